@@ -1,0 +1,1 @@
+//! Problem instances: reading, writing, generating, neighbour lists.

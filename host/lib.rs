@@ -1,0 +1,5 @@
+//! antwarp: short tours, fast, on one GPU or on plain CPU cores.
+//!
+//! `host` is everything that needs an operating system; the algorithms live in `antwarp-core`.
+
+pub mod instance;
