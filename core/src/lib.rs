@@ -1,5 +1,5 @@
 //! Data types shared by host and device, and every algorithm of antwarp, written once and generic
-//! over a [`team`](crate::team) of threads: a CUDA block, a CUDA warp, or one CPU thread.
+//! over a [`team`] of threads: a CUDA block, a CUDA warp, or one CPU thread.
 #![no_std]
 #![cfg_attr(target_arch = "nvptx64", feature(core_float_math))]
 #![warn(missing_docs)]
@@ -7,4 +7,18 @@
 #[cfg(test)]
 extern crate std;
 
+pub mod construct;
+pub mod distance;
+pub mod group;
+pub mod kernels;
+pub mod math;
 pub mod metric;
+pub mod mmas;
+pub mod node;
+pub mod pheromone;
+pub mod power;
+pub mod rng;
+pub mod select;
+pub mod tabu;
+pub mod team;
+pub mod tour;

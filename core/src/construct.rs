@@ -1,0 +1,153 @@
+//! Building tours: an ant moves from its node to an unvisited one until every node is in its tour
+//! (Skinderowicz 2020, figure 1, lines 6 to 12).
+
+use crate::distance::Distance;
+use crate::group::round_up;
+use crate::node::NodeId;
+use crate::rng::Stream;
+use crate::select::{self, Select};
+use crate::tabu::{Tabu, aligned};
+use crate::team::{Slots, Team};
+
+/// Floats in a row of the n x n weights: padded so that groups are whole and that node n, the sentinel, has a
+/// weight of 0.
+#[inline(always)]
+pub const fn row_stride(n: u32) -> u32 {
+    round_up(n + 1)
+}
+
+/// Number of leaves a selection sees when it chooses among all n nodes.
+#[inline(always)]
+pub const fn full_leaves(n: u32) -> u32 {
+    n.div_ceil(crate::group::SIZE as u32)
+}
+
+/// Bytes of team memory for one ant: its tabu and the selection's scratch for `leaves` leaves.
+#[inline(always)]
+pub fn memory_bytes<B: Tabu, S: Select>(n: u32, leaves: u32) -> usize {
+    B::bytes(n) + aligned(4 * S::scratch(leaves) as usize)
+}
+
+/// One ant's tools: the tabu and the scratch memory behind it.
+struct Ant<B> {
+    tabu: B,
+    scratch: Slots<f32>,
+}
+
+impl<B: Tabu> Ant<B> {
+    /// # Safety
+    /// As [`full`] and [`candidates`] ask of `memory`.
+    #[inline(always)]
+    unsafe fn new(memory: *mut u8, n: u32) -> Self {
+        // SAFETY: the scratch follows the tabu inside the caller's memory.
+        unsafe { Ant { tabu: B::new(memory, n), scratch: Slots::new(memory.add(B::bytes(n)).cast()) } }
+    }
+
+    /// Empties the tabu, draws the first node and visits it.
+    #[inline(always)]
+    fn start<T: Team, I: NodeId>(&mut self, team: T, n: u32, stream: Stream, tour: Slots<I>) -> u32 {
+        self.tabu.reset(team);
+        team.barrier();
+        let first = stream.step(0).below(0, n);
+        self.visit(team, 0, first, tour);
+        first
+    }
+
+    /// Puts `node` into the tour at `step`.
+    #[inline(always)]
+    fn visit<T: Team, I: NodeId>(&mut self, team: T, step: u32, node: u32, tour: Slots<I>) {
+        self.tabu.mark(team, node);
+        // SAFETY: step < n; one member writes.
+        team.single(|| unsafe { tour.set(step, I::new(node)) });
+        team.barrier();
+    }
+}
+
+/// Builds a tour by choosing among all unvisited nodes.
+///
+/// # Safety
+/// `weights` is an n x [`row_stride`] matrix at a 16-byte boundary, positive except for the diagonal and the
+/// padding, which are 0; `memory` has [`memory_bytes`] for [`full_leaves`] at a 16-byte boundary; `tour` has
+/// n ids; nobody else touches the last two.
+#[inline(always)]
+pub unsafe fn full<T: Team, B: Tabu, S: Select, I: NodeId>(
+    team: T,
+    n: u32,
+    weights: *const f32,
+    memory: *mut u8,
+    tour: Slots<I>,
+    stream: Stream,
+) {
+    // SAFETY: the caller's promises, and node ids stay below n.
+    unsafe {
+        let mut ant = Ant::<B>::new(memory, n);
+        let mut node = ant.start(team, n, stream, tour);
+        let mut step = 1;
+        while step < n {
+            let row = weights.add(node as usize * row_stride(n) as usize);
+            node = select::unvisited::<T, B, S>(team, &ant.tabu, row, stream.step(step), ant.scratch);
+            ant.visit(team, step, node, tour);
+            step += 1;
+        }
+    }
+}
+
+/// Builds a tour by choosing among the unvisited nodes of the current node's candidate list and, where none is
+/// left, the nearest unvisited node.
+///
+/// # Safety
+/// `lists` and `weights` are n x k: each node's candidates, and their positive weights; `memory` has
+/// [`memory_bytes`] for k leaves at a 16-byte boundary; `tour` has n ids; nobody else touches the last two.
+/// `distance` covers n nodes.
+#[inline(always)]
+pub unsafe fn candidates<T: Team, B: Tabu, S: Select, I: NodeId, D: Distance>(
+    team: T,
+    n: u32,
+    k: u32,
+    lists: *const I,
+    weights: *const f32,
+    distance: D,
+    memory: *mut u8,
+    tour: Slots<I>,
+    stream: Stream,
+) {
+    // SAFETY: the caller's promises, and node ids stay below n.
+    unsafe {
+        let mut ant = Ant::<B>::new(memory, n);
+        let mut node = ant.start(team, n, stream, tour);
+        let mut step = 1;
+        while step < n {
+            let row = node as usize * k as usize;
+            let (list, weight) = (lists.add(row), weights.add(row));
+            let open = |i: u32| {
+                let (v, w) = ((*list.add(i as usize)).get(), *weight.add(i as usize));
+                if ant.tabu.is_visited(v) { 0.0 } else { w }
+            };
+            node = match S::leaf(team, k, open, stream.step(step), ant.scratch) {
+                Some(i) => (*list.add(i as usize)).get(),
+                None => nearest_unvisited(team, &ant.tabu, distance, node),
+            };
+            ant.visit(team, step, node, tour);
+            step += 1;
+        }
+    }
+}
+
+/// The unvisited node nearest to `node`; among equally near ones that with the smallest number.
+///
+/// # Safety
+/// `distance` covers every node of the tabu, and one of them is unvisited.
+#[inline(always)]
+unsafe fn nearest_unvisited<T: Team, B: Tabu, D: Distance>(team: T, tabu: &B, distance: D, node: u32) -> u32 {
+    let mut best = u64::MAX;
+    tabu.for_each_unvisited(team, |v| {
+        // SAFETY: nodes of the tabu.
+        let d = unsafe { distance.between(node, v) };
+        // Distances are not negative: their bits are in order.
+        let key = ((d as u32 as u64) << 32) | v as u64;
+        if key < best {
+            best = key
+        }
+    });
+    team.min(best) as u32
+}

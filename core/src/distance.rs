@@ -1,0 +1,52 @@
+//! Distances between numbered nodes.
+
+use crate::metric::{self, Metric};
+
+/// The distance from one node to another.
+pub trait Distance: Copy {
+    /// The distance from `i` to `j`.
+    ///
+    /// # Safety
+    /// Both are nodes of the instance behind.
+    unsafe fn between(self, i: u32, j: u32) -> i32;
+}
+
+/// Distances of an instance: from its matrix where there is one, else from its points.
+///
+/// On a GPU a metric of cosines ([`Metric::is_algebraic`] is false) must come as a matrix.
+#[derive(Clone, Copy, Debug)]
+pub struct Distances {
+    /// n x n, row by row.
+    pub matrix: *const i32,
+    /// n points.
+    pub points: *const [f64; 3],
+    /// How far two points are apart; `None`: by the matrix.
+    pub metric: Option<Metric>,
+    /// Number of nodes.
+    pub n: u32,
+}
+
+// SAFETY: read-only views of memory that outlives the run.
+unsafe impl Send for Distances {}
+// SAFETY: as above.
+unsafe impl Sync for Distances {}
+
+impl Distance for Distances {
+    #[inline(always)]
+    unsafe fn between(self, i: u32, j: u32) -> i32 {
+        // SAFETY: i, j < n.
+        unsafe {
+            match self.metric {
+                None => *self.matrix.add(i as usize * self.n as usize + j as usize),
+                Some(m) => {
+                    let (a, b) = (*self.points.add(i as usize), *self.points.add(j as usize));
+                    if cfg!(target_arch = "nvptx64") {
+                        metric::algebraic_distance(m, a, b)
+                    } else {
+                        metric::distance(m, a, b)
+                    }
+                }
+            }
+        }
+    }
+}

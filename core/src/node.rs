@@ -1,0 +1,59 @@
+//! Node ids: 16 bits wide where an instance allows it, else 32.
+
+use crate::group::SIZE;
+
+/// An unsigned integer that holds a node of an instance, and its number of nodes as the sentinel "no node".
+pub trait NodeId: Copy + Send + Sync + 'static {
+    /// Bytes of one id.
+    const BYTES: u32;
+    /// The id of node `node`; `node` must fit.
+    fn new(node: u32) -> Self;
+    /// The node's number.
+    fn get(self) -> u32;
+    /// A group of ids.
+    ///
+    /// # Safety
+    /// `start` is aligned to 16 bytes and valid for reads of [`SIZE`] ids.
+    unsafe fn load_group(start: *const Self) -> [u32; SIZE];
+}
+
+/// 16 bytes at a 16-byte boundary, which a GPU reads in one instruction.
+#[repr(C, align(16))]
+struct Words(u32, u32, u32, u32);
+
+impl NodeId for u16 {
+    const BYTES: u32 = 2;
+    #[inline(always)]
+    fn new(node: u32) -> Self {
+        node as u16
+    }
+    #[inline(always)]
+    fn get(self) -> u32 {
+        self as u32
+    }
+    #[inline(always)]
+    unsafe fn load_group(start: *const Self) -> [u32; SIZE] {
+        // SAFETY: aligned and readable for 16 bytes by the caller's promise.
+        let w = unsafe { &*start.cast::<Words>() };
+        let (a, b, c, d) = (u32::from_le(w.0), u32::from_le(w.1), u32::from_le(w.2), u32::from_le(w.3));
+        [a & 0xffff, a >> 16, b & 0xffff, b >> 16, c & 0xffff, c >> 16, d & 0xffff, d >> 16]
+    }
+}
+
+impl NodeId for u32 {
+    const BYTES: u32 = 4;
+    #[inline(always)]
+    fn new(node: u32) -> Self {
+        node
+    }
+    #[inline(always)]
+    fn get(self) -> u32 {
+        self
+    }
+    #[inline(always)]
+    unsafe fn load_group(start: *const Self) -> [u32; SIZE] {
+        // SAFETY: aligned and readable for 32 bytes by the caller's promise.
+        let (v, w) = unsafe { (&*start.cast::<Words>(), &*start.add(4).cast::<Words>()) };
+        [v.0, v.1, v.2, v.3, w.0, w.1, w.2, w.3]
+    }
+}

@@ -1,0 +1,130 @@
+//! Counter-based random numbers: a draw is a function of (seed, epoch, stream, step, item) and of nothing
+//! else, so a result does not depend on which thread computed it, nor on how many there are.
+//!
+//! One 64-bit finaliser (Stafford's variant 13, as in SplitMix64) turns the outer counters into a key;
+//! inside a step two rounds of multiply-and-fold (as in wyhash) turn key and item into 32 bits. The first
+//! is strong and computed once a step, the second is cheap and computed for every item.
+
+const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+
+#[inline(always)]
+const fn mix(mut x: u64) -> u64 {
+    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
+}
+
+#[inline(always)]
+const fn fold(a: u32, b: u32) -> u32 {
+    let p = a as u64 * b as u64;
+    (p >> 32) as u32 ^ p as u32
+}
+
+/// The random numbers of one ant (chain, individual) in one iteration.
+#[derive(Clone, Copy, Debug)]
+pub struct Stream(u64);
+
+impl Stream {
+    /// The stream of `index` in `epoch` (an ant in an iteration, say) under `seed`.
+    #[inline(always)]
+    pub const fn new(seed: u64, epoch: u32, index: u32) -> Self {
+        Stream(mix(
+            mix(seed.wrapping_add(GOLDEN)) ^ mix(((epoch as u64) << 32 | index as u64).wrapping_mul(GOLDEN))
+        ))
+    }
+
+    /// The draws of one step.
+    #[inline(always)]
+    pub const fn step(self, step: u32) -> Draws {
+        let k = mix(self.0.wrapping_add((step as u64 + 1).wrapping_mul(GOLDEN)));
+        Draws { low: k as u32, high: (k >> 32) as u32 }
+    }
+}
+
+/// The draws of one step: one per item.
+#[derive(Clone, Copy, Debug)]
+pub struct Draws {
+    low: u32,
+    high: u32,
+}
+
+impl Draws {
+    /// 32 uniform bits for `item`.
+    #[inline(always)]
+    pub const fn bits(self, item: u32) -> u32 {
+        let x = fold(item ^ self.low, 0x9e37_79b1);
+        fold(x ^ self.high, 0x85eb_ca77)
+    }
+
+    /// A uniform number in (0, 1) for `item`.
+    #[inline(always)]
+    pub fn unit(self, item: u32) -> f32 {
+        unit(self.bits(item))
+    }
+
+    /// A uniform integer below `n` for `item`; the bias is below n / 2^32.
+    #[inline(always)]
+    pub const fn below(self, item: u32, n: u32) -> u32 {
+        ((self.bits(item) as u64 * n as u64) >> 32) as u32
+    }
+}
+
+/// A uniform number in (0, 1) from 32 uniform bits: an odd multiple of 2^-24, never 0 and never 1.
+#[inline(always)]
+pub fn unit(bits: u32) -> f32 {
+    ((bits >> 9) as i32 as f32 + 0.5) * (1.0 / 8_388_608.0)
+}
+
+/// An exponential variate -log2(u) > 0 from 32 uniform bits, in arithmetic that gives every machine the same
+/// bits: the leading zeros are the whole part (each halves u), the rest a polynomial with a relative error of
+/// 1e-6. It stands in for the paper's `log2f`, whose device version no CPU reproduces.
+#[inline(always)]
+pub fn exponential(bits: u32) -> f32 {
+    let zeros = (bits | 1).leading_zeros();
+    // u = 2^-zeros * (mantissa / 2), mantissa in [1, 2).
+    let mantissa = f32::from_bits((bits << zeros << 1 >> 9) | 0x3f80_0000);
+    let x = 2.0 - mantissa;
+    let mut p = 0.011_164_762f32;
+    p = p * x - 0.014_379_635;
+    p = p * x + 0.023_566_982;
+    p = p * x + 0.016_909_849;
+    p = p * x + 0.061_118_055;
+    p = p * x + 0.180_270_79;
+    p = p * x + 0.721_348_2;
+    zeros as i32 as f32 + x * p
+}
+
+/// A generator with `rand_core`'s traits over one stream, for code that hands generators around.
+#[cfg(feature = "rand")]
+#[derive(Clone, Debug)]
+pub struct StreamRng {
+    stream: Stream,
+    step: u32,
+}
+
+#[cfg(feature = "rand")]
+impl StreamRng {
+    /// The generator that draws item 0 of each step of `stream`.
+    pub const fn new(stream: Stream) -> Self {
+        StreamRng { stream, step: 0 }
+    }
+}
+
+#[cfg(feature = "rand")]
+impl rand_core::TryRng for StreamRng {
+    type Error = core::convert::Infallible;
+
+    fn try_next_u32(&mut self) -> Result<u32, Self::Error> {
+        let bits = self.stream.step(self.step).bits(0);
+        self.step = self.step.wrapping_add(1);
+        Ok(bits)
+    }
+
+    fn try_next_u64(&mut self) -> Result<u64, Self::Error> {
+        rand_core::utils::next_u64_via_u32(self)
+    }
+
+    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Self::Error> {
+        rand_core::utils::fill_bytes_via_next_word(bytes, || self.try_next_u32())
+    }
+}

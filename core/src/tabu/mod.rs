@@ -1,0 +1,68 @@
+//! Which nodes an ant has visited (Skinderowicz 2020, section 4.1): three structures behind one trait.
+//!
+//! Each gives its unvisited nodes in *slots*: positions of a list, or the nodes themselves. Slots are read in
+//! [groups](crate::group) of eight, and a slot that holds no unvisited node weighs 0.
+
+pub mod bitmask;
+pub mod compact;
+pub mod list_compression;
+
+pub use bitmask::Bitmask;
+pub use compact::Compact;
+pub use list_compression::ListCompression;
+
+use crate::group::Group;
+use crate::team::Team;
+
+/// The visited nodes of one ant, shared by the ant's team.
+///
+/// Every member holds a copy and calls [`Tabu::mark`] in step with the others; the memory behind is one.
+/// All methods are uniform over the team and need a barrier after a `mark` or a `reset`.
+pub trait Tabu: Copy {
+    /// Bytes of team memory for `n` nodes, a multiple of 16.
+    fn bytes(n: u32) -> usize;
+
+    /// The tabu of `n` nodes in `memory`; [`Tabu::reset`] comes before any use.
+    ///
+    /// # Safety
+    /// `memory` is aligned to 16 bytes, has [`Tabu::bytes`] bytes, and belongs to the team alone while in use.
+    unsafe fn new(memory: *mut u8, n: u32) -> Self;
+
+    /// Makes every node unvisited.
+    fn reset<T: Team>(&mut self, team: T);
+
+    /// Marks the unvisited node `node` as visited.
+    fn mark<T: Team>(&mut self, team: T, node: u32);
+
+    /// Whether `node` has been visited.
+    fn is_visited(&self, node: u32) -> bool;
+
+    /// Number of slots that have to be looked at to meet every unvisited node.
+    fn length(&self) -> u32;
+
+    /// The node in a slot below [`Tabu::length`]; `None` where it holds no unvisited node.
+    fn candidate(&self, slot: u32) -> Option<u32>;
+
+    /// The weights of the slots of a group, read from a row of weights by node; 0 for a slot without node.
+    ///
+    /// # Safety
+    /// `row` is aligned to 16 bytes and readable for `round_up(n + 1)` floats, those from `n` on being 0;
+    /// the group begins below [`Tabu::length`].
+    unsafe fn weights(&self, row: *const f32, group: u32) -> Group;
+
+    /// Calls `visit` with every unvisited node, each on one member.
+    #[inline(always)]
+    fn for_each_unvisited<T: Team>(&self, team: T, mut visit: impl FnMut(u32)) {
+        team.for_each(self.length(), |slot| {
+            if let Some(node) = self.candidate(slot) {
+                visit(node)
+            }
+        });
+    }
+}
+
+/// Rounds a number of bytes up to a 16-byte boundary.
+#[inline(always)]
+pub(crate) const fn aligned(bytes: usize) -> usize {
+    bytes.next_multiple_of(16)
+}

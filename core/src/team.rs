@@ -1,0 +1,124 @@
+//! A team of threads that works through one task together: a CUDA block, a CUDA warp, or one CPU thread.
+//!
+//! Code at team level is uniform: every member runs it with the same values, and the work inside is spread
+//! over the members by [`Team::for_each`]. The reductions are over integers (or over the bits of non-negative
+//! floats), so their results do not depend on the number of members, and neither does any algorithm built on
+//! them. Members share memory through [`Slots`], never through `&mut`.
+
+/// A team of threads. A device team is a set of threads that run the same code in step between barriers.
+pub trait Team: Copy {
+    /// This member's number, below [`Team::size`].
+    fn rank(self) -> u32;
+    /// Number of members.
+    fn size(self) -> u32;
+    /// Waits for every member; what any of them wrote before is visible to all of them afterwards.
+    fn barrier(self);
+    /// The largest key of all members and, among equal keys, the smallest tag. A barrier comes first.
+    fn arg_max(self, key: u32, tag: u32) -> (u32, u32);
+    /// The sum over all members, modulo 2^64. A barrier comes first.
+    fn sum(self, value: u64) -> u64;
+    /// The smallest value of all members. A barrier comes first.
+    fn min(self, value: u64) -> u64;
+
+    /// Calls `work` for 0 .. n, each index on one member; a member sees its indices in ascending order.
+    #[inline(always)]
+    fn for_each(self, n: u32, mut work: impl FnMut(u32)) {
+        let mut i = self.rank();
+        while i < n {
+            work(i);
+            i += self.size();
+        }
+    }
+
+    /// Calls `work` on the first member only.
+    #[inline(always)]
+    fn single(self, work: impl FnOnce()) {
+        if self.rank() == 0 {
+            work()
+        }
+    }
+}
+
+/// A team of one: a CPU thread. Parallelism on the CPU is over ants, so nothing here needs to wait.
+#[derive(Clone, Copy, Debug)]
+pub struct Serial;
+
+impl Team for Serial {
+    #[inline(always)]
+    fn rank(self) -> u32 {
+        0
+    }
+    #[inline(always)]
+    fn size(self) -> u32 {
+        1
+    }
+    #[inline(always)]
+    fn barrier(self) {}
+    #[inline(always)]
+    fn arg_max(self, key: u32, tag: u32) -> (u32, u32) {
+        (key, tag)
+    }
+    #[inline(always)]
+    fn sum(self, value: u64) -> u64 {
+        value
+    }
+    #[inline(always)]
+    fn min(self, value: u64) -> u64 {
+        value
+    }
+}
+
+/// An array that a team shares: a raw pointer, because other members write to it between barriers, which a
+/// reference would promise not to happen.
+///
+/// The rule that keeps it sound: between two barriers an element is written by one member and read by no
+/// other, or written by nobody.
+pub struct Slots<T>(*mut T);
+
+impl<T> Clone for Slots<T> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Slots<T> {}
+
+impl<T: Copy> Slots<T> {
+    /// # Safety
+    /// `start` is valid for reads and writes of every element that will be used, for as long as it is used.
+    #[inline(always)]
+    pub unsafe fn new(start: *mut T) -> Self {
+        Slots(start)
+    }
+
+    /// The element at `i`.
+    ///
+    /// # Safety
+    /// `i` is inside the array, and the rule of [`Slots`] holds.
+    #[inline(always)]
+    pub unsafe fn get(self, i: u32) -> T {
+        // SAFETY: the caller's promise.
+        unsafe { *self.0.add(i as usize) }
+    }
+
+    /// Replaces the element at `i`.
+    ///
+    /// # Safety
+    /// `i` is inside the array, and the rule of [`Slots`] holds.
+    #[inline(always)]
+    pub unsafe fn set(self, i: u32, value: T) {
+        // SAFETY: the caller's promise.
+        unsafe { *self.0.add(i as usize) = value }
+    }
+
+    /// The address of element `i`.
+    ///
+    /// # Safety
+    /// `i` is inside the array or one past its end.
+    #[inline(always)]
+    pub unsafe fn at(self, i: u32) -> *mut T {
+        // SAFETY: the caller's promise.
+        unsafe { self.0.add(i as usize) }
+    }
+}
