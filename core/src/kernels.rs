@@ -81,13 +81,17 @@ pub struct TrailArgs {
     pub persistence: f32,
     /// Trail of every edge at the start.
     pub trail: f32,
+    /// Not 0: edges have a direction, and a tour deposits on its own only.
+    pub directed: u32,
+    /// Nothing; keeps the size a multiple of 8.
+    pub padding: u32,
 }
 
 const _: () = {
     assert!(size_of::<ConstructArgs>() == 40);
     assert!(size_of::<CostArgs>() == 16);
     assert!(size_of::<JudgeArgs>() == 48);
-    assert!(size_of::<TrailArgs>() == 32);
+    assert!(size_of::<TrailArgs>() == 40);
     assert!(size_of::<crate::mmas::ColonyState>() == 40);
     assert!(core::mem::offset_of!(ConstructArgs, n) == 16);
     assert!(core::mem::offset_of!(JudgeArgs, n) == 32);

@@ -1,0 +1,282 @@
+//! The CPU backend: an ant is a team of one, ants are spread over threads.
+
+use std::marker::PhantomData;
+use std::time::Instant;
+
+use antwarp_core::construct;
+use antwarp_core::mmas::{self, ColonyState};
+use antwarp_core::node::NodeId;
+use antwarp_core::pheromone::{self, Candidate, Form, Matrix, Tables};
+use antwarp_core::rng::Stream;
+use antwarp_core::select::{Reservoir, Roulette, Select};
+use antwarp_core::tabu::{Bitmask, Compact, ListCompression, Tabu};
+use antwarp_core::team::{Serial, Slots};
+use antwarp_core::tour;
+use rayon::prelude::*;
+
+use super::error::bytes;
+use super::{BackendError, Colony, Machine, Phases};
+use crate::solver::mmas::{ColonySpec, Selection, TabuKind};
+use crate::solver::problem::Problem;
+
+/// The processor.
+pub struct Cpu {
+    name: String,
+}
+
+impl Cpu {
+    /// The processor this runs on.
+    pub fn new() -> Self {
+        Cpu { name: processor_name() }
+    }
+
+    /// For reports.
+    pub fn machine(&self) -> Machine {
+        Machine {
+            backend: "cpu",
+            device: self.name.clone(),
+            units: rayon::current_num_threads(),
+            details: std::env::consts::ARCH.to_string(),
+        }
+    }
+}
+
+impl Default for Cpu {
+    fn default() -> Self {
+        Cpu::new()
+    }
+}
+
+fn processor_name() -> String {
+    let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = info.lines().find_map(|l| l.strip_prefix("model name")?.split_once(':'));
+    model.map_or_else(|| "unknown processor".to_string(), |(_, name)| name.trim().to_string())
+}
+
+/// A colony for `problem` on CPU threads.
+pub fn colony<'p>(
+    problem: &'p Problem,
+    spec: &ColonySpec,
+) -> Result<Box<dyn Colony + 'p>, BackendError> {
+    if problem.n() < 1 << 16 { by_tabu::<u16>(problem, spec) } else { by_tabu::<u32>(problem, spec) }
+}
+
+fn by_tabu<'p, I: NodeId + Default>(
+    problem: &'p Problem,
+    spec: &ColonySpec,
+) -> Result<Box<dyn Colony + 'p>, BackendError> {
+    match spec.tabu {
+        TabuKind::List => by_selection::<I, ListCompression<I>>(problem, spec),
+        TabuKind::Compact => by_selection::<I, Compact<I>>(problem, spec),
+        TabuKind::Bitmask => by_selection::<I, Bitmask>(problem, spec),
+    }
+}
+
+fn by_selection<'p, I: NodeId + Default, B: Tabu + 'p>(
+    problem: &'p Problem,
+    spec: &ColonySpec,
+) -> Result<Box<dyn Colony + 'p>, BackendError> {
+    Ok(match spec.selection {
+        Selection::Wrs => Box::new(CpuColony::<I, B, Reservoir>::new(problem, spec)?),
+        Selection::Rwm => Box::new(CpuColony::<I, B, Roulette>::new(problem, spec)?),
+    })
+}
+
+/// Floats at a 16-byte boundary, as the groups ask for.
+#[derive(Clone, Copy, Default)]
+#[repr(C, align(16))]
+struct Quad([f32; 4]);
+
+/// Allocates `len` elements, or says that they do not fit.
+fn allocate<T: Clone + Default>(what: &str, len: usize) -> Result<Vec<T>, BackendError> {
+    let mut v = Vec::new();
+    match v.try_reserve_exact(len) {
+        Ok(()) => {
+            v.resize(len, T::default());
+            Ok(v)
+        }
+        Err(_) => Err(BackendError::OutOfMemory {
+            place: "main",
+            what: what.to_string(),
+            needed: bytes((len * size_of::<T>()) as u64),
+            free: "fewer".to_string(),
+        }),
+    }
+}
+
+/// A view of memory that threads work on together, each on its own part.
+#[derive(Clone, Copy)]
+struct Together<T>(T);
+// SAFETY: made only from views whose users keep to disjoint rows, or only read.
+unsafe impl<T> Send for Together<T> {}
+// SAFETY: as above.
+unsafe impl<T> Sync for Together<T> {}
+
+impl<T: Copy> Together<T> {
+    /// The view; a method, so that closures capture the whole and not its field.
+    fn get(&self) -> T {
+        self.0
+    }
+}
+
+struct CpuColony<'p, I, B, S> {
+    problem: &'p Problem,
+    spec: ColonySpec,
+    lists: Vec<I>,
+    trails: Vec<Quad>,
+    heuristic: Vec<Quad>,
+    weights: Vec<Quad>,
+    tours: Vec<I>,
+    costs: Vec<i64>,
+    best_tour: Vec<I>,
+    successor: Vec<u32>,
+    predecessor: Vec<u32>,
+    state: ColonyState,
+    phases: Phases,
+    variant: PhantomData<(B, S)>,
+}
+
+impl<'p, I: NodeId + Default, B: Tabu, S: Select> CpuColony<'p, I, B, S> {
+    fn new(problem: &'p Problem, spec: &ColonySpec) -> Result<Self, BackendError> {
+        let (n, ants) = (problem.n() as usize, spec.ants as usize);
+        let lists = problem.lists().iter().map(|&v| I::new(v)).collect();
+        let table = |what| allocate(what, spec.entries(problem).div_ceil(4));
+        let mut colony = CpuColony {
+            problem,
+            spec: *spec,
+            lists,
+            trails: table("the pheromone memory")?,
+            heuristic: table("the heuristic values")?,
+            weights: table("the weights")?,
+            tours: allocate("the ants' tours", n * ants)?,
+            costs: vec![0; ants],
+            best_tour: vec![I::default(); n],
+            successor: vec![0; n],
+            predecessor: vec![0; n],
+            state: ColonyState::new(spec.initial_limits(problem)),
+            phases: Phases::default(),
+            variant: PhantomData,
+        };
+        match problem.k() {
+            0 => colony.prepare(Matrix { n: problem.n() }),
+            k => colony.prepare(Candidate { lists: colony.lists.as_ptr(), k }),
+        }
+        Ok(colony)
+    }
+
+    fn tables(&mut self) -> Together<Tables> {
+        // SAFETY: the tables cover every row of the form.
+        let slots = |v: &mut Vec<Quad>| unsafe { Slots::new(v.as_mut_ptr().cast::<f32>()) };
+        Together(Tables {
+            trails: slots(&mut self.trails),
+            heuristic: slots(&mut self.heuristic),
+            weights: slots(&mut self.weights),
+        })
+    }
+
+    fn prepare<F: Form>(&mut self, form: F) {
+        let (tables, form, distances) = (self.tables(), Together(form), self.problem.distances());
+        let heuristic = (self.problem.scale(), self.spec.beta);
+        let trail = (self.state.limits.highest, self.spec.alpha);
+        // SAFETY: each node's row is visited once.
+        (0..self.problem.n()).into_par_iter().for_each(|node| unsafe {
+            pheromone::prepare_row(Serial, form.get(), tables.get(), node, distances, heuristic, trail)
+        });
+    }
+
+    fn update<F: Form>(&mut self, form: F) {
+        let (tables, form, limits) = (self.tables(), Together(form), self.state.limits);
+        let factors = (self.spec.rules.persistence as f32, self.spec.alpha);
+        let (successor, predecessor) = (&self.successor, &self.predecessor);
+        let directed = self.problem.is_directed();
+        (0..self.problem.n()).into_par_iter().for_each(|node| {
+            let back = if directed { u32::MAX } else { predecessor[node as usize] };
+            let links = (successor[node as usize], back);
+            // SAFETY: each node's row is visited once.
+            unsafe {
+                pheromone::update_row(Serial, form.get(), tables.get(), node, links, limits, factors)
+            }
+        });
+    }
+
+    /// Every ant builds a tour and measures it.
+    fn construct(&mut self) {
+        let (n, k, distances) = (self.problem.n(), self.problem.k(), self.problem.distances());
+        let leaves = if k == 0 { construct::full_leaves(n) } else { k };
+        let memory = construct::memory_bytes::<B, S>(n, leaves).div_ceil(size_of::<Quad>());
+        let (lists, weights) = (Together(self.lists.as_ptr()), Together(self.weights.as_ptr().cast::<f32>()));
+        let (seed, iteration) = (self.spec.seed, self.state.iterations);
+        let ants = self.tours.par_chunks_exact_mut(n as usize).zip(&mut self.costs).enumerate();
+        ants.for_each_init(
+            || vec![Quad::default(); memory],
+            |memory, (ant, (tour, cost))| {
+                let stream = Stream::new(seed, iteration, ant as u32);
+                let memory = memory.as_mut_ptr().cast();
+                let start = tour.as_mut_ptr();
+                // SAFETY: memory and tour are this ant's alone and large enough; lists and weights are read.
+                unsafe {
+                    let (lists, weights, slots) = (lists.get(), weights.get(), Slots::new(start));
+                    if k == 0 {
+                        construct::full::<_, B, S, I>(Serial, n, weights, memory, slots, stream);
+                    } else {
+                        construct::candidates::<_, B, S, I, _>(
+                            Serial, n, k, lists, weights, distances, memory, slots, stream,
+                        );
+                    }
+                    *cost = tour::cost(Serial, n, distances, start.cast_const());
+                }
+            },
+        );
+    }
+
+    fn judge(&mut self) {
+        let every = self.spec.deposits_best(self.state.iterations);
+        // SAFETY: all slices have the sizes asked for, and this is the only thread.
+        unsafe {
+            mmas::judge(
+                Serial,
+                self.spec.rules,
+                (self.problem.n(), self.spec.ants, every),
+                self.costs.as_ptr(),
+                self.tours.as_ptr(),
+                &mut self.state,
+                Slots::new(self.best_tour.as_mut_ptr()),
+                (Slots::new(self.successor.as_mut_ptr()), Slots::new(self.predecessor.as_mut_ptr())),
+            );
+        }
+    }
+}
+
+impl<I: NodeId + Default, B: Tabu, S: Select> Colony for CpuColony<'_, I, B, S> {
+    fn run(&mut self, iterations: u32) -> Result<ColonyState, BackendError> {
+        for _ in 0..iterations {
+            if self.state.done != 0 {
+                break;
+            }
+            let start = Instant::now();
+            self.construct();
+            let built = Instant::now();
+            self.judge();
+            match self.problem.k() {
+                0 => self.update(Matrix { n: self.problem.n() }),
+                k => self.update(Candidate { lists: self.lists.as_ptr(), k }),
+            }
+            self.phases.iterations += 1;
+            self.phases.construction += built - start;
+            self.phases.rest += built.elapsed();
+        }
+        Ok(self.state)
+    }
+
+    fn best_tour(&mut self) -> Result<Vec<u32>, BackendError> {
+        Ok(self.best_tour.iter().map(|v| v.get()).collect())
+    }
+
+    fn phases(&mut self) -> Result<Phases, BackendError> {
+        Ok(std::mem::take(&mut self.phases))
+    }
+
+    fn describe(&self) -> String {
+        format!("{}, one CPU thread an ant", self.spec.variant())
+    }
+}

@@ -1,0 +1,86 @@
+//! Why a backend cannot do what it was asked, and what to do about it.
+
+use thiserror::Error;
+
+/// See the [module](self). The messages name the remedy; the CLI prints them as they are.
+#[derive(Debug, Error)]
+pub enum BackendError {
+    /// The binary was built without kernels.
+    #[error("this antwarp was built without GPU kernels: {0}")]
+    NoKernels(&'static str),
+    /// libcuda cannot be loaded.
+    #[error("no NVIDIA driver found (libcuda cannot be loaded): install the NVIDIA driver, or use --backend cpu")]
+    NoDriver,
+    /// The driver works but sees no device.
+    #[error("the NVIDIA driver sees no device{0}: check nvidia-smi and CUDA_VISIBLE_DEVICES, or use --backend cpu")]
+    NoDevice(String),
+    /// The device is older than the oldest kernels.
+    #[error("{device} has compute capability {capability}, the kernels need 7.0 (Volta) or newer: use --backend cpu")]
+    OldDevice {
+        /// The GPU's name.
+        device: String,
+        /// major.minor
+        capability: String,
+    },
+    /// The driver is too old for the kernels' PTX.
+    #[error(
+        "the NVIDIA driver (CUDA {driver}) is too old for these kernels, which need CUDA {needed} or newer: \
+         update the driver, or use --backend cpu"
+    )]
+    OldDriver {
+        /// CUDA version of the driver.
+        driver: String,
+        /// CUDA version of the PTX.
+        needed: &'static str,
+    },
+    /// The driver's compiler refused the PTX.
+    #[error(
+        "the NVIDIA driver refused kernel `{kernel}`: {log}\nThis is a bug in antwarp or in the driver: \
+         please report it with the output of `antwarp devices`; --backend cpu works meanwhile"
+    )]
+    PtxRefused {
+        /// The kernel that was to be loaded.
+        kernel: String,
+        /// What the driver's compiler said.
+        log: String,
+    },
+    /// A buffer or the whole colony does not fit.
+    #[error(
+        "not enough {place} memory: {what} needs {needed}, {free} are free. Use fewer ants (--ants), \
+         shorter candidate lists (--candidates 16), or the other backend"
+    )]
+    OutOfMemory {
+        /// `device` or `main`.
+        place: &'static str,
+        /// What was to be allocated.
+        what: String,
+        /// Bytes, for reading.
+        needed: String,
+        /// Bytes, for reading.
+        free: String,
+    },
+    /// A kernel could not be launched.
+    #[error("kernel `{kernel}` could not be launched: {source}")]
+    Launch {
+        /// The kernel.
+        kernel: String,
+        /// What the driver said.
+        source: cudarc::driver::DriverError,
+    },
+    /// Any other driver call failed, or a kernel failed while it ran.
+    #[error("the GPU failed while {doing}: {source}. Check dmesg and nvidia-smi; --backend cpu works meanwhile")]
+    Driver {
+        /// What was being done.
+        doing: &'static str,
+        /// What the driver said.
+        source: cudarc::driver::DriverError,
+    },
+    /// The asked-for number of warps is not possible.
+    #[error("{0} warps an ant are not possible: choose 1 to {1}")]
+    Warps(u32, u32),
+}
+
+/// A number of bytes, for reading.
+pub fn bytes(n: u64) -> String {
+    indicatif::HumanBytes(n).to_string()
+}

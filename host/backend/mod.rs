@@ -1,0 +1,122 @@
+//! Where a colony runs: on CPU threads or on a CUDA device, behind one trait.
+//!
+//! A [`Colony`] owns everything that lives where the computation is: tours, trails, the best tour. The solver
+//! asks it for batches of iterations and reads back a few numbers after each.
+
+pub mod cpu;
+pub mod cuda;
+mod error;
+
+pub use error::BackendError;
+
+use std::time::Duration;
+
+use antwarp_core::mmas::ColonyState;
+use serde::{Deserialize, Serialize};
+
+use crate::solver::mmas::ColonySpec;
+use crate::solver::problem::Problem;
+
+/// Which backend a user asks for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Choice {
+    /// A CUDA device if there is one that works, else the CPU.
+    #[default]
+    Auto,
+    /// CPU threads.
+    Cpu,
+    /// A CUDA device, or an error.
+    Cuda,
+}
+
+/// The machine a run used, for reports.
+#[derive(Clone, Debug, Serialize)]
+pub struct Machine {
+    /// `cpu` or `cuda`.
+    pub backend: &'static str,
+    /// The processor or GPU by name.
+    pub device: String,
+    /// CPU threads, or multiprocessors of the GPU.
+    pub units: usize,
+    /// What else tells this machine apart: compute capability, driver version, kernel architecture.
+    pub details: String,
+}
+
+/// Time spent in the parts of the iterations since it was last asked for.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Phases {
+    /// Iterations measured.
+    pub iterations: u32,
+    /// Building tours.
+    pub construction: Duration,
+    /// Everything else: tour lengths, the best tour, trails.
+    pub rest: Duration,
+}
+
+/// A colony of ants where it lives.
+pub trait Colony {
+    /// Runs `iterations` more iterations, fewer if the target is reached; the state afterwards.
+    fn run(&mut self, iterations: u32) -> Result<ColonyState, BackendError>;
+
+    /// The best tour so far, in the problem's numbering.
+    ///
+    /// # Errors
+    /// If it cannot be brought back from the device. Before the first iteration it is undefined.
+    fn best_tour(&mut self) -> Result<Vec<u32>, BackendError>;
+
+    /// The time spent in each part since the last call.
+    fn phases(&mut self) -> Result<Phases, BackendError>;
+
+    /// How the colony was laid out: variant, threads an ant, memory.
+    fn describe(&self) -> String;
+}
+
+/// An opened backend.
+pub enum Backend {
+    /// CPU threads.
+    Cpu(cpu::Cpu),
+    /// A CUDA device.
+    Cuda(Box<cuda::Device>),
+}
+
+impl Backend {
+    /// Opens what the user asked for. With [`Choice::Auto`], the second value says why it is not a GPU.
+    ///
+    /// # Errors
+    /// With [`Choice::Cuda`], why no CUDA device can be used.
+    pub fn open(choice: Choice) -> Result<(Backend, Option<String>), BackendError> {
+        let cpu = || Backend::Cpu(cpu::Cpu::new());
+        match choice {
+            Choice::Cpu => Ok((cpu(), None)),
+            Choice::Cuda => Ok((Backend::Cuda(Box::new(cuda::Device::open(0)?)), None)),
+            Choice::Auto => match cuda::Device::open(0) {
+                Ok(device) => Ok((Backend::Cuda(Box::new(device)), None)),
+                Err(why) => Ok((cpu(), Some(why.to_string()))),
+            },
+        }
+    }
+
+    /// The machine behind.
+    pub fn machine(&self) -> Machine {
+        match self {
+            Backend::Cpu(cpu) => cpu.machine(),
+            Backend::Cuda(device) => device.machine(),
+        }
+    }
+
+    /// A new colony for `problem`.
+    ///
+    /// # Errors
+    /// If it does not fit the backend's memory, or its kernels cannot be loaded.
+    pub fn colony<'p>(
+        &'p self,
+        problem: &'p Problem,
+        spec: &ColonySpec,
+    ) -> Result<Box<dyn Colony + 'p>, BackendError> {
+        Ok(match self {
+            Backend::Cpu(_) => cpu::colony(problem, spec)?,
+            Backend::Cuda(device) => Box::new(cuda::CudaColony::new(device, problem, spec)?),
+        })
+    }
+}

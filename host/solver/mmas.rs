@@ -1,0 +1,351 @@
+//! MAX-MIN Ant System (Skinderowicz 2020): settings, and the loop around a backend's colony.
+
+use std::time::{Duration, Instant};
+
+use antwarp_core::construct::row_stride;
+use antwarp_core::mmas::{Limits, Rules, limit_ratio};
+use serde::{Deserialize, Serialize};
+
+use super::problem::Problem;
+use super::stop::{Stop, StopReason};
+use super::{Progress, Solution, SolveError, verified};
+use crate::backend::{Backend, Colony};
+use crate::instance::Instance;
+
+/// How an ant chooses its next node.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Selection {
+    /// Weighted reservoir sampling.
+    #[default]
+    Wrs,
+    /// Roulette wheel.
+    Rwm,
+}
+
+/// How an ant remembers the nodes it has visited.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum TabuKind {
+    /// List compression: a list of the unvisited nodes and everyone's place in it.
+    List,
+    /// Compact tabu: both in one list.
+    Compact,
+    /// One bit a node.
+    #[default]
+    Bitmask,
+}
+
+/// What a user can set. `None` means: choose for me.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Settings {
+    /// Seed of all random numbers.
+    pub seed: u64,
+    /// Ants: tours an iteration.
+    pub ants: Option<u32>,
+    /// Candidates of a node; `None`: all nodes are candidates.
+    pub candidates: Option<u32>,
+    /// Exponent of the trail.
+    pub alpha: f32,
+    /// Exponent of the heuristic value 1 / distance.
+    pub beta: f32,
+    /// Share of a trail that stays when it evaporates.
+    pub rho: f64,
+    /// Probability of building the best tour once the colony has converged; sets tau_min.
+    pub p_best: f64,
+    /// Node selection.
+    pub selection: Selection,
+    /// Tabu.
+    pub tabu: TabuKind,
+    /// Warps an ant on a GPU, without candidate lists; `None`: measured in the first iterations.
+    pub warps: Option<u32>,
+    /// The best tour of all deposits every so many iterations, else the iteration's best; 0: never.
+    pub deposit_best_every: u32,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            seed: 1,
+            ants: None,
+            candidates: Some(32),
+            alpha: 1.0,
+            beta: 2.0,
+            rho: 0.9,
+            p_best: 0.01,
+            selection: Selection::default(),
+            tabu: TabuKind::default(),
+            warps: None,
+            deposit_best_every: 0,
+        }
+    }
+}
+
+/// Most ants by default: enough to fill a GPU, few enough for many iterations.
+const DEFAULT_ANTS: u32 = 1024;
+/// Most ants at all, so that ant numbers stay far inside 32 bits.
+const MOST_ANTS: u32 = 1 << 24;
+
+impl Settings {
+    /// Checks every setting's range.
+    fn check(&self) -> Result<(), SolveError> {
+        let fail = |what: String| Err(SolveError::Settings(what));
+        if self.ants.is_some_and(|a| a == 0 || a > MOST_ANTS) {
+            return fail(format!("--ants must be 1 to {MOST_ANTS}"));
+        }
+        if self.candidates == Some(0) {
+            return fail("--candidates must be at least 1, or `all`".into());
+        }
+        if !(self.alpha >= 0.0 && self.alpha <= 20.0 && self.beta >= 0.0 && self.beta <= 20.0) {
+            return fail("--alpha and --beta must be between 0 and 20".into());
+        }
+        if !(self.rho > 0.0 && self.rho < 1.0) {
+            return fail("--rho, the share of a trail that stays, must be above 0 and below 1".into());
+        }
+        if !(self.p_best > 0.0 && self.p_best < 1.0) {
+            return fail("--p-best must be above 0 and below 1".into());
+        }
+        Ok(())
+    }
+
+    /// The colony's layout for a problem.
+    fn spec(&self, problem: &Problem, stop: &Stop) -> ColonySpec {
+        let n = problem.n();
+        let choices = if problem.k() == 0 { n } else { problem.k() };
+        ColonySpec {
+            seed: self.seed,
+            ants: self.ants.unwrap_or(n.min(DEFAULT_ANTS)),
+            alpha: self.alpha,
+            beta: self.beta,
+            selection: self.selection,
+            tabu: self.tabu,
+            warps: self.warps,
+            deposit_best_every: self.deposit_best_every,
+            rules: Rules {
+                target: stop.target.unwrap_or(i64::MIN),
+                unit_cost: problem.unit_cost() as f64,
+                persistence: self.rho,
+                limit_ratio: limit_ratio(n, f64::from(choices) / 2.0, self.p_best),
+            },
+        }
+    }
+}
+
+/// Everything a backend needs to know about a colony.
+#[derive(Clone, Copy, Debug)]
+pub struct ColonySpec {
+    /// Seed of the run.
+    pub seed: u64,
+    /// Ants: tours an iteration.
+    pub ants: u32,
+    /// Exponent of the trail.
+    pub alpha: f32,
+    /// Exponent of the heuristic value.
+    pub beta: f32,
+    /// Node selection.
+    pub selection: Selection,
+    /// Tabu.
+    pub tabu: TabuKind,
+    /// Warps an ant; `None`: to be measured.
+    pub warps: Option<u32>,
+    /// The best tour of all deposits every so many iterations; 0: never.
+    pub deposit_best_every: u32,
+    /// Constants between iterations.
+    pub rules: Rules,
+}
+
+impl ColonySpec {
+    /// The selection and the tabu by name.
+    pub fn variant(&self) -> String {
+        format!("MMAS-{:?}-{:?}", self.selection, self.tabu)
+    }
+
+    /// Whether the best tour of all deposits in an iteration.
+    pub fn deposits_best(&self, iteration: u32) -> bool {
+        self.deposit_best_every > 0 && (iteration + 1).is_multiple_of(self.deposit_best_every)
+    }
+
+    /// Entries of each table of the pheromone memory.
+    pub fn entries(&self, problem: &Problem) -> usize {
+        let stride = if problem.k() == 0 { row_stride(problem.n()) } else { problem.k() };
+        problem.n() as usize * stride as usize
+    }
+
+    /// The trails' bounds before the first tour: those of the nearest-neighbour tour.
+    pub fn initial_limits(&self, problem: &Problem) -> Limits {
+        self.rules.limits(problem.unit_cost(), problem.unit_cost())
+    }
+}
+
+/// Solves an instance. `observe` is called after each batch of iterations.
+///
+/// # Errors
+/// If a setting is out of range, the instance is of a kind that MMAS cannot solve, or the backend fails before
+/// there is a tour. A failure after that ends the run early and is told in the solution.
+pub fn solve(
+    instance: &Instance,
+    settings: &Settings,
+    backend: &Backend,
+    stop: &Stop,
+    observe: &mut dyn FnMut(&Progress),
+) -> Result<Solution, SolveError> {
+    let start = Instant::now();
+    settings.check()?;
+    if !instance.fixed_edges().is_empty() {
+        return Err(SolveError::Unsupported {
+            algorithm: "MMAS",
+            instance: instance.name().to_string(),
+            why: "it has fixed edges".to_string(),
+        });
+    }
+    if instance.len() <= 3 {
+        return trivial(instance, start);
+    }
+    let problem = Problem::new(instance, settings.candidates);
+    let spec = settings.spec(&problem, stop);
+    let mut colony = backend.colony(&problem, &spec)?;
+    let mut run = Run { start, setup: start.elapsed(), spec, state: RunState::default() };
+    let stopped_by = match run.iterate(colony.as_mut(), stop, observe) {
+        Ok(reason) => reason,
+        Err(failure) => {
+            run.state.failure = Some(failure.to_string());
+            StopReason::Failure
+        }
+    };
+    run.finish(instance, &problem, backend.machine().backend, colony.as_mut(), stopped_by)
+}
+
+/// The best tour of up to three nodes.
+fn trivial(instance: &Instance, start: Instant) -> Result<Solution, SolveError> {
+    let forth: Vec<u32> = (0..instance.len() as u32).collect();
+    let back: Vec<u32> = forth.iter().rev().copied().collect();
+    let cost = |tour: &[u32]| instance.check_tour(tour).unwrap_or(i64::MAX);
+    let tour = if cost(&back) < cost(&forth) { back } else { forth };
+    Ok(Solution {
+        cost: cost(&tour),
+        tour,
+        iterations: 0,
+        best_iteration: 0,
+        seconds: start.elapsed().as_secs_f64(),
+        setup_seconds: 0.0,
+        tours: 2,
+        stopped_by: StopReason::Trivial,
+        layout: "every tour looked at".to_string(),
+        failure: None,
+    })
+}
+
+#[derive(Default)]
+struct RunState {
+    iterations: u64,
+    best_iteration: u64,
+    best_cost: Option<i64>,
+    /// The best tour brought back so far, in the problem's numbering: what is left if the backend fails.
+    kept: Option<(i64, Vec<u32>)>,
+    failure: Option<String>,
+}
+
+struct Run {
+    start: Instant,
+    setup: Duration,
+    spec: ColonySpec,
+    state: RunState,
+}
+
+/// How long a batch of iterations should take: short enough to react, long enough to keep a GPU busy.
+const BATCH: Duration = Duration::from_millis(100);
+/// How often an improved tour is brought back, so that little is lost if the device fails.
+const KEEP_EVERY: Duration = Duration::from_secs(5);
+
+impl Run {
+    fn iterate(
+        &mut self,
+        colony: &mut dyn Colony,
+        stop: &Stop,
+        observe: &mut dyn FnMut(&Progress),
+    ) -> Result<StopReason, SolveError> {
+        let mut batch = 1u64;
+        let mut kept_at = Instant::now();
+        loop {
+            let best = self.state.best_cost.unwrap_or(i64::MAX);
+            let elapsed = self.start.elapsed();
+            if let Some(reason) = stop.reason(elapsed, self.state.iterations, self.state.best_iteration, best) {
+                // At least one iteration, so that there is a tour.
+                if self.state.iterations > 0 {
+                    return Ok(reason);
+                }
+            }
+            let left = stop.iterations.map_or(u64::MAX, |i| i - self.state.iterations);
+            let count = batch.min(left).clamp(1, u64::from(u32::MAX)) as u32;
+            let before = Instant::now();
+            let state = colony.run(count)?;
+            batch = next_batch(batch, before.elapsed(), stop.time.map(|t| t.saturating_sub(self.start.elapsed())));
+            self.state.iterations = u64::from(state.iterations);
+            self.state.best_iteration = u64::from(state.best_iteration) + 1;
+            self.state.best_cost = Some(state.best_cost);
+            if kept_at.elapsed() >= KEEP_EVERY && self.state.kept.as_ref().is_none_or(|k| k.0 > state.best_cost) {
+                self.state.kept = Some((state.best_cost, colony.best_tour()?));
+                kept_at = Instant::now();
+            }
+            observe(&Progress {
+                iterations: self.state.iterations,
+                best_cost: state.best_cost,
+                iteration_cost: state.iteration_cost,
+                seconds: self.start.elapsed().as_secs_f64(),
+                tours: self.state.iterations * u64::from(self.spec.ants),
+            });
+        }
+    }
+
+    fn finish(
+        mut self,
+        instance: &Instance,
+        problem: &Problem,
+        backend: &'static str,
+        colony: &mut dyn Colony,
+        stopped_by: StopReason,
+    ) -> Result<Solution, SolveError> {
+        let found = match (self.state.best_cost, &self.state.failure) {
+            (Some(cost), None) => Some((cost, colony.best_tour()?)),
+            _ => self.state.kept.take(),
+        };
+        let mut solution = Solution {
+            tour: problem.start_tour().to_vec(),
+            cost: problem.unit_cost(),
+            iterations: self.state.iterations,
+            best_iteration: 0,
+            seconds: 0.0,
+            setup_seconds: self.setup.as_secs_f64(),
+            tours: self.state.iterations * u64::from(self.spec.ants),
+            stopped_by,
+            layout: colony.describe(),
+            failure: self.state.failure,
+        };
+        if let Some((cost, tour)) = found {
+            let tour = checked_original(problem, &tour).ok_or(SolveError::Wrong {
+                backend,
+                what: "a tour with a node that does not exist".to_string(),
+            })?;
+            verified(instance, backend, &tour, cost)?;
+            if cost <= solution.cost {
+                solution = Solution { tour, cost, best_iteration: self.state.best_iteration, ..solution };
+            }
+        }
+        solution.seconds = self.start.elapsed().as_secs_f64();
+        Ok(solution)
+    }
+}
+
+/// A tour in the instance's numbering, unless a node is out of range.
+fn checked_original(problem: &Problem, tour: &[u32]) -> Option<Vec<u32>> {
+    tour.iter().all(|&v| v < problem.n()).then(|| problem.original(tour))
+}
+
+/// The size of the next batch, given how long this one took and how much time is left.
+fn next_batch(batch: u64, took: Duration, left: Option<Duration>) -> u64 {
+    let goal = left.map_or(BATCH, |l| l.min(BATCH)).as_secs_f64();
+    let each = took.as_secs_f64() / batch as f64;
+    let fit = (goal / each.max(1e-7)) as u64;
+    fit.clamp(1, batch * 4)
+}

@@ -1,0 +1,160 @@
+//! An instance as the backends see it: nodes renumbered along a short tour, candidate lists, distances.
+//!
+//! Ants visit near nodes one after the other. Numbered along the nearest-neighbour tour, near nodes have near
+//! numbers: a bitmask's groups fill up early, and the weights that a step reads share cache lines.
+
+use antwarp_core::distance::Distances;
+use antwarp_core::kernels::BY_MATRIX;
+use antwarp_core::metric::Metric;
+
+use crate::instance::Instance;
+use crate::instance::neighbors::nearest;
+
+/// Candidates that the nearest-neighbour tour looks at before it looks at all nodes.
+const NEAR: usize = 16;
+
+/// See the [module](self).
+pub struct Problem {
+    order: Vec<u32>,
+    points: Vec<[f64; 3]>,
+    matrix: Vec<i32>,
+    metric: Option<Metric>,
+    directed: bool,
+    k: u32,
+    lists: Vec<u32>,
+    unit_cost: i64,
+}
+
+impl Problem {
+    /// Prepares an instance with `k` candidates a node, or all of them.
+    pub fn new(instance: &Instance, k: Option<u32>) -> Problem {
+        let n = instance.len();
+        let most = n.saturating_sub(1);
+        let wanted = k.map_or(0, |k| (k as usize).min(most));
+        let near = nearest(instance, wanted.max(NEAR.min(most)));
+        let order = nearest_neighbor_tour(instance, &near.ids, near.k);
+        let mut place = vec![0u32; n];
+        for (i, &v) in order.iter().enumerate() {
+            place[v as usize] = i as u32;
+        }
+        let lists = order.iter().flat_map(|&v| {
+            near.ids[v as usize * near.k..][..wanted].iter().map(|&u| place[u as usize])
+        });
+        let lists = lists.collect();
+        let unit_cost = instance.check_tour(&order).unwrap_or(1);
+        let points = instance.points().map_or_else(Vec::new, |p| order.iter().map(|&v| p[v as usize]).collect());
+        let row = |i: u32| order.iter().map(move |&j| instance.distance(i, j));
+        let matrix = instance.matrix().map_or_else(Vec::new, |_| order.iter().flat_map(|&i| row(i)).collect());
+        Problem {
+            points,
+            matrix,
+            metric: instance.metric(),
+            directed: !instance.is_symmetric(),
+            k: wanted as u32,
+            lists,
+            unit_cost,
+            order,
+        }
+    }
+
+    /// Number of nodes.
+    pub fn n(&self) -> u32 {
+        self.order.len() as u32
+    }
+
+    /// Candidates of a node; 0: all nodes are candidates.
+    pub fn k(&self) -> u32 {
+        self.k
+    }
+
+    /// The candidate lists, n x k, nearest first; empty where all nodes are candidates.
+    pub fn lists(&self) -> &[u32] {
+        &self.lists
+    }
+
+    /// Length of the nearest-neighbour tour.
+    pub fn unit_cost(&self) -> i64 {
+        self.unit_cost
+    }
+
+    /// The mean edge of the nearest-neighbour tour: heuristic values are in units of it.
+    pub fn scale(&self) -> f32 {
+        (self.unit_cost.max(1) as f64 / self.n() as f64) as f32
+    }
+
+    /// Whether edges have a direction.
+    pub fn is_directed(&self) -> bool {
+        self.directed
+    }
+
+    /// The coordinates, if distances come from them.
+    pub fn points(&self) -> &[[f64; 3]] {
+        &self.points
+    }
+
+    /// The distance matrix, if distances come from it.
+    pub fn matrix(&self) -> &[i32] {
+        &self.matrix
+    }
+
+    /// The distance function, if there is one.
+    pub fn metric(&self) -> Option<Metric> {
+        self.metric
+    }
+
+    /// The metric's number for kernels; [`BY_MATRIX`] where a kernel cannot compute it.
+    pub fn device_metric(&self) -> u32 {
+        self.metric.filter(|m| m.is_algebraic()).map_or(BY_MATRIX, |m| m as u32)
+    }
+
+    /// Distances for code on the CPU.
+    pub fn distances(&self) -> Distances {
+        Distances {
+            matrix: self.matrix.as_ptr(),
+            points: self.points.as_ptr(),
+            metric: self.metric,
+            n: self.n(),
+        }
+    }
+
+    /// A tour in the instance's numbering.
+    pub fn original(&self, tour: &[u32]) -> Vec<u32> {
+        tour.iter().map(|&v| self.order[v as usize]).collect()
+    }
+
+    /// The nearest-neighbour tour in the instance's numbering.
+    pub fn start_tour(&self) -> &[u32] {
+        &self.order
+    }
+}
+
+/// The tour that goes from node 0 always to the nearest unvisited node; among equally near ones to that with the
+/// smallest number.
+fn nearest_neighbor_tour(instance: &Instance, lists: &[u32], k: usize) -> Vec<u32> {
+    let n = instance.len();
+    let mut unvisited: Vec<u32> = (0..n as u32).collect();
+    let mut index = unvisited.clone();
+    let mut visit = |v: u32, unvisited: &mut Vec<u32>| {
+        let at = index[v as usize] as usize;
+        let last = unvisited.pop().unwrap_or(v);
+        if last != v {
+            unvisited[at] = last;
+            index[last as usize] = at as u32;
+        }
+        index[v as usize] = u32::MAX;
+    };
+    let mut seen = vec![false; n];
+    let mut tour = Vec::with_capacity(n);
+    let mut node = 0;
+    loop {
+        tour.push(node);
+        seen[node as usize] = true;
+        visit(node, &mut unvisited);
+        if unvisited.is_empty() {
+            return tour;
+        }
+        let near = lists[node as usize * k..][..k].iter().copied().find(|&v| !seen[v as usize]);
+        let far = || unvisited.iter().copied().min_by_key(|&v| (instance.distance(node, v), v)).unwrap_or(0);
+        node = near.unwrap_or_else(far);
+    }
+}
