@@ -110,7 +110,7 @@ impl Settings {
     }
 
     /// The colony's layout for a problem.
-    fn spec(&self, problem: &Problem, stop: &Stop) -> ColonySpec {
+    pub fn spec(&self, problem: &Problem, stop: &Stop) -> ColonySpec {
         let n = problem.n();
         let choices = if problem.k() == 0 { n } else { problem.k() };
         ColonySpec {
