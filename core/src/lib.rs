@@ -7,4 +7,5 @@
 #[cfg(test)]
 extern crate std;
 
+pub mod math;
 pub mod metric;

@@ -1,0 +1,29 @@
+//! The few real functions that `core` lacks on a stable toolchain.
+//!
+//! `sqrt` is correctly rounded on every target, so it gives the same bits on the CPU and the GPU;
+//! the trigonometric functions come from one software implementation on both, for the same reason.
+
+/// The square root, correctly rounded.
+#[inline(always)]
+pub fn sqrt(x: f64) -> f64 {
+    #[cfg(target_arch = "nvptx64")]
+    {
+        core::f64::math::sqrt(x)
+    }
+    #[cfg(not(target_arch = "nvptx64"))]
+    {
+        libm::sqrt(x)
+    }
+}
+
+/// The cosine of an angle in radians.
+#[inline]
+pub fn cos(x: f64) -> f64 {
+    libm::cos(x)
+}
+
+/// The angle in 0..=π whose cosine is `x`.
+#[inline]
+pub fn acos(x: f64) -> f64 {
+    libm::acos(x)
+}
