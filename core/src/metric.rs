@@ -150,6 +150,7 @@ fn max(a: i32, b: i32) -> i32 {
 pub const EARTH_RADIUS: f64 = 6378.388;
 
 /// TSPLIB's own π: its distances are computed with six digits.
+#[expect(clippy::approx_constant, reason = "the format prescribes this value")]
 pub const GEO_PI: f64 = 3.141592;
 
 /// Radians of a coordinate written as DDD.MM: the degrees are cut off, not rounded as TSPLIB's manual
