@@ -102,6 +102,7 @@ pub unsafe fn full<T: Team, B: Tabu, S: Select, I: NodeId>(
 /// [`memory_bytes`] for k leaves at a 16-byte boundary; `tour` has n ids; nobody else touches the last two.
 /// `distance` covers n nodes.
 #[inline(always)]
+#[allow(clippy::too_many_arguments)]
 pub unsafe fn candidates<T: Team, B: Tabu, S: Select, I: NodeId, D: Distance>(
     team: T,
     n: u32,

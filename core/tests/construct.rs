@@ -261,7 +261,10 @@ fn teams_agree(way: Way, size: u32) {
         for order in ORDERS {
             let team = build_all::<u16>(&world, way, stream, Builders::Many(size, order));
             for variant in 0..6 {
-                assert_eq!(team[variant], alone[variant], "{way:?}, variant {variant}, {size} {order:?}, n {n}");
+                assert_eq!(
+                    team[variant], alone[variant],
+                    "{way:?}, variant {variant}, {size} {order:?}, n {n}"
+                );
             }
         }
     }
@@ -387,7 +390,15 @@ fn run_colony(world: &World, builders: Builders) -> ColonyResult {
         }
     };
     let bits = tables[2].iter().map(|w| w.to_bits()).collect();
-    (states, tours.to_vec(), costs.to_vec(), best_tour.to_vec(), successor.to_vec(), predecessor.to_vec(), bits)
+    (
+        states,
+        tours.to_vec(),
+        costs.to_vec(),
+        best_tour.to_vec(),
+        successor.to_vec(),
+        predecessor.to_vec(),
+        bits,
+    )
 }
 
 #[test]

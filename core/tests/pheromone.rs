@@ -108,11 +108,11 @@ fn an_update_evaporates_deposits_and_keeps_the_limits() {
     let limits = Limits { lowest: 0.1, highest: 1.0, deposit: 0.3 };
     // (trail before, trail with deposit, trail without)
     for (before, with, without) in [
-        (0.5, 0.75, 0.45),  // 0.9 * 0.5 + 0.3
-        (0.1, 0.4, 0.1),    // 0.09 is raised to the lower limit before the deposit comes
-        (0.02, 0.4, 0.1),   // the limits have risen
-        (0.9, 1.0, 0.81),   // 1.11 is cut
-        (2.0, 1.0, 1.0),    // the limits have sunk
+        (0.5, 0.75, 0.45), // 0.9 * 0.5 + 0.3
+        (0.1, 0.4, 0.1),   // 0.09 is raised to the lower limit before the deposit comes
+        (0.02, 0.4, 0.1),  // the limits have risen
+        (0.9, 1.0, 0.81),  // 1.11 is cut
+        (2.0, 1.0, 1.0),   // the limits have sunk
     ] {
         for (alpha, power) in [(1.0, 1.0), (2.0, 2.0), (1.5, 1.5)] {
             let mut memory = matrix(4, &FOUR);
@@ -175,7 +175,8 @@ fn forms_agree_on_the_edges_they_share() {
     let mut lists: Vec<u16> = Vec::new();
     for i in 0..n {
         distances.extend(places.iter().map(|p| (p - places[i as usize]).abs()));
-        lists.extend(shuffled(n, i as u64).into_iter().filter(|&j| j != i).take(k as usize).map(|v| v as u16));
+        lists
+            .extend(shuffled(n, i as u64).into_iter().filter(|&j| j != i).take(k as usize).map(|v| v as u16));
     }
     let mut full = matrix(n, &distances);
     let mut short = Memory::new(Candidate { lists: lists.as_ptr(), k }, n, &distances);
@@ -185,7 +186,11 @@ fn forms_agree_on_the_edges_they_share() {
         for (at, &v) in lists.iter().enumerate() {
             let entry = at / k as usize * row_stride(n) as usize + v as usize;
             assert_eq!(short.trails[at], full.trails[entry]);
-            assert_eq!(short.weights[at].to_bits(), full.weights[entry].to_bits(), "round {round}, entry {at}");
+            assert_eq!(
+                short.weights[at].to_bits(),
+                full.weights[entry].to_bits(),
+                "round {round}, entry {at}"
+            );
         }
         let limits = Limits { lowest: 0.3, highest: 2.5 - 0.1 * round as f32, deposit: 0.8 };
         let tour = shuffled(n, 1000 + round);

@@ -7,7 +7,6 @@ use common::statistics::{LEVEL, fit, uniformity};
 
 const DRAWS: u32 = 1 << 18;
 
-
 /// A draw as a function of one counter.
 type Walk = fn(u32) -> u32;
 

@@ -60,7 +60,8 @@ impl<T> Drop for Array<T> {
         }
         let used = self.length * size_of::<T>();
         // SAFETY: bytes of the words.
-        let bytes = unsafe { std::slice::from_raw_parts(self.words.as_ptr().cast::<u8>(), self.words.len() * 16) };
+        let bytes =
+            unsafe { std::slice::from_raw_parts(self.words.as_ptr().cast::<u8>(), self.words.len() * 16) };
         let guards = bytes[..16].iter().chain(&bytes[16 + used..]);
         assert!(guards.copied().all(|b| b == 0xa5), "written outside an array");
     }

@@ -10,7 +10,11 @@ fn joined(classes: impl Iterator<Item = (f64, f64)>) -> Vec<(f64, f64)> {
     let mut rare = (0.0, 0.0);
     let mut common = Vec::new();
     for (seen, expected) in classes {
-        if expected >= 5.0 { common.push((seen, expected)) } else { rare = (rare.0 + seen, rare.1 + expected) }
+        if expected >= 5.0 {
+            common.push((seen, expected))
+        } else {
+            rare = (rare.0 + seen, rare.1 + expected)
+        }
     }
     if rare.1 > 0.0 {
         if rare.1 >= 5.0 || common.is_empty() {
@@ -36,8 +40,7 @@ pub fn fit(counts: &[u64], weights: &[f64]) -> f64 {
     for (count, weight) in counts.iter().zip(weights) {
         assert!(*weight > 0.0 || *count == 0, "chosen in spite of its weight of 0");
     }
-    let classes =
-        joined(counts.iter().zip(weights).map(|(&c, w)| (c as f64, w / total * draws as f64)));
+    let classes = joined(counts.iter().zip(weights).map(|(&c, w)| (c as f64, w / total * draws as f64)));
     survival(classes.iter().map(|(o, e)| (o - e).powi(2) / e).sum(), classes.len())
 }
 
@@ -49,7 +52,8 @@ pub fn uniformity(counts: &[u64]) -> f64 {
 /// The probability that two samples of one size differ at least this much if they have one distribution.
 pub fn likeness(a: &[u64], b: &[u64]) -> f64 {
     assert_eq!(a.iter().sum::<u64>(), b.iter().sum::<u64>());
-    let classes =
-        joined(a.iter().zip(b).filter(|(a, b)| **a + **b > 0).map(|(&a, &b)| (a as f64, (a + b) as f64 / 2.0)));
+    let classes = joined(
+        a.iter().zip(b).filter(|(a, b)| **a + **b > 0).map(|(&a, &b)| (a as f64, (a + b) as f64 / 2.0)),
+    );
     survival(classes.iter().map(|(o, e)| 2.0 * (o - e).powi(2) / e).sum(), classes.len())
 }
