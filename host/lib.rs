@@ -2,4 +2,6 @@
 //!
 //! `host` is everything that needs an operating system; the algorithms live in `antwarp-core`.
 
+pub mod backend;
 pub mod instance;
+pub mod solver;

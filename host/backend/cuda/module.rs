@@ -10,6 +10,7 @@ use cudarc::nvrtc::Ptx;
 use super::ptx;
 use crate::backend::BackendError;
 
+#[allow(missing_docs)]
 mod embedded {
     include!(concat!(env!("OUT_DIR"), "/kernels.rs"));
 }
@@ -39,7 +40,7 @@ pub fn kernels() -> Result<KernelFacts, BackendError> {
         Some(why) => Err(BackendError::NoKernels(why)),
         None => Ok(KernelFacts {
             architectures: embedded::PTX.iter().map(|p| p.0).collect(),
-            compiler: embedded::KERNEL_RUSTC,
+            compiler: embedded::KERNEL_RUSTC.unwrap_or("unknown"),
             count: embedded::PTX.first().map_or(0, |p| ptx::entries(p.1).count()),
         }),
     }
