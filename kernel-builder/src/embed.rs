@@ -47,7 +47,7 @@ impl Outcome {
             let _ = writeln!(names, "    ({capability}, &{:?}),", file.entries);
         }
         format!(
-            "/// PTX texts by ten times the compute capability they need, lowest first. Empty without kernels.\n\
+            "/// PTX texts by ten times the compute capability they need, in build.rs's order. Empty without kernels.\n\
              pub const PTX: &[(u32, &str)] = &[\n{ptx}];\n\
              /// The kernels in each text.\n\
              #[allow(dead_code)]\n\
