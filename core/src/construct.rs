@@ -150,8 +150,7 @@ unsafe fn nearest_unvisited<T: Team, B: Tabu, D: Distance>(team: T, tabu: &B, di
         let mut k = 0;
         while k < 4 {
             if nodes[k] != NONE {
-                // Distances are not negative: their bits are in order.
-                let key = ((distance.apart(here, places[k]) as u32 as u64) << 32) | nodes[k] as u64;
+                let key = (distance.remoteness(here, places[k]) as u64) << 32 | nodes[k] as u64;
                 best = if key < best { key } else { best };
             }
             k += 1;

@@ -16,6 +16,9 @@ pub trait Distance: Copy {
     /// The distance from `a` to `b`, two places of this instance.
     fn apart(self, a: Self::Place, b: Self::Place) -> i32;
 
+    /// A number that grows with the distance from `a` to `b`; cheaper, and before rounding where there is any.
+    fn remoteness(self, a: Self::Place, b: Self::Place) -> u32;
+
     /// The distance from `i` to `j`.
     ///
     /// # Safety
@@ -54,8 +57,11 @@ impl Distance for Distances {
     unsafe fn place(self, i: u32) -> (u32, [f64; 3]) {
         match self.metric {
             None => (i, [0.0; 3]),
-            // SAFETY: i < n.
-            Some(_) => (i, unsafe { *self.points.add(i as usize) }),
+            // SAFETY: i < n. A plane needs no third coordinate.
+            Some(m) => (i, unsafe {
+                let p = &*self.points.add(i as usize);
+                [p[0], p[1], if m.is_planar() { 0.0 } else { p[2] }]
+            }),
         }
     }
 
@@ -66,6 +72,17 @@ impl Distance for Distances {
             None => unsafe { *self.matrix.add(i as usize * self.n as usize + j as usize) },
             Some(m) if cfg!(target_arch = "nvptx64") => metric::algebraic_distance(m, a, b),
             Some(m) => metric::distance(m, a, b),
+        }
+    }
+
+    #[inline(always)]
+    fn remoteness(self, a: (u32, [f64; 3]), b: (u32, [f64; 3])) -> u32 {
+        match self.metric {
+            Some(Metric::Euc2d | Metric::Ceil2d | Metric::Att) => {
+                let (dx, dy) = (a.1[0] - b.1[0], a.1[1] - b.1[1]);
+                ((dx * dx + dy * dy) as f32).to_bits()
+            }
+            _ => self.apart(a, b) as u32,
         }
     }
 }

@@ -34,23 +34,25 @@ pub fn sum(w: Group) -> f32 {
     ((w[0] + w[1]) + (w[2] + w[3])) + ((w[4] + w[5]) + (w[6] + w[7]))
 }
 
-/// Roulette in one group: the first member whose prefix sum exceeds `r`, and what is left of `r` inside it.
+/// Roulette in one group, down the tree of [`sum`]: the member that `r`, from 0 up to the sum, falls on, and what
+/// is left of `r` inside it.
 ///
-/// A member of weight 0 is never chosen. Where rounding has carried `r` past the last prefix sum, the last
-/// member that weighs anything is chosen.
+/// A member of weight 0 is never chosen while another weighs anything, however `r` is rounded.
 #[inline(always)]
 pub fn pick(w: Group, r: f32) -> (u32, f32) {
-    let mut before = 0.0f32;
-    let (mut chosen, mut left, mut found) = (0, 0.0f32, false);
-    let mut k = 0;
-    while k < SIZE {
-        let prefix = before + w[k];
-        if !found && w[k] > 0.0 {
-            (chosen, left) = (k as u32, r - before);
-            found = prefix > r;
-        }
-        before = prefix;
-        k += 1;
-    }
-    (chosen, left)
+    let pairs = [w[0] + w[1], w[2] + w[3], w[4] + w[5], w[6] + w[7]];
+    let (high, r) = go_right(pairs[0] + pairs[1], pairs[2] + pairs[3], r);
+    let choose = |a: f32, b: f32| if high { b } else { a };
+    let four = [choose(w[0], w[4]), choose(w[1], w[5]), choose(w[2], w[6]), choose(w[3], w[7])];
+    let (middle, r) = go_right(choose(pairs[0], pairs[2]), choose(pairs[1], pairs[3]), r);
+    let two = if middle { [four[2], four[3]] } else { [four[0], four[1]] };
+    let (low, r) = go_right(two[0], two[1], r);
+    (4 * high as u32 + 2 * middle as u32 + low as u32, r)
+}
+
+/// Whether `r` falls on the right one of two sums, and what is left of it there.
+#[inline(always)]
+fn go_right(left: f32, right: f32, r: f32) -> (bool, f32) {
+    let right = r >= left && right > 0.0;
+    (right, if right { r - left } else { r })
 }

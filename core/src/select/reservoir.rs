@@ -2,9 +2,10 @@
 //! 4.2.2): everyone draws a key and the largest key wins.
 //!
 //! The paper's key is log2(u) / w; ours is w / -log2(u), which has the same order and needs no stored
-//! reciprocal of the weight. Among all unvisited nodes the race is between groups of eight, by the sums of their
-//! weights, and a roulette decides inside the winner: the distribution stays as it is, and an eighth of the random
-//! numbers and logarithms is enough.
+//! reciprocal of the weight. Among all unvisited nodes the race is between up to [`LEAVES`] leaves: leaf l holds
+//! the groups l, l + [`LEAVES`], ... of the tabu. A leaf runs with the sum of its weights, keeps one of its groups
+//! as it meets them, each with the probability of its share so far (Chao 1982), and a roulette decides inside the
+//! group. Each node still wins with the probability of its weight, and a logarithm a leaf is enough.
 
 use super::{Select, within};
 use crate::group;
@@ -14,6 +15,10 @@ use crate::team::{Slots, Team};
 
 /// See the [module](self).
 pub enum Reservoir {}
+
+/// Leaves among which all unvisited nodes are shared out. More would keep a larger team busy, fewer would draw
+/// fewer logarithms.
+const LEAVES: u32 = 64;
 
 /// The key of item `i` with weight `w`. Keys are not negative, so their bits are in the same order as they are.
 #[inline(always)]
@@ -59,30 +64,24 @@ impl Select for Reservoir {
         _scratch: Slots<f32>,
     ) -> u32 {
         let groups = tabu.length().div_ceil(group::SIZE as u32);
-        let (mut best, mut at) = (0, 0);
-        let mut race = |g: u32, w: group::Group| {
-            let w = group::sum(w);
-            if T::ALONE && w == 0.0 {
-                return;
+        let leaves = if groups < LEAVES { groups } else { LEAVES };
+        let (mut best, mut at, mut chosen) = (0, u32::MAX, 0);
+        team.for_each(leaves, |l| {
+            let (mut sum, mut kept, mut g) = (0.0, l, l);
+            while g < groups {
+                // SAFETY: the group begins below the tabu's length.
+                let w = group::sum(unsafe { tabu.weights(team, row, g) });
+                sum += w;
+                // The first one stays whatever is drawn: it is all of the sum.
+                kept = if draws.unit(LEAVES + g) * sum < w { g } else { kept };
+                g += LEAVES;
             }
-            let key = key(draws, g, w);
-            (best, at) = if key > best { (key, g) } else { (best, at) };
-        };
-        // Two groups a round, so that the weights of both are on the way together. The last may be one alone:
-        // it runs twice, which changes nothing.
-        let mut g = team.rank();
-        while g < groups {
-            let other = g + team.size();
-            let other = if other < groups { other } else { g };
-            // SAFETY: both groups begin below the tabu's length.
-            let (a, b) = unsafe { (tabu.weights(team, row, g), tabu.weights(team, row, other)) };
-            race(g, a);
-            race(other, b);
-            g += 2 * team.size();
-        }
+            let key = key(draws, l, sum);
+            (best, at, chosen) = if key > best { (key, l, kept) } else { (best, at, chosen) };
+        });
         // Each member looks inside its own best group before the race is decided: after that the tabu may change.
-        // SAFETY: as above; without any group of its own a member looks into the first, in vain.
-        let node = unsafe { within(team, tabu, row, at, draws) };
+        // SAFETY: as above; a member without any leaf looks into the first group, in vain.
+        let node = unsafe { within(team, tabu, row, chosen, draws) };
         team.arg_max(best, at, node).1
     }
 }
