@@ -1,1 +1,21 @@
 //! Problem instances: reading, writing, generating, neighbour lists.
+//!
+//! [`Instance::open`] takes a file or the name of a generated instance; everything that it returns is sound.
+
+mod atomic_file;
+mod best_known;
+pub mod coordinates;
+pub mod dimacs;
+mod error;
+pub mod generate;
+mod model;
+mod neighbors;
+mod open;
+pub mod tour_file;
+pub mod tsplib;
+
+pub use antwarp_core::metric::Metric;
+pub use best_known::BestKnown;
+pub use error::{InstanceError, Result, SyntaxError, TourError};
+pub use model::{Distances, Instance, Kind};
+pub use neighbors::{NeighborLists, nearest};

@@ -1,0 +1,411 @@
+//! An instance: nodes, their distances, and what is known about it.
+
+use antwarp_core::metric::{self, Metric};
+
+use super::best_known::{self, BestKnown};
+use super::error::{InstanceError, Result, TourError};
+
+/// Which tours are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The symmetric travelling salesman problem.
+    Tsp,
+    /// The asymmetric one: a way back may be longer than the way there.
+    Atsp,
+}
+
+/// Where the distances of an instance come from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Distances {
+    /// A function of coordinates.
+    Points {
+        /// The function.
+        metric: Metric,
+        /// (x, y, z) of each node; z is 0 in the plane.
+        points: Vec<[f64; 3]>,
+    },
+    /// The distance from i to j stands at `i * n + j`.
+    Matrix(Vec<i32>),
+}
+
+/// A problem to solve. Its nodes are numbered from 0.
+///
+/// Every instance is sound: coordinates are finite, no distance is negative or beyond `i32`, a matrix is
+/// square with a diagonal of zeros, fixed edges join nodes that exist.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Instance {
+    name: String,
+    comments: Vec<String>,
+    kind: Kind,
+    distances: Distances,
+    len: usize,
+    display: Option<Vec<[f64; 2]>>,
+    fixed_edges: Vec<(u32, u32)>,
+    ids: Option<Vec<u32>>,
+    best_known: Option<BestKnown>,
+}
+
+impl Instance {
+    /// The instance of these points.
+    pub fn from_points(name: impl Into<String>, metric: Metric, points: Vec<[f64; 3]>) -> Result<Instance> {
+        let name = name.into();
+        check_points(&name, metric, &points)?;
+        let len = points.len();
+        Instance::sound(name, Kind::Tsp, Distances::Points { metric, points }, len)
+    }
+
+    /// The instance of a square matrix, row by row: asymmetric if the matrix is. The diagonal is ignored.
+    pub fn from_matrix(name: impl Into<String>, mut matrix: Vec<i32>) -> Result<Instance> {
+        let name = name.into();
+        let n = matrix.len().isqrt();
+        if n * n != matrix.len() {
+            let problem = format!("a matrix of {} weights is not square", matrix.len());
+            return Err(InstanceError::content(name, problem, "give a row and a column to every node"));
+        }
+        for i in 0..n {
+            matrix[i * n + i] = 0;
+        }
+        if let Some(at) = matrix.iter().position(|&weight| weight < 0) {
+            let problem =
+                format!("the weight {} from node {} to node {} is negative", matrix[at], at / n, at % n);
+            let help = "add the same constant to every weight: it lengthens all tours alike";
+            return Err(InstanceError::content(name, problem, help));
+        }
+        let kind = if first_asymmetry(&matrix, n).is_none() { Kind::Tsp } else { Kind::Atsp };
+        Instance::sound(name, kind, Distances::Matrix(matrix), n)
+    }
+
+    fn sound(name: String, kind: Kind, distances: Distances, len: usize) -> Result<Instance> {
+        if len == 0 || len > i32::MAX as usize {
+            let problem = format!("an instance of {len} nodes cannot be solved");
+            return Err(InstanceError::content(name, problem, "give between 1 and 2147483647 nodes"));
+        }
+        let instance = Instance {
+            name,
+            comments: Vec::new(),
+            kind,
+            distances,
+            len,
+            display: None,
+            fixed_edges: Vec::new(),
+            ids: None,
+            best_known: None,
+        };
+        Ok(instance.looked_up())
+    }
+
+    fn looked_up(mut self) -> Instance {
+        self.best_known = best_known::look_up(&self);
+        self
+    }
+
+    /// The same instance with these comments.
+    pub fn with_comments(mut self, comments: Vec<String>) -> Instance {
+        self.comments = comments;
+        self
+    }
+
+    /// The same instance with a place in a picture for each node.
+    ///
+    /// # Panics
+    /// If there is not one place a node.
+    pub(crate) fn with_display(mut self, display: Vec<[f64; 2]>) -> Instance {
+        assert_eq!(display.len(), self.len, "one place a node");
+        self.display = Some(display);
+        self
+    }
+
+    /// The same instance whose file numbers the nodes so.
+    ///
+    /// # Panics
+    /// If there is not one number a node.
+    pub(crate) fn with_ids(mut self, ids: Vec<u32>) -> Instance {
+        assert_eq!(ids.len(), self.len, "one number a node");
+        self.ids = Some(ids);
+        self
+    }
+
+    /// The same instance, whose tours have to use these edges.
+    ///
+    /// # Panics
+    /// If an edge joins a node that does not exist.
+    pub(crate) fn with_fixed_edges(mut self, edges: Vec<(u32, u32)>) -> Instance {
+        assert!(edges.iter().all(|&(a, b)| (a.max(b) as usize) < self.len), "fixed edges join nodes");
+        self.fixed_edges = edges;
+        self.looked_up()
+    }
+
+    /// The same instance called asymmetric, even if its distances are not.
+    pub(crate) fn into_atsp(mut self) -> Instance {
+        self.kind = Kind::Atsp;
+        self.looked_up()
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The comments of its file.
+    pub fn comments(&self) -> &[String] {
+        &self.comments
+    }
+
+    /// Which tours are asked for.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Where its distances come from.
+    pub fn distances(&self) -> &Distances {
+        &self.distances
+    }
+
+    /// The number of nodes, at least 1.
+    #[expect(clippy::len_without_is_empty, reason = "an instance has nodes")]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether every distance is the same both ways. A matrix called asymmetric counts as such.
+    pub fn is_symmetric(&self) -> bool {
+        self.kind == Kind::Tsp || self.metric().is_some()
+    }
+
+    /// The function of its coordinates, if its distances come from one.
+    pub fn metric(&self) -> Option<Metric> {
+        match self.distances {
+            Distances::Points { metric, .. } => Some(metric),
+            Distances::Matrix(_) => None,
+        }
+    }
+
+    /// The coordinates, if its distances come from them.
+    pub fn points(&self) -> Option<&[[f64; 3]]> {
+        match &self.distances {
+            Distances::Points { points, .. } => Some(points),
+            Distances::Matrix(_) => None,
+        }
+    }
+
+    /// The distance matrix, row by row, if its distances come from one.
+    pub fn matrix(&self) -> Option<&[i32]> {
+        match &self.distances {
+            Distances::Points { .. } => None,
+            Distances::Matrix(matrix) => Some(matrix),
+        }
+    }
+
+    /// Places to draw the nodes at, x to the right and y upwards, if any are known.
+    pub fn display_points(&self) -> Option<Vec<[f64; 2]>> {
+        if self.display.is_some() {
+            return self.display.clone();
+        }
+        let Distances::Points { metric, points } = &self.distances else { return None };
+        // A latitude goes up the page; degrees and minutes are near enough to decimals for a picture.
+        let place = |p: &[f64; 3]| if *metric == Metric::Geo { [p[1], p[0]] } else { [p[0], p[1]] };
+        Some(points.iter().map(place).collect())
+    }
+
+    /// The edges that a tour has to use. Their lengths count.
+    pub fn fixed_edges(&self) -> &[(u32, u32)] {
+        &self.fixed_edges
+    }
+
+    /// The best tour length that is known for it.
+    pub fn best_known(&self) -> Option<BestKnown> {
+        self.best_known
+    }
+
+    /// The number that the instance's file gives to a node; 1 to n unless the file says otherwise.
+    pub fn id(&self, node: u32) -> u32 {
+        self.ids.as_ref().map_or(node + 1, |ids| ids[node as usize])
+    }
+
+    /// The numbers of all nodes, unless they are 1 to n.
+    pub(crate) fn ids(&self) -> Option<&[u32]> {
+        self.ids.as_deref()
+    }
+
+    /// The way back from those numbers.
+    pub(crate) fn node_numbers(&self) -> NodeNumbers {
+        NodeNumbers::new(self.len, self.ids())
+    }
+
+    /// The distance from node `i` to node `j`.
+    ///
+    /// # Panics
+    /// If a node does not exist.
+    #[inline]
+    pub fn distance(&self, i: u32, j: u32) -> i32 {
+        let (i, j) = (i as usize, j as usize);
+        match &self.distances {
+            Distances::Points { metric, points } => metric::distance(*metric, points[i], points[j]),
+            Distances::Matrix(matrix) => {
+                assert!(j < self.len, "node {j} of {}", self.len);
+                matrix[i * self.len + j]
+            }
+        }
+    }
+
+    /// The length of a closed tour that visits every node once, or why the list is none.
+    pub fn check_tour(&self, tour: &[u32]) -> std::result::Result<i64, TourError> {
+        check_permutation(tour, self.len)?;
+        let steps = tour.iter().zip(tour.iter().cycle().skip(1));
+        Ok(steps.map(|(&a, &b)| i64::from(self.distance(a, b))).sum())
+    }
+
+    /// The first fixed edge that a tour does not use.
+    pub fn unused_fixed_edge(&self, tour: &[u32]) -> Option<(u32, u32)> {
+        let uses = |(a, b): (u32, u32)| {
+            let mut steps = tour.iter().zip(tour.iter().cycle().skip(1));
+            steps.any(|(&x, &y)| (x, y) == (a, b) || (x, y) == (b, a))
+        };
+        self.fixed_edges.iter().copied().find(|&edge| !uses(edge))
+    }
+}
+
+fn check_permutation(tour: &[u32], n: usize) -> std::result::Result<(), TourError> {
+    if tour.len() != n {
+        return Err(TourError::Length { found: tour.len(), expected: n });
+    }
+    let mut seen = vec![false; n];
+    let mut repeated = None;
+    for (position, &node) in tour.iter().enumerate() {
+        let Some(seen) = seen.get_mut(node as usize) else {
+            return Err(TourError::OutOfRange { node, position, last: (n - 1) as u32 });
+        };
+        if std::mem::replace(seen, true) && repeated.is_none() {
+            repeated = Some((node, position));
+        }
+    }
+    // As many positions as nodes: one is missing exactly if one is repeated.
+    match (repeated, seen.iter().position(|&seen| !seen)) {
+        (Some((node, position)), Some(missing)) => {
+            Err(TourError::Repeated { node, position, missing: missing as u32 })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The first pair of nodes, row by row, whose distance depends on the direction.
+pub(crate) fn first_asymmetry(matrix: &[i32], n: usize) -> Option<(usize, usize)> {
+    (0..n).find_map(|i| (i + 1..n).find(|&j| matrix[i * n + j] != matrix[j * n + i]).map(|j| (i, j)))
+}
+
+/// Refuses coordinates that no distance can be computed from.
+fn check_points(name: &str, metric: Metric, points: &[[f64; 3]]) -> Result<()> {
+    let mut low = [f64::INFINITY; 3];
+    let mut high = [f64::NEG_INFINITY; 3];
+    for (node, point) in points.iter().enumerate() {
+        if !point.iter().all(|c| c.is_finite()) {
+            let problem = format!("node {node} has a coordinate that is not a finite number");
+            return Err(InstanceError::content(name, problem, "give every node finite coordinates"));
+        }
+        for axis in 0..metric.dimensions() {
+            low[axis] = low[axis].min(point[axis]);
+            high[axis] = high[axis].max(point[axis]);
+        }
+    }
+    // No two points are further apart than the corners of their box, in any metric but the globe's,
+    // which is bounded by itself; XRAY counts in hundredths.
+    let sum: f64 = (0..metric.dimensions()).map(|axis| (high[axis] - low[axis]).max(0.0)).sum();
+    let scale = if matches!(metric, Metric::Xray1 | Metric::Xray2) { 100.0 } else { 1.0 };
+    if metric != Metric::Geo && sum * scale >= f64::from(i32::MAX) {
+        let problem = format!("the coordinates spread over {sum:e}, so distances exceed 2147483647");
+        return Err(InstanceError::content(name, problem, "divide all coordinates by the same number"));
+    }
+    Ok(())
+}
+
+/// The way back from the numbers that a file gives to its nodes.
+pub(crate) enum NodeNumbers {
+    /// Consecutive ones.
+    From { first: u32, n: usize },
+    /// Any others, sorted, with their nodes.
+    Listed(Vec<(u32, u32)>),
+}
+
+impl NodeNumbers {
+    /// The numbers `ids`, or 1 to n.
+    pub(crate) fn new(n: usize, ids: Option<&[u32]>) -> NodeNumbers {
+        match ids {
+            None => NodeNumbers::From { first: 1, n },
+            Some(ids) if ids.windows(2).all(|pair| pair[1].checked_sub(pair[0]) == Some(1)) => {
+                NodeNumbers::From { first: ids[0], n }
+            }
+            Some(ids) => {
+                let mut listed: Vec<_> = ids.iter().copied().zip(0..).collect();
+                listed.sort_unstable();
+                NodeNumbers::Listed(listed)
+            }
+        }
+    }
+
+    /// The node of a number.
+    pub(crate) fn node(&self, id: u32) -> Option<u32> {
+        match self {
+            NodeNumbers::From { first, n } => id.checked_sub(*first).filter(|&node| (node as usize) < *n),
+            NodeNumbers::Listed(listed) => {
+                listed.binary_search_by_key(&id, |entry| entry.0).ok().map(|at| listed[at].1)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn square() -> Instance {
+        let points = vec![[0.0, 0.0, 0.0], [3.0, 0.0, 0.0], [3.0, 4.0, 0.0], [0.0, 4.0, 0.0]];
+        Instance::from_points("square", Metric::Euc2d, points).unwrap()
+    }
+
+    #[test]
+    fn a_tour_is_closed() {
+        assert_eq!(square().check_tour(&[0, 1, 2, 3]), Ok(14));
+        assert_eq!(square().check_tour(&[2, 0, 1, 3]), Ok(5 + 3 + 5 + 3));
+        let one = Instance::from_points("one", Metric::Euc2d, vec![[5.0; 3]]).unwrap();
+        assert_eq!(one.check_tour(&[0]), Ok(0));
+    }
+
+    #[test]
+    fn a_list_that_is_no_tour_is_named() {
+        assert_eq!(square().check_tour(&[0, 1]), Err(TourError::Length { found: 2, expected: 4 }));
+        let error = square().check_tour(&[0, 1, 1, 3]).unwrap_err();
+        assert_eq!(error, TourError::Repeated { node: 1, position: 2, missing: 2 });
+        let error = square().check_tour(&[0, 4, 1, 3]).unwrap_err();
+        assert_eq!(error, TourError::OutOfRange { node: 4, position: 1, last: 3 });
+    }
+
+    #[test]
+    fn a_matrix_is_asymmetric_if_one_pair_is() {
+        let symmetric = Instance::from_matrix("m", vec![9, 1, 2, 1, 9, 3, 2, 3, 9]).unwrap();
+        assert!(symmetric.is_symmetric());
+        assert_eq!(symmetric.distance(1, 1), 0);
+        let asymmetric = Instance::from_matrix("m", vec![0, 1, 2, 1, 0, 3, 2, 4, 0]).unwrap();
+        assert_eq!((asymmetric.kind(), asymmetric.is_symmetric()), (Kind::Atsp, false));
+        assert_eq!(asymmetric.check_tour(&[0, 1, 2]), Ok(1 + 3 + 2));
+        assert_eq!(asymmetric.check_tour(&[0, 2, 1]), Ok(2 + 4 + 1));
+    }
+
+    #[test]
+    fn unsound_instances_are_refused() {
+        let refused = |points| Instance::from_points("bad", Metric::Euc2d, points).unwrap_err().to_string();
+        assert!(refused(vec![]).contains("0 nodes"));
+        assert!(refused(vec![[0.0; 3], [f64::NAN, 0.0, 0.0]]).contains("node 1"));
+        assert!(refused(vec![[0.0; 3], [3e9, 0.0, 0.0]]).contains("exceed 2147483647"));
+        assert!(Instance::from_matrix("bad", vec![0; 5]).unwrap_err().to_string().contains("not square"));
+        let error = Instance::from_matrix("bad", vec![0, -1, 2, 0]).unwrap_err().to_string();
+        assert!(error.contains("-1 from node 0 to node 1"));
+    }
+
+    #[test]
+    fn fixed_edges_are_looked_for_both_ways() {
+        let instance = square().with_fixed_edges(vec![(3, 0), (1, 2)]);
+        assert_eq!(instance.unused_fixed_edge(&[0, 1, 2, 3]), None);
+        assert_eq!(instance.unused_fixed_edge(&[0, 2, 1, 3]), None);
+        assert_eq!(instance.unused_fixed_edge(&[0, 1, 3, 2]), Some((3, 0)));
+    }
+}

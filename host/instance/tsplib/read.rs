@@ -1,0 +1,386 @@
+//! From the entries of a TSPLIB file to an instance.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use antwarp_core::metric::Metric;
+
+use super::matrix::Layout;
+use super::scan::{self, Entry, Part, Words};
+use crate::instance::error::{Result, Text};
+use crate::instance::model::{Instance, Kind, NodeNumbers, first_asymmetry};
+
+/// Reads a TSPLIB file, gzip or not.
+pub fn read(path: &Path) -> Result<Instance> {
+    let bytes = scan::load(path)?;
+    let fallback = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    let stem = fallback.split('.').next().unwrap_or_default().to_owned();
+    parse(&path.to_string_lossy(), &stem, &bytes)
+}
+
+/// Makes an instance of the bytes of a TSPLIB file; `file` stands in errors, `fallback` is the
+/// instance's name if the file has none.
+///
+/// Nodes may be numbered from 1, from 0, or in any other way without repetition. If the numbers are
+/// consecutive they give the order, otherwise the file's own order stays.
+pub fn parse(file: &str, fallback: &str, bytes: &[u8]) -> Result<Instance> {
+    let text = Text { file, bytes };
+    let source = Source { text, entries: scan::entries(text)? };
+    let kind = source.kind()?;
+    let n = source.dimension()?;
+    let name = source.value("NAME").map_or_else(|| fallback.to_owned(), |value| text.show(value));
+    let comments = source.all("COMMENT").map(|entry| text.show(entry.value)).collect();
+    let coordinates = source.coordinates(n)?;
+    let ids = coordinates.as_ref().and_then(|coordinates| coordinates.ids.clone());
+    let places = source.display(n, ids.as_deref())?;
+    let instance = match source.metric()? {
+        Some(metric) => source.points_instance(name, metric, coordinates)?,
+        None => {
+            let places = places.or_else(|| coordinates.as_ref().map(Coordinates::plane));
+            let instance = source.matrix_instance(name, n, kind)?;
+            match places {
+                Some(places) => instance.with_display(places),
+                None => instance,
+            }
+        }
+    };
+    let instance = if kind == Kind::Atsp { instance.into_atsp() } else { instance };
+    let fixed = source.fixed_edges(n, ids.as_deref())?;
+    let instance = if let Some(ids) = ids { instance.with_ids(ids) } else { instance };
+    Ok(instance.with_comments(comments).with_fixed_edges(fixed))
+}
+
+/// The nodes of a coordinate section.
+struct Coordinates {
+    points: Vec<[f64; 3]>,
+    /// Unless they are 1 to n.
+    ids: Option<Vec<u32>>,
+}
+
+impl Coordinates {
+    fn plane(&self) -> Vec<[f64; 2]> {
+        self.points.iter().map(|p| [p[0], p[1]]).collect()
+    }
+}
+
+/// Sections that say something about an instance.
+const SECTIONS: [&str; 4] =
+    ["NODE_COORD_SECTION", "EDGE_WEIGHT_SECTION", "DISPLAY_DATA_SECTION", "FIXED_EDGES_SECTION"];
+
+struct Source<'a> {
+    text: Text<'a>,
+    entries: Vec<Entry>,
+}
+
+impl Source<'_> {
+    fn all(&self, keyword: &'static str) -> impl Iterator<Item = &Entry> {
+        self.entries.iter().filter(move |entry| entry.keyword == keyword)
+    }
+
+    fn value(&self, keyword: &'static str) -> Option<Part> {
+        self.all(keyword).next().map(|entry| entry.value)
+    }
+
+    fn required(&self, keyword: &'static str, help: &str) -> Result<Part> {
+        self.value(keyword).ok_or_else(|| self.text.content(format!("there is no {keyword}"), help))
+    }
+
+    fn kind(&self) -> Result<Kind> {
+        // The file's TYPE says more about a strange file than its strange sections do.
+        let kind = match self.value("TYPE") {
+            None => Kind::Tsp,
+            // TYPE may be followed by a name: `TSP (M.~Hofmeister)`.
+            Some(value) => {
+                let word = Words::new(self.text, value).next().unwrap_or(value);
+                match self.text.show(word).to_ascii_uppercase().as_str() {
+                    "TSP" => Kind::Tsp,
+                    "ATSP" => Kind::Atsp,
+                    "TOUR" => {
+                        let help = "give the instance that it is a tour of, a .tsp or .atsp file";
+                        return Err(self.text.error_at(word, "this is a tour, not an instance", help));
+                    }
+                    other => {
+                        let problem =
+                            format!("problems of TYPE {other} are not travelling salesman problems");
+                        return Err(self.text.error_at(word, problem, "only TSP and ATSP can be solved"));
+                    }
+                }
+            }
+        };
+        let strange = |entry: &&Entry| {
+            entry.keyword.ends_with("_SECTION") && !SECTIONS.contains(&entry.keyword.as_str())
+        };
+        if let Some(entry) = self.entries.iter().find(strange) {
+            let problem = format!("{} is not a section of a travelling salesman problem", entry.keyword);
+            let help = format!("the sections that can be read are {}", SECTIONS.join(", "));
+            return Err(self.text.error_at(entry.keyword_part, problem, help));
+        }
+        Ok(kind)
+    }
+
+    fn dimension(&self) -> Result<usize> {
+        let value =
+            self.required("DIMENSION", "add a line such as `DIMENSION : 52` with the number of nodes")?;
+        match self.text.whole_number(value) {
+            Some(n) if (1..=i64::from(i32::MAX)).contains(&n) => Ok(n as usize),
+            _ => {
+                let problem = format!("DIMENSION is `{}`", self.text.show(value));
+                Err(self.text.error_at(value, problem, "give the number of nodes, between 1 and 2147483647"))
+            }
+        }
+    }
+
+    /// The function of the coordinates, or none for explicit weights.
+    fn metric(&self) -> Result<Option<Metric>> {
+        let help = "add a line such as `EDGE_WEIGHT_TYPE : EUC_2D`";
+        let value = match self.value("EDGE_WEIGHT_TYPE") {
+            // Its layout says as much.
+            None if self.value("EDGE_WEIGHT_SECTION").is_some() => return Ok(None),
+            _ => self.required("EDGE_WEIGHT_TYPE", help)?,
+        };
+        let keyword = self.text.show(value).to_ascii_uppercase();
+        if keyword == "EXPLICIT" {
+            return Ok(None);
+        }
+        Metric::from_keyword(&keyword).map(Some).ok_or_else(|| {
+            let known = Metric::ALL.map(Metric::keyword).join(", ");
+            let problem = format!("the EDGE_WEIGHT_TYPE `{keyword}` cannot be computed");
+            self.text.error_at(value, problem, format!("use EXPLICIT with a matrix, or one of {known}"))
+        })
+    }
+
+    fn points_instance(
+        &self,
+        name: String,
+        metric: Metric,
+        coordinates: Option<Coordinates>,
+    ) -> Result<Instance> {
+        let Some(coordinates) = coordinates else {
+            let problem = format!("there is no NODE_COORD_SECTION, and {} needs one", metric.keyword());
+            return Err(self
+                .text
+                .content(problem, "add the section, with a line `number x y` for every node"));
+        };
+        Instance::from_points(name, metric, coordinates.points).map_err(|error| self.in_file(error))
+    }
+
+    fn matrix_instance(&self, name: String, n: usize, kind: Kind) -> Result<Instance> {
+        let layout = self.layout()?;
+        let matrix = layout.expand(n, self.weights(layout, n)?);
+        let asymmetry = first_asymmetry(&matrix, n).filter(|_| kind == Kind::Tsp);
+        if let Some((i, j)) = asymmetry {
+            let (there, back) = (matrix[i * n + j], matrix[j * n + i]);
+            let (i, j) = (i + 1, j + 1);
+            let problem = format!(
+                "the matrix is not symmetric: {there} from node {i} to node {j}, {back} the way back"
+            );
+            return Err(self.text.content(problem, "write `TYPE : ATSP` if that is meant"));
+        }
+        Instance::from_matrix(name, matrix).map_err(|error| self.in_file(error))
+    }
+
+    /// The same error, naming the file instead of the instance.
+    fn in_file(&self, error: crate::instance::InstanceError) -> crate::instance::InstanceError {
+        use crate::instance::InstanceError::Content;
+        match error {
+            Content { problem, help, .. } => self.text.content(problem, help),
+            other => other,
+        }
+    }
+
+    fn layout(&self) -> Result<Layout> {
+        let known = format!("the formats are {}", Layout::KEYWORDS.join(", "));
+        let value = self.required("EDGE_WEIGHT_FORMAT", &known)?;
+        let keyword = self.text.show(value).to_ascii_uppercase();
+        Layout::from_keyword(&keyword).ok_or_else(|| {
+            self.text.error_at(
+                value,
+                format!("EDGE_WEIGHT_FORMAT `{keyword}` is no layout of a matrix"),
+                known,
+            )
+        })
+    }
+
+    fn weights(&self, layout: Layout, n: usize) -> Result<Vec<i32>> {
+        let help = "add the section, or change EDGE_WEIGHT_TYPE if distances come from coordinates";
+        let section = self.required("EDGE_WEIGHT_SECTION", help)?;
+        let expected = layout.weights(n);
+        // A weight takes two bytes at least: a wrong DIMENSION must not claim memory.
+        let mut weights =
+            Vec::with_capacity(expected.min((section.end - section.start) as u64 / 2 + 1) as usize);
+        let mut cells = layout.cells(n);
+        for word in Words::new(self.text, section) {
+            let Some((i, j)) = cells.next() else {
+                let problem = format!("there are more weights than the {expected} of {n} nodes");
+                return Err(self.text.error_at(word, problem, "check DIMENSION and EDGE_WEIGHT_FORMAT"));
+            };
+            // Whatever stands on the diagonal is never used.
+            weights.push(if i == j { 0 } else { self.weight(word)? });
+        }
+        if weights.len() as u64 != expected {
+            let problem = format!("the matrix has {} weights, {n} nodes need {expected}", weights.len());
+            return Err(self.text.content(problem, "check DIMENSION and EDGE_WEIGHT_FORMAT"));
+        }
+        Ok(weights)
+    }
+
+    fn weight(&self, word: Part) -> Result<i32> {
+        let (what, help) = match self.text.whole_number(word) {
+            Some(weight @ 0..=0x7fff_ffff) => return Ok(weight as i32),
+            Some(..0) => {
+                ("is negative", "add the same constant to every weight: it lengthens all tours alike")
+            }
+            Some(_) => ("is larger than 2147483647", "divide every weight by the same number"),
+            None => ("is not a whole number", "multiply every weight by the same number and round it"),
+        };
+        Err(self.text.error_at(word, format!("the weight `{}` {what}", self.text.show(word)), help))
+    }
+
+    fn coordinates(&self, n: usize) -> Result<Option<Coordinates>> {
+        let Some(section) = self.value("NODE_COORD_SECTION") else { return Ok(None) };
+        let declared = self.value("NODE_COORD_TYPE").map(|value| self.text.show(value).to_ascii_uppercase());
+        let axes = match (declared.as_deref(), self.metric()?) {
+            (Some("THREED_COORDS"), _) => 3,
+            (_, Some(metric)) => metric.dimensions(),
+            (_, None) => 2,
+        };
+        let (ids, points) = self.places(section, "NODE_COORD_SECTION", n, axes)?;
+        let (points, ids) = in_order(points, ids);
+        Ok(Some(Coordinates { points, ids }))
+    }
+
+    /// Places to draw the nodes of a matrix at, in the order of the nodes.
+    fn display(&self, n: usize, ids: Option<&[u32]>) -> Result<Option<Vec<[f64; 2]>>> {
+        let Some(section) = self.value("DISPLAY_DATA_SECTION") else { return Ok(None) };
+        let (own, points) = self.places(section, "DISPLAY_DATA_SECTION", n, 2)?;
+        let (points, own) = in_order(points, own);
+        // Places that are numbered unlike the nodes cannot be told apart; a picture is no loss.
+        Ok((own.as_deref() == ids).then(|| points.iter().map(|p| [p[0], p[1]]).collect()))
+    }
+
+    /// The lines `number x y` of a section.
+    fn places(
+        &self,
+        section: Part,
+        keyword: &str,
+        n: usize,
+        axes: usize,
+    ) -> Result<(Vec<u32>, Vec<[f64; 3]>)> {
+        // Six bytes a line at least, as above.
+        let capacity = n.min((section.end - section.start) / 6 + 1);
+        let mut ids: Vec<u32> = Vec::with_capacity(capacity);
+        let mut points = Vec::with_capacity(capacity);
+        for line in self.rows(section) {
+            if ids.len() == n {
+                let problem = format!("{keyword} has more lines than DIMENSION says, {n}");
+                return Err(self.text.error_at(line, problem, "correct DIMENSION or remove the line"));
+            }
+            let (id, point) = self.place(line, axes)?;
+            ids.push(id);
+            points.push(point);
+        }
+        if ids.len() != n {
+            let problem = format!("{keyword} has {} lines, DIMENSION says {n}", ids.len());
+            return Err(self.text.content(problem, "correct DIMENSION or add the missing lines"));
+        }
+        match first_repetition(&ids).and_then(|at| self.rows(section).nth(at).map(|line| (ids[at], line))) {
+            None => Ok((ids, points)),
+            Some((id, line)) => {
+                let problem = format!("the number {id} is given to a second node");
+                Err(self.text.error_at(line, problem, "give every node a number of its own"))
+            }
+        }
+    }
+
+    /// The lines of a section that hold something. Some writers end sections with -1, as tours do.
+    fn rows(&self, section: Part) -> impl Iterator<Item = Part> {
+        let bytes = self.text.bytes;
+        scan::lines(bytes, section).filter(|line| !matches!(&bytes[line.start..line.end], b"" | b"-1"))
+    }
+
+    fn place(&self, line: Part, axes: usize) -> Result<(u32, [f64; 3])> {
+        let mut words = Words::new(self.text, line);
+        let first = words.next().unwrap_or(line);
+        let id = self.node_id(first)?;
+        let mut point = [0.0; 3];
+        for (axis, coordinate) in point.iter_mut().enumerate().take(axes) {
+            let Some(word) = words.next() else {
+                let problem = format!("the line has {axis} coordinates, {axes} are needed");
+                return Err(self.text.error_at(
+                    line,
+                    problem,
+                    "write the number of the node, then its coordinates",
+                ));
+            };
+            *coordinate = self.text.number(word).ok_or_else(|| {
+                let problem = format!("the coordinate `{}` is not a finite number", self.text.show(word));
+                self.text.error_at(word, problem, "write coordinates such as 12, -3.5 or 2.1e+03")
+            })?;
+        }
+        match words.next() {
+            None => Ok((id, point)),
+            Some(word) => {
+                let problem = format!("the line has more than {axes} coordinates");
+                Err(self.text.error_at(
+                    word,
+                    problem,
+                    "check EDGE_WEIGHT_TYPE, or remove the rest of the line",
+                ))
+            }
+        }
+    }
+
+    fn node_id(&self, word: Part) -> Result<u32> {
+        self.text.whole_number(word).and_then(|id| u32::try_from(id).ok()).ok_or_else(|| {
+            let problem = format!("`{}` is not the number of a node", self.text.show(word));
+            self.text.error_at(word, problem, "number the nodes from 1")
+        })
+    }
+
+    fn fixed_edges(&self, n: usize, ids: Option<&[u32]>) -> Result<Vec<(u32, u32)>> {
+        let Some(section) = self.value("FIXED_EDGES_SECTION") else { return Ok(Vec::new()) };
+        let numbers = NodeNumbers::new(n, ids);
+        let mut ends = Vec::new();
+        for word in Words::new(self.text, section) {
+            if self.text.whole_number(word) == Some(-1) {
+                break;
+            }
+            let id = self.node_id(word)?;
+            let node = numbers.node(id).ok_or_else(|| {
+                let problem = format!("the fixed edge joins node {id}, which does not exist");
+                self.text.error_at(word, problem, "correct the edge or remove it")
+            })?;
+            ends.push(node);
+        }
+        if !ends.len().is_multiple_of(2) {
+            let help = "write two nodes for every fixed edge, and -1 after the last edge";
+            return Err(self.text.error_at(section, "the last fixed edge has one end only", help));
+        }
+        Ok(ends.chunks_exact(2).map(|ends| (ends[0], ends[1])).collect())
+    }
+}
+
+/// The first position whose number stands at an earlier one too.
+fn first_repetition(ids: &[u32]) -> Option<usize> {
+    if ids.is_sorted_by(|a, b| a < b) {
+        return None;
+    }
+    let mut seen = HashSet::with_capacity(ids.len());
+    ids.iter().position(|id| !seen.insert(id))
+}
+
+/// Points in the order of their numbers if those are consecutive from 0 or 1, else as they come; and the
+/// numbers, unless they are 1 to n.
+fn in_order(points: Vec<[f64; 3]>, ids: Vec<u32>) -> (Vec<[f64; 3]>, Option<Vec<u32>>) {
+    let low = ids.iter().copied().min().unwrap_or(1);
+    let high = ids.iter().copied().max().unwrap_or(1);
+    // The numbers are distinct: they are consecutive if there are as many as their range holds.
+    if low > 1 || (high - low) as usize != ids.len() - 1 {
+        return (points, Some(ids));
+    }
+    let mut ordered = points.clone();
+    for (&id, point) in ids.iter().zip(points) {
+        ordered[(id - low) as usize] = point;
+    }
+    (ordered, (low == 0).then(|| (0..=high).collect()))
+}

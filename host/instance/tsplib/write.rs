@@ -1,0 +1,84 @@
+//! From an instance to a TSPLIB file that reads back as the same instance.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use crate::instance::atomic_file;
+use crate::instance::error::Result;
+use crate::instance::model::{Distances, Instance, Kind};
+
+/// Writes an instance to a file.
+pub fn save(instance: &Instance, path: &Path) -> Result<()> {
+    atomic_file::write(path, |mut out| write(instance, &mut out))
+}
+
+/// Writes an instance as a TSPLIB file.
+pub fn write(instance: &Instance, out: &mut impl Write) -> io::Result<()> {
+    writeln!(out, "NAME : {}", one_line(instance.name()))?;
+    for comment in instance.comments() {
+        writeln!(out, "COMMENT : {}", one_line(comment))?;
+    }
+    writeln!(out, "TYPE : {}", if instance.kind() == Kind::Atsp { "ATSP" } else { "TSP" })?;
+    writeln!(out, "DIMENSION : {}", instance.len())?;
+    match instance.distances() {
+        Distances::Points { metric, points } => {
+            writeln!(out, "EDGE_WEIGHT_TYPE : {}", metric.keyword())?;
+            write_places(
+                instance,
+                "NODE_COORD_SECTION",
+                points.iter().map(|p| &p[..metric.dimensions()]),
+                out,
+            )?;
+        }
+        Distances::Matrix(matrix) => write_matrix(instance, matrix, out)?,
+    }
+    if !instance.fixed_edges().is_empty() {
+        writeln!(out, "FIXED_EDGES_SECTION")?;
+        for &(a, b) in instance.fixed_edges() {
+            writeln!(out, "{} {}", instance.id(a), instance.id(b))?;
+        }
+        writeln!(out, "-1")?;
+    }
+    writeln!(out, "EOF")
+}
+
+/// Values end with their line: a line break inside one would begin another keyword.
+pub(crate) fn one_line(text: &str) -> String {
+    text.replace(['\n', '\r'], " ")
+}
+
+fn write_places<'a>(
+    instance: &Instance,
+    section: &str,
+    places: impl Iterator<Item = &'a [f64]>,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    writeln!(out, "{section}")?;
+    for (node, place) in (0..).zip(places) {
+        write!(out, "{}", instance.id(node))?;
+        for coordinate in place {
+            write!(out, " {coordinate}")?;
+        }
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+fn write_matrix(instance: &Instance, matrix: &[i32], out: &mut impl Write) -> io::Result<()> {
+    writeln!(out, "EDGE_WEIGHT_TYPE : EXPLICIT\nEDGE_WEIGHT_FORMAT : FULL_MATRIX")?;
+    let display = instance.display_points();
+    if display.is_some() {
+        writeln!(out, "DISPLAY_DATA_TYPE : TWOD_DISPLAY")?;
+    }
+    writeln!(out, "EDGE_WEIGHT_SECTION")?;
+    for row in matrix.chunks(instance.len()) {
+        for weight in row {
+            write!(out, "{weight} ")?;
+        }
+        writeln!(out)?;
+    }
+    match display {
+        Some(places) => write_places(instance, "DISPLAY_DATA_SECTION", places.iter().map(|p| &p[..]), out),
+        None => Ok(()),
+    }
+}

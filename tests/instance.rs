@@ -1,0 +1,479 @@
+//! Instances as users have them: published files, broken files, and files that we wrote.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use antwarp::instance::{Instance, InstanceError, Kind, Metric, nearest, tour_file, tsplib};
+use miette::Diagnostic;
+
+/// The folder of published instances, or none where they are not installed.
+fn data() -> Option<PathBuf> {
+    let folder = std::env::var_os("ANTWARP_DATA")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data"), PathBuf::from);
+    if folder.join("tsplib").is_dir() {
+        return Some(folder);
+    }
+    eprintln!("skipped: no instances in {}; name their folder in ANTWARP_DATA", folder.display());
+    None
+}
+
+/// The files of a folder whose names end like this, in order.
+fn files(folder: &Path, ends: &[&str]) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|path| ends.iter().any(|end| path.to_str().unwrap().ends_with(end)));
+    files.sort();
+    files
+}
+
+fn published() -> Option<Vec<PathBuf>> {
+    let data = data()?;
+    let folders = ["tsplib", "vlsi", "national"].map(|folder| data.join(folder));
+    Some(folders.iter().flat_map(|folder| files(folder, &[".tsp", ".atsp", ".tsp.gz"])).collect())
+}
+
+/// The digits in a name such as ftv33 or pla85900.tsp.gz.
+fn number_in_name(path: &Path) -> usize {
+    let name = path.file_name().unwrap().to_str().unwrap();
+    let digits: String = name.split('.').next().unwrap().chars().filter(char::is_ascii_digit).collect();
+    digits.parse().unwrap()
+}
+
+#[test]
+fn every_published_instance_is_read() {
+    let Some(files) = published() else { return };
+    assert!(files.len() >= 126);
+    for path in files {
+        let instance = Instance::open(&path).unwrap_or_else(|error| panic!("{error:?}"));
+        let n = instance.len();
+        let name = path.display();
+        // ftvN has N+1 nodes, kro124p has 100.
+        let named = number_in_name(&path);
+        assert!([named, named + 1].contains(&n) || named == 124, "{name} has {n} nodes");
+        assert_eq!(instance.kind() == Kind::Atsp, path.extension().unwrap() == "atsp", "{name}");
+        let best = instance.best_known().unwrap_or_else(|| panic!("{name} has no best known length"));
+        let tour: Vec<u32> = (0..n as u32).collect();
+        assert!(instance.check_tour(&tour).unwrap() >= best.cost, "{name}");
+        assert!((0..n as u32).all(|node| instance.id(node) == node + 1), "{name}");
+    }
+}
+
+#[test]
+fn best_known_lengths_are_those_of_the_published_list() {
+    let Some(data) = data() else { return };
+    let list = std::fs::read_to_string(data.join("best_known.csv")).unwrap();
+    for line in list.lines().skip(1) {
+        let [name, kind, _, best, ..] = line.split(',').collect::<Vec<_>>()[..] else { panic!("{line}") };
+        let (folder, extension) = match kind {
+            "qap" => continue,
+            "atsp" => ("tsplib", "atsp"),
+            "tsp" if name == "pla85900" => ("tsplib", "tsp.gz"),
+            "tsp" => ("tsplib", "tsp"),
+            other => (other, "tsp"),
+        };
+        let instance = Instance::open(data.join(folder).join(format!("{name}.{extension}"))).unwrap();
+        // The fixed edge of linhp318 counts in our tours and does not in the list.
+        let fixed =
+            instance.fixed_edges().iter().map(|&(a, b)| i64::from(instance.distance(a, b))).sum::<i64>();
+        assert_eq!(instance.best_known().unwrap().cost - fixed, best.parse::<i64>().unwrap(), "{name}");
+    }
+}
+
+#[test]
+fn every_published_tour_has_its_published_length() {
+    let Some(data) = data() else { return };
+    let tours = files(&data.join("tsplib"), &[".opt.tour"]);
+    assert_eq!(tours.len(), 33);
+    for path in tours {
+        let name = path.to_str().unwrap().strip_suffix(".opt.tour").unwrap();
+        let instance = Instance::open(format!("{name}.tsp")).unwrap();
+        let tour = tour_file::read(&path, &instance).unwrap_or_else(|error| panic!("{error:?}"));
+        assert_eq!(instance.check_tour(&tour).unwrap(), instance.best_known().unwrap().cost, "{name}");
+    }
+}
+
+#[test]
+fn details_of_published_files() {
+    let Some(data) = data() else { return };
+    let open = |name: &str| Instance::open(data.join(name)).unwrap();
+
+    let linhp318 = open("tsplib/linhp318.tsp");
+    assert_eq!((linhp318.name(), linhp318.fixed_edges()), ("lin318", &[(0, 213)][..]));
+    let lin318 = open("tsplib/lin318.tsp");
+    assert_eq!((lin318.fixed_edges(), lin318.best_known().unwrap().cost), (&[][..], 42029));
+
+    let dj38 = open("national/dj38.tsp");
+    assert_eq!(dj38.comments().len(), 5);
+    assert_eq!(dj38.points().unwrap()[0], [11003.6111, 42102.5, 0.0]);
+
+    // Display places are no coordinates: the distances come from the matrix.
+    let bayg29 = open("tsplib/bayg29.tsp");
+    assert_eq!((bayg29.metric(), bayg29.display_points().unwrap()[0]), (None, [1150.0, 1760.0]));
+    assert_eq!((bayg29.distance(0, 1), bayg29.distance(28, 27)), (97, 65));
+
+    let br17 = open("tsplib/br17.atsp");
+    assert_eq!((br17.distance(0, 1), br17.distance(0, 0), br17.is_symmetric()), (3, 0, false));
+
+    let burma14 = open("tsplib/burma14.tsp");
+    assert_eq!(burma14.metric(), Some(Metric::Geo));
+    // A picture has north at the top.
+    assert_eq!(burma14.display_points().unwrap()[0], [96.10, 16.47]);
+}
+
+#[test]
+fn what_is_written_reads_back() {
+    let Some(data) = data() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["national/dj38", "tsplib/burma14", "tsplib/linhp318", "tsplib/bayg29", "tsplib/att48"] {
+        let path = data.join(format!("{name}.tsp"));
+        let copy = folder.path().join("copy.tsp");
+        let instance = Instance::open(&path).unwrap();
+        tsplib::save(&instance, &copy).unwrap();
+        assert_eq!(Instance::open(&copy).unwrap(), instance, "{name}");
+    }
+    let instance = Instance::open(data.join("tsplib/ft53.atsp")).unwrap();
+    let copy = folder.path().join("copy.atsp");
+    tsplib::save(&instance, &copy).unwrap();
+    assert_eq!(Instance::open(&copy).unwrap(), instance);
+}
+
+#[test]
+fn duplicate_points_are_neighbors_in_order() {
+    let Some(data) = data() else { return };
+    let instance = Instance::open(data.join("national/rw1621.tsp")).unwrap();
+    let lists = nearest(&instance, 10);
+    for from in 0..instance.len() as u32 {
+        let mut others: Vec<u32> = (0..instance.len() as u32).filter(|&to| to != from).collect();
+        let points = instance.points().unwrap();
+        let line = |to: u32| {
+            let (a, b) = (points[from as usize], points[to as usize]);
+            (a[0] - b[0]).powi(2) + (a[1] - b[1]).powi(2)
+        };
+        others.sort_by(|&a, &b| line(a).total_cmp(&line(b)).then(a.cmp(&b)));
+        assert_eq!(lists.of(from), &others[..10], "node {from}");
+    }
+}
+
+#[test]
+fn generated_instances_need_no_file() {
+    let instance = Instance::open("E3k.0").unwrap();
+    assert_eq!((instance.name(), instance.len()), ("E3k.0", 3162));
+    assert_eq!(instance.points().unwrap()[0], [537168.0, 182949.0, 0.0]);
+    assert_eq!(instance.best_known().unwrap().cost, 40634081);
+    assert_ne!(Instance::open("E3k.1").unwrap().points(), instance.points());
+}
+
+#[test]
+fn every_layout_of_a_matrix_gives_the_same_instance() {
+    let weights = [
+        ("FULL_MATRIX", "0 1 2 3  1 0 4 5\n2 4 0\n\n6 3 5 6 0"),
+        ("UPPER_ROW", "1 2 3\n4 5\n6"),
+        ("LOWER_ROW", "1\n2 4\n3 5 6"),
+        ("UPPER_DIAG_ROW", "0 1 2 3 9999 4 5 -1 6 0"),
+        ("LOWER_DIAG_ROW", "0 1 0 2 4 0 3 5 6 0"),
+        ("UPPER_COL", "1\n2 4\n3 5 6"),
+        ("LOWER_COL", "1 2 3\n4 5\n6"),
+        ("UPPER_DIAG_COL", "0 1 0 2 4 0 3 5 6 0"),
+        ("LOWER_DIAG_COL", "0 1 2 3 0 4 5 0 6 0"),
+    ];
+    for (layout, weights) in weights {
+        let text = explicit(layout, weights);
+        let instance =
+            tsplib::parse("m.tsp", "m", text.as_bytes()).unwrap_or_else(|e| panic!("{layout}: {e:?}"));
+        let expected = [0, 1, 2, 3, 1, 0, 4, 5, 2, 4, 0, 6, 3, 5, 6, 0];
+        assert_eq!(instance.matrix().unwrap(), expected, "{layout}");
+    }
+}
+
+fn explicit(layout: &str, weights: &str) -> String {
+    format!(
+        "DIMENSION: 4\nTYPE: TSP\nEDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_FORMAT: {layout} \n\
+         EDGE_WEIGHT_SECTION \n{weights}\nEOF\n"
+    )
+}
+
+fn parse(text: &str) -> Result<Instance, InstanceError> {
+    tsplib::parse("t.tsp", "t", text.as_bytes())
+}
+
+#[test]
+fn files_vary_in_form() {
+    let standard = "NAME : a\nTYPE : TSP\nDIMENSION : 3\nEDGE_WEIGHT_TYPE : EUC_2D\n\
+                    NODE_COORD_SECTION\n1 0 0\n2 3e0 4.0\n3 -6 +8\nEOF\n";
+    let expected = parse(standard).unwrap();
+    assert_eq!(expected.check_tour(&[0, 1, 2]).unwrap(), 5 + 10 + 10);
+    for text in [
+        standard.replace('\n', "\r\n"),
+        standard.replace('\n', "\r"),
+        format!("\u{feff}{standard}"),
+        standard.replace(" : ", ":"),
+        standard.replace("EOF\n", ""),
+        standard.replace("EOF\n", "-1\nEOF\n\n \n"),
+        standard.replace("TYPE : TSP", "TYPE : TSP (M.~Hofmeister)"),
+        standard.replace("TYPE : TSP\n", "").replace("NODE_COORD_SECTION", "node_coord_section:"),
+        standard.replace("DIMENSION : 3\n", "").replace("EOF", "DIMENSION\t:\t3\nEOF"),
+        standard.replace("1 0 0\n2 3e0 4.0\n3 -6 +8\n", " 2\t3 4 \n\n3 -6 8\n   1 0.0 0\n"),
+        standard.replace("1 0", "1.0e+00 0"),
+        standard.replace("DIMENSION", "DISPLAY_DATA_TYPE: COORD_DISPLAY\nDIMENSION"),
+    ] {
+        let instance = parse(&text).unwrap_or_else(|error| panic!("{text:?}: {error:?}"));
+        assert_eq!(instance, expected, "{text:?}");
+    }
+}
+
+#[test]
+fn comments_may_be_many_and_long() {
+    let text = "COMMENT : first\nNAME : a\nCOMMENT: second\n  goes on\nand on\nDIMENSION : 1\n\
+                EDGE_WEIGHT_TYPE : CEIL_2D\nNODE_COORD_SECTION\n1 0 0\n";
+    assert_eq!(parse(text).unwrap().comments(), ["first", "second"]);
+}
+
+#[test]
+fn nodes_may_be_numbered_otherwise() {
+    let text = |ids: [u32; 3]| {
+        let [a, b, c] = ids;
+        format!(
+            "NAME : a\nDIMENSION : 3\nEDGE_WEIGHT_TYPE : EUC_2D\nFIXED_EDGES_SECTION\n{c} {a}\n-1\n\
+             NODE_COORD_SECTION\n{a} 0 0\n{b} 3 4\n{c} 6 8\n"
+        )
+    };
+    for ids in [[0, 1, 2], [5, 9, 7], [7, 8, 9]] {
+        let instance = parse(&text(ids)).unwrap();
+        assert_eq!([0, 1, 2].map(|node| instance.id(node)), ids);
+        assert_eq!(instance.fixed_edges(), [(2, 0)]);
+        assert_eq!(instance.distance(0, 2), 10);
+        let [a, b, c] = ids;
+        let tour = tour_file::parse("t.tour", format!("TOUR_SECTION {c} {a} {b} -1").as_bytes(), &instance);
+        assert_eq!(tour.unwrap(), [2, 0, 1]);
+        let mut written = Vec::new();
+        tsplib::write(&instance, &mut written).unwrap();
+        assert_eq!(parse(std::str::from_utf8(&written).unwrap()).unwrap(), instance);
+    }
+}
+
+/// The message, the place and the remedy of what is wrong with a text.
+fn wrong(text: &str) -> (String, String) {
+    let error = parse(text).expect_err(text);
+    let help = error.help().expect("every error has a remedy").to_string();
+    (error.to_string(), help)
+}
+
+fn coordinates(nodes: &str) -> String {
+    format!("NAME : a\nTYPE : TSP\nDIMENSION : 3\nEDGE_WEIGHT_TYPE : EUC_2D\nNODE_COORD_SECTION\n{nodes}")
+}
+
+#[test]
+fn errors_name_the_place_and_the_remedy() {
+    let standard = coordinates("1 0 0\n2 3 4\n3 6 8\n");
+    let cases = [
+        (coordinates("1 0 0\n2 nan 4\n3 6 8"), "t.tsp:7:3: the coordinate `nan` is not", "such as 12"),
+        (
+            coordinates("1 0 0\n2 3\n3 6 8"),
+            "t.tsp:7:1: the line has 1 coordinates, 2",
+            "then its coordinates",
+        ),
+        (coordinates("1 0 0\n2 3 4 5\n3 6 8"), "t.tsp:7:7: the line has more than 2", "EDGE_WEIGHT_TYPE"),
+        (coordinates("1 0 0\n2 3 4\n2 6 8"), "t.tsp:8:1: the number 2 is given to a second", "of its own"),
+        (coordinates("1 0 0\n-2 3 4\n3 6 8"), "t.tsp:7:1: `-2` is not the number of a node", "from 1"),
+        (
+            coordinates("1 0 0\n2 3 4"),
+            "t.tsp: NODE_COORD_SECTION has 2 lines, DIMENSION says 3",
+            "add the missing",
+        ),
+        (
+            coordinates("1 0 0\n2 3 4\n3 5 6\n4 7 8"),
+            "t.tsp:9:1: NODE_COORD_SECTION has more",
+            "remove the line",
+        ),
+        (coordinates("1 0 0\n2 3 4\n3 9e9 0"), "t.tsp: the coordinates spread over 9", "divide"),
+        (coordinates("1 0 0\nParis 2 3"), "t.tsp:7:1: this line is neither", "NAME : berlin52"),
+        (standard.replace(" : 3", " : x"), "t.tsp:3:13: DIMENSION is `x`", "number of nodes"),
+        (standard.replace(" : 3", " : 0"), "t.tsp:3:13: DIMENSION is `0`", "number of nodes"),
+        (standard.replace(" : 3", " : 99999999999"), "t.tsp:3:13: DIMENSION is", "2147483647"),
+        (standard.replace(" : 3", " : 2000000000"), "t.tsp: NODE_COORD_SECTION has 3 lines", "correct"),
+        (standard.replace("DIMENSION : 3\n", ""), "t.tsp: there is no DIMENSION", "DIMENSION : 52"),
+        (standard.replace("EUC_2D", "SPECIAL"), "t.tsp:4:20: the EDGE_WEIGHT_TYPE `SPECIAL`", "CEIL_2D"),
+        (standard.replace("EUC_2D", "EXPLICIT"), "t.tsp: there is no EDGE_WEIGHT_FORMAT", "FULL_MATRIX"),
+        (standard.replace(": TSP", ": CVRP"), "t.tsp:2:8: problems of TYPE CVRP", "only TSP and ATSP"),
+        (standard.replace(": TSP", ": HCP"), "t.tsp:2:8: problems of TYPE HCP", "only TSP and ATSP"),
+        (standard.replace(": TSP", ": SOP"), "t.tsp:2:8: problems of TYPE SOP", "only TSP and ATSP"),
+        (standard.replace(": TSP", ": TOUR"), "t.tsp:2:8: this is a tour", "give the instance"),
+        (
+            format!("{standard}DEPOT_SECTION\n1\n-1\n"),
+            "t.tsp:9:1: DEPOT_SECTION is not",
+            "FIXED_EDGES_SECTION",
+        ),
+        (
+            format!("{standard}FIXED_EDGES_SECTION\n1 9\n"),
+            "t.tsp:10:3: the fixed edge joins node 9",
+            "remove it",
+        ),
+        (
+            format!("{standard}FIXED_EDGES_SECTION\n1 2 3"),
+            "t.tsp:9:20: the last fixed edge has one end",
+            "two nodes",
+        ),
+        ("12 34\n".to_owned(), "t.tsp:1:1: this line is neither", ".csv"),
+        ("hello world\n".to_owned(), "t.tsp:1:1: this line is neither", ".csv"),
+        (String::new(), "t.tsp: there is no DIMENSION", "DIMENSION : 52"),
+        (
+            explicit("UPPER_ROW", "1 2 3 4 5"),
+            "t.tsp: the matrix has 5 weights, 4 nodes need 6",
+            "EDGE_WEIGHT_FORMAT",
+        ),
+        (
+            explicit("UPPER_ROW", "1 2 3 4 5 6\n7"),
+            "t.tsp:7:1: there are more weights than the 6",
+            "DIMENSION",
+        ),
+        (explicit("UPPER_ROW", "1 2 3 -4 5 6"), "t.tsp:6:7: the weight `-4` is negative", "constant"),
+        (explicit("UPPER_ROW", "1 2 3 4.5 5 6"), "t.tsp:6:7: the weight `4.5` is not a whole", "multiply"),
+        (explicit("UPPER_ROW", "1 2 3 4e12 5 6"), "t.tsp:6:7: the weight `4e12` is larger", "divide"),
+        (explicit("FUNCTION", "1"), "t.tsp:4:21: EDGE_WEIGHT_FORMAT `FUNCTION`", "LOWER_DIAG_COL"),
+        (
+            explicit("FULL_MATRIX", "0 1 2 3 1 0 4 5 2 9 0 6 3 5 6 0"),
+            "t.tsp: the matrix is not symmetric: 4 from node 2 to node 3, 9 the way back",
+            "TYPE : ATSP",
+        ),
+    ];
+    for (text, message, remedy) in cases {
+        let (error, help) = wrong(&text);
+        assert!(error.starts_with(message), "expected {message:?}, got {error:?}");
+        assert!(help.contains(remedy), "expected {remedy:?} in {help:?}");
+    }
+}
+
+#[test]
+fn the_wrong_line_is_shown_with_its_number() {
+    let error = parse(&coordinates("1 0 0\n2 nan 4\n3 6 8")).unwrap_err();
+    let mut shown = String::new();
+    miette::NarratableReportHandler::new().render_report(&mut shown, &error).unwrap();
+    assert!(shown.contains("2 nan 4") && shown.contains("line 7"), "{shown}");
+    assert!(!shown.contains("3 6 8"), "{shown}");
+}
+
+#[test]
+fn a_matrix_in_one_long_line_is_shown_in_part() {
+    let mut weights = String::new();
+    for _ in 0..100_000 {
+        write!(weights, "7 ").unwrap();
+    }
+    let text = explicit("FULL_MATRIX", &format!("{weights} x {weights}")).replace(": 4", ": 500");
+    let error = parse(&text).unwrap_err();
+    assert!(error.to_string().starts_with("t.tsp:6:200002: the weight `x`"), "{error}");
+    let mut shown = String::new();
+    miette::NarratableReportHandler::new().render_report(&mut shown, &error).unwrap();
+    assert!(shown.len() < 1000, "{shown}");
+}
+
+#[test]
+fn missing_files_and_folders_are_explained() {
+    let error = Instance::open("no-such-file.tsp").unwrap_err();
+    assert!(error.to_string().starts_with("cannot read no-such-file.tsp: "), "{error}");
+    assert!(error.help().unwrap().to_string().contains("E10k.0"));
+    let error = Instance::open(env!("CARGO_MANIFEST_DIR")).unwrap_err();
+    assert!(error.to_string().starts_with("cannot read "), "{error}");
+    assert!(Instance::open("some.opt.tour").unwrap_err().to_string().contains("this is a tour"));
+}
+
+#[test]
+fn a_damaged_archive_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.tsp.gz");
+    std::fs::write(&path, [0x1f, 0x8b, 8, 0, 1, 2, 3]).unwrap();
+    let error = Instance::open(&path).unwrap_err();
+    assert!(error.help().unwrap().to_string().contains("download it again"), "{error}");
+}
+
+mod hostile {
+    use proptest::prelude::*;
+
+    use super::*;
+    use antwarp::instance::coordinates;
+
+    /// Whatever comes in, no reader panics, and an instance that comes out can be used.
+    fn read_all(bytes: &[u8]) {
+        for instance in [tsplib::parse("f", "f", bytes), coordinates::parse("f", "f", bytes)] {
+            match instance {
+                Ok(instance) => {
+                    let last = instance.len() as u32 - 1;
+                    assert!(instance.distance(0, last) >= 0);
+                    nearest(&instance, 5);
+                    let _ = tour_file::parse("f", bytes, &instance);
+                }
+                Err(error) => {
+                    let mut shown = String::new();
+                    miette::NarratableReportHandler::new().render_report(&mut shown, &error).unwrap();
+                }
+            }
+        }
+        let _ = tour_file::parse("f", bytes, &Instance::from_matrix("f", vec![0, 1, 1, 0]).unwrap());
+    }
+
+    fn seeds() -> [String; 4] {
+        [
+            super::coordinates("1 0 0\n2 3 4\n3 6 8\nFIXED_EDGES_SECTION\n1 2\n-1\nEOF\n"),
+            explicit(
+                "LOWER_DIAG_ROW",
+                "0 1 0 2 4 0 3 5 6 0\nDISPLAY_DATA_SECTION\n1 1 1\n2 2 2\n3 3 3\n4 4 4",
+            ),
+            "NAME : t\nTYPE : TOUR\nTOUR_SECTION\n1 2\n-1\nEOF\n".to_owned(),
+            "name,lat,lon\na,1.5,2.5\n\"b\",3,4\nc,5,6\n".to_owned(),
+        ]
+    }
+
+    /// Pieces that readers look for.
+    fn piece() -> impl Strategy<Value = Vec<u8>> {
+        let words = [
+            "EOF",
+            "-1",
+            "\n",
+            "\r\n",
+            ":",
+            " ",
+            "nan",
+            "1e308",
+            "-1e308",
+            "99999999999",
+            "0",
+            "_SECTION",
+            "GEO",
+            "XRAY1",
+            "EXPLICIT",
+            "FULL_MATRIX",
+            "DIMENSION : 2147483647\n",
+            "DIMENSION : 1\n",
+            "\u{feff}",
+            "é",
+            "\"",
+            ",",
+            ";",
+            "#",
+        ];
+        let word = prop::sample::select(words.to_vec()).prop_map(|word| word.as_bytes().to_vec());
+        prop_oneof![word, prop::collection::vec(any::<u8>(), 1..4)]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        #[test]
+        fn random_bytes(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            read_all(&bytes);
+        }
+
+        #[test]
+        fn damaged_files(
+            seed in 0_usize..4,
+            edits in prop::collection::vec((any::<prop::sample::Index>(), 0_usize..8, piece()), 1..6),
+        ) {
+            let mut bytes = seeds()[seed].clone().into_bytes();
+            for (at, remove, insert) in edits {
+                let start = at.index(bytes.len() + 1);
+                let end = (start + remove).min(bytes.len());
+                bytes.splice(start..end, insert);
+            }
+            read_all(&bytes);
+        }
+    }
+}
