@@ -1,1 +1,7 @@
-fn main() {}
+//! The command `antwarp`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    antwarp::cli::run()
+}

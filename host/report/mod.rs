@@ -176,6 +176,12 @@ pub fn gap_percent(cost: i64, known: i64) -> Option<f64> {
     }
 }
 
+/// The best known length of an instance, and how far from it a tour of this cost is, in words.
+pub fn known_text(instance: &Instance, cost: i64) -> String {
+    let known = instance.best_known().map(Known::from);
+    summary::known(known, known.and_then(|known| gap_percent(cost, known.cost)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::gap_percent;

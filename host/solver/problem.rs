@@ -8,7 +8,7 @@ use antwarp_core::kernels::BY_MATRIX;
 use antwarp_core::metric::Metric;
 
 use crate::instance::Instance;
-use crate::instance::neighbors::nearest;
+use crate::instance::nearest;
 
 /// Candidates that the nearest-neighbour tour looks at before it looks at all nodes.
 const NEAR: usize = 16;
