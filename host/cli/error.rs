@@ -1,6 +1,6 @@
 //! What ends a command early: a message with its remedy, and an exit status.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 
 use crate::backend::BackendError;
@@ -105,13 +105,23 @@ impl Error {
         let text = match self {
             Error::Printed(_) => return status,
             Error::Stdout(_) if status == 0 => return status,
-            Error::Input(error) | Error::InvalidTour(error) => format!("{:?}", miette::Report::new(error)),
+            Error::Input(error) | Error::InvalidTour(error) => diagnosis(error),
             other => format!("antwarp: {other}"),
         };
         // Nobody is left to tell if this cannot be printed.
         let _ = writeln!(io::stderr(), "{}", text.trim_end());
         status
     }
+}
+
+/// The message with its place and its remedy; lines are broken only to fit a terminal.
+fn diagnosis(error: InstanceError) -> String {
+    let wrap = io::stderr().is_terminal();
+    // It fails only if it was done before.
+    let _ = miette::set_hook(Box::new(move |_| {
+        Box::new(miette::MietteHandlerOpts::new().wrap_lines(wrap).build())
+    }));
+    format!("{:?}", miette::Report::new(error))
 }
 
 /// Failures to write are told apart from failures to read by who asks.
