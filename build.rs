@@ -1,1 +1,25 @@
-fn main() {}
+//! Compiles `gpu-kernels` to PTX and writes `kernels.rs`, which the host includes. Without a toolchain for
+//! kernels: a build for the CPU alone that says so. `docs/toolchain.md` has the details.
+
+use std::process::ExitCode;
+
+use antwarp_kernel_builder::{KernelBuilder, Target};
+
+fn main() -> ExitCode {
+    let outcome = KernelBuilder::new("gpu-kernels")
+        .target(Target::new("sm_70", "ptx70"))
+        .target(Target::new("sm_90", "ptx80"))
+        .watch("core")
+        .expect_one_barrier("block_canary")
+        .build();
+    let written = outcome.map_err(|error| error.to_string()).and_then(|outcome| {
+        outcome.write_module().map_err(|error| format!("cannot write the kernels' module: {error}"))
+    });
+    match written {
+        Ok(_) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::FAILURE
+        }
+    }
+}

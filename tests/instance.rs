@@ -109,7 +109,7 @@ fn details_of_published_files() {
     // Display places are no coordinates: the distances come from the matrix.
     let bayg29 = open("tsplib/bayg29.tsp");
     assert_eq!((bayg29.metric(), bayg29.display_points().unwrap()[0]), (None, [1150.0, 1760.0]));
-    assert_eq!((bayg29.distance(0, 1), bayg29.distance(28, 27)), (97, 65));
+    assert_eq!((bayg29.distance(0, 1), bayg29.distance(28, 27)), (97, 162));
 
     let br17 = open("tsplib/br17.atsp");
     assert_eq!((br17.distance(0, 1), br17.distance(0, 0), br17.is_symmetric()), (3, 0, false));
@@ -161,6 +161,26 @@ fn generated_instances_need_no_file() {
     assert_eq!(instance.points().unwrap()[0], [537168.0, 182949.0, 0.0]);
     assert_eq!(instance.best_known().unwrap().cost, 40634081);
     assert_ne!(Instance::open("E3k.1").unwrap().points(), instance.points());
+}
+
+#[test]
+fn the_capitals_are_one_instance_in_two_files() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let [tsp, csv] =
+        ["tsp", "csv"].map(|end| Instance::open(folder.join(format!("capitals.{end}"))).unwrap());
+    let n = tsp.len() as u32;
+    assert!(n >= 190);
+    assert_eq!((csv.len() as u32, csv.metric()), (n, Some(Metric::Geo)));
+    for (i, j) in (0..n).flat_map(|i| (0..i).map(move |j| (i, j))) {
+        // Degrees in four decimals are ten metres off the minutes: a kilometre may be rounded away.
+        assert!(tsp.distance(i, j).abs_diff(csv.distance(i, j)) <= 1, "{i} {j}");
+    }
+    // Vatican City is in Rome.
+    let names = std::fs::read_to_string(folder.join("capitals.csv")).unwrap();
+    let node = |name: &str| names.lines().skip(1).position(|line| line.starts_with(name)).unwrap() as u32;
+    assert_eq!(nearest(&tsp, 1).of(node("Rome")), [node("Vatican")]);
+    // Paris to London is 344 km.
+    assert!((335..350).contains(&tsp.distance(node("Paris"), node("London"))));
 }
 
 #[test]

@@ -86,6 +86,8 @@ pub unsafe fn full<T: Team, B: Tabu, S: Select, I: NodeId>(
         while step < n {
             let row = weights.add(node as usize * row_stride(n) as usize);
             node = select::unvisited::<T, B, S>(team, &ant.tabu, row, stream.step(step), ant.scratch);
+            // The choice ends with every member reading the tabu: `visit` must not write there before all are done.
+            team.barrier();
             ant.visit(team, step, node, tour);
             step += 1;
         }

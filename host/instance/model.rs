@@ -302,6 +302,11 @@ fn check_points(name: &str, metric: Metric, points: &[[f64; 3]]) -> Result<()> {
             let problem = format!("node {node} has a coordinate that is not a finite number");
             return Err(InstanceError::content(name, problem, "give every node finite coordinates"));
         }
+        if metric == Metric::Geo && (point[0].abs() > 90.0 || point[1].abs() > 360.0) {
+            let problem = format!("node {node} is at {} {}, which is not on the earth", point[0], point[1]);
+            let help = "write the latitude first, from -90 to 90, then the longitude, as degrees.minutes";
+            return Err(InstanceError::content(name, problem, help));
+        }
         for axis in 0..metric.dimensions() {
             low[axis] = low[axis].min(point[axis]);
             high[axis] = high[axis].max(point[axis]);
@@ -397,6 +402,8 @@ mod tests {
         assert!(refused(vec![[0.0; 3], [f64::NAN, 0.0, 0.0]]).contains("node 1"));
         assert!(refused(vec![[0.0; 3], [3e9, 0.0, 0.0]]).contains("exceed 2147483647"));
         assert!(Instance::from_matrix("bad", vec![0; 5]).unwrap_err().to_string().contains("not square"));
+        let error = Instance::from_points("bad", Metric::Geo, vec![[116.24, 39.54, 0.0]]).unwrap_err();
+        assert!(error.to_string().contains("not on the earth"));
         let error = Instance::from_matrix("bad", vec![0, -1, 2, 0]).unwrap_err().to_string();
         assert!(error.contains("-1 from node 0 to node 1"));
     }

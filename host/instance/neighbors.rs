@@ -1,7 +1,8 @@
 //! The nearest neighbours of every node.
 //!
 //! Neighbours of one node are ordered by the instance's distance, then by the straight line between the
-//! points before any rounding, then by number. The order is total, so lists do not depend on threads.
+//! points before any rounding, then by number; `GEO` and matrices know no such line. The order is total, so
+//! lists do not depend on threads.
 
 use antwarp_core::metric::{EARTH_RADIUS, Metric, distance, geo_radians};
 use rayon::prelude::*;
@@ -35,10 +36,10 @@ pub fn nearest(instance: &Instance, k: usize) -> NeighborLists {
     let k = k.min(instance.len() - 1);
     let ids = match instance.distances() {
         _ if k == 0 => Vec::new(),
-        Distances::Points { metric, points } => match Space::of(*metric) {
-            Some(Space::Plane(stop)) => by_tree(*metric, points, k, stop, |p| [p[0], p[1]]),
-            Some(Space::Space(stop)) => by_tree(*metric, points, k, stop, |p| p),
-            Some(Space::Globe) => by_tree(*metric, points, k, Stop::Globe, on_globe),
+        Distances::Points { metric, points } => match Geometry::of(*metric) {
+            Some(Geometry::Plane(stop)) => by_tree(*metric, points, k, stop, |p| [p[0], p[1]]),
+            Some(Geometry::Solid(stop)) => by_tree(*metric, points, k, stop, |p| p),
+            Some(Geometry::Globe) => by_tree(*metric, points, k, Stop::Globe, on_globe),
             None => by_comparison(instance, k),
         },
         Distances::Matrix(_) => by_comparison(instance, k),
@@ -47,23 +48,23 @@ pub fn nearest(instance: &Instance, k: usize) -> NeighborLists {
 }
 
 /// Where straight lines tell how near two nodes are.
-enum Space {
+enum Geometry {
     Plane(Stop),
-    Space(Stop),
+    Solid(Stop),
     /// Points of a unit sphere; straight lines are its chords.
     Globe,
 }
 
-impl Space {
-    fn of(metric: Metric) -> Option<Space> {
+impl Geometry {
+    fn of(metric: Metric) -> Option<Geometry> {
         match metric {
-            Metric::Euc2d | Metric::Ceil2d | Metric::Att => Some(Space::Plane(Stop::Line)),
-            Metric::Man2d => Some(Space::Plane(Stop::Scaled(1.0))),
-            Metric::Max2d => Some(Space::Plane(Stop::Scaled(2.0))),
-            Metric::Euc3d => Some(Space::Space(Stop::Line)),
-            Metric::Man3d => Some(Space::Space(Stop::Scaled(1.0))),
-            Metric::Max3d => Some(Space::Space(Stop::Scaled(3.0))),
-            Metric::Geo => Some(Space::Globe),
+            Metric::Euc2d | Metric::Ceil2d | Metric::Att => Some(Geometry::Plane(Stop::Line)),
+            Metric::Man2d => Some(Geometry::Plane(Stop::Scaled(1.0))),
+            Metric::Max2d => Some(Geometry::Plane(Stop::Scaled(2.0))),
+            Metric::Euc3d => Some(Geometry::Solid(Stop::Line)),
+            Metric::Man3d => Some(Geometry::Solid(Stop::Scaled(1.0))),
+            Metric::Max3d => Some(Geometry::Solid(Stop::Scaled(3.0))),
+            Metric::Geo => Some(Geometry::Globe),
             // The first motor turns in a circle.
             Metric::Xray1 | Metric::Xray2 => None,
         }

@@ -37,7 +37,8 @@ pub trait Select {
     ) -> Option<u32>;
 }
 
-/// Chooses an unvisited node by its weight in `row`.
+/// Chooses an unvisited node by its weight in `row`. Members may still be reading the tabu and `scratch` when
+/// this returns.
 ///
 /// # Safety
 /// As [`Tabu::weights`] and [`Select::leaf`] ask; at least one node is unvisited, and unvisited nodes weigh

@@ -77,7 +77,8 @@ impl Tabu for Bitmask {
         let mut w = unsafe { group::load(row.add(group as usize * group::SIZE)) };
         let mut k = 0;
         while k < group::SIZE {
-            w[k] = if bits >> k & 1 == 1 { w[k] } else { 0.0 };
+            // An AND with 0 or all ones: a choice would tempt the compiler to branch around the loads.
+            w[k] = f32::from_bits(w[k].to_bits() & 0u32.wrapping_sub(bits >> k & 1));
             k += 1;
         }
         w

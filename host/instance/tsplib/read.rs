@@ -26,9 +26,12 @@ pub fn read(path: &Path) -> Result<Instance> {
 pub fn parse(file: &str, fallback: &str, bytes: &[u8]) -> Result<Instance> {
     let text = Text { file, bytes };
     let source = Source { text, entries: scan::entries(text)? };
+    // A file of another kind is named by its type rather than by its sections.
     let kind = source.kind()?;
+    source.refuse_other_sections()?;
     let n = source.dimension()?;
-    let name = source.value("NAME").map_or_else(|| fallback.to_owned(), |value| text.show(value));
+    let name = source.value("NAME").map(|value| text.show(value)).filter(|name| !name.is_empty());
+    let name = name.unwrap_or_else(|| fallback.to_owned());
     let comments = source.all("COMMENT").map(|entry| text.show(entry.value)).collect();
     let coordinates = source.coordinates(n)?;
     let ids = coordinates.as_ref().and_then(|coordinates| coordinates.ids.clone());
@@ -86,36 +89,34 @@ impl Source<'_> {
     }
 
     fn kind(&self) -> Result<Kind> {
-        // The file's TYPE says more about a strange file than its strange sections do.
-        let kind = match self.value("TYPE") {
-            None => Kind::Tsp,
-            // TYPE may be followed by a name: `TSP (M.~Hofmeister)`.
-            Some(value) => {
-                let word = Words::new(self.text, value).next().unwrap_or(value);
-                match self.text.show(word).to_ascii_uppercase().as_str() {
-                    "TSP" => Kind::Tsp,
-                    "ATSP" => Kind::Atsp,
-                    "TOUR" => {
-                        let help = "give the instance that it is a tour of, a .tsp or .atsp file";
-                        return Err(self.text.error_at(word, "this is a tour, not an instance", help));
-                    }
-                    other => {
-                        let problem =
-                            format!("problems of TYPE {other} are not travelling salesman problems");
-                        return Err(self.text.error_at(word, problem, "only TSP and ATSP can be solved"));
-                    }
-                }
+        let Some(value) = self.value("TYPE") else { return Ok(Kind::Tsp) };
+        // TYPE may be followed by a name: `TSP (M.~Hofmeister)`.
+        let word = Words::new(self.text, value).next().unwrap_or(value);
+        match self.text.show(word).to_ascii_uppercase().as_str() {
+            "TSP" => Ok(Kind::Tsp),
+            "ATSP" => Ok(Kind::Atsp),
+            "TOUR" => {
+                let help = "give the instance that it is a tour of, a .tsp or .atsp file";
+                Err(self.text.error_at(word, "this is a tour, not an instance", help))
             }
-        };
-        let strange = |entry: &&Entry| {
-            entry.keyword.ends_with("_SECTION") && !SECTIONS.contains(&entry.keyword.as_str())
-        };
-        if let Some(entry) = self.entries.iter().find(strange) {
-            let problem = format!("{} is not a section of a travelling salesman problem", entry.keyword);
-            let help = format!("the sections that can be read are {}", SECTIONS.join(", "));
-            return Err(self.text.error_at(entry.keyword_part, problem, help));
+            other => {
+                let problem = format!("problems of TYPE {other} are not travelling salesman problems");
+                Err(self.text.error_at(word, problem, "only TSP and ATSP can be solved"))
+            }
         }
-        Ok(kind)
+    }
+
+    /// A section that is not understood may change the problem, so it is not skipped.
+    fn refuse_other_sections(&self) -> Result<()> {
+        let mut sections = self.entries.iter().filter(|entry| entry.keyword.ends_with("_SECTION"));
+        match sections.find(|entry| !SECTIONS.contains(&entry.keyword.as_str())) {
+            None => Ok(()),
+            Some(entry) => {
+                let problem = format!("{} is not a section of a travelling salesman problem", entry.keyword);
+                let help = format!("the sections that can be read are {}", SECTIONS.join(", "));
+                Err(self.text.error_at(entry.keyword_part, problem, help))
+            }
+        }
     }
 
     fn dimension(&self) -> Result<usize> {

@@ -1,0 +1,206 @@
+//! Teams of several threads. Code at team level must not notice whether its team has one member or many, nor in
+//! which order the members come to a barrier.
+
+use antwarp_core::team::Team;
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use std::sync::{Barrier, Condvar, Mutex};
+
+/// In which order members do what lies between two barriers.
+#[derive(Clone, Copy, Debug)]
+pub enum Order {
+    /// One after another, from the first: what a member writes too early, all later ones see.
+    Ascending,
+    /// One after another, from the last: what the first member writes too late, all others miss.
+    Descending,
+    /// One after another, in a new order after every barrier.
+    Mixed,
+    /// All at once, as on a GPU.
+    Together,
+}
+
+pub const ORDERS: [Order; 4] = [Order::Ascending, Order::Descending, Order::Mixed, Order::Together];
+
+/// Whose turn it is in the orders that go one by one.
+struct Turn {
+    phase: u64,
+    place: u32,
+}
+
+struct Shared {
+    size: u32,
+    order: Order,
+    gate: Barrier,
+    turn: Mutex<Turn>,
+    called: Vec<Condvar>,
+    boards: [Vec<AtomicU64>; 2],
+}
+
+impl Shared {
+    /// The member at a place of the order of a phase.
+    fn member(&self, turn: &Turn) -> u32 {
+        let n = self.size as u64;
+        let at = turn.place as u64;
+        (match self.order {
+            Order::Ascending | Order::Together => at,
+            Order::Descending => n - 1 - at,
+            // A rotation or a reflection, by the phase.
+            Order::Mixed => {
+                let shift = (turn.phase.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33) % n;
+                if turn.phase.is_multiple_of(2) { (at + shift) % n } else { (n - 1 - at + shift) % n }
+            }
+        }) as u32
+    }
+
+    fn wait_for_turn(&self, rank: u32, phase: u64) {
+        if matches!(self.order, Order::Together) {
+            return;
+        }
+        let mut turn = self.turn.lock().unwrap();
+        while turn.phase != phase || self.member(&turn) != rank {
+            turn = self.called[rank as usize].wait(turn).unwrap();
+        }
+    }
+
+    fn end_turn(&self) {
+        if matches!(self.order, Order::Together) {
+            return;
+        }
+        let mut turn = self.turn.lock().unwrap();
+        turn.place += 1;
+        if turn.place == self.size {
+            *turn = Turn { phase: turn.phase + 1, place: 0 };
+        }
+        self.called[self.member(&turn) as usize].notify_one();
+    }
+}
+
+/// A member of a team of threads.
+#[derive(Clone, Copy)]
+pub struct Member<'a> {
+    rank: u32,
+    shared: &'a Shared,
+    phase: &'a AtomicU64,
+}
+
+impl Member<'_> {
+    /// Hands everybody's values to `reduce`, with the one barrier that the trait promises.
+    fn exchange<R>(self, value: u64, reduce: impl FnOnce(&mut dyn Iterator<Item = u64>) -> R) -> R {
+        // Two boards by turns: this one is next written to when a barrier has seen all its readers pass.
+        let board = &self.shared.boards[(self.phase.load(SeqCst) % 2) as usize];
+        board[self.rank as usize].store(value, SeqCst);
+        self.barrier();
+        reduce(&mut board.iter().map(|v| v.load(SeqCst)))
+    }
+}
+
+impl Team for Member<'_> {
+    fn rank(self) -> u32 {
+        self.rank
+    }
+    fn size(self) -> u32 {
+        self.shared.size
+    }
+    fn barrier(self) {
+        let phase = self.phase.fetch_add(1, SeqCst) + 1;
+        if matches!(self.shared.order, Order::Together) {
+            self.shared.gate.wait();
+        } else {
+            self.shared.end_turn();
+            self.shared.wait_for_turn(self.rank, phase);
+        }
+    }
+    fn arg_max(self, key: u32, tag: u32) -> (u32, u32) {
+        // The largest key and, by its complement, the smallest tag.
+        let best = self.exchange((key as u64) << 32 | !tag as u64, |all| all.max().unwrap());
+        ((best >> 32) as u32, !(best as u32))
+    }
+    fn sum(self, value: u64) -> u64 {
+        self.exchange(value, |all| all.fold(0, u64::wrapping_add))
+    }
+    fn min(self, value: u64) -> u64 {
+        self.exchange(value, |all| all.min().unwrap())
+    }
+}
+
+/// The others would wait forever for a member that panics.
+struct Deserter;
+
+impl Drop for Deserter {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            std::process::abort()
+        }
+    }
+}
+
+/// Runs `work` on every member of a team of `size` threads; their results, by rank.
+pub fn run<R: Send>(size: u32, order: Order, work: impl Fn(Member) -> R + Sync) -> Vec<R> {
+    let shared = Shared {
+        size,
+        order,
+        gate: Barrier::new(size as usize),
+        turn: Mutex::new(Turn { phase: 0, place: 0 }),
+        called: (0..size).map(|_| Condvar::new()).collect(),
+        boards: std::array::from_fn(|_| (0..size).map(|_| AtomicU64::new(0)).collect()),
+    };
+    std::thread::scope(|scope| {
+        let members: Vec<_> = (0..size)
+            .map(|rank| {
+                let (shared, work) = (&shared, &work);
+                scope.spawn(move || {
+                    let phase = AtomicU64::new(0);
+                    shared.wait_for_turn(rank, 0);
+                    let _guard = Deserter;
+                    let result = work(Member { rank, shared, phase: &phase });
+                    shared.end_turn();
+                    result
+                })
+            })
+            .collect();
+        members.into_iter().map(|member| member.join().unwrap()).collect()
+    })
+}
+
+/// Passes a pointer into the closures of [`run`].
+#[derive(Clone, Copy)]
+pub struct Shareable<T>(T);
+
+impl<T: Copy> Shareable<T> {
+    pub fn new(value: T) -> Self {
+        Shareable(value)
+    }
+    pub fn get(&self) -> T {
+        self.0
+    }
+}
+
+// SAFETY: the memory behind outlives `run`, and what members do to it is what the tests are about.
+unsafe impl<T> Sync for Shareable<T> {}
+
+/// A member of an imaginary team: work can be split, but nobody can be waited for.
+#[derive(Clone, Copy)]
+pub struct Alone {
+    pub rank: u32,
+    pub size: u32,
+}
+
+impl Team for Alone {
+    fn rank(self) -> u32 {
+        self.rank
+    }
+    fn size(self) -> u32 {
+        self.size
+    }
+    fn barrier(self) {
+        panic!("nobody to wait for")
+    }
+    fn arg_max(self, _: u32, _: u32) -> (u32, u32) {
+        panic!("nobody to ask")
+    }
+    fn sum(self, _: u64) -> u64 {
+        panic!("nobody to ask")
+    }
+    fn min(self, _: u64) -> u64 {
+        panic!("nobody to ask")
+    }
+}

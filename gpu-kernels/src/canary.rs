@@ -1,0 +1,35 @@
+//! `block_canary`: shows at build time and on the GPU that barriers stay where the source puts them.
+//!
+//! rustc's MIR pass `JumpThreading` does not know that a barrier must not be copied into divergent branches.
+//! This kernel is the smallest shape it breaks, so its PTX must hold exactly one barrier: the build script
+//! counts, and a GPU test runs it.
+//!
+//! Grid: one block of 32 to 1024 threads, one dimension. No shared memory. Deterministic.
+
+use core::arch::nvptx::{_block_dim_x, _syncthreads, _thread_idx_x};
+
+/// Threads below this one take the branch before the barrier.
+const FLAGGED: u32 = 16;
+
+/// Writes to `out` (`2 * block size` words): word `i` of the first half is 1 where thread `i` took the branch
+/// and is left alone elsewhere; word `block size + i` is `2 * i + 1` for the flagged threads and `3 * i + 2`
+/// for the others.
+///
+/// # Safety
+/// `out` points to `2 * block size` words of device memory that nothing else uses during the launch.
+#[unsafe(no_mangle)]
+pub unsafe extern "ptx-kernel" fn block_canary(out: *mut u32) {
+    // SAFETY: reading the thread's own index and the block's size has no requirement.
+    let (thread, threads) = unsafe { (_thread_idx_x() as u32, _block_dim_x() as u32) };
+    let mut flag = false;
+    if thread < FLAGGED {
+        // SAFETY: `thread < threads`, so the word is in `out`'s first half, and it is this thread's alone.
+        unsafe { out.add(thread as usize).write(1) };
+        flag = true;
+    }
+    // SAFETY: outside any branch, so every thread of the block arrives here.
+    unsafe { _syncthreads() };
+    let value = if flag { 2 * thread + 1 } else { 3 * thread + 2 };
+    // SAFETY: `threads + thread < 2 * threads`: in `out`'s second half, and this thread's alone.
+    unsafe { out.add((threads + thread) as usize).write(value) };
+}

@@ -1,0 +1,70 @@
+//! The threads of a block, and the team they make.
+
+use antwarp_core::team::{Slots, Team};
+
+use super::shared;
+use super::thread::{block_dim, sync_threads, thread_idx};
+use super::warp;
+
+/// Bytes at the start of dynamic shared memory that [`Block`] keeps for its reductions: two rows of one 64-bit
+/// word a warp, so that one reduction can begin while a late warp still reads the result of another kind.
+pub const SHARED_BYTES: u32 = 2 * 8 * warp::SIZE;
+
+/// A block of whole warps as a team. At most one team of this type exists in a block.
+#[derive(Clone, Copy)]
+pub struct Block;
+
+impl Block {
+    #[inline(always)]
+    fn warps(self) -> u32 {
+        block_dim() / warp::SIZE
+    }
+
+    /// Puts `value` of each warp into row `row` and returns to each lane the value of the warp of its number.
+    #[inline(always)]
+    fn exchange(self, row: u32, value: u64, none: u64) -> u64 {
+        // SAFETY: the launcher reserves SHARED_BYTES; a warp writes its own word, a barrier stands before reading.
+        unsafe {
+            let words = Slots::<u64>::new(shared::dynamic().add((row * 8 * warp::SIZE) as usize).cast());
+            if warp::lane() == 0 {
+                words.set(thread_idx() / warp::SIZE, value);
+            }
+            sync_threads();
+            if warp::lane() < self.warps() { words.get(warp::lane()) } else { none }
+        }
+    }
+}
+
+impl Team for Block {
+    #[inline(always)]
+    fn rank(self) -> u32 {
+        thread_idx()
+    }
+    #[inline(always)]
+    fn size(self) -> u32 {
+        block_dim()
+    }
+    #[inline(always)]
+    fn barrier(self) {
+        sync_threads()
+    }
+    #[inline(always)]
+    fn arg_max(self, key: u32, tag: u32) -> (u32, u32) {
+        let (key, tag) = warp::arg_max(key, tag);
+        if self.warps() == 1 {
+            return (key, tag);
+        }
+        let best = self.exchange(0, (key as u64) << 32 | tag as u64, u32::MAX as u64);
+        warp::arg_max((best >> 32) as u32, best as u32)
+    }
+    #[inline(always)]
+    fn sum(self, value: u64) -> u64 {
+        sync_threads();
+        warp::sum_u64(self.exchange(1, warp::sum_u64(value), 0))
+    }
+    #[inline(always)]
+    fn min(self, value: u64) -> u64 {
+        sync_threads();
+        warp::min_u64(self.exchange(1, warp::min_u64(value), u64::MAX))
+    }
+}

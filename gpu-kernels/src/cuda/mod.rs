@@ -1,0 +1,11 @@
+//! CUDA for Rust kernels: the only place with intrinsics, named as in CUDA (and as `cuda_std` names them), so
+//! that a port to another Rust-to-PTX compiler replaces this folder alone.
+
+pub mod block;
+pub mod parameter;
+pub mod shared;
+pub mod thread;
+pub mod warp;
+
+pub use block::Block;
+pub use warp::Warp;

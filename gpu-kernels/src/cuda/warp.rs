@@ -1,0 +1,125 @@
+//! The 32 threads of a warp, and the team they make.
+//!
+//! Collectives go through LLVM's intrinsics, never through `asm!`: only those are marked convergent, which keeps
+//! the optimiser from moving them into branches.
+
+use antwarp_core::team::Team;
+
+use super::thread::thread_idx;
+
+/// Threads in a warp.
+pub const SIZE: u32 = 32;
+const ALL: u32 = u32::MAX;
+
+unsafe extern "unadjusted" {
+    #[link_name = "llvm.nvvm.bar.warp.sync"]
+    safe fn bar_warp_sync(mask: u32);
+    #[link_name = "llvm.nvvm.shfl.sync.bfly.i32"]
+    safe fn shfl_bfly(mask: u32, value: u32, lane_mask: u32, clamp: u32) -> u32;
+}
+
+#[cfg(target_feature = "sm_80")]
+unsafe extern "unadjusted" {
+    #[link_name = "llvm.nvvm.redux.sync.umax"]
+    safe fn redux_umax(value: u32, mask: u32) -> u32;
+    #[link_name = "llvm.nvvm.redux.sync.umin"]
+    safe fn redux_umin(value: u32, mask: u32) -> u32;
+}
+
+/// The thread's number in its warp.
+#[inline(always)]
+pub fn lane() -> u32 {
+    thread_idx() & (SIZE - 1)
+}
+
+/// The largest value of the warp.
+#[cfg(target_feature = "sm_80")]
+#[inline(always)]
+pub fn max(value: u32) -> u32 {
+    redux_umax(value, ALL)
+}
+
+/// The smallest value of the warp.
+#[cfg(target_feature = "sm_80")]
+#[inline(always)]
+pub fn min(value: u32) -> u32 {
+    redux_umin(value, ALL)
+}
+
+/// The largest value of the warp.
+#[cfg(not(target_feature = "sm_80"))]
+#[inline(always)]
+pub fn max(mut value: u32) -> u32 {
+    let mut distance = SIZE / 2;
+    while distance > 0 {
+        value = value.max(shfl_bfly(ALL, value, distance, SIZE - 1));
+        distance /= 2;
+    }
+    value
+}
+
+/// The smallest value of the warp.
+#[cfg(not(target_feature = "sm_80"))]
+#[inline(always)]
+pub fn min(value: u32) -> u32 {
+    !max(!value)
+}
+
+/// The largest key of the warp and the smallest tag that comes with it.
+#[inline(always)]
+pub fn arg_max(key: u32, tag: u32) -> (u32, u32) {
+    let most = max(key);
+    (most, min(if key == most { tag } else { u32::MAX }))
+}
+
+/// The smallest 64-bit value of the warp.
+#[inline(always)]
+pub fn min_u64(value: u64) -> u64 {
+    let (high, low) = ((value >> 32) as u32, value as u32);
+    let least = min(high);
+    (least as u64) << 32 | min(if high == least { low } else { u32::MAX }) as u64
+}
+
+/// The sum over the warp, modulo 2^64.
+#[inline(always)]
+pub fn sum_u64(mut value: u64) -> u64 {
+    let mut distance = SIZE / 2;
+    while distance > 0 {
+        let high = shfl_bfly(ALL, (value >> 32) as u32, distance, SIZE - 1);
+        let low = shfl_bfly(ALL, value as u32, distance, SIZE - 1);
+        value = value.wrapping_add((high as u64) << 32 | low as u64);
+        distance /= 2;
+    }
+    value
+}
+
+/// A warp as a team.
+#[derive(Clone, Copy)]
+pub struct Warp;
+
+impl Team for Warp {
+    #[inline(always)]
+    fn rank(self) -> u32 {
+        lane()
+    }
+    #[inline(always)]
+    fn size(self) -> u32 {
+        SIZE
+    }
+    #[inline(always)]
+    fn barrier(self) {
+        bar_warp_sync(ALL)
+    }
+    #[inline(always)]
+    fn arg_max(self, key: u32, tag: u32) -> (u32, u32) {
+        arg_max(key, tag)
+    }
+    #[inline(always)]
+    fn sum(self, value: u64) -> u64 {
+        sum_u64(value)
+    }
+    #[inline(always)]
+    fn min(self, value: u64) -> u64 {
+        min_u64(value)
+    }
+}

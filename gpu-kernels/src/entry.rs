@@ -1,0 +1,44 @@
+//! What every entry needs: the signatures it must have, and its views of the arguments.
+
+use antwarp_core::distance::Distances;
+use antwarp_core::kernels::{BY_MATRIX, ConstructArgs, CostArgs, JudgeArgs, TrailArgs};
+use antwarp_core::metric::Metric;
+use antwarp_core::mmas::ColonyState;
+
+use crate::cuda::parameter::{In, InOut};
+
+macro_rules! signatures {
+    ($($(#[$doc:meta])* $family:ident($args:ident) { $($parameter:ident: $kind:ident<$element:ty>),* $(,)? })*) => {
+        $($(#[$doc])* pub type $family = unsafe extern "ptx-kernel" fn($args, $($kind<$element>),*);)*
+    };
+}
+antwarp_core::with_kernel_families!(signatures);
+
+/// Asserts at compile time that an entry has its family's signature, and gives its launch bounds to the build:
+/// most threads of a block, and blocks that should fit on a multiprocessor.
+macro_rules! declare {
+    ($name:ident: $family:ident, $threads:literal, $blocks:literal) => {
+        const _: crate::entry::$family = $name;
+        core::arch::global_asm!(concat!("//@launch_bounds ", stringify!($name), " ", $threads, " ", $blocks));
+    };
+}
+pub(crate) use declare;
+
+/// The instance's distances. `metric` is a [`Metric`] that needs no cosines, or [`BY_MATRIX`].
+#[inline(always)]
+pub fn distances(points: In<[f64; 3]>, matrix: In<i32>, metric: u32, n: u32) -> Distances {
+    let metric = match metric {
+        BY_MATRIX => None,
+        m if m == Metric::Euc2d as u32 => Some(Metric::Euc2d),
+        m if m == Metric::Ceil2d as u32 => Some(Metric::Ceil2d),
+        m if m == Metric::Att as u32 => Some(Metric::Att),
+        m if m == Metric::Man2d as u32 => Some(Metric::Man2d),
+        m if m == Metric::Max2d as u32 => Some(Metric::Max2d),
+        m if m == Metric::Euc3d as u32 => Some(Metric::Euc3d),
+        m if m == Metric::Man3d as u32 => Some(Metric::Man3d),
+        m if m == Metric::Max3d as u32 => Some(Metric::Max3d),
+        m if m == Metric::Xray1 as u32 => Some(Metric::Xray1),
+        _ => Some(Metric::Xray2),
+    };
+    Distances { matrix: matrix.as_ptr(), points: points.as_ptr(), metric, n }
+}

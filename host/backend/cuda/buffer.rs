@@ -1,0 +1,120 @@
+//! Typed arrays in device memory.
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use cudarc::driver::{CudaSlice, CudaStream, DriverError, sys};
+
+use crate::backend::BackendError;
+use crate::backend::error::bytes;
+
+/// Data that may be copied to and from a device byte by byte.
+///
+/// # Safety
+/// The type has no padding and no pointers, and every bit pattern is a value of it.
+pub unsafe trait Plain: Copy {}
+
+macro_rules! plain {
+    ($($t:ty),*) => { $(
+        // SAFETY: numbers and structs of numbers whose sizes add up.
+        unsafe impl Plain for $t {}
+    )* };
+}
+plain!(u8, u16, u32, u64, i32, i64, f32, f64, [f64; 3], antwarp_core::mmas::ColonyState);
+
+/// `len` elements in device memory.
+pub struct Buffer<T> {
+    pub(super) slice: CudaSlice<u8>,
+    len: usize,
+    elements: PhantomData<T>,
+}
+
+impl<T: Plain> Buffer<T> {
+    /// Allocates `len` elements of 0; `what` names them if they do not fit.
+    ///
+    /// # Errors
+    /// If device memory is short, or the driver fails.
+    pub fn zeroed(stream: &Arc<CudaStream>, what: &str, len: usize) -> Result<Self, BackendError> {
+        // Empty arrays keep an address: kernels' read-only parameters may not be null.
+        let size = len.max(1) * size_of::<T>();
+        let slice = stream.alloc_zeros::<u8>(size).map_err(|e| allocation_error(stream, what, size, e))?;
+        Ok(Buffer { slice, len, elements: PhantomData })
+    }
+
+    /// Allocates a copy of `data`.
+    ///
+    /// # Errors
+    /// If device memory is short, or the driver fails.
+    pub fn from_slice(stream: &Arc<CudaStream>, what: &str, data: &[T]) -> Result<Self, BackendError> {
+        let mut buffer = Buffer::zeroed(stream, what, data.len())?;
+        buffer.write(stream, data)?;
+        Ok(buffer)
+    }
+
+    /// Number of elements.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Overwrites the first elements with `data`; waits until `data` may be reused.
+    ///
+    /// # Errors
+    /// If the driver fails.
+    ///
+    /// # Panics
+    /// If `data` is longer than the buffer.
+    pub fn write(&mut self, stream: &Arc<CudaStream>, data: &[T]) -> Result<(), BackendError> {
+        assert!(data.len() <= self.len, "{} elements into {}", data.len(), self.len);
+        // SAFETY: plain data is bytes.
+        let raw = unsafe { std::slice::from_raw_parts(data.as_ptr().cast::<u8>(), size_of_val(data)) };
+        let done = stream.memcpy_htod(raw, &mut self.slice).and_then(|()| stream.synchronize());
+        done.map_err(|source| BackendError::Driver { doing: "copying to the GPU", source })
+    }
+
+    /// Copies the first `data.len()` elements back, after everything queued before.
+    ///
+    /// # Errors
+    /// If the driver fails, or a kernel queued before.
+    ///
+    /// # Panics
+    /// If `data` is longer than the buffer.
+    pub fn read(&self, stream: &Arc<CudaStream>, data: &mut [T]) -> Result<(), BackendError> {
+        assert!(data.len() <= self.len, "{} elements from {}", data.len(), self.len);
+        let size = size_of_val(data);
+        // SAFETY: plain data is bytes, and every pattern of them is a value.
+        let raw = unsafe { std::slice::from_raw_parts_mut(data.as_mut_ptr().cast::<u8>(), size) };
+        let done = stream.memcpy_dtoh(&self.slice.slice(0..size), raw).and_then(|()| stream.synchronize());
+        done.map_err(|source| BackendError::Driver { doing: "running kernels", source })
+    }
+
+    /// All elements.
+    ///
+    /// # Errors
+    /// As [`Buffer::read`].
+    pub fn to_vec(&self, stream: &Arc<CudaStream>) -> Result<Vec<T>, BackendError>
+    where
+        T: Default,
+    {
+        let mut data = vec![T::default(); self.len];
+        self.read(stream, &mut data)?;
+        Ok(data)
+    }
+}
+
+fn allocation_error(stream: &Arc<CudaStream>, what: &str, size: usize, source: DriverError) -> BackendError {
+    if source.0 != sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY {
+        return BackendError::Driver { doing: "allocating device memory", source };
+    }
+    let free = stream.context().mem_get_info().map_or(0, |(free, _)| free);
+    BackendError::OutOfMemory {
+        place: "device",
+        what: what.to_string(),
+        needed: bytes(size as u64),
+        free: bytes(free as u64),
+    }
+}

@@ -1,0 +1,150 @@
+//! A CUDA device, opened.
+
+use std::sync::Arc;
+
+use cudarc::driver::sys::CUdevice_attribute as Attribute;
+use cudarc::driver::{CudaContext, CudaFunction, CudaStream, DriverError, sys};
+
+use super::module;
+use crate::backend::{BackendError, Machine};
+
+/// What `antwarp devices` shows of a device.
+#[derive(Clone, Debug)]
+pub struct DeviceFacts {
+    /// Its name.
+    pub name: String,
+    /// Compute capability: major, minor.
+    pub capability: (u32, u32),
+    /// Bytes of device memory.
+    pub memory: u64,
+    /// Multiprocessors.
+    pub multiprocessors: usize,
+    /// The CUDA version of the driver.
+    pub driver: String,
+    /// The kernels this binary would use there, or why none.
+    pub kernels: String,
+}
+
+/// An opened device with its stream and the PTX chosen for it.
+pub struct Device {
+    context: Arc<CudaContext>,
+    stream: Arc<CudaStream>,
+    ptx: (u32, &'static str),
+    facts: DeviceFacts,
+}
+
+fn failed(doing: &'static str) -> impl Fn(DriverError) -> BackendError {
+    move |source| BackendError::Driver { doing, source }
+}
+
+/// Loads the driver and counts its devices; at least one.
+fn count() -> Result<usize, BackendError> {
+    // SAFETY: it only tries to load the library.
+    if !unsafe { sys::is_culib_present() } {
+        return Err(BackendError::NoDriver);
+    }
+    match CudaContext::device_count() {
+        Ok(n) if n > 0 => Ok(n as usize),
+        Ok(_) => Err(BackendError::NoDevice(String::new())),
+        Err(e) => Err(BackendError::NoDevice(format!(" ({e})"))),
+    }
+}
+
+fn driver_version() -> Result<i32, BackendError> {
+    let mut version = 0;
+    // SAFETY: writes one integer.
+    unsafe { sys::cuDriverGetVersion(&mut version) }.result().map_err(failed("asking for the driver's version"))?;
+    Ok(version)
+}
+
+fn facts(context: &CudaContext) -> Result<DeviceFacts, BackendError> {
+    let fail = failed("asking for the device's properties");
+    let (major, minor) = context.compute_capability().map_err(&fail)?;
+    let driver = driver_version()?;
+    let name = context.name().map_err(&fail)?;
+    let capability = (major as u32, minor as u32);
+    let kernels = match module::choose(10 * capability.0 + capability.1, driver, &name) {
+        Ok((architecture, _)) => format!("sm_{architecture}"),
+        Err(why) => why.to_string(),
+    };
+    Ok(DeviceFacts {
+        capability,
+        memory: context.total_mem().map_err(&fail)? as u64,
+        multiprocessors: context.attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT).map_err(&fail)? as usize,
+        driver: format!("{}.{}", driver / 1000, driver % 1000 / 10),
+        kernels,
+        name,
+    })
+}
+
+/// Every CUDA device.
+///
+/// # Errors
+/// If there is no driver, or no device.
+pub fn devices() -> Result<Vec<DeviceFacts>, BackendError> {
+    let open = |i| CudaContext::new(i).map_err(failed("opening the device"));
+    (0..count()?).map(|i| facts(&*open(i)?)).collect()
+}
+
+impl Device {
+    /// Opens device `ordinal` and chooses the PTX for it.
+    ///
+    /// # Errors
+    /// Without kernels, driver, device, or with too old a one: each its own error.
+    pub fn open(ordinal: usize) -> Result<Self, BackendError> {
+        module::kernels()?;
+        let n = count()?;
+        if ordinal >= n {
+            return Err(BackendError::NoDevice(format!(" number {ordinal}, only {n}")));
+        }
+        let context = CudaContext::new(ordinal).map_err(failed("opening the device"))?;
+        // One stream orders everything here; events between slices would only cost time.
+        // SAFETY: every buffer is used on this device's one stream only.
+        unsafe { context.disable_event_tracking() };
+        let stream = context.new_stream().map_err(failed("making a stream"))?;
+        let facts = facts(&context)?;
+        let capability = 10 * facts.capability.0 + facts.capability.1;
+        let ptx = module::choose(capability, driver_version()?, &facts.name)?;
+        Ok(Device { context, stream, ptx, facts })
+    }
+
+    /// For reports.
+    pub fn machine(&self) -> Machine {
+        let f = &self.facts;
+        Machine {
+            backend: "cuda",
+            device: f.name.clone(),
+            units: f.multiprocessors,
+            details: format!("compute {}.{}, CUDA driver {}, sm_{} PTX", f.capability.0, f.capability.1, f.driver, self.ptx.0),
+        }
+    }
+
+    /// The stream on which everything is queued.
+    pub fn stream(&self) -> &Arc<CudaStream> {
+        &self.stream
+    }
+
+    /// The driver's context.
+    pub fn context(&self) -> &Arc<CudaContext> {
+        &self.context
+    }
+
+    /// Multiprocessors.
+    pub fn multiprocessors(&self) -> u32 {
+        self.facts.multiprocessors as u32
+    }
+
+    /// Bytes of shared memory that one block can have.
+    pub fn shared_limit(&self) -> u32 {
+        let limit = Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
+        self.context.attribute(limit).map_or(48 << 10, |b| b as u32)
+    }
+
+    /// Compiles and loads a kernel.
+    ///
+    /// # Errors
+    /// If the driver refuses it.
+    pub fn function(&self, name: &str) -> Result<CudaFunction, BackendError> {
+        module::load_function(&self.context, self.ptx.1, name)
+    }
+}

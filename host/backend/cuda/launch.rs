@@ -1,0 +1,86 @@
+//! Typed launchers, one a kernel family, made from the contract in `antwarp_core::kernels`. They are the only
+//! places that launch kernels.
+
+use std::sync::Arc;
+
+use antwarp_core::kernels::{ConstructArgs, CostArgs, JudgeArgs, TrailArgs};
+use antwarp_core::mmas::ColonyState;
+use cudarc::driver::{CudaFunction, CudaStream, DeviceRepr, LaunchConfig, PushKernelArg};
+
+use super::Buffer;
+use crate::backend::BackendError;
+
+/// Grid, block and shared memory of a launch, in one dimension each.
+#[derive(Clone, Copy, Debug)]
+pub struct Launch {
+    /// Blocks.
+    pub grid: u32,
+    /// Threads of a block, whole warps.
+    pub block: u32,
+    /// Bytes of dynamic shared memory.
+    pub shared: u32,
+}
+
+impl From<Launch> for LaunchConfig {
+    fn from(l: Launch) -> Self {
+        LaunchConfig {
+            grid_dim: (l.grid, 1, 1),
+            block_dim: (l.block, 1, 1),
+            shared_mem_bytes: l.shared,
+        }
+    }
+}
+
+/// A kernel's scalars as the driver takes them.
+#[repr(transparent)]
+struct Scalars<T>(T);
+
+// SAFETY: the contract's structs are `repr(C)` with asserted sizes, the same on host and device.
+unsafe impl<T: Copy> DeviceRepr for Scalars<T> {}
+
+macro_rules! parameter {
+    (In<$t:ty>) => { &Buffer<$t> };
+    (InOut<$t:ty>) => { &mut Buffer<$t> };
+}
+
+macro_rules! slice {
+    (In, $p:ident) => { &$p.slice };
+    (InOut, $p:ident) => { &mut $p.slice };
+}
+
+macro_rules! launchers {
+    ($($(#[$doc:meta])* $family:ident($args:ident) { $($p:ident: $kind:ident<$element:ty>),* $(,)? })*) => { $(
+        $(#[$doc])*
+        pub struct $family {
+            /// The kernel's name.
+            pub name: String,
+            /// The loaded kernel.
+            pub function: CudaFunction,
+        }
+
+        impl $family {
+            /// Queues a launch.
+            ///
+            /// # Errors
+            /// If the driver refuses it.
+            ///
+            /// # Safety
+            /// The buffers have the sizes that `args` tell and that the kernel's documentation asks for, and
+            /// so has the shared memory.
+            #[allow(clippy::too_many_arguments)]
+            pub unsafe fn launch(
+                &self, stream: &Arc<CudaStream>, launch: Launch, args: $args,
+                $($p: parameter!($kind<$element>)),*
+            ) -> Result<(), BackendError> {
+                let scalars = Scalars(args);
+                let mut builder = stream.launch_builder(&self.function);
+                builder.arg(&scalars);
+                $(builder.arg(slice!($kind, $p));)*
+                // SAFETY: parameters are those of the contract; sizes are the caller's promise.
+                let launched = unsafe { builder.launch(launch.into()) };
+                launched.map(drop).map_err(|source| BackendError::Launch { kernel: self.name.clone(), source })
+            }
+        }
+    )* };
+}
+antwarp_core::with_kernel_families!(launchers);

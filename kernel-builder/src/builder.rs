@@ -1,0 +1,261 @@
+//! The builder a build script calls, and what it gets back.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::compile::{self, Job};
+use crate::toolchain::{self, Missing, Search, Toolchain};
+use crate::{BuildError, ptx};
+
+/// One architecture to compile for: its PTX also runs on everything newer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    arch: String,
+    ptx: String,
+}
+
+impl Target {
+    /// For example `("sm_90", "ptx80")`. Always name the PTX version: rustc's defaults are old.
+    pub fn new(arch: &str, ptx: &str) -> Target {
+        Target { arch: arch.into(), ptx: ptx.into() }
+    }
+
+    /// `sm_90`
+    pub fn arch(&self) -> &str {
+        &self.arch
+    }
+
+    /// `ptx80`
+    pub fn ptx(&self) -> &str {
+        &self.ptx
+    }
+
+    /// Ten times the compute capability: 90 for `sm_90`; 0 for a name that holds no number.
+    pub fn compute_capability(&self) -> u32 {
+        self.arch.trim_start_matches("sm_").trim_end_matches('a').parse().unwrap_or(0)
+    }
+}
+
+/// One checked PTX file.
+#[derive(Debug)]
+pub struct PtxFile {
+    /// What it was compiled for.
+    pub target: Target,
+    /// The text.
+    pub path: PathBuf,
+    /// Beside it: every finding of the checks and what the compiler said.
+    pub report: PathBuf,
+    /// The kernels' names.
+    pub entries: Vec<String>,
+}
+
+/// Compiled kernels.
+#[derive(Debug)]
+pub struct Kernels {
+    /// What `rustc -V` of the kernels' compiler says.
+    pub rustc: String,
+    /// One file a target, in the order they were asked for.
+    pub files: Vec<PtxFile>,
+}
+
+/// What a build ended in, when it did not fail.
+#[derive(Debug)]
+pub enum Outcome {
+    /// There are kernels.
+    Kernels(Kernels),
+    /// This machine cannot compile kernels: a build for the CPU alone.
+    NoToolchain {
+        /// What was tried and what it lacks.
+        reason: String,
+        /// What to install or to set.
+        remedy: String,
+    },
+    /// `ANTWARP_KERNELS=skip`: a build for the CPU alone, on purpose.
+    Skipped,
+}
+
+/// What `ANTWARP_KERNELS` asks for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    Auto,
+    Skip,
+    Require,
+}
+
+impl Mode {
+    fn from_env() -> Result<Mode, BuildError> {
+        match env::var("ANTWARP_KERNELS").unwrap_or_default().as_str() {
+            "" | "auto" => Ok(Mode::Auto),
+            "skip" => Ok(Mode::Skip),
+            "require" => Ok(Mode::Require),
+            word => Err(BuildError::Mode(word.into())),
+        }
+    }
+}
+
+/// Compiles a kernel crate for some architectures and checks the result.
+#[derive(Debug)]
+pub struct KernelBuilder {
+    crate_dir: PathBuf,
+    targets: Vec<Target>,
+    watched: Vec<PathBuf>,
+    one_barrier: Vec<String>,
+    flags: Vec<String>,
+    out_dir: Option<PathBuf>,
+    cache_dir: Option<PathBuf>,
+}
+
+impl KernelBuilder {
+    /// `crate_dir` is relative to the package whose build script calls.
+    pub fn new(crate_dir: impl AsRef<Path>) -> KernelBuilder {
+        KernelBuilder {
+            crate_dir: crate_dir.as_ref().to_path_buf(),
+            targets: Vec::new(),
+            watched: Vec::new(),
+            one_barrier: Vec::new(),
+            flags: compile::FLAGS.iter().map(ToString::to_string).collect(),
+            out_dir: None,
+            cache_dir: None,
+        }
+    }
+
+    /// Adds an architecture.
+    pub fn target(mut self, target: Target) -> Self {
+        self.targets.push(target);
+        self
+    }
+
+    /// Adds a crate that the kernels depend on, so that its changes rebuild them.
+    pub fn watch(mut self, crate_dir: impl AsRef<Path>) -> Self {
+        self.watched.push(crate_dir.as_ref().to_path_buf());
+        self
+    }
+
+    /// Names a canary: the build fails unless this kernel holds exactly one barrier.
+    pub fn expect_one_barrier(mut self, kernel: &str) -> Self {
+        self.one_barrier.push(kernel.into());
+        self
+    }
+
+    /// Replaces the compiler flags, [`compile::FLAGS`]: for tests that show what happens without one.
+    pub fn flags(mut self, flags: &[&str]) -> Self {
+        self.flags = flags.iter().map(ToString::to_string).collect();
+        self
+    }
+
+    /// Puts the PTX and the module here instead of in `OUT_DIR`.
+    pub fn out_dir(mut self, dir: impl AsRef<Path>) -> Self {
+        self.out_dir = Some(dir.as_ref().to_path_buf());
+        self
+    }
+
+    /// Puts the inner cargo's files here instead of in `target/device`.
+    pub fn cache_dir(mut self, dir: impl AsRef<Path>) -> Self {
+        self.cache_dir = Some(dir.as_ref().to_path_buf());
+        self
+    }
+
+    /// Finds a toolchain, compiles and checks, and tells cargo what to watch and to warn of.
+    ///
+    /// # Errors
+    /// Everything but a missing toolchain, and that too with `ANTWARP_KERNELS=require`.
+    pub fn build(self) -> Result<Outcome, BuildError> {
+        self.tell_cargo_what_to_watch();
+        let mode = Mode::from_env()?;
+        if mode == Mode::Skip {
+            return Ok(Outcome::Skipped);
+        }
+        let search = Search::from_env();
+        let remedy = toolchain::REMEDY.to_string();
+        match search.find() {
+            Ok(toolchain) => self.build_with(&toolchain).map(Outcome::Kernels),
+            Err(Missing::Everywhere(reason)) if mode == Mode::Auto => {
+                search.witnesses().iter().for_each(|file| rerun_if_changed(file));
+                println!("cargo::warning=no GPU kernels, a build for the CPU alone: {reason}");
+                println!("cargo::warning=for GPU kernels, {remedy}");
+                Ok(Outcome::NoToolchain { reason, remedy })
+            }
+            Err(Missing::Everywhere(reason) | Missing::Named(reason)) => {
+                Err(BuildError::Toolchain { reason, remedy })
+            }
+        }
+    }
+
+    /// Compiles and checks with a given toolchain.
+    ///
+    /// # Errors
+    /// See [`BuildError`].
+    pub fn build_with(&self, toolchain: &Toolchain) -> Result<Kernels, BuildError> {
+        rerun_if_changed(&toolchain.rustc);
+        let files = self.targets.iter().map(|target| self.build_target(toolchain, target));
+        Ok(Kernels { rustc: toolchain.version.clone(), files: files.collect::<Result<_, _>>()? })
+    }
+
+    fn build_target(&self, toolchain: &Toolchain, target: &Target) -> Result<PtxFile, BuildError> {
+        let arch = target.arch();
+        let out = self.out_dir.clone().unwrap_or_else(out_dir_from_env);
+        let job = Job {
+            toolchain,
+            crate_dir: self.crate_dir.clone(),
+            target_dir: self.cache_dir.clone().unwrap_or_else(|| device_dir(&out)).join(arch),
+            target,
+            flags: &self.flags,
+            line_tables: env::var_os("ANTWARP_KERNEL_DEBUG").is_some_and(|value| !value.is_empty()),
+        };
+        let compiled = job.run()?;
+        let refuse = |faults| BuildError::Check { arch: arch.into(), faults };
+        let text = ptx::finish(&compiled.ptx, arch).map_err(|fault| refuse(vec![fault]))?;
+        let report = ptx::check(&text, &self.one_barrier);
+
+        let file = PtxFile {
+            target: target.clone(),
+            path: out.join(format!("kernels-{arch}.ptx")),
+            report: out.join(format!("kernels-{arch}.report.txt")),
+            entries: report.entries.clone(),
+        };
+        write(&file.path, &text)?;
+        write(&file.report, &format!("{report}{}", compiled.messages))?;
+        let warnings = compiler_warnings(&compiled.messages);
+        let all: Vec<String> = report.summary().into_iter().chain(warnings).collect();
+        if !all.is_empty() {
+            println!("cargo::warning=kernels for {arch}: {}; see {}", all.join("; "), file.report.display());
+        }
+        if report.faults.is_empty() { Ok(file) } else { Err(refuse(report.faults)) }
+    }
+
+    fn tell_cargo_what_to_watch(&self) {
+        for dir in self.watched.iter().chain([&self.crate_dir]) {
+            let files = ["src", "Cargo.toml", "Cargo.lock"].map(|name| dir.join(name));
+            files.iter().filter(|file| file.exists()).for_each(|file| rerun_if_changed(file));
+        }
+        let ours = ["KERNELS", "KERNEL_CARGO", "KERNEL_RUSTC", "KERNEL_DEBUG"];
+        ours.iter().for_each(|name| println!("cargo::rerun-if-env-changed=ANTWARP_{name}"));
+    }
+}
+
+fn rerun_if_changed(file: &Path) {
+    println!("cargo::rerun-if-changed={}", file.display());
+}
+
+fn write(path: &Path, text: &str) -> Result<(), BuildError> {
+    fs::write(path, text).map_err(BuildError::io("cannot write", path))
+}
+
+/// `OUT_DIR`; the current folder for a caller that is no build script.
+pub(crate) fn out_dir_from_env() -> PathBuf {
+    env::var_os("OUT_DIR").map_or_else(|| ".".into(), PathBuf::from)
+}
+
+/// `target/device`, which all profiles of the host share: `OUT_DIR` is `target/PROFILE/build/PACKAGE/out`.
+fn device_dir(out: &Path) -> PathBuf {
+    out.ancestors().nth(4).unwrap_or(out).join("device")
+}
+
+/// One line for rustc's warnings, less the one that every build has: that PTX versions are not stable.
+fn compiler_warnings(messages: &str) -> Option<String> {
+    let boring = |line: &&str| line.contains("`-Ctarget-feature`") || line.contains(" generated ");
+    let warnings: Vec<&str> =
+        messages.lines().filter(|line| line.starts_with("warning")).filter(|line| !boring(line)).collect();
+    warnings.first().map(|first| format!("{} compiler warnings (first: {first})", warnings.len()))
+}

@@ -1,0 +1,109 @@
+//! Keeps the outer cargo's settings away from the inner build.
+//!
+//! A build script inherits everything cargo tells it and everything that steers the host's build. The kernels
+//! are another target with another compiler, so none of that may reach them; only what the user says about
+//! the network and cargo's cache is as true for the inner build as for the outer one.
+
+use std::env;
+use std::process::Command;
+
+/// Variables that start so belong to the outer build.
+const OUTER_PREFIXES: &[&str] = &["CARGO", "__CARGO", "RUSTC", "RUSTDOC", "RUSTFLAGS", "CLIPPY", "DEP_"];
+
+/// Variables of exactly these names belong to the outer build. `LD_LIBRARY_PATH` and its kin are set by cargo
+/// and rustup and would hand one compiler the libraries of another.
+const OUTER_NAMES: &[&str] = &[
+    "RUSTUP_TOOLCHAIN",
+    "TARGET",
+    "HOST",
+    "PROFILE",
+    "OUT_DIR",
+    "OPT_LEVEL",
+    "DEBUG",
+    "NUM_JOBS",
+    "MAKEFLAGS",
+    "MFLAGS",
+    "LD_LIBRARY_PATH",
+    "DYLD_FALLBACK_LIBRARY_PATH",
+];
+
+/// Exceptions: where cargo keeps its downloads, how it reaches the network, how many jobs it may run.
+const KEPT_PREFIXES: &[&str] = &[
+    "CARGO_HOME",
+    "CARGO_BUILD_JOBS",
+    "CARGO_NET_",
+    "CARGO_HTTP_",
+    "CARGO_REGISTRY_",
+    "CARGO_REGISTRIES_",
+    "CARGO_SOURCE_",
+];
+
+/// Whether the inner build must not see this variable.
+pub fn belongs_to_outer_build(name: &str) -> bool {
+    let outer = OUTER_PREFIXES.iter().any(|prefix| name.starts_with(prefix)) || OUTER_NAMES.contains(&name);
+    outer && !KEPT_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+}
+
+/// Removes the outer build's variables from what `command` will see.
+pub fn scrub(command: &mut Command) {
+    for (name, _) in env::vars_os() {
+        if name.to_str().is_some_and(belongs_to_outer_build) {
+            command.env_remove(name);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_outer_build_stays_outside() {
+        for name in [
+            "CARGO",
+            "CARGO_TARGET_DIR",
+            "CARGO_ENCODED_RUSTFLAGS",
+            "CARGO_BUILD_TARGET",
+            "CARGO_MAKEFLAGS",
+            "RUSTC",
+            "RUSTC_WRAPPER",
+            "RUSTC_WORKSPACE_WRAPPER",
+            "RUSTFLAGS",
+            "RUSTUP_TOOLCHAIN",
+            "CLIPPY_ARGS",
+            "DEP_Z_ROOT",
+            "OUT_DIR",
+            "LD_LIBRARY_PATH",
+        ] {
+            assert!(belongs_to_outer_build(name), "{name} reaches the inner build");
+        }
+    }
+
+    #[test]
+    fn what_the_user_says_about_the_system_stays() {
+        for name in [
+            "PATH",
+            "HOME",
+            "CARGO_HOME",
+            "CARGO_NET_OFFLINE",
+            "CARGO_HTTP_PROXY",
+            "CARGO_BUILD_JOBS",
+            "RUSTUP_HOME",
+            "RUST_BACKTRACE",
+            "http_proxy",
+            "HOSTNAME",
+        ] {
+            assert!(!belongs_to_outer_build(name), "{name} does not reach the inner build");
+        }
+    }
+
+    #[test]
+    fn scrub_removes_what_cargo_set_for_this_test() {
+        let mut command = Command::new("rustc");
+        scrub(&mut command);
+        let removed = |name: &str| command.get_envs().any(|(n, value)| n == name && value.is_none());
+        assert!(env::var_os("CARGO_MANIFEST_DIR").is_some());
+        assert!(removed("CARGO_MANIFEST_DIR"));
+        assert!(!removed("PATH"));
+    }
+}

@@ -1,0 +1,243 @@
+//! Edits rustc's PTX and reads it for what would not load, would go wrong, or would run slowly.
+//!
+//! The kernels' source speaks to this module by comments that `global_asm!` carries into the text:
+//!
+//! - `//@launch_bounds NAME THREADS [BLOCKS]`: at most THREADS threads a block and at least BLOCKS blocks an
+//!   SM, which rustc has no attribute for;
+//! - `//@allow NAME generic|local|call`: this finding in this kernel is meant, do not warn.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+/// Functions the driver provides.
+const DRIVER_FUNCTIONS: &[&str] = &["vprintf", "__assertfail"];
+/// The state spaces a memory access can name; without one it is generic and slower.
+const SPACES: &[&str] = &["global", "shared", "local", "param", "const"];
+/// Instructions at which a block waits for all its threads.
+const BARRIERS: &[&str] = &["bar.sync", "bar.cta.sync", "barrier.sync", "barrier.cta.sync"];
+
+/// What costs speed and is sometimes meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// A memory access that does not name its space.
+    Generic,
+    /// A stack frame.
+    Local,
+    /// A function that was not inlined.
+    Call,
+}
+
+impl Kind {
+    fn parse(word: &str) -> Option<Kind> {
+        [Kind::Generic, Kind::Local, Kind::Call].into_iter().find(|kind| kind.to_string() == word)
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Kind::Generic => "generic",
+            Kind::Local => "local",
+            Kind::Call => "call",
+        })
+    }
+}
+
+/// One line of PTX that costs speed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The kernel or function it is in; empty outside of both.
+    pub kernel: String,
+    /// What it is.
+    pub kind: Kind,
+    /// The instruction.
+    pub text: String,
+}
+
+/// What reading a PTX text brought to light.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// The kernels' names, in the text's order.
+    pub entries: Vec<String>,
+    /// Reasons not to use this PTX.
+    pub faults: Vec<String>,
+    /// What costs speed and was not allowed by a comment.
+    pub findings: Vec<Finding>,
+    /// Barriers in each kernel.
+    pub barriers: BTreeMap<String, usize>,
+}
+
+impl Report {
+    /// Counts by kind and the first findings, in one line; `None` when there are no findings.
+    pub fn summary(&self) -> Option<String> {
+        let first: Vec<String> =
+            self.findings.iter().take(3).map(|f| format!("{}: {}", f.kernel, f.text)).collect();
+        let mut counts = BTreeMap::new();
+        for finding in &self.findings {
+            *counts.entry(finding.kind).or_insert(0) += 1;
+        }
+        let counts: Vec<String> = counts.iter().map(|(kind, n)| format!("{n} {kind}")).collect();
+        (!first.is_empty()).then(|| format!("{} (first: {})", counts.join(", "), first.join(" | ")))
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for name in &self.entries {
+            writeln!(f, "kernel {name}: {} barriers", self.barriers.get(name).unwrap_or(&0))?;
+        }
+        self.faults.iter().try_for_each(|fault| writeln!(f, "fault: {fault}"))?;
+        self.findings.iter().try_for_each(|x| writeln!(f, "{} in {}: {}", x.kind, x.kernel, x.text))
+    }
+}
+
+/// Edits the text: optimisable by ptxas, each function declared or defined but not both, launch bounds added.
+///
+/// # Errors
+/// A comment that cannot be followed.
+pub fn finish(ptx: &str, arch: &str) -> Result<String, String> {
+    // "debug" would make ptxas stop optimising; the line tables work without it.
+    let text = ptx.replacen(&format!(".target {arch}, debug"), &format!(".target {arch}"), 1);
+    let mut text = drop_needless_declarations(&text);
+    for (kernel, bounds) in launch_bounds(ptx)? {
+        let head = format!(".visible .entry {kernel}(");
+        let missing = || format!("launch bounds for a kernel that is not there: {kernel}");
+        let start = text.find(&head).ok_or_else(missing)?;
+        let brace = start + text[start..].find("\n{").ok_or_else(missing)?;
+        text.insert_str(brace, &format!("\n{bounds}"));
+    }
+    Ok(text)
+}
+
+/// The comments after `//@word `, each once: a macro used from several crates repeats them.
+fn comments<'a>(ptx: &'a str, word: &str) -> BTreeSet<Vec<&'a str>> {
+    let rest = |line: &'a str| line.trim().strip_prefix("//@")?.strip_prefix(word)?.strip_prefix(' ');
+    ptx.lines().filter_map(rest).map(|words| words.split_whitespace().collect()).collect()
+}
+
+fn launch_bounds(ptx: &str) -> Result<BTreeMap<&str, String>, String> {
+    let mut all = BTreeMap::new();
+    for words in comments(ptx, "launch_bounds") {
+        let numbers: Option<Vec<u32>> = words.iter().skip(1).map(|w| w.parse().ok()).collect();
+        let directives = match numbers.as_deref() {
+            Some([threads]) => format!(".maxntid {threads}, 1, 1"),
+            Some([threads, blocks]) => format!(".maxntid {threads}, 1, 1\n.minnctapersm {blocks}"),
+            _ => return Err(format!("launch bounds want NAME THREADS [BLOCKS], not `{}`", words.join(" "))),
+        };
+        if all.insert(words[0], directives).is_some() {
+            return Err(format!("two different launch bounds for {}", words[0]));
+        }
+    }
+    Ok(all)
+}
+
+/// A function written in `global_asm!` and declared in Rust comes out defined *and* declared `.extern`, which
+/// ptxas refuses: removes the declaration.
+fn drop_needless_declarations(ptx: &str) -> String {
+    let defined: BTreeSet<&str> = ptx
+        .lines()
+        .filter_map(|line| line.trim_start().trim_start_matches(".visible ").strip_prefix(".func"))
+        .map(function_name)
+        .collect();
+    let mut kept = String::with_capacity(ptx.len());
+    let mut dropping = false;
+    for line in ptx.lines() {
+        let declared = line.trim_start().strip_prefix(".extern .func").map(function_name);
+        dropping |= declared.is_some_and(|name| defined.contains(name));
+        if !dropping {
+            kept.push_str(line);
+            kept.push('\n');
+        }
+        dropping &= !line.trim_end().ends_with(';');
+    }
+    kept
+}
+
+/// The name in `(.param .b32 result) name(` or `name(`, the text after `.func`.
+fn function_name(rest: &str) -> &str {
+    let rest = rest.trim_start();
+    let rest = if rest.starts_with('(') { rest.split_once(')').map_or("", |(_, r)| r) } else { rest };
+    rest.trim_start().split(|c: char| !(c.is_alphanumeric() || "_$%.".contains(c))).next().unwrap_or("")
+}
+
+/// Reads a finished text. Each kernel of `one_barrier` must hold exactly one barrier.
+pub fn check(ptx: &str, one_barrier: &[String]) -> Report {
+    let mut report = Report::default();
+    let allowed = allowances(ptx, &mut report.faults);
+    let mut kernel = String::new();
+    for line in ptx.lines() {
+        let code = line.split("//").next().unwrap_or("").trim();
+        if code == "}" {
+            kernel.clear();
+        } else if let Some((_, rest)) = code.split_once(".entry ") {
+            kernel = function_name(rest).to_string();
+            report.entries.push(kernel.clone());
+        } else if let Some(rest) = code.trim_start_matches(".visible ").strip_prefix(".func") {
+            kernel = function_name(rest).to_string();
+        }
+        for statement in code.split(';').map(str::trim).filter(|s| !s.is_empty()) {
+            read_statement(statement, &kernel, &mut report);
+        }
+    }
+    report.findings.retain(|f| !allowed.contains(&(f.kernel.as_str(), f.kind)));
+    for name in one_barrier {
+        let n = report.barriers.get(name).copied().unwrap_or(0);
+        if !report.entries.contains(name) {
+            report.faults.push(format!("the canary kernel {name} is missing"));
+        } else if n != 1 {
+            report.faults.push(format!("{name} holds {n} barriers, not 1: barriers are copied or lost"));
+        }
+    }
+    report
+}
+
+fn allowances<'a>(ptx: &'a str, faults: &mut Vec<String>) -> BTreeSet<(&'a str, Kind)> {
+    let mut allowed = BTreeSet::new();
+    for words in comments(ptx, "allow") {
+        match (words.as_slice(), words.get(1).and_then(|word| Kind::parse(word))) {
+            ([kernel, _], Some(kind)) => {
+                allowed.insert((*kernel, kind));
+            }
+            _ => faults.push(format!("allow wants NAME generic|local|call, not `{}`", words.join(" "))),
+        }
+    }
+    allowed
+}
+
+/// One statement, without its semicolon.
+fn read_statement(statement: &str, kernel: &str, report: &mut Report) {
+    if [".file", ".loc", ".section"].iter().any(|word| statement.starts_with(word)) {
+        return; // names of source files, not of functions
+    }
+    if statement.contains("llvm.") {
+        report.faults.push(format!("{kernel}: an intrinsic that this LLVM does not know: {statement}"));
+    }
+    if let Some(rest) = statement.strip_prefix(".extern .func") {
+        let name = function_name(rest);
+        if !DRIVER_FUNCTIONS.contains(&name) {
+            report.faults.push(format!("a function that nobody defines: {name}"));
+        }
+    }
+    // Inline assembly may open a scope and guard the instruction: `{ @%p1 ld.b32 ..`.
+    let mut words = statement.split_whitespace().skip_while(|w| *w == "{" || w.starts_with('@'));
+    let op = words.next().unwrap_or("");
+    if BARRIERS.iter().any(|barrier| op.starts_with(barrier)) {
+        *report.barriers.entry(kernel.to_string()).or_insert(0) += 1;
+    }
+    if let Some(kind) = finding(op) {
+        report.findings.push(Finding { kernel: kernel.to_string(), kind, text: statement.to_string() });
+    }
+}
+
+fn finding(op: &str) -> Option<Kind> {
+    let mut parts = op.split('.');
+    match parts.next()? {
+        "ld" | "st" | "atom" | "red" => {
+            let named = parts.any(|p| SPACES.contains(&p.split("::").next().unwrap_or("")));
+            (!named).then_some(Kind::Generic)
+        }
+        "call" => Some(Kind::Call),
+        "" if op == ".local" => Some(Kind::Local),
+        _ => None,
+    }
+}
