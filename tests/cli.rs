@@ -164,7 +164,10 @@ fn a_published_instance_has_a_gap() {
         .assert()
         .success()
         .stdout(contains("best known   426 (optimal), gap "));
-    antwarp(&["info", &instance]).assert().success().stdout(contains("EUC_2D").and(contains("426 (optimal)")));
+    antwarp(&["info", &instance])
+        .assert()
+        .success()
+        .stdout(contains("EUC_2D").and(contains("426 (optimal)")));
     let Some(optimal) = published("eil51.opt.tour") else { return };
     antwarp(&["check", &instance, &optimal])
         .assert()
@@ -203,7 +206,10 @@ fn an_instance_that_is_generated_has_a_name() {
     let by_kind = text(&["generate", "e", "--nodes", "1000"]);
     assert_eq!(cities(by_kind), cities(fs::read(file).unwrap()));
     let clustered = text(&["generate", "clustered", "--nodes", "50", "--clusters", "3", "--seed", "9"]);
-    assert_eq!(clustered, text(&["generate", "clustered", "--nodes", "50", "--clusters", "3", "--seed", "9"]));
+    assert_eq!(
+        clustered,
+        text(&["generate", "clustered", "--nodes", "50", "--clusters", "3", "--seed", "9"])
+    );
 }
 
 #[test]
@@ -213,7 +219,10 @@ fn a_target_stops_the_run() {
         .assert()
         .success()
         .stdout(contains("stopped at the target"));
-    solve(&[&folder.instance, "--stagnation", "5"]).assert().success().stdout(contains("stopped by stagnation"));
+    solve(&[&folder.instance, "--stagnation", "5"])
+        .assert()
+        .success()
+        .stdout(contains("stopped by stagnation"));
     let start = Instant::now();
     solve(&[&folder.instance, "--time", "300ms"]).assert().success().stdout(contains("time limit"));
     assert!(start.elapsed() < Duration::from_secs(10));
@@ -224,7 +233,9 @@ fn tiny_instances_need_no_search() {
     for nodes in [1, 2, 3, 4] {
         let folder = Folder::new(nodes);
         let [tour, picture] = ["a.tour", "a.svg"].map(|name| folder.path(name));
-        solve(&[&folder.instance, "--iterations", "2", "--tour", &tour, "--svg", &picture]).assert().success();
+        solve(&[&folder.instance, "--iterations", "2", "--tour", &tour, "--svg", &picture])
+            .assert()
+            .success();
         assert!(folder.checked(&tour) >= 0);
     }
 }

@@ -73,7 +73,8 @@ impl FromStr for Variant {
 
     fn from_str(text: &str) -> std::result::Result<Variant, String> {
         let names = || Variant::all().iter().map(Variant::to_string).collect::<Vec<_>>().join(", ");
-        let found = Variant::all().into_iter().find(|variant| variant.to_string() == text.to_ascii_lowercase());
+        let found =
+            Variant::all().into_iter().find(|variant| variant.to_string() == text.to_ascii_lowercase());
         found.ok_or_else(|| format!("the variants are {}", names()))
     }
 }
@@ -303,8 +304,7 @@ impl Bench<'_> {
         let rest_ms = median(samples.iter().map(|sample| sample.rest_ms).collect());
         let ants = self.ants(instance);
         let known = instance.best_known().map(|known| known.cost);
-        let gaps: Option<Vec<f64>> =
-            samples.iter().map(|sample| gap_percent(sample.cost, known?)).collect();
+        let gaps: Option<Vec<f64>> = samples.iter().map(|sample| gap_percent(sample.cost, known?)).collect();
         Row {
             instance: instance.name().to_owned(),
             nodes: instance.len(),
@@ -328,8 +328,13 @@ impl Bench<'_> {
         let freedom = self.variants.len() - 1;
         let blocks = self.blocks.len();
         self.say(&match test.p_value {
-            Some(p) => format!("Friedman test over {blocks} blocks: χ²({freedom}) = {:.3}, p = {p:.4}", test.statistic),
-            None => format!("Friedman test over {blocks} blocks: every variant found equally long tours in each"),
+            Some(p) => format!(
+                "Friedman test over {blocks} blocks: χ²({freedom}) = {:.3}, p = {p:.4}",
+                test.statistic
+            ),
+            None => {
+                format!("Friedman test over {blocks} blocks: every variant found equally long tours in each")
+            }
         })?;
         for (variant, rank) in self.variants.iter().zip(test.mean_ranks) {
             self.say(&format!("{variant:<12} mean rank {rank:.2}"))?;

@@ -59,7 +59,10 @@ fn find(instance: &Instance, args: &Args) -> Result<Finding> {
     let unused = instance.unused_fixed_edge(&tour).map(|(a, b)| {
         let (a, b) = (instance.id(a), instance.id(b));
         let tour = args.tour.display();
-        Error::WrongTour(format!("{tour}: the tour does not use the edge {a}-{b}, which {} fixes", instance.name()))
+        Error::WrongTour(format!(
+            "{tour}: the tour does not use the edge {a}-{b}, which {} fixes",
+            instance.name()
+        ))
     });
     Ok(Finding { cost: Some(cost), problem: unused })
 }

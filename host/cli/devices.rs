@@ -20,13 +20,18 @@ fn describe() -> String {
     let cpu = Cpu::new().machine();
     line("CPU", format!("{}, {} threads, {}", cpu.device, cpu.units, cpu.details));
     match cuda::devices() {
-        Ok(devices) => devices.iter().enumerate().for_each(|(i, facts)| line(&format!("GPU {i}"), device(facts))),
+        Ok(devices) => {
+            devices.iter().enumerate().for_each(|(i, facts)| line(&format!("GPU {i}"), device(facts)))
+        }
         Err(why) => line("GPU", format!("none: {why}")),
     }
     match cuda::kernels() {
         Ok(facts) => {
             let names: Vec<String> = facts.architectures.iter().map(|a| format!("sm_{a}")).collect();
-            line("kernels", format!("{} for {}, compiled by {}", facts.count, names.join(", "), facts.compiler));
+            line(
+                "kernels",
+                format!("{} for {}, compiled by {}", facts.count, names.join(", "), facts.compiler),
+            );
         }
         Err(why) => line("kernels", format!("none: {why}")),
     }

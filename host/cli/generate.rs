@@ -48,7 +48,8 @@ fn make(args: &Args) -> Result<Instance> {
         "e" => {
             let nodes = nodes()?;
             let seed = args.seed.unwrap_or(nodes as u64);
-            let sizes = "1000, 3162, 10000, 31623, 100000, 316228 or 1000000 nodes and a seed below 1000000000";
+            let sizes =
+                "1000, 3162, 10000, 31623, 100000, 316228 or 1000000 nodes and a seed below 1000000000";
             dimacs::by_name(&format!("portgen-{nodes}-{seed}"))
                 .ok_or_else(|| Error::Usage(format!("DIMACS instances have {sizes}")))
         }
@@ -58,9 +59,13 @@ fn make(args: &Args) -> Result<Instance> {
 
 fn named(name: &str, args: &Args) -> Result<Instance> {
     if args.nodes.is_some() || args.seed.is_some() {
-        return Err(Error::Usage(format!("{name} has its nodes and its seed in its name: leave out --nodes and --seed")));
+        return Err(Error::Usage(format!(
+            "{name} has its nodes and its seed in its name: leave out --nodes and --seed"
+        )));
     }
     dimacs::by_name(name).ok_or_else(|| {
-        Error::Usage(format!("{name} cannot be generated: ask for uniform, clustered, e, or a name such as E10k.0"))
+        Error::Usage(format!(
+            "{name} cannot be generated: ask for uniform, clustered, e, or a name such as E10k.0"
+        ))
     })
 }

@@ -1,8 +1,8 @@
 //! `antwarp info`: what an instance is.
 
-use std::collections::HashSet;
 use super::{Error, Outcome, Result, output};
 use crate::instance::{Instance, Kind};
+use std::collections::HashSet;
 
 /// Arguments of `antwarp info`.
 #[derive(Debug, clap::Args)]
@@ -74,7 +74,8 @@ fn duplicates(points: &[[f64; 3]]) -> usize {
 fn bounding_box(points: &[[f64; 3]], axes: usize) -> String {
     let range = |axis: usize| {
         let values = || points.iter().map(|p| p[axis]);
-        let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
+        let (low, high) =
+            (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
         format!("{low} to {high}")
     };
     (0..axes).map(range).collect::<Vec<_>>().join(", ")

@@ -15,7 +15,8 @@ pub fn watch() -> Result<Arc<AtomicBool>> {
         if seen.swap(true, Ordering::Relaxed) {
             std::process::exit(i32::from(INTERRUPTED));
         }
-        let _ = writeln!(std::io::stderr(), "\nstopping with the best tour so far; once more to stop at once");
+        let _ =
+            writeln!(std::io::stderr(), "\nstopping with the best tour so far; once more to stop at once");
     })
     .map_err(|error| Error::Bug(format!("cannot watch for Ctrl-C: {error}")))?;
     Ok(flag)

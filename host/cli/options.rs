@@ -92,7 +92,8 @@ mod tests {
 
     #[test]
     fn times_are_read_as_people_write_them() {
-        for (text, millis) in [("10", 10_000), ("1.5s", 1500), ("500ms", 500), ("2m 30s", 150_000), ("0", 0)] {
+        for (text, millis) in [("10", 10_000), ("1.5s", 1500), ("500ms", 500), ("2m 30s", 150_000), ("0", 0)]
+        {
             assert_eq!(duration(text), Ok(Duration::from_millis(millis)), "{text}");
         }
         for text in ["", "-1", "nan", "inf", "ten", "1e300"] {

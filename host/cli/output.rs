@@ -96,7 +96,8 @@ pub fn check_apart(outputs: &[&Output], instance: &Path) -> Result<()> {
         }
         let is_device = place.as_deref().is_some_and(|p| fs::metadata(p).is_ok_and(|m| !m.is_file()));
         if seen.contains(&place) && !is_device {
-            let name = place.map_or_else(|| "the standard output".to_owned(), |path| path.display().to_string());
+            let name =
+                place.map_or_else(|| "the standard output".to_owned(), |path| path.display().to_string());
             return Err(Error::Usage(format!("{name} is named for two outputs: only one can have it")));
         }
         seen.push(place);

@@ -50,7 +50,9 @@ enum Algorithm {
 
 /// When to stop.
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Stop, whichever comes first; after 10 s if none is given, always at a proven optimum")]
+#[command(
+    next_help_heading = "Stop, whichever comes first; after 10 s if none is given, always at a proven optimum"
+)]
 struct StopArgs {
     /// After this time, such as 10s or 2m
     #[arg(long, value_parser = duration)]
@@ -189,7 +191,8 @@ pub fn run(args: Args) -> Result<Outcome> {
     let backend = plan.machine.open(plan.outputs.quiet)?;
     let line =
         ProgressLine::new(plan.outputs.quiet, &plan.stop, plan.instance.best_known().map(|known| known.cost));
-    let solution = plan.chosen.solve(&plan.instance, &backend, &plan.stop, &mut |progress| line.show(progress));
+    let solution =
+        plan.chosen.solve(&plan.instance, &backend, &plan.stop, &mut |progress| line.show(progress));
     line.finish();
     let solution = solution?;
     let machine = backend.machine();
@@ -214,7 +217,14 @@ impl Plan {
             return Err(Error::Usage(format!("{} {why}", instance.name())));
         }
         let stop = args.stop.check(&instance, interrupt);
-        Ok(Plan { instance, source: args.instance, chosen, stop, machine: args.machine, outputs: args.outputs })
+        Ok(Plan {
+            instance,
+            source: args.instance,
+            chosen,
+            stop,
+            machine: args.machine,
+            outputs: args.outputs,
+        })
     }
 
     /// Writes everything that was asked for. A tour whose output fails is written elsewhere.

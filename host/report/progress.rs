@@ -26,7 +26,8 @@ impl ProgressLine {
             (None, None) => ProgressBar::no_length(),
         };
         let has_end = bar.length().is_some();
-        let template = if has_end { "{elapsed:>4} {bar:24.cyan/dim} {msg}" } else { "{spinner:.cyan} {elapsed} {msg}" };
+        let template =
+            if has_end { "{elapsed:>4} {bar:24.cyan/dim} {msg}" } else { "{spinner:.cyan} {elapsed} {msg}" };
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style.progress_chars("━━─"));
         }

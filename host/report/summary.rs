@@ -13,7 +13,10 @@ impl fmt::Display for Report {
         line("cost", self.cost.to_string())?;
         line("best known", known(self.best_known, self.gap_percent))?;
         line("time", format!("{:.2} s, {:.2} s of it set-up", self.seconds, self.setup_seconds))?;
-        line("iterations", format!("{}, {}, {}", self.iterations, best_found(self), stopped(self.stopped_by)))?;
+        line(
+            "iterations",
+            format!("{}, {}, {}", self.iterations, best_found(self), stopped(self.stopped_by)),
+        )?;
         line("tours", format!("{}, {} a second", self.tours, rate(self.tours_per_second)))?;
         let machine = &self.machine;
         line("backend", format!("{}: {}, {}", machine.backend, machine.device, units(self)))?;

@@ -31,7 +31,10 @@ pub fn write(out: &mut dyn Write, places: &[[f64; 2]], tour: &[u32], caption: &s
     // As thick as fits between neighbours.
     let apart = (frame.width * frame.height / places.len() as f64).sqrt();
     let thickness = (0.16 * apart).clamp(0.3, 3.5);
-    writeln!(out, r#"<g fill="none" stroke-width="{thickness:.2}" stroke-linecap="round" stroke-linejoin="round">"#)?;
+    writeln!(
+        out,
+        r#"<g fill="none" stroke-width="{thickness:.2}" stroke-linecap="round" stroke-linejoin="round">"#
+    )?;
     write_tour(out, &frame, places, tour)?;
     writeln!(out, "</g>")?;
     if places.len() <= DOTS {
