@@ -140,6 +140,18 @@ fn json_on_the_standard_output_stands_alone() {
 }
 
 #[test]
+fn the_capitals_have_a_tour_and_a_picture() {
+    let folder = Folder::new(5);
+    let [tour, picture] = ["a.tour", "a.svg"].map(|name| folder.path(name));
+    for file in ["examples/capitals.tsp", "examples/capitals.csv"] {
+        let file = format!("{}/{file}", env!("CARGO_MANIFEST_DIR"));
+        solve(&[&file, "--iterations", "3", "--tour", &tour, "--svg", &picture]).assert().success();
+        assert!(checked(&file, &tour) > 0);
+        assert!(fs::read_to_string(&picture).unwrap().contains("<polyline"));
+    }
+}
+
+#[test]
 fn all_variants_give_valid_tours() {
     let folder = Folder::new(100);
     let tour = folder.path("a.tour");

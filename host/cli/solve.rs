@@ -9,7 +9,7 @@ use super::options::{Candidates, MachineArgs, duration};
 use super::output::{self, Output};
 use super::{Error, Outcome, Result, interrupt};
 use crate::backend::Backend;
-use crate::instance::{Instance, tour_file};
+use crate::instance::{Instance, Metric, tour_file};
 use crate::report::progress::ProgressLine;
 use crate::report::{Report, svg};
 use crate::solver::mmas::{self, Selection, TabuKind};
@@ -50,9 +50,7 @@ enum Algorithm {
 
 /// When to stop.
 #[derive(Debug, clap::Args)]
-#[command(
-    next_help_heading = "Stop, whichever comes first; after 10 s if none is given, always at a proven optimum"
-)]
+#[command(next_help_heading = "Stop (the first of these; 10 s if none; a proven optimum always)")]
 struct StopArgs {
     /// After this time, such as 10s or 2m
     #[arg(long, value_parser = duration)]
@@ -269,9 +267,10 @@ impl Plan {
         let (Some(output), Some(places)) = (&self.outputs.svg, self.instance.display_points()) else {
             return Ok(false);
         };
-        let name = self.instance.name();
-        let caption = format!("{name} · {} nodes · length {}", solution.tour.len(), solution.cost);
-        output.write(|out| svg::write(out, &places, &solution.tour, &caption)).map(|()| true)
+        let (tour, cost) = (&solution.tour, solution.cost);
+        let caption = format!("{} · {} nodes · length {cost}", self.instance.name(), tour.len());
+        let is_globe = self.instance.metric() == Some(Metric::Geo);
+        output.write(|out| svg::write(out, &places, is_globe, tour, &caption)).map(|()| true)
     }
 
     /// Keeps a tour that could not go where it should: in the folder for temporary files, else on the standard

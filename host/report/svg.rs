@@ -18,11 +18,18 @@ const STYLE: &str = "\
 @media(prefers-color-scheme:dark){.page{fill:#10151b}.node{fill:#ddd}text{fill:#9aa4ae}}
 </style>";
 
-/// Draws a closed tour through `places`, y upwards.
+/// Draws a closed tour through `places`, y upwards. On a globe x is the longitude, and an edge may leave on one
+/// side and come back on the other.
 ///
 /// # Panics
 /// If the tour has a node without a place.
-pub fn write(out: &mut dyn Write, places: &[[f64; 2]], tour: &[u32], caption: &str) -> io::Result<()> {
+pub fn write(
+    out: &mut dyn Write,
+    places: &[[f64; 2]],
+    is_globe: bool,
+    tour: &[u32],
+    caption: &str,
+) -> io::Result<()> {
     let frame = Frame::around(places);
     let (width, height) = (frame.width + 2.0 * MARGIN, frame.height + 2.0 * MARGIN + CAPTION);
     writeln!(out, r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0} {height:.0}">"#)?;
@@ -35,7 +42,7 @@ pub fn write(out: &mut dyn Write, places: &[[f64; 2]], tour: &[u32], caption: &s
         out,
         r#"<g fill="none" stroke-width="{thickness:.2}" stroke-linecap="round" stroke-linejoin="round">"#
     )?;
-    write_tour(out, &frame, places, tour)?;
+    write_tour(out, &frame, places, is_globe, tour)?;
     writeln!(out, "</g>")?;
     if places.len() <= DOTS {
         for &place in places {
@@ -48,14 +55,27 @@ pub fn write(out: &mut dyn Write, places: &[[f64; 2]], tour: &[u32], caption: &s
     writeln!(out, "</svg>")
 }
 
-fn write_tour(out: &mut dyn Write, frame: &Frame, places: &[[f64; 2]], tour: &[u32]) -> io::Result<()> {
+fn write_tour(
+    out: &mut dyn Write,
+    frame: &Frame,
+    places: &[[f64; 2]],
+    is_globe: bool,
+    tour: &[u32],
+) -> io::Result<()> {
     let part = tour.len().div_ceil(PARTS).max(1);
+    let place = |at: usize| places[tour[at % tour.len()] as usize];
     for start in (0..tour.len()).step_by(part) {
         let end = (start + part).min(tour.len());
-        write!(out, r#"<polyline stroke="{}" points=""#, color(start as f64 / tour.len() as f64))?;
-        for at in start..=end {
-            let [x, y] = frame.place(places[tour[at % tour.len()] as usize]);
-            write!(out, "{x:.1},{y:.1} ")?;
+        let begin = format!(r#"<polyline stroke="{}" points=""#, color(start as f64 / tour.len() as f64));
+        write!(out, "{begin}{}", frame.point(place(start)))?;
+        for (from, to) in (start..end).map(|at| (place(at), place(at + 1))) {
+            if is_globe && (from[0] - to[0]).abs() > 180.0 {
+                // Out of the picture, and into it again on the other side.
+                let turn = if from[0] < to[0] { 360.0 } else { -360.0 };
+                write!(out, "{}", frame.point([to[0] - turn, to[1]]))?;
+                write!(out, "\"/>\n{begin}{}", frame.point([from[0] + turn, from[1]]))?;
+            }
+            write!(out, "{}", frame.point(to))?;
         }
         writeln!(out, r#""/>"#)?;
     }
@@ -86,6 +106,12 @@ impl Frame {
         let y = (place[1] - self.low[1]) * self.scale;
         [MARGIN + x, MARGIN + self.height - y]
     }
+
+    /// A point of a line.
+    fn point(&self, place: [f64; 2]) -> String {
+        let [x, y] = self.place(place);
+        format!("{x:.1},{y:.1} ")
+    }
 }
 
 /// A colour round a closed tour: from teal over violet to red and back, bright enough for both pages.
@@ -112,7 +138,7 @@ mod tests {
 
     fn drawn(places: &[[f64; 2]], tour: &[u32]) -> String {
         let mut out = Vec::new();
-        write(&mut out, places, tour, "a < b & c").unwrap();
+        write(&mut out, places, false, tour, "a < b & c").unwrap();
         String::from_utf8(out).unwrap()
     }
 
@@ -123,6 +149,16 @@ mod tests {
         assert!(svg.contains(r#"points="32.0,32.0 32.0,532.0 ""#), "the last edge leads home: {svg}");
         assert!(svg.contains("a &lt; b &amp; c"));
         assert!(svg.starts_with("<svg") && svg.ends_with("</svg>\n"));
+    }
+
+    #[test]
+    fn round_the_globe_is_not_across_the_picture() {
+        let mut out = Vec::new();
+        write(&mut out, &[[-170.0, 0.0], [170.0, 0.0], [0.0, 50.0]], true, &[0, 1, 2], "").unwrap();
+        let svg = String::from_utf8(out).unwrap();
+        assert_eq!(svg.matches("<polyline").count(), 4, "{svg}");
+        assert!(svg.contains(r#"points="32.0,179.1 -26.8,179.1 ""#), "{svg}");
+        assert!(svg.contains(r#"points="1090.8,179.1 1032.0,179.1 ""#), "{svg}");
     }
 
     #[test]
