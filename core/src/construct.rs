@@ -5,7 +5,7 @@ use crate::distance::Distance;
 use crate::group::round_up;
 use crate::node::NodeId;
 use crate::rng::Stream;
-use crate::select::{self, Select};
+use crate::select::Select;
 use crate::tabu::{Tabu, aligned};
 use crate::team::{Slots, Team};
 
@@ -85,9 +85,7 @@ pub unsafe fn full<T: Team, B: Tabu, S: Select, I: NodeId>(
         let mut step = 1;
         while step < n {
             let row = weights.add(node as usize * row_stride(n) as usize);
-            node = select::unvisited::<T, B, S>(team, &ant.tabu, row, stream.step(step), ant.scratch);
-            // The choice ends with every member reading the tabu: `visit` must not write there before all are done.
-            team.barrier();
+            node = S::unvisited(team, &ant.tabu, row, stream.step(step), ant.scratch);
             ant.visit(team, step, node, tour);
             step += 1;
         }
@@ -124,10 +122,10 @@ pub unsafe fn candidates<T: Team, B: Tabu, S: Select, I: NodeId, D: Distance>(
             let (list, weight) = (lists.add(row), weights.add(row));
             let open = |i: u32| {
                 let (v, w) = ((*list.add(i as usize)).get(), *weight.add(i as usize));
-                if ant.tabu.is_visited(v) { 0.0 } else { w }
+                (v, if ant.tabu.is_visited(v) { 0.0 } else { w })
             };
-            node = match S::leaf(team, k, open, stream.step(step), ant.scratch) {
-                Some(i) => (*list.add(i as usize)).get(),
+            node = match S::candidate(team, k, open, stream.step(step), ant.scratch) {
+                Some(v) => v,
                 None => nearest_unvisited(team, &ant.tabu, distance, node),
             };
             ant.visit(team, step, node, tour);

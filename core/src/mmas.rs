@@ -91,7 +91,7 @@ pub fn limit_ratio(n: u32, mean_choices: f64, p_best: f64) -> f64 {
 /// The depositing tour is the iteration's best or, with `deposit_best`, the best of all.
 ///
 /// # Safety
-/// `costs` and `tours` hold `ants` costs and tours of n ids that nobody writes to; the rest belongs to the team;
+/// `costs` and `tours` hold `ants`, at least one, costs and tours of n ids that nobody writes to; the rest belongs to the team;
 /// `best_tour`, `successor` and `predecessor` have n elements.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]

@@ -1,9 +1,9 @@
 //! Counter-based random numbers: a draw is a function of (seed, epoch, stream, step, item) and of nothing
 //! else, so a result does not depend on which thread computed it, nor on how many there are.
 //!
-//! One 64-bit finaliser (Stafford's variant 13, as in SplitMix64) turns the outer counters into a key;
-//! inside a step two rounds of multiply-and-fold (as in wyhash) turn key and item into 32 bits. The first
-//! is strong and computed once a step, the second is cheap and computed for every item.
+//! A 64-bit finaliser (Stafford's variant 13, as in SplitMix64) turns seed, epoch and stream into a key, once a
+//! tour; two rounds of multiply-and-fold (as in wyhash) turn key and step into another, once a step; two more
+//! turn that and the item into 32 bits.
 
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
@@ -22,22 +22,25 @@ const fn fold(a: u32, b: u32) -> u32 {
 
 /// The random numbers of one ant (chain, individual) in one iteration.
 #[derive(Clone, Copy, Debug)]
-pub struct Stream(u64);
+pub struct Stream {
+    low: u32,
+    high: u32,
+}
 
 impl Stream {
     /// The stream of `index` in `epoch` (an ant in an iteration, say) under `seed`.
     #[inline(always)]
     pub const fn new(seed: u64, epoch: u32, index: u32) -> Self {
-        Stream(mix(
-            mix(seed.wrapping_add(GOLDEN)) ^ mix(((epoch as u64) << 32 | index as u64).wrapping_mul(GOLDEN))
-        ))
+        let counters = (epoch as u64) << 32 | index as u64;
+        let key = mix(mix(seed.wrapping_add(GOLDEN)) ^ mix(counters.wrapping_add(1).wrapping_mul(GOLDEN)));
+        Stream { low: key as u32, high: (key >> 32) as u32 }
     }
 
     /// The draws of one step.
     #[inline(always)]
     pub const fn step(self, step: u32) -> Draws {
-        let k = mix(self.0.wrapping_add((step as u64 + 1).wrapping_mul(GOLDEN)));
-        Draws { low: k as u32, high: (k >> 32) as u32 }
+        let low = fold(step ^ self.low, 0xc2b2_ae3d);
+        Draws { low, high: fold(low ^ self.high, 0x27d4_eb2f) }
     }
 }
 
@@ -78,20 +81,30 @@ pub fn unit(bits: u32) -> f32 {
 /// An exponential variate -log2(u) > 0 from 32 uniform bits, in arithmetic that gives every machine the same
 /// bits: the leading zeros are the whole part (each halves u), the rest a polynomial with a relative error of
 /// 1e-6. It stands in for the paper's `log2f`, whose device version no CPU reproduces.
+///
+/// With z leading zeros, u is 2^-z (1 - x / 2), where x in (0, 1) comes from the bits behind the first one:
+/// 2^-32 (half a step off 0) is the smallest x, so even the lightest of many candidates can win its race.
 #[inline(always)]
 pub fn exponential(bits: u32) -> f32 {
     let zeros = (bits | 1).leading_zeros();
-    // u = 2^-zeros * (mantissa / 2), mantissa in [1, 2).
-    let mantissa = f32::from_bits((bits << zeros << 1 >> 9) | 0x3f80_0000);
-    let x = 2.0 - mantissa;
-    let mut p = 0.011_164_762f32;
-    p = p * x - 0.014_379_635;
-    p = p * x + 0.023_566_982;
-    p = p * x + 0.016_909_849;
-    p = p * x + 0.061_118_055;
-    p = p * x + 0.180_270_79;
-    p = p * x + 0.721_348_2;
+    let rest = !(bits << zeros << 1);
+    let x = ((rest >> 1) as i32 as f32 + 0.5) * (1.0 / 2_147_483_648.0);
+    // Estrin's scheme: half as deep as Horner's, and latency is what counts.
+    let x2 = x * x;
+    let (a, b) = (0.721_348_2 + 0.180_270_79 * x, 0.061_118_055 + 0.016_909_849 * x);
+    let (c, d) = (0.023_566_982 - 0.014_379_635 * x, 0.011_164_762f32);
+    let p = (a + b * x2) + (c + d * x2) * (x2 * x2);
     zeros as i32 as f32 + x * p
+}
+
+/// 1 / x for a normal x > 0, to 2e-7, without the branch of an exact division.
+#[inline(always)]
+pub fn reciprocal(x: f32) -> f32 {
+    // A first guess from the exponent (off by an eighth at most), then three steps of Newton's method.
+    let mut r = f32::from_bits(0x7ef3_11c7 - x.to_bits());
+    r = r * (2.0 - x * r);
+    r = r * (2.0 - x * r);
+    r * (2.0 - x * r)
 }
 
 /// A generator with `rand_core`'s traits over one stream, for code that hands generators around.

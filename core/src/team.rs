@@ -6,18 +6,26 @@
 //! them. Members share memory through [`Slots`], never through `&mut`.
 
 /// A team of threads. A device team is a set of threads that run the same code in step between barriers.
+///
+/// Reductions wait for every member's value, not for its memory accesses: where a reduction stands between
+/// writing and reading, or reading and writing, the data must flow through the reduced values, or a
+/// [`Team::barrier`] is needed. Two [`Team::arg_max`] need a barrier between them.
 pub trait Team: Copy {
+    /// Whether the team is one thread, which branches at no cost to others.
+    const ALONE: bool = false;
+
     /// This member's number, below [`Team::size`].
     fn rank(self) -> u32;
     /// Number of members.
     fn size(self) -> u32;
     /// Waits for every member; what any of them wrote before is visible to all of them afterwards.
     fn barrier(self);
-    /// The largest key of all members and, among equal keys, the smallest tag. A barrier comes first.
-    fn arg_max(self, key: u32, tag: u32) -> (u32, u32);
-    /// The sum over all members, modulo 2^64. A barrier comes first.
+    /// The largest key of all members, and the value of the member that has it; among equal keys that of the
+    /// smallest tag. Tags of members with the largest key differ, or come with the same value.
+    fn arg_max(self, key: u32, tag: u32, value: u32) -> (u32, u32);
+    /// The sum over all members, modulo 2^64.
     fn sum(self, value: u64) -> u64;
-    /// The smallest value of all members. A barrier comes first.
+    /// The smallest value of all members.
     fn min(self, value: u64) -> u64;
 
     /// Calls `work` for 0 .. n, each index on one member; a member sees its indices in ascending order.
@@ -44,6 +52,8 @@ pub trait Team: Copy {
 pub struct Serial;
 
 impl Team for Serial {
+    const ALONE: bool = true;
+
     #[inline(always)]
     fn rank(self) -> u32 {
         0
@@ -55,8 +65,8 @@ impl Team for Serial {
     #[inline(always)]
     fn barrier(self) {}
     #[inline(always)]
-    fn arg_max(self, key: u32, tag: u32) -> (u32, u32) {
-        (key, tag)
+    fn arg_max(self, key: u32, _tag: u32, value: u32) -> (u32, u32) {
+        (key, value)
     }
     #[inline(always)]
     fn sum(self, value: u64) -> u64 {
@@ -120,5 +130,25 @@ impl<T: Copy> Slots<T> {
     pub unsafe fn at(self, i: u32) -> *mut T {
         // SAFETY: the caller's promise.
         unsafe { self.0.add(i as usize) }
+    }
+}
+
+impl Slots<u32> {
+    /// Clears bits of the word at `i`.
+    ///
+    /// # Safety
+    /// As [`Slots::set`].
+    #[inline(always)]
+    pub unsafe fn clear(self, i: u32, bits: u32) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            if cfg!(target_arch = "nvptx64") {
+                // One instruction that nobody waits for, where a load would have to come back first.
+                let word = core::sync::atomic::AtomicU32::from_ptr(self.at(i));
+                word.fetch_and(!bits, core::sync::atomic::Ordering::Relaxed);
+            } else {
+                self.set(i, self.get(i) & !bits);
+            }
+        }
     }
 }

@@ -120,8 +120,8 @@ fn integers_below_n_are_uniform() {
 /// u as [`exponential`] reads its bits: the leading zeros and the 23 bits behind the first one.
 fn interpreted(bits: u32) -> f64 {
     let zeros = (bits | 1).leading_zeros();
-    let mantissa = 1.0 + (bits << zeros << 1 >> 9) as f64 / 8_388_608.0;
-    2f64.powi(-(zeros as i32) - 1) * mantissa
+    let x = ((!(bits << zeros << 1) >> 1) as f64 + 0.5) / 2_147_483_648.0;
+    2f64.powi(-(zeros as i32)) * (1.0 - x / 2.0)
 }
 
 /// Bits of every class of leading zeros, its ends included, in ascending order.
@@ -152,11 +152,11 @@ fn exponentials_fall_as_bits_rise() {
     for pair in samples().windows(2) {
         assert!(exponential(pair[0]) >= exponential(pair[1]), "{pair:x?}");
     }
-    // The steps within a mantissa, one by one.
-    let mut before = exponential(1 << 31);
-    for mantissa in 1..1u32 << 23 {
-        let now = exponential(1 << 31 | mantissa << 8);
-        assert!(now <= before, "{mantissa:#x}");
+    // The steps at the light end, which wins races, one by one.
+    let mut before = exponential(u32::MAX - (1 << 23));
+    for rest in (0..1u32 << 23).rev() {
+        let now = exponential(u32::MAX - rest);
+        assert!(now <= before, "{rest:#x}");
         before = now;
     }
 }

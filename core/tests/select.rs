@@ -4,7 +4,7 @@ mod common;
 
 use antwarp_core::construct::{full_leaves, row_stride};
 use antwarp_core::rng::Stream;
-use antwarp_core::select::{Reservoir, Roulette, Select, unvisited};
+use antwarp_core::select::{Reservoir, Roulette, Select};
 use antwarp_core::tabu::{Bitmask, Compact, ListCompression, Tabu};
 use antwarp_core::team::Serial;
 use common::memory::Array;
@@ -22,16 +22,16 @@ impl<S: Select> Chooser<S> {
     }
 
     fn leaf(&mut self, weights: &[f32], stream: Stream, step: u32) -> Option<u32> {
-        let weight = |i: u32| weights[i as usize];
+        let weight = |i: u32| (i, weights[i as usize]);
         let scratch = self.scratch.slots();
         // SAFETY: the scratch has the size for this number of leaves.
-        unsafe { S::leaf(Serial, weights.len() as u32, weight, stream.step(step), scratch) }
+        unsafe { S::candidate(Serial, weights.len() as u32, weight, stream.step(step), scratch) }
     }
 
     fn node<B: Tabu>(&mut self, tabu: &B, row: &Array<f32>, stream: Stream, step: u32) -> u32 {
         let scratch = self.scratch.slots();
         // SAFETY: the row is padded with zeros, the scratch fits, and a node is unvisited.
-        unsafe { unvisited::<_, B, S>(Serial, tabu, row.as_ptr(), stream.step(step), scratch) }
+        unsafe { S::unvisited(Serial, tabu, row.as_ptr(), stream.step(step), scratch) }
     }
 }
 
@@ -100,7 +100,7 @@ fn cases() -> Vec<(String, Vec<f32>)> {
     let least = |i: u32| f32::MIN_POSITIVE * (1 + i) as f32;
     cases.push(("5 near the least normal number".into(), (0..5).map(least).collect()));
     cases.push(("20 near the least normal number".into(), (0..20).map(least).collect()));
-    cases.push(("5 great".into(), [1.0, 2.0, 3.0, 4.0, 5.0].map(|w| w * 1e28).to_vec()));
+    cases.push(("5 great".into(), [1.0, 2.0, 3.0, 4.0, 5.0].map(|w| w * 1e26).to_vec()));
     cases
 }
 
@@ -198,7 +198,7 @@ fn nothing_is_chosen_where_nothing_weighs() {
 fn what_alone_weighs_is_chosen() {
     for leaves in [1u32, 7, 8, 9, 64, 65, 513] {
         for at in [0, leaves / 3, leaves - 1] {
-            for weight in [f32::MIN_POSITIVE, 1e-20, 1.0, 1e30] {
+            for weight in [f32::MIN_POSITIVE, 1e-20, 1.0, 1e27] {
                 let mut weights = vec![0.0; leaves as usize];
                 weights[at as usize] = weight;
                 for step in 0..50 {

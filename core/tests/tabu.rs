@@ -61,7 +61,7 @@ fn check<B: Tabu>(n: u32, owned: &Owned<B>, model: &BTreeSet<u32>, row: &Array<f
 
     for group in 0..tabu.length().div_ceil(SIZE as u32) {
         // SAFETY: the row is padded with zeros, the group begins below the length.
-        let weights = unsafe { tabu.weights(row.as_ptr(), group) };
+        let weights = unsafe { tabu.weights(Serial, row.as_ptr(), group) };
         for (k, weight) in weights.into_iter().enumerate() {
             let node = candidates.get(group as usize * SIZE + k).copied().flatten();
             assert_eq!(weight, node.map_or(0.0, |v| row[v as usize]), "group {group}, member {k}, n {n}");

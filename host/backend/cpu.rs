@@ -54,10 +54,7 @@ fn processor_name() -> String {
 }
 
 /// A colony for `problem` on CPU threads.
-pub fn colony<'p>(
-    problem: &'p Problem,
-    spec: &ColonySpec,
-) -> Result<Box<dyn Colony + 'p>, BackendError> {
+pub fn colony<'p>(problem: &'p Problem, spec: &ColonySpec) -> Result<Box<dyn Colony + 'p>, BackendError> {
     if problem.n() < 1 << 16 { by_tabu::<u16>(problem, spec) } else { by_tabu::<u32>(problem, spec) }
 }
 
@@ -193,9 +190,7 @@ impl<'p, I: NodeId + Default, B: Tabu, S: Select> CpuColony<'p, I, B, S> {
             let back = if directed { u32::MAX } else { predecessor[node as usize] };
             let links = (successor[node as usize], back);
             // SAFETY: each node's row is visited once.
-            unsafe {
-                pheromone::update_row(Serial, form.get(), tables.get(), node, links, limits, factors)
-            }
+            unsafe { pheromone::update_row(Serial, form.get(), tables.get(), node, links, limits, factors) }
         });
     }
 

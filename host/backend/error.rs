@@ -9,13 +9,19 @@ pub enum BackendError {
     #[error("this antwarp was built without GPU kernels: {0}")]
     NoKernels(&'static str),
     /// libcuda cannot be loaded.
-    #[error("no NVIDIA driver found (libcuda cannot be loaded): install the NVIDIA driver, or use --backend cpu")]
+    #[error(
+        "no NVIDIA driver found (libcuda cannot be loaded): install the NVIDIA driver, or use --backend cpu"
+    )]
     NoDriver,
     /// The driver works but sees no device.
-    #[error("the NVIDIA driver sees no device{0}: check nvidia-smi and CUDA_VISIBLE_DEVICES, or use --backend cpu")]
+    #[error(
+        "the NVIDIA driver sees no device{0}: check nvidia-smi and CUDA_VISIBLE_DEVICES, or use --backend cpu"
+    )]
     NoDevice(String),
     /// The device is older than the oldest kernels.
-    #[error("{device} has compute capability {capability}, the kernels need 7.0 (Volta) or newer: use --backend cpu")]
+    #[error(
+        "{device} has compute capability {capability}, the kernels need 7.0 (Volta) or newer: use --backend cpu"
+    )]
     OldDevice {
         /// The GPU's name.
         device: String,
@@ -68,7 +74,9 @@ pub enum BackendError {
         source: cudarc::driver::DriverError,
     },
     /// Any other driver call failed, or a kernel failed while it ran.
-    #[error("the GPU failed while {doing}: {source}. Check dmesg and nvidia-smi; --backend cpu works meanwhile")]
+    #[error(
+        "the GPU failed while {doing}: {source}. Check dmesg and nvidia-smi; --backend cpu works meanwhile"
+    )]
     Driver {
         /// What was being done.
         doing: &'static str,

@@ -270,7 +270,8 @@ impl Run {
         loop {
             let best = self.state.best_cost.unwrap_or(i64::MAX);
             let elapsed = self.start.elapsed();
-            if let Some(reason) = stop.reason(elapsed, self.state.iterations, self.state.best_iteration, best) {
+            if let Some(reason) = stop.reason(elapsed, self.state.iterations, self.state.best_iteration, best)
+            {
                 // At least one iteration, so that there is a tour.
                 if self.state.iterations > 0 {
                     return Ok(reason);
@@ -280,11 +281,17 @@ impl Run {
             let count = batch.min(left).clamp(1, u64::from(u32::MAX)) as u32;
             let before = Instant::now();
             let state = colony.run(count)?;
-            batch = next_batch(batch, before.elapsed(), stop.time.map(|t| t.saturating_sub(self.start.elapsed())));
+            batch = next_batch(
+                batch,
+                before.elapsed(),
+                stop.time.map(|t| t.saturating_sub(self.start.elapsed())),
+            );
             self.state.iterations = u64::from(state.iterations);
             self.state.best_iteration = u64::from(state.best_iteration) + 1;
             self.state.best_cost = Some(state.best_cost);
-            if kept_at.elapsed() >= KEEP_EVERY && self.state.kept.as_ref().is_none_or(|k| k.0 > state.best_cost) {
+            if kept_at.elapsed() >= KEEP_EVERY
+                && self.state.kept.as_ref().is_none_or(|k| k.0 > state.best_cost)
+            {
                 self.state.kept = Some((state.best_cost, colony.best_tour()?));
                 kept_at = Instant::now();
             }

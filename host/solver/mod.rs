@@ -31,7 +31,9 @@ pub enum SolveError {
     #[error(transparent)]
     Backend(#[from] BackendError),
     /// A backend returned a tour that is none, or not as long as it said: a bug.
-    #[error("the {backend} backend returned a wrong result ({what}): this is a bug in antwarp, please report it")]
+    #[error(
+        "the {backend} backend returned a wrong result ({what}): this is a bug in antwarp, please report it"
+    )]
     Wrong {
         /// `cpu` or `cuda`.
         backend: &'static str,

@@ -37,14 +37,16 @@ impl Problem {
         for (i, &v) in order.iter().enumerate() {
             place[v as usize] = i as u32;
         }
-        let lists = order.iter().flat_map(|&v| {
-            near.ids[v as usize * near.k..][..wanted].iter().map(|&u| place[u as usize])
-        });
+        let lists = order
+            .iter()
+            .flat_map(|&v| near.ids[v as usize * near.k..][..wanted].iter().map(|&u| place[u as usize]));
         let lists = lists.collect();
         let unit_cost = instance.check_tour(&order).unwrap_or(1);
-        let points = instance.points().map_or_else(Vec::new, |p| order.iter().map(|&v| p[v as usize]).collect());
+        let points =
+            instance.points().map_or_else(Vec::new, |p| order.iter().map(|&v| p[v as usize]).collect());
         let row = |i: u32| order.iter().map(move |&j| instance.distance(i, j));
-        let matrix = instance.matrix().map_or_else(Vec::new, |_| order.iter().flat_map(|&i| row(i)).collect());
+        let matrix =
+            instance.matrix().map_or_else(Vec::new, |_| order.iter().flat_map(|&i| row(i)).collect());
         Problem {
             points,
             matrix,

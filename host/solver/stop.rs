@@ -43,7 +43,13 @@ pub enum StopReason {
 
 impl Stop {
     /// Whether a run stops here, and why.
-    pub fn reason(&self, elapsed: Duration, iterations: u64, best_iteration: u64, best: i64) -> Option<StopReason> {
+    pub fn reason(
+        &self,
+        elapsed: Duration,
+        iterations: u64,
+        best_iteration: u64,
+        best: i64,
+    ) -> Option<StopReason> {
         let at_least = |limit: Option<u64>, value: u64| limit.is_some_and(|l| value >= l);
         if self.target.is_some_and(|t| best <= t) {
             Some(StopReason::Target)

@@ -47,7 +47,7 @@ impl Outcome {
             let _ = writeln!(names, "    ({capability}, &{:?}),", file.entries);
         }
         format!(
-            "/// PTX texts by ten times the compute capability they need, lowest first. Empty without kernels.\n\
+            "/// PTX texts by ten times the compute capability they need, in build.rs's order. Empty without kernels.\n\
              pub const PTX: &[(u32, &str)] = &[\n{ptx}];\n\
              /// The kernels in each text.\n\
              #[allow(dead_code)]\n\
@@ -58,5 +58,36 @@ impl Outcome {
              #[allow(dead_code)]\n\
              pub const KERNEL_RUSTC: Option<&str> = {rustc:?};\n"
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{PtxFile, Target};
+
+    #[test]
+    fn kernels_are_included_by_path() {
+        let file = PtxFile {
+            target: Target::new("sm_70", "ptx70"),
+            path: "/out/k.ptx".into(),
+            report: "/out/k.txt".into(),
+            entries: vec!["a".into(), "b".into()],
+        };
+        let module = Outcome::Kernels(Kernels { rustc: "rustc 1".into(), files: vec![file] }).module();
+        assert!(module.contains("(70, include_str!(\"/out/k.ptx\")),"), "{module}");
+        assert!(module.contains("(70, &[\"a\", \"b\"]),"), "{module}");
+        assert!(module.contains("NO_KERNELS: Option<&str> = None;"), "{module}");
+        assert!(module.contains("KERNEL_RUSTC: Option<&str> = Some(\"rustc 1\");"), "{module}");
+    }
+
+    #[test]
+    fn without_kernels_the_module_says_why() {
+        let outcome = Outcome::NoToolchain { reason: "no \"core\"".into(), remedy: "add it".into() };
+        let module = outcome.module();
+        assert!(module.contains("PTX: &[(u32, &str)] = &[\n];"), "{module}");
+        assert!(module.contains(r#"Some("no \"core\". Remedy: add it")"#), "{module}");
+        assert!(module.contains("KERNEL_RUSTC: Option<&str> = None;"), "{module}");
+        assert!(Outcome::Skipped.module().contains("ANTWARP_KERNELS=skip"));
     }
 }

@@ -206,7 +206,7 @@ fn allowances<'a>(ptx: &'a str, faults: &mut Vec<String>) -> BTreeSet<(&'a str, 
 
 /// One statement, without its semicolon.
 fn read_statement(statement: &str, kernel: &str, report: &mut Report) {
-    if [".file", ".loc", ".section"].iter().any(|word| statement.starts_with(word)) {
+    if [".file", ".loc", ".section"].contains(&statement.split_whitespace().next().unwrap_or("")) {
         return; // names of source files, not of functions
     }
     if statement.contains("llvm.") {
@@ -239,5 +239,111 @@ fn finding(op: &str) -> Option<Kind> {
         "call" => Some(Kind::Call),
         "" if op == ".local" => Some(Kind::Local),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A kernel as LLVM writes it, with this body.
+    fn kernel(name: &str, body: &str) -> String {
+        format!(".visible .entry {name}(\n\t.param .u64 {name}_param_0\n)\n{{\n{body}\n\tret;\n\n}}\n")
+    }
+
+    fn check_body(body: &str) -> Report {
+        check(&kernel("k", body), &[])
+    }
+
+    #[test]
+    fn good_text_has_no_faults_and_no_findings() {
+        let report = check_body(
+            "\tld.param.b64 \t%rd1, [k_param_0];\n\tld.global.nc.v4.f32 {%f1,%f2,%f3,%f4}, [%rd1];\n\
+             \tst.shared::cta.b32 [%r1], 1;\n\tatom.relaxed.sys.global.add.u32 %r1, [%rd1], 1; // ld.b32 llvm.x\n\
+             \tbar.warp.sync -1;\n\tbar.sync \t0;",
+        );
+        assert_eq!(report.entries, ["k"]);
+        assert!(report.faults.is_empty() && report.findings.is_empty(), "{report}");
+        assert_eq!(report.barriers["k"], 1);
+        assert_eq!(report.summary(), None);
+    }
+
+    #[test]
+    fn what_would_not_load_is_a_fault() {
+        assert_eq!(check_body("\tcall.uni llvm.nvvm.nothing, ();").faults.len(), 1);
+        let declared = |f: &str| check(&format!(".extern .func  (.param .b32 r) {f}\n(\n)\n;\n"), &[]).faults;
+        assert!(declared("vprintf").is_empty());
+        assert_eq!(declared("memcpy"), ["a function that nobody defines: memcpy"]);
+    }
+
+    #[test]
+    fn slow_code_is_found_with_its_kernel() {
+        let body = "\t.local .align 8 .b8 \t__local_depot0[32];\n\tld.b32 \t%r1, [%rd1];\n\
+                    \t{ @%p1 atom.add.u32 %r1, [%rd1], 1; }\n\tcall.uni (r), f, (a);";
+        let report = check_body(body);
+        let kinds: Vec<Kind> = report.findings.iter().map(|f| f.kind).collect();
+        assert_eq!(kinds, [Kind::Local, Kind::Generic, Kind::Generic, Kind::Call]);
+        assert!(report.findings.iter().all(|f| f.kernel == "k"));
+        let summary = report.summary().unwrap();
+        assert!(summary.starts_with("2 generic, 1 local, 1 call (first: k: .local"), "{summary}");
+    }
+
+    #[test]
+    fn an_allow_comment_silences_one_kind_in_one_kernel() {
+        let slow = "\tld.b32 \t%r1, [%rd1];\n\tcall.uni f, ();";
+        let text = format!("\t//@allow a generic\n{}{}", kernel("a", slow), kernel("b", slow));
+        let left: Vec<_> = check(&text, &[]).findings.into_iter().map(|f| (f.kernel, f.kind)).collect();
+        let expected = [("a", Kind::Call), ("b", Kind::Generic), ("b", Kind::Call)];
+        assert_eq!(left, expected.map(|(k, kind)| (k.to_string(), kind)));
+        assert_eq!(check("//@allow a speed\n", &[]).faults.len(), 1);
+    }
+
+    #[test]
+    fn a_canary_needs_exactly_one_barrier() {
+        let faults = |body: &str| check(&kernel("k", body), &["k".to_string()]).faults.len();
+        assert_eq!(faults("\tbar.sync \t0;"), 0);
+        assert_eq!(faults("\tbarrier.sync \t0;"), 0);
+        assert_eq!(faults(""), 1);
+        assert_eq!(faults("\tbar.sync \t0;\n\tbar.sync \t0;"), 1);
+        assert_eq!(check(&kernel("other", "\tbar.sync 0;"), &["k".to_string()]).faults.len(), 1);
+    }
+
+    #[test]
+    fn barriers_of_a_function_are_not_the_kernels() {
+        let text = format!(".func f(\n)\n{{\n\tbar.sync 0;\n}}\n{}", kernel("k", "\tbar.sync 0;"));
+        assert_eq!(check(&text, &["k".to_string()]).faults, Vec::<String>::new());
+    }
+
+    #[test]
+    fn finish_adds_launch_bounds_once() {
+        let text = format!("\t//@launch_bounds k 256 2\n\t//@launch_bounds k 256 2\n{}", kernel("k", ""));
+        let done = finish(&text, "sm_70").unwrap();
+        assert!(done.contains("\n)\n.maxntid 256, 1, 1\n.minnctapersm 2\n{\n"), "{done}");
+        assert_eq!(done.matches(".maxntid").count(), 1);
+        let threads_only = finish(&format!("//@launch_bounds k 64\n{}", kernel("k", "")), "sm_70").unwrap();
+        assert!(threads_only.contains(".maxntid 64, 1, 1\n{"));
+    }
+
+    #[test]
+    fn finish_refuses_launch_bounds_that_cannot_be_followed() {
+        let refused =
+            |comments: &str| finish(&format!("{comments}\n{}", kernel("k", "")), "sm_70").unwrap_err();
+        assert!(refused("//@launch_bounds other 256 2").contains("not there: other"));
+        assert!(refused("//@launch_bounds k many").contains("want NAME"));
+        assert!(refused("//@launch_bounds k 1 1\n//@launch_bounds k 2 1").contains("two different"));
+    }
+
+    #[test]
+    fn finish_strips_debug_from_the_target_line_only() {
+        let done = finish(".target sm_90, debug\n.file 1 \"debug\"\n", "sm_90").unwrap();
+        assert_eq!(done, ".target sm_90\n.file 1 \"debug\"\n");
+    }
+
+    #[test]
+    fn finish_drops_declarations_of_what_is_defined() {
+        let declare = |f: &str| format!(".extern .func  (.param .b32 r) {f}\n(\n\t.param .b32 p\n)\n;\n");
+        let text = format!("{}{}.func (.param .b32 r) f (\n)\n{{\n}}\n", declare("f"), declare("vprintf"));
+        let done = finish(&text, "sm_70").unwrap();
+        assert_eq!(done, format!("{}.func (.param .b32 r) f (\n)\n{{\n}}\n", declare("vprintf")));
     }
 }

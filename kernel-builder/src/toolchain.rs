@@ -154,3 +154,117 @@ fn run(program: &Path, args: &[&str]) -> io::Result<String> {
     }
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    /// A folder with fake toolchains, gone at the end of the test.
+    struct Fakes(PathBuf);
+
+    impl Fakes {
+        fn new(test: &str) -> Fakes {
+            let dir = env::temp_dir().join(format!("kernel-builder-{}-{test}", std::process::id()));
+            fs::create_dir_all(&dir).unwrap();
+            Fakes(dir)
+        }
+
+        /// A sysroot with rustc and cargo, and these files below `lib/rustlib`.
+        fn sysroot(&self, name: &str, rustlib: &[&str]) -> PathBuf {
+            let root = self.0.join(name);
+            let programs =
+                ["bin/rustc", "bin/cargo"].map(|p| root.join(format!("{p}{}", env::consts::EXE_SUFFIX)));
+            for file in programs.into_iter().chain(rustlib.iter().map(|f| root.join("lib/rustlib").join(f))) {
+                fs::create_dir_all(file.parent().unwrap()).unwrap();
+                fs::write(file, "").unwrap();
+            }
+            root
+        }
+    }
+
+    impl Drop for Fakes {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    const CORE: &str = "src/rust/library/core/Cargo.toml";
+
+    /// A compiler whose sysroot is two folders up, and whose version is the sysroot's name.
+    fn answer(program: &Path, args: &[&str]) -> io::Result<String> {
+        let root = program.ancestors().nth(2).filter(|_| program.is_file());
+        let root = root.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
+        let version = root.file_name().unwrap().to_str().unwrap();
+        Ok(if args == ["-V"] { format!("rustc {version} (x)\n") } else { format!("{}\n", root.display()) })
+    }
+
+    fn search(host: &Path, system: &Path) -> Search<'static> {
+        let host_rustc = host.join("bin").join(format!("rustc{}", env::consts::EXE_SUFFIX));
+        let system_bin = system.join("bin");
+        Search { named_cargo: None, named_rustc: None, host_rustc, system_bin, ask: &answer }
+    }
+
+    fn everywhere(search: &Search) -> String {
+        match search.find() {
+            Err(Missing::Everywhere(reason)) => reason,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_hosts_compiler_comes_first() {
+        let fakes = Fakes::new("first");
+        let (host, system) = (fakes.sysroot("1.95.0", &[CORE]), fakes.sysroot("1.96.0", &[CORE]));
+        let found = search(&host, &system).find().unwrap();
+        assert_eq!(found.version, "rustc 1.95.0 (x)");
+        assert!(found.cargo.starts_with(&host) && found.rustc.starts_with(&host));
+    }
+
+    #[cfg(unix)] // the system's compiler is looked for under its Unix name
+    #[test]
+    fn without_core_s_source_the_systems_compiler_is_next() {
+        let fakes = Fakes::new("next");
+        let host = fakes.sysroot("1.97.0", &["nvptx64-nvidia-cuda/lib/libcore.rlib"]);
+        let system = fakes.sysroot("1.96.0", &[CORE]);
+        assert_eq!(search(&host, &system).find().unwrap().version, "rustc 1.96.0 (x)");
+        let reason = everywhere(&search(&host, &host));
+        assert!(reason.contains("lacks the source of core (its prebuilt core"), "{reason}");
+        assert!(!reason.contains("; "), "the same compiler is named twice: {reason}");
+    }
+
+    #[test]
+    fn every_reason_is_told() {
+        let fakes = Fakes::new("reasons");
+        let host = fakes.sysroot("1.94.1", &[CORE]);
+        let reason = everywhere(&search(&host, &fakes.0.join("nothing")));
+        assert!(reason.contains("rustc 1.94.1") && reason.contains("older than 1.95"), "{reason}");
+        assert!(reason.contains("nothing") && reason.contains("does not run"), "{reason}");
+    }
+
+    #[test]
+    fn a_named_compiler_is_used_or_refused_but_never_replaced() {
+        let fakes = Fakes::new("named");
+        let (host, named) = (fakes.sysroot("1.95.0", &[CORE]), fakes.sysroot("1.98.0", &[CORE]));
+        let mut search = search(&host, &host);
+        search.named_rustc = Some(named.join("bin").join(format!("rustc{}", env::consts::EXE_SUFFIX)));
+        search.named_cargo = Some("my-cargo".into());
+        let found = search.find().unwrap();
+        assert_eq!((found.version.as_str(), found.cargo), ("rustc 1.98.0 (x)", PathBuf::from("my-cargo")));
+        search.named_rustc = Some("no/such/rustc".into());
+        assert!(matches!(search.find(), Err(Missing::Named(reason)) if reason.contains("no/such/rustc")));
+    }
+
+    #[test]
+    fn a_rustup_sysroot_has_a_witness() {
+        let fakes = Fakes::new("witness");
+        let host = fakes.sysroot("1.95.0", &["components"]);
+        assert!(search(&host, &host).witnesses().contains(&host.join("lib/rustlib/components")));
+    }
+
+    #[test]
+    fn versions_are_read() {
+        assert_eq!(minor_version("rustc 1.97.0-nightly (e50aa6fba 2026-05-19)"), Some((1, 97)));
+        assert_eq!(minor_version("clippy 0.1"), None);
+    }
+}

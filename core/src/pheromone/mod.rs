@@ -27,6 +27,10 @@ pub trait Form: Copy {
     unsafe fn target(self, node: u32, k: u32) -> Option<u32>;
 }
 
+/// Weights stay between this and its reciprocal: far enough from an f32's ends that sums of weights, and their
+/// ratios to random numbers, are neither 0 nor infinite.
+const HEAVIEST: f32 = 1e27;
+
 /// Heuristic value of an edge, times `scale`: scale / distance. Distance 0 counts as a tenth.
 #[inline(always)]
 fn closeness(distance: i32, scale: f32) -> f32 {
@@ -36,7 +40,7 @@ fn closeness(distance: i32, scale: f32) -> f32 {
 /// The weight of an entry (numerator of equation (1)); never 0 for an edge, so that it can always be chosen.
 #[inline(always)]
 fn weight(trail: f32, alpha: f32, heuristic: f32) -> f32 {
-    if heuristic == 0.0 { 0.0 } else { (power(trail, alpha) * heuristic).max(f32::MIN_POSITIVE) }
+    if heuristic == 0.0 { 0.0 } else { (power(trail, alpha) * heuristic).clamp(1.0 / HEAVIEST, HEAVIEST) }
 }
 
 /// The tables of a memory.
@@ -85,7 +89,9 @@ pub unsafe fn prepare_row<T: Team, F: Form, D: Distance>(
         let row = tables.row(node as usize * form.stride() as usize);
         team.for_each(form.stride(), |k| {
             let heuristic = match form.target(node, k) {
-                Some(v) => power(closeness(distance.between(node, v), scale), beta).max(f32::MIN_POSITIVE),
+                Some(v) => {
+                    power(closeness(distance.between(node, v), scale), beta).clamp(1.0 / HEAVIEST, HEAVIEST)
+                }
                 None => 0.0,
             };
             row.trails.set(k, trail);

@@ -49,7 +49,7 @@ impl Tabu for Bitmask {
     fn mark<T: Team>(&mut self, team: T, node: u32) {
         let bits = self.unvisited;
         // SAFETY: node < n; one member writes.
-        team.single(|| unsafe { bits.set(node >> 5, bits.get(node >> 5) & !(1 << (node & 31))) });
+        team.single(|| unsafe { bits.clear(node >> 5, 1 << (node & 31)) });
     }
 
     #[inline(always)]
@@ -68,13 +68,16 @@ impl Tabu for Bitmask {
     }
 
     #[inline(always)]
-    unsafe fn weights(&self, row: *const f32, group: u32) -> Group {
+    unsafe fn weights<T: Team>(&self, _team: T, row: *const f32, group: u32) -> Group {
         let bits = self.word(group >> 2) >> (8 * (group & 3)) & 0xff;
-        if bits == 0 {
+        if T::ALONE && bits == 0 {
             return [0.0; group::SIZE];
         }
+        // A group without unvisited nodes reads the row's first one instead: no branch, and, as others do
+        // the same, nothing to fetch.
+        let start = if bits == 0 { 0 } else { group as usize * group::SIZE };
         // SAFETY: the group's floats lie inside the padded row.
-        let mut w = unsafe { group::load(row.add(group as usize * group::SIZE)) };
+        let mut w = unsafe { group::load(row.add(start)) };
         let mut k = 0;
         while k < group::SIZE {
             // An AND with 0 or all ones: a choice would tempt the compiler to branch around the loads.

@@ -81,7 +81,7 @@ impl<I: NodeId> Tabu for Compact<I> {
     }
 
     #[inline(always)]
-    unsafe fn weights(&self, row: *const f32, group: u32) -> Group {
+    unsafe fn weights<T: Team>(&self, _team: T, row: *const f32, group: u32) -> Group {
         let first = group * SIZE as u32;
         // SAFETY: entries are at most n, as far as `row` reaches.
         let mut w = unsafe { gather(row, I::load_group(self.entries.at(first))) };

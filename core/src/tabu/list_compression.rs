@@ -87,7 +87,7 @@ impl<I: NodeId> Tabu for ListCompression<I> {
     }
 
     #[inline(always)]
-    unsafe fn weights(&self, row: *const f32, group: u32) -> Group {
+    unsafe fn weights<T: Team>(&self, _team: T, row: *const f32, group: u32) -> Group {
         // SAFETY: slots from `length` on hold n, whose weight is 0; `row` reaches that far.
         unsafe {
             let v = I::load_group(self.unvisited.at(group * SIZE as u32));

@@ -48,7 +48,7 @@ pub trait Tabu: Copy {
     /// # Safety
     /// `row` is aligned to 16 bytes and readable for `round_up(n + 1)` floats, those from `n` on being 0;
     /// the group begins below [`Tabu::length`].
-    unsafe fn weights(&self, row: *const f32, group: u32) -> Group;
+    unsafe fn weights<T: Team>(&self, team: T, row: *const f32, group: u32) -> Group;
 
     /// Calls `visit` with every unvisited node, each on one member.
     #[inline(always)]

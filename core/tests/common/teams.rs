@@ -109,10 +109,13 @@ impl Team for Member<'_> {
             self.shared.wait_for_turn(self.rank, phase);
         }
     }
-    fn arg_max(self, key: u32, tag: u32) -> (u32, u32) {
-        // The largest key and, by its complement, the smallest tag.
-        let best = self.exchange((key as u64) << 32 | !tag as u64, |all| all.max().unwrap());
-        ((best >> 32) as u32, !(best as u32))
+    fn arg_max(self, key: u32, tag: u32, value: u32) -> (u32, u32) {
+        // The largest key and, by its complement, the smallest tag; then the value of whoever has both.
+        let own = (key as u64) << 32 | !tag as u64;
+        let best = self.exchange(own, |all| all.max().unwrap());
+        let value =
+            self.exchange(if own == best { value.into() } else { u64::MAX }, |all| all.min().unwrap());
+        ((best >> 32) as u32, value as u32)
     }
     fn sum(self, value: u64) -> u64 {
         self.exchange(value, |all| all.fold(0, u64::wrapping_add))
@@ -194,7 +197,7 @@ impl Team for Alone {
     fn barrier(self) {
         panic!("nobody to wait for")
     }
-    fn arg_max(self, _: u32, _: u32) -> (u32, u32) {
+    fn arg_max(self, _: u32, _: u32, _: u32) -> (u32, u32) {
         panic!("nobody to ask")
     }
     fn sum(self, _: u64) -> u64 {

@@ -6,9 +6,12 @@ use super::shared;
 use super::thread::{block_dim, sync_threads, thread_idx};
 use super::warp;
 
-/// Bytes at the start of dynamic shared memory that [`Block`] keeps for its reductions: two rows of one 64-bit
-/// word a warp, so that one reduction can begin while a late warp still reads the result of another kind.
-pub const SHARED_BYTES: u32 = 2 * 8 * warp::SIZE;
+/// Where the values of `arg_max` lie: behind two rows of one 64-bit word a warp, so that one reduction
+/// can begin while a late warp still reads the result of another kind.
+const VALUES: u32 = 2 * 8 * warp::SIZE;
+
+/// Bytes at the start of dynamic shared memory that [`Block`] keeps for its reductions.
+pub const SHARED_BYTES: u32 = VALUES + 4 * warp::SIZE;
 
 /// A block of whole warps as a team. At most one team of this type exists in a block.
 #[derive(Clone, Copy)]
@@ -49,13 +52,22 @@ impl Team for Block {
         sync_threads()
     }
     #[inline(always)]
-    fn arg_max(self, key: u32, tag: u32) -> (u32, u32) {
-        let (key, tag) = warp::arg_max(key, tag);
+    fn arg_max(self, key: u32, tag: u32, value: u32) -> (u32, u32) {
+        let (key, tag, value) = warp::arg_max(key, tag, value);
         if self.warps() == 1 {
-            return (key, tag);
+            return (key, value);
+        }
+        // SAFETY: as in `exchange`; the barrier there orders both rows.
+        let values = unsafe { Slots::<u32>::new(shared::dynamic().add(VALUES as usize).cast()) };
+        if warp::lane() == 0 {
+            // SAFETY: a word a warp.
+            unsafe { values.set(thread_idx() / warp::SIZE, value) };
         }
         let best = self.exchange(0, (key as u64) << 32 | tag as u64, u32::MAX as u64);
-        warp::arg_max((best >> 32) as u32, best as u32)
+        // SAFETY: as above; lanes beyond the warps read a word that nobody asks for.
+        let value = unsafe { values.get(warp::lane()) };
+        let (key, _, value) = warp::arg_max((best >> 32) as u32, best as u32, value);
+        (key, value)
     }
     #[inline(always)]
     fn sum(self, value: u64) -> u64 {

@@ -16,6 +16,10 @@ unsafe extern "unadjusted" {
     safe fn bar_warp_sync(mask: u32);
     #[link_name = "llvm.nvvm.shfl.sync.bfly.i32"]
     safe fn shfl_bfly(mask: u32, value: u32, lane_mask: u32, clamp: u32) -> u32;
+    #[link_name = "llvm.nvvm.shfl.sync.idx.i32"]
+    safe fn shfl_idx(mask: u32, value: u32, lane: u32, clamp: u32) -> u32;
+    #[link_name = "llvm.nvvm.vote.ballot.sync"]
+    safe fn ballot(mask: u32, predicate: bool) -> u32;
 }
 
 #[cfg(target_feature = "sm_80")]
@@ -65,11 +69,19 @@ pub fn min(value: u32) -> u32 {
     !max(!value)
 }
 
-/// The largest key of the warp and the smallest tag that comes with it.
+/// The largest key of the warp, the smallest tag that comes with it, and the value that comes with both.
 #[inline(always)]
-pub fn arg_max(key: u32, tag: u32) -> (u32, u32) {
+pub fn arg_max(key: u32, tag: u32, value: u32) -> (u32, u32, u32) {
     let most = max(key);
-    (most, min(if key == most { tag } else { u32::MAX }))
+    let mut who = ballot(ALL, key == most);
+    if who & (who - 1) != 0 {
+        // Equal keys are rare: the common way asks for no tags.
+        let least = min(if key == most { tag } else { u32::MAX });
+        who = ballot(ALL, key == most && tag == least);
+    }
+    // SAFETY: the lane with the largest key is in it.
+    let lane = unsafe { core::num::NonZeroU32::new_unchecked(who) }.trailing_zeros();
+    (most, shfl_idx(ALL, tag, lane, SIZE - 1), shfl_idx(ALL, value, lane, SIZE - 1))
 }
 
 /// The smallest 64-bit value of the warp.
@@ -111,8 +123,9 @@ impl Team for Warp {
         bar_warp_sync(ALL)
     }
     #[inline(always)]
-    fn arg_max(self, key: u32, tag: u32) -> (u32, u32) {
-        arg_max(key, tag)
+    fn arg_max(self, key: u32, tag: u32, value: u32) -> (u32, u32) {
+        let (key, _, value) = arg_max(key, tag, value);
+        (key, value)
     }
     #[inline(always)]
     fn sum(self, value: u64) -> u64 {

@@ -23,7 +23,7 @@ use crate::solver::problem::Problem;
 /// Threads of a warp.
 const WARP: u32 = 32;
 /// Shared memory that a block team keeps for its reductions (`SHARED_BYTES` of the kernels' `cuda::block`).
-const TEAM_BYTES: u32 = 512;
+const TEAM_BYTES: u32 = 640;
 /// Most warps of a construction block; the kernels' launch bounds say 512 threads.
 const MOST_WARPS: u32 = 16;
 
@@ -73,7 +73,8 @@ fn construct_name(full: bool, selection: Selection, tabu: TabuKind, storage: Sto
 pub fn kernel_names() -> Vec<String> {
     let mut names = vec!["block_prepare_matrix".to_string(), "block_update_matrix".to_string()];
     for id in ["u16", "u32"] {
-        for family in ["block_tour_costs", "block_judge", "warp_prepare_candidates", "warp_update_candidates"] {
+        for family in ["block_tour_costs", "block_judge", "warp_prepare_candidates", "warp_update_candidates"]
+        {
             names.push(format!("{family}_{id}"));
         }
     }
@@ -102,7 +103,11 @@ fn ant_memory(spec: &ColonySpec, n: u32, leaves: u32, storage: Storage) -> usize
             Selection::Rwm => construct::memory_bytes::<B, Roulette>(n, leaves),
         }
     }
-    if storage == Storage::SharedU16 { by_tabu::<u16>(spec, n, leaves) } else { by_tabu::<u32>(spec, n, leaves) }
+    if storage == Storage::SharedU16 {
+        by_tabu::<u16>(spec, n, leaves)
+    } else {
+        by_tabu::<u32>(spec, n, leaves)
+    }
 }
 
 /// The construction kernel, one of two families.
@@ -188,9 +193,13 @@ impl Plan {
 
     fn blocks_per_multiprocessor(&self) -> u32 {
         let f = self.construct.function();
-        f.occupancy_max_active_blocks_per_multiprocessor(self.warps * WARP, self.shared_bytes() as usize, None)
-            .unwrap_or(1)
-            .max(1)
+        f.occupancy_max_active_blocks_per_multiprocessor(
+            self.warps * WARP,
+            self.shared_bytes() as usize,
+            None,
+        )
+        .unwrap_or(1)
+        .max(1)
     }
 
     /// Blocks for all ants; where their memory is global, no more than run at once.
@@ -393,7 +402,14 @@ impl<'p> CudaColony<'p> {
         // SAFETY: `Buffers::new` made the arrays for this problem.
         unsafe {
             kernel.launch(
-                stream, launch, args, &b.lists, &b.points, &b.matrix, &mut b.trails, &mut b.heuristic,
+                stream,
+                launch,
+                args,
+                &b.lists,
+                &b.points,
+                &b.matrix,
+                &mut b.trails,
+                &mut b.heuristic,
                 &mut b.weights,
             )?;
         }
@@ -421,7 +437,15 @@ impl<'p> CudaColony<'p> {
                 }
                 Construct::Candidates(kernel) => {
                     kernel.launch(
-                        stream, launch, args, &b.state, &b.lists, &b.weights, &b.points, &b.matrix, &mut b.memory,
+                        stream,
+                        launch,
+                        args,
+                        &b.state,
+                        &b.lists,
+                        &b.weights,
+                        &b.points,
+                        &b.matrix,
+                        &mut b.memory,
                         &mut b.tours,
                     )?;
                 }
@@ -447,12 +471,27 @@ impl<'p> CudaColony<'p> {
         // SAFETY: `Buffers::new` made the arrays for this problem.
         unsafe {
             self.judge.launch(
-                stream, launch, args, &b.costs, &b.tours, &mut b.state, &mut b.best_tour, &mut b.successor,
+                stream,
+                launch,
+                args,
+                &b.costs,
+                &b.tours,
+                &mut b.state,
+                &mut b.best_tour,
+                &mut b.successor,
                 &mut b.predecessor,
             )?;
             self.update.launch(
-                stream, trail_launch, trail_args, &b.state, &b.lists, &b.successor, &b.predecessor, &mut b.trails,
-                &mut b.heuristic, &mut b.weights,
+                stream,
+                trail_launch,
+                trail_args,
+                &b.state,
+                &b.lists,
+                &b.successor,
+                &b.predecessor,
+                &mut b.trails,
+                &mut b.heuristic,
+                &mut b.weights,
             )
         }
     }
@@ -487,7 +526,8 @@ impl<'p> CudaColony<'p> {
         let start = self.event()?;
         self.iterate()?;
         let end = self.event()?;
-        let time = end.synchronize().and_then(|()| start.elapsed_ms(&end)).map_err(driver("timing kernels"))?;
+        let time =
+            end.synchronize().and_then(|()| start.elapsed_ms(&end)).map_err(driver("timing kernels"))?;
         if let Some(tuning) = &mut self.tuning {
             if self.queued > 1 && time < tuning.best.0 {
                 tuning.best = (time, warps);
@@ -500,7 +540,8 @@ impl<'p> CudaColony<'p> {
 impl Colony for CudaColony<'_> {
     fn run(&mut self, iterations: u32) -> Result<ColonyState, BackendError> {
         for _ in 0..iterations {
-            match self.tuning.as_mut().map(|t| if t.left.is_empty() { None } else { Some(t.left.remove(0)) }) {
+            match self.tuning.as_mut().map(|t| if t.left.is_empty() { None } else { Some(t.left.remove(0)) })
+            {
                 Some(Some(warps)) => self.tune(warps)?,
                 Some(None) => {
                     self.plan.warps = self.tuning.take().map_or(1, |t| t.best.1);
@@ -530,7 +571,9 @@ impl Colony for CudaColony<'_> {
         let mut phases = Phases { iterations: events.len() as u32, ..Phases::default() };
         for [before, built, after] in &events {
             let ms = |a: &CudaEvent, b: &CudaEvent| {
-                a.elapsed_ms(b).map(|t| Duration::from_secs_f64(f64::from(t) / 1e3)).map_err(driver("timing kernels"))
+                a.elapsed_ms(b)
+                    .map(|t| Duration::from_secs_f64(f64::from(t) / 1e3))
+                    .map_err(driver("timing kernels"))
             };
             phases.construction += ms(before, built)?;
             phases.rest += ms(built, after)?;

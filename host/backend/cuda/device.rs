@@ -53,7 +53,9 @@ fn count() -> Result<usize, BackendError> {
 fn driver_version() -> Result<i32, BackendError> {
     let mut version = 0;
     // SAFETY: writes one integer.
-    unsafe { sys::cuDriverGetVersion(&mut version) }.result().map_err(failed("asking for the driver's version"))?;
+    unsafe { sys::cuDriverGetVersion(&mut version) }
+        .result()
+        .map_err(failed("asking for the driver's version"))?;
     Ok(version)
 }
 
@@ -70,7 +72,9 @@ fn facts(context: &CudaContext) -> Result<DeviceFacts, BackendError> {
     Ok(DeviceFacts {
         capability,
         memory: context.total_mem().map_err(&fail)? as u64,
-        multiprocessors: context.attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT).map_err(&fail)? as usize,
+        multiprocessors: context
+            .attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
+            .map_err(&fail)? as usize,
         driver: format!("{}.{}", driver / 1000, driver % 1000 / 10),
         kernels,
         name,
@@ -115,7 +119,10 @@ impl Device {
             backend: "cuda",
             device: f.name.clone(),
             units: f.multiprocessors,
-            details: format!("compute {}.{}, CUDA driver {}, sm_{} PTX", f.capability.0, f.capability.1, f.driver, self.ptx.0),
+            details: format!(
+                "compute {}.{}, CUDA driver {}, sm_{} PTX",
+                f.capability.0, f.capability.1, f.driver, self.ptx.0
+            ),
         }
     }
 

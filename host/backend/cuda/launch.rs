@@ -23,11 +23,7 @@ pub struct Launch {
 
 impl From<Launch> for LaunchConfig {
     fn from(l: Launch) -> Self {
-        LaunchConfig {
-            grid_dim: (l.grid, 1, 1),
-            block_dim: (l.block, 1, 1),
-            shared_mem_bytes: l.shared,
-        }
+        LaunchConfig { grid_dim: (l.grid, 1, 1), block_dim: (l.block, 1, 1), shared_mem_bytes: l.shared }
     }
 }
 
@@ -44,8 +40,12 @@ macro_rules! parameter {
 }
 
 macro_rules! slice {
-    (In, $p:ident) => { &$p.slice };
-    (InOut, $p:ident) => { &mut $p.slice };
+    (In, $p:ident) => {
+        &$p.slice
+    };
+    (InOut, $p:ident) => {
+        &mut $p.slice
+    };
 }
 
 macro_rules! launchers {

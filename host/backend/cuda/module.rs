@@ -62,7 +62,11 @@ pub fn choose(capability: u32, driver: i32, device: &str) -> Result<(u32, &'stat
         let capability = format!("{}.{}", capability / 10, capability % 10);
         return Err(BackendError::OldDevice { device: device.to_string(), capability });
     }
-    let found = embedded::PTX.iter().copied().filter(|p| fits(p.0) && oldest_driver(p.0).0 <= driver).max_by_key(|p| p.0);
+    let found = embedded::PTX
+        .iter()
+        .copied()
+        .filter(|p| fits(p.0) && oldest_driver(p.0).0 <= driver)
+        .max_by_key(|p| p.0);
     found.ok_or_else(|| BackendError::OldDriver {
         driver: format!("{}.{}", driver / 1000, driver % 1000 / 10),
         needed: oldest_driver(asked.map_or(oldest, |_| capability)).1,
@@ -73,7 +77,11 @@ pub fn choose(capability: u32, driver: i32, device: &str) -> Result<(u32, &'stat
 ///
 /// # Errors
 /// If the text has no such kernel, or the driver refuses it: with the driver's own words.
-pub fn load_function(context: &Arc<CudaContext>, text: &str, name: &str) -> Result<CudaFunction, BackendError> {
+pub fn load_function(
+    context: &Arc<CudaContext>,
+    text: &str,
+    name: &str,
+) -> Result<CudaFunction, BackendError> {
     let refused = |log: String| BackendError::PtxRefused { kernel: name.to_string(), log };
     let text = ptx::only(text, name).ok_or_else(|| refused("the PTX does not hold it".to_string()))?;
     context.bind_to_thread().map_err(|source| BackendError::Driver { doing: "loading kernels", source })?;
@@ -85,10 +93,8 @@ pub fn load_function(context: &Arc<CudaContext>, text: &str, name: &str) -> Resu
 /// Compiles PTX with the driver's linker, which, unlike its loader, gives back its messages through cudarc.
 fn link(text: String) -> Result<Vec<u8>, (DriverError, String)> {
     let mut log = vec![0u8; 8192];
-    let mut options = [
-        sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER,
-        sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
-    ];
+    let mut options =
+        [sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER, sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
     // A size is passed in the place of a pointer.
     let mut values = [log.as_mut_ptr().cast::<c_void>(), log.len() as *mut c_void];
     let mut text = text.into_bytes();
@@ -96,11 +102,13 @@ fn link(text: String) -> Result<Vec<u8>, (DriverError, String)> {
     let mut state = null_mut();
     // SAFETY: options, log and text outlive the linker; the binary belongs to it and is copied before it goes.
     let linked = unsafe {
-        sys::cuLinkCreate_v2(2, options.as_mut_ptr(), values.as_mut_ptr(), &mut state).result().and_then(|()| {
-            let binary = link_with(state, &mut text);
-            let closed = sys::cuLinkDestroy(state).result();
-            binary.and_then(|b| closed.map(|()| b))
-        })
+        sys::cuLinkCreate_v2(2, options.as_mut_ptr(), values.as_mut_ptr(), &mut state).result().and_then(
+            |()| {
+                let binary = link_with(state, &mut text);
+                let closed = sys::cuLinkDestroy(state).result();
+                binary.and_then(|b| closed.map(|()| b))
+            },
+        )
     };
     linked.map_err(|e| {
         let end = log.iter().position(|&b| b == 0).unwrap_or(log.len());

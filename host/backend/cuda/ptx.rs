@@ -42,7 +42,9 @@ mod tests {
     fn one_kernel_keeps_what_is_common() {
         assert_eq!(entries(TEXT).collect::<Vec<_>>(), ["a", "ab"]);
         let a = only(TEXT, "a").unwrap();
-        assert!(a.contains(".version") && a.contains("table") && a.contains(".entry a(") && !a.contains("ab("));
+        assert!(
+            a.contains(".version") && a.contains("table") && a.contains(".entry a(") && !a.contains("ab(")
+        );
         let ab = only(TEXT, "ab").unwrap();
         assert!(ab.contains(".entry ab()\n{\n\t{\n\tret;\n\t}\n}\n") && !ab.contains(".entry a("));
         assert_eq!(only(TEXT, "b"), None);
