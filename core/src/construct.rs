@@ -6,7 +6,7 @@ use crate::group::round_up;
 use crate::node::NodeId;
 use crate::rng::Stream;
 use crate::select::Select;
-use crate::tabu::{Tabu, aligned};
+use crate::tabu::{NONE, Tabu, aligned};
 use crate::team::{Slots, Team};
 
 /// Floats in a row of the n x n weights: padded so that groups are whole and that node n, the sentinel, has a
@@ -141,13 +141,20 @@ pub unsafe fn candidates<T: Team, B: Tabu, S: Select, I: NodeId, D: Distance>(
 #[inline(always)]
 unsafe fn nearest_unvisited<T: Team, B: Tabu, D: Distance>(team: T, tabu: &B, distance: D, node: u32) -> u32 {
     let mut best = u64::MAX;
-    tabu.for_each_unvisited(team, |v| {
+    // SAFETY: nodes of the tabu.
+    let here = unsafe { distance.place(node) };
+    tabu.for_each_unvisited(team, |nodes| {
         // SAFETY: nodes of the tabu.
-        let d = unsafe { distance.between(node, v) };
-        // Distances are not negative: their bits are in order.
-        let key = ((d as u32 as u64) << 32) | v as u64;
-        if key < best {
-            best = key
+        let place = |v: u32| unsafe { distance.place(if v == NONE { node } else { v }) };
+        let places = [place(nodes[0]), place(nodes[1]), place(nodes[2]), place(nodes[3])];
+        let mut k = 0;
+        while k < 4 {
+            if nodes[k] != NONE {
+                // Distances are not negative: their bits are in order.
+                let key = ((distance.apart(here, places[k]) as u32 as u64) << 32) | nodes[k] as u64;
+                best = if key < best { key } else { best };
+            }
+            k += 1;
         }
     });
     team.min(best) as u32

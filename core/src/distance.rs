@@ -4,11 +4,27 @@ use crate::metric::{self, Metric};
 
 /// The distance from one node to another.
 pub trait Distance: Copy {
+    /// A node with what has to be fetched to tell its distances.
+    type Place: Copy;
+
+    /// Where a node is. Fetching several places before using one lets their data come together.
+    ///
+    /// # Safety
+    /// `i` is a node of the instance behind.
+    unsafe fn place(self, i: u32) -> Self::Place;
+
+    /// The distance from `a` to `b`, two places of this instance.
+    fn apart(self, a: Self::Place, b: Self::Place) -> i32;
+
     /// The distance from `i` to `j`.
     ///
     /// # Safety
     /// Both are nodes of the instance behind.
-    unsafe fn between(self, i: u32, j: u32) -> i32;
+    #[inline(always)]
+    unsafe fn between(self, i: u32, j: u32) -> i32 {
+        // SAFETY: the caller's promise.
+        unsafe { self.apart(self.place(i), self.place(j)) }
+    }
 }
 
 /// Distances of an instance: from its matrix where there is one, else from its points.
@@ -32,21 +48,24 @@ unsafe impl Send for Distances {}
 unsafe impl Sync for Distances {}
 
 impl Distance for Distances {
+    type Place = (u32, [f64; 3]);
+
     #[inline(always)]
-    unsafe fn between(self, i: u32, j: u32) -> i32 {
-        // SAFETY: i, j < n.
-        unsafe {
-            match self.metric {
-                None => *self.matrix.add(i as usize * self.n as usize + j as usize),
-                Some(m) => {
-                    let (a, b) = (*self.points.add(i as usize), *self.points.add(j as usize));
-                    if cfg!(target_arch = "nvptx64") {
-                        metric::algebraic_distance(m, a, b)
-                    } else {
-                        metric::distance(m, a, b)
-                    }
-                }
-            }
+    unsafe fn place(self, i: u32) -> (u32, [f64; 3]) {
+        match self.metric {
+            None => (i, [0.0; 3]),
+            // SAFETY: i < n.
+            Some(_) => (i, unsafe { *self.points.add(i as usize) }),
+        }
+    }
+
+    #[inline(always)]
+    fn apart(self, (i, a): (u32, [f64; 3]), (j, b): (u32, [f64; 3])) -> i32 {
+        match self.metric {
+            // SAFETY: places are of nodes, i, j < n.
+            None => unsafe { *self.matrix.add(i as usize * self.n as usize + j as usize) },
+            Some(m) if cfg!(target_arch = "nvptx64") => metric::algebraic_distance(m, a, b),
+            Some(m) => metric::distance(m, a, b),
         }
     }
 }

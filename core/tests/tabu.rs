@@ -5,7 +5,7 @@ mod common;
 use antwarp_core::construct::row_stride;
 use antwarp_core::group::SIZE;
 use antwarp_core::rng::Stream;
-use antwarp_core::tabu::{Bitmask, Compact, ListCompression, Tabu};
+use antwarp_core::tabu::{Bitmask, Compact, ListCompression, NONE, Tabu};
 use antwarp_core::team::Serial;
 use common::memory::Array;
 use common::teams::Alone;
@@ -71,7 +71,9 @@ fn check<B: Tabu>(n: u32, owned: &Owned<B>, model: &BTreeSet<u32>, row: &Array<f
     for size in [1, 3] {
         let mut met = Vec::new();
         for rank in 0..size {
-            tabu.for_each_unvisited(Alone { rank, size }, |v| met.push(v));
+            tabu.for_each_unvisited(Alone { rank, size }, |four| {
+                met.extend(four.into_iter().filter(|&v| v != NONE))
+            });
         }
         met.sort_unstable();
         assert!(met.iter().eq(model), "a team of {size} met {met:?}, unvisited are {model:?}");

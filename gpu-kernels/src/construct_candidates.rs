@@ -84,7 +84,7 @@ macro_rules! entries {
             // SAFETY: the caller's promise.
             unsafe { ants::<$tabu, $select, $id>(args, tables, $place(args, memory), tours) }
         }
-        declare!($name: ConstructCandidates, 128, 1);
+        declare!($name: ConstructCandidates, 128, 8);
     )* };
 }
 

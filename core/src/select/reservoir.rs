@@ -60,17 +60,26 @@ impl Select for Reservoir {
     ) -> u32 {
         let groups = tabu.length().div_ceil(group::SIZE as u32);
         let (mut best, mut at) = (0, 0);
-        team.for_each(groups, |g| {
-            // SAFETY: the group begins below the tabu's length.
-            let w = group::sum(unsafe { tabu.weights(team, row, g) });
+        let mut race = |g: u32, w: group::Group| {
+            let w = group::sum(w);
             if T::ALONE && w == 0.0 {
                 return;
             }
             let key = key(draws, g, w);
-            if key > best {
-                (best, at) = (key, g);
-            }
-        });
+            (best, at) = if key > best { (key, g) } else { (best, at) };
+        };
+        // Two groups a round, so that the weights of both are on the way together. The last may be one alone:
+        // it runs twice, which changes nothing.
+        let mut g = team.rank();
+        while g < groups {
+            let other = g + team.size();
+            let other = if other < groups { other } else { g };
+            // SAFETY: both groups begin below the tabu's length.
+            let (a, b) = unsafe { (tabu.weights(team, row, g), tabu.weights(team, row, other)) };
+            race(g, a);
+            race(other, b);
+            g += 2 * team.size();
+        }
         // Each member looks inside its own best group before the race is decided: after that the tabu may change.
         // SAFETY: as above; without any group of its own a member looks into the first, in vain.
         let node = unsafe { within(team, tabu, row, at, draws) };

@@ -3,7 +3,7 @@
 //! Its slots are the nodes themselves, so a group reads eight neighbouring weights at once and a group whose
 //! nodes have all been visited costs one byte.
 
-use super::{Tabu, aligned};
+use super::{NONE, Tabu, aligned, each_slot};
 use crate::group::{self, Group};
 use crate::team::{Slots, Team};
 
@@ -88,13 +88,17 @@ impl Tabu for Bitmask {
     }
 
     #[inline(always)]
-    fn for_each_unvisited<T: Team>(&self, team: T, mut visit: impl FnMut(u32)) {
-        team.for_each(self.n.div_ceil(32), |w| {
+    fn for_each_unvisited<T: Team>(&self, team: T, mut visit: impl FnMut([u32; 4])) {
+        if !T::ALONE {
+            return each_slot(self, team, visit);
+        }
+        // A member alone goes from bit to bit instead.
+        for w in 0..self.n.div_ceil(32) {
             let mut bits = self.word(w);
             while bits != 0 {
-                visit(32 * w + bits.trailing_zeros());
+                visit([32 * w + bits.trailing_zeros(), NONE, NONE, NONE]);
                 bits &= bits - 1;
             }
-        });
+        }
     }
 }

@@ -50,16 +50,31 @@ pub trait Tabu: Copy {
     /// the group begins below [`Tabu::length`].
     unsafe fn weights<T: Team>(&self, team: T, row: *const f32, group: u32) -> Group;
 
-    /// Calls `visit` with every unvisited node, each on one member.
+    /// Calls `visit` with every unvisited node, each on one member, four at a time so that their data can be on
+    /// the way together; [`NONE`] fills up.
     #[inline(always)]
-    fn for_each_unvisited<T: Team>(&self, team: T, mut visit: impl FnMut(u32)) {
-        team.for_each(self.length(), |slot| {
-            if let Some(node) = self.candidate(slot) {
-                visit(node)
-            }
-        });
+    fn for_each_unvisited<T: Team>(&self, team: T, visit: impl FnMut([u32; 4])) {
+        each_slot(self, team, visit)
     }
 }
+
+/// [`Tabu::for_each_unvisited`] by looking at every slot.
+#[inline(always)]
+fn each_slot<T: Team, B: Tabu>(tabu: &B, team: T, mut visit: impl FnMut([u32; 4])) {
+    let (length, size) = (tabu.length(), team.size());
+    let node = |slot: u32| if slot < length { tabu.candidate(slot).unwrap_or(NONE) } else { NONE };
+    let mut slot = team.rank();
+    while slot < length {
+        let nodes = [node(slot), node(slot + size), node(slot + 2 * size), node(slot + 3 * size)];
+        if nodes[0] & nodes[1] & nodes[2] & nodes[3] != NONE {
+            visit(nodes);
+        }
+        slot += 4 * size;
+    }
+}
+
+/// No node, in [`Tabu::for_each_unvisited`].
+pub const NONE: u32 = u32::MAX;
 
 /// Rounds a number of bytes up to a 16-byte boundary.
 #[inline(always)]
