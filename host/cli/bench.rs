@@ -135,6 +135,11 @@ struct Row {
     tours_per_second: f64,
     mean_cost: f64,
     mean_gap_percent: Option<f64>,
+    iterations: u32,
+    seeds: u32,
+    repeat: u32,
+    antwarp: &'static str,
+    device: String,
     layout: String,
 }
 
@@ -185,6 +190,7 @@ struct Bench<'a> {
 /// Measures and prints.
 pub fn run(args: Args) -> Result<Outcome> {
     if let Some(output) = &args.csv {
+        args.instances.iter().try_for_each(|source| output::check_apart(&[output], source.as_ref()))?;
         output.check()?;
     }
     args.machine.start_threads()?;
@@ -194,7 +200,7 @@ pub fn run(args: Args) -> Result<Outcome> {
     let mut bench = Bench { args: &args, backend: &backend, variants, rows: Vec::new(), blocks: Vec::new() };
     let machine = backend.machine();
     bench.say(&format!(
-        "antwarp {}, {}: {}, {}, {} units; {} iterations, {} seeds, {} runs each",
+        "antwarp {}, {}: {}, {}, {} units; iterations {}, seeds {}, repeat {}",
         env!("CARGO_PKG_VERSION"),
         machine.backend,
         machine.device,
@@ -237,6 +243,7 @@ impl Bench<'_> {
                 let row = self.row(instance, candidates, variant, warps, &samples);
                 self.say(&row.to_string())?;
                 self.rows.push(row);
+                self.keep_csv()?;
                 if i == 0 {
                     let repeat = self.args.repeat as usize;
                     costs.push(samples.iter().step_by(repeat).map(|sample| sample.cost as f64).collect());
@@ -317,6 +324,11 @@ impl Bench<'_> {
             tours_per_second: f64::from(ants) / ((construction_ms + rest_ms) / 1e3).max(1e-12),
             mean_cost: mean(&samples.iter().map(|sample| sample.cost as f64).collect::<Vec<_>>()),
             mean_gap_percent: gaps.map(|gaps| mean(&gaps)),
+            iterations: self.args.iterations,
+            seeds: self.args.seeds,
+            repeat: self.args.repeat,
+            antwarp: env!("CARGO_PKG_VERSION"),
+            device: self.backend.machine().device,
             layout: samples.first().map_or_else(String::new, |sample| sample.layout.clone()),
         }
     }
@@ -340,6 +352,11 @@ impl Bench<'_> {
             self.say(&format!("{variant:<12} mean rank {rank:.2}"))?;
         }
         Ok(())
+    }
+
+    /// What is measured is in the file at once, should the rest be interrupted.
+    fn keep_csv(&self) -> Result<()> {
+        if self.args.csv.as_ref().is_some_and(Output::is_stdout) { Ok(()) } else { self.write_csv() }
     }
 
     fn write_csv(&self) -> Result<()> {

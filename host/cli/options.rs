@@ -14,7 +14,7 @@ pub struct MachineArgs {
     #[arg(long, value_enum, default_value_t = Choice::Auto)]
     pub backend: Choice,
     /// CPU threads; all cores if not given. The result does not depend on it
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub threads: Option<u32>,
 }
 
