@@ -3,5 +3,7 @@
 //! `host` is everything that needs an operating system; the algorithms live in `antwarp-core`.
 
 pub mod backend;
+pub mod cli;
 pub mod instance;
+pub mod report;
 pub mod solver;

@@ -1,2 +1,7 @@
-//! The command line.
-fn main() {}
+//! The command `antwarp`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    antwarp::cli::run()
+}

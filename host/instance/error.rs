@@ -17,7 +17,6 @@ pub enum InstanceError {
         /// The file.
         path: PathBuf,
         /// What the operating system says.
-        #[source]
         cause: std::io::Error,
         /// The remedy.
         #[help]
@@ -30,7 +29,6 @@ pub enum InstanceError {
         /// The file.
         path: PathBuf,
         /// What the operating system says.
-        #[source]
         cause: std::io::Error,
     },
     /// One place of a file is wrong.

@@ -2,7 +2,7 @@
 //!
 //! [`Instance::open`] takes a file or the name of a generated instance; everything that it returns is sound.
 
-mod atomic_file;
+pub(crate) mod atomic_file;
 mod best_known;
 pub mod coordinates;
 pub mod dimacs;

@@ -83,7 +83,8 @@ pub fn save(instance: &Instance, tour: &[u32], path: &Path) -> Result<()> {
     atomic_file::write(path, |mut out| write(instance, tour, cost, &mut out))
 }
 
-fn write(instance: &Instance, tour: &[u32], cost: i64, out: &mut impl Write) -> io::Result<()> {
+/// Writes a tour of this length as a TSPLIB tour file.
+pub fn write(instance: &Instance, tour: &[u32], cost: i64, out: &mut impl Write) -> io::Result<()> {
     let name = super::tsplib::one_line(instance.name());
     writeln!(out, "NAME : {name}.tour\nCOMMENT : length {cost}\nTYPE : TOUR")?;
     writeln!(out, "DIMENSION : {}\nTOUR_SECTION", tour.len())?;

@@ -89,7 +89,7 @@ const MOST_ANTS: u32 = 1 << 24;
 
 impl Settings {
     /// Checks every setting's range.
-    fn check(&self) -> Result<(), SolveError> {
+    pub fn check(&self) -> Result<(), SolveError> {
         let fail = |what: String| Err(SolveError::Settings(what));
         if self.ants.is_some_and(|a| a == 0 || a > MOST_ANTS) {
             return fail(format!("--ants must be 1 to {MOST_ANTS}"));

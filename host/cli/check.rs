@@ -1,0 +1,92 @@
+//! `antwarp check`: is a tour valid, and how long is it.
+
+use std::path::PathBuf;
+
+use serde_json::json;
+
+use super::output::{self, Output};
+use super::{Error, Outcome, Result};
+use crate::instance::{Instance, InstanceError, tour_file};
+use crate::report::{Known, gap_percent};
+
+/// Arguments of `antwarp check`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// An instance file, or the name of a generated instance such as E10k.0
+    #[arg(value_name = "FILE|NAME")]
+    instance: String,
+    /// A TSPLIB tour file, or a bare list of node numbers
+    tour: PathBuf,
+    /// Write the result as JSON; - is the standard output
+    #[arg(long, value_name = "FILE|-")]
+    json: Option<Output>,
+}
+
+/// What was found.
+struct Finding {
+    cost: Option<i64>,
+    problem: Option<Error>,
+}
+
+/// Checks a tour.
+pub fn run(args: Args) -> Result<Outcome> {
+    if let Some(output) = &args.json {
+        output::check_apart(&[output, &Output::File(args.tour.clone())], args.instance.as_ref())?;
+        output.check()?;
+    }
+    let instance = Instance::open(&args.instance)?;
+    let finding = find(&instance, &args)?;
+    if let Some(output) = &args.json {
+        let value = as_json(&instance, &finding);
+        output.write(|out| writeln!(out, "{value}"))?;
+    }
+    if let Some(problem) = finding.problem {
+        return Err(problem);
+    }
+    if !args.json.as_ref().is_some_and(Output::is_stdout) {
+        output::print(|out| out.write_all(as_text(&instance, finding.cost.unwrap_or(0)).as_bytes()))?;
+    }
+    Ok(Outcome::Done)
+}
+
+fn find(instance: &Instance, args: &Args) -> Result<Finding> {
+    let tour = match tour_file::read(&args.tour, instance) {
+        Ok(tour) => tour,
+        Err(error @ InstanceError::Read { .. }) => return Err(error.into()),
+        Err(error) => return Ok(Finding { cost: None, problem: Some(Error::InvalidTour(error)) }),
+    };
+    let cost = instance.check_tour(&tour).map_err(|error| Error::Bug(error.to_string()))?;
+    let unused = instance.unused_fixed_edge(&tour).map(|(a, b)| {
+        let (a, b) = (instance.id(a), instance.id(b));
+        let tour = args.tour.display();
+        Error::WrongTour(format!(
+            "{tour}: the tour does not use the edge {a}-{b}, which {} fixes",
+            instance.name()
+        ))
+    });
+    Ok(Finding { cost: Some(cost), problem: unused })
+}
+
+fn as_text(instance: &Instance, cost: i64) -> String {
+    let known = crate::report::known_text(instance, cost);
+    format!(
+        "{:<12} valid, {} nodes\n{:<12} {cost}\n{:<12} {known}\n",
+        "tour",
+        instance.len(),
+        "cost",
+        "best known"
+    )
+}
+
+fn as_json(instance: &Instance, finding: &Finding) -> serde_json::Value {
+    let known = instance.best_known().map(Known::from);
+    json!({
+        "instance": instance.name(),
+        "nodes": instance.len(),
+        "valid": finding.problem.is_none(),
+        "problem": finding.problem.as_ref().map(|problem| problem.to_string()),
+        "cost": finding.cost,
+        "best_known": known,
+        "gap_percent": finding.cost.zip(known).and_then(|(cost, known)| gap_percent(cost, known.cost)),
+    })
+}

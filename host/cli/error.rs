@@ -1,0 +1,135 @@
+//! What ends a command early: a message with its remedy, and an exit status.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
+
+use crate::backend::BackendError;
+use crate::instance::InstanceError;
+use crate::solver::SolveError;
+
+/// The result of a command.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Exit status of a bug.
+pub const UNEXPECTED: u8 = 1;
+/// Exit status of a wrong command line.
+pub const USAGE: u8 = 2;
+/// Exit status of an input that cannot be used.
+pub const INPUT: u8 = 3;
+/// Exit status of a backend that is not there or failed.
+pub const BACKEND: u8 = 4;
+/// Exit status of an output that cannot be written.
+pub const OUTPUT: u8 = 5;
+/// Exit status of an invalid tour.
+pub const INVALID_TOUR: u8 = 6;
+/// Exit status after an interrupt.
+pub const INTERRUPTED: u8 = 130;
+
+/// See the [module](self).
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The command line asks for something impossible.
+    #[error("{0}")]
+    Usage(String),
+    /// An input is unreadable or invalid.
+    #[error(transparent)]
+    Input(InstanceError),
+    /// An input is valid but cannot be used here.
+    #[error("{0}")]
+    Unusable(String),
+    /// The solver could not give a tour.
+    #[error(transparent)]
+    Solve(#[from] SolveError),
+    /// A backend is not there.
+    #[error(transparent)]
+    Backend(#[from] BackendError),
+    /// The backend failed while it ran; the best tour until then was handed out.
+    #[error("{0}\nThe result is the best tour until then.")]
+    CutShort(String),
+    /// An output file cannot be written.
+    #[error("cannot write {}: {cause}", path.display())]
+    Output {
+        /// The file.
+        path: PathBuf,
+        /// What the operating system says.
+        cause: String,
+    },
+    /// An output cannot be written, but the tour was kept elsewhere.
+    #[error("{first}; {place}")]
+    Rescued {
+        /// What failed.
+        first: Box<Error>,
+        /// Where the tour is.
+        place: String,
+    },
+    /// The standard output cannot be written.
+    #[error("cannot write to the standard output: {0}")]
+    Stdout(io::Error),
+    /// A tour is none. The message was printed, or is in here.
+    #[error(transparent)]
+    InvalidTour(InstanceError),
+    /// A tour does not do what the instance asks for.
+    #[error("{0}")]
+    WrongTour(String),
+    /// The messages were printed as they came up.
+    #[error("")]
+    Printed(u8),
+    /// Something that cannot happen.
+    #[error("{0}: this is a bug in antwarp, please report it")]
+    Bug(String),
+}
+
+impl Error {
+    /// The exit status that tells of it.
+    pub fn status(&self) -> u8 {
+        match self {
+            Error::Usage(_) => USAGE,
+            Error::Solve(SolveError::Settings(_)) => USAGE,
+            Error::Backend(BackendError::Warps(..)) => USAGE,
+            Error::Solve(SolveError::Backend(BackendError::Warps(..))) => USAGE,
+            Error::Input(_) | Error::Unusable(_) | Error::Solve(SolveError::Unsupported { .. }) => INPUT,
+            Error::Backend(_) | Error::CutShort(_) | Error::Solve(SolveError::Backend(_)) => BACKEND,
+            Error::Output { .. } => OUTPUT,
+            // Whoever read enough closes the pipe: that is no failure.
+            Error::Stdout(cause) if cause.kind() == io::ErrorKind::BrokenPipe => 0,
+            Error::Stdout(_) | Error::Rescued { .. } => OUTPUT,
+            Error::InvalidTour(_) | Error::WrongTour(_) => INVALID_TOUR,
+            Error::Printed(status) => *status,
+            Error::Solve(SolveError::Wrong { .. }) | Error::Bug(_) => UNEXPECTED,
+        }
+    }
+
+    /// Prints the message for a user.
+    pub fn print(self) -> u8 {
+        let status = self.status();
+        let text = match self {
+            Error::Printed(_) => return status,
+            Error::Stdout(_) if status == 0 => return status,
+            Error::Input(error) | Error::InvalidTour(error) => diagnosis(error),
+            other => format!("antwarp: {other}"),
+        };
+        // Nobody is left to tell if this cannot be printed.
+        let _ = writeln!(io::stderr(), "{}", text.trim_end());
+        status
+    }
+}
+
+/// The message with its place and its remedy; lines are broken only to fit a terminal.
+fn diagnosis(error: InstanceError) -> String {
+    let wrap = io::stderr().is_terminal();
+    // It fails only if it was done before.
+    let _ = miette::set_hook(Box::new(move |_| {
+        Box::new(miette::MietteHandlerOpts::new().wrap_lines(wrap).build())
+    }));
+    format!("{:?}", miette::Report::new(error))
+}
+
+/// Failures to write are told apart from failures to read by who asks.
+impl From<InstanceError> for Error {
+    fn from(error: InstanceError) -> Error {
+        match error {
+            InstanceError::Write { path, cause } => Error::Output { path, cause: cause.to_string() },
+            other => Error::Input(other),
+        }
+    }
+}

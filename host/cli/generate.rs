@@ -1,0 +1,71 @@
+//! `antwarp generate`: random instances.
+
+use super::output::Output;
+use super::{Error, Outcome, Result};
+use crate::instance::{Instance, dimacs, generate, tsplib};
+
+/// Arguments of `antwarp generate`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// uniform, clustered, e (DIMACS), or the name of a DIMACS instance such as E10k.0
+    #[arg(value_name = "KIND|NAME")]
+    what: String,
+    /// Number of nodes
+    #[arg(long, short, value_name = "N")]
+    nodes: Option<usize>,
+    /// Seed of the random numbers: 1 if not given, the number of nodes for e
+    #[arg(long, short, value_name = "N")]
+    seed: Option<u64>,
+    /// Number of clusters: one for every hundred nodes if not given
+    #[arg(long, value_name = "N")]
+    clusters: Option<usize>,
+    /// Where to write the instance; - is the standard output
+    #[arg(long, short, value_name = "FILE|-", default_value = "-")]
+    output: Output,
+}
+
+/// Makes a random instance.
+pub fn run(args: Args) -> Result<Outcome> {
+    if args.clusters.is_some() && args.what != "clustered" {
+        return Err(Error::Usage(format!("--clusters is for clustered instances, not for {}", args.what)));
+    }
+    args.output.check()?;
+    let instance = make(&args)?;
+    args.output.write(|mut out| tsplib::write(&instance, &mut out))?;
+    Ok(Outcome::Done)
+}
+
+fn make(args: &Args) -> Result<Instance> {
+    let nodes = || args.nodes.ok_or_else(|| Error::Usage(format!("{} needs --nodes N", args.what)));
+    let seed = args.seed.unwrap_or(1);
+    let refused = |error: crate::instance::InstanceError| Error::Usage(error.to_string());
+    match args.what.as_str() {
+        "uniform" => generate::uniform(nodes()?, seed).map_err(refused),
+        "clustered" => {
+            let clusters = args.clusters.unwrap_or((nodes()? / 100).max(1));
+            generate::clustered(nodes()?, clusters, seed).map_err(refused)
+        }
+        "e" => {
+            let nodes = nodes()?;
+            let seed = args.seed.unwrap_or(nodes as u64);
+            let sizes =
+                "1000, 3162, 10000, 31623, 100000, 316228 or 1000000 nodes and a seed below 1000000000";
+            dimacs::by_name(&format!("portgen-{nodes}-{seed}"))
+                .ok_or_else(|| Error::Usage(format!("DIMACS instances have {sizes}")))
+        }
+        name => named(name, args),
+    }
+}
+
+fn named(name: &str, args: &Args) -> Result<Instance> {
+    if args.nodes.is_some() || args.seed.is_some() {
+        return Err(Error::Usage(format!(
+            "{name} has its nodes and its seed in its name: leave out --nodes and --seed"
+        )));
+    }
+    dimacs::by_name(name).ok_or_else(|| {
+        Error::Usage(format!(
+            "{name} cannot be generated: ask for uniform, clustered, e, or a name such as E10k.0"
+        ))
+    })
+}

@@ -1,0 +1,82 @@
+//! `antwarp info`: what an instance is.
+
+use super::{Error, Outcome, Result, output};
+use crate::instance::{Instance, Kind};
+use std::collections::HashSet;
+
+/// Arguments of `antwarp info`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Instance files, or names of generated instances such as E10k.0
+    #[arg(value_name = "FILE|NAME", required = true)]
+    instances: Vec<String>,
+}
+
+/// Describes instances. One that cannot be read does not keep the others from being described.
+pub fn run(args: Args) -> Result<Outcome> {
+    let mut failed = None;
+    for (i, source) in args.instances.iter().enumerate() {
+        match Instance::open(source) {
+            Ok(instance) => {
+                let gap = if i == 0 { "" } else { "\n" };
+                output::print(|out| write!(out, "{gap}{}", describe(&instance)))?;
+            }
+            Err(error) => failed = Some(Error::from(error).print()),
+        }
+    }
+    failed.map_or(Ok(Outcome::Done), |status| Err(Error::Printed(status)))
+}
+
+fn describe(instance: &Instance) -> String {
+    let mut text = String::new();
+    let mut line = |name: &str, value: String| text += &format!("{name:<16} {value}\n");
+    line("name", instance.name().to_owned());
+    for comment in instance.comments() {
+        line("comment", comment.clone());
+    }
+    line("type", kind(instance.kind()).to_owned());
+    line("nodes", instance.len().to_string());
+    line("metric", instance.metric().map_or("EXPLICIT, a matrix", |metric| metric.keyword()).to_owned());
+    line("symmetric", if instance.is_symmetric() { "yes" } else { "no" }.to_owned());
+    if let Some(points) = instance.points() {
+        line("duplicate points", duplicates(points).to_string());
+        line("bounding box", bounding_box(points, instance.metric().map_or(2, |metric| metric.dimensions())));
+    }
+    line("best known", best_known(instance));
+    if !instance.fixed_edges().is_empty() {
+        line("fixed edges", instance.fixed_edges().len().to_string());
+    }
+    text
+}
+
+fn kind(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Tsp => "TSP",
+        Kind::Atsp => "ATSP",
+    }
+}
+
+fn best_known(instance: &Instance) -> String {
+    match instance.best_known() {
+        Some(known) if known.proven => format!("{} (optimal)", known.cost),
+        Some(known) => known.cost.to_string(),
+        None => "none for this instance".to_owned(),
+    }
+}
+
+/// How many points lie where another one before them lies.
+fn duplicates(points: &[[f64; 3]]) -> usize {
+    // Adding 0 makes one zero of the two.
+    let places: HashSet<[u64; 3]> = points.iter().map(|p| p.map(|c| (c + 0.0).to_bits())).collect();
+    points.len() - places.len()
+}
+
+fn bounding_box(points: &[[f64; 3]], axes: usize) -> String {
+    let range = |axis: usize| {
+        let values = || points.iter().map(|p| p[axis]);
+        let (low, high) =
+            (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
+        format!("{low} to {high}")
+    };
+    (0..axes).map(range).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,117 @@
+//! The command line: a file a subcommand, raw arguments checked before anything starts.
+//!
+//! Every subcommand returns how it ended, or an [`Error`] that knows its exit status and prints itself.
+
+mod bench;
+mod check;
+mod devices;
+mod error;
+mod generate;
+mod info;
+mod interrupt;
+mod options;
+mod output;
+mod shell;
+mod solve;
+
+pub use error::{Error, Result};
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// How a command ended that did what it could.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Everything was done.
+    Done,
+    /// The best result until an interrupt was written.
+    Interrupted,
+}
+
+const AFTER_HELP: &str = "\
+Exit status:
+  0    success
+  1    an unexpected failure: a bug in antwarp
+  2    wrong usage: an unknown option, a value out of range
+  3    an input file cannot be read, is invalid, or is of a kind that cannot be solved
+  4    the backend is not available or failed
+  5    an output cannot be written
+  6    check: the tour is invalid
+  130  interrupted by Ctrl-C or SIGTERM; the best tour so far was written";
+
+/// Short tours, fast: ant colonies for the travelling salesman problem on a GPU or on CPU cores.
+#[derive(Debug, Parser)]
+#[command(name = "antwarp", version, after_help = AFTER_HELP, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Find a short tour.
+    Solve(solve::Args),
+    /// Tell what an instance is.
+    Info(info::Args),
+    /// Check a tour: is it valid, and how long.
+    Check(check::Args),
+    /// Make a random instance.
+    Generate(generate::Args),
+    /// List the processors and GPUs that antwarp can use.
+    Devices(devices::Args),
+    /// Measure iteration times and tour quality of the colony's variants.
+    Bench(bench::Args),
+    /// Print a completion script for a shell.
+    Completions(shell::CompletionArgs),
+    /// Print the manual page.
+    Man(shell::ManArgs),
+}
+
+/// Runs the command that the process was started with.
+pub fn run() -> ExitCode {
+    std::panic::set_hook(Box::new(report_panic));
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Nobody is left to tell if this cannot be printed.
+            let _ = error.print();
+            return ExitCode::from(error.exit_code() as u8);
+        }
+    };
+    let ended = catch_unwind(AssertUnwindSafe(|| dispatch(cli.command)));
+    match ended {
+        Ok(Ok(Outcome::Done)) => ExitCode::SUCCESS,
+        Ok(Ok(Outcome::Interrupted)) => ExitCode::from(error::INTERRUPTED),
+        Ok(Err(error)) => ExitCode::from(error.print()),
+        Err(_) => ExitCode::from(error::UNEXPECTED),
+    }
+}
+
+fn dispatch(command: Command) -> Result<Outcome> {
+    match command {
+        Command::Solve(args) => solve::run(args),
+        Command::Info(args) => info::run(args),
+        Command::Check(args) => check::run(args),
+        Command::Generate(args) => generate::run(args),
+        Command::Devices(args) => devices::run(args),
+        Command::Bench(args) => bench::run(args),
+        Command::Completions(args) => shell::completions(args),
+        Command::Man(args) => shell::man(args),
+    }
+}
+
+/// No panic should reach a user; one that does is told as what it is.
+fn report_panic(panic: &std::panic::PanicHookInfo<'_>) {
+    use std::io::Write;
+    let place = panic.location().map_or_else(String::new, |at| format!(" at {}:{}", at.file(), at.line()));
+    let what = panic.payload_as_str().unwrap_or("no message");
+    // Not eprintln: it would panic again if nobody reads.
+    let _ = writeln!(
+        std::io::stderr(),
+        "antwarp: this is a bug in antwarp {}{place}: {what}\n\
+         Please report it with the command line and the instance.",
+        env!("CARGO_PKG_VERSION"),
+    );
+}

@@ -1,0 +1,110 @@
+//! Options that several subcommands share, and the values they take.
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use super::{Error, Result};
+use crate::backend::{Backend, Choice};
+
+/// Where to compute.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Machine")]
+pub struct MachineArgs {
+    /// Where to compute; auto takes a GPU if there is one that works, else the CPU
+    #[arg(long, value_enum, default_value_t = Choice::Auto)]
+    pub backend: Choice,
+    /// CPU threads; all cores if not given. The result does not depend on it
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub threads: Option<u32>,
+}
+
+impl MachineArgs {
+    /// Starts the CPU threads; comes before anything uses them.
+    pub fn start_threads(&self) -> Result<()> {
+        let Some(threads) = self.threads else { return Ok(()) };
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads as usize).build_global();
+        pool.map_err(|error| Error::Usage(format!("{threads} threads cannot be started: {error}")))
+    }
+
+    /// Opens the backend. One line tells why it is not a GPU, where one was looked for.
+    pub fn open(&self, quiet: bool) -> Result<Backend> {
+        let (backend, why_cpu) = Backend::open(self.backend)?;
+        if let Some(why) = why_cpu.filter(|_| !quiet) {
+            super::output::tell(&format!("antwarp: solving on the CPU: {why}"));
+        }
+        Ok(backend)
+    }
+}
+
+/// How many candidates a node has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Candidates {
+    /// All other nodes.
+    All,
+    /// The nearest ones.
+    Nearest(u32),
+}
+
+impl Candidates {
+    /// As the solver takes it.
+    pub fn count(self) -> Option<u32> {
+        match self {
+            Candidates::All => None,
+            Candidates::Nearest(count) => Some(count),
+        }
+    }
+}
+
+impl FromStr for Candidates {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Candidates, String> {
+        match (text, text.parse()) {
+            ("all", _) => Ok(Candidates::All),
+            (_, Ok(count @ 1..)) => Ok(Candidates::Nearest(count)),
+            _ => Err("give a number of at least 1, or `all`".to_owned()),
+        }
+    }
+}
+
+impl std::fmt::Display for Candidates {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Candidates::All => write!(f, "all"),
+            Candidates::Nearest(count) => write!(f, "{count}"),
+        }
+    }
+}
+
+/// Reads a time such as `10`, `1.5s` or `2m 30s`; a bare number is in seconds.
+pub fn duration(text: &str) -> std::result::Result<Duration, String> {
+    let seconds: Option<f64> = text.strip_suffix('s').unwrap_or(text).trim().parse().ok();
+    let time = match seconds {
+        Some(seconds) => Duration::try_from_secs_f64(seconds).ok(),
+        None => humantime::parse_duration(text).ok(),
+    };
+    time.ok_or_else(|| "give a time such as 10s, 500ms, 2m or 1h 30m".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read_as_people_write_them() {
+        for (text, millis) in [("10", 10_000), ("1.5s", 1500), ("500ms", 500), ("2m 30s", 150_000), ("0", 0)]
+        {
+            assert_eq!(duration(text), Ok(Duration::from_millis(millis)), "{text}");
+        }
+        for text in ["", "-1", "nan", "inf", "ten", "1e300"] {
+            assert!(duration(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn candidates_are_a_number_or_all() {
+        assert_eq!("all".parse(), Ok(Candidates::All));
+        assert_eq!("32".parse(), Ok(Candidates::Nearest(32)));
+        assert!("0".parse::<Candidates>().is_err() && "many".parse::<Candidates>().is_err());
+    }
+}

@@ -1,0 +1,38 @@
+//! Completion scripts and the manual page, from the one definition of the command line.
+
+use clap::CommandFactory;
+use clap_complete::Shell;
+
+use super::{Cli, Outcome, Result, output};
+
+/// Arguments of `antwarp completions`.
+#[derive(Debug, clap::Args)]
+pub struct CompletionArgs {
+    /// The shell.
+    shell: Shell,
+}
+
+/// Arguments of `antwarp man`.
+#[derive(Debug, clap::Args)]
+pub struct ManArgs {}
+
+/// Prints a completion script.
+pub fn completions(args: CompletionArgs) -> Result<Outcome> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "antwarp", &mut script);
+    output::print(|out| out.write_all(&script)).map(|()| Outcome::Done)
+}
+
+/// Prints the manual page, subcommands included.
+pub fn man(_: ManArgs) -> Result<Outcome> {
+    let mut command = Cli::command();
+    command.build();
+    output::print(|mut out| {
+        clap_mangen::Man::new(command.clone()).render(&mut out)?;
+        command
+            .get_subcommands()
+            .filter(|command| command.get_name() != "help")
+            .try_for_each(|command| clap_mangen::Man::new(command.clone()).render(&mut out))
+    })
+    .map(|()| Outcome::Done)
+}

@@ -1,0 +1,349 @@
+//! `antwarp solve`: raw arguments, then a checked [`Plan`], then the solver, then its results.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use super::options::{Candidates, MachineArgs, duration};
+use super::output::{self, Output};
+use super::{Error, Outcome, Result, interrupt};
+use crate::backend::Backend;
+use crate::instance::{Instance, Metric, tour_file};
+use crate::report::progress::ProgressLine;
+use crate::report::{Report, svg};
+use crate::solver::mmas::{self, Selection, TabuKind};
+use crate::solver::stop::{Stop, StopReason};
+use crate::solver::{Progress, Solution};
+
+/// How long a run lasts if nothing says when to stop.
+const DEFAULT_TIME: Duration = Duration::from_secs(10);
+
+/// Arguments of `antwarp solve`, as they were given.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// A TSPLIB or CSV file, or the name of a generated instance such as E10k.0
+    #[arg(value_name = "FILE|NAME")]
+    instance: String,
+    /// The algorithm
+    #[arg(long, value_enum, default_value_t = Algorithm::Mmas)]
+    algorithm: Algorithm,
+    /// Seed of all random numbers: the same seed gives the same tour after as many iterations
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    #[command(flatten)]
+    machine: MachineArgs,
+    #[command(flatten)]
+    stop: StopArgs,
+    #[command(flatten)]
+    colony: ColonyArgs,
+    #[command(flatten)]
+    outputs: Outputs,
+}
+
+/// The algorithms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Algorithm {
+    /// MAX-MIN Ant System
+    Mmas,
+}
+
+/// When to stop.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Stop (the first of these; 10 s if none; a proven optimum always)")]
+struct StopArgs {
+    /// After this time, such as 10s or 2m
+    #[arg(long, value_parser = duration)]
+    time: Option<Duration>,
+    /// After this many iterations
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=u64::from(u32::MAX)))]
+    iterations: Option<u64>,
+    /// At a tour this short
+    #[arg(long, value_name = "COST")]
+    target: Option<i64>,
+    /// After this many iterations without a better tour
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    stagnation: Option<u64>,
+}
+
+/// Settings of the ant colony.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Ant colony")]
+struct ColonyArgs {
+    /// Ants: tours an iteration; chosen by the number of nodes if not given
+    #[arg(long, value_name = "N")]
+    ants: Option<u32>,
+    /// Candidates of a node: its nearest N, or all
+    #[arg(long, value_name = "N|all", default_value_t = Candidates::Nearest(32))]
+    candidates: Candidates,
+    /// Node selection: weighted reservoir sampling, or roulette wheel
+    #[arg(long, value_enum, default_value_t = Selection::default())]
+    selection: Selection,
+    /// How an ant remembers where it was
+    #[arg(long, value_enum, default_value_t = TabuKind::default())]
+    tabu: TabuKind,
+    /// Exponent of the pheromone trail
+    #[arg(long, value_name = "F", default_value_t = mmas::Settings::default().alpha)]
+    alpha: f32,
+    /// Exponent of the heuristic value, 1 / distance
+    #[arg(long, value_name = "F", default_value_t = mmas::Settings::default().beta)]
+    beta: f32,
+    /// Share of a trail that stays when it evaporates
+    #[arg(long, value_name = "F", default_value_t = mmas::Settings::default().rho)]
+    rho: f64,
+    /// Probability of building the best tour once the colony has converged
+    #[arg(long, value_name = "F", default_value_t = mmas::Settings::default().p_best)]
+    p_best: f64,
+    /// The best tour of all deposits every N iterations, else the iteration's best; 0: never
+    #[arg(long, value_name = "N", default_value_t = mmas::Settings::default().deposit_best_every)]
+    deposit_best_every: u32,
+    /// Warps an ant on a GPU without candidate lists; measured if not given
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    warps: Option<u32>,
+}
+
+/// Where the results go; `-` is the standard output.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Output")]
+struct Outputs {
+    /// Write the tour as a TSPLIB tour file
+    #[arg(long, value_name = "FILE|-")]
+    tour: Option<Output>,
+    /// Write the tour, all settings and all facts of the run as JSON
+    #[arg(long, value_name = "FILE|-")]
+    json: Option<Output>,
+    /// Write a picture of the tour
+    #[arg(long, value_name = "FILE|-")]
+    svg: Option<Output>,
+    /// Show no progress and no summary
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+/// An algorithm with its checked settings.
+enum Chosen {
+    Mmas(mmas::Settings),
+}
+
+impl Chosen {
+    fn check(args: &Args) -> Result<Chosen> {
+        let colony = &args.colony;
+        match args.algorithm {
+            Algorithm::Mmas => {
+                let settings = mmas::Settings {
+                    seed: args.seed,
+                    ants: colony.ants,
+                    candidates: colony.candidates.count(),
+                    alpha: colony.alpha,
+                    beta: colony.beta,
+                    rho: colony.rho,
+                    p_best: colony.p_best,
+                    selection: colony.selection,
+                    tabu: colony.tabu,
+                    warps: colony.warps,
+                    deposit_best_every: colony.deposit_best_every,
+                };
+                settings.check()?;
+                Ok(Chosen::Mmas(settings))
+            }
+        }
+    }
+
+    /// Its name, its seed and its settings, for reports.
+    fn facts(&self) -> Result<(&'static str, u64, serde_json::Value)> {
+        let bug = |error: serde_json::Error| Error::Bug(format!("settings cannot be written: {error}"));
+        match self {
+            Chosen::Mmas(settings) => {
+                Ok(("mmas", settings.seed, serde_json::to_value(settings).map_err(bug)?))
+            }
+        }
+    }
+
+    fn solve(
+        &self,
+        instance: &Instance,
+        backend: &Backend,
+        stop: &Stop,
+        observe: &mut dyn FnMut(&Progress),
+    ) -> Result<Solution> {
+        Ok(match self {
+            Chosen::Mmas(settings) => mmas::solve(instance, settings, backend, stop, observe)?,
+        })
+    }
+}
+
+/// A run that has passed every check that can be made before it begins.
+struct Plan {
+    instance: Instance,
+    source: String,
+    chosen: Chosen,
+    stop: Stop,
+    machine: MachineArgs,
+    outputs: Outputs,
+}
+
+/// Solves an instance.
+pub fn run(args: Args) -> Result<Outcome> {
+    let interrupt = interrupt::watch()?;
+    let plan = Plan::check(args, interrupt)?;
+    let backend = plan.machine.open(plan.outputs.quiet)?;
+    let line =
+        ProgressLine::new(plan.outputs.quiet, &plan.stop, plan.instance.best_known().map(|known| known.cost));
+    let solution =
+        plan.chosen.solve(&plan.instance, &backend, &plan.stop, &mut |progress| line.show(progress));
+    line.finish();
+    let solution = solution?;
+    let machine = backend.machine();
+    let report =
+        Report::new(&plan.instance, &plan.source, plan.chosen.facts()?, &plan.stop, machine, &solution);
+    plan.deliver(&solution, &report)?;
+    match (solution.failure, solution.stopped_by) {
+        (Some(failure), _) => Err(Error::CutShort(failure)),
+        (None, StopReason::Interrupt) => Ok(Outcome::Interrupted),
+        _ => Ok(Outcome::Done),
+    }
+}
+
+impl Plan {
+    fn check(args: Args, interrupt: Arc<AtomicBool>) -> Result<Plan> {
+        let chosen = Chosen::check(&args)?;
+        args.outputs.check(Path::new(&args.instance))?;
+        args.machine.start_threads()?;
+        let instance = Instance::open(&args.instance)?;
+        if args.outputs.svg.is_some() && instance.display_points().is_none() {
+            let why = "has no coordinates, so there is nothing to draw: leave out --svg";
+            return Err(Error::Usage(format!("{} {why}", instance.name())));
+        }
+        let stop = args.stop.check(&instance, interrupt);
+        Ok(Plan {
+            instance,
+            source: args.instance,
+            chosen,
+            stop,
+            machine: args.machine,
+            outputs: args.outputs,
+        })
+    }
+
+    /// Writes everything that was asked for. A tour whose output fails is written elsewhere.
+    fn deliver(&self, solution: &Solution, report: &Report) -> Result<()> {
+        let mut safe = false;
+        let mut failure = None;
+        for (is_tour, written) in [
+            (true, self.write_tour(solution)),
+            (true, self.write_json(report)),
+            (false, self.write_svg(solution)),
+        ] {
+            match written {
+                Ok(done) => safe |= is_tour && done,
+                // Whoever closed the pipe has what he wants.
+                Err(error) if error.status() == 0 => safe |= is_tour,
+                Err(error) => failure = failure.or(Some(error)),
+            }
+        }
+        match failure {
+            None => self.summarize(report),
+            Some(error) if safe => Err(error),
+            Some(error) => Err(self.rescue(solution, error)),
+        }
+    }
+
+    fn write_tour(&self, solution: &Solution) -> Result<bool> {
+        let Some(output) = &self.outputs.tour else { return Ok(false) };
+        let (tour, cost) = (&solution.tour, solution.cost);
+        output.write(|mut out| tour_file::write(&self.instance, tour, cost, &mut out)).map(|()| true)
+    }
+
+    fn write_json(&self, report: &Report) -> Result<bool> {
+        let Some(output) = &self.outputs.json else { return Ok(false) };
+        let content = |out: &mut dyn std::io::Write| {
+            serde_json::to_writer(&mut *out, report)?;
+            writeln!(out)
+        };
+        output.write(content).map(|()| true)
+    }
+
+    fn write_svg(&self, solution: &Solution) -> Result<bool> {
+        let (Some(output), Some(places)) = (&self.outputs.svg, self.instance.display_points()) else {
+            return Ok(false);
+        };
+        let (tour, cost) = (&solution.tour, solution.cost);
+        let caption = format!("{} · {} nodes · length {cost}", self.instance.name(), tour.len());
+        let is_globe = self.instance.metric() == Some(Metric::Geo);
+        output.write(|out| svg::write(out, &places, is_globe, tour, &caption)).map(|()| true)
+    }
+
+    /// Keeps a tour that could not go where it should: in the folder for temporary files, else on the standard
+    /// output. The error says where.
+    fn rescue(&self, solution: &Solution, error: Error) -> Error {
+        let name: String =
+            self.instance.name().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+        let file = format!("antwarp-{name:.60}-{}.tour", std::process::id());
+        let path = std::env::temp_dir().join(file);
+        let (tour, cost) = (&solution.tour, solution.cost);
+        let place = match tour_file::save(&self.instance, tour, &path) {
+            Ok(()) => format!("the tour was written to {} instead", path.display()),
+            Err(_) => match output::print(|mut out| tour_file::write(&self.instance, tour, cost, &mut out)) {
+                Ok(()) => "the tour was written to the standard output instead".to_owned(),
+                Err(_) => "the tour could not be written anywhere else either".to_owned(),
+            },
+        };
+        Error::Rescued { first: Box::new(error), place }
+    }
+
+    fn summarize(&self, report: &Report) -> Result<()> {
+        if self.outputs.quiet {
+            return Ok(());
+        }
+        let mut text = report.to_string();
+        for (name, output) in self.outputs.named() {
+            if let Output::File(path) = output {
+                text += &format!("{name:<12} {}\n", path.display());
+            }
+        }
+        if self.outputs.all().any(Output::is_stdout) {
+            output::tell(text.trim_end());
+            return Ok(());
+        }
+        match output::print(|out| out.write_all(text.as_bytes())) {
+            Err(error) if error.status() == 0 => Ok(()),
+            other => other,
+        }
+    }
+}
+
+impl Outputs {
+    fn named(&self) -> impl Iterator<Item = (&'static str, &Output)> {
+        let named = [("tour", &self.tour), ("json", &self.json), ("svg", &self.svg)];
+        named.into_iter().filter_map(|(name, output)| output.as_ref().map(|output| (name, output)))
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Output> {
+        self.named().map(|(_, output)| output)
+    }
+
+    /// Refuses what could not be written after the run.
+    fn check(&self, instance: &Path) -> Result<()> {
+        let all: Vec<&Output> = self.all().collect();
+        output::check_apart(&all, instance)?;
+        all.into_iter().try_for_each(Output::check)
+    }
+}
+
+impl StopArgs {
+    /// A proven optimum is a target too: whichever of the two is reached first.
+    fn check(&self, instance: &Instance, interrupt: Arc<AtomicBool>) -> Stop {
+        let given = self.time.is_some()
+            || self.iterations.is_some()
+            || self.target.is_some()
+            || self.stagnation.is_some();
+        let optimum = instance.best_known().filter(|known| known.proven).map(|known| known.cost);
+        Stop {
+            time: if given { self.time } else { Some(DEFAULT_TIME) },
+            iterations: self.iterations,
+            target: self.target.max(optimum),
+            stagnation: self.stagnation,
+            interrupt,
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! What a run tells: a progress line while it lasts, then a summary, JSON, a picture.
+//!
+//! [`Report`] gathers the facts of a run once; the summary and the JSON file are two views of it.
+
+pub mod progress;
+pub mod statistics;
+mod summary;
+pub mod svg;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::backend::Machine;
+use crate::instance::{BestKnown, Instance, Kind};
+use crate::solver::Solution;
+use crate::solver::stop::{Stop, StopReason};
+
+/// A finished run, with everything needed to repeat it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// The version that ran.
+    pub antwarp: &'static str,
+    /// What was solved.
+    pub instance: InstanceFacts,
+    /// How, by name.
+    pub algorithm: &'static str,
+    /// The algorithm's settings; null where they were left to it.
+    pub settings: Value,
+    /// What was to stop the run.
+    pub limits: Limits,
+    /// Where it ran.
+    pub machine: Machine,
+    /// How the backend laid it out.
+    pub layout: String,
+    /// Seed of all random numbers.
+    pub seed: u64,
+    /// Length of the tour.
+    pub cost: i64,
+    /// The best published length.
+    pub best_known: Option<Known>,
+    /// How much longer the tour is than that, in percent.
+    pub gap_percent: Option<f64>,
+    /// Seconds of the whole run, without reading the instance.
+    pub seconds: f64,
+    /// Seconds of it before the first iteration.
+    pub setup_seconds: f64,
+    /// Iterations done.
+    pub iterations: u64,
+    /// The iteration, from 1, that found the tour; 0: none was better than the tour it began with.
+    pub best_iteration: u64,
+    /// What stopped the run.
+    pub stopped_by: StopReason,
+    /// Tours built.
+    pub tours: u64,
+    /// Tours built a second, set-up left out.
+    pub tours_per_second: f64,
+    /// What went wrong on the way.
+    pub failure: Option<String>,
+    /// The tour, its nodes numbered as in the instance's file.
+    pub tour: Vec<u32>,
+}
+
+/// What an instance is.
+#[derive(Clone, Debug, Serialize)]
+pub struct InstanceFacts {
+    /// Its name.
+    pub name: String,
+    /// How many nodes it has.
+    pub nodes: usize,
+    /// `tsp` or `atsp`.
+    pub kind: &'static str,
+    /// The distance function as TSPLIB names it, or `EXPLICIT`.
+    pub metric: &'static str,
+    /// Its file, if it has one.
+    pub path: Option<String>,
+}
+
+/// A published tour length.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Known {
+    /// The length.
+    pub cost: i64,
+    /// Whether no tour is shorter, by proof.
+    pub proven: bool,
+}
+
+/// What was to stop a run.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Limits {
+    /// Seconds.
+    pub time_seconds: Option<f64>,
+    /// Iterations.
+    pub iterations: Option<u64>,
+    /// A tour as short as this.
+    pub target: Option<i64>,
+    /// Iterations without improvement.
+    pub stagnation: Option<u64>,
+}
+
+impl From<BestKnown> for Known {
+    fn from(known: BestKnown) -> Known {
+        Known { cost: known.cost, proven: known.proven }
+    }
+}
+
+impl From<&Stop> for Limits {
+    fn from(stop: &Stop) -> Limits {
+        Limits {
+            time_seconds: stop.time.map(|t| t.as_secs_f64()),
+            iterations: stop.iterations,
+            target: stop.target,
+            stagnation: stop.stagnation,
+        }
+    }
+}
+
+impl InstanceFacts {
+    /// The facts of an instance, which was opened as `source`.
+    pub fn new(instance: &Instance, source: &str) -> InstanceFacts {
+        InstanceFacts {
+            name: instance.name().to_owned(),
+            nodes: instance.len(),
+            kind: match instance.kind() {
+                Kind::Tsp => "tsp",
+                Kind::Atsp => "atsp",
+            },
+            metric: instance.metric().map_or("EXPLICIT", |metric| metric.keyword()),
+            path: std::path::Path::new(source).exists().then(|| source.to_owned()),
+        }
+    }
+}
+
+impl Report {
+    /// The facts of a run with this solution.
+    pub fn new(
+        instance: &Instance,
+        source: &str,
+        (algorithm, seed, settings): (&'static str, u64, Value),
+        stop: &Stop,
+        machine: Machine,
+        solution: &Solution,
+    ) -> Report {
+        let best_known = instance.best_known().map(Known::from);
+        let searching = solution.seconds - solution.setup_seconds;
+        Report {
+            antwarp: env!("CARGO_PKG_VERSION"),
+            instance: InstanceFacts::new(instance, source),
+            algorithm,
+            settings,
+            limits: Limits::from(stop),
+            machine,
+            layout: solution.layout.clone(),
+            seed,
+            cost: solution.cost,
+            best_known,
+            gap_percent: best_known.and_then(|known| gap_percent(solution.cost, known.cost)),
+            seconds: solution.seconds,
+            setup_seconds: solution.setup_seconds,
+            iterations: solution.iterations,
+            best_iteration: solution.best_iteration,
+            stopped_by: solution.stopped_by,
+            tours: solution.tours,
+            tours_per_second: solution.tours as f64 / searching.max(1e-9),
+            failure: solution.failure.clone(),
+            tour: solution.tour.iter().map(|&node| instance.id(node)).collect(),
+        }
+    }
+}
+
+/// How much longer `cost` is than `known`, in percent of it.
+pub fn gap_percent(cost: i64, known: i64) -> Option<f64> {
+    match (cost, known) {
+        (0, 0) => Some(0.0),
+        (_, ..=0) => None,
+        _ => Some(100.0 * (cost as f64 - known as f64) / known as f64),
+    }
+}
+
+/// The best known length of an instance, and how far from it a tour of this cost is, in words.
+pub fn known_text(instance: &Instance, cost: i64) -> String {
+    let known = instance.best_known().map(Known::from);
+    summary::known(known, known.and_then(|known| gap_percent(cost, known.cost)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::gap_percent;
+
+    #[test]
+    fn a_gap_is_relative_to_the_best_known() {
+        assert_eq!(gap_percent(110, 100), Some(10.0));
+        assert_eq!(gap_percent(99, 100), Some(-1.0));
+        assert_eq!(gap_percent(0, 0), Some(0.0));
+        assert_eq!(gap_percent(5, 0), None);
+    }
+}

@@ -1,0 +1,61 @@
+//! The live line on a terminal: how far a run is and how good.
+
+use std::io::IsTerminal;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::{gap_percent, summary};
+use crate::solver::Progress;
+use crate::solver::stop::Stop;
+
+/// See the [module](self). Without a terminal it shows nothing.
+pub struct ProgressLine {
+    bar: ProgressBar,
+    by_time: bool,
+    best_known: Option<i64>,
+}
+
+impl ProgressLine {
+    /// A line for a run that ends by `stop`; gaps are over `best_known`.
+    pub fn new(quiet: bool, stop: &Stop, best_known: Option<i64>) -> ProgressLine {
+        let bar = match (stop.time, stop.iterations) {
+            _ if quiet || !std::io::stderr().is_terminal() => ProgressBar::hidden(),
+            (Some(time), _) => ProgressBar::new(time.as_millis() as u64),
+            (None, Some(iterations)) => ProgressBar::new(iterations),
+            (None, None) => ProgressBar::no_length(),
+        };
+        let has_end = bar.length().is_some();
+        let template =
+            if has_end { "{elapsed:>4} {bar:24.cyan/dim} {msg}" } else { "{spinner:.cyan} {elapsed} {msg}" };
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style.progress_chars("━━─"));
+        }
+        if !bar.is_hidden() {
+            bar.set_message("preparing");
+            bar.enable_steady_tick(Duration::from_millis(200));
+        }
+        ProgressLine { bar, by_time: stop.time.is_some(), best_known }
+    }
+
+    /// Shows how far the run is.
+    pub fn show(&self, progress: &Progress) {
+        if self.bar.is_hidden() {
+            return;
+        }
+        let position = if self.by_time { (progress.seconds * 1e3) as u64 } else { progress.iterations };
+        self.bar.set_position(position);
+        let gap = self.best_known.and_then(|known| gap_percent(progress.best_cost, known));
+        let gap = gap.map_or_else(String::new, |gap| format!(" ({gap:.2} %)"));
+        let rate = summary::rate(progress.tours as f64 / progress.seconds.max(1e-9));
+        self.bar.set_message(format!(
+            "best {}{gap}, iteration {}, {rate} tours/s",
+            progress.best_cost, progress.iterations
+        ));
+    }
+
+    /// Takes the line away.
+    pub fn finish(self) {
+        self.bar.finish_and_clear();
+    }
+}

@@ -1,0 +1,71 @@
+//! The summary at the end of a run, a fact a line.
+
+use std::fmt;
+
+use super::{Known, Report};
+use crate::solver::stop::StopReason;
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut line = |name: &str, value: String| writeln!(f, "{name:<12} {value}");
+        let instance = &self.instance;
+        line("instance", format!("{}, {} nodes, {}", instance.name, instance.nodes, instance.metric))?;
+        line("cost", self.cost.to_string())?;
+        line("best known", known(self.best_known, self.gap_percent))?;
+        line("time", format!("{:.2} s, {:.2} s of it set-up", self.seconds, self.setup_seconds))?;
+        line(
+            "iterations",
+            format!("{}, {}, {}", self.iterations, best_found(self), stopped(self.stopped_by)),
+        )?;
+        line("tours", format!("{}, {} a second", self.tours, rate(self.tours_per_second)))?;
+        let machine = &self.machine;
+        line("backend", format!("{}: {}, {}", machine.backend, machine.device, units(self)))?;
+        line("layout", self.layout.clone())?;
+        line("seed", self.seed.to_string())
+    }
+}
+
+/// A best known length, and how far from it a tour is.
+pub(super) fn known(known: Option<Known>, gap: Option<f64>) -> String {
+    let Some(known) = known else { return "none for this instance".to_owned() };
+    let kind = if known.proven { " (optimal)" } else { "" };
+    let gap = gap.map_or_else(String::new, |gap| format!(", gap {gap:.3} %"));
+    format!("{}{kind}{gap}", known.cost)
+}
+
+fn best_found(report: &Report) -> String {
+    match report.best_iteration {
+        0 => "none better than the tour it began with".to_owned(),
+        iteration => format!("the best in number {iteration}"),
+    }
+}
+
+fn stopped(reason: StopReason) -> &'static str {
+    match reason {
+        StopReason::Time => "stopped by the time limit",
+        StopReason::Iterations => "all that were asked for",
+        StopReason::Target => "stopped at the target or the optimum",
+        StopReason::Stagnation => "stopped by stagnation",
+        StopReason::Interrupt => "interrupted",
+        StopReason::Failure => "cut short by a failure",
+        StopReason::Trivial => "nothing to search",
+    }
+}
+
+fn units(report: &Report) -> String {
+    let machine = &report.machine;
+    match machine.backend {
+        "cpu" => format!("{} threads, {}", machine.units, machine.details),
+        _ => format!("{} multiprocessors, {}", machine.units, machine.details),
+    }
+}
+
+/// A number a second, three digits of it.
+pub(super) fn rate(value: f64) -> String {
+    match value {
+        1e9.. => format!("{:.2} G", value / 1e9),
+        1e6.. => format!("{:.2} M", value / 1e6),
+        1e3.. => format!("{:.1} k", value / 1e3),
+        _ => format!("{value:.1}"),
+    }
+}

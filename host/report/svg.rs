@@ -1,0 +1,171 @@
+//! A picture of a tour, for light and dark pages.
+
+use std::io::{self, Write};
+
+/// The longer side of the drawing.
+const SIDE: f64 = 1000.0;
+const MARGIN: f64 = 32.0;
+/// Room for the line of text below.
+const CAPTION: f64 = 30.0;
+/// Parts of the tour that have a colour of their own.
+const PARTS: usize = 180;
+/// Most nodes that are drawn as dots.
+const DOTS: usize = 3000;
+
+const STYLE: &str = "\
+<style>
+.page{fill:#fbfaf7}.node{fill:#333}text{fill:#666;font:15px sans-serif}
+@media(prefers-color-scheme:dark){.page{fill:#10151b}.node{fill:#ddd}text{fill:#9aa4ae}}
+</style>";
+
+/// Draws a closed tour through `places`, y upwards. On a globe x is the longitude, and an edge may leave on one
+/// side and come back on the other.
+///
+/// # Panics
+/// If the tour has a node without a place.
+pub fn write(
+    out: &mut dyn Write,
+    places: &[[f64; 2]],
+    is_globe: bool,
+    tour: &[u32],
+    caption: &str,
+) -> io::Result<()> {
+    let frame = Frame::around(places);
+    let (width, height) = (frame.width + 2.0 * MARGIN, frame.height + 2.0 * MARGIN + CAPTION);
+    writeln!(out, r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0} {height:.0}">"#)?;
+    writeln!(out, "<title>{}</title>\n{STYLE}", escaped(caption))?;
+    writeln!(out, r#"<rect class="page" width="{width:.0}" height="{height:.0}" rx="14"/>"#)?;
+    // As thick as fits between neighbours.
+    let apart = (frame.width * frame.height / places.len() as f64).sqrt();
+    let thickness = (0.16 * apart).clamp(0.3, 3.5);
+    writeln!(
+        out,
+        r#"<g fill="none" stroke-width="{thickness:.2}" stroke-linecap="round" stroke-linejoin="round">"#
+    )?;
+    write_tour(out, &frame, places, is_globe, tour)?;
+    writeln!(out, "</g>")?;
+    if places.len() <= DOTS {
+        for &place in places {
+            let [x, y] = frame.place(place);
+            writeln!(out, r#"<circle class="node" cx="{x:.1}" cy="{y:.1}" r="{:.2}"/>"#, 0.9 * thickness)?;
+        }
+    }
+    let below = height - CAPTION + 4.0;
+    writeln!(out, r#"<text x="{MARGIN}" y="{below:.0}">{}</text>"#, escaped(caption))?;
+    writeln!(out, "</svg>")
+}
+
+fn write_tour(
+    out: &mut dyn Write,
+    frame: &Frame,
+    places: &[[f64; 2]],
+    is_globe: bool,
+    tour: &[u32],
+) -> io::Result<()> {
+    let part = tour.len().div_ceil(PARTS).max(1);
+    let place = |at: usize| places[tour[at % tour.len()] as usize];
+    for start in (0..tour.len()).step_by(part) {
+        let end = (start + part).min(tour.len());
+        let begin = format!(r#"<polyline stroke="{}" points=""#, color(start as f64 / tour.len() as f64));
+        write!(out, "{begin}{}", frame.point(place(start)))?;
+        for (from, to) in (start..end).map(|at| (place(at), place(at + 1))) {
+            if is_globe && (from[0] - to[0]).abs() > 180.0 {
+                // Out of the picture, and into it again on the other side.
+                let turn = if from[0] < to[0] { 360.0 } else { -360.0 };
+                write!(out, "{}", frame.point([to[0] - turn, to[1]]))?;
+                write!(out, "\"/>\n{begin}{}", frame.point([from[0] + turn, from[1]]))?;
+            }
+            write!(out, "{}", frame.point(to))?;
+        }
+        writeln!(out, r#""/>"#)?;
+    }
+    Ok(())
+}
+
+/// From the places' coordinates to the drawing's.
+struct Frame {
+    low: [f64; 2],
+    scale: f64,
+    width: f64,
+    height: f64,
+}
+
+impl Frame {
+    fn around(places: &[[f64; 2]]) -> Frame {
+        let low = [0, 1].map(|axis| places.iter().map(|p| p[axis]).fold(f64::INFINITY, f64::min));
+        let high = [0, 1].map(|axis| places.iter().map(|p| p[axis]).fold(f64::NEG_INFINITY, f64::max));
+        let [dx, dy] = [high[0] - low[0], high[1] - low[1]];
+        let longer = dx.max(dy);
+        // All nodes may be at one place, or on a line.
+        let scale = if longer > 0.0 && longer.is_finite() { SIDE / longer } else { 1.0 };
+        Frame { low, scale, width: (dx * scale).max(SIDE / 4.0), height: (dy * scale).max(SIDE / 8.0) }
+    }
+
+    fn place(&self, place: [f64; 2]) -> [f64; 2] {
+        let x = (place[0] - self.low[0]) * self.scale;
+        let y = (place[1] - self.low[1]) * self.scale;
+        [MARGIN + x, MARGIN + self.height - y]
+    }
+
+    /// A point of a line.
+    fn point(&self, place: [f64; 2]) -> String {
+        let [x, y] = self.place(place);
+        format!("{x:.1},{y:.1} ")
+    }
+}
+
+/// A colour round a closed tour: from teal over violet to red and back, bright enough for both pages.
+fn color(at: f64) -> String {
+    let there_and_back = 1.0 - (2.0 * at - 1.0).abs();
+    let hue = 185.0 + 160.0 * there_and_back;
+    let channel = |n: f64| {
+        let k = (n + hue / 30.0) % 12.0;
+        let value = 0.53 - 0.36 * (k - 3.0).min(9.0 - k).clamp(-1.0, 1.0);
+        (255.0 * value) as u8
+    };
+    format!("#{:02x}{:02x}{:02x}", channel(0.0), channel(8.0), channel(4.0))
+}
+
+/// Text that stands between tags. Control characters are not allowed there.
+fn escaped(text: &str) -> String {
+    let text: String = text.chars().filter(|c| !c.is_control()).collect();
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn drawn(places: &[[f64; 2]], tour: &[u32]) -> String {
+        let mut out = Vec::new();
+        write(&mut out, places, false, tour, "a < b & c").unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn the_tour_is_closed_and_stays_inside() {
+        let svg = drawn(&[[0.0, 0.0], [10.0, 0.0], [10.0, 5.0], [0.0, 5.0]], &[0, 1, 2, 3]);
+        assert_eq!(svg.matches("<polyline").count(), 4);
+        assert!(svg.contains(r#"points="32.0,32.0 32.0,532.0 ""#), "the last edge leads home: {svg}");
+        assert!(svg.contains("a &lt; b &amp; c"));
+        assert!(svg.starts_with("<svg") && svg.ends_with("</svg>\n"));
+    }
+
+    #[test]
+    fn round_the_globe_is_not_across_the_picture() {
+        let mut out = Vec::new();
+        write(&mut out, &[[-170.0, 0.0], [170.0, 0.0], [0.0, 50.0]], true, &[0, 1, 2], "").unwrap();
+        let svg = String::from_utf8(out).unwrap();
+        assert_eq!(svg.matches("<polyline").count(), 4, "{svg}");
+        assert!(svg.contains(r#"points="32.0,179.1 -26.8,179.1 ""#), "{svg}");
+        assert!(svg.contains(r#"points="1090.8,179.1 1032.0,179.1 ""#), "{svg}");
+    }
+
+    #[test]
+    fn places_on_a_point_or_a_line_have_a_picture() {
+        for places in [[[3.0, 4.0]; 3], [[0.0, 1.0], [5.0, 1.0], [9.0, 1.0]]] {
+            let svg = drawn(&places, &[0, 1, 2]);
+            assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
+        }
+    }
+}

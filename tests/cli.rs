@@ -1,0 +1,469 @@
+//! The command line from end to end, on the CPU.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command as Process, Stdio};
+use std::time::{Duration, Instant};
+
+use assert_cmd::Command;
+use predicates::prelude::*;
+use predicates::str::contains;
+use serde_json::Value;
+use tempfile::TempDir;
+
+fn antwarp(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_antwarp"));
+    command.args(args).timeout(Duration::from_secs(120));
+    command
+}
+
+/// `antwarp solve` on the CPU.
+fn solve(args: &[&str]) -> Command {
+    let mut command = antwarp(&["solve", "--backend", "cpu"]);
+    command.args(args);
+    command
+}
+
+/// A folder with a small instance in it.
+struct Folder {
+    folder: TempDir,
+    instance: String,
+}
+
+impl Folder {
+    fn new(nodes: usize) -> Folder {
+        let folder = tempfile::tempdir().unwrap();
+        let instance = folder.path().join("random.tsp").to_str().unwrap().to_owned();
+        antwarp(&["generate", "uniform", "--nodes", &nodes.to_string(), "--seed", "3", "-o", &instance])
+            .assert()
+            .success()
+            .stdout("");
+        Folder { folder, instance }
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.folder.path().join(name).to_str().unwrap().to_owned()
+    }
+
+    fn file(&self, name: &str, content: &[u8]) -> String {
+        let path = self.path(name);
+        fs::write(&path, content).unwrap();
+        path
+    }
+
+    /// The length that `check` finds for a tour.
+    fn checked(&self, tour: &str) -> i64 {
+        checked(&self.instance, tour)
+    }
+}
+
+fn checked(instance: &str, tour: &str) -> i64 {
+    let output = antwarp(&["check", instance, tour, "--json", "-"]).assert().success().get_output().clone();
+    let value: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(value["valid"], true);
+    value["cost"].as_i64().unwrap()
+}
+
+fn json(path: &str) -> Value {
+    serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
+}
+
+/// A published instance, if the data is there.
+fn published(file: &str) -> Option<String> {
+    let given = std::env::var_os("ANTWARP_DATA").map(PathBuf::from);
+    let folder = given.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data"));
+    let path = folder.join("tsplib").join(file);
+    if !path.exists() {
+        println!("skipped: {} is not there; ANTWARP_DATA names the folder of tsplib/", path.display());
+        return None;
+    }
+    path.to_str().map(str::to_owned)
+}
+
+#[test]
+fn a_seed_gives_one_tour_whatever_the_threads() {
+    let folder = Folder::new(80);
+    let tour = |name: &str, threads: &str, seed: &str| {
+        let path = folder.path(name);
+        // Fast evaporation, so that few iterations make a difference.
+        solve(&[&folder.instance, "--iterations", "40", "--rho", "0.5", "--tour", &path, "--quiet"])
+            .args(["--seed", seed, "--threads", threads])
+            .assert()
+            .success()
+            .stdout("")
+            .stderr("");
+        fs::read_to_string(path).unwrap()
+    };
+    let first = tour("a.tour", "1", "5");
+    assert_eq!(first, tour("b.tour", "1", "5"));
+    assert_eq!(first, tour("c.tour", "2", "5"));
+    assert_ne!(first, tour("d.tour", "2", "6"));
+}
+
+#[test]
+fn every_file_tells_the_same() {
+    let folder = Folder::new(60);
+    let [tour, report, picture] = ["a.tour", "a.json", "a.svg"].map(|name| folder.path(name));
+    solve(&[&folder.instance, "--iterations", "30", "--tour", &tour, "--json", &report, "--svg", &picture])
+        .assert()
+        .success()
+        .stdout(contains("cost").and(contains("30")).and(contains(&tour)).and(contains("MMAS-Wrs-Bitmask")))
+        .stderr("");
+    let report = json(&report);
+    let cost = report["cost"].as_i64().unwrap();
+    assert_eq!(folder.checked(&tour), cost);
+    assert_eq!(report["iterations"], 30);
+    assert_eq!(report["stopped_by"], "iterations");
+    assert_eq!(report["instance"]["nodes"], 60);
+    assert_eq!(report["settings"]["candidates"], 32);
+    assert_eq!(report["machine"]["backend"], "cpu");
+    let nodes: Vec<String> = report["tour"].as_array().unwrap().iter().map(Value::to_string).collect();
+    assert_eq!(folder.checked(&folder.file("nodes.tour", nodes.join(" ").as_bytes())), cost);
+    let picture = fs::read_to_string(picture).unwrap();
+    assert!(picture.starts_with("<svg") && picture.contains(&format!("length {cost}")));
+    let left = fs::read_dir(folder.folder.path()).unwrap().count();
+    assert_eq!(left, 5, "no temporary file is left behind");
+}
+
+#[test]
+fn json_on_the_standard_output_stands_alone() {
+    let folder = Folder::new(20);
+    let output = solve(&[&folder.instance, "--iterations", "3", "--json", "-"])
+        .assert()
+        .success()
+        .stderr(contains("cost"))
+        .get_output()
+        .clone();
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["failure"], Value::Null);
+}
+
+#[test]
+fn the_capitals_have_a_tour_and_a_picture() {
+    let folder = Folder::new(5);
+    let [tour, picture] = ["a.tour", "a.svg"].map(|name| folder.path(name));
+    for file in ["examples/capitals.tsp", "examples/capitals.csv"] {
+        let file = format!("{}/{file}", env!("CARGO_MANIFEST_DIR"));
+        solve(&[&file, "--iterations", "3", "--tour", &tour, "--svg", &picture]).assert().success();
+        assert!(checked(&file, &tour) > 0);
+        assert!(fs::read_to_string(&picture).unwrap().contains("<polyline"));
+    }
+}
+
+#[test]
+fn all_variants_give_valid_tours() {
+    let folder = Folder::new(100);
+    let tour = folder.path("a.tour");
+    for selection in ["wrs", "rwm"] {
+        for tabu in ["list", "compact", "bitmask"] {
+            for candidates in ["all", "12"] {
+                let variant = ["--selection", selection, "--tabu", tabu, "--candidates", candidates];
+                solve(&[&folder.instance, "--iterations", "5", "--ants", "40", "--tour", &tour])
+                    .args(variant)
+                    .assert()
+                    .success();
+                assert!(folder.checked(&tour) > 0, "{variant:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_published_instance_has_a_gap() {
+    let Some(instance) = published("eil51.tsp") else { return };
+    solve(&[&instance, "--iterations", "20"])
+        .assert()
+        .success()
+        .stdout(contains("best known   426 (optimal), gap "));
+    antwarp(&["info", &instance])
+        .assert()
+        .success()
+        .stdout(contains("EUC_2D").and(contains("426 (optimal)")));
+    let Some(optimal) = published("eil51.opt.tour") else { return };
+    antwarp(&["check", &instance, &optimal])
+        .assert()
+        .success()
+        .stdout(contains("valid").and(contains("gap 0.000 %")));
+}
+
+#[test]
+fn an_asymmetric_instance_is_solved_to_its_optimum() {
+    let Some(instance) = published("br17.atsp") else { return };
+    let folder = Folder::new(5);
+    let tour = folder.path("br17.tour");
+    solve(&[&instance, "--time", "20s", "--tour", &tour])
+        .assert()
+        .success()
+        .stdout(contains("stopped at the target or the optimum"));
+    assert_eq!(checked(&instance, &tour), 39);
+}
+
+#[test]
+fn an_instance_that_is_generated_has_a_name() {
+    let folder = Folder::new(5);
+    let tour = folder.path("e.tour");
+    solve(&["E1k.0", "--iterations", "1", "--ants", "8", "--tour", &tour])
+        .assert()
+        .success()
+        .stdout(contains("best known   23360648, gap"));
+    let file = folder.path("E1k.0.tsp");
+    antwarp(&["generate", "E1k.0", "-o", &file]).assert().success();
+    assert_eq!(checked(&file, &tour), checked("E1k.0", &tour));
+    let text = |args: &[&str]| antwarp(args).assert().success().get_output().stdout.clone();
+    let cities = |text: Vec<u8>| {
+        let text = String::from_utf8(text).unwrap();
+        text.split_once("NODE_COORD_SECTION").unwrap().1.to_owned()
+    };
+    let by_kind = text(&["generate", "e", "--nodes", "1000"]);
+    assert_eq!(cities(by_kind), cities(fs::read(file).unwrap()));
+    let clustered = text(&["generate", "clustered", "--nodes", "50", "--clusters", "3", "--seed", "9"]);
+    assert_eq!(
+        clustered,
+        text(&["generate", "clustered", "--nodes", "50", "--clusters", "3", "--seed", "9"])
+    );
+}
+
+#[test]
+fn a_target_stops_the_run() {
+    let folder = Folder::new(30);
+    solve(&[&folder.instance, "--target", "999999999", "--time", "1m"])
+        .assert()
+        .success()
+        .stdout(contains("stopped at the target"));
+    solve(&[&folder.instance, "--stagnation", "5"])
+        .assert()
+        .success()
+        .stdout(contains("stopped by stagnation"));
+    let start = Instant::now();
+    solve(&[&folder.instance, "--time", "300ms"]).assert().success().stdout(contains("time limit"));
+    assert!(start.elapsed() < Duration::from_secs(10));
+}
+
+#[test]
+fn tiny_instances_need_no_search() {
+    for nodes in [1, 2, 3, 4] {
+        let folder = Folder::new(nodes);
+        let [tour, picture] = ["a.tour", "a.svg"].map(|name| folder.path(name));
+        solve(&[&folder.instance, "--iterations", "2", "--tour", &tour, "--svg", &picture])
+            .assert()
+            .success();
+        assert!(folder.checked(&tour) >= 0);
+    }
+}
+
+#[test]
+fn wrong_usage_is_status_2() {
+    let folder = Folder::new(10);
+    let (instance, output) = (folder.instance.as_str(), folder.path("x"));
+    let wrong: &[(&[&str], &str)] = &[
+        (&["--no-such-option"], "--no-such-option"),
+        (&["--alpha", "nan"], "--alpha"),
+        (&["--rho", "1"], "--rho"),
+        (&["--candidates", "0"], "at least 1"),
+        (&["--ants", "0"], "--ants"),
+        (&["--time", "soon"], "10s"),
+        (&["--iterations", "0"], "--iterations"),
+        (&["--algorithm", "magic"], "mmas"),
+        (&["--tour", "-", "--json", "-"], "two outputs"),
+        (&["--tour", &output, "--json", &output], "two outputs"),
+        (&["--tour", instance], "is the instance"),
+    ];
+    for (args, word) in wrong {
+        solve(&[instance]).args(*args).assert().code(2).stdout("").stderr(contains(*word));
+    }
+    antwarp(&["generate", "uniform"]).assert().code(2).stderr(contains("--nodes"));
+    antwarp(&["generate", "uniform", "--nodes", "0"]).assert().code(2);
+    antwarp(&["generate", "E1k.0", "--nodes", "5"]).assert().code(2);
+    antwarp(&["generate", "E7k.0"]).assert().code(2).stderr(contains("E10k.0"));
+    antwarp(&["bench", instance, "--variants", "wrs-magic"]).assert().code(2).stderr(contains("wrs-bitmask"));
+    antwarp(&["--help"]).assert().success().stdout(contains("Exit status:"));
+    antwarp(&["--version"]).assert().success().stdout(contains("antwarp "));
+}
+
+#[test]
+fn bad_inputs_are_status_3_and_name_the_file() {
+    let folder = Folder::new(10);
+    let good = fs::read(&folder.instance).unwrap();
+    let fixed = String::from_utf8(good.clone()).unwrap().replace("EOF", "FIXED_EDGES_SECTION\n1 2\n-1\nEOF");
+    let inputs = [
+        folder.path("missing.tsp"),
+        folder.file("empty.tsp", b""),
+        folder.file("half.tsp", &good[..good.len() / 2]),
+        folder.file("noise.tsp", &[0xff, 0, 0xfe, 10, 13, 1]),
+        folder.file("text.tsp", b"Dear reader,\nthis is a letter.\n"),
+        folder.file("a.tour", b"TOUR_SECTION\n1 2 3 -1\nEOF\n"),
+        folder.file("fixed.tsp", fixed.as_bytes()),
+        folder.folder.path().to_str().unwrap().to_owned(),
+    ];
+    for input in &inputs {
+        let word = if input.ends_with("fixed.tsp") { "fixed edges" } else { "help: " };
+        solve(&[input]).assert().code(3).stdout("").stderr(contains(word).and(contains("panicked").not()));
+    }
+    antwarp(&["info", &inputs[0], &folder.instance]).assert().code(3).stdout(contains("nodes"));
+    antwarp(&["check", &folder.instance, &folder.path("missing.tour")]).assert().code(3);
+}
+
+#[test]
+fn a_gpu_that_is_not_there_is_status_4() {
+    let folder = Folder::new(10);
+    let args = ["solve", &folder.instance, "--backend", "cuda", "--iterations", "1"];
+    let output = antwarp(&args).output().unwrap();
+    if output.status.success() {
+        println!("skipped: there is a GPU");
+        return;
+    }
+    let remedy = || contains("NVIDIA driver").or(contains("without GPU kernels"));
+    antwarp(&args).assert().code(4).stdout("").stderr(remedy());
+    antwarp(&["solve", &folder.instance, "--iterations", "1"])
+        .assert()
+        .success()
+        .stderr(contains("solving on the CPU").and(remedy()));
+    antwarp(&["devices"]).assert().success().stdout(contains("CPU").and(contains("none: ")));
+}
+
+#[test]
+fn an_output_that_cannot_be_written_is_refused_before_solving() {
+    let folder = Folder::new(10);
+    let start = Instant::now();
+    let file_as_folder = format!("{}/a.tour", folder.instance);
+    for output in ["/no/such/folder/a.tour", folder.folder.path().to_str().unwrap(), &file_as_folder] {
+        for option in ["--tour", "--json", "--svg"] {
+            solve(&[&folder.instance, "--time", "1h", option, output])
+                .assert()
+                .code(5)
+                .stdout("")
+                .stderr(contains(output));
+        }
+    }
+    assert!(start.elapsed() < Duration::from_secs(60));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_does_not_lose_the_tour() {
+    let folder = Folder::new(30);
+    let temporary = folder.path("temporary");
+    fs::create_dir(&temporary).unwrap();
+    for option in ["--tour", "--json"] {
+        let output = solve(&[&folder.instance, "--iterations", "3", option, "/dev/full"])
+            .env("TMPDIR", &temporary)
+            .assert()
+            .code(5)
+            .stderr(contains("/dev/full").and(contains(&temporary)))
+            .get_output()
+            .clone();
+        let rescued = fs::read_dir(&temporary).unwrap().next().unwrap().unwrap().path();
+        assert!(String::from_utf8_lossy(&output.stderr).contains(rescued.to_str().unwrap()));
+        assert!(folder.checked(rescued.to_str().unwrap()) > 0);
+        fs::remove_file(rescued).unwrap();
+    }
+    let tour = folder.path("printed.tour");
+    let output = solve(&[&folder.instance, "--iterations", "3", "--tour", "/dev/full", "-q"])
+        .env("TMPDIR", "/no/such/folder")
+        .assert()
+        .code(5)
+        .stderr(contains("standard output"))
+        .get_output()
+        .clone();
+    fs::write(&tour, output.stdout).unwrap();
+    assert!(folder.checked(&tour) > 0);
+    // A tour that is safe is not written twice.
+    solve(&[&folder.instance, "--iterations", "3", "--tour", &tour, "--json", "/dev/full"])
+        .assert()
+        .code(5)
+        .stderr(contains("instead").not());
+}
+
+#[test]
+fn an_invalid_tour_is_status_6_and_the_fault_is_named() {
+    let folder = Folder::new(4);
+    for (tour, fault) in [
+        ("1 2 3", "has 3 nodes"),
+        ("1 2 3 3", "node 3 is visited a second time; node 4 is missing"),
+        ("1 2 3 5", "no node 5"),
+        ("1 2 3 x", "`x`"),
+    ] {
+        let tour = folder.file("a.tour", tour.as_bytes());
+        let output = antwarp(&["check", &folder.instance, &tour, "--json", "-"])
+            .assert()
+            .code(6)
+            .stderr(contains(fault))
+            .get_output()
+            .clone();
+        let value: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(value["valid"], false);
+        assert!(value["problem"].as_str().unwrap().contains(fault));
+    }
+    let text = fs::read_to_string(&folder.instance).unwrap();
+    let fixed = folder.file("fixed.tsp", text.replace("EOF", "FIXED_EDGES_SECTION\n1 3\n-1\nEOF").as_bytes());
+    let tour = folder.file("b.tour", b"1 2 3 4");
+    antwarp(&["check", &fixed, &tour]).assert().code(6).stderr(contains("1-3"));
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_keeps_the_tour() {
+    let folder = Folder::new(50);
+    for signal in ["-INT", "-TERM"] {
+        let tour = folder.path("interrupted.tour");
+        let run = Process::new(env!("CARGO_BIN_EXE_antwarp"))
+            .args(["solve", "--backend", "cpu", &folder.instance, "--time", "5m", "--tour", &tour])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(Duration::from_secs(1));
+        assert!(Process::new("kill").args([signal, &run.id().to_string()]).status().unwrap().success());
+        let output = run.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
+        assert!(String::from_utf8_lossy(&output.stdout).contains("interrupted"));
+        assert!(folder.checked(&tour) > 0);
+        fs::remove_file(tour).unwrap();
+    }
+}
+
+#[test]
+fn a_reader_that_has_enough_is_no_failure() {
+    let folder = Folder::new(2000);
+    let commands: [&[&str]; 2] = [
+        &["generate", "uniform", "--nodes", "100000"],
+        &["solve", &folder.instance, "--backend", "cpu", "--iterations", "1", "--ants", "1", "--tour", "-"],
+    ];
+    for args in commands {
+        let mut run = Process::new(env!("CARGO_BIN_EXE_antwarp"))
+            .args(args)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut first = String::new();
+        BufReader::with_capacity(16, run.stdout.take().unwrap()).read_line(&mut first).unwrap();
+        assert!(first.starts_with("NAME"));
+        let output = run.wait_with_output().unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{errors}");
+        assert!(!errors.contains("bug"), "{errors}");
+    }
+}
+
+#[test]
+fn bench_prints_a_row_a_variant() {
+    let folder = Folder::new(40);
+    let table = folder.path("table.csv");
+    let compared = ["--variants", "wrs-bitmask,rwm-list", "--candidates", "all,8", "--seeds", "3"];
+    antwarp(&["bench", &folder.instance, "--backend", "cpu", "--iterations", "10", "--csv", &table])
+        .args(compared)
+        .assert()
+        .success()
+        .stdout(contains("wrs-bitmask").and(contains("Friedman test over 6 blocks")));
+    let table = fs::read_to_string(table).unwrap();
+    assert_eq!(table.lines().count(), 1 + 4, "{table}");
+    assert!(table.starts_with("instance,nodes,ants,candidates,variant,warps,construction_ms,"));
+}
+
+#[test]
+fn shells_and_readers_are_served() {
+    antwarp(&["completions", "bash"]).assert().success().stdout(contains("antwarp"));
+    antwarp(&["man"]).assert().success().stdout(contains(".TH").and(contains("candidates")));
+}
