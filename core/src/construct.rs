@@ -141,20 +141,30 @@ pub unsafe fn candidates<T: Team, B: Tabu, S: Select, I: NodeId, D: Distance>(
 #[inline(always)]
 unsafe fn nearest_unvisited<T: Team, B: Tabu, D: Distance>(team: T, tabu: &B, distance: D, node: u32) -> u32 {
     let mut best = u64::MAX;
-    // SAFETY: nodes of the tabu.
-    let here = unsafe { distance.place(node) };
-    tabu.for_each_unvisited(team, |nodes| {
-        // SAFETY: nodes of the tabu.
-        let place = |v: u32| unsafe { distance.place(if v == NONE { node } else { v }) };
-        let places = [place(nodes[0]), place(nodes[1]), place(nodes[2]), place(nodes[3])];
-        let mut k = 0;
-        while k < 4 {
-            if nodes[k] != NONE {
-                let key = (distance.remoteness(here, places[k]) as u64) << 32 | nodes[k] as u64;
-                best = if key < best { key } else { best };
+    let mut offer = |remoteness: u32, v: u32| {
+        let key = (remoteness as u64) << 32 | v as u64;
+        best = if v != NONE && key < best { key } else { best };
+    };
+    // SAFETY: nodes of the tabu, and `node` in the place of none.
+    unsafe {
+        match distance.plane() {
+            Some(plane) => {
+                let here = plane.place(node);
+                tabu.for_each_unvisited(team, |v| {
+                    let place = |v: u32| plane.place(if v == NONE { node } else { v });
+                    let places = [place(v[0]), place(v[1]), place(v[2]), place(v[3])];
+                    offer(plane.remoteness(here, places[0]), v[0]);
+                    offer(plane.remoteness(here, places[1]), v[1]);
+                    offer(plane.remoteness(here, places[2]), v[2]);
+                    offer(plane.remoteness(here, places[3]), v[3]);
+                });
             }
-            k += 1;
+            None => team.for_each(tabu.length(), |slot| {
+                if let Some(v) = tabu.candidate(slot) {
+                    offer(distance.between(node, v) as u32, v)
+                }
+            }),
         }
-    });
+    }
     team.min(best) as u32
 }

@@ -4,29 +4,38 @@ use crate::metric::{self, Metric};
 
 /// The distance from one node to another.
 pub trait Distance: Copy {
-    /// A node with what has to be fetched to tell its distances.
-    type Place: Copy;
-
-    /// Where a node is. Fetching several places before using one lets their data come together.
-    ///
-    /// # Safety
-    /// `i` is a node of the instance behind.
-    unsafe fn place(self, i: u32) -> Self::Place;
-
-    /// The distance from `a` to `b`, two places of this instance.
-    fn apart(self, a: Self::Place, b: Self::Place) -> i32;
-
-    /// A number that grows with the distance from `a` to `b`; cheaper, and before rounding where there is any.
-    fn remoteness(self, a: Self::Place, b: Self::Place) -> u32;
-
     /// The distance from `i` to `j`.
     ///
     /// # Safety
     /// Both are nodes of the instance behind.
+    unsafe fn between(self, i: u32, j: u32) -> i32;
+
+    /// The plane in which the nodes lie, if nearer in it means nearer.
+    fn plane(self) -> Option<Plane>;
+}
+
+/// Points of a plane with the Euclidean metric.
+#[derive(Clone, Copy, Debug)]
+pub struct Plane(*const [f64; 3]);
+
+impl Plane {
+    /// Where node `i` is. Fetching several places before using one lets their data come together.
+    ///
+    /// # Safety
+    /// `i` is a node of the instance behind.
     #[inline(always)]
-    unsafe fn between(self, i: u32, j: u32) -> i32 {
+    pub unsafe fn place(self, i: u32) -> [f64; 2] {
         // SAFETY: the caller's promise.
-        unsafe { self.apart(self.place(i), self.place(j)) }
+        let point = unsafe { &*self.0.add(i as usize) };
+        [point[0], point[1]]
+    }
+
+    /// A number that grows with the distance of two places, with neither root nor rounding to integers.
+    #[inline(always)]
+    pub fn remoteness(self, a: [f64; 2], b: [f64; 2]) -> u32 {
+        let (dx, dy) = (a[0] - b[0], a[1] - b[1]);
+        // Not negative, so the bits are in the order of the values.
+        ((dx * dx + dy * dy) as f32).to_bits()
     }
 }
 
@@ -51,38 +60,29 @@ unsafe impl Send for Distances {}
 unsafe impl Sync for Distances {}
 
 impl Distance for Distances {
-    type Place = (u32, [f64; 3]);
-
     #[inline(always)]
-    unsafe fn place(self, i: u32) -> (u32, [f64; 3]) {
-        match self.metric {
-            None => (i, [0.0; 3]),
-            // SAFETY: i < n. A plane needs no third coordinate.
-            Some(m) => (i, unsafe {
-                let p = &*self.points.add(i as usize);
-                [p[0], p[1], if m.is_planar() { 0.0 } else { p[2] }]
-            }),
-        }
-    }
-
-    #[inline(always)]
-    fn apart(self, (i, a): (u32, [f64; 3]), (j, b): (u32, [f64; 3])) -> i32 {
-        match self.metric {
-            // SAFETY: places are of nodes, i, j < n.
-            None => unsafe { *self.matrix.add(i as usize * self.n as usize + j as usize) },
-            Some(m) if cfg!(target_arch = "nvptx64") => metric::algebraic_distance(m, a, b),
-            Some(m) => metric::distance(m, a, b),
-        }
-    }
-
-    #[inline(always)]
-    fn remoteness(self, a: (u32, [f64; 3]), b: (u32, [f64; 3])) -> u32 {
-        match self.metric {
-            Some(Metric::Euc2d | Metric::Ceil2d | Metric::Att) => {
-                let (dx, dy) = (a.1[0] - b.1[0], a.1[1] - b.1[1]);
-                ((dx * dx + dy * dy) as f32).to_bits()
+    unsafe fn between(self, i: u32, j: u32) -> i32 {
+        // SAFETY: i, j < n.
+        unsafe {
+            match self.metric {
+                None => *self.matrix.add(i as usize * self.n as usize + j as usize),
+                Some(m) => {
+                    let (a, b) = (*self.points.add(i as usize), *self.points.add(j as usize));
+                    if cfg!(target_arch = "nvptx64") {
+                        metric::algebraic_distance(m, a, b)
+                    } else {
+                        metric::distance(m, a, b)
+                    }
+                }
             }
-            _ => self.apart(a, b) as u32,
+        }
+    }
+
+    #[inline(always)]
+    fn plane(self) -> Option<Plane> {
+        match self.metric {
+            Some(Metric::Euc2d | Metric::Ceil2d | Metric::Att) => Some(Plane(self.points)),
+            _ => None,
         }
     }
 }
