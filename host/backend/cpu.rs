@@ -1,6 +1,7 @@
 //! The CPU backend: an ant is a team of one, ants are spread over threads.
 
 use std::marker::PhantomData;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use antwarp_core::construct;
@@ -15,7 +16,7 @@ use antwarp_core::tour;
 use rayon::prelude::*;
 
 use super::error::bytes;
-use super::{BackendError, Colony, Machine, Phases};
+use super::{BackendError, Colony, Enough, Machine, Phases};
 use crate::solver::mmas::{ColonySpec, Selection, TabuKind};
 use crate::solver::problem::Problem;
 
@@ -84,21 +85,38 @@ fn by_selection<'p, I: NodeId + Default, B: Tabu + 'p>(
 #[repr(C, align(16))]
 struct Quad([f32; 4]);
 
+fn short_of_memory(what: &str, needed: usize) -> BackendError {
+    BackendError::OutOfMemory {
+        place: "main",
+        what: what.to_string(),
+        needed: bytes(needed as u64),
+        free: available_memory().map_or_else(|| "fewer".to_string(), bytes),
+    }
+}
+
+/// Memory that can be had without swapping, where the system tells.
+fn available_memory() -> Option<u64> {
+    let info = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = info.lines().find_map(|l| l.strip_prefix("MemAvailable:"))?;
+    line.trim().trim_end_matches(" kB").parse::<u64>().ok().map(|kib| kib << 10)
+}
+
+/// Refuses a colony that would not fit as a whole: a system that overcommits would grant each table and then kill
+/// the process.
+fn check_memory(entries: usize, tours: usize, id: usize) -> Result<(), BackendError> {
+    let needed = 3 * 4 * entries + tours * id;
+    match available_memory() {
+        Some(free) if needed as u64 > free => Err(short_of_memory("the colony", needed)),
+        _ => Ok(()),
+    }
+}
+
 /// Allocates `len` elements, or says that they do not fit.
 fn allocate<T: Clone + Default>(what: &str, len: usize) -> Result<Vec<T>, BackendError> {
     let mut v = Vec::new();
-    match v.try_reserve_exact(len) {
-        Ok(()) => {
-            v.resize(len, T::default());
-            Ok(v)
-        }
-        Err(_) => Err(BackendError::OutOfMemory {
-            place: "main",
-            what: what.to_string(),
-            needed: bytes((len * size_of::<T>()) as u64),
-            free: "fewer".to_string(),
-        }),
-    }
+    v.try_reserve_exact(len).map_err(|_| short_of_memory(what, len * size_of::<T>()))?;
+    v.resize(len, T::default());
+    Ok(v)
 }
 
 /// A view of memory that threads work on together, each on its own part.
@@ -136,6 +154,7 @@ struct CpuColony<'p, I, B, S> {
 impl<'p, I: NodeId + Default, B: Tabu, S: Select> CpuColony<'p, I, B, S> {
     fn new(problem: &'p Problem, spec: &ColonySpec) -> Result<Self, BackendError> {
         let (n, ants) = (problem.n() as usize, spec.ants as usize);
+        check_memory(spec.entries(problem), n * ants, size_of::<I>())?;
         let lists = problem.lists().iter().map(|&v| I::new(v)).collect();
         let table = |what| allocate(what, spec.entries(problem).div_ceil(4));
         let mut colony = CpuColony {
@@ -194,8 +213,9 @@ impl<'p, I: NodeId + Default, B: Tabu, S: Select> CpuColony<'p, I, B, S> {
         });
     }
 
-    /// Every ant builds a tour and measures it.
-    fn construct(&mut self) {
+    /// Every ant builds a tour and measures it. Ants that would begin after `enough` stay at home: their cost is
+    /// `i64::MAX`. Whether any has built a tour.
+    fn construct(&mut self, enough: Enough) -> bool {
         let (n, k, distances) = (self.problem.n(), self.problem.k(), self.problem.distances());
         let leaves = if k == 0 { construct::full_leaves(n) } else { k };
         let memory = construct::memory_bytes::<B, S>(n, leaves).div_ceil(size_of::<Quad>());
@@ -205,6 +225,10 @@ impl<'p, I: NodeId + Default, B: Tabu, S: Select> CpuColony<'p, I, B, S> {
         ants.for_each_init(
             || vec![Quad::default(); memory],
             |memory, (ant, (tour, cost))| {
+                if enough() {
+                    *cost = i64::MAX;
+                    return;
+                }
                 let stream = Stream::new(seed, iteration, ant as u32);
                 let memory = memory.as_mut_ptr().cast();
                 let start = tour.as_mut_ptr();
@@ -222,6 +246,7 @@ impl<'p, I: NodeId + Default, B: Tabu, S: Select> CpuColony<'p, I, B, S> {
                 }
             },
         );
+        self.costs.iter().any(|&c| c < i64::MAX)
     }
 
     fn judge(&mut self) {
@@ -243,13 +268,16 @@ impl<'p, I: NodeId + Default, B: Tabu, S: Select> CpuColony<'p, I, B, S> {
 }
 
 impl<I: NodeId + Default, B: Tabu, S: Select> Colony for CpuColony<'_, I, B, S> {
-    fn run(&mut self, iterations: u32) -> Result<ColonyState, BackendError> {
+    fn run(&mut self, iterations: u32, enough: Enough) -> Result<ColonyState, BackendError> {
         for _ in 0..iterations {
-            if self.state.done != 0 {
+            // The first ant always builds its tour, so that there is one.
+            let first = self.state.iterations == 0;
+            let started = AtomicBool::new(!first);
+            let enough = || started.swap(true, Ordering::Relaxed) && enough();
+            let start = Instant::now();
+            if self.state.done != 0 || !self.construct(&enough) {
                 break;
             }
-            let start = Instant::now();
-            self.construct();
             let built = Instant::now();
             self.judge();
             match self.problem.k() {

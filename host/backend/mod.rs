@@ -54,10 +54,16 @@ pub struct Phases {
     pub rest: Duration,
 }
 
+/// Asked while a colony works: true to stop soon.
+pub type Enough<'a> = &'a (dyn Fn() -> bool + Sync);
+
 /// A colony of ants where it lives.
 pub trait Colony {
     /// Runs `iterations` more iterations, fewer if the target is reached; the state afterwards.
-    fn run(&mut self, iterations: u32) -> Result<ColonyState, BackendError>;
+    ///
+    /// Where an iteration can take long, `enough` is asked now and then whether to end it with the tours that
+    /// are complete.
+    fn run(&mut self, iterations: u32, enough: Enough) -> Result<ColonyState, BackendError>;
 
     /// The best tour so far, in the problem's numbering.
     ///
@@ -65,7 +71,7 @@ pub trait Colony {
     /// If it cannot be brought back from the device. Before the first iteration it is undefined.
     fn best_tour(&mut self) -> Result<Vec<u32>, BackendError>;
 
-    /// The time spent in each part since the last call.
+    /// The time spent in each part since the last call; iterations are timed from the first call on.
     fn phases(&mut self) -> Result<Phases, BackendError>;
 
     /// How the colony was laid out: variant, threads an ant, memory.
@@ -103,6 +109,16 @@ impl Backend {
             Backend::Cpu(cpu) => cpu.machine(),
             Backend::Cuda(device) => device.machine(),
         }
+    }
+
+    /// Ants that a colony of `n` nodes has unless the user says otherwise: enough to keep every unit busy, and
+    /// few enough that a short run has many iterations.
+    pub fn default_ants(&self, n: u32) -> u32 {
+        let most = match self {
+            Backend::Cpu(_) => 64,
+            Backend::Cuda(_) => 1024,
+        };
+        n.min(most)
     }
 
     /// A new colony for `problem`.

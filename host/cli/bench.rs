@@ -382,11 +382,11 @@ fn sample(
     settings: &Settings,
     iterations: u32,
 ) -> Result<Sample> {
-    let mut colony = backend.colony(problem, &settings.spec(problem, &Stop::default()))?;
+    let mut colony = backend.colony(problem, &settings.spec(problem, backend, &Stop::default()))?;
     let warm_up = WARM_UP.min(iterations / 2);
-    colony.run(warm_up)?;
+    colony.run(warm_up, &|| false)?;
     colony.phases()?;
-    let state = colony.run(iterations - warm_up)?;
+    let state = colony.run(iterations - warm_up, &|| false)?;
     let Phases { iterations: counted, construction, rest } = colony.phases()?;
     let bug = |what: String| Error::Bug(format!("a wrong tour of {}: {what}", instance.name()));
     let tour = colony.best_tour()?;

@@ -1,5 +1,6 @@
 //! MAX-MIN Ant System (Skinderowicz 2020): settings, and the loop around a backend's colony.
 
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use antwarp_core::construct::row_stride;
@@ -82,8 +83,6 @@ impl Default for Settings {
     }
 }
 
-/// Most ants by default: enough to fill a GPU, few enough for many iterations.
-const DEFAULT_ANTS: u32 = 1024;
 /// Most ants at all, so that ant numbers stay far inside 32 bits.
 const MOST_ANTS: u32 = 1 << 24;
 
@@ -110,12 +109,12 @@ impl Settings {
     }
 
     /// The colony's layout for a problem.
-    pub fn spec(&self, problem: &Problem, stop: &Stop) -> ColonySpec {
+    pub fn spec(&self, problem: &Problem, backend: &Backend, stop: &Stop) -> ColonySpec {
         let n = problem.n();
         let choices = if problem.k() == 0 { n } else { problem.k() };
         ColonySpec {
             seed: self.seed,
-            ants: self.ants.unwrap_or(n.min(DEFAULT_ANTS)),
+            ants: self.ants.unwrap_or_else(|| backend.default_ants(n)),
             alpha: self.alpha,
             beta: self.beta,
             selection: self.selection,
@@ -203,7 +202,7 @@ pub fn solve(
         return trivial(instance, start);
     }
     let problem = Problem::new(instance, settings.candidates);
-    let spec = settings.spec(&problem, stop);
+    let spec = settings.spec(&problem, backend, stop);
     let mut colony = backend.colony(&problem, &spec)?;
     let mut run = Run { start, setup: start.elapsed(), spec, state: RunState::default() };
     let stopped_by = match run.iterate(colony.as_mut(), stop, observe) {
@@ -280,7 +279,9 @@ impl Run {
             let left = stop.iterations.map_or(u64::MAX, |i| i - self.state.iterations);
             let count = batch.min(left).clamp(1, u64::from(u32::MAX)) as u32;
             let before = Instant::now();
-            let state = colony.run(count)?;
+            let start = self.start;
+            let late = || stop.time.is_some_and(|t| start.elapsed() >= t);
+            let state = colony.run(count, &|| late() || stop.interrupt.load(Ordering::Relaxed))?;
             batch = next_batch(
                 batch,
                 before.elapsed(),

@@ -16,7 +16,7 @@ use super::{
     Buffer, ConstructCandidates, ConstructFull, Device, Judge, Launch, PrepareTrails, TourCosts, UpdateTrails,
 };
 use crate::backend::error::bytes;
-use crate::backend::{BackendError, Colony, Phases};
+use crate::backend::{BackendError, Colony, Enough, Phases};
 use crate::solver::mmas::{ColonySpec, Selection, TabuKind};
 use crate::solver::problem::Problem;
 
@@ -528,17 +528,18 @@ impl<'p> CudaColony<'p> {
         let end = self.event()?;
         let time =
             end.synchronize().and_then(|()| start.elapsed_ms(&end)).map_err(driver("timing kernels"))?;
-        if let Some(tuning) = &mut self.tuning {
-            if self.queued > 1 && time < tuning.best.0 {
-                tuning.best = (time, warps);
-            }
+        if let Some(tuning) = &mut self.tuning
+            && self.queued > 1
+            && time < tuning.best.0
+        {
+            tuning.best = (time, warps);
         }
         Ok(())
     }
 }
 
 impl Colony for CudaColony<'_> {
-    fn run(&mut self, iterations: u32) -> Result<ColonyState, BackendError> {
+    fn run(&mut self, iterations: u32, _enough: Enough) -> Result<ColonyState, BackendError> {
         for _ in 0..iterations {
             match self.tuning.as_mut().map(|t| if t.left.is_empty() { None } else { Some(t.left.remove(0)) })
             {

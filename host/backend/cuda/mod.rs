@@ -12,4 +12,4 @@ pub use buffer::{Buffer, Plain};
 pub use colony::{CudaColony, kernel_names};
 pub use device::{Device, DeviceFacts, devices};
 pub use launch::{ConstructCandidates, ConstructFull, Judge, Launch, PrepareTrails, TourCosts, UpdateTrails};
-pub use module::{KernelFacts, kernels, load_function};
+pub use module::{KernelFacts, kernels, load_function, texts};
