@@ -92,21 +92,35 @@ pub unsafe fn full<T: Team, B: Tabu, S: Select, I: NodeId>(
     }
 }
 
-/// Builds a tour by choosing among the unvisited nodes of the current node's candidate list and, where none is
-/// left, the nearest unvisited node.
+/// What an ant with candidate lists reads: n x k candidates with their positive weights, and each node's two
+/// neighbours in the tour that deposited last; a node is its own neighbour while there is none.
+#[derive(Clone, Copy, Debug)]
+pub struct Lists<I> {
+    /// Candidates of a node.
+    pub k: u32,
+    /// The candidates, row by row.
+    pub nodes: *const I,
+    /// Their weights.
+    pub weights: *const f32,
+    /// Successors in the tour.
+    pub successor: *const u32,
+    /// Predecessors in the tour; the successors again where edges have a direction.
+    pub predecessor: *const u32,
+}
+
+/// Builds a tour by choosing among the unvisited nodes of the current node's candidate list. Where none is left, the
+/// ant follows the tour that deposited last if it can, for that is where a full memory's trails would lead it;
+/// else it goes to the nearest unvisited node.
 ///
 /// # Safety
-/// `lists` and `weights` are n x k: each node's candidates, and their positive weights; `memory` has
-/// [`memory_bytes`] for k leaves at a 16-byte boundary; `tour` has n ids; nobody else touches the last two.
-/// `distance` covers n nodes.
+/// `lists` are those of n nodes; `memory` has [`memory_bytes`] for k leaves at a 16-byte boundary; `tour` has n ids;
+/// nobody else touches the last two. `distance` covers n nodes.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
 pub unsafe fn candidates<T: Team, B: Tabu, S: Select, I: NodeId, D: Distance>(
     team: T,
     n: u32,
-    k: u32,
-    lists: *const I,
-    weights: *const f32,
+    lists: Lists<I>,
     distance: D,
     memory: *mut u8,
     tour: Slots<I>,
@@ -118,15 +132,28 @@ pub unsafe fn candidates<T: Team, B: Tabu, S: Select, I: NodeId, D: Distance>(
         let mut node = ant.start(team, n, stream, tour);
         let mut step = 1;
         while step < n {
-            let row = node as usize * k as usize;
-            let (list, weight) = (lists.add(row), weights.add(row));
+            let row = node as usize * lists.k as usize;
+            let (list, weight) = (lists.nodes.add(row), lists.weights.add(row));
             let open = |i: u32| {
                 let (v, w) = ((*list.add(i as usize)).get(), *weight.add(i as usize));
                 (v, if ant.tabu.is_visited(v) { 0.0 } else { w })
             };
-            node = match S::candidate(team, k, open, stream.step(step), ant.scratch) {
+            node = match S::candidate(team, lists.k, open, stream.step(step), ant.scratch) {
                 Some(v) => v,
-                None => nearest_unvisited(team, &ant.tabu, distance, node),
+                None => {
+                    let forth = *lists.successor.add(node as usize);
+                    let back = *lists.predecessor.add(node as usize);
+                    let next = if !ant.tabu.is_visited(forth) {
+                        forth
+                    } else if !ant.tabu.is_visited(back) {
+                        back
+                    } else {
+                        nearest_unvisited(team, &ant.tabu, distance, node)
+                    };
+                    // Every member has looked into the tabu: from here on it may change.
+                    team.barrier();
+                    next
+                }
             };
             ant.visit(team, step, node, tour);
             step += 1;

@@ -2,7 +2,7 @@
 
 mod common;
 
-use antwarp_core::construct::{candidates, full, full_leaves, memory_bytes, row_stride};
+use antwarp_core::construct::{Lists, candidates, full, full_leaves, memory_bytes, row_stride};
 use antwarp_core::distance::Distances;
 use antwarp_core::metric::Metric;
 use antwarp_core::mmas::{ColonyState, Limits, Rules, judge};
@@ -25,6 +25,8 @@ struct World {
     rows: Array<f32>,
     lists: Vec<u32>,
     list_weights: Vec<f32>,
+    /// Successors and predecessors in the tour that ants follow: by number, to begin with.
+    links: (Vec<u32>, Vec<u32>),
 }
 
 impl World {
@@ -50,7 +52,8 @@ impl World {
             list_weights.extend(others.iter().map(|&j| weight(i, j)));
             lists.extend(others);
         }
-        World { n, k, points, rows: Array::of(&rows), lists, list_weights }
+        let links = ((0..n).map(|i| (i + 1) % n).collect(), (0..n).map(|i| (i + n - 1) % n).collect());
+        World { n, k, points, rows: Array::of(&rows), lists, list_weights, links }
     }
 
     fn distance(&self) -> Distances {
@@ -89,11 +92,15 @@ impl World {
         memory: *mut u8,
         tour: Slots<I>,
     ) {
-        let (weights, distance) = (self.list_weights.as_ptr(), self.distance());
-        // SAFETY: lists and weights are n x k, the rest is the caller's promise.
-        unsafe {
-            candidates::<T, B, S, I, _>(team, self.n, self.k, lists, weights, distance, memory, tour, stream)
-        }
+        let lists = Lists {
+            k: self.k,
+            nodes: lists,
+            weights: self.list_weights.as_ptr(),
+            successor: self.links.0.as_ptr(),
+            predecessor: self.links.1.as_ptr(),
+        };
+        // SAFETY: lists and weights are n x k, links are nodes, the rest is the caller's promise.
+        unsafe { candidates::<T, B, S, I, _>(team, self.n, lists, self.distance(), memory, tour, stream) }
     }
 
     fn lists<I: NodeId>(&self) -> Vec<I> {
@@ -216,7 +223,7 @@ fn the_stream_decides() {
 }
 
 #[test]
-fn without_open_candidates_the_nearest_node_is_next() {
+fn without_open_candidates_an_ant_follows_the_tour_then_the_nearest_node_is_next() {
     // A star: everybody's only candidate is node 0, so after it all goes by distance, ties by number.
     let n = 9u32;
     let x = [0.0, 4.0, -4.0, 9.0, 9.0, 30.0, 31.0, -20.0, 60.0];
@@ -224,6 +231,9 @@ fn without_open_candidates_the_nearest_node_is_next() {
     world.points = x.iter().map(|&x| [x, 0.0, 0.0]).collect();
     world.lists = [1, 0, 0, 0, 0, 0, 0, 0, 0].to_vec();
     world.list_weights = vec![1.0; n as usize];
+    // The tour knows where 3 and 5 lead; the others are their own neighbours, as before any tour.
+    world.links = ((0..n).collect(), (0..n).collect());
+    (world.links.0[3], world.links.1[3], world.links.1[5]) = (8, 7, 2);
     let nearest = |node: u32, open: &[u32]| {
         *open.iter().min_by_key(|&&v| ((x[node as usize] - x[v as usize]).abs() as u32, v)).unwrap()
     };
@@ -233,7 +243,9 @@ fn without_open_candidates_the_nearest_node_is_next() {
         for step in 1..n as usize {
             let (node, open) = (tour[step - 1], &tour[step..]);
             let listed = world.lists[node as usize];
-            let expected = if open.contains(&listed) { listed } else { nearest(node, open) };
+            let known = [listed, world.links.0[node as usize], world.links.1[node as usize]];
+            let expected =
+                known.into_iter().find(|v| open.contains(v)).unwrap_or_else(|| nearest(node, open));
             assert_eq!(tour[step], expected, "{tour:?} at {step}");
         }
     }

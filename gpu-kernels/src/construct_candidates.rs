@@ -5,7 +5,7 @@
 //! are 16 or 32 bits as the storage says. Deterministic, whatever the grid and the block; the same tours with
 //! each tabu. Source: Skinderowicz 2020, section 4.3.
 
-use antwarp_core::construct;
+use antwarp_core::construct::{self, Lists};
 use antwarp_core::kernels::ConstructArgs;
 use antwarp_core::mmas::ColonyState;
 use antwarp_core::node::NodeId;
@@ -24,6 +24,8 @@ struct Tables {
     state: In<ColonyState>,
     lists: In<u8>,
     weights: In<f32>,
+    successor: In<u32>,
+    predecessor: In<u32>,
     points: In<[f64; 3]>,
     matrix: In<i32>,
 }
@@ -42,16 +44,20 @@ unsafe fn ants<B: Tabu, S: Select, I: NodeId>(
             return;
         }
         let distance = distances(tables.points, tables.matrix, args.metric, args.n);
-        let (lists, weights) = (tables.lists.as_ptr().cast::<I>(), tables.weights.as_ptr());
+        let lists = Lists {
+            k: args.k,
+            nodes: tables.lists.as_ptr().cast::<I>(),
+            weights: tables.weights.as_ptr(),
+            successor: tables.successor.as_ptr(),
+            predecessor: tables.predecessor.as_ptr(),
+        };
         let tours = tours.as_ptr().cast::<I>();
         let warps = thread::block_dim() / warp::SIZE;
         let mut ant = thread::block_idx() * warps + thread::thread_idx() / warp::SIZE;
         while ant < args.ants {
             let tour = Slots::new(tours.add(ant as usize * args.n as usize));
             let stream = Stream::new(args.seed, args.iteration, ant);
-            construct::candidates::<_, B, S, I, _>(
-                Warp, args.n, args.k, lists, weights, distance, memory, tour, stream,
-            );
+            construct::candidates::<_, B, S, I, _>(Warp, args.n, lists, distance, memory, tour, stream);
             ant += thread::grid_dim() * warps;
         }
     }
@@ -77,10 +83,10 @@ macro_rules! entries {
         /// See the module. # Safety: the launcher in `antwarp` gives arrays of the sizes that `args` tell.
         #[unsafe(no_mangle)]
         pub unsafe extern "ptx-kernel" fn $name(
-            args: ConstructArgs, state: In<ColonyState>, lists: In<u8>, weights: In<f32>, points: In<[f64; 3]>,
-            matrix: In<i32>, memory: InOut<u8>, tours: InOut<u8>,
+            args: ConstructArgs, state: In<ColonyState>, lists: In<u8>, weights: In<f32>, successor: In<u32>,
+            predecessor: In<u32>, points: In<[f64; 3]>, matrix: In<i32>, memory: InOut<u8>, tours: InOut<u8>,
         ) {
-            let tables = Tables { state, lists, weights, points, matrix };
+            let tables = Tables { state, lists, weights, successor, predecessor, points, matrix };
             // SAFETY: the caller's promise.
             unsafe { ants::<$tabu, $select, $id>(args, tables, $place(args, memory), tours) }
         }

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use antwarp_core::construct;
+use antwarp_core::construct::{self, Lists};
 use antwarp_core::mmas::{self, ColonyState};
 use antwarp_core::node::NodeId;
 use antwarp_core::pheromone::{self, Candidate, Form, Matrix, Tables};
@@ -167,8 +167,8 @@ impl<'p, I: NodeId + Default, B: Tabu, S: Select> CpuColony<'p, I, B, S> {
             tours: allocate("the ants' tours", n * ants)?,
             costs: vec![0; ants],
             best_tour: vec![I::default(); n],
-            successor: vec![0; n],
-            predecessor: vec![0; n],
+            successor: (0..problem.n()).collect(),
+            predecessor: (0..problem.n()).collect(),
             state: ColonyState::new(spec.initial_limits(problem)),
             phases: Phases::default(),
             variant: PhantomData,
@@ -219,7 +219,14 @@ impl<'p, I: NodeId + Default, B: Tabu, S: Select> CpuColony<'p, I, B, S> {
         let (n, k, distances) = (self.problem.n(), self.problem.k(), self.problem.distances());
         let leaves = if k == 0 { construct::full_leaves(n) } else { k };
         let memory = construct::memory_bytes::<B, S>(n, leaves).div_ceil(size_of::<Quad>());
-        let (lists, weights) = (Together(self.lists.as_ptr()), Together(self.weights.as_ptr().cast::<f32>()));
+        let lists = Together(Lists {
+            k,
+            nodes: self.lists.as_ptr(),
+            weights: self.weights.as_ptr().cast::<f32>(),
+            successor: self.successor.as_ptr(),
+            predecessor: if self.problem.is_directed() { &self.successor } else { &self.predecessor }
+                .as_ptr(),
+        });
         let (seed, iteration) = (self.spec.seed, self.state.iterations);
         let ants = self.tours.par_chunks_exact_mut(n as usize).zip(&mut self.costs).enumerate();
         ants.for_each_init(
@@ -234,12 +241,12 @@ impl<'p, I: NodeId + Default, B: Tabu, S: Select> CpuColony<'p, I, B, S> {
                 let start = tour.as_mut_ptr();
                 // SAFETY: memory and tour are this ant's alone and large enough; lists and weights are read.
                 unsafe {
-                    let (lists, weights, slots) = (lists.get(), weights.get(), Slots::new(start));
+                    let (lists, slots) = (lists.get(), Slots::new(start));
                     if k == 0 {
-                        construct::full::<_, B, S, I>(Serial, n, weights, memory, slots, stream);
+                        construct::full::<_, B, S, I>(Serial, n, lists.weights, memory, slots, stream);
                     } else {
                         construct::candidates::<_, B, S, I, _>(
-                            Serial, n, k, lists, weights, distances, memory, slots, stream,
+                            Serial, n, lists, distances, memory, slots, stream,
                         );
                     }
                     *cost = tour::cost(Serial, n, distances, start.cast_const());

@@ -284,6 +284,7 @@ impl Buffers {
             (Storage::GlobalU32, Construct::Candidates(_)) => launch.grid * plan.warps,
             _ => 0,
         };
+        let own: Vec<u32> = (0..problem.n()).collect();
         Ok(Buffers {
             state: Buffer::from_slice(s, "the state", &[ColonyState::new(spec.initial_limits(problem))])?,
             points: Buffer::from_slice(s, "the coordinates", problem.points())?,
@@ -296,8 +297,8 @@ impl Buffers {
             tours: Buffer::zeroed(s, "the ants' tours", spec.ants as usize * n * id)?,
             costs: Buffer::zeroed(s, "the tours' lengths", spec.ants as usize)?,
             best_tour: Buffer::zeroed(s, "the best tour", n * id)?,
-            successor: Buffer::zeroed(s, "the tour's links", n)?,
-            predecessor: Buffer::zeroed(s, "the tour's links", n)?,
+            successor: Buffer::from_slice(s, "the tour's links", &own)?,
+            predecessor: Buffer::from_slice(s, "the tour's links", &own)?,
         })
     }
 }
@@ -436,6 +437,7 @@ impl<'p> CudaColony<'p> {
                     kernel.launch(stream, launch, args, &b.state, &b.weights, &mut b.memory, &mut b.tours)?;
                 }
                 Construct::Candidates(kernel) => {
+                    let back = if self.problem.is_directed() { &b.successor } else { &b.predecessor };
                     kernel.launch(
                         stream,
                         launch,
@@ -443,6 +445,8 @@ impl<'p> CudaColony<'p> {
                         &b.state,
                         &b.lists,
                         &b.weights,
+                        &b.successor,
+                        back,
                         &b.points,
                         &b.matrix,
                         &mut b.memory,
