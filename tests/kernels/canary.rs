@@ -2,7 +2,7 @@
 
 use cudarc::driver::{LaunchConfig, PushKernelArg};
 
-use crate::gpu::{Poison, gpu, load};
+use crate::gpu::{Poison, gpu, guard, load};
 
 #[test]
 fn block_canary() {
@@ -10,14 +10,15 @@ fn block_canary() {
         let Some(gpu) = gpu() else { return };
         let (_, function) = load(&gpu, "block_canary");
         let stream = gpu.stream();
-        // A second array's worth of poison stands behind the words that belong to the kernel.
-        let mut out = stream.clone_htod(&vec![u32::POISON; 4 * threads as usize]).expect("the output");
+        let poison = [vec![u32::POISON; 2 * threads as usize], guard()].concat();
+        let mut out = stream.clone_htod(&poison).expect("the output");
         let launch = LaunchConfig { grid_dim: (1, 1, 1), block_dim: (threads, 1, 1), shared_mem_bytes: 0 };
         let mut builder = stream.launch_builder(&function);
         builder.arg(&mut out);
-        // SAFETY: the kernel's one parameter, an array of more than `2 * threads` words.
+        // SAFETY: the kernel's one parameter, an array of at least `2 * threads` words.
         unsafe { builder.launch(launch) }.expect("the launch");
         let words = stream.clone_dtoh(&out).expect("the output");
+        stream.synchronize().expect("the launch");
         for i in 0..threads {
             let flagged = i < 16;
             let first = if flagged { 1 } else { u32::POISON };
