@@ -4,11 +4,11 @@ use antwarp::backend::cuda::{CudaColony, Device, texts};
 use antwarp::backend::{Backend, Choice, Colony};
 use antwarp::instance::Instance;
 use antwarp::instance::generate::uniform;
-use antwarp::solver::mmas::{Selection, Settings, TabuKind};
+use antwarp::solver::mmas::{ColonySpec, Selection, Settings, TabuKind};
 use antwarp::solver::problem::Problem;
 use antwarp::solver::stop::Stop;
 use antwarp_core::metric::Metric;
-use antwarp_core::mmas::ColonyState;
+use antwarp_core::mmas::{ColonyState, Rules};
 
 use crate::gpu::{gpu, sizes};
 use crate::input::{Random, is_tour};
@@ -20,14 +20,15 @@ const ITERATIONS: usize = 10;
 type History = Vec<(ColonyState, Vec<u32>)>;
 
 fn history(colony: &mut dyn Colony) -> History {
-    let step = |_| (colony.run(1).expect("an iteration"), colony.best_tour().expect("the best tour"));
+    let step =
+        |_| (colony.run(1, &|| false).expect("an iteration"), colony.best_tour().expect("the best tour"));
     (0..ITERATIONS).map(step).collect()
 }
 
 struct Case {
     name: String,
     problem: Problem,
-    settings: Settings,
+    spec: ColonySpec,
     cpu: History,
 }
 
@@ -35,19 +36,18 @@ impl Case {
     fn new(instance: &Instance, settings: Settings) -> Case {
         let problem = Problem::new(instance, settings.candidates);
         let (backend, _) = Backend::open(Choice::Cpu).expect("the CPU");
-        let spec = settings.spec(&problem, &Stop::default());
+        let spec = settings.spec(&problem, &backend, &Stop::default());
         let name = format!("{}, {}, {} candidates", instance.name(), spec.variant(), problem.k());
         let cpu = history(backend.colony(&problem, &spec).expect("a colony on the CPU").as_mut());
         for (state, tour) in &cpu {
             assert!(is_tour(tour, problem.n()), "{name}: {tour:?}");
             assert_eq!(instance.check_tour(&problem.original(tour)).ok(), Some(state.best_cost), "{name}");
         }
-        Case { name, problem, settings, cpu }
+        Case { name, problem, spec, cpu }
     }
 
     fn check(&self, device: &Device) {
-        let spec = self.settings.spec(&self.problem, &Stop::default());
-        let mut colony = CudaColony::new(device, &self.problem, &spec).unwrap_or_else(|e| panic!("{e}"));
+        let mut colony = CudaColony::new(device, &self.problem, &self.spec).unwrap_or_else(|e| panic!("{e}"));
         for (i, (gpu, cpu)) in history(&mut colony).iter().zip(&self.cpu).enumerate() {
             let what = format!("{}, iteration {i}, on the GPU and the CPU", self.name);
             assert_eq!(gpu.0, cpu.0, "{what}");
@@ -60,9 +60,9 @@ impl Case {
         let best = |i: usize| self.cpu[i].0.best_cost;
         let target = best(ITERATIONS / 2);
         let reached = (0..ITERATIONS).find(|&i| best(i) <= target).expect("the iteration itself");
-        let spec = self.settings.spec(&self.problem, &Stop { target: Some(target), ..Stop::default() });
+        let spec = ColonySpec { rules: Rules { target, ..self.spec.rules }, ..self.spec };
         let mut colony = CudaColony::new(device, &self.problem, &spec).unwrap_or_else(|e| panic!("{e}"));
-        let state = colony.run(ITERATIONS as u32).expect("a batch");
+        let state = colony.run(ITERATIONS as u32, &|| false).expect("a batch");
         assert_eq!(state, ColonyState { done: 1, ..self.cpu[reached].0 }, "{}", self.name);
         assert_eq!(colony.best_tour().expect("the best tour"), self.cpu[reached].1, "{}", self.name);
     }
