@@ -23,7 +23,7 @@ use crate::solver::problem::Problem;
 /// Threads of a warp.
 const WARP: u32 = 32;
 /// Shared memory that a block team keeps for its reductions (`SHARED_BYTES` of the kernels' `cuda::block`).
-const TEAM_BYTES: u32 = 640;
+pub const TEAM_BYTES: u32 = 640;
 /// Most warps of a construction block; the kernels' launch bounds say 512 threads.
 const MOST_WARPS: u32 = 16;
 

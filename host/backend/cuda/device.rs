@@ -65,7 +65,7 @@ fn facts(context: &CudaContext) -> Result<DeviceFacts, BackendError> {
     let driver = driver_version()?;
     let name = context.name().map_err(&fail)?;
     let capability = (major as u32, minor as u32);
-    let kernels = match module::choose(10 * capability.0 + capability.1, driver, &name) {
+    let kernels = match module::choose(None, 10 * capability.0 + capability.1, driver, &name) {
         Ok((architecture, _)) => format!("sm_{architecture}"),
         Err(why) => why.to_string(),
     };
@@ -96,6 +96,14 @@ impl Device {
     /// # Errors
     /// Without kernels, driver, device, or with too old a one: each its own error.
     pub fn open(ordinal: usize) -> Result<Self, BackendError> {
+        Device::open_with(ordinal, None)
+    }
+
+    /// As [`Device::open`], with the PTX for `architecture` (the compute capability times ten) where one is given.
+    ///
+    /// # Errors
+    /// As [`Device::open`]; also if there is no such PTX, or the device cannot run it.
+    pub fn open_with(ordinal: usize, architecture: Option<u32>) -> Result<Self, BackendError> {
         module::kernels()?;
         let n = count()?;
         if ordinal >= n {
@@ -108,7 +116,7 @@ impl Device {
         let stream = context.new_stream().map_err(failed("making a stream"))?;
         let facts = facts(&context)?;
         let capability = 10 * facts.capability.0 + facts.capability.1;
-        let ptx = module::choose(capability, driver_version()?, &facts.name)?;
+        let ptx = module::choose(architecture, capability, driver_version()?, &facts.name)?;
         Ok(Device { context, stream, ptx, facts })
     }
 

@@ -9,7 +9,7 @@ mod module;
 pub mod ptx;
 
 pub use buffer::{Buffer, Plain};
-pub use colony::{CudaColony, kernel_names};
+pub use colony::{CudaColony, TEAM_BYTES, kernel_names};
 pub use device::{Device, DeviceFacts, devices};
 pub use launch::{ConstructCandidates, ConstructFull, Judge, Launch, PrepareTrails, TourCosts, UpdateTrails};
 pub use module::{KernelFacts, kernels, load_function, texts};

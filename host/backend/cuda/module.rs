@@ -52,10 +52,15 @@ pub fn texts() -> &'static [(u32, &'static str)] {
 }
 
 /// The newest embedded PTX that a device of this capability (times ten) and a driver of this version
-/// (1000 major + 10 minor) take. `ANTWARP_PTX=sm_70` asks for another one.
-pub fn choose(capability: u32, driver: i32, device: &str) -> Result<(u32, &'static str), BackendError> {
+/// (1000 major + 10 minor) take. `architecture`, or else `ANTWARP_PTX=sm_70`, asks for another one.
+pub fn choose(
+    architecture: Option<u32>,
+    capability: u32,
+    driver: i32,
+    device: &str,
+) -> Result<(u32, &'static str), BackendError> {
     kernels()?;
-    let asked = std::env::var("ANTWARP_PTX").ok();
+    let asked = architecture.map(|a| format!("sm_{a}")).or_else(|| std::env::var("ANTWARP_PTX").ok());
     let fits = |a: u32| a <= capability && asked.as_ref().is_none_or(|name| *name == format!("sm_{a}"));
     let oldest = embedded::PTX.iter().map(|p| p.0).min().unwrap_or(0);
     if capability < oldest {

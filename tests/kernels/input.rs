@@ -1,0 +1,157 @@
+//! Random inputs.
+
+use antwarp_core::distance::Distances;
+use antwarp_core::kernels::BY_MATRIX;
+use antwarp_core::metric::Metric;
+use antwarp_core::node::NodeId;
+
+/// SplitMix64: apart from the generator under test.
+pub struct Random(u64);
+
+impl Random {
+    /// The numbers of `seed`.
+    pub fn new(seed: u64) -> Self {
+        Random(seed.wrapping_mul(0x2545_f491_4f6c_dd1d))
+    }
+
+    /// 64 uniform bits.
+    pub fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let x = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        x ^ (x >> 31)
+    }
+
+    /// A uniform integer below `n`.
+    pub fn below(&mut self, n: u32) -> u32 {
+        ((u128::from(self.bits()) * u128::from(n)) >> 64) as u32
+    }
+
+    /// A uniform number in [0, 1).
+    pub fn unit(&mut self) -> f64 {
+        (self.bits() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// A positive number of any of the magnitudes from 1e-6 to 1e6.
+    pub fn weight(&mut self) -> f32 {
+        10f64.powf(12.0 * self.unit() - 6.0) as f32
+    }
+
+    /// The numbers below `n` in random order.
+    pub fn permutation(&mut self, n: u32) -> Vec<u32> {
+        let mut v: Vec<u32> = (0..n).collect();
+        for i in (1..n).rev() {
+            v.swap(i as usize, self.below(i + 1) as usize);
+        }
+        v
+    }
+
+    /// `count` permutations, one after the other.
+    pub fn tours(&mut self, n: u32, count: u32) -> Vec<u32> {
+        (0..count).flat_map(|_| self.permutation(n)).collect()
+    }
+
+    /// For each of n nodes k other nodes, each once, in random order.
+    pub fn lists(&mut self, n: u32, k: u32) -> Vec<u32> {
+        assert!(k < n);
+        let mut lists = Vec::with_capacity(n as usize * k as usize);
+        for node in 0..n {
+            let start = lists.len();
+            while lists.len() < start + k as usize {
+                let v = self.below(n);
+                if v != node && !lists[start..].contains(&v) {
+                    lists.push(v);
+                }
+            }
+        }
+        lists
+    }
+}
+
+/// Where the nodes are.
+pub struct Geometry {
+    /// Number of nodes.
+    pub n: u32,
+    points: Vec<[f64; 3]>,
+    matrix: Vec<i32>,
+    metric: Option<Metric>,
+}
+
+/// Every kind of distance a kernel can compute; `None`: by matrix.
+pub fn metrics() -> Vec<Option<Metric>> {
+    let algebraic = Metric::ALL.into_iter().filter(|m| m.is_algebraic()).map(Some);
+    std::iter::once(None).chain(algebraic).collect()
+}
+
+impl Geometry {
+    /// n random points, some of them at one place, or a random matrix without symmetry.
+    pub fn new(random: &mut Random, n: u32, metric: Option<Metric>) -> Self {
+        let (mut points, mut matrix) = (Vec::new(), Vec::new());
+        match metric {
+            None => matrix = (0..n * n).map(|_| random.below(1 << 31) as i32 >> random.below(31)).collect(),
+            Some(_) => {
+                // Halves and quarters: what rounds up, what down, and what is a root of a whole number.
+                let mut coordinate = || (random.unit() * 40_000.0 - 20_000.0).round() / 4.0;
+                points = (0..n).map(|_| [coordinate(), coordinate(), coordinate()]).collect();
+                for i in (7..points.len()).step_by(16) {
+                    points[i] = points[i - 5];
+                }
+            }
+        }
+        Geometry { n, points, matrix, metric }
+    }
+
+    /// The coordinates; none where there is a matrix.
+    pub fn points(&self) -> &[[f64; 3]] {
+        &self.points
+    }
+
+    /// The matrix, if there is one.
+    pub fn matrix(&self) -> &[i32] {
+        &self.matrix
+    }
+
+    /// Distances for code on the CPU; valid while `self` is.
+    pub fn distances(&self) -> Distances {
+        let (matrix, points) = (self.matrix.as_ptr(), self.points.as_ptr());
+        Distances { matrix, points, metric: self.metric, n: self.n }
+    }
+
+    /// The metric's number for kernels.
+    pub fn device_metric(&self) -> u32 {
+        self.metric.map_or(BY_MATRIX, |m| m as u32)
+    }
+
+    /// For messages.
+    pub fn name(&self) -> &'static str {
+        self.metric.map_or("matrix", Metric::keyword)
+    }
+}
+
+/// Node ids of their type.
+pub fn typed<I: NodeId>(ids: &[u32]) -> Vec<I> {
+    ids.iter().map(|&v| I::new(v)).collect()
+}
+
+/// The numbers of node ids.
+pub fn numbers<I: NodeId>(ids: &[I]) -> Vec<u32> {
+    ids.iter().map(|v| v.get()).collect()
+}
+
+/// Floats at a 16-byte boundary, as core asks for on the CPU.
+#[derive(Clone, Copy)]
+#[repr(C, align(16))]
+pub struct Quad(pub [f32; 4]);
+
+/// A copy of `floats` at a 16-byte boundary.
+pub fn aligned(floats: &[f32]) -> Vec<Quad> {
+    let quad = |c: &[f32]| Quad(std::array::from_fn(|i| c.get(i).copied().unwrap_or(0.0)));
+    floats.chunks(4).map(quad).collect()
+}
+
+/// Whether `tour` visits each of n nodes once.
+pub fn is_tour(tour: &[u32], n: u32) -> bool {
+    let mut seen = vec![false; n as usize];
+    let fresh = |&v: &u32| seen.get_mut(v as usize).is_some_and(|s| !std::mem::replace(s, true));
+    tour.len() == n as usize && tour.iter().all(fresh)
+}

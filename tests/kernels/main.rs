@@ -1,0 +1,19 @@
+//! Every kernel on the GPU against the same code of `antwarp-core` on the CPU, bit for bit.
+//!
+//! Without a GPU the tests compute what they would expect, and say that they skip the rest.
+//!
+//! - `ANTWARP_REQUIRE_GPU=1`: no GPU is a failure.
+//! - `ANTWARP_TEST_SMALL=1`: small sizes only, for tools that slow kernels down (compute-sanitizer).
+
+mod canary;
+mod colony;
+mod construct;
+mod construct_candidates;
+mod construct_full;
+mod errors;
+mod gpu;
+mod input;
+mod judge;
+mod loading;
+mod tour_costs;
+mod trails;
