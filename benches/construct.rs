@@ -55,11 +55,16 @@ fn run(colony: &mut dyn Colony, iterations: u32) {
 /// Construction alone: without it, an iteration over all nodes is mostly trails when ants are few.
 fn cpu(c: &mut Criterion) {
     let (backend, _) = Backend::open(Choice::Cpu).expect("the CPU");
-    bench_variants(c, &backend, |_| ANTS, |colony, iterations| {
-        colony.phases().expect("times");
-        run(colony, iterations);
-        colony.phases().expect("times").construction
-    });
+    bench_variants(
+        c,
+        &backend,
+        |_| ANTS,
+        |colony, iterations| {
+            colony.phases().expect("times");
+            run(colony, iterations);
+            colony.phases().expect("times").construction
+        },
+    );
 }
 
 fn cuda(c: &mut Criterion) {

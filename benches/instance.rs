@@ -28,10 +28,8 @@ fn neighbors(c: &mut Criterion) {
     let mut group = c.benchmark_group("nearest");
     group.measurement_time(Duration::from_secs(6)).sample_size(10);
     group.throughput(Throughput::Elements(NODES as u64));
-    let instances = [
-        ("uniform", generate::uniform(NODES, 1)),
-        ("clustered", generate::clustered(NODES, NODES / 100, 1)),
-    ];
+    let instances =
+        [("uniform", generate::uniform(NODES, 1)), ("clustered", generate::clustered(NODES, NODES / 100, 1))];
     for (name, instance) in instances {
         let instance = instance.expect("random cities");
         group.bench_function(name, |b| b.iter(|| nearest(black_box(&instance), NEIGHBORS)));
