@@ -1,7 +1,7 @@
 //! `warp_construct_*`: tours, choosing in candidate lists.
 
 use antwarp::backend::cuda::{ConstructCandidates, Device, Launch};
-use antwarp_core::construct::{candidates, memory_bytes};
+use antwarp_core::construct::{Lists, candidates, memory_bytes};
 use antwarp_core::kernels::ConstructArgs;
 use antwarp_core::metric::Metric;
 use antwarp_core::node::NodeId;
@@ -28,6 +28,8 @@ struct Case {
     geometry: Geometry,
     lists: Vec<u32>,
     weights: Vec<f32>,
+    successor: Vec<u32>,
+    predecessor: Vec<u32>,
     cpu: Vec<u32>,
 }
 
@@ -47,7 +49,8 @@ impl Case {
             metric: geometry.device_metric(),
             padding: 0,
         };
-        let mut case = Case { args, geometry, lists, weights, cpu: Vec::new() };
+        let (successor, predecessor) = links(&mut random, n);
+        let mut case = Case { args, geometry, lists, weights, successor, predecessor, cpu: Vec::new() };
         case.cpu = case.expected::<B, S, I>();
         case
     }
@@ -55,16 +58,18 @@ impl Case {
     /// What the CPU builds.
     fn expected<B: Tabu, S: Select, I: NodeId>(&self) -> Vec<u32> {
         let (args, distances) = (self.args, self.geometry.distances());
-        let lists = typed::<I>(&self.lists);
-        let (lists, weights) = (lists.as_ptr(), self.weights.as_ptr());
+        let nodes = typed::<I>(&self.lists);
+        let lists = Lists {
+            k: args.k,
+            nodes: nodes.as_ptr(),
+            weights: self.weights.as_ptr(),
+            successor: self.successor.as_ptr(),
+            predecessor: self.predecessor.as_ptr(),
+        };
         serial_tours::<I>(args.n, args.ants, args.memory as usize, |ant, memory, tour| {
             let stream = Stream::new(args.seed, args.iteration, ant);
-            // SAFETY: lists and weights are n x k; memory and tour as `candidates` asks for.
-            unsafe {
-                candidates::<_, B, S, I, _>(
-                    Serial, args.n, args.k, lists, weights, distances, memory, tour, stream,
-                )
-            }
+            // SAFETY: lists and weights are n x k, links are of n nodes; memory and tour as `candidates` asks for.
+            unsafe { candidates::<_, B, S, I, _>(Serial, args.n, lists, distances, memory, tour, stream) }
         })
     }
 
@@ -91,6 +96,7 @@ impl Case {
         let (state, lists) = (upload(device, &[state(done)]), upload(device, &id_bytes::<I>(&self.lists)));
         let (weights, points) = (upload(device, &self.weights), upload(device, self.geometry.points()));
         let matrix = upload(device, self.geometry.matrix());
+        let (successor, predecessor) = (upload(device, &self.successor), upload(device, &self.predecessor));
         let mut memory = poisoned(device, global as usize);
         let mut tours = poisoned(device, (args.ants * args.n * I::BYTES) as usize);
         // SAFETY: arrays and shared memory have the sizes that `args` tell.
@@ -102,6 +108,8 @@ impl Case {
                 &state,
                 &lists,
                 &weights,
+                &successor,
+                &predecessor,
                 &points,
                 &matrix,
                 &mut memory,
@@ -120,6 +128,18 @@ impl Case {
             assert_same_tours(&what, self.args.n, &ids::<I>(&tours), &self.cpu);
         }
     }
+}
+
+/// Each node's neighbours in a tour; or, one time in three each, only those ahead, or none.
+fn links(random: &mut Random, n: u32) -> (Vec<u32>, Vec<u32>) {
+    let own: Vec<u32> = (0..n).collect();
+    let (mut successor, mut predecessor) = (own.clone(), own);
+    let tour = random.permutation(n);
+    let kind = random.below(3);
+    for (&a, &b) in tour.iter().zip(tour.iter().cycle().skip(1)).filter(|_| kind > 0) {
+        (successor[a as usize], predecessor[b as usize]) = (b, a);
+    }
+    if kind == 1 { (successor.clone(), successor) } else { (successor, predecessor) }
 }
 
 /// All sizes with all numbers of candidates, the metrics in turn; and each metric once where ants have to look
