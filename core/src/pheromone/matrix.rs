@@ -1,4 +1,4 @@
-//! A trail for every pair of nodes: n rows of [`row_stride`](crate::construct::row_stride) entries.
+//! A trail for every pair of nodes: n rows of [`row_stride`] entries.
 
 use super::Form;
 use crate::construct::row_stride;
