@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-/// See the [module](self). The messages name the remedy; the CLI prints them as they are.
+/// Why a backend failed. The messages name the remedy; the CLI prints them as they are.
 #[derive(Debug, Error)]
 pub enum BackendError {
     /// The binary was built without kernels.

@@ -25,7 +25,7 @@ pub const INVALID_TOUR: u8 = 6;
 /// Exit status after an interrupt.
 pub const INTERRUPTED: u8 = 130;
 
-/// See the [module](self).
+/// What ends a command early.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The command line asks for something impossible.

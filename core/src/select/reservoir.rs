@@ -2,8 +2,8 @@
 //! 4.2.2): everyone draws a key and the largest key wins.
 //!
 //! The paper's key is log2(u) / w; ours is w / -log2(u), which has the same order and needs no stored
-//! reciprocal of the weight. Among all unvisited nodes the race is between up to [`LEAVES`] leaves: leaf l holds
-//! the groups l, l + [`LEAVES`], ... of the tabu. A leaf runs with the sum of its weights, keeps one of its groups
+//! reciprocal of the weight. Among all unvisited nodes the race is between up to 64 leaves: leaf l holds
+//! the groups l, l + 64, ... of the tabu. A leaf runs with the sum of its weights, keeps one of its groups
 //! as it meets them, each with the probability of its share so far (Chao 1982), and a roulette decides inside the
 //! group. Each node still wins with the probability of its weight, and a logarithm a leaf is enough.
 

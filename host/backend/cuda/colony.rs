@@ -313,7 +313,7 @@ struct Tuning {
     best: (f32, u32),
 }
 
-/// See the [module](self).
+/// A colony whose tours, trails and best tour stay in device memory for the whole run.
 pub struct CudaColony<'p> {
     device: &'p Device,
     problem: &'p Problem,
