@@ -7,9 +7,8 @@
 
 /// A team of threads. A device team is a set of threads that run the same code in step between barriers.
 ///
-/// Reductions wait for every member's value, not for its memory accesses: where a reduction stands between
-/// writing and reading, or reading and writing, the data must flow through the reduced values, or a
-/// [`Team::barrier`] is needed. Two [`Team::arg_max`] need a barrier between them.
+/// Every reduction is a barrier too: what members read or wrote before it is done when it returns. Two
+/// [`Team::arg_max`] need another barrier between them, for their scratch memory.
 pub trait Team: Copy {
     /// Whether the team is one thread, which branches at no cost to others.
     const ALONE: bool = false;

@@ -4,7 +4,7 @@ use antwarp_core::team::{Slots, Team};
 
 use super::shared;
 use super::thread::{block_dim, sync_threads, thread_idx};
-use super::warp;
+use super::warp::{self, Warp};
 
 /// Where the values of `arg_max` lie: behind two rows of one 64-bit word a warp, so that one reduction
 /// can begin while a late warp still reads the result of another kind.
@@ -53,10 +53,10 @@ impl Team for Block {
     }
     #[inline(always)]
     fn arg_max(self, key: u32, tag: u32, value: u32) -> (u32, u32) {
-        let (key, tag, value) = warp::arg_max(key, tag, value);
         if self.warps() == 1 {
-            return (key, value);
+            return Warp.arg_max(key, tag, value);
         }
+        let (key, tag, value) = warp::arg_max(key, tag, value);
         // SAFETY: as in `exchange`; the barrier there orders both rows.
         let values = unsafe { Slots::<u32>::new(shared::dynamic().add(VALUES as usize).cast()) };
         if warp::lane() == 0 {

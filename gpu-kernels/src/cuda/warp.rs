@@ -124,15 +124,18 @@ impl Team for Warp {
     }
     #[inline(always)]
     fn arg_max(self, key: u32, tag: u32, value: u32) -> (u32, u32) {
+        self.barrier();
         let (key, _, value) = arg_max(key, tag, value);
         (key, value)
     }
     #[inline(always)]
     fn sum(self, value: u64) -> u64 {
+        self.barrier();
         sum_u64(value)
     }
     #[inline(always)]
     fn min(self, value: u64) -> u64 {
+        self.barrier();
         min_u64(value)
     }
 }
