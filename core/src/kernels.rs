@@ -27,8 +27,8 @@ pub struct ConstructArgs {
     pub k: u32,
     /// A [`crate::metric::Metric`], or [`BY_MATRIX`].
     pub metric: u32,
-    /// Nothing; keeps the size a multiple of 8.
-    pub padding: u32,
+    /// Nodes in reserve for a node, behind its candidates.
+    pub reserve: u32,
 }
 
 /// Scalars of the cost kernels.
@@ -111,8 +111,8 @@ macro_rules! with_kernel_families {
             }
             /// One tour an ant, choosing in candidate lists: [`construct::candidates`]($crate::construct::candidates).
             ConstructCandidates(ConstructArgs) {
-                state: In<ColonyState>, lists: In<u8>, weights: In<f32>, successor: In<u32>, predecessor: In<u32>,
-                points: In<[f64; 3]>, matrix: In<i32>, memory: InOut<u8>, tours: InOut<u8>
+                state: In<ColonyState>, lists: In<u8>, weights: In<f32>, reserves: In<u8>, successor: In<u32>,
+                predecessor: In<u32>, points: In<[f64; 3]>, matrix: In<i32>, memory: InOut<u8>, tours: InOut<u8>
             }
             /// The length of every tour: [`tour::cost`]($crate::tour::cost).
             TourCosts(CostArgs) {

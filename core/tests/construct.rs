@@ -17,6 +17,9 @@ use common::memory::{Array, Number};
 use common::teams::{ORDERS, Order, Shareable, run};
 use proptest::prelude::*;
 
+/// Nodes in reserve for a node: more than some teams, fewer than others.
+const RESERVE: u32 = 5;
+
 /// Nodes in a plane, some at one place, with their weights and candidate lists.
 struct World {
     n: u32,
@@ -25,6 +28,8 @@ struct World {
     rows: Array<f32>,
     lists: Vec<u32>,
     list_weights: Vec<f32>,
+    /// [`RESERVE`] more neighbours a node.
+    reserves: Vec<u32>,
     /// Successors and predecessors in the tour that ants follow: by number, to begin with.
     links: (Vec<u32>, Vec<u32>),
 }
@@ -41,19 +46,21 @@ impl World {
         let weight = |i: u32, j: u32| (1.0 / (0.1 + away(i, j)).powi(3)) as f32;
         let stride = row_stride(n);
         let mut rows = vec![0.0; (n * stride) as usize];
-        let (mut lists, mut list_weights) = (Vec::new(), Vec::new());
+        let (mut lists, mut list_weights, mut reserves) = (Vec::new(), Vec::new(), Vec::new());
         for i in 0..n {
             for j in (0..n).filter(|&j| j != i) {
                 rows[(i * stride + j) as usize] = weight(i, j);
             }
             let mut others: Vec<u32> = (0..n).filter(|&j| j != i).collect();
             others.sort_by(|&a, &b| away(i, a).total_cmp(&away(i, b)).then(a.cmp(&b)));
+            // Some are listed and in reserve, or twice in reserve: it makes no difference.
+            reserves.extend((0..RESERVE).map(|r| *others.get((k + r) as usize % n as usize).unwrap_or(&i)));
             others.truncate(k as usize);
             list_weights.extend(others.iter().map(|&j| weight(i, j)));
             lists.extend(others);
         }
         let links = ((0..n).map(|i| (i + 1) % n).collect(), (0..n).map(|i| (i + n - 1) % n).collect());
-        World { n, k, points, rows: Array::of(&rows), lists, list_weights, links }
+        World { n, k, points, rows: Array::of(&rows), lists, list_weights, reserves, links }
     }
 
     fn distance(&self) -> Distances {
@@ -92,10 +99,13 @@ impl World {
         memory: *mut u8,
         tour: Slots<I>,
     ) {
+        let reserves: Vec<I> = self.reserves.iter().map(|&v| I::new(v)).collect();
         let lists = Lists {
             k: self.k,
             nodes: lists,
             weights: self.list_weights.as_ptr(),
+            reserve: RESERVE,
+            reserves: reserves.as_ptr(),
             successor: self.links.0.as_ptr(),
             predecessor: self.links.1.as_ptr(),
         };
@@ -234,6 +244,8 @@ fn without_open_candidates_an_ant_follows_the_tour_then_the_nearest_node_is_next
     // The tour knows where 3 and 5 lead; the others are their own neighbours, as before any tour.
     world.links = ((0..n).collect(), (0..n).collect());
     (world.links.0[3], world.links.1[3], world.links.1[5]) = (8, 7, 2);
+    // One node has reserves, in an order that is not by distance.
+    world.reserves = (0..n).flat_map(|v| if v == 4 { [7, 8, 1, 1, 2] } else { [v; 5] }).collect();
     let nearest = |node: u32, open: &[u32]| {
         *open.iter().min_by_key(|&&v| ((x[node as usize] - x[v as usize]).abs() as u32, v)).unwrap()
     };
@@ -243,7 +255,8 @@ fn without_open_candidates_an_ant_follows_the_tour_then_the_nearest_node_is_next
         for step in 1..n as usize {
             let (node, open) = (tour[step - 1], &tour[step..]);
             let listed = world.lists[node as usize];
-            let known = [listed, world.links.0[node as usize], world.links.1[node as usize]];
+            let mut known = vec![listed, world.links.0[node as usize], world.links.1[node as usize]];
+            known.extend(&world.reserves[node as usize * RESERVE as usize..][..RESERVE as usize]);
             let expected =
                 known.into_iter().find(|v| open.contains(v)).unwrap_or_else(|| nearest(node, open));
             assert_eq!(tour[step], expected, "{tour:?} at {step}");

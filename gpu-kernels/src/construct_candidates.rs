@@ -24,6 +24,7 @@ struct Tables {
     state: In<ColonyState>,
     lists: In<u8>,
     weights: In<f32>,
+    reserves: In<u8>,
     successor: In<u32>,
     predecessor: In<u32>,
     points: In<[f64; 3]>,
@@ -48,6 +49,8 @@ unsafe fn ants<B: Tabu, S: Select, I: NodeId>(
             k: args.k,
             nodes: tables.lists.as_ptr().cast::<I>(),
             weights: tables.weights.as_ptr(),
+            reserve: args.reserve,
+            reserves: tables.reserves.as_ptr().cast::<I>(),
             successor: tables.successor.as_ptr(),
             predecessor: tables.predecessor.as_ptr(),
         };
@@ -83,10 +86,10 @@ macro_rules! entries {
         /// See the module. # Safety: the launcher in `antwarp` gives arrays of the sizes that `args` tell.
         #[unsafe(no_mangle)]
         pub unsafe extern "ptx-kernel" fn $name(
-            args: ConstructArgs, state: In<ColonyState>, lists: In<u8>, weights: In<f32>, successor: In<u32>,
-            predecessor: In<u32>, points: In<[f64; 3]>, matrix: In<i32>, memory: InOut<u8>, tours: InOut<u8>,
+            args: ConstructArgs, state: In<ColonyState>, lists: In<u8>, weights: In<f32>, reserves: In<u8>,
+            successor: In<u32>, predecessor: In<u32>, points: In<[f64; 3]>, matrix: In<i32>, memory: InOut<u8>, tours: InOut<u8>,
         ) {
-            let tables = Tables { state, lists, weights, successor, predecessor, points, matrix };
+            let tables = Tables { state, lists, weights, reserves, successor, predecessor, points, matrix };
             // SAFETY: the caller's promise.
             unsafe { ants::<$tabu, $select, $id>(args, tables, $place(args, memory), tours) }
         }

@@ -138,6 +138,7 @@ struct CpuColony<'p, I, B, S> {
     problem: &'p Problem,
     spec: ColonySpec,
     lists: Vec<I>,
+    reserves: Vec<I>,
     trails: Vec<Quad>,
     heuristic: Vec<Quad>,
     weights: Vec<Quad>,
@@ -155,12 +156,13 @@ impl<'p, I: NodeId + Default, B: Tabu, S: Select> CpuColony<'p, I, B, S> {
     fn new(problem: &'p Problem, spec: &ColonySpec) -> Result<Self, BackendError> {
         let (n, ants) = (problem.n() as usize, spec.ants as usize);
         check_memory(spec.entries(problem), n * ants, size_of::<I>())?;
-        let lists = problem.lists().iter().map(|&v| I::new(v)).collect();
+        let ids = |nodes: &[u32]| nodes.iter().map(|&v| I::new(v)).collect();
         let table = |what| allocate(what, spec.entries(problem).div_ceil(4));
         let mut colony = CpuColony {
             problem,
             spec: *spec,
-            lists,
+            lists: ids(problem.lists()),
+            reserves: ids(problem.reserves()),
             trails: table("the pheromone memory")?,
             heuristic: table("the heuristic values")?,
             weights: table("the weights")?,
@@ -223,6 +225,8 @@ impl<'p, I: NodeId + Default, B: Tabu, S: Select> CpuColony<'p, I, B, S> {
             k,
             nodes: self.lists.as_ptr(),
             weights: self.weights.as_ptr().cast::<f32>(),
+            reserve: self.problem.reserve(),
+            reserves: self.reserves.as_ptr(),
             successor: self.successor.as_ptr(),
             predecessor: if self.problem.is_directed() { &self.successor } else { &self.predecessor }
                 .as_ptr(),

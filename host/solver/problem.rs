@@ -10,8 +10,13 @@ use antwarp_core::metric::Metric;
 use crate::instance::Instance;
 use crate::instance::nearest;
 
-/// Candidates that the nearest-neighbour tour looks at before it looks at all nodes.
+/// Neighbours that the nearest-neighbour tour looks at before it looks at all nodes.
 const NEAR: usize = 16;
+/// Neighbours of a node in its candidate list and its reserve together: enough for nine in ten of the ants that find
+/// no open candidate.
+const LISTED: usize = 256;
+/// Ids that all lists may have together: with millions of nodes there are fewer reserves.
+const MOST_IDS: usize = 1 << 28;
 
 /// See the [module](self).
 pub struct Problem {
@@ -22,6 +27,8 @@ pub struct Problem {
     directed: bool,
     k: u32,
     lists: Vec<u32>,
+    reserve: u32,
+    reserves: Vec<u32>,
     unit_cost: i64,
 }
 
@@ -31,16 +38,18 @@ impl Problem {
         let n = instance.len();
         let most = n.saturating_sub(1);
         let wanted = k.map_or(0, |k| (k as usize).min(most));
-        let near = nearest(instance, wanted.max(NEAR.min(most)));
+        let listed = if wanted == 0 { 0 } else { wanted.max(LISTED.min(MOST_IDS / n).min(most)) };
+        let near = nearest(instance, listed.max(NEAR.min(most)));
         let order = nearest_neighbor_tour(instance, &near.ids, near.k);
         let mut place = vec![0u32; n];
         for (i, &v) in order.iter().enumerate() {
             place[v as usize] = i as u32;
         }
-        let lists = order
-            .iter()
-            .flat_map(|&v| near.ids[v as usize * near.k..][..wanted].iter().map(|&u| place[u as usize]));
-        let lists = lists.collect();
+        let rows = |from: usize, to: usize| -> Vec<u32> {
+            let row = |&v: &u32| near.ids[v as usize * near.k..][from..to].iter().map(|&u| place[u as usize]);
+            order.iter().flat_map(row).collect()
+        };
+        let (lists, reserves) = (rows(0, wanted), rows(wanted, listed));
         let unit_cost = instance.check_tour(&order).unwrap_or(1);
         let points =
             instance.points().map_or_else(Vec::new, |p| order.iter().map(|&v| p[v as usize]).collect());
@@ -54,6 +63,8 @@ impl Problem {
             directed: !instance.is_symmetric(),
             k: wanted as u32,
             lists,
+            reserve: (listed - wanted) as u32,
+            reserves,
             unit_cost,
             order,
         }
@@ -72,6 +83,16 @@ impl Problem {
     /// The candidate lists, n x k, nearest first; empty where all nodes are candidates.
     pub fn lists(&self) -> &[u32] {
         &self.lists
+    }
+
+    /// Nodes in reserve for a node, behind its candidates.
+    pub fn reserve(&self) -> u32 {
+        self.reserve
+    }
+
+    /// The neighbours behind the candidates, n x [`Problem::reserve`], nearest first.
+    pub fn reserves(&self) -> &[u32] {
+        &self.reserves
     }
 
     /// Length of the nearest-neighbour tour.

@@ -28,6 +28,7 @@ struct Case {
     geometry: Geometry,
     lists: Vec<u32>,
     weights: Vec<f32>,
+    reserves: Vec<u32>,
     successor: Vec<u32>,
     predecessor: Vec<u32>,
     cpu: Vec<u32>,
@@ -47,10 +48,13 @@ impl Case {
             iteration: k,
             k,
             metric: geometry.device_metric(),
-            padding: 0,
+            // Less than a warp of them, more, and none.
+            reserve: [3, 40, 0][k as usize % 3].min(n - 1),
         };
+        let reserves = random.lists(n, args.reserve);
         let (successor, predecessor) = links(&mut random, n);
-        let mut case = Case { args, geometry, lists, weights, successor, predecessor, cpu: Vec::new() };
+        let cpu = Vec::new();
+        let mut case = Case { args, geometry, lists, weights, reserves, successor, predecessor, cpu };
         case.cpu = case.expected::<B, S, I>();
         case
     }
@@ -58,11 +62,13 @@ impl Case {
     /// What the CPU builds.
     fn expected<B: Tabu, S: Select, I: NodeId>(&self) -> Vec<u32> {
         let (args, distances) = (self.args, self.geometry.distances());
-        let nodes = typed::<I>(&self.lists);
+        let (nodes, reserves) = (typed::<I>(&self.lists), typed::<I>(&self.reserves));
         let lists = Lists {
             k: args.k,
             nodes: nodes.as_ptr(),
             weights: self.weights.as_ptr(),
+            reserve: args.reserve,
+            reserves: reserves.as_ptr(),
             successor: self.successor.as_ptr(),
             predecessor: self.predecessor.as_ptr(),
         };
@@ -96,6 +102,7 @@ impl Case {
         let (state, lists) = (upload(device, &[state(done)]), upload(device, &id_bytes::<I>(&self.lists)));
         let (weights, points) = (upload(device, &self.weights), upload(device, self.geometry.points()));
         let matrix = upload(device, self.geometry.matrix());
+        let reserves = upload(device, &id_bytes::<I>(&self.reserves));
         let (successor, predecessor) = (upload(device, &self.successor), upload(device, &self.predecessor));
         let mut memory = poisoned(device, global as usize);
         let mut tours = poisoned(device, (args.ants * args.n * I::BYTES) as usize);
@@ -108,6 +115,7 @@ impl Case {
                 &state,
                 &lists,
                 &weights,
+                &reserves,
                 &successor,
                 &predecessor,
                 &points,

@@ -72,7 +72,7 @@ fn check<B: Tabu, S: Select, I: NodeId>(name: &str, place: Place) {
             iteration: n % 7,
             k: 0,
             metric: BY_MATRIX,
-            padding: 0,
+            reserve: 0,
         };
         let cpu = expected::<B, S, I>(args, &weights);
         (args, weights, cpu)

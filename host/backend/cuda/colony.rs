@@ -238,6 +238,7 @@ struct Buffers {
     points: Buffer<[f64; 3]>,
     matrix: Buffer<i32>,
     lists: Buffer<u8>,
+    reserves: Buffer<u8>,
     trails: Buffer<f32>,
     heuristic: Buffer<f32>,
     weights: Buffer<f32>,
@@ -290,6 +291,7 @@ impl Buffers {
             points: Buffer::from_slice(s, "the coordinates", problem.points())?,
             matrix: Buffer::from_slice(s, "the distance matrix", &device_matrix(problem))?,
             lists: Buffer::from_slice(s, "the candidate lists", &id_bytes(plan.storage, problem.lists()))?,
+            reserves: Buffer::from_slice(s, "the reserves", &id_bytes(plan.storage, problem.reserves()))?,
             trails: Buffer::zeroed(s, "the pheromone memory", entries)?,
             heuristic: Buffer::zeroed(s, "the heuristic values", entries)?,
             weights: Buffer::zeroed(s, "the weights", entries)?,
@@ -426,7 +428,7 @@ impl<'p> CudaColony<'p> {
             iteration: self.queued,
             k: self.problem.k(),
             metric: self.problem.device_metric(),
-            padding: 0,
+            reserve: self.problem.reserve(),
         };
         let launch = self.plan.launch(self.device, self.spec.ants);
         let (stream, b) = (self.device.stream(), &mut self.buffers);
@@ -445,6 +447,7 @@ impl<'p> CudaColony<'p> {
                         &b.state,
                         &b.lists,
                         &b.weights,
+                        &b.reserves,
                         &b.successor,
                         back,
                         &b.points,
