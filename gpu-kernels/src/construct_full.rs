@@ -67,7 +67,7 @@ macro_rules! entries {
             // SAFETY: the caller's promise.
             unsafe { ants::<$tabu, $select, $id>(args, state, weights, $place(args, memory), tours) }
         }
-        declare!($name: ConstructFull, 512, 3);
+        declare!($name: ConstructFull, 512, 2);
     )* };
 }
 

@@ -71,27 +71,17 @@ impl Select for Reservoir {
         };
         // SAFETY: groups asked for begin below the tabu's length.
         let weights = |g: u32| unsafe { tabu.weights(team, row, g) };
-        if groups <= LEAVES {
-            team.for_each(groups, |l| race(l, group::sum(weights(l)), l));
-        } else {
-            team.for_each(LEAVES, |l| {
-                let (mut sum, mut kept, mut g) = (0.0, l, l);
-                // Two groups a round, so that the weights of both are on the way together.
-                while g < groups {
-                    let other = g + LEAVES;
-                    let inside = other < groups;
-                    let (a, b) = (weights(g), weights(if inside { other } else { g }));
-                    let (a, b) = (group::sum(a), if inside { group::sum(b) } else { 0.0 });
-                    // The first one stays whatever is drawn: it is all of the sum.
-                    sum += a;
-                    kept = if draws.unit(LEAVES + g) * sum < a { g } else { kept };
-                    sum += b;
-                    kept = if draws.unit(LEAVES + other) * sum < b { other } else { kept };
-                    g = other + LEAVES;
-                }
-                race(l, sum, kept);
-            });
-        }
+        let leaves = if groups < LEAVES { groups } else { LEAVES };
+        team.for_each(leaves, |l| {
+            let (mut sum, mut kept, mut g) = (group::sum(weights(l)), l, l + LEAVES);
+            while g < groups {
+                let w = group::sum(weights(g));
+                sum += w;
+                kept = if draws.unit(LEAVES + g) * sum < w { g } else { kept };
+                g += LEAVES;
+            }
+            race(l, sum, kept);
+        });
         // Each member looks inside its own best group before the race is decided: after that the tabu may change.
         // SAFETY: as above; a member without any leaf looks into the first group, in vain.
         let node = unsafe { within(team, tabu, row, chosen, draws) };
