@@ -71,17 +71,21 @@ impl Select for Reservoir {
         };
         // SAFETY: groups asked for begin below the tabu's length.
         let weights = |g: u32| unsafe { tabu.weights(team, row, g) };
-        let leaves = if groups < LEAVES { groups } else { LEAVES };
-        team.for_each(leaves, |l| {
-            let (mut sum, mut kept, mut g) = (group::sum(weights(l)), l, l + LEAVES);
-            while g < groups {
-                let w = group::sum(weights(g));
-                sum += w;
-                kept = if draws.unit(LEAVES + g) * sum < w { g } else { kept };
-                g += LEAVES;
-            }
-            race(l, sum, kept);
-        });
+        // A group a leaf is a case of its own: small instances live on few instructions.
+        if groups <= LEAVES {
+            team.for_each(groups, |l| race(l, group::sum(weights(l)), l));
+        } else {
+            team.for_each(LEAVES, |l| {
+                let (mut sum, mut kept, mut g) = (group::sum(weights(l)), l, l + LEAVES);
+                while g < groups {
+                    let w = group::sum(weights(g));
+                    sum += w;
+                    kept = if draws.unit(LEAVES + g) * sum < w { g } else { kept };
+                    g += LEAVES;
+                }
+                race(l, sum, kept);
+            });
+        }
         // Each member looks inside its own best group before the race is decided: after that the tabu may change.
         // SAFETY: as above; a member without any leaf looks into the first group, in vain.
         let node = unsafe { within(team, tabu, row, chosen, draws) };
