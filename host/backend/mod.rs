@@ -48,9 +48,9 @@ pub struct Machine {
 pub struct Phases {
     /// Iterations measured.
     pub iterations: u32,
-    /// Building tours.
+    /// Building tours and computing their lengths.
     pub construction: Duration,
-    /// Everything else: tour lengths, the best tour, trails.
+    /// Everything else: the best tour, trails, weights.
     pub rest: Duration,
 }
 
