@@ -15,8 +15,9 @@ const NEAR: usize = 16;
 /// Neighbours of a node in its candidate list and its reserve together: enough for nine in ten of the ants that find
 /// no open candidate.
 const LISTED: usize = 256;
-/// Ids that all lists may have together: with millions of nodes there are fewer reserves.
-const MOST_IDS: usize = 1 << 28;
+/// Ids that all lists may have together; beyond some 131,000 nodes there are fewer reserves, for finding them takes
+/// longer than they save in a short run.
+const MOST_IDS: usize = 1 << 25;
 
 /// See the [module](self).
 pub struct Problem {
