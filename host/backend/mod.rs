@@ -116,7 +116,9 @@ impl Backend {
     pub fn default_ants(&self, n: u32) -> u32 {
         let most = match self {
             Backend::Cpu(_) => 64,
-            Backend::Cuda(_) => 1024,
+            // A GPU does not stop within an iteration: beyond 131,072 nodes it gets shorter by fewer ants, down to
+            // one for every multiprocessor of a large device.
+            Backend::Cuda(_) => ((1 << 27) / n.max(1)).clamp(128, 1024),
         };
         n.min(most)
     }
