@@ -16,6 +16,23 @@ pub fn sqrt(x: f64) -> f64 {
     }
 }
 
+/// The square root of an integer in single precision, with a relative error below 2^-22.
+#[inline(always)]
+pub fn approximate_root(x: f32) -> f32 {
+    #[cfg(target_arch = "nvptx64")]
+    {
+        unsafe extern "unadjusted" {
+            #[link_name = "llvm.nvvm.sqrt.approx.ftz.f"]
+            safe fn sqrt_approx(x: f32) -> f32;
+        }
+        sqrt_approx(x)
+    }
+    #[cfg(not(target_arch = "nvptx64"))]
+    {
+        libm::sqrtf(x)
+    }
+}
+
 /// The cosine of an angle in radians.
 #[inline]
 pub fn cos(x: f64) -> f64 {

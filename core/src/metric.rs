@@ -115,7 +115,7 @@ pub fn algebraic_distance(metric: Metric, a: [f64; 3], b: [f64; 3]) -> i32 {
     match metric {
         Metric::Euc2d => nint(sqrt(dx * dx + dy * dy)),
         Metric::Ceil2d => ceil(sqrt(dx * dx + dy * dy)),
-        Metric::Att => att(dx, dy),
+        Metric::Att => att(dx * dx + dy * dy),
         Metric::Man2d => nint(abs(dx) + abs(dy)),
         Metric::Max2d => max(nint(abs(dx)), nint(abs(dy))),
         Metric::Euc3d => nint(sqrt(dx * dx + dy * dy + dz * dz)),
@@ -129,20 +129,20 @@ pub fn algebraic_distance(metric: Metric, a: [f64; 3], b: [f64; 3]) -> i32 {
 
 /// TSPLIB's `nint` of a value that is not negative.
 #[inline(always)]
-fn nint(x: f64) -> i32 {
+pub(crate) fn nint(x: f64) -> i32 {
     (x + 0.5) as i32
 }
 
 /// Rounds up a value that is not negative, without a library call.
 #[inline(always)]
-fn ceil(x: f64) -> i32 {
+pub(crate) fn ceil(x: f64) -> i32 {
     let whole = x as i32;
     if (whole as f64) < x { whole.saturating_add(1) } else { whole }
 }
 
 #[inline(always)]
-fn att(dx: f64, dy: f64) -> i32 {
-    let r = sqrt((dx * dx + dy * dy) / 10.0);
+pub(crate) fn att(square: f64) -> i32 {
+    let r = sqrt(square / 10.0);
     let t = nint(r);
     if (t as f64) < r { t.saturating_add(1) } else { t }
 }

@@ -12,6 +12,16 @@
 pub trait Team: Copy {
     /// Whether the team is one thread, which branches at no cost to others.
     const ALONE: bool = false;
+    /// A part of the team that is a team of its own: a warp of a block. The parts of a team are equally large, and
+    /// each member is in one of them.
+    type Part: Team;
+
+    /// The part this member is in.
+    fn part(self) -> Self::Part;
+    /// That part's number, below [`Team::parts`].
+    fn part_rank(self) -> u32;
+    /// Number of parts.
+    fn parts(self) -> u32;
 
     /// This member's number, below [`Team::size`].
     fn rank(self) -> u32;
@@ -52,7 +62,20 @@ pub struct Serial;
 
 impl Team for Serial {
     const ALONE: bool = true;
+    type Part = Serial;
 
+    #[inline(always)]
+    fn part(self) -> Serial {
+        self
+    }
+    #[inline(always)]
+    fn part_rank(self) -> u32 {
+        0
+    }
+    #[inline(always)]
+    fn parts(self) -> u32 {
+        1
+    }
     #[inline(always)]
     fn rank(self) -> u32 {
         0
@@ -133,6 +156,23 @@ impl<T: Copy> Slots<T> {
 }
 
 impl Slots<u32> {
+    /// Sets bits of the word at `i`, which other members of the team `T` may do at the same time.
+    ///
+    /// # Safety
+    /// `i` is inside the array, and nobody reads or replaces the word meanwhile.
+    #[inline(always)]
+    pub unsafe fn insert<T: Team>(self, i: u32, bits: u32) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            if T::ALONE {
+                self.set(i, self.get(i) | bits);
+            } else {
+                let word = core::sync::atomic::AtomicU32::from_ptr(self.at(i));
+                word.fetch_or(bits, core::sync::atomic::Ordering::Relaxed);
+            }
+        }
+    }
+
     /// Clears bits of the word at `i`.
     ///
     /// # Safety

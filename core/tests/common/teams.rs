@@ -94,6 +94,17 @@ impl Member<'_> {
 }
 
 impl Team for Member<'_> {
+    type Part = Self;
+
+    fn part(self) -> Self {
+        self
+    }
+    fn part_rank(self) -> u32 {
+        0
+    }
+    fn parts(self) -> u32 {
+        1
+    }
     fn rank(self) -> u32 {
         self.rank
     }
@@ -188,6 +199,17 @@ pub struct Alone {
 }
 
 impl Team for Alone {
+    type Part = Self;
+
+    fn part(self) -> Self {
+        self
+    }
+    fn part_rank(self) -> u32 {
+        0
+    }
+    fn parts(self) -> u32 {
+        1
+    }
     fn rank(self) -> u32 {
         self.rank
     }

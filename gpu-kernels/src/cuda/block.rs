@@ -39,6 +39,20 @@ impl Block {
 }
 
 impl Team for Block {
+    type Part = Warp;
+
+    #[inline(always)]
+    fn part(self) -> Warp {
+        Warp
+    }
+    #[inline(always)]
+    fn part_rank(self) -> u32 {
+        thread_idx() / warp::SIZE
+    }
+    #[inline(always)]
+    fn parts(self) -> u32 {
+        self.warps()
+    }
     #[inline(always)]
     fn rank(self) -> u32 {
         thread_idx()

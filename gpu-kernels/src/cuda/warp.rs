@@ -110,6 +110,20 @@ pub fn sum_u64(mut value: u64) -> u64 {
 pub struct Warp;
 
 impl Team for Warp {
+    type Part = Warp;
+
+    #[inline(always)]
+    fn part(self) -> Warp {
+        self
+    }
+    #[inline(always)]
+    fn part_rank(self) -> u32 {
+        0
+    }
+    #[inline(always)]
+    fn parts(self) -> u32 {
+        1
+    }
     #[inline(always)]
     fn rank(self) -> u32 {
         lane()

@@ -1,0 +1,153 @@
+//! Where nodes are, in the form that local search reads: as few bytes a node as tell the distances exactly.
+//!
+//! A place is loaded once and used for several distances, and it can be copied nearer: [`Places`] are the same
+//! whether they lie in global or in shared memory.
+
+use crate::distance::{Distance, Distances, Plane};
+use crate::math;
+use crate::metric::{self, Metric};
+
+/// How places tell distances.
+pub trait Geometry: Copy + Send + Sync {
+    /// Where a node is.
+    type Place: Copy + Send + Sync;
+
+    /// The distance between the nodes at two places.
+    ///
+    /// # Safety
+    /// Both are places of nodes of the instance behind.
+    unsafe fn between(self, a: Self::Place, b: Self::Place) -> i32;
+}
+
+/// Extent, along each axis, up to which [`Grid`] is exact.
+pub const GRID_EXTENT: f64 = 2_097_151.0;
+
+/// Points of the plane with integer coordinates, from 0 to [`GRID_EXTENT`]: x in the lower half of a place, y in the
+/// upper.
+#[derive(Clone, Copy, Debug)]
+pub struct Grid {
+    /// Distances are rounded up (`CEIL_2D`), else to the nearest integer (`EUC_2D`).
+    pub up: bool,
+}
+
+impl Grid {
+    /// The place of integer coordinates.
+    #[inline(always)]
+    pub const fn place(x: u32, y: u32) -> u64 {
+        x as u64 | (y as u64) << 32
+    }
+}
+
+/// The root of `square` as a distance, given an integer that is at most 1 off. In integers, for a root in double
+/// precision takes three times as many instructions on a GPU.
+#[inline(always)]
+pub fn integer_root(square: u64, about: u32, up: bool) -> i32 {
+    let r = about as u64;
+    // Up: (r - 1)^2 < square <= r^2. Nearest: (r - 1/2)^2 < square < (r + 1/2)^2; no square is halfway.
+    let (low, high) =
+        if up { ((r * r + 1).wrapping_sub(2 * r), r * r) } else { ((r * r).wrapping_sub(r), r * r + r) };
+    about as i32 + (square > high) as i32 - (r > 0 && square <= low) as i32
+}
+
+impl Geometry for Grid {
+    type Place = u64;
+
+    #[inline(always)]
+    unsafe fn between(self, a: u64, b: u64) -> i32 {
+        let dx = (a as u32).wrapping_sub(b as u32) as i32;
+        let dy = ((a >> 32) as u32).wrapping_sub((b >> 32) as u32) as i32;
+        let square = (dx as i64 * dx as i64) as u64 + (dy as i64 * dy as i64) as u64;
+        if cfg!(target_arch = "nvptx64") {
+            // Up to an extent of 2^21 the approximate root is less than 0.6 off.
+            let about = math::approximate_root(square as f32) + if self.up { 1.0 } else { 0.5 };
+            // SAFETY: below 2^22.
+            integer_root(square, unsafe { about.to_int_unchecked() }, self.up)
+        } else {
+            let root = math::sqrt(square as f64);
+            if self.up { metric::ceil(root) } else { metric::nint(root) }
+        }
+    }
+}
+
+/// Points of the plane.
+#[derive(Clone, Copy, Debug)]
+pub struct Planar {
+    /// `EUC_2D`, `CEIL_2D` or `ATT`.
+    pub metric: Metric,
+}
+
+/// A point, whose halves a GPU reads together.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[repr(C, align(16))]
+pub struct Point(pub f64, pub f64);
+
+impl Geometry for Planar {
+    type Place = Point;
+
+    #[inline(always)]
+    unsafe fn between(self, a: Point, b: Point) -> i32 {
+        let square = (a.0 - b.0) * (a.0 - b.0) + (a.1 - b.1) * (a.1 - b.1);
+        if self.metric == Metric::Att {
+            return metric::att(square);
+        }
+        let root = math::sqrt(square);
+        if self.metric == Metric::Ceil2d { metric::ceil(root) } else { metric::nint(root) }
+    }
+}
+
+/// Any instance: a place is the node's number.
+#[derive(Clone, Copy, Debug)]
+pub struct Numbered {
+    /// Distances of the numbered nodes.
+    pub distances: Distances,
+}
+
+impl Geometry for Numbered {
+    type Place = u32;
+
+    #[inline(always)]
+    unsafe fn between(self, a: u32, b: u32) -> i32 {
+        // SAFETY: the caller's promise.
+        unsafe { numbered(self.distances, a, b) }
+    }
+}
+
+/// Out of line: with a branch for every metric it is long, and a search has many places that ask for distances.
+///
+/// # Safety
+/// As [`Distance::between`].
+#[inline(never)]
+unsafe fn numbered(distances: Distances, a: u32, b: u32) -> i32 {
+    // SAFETY: the caller's promise.
+    unsafe { distances.between(a, b) }
+}
+
+/// Distances of nodes at places that lie in a row in memory.
+pub struct Places<G: Geometry> {
+    /// How places tell distances.
+    pub geometry: G,
+    /// A place a node.
+    pub start: *const G::Place,
+}
+
+impl<G: Geometry> Clone for Places<G> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<G: Geometry> Copy for Places<G> {}
+
+impl<G: Geometry> Distance for Places<G> {
+    #[inline(always)]
+    unsafe fn between(self, i: u32, j: u32) -> i32 {
+        // SAFETY: the caller's promise.
+        unsafe { self.geometry.between(*self.start.add(i as usize), *self.start.add(j as usize)) }
+    }
+
+    #[inline(always)]
+    fn plane(self) -> Option<Plane> {
+        None
+    }
+}

@@ -1,0 +1,376 @@
+//! Descent into a local optimum, with don't-look bits (Bentley 1992).
+
+use crate::distance::Distance;
+use crate::node::NodeId;
+use crate::team::{Slots, Team};
+
+use super::links::Links;
+use super::moves::{Found, Kind, Move, Operator, View};
+
+/// Nodes to look at: a bit a node, the complement of Bentley's don't-look bits. They are taken in the order of their
+/// numbers, round and round.
+#[derive(Clone, Copy)]
+pub struct Dirty {
+    words: Slots<u32>,
+    n: u32,
+}
+
+/// No node.
+const NOBODY: u32 = u32::MAX;
+
+impl Dirty {
+    /// Words of 32 bits that `n` nodes take.
+    pub const fn words(n: u32) -> u32 {
+        n.div_ceil(32)
+    }
+
+    /// A view of the bits of `n` nodes.
+    ///
+    /// # Safety
+    /// `words` has [`Dirty::words`] elements for as long as the view is used, and bits of n and beyond stay 0.
+    #[inline(always)]
+    pub unsafe fn new(words: Slots<u32>, n: u32) -> Self {
+        Dirty { words, n }
+    }
+
+    /// Sets all bits, or clears them, and waits.
+    ///
+    /// # Safety
+    /// Nobody else uses the bits meanwhile.
+    #[inline(always)]
+    pub unsafe fn fill<T: Team>(self, team: T, set: bool) {
+        team.for_each(Dirty::words(self.n), |w| {
+            let left = self.n - 32 * w;
+            let all = if left >= 32 { u32::MAX } else { (1 << left) - 1 };
+            // SAFETY: each word is written by one member.
+            unsafe { self.words.set(w, if set { all } else { 0 }) };
+        });
+        team.barrier();
+    }
+
+    /// Sets the bit of a node, as other members may do for theirs.
+    ///
+    /// # Safety
+    /// `node < n`; nobody looks for a node meanwhile.
+    #[inline(always)]
+    pub unsafe fn insert<T: Team>(self, node: u32) {
+        // SAFETY: the caller's promise.
+        unsafe { self.words.insert::<T>(node / 32, 1 << (node % 32)) }
+    }
+
+    /// Clears the bit of a node.
+    ///
+    /// # Safety
+    /// `node < n`; only this member uses the bits meanwhile.
+    #[inline(always)]
+    unsafe fn remove(self, node: u32) {
+        // SAFETY: the caller's promise.
+        unsafe { self.words.set(node / 32, self.words.get(node / 32) & !(1 << (node % 32))) }
+    }
+
+    /// The first node of words `first .. first + count` behind `last`, going around; `last` is among them.
+    ///
+    /// # Safety
+    /// The words are some of all; nobody writes them meanwhile.
+    #[inline(always)]
+    unsafe fn next<T: Team>(self, team: T, first: u32, count: u32, last: u32) -> u32 {
+        let (start, shift) = (last / 32 - first, last % 32);
+        let behind = if shift == 31 { 0 } else { u32::MAX << (shift + 1) };
+        let mut found = u64::MAX;
+        let mut i = team.rank();
+        while i <= count {
+            let at = start + i;
+            let at = if at >= count { at - count } else { at };
+            let at = if at >= count { at - count } else { at };
+            // SAFETY: inside the words.
+            let word = unsafe { self.words.get(first + at) };
+            let word = if i == 0 {
+                word & behind
+            } else if i == count {
+                word & !behind
+            } else {
+                word
+            };
+            if word != 0 {
+                found = (i as u64) << 32 | (32 * (first + at) + word.trailing_zeros()) as u64;
+                break;
+            }
+            i += team.size();
+        }
+        team.min(found) as u32
+    }
+}
+
+/// Exchanges made, so that they can be unmade.
+pub struct Journal<I> {
+    entries: Slots<I>,
+    capacity: u32,
+    len: u32,
+}
+
+impl<I: NodeId> Journal<I> {
+    /// Room for `capacity` exchanges.
+    ///
+    /// # Safety
+    /// `entries` has four times as many elements for as long as the journal is used.
+    #[inline(always)]
+    pub unsafe fn new(entries: Slots<I>, capacity: u32) -> Self {
+        Journal { entries, capacity, len: 0 }
+    }
+
+    /// Forgets everything.
+    #[inline(always)]
+    pub fn clear(&mut self) {
+        self.len = 0;
+    }
+
+    /// Whether `count` more exchanges fit.
+    #[inline(always)]
+    pub fn has_room(&self, count: u32) -> bool {
+        self.len + count <= self.capacity
+    }
+
+    /// Notes an exchange; it is there after the next barrier.
+    ///
+    /// # Safety
+    /// There is room.
+    #[inline(always)]
+    pub unsafe fn push<T: Team>(&mut self, team: T, [a, b, c, d]: [u32; 4]) {
+        // SAFETY: inside the entries; each is written by one member.
+        team.for_each(4, |i| unsafe {
+            let node = if i < 2 {
+                if i == 0 { a } else { b }
+            } else if i == 2 {
+                c
+            } else {
+                d
+            };
+            self.entries.set(4 * self.len + i, I::new(node));
+        });
+        self.len += 1;
+    }
+
+    /// The last exchange that was noted, which is forgotten.
+    ///
+    /// # Safety
+    /// There is one, and a barrier stands behind its push.
+    #[inline(always)]
+    unsafe fn pop(&mut self) -> [u32; 4] {
+        self.len -= 1;
+        // SAFETY: inside the entries.
+        let node = |i| unsafe { self.entries.get(4 * self.len + i).get() };
+        [node(0), node(1), node(2), node(3)]
+    }
+
+    /// Unmakes all exchanges, the last one first.
+    ///
+    /// # Safety
+    /// They led to this view's tour.
+    #[inline(always)]
+    pub unsafe fn undo<T: Team, D: Distance, L: Links>(&mut self, team: T, view: View<I, D, L>) {
+        while self.len > 0 {
+            // SAFETY: exchanging the new edges brings back the old ones.
+            unsafe {
+                let [a, b, c, d] = self.pop();
+                view.tour.exchange(team, [a, c, b, d]);
+            }
+        }
+    }
+}
+
+/// Element `i` of six, without an array in memory.
+#[inline(always)]
+fn nth(t: [u32; 6], i: u32) -> u32 {
+    let low = if i == 0 { t[0] } else { t[1] };
+    let middle = if i == 2 { t[2] } else { t[3] };
+    let high = if i == 4 { t[4] } else { t[5] };
+    if i < 2 {
+        low
+    } else if i < 4 {
+        middle
+    } else {
+        high
+    }
+}
+
+/// Makes a move and sets the bits of the nodes whose edges it changes; waits for both.
+///
+/// # Safety
+/// The move can be made; nobody uses the bits meanwhile.
+#[inline(always)]
+pub unsafe fn make<T: Team, I: NodeId, D: Distance, L: Links>(
+    team: T,
+    view: View<I, D, L>,
+    dirty: Dirty,
+    m: Move,
+    journal: Option<&mut Journal<I>>,
+) {
+    // SAFETY: the caller's promise; a journal has room.
+    unsafe {
+        let mut step = 0;
+        let mut journal = journal;
+        team.for_each(m.ends(), |i| dirty.insert::<T>(nth(m.t, i)));
+        while step < m.steps() {
+            let exchange = m.step(step);
+            if let Some(journal) = journal.as_deref_mut() {
+                journal.push(team, exchange);
+            }
+            view.tour.exchange(team, exchange);
+            step += 1;
+        }
+    }
+}
+
+/// How often the search around a node asks for another move when links forbid the best one.
+const TRIES: u32 = 4;
+
+/// Makes improving moves, one at a time, until no dirty node has one or the journal, if there is one, is full.
+/// Returns by how much the tour got shorter; it is a local optimum of the operator around all nodes that were dirty.
+///
+/// `last` is where the round through the dirty nodes begins, and afterwards where it ended.
+///
+/// # Safety
+/// The view, the bits and the journal belong to this team alone, for the same nodes; `last < n`.
+#[inline(always)]
+pub unsafe fn descend<T: Team, O: Operator, I: NodeId, D: Distance, L: Links>(
+    team: T,
+    view: View<I, D, L>,
+    dirty: Dirty,
+    last: &mut u32,
+    mut journal: Option<&mut Journal<I>>,
+) -> i64 {
+    let mut gained = 0;
+    let words = Dirty::words(view.tour.n());
+    loop {
+        // SAFETY: reductions stand between reading the bits and writing them, and `make` ends with a barrier.
+        unsafe {
+            let node = dirty.next(team, 0, words, *last);
+            if node == NOBODY {
+                return gained;
+            }
+            *last = node;
+            team.single(|| dirty.remove(node));
+            let mut behind = Found::ANY;
+            let mut tries = 0;
+            while tries < TRIES {
+                let found = view.best::<T, O>(team, node, behind);
+                if found.gain == 0 {
+                    break;
+                }
+                let m = view.decode::<O>(node, found.code);
+                if !L::ASK || view.links.allow(team, view.tour, m) {
+                    if journal.as_ref().is_some_and(|j| !j.has_room(m.steps())) {
+                        dirty.fill(team, false);
+                        return gained;
+                    }
+                    gained += view.gain(m);
+                    make(team, view, dirty, m, journal.as_deref_mut());
+                    break;
+                }
+                behind = found;
+                tries += 1;
+            }
+        }
+    }
+}
+
+/// Words of shared memory that [`descend_together`] takes for each region, beside the bits: the last node looked at,
+/// whether one was, and its move.
+const PROPOSAL: u32 = 9;
+
+/// Words of shared memory that [`descend_together`] takes beside the bits.
+pub const fn proposal_words(regions: u32) -> u32 {
+    PROPOSAL * regions
+}
+
+/// As [`descend`], several moves a round: the nodes are cut into `regions`, in each of them a part of the team looks
+/// at one dirty node, and the moves found are made one after another where they still can be. The result does not
+/// depend on the team.
+///
+/// # Safety
+/// As [`descend`]; `proposals` has [`proposal_words`] elements; there is at least one region.
+#[inline(always)]
+pub unsafe fn descend_together<T: Team, O: Operator, I: NodeId, D: Distance, L: Links>(
+    team: T,
+    view: View<I, D, L>,
+    dirty: Dirty,
+    proposals: Slots<u32>,
+    regions: u32,
+) -> i64 {
+    let words = Dirty::words(view.tour.n());
+    let each = words.div_ceil(regions);
+    const NOTHING: u32 = 4;
+    // SAFETY: a region's words and proposal are one part's; barriers stand between proposing and making.
+    unsafe {
+        team.for_each(regions, |r| proposals.set(PROPOSAL * r, 32 * each * r));
+        team.barrier();
+        let mut gained = 0;
+        loop {
+            let mut region = team.part_rank();
+            let part = team.part();
+            while region < regions {
+                let proposal = PROPOSAL * region;
+                let first = each * region;
+                let count = if first >= words {
+                    0
+                } else if words - first < each {
+                    words - first
+                } else {
+                    each
+                };
+                let node =
+                    if count > 0 { dirty.next(part, first, count, proposals.get(proposal)) } else { NOBODY };
+                let mut kind = NOTHING;
+                if node != NOBODY {
+                    part.single(|| dirty.remove(node));
+                    let found = view.best::<T::Part, O>(part, node, Found::ANY);
+                    if found.gain > 0 {
+                        let m = view.decode::<O>(node, found.code);
+                        kind = m.kind as u32;
+                        part.for_each(6, |i| proposals.set(proposal + 3 + i, nth(m.t, i)));
+                    }
+                }
+                part.single(|| {
+                    if node != NOBODY {
+                        proposals.set(proposal, node);
+                    }
+                    proposals.set(proposal + 1, (node != NOBODY) as u32);
+                    proposals.set(proposal + 2, kind);
+                });
+                region += team.parts();
+            }
+            team.barrier();
+            let mut any = false;
+            let mut region = 0;
+            while region < regions {
+                let proposal = PROPOSAL * region;
+                any |= proposals.get(proposal + 1) != 0;
+                let kind = match proposals.get(proposal + 2) {
+                    0 => Some(Kind::Pair),
+                    1 => Some(Kind::Turned),
+                    2 => Some(Kind::Shifted),
+                    3 => Some(Kind::BothTurned),
+                    _ => None,
+                };
+                if let Some(kind) = kind {
+                    let t = |i| proposals.get(proposal + 3 + i);
+                    let m = Move { kind, t: [t(0), t(1), t(2), t(3), t(4), t(5)] };
+                    let possible = view.is_possible(m);
+                    team.barrier();
+                    if possible {
+                        gained += view.gain(m);
+                        make(team, view, dirty, m, None);
+                    } else {
+                        // Another move of this round was in the way: the node is looked at again.
+                        team.single(|| dirty.insert::<T>(m.t[0]));
+                    }
+                }
+                region += 1;
+            }
+            team.barrier();
+            if !any {
+                return gained;
+            }
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Perturbation: the double bridge (Martin, Otto, Felten 1991), which no sequential move of up to three edges undoes.
+
+use crate::distance::Distance;
+use crate::node::NodeId;
+use crate::rng::Draws;
+use crate::team::Team;
+
+use super::descend::{Dirty, Journal};
+use super::links::Links;
+use super::moves::View;
+
+/// Exchanges of a double bridge.
+pub const STEPS: u32 = 4;
+
+/// Where a tour A B C D is cut: B begins behind the node at position `first`, and B, C, D have these lengths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cut {
+    /// The position of A's last node.
+    pub first: u32,
+    /// Lengths of B, C, D, at least 1 each, less than n together.
+    pub lengths: [u32; 3],
+}
+
+impl Cut {
+    /// Three segments in a row of up to `longest` nodes each, anywhere.
+    ///
+    /// `n` is at least 4, `longest` at least 1.
+    #[inline(always)]
+    pub fn local(draws: Draws, n: u32, longest: u32) -> Cut {
+        let most = (n - 1) / 3;
+        let most = if longest < most { longest } else { most };
+        let length = |item| 1 + draws.below(item, most);
+        Cut { first: draws.below(0, n), lengths: [length(1), length(2), length(3)] }
+    }
+
+    /// Four different edges of the whole tour, each set of four equally likely.
+    ///
+    /// `n` is at least 4.
+    #[inline(always)]
+    pub fn anywhere(draws: Draws, n: u32) -> Cut {
+        // A first edge, then three different ones of the n - 1 others, in order: Floyd's sampling.
+        let m = n - 1;
+        let mut a = draws.below(1, m - 2);
+        let mut b = draws.below(2, m - 1);
+        if b == a {
+            b = m - 2;
+        }
+        let mut c = draws.below(3, m);
+        if c == a || c == b {
+            c = m - 1;
+        }
+        let swap = |x: &mut u32, y: &mut u32| {
+            if *x > *y {
+                core::mem::swap(x, y)
+            }
+        };
+        swap(&mut a, &mut b);
+        swap(&mut b, &mut c);
+        swap(&mut a, &mut b);
+        Cut { first: draws.below(0, n), lengths: [a + 1, b - a, c - b] }
+    }
+}
+
+/// Turns A B C D into A D C B and sets the bits of the eight nodes at the cuts; waits for both. Returns how much longer
+/// the tour gets, or `None`, with nothing done, where one of the edges on the way must stay.
+///
+/// # Safety
+/// The view, the bits and the journal belong to this team alone; the journal has room for [`STEPS`].
+#[inline(always)]
+pub unsafe fn double_bridge<T: Team, I: NodeId, D: Distance, L: Links>(
+    team: T,
+    view: View<I, D, L>,
+    dirty: Dirty,
+    cut: Cut,
+    journal: &mut Journal<I>,
+) -> Option<i64> {
+    let n = view.tour.n();
+    let [b, c, d] = cut.lengths;
+    // SAFETY: positions wrap around below n; the cut is inside the tour.
+    unsafe {
+        if !view.links.are_loose(team, view.tour, cut.first, b + c + d + 1) {
+            return None;
+        }
+        let at = |offset: u32| {
+            let position = cut.first + offset;
+            view.tour.at(if position >= n { position - n } else { position })
+        };
+        let a = at(0);
+        let (b1, b2, c1, c2, d1, d2) = (at(1), at(b), at(b + 1), at(b + c), at(b + c + 1), at(b + c + d));
+        let e = if b + c + d + 1 == n { a } else { at(b + c + d + 1) };
+        let length = |i, j| view.distance.between(i, j) as i64;
+        let added = length(a, d1) + length(d2, c1) + length(c2, b1) + length(b2, e);
+        let removed = length(a, b1) + length(b2, c1) + length(c2, d1) + length(d2, e);
+        let steps = [[a, b1, d2, e], [a, d2, d1, c2], [d2, c2, c1, b2], [c2, b2, b1, e]];
+        team.barrier();
+        team.for_each(8, |i| {
+            let node = match i {
+                0 => a,
+                1 => b1,
+                2 => b2,
+                3 => c1,
+                4 => c2,
+                5 => d1,
+                6 => d2,
+                _ => e,
+            };
+            dirty.insert::<T>(node);
+        });
+        // Written out: an array that is read at a number known only when it runs would lie in memory.
+        journal.push(team, steps[0]);
+        view.tour.exchange(team, steps[0]);
+        journal.push(team, steps[1]);
+        view.tour.exchange(team, steps[1]);
+        journal.push(team, steps[2]);
+        view.tour.exchange(team, steps[2]);
+        journal.push(team, steps[3]);
+        view.tour.exchange(team, steps[3]);
+        Some(added - removed)
+    }
+}
