@@ -1,4 +1,4 @@
-//! Neighbours of every node: the [nearest], and the nearest of each [quadrant] around it.
+//! Neighbours of every node: the [`nearest`], and the nearest of each [`quadrant()`] around it.
 //!
 //! Neighbours of one node are ordered by the instance's distance, then by the straight line between the
 //! points before any rounding, then by number; `GEO` and matrices know no such line. The order is total, so
@@ -62,7 +62,7 @@ impl Neighborhood {
     }
 }
 
-/// The `k` nearest neighbours of each of these nodes among them; all others if `k` is larger.
+/// The `k` nearest neighbours of each of these nodes, all different, among them; all others if `k` is larger.
 pub(crate) fn nearest_among(instance: &Instance, nodes: Vec<u32>, k: usize) -> Neighborhood {
     let k = k.min(nodes.len().saturating_sub(1));
     match instance.distances() {
