@@ -40,8 +40,12 @@ pub fn clustered(n: usize, clusters: usize, seed: u64) -> Result<Instance> {
 }
 
 /// A whole number below `end`, by multiplication: libraries may change how they draw from a range.
+pub(crate) fn draw(draws: &mut Pcg64, end: u64) -> u64 {
+    ((u128::from(draws.next_u64()) * u128::from(end)) >> 64) as u64
+}
+
 fn below(draws: &mut Pcg64, end: u64) -> f64 {
-    ((u128::from(draws.next_u64()) * u128::from(end)) >> 64) as f64
+    draw(draws, end) as f64
 }
 
 /// Nearly a standard normal number: twelve uniform ones added. Unlike the exact formulas it needs no

@@ -18,4 +18,5 @@ pub use antwarp_core::metric::Metric;
 pub use best_known::BestKnown;
 pub use error::{InstanceError, Result, SyntaxError, TourError};
 pub use model::{Distances, Instance, Kind};
-pub use neighbors::{NeighborLists, nearest};
+pub(crate) use neighbors::nearest_among;
+pub use neighbors::{NeighborLists, nearest, quadrant};

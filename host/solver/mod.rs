@@ -2,6 +2,7 @@
 
 pub mod mmas;
 pub mod problem;
+pub mod start;
 pub mod stop;
 
 use serde::Serialize;

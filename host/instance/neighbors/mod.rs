@@ -1,17 +1,21 @@
-//! The nearest neighbours of every node.
+//! Neighbours of every node: the [`nearest`], and the nearest of each [`quadrant()`] around it.
 //!
 //! Neighbours of one node are ordered by the instance's distance, then by the straight line between the
 //! points before any rounding, then by number; `GEO` and matrices know no such line. The order is total, so
 //! lists do not depend on threads.
 
-use antwarp_core::metric::{EARTH_RADIUS, Metric, distance, geo_radians};
+mod outwards;
+mod quadrant;
+
+use antwarp_core::metric::{Metric, distance};
 use rayon::prelude::*;
-use rstar::RTree;
-use rstar::primitives::GeomWithData;
 
 use super::model::{Distances, Instance};
+use outwards::{Collector, Places, Stop, Visitor, Walk, on_globe};
 
-/// The nearest neighbours of every node, nearest first.
+pub use quadrant::quadrant;
+
+/// Neighbours of every node, nearest first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NeighborLists {
     /// Neighbours of each node.
@@ -33,18 +37,48 @@ impl NeighborLists {
 
 /// The `k` nearest neighbours of every node by the distance from it; all others if `k` is larger.
 pub fn nearest(instance: &Instance, k: usize) -> NeighborLists {
-    let k = k.min(instance.len() - 1);
-    let ids = match instance.distances() {
-        _ if k == 0 => Vec::new(),
+    let nodes = (0..instance.len() as u32).collect();
+    nearest_among(instance, nodes, k).by_number()
+}
+
+/// Lists of some nodes, each with neighbours among them only.
+pub(crate) struct Neighborhood {
+    /// Neighbours of each node.
+    pub(crate) k: usize,
+    /// The nodes; where there are coordinates, nodes near each other stand near each other.
+    pub(crate) nodes: Vec<u32>,
+    /// The neighbours of `nodes[i]` are `ids[i * k..(i + 1) * k]`, nearest first.
+    pub(crate) ids: Vec<u32>,
+}
+
+impl Neighborhood {
+    /// The lists of all nodes of an instance, in the order of the nodes' numbers.
+    fn by_number(self) -> NeighborLists {
+        let mut ids = vec![0; self.ids.len()];
+        for (list, &node) in self.ids.chunks_exact(self.k.max(1)).zip(&self.nodes) {
+            ids[node as usize * self.k..][..self.k].copy_from_slice(list);
+        }
+        NeighborLists { k: self.k, ids }
+    }
+}
+
+/// The `k` nearest neighbours of each of these nodes, all different, among them; all others if `k` is larger.
+pub(crate) fn nearest_among(instance: &Instance, nodes: Vec<u32>, k: usize) -> Neighborhood {
+    let k = k.min(nodes.len().saturating_sub(1));
+    match instance.distances() {
+        _ if k == 0 => Neighborhood { k, nodes, ids: Vec::new() },
         Distances::Points { metric, points } => match Geometry::of(*metric) {
-            Some(Geometry::Plane(stop)) => by_tree(*metric, points, k, stop, |p| [p[0], p[1]]),
-            Some(Geometry::Solid(stop)) => by_tree(*metric, points, k, stop, |p| p),
-            Some(Geometry::Globe) => by_tree(*metric, points, k, Stop::Globe, on_globe),
-            None => by_comparison(instance, k),
+            Some(Geometry::Plane(stop)) => by_tree(*metric, points, nodes, k, stop, in_plane),
+            Some(Geometry::Solid(stop)) => by_tree(*metric, points, nodes, k, stop, |p| p),
+            Some(Geometry::Globe) => by_tree(*metric, points, nodes, k, Stop::Globe, on_globe),
+            None => by_comparison(instance, nodes, k),
         },
-        Distances::Matrix(_) => by_comparison(instance, k),
-    };
-    NeighborLists { k, ids }
+        Distances::Matrix(_) => by_comparison(instance, nodes, k),
+    }
+}
+
+fn in_plane(point: [f64; 3]) -> [f64; 2] {
+    [point[0], point[1]]
 }
 
 /// Where straight lines tell how near two nodes are.
@@ -71,28 +105,6 @@ impl Geometry {
     }
 }
 
-/// When all points that can be among the nearest have been met, going outwards.
-#[derive(Clone, Copy)]
-enum Stop {
-    /// The distance grows with the straight line: behind the k-th, and all as far as it.
-    Line,
-    /// The distance is at least the line divided by the root of this.
-    Scaled(f64),
-    /// The distance is the arc over a chord.
-    Globe,
-}
-
-impl Stop {
-    /// A number that no distance of points this far apart falls short of. Rounding takes less than 1.
-    fn least_distance(self, line_squared: f64) -> f64 {
-        match self {
-            Stop::Line => 0.0,
-            Stop::Scaled(divisor) => (line_squared / divisor).sqrt() - 1.0,
-            Stop::Globe => 2.0 * EARTH_RADIUS * (line_squared.sqrt() / 2.0).min(1.0).asin() - 1.0,
-        }
-    }
-}
-
 /// Smaller is nearer: distance, squared straight line, number. Lines are never negative, so their bits
 /// are ordered like them.
 type Nearness = (i32, u64, u32);
@@ -107,12 +119,11 @@ fn nearness(metric: Metric, points: &[[f64; 3]], from: u32, to: u32) -> Nearness
 }
 
 /// The k nearest of all other nodes, by looking at each.
-fn by_comparison(instance: &Instance, k: usize) -> Vec<u32> {
-    let n = instance.len() as u32;
-    let mut ids = vec![0; n as usize * k];
-    ids.par_chunks_mut(k).zip(0..n).for_each_init(Vec::new, |candidates, (list, from)| {
+fn by_comparison(instance: &Instance, nodes: Vec<u32>, k: usize) -> Neighborhood {
+    let mut ids = vec![0; nodes.len() * k];
+    ids.par_chunks_mut(k).zip(&nodes).for_each_init(Vec::new, |candidates, (list, &from)| {
         candidates.clear();
-        let others = (0..n).filter(|&to| to != from);
+        let others = nodes.iter().copied().filter(|&to| to != from);
         match instance.distances() {
             Distances::Points { metric, points } => {
                 candidates.extend(others.map(|to| nearness(*metric, points, from, to)));
@@ -121,7 +132,7 @@ fn by_comparison(instance: &Instance, k: usize) -> Vec<u32> {
         }
         take_nearest(candidates, list);
     });
-    ids
+    Neighborhood { k, nodes, ids }
 }
 
 /// Fills a list with the nearest candidates.
@@ -137,101 +148,50 @@ fn take_nearest(candidates: &mut [Nearness], list: &mut [u32]) {
 }
 
 /// The k nearest by going outwards from each node in a tree.
-///
-/// Nodes at one place are one entry of the tree: thousands of them would otherwise be looked at
-/// thousands of times.
 fn by_tree<P>(
     metric: Metric,
     points: &[[f64; 3]],
+    nodes: Vec<u32>,
     k: usize,
     stop: Stop,
     embed: impl Fn([f64; 3]) -> P + Sync,
-) -> Vec<u32>
+) -> Neighborhood
 where
     P: rstar::Point<Scalar = f64> + Send + Sync,
 {
-    let nodes = nodes_by_place(points, metric.dimensions());
-    let same_place = |a: &u32, b: &u32| {
-        let axes = metric.dimensions();
-        points[*a as usize][..axes] == points[*b as usize][..axes]
-    };
-    let mut groups: Vec<&[u32]> = nodes.chunk_by(same_place).collect();
-    let places = groups.iter().map(|group| GeomWithData::new(embed(points[group[0] as usize]), *group));
-    let tree = RTree::bulk_load(places.collect::<Vec<_>>());
-    // In the order of the tree, neighbours in memory ask for the same branches.
-    groups = tree.iter().map(|place| place.data).collect();
-    let order: Vec<u32> = groups.into_iter().flatten().copied().collect();
-
-    let mut lists = vec![0; order.len() * k];
-    lists.par_chunks_mut(k).zip(&order).for_each_init(Vec::new, |candidates, (list, &from)| {
-        candidates.clear();
-        let mut bound = Bound { k, stop, seen_line: f64::NEG_INFINITY, kth: None };
-        for (place, line) in tree.nearest_neighbor_iter_with_distance_2(embed(points[from as usize])) {
-            if bound.is_behind(line, candidates) {
-                break;
-            }
-            // More than k + 1 nodes of one place are never needed: lower numbers come first.
-            let some = place.data.iter().take(k + 1).filter(|&&to| to != from);
-            candidates.extend(some.map(|&to| nearness(metric, points, from, to)));
-        }
-        take_nearest(candidates, list);
+    let places = Places::new(metric, points, nodes, &embed);
+    let nodes = places.in_tree_order();
+    let mut ids = vec![0; nodes.len() * k];
+    let start = || (Walk::new(), Collector::new(k, stop));
+    ids.par_chunks_mut(k).zip(&nodes).for_each_init(start, |(walk, collector), (list, &from)| {
+        collector.clear();
+        let mut nearest = Nearest { metric, points, from, collector };
+        walk.outwards(&places, embed(points[from as usize]), &mut nearest);
+        take_nearest(&mut collector.candidates, list);
     });
+    Neighborhood { k, nodes, ids }
+}
 
-    let mut ids = vec![0; lists.len()];
-    for (list, &from) in lists.chunks_exact(k).zip(&order) {
-        ids[from as usize * k..][..k].copy_from_slice(list);
+/// Collects the nearest neighbours of a node.
+struct Nearest<'a> {
+    metric: Metric,
+    points: &'a [[f64; 3]],
+    from: u32,
+    collector: &'a mut Collector,
+}
+
+impl<P: rstar::Point<Scalar = f64>> Visitor<P> for Nearest<'_> {
+    fn is_done(&mut self, line: f64) -> bool {
+        self.collector.is_complete(line)
     }
-    ids
-}
 
-/// Tells when a walk outwards has met enough nodes.
-struct Bound {
-    k: usize,
-    stop: Stop,
-    seen_line: f64,
-    /// The k-th smallest distance, and how many nodes it was found among.
-    kth: Option<(i32, usize)>,
-}
-
-impl Bound {
-    /// Whether nothing from this line on can be among the nearest.
-    fn is_behind(&mut self, line: f64, candidates: &mut [Nearness]) -> bool {
-        let last = std::mem::replace(&mut self.seen_line, line);
-        if candidates.len() < self.k {
-            return false;
-        }
-        if matches!(self.stop, Stop::Line) {
-            return line > last;
-        }
-        // Selecting again and again would cost more than it saves: only when the nodes have doubled.
-        let stale = self.kth.is_none_or(|(_, among)| candidates.len() >= 2 * among);
-        if stale {
-            let kth = candidates.select_nth_unstable(self.k - 1).1.0;
-            self.kth = Some((kth, candidates.len()));
-        }
-        self.kth.is_some_and(|(kth, _)| self.stop.least_distance(line) > f64::from(kth))
+    fn meet(&mut self, nodes: &[u32], line: f64) {
+        self.collector.meet(self.metric, self.points, self.from, nodes, line);
     }
-}
-
-/// All nodes, those at one place beside each other and ascending.
-fn nodes_by_place(points: &[[f64; 3]], axes: usize) -> Vec<u32> {
-    let mut nodes: Vec<u32> = (0..points.len() as u32).collect();
-    let place = |node: u32| &points[node as usize][..axes];
-    nodes.par_sort_unstable_by(|&a, &b| {
-        place(a).partial_cmp(place(b)).expect("coordinates are finite").then(a.cmp(&b))
-    });
-    nodes
-}
-
-/// The point of a unit sphere at a latitude and a longitude.
-fn on_globe(point: [f64; 3]) -> [f64; 3] {
-    let (latitude, longitude) = (geo_radians(point[0]), geo_radians(point[1]));
-    let radius = latitude.cos();
-    [radius * longitude.cos(), radius * longitude.sin(), latitude.sin()]
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use proptest::prelude::*;
 
     use super::*;
@@ -264,7 +224,7 @@ mod tests {
     }
 
     /// Few distinct coordinates give ties and duplicates, many give neither.
-    fn points() -> impl Strategy<Value = Vec<[f64; 3]>> {
+    pub(super) fn points() -> impl Strategy<Value = Vec<[f64; 3]>> {
         let coordinate = || prop_oneof![(0..6).prop_map(f64::from), -90.0..90.0, -0.5..0.5];
         prop::collection::vec(prop::array::uniform3(coordinate()), 1..60)
     }

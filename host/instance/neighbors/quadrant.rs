@@ -1,0 +1,318 @@
+//! The nearest neighbours of each quadrant around every node (Johnson and McGeoch 1997; Fosin, Carić and
+//! Ivanković 2013, section 2.1).
+//!
+//! In clustered instances the nearest neighbours of a node may all lie on one side of it, and its edge to the other
+//! side is in no list. The nearest of each quadrant lead out of a cluster.
+
+use antwarp_core::metric::{GEO_PI, Metric, geo_radians};
+use rayon::prelude::*;
+use rstar::AABB;
+
+use super::outwards::{Collector, Places, Stop, Visitor, Walk, on_globe};
+use super::{Geometry, Nearest, Nearness, NeighborLists, in_plane, nearest};
+use crate::instance::Instance;
+
+/// On the globe, quadrants are looked for among this many times k neighbours.
+const WIDER: usize = 8;
+
+/// The `k / 4` nearest neighbours in each quadrant around every node, and where a quadrant has fewer, or `k` is no
+/// multiple of 4, the nearest ones that are not among them; all other nodes if `k` is larger.
+///
+/// A list holds `k` different nodes in the order of [`nearest`]. A quadrant has the axis that it begins with
+/// counter-clockwise and not the one that it ends with; nodes at the same place belong to the first.
+///
+/// In the plane this is exact. `GEO` has quadrants of latitude and longitude, the short way round, and looks for them
+/// among the `8 k` nearest only. Instances in space and matrices have no quadrants: they get the nearest neighbours.
+pub fn quadrant(instance: &Instance, k: usize) -> NeighborLists {
+    let k = k.min(instance.len() - 1);
+    let (Some(metric), Some(points)) = (instance.metric(), instance.points()) else {
+        return nearest(instance, k);
+    };
+    match Geometry::of(metric) {
+        Some(Geometry::Plane(stop)) if k >= 4 => in_the_plane(metric, points, k, stop),
+        Some(Geometry::Globe) if k >= 4 => on_the_globe(points, k),
+        _ => nearest(instance, k),
+    }
+}
+
+/// The quadrant, from 0, of a point seen from another one.
+fn quadrant_of(dx: f64, dy: f64) -> usize {
+    match (dx, dy) {
+        _ if dx > 0.0 && dy >= 0.0 => 0,
+        _ if dx <= 0.0 && dy > 0.0 => 1,
+        _ if dx < 0.0 && dy <= 0.0 => 2,
+        _ if dx >= 0.0 && dy < 0.0 => 3,
+        _ => 0,
+    }
+}
+
+fn in_the_plane(metric: Metric, points: &[[f64; 3]], k: usize, stop: Stop) -> NeighborLists {
+    let places = Places::new(metric, points, (0..points.len() as u32).collect(), in_plane);
+    let order = places.in_tree_order();
+    let mut lists = vec![0; order.len() * k];
+    let start = || {
+        let quadrants = [(); 4].map(|()| Collector::new(k / 4, stop));
+        (Walk::new(), Collector::new(k, stop), quadrants, Vec::new())
+    };
+    lists.par_chunks_mut(k).zip(&order).for_each_init(
+        start,
+        |(walk, all, quadrants, chosen), (list, &from)| {
+            all.clear();
+            quadrants.iter_mut().for_each(Collector::clear);
+            let center = in_plane(points[from as usize]);
+            let nearest = Nearest { metric, points, from, collector: all };
+            walk.outwards(&places, center, &mut Around { center, nearest, quadrants, open: [true; 5] });
+            choose(&mut all.candidates, quadrants.each_mut().map(|q| &mut q.candidates), chosen, list);
+        },
+    );
+    super::Neighborhood { k, nodes: order, ids: lists }.by_number()
+}
+
+/// Collects the nearest neighbours of a node, and the nearest of each quadrant around it.
+struct Around<'a> {
+    center: [f64; 2],
+    nearest: Nearest<'a>,
+    quadrants: &'a mut [Collector; 4],
+    /// Which quadrants may get more; at last, whether all of them together may.
+    open: [bool; 5],
+}
+
+impl Visitor<[f64; 2]> for Around<'_> {
+    fn is_done(&mut self, line: f64) -> bool {
+        let collectors = self.quadrants.iter_mut().chain([&mut *self.nearest.collector]);
+        for (open, collector) in self.open.iter_mut().zip(collectors) {
+            *open = *open && !collector.is_complete(line);
+        }
+        self.open == [false; 5]
+    }
+
+    /// An empty quadrant would be searched to the end of the world if only lines counted.
+    fn wants(&self, envelope: &AABB<[f64; 2]>) -> bool {
+        let [x, y] = self.center;
+        let ([left, lower], [right, upper]) = (envelope.lower(), envelope.upper());
+        let is_inside = left <= x && x <= right && lower <= y && y <= upper;
+        self.open[4]
+            || self.open[0] && (right > x && upper >= y || is_inside)
+            || self.open[1] && left <= x && upper > y
+            || self.open[2] && left < x && lower <= y
+            || self.open[3] && right >= x && lower < y
+    }
+
+    fn meet(&mut self, nodes: &[u32], line: f64) {
+        let Nearest { metric, points, from, .. } = self.nearest;
+        if self.open[4] {
+            self.nearest.collector.meet(metric, points, from, nodes, line);
+        }
+        let [x, y] = in_plane(points[nodes[0] as usize]);
+        let quadrant = quadrant_of(x - self.center[0], y - self.center[1]);
+        if self.open[quadrant] {
+            self.quadrants[quadrant].meet(metric, points, from, nodes, line);
+        }
+    }
+}
+
+/// Fills a list with the nearest of each quadrant, and with the nearest of all.
+fn choose(
+    all: &mut [Nearness],
+    quadrants: [&mut Vec<Nearness>; 4],
+    chosen: &mut Vec<Nearness>,
+    list: &mut [u32],
+) {
+    let k = list.len();
+    chosen.clear();
+    for candidates in quadrants {
+        candidates.sort_unstable();
+        chosen.extend(candidates.iter().take(k / 4));
+    }
+    let missing = k - chosen.len();
+    if missing > 0 {
+        all.sort_unstable();
+        let few = chosen.len();
+        for &candidate in all.iter() {
+            if chosen.len() == k {
+                break;
+            }
+            if !chosen[..few].contains(&candidate) {
+                chosen.push(candidate);
+            }
+        }
+    }
+    chosen.sort_unstable();
+    for (to, candidate) in list.iter_mut().zip(chosen) {
+        *to = candidate.2;
+    }
+}
+
+fn on_the_globe(points: &[[f64; 3]], k: usize) -> NeighborLists {
+    let places = Places::new(Metric::Geo, points, (0..points.len() as u32).collect(), on_globe);
+    let order = places.in_tree_order();
+    let wide = (WIDER * k).min(points.len() - 1);
+    let mut lists = vec![0; order.len() * k];
+    let start = || (Walk::new(), Collector::new(wide, Stop::Globe), [(); 4].map(|()| Vec::new()), Vec::new());
+    lists.par_chunks_mut(k).zip(&order).for_each_init(
+        start,
+        |(walk, all, quadrants, chosen), (list, &from)| {
+            all.clear();
+            quadrants.iter_mut().for_each(Vec::clear);
+            let center = points[from as usize];
+            let mut nearest = Nearest { metric: Metric::Geo, points, from, collector: all };
+            walk.outwards(&places, on_globe(center), &mut nearest);
+            all.candidates.sort_unstable();
+            all.candidates.truncate(wide);
+            for &candidate in &all.candidates {
+                quadrants[quadrant_on_globe(center, points[candidate.2 as usize])].push(candidate);
+            }
+            choose(&mut all.candidates, quadrants.each_mut(), chosen, list);
+        },
+    );
+    super::Neighborhood { k, nodes: order, ids: lists }.by_number()
+}
+
+/// The quadrant, with x to the east and y to the north, of a place seen from another one.
+fn quadrant_on_globe(from: [f64; 3], to: [f64; 3]) -> usize {
+    let turn = (geo_radians(to[1]) - geo_radians(from[1])) % (2.0 * GEO_PI);
+    let east = match turn {
+        _ if turn > GEO_PI => turn - 2.0 * GEO_PI,
+        _ if turn < -GEO_PI => turn + 2.0 * GEO_PI,
+        _ => turn,
+    };
+    quadrant_of(east, geo_radians(to[0]) - geo_radians(from[0]))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::nearness;
+    use super::super::tests::points;
+    use super::*;
+
+    /// The definition, without any cleverness.
+    fn by_definition(instance: &Instance, k: usize) -> NeighborLists {
+        let n = instance.len();
+        let k = k.min(n - 1);
+        let (metric, points) = (instance.metric().unwrap(), instance.points().unwrap());
+        let mut ids = Vec::new();
+        for from in 0..n as u32 {
+            let mut others: Vec<Nearness> =
+                (0..n as u32).filter(|&to| to != from).map(|to| nearness(metric, points, from, to)).collect();
+            others.sort_unstable();
+            if metric == Metric::Geo {
+                others.truncate(8 * k);
+            }
+            let quadrant = |to: u32| {
+                let (a, b) = (points[from as usize], points[to as usize]);
+                let (mut dx, mut dy) = (b[0] - a[0], b[1] - a[1]);
+                if metric == Metric::Geo {
+                    (dx, dy) = (geo_radians(b[1]) - geo_radians(a[1]), geo_radians(b[0]) - geo_radians(a[0]));
+                    if dx.abs() > GEO_PI {
+                        dx -= 2.0 * GEO_PI * dx.signum();
+                    }
+                }
+                let angle = dy.atan2(dx).to_degrees().rem_euclid(360.0);
+                if (dx, dy) == (0.0, 0.0) { 0 } else { (angle / 90.0) as usize % 4 }
+            };
+            let (mut list, mut taken) = (Vec::new(), [0; 4]);
+            for other in &others {
+                let count = &mut taken[quadrant(other.2)];
+                if *count < k / 4 {
+                    *count += 1;
+                    list.push(*other);
+                }
+            }
+            for other in &others {
+                if list.len() < k && !list.contains(other) {
+                    list.push(*other);
+                }
+            }
+            list.sort_unstable();
+            ids.extend(list.iter().map(|other| other.2));
+        }
+        NeighborLists { k, ids }
+    }
+
+    proptest! {
+        #[test]
+        fn every_plane_and_the_globe_agree_with_the_definition(points in points(), k in 0_usize..14) {
+            for metric in Metric::ALL.into_iter().filter(|metric| metric.dimensions() == 2) {
+                let instance = Instance::from_points("random", metric, points.clone()).unwrap();
+                prop_assert_eq!(quadrant(&instance, k), by_definition(&instance, k), "{:?}", metric);
+            }
+        }
+    }
+
+    #[test]
+    fn axes_belong_to_the_quadrant_that_begins_with_them() {
+        let seen = [(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0)].map(|(x, y)| quadrant_of(x, y));
+        assert_eq!(seen, [0, 1, 2, 3]);
+        let seen = [(1.0, 1.0), (-1.0, 1.0), (-1.0, -1.0), (1.0, -1.0)].map(|(x, y)| quadrant_of(x, y));
+        assert_eq!(seen, [0, 1, 2, 3]);
+        assert_eq!(quadrant_of(0.0, 0.0), 0);
+        assert_eq!(quadrant_of(-0.0, 0.0), 0);
+    }
+
+    #[test]
+    fn a_cluster_s_nodes_know_what_is_around_it() {
+        // Ten nodes close together in the middle of four.
+        let mut points: Vec<_> = (0..10).map(|x| [f64::from(x), 0.0, 0.0]).collect();
+        points.extend([
+            [500.0, 400.0, 0.0],
+            [-500.0, 400.0, 0.0],
+            [-500.0, -400.0, 0.0],
+            [500.0, -400.0, 0.0],
+        ]);
+        let instance = Instance::from_points("cluster", Metric::Euc2d, points).unwrap();
+        assert_eq!(nearest(&instance, 4).of(5), [4, 6, 3, 7]);
+        assert_eq!(quadrant(&instance, 4).of(5), [4, 6, 13, 11]);
+    }
+
+    #[test]
+    fn the_date_line_divides_nothing() {
+        let places =
+            [[0.0, 179.0], [1.0, -179.0], [1.0, 177.0], [-1.0, -178.5], [-1.0, 176.0], [2.0, -179.0]];
+        let points = places.map(|[latitude, longitude]| [latitude, longitude, 0.0]).to_vec();
+        let instance = Instance::from_points("date line", Metric::Geo, points).unwrap();
+        assert_eq!(quadrant(&instance, 4).of(0), [1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn without_a_plane_they_are_the_nearest() {
+        let points: Vec<_> =
+            (0..90).map(|i| [f64::from(i * i % 31), f64::from(i * 7 % 29), f64::from(i)]).collect();
+        for metric in [Metric::Euc3d, Metric::Man3d, Metric::Max3d, Metric::Xray1] {
+            let instance = Instance::from_points("solid", metric, points.clone()).unwrap();
+            assert_eq!(quadrant(&instance, 8), nearest(&instance, 8));
+        }
+        let weights = (0..100).map(|i| (i % 10 - i / 10) * (i % 10 - i / 10) % 7).collect();
+        let matrix = Instance::from_matrix("matrix", weights).unwrap();
+        assert_eq!(quadrant(&matrix, 8), nearest(&matrix, 8));
+    }
+
+    /// Empty quadrants and heaps of nodes: looking at all nodes for each would take minutes.
+    #[test]
+    fn empty_quadrants_are_not_searched_to_their_ends() {
+        let n = 50_000;
+        let lists = |point: fn(f64) -> [f64; 2]| {
+            let points = (0..n).map(|i| point(f64::from(i))).map(|[x, y]| [x, y, 0.0]).collect();
+            quadrant(&Instance::from_points("line", Metric::Euc2d, points).unwrap(), 8)
+        };
+        let around = [24_999, 25_001, 24_998, 25_002, 24_997, 25_003, 24_996, 25_004];
+        let lines: [fn(f64) -> [f64; 2]; 5] =
+            [|i| [i, 0.0], |i| [0.0, i], |i| [i, i], |i| [i, -i], |i| [-i, i]];
+        for point in lines {
+            assert_eq!(lists(point).of(25_000), around);
+        }
+        let heap = lists(|_| [3.0, 4.0]);
+        assert_eq!(heap.of(40_000), [0, 1, 2, 3, 4, 5, 6, 7]);
+    }
+
+    #[test]
+    fn quadrants_do_not_depend_on_threads() {
+        let instance = crate::instance::generate::clustered(5000, 20, 1).unwrap();
+        let on = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| quadrant(&instance, 10))
+        };
+        assert_eq!(on(1), on(3));
+    }
+}

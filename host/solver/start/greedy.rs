@@ -1,0 +1,191 @@
+//! The greedy tour (Bentley 1992): the shortest edges first.
+
+use rayon::prelude::*;
+
+use crate::instance::{Instance, NeighborLists, nearest_among};
+
+/// Neighbours of an end among the other ends.
+const AROUND: usize = 6;
+/// A round that joins fewer than one in this many fragments is slow.
+const SLOW: usize = 8;
+
+/// Length, and the two nodes, the smaller first. No two edges are equal, so their order depends on nothing else.
+type Edge = (i32, u32, u32);
+
+/// The tour of the shortest edges that leave a set of paths, equally long ones by the numbers of their nodes.
+///
+/// With lists of all other nodes this is the greedy tour. With shorter ones, their edges are taken first; the paths
+/// that they leave are joined by edges of lists among their ends, in rounds, until there is one path. In a round an
+/// edge may be taken before a shorter one that is in no list.
+pub(super) fn greedy(instance: &Instance, lists: &NeighborLists) -> Vec<u32> {
+    let n = instance.len();
+    let mut paths = Paths::new(n);
+    paths.join(listed_edges(instance, lists));
+    let mut is_slow = false;
+    while paths.count > 1 {
+        let before = paths.count;
+        let ends = (0..n as u32).filter(|&v| paths.is_end(v)).collect();
+        paths.join(edges_of_ends(instance, ends, is_slow));
+        is_slow = (before - paths.count) * SLOW < before;
+    }
+    paths.into_tour()
+}
+
+/// The edges of the lists, each once.
+fn listed_edges(instance: &Instance, lists: &NeighborLists) -> Vec<Edge> {
+    (0..instance.len() as u32)
+        .into_par_iter()
+        .flat_map_iter(|a| {
+            let is_first = move |b: u32| a < b || !lists.of(b).contains(&a);
+            lists.of(a).iter().filter(move |&&b| is_first(b)).map(move |&b| edge(instance, a, b))
+        })
+        .collect()
+}
+
+/// Edges between ends of paths. An edge of two lists stands there twice, which does no harm.
+///
+/// Many nodes at one place have all the same lists, so that a round joins but a few of them. After a slow round there
+/// are edges between ends that are beside each other in the neighbourhood, too: at least a third of the ends finds a
+/// partner then, because no three in a row can be left over.
+fn edges_of_ends(instance: &Instance, ends: Vec<u32>, with_beside: bool) -> Vec<Edge> {
+    let near = nearest_among(instance, ends, AROUND);
+    let lists = near.nodes.par_iter().zip(near.ids.par_chunks(near.k.max(1)));
+    let mut edges: Vec<Edge> =
+        lists.flat_map_iter(|(&a, list)| list.iter().map(move |&b| edge(instance, a, b))).collect();
+    if with_beside {
+        edges.extend(near.nodes.windows(2).map(|pair| edge(instance, pair[0], pair[1])));
+    }
+    edges
+}
+
+fn edge(instance: &Instance, a: u32, b: u32) -> Edge {
+    (instance.distance(a, b), a.min(b), a.max(b))
+}
+
+/// No node.
+const NONE: u32 = u32::MAX;
+
+/// Paths that visit all nodes; at first every node is one.
+struct Paths {
+    /// The nodes beside each node.
+    links: Vec<[u32; 2]>,
+    /// The other end of the path, for each end; out of date inside a path.
+    other_ends: Vec<u32>,
+    count: usize,
+}
+
+impl Paths {
+    fn new(n: usize) -> Paths {
+        Paths { links: vec![[NONE; 2]; n], other_ends: (0..n as u32).collect(), count: n }
+    }
+
+    /// Whether a node can have another edge.
+    fn is_end(&self, v: u32) -> bool {
+        self.links[v as usize][1] == NONE
+    }
+
+    /// Takes the edges, shortest first, that join the ends of different paths.
+    fn join(&mut self, mut edges: Vec<Edge>) {
+        edges.par_sort_unstable();
+        for (_, a, b) in edges {
+            // Each end knows the other one of its path: that is all that a cycle takes to be seen.
+            if self.is_end(a) && self.is_end(b) && self.other_ends[a as usize] != b {
+                self.link(a, b);
+            }
+        }
+    }
+
+    fn link(&mut self, a: u32, b: u32) {
+        for (from, to) in [(a, b), (b, a)] {
+            let links = &mut self.links[from as usize];
+            links[usize::from(links[0] != NONE)] = to;
+        }
+        let (first, last) = (self.other_ends[a as usize], self.other_ends[b as usize]);
+        self.other_ends[first as usize] = last;
+        self.other_ends[last as usize] = first;
+        self.count -= 1;
+    }
+
+    /// The nodes along the only path, from its end with the smaller number.
+    fn into_tour(self) -> Vec<u32> {
+        let mut tour = Vec::with_capacity(self.links.len());
+        let (mut before, mut node) = (NONE, (0..).find(|&v| self.is_end(v)).unwrap_or(0));
+        while node != NONE {
+            tour.push(node);
+            let [a, b] = self.links[node as usize];
+            (before, node) = (node, if a == before { b } else { a });
+        }
+        tour
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::instance::{Metric, generate, nearest};
+
+    /// The definition, without any cleverness: the edges that are taken.
+    fn by_definition(instance: &Instance) -> Vec<(u32, u32)> {
+        let n = instance.len() as u32;
+        let mut edges: Vec<Edge> =
+            (0..n).flat_map(|b| (0..b).map(move |a| (a, b))).map(|(a, b)| edge(instance, a, b)).collect();
+        edges.sort_unstable();
+        let mut component: Vec<u32> = (0..n).collect();
+        let mut degree = vec![0; n as usize];
+        let mut taken = Vec::new();
+        for (_, a, b) in edges {
+            let (a_part, b_part) = (component[a as usize], component[b as usize]);
+            if degree[a as usize] < 2 && degree[b as usize] < 2 && a_part != b_part {
+                component.iter_mut().filter(|part| **part == a_part).for_each(|part| *part = b_part);
+                degree[a as usize] += 1;
+                degree[b as usize] += 1;
+                taken.push((a, b));
+            }
+        }
+        taken.sort_unstable();
+        taken
+    }
+
+    fn edges_of_path(tour: &[u32]) -> Vec<(u32, u32)> {
+        let mut edges: Vec<_> =
+            tour.windows(2).map(|step| (step[0].min(step[1]), step[0].max(step[1]))).collect();
+        edges.sort_unstable();
+        edges
+    }
+
+    proptest! {
+        #[test]
+        fn with_all_neighbors_it_is_the_greedy_tour(
+            places in prop::collection::vec((0..12_u32, 0..12_u32), 1..40),
+        ) {
+            let points = places.iter().map(|&(x, y)| [f64::from(x), f64::from(y), 0.0]).collect();
+            let instance = Instance::from_points("random", Metric::Euc2d, points).unwrap();
+            let tour = greedy(&instance, &nearest(&instance, usize::MAX));
+            prop_assert_eq!(edges_of_path(&tour), by_definition(&instance));
+        }
+    }
+
+    #[test]
+    fn short_lists_lengthen_the_tour_little() {
+        let instance = generate::uniform(2000, 5).unwrap();
+        let length = |k| instance.check_tour(&greedy(&instance, &nearest(&instance, k))).unwrap() as f64;
+        for k in [0, 2, 5, 8] {
+            let ratio = length(k) / length(usize::MAX);
+            assert!((0.96..1.04).contains(&ratio), "{k}: {ratio}");
+        }
+    }
+
+    /// Lists of nodes at one place are all alike: joined by them alone, a few a round, this would take hours.
+    #[test]
+    fn heaps_of_nodes_are_joined_quickly() {
+        let n = 100_000;
+        let points = (0..n).map(|i| [f64::from(i % 10), 0.0, 0.0]).collect();
+        let instance = Instance::from_points("heaps", Metric::Euc2d, points).unwrap();
+        let tour = greedy(&instance, &nearest(&instance, 8));
+        assert!(instance.check_tour(&tour).unwrap() < 1000);
+        let one = Instance::from_points("heap", Metric::Geo, vec![[3.0, 4.0, 0.0]; n as usize]).unwrap();
+        assert_eq!(one.check_tour(&greedy(&one, &nearest(&one, 8))), Ok(i64::from(n)));
+    }
+}

@@ -1,0 +1,158 @@
+//! Start tours: what a search begins with.
+
+mod greedy;
+mod nearest_neighbor;
+mod space_filling;
+
+use rand_pcg::Pcg64;
+use rand_pcg::rand_core::SeedableRng;
+use serde::{Deserialize, Serialize};
+
+use crate::instance::generate::draw;
+use crate::instance::{Instance, NeighborLists};
+
+pub(crate) use nearest_neighbor::nearest_neighbor;
+
+/// How a start tour is made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum Start {
+    /// Always to the nearest node that is left
+    NearestNeighbor,
+    /// The shortest edges first
+    #[default]
+    Greedy,
+    /// Along a Hilbert curve
+    SpaceFilling,
+    /// A random order
+    Random,
+}
+
+/// A start tour: all nodes of the instance, each once.
+///
+/// `lists` are the neighbours that edges are looked for among first; with longer lists the same tour is found sooner,
+/// or a slightly better one. The `seed` counts for [`Start::Random`] only. The tour does not depend on threads.
+///
+/// The nearest-neighbour tour takes the place of the greedy one where edges have a direction, and of the space-filling
+/// curve where there are no coordinates.
+///
+/// # Panics
+/// If `lists` are not those of this instance.
+pub fn tour(instance: &Instance, start: Start, lists: &NeighborLists, seed: u64) -> Vec<u32> {
+    match start {
+        Start::Greedy if instance.is_symmetric() => greedy::greedy(instance, lists),
+        Start::SpaceFilling => {
+            space_filling::hilbert(instance).unwrap_or_else(|| nearest_neighbor(instance, lists))
+        }
+        Start::NearestNeighbor | Start::Greedy => nearest_neighbor(instance, lists),
+        Start::Random => random(instance.len(), seed),
+    }
+}
+
+/// All orders are equally likely (Fisher and Yates).
+fn random(n: usize, seed: u64) -> Vec<u32> {
+    let mut draws = Pcg64::seed_from_u64(seed);
+    let mut tour: Vec<u32> = (0..n as u32).collect();
+    for last in (1..n).rev() {
+        tour.swap(last, draw(&mut draws, last as u64 + 1) as usize);
+    }
+    tour
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::ValueEnum;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::instance::{Metric, dimacs, generate, nearest, quadrant};
+
+    /// Few distinct coordinates give ties, duplicates and lines, many give none.
+    fn points() -> impl Strategy<Value = Vec<[f64; 3]>> {
+        let coordinate = || prop_oneof![(0..4).prop_map(f64::from), -90.0..90.0];
+        prop::collection::vec(prop::array::uniform3(coordinate()), 1..50)
+    }
+
+    proptest! {
+        #[test]
+        fn every_start_visits_every_node_once(points in points(), k in 0_usize..10, seed: u64) {
+            for metric in Metric::ALL {
+                let instance = Instance::from_points("random", metric, points.clone()).unwrap();
+                for lists in [nearest(&instance, k), quadrant(&instance, k)] {
+                    for start in Start::value_variants() {
+                        let tour = tour(&instance, *start, &lists, seed);
+                        prop_assert!(instance.check_tour(&tour).is_ok(), "{metric:?} {start:?} {tour:?}");
+                    }
+                }
+            }
+        }
+
+        #[test]
+        fn so_it_does_by_a_matrix(n in 1_usize..12, k in 0_usize..12, weights in prop::collection::vec(0..9, 121)) {
+            let symmetric = (0..n * n).map(|at| weights[(at / n).min(at % n) * 11 + (at / n).max(at % n)]);
+            for weights in [weights[..n * n].to_vec(), symmetric.collect()] {
+                let instance = Instance::from_matrix("random", weights).unwrap();
+                for start in Start::value_variants() {
+                    let tour = tour(&instance, *start, &nearest(&instance, k), 1);
+                    prop_assert!(instance.check_tour(&tour).is_ok(), "{start:?} {tour:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_start_cannot_do_the_nearest_neighbor_does() {
+        let directed = Instance::from_matrix("m", (0..49).map(|i| i * i % 13).collect()).unwrap();
+        let lists = nearest(&directed, 3);
+        let expected = nearest_neighbor(&directed, &lists);
+        assert!(!directed.is_symmetric());
+        assert_eq!(tour(&directed, Start::Greedy, &lists, 0), expected);
+        assert_eq!(tour(&directed, Start::SpaceFilling, &lists, 0), expected);
+    }
+
+    #[test]
+    fn lengths_are_what_is_known_of_the_heuristics() {
+        let mut excess = [0.0; 3];
+        let instances = ["E3k.0", "E3k.1", "E3k.2"].map(|name| dimacs::by_name(name).unwrap());
+        for instance in &instances {
+            let lists = nearest(instance, 8);
+            for (excess, start) in
+                excess.iter_mut().zip([Start::Greedy, Start::SpaceFilling, Start::NearestNeighbor])
+            {
+                let length = instance.check_tour(&tour(instance, start, &lists, 0)).unwrap();
+                // The best tour of E3k.0; those of its siblings are as long within a percent.
+                *excess += (length as f64 / 40_634_081.0 - 1.0) / instances.len() as f64;
+            }
+        }
+        let [greedy, curve, nearest_neighbor] = excess;
+        assert!((0.10..0.21).contains(&greedy), "{greedy}");
+        assert!((0.30..0.42).contains(&curve), "{curve}");
+        assert!((0.21..0.30).contains(&nearest_neighbor), "{nearest_neighbor}");
+    }
+
+    #[test]
+    fn starts_do_not_depend_on_threads() {
+        let instance = generate::clustered(20_000, 50, 1).unwrap();
+        let lists = quadrant(&instance, 8);
+        let on = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| {
+                Start::value_variants().iter().map(|s| tour(&instance, *s, &lists, 1)).collect::<Vec<_>>()
+            })
+        };
+        assert_eq!(on(1), on(3));
+    }
+
+    #[test]
+    fn a_seed_fixes_the_random_order() {
+        assert_eq!(random(1000, 1), random(1000, 1));
+        assert_ne!(random(1000, 1), random(1000, 2));
+        // Every order of three nodes turns up, and none much more often than the others.
+        let mut counts = std::collections::BTreeMap::new();
+        for seed in 0..6000 {
+            *counts.entry(random(3, seed)).or_insert(0) += 1;
+        }
+        assert_eq!(counts.len(), 6);
+        assert!(counts.values().all(|count| (850..1150).contains(count)), "{counts:?}");
+    }
+}

@@ -1,0 +1,70 @@
+//! The tour along a Hilbert curve.
+
+use antwarp_core::metric::{Metric, geo_radians};
+use rayon::prelude::*;
+
+use crate::instance::Instance;
+
+/// Bits of a coordinate on the curve.
+const BITS: u32 = 31;
+
+/// The nodes in the order in which a Hilbert curve through their smallest square comes to them; none if there are no
+/// coordinates. Of three coordinates it sees the first two, of the globe longitude and latitude.
+pub(super) fn hilbert(instance: &Instance) -> Option<Vec<u32>> {
+    let is_globe = instance.metric() == Some(Metric::Geo);
+    let place = |p: &[f64; 3]| if is_globe { [geo_radians(p[1]), geo_radians(p[0])] } else { [p[0], p[1]] };
+    let places: Vec<[f64; 2]> = instance.points()?.par_iter().map(place).collect();
+    let bound = |axis: usize, wider: fn(f64, f64) -> f64| places.iter().map(|p| p[axis]).reduce(wider);
+    let [left, lower] = [bound(0, f64::min)?, bound(1, f64::min)?];
+    let side = (bound(0, f64::max)? - left).max(bound(1, f64::max)? - lower);
+    // One scale for both: a square drawn out would be a longer way.
+    let scale = if side > 0.0 { f64::from((1_u32 << BITS) - 1) / side } else { 0.0 };
+    let cell = |p: &[f64; 2]| position(((p[0] - left) * scale) as u32, ((p[1] - lower) * scale) as u32);
+    let mut order: Vec<(u64, u32)> =
+        places.par_iter().enumerate().map(|(node, p)| (cell(p), node as u32)).collect();
+    order.par_sort_unstable();
+    Some(order.into_iter().map(|(_, node)| node).collect())
+}
+
+/// The position along the curve of a cell, whose coordinates have [`BITS`] bits.
+fn position(mut x: u32, mut y: u32) -> u64 {
+    let mut position = 0;
+    for bit in (0..BITS).rev() {
+        let (right, upper) = (x >> bit & 1, y >> bit & 1);
+        position = position << 2 | u64::from((3 * right) ^ upper);
+        // The curve inside the lower quarters is turned over; higher bits are not looked at again.
+        if upper == 0 {
+            if right == 1 {
+                (x, y) = (!x, !y);
+            }
+            (x, y) = (y, x);
+        }
+    }
+    position
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_curve_goes_from_cell_to_cell() {
+        let mut cells: Vec<(u32, u32)> = (0..32).flat_map(|x| (0..32).map(move |y| (x, y))).collect();
+        cells.sort_by_key(|&(x, y)| position(x << (BITS - 5), y << (BITS - 5)));
+        assert!(cells.windows(2).all(|c| c[0].0.abs_diff(c[1].0) + c[0].1.abs_diff(c[1].1) == 1));
+        assert_eq!((cells[0], cells[1023]), ((0, 0), (31, 0)));
+    }
+
+    #[test]
+    fn a_line_is_walked_along() {
+        let points = (0..100).map(|i| [f64::from(i * 37 % 100), 5.0, 0.0]).collect();
+        let instance = Instance::from_points("line", Metric::Euc2d, points).unwrap();
+        assert_eq!(instance.check_tour(&hilbert(&instance).unwrap()), Ok(2 * 99));
+    }
+
+    #[test]
+    fn one_place_keeps_the_order_of_numbers() {
+        let instance = Instance::from_points("heap", Metric::Euc2d, vec![[7.0; 3]; 5]).unwrap();
+        assert_eq!(hilbert(&instance), Some(vec![0, 1, 2, 3, 4]));
+    }
+}
