@@ -4,6 +4,8 @@
 //! cannot disagree. Scalars travel in one `repr(C)` struct; pointers are separate parameters, which is what
 //! lets the compiler read them with the fast global loads.
 
+use crate::local_search::chain;
+use crate::local_search::tile::Layout;
 use crate::mmas::Rules;
 
 /// `metric` when distances come from the matrix.
@@ -87,7 +89,65 @@ pub struct TrailArgs {
     pub padding: u32,
 }
 
+/// Scalars of the kernels that improve tiles.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct TilesArgs {
+    /// Seed of the run.
+    pub seed: u64,
+    /// How the chain in a tile goes on.
+    pub rules: chain::Rules,
+    /// Team memory of a tile.
+    pub layout: Layout,
+    /// Number of nodes.
+    pub n: u32,
+    /// Neighbours of a node.
+    pub k: u32,
+    /// Neighbours that the second step of a move looks at.
+    pub breadth: u32,
+    /// Tiles of a chain; the grid has a block for each tile of each chain.
+    pub tiles: u32,
+    /// Number of the round.
+    pub round: u32,
+    /// Position where the first tile begins, if tiles are windows.
+    pub first: u32,
+    /// Not 0: tiles are cells.
+    pub cells: u32,
+    /// A [`crate::metric::Metric`], or [`BY_MATRIX`].
+    pub metric: u32,
+}
+
+/// Scalars of the kernels that put chains' tours together.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct ToursArgs {
+    /// Number of nodes.
+    pub n: u32,
+    /// Number of chains.
+    pub chains: u32,
+    /// Rounds done once this one is.
+    pub rounds: u32,
+    /// Chains whose numbers differ by this bit compete.
+    pub rival_bit: u32,
+}
+
+/// Scalars of the kernels that judge a round.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct JudgeChainsArgs {
+    /// Stop once a tour is not longer than this.
+    pub target: i64,
+    /// Number of chains.
+    pub chains: u32,
+    /// Tiles of a chain.
+    pub tiles: u32,
+}
+
 const _: () = {
+    assert!(size_of::<TilesArgs>() == 112);
+    assert!(core::mem::offset_of!(TilesArgs, layout) == 40);
+    assert!(size_of::<ToursArgs>() == 16);
+    assert!(size_of::<JudgeChainsArgs>() == 16);
     assert!(size_of::<ConstructArgs>() == 40);
     assert!(size_of::<CostArgs>() == 16);
     assert!(size_of::<JudgeArgs>() == 48);
@@ -132,6 +192,28 @@ macro_rules! with_kernel_families {
             UpdateTrails(TrailArgs) {
                 state: In<ColonyState>, lists: In<u8>, successor: In<u32>, predecessor: In<u32>,
                 trails: InOut<f32>, heuristic: InOut<f32>, weights: InOut<f32>
+            }
+            /// A chain of kicks and descents in every tile: [`tile::improve`]($crate::local_search::tile::improve).
+            ImproveTiles(TilesArgs) {
+                state: In<ChainsState>, cells: In<u32>, lists: In<u32>, order: In<u32>, position: In<u32>,
+                places: In<u8>, points: In<[f64; 3]>, matrix: In<i32>, old: InOut<u32>, piece: InOut<u32>,
+                offset: InOut<u32>, length: InOut<u32>, gains: InOut<i64>
+            }
+            /// New places of the pieces: [`tile::start_pieces`]($crate::local_search::tile::start_pieces).
+            StartPieces(ToursArgs) { state: In<ChainsState>, length: InOut<u32> }
+            /// The tours that the tiles make: [`tile::place_entry`]($crate::local_search::tile::place_entry).
+            PlaceEntries(ToursArgs) {
+                state: In<ChainsState>, old: In<u32>, piece: In<u32>, offset: In<u32>, length: In<u32>,
+                old_order: In<u32>, order: InOut<u32>, position: InOut<u32>
+            }
+            /// The end of a round: [`chains::judge`]($crate::local_search::chains::judge).
+            JudgeChains(JudgeChainsArgs) { gains: In<i64>, costs: InOut<i64>, state: InOut<ChainsState> }
+            /// Keeps the tour of the round's winner, if there is one.
+            KeepBest(ToursArgs) { state: In<ChainsState>, order: In<u32>, best_tour: InOut<u32> }
+            /// A tournament: [`chains::survivor`]($crate::local_search::chains::survivor).
+            Compete(ToursArgs) {
+                state: In<ChainsState>, costs: In<i64>, order: InOut<u32>, position: InOut<u32>,
+                next_costs: InOut<i64>
             }
         }
     };

@@ -1,7 +1,10 @@
 //! What every entry needs: the signatures it must have, and its views of the arguments.
 
 use antwarp_core::distance::Distances;
-use antwarp_core::kernels::{BY_MATRIX, ConstructArgs, CostArgs, JudgeArgs, TrailArgs};
+use antwarp_core::kernels::{
+    BY_MATRIX, ConstructArgs, CostArgs, JudgeArgs, JudgeChainsArgs, TilesArgs, ToursArgs, TrailArgs,
+};
+use antwarp_core::local_search::chains::ChainsState;
 use antwarp_core::metric::Metric;
 use antwarp_core::mmas::ColonyState;
 

@@ -5,10 +5,12 @@
 #![allow(internal_features)]
 
 mod canary;
+mod chains;
 mod construct_candidates;
 mod construct_full;
 mod cuda;
 mod entry;
+mod improve_tiles;
 mod judge;
 mod tour_costs;
 mod trails;

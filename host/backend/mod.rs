@@ -11,9 +11,11 @@ pub use error::BackendError;
 
 use std::time::Duration;
 
+use antwarp_core::local_search::chains::ChainsState;
 use antwarp_core::mmas::ColonyState;
 use serde::{Deserialize, Serialize};
 
+use crate::solver::ils::{ChainsSpec, Round};
 use crate::solver::mmas::ColonySpec;
 use crate::solver::problem::Problem;
 
@@ -78,6 +80,23 @@ pub trait Colony {
     fn describe(&self) -> String;
 }
 
+/// Chains of iterated local search where they live.
+pub trait Chains {
+    /// Runs these rounds, fewer if the target is reached; the state afterwards.
+    ///
+    /// Where a round can take long, `enough` is asked now and then whether to end it early.
+    fn run(&mut self, rounds: &[Round], enough: Enough) -> Result<ChainsState, BackendError>;
+
+    /// The best tour so far, in the problem's numbering.
+    ///
+    /// # Errors
+    /// If it cannot be brought back from the device.
+    fn best_tour(&mut self) -> Result<Vec<u32>, BackendError>;
+
+    /// How the chains were laid out.
+    fn describe(&self) -> String;
+}
+
 /// An opened backend.
 pub enum Backend {
     /// CPU threads.
@@ -121,6 +140,30 @@ impl Backend {
             Backend::Cuda(_) => ((1 << 27) / n.max(1)).clamp(128, 1024),
         };
         n.min(most)
+    }
+
+    /// Tiles of a chain and number of chains for a problem unless the user says otherwise. They depend on the kind of
+    /// backend, not on its number of threads.
+    pub fn default_chains(&self, problem: &Problem) -> (u32, u32) {
+        match self {
+            Backend::Cpu(_) => cpu::default_chains(problem.n()),
+            Backend::Cuda(device) => cuda::default_chains(device, problem),
+        }
+    }
+
+    /// New chains for `problem`, which all begin with the tour along its numbering.
+    ///
+    /// # Errors
+    /// If they do not fit the backend's memory, or their kernels cannot be loaded.
+    pub fn chains<'p>(
+        &'p self,
+        problem: &'p Problem,
+        spec: &ChainsSpec,
+    ) -> Result<Box<dyn Chains + 'p>, BackendError> {
+        Ok(match self {
+            Backend::Cpu(_) => cpu::chains(problem, spec)?,
+            Backend::Cuda(device) => Box::new(cuda::CudaChains::new(device, problem, spec)?),
+        })
     }
 
     /// A new colony for `problem`.

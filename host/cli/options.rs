@@ -76,6 +76,43 @@ impl std::fmt::Display for Candidates {
     }
 }
 
+/// A number of iterations, as it is or by the number of nodes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Iterations {
+    /// So many.
+    Count(u64),
+    /// So many for each node.
+    PerNode(f64),
+}
+
+/// Most iterations, so that their numbers stay far inside 64 bits.
+const MOST_ITERATIONS: u64 = 1 << 48;
+
+impl Iterations {
+    /// How many that is for `n` nodes; at least 1.
+    pub fn count(self, n: usize) -> u64 {
+        match self {
+            Iterations::Count(count) => count,
+            Iterations::PerNode(factor) => ((factor * n as f64).round() as u64).clamp(1, MOST_ITERATIONS),
+        }
+    }
+}
+
+impl FromStr for Iterations {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Iterations, String> {
+        let factor = text.strip_suffix('n').map(|t| if t.is_empty() { Ok(1.0) } else { t.parse() });
+        match (text.parse(), factor) {
+            (Ok(count @ 1..=MOST_ITERATIONS), _) => Ok(Iterations::Count(count)),
+            (_, Some(Ok(factor))) if factor > 0.0 && factor <= 1e9 => Ok(Iterations::PerNode(factor)),
+            _ => {
+                Err("give a number of at least 1, or a multiple of the nodes such as 0.1n or 10n".to_owned())
+            }
+        }
+    }
+}
+
 /// Reads a time such as `10`, `1.5s` or `2m 30s`; a bare number is in seconds.
 pub fn duration(text: &str) -> std::result::Result<Duration, String> {
     let seconds: Option<f64> = text.strip_suffix('s').unwrap_or(text).trim().parse().ok();
@@ -98,6 +135,16 @@ mod tests {
         }
         for text in ["", "-1", "nan", "inf", "ten", "1e300"] {
             assert!(duration(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn iterations_are_a_number_or_a_multiple_of_the_nodes() {
+        assert_eq!("1000".parse(), Ok(Iterations::Count(1000)));
+        assert_eq!("0.1n".parse::<Iterations>().map(|i| i.count(95)), Ok(10));
+        assert_eq!("n".parse::<Iterations>().map(|i| i.count(7)), Ok(7));
+        for text in ["", "0", "-1n", "0n", "nan", "nann", "infn", "ten", "281474976710657"] {
+            assert!(text.parse::<Iterations>().is_err(), "{text}");
         }
     }
 

@@ -5,14 +5,17 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use super::options::{Candidates, MachineArgs, duration};
+use super::options::{Candidates, Iterations, MachineArgs, duration};
 use super::output::{self, Output};
 use super::{Error, Outcome, Result, interrupt};
 use crate::backend::Backend;
 use crate::instance::{Instance, Metric, tour_file};
 use crate::report::progress::ProgressLine;
 use crate::report::{Report, svg};
+use crate::solver::ils::{self, Acceptance, Neighbors};
+use crate::solver::local_search::LocalSearch;
 use crate::solver::mmas::{self, Selection, TabuKind};
+use crate::solver::start::Start;
 use crate::solver::stop::{Stop, StopReason};
 use crate::solver::{Progress, Solution};
 
@@ -36,6 +39,8 @@ pub struct Args {
     #[command(flatten)]
     stop: StopArgs,
     #[command(flatten)]
+    search: SearchArgs,
+    #[command(flatten)]
     colony: ColonyArgs,
     #[command(flatten)]
     outputs: Outputs,
@@ -44,6 +49,8 @@ pub struct Args {
 /// The algorithms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Algorithm {
+    /// Iterated local search
+    Ils,
     /// MAX-MIN Ant System
     Mmas,
 }
@@ -55,15 +62,54 @@ struct StopArgs {
     /// After this time, such as 10s or 2m
     #[arg(long, value_parser = duration)]
     time: Option<Duration>,
-    /// After this many iterations
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=u64::from(u32::MAX)))]
-    iterations: Option<u64>,
+    /// After this many iterations, such as 1000, or 10n for ten times as many as nodes; of ils, kicks of each chain
+    #[arg(long, value_name = "N|Xn")]
+    iterations: Option<Iterations>,
     /// At a tour this short
     #[arg(long, value_name = "COST")]
     target: Option<i64>,
     /// After this many iterations without a better tour
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     stagnation: Option<u64>,
+}
+
+/// Settings of local search.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Local search")]
+struct SearchArgs {
+    /// The operator that improves tours: those of the chains, or those of the ants
+    #[arg(long, value_enum)]
+    local_search: Option<LocalSearch>,
+    /// ils: the start tour
+    #[arg(long, value_enum, default_value_t = Start::default())]
+    start: Start,
+    /// ils: begin with the tour of this file instead
+    #[arg(long, value_name = "FILE")]
+    initial_tour: Option<std::path::PathBuf>,
+    /// Neighbours of a node
+    #[arg(long, value_name = "N", default_value_t = ils::Settings::default().neighbors)]
+    neighbors: u32,
+    /// ils: which neighbours
+    #[arg(long, value_enum, default_value_t = Neighbors::default())]
+    neighbor_lists: Neighbors,
+    /// Neighbours that the second step of a move looks at
+    #[arg(long, value_name = "N", default_value_t = ils::Settings::default().breadth)]
+    breadth: u32,
+    /// ils: longest segment of a kick's double bridge; 0: four edges anywhere
+    #[arg(long, value_name = "N", default_value_t = ils::Settings::default().segment)]
+    segment: u32,
+    /// ils: when a tour takes the place of the one before
+    #[arg(long, value_enum, default_value_t = Acceptance::default())]
+    accept: Acceptance,
+    /// ils: temperature at the start of annealing, in mean edges of the start tour
+    #[arg(long, value_name = "F", default_value_t = ils::Settings::default().temperature)]
+    temperature: f32,
+    /// ils: tours that are worked on at the same time; chosen by the number of nodes if not given
+    #[arg(long, value_name = "N")]
+    chains: Option<u32>,
+    /// ils: nodes of a tile
+    #[arg(long, value_name = "N")]
+    tile: Option<u32>,
 }
 
 /// Settings of the ant colony.
@@ -122,13 +168,32 @@ struct Outputs {
 
 /// An algorithm with its checked settings.
 enum Chosen {
+    Ils(ils::Settings),
     Mmas(mmas::Settings),
 }
 
 impl Chosen {
     fn check(args: &Args) -> Result<Chosen> {
         let colony = &args.colony;
+        let search = &args.search;
         match args.algorithm {
+            Algorithm::Ils => {
+                let settings = ils::Settings {
+                    seed: args.seed,
+                    local_search: search.local_search.unwrap_or_default(),
+                    neighbors: search.neighbors,
+                    neighbor_lists: search.neighbor_lists,
+                    breadth: search.breadth,
+                    start: search.start,
+                    segment: search.segment,
+                    accept: search.accept,
+                    temperature: search.temperature,
+                    chains: search.chains,
+                    tile: search.tile,
+                };
+                settings.check()?;
+                Ok(Chosen::Ils(settings))
+            }
             Algorithm::Mmas => {
                 let settings = mmas::Settings {
                     seed: args.seed,
@@ -153,6 +218,7 @@ impl Chosen {
     fn facts(&self) -> Result<(&'static str, u64, serde_json::Value)> {
         let bug = |error: serde_json::Error| Error::Bug(format!("settings cannot be written: {error}"));
         match self {
+            Chosen::Ils(settings) => Ok(("ils", settings.seed, serde_json::to_value(settings).map_err(bug)?)),
             Chosen::Mmas(settings) => {
                 Ok(("mmas", settings.seed, serde_json::to_value(settings).map_err(bug)?))
             }
@@ -162,11 +228,13 @@ impl Chosen {
     fn solve(
         &self,
         instance: &Instance,
+        initial: Option<&[u32]>,
         backend: &Backend,
         stop: &Stop,
         observe: &mut dyn FnMut(&Progress),
     ) -> Result<Solution> {
         Ok(match self {
+            Chosen::Ils(settings) => ils::solve(instance, settings, initial, backend, stop, observe)?,
             Chosen::Mmas(settings) => mmas::solve(instance, settings, backend, stop, observe)?,
         })
     }
@@ -177,6 +245,7 @@ struct Plan {
     instance: Instance,
     source: String,
     chosen: Chosen,
+    initial: Option<Vec<u32>>,
     stop: Stop,
     machine: MachineArgs,
     outputs: Outputs,
@@ -189,8 +258,9 @@ pub fn run(args: Args) -> Result<Outcome> {
     let backend = plan.machine.open(plan.outputs.quiet)?;
     let line =
         ProgressLine::new(plan.outputs.quiet, &plan.stop, plan.instance.best_known().map(|known| known.cost));
+    let initial = plan.initial.as_deref();
     let solution =
-        plan.chosen.solve(&plan.instance, &backend, &plan.stop, &mut |progress| line.show(progress));
+        plan.chosen.solve(&plan.instance, initial, &backend, &plan.stop, &mut |progress| line.show(progress));
     line.finish();
     let solution = solution?;
     let machine = backend.machine();
@@ -214,11 +284,16 @@ impl Plan {
             let why = "has no coordinates, so there is nothing to draw: leave out --svg";
             return Err(Error::Usage(format!("{} {why}", instance.name())));
         }
+        let initial = match &args.search.initial_tour {
+            Some(path) => Some(tour_file::read(path, &instance)?),
+            None => None,
+        };
         let stop = args.stop.check(&instance, interrupt);
         Ok(Plan {
             instance,
             source: args.instance,
             chosen,
+            initial,
             stop,
             machine: args.machine,
             outputs: args.outputs,
@@ -340,7 +415,7 @@ impl StopArgs {
         let optimum = instance.best_known().filter(|known| known.proven).map(|known| known.cost);
         Stop {
             time: if given { self.time } else { Some(DEFAULT_TIME) },
-            iterations: self.iterations,
+            iterations: self.iterations.map(|i| i.count(instance.len())),
             target: self.target.max(optimum),
             stagnation: self.stagnation,
             interrupt,

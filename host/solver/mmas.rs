@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::problem::Problem;
 use super::stop::{Stop, StopReason};
-use super::{Progress, Solution, SolveError, verified};
+use super::{Progress, Solution, SolveError, check_kind, checked_original, exhaustive, verified};
 use crate::backend::{Backend, Colony};
 use crate::instance::Instance;
 
@@ -191,15 +191,9 @@ pub fn solve(
 ) -> Result<Solution, SolveError> {
     let start = Instant::now();
     settings.check()?;
-    if !instance.fixed_edges().is_empty() {
-        return Err(SolveError::Unsupported {
-            algorithm: "MMAS",
-            instance: instance.name().to_string(),
-            why: "it has fixed edges".to_string(),
-        });
-    }
+    check_kind(instance, "MMAS")?;
     if instance.len() <= 3 {
-        return trivial(instance, start);
+        return exhaustive(instance, start);
     }
     let problem = Problem::new(instance, settings.candidates);
     let spec = settings.spec(&problem, backend, stop);
@@ -213,26 +207,6 @@ pub fn solve(
         }
     };
     run.finish(instance, &problem, backend.machine().backend, colony.as_mut(), stopped_by)
-}
-
-/// The best tour of up to three nodes.
-fn trivial(instance: &Instance, start: Instant) -> Result<Solution, SolveError> {
-    let forth: Vec<u32> = (0..instance.len() as u32).collect();
-    let back: Vec<u32> = forth.iter().rev().copied().collect();
-    let cost = |tour: &[u32]| instance.check_tour(tour).unwrap_or(i64::MAX);
-    let tour = if cost(&back) < cost(&forth) { back } else { forth };
-    Ok(Solution {
-        cost: cost(&tour),
-        tour,
-        iterations: 0,
-        best_iteration: 0,
-        seconds: start.elapsed().as_secs_f64(),
-        setup_seconds: 0.0,
-        tours: 2,
-        stopped_by: StopReason::Trivial,
-        layout: "every tour looked at".to_string(),
-        failure: None,
-    })
 }
 
 #[derive(Default)]
@@ -276,7 +250,8 @@ impl Run {
                     return Ok(reason);
                 }
             }
-            let left = stop.iterations.map_or(u64::MAX, |i| i - self.state.iterations);
+            let limit = stop.iterations.map_or(u64::from(u32::MAX), |i| i.min(u64::from(u32::MAX)));
+            let left = limit.saturating_sub(self.state.iterations);
             let count = batch.min(left).clamp(1, u64::from(u32::MAX)) as u32;
             let before = Instant::now();
             let start = self.start;
@@ -343,11 +318,6 @@ impl Run {
         solution.seconds = self.start.elapsed().as_secs_f64();
         Ok(solution)
     }
-}
-
-/// A tour in the instance's numbering, unless a node is out of range.
-fn checked_original(problem: &Problem, tour: &[u32]) -> Option<Vec<u32>> {
-    tour.iter().all(|&v| v < problem.n()).then(|| problem.original(tour))
 }
 
 /// The size of the next batch, given how long this one took and how much time is left.

@@ -1,9 +1,14 @@
 //! The solver loops, written against the backends' traits.
 
+pub mod cells;
+pub mod ils;
+pub mod local_search;
 pub mod mmas;
 pub mod problem;
 pub mod start;
 pub mod stop;
+
+use std::time::Instant;
 
 use serde::Serialize;
 use thiserror::Error;
@@ -81,6 +86,68 @@ pub struct Solution {
     pub layout: String,
     /// What went wrong on the way, if the run was cut short by an error and this is the best tour until then.
     pub failure: Option<String>,
+}
+
+/// Refuses instances that no algorithm here or not this one can solve.
+fn check_kind(instance: &Instance, algorithm: &'static str) -> Result<(), SolveError> {
+    let refuse = |why: &str| {
+        Err(SolveError::Unsupported {
+            algorithm,
+            instance: instance.name().to_string(),
+            why: why.to_string(),
+        })
+    };
+    if !instance.fixed_edges().is_empty() {
+        return refuse("it has fixed edges");
+    }
+    if algorithm != "MMAS" && !instance.is_symmetric() {
+        return refuse("its edges have a direction; use --algorithm mmas");
+    }
+    Ok(())
+}
+
+/// The best tour of a few nodes, by looking at all.
+fn exhaustive(instance: &Instance, start: Instant) -> Result<Solution, SolveError> {
+    let n = instance.len() as u32;
+    let mut tour: Vec<u32> = (0..n).collect();
+    let mut best = (instance.check_tour(&tour).unwrap_or(i64::MAX), tour.clone());
+    let mut tours = 1;
+    // Heap's algorithm; node 0 stays where it is.
+    let m = tour.len() - 1;
+    let mut counts = vec![0; m];
+    let mut i = 1;
+    while i < m {
+        if counts[i] < i {
+            tour[1..].swap(if i % 2 == 0 { 0 } else { counts[i] }, i);
+            let cost = instance.check_tour(&tour).unwrap_or(i64::MAX);
+            tours += 1;
+            if cost < best.0 {
+                best = (cost, tour.clone());
+            }
+            counts[i] += 1;
+            i = 1;
+        } else {
+            counts[i] = 0;
+            i += 1;
+        }
+    }
+    Ok(Solution {
+        cost: best.0,
+        tour: best.1,
+        iterations: 0,
+        best_iteration: 0,
+        seconds: start.elapsed().as_secs_f64(),
+        setup_seconds: 0.0,
+        tours,
+        stopped_by: StopReason::Trivial,
+        layout: "every tour looked at".to_string(),
+        failure: None,
+    })
+}
+
+/// A tour in the instance's numbering, unless a node is out of range.
+fn checked_original(problem: &problem::Problem, tour: &[u32]) -> Option<Vec<u32>> {
+    tour.iter().all(|&v| v < problem.n()).then(|| problem.original(tour))
 }
 
 /// Checks a tour against the instance.

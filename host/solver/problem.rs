@@ -4,11 +4,11 @@
 //! numbers: a bitmask's groups fill up early, and the weights that a step reads share cache lines.
 
 use antwarp_core::distance::Distances;
+use antwarp_core::geometry::{GRID_EXTENT, Grid, Point};
 use antwarp_core::kernels::BY_MATRIX;
 use antwarp_core::metric::Metric;
 
-use crate::instance::Instance;
-use crate::instance::nearest;
+use crate::instance::{Instance, NeighborLists, nearest};
 use crate::solver::start;
 
 /// Neighbours that the nearest-neighbour tour looks at before it looks at all nodes.
@@ -32,6 +32,66 @@ pub struct Problem {
     reserve: u32,
     reserves: Vec<u32>,
     unit_cost: i64,
+    places: Places,
+}
+
+/// Where the nodes are, as local search reads it ([`antwarp_core::geometry`]).
+pub enum Places {
+    /// For [`Grid`].
+    Grid {
+        /// A place a node.
+        places: Vec<u64>,
+        /// Distances are rounded up.
+        up: bool,
+    },
+    /// For [`Planar`](antwarp_core::geometry::Planar).
+    Planar {
+        /// A place a node.
+        places: Vec<Point>,
+        /// The metric.
+        metric: Metric,
+    },
+    /// For [`Numbered`](antwarp_core::geometry::Numbered): the nodes' own numbers.
+    Numbered(Vec<u32>),
+}
+
+impl Places {
+    fn new(metric: Option<Metric>, points: &[[f64; 3]], n: u32) -> Places {
+        let numbered = || Places::Numbered((0..n).collect());
+        let Some(metric) = metric.filter(|m| matches!(m, Metric::Euc2d | Metric::Ceil2d | Metric::Att))
+        else {
+            return numbered();
+        };
+        let low = |axis: usize| points.iter().map(|p| p[axis]).fold(f64::INFINITY, f64::min);
+        let (x, y) = (low(0), low(1));
+        let fits = |p: &[f64; 3]| {
+            let whole = p[0].fract() == 0.0 && p[1].fract() == 0.0;
+            whole && p[0] - x <= GRID_EXTENT && p[1] - y <= GRID_EXTENT
+        };
+        if metric != Metric::Att && points.iter().all(fits) {
+            let place = |p: &[f64; 3]| Grid::place((p[0] - x) as u32, (p[1] - y) as u32);
+            return Places::Grid { places: points.iter().map(place).collect(), up: metric == Metric::Ceil2d };
+        }
+        Places::Planar { places: points.iter().map(|p| Point(p[0], p[1])).collect(), metric }
+    }
+
+    /// As in the names of kernels.
+    pub fn kernel_name(&self) -> &'static str {
+        match self {
+            Places::Grid { .. } => "grid",
+            Places::Planar { .. } => "planar",
+            Places::Numbered(_) => "numbered",
+        }
+    }
+
+    /// Bytes of a place.
+    pub fn bytes(&self) -> u32 {
+        match self {
+            Places::Grid { .. } => 8,
+            Places::Planar { .. } => 16,
+            Places::Numbered(_) => 4,
+        }
+    }
 }
 
 impl Problem {
@@ -43,6 +103,21 @@ impl Problem {
         let listed = if wanted == 0 { 0 } else { wanted.max(LISTED.min(MOST_IDS / n).min(most)) };
         let near = nearest(instance, listed.max(NEAR.min(most)));
         let order = start::nearest_neighbor(instance, &near);
+        Problem::along(instance, &near, (wanted, listed), order)
+    }
+
+    /// Prepares an instance whose nodes have these neighbours, renumbered along a start tour.
+    pub fn for_search(instance: &Instance, near: &NeighborLists, start: Vec<u32>) -> Problem {
+        Problem::along(instance, near, (near.k, near.k), start)
+    }
+
+    fn along(
+        instance: &Instance,
+        near: &NeighborLists,
+        (wanted, listed): (usize, usize),
+        order: Vec<u32>,
+    ) -> Problem {
+        let n = instance.len();
         let mut place = vec![0u32; n];
         for (i, &v) in order.iter().enumerate() {
             place[v as usize] = i as u32;
@@ -53,12 +128,13 @@ impl Problem {
         };
         let (lists, reserves) = (rows(0, wanted), rows(wanted, listed));
         let unit_cost = instance.check_tour(&order).unwrap_or(1);
-        let points =
+        let points: Vec<[f64; 3]> =
             instance.points().map_or_else(Vec::new, |p| order.iter().map(|&v| p[v as usize]).collect());
         let row = |i: u32| order.iter().map(move |&j| instance.distance(i, j));
         let matrix =
             instance.matrix().map_or_else(Vec::new, |_| order.iter().flat_map(|&i| row(i)).collect());
         Problem {
+            places: Places::new(instance.metric(), &points, n as u32),
             points,
             matrix,
             metric: instance.metric(),
@@ -110,6 +186,11 @@ impl Problem {
     /// Whether edges have a direction.
     pub fn is_directed(&self) -> bool {
         self.directed
+    }
+
+    /// Where the nodes are, for local search.
+    pub fn places(&self) -> &Places {
+        &self.places
     }
 
     /// The coordinates, if distances come from them.

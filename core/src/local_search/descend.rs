@@ -136,16 +136,13 @@ impl<I: NodeId> Journal<I> {
     /// There is room.
     #[inline(always)]
     pub unsafe fn push<T: Team>(&mut self, team: T, [a, b, c, d]: [u32; 4]) {
+        // Two halves of two words: a choice among four variables would be made in memory.
+        let (low, high) = (a as u64 | (b as u64) << 32, c as u64 | (d as u64) << 32);
+        let (entries, first) = (self.entries, 4 * self.len);
         // SAFETY: inside the entries; each is written by one member.
-        team.for_each(4, |i| unsafe {
-            let node = if i < 2 {
-                if i == 0 { a } else { b }
-            } else if i == 2 {
-                c
-            } else {
-                d
-            };
-            self.entries.set(4 * self.len + i, I::new(node));
+        team.for_each(4, move |i| unsafe {
+            let pair = if i < 2 { low } else { high };
+            entries.set(first + i, I::new((pair >> (32 * (i % 2))) as u32));
         });
         self.len += 1;
     }
@@ -181,16 +178,16 @@ impl<I: NodeId> Journal<I> {
 /// Element `i` of six, without an array in memory.
 #[inline(always)]
 fn nth(t: [u32; 6], i: u32) -> u32 {
-    let low = if i == 0 { t[0] } else { t[1] };
-    let middle = if i == 2 { t[2] } else { t[3] };
-    let high = if i == 4 { t[4] } else { t[5] };
-    if i < 2 {
+    let pair = |i: usize| t[i] as u64 | (t[i + 1] as u64) << 32;
+    let (low, middle, high) = (pair(0), pair(2), pair(4));
+    let pair = if i < 2 {
         low
     } else if i < 4 {
         middle
     } else {
         high
-    }
+    };
+    (pair >> (32 * (i % 2))) as u32
 }
 
 /// Makes a move and sets the bits of the nodes whose edges it changes; waits for both.
@@ -209,7 +206,7 @@ pub unsafe fn make<T: Team, I: NodeId, D: Distance, L: Links>(
     unsafe {
         let mut step = 0;
         let mut journal = journal;
-        team.for_each(m.ends(), |i| dirty.insert::<T>(nth(m.t, i)));
+        team.for_each(m.ends(), move |i| dirty.insert::<T>(nth(m.t, i)));
         while step < m.steps() {
             let exchange = m.step(step);
             if let Some(journal) = journal.as_deref_mut() {
@@ -327,7 +324,7 @@ pub unsafe fn descend_together<T: Team, O: Operator, I: NodeId, D: Distance, L: 
                     if found.gain > 0 {
                         let m = view.decode::<O>(node, found.code);
                         kind = m.kind as u32;
-                        part.for_each(6, |i| proposals.set(proposal + 3 + i, nth(m.t, i)));
+                        part.for_each(6, move |i| proposals.set(proposal + 3 + i, nth(m.t, i)));
                     }
                 }
                 part.single(|| {

@@ -9,6 +9,7 @@
 
 pub mod array;
 pub mod chain;
+pub mod chains;
 pub mod descend;
 pub mod links;
 pub mod moves;

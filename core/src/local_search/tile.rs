@@ -1,11 +1,14 @@
-//! Tiles: parts of a long tour, small enough for a team's fast memory, that are improved at the same time.
+//! Tiles: parts of a tour, small enough for a team's fast memory, that are improved at the same time.
 //!
 //! A tile is some of the tour's nodes, numbered 0 .. m there in the order of the tour, with their places and the
-//! part of their neighbour lists that is inside. What is between its pieces are [links](super::links). A window is a
-//! tile of one piece: nodes in a row. A whole tour that is small enough is a tile without links.
+//! part of their neighbour lists that is inside. What lies between its pieces is [links](super::links). Nodes in a
+//! row make a tile of one piece (a window), nodes that lie near each other one of many (a cell), all nodes one
+//! without links. The tiles of a tour share no node, so a piece may become longer at the cost of another one of its
+//! tile: the tour is put together again by [`start_pieces`] and [`place_entry`].
 
 use crate::geometry::{Geometry, Places};
 use crate::node::NodeId;
+use crate::rng::Stream;
 use crate::team::{Slots, Team};
 
 use super::array::ArrayTour;
@@ -13,52 +16,54 @@ use super::chain::{FEWEST, Gains, Rules, chain};
 use super::descend::{Dirty, Journal};
 use super::links::Pieces;
 use super::moves::{Operator, View};
-use crate::rng::Stream;
 
 /// Exchanges of a kick and the descent after it that can be taken back.
 pub const JOURNAL: u32 = 64;
 
 /// Where the arrays of a tile's team memory begin, in bytes, and how long it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
 pub struct Layout {
-    places: u32,
     bits: u32,
     links: u32,
     order: u32,
     position: u32,
-    best: u32,
     heads: u32,
+    best: u32,
     journal: u32,
     lists: u32,
     /// Bytes of all, a multiple of 16.
     pub bytes: u32,
+    /// Nodes of a tile, at most.
+    pub m: u32,
+}
+
+const fn up(bytes: u32) -> u32 {
+    (bytes + 15) & !15
 }
 
 impl Layout {
-    /// The layout for up to `m` nodes with `k` neighbours each, `pieces` links at most, ids of `I`'s width and places
-    /// of `place` bytes; `keep_best`: with room for a second tour.
-    #[inline(always)]
-    pub const fn new<I: NodeId>(m: u32, k: u32, pieces: u32, place: u32, keep_best: bool) -> Layout {
-        const fn up(bytes: u32) -> u32 {
-            (bytes + 15) & !15
-        }
+    /// The layout for up to `m` nodes with `k` neighbours each, ids of `I`'s width and places of `place` bytes;
+    /// `keep_best`: with room for a second tour.
+    pub const fn new<I: NodeId>(m: u32, k: u32, place: u32, keep_best: bool) -> Layout {
         let words = 4 * Dirty::words(m);
-        let places = 0;
-        let bits = places + up(m * place);
+        let bits = up(m * place);
         let links = bits + words;
+        // Positions are sorted where order and position come to lie; what is behind them has room for the padding.
         let order = links + up(words);
         let position = order + m * I::BYTES;
-        let best = position + m * I::BYTES;
-        let heads = best + if keep_best { m * I::BYTES } else { 0 };
-        let journal = heads + pieces * I::BYTES;
+        let heads = position + m * I::BYTES;
+        let best = heads + m * I::BYTES;
+        let journal = best + if keep_best { m * I::BYTES } else { 0 };
         let lists = journal + 4 * JOURNAL * I::BYTES;
-        let bytes = up(lists + m * k * I::BYTES);
-        Layout { places, bits, links, order, position, best, heads, journal, lists, bytes }
+        let end = lists + m * k * I::BYTES;
+        let sorted = order + 4 * m.next_power_of_two();
+        let bytes = up(if end > sorted { end } else { sorted });
+        Layout { bits, links, order, position, heads, best, journal, lists, bytes, m }
     }
 }
 
-/// The tour that tiles are cut from, as it lies in memory that all teams see. Tiles read one tour and write another:
-/// the nodes of a tile are its own, but a neighbour's position may be another tile's.
+/// The tour that tiles are cut from, in memory that all teams see and nobody writes meanwhile.
 pub struct Source<G: Geometry> {
     /// Number of nodes.
     pub n: u32,
@@ -83,141 +88,317 @@ impl<G: Geometry> Clone for Source<G> {
 
 impl<G: Geometry> Copy for Source<G> {}
 
-/// Nodes in a row: `length` of them from position `first` on, which may go around the end. All n: the whole tour.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Window {
-    /// Position of the first node.
-    pub first: u32,
-    /// Number of nodes.
-    pub length: u32,
+/// Which nodes a tile has.
+#[derive(Clone, Copy, Debug)]
+pub enum Nodes {
+    /// Those in a row from this position on, which may go around the end.
+    From(u32),
+    /// Those of a list.
+    Of(*const u32),
 }
 
-impl Window {
-    /// Window number `tile` of `tiles` that cover a tour of n nodes, cut evenly from position `offset` on.
-    #[inline(always)]
-    pub fn cut(n: u32, tiles: u32, offset: u32, tile: u32) -> Window {
-        let border = |i: u32| (n as u64 * i as u64 / tiles as u64) as u32;
-        let (from, to) = (border(tile), border(tile + 1));
-        let first = from as u64 + offset as u64;
-        Window { first: (if first >= n as u64 { first - n as u64 } else { first }) as u32, length: to - from }
-    }
-
-    /// The longest of so many windows.
-    pub const fn longest(n: u32, tiles: u32) -> u32 {
-        n.div_ceil(tiles)
-    }
-
-    #[inline(always)]
-    fn position(self, n: u32, i: u32) -> u32 {
-        // n can be close to 2^32.
-        let left = n - self.first;
-        if i < left { self.first + i } else { i - left }
-    }
+/// A part of all: where tile number `tile` of `tiles` begins among n nodes, and how many it has.
+#[inline(always)]
+pub const fn part(n: u32, tiles: u32, tile: u32) -> (u32, u32) {
+    let from = (n as u64 * tile as u64 / tiles as u64) as u32;
+    let to = (n as u64 * (tile as u64 + 1) / tiles as u64) as u32;
+    (from, to - from)
 }
 
-/// Runs a [`chain`] in a window of the tour and writes its nodes in their new order, with their positions, to
-/// `order` and `position`. Windows that are no more than a few nodes long are copied.
+/// What tiles write: an entry a node, in the order of the tiles and, inside, of the old tour.
+#[derive(Clone, Copy)]
+pub struct Entries {
+    /// The node's old position.
+    pub old: Slots<u32>,
+    /// The old position of the first node of the piece it is in now.
+    pub piece: Slots<u32>,
+    /// How many nodes of that piece come before it.
+    pub offset: Slots<u32>,
+    /// By old position, not by entry: how many nodes the piece that begins there has now; 0: none does.
+    pub length: Slots<u32>,
+}
+
+/// Runs a [`chain`] in a tile of `m` nodes and writes its pieces as entries from `first` on.
 ///
 /// # Safety
-/// The source is read by all and written by nobody; `order` and `position` have n elements, of which the window's are
-/// this team's; `memory` has the bytes of `layout`, which was made for windows this long, at a 16-byte boundary;
-/// `breadth <= k`, both at least 1.
+/// The source is as it says; the entries have n elements each, of which those from `first` on and the lengths at its
+/// nodes' positions are this team's; `memory` has the bytes of `layout`, made for at least m nodes and the source's k,
+/// at a 16-byte boundary; `m >= 1`; `breadth <= k`, both at least 1; m fits `I`.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
-pub unsafe fn improve_window<T: Team, O: Operator, I: NodeId, G: Geometry>(
+pub unsafe fn improve<T: Team, O: Operator, I: NodeId, G: Geometry>(
     team: T,
     source: Source<G>,
-    window: Window,
+    (nodes, first, m): (Nodes, u32, u32),
     breadth: u32,
     layout: Layout,
     memory: *mut u8,
     rules: Rules,
     stream: Stream,
-    order: Slots<u32>,
-    position: Slots<u32>,
+    entries: Entries,
 ) -> Gains {
-    // SAFETY: the layout's arrays are inside the memory and aligned; nodes of the window are below m, and others are
-    // sorted out; a barrier stands between writing the tile and searching it, and between that and writing back.
+    // SAFETY: the layout's arrays are inside the memory and aligned; local nodes are below m. Barriers stand between
+    // the sorted positions and the arrays that take their room, between writing the tile and searching it, and
+    // between that and writing back.
     unsafe {
-        let (n, m) = (source.n, window.length);
-        let node_at = |i: u32| *source.order.add(window.position(n, i) as usize);
-        let write = |i: u32, node: u32| {
-            let p = window.position(n, i);
-            order.set(p, node);
-            position.set(node, p);
-        };
-        if m < FEWEST {
-            team.for_each(m, |i| write(i, node_at(i)));
-            return Gains { last: 0, best: 0 };
-        }
-        let array = |offset: u32| Slots::<I>::new(memory.add(offset as usize).cast());
+        let (n, k) = (source.n, source.k);
+        let ids = |offset: u32| Slots::<I>::new(memory.add(offset as usize).cast());
         let words = |offset: u32| Slots::<u32>::new(memory.add(offset as usize).cast());
-        let places = Slots::<G::Place>::new(memory.add(layout.places as usize).cast());
-        let (lists, local, heads) = (array(layout.lists), array(layout.order), array(layout.heads));
-        let links = words(layout.links);
+        let places = Slots::<G::Place>::new(memory.cast());
+        let (lists, local, heads, links) =
+            (ids(layout.lists), ids(layout.order), ids(layout.heads), words(layout.links));
+        let sorted = words(layout.order);
+
+        // The positions of the tile's nodes, in order.
+        let position_of = |i: u32| match nodes {
+            Nodes::From(position) => {
+                let left = n - position;
+                if i < left { position + i } else { i - left }
+            }
+            Nodes::Of(list) => *source.position.add(*list.add(i as usize) as usize),
+        };
+        team.for_each(m, |i| sorted.set(i, position_of(i)));
+        sort(team, sorted, m);
+
         team.for_each(m, |i| {
-            let node = node_at(i);
+            let position = sorted.get(i);
+            let node = *source.order.add(position as usize);
+            entries.old.set(first + i, position);
+            entries.length.set(position, 0);
             places.set(i, *source.places.start.add(node as usize));
-            local.set(i, I::new(i));
+        });
+        team.for_each(Dirty::words(m), |w| {
+            let mut bits = 0;
+            let mut i = 32 * w;
+            while i < m && i < 32 * w + 32 {
+                let here = sorted.get(i);
+                let behind = sorted.get(if i + 1 == m { 0 } else { i + 1 });
+                let next = if here + 1 == n { 0 } else { here + 1 };
+                bits |= ((behind != next) as u32) << (i % 32);
+                i += 1;
+            }
+            links.set(w, bits);
+        });
+        // Lists may lie over the padding of the sorted positions, which nobody needs any more.
+        team.for_each(m, |i| {
+            let node = *source.order.add(sorted.get(i) as usize);
             let (mut kept, mut j) = (0, 0);
-            while j < source.k {
-                let neighbor = *source.lists.add(node as usize * source.k as usize + j as usize);
-                let at = *source.position.add(neighbor as usize);
-                let at = if at >= window.first { at - window.first } else { at + (n - window.first) };
-                if at < m {
-                    lists.set(i * source.k + kept, I::new(at));
+            while j < k {
+                let neighbor = *source.lists.add(node as usize * k as usize + j as usize);
+                let position = *source.position.add(neighbor as usize);
+                let (mut low, mut high) = (0, m);
+                while low < high {
+                    let middle = (low + high) / 2;
+                    if sorted.get(middle) < position { low = middle + 1 } else { high = middle }
+                }
+                if low < m && sorted.get(low) == position {
+                    lists.set(i * k + kept, I::new(low));
                     kept += 1;
                 }
                 j += 1;
             }
-            while kept < source.k {
-                lists.set(i * source.k + kept, I::new(m));
+            while kept < k {
+                lists.set(i * k + kept, I::new(m));
                 kept += 1;
             }
         });
-        let is_part = m < n;
-        team.for_each(Dirty::words(m), |w| {
-            links.set(w, if is_part && w == (m - 1) / 32 { 1 << ((m - 1) % 32) } else { 0 });
-        });
-        team.single(|| heads.set(0, I::new(m - 1)));
-        let tour = ArrayTour::new(m, local, array(layout.position));
+        team.barrier();
+        team.for_each(m, |i| local.set(i, I::new(i)));
+        let mut count = 0;
+        let mut w = 0;
+        while w < Dirty::words(m) {
+            let mut bits = links.get(w);
+            while bits != 0 {
+                let head = 32 * w + bits.trailing_zeros();
+                team.single(|| heads.set(count, I::new(head)));
+                count += 1;
+                bits &= bits - 1;
+            }
+            w += 1;
+        }
+        let tour = ArrayTour::new(m, local, ids(layout.position));
+        team.barrier();
         tour.place_all(team);
-        let view = View {
-            tour,
-            lists: lists.at(0),
-            k: source.k,
-            breadth,
-            distance: Places { geometry: source.places.geometry, start: places.at(0) },
-            links: Pieces { n: m, bits: links, heads, count: is_part as u32 },
-        };
-        let dirty = Dirty::new(words(layout.bits), m);
-        let mut journal = Journal::new(array(layout.journal), JOURNAL);
-        let best = array(layout.best);
-        let gains = chain::<T, O, _, _, _>(team, view, dirty, &mut journal, best, rules, stream);
-        let found = if rules.keep_best != 0 { best } else { local };
-        // A part runs from node 0 to node m - 1, in one direction or the other.
-        let at_start = {
-            let mut at = 0;
-            team.for_each(m, |i| {
-                if found.get(i).get() == 0 {
-                    at = i;
-                }
-            });
-            team.sum(at as u64) as u32
-        };
-        let behind = found.get(if at_start + 1 == m { 0 } else { at_start + 1 }).get();
-        let forward = !is_part || behind != m - 1 || m == 2;
-        team.for_each(m, |i| {
-            let at = if forward {
-                let left = m - at_start;
-                if i < left { at_start + i } else { i - left }
-            } else if i <= at_start {
-                at_start - i
-            } else {
-                at_start + m - i
+
+        let mut gains = Gains { last: 0, best: 0 };
+        let mut found = local;
+        if m >= FEWEST {
+            let view = View {
+                tour,
+                lists: lists.at(0),
+                k,
+                breadth,
+                distance: Places { geometry: source.places.geometry, start: places.at(0) },
+                links: Pieces { n: m, bits: links, heads, count },
             };
-            write(i, node_at(found.get(at).get()));
-        });
+            let dirty = Dirty::new(words(layout.bits), m);
+            let mut journal = Journal::new(ids(layout.journal), JOURNAL);
+            gains = chain::<T, O, _, _, _>(team, view, dirty, &mut journal, ids(layout.best), rules, stream);
+            if rules.keep_best != 0 {
+                found = ids(layout.best);
+                ArrayTour::new(m, found, ids(layout.position)).place_all(team);
+            }
+        }
+        write_back(
+            team,
+            ArrayTour::new(m, found, ids(layout.position)),
+            links,
+            (heads, count),
+            first,
+            entries,
+        );
         gains
+    }
+}
+
+/// Writes the pieces of a tile's tour as entries, whose `old` is there.
+///
+/// # Safety
+/// As [`improve`].
+#[inline(always)]
+unsafe fn write_back<T: Team, I: NodeId>(
+    team: T,
+    tour: ArrayTour<I>,
+    links: Slots<u32>,
+    (heads, count): (Slots<I>, u32),
+    first: u32,
+    entries: Entries,
+) {
+    // SAFETY: the caller's promise. Each node is in one piece, which one member writes; so is each old position.
+    unsafe {
+        let m = tour.n();
+        let behind = |node: u32| if node + 1 == m { 0 } else { node + 1 };
+        if count <= 1 {
+            let start = if count == 0 { 0 } else { behind(heads.get(0).get()) };
+            let piece = entries.old.get(first + start);
+            let origin = tour.position(start);
+            let forward = count == 0 || tour.before(origin) == heads.get(0).get();
+            team.for_each(m, |i| {
+                let position = tour.position(i);
+                let (to, from) = if forward { (position, origin) } else { (origin, position) };
+                entries.piece.set(first + i, piece);
+                entries.offset.set(first + i, if to >= from { to - from } else { to + m - from });
+            });
+            team.single(|| entries.length.set(piece, m));
+            return;
+        }
+        team.for_each(count, |link| {
+            let head = heads.get(link).get();
+            let start = behind(head);
+            let piece = entries.old.get(first + start);
+            let mut position = tour.position(start);
+            let forward = tour.before(position) == head;
+            let mut length = 0;
+            loop {
+                let node = tour.at(position);
+                entries.piece.set(first + node, piece);
+                entries.offset.set(first + node, length);
+                length += 1;
+                // A piece ends where the next link begins.
+                if links.get(node / 32) >> (node % 32) & 1 != 0 {
+                    break;
+                }
+                position = match (forward, position) {
+                    (true, p) if p + 1 == m => 0,
+                    (true, p) => p + 1,
+                    (false, 0) => m - 1,
+                    (false, p) => p - 1,
+                };
+            }
+            entries.length.set(piece, length);
+        });
+    }
+}
+
+/// Sorts `m` numbers below 2^32 - 1 and waits. The array has room for a power of two of them.
+///
+/// # Safety
+/// The array belongs to this team.
+#[inline(always)]
+unsafe fn sort<T: Team>(team: T, values: Slots<u32>, m: u32) {
+    // SAFETY: the caller's promise; between two barriers a pair is one member's.
+    unsafe {
+        if T::ALONE {
+            core::slice::from_raw_parts_mut(values.at(0), m as usize).sort_unstable();
+            return;
+        }
+        // Batcher's bitonic network (1968).
+        let size = m.next_power_of_two();
+        team.for_each(size - m, |i| values.set(m + i, u32::MAX));
+        team.barrier();
+        let mut run = 2;
+        while run <= size {
+            let mut stride = run / 2;
+            while stride > 0 {
+                team.for_each(size / 2, |i| {
+                    let low = 2 * (i & !(stride - 1)) + (i & (stride - 1));
+                    let (a, b) = (values.get(low), values.get(low + stride));
+                    if (a > b) == (low & run == 0) {
+                        values.set(low, b);
+                        values.set(low + stride, a);
+                    }
+                });
+                team.barrier();
+                stride /= 2;
+            }
+            run *= 2;
+        }
+    }
+}
+
+/// Turns the lengths of pieces, by the old positions where they begin, into their new positions: the sums of all
+/// before. Waits at its end.
+///
+/// # Safety
+/// `lengths` has n elements and belongs to this team; `sums` has as many elements as the team has members.
+#[inline(always)]
+pub unsafe fn start_pieces<T: Team>(team: T, n: u32, lengths: Slots<u32>, sums: Slots<u32>) {
+    // SAFETY: each member has a stretch of its own, and a barrier stands before others' sums are read.
+    unsafe {
+        let (from, count) = part(n, team.size(), team.rank());
+        let mut sum = 0;
+        let mut i = from;
+        while i < from + count {
+            sum += lengths.get(i);
+            i += 1;
+        }
+        sums.set(team.rank(), sum);
+        team.barrier();
+        let mut before = 0;
+        let mut member = 0;
+        while member < team.rank() {
+            before += sums.get(member);
+            member += 1;
+        }
+        let mut i = from;
+        while i < from + count {
+            let length = lengths.get(i);
+            lengths.set(i, before);
+            before += length;
+            i += 1;
+        }
+        team.barrier();
+    }
+}
+
+/// Puts the node of an entry to its new place.
+///
+/// # Safety
+/// `entry < n`; `entries.length` holds what [`start_pieces`] made of it; `old_order` is the tour the tiles were cut
+/// from; nobody else writes at this node's place in `order` and `position`.
+#[inline(always)]
+pub unsafe fn place_entry(
+    entry: u32,
+    entries: Entries,
+    old_order: *const u32,
+    order: Slots<u32>,
+    position: Slots<u32>,
+) {
+    // SAFETY: the caller's promise; the pieces' new places cover 0 .. n.
+    unsafe {
+        let node = *old_order.add(entries.old.get(entry) as usize);
+        let place = entries.length.get(entries.piece.get(entry)) + entries.offset.get(entry);
+        order.set(place, node);
+        position.set(node, place);
     }
 }

@@ -20,7 +20,8 @@ macro_rules! plain {
         unsafe impl Plain for $t {}
     )* };
 }
-plain!(u8, u16, u32, u64, i32, i64, f32, f64, [f64; 3], antwarp_core::mmas::ColonyState);
+plain!(u8, u16, u32, u64, i32, i64, f32, f64, [f64; 3]);
+plain!(antwarp_core::mmas::ColonyState, antwarp_core::local_search::chains::ChainsState);
 
 /// `len` elements in device memory.
 pub struct Buffer<T> {

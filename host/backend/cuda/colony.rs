@@ -259,7 +259,7 @@ fn id_bytes(storage: Storage, ids: &[u32]) -> Vec<u8> {
 }
 
 /// The distance matrix a kernel reads: the instance's, or one made of a metric that kernels cannot compute.
-fn device_matrix(problem: &Problem) -> Vec<i32> {
+pub(super) fn device_matrix(problem: &Problem) -> Vec<i32> {
     use antwarp_core::distance::Distance;
     use rayon::prelude::*;
     let computed = problem.metric().is_some_and(|m| !m.is_algebraic());
@@ -305,7 +305,7 @@ impl Buffers {
     }
 }
 
-fn driver(doing: &'static str) -> impl Fn(DriverError) -> BackendError {
+pub(super) fn driver(doing: &'static str) -> impl Fn(DriverError) -> BackendError {
     move |source| BackendError::Driver { doing, source }
 }
 

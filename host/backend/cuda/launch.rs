@@ -3,7 +3,10 @@
 
 use std::sync::Arc;
 
-use antwarp_core::kernels::{ConstructArgs, CostArgs, JudgeArgs, TrailArgs};
+use antwarp_core::kernels::{
+    ConstructArgs, CostArgs, JudgeArgs, JudgeChainsArgs, TilesArgs, ToursArgs, TrailArgs,
+};
+use antwarp_core::local_search::chains::ChainsState;
 use antwarp_core::mmas::ColonyState;
 use cudarc::driver::{CudaFunction, CudaStream, DeviceRepr, LaunchConfig, PushKernelArg};
 

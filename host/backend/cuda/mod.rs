@@ -2,6 +2,7 @@
 //! launchers; the colony's buffers.
 
 mod buffer;
+mod chains;
 mod colony;
 mod device;
 mod launch;
@@ -9,7 +10,18 @@ mod module;
 pub mod ptx;
 
 pub use buffer::{Buffer, Plain};
-pub use colony::{CudaColony, TEAM_BYTES, kernel_names};
+pub use chains::{CudaChains, default_chains};
+pub use colony::{CudaColony, TEAM_BYTES};
 pub use device::{Device, DeviceFacts, devices};
-pub use launch::{ConstructCandidates, ConstructFull, Judge, Launch, PrepareTrails, TourCosts, UpdateTrails};
+pub use launch::{
+    Compete, ConstructCandidates, ConstructFull, ImproveTiles, Judge, JudgeChains, KeepBest, Launch,
+    PlaceEntries, PrepareTrails, StartPieces, TourCosts, UpdateTrails,
+};
 pub use module::{KernelFacts, kernels, load_function, texts};
+
+/// The names of all kernels that may be loaded.
+pub fn kernel_names() -> Vec<String> {
+    let mut names = colony::kernel_names();
+    names.extend(chains::kernel_names());
+    names
+}

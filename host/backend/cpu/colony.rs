@@ -1,4 +1,4 @@
-//! The CPU backend: an ant is a team of one, ants are spread over threads.
+//! A colony on CPU threads: an ant is a team of one.
 
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,44 +15,10 @@ use antwarp_core::team::{Serial, Slots};
 use antwarp_core::tour;
 use rayon::prelude::*;
 
-use super::error::bytes;
-use super::{BackendError, Colony, Enough, Machine, Phases};
+use super::{Together, allocate, available_memory, short_of_memory};
+use crate::backend::{BackendError, Colony, Enough, Phases};
 use crate::solver::mmas::{ColonySpec, Selection, TabuKind};
 use crate::solver::problem::Problem;
-
-/// The processor.
-pub struct Cpu {
-    name: String,
-}
-
-impl Cpu {
-    /// The processor this runs on.
-    pub fn new() -> Self {
-        Cpu { name: processor_name() }
-    }
-
-    /// For reports.
-    pub fn machine(&self) -> Machine {
-        Machine {
-            backend: "cpu",
-            device: self.name.clone(),
-            units: rayon::current_num_threads(),
-            details: std::env::consts::ARCH.to_string(),
-        }
-    }
-}
-
-impl Default for Cpu {
-    fn default() -> Self {
-        Cpu::new()
-    }
-}
-
-fn processor_name() -> String {
-    let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let model = info.lines().find_map(|l| l.strip_prefix("model name")?.split_once(':'));
-    model.map_or_else(|| "unknown processor".to_string(), |(_, name)| name.trim().to_string())
-}
 
 /// A colony for `problem` on CPU threads.
 pub fn colony<'p>(problem: &'p Problem, spec: &ColonySpec) -> Result<Box<dyn Colony + 'p>, BackendError> {
@@ -85,22 +51,6 @@ fn by_selection<'p, I: NodeId + Default, B: Tabu + 'p>(
 #[repr(C, align(16))]
 struct Quad([f32; 4]);
 
-fn short_of_memory(what: &str, needed: usize) -> BackendError {
-    BackendError::OutOfMemory {
-        place: "main",
-        what: what.to_string(),
-        needed: bytes(needed as u64),
-        free: available_memory().map_or_else(|| "fewer".to_string(), bytes),
-    }
-}
-
-/// Memory that can be had without swapping, where the system tells.
-fn available_memory() -> Option<u64> {
-    let info = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = info.lines().find_map(|l| l.strip_prefix("MemAvailable:"))?;
-    line.trim().trim_end_matches(" kB").parse::<u64>().ok().map(|kib| kib << 10)
-}
-
 /// Refuses a colony that would not fit as a whole: a system that overcommits would grant each table and then kill
 /// the process.
 fn check_memory(entries: usize, tours: usize, id: usize) -> Result<(), BackendError> {
@@ -108,29 +58,6 @@ fn check_memory(entries: usize, tours: usize, id: usize) -> Result<(), BackendEr
     match available_memory() {
         Some(free) if needed as u64 > free => Err(short_of_memory("the colony", needed)),
         _ => Ok(()),
-    }
-}
-
-/// Allocates `len` elements, or says that they do not fit.
-fn allocate<T: Clone + Default>(what: &str, len: usize) -> Result<Vec<T>, BackendError> {
-    let mut v = Vec::new();
-    v.try_reserve_exact(len).map_err(|_| short_of_memory(what, len * size_of::<T>()))?;
-    v.resize(len, T::default());
-    Ok(v)
-}
-
-/// A view of memory that threads work on together, each on its own part.
-#[derive(Clone, Copy)]
-struct Together<T>(T);
-// SAFETY: made only from views whose users keep to disjoint rows, or only read.
-unsafe impl<T> Send for Together<T> {}
-// SAFETY: as above.
-unsafe impl<T> Sync for Together<T> {}
-
-impl<T: Copy> Together<T> {
-    /// The view; a method, so that closures capture the whole and not its field.
-    fn get(&self) -> T {
-        self.0
     }
 }
 

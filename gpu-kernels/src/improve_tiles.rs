@@ -1,0 +1,139 @@
+//! `warp_improve_tiles_{two_opt,or_opt,or_2opt,three_opt}_{grid,planar,numbered}`: kicks and descents in every tile
+//! of every chain.
+//!
+//! A block of one warp a tile; block i works on tile i % tiles of chain i / tiles. Shared memory: `args.layout.bytes`.
+//! Ids inside a tile have 16 bits. Deterministic. Source: Fosin et al. 2013, algorithm 1, in tiles.
+
+use antwarp_core::geometry::{Geometry, Grid, Numbered, Places, Planar};
+use antwarp_core::kernels::TilesArgs;
+use antwarp_core::local_search::chains::ChainsState;
+use antwarp_core::local_search::tile::{self, Entries, Nodes, Source, part};
+use antwarp_core::local_search::{Operator, Or2opt, OrOpt, ThreeOpt, TwoOpt};
+use antwarp_core::metric::Metric;
+use antwarp_core::rng::Stream;
+use antwarp_core::team::{Slots, Team};
+
+use crate::cuda::parameter::{In, InOut};
+use crate::cuda::{Warp, shared, thread};
+use crate::entry::{declare, distances};
+
+/// What the tiles read and write.
+#[derive(Clone, Copy)]
+struct Tables {
+    state: In<ChainsState>,
+    cells: In<u32>,
+    lists: In<u32>,
+    order: In<u32>,
+    position: In<u32>,
+    places: In<u8>,
+    old: InOut<u32>,
+    piece: InOut<u32>,
+    offset: InOut<u32>,
+    length: InOut<u32>,
+    gains: InOut<i64>,
+}
+
+#[inline(always)]
+unsafe fn improve<O: Operator, G: Geometry>(args: TilesArgs, tables: Tables, geometry: G) {
+    // SAFETY: the launcher gives arrays of the sizes that args tell, and shared memory of the layout's size.
+    unsafe {
+        if (*tables.state.as_ptr()).done != 0 {
+            return;
+        }
+        let index = thread::block_idx();
+        let (chain, tile) = (index / args.tiles, index % args.tiles);
+        let from = chain as usize * args.n as usize;
+        let source = Source {
+            n: args.n,
+            k: args.k,
+            lists: tables.lists.as_ptr(),
+            order: tables.order.as_ptr().add(from),
+            position: tables.position.as_ptr().add(from),
+            places: Places { geometry, start: tables.places.as_ptr().cast() },
+        };
+        let entries = Entries {
+            old: Slots::new(tables.old.as_ptr().add(from)),
+            piece: Slots::new(tables.piece.as_ptr().add(from)),
+            offset: Slots::new(tables.offset.as_ptr().add(from)),
+            length: Slots::new(tables.length.as_ptr().add(from)),
+        };
+        let (first, m) = part(args.n, args.tiles, tile);
+        let nodes = if args.cells != 0 {
+            Nodes::Of(tables.cells.as_ptr().add(first as usize))
+        } else {
+            let left = args.n - args.first;
+            Nodes::From(if first < left { args.first + first } else { first - left })
+        };
+        let stream = Stream::new(args.seed, args.round, index);
+        let gains = tile::improve::<_, O, u16, G>(
+            Warp,
+            source,
+            (nodes, first, m),
+            args.breadth,
+            args.layout,
+            shared::dynamic(),
+            args.rules,
+            stream,
+            entries,
+        );
+        let gain = if args.rules.keep_best != 0 { gains.best } else { gains.last };
+        Warp.single(|| *tables.gains.as_ptr().add(index as usize) = gain);
+    }
+}
+
+#[inline(always)]
+unsafe fn on_grid<O: Operator>(args: TilesArgs, tables: Tables, _: In<[f64; 3]>, _: In<i32>) {
+    // SAFETY: the caller's promise.
+    unsafe { improve::<O, _>(args, tables, Grid { up: args.metric == Metric::Ceil2d as u32 }) }
+}
+
+#[inline(always)]
+unsafe fn on_plane<O: Operator>(args: TilesArgs, tables: Tables, _: In<[f64; 3]>, _: In<i32>) {
+    let metric = match args.metric {
+        m if m == Metric::Ceil2d as u32 => Metric::Ceil2d,
+        m if m == Metric::Att as u32 => Metric::Att,
+        _ => Metric::Euc2d,
+    };
+    // SAFETY: the caller's promise.
+    unsafe { improve::<O, _>(args, tables, Planar { metric }) }
+}
+
+#[inline(always)]
+unsafe fn by_number<O: Operator>(args: TilesArgs, tables: Tables, points: In<[f64; 3]>, matrix: In<i32>) {
+    let distances = distances(points, matrix, args.metric, args.n);
+    // SAFETY: the caller's promise.
+    unsafe { improve::<O, _>(args, tables, Numbered { distances }) }
+}
+
+macro_rules! entries {
+    ($($name:ident: $operator:ty, $geometry:ident;)*) => { $(
+        /// See the module. # Safety: the launcher in `antwarp` gives arrays of the sizes that `args` tell.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "ptx-kernel" fn $name(
+            args: TilesArgs, state: In<ChainsState>, cells: In<u32>, lists: In<u32>, order: In<u32>,
+            position: In<u32>, places: In<u8>, points: In<[f64; 3]>, matrix: In<i32>, old: InOut<u32>,
+            piece: InOut<u32>, offset: InOut<u32>, length: InOut<u32>, gains: InOut<i64>,
+        ) {
+            let tables =
+                Tables { state, cells, lists, order, position, places, old, piece, offset, length, gains };
+            // SAFETY: the caller's promise.
+            unsafe { $geometry::<$operator>(args, tables, points, matrix) }
+        }
+        declare!($name: ImproveTiles, 32, 16);
+    )* };
+}
+
+entries! {
+    warp_improve_tiles_two_opt_grid: TwoOpt, on_grid;
+    warp_improve_tiles_two_opt_planar: TwoOpt, on_plane;
+    warp_improve_tiles_two_opt_numbered: TwoOpt, by_number;
+    warp_improve_tiles_or_opt_grid: OrOpt, on_grid;
+    warp_improve_tiles_or_opt_planar: OrOpt, on_plane;
+    warp_improve_tiles_or_opt_numbered: OrOpt, by_number;
+    warp_improve_tiles_or_2opt_grid: Or2opt, on_grid;
+    warp_improve_tiles_or_2opt_planar: Or2opt, on_plane;
+    warp_improve_tiles_or_2opt_numbered: Or2opt, by_number;
+    warp_improve_tiles_three_opt_grid: ThreeOpt, on_grid;
+    warp_improve_tiles_three_opt_planar: ThreeOpt, on_plane;
+    warp_improve_tiles_three_opt_numbered: ThreeOpt, by_number;
+}

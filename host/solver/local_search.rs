@@ -1,0 +1,35 @@
+//! Which local search improves tours.
+
+use serde::{Deserialize, Serialize};
+
+/// The operators of [`antwarp_core::local_search`] by name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum LocalSearch {
+    /// Tours stay as they are.
+    None,
+    /// Two edges out, two in.
+    TwoOpt,
+    /// Segments of up to three nodes go elsewhere, either way around.
+    OrOpt,
+    /// 2-opt and Or-opt together.
+    #[serde(rename = "or-2opt")]
+    #[value(name = "or-2opt")]
+    Or2opt,
+    /// 2-opt and every reconnection of three edges.
+    #[default]
+    ThreeOpt,
+}
+
+impl LocalSearch {
+    /// As in the names of kernels, `None` for no search.
+    pub fn kernel_name(self) -> Option<&'static str> {
+        match self {
+            LocalSearch::None => None,
+            LocalSearch::TwoOpt => Some("two_opt"),
+            LocalSearch::OrOpt => Some("or_opt"),
+            LocalSearch::Or2opt => Some("or_2opt"),
+            LocalSearch::ThreeOpt => Some("three_opt"),
+        }
+    }
+}
