@@ -37,6 +37,9 @@ pub trait Team: Copy {
     /// The smallest value of all members.
     fn min(self, value: u64) -> u64;
 
+    /// How many members before this one, and how many in all, come with true.
+    fn rank_among(self, flag: bool) -> (u32, u32);
+
     /// Calls `work` for 0 .. n, each index on one member; a member sees its indices in ascending order.
     #[inline(always)]
     fn for_each(self, n: u32, mut work: impl FnMut(u32)) {
@@ -97,6 +100,10 @@ impl Team for Serial {
     #[inline(always)]
     fn min(self, value: u64) -> u64 {
         value
+    }
+    #[inline(always)]
+    fn rank_among(self, flag: bool) -> (u32, u32) {
+        (0, flag as u32)
     }
 }
 

@@ -111,13 +111,19 @@ pub unsafe fn chain<T: Team, O: Operator, I: NodeId, D: Distance, L: Links>(
         while kick < rules.kicks {
             let draws = stream.step(rules.first_kick + kick);
             kick += 1;
-            let cut = if rules.segment == 0 {
-                Cut::anywhere(draws, n)
-            } else {
-                Cut::local(draws, n, rules.segment)
-            };
             journal.clear();
-            let Some(longer) = double_bridge(team, view, dirty, cut, journal) else { continue };
+            // Where links are in the way, shorter segments may fit between two of them.
+            let mut segment = rules.segment;
+            let longer = loop {
+                let cut =
+                    if segment == 0 { Cut::anywhere(draws, n) } else { Cut::local(draws, n, segment) };
+                let longer = double_bridge(team, view, dirty, cut, journal);
+                segment /= 2;
+                if longer.is_some() || segment == 0 {
+                    break longer;
+                }
+            };
+            let Some(longer) = longer else { continue };
             // The descent begins where the kick was.
             let longer = longer - descend::<T, O, I, D, L>(team, view, dirty, &mut last, Some(&mut *journal));
             if longer <= rules.threshold(draws.bits(4)) {

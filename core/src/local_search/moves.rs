@@ -2,7 +2,7 @@
 
 use crate::distance::Distance;
 use crate::node::NodeId;
-use crate::team::Team;
+use crate::team::{Slots, Team};
 
 use super::array::ArrayTour;
 use super::links::Links;
@@ -21,6 +21,13 @@ pub struct View<I, D, L> {
     pub distance: D,
     /// Edges that must stay.
     pub links: L,
+    /// Memory of the team that looks for moves, [`scratch_words`] of it; a team of one needs none.
+    pub scratch: Slots<u64>,
+}
+
+/// Words of [`View::scratch`] for a team of `members`: two for a way each of them may find.
+pub const fn scratch_words(members: u32) -> u32 {
+    2 * members
 }
 
 impl<I, D: Copy, L: Copy> Clone for View<I, D, L> {
@@ -155,6 +162,12 @@ impl Found {
     /// Better than every move.
     pub const ANY: Found = Found { gain: i64::MAX, code: 0 };
 
+    /// The better one of two.
+    #[inline(always)]
+    fn or(self, other: Found) -> Found {
+        if self.is_after(other) { other } else { self }
+    }
+
     /// Whether another move comes before this one: more gain, or as much and a smaller code.
     #[inline(always)]
     fn is_after(self, other: Found) -> bool {
@@ -162,12 +175,27 @@ impl Found {
     }
 }
 
+/// The first step of a move: the edges (t1, t2) and (t3, t4) out, (t2, t3) in.
+#[derive(Clone, Copy)]
+struct Opening {
+    /// The way's number.
+    way: u32,
+    /// Length out less length in; positive.
+    kept: i64,
+    t4: u32,
+    /// How far t3 is from t2 along the direction of the move.
+    to_t3: u32,
+}
+
 /// What looking along one way tells.
-#[derive(Clone, Copy, Debug)]
-struct Look {
-    found: Found,
-    /// The way's first new edge is as long as the removed one: ways behind it in the list lead nowhere.
-    beyond: bool,
+#[derive(Clone, Copy)]
+enum Look {
+    /// It can be gone on from.
+    Open(Opening),
+    /// It leads nowhere.
+    Closed,
+    /// The first new edge is as long as the removed one: neither do ways behind it in the list.
+    Beyond,
 }
 
 /// A node's place on the way from t2 along the direction of a move.
@@ -214,101 +242,128 @@ impl<I: NodeId, D: Distance, L: Links> View<I, D, L> {
         if O::TRIPLES { 4 * self.k } else { 2 * self.k }
     }
 
-    /// The best move from `t1` with the edge (t1, t2), the neighbour t3 and the side of t4 that `way` tells, of those
-    /// that come after `behind`.
+    /// What a way's number tells: its direction, the number of t3 in the list, and whether t4 lies before t3, so that
+    /// a pair closes the tour.
+    #[inline(always)]
+    fn parts<O: Operator>(self, way: u32) -> (bool, u32, bool) {
+        let per_direction = self.ways::<O>() / 2;
+        let forward = way < per_direction;
+        let rest = if forward { way } else { way - per_direction };
+        if O::TRIPLES { (forward, rest / 2, rest.is_multiple_of(2)) } else { (forward, rest, true) }
+    }
+
+    /// The course of moves from the node at `at_t1` in a direction.
+    #[inline(always)]
+    fn course(self, at_t1: u32, forward: bool) -> Course {
+        let n = self.tour.n();
+        let origin = match (forward, at_t1) {
+            (true, p) if p + 1 == n => 0,
+            (true, p) => p + 1,
+            (false, 0) => n - 1,
+            (false, p) => p - 1,
+        };
+        Course { n, origin, forward }
+    }
+
+    /// The first step from `t1` along a way.
     ///
     /// # Safety
     /// `t1 < n`, `way < ways`, and no exchange is under way.
     #[inline(always)]
-    unsafe fn look<O: Operator>(self, t1: u32, way: u32, behind: Found) -> Look {
+    unsafe fn open<O: Operator>(self, t1: u32, way: u32) -> Look {
         // SAFETY: nodes below n, entries inside the lists.
         unsafe {
-            let n = self.tour.n();
-            let per_direction = self.ways::<O>() / 2;
-            let forward = way < per_direction;
-            let rest = if forward { way } else { way - per_direction };
-            // The far side of t3 first: with it a pair closes the tour.
-            let (i, closing) = if O::TRIPLES { (rest / 2, rest % 2 == 0) } else { (rest, true) };
-            let nothing = Look { found: Found::NONE, beyond: false };
+            let (forward, i, closing) = self.parts::<O>(way);
             let at_t1 = self.tour.position(t1);
             let t2 = self.beside(at_t1, forward);
             let t3 = self.neighbor(t2, i);
-            if t3 >= n || self.links.is_fixed(t1, t2) {
-                return Look { beyond: true, ..nothing };
+            if t3 >= self.tour.n() || self.links.is_fixed(t1, t2) {
+                return Look::Beyond;
             }
             let kept = self.distance.between(t1, t2) as i64 - self.distance.between(t2, t3) as i64;
             if kept <= 0 {
-                return Look { beyond: true, ..nothing };
+                return Look::Beyond;
             }
             let at_t3 = self.tour.position(t3);
             let t4 = self.beside(at_t3, forward != closing);
             // An edge that is in the tour cannot come.
             if t4 == t2 || self.beside(at_t3, forward == closing) == t2 || self.links.is_fixed(t3, t4) {
-                return nothing;
+                return Look::Closed;
             }
             let kept = kept + self.distance.between(t3, t4) as i64;
-            let mut best = Found::NONE;
-            let code = way << CHOICE_BITS;
-            if O::PAIRS && closing {
-                let found = Found { gain: kept - self.distance.between(t4, t1) as i64, code };
-                if found.gain > 0 && found.is_after(behind) {
-                    best = found;
-                }
+            Look::Open(Opening { way, kept, t4, to_t3: self.course(at_t1, forward).of(at_t3) })
+        }
+    }
+
+    /// The move that closes the tour after the first step, if it is one of the operator's and comes after `behind`.
+    ///
+    /// # Safety
+    /// The opening is one from `t1`.
+    #[inline(always)]
+    unsafe fn pair<O: Operator>(self, t1: u32, opening: Opening, behind: Found) -> Found {
+        if !O::PAIRS || !self.parts::<O>(opening.way).2 {
+            return Found::NONE;
+        }
+        // SAFETY: the caller's promise.
+        let gain = opening.kept - unsafe { self.distance.between(opening.t4, t1) as i64 };
+        let found = Found { gain, code: opening.way << CHOICE_BITS };
+        if gain > 0 && found.is_after(behind) { found } else { Found::NONE }
+    }
+
+    /// What is kept after the edge from t4 to its neighbour number `j` has come; `None`, if that neighbour and those
+    /// behind it lead nowhere.
+    ///
+    /// # Safety
+    /// The opening is one from the tour, `j < breadth`.
+    #[inline(always)]
+    unsafe fn second(self, opening: Opening, j: u32) -> Option<(u32, i64)> {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let t5 = self.neighbor(opening.t4, j);
+            if t5 >= self.tour.n() {
+                return None;
             }
-            if O::TRIPLES {
-                let course = Course {
-                    n,
-                    origin: if forward {
-                        if at_t1 + 1 == n { 0 } else { at_t1 + 1 }
-                    } else if at_t1 == 0 {
-                        n - 1
-                    } else {
-                        at_t1 - 1
-                    },
-                    forward,
-                };
-                let to_t3 = course.of(at_t3);
-                let mut j = 0;
-                while j < self.breadth {
-                    let t5 = self.neighbor(t4, j);
-                    if t5 >= n {
-                        break;
-                    }
-                    let kept = kept - self.distance.between(t4, t5) as i64;
-                    if kept <= 0 {
-                        break;
-                    }
-                    let at_t5 = self.tour.position(t5);
-                    let to_t5 = course.of(at_t5);
-                    let mut side = 0;
-                    while side < 2 {
-                        let choice = 1 + 2 * j + side;
-                        if let Some((ahead, segment)) = triple(closing, to_t3, to_t5, side, n)
-                            && t5 != t3
-                            && t5 != t1
-                            && segment <= O::SEGMENT
-                        {
-                            let t6 = self.beside(at_t5, ahead == forward);
-                            let gain = kept + self.distance.between(t5, t6) as i64
-                                - self.distance.between(t6, t1) as i64;
-                            let found = Found { gain, code: code + choice };
-                            if t6 != t4
-                                && gain > best.gain
-                                && found.is_after(behind)
-                                && !self.links.is_fixed(t5, t6)
-                            {
-                                best = found;
-                            }
-                        }
-                        side += 1;
-                        if closing {
-                            break;
-                        }
-                    }
-                    j += 1;
-                }
+            let kept = opening.kept - self.distance.between(opening.t4, t5) as i64;
+            if kept > 0 { Some((t5, kept)) } else { None }
+        }
+    }
+
+    /// The move that closes the tour after the second step with t6 on one `side` of t5, if it comes after `behind`.
+    ///
+    /// # Safety
+    /// The opening is one from `t1`, `second` is what [`View::second`] made of it for `j`, and no exchange is under way.
+    #[inline(always)]
+    unsafe fn triple<O: Operator>(
+        self,
+        t1: u32,
+        opening: Opening,
+        (t5, kept): (u32, i64),
+        (j, side): (u32, u32),
+        behind: Found,
+    ) -> Found {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let (forward, _, closing) = self.parts::<O>(opening.way);
+            let at_t5 = self.tour.position(t5);
+            let to_t5 = self.course(self.tour.position(t1), forward).of(at_t5);
+            // With t5 = t3 the edge that has gone would come back, with t5 = t1 it is a pair.
+            if to_t5 == opening.to_t3 || t5 == t1 {
+                return Found::NONE;
             }
-            Look { found: best, beyond: false }
+            let Some((ahead, segment)) = reconnect(closing, opening.to_t3, to_t5, side, self.tour.n()) else {
+                return Found::NONE;
+            };
+            let t6 = self.beside(at_t5, ahead == forward);
+            if segment > O::SEGMENT || t6 == opening.t4 {
+                return Found::NONE;
+            }
+            let gain = kept + self.distance.between(t5, t6) as i64 - self.distance.between(t6, t1) as i64;
+            let found = Found { gain, code: (opening.way << CHOICE_BITS) + 1 + 2 * j + side };
+            if gain > 0 && found.is_after(behind) && !self.links.is_fixed(t5, t6) {
+                found
+            } else {
+                Found::NONE
+            }
         }
     }
 
@@ -319,28 +374,110 @@ impl<I: NodeId, D: Distance, L: Links> View<I, D, L> {
     /// `t1 < n`, and no exchange is under way.
     #[inline(always)]
     pub unsafe fn best<T: Team, O: Operator>(self, team: T, t1: u32, behind: Found) -> Found {
-        let ways = self.ways::<O>();
-        let mut best = Found::NONE;
-        let mut way = team.rank();
-        while way < ways {
-            // SAFETY: the caller's promise.
-            let look = unsafe { self.look::<O>(t1, way, behind) };
-            if look.found.gain > best.gain {
-                best = look.found;
+        // SAFETY: the caller's promise.
+        let best = unsafe {
+            if T::ALONE {
+                return self.best_alone::<O>(t1, behind);
             }
-            way = if T::ALONE && look.beyond {
-                if way < ways / 2 { ways / 2 } else { ways }
-            } else {
-                way + team.size()
-            };
-        }
-        if T::ALONE {
-            return best;
-        }
+            self.best_of_member::<T, O>(team, t1, behind)
+        };
         // Gains beyond 32 bits count as equal: the choice among them is free, the sum is not taken from here.
         let key = if best.gain > u32::MAX as i64 { u32::MAX } else { best.gain as u32 };
         let (key, code) = team.arg_max(key, best.code, best.code);
         Found { gain: key as i64, code }
+    }
+
+    /// As [`View::best`], for a team of one.
+    ///
+    /// # Safety
+    /// As there.
+    #[inline(always)]
+    unsafe fn best_alone<O: Operator>(self, t1: u32, behind: Found) -> Found {
+        let ways = self.ways::<O>();
+        let mut best = Found::NONE;
+        let mut way = 0;
+        while way < ways {
+            // SAFETY: the caller's promise.
+            unsafe {
+                match self.open::<O>(t1, way) {
+                    Look::Open(opening) => {
+                        best = best.or(self.pair::<O>(t1, opening, behind));
+                        let closing = self.parts::<O>(way).2;
+                        let mut j = 0;
+                        while O::TRIPLES && j < self.breadth {
+                            let Some(second) = self.second(opening, j) else { break };
+                            best = best.or(self.triple::<O>(t1, opening, second, (j, 0), behind));
+                            if !closing {
+                                best = best.or(self.triple::<O>(t1, opening, second, (j, 1), behind));
+                            }
+                            j += 1;
+                        }
+                        way += 1;
+                    }
+                    Look::Closed => way += 1,
+                    Look::Beyond => way = if way < ways / 2 { ways / 2 } else { ways },
+                }
+            }
+        }
+        best
+    }
+
+    /// The best of the moves that this member looks at. First steps are few, and each has many second ones: the team
+    /// takes ways first, then shares what can be gone on from evenly.
+    ///
+    /// # Safety
+    /// As [`View::best`].
+    #[inline(always)]
+    unsafe fn best_of_member<T: Team, O: Operator>(self, team: T, t1: u32, behind: Found) -> Found {
+        let (ways, choices) = (self.ways::<O>(), 2 * self.breadth);
+        let mut best = Found::NONE;
+        let mut first = 0;
+        while first < ways {
+            let way = first + team.rank();
+            // SAFETY: the caller's promise; a reduction and a barrier stand around the use of the scratch memory.
+            unsafe {
+                let look = if way < ways { self.open::<O>(t1, way) } else { Look::Closed };
+                if let Look::Open(opening) = look {
+                    best = best.or(self.pair::<O>(t1, opening, behind));
+                }
+                if O::TRIPLES {
+                    let (place, count) = team.rank_among(matches!(look, Look::Open(_)));
+                    if let Look::Open(o) = look {
+                        // What is kept is positive and far below 2^40.
+                        self.scratch.set(2 * place, o.kept as u64 | (o.way as u64) << 40);
+                        self.scratch.set(2 * place + 1, o.t4 as u64 | (o.to_t3 as u64) << 32);
+                    }
+                    team.barrier();
+                    // Steps of the team's size through openings x choices, without a division.
+                    let (mut at, mut choice) = (0, team.rank());
+                    loop {
+                        while choice >= choices && at < count {
+                            choice -= choices;
+                            at += 1;
+                        }
+                        if at >= count {
+                            break;
+                        }
+                        let (a, b) = (self.scratch.get(2 * at), self.scratch.get(2 * at + 1));
+                        let opening = Opening {
+                            way: (a >> 40) as u32,
+                            kept: (a & ((1 << 40) - 1)) as i64,
+                            t4: b as u32,
+                            to_t3: (b >> 32) as u32,
+                        };
+                        let (j, side) = (choice / 2, choice % 2);
+                        if side == 0 || !self.parts::<O>(opening.way).2 {
+                            if let Some(second) = self.second(opening, j) {
+                                best = best.or(self.triple::<O>(t1, opening, second, (j, side), behind));
+                            }
+                        }
+                        choice += team.size();
+                    }
+                }
+            }
+            first += team.size();
+        }
+        best
     }
 
     /// The move of a code around `t1`.
@@ -353,10 +490,7 @@ impl<I: NodeId, D: Distance, L: Links> View<I, D, L> {
         unsafe {
             let n = self.tour.n();
             let (way, choice) = (code >> CHOICE_BITS, code & ((1 << CHOICE_BITS) - 1));
-            let per_direction = self.ways::<O>() / 2;
-            let forward = way < per_direction;
-            let rest = if forward { way } else { way - per_direction };
-            let (i, closing) = if O::TRIPLES { (rest / 2, rest % 2 == 0) } else { (rest, true) };
+            let (forward, i, closing) = self.parts::<O>(way);
             let at_t1 = self.tour.position(t1);
             let t2 = self.beside(at_t1, forward);
             let t3 = self.neighbor(t2, i);
@@ -368,9 +502,9 @@ impl<I: NodeId, D: Distance, L: Links> View<I, D, L> {
             let (j, side) = ((choice - 1) / 2, (choice - 1) % 2);
             let t5 = self.neighbor(t4, j);
             let at_t5 = self.tour.position(t5);
-            let course = Course { n, origin: self.tour.position(t2), forward };
+            let course = self.course(at_t1, forward);
             let (to_t3, to_t5) = (course.of(at_t3), course.of(at_t5));
-            let ahead = triple(closing, to_t3, to_t5, side, n).is_some_and(|(ahead, _)| ahead);
+            let ahead = reconnect(closing, to_t3, to_t5, side, n).is_some_and(|(ahead, _)| ahead);
             let t6 = self.beside(at_t5, ahead == forward);
             let kind = match (closing, side) {
                 (true, _) => Kind::Turned,
@@ -417,9 +551,9 @@ impl<I: NodeId, D: Distance, L: Links> View<I, D, L> {
                 return true;
             }
             let at_t5 = self.tour.position(t5);
-            let course = Course { n, origin: self.tour.position(t2), forward };
+            let course = self.course(at_t1, forward);
             let side = (m.kind == Kind::BothTurned) as u32;
-            match triple(closing, course.of(at_t3), course.of(at_t5), side, n) {
+            match reconnect(closing, course.of(at_t3), course.of(at_t5), side, n) {
                 Some((ahead, _)) => self.beside(at_t5, ahead == forward) == t6,
                 None => false,
             }
@@ -430,7 +564,7 @@ impl<I: NodeId, D: Distance, L: Links> View<I, D, L> {
 /// Of a move of three edges, with the way from t2 to t3 and to t5 along its direction: whether t6 lies ahead of t5,
 /// and the length of the shortest segment that moves relative to the rest. `None`: no tour comes of it.
 #[inline(always)]
-fn triple(closing: bool, to_t3: u32, to_t5: u32, side: u32, n: u32) -> Option<(bool, u32)> {
+fn reconnect(closing: bool, to_t3: u32, to_t5: u32, side: u32, n: u32) -> Option<(bool, u32)> {
     if closing {
         // A ends at t4, next to t3. Only what is turned can be short.
         return if to_t5 < to_t3 { Some((true, to_t5 + 1)) } else { Some((false, to_t5 - to_t3)) };

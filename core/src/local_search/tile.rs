@@ -15,10 +15,13 @@ use super::array::ArrayTour;
 use super::chain::{FEWEST, Gains, Rules, chain};
 use super::descend::{Dirty, Journal};
 use super::links::Pieces;
-use super::moves::{Operator, View};
+use super::moves::{Operator, View, scratch_words};
 
 /// Exchanges of a kick and the descent after it that can be taken back.
 pub const JOURNAL: u32 = 64;
+
+/// Members of a team that works on a tile, at most: a warp.
+const MEMBERS: u32 = 32;
 
 /// Where the arrays of a tile's team memory begin, in bytes, and how long it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +34,7 @@ pub struct Layout {
     heads: u32,
     best: u32,
     journal: u32,
+    scratch: u32,
     lists: u32,
     /// Bytes of all, a multiple of 16.
     pub bytes: u32,
@@ -47,7 +51,8 @@ impl Layout {
     /// `keep_best`: with room for a second tour.
     pub const fn new<I: NodeId>(m: u32, k: u32, place: u32, keep_best: bool) -> Layout {
         let words = 4 * Dirty::words(m);
-        let bits = up(m * place);
+        let scratch = up(m * place);
+        let bits = scratch + 8 * scratch_words(MEMBERS);
         let links = bits + words;
         // Positions are sorted where order and position come to lie; what is behind them has room for the padding.
         let order = links + up(words);
@@ -59,7 +64,7 @@ impl Layout {
         let end = lists + m * k * I::BYTES;
         let sorted = order + 4 * m.next_power_of_two();
         let bytes = up(if end > sorted { end } else { sorted });
-        Layout { bits, links, order, position, heads, best, journal, lists, bytes, m }
+        Layout { bits, links, order, position, heads, best, journal, scratch, lists, bytes, m }
     }
 }
 
@@ -123,7 +128,7 @@ pub struct Entries {
 /// # Safety
 /// The source is as it says; the entries have n elements each, of which those from `first` on and the lengths at its
 /// nodes' positions are this team's; `memory` has the bytes of `layout`, made for at least m nodes and the source's k,
-/// at a 16-byte boundary; `m >= 1`; `breadth <= k`, both at least 1; m fits `I`.
+/// at a 16-byte boundary; `m >= 1`; a team has at most 32 members; `breadth <= k`, both at least 1; m fits `I`.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
 pub unsafe fn improve<T: Team, O: Operator, I: NodeId, G: Geometry>(
@@ -230,6 +235,7 @@ pub unsafe fn improve<T: Team, O: Operator, I: NodeId, G: Geometry>(
                 breadth,
                 distance: Places { geometry: source.places.geometry, start: places.at(0) },
                 links: Pieces { n: m, bits: links, heads, count },
+                scratch: Slots::new(memory.add(layout.scratch as usize).cast()),
             };
             let dirty = Dirty::new(words(layout.bits), m);
             let mut journal = Journal::new(ids(layout.journal), JOURNAL);

@@ -134,6 +134,14 @@ impl Team for Member<'_> {
     fn min(self, value: u64) -> u64 {
         self.exchange(value, |all| all.min().unwrap())
     }
+    fn rank_among(self, flag: bool) -> (u32, u32) {
+        let count = |flags: &mut dyn Iterator<Item = u64>| {
+            let all: Vec<u64> = flags.collect();
+            let before: u64 = all[..self.rank as usize].iter().sum();
+            (before as u32, all.iter().sum::<u64>() as u32)
+        };
+        self.exchange(flag.into(), count)
+    }
 }
 
 /// The others would wait forever for a member that panics.
@@ -226,6 +234,9 @@ impl Team for Alone {
         panic!("nobody to ask")
     }
     fn min(self, _: u64) -> u64 {
+        panic!("nobody to ask")
+    }
+    fn rank_among(self, _: bool) -> (u32, u32) {
         panic!("nobody to ask")
     }
 }

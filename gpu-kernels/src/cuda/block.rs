@@ -89,6 +89,15 @@ impl Team for Block {
         warp::sum_u64(self.exchange(1, warp::sum_u64(value), 0))
     }
     #[inline(always)]
+    fn rank_among(self, flag: bool) -> (u32, u32) {
+        sync_threads();
+        let (before, count) = warp::rank_among(flag);
+        let counts = self.exchange(1, count as u64, 0);
+        let own = thread_idx() / warp::SIZE;
+        let earlier = if warp::lane() < own { counts } else { 0 };
+        (before + warp::sum_u64(earlier) as u32, warp::sum_u64(counts) as u32)
+    }
+    #[inline(always)]
     fn min(self, value: u64) -> u64 {
         sync_threads();
         warp::min_u64(self.exchange(1, warp::min_u64(value), u64::MAX))

@@ -92,6 +92,13 @@ pub fn min_u64(value: u64) -> u64 {
     (least as u64) << 32 | min(if high == least { low } else { u32::MAX }) as u64
 }
 
+/// How many lanes before this one, and how many in all, come with true.
+#[inline(always)]
+pub fn rank_among(flag: bool) -> (u32, u32) {
+    let lanes = ballot(ALL, flag);
+    ((lanes & ((1 << lane()) - 1)).count_ones(), lanes.count_ones())
+}
+
 /// The sum over the warp, modulo 2^64.
 #[inline(always)]
 pub fn sum_u64(mut value: u64) -> u64 {
@@ -151,5 +158,10 @@ impl Team for Warp {
     fn min(self, value: u64) -> u64 {
         self.barrier();
         min_u64(value)
+    }
+    #[inline(always)]
+    fn rank_among(self, flag: bool) -> (u32, u32) {
+        self.barrier();
+        rank_among(flag)
     }
 }
