@@ -36,6 +36,17 @@ struct Shared {
 }
 
 impl Shared {
+    fn new(size: u32, order: Order) -> Self {
+        Shared {
+            size,
+            order,
+            gate: Barrier::new(size as usize),
+            turn: Mutex::new(Turn { phase: 0, place: 0 }),
+            called: (0..size).map(|_| Condvar::new()).collect(),
+            boards: std::array::from_fn(|_| (0..size).map(|_| AtomicU64::new(0)).collect()),
+        }
+    }
+
     /// The member at a place of the order of a phase.
     fn member(&self, turn: &Turn) -> u32 {
         let n = self.size as u64;
@@ -157,14 +168,7 @@ impl Drop for Deserter {
 
 /// Runs `work` on every member of a team of `size` threads; their results, by rank.
 pub fn run<R: Send>(size: u32, order: Order, work: impl Fn(Member) -> R + Sync) -> Vec<R> {
-    let shared = Shared {
-        size,
-        order,
-        gate: Barrier::new(size as usize),
-        turn: Mutex::new(Turn { phase: 0, place: 0 }),
-        called: (0..size).map(|_| Condvar::new()).collect(),
-        boards: std::array::from_fn(|_| (0..size).map(|_| AtomicU64::new(0)).collect()),
-    };
+    let shared = Shared::new(size, order);
     std::thread::scope(|scope| {
         let members: Vec<_> = (0..size)
             .map(|rank| {
@@ -180,6 +184,58 @@ pub fn run<R: Send>(size: u32, order: Order, work: impl Fn(Member) -> R + Sync) 
             })
             .collect();
         members.into_iter().map(|member| member.join().unwrap()).collect()
+    })
+}
+
+/// A member of a team whose parts are teams of their own, as a block's warps are. All run at once.
+#[derive(Clone, Copy)]
+pub struct PartMember<'a> {
+    whole: Member<'a>,
+    part: Member<'a>,
+    part_rank: u32,
+    parts: u32,
+}
+
+impl<'a> Team for PartMember<'a> {
+    type Part = Member<'a>;
+
+    fn part(self) -> Member<'a> {
+        self.part
+    }
+    fn part_rank(self) -> u32 {
+        self.part_rank
+    }
+    fn parts(self) -> u32 {
+        self.parts
+    }
+    fn rank(self) -> u32 {
+        self.whole.rank()
+    }
+    fn size(self) -> u32 {
+        self.whole.size()
+    }
+    fn barrier(self) {
+        self.whole.barrier()
+    }
+    fn arg_max(self, key: u32, tag: u32, value: u32) -> (u32, u32) {
+        self.whole.arg_max(key, tag, value)
+    }
+    fn sum(self, value: u64) -> u64 {
+        self.whole.sum(value)
+    }
+    fn min(self, value: u64) -> u64 {
+        self.whole.min(value)
+    }
+}
+
+/// As [`run`], on a team of `parts` parts with `size` threads each, all at once.
+pub fn run_in_parts<R: Send>(parts: u32, size: u32, work: impl Fn(PartMember) -> R + Sync) -> Vec<R> {
+    let groups: Vec<_> = (0..parts).map(|_| Shared::new(size, Order::Together)).collect();
+    run(parts * size, Order::Together, |whole| {
+        let phase = AtomicU64::new(0);
+        let part_rank = whole.rank() / size;
+        let part = Member { rank: whole.rank() % size, shared: &groups[part_rank as usize], phase: &phase };
+        work(PartMember { whole, part, part_rank, parts })
     })
 }
 
