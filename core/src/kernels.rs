@@ -144,7 +144,7 @@ pub struct JudgeChainsArgs {
 }
 
 const _: () = {
-    assert!(size_of::<TilesArgs>() == 120);
+    assert!(size_of::<TilesArgs>() == 128);
     assert!(core::mem::offset_of!(TilesArgs, layout) == 40);
     assert!(size_of::<ToursArgs>() == 16);
     assert!(size_of::<JudgeChainsArgs>() == 16);

@@ -1,7 +1,8 @@
-//! `warp_improve_tiles_{two_opt,or_opt,or_2opt,three_opt}_{grid,planar,numbered}`: kicks and descents in every tile
+//! `block_improve_tiles_{two_opt,or_opt,or_2opt,three_opt}_{grid,planar,numbered}`: kicks and descents in every tile
 //! of every chain.
 //!
-//! A block of one warp a tile; block i works on tile i % tiles of chain i / tiles. Shared memory: `args.layout.bytes`.
+//! A block a tile, of `args.layout.width` warps, at most 4; block i works on tile i % tiles of chain i / tiles. Shared memory: [`block::SHARED_BYTES`](crate::cuda::block::SHARED_BYTES)
+//! and `args.layout.bytes`.
 //! Ids inside a tile have 16 bits. Deterministic. Source: Fosin et al. 2013, algorithm 1, in tiles.
 
 use antwarp_core::geometry::{Geometry, Grid, Numbered, Places, Planar};
@@ -13,8 +14,9 @@ use antwarp_core::metric::Metric;
 use antwarp_core::rng::Stream;
 use antwarp_core::team::{Slots, Team};
 
+use crate::cuda::block::{self, Block};
 use crate::cuda::parameter::{In, InOut};
-use crate::cuda::{Warp, shared, thread};
+use crate::cuda::{shared, thread};
 use crate::entry::{declare, distances};
 
 /// What the tiles read and write.
@@ -66,18 +68,18 @@ unsafe fn improve<O: Operator, G: Geometry>(args: TilesArgs, tables: Tables, geo
         };
         let stream = Stream::new(args.seed, args.round, index);
         let gains = tile::improve::<_, O, u16, G>(
-            Warp,
+            Block,
             source,
             (nodes, first, m),
             args.breadth,
             args.layout,
-            shared::dynamic(),
+            shared::dynamic().add(block::SHARED_BYTES as usize),
             args.rules,
             stream,
             entries,
         );
         let gain = if args.rules.keep_best != 0 { gains.best } else { gains.last };
-        Warp.single(|| *tables.gains.as_ptr().add(index as usize) = gain);
+        Block.single(|| *tables.gains.as_ptr().add(index as usize) = gain);
     }
 }
 
@@ -119,21 +121,21 @@ macro_rules! entries {
             // SAFETY: the caller's promise.
             unsafe { $geometry::<$operator>(args, tables, points, matrix) }
         }
-        declare!($name: ImproveTiles, 32, 16);
+        declare!($name: ImproveTiles, 128, 4);
     )* };
 }
 
 entries! {
-    warp_improve_tiles_two_opt_grid: TwoOpt, on_grid;
-    warp_improve_tiles_two_opt_planar: TwoOpt, on_plane;
-    warp_improve_tiles_two_opt_numbered: TwoOpt, by_number;
-    warp_improve_tiles_or_opt_grid: OrOpt, on_grid;
-    warp_improve_tiles_or_opt_planar: OrOpt, on_plane;
-    warp_improve_tiles_or_opt_numbered: OrOpt, by_number;
-    warp_improve_tiles_or_2opt_grid: Or2opt, on_grid;
-    warp_improve_tiles_or_2opt_planar: Or2opt, on_plane;
-    warp_improve_tiles_or_2opt_numbered: Or2opt, by_number;
-    warp_improve_tiles_three_opt_grid: ThreeOpt, on_grid;
-    warp_improve_tiles_three_opt_planar: ThreeOpt, on_plane;
-    warp_improve_tiles_three_opt_numbered: ThreeOpt, by_number;
+    block_improve_tiles_two_opt_grid: TwoOpt, on_grid;
+    block_improve_tiles_two_opt_planar: TwoOpt, on_plane;
+    block_improve_tiles_two_opt_numbered: TwoOpt, by_number;
+    block_improve_tiles_or_opt_grid: OrOpt, on_grid;
+    block_improve_tiles_or_opt_planar: OrOpt, on_plane;
+    block_improve_tiles_or_opt_numbered: OrOpt, by_number;
+    block_improve_tiles_or_2opt_grid: Or2opt, on_grid;
+    block_improve_tiles_or_2opt_planar: Or2opt, on_plane;
+    block_improve_tiles_or_2opt_numbered: Or2opt, by_number;
+    block_improve_tiles_three_opt_grid: ThreeOpt, on_grid;
+    block_improve_tiles_three_opt_planar: ThreeOpt, on_plane;
+    block_improve_tiles_three_opt_numbered: ThreeOpt, by_number;
 }

@@ -151,6 +151,14 @@ impl Backend {
         }
     }
 
+    /// Nodes that a descent in a tile looks at together unless the user says otherwise.
+    pub fn default_width(&self) -> u32 {
+        match self {
+            Backend::Cpu(_) => 1,
+            Backend::Cuda(_) => cuda::WIDTH,
+        }
+    }
+
     /// New chains for `problem`, which all begin with the tour along its numbering.
     ///
     /// # Errors

@@ -110,6 +110,9 @@ struct SearchArgs {
     /// ils: nodes of a tile
     #[arg(long, value_name = "N")]
     tile: Option<u32>,
+    /// ils: nodes that a descent looks at together, on a GPU by a warp each
+    #[arg(long, value_name = "N")]
+    width: Option<u32>,
 }
 
 /// Settings of the ant colony.
@@ -190,6 +193,7 @@ impl Chosen {
                     temperature: search.temperature,
                     chains: search.chains,
                     tile: search.tile,
+                    width: search.width,
                 };
                 settings.check()?;
                 Ok(Chosen::Ils(settings))

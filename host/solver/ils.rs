@@ -73,6 +73,8 @@ pub struct Settings {
     pub chains: Option<u32>,
     /// Nodes of a tile.
     pub tile: Option<u32>,
+    /// Nodes that a descent looks at together: on a GPU, warps of a tile.
+    pub width: Option<u32>,
 }
 
 impl Default for Settings {
@@ -89,12 +91,15 @@ impl Default for Settings {
             temperature: 0.7,
             chains: None,
             tile: None,
+            width: None,
         }
     }
 }
 
 /// Fewest and most nodes of a tile that a user may ask for; ids of a tile have 16 bits.
 const TILE: std::ops::RangeInclusive<u32> = 16..=32_768;
+/// Nodes that a descent may look at together.
+const WIDTH: std::ops::RangeInclusive<u32> = 1..=4;
 /// Most chains.
 const MOST_CHAINS: u32 = 1 << 16;
 /// Most neighbours: the number of a move has eight bits for those of the second step.
@@ -124,6 +129,9 @@ impl Settings {
         if self.chains.is_some_and(|c| c == 0 || c > MOST_CHAINS) {
             return fail(format!("--chains must be 1 to {MOST_CHAINS}"));
         }
+        if self.width.is_some_and(|w| !WIDTH.contains(&w)) {
+            return fail(format!("--width must be {} to {}", WIDTH.start(), WIDTH.end()));
+        }
         if self.tile.is_some_and(|t| !TILE.contains(&t)) {
             return fail(format!("--tile must be {} to {} nodes", TILE.start(), TILE.end()));
         }
@@ -142,6 +150,8 @@ pub struct ChainsSpec {
     pub chains: u32,
     /// Tiles of a chain.
     pub tiles: u32,
+    /// Nodes that a descent looks at together.
+    pub width: u32,
     /// Neighbours that the second step of a move looks at.
     pub breadth: u32,
     /// Longest segment of a double bridge; 0: four edges anywhere.
@@ -274,6 +284,7 @@ fn spec(
         local_search: settings.local_search,
         chains: settings.chains.unwrap_or(chains),
         tiles,
+        width: settings.width.unwrap_or_else(|| backend.default_width()),
         breadth: settings.breadth.min((problem.lists().len() / n as usize) as u32),
         segment: settings.segment,
         accept: match settings.accept {

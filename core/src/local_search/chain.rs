@@ -5,7 +5,7 @@ use crate::node::NodeId;
 use crate::rng::{self, Stream};
 use crate::team::{Slots, Team};
 
-use super::descend::{Dirty, Journal, descend};
+use super::descend::{Dirty, Journal, Round, descend};
 use super::links::Links;
 use super::moves::{Operator, View};
 use super::perturb::{self, Cut, double_bridge};
@@ -81,13 +81,15 @@ pub const FEWEST: u32 = 8;
 /// [`Rules::keep_best`] the best one is in `best`.
 ///
 /// # Safety
-/// The view, the bits, the journal and `best`, n elements, belong to this team alone; n is at least [`FEWEST`]; the
+/// The view, the bits, the round's memory, the journal and `best`, n elements, belong to this team alone; n is at least [`FEWEST`]; the
 /// journal has room for more than [`perturb::STEPS`] exchanges.
 #[inline(always)]
+#[allow(clippy::too_many_arguments)]
 pub unsafe fn chain<T: Team, O: Operator, I: NodeId, D: Distance, L: Links>(
     team: T,
     view: View<I, D, L>,
     dirty: Dirty,
+    round: Round,
     journal: &mut Journal<I>,
     best: Slots<I>,
     rules: Rules,
@@ -104,7 +106,7 @@ pub unsafe fn chain<T: Team, O: Operator, I: NodeId, D: Distance, L: Links>(
             }
         };
         dirty.fill(team, rules.descend_first != 0);
-        let gained = descend::<T, O, I, D, L>(team, view, dirty, &mut last, None);
+        let gained = descend::<T, O, I, D, L>(team, view, dirty, round, &mut last, None);
         let mut gains = Gains { last: gained, best: gained };
         keep();
         let mut kick = 0;
@@ -115,8 +117,7 @@ pub unsafe fn chain<T: Team, O: Operator, I: NodeId, D: Distance, L: Links>(
             // Where links are in the way, shorter segments may fit between two of them.
             let mut segment = rules.segment;
             let longer = loop {
-                let cut =
-                    if segment == 0 { Cut::anywhere(draws, n) } else { Cut::local(draws, n, segment) };
+                let cut = if segment == 0 { Cut::anywhere(draws, n) } else { Cut::local(draws, n, segment) };
                 let longer = double_bridge(team, view, dirty, cut, journal);
                 segment /= 2;
                 if longer.is_some() || segment == 0 {
@@ -125,7 +126,8 @@ pub unsafe fn chain<T: Team, O: Operator, I: NodeId, D: Distance, L: Links>(
             };
             let Some(longer) = longer else { continue };
             // The descent begins where the kick was.
-            let longer = longer - descend::<T, O, I, D, L>(team, view, dirty, &mut last, Some(&mut *journal));
+            let longer =
+                longer - descend::<T, O, I, D, L>(team, view, dirty, round, &mut last, Some(&mut *journal));
             if longer <= rules.threshold(draws.bits(4)) {
                 gains.last -= longer;
                 if gains.last > gains.best {

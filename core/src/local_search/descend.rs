@@ -221,153 +221,179 @@ pub unsafe fn make<T: Team, I: NodeId, D: Distance, L: Links>(
 /// How often the search around a node asks for another move when links forbid the best one.
 const TRIES: u32 = 4;
 
-/// Makes improving moves, one at a time, until no dirty node has one or the journal, if there is one, is full.
-/// Returns by how much the tour got shorter; it is a local optimum of the operator around all nodes that were dirty.
+/// Words of shared memory for each node that a round of [`descend`] looks at: the node, the kind of its move, and the
+/// move's nodes.
+const PROPOSAL: u32 = 8;
+/// In the place of a kind: no move.
+const NOTHING: u32 = 4;
+
+/// Words of [`Round::proposals`].
+pub const fn proposal_words(width: u32) -> u32 {
+    PROPOSAL * width
+}
+
+/// How a descent goes on.
+#[derive(Clone, Copy)]
+pub struct Round {
+    /// Nodes that are looked at together, each by a part of the team; at least 1.
+    pub width: u32,
+    /// They come from as many stretches of the nodes' numbers, so that their moves hardly meet; else they are the next
+    /// ones in order.
+    pub spread: bool,
+    /// Memory of the team, [`proposal_words`] of it.
+    pub proposals: Slots<u32>,
+}
+
+/// Makes improving moves until no dirty node has one, or until the journal, if there is one, is full. Returns by how
+/// much the tour got shorter.
 ///
-/// `last` is where the round through the dirty nodes begins, and afterwards where it ended.
+/// In every round the parts of the team look at `width` dirty nodes; the moves they find are made one after another
+/// where they still can be. So the result does not depend on the team, only on the round.
+///
+/// A move may open a better way for a node that is not dirty: a local optimum of the operator is reached when a descent
+/// from all nodes gains nothing.
 ///
 /// # Safety
-/// The view, the bits and the journal belong to this team alone, for the same nodes; `last < n`.
+/// The view, the bits, the proposals and the journal belong to this team alone, for the same nodes; `last < n`, where
+/// the search for dirty nodes begins and, afterwards, where it ended. The view's scratch memory is this part's.
 #[inline(always)]
 pub unsafe fn descend<T: Team, O: Operator, I: NodeId, D: Distance, L: Links>(
     team: T,
     view: View<I, D, L>,
     dirty: Dirty,
+    round: Round,
     last: &mut u32,
     mut journal: Option<&mut Journal<I>>,
 ) -> i64 {
+    let (width, proposals) = (round.width, round.proposals);
     let mut gained = 0;
-    let words = Dirty::words(view.tour.n());
     loop {
-        // SAFETY: reductions stand between reading the bits and writing them, and `make` ends with a barrier.
+        // SAFETY: barriers and reductions stand between choosing nodes, looking at them and making moves; a proposal is
+        // written by one part, and the bits by nobody who reads them.
         unsafe {
-            let node = dirty.next(team, 0, words, *last);
-            if node == NOBODY {
+            if !choose(team, dirty, round, last) {
                 return gained;
             }
-            *last = node;
-            team.single(|| dirty.remove(node));
-            let mut behind = Found::ANY;
-            let mut tries = 0;
-            while tries < TRIES {
-                let found = view.best::<T, O>(team, node, behind);
-                if found.gain == 0 {
-                    break;
+            let part = team.part();
+            let mut i = team.part_rank();
+            while i < width {
+                let proposal = PROPOSAL * i;
+                let node = proposals.get(proposal);
+                let mut kind = NOTHING;
+                if node != NOBODY {
+                    let mut behind = Found::ANY;
+                    let mut tries = 0;
+                    while tries < TRIES {
+                        let found = view.best::<T::Part, O>(part, node, behind);
+                        if found.gain == 0 {
+                            break;
+                        }
+                        let m = view.decode::<O>(node, found.code);
+                        if !L::ASK || view.links.allow(part, view.tour, m) {
+                            kind = m.kind as u32;
+                            part.for_each(6, move |t| proposals.set(proposal + 2 + t, nth(m.t, t)));
+                            break;
+                        }
+                        behind = found;
+                        tries += 1;
+                    }
                 }
-                let m = view.decode::<O>(node, found.code);
-                if !L::ASK || view.links.allow(team, view.tour, m) {
-                    if journal.as_ref().is_some_and(|j| !j.has_room(m.steps())) {
+                part.single(|| proposals.set(proposal + 1, kind));
+                i += team.parts();
+            }
+            team.barrier();
+            let mut moved = false;
+            let mut i = 0;
+            while i < width {
+                let proposal = PROPOSAL * i;
+                if let Some(kind) = Kind::numbered(proposals.get(proposal + 1)) {
+                    let t = |t| proposals.get(proposal + 2 + t);
+                    let m = Move { kind, t: [t(0), t(1), t(2), t(3), t(4), t(5)] };
+                    let mut possible = true;
+                    if moved {
+                        possible = view.is_possible(m) && (!L::ASK || view.links.allow(team, view.tour, m));
+                    }
+                    if !possible {
+                        // Another move of this round was in the way: the node is looked at again.
+                        team.barrier();
+                        team.single(|| dirty.insert::<T>(m.t[0]));
+                    } else if journal.as_ref().is_some_and(|j| !j.has_room(m.steps())) {
+                        team.barrier();
                         dirty.fill(team, false);
                         return gained;
+                    } else {
+                        gained += view.gain(m);
+                        make(team, view, dirty, m, journal.as_deref_mut());
+                        moved = true;
                     }
-                    gained += view.gain(m);
-                    make(team, view, dirty, m, journal.as_deref_mut());
-                    break;
                 }
-                behind = found;
-                tries += 1;
+                i += 1;
             }
+            team.barrier();
         }
     }
 }
 
-/// Words of shared memory that [`descend_together`] takes for each region, beside the bits: the last node looked at,
-/// whether one was, and its move.
-const PROPOSAL: u32 = 9;
-
-/// Words of shared memory that [`descend_together`] takes beside the bits.
-pub const fn proposal_words(regions: u32) -> u32 {
-    PROPOSAL * regions
-}
-
-/// As [`descend`], several moves a round: the nodes are cut into `regions`, in each of them a part of the team looks
-/// at one dirty node, and the moves found are made one after another where they still can be. The result does not
-/// depend on the team.
+/// Puts the next dirty nodes into the proposals and clears their bits; whether there are any. Waits.
 ///
 /// # Safety
-/// As [`descend`]; `proposals` has [`proposal_words`] elements; there is at least one region.
+/// As [`descend`].
 #[inline(always)]
-pub unsafe fn descend_together<T: Team, O: Operator, I: NodeId, D: Distance, L: Links>(
-    team: T,
-    view: View<I, D, L>,
-    dirty: Dirty,
-    proposals: Slots<u32>,
-    regions: u32,
-) -> i64 {
-    let words = Dirty::words(view.tour.n());
-    let each = words.div_ceil(regions);
-    const NOTHING: u32 = 4;
-    // SAFETY: a region's words and proposal are one part's; barriers stand between proposing and making.
+unsafe fn choose<T: Team>(team: T, dirty: Dirty, round: Round, last: &mut u32) -> bool {
+    let (width, proposals) = (round.width, round.proposals);
+    let words = Dirty::words(dirty.n);
+    // SAFETY: reductions stand between reading bits and clearing them; one part does both, in words of its own where
+    // several choose.
     unsafe {
-        team.for_each(regions, |r| proposals.set(PROPOSAL * r, 32 * each * r));
-        team.barrier();
-        let mut gained = 0;
-        loop {
-            let mut region = team.part_rank();
-            let part = team.part();
-            while region < regions {
-                let proposal = PROPOSAL * region;
-                let first = each * region;
-                let count = if first >= words {
-                    0
-                } else if words - first < each {
-                    words - first
-                } else {
-                    each
-                };
-                let node =
-                    if count > 0 { dirty.next(part, first, count, proposals.get(proposal)) } else { NOBODY };
-                let mut kind = NOTHING;
+        let part = team.part();
+        let take = |i: u32, node: u32| {
+            part.single(|| {
                 if node != NOBODY {
-                    part.single(|| dirty.remove(node));
-                    let found = view.best::<T::Part, O>(part, node, Found::ANY);
-                    if found.gain > 0 {
-                        let m = view.decode::<O>(node, found.code);
-                        kind = m.kind as u32;
-                        part.for_each(6, move |i| proposals.set(proposal + 3 + i, nth(m.t, i)));
-                    }
+                    dirty.remove(node);
                 }
-                part.single(|| {
-                    if node != NOBODY {
-                        proposals.set(proposal, node);
-                    }
-                    proposals.set(proposal + 1, (node != NOBODY) as u32);
-                    proposals.set(proposal + 2, kind);
-                });
-                region += team.parts();
-            }
-            team.barrier();
-            let mut any = false;
-            let mut region = 0;
-            while region < regions {
-                let proposal = PROPOSAL * region;
-                any |= proposals.get(proposal + 1) != 0;
-                let kind = match proposals.get(proposal + 2) {
-                    0 => Some(Kind::Pair),
-                    1 => Some(Kind::Turned),
-                    2 => Some(Kind::Shifted),
-                    3 => Some(Kind::BothTurned),
-                    _ => None,
-                };
-                if let Some(kind) = kind {
-                    let t = |i| proposals.get(proposal + 3 + i);
-                    let m = Move { kind, t: [t(0), t(1), t(2), t(3), t(4), t(5)] };
-                    let possible = view.is_possible(m);
-                    team.barrier();
-                    if possible {
-                        gained += view.gain(m);
-                        make(team, view, dirty, m, None);
-                    } else {
-                        // Another move of this round was in the way: the node is looked at again.
-                        team.single(|| dirty.insert::<T>(m.t[0]));
-                    }
+                proposals.set(PROPOSAL * i, node);
+            });
+        };
+        if round.spread {
+            let stretch = words.div_ceil(width);
+            let mut i = team.part_rank();
+            while i < width {
+                let first = stretch * i;
+                let mut node = NOBODY;
+                if first < words {
+                    let count = if words - first < stretch { words - first } else { stretch };
+                    // As far into this stretch as the last search was into its own.
+                    let (from, end) = (32 * first + *last % (32 * stretch), 32 * (first + count) - 1);
+                    node = dirty.next(part, first, count, if from < end { from } else { end });
                 }
-                region += 1;
+                take(i, node);
+                i += team.parts();
             }
-            team.barrier();
-            if !any {
-                return gained;
+        } else if team.part_rank() == 0 {
+            let mut at = *last;
+            let mut i = 0;
+            while i < width {
+                let node = dirty.next(part, 0, words, at);
+                take(i, node);
+                if node != NOBODY {
+                    at = node;
+                }
+                // The next search must not find it again.
+                part.barrier();
+                i += 1;
             }
         }
+        team.barrier();
+        let mut any = false;
+        let mut i = 0;
+        while i < width {
+            let node = proposals.get(PROPOSAL * i);
+            if node != NOBODY {
+                *last = node;
+                any = true;
+            }
+            i += 1;
+        }
+        any
     }
 }

@@ -21,7 +21,7 @@ pub struct View<I, D, L> {
     pub distance: D,
     /// Edges that must stay.
     pub links: L,
-    /// Memory of the team that looks for moves, [`scratch_words`] of it; a team of one needs none.
+    /// Memory of the part of the team that this member is in, [`scratch_words`] of it; a team of one needs none.
     pub scratch: Slots<u64>,
 }
 
@@ -102,6 +102,20 @@ pub enum Kind {
     Shifted = 2,
     /// A^r B^r C, with A = t2 .. t6, B = t5 .. t3.
     BothTurned = 3,
+}
+
+impl Kind {
+    /// The kind of a number, if it is one.
+    #[inline(always)]
+    pub fn numbered(number: u32) -> Option<Kind> {
+        match number {
+            0 => Some(Kind::Pair),
+            1 => Some(Kind::Turned),
+            2 => Some(Kind::Shifted),
+            3 => Some(Kind::BothTurned),
+            _ => None,
+        }
+    }
 }
 
 /// A move by its nodes: the edges (t1, t2), (t3, t4), (t5, t6) go, (t2, t3), (t4, t5), (t6, t1) come; of a pair

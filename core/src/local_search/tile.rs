@@ -13,14 +13,14 @@ use crate::team::{Slots, Team};
 
 use super::array::ArrayTour;
 use super::chain::{FEWEST, Gains, Rules, chain};
-use super::descend::{Dirty, Journal};
+use super::descend::{Dirty, Journal, Round, proposal_words};
 use super::links::Pieces;
 use super::moves::{Operator, View, scratch_words};
 
 /// Exchanges of a kick and the descent after it that can be taken back.
 pub const JOURNAL: u32 = 64;
 
-/// Members of a team that works on a tile, at most: a warp.
+/// Members of a part of a team that works on a tile, at most: a warp.
 const MEMBERS: u32 = 32;
 
 /// Where the arrays of a tile's team memory begin, in bytes, and how long it is.
@@ -35,11 +35,14 @@ pub struct Layout {
     best: u32,
     journal: u32,
     scratch: u32,
+    proposals: u32,
     lists: u32,
     /// Bytes of all, a multiple of 16.
     pub bytes: u32,
     /// Nodes of a tile, at most.
     pub m: u32,
+    /// Nodes that a round of a descent looks at together; parts of a team, at most.
+    pub width: u32,
 }
 
 const fn up(bytes: u32) -> u32 {
@@ -48,11 +51,12 @@ const fn up(bytes: u32) -> u32 {
 
 impl Layout {
     /// The layout for up to `m` nodes with `k` neighbours each, ids of `I`'s width and places of `place` bytes;
-    /// `keep_best`: with room for a second tour.
-    pub const fn new<I: NodeId>(m: u32, k: u32, place: u32, keep_best: bool) -> Layout {
+    /// `keep_best`: with room for a second tour; `width` nodes looked at together.
+    pub const fn new<I: NodeId>(m: u32, k: u32, place: u32, keep_best: bool, width: u32) -> Layout {
         let words = 4 * Dirty::words(m);
         let scratch = up(m * place);
-        let bits = scratch + 8 * scratch_words(MEMBERS);
+        let proposals = scratch + 8 * scratch_words(MEMBERS) * width;
+        let bits = proposals + 4 * proposal_words(width);
         let links = bits + words;
         // Positions are sorted where order and position come to lie; what is behind them has room for the padding.
         let order = links + up(words);
@@ -64,7 +68,21 @@ impl Layout {
         let end = lists + m * k * I::BYTES;
         let sorted = order + 4 * m.next_power_of_two();
         let bytes = up(if end > sorted { end } else { sorted });
-        Layout { bits, links, order, position, heads, best, journal, scratch, lists, bytes, m }
+        Layout {
+            bits,
+            links,
+            order,
+            position,
+            heads,
+            best,
+            journal,
+            scratch,
+            proposals,
+            lists,
+            bytes,
+            m,
+            width,
+        }
     }
 }
 
@@ -128,7 +146,7 @@ pub struct Entries {
 /// # Safety
 /// The source is as it says; the entries have n elements each, of which those from `first` on and the lengths at its
 /// nodes' positions are this team's; `memory` has the bytes of `layout`, made for at least m nodes and the source's k,
-/// at a 16-byte boundary; `m >= 1`; a team has at most 32 members; `breadth <= k`, both at least 1; m fits `I`.
+/// at a 16-byte boundary; `m >= 1`; a team has at most `layout.width` parts of at most 32 members; `breadth <= k`, both at least 1; m fits `I`.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
 pub unsafe fn improve<T: Team, O: Operator, I: NodeId, G: Geometry>(
@@ -228,6 +246,8 @@ pub unsafe fn improve<T: Team, O: Operator, I: NodeId, G: Geometry>(
         let mut gains = Gains { last: 0, best: 0 };
         let mut found = local;
         if m >= FEWEST {
+            let scratch = layout.scratch + 8 * scratch_words(MEMBERS) * team.part_rank();
+            let round = Round { width: layout.width, spread: false, proposals: words(layout.proposals) };
             let view = View {
                 tour,
                 lists: lists.at(0),
@@ -235,11 +255,20 @@ pub unsafe fn improve<T: Team, O: Operator, I: NodeId, G: Geometry>(
                 breadth,
                 distance: Places { geometry: source.places.geometry, start: places.at(0) },
                 links: Pieces { n: m, bits: links, heads, count },
-                scratch: Slots::new(memory.add(layout.scratch as usize).cast()),
+                scratch: Slots::new(memory.add(scratch as usize).cast()),
             };
             let dirty = Dirty::new(words(layout.bits), m);
             let mut journal = Journal::new(ids(layout.journal), JOURNAL);
-            gains = chain::<T, O, _, _, _>(team, view, dirty, &mut journal, ids(layout.best), rules, stream);
+            gains = chain::<T, O, _, _, _>(
+                team,
+                view,
+                dirty,
+                round,
+                &mut journal,
+                ids(layout.best),
+                rules,
+                stream,
+            );
             if rules.keep_best != 0 {
                 found = ids(layout.best);
                 ArrayTour::new(m, found, ids(layout.position)).place_all(team);

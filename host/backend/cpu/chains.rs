@@ -91,6 +91,7 @@ impl<'p, G: Geometry> CpuChains<'p, G> {
                 problem.k(),
                 problem.places().bytes(),
                 spec.accept == Accept::Always,
+                spec.width,
             ),
             order: own("the chains' tours")?,
             position: own("the chains' tours")?,

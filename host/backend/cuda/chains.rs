@@ -21,6 +21,8 @@ use crate::solver::problem::{Places, Problem};
 
 /// Nodes of a tile.
 const TILE: u32 = 750;
+/// Warps of a tile: nodes that they look at together.
+pub const WIDTH: u32 = 2;
 /// Most tiles that a multiprocessor works on at once: more share its time and its caches without getting further.
 const TILES_AT_ONCE: u32 = 16;
 
@@ -28,7 +30,7 @@ const TILES_AT_ONCE: u32 = 16;
 pub fn default_chains(device: &Device, problem: &Problem) -> (u32, u32) {
     let tiles = problem.n().div_ceil(TILE);
     let layout =
-        Layout::new::<u16>(problem.n().div_ceil(tiles), problem.k(), problem.places().bytes(), false);
+        Layout::new::<u16>(problem.n().div_ceil(tiles), problem.k(), problem.places().bytes(), false, WIDTH);
     let fit = (device.shared_limit() / layout.bytes.max(1)).clamp(1, TILES_AT_ONCE);
     (tiles, (fit * device.multiprocessors() / tiles).max(1))
 }
@@ -40,7 +42,7 @@ pub fn kernel_names() -> Vec<String> {
             .map(str::to_string)
             .to_vec();
     for operator in ["two_opt", "or_opt", "or_2opt", "three_opt"] {
-        names.extend(["grid", "planar", "numbered"].map(|g| format!("warp_improve_tiles_{operator}_{g}")));
+        names.extend(["grid", "planar", "numbered"].map(|g| format!("block_improve_tiles_{operator}_{g}")));
     }
     names
 }
@@ -70,7 +72,7 @@ impl Kernels {
         let operator = local_search.kernel_name().unwrap_or("two_opt");
         let load = |name: String| device.function(&name).map(|function| (name, function));
         let (name, function) =
-            load(format!("warp_improve_tiles_{operator}_{}", problem.places().kernel_name()))?;
+            load(format!("block_improve_tiles_{operator}_{}", problem.places().kernel_name()))?;
         let improve = ImproveTiles { name, function };
         let (name, function) = load("block_start_pieces".into())?;
         let start = StartPieces { name, function };
@@ -163,18 +165,24 @@ impl<'p> CudaChains<'p> {
     /// If the kernels are refused, memory is short, or a tile does not fit a multiprocessor's shared memory.
     pub fn new(device: &'p Device, problem: &'p Problem, spec: &ChainsSpec) -> Result<Self, BackendError> {
         let m = problem.n().div_ceil(spec.tiles);
-        let layout =
-            Layout::new::<u16>(m, problem.k(), problem.places().bytes(), spec.accept == Accept::Always);
-        if layout.bytes > device.shared_limit() {
+        let layout = Layout::new::<u16>(
+            m,
+            problem.k(),
+            problem.places().bytes(),
+            spec.accept == Accept::Always,
+            spec.width,
+        );
+        let shared = TEAM_BYTES + layout.bytes;
+        if shared > device.shared_limit() {
             return Err(BackendError::Tile {
                 nodes: m,
-                needed: bytes(u64::from(layout.bytes)),
+                needed: bytes(u64::from(shared)),
                 limit: bytes(u64::from(device.shared_limit())),
             });
         }
         let kernels = Kernels::load(device, problem, spec.local_search)?;
-        let shared = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-        let set = kernels.improve.function.set_attribute(shared, layout.bytes as i32);
+        let most = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+        let set = kernels.improve.function.set_attribute(most, shared as i32);
         set.map_err(driver("reserving shared memory"))?;
         let buffers = Buffers::new(device, problem, spec)?;
         Ok(CudaChains { device, problem, spec: spec.clone(), layout, kernels, buffers })
@@ -220,7 +228,11 @@ impl<'p> CudaChains<'p> {
         let everywhere = self.spread(n as usize * spec.chains as usize);
         let once = self.spread(n as usize);
         let (stream, k, b) = (self.device.stream(), &self.kernels, &mut self.buffers);
-        let tiles = Launch { grid: spec.chains * spec.tiles, block: 32, shared: self.layout.bytes };
+        let tiles = Launch {
+            grid: spec.chains * spec.tiles,
+            block: 32 * spec.width,
+            shared: TEAM_BYTES + self.layout.bytes,
+        };
         let by_chain = |shared| Launch { grid: spec.chains, block: 1024, shared };
         // SAFETY: `Buffers::new` made the arrays for this problem, `new` reserved the shared memory.
         unsafe {
@@ -297,14 +309,19 @@ impl Chains for CudaChains<'_> {
     fn describe(&self) -> String {
         let f = &self.kernels.improve.function;
         let blocks = f
-            .occupancy_max_active_blocks_per_multiprocessor(32, self.layout.bytes as usize, None)
+            .occupancy_max_active_blocks_per_multiprocessor(
+                32 * self.spec.width,
+                (TEAM_BYTES + self.layout.bytes) as usize,
+                None,
+            )
             .unwrap_or(1);
         format!(
-            "{} chains, {} tiles a chain of up to {} nodes, a warp a tile, {} registers a thread, {} shared memory \
+            "{} chains, {} tiles a chain of up to {} nodes, {} warps a tile, {} registers a thread, {} shared memory \
              a tile, {blocks} tiles a multiprocessor, places {}",
             self.spec.chains,
             self.spec.tiles,
             self.layout.m,
+            self.spec.width,
             f.num_regs().unwrap_or(0),
             bytes(u64::from(self.layout.bytes)),
             self.problem.places().kernel_name(),

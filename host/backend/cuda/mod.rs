@@ -10,7 +10,7 @@ mod module;
 pub mod ptx;
 
 pub use buffer::{Buffer, Plain};
-pub use chains::{CudaChains, default_chains};
+pub use chains::{CudaChains, WIDTH, default_chains};
 pub use colony::{CudaColony, TEAM_BYTES};
 pub use device::{Device, DeviceFacts, devices};
 pub use launch::{
