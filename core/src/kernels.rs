@@ -117,6 +117,26 @@ pub struct TilesArgs {
     pub metric: u32,
 }
 
+/// Scalars of the kernels that improve ants' tours.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct SearchArgs {
+    /// Bytes of team memory of one tour.
+    pub memory: u64,
+    /// Number of nodes.
+    pub n: u32,
+    /// Number of tours.
+    pub tours: u32,
+    /// Neighbours of a node.
+    pub k: u32,
+    /// Neighbours that the second step of a move looks at.
+    pub breadth: u32,
+    /// A [`crate::metric::Metric`], or [`BY_MATRIX`].
+    pub metric: u32,
+    /// Nothing; keeps the size a multiple of 8.
+    pub padding: u32,
+}
+
 /// Scalars of the kernels that put chains' tours together.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -144,6 +164,7 @@ pub struct JudgeChainsArgs {
 }
 
 const _: () = {
+    assert!(size_of::<SearchArgs>() == 32);
     assert!(size_of::<TilesArgs>() == 128);
     assert!(core::mem::offset_of!(TilesArgs, layout) == 40);
     assert!(size_of::<ToursArgs>() == 16);
@@ -177,6 +198,11 @@ macro_rules! with_kernel_families {
             /// The length of every tour: [`tour::cost`]($crate::tour::cost).
             TourCosts(CostArgs) {
                 state: In<ColonyState>, tours: In<u8>, points: In<[f64; 3]>, matrix: In<i32>, costs: InOut<i64>
+            }
+            /// Local search on every tour: [`ants::improve`]($crate::local_search::ants::improve).
+            LocalSearch(SearchArgs) {
+                state: In<ColonyState>, lists: In<u8>, places: In<u8>, points: In<[f64; 3]>, matrix: In<i32>,
+                successor: In<u32>, predecessor: In<u32>, memory: InOut<u8>, tours: InOut<u8>
             }
             /// The end of an iteration: [`mmas::judge`]($crate::mmas::judge).
             Judge(JudgeArgs) {

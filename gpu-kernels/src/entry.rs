@@ -2,7 +2,8 @@
 
 use antwarp_core::distance::Distances;
 use antwarp_core::kernels::{
-    BY_MATRIX, ConstructArgs, CostArgs, JudgeArgs, JudgeChainsArgs, TilesArgs, ToursArgs, TrailArgs,
+    BY_MATRIX, ConstructArgs, CostArgs, JudgeArgs, JudgeChainsArgs, SearchArgs, TilesArgs, ToursArgs,
+    TrailArgs,
 };
 use antwarp_core::local_search::chains::ChainsState;
 use antwarp_core::metric::Metric;
@@ -26,6 +27,16 @@ macro_rules! declare {
     };
 }
 pub(crate) use declare;
+
+/// The metric of a number among those of [`Planar`](antwarp_core::geometry::Planar).
+#[inline(always)]
+pub fn planar_metric(metric: u32) -> Metric {
+    match metric {
+        m if m == Metric::Ceil2d as u32 => Metric::Ceil2d,
+        m if m == Metric::Att as u32 => Metric::Att,
+        _ => Metric::Euc2d,
+    }
+}
 
 /// The instance's distances. `metric` is a [`Metric`] that needs no cosines, or [`BY_MATRIX`].
 #[inline(always)]

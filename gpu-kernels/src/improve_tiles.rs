@@ -17,7 +17,7 @@ use antwarp_core::team::{Slots, Team};
 use crate::cuda::block::{self, Block};
 use crate::cuda::parameter::{In, InOut};
 use crate::cuda::{shared, thread};
-use crate::entry::{declare, distances};
+use crate::entry::{declare, distances, planar_metric};
 
 /// What the tiles read and write.
 #[derive(Clone, Copy)]
@@ -91,13 +91,8 @@ unsafe fn on_grid<O: Operator>(args: TilesArgs, tables: Tables, _: In<[f64; 3]>,
 
 #[inline(always)]
 unsafe fn on_plane<O: Operator>(args: TilesArgs, tables: Tables, _: In<[f64; 3]>, _: In<i32>) {
-    let metric = match args.metric {
-        m if m == Metric::Ceil2d as u32 => Metric::Ceil2d,
-        m if m == Metric::Att as u32 => Metric::Att,
-        _ => Metric::Euc2d,
-    };
     // SAFETY: the caller's promise.
-    unsafe { improve::<O, _>(args, tables, Planar { metric }) }
+    unsafe { improve::<O, _>(args, tables, Planar { metric: planar_metric(args.metric) }) }
 }
 
 #[inline(always)]

@@ -12,6 +12,7 @@ mod cuda;
 mod entry;
 mod improve_tiles;
 mod judge;
+mod local_search;
 mod tour_costs;
 mod trails;
 

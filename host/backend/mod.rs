@@ -50,8 +50,10 @@ pub struct Machine {
 pub struct Phases {
     /// Iterations measured.
     pub iterations: u32,
-    /// Building tours and computing their lengths.
+    /// Building tours and, without local search, computing their lengths.
     pub construction: Duration,
+    /// Local search on them.
+    pub local_search: Duration,
     /// Everything else: the best tour, trails, weights.
     pub rest: Duration,
 }

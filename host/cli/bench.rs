@@ -235,7 +235,7 @@ impl Bench<'_> {
             let why = "it needs four nodes and no fixed edges";
             return Err(Error::Unusable(format!("{} cannot be measured: {why}", instance.name())));
         }
-        let problem = Problem::new(instance, candidates.count());
+        let problem = Problem::new(instance, candidates.count(), 0);
         let mut costs: Vec<Vec<f64>> = Vec::new();
         for variant in self.variants.clone() {
             for (i, &warps) in self.warps(candidates).iter().enumerate() {
@@ -387,7 +387,7 @@ fn sample(
     colony.run(warm_up, &|| false)?;
     colony.phases()?;
     let state = colony.run(iterations - warm_up, &|| false)?;
-    let Phases { iterations: counted, construction, rest } = colony.phases()?;
+    let Phases { iterations: counted, construction, rest, .. } = colony.phases()?;
     let bug = |what: String| Error::Bug(format!("a wrong tour of {}: {what}", instance.name()));
     let tour = colony.best_tour()?;
     if tour.iter().any(|&node| node >= problem.n()) {

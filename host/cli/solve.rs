@@ -211,6 +211,9 @@ impl Chosen {
                     tabu: colony.tabu,
                     warps: colony.warps,
                     deposit_best_every: colony.deposit_best_every,
+                    local_search: search.local_search.unwrap_or(LocalSearch::None),
+                    neighbors: search.neighbors,
+                    breadth: search.breadth,
                 };
                 settings.check()?;
                 Ok(Chosen::Mmas(settings))

@@ -13,7 +13,7 @@ use antwarp_core::local_search::tile::part;
 use antwarp_core::rng::Stream;
 use serde::{Deserialize, Serialize};
 
-use super::local_search::LocalSearch;
+use super::local_search::{LocalSearch, MOST_NEIGHBORS};
 use super::problem::Problem;
 use super::start::{self, Start};
 use super::stop::{Stop, StopReason};
@@ -102,8 +102,6 @@ const TILE: std::ops::RangeInclusive<u32> = 16..=32_768;
 const WIDTH: std::ops::RangeInclusive<u32> = 1..=4;
 /// Most chains.
 const MOST_CHAINS: u32 = 1 << 16;
-/// Most neighbours: the number of a move has eight bits for those of the second step.
-const MOST_NEIGHBORS: u32 = 100;
 
 impl Settings {
     /// Checks every setting's range.
@@ -285,7 +283,7 @@ fn spec(
         chains: settings.chains.unwrap_or(chains),
         tiles,
         width: settings.width.unwrap_or_else(|| backend.default_width()),
-        breadth: settings.breadth.min((problem.lists().len() / n as usize) as u32),
+        breadth: settings.breadth.min(problem.search_k()),
         segment: settings.segment,
         accept: match settings.accept {
             Acceptance::Better => Accept::Better,

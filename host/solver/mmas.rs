@@ -4,9 +4,11 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use antwarp_core::construct::row_stride;
+use antwarp_core::local_search::chain::FEWEST;
 use antwarp_core::mmas::{Limits, Rules, limit_ratio};
 use serde::{Deserialize, Serialize};
 
+use super::local_search::{LocalSearch, MOST_NEIGHBORS};
 use super::problem::Problem;
 use super::stop::{Stop, StopReason};
 use super::{Progress, Solution, SolveError, check_kind, checked_original, exhaustive, verified};
@@ -63,6 +65,12 @@ pub struct Settings {
     pub warps: Option<u32>,
     /// The best tour of all deposits every so many iterations, else the iteration's best; 0: never.
     pub deposit_best_every: u32,
+    /// What improves the ants' tours.
+    pub local_search: LocalSearch,
+    /// Neighbours of a node in it.
+    pub neighbors: u32,
+    /// Neighbours that the second step of its moves looks at.
+    pub breadth: u32,
 }
 
 impl Default for Settings {
@@ -79,6 +87,9 @@ impl Default for Settings {
             tabu: TabuKind::default(),
             warps: None,
             deposit_best_every: 0,
+            local_search: LocalSearch::None,
+            neighbors: 8,
+            breadth: 5,
         }
     }
 }
@@ -105,6 +116,12 @@ impl Settings {
         if !(self.p_best > 0.0 && self.p_best < 1.0) {
             return fail("--p-best must be above 0 and below 1".into());
         }
+        if self.neighbors == 0 || self.neighbors > MOST_NEIGHBORS {
+            return fail(format!("--neighbors must be 1 to {MOST_NEIGHBORS}"));
+        }
+        if self.breadth == 0 || self.breadth > MOST_NEIGHBORS {
+            return fail(format!("--breadth must be 1 to {MOST_NEIGHBORS}"));
+        }
         Ok(())
     }
 
@@ -121,6 +138,9 @@ impl Settings {
             tabu: self.tabu,
             warps: self.warps,
             deposit_best_every: self.deposit_best_every,
+            // A tour of four nodes or fewer has nothing that could be improved by three edges.
+            local_search: if n < FEWEST { LocalSearch::None } else { self.local_search },
+            breadth: self.breadth.min(problem.search_k()),
             rules: Rules {
                 target: stop.target.unwrap_or(i64::MIN),
                 unit_cost: problem.unit_cost() as f64,
@@ -150,6 +170,10 @@ pub struct ColonySpec {
     pub warps: Option<u32>,
     /// The best tour of all deposits every so many iterations; 0: never.
     pub deposit_best_every: u32,
+    /// What improves the ants' tours.
+    pub local_search: LocalSearch,
+    /// Neighbours that the second step of its moves looks at.
+    pub breadth: u32,
     /// Constants between iterations.
     pub rules: Rules,
 }
@@ -157,7 +181,8 @@ pub struct ColonySpec {
 impl ColonySpec {
     /// The selection and the tabu by name.
     pub fn variant(&self) -> String {
-        format!("MMAS-{:?}-{:?}", self.selection, self.tabu)
+        let search = self.local_search.kernel_name().map_or_else(String::new, |name| format!(" with {name}"));
+        format!("MMAS-{:?}-{:?}{search}", self.selection, self.tabu)
     }
 
     /// Whether the best tour of all deposits in an iteration.
@@ -192,10 +217,17 @@ pub fn solve(
     let start = Instant::now();
     settings.check()?;
     check_kind(instance, "MMAS")?;
+    if settings.local_search != LocalSearch::None && !instance.is_symmetric() {
+        return Err(SolveError::Unsupported {
+            algorithm: "local search",
+            instance: instance.name().to_string(),
+            why: "its edges have a direction; use --local-search none".to_string(),
+        });
+    }
     if instance.len() <= 3 {
         return exhaustive(instance, start);
     }
-    let problem = Problem::new(instance, settings.candidates);
+    let problem = Problem::new(instance, settings.candidates, settings.neighbors);
     let spec = settings.spec(&problem, backend, stop);
     let mut colony = backend.colony(&problem, &spec)?;
     let mut run = Run { start, setup: start.elapsed(), spec, state: RunState::default() };

@@ -29,6 +29,8 @@ pub struct Problem {
     directed: bool,
     k: u32,
     lists: Vec<u32>,
+    search_k: u32,
+    neighbors: Vec<u32>,
     reserve: u32,
     reserves: Vec<u32>,
     unit_cost: i64,
@@ -95,26 +97,27 @@ impl Places {
 }
 
 impl Problem {
-    /// Prepares an instance with `k` candidates a node, or all of them.
-    pub fn new(instance: &Instance, k: Option<u32>) -> Problem {
+    /// Prepares an instance with `k` candidates a node, or all of them, and `neighbors` of each for local search.
+    pub fn new(instance: &Instance, k: Option<u32>, neighbors: u32) -> Problem {
         let n = instance.len();
         let most = n.saturating_sub(1);
         let wanted = k.map_or(0, |k| (k as usize).min(most));
         let listed = if wanted == 0 { 0 } else { wanted.max(LISTED.min(MOST_IDS / n).min(most)) };
-        let near = nearest(instance, listed.max(NEAR.min(most)));
+        let neighbors = (neighbors as usize).min(most);
+        let near = nearest(instance, listed.max(NEAR.min(most)).max(neighbors));
         let order = start::nearest_neighbor(instance, &near);
-        Problem::along(instance, &near, (wanted, listed), order)
+        Problem::along(instance, &near, (wanted, listed, neighbors), order)
     }
 
     /// Prepares an instance whose nodes have these neighbours, renumbered along a start tour.
     pub fn for_search(instance: &Instance, near: &NeighborLists, start: Vec<u32>) -> Problem {
-        Problem::along(instance, near, (near.k, near.k), start)
+        Problem::along(instance, near, (0, 0, near.k), start)
     }
 
     fn along(
         instance: &Instance,
         near: &NeighborLists,
-        (wanted, listed): (usize, usize),
+        (wanted, listed, searched): (usize, usize, usize),
         order: Vec<u32>,
     ) -> Problem {
         let n = instance.len();
@@ -127,6 +130,7 @@ impl Problem {
             order.iter().flat_map(row).collect()
         };
         let (lists, reserves) = (rows(0, wanted), rows(wanted, listed));
+        let neighbors = rows(0, searched);
         let unit_cost = instance.check_tour(&order).unwrap_or(1);
         let points: Vec<[f64; 3]> =
             instance.points().map_or_else(Vec::new, |p| order.iter().map(|&v| p[v as usize]).collect());
@@ -141,6 +145,8 @@ impl Problem {
             directed: !instance.is_symmetric(),
             k: wanted as u32,
             lists,
+            search_k: searched as u32,
+            neighbors,
             reserve: (listed - wanted) as u32,
             reserves,
             unit_cost,
@@ -163,6 +169,16 @@ impl Problem {
         &self.lists
     }
 
+    /// Neighbours of a node for local search.
+    pub fn search_k(&self) -> u32 {
+        self.search_k
+    }
+
+    /// The neighbours for local search, n x [`Problem::search_k`], nearest first.
+    pub fn neighbors(&self) -> &[u32] {
+        &self.neighbors
+    }
+
     /// Nodes in reserve for a node, behind its candidates.
     pub fn reserve(&self) -> u32 {
         self.reserve
@@ -173,7 +189,7 @@ impl Problem {
         &self.reserves
     }
 
-    /// Length of the nearest-neighbour tour.
+    /// Length of the start tour.
     pub fn unit_cost(&self) -> i64 {
         self.unit_cost
     }

@@ -34,7 +34,7 @@ struct Case {
 
 impl Case {
     fn new(instance: &Instance, settings: Settings) -> Case {
-        let problem = Problem::new(instance, settings.candidates);
+        let problem = Problem::new(instance, settings.candidates, settings.neighbors);
         let (backend, _) = Backend::open(Choice::Cpu).expect("the CPU");
         let spec = settings.spec(&problem, &backend, &Stop::default());
         let name = format!("{}, {}, {} candidates", instance.name(), spec.variant(), problem.k());

@@ -7,6 +7,7 @@
 //! Partial sums of lengths removed and added stay positive on the way (Lin and Kernighan 1973): of the ways to go
 //! around an improving move at least one does so, and all of them are looked at.
 
+pub mod ants;
 pub mod array;
 pub mod chain;
 pub mod chains;

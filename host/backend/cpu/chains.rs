@@ -88,7 +88,7 @@ impl<'p, G: Geometry> CpuChains<'p, G> {
             places,
             layout: Layout::new::<u16>(
                 m,
-                problem.k(),
+                problem.search_k(),
                 problem.places().bytes(),
                 spec.accept == Accept::Always,
                 spec.width,
@@ -124,8 +124,8 @@ impl<'p, G: Geometry> CpuChains<'p, G> {
                 let (order, position) = unsafe { (order.add(chain * n), position.add(chain * n)) };
                 let source = Source {
                     n: n as u32,
-                    k: problem.k(),
-                    lists: problem.lists().as_ptr(),
+                    k: problem.search_k(),
+                    lists: problem.neighbors().as_ptr(),
                     order,
                     position,
                     places: places.get(),

@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use antwarp_core::construct::{self, Lists};
+use antwarp_core::geometry::{self, Geometry, Grid, Numbered, Planar};
+use antwarp_core::local_search::{Operator, Or2opt, OrOpt, ThreeOpt, TwoOpt, ants};
 use antwarp_core::mmas::{self, ColonyState};
 use antwarp_core::node::NodeId;
 use antwarp_core::pheromone::{self, Candidate, Form, Matrix, Tables};
@@ -17,8 +19,9 @@ use rayon::prelude::*;
 
 use super::{Together, allocate, available_memory, short_of_memory};
 use crate::backend::{BackendError, Colony, Enough, Phases};
+use crate::solver::local_search::LocalSearch;
 use crate::solver::mmas::{ColonySpec, Selection, TabuKind};
-use crate::solver::problem::Problem;
+use crate::solver::problem::{Places, Problem};
 
 /// A colony for `problem` on CPU threads.
 pub fn colony<'p>(problem: &'p Problem, spec: &ColonySpec) -> Result<Box<dyn Colony + 'p>, BackendError> {
@@ -65,6 +68,7 @@ struct CpuColony<'p, I, B, S> {
     problem: &'p Problem,
     spec: ColonySpec,
     lists: Vec<I>,
+    neighbors: Vec<I>,
     reserves: Vec<I>,
     trails: Vec<Quad>,
     heuristic: Vec<Quad>,
@@ -89,6 +93,7 @@ impl<'p, I: NodeId + Default, B: Tabu, S: Select> CpuColony<'p, I, B, S> {
             problem,
             spec: *spec,
             lists: ids(problem.lists()),
+            neighbors: ids(problem.neighbors()),
             reserves: ids(problem.reserves()),
             trails: table("the pheromone memory")?,
             heuristic: table("the heuristic values")?,
@@ -187,6 +192,59 @@ impl<'p, I: NodeId + Default, B: Tabu, S: Select> CpuColony<'p, I, B, S> {
         self.costs.iter().any(|&c| c < i64::MAX)
     }
 
+    /// Improves the tours that were built, and their lengths with them.
+    fn search(&mut self) {
+        let problem = self.problem;
+        match problem.places() {
+            Places::Grid { places, up } => self.search_by(Grid { up: *up }, places),
+            Places::Planar { places, metric } => self.search_by(Planar { metric: *metric }, places),
+            Places::Numbered(places) => self.search_by(Numbered { distances: problem.distances() }, places),
+        }
+    }
+
+    fn search_by<G: Geometry>(&mut self, geometry: G, places: &[G::Place]) {
+        match self.spec.local_search {
+            LocalSearch::None => {}
+            LocalSearch::TwoOpt => self.search_with::<TwoOpt, G>(geometry, places),
+            LocalSearch::OrOpt => self.search_with::<OrOpt, G>(geometry, places),
+            LocalSearch::Or2opt => self.search_with::<Or2opt, G>(geometry, places),
+            LocalSearch::ThreeOpt => self.search_with::<ThreeOpt, G>(geometry, places),
+        }
+    }
+
+    fn search_with<O: Operator, G: Geometry>(&mut self, geometry: G, places: &[G::Place]) {
+        let n = self.problem.n();
+        let tables = Together(ants::Tables {
+            n,
+            lists: self.neighbors.as_ptr(),
+            k: self.problem.search_k(),
+            breadth: self.spec.breadth,
+            places: geometry::Places { geometry, start: places.as_ptr() },
+            successor: self.successor.as_ptr(),
+            predecessor: self.predecessor.as_ptr(),
+        });
+        let memory = ants::memory_bytes::<I>(n).div_ceil(size_of::<Quad>());
+        let ants = self.tours.par_chunks_exact_mut(n as usize).zip(&mut self.costs);
+        ants.for_each_init(
+            || vec![Quad::default(); memory],
+            |memory, (tour, cost)| {
+                if *cost < i64::MAX {
+                    let memory = memory.as_mut_ptr().cast();
+                    // SAFETY: memory and tour are this ant's alone and large enough; the tables are read.
+                    let gained = unsafe {
+                        ants::improve::<_, O, I, G>(
+                            Serial,
+                            tables.get(),
+                            memory,
+                            Slots::new(tour.as_mut_ptr()),
+                        )
+                    };
+                    *cost -= gained;
+                }
+            },
+        );
+    }
+
     fn judge(&mut self) {
         let every = self.spec.deposits_best(self.state.iterations);
         // SAFETY: all slices have the sizes asked for, and this is the only thread.
@@ -217,6 +275,8 @@ impl<I: NodeId + Default, B: Tabu, S: Select> Colony for CpuColony<'_, I, B, S> 
                 break;
             }
             let built = Instant::now();
+            self.search();
+            let searched = Instant::now();
             self.judge();
             match self.problem.k() {
                 0 => self.update(Matrix { n: self.problem.n() }),
@@ -224,7 +284,8 @@ impl<I: NodeId + Default, B: Tabu, S: Select> Colony for CpuColony<'_, I, B, S> 
             }
             self.phases.iterations += 1;
             self.phases.construction += built - start;
-            self.phases.rest += built.elapsed();
+            self.phases.local_search += searched - built;
+            self.phases.rest += searched.elapsed();
         }
         Ok(self.state)
     }

@@ -29,8 +29,13 @@ const TILES_AT_ONCE: u32 = 16;
 /// Tiles of a chain, and as many chains as keep every multiprocessor busy.
 pub fn default_chains(device: &Device, problem: &Problem) -> (u32, u32) {
     let tiles = problem.n().div_ceil(TILE);
-    let layout =
-        Layout::new::<u16>(problem.n().div_ceil(tiles), problem.k(), problem.places().bytes(), false, WIDTH);
+    let layout = Layout::new::<u16>(
+        problem.n().div_ceil(tiles),
+        problem.search_k(),
+        problem.places().bytes(),
+        false,
+        WIDTH,
+    );
     let fit = (device.shared_limit() / layout.bytes.max(1)).clamp(1, TILES_AT_ONCE);
     (tiles, (fit * device.multiprocessors() / tiles).max(1))
 }
@@ -128,7 +133,7 @@ impl Buffers {
                 .iter()
                 .map(|cells| Buffer::from_slice(s, "the cells", cells))
                 .collect::<Result<_, _>>()?,
-            lists: Buffer::from_slice(s, "the neighbour lists", problem.lists())?,
+            lists: Buffer::from_slice(s, "the neighbour lists", problem.neighbors())?,
             places: Buffer::from_slice(s, "the coordinates", &place_bytes(problem.places()))?,
             points: Buffer::from_slice(s, "the coordinates", points)?,
             matrix: Buffer::from_slice(s, "the distance matrix", &matrix)?,
@@ -167,7 +172,7 @@ impl<'p> CudaChains<'p> {
         let m = problem.n().div_ceil(spec.tiles);
         let layout = Layout::new::<u16>(
             m,
-            problem.k(),
+            problem.search_k(),
             problem.places().bytes(),
             spec.accept == Accept::Always,
             spec.width,
@@ -214,7 +219,7 @@ impl<'p> CudaChains<'p> {
             },
             layout: self.layout,
             n,
-            k: self.problem.k(),
+            k: self.problem.search_k(),
             breadth: spec.breadth,
             tiles: spec.tiles,
             round: round.number,

@@ -4,7 +4,8 @@
 use std::time::Duration;
 
 use antwarp_core::construct;
-use antwarp_core::kernels::{ConstructArgs, CostArgs, JudgeArgs, TrailArgs};
+use antwarp_core::kernels::{ConstructArgs, CostArgs, JudgeArgs, SearchArgs, TrailArgs};
+use antwarp_core::local_search::ants;
 use antwarp_core::mmas::ColonyState;
 use antwarp_core::node::NodeId;
 use antwarp_core::select::{Reservoir, Roulette};
@@ -12,8 +13,10 @@ use antwarp_core::tabu::{Bitmask, Compact, ListCompression, Tabu};
 use cudarc::driver::sys::{CUevent_flags, CUfunction_attribute};
 use cudarc::driver::{CudaEvent, CudaFunction, DriverError};
 
+use super::chains::place_bytes;
 use super::{
-    Buffer, ConstructCandidates, ConstructFull, Device, Judge, Launch, PrepareTrails, TourCosts, UpdateTrails,
+    Buffer, ConstructCandidates, ConstructFull, Device, Judge, Launch, LocalSearch as SearchKernel,
+    PrepareTrails, TourCosts, UpdateTrails,
 };
 use crate::backend::error::bytes;
 use crate::backend::{BackendError, Colony, Enough, Phases};
@@ -72,6 +75,11 @@ fn construct_name(full: bool, selection: Selection, tabu: TabuKind, storage: Sto
 /// The names of all kernels that a colony may load.
 pub fn kernel_names() -> Vec<String> {
     let mut names = vec!["block_prepare_matrix".to_string(), "block_update_matrix".to_string()];
+    for operator in ["two_opt", "or_opt", "or_2opt", "three_opt"] {
+        for geometry in ["grid", "planar", "numbered"] {
+            names.extend([true, false].map(|shared| search_name(operator, geometry, shared)));
+        }
+    }
     for id in ["u16", "u32"] {
         for family in ["block_tour_costs", "block_judge", "warp_prepare_candidates", "warp_update_candidates"]
         {
@@ -86,6 +94,11 @@ pub fn kernel_names() -> Vec<String> {
         }
     }
     names
+}
+
+fn search_name(operator: &str, geometry: &str, shared: bool) -> String {
+    let storage = if shared { "shared_u16" } else { "global_u32" };
+    format!("block_local_search_{operator}_{geometry}_{storage}")
 }
 
 /// Bytes of team memory of one ant.
@@ -141,7 +154,11 @@ impl Plan {
         let leaves = if full { construct::full_leaves(n) } else { problem.k() };
         let limit = (device.shared_limit() - TEAM_BYTES) as usize;
         let fits = |s: &Storage| match s {
-            Storage::SharedU16 => n < 1 << 16 && ant_memory(spec, n, leaves, *s) <= limit,
+            Storage::SharedU16 => {
+                // Local search has no kernel for short ids in global memory.
+                let search = spec.local_search.kernel_name().map_or(0, |_| ants::memory_bytes::<u16>(n));
+                n < 1 << 16 && ant_memory(spec, n, leaves, *s).max(search) <= limit
+            }
             Storage::SharedU32 => ant_memory(spec, n, leaves, *s) <= limit,
             Storage::GlobalU32 => true,
         };
@@ -232,6 +249,43 @@ impl Plan {
     }
 }
 
+/// Local search on the ants' tours: the kernel, and the shape of its launch.
+struct SearchPlan {
+    kernel: SearchKernel,
+    /// Bytes of team memory of one tour.
+    memory: usize,
+    launch: Launch,
+}
+
+/// Warps of a block of local search: as many nodes are looked at together.
+const SEARCH_WARPS: u32 = 4;
+
+impl SearchPlan {
+    /// `None` without local search.
+    fn new(
+        device: &Device,
+        problem: &Problem,
+        spec: &ColonySpec,
+        storage: Storage,
+    ) -> Result<Option<SearchPlan>, BackendError> {
+        let Some(operator) = spec.local_search.kernel_name() else { return Ok(None) };
+        let shared = storage == Storage::SharedU16;
+        let name = search_name(operator, problem.places().kernel_name(), shared);
+        let function = device.function(&name)?;
+        let n = problem.n();
+        let memory = if shared { ants::memory_bytes::<u16>(n) } else { ants::memory_bytes::<u32>(n) };
+        let bytes = TEAM_BYTES + if shared { memory as u32 } else { 0 };
+        let most = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+        function.set_attribute(most, bytes as i32).map_err(driver("reserving shared memory"))?;
+        let block = SEARCH_WARPS * WARP;
+        let fit = function.occupancy_max_active_blocks_per_multiprocessor(block, bytes as usize, None);
+        let resident = fit.unwrap_or(1).max(1) * device.multiprocessors();
+        let grid = if shared { spec.ants } else { spec.ants.min(resident) };
+        let launch = Launch { grid, block, shared: bytes };
+        Ok(Some(SearchPlan { kernel: SearchKernel { name, function }, memory, launch }))
+    }
+}
+
 /// The arrays of a colony.
 struct Buffers {
     state: Buffer<ColonyState>,
@@ -239,6 +293,9 @@ struct Buffers {
     matrix: Buffer<i32>,
     lists: Buffer<u8>,
     reserves: Buffer<u8>,
+    neighbors: Buffer<u8>,
+    places: Buffer<u8>,
+    search_memory: Buffer<u8>,
     trails: Buffer<f32>,
     heuristic: Buffer<f32>,
     weights: Buffer<f32>,
@@ -276,7 +333,13 @@ pub(super) fn device_matrix(problem: &Problem) -> Vec<i32> {
 }
 
 impl Buffers {
-    fn new(device: &Device, problem: &Problem, spec: &ColonySpec, plan: &Plan) -> Result<Self, BackendError> {
+    fn new(
+        device: &Device,
+        problem: &Problem,
+        spec: &ColonySpec,
+        plan: &Plan,
+        search: Option<&SearchPlan>,
+    ) -> Result<Self, BackendError> {
         let s = device.stream();
         let (n, entries, id) = (problem.n() as usize, spec.entries(problem), plan.storage.id_bytes());
         let launch = plan.launch(device, spec.ants);
@@ -292,6 +355,19 @@ impl Buffers {
             matrix: Buffer::from_slice(s, "the distance matrix", &device_matrix(problem))?,
             lists: Buffer::from_slice(s, "the candidate lists", &id_bytes(plan.storage, problem.lists()))?,
             reserves: Buffer::from_slice(s, "the reserves", &id_bytes(plan.storage, problem.reserves()))?,
+            neighbors: Buffer::from_slice(
+                s,
+                "the neighbour lists",
+                &id_bytes(plan.storage, problem.neighbors()),
+            )?,
+            places: Buffer::from_slice(s, "the coordinates", &place_bytes(problem.places()))?,
+            search_memory: Buffer::zeroed(
+                s,
+                "the memory of local search",
+                search
+                    .filter(|s| s.launch.shared == TEAM_BYTES)
+                    .map_or(0, |s| s.launch.grid as usize * s.memory),
+            )?,
             trails: Buffer::zeroed(s, "the pheromone memory", entries)?,
             heuristic: Buffer::zeroed(s, "the heuristic values", entries)?,
             weights: Buffer::zeroed(s, "the weights", entries)?,
@@ -321,6 +397,7 @@ pub struct CudaColony<'p> {
     problem: &'p Problem,
     spec: ColonySpec,
     plan: Plan,
+    search: Option<SearchPlan>,
     buffers: Buffers,
     costs: TourCosts,
     judge: Judge,
@@ -328,8 +405,8 @@ pub struct CudaColony<'p> {
     tuning: Option<Tuning>,
     /// Iterations queued so far; the same as those done unless the target was reached.
     queued: u32,
-    /// Events around construction and the rest of each iteration, once someone asked for phases.
-    events: Option<Vec<[CudaEvent; 3]>>,
+    /// Events around construction, local search and the rest of each iteration, once someone asked for phases.
+    events: Option<Vec<[CudaEvent; 4]>>,
 }
 
 impl<'p> CudaColony<'p> {
@@ -339,7 +416,8 @@ impl<'p> CudaColony<'p> {
     /// If the kernels are refused, or memory is short.
     pub fn new(device: &'p Device, problem: &'p Problem, spec: &ColonySpec) -> Result<Self, BackendError> {
         let plan = Plan::new(device, problem, spec)?;
-        let buffers = Buffers::new(device, problem, spec, &plan)?;
+        let search = SearchPlan::new(device, problem, spec, plan.storage)?;
+        let buffers = Buffers::new(device, problem, spec, &plan, search.as_ref())?;
         let load = |name: String| device.function(&name).map(|function| (name, function));
         let id = plan.storage.id();
         let form = |verb: &str| match problem.k() {
@@ -366,6 +444,7 @@ impl<'p> CudaColony<'p> {
             problem,
             spec: *spec,
             plan,
+            search,
             buffers,
             costs,
             judge,
@@ -457,7 +536,47 @@ impl<'p> CudaColony<'p> {
                     )?;
                 }
             }
-            let args = CostArgs { n: args.n, tours: args.ants, metric: args.metric, padding: 0 };
+        }
+        Ok(())
+    }
+
+    fn search(&mut self) -> Result<(), BackendError> {
+        let Some(search) = &self.search else { return Ok(()) };
+        let args = SearchArgs {
+            memory: search.memory as u64,
+            n: self.problem.n(),
+            tours: self.spec.ants,
+            k: self.problem.search_k(),
+            breadth: self.spec.breadth,
+            metric: self.problem.device_metric(),
+            padding: 0,
+        };
+        let (stream, b) = (self.device.stream(), &mut self.buffers);
+        // SAFETY: `Buffers::new` made the arrays, and `SearchPlan` the launch, for this problem.
+        unsafe {
+            search.kernel.launch(
+                stream,
+                search.launch,
+                args,
+                &b.state,
+                &b.neighbors,
+                &b.places,
+                &b.points,
+                &b.matrix,
+                &b.successor,
+                &b.predecessor,
+                &mut b.search_memory,
+                &mut b.tours,
+            )
+        }
+    }
+
+    fn measure(&mut self) -> Result<(), BackendError> {
+        let (stream, b) = (self.device.stream(), &mut self.buffers);
+        // SAFETY: `Buffers::new` made the arrays for this problem.
+        unsafe {
+            let (n, tours, metric) = (self.problem.n(), self.spec.ants, self.problem.device_metric());
+            let args = CostArgs { n, tours, metric, padding: 0 };
             let block = args.n.div_ceil(4 * WARP).clamp(1, 8) * WARP;
             let launch = Launch { grid: args.tours, block, shared: TEAM_BYTES };
             self.costs.launch(stream, launch, args, &b.state, &b.tours, &b.points, &b.matrix, &mut b.costs)
@@ -517,11 +636,21 @@ impl<'p> CudaColony<'p> {
         let stamp = |colony: &Self| if timed { colony.event().map(Some) } else { Ok(None) };
         let before = stamp(self)?;
         self.construct()?;
+        if self.search.is_none() {
+            self.measure()?;
+        }
         let built = stamp(self)?;
+        if self.search.is_some() {
+            self.search()?;
+            self.measure()?;
+        }
+        let searched = stamp(self)?;
         self.finish()?;
         let after = stamp(self)?;
-        if let (Some(events), Some(a), Some(b), Some(c)) = (&mut self.events, before, built, after) {
-            events.push([a, b, c]);
+        if let (Some(events), Some(a), Some(b), Some(c), Some(d)) =
+            (&mut self.events, before, built, searched, after)
+        {
+            events.push([a, b, c, d]);
         }
         self.queued += 1;
         Ok(())
@@ -577,14 +706,15 @@ impl Colony for CudaColony<'_> {
         let events = self.events.replace(Vec::new()).unwrap_or_default();
         self.device.stream().synchronize().map_err(driver("running kernels"))?;
         let mut phases = Phases { iterations: events.len() as u32, ..Phases::default() };
-        for [before, built, after] in &events {
+        for [before, built, searched, after] in &events {
             let ms = |a: &CudaEvent, b: &CudaEvent| {
                 a.elapsed_ms(b)
                     .map(|t| Duration::from_secs_f64(f64::from(t) / 1e3))
                     .map_err(driver("timing kernels"))
             };
             phases.construction += ms(before, built)?;
-            phases.rest += ms(built, after)?;
+            phases.local_search += ms(built, searched)?;
+            phases.rest += ms(searched, after)?;
         }
         Ok(phases)
     }

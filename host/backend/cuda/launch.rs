@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use antwarp_core::kernels::{
-    ConstructArgs, CostArgs, JudgeArgs, JudgeChainsArgs, TilesArgs, ToursArgs, TrailArgs,
+    ConstructArgs, CostArgs, JudgeArgs, JudgeChainsArgs, SearchArgs, TilesArgs, ToursArgs, TrailArgs,
 };
 use antwarp_core::local_search::chains::ChainsState;
 use antwarp_core::mmas::ColonyState;

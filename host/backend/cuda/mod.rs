@@ -15,7 +15,7 @@ pub use colony::{CudaColony, TEAM_BYTES};
 pub use device::{Device, DeviceFacts, devices};
 pub use launch::{
     Compete, ConstructCandidates, ConstructFull, ImproveTiles, Judge, JudgeChains, KeepBest, Launch,
-    PlaceEntries, PrepareTrails, StartPieces, TourCosts, UpdateTrails,
+    LocalSearch, PlaceEntries, PrepareTrails, StartPieces, TourCosts, UpdateTrails,
 };
 pub use module::{KernelFacts, kernels, load_function, texts};
 

@@ -1,0 +1,107 @@
+//! Local search on the tours that ants build (Skinderowicz 2020, section 5.7).
+
+use crate::geometry::{Geometry, Places};
+use crate::node::NodeId;
+use crate::team::{Slots, Team};
+
+use super::array::ArrayTour;
+use super::descend::{Dirty, Round, descend, proposal_words};
+use super::links::Free;
+use super::moves::{Operator, View, scratch_words};
+
+/// Nodes that a descent looks at together, in as many stretches of the nodes' numbers: parts of a team, at most.
+pub const WIDTH: u32 = 8;
+/// Members of a part, at most: a warp.
+const MEMBERS: u32 = 32;
+
+const SCRATCH: u32 = 8 * scratch_words(MEMBERS) * WIDTH;
+const PROPOSALS: u32 = 4 * proposal_words(WIDTH);
+
+/// Bytes of team memory for a tour of n ids of `I`'s width.
+pub const fn memory_bytes<I: NodeId>(n: u32) -> usize {
+    let arrays = SCRATCH as usize + PROPOSALS as usize + 4 * Dirty::words(n) as usize;
+    (arrays + 2 * n as usize * I::BYTES as usize + 15) & !15
+}
+
+/// What a descent reads of the instance.
+pub struct Tables<I, G: Geometry> {
+    /// Number of nodes.
+    pub n: u32,
+    /// n x k, nearest first.
+    pub lists: *const I,
+    /// Neighbours of a node.
+    pub k: u32,
+    /// Neighbours that the second step of a move looks at; at most `k`.
+    pub breadth: u32,
+    /// Places of all nodes.
+    pub places: Places<G>,
+    /// Links of a tour that is a local optimum: the nodes whose neighbours are the same there are not looked at until
+    /// something changes beside them. Links from a node to itself stand for none.
+    pub successor: *const u32,
+    /// As [`Tables::successor`], the other way.
+    pub predecessor: *const u32,
+}
+
+impl<I, G: Geometry> Clone for Tables<I, G> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<I, G: Geometry> Copy for Tables<I, G> {}
+
+/// Improves a tour until no node that differs from the reference, or that was touched since, has an improving move.
+/// Returns by how much it got shorter.
+///
+/// # Safety
+/// `tour` holds a permutation of n nodes and belongs to this team, as does `memory`, [`memory_bytes`] at a 16-byte
+/// boundary; n is at least 5; the tables have the sizes they tell; a team has at most [`WIDTH`] parts of at most 32
+/// members.
+#[inline(always)]
+pub unsafe fn improve<T: Team, O: Operator, I: NodeId, G: Geometry>(
+    team: T,
+    tables: Tables<I, G>,
+    memory: *mut u8,
+    tour: Slots<I>,
+) -> i64 {
+    let n = tables.n;
+    // SAFETY: the arrays are inside the memory and aligned; nodes are below n. Barriers stand between loading, marking,
+    // searching and storing.
+    unsafe {
+        let words = |offset: u32| Slots::<u32>::new(memory.add(offset as usize).cast());
+        let bits = SCRATCH + PROPOSALS;
+        let ids = memory.add((bits + 4 * Dirty::words(n)) as usize).cast::<I>();
+        let (order, position) = (Slots::new(ids), Slots::new(ids.add(n as usize)));
+        let dirty = Dirty::new(words(bits), n);
+        team.for_each(n, |p| order.set(p, tour.get(p)));
+        dirty.fill(team, false);
+        let array = ArrayTour::new(n, order, position);
+        array.place_all(team);
+        team.for_each(n, |p| {
+            let node = array.at(p);
+            let (before, after) = (array.before(p), array.after(p));
+            let next = *tables.successor.add(node as usize);
+            let previous = *tables.predecessor.add(node as usize);
+            let same = (before == previous && after == next) || (before == next && after == previous);
+            if !same {
+                dirty.insert::<T>(node);
+            }
+        });
+        team.barrier();
+        let view = View {
+            tour: array,
+            lists: tables.lists,
+            k: tables.k,
+            breadth: tables.breadth,
+            distance: tables.places,
+            links: Free,
+            scratch: Slots::new(memory.add((8 * scratch_words(MEMBERS) * team.part_rank()) as usize).cast()),
+        };
+        let round = Round { width: WIDTH, spread: true, proposals: words(SCRATCH) };
+        let gained = descend::<T, O, I, _, _>(team, view, dirty, round, &mut 0, None);
+        team.for_each(n, |p| tour.set(p, order.get(p)));
+        team.barrier();
+        gained
+    }
+}

@@ -1,0 +1,134 @@
+//! `block_local_search_{two_opt,or_opt,or_2opt,three_opt}_{grid,planar,numbered}_{shared_u16,global_u32}`: local search
+//! on every tour of a colony.
+//!
+//! A block a tour, of 1 to 8 whole warps; blocks take further tours in grid strides. Shared memory:
+//! [`block::SHARED_BYTES`](crate::cuda::block::SHARED_BYTES) and, for `shared_u16`, `args.memory` bytes; with
+//! `global_u32` those lie in `memory`, as many for each block. Deterministic, whatever the grid and the block. Source:
+//! Skinderowicz 2020, section 5.7.
+
+use antwarp_core::geometry::{Geometry, Grid, Numbered, Places, Planar};
+use antwarp_core::kernels::SearchArgs;
+use antwarp_core::local_search::ants;
+use antwarp_core::local_search::{Operator, Or2opt, OrOpt, ThreeOpt, TwoOpt};
+use antwarp_core::metric::Metric;
+use antwarp_core::mmas::ColonyState;
+use antwarp_core::node::NodeId;
+use antwarp_core::team::Slots;
+
+use crate::cuda::block::{self, Block};
+use crate::cuda::parameter::{In, InOut};
+use crate::cuda::{shared, thread};
+use crate::entry::{declare, distances, planar_metric};
+
+/// What the search reads.
+#[derive(Clone, Copy)]
+struct Tables {
+    state: In<ColonyState>,
+    lists: In<u8>,
+    places: In<u8>,
+    points: In<[f64; 3]>,
+    matrix: In<i32>,
+    successor: In<u32>,
+    predecessor: In<u32>,
+}
+
+/// Every tour of this block. `memory` is the block's.
+#[inline(always)]
+unsafe fn tours<O: Operator, I: NodeId, G: Geometry>(
+    args: SearchArgs,
+    tables: Tables,
+    geometry: G,
+    memory: *mut u8,
+    tours: InOut<u8>,
+) {
+    // SAFETY: the launcher gives arrays of the sizes that args tell; a block writes its own tours.
+    unsafe {
+        if (*tables.state.as_ptr()).done != 0 {
+            return;
+        }
+        let search = ants::Tables {
+            n: args.n,
+            lists: tables.lists.as_ptr().cast::<I>(),
+            k: args.k,
+            breadth: args.breadth,
+            places: Places { geometry, start: tables.places.as_ptr().cast() },
+            successor: tables.successor.as_ptr(),
+            predecessor: tables.predecessor.as_ptr(),
+        };
+        let mut i = thread::block_idx();
+        while i < args.tours {
+            let tour = tours.as_ptr().cast::<I>().add(i as usize * args.n as usize);
+            ants::improve::<_, O, I, G>(Block, search, memory, Slots::new(tour));
+            i += thread::grid_dim();
+        }
+    }
+}
+
+/// The block's team memory in shared memory.
+#[inline(always)]
+fn in_shared(_: SearchArgs, _: InOut<u8>) -> *mut u8 {
+    // SAFETY: the launcher reserves args.memory bytes behind the team's own.
+    unsafe { shared::dynamic().add(block::SHARED_BYTES as usize) }
+}
+
+/// The block's team memory in global memory.
+#[inline(always)]
+fn in_global(args: SearchArgs, memory: InOut<u8>) -> *mut u8 {
+    // SAFETY: the launcher gives args.memory bytes to each block of the grid.
+    unsafe { memory.as_ptr().add(thread::block_idx() as usize * args.memory as usize) }
+}
+
+fn on_grid(args: SearchArgs, _: Tables) -> Grid {
+    Grid { up: args.metric == Metric::Ceil2d as u32 }
+}
+
+fn on_plane(args: SearchArgs, _: Tables) -> Planar {
+    Planar { metric: planar_metric(args.metric) }
+}
+
+fn by_number(args: SearchArgs, tables: Tables) -> Numbered {
+    Numbered { distances: distances(tables.points, tables.matrix, args.metric, args.n) }
+}
+
+macro_rules! entries {
+    ($($name:ident: $operator:ty, $geometry:ident, $id:ty, $place:ident;)*) => { $(
+        /// See the module. # Safety: the launcher in `antwarp` gives arrays of the sizes that `args` tell.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "ptx-kernel" fn $name(
+            args: SearchArgs, state: In<ColonyState>, lists: In<u8>, places: In<u8>, points: In<[f64; 3]>,
+            matrix: In<i32>, successor: In<u32>, predecessor: In<u32>, memory: InOut<u8>, out: InOut<u8>,
+        ) {
+            let tables = Tables { state, lists, places, points, matrix, successor, predecessor };
+            // SAFETY: the caller's promise.
+            unsafe { tours::<$operator, $id, _>(args, tables, $geometry(args, tables), $place(args, memory), out) }
+        }
+        declare!($name: LocalSearch, 256, 2);
+    )* };
+}
+
+entries! {
+    block_local_search_two_opt_grid_shared_u16: TwoOpt, on_grid, u16, in_shared;
+    block_local_search_two_opt_grid_global_u32: TwoOpt, on_grid, u32, in_global;
+    block_local_search_two_opt_planar_shared_u16: TwoOpt, on_plane, u16, in_shared;
+    block_local_search_two_opt_planar_global_u32: TwoOpt, on_plane, u32, in_global;
+    block_local_search_two_opt_numbered_shared_u16: TwoOpt, by_number, u16, in_shared;
+    block_local_search_two_opt_numbered_global_u32: TwoOpt, by_number, u32, in_global;
+    block_local_search_or_opt_grid_shared_u16: OrOpt, on_grid, u16, in_shared;
+    block_local_search_or_opt_grid_global_u32: OrOpt, on_grid, u32, in_global;
+    block_local_search_or_opt_planar_shared_u16: OrOpt, on_plane, u16, in_shared;
+    block_local_search_or_opt_planar_global_u32: OrOpt, on_plane, u32, in_global;
+    block_local_search_or_opt_numbered_shared_u16: OrOpt, by_number, u16, in_shared;
+    block_local_search_or_opt_numbered_global_u32: OrOpt, by_number, u32, in_global;
+    block_local_search_or_2opt_grid_shared_u16: Or2opt, on_grid, u16, in_shared;
+    block_local_search_or_2opt_grid_global_u32: Or2opt, on_grid, u32, in_global;
+    block_local_search_or_2opt_planar_shared_u16: Or2opt, on_plane, u16, in_shared;
+    block_local_search_or_2opt_planar_global_u32: Or2opt, on_plane, u32, in_global;
+    block_local_search_or_2opt_numbered_shared_u16: Or2opt, by_number, u16, in_shared;
+    block_local_search_or_2opt_numbered_global_u32: Or2opt, by_number, u32, in_global;
+    block_local_search_three_opt_grid_shared_u16: ThreeOpt, on_grid, u16, in_shared;
+    block_local_search_three_opt_grid_global_u32: ThreeOpt, on_grid, u32, in_global;
+    block_local_search_three_opt_planar_shared_u16: ThreeOpt, on_plane, u16, in_shared;
+    block_local_search_three_opt_planar_global_u32: ThreeOpt, on_plane, u32, in_global;
+    block_local_search_three_opt_numbered_shared_u16: ThreeOpt, by_number, u16, in_shared;
+    block_local_search_three_opt_numbered_global_u32: ThreeOpt, by_number, u32, in_global;
+}
