@@ -1,5 +1,7 @@
 //! Chains of iterated local search on CPU threads: a tile is a team of one.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use antwarp_core::geometry::{self, Geometry, Grid, Numbered, Planar};
 use antwarp_core::local_search::chain::{Accept, Rules};
 use antwarp_core::local_search::chains::{self, ChainsState, NOBODY, survivor};
@@ -56,6 +58,7 @@ struct CpuChains<'p, G: Geometry> {
     costs: Vec<i64>,
     best_tour: Vec<u32>,
     state: ChainsState,
+    left_out: u64,
 }
 
 /// The entries of a chain.
@@ -101,10 +104,11 @@ impl<'p, G: Geometry> CpuChains<'p, G> {
             costs: vec![spec.start_cost; count],
             best_tour: own("the best tour")?[..n].to_vec(),
             state: ChainsState::new(spec.start_cost),
+            left_out: 0,
         })
     }
 
-    /// Every tile's chain; tiles that would begin after `enough` make no kicks.
+    /// Every tile's chain; tiles that would begin after `enough` stay as they are.
     fn improve(&mut self, round: &Round, enough: Enough) {
         let (n, tiles) = (self.problem.n() as usize, self.spec.tiles);
         let arrays: Vec<_> =
@@ -113,6 +117,7 @@ impl<'p, G: Geometry> CpuChains<'p, G> {
             (Together(&arrays[..]), Together((self.order.as_ptr(), self.position.as_ptr())));
         let places = Together(geometry::Places { geometry: self.geometry, start: self.places.as_ptr() });
         let (spec, layout, problem) = (&self.spec, self.layout, self.problem);
+        let left_out = AtomicU64::new(0);
         let all = self.gains.par_iter_mut().enumerate();
         all.for_each_init(
             || vec![0u128; (layout.bytes as usize).div_ceil(16)],
@@ -134,13 +139,17 @@ impl<'p, G: Geometry> CpuChains<'p, G> {
                     Tiling::Windows(offset) => Nodes::From(((first as usize + offset as usize) % n) as u32),
                     Tiling::Cells(i) => Nodes::Of(spec.cells[i][first as usize..].as_ptr()),
                 };
+                let is_over = enough();
+                if is_over {
+                    left_out.fetch_add(round.kicks.into(), Ordering::Relaxed);
+                }
                 let rules = Rules {
-                    kicks: if enough() { 0 } else { round.kicks },
+                    kicks: if is_over { 0 } else { round.kicks },
                     first_kick: 0,
                     segment: spec.segment,
                     accept: spec.accept as u32,
                     temperature: round.temperature,
-                    descend_first: round.descend_first.into(),
+                    descend_first: (round.descend_first && !is_over).into(),
                     keep_best: (spec.accept == Accept::Always).into(),
                     padding: 0,
                 };
@@ -168,6 +177,7 @@ impl<'p, G: Geometry> CpuChains<'p, G> {
                 *gain = if rules.keep_best != 0 { gains.best } else { gains.last };
             },
         );
+        self.left_out = left_out.into_inner();
     }
 
     /// Puts the tiles together to the next tours.
@@ -233,6 +243,7 @@ impl<'p, G: Geometry> CpuChains<'p, G> {
 
 impl<G: Geometry> Chains for CpuChains<'_, G> {
     fn run(&mut self, rounds: &[Round], enough: Enough) -> Result<ChainsState, BackendError> {
+        self.left_out = 0;
         for round in rounds {
             if self.state.done != 0 || enough() {
                 break;
@@ -243,6 +254,10 @@ impl<G: Geometry> Chains for CpuChains<'_, G> {
             self.compete(round.rival_bit);
         }
         Ok(self.state)
+    }
+
+    fn kicks_left_out(&self) -> u64 {
+        self.left_out
     }
 
     fn best_tour(&mut self) -> Result<Vec<u32>, BackendError> {
