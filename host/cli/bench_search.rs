@@ -53,10 +53,10 @@ struct SearchArgs {
     /// The start tour
     #[arg(long, value_enum, default_value_t = Start::default())]
     start: Start,
-    /// Neighbours of a node
+    /// Neighbours in a node's list
     #[arg(long, value_name = "N", default_value_t = Settings::default().neighbors)]
     neighbors: u32,
-    /// Which neighbours
+    /// Which neighbours a list holds
     #[arg(long, value_enum, default_value_t = Neighbors::default())]
     neighbor_lists: Neighbors,
     /// Neighbours that the second step of a move looks at
@@ -74,7 +74,7 @@ struct SearchArgs {
     /// Tours that are worked on at the same time; chosen by the number of nodes if not given
     #[arg(long, value_name = "N")]
     chains: Option<u32>,
-    /// Nodes of a tile; chosen by the number of nodes if not given
+    /// Most nodes of a tile; chosen by the number of nodes if not given. With it there is one chain by default
     #[arg(long, value_name = "N")]
     tile: Option<u32>,
 }

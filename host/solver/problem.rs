@@ -1,7 +1,8 @@
 //! An instance as the backends see it: nodes renumbered along a short tour, candidate lists, distances.
 //!
 //! Ants visit near nodes one after the other. Numbered along the nearest-neighbour tour, near nodes have near
-//! numbers: a bitmask's groups fill up early, and the weights that a step reads share cache lines.
+//! numbers: a bitmask's groups fill up early, and the weights that a step reads share cache lines. Local search numbers
+//! along its own start tour.
 
 use antwarp_core::distance::Distances;
 use antwarp_core::geometry::{GRID_EXTENT, Grid, Point};
@@ -173,12 +174,12 @@ impl Problem {
         &self.reserves
     }
 
-    /// Length of the nearest-neighbour tour.
+    /// Length of the start tour.
     pub fn unit_cost(&self) -> i64 {
         self.unit_cost
     }
 
-    /// The mean edge of the nearest-neighbour tour: heuristic values are in units of it.
+    /// The mean edge of the start tour: heuristic values are in units of it.
     pub fn scale(&self) -> f32 {
         (self.unit_cost.max(1) as f64 / self.n() as f64) as f32
     }
@@ -228,7 +229,7 @@ impl Problem {
         tour.iter().map(|&v| self.order[v as usize]).collect()
     }
 
-    /// The nearest-neighbour tour in the instance's numbering.
+    /// The start tour in the instance's numbering.
     pub fn start_tour(&self) -> &[u32] {
         &self.order
     }
