@@ -4,10 +4,11 @@
 //! numbers: a bitmask's groups fill up early, and the weights that a step reads share cache lines. Local search numbers
 //! along its own start tour.
 
-use antwarp_core::distance::Distances;
+use antwarp_core::distance::{Distance, Distances};
 use antwarp_core::geometry::{GRID_EXTENT, Grid, Point};
 use antwarp_core::kernels::BY_MATRIX;
 use antwarp_core::metric::Metric;
+use rayon::prelude::*;
 
 use crate::instance::{Instance, NeighborLists, nearest};
 use crate::solver::start;
@@ -212,6 +213,16 @@ impl Problem {
     /// The metric's number for kernels; [`BY_MATRIX`] where a kernel cannot compute it.
     pub fn device_metric(&self) -> u32 {
         self.metric.filter(|m| m.is_algebraic()).map_or(BY_MATRIX, |m| m as u32)
+    }
+
+    /// All distances by the metric, n x n, row by row.
+    pub fn computed_matrix(&self) -> Vec<i32> {
+        let row = |i: u32| {
+            let distances = self.distances();
+            // SAFETY: both are nodes of the problem.
+            (0..self.n()).map(move |j| unsafe { distances.between(i, j) })
+        };
+        (0..self.n()).into_par_iter().flat_map_iter(row).collect()
     }
 
     /// Distances for code on the CPU.

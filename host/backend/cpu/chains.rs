@@ -22,6 +22,9 @@ const TILE: std::ops::RangeInclusive<u32> = 500..=1000;
 /// Tiles that there should be, where the instance is large enough, to give threads something to do.
 const TILES: u32 = 16;
 
+/// Nodes up to which distances by cosines are computed once and kept: more of them take longer than a short run.
+const FEW: u32 = 2048;
+
 /// One chain.
 pub fn default_chains(n: u32) -> (u32, u32) {
     (n.div_ceil((n / TILES).clamp(*TILE.start(), *TILE.end())), 1)
@@ -30,13 +33,20 @@ pub fn default_chains(n: u32) -> (u32, u32) {
 /// Chains for `problem` on CPU threads.
 pub fn chains<'p>(problem: &'p Problem, spec: &ChainsSpec) -> Result<Box<dyn Chains + 'p>, BackendError> {
     Ok(match problem.places() {
-        Places::Grid { places, up } => Box::new(CpuChains::new(problem, spec, Grid { up: *up }, places)?),
+        Places::Grid { places, up } => {
+            Box::new(CpuChains::new(problem, spec, Grid { up: *up }, places, Vec::new())?)
+        }
         Places::Planar { places, metric } => {
-            Box::new(CpuChains::new(problem, spec, Planar { metric: *metric }, places)?)
+            Box::new(CpuChains::new(problem, spec, Planar { metric: *metric }, places, Vec::new())?)
         }
         Places::Numbered(places) => {
-            let geometry = Numbered { distances: problem.distances() };
-            Box::new(CpuChains::new(problem, spec, geometry, places)?)
+            let mut distances = problem.distances();
+            let is_slow = problem.metric().is_some_and(|m| !m.is_algebraic());
+            let matrix = if is_slow && problem.n() <= FEW { problem.computed_matrix() } else { Vec::new() };
+            if !matrix.is_empty() {
+                (distances.matrix, distances.metric) = (matrix.as_ptr(), None);
+            }
+            Box::new(CpuChains::new(problem, spec, Numbered { distances }, places, matrix)?)
         }
     })
 }
@@ -46,6 +56,8 @@ struct CpuChains<'p, G: Geometry> {
     spec: ChainsSpec,
     geometry: G,
     places: &'p [G::Place],
+    /// What the geometry looks distances up in, if that is not the problem's.
+    _matrix: Vec<i32>,
     layout: Layout,
     /// n nodes a chain; positions likewise.
     order: Vec<u32>,
@@ -75,6 +87,7 @@ impl<'p, G: Geometry> CpuChains<'p, G> {
         spec: &ChainsSpec,
         geometry: G,
         places: &'p [G::Place],
+        matrix: Vec<i32>,
     ) -> Result<Self, BackendError> {
         let (n, count) = (problem.n() as usize, spec.chains as usize);
         let own = |what| -> Result<Vec<u32>, BackendError> {
@@ -89,6 +102,7 @@ impl<'p, G: Geometry> CpuChains<'p, G> {
             spec: spec.clone(),
             geometry,
             places,
+            _matrix: matrix,
             layout: Layout::new::<u16>(
                 m,
                 problem.k(),
