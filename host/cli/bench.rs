@@ -24,8 +24,6 @@ pub struct Args {
     /// Instance files, or names of generated instances such as E10k.0
     #[arg(value_name = "FILE|NAME", required = true)]
     instances: Vec<String>,
-    #[command(flatten)]
-    machine: MachineArgs,
     /// Variants, such as wrs-bitmask,rwm-compact; all six if not given
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     variants: Vec<Variant>,
@@ -50,6 +48,8 @@ pub struct Args {
     /// Write the table as CSV too
     #[arg(long, value_name = "FILE|-")]
     csv: Option<Output>,
+    #[command(flatten)]
+    machine: MachineArgs,
 }
 
 /// A node selection and a tabu.

@@ -28,22 +28,22 @@ pub struct Args {
     /// Instance files, or names of generated instances such as E10k.0
     #[arg(value_name = "FILE|NAME", required = true)]
     instances: Vec<String>,
-    #[command(flatten)]
-    machine: MachineArgs,
     /// Operators
     #[arg(long, value_enum, value_name = "LIST", value_delimiter = ',', default_value = "three-opt")]
     operators: Vec<LocalSearch>,
-    /// Kicks of each chain: numbers, or multiples of the nodes. A proven optimum ends a run before
+    /// Kicks of each chain: numbers, or multiples of the nodes. A proven optimum ends a run earlier
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "0.1n,1n,10n")]
     iterations: Vec<Iterations>,
     /// Runs, of the seeds 1 to N
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
     seeds: u32,
-    #[command(flatten)]
-    search: SearchArgs,
     /// Write the table as CSV too
     #[arg(long, value_name = "FILE|-")]
     csv: Option<Output>,
+    #[command(flatten)]
+    search: SearchArgs,
+    #[command(flatten)]
+    machine: MachineArgs,
 }
 
 /// Settings that all runs share.
