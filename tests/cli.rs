@@ -25,6 +25,13 @@ fn solve(args: &[&str]) -> Command {
     command
 }
 
+/// `antwarp solve --algorithm ils` on the CPU.
+fn search(args: &[&str]) -> Command {
+    let mut command = solve(&["--algorithm", "ils"]);
+    command.args(args);
+    command
+}
+
 /// A folder with a small instance in it.
 struct Folder {
     folder: TempDir,
@@ -264,6 +271,8 @@ fn wrong_usage_is_status_2() {
         (&["--ants", "0"], "--ants"),
         (&["--time", "soon"], "10s"),
         (&["--iterations", "0"], "--iterations"),
+        (&["--iterations", "0n"], "0.1n"),
+        (&["--iterations", "many"], "0.1n"),
         (&["--algorithm", "magic"], "mmas"),
         (&["--tour", "-", "--json", "-"], "two outputs"),
         (&["--tour", &output, "--json", &output], "two outputs"),
@@ -272,6 +281,30 @@ fn wrong_usage_is_status_2() {
     for (args, word) in wrong {
         solve(&[instance]).args(*args).assert().code(2).stdout("").stderr(contains(*word));
     }
+    let wrong: &[(&[&str], &str)] = &[
+        (&["--local-search", "none"], "three-opt"),
+        (&["--local-search", "four-opt"], "three-opt"),
+        (&["--start", "nowhere"], "greedy"),
+        (&["--accept", "all"], "annealing"),
+        (&["--neighbor-lists", "far"], "quadrant"),
+        (&["--neighbors", "0"], "--neighbors"),
+        (&["--neighbors", "101"], "--neighbors"),
+        (&["--breadth", "0"], "--breadth"),
+        (&["--segment=-1"], "--segment"),
+        (&["--temperature", "nan"], "--temperature"),
+        (&["--temperature", "1e9"], "--temperature"),
+        (&["--chains", "0"], "--chains"),
+        (&["--tile", "15"], "--tile"),
+        (&["--tile", "32769"], "--tile"),
+    ];
+    for (args, word) in wrong {
+        search(&[instance]).args(*args).assert().code(2).stdout("").stderr(contains(*word));
+    }
+    antwarp(&["bench-search", instance, "--operators", "none"])
+        .assert()
+        .code(2)
+        .stderr(contains("three-opt"));
+    antwarp(&["bench-search", instance, "--iterations", "1,0"]).assert().code(2).stderr(contains("0.1n"));
     antwarp(&["generate", "uniform"]).assert().code(2).stderr(contains("--nodes"));
     antwarp(&["generate", "uniform", "--nodes", "0"]).assert().code(2);
     antwarp(&["generate", "E1k.0", "--nodes", "5"]).assert().code(2);
@@ -405,10 +438,11 @@ fn an_invalid_tour_is_status_6_and_the_fault_is_named() {
 #[test]
 fn an_interrupt_keeps_the_tour() {
     let folder = Folder::new(50);
-    for signal in ["-INT", "-TERM"] {
+    for (signal, algorithm) in [("-INT", "mmas"), ("-TERM", "mmas"), ("-INT", "ils")] {
         let tour = folder.path("interrupted.tour");
         let run = Process::new(env!("CARGO_BIN_EXE_antwarp"))
             .args(["solve", "--backend", "cpu", &folder.instance, "--time", "5m", "--tour", &tour])
+            .args(["--algorithm", algorithm])
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
@@ -421,6 +455,206 @@ fn an_interrupt_keeps_the_tour() {
         assert!(folder.checked(&tour) > 0);
         fs::remove_file(tour).unwrap();
     }
+}
+
+#[test]
+fn local_search_finds_an_optimum() {
+    for (file, optimum) in [("eil51.tsp", 426), ("berlin52.tsp", 7542)] {
+        let Some(instance) = published(file) else { return };
+        let folder = Folder::new(5);
+        let [tour, report] = ["a.tour", "a.json"].map(|name| folder.path(name));
+        search(&[&instance, "--iterations", "20n", "--tour", &tour, "--json", &report])
+            .assert()
+            .success()
+            .stdout(contains("(optimal), gap 0.000 %").and(contains("stopped at the target or the optimum")));
+        assert_eq!(checked(&instance, &tour), optimum);
+        let report = json(&report);
+        assert!(report["best_iteration"].as_u64() <= report["iterations"].as_u64());
+    }
+}
+
+/// Several tiles and chains, so that threads have something to share.
+#[test]
+fn local_search_does_not_depend_on_threads() {
+    let folder = Folder::new(600);
+    let tour = |name: &str, threads: &str, seed: &str| {
+        let path = folder.path(name);
+        search(&[&folder.instance, "--iterations", "2n", "--tile", "60", "--chains", "3", "--tour", &path])
+            .args(["--threads", threads, "--seed", seed, "--quiet"])
+            .assert()
+            .success()
+            .stdout("")
+            .stderr("");
+        fs::read_to_string(path).unwrap()
+    };
+    let first = tour("a.tour", "1", "5");
+    assert_eq!(first, tour("b.tour", "2", "5"));
+    assert_ne!(first, tour("c.tour", "2", "6"));
+}
+
+#[test]
+fn every_setting_of_local_search_gives_a_valid_tour() {
+    let folder = Folder::new(120);
+    let [tour, report] = ["a.tour", "a.json"].map(|name| folder.path(name));
+    let settings: &[(&str, &[&str])] = &[
+        ("--local-search", &["two-opt", "or-opt", "or-2opt", "three-opt"]),
+        ("--start", &["nearest-neighbor", "greedy", "space-filling", "random"]),
+        ("--accept", &["better", "better-or-equal", "always", "annealing"]),
+        ("--neighbor-lists", &["nearest", "quadrant"]),
+        ("--neighbors", &["1", "100"]),
+        ("--breadth", &["1", "100"]),
+        ("--segment", &["0", "1", "1000000"]),
+        ("--temperature", &["0", "1000"]),
+        ("--chains", &["1", "4"]),
+        ("--tile", &["16", "32768"]),
+    ];
+    for (option, values) in settings {
+        for value in *values {
+            search(&[&folder.instance, "--iterations", "1n", option, value])
+                .args(["--tour", &tour, "--json", &report])
+                .assert()
+                .success();
+            let report = json(&report);
+            assert_eq!(report["cost"].as_i64(), Some(folder.checked(&tour)), "{option} {value}");
+            let setting = &report["settings"][option[2..].replace('-', "_")];
+            assert_eq!(setting.to_string().trim_matches('"').trim_end_matches(".0"), *value, "{option}");
+        }
+    }
+    let report = json(&report);
+    assert_eq!(report["algorithm"], "ils");
+    assert_eq!(report["settings"]["chains"], Value::Null, "what is left to the algorithm");
+    assert!(report["iterations"].as_u64() >= Some(120));
+}
+
+#[test]
+fn iterations_go_by_the_number_of_nodes() {
+    let folder = Folder::new(95);
+    let report = folder.path("a.json");
+    for (iterations, count) in [("0.1n", 10), ("n", 95), ("2n", 190), ("7", 7)] {
+        search(&[&folder.instance, "--iterations", iterations, "--json", &report]).assert().success();
+        let report = json(&report);
+        assert_eq!(report["limits"]["iterations"], count);
+        assert_eq!(report["iterations"], count, "one tile makes just as many kicks");
+        assert_eq!(report["stopped_by"], "iterations");
+    }
+}
+
+#[test]
+fn a_tour_from_a_file_is_continued() {
+    let folder = Folder::new(200);
+    let [first, second, third] = ["a.tour", "b.tour", "c.tour"].map(|name| folder.path(name));
+    search(&[&folder.instance, "--iterations", "1", "--start", "random", "--tour", &first])
+        .args(["--local-search", "or-opt"])
+        .assert()
+        .success();
+    let continued = |from: &str, to: &str, iterations: &str| {
+        search(&[&folder.instance, "--initial-tour", from, "--accept", "better", "--tour", to])
+            .args(["--iterations", iterations])
+            .assert()
+            .success();
+        folder.checked(to)
+    };
+    let improved = continued(&first, &second, "1n");
+    assert!(improved < folder.checked(&first));
+    assert!(continued(&second, &third, "1") <= improved);
+    // The file that a tour came from can take the better one.
+    assert!(continued(&third, &third, "1n") <= improved);
+}
+
+#[test]
+fn an_initial_tour_that_is_none_is_status_3() {
+    let folder = Folder::new(4);
+    let files = [
+        folder.path("missing.tour"),
+        folder.file("short.tour", b"1 2 3"),
+        folder.file("twice.tour", b"TOUR_SECTION\n1 2 3 3 -1\nEOF\n"),
+        folder.file("other.tour", b"TOUR_SECTION\n1 2 3 5 -1\nEOF\n"),
+        folder.file("noise.tour", &[0xff, 0, 0xfe, 10]),
+        folder.file("empty.tour", b""),
+        folder.instance.clone(),
+    ];
+    for file in &files {
+        search(&[&folder.instance, "--initial-tour", file])
+            .assert()
+            .code(3)
+            .stdout("")
+            .stderr(contains("help: ").and(contains("panicked").not()));
+    }
+}
+
+#[test]
+fn directed_edges_are_refused_with_advice() {
+    let folder = Folder::new(5);
+    let directed = folder.file("directed.csv", b"0 1 2\n3 0 4\n5 6 0\n");
+    search(&[&directed]).assert().code(3).stdout("").stderr(contains("--algorithm mmas"));
+    antwarp(&["bench-search", &directed, "--backend", "cpu"]).assert().code(3).stderr(contains("symmetric"));
+}
+
+/// From the whole search of a few nodes to tiles of the fewest.
+#[test]
+fn small_odd_instances_have_tours() {
+    let folder = Folder::new(5);
+    let tour = folder.path("a.tour");
+    let place = |kind: usize, i: usize| match kind {
+        0 => (i * 37 % 101, i * 53 % 97),
+        1 => (7, 7),
+        2 => (i * 7 % 11, 0),
+        _ => (i % 3, i % 2),
+    };
+    for n in (1..=20).chain([33, 100]) {
+        for kind in 0..4 {
+            let nodes = (0..n).map(|i| (i + 1, place(kind, i)));
+            let file = if kind == 0 {
+                let lines: String = nodes.map(|(_, (x, y))| format!("{x}000,{y}000\n")).collect();
+                folder.file("places.csv", format!("x,y\n{lines}").as_bytes())
+            } else {
+                let lines: String = nodes.map(|(i, (x, y))| format!("{i} {x} {y}\n")).collect();
+                let head =
+                    format!("TYPE: TSP\nDIMENSION: {n}\nEDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n");
+                folder.file("places.tsp", format!("{head}{lines}EOF\n").as_bytes())
+            };
+            let tile = if n % 2 == 0 { "16" } else { "32768" };
+            search(&[&file, "--iterations", "3n", "--tile", tile, "--tour", &tour]).assert().success();
+            assert!(checked(&file, &tour) >= 0);
+        }
+        // Smaller tables of numbers could be coordinates.
+        if n >= 3 {
+            let row =
+                |i: usize| (0..n).map(|j| (i * i).abs_diff(j * j).to_string()).collect::<Vec<_>>().join(",");
+            let rows: Vec<String> = (0..n).map(row).collect();
+            let file = folder.file("matrix.csv", rows.join("\n").as_bytes());
+            search(&[&file, "--iterations", "3n", "--tile", "16", "--tour", &tour]).assert().success();
+            assert_eq!(checked(&file, &tour), 2 * ((n - 1) * (n - 1)) as i64, "there and back");
+        }
+    }
+}
+
+#[test]
+fn published_matrices_and_globes_are_searched() {
+    for file in ["pa561.tsp", "gr96.tsp", "att48.tsp", "brg180.tsp"] {
+        let Some(instance) = published(file) else { return };
+        let folder = Folder::new(5);
+        let tour = folder.path("a.tour");
+        search(&[&instance, "--iterations", "1n", "--tile", "50", "--tour", &tour]).assert().success();
+        assert!(checked(&instance, &tour) > 0);
+    }
+}
+
+#[test]
+fn local_search_stops_when_it_should() {
+    let folder = Folder::new(30);
+    let report = folder.path("a.json");
+    let stopped_by = |args: &[&str]| {
+        search(args).args(["--json", &report]).assert().success();
+        json(&report)["stopped_by"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(stopped_by(&[&folder.instance, "--target", "999999999", "--time", "1m"]), "target");
+    assert_eq!(json(&report)["iterations"], 0);
+    assert_eq!(stopped_by(&[&folder.instance, "--stagnation", "500"]), "stagnation");
+    let start = Instant::now();
+    assert_eq!(stopped_by(&["E10k.0", "--time", "2s"]), "time");
+    let seconds = json(&report)["seconds"].as_f64().unwrap();
+    assert!(seconds < 4.0 && start.elapsed() < Duration::from_secs(20), "{seconds} s");
 }
 
 #[test]
@@ -460,6 +694,30 @@ fn bench_prints_a_row_a_variant() {
     let table = fs::read_to_string(table).unwrap();
     assert_eq!(table.lines().count(), 1 + 4, "{table}");
     assert!(table.starts_with("instance,nodes,ants,candidates,variant,warps,construction_ms,"));
+}
+
+#[test]
+fn bench_search_prints_a_row_an_operator_and_number_of_kicks() {
+    let folder = Folder::new(40);
+    let table = folder.path("table.csv");
+    let compared = ["--operators", "two-opt,three-opt", "--iterations", "0.1n,30", "--seeds", "2"];
+    // It has no known length, so there are no gaps to take means of.
+    antwarp(&["bench-search", &folder.instance, "--backend", "cpu", "--csv", &table])
+        .args(compared)
+        .assert()
+        .success()
+        .stdout(contains("two-opt").and(contains("0.1n")).and(contains("means").not()));
+    let table = fs::read_to_string(table).unwrap();
+    assert_eq!(table.lines().count(), 1 + 4, "{table}");
+    assert!(table.starts_with("instance,nodes,operator,iterations,seeds,mean_cost,best_cost,"));
+    let output = antwarp(&["bench-search", "E1k.0", "--backend", "cpu", "--csv", "-"])
+        .args(compared)
+        .assert()
+        .success()
+        .stderr(contains("means of the mean gaps").and(contains("400-2000")).and(contains("(1)")))
+        .get_output()
+        .clone();
+    assert_eq!(String::from_utf8(output.stdout).unwrap().lines().count(), 1 + 4);
 }
 
 #[test]

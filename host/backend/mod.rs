@@ -89,6 +89,11 @@ pub trait Chains {
     /// Where a round can take long, `enough` is asked now and then whether to end it early.
     fn run(&mut self, rounds: &[Round], enough: Enough) -> Result<ChainsState, BackendError>;
 
+    /// Kicks of all chains that were left out of the last of these rounds, because `enough` said so.
+    fn kicks_left_out(&self) -> u64 {
+        0
+    }
+
     /// The best tour so far, in the problem's numbering.
     ///
     /// # Errors

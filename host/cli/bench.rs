@@ -7,7 +7,8 @@ use std::str::FromStr;
 use serde::Serialize;
 
 use super::options::{Candidates, MachineArgs};
-use super::output::{self, Output};
+use super::output::Output;
+use super::table::{self, Table, mean};
 use super::{Error, Outcome, Result};
 use crate::backend::{Backend, Phases};
 use crate::instance::Instance;
@@ -23,8 +24,6 @@ pub struct Args {
     /// Instance files, or names of generated instances such as E10k.0
     #[arg(value_name = "FILE|NAME", required = true)]
     instances: Vec<String>,
-    #[command(flatten)]
-    machine: MachineArgs,
     /// Variants, such as wrs-bitmask,rwm-compact; all six if not given
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     variants: Vec<Variant>,
@@ -49,6 +48,8 @@ pub struct Args {
     /// Write the table as CSV too
     #[arg(long, value_name = "FILE|-")]
     csv: Option<Output>,
+    #[command(flatten)]
+    machine: MachineArgs,
 }
 
 /// A node selection and a tabu.
@@ -182,58 +183,38 @@ struct Bench<'a> {
     args: &'a Args,
     backend: &'a Backend,
     variants: Vec<Variant>,
-    rows: Vec<Row>,
+    table: Table<'a, Row>,
     /// For the test: per instance, candidates and seed, the cost of each variant.
     blocks: Vec<Vec<f64>>,
 }
 
 /// Measures and prints.
 pub fn run(args: Args) -> Result<Outcome> {
-    if let Some(output) = &args.csv {
-        args.instances.iter().try_for_each(|source| output::check_apart(&[output], source.as_ref()))?;
-        output.check()?;
-    }
+    Table::<Row>::check(args.csv.as_ref(), &args.instances)?;
     args.machine.start_threads()?;
     let instances = args.instances.iter().map(Instance::open).collect::<std::result::Result<Vec<_>, _>>()?;
     let backend = args.machine.open(false)?;
     let variants = if args.variants.is_empty() { Variant::all() } else { args.variants.clone() };
-    let mut bench = Bench { args: &args, backend: &backend, variants, rows: Vec::new(), blocks: Vec::new() };
-    let machine = backend.machine();
-    bench.say(&format!(
-        "antwarp {}, {}: {}, {}, {} units; iterations {}, seeds {}, repeat {}",
-        env!("CARGO_PKG_VERSION"),
-        machine.backend,
-        machine.device,
-        machine.details,
-        machine.units,
-        args.iterations,
-        args.seeds,
-        args.repeat
-    ))?;
-    bench.say(Row::HEAD)?;
+    let table = Table::new(args.csv.as_ref());
+    let mut bench = Bench { args: &args, backend: &backend, variants, table, blocks: Vec::new() };
+    bench.table.begin(
+        &backend,
+        &format!("iterations {}, seeds {}, repeat {}", args.iterations, args.seeds, args.repeat),
+    )?;
+    bench.table.say(Row::HEAD)?;
     for instance in &instances {
         for &candidates in &args.candidates {
             bench.measure(instance, candidates)?;
         }
     }
     bench.compare()?;
-    bench.write_csv().map(|()| Outcome::Done)
+    bench.table.finish().map(|()| Outcome::Done)
 }
 
 impl Bench<'_> {
-    /// A line of the table, which makes way for CSV on the standard output.
-    fn say(&self, line: &str) -> Result<()> {
-        if self.args.csv.as_ref().is_some_and(Output::is_stdout) {
-            output::tell(line);
-            return Ok(());
-        }
-        output::print(|out| writeln!(out, "{line}"))
-    }
-
     fn measure(&mut self, instance: &Instance, candidates: Candidates) -> Result<()> {
         if instance.len() <= 3 || !instance.fixed_edges().is_empty() {
-            let why = "it needs four nodes and no fixed edges";
-            return Err(Error::Unusable(format!("{} cannot be measured: {why}", instance.name())));
+            return Err(table::refuse(instance.name(), "it needs four nodes and no fixed edges"));
         }
         let problem = Problem::new(instance, candidates.count(), 0);
         let mut costs: Vec<Vec<f64>> = Vec::new();
@@ -241,9 +222,7 @@ impl Bench<'_> {
             for (i, &warps) in self.warps(candidates).iter().enumerate() {
                 let samples = self.samples(instance, &problem, candidates, variant, warps)?;
                 let row = self.row(instance, candidates, variant, warps, &samples);
-                self.say(&row.to_string())?;
-                self.rows.push(row);
-                self.keep_csv()?;
+                self.table.add(row)?;
                 if i == 0 {
                     let repeat = self.args.repeat as usize;
                     costs.push(samples.iter().step_by(repeat).map(|sample| sample.cost as f64).collect());
@@ -322,8 +301,8 @@ impl Bench<'_> {
             construction_ms,
             rest_ms,
             tours_per_second: f64::from(ants) / ((construction_ms + rest_ms) / 1e3).max(1e-12),
-            mean_cost: mean(&samples.iter().map(|sample| sample.cost as f64).collect::<Vec<_>>()),
-            mean_gap_percent: gaps.map(|gaps| mean(&gaps)),
+            mean_cost: mean(samples.iter().map(|sample| sample.cost as f64)),
+            mean_gap_percent: gaps.map(mean),
             iterations: self.args.iterations,
             seeds: self.args.seeds,
             repeat: self.args.repeat,
@@ -336,10 +315,10 @@ impl Bench<'_> {
     /// Do the variants' tours differ?
     fn compare(&self) -> Result<()> {
         let Some(test) = friedman(&self.blocks).filter(|_| self.args.seeds >= 3) else { return Ok(()) };
-        self.say("")?;
+        self.table.say("")?;
         let freedom = self.variants.len() - 1;
         let blocks = self.blocks.len();
-        self.say(&match test.p_value {
+        self.table.say(&match test.p_value {
             Some(p) => format!(
                 "Friedman test over {blocks} blocks: χ²({freedom}) = {:.3}, p = {p:.4}",
                 test.statistic
@@ -349,25 +328,9 @@ impl Bench<'_> {
             }
         })?;
         for (variant, rank) in self.variants.iter().zip(test.mean_ranks) {
-            self.say(&format!("{variant:<12} mean rank {rank:.2}"))?;
+            self.table.say(&format!("{variant:<12} mean rank {rank:.2}"))?;
         }
         Ok(())
-    }
-
-    /// What is measured is in the file at once, should the rest be interrupted.
-    fn keep_csv(&self) -> Result<()> {
-        if self.args.csv.as_ref().is_some_and(Output::is_stdout) { Ok(()) } else { self.write_csv() }
-    }
-
-    fn write_csv(&self) -> Result<()> {
-        let Some(output) = &self.args.csv else { return Ok(()) };
-        output.write(|out| {
-            let mut table = csv::Writer::from_writer(out);
-            for row in &self.rows {
-                table.serialize(row).map_err(std::io::Error::other)?;
-            }
-            table.flush()
-        })
     }
 }
 
@@ -410,8 +373,4 @@ fn sample(
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(0.0)
-}
-
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len().max(1) as f64
 }

@@ -3,6 +3,7 @@
 //! Every subcommand returns how it ended, or an [`Error`] that knows its exit status and prints itself.
 
 mod bench;
+mod bench_search;
 mod check;
 mod devices;
 mod error;
@@ -13,6 +14,7 @@ mod options;
 mod output;
 mod shell;
 mod solve;
+mod table;
 
 pub use error::{Error, Result};
 
@@ -41,7 +43,8 @@ Exit status:
   6    check: the tour is invalid
   130  interrupted by Ctrl-C or SIGTERM; the best tour so far was written";
 
-/// Short tours, fast: ant colonies for the travelling salesman problem on a GPU or on CPU cores.
+/// Short tours, fast: iterated local search and ant colonies for the travelling salesman problem, on a GPU or on CPU
+/// cores.
 #[derive(Debug, Parser)]
 #[command(name = "antwarp", version, after_help = AFTER_HELP, arg_required_else_help = true)]
 struct Cli {
@@ -63,6 +66,8 @@ enum Command {
     Devices(devices::Args),
     /// Measure iteration times and tour quality of the colony's variants.
     Bench(bench::Args),
+    /// Measure times and tour quality of iterated local search.
+    BenchSearch(bench_search::Args),
     /// Print a completion script for a shell.
     Completions(shell::CompletionArgs),
     /// Print the manual page.
@@ -97,6 +102,7 @@ fn dispatch(command: Command) -> Result<Outcome> {
         Command::Generate(args) => generate::run(args),
         Command::Devices(args) => devices::run(args),
         Command::Bench(args) => bench::run(args),
+        Command::BenchSearch(args) => bench_search::run(args),
         Command::Completions(args) => shell::completions(args),
         Command::Man(args) => shell::man(args),
     }

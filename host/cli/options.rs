@@ -113,6 +113,15 @@ impl FromStr for Iterations {
     }
 }
 
+impl std::fmt::Display for Iterations {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(&match self {
+            Iterations::Count(count) => count.to_string(),
+            Iterations::PerNode(factor) => format!("{factor}n"),
+        })
+    }
+}
+
 /// Reads a time such as `10`, `1.5s` or `2m 30s`; a bare number is in seconds.
 pub fn duration(text: &str) -> std::result::Result<Duration, String> {
     let seconds: Option<f64> = text.strip_suffix('s').unwrap_or(text).trim().parse().ok();
@@ -143,6 +152,9 @@ mod tests {
         assert_eq!("1000".parse(), Ok(Iterations::Count(1000)));
         assert_eq!("0.1n".parse::<Iterations>().map(|i| i.count(95)), Ok(10));
         assert_eq!("n".parse::<Iterations>().map(|i| i.count(7)), Ok(7));
+        for text in ["1000", "0.1n", "1n"] {
+            assert_eq!(text.parse::<Iterations>().map(|i| i.to_string()), Ok(text.to_owned()));
+        }
         for text in ["", "0", "-1n", "0n", "nan", "nann", "infn", "ten", "281474976710657"] {
             assert!(text.parse::<Iterations>().is_err(), "{text}");
         }

@@ -77,7 +77,7 @@ struct StopArgs {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Local search")]
 struct SearchArgs {
-    /// The operator that improves tours: those of the chains, or those of the ants
+    /// The operator that improves tours: those of the chains, or those of the ants; ils takes three-opt if not given
     #[arg(long, value_enum)]
     local_search: Option<LocalSearch>,
     /// ils: the start tour
@@ -86,10 +86,10 @@ struct SearchArgs {
     /// ils: begin with the tour of this file instead
     #[arg(long, value_name = "FILE")]
     initial_tour: Option<std::path::PathBuf>,
-    /// Neighbours of a node
+    /// Neighbours in a node's list
     #[arg(long, value_name = "N", default_value_t = ils::Settings::default().neighbors)]
     neighbors: u32,
-    /// ils: which neighbours
+    /// ils: which neighbours a list holds
     #[arg(long, value_enum, default_value_t = Neighbors::default())]
     neighbor_lists: Neighbors,
     /// Neighbours that the second step of a move looks at
@@ -107,7 +107,7 @@ struct SearchArgs {
     /// ils: tours that are worked on at the same time; chosen by the number of nodes if not given
     #[arg(long, value_name = "N")]
     chains: Option<u32>,
-    /// ils: nodes of a tile
+    /// ils: most nodes of a tile; chosen by the number of nodes if not given. With it there is one chain by default
     #[arg(long, value_name = "N")]
     tile: Option<u32>,
     /// ils: nodes that a descent looks at together, on a GPU by a warp each

@@ -317,7 +317,7 @@ struct Run {
     round: u32,
     /// Kicks of each chain so far.
     kicks: u64,
-    /// And when the best tour was found.
+    /// And at the end of the round that found the best tour.
     best_kicks: u64,
     /// The best tour brought back so far: what is left if the backend fails.
     kept: Option<(i64, Vec<u32>)>,
@@ -381,7 +381,7 @@ impl Run {
             if let Some(reason) = stop.reason(elapsed, self.kicks, self.best_kicks, self.state.best_cost) {
                 return Ok(reason);
             }
-            let (from_kicks, from_round) = (self.kicks, self.round);
+            let mut kicks = self.kicks;
             let mut rounds = Vec::new();
             while (rounds.len() as u64) < batch {
                 let left = stop.iterations.map_or(u64::MAX, |i| i.saturating_sub(self.kicks));
@@ -396,12 +396,16 @@ impl Run {
             let state = chains.run(&rounds, &|| late() || stop.interrupt.load(Ordering::Relaxed))?;
             let left = stop.time.map(|t| t.saturating_sub(self.begin.elapsed()));
             batch = next_batch(rounds.len() as u64, before.elapsed(), left);
-            if state.best_round > self.state.best_round {
-                // Counted to the end of the round.
-                let rounds = u64::from(state.best_round - from_round);
-                let each = (self.kicks - from_kicks) / u64::from(self.round - from_round).max(1);
-                self.best_kicks = (from_kicks + rounds * each).min(self.kicks);
+            // The backend may have ended before the last of these rounds, or within it.
+            for round in rounds.iter().filter(|round| round.number < state.rounds) {
+                kicks += u64::from(round.kicks) * u64::from(self.tiles);
+                if round.number + 1 == state.best_round {
+                    self.best_kicks = kicks;
+                }
             }
+            self.kicks = kicks.saturating_sub(chains.kicks_left_out() / u64::from(self.chains));
+            self.best_kicks = self.best_kicks.min(self.kicks);
+            self.round = state.rounds;
             self.state = state;
             if kept_at.elapsed() >= KEEP_EVERY && self.kept.as_ref().is_none_or(|k| k.0 > state.best_cost) {
                 self.kept = Some((state.best_cost, chains.best_tour()?));

@@ -70,15 +70,15 @@ pub struct Solution {
     pub tour: Vec<u32>,
     /// Its length.
     pub cost: i64,
-    /// Iterations done.
+    /// Iterations done; of iterated local search, kicks of each chain.
     pub iterations: u64,
-    /// The iteration (from 1) that found the tour; 0: the nearest-neighbour tour was never beaten.
+    /// The iteration (from 1) that found the tour; 0: the tour it began with was never beaten.
     pub best_iteration: u64,
     /// Seconds of the whole run, preparation included.
     pub seconds: f64,
-    /// Seconds of preparation: neighbour lists, the nearest-neighbour tour, the backend's buffers and kernels.
+    /// Seconds of preparation: neighbour lists, the start tour, the backend's buffers and kernels.
     pub setup_seconds: f64,
-    /// Tours built.
+    /// Tours built; of iterated local search, kicks of all chains.
     pub tours: u64,
     /// Why it ended.
     pub stopped_by: StopReason,

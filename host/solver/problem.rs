@@ -1,12 +1,14 @@
 //! An instance as the backends see it: nodes renumbered along a short tour, candidate lists, distances.
 //!
 //! Ants visit near nodes one after the other. Numbered along the nearest-neighbour tour, near nodes have near
-//! numbers: a bitmask's groups fill up early, and the weights that a step reads share cache lines.
+//! numbers: a bitmask's groups fill up early, and the weights that a step reads share cache lines. Local search numbers
+//! along its own start tour.
 
-use antwarp_core::distance::Distances;
+use antwarp_core::distance::{Distance, Distances};
 use antwarp_core::geometry::{GRID_EXTENT, Grid, Point};
 use antwarp_core::kernels::BY_MATRIX;
 use antwarp_core::metric::Metric;
+use rayon::prelude::*;
 
 use crate::instance::{Instance, NeighborLists, nearest};
 use crate::solver::start;
@@ -194,7 +196,7 @@ impl Problem {
         self.unit_cost
     }
 
-    /// The mean edge of the nearest-neighbour tour: heuristic values are in units of it.
+    /// The mean edge of the start tour: heuristic values are in units of it.
     pub fn scale(&self) -> f32 {
         (self.unit_cost.max(1) as f64 / self.n() as f64) as f32
     }
@@ -229,6 +231,16 @@ impl Problem {
         self.metric.filter(|m| m.is_algebraic()).map_or(BY_MATRIX, |m| m as u32)
     }
 
+    /// All distances by the metric, n x n, row by row.
+    pub fn computed_matrix(&self) -> Vec<i32> {
+        let row = |i: u32| {
+            let distances = self.distances();
+            // SAFETY: both are nodes of the problem.
+            (0..self.n()).map(move |j| unsafe { distances.between(i, j) })
+        };
+        (0..self.n()).into_par_iter().flat_map_iter(row).collect()
+    }
+
     /// Distances for code on the CPU.
     pub fn distances(&self) -> Distances {
         Distances {
@@ -244,7 +256,7 @@ impl Problem {
         tour.iter().map(|&v| self.order[v as usize]).collect()
     }
 
-    /// The nearest-neighbour tour in the instance's numbering.
+    /// The start tour in the instance's numbering.
     pub fn start_tour(&self) -> &[u32] {
         &self.order
     }

@@ -37,7 +37,7 @@ pub enum StopReason {
     Interrupt,
     /// An error; the best tour until then was kept.
     Failure,
-    /// There was nothing to search: up to three nodes.
+    /// There was nothing to search: so few nodes that every tour was looked at.
     Trivial,
 }
 

@@ -1,5 +1,7 @@
 //! Chains of iterated local search on CPU threads: a tile is a team of one.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use antwarp_core::geometry::{self, Geometry, Grid, Numbered, Planar};
 use antwarp_core::local_search::chain::{Accept, Rules};
 use antwarp_core::local_search::chains::{self, ChainsState, NOBODY, survivor};
@@ -20,6 +22,9 @@ const TILE: std::ops::RangeInclusive<u32> = 500..=1000;
 /// Tiles that there should be, where the instance is large enough, to give threads something to do.
 const TILES: u32 = 16;
 
+/// Nodes up to which distances by cosines are computed once and kept: more of them take longer than a short run.
+const FEW: u32 = 2048;
+
 /// One chain.
 pub fn default_chains(n: u32) -> (u32, u32) {
     (n.div_ceil((n / TILES).clamp(*TILE.start(), *TILE.end())), 1)
@@ -28,13 +33,20 @@ pub fn default_chains(n: u32) -> (u32, u32) {
 /// Chains for `problem` on CPU threads.
 pub fn chains<'p>(problem: &'p Problem, spec: &ChainsSpec) -> Result<Box<dyn Chains + 'p>, BackendError> {
     Ok(match problem.places() {
-        Places::Grid { places, up } => Box::new(CpuChains::new(problem, spec, Grid { up: *up }, places)?),
+        Places::Grid { places, up } => {
+            Box::new(CpuChains::new(problem, spec, Grid { up: *up }, places, Vec::new())?)
+        }
         Places::Planar { places, metric } => {
-            Box::new(CpuChains::new(problem, spec, Planar { metric: *metric }, places)?)
+            Box::new(CpuChains::new(problem, spec, Planar { metric: *metric }, places, Vec::new())?)
         }
         Places::Numbered(places) => {
-            let geometry = Numbered { distances: problem.distances() };
-            Box::new(CpuChains::new(problem, spec, geometry, places)?)
+            let mut distances = problem.distances();
+            let is_slow = problem.metric().is_some_and(|m| !m.is_algebraic());
+            let matrix = if is_slow && problem.n() <= FEW { problem.computed_matrix() } else { Vec::new() };
+            if !matrix.is_empty() {
+                (distances.matrix, distances.metric) = (matrix.as_ptr(), None);
+            }
+            Box::new(CpuChains::new(problem, spec, Numbered { distances }, places, matrix)?)
         }
     })
 }
@@ -44,6 +56,8 @@ struct CpuChains<'p, G: Geometry> {
     spec: ChainsSpec,
     geometry: G,
     places: &'p [G::Place],
+    /// What the geometry looks distances up in, if that is not the problem's.
+    _matrix: Vec<i32>,
     layout: Layout,
     /// n nodes a chain; positions likewise.
     order: Vec<u32>,
@@ -56,6 +70,7 @@ struct CpuChains<'p, G: Geometry> {
     costs: Vec<i64>,
     best_tour: Vec<u32>,
     state: ChainsState,
+    left_out: u64,
 }
 
 /// The entries of a chain.
@@ -72,6 +87,7 @@ impl<'p, G: Geometry> CpuChains<'p, G> {
         spec: &ChainsSpec,
         geometry: G,
         places: &'p [G::Place],
+        matrix: Vec<i32>,
     ) -> Result<Self, BackendError> {
         let (n, count) = (problem.n() as usize, spec.chains as usize);
         let own = |what| -> Result<Vec<u32>, BackendError> {
@@ -86,6 +102,7 @@ impl<'p, G: Geometry> CpuChains<'p, G> {
             spec: spec.clone(),
             geometry,
             places,
+            _matrix: matrix,
             layout: Layout::new::<u16>(
                 m,
                 problem.search_k(),
@@ -102,10 +119,11 @@ impl<'p, G: Geometry> CpuChains<'p, G> {
             costs: vec![spec.start_cost; count],
             best_tour: own("the best tour")?[..n].to_vec(),
             state: ChainsState::new(spec.start_cost),
+            left_out: 0,
         })
     }
 
-    /// Every tile's chain; tiles that would begin after `enough` make no kicks.
+    /// Every tile's chain; tiles that would begin after `enough` stay as they are.
     fn improve(&mut self, round: &Round, enough: Enough) {
         let (n, tiles) = (self.problem.n() as usize, self.spec.tiles);
         let arrays: Vec<_> =
@@ -114,6 +132,7 @@ impl<'p, G: Geometry> CpuChains<'p, G> {
             (Together(&arrays[..]), Together((self.order.as_ptr(), self.position.as_ptr())));
         let places = Together(geometry::Places { geometry: self.geometry, start: self.places.as_ptr() });
         let (spec, layout, problem) = (&self.spec, self.layout, self.problem);
+        let left_out = AtomicU64::new(0);
         let all = self.gains.par_iter_mut().enumerate();
         all.for_each_init(
             || vec![0u128; (layout.bytes as usize).div_ceil(16)],
@@ -135,13 +154,17 @@ impl<'p, G: Geometry> CpuChains<'p, G> {
                     Tiling::Windows(offset) => Nodes::From(((first as usize + offset as usize) % n) as u32),
                     Tiling::Cells(i) => Nodes::Of(spec.cells[i][first as usize..].as_ptr()),
                 };
+                let is_over = enough();
+                if is_over {
+                    left_out.fetch_add(round.kicks.into(), Ordering::Relaxed);
+                }
                 let rules = Rules {
-                    kicks: if enough() { 0 } else { round.kicks },
+                    kicks: if is_over { 0 } else { round.kicks },
                     first_kick: 0,
                     segment: spec.segment,
                     accept: spec.accept as u32,
                     temperature: round.temperature,
-                    descend_first: round.descend_first.into(),
+                    descend_first: (round.descend_first && !is_over).into(),
                     keep_best: (spec.accept == Accept::Always).into(),
                     padding: 0,
                 };
@@ -169,6 +192,7 @@ impl<'p, G: Geometry> CpuChains<'p, G> {
                 *gain = if rules.keep_best != 0 { gains.best } else { gains.last };
             },
         );
+        self.left_out = left_out.into_inner();
     }
 
     /// Puts the tiles together to the next tours.
@@ -234,6 +258,7 @@ impl<'p, G: Geometry> CpuChains<'p, G> {
 
 impl<G: Geometry> Chains for CpuChains<'_, G> {
     fn run(&mut self, rounds: &[Round], enough: Enough) -> Result<ChainsState, BackendError> {
+        self.left_out = 0;
         for round in rounds {
             if self.state.done != 0 || enough() {
                 break;
@@ -244,6 +269,10 @@ impl<G: Geometry> Chains for CpuChains<'_, G> {
             self.compete(round.rival_bit);
         }
         Ok(self.state)
+    }
+
+    fn kicks_left_out(&self) -> u64 {
+        self.left_out
     }
 
     fn best_tour(&mut self) -> Result<Vec<u32>, BackendError> {

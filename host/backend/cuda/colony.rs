@@ -317,19 +317,8 @@ fn id_bytes(storage: Storage, ids: &[u32]) -> Vec<u8> {
 
 /// The distance matrix a kernel reads: the instance's, or one made of a metric that kernels cannot compute.
 pub(super) fn device_matrix(problem: &Problem) -> Vec<i32> {
-    use antwarp_core::distance::Distance;
-    use rayon::prelude::*;
     let computed = problem.metric().is_some_and(|m| !m.is_algebraic());
-    if !computed {
-        return problem.matrix().to_vec();
-    }
-    let n = problem.n();
-    let row = |i: u32| {
-        let distances = problem.distances();
-        // SAFETY: both are nodes of the problem.
-        (0..n).map(move |j| unsafe { distances.between(i, j) })
-    };
-    (0..n).into_par_iter().flat_map_iter(row).collect()
+    if computed { problem.computed_matrix() } else { problem.matrix().to_vec() }
 }
 
 impl Buffers {

@@ -1,5 +1,5 @@
-//! The nearest neighbours of each quadrant around every node (Johnson and McGeoch 1997; Fosin, Carić and
-//! Ivanković 2013, section 2.1).
+//! The nearest neighbours of each quadrant around every node (Johnson and McGeoch 1997; Fosin, Davidović
+//! and Carić 2013, section 2.1).
 //!
 //! In clustered instances the nearest neighbours of a node may all lie on one side of it, and its edge to the other
 //! side is in no list. The nearest of each quadrant lead out of a cluster.
