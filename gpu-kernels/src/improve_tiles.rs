@@ -4,18 +4,17 @@
 //! A block of one warp a tile; block i works on tile i % tiles of chain i / tiles. Shared memory: `args.layout.bytes`.
 //! Ids inside a tile have 16 bits. Deterministic. Source: Fosin et al. 2013, algorithm 1, in tiles.
 
-use antwarp_core::geometry::{Geometry, Grid, Numbered, Places, Planar};
+use antwarp_core::geometry::{Geometry, Places};
 use antwarp_core::kernels::TilesArgs;
 use antwarp_core::local_search::chains::ChainsState;
 use antwarp_core::local_search::tile::{self, Entries, Nodes, Source, part};
 use antwarp_core::local_search::{Operator, Or2opt, OrOpt, ThreeOpt, TwoOpt};
-use antwarp_core::metric::Metric;
 use antwarp_core::rng::Stream;
 use antwarp_core::team::{Slots, Team};
 
 use crate::cuda::parameter::{In, InOut};
 use crate::cuda::{Warp, shared, thread};
-use crate::entry::{declare, distances};
+use crate::entry::{declare, grid, numbered, planar};
 
 /// What the tiles read and write.
 #[derive(Clone, Copy)]
@@ -81,30 +80,6 @@ unsafe fn improve<O: Operator, G: Geometry>(args: TilesArgs, tables: Tables, geo
     }
 }
 
-#[inline(always)]
-unsafe fn on_grid<O: Operator>(args: TilesArgs, tables: Tables, _: In<[f64; 3]>, _: In<i32>) {
-    // SAFETY: the caller's promise.
-    unsafe { improve::<O, _>(args, tables, Grid { up: args.metric == Metric::Ceil2d as u32 }) }
-}
-
-#[inline(always)]
-unsafe fn on_plane<O: Operator>(args: TilesArgs, tables: Tables, _: In<[f64; 3]>, _: In<i32>) {
-    let metric = match args.metric {
-        m if m == Metric::Ceil2d as u32 => Metric::Ceil2d,
-        m if m == Metric::Att as u32 => Metric::Att,
-        _ => Metric::Euc2d,
-    };
-    // SAFETY: the caller's promise.
-    unsafe { improve::<O, _>(args, tables, Planar { metric }) }
-}
-
-#[inline(always)]
-unsafe fn by_number<O: Operator>(args: TilesArgs, tables: Tables, points: In<[f64; 3]>, matrix: In<i32>) {
-    let distances = distances(points, matrix, args.metric, args.n);
-    // SAFETY: the caller's promise.
-    unsafe { improve::<O, _>(args, tables, Numbered { distances }) }
-}
-
 macro_rules! entries {
     ($($name:ident: $operator:ty, $geometry:ident;)*) => { $(
         /// See the module. # Safety: the launcher in `antwarp` gives arrays of the sizes that `args` tell.
@@ -117,23 +92,23 @@ macro_rules! entries {
             let tables =
                 Tables { state, cells, lists, order, position, places, old, piece, offset, length, gains };
             // SAFETY: the caller's promise.
-            unsafe { $geometry::<$operator>(args, tables, points, matrix) }
+            unsafe { improve::<$operator, _>(args, tables, $geometry(points, matrix, args.metric, args.n)) }
         }
         declare!($name: ImproveTiles, 32, 16);
     )* };
 }
 
 entries! {
-    warp_improve_tiles_two_opt_grid: TwoOpt, on_grid;
-    warp_improve_tiles_two_opt_planar: TwoOpt, on_plane;
-    warp_improve_tiles_two_opt_numbered: TwoOpt, by_number;
-    warp_improve_tiles_or_opt_grid: OrOpt, on_grid;
-    warp_improve_tiles_or_opt_planar: OrOpt, on_plane;
-    warp_improve_tiles_or_opt_numbered: OrOpt, by_number;
-    warp_improve_tiles_or_2opt_grid: Or2opt, on_grid;
-    warp_improve_tiles_or_2opt_planar: Or2opt, on_plane;
-    warp_improve_tiles_or_2opt_numbered: Or2opt, by_number;
-    warp_improve_tiles_three_opt_grid: ThreeOpt, on_grid;
-    warp_improve_tiles_three_opt_planar: ThreeOpt, on_plane;
-    warp_improve_tiles_three_opt_numbered: ThreeOpt, by_number;
+    warp_improve_tiles_two_opt_grid: TwoOpt, grid;
+    warp_improve_tiles_two_opt_planar: TwoOpt, planar;
+    warp_improve_tiles_two_opt_numbered: TwoOpt, numbered;
+    warp_improve_tiles_or_opt_grid: OrOpt, grid;
+    warp_improve_tiles_or_opt_planar: OrOpt, planar;
+    warp_improve_tiles_or_opt_numbered: OrOpt, numbered;
+    warp_improve_tiles_or_2opt_grid: Or2opt, grid;
+    warp_improve_tiles_or_2opt_planar: Or2opt, planar;
+    warp_improve_tiles_or_2opt_numbered: Or2opt, numbered;
+    warp_improve_tiles_three_opt_grid: ThreeOpt, grid;
+    warp_improve_tiles_three_opt_planar: ThreeOpt, planar;
+    warp_improve_tiles_three_opt_numbered: ThreeOpt, numbered;
 }

@@ -12,7 +12,7 @@ use crate::backend::Backend;
 use crate::instance::{Instance, Metric, tour_file};
 use crate::report::progress::ProgressLine;
 use crate::report::{Report, svg};
-use crate::solver::ils::{self, Acceptance, Neighbors};
+use crate::solver::ils::{self, Acceptance, Improvement, Moves, Neighbors};
 use crate::solver::local_search::LocalSearch;
 use crate::solver::mmas::{self, Selection, TabuKind};
 use crate::solver::start::Start;
@@ -68,6 +68,9 @@ struct StopArgs {
     /// At a tour this short
     #[arg(long, value_name = "COST")]
     target: Option<i64>,
+    /// ils: at the first local optimum, without kicks
+    #[arg(long, conflicts_with_all = ["iterations", "stagnation"])]
+    descent_only: bool,
     /// After this many iterations without a better tour
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     stagnation: Option<u64>,
@@ -80,6 +83,12 @@ struct SearchArgs {
     /// The operator that improves tours: those of the chains, or those of the ants
     #[arg(long, value_enum)]
     local_search: Option<LocalSearch>,
+    /// ils: which improving move is made: the first found, in tiles, or the best of the whole tour
+    #[arg(long, value_enum, default_value_t = Improvement::default())]
+    improvement: Improvement,
+    /// ils, with --improvement best: how many moves are made at a time
+    #[arg(long, value_enum, default_value_t = Moves::default())]
+    moves: Moves,
     /// ils: the start tour
     #[arg(long, value_enum, default_value_t = Start::default())]
     start: Start,
@@ -190,9 +199,15 @@ impl Chosen {
                     temperature: search.temperature,
                     chains: search.chains,
                     tile: search.tile,
+                    improvement: search.improvement,
+                    moves: search.moves,
+                    descent_only: args.stop.descent_only,
                 };
                 settings.check()?;
                 Ok(Chosen::Ils(settings))
+            }
+            Algorithm::Mmas if args.stop.descent_only => {
+                Err(Error::Usage("--descent-only is for --algorithm ils".to_owned()))
             }
             Algorithm::Mmas => {
                 let settings = mmas::Settings {
@@ -411,6 +426,7 @@ impl StopArgs {
         let given = self.time.is_some()
             || self.iterations.is_some()
             || self.target.is_some()
+            || self.descent_only
             || self.stagnation.is_some();
         let optimum = instance.best_known().filter(|known| known.proven).map(|known| known.cost);
         Stop {

@@ -51,7 +51,7 @@ const _: () = assert!(size_of::<Rules>() == 32);
 impl Rules {
     /// The most that a tour may get longer by a kick.
     #[inline(always)]
-    fn threshold(&self, bits: u32) -> i64 {
+    pub(super) fn threshold(&self, bits: u32) -> i64 {
         if self.accept == Accept::Better as u32 {
             -1
         } else if self.accept == Accept::Always as u32 {
@@ -111,11 +111,7 @@ pub unsafe fn chain<T: Team, O: Operator, I: NodeId, D: Distance, L: Links>(
         while kick < rules.kicks {
             let draws = stream.step(rules.first_kick + kick);
             kick += 1;
-            let cut = if rules.segment == 0 {
-                Cut::anywhere(draws, n)
-            } else {
-                Cut::local(draws, n, rules.segment)
-            };
+            let cut = Cut::of(draws, n, rules.segment);
             journal.clear();
             let Some(longer) = double_bridge(team, view, dirty, cut, journal) else { continue };
             // The descent begins where the kick was.

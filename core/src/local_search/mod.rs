@@ -8,6 +8,7 @@
 //! around an improving move at least one does so, and all of them are looked at.
 
 pub mod array;
+pub mod best;
 pub mod chain;
 pub mod chains;
 pub mod descend;
