@@ -342,10 +342,11 @@ pub unsafe fn make<T: Team>(team: T, tour: ArrayTour<u32>, board: Board, node: u
     // SAFETY: nobody writes proposals and claims. Who holds a stretch is the only one that reads or writes the tour
     // there, and all nodes of its move are inside.
     unsafe {
-        let proposal = *board.proposals.add(node as usize);
-        if proposal.gain == 0 || proposal.claim.length == 0 {
+        let proposal = board.proposals.add(node as usize);
+        if (*proposal).gain == 0 || (*proposal).claim.length == 0 {
             return;
         }
+        let proposal = *proposal;
         let (claim, rank) = (proposal.claim, rank(proposal.gain, node));
         let mut lost = 0;
         team.for_each(claim.length, |i| {
