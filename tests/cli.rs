@@ -506,8 +506,7 @@ fn a_descent_ends_at_a_local_optimum() {
 #[test]
 fn kicks_by_best_improvement_give_one_tour_whatever_the_threads() {
     let folder = Folder::new(200);
-    let run =
-        |more: &[&str]| ils(&folder, &[&["--improvement", "best", "--accept", "better"], more].concat());
+    let run = |more: &[&str]| ils(&folder, &[&["--improvement", "best"], more].concat());
     let descent = run(&["--descent-only"])["cost"].as_i64().unwrap();
     let [few, many] = ["1", "3"].map(|threads| run(&["--iterations", "200", "--threads", threads]));
     assert_eq!(few["tour"], many["tour"]);

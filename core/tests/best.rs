@@ -318,9 +318,6 @@ fn tours_are_accepted_by_the_rule() {
                 while scene.state.done == 0 {
                     scene.pass::<ThreeOpt>(Crew::Serial);
                     let now = scene.state.accepted_cost;
-                    if now != before {
-                        eprintln!("{accept:?} {now} {}", scene.state.descents);
-                    }
                     longer += u32::from(now > before);
                     before = if scene.state.descents > 0 { now } else { before };
                 }

@@ -136,7 +136,8 @@ impl Run<'_> {
                 return Ok(if local { StopReason::LocalOptimum } else { StopReason::Iterations });
             }
             let temperature = if self.settings.accept == Acceptance::Annealing {
-                let left = (1.0 - progress(stop, begin, setup, kicks)).max(0.0);
+                // It falls with the kicks too, but where they are made: batches depend on time.
+                let left = (1.0 - progress(stop, begin, setup, 0)).max(0.0);
                 self.settings.temperature * mean_edge * left
             } else {
                 0.0

@@ -208,7 +208,7 @@ pub unsafe fn evaluate<T: Team, O: Operator, D: Distance>(
 
 /// The second part of a pass: what is to be done in the others. `ranks` is what [`evaluate`] returned for each of
 /// `blocks`. With no move left a descent is over: its tour is accepted or not, and a kick planned, unless that was the
-/// descent after the last one of [`Rules::kicks`].
+/// descent after the last one of [`Rules::kicks`]. The temperature falls to 0 with the kicks that are left.
 ///
 /// # Safety
 /// All of `evaluate` is done; nobody else uses board and tours. `accepted` is the tour accepted last, once there is one.
@@ -294,9 +294,13 @@ unsafe fn end_descent<D: Distance>(
     // SAFETY: the caller's promise; a cut is inside the tour, and its kick has as many steps as there are turns.
     unsafe {
         let longer = (*state).cost - (*state).accepted_cost;
-        // A kick's number is that of the descents before it, without the first.
-        let is_accepted =
-            (*state).descents == 0 || longer <= rules.threshold(stream.step((*state).descents - 1).bits(4));
+        let is_accepted = (*state).descents == 0 || {
+            // A kick's number is that of the descents before it, without the first.
+            let kick = (*state).descents - 1;
+            let left = 1.0 - kick as f32 / rules.kicks as f32;
+            let rules = Rules { temperature: rules.temperature * left, ..rules };
+            longer <= rules.threshold(stream.step(kick).bits(4))
+        };
         (*state).descents += 1;
         if is_accepted {
             (*state).copies = ACCEPT;
