@@ -725,3 +725,49 @@ fn shells_and_readers_are_served() {
     antwarp(&["completions", "bash"]).assert().success().stdout(contains("antwarp"));
     antwarp(&["man"]).assert().success().stdout(contains(".TH").and(contains("candidates")));
 }
+
+/// The report of `antwarp solve --algorithm ils` on the CPU, whose tour is checked.
+fn ils(folder: &Folder, args: &[&str]) -> Value {
+    let [tour, report] = ["ils.tour", "ils.json"].map(|name| folder.path(name));
+    solve(&[&folder.instance, "--algorithm", "ils", "--tour", &tour, "--json", &report, "--quiet"])
+        .args(args)
+        .assert()
+        .success();
+    let report = json(&report);
+    assert_eq!(report["cost"], folder.checked(&tour));
+    report
+}
+
+#[test]
+fn a_descent_ends_at_a_local_optimum() {
+    let folder = Folder::new(300);
+    let start = ["--descent-only", "--start", "space-filling"];
+    for improvement in
+        [&["--tile", "60"][..], &["--improvement", "best"], &["--improvement", "best", "--moves", "one"]]
+    {
+        let args = [&start, improvement].concat();
+        let report = ils(&folder, &args);
+        assert_eq!(report["stopped_by"], "local-optimum");
+        assert_eq!(report["iterations"], 0);
+        assert_eq!(report["limits"]["time_seconds"], Value::Null);
+        // What a local optimum is cannot be improved by the same search.
+        let tour = folder.path("first.tour");
+        fs::rename(folder.path("ils.tour"), &tour).unwrap();
+        let again = ils(&folder, &[&args[..], &["--initial-tour", &tour]].concat());
+        assert_eq!(again["cost"], report["cost"]);
+    }
+    for wrong in [&["--descent-only"][..], &["--algorithm", "ils", "--descent-only", "--iterations", "5"]] {
+        solve(&[&folder.instance]).args(wrong).assert().code(2).stderr(contains("--descent-only"));
+    }
+}
+
+#[test]
+fn kicks_by_best_improvement_give_one_tour_whatever_the_threads() {
+    let folder = Folder::new(200);
+    let run = |more: &[&str]| ils(&folder, &[&["--improvement", "best"], more].concat());
+    let descent = run(&["--descent-only"])["cost"].as_i64().unwrap();
+    let [few, many] = ["1", "3"].map(|threads| run(&["--iterations", "200", "--threads", threads]));
+    assert_eq!(few["tour"], many["tour"]);
+    assert_eq!((&few["iterations"], &few["stopped_by"]), (&200.into(), &"iterations".into()));
+    assert!(few["cost"].as_i64().unwrap() < descent);
+}

@@ -163,7 +163,37 @@ pub struct JudgeChainsArgs {
     pub tiles: u32,
 }
 
+/// Scalars of the kernels of best improvement.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct PassArgs {
+    /// Seed of the run.
+    pub seed: u64,
+    /// Stop once a tour is not longer than this.
+    pub target: i64,
+    /// How kicks are made and accepted; how many at most.
+    pub rules: chain::Rules,
+    /// Number of nodes.
+    pub n: u32,
+    /// Neighbours of a node.
+    pub k: u32,
+    /// Neighbours that the second step of a move looks at.
+    pub breadth: u32,
+    /// A [`crate::metric::Metric`], or [`BY_MATRIX`].
+    pub metric: u32,
+    /// Blocks that evaluate moves.
+    pub blocks: u32,
+    /// Not 0: many moves a pass.
+    pub many: u32,
+    /// Number of the reversal.
+    pub step: u32,
+    /// Nothing; keeps the size a multiple of 8.
+    pub padding: u32,
+}
+
 const _: () = {
+    assert!(size_of::<PassArgs>() == 80);
+    assert!(core::mem::offset_of!(PassArgs, n) == 48);
     assert!(size_of::<SearchArgs>() == 32);
     assert!(size_of::<TilesArgs>() == 128);
     assert!(core::mem::offset_of!(TilesArgs, layout) == 40);
@@ -241,6 +271,29 @@ macro_rules! with_kernel_families {
                 state: In<ChainsState>, costs: In<i64>, order: InOut<u32>, position: InOut<u32>,
                 next_costs: InOut<i64>
             }
+            /// The best move around every node: [`best::evaluate`]($crate::local_search::best::evaluate).
+            ProposeMoves(PassArgs) {
+                lists: In<u32>, order: In<u32>, position: In<u32>, places: In<u8>, points: In<[f64; 3]>,
+                matrix: In<i32>, state: InOut<DescentState>, proposals: InOut<u8>, claims: InOut<u64>,
+                ranks: InOut<u64>
+            }
+            /// What a pass does: [`best::select`]($crate::local_search::best::select).
+            SelectMove(PassArgs) {
+                order: In<u32>, position: In<u32>, accepted_order: In<u32>, places: In<u8>, points: In<[f64; 3]>,
+                matrix: In<i32>, proposals: In<u8>, ranks: In<u64>, state: InOut<DescentState>
+            }
+            /// Moves that hold what they claimed: [`best::make`]($crate::local_search::best::make).
+            MakeMoves(PassArgs) {
+                proposals: In<u8>, claims: In<u64>, state: InOut<DescentState>, order: InOut<u32>,
+                position: InOut<u32>
+            }
+            /// Copies of the tour: [`best::settle`]($crate::local_search::best::settle).
+            SettleTours(PassArgs) {
+                state: In<DescentState>, order: InOut<u32>, position: InOut<u32>, accepted_order: InOut<u32>,
+                accepted_position: InOut<u32>, best_tour: InOut<u32>, claims: InOut<u64>
+            }
+            /// One reversal: [`Board::turn`]($crate::local_search::best::Board::turn).
+            TurnStretch(PassArgs) { state: In<DescentState>, order: InOut<u32>, position: InOut<u32> }
         }
     };
 }

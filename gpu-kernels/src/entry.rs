@@ -1,10 +1,12 @@
 //! What every entry needs: the signatures it must have, and its views of the arguments.
 
 use antwarp_core::distance::Distances;
+use antwarp_core::geometry::{Grid, Numbered, Planar};
 use antwarp_core::kernels::{
-    BY_MATRIX, ConstructArgs, CostArgs, JudgeArgs, JudgeChainsArgs, SearchArgs, TilesArgs, ToursArgs,
-    TrailArgs,
+    BY_MATRIX, ConstructArgs, CostArgs, JudgeArgs, JudgeChainsArgs, PassArgs, SearchArgs, TilesArgs,
+    ToursArgs, TrailArgs,
 };
+use antwarp_core::local_search::best::DescentState;
 use antwarp_core::local_search::chains::ChainsState;
 use antwarp_core::metric::Metric;
 use antwarp_core::mmas::ColonyState;
@@ -28,16 +30,6 @@ macro_rules! declare {
 }
 pub(crate) use declare;
 
-/// The metric of a number among those of [`Planar`](antwarp_core::geometry::Planar).
-#[inline(always)]
-pub fn planar_metric(metric: u32) -> Metric {
-    match metric {
-        m if m == Metric::Ceil2d as u32 => Metric::Ceil2d,
-        m if m == Metric::Att as u32 => Metric::Att,
-        _ => Metric::Euc2d,
-    }
-}
-
 /// The instance's distances. `metric` is a [`Metric`] that needs no cosines, or [`BY_MATRIX`].
 #[inline(always)]
 pub fn distances(points: In<[f64; 3]>, matrix: In<i32>, metric: u32, n: u32) -> Distances {
@@ -55,4 +47,27 @@ pub fn distances(points: In<[f64; 3]>, matrix: In<i32>, metric: u32, n: u32) -> 
         _ => Some(Metric::Xray2),
     };
     Distances { matrix: matrix.as_ptr(), points: points.as_ptr(), metric, n }
+}
+
+/// The geometry of integer coordinates; the arguments are those of [`distances`].
+#[inline(always)]
+pub fn grid(_: In<[f64; 3]>, _: In<i32>, metric: u32, _: u32) -> Grid {
+    Grid { up: metric == Metric::Ceil2d as u32 }
+}
+
+/// The geometry of a plane.
+#[inline(always)]
+pub fn planar(_: In<[f64; 3]>, _: In<i32>, metric: u32, _: u32) -> Planar {
+    let metric = match metric {
+        m if m == Metric::Ceil2d as u32 => Metric::Ceil2d,
+        m if m == Metric::Att as u32 => Metric::Att,
+        _ => Metric::Euc2d,
+    };
+    Planar { metric }
+}
+
+/// The geometry of any instance.
+#[inline(always)]
+pub fn numbered(points: In<[f64; 3]>, matrix: In<i32>, metric: u32, n: u32) -> Numbered {
+    Numbered { distances: distances(points, matrix, metric, n) }
 }

@@ -5,19 +5,18 @@
 //! and `args.layout.bytes`.
 //! Ids inside a tile have 16 bits. Deterministic. Source: Fosin et al. 2013, algorithm 1, in tiles.
 
-use antwarp_core::geometry::{Geometry, Grid, Numbered, Places, Planar};
+use antwarp_core::geometry::{Geometry, Places};
 use antwarp_core::kernels::TilesArgs;
 use antwarp_core::local_search::chains::ChainsState;
 use antwarp_core::local_search::tile::{self, Entries, Nodes, Source, part};
 use antwarp_core::local_search::{Operator, Or2opt, OrOpt, ThreeOpt, TwoOpt};
-use antwarp_core::metric::Metric;
 use antwarp_core::rng::Stream;
 use antwarp_core::team::{Slots, Team};
 
 use crate::cuda::block::{self, Block};
 use crate::cuda::parameter::{In, InOut};
 use crate::cuda::{shared, thread};
-use crate::entry::{declare, distances, planar_metric};
+use crate::entry::{declare, grid, numbered, planar};
 
 /// What the tiles read and write.
 #[derive(Clone, Copy)]
@@ -83,25 +82,6 @@ unsafe fn improve<O: Operator, G: Geometry>(args: TilesArgs, tables: Tables, geo
     }
 }
 
-#[inline(always)]
-unsafe fn on_grid<O: Operator>(args: TilesArgs, tables: Tables, _: In<[f64; 3]>, _: In<i32>) {
-    // SAFETY: the caller's promise.
-    unsafe { improve::<O, _>(args, tables, Grid { up: args.metric == Metric::Ceil2d as u32 }) }
-}
-
-#[inline(always)]
-unsafe fn on_plane<O: Operator>(args: TilesArgs, tables: Tables, _: In<[f64; 3]>, _: In<i32>) {
-    // SAFETY: the caller's promise.
-    unsafe { improve::<O, _>(args, tables, Planar { metric: planar_metric(args.metric) }) }
-}
-
-#[inline(always)]
-unsafe fn by_number<O: Operator>(args: TilesArgs, tables: Tables, points: In<[f64; 3]>, matrix: In<i32>) {
-    let distances = distances(points, matrix, args.metric, args.n);
-    // SAFETY: the caller's promise.
-    unsafe { improve::<O, _>(args, tables, Numbered { distances }) }
-}
-
 macro_rules! entries {
     ($($name:ident: $operator:ty, $geometry:ident;)*) => { $(
         /// See the module. # Safety: the launcher in `antwarp` gives arrays of the sizes that `args` tell.
@@ -114,23 +94,23 @@ macro_rules! entries {
             let tables =
                 Tables { state, cells, lists, order, position, places, old, piece, offset, length, gains };
             // SAFETY: the caller's promise.
-            unsafe { $geometry::<$operator>(args, tables, points, matrix) }
+            unsafe { improve::<$operator, _>(args, tables, $geometry(points, matrix, args.metric, args.n)) }
         }
         declare!($name: ImproveTiles, 128, 4);
     )* };
 }
 
 entries! {
-    block_improve_tiles_two_opt_grid: TwoOpt, on_grid;
-    block_improve_tiles_two_opt_planar: TwoOpt, on_plane;
-    block_improve_tiles_two_opt_numbered: TwoOpt, by_number;
-    block_improve_tiles_or_opt_grid: OrOpt, on_grid;
-    block_improve_tiles_or_opt_planar: OrOpt, on_plane;
-    block_improve_tiles_or_opt_numbered: OrOpt, by_number;
-    block_improve_tiles_or_2opt_grid: Or2opt, on_grid;
-    block_improve_tiles_or_2opt_planar: Or2opt, on_plane;
-    block_improve_tiles_or_2opt_numbered: Or2opt, by_number;
-    block_improve_tiles_three_opt_grid: ThreeOpt, on_grid;
-    block_improve_tiles_three_opt_planar: ThreeOpt, on_plane;
-    block_improve_tiles_three_opt_numbered: ThreeOpt, by_number;
+    block_improve_tiles_two_opt_grid: TwoOpt, grid;
+    block_improve_tiles_two_opt_planar: TwoOpt, planar;
+    block_improve_tiles_two_opt_numbered: TwoOpt, numbered;
+    block_improve_tiles_or_opt_grid: OrOpt, grid;
+    block_improve_tiles_or_opt_planar: OrOpt, planar;
+    block_improve_tiles_or_opt_numbered: OrOpt, numbered;
+    block_improve_tiles_or_2opt_grid: Or2opt, grid;
+    block_improve_tiles_or_2opt_planar: Or2opt, planar;
+    block_improve_tiles_or_2opt_numbered: Or2opt, numbered;
+    block_improve_tiles_three_opt_grid: ThreeOpt, grid;
+    block_improve_tiles_three_opt_planar: ThreeOpt, planar;
+    block_improve_tiles_three_opt_numbered: ThreeOpt, numbered;
 }

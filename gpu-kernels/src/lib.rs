@@ -4,6 +4,7 @@
 #![feature(abi_ptx, stdarch_nvptx, asm_experimental_arch, link_llvm_intrinsics, abi_unadjusted)]
 #![allow(internal_features)]
 
+mod best_moves;
 mod canary;
 mod chains;
 mod construct_candidates;

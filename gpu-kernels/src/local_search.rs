@@ -6,11 +6,10 @@
 //! `global_u32` those lie in `memory`, as many for each block. Deterministic, whatever the grid and the block. Source:
 //! Skinderowicz 2020, section 5.7.
 
-use antwarp_core::geometry::{Geometry, Grid, Numbered, Places, Planar};
+use antwarp_core::geometry::{Geometry, Places};
 use antwarp_core::kernels::SearchArgs;
 use antwarp_core::local_search::ants;
 use antwarp_core::local_search::{Operator, Or2opt, OrOpt, ThreeOpt, TwoOpt};
-use antwarp_core::metric::Metric;
 use antwarp_core::mmas::ColonyState;
 use antwarp_core::node::NodeId;
 use antwarp_core::team::Slots;
@@ -18,7 +17,7 @@ use antwarp_core::team::Slots;
 use crate::cuda::block::{self, Block};
 use crate::cuda::parameter::{In, InOut};
 use crate::cuda::{shared, thread};
-use crate::entry::{declare, distances, planar_metric};
+use crate::entry::{declare, grid, numbered, planar};
 
 /// What the search reads.
 #[derive(Clone, Copy)]
@@ -26,8 +25,6 @@ struct Tables {
     state: In<ColonyState>,
     lists: In<u8>,
     places: In<u8>,
-    points: In<[f64; 3]>,
-    matrix: In<i32>,
     successor: In<u32>,
     predecessor: In<u32>,
 }
@@ -78,18 +75,6 @@ fn in_global(args: SearchArgs, memory: InOut<u8>) -> *mut u8 {
     unsafe { memory.as_ptr().add(thread::block_idx() as usize * args.memory as usize) }
 }
 
-fn on_grid(args: SearchArgs, _: Tables) -> Grid {
-    Grid { up: args.metric == Metric::Ceil2d as u32 }
-}
-
-fn on_plane(args: SearchArgs, _: Tables) -> Planar {
-    Planar { metric: planar_metric(args.metric) }
-}
-
-fn by_number(args: SearchArgs, tables: Tables) -> Numbered {
-    Numbered { distances: distances(tables.points, tables.matrix, args.metric, args.n) }
-}
-
 macro_rules! entries {
     ($($name:ident: $operator:ty, $geometry:ident, $id:ty, $place:ident;)*) => { $(
         /// See the module. # Safety: the launcher in `antwarp` gives arrays of the sizes that `args` tell.
@@ -98,37 +83,37 @@ macro_rules! entries {
             args: SearchArgs, state: In<ColonyState>, lists: In<u8>, places: In<u8>, points: In<[f64; 3]>,
             matrix: In<i32>, successor: In<u32>, predecessor: In<u32>, memory: InOut<u8>, out: InOut<u8>,
         ) {
-            let tables = Tables { state, lists, places, points, matrix, successor, predecessor };
+            let tables = Tables { state, lists, places, successor, predecessor };
             // SAFETY: the caller's promise.
-            unsafe { tours::<$operator, $id, _>(args, tables, $geometry(args, tables), $place(args, memory), out) }
+            unsafe { tours::<$operator, $id, _>(args, tables, $geometry(points, matrix, args.metric, args.n), $place(args, memory), out) }
         }
         declare!($name: LocalSearch, 256, 2);
     )* };
 }
 
 entries! {
-    block_local_search_two_opt_grid_shared_u16: TwoOpt, on_grid, u16, in_shared;
-    block_local_search_two_opt_grid_global_u32: TwoOpt, on_grid, u32, in_global;
-    block_local_search_two_opt_planar_shared_u16: TwoOpt, on_plane, u16, in_shared;
-    block_local_search_two_opt_planar_global_u32: TwoOpt, on_plane, u32, in_global;
-    block_local_search_two_opt_numbered_shared_u16: TwoOpt, by_number, u16, in_shared;
-    block_local_search_two_opt_numbered_global_u32: TwoOpt, by_number, u32, in_global;
-    block_local_search_or_opt_grid_shared_u16: OrOpt, on_grid, u16, in_shared;
-    block_local_search_or_opt_grid_global_u32: OrOpt, on_grid, u32, in_global;
-    block_local_search_or_opt_planar_shared_u16: OrOpt, on_plane, u16, in_shared;
-    block_local_search_or_opt_planar_global_u32: OrOpt, on_plane, u32, in_global;
-    block_local_search_or_opt_numbered_shared_u16: OrOpt, by_number, u16, in_shared;
-    block_local_search_or_opt_numbered_global_u32: OrOpt, by_number, u32, in_global;
-    block_local_search_or_2opt_grid_shared_u16: Or2opt, on_grid, u16, in_shared;
-    block_local_search_or_2opt_grid_global_u32: Or2opt, on_grid, u32, in_global;
-    block_local_search_or_2opt_planar_shared_u16: Or2opt, on_plane, u16, in_shared;
-    block_local_search_or_2opt_planar_global_u32: Or2opt, on_plane, u32, in_global;
-    block_local_search_or_2opt_numbered_shared_u16: Or2opt, by_number, u16, in_shared;
-    block_local_search_or_2opt_numbered_global_u32: Or2opt, by_number, u32, in_global;
-    block_local_search_three_opt_grid_shared_u16: ThreeOpt, on_grid, u16, in_shared;
-    block_local_search_three_opt_grid_global_u32: ThreeOpt, on_grid, u32, in_global;
-    block_local_search_three_opt_planar_shared_u16: ThreeOpt, on_plane, u16, in_shared;
-    block_local_search_three_opt_planar_global_u32: ThreeOpt, on_plane, u32, in_global;
-    block_local_search_three_opt_numbered_shared_u16: ThreeOpt, by_number, u16, in_shared;
-    block_local_search_three_opt_numbered_global_u32: ThreeOpt, by_number, u32, in_global;
+    block_local_search_two_opt_grid_shared_u16: TwoOpt, grid, u16, in_shared;
+    block_local_search_two_opt_grid_global_u32: TwoOpt, grid, u32, in_global;
+    block_local_search_two_opt_planar_shared_u16: TwoOpt, planar, u16, in_shared;
+    block_local_search_two_opt_planar_global_u32: TwoOpt, planar, u32, in_global;
+    block_local_search_two_opt_numbered_shared_u16: TwoOpt, numbered, u16, in_shared;
+    block_local_search_two_opt_numbered_global_u32: TwoOpt, numbered, u32, in_global;
+    block_local_search_or_opt_grid_shared_u16: OrOpt, grid, u16, in_shared;
+    block_local_search_or_opt_grid_global_u32: OrOpt, grid, u32, in_global;
+    block_local_search_or_opt_planar_shared_u16: OrOpt, planar, u16, in_shared;
+    block_local_search_or_opt_planar_global_u32: OrOpt, planar, u32, in_global;
+    block_local_search_or_opt_numbered_shared_u16: OrOpt, numbered, u16, in_shared;
+    block_local_search_or_opt_numbered_global_u32: OrOpt, numbered, u32, in_global;
+    block_local_search_or_2opt_grid_shared_u16: Or2opt, grid, u16, in_shared;
+    block_local_search_or_2opt_grid_global_u32: Or2opt, grid, u32, in_global;
+    block_local_search_or_2opt_planar_shared_u16: Or2opt, planar, u16, in_shared;
+    block_local_search_or_2opt_planar_global_u32: Or2opt, planar, u32, in_global;
+    block_local_search_or_2opt_numbered_shared_u16: Or2opt, numbered, u16, in_shared;
+    block_local_search_or_2opt_numbered_global_u32: Or2opt, numbered, u32, in_global;
+    block_local_search_three_opt_grid_shared_u16: ThreeOpt, grid, u16, in_shared;
+    block_local_search_three_opt_grid_global_u32: ThreeOpt, grid, u32, in_global;
+    block_local_search_three_opt_planar_shared_u16: ThreeOpt, planar, u16, in_shared;
+    block_local_search_three_opt_planar_global_u32: ThreeOpt, planar, u32, in_global;
+    block_local_search_three_opt_numbered_shared_u16: ThreeOpt, numbered, u16, in_shared;
+    block_local_search_three_opt_numbered_global_u32: ThreeOpt, numbered, u32, in_global;
 }

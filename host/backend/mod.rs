@@ -11,10 +11,12 @@ pub use error::BackendError;
 
 use std::time::Duration;
 
+use antwarp_core::local_search::best::DescentState;
 use antwarp_core::local_search::chains::ChainsState;
 use antwarp_core::mmas::ColonyState;
 use serde::{Deserialize, Serialize};
 
+use crate::solver::descent::DescentSpec;
 use crate::solver::ils::{ChainsSpec, Round};
 use crate::solver::mmas::ColonySpec;
 use crate::solver::problem::Problem;
@@ -104,6 +106,44 @@ pub trait Chains {
     fn describe(&self) -> String;
 }
 
+/// Time spent in passes of best improvement.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Pass {
+    /// Passes measured.
+    pub passes: u64,
+    /// The time it took to look at all moves and to find the best, all passes together.
+    pub time: Duration,
+}
+
+/// For layouts.
+fn each_pass(evaluation: Pass) -> String {
+    if evaluation.passes == 0 {
+        return "no pass".to_string();
+    }
+    let each = evaluation.time.as_secs_f64() * 1e3 / evaluation.passes as f64;
+    format!("{each:.4} ms to look at all moves (mean of {} passes)", evaluation.passes)
+}
+
+/// Local search by best improvement, with kicks, where it lives.
+pub trait Descent {
+    /// Runs this many passes, fewer if all kicks are done or the target is reached; the state afterwards.
+    ///
+    /// Where a pass can take long, `enough` is asked now and then whether to stop before the next one.
+    fn run(&mut self, passes: u32, temperature: f32, enough: Enough) -> Result<DescentState, BackendError>;
+
+    /// The shortest tour there is, of [`DescentState::least`], in the problem's numbering.
+    ///
+    /// # Errors
+    /// If it cannot be brought back from the device.
+    fn best_tour(&mut self) -> Result<Vec<u32>, BackendError>;
+
+    /// The time spent looking for moves so far, in some of the passes.
+    fn evaluation(&self) -> Pass;
+
+    /// How the work is spread, and how long a pass takes.
+    fn describe(&self) -> String;
+}
+
 /// An opened backend.
 pub enum Backend {
     /// CPU threads.
@@ -178,6 +218,21 @@ impl Backend {
         Ok(match self {
             Backend::Cpu(_) => cpu::chains(problem, spec)?,
             Backend::Cuda(device) => Box::new(cuda::CudaChains::new(device, problem, spec)?),
+        })
+    }
+
+    /// A new descent for `problem`, which begins with the tour along its numbering.
+    ///
+    /// # Errors
+    /// If it does not fit the backend's memory, or its kernels cannot be loaded.
+    pub fn descent<'p>(
+        &'p self,
+        problem: &'p Problem,
+        spec: &DescentSpec,
+    ) -> Result<Box<dyn Descent + 'p>, BackendError> {
+        Ok(match self {
+            Backend::Cpu(_) => cpu::descent(problem, spec)?,
+            Backend::Cuda(device) => Box::new(cuda::CudaDescent::new(device, problem, spec)?),
         })
     }
 

@@ -94,6 +94,7 @@ impl Args {
             temperature: search.temperature,
             chains: search.chains,
             tile: search.tile,
+            ..Settings::default()
         }
     }
 }

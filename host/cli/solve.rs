@@ -12,7 +12,7 @@ use crate::backend::Backend;
 use crate::instance::{Instance, Metric, tour_file};
 use crate::report::progress::ProgressLine;
 use crate::report::{Report, svg};
-use crate::solver::ils::{self, Acceptance, Neighbors};
+use crate::solver::ils::{self, Acceptance, Improvement, Moves, Neighbors};
 use crate::solver::local_search::LocalSearch;
 use crate::solver::mmas::{self, Selection, TabuKind};
 use crate::solver::start::Start;
@@ -68,6 +68,9 @@ struct StopArgs {
     /// At a tour this short
     #[arg(long, value_name = "COST")]
     target: Option<i64>,
+    /// ils: at the first local optimum, without kicks
+    #[arg(long, conflicts_with_all = ["iterations", "stagnation"])]
+    descent_only: bool,
     /// After this many iterations without a better tour
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     stagnation: Option<u64>,
@@ -80,6 +83,12 @@ struct SearchArgs {
     /// The operator that improves tours: those of the chains, or those of the ants; ils takes three-opt if not given
     #[arg(long, value_enum)]
     local_search: Option<LocalSearch>,
+    /// ils: which improving move is made: the first found, in tiles, or the best of the whole tour
+    #[arg(long, value_enum, default_value_t = Improvement::default())]
+    improvement: Improvement,
+    /// ils, with --improvement best: how many moves are made at a time
+    #[arg(long, value_enum, default_value_t = Moves::default())]
+    moves: Moves,
     /// ils: the start tour
     #[arg(long, value_enum, default_value_t = Start::default())]
     start: Start,
@@ -143,9 +152,10 @@ struct ColonyArgs {
     /// Probability of building the best tour once the colony has converged
     #[arg(long, value_name = "F", default_value_t = mmas::Settings::default().p_best)]
     p_best: f64,
-    /// The best tour of all deposits every N iterations, else the iteration's best; 0: never
-    #[arg(long, value_name = "N", default_value_t = mmas::Settings::default().deposit_best_every)]
-    deposit_best_every: u32,
+    /// The best tour of all deposits every N iterations, else the iteration's best; 0: never. Always with local search,
+    /// never without, if not given
+    #[arg(long, value_name = "N")]
+    deposit_best_every: Option<u32>,
     /// Warps an ant on a GPU without candidate lists; measured if not given
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     warps: Option<u32>,
@@ -194,9 +204,15 @@ impl Chosen {
                     chains: search.chains,
                     tile: search.tile,
                     width: search.width,
+                    improvement: search.improvement,
+                    moves: search.moves,
+                    descent_only: args.stop.descent_only,
                 };
                 settings.check()?;
                 Ok(Chosen::Ils(settings))
+            }
+            Algorithm::Mmas if args.stop.descent_only => {
+                Err(Error::Usage("--descent-only is for --algorithm ils".to_owned()))
             }
             Algorithm::Mmas => {
                 let settings = mmas::Settings {
@@ -418,6 +434,7 @@ impl StopArgs {
         let given = self.time.is_some()
             || self.iterations.is_some()
             || self.target.is_some()
+            || self.descent_only
             || self.stagnation.is_some();
         let optimum = instance.best_known().filter(|known| known.proven).map(|known| known.cost);
         Stop {

@@ -35,6 +35,7 @@ pub(super) fn known(known: Option<Known>, gap: Option<f64>) -> String {
 
 fn best_found(report: &Report) -> String {
     match report.best_iteration {
+        0 if report.stopped_by == StopReason::LocalOptimum => "a descent without kicks".to_owned(),
         0 => "none better than the tour it began with".to_owned(),
         iteration => format!("the best in number {iteration}"),
     }
@@ -45,6 +46,7 @@ fn stopped(reason: StopReason) -> &'static str {
         StopReason::Time => "stopped by the time limit",
         StopReason::Iterations => "all that were asked for",
         StopReason::Target => "stopped at the target or the optimum",
+        StopReason::LocalOptimum => "stopped at a local optimum",
         StopReason::Stagnation => "stopped by stagnation",
         StopReason::Interrupt => "interrupted",
         StopReason::Failure => "cut short by a failure",

@@ -17,7 +17,7 @@ use super::local_search::{LocalSearch, MOST_NEIGHBORS};
 use super::problem::Problem;
 use super::start::{self, Start};
 use super::stop::{Stop, StopReason};
-use super::{Progress, Solution, SolveError, cells, exhaustive, verified};
+use super::{Progress, Solution, SolveError, cells, descent, exhaustive, verified};
 use crate::backend::{Backend, Chains};
 use crate::instance::{Instance, nearest, quadrant};
 
@@ -34,6 +34,39 @@ pub enum Acceptance {
     /// If it is not much longer: less and less so as the run goes on
     #[default]
     Annealing,
+}
+
+impl From<Acceptance> for Accept {
+    fn from(acceptance: Acceptance) -> Accept {
+        match acceptance {
+            Acceptance::Better => Accept::Better,
+            Acceptance::BetterOrEqual => Accept::BetterOrEqual,
+            Acceptance::Always => Accept::Always,
+            Acceptance::Annealing => Accept::Annealing,
+        }
+    }
+}
+
+/// Which improving move is made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum Improvement {
+    /// The best around the first node that has one; in tiles
+    #[default]
+    First,
+    /// The best of the whole tour
+    Best,
+}
+
+/// How many moves of the whole tour are made at a time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum Moves {
+    /// All that are better than what they would meet
+    #[default]
+    Many,
+    /// The best one
+    One,
 }
 
 /// Which neighbours a node's list holds.
@@ -75,6 +108,12 @@ pub struct Settings {
     pub tile: Option<u32>,
     /// Nodes that a descent looks at together: on a GPU, warps of a tile.
     pub width: Option<u32>,
+    /// Which improving move is made. With the best of all there is one chain, without tiles.
+    pub improvement: Improvement,
+    /// How many moves are made at a time, if the best of all is looked for.
+    pub moves: Moves,
+    /// No kicks: the first local optimum ends the run.
+    pub descent_only: bool,
 }
 
 impl Default for Settings {
@@ -92,6 +131,9 @@ impl Default for Settings {
             chains: None,
             tile: None,
             width: None,
+            improvement: Improvement::default(),
+            moves: Moves::default(),
+            descent_only: false,
         }
     }
 }
@@ -229,6 +271,11 @@ pub fn solve(
     let start_cost =
         instance.check_tour(&start).map_err(|e| SolveError::Settings(format!("--initial-tour: {e}")))?;
     let problem = Problem::for_search(instance, &near, start);
+    let name = backend.machine().backend;
+    if settings.improvement == Improvement::Best {
+        let run = descent::Run { begin, settings, stop, observe };
+        return run.solve(&problem, backend, start_cost)?.finish(begin, instance, &problem, name);
+    }
     let spec = spec(&problem, settings, backend, stop, start_cost);
     let mut chains = backend.chains(&problem, &spec)?;
     let mut run = Run {
@@ -237,6 +284,7 @@ pub fn solve(
         mean_edge: start_cost as f32 / problem.n() as f32,
         temperature: settings.temperature,
         annealing: settings.accept == Acceptance::Annealing,
+        descent_only: settings.descent_only,
         seed: settings.seed,
         n: problem.n(),
         chains: spec.chains,
@@ -256,7 +304,7 @@ pub fn solve(
             StopReason::Failure
         }
     };
-    run.finish(instance, &problem, backend.machine().backend, chains.as_mut(), stopped_by)
+    run.end(chains.as_mut(), stopped_by)?.finish(begin, instance, &problem, name)
 }
 
 /// The layout of the chains for a problem.
@@ -280,17 +328,13 @@ fn spec(
     ChainsSpec {
         seed: settings.seed,
         local_search: settings.local_search,
-        chains: settings.chains.unwrap_or(chains),
+        // Without kicks all chains would do the same.
+        chains: if settings.descent_only { 1 } else { settings.chains.unwrap_or(chains) },
         tiles,
         width: settings.width.unwrap_or_else(|| backend.default_width()),
         breadth: settings.breadth.min(problem.search_k()),
         segment: settings.segment,
-        accept: match settings.accept {
-            Acceptance::Better => Accept::Better,
-            Acceptance::BetterOrEqual => Accept::BetterOrEqual,
-            Acceptance::Always => Accept::Always,
-            Acceptance::Annealing => Accept::Annealing,
-        },
+        accept: settings.accept.into(),
         target: stop.target.unwrap_or(i64::MIN),
         start_cost,
         cells,
@@ -300,7 +344,7 @@ fn spec(
 /// How long a batch of rounds should take: short enough to react, long enough to keep a GPU busy.
 const BATCH: Duration = Duration::from_millis(100);
 /// How often an improved tour is brought back, so that little is lost if the device fails.
-const KEEP_EVERY: Duration = Duration::from_secs(5);
+pub(super) const KEEP_EVERY: Duration = Duration::from_secs(5);
 
 struct Run {
     begin: Instant,
@@ -308,6 +352,7 @@ struct Run {
     mean_edge: f32,
     temperature: f32,
     annealing: bool,
+    descent_only: bool,
     seed: u64,
     n: u32,
     chains: u32,
@@ -324,19 +369,24 @@ struct Run {
     failure: Option<String>,
 }
 
+/// How much of a run is done, from 0 to 1, where something tells.
+pub(super) fn progress(stop: &Stop, begin: Instant, setup: Duration, kicks: u64) -> f32 {
+    let time = stop.time.map(|t| {
+        let searching = t.saturating_sub(setup).as_secs_f64().max(1e-9);
+        (begin.elapsed().saturating_sub(setup).as_secs_f64() / searching) as f32
+    });
+    let kicks = stop.iterations.map(|i| kicks as f32 / i as f32);
+    // Without an end there is nothing to cool down towards.
+    time.into_iter()
+        .chain(kicks)
+        .fold(None, |most: Option<f32>, p| Some(most.map_or(p, |m| m.max(p))))
+        .unwrap_or(1.0)
+}
+
 impl Run {
-    /// How much of the run is done, from 0 to 1, where something tells.
-    fn progress(&self, stop: &Stop) -> f32 {
-        let time = stop.time.map(|t| {
-            let searching = t.saturating_sub(self.setup).as_secs_f64().max(1e-9);
-            (self.begin.elapsed().saturating_sub(self.setup).as_secs_f64() / searching) as f32
-        });
-        let kicks = stop.iterations.map(|i| self.kicks as f32 / i as f32);
-        // Without an end there is nothing to cool down towards.
-        time.into_iter()
-            .chain(kicks)
-            .fold(None, |most: Option<f32>, p| Some(most.map_or(p, |m| m.max(p))))
-            .unwrap_or(1.0)
+    /// Rounds that cut the tour in every way there is.
+    fn cycle(&self) -> u32 {
+        if self.tiles == 1 { 1 } else { 2 * PARTITIONS as u32 }
     }
 
     /// The next round: windows and cells by turns, with as many kicks as nodes unless fewer are left.
@@ -344,7 +394,7 @@ impl Run {
         let number = self.round;
         let windows = self.partitions == 0 || number.is_multiple_of(2);
         let offset = Stream::new(self.seed, number, u32::MAX).step(0).below(0, self.n);
-        let most = u64::from(part(self.n, self.tiles, 0).1.max(1));
+        let most = if self.descent_only { 0 } else { u64::from(part(self.n, self.tiles, 0).1.max(1)) };
         let kicks = left.div_ceil(u64::from(self.tiles)).min(most) as u32;
         let bits = 32 - (self.chains - 1).leading_zeros();
         let tournament = self.chains > 1 && number % TOURNAMENT == TOURNAMENT - 1;
@@ -363,7 +413,7 @@ impl Run {
             } else {
                 Tiling::Cells((number / 2) as usize % self.partitions)
             },
-            descend_first: number < if self.tiles == 1 { 1 } else { DESCENTS },
+            descend_first: self.descent_only || number < if self.tiles == 1 { 1 } else { DESCENTS },
             rival_bit: if tournament { 1 << (number / TOURNAMENT % bits) } else { 0 },
         }
     }
@@ -381,6 +431,9 @@ impl Run {
             if let Some(reason) = stop.reason(elapsed, self.kicks, self.best_kicks, self.state.best_cost) {
                 return Ok(reason);
             }
+            if self.descent_only && self.state.rounds - self.state.best_round >= self.cycle() {
+                return Ok(StopReason::LocalOptimum);
+            }
             let mut kicks = self.kicks;
             let mut rounds = Vec::new();
             while (rounds.len() as u64) < batch {
@@ -388,7 +441,7 @@ impl Run {
                 if left == 0 {
                     break;
                 }
-                rounds.push(self.next_round(self.progress(stop), left));
+                rounds.push(self.next_round(progress(stop, self.begin, self.setup, self.kicks), left));
             }
             let before = Instant::now();
             let begin = self.begin;
@@ -421,47 +474,74 @@ impl Run {
         }
     }
 
-    fn finish(
-        mut self,
-        instance: &Instance,
-        problem: &Problem,
-        backend: &'static str,
-        chains: &mut dyn Chains,
-        stopped_by: StopReason,
-    ) -> Result<Solution, SolveError> {
-        let found = match &self.failure {
-            None => Some((self.state.best_cost, chains.best_tour()?)),
-            Some(_) => self.kept.take(),
-        };
-        let mut solution = Solution {
-            tour: problem.start_tour().to_vec(),
-            cost: problem.unit_cost(),
+    fn end(mut self, chains: &mut dyn Chains, stopped_by: StopReason) -> Result<End, SolveError> {
+        Ok(End {
+            setup: self.setup,
             iterations: self.kicks,
-            best_iteration: 0,
-            seconds: 0.0,
-            setup_seconds: self.setup.as_secs_f64(),
+            best_iteration: self.best_kicks,
             tours: self.kicks * u64::from(self.chains),
             stopped_by,
             layout: chains.describe(),
+            found: match &self.failure {
+                None => Some((self.state.best_cost, chains.best_tour()?)),
+                Some(_) => self.kept.take(),
+            },
+            failure: self.failure,
+        })
+    }
+}
+
+/// What a run ends with.
+pub(super) struct End {
+    pub setup: Duration,
+    pub iterations: u64,
+    pub best_iteration: u64,
+    pub tours: u64,
+    pub stopped_by: StopReason,
+    pub layout: String,
+    /// The best tour in the problem's numbering, and its length as the backend says.
+    pub found: Option<(i64, Vec<u32>)>,
+    pub failure: Option<String>,
+}
+
+impl End {
+    /// The solution: what was found if it is right, else the start tour.
+    pub(super) fn finish(
+        self,
+        begin: Instant,
+        instance: &Instance,
+        problem: &Problem,
+        backend: &'static str,
+    ) -> Result<Solution, SolveError> {
+        let mut solution = Solution {
+            tour: problem.start_tour().to_vec(),
+            cost: problem.unit_cost(),
+            iterations: self.iterations,
+            best_iteration: 0,
+            seconds: 0.0,
+            setup_seconds: self.setup.as_secs_f64(),
+            tours: self.tours,
+            stopped_by: self.stopped_by,
+            layout: self.layout,
             failure: self.failure,
         };
-        if let Some((cost, tour)) = found {
+        if let Some((cost, tour)) = self.found {
             let tour = super::checked_original(problem, &tour).ok_or(SolveError::Wrong {
                 backend,
                 what: "a tour with a node that does not exist".to_string(),
             })?;
             verified(instance, backend, &tour, cost)?;
             if cost <= solution.cost {
-                solution = Solution { tour, cost, best_iteration: self.best_kicks, ..solution };
+                solution = Solution { tour, cost, best_iteration: self.best_iteration, ..solution };
             }
         }
-        solution.seconds = self.begin.elapsed().as_secs_f64();
+        solution.seconds = begin.elapsed().as_secs_f64();
         Ok(solution)
     }
 }
 
 /// The size of the next batch, given how long this one took and how much time is left.
-fn next_batch(batch: u64, took: Duration, left: Option<Duration>) -> u64 {
+pub(super) fn next_batch(batch: u64, took: Duration, left: Option<Duration>) -> u64 {
     let goal = left.map_or(BATCH, |l| l.min(BATCH)).as_secs_f64();
     let each = took.as_secs_f64() / batch.max(1) as f64;
     ((goal / each.max(1e-7)) as u64).clamp(1, batch.max(1) * 4)

@@ -63,8 +63,9 @@ pub struct Settings {
     pub tabu: TabuKind,
     /// Warps an ant on a GPU, without candidate lists; `None`: measured in the first iterations.
     pub warps: Option<u32>,
-    /// The best tour of all deposits every so many iterations, else the iteration's best; 0: never.
-    pub deposit_best_every: u32,
+    /// The best tour of all deposits every so many iterations, else the iteration's best; 0: never. `None`: always with
+    /// local search, never without.
+    pub deposit_best_every: Option<u32>,
     /// What improves the ants' tours.
     pub local_search: LocalSearch,
     /// Neighbours of a node in it.
@@ -86,7 +87,7 @@ impl Default for Settings {
             selection: Selection::default(),
             tabu: TabuKind::default(),
             warps: None,
-            deposit_best_every: 0,
+            deposit_best_every: None,
             local_search: LocalSearch::None,
             neighbors: 8,
             breadth: 5,
@@ -137,7 +138,9 @@ impl Settings {
             selection: self.selection,
             tabu: self.tabu,
             warps: self.warps,
-            deposit_best_every: self.deposit_best_every,
+            deposit_best_every: self
+                .deposit_best_every
+                .unwrap_or(if self.local_search == LocalSearch::None { 0 } else { 1 }),
             // A tour of four nodes or fewer has nothing that could be improved by three edges.
             local_search: if n < FEWEST { LocalSearch::None } else { self.local_search },
             breadth: self.breadth.min(problem.search_k()),

@@ -1,6 +1,7 @@
 //! The solver loops, written against the backends' traits.
 
 pub mod cells;
+pub mod descent;
 pub mod ils;
 pub mod local_search;
 pub mod mmas;

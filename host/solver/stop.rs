@@ -33,6 +33,8 @@ pub enum StopReason {
     Target,
     /// No improvement for the given number of iterations.
     Stagnation,
+    /// No move of the local search made the tour shorter, and no kicks were wanted.
+    LocalOptimum,
     /// It was interrupted.
     Interrupt,
     /// An error; the best tour until then was kept.

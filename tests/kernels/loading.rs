@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use antwarp::backend::cuda::{Device, kernel_names, kernels, load_function, ptx, texts};
 
 use crate::gpu::gpu;
-use crate::{construct_candidates, construct_full, judge, tour_costs, trails};
+use crate::{best_moves, construct_candidates, construct_full, judge, tour_costs, trails};
 
 fn all_names() -> BTreeSet<String> {
     kernel_names().into_iter().chain(["block_canary".to_string()]).collect()
@@ -26,8 +26,14 @@ fn every_ptx_text_holds_the_kernels_the_host_knows_and_no_other() {
 
 #[test]
 fn every_kernel_has_a_test() {
-    let families =
-        [construct_full::NAMES, construct_candidates::NAMES, judge::NAMES, tour_costs::NAMES, trails::NAMES];
+    let families = [
+        construct_full::NAMES,
+        construct_candidates::NAMES,
+        judge::NAMES,
+        tour_costs::NAMES,
+        trails::NAMES,
+        best_moves::NAMES,
+    ];
     let tested: BTreeSet<String> = families.concat().into_iter().map(str::to_string).collect();
     assert_eq!(tested, kernel_names().into_iter().collect());
 }

@@ -5,6 +5,7 @@
 //! - `ANTWARP_REQUIRE_GPU=1`: no GPU is a failure.
 //! - `ANTWARP_TEST_SMALL=1`: small sizes only, for tools that slow kernels down (compute-sanitizer).
 
+mod best_moves;
 mod canary;
 mod colony;
 mod construct;

@@ -3,6 +3,50 @@
 use crate::node::NodeId;
 use crate::team::{Slots, Team};
 
+/// Positions in a row, which may go around the end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct Stretch {
+    /// The first position.
+    pub first: u32,
+    /// Number of positions.
+    pub length: u32,
+}
+
+impl Stretch {
+    /// What is reversed to replace the edges (a, b) and (c, d) of a tour of `n` nodes by (a, c) and (b, d), by the
+    /// nodes' positions: the shorter way between the edges.
+    #[inline(always)]
+    pub const fn between(n: u32, [a, b, c, d]: [u32; 4]) -> Stretch {
+        let forward = b == if a + 1 == n { 0 } else { a + 1 };
+        // With two nodes left both ways are right; the edges then coincide.
+        let (first, last) = if forward { (b, c) } else { (a, d) };
+        let length = if last >= first { last - first + 1 } else { last + n + 1 - first };
+        if 2 * length <= n {
+            Stretch { first, length }
+        } else {
+            Stretch { first: if last + 1 == n { 0 } else { last + 1 }, length: n - length }
+        }
+    }
+
+    /// Position number `i` of the stretch, in a tour of `n` nodes.
+    #[inline(always)]
+    pub const fn at(self, n: u32, i: u32) -> u32 {
+        let position = self.first + i;
+        if position >= n { position - n } else { position }
+    }
+
+    /// Where the node at a position is once the stretch is reversed.
+    #[inline(always)]
+    pub const fn reversed(self, n: u32, position: u32) -> u32 {
+        let offset = if position >= self.first { position - self.first } else { position + n - self.first };
+        if offset >= self.length {
+            return position;
+        }
+        self.at(n, self.length - 1 - offset)
+    }
+}
+
 /// See the [module](self). Between exchanges the two arrays are each other's inverse.
 pub struct ArrayTour<I> {
     n: u32,
@@ -45,6 +89,19 @@ impl<I: NodeId> ArrayTour<I> {
     #[inline(always)]
     pub fn n(self) -> u32 {
         self.n
+    }
+
+    /// Copies what another tour has at position and node `i`.
+    ///
+    /// # Safety
+    /// `i < n`, of both tours; nobody else reads or writes there.
+    #[inline(always)]
+    pub unsafe fn take(self, other: ArrayTour<I>, i: u32) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            self.order.set(i, other.order.get(i));
+            self.position.set(i, other.position.get(i));
+        }
     }
 
     /// The node at a position.
@@ -127,34 +184,31 @@ impl<I: NodeId> ArrayTour<I> {
     /// [`ArrayTour::can_exchange`] holds.
     #[inline(always)]
     pub unsafe fn exchange<T: Team>(self, team: T, [a, b, c, d]: [u32; 4]) {
-        // SAFETY: positions of nodes, wrapped around below n; each pair of elements is swapped by one member, and
-        // barriers stand between the positions read here and those written.
+        // SAFETY: positions of nodes; each pair of elements is swapped by one member, and barriers stand between the
+        // positions read here and those written.
         unsafe {
-            let n = self.n;
-            let (at_a, at_b, at_c, at_d) =
-                (self.position(a), self.position(b), self.position(c), self.position(d));
-            let forward = at_b == if at_a + 1 == n { 0 } else { at_a + 1 };
-            // With two nodes left both ways are right; the edges then coincide.
-            let (first, last) = if forward { (at_b, at_c) } else { (at_a, at_d) };
-            let length = if last >= first { last - first + 1 } else { last + n + 1 - first };
-            let (first, last, length) = if 2 * length <= n {
-                (first, last, length)
-            } else {
-                let (first, last) =
-                    (if last + 1 == n { 0 } else { last + 1 }, if first == 0 { n - 1 } else { first - 1 });
-                (first, last, n - length)
-            };
+            let at = [self.position(a), self.position(b), self.position(c), self.position(d)];
+            let stretch = Stretch::between(self.n, at);
             team.barrier();
-            team.for_each(length / 2, |i| {
-                let (x, y) = (first + i, last + n - i);
-                let (x, y) = (if x >= n { x - n } else { x }, if y >= n { y - n } else { y });
-                let (u, v) = (self.order.get(x), self.order.get(y));
-                self.order.set(x, v);
-                self.order.set(y, u);
-                self.position.set(v.get(), I::new(x));
-                self.position.set(u.get(), I::new(y));
-            });
+            team.for_each(stretch.length / 2, |i| self.swap(stretch, i));
             team.barrier();
+        }
+    }
+
+    /// Swaps the nodes at both ends of a stretch, `i` nodes inside. All swaps together reverse it.
+    ///
+    /// # Safety
+    /// The stretch is of this tour, `i` is below half its length, and nobody else reads or writes there.
+    #[inline(always)]
+    pub unsafe fn swap(self, stretch: Stretch, i: u32) {
+        // SAFETY: positions wrapped around below n.
+        unsafe {
+            let (x, y) = (stretch.at(self.n, i), stretch.at(self.n, stretch.length - 1 - i));
+            let (u, v) = (self.order.get(x), self.order.get(y));
+            self.order.set(x, v);
+            self.order.set(y, u);
+            self.position.set(v.get(), I::new(x));
+            self.position.set(u.get(), I::new(y));
         }
     }
 }

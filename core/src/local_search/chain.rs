@@ -51,7 +51,7 @@ const _: () = assert!(size_of::<Rules>() == 32);
 impl Rules {
     /// The most that a tour may get longer by a kick.
     #[inline(always)]
-    fn threshold(&self, bits: u32) -> i64 {
+    pub(super) fn threshold(&self, bits: u32) -> i64 {
         if self.accept == Accept::Better as u32 {
             -1
         } else if self.accept == Accept::Always as u32 {
@@ -117,7 +117,7 @@ pub unsafe fn chain<T: Team, O: Operator, I: NodeId, D: Distance, L: Links>(
             // Where links are in the way, shorter segments may fit between two of them.
             let mut segment = rules.segment;
             let longer = loop {
-                let cut = if segment == 0 { Cut::anywhere(draws, n) } else { Cut::local(draws, n, segment) };
+                let cut = Cut::of(draws, n, segment);
                 let longer = double_bridge(team, view, dirty, cut, journal);
                 segment /= 2;
                 if longer.is_some() || segment == 0 {

@@ -9,6 +9,7 @@
 
 pub mod ants;
 pub mod array;
+pub mod best;
 pub mod chain;
 pub mod chains;
 pub mod descend;

@@ -22,6 +22,12 @@ pub struct Cut {
 }
 
 impl Cut {
+    /// A cut with segments of up to `longest` nodes; 0: four edges anywhere.
+    #[inline(always)]
+    pub fn of(draws: Draws, n: u32, longest: u32) -> Cut {
+        if longest == 0 { Cut::anywhere(draws, n) } else { Cut::local(draws, n, longest) }
+    }
+
     /// Three segments in a row of up to `longest` nodes each, anywhere.
     ///
     /// `n` is at least 4, `longest` at least 1.
@@ -59,6 +65,41 @@ impl Cut {
         swap(&mut a, &mut b);
         Cut { first: draws.below(0, n), lengths: [a + 1, b - a, c - b] }
     }
+
+    /// The positions of the nodes at the cuts, along the tour: A's last; first and last of B, C, D; the one behind D.
+    #[inline(always)]
+    pub fn ends(self, n: u32) -> [u32; 8] {
+        let [b, c, d] = self.lengths;
+        let at = |offset: u32| {
+            let position = self.first + offset;
+            if position >= n { position - n } else { position }
+        };
+        [at(0), at(1), at(b), at(b + 1), at(b + c), at(b + c + 1), at(b + c + d), at(b + c + d + 1)]
+    }
+}
+
+/// Exchange number `step` of a double bridge, given the nodes at [`Cut::ends`].
+#[inline(always)]
+pub const fn step([a, b1, b2, c1, c2, d1, d2, e]: [u32; 8], step: u32) -> [u32; 4] {
+    match step {
+        0 => [a, b1, d2, e],
+        1 => [a, d2, d1, c2],
+        2 => [d2, c2, c1, b2],
+        _ => [c2, b2, b1, e],
+    }
+}
+
+/// How much longer a double bridge makes a tour, given the nodes at [`Cut::ends`].
+///
+/// # Safety
+/// All are nodes.
+#[inline(always)]
+pub unsafe fn longer<D: Distance>(distance: D, [a, b1, b2, c1, c2, d1, d2, e]: [u32; 8]) -> i64 {
+    // SAFETY: the caller's promise.
+    let length = |i, j| unsafe { distance.between(i, j) as i64 };
+    let added = length(a, d1) + length(d2, c1) + length(c2, b1) + length(b2, e);
+    let removed = length(a, b1) + length(b2, c1) + length(c2, d1) + length(d2, e);
+    added - removed
 }
 
 /// Turns A B C D into A D C B and sets the bits of the eight nodes at the cuts; waits for both. Returns how much longer
@@ -81,19 +122,14 @@ pub unsafe fn double_bridge<T: Team, I: NodeId, D: Distance, L: Links>(
         if !view.links.are_loose(team, view.tour, cut.first, b + c + d + 1) {
             return None;
         }
-        let at = |offset: u32| {
-            let position = cut.first + offset;
-            view.tour.at(if position >= n { position - n } else { position })
-        };
-        let a = at(0);
-        let (b1, b2, c1, c2, d1, d2) = (at(1), at(b), at(b + 1), at(b + c), at(b + c + 1), at(b + c + d));
-        let e = if b + c + d + 1 == n { a } else { at(b + c + d + 1) };
-        let length = |i, j| view.distance.between(i, j) as i64;
-        let added = length(a, d1) + length(d2, c1) + length(c2, b1) + length(b2, e);
-        let removed = length(a, b1) + length(b2, c1) + length(c2, d1) + length(d2, e);
-        let steps = [[a, b1, d2, e], [a, d2, d1, c2], [d2, c2, c1, b2], [c2, b2, b1, e]];
+        // Written out, here and below: an array that is read at a number known only when it runs would lie in memory.
+        let [p, q, r, s, t, u, v, w] = cut.ends(n);
+        let at = |position| view.tour.at(position);
+        let ends = [at(p), at(q), at(r), at(s), at(t), at(u), at(v), at(w)];
+        let longer = longer(view.distance, ends);
         team.barrier();
         team.for_each(8, |i| {
+            let [a, b1, b2, c1, c2, d1, d2, e] = ends;
             let node = match i {
                 0 => a,
                 1 => b1,
@@ -106,15 +142,14 @@ pub unsafe fn double_bridge<T: Team, I: NodeId, D: Distance, L: Links>(
             };
             dirty.insert::<T>(node);
         });
-        // Written out: an array that is read at a number known only when it runs would lie in memory.
-        journal.push(team, steps[0]);
-        view.tour.exchange(team, steps[0]);
-        journal.push(team, steps[1]);
-        view.tour.exchange(team, steps[1]);
-        journal.push(team, steps[2]);
-        view.tour.exchange(team, steps[2]);
-        journal.push(team, steps[3]);
-        view.tour.exchange(team, steps[3]);
-        Some(added - removed)
+        let mut exchange = |number| {
+            journal.push(team, step(ends, number));
+            view.tour.exchange(team, step(ends, number));
+        };
+        exchange(0);
+        exchange(1);
+        exchange(2);
+        exchange(3);
+        Some(longer)
     }
 }

@@ -13,6 +13,7 @@ impl Number for u16 {}
 impl Number for u32 {}
 impl Number for i32 {}
 impl Number for i64 {}
+impl Number for u64 {}
 impl Number for f32 {}
 
 /// An array of numbers between two guards, which it checks at its end.

@@ -23,3 +23,13 @@ unsafe extern "unadjusted" {
 pub fn sync_threads() {
     barrier_cta(0)
 }
+
+/// Calls `work` for 0 .. n, each index on one thread of the grid.
+#[inline(always)]
+pub fn for_each(n: u32, mut work: impl FnMut(u32)) {
+    let mut i = block_idx() * block_dim() + thread_idx();
+    while i < n {
+        work(i);
+        i += grid_dim() * block_dim();
+    }
+}

@@ -2,9 +2,11 @@
 
 mod chains;
 mod colony;
+mod descent;
 
 pub use chains::{chains, default_chains};
 pub use colony::colony;
+pub use descent::descent;
 
 use super::error::bytes;
 use super::{BackendError, Machine};

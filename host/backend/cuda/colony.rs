@@ -24,7 +24,7 @@ use crate::solver::mmas::{ColonySpec, Selection, TabuKind};
 use crate::solver::problem::Problem;
 
 /// Threads of a warp.
-const WARP: u32 = 32;
+pub(super) const WARP: u32 = 32;
 /// Shared memory that a block team keeps for its reductions (`SHARED_BYTES` of the kernels' `cuda::block`).
 pub const TEAM_BYTES: u32 = 640;
 /// Most warps of a construction block; the kernels' launch bounds say 512 threads.

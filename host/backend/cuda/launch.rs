@@ -4,8 +4,10 @@
 use std::sync::Arc;
 
 use antwarp_core::kernels::{
-    ConstructArgs, CostArgs, JudgeArgs, JudgeChainsArgs, SearchArgs, TilesArgs, ToursArgs, TrailArgs,
+    ConstructArgs, CostArgs, JudgeArgs, JudgeChainsArgs, PassArgs, SearchArgs, TilesArgs, ToursArgs,
+    TrailArgs,
 };
+use antwarp_core::local_search::best::DescentState;
 use antwarp_core::local_search::chains::ChainsState;
 use antwarp_core::mmas::ColonyState;
 use cudarc::driver::{CudaFunction, CudaStream, DeviceRepr, LaunchConfig, PushKernelArg};

@@ -4,6 +4,7 @@
 mod buffer;
 mod chains;
 mod colony;
+mod descent;
 mod device;
 mod launch;
 mod module;
@@ -12,10 +13,12 @@ pub mod ptx;
 pub use buffer::{Buffer, Plain};
 pub use chains::{CudaChains, WIDTH, default_chains};
 pub use colony::{CudaColony, TEAM_BYTES};
+pub use descent::CudaDescent;
 pub use device::{Device, DeviceFacts, devices};
 pub use launch::{
     Compete, ConstructCandidates, ConstructFull, ImproveTiles, Judge, JudgeChains, KeepBest, Launch,
-    LocalSearch, PlaceEntries, PrepareTrails, StartPieces, TourCosts, UpdateTrails,
+    LocalSearch, MakeMoves, PlaceEntries, PrepareTrails, ProposeMoves, SelectMove, SettleTours, StartPieces,
+    TourCosts, TurnStretch, UpdateTrails,
 };
 pub use module::{KernelFacts, kernels, load_function, texts};
 
@@ -23,5 +26,6 @@ pub use module::{KernelFacts, kernels, load_function, texts};
 pub fn kernel_names() -> Vec<String> {
     let mut names = colony::kernel_names();
     names.extend(chains::kernel_names());
+    names.extend(descent::kernel_names());
     names
 }
