@@ -45,7 +45,7 @@ impl DescentSpec {
         DescentSpec {
             seed: settings.seed,
             local_search: settings.local_search,
-            breadth: settings.breadth.min(problem.k()),
+            breadth: settings.breadth.min(problem.search_k()),
             kicks: kicks.min(u64::from(u32::MAX)) as u32,
             segment: settings.segment,
             accept: settings.accept.into(),

@@ -17,9 +17,9 @@ use super::local_search::{LocalSearch, MOST_NEIGHBORS};
 use super::problem::Problem;
 use super::start::{self, Start};
 use super::stop::{Stop, StopReason};
-use super::{Progress, Solution, SolveError, cells, descent, exhaustive, verified};
+use super::{Progress, Solution, SolveError, cells, descent, exhaustive, verified, whole};
 use crate::backend::{Backend, Chains};
-use crate::instance::{Instance, nearest, quadrant};
+use crate::instance::{Instance, NeighborLists, nearest, quadrant};
 
 /// When a tour after a kick takes the place of the one before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
@@ -276,6 +276,7 @@ pub fn solve(
         let run = descent::Run { begin, settings, stop, observe };
         return run.solve(&problem, backend, start_cost)?.finish(begin, instance, &problem, name);
     }
+    let (problem, start_cost) = descended(instance, &near, problem, start_cost, settings, backend);
     let spec = spec(&problem, settings, backend, stop, start_cost);
     let mut chains = backend.chains(&problem, &spec)?;
     let mut run = Run {
@@ -307,6 +308,37 @@ pub fn solve(
     run.end(chains.as_mut(), stopped_by)?.finish(begin, instance, &problem, name)
 }
 
+/// Nodes up to which a random start tour is improved as a whole.
+const RANDOM_START: u32 = 20_000;
+
+/// The problem along its tour after a descent of the whole, where chains would begin with tiles.
+fn descended(
+    instance: &Instance,
+    near: &NeighborLists,
+    problem: Problem,
+    cost: i64,
+    settings: &Settings,
+    backend: &Backend,
+) -> (Problem, i64) {
+    let (tiles, _) = layout(&problem, settings, backend);
+    // From a random tour long ways are reversed at every step.
+    let too_long = settings.start == Start::Random && problem.n() > RANDOM_START;
+    if tiles == 1 || too_long {
+        return (problem, cost);
+    }
+    let (tour, gained) =
+        whole::descend(&problem, settings.local_search, settings.breadth.min(problem.search_k()));
+    (Problem::for_search(instance, near, problem.original(&tour)), cost - gained)
+}
+
+/// Tiles of a chain, and chains.
+fn layout(problem: &Problem, settings: &Settings, backend: &Backend) -> (u32, u32) {
+    match settings.tile {
+        Some(nodes) => (problem.n().div_ceil(nodes), 1),
+        None => backend.default_chains(problem),
+    }
+}
+
 /// The layout of the chains for a problem.
 fn spec(
     problem: &Problem,
@@ -316,10 +348,7 @@ fn spec(
     start_cost: i64,
 ) -> ChainsSpec {
     let n = problem.n();
-    let (tiles, chains) = match settings.tile {
-        Some(nodes) => (n.div_ceil(nodes), 1),
-        None => backend.default_chains(problem),
-    };
+    let (tiles, chains) = layout(problem, settings, backend);
     let planar = problem.metric().is_some_and(|m| m.is_planar());
     let partitions = if tiles > 1 && planar { PARTITIONS } else { 0 };
     // Any angles do that leave no two partitions, nor their quarter turns, close to each other.

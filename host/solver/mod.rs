@@ -8,6 +8,7 @@ pub mod mmas;
 pub mod problem;
 pub mod start;
 pub mod stop;
+pub mod whole;
 
 use std::time::Instant;
 
