@@ -23,8 +23,8 @@ use crate::solver::problem::{Places, Problem};
 const TILE: u32 = 750;
 /// Warps of a tile: nodes that they look at together.
 pub const WIDTH: u32 = 2;
-/// Most tiles that a multiprocessor works on at once: more share its time and its caches without getting further.
-const TILES_AT_ONCE: u32 = 16;
+/// Tiles that a multiprocessor works on at once: with more, each gets slower.
+const TILES_AT_ONCE: u32 = 4;
 
 /// Tiles of a chain, and as many chains as keep every multiprocessor busy.
 pub fn default_chains(device: &Device, problem: &Problem) -> (u32, u32) {
