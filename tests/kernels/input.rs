@@ -2,7 +2,7 @@
 
 use antwarp::instance::Instance;
 use antwarp::solver::local_search::LocalSearch;
-use antwarp::solver::problem::Places;
+use antwarp::solver::problem::{Places, Problem};
 use antwarp_core::distance::Distances;
 use antwarp_core::geometry::Point;
 use antwarp_core::kernels::BY_MATRIX;
@@ -172,6 +172,32 @@ pub fn instances(geometry: &str, n: u32) -> Vec<Instance> {
             vec![plane(Metric::Man2d, 0.25), symmetric(n), scattered(n, Metric::Geo, [170.0, 350.0], 0.5)]
         }
     }
+}
+
+/// Evaluates an expression with the geometry of a problem and its places.
+macro_rules! with_geometry {
+    ($problem:expr, |$geometry:ident, $places:ident| $do:expr) => {
+        match $problem.places() {
+            antwarp::solver::problem::Places::Grid { places: $places, up } => {
+                let $geometry = antwarp_core::geometry::Grid { up: *up };
+                $do
+            }
+            antwarp::solver::problem::Places::Planar { places: $places, metric } => {
+                let $geometry = antwarp_core::geometry::Planar { metric: *metric };
+                $do
+            }
+            antwarp::solver::problem::Places::Numbered($places) => {
+                let $geometry = antwarp_core::geometry::Numbered { distances: $problem.distances() };
+                $do
+            }
+        }
+    };
+}
+pub(crate) use with_geometry;
+
+/// The matrix that kernels read: none where they compute distances.
+pub fn kernel_matrix(problem: &Problem) -> Vec<i32> {
+    if problem.device_metric() == BY_MATRIX { problem.computed_matrix() } else { Vec::new() }
 }
 
 /// Places as the bytes that kernels read.

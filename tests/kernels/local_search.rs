@@ -4,9 +4,9 @@ use antwarp::backend::cuda::{Device, Launch, LocalSearch as Search, TEAM_BYTES};
 use antwarp::instance::Instance;
 use antwarp::solver::local_search::LocalSearch;
 use antwarp::solver::mmas::Settings;
-use antwarp::solver::problem::{Places, Problem};
-use antwarp_core::geometry::{self, Geometry, Grid, Numbered, Planar};
-use antwarp_core::kernels::{BY_MATRIX, SearchArgs};
+use antwarp::solver::problem::Problem;
+use antwarp_core::geometry::{self, Geometry};
+use antwarp_core::kernels::SearchArgs;
 use antwarp_core::local_search::ants::{self, Tables};
 use antwarp_core::local_search::{Operator, Or2opt, OrOpt, ThreeOpt, TwoOpt};
 use antwarp_core::node::NodeId;
@@ -17,7 +17,10 @@ use crate::construct::{assert_same_tours, has_shared, state};
 use crate::gpu::{
     Poison, download, gpu, guarded, id_bytes, ids, load, poisoned, reserve_shared, sizes, upload,
 };
-use crate::input::{GEOMETRIES, OPERATORS, Quad, Random, instances, is_tour, numbers, place_bytes, typed};
+use crate::input::{
+    GEOMETRIES, OPERATORS, Quad, Random, instances, is_tour, kernel_matrix, numbers, place_bytes, typed,
+    with_geometry,
+};
 
 /// The kernels tested here.
 pub const NAMES: &[&str] = &[
@@ -116,14 +119,7 @@ impl Case {
 
     /// What the CPU makes of the tours.
     fn expected<O: Operator, I: NodeId>(&self) -> Vec<u32> {
-        let problem = &self.problem;
-        match problem.places() {
-            Places::Grid { places, up } => self.improved::<O, I, _>(Grid { up: *up }, places),
-            Places::Planar { places, metric } => self.improved::<O, I, _>(Planar { metric: *metric }, places),
-            Places::Numbered(places) => {
-                self.improved::<O, I, _>(Numbered { distances: problem.distances() }, places)
-            }
-        }
+        with_geometry!(self.problem, |geometry, places| self.improved::<O, I, _>(geometry, places))
     }
 
     fn improved<O: Operator, I: NodeId, G: Geometry>(&self, geometry: G, places: &[G::Place]) -> Vec<u32> {
@@ -165,20 +161,18 @@ impl Case {
             return None;
         }
         reserve_shared(device, &kernel.function, shared);
-        let metric = problem.device_metric();
-        let matrix = if metric == BY_MATRIX { problem.computed_matrix() } else { Vec::new() };
         let args = SearchArgs {
             memory: memory as u64,
             n: problem.n(),
             tours: TOURS,
             k: problem.search_k(),
             breadth: BREADTH,
-            metric,
+            metric: problem.device_metric(),
             padding: 0,
         };
         let lists = upload(device, &id_bytes::<I>(problem.neighbors()));
         let places = upload(device, &place_bytes(problem.places()));
-        let (points, matrix) = (upload(device, problem.points()), upload(device, &matrix));
+        let (points, matrix) = (upload(device, problem.points()), upload(device, &kernel_matrix(problem)));
         let (successor, predecessor) = (upload(device, &self.successor), upload(device, &self.predecessor));
         let mut memory = poisoned::<u8>(device, if is_shared { 0 } else { grid as usize * memory });
         let mut tours = guarded(device, &id_bytes::<I>(&self.tours));

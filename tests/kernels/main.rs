@@ -19,5 +19,6 @@ mod judge;
 mod loading;
 mod local_search;
 mod rounds;
+mod tiles;
 mod tour_costs;
 mod trails;
