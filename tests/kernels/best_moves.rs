@@ -7,7 +7,6 @@ use antwarp::instance::generate::uniform;
 use antwarp::instance::{Instance, nearest};
 use antwarp::solver::descent::DescentSpec;
 use antwarp::solver::ils::{Acceptance, Moves, Settings};
-use antwarp::solver::local_search::LocalSearch;
 use antwarp::solver::problem::{Places, Problem};
 use antwarp::solver::start::{self, Start};
 use antwarp::solver::stop::Stop;
@@ -15,7 +14,7 @@ use antwarp_core::local_search::best::DescentState;
 use antwarp_core::metric::Metric;
 
 use crate::gpu::{gpu, sizes};
-use crate::input::{Random, is_tour};
+use crate::input::{OPERATORS, Random, is_tour};
 
 /// The kernels tested here.
 pub const NAMES: &[&str] = &[
@@ -42,8 +41,6 @@ pub const NAMES: &[&str] = &[
 /// 3,000 nodes: some moves are too long to claim anything.
 const SIZES: [u32; 4] = [8, 40, 300, 3000];
 const KICKS: u64 = 6;
-const OPERATORS: [LocalSearch; 4] =
-    [LocalSearch::TwoOpt, LocalSearch::OrOpt, LocalSearch::Or2opt, LocalSearch::ThreeOpt];
 
 /// The state after every batch, and the best tour at that time.
 type History = Vec<(DescentState, Vec<u32>)>;

@@ -25,7 +25,8 @@ fn history(colony: &mut dyn Colony) -> History {
     (0..ITERATIONS).map(step).collect()
 }
 
-struct Case {
+/// A colony and what it does on the CPU.
+pub struct Case {
     name: String,
     problem: Problem,
     spec: ColonySpec,
@@ -33,7 +34,8 @@ struct Case {
 }
 
 impl Case {
-    fn new(instance: &Instance, settings: Settings) -> Case {
+    /// Runs it on the CPU.
+    pub fn new(instance: &Instance, settings: Settings) -> Case {
         let problem = Problem::new(instance, settings.candidates, settings.neighbors);
         let (backend, _) = Backend::open(Choice::Cpu).expect("the CPU");
         let spec = settings.spec(&problem, &backend, &Stop::default());
@@ -46,7 +48,8 @@ impl Case {
         Case { name, problem, spec, cpu }
     }
 
-    fn check(&self, device: &Device) {
+    /// Runs it on the GPU.
+    pub fn check(&self, device: &Device) {
         let mut colony = CudaColony::new(device, &self.problem, &self.spec).unwrap_or_else(|e| panic!("{e}"));
         for (i, (gpu, cpu)) in history(&mut colony).iter().zip(&self.cpu).enumerate() {
             let what = format!("{}, iteration {i}, on the GPU and the CPU", self.name);
@@ -77,7 +80,7 @@ fn settings(selection: Selection, tabu: TabuKind, n: u32, candidates: Option<u32
         tabu,
         // 40 nodes: the default; 200: measured; 500: given.
         warps: (n == 500).then_some(3),
-        deposit_best_every: if n == 200 { 3 } else { 0 },
+        deposit_best_every: Some(if n == 200 { 3 } else { 0 }),
         ..Settings::default()
     }
 }

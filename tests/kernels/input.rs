@@ -1,6 +1,10 @@
 //! Random inputs.
 
+use antwarp::instance::Instance;
+use antwarp::solver::local_search::LocalSearch;
+use antwarp::solver::problem::{Places, Problem};
 use antwarp_core::distance::Distances;
+use antwarp_core::geometry::Point;
 use antwarp_core::kernels::BY_MATRIX;
 use antwarp_core::metric::Metric;
 use antwarp_core::node::NodeId;
@@ -125,6 +129,85 @@ impl Geometry {
     /// For messages.
     pub fn name(&self) -> &'static str {
         self.metric.map_or("matrix", Metric::keyword)
+    }
+}
+
+/// Every local search.
+pub const OPERATORS: [LocalSearch; 4] =
+    [LocalSearch::TwoOpt, LocalSearch::OrOpt, LocalSearch::Or2opt, LocalSearch::ThreeOpt];
+/// How kernels of local search are told where nodes are, as in their names.
+pub const GEOMETRIES: [&str; 3] = ["grid", "planar", "numbered"];
+
+/// n random points, some of them at one place, that are multiples of `unit`.
+fn scattered(n: u32, metric: Metric, [width, height]: [f64; 2], unit: f64) -> Instance {
+    let mut random = Random::new(u64::from(n));
+    let mut coordinate = |extent: f64| ((random.unit() - 0.5) * extent / unit).round() * unit;
+    let mut points: Vec<_> = (0..n).map(|_| [coordinate(width), coordinate(height), 0.0]).collect();
+    for i in (7..points.len()).step_by(16) {
+        points[i] = points[i - 5];
+    }
+    let name = format!("{n} nodes {}", metric.keyword());
+    Instance::from_points(name, metric, points).expect("an instance")
+}
+
+/// A random symmetric matrix.
+fn symmetric(n: u32) -> Instance {
+    let mut random = Random::new(u64::from(n));
+    let mut matrix = vec![0; (n * n) as usize];
+    for (i, j) in (0..n).flat_map(|i| (0..i).map(move |j| (i, j))) {
+        let distance = random.below(1 << 20) as i32 >> random.below(20);
+        matrix[(i * n + j) as usize] = distance;
+        matrix[(j * n + i) as usize] = distance;
+    }
+    Instance::from_matrix(format!("{n} nodes by matrix"), matrix).expect("an instance")
+}
+
+/// Symmetric instances whose nodes are told in this way.
+pub fn instances(geometry: &str, n: u32) -> Vec<Instance> {
+    let plane = |metric, unit| scattered(n, metric, [1e4, 1e4], unit);
+    match geometry {
+        "grid" => vec![plane(Metric::Euc2d, 1.0), plane(Metric::Ceil2d, 1.0)],
+        "planar" => vec![plane(Metric::Euc2d, 0.125), plane(Metric::Att, 1.0)],
+        _ => {
+            vec![plane(Metric::Man2d, 0.25), symmetric(n), scattered(n, Metric::Geo, [170.0, 350.0], 0.5)]
+        }
+    }
+}
+
+/// Evaluates an expression with the geometry of a problem and its places.
+macro_rules! with_geometry {
+    ($problem:expr, |$geometry:ident, $places:ident| $do:expr) => {
+        match $problem.places() {
+            antwarp::solver::problem::Places::Grid { places: $places, up } => {
+                let $geometry = antwarp_core::geometry::Grid { up: *up };
+                $do
+            }
+            antwarp::solver::problem::Places::Planar { places: $places, metric } => {
+                let $geometry = antwarp_core::geometry::Planar { metric: *metric };
+                $do
+            }
+            antwarp::solver::problem::Places::Numbered($places) => {
+                let $geometry = antwarp_core::geometry::Numbered { distances: $problem.distances() };
+                $do
+            }
+        }
+    };
+}
+pub(crate) use with_geometry;
+
+/// The matrix that kernels read: none where they compute distances.
+pub fn kernel_matrix(problem: &Problem) -> Vec<i32> {
+    if problem.device_metric() == BY_MATRIX { problem.computed_matrix() } else { Vec::new() }
+}
+
+/// Places as the bytes that kernels read.
+pub fn place_bytes(places: &Places) -> Vec<u8> {
+    match places {
+        Places::Grid { places, .. } => places.iter().flat_map(|p| p.to_ne_bytes()).collect(),
+        Places::Planar { places, .. } => {
+            places.iter().flat_map(|&Point(x, y)| [x, y]).flat_map(f64::to_ne_bytes).collect()
+        }
+        Places::Numbered(places) => places.iter().flat_map(|p| p.to_ne_bytes()).collect(),
     }
 }
 

@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use antwarp::backend::cuda::{Device, kernel_names, kernels, load_function, ptx, texts};
 
 use crate::gpu::gpu;
-use crate::{best_moves, construct_candidates, construct_full, judge, tour_costs, trails};
+use crate::{
+    best_moves, chains, construct_candidates, construct_full, judge, local_search, rounds, tour_costs, trails,
+};
 
 fn all_names() -> BTreeSet<String> {
     kernel_names().into_iter().chain(["block_canary".to_string()]).collect()
@@ -33,6 +35,9 @@ fn every_kernel_has_a_test() {
         tour_costs::NAMES,
         trails::NAMES,
         best_moves::NAMES,
+        chains::NAMES,
+        local_search::NAMES,
+        rounds::NAMES,
     ];
     let tested: BTreeSet<String> = families.concat().into_iter().map(str::to_string).collect();
     assert_eq!(tested, kernel_names().into_iter().collect());

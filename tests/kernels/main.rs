@@ -7,6 +7,7 @@
 
 mod best_moves;
 mod canary;
+mod chains;
 mod colony;
 mod construct;
 mod construct_candidates;
@@ -16,5 +17,8 @@ mod gpu;
 mod input;
 mod judge;
 mod loading;
+mod local_search;
+mod rounds;
+mod tiles;
 mod tour_costs;
 mod trails;
