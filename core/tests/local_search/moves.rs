@@ -2,7 +2,7 @@
 
 use crate::common::teams::Shareable;
 use crate::world::{
-    Bench, Crew, Dice, Edge, Job, World, any_move, changes, crews, edge, edges, replaced, tour_of,
+    Bench, Crew, Dice, Edge, Job, World, any_move, changes, crews, edge, edges, own, replaced, tour_of,
 };
 use antwarp_core::geometry::{Numbered, Places};
 use antwarp_core::local_search::links::Free;
@@ -34,7 +34,12 @@ impl<I: NodeId, O: Operator> Job for AllMoves<I, Places<Numbered>, O> {
                 team.barrier();
                 // SAFETY: a node, and nobody changes the tour.
                 unsafe {
-                    behind = view.best::<T, O>(team, t1, behind);
+                    let found = view.best::<T, O>(team, t1, behind);
+                    // The scratch memory is the parts' from here on.
+                    team.barrier();
+                    let of_part = own(team, view).best::<T::Part, O>(team.part(), t1, behind);
+                    assert_eq!(of_part, found);
+                    behind = found;
                     if behind.gain == 0 {
                         break;
                     }
