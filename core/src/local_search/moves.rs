@@ -480,10 +480,9 @@ impl<I: NodeId, D: Distance, L: Links> View<I, D, L> {
                             to_t3: (b >> 32) as u32,
                         };
                         let (j, side) = (choice / 2, choice % 2);
-                        if side == 0 || !self.parts::<O>(opening.way).2 {
-                            if let Some(second) = self.second(opening, j) {
-                                best = best.or(self.triple::<O>(t1, opening, second, (j, side), behind));
-                            }
+                        let is_one = side == 0 || !self.parts::<O>(opening.way).2;
+                        if is_one && let Some(second) = self.second(opening, j) {
+                            best = best.or(self.triple::<O>(t1, opening, second, (j, side), behind));
                         }
                         choice += team.size();
                     }
