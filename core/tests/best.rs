@@ -303,7 +303,7 @@ fn check_crews<O: Operator>(world: &World) {
 #[test]
 fn every_crew_does_the_same() {
     // Few places: many moves gain the same.
-    let world = World::new(36, 6, 12, 9);
+    let world = World::new(28, 6, 10, 9);
     check_crews::<TwoOpt>(&world);
     check_crews::<OrOpt>(&world);
     check_crews::<Or2opt>(&world);

@@ -223,8 +223,8 @@ fn teams_find_the_same<O: Operator>(world: &World, tour: &[u32]) {
 #[test]
 fn teams_find_the_moves_that_one_thread_finds() {
     let mut dice = Dice::new(5);
-    let world = World::plane(17, 5, 6, &mut dice);
-    let tour = dice.shuffled(17);
+    let world = World::plane(12, 5, 6, &mut dice);
+    let tour = dice.shuffled(12);
     teams_find_the_same::<TwoOpt>(&world, &tour);
     teams_find_the_same::<OrOpt>(&world, &tour);
     teams_find_the_same::<ThreeOpt>(&world, &tour);

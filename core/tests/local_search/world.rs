@@ -359,6 +359,11 @@ pub fn crews() -> Vec<Crew> {
     all
 }
 
+/// Of [`crews`], those that differ most.
+pub fn some_crews() -> Vec<Crew> {
+    vec![Crew::Parts(2, 2), Crew::Parts(3, 1), Crew::Many(3, Order::Mixed)]
+}
+
 /// The best gain of a 2-opt move.
 pub fn best_two_opt(world: &World, tour: &[u32]) -> i64 {
     let (n, d) = (tour.len(), |a, b| world.gap(a, b));
