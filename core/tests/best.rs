@@ -7,6 +7,7 @@ use antwarp_core::local_search::array::Stretch;
 use antwarp_core::local_search::best::{self, Board, DescentState, MOST_CLAIMED, Proposal};
 use antwarp_core::local_search::chain::{Accept, Rules};
 use antwarp_core::local_search::links::Free;
+use antwarp_core::local_search::moves::scratch_words;
 use antwarp_core::local_search::perturb::STEPS;
 use antwarp_core::local_search::{ArrayTour, Operator, Or2opt, OrOpt, ThreeOpt, TwoOpt, View};
 use antwarp_core::rng::Stream;
@@ -130,6 +131,8 @@ impl<'w> Scene<'w> {
             // SAFETY: arrays of n elements, which the scene keeps.
             unsafe { ArrayTour::new(n, order.slots(), position.slots()) }
         });
+        let members = if let Crew::Team(size, _) = crew { size } else { 0 };
+        let mut scratch = Array::rubbish(scratch_words(members) as usize);
         let view = View {
             tour,
             lists: self.world.lists.as_ptr(),
@@ -137,6 +140,7 @@ impl<'w> Scene<'w> {
             breadth: self.world.k,
             distance: Places { geometry: GRID, start: self.world.places.as_ptr() },
             links: Free,
+            scratch: scratch.slots(),
         };
         let stream = Stream::new(5, 0, 0);
         let blocks = crew.blocks();
@@ -299,7 +303,7 @@ fn check_crews<O: Operator>(world: &World) {
 #[test]
 fn every_crew_does_the_same() {
     // Few places: many moves gain the same.
-    let world = World::new(36, 6, 12, 9);
+    let world = World::new(28, 6, 10, 9);
     check_crews::<TwoOpt>(&world);
     check_crews::<OrOpt>(&world);
     check_crews::<Or2opt>(&world);

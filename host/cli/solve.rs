@@ -95,9 +95,9 @@ struct SearchArgs {
     /// ils: begin with the tour of this file instead
     #[arg(long, value_name = "FILE")]
     initial_tour: Option<std::path::PathBuf>,
-    /// Neighbours in a node's list
-    #[arg(long, value_name = "N", default_value_t = ils::Settings::default().neighbors)]
-    neighbors: u32,
+    /// Neighbours in a node's list; 12 for ils and 8 for mmas if not given
+    #[arg(long, value_name = "N")]
+    neighbors: Option<u32>,
     /// ils: which neighbours a list holds
     #[arg(long, value_enum, default_value_t = Neighbors::default())]
     neighbor_lists: Neighbors,
@@ -194,7 +194,7 @@ impl Chosen {
                 let settings = ils::Settings {
                     seed: args.seed,
                     local_search: search.local_search.unwrap_or_default(),
-                    neighbors: search.neighbors,
+                    neighbors: search.neighbors.unwrap_or(ils::Settings::default().neighbors),
                     neighbor_lists: search.neighbor_lists,
                     breadth: search.breadth,
                     start: search.start,
@@ -228,7 +228,7 @@ impl Chosen {
                     warps: colony.warps,
                     deposit_best_every: colony.deposit_best_every,
                     local_search: search.local_search.unwrap_or(LocalSearch::None),
-                    neighbors: search.neighbors,
+                    neighbors: search.neighbors.unwrap_or(mmas::Settings::default().neighbors),
                     breadth: search.breadth,
                 };
                 settings.check()?;

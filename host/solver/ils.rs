@@ -74,9 +74,9 @@ pub enum Moves {
 #[serde(rename_all = "kebab-case")]
 pub enum Neighbors {
     /// The nearest
-    #[default]
     Nearest,
     /// The nearest in each quadrant around it
+    #[default]
     Quadrant,
 }
 
@@ -121,7 +121,7 @@ impl Default for Settings {
         Settings {
             seed: 1,
             local_search: LocalSearch::default(),
-            neighbors: 8,
+            neighbors: 12,
             neighbor_lists: Neighbors::default(),
             breadth: 5,
             start: Start::default(),

@@ -21,7 +21,8 @@ pub struct View<I, D, L> {
     pub distance: D,
     /// Edges that must stay.
     pub links: L,
-    /// Memory of the part of the team that this member is in, [`scratch_words`] of it; a team of one needs none.
+    /// Memory of the team that looks for moves (in a descent, of each part of its team), [`scratch_words`] of it; a team
+    /// of one needs none.
     pub scratch: Slots<u64>,
 }
 
@@ -480,9 +481,8 @@ impl<I: NodeId, D: Distance, L: Links> View<I, D, L> {
                             to_t3: (b >> 32) as u32,
                         };
                         let (j, side) = (choice / 2, choice % 2);
-                        if (side == 0 || !self.parts::<O>(opening.way).2)
-                            && let Some(second) = self.second(opening, j)
-                        {
+                        let is_one = side == 0 || !self.parts::<O>(opening.way).2;
+                        if is_one && let Some(second) = self.second(opening, j) {
                             best = best.or(self.triple::<O>(t1, opening, second, (j, side), behind));
                         }
                         choice += team.size();

@@ -226,6 +226,9 @@ impl<'a> Team for PartMember<'a> {
     fn min(self, value: u64) -> u64 {
         self.whole.min(value)
     }
+    fn rank_among(self, flag: bool) -> (u32, u32) {
+        self.whole.rank_among(flag)
+    }
 }
 
 /// As [`run`], on a team of `parts` parts with `size` threads each, all at once.

@@ -1,12 +1,11 @@
 //! Descents: local optima against brute force, the same on every team, and back again.
 
-use crate::common::memory::Array;
 use crate::common::teams::{Order, Shareable};
 use crate::world::{
-    Bench, Crew, Dice, Job, World, any_move, best_or_opt, best_three_opt, best_two_opt, crews, edges,
+    Bench, Crew, Dice, Job, World, any_move, best_or_opt, best_three_opt, best_two_opt, crews, edges, own,
 };
 use antwarp_core::geometry::{Numbered, Places};
-use antwarp_core::local_search::descend::{self, descend, descend_together, proposal_words};
+use antwarp_core::local_search::descend::{self, Round, descend};
 use antwarp_core::local_search::links::Free;
 use antwarp_core::local_search::moves::Found;
 use antwarp_core::local_search::{Dirty, Operator, Or2opt, OrOpt, ThreeOpt, TwoOpt, View};
@@ -15,10 +14,21 @@ use std::marker::PhantomData;
 
 type Viewed = View<u16, Places<Numbered>, Free>;
 
+/// How many nodes a round looks at, and whether they come from stretches of their own.
+type Way = (u32, bool);
+
+const ONE_BY_ONE: Way = (1, false);
+
+/// All widths, side by side and spread.
+fn ways() -> impl Iterator<Item = Way> {
+    [1, 2, 3, 4, 8].into_iter().flat_map(|width| [(width, false), (width, true)])
+}
+
 /// A descent from all nodes: what it gained, and where it ended.
 struct Descend<O> {
     view: Shareable<Viewed>,
     dirty: Shareable<Dirty>,
+    round: Shareable<Round>,
     first: u32,
     operator: PhantomData<O>,
 }
@@ -26,40 +36,25 @@ struct Descend<O> {
 impl<O: Operator> Job for Descend<O> {
     type Result = (i64, u32);
     fn work<T: Team>(&self, team: T) -> (i64, u32) {
-        let (view, dirty, mut last) = (self.view.get(), self.dirty.get(), self.first);
-        // SAFETY: view and bits are this team's.
+        let (view, dirty, mut last) = (own(team, self.view.get()), self.dirty.get(), self.first);
+        // SAFETY: view, bits and proposals are this team's.
         unsafe {
             dirty.fill(team, true);
-            let gained = descend::<T, O, _, _, _>(team, view, dirty, &mut last, None);
+            let gained = descend::<T, O, _, _, _>(team, view, dirty, self.round.get(), &mut last, None);
             (gained, last)
         }
     }
 }
 
-/// The same for several moves a round.
-struct Together<O> {
-    view: Shareable<Viewed>,
-    dirty: Shareable<Dirty>,
-    proposals: Shareable<Slots<u32>>,
-    regions: u32,
-    operator: PhantomData<O>,
-}
-
-impl<O: Operator> Job for Together<O> {
-    type Result = i64;
-    fn work<T: Team>(&self, team: T) -> i64 {
-        // SAFETY: view, bits and proposals are this team's.
-        unsafe {
-            self.dirty.get().fill(team, true);
-            let (view, dirty, proposals) = (self.view.get(), self.dirty.get(), self.proposals.get());
-            descend_together::<T, O, _, _, _>(team, view, dirty, proposals, self.regions)
-        }
-    }
-}
-
-/// The tour after a descent, with its gain and where it ended.
-fn descended<O: Operator>(crew: Crew, world: &World, tour: &[u32], breadth: u32) -> (Vec<u32>, i64, u32) {
-    descended_from::<O>(crew, world, tour, breadth, world.n / 2)
+/// The tour after a descent, with its gain, which is exact, and where it ended.
+fn descended<O: Operator>(
+    crew: Crew,
+    world: &World,
+    tour: &[u32],
+    breadth: u32,
+    way: Way,
+) -> (Vec<u32>, i64, u32) {
+    descended_from::<O>(crew, world, tour, breadth, way, world.n / 2)
 }
 
 /// The same, from a node on.
@@ -68,29 +63,22 @@ fn descended_from<O: Operator>(
     world: &World,
     tour: &[u32],
     breadth: u32,
+    (width, spread): Way,
     first: u32,
 ) -> (Vec<u32>, i64, u32) {
     let mut bench = Bench::<u16>::of(world, tour, 0);
-    let view = Shareable::new(bench.view(world.numbered(), breadth, Free));
-    let dirty = Shareable::new(bench.dirty());
-    let operator = PhantomData::<O>;
-    let (gained, last) = crew.run(Descend { view, dirty, first, operator });
-    assert!(bench.dirty.iter().all(|&word| word == 0));
-    (bench.nodes(), gained, last)
-}
-
-fn descended_together<O: Operator>(crew: Crew, world: &World, tour: &[u32], regions: u32) -> (Vec<u32>, i64) {
-    let mut bench = Bench::<u16>::of(world, tour, 0);
-    let mut proposals = Array::<u32>::rubbish(proposal_words(regions) as usize);
-    let gained = crew.run(Together {
-        view: Shareable::new(bench.view(world.numbered(), world.k, Free)),
+    let (gained, last) = crew.run(Descend {
+        view: Shareable::new(bench.view(world.numbered(), breadth, Free)),
         dirty: Shareable::new(bench.dirty()),
-        proposals: Shareable::new(proposals.slots()),
-        regions,
+        round: Shareable::new(bench.round(width, spread)),
+        first,
         operator: PhantomData::<O>,
     });
     assert!(bench.dirty.iter().all(|&word| word == 0));
-    (bench.nodes(), gained)
+    let new = bench.nodes();
+    assert_eq!(gained, world.cost(tour) - world.cost(&new), "{crew:?}, {width} wide, spread: {spread}");
+    assert!(last < world.n);
+    (new, gained, last)
 }
 
 fn is_optimal<O: Operator>(world: &World, tour: &[u32]) {
@@ -110,26 +98,17 @@ fn ends_in_optima<O: Operator>(seed: u64) {
     let mut dice = Dice::new(seed);
     for n in (5..45).step_by(3).chain([60]) {
         let world = World::any(n, n, &mut dice);
-        let mut tour = dice.shuffled(n);
-        loop {
-            let (new, gained, _) = descended::<O>(Crew::One, &world, &tour, n);
-            assert_eq!(gained, world.cost(&tour) - world.cost(&new));
-            tour = new;
-            if gained == 0 {
-                break;
+        for way in [ONE_BY_ONE, (1 + n / 20, false), (1 + n / 20, true), (8, true)] {
+            let mut tour = dice.shuffled(n);
+            loop {
+                let (new, gained, _) = descended::<O>(Crew::One, &world, &tour, n, way);
+                tour = new;
+                if gained == 0 {
+                    break;
+                }
             }
+            is_optimal::<O>(&world, &tour);
         }
-        is_optimal::<O>(&world, &tour);
-        let mut tour = dice.shuffled(n);
-        loop {
-            let (new, gained) = descended_together::<O>(Crew::One, &world, &tour, 1 + n / 20);
-            assert_eq!(gained, world.cost(&tour) - world.cost(&new));
-            tour = new;
-            if gained == 0 {
-                break;
-            }
-        }
-        is_optimal::<O>(&world, &tour);
         let start = dice.shuffled(n);
         let mut bench = Bench::<u16>::of(&world, &start, 0);
         one_by_one::<O>(&world, &mut bench);
@@ -182,68 +161,60 @@ fn three_opt_ends_in_its_optima() {
     ends_in_optima::<ThreeOpt>(14);
 }
 
-/// All teams descend as one thread does.
+/// All teams descend as one thread does in rounds of the same width.
 fn teams_agree<O: Operator>(seed: u64) {
     let mut dice = Dice::new(seed);
-    for (n, extent) in [(20, 5), (70, 1000)] {
+    // One word of bits, and several; more stretches than words, and fewer.
+    for (n, extent) in [(20, 5), (70, 1000), (150, 1000)] {
         let world = World::plane(n, 6, extent, &mut dice);
         let start = dice.shuffled(n);
-        let alone = descended::<O>(Crew::One, &world, &start, 4);
-        assert!(alone.1 > 0);
-        for crew in crews() {
-            assert_eq!(descended::<O>(crew, &world, &start, 4), alone, "{crew:?}, n {n}");
-        }
-    }
-}
-
-#[test]
-fn teams_descend_as_one_thread_does() {
-    teams_agree::<TwoOpt>(21);
-    teams_agree::<OrOpt>(22);
-    teams_agree::<Or2opt>(23);
-    teams_agree::<ThreeOpt>(24);
-}
-
-/// All teams descend as one thread does with as many regions; gains are exact.
-fn teams_agree_together<O: Operator>(seed: u64) {
-    let mut dice = Dice::new(seed);
-    // One word of bits, and several; more regions than words, and fewer.
-    for (n, extent) in [(20, 5), (150, 1000)] {
-        let world = World::plane(n, 6, extent, &mut dice);
-        let start = dice.shuffled(n);
-        for regions in [1, 2, 3, 5, 8] {
-            let alone = descended_together::<O>(Crew::One, &world, &start, regions);
-            assert_eq!(alone.1, world.cost(&start) - world.cost(&alone.0), "n {n}, {regions} regions");
-            for crew in crews() {
-                // The larger instance on the teams that differ most.
-                if n > 100 && !matches!(crew, Crew::Parts(..) | Crew::Many(3, _)) {
-                    continue;
+        for way in ways() {
+            let alone = descended::<O>(Crew::One, &world, &start, 4, way);
+            assert!(alone.1 > 0);
+            for (number, crew) in crews().into_iter().enumerate() {
+                // The larger instances on the teams that differ most, and now and then on another.
+                let differs = matches!(crew, Crew::Parts(..) | Crew::Many(3, Order::Mixed));
+                if n == 20 && (way.0 == 3 || number as u32 % 2 == way.0 % 2)
+                    || differs && (n < 100 || number as u32 % 3 == way.0 % 3)
+                {
+                    let team = descended::<O>(crew, &world, &start, 4, way);
+                    assert_eq!(team, alone, "{crew:?}, n {n}, {way:?}");
                 }
-                let team = descended_together::<O>(crew, &world, &start, regions);
-                assert_eq!(team, alone, "{crew:?}, n {n}, {regions} regions");
             }
         }
     }
 }
 
 #[test]
-fn teams_descend_together_as_one_thread_does() {
-    teams_agree_together::<TwoOpt>(31);
-    teams_agree_together::<Or2opt>(32);
+fn teams_descend_by_two_opt_as_one_thread_does() {
+    teams_agree::<TwoOpt>(21);
 }
 
 #[test]
-fn teams_descend_together_by_three_opt_as_one_thread_does() {
-    teams_agree_together::<ThreeOpt>(33);
+fn teams_descend_by_or_opt_as_one_thread_does() {
+    teams_agree::<OrOpt>(22);
 }
 
 #[test]
-fn the_number_of_regions_decides_in_which_order_moves_are_made() {
+fn teams_descend_by_or_2opt_as_one_thread_does() {
+    teams_agree::<Or2opt>(23);
+}
+
+#[test]
+fn teams_descend_by_three_opt_as_one_thread_does() {
+    teams_agree::<ThreeOpt>(24);
+}
+
+#[test]
+fn the_round_decides_in_which_order_moves_are_made() {
     let mut dice = Dice::new(34);
     let world = World::plane(150, 6, 1000, &mut dice);
     let start = dice.shuffled(150);
-    let [one, five] = [1, 5].map(|regions| descended_together::<Or2opt>(Crew::One, &world, &start, regions));
-    assert_ne!(edges(&one.0), edges(&five.0));
+    let end = |way| edges(&descended::<Or2opt>(Crew::One, &world, &start, world.k, way).0);
+    let ends = [ONE_BY_ONE, (5, false), (5, true)].map(end);
+    assert!(ends[0] != ends[1] && ends[0] != ends[2] && ends[1] != ends[2]);
+    // A single stretch is the whole.
+    assert_eq!(ends[0], end((1, true)));
 }
 
 /// A descent with a journal, and back.
@@ -251,6 +222,7 @@ struct ThereAndBack<O> {
     view: Shareable<Viewed>,
     dirty: Shareable<Dirty>,
     entries: Shareable<Slots<u16>>,
+    round: Shareable<Round>,
     capacity: u32,
     back: bool,
     operator: PhantomData<O>,
@@ -259,13 +231,13 @@ struct ThereAndBack<O> {
 impl<O: Operator> Job for ThereAndBack<O> {
     type Result = (i64, bool);
     fn work<T: Team>(&self, team: T) -> (i64, bool) {
-        let (view, dirty) = (self.view.get(), self.dirty.get());
-        // SAFETY: view, bits and journal are this team's.
+        let (view, dirty, round) = (own(team, self.view.get()), self.dirty.get(), self.round.get());
+        // SAFETY: view, bits, proposals and journal are this team's.
         unsafe {
             let mut journal = descend::Journal::new(self.entries.get(), self.capacity);
             dirty.fill(team, true);
             let mut last = 0;
-            let gained = descend::<T, O, _, _, _>(team, view, dirty, &mut last, Some(&mut journal));
+            let gained = descend::<T, O, _, _, _>(team, view, dirty, round, &mut last, Some(&mut journal));
             let full = !journal.has_room(3);
             if self.back {
                 journal.undo(team, view);
@@ -275,6 +247,8 @@ impl<O: Operator> Job for ThereAndBack<O> {
     }
 }
 
+const JOURNAL_CREWS: [Crew; 3] = [Crew::One, Crew::Many(3, Order::Mixed), Crew::Parts(2, 2)];
+
 fn journal_restores<O: Operator>(seed: u64) {
     let mut dice = Dice::new(seed);
     let mut full_journals = 0;
@@ -282,13 +256,15 @@ fn journal_restores<O: Operator>(seed: u64) {
         let world = World::any(n, 6, &mut dice);
         let start = dice.shuffled(n);
         for capacity in [0, 1, 3, 10, 500] {
-            for crew in [Crew::One, Crew::Many(3, Order::Mixed)] {
-                for back in [false, true] {
+            for (width, spread) in [ONE_BY_ONE, (4, false), (3, true)] {
+                let mut ends = Vec::new();
+                for (crew, back) in JOURNAL_CREWS.into_iter().flat_map(|crew| [(crew, false), (crew, true)]) {
                     let mut bench = Bench::<u16>::of(&world, &start, capacity);
                     let (gained, full) = crew.run(ThereAndBack {
                         view: Shareable::new(bench.view(world.numbered(), 4, Free)),
                         dirty: Shareable::new(bench.dirty()),
                         entries: Shareable::new(bench.journal.slots()),
+                        round: Shareable::new(bench.round(width, spread)),
                         capacity,
                         back,
                         operator: PhantomData::<O>,
@@ -299,12 +275,14 @@ fn journal_restores<O: Operator>(seed: u64) {
                     } else {
                         let expected = world.cost(&start) - world.cost(&end);
                         assert_eq!(gained, expected, "n {n}, {capacity} exchanges, {crew:?}");
-                        let without = descended_from::<O>(Crew::One, &world, &start, 4, 0);
+                        let without = descended_from::<O>(Crew::One, &world, &start, 4, (width, spread), 0);
                         assert!(full || end == without.0, "n {n}, {capacity} exchanges, {crew:?}");
                         full_journals += full as u32;
+                        ends.push((end, gained));
                     }
                     assert!(bench.dirty.iter().all(|&word| word == 0));
                 }
+                assert!(ends.iter().all(|end| end == &ends[0]), "n {n}, {capacity} exchanges, {width} wide");
             }
         }
     }
@@ -325,18 +303,19 @@ fn a_round_goes_through_the_dirty_nodes_by_number_from_the_last_one_on() {
     let mut dice = Dice::new(51);
     let world = World::lawless(n, 3, 0, &mut dice);
     let mut bench = Bench::<u16>::of(&world, &dice.shuffled(n), 0);
-    for _ in 0..200 {
+    for width in [1, 2, 3, 8].into_iter().cycle().take(400) {
         let (some, first) = (dice.shuffled(n)[..1 + dice.below(6) as usize].to_vec(), dice.below(n));
         let mut last = first;
         // SAFETY: nodes of the instance, and one thread.
         let gained = unsafe {
             some.iter().for_each(|&node| bench.dirty().insert::<Serial>(node));
             let view = bench.view(world.numbered(), 3, Free);
-            descend::<Serial, ThreeOpt, _, _, _>(Serial, view, bench.dirty(), &mut last, None)
+            let round = bench.round(width, false);
+            descend::<Serial, ThreeOpt, _, _, _>(Serial, view, bench.dirty(), round, &mut last, None)
         };
         // The node that is looked at last is the one most steps ahead; the first one itself comes at the end.
         let expected = *some.iter().max_by_key(|&&node| (node + n - first - 1) % n).unwrap();
-        assert_eq!((gained, last), (0, expected), "{some:?} from {first}");
+        assert_eq!((gained, last), (0, expected), "{some:?} from {first}, {width} wide");
     }
 }
 

@@ -2,13 +2,16 @@
 
 use crate::common::memory::Array;
 use crate::common::teams::Shareable;
+use crate::perturb::bridged;
 use crate::world::{
-    Bench, Crew, Dice, Edge, Job, World, any_move, changes, crews, edge, edges, replaced, tour_of,
+    Bench, Crew, Dice, Edge, Job, World, any_move, changes, crews, edge, edges, own, replaced, some_crews,
+    tour_of,
 };
 use antwarp_core::geometry::{Numbered, Places};
 use antwarp_core::local_search::chain::{Accept, Gains, Rules, chain};
-use antwarp_core::local_search::descend::Journal;
+use antwarp_core::local_search::descend::{Journal, Round};
 use antwarp_core::local_search::links::{Links, Pieces};
+use antwarp_core::local_search::perturb::Cut;
 use antwarp_core::local_search::{ArrayTour, Dirty, Move, Operator, Or2opt, OrOpt, ThreeOpt, TwoOpt, View};
 use antwarp_core::rng::Stream;
 use antwarp_core::team::{Serial, Slots, Team};
@@ -111,34 +114,50 @@ fn parts(world: &World, tour: &[u32], parts: u32, longest: u32, dice: &mut Dice)
     positions.into_iter().map(|positions| Part::new(world, tour, &positions)).collect()
 }
 
+const RULES: Rules = Rules {
+    kicks: 1,
+    first_kick: 0,
+    segment: 4,
+    accept: Accept::Annealing as u32,
+    temperature: 5.0,
+    descend_first: 1,
+    keep_best: 1,
+    padding: 0,
+};
+
+/// The random numbers of a chain of n nodes.
+fn stream(n: u32) -> Stream {
+    Stream::new(101, 0, n)
+}
+
 struct Chain<O> {
     view: Shareable<View<u16, Places<Numbered>, Pieces<u16>>>,
     dirty: Shareable<Dirty>,
     entries: Shareable<Slots<u16>>,
     best: Shareable<Slots<u16>>,
-    kicks: u32,
+    round: Shareable<Round>,
+    rules: Rules,
     operator: PhantomData<O>,
 }
 
 impl<O: Operator> Job for Chain<O> {
     type Result = Gains;
     fn work<T: Team>(&self, team: T) -> Gains {
-        let rules = Rules {
-            kicks: self.kicks,
-            first_kick: 0,
-            segment: 4,
-            accept: Accept::Annealing as u32,
-            temperature: 5.0,
-            descend_first: 1,
-            keep_best: 1,
-            padding: 0,
-        };
         // SAFETY: everything is this team's, and large enough.
         unsafe {
             let mut journal = Journal::new(self.entries.get(), 64);
-            let (view, dirty, best) = (self.view.get(), self.dirty.get(), self.best.get());
-            let stream = Stream::new(101, 0, view.tour.n());
-            chain::<T, O, _, _, _>(team, view, dirty, &mut journal, best, rules, stream)
+            let (view, dirty, best) = (own(team, self.view.get()), self.dirty.get(), self.best.get());
+            let round = self.round.get();
+            chain::<T, O, _, _, _>(
+                team,
+                view,
+                dirty,
+                round,
+                &mut journal,
+                best,
+                self.rules,
+                stream(view.tour.n()),
+            )
         }
     }
 }
@@ -149,6 +168,7 @@ fn improved<O: Operator>(
     world: &World,
     part: &mut Part,
     kicks: u32,
+    (width, spread): (u32, bool),
 ) -> (Gains, Vec<u32>, Vec<u32>) {
     let start: Vec<u32> = (0..part.nodes.len() as u32).collect();
     let mut bench = Bench::<u16>::new(&start, &part.lists, world.k, 64);
@@ -159,7 +179,8 @@ fn improved<O: Operator>(
         dirty: Shareable::new(bench.dirty()),
         entries: Shareable::new(bench.journal.slots()),
         best: Shareable::new(bench.best.slots()),
-        kicks,
+        round: Shareable::new(bench.round(width, spread)),
+        rules: Rules { kicks, ..RULES },
         operator: PhantomData,
     });
     (gains, bench.nodes(), bench.best_nodes())
@@ -175,11 +196,12 @@ fn parts_fit_together<O: Operator>(seed: u64) {
         let world = World::any(n, 8, &mut dice);
         let tour = dice.shuffled(n);
         let kicks = [0, 30][round % 2];
+        let way = [(1, false), (3, false), (4, true)][round % 3];
         let mut together = edges(&tour);
         let (mut gained, mut count) = (0, 0);
         let (number, longest) = (1 + dice.below(3), 2 + dice.below(25));
         for mut part in parts(&world, &tour, number, longest, &mut dice) {
-            let (gains, last, best) = improved::<O>(Crew::One, &world, &mut part, kicks);
+            let (gains, last, best) = improved::<O>(Crew::One, &world, &mut part, kicks, way);
             for (gain, new) in [(gains.last, &last), (gains.best, &best)] {
                 let present = edges(new);
                 assert!(part.linked.edges().iter().all(|link| present.contains(link)), "{new:?}");
@@ -219,14 +241,63 @@ fn teams_improve_parts_as_one_thread_does() {
         let tour = dice.shuffled(70);
         for mut part in parts(&world, &tour, 2, longest, &mut dice) {
             several += (part.linked.heads.len() > 1) as u32;
-            let alone = improved::<ThreeOpt>(Crew::One, &world, &mut part, 4);
-            assert!(alone.0.best > 0);
-            for crew in crews() {
-                assert_eq!(improved::<ThreeOpt>(crew, &world, &mut part, 4), alone, "{crew:?}");
+            for round in [(1, false), (4, false), (3, true)] {
+                let mut run = |crew| improved::<ThreeOpt>(crew, &world, &mut part, 2, round);
+                let alone = run(Crew::One);
+                assert!(alone.0.best > 0);
+                for crew in if round.0 == 1 && longest == 3 { crews() } else { some_crews() } {
+                    assert_eq!(run(crew), alone, "{crew:?}, {round:?}");
+                }
             }
         }
     }
     assert!(several > 2);
+}
+
+#[test]
+fn a_kick_that_does_not_fit_between_links_is_tried_with_shorter_segments() {
+    let mut dice = Dice::new(110);
+    // Kicks with the longest segments, with shorter ones, and none.
+    let mut seen = [0; 3];
+    for round in 0..600 {
+        let (n, segment) = (10 + dice.below(60), dice.below(20));
+        // All distances are equal: after a kick there is nothing to gain.
+        let world = World::lawless(n, 3, 0, &mut dice);
+        let mut heads = dice.shuffled(n)[..1 + dice.below(n / 5) as usize].to_vec();
+        heads.sort_unstable();
+        let mut linked = Linked::new(n, heads);
+        let (start, fixed) = ((0..n).collect::<Vec<u32>>(), linked.edges());
+        let first_kick = dice.below(1000);
+        let mut expected = None;
+        let mut tries = 0;
+        let mut longest = segment;
+        while expected.is_none() && (tries == 0 || longest > 0) {
+            let cut = Cut::of(stream(n).step(first_kick), n, longest);
+            let span = cut.lengths.iter().sum::<u32>() + 1;
+            let at = |offset: u32| (cut.first + offset) % n;
+            let fits = (0..span).all(|offset| !fixed.contains(&edge(at(offset), at(offset + 1))));
+            expected = fits.then(|| bridged(&start, cut).0);
+            tries += 1;
+            longest /= 2;
+        }
+        let mut bench = Bench::<u16>::of(&world, &start, 64);
+        let crew = if round % 20 == 0 { crews()[round / 20 % crews().len()] } else { Crew::One };
+        let gains = crew.run(Chain::<TwoOpt> {
+            view: Shareable::new(bench.view(world.numbered(), 3, linked.pieces())),
+            dirty: Shareable::new(bench.dirty()),
+            entries: Shareable::new(bench.journal.slots()),
+            best: Shareable::new(bench.best.slots()),
+            round: Shareable::new(bench.round(1, false)),
+            rules: Rules { first_kick, segment, descend_first: 0, ..RULES },
+            operator: PhantomData,
+        });
+        assert_eq!(gains, Gains { last: 0, best: 0 });
+        let new = edges(&bench.nodes());
+        seen[if expected.is_none() { 2 } else { (tries > 1) as usize }] += 1;
+        assert_eq!(new, edges(&expected.unwrap_or(start)), "{:?}, segments up to {segment}", linked.heads);
+        assert!(fixed.iter().all(|link| new.contains(link)));
+    }
+    assert!(seen.iter().all(|&times| times > 50), "{seen:?}");
 }
 
 /// Links of 0 .. n, and a tour that keeps them, some moves away from the order of the numbers.

@@ -2,7 +2,7 @@
 
 use crate::common::teams::Shareable;
 use crate::world::{
-    Bench, Crew, Dice, Edge, Job, World, any_move, changes, crews, edge, edges, replaced, tour_of,
+    Bench, Crew, Dice, Edge, Job, World, any_move, changes, crews, edge, edges, own, replaced, tour_of,
 };
 use antwarp_core::geometry::{Numbered, Places};
 use antwarp_core::local_search::links::Free;
@@ -34,7 +34,12 @@ impl<I: NodeId, O: Operator> Job for AllMoves<I, Places<Numbered>, O> {
                 team.barrier();
                 // SAFETY: a node, and nobody changes the tour.
                 unsafe {
-                    behind = view.best::<T, O>(team, t1, behind);
+                    let found = view.best::<T, O>(team, t1, behind);
+                    // The scratch memory is the parts' from here on.
+                    team.barrier();
+                    let of_part = own(team, view).best::<T::Part, O>(team.part(), t1, behind);
+                    assert_eq!(of_part, found);
+                    behind = found;
                     if behind.gain == 0 {
                         break;
                     }
@@ -218,8 +223,8 @@ fn teams_find_the_same<O: Operator>(world: &World, tour: &[u32]) {
 #[test]
 fn teams_find_the_moves_that_one_thread_finds() {
     let mut dice = Dice::new(5);
-    let world = World::plane(17, 5, 6, &mut dice);
-    let tour = dice.shuffled(17);
+    let world = World::plane(12, 5, 6, &mut dice);
+    let tour = dice.shuffled(12);
     teams_find_the_same::<TwoOpt>(&world, &tour);
     teams_find_the_same::<OrOpt>(&world, &tour);
     teams_find_the_same::<ThreeOpt>(&world, &tour);

@@ -70,7 +70,7 @@ fn local_cuts_are_any_segments_up_to_the_longest() {
 }
 
 /// A D C B, with A to the node at the cut's first position, and the edges between.
-fn bridged(tour: &[u32], cut: Cut) -> (Vec<u32>, Vec<Edge>, Vec<Edge>) {
+pub fn bridged(tour: &[u32], cut: Cut) -> (Vec<u32>, Vec<Edge>, Vec<Edge>) {
     let mut from_b = tour.to_vec();
     from_b.rotate_left((cut.first as usize + 1) % tour.len());
     let [b, c, d] = cut.lengths.map(|length| length as usize);

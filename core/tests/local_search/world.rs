@@ -4,13 +4,13 @@ use crate::common::memory::{Array, Number};
 use crate::common::teams::{Member, ORDERS, Order, PartMember, run, run_in_parts};
 use antwarp_core::distance::Distances;
 use antwarp_core::geometry::{Grid, Numbered, Places};
-use antwarp_core::local_search::descend::Journal;
+use antwarp_core::local_search::descend::{Journal, Round, proposal_words};
 use antwarp_core::local_search::links::Links;
-use antwarp_core::local_search::moves::Kind;
+use antwarp_core::local_search::moves::{Kind, scratch_words};
 use antwarp_core::local_search::{ArrayTour, Dirty, Move, View};
 use antwarp_core::node::NodeId;
 use antwarp_core::rng::Stream;
-use antwarp_core::team::{Serial, Team};
+use antwarp_core::team::{Serial, Slots, Team};
 
 /// Random numbers one after another.
 #[derive(Clone, Copy)]
@@ -202,7 +202,12 @@ pub struct Bench<I: Number> {
     pub journal: Array<I>,
     pub best: Array<I>,
     lists: Array<I>,
+    scratch: Array<u64>,
+    proposals: Array<u32>,
 }
+
+/// Members of the largest team of [`crews`].
+const MOST_MEMBERS: u32 = 7;
 
 impl<I: NodeId + Number> Bench<I> {
     /// For lists of `k` neighbours, and `exchanges` in a journal.
@@ -218,6 +223,8 @@ impl<I: NodeId + Number> Bench<I> {
             journal: Array::rubbish(4 * exchanges as usize),
             best: Array::rubbish(n),
             lists: ids(lists),
+            scratch: Array::rubbish(scratch_words(MOST_MEMBERS) as usize),
+            proposals: Array::rubbish(0),
         };
         // SAFETY: a permutation; as many words as the nodes need.
         unsafe {
@@ -247,6 +254,7 @@ impl<I: NodeId + Number> Bench<I> {
         unsafe { Journal::new(self.journal.slots(), capacity) }
     }
 
+    /// A view with the scratch memory of all parts of a team: [`own`] makes it that of one.
     pub fn view<D, L: Links>(&mut self, distance: D, breadth: u32, links: L) -> View<I, D, L> {
         View {
             tour: self.tour(),
@@ -255,7 +263,14 @@ impl<I: NodeId + Number> Bench<I> {
             breadth: breadth.min(self.k),
             distance,
             links,
+            scratch: self.scratch.slots(),
         }
+    }
+
+    /// A round of a descent, with memory of its own.
+    pub fn round(&mut self, width: u32, spread: bool) -> Round {
+        self.proposals = Array::rubbish(proposal_words(width) as usize);
+        Round { width, spread, proposals: self.proposals.slots() }
     }
 
     /// Puts another tour in place.
@@ -294,6 +309,20 @@ pub fn is_permutation(tour: &[u32]) -> bool {
     sorted.into_iter().eq(0..tour.len() as u32)
 }
 
+/// A view as the part of the team that this member is in uses it. A team of one has no scratch memory.
+pub fn own<T: Team, I, D, L>(team: T, view: View<I, D, L>) -> View<I, D, L> {
+    let part = team.part();
+    // SAFETY: a stretch for every part; nobody uses that of a team of one.
+    let scratch = unsafe {
+        if T::ALONE {
+            Slots::new(std::ptr::null_mut())
+        } else {
+            Slots::new(view.scratch.at(scratch_words(part.size()) * team.part_rank()))
+        }
+    };
+    View { scratch, ..view }
+}
+
 /// Work of a team, with results that are the same for every member.
 pub trait Job: Sync {
     type Result: Send + PartialEq + std::fmt::Debug;
@@ -328,6 +357,11 @@ pub fn crews() -> Vec<Crew> {
         all.extend(ORDERS.map(|order| Crew::Many(size, order)));
     }
     all
+}
+
+/// Of [`crews`], those that differ most.
+pub fn some_crews() -> Vec<Crew> {
+    vec![Crew::Parts(2, 2), Crew::Parts(3, 1), Crew::Many(3, Order::Mixed)]
 }
 
 /// The best gain of a 2-opt move.

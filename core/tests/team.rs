@@ -1,0 +1,94 @@
+//! Reductions over a team, and the numbers of some of its members.
+
+mod common;
+
+use antwarp_core::team::{Serial, Team};
+use common::teams::{ORDERS, run, run_in_parts};
+
+/// What one member is told.
+#[derive(Debug, PartialEq)]
+struct Told {
+    rank: u32,
+    ranks_among: Vec<(u32, u32)>,
+    sum: u64,
+    min: u64,
+    arg_max: (u32, u32),
+}
+
+/// Whether a member comes with true, in round `round`.
+fn flag(rank: u32, round: u32) -> bool {
+    match round {
+        0 => false,
+        1 => true,
+        2 => rank == 0,
+        _ => (rank.wrapping_mul(2_654_435_761) >> (round + 8)).is_multiple_of(2),
+    }
+}
+
+const ROUNDS: u32 = 8;
+
+fn ask<T: Team>(team: T) -> Told {
+    let rank = team.rank();
+    Told {
+        rank,
+        // One after another: no member may see what another one brings to the next.
+        ranks_among: (0..ROUNDS).map(|round| team.rank_among(flag(rank, round))).collect(),
+        sum: team.sum(u64::from(rank) + (1 << 40)),
+        min: team.min(1000 - u64::from(rank)),
+        arg_max: team.arg_max(7 + rank / 2, 50 - rank, rank),
+    }
+}
+
+fn expected(rank: u32, size: u32) -> Told {
+    let among = |round| {
+        let before = (0..rank).filter(|&r| flag(r, round)).count() as u32;
+        (before, (0..size).filter(|&r| flag(r, round)).count() as u32)
+    };
+    // The last members have the largest key; of two the second has the smaller tag.
+    Told {
+        rank,
+        ranks_among: (0..ROUNDS).map(among).collect(),
+        sum: u64::from(size * (size - 1) / 2) + (u64::from(size) << 40),
+        min: u64::from(1001 - size),
+        arg_max: (7 + (size - 1) / 2, size - 1),
+    }
+}
+
+fn check(told: Vec<Told>) {
+    let size = told.len() as u32;
+    for (rank, told) in (0..).zip(told) {
+        assert_eq!(told, expected(rank, size), "of {size}");
+    }
+}
+
+#[test]
+fn a_team_of_one_has_nobody_before_it() {
+    check(vec![ask(Serial)]);
+}
+
+#[test]
+fn members_are_numbered_among_those_with_a_flag() {
+    for size in [1, 2, 3, 7, 32] {
+        ORDERS.iter().for_each(|&order| check(run(size, order, |team| ask(team))));
+    }
+}
+
+#[test]
+fn parts_number_their_own_members() {
+    for (parts, size) in [(1, 3), (2, 2), (3, 1), (2, 3), (4, 4)] {
+        check(run_in_parts(parts, size, |team| ask(team)));
+        let own = run_in_parts(parts, size, |team| ask(team.part()));
+        own.chunks(size as usize).for_each(|part| {
+            (0..).zip(part).for_each(|(rank, told)| assert_eq!(*told, expected(rank, size)));
+        });
+    }
+}
+
+#[test]
+fn every_member_is_in_one_part() {
+    let seen =
+        run_in_parts(3, 2, |team| (team.parts(), team.part_rank(), team.part().rank(), team.part().size()));
+    let all: Vec<_> = (0..6).map(|rank| (3, rank / 2, rank % 2, 2)).collect();
+    assert_eq!(seen, all);
+    assert_eq!((Serial.parts(), Serial.part_rank(), Serial.part().size()), (1, 0, 1));
+}
