@@ -115,7 +115,7 @@ fn every_file_tells_the_same() {
     solve(&[&folder.instance, "--iterations", "30", "--tour", &tour, "--json", &report, "--svg", &picture])
         .assert()
         .success()
-        .stdout(contains("cost").and(contains("30")).and(contains(&tour)).and(contains("MMAS-Wrs-Bitmask")))
+        .stdout(contains("cost").and(contains("30")).and(contains(&tour)).and(contains("1 chains, 1 tiles")))
         .stderr("");
     let report = json(&report);
     let cost = report["cost"].as_i64().unwrap();

@@ -28,9 +28,9 @@ pub struct Args {
     /// A TSPLIB or CSV file, or the name of a generated instance such as E10k.0
     #[arg(value_name = "FILE|NAME")]
     instance: String,
-    /// The algorithm
-    #[arg(long, value_enum, default_value_t = Algorithm::Mmas)]
-    algorithm: Algorithm,
+    /// The algorithm; if not given, ils, or mmas where edges have a direction
+    #[arg(long, value_enum)]
+    algorithm: Option<Algorithm>,
     /// Seed of all random numbers: the same seed gives the same tour after as many iterations
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
@@ -186,10 +186,10 @@ enum Chosen {
 }
 
 impl Chosen {
-    fn check(args: &Args) -> Result<Chosen> {
+    fn check(args: &Args, algorithm: Algorithm) -> Result<Chosen> {
         let colony = &args.colony;
         let search = &args.search;
-        match args.algorithm {
+        match algorithm {
             Algorithm::Ils => {
                 let settings = ils::Settings {
                     seed: args.seed,
@@ -299,10 +299,19 @@ pub fn run(args: Args) -> Result<Outcome> {
 
 impl Plan {
     fn check(args: Args, interrupt: Arc<AtomicBool>) -> Result<Plan> {
-        let chosen = Chosen::check(&args)?;
+        let given = args.algorithm.or(args
+            .search
+            .local_search
+            .filter(|l| *l == LocalSearch::None)
+            .map(|_| Algorithm::Mmas));
+        for algorithm in given.map_or(vec![Algorithm::Ils, Algorithm::Mmas], |one| vec![one]) {
+            Chosen::check(&args, algorithm)?;
+        }
         args.outputs.check(Path::new(&args.instance))?;
         args.machine.start_threads()?;
         let instance = Instance::open(&args.instance)?;
+        let by_kind = if instance.is_symmetric() { Algorithm::Ils } else { Algorithm::Mmas };
+        let chosen = Chosen::check(&args, given.unwrap_or(by_kind))?;
         if args.outputs.svg.is_some() && instance.display_points().is_none() {
             let why = "has no coordinates, so there is nothing to draw: leave out --svg";
             return Err(Error::Usage(format!("{} {why}", instance.name())));

@@ -347,7 +347,6 @@ fn spec(
     stop: &Stop,
     start_cost: i64,
 ) -> ChainsSpec {
-    let n = problem.n();
     let (tiles, chains) = layout(problem, settings, backend);
     let planar = problem.metric().is_some_and(|m| m.is_planar());
     let partitions = if tiles > 1 && planar { PARTITIONS } else { 0 };

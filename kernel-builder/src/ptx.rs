@@ -4,7 +4,8 @@
 //!
 //! - `//@launch_bounds NAME THREADS [BLOCKS]`: at most THREADS threads a block and at least BLOCKS blocks an
 //!   SM, which rustc has no attribute for;
-//! - `//@allow NAME generic|local|call`: this finding in this kernel is meant, do not warn.
+//! - `//@allow NAME generic|local|call`: this finding in this kernel is meant, do not warn; `*PART*` stands for every
+//!   kernel and function with PART in its name.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -167,7 +168,8 @@ pub fn check(ptx: &str, one_barrier: &[String]) -> Report {
     let mut kernel = String::new();
     for line in ptx.lines() {
         let code = line.split("//").next().unwrap_or("").trim();
-        if code == "}" {
+        // Indented ones end what calls put in braces.
+        if line.starts_with('}') {
             kernel.clear();
         } else if let Some((_, rest)) = code.split_once(".entry ") {
             kernel = function_name(rest).to_string();
@@ -179,7 +181,9 @@ pub fn check(ptx: &str, one_barrier: &[String]) -> Report {
             read_statement(statement, &kernel, &mut report);
         }
     }
-    report.findings.retain(|f| !allowed.contains(&(f.kernel.as_str(), f.kind)));
+    let is_meant =
+        |f: &Finding| allowed.iter().any(|&(name, kind)| kind == f.kind && matches(name, &f.kernel));
+    report.findings.retain(|f| !is_meant(f));
     for name in one_barrier {
         let n = report.barriers.get(name).copied().unwrap_or(0);
         if !report.entries.contains(name) {
@@ -189,6 +193,14 @@ pub fn check(ptx: &str, one_barrier: &[String]) -> Report {
         }
     }
     report
+}
+
+/// Whether a name, or a `*PART*` of one, is that of a kernel.
+fn matches(name: &str, kernel: &str) -> bool {
+    match name.strip_prefix('*').and_then(|rest| rest.strip_suffix('*')) {
+        Some(part) => kernel.contains(part),
+        None => name == kernel,
+    }
 }
 
 fn allowances<'a>(ptx: &'a str, faults: &mut Vec<String>) -> BTreeSet<(&'a str, Kind)> {
@@ -296,6 +308,18 @@ mod tests {
         let expected = [("a", Kind::Call), ("b", Kind::Generic), ("b", Kind::Call)];
         assert_eq!(left, expected.map(|(k, kind)| (k.to_string(), kind)));
         assert_eq!(check("//@allow a speed\n", &[]).faults.len(), 1);
+        let text = format!("\t//@allow *a* generic\n{}{}", kernel("bar", slow), kernel("b", slow));
+        let left: Vec<_> = check(&text, &[]).findings.into_iter().map(|f| (f.kernel, f.kind)).collect();
+        let expected = [("bar", Kind::Call), ("b", Kind::Generic), ("b", Kind::Call)];
+        assert_eq!(left, expected.map(|(k, kind)| (k.to_string(), kind)));
+    }
+
+    #[test]
+    fn braces_inside_a_kernel_do_not_end_it() {
+        let report =
+            check_body("\t{ // callseq 0, 0\n\tcall.uni f, ();\n\t} // callseq 0, 0\n\tbar.sync \t0;");
+        assert_eq!(report.findings.iter().map(|f| f.kernel.as_str()).collect::<Vec<_>>(), ["k"]);
+        assert_eq!(report.barriers["k"], 1);
     }
 
     #[test]
