@@ -94,12 +94,23 @@ fn a_seed_gives_one_tour_whatever_the_threads() {
     let tour = |name: &str, threads: &str, seed: &str| {
         let path = folder.path(name);
         // Fast evaporation, so that few iterations make a difference.
-        solve(&[&folder.instance, "--iterations", "40", "--rho", "0.5", "--tour", &path, "--quiet"])
-            .args(["--seed", seed, "--threads", threads])
-            .assert()
-            .success()
-            .stdout("")
-            .stderr("");
+        solve(&[
+            &folder.instance,
+            "--algorithm",
+            "mmas",
+            "--iterations",
+            "40",
+            "--rho",
+            "0.5",
+            "--tour",
+            &path,
+            "--quiet",
+        ])
+        .args(["--seed", seed, "--threads", threads])
+        .assert()
+        .success()
+        .stdout("")
+        .stderr("");
         fs::read_to_string(path).unwrap()
     };
     let first = tour("a.tour", "1", "5");
@@ -112,10 +123,12 @@ fn a_seed_gives_one_tour_whatever_the_threads() {
 fn every_file_tells_the_same() {
     let folder = Folder::new(60);
     let [tour, report, picture] = ["a.tour", "a.json", "a.svg"].map(|name| folder.path(name));
-    solve(&[&folder.instance, "--iterations", "30", "--tour", &tour, "--json", &report, "--svg", &picture])
+    let files = ["--tour", &tour, "--json", &report, "--svg", &picture];
+    solve(&[&folder.instance, "--algorithm", "mmas", "--iterations", "30"])
+        .args(files)
         .assert()
         .success()
-        .stdout(contains("cost").and(contains("30")).and(contains(&tour)).and(contains("1 chains, 1 tiles")))
+        .stdout(contains("cost").and(contains("30")).and(contains(&tour)).and(contains("MMAS-Wrs-Bitmask")))
         .stderr("");
     let report = json(&report);
     let cost = report["cost"].as_i64().unwrap();
