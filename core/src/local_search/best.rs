@@ -133,7 +133,13 @@ unsafe fn extent(tour: ArrayTour<u32>, m: Move) -> Stretch {
         let (a, b) = (way(first, a), way(first, b));
         Stretch { first, length: 2 + if a > b { a } else { b } }
     };
-    let shorter = |a: Stretch, b: Stretch| if b.length < a.length { b } else { a };
+    // Field by field: a choice between two structs would be made in memory.
+    let shorter = |a: Stretch, b: Stretch| {
+        let second = b.length < a.length;
+        let (first, length) =
+            (if second { b.first } else { a.first }, if second { b.length } else { a.length });
+        Stretch { first, length }
+    };
     shorter(shorter(from(x, y, z), from(y, x, z)), from(z, x, y))
 }
 
