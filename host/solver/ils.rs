@@ -276,7 +276,8 @@ pub fn solve(
         let run = descent::Run { begin, settings, stop, observe };
         return run.solve(&problem, backend, start_cost)?.finish(begin, instance, &problem, name);
     }
-    let (problem, start_cost) = descended(instance, &near, problem, start_cost, settings, backend);
+    let (problem, start_cost) =
+        descended(instance, &near, problem, start_cost, settings, backend, initial.is_some());
     let spec = spec(&problem, settings, backend, stop, start_cost);
     let mut chains = backend.chains(&problem, &spec)?;
     let mut run = Run {
@@ -319,10 +320,11 @@ fn descended(
     cost: i64,
     settings: &Settings,
     backend: &Backend,
+    given: bool,
 ) -> (Problem, i64) {
     let (tiles, _) = layout(&problem, settings, backend);
     // From a random tour long ways are reversed at every step.
-    let too_long = settings.start == Start::Random && problem.n() > RANDOM_START;
+    let too_long = settings.start == Start::Random && !given && problem.n() > RANDOM_START;
     if tiles == 1 || too_long {
         return (problem, cost);
     }

@@ -141,7 +141,7 @@ impl Settings {
             deposit_best_every: self
                 .deposit_best_every
                 .unwrap_or(if self.local_search == LocalSearch::None { 0 } else { 1 }),
-            // A tour of four nodes or fewer has nothing that could be improved by three edges.
+            // A few nodes have no moves of three edges to speak of.
             local_search: if n < FEWEST { LocalSearch::None } else { self.local_search },
             breadth: self.breadth.min(problem.search_k()),
             rules: Rules {

@@ -257,7 +257,7 @@ struct SearchPlan {
     launch: Launch,
 }
 
-/// Warps of a block of local search: as many nodes are looked at together.
+/// Warps of a block of local search, which share the nodes that are looked at together.
 const SEARCH_WARPS: u32 = 4;
 
 impl SearchPlan {
