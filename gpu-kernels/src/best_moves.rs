@@ -69,6 +69,9 @@ fn scratch_at(warp: u32) -> usize {
     (block::SHARED_BYTES + 8 * scratch_words(warp::SIZE) * warp) as usize
 }
 
+// The extent of a move, the shortest of three, is chosen in 16 bytes of stack, once a node that has a move.
+core::arch::global_asm!("//@allow *propose_moves* local");
+
 macro_rules! propose {
     ($($name:ident: $operator:ty, $geometry:ident;)*) => { $(
         /// See the module. # Safety: the launcher in `antwarp` gives arrays of the sizes that `args` tell.
