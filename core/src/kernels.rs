@@ -4,9 +4,10 @@
 //! cannot disagree. Scalars travel in one `repr(C)` struct; pointers are separate parameters, which is what
 //! lets the compiler read them with the fast global loads.
 
+use crate::acs::Rule;
+use crate::colony::Rules;
 use crate::local_search::chain;
 use crate::local_search::tile::Layout;
-use crate::mmas::Rules;
 
 /// `metric` when distances come from the matrix.
 pub const BY_MATRIX: u32 = u32::MAX;
@@ -31,6 +32,39 @@ pub struct ConstructArgs {
     pub metric: u32,
     /// Nodes in reserve for a node, behind its candidates.
     pub reserve: u32,
+}
+
+/// Scalars of the kernels of Ant Colony System.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct AcsArgs {
+    /// Seed of the run.
+    pub seed: u64,
+    /// Bytes of team memory of one ant.
+    pub memory: u64,
+    /// The algorithm's constants.
+    pub rule: Rule,
+    /// Number of nodes.
+    pub n: u32,
+    /// Number of ants: tours to build.
+    pub ants: u32,
+    /// Iteration, from 0.
+    pub iteration: u32,
+    /// Candidates of a node.
+    pub k: u32,
+    /// A [`crate::metric::Metric`], or [`BY_MATRIX`].
+    pub metric: u32,
+    /// Nodes in reserve for a node, behind its candidates.
+    pub reserve: u32,
+    /// Edges that a node of a selective memory remembers.
+    pub slots: u32,
+    /// Step by step: the first phase of this launch. Step s has phase 2s - 2, in which ants choose, and 2s - 1, in which
+    /// trails are updated.
+    pub first: u32,
+    /// Step by step: the phase behind the last.
+    pub end: u32,
+    /// Nothing; keeps the size a multiple of 8.
+    pub padding: u32,
 }
 
 /// Scalars of the cost kernels.
@@ -200,13 +234,15 @@ const _: () = {
     assert!(size_of::<ToursArgs>() == 16);
     assert!(size_of::<JudgeChainsArgs>() == 16);
     assert!(size_of::<ConstructArgs>() == 40);
+    assert!(size_of::<AcsArgs>() == 88);
+    assert!(core::mem::offset_of!(AcsArgs, n) == 48);
     assert!(size_of::<CostArgs>() == 16);
     assert!(size_of::<JudgeArgs>() == 48);
     assert!(size_of::<TrailArgs>() == 40);
-    assert!(size_of::<crate::mmas::ColonyState>() == 40);
+    assert!(size_of::<crate::colony::ColonyState>() == 40);
     assert!(core::mem::offset_of!(ConstructArgs, n) == 16);
     assert!(core::mem::offset_of!(JudgeArgs, n) == 32);
-    assert!(core::mem::offset_of!(crate::mmas::ColonyState, limits) == 24);
+    assert!(core::mem::offset_of!(crate::colony::ColonyState, limits) == 24);
 };
 
 /// Calls macro `$then` with every kernel family: its name, its scalars, and its pointer parameters in order.
@@ -225,6 +261,23 @@ macro_rules! with_kernel_families {
                 state: In<ColonyState>, lists: In<u8>, weights: In<f32>, reserves: In<u8>, successor: In<u32>,
                 predecessor: In<u32>, points: In<[f64; 3]>, matrix: In<i32>, memory: InOut<u8>, tours: InOut<u8>
             }
+            /// One tour an ant of Ant Colony System, whole ([`acs::build`]($crate::acs::build)) or step by step
+            /// ([`acs::choose_step`]($crate::acs::choose_step)).
+            ConstructAcs(AcsArgs) {
+                state: In<ColonyState>, lists: In<u8>, heuristic: In<f32>, reserves: In<u8>, successor: In<u32>,
+                predecessor: In<u32>, points: In<[f64; 3]>, matrix: In<i32>, trails: InOut<u8>, tails: InOut<u32>,
+                memory: InOut<u8>, arrivals: InOut<u64>, tours: InOut<u8>
+            }
+            /// Heuristic values and first trails: [`acs::prepare_row`]($crate::acs::prepare_row).
+            PrepareAcs(AcsArgs) {
+                lists: In<u8>, points: In<[f64; 3]>, matrix: In<i32>, heuristic: InOut<f32>, trails: InOut<u8>,
+                tails: InOut<u32>
+            }
+            /// The global update: [`acs::deposit_row`]($crate::acs::deposit_row).
+            DepositAcs(AcsArgs) {
+                state: In<ColonyState>, lists: In<u8>, successor: In<u32>, predecessor: In<u32>, trails: InOut<u8>,
+                tails: InOut<u32>
+            }
             /// The length of every tour: [`tour::cost`]($crate::tour::cost).
             TourCosts(CostArgs) {
                 state: In<ColonyState>, tours: In<u8>, points: In<[f64; 3]>, matrix: In<i32>, costs: InOut<i64>
@@ -234,7 +287,7 @@ macro_rules! with_kernel_families {
                 state: In<ColonyState>, lists: In<u8>, places: In<u8>, points: In<[f64; 3]>, matrix: In<i32>,
                 successor: In<u32>, predecessor: In<u32>, memory: InOut<u8>, tours: InOut<u8>
             }
-            /// The end of an iteration: [`mmas::judge`]($crate::mmas::judge).
+            /// The end of an iteration: [`colony::judge`]($crate::colony::judge).
             Judge(JudgeArgs) {
                 costs: In<i64>, tours: In<u8>, state: InOut<ColonyState>, best_tour: InOut<u8>,
                 successor: InOut<u32>, predecessor: InOut<u32>

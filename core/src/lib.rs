@@ -8,6 +8,8 @@
 #[cfg(test)]
 extern crate std;
 
+pub mod acs;
+pub mod colony;
 pub mod construct;
 pub mod distance;
 pub mod geometry;
@@ -16,10 +18,10 @@ pub mod kernels;
 pub mod local_search;
 pub mod math;
 pub mod metric;
-pub mod mmas;
 pub mod node;
 pub mod pheromone;
 pub mod power;
+pub mod relaxed;
 pub mod rng;
 pub mod select;
 pub mod tabu;

@@ -2,10 +2,10 @@
 
 mod common;
 
+use antwarp_core::colony::{ColonyState, Limits, Rules, judge};
 use antwarp_core::construct::{Lists, candidates, full, full_leaves, memory_bytes, row_stride};
 use antwarp_core::distance::Distances;
 use antwarp_core::metric::Metric;
-use antwarp_core::mmas::{ColonyState, Limits, Rules, judge};
 use antwarp_core::node::NodeId;
 use antwarp_core::pheromone::{self, Form};
 use antwarp_core::rng::Stream;

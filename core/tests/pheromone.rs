@@ -2,9 +2,9 @@
 
 mod common;
 
+use antwarp_core::colony::Limits;
 use antwarp_core::construct::row_stride;
 use antwarp_core::distance::Distances;
-use antwarp_core::mmas::Limits;
 use antwarp_core::pheromone::{Candidate, Form, Matrix, Tables, prepare_row, update_row};
 use antwarp_core::rng::Stream;
 use antwarp_core::team::{Serial, Team};

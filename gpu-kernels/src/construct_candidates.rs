@@ -7,7 +7,7 @@
 
 use antwarp_core::construct::{self, Lists};
 use antwarp_core::kernels::ConstructArgs;
-use antwarp_core::mmas::ColonyState;
+use antwarp_core::colony::ColonyState;
 use antwarp_core::node::NodeId;
 use antwarp_core::rng::Stream;
 use antwarp_core::select::{Reservoir, Roulette, Select};

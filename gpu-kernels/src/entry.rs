@@ -9,7 +9,7 @@ use antwarp_core::kernels::{
 use antwarp_core::local_search::best::DescentState;
 use antwarp_core::local_search::chains::ChainsState;
 use antwarp_core::metric::Metric;
-use antwarp_core::mmas::ColonyState;
+use antwarp_core::colony::ColonyState;
 
 use crate::cuda::parameter::{In, InOut};
 

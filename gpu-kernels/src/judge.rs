@@ -5,7 +5,7 @@
 //! Deterministic: the first of equally short tours is the best. Source: Skinderowicz 2020, figure 9.
 
 use antwarp_core::kernels::JudgeArgs;
-use antwarp_core::mmas::{self, ColonyState};
+use antwarp_core::colony::{self, ColonyState};
 use antwarp_core::team::Slots;
 
 use crate::cuda::Block;
@@ -22,7 +22,7 @@ macro_rules! entries {
         ) {
             // SAFETY: the caller's promise; the grid is one block.
             unsafe {
-                mmas::judge(
+                colony::judge(
                     Block,
                     args.rules,
                     (args.n, args.ants, args.deposit_best != 0),

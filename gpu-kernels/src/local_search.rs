@@ -10,7 +10,7 @@ use antwarp_core::geometry::{Geometry, Places};
 use antwarp_core::kernels::SearchArgs;
 use antwarp_core::local_search::ants;
 use antwarp_core::local_search::{Operator, Or2opt, OrOpt, ThreeOpt, TwoOpt};
-use antwarp_core::mmas::ColonyState;
+use antwarp_core::colony::ColonyState;
 use antwarp_core::node::NodeId;
 use antwarp_core::team::Slots;
 

@@ -4,7 +4,7 @@
 //! [`block::SHARED_BYTES`](crate::cuda::block::SHARED_BYTES). Integer sums: deterministic.
 
 use antwarp_core::kernels::CostArgs;
-use antwarp_core::mmas::ColonyState;
+use antwarp_core::colony::ColonyState;
 use antwarp_core::node::NodeId;
 use antwarp_core::team::Team;
 use antwarp_core::tour;

@@ -5,7 +5,7 @@
 //! strides. Blocks of whole warps. No shared memory. Deterministic. Source: Skinderowicz 2020, section 4.4.
 
 use antwarp_core::kernels::TrailArgs;
-use antwarp_core::mmas::ColonyState;
+use antwarp_core::colony::ColonyState;
 use antwarp_core::pheromone::{self, Candidate, Form, Matrix, Tables};
 use antwarp_core::team::{Slots, Team};
 

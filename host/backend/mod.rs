@@ -11,11 +11,12 @@ pub use error::BackendError;
 
 use std::time::Duration;
 
+use antwarp_core::colony::ColonyState;
 use antwarp_core::local_search::best::DescentState;
 use antwarp_core::local_search::chains::ChainsState;
-use antwarp_core::mmas::ColonyState;
 use serde::{Deserialize, Serialize};
 
+use crate::solver::acs::AcsSpec;
 use crate::solver::descent::DescentSpec;
 use crate::solver::ils::{ChainsSpec, Round};
 use crate::solver::mmas::ColonySpec;
@@ -189,6 +190,16 @@ impl Backend {
         n.min(most)
     }
 
+    /// Ants that a colony of Ant Colony System of `n` nodes has unless the user says otherwise: few, for the best tour
+    /// of an iteration is all that trails learn from (Skinderowicz 2016, table 7).
+    pub fn default_acs_ants(&self, n: u32) -> u32 {
+        let most = match self {
+            Backend::Cpu(_) => 64,
+            Backend::Cuda(_) => 256,
+        };
+        n.min(most)
+    }
+
     /// Tiles of a chain and number of chains for a problem unless the user says otherwise. They depend on the kind of
     /// backend, not on its number of threads.
     pub fn default_chains(&self, problem: &Problem) -> (u32, u32) {
@@ -249,5 +260,20 @@ impl Backend {
             Backend::Cpu(_) => cpu::colony(problem, spec)?,
             Backend::Cuda(device) => Box::new(cuda::CudaColony::new(device, problem, spec)?),
         })
+    }
+
+    /// A new colony of Ant Colony System for `problem`.
+    ///
+    /// # Errors
+    /// If it does not fit the backend's memory, or its kernels cannot be loaded.
+    pub fn acs<'p>(
+        &'p self,
+        problem: &'p Problem,
+        spec: &AcsSpec,
+    ) -> Result<Box<dyn Colony + 'p>, BackendError> {
+        match self {
+            Backend::Cpu(_) => cpu::acs(problem, spec),
+            Backend::Cuda(device) => cuda::acs(device, problem, spec),
+        }
     }
 }

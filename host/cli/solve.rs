@@ -12,6 +12,7 @@ use crate::backend::Backend;
 use crate::instance::{Instance, Metric, tour_file};
 use crate::report::progress::ProgressLine;
 use crate::report::{Report, svg};
+use crate::solver::acs::{self, Pheromone, Update};
 use crate::solver::ils::{self, Acceptance, Improvement, Moves, Neighbors};
 use crate::solver::local_search::LocalSearch;
 use crate::solver::mmas::{self, Selection, TabuKind};
@@ -53,6 +54,8 @@ enum Algorithm {
     Ils,
     /// MAX-MIN Ant System
     Mmas,
+    /// Ant Colony System
+    Acs,
 }
 
 /// When to stop.
@@ -95,7 +98,7 @@ struct SearchArgs {
     /// ils: begin with the tour of this file instead
     #[arg(long, value_name = "FILE")]
     initial_tour: Option<std::path::PathBuf>,
-    /// Neighbours in a node's list; 12 for ils and 8 for mmas if not given
+    /// Neighbours in a node's list; 12 for ils and 8 for ants if not given
     #[arg(long, value_name = "N")]
     neighbors: Option<u32>,
     /// ils: which neighbours a list holds
@@ -131,34 +134,52 @@ struct ColonyArgs {
     /// Ants: tours an iteration; chosen by the number of nodes if not given
     #[arg(long, value_name = "N")]
     ants: Option<u32>,
-    /// Candidates of a node: its nearest N, or all
+    /// Candidates of a node: its nearest N, or, for mmas, all
     #[arg(long, value_name = "N|all", default_value_t = Candidates::Nearest(32))]
     candidates: Candidates,
-    /// Node selection: weighted reservoir sampling, or roulette wheel
+    /// mmas: node selection: weighted reservoir sampling, or roulette wheel
     #[arg(long, value_enum, default_value_t = Selection::default())]
     selection: Selection,
-    /// How an ant remembers where it was
+    /// mmas: how an ant remembers where it was
     #[arg(long, value_enum, default_value_t = TabuKind::default())]
     tabu: TabuKind,
-    /// Exponent of the pheromone trail
-    #[arg(long, value_name = "F", default_value_t = mmas::Settings::default().alpha)]
-    alpha: f32,
-    /// Exponent of the heuristic value, 1 / distance
-    #[arg(long, value_name = "F", default_value_t = mmas::Settings::default().beta)]
-    beta: f32,
-    /// Share of a trail that stays when it evaporates
-    #[arg(long, value_name = "F", default_value_t = mmas::Settings::default().rho)]
-    rho: f64,
-    /// Probability of building the best tour once the colony has converged
+    /// mmas: exponent of the pheromone trail, 1 if not given; acs: share of a trail of the best tour that an iteration
+    /// replaces, 0.2
+    #[arg(long, value_name = "F")]
+    alpha: Option<f32>,
+    /// Exponent of the heuristic value, 1 / distance; 2 for mmas and 3 for acs if not given
+    #[arg(long, value_name = "F")]
+    beta: Option<f32>,
+    /// mmas: share of a trail that stays when it evaporates, 0.9 if not given; acs: share of a trail that an ant
+    /// replaces as it passes, 0.01
+    #[arg(long, value_name = "F")]
+    rho: Option<f64>,
+    /// mmas: probability of building the best tour once the colony has converged
     #[arg(long, value_name = "F", default_value_t = mmas::Settings::default().p_best)]
     p_best: f64,
-    /// The best tour of all deposits every N iterations, else the iteration's best; 0: never. Always with local search,
-    /// never without, if not given
+    /// mmas: the best tour of all deposits every N iterations, else the iteration's best; 0: never. Always with local
+    /// search, never without, if not given
     #[arg(long, value_name = "N")]
     deposit_best_every: Option<u32>,
-    /// Warps an ant on a GPU without candidate lists; measured if not given
+    /// mmas: warps an ant on a GPU without candidate lists; measured if not given
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     warps: Option<u32>,
+    /// acs: which edges have a pheromone trail: all, those to candidates, or the few of each node taken last
+    #[arg(long, value_enum, default_value_t = Pheromone::default())]
+    pheromone: Pheromone,
+    /// acs: edges that a node of a selective pheromone memory remembers
+    #[arg(long, value_name = "N", default_value_t = acs::Settings::default().slots)]
+    slots: u32,
+    /// acs: how ants go, and how their updates of trails meet: whole tours and relaxed, step by step together and
+    /// atomic, or step by step one after the other on one CPU thread
+    #[arg(long, value_enum, default_value_t = Update::default())]
+    update: Update,
+    /// acs: every N-th edge that an ant takes is updated; 0: none
+    #[arg(long, value_name = "N", default_value_t = acs::Settings::default().period)]
+    update_period: u32,
+    /// acs: probability of taking the best edge; (n - 20) / n if not given
+    #[arg(long, value_name = "F")]
+    q0: Option<f64>,
 }
 
 /// Where the results go; `-` is the standard output.
@@ -183,6 +204,7 @@ struct Outputs {
 enum Chosen {
     Ils(ils::Settings),
     Mmas(mmas::Settings),
+    Acs(acs::Settings),
 }
 
 impl Chosen {
@@ -211,28 +233,55 @@ impl Chosen {
                 settings.check()?;
                 Ok(Chosen::Ils(settings))
             }
-            Algorithm::Mmas if args.stop.descent_only => {
+            Algorithm::Mmas | Algorithm::Acs if args.stop.descent_only => {
                 Err(Error::Usage("--descent-only is for --algorithm ils".to_owned()))
             }
             Algorithm::Mmas => {
+                let default = mmas::Settings::default();
                 let settings = mmas::Settings {
                     seed: args.seed,
                     ants: colony.ants,
                     candidates: colony.candidates.count(),
-                    alpha: colony.alpha,
-                    beta: colony.beta,
-                    rho: colony.rho,
+                    alpha: colony.alpha.unwrap_or(default.alpha),
+                    beta: colony.beta.unwrap_or(default.beta),
+                    rho: colony.rho.unwrap_or(default.rho),
                     p_best: colony.p_best,
                     selection: colony.selection,
                     tabu: colony.tabu,
                     warps: colony.warps,
                     deposit_best_every: colony.deposit_best_every,
                     local_search: search.local_search.unwrap_or(LocalSearch::None),
-                    neighbors: search.neighbors.unwrap_or(mmas::Settings::default().neighbors),
+                    neighbors: search.neighbors.unwrap_or(default.neighbors),
                     breadth: search.breadth,
                 };
                 settings.check()?;
                 Ok(Chosen::Mmas(settings))
+            }
+            Algorithm::Acs => {
+                let default = acs::Settings::default();
+                let Some(candidates) = colony.candidates.count() else {
+                    return Err(Error::Usage(
+                        "acs needs candidate lists: give --candidates a number".to_owned(),
+                    ));
+                };
+                let settings = acs::Settings {
+                    seed: args.seed,
+                    ants: colony.ants,
+                    candidates,
+                    beta: colony.beta.unwrap_or(default.beta),
+                    alpha: colony.alpha.unwrap_or(default.alpha),
+                    rho: colony.rho.map_or(default.rho, |rho| rho as f32),
+                    q0: colony.q0,
+                    period: colony.update_period,
+                    pheromone: colony.pheromone,
+                    slots: colony.slots,
+                    update: colony.update,
+                    local_search: search.local_search.unwrap_or(LocalSearch::None),
+                    neighbors: search.neighbors.unwrap_or(default.neighbors),
+                    breadth: search.breadth,
+                };
+                settings.check()?;
+                Ok(Chosen::Acs(settings))
             }
         }
     }
@@ -245,6 +294,7 @@ impl Chosen {
             Chosen::Mmas(settings) => {
                 Ok(("mmas", settings.seed, serde_json::to_value(settings).map_err(bug)?))
             }
+            Chosen::Acs(settings) => Ok(("acs", settings.seed, serde_json::to_value(settings).map_err(bug)?)),
         }
     }
 
@@ -259,6 +309,7 @@ impl Chosen {
         Ok(match self {
             Chosen::Ils(settings) => ils::solve(instance, settings, initial, backend, stop, observe)?,
             Chosen::Mmas(settings) => mmas::solve(instance, settings, backend, stop, observe)?,
+            Chosen::Acs(settings) => acs::solve(instance, settings, backend, stop, observe)?,
         })
     }
 }

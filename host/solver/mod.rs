@@ -1,6 +1,8 @@
 //! The solver loops, written against the backends' traits.
 
+pub mod acs;
 pub mod cells;
+mod colony;
 pub mod descent;
 pub mod ils;
 pub mod local_search;
@@ -102,8 +104,8 @@ fn check_kind(instance: &Instance, algorithm: &'static str) -> Result<(), SolveE
     if !instance.fixed_edges().is_empty() {
         return refuse("it has fixed edges");
     }
-    if algorithm != "MMAS" && !instance.is_symmetric() {
-        return refuse("its edges have a direction; use --algorithm mmas");
+    if !matches!(algorithm, "MMAS" | "ACS") && !instance.is_symmetric() {
+        return refuse("its edges have a direction; use --algorithm mmas or acs");
     }
     Ok(())
 }

@@ -7,8 +7,8 @@ use antwarp::instance::generate::uniform;
 use antwarp::solver::mmas::{ColonySpec, Selection, Settings, TabuKind};
 use antwarp::solver::problem::Problem;
 use antwarp::solver::stop::Stop;
+use antwarp_core::colony::{ColonyState, Rules};
 use antwarp_core::metric::Metric;
-use antwarp_core::mmas::{ColonyState, Rules};
 
 use crate::gpu::{gpu, sizes};
 use crate::input::{Random, is_tour};

@@ -1,7 +1,7 @@
 //! What the tests of both construction families share.
 
 use antwarp::backend::cuda::Device;
-use antwarp_core::mmas::{ColonyState, Limits};
+use antwarp_core::colony::{ColonyState, Limits};
 use antwarp_core::node::NodeId;
 use antwarp_core::team::Slots;
 

@@ -1,8 +1,8 @@
 //! `block_judge_*`: the end of an iteration.
 
 use antwarp::backend::cuda::{Buffer, Device, Judge, Launch, TEAM_BYTES};
+use antwarp_core::colony::{self, ColonyState, Rules};
 use antwarp_core::kernels::JudgeArgs;
-use antwarp_core::mmas::{self, ColonyState, Rules};
 use antwarp_core::node::NodeId;
 use antwarp_core::team::{Serial, Slots};
 
@@ -108,7 +108,7 @@ impl Case {
         let mut best_tour = typed::<I>(&after.best_tour);
         // SAFETY: every array has the size that `judge` asks for.
         unsafe {
-            mmas::judge(
+            colony::judge(
                 Serial,
                 args.rules,
                 (args.n, args.ants, args.deposit_best != 0),

@@ -2,8 +2,8 @@
 
 use antwarp::backend::BackendError;
 use antwarp::backend::cuda::{Buffer, Device, Launch, PrepareTrails, UpdateTrails};
+use antwarp_core::colony::{ColonyState, Limits};
 use antwarp_core::kernels::TrailArgs;
-use antwarp_core::mmas::{ColonyState, Limits};
 use antwarp_core::node::NodeId;
 use antwarp_core::pheromone::{Candidate, Form, Matrix, Tables, prepare_row, update_row};
 use antwarp_core::team::{Serial, Slots};

@@ -3,6 +3,7 @@
 
 use super::Form;
 use crate::node::NodeId;
+use crate::team::Team;
 
 /// See the [module](self).
 #[derive(Clone, Copy, Debug)]
@@ -14,6 +15,8 @@ pub struct Candidate<I> {
 }
 
 impl<I: NodeId> Form for Candidate<I> {
+    const LISTED: bool = true;
+
     #[inline(always)]
     fn stride(self) -> u32 {
         self.k
@@ -23,5 +26,20 @@ impl<I: NodeId> Form for Candidate<I> {
     unsafe fn target(self, node: u32, k: u32) -> Option<u32> {
         // SAFETY: the caller's promise.
         Some(unsafe { (*self.lists.add(node as usize * self.k as usize + k as usize)).get() })
+    }
+
+    #[inline(always)]
+    fn entry(self, i: u32, _v: u32) -> u32 {
+        i
+    }
+
+    #[inline(always)]
+    unsafe fn find<T: Team>(self, team: T, node: u32, v: u32, mut work: impl FnMut(u32)) {
+        team.for_each(self.k, |i| {
+            // SAFETY: inside the node's row.
+            if unsafe { (*self.lists.add(node as usize * self.k as usize + i as usize)).get() } == v {
+                work(i)
+            }
+        });
     }
 }

@@ -2,6 +2,7 @@
 
 use super::Form;
 use crate::construct::row_stride;
+use crate::team::Team;
 
 /// See the [module](self).
 #[derive(Clone, Copy, Debug)]
@@ -11,6 +12,8 @@ pub struct Matrix {
 }
 
 impl Form for Matrix {
+    const LISTED: bool = false;
+
     #[inline(always)]
     fn stride(self) -> u32 {
         row_stride(self.n)
@@ -19,5 +22,15 @@ impl Form for Matrix {
     #[inline(always)]
     unsafe fn target(self, node: u32, k: u32) -> Option<u32> {
         if k < self.n && k != node { Some(k) } else { None }
+    }
+
+    #[inline(always)]
+    fn entry(self, _i: u32, v: u32) -> u32 {
+        v
+    }
+
+    #[inline(always)]
+    unsafe fn find<T: Team>(self, team: T, _node: u32, v: u32, mut work: impl FnMut(u32)) {
+        team.single(|| work(v));
     }
 }

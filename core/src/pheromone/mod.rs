@@ -1,23 +1,34 @@
 //! Pheromone memories: a trail for each edge an ant may choose, and the weight it has in the choice.
 //!
-//! A memory is a table of rows, one a node; its form says which node each entry of a row leads to. Trails,
-//! heuristic values and weights are tables of the same shape. Trails are in units of 1 / (cost of the
-//! nearest-neighbour tour): a constant factor cancels in equation (1) of Skinderowicz 2020 and this one keeps
-//! products of trails and heuristic values inside an f32.
+//! A [`Table`] has a row a node; its [`Form`] says which node each entry of a row leads to. MAX-MIN Ant System keeps
+//! heuristic values and weights in tables of the same shape and rewrites whole rows between iterations
+//! ([`prepare_row`], [`update_row`]). In Ant Colony System the ants change trails as they go: through [`Memory`],
+//! which tables implement and [`Selective`] memory does too.
+//!
+//! Trails are in units of 1 / (cost of the nearest-neighbour tour): a constant factor cancels in equation (1) of
+//! Skinderowicz 2020 and this one keeps products of trails and heuristic values inside an f32.
 
 pub mod candidate;
 pub mod matrix;
+pub mod selective;
+pub mod table;
 
 pub use candidate::Candidate;
 pub use matrix::Matrix;
+pub use selective::Selective;
+pub use table::Table;
 
+use crate::colony::Limits;
 use crate::distance::Distance;
-use crate::mmas::Limits;
 use crate::power::power;
+use crate::tabu::Tabu;
 use crate::team::{Slots, Team};
 
-/// The form of a pheromone memory: which edges have a trail.
+/// The form of a table: which edges have a trail.
 pub trait Form: Copy {
+    /// Only edges to candidates have a trail.
+    const LISTED: bool;
+
     /// Entries of a row, padding included.
     fn stride(self) -> u32;
     /// The node that entry `k` of row `node` leads to; `None` on the diagonal and in the padding.
@@ -25,6 +36,90 @@ pub trait Form: Copy {
     /// # Safety
     /// `node` is a node and `k` is below [`Form::stride`].
     unsafe fn target(self, node: u32, k: u32) -> Option<u32>;
+    /// The entry of a node's candidate number `i`, which is `v`.
+    fn entry(self, i: u32, v: u32) -> u32;
+    /// Calls `work` with the entry of row `node` that leads to `v`, on one member, if there is one.
+    ///
+    /// # Safety
+    /// Both are nodes.
+    unsafe fn find<T: Team>(self, team: T, node: u32, v: u32, work: impl FnMut(u32));
+}
+
+/// A pheromone memory that ants read and change while they build tours.
+///
+/// Loads and stores are relaxed atomic ones: ants that meet may lose an update of each other, nothing else. A visit to
+/// a node goes: [`Memory::enter`], [`Memory::trail`] for each candidate, [`Memory::put_back`], a barrier,
+/// [`Memory::put`], a barrier.
+pub trait Memory: Copy {
+    /// What a member of the team knows of a node's trails during a visit.
+    type Row: Copy;
+    /// Only edges to candidates have a trail: [`Memory::put_back`] does nothing, for the trail to `back` is met among
+    /// the candidates.
+    const LISTED: bool;
+    /// [`Memory::beyond`] offers every unvisited node.
+    const EVERYWHERE: bool;
+
+    /// Words of team memory for a visit.
+    fn scratch(self) -> u32;
+
+    /// Goes to `node`. The trail from there to `back` will be put back as `revise` makes it; `back` is
+    /// [`NONE`](crate::tabu::NONE) if none will.
+    ///
+    /// # Safety
+    /// Both are nodes of the memory; `scratch` has [`Memory::scratch`] words at a 16-byte boundary, which belong to the
+    /// team until the visit ends.
+    unsafe fn enter<T: Team>(
+        self,
+        team: T,
+        node_and_back: (u32, u32),
+        scratch: Slots<u32>,
+        revise: impl Fn(f32) -> f32,
+    ) -> Self::Row;
+
+    /// The trail to candidate number `i`, which is `v`, and the entry that has it.
+    ///
+    /// # Safety
+    /// `i` and `v` are a candidate of the row's node.
+    unsafe fn trail(self, row: Self::Row, i: u32, v: u32) -> (f32, u32);
+
+    /// Puts back the trail that [`Memory::enter`] was told of.
+    ///
+    /// # Safety
+    /// As [`Memory::enter`], and called by every member.
+    unsafe fn put_back<T: Team>(self, team: T, row: Self::Row, back: u32, revise: impl Fn(f32) -> f32);
+
+    /// Replaces the trail to `v`, whose `entry` [`Memory::trail`] told. Called by one member.
+    ///
+    /// # Safety
+    /// As [`Memory::trail`].
+    unsafe fn put(self, row: Self::Row, entry: u32, v: u32, trail: f32);
+
+    /// Offers, each on one member, unvisited nodes that are no candidates and may have a trail of their own, with it.
+    ///
+    /// # Safety
+    /// As [`Memory::trail`]; the tabu is that of the memory's nodes.
+    unsafe fn beyond<T: Team, B: Tabu>(self, team: T, row: Self::Row, tabu: &B, offer: impl FnMut(u32, f32));
+
+    /// Replaces the trail from `node` to `v` outside of visits.
+    ///
+    /// # Safety
+    /// Both are nodes of the memory.
+    unsafe fn update<T: Team>(self, team: T, node: u32, v: u32, revise: impl Fn(f32) -> f32);
+
+    /// Empties row `node`: every trail is `initial`.
+    ///
+    /// # Safety
+    /// `node` is a node of the memory.
+    unsafe fn clear<T: Team>(self, team: T, node: u32, initial: f32);
+}
+
+/// A memory whose trails can be changed by many ants at once without any update being lost.
+pub trait Atomic: Memory {
+    /// As [`Memory::update`], atomically.
+    ///
+    /// # Safety
+    /// As [`Memory::update`].
+    unsafe fn update_atomically<T: Team>(self, team: T, node: u32, v: u32, revise: impl Fn(f32) -> f32);
 }
 
 /// Weights stay between this and its reciprocal: far enough from an f32's ends that sums of weights, and their
@@ -35,6 +130,12 @@ const HEAVIEST: f32 = 1e27;
 #[inline(always)]
 fn closeness(distance: i32, scale: f32) -> f32 {
     scale / if distance > 0 { distance as f32 } else { 0.1 }
+}
+
+/// The heuristic value of an edge to the power beta: never 0, so that it can always be chosen.
+#[inline(always)]
+pub fn heuristic(distance: i32, (scale, beta): (f32, f32)) -> f32 {
+    power(closeness(distance, scale), beta).clamp(1.0 / HEAVIEST, HEAVIEST)
 }
 
 /// The weight of an entry (numerator of equation (1)); never 0 for an edge, so that it can always be chosen.
@@ -89,9 +190,7 @@ pub unsafe fn prepare_row<T: Team, F: Form, D: Distance>(
         let row = tables.row(node as usize * form.stride() as usize);
         team.for_each(form.stride(), |k| {
             let heuristic = match form.target(node, k) {
-                Some(v) => {
-                    power(closeness(distance.between(node, v), scale), beta).clamp(1.0 / HEAVIEST, HEAVIEST)
-                }
+                Some(v) => heuristic(distance.between(node, v), (scale, beta)),
                 None => 0.0,
             };
             row.trails.set(k, trail);

@@ -5,7 +5,7 @@ mod colony;
 mod descent;
 
 pub use chains::{chains, default_chains};
-pub use colony::colony;
+pub use colony::{acs, colony};
 pub use descent::descent;
 
 use super::error::bytes;

@@ -3,10 +3,10 @@
 
 use std::time::Duration;
 
+use antwarp_core::colony::ColonyState;
 use antwarp_core::construct;
 use antwarp_core::kernels::{ConstructArgs, CostArgs, JudgeArgs, SearchArgs, TrailArgs};
 use antwarp_core::local_search::ants;
-use antwarp_core::mmas::ColonyState;
 use antwarp_core::node::NodeId;
 use antwarp_core::select::{Reservoir, Roulette};
 use antwarp_core::tabu::{Bitmask, Compact, ListCompression, Tabu};

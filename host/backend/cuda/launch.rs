@@ -3,13 +3,13 @@
 
 use std::sync::Arc;
 
+use antwarp_core::colony::ColonyState;
 use antwarp_core::kernels::{
-    ConstructArgs, CostArgs, JudgeArgs, JudgeChainsArgs, PassArgs, SearchArgs, TilesArgs, ToursArgs,
+    AcsArgs, ConstructArgs, CostArgs, JudgeArgs, JudgeChainsArgs, PassArgs, SearchArgs, TilesArgs, ToursArgs,
     TrailArgs,
 };
 use antwarp_core::local_search::best::DescentState;
 use antwarp_core::local_search::chains::ChainsState;
-use antwarp_core::mmas::ColonyState;
 use cudarc::driver::{CudaFunction, CudaStream, DeviceRepr, LaunchConfig, PushKernelArg};
 
 use super::Buffer;

@@ -29,3 +29,11 @@ pub fn kernel_names() -> Vec<String> {
     names.extend(descent::kernel_names());
     names
 }
+/// TEMP
+pub fn acs<'p>(
+    _: &'p Device,
+    _: &'p crate::solver::problem::Problem,
+    _: &crate::solver::acs::AcsSpec,
+) -> Result<Box<dyn crate::backend::Colony + 'p>, crate::backend::BackendError> {
+    todo!()
+}

@@ -2,7 +2,7 @@
 
 mod common;
 
-use antwarp_core::mmas::{ColonyState, Limits, Rules, judge, limit_ratio};
+use antwarp_core::colony::{ColonyState, Limits, Rules, judge, limit_ratio};
 use antwarp_core::team::Serial;
 use common::memory::Array;
 use common::teams::{ORDERS, Shareable, run};

@@ -1,5 +1,5 @@
-//! MAX-MIN Ant System (Stützle and Hoos; Skinderowicz 2020, section 2.1): what happens between the construction
-//! of tours and the update of the trails.
+//! A colony of ants, of MAX-MIN Ant System (Stützle and Hoos; Skinderowicz 2020, section 2.1) or of Ant Colony System:
+//! what happens between the construction of tours and the update of the trails.
 
 use crate::node::NodeId;
 use crate::team::{Slots, Team};

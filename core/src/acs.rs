@@ -1,0 +1,440 @@
+//! Ant Colony System (Dorigo and Gambardella 1997; on GPUs Skinderowicz 2016): ants that mostly take the best edge they
+//! see and wear down the trail of every edge they take.
+//!
+//! Three ways to build the tours of an iteration, which are the same for a single ant:
+//! - *step by step, in turn* ([`choose_step`] and [`update_step`] of one ant after the other): the sequential algorithm
+//!   of figure 2;
+//! - *step by step, all together* (all [`choose_step`]s, then all [`update_step`]s with atomic updates): every choice of
+//!   a step sees the trails as they were before it. As an edge worn down twice has the same trail whoever was first,
+//!   the result does not depend on the order of the ants;
+//! - *whole tours at once* ([`build`]): updates are relaxed, and ants that meet may lose one.
+
+use crate::construct::{self, Lists};
+use crate::distance::Distance;
+use crate::node::NodeId;
+use crate::pheromone::{Atomic, Memory, heuristic};
+use crate::rng::{Draws, Stream, exponential, reciprocal};
+use crate::tabu::{Bitmask, NONE, Tabu, aligned};
+use crate::team::{Slots, Team};
+
+/// The algorithm's constants.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C)]
+pub struct Rule {
+    /// A step whose draw is below this explores: 2^32 (1 - q0).
+    pub explore: u32,
+    /// Every so many edges of an ant are updated locally; 0: none.
+    pub period: u32,
+    /// tau_0: trails at the start, and what local updates draw trails towards.
+    pub initial: f32,
+    /// rho: the share of a trail that a local update replaces.
+    pub local: f32,
+    /// alpha: the share of a trail that the global update replaces.
+    pub global: f32,
+    /// Exponent of the heuristic value.
+    pub beta: f32,
+    /// The heuristic value of an edge is this over its length.
+    pub scale: f32,
+    /// Not 0: edges have a direction, and updates concern one of them only.
+    pub directed: u32,
+}
+
+impl Rule {
+    /// [`Rule::explore`] for a probability q0 of taking the best edge.
+    pub fn explore(q0: f64) -> u32 {
+        // The cast saturates.
+        ((1.0 - q0) * 4_294_967_296.0) as u32
+    }
+
+    /// Whether the edge with this number, from 1, of an ant's tour is updated locally.
+    #[inline(always)]
+    pub fn is_due(&self, edge: u32) -> bool {
+        self.period == 1 || (edge > 0 && edge.is_multiple_of(self.period))
+    }
+
+    /// The trail after a local update (equation 3).
+    #[inline(always)]
+    pub fn local_update(&self, trail: f32) -> f32 {
+        (1.0 - self.local) * trail + self.local * self.initial
+    }
+
+    /// The trail of an edge of the best tour after a global update (equation 4).
+    #[inline(always)]
+    pub fn global_update(&self, trail: f32, deposit: f32) -> f32 {
+        (1.0 - self.global) * trail + self.global * deposit
+    }
+
+    /// Both sides of an edge, or one where edges have a direction.
+    #[inline(always)]
+    fn is_symmetric(&self) -> bool {
+        self.directed == 0
+    }
+}
+
+/// What an ant knows of its world.
+#[derive(Clone, Copy)]
+pub struct World<I, M, D> {
+    /// Number of nodes.
+    pub n: u32,
+    /// The constants.
+    pub rule: Rule,
+    /// Candidates, with heuristic values for weights.
+    pub lists: Lists<I>,
+    /// The trails.
+    pub memory: M,
+    /// How far nodes are apart.
+    pub distance: D,
+}
+
+/// The item that decides whether a step explores, apart from those of candidates.
+const EXPLORE: u32 = u32::MAX - 2;
+
+/// Bytes of the node an ant is at and the one it goes to.
+const STATE: usize = 16;
+
+/// Bytes of team memory for an ant among n nodes whose memory asks for `scratch` words.
+#[inline(always)]
+pub const fn memory_bytes(n: u32, scratch: u32) -> usize {
+    STATE + aligned(4 * scratch as usize) + aligned(n.div_ceil(32) as usize * 4)
+}
+
+/// One ant's tools in team memory: where it is, the scratch of the pheromone memory, the tabu.
+struct Ant {
+    tabu: Bitmask,
+    state: Slots<u32>,
+    scratch: Slots<u32>,
+}
+
+impl Ant {
+    /// # Safety
+    /// `memory` has [`memory_bytes`] at a 16-byte boundary and belongs to the team.
+    #[inline(always)]
+    unsafe fn new<I, M: Memory, D>(world: &World<I, M, D>, memory: *mut u8) -> Self {
+        // SAFETY: the parts lie one after the other.
+        unsafe {
+            let scratch = memory.add(STATE);
+            let tabu = Bitmask::new(scratch.add(aligned(4 * world.memory.scratch() as usize)), world.n);
+            Ant { tabu, state: Slots::new(memory.cast()), scratch: Slots::new(scratch.cast()) }
+        }
+    }
+
+    /// Empties the tabu, draws the first node and visits it.
+    #[inline(always)]
+    fn start<T: Team, I: NodeId>(&mut self, team: T, n: u32, stream: Stream, tour: Slots<I>) -> u32 {
+        self.tabu.reset(team);
+        team.barrier();
+        let first = stream.step(0).below(0, n);
+        self.visit(team, 0, first, tour);
+        first
+    }
+
+    /// Puts `node` into the tour at `step`.
+    #[inline(always)]
+    fn visit<T: Team, I: NodeId>(&mut self, team: T, step: u32, node: u32, tour: Slots<I>) {
+        self.tabu.mark(team, node);
+        // SAFETY: step < n; one member writes.
+        team.single(|| unsafe { tour.set(step, I::new(node)) });
+        team.barrier();
+    }
+}
+
+/// The pseudo-random proportional rule (equations 1 and 2) at `node`, with the local updates that go with it: the trail
+/// `back` to where the ant came from, unless that is [`NONE`], and, if `forth`, the one to the node it goes to.
+///
+/// The best edge is the largest product of trail and heuristic value; exploring, it is the largest key of weighted
+/// reservoir sampling, which chooses in proportion to that product. Without open candidate it is the largest product
+/// among all unvisited nodes.
+///
+/// # Safety
+/// The world's arrays have the sizes it tells; `node` is a node.
+#[inline(always)]
+unsafe fn choose<T: Team, I: NodeId, M: Memory, D: Distance>(
+    team: T,
+    world: &World<I, M, D>,
+    ant: &Ant,
+    (node, back, forth): (u32, u32, bool),
+    draws: Draws,
+) -> u32 {
+    let (rule, memory, lists) = (world.rule, world.memory, world.lists);
+    let revise = |trail: f32| rule.local_update(trail);
+    let explore = draws.bits(EXPLORE) < rule.explore;
+    // SAFETY: candidates of the node, and the row of its visit.
+    unsafe {
+        let row = memory.enter(team, (node, back), ant.scratch, revise);
+        let start = node as usize * lists.k as usize;
+        let (list, closeness) = (lists.nodes.add(start), lists.weights.add(start));
+        let (mut key, mut at, mut chosen) = (0, u32::MAX, NONE);
+        let (mut trail, mut entry) = (0.0, 0);
+        team.for_each(lists.k, |i| {
+            let v = (*list.add(i as usize)).get();
+            let visited = ant.tabu.is_visited(v);
+            let is_back = M::LISTED && v == back;
+            if T::ALONE && visited && !is_back {
+                return;
+            }
+            let (found, place) = memory.trail(row, i, v);
+            if is_back {
+                memory.put(row, place, v, revise(found));
+            }
+            let weight = if visited { 0.0 } else { found * *closeness.add(i as usize) };
+            let lure = if explore { weight * reciprocal(exponential(draws.bits(i))) } else { weight };
+            if lure.to_bits() > key {
+                (key, at, chosen, trail, entry) = (lure.to_bits(), i, v, found, place);
+            }
+        });
+        memory.put_back(team, row, back, revise);
+        let (best, next) = team.arg_max(key, at, chosen);
+        if best > 0 {
+            if forth && chosen == next {
+                memory.put(row, entry, next, revise(trail));
+            }
+            return next;
+        }
+        let next = elsewhere(team, world, ant, row, node);
+        if forth {
+            // One member owns the row's update; it is not in the way of another here.
+            memory.update(team, node, next, revise);
+        }
+        next
+    }
+}
+
+/// The unvisited node with the largest product of trail and heuristic value, where no candidate is open. A memory of
+/// candidates only knows no other trails: there the ant follows the best tour if it can, else it goes to the nearest node.
+///
+/// # Safety
+/// As [`choose`].
+#[inline(always)]
+unsafe fn elsewhere<T: Team, I: NodeId, M: Memory, D: Distance>(
+    team: T,
+    world: &World<I, M, D>,
+    ant: &Ant,
+    row: M::Row,
+    node: u32,
+) -> u32 {
+    let (rule, lists) = (world.rule, world.lists);
+    // SAFETY: the caller's promise.
+    unsafe {
+        if M::LISTED {
+            let next = construct::elsewhere(team, &ant.tabu, lists, world.distance, node);
+            // Every member has looked into the tabu: from here on it may change.
+            team.barrier();
+            return next;
+        }
+        let (mut key, mut chosen) = (0, NONE);
+        let mut offer = |v: u32, trail: f32| {
+            let lure = trail * heuristic(world.distance.between(node, v), (rule.scale, rule.beta));
+            if lure.to_bits() > key || (lure.to_bits() == key && v < chosen) {
+                (key, chosen) = (lure.to_bits(), v);
+            }
+        };
+        world.memory.beyond(team, row, &ant.tabu, &mut offer);
+        if !M::EVERYWHERE {
+            let v = construct::nearest(team, &ant.tabu, lists, world.distance, node);
+            team.single(|| offer(v, rule.initial));
+        }
+        // There has been an arg-max before.
+        team.barrier();
+        team.arg_max(key, chosen, chosen).1
+    }
+}
+
+/// Builds a whole tour, updating trails on the way.
+///
+/// A trail back is updated when the ant is at the other end and has that row at hand; as the ant never returns, and
+/// its own choice there is not concerned, that is as good as at once.
+///
+/// # Safety
+/// The world's arrays have the sizes it tells; `memory` has [`memory_bytes`] at a 16-byte boundary; `tour` has n ids;
+/// nobody else touches the last two.
+#[inline(always)]
+pub unsafe fn build<T: Team, I: NodeId, M: Memory, D: Distance>(
+    team: T,
+    world: World<I, M, D>,
+    memory: *mut u8,
+    tour: Slots<I>,
+    stream: Stream,
+) {
+    let (n, rule) = (world.n, world.rule);
+    // SAFETY: the caller's promises, and node ids stay below n.
+    unsafe {
+        let mut ant = Ant::new(&world, memory);
+        let first = ant.start(team, n, stream, tour);
+        let (mut node, mut back) = (first, NONE);
+        let mut step = 1;
+        while step < n {
+            let forth = rule.is_due(step);
+            let next = choose(team, &world, &ant, (node, back, forth), stream.step(step));
+            ant.visit(team, step, next, tour);
+            back = if forth && rule.is_symmetric() { node } else { NONE };
+            node = next;
+            step += 1;
+        }
+        let revise = |trail: f32| rule.local_update(trail);
+        if back != NONE {
+            world.memory.update(team, node, back, revise);
+            team.barrier();
+        }
+        if rule.is_due(n) {
+            world.memory.update(team, node, first, revise);
+            team.barrier();
+            if rule.is_symmetric() {
+                world.memory.update(team, first, node, revise);
+            }
+        }
+        team.barrier();
+    }
+}
+
+/// One choice of an ant that goes step by step: `step` is 1 to n - 1; the first one also starts the tour. No trail changes.
+///
+/// # Safety
+/// As [`build`]; `memory` and `tour` are as the steps before left them.
+#[inline(always)]
+pub unsafe fn choose_step<T: Team, I: NodeId, M: Memory, D: Distance>(
+    team: T,
+    world: World<I, M, D>,
+    memory: *mut u8,
+    tour: Slots<I>,
+    stream: Stream,
+    step: u32,
+) {
+    // SAFETY: the caller's promises; a barrier stands between reading and writing the state.
+    unsafe {
+        let mut ant = Ant::new(&world, memory);
+        let node = if step == 1 { ant.start(team, world.n, stream, tour) } else { ant.state.get(1) };
+        let next = choose(team, &world, &ant, (node, NONE, false), stream.step(step));
+        let state = ant.state;
+        team.single(|| {
+            state.set(0, node);
+            state.set(1, next);
+        });
+        ant.visit(team, step, next, tour);
+    }
+}
+
+/// The local updates that go with the choice of `step`, made by `update`; with the last choice also those of the edge
+/// that closes the tour.
+///
+/// # Safety
+/// As [`choose_step`], which comes before; `update` may be called with nodes of the world.
+#[inline(always)]
+unsafe fn updates<T: Team, I: NodeId, M: Memory, D>(
+    team: T,
+    world: &World<I, M, D>,
+    memory: *mut u8,
+    tour: Slots<I>,
+    step: u32,
+    update: impl Fn(u32, u32),
+) {
+    // SAFETY: the caller's promises.
+    unsafe {
+        let ant = Ant::new(world, memory);
+        let both = |from: u32, to: u32| {
+            update(from, to);
+            team.barrier();
+            if world.rule.is_symmetric() {
+                update(to, from);
+                team.barrier();
+            }
+        };
+        let (node, next) = (ant.state.get(0), ant.state.get(1));
+        if world.rule.is_due(step) {
+            both(node, next);
+        }
+        if step + 1 == world.n && world.rule.is_due(world.n) {
+            both(next, tour.get(0).get());
+        }
+    }
+}
+
+/// The local updates that go with the choice of `step`. Not for ants at work at the same time, or theirs may be lost.
+///
+/// # Safety
+/// As [`choose_step`], which comes before.
+#[inline(always)]
+pub unsafe fn update_step<T: Team, I: NodeId, M: Memory, D: Distance>(
+    team: T,
+    world: World<I, M, D>,
+    memory: *mut u8,
+    tour: Slots<I>,
+    step: u32,
+) {
+    // SAFETY: the caller's promises.
+    unsafe {
+        let revise = |trail: f32| world.rule.local_update(trail);
+        let update = |from: u32, to: u32| world.memory.update(team, from, to, revise);
+        updates(team, &world, memory, tour, step, update);
+    }
+}
+
+/// As [`update_step`], for many ants at the same time.
+///
+/// # Safety
+/// As [`choose_step`]; no ant chooses meanwhile.
+#[inline(always)]
+pub unsafe fn update_step_atomically<T: Team, I: NodeId, M: Atomic, D: Distance>(
+    team: T,
+    world: World<I, M, D>,
+    memory: *mut u8,
+    tour: Slots<I>,
+    step: u32,
+) {
+    // SAFETY: the caller's promises.
+    unsafe {
+        let revise = |trail: f32| world.rule.local_update(trail);
+        let update = |from: u32, to: u32| world.memory.update_atomically(team, from, to, revise);
+        updates(team, &world, memory, tour, step, update);
+    }
+}
+
+/// Fills the row of a node before the first iteration: heuristic values of the candidates, and trails at the start.
+///
+/// # Safety
+/// `lists` has n x k candidates, `heuristics` as many places; the rows belong to the team; `distance` covers all nodes.
+#[inline(always)]
+#[allow(clippy::too_many_arguments)]
+pub unsafe fn prepare_row<T: Team, I: NodeId, M: Memory, D: Distance>(
+    team: T,
+    rule: Rule,
+    (lists, k): (*const I, u32),
+    memory: M,
+    distance: D,
+    heuristics: Slots<f32>,
+    node: u32,
+) {
+    // SAFETY: the caller's promises; there may be more than 2^32 candidates.
+    unsafe {
+        let start = node as usize * k as usize;
+        let row = heuristics.at(0).add(start);
+        team.for_each(k, |i| {
+            let v = (*lists.add(start + i as usize)).get();
+            *row.add(i as usize) = heuristic(distance.between(node, v), (rule.scale, rule.beta));
+        });
+        memory.clear(team, node, rule.initial);
+    }
+}
+
+/// The global update of the trails from `node`: to its neighbours in the best tour (equation 4).
+///
+/// # Safety
+/// The row belongs to the team; the links are nodes.
+#[inline(always)]
+pub unsafe fn deposit_row<T: Team, M: Memory>(
+    team: T,
+    rule: Rule,
+    memory: M,
+    node: u32,
+    (successor, predecessor): (u32, u32),
+    deposit: f32,
+) {
+    let revise = |trail: f32| rule.global_update(trail, deposit);
+    // SAFETY: the caller's promise.
+    unsafe {
+        memory.update(team, node, successor, revise);
+        team.barrier();
+        if rule.is_symmetric() {
+            memory.update(team, node, predecessor, revise);
+        }
+    }
+}

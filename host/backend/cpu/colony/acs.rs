@@ -1,0 +1,338 @@
+//! A colony of Ant Colony System on CPU threads: an ant is a team of one.
+
+use antwarp_core::acs::{self, World};
+use antwarp_core::colony::ColonyState;
+use antwarp_core::distance::Distances;
+use antwarp_core::node::NodeId;
+use antwarp_core::pheromone::{Atomic, Candidate, Form, Matrix, Memory, Selective, Table};
+use antwarp_core::rng::Stream;
+use antwarp_core::team::{Serial, Slots};
+use antwarp_core::tour;
+use rayon::prelude::*;
+
+use super::super::{Together, allocate};
+use super::{Ants, Iterate, Quad, check_memory};
+use crate::backend::{BackendError, Colony, Enough, Phases};
+use crate::solver::acs::{AcsSpec, Pheromone, Update};
+use crate::solver::problem::Problem;
+
+/// A colony for `problem` on CPU threads.
+pub fn acs<'p>(problem: &'p Problem, spec: &AcsSpec) -> Result<Box<dyn Colony + 'p>, BackendError> {
+    if problem.n() < 1 << 16 {
+        by_pheromone::<u16>(problem, spec)
+    } else {
+        by_pheromone::<u32>(problem, spec)
+    }
+}
+
+fn by_pheromone<'p, I: NodeId + Default>(
+    problem: &'p Problem,
+    spec: &AcsSpec,
+) -> Result<Box<dyn Colony + 'p>, BackendError> {
+    Ok(match spec.pheromone {
+        Pheromone::Matrix => Box::new(CpuAcs::<I, InMatrix>::new(problem, spec)?),
+        Pheromone::Candidate => Box::new(CpuAcs::<I, InCandidates<I>>::new(problem, spec)?),
+        Pheromone::Selective => Box::new(CpuAcs::<I, InRings>::new(problem, spec)?),
+    })
+}
+
+/// The memory behind a pheromone memory.
+trait Store<I>: Sized + Sync {
+    /// Its view.
+    type View: Memory;
+
+    /// Bytes of it.
+    fn bytes(problem: &Problem, spec: &AcsSpec) -> usize;
+    fn new(problem: &Problem, spec: &AcsSpec) -> Result<Self, BackendError>;
+    fn view(&mut self, ants: &Ants<I>) -> Self::View;
+    /// The updates of `step` of one of many ants.
+    ///
+    /// # Safety
+    /// As [`acs::update_step_atomically`].
+    unsafe fn update(world: World<I, Self::View, Distances>, memory: *mut u8, tour: Slots<I>, step: u32);
+}
+
+/// n x n trails.
+struct InMatrix(Vec<f32>);
+
+/// n x k trails.
+struct InCandidates<I>(Vec<f32>, std::marker::PhantomData<I>);
+
+/// n rings.
+struct InRings {
+    edges: Vec<u64>,
+    tails: Vec<u32>,
+    slots: u32,
+    lowest: f32,
+}
+
+/// # Safety
+/// As [`acs::update_step_atomically`].
+unsafe fn update_table<I: NodeId, M: Atomic>(
+    world: World<I, M, Distances>,
+    memory: *mut u8,
+    tour: Slots<I>,
+    step: u32,
+) {
+    // SAFETY: the caller's promise.
+    unsafe { acs::update_step_atomically(Serial, world, memory, tour, step) }
+}
+
+impl<I: NodeId> Store<I> for InMatrix {
+    type View = Table<Matrix>;
+
+    fn bytes(problem: &Problem, _: &AcsSpec) -> usize {
+        let form = Matrix { n: problem.n() };
+        4 * problem.n() as usize * form.stride() as usize
+    }
+
+    fn new(problem: &Problem, spec: &AcsSpec) -> Result<Self, BackendError> {
+        let entries = <InMatrix as Store<I>>::bytes(problem, spec) / 4;
+        Ok(InMatrix(allocate("the pheromone memory", entries)?))
+    }
+
+    fn view(&mut self, ants: &Ants<I>) -> Self::View {
+        // SAFETY: n rows.
+        Table { form: Matrix { n: ants.problem.n() }, trails: unsafe { Slots::new(self.0.as_mut_ptr()) } }
+    }
+
+    unsafe fn update(world: World<I, Self::View, Distances>, memory: *mut u8, tour: Slots<I>, step: u32) {
+        // SAFETY: the caller's promise.
+        unsafe { update_table(world, memory, tour, step) }
+    }
+}
+
+impl<I: NodeId> Store<I> for InCandidates<I> {
+    type View = Table<Candidate<I>>;
+
+    fn bytes(problem: &Problem, _: &AcsSpec) -> usize {
+        4 * problem.lists().len()
+    }
+
+    fn new(problem: &Problem, _: &AcsSpec) -> Result<Self, BackendError> {
+        Ok(InCandidates(allocate("the pheromone memory", problem.lists().len())?, std::marker::PhantomData))
+    }
+
+    fn view(&mut self, ants: &Ants<I>) -> Self::View {
+        let form = Candidate { lists: ants.lists.as_ptr(), k: ants.problem.k() };
+        // SAFETY: n rows.
+        Table { form, trails: unsafe { Slots::new(self.0.as_mut_ptr()) } }
+    }
+
+    unsafe fn update(world: World<I, Self::View, Distances>, memory: *mut u8, tour: Slots<I>, step: u32) {
+        // SAFETY: the caller's promise.
+        unsafe { update_table(world, memory, tour, step) }
+    }
+}
+
+impl<I: NodeId> Store<I> for InRings {
+    type View = Selective;
+
+    fn bytes(problem: &Problem, spec: &AcsSpec) -> usize {
+        problem.n() as usize * (8 * spec.slots as usize + 4)
+    }
+
+    fn new(problem: &Problem, spec: &AcsSpec) -> Result<Self, BackendError> {
+        let n = problem.n() as usize;
+        Ok(InRings {
+            edges: allocate("the pheromone memory", n * spec.slots as usize)?,
+            tails: allocate("the pheromone memory", n)?,
+            slots: spec.slots,
+            lowest: spec.rule.initial,
+        })
+    }
+
+    fn view(&mut self, _: &Ants<I>) -> Self::View {
+        // SAFETY: n rings.
+        unsafe {
+            Selective {
+                edges: Slots::new(self.edges.as_mut_ptr()),
+                tails: Slots::new(self.tails.as_mut_ptr()),
+                slots: self.slots,
+                lowest: self.lowest,
+            }
+        }
+    }
+
+    unsafe fn update(world: World<I, Self::View, Distances>, memory: *mut u8, tour: Slots<I>, step: u32) {
+        // The settings' check refuses atomic updates of rings; in turn they are right.
+        // SAFETY: the caller's promise.
+        unsafe { acs::update_step(Serial, world, memory, tour, step) }
+    }
+}
+
+struct CpuAcs<'p, I, P> {
+    ants: Ants<'p, I>,
+    spec: AcsSpec,
+    store: P,
+    heuristic: Vec<f32>,
+    /// Team memory of every ant, where they go step by step.
+    memory: Vec<Quad>,
+}
+
+impl<'p, I: NodeId + Default, P: Store<I>> CpuAcs<'p, I, P> {
+    fn new(problem: &'p Problem, spec: &AcsSpec) -> Result<Self, BackendError> {
+        let tours = problem.n() as usize * spec.ants as usize;
+        let entries = problem.lists().len();
+        check_memory(P::bytes(problem, spec) + 4 * entries + tours * size_of::<I>())?;
+        let mut colony = CpuAcs {
+            ants: Ants::new(problem, (spec.ants, spec.rules), (spec.local_search, spec.breadth))?,
+            spec: *spec,
+            store: P::new(problem, spec)?,
+            heuristic: allocate("the heuristic values", entries)?,
+            memory: Vec::new(),
+        };
+        if spec.update != Update::Relaxed {
+            colony.memory = allocate("the ants' memory", colony.quads() * spec.ants as usize)?;
+        }
+        colony.prepare();
+        Ok(colony)
+    }
+
+    /// Quads of team memory of an ant.
+    fn quads(&mut self) -> usize {
+        let scratch = self.store.view(&self.ants).scratch();
+        acs::memory_bytes(self.ants.problem.n(), scratch).div_ceil(size_of::<Quad>())
+    }
+
+    fn world(&mut self) -> Together<World<I, P::View, Distances>> {
+        Together(World {
+            n: self.ants.problem.n(),
+            rule: self.spec.rule,
+            lists: self.ants.lists(self.heuristic.as_ptr()),
+            memory: self.store.view(&self.ants),
+            distance: self.ants.problem.distances(),
+        })
+    }
+
+    fn prepare(&mut self) {
+        // SAFETY: n x k places.
+        let heuristics = Together(unsafe { Slots::new(self.heuristic.as_mut_ptr()) });
+        let world = self.world();
+        // SAFETY: each node's rows are visited once.
+        (0..self.ants.problem.n()).into_par_iter().for_each(|node| unsafe {
+            let World { rule, lists, memory, distance, .. } = world.get();
+            acs::prepare_row(Serial, rule, (lists.nodes, lists.k), memory, distance, heuristics.get(), node);
+        });
+    }
+
+    /// Whole tours, an ant a thread. Ants that would begin after `enough` stay at home.
+    fn build(&mut self, enough: Enough) {
+        let (n, quads, world) = (self.ants.problem.n() as usize, self.quads(), self.world());
+        let (seed, iteration) = (self.spec.seed, self.ants.state.iterations);
+        let ants = self.ants.tours.par_chunks_exact_mut(n).zip(&mut self.ants.costs).enumerate();
+        ants.for_each_init(
+            || vec![Quad::default(); quads],
+            |memory, (ant, (tour, cost))| {
+                if enough() {
+                    *cost = i64::MAX;
+                    return;
+                }
+                let stream = Stream::new(seed, iteration, ant as u32);
+                let start = tour.as_mut_ptr();
+                // SAFETY: memory and tour are this ant's alone and large enough; trails are atomics.
+                unsafe {
+                    acs::build(Serial, world.get(), memory.as_mut_ptr().cast(), Slots::new(start), stream);
+                    *cost = tour::cost(Serial, n as u32, world.get().distance, start.cast_const());
+                }
+            },
+        );
+    }
+
+    /// Step by step, in turn or together. A step is short: it is not interrupted, an iteration that was begun is ended
+    /// only between steps, without tours.
+    fn walk(&mut self, enough: Enough) {
+        let (n, quads, world) = (self.ants.problem.n(), self.quads(), self.world());
+        let (seed, iteration) = (self.spec.seed, self.ants.state.iterations);
+        let first = iteration == 0;
+        let together = self.spec.update == Update::Atomic;
+        let choose = |step: u32, (ant, (tour, memory)): (usize, (&mut [I], &mut [Quad]))| {
+            let stream = Stream::new(seed, iteration, ant as u32);
+            let (tour, memory) = (tour.as_mut_ptr(), memory.as_mut_ptr().cast());
+            // SAFETY: memory and tour are this ant's alone and large enough, and as the last step left them.
+            unsafe { acs::choose_step(Serial, world.get(), memory, Slots::new(tour), stream, step) }
+        };
+        for step in 1..n {
+            // The first iteration is always completed, so that there is a tour.
+            if !first && step % 64 == 1 && enough() {
+                self.ants.costs.fill(i64::MAX);
+                return;
+            }
+            if together {
+                let tours = self.ants.tours.par_chunks_exact_mut(n as usize);
+                let memories = self.memory.par_chunks_exact_mut(quads);
+                tours.zip(memories).enumerate().for_each(|ant| choose(step, ant));
+                let tours = self.ants.tours.par_chunks_exact_mut(n as usize);
+                tours.zip(self.memory.par_chunks_exact_mut(quads)).for_each(|(tour, memory)| {
+                    let (tour, memory) = (tour.as_mut_ptr(), memory.as_mut_ptr().cast());
+                    // SAFETY: as above; all ants have chosen.
+                    unsafe { P::update(world.get(), memory, Slots::new(tour), step) }
+                });
+            } else {
+                let tours = self.ants.tours.chunks_exact_mut(n as usize);
+                for (ant, (tour, memory)) in tours.zip(self.memory.chunks_exact_mut(quads)).enumerate() {
+                    choose(step, (ant, (tour, memory)));
+                    let (tour, memory) = (tour.as_mut_ptr(), memory.as_mut_ptr().cast());
+                    // SAFETY: as above; nobody else is at work.
+                    unsafe { acs::update_step(Serial, world.get(), memory, Slots::new(tour), step) }
+                }
+            }
+        }
+        self.ants.tours.par_chunks_exact(n as usize).zip(&mut self.ants.costs).for_each(|(tour, cost)| {
+            // SAFETY: a tour of n nodes.
+            *cost = unsafe { tour::cost(Serial, n, world.get().distance, tour.as_ptr()) };
+        });
+    }
+}
+
+impl<'p, I: NodeId + Default, P: Store<I>> Iterate<'p, I> for CpuAcs<'p, I, P> {
+    fn ants(&mut self) -> &mut Ants<'p, I> {
+        &mut self.ants
+    }
+
+    fn construct(&mut self, enough: Enough) -> bool {
+        match self.spec.update {
+            Update::Relaxed => self.build(enough),
+            Update::Sequential | Update::Atomic => self.walk(enough),
+        }
+        self.ants.costs.iter().any(|&c| c < i64::MAX)
+    }
+
+    fn deposits_best(&mut self) -> bool {
+        true
+    }
+
+    fn update(&mut self) {
+        let (world, deposit) = (self.world(), self.ants.state.limits.deposit);
+        let (successor, predecessor) = (&self.ants.successor, &self.ants.predecessor);
+        // SAFETY: each node's row is visited once.
+        (0..self.ants.problem.n()).into_par_iter().for_each(|node| unsafe {
+            let World { rule, memory, .. } = world.get();
+            let links = (successor[node as usize], predecessor[node as usize]);
+            acs::deposit_row(Serial, rule, memory, node, links, deposit);
+        });
+    }
+}
+
+impl<I: NodeId + Default, P: Store<I>> Colony for CpuAcs<'_, I, P> {
+    fn run(&mut self, iterations: u32, enough: Enough) -> Result<ColonyState, BackendError> {
+        Ok(self.iterate(iterations, enough))
+    }
+
+    fn best_tour(&mut self) -> Result<Vec<u32>, BackendError> {
+        Ok(self.ants.best_tour())
+    }
+
+    fn phases(&mut self) -> Result<Phases, BackendError> {
+        Ok(std::mem::take(&mut self.ants.phases))
+    }
+
+    fn describe(&self) -> String {
+        let who = if self.spec.update == Update::Sequential {
+            "on one CPU thread"
+        } else {
+            "one CPU thread an ant"
+        };
+        format!("{}, {who}", self.spec.variant())
+    }
+}

@@ -1,0 +1,181 @@
+//! A colony of MAX-MIN Ant System on CPU threads: an ant is a team of one.
+
+use std::marker::PhantomData;
+
+use antwarp_core::colony::ColonyState;
+use antwarp_core::construct;
+use antwarp_core::node::NodeId;
+use antwarp_core::pheromone::{self, Candidate, Form, Matrix, Tables};
+use antwarp_core::rng::Stream;
+use antwarp_core::select::{Reservoir, Roulette, Select};
+use antwarp_core::tabu::{Bitmask, Compact, ListCompression, Tabu};
+use antwarp_core::team::{Serial, Slots};
+use antwarp_core::tour;
+use rayon::prelude::*;
+
+use super::super::{Together, allocate};
+use super::{Ants, Iterate, Quad, check_memory};
+use crate::backend::{BackendError, Colony, Enough, Phases};
+use crate::solver::mmas::{ColonySpec, Selection, TabuKind};
+use crate::solver::problem::Problem;
+
+/// A colony for `problem` on CPU threads.
+pub fn colony<'p>(problem: &'p Problem, spec: &ColonySpec) -> Result<Box<dyn Colony + 'p>, BackendError> {
+    if problem.n() < 1 << 16 { by_tabu::<u16>(problem, spec) } else { by_tabu::<u32>(problem, spec) }
+}
+
+fn by_tabu<'p, I: NodeId + Default>(
+    problem: &'p Problem,
+    spec: &ColonySpec,
+) -> Result<Box<dyn Colony + 'p>, BackendError> {
+    match spec.tabu {
+        TabuKind::List => by_selection::<I, ListCompression<I>>(problem, spec),
+        TabuKind::Compact => by_selection::<I, Compact<I>>(problem, spec),
+        TabuKind::Bitmask => by_selection::<I, Bitmask>(problem, spec),
+    }
+}
+
+fn by_selection<'p, I: NodeId + Default, B: Tabu + 'p>(
+    problem: &'p Problem,
+    spec: &ColonySpec,
+) -> Result<Box<dyn Colony + 'p>, BackendError> {
+    Ok(match spec.selection {
+        Selection::Wrs => Box::new(CpuColony::<I, B, Reservoir>::new(problem, spec)?),
+        Selection::Rwm => Box::new(CpuColony::<I, B, Roulette>::new(problem, spec)?),
+    })
+}
+
+struct CpuColony<'p, I, B, S> {
+    ants: Ants<'p, I>,
+    spec: ColonySpec,
+    trails: Vec<Quad>,
+    heuristic: Vec<Quad>,
+    weights: Vec<Quad>,
+    variant: PhantomData<(B, S)>,
+}
+
+impl<'p, I: NodeId + Default, B: Tabu, S: Select> CpuColony<'p, I, B, S> {
+    fn new(problem: &'p Problem, spec: &ColonySpec) -> Result<Self, BackendError> {
+        let entries = spec.entries(problem);
+        let tours = problem.n() as usize * spec.ants as usize;
+        check_memory(3 * 4 * entries + tours * size_of::<I>())?;
+        let table = |what| allocate(what, entries.div_ceil(4));
+        let mut colony = CpuColony {
+            ants: Ants::new(problem, (spec.ants, spec.rules), (spec.local_search, spec.breadth))?,
+            spec: *spec,
+            trails: table("the pheromone memory")?,
+            heuristic: table("the heuristic values")?,
+            weights: table("the weights")?,
+            variant: PhantomData,
+        };
+        match problem.k() {
+            0 => colony.prepare(Matrix { n: problem.n() }),
+            k => colony.prepare(Candidate { lists: colony.ants.lists.as_ptr(), k }),
+        }
+        Ok(colony)
+    }
+
+    fn tables(&mut self) -> Together<Tables> {
+        // SAFETY: the tables cover every row of the form.
+        let slots = |v: &mut Vec<Quad>| unsafe { Slots::new(v.as_mut_ptr().cast::<f32>()) };
+        Together(Tables {
+            trails: slots(&mut self.trails),
+            heuristic: slots(&mut self.heuristic),
+            weights: slots(&mut self.weights),
+        })
+    }
+
+    fn prepare<F: Form>(&mut self, form: F) {
+        let (tables, form, distances) = (self.tables(), Together(form), self.ants.problem.distances());
+        let heuristic = (self.ants.problem.scale(), self.spec.beta);
+        let trail = (self.ants.state.limits.highest, self.spec.alpha);
+        // SAFETY: each node's row is visited once.
+        (0..self.ants.problem.n()).into_par_iter().for_each(|node| unsafe {
+            pheromone::prepare_row(Serial, form.get(), tables.get(), node, distances, heuristic, trail)
+        });
+    }
+
+    fn update_by<F: Form>(&mut self, form: F) {
+        let (tables, form, limits) = (self.tables(), Together(form), self.ants.state.limits);
+        let factors = (self.spec.rules.persistence as f32, self.spec.alpha);
+        let (successor, predecessor) = (&self.ants.successor, &self.ants.predecessor);
+        let directed = self.ants.problem.is_directed();
+        (0..self.ants.problem.n()).into_par_iter().for_each(|node| {
+            let back = if directed { u32::MAX } else { predecessor[node as usize] };
+            let links = (successor[node as usize], back);
+            // SAFETY: each node's row is visited once.
+            unsafe { pheromone::update_row(Serial, form.get(), tables.get(), node, links, limits, factors) }
+        });
+    }
+}
+
+impl<'p, I: NodeId + Default, B: Tabu, S: Select> Iterate<'p, I> for CpuColony<'p, I, B, S> {
+    fn ants(&mut self) -> &mut Ants<'p, I> {
+        &mut self.ants
+    }
+
+    /// Every ant builds a tour and measures it. Ants that would begin after `enough` stay at home: their cost is
+    /// `i64::MAX`. Whether any has built a tour.
+    fn construct(&mut self, enough: Enough) -> bool {
+        let (n, k, distances) = (self.ants.problem.n(), self.ants.problem.k(), self.ants.problem.distances());
+        let leaves = if k == 0 { construct::full_leaves(n) } else { k };
+        let memory = construct::memory_bytes::<B, S>(n, leaves).div_ceil(size_of::<Quad>());
+        let lists = Together(self.ants.lists(self.weights.as_ptr().cast::<f32>()));
+        let (seed, iteration) = (self.spec.seed, self.ants.state.iterations);
+        let ants = self.ants.tours.par_chunks_exact_mut(n as usize).zip(&mut self.ants.costs).enumerate();
+        ants.for_each_init(
+            || vec![Quad::default(); memory],
+            |memory, (ant, (tour, cost))| {
+                if enough() {
+                    *cost = i64::MAX;
+                    return;
+                }
+                let stream = Stream::new(seed, iteration, ant as u32);
+                let memory = memory.as_mut_ptr().cast();
+                let start = tour.as_mut_ptr();
+                // SAFETY: memory and tour are this ant's alone and large enough; lists and weights are read.
+                unsafe {
+                    let (lists, slots) = (lists.get(), Slots::new(start));
+                    if k == 0 {
+                        construct::full::<_, B, S, I>(Serial, n, lists.weights, memory, slots, stream);
+                    } else {
+                        construct::candidates::<_, B, S, I, _>(
+                            Serial, n, lists, distances, memory, slots, stream,
+                        );
+                    }
+                    *cost = tour::cost(Serial, n, distances, start.cast_const());
+                }
+            },
+        );
+        self.ants.costs.iter().any(|&c| c < i64::MAX)
+    }
+
+    fn deposits_best(&mut self) -> bool {
+        self.spec.deposits_best(self.ants.state.iterations)
+    }
+
+    fn update(&mut self) {
+        match self.ants.problem.k() {
+            0 => self.update_by(Matrix { n: self.ants.problem.n() }),
+            k => self.update_by(Candidate { lists: self.ants.lists.as_ptr(), k }),
+        }
+    }
+}
+
+impl<I: NodeId + Default, B: Tabu, S: Select> Colony for CpuColony<'_, I, B, S> {
+    fn run(&mut self, iterations: u32, enough: Enough) -> Result<ColonyState, BackendError> {
+        Ok(self.iterate(iterations, enough))
+    }
+
+    fn best_tour(&mut self) -> Result<Vec<u32>, BackendError> {
+        Ok(self.ants.best_tour())
+    }
+
+    fn phases(&mut self) -> Result<Phases, BackendError> {
+        Ok(std::mem::take(&mut self.ants.phases))
+    }
+
+    fn describe(&self) -> String {
+        format!("{}, one CPU thread an ant", self.spec.variant())
+    }
+}

@@ -1,0 +1,209 @@
+//! Colonies on CPU threads: what those of all kinds of ants have in common.
+
+mod acs;
+mod mmas;
+
+pub use acs::acs;
+pub use mmas::colony;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use antwarp_core::colony::{self, ColonyState, Rules};
+use antwarp_core::construct::Lists;
+use antwarp_core::geometry::{self, Geometry, Grid, Numbered, Planar};
+use antwarp_core::local_search::{Operator, Or2opt, OrOpt, ThreeOpt, TwoOpt, ants};
+use antwarp_core::node::NodeId;
+use antwarp_core::team::{Serial, Slots};
+use rayon::prelude::*;
+
+use super::{Together, allocate, available_memory, short_of_memory};
+use crate::backend::{BackendError, Enough, Phases};
+use crate::solver::local_search::LocalSearch;
+use crate::solver::problem::{Places, Problem};
+
+/// Memory at a 16-byte boundary, as groups and tabus ask for.
+#[derive(Clone, Copy, Default)]
+#[repr(C, align(16))]
+struct Quad([f32; 4]);
+
+/// Refuses a colony that would not fit as a whole: a system that overcommits would grant each table and then kill
+/// the process.
+fn check_memory(needed: usize) -> Result<(), BackendError> {
+    match available_memory() {
+        Some(free) if needed as u64 > free => Err(short_of_memory("the colony", needed)),
+        _ => Ok(()),
+    }
+}
+
+/// The ants' tours, and what comes of them.
+struct Ants<'p, I> {
+    problem: &'p Problem,
+    count: u32,
+    rules: Rules,
+    local_search: (LocalSearch, u32),
+    lists: Vec<I>,
+    neighbors: Vec<I>,
+    reserves: Vec<I>,
+    tours: Vec<I>,
+    costs: Vec<i64>,
+    best_tour: Vec<I>,
+    successor: Vec<u32>,
+    predecessor: Vec<u32>,
+    state: ColonyState,
+    phases: Phases,
+}
+
+impl<'p, I: NodeId + Default> Ants<'p, I> {
+    fn new(
+        problem: &'p Problem,
+        (count, rules): (u32, Rules),
+        local_search: (LocalSearch, u32),
+    ) -> Result<Self, BackendError> {
+        let n = problem.n() as usize;
+        let ids = |nodes: &[u32]| nodes.iter().map(|&v| I::new(v)).collect();
+        Ok(Ants {
+            problem,
+            count,
+            rules,
+            local_search,
+            lists: ids(problem.lists()),
+            neighbors: ids(problem.neighbors()),
+            reserves: ids(problem.reserves()),
+            tours: allocate("the ants' tours", n * count as usize)?,
+            costs: vec![0; count as usize],
+            best_tour: vec![I::default(); n],
+            successor: (0..problem.n()).collect(),
+            predecessor: (0..problem.n()).collect(),
+            state: ColonyState::new(rules.limits(problem.unit_cost(), problem.unit_cost())),
+            phases: Phases::default(),
+        })
+    }
+
+    /// The candidates with these weights.
+    fn lists(&self, weights: *const f32) -> Lists<I> {
+        Lists {
+            k: self.problem.k(),
+            nodes: self.lists.as_ptr(),
+            weights,
+            reserve: self.problem.reserve(),
+            reserves: self.reserves.as_ptr(),
+            successor: self.successor.as_ptr(),
+            predecessor: if self.problem.is_directed() { &self.successor } else { &self.predecessor }
+                .as_ptr(),
+        }
+    }
+
+    /// Improves the tours that were built, and their lengths with them.
+    pub(super) fn search(&mut self) {
+        let problem = self.problem;
+        match problem.places() {
+            Places::Grid { places, up } => self.search_by(Grid { up: *up }, places),
+            Places::Planar { places, metric } => self.search_by(Planar { metric: *metric }, places),
+            Places::Numbered(places) => self.search_by(Numbered { distances: problem.distances() }, places),
+        }
+    }
+
+    fn search_by<G: Geometry>(&mut self, geometry: G, places: &[G::Place]) {
+        match self.local_search.0 {
+            LocalSearch::None => {}
+            LocalSearch::TwoOpt => self.search_with::<TwoOpt, G>(geometry, places),
+            LocalSearch::OrOpt => self.search_with::<OrOpt, G>(geometry, places),
+            LocalSearch::Or2opt => self.search_with::<Or2opt, G>(geometry, places),
+            LocalSearch::ThreeOpt => self.search_with::<ThreeOpt, G>(geometry, places),
+        }
+    }
+
+    fn search_with<O: Operator, G: Geometry>(&mut self, geometry: G, places: &[G::Place]) {
+        let n = self.problem.n();
+        let tables = Together(ants::Tables {
+            n,
+            lists: self.neighbors.as_ptr(),
+            k: self.problem.search_k(),
+            breadth: self.local_search.1,
+            places: geometry::Places { geometry, start: places.as_ptr() },
+            successor: self.successor.as_ptr(),
+            predecessor: self.predecessor.as_ptr(),
+        });
+        let memory = ants::memory_bytes::<I>(n).div_ceil(size_of::<Quad>());
+        let ants = self.tours.par_chunks_exact_mut(n as usize).zip(&mut self.costs);
+        ants.for_each_init(
+            || vec![Quad::default(); memory],
+            |memory, (tour, cost)| {
+                if *cost < i64::MAX {
+                    let memory = memory.as_mut_ptr().cast();
+                    // SAFETY: memory and tour are this ant's alone and large enough; the tables are read.
+                    let gained = unsafe {
+                        ants::improve::<_, O, I, G>(
+                            Serial,
+                            tables.get(),
+                            memory,
+                            Slots::new(tour.as_mut_ptr()),
+                        )
+                    };
+                    *cost -= gained;
+                }
+            },
+        );
+    }
+
+    fn judge(&mut self, deposit_best: bool) {
+        // SAFETY: all slices have the sizes asked for, and this is the only thread.
+        unsafe {
+            colony::judge(
+                Serial,
+                self.rules,
+                (self.problem.n(), self.count, deposit_best),
+                self.costs.as_ptr(),
+                self.tours.as_ptr(),
+                &mut self.state,
+                Slots::new(self.best_tour.as_mut_ptr()),
+                (Slots::new(self.successor.as_mut_ptr()), Slots::new(self.predecessor.as_mut_ptr())),
+            );
+        }
+    }
+
+    fn best_tour(&self) -> Vec<u32> {
+        self.best_tour.iter().map(|v| v.get()).collect()
+    }
+}
+
+/// A colony as its iterations see it.
+trait Iterate<'p, I> {
+    fn ants(&mut self) -> &mut Ants<'p, I>;
+    /// Builds and measures a tour for every ant, or fewer once it is `enough`; whether there is one.
+    fn construct(&mut self, enough: Enough) -> bool;
+    /// Whether the best tour of all deposits in this iteration.
+    fn deposits_best(&mut self) -> bool;
+    /// Deposits and evaporates.
+    fn update(&mut self);
+
+    /// Runs `iterations` more iterations; see [`crate::backend::Colony::run`].
+    fn iterate(&mut self, iterations: u32, enough: Enough) -> ColonyState
+    where
+        I: NodeId + Default + 'p,
+    {
+        for _ in 0..iterations {
+            // The first ant always builds its tour, so that there is one.
+            let first = self.ants().state.iterations == 0;
+            let started = AtomicBool::new(!first);
+            let enough = || started.swap(true, Ordering::Relaxed) && enough();
+            let start = Instant::now();
+            if self.ants().state.done != 0 || !self.construct(&enough) {
+                break;
+            }
+            let built = Instant::now();
+            self.ants().search();
+            let searched = Instant::now();
+            let best = self.deposits_best();
+            self.ants().judge(best);
+            self.update();
+            let phases = &mut self.ants().phases;
+            phases.iterations += 1;
+            phases.construction += built - start;
+            phases.local_search += searched - built;
+            phases.rest += searched.elapsed();
+        }
+        self.ants().state
+    }
+}
