@@ -81,3 +81,23 @@ pub unsafe fn store_pair(place: *mut u64, (first, second): (u32, u32)) {
     // SAFETY: the caller's promise.
     unsafe { AtomicU64::from_ptr(place) }.store(first as u64 | (second as u64) << 32, Relaxed)
 }
+
+/// The number at `place`.
+///
+/// # Safety
+/// As [`load`].
+#[inline(always)]
+pub unsafe fn load_u64(place: *mut u64) -> u64 {
+    // SAFETY: the caller's promise.
+    unsafe { AtomicU64::from_ptr(place) }.load(Relaxed)
+}
+
+/// Adds to the number at `place`, which is told as it was before.
+///
+/// # Safety
+/// As [`store`].
+#[inline(always)]
+pub unsafe fn fetch_add_u64(place: *mut u64, more: u64) -> u64 {
+    // SAFETY: the caller's promise.
+    unsafe { AtomicU64::from_ptr(place) }.fetch_add(more, Relaxed)
+}

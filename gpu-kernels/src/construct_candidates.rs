@@ -5,9 +5,9 @@
 //! are 16 or 32 bits as the storage says. Deterministic, whatever the grid and the block; the same tours with
 //! each tabu. Source: Skinderowicz 2020, section 4.3.
 
+use antwarp_core::colony::ColonyState;
 use antwarp_core::construct::{self, Lists};
 use antwarp_core::kernels::ConstructArgs;
-use antwarp_core::colony::ColonyState;
 use antwarp_core::node::NodeId;
 use antwarp_core::rng::Stream;
 use antwarp_core::select::{Reservoir, Roulette, Select};

@@ -5,9 +5,9 @@
 //! `global_u32` that lies in `memory`, `args.memory` bytes a block. Node ids are 16 or 32 bits as the storage
 //! says. Deterministic, whatever the grid and the block. Source: Skinderowicz 2020, figures 1, 5 and 7.
 
+use antwarp_core::colony::ColonyState;
 use antwarp_core::construct;
 use antwarp_core::kernels::ConstructArgs;
-use antwarp_core::colony::ColonyState;
 use antwarp_core::node::NodeId;
 use antwarp_core::rng::Stream;
 use antwarp_core::select::{Reservoir, Roulette, Select};

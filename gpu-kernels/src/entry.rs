@@ -1,15 +1,15 @@
 //! What every entry needs: the signatures it must have, and its views of the arguments.
 
+use antwarp_core::colony::ColonyState;
 use antwarp_core::distance::Distances;
 use antwarp_core::geometry::{Grid, Numbered, Planar};
 use antwarp_core::kernels::{
-    BY_MATRIX, ConstructArgs, CostArgs, JudgeArgs, JudgeChainsArgs, PassArgs, SearchArgs, TilesArgs,
+    AcsArgs, BY_MATRIX, ConstructArgs, CostArgs, JudgeArgs, JudgeChainsArgs, PassArgs, SearchArgs, TilesArgs,
     ToursArgs, TrailArgs,
 };
 use antwarp_core::local_search::best::DescentState;
 use antwarp_core::local_search::chains::ChainsState;
 use antwarp_core::metric::Metric;
-use antwarp_core::colony::ColonyState;
 
 use crate::cuda::parameter::{In, InOut};
 

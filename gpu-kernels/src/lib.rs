@@ -4,9 +4,11 @@
 #![feature(abi_ptx, stdarch_nvptx, asm_experimental_arch, link_llvm_intrinsics, abi_unadjusted)]
 #![allow(internal_features)]
 
+mod acs_trails;
 mod best_moves;
 mod canary;
 mod chains;
+mod construct_acs;
 mod construct_candidates;
 mod construct_full;
 mod cuda;

@@ -6,11 +6,11 @@
 //! `global_u32` those lie in `memory`, as many for each block. Deterministic, whatever the grid and the block. Source:
 //! Skinderowicz 2020, section 5.7.
 
+use antwarp_core::colony::ColonyState;
 use antwarp_core::geometry::{Geometry, Places};
 use antwarp_core::kernels::SearchArgs;
 use antwarp_core::local_search::ants;
 use antwarp_core::local_search::{Operator, Or2opt, OrOpt, ThreeOpt, TwoOpt};
-use antwarp_core::colony::ColonyState;
 use antwarp_core::node::NodeId;
 use antwarp_core::team::Slots;
 

@@ -3,8 +3,8 @@
 //! A block a tour, of 1 to 8 whole warps; blocks take further tours in grid strides. Shared memory:
 //! [`block::SHARED_BYTES`](crate::cuda::block::SHARED_BYTES). Integer sums: deterministic.
 
-use antwarp_core::kernels::CostArgs;
 use antwarp_core::colony::ColonyState;
+use antwarp_core::kernels::CostArgs;
 use antwarp_core::node::NodeId;
 use antwarp_core::team::Team;
 use antwarp_core::tour;

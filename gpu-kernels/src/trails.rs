@@ -4,8 +4,8 @@
 //! A row a team: blocks for the rows of a matrix, warps for candidate lists; teams take further rows in grid
 //! strides. Blocks of whole warps. No shared memory. Deterministic. Source: Skinderowicz 2020, section 4.4.
 
-use antwarp_core::kernels::TrailArgs;
 use antwarp_core::colony::ColonyState;
+use antwarp_core::kernels::TrailArgs;
 use antwarp_core::pheromone::{self, Candidate, Form, Matrix, Tables};
 use antwarp_core::team::{Slots, Team};
 
@@ -25,7 +25,7 @@ fn block_rows(n: u32, mut work: impl FnMut(u32)) {
 
 /// Calls `work` with each node whose row is this warp's.
 #[inline(always)]
-fn warp_rows(n: u32, mut work: impl FnMut(u32)) {
+pub(crate) fn warp_rows(n: u32, mut work: impl FnMut(u32)) {
     let warps = thread::block_dim() / warp::SIZE;
     let mut node = thread::block_idx() * warps + thread::thread_idx() / warp::SIZE;
     while node < n {

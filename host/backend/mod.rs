@@ -273,7 +273,7 @@ impl Backend {
     ) -> Result<Box<dyn Colony + 'p>, BackendError> {
         match self {
             Backend::Cpu(_) => cpu::acs(problem, spec),
-            Backend::Cuda(device) => cuda::acs(device, problem, spec),
+            Backend::Cuda(device) => Ok(Box::new(cuda::CudaAcs::new(device, problem, spec)?)),
         }
     }
 }

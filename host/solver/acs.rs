@@ -161,6 +161,7 @@ impl Settings {
             pheromone: self.pheromone,
             slots: self.slots,
             update: self.update,
+            each_phase: false,
             // A few nodes have no moves of three edges to speak of.
             local_search: if n < FEWEST { LocalSearch::None } else { self.local_search },
             breadth: self.breadth.min(problem.search_k()),
@@ -190,6 +191,8 @@ pub struct AcsSpec {
     pub slots: u32,
     /// How updates meet.
     pub update: Update,
+    /// Atomic, on a GPU: a launch for each choice and for each update, as in the paper, to see what that costs.
+    pub each_phase: bool,
     /// What improves the ants' tours.
     pub local_search: LocalSearch,
     /// Neighbours that the second step of its moves looks at.

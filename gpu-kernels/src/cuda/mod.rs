@@ -2,6 +2,7 @@
 //! that a port to another Rust-to-PTX compiler replaces this folder alone.
 
 pub mod block;
+pub mod grid;
 pub mod parameter;
 pub mod shared;
 pub mod thread;

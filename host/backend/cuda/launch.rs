@@ -77,12 +77,30 @@ macro_rules! launchers {
                 &self, stream: &Arc<CudaStream>, launch: Launch, args: $args,
                 $($p: parameter!($kind<$element>)),*
             ) -> Result<(), BackendError> {
+                // SAFETY: the caller's promise.
+                unsafe { self.launch_as(false, stream, launch, args, $($p),*) }
+            }
+
+            /// As the plain launch; `together`: cooperative, with all blocks running at the same time.
+            ///
+            /// # Errors
+            /// If the driver refuses it, for one because so many blocks do not fit on the device together.
+            ///
+            /// # Safety
+            /// As the plain launch.
+            #[allow(clippy::too_many_arguments)]
+            pub unsafe fn launch_as(
+                &self, together: bool, stream: &Arc<CudaStream>, launch: Launch, args: $args,
+                $($p: parameter!($kind<$element>)),*
+            ) -> Result<(), BackendError> {
                 let scalars = Scalars(args);
                 let mut builder = stream.launch_builder(&self.function);
                 builder.arg(&scalars);
                 $(builder.arg(slice!($kind, $p));)*
                 // SAFETY: parameters are those of the contract; sizes are the caller's promise.
-                let launched = unsafe { builder.launch(launch.into()) };
+                let launched = unsafe {
+                    if together { builder.launch_cooperative(launch.into()) } else { builder.launch(launch.into()) }
+                };
                 launched.map(drop).map_err(|source| BackendError::Launch { kernel: self.name.clone(), source })
             }
         }

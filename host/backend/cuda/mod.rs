@@ -12,13 +12,13 @@ pub mod ptx;
 
 pub use buffer::{Buffer, Plain};
 pub use chains::{CudaChains, WIDTH, default_chains};
-pub use colony::{CudaColony, TEAM_BYTES};
+pub use colony::{CudaAcs, CudaColony, TEAM_BYTES};
 pub use descent::CudaDescent;
 pub use device::{Device, DeviceFacts, devices};
 pub use launch::{
-    Compete, ConstructCandidates, ConstructFull, ImproveTiles, Judge, JudgeChains, KeepBest, Launch,
-    LocalSearch, MakeMoves, PlaceEntries, PrepareTrails, ProposeMoves, SelectMove, SettleTours, StartPieces,
-    TourCosts, TurnStretch, UpdateTrails,
+    Compete, ConstructAcs, ConstructCandidates, ConstructFull, DepositAcs, ImproveTiles, Judge, JudgeChains,
+    KeepBest, Launch, LocalSearch, MakeMoves, PlaceEntries, PrepareAcs, PrepareTrails, ProposeMoves,
+    SelectMove, SettleTours, StartPieces, TourCosts, TurnStretch, UpdateTrails,
 };
 pub use module::{KernelFacts, kernels, load_function, texts};
 
@@ -28,12 +28,4 @@ pub fn kernel_names() -> Vec<String> {
     names.extend(chains::kernel_names());
     names.extend(descent::kernel_names());
     names
-}
-/// TEMP
-pub fn acs<'p>(
-    _: &'p Device,
-    _: &'p crate::solver::problem::Problem,
-    _: &crate::solver::acs::AcsSpec,
-) -> Result<Box<dyn crate::backend::Colony + 'p>, crate::backend::BackendError> {
-    todo!()
 }

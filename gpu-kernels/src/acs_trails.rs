@@ -1,0 +1,86 @@
+//! `warp_prepare_acs_{matrix,candidate,selective}_{u16,u32}`: heuristic values and trails before the first iteration;
+//! `warp_deposit_acs_*`: the global update of Ant Colony System.
+//!
+//! A row a warp; warps take further rows in grid strides. Blocks of whole warps. No shared memory. Deterministic.
+//! Source: Skinderowicz 2016, equations 1 and 4.
+
+use antwarp_core::acs;
+use antwarp_core::colony::ColonyState;
+use antwarp_core::kernels::AcsArgs;
+use antwarp_core::node::NodeId;
+use antwarp_core::pheromone::{Candidate, Matrix, Selective, Table};
+use antwarp_core::team::Slots;
+
+use crate::construct_acs::View;
+use crate::cuda::Warp;
+use crate::cuda::parameter::{In, InOut};
+use crate::entry::{declare, distances};
+use crate::trails::warp_rows;
+
+#[inline(always)]
+unsafe fn prepare<M: View, I: NodeId>(
+    args: AcsArgs,
+    lists: In<u8>,
+    (points, matrix): (In<[f64; 3]>, In<i32>),
+    heuristic: InOut<f32>,
+    memory: M,
+) {
+    // SAFETY: each row is one warp's.
+    warp_rows(args.n, |node| unsafe {
+        let distance = distances(points, matrix, args.metric, args.n);
+        let (lists, heuristics) = (lists.as_ptr().cast::<I>(), Slots::new(heuristic.as_ptr()));
+        acs::prepare_row(Warp, args.rule, (lists, args.k), memory, distance, heuristics, node)
+    });
+}
+
+#[inline(always)]
+unsafe fn deposit<M: View>(
+    args: AcsArgs,
+    state: In<ColonyState>,
+    (successor, predecessor): (In<u32>, In<u32>),
+    memory: M,
+) {
+    // SAFETY: each row is one warp's; links and state are read only.
+    warp_rows(args.n, |node| unsafe {
+        let links = (*successor.as_ptr().add(node as usize), *predecessor.as_ptr().add(node as usize));
+        acs::deposit_row(Warp, args.rule, memory, node, links, (*state.as_ptr()).limits.deposit)
+    });
+}
+
+macro_rules! entries {
+    ($($prepare:ident, $deposit:ident: $view:ty, $id:ty;)*) => { $(
+        /// See the module. # Safety: the launcher in `antwarp` gives arrays of the sizes that `args` tell.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "ptx-kernel" fn $prepare(
+            args: AcsArgs, lists: In<u8>, points: In<[f64; 3]>, matrix: In<i32>, heuristic: InOut<f32>,
+            trails: InOut<u8>, tails: InOut<u32>,
+        ) {
+            // SAFETY: the caller's promise.
+            unsafe {
+                let memory = <$view>::new(args, lists, trails, tails);
+                prepare::<_, $id>(args, lists, (points, matrix), heuristic, memory)
+            }
+        }
+        declare!($prepare: PrepareAcs, 256, 1);
+
+        /// See the module. # Safety: the launcher in `antwarp` gives arrays of the sizes that `args` tell.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "ptx-kernel" fn $deposit(
+            args: AcsArgs, state: In<ColonyState>, lists: In<u8>, successor: In<u32>, predecessor: In<u32>,
+            trails: InOut<u8>, tails: InOut<u32>,
+        ) {
+            // SAFETY: the caller's promise.
+            unsafe { deposit(args, state, (successor, predecessor), <$view>::new(args, lists, trails, tails)) }
+        }
+        declare!($deposit: DepositAcs, 256, 1);
+    )* };
+}
+
+entries! {
+    warp_prepare_acs_matrix_u16, warp_deposit_acs_matrix_u16: Table<Matrix>, u16;
+    warp_prepare_acs_matrix_u32, warp_deposit_acs_matrix_u32: Table<Matrix>, u32;
+    warp_prepare_acs_candidate_u16, warp_deposit_acs_candidate_u16: Table<Candidate<u16>>, u16;
+    warp_prepare_acs_candidate_u32, warp_deposit_acs_candidate_u32: Table<Candidate<u32>>, u32;
+    warp_prepare_acs_selective_u16, warp_deposit_acs_selective_u16: Selective, u16;
+    warp_prepare_acs_selective_u32, warp_deposit_acs_selective_u32: Selective, u32;
+}

@@ -1,0 +1,263 @@
+//! `warp_build_acs_{matrix,candidate,selective}_{storage}`: tours of Ant Colony System, each built whole, with relaxed
+//! updates of trails; `warp_walk_acs_{matrix,candidate}_{storage}`: all ants step by step, with atomic updates.
+//!
+//! A warp an ant; warps take further ants in grid strides. Shared memory: for `shared_*` storage the memory of each ant
+//! that a block has at a time (build: one a warp; walk: all), `args.memory` bytes each; with `global_u32` that lies in
+//! `memory`, by warp (build) or by ant (walk). Node ids are 16 or 32 bits as the storage says.
+//!
+//! Build: ants read and write trails at the same time, so tours depend on their timing, except those of a single ant.
+//! Walk: deterministic, whatever the grid and the block. It does the phases `args.first` to `args.end`; if these are more
+//! than one, the launch is cooperative. Source: Skinderowicz 2016, sections 3.1 and 3.2.
+
+use antwarp_core::acs::{self, World};
+use antwarp_core::colony::ColonyState;
+use antwarp_core::construct::Lists;
+use antwarp_core::distance::Distances;
+use antwarp_core::kernels::AcsArgs;
+use antwarp_core::node::NodeId;
+use antwarp_core::pheromone::{Atomic, Candidate, Matrix, Memory, Selective, Table};
+use antwarp_core::rng::Stream;
+use antwarp_core::team::Slots;
+
+use crate::cuda::parameter::{In, InOut};
+use crate::cuda::{Warp, grid, shared, thread, warp};
+use crate::entry::{declare, distances};
+
+/// What the ants read.
+#[derive(Clone, Copy)]
+struct Tables {
+    lists: In<u8>,
+    heuristic: In<f32>,
+    reserves: In<u8>,
+    successor: In<u32>,
+    predecessor: In<u32>,
+    points: In<[f64; 3]>,
+    matrix: In<i32>,
+}
+
+/// The pheromone memory behind the parameters.
+pub trait View: Memory {
+    /// # Safety
+    /// The arrays have the sizes that `args` tell.
+    unsafe fn new(args: AcsArgs, lists: In<u8>, trails: InOut<u8>, tails: InOut<u32>) -> Self;
+}
+
+impl View for Table<Matrix> {
+    #[inline(always)]
+    unsafe fn new(args: AcsArgs, _: In<u8>, trails: InOut<u8>, _: InOut<u32>) -> Self {
+        // SAFETY: the caller's promise.
+        Table { form: Matrix { n: args.n }, trails: unsafe { Slots::new(trails.as_ptr().cast()) } }
+    }
+}
+
+impl<I: NodeId> View for Table<Candidate<I>> {
+    #[inline(always)]
+    unsafe fn new(args: AcsArgs, lists: In<u8>, trails: InOut<u8>, _: InOut<u32>) -> Self {
+        let form = Candidate { lists: lists.as_ptr().cast(), k: args.k };
+        // SAFETY: the caller's promise.
+        Table { form, trails: unsafe { Slots::new(trails.as_ptr().cast()) } }
+    }
+}
+
+impl View for Selective {
+    #[inline(always)]
+    unsafe fn new(args: AcsArgs, _: In<u8>, trails: InOut<u8>, tails: InOut<u32>) -> Self {
+        // SAFETY: the caller's promise.
+        unsafe {
+            Selective {
+                edges: Slots::new(trails.as_ptr().cast()),
+                tails: Slots::new(tails.as_ptr()),
+                slots: args.slots,
+                lowest: args.rule.initial,
+            }
+        }
+    }
+}
+
+/// # Safety
+/// The arrays have the sizes that `args` tell.
+#[inline(always)]
+unsafe fn world<M, I: NodeId>(args: AcsArgs, tables: Tables, memory: M) -> World<I, M, Distances> {
+    World {
+        n: args.n,
+        rule: args.rule,
+        lists: Lists {
+            k: args.k,
+            nodes: tables.lists.as_ptr().cast::<I>(),
+            weights: tables.heuristic.as_ptr(),
+            reserve: args.reserve,
+            reserves: tables.reserves.as_ptr().cast::<I>(),
+            successor: tables.successor.as_ptr(),
+            predecessor: tables.predecessor.as_ptr(),
+        },
+        memory,
+        distance: distances(tables.points, tables.matrix, args.metric, args.n),
+    }
+}
+
+/// Warps of the grid, and this one's number.
+#[inline(always)]
+fn warps() -> (u32, u32) {
+    let of_block = thread::block_dim() / warp::SIZE;
+    (thread::grid_dim() * of_block, thread::block_idx() * of_block + thread::thread_idx() / warp::SIZE)
+}
+
+/// Every ant of this warp. `place` has the memory of an ant by its number among those of this warp, and in all.
+#[inline(always)]
+unsafe fn build<M: Memory, I: NodeId>(
+    args: AcsArgs,
+    world: World<I, M, Distances>,
+    memory: *mut u8,
+    tours: InOut<u8>,
+) {
+    // SAFETY: a warp writes its own ants' tours.
+    unsafe {
+        let tours = tours.as_ptr().cast::<I>();
+        let (warps, mut ant) = warps();
+        while ant < args.ants {
+            let tour = Slots::new(tours.add(ant as usize * args.n as usize));
+            acs::build(Warp, world, memory, tour, Stream::new(args.seed, args.iteration, ant));
+            ant += warps;
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn walk<M: Atomic, I: NodeId>(
+    args: AcsArgs,
+    world: World<I, M, Distances>,
+    place: impl Fn(u32, u32) -> *mut u8,
+    arrivals: InOut<u64>,
+    tours: InOut<u8>,
+) {
+    // SAFETY: a warp writes its own ants' tours and memory; all choices and all updates are apart by a barrier.
+    unsafe {
+        let tours = tours.as_ptr().cast::<I>();
+        let (warps, first_ant) = warps();
+        let mut phase = args.first;
+        while phase < args.end {
+            let (step, choosing) = (phase / 2 + 1, phase % 2 == 0);
+            let updates = args.rule.is_due(step) || (step + 1 == args.n && args.rule.is_due(args.n));
+            if choosing || updates {
+                let (mut own, mut ant) = (0, first_ant);
+                while ant < args.ants {
+                    let tour = Slots::new(tours.add(ant as usize * args.n as usize));
+                    let memory = place(own, ant);
+                    if choosing {
+                        let stream = Stream::new(args.seed, args.iteration, ant);
+                        acs::choose_step(Warp, world, memory, tour, stream, step);
+                    } else {
+                        acs::update_step_atomically(Warp, world, memory, tour, step);
+                    }
+                    own += 1;
+                    ant += warps;
+                }
+            }
+            // A step without updates hands over to the next one as it is.
+            if updates && phase + 1 < args.end {
+                grid::sync(arrivals.as_ptr());
+            }
+            phase += 1;
+        }
+    }
+}
+
+/// Memory of a warp's only ant at a time, in shared memory.
+#[inline(always)]
+fn warp_in_shared(args: AcsArgs, _: InOut<u8>) -> *mut u8 {
+    // SAFETY: the launcher reserves args.memory bytes for each warp.
+    unsafe { shared::dynamic().add((thread::thread_idx() / warp::SIZE * args.memory as u32) as usize) }
+}
+
+/// Memory of a warp's only ant at a time, in global memory.
+#[inline(always)]
+fn warp_in_global(args: AcsArgs, memory: InOut<u8>) -> *mut u8 {
+    // SAFETY: the launcher gives args.memory bytes to each warp of the grid.
+    unsafe { memory.as_ptr().add(warps().1 as usize * args.memory as usize) }
+}
+
+/// Memory of ants in shared memory: those of a warp one after the other.
+#[inline(always)]
+fn ant_in_shared(args: AcsArgs, _: InOut<u8>) -> impl Fn(u32, u32) -> *mut u8 {
+    let each = args.ants.div_ceil(warps().0);
+    let first = thread::thread_idx() / warp::SIZE * each;
+    // SAFETY: the launcher reserves args.memory bytes for each ant of a block.
+    move |own, _| unsafe { shared::dynamic().add(((first + own) * args.memory as u32) as usize) }
+}
+
+/// Memory of ants in global memory.
+#[inline(always)]
+fn ant_in_global(args: AcsArgs, memory: InOut<u8>) -> impl Fn(u32, u32) -> *mut u8 {
+    // SAFETY: the launcher gives args.memory bytes to each ant.
+    move |_, ant| unsafe { memory.as_ptr().add(ant as usize * args.memory as usize) }
+}
+
+macro_rules! entry {
+    ($name:ident: $view:ty, $id:ty, |$args:ident, $world:ident, $memory:ident, $arrivals:ident, $tours:ident| $run:expr) => {
+        /// See the module. # Safety: the launcher in `antwarp` gives arrays of the sizes that `args` tell.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "ptx-kernel" fn $name(
+            $args: AcsArgs,
+            state: In<ColonyState>,
+            lists: In<u8>,
+            heuristic: In<f32>,
+            reserves: In<u8>,
+            successor: In<u32>,
+            predecessor: In<u32>,
+            points: In<[f64; 3]>,
+            matrix: In<i32>,
+            trails: InOut<u8>,
+            tails: InOut<u32>,
+            $memory: InOut<u8>,
+            $arrivals: InOut<u64>,
+            $tours: InOut<u8>,
+        ) {
+            // SAFETY: the caller's promise.
+            unsafe {
+                if (*state.as_ptr()).done != 0 {
+                    return;
+                }
+                let tables = Tables { lists, heuristic, reserves, successor, predecessor, points, matrix };
+                let $world = world::<$view, $id>($args, tables, View::new($args, lists, trails, tails));
+                $run
+            }
+        }
+    };
+}
+
+macro_rules! build_entries {
+    ($($name:ident: $view:ty, $id:ty, $place:ident;)*) => { $(
+        entry!($name: $view, $id, |args, world, memory, _arrivals, tours| build(args, world, $place(args, memory), tours));
+        declare!($name: ConstructAcs, 128, 8);
+    )* };
+}
+
+macro_rules! walk_entries {
+    ($($name:ident: $view:ty, $id:ty, $place:ident;)*) => { $(
+        entry!($name: $view, $id, |args, world, memory, arrivals, tours| {
+            walk(args, world, $place(args, memory), arrivals, tours)
+        });
+        declare!($name: ConstructAcs, 1024, 1);
+    )* };
+}
+
+build_entries! {
+    warp_build_acs_matrix_shared_u16: Table<Matrix>, u16, warp_in_shared;
+    warp_build_acs_matrix_shared_u32: Table<Matrix>, u32, warp_in_shared;
+    warp_build_acs_matrix_global_u32: Table<Matrix>, u32, warp_in_global;
+    warp_build_acs_candidate_shared_u16: Table<Candidate<u16>>, u16, warp_in_shared;
+    warp_build_acs_candidate_shared_u32: Table<Candidate<u32>>, u32, warp_in_shared;
+    warp_build_acs_candidate_global_u32: Table<Candidate<u32>>, u32, warp_in_global;
+    warp_build_acs_selective_shared_u16: Selective, u16, warp_in_shared;
+    warp_build_acs_selective_shared_u32: Selective, u32, warp_in_shared;
+    warp_build_acs_selective_global_u32: Selective, u32, warp_in_global;
+}
+
+walk_entries! {
+    warp_walk_acs_matrix_shared_u16: Table<Matrix>, u16, ant_in_shared;
+    warp_walk_acs_matrix_shared_u32: Table<Matrix>, u32, ant_in_shared;
+    warp_walk_acs_matrix_global_u32: Table<Matrix>, u32, ant_in_global;
+    warp_walk_acs_candidate_shared_u16: Table<Candidate<u16>>, u16, ant_in_shared;
+    warp_walk_acs_candidate_shared_u32: Table<Candidate<u32>>, u32, ant_in_shared;
+    warp_walk_acs_candidate_global_u32: Table<Candidate<u32>>, u32, ant_in_global;
+}

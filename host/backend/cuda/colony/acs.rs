@@ -1,0 +1,307 @@
+//! A colony of Ant Colony System on a GPU.
+
+use antwarp_core::acs;
+use antwarp_core::colony::ColonyState;
+use antwarp_core::construct::row_stride;
+use antwarp_core::kernels::AcsArgs;
+
+use super::super::{Buffer, ConstructAcs, DepositAcs, Device, Launch, PrepareAcs};
+use super::{Ants, Iterate, Storage, WARP, driver, reserve_shared};
+use crate::backend::error::bytes;
+use crate::backend::{BackendError, Colony, Enough, Phases};
+use crate::solver::acs::{AcsSpec, Pheromone, Update};
+use crate::solver::problem::Problem;
+
+/// Most warps of a block that walks; the kernels' launch bounds say 1024 threads.
+const MOST_WALKING: u32 = 32;
+
+fn memory_name(pheromone: Pheromone) -> &'static str {
+    match pheromone {
+        Pheromone::Matrix => "matrix",
+        Pheromone::Candidate => "candidate",
+        Pheromone::Selective => "selective",
+    }
+}
+
+const PHEROMONES: [Pheromone; 3] = [Pheromone::Matrix, Pheromone::Candidate, Pheromone::Selective];
+
+/// The names of all kernels of these colonies.
+pub(super) fn kernel_names() -> Vec<String> {
+    let mut names = Vec::new();
+    for memory in PHEROMONES {
+        let walks = memory != Pheromone::Selective;
+        let memory = memory_name(memory);
+        for storage in Storage::ALL {
+            names.push(format!("warp_build_acs_{memory}_{}", storage.name()));
+            if walks {
+                names.push(format!("warp_walk_acs_{memory}_{}", storage.name()));
+            }
+        }
+        for id in ["u16", "u32"] {
+            names.extend(["prepare", "deposit"].map(|verb| format!("warp_{verb}_acs_{memory}_{id}")));
+        }
+    }
+    names
+}
+
+/// How tours are built: the kernel, and the shape of its launch.
+struct Plan {
+    kernel: ConstructAcs,
+    storage: Storage,
+    /// Bytes of team memory of one ant.
+    memory: usize,
+    launch: Launch,
+    /// Ants whose memory lies in global memory at the same time.
+    in_global: usize,
+}
+
+/// Words of team memory for a visit to a node.
+fn scratch(spec: &AcsSpec) -> u32 {
+    if spec.pheromone == Pheromone::Selective { 2 * spec.slots.next_multiple_of(4) } else { 0 }
+}
+
+impl Plan {
+    fn new(device: &Device, problem: &Problem, spec: &AcsSpec) -> Result<Plan, BackendError> {
+        let (n, ants, units) = (problem.n(), spec.ants, device.multiprocessors());
+        let memory = acs::memory_bytes(n, scratch(spec));
+        let walks = spec.update != Update::Relaxed;
+        // All ants that walk are there at the same time, in a block on each multiprocessor.
+        let together = if walks { ants.div_ceil(units.min(ants)) as usize } else { 1 };
+        let storage = match spec.each_phase {
+            // What an ant knows outlives the launch.
+            true => Storage::GlobalU32,
+            false => Storage::choose(device, n, spec.local_search, |_| together * memory),
+        };
+        let verb = if walks { "walk" } else { "build" };
+        let name = format!("warp_{verb}_acs_{}_{}", memory_name(spec.pheromone), storage.name());
+        let kernel = ConstructAcs { function: device.function(&name)?, name };
+        let shared =
+            |of_block: usize| if storage == Storage::GlobalU32 { 0 } else { (of_block * memory) as u32 };
+        if walks {
+            let warps = ants.div_ceil(units).clamp(1, MOST_WALKING);
+            let grid = ants.div_ceil(warps).min(units);
+            let of_warp = ants.div_ceil(grid * warps);
+            let launch = Launch { grid, block: warps * WARP, shared: shared((warps * of_warp) as usize) };
+            reserve_shared(&kernel.function, launch.shared)?;
+            return Ok(Plan { kernel, storage, memory, launch, in_global: ants as usize });
+        }
+        // Several ants a block only where one a block would leave warp slots empty.
+        let fit = (device.shared_limit() as usize / memory) as u32;
+        let few = storage == Storage::GlobalU32 || ants / units < 32;
+        let warps = if few { 1 } else { 4.min(fit).max(1) };
+        let mut launch =
+            Launch { grid: ants.div_ceil(warps), block: warps * WARP, shared: shared(warps as usize) };
+        reserve_shared(&kernel.function, launch.shared)?;
+        if storage == Storage::GlobalU32 {
+            let f = &kernel.function;
+            let resident = f.occupancy_max_active_blocks_per_multiprocessor(launch.block, 0, None);
+            launch.grid = launch.grid.min(resident.unwrap_or(1).max(1) * units);
+        }
+        Ok(Plan { kernel, storage, memory, launch, in_global: (launch.grid * warps) as usize })
+    }
+
+    fn describe(&self, spec: &AcsSpec) -> String {
+        format!(
+            "{}, a warp an ant, {} blocks of {} warps, {} registers a thread, {} shared memory a block, ids and tabu {}",
+            spec.variant(),
+            self.launch.grid,
+            self.launch.block / WARP,
+            self.kernel.function.num_regs().unwrap_or(0),
+            bytes(u64::from(self.launch.shared)),
+            self.storage.name(),
+        )
+    }
+}
+
+/// A colony whose tours, trails and best tour stay in device memory for the whole run.
+pub struct CudaAcs<'p> {
+    ants: Ants<'p>,
+    spec: AcsSpec,
+    plan: Plan,
+    deposit: DepositAcs,
+    heuristic: Buffer<f32>,
+    trails: Buffer<u8>,
+    tails: Buffer<u32>,
+    memory: Buffer<u8>,
+    arrivals: Buffer<u64>,
+}
+
+impl<'p> CudaAcs<'p> {
+    /// Loads the kernels, allocates the arrays and fills the pheromone memory.
+    ///
+    /// # Errors
+    /// If the update is sequential, which a GPU does not do; if the kernels are refused, or memory is short.
+    pub fn new(device: &'p Device, problem: &'p Problem, spec: &AcsSpec) -> Result<Self, BackendError> {
+        if spec.update == Update::Sequential {
+            return Err(BackendError::Sequential);
+        }
+        let plan = Plan::new(device, problem, spec)?;
+        let ants = Ants::new(
+            device,
+            problem,
+            (spec.ants, spec.rules),
+            (spec.local_search, spec.breadth),
+            plan.storage,
+        )?;
+        let load = |name: String| device.function(&name).map(|function| (name, function));
+        let (memory, id) = (memory_name(spec.pheromone), plan.storage.id());
+        let (name, function) = load(format!("warp_deposit_acs_{memory}_{id}"))?;
+        let deposit = DepositAcs { name, function };
+        let (name, function) = load(format!("warp_prepare_acs_{memory}_{id}"))?;
+        let prepare = PrepareAcs { name, function };
+        let n = problem.n() as usize;
+        let (trails, tails) = match spec.pheromone {
+            Pheromone::Matrix => (4 * n * row_stride(problem.n()) as usize, 0),
+            Pheromone::Candidate => (4 * problem.lists().len(), 0),
+            Pheromone::Selective => (8 * n * spec.slots as usize, n),
+        };
+        let in_global = if plan.storage == Storage::GlobalU32 { plan.in_global } else { 0 };
+        let s = device.stream();
+        let mut colony = CudaAcs {
+            ants,
+            spec: *spec,
+            deposit,
+            heuristic: Buffer::zeroed(s, "the heuristic values", problem.lists().len())?,
+            trails: Buffer::zeroed(s, "the pheromone memory", trails)?,
+            tails: Buffer::zeroed(s, "the pheromone memory", tails)?,
+            memory: Buffer::zeroed(s, "the ants' memory", in_global * plan.memory)?,
+            arrivals: Buffer::zeroed(s, "a counter", 1)?,
+            plan,
+        };
+        colony.prepare(&prepare)?;
+        Ok(colony)
+    }
+
+    fn args(&self) -> AcsArgs {
+        let problem = self.ants.problem;
+        AcsArgs {
+            seed: self.spec.seed,
+            memory: self.plan.memory as u64,
+            rule: self.spec.rule,
+            n: problem.n(),
+            ants: self.spec.ants,
+            iteration: self.ants.queued,
+            k: problem.k(),
+            metric: problem.device_metric(),
+            reserve: problem.reserve(),
+            slots: self.spec.slots,
+            first: 0,
+            // Every step but the first node's has two phases.
+            end: 2 * (problem.n() - 1),
+            padding: 0,
+        }
+    }
+
+    fn row_launch(&self) -> Launch {
+        let block = 256;
+        Launch { grid: self.ants.problem.n().div_ceil(block / WARP), block, shared: 0 }
+    }
+
+    fn prepare(&mut self, kernel: &PrepareAcs) -> Result<(), BackendError> {
+        let (args, launch, a) = (self.args(), self.row_launch(), &self.ants);
+        let stream = a.device.stream();
+        // SAFETY: `CudaAcs::new` made the arrays for this problem.
+        unsafe {
+            kernel.launch(
+                stream,
+                launch,
+                args,
+                &a.lists,
+                &a.points,
+                &a.matrix,
+                &mut self.heuristic,
+                &mut self.trails,
+                &mut self.tails,
+            )?;
+        }
+        stream.synchronize().map_err(driver("filling the pheromone memory"))
+    }
+
+    /// Queues these phases, or whole tours.
+    fn launch(&mut self, (first, end): (u32, u32)) -> Result<(), BackendError> {
+        let args = AcsArgs { first, end, ..self.args() };
+        let a = &mut self.ants;
+        let back = if a.problem.is_directed() { &a.successor } else { &a.predecessor };
+        let together = self.spec.update == Update::Atomic && end - first > 1;
+        let kernel = &self.plan.kernel;
+        // SAFETY: `CudaAcs::new` made the arrays, and `Plan` the launch, for this problem.
+        unsafe {
+            kernel.launch_as(
+                together,
+                a.device.stream(),
+                self.plan.launch,
+                args,
+                &a.state,
+                &a.lists,
+                &self.heuristic,
+                &a.reserves,
+                &a.successor,
+                back,
+                &a.points,
+                &a.matrix,
+                &mut self.trails,
+                &mut self.tails,
+                &mut self.memory,
+                &mut self.arrivals,
+                &mut a.tours,
+            )
+        }
+    }
+}
+
+impl<'p> Iterate<'p> for CudaAcs<'p> {
+    fn ants(&mut self) -> &mut Ants<'p> {
+        &mut self.ants
+    }
+
+    fn construct(&mut self) -> Result<(), BackendError> {
+        let end = self.args().end;
+        if self.spec.each_phase && self.spec.update == Update::Atomic {
+            return (0..end).try_for_each(|phase| self.launch((phase, phase + 1)));
+        }
+        self.launch((0, end))
+    }
+
+    fn deposits_best(&mut self) -> bool {
+        true
+    }
+
+    fn update(&mut self) -> Result<(), BackendError> {
+        let (args, launch, a) = (self.args(), self.row_launch(), &self.ants);
+        // SAFETY: `CudaAcs::new` made the arrays for this problem.
+        unsafe {
+            self.deposit.launch(
+                a.device.stream(),
+                launch,
+                args,
+                &a.state,
+                &a.lists,
+                &a.successor,
+                &a.predecessor,
+                &mut self.trails,
+                &mut self.tails,
+            )
+        }
+    }
+}
+
+impl Colony for CudaAcs<'_> {
+    fn run(&mut self, iterations: u32, _enough: Enough) -> Result<ColonyState, BackendError> {
+        for _ in 0..iterations {
+            self.iterate()?;
+        }
+        self.ants.state()
+    }
+
+    fn best_tour(&mut self) -> Result<Vec<u32>, BackendError> {
+        self.ants.best_tour()
+    }
+
+    fn phases(&mut self) -> Result<Phases, BackendError> {
+        self.ants.phases()
+    }
+
+    fn describe(&self) -> String {
+        self.plan.describe(&self.spec)
+    }
+}
