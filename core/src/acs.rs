@@ -89,33 +89,28 @@ pub struct World<I, M, D> {
 /// The item that decides whether a step explores, apart from those of candidates.
 const EXPLORE: u32 = u32::MAX - 2;
 
-/// Bytes of the node an ant is at and the one it goes to.
+/// Bytes of the node an ant is at, the one it goes to, and the trail there.
 const STATE: usize = 16;
 
-/// Bytes of team memory for an ant among n nodes whose memory asks for `scratch` words.
+/// Bytes of team memory for an ant among n nodes.
 #[inline(always)]
-pub const fn memory_bytes(n: u32, scratch: u32) -> usize {
-    STATE + aligned(4 * scratch as usize) + aligned(n.div_ceil(32) as usize * 4)
+pub const fn memory_bytes(n: u32) -> usize {
+    STATE + aligned(n.div_ceil(32) as usize * 4)
 }
 
-/// One ant's tools in team memory: where it is, the scratch of the pheromone memory, the tabu.
+/// One ant's tools in team memory: where it is, and the tabu.
 struct Ant {
     tabu: Bitmask,
     state: Slots<u32>,
-    scratch: Slots<u32>,
 }
 
 impl Ant {
     /// # Safety
-    /// `memory` has [`memory_bytes`] at a 16-byte boundary and belongs to the team.
+    /// `memory` has [`memory_bytes`] for n nodes at a 16-byte boundary and belongs to the team.
     #[inline(always)]
-    unsafe fn new<I, M: Memory, D>(world: &World<I, M, D>, memory: *mut u8) -> Self {
+    unsafe fn new(memory: *mut u8, n: u32) -> Self {
         // SAFETY: the parts lie one after the other.
-        unsafe {
-            let scratch = memory.add(STATE);
-            let tabu = Bitmask::new(scratch.add(aligned(4 * world.memory.scratch() as usize)), world.n);
-            Ant { tabu, state: Slots::new(memory.cast()), scratch: Slots::new(scratch.cast()) }
-        }
+        unsafe { Ant { tabu: Bitmask::new(memory.add(STATE), n), state: Slots::new(memory.cast()) } }
     }
 
     /// Empties the tabu, draws the first node and visits it.
@@ -143,7 +138,8 @@ impl Ant {
 ///
 /// The best edge is the largest product of trail and heuristic value; exploring, it is the largest key of weighted
 /// reservoir sampling, which chooses in proportion to that product. Without open candidate it is the largest product
-/// among all unvisited nodes.
+/// among all unvisited nodes. Returns the node it goes to; one member also gives the trail there, if
+/// it is not one of an edge beyond the candidates.
 ///
 /// # Safety
 /// The world's arrays have the sizes it tells; `node` is a node.
@@ -154,48 +150,54 @@ unsafe fn choose<T: Team, I: NodeId, M: Memory, D: Distance>(
     ant: &Ant,
     (node, back, forth): (u32, u32, bool),
     draws: Draws,
-) -> u32 {
+) -> (u32, Option<f32>) {
     let (rule, memory, lists) = (world.rule, world.memory, world.lists);
     let revise = |trail: f32| rule.local_update(trail);
-    let explore = draws.bits(EXPLORE) < rule.explore;
     // SAFETY: candidates of the node, and the row of its visit.
     unsafe {
-        let row = memory.enter(team, (node, back), ant.scratch, revise);
         let start = node as usize * lists.k as usize;
         let (list, closeness) = (lists.nodes.add(start), lists.weights.add(start));
+        let candidate = |i: u32| ((*list.add(i as usize)).get(), *closeness.add(i as usize));
+        // All that a member's first candidate needs is on its way before anything waits for it.
+        let mut i = team.rank();
+        let any = i < lists.k;
+        let (mut v, mut close) = if any { candidate(i) } else { (NONE, 0.0) };
+        let row = memory.enter(team, node, back);
+        let (mut found, mut found_at) = if any { memory.trail(row, i, v) } else { (0.0, 0) };
+        let explore = draws.bits(EXPLORE) < rule.explore;
         let (mut key, mut at, mut chosen) = (0, u32::MAX, NONE);
         let (mut trail, mut entry) = (0.0, 0);
-        team.for_each(lists.k, |i| {
-            let v = (*list.add(i as usize)).get();
-            let visited = ant.tabu.is_visited(v);
-            let is_back = M::LISTED && v == back;
-            if T::ALONE && visited && !is_back {
-                return;
+        while i < lists.k {
+            let weight = if ant.tabu.is_visited(v) { 0.0 } else { found * close };
+            if M::LISTED && v == back {
+                memory.put(row, found_at, v, revise(found));
             }
-            let (found, place) = memory.trail(row, i, v);
-            if is_back {
-                memory.put(row, place, v, revise(found));
+            if !(T::ALONE && weight == 0.0) {
+                let lure = if explore { weight * reciprocal(exponential(draws.bits(i))) } else { weight };
+                if lure.to_bits() > key {
+                    (key, at, chosen, trail, entry) = (lure.to_bits(), i, v, found, found_at);
+                }
             }
-            let weight = if visited { 0.0 } else { found * *closeness.add(i as usize) };
-            let lure = if explore { weight * reciprocal(exponential(draws.bits(i))) } else { weight };
-            if lure.to_bits() > key {
-                (key, at, chosen, trail, entry) = (lure.to_bits(), i, v, found, place);
+            i += team.size();
+            if i < lists.k {
+                (v, close) = candidate(i);
+                (found, found_at) = memory.trail(row, i, v);
             }
-        });
+        }
         memory.put_back(team, row, back, revise);
         let (best, next) = team.arg_max(key, at, chosen);
         if best > 0 {
             if forth && chosen == next {
                 memory.put(row, entry, next, revise(trail));
             }
-            return next;
+            return (next, if chosen == next { Some(trail) } else { None });
         }
         let next = elsewhere(team, world, ant, row, node);
         if forth {
             // One member owns the row's update; it is not in the way of another here.
             memory.update(team, node, next, revise);
         }
-        next
+        (next, if team.rank() == 0 { Some(rule.initial) } else { None })
     }
 }
 
@@ -215,7 +217,7 @@ unsafe fn elsewhere<T: Team, I: NodeId, M: Memory, D: Distance>(
     let (rule, lists) = (world.rule, world.lists);
     // SAFETY: the caller's promise.
     unsafe {
-        if M::LISTED {
+        if !M::BEYOND {
             let next = construct::elsewhere(team, &ant.tabu, lists, world.distance, node);
             // Every member has looked into the tabu: from here on it may change.
             team.barrier();
@@ -228,8 +230,7 @@ unsafe fn elsewhere<T: Team, I: NodeId, M: Memory, D: Distance>(
                 (key, chosen) = (lure.to_bits(), v);
             }
         };
-        world.memory.beyond(team, row, &ant.tabu, &mut offer);
-        if !M::EVERYWHERE {
+        if !world.memory.beyond(team, row, &ant.tabu, &mut offer) {
             let v = construct::nearest(team, &ant.tabu, lists, world.distance, node);
             team.single(|| offer(v, rule.initial));
         }
@@ -258,13 +259,13 @@ pub unsafe fn build<T: Team, I: NodeId, M: Memory, D: Distance>(
     let (n, rule) = (world.n, world.rule);
     // SAFETY: the caller's promises, and node ids stay below n.
     unsafe {
-        let mut ant = Ant::new(&world, memory);
+        let mut ant = Ant::new(memory, world.n);
         let first = ant.start(team, n, stream, tour);
         let (mut node, mut back) = (first, NONE);
         let mut step = 1;
         while step < n {
             let forth = rule.is_due(step);
-            let next = choose(team, &world, &ant, (node, back, forth), stream.step(step));
+            let (next, _) = choose(team, &world, &ant, (node, back, forth), stream.step(step));
             ant.visit(team, step, next, tour);
             back = if forth && rule.is_symmetric() { node } else { NONE };
             node = next;
@@ -301,20 +302,24 @@ pub unsafe fn choose_step<T: Team, I: NodeId, M: Memory, D: Distance>(
 ) {
     // SAFETY: the caller's promises; a barrier stands between reading and writing the state.
     unsafe {
-        let mut ant = Ant::new(&world, memory);
-        let node = if step == 1 { ant.start(team, world.n, stream, tour) } else { ant.state.get(1) };
-        let next = choose(team, &world, &ant, (node, NONE, false), stream.step(step));
+        let mut ant = Ant::new(memory, world.n);
         let state = ant.state;
+        let node = if step == 1 { ant.start(team, world.n, stream, tour) } else { state.get(1) };
+        let (next, trail) = choose(team, &world, &ant, (node, NONE, false), stream.step(step));
         team.single(|| {
             state.set(0, node);
             state.set(1, next);
         });
+        // What the updates may find there.
+        if let Some(trail) = trail {
+            state.set(2, trail.to_bits());
+        }
         ant.visit(team, step, next, tour);
     }
 }
 
-/// The local updates that go with the choice of `step`, made by `update`; with the last choice also those of the edge
-/// that closes the tour.
+/// The edges whose local updates go with the choice of `step`: the one that was chosen and, with the last, the one that
+/// closes the tour. `update` is told each with the trail that may be there.
 ///
 /// # Safety
 /// As [`choose_step`], which comes before; `update` may be called with nodes of the world.
@@ -325,25 +330,19 @@ unsafe fn updates<T: Team, I: NodeId, M: Memory, D>(
     memory: *mut u8,
     tour: Slots<I>,
     step: u32,
-    update: impl Fn(u32, u32),
+    update: impl Fn(u32, u32, f32),
 ) {
     // SAFETY: the caller's promises.
     unsafe {
-        let ant = Ant::new(world, memory);
-        let both = |from: u32, to: u32| {
-            update(from, to);
-            team.barrier();
-            if world.rule.is_symmetric() {
-                update(to, from);
-                team.barrier();
-            }
-        };
-        let (node, next) = (ant.state.get(0), ant.state.get(1));
+        let state = Ant::new(memory, world.n).state;
+        let (node, next, seen) = (state.get(0), state.get(1), f32::from_bits(state.get(2)));
         if world.rule.is_due(step) {
-            both(node, next);
+            update(node, next, seen);
+            team.barrier();
         }
         if step + 1 == world.n && world.rule.is_due(world.n) {
-            both(next, tour.get(0).get());
+            update(next, tour.get(0).get(), world.rule.initial);
+            team.barrier();
         }
     }
 }
@@ -363,8 +362,13 @@ pub unsafe fn update_step<T: Team, I: NodeId, M: Memory, D: Distance>(
     // SAFETY: the caller's promises.
     unsafe {
         let revise = |trail: f32| world.rule.local_update(trail);
-        let update = |from: u32, to: u32| world.memory.update(team, from, to, revise);
-        updates(team, &world, memory, tour, step, update);
+        updates(team, &world, memory, tour, step, |from, to, _| {
+            world.memory.update(team, from, to, revise);
+            team.barrier();
+            if world.rule.is_symmetric() {
+                world.memory.update(team, to, from, revise);
+            }
+        });
     }
 }
 
@@ -383,8 +387,9 @@ pub unsafe fn update_step_atomically<T: Team, I: NodeId, M: Atomic, D: Distance>
     // SAFETY: the caller's promises.
     unsafe {
         let revise = |trail: f32| world.rule.local_update(trail);
-        let update = |from: u32, to: u32| world.memory.update_atomically(team, from, to, revise);
-        updates(team, &world, memory, tour, step, update);
+        updates(team, &world, memory, tour, step, |from, to, seen| {
+            world.memory.update_edge(team, (from, to), world.rule.is_symmetric(), seen, revise)
+        });
     }
 }
 
@@ -418,23 +423,35 @@ pub unsafe fn prepare_row<T: Team, I: NodeId, M: Memory, D: Distance>(
 /// The global update of the trails from `node`: to its neighbours in the best tour (equation 4).
 ///
 /// # Safety
-/// The row belongs to the team; the links are nodes.
+/// `lists` has n x k candidates; the row belongs to the team; the links are nodes.
 #[inline(always)]
-pub unsafe fn deposit_row<T: Team, M: Memory>(
+pub unsafe fn deposit_row<T: Team, I: NodeId, M: Memory>(
     team: T,
     rule: Rule,
+    (lists, k): (*const I, u32),
     memory: M,
     node: u32,
     (successor, predecessor): (u32, u32),
     deposit: f32,
 ) {
-    let revise = |trail: f32| rule.global_update(trail, deposit);
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's promise; there may be more than 2^32 candidates.
     unsafe {
-        memory.update(team, node, successor, revise);
-        team.barrier();
+        let revise = |trail: f32| rule.global_update(trail, deposit);
+        let update = |v: u32| {
+            memory.update(team, node, v, revise);
+            if M::BEYOND {
+                let list = lists.add(node as usize * k as usize);
+                let mut there = 1;
+                team.for_each(k, |i| there = if (*list.add(i as usize)).get() == v { 0 } else { there });
+                if team.min(there) == 1 {
+                    memory.remember(team, node, v);
+                }
+            }
+            team.barrier();
+        };
+        update(successor);
         if rule.is_symmetric() {
-            memory.update(team, node, predecessor, revise);
+            update(predecessor);
         }
     }
 }

@@ -216,22 +216,31 @@ unsafe fn first_in_reserve<T: Team, B: Tabu, I: NodeId>(
     lists: Lists<I>,
     node: u32,
 ) -> Option<u32> {
-    let mut start = 0;
-    while start < lists.reserve {
-        let i = start + team.rank();
+    // SAFETY: inside the node's row.
+    let reserve = |i: u32| unsafe {
+        let row = lists.reserves.add(node as usize * lists.reserve as usize);
+        if i < lists.reserve { (*row.add(i as usize)).get() } else { NONE }
+    };
+    let (mut start, size) = (team.rank(), team.size());
+    while start - team.rank() < lists.reserve {
+        // Four nodes are on their way together.
+        let nodes =
+            [reserve(start), reserve(start + size), reserve(start + 2 * size), reserve(start + 3 * size)];
         let mut place = u64::MAX;
-        if i < lists.reserve {
-            // SAFETY: inside the node's row.
-            let v = unsafe { *lists.reserves.add(node as usize * lists.reserve as usize + i as usize) }.get();
-            if !tabu.is_visited(v) {
+        let mut offer = |i: u32, v: u32| {
+            if v != NONE && !tabu.is_visited(v) {
                 place = (i as u64) << 32 | v as u64;
             }
-        }
+        };
+        offer(start + 3 * size, nodes[3]);
+        offer(start + 2 * size, nodes[2]);
+        offer(start + size, nodes[1]);
+        offer(start, nodes[0]);
         let place = team.min(place);
         if place != u64::MAX {
             return Some(place as u32);
         }
-        start += team.size();
+        start += 4 * size;
     }
     None
 }

@@ -1,7 +1,10 @@
 //! Data types shared by host and device, and every algorithm of antwarp, written once and generic
 //! over a [`team`] of threads: a CUDA block, a CUDA warp, or one CPU thread.
 #![no_std]
-#![cfg_attr(target_arch = "nvptx64", feature(core_float_math, link_llvm_intrinsics, abi_unadjusted))]
+#![cfg_attr(
+    target_arch = "nvptx64",
+    feature(core_float_math, link_llvm_intrinsics, abi_unadjusted, asm_experimental_arch)
+)]
 #![cfg_attr(target_arch = "nvptx64", allow(internal_features))]
 #![warn(missing_docs)]
 

@@ -1,14 +1,32 @@
 //! Loads and stores of memory that many teams change at the same time: relaxed atomic ones, so that a race is a value
 //! from before or after and never undefined.
+//!
+//! On a GPU a load may take the value from the multiprocessor's own cache ([`load`], [`load_pair`]): other blocks' stores
+//! are seen after a barrier of the grid or in the next launch, or earlier by chance. That is a quarter of the latency.
 
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 /// The value at `place`.
 ///
 /// # Safety
-/// `place` is aligned and valid for reads, and everyone who writes there meanwhile does so by this module.
+/// `place` is aligned and valid for reads, and everyone who writes there meanwhile does so by this module. On a GPU it is
+/// in global memory.
 #[inline(always)]
 pub unsafe fn load(place: *mut u32) -> u32 {
+    #[cfg(target_arch = "nvptx64")]
+    {
+        let value: u32;
+        // SAFETY: the caller's promise. The PTX memory model gives a load that races with stores of the same size one of
+        // the values stored; the scope of the block leaves the choice to its cache.
+        unsafe {
+            core::arch::asm!(
+                "{{ .reg .b64 %at; cvta.to.global.u64 %at, {1}; ld.relaxed.cta.global.b32 {0}, [%at]; }}",
+                out(reg32) value, in(reg64) place, options(nostack, readonly, preserves_flags)
+            );
+        }
+        value
+    }
+    #[cfg(not(target_arch = "nvptx64"))]
     // SAFETY: the caller's promise.
     unsafe { AtomicU32::from_ptr(place) }.load(Relaxed)
 }
@@ -43,15 +61,15 @@ pub unsafe fn store_f32(place: *mut f32, value: f32) {
     unsafe { store(place.cast(), value.to_bits()) }
 }
 
-/// Replaces the number at `place` by what `revise` makes of it; no other update comes between.
+/// Replaces the number at `place`, which may be `seen`, by what `revise` makes of it; no other update comes between.
 ///
 /// # Safety
 /// As [`store`].
 #[inline(always)]
-pub unsafe fn update_f32(place: *mut f32, revise: impl Fn(f32) -> f32) {
+pub unsafe fn update_f32(place: *mut f32, seen: f32, revise: impl Fn(f32) -> f32) {
     // SAFETY: the caller's promise; both have the same size and alignment.
     let number = unsafe { AtomicU32::from_ptr(place.cast()) };
-    let mut seen = number.load(Relaxed);
+    let mut seen = seen.to_bits();
     loop {
         let next = revise(f32::from_bits(seen)).to_bits();
         match number.compare_exchange_weak(seen, next, Relaxed, Relaxed) {
@@ -67,9 +85,49 @@ pub unsafe fn update_f32(place: *mut f32, revise: impl Fn(f32) -> f32) {
 /// As [`load`].
 #[inline(always)]
 pub unsafe fn load_pair(place: *mut u64) -> (u32, u32) {
+    #[cfg(target_arch = "nvptx64")]
+    {
+        let both: u64;
+        // SAFETY: as in `load`.
+        unsafe {
+            core::arch::asm!(
+                "{{ .reg .b64 %at; cvta.to.global.u64 %at, {1}; ld.relaxed.cta.global.b64 {0}, [%at]; }}",
+                out(reg64) both, in(reg64) place, options(nostack, readonly, preserves_flags)
+            );
+        }
+        (both as u32, (both >> 32) as u32)
+    }
+    #[cfg(not(target_arch = "nvptx64"))]
+    {
+        // SAFETY: the caller's promise.
+        let both = unsafe { AtomicU64::from_ptr(place) }.load(Relaxed);
+        (both as u32, (both >> 32) as u32)
+    }
+}
+
+/// The two words at `place`, which change together, and the next two, which do so apart from them.
+///
+/// # Safety
+/// As [`load`], for 16 bytes at a 16-byte boundary.
+#[inline(always)]
+pub unsafe fn load_two_pairs(place: *mut u64) -> [(u32, u32); 2] {
+    #[cfg(target_arch = "nvptx64")]
+    {
+        let (a, b): (u64, u64);
+        // SAFETY: as in `load`; the halves of a vector are accesses of their own.
+        unsafe {
+            core::arch::asm!(
+                "{{ .reg .b64 %at; cvta.to.global.u64 %at, {2}; ld.relaxed.cta.global.v2.b64 {{{0}, {1}}}, [%at]; }}",
+                out(reg64) a, out(reg64) b, in(reg64) place, options(nostack, readonly, preserves_flags)
+            );
+        }
+        [(a as u32, (a >> 32) as u32), (b as u32, (b >> 32) as u32)]
+    }
+    #[cfg(not(target_arch = "nvptx64"))]
     // SAFETY: the caller's promise.
-    let both = unsafe { AtomicU64::from_ptr(place) }.load(Relaxed);
-    (both as u32, (both >> 32) as u32)
+    unsafe {
+        [load_pair(place), load_pair(place.add(1))]
+    }
 }
 
 /// Replaces the two words at `place` together.
@@ -80,24 +138,4 @@ pub unsafe fn load_pair(place: *mut u64) -> (u32, u32) {
 pub unsafe fn store_pair(place: *mut u64, (first, second): (u32, u32)) {
     // SAFETY: the caller's promise.
     unsafe { AtomicU64::from_ptr(place) }.store(first as u64 | (second as u64) << 32, Relaxed)
-}
-
-/// The number at `place`.
-///
-/// # Safety
-/// As [`load`].
-#[inline(always)]
-pub unsafe fn load_u64(place: *mut u64) -> u64 {
-    // SAFETY: the caller's promise.
-    unsafe { AtomicU64::from_ptr(place) }.load(Relaxed)
-}
-
-/// Adds to the number at `place`, which is told as it was before.
-///
-/// # Safety
-/// As [`store`].
-#[inline(always)]
-pub unsafe fn fetch_add_u64(place: *mut u64, more: u64) -> u64 {
-    // SAFETY: the caller's promise.
-    unsafe { AtomicU64::from_ptr(place) }.fetch_add(more, Relaxed)
 }

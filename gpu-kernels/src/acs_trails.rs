@@ -8,7 +8,7 @@ use antwarp_core::acs;
 use antwarp_core::colony::ColonyState;
 use antwarp_core::kernels::AcsArgs;
 use antwarp_core::node::NodeId;
-use antwarp_core::pheromone::{Candidate, Matrix, Selective, Table};
+use antwarp_core::pheromone::{CandidateTrails, MatrixTrails, Selective};
 use antwarp_core::team::Slots;
 
 use crate::construct_acs::View;
@@ -34,16 +34,17 @@ unsafe fn prepare<M: View, I: NodeId>(
 }
 
 #[inline(always)]
-unsafe fn deposit<M: View>(
+unsafe fn deposit<M: View, I: NodeId>(
     args: AcsArgs,
-    state: In<ColonyState>,
+    (state, lists): (In<ColonyState>, In<u8>),
     (successor, predecessor): (In<u32>, In<u32>),
     memory: M,
 ) {
     // SAFETY: each row is one warp's; links and state are read only.
     warp_rows(args.n, |node| unsafe {
         let links = (*successor.as_ptr().add(node as usize), *predecessor.as_ptr().add(node as usize));
-        acs::deposit_row(Warp, args.rule, memory, node, links, (*state.as_ptr()).limits.deposit)
+        let (lists, deposit) = (lists.as_ptr().cast::<I>(), (*state.as_ptr()).limits.deposit);
+        acs::deposit_row(Warp, args.rule, (lists, args.k), memory, node, links, deposit)
     });
 }
 
@@ -70,17 +71,20 @@ macro_rules! entries {
             trails: InOut<u8>, tails: InOut<u32>,
         ) {
             // SAFETY: the caller's promise.
-            unsafe { deposit(args, state, (successor, predecessor), <$view>::new(args, lists, trails, tails)) }
+            unsafe {
+                let memory = <$view>::new(args, lists, trails, tails);
+                deposit::<_, $id>(args, (state, lists), (successor, predecessor), memory)
+            }
         }
         declare!($deposit: DepositAcs, 256, 1);
     )* };
 }
 
 entries! {
-    warp_prepare_acs_matrix_u16, warp_deposit_acs_matrix_u16: Table<Matrix>, u16;
-    warp_prepare_acs_matrix_u32, warp_deposit_acs_matrix_u32: Table<Matrix>, u32;
-    warp_prepare_acs_candidate_u16, warp_deposit_acs_candidate_u16: Table<Candidate<u16>>, u16;
-    warp_prepare_acs_candidate_u32, warp_deposit_acs_candidate_u32: Table<Candidate<u32>>, u32;
+    warp_prepare_acs_matrix_u16, warp_deposit_acs_matrix_u16: MatrixTrails<u16>, u16;
+    warp_prepare_acs_matrix_u32, warp_deposit_acs_matrix_u32: MatrixTrails<u32>, u32;
+    warp_prepare_acs_candidate_u16, warp_deposit_acs_candidate_u16: CandidateTrails<u16>, u16;
+    warp_prepare_acs_candidate_u32, warp_deposit_acs_candidate_u32: CandidateTrails<u32>, u32;
     warp_prepare_acs_selective_u16, warp_deposit_acs_selective_u16: Selective, u16;
     warp_prepare_acs_selective_u32, warp_deposit_acs_selective_u32: Selective, u32;
 }

@@ -15,7 +15,7 @@ use antwarp_core::construct::Lists;
 use antwarp_core::distance::Distances;
 use antwarp_core::kernels::AcsArgs;
 use antwarp_core::node::NodeId;
-use antwarp_core::pheromone::{Atomic, Candidate, Matrix, Memory, Selective, Table};
+use antwarp_core::pheromone::{Atomic, Candidate, CandidateTrails, MatrixTrails, Memory, Selective};
 use antwarp_core::rng::Stream;
 use antwarp_core::team::Slots;
 
@@ -42,20 +42,27 @@ pub trait View: Memory {
     unsafe fn new(args: AcsArgs, lists: In<u8>, trails: InOut<u8>, tails: InOut<u32>) -> Self;
 }
 
-impl View for Table<Matrix> {
-    #[inline(always)]
-    unsafe fn new(args: AcsArgs, _: In<u8>, trails: InOut<u8>, _: InOut<u32>) -> Self {
-        // SAFETY: the caller's promise.
-        Table { form: Matrix { n: args.n }, trails: unsafe { Slots::new(trails.as_ptr().cast()) } }
-    }
-}
-
-impl<I: NodeId> View for Table<Candidate<I>> {
+impl<I: NodeId> View for CandidateTrails<I> {
     #[inline(always)]
     unsafe fn new(args: AcsArgs, lists: In<u8>, trails: InOut<u8>, _: InOut<u32>) -> Self {
         let form = Candidate { lists: lists.as_ptr().cast(), k: args.k };
         // SAFETY: the caller's promise.
-        Table { form, trails: unsafe { Slots::new(trails.as_ptr().cast()) } }
+        CandidateTrails { form, trails: unsafe { Slots::new(trails.as_ptr().cast()) } }
+    }
+}
+
+impl<I: NodeId> View for MatrixTrails<I> {
+    #[inline(always)]
+    unsafe fn new(args: AcsArgs, lists: In<u8>, trails: InOut<u8>, tails: InOut<u32>) -> Self {
+        // SAFETY: the caller's promise; the matrix lies behind the candidates' trails.
+        unsafe {
+            MatrixTrails {
+                near: CandidateTrails::new(args, lists, trails, tails),
+                all: Slots::new(trails.as_ptr().cast::<f32>().add(args.n as usize * args.k as usize)),
+                n: args.n,
+                far: Slots::new(tails.as_ptr()),
+            }
+        }
     }
 }
 
@@ -134,6 +141,7 @@ unsafe fn walk<M: Atomic, I: NodeId>(
     unsafe {
         let tours = tours.as_ptr().cast::<I>();
         let (warps, first_ant) = warps();
+        let mut barrier = grid::Barrier::new(arrivals.as_ptr());
         let mut phase = args.first;
         while phase < args.end {
             let (step, choosing) = (phase / 2 + 1, phase % 2 == 0);
@@ -155,7 +163,7 @@ unsafe fn walk<M: Atomic, I: NodeId>(
             }
             // A step without updates hands over to the next one as it is.
             if updates && phase + 1 < args.end {
-                grid::sync(arrivals.as_ptr());
+                barrier.wait();
             }
             phase += 1;
         }
@@ -242,22 +250,22 @@ macro_rules! walk_entries {
 }
 
 build_entries! {
-    warp_build_acs_matrix_shared_u16: Table<Matrix>, u16, warp_in_shared;
-    warp_build_acs_matrix_shared_u32: Table<Matrix>, u32, warp_in_shared;
-    warp_build_acs_matrix_global_u32: Table<Matrix>, u32, warp_in_global;
-    warp_build_acs_candidate_shared_u16: Table<Candidate<u16>>, u16, warp_in_shared;
-    warp_build_acs_candidate_shared_u32: Table<Candidate<u32>>, u32, warp_in_shared;
-    warp_build_acs_candidate_global_u32: Table<Candidate<u32>>, u32, warp_in_global;
+    warp_build_acs_matrix_shared_u16: MatrixTrails<u16>, u16, warp_in_shared;
+    warp_build_acs_matrix_shared_u32: MatrixTrails<u32>, u32, warp_in_shared;
+    warp_build_acs_matrix_global_u32: MatrixTrails<u32>, u32, warp_in_global;
+    warp_build_acs_candidate_shared_u16: CandidateTrails<u16>, u16, warp_in_shared;
+    warp_build_acs_candidate_shared_u32: CandidateTrails<u32>, u32, warp_in_shared;
+    warp_build_acs_candidate_global_u32: CandidateTrails<u32>, u32, warp_in_global;
     warp_build_acs_selective_shared_u16: Selective, u16, warp_in_shared;
     warp_build_acs_selective_shared_u32: Selective, u32, warp_in_shared;
     warp_build_acs_selective_global_u32: Selective, u32, warp_in_global;
 }
 
 walk_entries! {
-    warp_walk_acs_matrix_shared_u16: Table<Matrix>, u16, ant_in_shared;
-    warp_walk_acs_matrix_shared_u32: Table<Matrix>, u32, ant_in_shared;
-    warp_walk_acs_matrix_global_u32: Table<Matrix>, u32, ant_in_global;
-    warp_walk_acs_candidate_shared_u16: Table<Candidate<u16>>, u16, ant_in_shared;
-    warp_walk_acs_candidate_shared_u32: Table<Candidate<u32>>, u32, ant_in_shared;
-    warp_walk_acs_candidate_global_u32: Table<Candidate<u32>>, u32, ant_in_global;
+    warp_walk_acs_matrix_shared_u16: MatrixTrails<u16>, u16, ant_in_shared;
+    warp_walk_acs_matrix_shared_u32: MatrixTrails<u32>, u32, ant_in_shared;
+    warp_walk_acs_matrix_global_u32: MatrixTrails<u32>, u32, ant_in_global;
+    warp_walk_acs_candidate_shared_u16: CandidateTrails<u16>, u16, ant_in_shared;
+    warp_walk_acs_candidate_shared_u32: CandidateTrails<u32>, u32, ant_in_shared;
+    warp_walk_acs_candidate_global_u32: CandidateTrails<u32>, u32, ant_in_global;
 }

@@ -1,9 +1,11 @@
 //! A trail for every node and each of its k candidates: O(n k) memory. Edges outside the candidate lists have
 //! no trail; ants take them only where every candidate has been visited, by distance.
 
-use super::Form;
+use super::{Atomic, Form, Memory};
 use crate::node::NodeId;
-use crate::team::Team;
+use crate::relaxed::{load_f32, store_f32, update_f32};
+use crate::tabu::Tabu;
+use crate::team::{Slots, Team};
 
 /// See the [module](self).
 #[derive(Clone, Copy, Debug)]
@@ -14,9 +16,30 @@ pub struct Candidate<I> {
     pub k: u32,
 }
 
-impl<I: NodeId> Form for Candidate<I> {
-    const LISTED: bool = true;
+impl<I: NodeId> Candidate<I> {
+    /// The first entry of row `node`. There may be more than 2^32 entries.
+    #[inline(always)]
+    fn start(self, node: u32) -> usize {
+        node as usize * self.k as usize
+    }
 
+    /// Calls `work` with the entry, in a table of this form, of the edge from `node` to `v`, on one member, if there is one.
+    ///
+    /// # Safety
+    /// `node` is a node.
+    #[inline(always)]
+    pub(super) unsafe fn find<T: Team>(self, team: T, node: u32, v: u32, mut work: impl FnMut(usize)) {
+        let start = self.start(node);
+        team.for_each(self.k, |i| {
+            // SAFETY: inside the node's row.
+            if unsafe { (*self.lists.add(start + i as usize)).get() } == v {
+                work(start + i as usize)
+            }
+        });
+    }
+}
+
+impl<I: NodeId> Form for Candidate<I> {
     #[inline(always)]
     fn stride(self) -> u32 {
         self.k
@@ -25,21 +48,121 @@ impl<I: NodeId> Form for Candidate<I> {
     #[inline(always)]
     unsafe fn target(self, node: u32, k: u32) -> Option<u32> {
         // SAFETY: the caller's promise.
-        Some(unsafe { (*self.lists.add(node as usize * self.k as usize + k as usize)).get() })
+        Some(unsafe { (*self.lists.add(self.start(node) + k as usize)).get() })
     }
+}
 
-    #[inline(always)]
-    fn entry(self, i: u32, _v: u32) -> u32 {
-        i
-    }
+/// The trails, as ants of Ant Colony System read and change them.
+#[derive(Clone, Copy)]
+pub struct CandidateTrails<I> {
+    /// Which node an entry leads to.
+    pub form: Candidate<I>,
+    /// n x k trails.
+    pub trails: Slots<f32>,
+}
 
+impl<I: NodeId> CandidateTrails<I> {
+    /// The places of the trails of an edge's two sides, each on the member that found it; a member that found both has
+    /// two, and one that found one has it first. `other` is only looked for with `back`.
+    ///
+    /// # Safety
+    /// Both are nodes.
     #[inline(always)]
-    unsafe fn find<T: Team>(self, team: T, node: u32, v: u32, mut work: impl FnMut(u32)) {
-        team.for_each(self.k, |i| {
-            // SAFETY: inside the node's row.
-            if unsafe { (*self.lists.add(node as usize * self.k as usize + i as usize)).get() } == v {
-                work(i)
+    pub(super) unsafe fn sides<T: Team>(
+        self,
+        team: T,
+        (from, to): (u32, u32),
+        back: bool,
+    ) -> (*mut f32, *mut f32) {
+        let (mut place, mut other) = (core::ptr::null_mut(), core::ptr::null_mut());
+        // SAFETY: entries of the table.
+        unsafe {
+            self.form.find(team, from, to, |entry| place = self.trails.at(0).add(entry));
+            if back {
+                self.form.find(team, to, from, |entry| {
+                    other = self.trails.at(0).add(entry);
+                    if place.is_null() {
+                        (place, other) = (other, place);
+                    }
+                });
             }
-        });
+        }
+        (place, other)
+    }
+}
+
+impl<I: NodeId> Memory for CandidateTrails<I> {
+    /// The row's first trail.
+    type Row = *mut f32;
+    const LISTED: bool = true;
+    const BEYOND: bool = false;
+
+    #[inline(always)]
+    unsafe fn enter<T: Team>(self, _team: T, node: u32, _back: u32) -> *mut f32 {
+        // SAFETY: the caller's promise.
+        unsafe { self.trails.at(0).add(self.form.start(node)) }
+    }
+
+    #[inline(always)]
+    unsafe fn trail(self, row: *mut f32, i: u32, _v: u32) -> (f32, u32) {
+        // SAFETY: the caller's promise.
+        (unsafe { load_f32(row.add(i as usize)) }, i)
+    }
+
+    #[inline(always)]
+    unsafe fn put_back<T: Team>(self, _: T, _: *mut f32, _: u32, _: impl Fn(f32) -> f32) {}
+
+    #[inline(always)]
+    unsafe fn put(self, row: *mut f32, entry: u32, _v: u32, trail: f32) {
+        // SAFETY: the caller's promise.
+        unsafe { store_f32(row.add(entry as usize), trail) }
+    }
+
+    #[inline(always)]
+    unsafe fn beyond<T: Team, B: Tabu>(self, _: T, _: *mut f32, _: &B, _: impl FnMut(u32, f32)) -> bool {
+        false
+    }
+
+    #[inline(always)]
+    unsafe fn update<T: Team>(self, team: T, node: u32, v: u32, revise: impl Fn(f32) -> f32) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            self.form.find(team, node, v, |entry| {
+                let place = self.trails.at(0).add(entry);
+                store_f32(place, revise(load_f32(place)));
+            });
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn clear<T: Team>(self, team: T, node: u32, initial: f32) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let row = self.trails.at(0).add(self.form.start(node));
+            team.for_each(self.form.k, |i| store_f32(row.add(i as usize), initial));
+        }
+    }
+}
+
+impl<I: NodeId> Atomic for CandidateTrails<I> {
+    #[inline(always)]
+    unsafe fn update_edge<T: Team>(
+        self,
+        team: T,
+        edge: (u32, u32),
+        back: bool,
+        seen: f32,
+        revise: impl Fn(f32) -> f32,
+    ) {
+        // SAFETY: the caller's promise. The sides are mostly found by two members, which work at the same time.
+        unsafe {
+            let (place, other) = self.sides(team, edge, back);
+            if !place.is_null() {
+                update_f32(place, seen, &revise);
+            }
+            if !other.is_null() {
+                update_f32(other, seen, &revise);
+            }
+        }
     }
 }

@@ -1,9 +1,10 @@
 //! Pheromone memories: a trail for each edge an ant may choose, and the weight it has in the choice.
 //!
-//! A [`Table`] has a row a node; its [`Form`] says which node each entry of a row leads to. MAX-MIN Ant System keeps
+//! A table has a row a node; its [`Form`] says which node each entry of a row leads to. MAX-MIN Ant System keeps
 //! heuristic values and weights in tables of the same shape and rewrites whole rows between iterations
-//! ([`prepare_row`], [`update_row`]). In Ant Colony System the ants change trails as they go: through [`Memory`],
-//! which tables implement and [`Selective`] memory does too.
+//! ([`prepare_row`], [`update_row`]). In Ant Colony System the ants change trails as they go: through [`Memory`], with
+//! trails in a matrix ([`MatrixTrails`]), in candidate lists ([`CandidateTrails`]), or for a few edges of each node
+//! ([`Selective`]).
 //!
 //! Trails are in units of 1 / (cost of the nearest-neighbour tour): a constant factor cancels in equation (1) of
 //! Skinderowicz 2020 and this one keeps products of trails and heuristic values inside an f32.
@@ -11,12 +12,10 @@
 pub mod candidate;
 pub mod matrix;
 pub mod selective;
-pub mod table;
 
-pub use candidate::Candidate;
-pub use matrix::Matrix;
+pub use candidate::{Candidate, CandidateTrails};
+pub use matrix::{Matrix, MatrixTrails};
 pub use selective::Selective;
-pub use table::Table;
 
 use crate::colony::Limits;
 use crate::distance::Distance;
@@ -26,9 +25,6 @@ use crate::team::{Slots, Team};
 
 /// The form of a table: which edges have a trail.
 pub trait Form: Copy {
-    /// Only edges to candidates have a trail.
-    const LISTED: bool;
-
     /// Entries of a row, padding included.
     fn stride(self) -> u32;
     /// The node that entry `k` of row `node` leads to; `None` on the diagonal and in the padding.
@@ -36,13 +32,6 @@ pub trait Form: Copy {
     /// # Safety
     /// `node` is a node and `k` is below [`Form::stride`].
     unsafe fn target(self, node: u32, k: u32) -> Option<u32>;
-    /// The entry of a node's candidate number `i`, which is `v`.
-    fn entry(self, i: u32, v: u32) -> u32;
-    /// Calls `work` with the entry of row `node` that leads to `v`, on one member, if there is one.
-    ///
-    /// # Safety
-    /// Both are nodes.
-    unsafe fn find<T: Team>(self, team: T, node: u32, v: u32, work: impl FnMut(u32));
 }
 
 /// A pheromone memory that ants read and change while they build tours.
@@ -53,28 +42,16 @@ pub trait Form: Copy {
 pub trait Memory: Copy {
     /// What a member of the team knows of a node's trails during a visit.
     type Row: Copy;
-    /// Only edges to candidates have a trail: [`Memory::put_back`] does nothing, for the trail to `back` is met among
-    /// the candidates.
+    /// Trails to candidates have the candidates' numbers, so whoever looks at the candidate `back` puts its trail back.
     const LISTED: bool;
-    /// [`Memory::beyond`] offers every unvisited node.
-    const EVERYWHERE: bool;
+    /// Edges to nodes that are no candidates have trails too.
+    const BEYOND: bool;
 
-    /// Words of team memory for a visit.
-    fn scratch(self) -> u32;
-
-    /// Goes to `node`. The trail from there to `back` will be put back as `revise` makes it; `back` is
-    /// [`NONE`](crate::tabu::NONE) if none will.
+    /// Goes to `node`. The trail from there to `back` will be put back; `back` is [`NONE`](crate::tabu::NONE) if none will.
     ///
     /// # Safety
-    /// Both are nodes of the memory; `scratch` has [`Memory::scratch`] words at a 16-byte boundary, which belong to the
-    /// team until the visit ends.
-    unsafe fn enter<T: Team>(
-        self,
-        team: T,
-        node_and_back: (u32, u32),
-        scratch: Slots<u32>,
-        revise: impl Fn(f32) -> f32,
-    ) -> Self::Row;
+    /// Both are nodes of the memory.
+    unsafe fn enter<T: Team>(self, team: T, node: u32, back: u32) -> Self::Row;
 
     /// The trail to candidate number `i`, which is `v`, and the entry that has it.
     ///
@@ -82,7 +59,8 @@ pub trait Memory: Copy {
     /// `i` and `v` are a candidate of the row's node.
     unsafe fn trail(self, row: Self::Row, i: u32, v: u32) -> (f32, u32);
 
-    /// Puts back the trail that [`Memory::enter`] was told of.
+    /// Puts back, as `revise` makes it, the trail that [`Memory::enter`] was told of, where it is not met among the
+    /// candidates.
     ///
     /// # Safety
     /// As [`Memory::enter`], and called by every member.
@@ -94,17 +72,31 @@ pub trait Memory: Copy {
     /// As [`Memory::trail`].
     unsafe fn put(self, row: Self::Row, entry: u32, v: u32, trail: f32);
 
-    /// Offers, each on one member, unvisited nodes that are no candidates and may have a trail of their own, with it.
+    /// Offers, each on one member, the unvisited nodes that have a trail of their own, with it, where no candidate is
+    /// unvisited; or every unvisited node, and then it returns true.
     ///
     /// # Safety
     /// As [`Memory::trail`]; the tabu is that of the memory's nodes.
-    unsafe fn beyond<T: Team, B: Tabu>(self, team: T, row: Self::Row, tabu: &B, offer: impl FnMut(u32, f32));
+    unsafe fn beyond<T: Team, B: Tabu>(
+        self,
+        team: T,
+        row: Self::Row,
+        tabu: &B,
+        offer: impl FnMut(u32, f32),
+    ) -> bool;
 
     /// Replaces the trail from `node` to `v` outside of visits.
     ///
     /// # Safety
     /// Both are nodes of the memory.
     unsafe fn update<T: Team>(self, team: T, node: u32, v: u32, revise: impl Fn(f32) -> f32);
+
+    /// Told that the best tour goes from `node` to `v`, which is no candidate: for [`Memory::beyond`].
+    ///
+    /// # Safety
+    /// Both are nodes of the memory, and nobody else uses row `node`.
+    #[inline(always)]
+    unsafe fn remember<T: Team>(self, _team: T, _node: u32, _v: u32) {}
 
     /// Empties row `node`: every trail is `initial`.
     ///
@@ -115,11 +107,19 @@ pub trait Memory: Copy {
 
 /// A memory whose trails can be changed by many ants at once without any update being lost.
 pub trait Atomic: Memory {
-    /// As [`Memory::update`], atomically.
+    /// Replaces the trail of the edge from `from` to `to`, and, if `back`, the one the other way, atomically. Trails may be
+    /// `seen`, which makes it faster.
     ///
     /// # Safety
     /// As [`Memory::update`].
-    unsafe fn update_atomically<T: Team>(self, team: T, node: u32, v: u32, revise: impl Fn(f32) -> f32);
+    unsafe fn update_edge<T: Team>(
+        self,
+        team: T,
+        edge: (u32, u32),
+        back: bool,
+        seen: f32,
+        revise: impl Fn(f32) -> f32,
+    );
 }
 
 /// Weights stay between this and its reciprocal: far enough from an f32's ends that sums of weights, and their

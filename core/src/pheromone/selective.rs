@@ -3,20 +3,26 @@
 //! memory.
 //!
 //! An edge and its trail are one 64-bit word, so that ants that meet in a ring never see the one of one edge with the
-//! other of another. During a visit the ring lies in the team's memory, nodes first and trails behind.
+//! other of another.
 
 use super::Memory;
-use crate::relaxed::{load, load_pair, store, store_pair};
+use crate::relaxed::{load, load_pair, load_two_pairs, store, store_pair};
 use crate::tabu::{NONE, Tabu};
 use crate::team::{Slots, Team};
 
 /// Most edges that a node remembers.
 pub const MOST_SLOTS: u32 = 32;
 
+/// Words of a ring for `slots` edges: whole chunks.
+pub const fn stride(slots: u32) -> u32 {
+    slots.next_multiple_of(CHUNK)
+}
+
 /// See the [module](self).
 #[derive(Clone, Copy)]
 pub struct Selective {
-    /// n rings of `slots` edges: the node in the lower half of a word, the trail's bits in the upper.
+    /// n rings of [`stride`] edges, at a 16-byte boundary: the node in the lower half of a word, the trail's bits in the
+    /// upper.
     pub edges: Slots<u64>,
     /// A node's slot that was filled last.
     pub tails: Slots<u32>,
@@ -29,51 +35,59 @@ pub struct Selective {
 /// No slot.
 const NOWHERE: u32 = u32::MAX;
 
+/// Edges that are looked at together.
+const CHUNK: u32 = 8;
+
+/// Some edges of a ring: nodes and trails.
+#[derive(Clone, Copy)]
+struct Chunk([(u32, u32); CHUNK as usize]);
+
+impl Chunk {
+    /// # Safety
+    /// `start` is the first of a ring's edges, or the first behind another chunk.
+    #[inline(always)]
+    unsafe fn load(start: *mut u64) -> Self {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let [a, b] = load_two_pairs(start);
+            let [c, d] = load_two_pairs(start.add(2));
+            let [e, f] = load_two_pairs(start.add(4));
+            let [g, h] = load_two_pairs(start.add(6));
+            Chunk([a, b, c, d, e, f, g, h])
+        }
+    }
+
+    /// The slot of `v` and its trail's bits; what is `known` already, if it is not here. `first` is the chunk's first slot.
+    #[inline(always)]
+    fn find(&self, v: u32, first: u32, known: (u32, u32)) -> (u32, u32) {
+        let (mut slot, mut trail) = known;
+        let mut i = 0;
+        while i < CHUNK as usize {
+            let here = self.0[i].0 == v;
+            slot = if here { first + i as u32 } else { slot };
+            trail = if here { self.0[i].1 } else { trail };
+            i += 1;
+        }
+        (slot, trail)
+    }
+}
+
 /// A visit to a node.
 #[derive(Clone, Copy)]
 pub struct Row {
-    /// The node's ring.
+    /// The node's ring, and its first edges.
     ring: *mut u64,
+    chunk: Chunk,
     tail_place: *mut u32,
     /// The slot filled last, the one for the trail back included.
     tail: u32,
-    /// The slot of the trail back, and whether that is new there.
-    back: (u32, bool),
-    /// The ring's nodes, then its trails.
-    copy: Slots<u32>,
+    /// The slot of the trail back, and the trail's bits.
+    back: (u32, u32),
+    /// The slot whose edge makes way for the one back.
+    lost: u32,
 }
 
-/// Four nodes, which a GPU reads in one instruction.
-#[repr(C, align(16))]
-struct Quad(u32, u32, u32, u32);
-
 impl Selective {
-    /// Slots in a copy: whole quads.
-    #[inline(always)]
-    fn width(self) -> u32 {
-        self.slots.next_multiple_of(4)
-    }
-
-    /// The slot of `v` in a copy, or [`NOWHERE`].
-    ///
-    /// # Safety
-    /// The copy has [`Selective::width`] nodes, at a 16-byte boundary.
-    #[inline(always)]
-    unsafe fn slot_of(self, copy: Slots<u32>, v: u32) -> u32 {
-        let (mut slot, mut at) = (NOWHERE, 0);
-        while at < self.slots {
-            // SAFETY: the caller's promise.
-            let quad = unsafe { &*copy.at(at).cast::<Quad>() };
-            let (a, b, c, d) = (quad.0, quad.1, quad.2, quad.3);
-            slot = if a == v { at } else { slot };
-            slot = if b == v { at + 1 } else { slot };
-            slot = if c == v { at + 2 } else { slot };
-            slot = if d == v { at + 3 } else { slot };
-            at += 4;
-        }
-        slot
-    }
-
     #[inline(always)]
     fn after(self, slot: u32) -> u32 {
         if slot + 1 < self.slots { slot + 1 } else { 0 }
@@ -84,53 +98,44 @@ impl Selective {
     #[inline(always)]
     unsafe fn ring(self, node: u32) -> *mut u64 {
         // SAFETY: the caller's promise; there may be more than 2^32 edges.
-        unsafe { self.edges.at(0).add(node as usize * self.slots as usize) }
+        unsafe { self.edges.at(0).add(node as usize * stride(self.slots) as usize) }
+    }
+
+    /// The slot of `v` and its trail's bits; [`NOWHERE`] and the lowest trail if it is not in the ring.
+    ///
+    /// # Safety
+    /// The chunk is the first of the ring.
+    #[inline(always)]
+    unsafe fn look(self, ring: *mut u64, chunk: Chunk, v: u32) -> (u32, u32) {
+        let mut found = chunk.find(v, 0, (NOWHERE, self.lowest.to_bits()));
+        let mut first = CHUNK;
+        while first < self.slots {
+            // SAFETY: a chunk of the ring.
+            let chunk = unsafe { Chunk::load(ring.add(first as usize)) };
+            found = chunk.find(v, first, found);
+            first += CHUNK;
+        }
+        found
     }
 }
 
 impl Memory for Selective {
     type Row = Row;
     const LISTED: bool = false;
-    const EVERYWHERE: bool = false;
+    const BEYOND: bool = true;
 
     #[inline(always)]
-    fn scratch(self) -> u32 {
-        2 * self.width()
-    }
-
-    #[inline(always)]
-    unsafe fn enter<T: Team>(
-        self,
-        team: T,
-        (node, back): (u32, u32),
-        copy: Slots<u32>,
-        revise: impl Fn(f32) -> f32,
-    ) -> Row {
-        // SAFETY: the caller's promise; barriers stand between writing and reading the copy.
+    unsafe fn enter<T: Team>(self, _team: T, node: u32, back: u32) -> Row {
+        // SAFETY: the caller's promise.
         unsafe {
             let (ring, tail_place) = (self.ring(node), self.tails.at(node));
-            team.for_each(self.width(), |slot| {
-                let none = (NONE, self.lowest.to_bits());
-                let (v, trail) = if slot < self.slots { load_pair(ring.add(slot as usize)) } else { none };
-                copy.set(slot, v);
-                copy.set(self.width() + slot, trail);
-            });
-            let tail = load(tail_place);
-            team.barrier();
-            let mut row = Row { ring, tail_place, tail, back: (NOWHERE, false), copy };
+            let (chunk, tail) = (Chunk::load(ring), load(tail_place));
+            let mut row = Row { ring, chunk, tail_place, tail, back: (NOWHERE, 0), lost: NOWHERE };
             if back != NONE {
-                let slot = self.slot_of(copy, back);
-                row.back = (slot, false);
-                if slot == NOWHERE {
+                row.back = self.look(ring, chunk, back);
+                if row.back.0 == NOWHERE {
                     row.tail = self.after(tail);
-                    row.back = (row.tail, true);
-                    // Every member has looked for it.
-                    team.barrier();
-                    team.single(|| {
-                        copy.set(row.tail, back);
-                        copy.set(self.width() + row.tail, revise(self.lowest).to_bits());
-                    });
-                    team.barrier();
+                    row.lost = row.tail;
                 }
             }
             row
@@ -139,13 +144,9 @@ impl Memory for Selective {
 
     #[inline(always)]
     unsafe fn trail(self, row: Row, _i: u32, v: u32) -> (f32, u32) {
-        // SAFETY: the copy is that of this visit.
-        unsafe {
-            let slot = self.slot_of(row.copy, v);
-            let known = slot != NOWHERE;
-            let trail = f32::from_bits(row.copy.get(self.width() + if known { slot } else { 0 }));
-            (if known { trail } else { self.lowest }, slot)
-        }
+        // SAFETY: the chunk is the first of the ring.
+        let (slot, trail) = unsafe { self.look(row.ring, row.chunk, v) };
+        if slot == row.lost { (self.lowest, NOWHERE) } else { (f32::from_bits(trail), slot) }
     }
 
     #[inline(always)]
@@ -153,13 +154,12 @@ impl Memory for Selective {
         if back == NONE {
             return;
         }
-        // SAFETY: the slot is one of the ring, the copy that of this visit.
+        // SAFETY: the slot is one of the ring.
         team.single(|| unsafe {
-            let (slot, new) = row.back;
-            let trail = f32::from_bits(row.copy.get(self.width() + slot));
-            // A new one stands in the copy as it will be.
-            let trail = if new { trail } else { revise(trail) };
-            store_pair(row.ring.add(slot as usize), (back, trail.to_bits()));
+            let (slot, trail) = row.back;
+            let new = slot == NOWHERE;
+            let slot = if new { row.tail } else { slot };
+            store_pair(row.ring.add(slot as usize), (back, revise(f32::from_bits(trail)).to_bits()));
             if new {
                 store(row.tail_place, slot);
             }
@@ -179,14 +179,21 @@ impl Memory for Selective {
     }
 
     #[inline(always)]
-    unsafe fn beyond<T: Team, B: Tabu>(self, team: T, row: Row, tabu: &B, mut offer: impl FnMut(u32, f32)) {
+    unsafe fn beyond<T: Team, B: Tabu>(
+        self,
+        team: T,
+        row: Row,
+        tabu: &B,
+        mut offer: impl FnMut(u32, f32),
+    ) -> bool {
         team.for_each(self.slots, |slot| {
-            // SAFETY: the copy is that of this visit.
-            let (v, trail) = unsafe { (row.copy.get(slot), row.copy.get(self.width() + slot)) };
+            // SAFETY: the ring's edges.
+            let (v, trail) = unsafe { load_pair(row.ring.add(slot as usize)) };
             if v != NONE && !tabu.is_visited(v) {
                 offer(v, f32::from_bits(trail))
             }
         });
+        false
     }
 
     #[inline(always)]
@@ -194,21 +201,12 @@ impl Memory for Selective {
         // SAFETY: the caller's promise.
         team.single(|| unsafe {
             let (ring, tail_place) = (self.ring(node), self.tails.at(node));
-            let mut slot = 0;
-            let mut trail = self.lowest;
-            while slot < self.slots {
-                let (u, bits) = load_pair(ring.add(slot as usize));
-                if u == v {
-                    trail = f32::from_bits(bits);
-                    break;
-                }
-                slot += 1;
-            }
-            if slot == self.slots {
+            let (mut slot, trail) = self.look(ring, Chunk::load(ring), v);
+            if slot == NOWHERE {
                 slot = self.after(load(tail_place));
                 store(tail_place, slot);
             }
-            store_pair(ring.add(slot as usize), (v, revise(trail).to_bits()));
+            store_pair(ring.add(slot as usize), (v, revise(f32::from_bits(trail)).to_bits()));
         });
     }
 
@@ -218,7 +216,7 @@ impl Memory for Selective {
         unsafe {
             let ring = self.ring(node);
             let none = (NONE, self.lowest.to_bits());
-            team.for_each(self.slots, |slot| store_pair(ring.add(slot as usize), none));
+            team.for_each(stride(self.slots), |slot| store_pair(ring.add(slot as usize), none));
             team.single(|| store(self.tails.at(node), self.slots - 1));
         }
     }

@@ -2,9 +2,12 @@
 
 use antwarp_core::acs::{self, World};
 use antwarp_core::colony::ColonyState;
+use antwarp_core::construct::row_stride;
 use antwarp_core::distance::Distances;
 use antwarp_core::node::NodeId;
-use antwarp_core::pheromone::{Atomic, Candidate, Form, Matrix, Memory, Selective, Table};
+use antwarp_core::pheromone::matrix::FAR;
+use antwarp_core::pheromone::selective::stride;
+use antwarp_core::pheromone::{Candidate, CandidateTrails, MatrixTrails, Memory, Selective};
 use antwarp_core::rng::Stream;
 use antwarp_core::team::{Serial, Slots};
 use antwarp_core::tour;
@@ -31,7 +34,7 @@ fn by_pheromone<'p, I: NodeId + Default>(
 ) -> Result<Box<dyn Colony + 'p>, BackendError> {
     Ok(match spec.pheromone {
         Pheromone::Matrix => Box::new(CpuAcs::<I, InMatrix>::new(problem, spec)?),
-        Pheromone::Candidate => Box::new(CpuAcs::<I, InCandidates<I>>::new(problem, spec)?),
+        Pheromone::Candidate => Box::new(CpuAcs::<I, InCandidates>::new(problem, spec)?),
         Pheromone::Selective => Box::new(CpuAcs::<I, InRings>::new(problem, spec)?),
     })
 }
@@ -52,76 +55,82 @@ trait Store<I>: Sized + Sync {
     unsafe fn update(world: World<I, Self::View, Distances>, memory: *mut u8, tour: Slots<I>, step: u32);
 }
 
-/// n x n trails.
-struct InMatrix(Vec<f32>);
+/// n x k trails, and n x n.
+struct InMatrix {
+    near: Vec<f32>,
+    all: Vec<f32>,
+    far: Vec<u32>,
+}
 
 /// n x k trails.
-struct InCandidates<I>(Vec<f32>, std::marker::PhantomData<I>);
+struct InCandidates(Vec<f32>);
 
 /// n rings.
 struct InRings {
-    edges: Vec<u64>,
+    edges: Vec<Quad>,
     tails: Vec<u32>,
     slots: u32,
     lowest: f32,
 }
 
-/// # Safety
-/// As [`acs::update_step_atomically`].
-unsafe fn update_table<I: NodeId, M: Atomic>(
-    world: World<I, M, Distances>,
-    memory: *mut u8,
-    tour: Slots<I>,
-    step: u32,
-) {
-    // SAFETY: the caller's promise.
-    unsafe { acs::update_step_atomically(Serial, world, memory, tour, step) }
-}
-
 impl<I: NodeId> Store<I> for InMatrix {
-    type View = Table<Matrix>;
+    type View = MatrixTrails<I>;
 
     fn bytes(problem: &Problem, _: &AcsSpec) -> usize {
-        let form = Matrix { n: problem.n() };
-        4 * problem.n() as usize * form.stride() as usize
+        4 * (problem.lists().len() + problem.n() as usize * (row_stride(problem.n()) + FAR) as usize)
     }
 
-    fn new(problem: &Problem, spec: &AcsSpec) -> Result<Self, BackendError> {
-        let entries = <InMatrix as Store<I>>::bytes(problem, spec) / 4;
-        Ok(InMatrix(allocate("the pheromone memory", entries)?))
+    fn new(problem: &Problem, _: &AcsSpec) -> Result<Self, BackendError> {
+        let n = problem.n() as usize;
+        Ok(InMatrix {
+            near: allocate("the pheromone memory", problem.lists().len())?,
+            all: allocate("the pheromone memory", n * row_stride(problem.n()) as usize)?,
+            far: allocate("the pheromone memory", n * FAR as usize)?,
+        })
     }
 
     fn view(&mut self, ants: &Ants<I>) -> Self::View {
-        // SAFETY: n rows.
-        Table { form: Matrix { n: ants.problem.n() }, trails: unsafe { Slots::new(self.0.as_mut_ptr()) } }
+        // SAFETY: n rows each.
+        unsafe {
+            MatrixTrails {
+                near: candidate_trails(&mut self.near, ants),
+                all: Slots::new(self.all.as_mut_ptr()),
+                n: ants.problem.n(),
+                far: Slots::new(self.far.as_mut_ptr()),
+            }
+        }
     }
 
     unsafe fn update(world: World<I, Self::View, Distances>, memory: *mut u8, tour: Slots<I>, step: u32) {
         // SAFETY: the caller's promise.
-        unsafe { update_table(world, memory, tour, step) }
+        unsafe { acs::update_step_atomically(Serial, world, memory, tour, step) }
     }
 }
 
-impl<I: NodeId> Store<I> for InCandidates<I> {
-    type View = Table<Candidate<I>>;
+fn candidate_trails<I: NodeId>(trails: &mut [f32], ants: &Ants<I>) -> CandidateTrails<I> {
+    let form = Candidate { lists: ants.lists.as_ptr(), k: ants.problem.k() };
+    // SAFETY: n rows.
+    CandidateTrails { form, trails: unsafe { Slots::new(trails.as_mut_ptr()) } }
+}
+
+impl<I: NodeId> Store<I> for InCandidates {
+    type View = CandidateTrails<I>;
 
     fn bytes(problem: &Problem, _: &AcsSpec) -> usize {
         4 * problem.lists().len()
     }
 
     fn new(problem: &Problem, _: &AcsSpec) -> Result<Self, BackendError> {
-        Ok(InCandidates(allocate("the pheromone memory", problem.lists().len())?, std::marker::PhantomData))
+        Ok(InCandidates(allocate("the pheromone memory", problem.lists().len())?))
     }
 
     fn view(&mut self, ants: &Ants<I>) -> Self::View {
-        let form = Candidate { lists: ants.lists.as_ptr(), k: ants.problem.k() };
-        // SAFETY: n rows.
-        Table { form, trails: unsafe { Slots::new(self.0.as_mut_ptr()) } }
+        candidate_trails(&mut self.0, ants)
     }
 
     unsafe fn update(world: World<I, Self::View, Distances>, memory: *mut u8, tour: Slots<I>, step: u32) {
         // SAFETY: the caller's promise.
-        unsafe { update_table(world, memory, tour, step) }
+        unsafe { acs::update_step_atomically(Serial, world, memory, tour, step) }
     }
 }
 
@@ -129,13 +138,13 @@ impl<I: NodeId> Store<I> for InRings {
     type View = Selective;
 
     fn bytes(problem: &Problem, spec: &AcsSpec) -> usize {
-        problem.n() as usize * (8 * spec.slots as usize + 4)
+        problem.n() as usize * (8 * stride(spec.slots) as usize + 4)
     }
 
     fn new(problem: &Problem, spec: &AcsSpec) -> Result<Self, BackendError> {
         let n = problem.n() as usize;
         Ok(InRings {
-            edges: allocate("the pheromone memory", n * spec.slots as usize)?,
+            edges: allocate("the pheromone memory", n * stride(spec.slots) as usize / 2)?,
             tails: allocate("the pheromone memory", n)?,
             slots: spec.slots,
             lowest: spec.rule.initial,
@@ -146,7 +155,7 @@ impl<I: NodeId> Store<I> for InRings {
         // SAFETY: n rings.
         unsafe {
             Selective {
-                edges: Slots::new(self.edges.as_mut_ptr()),
+                edges: Slots::new(self.edges.as_mut_ptr().cast()),
                 tails: Slots::new(self.tails.as_mut_ptr()),
                 slots: self.slots,
                 lowest: self.lowest,
@@ -190,9 +199,8 @@ impl<'p, I: NodeId + Default, P: Store<I>> CpuAcs<'p, I, P> {
     }
 
     /// Quads of team memory of an ant.
-    fn quads(&mut self) -> usize {
-        let scratch = self.store.view(&self.ants).scratch();
-        acs::memory_bytes(self.ants.problem.n(), scratch).div_ceil(size_of::<Quad>())
+    fn quads(&self) -> usize {
+        acs::memory_bytes(self.ants.problem.n()).div_ceil(size_of::<Quad>())
     }
 
     fn world(&mut self) -> Together<World<I, P::View, Distances>> {
@@ -307,9 +315,9 @@ impl<'p, I: NodeId + Default, P: Store<I>> Iterate<'p, I> for CpuAcs<'p, I, P> {
         let (successor, predecessor) = (&self.ants.successor, &self.ants.predecessor);
         // SAFETY: each node's row is visited once.
         (0..self.ants.problem.n()).into_par_iter().for_each(|node| unsafe {
-            let World { rule, memory, .. } = world.get();
+            let World { rule, lists, memory, .. } = world.get();
             let links = (successor[node as usize], predecessor[node as usize]);
-            acs::deposit_row(Serial, rule, memory, node, links, deposit);
+            acs::deposit_row(Serial, rule, (lists.nodes, lists.k), memory, node, links, deposit);
         });
     }
 }

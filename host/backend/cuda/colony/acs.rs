@@ -4,6 +4,8 @@ use antwarp_core::acs;
 use antwarp_core::colony::ColonyState;
 use antwarp_core::construct::row_stride;
 use antwarp_core::kernels::AcsArgs;
+use antwarp_core::pheromone::matrix::FAR;
+use antwarp_core::pheromone::selective::stride;
 
 use super::super::{Buffer, ConstructAcs, DepositAcs, Device, Launch, PrepareAcs};
 use super::{Ants, Iterate, Storage, WARP, driver, reserve_shared};
@@ -55,15 +57,10 @@ struct Plan {
     in_global: usize,
 }
 
-/// Words of team memory for a visit to a node.
-fn scratch(spec: &AcsSpec) -> u32 {
-    if spec.pheromone == Pheromone::Selective { 2 * spec.slots.next_multiple_of(4) } else { 0 }
-}
-
 impl Plan {
     fn new(device: &Device, problem: &Problem, spec: &AcsSpec) -> Result<Plan, BackendError> {
         let (n, ants, units) = (problem.n(), spec.ants, device.multiprocessors());
-        let memory = acs::memory_bytes(n, scratch(spec));
+        let memory = acs::memory_bytes(n);
         let walks = spec.update != Update::Relaxed;
         // All ants that walk are there at the same time, in a block on each multiprocessor.
         let together = if walks { ants.div_ceil(units.min(ants)) as usize } else { 1 };
@@ -151,9 +148,11 @@ impl<'p> CudaAcs<'p> {
         let prepare = PrepareAcs { name, function };
         let n = problem.n() as usize;
         let (trails, tails) = match spec.pheromone {
-            Pheromone::Matrix => (4 * n * row_stride(problem.n()) as usize, 0),
+            Pheromone::Matrix => {
+                (4 * (problem.lists().len() + n * row_stride(problem.n()) as usize), n * FAR as usize)
+            }
             Pheromone::Candidate => (4 * problem.lists().len(), 0),
-            Pheromone::Selective => (8 * n * spec.slots as usize, n),
+            Pheromone::Selective => (8 * n * stride(spec.slots) as usize, n),
         };
         let in_global = if plan.storage == Storage::GlobalU32 { plan.in_global } else { 0 };
         let s = device.stream();
