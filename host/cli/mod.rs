@@ -3,6 +3,7 @@
 //! Every subcommand returns how it ended, or an [`Error`] that knows its exit status and prints itself.
 
 mod bench;
+mod bench_acs;
 mod bench_search;
 mod check;
 mod devices;
@@ -68,6 +69,8 @@ enum Command {
     Bench(bench::Args),
     /// Measure times and tour quality of iterated local search.
     BenchSearch(bench_search::Args),
+    /// Measure times and tour quality of the forms of Ant Colony System.
+    BenchAcs(bench_acs::Args),
     /// Print a completion script for a shell.
     Completions(shell::CompletionArgs),
     /// Print the manual page.
@@ -103,6 +106,7 @@ fn dispatch(command: Command) -> Result<Outcome> {
         Command::Devices(args) => devices::run(args),
         Command::Bench(args) => bench::run(args),
         Command::BenchSearch(args) => bench_search::run(args),
+        Command::BenchAcs(args) => bench_acs::run(args),
         Command::Completions(args) => shell::completions(args),
         Command::Man(args) => shell::man(args),
     }
