@@ -46,7 +46,7 @@ pub struct Args {
     /// Ants: numbers, or n for as many as nodes
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "n")]
     ants: Vec<Ants>,
-    /// Iterations of a run: a number, or a multiple of the nodes; 1000 if neither these, nor tours, nor a time are given
+    /// Iterations of a run: a number, or a multiple of the nodes; 1000 if there are no tours and no time either
     #[arg(long, value_name = "N|Xn", conflicts_with_all = ["tours", "time"])]
     iterations: Option<Iterations>,
     /// Tours of a run, all iterations together: with more ants it has fewer iterations

@@ -13,7 +13,7 @@ pub struct MachineArgs {
     /// Where to compute; auto takes a GPU if there is one that works, else the CPU
     #[arg(long, value_enum, default_value_t = Choice::Auto)]
     pub backend: Choice,
-    /// CPU threads; all cores if not given. The result does not depend on it
+    /// CPU threads; all cores if not given. The result does not depend on it, but for relaxed updates of acs
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub threads: Option<u32>,
 }

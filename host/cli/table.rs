@@ -93,8 +93,8 @@ pub fn median(mut values: Vec<f64>) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or(0.0)
 }
 
-/// The length of a tour in the problem's numbering, from the instance. A backend whose tour is none, or not as long as it
-/// says, has a bug.
+/// The length of a tour in the problem's numbering, from the instance. A backend whose tour is none, or not as long as
+/// it says, has a bug.
 pub fn checked(instance: &Instance, problem: &Problem, tour: &[u32], said: i64) -> Result<i64> {
     let bug = |what: String| Error::Bug(format!("a wrong tour of {}: {what}", instance.name()));
     if tour.iter().any(|&node| node >= problem.n()) {

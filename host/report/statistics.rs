@@ -65,8 +65,8 @@ impl Wilcoxon {
 }
 
 /// Wilcoxon's rank-sum test, that of Mann and Whitney: do values of `a` differ from those of `b`? The statistic is the
-/// sum of the ranks of `a` among all (Wilcoxon 1945; the correction for ties after Hollander & Wolfe 1999, section 4.1).
-/// `None` without values of both.
+/// sum of the ranks of `a` among all (Wilcoxon 1945; the correction for ties after Hollander & Wolfe 1999, section
+/// 4.1). `None` without values of both.
 pub fn rank_sum(a: &[f64], b: &[f64]) -> Option<Wilcoxon> {
     if a.is_empty() || b.is_empty() {
         return None;
@@ -78,9 +78,9 @@ pub fn rank_sum(a: &[f64], b: &[f64]) -> Option<Wilcoxon> {
     Some(Wilcoxon::new(statistic, m * (all + 1.0) / 2.0, variance))
 }
 
-/// Wilcoxon's signed-rank test: do values differ from `center`? The statistic is the sum of the ranks of those above it,
-/// by their distance; values equal to it are left out (Wilcoxon 1945; the correction for ties after Hollander & Wolfe
-/// 1999, section 3.1). `None` without values.
+/// Wilcoxon's signed-rank test: do values differ from `center`? The statistic is the sum of the ranks of those above
+/// it, by their distance; values equal to it are left out (Wilcoxon 1945; the correction for ties after Hollander &
+/// Wolfe 1999, section 3.1). `None` without values.
 pub fn signed_rank(values: &[f64], center: f64) -> Option<Wilcoxon> {
     if values.is_empty() {
         return None;
