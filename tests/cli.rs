@@ -32,6 +32,13 @@ fn search(args: &[&str]) -> Command {
     command
 }
 
+/// `antwarp solve --algorithm acs` on the CPU.
+fn colony_system(args: &[&str]) -> Command {
+    let mut command = solve(&["--algorithm", "acs"]);
+    command.args(args);
+    command
+}
+
 /// A folder with a small instance in it.
 struct Folder {
     folder: TempDir,
@@ -180,6 +187,7 @@ fn all_variants_give_valid_tours() {
             for candidates in ["all", "12"] {
                 let variant = ["--selection", selection, "--tabu", tabu, "--candidates", candidates];
                 solve(&[&folder.instance, "--iterations", "5", "--ants", "40", "--tour", &tour])
+                    .args(["--algorithm", "mmas"])
                     .args(variant)
                     .assert()
                     .success();
@@ -223,7 +231,7 @@ fn an_asymmetric_instance_is_solved_to_its_optimum() {
 fn an_instance_that_is_generated_has_a_name() {
     let folder = Folder::new(5);
     let tour = folder.path("e.tour");
-    solve(&["E1k.0", "--iterations", "1", "--ants", "8", "--tour", &tour])
+    solve(&["E1k.0", "--algorithm", "mmas", "--iterations", "1", "--ants", "8", "--tour", &tour])
         .assert()
         .success()
         .stdout(contains("best known   23360648, gap"));
@@ -313,6 +321,44 @@ fn wrong_usage_is_status_2() {
     for (args, word) in wrong {
         search(&[instance]).args(*args).assert().code(2).stdout("").stderr(contains(*word));
     }
+    let wrong: &[(&[&str], &str)] = &[
+        (&["--candidates", "all"], "give --candidates a number"),
+        (&["--candidates", "0"], "at least 1"),
+        (&["--ants", "0"], "--ants"),
+        (&["--alpha", "0"], "--alpha"),
+        (&["--alpha", "1"], "--alpha"),
+        (&["--beta", "21"], "--beta"),
+        (&["--rho", "0"], "--rho"),
+        (&["--rho", "nan"], "--rho"),
+        (&["--q0", "1.1"], "--q0"),
+        (&["--q0=-0.1"], "--q0"),
+        (&["--slots", "0"], "--slots"),
+        (&["--slots", "33"], "--slots"),
+        (&["--pheromone", "selective", "--update", "atomic"], "use --update relaxed, or --pheromone matrix"),
+        (&["--pheromone", "list"], "candidate"),
+        (&["--update", "never"], "sequential"),
+    ];
+    for (args, word) in wrong {
+        colony_system(&[instance]).args(*args).assert().code(2).stdout("").stderr(contains(*word));
+    }
+    let wrong: &[(&[&str], &str)] = &[
+        (&["--forms", "selective-atomic"], "matrix-sequential"),
+        (&["--ants", "0"], "or `n`"),
+        (&["--alpha", "1"], "--alpha"),
+        (&["--iterations", "5", "--tours", "50"], "--tours"),
+        (&["--parallel", "2", "--time", "1s"], "--time"),
+        (&["--seeds", "6", "--against", "3.1,-"], "each of the 4 rows"),
+        (&["--seeds", "5", "--against", "3.1,-,-,-"], "--seeds 6"),
+        (&["--seeds", "6", "--against", "3.1,-,-,-"], "no best length"),
+    ];
+    for (args, word) in wrong {
+        antwarp(&["bench-acs", instance, "--backend", "cpu"])
+            .args(*args)
+            .assert()
+            .code(2)
+            .stdout("")
+            .stderr(contains(*word));
+    }
     antwarp(&["bench-search", instance, "--operators", "none"])
         .assert()
         .code(2)
@@ -325,6 +371,46 @@ fn wrong_usage_is_status_2() {
     antwarp(&["bench", instance, "--variants", "wrs-magic"]).assert().code(2).stderr(contains("wrs-bitmask"));
     antwarp(&["--help"]).assert().success().stdout(contains("Exit status:"));
     antwarp(&["--version"]).assert().success().stdout(contains("antwarp "));
+}
+
+#[test]
+fn options_of_other_algorithms_are_refused() {
+    let folder = Folder::new(10);
+    let directed = folder.file("directed.csv", b"0 1 2 3\n3 0 4 1\n5 6 0 2\n4 1 2 0\n");
+    let instance = folder.instance.as_str();
+    let wrong: &[(&[&str], &str)] = &[
+        (
+            &[instance, "--algorithm", "ils", "--ants", "5"],
+            "--ants is for --algorithm mmas and acs; this run uses ils",
+        ),
+        (
+            &[instance, "--algorithm", "acs", "--tabu", "list"],
+            "--tabu is for --algorithm mmas; this run uses acs",
+        ),
+        (
+            &[instance, "--algorithm", "mmas", "--slots", "4"],
+            "--slots is for --algorithm acs; this run uses mmas",
+        ),
+        (
+            &[instance, "--algorithm", "acs", "--initial-tour", "no.tour"],
+            "--initial-tour is for --algorithm ils; this run uses acs",
+        ),
+        (
+            &[instance, "--algorithm", "mmas", "--descent-only"],
+            "--descent-only is for --algorithm ils; this run uses mmas",
+        ),
+        // Even if the value is the default.
+        (
+            &[instance, "--candidates", "32"],
+            "--candidates is for --algorithm mmas and acs; this run uses ils",
+        ),
+        (&[instance, "--local-search", "none", "--tile", "20"], "this run uses mmas"),
+        (&[&directed, "--start", "greedy"], "--start is for --algorithm ils; this run uses mmas"),
+    ];
+    for (args, message) in wrong {
+        solve(args).assert().code(2).stdout("").stderr(contains(*message));
+    }
+    solve(&[&directed, "--ants", "5", "--tabu", "list", "--iterations", "1"]).assert().success();
 }
 
 #[test]
@@ -451,7 +537,7 @@ fn an_invalid_tour_is_status_6_and_the_fault_is_named() {
 #[test]
 fn an_interrupt_keeps_the_tour() {
     let folder = Folder::new(50);
-    for (signal, algorithm) in [("-INT", "mmas"), ("-TERM", "mmas"), ("-INT", "ils")] {
+    for (signal, algorithm) in [("-INT", "mmas"), ("-TERM", "mmas"), ("-INT", "ils"), ("-INT", "acs")] {
         let tour = folder.path("interrupted.tour");
         let run = Process::new(env!("CARGO_BIN_EXE_antwarp"))
             .args(["solve", "--backend", "cpu", &folder.instance, "--time", "5m", "--tour", &tour])
@@ -675,7 +761,7 @@ fn a_reader_that_has_enough_is_no_failure() {
     let folder = Folder::new(2000);
     let commands: [&[&str]; 2] = [
         &["generate", "uniform", "--nodes", "100000"],
-        &["solve", &folder.instance, "--backend", "cpu", "--iterations", "1", "--ants", "1", "--tour", "-"],
+        &["solve", &folder.instance, "--backend", "cpu", "--iterations", "1", "--tour", "-"],
     ];
     for args in commands {
         let mut run = Process::new(env!("CARGO_BIN_EXE_antwarp"))
@@ -731,6 +817,135 @@ fn bench_search_prints_a_row_an_operator_and_number_of_kicks() {
         .get_output()
         .clone();
     assert_eq!(String::from_utf8(output.stdout).unwrap().lines().count(), 1 + 4);
+}
+
+#[test]
+fn every_form_of_ant_colony_system_gives_a_valid_tour() {
+    let folder = Folder::new(80);
+    let [tour, report] = ["a.tour", "a.json"].map(|name| folder.path(name));
+    for pheromone in ["matrix", "candidate", "selective"] {
+        for update in ["sequential", "atomic", "relaxed"] {
+            let run = || {
+                let mut run = colony_system(&[&folder.instance, "--iterations", "4", "--ants", "10"]);
+                run.args(["--pheromone", pheromone, "--update", update, "--update-period", "2"]);
+                run.args(["--candidates", "12", "--q0", "0.8", "--tour", &tour, "--json", &report]);
+                run
+            };
+            if (pheromone, update) == ("selective", "atomic") {
+                run()
+                    .assert()
+                    .code(2)
+                    .stdout("")
+                    .stderr(contains("a selective pheromone memory has no atomic"));
+                continue;
+            }
+            run().assert().success();
+            let report = json(&report);
+            assert_eq!(report["cost"].as_i64(), Some(folder.checked(&tour)), "{pheromone} {update}");
+            assert_eq!((&report["algorithm"], &report["iterations"]), (&"acs".into(), &4.into()));
+            assert_eq!((&report["tours"], &report["failure"]), (&40.into(), &Value::Null));
+            let settings = &report["settings"];
+            assert_eq!((&settings["pheromone"], &settings["update"]), (&pheromone.into(), &update.into()));
+            assert_eq!((&settings["period"], &settings["q0"]), (&2.into(), &0.8.into()));
+            assert!(
+                report["layout"]
+                    .as_str()
+                    .unwrap()
+                    .to_lowercase()
+                    .contains(&format!("acs-{pheromone}-{update}"))
+            );
+        }
+    }
+    let searched = colony_system(&[&folder.instance, "--iterations", "3", "--local-search", "three-opt"])
+        .args(["--tour", &tour])
+        .assert()
+        .success();
+    searched.stdout(contains("three"));
+    assert!(folder.checked(&tour) > 0);
+}
+
+#[test]
+fn atomic_updates_give_one_tour_whatever_the_threads() {
+    let folder = Folder::new(100);
+    let tour = |name: &str, threads: &str, seed: &str| {
+        let path = folder.path(name);
+        colony_system(&[&folder.instance, "--pheromone", "matrix", "--update", "atomic", "--quiet"])
+            .args(["--iterations", "20", "--seed", seed, "--threads", threads, "--tour", &path])
+            .assert()
+            .success()
+            .stdout("")
+            .stderr("");
+        fs::read_to_string(path).unwrap()
+    };
+    let first = tour("a.tour", "1", "5");
+    assert_eq!(first, tour("b.tour", "2", "5"));
+    assert_ne!(first, tour("c.tour", "2", "6"));
+}
+
+#[test]
+fn ant_colony_system_solves_directed_instances() {
+    let folder = Folder::new(5);
+    // Along the numbers every edge is 1, back it is 9.
+    let n = 12;
+    let row =
+        |i: usize| (0..n).map(|j| if j == (i + 1) % n { "1" } else { "9" }).collect::<Vec<_>>().join(" ");
+    let rows: Vec<String> = (0..n).map(row).collect();
+    let directed = folder.file("directed.csv", rows.join("\n").as_bytes());
+    let tour = folder.path("a.tour");
+    for pheromone in ["matrix", "candidate", "selective"] {
+        colony_system(&[&directed, "--pheromone", pheromone, "--iterations", "20", "--tour", &tour])
+            .assert()
+            .success();
+        assert_eq!(checked(&directed, &tour), n as i64, "{pheromone}");
+    }
+    colony_system(&[&directed, "--local-search", "three-opt"])
+        .assert()
+        .code(3)
+        .stderr(contains("--local-search none"));
+}
+
+#[test]
+fn bench_acs_prints_a_row_a_form_period_and_number_of_ants() {
+    let folder = Folder::new(40);
+    let table = folder.path("table.csv");
+    antwarp(&["bench-acs", &folder.instance, "--backend", "cpu", "--tours", "10n", "--csv", &table])
+        .args(["--forms", "matrix-atomic,selective-relaxed", "--periods", "1,4", "--ants", "10,n"])
+        .args(["--seeds", "5", "--parallel", "2"])
+        .assert()
+        .success()
+        .stdout(contains("selective-relaxed period 4 ants n against matrix-atomic period 1 ants 10: W = "));
+    let table = fs::read_to_string(table).unwrap();
+    let rows: Vec<Vec<&str>> = table.lines().map(|line| line.split(',').collect()).collect();
+    assert_eq!(rows.len(), 1 + 8, "{table}");
+    assert!(table.starts_with("instance,nodes,form,period,ants,iterations,construction_ms,"));
+    let column = |name: &str| rows[0].iter().position(|head| *head == name).unwrap();
+    for row in &rows[1..] {
+        let number = |name: &str| row[column(name)].parse::<f64>().unwrap();
+        assert_eq!(number("ants") * number("iterations"), 400.0);
+        assert_eq!(row[column("seconds")], "", "runs at the same time have no times");
+        assert_eq!(row[column("costs")].split(' ').count(), 5);
+    }
+    // What runs alone has times, and the same tours.
+    let output =
+        antwarp(&["bench-acs", &folder.instance, "--backend", "cpu", "--tours", "10n", "--csv", "-"])
+            .args(["--forms", "matrix-atomic", "--ants", "10", "--seeds", "5"])
+            .assert()
+            .success()
+            .stderr(contains("build ms").and(contains("matrix-atomic")))
+            .get_output()
+            .clone();
+    let alone = String::from_utf8(output.stdout).unwrap();
+    let alone: Vec<&str> = alone.lines().nth(1).unwrap().split(',').collect();
+    assert!(alone[column("seconds")].parse::<f64>().unwrap() > 0.0);
+    assert_eq!(alone[column("costs")], rows[1][column("costs")]);
+    // Gaps where the length is known; a time ends the runs.
+    antwarp(&["bench-acs", "E1k.0", "--backend", "cpu", "--time", "50ms", "--ants", "2", "--seeds", "6"])
+        .args(["--forms", "candidate-relaxed,selective-relaxed", "--against", "-,0.01"])
+        .assert()
+        .success()
+        .stdout(contains(
+            "E1k.0: selective-relaxed period 1 ants 2 against a published mean gap of 0.01 %: W = 21",
+        ));
 }
 
 #[test]

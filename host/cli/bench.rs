@@ -6,10 +6,10 @@ use std::str::FromStr;
 
 use serde::Serialize;
 
-use super::options::{Candidates, MachineArgs};
+use super::options::{Ants, Candidates, MachineArgs};
 use super::output::Output;
-use super::table::{self, Table, mean};
-use super::{Error, Outcome, Result};
+use super::table::{self, Table, mean, median};
+use super::{Outcome, Result};
 use crate::backend::{Backend, Phases};
 use crate::instance::Instance;
 use crate::report::gap_percent;
@@ -84,25 +84,6 @@ impl Display for Variant {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let name = format!("{:?}-{:?}", self.selection, self.tabu).to_ascii_lowercase();
         f.pad(&name)
-    }
-}
-
-/// How many ants.
-#[derive(Clone, Copy, Debug)]
-enum Ants {
-    AsNodes,
-    Count(u32),
-}
-
-impl FromStr for Ants {
-    type Err = String;
-
-    fn from_str(text: &str) -> std::result::Result<Ants, String> {
-        match (text, text.parse()) {
-            ("n", _) => Ok(Ants::AsNodes),
-            (_, Ok(count @ 1..)) => Ok(Ants::Count(count)),
-            _ => Err("give a number of at least 1, or `n`".to_owned()),
-        }
     }
 }
 
@@ -255,7 +236,7 @@ impl Bench<'_> {
         for seed in 1..=u64::from(self.args.seeds) {
             let settings = Settings {
                 seed,
-                ants: Some(self.ants(instance)),
+                ants: Some(self.args.ants.count(instance.len())),
                 candidates: candidates.count(),
                 rho: 0.5,
                 selection: variant.selection,
@@ -271,13 +252,6 @@ impl Bench<'_> {
         Ok(samples)
     }
 
-    fn ants(&self, instance: &Instance) -> u32 {
-        match self.args.ants {
-            Ants::AsNodes => instance.len() as u32,
-            Ants::Count(count) => count,
-        }
-    }
-
     fn row(
         &self,
         instance: &Instance,
@@ -288,7 +262,7 @@ impl Bench<'_> {
     ) -> Row {
         let construction_ms = median(samples.iter().map(|sample| sample.construction_ms).collect());
         let rest_ms = median(samples.iter().map(|sample| sample.rest_ms).collect());
-        let ants = self.ants(instance);
+        let ants = self.args.ants.count(instance.len());
         let known = instance.best_known().map(|known| known.cost);
         let gaps: Option<Vec<f64>> = samples.iter().map(|sample| gap_percent(sample.cost, known?)).collect();
         Row {
@@ -351,16 +325,7 @@ fn sample(
     colony.phases()?;
     let state = colony.run(iterations - warm_up, &|| false)?;
     let Phases { iterations: counted, construction, rest, .. } = colony.phases()?;
-    let bug = |what: String| Error::Bug(format!("a wrong tour of {}: {what}", instance.name()));
-    let tour = colony.best_tour()?;
-    if tour.iter().any(|&node| node >= problem.n()) {
-        return Err(bug("it has a node that does not exist".to_owned()));
-    }
-    let tour = problem.original(&tour);
-    let cost = instance.check_tour(&tour).map_err(|error| bug(error.to_string()))?;
-    if cost != state.best_cost {
-        return Err(bug(format!("its length is {cost}, not {}", state.best_cost)));
-    }
+    let cost = table::checked(instance, problem, &colony.best_tour()?, state.best_cost)?;
     let each = 1e3 / f64::from(counted.max(1));
     Ok(Sample {
         construction_ms: construction.as_secs_f64() * each,
@@ -368,9 +333,4 @@ fn sample(
         cost,
         layout: colony.describe(),
     })
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(0.0)
 }

@@ -3,6 +3,7 @@
 //! Every subcommand returns how it ended, or an [`Error`] that knows its exit status and prints itself.
 
 mod bench;
+mod bench_acs;
 mod bench_search;
 mod check;
 mod devices;
@@ -21,7 +22,8 @@ pub use error::{Error, Result};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::parser::ValueSource;
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 /// How a command ended that did what it could.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +70,8 @@ enum Command {
     Bench(bench::Args),
     /// Measure times and tour quality of iterated local search.
     BenchSearch(bench_search::Args),
+    /// Measure times and tour quality of the forms of Ant Colony System.
+    BenchAcs(bench_acs::Args),
     /// Print a completion script for a shell.
     Completions(shell::CompletionArgs),
     /// Print the manual page.
@@ -77,15 +81,15 @@ enum Command {
 /// Runs the command that the process was started with.
 pub fn run() -> ExitCode {
     std::panic::set_hook(Box::new(report_panic));
-    let cli = match Cli::try_parse() {
-        Ok(cli) => cli,
+    let (command, given) = match parse() {
+        Ok(parsed) => parsed,
         Err(error) => {
             // Nobody is left to tell if this cannot be printed.
             let _ = error.print();
             return ExitCode::from(error.exit_code() as u8);
         }
     };
-    let ended = catch_unwind(AssertUnwindSafe(|| dispatch(cli.command)));
+    let ended = catch_unwind(AssertUnwindSafe(|| dispatch(command, &given)));
     match ended {
         Ok(Ok(Outcome::Done)) => ExitCode::SUCCESS,
         Ok(Ok(Outcome::Interrupted)) => ExitCode::from(error::INTERRUPTED),
@@ -94,15 +98,29 @@ pub fn run() -> ExitCode {
     }
 }
 
-fn dispatch(command: Command) -> Result<Outcome> {
+/// The subcommand, and the ids of its options that stand on the command line: the others have their defaults.
+fn parse() -> std::result::Result<(Command, Vec<String>), clap::Error> {
+    let mut command = Cli::command();
+    let matches = command.try_get_matches_from_mut(std::env::args_os())?;
+    let is_given = |matches: &ArgMatches, id| matches.value_source(id) == Some(ValueSource::CommandLine);
+    let given = matches.subcommand().map_or_else(Vec::new, |(_, options)| {
+        let ids = options.ids().map(clap::Id::as_str);
+        ids.filter(|id| is_given(options, id)).map(str::to_owned).collect()
+    });
+    let cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
+    Ok((cli.command, given))
+}
+
+fn dispatch(command: Command, given: &[String]) -> Result<Outcome> {
     match command {
-        Command::Solve(args) => solve::run(args),
+        Command::Solve(args) => solve::run(args, given),
         Command::Info(args) => info::run(args),
         Command::Check(args) => check::run(args),
         Command::Generate(args) => generate::run(args),
         Command::Devices(args) => devices::run(args),
         Command::Bench(args) => bench::run(args),
         Command::BenchSearch(args) => bench_search::run(args),
+        Command::BenchAcs(args) => bench_acs::run(args),
         Command::Completions(args) => shell::completions(args),
         Command::Man(args) => shell::man(args),
     }

@@ -13,7 +13,7 @@ pub struct MachineArgs {
     /// Where to compute; auto takes a GPU if there is one that works, else the CPU
     #[arg(long, value_enum, default_value_t = Choice::Auto)]
     pub backend: Choice,
-    /// CPU threads; all cores if not given. The result does not depend on it
+    /// CPU threads; all cores if not given. The result does not depend on it, but for relaxed updates of acs
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub threads: Option<u32>,
 }
@@ -72,6 +72,46 @@ impl std::fmt::Display for Candidates {
         match self {
             Candidates::All => write!(f, "all"),
             Candidates::Nearest(count) => write!(f, "{count}"),
+        }
+    }
+}
+
+/// How many ants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ants {
+    /// As many as nodes.
+    AsNodes,
+    /// So many.
+    Count(u32),
+}
+
+impl Ants {
+    /// How many that is for `n` nodes.
+    pub fn count(self, n: usize) -> u32 {
+        match self {
+            Ants::AsNodes => n as u32,
+            Ants::Count(count) => count,
+        }
+    }
+}
+
+impl FromStr for Ants {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Ants, String> {
+        match (text, text.parse()) {
+            ("n", _) => Ok(Ants::AsNodes),
+            (_, Ok(count @ 1..)) => Ok(Ants::Count(count)),
+            _ => Err("give a number of at least 1, or `n`".to_owned()),
+        }
+    }
+}
+
+impl std::fmt::Display for Ants {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Ants::AsNodes => write!(f, "n"),
+            Ants::Count(count) => write!(f, "{count}"),
         }
     }
 }
@@ -165,5 +205,14 @@ mod tests {
         assert_eq!("all".parse(), Ok(Candidates::All));
         assert_eq!("32".parse(), Ok(Candidates::Nearest(32)));
         assert!("0".parse::<Candidates>().is_err() && "many".parse::<Candidates>().is_err());
+    }
+
+    #[test]
+    fn ants_are_a_number_or_as_many_as_nodes() {
+        for (text, count) in [("n", 51), ("256", 256)] {
+            let ants: Ants = text.parse().unwrap();
+            assert_eq!((ants.count(51), ants.to_string().as_str()), (count, text));
+        }
+        assert!("0".parse::<Ants>().is_err() && "2n".parse::<Ants>().is_err());
     }
 }

@@ -58,6 +58,63 @@ enum Algorithm {
     Acs,
 }
 
+impl std::fmt::Display for Algorithm {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(match self {
+            Algorithm::Ils => "ils",
+            Algorithm::Mmas => "mmas",
+            Algorithm::Acs => "acs",
+        })
+    }
+}
+
+const ILS: &[Algorithm] = &[Algorithm::Ils];
+const MMAS: &[Algorithm] = &[Algorithm::Mmas];
+const ACS: &[Algorithm] = &[Algorithm::Acs];
+const ANTS: &[Algorithm] = &[Algorithm::Mmas, Algorithm::Acs];
+
+/// The options that not every algorithm uses, by their ids, and those that do.
+const OPTIONS: [(&str, &[Algorithm]); 27] = [
+    ("improvement", ILS),
+    ("moves", ILS),
+    ("start", ILS),
+    ("initial_tour", ILS),
+    ("neighbor_lists", ILS),
+    ("segment", ILS),
+    ("accept", ILS),
+    ("temperature", ILS),
+    ("chains", ILS),
+    ("tile", ILS),
+    ("width", ILS),
+    ("ants", ANTS),
+    ("candidates", ANTS),
+    ("alpha", ANTS),
+    ("beta", ANTS),
+    ("rho", ANTS),
+    ("selection", MMAS),
+    ("tabu", MMAS),
+    ("p_best", MMAS),
+    ("deposit_best_every", MMAS),
+    ("warps", MMAS),
+    ("pheromone", ACS),
+    ("slots", ACS),
+    ("update", ACS),
+    ("update_period", ACS),
+    ("q0", ACS),
+    ("descent_only", ILS),
+];
+
+/// Refuses options of other algorithms: they would do nothing. `given` are the ids of those on the command line.
+fn refuse_foreign(given: &[String], algorithm: Algorithm) -> Result<()> {
+    let is_foreign = |(id, users): &&(&str, &[Algorithm])| {
+        !users.contains(&algorithm) && given.iter().any(|option| option == id)
+    };
+    let Some((id, users)) = OPTIONS.iter().find(is_foreign) else { return Ok(()) };
+    let users = users.iter().map(Algorithm::to_string).collect::<Vec<_>>().join(" and ");
+    let option = id.replace('_', "-");
+    Err(Error::Usage(format!("--{option} is for --algorithm {users}; this run uses {algorithm}")))
+}
+
 /// When to stop.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Stop (the first of these; 10 s if none; a proven optimum always)")]
@@ -325,10 +382,10 @@ struct Plan {
     outputs: Outputs,
 }
 
-/// Solves an instance.
-pub fn run(args: Args) -> Result<Outcome> {
+/// Solves an instance. `options` are the ids of those on the command line.
+pub fn run(args: Args, options: &[String]) -> Result<Outcome> {
     let interrupt = interrupt::watch()?;
-    let plan = Plan::check(args, interrupt)?;
+    let plan = Plan::check(args, options, interrupt)?;
     let backend = plan.machine.open(plan.outputs.quiet)?;
     let line =
         ProgressLine::new(plan.outputs.quiet, &plan.stop, plan.instance.best_known().map(|known| known.cost));
@@ -349,12 +406,15 @@ pub fn run(args: Args) -> Result<Outcome> {
 }
 
 impl Plan {
-    fn check(args: Args, interrupt: Arc<AtomicBool>) -> Result<Plan> {
+    fn check(args: Args, options: &[String], interrupt: Arc<AtomicBool>) -> Result<Plan> {
         let given = args.algorithm.or(args
             .search
             .local_search
             .filter(|l| *l == LocalSearch::None)
             .map(|_| Algorithm::Mmas));
+        if let Some(algorithm) = given {
+            refuse_foreign(options, algorithm)?;
+        }
         for algorithm in given.map_or(vec![Algorithm::Ils, Algorithm::Mmas], |one| vec![one]) {
             Chosen::check(&args, algorithm)?;
         }
@@ -362,7 +422,9 @@ impl Plan {
         args.machine.start_threads()?;
         let instance = Instance::open(&args.instance)?;
         let by_kind = if instance.is_symmetric() { Algorithm::Ils } else { Algorithm::Mmas };
-        let chosen = Chosen::check(&args, given.unwrap_or(by_kind))?;
+        let algorithm = given.unwrap_or(by_kind);
+        refuse_foreign(options, algorithm)?;
+        let chosen = Chosen::check(&args, algorithm)?;
         if args.outputs.svg.is_some() && instance.display_points().is_none() {
             let why = "has no coordinates, so there is nothing to draw: leave out --svg";
             return Err(Error::Usage(format!("{} {why}", instance.name())));
@@ -503,6 +565,38 @@ impl StopArgs {
             target: self.target.max(optimum),
             stagnation: self.stagnation,
             interrupt,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Args as _;
+
+    /// The help of an option of one algorithm begins with its name: the table and the help say the same.
+    #[test]
+    fn every_option_of_one_algorithm_is_in_the_table() {
+        let command = Args::augment_args(clap::Command::new("solve"));
+        for (id, users) in OPTIONS {
+            let option = command.get_arguments().find(|argument| argument.get_id() == id);
+            let option = option.unwrap_or_else(|| panic!("there is no option {id}"));
+            assert_eq!(option.get_long(), Some(id.replace('_', "-").as_str()));
+            assert!(!users.is_empty());
+        }
+        for option in command.get_arguments() {
+            let help = option.get_help().map_or_else(String::new, ToString::to_string);
+            let heading = option.get_help_heading().unwrap_or_default();
+            let entry = OPTIONS.iter().find(|(id, _)| option.get_id() == id);
+            for (prefix, users) in [("ils", ILS), ("mmas", MMAS), ("acs", ACS)] {
+                let alone =
+                    help.starts_with(&format!("{prefix}: ")) || help.starts_with(&format!("{prefix}, "));
+                // Those that mean another thing to each name both.
+                if alone && !help.contains("; acs: ") {
+                    assert_eq!(entry.map(|entry| entry.1), Some(users), "{}", option.get_id());
+                }
+            }
+            assert!(heading != "Ant colony" || entry.is_some(), "{}", option.get_id());
         }
     }
 }

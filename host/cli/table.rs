@@ -7,6 +7,8 @@ use serde::Serialize;
 use super::output::{self, Output};
 use super::{Error, Result};
 use crate::backend::Backend;
+use crate::instance::Instance;
+use crate::solver::problem::Problem;
 
 /// See the [module](self).
 pub struct Table<'a, R> {
@@ -83,4 +85,24 @@ pub fn refuse(instance: &str, why: &str) -> Error {
 pub fn mean(values: impl IntoIterator<Item = f64>) -> f64 {
     let (sum, count) = values.into_iter().fold((0.0, 0), |(sum, count), value| (sum + value, count + 1));
     sum / f64::from(count.max(1))
+}
+
+/// The middle one; 0 of nothing.
+pub fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(0.0)
+}
+
+/// The length of a tour in the problem's numbering, from the instance. A backend whose tour is none, or not as long as
+/// it says, has a bug.
+pub fn checked(instance: &Instance, problem: &Problem, tour: &[u32], said: i64) -> Result<i64> {
+    let bug = |what: String| Error::Bug(format!("a wrong tour of {}: {what}", instance.name()));
+    if tour.iter().any(|&node| node >= problem.n()) {
+        return Err(bug("it has a node that does not exist".to_owned()));
+    }
+    let cost = instance.check_tour(&problem.original(tour)).map_err(|error| bug(error.to_string()))?;
+    if cost != said {
+        return Err(bug(format!("its length is {cost}, not {said}")));
+    }
+    Ok(cost)
 }

@@ -1,6 +1,7 @@
-//! Comparing variants by rank (Friedman 1937; the correction for ties after Conover 1999, section 5.8).
+//! Comparing variants by rank: several by Friedman's test (Friedman 1937; the correction for ties after Conover 1999,
+//! section 5.8), two, or one and a published number, by Wilcoxon's (Wilcoxon 1945).
 
-use statrs::distribution::{ChiSquared, ContinuousCDF};
+use statrs::distribution::{ChiSquared, ContinuousCDF, Normal};
 
 /// The outcome of a Friedman test.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,6 +42,64 @@ pub fn friedman(blocks: &[Vec<f64>]) -> Option<Friedman> {
     Some(Friedman { mean_ranks: sums.iter().map(|sum| sum / b).collect(), statistic, p_value })
 }
 
+/// The outcome of one of Wilcoxon's tests.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Wilcoxon {
+    /// The sum of ranks.
+    pub statistic: f64,
+    /// How much more that is than is expected if nothing differs: below 0 where the values are the smaller ones.
+    pub excess: f64,
+    /// How likely a statistic this far off, on either side, is if nothing differs.
+    pub p_value: f64,
+}
+
+impl Wilcoxon {
+    /// By the normal approximation, with a correction for continuity.
+    fn new(statistic: f64, expected: f64, variance: f64) -> Wilcoxon {
+        let excess = statistic - expected;
+        let off = (excess.abs() - 0.5).max(0.0);
+        // Equal values alone have no variance, and are no evidence.
+        let z = if variance > 0.0 { off / variance.sqrt() } else { 0.0 };
+        Wilcoxon { statistic, excess, p_value: (2.0 * Normal::standard().sf(z)).min(1.0) }
+    }
+}
+
+/// Wilcoxon's rank-sum test, that of Mann and Whitney: do values of `a` differ from those of `b`? The statistic is the
+/// sum of the ranks of `a` among all (Wilcoxon 1945; the correction for ties after Hollander & Wolfe 1999, section
+/// 4.1). `None` without values of both.
+pub fn rank_sum(a: &[f64], b: &[f64]) -> Option<Wilcoxon> {
+    if a.is_empty() || b.is_empty() {
+        return None;
+    }
+    let (m, n, all) = (a.len() as f64, b.len() as f64, (a.len() + b.len()) as f64);
+    let pooled = [a, b].concat();
+    let statistic = ranks(&pooled).iter().take(a.len()).sum();
+    let variance = m * n / 12.0 * (all + 1.0 - ties(&pooled) / (all * (all - 1.0)));
+    Some(Wilcoxon::new(statistic, m * (all + 1.0) / 2.0, variance))
+}
+
+/// Wilcoxon's signed-rank test: do values differ from `center`? The statistic is the sum of the ranks of those above
+/// it, by their distance; values equal to it are left out (Wilcoxon 1945; the correction for ties after Hollander &
+/// Wolfe 1999, section 3.1). `None` without values.
+pub fn signed_rank(values: &[f64], center: f64) -> Option<Wilcoxon> {
+    if values.is_empty() {
+        return None;
+    }
+    let differences: Vec<f64> = values.iter().map(|value| value - center).filter(|d| *d != 0.0).collect();
+    let distances: Vec<f64> = differences.iter().map(|d| d.abs()).collect();
+    let ranked = ranks(&distances).into_iter().zip(&differences);
+    let statistic = ranked.filter(|(_, difference)| **difference > 0.0).map(|(rank, _)| rank).sum();
+    let n = distances.len() as f64;
+    let variance = n * (n + 1.0) * (2.0 * n + 1.0) / 24.0 - ties(&distances) / 48.0;
+    Some(Wilcoxon::new(statistic, n * (n + 1.0) / 4.0, variance))
+}
+
+/// The sum of t³ - t over all groups of t equal values.
+fn ties(values: &[f64]) -> f64 {
+    let equal = |value: &f64| values.iter().filter(|v| *v == value).count() as f64;
+    values.iter().map(|value| equal(value).powi(2) - 1.0).sum()
+}
+
 /// The rank of each value from 1; equal values share the mean of their ranks.
 fn ranks(values: &[f64]) -> Vec<f64> {
     let rank = |value: &f64| {
@@ -74,5 +133,75 @@ mod tests {
         assert_eq!(friedman(&vec![vec![7.0; 3]; 4]).unwrap().p_value, None);
         assert_eq!(friedman(&[vec![1.0, 2.0]]), None);
         assert_eq!(friedman(&[]), None);
+    }
+
+    /// Permeability constants of a membrane at term and in early pregnancy (Hollander & Wolfe 1999, example 4.1).
+    const TERM: [f64; 10] = [0.80, 0.83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, 0.73, 1.46];
+    const EARLY: [f64; 5] = [1.15, 0.88, 0.90, 0.74, 1.21];
+
+    /// How much a depression eased (Hollander & Wolfe 1999, example 3.1).
+    const EASED: [f64; 9] = [0.952, -0.147, 1.022, 0.43, 0.62, 0.59, 0.49, -0.08, 0.01];
+
+    #[test]
+    fn a_rank_sum_is_as_in_the_book() {
+        let test = rank_sum(&EARLY, &TERM).unwrap();
+        assert_eq!((test.statistic, test.excess), (30.0, -10.0));
+        // z = 9.5 / sqrt(10 * 5 * 16 / 12)
+        assert!((test.p_value - 0.2446).abs() < 1e-4, "{}", test.p_value);
+        // Every five of the fifteen ranks: 2 * 0.1272 by the book's table.
+        let sums = (0u32..1 << 15)
+            .filter(|set| set.count_ones() == 5)
+            .map(|set| (0..15).filter(|i| set >> i & 1 == 1).map(|i| f64::from(i + 1)).sum::<f64>());
+        let (far, all) = count(sums, |sum| (sum - 40.0f64).abs() >= 10.0);
+        assert_eq!(all, 3003.0);
+        assert!((far / all - 0.2544).abs() < 1e-4);
+        assert!((far / all - test.p_value).abs() < 0.02);
+        let other = rank_sum(&TERM, &EARLY).unwrap();
+        assert_eq!((other.excess, other.p_value), (10.0, test.p_value));
+    }
+
+    #[test]
+    fn a_signed_rank_is_as_in_the_book() {
+        let test = signed_rank(&EASED, 0.0).unwrap();
+        assert_eq!((test.statistic, test.excess), (40.0, 17.5));
+        // z = 17 / sqrt(9 * 10 * 19 / 24)
+        assert!((test.p_value - 0.0440).abs() < 1e-4, "{}", test.p_value);
+        // Every choice of signs: 2 * 0.0195 by the book's table.
+        let sums = (0u32..1 << 9)
+            .map(|set| (0..9).filter(|i| set >> i & 1 == 1).map(|i| f64::from(i + 1)).sum::<f64>());
+        let (far, all) = count(sums, |sum| (sum - 22.5f64).abs() >= 17.5);
+        assert_eq!((far, all), (20.0, 512.0));
+        assert!((far / all - test.p_value).abs() < 0.01);
+        let moved: Vec<f64> = EASED.iter().map(|value| -value).collect();
+        assert_eq!(signed_rank(&moved, 0.0).unwrap().excess, -17.5);
+    }
+
+    /// How many values are far off, and how many there are.
+    fn count(values: impl Iterator<Item = f64>, is_far: impl Fn(f64) -> bool) -> (f64, f64) {
+        values.fold((0.0, 0.0), |(far, all), value| (far + f64::from(u8::from(is_far(value))), all + 1.0))
+    }
+
+    #[test]
+    fn equal_values_lower_the_variance_and_zeros_are_left_out() {
+        // Ranks 1.5, 1.5, 3 and 4, 5, 6; variance 9 / 12 (7 - 6 / 30) = 5.1; z = (4.5 - 0.5) / sqrt(5.1).
+        let test = rank_sum(&[1.0, 1.0, 2.0], &[3.0, 4.0, 5.0]).unwrap();
+        assert_eq!((test.statistic, test.excess), (6.0, -4.5));
+        assert!((test.p_value - 0.07652).abs() < 1e-4, "{}", test.p_value);
+        // Distances 1, 1, 2, 3 with ranks 1.5, 1.5, 3, 4: variance 4 * 5 * 9 / 24 - 6 / 48 = 7.375; z = 3 / sqrt of it.
+        let test = signed_rank(&[5.0, 6.0, 4.0, 7.0, 8.0, 5.0], 5.0).unwrap();
+        assert_eq!((test.statistic, test.excess), (8.5, 3.5));
+        let without = signed_rank(&[6.0, 4.0, 7.0, 8.0], 5.0).unwrap();
+        assert_eq!(test, without);
+        assert!((test.p_value - 0.2693).abs() < 1e-4, "{}", test.p_value);
+    }
+
+    #[test]
+    fn values_that_are_all_alike_differ_in_nothing() {
+        assert_eq!(rank_sum(&[2.0; 4], &[2.0; 5]).unwrap().p_value, 1.0);
+        assert_eq!(signed_rank(&[2.0; 4], 2.0).unwrap().p_value, 1.0);
+        assert_eq!((rank_sum(&[], &[1.0]), rank_sum(&[1.0], &[]), signed_rank(&[], 0.0)), (None, None, None));
+        // What never differed and is always on one side does.
+        assert!(rank_sum(&[1.0; 10], &[2.0; 10]).unwrap().p_value < 0.001);
+        assert!(signed_rank(&[1.0; 10], 2.0).unwrap().p_value < 0.01);
     }
 }

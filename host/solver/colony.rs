@@ -145,7 +145,7 @@ impl Run {
 }
 
 /// The size of the next batch, given how long this one took and how much time is left.
-fn next_batch(batch: u64, took: Duration, left: Option<Duration>) -> u64 {
+pub(crate) fn next_batch(batch: u64, took: Duration, left: Option<Duration>) -> u64 {
     let goal = left.map_or(BATCH, |l| l.min(BATCH)).as_secs_f64();
     let each = took.as_secs_f64() / batch as f64;
     let fit = (goal / each.max(1e-7)) as u64;

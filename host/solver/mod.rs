@@ -2,7 +2,7 @@
 
 pub mod acs;
 pub mod cells;
-mod colony;
+pub(crate) mod colony;
 pub mod descent;
 pub mod ils;
 pub mod local_search;
