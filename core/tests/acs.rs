@@ -31,7 +31,7 @@ macro_rules! each_kind {
     };
 }
 
-/// Half of the steps explore.
+/// Half of the steps explore, and trails change fast: the first iteration finds them all alike.
 fn rule(n: u32, period: u32, directed: bool) -> Rule {
     let initial = 1.0 / n as f32;
     let explore = Rule::explore(0.5);
@@ -39,8 +39,8 @@ fn rule(n: u32, period: u32, directed: bool) -> Rule {
         explore,
         period,
         initial,
-        local: 0.25,
-        global: 0.125,
+        local: 0.5,
+        global: 0.5,
         beta: 2.0,
         scale: 10.0,
         directed: directed.into(),
@@ -620,10 +620,28 @@ fn eight_members_are_one_ant() {
 
 #[test]
 fn thirty_two_members_are_one_ant() {
-    for order in ORDERS {
+    for order in [Order::Descending, Order::Together] {
         teams_agree(OfMatrix, (32, order));
         teams_agree(OfCandidates, (32, order));
         teams_agree(OfRings(3), (32, order));
+    }
+}
+
+#[test]
+fn members_see_what_full_rings_have_just_forgotten() {
+    let (shape, rule) = ((12, 6), rule(12, 1, false));
+    for slots in [2, 4] {
+        for form in [Form::Steps, Form::Whole] {
+            let alone = life::<u16, _>(OfRings(slots), shape, rule, (form, 12), None);
+            for order in ORDERS {
+                let team = life::<u16, _>(OfRings(slots), shape, rule, (form, 12), Some((4, order)));
+                assert!(
+                    team.0.iter().all(|tours| *tours == alone.0[0]),
+                    "{slots} slots, {form:?}, {order:?}"
+                );
+                assert!((&team.1, &team.2) == (&alone.1, &alone.2), "{slots} slots, {form:?}, {order:?}");
+            }
+        }
     }
 }
 
@@ -695,7 +713,7 @@ fn synchronous<K: Kind>(kind: K, rule: Rule, order: u32, in_turn: bool) -> (Vec<
 
 fn order_does_not_matter<K: Kind>(kind: K) {
     for (period, directed) in [(1, false), (1, true), (4, false)] {
-        let rule = Rule { local: 0.5, global: 0.5, ..rule(25, period, directed) };
+        let rule = rule(25, period, directed);
         let first = synchronous(kind, rule, 0, false);
         for order in 1..12 {
             assert_eq!(synchronous(kind, rule, order, false), first, "{kind:?}, order {order}");
@@ -708,7 +726,7 @@ fn steps_of_all_ants_do_not_depend_on_their_order() {
     order_does_not_matter(OfMatrix);
     order_does_not_matter(OfCandidates);
     // It does where ants go one after another: the test could fail.
-    let rule = Rule { local: 0.5, global: 0.5, ..rule(25, 1, false) };
+    let rule = rule(25, 1, false);
     let in_turn = |order| synchronous(OfMatrix, rule, order, true);
     assert!((1..12).any(|order| in_turn(order) != in_turn(0)));
 }
