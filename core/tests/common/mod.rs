@@ -4,3 +4,4 @@
 pub mod memory;
 pub mod statistics;
 pub mod teams;
+pub mod trails;

@@ -1,0 +1,970 @@
+//! Ant Colony System: its rule by hand and by chi-square, its three forms against each other and against a model.
+
+mod common;
+
+use antwarp_core::acs::{
+    self, Rule, build, choose_step, deposit_row, memory_bytes, prepare_row, update_step,
+};
+use antwarp_core::construct::Lists;
+use antwarp_core::distance::{Distance, Distances};
+use antwarp_core::metric::Metric;
+use antwarp_core::node::NodeId;
+use antwarp_core::pheromone::{Memory, heuristic};
+use antwarp_core::rng::Stream;
+use antwarp_core::tabu::NONE;
+use antwarp_core::team::{Serial, Slots, Team};
+use common::memory::{Array, Number};
+use common::statistics::{LEVEL, fit};
+use common::teams::{ORDERS, Order, Shareable, run};
+use common::trails::{Arrays, Kind, OfCandidates, OfMatrix, OfRings, Shape, edges, trail};
+use std::sync::Barrier;
+
+/// Calls a function with each kind of memory: rings of fewer slots than candidates, of more, of one.
+macro_rules! each_kind {
+    ($work:ident($($argument:expr),*)) => {
+        $work(OfMatrix, $($argument),*);
+        $work(OfCandidates, $($argument),*);
+        $work(OfRings(1), $($argument),*);
+        $work(OfRings(3), $($argument),*);
+        $work(OfRings(8), $($argument),*);
+        $work(OfRings(32), $($argument),*);
+    };
+}
+
+/// Half of the steps explore, and trails change fast: the first iteration finds them all alike.
+fn rule(n: u32, period: u32, directed: bool) -> Rule {
+    let initial = 1.0 / n as f32;
+    let explore = Rule::explore(0.5);
+    Rule {
+        explore,
+        period,
+        initial,
+        local: 0.5,
+        global: 0.5,
+        beta: 2.0,
+        scale: 10.0,
+        directed: directed.into(),
+    }
+}
+
+/// No deposit is higher.
+const HIGHEST: f32 = 1.0;
+
+/// Edges and their trails.
+type Trails = Vec<((u32, u32), f32)>;
+
+/// Nodes in reserve for a node.
+const RESERVE: u32 = 3;
+
+/// Nodes with their candidates, the memory of a colony, and the tools of its ants.
+struct Colony<I, K> {
+    kind: K,
+    rule: Rule,
+    n: u32,
+    k: u32,
+    points: Vec<[f64; 3]>,
+    /// Empty where the points tell the distances.
+    matrix: Vec<i32>,
+    lists: Vec<I>,
+    reserves: Vec<I>,
+    heuristics: Array<f32>,
+    links: [Array<u32>; 2],
+    arrays: Arrays,
+    memory: Array<u8>,
+    tours: Array<I>,
+}
+
+/// What the members of a team, or the threads of several, know of a colony.
+#[derive(Clone, Copy)]
+struct Parts<I, M> {
+    world: acs::World<I, M, Distances>,
+    heuristics: Slots<f32>,
+    links: [Slots<u32>; 2],
+    memory: *mut u8,
+    tours: Slots<I>,
+}
+
+type PartsOf<I, K> = Parts<I, <K as Kind>::Memory<I>>;
+
+impl<I: NodeId + Number, K: Kind> Colony<I, K> {
+    /// Points in the plane, some at one place; directed ones have a matrix instead.
+    fn new(kind: K, (n, k): (u32, u32), rule: Rule, ants: u32) -> Self {
+        let draws = Stream::new(n as u64, 7, k).step(0);
+        let points: Vec<_> =
+            (0..n).map(|i| [draws.below(2 * i, 40) as f64, draws.below(2 * i + 1, 40) as f64, 0.0]).collect();
+        let matrix =
+            if rule.directed == 0 { vec![] } else { (0..n * n).map(|i| draws.below(i, 50) as i32).collect() };
+        Self::among(kind, (n, k), rule, ants, (points, matrix))
+    }
+
+    fn among(
+        kind: K,
+        (n, k): (u32, u32),
+        rule: Rule,
+        ants: u32,
+        (points, matrix): (Vec<[f64; 3]>, Vec<i32>),
+    ) -> Self {
+        let distance = distances(n, &points, &matrix);
+        let (mut lists, mut reserves) = (Vec::new(), Vec::new());
+        for i in 0..n {
+            let mut others: Vec<u32> = (0..n).filter(|&j| j != i).collect();
+            others.sort_by_key(|&j| (remoteness(distance, i, j), j));
+            // Where there are none left, the node itself: it has been visited.
+            reserves.extend((k..k + RESERVE).map(|r| I::new(*others.get(r as usize).unwrap_or(&i))));
+            lists.extend(others[..k as usize].iter().map(|&j| I::new(j)));
+        }
+        let shape = Shape { n, k, lists: lists.as_ptr(), initial: rule.initial };
+        let mut arrays = kind.arrays(shape);
+        let scratch = kind.memory(shape, &mut arrays).scratch();
+        let bytes = memory_bytes(n, scratch) * ants as usize;
+        let heuristics = Array::rubbish((n * k) as usize);
+        let links = [0; 2].map(|_| Array::rubbish(n as usize));
+        let (memory, tours) = (Array::rubbish(bytes), Array::rubbish((n * ants) as usize));
+        Colony { kind, rule, n, k, points, matrix, lists, reserves, heuristics, links, arrays, memory, tours }
+    }
+
+    fn distance(&self) -> Distances {
+        distances(self.n, &self.points, &self.matrix)
+    }
+
+    fn shape(&self) -> Shape<I> {
+        Shape { n: self.n, k: self.k, lists: self.lists.as_ptr(), initial: self.rule.initial }
+    }
+
+    fn parts(&mut self) -> PartsOf<I, K> {
+        let links = [self.links[0].slots(), self.links[1].slots()];
+        // SAFETY: first elements.
+        let [successor, predecessor] = links.map(|links| unsafe { links.at(0) }.cast_const());
+        let lists = Lists {
+            k: self.k,
+            nodes: self.lists.as_ptr(),
+            weights: self.heuristics.start(),
+            reserve: RESERVE,
+            reserves: self.reserves.as_ptr(),
+            successor,
+            predecessor: if self.rule.directed == 0 { predecessor } else { successor },
+        };
+        let memory = self.kind.memory(self.shape(), &mut self.arrays);
+        let world = acs::World { n: self.n, rule: self.rule, lists, memory, distance: self.distance() };
+        let (memory, tours) = (self.memory.start(), self.tours.slots());
+        Parts { world, heuristics: self.heuristics.slots(), links, memory, tours }
+    }
+
+    /// A tour of an ant.
+    fn tour(&self, ant: u32) -> Vec<u32> {
+        self.tours[(ant * self.n) as usize..][..self.n as usize].iter().map(|v| v.get()).collect()
+    }
+
+    /// Every trail there is to know.
+    fn trails(&mut self) -> Trails {
+        let (shape, memory) = (self.shape(), self.parts().world.memory);
+        edges::<K, I>(shape).into_iter().map(|edge| (edge, trail(memory, shape, edge))).collect()
+    }
+
+    fn candidates(&self, node: u32) -> Vec<u32> {
+        self.lists[(node * self.k) as usize..][..self.k as usize].iter().map(|v| v.get()).collect()
+    }
+}
+
+fn distances(n: u32, points: &[[f64; 3]], matrix: &[i32]) -> Distances {
+    if matrix.is_empty() {
+        Distances { matrix: std::ptr::null(), points: points.as_ptr(), metric: Some(Metric::Euc2d), n }
+    } else {
+        Distances { matrix: matrix.as_ptr(), points: std::ptr::null(), metric: None, n }
+    }
+}
+
+/// Grows with the distance, and does not round in the plane.
+fn remoteness(distance: Distances, i: u32, j: u32) -> u32 {
+    // SAFETY: the callers' nodes.
+    unsafe {
+        match distance.plane() {
+            Some(plane) => plane.remoteness(plane.place(i), plane.place(j)),
+            None => distance.between(i, j) as u32,
+        }
+    }
+}
+
+impl<I: NodeId, M: Memory> Parts<I, M> {
+    /// The memory and the tour of an ant.
+    fn ant(&self, ant: u32) -> (*mut u8, Slots<I>) {
+        let bytes = memory_bytes(self.world.n, self.world.memory.scratch());
+        // SAFETY: the callers have as many ants.
+        unsafe { (self.memory.add(bytes * ant as usize), Slots::new(self.tours.at(ant * self.world.n))) }
+    }
+
+    /// Trails and heuristic values at the start, and no tour to follow.
+    fn prepare<T: Team>(&self, team: T) {
+        let world = &self.world;
+        // SAFETY: everything has its size, and a barrier at the end.
+        unsafe {
+            for node in 0..world.n {
+                let lists = (world.lists.nodes, world.lists.k);
+                prepare_row(team, world.rule, lists, world.memory, world.distance, self.heuristics, node);
+            }
+            team.for_each(world.n, |node| self.links.iter().for_each(|links| links.set(node, node)));
+            team.barrier();
+        }
+    }
+
+    /// The global update with an ant's tour, which ants may follow from then on.
+    fn deposit<T: Team>(&self, team: T, ant: u32, deposit: f32) {
+        let (n, tour, links) = (self.world.n, self.ant(ant).1, self.links);
+        // SAFETY: nodes of a tour; barriers stand between writing and reading.
+        unsafe {
+            team.barrier();
+            team.for_each(n, |i| {
+                let at = |i: u32| tour.get(i % n).get();
+                links[0].set(at(i), at(i + 1));
+                links[1].set(at(i), at(i + n - 1));
+            });
+            team.barrier();
+            for node in 0..n {
+                let ends = (links[0].get(node), links[1].get(node));
+                deposit_row(team, self.world.rule, self.world.memory, node, ends, deposit);
+            }
+            team.barrier();
+        }
+    }
+}
+
+fn assert_permutation(tour: &[u32]) {
+    let mut sorted = tour.to_vec();
+    sorted.sort_unstable();
+    assert!(sorted.into_iter().eq(0..tour.len() as u32), "{tour:?}");
+}
+
+#[track_caller]
+fn assert_near(got: f32, expected: f64) {
+    assert!((f64::from(got) - expected).abs() <= 1e-6 * expected.abs(), "{got} instead of {expected}");
+}
+
+// Formulas.
+
+#[test]
+fn updates_draw_trails_towards_the_initial_one_and_the_deposit() {
+    let rule = Rule { initial: 0.02, local: 0.1, global: 0.3, ..rule(2, 1, false) };
+    for (before, local) in [(0.5, 0.452), (0.02, 0.02), (0.01, 0.011), (1e3, 900.002), (0.0, 0.002)] {
+        assert_near(rule.local_update(before), local);
+    }
+    for (before, deposit, global) in [(0.5, 2.0, 0.95), (2.0, 0.5, 1.55), (0.0, 1.0, 0.3), (1e-3, 1e-3, 1e-3)]
+    {
+        assert_near(rule.global_update(before, deposit), global);
+    }
+}
+
+#[test]
+fn the_share_of_steps_that_explore_is_what_q0_leaves() {
+    for (q0, explore) in [(0.0, u32::MAX), (0.25, 3 << 30), (0.5, 1 << 31), (0.75, 1 << 30), (1.0, 0)] {
+        assert_eq!(Rule::explore(q0), explore, "{q0}");
+    }
+    assert_near(Rule::explore(0.9) as f32, 429_496_729.6);
+    assert_eq!((Rule::explore(-0.5), Rule::explore(1.5)), (u32::MAX, 0));
+}
+
+#[test]
+fn every_so_many_edges_one_is_due() {
+    let due = |period: u32| -> Vec<u32> {
+        let rule = rule(2, period, false);
+        (1..=33).filter(|&edge| rule.is_due(edge)).collect()
+    };
+    assert_eq!(due(0), []);
+    assert_eq!(due(1), (1..=33).collect::<Vec<_>>());
+    assert_eq!(due(2), (1..=16).map(|i| 2 * i).collect::<Vec<_>>());
+    assert_eq!(due(4), [4, 8, 12, 16, 20, 24, 28, 32]);
+    assert_eq!(due(16), [16, 32]);
+    assert!(!rule(2, 4, false).is_due(0));
+}
+
+/// Nodes 0 and 3 are at one place; from 3 to 2 it is further than back.
+#[rustfmt::skip]
+const FOUR: [i32; 16] = [
+     0,  5, 10,  0,
+     5,  0,  4, 20,
+    10,  4,  0,  8,
+     0, 20, 40,  0,
+];
+
+fn rows_are_prepared<K: Kind>(kind: K) {
+    for (beta, expected) in [
+        // (10 / d)^beta to the two nearest; a distance of 0 counts as 0.1.
+        (1.0, [100.0, 2.0, 2.5, 2.0, 2.5, 1.25, 100.0, 0.5]),
+        (2.0, [1e4, 4.0, 6.25, 4.0, 6.25, 1.5625, 1e4, 0.25]),
+        (3.0, [1e6, 8.0, 15.625, 8.0, 15.625, 1.953125, 1e6, 0.125]),
+        (
+            0.5,
+            [
+                10.0,
+                2f64.sqrt(),
+                2.5f64.sqrt(),
+                2f64.sqrt(),
+                2.5f64.sqrt(),
+                1.25f64.sqrt(),
+                10.0,
+                0.5f64.sqrt(),
+            ],
+        ),
+    ] {
+        let rule = Rule { beta, ..rule(4, 1, true) };
+        let mut colony = Colony::<u16, K>::among(kind, (4, 2), rule, 1, (vec![], FOUR.to_vec()));
+        let parts = colony.parts();
+        parts.prepare(Serial);
+        assert_eq!(colony.lists, [3, 1, 2, 0, 1, 3, 0, 1]);
+        colony.heuristics.iter().zip(expected).for_each(|(&got, expected)| assert_near(got, expected));
+        // SAFETY: nodes of the memory.
+        unsafe { parts.world.memory.update(Serial, 1, 2, |_| 7.0) }
+        assert!(colony.trails().contains(&((1, 2), 7.0)));
+        parts.prepare(Serial);
+        assert!(colony.trails().iter().all(|t| t.1 == 0.25), "{:?}", colony.trails());
+    }
+}
+
+#[test]
+fn prepared_rows_have_closenesses_and_no_trails() {
+    each_kind!(rows_are_prepared());
+}
+
+fn only_the_tour_gains<K: Kind>(kind: K, n: u32, directed: bool) {
+    let rule = Rule { initial: 0.1, global: 0.2, ..rule(n, 1, directed) };
+    let mut colony = Colony::<u32, K>::new(kind, (n, n / 2), rule, 1);
+    let parts = colony.parts();
+    parts.prepare(Serial);
+    let tour: Vec<u32> = (0..n).map(|i| i * 7 % n).collect();
+    assert_permutation(&tour);
+    // SAFETY: a place for each node.
+    (0..n).for_each(|i| unsafe { parts.tours.set(i, tour[i as usize]) });
+    parts.deposit(Serial, 0, 0.7);
+    let follows =
+        |i: u32, j: u32| (0..n as usize).any(|at| (tour[at], tour[(at + 1) % n as usize]) == (i, j));
+    let mut gains = 0;
+    for ((i, j), trail) in colony.trails() {
+        let gained = follows(i, j) || !directed && follows(j, i);
+        // 0.8 * 0.1 + 0.2 * 0.7
+        assert_near(trail, if gained { 0.22 } else { f64::from(0.1f32) });
+        gains += u32::from(gained);
+    }
+    let all = if directed { n } else { 2 * n };
+    assert!(if K::Memory::<u32>::LISTED { 0 < gains && gains < all } else { gains == all });
+}
+
+#[test]
+fn deposits_go_to_the_edges_of_the_tour_and_no_others() {
+    for n in [10, 33] {
+        for directed in [false, true] {
+            only_the_tour_gains(OfMatrix, n, directed);
+            only_the_tour_gains(OfCandidates, n, directed);
+            only_the_tour_gains(OfRings(2), n, directed);
+            only_the_tour_gains(OfRings(7), n, directed);
+        }
+    }
+}
+
+// The rule.
+
+/// A tour of the colony's first ant.
+fn one_tour<I: NodeId + Number, K: Kind>(colony: &mut Colony<I, K>, stream: Stream) -> Vec<u32> {
+    let parts = colony.parts();
+    let (memory, tour) = parts.ant(0);
+    // SAFETY: the ant has its memory and its tour.
+    unsafe { build(Serial, parts.world, memory, tour, stream) }
+    colony.tour(0)
+}
+
+/// Trails on the edges to candidates that have nothing to do with lengths, from 1/16 to 1.
+fn strew<I: NodeId + Number, K: Kind>(colony: &mut Colony<I, K>, seed: u64) {
+    let parts = colony.parts();
+    parts.prepare(Serial);
+    for node in 0..colony.n {
+        for v in colony.candidates(node) {
+            let new = (1.0 + 15.0 * Stream::new(seed, node, v).step(0).unit(0)) / 16.0;
+            // SAFETY: nodes of the memory.
+            unsafe { parts.world.memory.update(Serial, node, v, |_| new) }
+        }
+    }
+}
+
+/// The candidates' products of trail and heuristic value in the choices of ants at `node`.
+fn products<I: NodeId + Number, K: Kind>(colony: &mut Colony<I, K>, node: u32) -> Vec<f64> {
+    let (shape, distance, memory) = (colony.shape(), colony.distance(), colony.parts().world.memory);
+    let candidates = colony.candidates(node);
+    let product = |v| {
+        // SAFETY: nodes of the colony.
+        let d = f64::from(unsafe { distance.between(node, v) }).max(0.1);
+        f64::from(trail(memory, shape, (node, v))) * (10.0 / d).powi(2)
+    };
+    candidates.into_iter().map(product).collect()
+}
+
+/// What shares of choices should be, with the products of open candidates and 0 for the others.
+fn shares(products: &[f64], q0: f64) -> Vec<f64> {
+    let (total, best) = (products.iter().sum::<f64>(), products.iter().copied().fold(0.0, f64::max));
+    products.iter().map(|&p| (1.0 - q0) * p / total + if p == best { q0 } else { 0.0 }).collect()
+}
+
+fn choices_follow_the_rule<K: Kind>(kind: K, q0: f64) {
+    const TOURS: u32 = 60_000;
+    let (n, k) = (8, 5);
+    let rule = Rule { explore: Rule::explore(q0), ..rule(n, 0, false) };
+    let mut colony = Colony::<u16, K>::new(kind, (n, k), rule, 1);
+    strew(&mut colony, 5);
+    let place = |colony: &Colony<u16, K>, node: u32, next: u32| {
+        // With five of seven others in the list and one visited, some candidate is open.
+        colony.candidates(node).iter().position(|&v| v == next).expect("not a candidate")
+    };
+    let mut firsts = vec![0; n as usize];
+    let mut seconds = vec![vec![0; k as usize]; n as usize];
+    let mut thirds = vec![vec![0; k as usize]; (n * n) as usize];
+    for ant in 0..TOURS {
+        let tour = one_tour(&mut colony, Stream::new(3, 0, ant));
+        firsts[tour[0] as usize] += 1;
+        seconds[tour[0] as usize][place(&colony, tour[0], tour[1])] += 1;
+        thirds[(tour[0] * n + tour[1]) as usize][place(&colony, tour[1], tour[2])] += 1;
+    }
+    let check = |counts: &[u64], shares: &[f64]| {
+        let (total, most) = (shares.iter().sum::<f64>(), shares.iter().copied().fold(0.0, f64::max));
+        if counts.iter().sum::<u64>() as f64 * (1.0 - most / total) < 5.0 {
+            // Too few besides the best one for chi-square.
+            assert!(
+                counts.iter().zip(shares).all(|(&count, &share)| share > 0.0 || count == 0),
+                "{counts:?}"
+            );
+        } else {
+            let p = fit(counts, shares);
+            assert!(p > LEVEL, "{kind:?}, q0 {q0}: {counts:?} by {shares:?}: p = {p}");
+        }
+    };
+    check(&firsts, &vec![1.0; n as usize]);
+    for first in 0..n {
+        let all = products(&mut colony, first);
+        check(&seconds[first as usize], &shares(&all, q0));
+        for second in 0..n {
+            let counts = &thirds[(first * n + second) as usize];
+            if counts.iter().sum::<u64>() > 0 {
+                let mut open = products(&mut colony, second);
+                let candidates = colony.candidates(second);
+                open.iter_mut().zip(candidates).for_each(|(p, v)| *p = if v == first { 0.0 } else { *p });
+                check(counts, &shares(&open, q0));
+            }
+        }
+    }
+}
+
+#[test]
+fn exploring_ants_choose_in_proportion_to_trail_and_closeness() {
+    choices_follow_the_rule(OfMatrix, 0.0);
+    choices_follow_the_rule(OfCandidates, 0.0);
+    choices_follow_the_rule(OfRings(5), 0.0);
+    // Some edges of a node have been forgotten.
+    choices_follow_the_rule(OfRings(3), 0.0);
+}
+
+#[test]
+fn greedy_ants_take_the_best_edge() {
+    choices_follow_the_rule(OfMatrix, 1.0);
+    choices_follow_the_rule(OfCandidates, 1.0);
+    choices_follow_the_rule(OfRings(3), 1.0);
+}
+
+#[test]
+fn ants_in_between_explore_as_often_as_they_are_told() {
+    for q0 in [0.3, 0.9] {
+        choices_follow_the_rule(OfMatrix, q0);
+        choices_follow_the_rule(OfCandidates, q0);
+        choices_follow_the_rule(OfRings(3), q0);
+    }
+}
+
+// The three forms.
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Form {
+    Steps,
+    AtomicSteps,
+    Whole,
+}
+
+const FORMS: [Form; 3] = [Form::Steps, Form::AtomicSteps, Form::Whole];
+
+/// Iterations of one ant, with deposits in between; the tours, one after the other.
+fn live<T: Team, I: NodeId, K: Kind>(team: T, parts: PartsOf<I, K>, form: Form, iterations: u32) -> Vec<u32> {
+    let ((memory, tour), world) = (parts.ant(0), parts.world);
+    let mut tours = Vec::new();
+    parts.prepare(team);
+    for iteration in 0..iterations {
+        let stream = Stream::new(17, iteration, 0);
+        // SAFETY: the ant has its memory and its tour; a barrier comes before the tour is read.
+        unsafe {
+            if let Form::Whole = form {
+                build(team, world, memory, tour, stream);
+            } else {
+                for step in 1..world.n {
+                    choose_step(team, world, memory, tour, stream, step);
+                    match form {
+                        Form::Steps => update_step(team, world, memory, tour, step),
+                        _ => K::step_atomically(team, world, memory, tour, step),
+                    }
+                }
+            }
+            team.barrier();
+            tours.extend((0..world.n).map(|i| tour.get(i).get()));
+        }
+        parts.deposit(team, 0, HIGHEST / (1 + iteration % 2) as f32);
+    }
+    tours
+}
+
+/// [`live`] in a new colony: its tours, as its members see them, the bits of its memory, and its trails.
+fn life<I: NodeId + Number, K: Kind>(
+    kind: K,
+    shape: (u32, u32),
+    rule: Rule,
+    (form, iterations): (Form, u32),
+    team: Option<(u32, Order)>,
+) -> (Vec<Vec<u32>>, Vec<u64>, Trails) {
+    let mut colony = Colony::<I, K>::new(kind, shape, rule, 1);
+    let parts = Shareable::new(colony.parts());
+    let tours = match team {
+        None => vec![live::<_, I, K>(Serial, parts.get(), form, iterations)],
+        Some((size, order)) => run(size, order, |team| live::<_, I, K>(team, parts.get(), form, iterations)),
+    };
+    (tours, colony.arrays.state(), colony.trails())
+}
+
+/// The trails that these tours leave in a model of the memory.
+fn worn<K: Kind>(kind: K, (n, k): (u32, u32), rule: Rule, tours: &[u32]) -> Trails {
+    let colony = Colony::<u32, K>::new(kind, (n, k), rule, 1);
+    let mut model = kind.model(colony.shape());
+    let local = |trail: f32| (1.0 - rule.local) * trail + rule.local * rule.initial;
+    for (iteration, tour) in tours.chunks(n as usize).enumerate() {
+        assert_permutation(tour);
+        let edge = |i: usize| (tour[i], tour[(i + 1) % tour.len()]);
+        let is_due = |i: &usize| rule.period > 0 && (i + 1).is_multiple_of(rule.period as usize);
+        for (from, to) in (0..tour.len()).filter(is_due).map(edge) {
+            model.update(from, to, &local);
+            if rule.directed == 0 {
+                model.update(to, from, &local);
+            }
+        }
+        let deposit = HIGHEST / (1 + iteration % 2) as f32;
+        let global = |trail: f32| (1.0 - rule.global) * trail + rule.global * deposit;
+        (0..tour.len()).map(edge).for_each(|(from, to)| model.update(from, to, &global));
+        if rule.directed == 0 {
+            // Of its two neighbours a node meets the successor first.
+            (0..tour.len()).map(edge).for_each(|(from, to)| model.update(to, from, &global));
+        }
+    }
+    edges::<K, u32>(colony.shape()).into_iter().map(|edge| (edge, model.trail(edge.0, edge.1))).collect()
+}
+
+/// Sizes and numbers of candidates: the least, all, and numbers around a word of 32.
+const SHAPES: [(u32, u32); 7] = [(2, 1), (3, 1), (5, 4), (16, 3), (21, 20), (33, 8), (64, 5)];
+
+fn forms_agree<K: Kind>(kind: K, period: u32, directed: bool) {
+    for shape in SHAPES {
+        let rule = rule(shape.0, period, directed);
+        let first = life::<u16, K>(kind, shape, rule, (Form::Steps, 4), None);
+        let what = format!("{kind:?}, {shape:?}, period {period}, directed {directed}");
+        assert_eq!(first.2, worn(kind, shape, rule, &first.0[0]), "{what}");
+        for form in FORMS {
+            if form != Form::AtomicSteps || K::ATOMIC {
+                assert_eq!(life::<u16, K>(kind, shape, rule, (form, 4), None), first, "{what}, {form:?}");
+                assert_eq!(
+                    life::<u32, K>(kind, shape, rule, (form, 4), None),
+                    first,
+                    "{what}, {form:?} wide"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn an_ant_wears_down_the_same_edges_in_every_form() {
+    for period in [0, 1, 2, 4, 16] {
+        for directed in [false, true] {
+            each_kind!(forms_agree(period, directed));
+        }
+    }
+}
+
+fn teams_agree<K: Kind>(kind: K, (size, order): (u32, Order)) {
+    for (shape, period, directed) in
+        [((2, 1), 1, false), ((3, 2), 2, false), ((19, 4), 1, false), ((19, 3), 1, true), ((35, 9), 4, false)]
+    {
+        let rule = rule(shape.0, period, directed);
+        let alone = life::<u16, K>(kind, shape, rule, (Form::Steps, 2), None);
+        for form in FORMS {
+            if form != Form::AtomicSteps || K::ATOMIC {
+                let what = format!("{kind:?}, {shape:?}, period {period}, directed {directed}, {form:?}");
+                let team = life::<u16, K>(kind, shape, rule, (form, 2), Some((size, order)));
+                assert!(team.0.iter().all(|tours| *tours == alone.0[0]), "{what}, {size} {order:?}");
+                assert!((&team.1, &team.2) == (&alone.1, &alone.2), "{what}, {size} {order:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn three_members_are_one_ant() {
+    for order in ORDERS {
+        each_kind!(teams_agree((3, order)));
+    }
+}
+
+#[test]
+fn eight_members_are_one_ant() {
+    for order in ORDERS {
+        each_kind!(teams_agree((8, order)));
+    }
+}
+
+#[test]
+fn thirty_two_members_are_one_ant() {
+    for order in [Order::Descending, Order::Together] {
+        teams_agree(OfMatrix, (32, order));
+        teams_agree(OfCandidates, (32, order));
+        teams_agree(OfRings(3), (32, order));
+    }
+}
+
+#[test]
+fn members_see_what_full_rings_have_just_forgotten() {
+    let (shape, rule) = ((12, 6), rule(12, 1, false));
+    for slots in [2, 4] {
+        for form in [Form::Steps, Form::Whole] {
+            let alone = life::<u16, _>(OfRings(slots), shape, rule, (form, 12), None);
+            for order in ORDERS {
+                let team = life::<u16, _>(OfRings(slots), shape, rule, (form, 12), Some((4, order)));
+                assert!(
+                    team.0.iter().all(|tours| *tours == alone.0[0]),
+                    "{slots} slots, {form:?}, {order:?}"
+                );
+                assert!((&team.1, &team.2) == (&alone.1, &alone.2), "{slots} slots, {form:?}, {order:?}");
+            }
+        }
+    }
+}
+
+// Many ants.
+
+const ANTS: u32 = 7;
+
+/// The ants in an order of their own for each turn.
+fn shuffled(order: u32, turn: u32) -> Vec<u32> {
+    let mut ants: Vec<u32> = (0..ANTS).collect();
+    if order > 0 {
+        ants.sort_by_key(|&ant| Stream::new(91, order, turn).step(0).bits(ant));
+    }
+    ants
+}
+
+/// Tours of all ants, step by step: all choices of a step before all updates, or each before the next choice.
+fn iterate<I: NodeId + Number, K: Kind>(
+    colony: &mut Colony<I, K>,
+    (iteration, order, in_turn): (u32, u32, bool),
+) -> Vec<Vec<u32>> {
+    let (parts, n) = (colony.parts(), colony.n);
+    let world = parts.world;
+    for step in 1..n {
+        // SAFETY: every ant has its memory and its tour.
+        let choose = |ant| unsafe {
+            let (memory, tour) = parts.ant(ant);
+            choose_step(Serial, world, memory, tour, Stream::new(23, iteration, ant), step)
+        };
+        // SAFETY: as above.
+        let update = |ant| unsafe {
+            let (memory, tour) = parts.ant(ant);
+            K::step_atomically(Serial, world, memory, tour, step)
+        };
+        if in_turn {
+            shuffled(order, step).into_iter().for_each(|ant| {
+                choose(ant);
+                update(ant)
+            });
+        } else {
+            shuffled(order, 2 * step).into_iter().for_each(choose);
+            shuffled(order, 2 * step + 1).into_iter().for_each(update);
+        }
+    }
+    let tours: Vec<_> = (0..ANTS).map(|ant| colony.tour(ant)).collect();
+    tours.iter().for_each(|tour| assert_permutation(tour));
+    tours
+}
+
+/// Iterations of all ants: their tours and the trails.
+fn synchronous<K: Kind>(kind: K, rule: Rule, order: u32, in_turn: bool) -> (Vec<Vec<u32>>, Vec<u64>) {
+    let mut colony = Colony::<u16, K>::new(kind, (25, 6), rule, ANTS);
+    colony.parts().prepare(Serial);
+    let mut tours = Vec::new();
+    // Without a deposit before there would be nothing to wear down.
+    for iteration in 0..4 {
+        tours.extend(iterate(&mut colony, (iteration, order, in_turn)));
+        colony.parts().deposit(Serial, iteration, HIGHEST);
+    }
+    if rule.directed == 0 {
+        let trails = colony.trails();
+        for &((i, j), there) in &trails {
+            let back = trails.iter().find(|trail| trail.0 == (j, i));
+            assert!(back.is_none_or(|back| back.1 == there), "{kind:?}: {i} to {j}");
+        }
+    }
+    (tours, colony.arrays.state())
+}
+
+fn order_does_not_matter<K: Kind>(kind: K) {
+    for (period, directed) in [(1, false), (1, true), (4, false)] {
+        let rule = rule(25, period, directed);
+        let first = synchronous(kind, rule, 0, false);
+        for order in 1..12 {
+            assert_eq!(synchronous(kind, rule, order, false), first, "{kind:?}, order {order}");
+        }
+    }
+}
+
+#[test]
+fn steps_of_all_ants_do_not_depend_on_their_order() {
+    order_does_not_matter(OfMatrix);
+    order_does_not_matter(OfCandidates);
+    // It does where ants go one after another: the test could fail.
+    let rule = rule(25, 1, false);
+    let in_turn = |order| synchronous(OfMatrix, rule, order, true);
+    assert!((1..12).any(|order| in_turn(order) != in_turn(0)));
+}
+
+fn threads_take_steps_together<K: Kind>(kind: K) {
+    let rule = rule(9, 1, false);
+    let colony = || Colony::<u16, K>::new(kind, (9, 8), rule, ANTS);
+    for iteration in 0..20 {
+        let (mut alone, mut many) = (colony(), colony());
+        strew(&mut alone, iteration.into());
+        let tours = iterate(&mut alone, (iteration, 0, false));
+        strew(&mut many, iteration.into());
+        let (parts, barrier) = (Shareable::new(many.parts()), Barrier::new(ANTS as usize));
+        std::thread::scope(|scope| {
+            for ant in 0..ANTS {
+                let (parts, barrier) = (&parts, &barrier);
+                scope.spawn(move || {
+                    let (world, (memory, tour)) = (parts.get().world, parts.get().ant(ant));
+                    for step in 1..world.n {
+                        // SAFETY: every ant has its memory and its tour, and barriers part choices from updates.
+                        unsafe {
+                            choose_step(Serial, world, memory, tour, Stream::new(23, iteration, ant), step);
+                            barrier.wait();
+                            K::step_atomically(Serial, world, memory, tour, step);
+                            barrier.wait();
+                        }
+                    }
+                });
+            }
+        });
+        (0..ANTS).for_each(|ant| assert_eq!(many.tour(ant), tours[ant as usize], "{kind:?}, ant {ant}"));
+        assert_eq!(many.arrays.state(), alone.arrays.state(), "{kind:?}");
+    }
+}
+
+#[test]
+fn threads_that_step_together_lose_nothing() {
+    threads_take_steps_together(OfMatrix);
+    threads_take_steps_together(OfCandidates);
+}
+
+fn meeting_ants_leave_trails_in_bounds<K: Kind>(kind: K, directed: bool) {
+    const WAVES: u32 = 4;
+    const TOURS: u32 = 50;
+    for (n, k) in [(4, 2), (40, 7)] {
+        let rule = rule(n, 1, directed);
+        let mut colony = Colony::<u16, K>::new(kind, (n, k), rule, 3);
+        colony.parts().prepare(Serial);
+        for wave in 0..WAVES {
+            let parts = Shareable::new(colony.parts());
+            std::thread::scope(|scope| {
+                for ant in 0..3 {
+                    let parts = &parts;
+                    scope.spawn(move || {
+                        let (world, (memory, tour)) = (parts.get().world, parts.get().ant(ant));
+                        for i in 0..TOURS {
+                            let stream = Stream::new(31, wave * TOURS + i, ant);
+                            // SAFETY: every ant has its memory and its tour, and trails are for all.
+                            unsafe {
+                                build(Serial, world, memory, tour, stream);
+                                assert_permutation(&(0..n).map(|i| tour.get(i).get()).collect::<Vec<_>>());
+                            }
+                        }
+                    });
+                }
+            });
+            // Rounding may take a trail a little below the initial one.
+            let lowest = rule.initial * (1.0 - 1e-6);
+            for ((i, j), trail) in colony.trails() {
+                assert!((lowest..=HIGHEST).contains(&trail), "{kind:?}: {trail} from {i} to {j}");
+            }
+            for &edge in colony.arrays.edges.iter() {
+                let (v, trail) = (edge as u32, f32::from_bits((edge >> 32) as u32));
+                assert!(v < n && (lowest..=HIGHEST).contains(&trail) || v == NONE && trail == rule.initial);
+            }
+            let slots = colony.arrays.edges.len() / n as usize;
+            assert!(colony.arrays.tails.iter().all(|&tail| (tail as usize) < slots));
+            for ant in 0..3 {
+                colony.parts().deposit(Serial, ant, HIGHEST / (1 + wave % 2) as f32);
+            }
+        }
+        // The last deposit raised some trail by more than rounding does.
+        assert!(colony.trails().iter().any(|trail| trail.1 > 1.1 * rule.initial), "{kind:?}");
+    }
+}
+
+#[test]
+fn ants_that_meet_build_tours_and_leave_trails_in_bounds() {
+    for directed in [false, true] {
+        each_kind!(meeting_ants_leave_trails_in_bounds(directed));
+    }
+}
+
+// Without open candidate.
+
+/// How an ant went on, counted.
+#[derive(Debug, Default, PartialEq)]
+struct Ways {
+    by_candidate: u32,
+    /// To a node that is not the nearest.
+    far: u32,
+    nearest: u32,
+}
+
+/// Tours among few candidates; where none is open, an ant must go where `expected` says, given the product of trail
+/// and heuristic value of an edge, the nearest node, the node and the unvisited ones.
+fn goes_on<K: Kind>(
+    kind: K,
+    directed: bool,
+    expected: impl Fn(&Colony<u16, K>, &dyn Fn(u32) -> f32, u32, (u32, &[u32])) -> u32,
+) -> Ways {
+    let (n, k) = (24, 2);
+    let mut ways = Ways::default();
+    let mut colony = Colony::<u16, K>::new(kind, (n, k), rule(n, 0, directed), 1);
+    let parts = colony.parts();
+    parts.prepare(Serial);
+    // Some nodes are to be followed; the others lead to themselves.
+    let next = |v: u32, by: u32| if v.is_multiple_of(3) { v } else { (v + by) % n };
+    for v in 0..n {
+        // SAFETY: nodes of the colony.
+        unsafe {
+            parts.links[0].set(v, next(v, 5));
+            parts.links[1].set(v, next(v, n - 5));
+            // Trails over several decades, on more edges than rings remember, and from some nodes none.
+            for i in 0..if v % 4 == 3 { 0 } else { 8 } {
+                let draws = Stream::new(41, v, i).step(0);
+                let to = (v + 1 + draws.below(0, n - 1)) % n;
+                let trail = parts.world.rule.initial * 10f32.powf(4.0 * draws.unit(1));
+                parts.world.memory.update(Serial, v, to, |_| trail);
+            }
+        }
+    }
+    let (shape, distance, memory) = (colony.shape(), colony.distance(), parts.world.memory);
+    for ant in 0..300 {
+        let stream = Stream::new(43, 0, ant);
+        let tour = if ant % 50 == 0 {
+            let parts = Shareable::new(parts);
+            let order = ORDERS[ant as usize / 50 % 4];
+            run(5, order, |team| {
+                let ((memory, tour), world) = (parts.get().ant(0), parts.get().world);
+                // SAFETY: the ant has its memory and its tour.
+                (1..n).for_each(|step| unsafe { choose_step(team, world, memory, tour, stream, step) });
+            });
+            colony.tour(0)
+        } else {
+            one_tour(&mut colony, stream)
+        };
+        assert_permutation(&tour);
+        for at in 1..n as usize {
+            let (node, open) = (tour[at - 1], &tour[at..]);
+            if colony.candidates(node).iter().any(|v| open.contains(v)) {
+                assert!(colony.candidates(node).contains(&tour[at]), "not a candidate");
+                ways.by_candidate += 1;
+                continue;
+            }
+            // SAFETY: nodes of the colony.
+            let closeness = |v| heuristic(unsafe { distance.between(node, v) }, (10.0, 2.0));
+            let product = |v| closeness(v) * trail(memory, shape, (node, v));
+            let nearest = *open.iter().min_by_key(|&&v| (remoteness(distance, node, v), v)).unwrap();
+            let next = expected(&colony, &product, nearest, (node, open));
+            assert_eq!(tour[at], next, "{kind:?}: from {node}, nearest {nearest}");
+            *(if next == nearest { &mut ways.nearest } else { &mut ways.far }) += 1;
+        }
+    }
+    assert!(ways.by_candidate > 100 && ways.far > 40 && ways.nearest > 100, "{kind:?}: {ways:?}");
+    ways
+}
+
+/// The largest product; among equal ones the smallest number.
+fn best(nodes: &[u32], product: &dyn Fn(u32) -> f32) -> u32 {
+    let better = |a: &&u32, b: &&u32| product(**a).total_cmp(&product(**b)).then(b.cmp(a));
+    *nodes.iter().max_by(better).unwrap()
+}
+
+#[test]
+fn with_all_trails_an_ant_takes_the_best_of_all_nodes() {
+    for directed in [false, true] {
+        goes_on(OfMatrix, directed, |_, product, _, (_, open)| best(open, product));
+    }
+}
+
+#[test]
+fn with_few_trails_an_ant_takes_the_best_edge_it_remembers_or_goes_to_the_nearest_node() {
+    for slots in [1, 3, 6] {
+        for directed in [false, true] {
+            goes_on(OfRings(slots), directed, |colony, product, nearest, (node, open)| {
+                let ring = &colony.arrays.edges[(node * slots) as usize..][..slots as usize];
+                let mut known: Vec<u32> = ring.iter().map(|&edge| edge as u32).collect();
+                known.push(nearest);
+                known.retain(|v| open.contains(v));
+                best(&known, product)
+            });
+        }
+    }
+}
+
+#[test]
+fn with_trails_of_candidates_an_ant_follows_the_best_tour_or_goes_to_the_nearest_node() {
+    for directed in [false, true] {
+        goes_on(OfCandidates, directed, |colony, _, nearest, (node, open)| {
+            let links = if directed { [0, 0] } else { [0, 1] };
+            let followed = links.map(|way| colony.links[way][node as usize]);
+            *followed.iter().find(|v| open.contains(v)).unwrap_or(&nearest)
+        });
+    }
+}
+
+fn a_strong_trail_leads_far<K: Kind>(kind: K, leads: bool) {
+    // Node 0 is in the middle of a row; everybody's only candidate is a neighbour.
+    let x = [0, 1, -1, 3, -4, 8, -9, 50];
+    let points: Vec<_> = x.iter().map(|&x| [f64::from(x), 0.0, 0.0]).collect();
+    for strength in [0.1, 2.0] {
+        let mut colony =
+            Colony::<u32, K>::among(kind, (8, 1), rule(8, 0, false), 1, (points.clone(), vec![]));
+        let parts = colony.parts();
+        parts.prepare(Serial);
+        assert_eq!(colony.candidates(1), [0]);
+        // From node 1 the products of trail and closeness to nodes 2 and 7 are as 1 and `strength`.
+        let initial = colony.rule.initial;
+        // SAFETY: nodes of the memory.
+        unsafe { parts.world.memory.update(Serial, 1, 7, |_| strength * initial * (49.0f32 / 2.0).powi(2)) }
+        let mut seen = 0;
+        for ant in 0..200 {
+            let tour = one_tour(&mut colony, Stream::new(47, 0, ant));
+            if tour[0] == 0 && tour[1] == 1 {
+                let far = leads && strength > 1.0;
+                assert_eq!(tour[2], if far { 7 } else { 2 }, "{kind:?}, strength {strength}");
+                seen += 1;
+            }
+        }
+        assert!(seen > 10);
+    }
+}
+
+#[test]
+fn a_trail_may_outweigh_a_distance() {
+    a_strong_trail_leads_far(OfMatrix, true);
+    a_strong_trail_leads_far(OfRings(1), true);
+    a_strong_trail_leads_far(OfRings(32), true);
+    a_strong_trail_leads_far(OfCandidates, false);
+}
