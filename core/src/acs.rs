@@ -21,8 +21,9 @@ use crate::team::{Slots, Team};
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C)]
 pub struct Rule {
-    /// A step whose draw is below this explores: 2^32 (1 - q0).
-    pub explore: u32,
+    /// How long an ant takes the best edges until it explores, in steps: 1 / -log2(q0) times an exponential variate of
+    /// base 2; see [`Rule::patience`].
+    pub patience: f32,
     /// Every so many edges of an ant are updated locally; 0: none.
     pub period: u32,
     /// tau_0: trails at the start, and what local updates draw trails towards.
@@ -40,10 +41,17 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// [`Rule::explore`] for a probability q0 of taking the best edge.
-    pub fn explore(q0: f64) -> u32 {
+    /// [`Rule::patience`] for a probability q0 of taking the best edge: steps that explore with probability 1 - q0, each
+    /// by itself, have gaps of at least g with probability q0^g between them.
+    pub fn patience(q0: f64) -> f32 {
+        (1.0 / -libm::log2(q0)) as f32
+    }
+
+    /// Steps from one that explores, which `draws` is of, to the next, or from step 0.
+    #[inline(always)]
+    fn pause(&self, draws: Draws) -> u32 {
         // The cast saturates.
-        ((1.0 - q0) * 4_294_967_296.0) as u32
+        1u32.saturating_add((exponential(draws.bits(EXPLORE)) * self.patience) as u32)
     }
 
     /// Whether the edge with this number, from 1, of an ant's tour is updated locally.
@@ -78,7 +86,7 @@ pub struct World<I, M, D> {
     pub n: u32,
     /// The constants.
     pub rule: Rule,
-    /// Candidates, with heuristic values for weights.
+    /// Candidates, fewer than 2^32 in all, with heuristic values for weights.
     pub lists: Lists<I>,
     /// The trails.
     pub memory: M,
@@ -86,10 +94,10 @@ pub struct World<I, M, D> {
     pub distance: D,
 }
 
-/// The item that decides whether a step explores, apart from those of candidates.
+/// The item that decides when an ant explores next, apart from those of candidates.
 const EXPLORE: u32 = u32::MAX - 2;
 
-/// Bytes of the node an ant is at, the one it goes to, and the trail there.
+/// Bytes of the node an ant is at, the one it goes to, the trail there, and the next step that explores.
 const STATE: usize = 16;
 
 /// Bytes of team memory for an ant among n nodes.
@@ -136,7 +144,7 @@ impl Ant {
 /// The pseudo-random proportional rule (equations 1 and 2) at `node`, with the local updates that go with it: the trail
 /// `back` to where the ant came from, unless that is [`NONE`], and, if `forth`, the one to the node it goes to.
 ///
-/// The best edge is the largest product of trail and heuristic value; exploring, it is the largest key of weighted
+/// The best edge is the largest product of trail and heuristic value; with draws to explore, it is the largest key of weighted
 /// reservoir sampling, which chooses in proportion to that product. Without open candidate it is the largest product
 /// among all unvisited nodes. Returns the node it goes to; one member also gives the trail there, if
 /// it is not one of an edge beyond the candidates.
@@ -149,53 +157,66 @@ unsafe fn choose<T: Team, I: NodeId, M: Memory, D: Distance>(
     world: &World<I, M, D>,
     ant: &Ant,
     (node, back, forth): (u32, u32, bool),
-    draws: Draws,
+    explore: Option<Draws>,
 ) -> (u32, Option<f32>) {
     let (rule, memory, lists) = (world.rule, world.memory, world.lists);
     let revise = |trail: f32| rule.local_update(trail);
     // SAFETY: candidates of the node, and the row of its visit.
     unsafe {
-        let start = node as usize * lists.k as usize;
-        let (list, closeness) = (lists.nodes.add(start), lists.weights.add(start));
-        let candidate = |i: u32| ((*list.add(i as usize)).get(), *closeness.add(i as usize));
-        // All that a member's first candidate needs is on its way before anything waits for it.
-        let mut i = team.rank();
-        let any = i < lists.k;
-        let (mut v, mut close) = if any { candidate(i) } else { (NONE, 0.0) };
-        let row = memory.enter(team, node, back);
-        let (mut found, mut found_at) = if any { memory.trail(row, i, v) } else { (0.0, 0) };
-        let explore = draws.bits(EXPLORE) < rule.explore;
-        let (mut key, mut at, mut chosen) = (0, u32::MAX, NONE);
-        let (mut trail, mut entry) = (0.0, 0);
-        while i < lists.k {
-            let weight = if ant.tabu.is_visited(v) { 0.0 } else { found * close };
-            if M::LISTED && v == back {
-                memory.put(row, found_at, v, revise(found));
+        let start = node * lists.k;
+        let candidate = |i: u32| {
+            let at = (start + i) as usize;
+            ((*lists.nodes.add(at)).get(), *lists.weights.add(at))
+        };
+        let lure = |i: u32, v: u32, trail: f32, close: f32| {
+            let weight = if ant.tabu.is_visited(v) { 0.0 } else { trail * close };
+            match explore {
+                Some(draws) => weight * reciprocal(exponential(draws.bits(i))),
+                None => weight,
             }
-            if !(T::ALONE && weight == 0.0) {
-                let lure = if explore { weight * reciprocal(exponential(draws.bits(i))) } else { weight };
-                if lure.to_bits() > key {
-                    (key, at, chosen, trail, entry) = (lure.to_bits(), i, v, found, found_at);
+        };
+        // All that a member's first candidate needs is on its way before anything waits for it.
+        let mut at = team.rank();
+        let (mut chosen, close) = if at < lists.k { candidate(at) } else { (NONE, 0.0) };
+        let row = memory.enter(team, node, back);
+        let (mut trail, mut entry) = if at < lists.k { memory.trail(row, at, chosen) } else { (0.0, 0) };
+        let mut key = 0;
+        if at < lists.k {
+            if M::LISTED && chosen == back {
+                memory.put(row, entry, chosen, revise(trail));
+            }
+            key = lure(at, chosen, trail, close).to_bits();
+        }
+        let mut i = at + team.size();
+        while i < lists.k {
+            let (v, close) = candidate(i);
+            let is_back = M::LISTED && v == back;
+            if is_back || !(T::ALONE && ant.tabu.is_visited(v)) {
+                let (found, place) = memory.trail(row, i, v);
+                if is_back {
+                    memory.put(row, place, v, revise(found));
+                }
+                let lure = lure(i, v, found, close).to_bits();
+                if lure > key {
+                    (key, at, chosen, trail, entry) = (lure, i, v, found, place);
                 }
             }
             i += team.size();
-            if i < lists.k {
-                (v, close) = candidate(i);
-                (found, found_at) = memory.trail(row, i, v);
-            }
         }
         memory.put_back(team, row, back, revise);
         let (best, next) = team.arg_max(key, at, chosen);
         if best > 0 {
             if forth && chosen == next {
                 memory.put(row, entry, next, revise(trail));
+                if rule.is_symmetric() {
+                    memory.mirror(node, next, revise(trail));
+                }
             }
             return (next, if chosen == next { Some(trail) } else { None });
         }
         let next = elsewhere(team, world, ant, row, node);
         if forth {
-            // One member owns the row's update; it is not in the way of another here.
-            memory.update(team, node, next, revise);
+            memory.put_beyond(team, node, next, rule.is_symmetric(), revise);
         }
         (next, if team.rank() == 0 { Some(rule.initial) } else { None })
     }
@@ -262,12 +283,23 @@ pub unsafe fn build<T: Team, I: NodeId, M: Memory, D: Distance>(
         let mut ant = Ant::new(memory, world.n);
         let first = ant.start(team, n, stream, tour);
         let (mut node, mut back) = (first, NONE);
+        let mut exploring = rule.pause(stream.step(0));
+        // Edges until the next one whose trail is updated; with a period of 0 it never comes.
+        let mut left = rule.period;
         let mut step = 1;
         while step < n {
-            let forth = rule.is_due(step);
-            let (next, _) = choose(team, &world, &ant, (node, back, forth), stream.step(step));
+            left = left.wrapping_sub(1);
+            let forth = left == 0;
+            let mut explore = None;
+            if step == exploring {
+                let draws = stream.step(step);
+                exploring = step.saturating_add(rule.pause(draws));
+                explore = Some(draws);
+            }
+            let (next, _) = choose(team, &world, &ant, (node, back, forth), explore);
             ant.visit(team, step, next, tour);
             back = if forth && rule.is_symmetric() { node } else { NONE };
+            left = if forth { rule.period } else { left };
             node = next;
             step += 1;
         }
@@ -304,11 +336,20 @@ pub unsafe fn choose_step<T: Team, I: NodeId, M: Memory, D: Distance>(
     unsafe {
         let mut ant = Ant::new(memory, world.n);
         let state = ant.state;
-        let node = if step == 1 { ant.start(team, world.n, stream, tour) } else { state.get(1) };
-        let (next, trail) = choose(team, &world, &ant, (node, NONE, false), stream.step(step));
+        let begins = step == 1;
+        let node = if begins { ant.start(team, world.n, stream, tour) } else { state.get(1) };
+        let mut exploring = if begins { world.rule.pause(stream.step(0)) } else { state.get(3) };
+        let mut explore = None;
+        if step == exploring {
+            let draws = stream.step(step);
+            exploring = step.saturating_add(world.rule.pause(draws));
+            explore = Some(draws);
+        }
+        let (next, trail) = choose(team, &world, &ant, (node, NONE, false), explore);
         team.single(|| {
             state.set(0, node);
             state.set(1, next);
+            state.set(3, exploring);
         });
         // What the updates may find there.
         if let Some(trail) = trail {

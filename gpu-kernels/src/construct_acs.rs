@@ -234,9 +234,9 @@ macro_rules! entry {
 }
 
 macro_rules! build_entries {
-    ($($name:ident: $view:ty, $id:ty, $place:ident;)*) => { $(
+    ($($name:ident: $view:ty, $id:ty, $place:ident, $blocks:literal;)*) => { $(
         entry!($name: $view, $id, |args, world, memory, _arrivals, tours| build(args, world, $place(args, memory), tours));
-        declare!($name: ConstructAcs, 128, 8);
+        declare!($name: ConstructAcs, 128, $blocks);
     )* };
 }
 
@@ -245,20 +245,20 @@ macro_rules! walk_entries {
         entry!($name: $view, $id, |args, world, memory, arrivals, tours| {
             walk(args, world, $place(args, memory), arrivals, tours)
         });
-        declare!($name: ConstructAcs, 1024, 1);
+        declare!($name: ConstructAcs, 640, 1);
     )* };
 }
 
 build_entries! {
-    warp_build_acs_matrix_shared_u16: MatrixTrails<u16>, u16, warp_in_shared;
-    warp_build_acs_matrix_shared_u32: MatrixTrails<u32>, u32, warp_in_shared;
-    warp_build_acs_matrix_global_u32: MatrixTrails<u32>, u32, warp_in_global;
-    warp_build_acs_candidate_shared_u16: CandidateTrails<u16>, u16, warp_in_shared;
-    warp_build_acs_candidate_shared_u32: CandidateTrails<u32>, u32, warp_in_shared;
-    warp_build_acs_candidate_global_u32: CandidateTrails<u32>, u32, warp_in_global;
-    warp_build_acs_selective_shared_u16: Selective, u16, warp_in_shared;
-    warp_build_acs_selective_shared_u32: Selective, u32, warp_in_shared;
-    warp_build_acs_selective_global_u32: Selective, u32, warp_in_global;
+    warp_build_acs_matrix_shared_u16: MatrixTrails<u16>, u16, warp_in_shared, 8;
+    warp_build_acs_matrix_shared_u32: MatrixTrails<u32>, u32, warp_in_shared, 8;
+    warp_build_acs_matrix_global_u32: MatrixTrails<u32>, u32, warp_in_global, 8;
+    warp_build_acs_candidate_shared_u16: CandidateTrails<u16>, u16, warp_in_shared, 8;
+    warp_build_acs_candidate_shared_u32: CandidateTrails<u32>, u32, warp_in_shared, 8;
+    warp_build_acs_candidate_global_u32: CandidateTrails<u32>, u32, warp_in_global, 8;
+    warp_build_acs_selective_shared_u16: Selective, u16, warp_in_shared, 5;
+    warp_build_acs_selective_shared_u32: Selective, u32, warp_in_shared, 5;
+    warp_build_acs_selective_global_u32: Selective, u32, warp_in_global, 5;
 }
 
 walk_entries! {

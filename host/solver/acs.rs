@@ -97,6 +97,8 @@ impl Default for Settings {
     }
 }
 
+/// Numbers of candidates of all nodes together have 32 bits.
+const MOST_CANDIDATES: u64 = 1 << 32;
 /// Steps in which an ant explores, if q0 is not given (section 4.1).
 const EXPLORING: f64 = 20.0;
 
@@ -148,7 +150,7 @@ impl Settings {
             seed: self.seed,
             ants: self.ants.unwrap_or_else(|| backend.default_acs_ants(n)),
             rule: Rule {
-                explore: Rule::explore(q0),
+                patience: Rule::patience(q0),
                 period: self.period,
                 // 1 / (n L), in units of 1 / L.
                 initial: 1.0 / n as f32,
@@ -233,6 +235,10 @@ pub fn solve(
     }
     if instance.len() <= 3 {
         return exhaustive(instance, start);
+    }
+    if instance.len() as u64 * u64::from(settings.candidates) >= MOST_CANDIDATES {
+        let most = (MOST_CANDIDATES - 1) / instance.len() as u64;
+        return Err(SolveError::Settings(format!("--candidates must be at most {most} for so many nodes")));
     }
     let problem = Problem::new(instance, Some(settings.candidates), settings.neighbors);
     let spec = settings.spec(&problem, backend, stop);

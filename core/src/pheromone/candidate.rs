@@ -57,13 +57,13 @@ impl<I: NodeId> Form for Candidate<I> {
 pub struct CandidateTrails<I> {
     /// Which node an entry leads to.
     pub form: Candidate<I>,
-    /// n x k trails.
+    /// n x k trails, fewer than 2^32.
     pub trails: Slots<f32>,
 }
 
 impl<I: NodeId> CandidateTrails<I> {
-    /// The places of the trails of an edge's two sides, each on the member that found it; a member that found both has
-    /// two, and one that found one has it first. `other` is only looked for with `back`.
+    /// The places of the trails of an edge's two sides, each on the member that found it, else null. That of the way back
+    /// is only looked for with `back`.
     ///
     /// # Safety
     /// Both are nodes.
@@ -74,52 +74,67 @@ impl<I: NodeId> CandidateTrails<I> {
         (from, to): (u32, u32),
         back: bool,
     ) -> (*mut f32, *mut f32) {
-        let (mut place, mut other) = (core::ptr::null_mut(), core::ptr::null_mut());
+        let (mut there, mut home) = (core::ptr::null_mut(), core::ptr::null_mut());
         // SAFETY: entries of the table.
         unsafe {
-            self.form.find(team, from, to, |entry| place = self.trails.at(0).add(entry));
+            self.form.find(team, from, to, |entry| there = self.trails.at(0).add(entry));
             if back {
-                self.form.find(team, to, from, |entry| {
-                    other = self.trails.at(0).add(entry);
-                    if place.is_null() {
-                        (place, other) = (other, place);
-                    }
-                });
+                self.form.find(team, to, from, |entry| home = self.trails.at(0).add(entry));
             }
         }
-        (place, other)
+        (there, home)
+    }
+}
+
+/// Updates two trails, either of which may be null. Where it is one a member, members do theirs at the same time.
+///
+/// # Safety
+/// They are trails that ants share.
+#[inline(always)]
+pub(super) unsafe fn update_both((one, two): (*mut f32, *mut f32), seen: f32, revise: impl Fn(f32) -> f32) {
+    let (one, two) = if one.is_null() { (two, one) } else { (one, two) };
+    // SAFETY: the caller's promise.
+    unsafe {
+        if !one.is_null() {
+            update_f32(one, seen, &revise);
+        }
+        if !two.is_null() {
+            update_f32(two, seen, &revise);
+        }
     }
 }
 
 impl<I: NodeId> Memory for CandidateTrails<I> {
-    /// The row's first trail.
-    type Row = *mut f32;
+    /// The row's first entry.
+    type Row = u32;
     const LISTED: bool = true;
     const BEYOND: bool = false;
 
     #[inline(always)]
-    unsafe fn enter<T: Team>(self, _team: T, node: u32, _back: u32) -> *mut f32 {
-        // SAFETY: the caller's promise.
-        unsafe { self.trails.at(0).add(self.form.start(node)) }
+    unsafe fn enter<T: Team>(self, _team: T, node: u32, _back: u32) -> u32 {
+        node * self.form.k
     }
 
     #[inline(always)]
-    unsafe fn trail(self, row: *mut f32, i: u32, _v: u32) -> (f32, u32) {
+    unsafe fn trail(self, row: u32, i: u32, _v: u32) -> (f32, u32) {
         // SAFETY: the caller's promise.
-        (unsafe { load_f32(row.add(i as usize)) }, i)
+        (unsafe { load_f32(self.trails.at(row + i)) }, row + i)
     }
 
     #[inline(always)]
-    unsafe fn put_back<T: Team>(self, _: T, _: *mut f32, _: u32, _: impl Fn(f32) -> f32) {}
+    unsafe fn put_back<T: Team>(self, _: T, _: u32, _: u32, _: impl Fn(f32) -> f32) {}
 
     #[inline(always)]
-    unsafe fn put(self, row: *mut f32, entry: u32, _v: u32, trail: f32) {
+    unsafe fn put(self, _row: u32, entry: u32, _v: u32, trail: f32) {
         // SAFETY: the caller's promise.
-        unsafe { store_f32(row.add(entry as usize), trail) }
+        unsafe { store_f32(self.trails.at(entry), trail) }
     }
 
     #[inline(always)]
-    unsafe fn beyond<T: Team, B: Tabu>(self, _: T, _: *mut f32, _: &B, _: impl FnMut(u32, f32)) -> bool {
+    unsafe fn put_beyond<T: Team>(self, _: T, _: u32, _: u32, _: bool, _: impl Fn(f32) -> f32) {}
+
+    #[inline(always)]
+    unsafe fn beyond<T: Team, B: Tabu>(self, _: T, _: u32, _: &B, _: impl FnMut(u32, f32)) -> bool {
         false
     }
 
@@ -154,15 +169,7 @@ impl<I: NodeId> Atomic for CandidateTrails<I> {
         seen: f32,
         revise: impl Fn(f32) -> f32,
     ) {
-        // SAFETY: the caller's promise. The sides are mostly found by two members, which work at the same time.
-        unsafe {
-            let (place, other) = self.sides(team, edge, back);
-            if !place.is_null() {
-                update_f32(place, seen, &revise);
-            }
-            if !other.is_null() {
-                update_f32(other, seen, &revise);
-            }
-        }
+        // SAFETY: the caller's promise.
+        unsafe { update_both(self.sides(team, edge, back), seen, revise) }
     }
 }

@@ -1,9 +1,10 @@
 //! A trail for every pair of nodes: n rows of [`row_stride`] entries.
 
+use super::candidate::update_both;
 use super::{Atomic, CandidateTrails, Form, Memory};
 use crate::construct::row_stride;
 use crate::node::NodeId;
-use crate::relaxed::{load_f32, store_f32, update_f32};
+use crate::relaxed::{load_f32, store_f32};
 use crate::tabu::{NONE, Tabu};
 use crate::team::{Slots, Team};
 
@@ -31,6 +32,9 @@ pub const FAR: u32 = 8;
 
 /// The trails, as ants of Ant Colony System read and change them: those of candidates side by side, for these are read at
 /// every step, and a matrix for all others. Places of candidates in the matrix are changed too, but never read.
+///
+/// Where edges have no direction both sides of an edge have the same trail, so a side that is not among the candidates
+/// ([`Memory::mirror`]) need not be read to be updated.
 #[derive(Clone, Copy)]
 pub struct MatrixTrails<I> {
     /// The candidates' trails.
@@ -44,13 +48,11 @@ pub struct MatrixTrails<I> {
     pub far: Slots<u32>,
 }
 
-/// A visit to a node.
+/// A visit to a node: it, and its first candidate's trail.
 #[derive(Clone, Copy)]
 pub struct Row {
-    near: *mut f32,
     node: u32,
-    /// The trail back in the matrix.
-    back: f32,
+    near: u32,
 }
 
 impl<I: NodeId> MatrixTrails<I> {
@@ -81,10 +83,7 @@ impl<I: NodeId> Memory for MatrixTrails<I> {
     #[inline(always)]
     unsafe fn enter<T: Team>(self, team: T, node: u32, back: u32) -> Row {
         // SAFETY: the caller's promise.
-        unsafe {
-            let known = if back == NONE { 0.0 } else { load_f32(self.place(node, back)) };
-            Row { near: self.near.enter(team, node, back), node, back: known }
-        }
+        Row { node, near: unsafe { self.near.enter(team, node, back) } }
     }
 
     #[inline(always)]
@@ -94,11 +93,24 @@ impl<I: NodeId> Memory for MatrixTrails<I> {
     }
 
     #[inline(always)]
-    unsafe fn put_back<T: Team>(self, team: T, row: Row, back: u32, revise: impl Fn(f32) -> f32) {
-        if back != NONE {
-            // SAFETY: the caller's promise.
-            team.single(|| unsafe { store_f32(self.place(row.node, back), revise(row.back)) });
-        }
+    unsafe fn put_back<T: Team>(self, _: T, _: Row, _: u32, _: impl Fn(f32) -> f32) {}
+
+    #[inline(always)]
+    unsafe fn mirror(self, node: u32, v: u32, trail: f32) {
+        // SAFETY: the caller's promise.
+        unsafe { store_f32(self.place(v, node), trail) }
+    }
+
+    #[inline(always)]
+    unsafe fn put_beyond<T: Team>(self, team: T, node: u32, v: u32, both: bool, revise: impl Fn(f32) -> f32) {
+        // SAFETY: the caller's promise.
+        team.single(|| unsafe {
+            let trail = revise(load_f32(self.place(node, v)));
+            store_f32(self.place(node, v), trail);
+            if both {
+                self.mirror(node, v, trail);
+            }
+        });
     }
 
     #[inline(always)]
@@ -117,34 +129,17 @@ impl<I: NodeId> Memory for MatrixTrails<I> {
     ) -> bool {
         // SAFETY: the caller's promise: entries and words of the row.
         unsafe {
-            let trail = |v: u32| load_f32(self.place(row.node, v));
             let far = self.far_row(row.node);
             let count = far.get(0);
-            if count < FAR {
-                team.for_each(count, |i| {
-                    let v = far.get(1 + i);
-                    if !tabu.is_visited(v) {
-                        offer(v, trail(v))
-                    }
-                });
-                return false;
-            }
-            tabu.for_each_unvisited(team, |v| {
-                // All four loads before the first offer, so that they are on the way together; entry 0 for none.
-                let at = |v: u32| trail(if v == NONE { 0 } else { v });
-                let trails = [at(v[0]), at(v[1]), at(v[2]), at(v[3])];
-                let mut each = |v: u32, trail: f32| {
-                    if v != NONE {
-                        offer(v, trail)
-                    }
-                };
-                each(v[0], trails[0]);
-                each(v[1], trails[1]);
-                each(v[2], trails[2]);
-                each(v[3], trails[3]);
+            let few = count < FAR;
+            team.for_each(if few { count } else { tabu.length() }, |i| {
+                let v = if few { far.get(1 + i) } else { tabu.candidate(i).unwrap_or(NONE) };
+                if v != NONE && !tabu.is_visited(v) {
+                    offer(v, load_f32(self.place(row.node, v)))
+                }
             });
+            !few
         }
-        true
     }
 
     #[inline(always)]
@@ -201,23 +196,17 @@ impl<I: NodeId> Atomic for MatrixTrails<I> {
     ) {
         // SAFETY: the caller's promise.
         unsafe {
-            let (place, other) = self.near.sides(team, (from, to), back);
-            if !place.is_null() {
-                update_f32(place, seen, &revise);
+            let (mut there, mut home) = self.near.sides(team, (from, to), back);
+            // A side that nobody found among the candidates is in the matrix.
+            let (_, found) = team.rank_among(!there.is_null());
+            if found == 0 && team.rank() == 0 {
+                there = self.place(from, to);
             }
-            if !other.is_null() {
-                update_f32(other, seen, &revise);
+            let (_, found) = team.rank_among(!home.is_null());
+            if back && found == 0 && team.rank() == 1 % team.size() {
+                home = self.place(to, from);
             }
-            // A side that nobody found among candidates is in the matrix.
-            let found = team.sum(!place.is_null() as u64 + !other.is_null() as u64);
-            if found < 1 + back as u64 {
-                team.single(|| {
-                    update_f32(self.place(from, to), seen, &revise);
-                    if back {
-                        update_f32(self.place(to, from), seen, &revise);
-                    }
-                });
-            }
+            update_both((there, home), seen, revise)
         }
     }
 }

@@ -72,6 +72,20 @@ pub trait Memory: Copy {
     /// As [`Memory::trail`].
     unsafe fn put(self, row: Self::Row, entry: u32, v: u32, trail: f32);
 
+    /// Told of the trail that [`Memory::put`] put there, where edges have no direction: for a visit to `v`, where the trail
+    /// back to `node` may not be met. Called by one member.
+    ///
+    /// # Safety
+    /// Both are nodes of the memory.
+    #[inline(always)]
+    unsafe fn mirror(self, _node: u32, _v: u32, _trail: f32) {}
+
+    /// As [`Memory::put`] and, with `both`, [`Memory::mirror`], for a node `v` that is no candidate. Called by every member.
+    ///
+    /// # Safety
+    /// Both are nodes of the memory.
+    unsafe fn put_beyond<T: Team>(self, team: T, node: u32, v: u32, both: bool, revise: impl Fn(f32) -> f32);
+
     /// Offers, each on one member, the unvisited nodes that have a trail of their own, with it, where no candidate is
     /// unvisited; or every unvisited node, and then it returns true.
     ///

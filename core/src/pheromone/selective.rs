@@ -179,6 +179,20 @@ impl Memory for Selective {
     }
 
     #[inline(always)]
+    unsafe fn put_beyond<T: Team>(
+        self,
+        team: T,
+        node: u32,
+        v: u32,
+        _both: bool,
+        revise: impl Fn(f32) -> f32,
+    ) {
+        // The other side is put back on the visit there.
+        // SAFETY: the caller's promise.
+        unsafe { self.update(team, node, v, revise) }
+    }
+
+    #[inline(always)]
     unsafe fn beyond<T: Team, B: Tabu>(
         self,
         team: T,

@@ -14,8 +14,8 @@ use crate::backend::{BackendError, Colony, Enough, Phases};
 use crate::solver::acs::{AcsSpec, Pheromone, Update};
 use crate::solver::problem::Problem;
 
-/// Most warps of a block that walks; the kernels' launch bounds say 1024 threads.
-const MOST_WALKING: u32 = 32;
+/// Most warps of a block that walks; the kernels' launch bounds say 640 threads.
+const MOST_WALKING: u32 = 20;
 
 fn memory_name(pheromone: Pheromone) -> &'static str {
     match pheromone {
@@ -86,6 +86,7 @@ impl Plan {
         let fit = (device.shared_limit() as usize / memory) as u32;
         let few = storage == Storage::GlobalU32 || ants / units < 32;
         let warps = if few { 1 } else { 4.min(fit).max(1) };
+        let warps = std::env::var("AW").ok().and_then(|w| w.parse().ok()).unwrap_or(warps);
         let mut launch =
             Launch { grid: ants.div_ceil(warps), block: warps * WARP, shared: shared(warps as usize) };
         reserve_shared(&kernel.function, launch.shared)?;
