@@ -9,6 +9,7 @@ use antwarp_core::construct::Lists;
 use antwarp_core::distance::{Distance, Distances};
 use antwarp_core::metric::Metric;
 use antwarp_core::node::NodeId;
+use antwarp_core::pheromone::matrix::FAR;
 use antwarp_core::pheromone::{Memory, heuristic};
 use antwarp_core::rng::Stream;
 use antwarp_core::tabu::NONE;
@@ -17,6 +18,7 @@ use common::memory::{Array, Number};
 use common::statistics::{LEVEL, fit};
 use common::teams::{ORDERS, Order, Shareable, run};
 use common::trails::{Arrays, Kind, OfCandidates, OfMatrix, OfRings, Shape, edges, trail};
+use std::cell::Cell;
 use std::sync::Barrier;
 
 /// Calls a function with each kind of memory: rings of fewer slots than candidates, of more, of one.
@@ -114,9 +116,8 @@ impl<I: NodeId + Number, K: Kind> Colony<I, K> {
             lists.extend(others[..k as usize].iter().map(|&j| I::new(j)));
         }
         let shape = Shape { n, k, lists: lists.as_ptr(), initial: rule.initial };
-        let mut arrays = kind.arrays(shape);
-        let scratch = kind.memory(shape, &mut arrays).scratch();
-        let bytes = memory_bytes(n, scratch) * ants as usize;
+        let arrays = kind.arrays(shape);
+        let bytes = memory_bytes(n) * ants as usize;
         let heuristics = Array::rubbish((n * k) as usize);
         let links = [0; 2].map(|_| Array::rubbish(n as usize));
         let (memory, tours) = (Array::rubbish(bytes), Array::rubbish((n * ants) as usize));
@@ -158,11 +159,16 @@ impl<I: NodeId + Number, K: Kind> Colony<I, K> {
     /// Every trail there is to know.
     fn trails(&mut self) -> Trails {
         let (shape, memory) = (self.shape(), self.parts().world.memory);
-        edges::<K, I>(shape).into_iter().map(|edge| (edge, trail(memory, shape, edge))).collect()
+        edges::<K, I>(shape).into_iter().map(|edge| (edge, trail::<K, I>(memory, shape, edge))).collect()
     }
 
     fn candidates(&self, node: u32) -> Vec<u32> {
-        self.lists[(node * self.k) as usize..][..self.k as usize].iter().map(|v| v.get()).collect()
+        self.shape().list(node)
+    }
+
+    /// Every bit of the memory that has a meaning.
+    fn state(&self) -> Vec<u64> {
+        self.arrays.state(self.shape())
     }
 }
 
@@ -188,7 +194,7 @@ fn remoteness(distance: Distances, i: u32, j: u32) -> u32 {
 impl<I: NodeId, M: Memory> Parts<I, M> {
     /// The memory and the tour of an ant.
     fn ant(&self, ant: u32) -> (*mut u8, Slots<I>) {
-        let bytes = memory_bytes(self.world.n, self.world.memory.scratch());
+        let bytes = memory_bytes(self.world.n);
         // SAFETY: the callers have as many ants.
         unsafe { (self.memory.add(bytes * ant as usize), Slots::new(self.tours.at(ant * self.world.n))) }
     }
@@ -221,7 +227,8 @@ impl<I: NodeId, M: Memory> Parts<I, M> {
             team.barrier();
             for node in 0..n {
                 let ends = (links[0].get(node), links[1].get(node));
-                deposit_row(team, self.world.rule, self.world.memory, node, ends, deposit);
+                let (rule, lists) = (self.world.rule, (self.world.lists.nodes, self.world.lists.k));
+                deposit_row(team, rule, lists, self.world.memory, node, ends, deposit);
             }
             team.barrier();
         }
@@ -344,7 +351,7 @@ fn only_the_tour_gains<K: Kind>(kind: K, n: u32, directed: bool) {
         gains += u32::from(gained);
     }
     let all = if directed { n } else { 2 * n };
-    assert!(if K::Memory::<u32>::LISTED { 0 < gains && gains < all } else { gains == all });
+    assert!(if K::Memory::<u32>::BEYOND { gains == all } else { 0 < gains && gains < all });
 }
 
 #[test]
@@ -355,6 +362,45 @@ fn deposits_go_to_the_edges_of_the_tour_and_no_others() {
             only_the_tour_gains(OfCandidates, n, directed);
             only_the_tour_gains(OfRings(2), n, directed);
             only_the_tour_gains(OfRings(7), n, directed);
+        }
+    }
+}
+
+#[test]
+fn deposits_remember_where_best_tours_go_beyond_the_candidates() {
+    let (n, k) = (40, 4);
+    for directed in [false, true] {
+        for team in [None].into_iter().chain(ORDERS.map(|order| Some((3, order)))) {
+            let mut colony = Colony::<u32, OfMatrix>::new(OfMatrix, (n, k), rule(n, 1, directed), 1);
+            colony.parts().prepare(Serial);
+            let mut expected = vec![Vec::<u32>::new(); n as usize];
+            // Some tours come twice; the later ones find no more room.
+            for by in [7, 7, 11, 7, 3, 13, 9, 17, 19, 21, 23] {
+                let tour: Vec<u32> = (0..n).map(|i| i * by % n).collect();
+                assert_permutation(&tour);
+                let parts = colony.parts();
+                // SAFETY: a place for each node.
+                (0..n).for_each(|i| unsafe { parts.tours.set(i, tour[i as usize]) });
+                match team {
+                    None => parts.deposit(Serial, 0, 0.7),
+                    Some((size, order)) => {
+                        let parts = Shareable::new(parts);
+                        run(size, order, |team| parts.get().deposit(team, 0, 0.7));
+                    }
+                }
+                for node in 0..n {
+                    let known = &mut expected[node as usize];
+                    for v in [(node + by) % n, (node + n - by) % n].into_iter().take(2 - directed as usize) {
+                        if !colony.candidates(node).contains(&v) && !known.contains(&v) {
+                            known.push(v);
+                        }
+                    }
+                    let (most, count) = (FAR as usize - 1, (known.len() as u32).min(FAR));
+                    let most = known[..known.len().min(most)].to_vec();
+                    assert_eq!(colony.arrays.far(node), (most, count), "{node} after {by}, {team:?}");
+                }
+            }
+            assert!(expected.iter().any(|known| known.len() >= FAR as usize));
         }
     }
 }
@@ -390,7 +436,7 @@ fn products<I: NodeId + Number, K: Kind>(colony: &mut Colony<I, K>, node: u32) -
     let product = |v| {
         // SAFETY: nodes of the colony.
         let d = f64::from(unsafe { distance.between(node, v) }).max(0.1);
-        f64::from(trail(memory, shape, (node, v))) * (10.0 / d).powi(2)
+        f64::from(trail::<K, I>(memory, shape, (node, v))) * (10.0 / d).powi(2)
     };
     candidates.into_iter().map(product).collect()
 }
@@ -527,7 +573,7 @@ fn life<I: NodeId + Number, K: Kind>(
         None => vec![live::<_, I, K>(Serial, parts.get(), form, iterations)],
         Some((size, order)) => run(size, order, |team| live::<_, I, K>(team, parts.get(), form, iterations)),
     };
-    (tours, colony.arrays.state(), colony.trails())
+    (tours, colony.state(), colony.trails())
 }
 
 /// The trails that these tours leave in a model of the memory.
@@ -708,7 +754,7 @@ fn synchronous<K: Kind>(kind: K, rule: Rule, order: u32, in_turn: bool) -> (Vec<
             assert!(back.is_none_or(|back| back.1 == there), "{kind:?}: {i} to {j}");
         }
     }
-    (tours, colony.arrays.state())
+    (tours, colony.state())
 }
 
 fn order_does_not_matter<K: Kind>(kind: K) {
@@ -758,7 +804,7 @@ fn threads_take_steps_together<K: Kind>(kind: K) {
             }
         });
         (0..ANTS).for_each(|ant| assert_eq!(many.tour(ant), tours[ant as usize], "{kind:?}, ant {ant}"));
-        assert_eq!(many.arrays.state(), alone.arrays.state(), "{kind:?}");
+        assert_eq!(many.state(), alone.state(), "{kind:?}");
     }
 }
 
@@ -798,12 +844,13 @@ fn meeting_ants_leave_trails_in_bounds<K: Kind>(kind: K, directed: bool) {
             for ((i, j), trail) in colony.trails() {
                 assert!((lowest..=HIGHEST).contains(&trail), "{kind:?}: {trail} from {i} to {j}");
             }
-            for &edge in colony.arrays.edges.iter() {
+            let (slots, stride) = (colony.arrays.slots, colony.arrays.edges.len() as u32 / n);
+            for (place, &edge) in (0..).zip(colony.arrays.edges.iter()) {
                 let (v, trail) = (edge as u32, f32::from_bits((edge >> 32) as u32));
-                assert!(v < n && (lowest..=HIGHEST).contains(&trail) || v == NONE && trail == rule.initial);
+                let (is_slot, none) = (place % stride < slots, v == NONE && trail == rule.initial);
+                assert!(is_slot && v < n && (lowest..=HIGHEST).contains(&trail) || none);
             }
-            let slots = colony.arrays.edges.len() / n as usize;
-            assert!(colony.arrays.tails.iter().all(|&tail| (tail as usize) < slots));
+            assert!(colony.arrays.tails.iter().all(|&tail| tail < slots));
             for ant in 0..3 {
                 colony.parts().deposit(Serial, ant, HIGHEST / (1 + wave % 2) as f32);
             }
@@ -851,16 +898,19 @@ fn goes_on<K: Kind>(
             parts.links[0].set(v, next(v, 5));
             parts.links[1].set(v, next(v, n - 5));
             // Trails over several decades, on more edges than rings remember, and from some nodes none.
-            for i in 0..if v % 4 == 3 { 0 } else { 8 } {
+            for i in 0..[8, 8, 16, 0][v as usize % 4] {
                 let draws = Stream::new(41, v, i).step(0);
                 let to = (v + 1 + draws.below(0, n - 1)) % n;
                 let trail = parts.world.rule.initial * 10f32.powf(4.0 * draws.unit(1));
                 parts.world.memory.update(Serial, v, to, |_| trail);
+                if !colony.candidates(v).contains(&to) {
+                    parts.world.memory.remember(Serial, v, to);
+                }
             }
         }
     }
     let (shape, distance, memory) = (colony.shape(), colony.distance(), parts.world.memory);
-    for ant in 0..300 {
+    for ant in 0..600 {
         let stream = Stream::new(43, 0, ant);
         let tour = if ant % 50 == 0 {
             let parts = Shareable::new(parts);
@@ -884,7 +934,7 @@ fn goes_on<K: Kind>(
             }
             // SAFETY: nodes of the colony.
             let closeness = |v| heuristic(unsafe { distance.between(node, v) }, (10.0, 2.0));
-            let product = |v| closeness(v) * trail(memory, shape, (node, v));
+            let product = |v| closeness(v) * trail::<K, u16>(memory, shape, (node, v));
             let nearest = *open.iter().min_by_key(|&&v| (remoteness(distance, node, v), v)).unwrap();
             let next = expected(&colony, &product, nearest, (node, open));
             assert_eq!(tour[at], next, "{kind:?}: from {node}, nearest {nearest}");
@@ -904,17 +954,118 @@ fn best(nodes: &[u32], product: &dyn Fn(u32) -> f32) -> u32 {
 #[test]
 fn with_all_trails_an_ant_takes_the_best_of_all_nodes() {
     for directed in [false, true] {
-        goes_on(OfMatrix, directed, |_, product, _, (_, open)| best(open, product));
+        let (few, many) = (Cell::new(0), Cell::new(0));
+        goes_on(OfMatrix, directed, |colony, product, nearest, (node, open)| {
+            let (mut known, count) = colony.arrays.far(node);
+            let visits = if count < FAR { &few } else { &many };
+            visits.set(visits.get() + 1);
+            if count < FAR {
+                known.push(nearest);
+                known.retain(|v| open.contains(v));
+            } else {
+                known = open.to_vec();
+            }
+            let next = best(&known, product);
+            // No other is better; as good is one as far away by the rounded distance.
+            assert_eq!(product(next), product(best(open, product)), "{known:?} of {open:?}");
+            next
+        });
+        assert!(few.get() > 40 && many.get() > 40, "{few:?}, {many:?}");
+    }
+}
+
+/// Colonies that differ only in this: one has each row think that there are too many far nodes to remember.
+fn remembering_changes_no_choice(directed: bool, local: f32, team: Option<(u32, Order)>) {
+    let (n, k) = (60, 3);
+    let rule = Rule { local, ..rule(n, 1, directed) };
+    // No two edges are equally long.
+    let draws = Stream::new(67, 0, 0).step(0);
+    let points: Vec<_> = (0..n).map(|i| [0, 1].map(|way| (draws.bits(2 * i + way) >> 8) as f64)).collect();
+    let points: Vec<_> = points.into_iter().map(|[x, y]| [x, y, 0.0]).collect();
+    let matrix =
+        if directed { (0..n * n).map(|i| (draws.bits(1000 + i) >> 2) as i32).collect() } else { vec![] };
+    let colony =
+        || Colony::<u16, OfMatrix>::among(OfMatrix, (n, k), rule, 1, (points.clone(), matrix.clone()));
+    let (mut few, mut all) = (colony(), colony());
+    few.parts().prepare(Serial);
+    all.parts().prepare(Serial);
+    for node in 0..n {
+        let others = (0..n).filter(|&v| v != node && !all.candidates(node).contains(&v));
+        let others: Vec<_> = others.take(FAR as usize).collect();
+        let memory = all.parts().world.memory;
+        // SAFETY: nodes of the memory.
+        others.into_iter().for_each(|v| unsafe { memory.remember(Serial, node, v) });
+    }
+    let (mut nearest, mut far) = (0, 0);
+    for iteration in 0..if team.is_some() { 8 } else { 40 } {
+        let mut tours = [vec![], vec![]];
+        for (colony, tour) in [&mut few, &mut all].into_iter().zip(&mut tours) {
+            let stream = Stream::new(71, iteration, 0);
+            *tour = match team {
+                None => one_tour(colony, stream),
+                Some((size, order)) => {
+                    let parts = Shareable::new(colony.parts());
+                    run(size, order, |team| {
+                        let (memory, tour) = parts.get().ant(0);
+                        // SAFETY: the ant has its memory and its tour.
+                        unsafe { build(team, parts.get().world, memory, tour, stream) }
+                    });
+                    colony.tour(0)
+                }
+            };
+        }
+        assert_eq!(tours[0], tours[1], "iteration {iteration}, {team:?}");
+        assert_eq!(few.trails(), all.trails(), "iteration {iteration}, {team:?}");
+        for at in 1..n as usize {
+            let (node, next, open) = (tours[0][at - 1], tours[0][at], &tours[0][at..]);
+            let (known, count) = few.arrays.far(node);
+            if count < FAR && !few.candidates(node).iter().any(|v| open.contains(v)) {
+                *(if known.contains(&next) { &mut far } else { &mut nearest }) += 1;
+            }
+        }
+        // The best tour is a new one only now and then.
+        if iteration % 4 == 0 {
+            for colony in [&mut few, &mut all] {
+                colony.parts().deposit(Serial, 0, HIGHEST * 100.0);
+            }
+        } else {
+            // The links stay, and so do the edges that gain.
+            for colony in [&mut few, &mut all] {
+                let parts = colony.parts();
+                for node in 0..n {
+                    // SAFETY: nodes of the colony.
+                    unsafe {
+                        let links = (parts.links[0].get(node), parts.links[1].get(node));
+                        let lists = (parts.world.lists.nodes, k);
+                        deposit_row(Serial, rule, lists, parts.world.memory, node, links, HIGHEST * 100.0);
+                    }
+                }
+            }
+        }
+    }
+    let is_full = |colony: &Colony<u16, OfMatrix>, node| colony.arrays.far(node).1 == FAR;
+    assert!((0..n).all(|node| is_full(&all, node)) && (0..n).any(|node| !is_full(&few, node)));
+    assert!(nearest > 10 && (far > 10 || team.is_some()), "{nearest} to the nearest, {far} far");
+}
+
+#[test]
+fn an_ant_that_looks_at_remembered_nodes_goes_where_one_that_looks_at_all_does() {
+    for directed in [false, true] {
+        for local in [0.5, 0.1] {
+            remembering_changes_no_choice(directed, local, None);
+        }
+        for order in ORDERS {
+            remembering_changes_no_choice(directed, 0.5, Some((3, order)));
+        }
     }
 }
 
 #[test]
 fn with_few_trails_an_ant_takes_the_best_edge_it_remembers_or_goes_to_the_nearest_node() {
-    for slots in [1, 3, 6] {
+    for slots in [1, 3, 6, 9] {
         for directed in [false, true] {
             goes_on(OfRings(slots), directed, |colony, product, nearest, (node, open)| {
-                let ring = &colony.arrays.edges[(node * slots) as usize..][..slots as usize];
-                let mut known: Vec<u32> = ring.iter().map(|&edge| edge as u32).collect();
+                let mut known: Vec<u32> = colony.arrays.ring(node).iter().map(|&edge| edge as u32).collect();
                 known.push(nearest);
                 known.retain(|v| open.contains(v));
                 best(&known, product)
@@ -947,7 +1098,10 @@ fn a_strong_trail_leads_far<K: Kind>(kind: K, leads: bool) {
         // From node 1 the products of trail and closeness to nodes 2 and 7 are as 1 and `strength`.
         let initial = colony.rule.initial;
         // SAFETY: nodes of the memory.
-        unsafe { parts.world.memory.update(Serial, 1, 7, |_| strength * initial * (49.0f32 / 2.0).powi(2)) }
+        unsafe {
+            parts.world.memory.update(Serial, 1, 7, |_| strength * initial * (49.0f32 / 2.0).powi(2));
+            parts.world.memory.remember(Serial, 1, 7);
+        }
         let mut seen = 0;
         for ant in 0..200 {
             let tour = one_tour(&mut colony, Stream::new(47, 0, ant));

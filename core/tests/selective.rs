@@ -2,16 +2,19 @@
 
 mod common;
 
-use antwarp_core::pheromone::Memory;
+use antwarp_core::acs::{self, Rule};
+use antwarp_core::pheromone::matrix::FAR;
+use antwarp_core::pheromone::{MatrixTrails, Memory, Selective};
 use antwarp_core::relaxed::{load_pair, store_pair};
 use antwarp_core::rng::Stream;
 use antwarp_core::tabu::{Bitmask, NONE, Tabu};
-use antwarp_core::team::{Serial, Slots, Team};
+use antwarp_core::team::{Serial, Team};
 use common::memory::Array;
 use common::teams::{ORDERS, Order, Shareable, run};
-use common::trails::{Kind, OfCandidates, OfMatrix, OfRings, Shape, edges};
+use common::trails::{Arrays, Kind, OfCandidates, OfMatrix, OfRings, Shape, edges};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
 const INITIAL: f32 = 0.125;
@@ -21,15 +24,27 @@ enum Change {
     /// Between visits.
     Update {
         v: u32,
-        atomically: bool,
+    },
+    /// The same by [`Atomic::update_edge`](antwarp_core::pheromone::Atomic::update_edge), where the trails may be `seen`.
+    Edge {
+        v: u32,
+        back: bool,
+        seen: f32,
     },
     /// A visit, with a trail back and one forth.
     Visit {
         back: u32,
         forth: u32,
     },
+    /// A best tour goes to a node that is no candidate.
+    Remember {
+        v: u32,
+    },
     Clear,
 }
+
+/// What nobody should believe of a trail.
+const HINTS: [f32; 8] = [INITIAL, 0.0, -0.0, 1.0, f32::MIN_POSITIVE, f32::INFINITY, f32::NAN, -7.5];
 
 /// What happens to a node's trails.
 #[derive(Clone, Copy, Debug)]
@@ -83,16 +98,24 @@ impl Case {
             let node = draws.below(0, n.min(3));
             let other = |item| (node + 1 + draws.below(item, n - 1)) % n;
             let (back, forth) = (other(1), other(2));
-            let change = match draws.below(3, 16) {
-                0..6 => Change::Update { v: back, atomically: draws.below(4, 2) == 0 },
+            let list: &[u32] = &lists[(node * k) as usize..][..k as usize];
+            let change = match draws.below(3, 24) {
+                0..3 => Change::Update { v: back },
+                3..6 => {
+                    let seen = HINTS[draws.below(6, HINTS.len() as u32) as usize];
+                    Change::Edge { v: back, back: draws.below(4, 2) == 0, seen }
+                }
                 6..10 => Change::Visit { back, forth: if forth == back { NONE } else { forth } },
                 10..12 => Change::Visit { back, forth: NONE },
                 12..15 => Change::Visit { back: NONE, forth },
-                _ => Change::Clear,
+                15 => Change::Clear,
+                _ if list.contains(&forth) => Change::Update { v: forth },
+                _ => Change::Remember { v: forth },
             };
             Operation { node, change, towards: draws.unit(5) }
         };
-        Case { n, k, lists, operations: (0..length).map(operation).collect() }
+        let operations = (0..length).map(operation).collect();
+        Case { n, k, lists, operations }
     }
 }
 
@@ -107,43 +130,58 @@ enum How {
     Asked,
     /// Offered to an ant without open candidate.
     Offered,
+    /// Not a trail: every node was offered.
+    Everything,
+    /// Not a trail: maybe not every node was offered.
+    NotEverything,
 }
 
-/// Whether the ant for which trails are offered has been at a node.
-fn is_visited(v: u32) -> bool {
-    v.is_multiple_of(3)
+/// Whether the ant for which trails from `node` are offered has been at `v`. A table with candidates' trails is asked
+/// where the ant has been at all of these; rings do not know them.
+fn is_visited<K: Kind>(case: &Case, node: u32, v: u32) -> bool {
+    v.is_multiple_of(3) || K::Memory::<u32>::LISTED && case.list(node).contains(&v)
+}
+
+/// Bytes of an ant's tabu.
+fn tabu_bytes(case: &Case) -> usize {
+    Bitmask::bytes(case.n)
 }
 
 /// Carries the operations out and looks at every trail in between; what this member saw.
 ///
 /// # Safety
-/// The memory is one of the case, the scratch as large as it wants, and `tabu` has bytes for n nodes.
+/// The memory is one of the case, and `tabus` has [`tabu_bytes`] for each busy node.
 unsafe fn carry_out<T: Team, K: Kind>(
     team: T,
     case: &Case,
     memory: K::Memory<u32>,
-    (scratch, tabu): (Slots<u32>, *mut u8),
+    tabus: *mut u8,
 ) -> Vec<Sight> {
     let mut sights = Vec::new();
+    let all = edges::<K, u32>(case.shape());
     // SAFETY: the caller's promise, and visits as the trait asks for them.
     unsafe {
-        let mut tabu = Bitmask::new(tabu, case.n);
-        tabu.reset(team);
-        team.barrier();
-        (0..case.n).filter(|&v| is_visited(v)).for_each(|v| tabu.mark(team, v));
+        let tabu = |node| {
+            let mut tabu = Bitmask::new(tabus.add(node as usize * tabu_bytes(case)), case.n);
+            tabu.reset(team);
+            team.barrier();
+            let visited = |&v: &u32| is_visited::<K>(case, node, v);
+            (0..case.n).filter(visited).for_each(|v| tabu.mark(team, v));
+            tabu
+        };
+        let tabus: Vec<Bitmask> = (0..case.busy()).map(tabu).collect();
         (0..case.n).for_each(|node| memory.clear(team, node, INITIAL));
         team.barrier();
         for (time, operation) in (0..).zip(&case.operations) {
             let (node, revise) = (operation.node, |trail| operation.revise(trail));
             match operation.change {
                 Change::Clear => memory.clear(team, node, INITIAL),
-                Change::Update { v, atomically: false } => memory.update(team, node, v, revise),
-                Change::Update { v, atomically: true } => {
-                    K::update_atomically(team, memory, (node, v), revise)
-                }
+                Change::Update { v } => memory.update(team, node, v, revise),
+                Change::Edge { v, back, seen } => K::update_edge(team, memory, (node, v), back, seen, revise),
+                Change::Remember { v } => memory.remember(team, node, v),
                 Change::Visit { back, forth } => {
                     let list = case.list(node);
-                    let row = memory.enter(team, (node, back), scratch, revise);
+                    let row = memory.enter(team, node, back);
                     let mut chosen = None;
                     team.for_each(case.k, |i| {
                         let v = list[i as usize];
@@ -170,23 +208,22 @@ unsafe fn carry_out<T: Team, K: Kind>(
             }
             team.barrier();
             for node in 0..case.busy() {
-                let row = memory.enter(team, (node, NONE), scratch, revise);
-                let mut ask = |i, v| {
-                    sights.push((time, How::Asked, node, v, memory.trail(row, i, v).0.to_bits()));
-                };
-                if K::Memory::<u32>::LISTED {
-                    team.for_each(case.k, |i| ask(i, case.list(node)[i as usize]));
-                } else {
-                    team.for_each(case.n, |v| {
-                        if v != node {
-                            ask(u32::MAX, v)
-                        }
-                    });
-                }
+                let row = memory.enter(team, node, NONE);
+                let from: Vec<_> = all.iter().filter(|edge| edge.0 == node).collect();
+                team.for_each(from.len() as u32, |i| {
+                    let &edge = from[i as usize];
+                    let i = case.list(node).iter().position(|&v| v == edge.1).map(|i| i as u32);
+                    let trail = K::trail(memory, row, i, edge);
+                    sights.push((time, How::Asked, node, edge.1, trail.to_bits()));
+                });
                 memory.put_back(team, row, NONE, revise);
-                memory.beyond(team, row, &tabu, |v, trail| {
+                let all = memory.beyond(team, row, &tabus[node as usize], |v, trail| {
                     sights.push((time, How::Offered, node, v, trail.to_bits()));
                 });
+                let members = team.sum(all.into());
+                assert_eq!(members, u64::from(all) * u64::from(team.size()), "members do not agree");
+                let how = if all { How::Everything } else { How::NotEverything };
+                team.single(|| sights.push((time, how, node, 0, 0)));
                 team.barrier();
             }
         }
@@ -203,7 +240,14 @@ fn expected<K: Kind>(case: &Case, kind: K) -> Vec<Sight> {
         let (node, revise) = (operation.node, |trail| operation.revise(trail));
         match operation.change {
             Change::Clear => model.clear(node),
-            Change::Update { v, .. } => model.update(node, v, &revise),
+            Change::Update { v } => model.update(node, v, &revise),
+            Change::Edge { v, back, .. } => {
+                model.update(node, v, &revise);
+                if back {
+                    model.update(v, node, &revise);
+                }
+            }
+            Change::Remember { v } => model.remember(node, v),
             Change::Visit { back, forth } => {
                 if back != NONE {
                     model.update(node, back, &revise);
@@ -220,7 +264,9 @@ fn expected<K: Kind>(case: &Case, kind: K) -> Vec<Sight> {
             sights.push((time, How::Asked, node, v, model.trail(node, v).to_bits()));
         }
         for node in 0..case.busy() {
-            for v in model.offers(node).into_iter().filter(|&v| !is_visited(v)) {
+            let (offers, all) = model.offers(node);
+            sights.push((time, if all { How::Everything } else { How::NotEverything }, node, 0, 0));
+            for v in offers.into_iter().filter(|&v| !is_visited::<K>(case, node, v)) {
                 sights.push((time, How::Offered, node, v, model.trail(node, v).to_bits()));
             }
         }
@@ -233,21 +279,20 @@ fn expected<K: Kind>(case: &Case, kind: K) -> Vec<Sight> {
 fn seen<K: Kind>(case: &Case, kind: K, team: Option<(u32, Order)>) -> (Vec<Sight>, Vec<u64>) {
     let mut arrays = kind.arrays(case.shape());
     let memory = kind.memory(case.shape(), &mut arrays);
-    let mut scratch = Array::<u32>::rubbish(memory.scratch() as usize);
-    let mut tabu = Array::<u8>::rubbish(Bitmask::bytes(case.n));
-    let shared = Shareable::new((memory, (scratch.slots(), tabu.start())));
+    let mut tabus = Array::<u8>::rubbish(tabu_bytes(case) * case.busy() as usize);
+    let shared = Shareable::new((memory, tabus.start()));
     let mut sights = match team {
         // SAFETY: everything was allocated for this case.
         None => unsafe { carry_out::<_, K>(Serial, case, memory, shared.get().1) },
         Some((size, order)) => run(size, order, |team| {
-            let (memory, tools) = shared.get();
+            let (memory, tabus) = shared.get();
             // SAFETY: as above.
-            unsafe { carry_out::<_, K>(team, case, memory, tools) }
+            unsafe { carry_out::<_, K>(team, case, memory, tabus) }
         })
         .concat(),
     };
     sights.sort_unstable();
-    (sights, arrays.state())
+    (sights, arrays.state(case.shape()))
 }
 
 /// The operations on one member, then on a team.
@@ -311,35 +356,329 @@ fn a_warp_shares_rings_of_all_sizes() {
     check(&case, OfCandidates, Some((32, Order::Mixed))).unwrap();
 }
 
-/// Every thread adds 1 to the same few trails, often.
+/// Every thread adds 1 to both sides of the same few edges, often, and has seen anything before.
 fn nothing_is_lost<K: Kind>(kind: K) {
     const TIMES: u32 = 30_000;
     let case = Case::new(6, 1, 0);
     let mut arrays = kind.arrays(case.shape());
     let memory = kind.memory(case.shape(), &mut arrays);
-    let list = case.list(0);
     // SAFETY: nodes of the memory.
-    unsafe { memory.clear(Serial, 0, 0.0) }
+    (0..case.n).for_each(|node| unsafe { memory.clear(Serial, node, 0.0) });
+    let edges: Vec<(u32, u32)> = (1..case.n).map(|v| (0, v)).chain([(1, 0), (1, 2)]).collect();
+    // The edge of a time, and whether both sides of it are updated.
+    let edge = |time: u32| (edges[time as usize % edges.len()], !time.is_multiple_of(3));
     let shared = Shareable::new(memory);
     std::thread::scope(|scope| {
         for _ in 0..3 {
             scope.spawn(|| {
                 for time in 0..TIMES {
-                    let edge = (0, list[time as usize % list.len()]);
+                    let (seen, (edge, back)) = ((time / 4) as f32, edge(time));
                     // SAFETY: nodes of the memory.
-                    unsafe { K::update_atomically(Serial, shared.get(), edge, |trail| trail + 1.0) }
+                    unsafe { K::update_edge(Serial, shared.get(), edge, back, seen, |trail| trail + 1.0) }
                 }
             });
         }
     });
-    let total: f32 = list.iter().map(|&v| common::trails::trail(memory, case.shape(), (0, v))).sum();
-    assert_eq!(total, 3.0 * TIMES as f32, "{kind:?}");
+    let mut expected = HashMap::new();
+    for ((from, to), back) in (0..TIMES).map(edge) {
+        *expected.entry((from, to)).or_insert(0) += 3;
+        *expected.entry((to, from)).or_insert(0) += if back { 3 } else { 0 };
+    }
+    let mut listed = 0;
+    for edge in common::trails::edges::<K, u32>(case.shape()) {
+        let trail = common::trails::trail::<K, u32>(memory, case.shape(), edge);
+        assert_eq!(trail, *expected.get(&edge).unwrap_or(&0) as f32, "{kind:?}, {edge:?}");
+        listed += u32::from(trail > 0.0);
+    }
+    assert!(listed > 5, "{listed}");
 }
 
 #[test]
 fn no_atomic_update_is_lost() {
     nothing_is_lost(OfMatrix);
     nothing_is_lost(OfCandidates);
+}
+
+/// Every edge is updated once, or every edge and its other side, with trails that have all been different before.
+fn any_hint_will_do<K: Kind>(kind: K) {
+    let case = Case::new(9, 3, 0);
+    let shape = case.shape();
+    let strange = |edge: (u32, u32)| (1.0 + (edge.0 * 31 + edge.1 * 17) as f32) / 512.0;
+    let all = edges::<K, u32>(shape);
+    // Every pair, whether or not there is a trail from one to the other.
+    let pairs = (0..case.n).flat_map(|i| (0..case.n).filter(move |&j| j != i).map(move |j| (i, j)));
+    for ((from, to), back) in pairs.flat_map(|edge| [(edge, false), (edge, true)]) {
+        let [seen, other] = [(from, to), (to, from)].map(strange);
+        let mut first = None;
+        for (at, seen) in [seen, other].into_iter().chain(HINTS).enumerate() {
+            let teams = [None, Some((1 + at as u32, ORDERS[at % 4]))];
+            for team in if (from + to) % 4 == 0 { &teams[..] } else { &teams[..1] } {
+                let mut arrays = kind.arrays(shape);
+                let memory = kind.memory(shape, &mut arrays);
+                // SAFETY: nodes of the memory.
+                unsafe {
+                    (0..case.n).for_each(|node| memory.clear(Serial, node, INITIAL));
+                    all.iter().for_each(|&(i, j)| memory.update(Serial, i, j, |_| strange((i, j))));
+                }
+                let revise = |trail: f32| 0.75 * trail + 0.25;
+                let shared = Shareable::new(memory);
+                match team {
+                    // SAFETY: nodes of the memory.
+                    None => unsafe { K::update_edge(Serial, memory, (from, to), back, seen, revise) },
+                    Some((size, order)) => drop(run(*size, *order, |team| {
+                        // SAFETY: as above.
+                        unsafe { K::update_edge(team, shared.get(), (from, to), back, seen, revise) }
+                    })),
+                }
+                for &edge in &all {
+                    let concerned = edge == (from, to) || back && edge == (to, from);
+                    let expected = if concerned { revise(strange(edge)) } else { strange(edge) };
+                    let trail = common::trails::trail::<K, u32>(memory, shape, edge);
+                    assert_eq!(
+                        trail, expected,
+                        "{kind:?}, {edge:?} after {from} to {to}, back {back}, {seen} seen, {team:?}"
+                    );
+                }
+                let state = arrays.state(shape);
+                assert_eq!(first.get_or_insert_with(|| state.clone()), &state, "{seen} seen, {team:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_was_seen_before_an_atomic_update_does_not_matter() {
+    any_hint_will_do(OfMatrix);
+    any_hint_will_do(OfCandidates);
+}
+
+// Far nodes.
+
+/// What was offered, with its trail, and whether that was everything.
+type Offers = (Vec<(u32, f32)>, bool);
+
+/// Has the first node remember some others, and tells what is offered then to an ant that has been at all candidates
+/// and at `visited`, and what the row looks like.
+fn remembered(
+    case: &Case,
+    far: &[u32],
+    visited: &[u32],
+    team: Option<(u32, Order)>,
+) -> (Offers, (Vec<u32>, u32)) {
+    /// # Safety
+    /// As [`carry_out`].
+    unsafe fn look<T: Team>(
+        team: T,
+        case: &Case,
+        memory: MatrixTrails<u32>,
+        tabu: *mut u8,
+        (far, visited): (&[u32], &[u32]),
+    ) -> Offers {
+        let mut offers = Vec::new();
+        // SAFETY: the caller's promise; barriers as `deposit_row` has them.
+        unsafe {
+            let mut tabu = Bitmask::new(tabu, case.n);
+            tabu.reset(team);
+            (0..case.n).for_each(|node| memory.clear(team, node, INITIAL));
+            team.barrier();
+            case.list(0).iter().chain(visited).chain(&[0]).for_each(|&v| tabu.mark(team, v));
+            for &v in far {
+                memory.update(team, 0, v, |trail| trail + v as f32);
+                memory.remember(team, 0, v);
+                team.barrier();
+            }
+            let row = memory.enter(team, 0, NONE);
+            let all = memory.beyond(team, row, &tabu, |v, trail| offers.push((v, trail)));
+            team.barrier();
+            (offers, all)
+        }
+    }
+    let mut arrays = OfMatrix.arrays(case.shape());
+    let memory = OfMatrix.memory(case.shape(), &mut arrays);
+    let mut tabu = Array::<u8>::rubbish(tabu_bytes(case));
+    let shared = Shareable::new((memory, tabu.start()));
+    let results = match team {
+        // SAFETY: everything was allocated for this case.
+        None => vec![unsafe { look(Serial, case, memory, shared.get().1, (far, visited)) }],
+        Some((size, order)) => run(size, order, |team| {
+            let (memory, tabu) = shared.get();
+            // SAFETY: as above.
+            unsafe { look(team, case, memory, tabu, (far, visited)) }
+        }),
+    };
+    assert!(results.iter().all(|result| result.1 == results[0].1));
+    let all = results[0].1;
+    let mut offers: Vec<_> = results.into_iter().flat_map(|result| result.0).collect();
+    offers.sort_by_key(|offer| offer.0);
+    (1..case.n).for_each(|node| assert_eq!(arrays.far(node), (vec![], 0)));
+    ((offers, all), arrays.far(0))
+}
+
+#[test]
+fn a_row_remembers_each_far_node_once_until_there_are_too_many() {
+    let case = Case::new(70, 5, 0);
+    let others: Vec<u32> = (1..case.n).filter(|v| !case.list(0).contains(v)).collect();
+    let most = FAR as usize - 1;
+    for count in (0..FAR + 5).map(|count| count as usize) {
+        // Each node comes again, some at once and some later, and also when there is no more room.
+        let distinct = &others[..count];
+        let mut far: Vec<u32> = distinct.iter().flat_map(|&v| [v, v, distinct[0]]).collect();
+        far.extend(distinct.iter().rev());
+        let times = |v| far.iter().filter(|&&u| u == v).count() as f32;
+        for visited in [vec![], vec![others[0]], others.iter().copied().step_by(2).collect(), others.clone()]
+        {
+            for team in [None].into_iter().chain(ORDERS.map(|order| Some((5, order)))) {
+                let ((offers, all), row) = remembered(&case, &far, &visited, team);
+                assert_eq!(row, (distinct[..count.min(most)].to_vec(), (count as u32).min(FAR)), "{team:?}");
+                assert_eq!(all, count > most);
+                let known = if all { &others[..] } else { distinct };
+                let open = known.iter().copied().filter(|v| !visited.contains(v));
+                let expected: Vec<_> = open.map(|v| (v, INITIAL + times(v) * v as f32)).collect();
+                assert_eq!(offers, expected, "{count} far nodes, {team:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_cleared_row_remembers_no_far_nodes() {
+    let case = Case::new(40, 6, 0);
+    let mut arrays = OfMatrix.arrays(case.shape());
+    let memory = OfMatrix.memory(case.shape(), &mut arrays);
+    let others: Vec<u32> = (1..case.n).filter(|v| !case.list(0).contains(v)).collect();
+    for count in [0, 1, FAR as usize - 1, FAR as usize, 12] {
+        // SAFETY: nodes of the memory.
+        unsafe {
+            memory.clear(Serial, 0, INITIAL);
+            others[..count].iter().for_each(|&v| memory.remember(Serial, 0, v));
+            memory.clear(Serial, 0, INITIAL);
+        }
+        assert_eq!(arrays.far(0), (vec![], 0), "{count}");
+    }
+}
+
+// Rings.
+
+/// A ring of node 0, and what happens to it.
+struct OneRing {
+    memory: Selective,
+    arrays: Arrays,
+}
+
+impl OneRing {
+    fn new(slots: u32) -> Self {
+        let (kind, shape) = (OfRings(slots), Shape::<u32> { n: 40, k: 0, lists: &0, initial: 0.1 });
+        let mut arrays = kind.arrays(shape);
+        let memory = kind.memory(shape, &mut arrays);
+        // SAFETY: nodes of the memory.
+        (0..shape.n).for_each(|node| unsafe { memory.clear(Serial, node, 0.1) });
+        OneRing { memory, arrays }
+    }
+
+    /// What an ant reads.
+    fn trail(&self, v: u32) -> f32 {
+        // SAFETY: nodes of the memory.
+        unsafe { self.memory.trail(self.memory.enter(Serial, 0, NONE), 0, v).0 }
+    }
+
+    /// The highest trail to `v` that is offered to an ant without open candidate.
+    fn offer(&self, v: u32) -> f32 {
+        let mut words = Array::<u8>::rubbish(Bitmask::bytes(40));
+        let mut highest = 0f32;
+        // SAFETY: a tabu and nodes of the memory.
+        unsafe {
+            let mut tabu = Bitmask::new(words.start(), 40);
+            tabu.reset(Serial);
+            let row = self.memory.enter(Serial, 0, NONE);
+            self.memory.beyond(Serial, row, &tabu, |u, trail| {
+                highest = if u == v { highest.max(trail) } else { highest };
+            });
+        }
+        highest
+    }
+
+    fn slots_of(&self, v: u32) -> Vec<usize> {
+        let ring = self.arrays.ring(0);
+        (0..ring.len()).filter(|&slot| ring[slot] as u32 == v).collect()
+    }
+}
+
+/// Two ants that meet may put one edge into two slots: what the later ones read is what changes then.
+fn changes_are_seen(ring: &OneRing, v: u32, what: &str) {
+    assert_eq!(ring.slots_of(v).len(), 2, "{what}");
+    let (memory, keep) = (ring.memory, |trail| trail);
+    // SAFETY: nodes of the memory.
+    unsafe {
+        memory.update(Serial, 0, v, |_| 0.9);
+        assert_eq!((ring.trail(v), ring.offer(v)), (0.9, 0.9), "updated, {what}");
+        memory.update(Serial, 0, v, |trail| trail + 0.25);
+        assert_eq!((ring.trail(v), ring.offer(v)), (1.15, 1.15), "updated again, {what}");
+        // An ant wears it down on its way forth, then one on its way back.
+        let row = memory.enter(Serial, 0, NONE);
+        let (found, entry) = memory.trail(row, 0, v);
+        memory.put_back(Serial, row, NONE, keep);
+        memory.put(row, entry, v, found - 0.5);
+        assert_eq!(ring.trail(v), found - 0.5, "forth, {what}");
+        let row = memory.enter(Serial, 0, v);
+        memory.put_back(Serial, row, v, |trail| trail + 2.0);
+        assert_eq!((ring.trail(v), ring.offer(v)), (found + 1.5, found + 1.5), "back, {what}");
+        // The end of an iteration.
+        let rule = Rule { global: 0.5, directed: 1, ..RULE };
+        let before = ring.trail(v);
+        acs::deposit_row(Serial, rule, (&0u32, 0), memory, 0, (v, v), 4.0);
+        assert_eq!((ring.trail(v), ring.offer(v)), (0.5 * before + 2.0, 0.5 * before + 2.0), "{what}");
+    }
+    assert_eq!(ring.slots_of(v).len(), 2, "{what}");
+}
+
+const RULE: Rule = Rule {
+    explore: 0,
+    period: 1,
+    initial: 0.1,
+    local: 0.5,
+    global: 0.5,
+    beta: 2.0,
+    scale: 10.0,
+    directed: 0,
+};
+
+#[test]
+fn a_change_after_two_ants_met_is_seen_by_the_next() {
+    for slots in [2, 3, 4, 8, 9, 12, 17, 32] {
+        // However many edges there were before, also so that the ring has begun anew.
+        for before in 0..slots + 2 {
+            let ring = OneRing::new(slots);
+            let (memory, keep) = (ring.memory, |trail| trail);
+            // SAFETY: nodes of the memory.
+            unsafe {
+                (0..before).for_each(|i| memory.update(Serial, 0, 6 + i, keep));
+                let first = memory.enter(Serial, 0, 5);
+                let second = memory.enter(Serial, 0, NONE);
+                let (x, y) = (memory.trail(first, 0, 3), memory.trail(second, 0, 3));
+                memory.put_back(Serial, first, 5, keep);
+                memory.put_back(Serial, second, NONE, keep);
+                memory.put(first, x.1, 3, x.0);
+                memory.put(second, y.1, 3, y.0);
+            }
+            changes_are_seen(&ring, 3, &format!("{slots} slots, {before} edges before"));
+        }
+    }
+}
+
+#[test]
+fn of_two_slots_with_one_edge_all_look_at_the_same() {
+    for slots in [2, 5, 8, 12, 32] {
+        for (a, b) in (0..slots).flat_map(|a| (0..a).map(move |b| (a, b))) {
+            let ring = OneRing::new(slots);
+            // SAFETY: slots of the first ring.
+            unsafe {
+                (0..slots).for_each(|i| ring.memory.update(Serial, 0, 6 + i, |_| 0.3));
+                store_pair(ring.memory.edges.at(a), (3, 0.1f32.to_bits()));
+                store_pair(ring.memory.edges.at(b), (3, 0.2f32.to_bits()));
+            }
+            changes_are_seen(&ring, 3, &format!("slots {a} and {b} of {slots}"));
+        }
+    }
 }
 
 #[test]
