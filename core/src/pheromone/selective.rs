@@ -154,6 +154,8 @@ impl Memory for Selective {
         if back == NONE {
             return;
         }
+        // Every member has read the ring and its tail.
+        team.barrier();
         // SAFETY: the slot is one of the ring.
         team.single(|| unsafe {
             let (slot, trail) = row.back;

@@ -17,6 +17,9 @@ use crate::solver::problem::Problem;
 /// Most warps of a block that walks; the kernels' launch bounds say 640 threads.
 const MOST_WALKING: u32 = 20;
 
+/// Most warps of a block that builds; the kernels' launch bounds say 128 threads.
+const MOST_BUILDING: u32 = 4;
+
 fn memory_name(pheromone: Pheromone) -> &'static str {
     match pheromone {
         Pheromone::Matrix => "matrix",
@@ -82,11 +85,9 @@ impl Plan {
             reserve_shared(&kernel.function, launch.shared)?;
             return Ok(Plan { kernel, storage, memory, launch, in_global: ants as usize });
         }
-        // Several ants a block only where one a block would leave warp slots empty.
+        // A few ants a block: they share what the multiprocessor's cache knows of trails.
         let fit = (device.shared_limit() as usize / memory) as u32;
-        let few = storage == Storage::GlobalU32 || ants / units < 32;
-        let warps = if few { 1 } else { 4.min(fit).max(1) };
-        let warps = std::env::var("AW").ok().and_then(|w| w.parse().ok()).unwrap_or(warps);
+        let warps = if storage == Storage::GlobalU32 { 1 } else { MOST_BUILDING.min(fit).max(1) };
         let mut launch =
             Launch { grid: ants.div_ceil(warps), block: warps * WARP, shared: shared(warps as usize) };
         reserve_shared(&kernel.function, launch.shared)?;
