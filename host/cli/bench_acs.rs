@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
-use antwarp_core::pheromone::{Form as _, Matrix};
 use clap::ValueEnum;
 use serde::Serialize;
 
@@ -20,7 +19,7 @@ use crate::backend::{Backend, Choice, Machine, Phases};
 use crate::instance::Instance;
 use crate::report::gap_percent;
 use crate::report::statistics::{Wilcoxon, rank_sum, signed_rank};
-use crate::solver::acs::{Pheromone, Settings, Update};
+use crate::solver::acs::{AcsSpec, Pheromone, Settings, Update};
 use crate::solver::colony::next_batch;
 use crate::solver::local_search::LocalSearch;
 use crate::solver::problem::Problem;
@@ -67,6 +66,9 @@ pub struct Args {
         conflicts_with = "time"
     )]
     parallel: u32,
+    /// Atomic forms on a GPU: a launch for each choice and for each update, as in the paper, to see what that costs
+    #[arg(long)]
+    each_phase: bool,
     /// Published mean gaps in percent, one a row of the table, - for none: Wilcoxon tests compare ours with them. Needs
     /// six seeds
     #[arg(long, value_name = "LIST", value_delimiter = ',', allow_hyphen_values = true)]
@@ -170,18 +172,6 @@ impl Case<'_> {
     fn ants(&self) -> u32 {
         self.ants.count(self.instance.len())
     }
-
-    /// Bytes of the trails.
-    fn memory_bytes(&self, slots: u32) -> u64 {
-        let n = self.problem.n();
-        let row = match self.form.pheromone {
-            Pheromone::Matrix => 4 * Matrix { n }.stride(),
-            Pheromone::Candidate => 4 * self.problem.k(),
-            // An edge and its trail; the place of the oldest.
-            Pheromone::Selective => 8 * slots + 4,
-        };
-        u64::from(n) * u64::from(row)
-    }
 }
 
 impl Display for Case<'_> {
@@ -281,6 +271,7 @@ struct Sample {
     /// Milliseconds an iteration to build tours and for everything else, if there were iterations after the warm-up and
     /// nothing else ran.
     each: Option<(f64, f64)>,
+    pheromone_bytes: usize,
     layout: String,
 }
 
@@ -307,7 +298,7 @@ struct Row {
     parallel: u32,
     /// Each seed's, in their order.
     costs: String,
-    pheromone_bytes: u64,
+    pheromone_bytes: usize,
     candidates: u32,
     alpha: f32,
     beta: f32,
@@ -357,7 +348,7 @@ impl Row {
             seeds: args.seeds,
             parallel: args.parallel,
             costs: costs.join(" "),
-            pheromone_bytes: case.memory_bytes(colony.slots),
+            pheromone_bytes: samples.first().map_or(0, |sample| sample.pheromone_bytes),
             candidates: colony.candidates,
             alpha: colony.alpha,
             beta: colony.beta,
@@ -545,6 +536,7 @@ impl Runs<'_> {
     fn sample(&self, case: &Case<'_>, seed: u64, backend: &Backend) -> Result<Option<Sample>> {
         let settings = self.args.settings(case.form, case.period, Some(case.ants()), seed);
         let spec = settings.spec(case.problem, backend, &Stop::default());
+        let spec = AcsSpec { each_phase: self.args.each_phase, ..spec };
         let mut colony = backend.acs(case.problem, &spec)?;
         let limit = self.args.limit(case);
         let warm_up = WARM_UP.min(limit / 2);
@@ -577,6 +569,7 @@ impl Runs<'_> {
             cost: table::checked(case.instance, case.problem, &colony.best_tour()?, state.best_cost)?,
             seconds,
             each: each(phases),
+            pheromone_bytes: spec.memory_bytes(case.problem),
             layout: colony.describe(),
         }))
     }

@@ -4,8 +4,10 @@ use std::time::Instant;
 
 use antwarp_core::acs::Rule;
 use antwarp_core::colony::Rules;
+use antwarp_core::construct::row_stride;
 use antwarp_core::local_search::chain::FEWEST;
-use antwarp_core::pheromone::selective::MOST_SLOTS;
+use antwarp_core::pheromone::matrix::FAR;
+use antwarp_core::pheromone::selective::{MOST_SLOTS, stride};
 use serde::{Deserialize, Serialize};
 
 use super::local_search::{LocalSearch, MOST_NEIGHBORS};
@@ -204,6 +206,22 @@ pub struct AcsSpec {
 }
 
 impl AcsSpec {
+    /// The pheromone memory's bytes of trails, and its words beside them.
+    pub fn memory(&self, problem: &Problem) -> (usize, usize) {
+        let (n, listed) = (problem.n() as usize, problem.lists().len());
+        match self.pheromone {
+            Pheromone::Matrix => (4 * (listed + n * row_stride(problem.n()) as usize), n * FAR as usize),
+            Pheromone::Candidate => (4 * listed, 0),
+            Pheromone::Selective => (8 * n * stride(self.slots) as usize, n),
+        }
+    }
+
+    /// The pheromone memory's bytes.
+    pub fn memory_bytes(&self, problem: &Problem) -> usize {
+        let (bytes, words) = self.memory(problem);
+        bytes + 4 * words
+    }
+
     /// The form by name.
     pub fn variant(&self) -> String {
         let search = self.local_search.kernel_name().map_or_else(String::new, |name| format!(" with {name}"));

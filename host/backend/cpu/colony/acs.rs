@@ -15,6 +15,7 @@ use rayon::prelude::*;
 
 use super::super::{Together, allocate};
 use super::{Ants, Iterate, Quad, check_memory};
+use crate::backend::error::bytes;
 use crate::backend::{BackendError, Colony, Enough, Phases};
 use crate::solver::acs::{AcsSpec, Pheromone, Update};
 use crate::solver::problem::Problem;
@@ -44,8 +45,6 @@ trait Store<I>: Sized + Sync {
     /// Its view.
     type View: Memory;
 
-    /// Bytes of it.
-    fn bytes(problem: &Problem, spec: &AcsSpec) -> usize;
     fn new(problem: &Problem, spec: &AcsSpec) -> Result<Self, BackendError>;
     fn view(&mut self, ants: &Ants<I>) -> Self::View;
     /// The updates of `step` of one of many ants.
@@ -75,10 +74,6 @@ struct InRings {
 
 impl<I: NodeId> Store<I> for InMatrix {
     type View = MatrixTrails<I>;
-
-    fn bytes(problem: &Problem, _: &AcsSpec) -> usize {
-        4 * (problem.lists().len() + problem.n() as usize * (row_stride(problem.n()) + FAR) as usize)
-    }
 
     fn new(problem: &Problem, _: &AcsSpec) -> Result<Self, BackendError> {
         let n = problem.n() as usize;
@@ -116,10 +111,6 @@ fn candidate_trails<I: NodeId>(trails: &mut [f32], ants: &Ants<I>) -> CandidateT
 impl<I: NodeId> Store<I> for InCandidates {
     type View = CandidateTrails<I>;
 
-    fn bytes(problem: &Problem, _: &AcsSpec) -> usize {
-        4 * problem.lists().len()
-    }
-
     fn new(problem: &Problem, _: &AcsSpec) -> Result<Self, BackendError> {
         Ok(InCandidates(allocate("the pheromone memory", problem.lists().len())?))
     }
@@ -136,10 +127,6 @@ impl<I: NodeId> Store<I> for InCandidates {
 
 impl<I: NodeId> Store<I> for InRings {
     type View = Selective;
-
-    fn bytes(problem: &Problem, spec: &AcsSpec) -> usize {
-        problem.n() as usize * (8 * stride(spec.slots) as usize + 4)
-    }
 
     fn new(problem: &Problem, spec: &AcsSpec) -> Result<Self, BackendError> {
         let n = problem.n() as usize;
@@ -183,7 +170,7 @@ impl<'p, I: NodeId + Default, P: Store<I>> CpuAcs<'p, I, P> {
     fn new(problem: &'p Problem, spec: &AcsSpec) -> Result<Self, BackendError> {
         let tours = problem.n() as usize * spec.ants as usize;
         let entries = problem.lists().len();
-        check_memory(P::bytes(problem, spec) + 4 * entries + tours * size_of::<I>())?;
+        check_memory(spec.memory_bytes(problem) + 4 * entries + tours * size_of::<I>())?;
         let mut colony = CpuAcs {
             ants: Ants::new(problem, (spec.ants, spec.rules), (spec.local_search, spec.breadth))?,
             spec: *spec,
@@ -341,6 +328,7 @@ impl<I: NodeId + Default, P: Store<I>> Colony for CpuAcs<'_, I, P> {
         } else {
             "one CPU thread an ant"
         };
-        format!("{}, {who}", self.spec.variant())
+        let memory = bytes(self.spec.memory_bytes(self.ants.problem) as u64);
+        format!("{}, pheromone memory {memory}, {who}", self.spec.variant())
     }
 }

@@ -2,10 +2,7 @@
 
 use antwarp_core::acs;
 use antwarp_core::colony::ColonyState;
-use antwarp_core::construct::row_stride;
 use antwarp_core::kernels::AcsArgs;
-use antwarp_core::pheromone::matrix::FAR;
-use antwarp_core::pheromone::selective::stride;
 
 use super::super::{Buffer, ConstructAcs, DepositAcs, Device, Launch, PrepareAcs};
 use super::{Ants, Iterate, Storage, WARP, driver, reserve_shared};
@@ -99,10 +96,11 @@ impl Plan {
         Ok(Plan { kernel, storage, memory, launch, in_global: (launch.grid * warps) as usize })
     }
 
-    fn describe(&self, spec: &AcsSpec) -> String {
+    fn describe(&self, spec: &AcsSpec, problem: &Problem) -> String {
         format!(
-            "{}, a warp an ant, {} blocks of {} warps, {} registers a thread, {} shared memory a block, ids and tabu {}",
+            "{}, pheromone memory {}, a warp an ant, {} blocks of {} warps, {} registers a thread, {} shared memory a block, ids and tabu {}",
             spec.variant(),
+            bytes(spec.memory_bytes(problem) as u64),
             self.launch.grid,
             self.launch.block / WARP,
             self.kernel.function.num_regs().unwrap_or(0),
@@ -148,14 +146,7 @@ impl<'p> CudaAcs<'p> {
         let deposit = DepositAcs { name, function };
         let (name, function) = load(format!("warp_prepare_acs_{memory}_{id}"))?;
         let prepare = PrepareAcs { name, function };
-        let n = problem.n() as usize;
-        let (trails, tails) = match spec.pheromone {
-            Pheromone::Matrix => {
-                (4 * (problem.lists().len() + n * row_stride(problem.n()) as usize), n * FAR as usize)
-            }
-            Pheromone::Candidate => (4 * problem.lists().len(), 0),
-            Pheromone::Selective => (8 * n * stride(spec.slots) as usize, n),
-        };
+        let (trails, tails) = spec.memory(problem);
         let in_global = if plan.storage == Storage::GlobalU32 { plan.in_global } else { 0 };
         let s = device.stream();
         let mut colony = CudaAcs {
@@ -303,6 +294,6 @@ impl Colony for CudaAcs<'_> {
     }
 
     fn describe(&self) -> String {
-        self.plan.describe(&self.spec)
+        self.plan.describe(&self.spec, self.ants.problem)
     }
 }
