@@ -63,8 +63,8 @@ pub struct AcsArgs {
     pub first: u32,
     /// Step by step: the phase behind the last.
     pub end: u32,
-    /// Nothing; keeps the size a multiple of 8.
-    pub padding: u32,
+    /// Not 0: ants see each other's updates at once.
+    pub fresh: u32,
 }
 
 /// Scalars of the cost kernels.

@@ -1,10 +1,26 @@
 //! Loads and stores of memory that many teams change at the same time: relaxed atomic ones, so that a race is a value
 //! from before or after and never undefined.
 //!
-//! On a GPU a load may take the value from the multiprocessor's own cache ([`load`], [`load_pair`]): other blocks' stores
-//! are seen after a barrier of the grid or in the next launch, or earlier by chance. That is a quarter of the latency.
+//! On a GPU a load that is not `fresh` may take the value from the multiprocessor's own cache: other blocks' stores are
+//! seen after a barrier of the grid or in the next launch, or earlier by chance.
 
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+
+/// A load of the value behind a global address, at the scope of the device if `fresh`, else of the block.
+#[cfg(target_arch = "nvptx64")]
+macro_rules! scoped_load {
+    ($fresh:expr, $place:expr, $type:literal, $values:literal, $place_operand:literal, $fresh_operand:literal, $($value:ident: $class:ident),*) => {
+        core::arch::asm!(
+            concat!("{{ .reg .b64 %at; .reg .pred %fresh; setp.ne.u32 %fresh, ", $fresh_operand, ", 0;"),
+            concat!("cvta.to.global.u64 %at, ", $place_operand, ";"),
+            concat!("@%fresh ld.relaxed.gpu.global", $type, " ", $values, ", [%at];"),
+            concat!("@!%fresh ld.relaxed.cta.global", $type, " ", $values, ", [%at]; }}"),
+            $(out($class) $value,)*
+            in(reg64) $place, in(reg32) $fresh as u32,
+            options(nostack, readonly, preserves_flags)
+        )
+    };
+}
 
 /// The value at `place`.
 ///
@@ -12,23 +28,21 @@ use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 /// `place` is aligned and valid for reads, and everyone who writes there meanwhile does so by this module. On a GPU it is
 /// in global memory.
 #[inline(always)]
-pub unsafe fn load(place: *mut u32) -> u32 {
+pub unsafe fn load(place: *mut u32, fresh: bool) -> u32 {
     #[cfg(target_arch = "nvptx64")]
     {
         let value: u32;
         // SAFETY: the caller's promise. The PTX memory model gives a load that races with stores of the same size one of
         // the values stored; the scope of the block leaves the choice to its cache.
-        unsafe {
-            core::arch::asm!(
-                "{{ .reg .b64 %at; cvta.to.global.u64 %at, {1}; ld.relaxed.cta.global.b32 {0}, [%at]; }}",
-                out(reg32) value, in(reg64) place, options(nostack, readonly, preserves_flags)
-            );
-        }
+        unsafe { scoped_load!(fresh, place, ".b32", "{0}", "{1}", "{2}", value: reg32) };
         value
     }
     #[cfg(not(target_arch = "nvptx64"))]
-    // SAFETY: the caller's promise.
-    unsafe { AtomicU32::from_ptr(place) }.load(Relaxed)
+    {
+        let _ = fresh;
+        // SAFETY: the caller's promise.
+        unsafe { AtomicU32::from_ptr(place) }.load(Relaxed)
+    }
 }
 
 /// Replaces the value at `place`.
@@ -46,9 +60,9 @@ pub unsafe fn store(place: *mut u32, value: u32) {
 /// # Safety
 /// As [`load`].
 #[inline(always)]
-pub unsafe fn load_f32(place: *mut f32) -> f32 {
+pub unsafe fn load_f32(place: *mut f32, fresh: bool) -> f32 {
     // SAFETY: the caller's promise; both have the same size and alignment.
-    f32::from_bits(unsafe { load(place.cast()) })
+    f32::from_bits(unsafe { load(place.cast(), fresh) })
 }
 
 /// Replaces the number at `place`.
@@ -84,21 +98,17 @@ pub unsafe fn update_f32(place: *mut f32, seen: f32, revise: impl Fn(f32) -> f32
 /// # Safety
 /// As [`load`].
 #[inline(always)]
-pub unsafe fn load_pair(place: *mut u64) -> (u32, u32) {
+pub unsafe fn load_pair(place: *mut u64, fresh: bool) -> (u32, u32) {
     #[cfg(target_arch = "nvptx64")]
     {
         let both: u64;
         // SAFETY: as in `load`.
-        unsafe {
-            core::arch::asm!(
-                "{{ .reg .b64 %at; cvta.to.global.u64 %at, {1}; ld.relaxed.cta.global.b64 {0}, [%at]; }}",
-                out(reg64) both, in(reg64) place, options(nostack, readonly, preserves_flags)
-            );
-        }
+        unsafe { scoped_load!(fresh, place, ".b64", "{0}", "{1}", "{2}", both: reg64) };
         (both as u32, (both >> 32) as u32)
     }
     #[cfg(not(target_arch = "nvptx64"))]
     {
+        let _ = fresh;
         // SAFETY: the caller's promise.
         let both = unsafe { AtomicU64::from_ptr(place) }.load(Relaxed);
         (both as u32, (both >> 32) as u32)
@@ -110,23 +120,18 @@ pub unsafe fn load_pair(place: *mut u64) -> (u32, u32) {
 /// # Safety
 /// As [`load`], for 16 bytes at a 16-byte boundary.
 #[inline(always)]
-pub unsafe fn load_two_pairs(place: *mut u64) -> [(u32, u32); 2] {
+pub unsafe fn load_two_pairs(place: *mut u64, fresh: bool) -> [(u32, u32); 2] {
     #[cfg(target_arch = "nvptx64")]
     {
         let (a, b): (u64, u64);
         // SAFETY: as in `load`; the halves of a vector are accesses of their own.
-        unsafe {
-            core::arch::asm!(
-                "{{ .reg .b64 %at; cvta.to.global.u64 %at, {2}; ld.relaxed.cta.global.v2.b64 {{{0}, {1}}}, [%at]; }}",
-                out(reg64) a, out(reg64) b, in(reg64) place, options(nostack, readonly, preserves_flags)
-            );
-        }
+        unsafe { scoped_load!(fresh, place, ".v2.b64", "{{{0}, {1}}}", "{2}", "{3}", a: reg64, b: reg64) };
         [(a as u32, (a >> 32) as u32), (b as u32, (b >> 32) as u32)]
     }
     #[cfg(not(target_arch = "nvptx64"))]
     // SAFETY: the caller's promise.
     unsafe {
-        [load_pair(place), load_pair(place.add(1))]
+        [load_pair(place, fresh), load_pair(place.add(1), fresh)]
     }
 }
 

@@ -47,7 +47,11 @@ impl<I: NodeId> View for CandidateTrails<I> {
     unsafe fn new(args: AcsArgs, lists: In<u8>, trails: InOut<u8>, _: InOut<u32>) -> Self {
         let form = Candidate { lists: lists.as_ptr().cast(), k: args.k };
         // SAFETY: the caller's promise.
-        CandidateTrails { form, trails: unsafe { Slots::new(trails.as_ptr().cast()) } }
+        CandidateTrails {
+            form,
+            trails: unsafe { Slots::new(trails.as_ptr().cast()) },
+            fresh: args.fresh != 0,
+        }
     }
 }
 
@@ -76,6 +80,7 @@ impl View for Selective {
                 tails: Slots::new(tails.as_ptr()),
                 slots: args.slots,
                 lowest: args.rule.initial,
+                fresh: args.fresh != 0,
             }
         }
     }
@@ -234,9 +239,9 @@ macro_rules! entry {
 }
 
 macro_rules! build_entries {
-    ($($name:ident: $view:ty, $id:ty, $place:ident, $blocks:literal;)*) => { $(
+    ($($name:ident: $view:ty, $id:ty, $place:ident;)*) => { $(
         entry!($name: $view, $id, |args, world, memory, _arrivals, tours| build(args, world, $place(args, memory), tours));
-        declare!($name: ConstructAcs, 128, $blocks);
+        declare!($name: ConstructAcs, 256, 2);
     )* };
 }
 
@@ -250,15 +255,15 @@ macro_rules! walk_entries {
 }
 
 build_entries! {
-    warp_build_acs_matrix_shared_u16: MatrixTrails<u16>, u16, warp_in_shared, 8;
-    warp_build_acs_matrix_shared_u32: MatrixTrails<u32>, u32, warp_in_shared, 8;
-    warp_build_acs_matrix_global_u32: MatrixTrails<u32>, u32, warp_in_global, 8;
-    warp_build_acs_candidate_shared_u16: CandidateTrails<u16>, u16, warp_in_shared, 8;
-    warp_build_acs_candidate_shared_u32: CandidateTrails<u32>, u32, warp_in_shared, 8;
-    warp_build_acs_candidate_global_u32: CandidateTrails<u32>, u32, warp_in_global, 8;
-    warp_build_acs_selective_shared_u16: Selective, u16, warp_in_shared, 5;
-    warp_build_acs_selective_shared_u32: Selective, u32, warp_in_shared, 5;
-    warp_build_acs_selective_global_u32: Selective, u32, warp_in_global, 5;
+    warp_build_acs_matrix_shared_u16: MatrixTrails<u16>, u16, warp_in_shared;
+    warp_build_acs_matrix_shared_u32: MatrixTrails<u32>, u32, warp_in_shared;
+    warp_build_acs_matrix_global_u32: MatrixTrails<u32>, u32, warp_in_global;
+    warp_build_acs_candidate_shared_u16: CandidateTrails<u16>, u16, warp_in_shared;
+    warp_build_acs_candidate_shared_u32: CandidateTrails<u32>, u32, warp_in_shared;
+    warp_build_acs_candidate_global_u32: CandidateTrails<u32>, u32, warp_in_global;
+    warp_build_acs_selective_shared_u16: Selective, u16, warp_in_shared;
+    warp_build_acs_selective_shared_u32: Selective, u32, warp_in_shared;
+    warp_build_acs_selective_global_u32: Selective, u32, warp_in_global;
 }
 
 walk_entries! {

@@ -99,6 +99,8 @@ impl Default for Settings {
     }
 }
 
+/// Local updates that leave of a trail nearly nothing, times the share that each replaces: e^-8 of it is left.
+const WORN: f64 = 8.0;
 /// Numbers of candidates of all nodes together have 32 bits.
 const MOST_CANDIDATES: u64 = 1 << 32;
 /// Steps in which an ant explores, if q0 is not given (section 4.1).
@@ -206,6 +208,13 @@ pub struct AcsSpec {
 }
 
 impl AcsSpec {
+    /// Whether ants on a GPU see each other's updates at once. If all ants of an iteration would wear down the trail of
+    /// an edge that they all take to nearly nothing, it is better that they do not: a multiprocessor's ants then see,
+    /// mostly, their own updates only, until the iteration ends.
+    pub fn is_fresh(&self) -> bool {
+        f64::from(self.ants) * f64::from(self.rule.local) <= WORN * f64::from(self.rule.period.max(1))
+    }
+
     /// The pheromone memory's bytes of trails, and its words beside them.
     pub fn memory(&self, problem: &Problem) -> (usize, usize) {
         let (n, listed) = (problem.n() as usize, problem.lists().len());

@@ -59,6 +59,8 @@ pub struct CandidateTrails<I> {
     pub form: Candidate<I>,
     /// n x k trails, fewer than 2^32.
     pub trails: Slots<f32>,
+    /// Whether ants on a GPU see each other's updates at once ([`crate::relaxed`]).
+    pub fresh: bool,
 }
 
 impl<I: NodeId> CandidateTrails<I> {
@@ -118,7 +120,7 @@ impl<I: NodeId> Memory for CandidateTrails<I> {
     #[inline(always)]
     unsafe fn trail(self, row: u32, i: u32, _v: u32) -> (f32, u32) {
         // SAFETY: the caller's promise.
-        (unsafe { load_f32(self.trails.at(row + i)) }, row + i)
+        (unsafe { load_f32(self.trails.at(row + i), self.fresh) }, row + i)
     }
 
     #[inline(always)]
@@ -144,7 +146,7 @@ impl<I: NodeId> Memory for CandidateTrails<I> {
         unsafe {
             self.form.find(team, node, v, |entry| {
                 let place = self.trails.at(0).add(entry);
-                store_f32(place, revise(load_f32(place)));
+                store_f32(place, revise(load_f32(place, true)));
             });
         }
     }

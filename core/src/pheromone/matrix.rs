@@ -105,7 +105,7 @@ impl<I: NodeId> Memory for MatrixTrails<I> {
     unsafe fn put_beyond<T: Team>(self, team: T, node: u32, v: u32, both: bool, revise: impl Fn(f32) -> f32) {
         // SAFETY: the caller's promise.
         team.single(|| unsafe {
-            let trail = revise(load_f32(self.place(node, v)));
+            let trail = revise(load_f32(self.place(node, v), true));
             store_f32(self.place(node, v), trail);
             if both {
                 self.mirror(node, v, trail);
@@ -135,7 +135,7 @@ impl<I: NodeId> Memory for MatrixTrails<I> {
             team.for_each(if few { count } else { tabu.length() }, |i| {
                 let v = if few { far.get(1 + i) } else { tabu.candidate(i).unwrap_or(NONE) };
                 if v != NONE && !tabu.is_visited(v) {
-                    offer(v, load_f32(self.place(row.node, v)))
+                    offer(v, load_f32(self.place(row.node, v), true))
                 }
             });
             !few
@@ -149,7 +149,7 @@ impl<I: NodeId> Memory for MatrixTrails<I> {
             self.near.update(team, node, v, &revise);
             team.single(|| {
                 let place = self.place(node, v);
-                store_f32(place, revise(load_f32(place)));
+                store_f32(place, revise(load_f32(place, true)));
             });
         }
     }

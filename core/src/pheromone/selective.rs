@@ -30,6 +30,8 @@ pub struct Selective {
     pub slots: u32,
     /// The trail of all other edges.
     pub lowest: f32,
+    /// Whether ants on a GPU see each other's updates at once ([`crate::relaxed`]).
+    pub fresh: bool,
 }
 
 /// No slot.
@@ -46,13 +48,13 @@ impl Chunk {
     /// # Safety
     /// `start` is the first of a ring's edges, or the first behind another chunk.
     #[inline(always)]
-    unsafe fn load(start: *mut u64) -> Self {
+    unsafe fn load(start: *mut u64, fresh: bool) -> Self {
         // SAFETY: the caller's promise.
         unsafe {
-            let [a, b] = load_two_pairs(start);
-            let [c, d] = load_two_pairs(start.add(2));
-            let [e, f] = load_two_pairs(start.add(4));
-            let [g, h] = load_two_pairs(start.add(6));
+            let [a, b] = load_two_pairs(start, fresh);
+            let [c, d] = load_two_pairs(start.add(2), fresh);
+            let [e, f] = load_two_pairs(start.add(4), fresh);
+            let [g, h] = load_two_pairs(start.add(6), fresh);
             Chunk([a, b, c, d, e, f, g, h])
         }
     }
@@ -111,7 +113,7 @@ impl Selective {
         let mut first = CHUNK;
         while first < self.slots {
             // SAFETY: a chunk of the ring.
-            let chunk = unsafe { Chunk::load(ring.add(first as usize)) };
+            let chunk = unsafe { Chunk::load(ring.add(first as usize), self.fresh) };
             found = chunk.find(v, first, found);
             first += CHUNK;
         }
@@ -129,7 +131,7 @@ impl Memory for Selective {
         // SAFETY: the caller's promise.
         unsafe {
             let (ring, tail_place) = (self.ring(node), self.tails.at(node));
-            let (chunk, tail) = (Chunk::load(ring), load(tail_place));
+            let (chunk, tail) = (Chunk::load(ring, self.fresh), load(tail_place, self.fresh));
             let mut row = Row { ring, chunk, tail_place, tail, back: (NOWHERE, 0), lost: NOWHERE };
             if back != NONE {
                 row.back = self.look(ring, chunk, back);
@@ -204,7 +206,7 @@ impl Memory for Selective {
     ) -> bool {
         team.for_each(self.slots, |slot| {
             // SAFETY: the ring's edges.
-            let (v, trail) = unsafe { load_pair(row.ring.add(slot as usize)) };
+            let (v, trail) = unsafe { load_pair(row.ring.add(slot as usize), self.fresh) };
             if v != NONE && !tabu.is_visited(v) {
                 offer(v, f32::from_bits(trail))
             }
@@ -217,9 +219,9 @@ impl Memory for Selective {
         // SAFETY: the caller's promise.
         team.single(|| unsafe {
             let (ring, tail_place) = (self.ring(node), self.tails.at(node));
-            let (mut slot, trail) = self.look(ring, Chunk::load(ring), v);
+            let (mut slot, trail) = self.look(ring, Chunk::load(ring, self.fresh), v);
             if slot == NOWHERE {
-                slot = self.after(load(tail_place));
+                slot = self.after(load(tail_place, self.fresh));
                 store(tail_place, slot);
             }
             store_pair(ring.add(slot as usize), (v, revise(f32::from_bits(trail)).to_bits()));

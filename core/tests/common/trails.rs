@@ -297,7 +297,11 @@ impl Kind for OfCandidates {
         Arrays::new((shape.n * shape.k, 0, 0), (0, 0, 0))
     }
     fn memory<I: NodeId>(self, shape: Shape<I>, arrays: &mut Arrays) -> CandidateTrails<I> {
-        CandidateTrails { form: Candidate { lists: shape.lists, k: shape.k }, trails: arrays.near.slots() }
+        CandidateTrails {
+            form: Candidate { lists: shape.lists, k: shape.k },
+            trails: arrays.near.slots(),
+            fresh: true,
+        }
     }
     fn model<I: NodeId>(self, shape: Shape<I>) -> Box<dyn Model> {
         Box::new(Edges::new(shape, Some((0..shape.n).map(|node| shape.list(node)).collect())))
@@ -313,11 +317,11 @@ impl Kind for OfRings {
     }
     fn memory<I: NodeId>(self, shape: Shape<I>, arrays: &mut Arrays) -> Selective {
         let (edges, tails) = (arrays.edges.slots(), arrays.tails.slots());
-        Selective { edges, tails, slots: self.0, lowest: shape.initial }
+        Selective { edges, tails, slots: self.0, lowest: shape.initial, fresh: true }
     }
     fn model<I: NodeId>(self, shape: Shape<I>) -> Box<dyn Model> {
         let empty = (vec![None; self.0 as usize], self.0 as usize - 1);
-        Box::new(Rings { rings: vec![empty; shape.n as usize], lowest: shape.initial })
+        Box::new(Rings { rings: vec![empty; shape.n as usize], lowest: shape.initial, fresh: true })
     }
     unsafe fn update_edge<T: Team, I: NodeId>(
         team: T,

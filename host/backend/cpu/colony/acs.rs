@@ -105,7 +105,7 @@ impl<I: NodeId> Store<I> for InMatrix {
 fn candidate_trails<I: NodeId>(trails: &mut [f32], ants: &Ants<I>) -> CandidateTrails<I> {
     let form = Candidate { lists: ants.lists.as_ptr(), k: ants.problem.k() };
     // SAFETY: n rows.
-    CandidateTrails { form, trails: unsafe { Slots::new(trails.as_mut_ptr()) } }
+    CandidateTrails { form, trails: unsafe { Slots::new(trails.as_mut_ptr()) }, fresh: true }
 }
 
 impl<I: NodeId> Store<I> for InCandidates {
@@ -146,6 +146,7 @@ impl<I: NodeId> Store<I> for InRings {
                 tails: Slots::new(self.tails.as_mut_ptr()),
                 slots: self.slots,
                 lowest: self.lowest,
+                fresh: true,
             }
         }
     }

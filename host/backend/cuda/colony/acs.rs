@@ -14,8 +14,8 @@ use crate::solver::problem::Problem;
 /// Most warps of a block that walks; the kernels' launch bounds say 640 threads.
 const MOST_WALKING: u32 = 20;
 
-/// Most warps of a block that builds; the kernels' launch bounds say 128 threads.
-const MOST_BUILDING: u32 = 4;
+/// Most warps of a block that builds; the kernels' launch bounds say 256 threads.
+const MOST_BUILDING: u32 = 8;
 
 fn memory_name(pheromone: Pheromone) -> &'static str {
     match pheromone {
@@ -84,7 +84,12 @@ impl Plan {
         }
         // A few ants a block: they share what the multiprocessor's cache knows of trails.
         let fit = (device.shared_limit() as usize / memory) as u32;
-        let warps = if storage == Storage::GlobalU32 { 1 } else { MOST_BUILDING.min(fit).max(1) };
+        let warps = match storage {
+            Storage::GlobalU32 => 1,
+            // Blocks of half the size share out many ants more evenly.
+            _ if ants > MOST_BUILDING * units => (MOST_BUILDING / 2).min(fit).max(1),
+            _ => MOST_BUILDING.min(fit).max(1),
+        };
         let mut launch =
             Launch { grid: ants.div_ceil(warps), block: warps * WARP, shared: shared(warps as usize) };
         reserve_shared(&kernel.function, launch.shared)?;
@@ -180,7 +185,7 @@ impl<'p> CudaAcs<'p> {
             first: 0,
             // Every step but the first node's has two phases.
             end: 2 * (problem.n() - 1),
-            padding: 0,
+            fresh: self.spec.is_fresh().into(),
         }
     }
 
