@@ -44,7 +44,8 @@ impl Rule {
     /// [`Rule::patience`] for a probability q0 of taking the best edge: steps that explore with probability 1 - q0, each
     /// by itself, have gaps of at least g with probability q0^g between them.
     pub fn patience(q0: f64) -> f32 {
-        (1.0 / -libm::log2(q0)) as f32
+        // The logarithm of 1 is a 0 of either sign.
+        (1.0 / libm::fabs(libm::log2(q0))) as f32
     }
 
     /// Steps from one that explores, which `draws` is of, to the next, or from step 0.
@@ -305,7 +306,7 @@ pub unsafe fn build<T: Team, I: NodeId, M: Memory, D: Distance>(
         }
         let revise = |trail: f32| rule.local_update(trail);
         if back != NONE {
-            world.memory.update(team, node, back, revise);
+            world.memory.update_back(team, node, back, revise);
             team.barrier();
         }
         if rule.is_due(n) {

@@ -6,17 +6,23 @@
 
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
-/// A load of the value behind a global address, at the scope of the device if `fresh`, else of the block.
+/// A load of what is behind a global address, at the scope of the device if `fresh`, else of the block. `fresh` should be
+/// a constant: two loads in turn into one register would wait for each other.
 #[cfg(target_arch = "nvptx64")]
 macro_rules! scoped_load {
-    ($fresh:expr, $place:expr, $type:literal, $values:literal, $place_operand:literal, $fresh_operand:literal, $($value:ident: $class:ident),*) => {
+    ($fresh:ident, $place:ident, $type:literal, $values:literal, $at:literal, $($value:ident: $class:ident),*) => {
+        if $fresh {
+            scoped_load!(".gpu", $place, $type, $values, $at, $($value: $class),*)
+        } else {
+            scoped_load!(".cta", $place, $type, $values, $at, $($value: $class),*)
+        }
+    };
+    ($scope:literal, $place:ident, $type:literal, $values:literal, $at:literal, $($value:ident: $class:ident),*) => {
         core::arch::asm!(
-            concat!("{{ .reg .b64 %at; .reg .pred %fresh; setp.ne.u32 %fresh, ", $fresh_operand, ", 0;"),
-            concat!("cvta.to.global.u64 %at, ", $place_operand, ";"),
-            concat!("@%fresh ld.relaxed.gpu.global", $type, " ", $values, ", [%at];"),
-            concat!("@!%fresh ld.relaxed.cta.global", $type, " ", $values, ", [%at]; }}"),
+            concat!("{{ .reg .b64 %at; cvta.to.global.u64 %at, ", $at, ";"),
+            concat!("ld.relaxed", $scope, ".global", $type, " ", $values, ", [%at]; }}"),
             $(out($class) $value,)*
-            in(reg64) $place, in(reg32) $fresh as u32,
+            in(reg64) $place,
             options(nostack, readonly, preserves_flags)
         )
     };
@@ -34,7 +40,7 @@ pub unsafe fn load(place: *mut u32, fresh: bool) -> u32 {
         let value: u32;
         // SAFETY: the caller's promise. The PTX memory model gives a load that races with stores of the same size one of
         // the values stored; the scope of the block leaves the choice to its cache.
-        unsafe { scoped_load!(fresh, place, ".b32", "{0}", "{1}", "{2}", value: reg32) };
+        unsafe { scoped_load!(fresh, place, ".b32", "{0}", "{1}", value: reg32) };
         value
     }
     #[cfg(not(target_arch = "nvptx64"))]
@@ -103,7 +109,7 @@ pub unsafe fn load_pair(place: *mut u64, fresh: bool) -> (u32, u32) {
     {
         let both: u64;
         // SAFETY: as in `load`.
-        unsafe { scoped_load!(fresh, place, ".b64", "{0}", "{1}", "{2}", both: reg64) };
+        unsafe { scoped_load!(fresh, place, ".b64", "{0}", "{1}", both: reg64) };
         (both as u32, (both >> 32) as u32)
     }
     #[cfg(not(target_arch = "nvptx64"))]
@@ -125,7 +131,7 @@ pub unsafe fn load_two_pairs(place: *mut u64, fresh: bool) -> [(u32, u32); 2] {
     {
         let (a, b): (u64, u64);
         // SAFETY: as in `load`; the halves of a vector are accesses of their own.
-        unsafe { scoped_load!(fresh, place, ".v2.b64", "{{{0}, {1}}}", "{2}", "{3}", a: reg64, b: reg64) };
+        unsafe { scoped_load!(fresh, place, ".v2.b64", "{{{0}, {1}}}", "{2}", a: reg64, b: reg64) };
         [(a as u32, (a >> 32) as u32), (b as u32, (b >> 32) as u32)]
     }
     #[cfg(not(target_arch = "nvptx64"))]

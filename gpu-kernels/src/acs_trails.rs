@@ -58,7 +58,7 @@ macro_rules! entries {
         ) {
             // SAFETY: the caller's promise.
             unsafe {
-                let memory = <$view>::new(args, lists, trails, tails);
+                let memory = <$view>::new(args, true, lists, trails, tails);
                 prepare::<_, $id>(args, lists, (points, matrix), heuristic, memory)
             }
         }
@@ -72,7 +72,7 @@ macro_rules! entries {
         ) {
             // SAFETY: the caller's promise.
             unsafe {
-                let memory = <$view>::new(args, lists, trails, tails);
+                let memory = <$view>::new(args, true, lists, trails, tails);
                 deposit::<_, $id>(args, (state, lists), (successor, predecessor), memory)
             }
         }

@@ -37,31 +37,29 @@ struct Tables {
 
 /// The pheromone memory behind the parameters.
 pub trait View: Memory {
+    /// `fresh` is a constant, so that loads are of one kind each.
+    ///
     /// # Safety
     /// The arrays have the sizes that `args` tell.
-    unsafe fn new(args: AcsArgs, lists: In<u8>, trails: InOut<u8>, tails: InOut<u32>) -> Self;
+    unsafe fn new(args: AcsArgs, fresh: bool, lists: In<u8>, trails: InOut<u8>, tails: InOut<u32>) -> Self;
 }
 
 impl<I: NodeId> View for CandidateTrails<I> {
     #[inline(always)]
-    unsafe fn new(args: AcsArgs, lists: In<u8>, trails: InOut<u8>, _: InOut<u32>) -> Self {
+    unsafe fn new(args: AcsArgs, fresh: bool, lists: In<u8>, trails: InOut<u8>, _: InOut<u32>) -> Self {
         let form = Candidate { lists: lists.as_ptr().cast(), k: args.k };
         // SAFETY: the caller's promise.
-        CandidateTrails {
-            form,
-            trails: unsafe { Slots::new(trails.as_ptr().cast()) },
-            fresh: args.fresh != 0,
-        }
+        CandidateTrails { form, trails: unsafe { Slots::new(trails.as_ptr().cast()) }, fresh }
     }
 }
 
 impl<I: NodeId> View for MatrixTrails<I> {
     #[inline(always)]
-    unsafe fn new(args: AcsArgs, lists: In<u8>, trails: InOut<u8>, tails: InOut<u32>) -> Self {
+    unsafe fn new(args: AcsArgs, fresh: bool, lists: In<u8>, trails: InOut<u8>, tails: InOut<u32>) -> Self {
         // SAFETY: the caller's promise; the matrix lies behind the candidates' trails.
         unsafe {
             MatrixTrails {
-                near: CandidateTrails::new(args, lists, trails, tails),
+                near: CandidateTrails::new(args, fresh, lists, trails, tails),
                 all: Slots::new(trails.as_ptr().cast::<f32>().add(args.n as usize * args.k as usize)),
                 n: args.n,
                 far: Slots::new(tails.as_ptr()),
@@ -72,7 +70,7 @@ impl<I: NodeId> View for MatrixTrails<I> {
 
 impl View for Selective {
     #[inline(always)]
-    unsafe fn new(args: AcsArgs, _: In<u8>, trails: InOut<u8>, tails: InOut<u32>) -> Self {
+    unsafe fn new(args: AcsArgs, fresh: bool, _: In<u8>, trails: InOut<u8>, tails: InOut<u32>) -> Self {
         // SAFETY: the caller's promise.
         unsafe {
             Selective {
@@ -80,7 +78,7 @@ impl View for Selective {
                 tails: Slots::new(tails.as_ptr()),
                 slots: args.slots,
                 lowest: args.rule.initial,
-                fresh: args.fresh != 0,
+                fresh,
             }
         }
     }
@@ -206,7 +204,7 @@ fn ant_in_global(args: AcsArgs, memory: InOut<u8>) -> impl Fn(u32, u32) -> *mut 
 }
 
 macro_rules! entry {
-    ($name:ident: $view:ty, $id:ty, |$args:ident, $world:ident, $memory:ident, $arrivals:ident, $tours:ident| $run:expr) => {
+    ($name:ident: |$args:ident, $tables:ident, $trails:ident, $tails:ident, $memory:ident, $arrivals:ident, $tours:ident| $run:expr) => {
         /// See the module. # Safety: the launcher in `antwarp` gives arrays of the sizes that `args` tell.
         #[unsafe(no_mangle)]
         pub unsafe extern "ptx-kernel" fn $name(
@@ -219,8 +217,8 @@ macro_rules! entry {
             predecessor: In<u32>,
             points: In<[f64; 3]>,
             matrix: In<i32>,
-            trails: InOut<u8>,
-            tails: InOut<u32>,
+            $trails: InOut<u8>,
+            $tails: InOut<u32>,
             $memory: InOut<u8>,
             $arrivals: InOut<u64>,
             $tours: InOut<u8>,
@@ -230,8 +228,7 @@ macro_rules! entry {
                 if (*state.as_ptr()).done != 0 {
                     return;
                 }
-                let tables = Tables { lists, heuristic, reserves, successor, predecessor, points, matrix };
-                let $world = world::<$view, $id>($args, tables, View::new($args, lists, trails, tails));
+                let $tables = Tables { lists, heuristic, reserves, successor, predecessor, points, matrix };
                 $run
             }
         }
@@ -239,31 +236,42 @@ macro_rules! entry {
 }
 
 macro_rules! build_entries {
-    ($($name:ident: $view:ty, $id:ty, $place:ident;)*) => { $(
-        entry!($name: $view, $id, |args, world, memory, _arrivals, tours| build(args, world, $place(args, memory), tours));
-        declare!($name: ConstructAcs, 256, 2);
+    ($($name:ident: $view:ty, $id:ty, $place:ident, $threads:literal, $blocks:literal;)*) => { $(
+        entry!($name: |args, tables, trails, tails, memory, _arrivals, tours| {
+            let place = $place(args, memory);
+            if args.fresh != 0 {
+                let view = <$view>::new(args, true, tables.lists, trails, tails);
+                build(args, world::<$view, $id>(args, tables, view), place, tours)
+            } else {
+                let view = <$view>::new(args, false, tables.lists, trails, tails);
+                build(args, world::<$view, $id>(args, tables, view), place, tours)
+            }
+        });
+        declare!($name: ConstructAcs, $threads, $blocks);
     )* };
 }
 
 macro_rules! walk_entries {
     ($($name:ident: $view:ty, $id:ty, $place:ident;)*) => { $(
-        entry!($name: $view, $id, |args, world, memory, arrivals, tours| {
-            walk(args, world, $place(args, memory), arrivals, tours)
+        entry!($name: |args, tables, trails, tails, memory, arrivals, tours| {
+            // A barrier stands between what ants write and what they read.
+            let view = <$view>::new(args, false, tables.lists, trails, tails);
+            walk(args, world::<$view, $id>(args, tables, view), $place(args, memory), arrivals, tours)
         });
         declare!($name: ConstructAcs, 640, 1);
     )* };
 }
 
 build_entries! {
-    warp_build_acs_matrix_shared_u16: MatrixTrails<u16>, u16, warp_in_shared;
-    warp_build_acs_matrix_shared_u32: MatrixTrails<u32>, u32, warp_in_shared;
-    warp_build_acs_matrix_global_u32: MatrixTrails<u32>, u32, warp_in_global;
-    warp_build_acs_candidate_shared_u16: CandidateTrails<u16>, u16, warp_in_shared;
-    warp_build_acs_candidate_shared_u32: CandidateTrails<u32>, u32, warp_in_shared;
-    warp_build_acs_candidate_global_u32: CandidateTrails<u32>, u32, warp_in_global;
-    warp_build_acs_selective_shared_u16: Selective, u16, warp_in_shared;
-    warp_build_acs_selective_shared_u32: Selective, u32, warp_in_shared;
-    warp_build_acs_selective_global_u32: Selective, u32, warp_in_global;
+    warp_build_acs_matrix_shared_u16: MatrixTrails<u16>, u16, warp_in_shared, 256, 2;
+    warp_build_acs_matrix_shared_u32: MatrixTrails<u32>, u32, warp_in_shared, 256, 2;
+    warp_build_acs_matrix_global_u32: MatrixTrails<u32>, u32, warp_in_global, 256, 2;
+    warp_build_acs_candidate_shared_u16: CandidateTrails<u16>, u16, warp_in_shared, 256, 2;
+    warp_build_acs_candidate_shared_u32: CandidateTrails<u32>, u32, warp_in_shared, 256, 2;
+    warp_build_acs_candidate_global_u32: CandidateTrails<u32>, u32, warp_in_global, 256, 2;
+    warp_build_acs_selective_shared_u16: Selective, u16, warp_in_shared, 128, 5;
+    warp_build_acs_selective_shared_u32: Selective, u32, warp_in_shared, 128, 5;
+    warp_build_acs_selective_global_u32: Selective, u32, warp_in_global, 128, 5;
 }
 
 walk_entries! {

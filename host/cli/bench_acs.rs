@@ -66,7 +66,7 @@ pub struct Args {
         conflicts_with = "time"
     )]
     parallel: u32,
-    /// Atomic forms on a GPU: a launch for each choice and for each update, as in the paper, to see what that costs
+    /// Atomic forms on a GPU: a launch for each choice and for each update instead of one for an iteration
     #[arg(long)]
     each_phase: bool,
     /// Published mean gaps in percent, one a row of the table, - for none: Wilcoxon tests compare ours with them. Needs

@@ -146,6 +146,16 @@ impl Settings {
         Ok(())
     }
 
+    /// Checks what depends on the instance.
+    pub fn check_for(&self, instance: &Instance) -> Result<(), SolveError> {
+        let n = instance.len() as u64;
+        if n * u64::from(self.candidates).min(n) >= MOST_CANDIDATES {
+            let most = (MOST_CANDIDATES - 1) / n;
+            return Err(SolveError::Settings(format!("--candidates must be at most {most} for {n} nodes")));
+        }
+        Ok(())
+    }
+
     /// The colony's layout for a problem.
     pub fn spec(&self, problem: &Problem, backend: &Backend, stop: &Stop) -> AcsSpec {
         let n = problem.n();
@@ -197,7 +207,8 @@ pub struct AcsSpec {
     pub slots: u32,
     /// How updates meet.
     pub update: Update,
-    /// Atomic, on a GPU: a launch for each choice and for each update, as in the paper, to see what that costs.
+    /// Atomic, on a GPU: a launch for each choice and for each update, and what ants know in global memory, to see what a
+    /// launch for all of them is worth.
     pub each_phase: bool,
     /// What improves the ants' tours.
     pub local_search: LocalSearch,
@@ -263,10 +274,7 @@ pub fn solve(
     if instance.len() <= 3 {
         return exhaustive(instance, start);
     }
-    if instance.len() as u64 * u64::from(settings.candidates) >= MOST_CANDIDATES {
-        let most = (MOST_CANDIDATES - 1) / instance.len() as u64;
-        return Err(SolveError::Settings(format!("--candidates must be at most {most} for so many nodes")));
-    }
+    settings.check_for(instance)?;
     let problem = Problem::new(instance, Some(settings.candidates), settings.neighbors);
     let spec = settings.spec(&problem, backend, stop);
     let mut colony = backend.acs(&problem, &spec)?;

@@ -31,7 +31,7 @@ impl Form for Matrix {
 pub const FAR: u32 = 8;
 
 /// The trails, as ants of Ant Colony System read and change them: those of candidates side by side, for these are read at
-/// every step, and a matrix for all others. Places of candidates in the matrix are changed too, but never read.
+/// every step, and a matrix for all others. Places of candidates in the matrix may be changed too, but are never read.
 ///
 /// Where edges have no direction both sides of an edge have the same trail, so a side that is not among the candidates
 /// ([`Memory::mirror`]) need not be read to be updated.
@@ -152,6 +152,12 @@ impl<I: NodeId> Memory for MatrixTrails<I> {
                 store_f32(place, revise(load_f32(place, true)));
             });
         }
+    }
+
+    #[inline(always)]
+    unsafe fn update_back<T: Team>(self, team: T, node: u32, back: u32, revise: impl Fn(f32) -> f32) {
+        // SAFETY: the caller's promise. The matrix has it already.
+        unsafe { self.near.update(team, node, back, revise) }
     }
 
     #[inline(always)]

@@ -105,6 +105,16 @@ pub trait Memory: Copy {
     /// Both are nodes of the memory.
     unsafe fn update<T: Team>(self, team: T, node: u32, v: u32, revise: impl Fn(f32) -> f32);
 
+    /// As [`Memory::update`], for the trail back of an edge whose way there has been put, and mirrored.
+    ///
+    /// # Safety
+    /// As [`Memory::update`].
+    #[inline(always)]
+    unsafe fn update_back<T: Team>(self, team: T, node: u32, back: u32, revise: impl Fn(f32) -> f32) {
+        // SAFETY: the caller's promise.
+        unsafe { self.update(team, node, back, revise) }
+    }
+
     /// Told that the best tour goes from `node` to `v`, which is no candidate: for [`Memory::beyond`].
     ///
     /// # Safety

@@ -14,8 +14,10 @@ use crate::solver::problem::Problem;
 /// Most warps of a block that walks; the kernels' launch bounds say 640 threads.
 const MOST_WALKING: u32 = 20;
 
-/// Most warps of a block that builds; the kernels' launch bounds say 256 threads.
-const MOST_BUILDING: u32 = 8;
+/// Most warps of a block that builds; the kernels' launch bounds say 256 threads, those with rings 128.
+fn most_building(pheromone: Pheromone) -> u32 {
+    if pheromone == Pheromone::Selective { 4 } else { 8 }
+}
 
 fn memory_name(pheromone: Pheromone) -> &'static str {
     match pheromone {
@@ -63,8 +65,11 @@ impl Plan {
         let memory = acs::memory_bytes(n);
         let walks = spec.update != Update::Relaxed;
         // All ants that walk are there at the same time, in a block on each multiprocessor.
-        let together = if walks { ants.div_ceil(units.min(ants)) as usize } else { 1 };
-        let storage = match spec.each_phase {
+        let warps = ants.div_ceil(units).clamp(1, MOST_WALKING);
+        let grid = ants.div_ceil(warps).min(units);
+        let of_block = warps * ants.div_ceil(grid * warps);
+        let together = if walks { of_block as usize } else { 1 };
+        let storage = match walks && spec.each_phase {
             // What an ant knows outlives the launch.
             true => Storage::GlobalU32,
             false => Storage::choose(device, n, spec.local_search, |_| together * memory),
@@ -75,10 +80,7 @@ impl Plan {
         let shared =
             |of_block: usize| if storage == Storage::GlobalU32 { 0 } else { (of_block * memory) as u32 };
         if walks {
-            let warps = ants.div_ceil(units).clamp(1, MOST_WALKING);
-            let grid = ants.div_ceil(warps).min(units);
-            let of_warp = ants.div_ceil(grid * warps);
-            let launch = Launch { grid, block: warps * WARP, shared: shared((warps * of_warp) as usize) };
+            let launch = Launch { grid, block: warps * WARP, shared: shared(of_block as usize) };
             reserve_shared(&kernel.function, launch.shared)?;
             return Ok(Plan { kernel, storage, memory, launch, in_global: ants as usize });
         }
@@ -86,9 +88,9 @@ impl Plan {
         let fit = (device.shared_limit() as usize / memory) as u32;
         let warps = match storage {
             Storage::GlobalU32 => 1,
-            // Blocks of half the size share out many ants more evenly.
-            _ if ants > MOST_BUILDING * units => (MOST_BUILDING / 2).min(fit).max(1),
-            _ => MOST_BUILDING.min(fit).max(1),
+            // Small blocks share out many ants more evenly.
+            _ if ants > 8 * units => 4.min(fit).max(1),
+            _ => most_building(spec.pheromone).min(fit).max(1),
         };
         let mut launch =
             Launch { grid: ants.div_ceil(warps), block: warps * WARP, shared: shared(warps as usize) };
