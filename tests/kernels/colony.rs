@@ -10,16 +10,18 @@ use antwarp::solver::stop::Stop;
 use antwarp_core::colony::{ColonyState, Rules};
 use antwarp_core::metric::Metric;
 
-use crate::gpu::{gpu, sizes};
+use crate::gpu::{Gpu, gpu, sizes};
 use crate::input::{Random, is_tour};
 
 const SIZES: [u32; 3] = [40, 200, 500];
-const ITERATIONS: usize = 10;
+/// Iterations of each colony.
+pub const ITERATIONS: usize = 10;
 
 /// The state after every iteration, and the best tour at that time.
-type History = Vec<(ColonyState, Vec<u32>)>;
+pub type History = Vec<(ColonyState, Vec<u32>)>;
 
-fn history(colony: &mut dyn Colony) -> History {
+/// What a colony does.
+pub fn history(colony: &mut dyn Colony) -> History {
     let step =
         |_| (colony.run(1, &|| false).expect("an iteration"), colony.best_tour().expect("the best tour"));
     (0..ITERATIONS).map(step).collect()
@@ -134,35 +136,39 @@ fn odd_cases(instance: &Instance) -> Vec<Case> {
     vec![case(Selection::Wrs, TabuKind::Bitmask, None), case(Selection::Rwm, TabuKind::Compact, Some(16))]
 }
 
-#[test]
-fn edges_with_a_direction() {
+/// 60 nodes by a random matrix without symmetry.
+pub fn directed() -> Instance {
     let (n, mut random) = (60, Random::new(9));
     let entries = (0..n * n).map(|i| if i % (n + 1) == 0 { 0 } else { 1 + random.below(1000) as i32 });
     let instance = Instance::from_matrix("directed", entries.collect()).expect("an instance");
     assert!(!instance.is_symmetric());
-    let cases = odd_cases(&instance);
+    instance
+}
+
+#[test]
+fn edges_with_a_direction() {
+    let cases = odd_cases(&directed());
     let Some(gpu) = gpu() else { return };
     cases.iter().for_each(|case| case.check(&gpu));
 }
 
-/// The GPU gets these distances as a matrix.
-#[test]
-fn places_on_the_globe() {
+/// 60 places; the GPU gets their distances as a matrix.
+pub fn globe() -> Instance {
     let mut random = Random::new(10);
     let mut degrees = |most: f64| ((random.unit() - 0.5) * 2.0 * most).round() / 2.0;
     let points = (0..60).map(|_| [degrees(89.0), degrees(179.0), 0.0]).collect();
-    let instance = Instance::from_points("globe", Metric::Geo, points).expect("an instance");
-    let cases = odd_cases(&instance);
+    Instance::from_points("globe", Metric::Geo, points).expect("an instance")
+}
+
+#[test]
+fn places_on_the_globe() {
+    let cases = odd_cases(&globe());
     let Some(gpu) = gpu() else { return };
     cases.iter().for_each(|case| case.check(&gpu));
 }
 
-/// A device runs PTX for any older one: each embedded text gives the same colonies.
-#[test]
-fn every_ptx_that_the_device_takes() {
-    let instance = uniform(60, 11).expect("an instance");
-    let cases = odd_cases(&instance);
-    let Some(gpu) = gpu() else { return };
+/// Calls `check` with a device for each embedded PTX text that the shared one takes.
+pub fn on_every_ptx(gpu: Gpu, check: impl Fn(&Device)) {
     let oldest = texts().iter().map(|t| t.0).min().expect("PTX where a device was opened");
     for &(architecture, _) in texts() {
         let device = match Device::open_with(0, Some(architecture)) {
@@ -175,8 +181,17 @@ fn every_ptx_that_the_device_takes() {
         };
         let used = device.machine().details;
         assert!(used.contains(&format!("sm_{architecture}")), "{used}");
-        cases.iter().for_each(|case| case.check(&device));
+        check(&device);
     }
     // The other devices are gone before the shared one is given back.
     drop(gpu);
+}
+
+/// A device runs PTX for any older one: each embedded text gives the same colonies.
+#[test]
+fn every_ptx_that_the_device_takes() {
+    let instance = uniform(60, 11).expect("an instance");
+    let cases = odd_cases(&instance);
+    let Some(gpu) = gpu() else { return };
+    on_every_ptx(gpu, |device| cases.iter().for_each(|case| case.check(device)));
 }

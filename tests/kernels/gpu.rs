@@ -65,6 +65,9 @@ impl Poison for u8 {
 impl Poison for u32 {
     const POISON: u32 = u32::from_ne_bytes([0xaa; 4]);
 }
+impl Poison for u64 {
+    const POISON: u64 = u64::from_ne_bytes([0xaa; 8]);
+}
 impl Poison for i64 {
     const POISON: i64 = i64::from_ne_bytes([0xaa; 8]);
 }

@@ -5,6 +5,8 @@
 //! - `ANTWARP_REQUIRE_GPU=1`: no GPU is a failure.
 //! - `ANTWARP_TEST_SMALL=1`: small sizes only, for tools that slow kernels down (compute-sanitizer).
 
+mod acs;
+mod acs_colony;
 mod best_moves;
 mod canary;
 mod chains;
