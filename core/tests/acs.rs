@@ -36,9 +36,9 @@ macro_rules! each_kind {
 /// Half of the steps explore, and trails change fast: the first iteration finds them all alike.
 fn rule(n: u32, period: u32, directed: bool) -> Rule {
     let initial = 1.0 / n as f32;
-    let explore = Rule::explore(0.5);
+    let patience = Rule::patience(0.5);
     Rule {
-        explore,
+        patience,
         period,
         initial,
         local: 0.5,
@@ -261,12 +261,13 @@ fn updates_draw_trails_towards_the_initial_one_and_the_deposit() {
 }
 
 #[test]
-fn the_share_of_steps_that_explore_is_what_q0_leaves() {
-    for (q0, explore) in [(0.0, u32::MAX), (0.25, 3 << 30), (0.5, 1 << 31), (0.75, 1 << 30), (1.0, 0)] {
-        assert_eq!(Rule::explore(q0), explore, "{q0}");
+fn patience_is_the_gap_between_explorations_in_variates_of_base_2() {
+    // A gap of g steps or more has probability q0^g: a variate -log2(u) is at least g / patience as often.
+    for (q0, patience) in [(0.0, 0.0), (0.25, 0.5), (0.5, 1.0), (1.0, f32::INFINITY)] {
+        assert_eq!(Rule::patience(q0), patience, "{q0}");
     }
-    assert_near(Rule::explore(0.9) as f32, 429_496_729.6);
-    assert_eq!((Rule::explore(-0.5), Rule::explore(1.5)), (u32::MAX, 0));
+    assert_near(Rule::patience(0.9), 6.578_813);
+    assert_near(Rule::patience(0.98), 34.309_618);
 }
 
 #[test]
@@ -450,7 +451,7 @@ fn shares(products: &[f64], q0: f64) -> Vec<f64> {
 fn choices_follow_the_rule<K: Kind>(kind: K, q0: f64) {
     const TOURS: u32 = 60_000;
     let (n, k) = (8, 5);
-    let rule = Rule { explore: Rule::explore(q0), ..rule(n, 0, false) };
+    let rule = Rule { patience: Rule::patience(q0), ..rule(n, 0, false) };
     let mut colony = Colony::<u16, K>::new(kind, (n, k), rule, 1);
     strew(&mut colony, 5);
     let place = |colony: &Colony<u16, K>, node: u32, next: u32| {

@@ -632,7 +632,7 @@ fn changes_are_seen(ring: &OneRing, v: u32, what: &str) {
 }
 
 const RULE: Rule = Rule {
-    explore: 0,
+    patience: f32::INFINITY,
     period: 1,
     initial: 0.1,
     local: 0.5,
@@ -697,7 +697,7 @@ fn an_edge_and_its_trail_change_together() {
         });
         while !done.load(SeqCst) {
             // SAFETY: as above.
-            let (v, trail) = unsafe { load_pair(shared.get()) };
+            let (v, trail) = unsafe { load_pair(shared.get(), true) };
             assert_eq!(trail, !v);
         }
     });

@@ -435,7 +435,8 @@ fn usable(instance: &Instance, args: &Args) -> Result<()> {
         let why = "local search needs symmetric edges; use --local-search none";
         return Err(table::refuse(instance.name(), why));
     }
-    Ok(())
+    let settings = Settings { candidates: args.colony.candidates, ..Settings::default() };
+    Ok(settings.check_for(instance)?)
 }
 
 /// Refuses published gaps of instances whose best length is not known.

@@ -283,7 +283,7 @@ impl Kind for OfMatrix {
         unsafe {
             match i {
                 Some(i) => memory.trail(row, i, v).0,
-                None => load_f32(memory.all.at(node * row_stride(memory.n) + v)),
+                None => load_f32(memory.all.at(node * row_stride(memory.n) + v), true),
             }
         }
     }
@@ -321,7 +321,7 @@ impl Kind for OfRings {
     }
     fn model<I: NodeId>(self, shape: Shape<I>) -> Box<dyn Model> {
         let empty = (vec![None; self.0 as usize], self.0 as usize - 1);
-        Box::new(Rings { rings: vec![empty; shape.n as usize], lowest: shape.initial, fresh: true })
+        Box::new(Rings { rings: vec![empty; shape.n as usize], lowest: shape.initial })
     }
     unsafe fn update_edge<T: Team, I: NodeId>(
         team: T,
