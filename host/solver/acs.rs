@@ -221,9 +221,10 @@ pub struct AcsSpec {
 impl AcsSpec {
     /// Whether ants on a GPU see each other's updates at once. If all ants of an iteration would wear down the trail of
     /// an edge that they all take to nearly nothing, it is better that they do not: a multiprocessor's ants then see,
-    /// mostly, their own updates only, until the iteration ends.
+    /// mostly, their own updates only, until the iteration ends. So it is with rings, which every new edge refills.
     pub fn is_fresh(&self) -> bool {
-        f64::from(self.ants) * f64::from(self.rule.local) <= WORN * f64::from(self.rule.period.max(1))
+        let worn = f64::from(self.ants) * f64::from(self.rule.local) / f64::from(self.rule.period.max(1));
+        self.pheromone != Pheromone::Selective && worn <= WORN
     }
 
     /// The pheromone memory's bytes of trails, and its words beside them.

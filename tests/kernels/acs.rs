@@ -36,7 +36,7 @@ const ROW_WARPS: [u32; 3] = [1, 3, 8];
 const ROW_GRID: u32 = 3;
 /// Most warps of a block of ants, step by step; whole tours: [`MOST_BUILDING`].
 const MOST_WALKING: u32 = 20;
-const MOST_BUILDING: u32 = 8;
+const MOST_BUILDING: u32 = 4;
 
 /// A pheromone memory, in arrays as kernels have them.
 trait Trails<I>: Memory {
