@@ -17,8 +17,9 @@ use antwarp_core::team::{Serial, Slots, Team};
 use common::memory::{Array, Number};
 use common::statistics::{LEVEL, fit};
 use common::teams::{ORDERS, Order, Shareable, run};
-use common::trails::{Arrays, Kind, OfCandidates, OfMatrix, OfRings, Shape, edges, trail};
+use common::trails::{Arrays, Kind, OfCandidates, OfMatrix, OfRings, Shape, difference, edges, trail};
 use std::cell::Cell;
+use std::collections::HashMap;
 use std::sync::Barrier;
 
 /// Calls a function with each kind of memory: rings of fewer slots than candidates, of more, of one.
@@ -512,6 +513,40 @@ fn greedy_ants_take_the_best_edge() {
     choices_follow_the_rule(OfRings(3), 1.0);
 }
 
+fn never_explores<K: Kind>(kind: K, form: Form) {
+    const N: u32 = 60;
+    let rule = Rule { patience: Rule::patience(1.0), ..rule(N, 0, false) };
+    let mut colony = Colony::<u16, K>::new(kind, (N, 6), rule, 1);
+    strew(&mut colony, 9);
+    let mut followed = HashMap::new();
+    let parts = colony.parts();
+    let products: Vec<_> = (0..N).map(|node| products(&mut colony, node)).collect();
+    for ant in 0..100 {
+        let tour = travel::<_, u16, K>(Serial, parts, form, Stream::new(53, 0, ant));
+        assert_permutation(&tour);
+        for at in 1..tour.len() {
+            let (node, open) = (tour[at - 1], &tour[at..]);
+            let all = colony.candidates(node).into_iter().zip(products[node as usize].iter().copied());
+            let all: HashMap<_, _> = all.filter(|(v, _)| open.contains(v)).collect();
+            if let Some(best) = all.values().copied().reduce(f64::max) {
+                let product = all.get(&tour[at]).unwrap_or(&0.0);
+                assert!(product / best > 1.0 - 1e-6, "{kind:?}, {form:?}: step {at}: {product} of {best}");
+            }
+        }
+        // Nothing is left to chance but where an ant begins.
+        let same = followed.entry(tour[0]).or_insert_with(|| tour.clone());
+        assert_eq!(difference(&tour, same), None, "{kind:?}, {form:?}, ant {ant}");
+    }
+    assert!((20..80).contains(&followed.len()), "{} nodes to begin at", followed.len());
+}
+
+#[test]
+fn an_ant_that_never_explores_takes_the_best_edge_at_every_step() {
+    for form in [Form::Steps, Form::Whole] {
+        each_kind!(never_explores(form));
+    }
+}
+
 #[test]
 fn ants_in_between_explore_as_often_as_they_are_told() {
     for q0 in [0.3, 0.9] {
@@ -532,32 +567,77 @@ enum Form {
 
 const FORMS: [Form; 3] = [Form::Steps, Form::AtomicSteps, Form::Whole];
 
+/// A tour of the first ant.
+fn travel<T: Team, I: NodeId, K: Kind>(
+    team: T,
+    parts: PartsOf<I, K>,
+    form: Form,
+    stream: Stream,
+) -> Vec<u32> {
+    let ((memory, tour), world) = (parts.ant(0), parts.world);
+    // SAFETY: the ant has its memory and its tour; a barrier comes before the tour is read.
+    unsafe {
+        if let Form::Whole = form {
+            build(team, world, memory, tour, stream);
+        } else {
+            for step in 1..world.n {
+                choose_step(team, world, memory, tour, stream, step);
+                match form {
+                    Form::Steps => update_step(team, world, memory, tour, step),
+                    _ => K::step_atomically(team, world, memory, tour, step),
+                }
+            }
+        }
+        team.barrier();
+        (0..world.n).map(|i| tour.get(i).get()).collect()
+    }
+}
+
 /// Iterations of one ant, with deposits in between; the tours, one after the other.
 fn live<T: Team, I: NodeId, K: Kind>(team: T, parts: PartsOf<I, K>, form: Form, iterations: u32) -> Vec<u32> {
-    let ((memory, tour), world) = (parts.ant(0), parts.world);
     let mut tours = Vec::new();
     parts.prepare(team);
     for iteration in 0..iterations {
-        let stream = Stream::new(17, iteration, 0);
-        // SAFETY: the ant has its memory and its tour; a barrier comes before the tour is read.
-        unsafe {
-            if let Form::Whole = form {
-                build(team, world, memory, tour, stream);
-            } else {
-                for step in 1..world.n {
-                    choose_step(team, world, memory, tour, stream, step);
-                    match form {
-                        Form::Steps => update_step(team, world, memory, tour, step),
-                        _ => K::step_atomically(team, world, memory, tour, step),
-                    }
-                }
-            }
+        tours.extend(travel::<_, I, K>(team, parts, form, Stream::new(17, iteration, 0)));
+        let deposit = HIGHEST / (1 + iteration % 2) as f32;
+        // The form makes no difference to this: once as a team will do.
+        if form == Form::Steps {
+            parts.deposit(team, 0, deposit);
+        } else {
             team.barrier();
-            tours.extend((0..world.n).map(|i| tour.get(i).get()));
+            team.single(|| parts.deposit(Serial, 0, deposit));
+            team.barrier();
         }
-        parts.deposit(team, 0, HIGHEST / (1 + iteration % 2) as f32);
     }
     tours
+}
+
+/// Tours, as the members of a team see them, the bits of the memory then, and its trails.
+struct Life {
+    tours: Vec<Vec<u32>>,
+    state: Vec<u64>,
+    trails: Trails,
+}
+
+impl Life {
+    /// Every member must have seen the tours of the other one, which was alone.
+    #[track_caller]
+    fn assert_is(&self, alone: &Life, what: &str) {
+        let tours = self.tours.iter().find_map(|tours| difference(tours, &alone.tours[0]));
+        assert_eq!(tours, None, "tours, {what}");
+        assert_eq!(difference(&self.trails, &alone.trails), None, "trails, {what}");
+        assert_eq!(difference(&self.state, &alone.state), None, "bits, {what}");
+    }
+}
+
+/// Where edges have no direction, tables have one trail for both sides of an edge.
+#[track_caller]
+fn assert_symmetric(trails: &Trails, what: &str) {
+    let all: HashMap<_, _> = trails.iter().copied().collect();
+    for (&(i, j), there) in &all {
+        let back = all.get(&(j, i));
+        assert!(back.is_none_or(|back| back == there), "{there} from {i} to {j}, {back:?} back, {what}");
+    }
 }
 
 /// [`live`] in a new colony: its tours, as its members see them, the bits of its memory, and its trails.
@@ -567,14 +647,14 @@ fn life<I: NodeId + Number, K: Kind>(
     rule: Rule,
     (form, iterations): (Form, u32),
     team: Option<(u32, Order)>,
-) -> (Vec<Vec<u32>>, Vec<u64>, Trails) {
+) -> Life {
     let mut colony = Colony::<I, K>::new(kind, shape, rule, 1);
     let parts = Shareable::new(colony.parts());
     let tours = match team {
         None => vec![live::<_, I, K>(Serial, parts.get(), form, iterations)],
         Some((size, order)) => run(size, order, |team| live::<_, I, K>(team, parts.get(), form, iterations)),
     };
-    (tours, colony.state(), colony.trails())
+    Life { tours, state: colony.state(), trails: colony.trails() }
 }
 
 /// The trails that these tours leave in a model of the memory.
@@ -611,15 +691,16 @@ fn forms_agree<K: Kind>(kind: K, period: u32, directed: bool) {
         let rule = rule(shape.0, period, directed);
         let first = life::<u16, K>(kind, shape, rule, (Form::Steps, 4), None);
         let what = format!("{kind:?}, {shape:?}, period {period}, directed {directed}");
-        assert_eq!(first.2, worn(kind, shape, rule, &first.0[0]), "{what}");
+        let worn = worn(kind, shape, rule, &first.tours[0]);
+        assert_eq!(difference(&first.trails, &worn), None, "{what}");
+        if !directed && K::Memory::<u16>::LISTED {
+            assert_symmetric(&first.trails, &what);
+        }
         for form in FORMS {
             if form != Form::AtomicSteps || K::ATOMIC {
-                assert_eq!(life::<u16, K>(kind, shape, rule, (form, 4), None), first, "{what}, {form:?}");
-                assert_eq!(
-                    life::<u32, K>(kind, shape, rule, (form, 4), None),
-                    first,
-                    "{what}, {form:?} wide"
-                );
+                let what = format!("{what}, {form:?}");
+                life::<u16, K>(kind, shape, rule, (form, 4), None).assert_is(&first, &what);
+                life::<u32, K>(kind, shape, rule, (form, 4), None).assert_is(&first, &format!("{what} wide"));
             }
         }
     }
@@ -634,6 +715,58 @@ fn an_ant_wears_down_the_same_edges_in_every_form() {
     }
 }
 
+/// Ants whose last edge comes from a node that is no candidate of the one it leads to.
+fn last_edges_agree<K: Kind>(kind: K, (n, k): (u32, u32)) {
+    let rule = rule(n, 1, false);
+    let mut lonely = 0;
+    for seed in 0..200 {
+        let draws = Stream::new(seed, 0, 0).step(0);
+        let points: Vec<_> = (0..n).map(|i| [0, 1].map(|way| draws.below(2 * i + way, 40) as f64)).collect();
+        let points: Vec<_> = points.into_iter().map(|[x, y]| [x, y, 0.0]).collect();
+        let mut first = None;
+        for form in FORMS {
+            if form == Form::AtomicSteps && !K::ATOMIC {
+                continue;
+            }
+            let places = (points.clone(), vec![]);
+            let mut colony = Colony::<u16, K>::among(kind, (n, k), rule, 1, places);
+            let parts = colony.parts();
+            parts.prepare(Serial);
+            // Every edge has a trail of its own, so that no update goes unnoticed.
+            for (i, j) in (0..n).flat_map(|i| (0..i).map(move |j| (i, j))) {
+                let trail = 0.1 + 0.9 * draws.unit(1000 + i * n + j);
+                // SAFETY: nodes of the memory.
+                unsafe {
+                    parts.world.memory.update(Serial, i, j, |_| trail);
+                    parts.world.memory.update(Serial, j, i, |_| trail);
+                }
+            }
+            let tours = vec![travel::<_, u16, K>(Serial, parts, form, Stream::new(seed, 1, 0))];
+            let [before, last] = [n - 2, n - 1].map(|at| tours[0][at as usize]);
+            let life = Life { tours, state: colony.state(), trails: colony.trails() };
+            let what = format!("{kind:?}, {k} candidates, seed {seed}, {form:?}");
+            if K::Memory::<u16>::LISTED {
+                assert_symmetric(&life.trails, &what);
+            }
+            match &first {
+                Some(first) => life.assert_is(first, &what),
+                None => {
+                    lonely += u32::from(!colony.candidates(last).contains(&before));
+                    first = Some(life);
+                }
+            }
+        }
+    }
+    assert!(lonely >= 20, "{lonely}");
+}
+
+#[test]
+fn both_sides_of_an_ants_last_edge_are_worn_down_once() {
+    for shape in [(12, 1), (12, 2), (11, 3)] {
+        each_kind!(last_edges_agree(shape));
+    }
+}
+
 fn teams_agree<K: Kind>(kind: K, (size, order): (u32, Order)) {
     for (shape, period, directed) in
         [((2, 1), 1, false), ((3, 2), 2, false), ((19, 4), 1, false), ((19, 3), 1, true), ((35, 9), 4, false)]
@@ -644,8 +777,7 @@ fn teams_agree<K: Kind>(kind: K, (size, order): (u32, Order)) {
             if form != Form::AtomicSteps || K::ATOMIC {
                 let what = format!("{kind:?}, {shape:?}, period {period}, directed {directed}, {form:?}");
                 let team = life::<u16, K>(kind, shape, rule, (form, 2), Some((size, order)));
-                assert!(team.0.iter().all(|tours| *tours == alone.0[0]), "{what}, {size} {order:?}");
-                assert!((&team.1, &team.2) == (&alone.1, &alone.2), "{what}, {size} {order:?}");
+                team.assert_is(&alone, &format!("{what}, {size} {order:?}"));
             }
         }
     }
@@ -682,11 +814,7 @@ fn members_see_what_full_rings_have_just_forgotten() {
             let alone = life::<u16, _>(OfRings(slots), shape, rule, (form, 12), None);
             for order in ORDERS {
                 let team = life::<u16, _>(OfRings(slots), shape, rule, (form, 12), Some((4, order)));
-                assert!(
-                    team.0.iter().all(|tours| *tours == alone.0[0]),
-                    "{slots} slots, {form:?}, {order:?}"
-                );
-                assert!((&team.1, &team.2) == (&alone.1, &alone.2), "{slots} slots, {form:?}, {order:?}");
+                team.assert_is(&alone, &format!("{slots} slots, {form:?}, {order:?}"));
             }
         }
     }
@@ -749,11 +877,7 @@ fn synchronous<K: Kind>(kind: K, rule: Rule, order: u32, in_turn: bool) -> (Vec<
         colony.parts().deposit(Serial, iteration, HIGHEST);
     }
     if rule.directed == 0 {
-        let trails = colony.trails();
-        for &((i, j), there) in &trails {
-            let back = trails.iter().find(|trail| trail.0 == (j, i));
-            assert!(back.is_none_or(|back| back.1 == there), "{kind:?}: {i} to {j}");
-        }
+        assert_symmetric(&colony.trails(), &format!("{kind:?}, order {order}"));
     }
     (tours, colony.state())
 }
@@ -763,7 +887,9 @@ fn order_does_not_matter<K: Kind>(kind: K) {
         let rule = rule(25, period, directed);
         let first = synchronous(kind, rule, 0, false);
         for order in 1..12 {
-            assert_eq!(synchronous(kind, rule, order, false), first, "{kind:?}, order {order}");
+            let (tours, state) = synchronous(kind, rule, order, false);
+            assert_eq!(difference(&tours, &first.0), None, "tours, {kind:?}, order {order}");
+            assert_eq!(difference(&state, &first.1), None, "bits, {kind:?}, order {order}");
         }
     }
 }
@@ -805,7 +931,7 @@ fn threads_take_steps_together<K: Kind>(kind: K) {
             }
         });
         (0..ANTS).for_each(|ant| assert_eq!(many.tour(ant), tours[ant as usize], "{kind:?}, ant {ant}"));
-        assert_eq!(many.state(), alone.state(), "{kind:?}");
+        assert_eq!(difference(&many.state(), &alone.state()), None, "{kind:?}");
     }
 }
 
@@ -1015,8 +1141,8 @@ fn remembering_changes_no_choice(directed: bool, local: f32, team: Option<(u32, 
                 }
             };
         }
-        assert_eq!(tours[0], tours[1], "iteration {iteration}, {team:?}");
-        assert_eq!(few.trails(), all.trails(), "iteration {iteration}, {team:?}");
+        assert_eq!(difference(&tours[0], &tours[1]), None, "iteration {iteration}, {team:?}");
+        assert_eq!(difference(&few.trails(), &all.trails()), None, "iteration {iteration}, {team:?}");
         for at in 1..n as usize {
             let (node, next, open) = (tours[0][at - 1], tours[0][at], &tours[0][at..]);
             let (known, count) = few.arrays.far(node);

@@ -11,7 +11,7 @@ use antwarp_core::tabu::{Bitmask, NONE, Tabu};
 use antwarp_core::team::{Serial, Team};
 use common::memory::Array;
 use common::teams::{ORDERS, Order, Shareable, run};
-use common::trails::{Arrays, Kind, OfCandidates, OfMatrix, OfRings, Shape, edges};
+use common::trails::{Arrays, Kind, OfCandidates, OfMatrix, OfRings, Shape, difference, edges, trail};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use std::collections::HashMap;
@@ -21,25 +21,16 @@ const INITIAL: f32 = 0.125;
 
 #[derive(Clone, Copy, Debug)]
 enum Change {
-    /// Between visits.
-    Update {
-        v: u32,
-    },
+    /// Between visits; both sides where edges have no direction.
+    Update { v: u32 },
     /// The same by [`Atomic::update_edge`](antwarp_core::pheromone::Atomic::update_edge), where the trails may be `seen`.
-    Edge {
-        v: u32,
-        back: bool,
-        seen: f32,
-    },
-    /// A visit, with a trail back and one forth.
-    Visit {
-        back: u32,
-        forth: u32,
-    },
+    Edge { v: u32, back: bool, seen: f32 },
+    /// Visits of an ant to these nodes until [`NONE`] comes; those trails on its way are updated whose bit is set. It
+    /// `stops` at the last node, or goes on by a trail that is not updated.
+    Walk { nodes: [u32; 4], due: u32, stops: bool },
     /// A best tour goes to a node that is no candidate.
-    Remember {
-        v: u32,
-    },
+    Remember { v: u32 },
+    /// The node's row; all rows where edges have no direction.
     Clear,
 }
 
@@ -61,11 +52,12 @@ impl Operation {
     }
 }
 
-/// Operations on the first few of n nodes with k candidates each.
-#[derive(Clone, Debug)]
+/// Operations on the first few of n nodes with k candidates each. Where edges have no direction they treat both sides of an
+/// edge alike, as ants do.
 struct Case {
     n: u32,
     k: u32,
+    directed: bool,
     lists: Vec<u32>,
     operations: Vec<Operation>,
 }
@@ -84,7 +76,19 @@ impl Case {
         &self.lists[(node * self.k) as usize..][..self.k as usize]
     }
 
-    fn new(n: u32, seed: u64, length: u32) -> Self {
+    /// The visits of a walk: each with the node, the one to which the trail back is updated, and the one to which the trail
+    /// forth is.
+    fn visits(&self, nodes: &[u32], due: u32) -> Vec<(u32, u32, u32)> {
+        let length = nodes.iter().take_while(|&&node| node != NONE).count();
+        let end = |i: usize, edge: usize| if due >> edge & 1 == 1 { nodes[i] } else { NONE };
+        let visit = |i: usize| {
+            let back = if i > 0 && !self.directed { end(i - 1, i - 1) } else { NONE };
+            (nodes[i], back, if i + 1 < length { end(i + 1, i) } else { NONE })
+        };
+        (0..length).map(visit).collect()
+    }
+
+    fn new(n: u32, seed: u64, length: u32, directed: bool) -> Self {
         let k = n / 2;
         let mut lists = Vec::new();
         for node in 0..n {
@@ -103,11 +107,22 @@ impl Case {
                 0..3 => Change::Update { v: back },
                 3..6 => {
                     let seen = HINTS[draws.below(6, HINTS.len() as u32) as usize];
-                    Change::Edge { v: back, back: draws.below(4, 2) == 0, seen }
+                    Change::Edge { v: back, back: !directed || draws.below(4, 2) == 0, seen }
                 }
-                6..10 => Change::Visit { back, forth: if forth == back { NONE } else { forth } },
-                10..12 => Change::Visit { back, forth: NONE },
-                12..15 => Change::Visit { back: NONE, forth },
+                6..15 => {
+                    // Some begin here, and no node comes twice.
+                    let mut nodes = [NONE; 4];
+                    let way =
+                        [if draws.below(7, 3) > 0 { back } else { node }, node, forth, draws.below(8, n)];
+                    let mut length = 0;
+                    for v in way {
+                        if !nodes.contains(&v) {
+                            nodes[length] = v;
+                            length += 1;
+                        }
+                    }
+                    Change::Walk { nodes, due: draws.below(9, 8), stops: draws.below(10, 2) == 0 }
+                }
                 15 => Change::Clear,
                 _ if list.contains(&forth) => Change::Update { v: forth },
                 _ => Change::Remember { v: forth },
@@ -115,7 +130,7 @@ impl Case {
             Operation { node, change, towards: draws.unit(5) }
         };
         let operations = (0..length).map(operation).collect();
-        Case { n, k, lists, operations }
+        Case { n, k, directed, lists, operations }
     }
 }
 
@@ -147,6 +162,52 @@ fn tabu_bytes(case: &Case) -> usize {
     Bitmask::bytes(case.n)
 }
 
+/// A visit as ants make it, with trails updated to the nodes `back` and `next`, unless they are [`NONE`]. `met` is told the
+/// other trails to candidates, each on one member.
+///
+/// # Safety
+/// The memory is one of the case, and the nodes too.
+unsafe fn visit<T: Team, M: Memory>(
+    team: T,
+    case: &Case,
+    memory: M,
+    (node, back, next): (u32, u32, u32),
+    revise: impl Fn(f32) -> f32 + Copy,
+    mut met: impl FnMut(u32, f32),
+) {
+    let list = case.list(node);
+    // SAFETY: the caller's promise, and the order that the trait asks for.
+    unsafe {
+        let row = memory.enter(team, node, back);
+        let mut chosen = None;
+        team.for_each(case.k, |i| {
+            let v = list[i as usize];
+            let (found, place) = memory.trail(row, i, v);
+            if v == back {
+                if M::LISTED {
+                    memory.put(row, place, v, revise(found));
+                }
+                return;
+            }
+            met(v, found);
+            chosen = if v == next { Some((found, place)) } else { chosen };
+        });
+        memory.put_back(team, row, back, revise);
+        team.barrier();
+        if let Some((found, place)) = chosen {
+            memory.put(row, place, next, revise(found));
+            if !case.directed {
+                memory.mirror(node, next, revise(found));
+            }
+        }
+        // As an ant without open candidate goes on.
+        if next != NONE && !list.contains(&next) {
+            memory.put_beyond(team, node, next, !case.directed, revise);
+        }
+        team.barrier();
+    }
+}
+
 /// Carries the operations out and looks at every trail in between; what this member saw.
 ///
 /// # Safety
@@ -175,34 +236,29 @@ unsafe fn carry_out<T: Team, K: Kind>(
         for (time, operation) in (0..).zip(&case.operations) {
             let (node, revise) = (operation.node, |trail| operation.revise(trail));
             match operation.change {
-                Change::Clear => memory.clear(team, node, INITIAL),
-                Change::Update { v } => memory.update(team, node, v, revise),
+                Change::Clear if case.directed => memory.clear(team, node, INITIAL),
+                Change::Clear => (0..case.n).for_each(|node| memory.clear(team, node, INITIAL)),
+                Change::Update { v } => {
+                    memory.update(team, node, v, revise);
+                    team.barrier();
+                    if !case.directed {
+                        memory.update(team, v, node, revise);
+                    }
+                }
                 Change::Edge { v, back, seen } => K::update_edge(team, memory, (node, v), back, seen, revise),
                 Change::Remember { v } => memory.remember(team, node, v),
-                Change::Visit { back, forth } => {
-                    let list = case.list(node);
-                    let row = memory.enter(team, node, back);
-                    let mut chosen = None;
-                    team.for_each(case.k, |i| {
-                        let v = list[i as usize];
-                        let (found, place) = memory.trail(row, i, v);
-                        if v == back {
-                            if K::Memory::<u32>::LISTED {
-                                memory.put(row, place, v, revise(found));
+                Change::Walk { nodes, due, stops } => {
+                    let visits = case.visits(&nodes, due);
+                    for (i, &(node, back, next)) in visits.iter().enumerate() {
+                        if stops && i + 1 == visits.len() {
+                            if back != NONE {
+                                memory.update_back(team, node, back, revise);
                             }
-                            return;
+                        } else {
+                            visit(team, case, memory, (node, back, next), revise, |v, trail| {
+                                sights.push((time, How::Met, node, v, trail.to_bits()));
+                            });
                         }
-                        sights.push((time, How::Met, node, v, found.to_bits()));
-                        chosen = if v == forth { Some((found, place)) } else { chosen };
-                    });
-                    memory.put_back(team, row, back, revise);
-                    team.barrier();
-                    if let Some((found, place)) = chosen {
-                        memory.put(row, place, forth, revise(found));
-                    }
-                    // A node beyond the candidates, as an ant without open candidate takes it.
-                    if forth != NONE && !list.contains(&forth) {
-                        memory.update(team, node, forth, revise);
                     }
                 }
             }
@@ -231,16 +287,31 @@ unsafe fn carry_out<T: Team, K: Kind>(
     sights
 }
 
-/// What has to be seen.
-fn expected<K: Kind>(case: &Case, kind: K) -> Vec<Sight> {
+/// What is seen of a memory.
+struct Seen {
+    sights: Vec<Sight>,
+    /// Every edge and the bits of its trail at the end.
+    trails: Vec<((u32, u32), u32)>,
+    /// Every bit at the end.
+    state: Vec<u64>,
+}
+
+/// What has to be seen; nothing of bits.
+fn expected<K: Kind>(case: &Case, kind: K) -> Seen {
     let mut model = kind.model(case.shape());
     let all = edges::<K, u32>(case.shape());
     let mut sights = Vec::new();
     for (time, operation) in (0..).zip(&case.operations) {
         let (node, revise) = (operation.node, |trail| operation.revise(trail));
         match operation.change {
-            Change::Clear => model.clear(node),
-            Change::Update { v } => model.update(node, v, &revise),
+            Change::Clear if case.directed => model.clear(node),
+            Change::Clear => (0..case.n).for_each(|node| model.clear(node)),
+            Change::Update { v } => {
+                model.update(node, v, &revise);
+                if !case.directed {
+                    model.update(v, node, &revise);
+                }
+            }
             Change::Edge { v, back, .. } => {
                 model.update(node, v, &revise);
                 if back {
@@ -248,15 +319,20 @@ fn expected<K: Kind>(case: &Case, kind: K) -> Vec<Sight> {
                 }
             }
             Change::Remember { v } => model.remember(node, v),
-            Change::Visit { back, forth } => {
-                if back != NONE {
-                    model.update(node, back, &revise);
-                }
-                for &v in case.list(node).iter().filter(|&&v| v != back) {
-                    sights.push((time, How::Met, node, v, model.trail(node, v).to_bits()));
-                }
-                if forth != NONE {
-                    model.update(node, forth, &revise);
+            Change::Walk { nodes, due, stops } => {
+                let visits = case.visits(&nodes, due);
+                for (i, &(node, back, next)) in visits.iter().enumerate() {
+                    if back != NONE {
+                        model.update(node, back, &revise);
+                    }
+                    if !(stops && i + 1 == visits.len()) {
+                        for &v in case.list(node).iter().filter(|&&v| v != back) {
+                            sights.push((time, How::Met, node, v, model.trail(node, v).to_bits()));
+                        }
+                    }
+                    if next != NONE {
+                        model.update(node, next, &revise);
+                    }
                 }
             }
         }
@@ -272,13 +348,15 @@ fn expected<K: Kind>(case: &Case, kind: K) -> Vec<Sight> {
         }
     }
     sights.sort_unstable();
-    sights
+    let trails = all.into_iter().map(|edge| (edge, model.trail(edge.0, edge.1).to_bits())).collect();
+    Seen { sights, trails, state: vec![] }
 }
 
-/// What a team saw, together, and the memory's bits at the end.
-fn seen<K: Kind>(case: &Case, kind: K, team: Option<(u32, Order)>) -> (Vec<Sight>, Vec<u64>) {
-    let mut arrays = kind.arrays(case.shape());
-    let memory = kind.memory(case.shape(), &mut arrays);
+/// What a team saw, together.
+fn seen<K: Kind>(case: &Case, kind: K, team: Option<(u32, Order)>) -> Seen {
+    let shape = case.shape();
+    let mut arrays = kind.arrays(shape);
+    let memory = kind.memory(shape, &mut arrays);
     let mut tabus = Array::<u8>::rubbish(tabu_bytes(case) * case.busy() as usize);
     let shared = Shareable::new((memory, tabus.start()));
     let mut sights = match team {
@@ -292,18 +370,32 @@ fn seen<K: Kind>(case: &Case, kind: K, team: Option<(u32, Order)>) -> (Vec<Sight
         .concat(),
     };
     sights.sort_unstable();
-    (sights, arrays.state(case.shape()))
+    let bits = |edge| (edge, trail::<K, u32>(memory, shape, edge).to_bits());
+    let trails = edges::<K, u32>(shape).into_iter().map(bits).collect();
+    Seen { sights, trails, state: arrays.state(shape) }
 }
 
 /// The operations on one member, then on a team.
 fn check<K: Kind>(case: &Case, kind: K, team: Option<(u32, Order)>) -> Result<(), TestCaseError> {
     let expected = expected(case, kind);
-    let (sights, state) = seen(case, kind, None);
-    prop_assert_eq!(&sights, &expected);
-    if team.is_some() {
-        let together = seen(case, kind, team);
-        prop_assert_eq!(&together.0, &expected, "{:?}", team);
-        prop_assert_eq!(&together.1, &state, "{:?}", team);
+    let alone = seen(case, kind, None);
+    for (team, seen) in [(None, None), (team, team.map(|_| seen(case, kind, team)))] {
+        let seen = seen.as_ref().unwrap_or(&alone);
+        let difference = difference(&seen.sights, &expected.sights)
+            .or_else(|| difference(&seen.trails, &expected.trails))
+            .or_else(|| difference(&seen.state, &alone.state));
+        if let Some(difference) = difference {
+            let what = format!("{kind:?}, {team:?}, directed {}: {difference}", case.directed);
+            return Err(TestCaseError::fail(what));
+        }
+    }
+    // Rings forget one side of an edge and not the other.
+    if !case.directed && K::Memory::<u32>::LISTED {
+        let trails: HashMap<_, _> = alone.trails.iter().copied().collect();
+        for (&(i, j), there) in &trails {
+            let back = trails.get(&(j, i));
+            prop_assert!(back.is_none_or(|back| back == there), "{kind:?}: {i} to {j} is not {j} to {i}");
+        }
     }
     Ok(())
 }
@@ -317,13 +409,15 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
     #[test]
-    fn a_ring_forgets_the_edge_added_longest_ago(n in 2u32..48, slots in 1u32..=32, seed: u64) {
-        check(&Case::new(n, seed, 100), OfRings(slots), None)?;
+    fn a_ring_forgets_the_edge_added_longest_ago(
+        n in 2u32..48, slots in 1u32..=32, seed: u64, directed: bool,
+    ) {
+        check(&Case::new(n, seed, 100, directed), OfRings(slots), None)?;
     }
 
     #[test]
-    fn tables_remember_every_edge_they_have(n in 2u32..48, seed: u64) {
-        let case = Case::new(n, seed, 100);
+    fn tables_remember_every_edge_they_have(n in 2u32..48, seed: u64, directed: bool) {
+        let case = Case::new(n, seed, 100, directed);
         check(&case, OfMatrix, None)?;
         check(&case, OfCandidates, None)?;
     }
@@ -333,13 +427,15 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn members_share_a_ring(n in 2u32..48, slots in 1u32..=32, seed: u64, team in teams()) {
-        check(&Case::new(n, seed, 12), OfRings(slots), team)?;
+    fn members_share_a_ring(
+        n in 2u32..48, slots in 1u32..=32, seed: u64, directed: bool, team in teams(),
+    ) {
+        check(&Case::new(n, seed, 12, directed), OfRings(slots), team)?;
     }
 
     #[test]
-    fn members_share_a_row_of_a_table(n in 2u32..48, seed: u64, team in teams()) {
-        let case = Case::new(n, seed, 10);
+    fn members_share_a_row_of_a_table(n in 2u32..48, seed: u64, directed: bool, team in teams()) {
+        let case = Case::new(n, seed, 10, directed);
         check(&case, OfMatrix, team)?;
         check(&case, OfCandidates, team)?;
     }
@@ -348,25 +444,27 @@ proptest! {
 #[test]
 fn a_warp_shares_rings_of_all_sizes() {
     for (i, slots) in [1, 2, 3, 4, 5, 7, 8, 31, 32].into_iter().enumerate() {
-        let case = Case::new(40, slots.into(), 6);
+        let case = Case::new(40, slots.into(), 6, i % 2 == 1);
         check(&case, OfRings(slots), Some((32, ORDERS[i % 4]))).unwrap();
     }
-    let case = Case::new(40, 0, 6);
-    check(&case, OfMatrix, Some((32, Order::Descending))).unwrap();
-    check(&case, OfCandidates, Some((32, Order::Mixed))).unwrap();
+    for directed in [false, true] {
+        let case = Case::new(40, 0, 6, directed);
+        check(&case, OfMatrix, Some((32, Order::Descending))).unwrap();
+        check(&case, OfCandidates, Some((32, Order::Mixed))).unwrap();
+    }
 }
 
 /// Every thread adds 1 to both sides of the same few edges, often, and has seen anything before.
 fn nothing_is_lost<K: Kind>(kind: K) {
     const TIMES: u32 = 30_000;
-    let case = Case::new(6, 1, 0);
+    let case = Case::new(6, 1, 0, true);
     let mut arrays = kind.arrays(case.shape());
     let memory = kind.memory(case.shape(), &mut arrays);
     // SAFETY: nodes of the memory.
     (0..case.n).for_each(|node| unsafe { memory.clear(Serial, node, 0.0) });
-    let edges: Vec<(u32, u32)> = (1..case.n).map(|v| (0, v)).chain([(1, 0), (1, 2)]).collect();
+    let some: Vec<(u32, u32)> = (1..case.n).map(|v| (0, v)).chain([(1, 0), (1, 2)]).collect();
     // The edge of a time, and whether both sides of it are updated.
-    let edge = |time: u32| (edges[time as usize % edges.len()], !time.is_multiple_of(3));
+    let edge = |time: u32| (some[time as usize % some.len()], !time.is_multiple_of(3));
     let shared = Shareable::new(memory);
     std::thread::scope(|scope| {
         for _ in 0..3 {
@@ -385,8 +483,8 @@ fn nothing_is_lost<K: Kind>(kind: K) {
         *expected.entry((to, from)).or_insert(0) += if back { 3 } else { 0 };
     }
     let mut listed = 0;
-    for edge in common::trails::edges::<K, u32>(case.shape()) {
-        let trail = common::trails::trail::<K, u32>(memory, case.shape(), edge);
+    for edge in edges::<K, u32>(case.shape()) {
+        let trail = trail::<K, u32>(memory, case.shape(), edge);
         assert_eq!(trail, *expected.get(&edge).unwrap_or(&0) as f32, "{kind:?}, {edge:?}");
         listed += u32::from(trail > 0.0);
     }
@@ -401,7 +499,7 @@ fn no_atomic_update_is_lost() {
 
 /// Every edge is updated once, or every edge and its other side, with trails that have all been different before.
 fn any_hint_will_do<K: Kind>(kind: K) {
-    let case = Case::new(9, 3, 0);
+    let case = Case::new(9, 3, 0, true);
     let shape = case.shape();
     let strange = |edge: (u32, u32)| (1.0 + (edge.0 * 31 + edge.1 * 17) as f32) / 512.0;
     let all = edges::<K, u32>(shape);
@@ -433,7 +531,7 @@ fn any_hint_will_do<K: Kind>(kind: K) {
                 for &edge in &all {
                     let concerned = edge == (from, to) || back && edge == (to, from);
                     let expected = if concerned { revise(strange(edge)) } else { strange(edge) };
-                    let trail = common::trails::trail::<K, u32>(memory, shape, edge);
+                    let trail = trail::<K, u32>(memory, shape, edge);
                     assert_eq!(
                         trail, expected,
                         "{kind:?}, {edge:?} after {from} to {to}, back {back}, {seen} seen, {team:?}"
@@ -516,7 +614,7 @@ fn remembered(
 
 #[test]
 fn a_row_remembers_each_far_node_once_until_there_are_too_many() {
-    let case = Case::new(70, 5, 0);
+    let case = Case::new(70, 5, 0, true);
     let others: Vec<u32> = (1..case.n).filter(|v| !case.list(0).contains(v)).collect();
     let most = FAR as usize - 1;
     for count in (0..FAR + 5).map(|count| count as usize) {
@@ -542,7 +640,7 @@ fn a_row_remembers_each_far_node_once_until_there_are_too_many() {
 
 #[test]
 fn a_cleared_row_remembers_no_far_nodes() {
-    let case = Case::new(40, 6, 0);
+    let case = Case::new(40, 6, 0, true);
     let mut arrays = OfMatrix.arrays(case.shape());
     let memory = OfMatrix.memory(case.shape(), &mut arrays);
     let others: Vec<u32> = (1..case.n).filter(|v| !case.list(0).contains(v)).collect();

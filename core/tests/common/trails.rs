@@ -364,3 +364,9 @@ pub fn trail<K: Kind, I: NodeId>(memory: K::Memory<I>, shape: Shape<I>, (node, v
     // SAFETY: where only candidates have trails, only these are asked for.
     unsafe { K::trail(memory, memory.enter(Serial, node, NONE), i, (node, v)) }
 }
+
+/// Where two lists differ first, in few words.
+pub fn difference<T: PartialEq + Debug>(got: &[T], expected: &[T]) -> Option<String> {
+    let at = (0..got.len().max(expected.len())).find(|&i| got.get(i) != expected.get(i))?;
+    Some(format!("number {at} is {:?} instead of {:?}", got.get(at), expected.get(at)))
+}
