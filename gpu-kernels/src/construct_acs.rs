@@ -147,7 +147,7 @@ unsafe fn walk<M: Atomic, I: NodeId>(
         let mut barrier = grid::Barrier::new(arrivals.as_ptr());
         let mut phase = args.first;
         while phase < args.end {
-            let (step, choosing) = (phase / 2 + 1, phase % 2 == 0);
+            let (step, choosing) = (phase / 2 + 1, phase & 1 == 0);
             let updates = args.rule.is_due(step) || (step + 1 == args.n && args.rule.is_due(args.n));
             if choosing || updates {
                 let (mut own, mut ant) = (0, first_ant);

@@ -190,8 +190,8 @@ impl Backend {
         n.min(most)
     }
 
-    /// Ants that a colony of Ant Colony System of `n` nodes has unless the user says otherwise: few, for the best tour
-    /// of an iteration is all that trails learn from (Skinderowicz 2016, table 7).
+    /// Ants that a colony of Ant Colony System of `n` nodes has unless the user says otherwise: few, so that their
+    /// local updates leave something of the trails (Skinderowicz 2016, table 7).
     pub fn default_acs_ants(&self, n: u32) -> u32 {
         let most = match self {
             Backend::Cpu(_) => 64,
