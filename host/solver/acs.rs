@@ -265,13 +265,7 @@ pub fn solve(
     let start = Instant::now();
     settings.check()?;
     check_kind(instance, "ACS")?;
-    if settings.local_search != LocalSearch::None && !instance.is_symmetric() {
-        return Err(SolveError::Unsupported {
-            algorithm: "local search",
-            instance: instance.name().to_string(),
-            why: "its edges have a direction; use --local-search none".to_string(),
-        });
-    }
+    colony::check_local_search(instance, settings.local_search)?;
     if instance.len() <= 3 {
         return exhaustive(instance, start);
     }

@@ -3,11 +3,24 @@
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use super::local_search::LocalSearch;
 use super::problem::Problem;
 use super::stop::{Stop, StopReason};
 use super::{Progress, Solution, SolveError, checked_original, verified};
 use crate::backend::{Backend, Colony};
 use crate::instance::Instance;
+
+/// Refuses local search where edges have a direction.
+pub(super) fn check_local_search(instance: &Instance, local_search: LocalSearch) -> Result<(), SolveError> {
+    if local_search == LocalSearch::None || instance.is_symmetric() {
+        return Ok(());
+    }
+    Err(SolveError::Unsupported {
+        algorithm: "local search",
+        instance: instance.name().to_string(),
+        why: "its edges have a direction; use --local-search none".to_string(),
+    })
+}
 
 /// Runs a colony of so many ants until it is time to stop. `observe` is called after each batch of iterations.
 ///
