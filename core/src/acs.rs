@@ -107,39 +107,17 @@ pub const fn memory_bytes(n: u32) -> usize {
     STATE + aligned(n.div_ceil(32) as usize * 4)
 }
 
-/// One ant's tools in team memory: where it is, and the tabu.
-struct Ant {
-    tabu: Bitmask,
-    state: Slots<u32>,
-}
+/// An ant whose own words are its state.
+type Ant = construct::Ant<Bitmask, u32>;
 
-impl Ant {
-    /// # Safety
-    /// `memory` has [`memory_bytes`] for n nodes at a 16-byte boundary and belongs to the team.
-    #[inline(always)]
-    unsafe fn new(memory: *mut u8, n: u32) -> Self {
-        // SAFETY: the parts lie one after the other.
-        unsafe { Ant { tabu: Bitmask::new(memory.add(STATE), n), state: Slots::new(memory.cast()) } }
-    }
-
-    /// Empties the tabu, draws the first node and visits it.
-    #[inline(always)]
-    fn start<T: Team, I: NodeId>(&mut self, team: T, n: u32, stream: Stream, tour: Slots<I>) -> u32 {
-        self.tabu.reset(team);
-        team.barrier();
-        let first = stream.step(0).below(0, n);
-        self.visit(team, 0, first, tour);
-        first
-    }
-
-    /// Puts `node` into the tour at `step`.
-    #[inline(always)]
-    fn visit<T: Team, I: NodeId>(&mut self, team: T, step: u32, node: u32, tour: Slots<I>) {
-        self.tabu.mark(team, node);
-        // SAFETY: step < n; one member writes.
-        team.single(|| unsafe { tour.set(step, I::new(node)) });
-        team.barrier();
-    }
+/// The ant whose state and tabu lie in `memory`.
+///
+/// # Safety
+/// `memory` has [`memory_bytes`] for n nodes at a 16-byte boundary and belongs to the team.
+#[inline(always)]
+unsafe fn ant(memory: *mut u8, n: u32) -> Ant {
+    // SAFETY: the parts lie one after the other.
+    unsafe { Ant { tabu: Bitmask::new(memory.add(STATE), n), scratch: Slots::new(memory.cast()) } }
 }
 
 /// The pseudo-random proportional rule (equations 1 and 2) at `node`, with the local updates that go with it: the trail
@@ -281,7 +259,7 @@ pub unsafe fn build<T: Team, I: NodeId, M: Memory, D: Distance>(
     let (n, rule) = (world.n, world.rule);
     // SAFETY: the caller's promises, and node ids stay below n.
     unsafe {
-        let mut ant = Ant::new(memory, world.n);
+        let mut ant = ant(memory, world.n);
         let first = ant.start(team, n, stream, tour);
         let (mut node, mut back) = (first, NONE);
         let mut exploring = rule.pause(stream.step(0));
@@ -335,8 +313,8 @@ pub unsafe fn choose_step<T: Team, I: NodeId, M: Memory, D: Distance>(
 ) {
     // SAFETY: the caller's promises; a barrier stands between reading and writing the state.
     unsafe {
-        let mut ant = Ant::new(memory, world.n);
-        let state = ant.state;
+        let mut ant = ant(memory, world.n);
+        let state = ant.scratch;
         let begins = step == 1;
         let node = if begins { ant.start(team, world.n, stream, tour) } else { state.get(1) };
         let mut exploring = if begins { world.rule.pause(stream.step(0)) } else { state.get(3) };
@@ -376,7 +354,7 @@ unsafe fn updates<T: Team, I: NodeId, M: Memory, D>(
 ) {
     // SAFETY: the caller's promises.
     unsafe {
-        let state = Ant::new(memory, world.n).state;
+        let state = ant(memory, world.n).scratch;
         let (node, next, seen) = (state.get(0), state.get(1), f32::from_bits(state.get(2)));
         if world.rule.is_due(step) {
             update(node, next, seen);

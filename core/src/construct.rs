@@ -28,13 +28,13 @@ pub fn memory_bytes<B: Tabu, S: Select>(n: u32, leaves: u32) -> usize {
     B::bytes(n) + aligned(4 * S::scratch(leaves) as usize)
 }
 
-/// One ant's tools: the tabu and the scratch memory behind it.
-struct Ant<B> {
-    tabu: B,
-    scratch: Slots<f32>,
+/// One ant's tools in team memory: the tabu, and words of its own.
+pub(crate) struct Ant<B, W> {
+    pub(crate) tabu: B,
+    pub(crate) scratch: Slots<W>,
 }
 
-impl<B: Tabu> Ant<B> {
+impl<B: Tabu> Ant<B, f32> {
     /// # Safety
     /// As [`full`] and [`candidates`] ask of `memory`.
     #[inline(always)]
@@ -42,10 +42,18 @@ impl<B: Tabu> Ant<B> {
         // SAFETY: the scratch follows the tabu inside the caller's memory.
         unsafe { Ant { tabu: B::new(memory, n), scratch: Slots::new(memory.add(B::bytes(n)).cast()) } }
     }
+}
 
+impl<B: Tabu, W> Ant<B, W> {
     /// Empties the tabu, draws the first node and visits it.
     #[inline(always)]
-    fn start<T: Team, I: NodeId>(&mut self, team: T, n: u32, stream: Stream, tour: Slots<I>) -> u32 {
+    pub(crate) fn start<T: Team, I: NodeId>(
+        &mut self,
+        team: T,
+        n: u32,
+        stream: Stream,
+        tour: Slots<I>,
+    ) -> u32 {
         self.tabu.reset(team);
         team.barrier();
         let first = stream.step(0).below(0, n);
@@ -55,7 +63,7 @@ impl<B: Tabu> Ant<B> {
 
     /// Puts `node` into the tour at `step`.
     #[inline(always)]
-    fn visit<T: Team, I: NodeId>(&mut self, team: T, step: u32, node: u32, tour: Slots<I>) {
+    pub(crate) fn visit<T: Team, I: NodeId>(&mut self, team: T, step: u32, node: u32, tour: Slots<I>) {
         self.tabu.mark(team, node);
         // SAFETY: step < n; one member writes.
         team.single(|| unsafe { tour.set(step, I::new(node)) });
@@ -80,7 +88,7 @@ pub unsafe fn full<T: Team, B: Tabu, S: Select, I: NodeId>(
 ) {
     // SAFETY: the caller's promises, and node ids stay below n.
     unsafe {
-        let mut ant = Ant::<B>::new(memory, n);
+        let mut ant = Ant::<B, f32>::new(memory, n);
         let mut node = ant.start(team, n, stream, tour);
         let mut step = 1;
         while step < n {
@@ -132,7 +140,7 @@ pub unsafe fn candidates<T: Team, B: Tabu, S: Select, I: NodeId, D: Distance>(
 ) {
     // SAFETY: the caller's promises, and node ids stay below n.
     unsafe {
-        let mut ant = Ant::<B>::new(memory, n);
+        let mut ant = Ant::<B, f32>::new(memory, n);
         let mut node = ant.start(team, n, stream, tour);
         let mut step = 1;
         while step < n {
