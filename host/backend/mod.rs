@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::solver::acs::AcsSpec;
 use crate::solver::descent::DescentSpec;
+use crate::solver::genetic::{FirstGenes, GeneticSpec};
 use crate::solver::ils::{ChainsSpec, Round};
 use crate::solver::mmas::ColonySpec;
 use crate::solver::problem::Problem;
@@ -64,7 +65,7 @@ pub struct Phases {
 /// Asked while a colony works: true to stop soon.
 pub type Enough<'a> = &'a (dyn Fn() -> bool + Sync);
 
-/// A colony of ants where it lives.
+/// What goes on by iterations, where it lives: a colony of ants, or a [`Population`].
 pub trait Colony {
     /// Runs `iterations` more iterations, fewer if the target is reached; the state afterwards.
     ///
@@ -83,6 +84,28 @@ pub trait Colony {
 
     /// How the colony was laid out: variant, threads an ant, memory.
     fn describe(&self) -> String;
+}
+
+/// A population of genes, which are tours. Its iterations are generations; [`ColonyState::iteration_cost`] is the mean
+/// length of its genes.
+pub trait Population: Colony {
+    /// Number of places for genes.
+    fn places(&self) -> u32;
+
+    /// The gene at a place, in the problem's numbering.
+    ///
+    /// # Errors
+    /// If it cannot be brought back from the device.
+    ///
+    /// # Panics
+    /// If there is no such place.
+    fn gene(&mut self, place: u32) -> Result<Vec<u32>, BackendError>;
+
+    /// The length of the gene at each place; `i64::MAX` where there is none, because the first generation was cut short.
+    ///
+    /// # Errors
+    /// If they cannot be brought back from the device.
+    fn costs(&mut self) -> Result<Vec<i64>, BackendError>;
 }
 
 /// Chains of iterated local search where they live.
@@ -274,6 +297,22 @@ impl Backend {
         match self {
             Backend::Cpu(_) => cpu::acs(problem, spec),
             Backend::Cuda(device) => Ok(Box::new(cuda::CudaAcs::new(device, problem, spec)?)),
+        }
+    }
+
+    /// A new population for `problem`.
+    ///
+    /// # Errors
+    /// If it does not fit the backend's memory, or its kernels cannot be loaded.
+    pub fn population<'p>(
+        &'p self,
+        problem: &'p Problem,
+        spec: &GeneticSpec,
+        first: FirstGenes,
+    ) -> Result<Box<dyn Population + 'p>, BackendError> {
+        match self {
+            Backend::Cpu(_) => cpu::population(problem, spec, first),
+            Backend::Cuda(_) => todo!(),
         }
     }
 }

@@ -13,6 +13,7 @@ use crate::instance::{Instance, Metric, tour_file};
 use crate::report::progress::ProgressLine;
 use crate::report::{Report, svg};
 use crate::solver::acs::{self, Pheromone, Update};
+use crate::solver::genetic::{self, Crossover, Initial, Pairing};
 use crate::solver::ils::{self, Acceptance, Improvement, Moves, Neighbors};
 use crate::solver::local_search::LocalSearch;
 use crate::solver::mmas::{self, Selection, TabuKind};
@@ -44,6 +45,8 @@ pub struct Args {
     #[command(flatten)]
     colony: ColonyArgs,
     #[command(flatten)]
+    genetic: GeneticArgs,
+    #[command(flatten)]
     outputs: Outputs,
 }
 
@@ -56,6 +59,8 @@ enum Algorithm {
     Mmas,
     /// Ant Colony System
     Acs,
+    /// Genetic algorithm
+    Ga,
 }
 
 impl std::fmt::Display for Algorithm {
@@ -64,6 +69,7 @@ impl std::fmt::Display for Algorithm {
             Algorithm::Ils => "ils",
             Algorithm::Mmas => "mmas",
             Algorithm::Acs => "acs",
+            Algorithm::Ga => "ga",
         })
     }
 }
@@ -71,10 +77,11 @@ impl std::fmt::Display for Algorithm {
 const ILS: &[Algorithm] = &[Algorithm::Ils];
 const MMAS: &[Algorithm] = &[Algorithm::Mmas];
 const ACS: &[Algorithm] = &[Algorithm::Acs];
+const GA: &[Algorithm] = &[Algorithm::Ga];
 const ANTS: &[Algorithm] = &[Algorithm::Mmas, Algorithm::Acs];
 
 /// The options that not every algorithm uses, by their ids, and those that do.
-const OPTIONS: [(&str, &[Algorithm]); 27] = [
+const OPTIONS: [(&str, &[Algorithm]); 34] = [
     ("improvement", ILS),
     ("moves", ILS),
     ("start", ILS),
@@ -102,6 +109,13 @@ const OPTIONS: [(&str, &[Algorithm]); 27] = [
     ("update_period", ACS),
     ("q0", ACS),
     ("descent_only", ILS),
+    ("crossover", GA),
+    ("population", GA),
+    ("groups", GA),
+    ("transfer_every", GA),
+    ("mutation", GA),
+    ("pairing", GA),
+    ("initial", GA),
 ];
 
 /// Refuses options of other algorithms: they would do nothing. `given` are the ids of those on the command line.
@@ -239,6 +253,33 @@ struct ColonyArgs {
     q0: Option<f64>,
 }
 
+/// Settings of the genetic algorithm.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Genetic algorithm")]
+struct GeneticArgs {
+    /// ga: how children are made of their parents
+    #[arg(long, value_enum, default_value_t = Crossover::default())]
+    crossover: Crossover,
+    /// ga: genes, a multiple of 4 times --groups; 2048 if not given
+    #[arg(long, value_name = "N")]
+    population: Option<u32>,
+    /// ga: groups that evolve on their own
+    #[arg(long, value_name = "N", default_value_t = genetic::Settings::default().groups)]
+    groups: u32,
+    /// ga: generations between transfers of each group's best gene to another group; 0: never
+    #[arg(long, value_name = "N", default_value_t = genetic::Settings::default().transfer_every)]
+    transfer_every: u32,
+    /// ga: share of the children that mutate
+    #[arg(long, value_name = "F", default_value_t = genetic::Settings::default().mutation)]
+    mutation: f64,
+    /// ga: rivals and partners: the same places always, or drawn anew for every generation
+    #[arg(long, value_enum, default_value_t = Pairing::default())]
+    pairing: Pairing,
+    /// ga: what the first genes are
+    #[arg(long, value_enum, default_value_t = Initial::default())]
+    initial: Initial,
+}
+
 /// Where the results go; `-` is the standard output.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Output")]
@@ -262,6 +303,7 @@ enum Chosen {
     Ils(ils::Settings),
     Mmas(mmas::Settings),
     Acs(acs::Settings),
+    Ga(genetic::Settings),
 }
 
 impl Chosen {
@@ -290,7 +332,7 @@ impl Chosen {
                 settings.check()?;
                 Ok(Chosen::Ils(settings))
             }
-            Algorithm::Mmas | Algorithm::Acs if args.stop.descent_only => {
+            Algorithm::Mmas | Algorithm::Acs | Algorithm::Ga if args.stop.descent_only => {
                 Err(Error::Usage("--descent-only is for --algorithm ils".to_owned()))
             }
             Algorithm::Mmas => {
@@ -340,6 +382,24 @@ impl Chosen {
                 settings.check()?;
                 Ok(Chosen::Acs(settings))
             }
+            Algorithm::Ga => {
+                let genetic = &args.genetic;
+                let settings = genetic::Settings {
+                    seed: args.seed,
+                    crossover: genetic.crossover,
+                    population: genetic.population,
+                    groups: genetic.groups,
+                    transfer_every: genetic.transfer_every,
+                    mutation: genetic.mutation,
+                    pairing: genetic.pairing,
+                    initial: genetic.initial,
+                    local_search: search.local_search.unwrap_or(LocalSearch::None),
+                    neighbors: search.neighbors.unwrap_or(genetic::Settings::default().neighbors),
+                    breadth: search.breadth,
+                };
+                settings.check()?;
+                Ok(Chosen::Ga(settings))
+            }
         }
     }
 
@@ -352,6 +412,7 @@ impl Chosen {
                 Ok(("mmas", settings.seed, serde_json::to_value(settings).map_err(bug)?))
             }
             Chosen::Acs(settings) => Ok(("acs", settings.seed, serde_json::to_value(settings).map_err(bug)?)),
+            Chosen::Ga(settings) => Ok(("ga", settings.seed, serde_json::to_value(settings).map_err(bug)?)),
         }
     }
 
@@ -367,6 +428,7 @@ impl Chosen {
             Chosen::Ils(settings) => ils::solve(instance, settings, initial, backend, stop, observe)?,
             Chosen::Mmas(settings) => mmas::solve(instance, settings, backend, stop, observe)?,
             Chosen::Acs(settings) => acs::solve(instance, settings, backend, stop, observe)?,
+            Chosen::Ga(settings) => genetic::solve(instance, settings, backend, stop, observe)?,
         })
     }
 }
@@ -588,7 +650,7 @@ mod tests {
             let help = option.get_help().map_or_else(String::new, ToString::to_string);
             let heading = option.get_help_heading().unwrap_or_default();
             let entry = OPTIONS.iter().find(|(id, _)| option.get_id() == id);
-            for (prefix, users) in [("ils", ILS), ("mmas", MMAS), ("acs", ACS)] {
+            for (prefix, users) in [("ils", ILS), ("mmas", MMAS), ("acs", ACS), ("ga", GA)] {
                 let alone =
                     help.starts_with(&format!("{prefix}: ")) || help.starts_with(&format!("{prefix}, "));
                 // Those that mean another thing to each name both.

@@ -82,8 +82,8 @@ impl Run {
             let elapsed = self.start.elapsed();
             if let Some(reason) = stop.reason(elapsed, self.state.iterations, self.state.best_iteration, best)
             {
-                // At least one iteration, so that there is a tour.
-                if self.state.iterations > 0 {
+                // Not before there is a tour.
+                if self.state.best_cost.is_some() {
                     return Ok(reason);
                 }
             }

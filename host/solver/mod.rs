@@ -4,6 +4,7 @@ pub mod acs;
 pub mod cells;
 pub(crate) mod colony;
 pub mod descent;
+pub mod genetic;
 pub mod ils;
 pub mod local_search;
 pub mod mmas;
@@ -104,7 +105,7 @@ fn check_kind(instance: &Instance, algorithm: &'static str) -> Result<(), SolveE
     if !instance.fixed_edges().is_empty() {
         return refuse("it has fixed edges");
     }
-    if !matches!(algorithm, "MMAS" | "ACS") && !instance.is_symmetric() {
+    if !matches!(algorithm, "MMAS" | "ACS" | "GA") && !instance.is_symmetric() {
         return refuse("its edges have a direction; use --algorithm mmas or acs");
     }
     Ok(())

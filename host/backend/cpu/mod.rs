@@ -3,10 +3,12 @@
 mod chains;
 mod colony;
 mod descent;
+mod genetic;
 
 pub use chains::{chains, default_chains};
 pub use colony::{acs, colony};
 pub use descent::descent;
+pub use genetic::population;
 
 use super::error::bytes;
 use super::{BackendError, Machine};
@@ -68,6 +70,19 @@ fn allocate<T: Clone + Default>(what: &str, len: usize) -> Result<Vec<T>, Backen
     v.resize(len, T::default());
     Ok(v)
 }
+
+/// Refuses what would not fit as a whole: a system that overcommits would grant each array and then kill the process.
+fn check_memory(what: &str, needed: usize) -> Result<(), BackendError> {
+    match available_memory() {
+        Some(free) if needed as u64 > free => Err(short_of_memory(what, needed)),
+        _ => Ok(()),
+    }
+}
+
+/// Memory at a 16-byte boundary.
+#[derive(Clone, Copy, Default)]
+#[repr(C, align(16))]
+struct Quad([f32; 4]);
 
 /// A view of memory that threads work on together, each on its own part.
 #[derive(Clone, Copy)]

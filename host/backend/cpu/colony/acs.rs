@@ -171,7 +171,7 @@ impl<'p, I: NodeId + Default, P: Store<I>> CpuAcs<'p, I, P> {
     fn new(problem: &'p Problem, spec: &AcsSpec) -> Result<Self, BackendError> {
         let tours = problem.n() as usize * spec.ants as usize;
         let entries = problem.lists().len();
-        check_memory(spec.memory_bytes(problem) + 4 * entries + tours * size_of::<I>())?;
+        check_memory("the colony", spec.memory_bytes(problem) + 4 * entries + tours * size_of::<I>())?;
         let mut colony = CpuAcs {
             ants: Ants::new(problem, (spec.ants, spec.rules), (spec.local_search, spec.breadth))?,
             spec: *spec,

@@ -58,7 +58,7 @@ impl<'p, I: NodeId + Default, B: Tabu, S: Select> CpuColony<'p, I, B, S> {
     fn new(problem: &'p Problem, spec: &ColonySpec) -> Result<Self, BackendError> {
         let entries = spec.entries(problem);
         let tours = problem.n() as usize * spec.ants as usize;
-        check_memory(3 * 4 * entries + tours * size_of::<I>())?;
+        check_memory("the colony", 3 * 4 * entries + tours * size_of::<I>())?;
         let table = |what| allocate(what, entries.div_ceil(4));
         let mut colony = CpuColony {
             ants: Ants::new(problem, (spec.ants, spec.rules), (spec.local_search, spec.breadth))?,

@@ -17,24 +17,10 @@ use antwarp_core::node::NodeId;
 use antwarp_core::team::{Serial, Slots};
 use rayon::prelude::*;
 
-use super::{Together, allocate, available_memory, short_of_memory};
+use super::{Quad, Together, allocate, check_memory};
 use crate::backend::{BackendError, Enough, Phases};
 use crate::solver::local_search::LocalSearch;
 use crate::solver::problem::{Places, Problem};
-
-/// Memory at a 16-byte boundary, as groups and tabus ask for.
-#[derive(Clone, Copy, Default)]
-#[repr(C, align(16))]
-struct Quad([f32; 4]);
-
-/// Refuses a colony that would not fit as a whole: a system that overcommits would grant each table and then kill
-/// the process.
-fn check_memory(needed: usize) -> Result<(), BackendError> {
-    match available_memory() {
-        Some(free) if needed as u64 > free => Err(short_of_memory("the colony", needed)),
-        _ => Ok(()),
-    }
-}
 
 /// The ants' tours, and what comes of them.
 struct Ants<'p, I> {

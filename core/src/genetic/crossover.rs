@@ -1,0 +1,168 @@
+//! Crossovers that construct a child city by city (Kang et al. 2016, section 2).
+
+use crate::geometry::{Geometry, Places};
+use crate::node::NodeId;
+use crate::team::Slots;
+
+use super::jumps::{Four, Jumps};
+
+/// How a child is made of two parents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Crossover {
+    /// Sequential constructive crossover (Ahmed 2010): the nearer of the nodes that come next in the parents; tours have
+    /// an end, behind which the unvisited node of the smallest number stands for them.
+    Scx,
+    /// Bidirectional circular SCX (section 2.2): the nearest of the nodes next and before in both parents.
+    Bcscx,
+    /// Alternating recommendation crossover (section 2.4): the nearer of the nodes next and before in one parent. The
+    /// parent is the first one, but the second from place `from` up to place `to` (exclusive) of the child, or the other
+    /// way round if `second`.
+    Arx {
+        /// The first switching point.
+        from: u32,
+        /// The second switching point.
+        to: u32,
+        /// The second parent begins.
+        second: bool,
+    },
+}
+
+/// The child of two parents, from node `start` on; its length.
+///
+/// # Safety
+/// `jumps` is filled for parents of n nodes, n at least 2; `child` has n elements; `places` those of the nodes; only one
+/// member is at work.
+#[inline(always)]
+pub unsafe fn child<I: NodeId, G: Geometry>(
+    n: u32,
+    start: u32,
+    crossover: Crossover,
+    jumps: Jumps<I>,
+    places: Places<G>,
+    child: Slots<I>,
+) -> i64 {
+    // SAFETY: the caller's promise; jumps end at nodes of the parents, and the places of the child are filled in order.
+    unsafe {
+        let mut path = Path::begin(start, jumps, places, child);
+        match crossover {
+            Crossover::Scx => sequential(&mut path, n, start),
+            Crossover::Bcscx => path.follow(1, n, |four| four),
+            Crossover::Arx { from, to, second } => {
+                let (from, to) = (from.max(1), to.max(1));
+                for (begin, end, middle) in [(1, from, false), (from, to, true), (to, n, false)] {
+                    if middle == second {
+                        path.follow(begin, end, |[a, b, _, _]| [a, b]);
+                    } else {
+                        path.follow(begin, end, |[_, _, c, d]| [c, d]);
+                    }
+                }
+            }
+        }
+        path.cost + places.geometry.between(path.place, *places.start.add(start as usize)) as i64
+    }
+}
+
+/// A child on the way.
+struct Path<I, G: Geometry> {
+    jumps: Jumps<I>,
+    places: Places<G>,
+    child: Slots<I>,
+    /// Jumps of the last node.
+    four: Four,
+    /// Where it is.
+    place: G::Place,
+    cost: i64,
+}
+
+impl<I: NodeId, G: Geometry> Path<I, G> {
+    /// # Safety
+    /// As [`child`].
+    #[inline(always)]
+    unsafe fn begin(start: u32, jumps: Jumps<I>, places: Places<G>, child: Slots<I>) -> Self {
+        // SAFETY: the caller's promise.
+        unsafe {
+            child.set(0, I::new(start));
+            Path {
+                jumps,
+                places,
+                child,
+                four: jumps.of(start),
+                place: *places.start.add(start as usize),
+                cost: 0,
+            }
+        }
+    }
+
+    /// Fills places `begin` to `end` (exclusive) of the child, each with the nearest node that `recommend` picks from the
+    /// jumps of the last; among equally near ones the first.
+    ///
+    /// # Safety
+    /// As [`child`]; the places before `begin` are filled.
+    #[inline(always)]
+    unsafe fn follow<const K: usize>(&mut self, begin: u32, end: u32, recommend: impl Fn(Four) -> [u32; K]) {
+        for i in begin..end {
+            // SAFETY: the caller's promise. What the candidates need if they are taken is fetched for all at once, before
+            // one is known: on a GPU that saves a step the latency of a load.
+            unsafe {
+                self.jumps.visit(self.four);
+                let candidates = recommend(self.four);
+                let fours = candidates.map(|node| self.jumps.of(node));
+                let places = candidates.map(|node| *self.places.start.add(node as usize));
+                let mut best = 0;
+                let mut least = self.places.geometry.between(self.place, places[0]);
+                let (mut node, mut four, mut place) = (candidates[0], fours[0], places[0]);
+                while best + 1 < K {
+                    best += 1;
+                    let distance = self.places.geometry.between(self.place, places[best]);
+                    if distance < least {
+                        (least, node, four, place) = (distance, candidates[best], fours[best], places[best]);
+                    }
+                }
+                self.take(i, node, four, place, least);
+            }
+        }
+    }
+
+    /// # Safety
+    /// `i` is inside the child.
+    #[inline(always)]
+    unsafe fn take(&mut self, i: u32, node: u32, four: Four, place: G::Place, distance: i32) {
+        // SAFETY: the caller's promise.
+        unsafe { self.child.set(i, I::new(node)) };
+        self.four = four;
+        self.place = place;
+        self.cost += distance as i64;
+    }
+}
+
+/// SCX. The start stays unvisited: a jump to it is one over a tour's end.
+///
+/// # Safety
+/// As [`child`].
+#[inline(always)]
+unsafe fn sequential<I: NodeId, G: Geometry>(path: &mut Path<I, G>, n: u32, start: u32) {
+    let mut lowest = 0;
+    for i in 1..n {
+        // SAFETY: the caller's promise; there is an open node besides the start as long as the child is incomplete.
+        unsafe {
+            let [next, _, next_too, _] = path.four;
+            let mut smallest = || {
+                while lowest == start || !path.jumps.is_open(lowest) {
+                    lowest += 1;
+                }
+                lowest
+            };
+            let a = if next == start { smallest() } else { next };
+            let b = if next_too == start { smallest() } else { next_too };
+            let at = |node: u32| *path.places.start.add(node as usize);
+            let (to_a, to_b) = (
+                path.places.geometry.between(path.place, at(a)),
+                path.places.geometry.between(path.place, at(b)),
+            );
+            let (node, distance) = if to_a < to_b { (a, to_a) } else { (b, to_b) };
+            let four = path.jumps.of(node);
+            path.take(i, node, four, at(node), distance);
+            path.jumps.visit(four);
+        }
+    }
+}

@@ -1,0 +1,427 @@
+//! A generation without synchronisation (Kang et al. 2016, sections 3.2 to 3.4).
+//!
+//! Who competes with whom, who mates with whom and where children live is fixed by places in a group. In a group of s
+//! places, rivals are place j and place j + s/2 for j < s/2; the winner goes to the former. Winners 2t and 2t + 1 mate;
+//! their child lives at place s/2 + t, and a second child, of crossovers that make two, at 3s/4 + t.
+//!
+//! A place holds the number of a gene (a row of the pool) and its length, so that no tour is moved but when it is made.
+//! The table of places is double: a generation reads one and writes the other, and every child's team can find out by
+//! itself who won what it needs.
+
+use core::sync::atomic::{AtomicU64, Ordering};
+
+use crate::geometry::{Geometry, Places};
+use crate::node::NodeId;
+use crate::rng::Stream;
+use crate::team::{Slots, Team};
+use crate::tour;
+
+use super::crossover::{self, Crossover};
+use super::jumps::Jumps;
+use super::shuffle::Shuffle;
+
+/// What [`Rules::method`] says.
+pub mod method {
+    /// One child a pair by SCX.
+    pub const SCX: u32 = 0;
+    /// One child a pair by BCSCX.
+    pub const BCSCX: u32 = 1;
+    /// Two children a pair by ARX.
+    pub const ARX: u32 = 2;
+    /// A child a pair by BCSCX and one by ARX.
+    pub const HYBRID: u32 = 3;
+}
+
+/// The genes' number of a stream of random numbers that no child has.
+const NOBODY: u32 = u32::MAX;
+
+/// The constants of a generation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C)]
+pub struct Rules {
+    /// Seed of the run.
+    pub seed: u64,
+    /// Stop once a gene is not longer than this.
+    pub target: i64,
+    /// Number of nodes.
+    pub n: u32,
+    /// Places of a group, a multiple of 4.
+    pub group: u32,
+    /// Number of groups.
+    pub groups: u32,
+    /// See [`method`].
+    pub method: u32,
+    /// A child mutates with this probability, in units of 2^-32.
+    pub mutation: u32,
+    /// Not 0: a group's places are drawn anew for each generation, and a child begins with a random node; else places are
+    /// those of the memory, and children begin with node 0.
+    pub shuffled: u32,
+    /// Number of the generation, from 1.
+    pub generation: u32,
+    /// Generations since the host looked, this one included, from 1; below 2^16.
+    pub since: u32,
+    /// Not 0: edges have a direction.
+    pub directed: u32,
+    /// Not 0: children are improved after this, so their lengths are not recorded yet.
+    pub unfinished: u32,
+}
+
+impl Rules {
+    /// Children of a pair.
+    #[inline(always)]
+    pub const fn litter(&self) -> u32 {
+        if self.method >= method::ARX { 2 } else { 1 }
+    }
+
+    /// Children of a generation.
+    #[inline(always)]
+    pub const fn children(&self) -> u32 {
+        self.groups * (self.group / 4) * self.litter()
+    }
+}
+
+/// The tables of a population. Rows are n ids each.
+pub struct Population<I> {
+    /// Rows of genes, as many as places.
+    pub genes: Slots<I>,
+    /// Places before: the row of each.
+    pub rows: *const u32,
+    /// Places before: the length of each.
+    pub costs: *const i64,
+    /// Places after: the row of each.
+    pub next_rows: Slots<u32>,
+    /// Places after: the length of each.
+    pub next_costs: Slots<i64>,
+    /// The least length and when it came; see [`record`].
+    pub best: *mut u64,
+    /// The row of each new gene, and in the upper half its place: for those who improve them.
+    pub born: Slots<u64>,
+}
+
+impl<I> Clone for Population<I> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<I> Copy for Population<I> {}
+
+/// Bits of [`record`] that count generations.
+const SINCE_BITS: u32 = 16;
+
+/// A length and the generation that found it, in an order where less is better: the length in the upper 48 bits (longer
+/// ones all alike), generations since the host looked in the lower 16.
+#[inline(always)]
+pub const fn record(cost: i64, since: u32) -> u64 {
+    let most = (1u64 << (u64::BITS - SINCE_BITS)) - 1;
+    let cost = if cost as u64 > most { most } else { cost as u64 };
+    cost << SINCE_BITS | since as u64
+}
+
+/// The length and the generation of a [`record`].
+#[inline(always)]
+pub const fn recorded(record: u64) -> (i64, u32) {
+    ((record >> SINCE_BITS) as i64, record as u32 & ((1 << SINCE_BITS) - 1))
+}
+
+/// Notes that there is a gene of this length.
+///
+/// # Safety
+/// `best` is aligned, valid, and written by this function only.
+#[inline(always)]
+pub unsafe fn improve_record(best: *mut u64, cost: i64, since: u32) {
+    // SAFETY: the caller's promise.
+    unsafe { AtomicU64::from_ptr(best) }.fetch_min(record(cost, since), Ordering::Relaxed);
+}
+
+/// Whether a generation before this one reached the target: then this one does nothing. The answer is the same for all
+/// children of a generation, whatever of it is already done.
+///
+/// # Safety
+/// As [`improve_record`].
+#[inline(always)]
+pub unsafe fn is_over(rules: &Rules, best: *mut u64) -> bool {
+    // SAFETY: the caller's promise.
+    let (cost, since) = recorded(unsafe { AtomicU64::from_ptr(best) }.load(Ordering::Relaxed));
+    cost <= rules.target && since < rules.since
+}
+
+/// A place's gene.
+#[derive(Clone, Copy)]
+struct Gene {
+    row: u32,
+    cost: i64,
+}
+
+/// The places of a group, as this generation sees them.
+#[derive(Clone, Copy)]
+struct Group {
+    first: u32,
+    size: u32,
+    shuffle: Option<Shuffle>,
+}
+
+impl Group {
+    #[inline(always)]
+    fn new(rules: &Rules, group: u32) -> Group {
+        let stream = Stream::new(rules.seed, rules.generation, NOBODY - group);
+        let shuffle = if rules.shuffled != 0 { Some(Shuffle::new(stream, rules.group)) } else { None };
+        Group { first: group * rules.group, size: rules.group, shuffle }
+    }
+
+    /// The place in the table of a place of the group.
+    #[inline(always)]
+    fn place(self, j: u32) -> u32 {
+        self.first + self.shuffle.map_or(j, |shuffle| shuffle.at(j))
+    }
+
+    /// Winner and loser at place `j` below half the group: the former of two equals wins.
+    #[inline(always)]
+    unsafe fn compete<I>(self, population: Population<I>, j: u32) -> (Gene, Gene) {
+        let gene = |place: u32| {
+            // SAFETY: the places of a group are in the table.
+            unsafe {
+                Gene {
+                    row: *population.rows.add(place as usize),
+                    cost: *population.costs.add(place as usize),
+                }
+            }
+        };
+        let (a, b) = (gene(self.place(j)), gene(self.place(j + self.size / 2)));
+        if a.cost <= b.cost { (a, b) } else { (b, a) }
+    }
+}
+
+/// Makes child `index` of a generation, below [`Rules::children`], and fills the places that its pair answers for.
+///
+/// # Safety
+/// The tables have as many elements as places, rows are a permutation of those of the pool, genes are permutations of
+/// n >= 4 nodes that `places` covers; `memory` has [`super::memory_bytes`] and is this team's; each index is one team's.
+#[inline(always)]
+pub unsafe fn breed<T: Team, I: NodeId, G: Geometry>(
+    team: T,
+    rules: &Rules,
+    population: Population<I>,
+    places: Places<G>,
+    memory: *mut u8,
+    index: u32,
+) {
+    let n = rules.n;
+    let quarter = rules.group / 4;
+    let of_group = quarter * rules.litter();
+    let group = Group::new(rules, index / of_group);
+    let (pair, second) = (index % of_group % quarter, index % of_group >= quarter);
+    // SAFETY: the caller's promise: places are below the table's length, rows are genes. A row that is written is a
+    // loser's, which nobody reads, and every loser is at one place.
+    unsafe {
+        let (a, loser_a) = group.compete(population, 2 * pair);
+        let (b, loser_b) = group.compete(population, 2 * pair + 1);
+        let set = |place: u32, gene: Gene| {
+            population.next_rows.set(place, gene.row);
+            population.next_costs.set(place, gene.cost);
+        };
+        if !second {
+            team.single(|| {
+                for (j, winner, loser) in [(2 * pair, a, loser_a), (2 * pair + 1, b, loser_b)] {
+                    set(group.place(j), winner);
+                    if j >= quarter * rules.litter() {
+                        set(group.place(j + rules.group / 2), loser);
+                    }
+                }
+            });
+        }
+        let home = pair + if second { quarter } else { 0 };
+        let (_, replaced) = group.compete(population, home);
+        let row = |gene: Gene| population.genes.at(0).add(gene.row as usize * n as usize);
+        let jumps = Jumps::<I>::new(memory);
+        jumps.fill(team, n, [row(a).cast_const(), row(b).cast_const()]);
+        let draws = Stream::new(rules.seed, rules.generation, index).step(0);
+        let start = if rules.shuffled != 0 { draws.below(0, n) } else { 0 };
+        let from = draws.below(1, n - n / 2);
+        let arx = Crossover::Arx { from, to: from + n / 2, second };
+        let gene = Slots::new(row(replaced));
+        let place = group.place(home + rules.group / 2);
+        // The thread that makes the child needs no barrier on its way; what follows is of a few only.
+        let mut cost = 0;
+        team.single(|| {
+            cost = match rules.method {
+                method::SCX => crossover::child(n, start, Crossover::Scx, jumps, places, gene),
+                method::ARX => crossover::child(n, start, arx, jumps, places, gene),
+                method::HYBRID if second => crossover::child(n, start, arx, jumps, places, gene),
+                _ => crossover::child(n, start, Crossover::Bcscx, jumps, places, gene),
+            };
+        });
+        let mutates = draws.bits(2) < rules.mutation;
+        if mutates {
+            team.barrier();
+            let (i, j) = (draws.below(3, n - 1), draws.below(4, n - 2));
+            let j = if j >= i { j + 1 } else { j };
+            let change = exchange(team, n, (i.min(j) + 1, i.max(j) + 1), places, gene);
+            cost += change;
+            team.barrier();
+            if rules.directed != 0 {
+                cost = tour::cost(team, n, places, gene.at(0).cast_const());
+            }
+        }
+        team.single(|| {
+            set(place, Gene { row: replaced.row, cost });
+            population.born.set(index, replaced.row as u64 | (place as u64) << 32);
+            if rules.unfinished == 0 {
+                improve_record(population.best, cost, rules.since);
+            }
+        });
+    }
+}
+
+/// The 2-opt exchange that reverses places `from` to `to`, 0 < from < to < n; the change of length where edges have no
+/// direction. A barrier must follow before the gene is read.
+///
+/// # Safety
+/// `gene` is a tour of n nodes that this team alone works on.
+#[inline(always)]
+unsafe fn exchange<T: Team, I: NodeId, G: Geometry>(
+    team: T,
+    n: u32,
+    (from, to): (u32, u32),
+    places: Places<G>,
+    gene: Slots<I>,
+) -> i64 {
+    // SAFETY: places below n; members swap places of their own after all have read the ends.
+    unsafe {
+        let at = |i: u32| *places.start.add(gene.get(i).get() as usize);
+        let (before, first, last, after) =
+            (at(from - 1), at(from), at(to), at(if to + 1 == n { 0 } else { to + 1 }));
+        let between = |a, b| places.geometry.between(a, b) as i64;
+        let change =
+            between(before, last) + between(first, after) - between(before, first) - between(last, after);
+        team.barrier();
+        team.for_each((to - from).div_ceil(2), |i| {
+            let (a, b) = (gene.get(from + i), gene.get(to - i));
+            gene.set(from + i, b);
+            gene.set(to - i, a);
+        });
+        change
+    }
+}
+
+/// Fills row `row` with a random tour, at the place of the same number.
+///
+/// # Safety
+/// The tables have that row and place; it is this team's.
+#[inline(always)]
+pub unsafe fn random_gene<T: Team, I: NodeId, G: Geometry>(
+    team: T,
+    rules: &Rules,
+    population: Population<I>,
+    places: Places<G>,
+    row: u32,
+) {
+    let n = rules.n;
+    let shuffle = Shuffle::new(Stream::new(rules.seed, 0, row), n);
+    // SAFETY: the caller's promise.
+    unsafe {
+        let gene = Slots::new(population.genes.at(0).add(row as usize * n as usize));
+        team.for_each(n, |i| gene.set(i, I::new(shuffle.at(i))));
+        team.barrier();
+    }
+    // SAFETY: as above.
+    unsafe { settle(team, rules, population, places, row) }
+}
+
+/// Measures the gene in row `row` and puts it at the place of the same number.
+///
+/// # Safety
+/// The tables have that row and place; the row holds a tour; it is this team's.
+#[inline(always)]
+pub unsafe fn settle<T: Team, I: NodeId, G: Geometry>(
+    team: T,
+    rules: &Rules,
+    population: Population<I>,
+    places: Places<G>,
+    row: u32,
+) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let gene = population.genes.at(0).add(row as usize * rules.n as usize).cast_const();
+        let cost = tour::cost(team, rules.n, places, gene);
+        team.single(|| {
+            population.next_rows.set(row, row);
+            population.next_costs.set(row, cost);
+            population.born.set(row, row as u64 | (row as u64) << 32);
+            if rules.unfinished == 0 {
+                improve_record(population.best, cost, rules.since);
+            }
+        });
+    }
+}
+
+/// Notes that new gene `index`, which was left unfinished, got shorter by `gain`.
+///
+/// # Safety
+/// As [`breed`]; only one thread is at work on this gene.
+#[inline(always)]
+pub unsafe fn finish<I>(rules: &Rules, population: Population<I>, index: u32, gain: i64) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let place = (population.born.get(index) >> 32) as u32;
+        let cost = population.next_costs.get(place) - gain;
+        population.next_costs.set(place, cost);
+        improve_record(population.best, cost, rules.since);
+    }
+}
+
+/// Best gene of a group: its place, its row and its length; of equal ones that of the smallest place.
+#[inline(always)]
+unsafe fn best_of<T: Team, I>(team: T, rules: &Rules, population: Population<I>, group: u32) -> (u32, Gene) {
+    let first = group * rules.group;
+    let mut best = (u64::MAX, u64::MAX);
+    // SAFETY: the places of a group are in the table.
+    team.for_each(rules.group, |j| unsafe {
+        let cost = *population.costs.add((first + j) as usize) as u64;
+        if cost < best.0 {
+            best = (cost, (first + j) as u64);
+        }
+    });
+    let least = team.min(best.0);
+    let place = team.min(if best.0 == least { best.1 } else { u64::MAX }) as u32;
+    // SAFETY: as above.
+    (place, Gene { row: unsafe { *population.rows.add(place as usize) }, cost: least as i64 })
+}
+
+/// Copies the best gene of group `group` to another group, in a random circle of all groups (section 3.4), and what
+/// stays of the group's places into the next table. It takes the last place, or the one before if the best is there.
+///
+/// # Safety
+/// As [`breed`]; there are at least 2 groups; each group is one team's.
+#[inline(always)]
+pub unsafe fn transfer<T: Team, I: NodeId>(team: T, rules: &Rules, population: Population<I>, group: u32) {
+    let n = rules.n;
+    let draws = Stream::new(rules.seed, rules.generation, NOBODY).step(1);
+    let shift = 1 + draws.below(0, rules.groups - 1);
+    let host = (group + shift) % rules.groups;
+    // Where a group's guest goes, given its best place.
+    let guest = |group: u32, best: u32| {
+        let last = (group + 1) * rules.group - 1;
+        if best == last { last - 1 } else { last }
+    };
+    // SAFETY: the caller's promise. A guest's row is nobody's best, and everyone else writes its own places.
+    unsafe {
+        let (own, gene) = best_of(team, rules, population, group);
+        team.barrier();
+        let (theirs, _) = best_of(team, rules, population, host);
+        let (own_guest, place) = (guest(group, own), guest(host, theirs));
+        team.for_each(rules.group, |j| {
+            let place = group * rules.group + j;
+            population.next_rows.set(place, *population.rows.add(place as usize));
+            if place != own_guest {
+                population.next_costs.set(place, *population.costs.add(place as usize));
+            }
+        });
+        let row = *population.rows.add(place as usize);
+        let from = population.genes.at(0).add(gene.row as usize * n as usize);
+        let to = Slots::new(population.genes.at(0).add(row as usize * n as usize));
+        team.for_each(n, |i| to.set(i, *from.add(i as usize)));
+        team.single(|| population.next_costs.set(place, gene.cost));
+    }
+}

@@ -1,0 +1,15 @@
+//! A genetic algorithm whose crossovers construct tours city by city (Kang et al. 2016).
+//!
+//! A gene is a tour; the population is split into groups of equal size. In a [`generation`], genes compete with fixed
+//! rivals, winners mate with fixed partners, and children take the losers' places, so nothing needs to be synchronised.
+//! A child is made by a [`crossover`] over the parents' [`jumps`].
+
+pub mod crossover;
+pub mod generation;
+pub mod jumps;
+pub mod shuffle;
+
+pub use crossover::{Crossover, child};
+pub use generation::{Population, Rules, breed, finish, random_gene, settle, transfer};
+pub use jumps::{Jumps, memory_bytes};
+pub use shuffle::Shuffle;

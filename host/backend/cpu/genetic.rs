@@ -1,0 +1,333 @@
+//! The genetic algorithm on CPU threads: a child is made by a team of one.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use antwarp_core::colony::{ColonyState, Limits};
+use antwarp_core::genetic::generation::{is_over, record, recorded};
+use antwarp_core::genetic::{self, Population as Tables, Rules, memory_bytes};
+use antwarp_core::geometry::{self, Geometry, Grid, Numbered, Planar};
+use antwarp_core::local_search::{Operator, Or2opt, OrOpt, ThreeOpt, TwoOpt, ants};
+use antwarp_core::node::NodeId;
+use antwarp_core::team::{Serial, Slots};
+use rayon::prelude::*;
+
+use super::{Quad, Together, allocate, check_memory};
+use crate::backend::{BackendError, Colony, Enough, Phases, Population};
+use crate::solver::genetic::{FirstGenes, GeneticSpec};
+use crate::solver::local_search::LocalSearch;
+use crate::solver::problem::{Places, Problem};
+
+/// A population for `problem` on CPU threads.
+pub fn population<'p>(
+    problem: &'p Problem,
+    spec: &GeneticSpec,
+    first: FirstGenes,
+) -> Result<Box<dyn Population + 'p>, BackendError> {
+    if problem.n() < 1 << 16 {
+        by_places::<u16>(problem, spec, first)
+    } else {
+        by_places::<u32>(problem, spec, first)
+    }
+}
+
+fn by_places<'p, I: NodeId + Default>(
+    problem: &'p Problem,
+    spec: &GeneticSpec,
+    first: FirstGenes,
+) -> Result<Box<dyn Population + 'p>, BackendError> {
+    Ok(match problem.places() {
+        Places::Grid { places, up } => {
+            Box::new(CpuPopulation::<I, _>::new(problem, spec, first, Grid { up: *up }, places)?)
+        }
+        Places::Planar { places, metric } => {
+            Box::new(CpuPopulation::<I, _>::new(problem, spec, first, Planar { metric: *metric }, places)?)
+        }
+        Places::Numbered(places) => {
+            let geometry = Numbered { distances: problem.distances() };
+            Box::new(CpuPopulation::<I, _>::new(problem, spec, first, geometry, places)?)
+        }
+    })
+}
+
+/// Which gene is at a place, and how long it is.
+struct Table {
+    rows: Vec<u32>,
+    costs: Vec<i64>,
+}
+
+impl Table {
+    /// Places without genes.
+    fn new(count: u32) -> Result<Table, BackendError> {
+        let mut costs = allocate("the genes' lengths", count as usize)?;
+        costs.fill(i64::MAX);
+        let mut rows = allocate("the genes' rows", count as usize)?;
+        (0..).zip(&mut rows).for_each(|(i, row)| *row = i);
+        Ok(Table { rows, costs })
+    }
+}
+
+struct CpuPopulation<'p, I, G: Geometry> {
+    problem: &'p Problem,
+    spec: GeneticSpec,
+    places: geometry::Places<G>,
+    /// What the first generation is made of, until it is.
+    first: Option<FirstGenes>,
+    neighbors: Vec<I>,
+    /// Every node's own number: no tour to compare with.
+    own: Vec<u32>,
+    genes: Vec<I>,
+    table: Table,
+    next: Table,
+    born: Vec<u64>,
+    best: u64,
+    state: ColonyState,
+    phases: Phases,
+}
+
+impl<'p, I: NodeId + Default, G: Geometry> CpuPopulation<'p, I, G> {
+    fn new(
+        problem: &'p Problem,
+        spec: &GeneticSpec,
+        first: FirstGenes,
+        geometry: G,
+        places: &'p [G::Place],
+    ) -> Result<Self, BackendError> {
+        let (n, count) = (problem.n() as usize, spec.genes as usize);
+        check_memory("the population", n * count * size_of::<I>())?;
+        let no_limits = Limits { lowest: 0.0, highest: 0.0, deposit: 0.0 };
+        Ok(CpuPopulation {
+            problem,
+            spec: spec.clone(),
+            places: geometry::Places { geometry, start: places.as_ptr() },
+            first: Some(first),
+            neighbors: problem.neighbors().iter().map(|&v| I::new(v)).collect(),
+            own: (0..problem.n()).collect(),
+            genes: allocate("the genes", n * count)?,
+            table: Table::new(spec.genes)?,
+            next: Table::new(spec.genes)?,
+            born: allocate("the genes' places", count)?,
+            best: record(i64::MAX, 0),
+            state: ColonyState::new(no_limits),
+            phases: Phases::default(),
+        })
+    }
+
+    fn tables(&mut self) -> Tables<I> {
+        // SAFETY: all arrays have as many elements as there are genes (and nodes); views do not outlive a call.
+        unsafe {
+            Tables {
+                genes: Slots::new(self.genes.as_mut_ptr()),
+                rows: self.table.rows.as_ptr(),
+                costs: self.table.costs.as_ptr(),
+                next_rows: Slots::new(self.next.rows.as_mut_ptr()),
+                next_costs: Slots::new(self.next.costs.as_mut_ptr()),
+                best: &mut self.best,
+                born: Slots::new(self.born.as_mut_ptr()),
+            }
+        }
+    }
+
+    /// The first generation; false if it was cut short, which leaves places without a gene.
+    fn begin(&mut self, first: FirstGenes, enough: Enough) -> bool {
+        let n = self.problem.n() as usize;
+        let rules = self.spec.rules(self.problem, 0, 0, self.spec.descends_first());
+        if let FirstGenes::Given(tours) = &first {
+            let genes = self.genes.par_iter_mut().zip(tours.par_iter());
+            genes.for_each(|(gene, &node)| *gene = I::new(node));
+        }
+        debug_assert!(n > 0);
+        let shared = Together((self.tables(), self.places));
+        // One gene is always made, so that there is a tour.
+        let started = AtomicBool::new(false);
+        let made = (0..self.spec.genes).into_par_iter().all(|row| {
+            if started.swap(true, Ordering::Relaxed) && enough() {
+                return false;
+            }
+            let (tables, places) = shared.get();
+            // SAFETY: the tables are large enough, and each row is one thread's.
+            unsafe {
+                match &first {
+                    FirstGenes::Random => genetic::random_gene(Serial, &rules, tables, places, row),
+                    FirstGenes::Given(_) => genetic::settle(Serial, &rules, tables, places, row),
+                }
+            }
+            true
+        });
+        let made = made && (!self.spec.descends_first() || self.search(&rules, self.spec.genes, enough));
+        std::mem::swap(&mut self.table, &mut self.next);
+        made
+    }
+
+    /// One generation; false if it was cut short, which leaves the table as it was and some losers replaced.
+    fn generation(&mut self, enough: Enough) -> bool {
+        let generation = self.spec.first_generation + self.state.iterations + 1;
+        self.best = record(self.state.best_cost, 0);
+        let searches = self.spec.local_search != LocalSearch::None;
+        let rules = self.spec.rules(self.problem, generation, 1, searches);
+        // SAFETY: the record is this thread's.
+        if unsafe { is_over(&rules, &mut self.best) } {
+            return false;
+        }
+        let begin = Instant::now();
+        let memory = memory_bytes::<I>(rules.n).div_ceil(size_of::<Quad>());
+        let shared = Together((self.tables(), self.places));
+        let made = (0..rules.children())
+            .into_par_iter()
+            .map_init(
+                || vec![Quad::default(); memory],
+                |memory, index| {
+                    if enough() {
+                        return false;
+                    }
+                    let (tables, places) = shared.get();
+                    let memory = memory.as_mut_ptr().cast();
+                    // SAFETY: the tables and the memory are large enough, and each child is one thread's.
+                    unsafe { genetic::breed(Serial, &rules, tables, places, memory, index) };
+                    true
+                },
+            )
+            .all(|made| made);
+        let built = Instant::now();
+        if !made || (searches && !self.search(&rules, rules.children(), enough)) {
+            return false;
+        }
+        let searched = Instant::now();
+        std::mem::swap(&mut self.table, &mut self.next);
+        if self.spec.transfers(generation) {
+            let shared = Together(self.tables());
+            (0..rules.groups).into_par_iter().for_each(|group| {
+                // SAFETY: the tables are large enough, and each group is one thread's.
+                unsafe { genetic::transfer(Serial, &rules, shared.get(), group) };
+            });
+            std::mem::swap(&mut self.table, &mut self.next);
+        }
+        self.phases.iterations += 1;
+        self.phases.construction += built - begin;
+        self.phases.local_search += searched - built;
+        self.phases.rest += searched.elapsed();
+        self.state.iterations += 1;
+        true
+    }
+
+    fn search(&mut self, rules: &Rules, count: u32, enough: Enough) -> bool {
+        match self.spec.local_search {
+            LocalSearch::None | LocalSearch::TwoOpt => self.search_with::<TwoOpt>(rules, count, enough),
+            LocalSearch::OrOpt => self.search_with::<OrOpt>(rules, count, enough),
+            LocalSearch::Or2opt => self.search_with::<Or2opt>(rules, count, enough),
+            LocalSearch::ThreeOpt => self.search_with::<ThreeOpt>(rules, count, enough),
+        }
+    }
+
+    /// Local search on the genes that were made last.
+    fn search_with<O: Operator>(&mut self, rules: &Rules, count: u32, enough: Enough) -> bool {
+        let n = self.problem.n();
+        let search = ants::Tables {
+            n,
+            lists: self.neighbors.as_ptr(),
+            k: self.problem.search_k(),
+            breadth: self.spec.breadth,
+            places: self.places,
+            successor: self.own.as_ptr(),
+            predecessor: self.own.as_ptr(),
+        };
+        let memory = ants::memory_bytes::<I>(n).div_ceil(size_of::<Quad>());
+        let shared = Together((self.tables(), search));
+        (0..count)
+            .into_par_iter()
+            .map_init(
+                || vec![Quad::default(); memory],
+                |memory, index| {
+                    let (tables, search) = shared.get();
+                    let memory = memory.as_mut_ptr().cast();
+                    // SAFETY: each new gene is one thread's; memory and tables are large enough.
+                    unsafe {
+                        let gain = if enough() {
+                            0
+                        } else {
+                            let row = tables.born.get(index) as u32 as usize;
+                            let gene = Slots::new(tables.genes.at(0).add(row * n as usize));
+                            ants::improve::<_, O, I, G>(Serial, search, memory, gene)
+                        };
+                        genetic::finish(rules, tables, index, gain);
+                        gain > 0 || !enough()
+                    }
+                },
+            )
+            .all(|done| done)
+    }
+
+    /// What the tables say now.
+    fn look(&mut self) {
+        let costs = &self.table.costs;
+        let known = costs.iter().filter(|&&cost| cost < i64::MAX);
+        let (mut sum, mut count) = (0i128, 0i128);
+        for &cost in known {
+            sum += i128::from(cost);
+            count += 1;
+        }
+        self.state.iteration_cost = (sum / count.max(1)) as i64;
+        let least = costs.iter().min().copied().unwrap_or(i64::MAX);
+        if least < self.state.best_cost {
+            self.state.best_cost = least;
+            self.state.best_iteration = self.state.iterations.saturating_sub(1);
+        }
+        self.state.done = (least <= self.spec.target).into();
+        debug_assert!(recorded(self.best).0 >= least);
+    }
+}
+
+impl<I: NodeId + Default, G: Geometry> Colony for CpuPopulation<'_, I, G> {
+    fn run(&mut self, iterations: u32, enough: Enough) -> Result<ColonyState, BackendError> {
+        if let Some(first) = self.first.take() {
+            let complete = self.begin(first, enough);
+            self.look();
+            if !complete {
+                return Ok(self.state);
+            }
+        }
+        for _ in 0..iterations {
+            if self.state.done != 0 || !self.generation(enough) {
+                break;
+            }
+            self.look();
+        }
+        Ok(self.state)
+    }
+
+    fn best_tour(&mut self) -> Result<Vec<u32>, BackendError> {
+        let costs = (0u32..).zip(&self.table.costs);
+        let place = costs.min_by_key(|&(_, cost)| cost).map_or(0, |(place, _)| place);
+        self.gene(place)
+    }
+
+    fn phases(&mut self) -> Result<Phases, BackendError> {
+        Ok(std::mem::take(&mut self.phases))
+    }
+
+    fn describe(&self) -> String {
+        format!(
+            "{}, {} genes in {} groups, a thread a child, {} bits a node",
+            self.spec.variant(),
+            self.spec.genes,
+            self.spec.groups,
+            8 * I::BYTES
+        )
+    }
+}
+
+impl<I: NodeId + Default, G: Geometry> Population for CpuPopulation<'_, I, G> {
+    fn places(&self) -> u32 {
+        self.spec.genes
+    }
+
+    fn gene(&mut self, place: u32) -> Result<Vec<u32>, BackendError> {
+        let n = self.problem.n() as usize;
+        let row = self.table.rows[place as usize] as usize;
+        Ok(self.genes[row * n..][..n].iter().map(|node| node.get()).collect())
+    }
+
+    fn costs(&mut self) -> Result<Vec<i64>, BackendError> {
+        Ok(self.table.costs.clone())
+    }
+}
