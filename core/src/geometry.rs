@@ -17,6 +17,13 @@ pub trait Geometry: Copy + Send + Sync {
     /// # Safety
     /// Both are places of nodes of the instance behind.
     unsafe fn between(self, a: Self::Place, b: Self::Place) -> i32;
+
+    /// A number in the order of the distances between places, which is less work: nearer places may have a smaller one
+    /// although their distances, rounded, are equal.
+    ///
+    /// # Safety
+    /// As [`Geometry::between`].
+    unsafe fn remoteness(self, a: Self::Place, b: Self::Place) -> u64;
 }
 
 /// Extent, along each axis, up to which [`Grid`] is exact.
@@ -43,9 +50,11 @@ impl Grid {
 #[inline(always)]
 pub fn integer_root(square: u64, about: u32, up: bool) -> i32 {
     let r = about as u64;
-    // Up: (r - 1)^2 < square <= r^2. Nearest: (r - 1/2)^2 < square < (r + 1/2)^2; no square is halfway.
-    let (low, high) =
-        if up { ((r * r + 1).wrapping_sub(2 * r), r * r) } else { ((r * r).wrapping_sub(r), r * r + r) };
+    // Up: (r - 1)^2 < square <= r^2. Nearest: (r - 1/2)^2 < square < (r + 1/2)^2; no square is halfway. By a mask, for a
+    // branch would keep distances that are computed together from overlapping.
+    let mask = (up as u64).wrapping_neg();
+    let low = (r * r).wrapping_sub(r).wrapping_sub(r.wrapping_sub(1) & mask);
+    let high = r * r + r - (r & mask);
     about as i32 + (square > high) as i32 - (r > 0 && square <= low) as i32
 }
 
@@ -53,10 +62,16 @@ impl Geometry for Grid {
     type Place = u64;
 
     #[inline(always)]
-    unsafe fn between(self, a: u64, b: u64) -> i32 {
+    unsafe fn remoteness(self, a: u64, b: u64) -> u64 {
         let dx = (a as u32).wrapping_sub(b as u32) as i32;
         let dy = ((a >> 32) as u32).wrapping_sub((b >> 32) as u32) as i32;
-        let square = (dx as i64 * dx as i64) as u64 + (dy as i64 * dy as i64) as u64;
+        (dx as i64 * dx as i64) as u64 + (dy as i64 * dy as i64) as u64
+    }
+
+    #[inline(always)]
+    unsafe fn between(self, a: u64, b: u64) -> i32 {
+        // SAFETY: the caller's promise.
+        let square = unsafe { self.remoteness(a, b) };
         if cfg!(target_arch = "nvptx64") {
             // Up to an extent of 2^21 the approximate root is less than 0.6 off.
             let about = math::approximate_root(square as f32) + if self.up { 1.0 } else { 0.5 };
@@ -85,8 +100,15 @@ impl Geometry for Planar {
     type Place = Point;
 
     #[inline(always)]
+    unsafe fn remoteness(self, a: Point, b: Point) -> u64 {
+        // Not negative, so the bits are in the order of the values.
+        ((a.0 - b.0) * (a.0 - b.0) + (a.1 - b.1) * (a.1 - b.1)).to_bits()
+    }
+
+    #[inline(always)]
     unsafe fn between(self, a: Point, b: Point) -> i32 {
-        let square = (a.0 - b.0) * (a.0 - b.0) + (a.1 - b.1) * (a.1 - b.1);
+        // SAFETY: the caller's promise.
+        let square = f64::from_bits(unsafe { self.remoteness(a, b) });
         if self.metric == Metric::Att {
             return metric::att(square);
         }
@@ -104,6 +126,13 @@ pub struct Numbered {
 
 impl Geometry for Numbered {
     type Place = u32;
+
+    #[inline(always)]
+    unsafe fn remoteness(self, a: u32, b: u32) -> u64 {
+        // Weights of a matrix may be negative.
+        // SAFETY: the caller's promise.
+        (unsafe { self.between(a, b) } as i64 - i32::MIN as i64) as u64
+    }
 
     #[inline(always)]
     unsafe fn between(self, a: u32, b: u32) -> i32 {

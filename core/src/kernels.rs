@@ -6,6 +6,7 @@
 
 use crate::acs::Rule;
 use crate::colony::Rules;
+use crate::genetic;
 use crate::local_search::chain;
 use crate::local_search::tile::Layout;
 
@@ -167,6 +168,25 @@ pub struct SearchArgs {
     pub breadth: u32,
     /// A [`crate::metric::Metric`], or [`BY_MATRIX`].
     pub metric: u32,
+    /// Not 0: tour i is in row `rows[i]`, lower half, and by how much it got shorter goes to `gains[i]`; else tour i is in
+    /// row i.
+    pub listed: u32,
+}
+
+/// Scalars of the kernels of a population.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct GeneticArgs {
+    /// The constants of the generation.
+    pub rules: genetic::Rules,
+    /// Bytes of team memory of one child.
+    pub memory: u64,
+    /// A [`crate::metric::Metric`], or [`BY_MATRIX`].
+    pub metric: u32,
+    /// Genes or children to make, improve or measure.
+    pub count: u32,
+    /// Not 0: first genes are there already, and only need to be measured.
+    pub given: u32,
     /// Nothing; keeps the size a multiple of 8.
     pub padding: u32,
 }
@@ -229,6 +249,8 @@ const _: () = {
     assert!(size_of::<PassArgs>() == 80);
     assert!(core::mem::offset_of!(PassArgs, n) == 48);
     assert!(size_of::<SearchArgs>() == 32);
+    assert!(size_of::<GeneticArgs>() == 80);
+    assert!(core::mem::offset_of!(GeneticArgs, memory) == 56);
     assert!(size_of::<TilesArgs>() == 128);
     assert!(core::mem::offset_of!(TilesArgs, layout) == 40);
     assert!(size_of::<ToursArgs>() == 16);
@@ -285,7 +307,28 @@ macro_rules! with_kernel_families {
             /// Local search on every tour: [`ants::improve`]($crate::local_search::ants::improve).
             LocalSearch(SearchArgs) {
                 state: In<ColonyState>, lists: In<u8>, places: In<u8>, points: In<[f64; 3]>, matrix: In<i32>,
-                successor: In<u32>, predecessor: In<u32>, memory: InOut<u8>, tours: InOut<u8>
+                successor: In<u32>, predecessor: In<u32>, rows: In<u64>, memory: InOut<u8>, tours: InOut<u8>,
+                gains: InOut<i64>
+            }
+            /// First genes: [`genetic::random_gene`]($crate::genetic::random_gene).
+            MakeGenes(GeneticArgs) {
+                places: In<u8>, points: In<[f64; 3]>, matrix: In<i32>, genes: InOut<u8>, next_rows: InOut<u32>,
+                next_costs: InOut<i64>, best: InOut<u64>, born: InOut<u64>
+            }
+            /// The children of a generation: [`genetic::breed`]($crate::genetic::breed).
+            BreedGenes(GeneticArgs) {
+                places: In<u8>, points: In<[f64; 3]>, matrix: In<i32>, rows: In<u32>, costs: In<i64>,
+                memory: InOut<u8>, genes: InOut<u8>, next_rows: InOut<u32>, next_costs: InOut<i64>,
+                best: InOut<u64>, born: InOut<u64>
+            }
+            /// After local search: [`genetic::finish`]($crate::genetic::finish).
+            FinishGenes(GeneticArgs) {
+                gains: In<i64>, next_costs: InOut<i64>, best: InOut<u64>, born: InOut<u64>
+            }
+            /// Best genes go to other groups: [`genetic::transfer`]($crate::genetic::transfer).
+            TransferGenes(GeneticArgs) {
+                rows: In<u32>, costs: In<i64>, genes: InOut<u8>, next_rows: InOut<u32>, next_costs: InOut<i64>,
+                best: InOut<u64>
             }
             /// The end of an iteration: [`colony::judge`]($crate::colony::judge).
             Judge(JudgeArgs) {

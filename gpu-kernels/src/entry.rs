@@ -4,8 +4,8 @@ use antwarp_core::colony::ColonyState;
 use antwarp_core::distance::Distances;
 use antwarp_core::geometry::{Grid, Numbered, Planar};
 use antwarp_core::kernels::{
-    AcsArgs, BY_MATRIX, ConstructArgs, CostArgs, JudgeArgs, JudgeChainsArgs, PassArgs, SearchArgs, TilesArgs,
-    ToursArgs, TrailArgs,
+    AcsArgs, BY_MATRIX, ConstructArgs, CostArgs, GeneticArgs, JudgeArgs, JudgeChainsArgs, PassArgs,
+    SearchArgs, TilesArgs, ToursArgs, TrailArgs,
 };
 use antwarp_core::local_search::best::DescentState;
 use antwarp_core::local_search::chains::ChainsState;

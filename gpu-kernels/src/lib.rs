@@ -13,6 +13,7 @@ mod construct_candidates;
 mod construct_full;
 mod cuda;
 mod entry;
+mod genetic;
 mod improve_tiles;
 mod judge;
 mod local_search;

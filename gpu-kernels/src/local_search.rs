@@ -1,5 +1,5 @@
 //! `block_local_search_{two_opt,or_opt,or_2opt,three_opt}_{grid,planar,numbered}_{shared_u16,global_u32}`: local search
-//! on every tour of a colony.
+//! on every tour of a colony, or on the new genes of a population.
 //!
 //! A block a tour, of 1 to 8 whole warps; blocks take further tours in grid strides. Shared memory:
 //! [`block::SHARED_BYTES`](crate::cuda::block::SHARED_BYTES) and, for `shared_u16`, `args.memory` bytes; with
@@ -27,6 +27,7 @@ struct Tables {
     places: In<u8>,
     successor: In<u32>,
     predecessor: In<u32>,
+    rows: In<u64>,
 }
 
 /// Every tour of this block. `memory` is the block's.
@@ -36,7 +37,7 @@ unsafe fn tours<O: Operator, I: NodeId, G: Geometry>(
     tables: Tables,
     geometry: G,
     memory: *mut u8,
-    tours: InOut<u8>,
+    (tours, gains): (InOut<u8>, InOut<i64>),
 ) {
     // SAFETY: the launcher gives arrays of the sizes that args tell; a block writes its own tours.
     unsafe {
@@ -54,8 +55,12 @@ unsafe fn tours<O: Operator, I: NodeId, G: Geometry>(
         };
         let mut i = thread::block_idx();
         while i < args.tours {
-            let tour = tours.as_ptr().cast::<I>().add(i as usize * args.n as usize);
-            ants::improve::<_, O, I, G>(Block, search, memory, Slots::new(tour));
+            let row = if args.listed != 0 { *tables.rows.as_ptr().add(i as usize) as u32 } else { i };
+            let tour = tours.as_ptr().cast::<I>().add(row as usize * args.n as usize);
+            let gain = ants::improve::<_, O, I, G>(Block, search, memory, Slots::new(tour));
+            if args.listed != 0 && thread::thread_idx() == 0 {
+                *gains.as_ptr().add(i as usize) = gain;
+            }
             i += thread::grid_dim();
         }
     }
@@ -81,11 +86,13 @@ macro_rules! entries {
         #[unsafe(no_mangle)]
         pub unsafe extern "ptx-kernel" fn $name(
             args: SearchArgs, state: In<ColonyState>, lists: In<u8>, places: In<u8>, points: In<[f64; 3]>,
-            matrix: In<i32>, successor: In<u32>, predecessor: In<u32>, memory: InOut<u8>, out: InOut<u8>,
+            matrix: In<i32>, successor: In<u32>, predecessor: In<u32>, rows: In<u64>, memory: InOut<u8>, out: InOut<u8>,
+            gains: InOut<i64>,
         ) {
-            let tables = Tables { state, lists, places, successor, predecessor };
+            let tables = Tables { state, lists, places, successor, predecessor, rows };
+            let geometry = $geometry(points, matrix, args.metric, args.n);
             // SAFETY: the caller's promise.
-            unsafe { tours::<$operator, $id, _>(args, tables, $geometry(points, matrix, args.metric, args.n), $place(args, memory), out) }
+            unsafe { tours::<$operator, $id, _>(args, tables, geometry, $place(args, memory), (out, gains)) }
         }
         declare!($name: LocalSearch, 256, 2);
     )* };

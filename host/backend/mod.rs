@@ -312,7 +312,7 @@ impl Backend {
     ) -> Result<Box<dyn Population + 'p>, BackendError> {
         match self {
             Backend::Cpu(_) => cpu::population(problem, spec, first),
-            Backend::Cuda(_) => todo!(),
+            Backend::Cuda(device) => Ok(Box::new(cuda::CudaPopulation::new(device, problem, spec, first)?)),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Crossovers that construct a child city by city (Kang et al. 2016, section 2).
 
+use core::hint::select_unpredictable;
+
 use crate::geometry::{Geometry, Places};
 use crate::node::NodeId;
 use crate::team::Slots;
@@ -46,16 +48,13 @@ pub unsafe fn child<I: NodeId, G: Geometry>(
         let mut path = Path::begin(start, jumps, places, child);
         match crossover {
             Crossover::Scx => sequential(&mut path, n, start),
-            Crossover::Bcscx => path.follow(1, n, |four| four),
+            Crossover::Bcscx => path.follow(1, n, |_, four| four),
             Crossover::Arx { from, to, second } => {
                 let (from, to) = (from.max(1), to.max(1));
-                for (begin, end, middle) in [(1, from, false), (from, to, true), (to, n, false)] {
-                    if middle == second {
-                        path.follow(begin, end, |[a, b, _, _]| [a, b]);
-                    } else {
-                        path.follow(begin, end, |[_, _, c, d]| [c, d]);
-                    }
-                }
+                path.follow(1, n, |i, [a, b, c, d]| {
+                    let first = (from <= i && i < to) == second;
+                    [select_unpredictable(first, a, c), select_unpredictable(first, b, d)]
+                });
             }
         }
         path.cost + places.geometry.between(path.place, *places.start.add(start as usize)) as i64
@@ -93,32 +92,40 @@ impl<I: NodeId, G: Geometry> Path<I, G> {
         }
     }
 
-    /// Fills places `begin` to `end` (exclusive) of the child, each with the nearest node that `recommend` picks from the
+    /// Fills places `begin` to `end` (exclusive) of the child, each with the nearest node (by [`Geometry::remoteness`]) that `recommend` picks from the
     /// jumps of the last; among equally near ones the first.
     ///
     /// # Safety
     /// As [`child`]; the places before `begin` are filled.
     #[inline(always)]
-    unsafe fn follow<const K: usize>(&mut self, begin: u32, end: u32, recommend: impl Fn(Four) -> [u32; K]) {
+    unsafe fn follow<const K: usize>(
+        &mut self,
+        begin: u32,
+        end: u32,
+        recommend: impl Fn(u32, Four) -> [u32; K],
+    ) {
         for i in begin..end {
             // SAFETY: the caller's promise. What the candidates need if they are taken is fetched for all at once, before
             // one is known: on a GPU that saves a step the latency of a load.
             unsafe {
                 self.jumps.visit(self.four);
-                let candidates = recommend(self.four);
-                let fours = candidates.map(|node| self.jumps.of(node));
+                let candidates = recommend(i, self.four);
+                let fours = candidates.map(|node| fetched(self.jumps.of(node)));
                 let places = candidates.map(|node| *self.places.start.add(node as usize));
-                let mut best = 0;
-                let mut least = self.places.geometry.between(self.place, places[0]);
                 let (mut node, mut four, mut place) = (candidates[0], fours[0], places[0]);
-                while best + 1 < K {
-                    best += 1;
-                    let distance = self.places.geometry.between(self.place, places[best]);
-                    if distance < least {
-                        (least, node, four, place) = (distance, candidates[best], fours[best], places[best]);
-                    }
+                let mut least = self.places.geometry.remoteness(self.place, place);
+                for other in 1..K {
+                    let remoteness = self.places.geometry.remoteness(self.place, places[other]);
+                    // Not a branch, into which the loads would be moved, one behind the other.
+                    let nearer = remoteness < least;
+                    node = select_unpredictable(nearer, candidates[other], node);
+                    place = select_unpredictable(nearer, places[other], place);
+                    let [a, b, c, d] = fours[other];
+                    let either = |its, mine| select_unpredictable(nearer, its, mine);
+                    four = [either(a, four[0]), either(b, four[1]), either(c, four[2]), either(d, four[3])];
+                    least = least.min(remoteness);
                 }
-                self.take(i, node, four, place, least);
+                self.take(i, node, four, place);
             }
         }
     }
@@ -126,12 +133,36 @@ impl<I: NodeId, G: Geometry> Path<I, G> {
     /// # Safety
     /// `i` is inside the child.
     #[inline(always)]
-    unsafe fn take(&mut self, i: u32, node: u32, four: Four, place: G::Place, distance: i32) {
+    unsafe fn take(&mut self, i: u32, node: u32, four: Four, place: G::Place) {
         // SAFETY: the caller's promise.
-        unsafe { self.child.set(i, I::new(node)) };
+        unsafe {
+            self.child.set(i, I::new(node));
+            self.cost += self.places.geometry.between(self.place, place) as i64;
+        }
         self.four = four;
         self.place = place;
-        self.cost += distance as i64;
+    }
+}
+
+/// The same, fetched here and now: left to itself the compiler fetches only what is taken in the end, when it is known.
+#[inline(always)]
+fn fetched(four: Four) -> Four {
+    #[cfg(target_arch = "nvptx64")]
+    {
+        let [mut a, mut b, mut c, mut d] = four;
+        // SAFETY: no instruction at all, only something that needs the values.
+        unsafe {
+            core::arch::asm!(
+                "// {0} {1} {2} {3}",
+                inout(reg32) a, inout(reg32) b, inout(reg32) c, inout(reg32) d,
+                options(nomem, nostack, preserves_flags)
+            )
+        };
+        [a, b, c, d]
+    }
+    #[cfg(not(target_arch = "nvptx64"))]
+    {
+        four
     }
 }
 
@@ -155,13 +186,10 @@ unsafe fn sequential<I: NodeId, G: Geometry>(path: &mut Path<I, G>, n: u32, star
             let a = if next == start { smallest() } else { next };
             let b = if next_too == start { smallest() } else { next_too };
             let at = |node: u32| *path.places.start.add(node as usize);
-            let (to_a, to_b) = (
-                path.places.geometry.between(path.place, at(a)),
-                path.places.geometry.between(path.place, at(b)),
-            );
-            let (node, distance) = if to_a < to_b { (a, to_a) } else { (b, to_b) };
+            let remoteness = |node: u32| path.places.geometry.remoteness(path.place, at(node));
+            let node = if remoteness(a) < remoteness(b) { a } else { b };
             let four = path.jumps.of(node);
-            path.take(i, node, four, at(node), distance);
+            path.take(i, node, four, at(node));
             path.jumps.visit(four);
         }
     }

@@ -86,11 +86,29 @@ impl<T: Plain> Buffer<T> {
     /// # Panics
     /// If `data` is longer than the buffer.
     pub fn read(&self, stream: &Arc<CudaStream>, data: &mut [T]) -> Result<(), BackendError> {
-        assert!(data.len() <= self.len, "{} elements from {}", data.len(), self.len);
-        let size = size_of_val(data);
+        self.read_from(stream, 0, data)
+    }
+
+    /// Copies `data.len()` elements from `first` on back, after everything queued before.
+    ///
+    /// # Errors
+    /// As [`Buffer::read`].
+    ///
+    /// # Panics
+    /// If there are not so many.
+    pub fn read_from(
+        &self,
+        stream: &Arc<CudaStream>,
+        first: usize,
+        data: &mut [T],
+    ) -> Result<(), BackendError> {
+        let end = first + data.len();
+        assert!(end <= self.len, "elements to {end} of {}", self.len);
         // SAFETY: plain data is bytes, and every pattern of them is a value.
-        let raw = unsafe { std::slice::from_raw_parts_mut(data.as_mut_ptr().cast::<u8>(), size) };
-        let done = stream.memcpy_dtoh(&self.slice.slice(0..size), raw).and_then(|()| stream.synchronize());
+        let raw =
+            unsafe { std::slice::from_raw_parts_mut(data.as_mut_ptr().cast::<u8>(), size_of_val(data)) };
+        let part = self.slice.slice(first * size_of::<T>()..end * size_of::<T>());
+        let done = stream.memcpy_dtoh(&part, raw).and_then(|()| stream.synchronize());
         done.map_err(|source| BackendError::Driver { doing: "running kernels", source })
     }
 

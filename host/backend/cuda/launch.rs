@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use antwarp_core::colony::ColonyState;
 use antwarp_core::kernels::{
-    AcsArgs, ConstructArgs, CostArgs, JudgeArgs, JudgeChainsArgs, PassArgs, SearchArgs, TilesArgs, ToursArgs,
-    TrailArgs,
+    AcsArgs, ConstructArgs, CostArgs, GeneticArgs, JudgeArgs, JudgeChainsArgs, PassArgs, SearchArgs,
+    TilesArgs, ToursArgs, TrailArgs,
 };
 use antwarp_core::local_search::best::DescentState;
 use antwarp_core::local_search::chains::ChainsState;

@@ -6,6 +6,7 @@ mod chains;
 mod colony;
 mod descent;
 mod device;
+mod genetic;
 mod launch;
 mod module;
 pub mod ptx;
@@ -15,10 +16,12 @@ pub use chains::{CudaChains, WIDTH, default_chains};
 pub use colony::{CudaAcs, CudaColony, TEAM_BYTES};
 pub use descent::CudaDescent;
 pub use device::{Device, DeviceFacts, devices};
+pub use genetic::CudaPopulation;
 pub use launch::{
-    Compete, ConstructAcs, ConstructCandidates, ConstructFull, DepositAcs, ImproveTiles, Judge, JudgeChains,
-    KeepBest, Launch, LocalSearch, MakeMoves, PlaceEntries, PrepareAcs, PrepareTrails, ProposeMoves,
-    SelectMove, SettleTours, StartPieces, TourCosts, TurnStretch, UpdateTrails,
+    BreedGenes, Compete, ConstructAcs, ConstructCandidates, ConstructFull, DepositAcs, FinishGenes,
+    ImproveTiles, Judge, JudgeChains, KeepBest, Launch, LocalSearch, MakeGenes, MakeMoves, PlaceEntries,
+    PrepareAcs, PrepareTrails, ProposeMoves, SelectMove, SettleTours, StartPieces, TourCosts, TransferGenes,
+    TurnStretch, UpdateTrails,
 };
 pub use module::{KernelFacts, kernels, load_function, texts};
 
@@ -27,5 +30,6 @@ pub fn kernel_names() -> Vec<String> {
     let mut names = colony::kernel_names();
     names.extend(chains::kernel_names());
     names.extend(descent::kernel_names());
+    names.extend(genetic::kernel_names());
     names
 }

@@ -28,7 +28,7 @@ pub const TEAM_BYTES: u32 = 640;
 
 /// Where an ant's tabu lies and how wide node ids are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Storage {
+pub(super) enum Storage {
     SharedU16,
     SharedU32,
     GlobalU32,
@@ -37,7 +37,7 @@ enum Storage {
 impl Storage {
     const ALL: [Storage; 3] = [Storage::SharedU16, Storage::SharedU32, Storage::GlobalU32];
 
-    fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Storage::SharedU16 => "shared_u16",
             Storage::SharedU32 => "shared_u32",
@@ -45,12 +45,12 @@ impl Storage {
         }
     }
 
-    fn id(self) -> &'static str {
+    pub(super) fn id(self) -> &'static str {
         if self == Storage::SharedU16 { "u16" } else { "u32" }
     }
 
     /// The first storage that has room for this much memory of an ant, and for local search on its tour.
-    fn choose(
+    pub(super) fn choose(
         device: &Device,
         n: u32,
         local_search: LocalSearch,
@@ -69,7 +69,7 @@ impl Storage {
         Storage::ALL.into_iter().find(fits).unwrap_or(Storage::GlobalU32)
     }
 
-    fn id_bytes(self) -> usize {
+    pub(super) fn id_bytes(self) -> usize {
         if self == Storage::SharedU16 { 2 } else { 4 }
     }
 }
@@ -96,11 +96,11 @@ fn search_name(operator: &str, geometry: &str, shared: bool) -> String {
 }
 
 /// Local search on the ants' tours: the kernel, and the shape of its launch.
-struct SearchPlan {
-    kernel: SearchKernel,
+pub(super) struct SearchPlan {
+    pub(super) kernel: SearchKernel,
     /// Bytes of team memory of one tour.
-    memory: usize,
-    launch: Launch,
+    pub(super) memory: usize,
+    pub(super) launch: Launch,
 }
 
 /// Warps of a block of local search, which share the nodes that are looked at together.
@@ -108,7 +108,7 @@ const SEARCH_WARPS: u32 = 4;
 
 impl SearchPlan {
     /// `None` without local search.
-    fn new(
+    pub(super) fn new(
         device: &Device,
         problem: &Problem,
         (local_search, ants): (LocalSearch, u32),
@@ -132,11 +132,38 @@ impl SearchPlan {
 }
 
 /// Node ids as the bytes of `storage`'s width.
-fn id_bytes(storage: Storage, ids: &[u32]) -> Vec<u8> {
+pub(super) fn id_bytes(storage: Storage, ids: &[u32]) -> Vec<u8> {
     match storage {
         Storage::SharedU16 => ids.iter().flat_map(|&v| (v as u16).to_ne_bytes()).collect(),
         _ => ids.iter().flat_map(|&v| v.to_ne_bytes()).collect(),
     }
+}
+
+/// The node ids in bytes of `storage`'s width.
+pub(super) fn from_id_bytes(storage: Storage, raw: &[u8]) -> Vec<u32> {
+    match storage {
+        Storage::SharedU16 => {
+            raw.chunks_exact(2).map(|b| u32::from(u16::from_ne_bytes([b[0], b[1]]))).collect()
+        }
+        _ => raw.chunks_exact(4).map(|b| u32::from_ne_bytes([b[0], b[1], b[2], b[3]])).collect(),
+    }
+}
+
+/// The times between events around construction, local search and the rest of iterations, once they are done.
+pub(super) fn phases(device: &Device, events: &[[CudaEvent; 4]]) -> Result<Phases, BackendError> {
+    device.stream().synchronize().map_err(driver("running kernels"))?;
+    let mut phases = Phases { iterations: events.len() as u32, ..Phases::default() };
+    for [before, built, searched, after] in events {
+        let ms = |a: &CudaEvent, b: &CudaEvent| {
+            a.elapsed_ms(b)
+                .map(|t| Duration::from_secs_f64(f64::from(t) / 1e3))
+                .map_err(driver("timing kernels"))
+        };
+        phases.construction += ms(before, built)?;
+        phases.local_search += ms(built, searched)?;
+        phases.rest += ms(searched, after)?;
+    }
+    Ok(phases)
 }
 
 /// The distance matrix a kernel reads: the instance's, or one made of a metric that kernels cannot compute.
@@ -146,7 +173,7 @@ pub(super) fn device_matrix(problem: &Problem) -> Vec<i32> {
 }
 
 /// Lets a kernel have this much shared memory.
-fn reserve_shared(function: &CudaFunction, bytes: u32) -> Result<(), BackendError> {
+pub(super) fn reserve_shared(function: &CudaFunction, bytes: u32) -> Result<(), BackendError> {
     let most = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
     function.set_attribute(most, bytes as i32).map_err(driver("reserving shared memory"))
 }
@@ -174,6 +201,9 @@ struct Ants<'p> {
     neighbors: Buffer<u8>,
     places: Buffer<u8>,
     search_memory: Buffer<u8>,
+    /// Of local search on tours in other rows: empty.
+    listed: Buffer<u64>,
+    gains: Buffer<i64>,
     tours: Buffer<u8>,
     costs: Buffer<i64>,
     best_tour: Buffer<u8>,
@@ -223,6 +253,8 @@ impl<'p> Ants<'p> {
             neighbors: Buffer::from_slice(s, "the neighbour lists", &id_bytes(storage, problem.neighbors()))?,
             places: Buffer::from_slice(s, "the coordinates", &place_bytes(problem.places()))?,
             search_memory: Buffer::zeroed(s, "the memory of local search", search_bytes)?,
+            listed: Buffer::zeroed(s, "the tours' rows", 0)?,
+            gains: Buffer::zeroed(s, "the tours' gains", 0)?,
             tours: Buffer::zeroed(s, "the ants' tours", count as usize * n * id)?,
             costs: Buffer::zeroed(s, "the tours' lengths", count as usize)?,
             best_tour: Buffer::zeroed(s, "the best tour", n * id)?,
@@ -242,7 +274,7 @@ impl<'p> Ants<'p> {
             k: self.problem.search_k(),
             breadth: self.breadth,
             metric: self.problem.device_metric(),
-            padding: 0,
+            listed: 0,
         };
         // SAFETY: `Ants::new` made the arrays, and `SearchPlan` the launch, for this problem.
         unsafe {
@@ -257,8 +289,10 @@ impl<'p> Ants<'p> {
                 &self.matrix,
                 &self.successor,
                 &self.predecessor,
+                &self.listed,
                 &mut self.search_memory,
                 &mut self.tours,
+                &mut self.gains,
             )
         }
     }
@@ -326,29 +360,11 @@ impl<'p> Ants<'p> {
 
     fn best_tour(&self) -> Result<Vec<u32>, BackendError> {
         let raw = self.best_tour.to_vec(self.device.stream())?;
-        Ok(match self.storage {
-            Storage::SharedU16 => {
-                raw.chunks_exact(2).map(|b| u32::from(u16::from_ne_bytes([b[0], b[1]]))).collect()
-            }
-            _ => raw.chunks_exact(4).map(|b| u32::from_ne_bytes([b[0], b[1], b[2], b[3]])).collect(),
-        })
+        Ok(from_id_bytes(self.storage, &raw))
     }
 
     fn phases(&mut self) -> Result<Phases, BackendError> {
-        let events = self.events.replace(Vec::new()).unwrap_or_default();
-        self.device.stream().synchronize().map_err(driver("running kernels"))?;
-        let mut phases = Phases { iterations: events.len() as u32, ..Phases::default() };
-        for [before, built, searched, after] in &events {
-            let ms = |a: &CudaEvent, b: &CudaEvent| {
-                a.elapsed_ms(b)
-                    .map(|t| Duration::from_secs_f64(f64::from(t) / 1e3))
-                    .map_err(driver("timing kernels"))
-            };
-            phases.construction += ms(before, built)?;
-            phases.local_search += ms(built, searched)?;
-            phases.rest += ms(searched, after)?;
-        }
-        Ok(phases)
+        phases(self.device, &self.events.replace(Vec::new()).unwrap_or_default())
     }
 }
 

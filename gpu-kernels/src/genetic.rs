@@ -1,0 +1,241 @@
+//! The generations of a population. Source: Kang et al. 2016, sections 2 and 3.
+//!
+//! `warp_breed_genes_{grid,planar,numbered}_{shared_u16,global_u32}`: the children of a generation, a block of one warp a
+//! child; blocks take further children in grid strides. The jump indices of a child are `args.memory` bytes of shared
+//! memory, or, with `global_u32`, of `memory`, as many for each block.
+//!
+//! `block_make_genes_{grid,planar,numbered}_{u16,u32}`: the first genes, a block a gene, in grid strides; shared memory:
+//! [`block::SHARED_BYTES`](crate::cuda::block::SHARED_BYTES).
+//!
+//! `grid_finish_genes`: lengths after local search, a thread a gene, in grid strides.
+//!
+//! `block_transfer_genes_{u16,u32}`: best genes go to other groups, a block a group, as many blocks as groups; shared
+//! memory as above.
+//!
+//! All are deterministic, whatever the grid and the block. Each does nothing once an earlier generation has reached the
+//! target.
+
+use antwarp_core::genetic::generation::is_over;
+use antwarp_core::genetic::{self, Population};
+use antwarp_core::geometry::{Geometry, Places};
+use antwarp_core::kernels::GeneticArgs;
+use antwarp_core::node::NodeId;
+use antwarp_core::team::Slots;
+
+use crate::cuda::block::Block;
+use crate::cuda::parameter::{In, InOut};
+use crate::cuda::{Warp, shared, thread};
+use crate::entry::{declare, grid, numbered, planar};
+
+/// The tables behind the parameters; what a kernel does not have is null.
+struct Tables {
+    rows: *const u32,
+    costs: *const i64,
+    genes: *mut u8,
+    next_rows: *mut u32,
+    next_costs: *mut i64,
+    best: *mut u64,
+    born: *mut u64,
+}
+
+impl Tables {
+    /// # Safety
+    /// The arrays have the sizes that `args` tell, or are not used.
+    #[inline(always)]
+    unsafe fn view<I: NodeId>(self) -> Population<I> {
+        // SAFETY: the caller's promise.
+        unsafe {
+            Population {
+                genes: Slots::new(self.genes.cast()),
+                rows: self.rows,
+                costs: self.costs,
+                next_rows: Slots::new(self.next_rows),
+                next_costs: Slots::new(self.next_costs),
+                best: self.best,
+                born: Slots::new(self.born),
+            }
+        }
+    }
+}
+
+/// Every child of this block. `memory` is the block's.
+///
+/// # Safety
+/// The arrays have the sizes that `args` tell.
+#[inline(always)]
+unsafe fn breed<I: NodeId, G: Geometry>(
+    args: GeneticArgs,
+    population: Population<I>,
+    places: Places<G>,
+    memory: *mut u8,
+) {
+    // SAFETY: the caller's promise; a child is one block's.
+    unsafe {
+        if is_over(&args.rules, population.best) {
+            return;
+        }
+        let mut index = thread::block_idx();
+        while index < args.count {
+            genetic::breed(Warp, &args.rules, population, places, memory, index);
+            index += thread::grid_dim();
+        }
+    }
+}
+
+/// The jump indices of the block's child in shared memory.
+#[inline(always)]
+fn in_shared(_: GeneticArgs, _: InOut<u8>) -> *mut u8 {
+    shared::dynamic()
+}
+
+/// The jump indices of the block's child in global memory.
+#[inline(always)]
+fn in_global(args: GeneticArgs, memory: InOut<u8>) -> *mut u8 {
+    // SAFETY: the launcher gives args.memory bytes to each block of the grid.
+    unsafe { memory.as_ptr().add(thread::block_idx() as usize * args.memory as usize) }
+}
+
+macro_rules! breed_entries {
+    ($($name:ident: $geometry:ident, $id:ty, $memory:ident;)*) => { $(
+        /// See the module. # Safety: the launcher in `antwarp` gives arrays of the sizes that `args` tell.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "ptx-kernel" fn $name(
+            args: GeneticArgs, places: In<u8>, points: In<[f64; 3]>, matrix: In<i32>, rows: In<u32>, costs: In<i64>,
+            memory: InOut<u8>, genes: InOut<u8>, next_rows: InOut<u32>, next_costs: InOut<i64>, best: InOut<u64>,
+            born: InOut<u64>,
+        ) {
+            let geometry = $geometry(points, matrix, args.metric, args.rules.n);
+            let tables = Tables {
+                rows: rows.as_ptr(), costs: costs.as_ptr(), genes: genes.as_ptr(), next_rows: next_rows.as_ptr(),
+                next_costs: next_costs.as_ptr(), best: best.as_ptr(), born: born.as_ptr(),
+            };
+            // SAFETY: the caller's promise.
+            unsafe {
+                let places = Places { geometry, start: places.as_ptr().cast() };
+                breed::<$id, _>(args, tables.view(), places, $memory(args, memory))
+            }
+        }
+        declare!($name: BreedGenes, 32, 16);
+    )* };
+}
+
+breed_entries! {
+    warp_breed_genes_grid_shared_u16: grid, u16, in_shared;
+    warp_breed_genes_grid_global_u32: grid, u32, in_global;
+    warp_breed_genes_planar_shared_u16: planar, u16, in_shared;
+    warp_breed_genes_planar_global_u32: planar, u32, in_global;
+    warp_breed_genes_numbered_shared_u16: numbered, u16, in_shared;
+    warp_breed_genes_numbered_global_u32: numbered, u32, in_global;
+}
+
+/// Every first gene of this block.
+///
+/// # Safety
+/// The arrays have the sizes that `args` tell.
+#[inline(always)]
+unsafe fn make<I: NodeId, G: Geometry>(args: GeneticArgs, population: Population<I>, places: Places<G>) {
+    // SAFETY: the caller's promise; a gene is one block's.
+    unsafe {
+        let mut row = thread::block_idx();
+        while row < args.count {
+            if args.given != 0 {
+                genetic::settle(Block, &args.rules, population, places, row);
+            } else {
+                genetic::random_gene(Block, &args.rules, population, places, row);
+            }
+            row += thread::grid_dim();
+        }
+    }
+}
+
+macro_rules! make_entries {
+    ($($name:ident: $geometry:ident, $id:ty;)*) => { $(
+        /// See the module. # Safety: the launcher in `antwarp` gives arrays of the sizes that `args` tell.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "ptx-kernel" fn $name(
+            args: GeneticArgs, places: In<u8>, points: In<[f64; 3]>, matrix: In<i32>, genes: InOut<u8>,
+            next_rows: InOut<u32>, next_costs: InOut<i64>, best: InOut<u64>, born: InOut<u64>,
+        ) {
+            let geometry = $geometry(points, matrix, args.metric, args.rules.n);
+            let tables = Tables {
+                rows: core::ptr::null(), costs: core::ptr::null(), genes: genes.as_ptr(),
+                next_rows: next_rows.as_ptr(), next_costs: next_costs.as_ptr(), best: best.as_ptr(),
+                born: born.as_ptr(),
+            };
+            // SAFETY: the caller's promise.
+            unsafe {
+                make::<$id, _>(args, tables.view(), Places { geometry, start: places.as_ptr().cast() })
+            }
+        }
+        declare!($name: MakeGenes, 256, 2);
+    )* };
+}
+
+make_entries! {
+    block_make_genes_grid_u16: grid, u16;
+    block_make_genes_grid_u32: grid, u32;
+    block_make_genes_planar_u16: planar, u16;
+    block_make_genes_planar_u32: planar, u32;
+    block_make_genes_numbered_u16: numbered, u16;
+    block_make_genes_numbered_u32: numbered, u32;
+}
+
+/// See the module. # Safety: the launcher in `antwarp` gives arrays of the sizes that `args` tell.
+#[unsafe(no_mangle)]
+pub unsafe extern "ptx-kernel" fn grid_finish_genes(
+    args: GeneticArgs,
+    gains: In<i64>,
+    next_costs: InOut<i64>,
+    best: InOut<u64>,
+    born: InOut<u64>,
+) {
+    let tables = Tables {
+        rows: core::ptr::null(),
+        costs: core::ptr::null(),
+        genes: core::ptr::null_mut(),
+        next_rows: core::ptr::null_mut(),
+        next_costs: next_costs.as_ptr(),
+        best: best.as_ptr(),
+        born: born.as_ptr(),
+    };
+    // SAFETY: the caller's promise; every gene is one thread's.
+    unsafe {
+        let population = tables.view::<u32>();
+        if is_over(&args.rules, population.best) {
+            return;
+        }
+        thread::for_each(args.count, |i| {
+            genetic::finish(&args.rules, population, i, *gains.as_ptr().add(i as usize))
+        });
+    }
+}
+declare!(grid_finish_genes: FinishGenes, 256, 2);
+
+macro_rules! transfer_entries {
+    ($($name:ident: $id:ty;)*) => { $(
+        /// See the module. # Safety: the launcher in `antwarp` gives arrays of the sizes that `args` tell.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "ptx-kernel" fn $name(
+            args: GeneticArgs, rows: In<u32>, costs: In<i64>, genes: InOut<u8>, next_rows: InOut<u32>,
+            next_costs: InOut<i64>, best: InOut<u64>,
+        ) {
+            let tables = Tables {
+                rows: rows.as_ptr(), costs: costs.as_ptr(), genes: genes.as_ptr(), next_rows: next_rows.as_ptr(),
+                next_costs: next_costs.as_ptr(), best: best.as_ptr(), born: core::ptr::null_mut(),
+            };
+            // SAFETY: the caller's promise; a group is one block's.
+            unsafe {
+                let population = tables.view::<$id>();
+                if !is_over(&args.rules, population.best) {
+                    genetic::transfer(Block, &args.rules, population, thread::block_idx());
+                }
+            }
+        }
+        declare!($name: TransferGenes, 1024, 1);
+    )* };
+}
+
+transfer_entries! {
+    block_transfer_genes_u16: u16;
+    block_transfer_genes_u32: u32;
+}
