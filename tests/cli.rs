@@ -39,6 +39,13 @@ fn colony_system(args: &[&str]) -> Command {
     command
 }
 
+/// `antwarp solve --algorithm ga` on the CPU.
+fn evolve(args: &[&str]) -> Command {
+    let mut command = solve(&["--algorithm", "ga"]);
+    command.args(args);
+    command
+}
+
 /// A folder with a small instance in it.
 struct Folder {
     folder: TempDir,
@@ -342,6 +349,24 @@ fn wrong_usage_is_status_2() {
         colony_system(&[instance]).args(*args).assert().code(2).stdout("").stderr(contains(*word));
     }
     let wrong: &[(&[&str], &str)] = &[
+        (&["--population", "36", "--groups", "8"], "a multiple of 4 times --groups"),
+        (&["--population", "0"], "--population"),
+        (&["--groups", "0"], "--groups"),
+        (&["--mutation", "1.1"], "--mutation"),
+        (&["--mutation", "nan"], "--mutation"),
+        (&["--crossover", "none"], "bcscx"),
+        (&["--pairing", "never"], "shuffled"),
+        (&["--initial", "file"], "local-optima"),
+        (&["--initial", "ants", "--resume", "p.tour"], "--resume"),
+        (&["--neighbors", "0"], "--neighbors"),
+        (&["--save-population", instance], "is the instance"),
+        (&["--descent-only"], "--algorithm ils"),
+    ];
+    for (args, word) in wrong {
+        evolve(&[instance]).args(*args).assert().code(2).stdout("").stderr(contains(*word));
+    }
+    solve(&[instance, "--iterations", "0"]).assert().code(2).stderr(contains("0 is for --algorithm ga"));
+    let wrong: &[(&[&str], &str)] = &[
         (&["--forms", "selective-atomic"], "matrix-sequential"),
         (&["--ants", "0"], "or `n`"),
         (&["--alpha", "1"], "--alpha"),
@@ -395,6 +420,12 @@ fn options_of_other_algorithms_are_refused() {
             &[instance, "--algorithm", "acs", "--initial-tour", "no.tour"],
             "--initial-tour is for --algorithm ils; this run uses acs",
         ),
+        (
+            &[instance, "--algorithm", "acs", "--save-population", "p.tour"],
+            "--save-population is for --algorithm ga; this run uses acs",
+        ),
+        (&[instance, "--resume", "p.tour"], "--resume is for --algorithm ga; this run uses ils"),
+        (&[instance, "--algorithm", "ga", "--ants", "5"], "this run uses ga"),
         (
             &[instance, "--algorithm", "mmas", "--descent-only"],
             "--descent-only is for --algorithm ils; this run uses mmas",
@@ -460,8 +491,9 @@ fn an_output_that_cannot_be_written_is_refused_before_solving() {
     let start = Instant::now();
     let file_as_folder = format!("{}/a.tour", folder.instance);
     for output in ["/no/such/folder/a.tour", folder.folder.path().to_str().unwrap(), &file_as_folder] {
-        for option in ["--tour", "--json", "--svg"] {
-            solve(&[&folder.instance, "--time", "1h", option, output])
+        for option in ["--tour", "--json", "--svg", "--save-population"] {
+            let algorithm = if option == "--save-population" { "ga" } else { "ils" };
+            solve(&[&folder.instance, "--time", "1h", option, output, "--algorithm", algorithm])
                 .assert()
                 .code(5)
                 .stdout("")
@@ -537,7 +569,9 @@ fn an_invalid_tour_is_status_6_and_the_fault_is_named() {
 #[test]
 fn an_interrupt_keeps_the_tour() {
     let folder = Folder::new(50);
-    for (signal, algorithm) in [("-INT", "mmas"), ("-TERM", "mmas"), ("-INT", "ils"), ("-INT", "acs")] {
+    for (signal, algorithm) in
+        [("-INT", "mmas"), ("-TERM", "mmas"), ("-INT", "ils"), ("-INT", "acs"), ("-INT", "ga")]
+    {
         let tour = folder.path("interrupted.tour");
         let run = Process::new(env!("CARGO_BIN_EXE_antwarp"))
             .args(["solve", "--backend", "cpu", &folder.instance, "--time", "5m", "--tour", &tour])
@@ -946,6 +980,235 @@ fn bench_acs_prints_a_row_a_form_period_and_number_of_ants() {
         .stdout(contains(
             "E1k.0: selective-relaxed period 1 ants 2 against a published mean gap of 0.01 %: W = 21",
         ));
+}
+
+/// The saved file of a run of the genetic algorithm, and its report; the tour is checked.
+fn evolved(folder: &Folder, args: &[&str]) -> (String, Value) {
+    let [tour, report, genes] = ["ga.tour", "ga.json", "ga.population"].map(|name| folder.path(name));
+    evolve(&[&folder.instance, "--tour", &tour, "--json", &report, "--save-population", &genes, "--quiet"])
+        .args(args)
+        .assert()
+        .success()
+        .stdout("")
+        .stderr("");
+    let report = json(&report);
+    assert_eq!(report["cost"], folder.checked(&tour));
+    assert_eq!((&report["algorithm"], &report["failure"]), (&"ga".into(), &Value::Null));
+    (fs::read_to_string(genes).unwrap(), report)
+}
+
+const SMALL: [&str; 4] = ["--population", "32", "--groups", "2"];
+
+#[test]
+fn every_crossover_evolves_the_same_whatever_the_threads() {
+    let folder = Folder::new(70);
+    for crossover in ["scx", "bcscx", "arx", "hybrid"] {
+        let run = |more: &[&str]| {
+            let args = ["--iterations", "30", "--crossover", crossover, "--transfer-every", "7"];
+            evolved(&folder, &[&SMALL[..], &args, more].concat())
+        };
+        let (genes, report) = run(&["--threads", "1", "--seed", "5"]);
+        assert_eq!(
+            (&report["iterations"], &report["settings"]["crossover"]),
+            (&30.into(), &crossover.into())
+        );
+        assert_eq!(genes.lines().filter(|line| *line == "-1").count(), 32 + 1);
+        assert_eq!(genes.lines().count(), 5 + 32 * 71 + 2);
+        assert_eq!(run(&["--threads", "2", "--seed", "5"]).0, genes);
+        assert_ne!(run(&["--threads", "2", "--seed", "6"]).0, genes);
+    }
+}
+
+#[test]
+fn a_resumed_population_goes_on_as_if_it_had_never_stopped() {
+    let folder = Folder::new(70);
+    let half = folder.path("half.population");
+    let settings: &[&[&str]] = &[
+        &["--crossover", "scx"],
+        &["--crossover", "bcscx", "--pairing", "fixed"],
+        &["--crossover", "arx", "--mutation", "0.5"],
+        &["--crossover", "hybrid", "--seed", "9"],
+        &["--crossover", "hybrid", "--local-search", "two-opt", "--neighbors", "6", "--breadth", "4"],
+        &["--crossover", "arx", "--initial", "local-optima"],
+        &["--crossover", "bcscx", "--initial", "ants", "--local-search", "or-opt"],
+    ];
+    for more in settings {
+        let args = [&SMALL[..], &["--transfer-every", "4"], more].concat();
+        let (whole, report) = evolved(&folder, &[&args[..], &["--iterations", "30"]].concat());
+        for first in ["10", "0"] {
+            let (begun, _) = evolved(&folder, &[&args[..], &["--iterations", first]].concat());
+            assert_ne!(begun, whole);
+            fs::write(&half, begun).unwrap();
+            // Seed and settings are those of the file.
+            let left = if first == "0" { "30" } else { "20" };
+            let (resumed, second) = evolved(&folder, &["--resume", &half, "--iterations", left]);
+            assert_eq!(resumed, whole, "{more:?} after {first}");
+            assert_eq!(second["tour"], report["tour"]);
+            assert_eq!(second["settings"]["initial"], "file");
+            assert_eq!(second["settings"]["first_generation"].to_string(), first);
+            assert_eq!(second["settings"]["seed"], report["seed"]);
+        }
+    }
+}
+
+#[test]
+fn what_is_given_counts_more_than_what_was_saved() {
+    let folder = Folder::new(40);
+    let first = folder.path("first.population");
+    let saved = [&SMALL[..], &["--iterations", "0", "--initial", "local-optima", "--seed", "4"]].concat();
+    fs::write(&first, evolved(&folder, &saved).0).unwrap();
+    let args =
+        ["--resume", &first, "--iterations", "5", "--crossover", "arx", "--groups", "4", "--seed", "8"];
+    let (_, report) = evolved(&folder, &[&args[..], &["--population", "96"]].concat());
+    let settings = &report["settings"];
+    assert_eq!((&settings["crossover"], &settings["groups"]), (&"arx".into(), &4.into()));
+    assert_eq!((&settings["population"], &settings["seed"]), (&96.into(), &8.into()));
+    // The genes are those of the file again and again.
+    let (thrice, _) = evolved(&folder, &["--resume", &first, "--iterations", "0", "--population", "96"]);
+    let tours = |text: &str| {
+        let tours = text.split_once("TOUR_SECTION\n").unwrap().1.trim_end_matches("-1\nEOF\n").to_owned();
+        assert!(tours.ends_with('\n'));
+        tours
+    };
+    // The last -1 of a tour went with that of the section.
+    let once = fs::read_to_string(&first).unwrap();
+    let gene = |text: &str, i: usize| tours(text).split("-1\n").nth(i).unwrap().to_owned();
+    for i in [0, 1, 31, 32, 63, 64, 90] {
+        assert_eq!(gene(&thrice, i), gene(&once, i % 32), "{i}");
+    }
+    // A file of many tours is a tour file, too.
+    assert!(folder.checked(&first) > 0);
+}
+
+#[test]
+fn populations_that_cannot_go_on_are_refused() {
+    let folder = Folder::new(20);
+    let (good, _) = evolved(&folder, &[&SMALL[..], &["--iterations", "3"]].concat());
+    let file = folder.file("good.population", good.as_bytes());
+    let usage: &[(&[&str], &str)] = &[
+        (&["--population", "48"], "a multiple of the 32 genes of"),
+        (&["--population", "64", "--groups", "3"], "a multiple of 4 times --groups"),
+        (&["--mutation", "2"], "--mutation"),
+        (&["--tour", &file, "--save-population", &file], "named for two outputs"),
+    ];
+    for (args, message) in usage {
+        evolve(&[&folder.instance, "--resume", &file])
+            .args(*args)
+            .assert()
+            .code(2)
+            .stdout("")
+            .stderr(contains(*message));
+    }
+    let body = good.split_once("TOUR_SECTION\n").unwrap().1;
+    let tours: Vec<&str> = body.split("-1\n").collect();
+    let six = format!("TYPE : TOUR\nTOUR_SECTION\n{}-1\n-1\nEOF\n", tours[..6].join("-1\n"));
+    let second = body.lines().nth(1).unwrap();
+    let repeated = good.replacen(
+        &format!("TOUR_SECTION\n{}\n{second}\n", body.lines().next().unwrap()),
+        &format!("TOUR_SECTION\n{second}\n{second}\n"),
+        1,
+    );
+    let inputs: &[(&str, &str)] = &[
+        ("", "there is no TOUR_SECTION"),
+        (&good[..good.len() - 30], "the file ends in tour 32"),
+        (&good.replace("DIMENSION : 20", "DIMENSION : 21"), "4:1"),
+        (&good.replace("\"genes\":32", "\"genes\":64"), "there are 32 tours, not the 64"),
+        (&good.replace("\"crossover\":\"hybrid\"", "\"crossover\":\"magic\""), "take out its comment"),
+        (&repeated, "7:1"),
+        (&six, "6 genes are no 8 groups of equal size"),
+    ];
+    for (text, message) in inputs {
+        let bad = folder.file("bad.population", text.as_bytes());
+        evolve(&[&folder.instance, "--resume", &bad])
+            .assert()
+            .code(3)
+            .stdout("")
+            .stderr(contains("help: ").and(contains("panicked").not()))
+            .stderr(contains(*message).or(contains(message.replace(' ', "\n"))));
+    }
+    let missing = folder.path("missing.population");
+    evolve(&[&folder.instance, "--resume", &missing]).assert().code(3).stderr(contains(&missing));
+    let other = Folder::new(20);
+    let moved = fs::read_to_string(&other.instance)
+        .unwrap()
+        .replace("NODE_COORD_SECTION\n1 ", "NODE_COORD_SECTION\n1 9");
+    let other = folder.file("other.tsp", moved.as_bytes());
+    evolve(&[&other, "--resume", &file]).assert().code(3).stderr(contains("shortest tour"));
+    // Without its comment, a part of it will do.
+    evolve(&[&folder.instance, "--iterations", "2", "--groups", "1", "--population", "12"])
+        .args(["--resume", &folder.file("six.population", six.as_bytes())])
+        .assert()
+        .success();
+}
+
+#[test]
+fn small_and_directed_instances_evolve() {
+    let folder = Folder::new(4);
+    for n in 1..=9 {
+        let places: String = (0..n).map(|i| format!("{},{}\n", i * 37 % 101, i * 53 % 97)).collect();
+        let file = folder.file("places.csv", format!("x,y\n{places}").as_bytes());
+        let tour = folder.path("a.tour");
+        for more in [
+            &["--initial", "random"][..],
+            &["--initial", "local-optima"],
+            &["--initial", "ants"],
+            &["--local-search", "three-opt"],
+        ] {
+            evolve(&[&file, "--iterations", "3", "--tour", &tour]).args(SMALL).args(more).assert().success();
+            assert!(checked(&file, &tour) >= 0);
+        }
+        let saved = folder.path("a.population");
+        let run = evolve(&[&file, "--iterations", "3", "--save-population", &saved]).args(SMALL).assert();
+        if n <= 3 {
+            run.code(2).stderr(contains("leave out --save-population"))
+        } else {
+            run.success()
+        };
+    }
+    let directed = folder.file("directed.csv", b"0 1 9 9 9\n9 0 1 9 9\n9 9 0 1 9\n9 9 9 0 1\n1 9 9 9 0\n");
+    let report = folder.path("a.json");
+    for initial in ["random", "ants"] {
+        evolve(&[&directed, "--iterations", "20", "--initial", initial, "--json", &report])
+            .args(SMALL)
+            .assert()
+            .success();
+        assert_eq!(json(&report)["cost"], 5);
+    }
+    evolve(&[&directed, "--initial", "local-optima"]).assert().code(3).stderr(contains("--initial random"));
+    evolve(&[&directed, "--local-search", "two-opt"])
+        .assert()
+        .code(3)
+        .stderr(contains("--local-search none"));
+}
+
+/// Whatever ends a run, the generation under way is finished, so that it can go on exactly.
+#[cfg(unix)]
+#[test]
+fn an_interrupted_population_goes_on_exactly() {
+    let folder = Folder::new(1500);
+    let [cut, whole] = ["cut.population", "whole.population"].map(|name| folder.path(name));
+    let args = ["--population", "256", "--local-search", "or-opt"];
+    let run = Process::new(env!("CARGO_BIN_EXE_antwarp"))
+        .args(["solve", "--backend", "cpu", &folder.instance, "--algorithm", "ga", "--time", "5m"])
+        .args(args)
+        .args(["--save-population", &cut])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(Duration::from_secs(2));
+    assert!(Process::new("kill").args(["-INT", &run.id().to_string()]).status().unwrap().success());
+    let output = run.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
+    let saved = fs::read_to_string(&cut).unwrap();
+    let comment = saved.lines().nth(1).unwrap().split_once("population ").unwrap().1;
+    let header: Value = serde_json::from_str(comment).unwrap();
+    let done = header["generation"].to_string();
+    evolve(&[&folder.instance, "--iterations", &done, "--save-population", &whole])
+        .args(args)
+        .assert()
+        .success();
+    assert!(fs::read_to_string(&whole).unwrap() == saved, "after {done} generations");
 }
 
 #[test]

@@ -45,7 +45,7 @@ Exit status:
   6    check: the tour is invalid
   130  interrupted by Ctrl-C or SIGTERM; the best tour so far was written";
 
-/// Short tours, fast: iterated local search and ant colonies for the travelling salesman problem, on a GPU or on CPU
+/// Short tours, fast: iterated local search, ant colonies and a genetic algorithm for the travelling salesman problem, on a GPU or on CPU
 /// cores.
 #[derive(Debug, Parser)]
 #[command(name = "antwarp", version, after_help = AFTER_HELP, arg_required_else_help = true)]
@@ -57,7 +57,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Find a short tour.
-    Solve(solve::Args),
+    Solve(Box<solve::Args>),
     /// Tell what an instance is.
     Info(info::Args),
     /// Check a tour: is it valid, and how long.
@@ -113,7 +113,7 @@ fn parse() -> std::result::Result<(Command, Vec<String>), clap::Error> {
 
 fn dispatch(command: Command, given: &[String]) -> Result<Outcome> {
     match command {
-        Command::Solve(args) => solve::run(args, given),
+        Command::Solve(args) => solve::run(*args, given),
         Command::Info(args) => info::run(args),
         Command::Check(args) => check::run(args),
         Command::Generate(args) => generate::run(args),

@@ -162,6 +162,11 @@ impl std::fmt::Display for Iterations {
     }
 }
 
+/// Reads a number of iterations that may be 0, which [`Iterations`] may not.
+pub fn iterations_or_none(text: &str) -> std::result::Result<Iterations, String> {
+    if text == "0" { Ok(Iterations::Count(0)) } else { text.parse() }
+}
+
 /// Reads a time such as `10`, `1.5s` or `2m 30s`; a bare number is in seconds.
 pub fn duration(text: &str) -> std::result::Result<Duration, String> {
     let seconds: Option<f64> = text.strip_suffix('s').unwrap_or(text).trim().parse().ok();

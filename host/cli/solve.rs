@@ -1,19 +1,20 @@
 //! `antwarp solve`: raw arguments, then a checked [`Plan`], then the solver, then its results.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use super::options::{Candidates, Iterations, MachineArgs, duration};
+use super::options::{Candidates, Iterations, MachineArgs, duration, iterations_or_none};
 use super::output::{self, Output};
 use super::{Error, Outcome, Result, interrupt};
 use crate::backend::Backend;
-use crate::instance::{Instance, Metric, tour_file};
+use crate::instance::population_file::{self, Header, Saved};
+use crate::instance::{Instance, InstanceError, Metric, tour_file};
 use crate::report::progress::ProgressLine;
 use crate::report::{Report, svg};
 use crate::solver::acs::{self, Pheromone, Update};
-use crate::solver::genetic::{self, Crossover, Initial, Pairing};
+use crate::solver::genetic::{self, Crossover, Genes, Initial, Pairing};
 use crate::solver::ils::{self, Acceptance, Improvement, Moves, Neighbors};
 use crate::solver::local_search::LocalSearch;
 use crate::solver::mmas::{self, Selection, TabuKind};
@@ -81,7 +82,7 @@ const GA: &[Algorithm] = &[Algorithm::Ga];
 const ANTS: &[Algorithm] = &[Algorithm::Mmas, Algorithm::Acs];
 
 /// The options that not every algorithm uses, by their ids, and those that do.
-const OPTIONS: [(&str, &[Algorithm]); 34] = [
+const OPTIONS: [(&str, &[Algorithm]); 36] = [
     ("improvement", ILS),
     ("moves", ILS),
     ("start", ILS),
@@ -116,6 +117,8 @@ const OPTIONS: [(&str, &[Algorithm]); 34] = [
     ("mutation", GA),
     ("pairing", GA),
     ("initial", GA),
+    ("resume", GA),
+    ("save_population", GA),
 ];
 
 /// Refuses options of other algorithms: they would do nothing. `given` are the ids of those on the command line.
@@ -136,8 +139,9 @@ struct StopArgs {
     /// After this time, such as 10s or 2m
     #[arg(long, value_parser = duration)]
     time: Option<Duration>,
-    /// After this many iterations, such as 1000, or 10n for ten times as many as nodes; of ils, kicks of each chain
-    #[arg(long, value_name = "N|Xn")]
+    /// After this many iterations, such as 1000, or 10n for ten times as many as nodes; of ils, kicks of each chain; of
+    /// ga, generations of this run, and with 0 the first genes are all
+    #[arg(long, value_name = "N|Xn", value_parser = iterations_or_none)]
     iterations: Option<Iterations>,
     /// At a tour this short
     #[arg(long, value_name = "COST")]
@@ -260,7 +264,7 @@ struct GeneticArgs {
     /// ga: how children are made of their parents
     #[arg(long, value_enum, default_value_t = Crossover::default())]
     crossover: Crossover,
-    /// ga: genes, a multiple of 4 times --groups; 2048 if not given
+    /// ga: genes, a multiple of 4 times --groups; 2048 if not given, or those of --resume, of whose number it is a multiple
     #[arg(long, value_name = "N")]
     population: Option<u32>,
     /// ga: groups that evolve on their own
@@ -278,6 +282,10 @@ struct GeneticArgs {
     /// ga: what the first genes are
     #[arg(long, value_enum, default_value_t = Initial::default())]
     initial: Initial,
+    /// ga: go on with the population of this file, and with its seed and its settings where they are not given. A larger
+    /// --population repeats its genes
+    #[arg(long, value_name = "FILE", conflicts_with = "initial")]
+    resume: Option<PathBuf>,
 }
 
 /// Where the results go; `-` is the standard output.
@@ -293,6 +301,10 @@ struct Outputs {
     /// Write a picture of the tour
     #[arg(long, value_name = "FILE|-")]
     svg: Option<Output>,
+    /// ga: write all genes as a TSPLIB tour file of many tours, which --resume reads. The generation under way is finished
+    /// before, whatever stops the run
+    #[arg(long, value_name = "FILE|-")]
+    save_population: Option<Output>,
     /// Show no progress and no summary
     #[arg(long, short)]
     quiet: bool,
@@ -310,6 +322,13 @@ impl Chosen {
     fn check(args: &Args, algorithm: Algorithm) -> Result<Chosen> {
         let colony = &args.colony;
         let search = &args.search;
+        if args.stop.descent_only && algorithm != Algorithm::Ils {
+            return Err(Error::Usage("--descent-only is for --algorithm ils".to_owned()));
+        }
+        if args.stop.iterations == Some(Iterations::Count(0)) && algorithm != Algorithm::Ga {
+            let what = "--iterations must be at least 1, or a multiple of the nodes such as 0.1n or 10n";
+            return Err(Error::Usage(format!("{what}; 0 is for --algorithm ga")));
+        }
         match algorithm {
             Algorithm::Ils => {
                 let settings = ils::Settings {
@@ -331,9 +350,6 @@ impl Chosen {
                 };
                 settings.check()?;
                 Ok(Chosen::Ils(settings))
-            }
-            Algorithm::Mmas | Algorithm::Acs | Algorithm::Ga if args.stop.descent_only => {
-                Err(Error::Usage("--descent-only is for --algorithm ils".to_owned()))
             }
             Algorithm::Mmas => {
                 let default = mmas::Settings::default();
@@ -383,21 +399,11 @@ impl Chosen {
                 Ok(Chosen::Acs(settings))
             }
             Algorithm::Ga => {
-                let genetic = &args.genetic;
-                let settings = genetic::Settings {
-                    seed: args.seed,
-                    crossover: genetic.crossover,
-                    population: genetic.population,
-                    groups: genetic.groups,
-                    transfer_every: genetic.transfer_every,
-                    mutation: genetic.mutation,
-                    pairing: genetic.pairing,
-                    initial: genetic.initial,
-                    local_search: search.local_search.unwrap_or(LocalSearch::None),
-                    neighbors: search.neighbors.unwrap_or(genetic::Settings::default().neighbors),
-                    breadth: search.breadth,
-                };
-                settings.check()?;
+                let settings = genetic_settings(args, &[], genetic::Settings::default());
+                // With a file, what is not given is not known yet.
+                if args.genetic.resume.is_none() {
+                    settings.check()?;
+                }
                 Ok(Chosen::Ga(settings))
             }
         }
@@ -416,21 +422,81 @@ impl Chosen {
         }
     }
 
+    /// Solves an instance; `initial` are the tours to begin with, if there are any. `keep` is called if there is a
+    /// population to save.
     fn solve(
         &self,
         instance: &Instance,
-        initial: Option<&[u32]>,
-        backend: &Backend,
-        stop: &Stop,
+        initial: Option<Vec<u32>>,
+        (backend, stop): (&Backend, &Stop),
         observe: &mut dyn FnMut(&Progress),
+        keep: Option<genetic::Keep<'_>>,
     ) -> Result<Solution> {
         Ok(match self {
-            Chosen::Ils(settings) => ils::solve(instance, settings, initial, backend, stop, observe)?,
+            Chosen::Ils(settings) => {
+                ils::solve(instance, settings, initial.as_deref(), backend, stop, observe)?
+            }
             Chosen::Mmas(settings) => mmas::solve(instance, settings, backend, stop, observe)?,
             Chosen::Acs(settings) => acs::solve(instance, settings, backend, stop, observe)?,
-            Chosen::Ga(settings) => genetic::solve(instance, settings, backend, stop, observe)?,
+            Chosen::Ga(settings) => {
+                genetic::solve(instance, settings, initial, backend, stop, observe, keep)?
+            }
         })
     }
+}
+
+/// The settings of the genetic algorithm: those on the command line, whose ids are `given`, or all if there is no file
+/// to take others from; else those of `base`.
+fn genetic_settings(args: &Args, given: &[String], base: genetic::Settings) -> genetic::Settings {
+    let genetic = &args.genetic;
+    let is_given = |id: &str| genetic.resume.is_none() || given.iter().any(|option| option == id);
+    fn either<T>(is_given: bool, given: T, base: T) -> T {
+        if is_given { given } else { base }
+    }
+    genetic::Settings {
+        seed: either(is_given("seed"), args.seed, base.seed),
+        crossover: either(is_given("crossover"), genetic.crossover, base.crossover),
+        population: genetic.population.or(base.population),
+        groups: either(is_given("groups"), genetic.groups, base.groups),
+        transfer_every: either(is_given("transfer_every"), genetic.transfer_every, base.transfer_every),
+        mutation: either(is_given("mutation"), genetic.mutation, base.mutation),
+        pairing: either(is_given("pairing"), genetic.pairing, base.pairing),
+        initial: either(genetic.resume.is_none(), genetic.initial, Initial::File),
+        first_generation: base.first_generation,
+        local_search: args.search.local_search.unwrap_or(base.local_search),
+        neighbors: args.search.neighbors.unwrap_or(base.neighbors),
+        breadth: either(is_given("breadth"), args.search.breadth, base.breadth),
+    }
+}
+
+/// The settings for a population of a file: those given count, the others are the file's.
+fn resumed(args: &Args, given: &[String], path: &Path, saved: &Saved) -> Result<genetic::Settings> {
+    let mut base = genetic::Settings::default();
+    if let Some(header) = &saved.header {
+        base = serde_json::from_value(header.settings.clone()).map_err(|error| {
+            let problem = format!("the settings of the population cannot be used: {error}");
+            let help = "it was written by another version of antwarp, or edited: take out its comment";
+            InstanceError::content(path.to_string_lossy(), problem, help)
+        })?;
+        base.first_generation = header.generation;
+    }
+    base.population = Some(saved.count);
+    let settings = genetic_settings(args, given, base);
+    let (genes, count) = (settings.genes(), saved.count);
+    if !genes.is_multiple_of(count) {
+        let path = path.display();
+        let what = format!("--population must be a multiple of the {count} genes of {path}, not {genes}");
+        return Err(Error::Usage(what));
+    }
+    // The file is to blame for what nobody asked for.
+    if args.genetic.population.is_none() && !genes.is_multiple_of(4 * settings.groups.max(1)) {
+        let problem =
+            format!("{genes} genes are no {} groups of equal size, a multiple of 4", settings.groups);
+        let help = "give other --groups, or a --population that is a multiple of 4 times the groups and of the genes";
+        return Err(InstanceError::content(path.to_string_lossy(), problem, help).into());
+    }
+    settings.check()?;
+    Ok(settings)
 }
 
 /// A run that has passed every check that can be made before it begins.
@@ -438,6 +504,7 @@ struct Plan {
     instance: Instance,
     source: String,
     chosen: Chosen,
+    /// Tours to begin with: one, or a population.
     initial: Option<Vec<u32>>,
     stop: Stop,
     machine: MachineArgs,
@@ -447,19 +514,30 @@ struct Plan {
 /// Solves an instance. `options` are the ids of those on the command line.
 pub fn run(args: Args, options: &[String]) -> Result<Outcome> {
     let interrupt = interrupt::watch()?;
-    let plan = Plan::check(args, options, interrupt)?;
+    let mut plan = Plan::check(args, options, interrupt)?;
+    let initial = plan.initial.take();
+    let plan = &plan;
     let backend = plan.machine.open(plan.outputs.quiet)?;
     let line =
         ProgressLine::new(plan.outputs.quiet, &plan.stop, plan.instance.best_known().map(|known| known.cost));
-    let initial = plan.initial.as_deref();
-    let solution =
-        plan.chosen.solve(&plan.instance, initial, &backend, &plan.stop, &mut |progress| line.show(progress));
+    let facts = plan.chosen.facts()?;
+    let deliver = |solution: &Solution, genes: Option<&mut Genes<'_>>| {
+        line.finish();
+        let machine = backend.machine();
+        let report = Report::new(&plan.instance, &plan.source, facts.clone(), &plan.stop, machine, solution);
+        plan.deliver(solution, &report, genes)
+    };
+    // A population is there only until the solver returns: then everything is delivered while it is.
+    let mut delivered = None;
+    let mut keep =
+        |solution: &Solution, genes: &mut Genes<'_>| delivered = Some(deliver(solution, Some(genes)));
+    let keep: Option<genetic::Keep<'_>> =
+        if plan.outputs.save_population.is_some() { Some(&mut keep) } else { None };
+    let observe = &mut |progress: &Progress| line.show(progress);
+    let solution = plan.chosen.solve(&plan.instance, initial, (&backend, &plan.stop), observe, keep);
     line.finish();
     let solution = solution?;
-    let machine = backend.machine();
-    let report =
-        Report::new(&plan.instance, &plan.source, plan.chosen.facts()?, &plan.stop, machine, &solution);
-    plan.deliver(&solution, &report)?;
+    delivered.unwrap_or_else(|| deliver(&solution, None))?;
     match (solution.failure, solution.stopped_by) {
         (Some(failure), _) => Err(Error::CutShort(failure)),
         (None, StopReason::Interrupt) => Ok(Outcome::Interrupted),
@@ -486,15 +564,27 @@ impl Plan {
         let by_kind = if instance.is_symmetric() { Algorithm::Ils } else { Algorithm::Mmas };
         let algorithm = given.unwrap_or(by_kind);
         refuse_foreign(options, algorithm)?;
-        let chosen = Chosen::check(&args, algorithm)?;
+        let mut chosen = Chosen::check(&args, algorithm)?;
+        if args.outputs.save_population.is_some() && instance.len() <= 3 {
+            let why = "has so few nodes that every tour is looked at: leave out --save-population";
+            return Err(Error::Usage(format!("{} {why}", instance.name())));
+        }
         if args.outputs.svg.is_some() && instance.display_points().is_none() {
             let why = "has no coordinates, so there is nothing to draw: leave out --svg";
             return Err(Error::Usage(format!("{} {why}", instance.name())));
         }
-        let initial = match &args.search.initial_tour {
-            Some(path) => Some(tour_file::read(path, &instance)?),
-            None => None,
+        let initial = match (&args.search.initial_tour, &args.genetic.resume) {
+            (Some(path), _) => Some(tour_file::read(path, &instance)?),
+            (None, Some(path)) => {
+                let saved = population_file::read(path, &instance)?;
+                chosen = Chosen::Ga(resumed(&args, options, path, &saved)?);
+                Some(saved.genes)
+            }
+            (None, None) => None,
         };
+        if let Chosen::Ga(settings) = &chosen {
+            genetic::check_for(&instance, settings)?;
+        }
         let stop = args.stop.check(&instance, interrupt);
         Ok(Plan {
             instance,
@@ -508,13 +598,14 @@ impl Plan {
     }
 
     /// Writes everything that was asked for. A tour whose output fails is written elsewhere.
-    fn deliver(&self, solution: &Solution, report: &Report) -> Result<()> {
+    fn deliver(&self, solution: &Solution, report: &Report, genes: Option<&mut Genes<'_>>) -> Result<()> {
         let mut safe = false;
         let mut failure = None;
         for (is_tour, written) in [
             (true, self.write_tour(solution)),
             (true, self.write_json(report)),
             (false, self.write_svg(solution)),
+            (false, self.write_population(solution, genes)),
         ] {
             match written {
                 Ok(done) => safe |= is_tour && done,
@@ -553,6 +644,39 @@ impl Plan {
         let caption = format!("{} · {} nodes · length {cost}", self.instance.name(), tour.len());
         let is_globe = self.instance.metric() == Some(Metric::Geo);
         output.write(|out| svg::write(out, &places, is_globe, tour, &caption)).map(|()| true)
+    }
+
+    /// Of a run that failed, what can be had: then its failure is the one to tell, and this one is a line.
+    fn write_population(&self, solution: &Solution, genes: Option<&mut Genes<'_>>) -> Result<bool> {
+        let (Some(output), Some(genes)) = (&self.outputs.save_population, genes) else { return Ok(false) };
+        match self.save_genes(output, genes) {
+            Err(error) if solution.failure.is_some() => {
+                output::tell(&format!("antwarp: the population is lost: {error}"));
+                Ok(false)
+            }
+            other => other.map(|()| false),
+        }
+    }
+
+    /// Writes gene by gene.
+    fn save_genes(&self, output: &Output, genes: &mut Genes<'_>) -> Result<()> {
+        let (_, _, mut settings) = self.chosen.facts()?;
+        let lengths = genes.lengths()?;
+        if let Some(settings) = settings.as_object_mut() {
+            settings.insert("population".to_owned(), lengths.len().into());
+            // What the genes were before does not count any more.
+            settings.remove("initial");
+            settings.remove("first_generation");
+        }
+        let header = Header {
+            genes: lengths.len() as u32,
+            generation: genes.generation(),
+            shortest: lengths.iter().copied().min().unwrap_or(i64::MAX),
+            settings,
+        };
+        let genes = (0..).zip(lengths).map(|(place, length)| genes.gene(place, length));
+        let genes = genes.map(|gene| gene.map_err(std::io::Error::other));
+        output.write(|out| population_file::write(&self.instance, &header, genes, out))
     }
 
     /// Keeps a tour that could not go where it should: in the folder for temporary files, else on the standard
@@ -596,7 +720,12 @@ impl Plan {
 
 impl Outputs {
     fn named(&self) -> impl Iterator<Item = (&'static str, &Output)> {
-        let named = [("tour", &self.tour), ("json", &self.json), ("svg", &self.svg)];
+        let named = [
+            ("tour", &self.tour),
+            ("json", &self.json),
+            ("svg", &self.svg),
+            ("population", &self.save_population),
+        ];
         named.into_iter().filter_map(|(name, output)| output.as_ref().map(|output| (name, output)))
     }
 

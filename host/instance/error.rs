@@ -70,6 +70,14 @@ impl InstanceError {
         InstanceError::Read { path: path.to_owned(), cause, help: help.to_owned() }
     }
 
+    /// The same error in a text that is line `number`, from 1, of its file.
+    pub(crate) fn in_line(mut self, number: usize) -> InstanceError {
+        if let InstanceError::Syntax(error) = &mut self {
+            error.source_line.number += number - 1;
+        }
+        self
+    }
+
     pub(crate) fn write(path: &Path, cause: std::io::Error) -> InstanceError {
         InstanceError::Write { path: path.to_owned(), cause }
     }

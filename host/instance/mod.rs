@@ -11,6 +11,7 @@ pub mod generate;
 mod model;
 mod neighbors;
 mod open;
+pub mod population_file;
 pub mod tour_file;
 pub mod tsplib;
 

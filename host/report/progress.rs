@@ -55,7 +55,7 @@ impl ProgressLine {
     }
 
     /// Takes the line away.
-    pub fn finish(self) {
+    pub fn finish(&self) {
         self.bar.finish_and_clear();
     }
 }

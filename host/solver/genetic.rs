@@ -2,16 +2,20 @@
 
 use std::time::Instant;
 
+use antwarp_core::colony::ColonyState;
 use antwarp_core::genetic::Rules;
 use antwarp_core::genetic::generation::method;
 use antwarp_core::local_search::chain::FEWEST;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::local_search::{LocalSearch, MOST_NEIGHBORS};
 use super::problem::Problem;
+use super::start::ants;
 use super::stop::Stop;
-use super::{Progress, Solution, SolveError, check_kind, colony, exhaustive};
-use crate::backend::{Backend, Population};
+use super::{Progress, Solution, SolveError, check_kind, checked_original, colony, exhaustive, verified};
+use crate::backend::cpu::check_memory;
+use crate::backend::{Backend, BackendError, Colony, Enough, Phases, Population};
 use crate::instance::Instance;
 
 /// How children are made of their parents.
@@ -58,10 +62,13 @@ pub enum Initial {
     /// Random tours.
     #[default]
     Random,
-    /// Random tours and local search.
+    /// Random tours improved by local search, by 2-opt if children are not.
     LocalOptima,
-    /// Tours of ants on fresh trails, and local search if there is one.
+    /// Tours of ants on fresh trails, improved by local search if children are.
     Ants,
+    /// Those of a file, as they are.
+    #[value(skip)]
+    File,
 }
 
 /// What a user can set. `None` means: choose for me.
@@ -84,6 +91,8 @@ pub struct Settings {
     pub pairing: Pairing,
     /// What the first genes are.
     pub initial: Initial,
+    /// Generations that the genes of a file have behind them; 0 unless there is one.
+    pub first_generation: u32,
     /// What improves children.
     pub local_search: LocalSearch,
     /// Neighbours of a node in it.
@@ -103,6 +112,7 @@ impl Default for Settings {
             mutation: 0.1,
             pairing: Pairing::default(),
             initial: Initial::default(),
+            first_generation: 0,
             local_search: LocalSearch::None,
             neighbors: 8,
             breadth: 5,
@@ -114,6 +124,8 @@ impl Default for Settings {
 const GENES: u32 = 2048;
 /// Most genes, so that their numbers stay far inside 32 bits.
 const MOST_GENES: u32 = 1 << 20;
+/// Most generations that the genes of a file have behind them: their numbers stay far inside 32 bits, too.
+const MOST_GENERATIONS: u32 = 1 << 30;
 
 impl Settings {
     /// Checks every setting's range.
@@ -126,6 +138,9 @@ impl Settings {
                  {} groups of equal size",
                 self.groups
             ));
+        }
+        if self.first_generation > MOST_GENERATIONS {
+            return fail(format!("genes that are more than {MOST_GENERATIONS} generations old cannot go on"));
         }
         if !(0.0..=1.0).contains(&self.mutation) {
             return fail("--mutation, the share of children that mutate, must be between 0 and 1".into());
@@ -146,6 +161,9 @@ impl Settings {
 
     /// The population's layout for a problem.
     pub fn spec(&self, problem: &Problem, stop: &Stop) -> GeneticSpec {
+        // A few nodes have no moves of three edges to speak of, and no other tours than random ones.
+        let is_small = problem.n() < FEWEST;
+        let is_descent = self.initial == Initial::LocalOptima;
         GeneticSpec {
             seed: self.seed,
             crossover: self.crossover,
@@ -154,11 +172,11 @@ impl Settings {
             transfer_every: self.transfer_every,
             mutation: (self.mutation * f64::from(u32::MAX)) as u32,
             pairing: self.pairing,
-            initial: self.initial,
-            local_search: if problem.n() < FEWEST { LocalSearch::None } else { self.local_search },
+            initial: if is_small && is_descent { Initial::Random } else { self.initial },
+            local_search: if is_small { LocalSearch::None } else { self.local_search },
             breadth: self.breadth.min(problem.search_k()),
             target: stop.target.unwrap_or(i64::MIN),
-            first_generation: 0,
+            first_generation: self.first_generation,
         }
     }
 }
@@ -218,13 +236,11 @@ impl GeneticSpec {
 
     /// Whether the first genes go through local search; by 2-opt if children do not.
     pub fn descends_first(&self) -> bool {
-        let fresh = self.first_generation == 0;
-        fresh
-            && match self.initial {
-                Initial::Random => self.local_search != LocalSearch::None,
-                Initial::LocalOptima => true,
-                Initial::Ants => self.local_search != LocalSearch::None,
-            }
+        match self.initial {
+            Initial::Random | Initial::Ants => self.local_search != LocalSearch::None,
+            Initial::LocalOptima => true,
+            Initial::File => false,
+        }
     }
 
     /// The crossover by name.
@@ -243,10 +259,81 @@ pub enum FirstGenes {
     Given(Vec<u32>),
 }
 
-/// What happens to a population when a run ends: saving it, say. The second value is the number of generations.
-pub type Keep<'a> = &'a mut dyn FnMut(&Problem, &mut dyn Population, u64) -> Result<(), SolveError>;
+/// A population at the end of a run.
+pub struct Genes<'a> {
+    instance: &'a Instance,
+    problem: &'a Problem,
+    population: &'a mut dyn Population,
+    backend: &'static str,
+    generation: u32,
+}
 
-/// Solves an instance. `observe` is called after each batch of generations, `keep` at the end.
+impl Genes<'_> {
+    /// Generations that the genes have behind them, those before the run included.
+    pub fn generation(&self) -> u32 {
+        self.generation
+    }
+
+    /// The length of each gene.
+    ///
+    /// # Errors
+    /// If they cannot be brought back from the backend, or there is none at some place.
+    pub fn lengths(&mut self) -> Result<Vec<i64>, SolveError> {
+        let lengths = self.population.costs()?;
+        let what = "a population that is not complete".to_string();
+        let wrong = SolveError::Wrong { backend: self.backend, what };
+        if lengths.contains(&i64::MAX) { Err(wrong) } else { Ok(lengths) }
+    }
+
+    /// The gene at a place in the instance's numbering, which is as long as it should be.
+    ///
+    /// # Errors
+    /// If it cannot be brought back from the backend, is no tour, or has another length.
+    pub fn gene(&mut self, place: u32, length: i64) -> Result<Vec<u32>, SolveError> {
+        let gene = self.population.gene(place)?;
+        let gene = checked_original(self.problem, &gene).ok_or_else(|| SolveError::Wrong {
+            backend: self.backend,
+            what: "a gene with a node that does not exist".to_string(),
+        })?;
+        verified(self.instance, self.backend, &gene, length)?;
+        Ok(gene)
+    }
+}
+
+/// What happens to a population when a run ends: saving it, say.
+pub type Keep<'a> = &'a mut dyn FnMut(&Solution, &mut Genes<'_>);
+
+/// The population as the loop sees it.
+struct Generations<'a> {
+    population: &'a mut dyn Population,
+    /// A generation that has begun is finished whatever happens: one that is cut short has lost some of its parents.
+    whole: bool,
+    /// The first genes are all there is to do.
+    none: bool,
+}
+
+impl Colony for Generations<'_> {
+    fn run(&mut self, iterations: u32, enough: Enough) -> Result<ColonyState, BackendError> {
+        let enough: Enough = if self.whole { &|| false } else { enough };
+        self.population.run(if self.none { 0 } else { iterations }, enough)
+    }
+
+    fn best_tour(&mut self) -> Result<Vec<u32>, BackendError> {
+        self.population.best_tour()
+    }
+
+    fn phases(&mut self) -> Result<Phases, BackendError> {
+        self.population.phases()
+    }
+
+    fn describe(&self) -> String {
+        self.population.describe()
+    }
+}
+
+/// Solves an instance. `observe` is called after each batch of generations, `keep` at the end; with it, a generation
+/// that has begun is finished, whatever stops the run. With [`Initial::File`] the first genes are `given`, in the
+/// instance's numbering, and repeated if they are fewer than the population has.
 ///
 /// # Errors
 /// If a setting is out of range, the instance is of a kind that cannot be solved, or the backend fails before there is a
@@ -254,20 +341,113 @@ pub type Keep<'a> = &'a mut dyn FnMut(&Problem, &mut dyn Population, u64) -> Res
 pub fn solve(
     instance: &Instance,
     settings: &Settings,
+    given: Option<Vec<u32>>,
     backend: &Backend,
     stop: &Stop,
     observe: &mut dyn FnMut(&Progress),
+    keep: Option<Keep<'_>>,
 ) -> Result<Solution, SolveError> {
     let start = Instant::now();
-    settings.check()?;
-    check_kind(instance, "GA")?;
-    colony::check_local_search(instance, settings.local_search)?;
+    check_for(instance, settings)?;
     if instance.len() <= 3 {
         return exhaustive(instance, start);
     }
     let problem = Problem::new(instance, Some(1), settings.neighbors);
     let spec = settings.spec(&problem, stop);
-    let mut population = backend.population(&problem, &spec, FirstGenes::Random)?;
+    let first = first_genes(instance, &problem, settings, given)?;
+    let mut population = backend.population(&problem, &spec, first)?;
     let children = spec.rules(&problem, 1, 1, false).children();
-    colony::run(instance, &problem, (start, children), population.as_mut(), backend, stop, observe)
+    let mut generations = Generations {
+        population: population.as_mut(),
+        whole: keep.is_some(),
+        none: stop.iterations == Some(0),
+    };
+    let solution =
+        colony::run(instance, &problem, (start, children), &mut generations, backend, stop, observe)?;
+    let solution = Solution { best_iteration: solution.best_iteration.min(solution.iterations), ..solution };
+    if let Some(keep) = keep {
+        let mut genes = Genes {
+            instance,
+            problem: &problem,
+            population: population.as_mut(),
+            backend: backend.machine().backend,
+            generation: settings.first_generation + solution.iterations as u32,
+        };
+        keep(&solution, &mut genes);
+    }
+    Ok(solution)
+}
+
+/// Refuses settings that are out of range, and instances that cannot be solved with them.
+///
+/// # Errors
+/// Which, and what to do about it.
+pub fn check_for(instance: &Instance, settings: &Settings) -> Result<(), SolveError> {
+    settings.check()?;
+    check_kind(instance, "GA")?;
+    colony::check_local_search(instance, settings.local_search)?;
+    if settings.initial == Initial::LocalOptima && !instance.is_symmetric() {
+        return Err(SolveError::Unsupported {
+            algorithm: "local search",
+            instance: instance.name().to_string(),
+            why: "its edges have a direction; use --initial random or ants".to_string(),
+        });
+    }
+    Ok(())
+}
+
+/// The first genes by the settings; `given` are those of a file.
+///
+/// # Errors
+/// If they do not fit the memory, or those of a file cannot fill the population.
+pub fn first_genes(
+    instance: &Instance,
+    problem: &Problem,
+    settings: &Settings,
+    given: Option<Vec<u32>>,
+) -> Result<FirstGenes, SolveError> {
+    let mut tours = match (settings.initial, given) {
+        (Initial::Random | Initial::LocalOptima, _) => return Ok(FirstGenes::Random),
+        (Initial::Ants, _) => ants::tours(instance, settings.genes(), settings.seed)?,
+        (Initial::File, Some(given)) => repeated(given, instance.len(), settings.genes())?,
+        (Initial::File, None) => return Err(SolveError::Settings("there are no first genes".to_string())),
+    };
+    let mut place = vec![0u32; instance.len()];
+    for (i, &node) in (0..).zip(problem.start_tour()) {
+        place[node as usize] = i;
+    }
+    tours.par_iter_mut().for_each(|node| *node = place[*node as usize]);
+    Ok(FirstGenes::Given(tours))
+}
+
+/// Tours of n nodes, again and again until there are `count`.
+fn repeated(mut tours: Vec<u32>, n: usize, count: u32) -> Result<Vec<u32>, SolveError> {
+    let (had, wanted) = (tours.len(), n * count as usize);
+    if had == 0 || !wanted.is_multiple_of(had) || !had.is_multiple_of(n) {
+        let had = had / n;
+        return Err(SolveError::Settings(format!(
+            "--population must be a multiple of the {had} given genes, not {count}"
+        )));
+    }
+    check_memory("the first genes", 4 * (wanted - had))?;
+    while tours.len() < wanted {
+        tours.extend_from_within(..had);
+    }
+    Ok(tours)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn given_genes_are_repeated() {
+        let genes = vec![0, 1, 2, 3, 3, 1, 2, 0];
+        assert_eq!(repeated(genes.clone(), 4, 2).unwrap(), genes);
+        assert_eq!(repeated(genes.clone(), 4, 6).unwrap(), genes.repeat(3));
+        for wrong in [1, 3] {
+            let error = repeated(genes.clone(), 4, wrong).unwrap_err().to_string();
+            assert!(error.contains("multiple of the 2 given genes"), "{error}");
+        }
+    }
 }

@@ -64,7 +64,7 @@ fn available_memory() -> Option<u64> {
 }
 
 /// Allocates `len` elements, or says that they do not fit.
-fn allocate<T: Clone + Default>(what: &str, len: usize) -> Result<Vec<T>, BackendError> {
+pub(crate) fn allocate<T: Clone + Default>(what: &str, len: usize) -> Result<Vec<T>, BackendError> {
     let mut v = Vec::new();
     v.try_reserve_exact(len).map_err(|_| short_of_memory(what, len * size_of::<T>()))?;
     v.resize(len, T::default());
@@ -72,7 +72,7 @@ fn allocate<T: Clone + Default>(what: &str, len: usize) -> Result<Vec<T>, Backen
 }
 
 /// Refuses what would not fit as a whole: a system that overcommits would grant each array and then kill the process.
-fn check_memory(what: &str, needed: usize) -> Result<(), BackendError> {
+pub(crate) fn check_memory(what: &str, needed: usize) -> Result<(), BackendError> {
     match available_memory() {
         Some(free) if needed as u64 > free => Err(short_of_memory(what, needed)),
         _ => Ok(()),

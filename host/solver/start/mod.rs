@@ -1,5 +1,6 @@
 //! Start tours: what a search begins with.
 
+pub mod ants;
 mod greedy;
 mod nearest_neighbor;
 mod space_filling;

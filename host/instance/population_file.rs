@@ -1,0 +1,350 @@
+//! Populations as TSPLIB tour files: many tours, each closed by -1, and a comment that says what they are.
+//!
+//! A file is written and read one tour at a time.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::error::{InstanceError, Result, Text};
+use super::model::{Instance, NodeNumbers};
+use super::tsplib::scan::{Part, Words};
+
+/// What the comment that begins with this says, as JSON: see [`Header`].
+const MARK: &str = "antwarp population ";
+
+/// What a population is besides its tours.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Header {
+    /// Number of tours.
+    pub genes: u32,
+    /// Generations that they have behind them.
+    pub generation: u32,
+    /// Length of the shortest.
+    pub shortest: i64,
+    /// How they were made.
+    pub settings: serde_json::Value,
+}
+
+/// A population that was read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Saved {
+    /// The comment, if the file has it: any file of tours can be read.
+    pub header: Option<Header>,
+    /// The tours one after the other, their nodes numbered from 0.
+    pub genes: Vec<u32>,
+    /// Number of tours.
+    pub count: u32,
+}
+
+/// Writes tours of an instance, as many as `header` says.
+///
+/// # Errors
+/// The first of `genes` or of `out`.
+pub fn write(
+    instance: &Instance,
+    header: &Header,
+    genes: impl Iterator<Item = io::Result<Vec<u32>>>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let name = super::tsplib::one_line(instance.name());
+    let comment = serde_json::to_string(header)?;
+    writeln!(out, "NAME : {name}.population\nCOMMENT : {MARK}{comment}\nTYPE : TOUR")?;
+    writeln!(out, "DIMENSION : {}\nTOUR_SECTION", instance.len())?;
+    let mut text = Vec::new();
+    for gene in genes {
+        text.clear();
+        for node in gene? {
+            writeln!(text, "{}", instance.id(node))?;
+        }
+        text.extend_from_slice(b"-1\n");
+        out.write_all(&text)?;
+    }
+    writeln!(out, "-1\nEOF")
+}
+
+/// Reads all tours of a file, gzip or not; each of them visits every node of the instance once.
+pub fn read(path: &Path, instance: &Instance) -> Result<Saved> {
+    let failed = |cause| InstanceError::read(path, cause);
+    let mut reader = BufReader::new(File::open(path).map_err(failed)?);
+    let packed = reader.fill_buf().map_err(failed)?.starts_with(&[0x1f, 0x8b]);
+    if packed {
+        let unpacked = BufReader::new(flate2::bufread::MultiGzDecoder::new(reader));
+        parse(path, unpacked, instance)
+    } else {
+        parse(path, reader, instance)
+    }
+}
+
+/// Makes a population of the text of a file; `path` stands in errors.
+pub fn parse(path: &Path, mut reader: impl BufRead, instance: &Instance) -> Result<Saved> {
+    let file = path.to_string_lossy();
+    let mut genes = Genes::new(instance);
+    let mut header = None;
+    let mut in_section = false;
+    let (mut line, mut number) = (Vec::new(), 0);
+    loop {
+        line.clear();
+        if reader.read_until(b'\n', &mut line).map_err(|cause| InstanceError::read(path, cause))? == 0 {
+            break;
+        }
+        number += 1;
+        let text = Text { file: &file, bytes: &line };
+        let is_keyword = line.trim_ascii_start().first().is_some_and(u8::is_ascii_alphabetic);
+        let goes_on = match (in_section, is_keyword) {
+            (true, true) => Ok(false),
+            (true, false) => genes.take(text),
+            (false, false) => Ok(true),
+            (false, true) => entry(text, instance, &mut header).map(|section| {
+                in_section = section;
+                true
+            }),
+        };
+        if !goes_on.map_err(|error| error.in_line(number))? {
+            break;
+        }
+    }
+    let text = Text { file: &file, bytes: b"" };
+    if !in_section {
+        return Err(text.content("there is no TOUR_SECTION", "give a file that --save-population wrote"));
+    }
+    genes.finish(text, header)
+}
+
+/// Looks at a line before the tours; true if they begin behind it.
+fn entry(text: Text<'_>, instance: &Instance, header: &mut Option<Header>) -> Result<bool> {
+    let line = String::from_utf8_lossy(text.bytes.trim_ascii()).into_owned();
+    let (keyword, value) = line.split_once(':').map_or((line.as_str(), ""), |(k, v)| (k.trim(), v.trim()));
+    let wrong = |problem: String, help: &str| Err(text.error(0, text.bytes.len(), problem, help));
+    match keyword.to_ascii_uppercase().as_str() {
+        "TOUR_SECTION" => return Ok(true),
+        "TYPE" if !value.eq_ignore_ascii_case("TOUR") => {
+            return wrong(format!("this is a file of type {value}, not TOUR"), "give a file of tours");
+        }
+        "DIMENSION" if value.parse() != Ok(instance.len()) => {
+            let problem = format!("the tours have {value} nodes, {} has {}", instance.name(), instance.len());
+            return wrong(problem, "give the instance whose tours these are");
+        }
+        "COMMENT" if value.starts_with(MARK) => match serde_json::from_str(&value[MARK.len()..]) {
+            Ok(read) => *header = Some(read),
+            Err(error) => {
+                let help =
+                    "leave this comment as antwarp wrote it, or take it out to begin with the tours alone";
+                return wrong(format!("the population's comment cannot be read: {error}"), help);
+            }
+        },
+        _ => {}
+    }
+    Ok(false)
+}
+
+/// Tours on the way.
+struct Genes<'a> {
+    instance: &'a Instance,
+    numbers: NodeNumbers,
+    genes: Vec<u32>,
+    count: u32,
+    /// Nodes of the tour under way.
+    length: usize,
+    cost: i64,
+    shortest: i64,
+    /// The tour, from 1, that visited a node last.
+    visited: Vec<u32>,
+}
+
+impl Genes<'_> {
+    fn new(instance: &Instance) -> Genes<'_> {
+        Genes {
+            instance,
+            numbers: instance.node_numbers(),
+            genes: Vec::new(),
+            count: 0,
+            length: 0,
+            cost: 0,
+            shortest: i64::MAX,
+            visited: vec![0; instance.len()],
+        }
+    }
+
+    /// Takes the numbers of a line; false if the last tour has ended.
+    fn take(&mut self, text: Text<'_>) -> Result<bool> {
+        for word in Words::new(text, Part { start: 0, end: text.bytes.len() }) {
+            match text.whole_number(word) {
+                Some(-1) if self.length == 0 => return Ok(false),
+                Some(-1) => self.close(text, word)?,
+                Some(id) => self.visit(text, word, id)?,
+                None => {
+                    let problem = format!("`{}` is not the number of a node", text.show(word));
+                    let help = "list the nodes by their numbers, -1 after each tour, and -1 after the last";
+                    return Err(text.error_at(word, problem, help));
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    fn visit(&mut self, text: Text<'_>, word: Part, id: i64) -> Result<()> {
+        let (instance, gene) = (self.instance, self.count + 1);
+        let Some(node) = u32::try_from(id).ok().and_then(|id| self.numbers.node(id)) else {
+            let (first, last) = (instance.id(0), instance.id(instance.len() as u32 - 1));
+            let problem = format!("{} has no node {id}", instance.name());
+            let help = format!("number the nodes as the instance does, from {first} to {last}");
+            return Err(text.error_at(word, problem, help));
+        };
+        if std::mem::replace(&mut self.visited[node as usize], gene) == gene {
+            let problem = format!("node {id} is visited a second time in tour {gene}");
+            return Err(text.error_at(word, problem, self.help()));
+        }
+        if self.length == 0 && self.genes.try_reserve(instance.len()).is_err() {
+            let problem = format!("there is no memory for more than {} tours", self.count);
+            return Err(text.content(problem, "save a smaller --population"));
+        }
+        if let Some(&last) = self.genes.last().filter(|_| self.length > 0) {
+            self.cost += i64::from(instance.distance(last, node));
+        }
+        self.genes.push(node);
+        self.length += 1;
+        Ok(())
+    }
+
+    /// The end of a tour.
+    fn close(&mut self, text: Text<'_>, word: Part) -> Result<()> {
+        let n = self.instance.len();
+        if self.length != n {
+            let problem = format!("tour {} has {} nodes, the instance has {n}", self.count + 1, self.length);
+            return Err(text.error_at(word, problem, self.help()));
+        }
+        let (first, last) = (self.genes[self.genes.len() - n], self.genes[self.genes.len() - 1]);
+        self.shortest = self.shortest.min(self.cost + i64::from(self.instance.distance(last, first)));
+        (self.cost, self.length) = (0, 0);
+        self.count = self.count.checked_add(1).ok_or_else(|| text.content("too many tours", "give fewer"))?;
+        Ok(())
+    }
+
+    fn finish(self, text: Text<'_>, header: Option<Header>) -> Result<Saved> {
+        let whole = "the file is cut off or edited: save the population again, or take out its comment";
+        if self.length > 0 {
+            let n = self.instance.len();
+            let problem =
+                format!("the file ends in tour {}, {} of {n} nodes long", self.count + 1, self.length);
+            return Err(text.content(problem, whole));
+        }
+        if self.count == 0 {
+            return Err(text.content("there is no tour in it", "give a file that --save-population wrote"));
+        }
+        if let Some(header) = &header {
+            if header.genes != self.count {
+                let problem =
+                    format!("there are {} tours, not the {} of its comment", self.count, header.genes);
+                return Err(text.content(problem, whole));
+            }
+            if header.shortest != self.shortest {
+                let name = self.instance.name();
+                let problem = format!(
+                    "the shortest tour is {} long in {name}, not {} as its comment says",
+                    self.shortest, header.shortest
+                );
+                return Err(text.content(problem, "give the instance whose tours these are"));
+            }
+        }
+        Ok(Saved { header, genes: self.genes, count: self.count })
+    }
+
+    fn help(&self) -> String {
+        format!("a tour of {} visits each of its {} nodes once", self.instance.name(), self.instance.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::instance::Metric;
+
+    fn line_of_four() -> Instance {
+        let points = (0..4).map(|x| [f64::from(x), 0.0, 0.0]).collect();
+        Instance::from_points("line", Metric::Euc2d, points).unwrap()
+    }
+
+    fn header() -> Header {
+        let settings = serde_json::json!({ "seed": 7, "crossover": "arx" });
+        Header { genes: 2, generation: 30, shortest: 6, settings }
+    }
+
+    fn written(header: &Header) -> String {
+        let mut out = Vec::new();
+        let genes = [vec![3, 1, 0, 2], vec![0, 1, 2, 3]];
+        write(&line_of_four(), header, genes.into_iter().map(Ok), &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    fn parsed(text: &str) -> std::result::Result<Saved, String> {
+        parse(Path::new("p.tour"), text.as_bytes(), &line_of_four()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_written_population_reads_back() {
+        let text = written(&header());
+        let start = "NAME : line.population\nCOMMENT : antwarp population {\"genes\":2,\"generation\":30,";
+        assert!(text.starts_with(start), "{text}");
+        assert!(text.ends_with("\nTOUR_SECTION\n4\n2\n1\n3\n-1\n1\n2\n3\n4\n-1\n-1\nEOF\n"), "{text}");
+        let saved = Saved { header: Some(header()), genes: vec![3, 1, 0, 2, 0, 1, 2, 3], count: 2 };
+        assert_eq!(parsed(&text), Ok(saved.clone()));
+        assert_eq!(parsed(&text.replace('\n', "\r\n")), Ok(saved.clone()));
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("p.tour.gz");
+        let mut packed = flate2::write::GzEncoder::new(File::create(&path).unwrap(), Default::default());
+        packed.write_all(text.as_bytes()).unwrap();
+        packed.finish().unwrap();
+        assert_eq!(read(&path, &line_of_four()).unwrap(), saved);
+        // A single tour is a tour file like any other.
+        let tour = crate::instance::tour_file::parse("p.tour", text.as_bytes(), &line_of_four());
+        assert_eq!(tour.unwrap(), [3, 1, 0, 2]);
+    }
+
+    #[test]
+    fn tours_without_comment_are_taken() {
+        let saved = Saved { header: None, genes: vec![1, 0, 2, 3, 0, 1, 2, 3], count: 2 };
+        for text in [
+            "TYPE : TOUR\nTOUR_SECTION\n2 1\n3 4 -1\n1 2 3 4 -1 -1\nEOF",
+            "COMMENT : two\n\nTOUR_SECTION:\n2\n1\n3\n4\n-1 1 2 3 4\n-1\n",
+        ] {
+            assert_eq!(parsed(text), Ok(saved.clone()), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_located() {
+        let starts = |text: &str, start: &str| {
+            let error = parsed(text).unwrap_err();
+            assert!(error.starts_with(start), "{error}");
+        };
+        let good = written(&header());
+        let without = |what: &str, by: &str| good.replacen(what, by, 1);
+        starts(&without("\n2\n1\n", "\n2\n2\n"), "p.tour:8:1: node 2 is visited a second time in tour 1");
+        starts(&without("\n3\n4\n-1", "\n3\n-1"), "p.tour:14:1: tour 2 has 3 nodes, the instance has 4");
+        starts(&without("\n2\n1\n", "\n2 x\n"), "p.tour:7:3: `x` is not the number of a node");
+        starts(&without("\n2\n1\n", "\n2\n5\n"), "p.tour:8:1: line has no node 5");
+        starts(&without("DIMENSION : 4", "DIMENSION : 5"), "p.tour:4:1: the tours have 5 nodes, line has 4");
+        starts(&without("TYPE : TOUR", "TYPE : TSP"), "p.tour:3:1: this is a file of type TSP");
+        starts(
+            &without("\"genes\":2", "\"genes\":two"),
+            "p.tour:2:1: the population's comment cannot be read",
+        );
+        starts(&without("\"genes\":2", "\"genes\":3"), "p.tour: there are 2 tours, not the 3");
+        starts(&without("\"shortest\":6", "\"shortest\":5"), "p.tour: the shortest tour is 6 long in line");
+        let end = good.len();
+        starts(&good[..end - 12], "p.tour: the file ends in tour 2, 3 of 4 nodes long");
+        starts("TOUR_SECTION\n-1\nEOF", "p.tour: there is no tour");
+        starts("NAME : x\nEOF", "p.tour: there is no TOUR_SECTION");
+        starts("", "p.tour: there is no TOUR_SECTION");
+    }
+
+    #[test]
+    fn an_error_of_a_gene_ends_the_file() {
+        let genes = [Ok(vec![3, 1, 0, 2]), Err(io::Error::other("the device is gone"))];
+        let error = write(&line_of_four(), &header(), genes.into_iter(), &mut Vec::new()).unwrap_err();
+        assert_eq!(error.to_string(), "the device is gone");
+    }
+}

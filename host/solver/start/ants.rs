@@ -1,0 +1,113 @@
+//! Tours of ants on fresh trails: all alike, so that an edge's weight is its heuristic value to a power.
+
+use antwarp_core::construct::{self, Lists};
+use antwarp_core::distance::Distance;
+use antwarp_core::node::NodeId;
+use antwarp_core::pheromone::heuristic;
+use antwarp_core::rng::Stream;
+use antwarp_core::select::Reservoir;
+use antwarp_core::tabu::Bitmask;
+use antwarp_core::team::{Serial, Slots};
+use rayon::prelude::*;
+
+use crate::backend::BackendError;
+use crate::backend::cpu::{allocate, check_memory};
+use crate::instance::Instance;
+use crate::solver::problem::Problem;
+
+/// Candidates of a node.
+const CANDIDATES: u32 = 32;
+/// Exponent of the heuristic value, as of Ant Colony System.
+const BETA: f32 = 3.0;
+
+/// So many tours one after the other, in the instance's numbering; the instance has at least 4 nodes. They depend on the
+/// seed, not on threads.
+///
+/// # Errors
+/// If they do not fit the memory.
+pub fn tours(instance: &Instance, count: u32, seed: u64) -> Result<Vec<u32>, BackendError> {
+    let problem = Problem::new(instance, Some(CANDIDATES), 1);
+    if problem.n() < 1 << 16 {
+        with_ids::<u16>(&problem, count, seed)
+    } else {
+        with_ids::<u32>(&problem, count, seed)
+    }
+}
+
+fn with_ids<I: NodeId + Default>(problem: &Problem, count: u32, seed: u64) -> Result<Vec<u32>, BackendError> {
+    let (n, k) = (problem.n(), problem.k());
+    let len = n as usize * count as usize;
+    check_memory("the ants' tours", 4 * len)?;
+    let mut tours: Vec<u32> = allocate("the ants' tours", len)?;
+    let ids = |nodes: &[u32]| nodes.iter().map(|&v| I::new(v)).collect::<Vec<I>>();
+    let (lists, reserves) = (ids(problem.lists()), ids(problem.reserves()));
+    let distances = problem.distances();
+    let scale = (problem.scale(), BETA);
+    let weights: Vec<f32> = (0..n)
+        .into_par_iter()
+        .flat_map_iter(|u| {
+            let row = &problem.lists()[u as usize * k as usize..][..k as usize];
+            // SAFETY: both are nodes of the problem.
+            row.iter().map(move |&v| heuristic(unsafe { distances.between(u, v) }, scale))
+        })
+        .collect();
+    // No tour has deposited: every node is its own neighbour.
+    let own: Vec<u32> = (0..n).collect();
+    let memory = construct::memory_bytes::<Bitmask, Reservoir>(n, k).div_ceil(16);
+    tours.par_chunks_exact_mut(n as usize).enumerate().for_each_init(
+        || (vec![0u128; memory], vec![I::default(); n as usize]),
+        |(memory, built), (ant, tour)| {
+            let lists = Lists {
+                k,
+                nodes: lists.as_ptr(),
+                weights: weights.as_ptr(),
+                reserve: problem.reserve(),
+                reserves: reserves.as_ptr(),
+                successor: own.as_ptr(),
+                predecessor: own.as_ptr(),
+            };
+            let stream = Stream::new(seed, 0, ant as u32);
+            // SAFETY: memory and tour are this thread's alone and large enough; lists are those of n nodes.
+            unsafe {
+                let memory = memory.as_mut_ptr().cast();
+                let slots = Slots::new(built.as_mut_ptr());
+                construct::candidates::<_, Bitmask, Reservoir, I, _>(
+                    Serial, n, lists, distances, memory, slots, stream,
+                );
+            }
+            let order = problem.start_tour();
+            tour.iter_mut().zip(built).for_each(|(node, id)| *node = order[id.get() as usize]);
+        },
+    );
+    Ok(tours)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::instance::generate;
+
+    #[test]
+    fn ants_give_different_short_tours() {
+        let instance = generate::uniform(300, 1).unwrap();
+        let tours = tours(&instance, 6, 5).unwrap();
+        let costs: Vec<i64> =
+            tours.chunks_exact(300).map(|tour| instance.check_tour(tour).unwrap()).collect();
+        let nearest = Problem::new(&instance, Some(1), 1).unit_cost();
+        assert!(costs.iter().all(|&cost| cost < 3 * nearest), "{costs:?}, nearest neighbour {nearest}");
+        assert!(costs.windows(2).any(|pair| pair[0] != pair[1]));
+        assert_eq!(tours, super::tours(&instance, 6, 5).unwrap());
+        assert_ne!(tours, super::tours(&instance, 6, 6).unwrap());
+        // More ants are those, and others.
+        assert_eq!(tours, super::tours(&instance, 7, 5).unwrap()[..tours.len()]);
+    }
+
+    #[test]
+    fn four_nodes_and_directed_ones_will_do() {
+        let directed = vec![0, 1, 2, 3, 3, 0, 4, 1, 5, 6, 0, 2, 4, 1, 2, 0];
+        let instance = Instance::from_matrix("directed", directed).unwrap();
+        for tour in tours(&instance, 8, 1).unwrap().chunks_exact(4) {
+            instance.check_tour(tour).unwrap();
+        }
+    }
+}
