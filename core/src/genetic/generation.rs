@@ -238,7 +238,10 @@ pub unsafe fn breed<T: Team, I: NodeId, G: Geometry>(
         jumps.fill(team, n, [row(a).cast_const(), row(b).cast_const()]);
         let draws = Stream::new(rules.seed, rules.generation, index).step(0);
         let start = if rules.shuffled != 0 { draws.below(0, n) } else { 0 };
-        let from = draws.below(1, n - n / 2);
+        // Both children of a pair switch at the same places, each with the other parent first: between them every place
+        // is recommended by both.
+        let sibling = if second { index - quarter } else { index };
+        let from = Stream::new(rules.seed, rules.generation, sibling).step(0).below(1, n - n / 2);
         let arx = Crossover::Arx { from, to: from + n / 2, second };
         let gene = Slots::new(row(replaced));
         let place = group.place(home + rules.group / 2);
