@@ -11,8 +11,8 @@ use super::jumps::{Four, Jumps};
 /// How a child is made of two parents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Crossover {
-    /// Sequential constructive crossover (Ahmed 2010): the nearer of the nodes that come next in the parents; tours have
-    /// an end, behind which the unvisited node of the smallest number stands for them.
+    /// Sequential constructive crossover (Ahmed 2010): the nearer of the nodes that come next in the parents, of equally
+    /// near ones the second's; tours have an end, behind which the unvisited node of the smallest number stands for them.
     Scx,
     /// Bidirectional circular SCX (section 2.2): the nearest of the nodes next and before in both parents.
     Bcscx,
@@ -32,7 +32,7 @@ pub enum Crossover {
 /// The child of two parents, from node `start` on; its length.
 ///
 /// # Safety
-/// `jumps` is filled for parents of n nodes, n at least 2; `child` has n elements; `places` those of the nodes; only one
+/// `jumps` is filled for parents of n nodes, n at least 2; ARX switches at from <= to <= n; `child` has n elements; `places` those of the nodes; only one
 /// member is at work.
 #[inline(always)]
 pub unsafe fn child<I: NodeId, G: Geometry>(

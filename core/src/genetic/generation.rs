@@ -198,6 +198,7 @@ impl Group {
 /// # Safety
 /// The tables have as many elements as places, rows are a permutation of those of the pool, genes are permutations of
 /// n >= 4 nodes that `places` covers; `memory` has [`super::memory_bytes`] and is this team's; each index is one team's.
+/// A barrier must follow before the team uses the memory again.
 #[inline(always)]
 pub unsafe fn breed<T: Team, I: NodeId, G: Geometry>(
     team: T,
@@ -278,7 +279,7 @@ pub unsafe fn breed<T: Team, I: NodeId, G: Geometry>(
 }
 
 /// The 2-opt exchange that reverses places `from` to `to`, 0 < from < to < n; the change of length where edges have no
-/// direction. A barrier must follow before the gene is read.
+/// direction. Of all there are, the one from place 1 to the last leaves the edges as they are. A barrier must follow before the gene is read.
 ///
 /// # Safety
 /// `gene` is a tour of n nodes that this team alone works on.

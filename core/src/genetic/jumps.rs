@@ -75,7 +75,7 @@ impl<I: NodeId> Jumps<I> {
         }
     }
 
-    /// Whether a node has not been visited.
+    /// Whether a node has not been visited, as long as another one has not: the last stays open.
     ///
     /// # Safety
     /// `node` is below n, and nobody writes meanwhile.
