@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::local_search::{LocalSearch, MOST_NEIGHBORS};
 use super::problem::Problem;
-use super::start::ants;
+use super::start::{ants, hilbert_tours};
 use super::stop::Stop;
 use super::{Progress, Solution, SolveError, check_kind, checked_original, colony, exhaustive, verified};
 use crate::backend::cpu::check_memory;
@@ -62,8 +62,11 @@ pub enum Initial {
     /// Random tours.
     #[default]
     Random,
-    /// Random tours improved by local search, by 2-opt if children are not.
+    /// Tours improved by local search, by 2-opt if children are not: random ones, or, beyond 20,000 nodes, those along
+    /// space-filling curves.
     LocalOptima,
+    /// Tours along Hilbert curves in random squares, improved by local search if children are.
+    SpaceFilling,
     /// Tours of ants on fresh trails, improved by local search if children are.
     Ants,
     /// Those of a file, as they are.
@@ -120,6 +123,8 @@ impl Default for Settings {
     }
 }
 
+/// Most nodes of random tours that local search is to improve: beyond, reversals take too long.
+const MOST_RANDOM: usize = 20_000;
 /// Genes unless the user says otherwise.
 const GENES: u32 = 2048;
 /// Most genes, so that their numbers stay far inside 32 bits.
@@ -237,7 +242,7 @@ impl GeneticSpec {
     /// Whether the first genes go through local search; by 2-opt if children do not.
     pub fn descends_first(&self) -> bool {
         match self.initial {
-            Initial::Random | Initial::Ants => self.local_search != LocalSearch::None,
+            Initial::Random | Initial::SpaceFilling | Initial::Ants => self.local_search != LocalSearch::None,
             Initial::LocalOptima => true,
             Initial::File => false,
         }
@@ -406,8 +411,14 @@ pub fn first_genes(
     settings: &Settings,
     given: Option<Vec<u32>>,
 ) -> Result<FirstGenes, SolveError> {
+    let curves = || hilbert_tours(instance, settings.genes(), settings.seed);
     let mut tours = match (settings.initial, given) {
-        (Initial::Random | Initial::LocalOptima, _) => return Ok(FirstGenes::Random),
+        (Initial::Random, _) => return Ok(FirstGenes::Random),
+        (Initial::LocalOptima, _) if instance.len() <= MOST_RANDOM => return Ok(FirstGenes::Random),
+        (Initial::LocalOptima | Initial::SpaceFilling, _) => match curves()? {
+            Some(tours) => tours,
+            None => return Ok(FirstGenes::Random),
+        },
         (Initial::Ants, _) => ants::tours(instance, settings.genes(), settings.seed)?,
         (Initial::File, Some(given)) => repeated(given, instance.len(), settings.genes())?,
         (Initial::File, None) => return Err(SolveError::Settings("there are no first genes".to_string())),

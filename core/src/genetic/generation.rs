@@ -198,7 +198,6 @@ impl Group {
 /// # Safety
 /// The tables have as many elements as places, rows are a permutation of those of the pool, genes are permutations of
 /// n >= 4 nodes that `places` covers; `memory` has [`super::memory_bytes`] and is this team's; each index is one team's.
-/// A barrier must follow before the team uses the memory again.
 #[inline(always)]
 pub unsafe fn breed<T: Team, I: NodeId, G: Geometry>(
     team: T,
@@ -275,6 +274,8 @@ pub unsafe fn breed<T: Team, I: NodeId, G: Geometry>(
                 improve_record(population.best, cost, rules.since);
             }
         });
+        // The memory may be the next child's.
+        team.barrier();
     }
 }
 

@@ -122,7 +122,11 @@ impl<'p> CudaPopulation<'p> {
             LocalSearch::None if searches => LocalSearch::TwoOpt,
             operator => operator,
         };
+        let children = spec.rules(problem, 1, 1, false).children();
+        let crowded = !searches && !all_at_once(device, n, children);
         let storage = Storage::choose(device, n, operator, |storage| match storage {
+            // Waiting for room takes longer than waiting for memory.
+            Storage::SharedU16 if crowded => usize::MAX,
             Storage::SharedU16 => memory_bytes::<u16>(n),
             // There is no kernel of this kind.
             Storage::SharedU32 => usize::MAX,
@@ -163,7 +167,6 @@ impl<'p> CudaPopulation<'p> {
             Buffer::from_slice(s, "the distance matrix", &matrix)?,
         );
         let (table, next) = (table()?, table()?);
-        let children = spec.rules(problem, 1, 1, false).children();
         let (memory, launch) = Self::layout(device, &kernels.breed, (n, children), storage)?;
         let global = if storage == Storage::SharedU16 { 0 } else { launch.grid as usize * memory };
         Ok(CudaPopulation {
@@ -416,6 +419,16 @@ impl<'p> CudaPopulation<'p> {
     fn generations(&self) -> u32 {
         self.spec.first_generation + self.state.iterations
     }
+}
+
+/// Shared memory of a block that is not its own, in bytes.
+const BLOCK_OVERHEAD: u32 = 1024;
+
+/// Whether the jump indices of all children have room in shared memory together.
+fn all_at_once(device: &Device, n: u32, children: u32) -> bool {
+    let each = memory_bytes::<u16>(n) as u32 + BLOCK_OVERHEAD;
+    let fit = (device.shared_limit() + BLOCK_OVERHEAD) / each;
+    children <= fit * device.multiprocessors()
 }
 
 /// Generations that the host queues before it looks, at most: the record counts them in 16 bits.

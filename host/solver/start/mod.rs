@@ -13,6 +13,7 @@ use crate::instance::generate::draw;
 use crate::instance::{Instance, NeighborLists};
 
 pub(crate) use nearest_neighbor::nearest_neighbor;
+pub(crate) use space_filling::hilbert_tours;
 
 /// How a start tour is made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]

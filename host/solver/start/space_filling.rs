@@ -1,8 +1,11 @@
 //! The tour along a Hilbert curve.
 
 use antwarp_core::metric::{Metric, geo_radians};
+use antwarp_core::rng::Stream;
 use rayon::prelude::*;
 
+use crate::backend::BackendError;
+use crate::backend::cpu::{allocate, check_memory};
 use crate::instance::Instance;
 
 /// Bits of a coordinate on the curve.
@@ -11,19 +14,69 @@ const BITS: u32 = 31;
 /// The nodes in the order in which a Hilbert curve through their smallest square comes to them; none if there are no
 /// coordinates. Of three coordinates it sees the first two, of the globe longitude and latitude.
 pub(super) fn hilbert(instance: &Instance) -> Option<Vec<u32>> {
-    let is_globe = instance.metric() == Some(Metric::Geo);
-    let place = |p: &[f64; 3]| if is_globe { [geo_radians(p[1]), geo_radians(p[0])] } else { [p[0], p[1]] };
-    let places: Vec<[f64; 2]> = instance.points()?.par_iter().map(place).collect();
-    let bound = |axis: usize, wider: fn(f64, f64) -> f64| places.iter().map(|p| p[axis]).reduce(wider);
-    let [left, lower] = [bound(0, f64::min)?, bound(1, f64::min)?];
-    let side = (bound(0, f64::max)? - left).max(bound(1, f64::max)? - lower);
-    // One scale for both: a square drawn out would be a longer way.
-    let scale = if side > 0.0 { f64::from((1_u32 << BITS) - 1) / side } else { 0.0 };
-    let cell = |p: &[f64; 2]| position(((p[0] - left) * scale) as u32, ((p[1] - lower) * scale) as u32);
-    let mut order: Vec<(u64, u32)> =
-        places.par_iter().enumerate().map(|(node, p)| (cell(p), node as u32)).collect();
-    order.par_sort_unstable();
-    Some(order.into_iter().map(|(_, node)| node).collect())
+    let places = Square::new(instance)?;
+    let scale = f64::from((1_u32 << BITS) - 1);
+    Some(places.order(|[x, y]| [(x * scale) as u32, (y * scale) as u32]))
+}
+
+/// So many tours, one after the other, along Hilbert curves through larger squares, in which the nodes' square has a random
+/// size, place and side up; none if there are no coordinates. They depend on the seed, not on threads.
+///
+/// # Errors
+/// If they do not fit the memory.
+pub(crate) fn hilbert_tours(
+    instance: &Instance,
+    count: u32,
+    seed: u64,
+) -> Result<Option<Vec<u32>>, BackendError> {
+    let Some(places) = Square::new(instance) else { return Ok(None) };
+    let n = instance.len();
+    check_memory("the first genes", 4 * n * count as usize)?;
+    let mut tours: Vec<u32> = allocate("the first genes", n * count as usize)?;
+    let whole = f64::from((1_u32 << BITS) - 1);
+    tours.par_chunks_exact_mut(n).enumerate().for_each(|(i, tour)| {
+        let draws = Stream::new(seed, 0, i as u32).step(0);
+        let scale = whole * (0.5 + 0.25 * f64::from(draws.unit(0)));
+        let shift = [1, 2].map(|item| (whole - scale) * f64::from(draws.unit(item)));
+        let cell = |z: f64, axis: usize| (shift[axis] + z * scale) as u32;
+        let sides = draws.bits(3);
+        let order = places.order(|[x, y]| {
+            let (x, y) = if sides & 1 == 0 { (x, y) } else { (1.0 - x, y) };
+            if sides & 2 == 0 { [cell(x, 0), cell(y, 1)] } else { [cell(y, 0), cell(x, 1)] }
+        });
+        tour.copy_from_slice(&order);
+    });
+    Ok(Some(tours))
+}
+
+/// Nodes in a square of side 1.
+struct Square(Vec<[f64; 2]>);
+
+impl Square {
+    fn new(instance: &Instance) -> Option<Square> {
+        let is_globe = instance.metric() == Some(Metric::Geo);
+        let place =
+            |p: &[f64; 3]| if is_globe { [geo_radians(p[1]), geo_radians(p[0])] } else { [p[0], p[1]] };
+        let places: Vec<[f64; 2]> = instance.points()?.par_iter().map(place).collect();
+        let bound = |axis: usize, wider: fn(f64, f64) -> f64| places.iter().map(|p| p[axis]).reduce(wider);
+        let [left, lower] = [bound(0, f64::min)?, bound(1, f64::min)?];
+        let side = (bound(0, f64::max)? - left).max(bound(1, f64::max)? - lower);
+        // One scale for both: a square drawn out would be a longer way.
+        let scale = if side > 0.0 { 1.0 / side } else { 0.0 };
+        Some(Square(places.into_iter().map(|[x, y]| [(x - left) * scale, (y - lower) * scale]).collect()))
+    }
+
+    /// The nodes along the curve, given their cells.
+    fn order(&self, cell: impl Fn([f64; 2]) -> [u32; 2] + Sync) -> Vec<u32> {
+        let at = |place: &[f64; 2]| {
+            let [x, y] = cell(*place);
+            position(x, y)
+        };
+        let mut order: Vec<(u64, u32)> =
+            self.0.par_iter().enumerate().map(|(node, place)| (at(place), node as u32)).collect();
+        order.par_sort_unstable();
+        order.into_iter().map(|(_, node)| node).collect()
+    }
 }
 
 /// The position along the curve of a cell, whose coordinates have [`BITS`] bits.
