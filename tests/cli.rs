@@ -1257,7 +1257,7 @@ fn bench_ga_prints_a_row_a_crossover_and_population() {
         .assert()
         .success();
     let wrong: &[(&[&str], &str)] = &[
-        (&["--resume", &optima, "--populations", "48"], "multiples of the 32 genes"),
+        (&["--resume", &optima, "--populations", "48", "--groups", "1"], "multiples of the 32 genes"),
         (&["--populations", "30"], "a multiple of 4 times --groups"),
         (&["--epsilon", "nan"], "--epsilon"),
         (&["--generations", "0"], "--generations"),
