@@ -1212,6 +1212,64 @@ fn an_interrupted_population_goes_on_exactly() {
 }
 
 #[test]
+fn bench_ga_prints_a_row_a_crossover_and_population() {
+    let folder = Folder::new(40);
+    let [table, report] = ["table.csv", "table.json"].map(|name| folder.path(name));
+    let bench = |instance: &str, more: &[&str]| {
+        let mut run = antwarp(&["bench-ga", instance, "--backend", "cpu"]);
+        run.args(more);
+        run
+    };
+    // The length of this one is known.
+    bench("E1k.0", &["--crossovers", "scx,bcscx", "--populations", "64,128", "--groups", "1,4", "--curve"])
+        .args(["--generations", "40", "--seeds", "2", "--epsilon", "0.5", "--csv", &table, "--json", &report])
+        .assert()
+        .success()
+        .stdout(contains("generation       32 ").and(contains("generation       40 ")).and(contains("2/2")));
+    let table = fs::read_to_string(table).unwrap();
+    assert_eq!(table.lines().count(), 1 + 8, "{table}");
+    assert!(table.starts_with("instance,nodes,crossover,population,groups,generations,"));
+    for row in json(&report).as_array().unwrap() {
+        let curve = row["curve"].as_array().unwrap();
+        let number = |value: &Value| value.as_f64().unwrap();
+        assert_eq!(curve.len(), 8, "0, 1, 2, 4, 8, 16, 32, 40");
+        assert!(curve.windows(2).all(|pair| number(&pair[1]["best_cost"]) <= number(&pair[0]["best_cost"])));
+        let last = &curve[7]["best_cost"].to_string();
+        assert!(row["costs"].as_str().unwrap().starts_with(last.as_str()), "{row}");
+        assert!(number(&row["generation_ms"]) > 0.0 && number(&row["mean_epsilon"]) < 17.0);
+        assert!(number(&row["mean_first_epsilon"]) > number(&row["mean_epsilon"]));
+        if row["reached"] == 2 {
+            let generation = number(&row["mean_generation"]);
+            assert!((1.0..=40.0).contains(&generation));
+        } else {
+            assert!(number(&row["mean_epsilon"]) > 0.4);
+        }
+    }
+    // What solve saved is what it begins with.
+    let optima = folder.path("optima.population");
+    evolve(&[&folder.instance, "--iterations", "0", "--initial", "local-optima"])
+        .args(["--population", "32", "--groups", "1", "--save-population", &optima])
+        .assert()
+        .success();
+    let resumed = ["--resume", &optima, "--groups", "1", "--generations", "3"];
+    bench(&folder.instance, &resumed)
+        .args(["--populations", "32,64", "--pairing", "fixed"])
+        .assert()
+        .success();
+    let wrong: &[(&[&str], &str)] = &[
+        (&["--resume", &optima, "--populations", "48", "--groups", "1"], "multiples of the 32 genes"),
+        (&["--populations", "30"], "a multiple of 4 times --groups"),
+        (&["--epsilon", "nan"], "--epsilon"),
+        (&["--generations", "0"], "--generations"),
+        (&["--json", "-"], "--csv"),
+        (&["E1k.0", "--resume", &optima], "one instance"),
+    ];
+    for (args, word) in wrong {
+        bench(&folder.instance, args).assert().code(2).stdout("").stderr(contains(*word));
+    }
+}
+
+#[test]
 fn shells_and_readers_are_served() {
     antwarp(&["completions", "bash"]).assert().success().stdout(contains("antwarp"));
     antwarp(&["man"]).assert().success().stdout(contains(".TH").and(contains("candidates")));

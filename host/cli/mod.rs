@@ -4,6 +4,7 @@
 
 mod bench;
 mod bench_acs;
+mod bench_ga;
 mod bench_search;
 mod check;
 mod devices;
@@ -45,8 +46,8 @@ Exit status:
   6    check: the tour is invalid
   130  interrupted by Ctrl-C or SIGTERM; the best tour so far was written";
 
-/// Short tours, fast: iterated local search, ant colonies and a genetic algorithm for the travelling salesman problem, on a GPU or on CPU
-/// cores.
+/// Short tours, fast: iterated local search, ant colonies and a genetic algorithm for the travelling salesman problem, on
+/// a GPU or on CPU cores.
 #[derive(Debug, Parser)]
 #[command(name = "antwarp", version, after_help = AFTER_HELP, arg_required_else_help = true)]
 struct Cli {
@@ -72,6 +73,8 @@ enum Command {
     BenchSearch(bench_search::Args),
     /// Measure times and tour quality of the forms of Ant Colony System.
     BenchAcs(bench_acs::Args),
+    /// Measure convergence and times of the genetic algorithm's crossovers.
+    BenchGa(bench_ga::Args),
     /// Print a completion script for a shell.
     Completions(shell::CompletionArgs),
     /// Print the manual page.
@@ -121,6 +124,7 @@ fn dispatch(command: Command, given: &[String]) -> Result<Outcome> {
         Command::Bench(args) => bench::run(args),
         Command::BenchSearch(args) => bench_search::run(args),
         Command::BenchAcs(args) => bench_acs::run(args),
+        Command::BenchGa(args) => bench_ga::run(args),
         Command::Completions(args) => shell::completions(args),
         Command::Man(args) => shell::man(args),
     }
