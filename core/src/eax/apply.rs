@@ -90,13 +90,7 @@ unsafe fn rearrange(a: Gene, cuts: u32, bench: Bench) -> (u32, u32) {
                 written += 1;
                 i += 1;
                 if i < size {
-                    p = if forward {
-                        a.after(p)
-                    } else if p == 0 {
-                        a.n() - 1
-                    } else {
-                        p - 1
-                    };
+                    p = if forward { a.after(p) } else { a.before(p) };
                 }
             }
             if size > 1 {

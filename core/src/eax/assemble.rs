@@ -33,7 +33,7 @@ impl<G: Geometry> Copy for Near<G> {}
 /// What came of an E-set; the nodes' new neighbours are in the bench.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Child {
-    /// By how much it is shorter than A, as far as it was put together.
+    /// By how much it is shorter than A.
     pub gain: i64,
     /// Sub-tours that were merged; 1: there was nothing to merge.
     pub tours: u32,
@@ -41,9 +41,6 @@ pub struct Child {
 
 /// Puts a child together: A with the edges of `size` AB-cycles of `set` exchanged. It takes O(k log k) steps for k
 /// edges, and with sub-tours as many more as all but the largest have nodes near others.
-///
-/// A child that gains `floor` or less while there are sub-tours is given up: it is no tour. With the least number as
-/// floor none is.
 ///
 /// # Safety
 /// The cycles are those of A and another tour of its nodes, and `set` has different ones of them; the tables have the
@@ -54,7 +51,6 @@ pub unsafe fn evaluate<G: Geometry>(
     cycles: Cycles,
     set: *const u32,
     size: u32,
-    floor: i64,
     bench: Bench,
 ) -> Child {
     // SAFETY: the caller's promise.
@@ -68,7 +64,7 @@ pub unsafe fn evaluate<G: Geometry>(
         join(cycles, set, size, cuts, bench);
         let tours = number(cuts, bench);
         if tours > 1 {
-            gain = merge(near, a, (cuts, tours), (gain, floor), bench);
+            gain += merge(near, a, cuts, tours, bench);
         }
         Child { gain, tours }
     }

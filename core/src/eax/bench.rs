@@ -123,6 +123,16 @@ impl Bench {
         }
     }
 
+    /// Whether the neighbours of `v` were set in this child.
+    ///
+    /// # Safety
+    /// `v` is below n.
+    #[inline(always)]
+    pub(super) unsafe fn is_touched(self, v: u32) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe { self.stamps.get(v) == self.stamp.get(0) }
+    }
+
     /// The child's neighbours of `v`.
     ///
     /// # Safety
@@ -131,11 +141,7 @@ impl Bench {
     pub(super) unsafe fn links(self, a: Gene, v: u32) -> [u32; 2] {
         // SAFETY: the caller's promise.
         unsafe {
-            if self.stamps.get(v) == self.stamp.get(0) {
-                [self.links.get(2 * v), self.links.get(2 * v + 1)]
-            } else {
-                a.links(v)
-            }
+            if self.is_touched(v) { [self.links.get(2 * v), self.links.get(2 * v + 1)] } else { a.links(v) }
         }
     }
 
@@ -160,7 +166,7 @@ impl Bench {
     pub(super) unsafe fn set(self, v: u32, [first, second]: [u32; 2]) {
         // SAFETY: a node is listed once, so n places suffice.
         unsafe {
-            if self.stamps.get(v) != self.stamp.get(0) {
+            if !self.is_touched(v) {
                 self.stamps.set(v, self.stamp.get(0));
                 let touches = self.touches.get(0);
                 self.touched.set(touches, v);

@@ -50,9 +50,8 @@ impl Gene {
     /// `p` is below n.
     #[inline(always)]
     pub unsafe fn beside(self, p: u32) -> [u32; 2] {
-        let before = if p == 0 { self.n - 1 } else { p - 1 };
         // SAFETY: below n.
-        unsafe { [self.at(before), self.at(self.after(p))] }
+        unsafe { [self.at(self.before(p)), self.at(self.after(p))] }
     }
 
     /// The neighbours of node `v`: before and after it.
@@ -63,6 +62,12 @@ impl Gene {
     pub unsafe fn links(self, v: u32) -> [u32; 2] {
         // SAFETY: a position is below n.
         unsafe { self.beside(self.position(v)) }
+    }
+
+    /// The position before `p`.
+    #[inline(always)]
+    pub fn before(self, p: u32) -> u32 {
+        if p == 0 { self.n - 1 } else { p - 1 }
     }
 
     /// The position after `p`.

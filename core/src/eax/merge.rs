@@ -18,19 +18,14 @@ struct Exchange {
     z: u32,
 }
 
-/// Merges `tours` sub-tours of `cuts` segments. Goes on from a gain, and ends when that is not above the floor; the gain
-/// then.
+/// Merges `tours` sub-tours of `cuts` segments; by how much the edges get shorter. Mergers gain often enough for children
+/// that were no shorter before to be worth it.
 ///
 /// # Safety
 /// As [`evaluate`](super::evaluate), after [`super::subtours::number`].
 #[inline(never)]
-pub unsafe fn merge<G: Geometry>(
-    near: Near<G>,
-    a: Gene,
-    (cuts, tours): (u32, u32),
-    (mut gain, floor): (i64, i64),
-    bench: Bench,
-) -> i64 {
+pub unsafe fn merge<G: Geometry>(near: Near<G>, a: Gene, cuts: u32, tours: u32, bench: Bench) -> i64 {
+    let mut gain = 0;
     // SAFETY: sub-tours are below `tours`; the heap holds one entry each, and another for each merger.
     unsafe {
         let (mut entries, mut t) = (0, 0);
@@ -40,7 +35,7 @@ pub unsafe fn merge<G: Geometry>(
             t += 1;
         }
         let mut left = tours;
-        while left > 1 && gain > floor {
+        while left > 1 {
             let smallest = pop(bench, &mut entries);
             let t = smallest as u32;
             if bench.parents.get(t) != t || entry(bench, t) != smallest {
@@ -155,13 +150,24 @@ unsafe fn walk(a: Gene, start: u32, bench: Bench) -> (u32, u32) {
     unsafe {
         let mark = bench.fresh();
         let (mut before, mut v) = (bench.links(a, start)[0], start);
+        let mut p = a.position(v);
+        // Where nodes have A's neighbours the walk goes along its array, forward or back.
+        let mut forward = a.beside(p)[0] == before;
         let mut nodes = 0;
         loop {
             bench.marks.set(v, mark);
             bench.list.set(nodes, v);
             nodes += 1;
-            let [first, second] = bench.links(a, v);
-            let next = if first == before { second } else { first };
+            let next;
+            if bench.is_touched(v) {
+                let [first, second] = bench.links(a, v);
+                next = if first == before { second } else { first };
+                p = a.position(next);
+                forward = a.beside(p)[0] == v;
+            } else {
+                p = if forward { a.after(p) } else { a.before(p) };
+                next = a.at(p);
+            }
             (before, v) = (v, next);
             if v == start {
                 return (nodes, mark);
@@ -182,12 +188,15 @@ unsafe fn best<G: Geometry>(near: Near<G>, a: Gene, nodes: u32, mark: u32, bench
         let mut i = 0;
         while i < nodes {
             let x = bench.list.get(i);
+            let mut open = None;
             let row = near.lists.add(x as usize * near.k as usize);
             let mut j = 0;
             while j < near.breadth {
                 let w = *row.add(j as usize);
                 if bench.marks.get(w) != mark {
-                    best = better(near, a, x, w, best, bench);
+                    let edges = open.unwrap_or_else(|| edges(near, a, x, bench));
+                    open = Some(edges);
+                    best = better(near, a, (x, edges), w, best, bench);
                 }
                 j += 1;
             }
@@ -197,7 +206,17 @@ unsafe fn best<G: Geometry>(near: Near<G>, a: Gene, nodes: u32, mark: u32, bench
     best
 }
 
-/// The better of an exchange and those that join x to w.
+/// The child's neighbours of a node, and how far they are.
+///
+/// # Safety
+/// As [`merge`].
+#[inline(always)]
+unsafe fn edges<G: Geometry>(near: Near<G>, a: Gene, v: u32, bench: Bench) -> [(u32, i64); 2] {
+    // SAFETY: the caller's promise.
+    unsafe { bench.links(a, v).map(|u| (u, near.places.between(v, u) as i64)) }
+}
+
+/// The better of an exchange and those that join x, of which the edges are given, to w.
 ///
 /// # Safety
 /// As [`merge`]; the nodes are of different sub-tours.
@@ -205,19 +224,18 @@ unsafe fn best<G: Geometry>(near: Near<G>, a: Gene, nodes: u32, mark: u32, bench
 unsafe fn better<G: Geometry>(
     near: Near<G>,
     a: Gene,
-    x: u32,
+    (x, open): (u32, [(u32, i64); 2]),
     w: u32,
     mut best: Option<Exchange>,
     bench: Bench,
 ) -> Option<Exchange> {
     // SAFETY: the caller's promise.
     unsafe {
-        let d = |u, v| near.places.between(u, v) as i64;
-        let joined = d(x, w);
-        for y in bench.links(a, x) {
-            let open = d(x, y) - joined;
-            for z in bench.links(a, w) {
-                let gain = open + d(w, z) - d(y, z);
+        let joined = near.places.between(x, w) as i64;
+        let others = edges(near, a, w, bench);
+        for (y, first) in open {
+            for (z, second) in others {
+                let gain = first + second - joined - near.places.between(y, z) as i64;
                 if best.is_none_or(|b| gain > b.gain) {
                     best = Some(Exchange { gain, x, y, w, z });
                 }
@@ -242,8 +260,8 @@ unsafe fn beside_cuts<G: Geometry>(near: Near<G>, a: Gene, cuts: u32, mark: u32,
             let p = bench.cut(r);
             let (u, v) = (a.at(p), a.at(a.after(p)));
             match (bench.marks.get(u) == mark, bench.marks.get(v) == mark) {
-                (true, false) => found = better(near, a, u, v, found, bench),
-                (false, true) => found = better(near, a, v, u, found, bench),
+                (true, false) => found = better(near, a, (u, edges(near, a, u, bench)), v, found, bench),
+                (false, true) => found = better(near, a, (v, edges(near, a, v, bench)), u, found, bench),
                 _ => {}
             }
             r += 1;

@@ -3,10 +3,12 @@
 mod chains;
 mod colony;
 mod descent;
+mod eax;
 
 pub use chains::{chains, default_chains};
 pub use colony::{acs, colony};
 pub use descent::descent;
+pub use eax::CpuEax;
 
 use super::error::bytes;
 use super::{BackendError, Machine};
