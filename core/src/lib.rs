@@ -15,6 +15,7 @@ pub mod acs;
 pub mod colony;
 pub mod construct;
 pub mod distance;
+pub mod eax;
 pub mod genetic;
 pub mod geometry;
 pub mod group;

@@ -98,6 +98,14 @@ pub enum BackendError {
     /// The asked-for number of warps is not possible.
     #[error("{0} warps an ant are not possible: choose 1 to {1}")]
     Warps(u32, u32),
+    /// The tours to begin with are none, or not as many as asked for.
+    #[error("the first population is not {tours} tours of {nodes} nodes")]
+    Population {
+        /// Tours asked for.
+        tours: u32,
+        /// Nodes of the instance.
+        nodes: u32,
+    },
     /// A GPU does not go step by step in turn.
     #[error("--update sequential runs on the CPU only: give --backend cpu, or another --update")]
     Sequential,

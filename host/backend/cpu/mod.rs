@@ -3,11 +3,13 @@
 mod chains;
 mod colony;
 mod descent;
+mod eax;
 mod genetic;
 
 pub use chains::{chains, default_chains};
 pub use colony::{acs, colony};
 pub use descent::descent;
+pub use eax::CpuEax;
 pub use genetic::population;
 
 use super::error::bytes;

@@ -123,7 +123,7 @@ impl<'p> CudaPopulation<'p> {
             operator => operator,
         };
         let children = spec.rules(problem, 1, 1, false).children();
-        let crowded = !searches && !all_at_once(device, n, children);
+        let crowded = !searches && !has_room(device, n, children);
         let storage = Storage::choose(device, n, operator, |storage| match storage {
             // Waiting for room takes longer than waiting for memory.
             Storage::SharedU16 if crowded => usize::MAX,
@@ -424,11 +424,12 @@ impl<'p> CudaPopulation<'p> {
 /// Shared memory of a block that is not its own, in bytes.
 const BLOCK_OVERHEAD: u32 = 1024;
 
-/// Whether the jump indices of all children have room in shared memory together.
-fn all_at_once(device: &Device, n: u32, children: u32) -> bool {
+/// Whether the jump indices of all children have room in shared memory in two rounds: more of them take longer than jump
+/// indices in global memory.
+fn has_room(device: &Device, n: u32, children: u32) -> bool {
     let each = memory_bytes::<u16>(n) as u32 + BLOCK_OVERHEAD;
     let fit = (device.shared_limit() + BLOCK_OVERHEAD) / each;
-    children <= fit * device.multiprocessors()
+    children <= 2 * fit * device.multiprocessors()
 }
 
 /// Generations that the host queues before it looks, at most: the record counts them in 16 bits.
