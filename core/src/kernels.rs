@@ -315,9 +315,11 @@ macro_rules! with_kernel_families {
                 places: In<u8>, points: In<[f64; 3]>, matrix: In<i32>, genes: InOut<u8>, next_rows: InOut<u32>,
                 next_costs: InOut<i64>, best: InOut<u64>, born: InOut<u64>
             }
-            /// The children of a generation: [`genetic::breed`]($crate::genetic::breed).
+            /// The children of a generation: [`genetic::breed`]($crate::genetic::breed). Nobody writes to `places`; but
+            /// ordinary loads from there stay behind the stores of jump indices, and so together with those of jump
+            /// indices, where read-only ones would be waited for before the others are begun.
             BreedGenes(GeneticArgs) {
-                places: In<u8>, points: In<[f64; 3]>, matrix: In<i32>, rows: In<u32>, costs: In<i64>,
+                places: InOut<u8>, points: In<[f64; 3]>, matrix: In<i32>, rows: In<u32>, costs: In<i64>,
                 memory: InOut<u8>, genes: InOut<u8>, next_rows: InOut<u32>, next_costs: InOut<i64>,
                 best: InOut<u64>, born: InOut<u64>
             }

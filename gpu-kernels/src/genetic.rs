@@ -100,7 +100,7 @@ macro_rules! breed_entries {
         /// See the module. # Safety: the launcher in `antwarp` gives arrays of the sizes that `args` tell.
         #[unsafe(no_mangle)]
         pub unsafe extern "ptx-kernel" fn $name(
-            args: GeneticArgs, places: In<u8>, points: In<[f64; 3]>, matrix: In<i32>, rows: In<u32>, costs: In<i64>,
+            args: GeneticArgs, places: InOut<u8>, points: In<[f64; 3]>, matrix: In<i32>, rows: In<u32>, costs: In<i64>,
             memory: InOut<u8>, genes: InOut<u8>, next_rows: InOut<u32>, next_costs: InOut<i64>, best: InOut<u64>,
             born: InOut<u64>,
         ) {
@@ -111,7 +111,7 @@ macro_rules! breed_entries {
             };
             // SAFETY: the caller's promise.
             unsafe {
-                let places = Places { geometry, start: places.as_ptr().cast() };
+                let places = Places { geometry, start: places.as_ptr().cast_const().cast() };
                 breed::<$id, _>(args, tables.view(), places, $memory(args, memory))
             }
         }

@@ -109,8 +109,8 @@ impl<I: NodeId, G: Geometry> Path<I, G> {
             // one is known: on a GPU that saves a step the latency of a load.
             unsafe {
                 self.jumps.visit(self.four);
-                let candidates = recommend(i, self.four);
-                let fours = candidates.map(|node| fetched(self.jumps.of(node)));
+                let mut candidates = recommend(i, self.four);
+                let fours = candidates.each_mut().map(|node| fetched(self.jumps.of(*node), node));
                 let places = candidates.map(|node| *self.places.start.add(node as usize));
                 let (mut node, mut four, mut place) = (candidates[0], fours[0], places[0]);
                 let mut least = self.places.geometry.remoteness(self.place, place);
@@ -144,17 +144,18 @@ impl<I: NodeId, G: Geometry> Path<I, G> {
     }
 }
 
-/// The same, fetched here and now: left to itself the compiler fetches only what is taken in the end, when it is known.
+/// The same, fetched here and now and before anything that needs the node: left to itself the compiler fetches only what
+/// is taken in the end, when it is known, or waits for places before it fetches jumps.
 #[inline(always)]
-fn fetched(four: Four) -> Four {
+fn fetched(four: Four, node: &mut u32) -> Four {
     #[cfg(target_arch = "nvptx64")]
     {
         let [mut a, mut b, mut c, mut d] = four;
         // SAFETY: no instruction at all, only something that needs the values.
         unsafe {
             core::arch::asm!(
-                "// {0} {1} {2} {3}",
-                inout(reg32) a, inout(reg32) b, inout(reg32) c, inout(reg32) d,
+                "// {0} {1} {2} {3} {4}",
+                inout(reg32) a, inout(reg32) b, inout(reg32) c, inout(reg32) d, inout(reg32) *node,
                 options(nomem, nostack, preserves_flags)
             )
         };
@@ -162,6 +163,7 @@ fn fetched(four: Four) -> Four {
     }
     #[cfg(not(target_arch = "nvptx64"))]
     {
+        let _ = node;
         four
     }
 }

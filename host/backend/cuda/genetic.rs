@@ -323,7 +323,7 @@ impl<'p> CudaPopulation<'p> {
                 self.device.stream(),
                 self.launch,
                 args,
-                &b.places,
+                &mut b.places,
                 &b.points,
                 &b.matrix,
                 &b.table.rows,
