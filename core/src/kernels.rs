@@ -168,8 +168,8 @@ pub struct SearchArgs {
     pub breadth: u32,
     /// A [`crate::metric::Metric`], or [`BY_MATRIX`].
     pub metric: u32,
-    /// Not 0: tour i is in row `rows[i]`, lower half, and by how much it got shorter goes to `gains[i]`; else tour i is in
-    /// row i.
+    /// Not 0: tour i is in row `rows[i]`, lower half, and by how much it got shorter goes to `gains[i]`; nothing happens
+    /// to it if that is [`genetic::NOWHERE`]. Else tour i is in row i.
     pub listed: u32,
 }
 

@@ -12,8 +12,8 @@
 //! `block_transfer_genes_{u16,u32}`: best genes go to other groups, a block a group, as many blocks as groups; shared
 //! memory as above.
 //!
-//! All are deterministic, whatever the grid and the block. Each does nothing once an earlier generation has reached the
-//! target.
+//! All are deterministic, whatever the grid and the block. Once an earlier generation has reached the target, children
+//! are born nowhere, and nothing else happens.
 
 use antwarp_core::genetic::generation::is_over;
 use antwarp_core::genetic::{self, Population};
@@ -71,12 +71,14 @@ unsafe fn breed<I: NodeId, G: Geometry>(
 ) {
     // SAFETY: the caller's promise; a child is one block's.
     unsafe {
-        if is_over(&args.rules, population.best) {
-            return;
-        }
+        let over = is_over(&args.rules, population.best);
         let mut index = thread::block_idx();
         while index < args.count {
-            genetic::breed(Warp, &args.rules, population, places, memory, index);
+            if over {
+                genetic::pass_over(Warp, population, index);
+            } else {
+                genetic::breed(Warp, &args.rules, population, places, memory, index);
+            }
             index += thread::grid_dim();
         }
     }

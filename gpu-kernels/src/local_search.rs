@@ -1,5 +1,5 @@
 //! `block_local_search_{two_opt,or_opt,or_2opt,three_opt}_{grid,planar,numbered}_{shared_u16,global_u32}`: local search
-//! on every tour of a colony, or on the new genes of a population.
+//! on every tour of a colony, or on the new genes of a population, where there are some.
 //!
 //! A block a tour, of 1 to 8 whole warps; blocks take further tours in grid strides. Shared memory:
 //! [`block::SHARED_BYTES`](crate::cuda::block::SHARED_BYTES) and, for `shared_u16`, `args.memory` bytes; with
@@ -7,6 +7,7 @@
 //! Skinderowicz 2020, section 5.7.
 
 use antwarp_core::colony::ColonyState;
+use antwarp_core::genetic::NOWHERE;
 use antwarp_core::geometry::{Geometry, Places};
 use antwarp_core::kernels::SearchArgs;
 use antwarp_core::local_search::ants;
@@ -56,6 +57,10 @@ unsafe fn tours<O: Operator, I: NodeId, G: Geometry>(
         let mut i = thread::block_idx();
         while i < args.tours {
             let row = if args.listed != 0 { *tables.rows.as_ptr().add(i as usize) as u32 } else { i };
+            if args.listed != 0 && row == NOWHERE {
+                i += thread::grid_dim();
+                continue;
+            }
             let tour = tours.as_ptr().cast::<I>().add(row as usize * args.n as usize);
             let gain = ants::improve::<_, O, I, G>(Block, search, memory, Slots::new(tour));
             if args.listed != 0 && thread::thread_idx() == 0 {

@@ -6,8 +6,8 @@ use antwarp::backend::cuda::{Device, kernel_names, kernels, load_function, ptx, 
 
 use crate::gpu::gpu;
 use crate::{
-    acs, best_moves, chains, construct_candidates, construct_full, judge, local_search, rounds, tour_costs,
-    trails,
+    acs, best_moves, chains, construct_candidates, construct_full, genetic, judge, local_search, rounds,
+    tour_costs, trails,
 };
 
 fn all_names() -> BTreeSet<String> {
@@ -40,6 +40,7 @@ fn every_kernel_has_a_test() {
         local_search::NAMES,
         rounds::NAMES,
         acs::NAMES,
+        genetic::NAMES,
     ];
     let tested: BTreeSet<String> = families.concat().into_iter().map(str::to_string).collect();
     assert_eq!(tested, kernel_names().into_iter().collect());

@@ -1,10 +1,11 @@
-//! `block_local_search_*`: local search on ants' tours.
+//! `block_local_search_*`: local search on ants' tours, and on the new genes of a population.
 
 use antwarp::backend::cuda::{Device, Launch, LocalSearch as Search, TEAM_BYTES};
 use antwarp::instance::Instance;
 use antwarp::solver::local_search::LocalSearch;
 use antwarp::solver::mmas::Settings;
 use antwarp::solver::problem::Problem;
+use antwarp_core::genetic::NOWHERE;
 use antwarp_core::geometry::{self, Geometry};
 use antwarp_core::kernels::SearchArgs;
 use antwarp_core::local_search::ants::{self, Tables};
@@ -15,7 +16,7 @@ use antwarp_core::team::{Serial, Slots};
 use crate::colony;
 use crate::construct::{assert_same_tours, has_shared, state};
 use crate::gpu::{
-    Poison, download, gpu, guarded, id_bytes, ids, load, poisoned, reserve_shared, sizes, upload,
+    Poison, assert_same, download, gpu, guarded, id_bytes, ids, load, poisoned, reserve_shared, sizes, upload,
 };
 use crate::input::{
     GEOMETRIES, OPERATORS, Quad, Random, instances, is_tour, kernel_matrix, numbers, place_bytes, typed,
@@ -65,6 +66,15 @@ struct Case {
     successor: Vec<u32>,
     predecessor: Vec<u32>,
     found: Vec<u32>,
+    gains: Vec<i64>,
+}
+
+/// Tours in other rows than their own.
+struct Listing {
+    rows: Vec<u64>,
+    before: Vec<u32>,
+    after: Vec<u32>,
+    gains: Vec<i64>,
 }
 
 impl Case {
@@ -79,13 +89,15 @@ impl Case {
             successor: own.clone(),
             predecessor: own,
             found: Vec::new(),
+            gains: Vec::new(),
             problem,
         };
-        case.found = case.expected::<O, I>();
+        (case.found, case.gains) = case.expected::<O, I>();
         let length = |tour: &[u32]| instance.check_tour(&case.problem.original(tour)).expect("a tour");
-        for (before, after) in case.tours.chunks(n as usize).zip(case.found.chunks(n as usize)) {
+        let tours = case.tours.chunks(n as usize).zip(case.found.chunks(n as usize));
+        for ((before, after), &gain) in tours.zip(&case.gains) {
             assert!(is_tour(after, n), "{}: {after:?}", case.name);
-            assert!(length(after) <= length(before), "{}", case.name);
+            assert!(gain >= 0 && length(after) == length(before) - gain, "{}", case.name);
         }
         case
     }
@@ -112,17 +124,21 @@ impl Case {
             }
         }
         case.name = format!("{}, tours like another", instance.name());
-        case.found = case.expected::<O, I>();
+        (case.found, case.gains) = case.expected::<O, I>();
         assert_eq!(case.found[..n], base, "{}: a local optimum", case.name);
         case
     }
 
-    /// What the CPU makes of the tours.
-    fn expected<O: Operator, I: NodeId>(&self) -> Vec<u32> {
+    /// What the CPU makes of the tours, and by how much they get shorter.
+    fn expected<O: Operator, I: NodeId>(&self) -> (Vec<u32>, Vec<i64>) {
         with_geometry!(self.problem, |geometry, places| self.improved::<O, I, _>(geometry, places))
     }
 
-    fn improved<O: Operator, I: NodeId, G: Geometry>(&self, geometry: G, places: &[G::Place]) -> Vec<u32> {
+    fn improved<O: Operator, I: NodeId, G: Geometry>(
+        &self,
+        geometry: G,
+        places: &[G::Place],
+    ) -> (Vec<u32>, Vec<i64>) {
         let (n, lists) = (self.problem.n(), typed::<I>(self.problem.neighbors()));
         let tables = Tables {
             n,
@@ -134,26 +150,56 @@ impl Case {
             predecessor: self.predecessor.as_ptr(),
         };
         let mut memory = vec![Quad([f32::POISON; 4]); ants::memory_bytes::<I>(n).div_ceil(size_of::<Quad>())];
-        let improve = |tour: &[u32]| {
+        let (mut tours, mut gains) = (Vec::new(), Vec::new());
+        for tour in self.tours.chunks(n as usize) {
             let mut tour = typed::<I>(tour);
             // SAFETY: the tables, the memory and the tour have the sizes that `improve` asks for.
-            unsafe {
+            let gain = unsafe {
                 let slots = Slots::new(tour.as_mut_ptr());
-                ants::improve::<_, O, I, G>(Serial, tables, memory.as_mut_ptr().cast(), slots);
-            }
-            numbers(&tour)
-        };
-        self.tours.chunks(n as usize).flat_map(improve).collect()
+                ants::improve::<_, O, I, G>(Serial, tables, memory.as_mut_ptr().cast(), slots)
+            };
+            tours.extend(numbers(&tour));
+            gains.push(gain);
+        }
+        (tours, gains)
     }
 
-    /// What the GPU makes of the tours; `None` if it has too little shared memory.
+    /// The tours in random rows, some of which nobody asks for; one tour is nowhere.
+    fn listing(&self) -> Listing {
+        const NOT_THERE: usize = 2;
+        let n = self.problem.n() as usize;
+        let mut random = Random::new(14);
+        let mut before = random.tours(n as u32, TOURS + 3);
+        let rows = random.permutation(TOURS + 3);
+        for (tour, &row) in self.tours.chunks(n).zip(&rows) {
+            before[row as usize * n..][..n].copy_from_slice(tour);
+        }
+        let (mut after, mut gains) = (before.clone(), self.gains.clone());
+        for (i, (tour, &row)) in self.found.chunks(n).zip(&rows).enumerate() {
+            if i == NOT_THERE {
+                gains[i] = i64::POISON;
+            } else {
+                after[row as usize * n..][..n].copy_from_slice(tour);
+            }
+        }
+        // The upper half is no matter of local search.
+        let listed = |(i, &row): (usize, &u32)| {
+            u64::from(if i == NOT_THERE { NOWHERE } else { row }) | random.bits() << 32
+        };
+        let rows = rows[..TOURS as usize].iter().enumerate().map(listed).collect();
+        Listing { rows, before, after, gains }
+    }
+
+    /// What the GPU makes of these tours, and the gains that it tells of those in rows; `None` if it has too little
+    /// shared memory.
     fn launched<I: NodeId>(
         &self,
         device: &Device,
         kernel: &Search,
         (grid, warps): (u32, u32),
         done: u32,
-    ) -> Option<Vec<u32>> {
+        (tours, rows): (&[u32], &[u64]),
+    ) -> Option<(Vec<u32>, Vec<i64>)> {
         let (problem, memory) = (&self.problem, ants::memory_bytes::<I>(self.problem.n()));
         let is_shared = kernel.name.contains("_shared_");
         let shared = TEAM_BYTES + if is_shared { memory as u32 } else { 0 };
@@ -168,14 +214,15 @@ impl Case {
             k: problem.search_k(),
             breadth: BREADTH,
             metric: problem.device_metric(),
-            padding: 0,
+            listed: (!rows.is_empty()).into(),
         };
         let lists = upload(device, &id_bytes::<I>(problem.neighbors()));
         let places = upload(device, &place_bytes(problem.places()));
         let (points, matrix) = (upload(device, problem.points()), upload(device, &kernel_matrix(problem)));
         let (successor, predecessor) = (upload(device, &self.successor), upload(device, &self.predecessor));
         let mut memory = poisoned::<u8>(device, if is_shared { 0 } else { grid as usize * memory });
-        let mut tours = guarded(device, &id_bytes::<I>(&self.tours));
+        let mut tours = guarded(device, &id_bytes::<I>(tours));
+        let mut gains = poisoned(device, rows.len());
         // SAFETY: arrays and shared memory have the sizes that the arguments tell.
         unsafe {
             kernel.launch(
@@ -189,13 +236,15 @@ impl Case {
                 &matrix,
                 &successor,
                 &predecessor,
+                &upload(device, rows),
                 &mut memory,
                 &mut tours,
+                &mut gains,
             )
         }
         .expect("the launch");
         download(device, &self.name, &memory);
-        Some(ids::<I>(&download(device, &self.name, &tours)))
+        Some((ids::<I>(&download(device, &self.name, &tours)), download(device, &self.name, &gains)))
     }
 }
 
@@ -211,7 +260,7 @@ fn check_kernel<O: Operator, I: NodeId>(operator: &str, geometry: &str, storage:
     for case in &cases {
         let launched = |launch: (u32, u32), done, expected: &[u32]| {
             let what = format!("{}, {}, {launch:?} blocks and warps, done {done}", kernel.name, case.name);
-            if let Some(tours) = case.launched::<I>(&gpu, &kernel, launch, done) {
+            if let Some((tours, _)) = case.launched::<I>(&gpu, &kernel, launch, done, (&case.tours, &[])) {
                 assert_same_tours(&what, case.problem.n(), &tours, expected);
             }
         };
@@ -219,6 +268,15 @@ fn check_kernel<O: Operator, I: NodeId>(operator: &str, geometry: &str, storage:
             launched(launch, 0, &case.found);
         }
         launched((TOURS, 4), 1, &case.tours);
+        let listing = case.listing();
+        for launch in GRIDS.map(|grid| (grid, 4)) {
+            let what = format!("{}, {}, {launch:?} blocks and warps, in rows", kernel.name, case.name);
+            let tours = (&listing.before[..], &listing.rows[..]);
+            if let Some((tours, gains)) = case.launched::<I>(&gpu, &kernel, launch, 0, tours) {
+                assert_same_tours(&what, case.problem.n(), &tours, &listing.after);
+                assert_same(&format!("{what}: gains"), &gains, &listing.gains);
+            }
+        }
     }
 }
 

@@ -15,6 +15,8 @@ mod construct;
 mod construct_candidates;
 mod construct_full;
 mod errors;
+mod genetic;
+mod genetic_population;
 mod gpu;
 mod input;
 mod judge;

@@ -35,6 +35,9 @@ pub mod method {
 /// The genes' number of a stream of random numbers that no child has.
 const NOBODY: u32 = u32::MAX;
 
+/// In [`Population::born`], the row of a gene that was not made.
+pub const NOWHERE: u32 = u32::MAX;
+
 /// The constants of a generation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C)]
@@ -94,7 +97,7 @@ pub struct Population<I> {
     pub next_costs: Slots<i64>,
     /// The least length and when it came; see [`record`].
     pub best: *mut u64,
-    /// The row of each new gene, and in the upper half its place: for those who improve them.
+    /// The row of each new gene, or [`NOWHERE`], and in the upper half its place: for those who improve them.
     pub born: Slots<u64>,
 }
 
@@ -145,6 +148,17 @@ pub unsafe fn is_over(rules: &Rules, best: *mut u64) -> bool {
     // SAFETY: the caller's promise.
     let (cost, since) = recorded(unsafe { AtomicU64::from_ptr(best) }.load(Ordering::Relaxed));
     cost <= rules.target && since < rules.since
+}
+
+/// Notes that child `index` was not made, because this generation [`is_over`]: nobody must improve what was born in its
+/// row, whose length is told already.
+///
+/// # Safety
+/// As [`breed`].
+#[inline(always)]
+pub unsafe fn pass_over<T: Team, I>(team: T, population: Population<I>, index: u32) {
+    // SAFETY: the caller's promise.
+    team.single(|| unsafe { population.born.set(index, NOWHERE as u64) });
 }
 
 /// A place's gene.

@@ -10,6 +10,6 @@ pub mod jumps;
 pub mod shuffle;
 
 pub use crossover::{Crossover, child};
-pub use generation::{Population, Rules, breed, finish, random_gene, settle, transfer};
+pub use generation::{NOWHERE, Population, Rules, breed, finish, pass_over, random_gene, settle, transfer};
 pub use jumps::{Jumps, memory_bytes};
 pub use shuffle::Shuffle;
