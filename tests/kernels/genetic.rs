@@ -322,7 +322,7 @@ impl<I: NodeId> Case<I> {
         }
     }
 
-    fn check_breeding(&self, device: &Device, kernel: &BreedGenes, board: &Board) {
+    fn check_breeding(&self, device: &Device, kernel: &BreedGenes, board: &mut Board) {
         let is_shared = kernel.name.contains("_shared_");
         let bytes = self.args.memory as usize;
         let shared = if is_shared { bytes as u32 } else { 0 };
@@ -339,7 +339,7 @@ impl<I: NodeId> Case<I> {
                     device.stream(),
                     Launch { grid, block: 32, shared },
                     self.args,
-                    &board.places,
+                    &mut board.places,
                     &board.points,
                     &board.matrix,
                     &t.rows,
@@ -376,8 +376,8 @@ fn check_breeding<I: NodeId>(geometry: &str, storage: &str) {
     let (name, function) = load(&gpu, &format!("warp_breed_genes_{geometry}_{storage}"));
     let kernel = BreedGenes { name, function };
     for (world, cases) in worlds.iter().zip(&all) {
-        let board = Board::new(&gpu, &world.problem);
-        cases.iter().flatten().for_each(|case| case.check_breeding(&gpu, &kernel, &board));
+        let mut board = Board::new(&gpu, &world.problem);
+        cases.iter().flatten().for_each(|case| case.check_breeding(&gpu, &kernel, &mut board));
     }
 }
 
