@@ -109,6 +109,9 @@ pub enum BackendError {
     /// A GPU does not go step by step in turn.
     #[error("--update sequential runs on the CPU only: give --backend cpu, or another --update")]
     Sequential,
+    /// A GPU has no edge assembly crossover.
+    #[error("--crossover eax runs on CPU threads: give --backend cpu, or another --crossover")]
+    Eax,
 }
 
 /// A number of bytes, for reading.

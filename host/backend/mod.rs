@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::solver::acs::AcsSpec;
 use crate::solver::descent::DescentSpec;
-use crate::solver::genetic::{FirstGenes, GeneticSpec};
+use crate::solver::genetic::{Crossover, FirstGenes, GeneticSpec};
 use crate::solver::ils::{ChainsSpec, Round};
 use crate::solver::mmas::ColonySpec;
 use crate::solver::problem::Problem;
@@ -312,6 +312,7 @@ impl Backend {
     ) -> Result<Box<dyn Population + 'p>, BackendError> {
         match self {
             Backend::Cpu(_) => cpu::population(problem, spec, first),
+            Backend::Cuda(_) if spec.crossover == Crossover::Eax => Err(BackendError::Eax),
             Backend::Cuda(device) => Ok(Box::new(cuda::CudaPopulation::new(device, problem, spec, first)?)),
         }
     }

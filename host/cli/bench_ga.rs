@@ -32,11 +32,11 @@ pub struct Args {
     /// Crossovers
     #[arg(long, value_enum, value_name = "LIST", value_delimiter = ',', default_value = "bcscx,arx,hybrid")]
     crossovers: Vec<Crossover>,
-    /// Numbers of genes
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "2048")]
+    /// Numbers of genes; those of solve if not given
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
     populations: Vec<u32>,
-    /// Numbers of groups
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "8")]
+    /// Numbers of groups; those of solve if not given
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
     groups: Vec<u32>,
     /// Generations of a run
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1 << 30))]
@@ -66,9 +66,9 @@ pub struct Args {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Genetic algorithm, as in solve")]
 struct GeneticArgs {
-    /// What the first genes are
-    #[arg(long, value_enum, default_value_t = Initial::default())]
-    initial: Initial,
+    /// What the first genes are; random, and local-optima for eax, if not given
+    #[arg(long, value_enum)]
+    initial: Option<Initial>,
     /// Begin with the genes of this file, of one instance; its settings do not count, and its generations do not either.
     /// Larger populations repeat them
     #[arg(long, value_name = "FILE", conflicts_with = "initial")]
@@ -79,9 +79,13 @@ struct GeneticArgs {
     /// Share of the children that mutate
     #[arg(long, value_name = "F", default_value_t = Settings::default().mutation)]
     mutation: f64,
-    /// Generations between transfers of each group's best gene to another group; 0: never
-    #[arg(long, value_name = "N", default_value_t = Settings::default().transfer_every)]
-    transfer_every: u32,
+    /// Generations between transfers of each group's best gene to another group; 0: never; 20, and 0 for eax, if not
+    /// given
+    #[arg(long, value_name = "N")]
+    transfer_every: Option<u32>,
+    /// eax: children of a pair, at most
+    #[arg(long, value_name = "N", default_value_t = Settings::default().children)]
+    children: u32,
     /// What improves children
     #[arg(long, value_enum, default_value_t = LocalSearch::None)]
     local_search: LocalSearch,
@@ -106,15 +110,20 @@ struct Case<'a> {
 impl Args {
     fn settings(&self, crossover: Crossover, population: u32, groups: u32, seed: u64) -> Settings {
         let genetic = &self.genetic;
+        let default = Settings::of(crossover);
         Settings {
             seed,
             crossover,
             population: Some(population),
             groups,
-            transfer_every: genetic.transfer_every,
+            transfer_every: genetic.transfer_every.unwrap_or(default.transfer_every),
+            children: genetic.children,
             mutation: genetic.mutation,
             pairing: genetic.pairing,
-            initial: if genetic.resume.is_some() { Initial::File } else { genetic.initial },
+            initial: match genetic.resume {
+                Some(_) => Initial::File,
+                None => genetic.initial.unwrap_or(default.initial),
+            },
             first_generation: 0,
             local_search: genetic.local_search,
             neighbors: genetic.neighbors,
@@ -122,13 +131,24 @@ impl Args {
         }
     }
 
+    /// Crossover, population and groups of each row of an instance.
+    fn sizes(&self) -> impl Iterator<Item = (Crossover, u32, u32)> {
+        let or = |list: &[u32], default: u32| if list.is_empty() { vec![default] } else { list.to_vec() };
+        self.crossovers.iter().flat_map(move |&crossover| {
+            let default = Settings::of(crossover);
+            let groups = or(&self.groups, default.groups);
+            let populations = or(&self.populations, default.genes());
+            populations.into_iter().flat_map(move |population| {
+                groups.clone().into_iter().map(move |groups| (crossover, population, groups))
+            })
+        })
+    }
+
     /// Checks what can be checked without the instances.
     fn check(&self) -> Result<()> {
-        for &population in &self.populations {
-            for &groups in &self.groups {
-                self.settings(Crossover::default(), population, groups, 1).check()?;
-            }
-        }
+        self.sizes().try_for_each(|(crossover, population, groups)| {
+            self.settings(crossover, population, groups, 1).check()
+        })?;
         if !(self.epsilon >= 0.0 && self.epsilon <= 1e6) {
             return Err(Error::Usage("--epsilon must be between 0 and 1000000".to_owned()));
         }
@@ -152,7 +172,7 @@ impl Args {
         let (Some(path), Some(instance)) = (&self.genetic.resume, instances.first()) else { return Ok(None) };
         let saved = population_file::read(path, instance)?;
         let count = saved.count;
-        match self.populations.iter().find(|genes| !genes.is_multiple_of(count)) {
+        match self.sizes().map(|(_, genes, _)| genes).find(|genes| !genes.is_multiple_of(count)) {
             Some(genes) => Err(Error::Usage(format!(
                 "--populations must be multiples of the {count} genes of {}, not {genes}",
                 path.display()
@@ -165,18 +185,14 @@ impl Args {
     fn cases<'a>(&self, problems: &'a [(Instance, Problem)]) -> Vec<Case<'a>> {
         let mut cases = Vec::new();
         for (instance, problem) in problems {
-            for &crossover in &self.crossovers {
-                for &population in &self.populations {
-                    let groups = self.groups.iter();
-                    cases.extend(groups.map(|&groups| Case {
-                        instance,
-                        problem,
-                        crossover,
-                        population,
-                        groups,
-                    }));
-                }
-            }
+            let sizes = self.sizes();
+            cases.extend(sizes.map(|(crossover, population, groups)| Case {
+                instance,
+                problem,
+                crossover,
+                population,
+                groups,
+            }));
         }
         cases
     }
@@ -349,7 +365,11 @@ pub fn run(args: Args) -> Result<Outcome> {
             (instance, problem)
         })
         .collect();
-    let backend = args.machine.open(false)?;
+    let backend = if args.crossovers.contains(&Crossover::Eax) {
+        args.machine.open_threads("--crossovers eax", false)?
+    } else {
+        args.machine.open(false)?
+    };
     let mut table = Table::new(args.csv.as_ref());
     table.begin(&backend, &format!("epsilon {}, seeds {}", args.epsilon, args.seeds))?;
     table.say(Row::HEAD)?;
@@ -401,12 +421,14 @@ fn line(case: &Case<'_>, point: &Point) -> String {
 
 /// Refuses instances that cannot be measured.
 fn usable(instance: &Instance, args: &Args) -> Result<()> {
-    if instance.len() <= 3 {
-        return Err(table::refuse(instance.name(), "it needs four nodes"));
-    }
-    let (population, groups) = (args.populations.first(), args.groups.first());
-    let (Some(&population), Some(&groups)) = (population, groups) else { return Ok(()) };
-    Ok(check_for(instance, &args.settings(Crossover::default(), population, groups, 1))?)
+    args.sizes().try_for_each(|(crossover, population, groups)| {
+        let settings = args.settings(crossover, population, groups, 1);
+        if instance.len() < settings.fewest_nodes() {
+            let why = format!("it needs {} nodes", settings.fewest_nodes());
+            return Err(table::refuse(instance.name(), &why));
+        }
+        Ok(check_for(instance, &settings)?)
+    })
 }
 
 /// Generations before the times count.

@@ -34,6 +34,18 @@ impl MachineArgs {
         }
         Ok(backend)
     }
+
+    /// Opens the backend for what runs on CPU threads alone. One line tells why it is not a GPU, if that is not asked for.
+    pub fn open_threads(&self, what: &str, quiet: bool) -> Result<Backend> {
+        let choice = match self.backend {
+            Choice::Auto => Choice::Cpu,
+            Choice::Cpu | Choice::Cuda => return self.open(quiet),
+        };
+        if !quiet {
+            super::output::tell(&format!("antwarp: {what} runs on CPU threads"));
+        }
+        MachineArgs { backend: choice, ..self.clone() }.open(quiet)
+    }
 }
 
 /// How many candidates a node has.

@@ -82,7 +82,7 @@ const GA: &[Algorithm] = &[Algorithm::Ga];
 const ANTS: &[Algorithm] = &[Algorithm::Mmas, Algorithm::Acs];
 
 /// The options that not every algorithm uses, by their ids, and those that do.
-const OPTIONS: [(&str, &[Algorithm]); 36] = [
+const OPTIONS: [(&str, &[Algorithm]); 37] = [
     ("improvement", ILS),
     ("moves", ILS),
     ("start", ILS),
@@ -114,6 +114,7 @@ const OPTIONS: [(&str, &[Algorithm]); 36] = [
     ("population", GA),
     ("groups", GA),
     ("transfer_every", GA),
+    ("children", GA),
     ("mutation", GA),
     ("pairing", GA),
     ("initial", GA),
@@ -130,6 +131,17 @@ fn refuse_foreign(given: &[String], algorithm: Algorithm) -> Result<()> {
     let users = users.iter().map(Algorithm::to_string).collect::<Vec<_>>().join(" and ");
     let option = id.replace('_', "-");
     Err(Error::Usage(format!("--{option} is for --algorithm {users}; this run uses {algorithm}")))
+}
+
+/// Refuses options that a crossover does not use.
+fn refuse_by_crossover(given: &[String], crossover: Crossover) -> Result<()> {
+    let is_eax = crossover == Crossover::Eax;
+    let (foreign, why): (&[&str], _) =
+        if is_eax { (&["mutation", "pairing"], "does nothing with") } else { (&["children"], "is for") };
+    match foreign.iter().find(|id| given.iter().any(|option| option == **id)) {
+        Some(id) => Err(Error::Usage(format!("--{id} {why} --crossover eax"))),
+        None => Ok(()),
+    }
 }
 
 /// When to stop.
@@ -158,7 +170,8 @@ struct StopArgs {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Local search")]
 struct SearchArgs {
-    /// The operator that improves tours: those of the chains, or those of the ants; ils takes three-opt if not given
+    /// The operator that improves tours: those of the chains, those of the ants, or children, with --crossover eax the
+    /// first genes alone; ils takes three-opt if not given
     #[arg(long, value_enum)]
     local_search: Option<LocalSearch>,
     /// ils: which improving move is made: the first found, in tiles, or the best of the whole tour
@@ -264,24 +277,29 @@ struct GeneticArgs {
     /// ga: how children are made of their parents
     #[arg(long, value_enum, default_value_t = Crossover::default())]
     crossover: Crossover,
-    /// ga: genes, a multiple of 4 times --groups; 2048 if not given, or those of --resume, of whose number it is a multiple
+    /// ga: genes, a multiple of 4 times --groups, for eax of --groups; 2048 and for eax 300 if not given, or those of
+    /// --resume, of whose number it is a multiple
     #[arg(long, value_name = "N")]
     population: Option<u32>,
-    /// ga: groups that evolve on their own
-    #[arg(long, value_name = "N", default_value_t = genetic::Settings::default().groups)]
-    groups: u32,
-    /// ga: generations between transfers of each group's best gene to another group; 0: never
-    #[arg(long, value_name = "N", default_value_t = genetic::Settings::default().transfer_every)]
-    transfer_every: u32,
-    /// ga: share of the children that mutate
+    /// ga: groups that evolve on their own; 8, and 1 for eax, if not given
+    #[arg(long, value_name = "N")]
+    groups: Option<u32>,
+    /// ga: generations between transfers of each group's best gene to another group; 0: never; 20, and 0 for eax, if not
+    /// given
+    #[arg(long, value_name = "N")]
+    transfer_every: Option<u32>,
+    /// ga, with --crossover eax: children of a pair, at most; the best of them takes a parent's place
+    #[arg(long, value_name = "N", default_value_t = genetic::Settings::default().children)]
+    children: u32,
+    /// ga, not with --crossover eax: share of the children that mutate
     #[arg(long, value_name = "F", default_value_t = genetic::Settings::default().mutation)]
     mutation: f64,
-    /// ga: rivals and partners: the same places always, or drawn anew for every generation
+    /// ga, not with --crossover eax: rivals and partners: the same places always, or drawn anew for every generation
     #[arg(long, value_enum, default_value_t = Pairing::default())]
     pairing: Pairing,
-    /// ga: what the first genes are
-    #[arg(long, value_enum, default_value_t = Initial::default())]
-    initial: Initial,
+    /// ga: what the first genes are; random, and local-optima for eax, if not given
+    #[arg(long, value_enum)]
+    initial: Option<Initial>,
     /// ga: go on with the population of this file, and with its seed and its settings where they are not given. A larger
     /// --population repeats its genes
     #[arg(long, value_name = "FILE", conflicts_with = "initial")]
@@ -399,7 +417,7 @@ impl Chosen {
                 Ok(Chosen::Acs(settings))
             }
             Algorithm::Ga => {
-                let settings = genetic_settings(args, &[], genetic::Settings::default());
+                let settings = genetic_settings(args, &[], genetic::Settings::of(args.genetic.crossover));
                 // With a file, what is not given is not known yet.
                 if args.genetic.resume.is_none() {
                     settings.check()?;
@@ -457,11 +475,16 @@ fn genetic_settings(args: &Args, given: &[String], base: genetic::Settings) -> g
         seed: either(is_given("seed"), args.seed, base.seed),
         crossover: either(is_given("crossover"), genetic.crossover, base.crossover),
         population: genetic.population.or(base.population),
-        groups: either(is_given("groups"), genetic.groups, base.groups),
-        transfer_every: either(is_given("transfer_every"), genetic.transfer_every, base.transfer_every),
+        groups: genetic.groups.unwrap_or(base.groups),
+        transfer_every: genetic.transfer_every.unwrap_or(base.transfer_every),
+        children: either(is_given("children"), genetic.children, base.children),
         mutation: either(is_given("mutation"), genetic.mutation, base.mutation),
         pairing: either(is_given("pairing"), genetic.pairing, base.pairing),
-        initial: either(genetic.resume.is_none(), genetic.initial, Initial::File),
+        initial: if genetic.resume.is_some() {
+            Initial::File
+        } else {
+            genetic.initial.unwrap_or(base.initial)
+        },
         first_generation: base.first_generation,
         local_search: args.search.local_search.unwrap_or(base.local_search),
         neighbors: args.search.neighbors.unwrap_or(base.neighbors),
@@ -471,7 +494,12 @@ fn genetic_settings(args: &Args, given: &[String], base: genetic::Settings) -> g
 
 /// The settings for a population of a file: those given count, the others are the file's.
 fn resumed(args: &Args, given: &[String], path: &Path, saved: &Saved) -> Result<genetic::Settings> {
-    let mut base = genetic::Settings::default();
+    let crossover = if given.iter().any(|option| option == "crossover") {
+        args.genetic.crossover
+    } else {
+        Crossover::default()
+    };
+    let mut base = genetic::Settings::of(crossover);
     if let Some(header) = &saved.header {
         base = serde_json::from_value(header.settings.clone()).map_err(|error| {
             let problem = format!("the settings of the population cannot be used: {error}");
@@ -489,7 +517,8 @@ fn resumed(args: &Args, given: &[String], path: &Path, saved: &Saved) -> Result<
         return Err(Error::Usage(what));
     }
     // The file is to blame for what nobody asked for.
-    if args.genetic.population.is_none() && !genes.is_multiple_of(4 * settings.groups.max(1)) {
+    let is_paired = settings.crossover != Crossover::Eax;
+    if is_paired && args.genetic.population.is_none() && !genes.is_multiple_of(4 * settings.groups.max(1)) {
         let problem =
             format!("{genes} genes are no {} groups of equal size, a multiple of 4", settings.groups);
         let help = "give other --groups, or a --population that is a multiple of 4 times the groups and of the genes";
@@ -517,7 +546,12 @@ pub fn run(args: Args, options: &[String]) -> Result<Outcome> {
     let mut plan = Plan::check(args, options, interrupt)?;
     let initial = plan.initial.take();
     let plan = &plan;
-    let backend = plan.machine.open(plan.outputs.quiet)?;
+    let backend = match &plan.chosen {
+        Chosen::Ga(settings) if settings.crossover == Crossover::Eax => {
+            plan.machine.open_threads("--crossover eax", plan.outputs.quiet)?
+        }
+        _ => plan.machine.open(plan.outputs.quiet)?,
+    };
     let line =
         ProgressLine::new(plan.outputs.quiet, &plan.stop, plan.instance.best_known().map(|known| known.cost));
     let facts = plan.chosen.facts()?;
@@ -565,10 +599,6 @@ impl Plan {
         let algorithm = given.unwrap_or(by_kind);
         refuse_foreign(options, algorithm)?;
         let mut chosen = Chosen::check(&args, algorithm)?;
-        if args.outputs.save_population.is_some() && instance.len() <= 3 {
-            let why = "has so few nodes that every tour is looked at: leave out --save-population";
-            return Err(Error::Usage(format!("{} {why}", instance.name())));
-        }
         if args.outputs.svg.is_some() && instance.display_points().is_none() {
             let why = "has no coordinates, so there is nothing to draw: leave out --svg";
             return Err(Error::Usage(format!("{} {why}", instance.name())));
@@ -583,7 +613,12 @@ impl Plan {
             (None, None) => None,
         };
         if let Chosen::Ga(settings) = &chosen {
+            refuse_by_crossover(options, settings.crossover)?;
             genetic::check_for(&instance, settings)?;
+            if args.outputs.save_population.is_some() && instance.len() < settings.fewest_nodes() {
+                let why = "has so few nodes that every tour is looked at: leave out --save-population";
+                return Err(Error::Usage(format!("{} {why}", instance.name())));
+            }
         }
         let stop = args.stop.check(&instance, interrupt);
         Ok(Plan {

@@ -1,4 +1,5 @@
-//! A genetic algorithm with constructive crossovers (Kang et al. 2016): settings, and what a backend needs to know.
+//! A genetic algorithm with constructive crossovers (Kang et al. 2016) or edge assembly crossover (Nagata and Kobayashi
+//! 2013): settings, and what a backend needs to know.
 
 use std::time::Instant;
 
@@ -31,15 +32,19 @@ pub enum Crossover {
     /// A child by BCSCX and one by ARX.
     #[default]
     Hybrid,
+    /// Edge assembly crossover (Nagata and Kobayashi 2013): one parent with a few edges of the other. CPU threads only.
+    Eax,
 }
 
 impl Crossover {
-    fn method(self) -> u32 {
+    /// The method among the constructive ones.
+    fn method(self) -> Option<u32> {
         match self {
-            Crossover::Scx => method::SCX,
-            Crossover::Bcscx => method::BCSCX,
-            Crossover::Arx => method::ARX,
-            Crossover::Hybrid => method::HYBRID,
+            Crossover::Scx => Some(method::SCX),
+            Crossover::Bcscx => Some(method::BCSCX),
+            Crossover::Arx => Some(method::ARX),
+            Crossover::Hybrid => Some(method::HYBRID),
+            Crossover::Eax => None,
         }
     }
 }
@@ -88,17 +93,19 @@ pub struct Settings {
     pub groups: u32,
     /// Generations between transfers of a group's best gene to another group; 0: never.
     pub transfer_every: u32,
-    /// Share of the children that mutate.
+    /// Of edge assembly crossover: children of a pair of parents, at most; the best one takes a parent's place.
+    pub children: u32,
+    /// Share of the children that mutate; not of edge assembly crossover.
     pub mutation: f64,
-    /// Who meets whom.
+    /// Who meets whom; not of edge assembly crossover.
     pub pairing: Pairing,
     /// What the first genes are.
     pub initial: Initial,
     /// Generations that the genes of a file have behind them; 0 unless there is one.
     pub first_generation: u32,
-    /// What improves children.
+    /// What improves children; with edge assembly crossover, the first genes alone.
     pub local_search: LocalSearch,
-    /// Neighbours of a node in it.
+    /// Neighbours of a node in it, and when edge assembly crossover joins sub-tours.
     pub neighbors: u32,
     /// Neighbours that the second step of its moves looks at.
     pub breadth: u32,
@@ -112,6 +119,7 @@ impl Default for Settings {
             population: None,
             groups: 8,
             transfer_every: 20,
+            children: CHILDREN,
             mutation: 0.1,
             pairing: Pairing::default(),
             initial: Initial::default(),
@@ -127,17 +135,54 @@ impl Default for Settings {
 const MOST_RANDOM: usize = 20_000;
 /// Genes unless the user says otherwise.
 const GENES: u32 = 2048;
+/// The same with edge assembly crossover; the children of a pair there; and fewest genes of a group.
+const EAX_GENES: u32 = 300;
+const CHILDREN: u32 = 30;
+const FEWEST_GENES: u32 = 8;
+/// Most children of a pair.
+const MOST_CHILDREN: u32 = 1 << 16;
 /// Most genes, so that their numbers stay far inside 32 bits.
 const MOST_GENES: u32 = 1 << 20;
 /// Most generations that the genes of a file have behind them: their numbers stay far inside 32 bits, too.
 const MOST_GENERATIONS: u32 = 1 << 30;
 
 impl Settings {
+    /// The settings of a crossover where nothing else is said.
+    pub fn of(crossover: Crossover) -> Settings {
+        let default = Settings { crossover, ..Settings::default() };
+        match crossover {
+            Crossover::Eax => {
+                Settings { groups: 1, transfer_every: 0, initial: Initial::LocalOptima, ..default }
+            }
+            _ => default,
+        }
+    }
+
+    /// Fewest nodes of an instance that generations are for; of smaller ones all tours are looked at.
+    pub fn fewest_nodes(&self) -> usize {
+        if self.crossover == Crossover::Eax { FEWEST as usize } else { 4 }
+    }
+
     /// Checks every setting's range.
     pub fn check(&self) -> Result<(), SolveError> {
         let fail = |what: String| Err(SolveError::Settings(what));
         let genes = self.genes();
-        if self.groups == 0 || !genes.is_multiple_of(4 * self.groups) || !(4..=MOST_GENES).contains(&genes) {
+        if self.crossover == Crossover::Eax {
+            let is_even = self.groups > 0 && genes.is_multiple_of(self.groups);
+            if !is_even || genes / self.groups < FEWEST_GENES || genes > MOST_GENES {
+                return fail(format!(
+                    "--population must be a multiple of --groups, with {FEWEST_GENES} genes a group or more, at most \
+                     {MOST_GENES}: {genes} genes are no {} such groups",
+                    self.groups
+                ));
+            }
+            if self.children == 0 || self.children > MOST_CHILDREN {
+                return fail(format!("--children must be 1 to {MOST_CHILDREN}"));
+            }
+        } else if self.groups == 0
+            || !genes.is_multiple_of(4 * self.groups)
+            || !(4..=MOST_GENES).contains(&genes)
+        {
             return fail(format!(
                 "--population must be a multiple of 4 times --groups, at most {MOST_GENES}: {genes} genes are no \
                  {} groups of equal size",
@@ -161,7 +206,7 @@ impl Settings {
 
     /// Genes of the population.
     pub fn genes(&self) -> u32 {
-        self.population.unwrap_or(GENES)
+        self.population.unwrap_or(if self.crossover == Crossover::Eax { EAX_GENES } else { GENES })
     }
 
     /// The population's layout for a problem.
@@ -175,6 +220,7 @@ impl Settings {
             genes: self.genes(),
             groups: self.groups,
             transfer_every: self.transfer_every,
+            children: self.children,
             mutation: (self.mutation * f64::from(u32::MAX)) as u32,
             pairing: self.pairing,
             initial: if is_small && is_descent { Initial::Random } else { self.initial },
@@ -195,10 +241,12 @@ pub struct GeneticSpec {
     pub crossover: Crossover,
     /// Genes.
     pub genes: u32,
-    /// Groups of equal size, a multiple of 4.
+    /// Groups of equal size, a multiple of 4; any size with edge assembly crossover.
     pub groups: u32,
     /// Generations between transfers; 0: never.
     pub transfer_every: u32,
+    /// Of edge assembly crossover: children of a pair, at most.
+    pub children: u32,
     /// Probability that a child mutates, in units of 2^-32.
     pub mutation: u32,
     /// Who meets whom.
@@ -224,7 +272,7 @@ impl GeneticSpec {
             n: problem.n(),
             group: self.genes / self.groups,
             groups: self.groups,
-            method: self.crossover.method(),
+            method: self.crossover.method().unwrap_or_default(),
             mutation: self.mutation,
             shuffled: (self.pairing == Pairing::Shuffled).into(),
             generation,
@@ -354,14 +402,18 @@ pub fn solve(
 ) -> Result<Solution, SolveError> {
     let start = Instant::now();
     check_for(instance, settings)?;
-    if instance.len() <= 3 {
+    if instance.len() < settings.fewest_nodes() {
         return exhaustive(instance, start);
     }
     let problem = Problem::new(instance, Some(1), settings.neighbors);
     let spec = settings.spec(&problem, stop);
     let first = first_genes(instance, &problem, settings, given)?;
     let mut population = backend.population(&problem, &spec, first)?;
-    let children = spec.rules(&problem, 1, 1, false).children();
+    // Of edge assembly crossover a pair counts as one.
+    let children = match settings.crossover {
+        Crossover::Eax => spec.genes,
+        _ => spec.rules(&problem, 1, 1, false).children(),
+    };
     let mut generations = Generations {
         population: population.as_mut(),
         whole: keep.is_some(),
@@ -390,6 +442,13 @@ pub fn solve(
 pub fn check_for(instance: &Instance, settings: &Settings) -> Result<(), SolveError> {
     settings.check()?;
     check_kind(instance, "GA")?;
+    if settings.crossover == Crossover::Eax && !instance.is_symmetric() {
+        return Err(SolveError::Unsupported {
+            algorithm: "edge assembly crossover",
+            instance: instance.name().to_string(),
+            why: "its edges have a direction; use another --crossover".to_string(),
+        });
+    }
     colony::check_local_search(instance, settings.local_search)?;
     if settings.initial == Initial::LocalOptima && !instance.is_symmetric() {
         return Err(SolveError::Unsupported {

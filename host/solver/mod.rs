@@ -4,7 +4,6 @@ pub mod acs;
 pub mod cells;
 pub(crate) mod colony;
 pub mod descent;
-pub mod eax;
 pub mod genetic;
 pub mod ils;
 pub mod local_search;

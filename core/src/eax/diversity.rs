@@ -155,16 +155,6 @@ impl Entropy {
     }
 }
 
-/// What makes a child a good one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Selection {
-    /// The most gain for the loss of entropy.
-    #[default]
-    Entropy,
-    /// The most gain.
-    Greedy,
-}
-
 /// How good a child is, for comparisons: 0 if it is no shorter than A; by the loss of entropy if it has one, else as if
 /// that were the least there can be.
 #[inline(always)]

@@ -28,5 +28,5 @@ pub use apply::apply;
 pub use assemble::{Child, Near, evaluate};
 pub use bench::Bench;
 pub use cycles::{Cycles, decompose};
-pub use diversity::{Entropy, Frequencies, Selection, score};
+pub use diversity::{Entropy, Frequencies, score};
 pub use gene::Gene;

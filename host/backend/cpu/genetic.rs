@@ -12,9 +12,9 @@ use antwarp_core::node::NodeId;
 use antwarp_core::team::{Serial, Slots};
 use rayon::prelude::*;
 
-use super::{Quad, Together, allocate, check_memory};
+use super::{Quad, Together, allocate, check_memory, eax};
 use crate::backend::{BackendError, Colony, Enough, Phases, Population};
-use crate::solver::genetic::{FirstGenes, GeneticSpec};
+use crate::solver::genetic::{Crossover, FirstGenes, GeneticSpec};
 use crate::solver::local_search::LocalSearch;
 use crate::solver::problem::{Places, Problem};
 
@@ -24,7 +24,9 @@ pub fn population<'p>(
     spec: &GeneticSpec,
     first: FirstGenes,
 ) -> Result<Box<dyn Population + 'p>, BackendError> {
-    if problem.n() < 1 << 16 {
+    if spec.crossover == Crossover::Eax {
+        eax::population(problem, spec, first)
+    } else if problem.n() < 1 << 16 {
         by_places::<u16>(problem, spec, first)
     } else {
         by_places::<u32>(problem, spec, first)

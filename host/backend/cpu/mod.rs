@@ -9,7 +9,6 @@ mod genetic;
 pub use chains::{chains, default_chains};
 pub use colony::{acs, colony};
 pub use descent::descent;
-pub use eax::CpuEax;
 pub use genetic::population;
 
 use super::error::bytes;

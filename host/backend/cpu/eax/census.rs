@@ -26,7 +26,13 @@ impl Census {
         Ok(census)
     }
 
-    fn clear(&mut self) -> Result<(), BackendError> {
+    /// Bytes of a table at first; it may get some times as large.
+    pub fn bytes(n: u32) -> usize {
+        (size_of::<u64>() + size_of::<u32>()) * Frequencies::entries(n, STRIDE)
+    }
+
+    /// Forgets all edges.
+    pub fn clear(&mut self) -> Result<(), BackendError> {
         let entries = Frequencies::entries(self.n, self.stride);
         self.keys = allocate("the edges' frequencies", entries)?;
         self.counts = allocate("the edges' frequencies", entries)?;

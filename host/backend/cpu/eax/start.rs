@@ -1,4 +1,4 @@
-//! The first population: random tours, improved by local search.
+//! New tours of a population: random ones, and local search.
 
 use antwarp_core::geometry::{self, Geometry};
 use antwarp_core::local_search::{Operator, Or2opt, OrOpt, ThreeOpt, TwoOpt, ants};
@@ -6,44 +6,40 @@ use antwarp_core::rng::Stream;
 use antwarp_core::team::{Serial, Slots};
 
 use super::super::Together;
-use crate::solver::eax::EaxSpec;
+use crate::solver::genetic::GeneticSpec;
 use crate::solver::local_search::LocalSearch;
 use crate::solver::problem::Problem;
 
 /// Places by which a node is moved in a random order, at most.
 const REACH: u64 = 10_000;
 
-/// Writes tour number `index` of the first population.
-pub fn tour<G: Geometry>(
-    problem: &Problem,
-    spec: &EaxSpec,
-    places: geometry::Places<G>,
-    index: u32,
-    own: &[u32],
-    tour: &mut [u32],
-) {
-    let stream = Stream::new(spec.seed, 0, index);
-    shuffle(stream, tour);
-    let improve = match spec.local_search.0 {
-        LocalSearch::None => return,
-        LocalSearch::TwoOpt => improve::<TwoOpt, G>,
-        LocalSearch::OrOpt => improve::<OrOpt, G>,
-        LocalSearch::Or2opt => improve::<Or2opt, G>,
-        LocalSearch::ThreeOpt => improve::<ThreeOpt, G>,
-    };
-    improve(problem, spec.local_search.1, places, own, tour);
-}
-
-/// A tour in random order. Of many nodes each is at most so far from its place in the problem's numbering, which goes
+/// Makes a tour a random one. Of many nodes each is at most so far from its place in the problem's numbering, which goes
 /// along a short tour: as random as any where it matters, and made in far fewer moves into a local optimum.
-fn shuffle(stream: Stream, tour: &mut [u32]) {
+pub fn shuffle(stream: Stream, tour: &mut [u32]) {
     (0..).zip(tour.iter_mut()).for_each(|(i, v)| *v = i);
     tour.sort_by_cached_key(|&v| (u64::from(v) << 32) + REACH * u64::from(stream.step(v).bits(0)));
 }
 
-fn improve<O: Operator, G: Geometry>(
+/// Improves a tour, which is a permutation of the problem's nodes, by the population's local search, or by 2-opt if it
+/// has none. `own` has every node's number.
+pub fn improve<G: Geometry>(
     problem: &Problem,
-    breadth: u32,
+    spec: &GeneticSpec,
+    places: geometry::Places<G>,
+    own: &[u32],
+    tour: &mut [u32],
+) {
+    match spec.local_search {
+        LocalSearch::None | LocalSearch::TwoOpt => improve_by::<TwoOpt, G>(problem, spec, places, own, tour),
+        LocalSearch::OrOpt => improve_by::<OrOpt, G>(problem, spec, places, own, tour),
+        LocalSearch::Or2opt => improve_by::<Or2opt, G>(problem, spec, places, own, tour),
+        LocalSearch::ThreeOpt => improve_by::<ThreeOpt, G>(problem, spec, places, own, tour),
+    }
+}
+
+fn improve_by<O: Operator, G: Geometry>(
+    problem: &Problem,
+    spec: &GeneticSpec,
     places: geometry::Places<G>,
     own: &[u32],
     tour: &mut [u32],
@@ -53,7 +49,7 @@ fn improve<O: Operator, G: Geometry>(
         n,
         lists: problem.neighbors().as_ptr(),
         k: problem.search_k(),
-        breadth: breadth.min(problem.search_k()),
+        breadth: spec.breadth,
         places,
         successor: own.as_ptr(),
         predecessor: own.as_ptr(),
