@@ -518,7 +518,10 @@ fn resumed(args: &Args, given: &[String], path: &Path, saved: &Saved) -> Result<
     }
     // The file is to blame for what nobody asked for.
     let is_paired = settings.crossover != Crossover::Eax;
-    if is_paired && args.genetic.population.is_none() && !genes.is_multiple_of(4 * settings.groups.max(1)) {
+    if is_paired
+        && args.genetic.population.is_none()
+        && !genes.is_multiple_of(settings.groups.max(1).saturating_mul(4))
+    {
         let problem =
             format!("{genes} genes are no {} groups of equal size, a multiple of 4", settings.groups);
         let help = "give other --groups, or a --population that is a multiple of 4 times the groups and of the genes";

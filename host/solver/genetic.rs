@@ -180,7 +180,7 @@ impl Settings {
                 return fail(format!("--children must be 1 to {MOST_CHILDREN}"));
             }
         } else if self.groups == 0
-            || !genes.is_multiple_of(4 * self.groups)
+            || !genes.is_multiple_of(self.groups.saturating_mul(4))
             || !(4..=MOST_GENES).contains(&genes)
         {
             return fail(format!(

@@ -1,7 +1,7 @@
 //! Children by hand, by search, and what they inherit.
 
 use crate::common::trails::difference;
-use crate::world::{Dice, World, construct, is_tour, make};
+use crate::world::{Dice, World, construct, is_tour, make, make_with};
 use antwarp_core::genetic::Crossover;
 use proptest::prelude::*;
 
@@ -73,10 +73,17 @@ fn check(world: &World, dice: &mut Dice) {
         let (child, cost) = make::<u32>(world, [&one, &two], start, crossover);
         assert!(is_tour(n, &child), "{crossover:?} makes no tour");
         assert_eq!(cost, world.cost(&child), "the cost that {crossover:?} tells");
-        let expected = construct(world, [&one, &two], start, crossover);
+        let expected = construct([&one, &two], start, crossover, |a, b| world.distance(a, b));
         assert_eq!(difference(&child, &expected), None, "{crossover:?} among {n} nodes from {start}");
         let narrow = make::<u16>(world, [&one, &two], start, crossover);
         assert!(narrow == (child, cost), "{crossover:?} depends on the width of ids");
+        // In the plane the nearest is so before distances are rounded.
+        if let Some(places) = world.on_grid() {
+            let (child, cost) = make_with::<u32, _>(n, places, [&one, &two], start, crossover);
+            assert_eq!(cost, world.cost(&child), "the cost that {crossover:?} tells in the plane");
+            let expected = construct([&one, &two], start, crossover, |a, b| world.square(a, b));
+            assert_eq!(difference(&child, &expected), None, "{crossover:?} among {n} places from {start}");
+        }
     }
 }
 

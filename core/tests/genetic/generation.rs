@@ -45,7 +45,8 @@ fn check_generation<I: NodeId + Number>(world: &World, rules: &Rules, before: &P
         for t in 0..quarter {
             let parents = [2 * t, 2 * t + 1].map(|j| before.gene(rivals(before, rules, first, j).0.1));
             let is = |place: u32, crossover| {
-                after.at(place) == construct(world, [&parents[0], &parents[1]], 0, crossover)
+                after.at(place)
+                    == construct([&parents[0], &parents[1]], 0, crossover, |a, b| world.distance(a, b))
             };
             let (one, two) = (first + half + t, first + half + quarter + t);
             let arx = |from, second| Crossover::Arx { from, to: from + n / 2, second };
@@ -307,8 +308,10 @@ fn couples(world: &World, rules: &Rules, before: &Pool<u16>, after: &Pool<u16>) 
         let pairs = mates.clone().flat_map(|a| (a + 1..mates.end).map(move |b| [a, b]));
         let is = |pair: &[u32; 2]| {
             let [a, b] = pair.map(|place| before.at(place));
-            construct(world, [&a, &b], child[0], Crossover::Bcscx) == child
-                || construct(world, [&b, &a], child[0], Crossover::Bcscx) == child
+            let near = |a, b| world.distance(a, b);
+            [[&a, &b], [&b, &a]]
+                .into_iter()
+                .any(|[a, b]: [&Vec<u32>; 2]| construct([a, b], child[0], Crossover::Bcscx, near) == child)
         };
         let fitting: Vec<_> = pairs.filter(is).collect();
         assert!(!fitting.is_empty(), "nobody of the group has the child at place {place}");

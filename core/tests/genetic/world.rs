@@ -73,6 +73,13 @@ impl World {
         self.matrix[(a * self.n + b) as usize].into()
     }
 
+    /// The square of the distance before it is rounded, of nodes in the plane.
+    pub fn square(&self, a: u32, b: u32) -> i64 {
+        let [a, b] = [a, b].map(|node| self.grid[node as usize]);
+        let along = |shift: u32| i64::from((a >> shift) as u32) - i64::from((b >> shift) as u32);
+        along(0) * along(0) + along(32) * along(32)
+    }
+
     pub fn cost(&self, tour: &[u32]) -> i64 {
         let next = tour.iter().cycle().skip(1);
         tour.iter().zip(next).map(|(&a, &b)| self.distance(a, b)).sum()
@@ -112,11 +119,17 @@ fn seek_to_the_end(tour: &[u32], start: u32, node: u32, open: &[bool]) -> u32 {
 }
 
 /// A child by searching its parents for each of its nodes.
-pub fn construct(world: &World, parents: [&[u32]; 2], start: u32, crossover: Crossover) -> Vec<u32> {
-    let mut open = vec![true; world.n as usize];
+pub fn construct(
+    parents: [&[u32]; 2],
+    start: u32,
+    crossover: Crossover,
+    remoteness: impl Fn(u32, u32) -> i64,
+) -> Vec<u32> {
+    let n = parents[0].len() as u32;
+    let mut open = vec![true; n as usize];
     open[start as usize] = false;
     let mut child = vec![start];
-    for i in 1..world.n {
+    for i in 1..n {
         let node = child[child.len() - 1];
         let both = |parent: &[u32]| [true, false].map(|f| seek(parent, node, f, |v| open[v as usize]));
         let candidates = match crossover {
@@ -127,7 +140,7 @@ pub fn construct(world: &World, parents: [&[u32]; 2], start: u32, crossover: Cro
                 both(parents[usize::from((from..to).contains(&i) != second)]).to_vec()
             }
         };
-        let nearest = *candidates.iter().min_by_key(|&&v| world.distance(node, v)).unwrap();
+        let nearest = *candidates.iter().min_by_key(|&&v| remoteness(node, v)).unwrap();
         open[nearest as usize] = false;
         child.push(nearest);
     }
@@ -169,15 +182,11 @@ pub fn make<I: NodeId + Number>(
     start: u32,
     crossover: Crossover,
 ) -> (Vec<u32>, i64) {
-    let made = make_with::<I, _>(world.n, world.places(), parents, start, crossover);
-    if let Some(places) = world.on_grid() {
-        let other = make_with::<I, _>(world.n, places, parents, start, crossover);
-        assert!(made == other, "another child of other places");
-    }
-    made
+    make_with::<I, _>(world.n, world.places(), parents, start, crossover)
 }
 
-fn make_with<I: NodeId + Number, G: Geometry>(
+/// The same with these places of the n nodes.
+pub fn make_with<I: NodeId + Number, G: Geometry>(
     n: u32,
     places: Places<G>,
     parents: [&[u32]; 2],
