@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::options::{Ants, Iterations, MachineArgs, duration};
 use super::output::Output;
-use super::table::{self, Table, mean, median};
+use super::table::{self, Table, mean, median, number};
 use super::{Error, Outcome, Result, interrupt};
 use crate::backend::{Backend, Choice, Machine, Phases};
 use crate::instance::Instance;
@@ -365,9 +365,6 @@ impl Row {
 
 impl Display for Row {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let number = |value: Option<f64>, digits: usize| {
-            value.map_or_else(|| "-".to_owned(), |value| format!("{value:.digits$}"))
-        };
         write!(
             f,
             "{:<10} {:>6} {:<20} {:>6} {:>6} {:>10.0} {:>10} {:>10} {:>10} {:>10} {:>10} {:>9} {:>10} {:>8}",

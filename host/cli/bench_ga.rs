@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::options::MachineArgs;
 use super::output::{Output, check_apart};
-use super::table::{self, Table, mean, median};
+use super::table::{self, Table, mean, median, number};
 use super::{Error, Outcome, Result, interrupt};
 use crate::backend::{Backend, Population};
 use crate::instance::{Instance, population_file};
@@ -307,9 +307,6 @@ impl Row {
 
 impl Display for Row {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let number = |value: Option<f64>, digits: usize| {
-            value.map_or_else(|| "-".to_owned(), |value| format!("{value:.digits$}"))
-        };
         write!(
             f,
             "{:<10} {:>6} {:<9} {:>6} {:>6} {:>11} {:>9} {:>8} {:>8} {:>8} {:>10} {:>11} {:>10}",

@@ -10,6 +10,11 @@ use crate::backend::Backend;
 use crate::instance::Instance;
 use crate::solver::problem::Problem;
 
+/// A number with so many digits behind the point, or a dash where there is none.
+pub fn number(value: Option<f64>, digits: usize) -> String {
+    value.map_or_else(|| "-".to_owned(), |value| format!("{value:.digits$}"))
+}
+
 /// See the [module](self).
 pub struct Table<'a, R> {
     /// Its rows so far.
