@@ -9,6 +9,8 @@ use crate::colony::Rules;
 use crate::genetic;
 use crate::local_search::chain;
 use crate::local_search::tile::Layout;
+use crate::problem::Shape;
+use crate::search;
 
 /// `metric` when distances come from the matrix.
 pub const BY_MATRIX: u32 = u32::MAX;
@@ -245,7 +247,28 @@ pub struct PassArgs {
     pub padding: u32,
 }
 
+/// Scalars of the kernels of neighbourhood search.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct WalkArgs {
+    /// The instance's numbers.
+    pub shape: Shape,
+    /// What the batch is to do.
+    pub rules: search::Rules,
+    /// Where a replica's parts lie.
+    pub layout: search::Layout,
+    /// Bytes that a walk's blocks share.
+    pub common: u64,
+    /// Blocks of a walk; the grid has so many for each walk.
+    pub parts: u32,
+    /// Nothing; keeps the size a multiple of 8.
+    pub padding: u32,
+}
+
 const _: () = {
+    assert!(size_of::<WalkArgs>() == 136);
+    assert!(core::mem::offset_of!(WalkArgs, rules) == 32);
+    assert!(core::mem::offset_of!(WalkArgs, layout) == 104);
     assert!(size_of::<PassArgs>() == 80);
     assert!(core::mem::offset_of!(PassArgs, n) == 48);
     assert!(size_of::<SearchArgs>() == 32);
@@ -389,6 +412,16 @@ macro_rules! with_kernel_families {
             SettleTours(PassArgs) {
                 state: In<DescentState>, order: InOut<u32>, position: InOut<u32>, accepted_order: InOut<u32>,
                 accepted_position: InOut<u32>, best_tour: InOut<u32>, claims: InOut<u64>
+            }
+            /// A batch of iterations of neighbourhood search: [`search::walk`]($crate::search::walk).
+            Walks(WalkArgs) {
+                tables: In<u8>, old_states: In<WalkState>, old_bests: In<u8>, states: InOut<WalkState>, bests: InOut<u8>,
+                solutions: InOut<u8>, accepted: InOut<u8>, traces: InOut<u32>, memory: InOut<u8>, common: InOut<u8>,
+                slots: InOut<u64>
+            }
+            /// The costs of a solution's neighbours: [`search::evaluate`]($crate::search::evaluate).
+            EvaluateNeighbors(WalkArgs) {
+                tables: In<u8>, solution: In<u8>, common: InOut<u8>, slots: InOut<u64>, costs: InOut<u64>
             }
             /// One reversal: [`Board::turn`]($crate::local_search::best::Board::turn).
             TurnStretch(PassArgs) { state: In<DescentState>, order: InOut<u32>, position: InOut<u32> }

@@ -5,11 +5,12 @@ use antwarp_core::distance::Distances;
 use antwarp_core::geometry::{Grid, Numbered, Planar};
 use antwarp_core::kernels::{
     AcsArgs, BY_MATRIX, ConstructArgs, CostArgs, GeneticArgs, JudgeArgs, JudgeChainsArgs, PassArgs,
-    SearchArgs, TilesArgs, ToursArgs, TrailArgs,
+    SearchArgs, TilesArgs, ToursArgs, TrailArgs, WalkArgs,
 };
 use antwarp_core::local_search::best::DescentState;
 use antwarp_core::local_search::chains::ChainsState;
 use antwarp_core::metric::Metric;
+use antwarp_core::search::WalkState;
 
 use crate::cuda::parameter::{In, InOut};
 

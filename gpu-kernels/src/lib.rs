@@ -19,6 +19,7 @@ mod judge;
 mod local_search;
 mod tour_costs;
 mod trails;
+mod walks;
 
 /// Never runs: `-Cpanic=immediate-abort` turns every panic into a trap. The language wants a handler all the same.
 #[panic_handler]

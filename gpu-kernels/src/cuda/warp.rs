@@ -92,6 +92,28 @@ pub fn min_u64(value: u64) -> u64 {
     (least as u64) << 32 | min(if high == least { low } else { u32::MAX }) as u64
 }
 
+/// The smallest key of the warp, the smallest tag that comes with it, and the value that comes with both.
+#[inline(always)]
+pub fn arg_min_u64(key: u64, tag: u64, value: u64) -> (u64, u64, u64) {
+    let least = min_u64(key);
+    let mut who = ballot(ALL, key == least);
+    if who & (who - 1) != 0 {
+        let tag_of_least = min_u64(if key == least { tag } else { u64::MAX });
+        who = ballot(ALL, key == least && tag == tag_of_least);
+    }
+    // SAFETY: the lane with the smallest key and tag is in it.
+    let lane = unsafe { core::num::NonZeroU32::new_unchecked(who) }.trailing_zeros();
+    (least, shfl_u64(tag, lane), shfl_u64(value, lane))
+}
+
+/// The value of a lane.
+#[inline(always)]
+fn shfl_u64(value: u64, lane: u32) -> u64 {
+    let high = shfl_idx(ALL, (value >> 32) as u32, lane, SIZE - 1);
+    let low = shfl_idx(ALL, value as u32, lane, SIZE - 1);
+    (high as u64) << 32 | low as u64
+}
+
 /// How many lanes before this one, and how many in all, come with true.
 #[inline(always)]
 pub fn rank_among(flag: bool) -> (u32, u32) {

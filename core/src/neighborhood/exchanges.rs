@@ -1,0 +1,104 @@
+//! Permutations that differ in two places.
+
+use super::{Clock, Neighborhood, Standing, Walk};
+use crate::combinations::{next_pair, pair, pair_index, pairs};
+use crate::genetic::shuffle::Shuffle;
+use crate::rng::Stream;
+use crate::team::{Slots, Team};
+
+/// All permutations of 0 .. n that differ from one in two places, i < j, numbered in lexicographic order (Luong et al. 2013,
+/// propositions 1 and 2).
+#[derive(Clone, Copy, Debug)]
+pub struct Exchanges {
+    /// Number of places.
+    pub n: u32,
+    /// Whether the tabu list remembers which element was where: n^2 iterations, and a move is tabu if it brings both
+    /// elements back (Taillard 1991, section 3.1). Else it remembers which elements were moved: n iterations, and a move is
+    /// tabu if it moves one of them.
+    pub by_place: bool,
+}
+
+impl Exchanges {
+    /// Where the tabu list remembers the element at place `i`, should it be put at place `j`.
+    ///
+    /// # Safety
+    /// `i` is a place of the solution.
+    #[inline(always)]
+    unsafe fn trace(&self, solution: Slots<u32>, i: u32, j: u32) -> u32 {
+        // SAFETY: the caller's promise.
+        let element = unsafe { solution.get(i) };
+        if self.by_place { element * self.n + j } else { element }
+    }
+}
+
+impl Neighborhood for Exchanges {
+    type Element = u32;
+    type Move = (u32, u32);
+
+    #[inline(always)]
+    fn elements(&self) -> u32 {
+        self.n
+    }
+    #[inline(always)]
+    fn len(&self) -> u64 {
+        pairs(self.n)
+    }
+    #[inline(always)]
+    fn at(&self, index: u64) -> (u32, u32) {
+        pair(self.n, index)
+    }
+    #[inline(always)]
+    fn index(&self, (i, j): (u32, u32)) -> u64 {
+        pair_index(self.n, i, j)
+    }
+    #[inline(always)]
+    fn skip(&self, step: (u32, u32), _: u64, by: u32) -> (u32, u32) {
+        next_pair(self.n, step, by)
+    }
+    #[inline(always)]
+    fn random(&self, stream: Stream, i: u32) -> u32 {
+        Shuffle::new(stream, self.n).at(i)
+    }
+
+    #[inline(always)]
+    unsafe fn apply<T: Team>(&self, team: T, walk: &Walk<u32>, (i, j): (u32, u32)) {
+        // SAFETY: the caller's promise.
+        team.single(|| unsafe {
+            let (a, b) = (walk.solution.get(i), walk.solution.get(j));
+            walk.solution.set(i, b);
+            walk.solution.set(j, a);
+        });
+        team.barrier();
+    }
+
+    #[inline(always)]
+    fn traces(&self) -> u32 {
+        if self.by_place { self.n * self.n } else { self.n }
+    }
+
+    #[inline(always)]
+    unsafe fn standing(&self, walk: &Walk<u32>, clock: Clock, (i, j): (u32, u32)) -> Standing {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let to_j = walk.traces.get(self.trace(walk.solution, i, j));
+            let to_i = walk.traces.get(self.trace(walk.solution, j, i));
+            if self.by_place { clock.both(to_j, to_i) } else { clock.any(to_j.min(to_i), to_j.max(to_i)) }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn leave<T: Team>(
+        &self,
+        team: T,
+        walk: &Walk<u32>,
+        (i, j): (u32, u32),
+        until: impl Fn(u32) -> u32,
+    ) {
+        // What is left: the element at i in place i, and that at j in place j.
+        // SAFETY: the caller's promise.
+        team.single(|| unsafe {
+            walk.traces.set(self.trace(walk.solution, i, i), until(0));
+            walk.traces.set(self.trace(walk.solution, j, j), until(1));
+        });
+    }
+}

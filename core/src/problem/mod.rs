@@ -1,0 +1,124 @@
+//! What a search needs to know of a problem, and the problems that antwarp has.
+//!
+//! A new problem implements [`Problem`], and all of [`search`](crate::search) works on it, on both backends;
+//! [`partition`] is the shortest example.
+
+pub mod partition;
+pub mod perceptron;
+pub mod qap;
+pub mod tour;
+pub mod weierstrass;
+
+pub use partition::Partition;
+pub use perceptron::Perceptron;
+pub use qap::Qap;
+pub use tour::{RotatedTour, SwappedTour};
+pub use weierstrass::Weierstrass;
+
+use crate::neighborhood::{Neighborhood, Walk};
+use crate::search::{Cost, Crew};
+use crate::team::Team;
+
+/// The numbers that describe an instance; each problem says what they are. Its tables lie elsewhere.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[repr(C)]
+pub struct Shape {
+    /// Sizes and flags.
+    pub sizes: [u32; 4],
+    /// Real parameters.
+    pub numbers: [f32; 4],
+}
+
+/// The moves of a problem.
+pub type Move<P> = <<P as Problem>::Moves as Neighborhood>::Move;
+/// What its solutions are vectors of.
+pub type Element<P> = <<P as Problem>::Moves as Neighborhood>::Element;
+/// A walk through its solutions.
+pub type WalkOf<P> = Walk<Element<P>>;
+
+/// A problem to minimise, with an encoding and a neighbourhood.
+///
+/// What a walk's team notes about its solution ([`Walk::notes`], a replica of its own) and what the walk's teams note together
+/// ([`Walk::common`]) is the problem's: it asks for bytes, fills them in [`Problem::begin`] and keeps them up to date in
+/// [`Problem::make`].
+pub trait Problem: Copy {
+    /// Encoding and neighbourhood.
+    type Moves: Neighborhood;
+    /// What solutions are compared by.
+    type Cost: Cost;
+
+    /// The problem's name in the names of kernels.
+    const NAME: &'static str;
+
+    /// The instance of a shape, with tables at a 16-byte boundary.
+    ///
+    /// # Safety
+    /// `tables` holds what the problem's documentation says, for as long as the instance is used.
+    unsafe fn new(shape: &Shape, tables: *const u8) -> Self;
+
+    /// The neighbourhood.
+    fn moves(&self) -> Self::Moves;
+
+    /// Bytes of a team's notes.
+    fn notes(&self) -> usize {
+        0
+    }
+
+    /// Bytes of the notes that a walk's teams share.
+    fn common(&self) -> usize {
+        0
+    }
+
+    /// Makes all notes about the walk's solution, and computes its cost from nothing else. All teams end up with the same.
+    ///
+    /// # Safety
+    /// The walk is of this problem: solution and notes have the sizes told here; all members of all teams come here.
+    unsafe fn begin<C: Crew>(&self, crew: &mut C, walk: &WalkOf<Self>) -> Self::Cost;
+
+    /// The cost of a neighbour, given that of the walk's solution: from what the move changes.
+    ///
+    /// # Safety
+    /// As [`Problem::begin`], which was called before; `step` is a move of the walk's solution.
+    unsafe fn neighbor_cost(&self, walk: &WalkOf<Self>, cost: Self::Cost, step: Move<Self>) -> Self::Cost;
+
+    /// Makes a move, and changes the notes.
+    ///
+    /// # Safety
+    /// As [`Problem::neighbor_cost`]; all members of all teams come here, and what they read before they have read.
+    #[inline(always)]
+    unsafe fn make<C: Crew>(&self, crew: &mut C, walk: &WalkOf<Self>, step: Move<Self>) {
+        // SAFETY: the caller's promise.
+        unsafe { self.moves().apply(crew.team(), walk, step) }
+    }
+
+    /// Calls `visit` with the number, the move and the cost of each of this member's neighbours, which together with those of
+    /// all members of all teams are all neighbours.
+    ///
+    /// # Safety
+    /// As [`Problem::neighbor_cost`].
+    #[inline(always)]
+    unsafe fn scan<C: Crew>(
+        &self,
+        crew: &C,
+        walk: &WalkOf<Self>,
+        cost: Self::Cost,
+        mut visit: impl FnMut(u64, Move<Self>, Self::Cost),
+    ) {
+        let (moves, team) = (self.moves(), crew.team());
+        let (start, end) = crew.share(moves.len());
+        let mut index = start + team.rank() as u64;
+        if index >= end {
+            return;
+        }
+        let mut step = moves.at(index);
+        loop {
+            // SAFETY: the caller's promise.
+            visit(index, step, unsafe { self.neighbor_cost(walk, cost, step) });
+            if end - index <= team.size() as u64 {
+                break;
+            }
+            step = moves.skip(step, index, team.size());
+            index += team.size() as u64;
+        }
+    }
+}

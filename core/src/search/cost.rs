@@ -1,0 +1,73 @@
+//! What a search compares solutions by: integers where the problem has them, else real numbers.
+
+use crate::sine::Real;
+
+/// The cost of a solution. Smaller is better.
+pub trait Cost: Copy + PartialOrd + Send + Sync + 'static {
+    /// A number below 2^62 in the order of costs.
+    fn key(self) -> u64;
+    /// This cost in 64 bits.
+    fn bits(self) -> u64;
+    /// The cost with these [`bits`](Cost::bits).
+    fn from_bits(bits: u64) -> Self;
+    /// By how much it is larger than `other`.
+    fn above(self, other: Self) -> f32;
+    /// Whether two costs of the same solution agree, computed in two ways: exactly, or to rounding.
+    fn agrees(self, other: Self) -> bool;
+    /// For reports.
+    fn to_f64(self) -> f64;
+}
+
+/// Integers from -2^61 to 2^61 - 1.
+impl Cost for i64 {
+    #[inline(always)]
+    fn key(self) -> u64 {
+        self.wrapping_add(1 << 61) as u64
+    }
+    #[inline(always)]
+    fn bits(self) -> u64 {
+        self as u64
+    }
+    #[inline(always)]
+    fn from_bits(bits: u64) -> Self {
+        bits as i64
+    }
+    #[inline(always)]
+    fn above(self, other: Self) -> f32 {
+        (self - other) as f32
+    }
+    #[inline(always)]
+    fn agrees(self, other: Self) -> bool {
+        self == other
+    }
+    fn to_f64(self) -> f64 {
+        self as f64
+    }
+}
+
+/// Finite real numbers. The order leaves out the two lowest of 64 bits: costs that differ by less count as equal.
+impl<R: Real> Cost for R {
+    #[inline(always)]
+    fn key(self) -> u64 {
+        Real::key(self) >> 2
+    }
+    #[inline(always)]
+    fn bits(self) -> u64 {
+        self.to_bits64()
+    }
+    #[inline(always)]
+    fn from_bits(bits: u64) -> Self {
+        R::from_bits64(bits)
+    }
+    #[inline(always)]
+    fn above(self, other: Self) -> f32 {
+        Real::to_f64(self - other) as f32
+    }
+    #[inline(always)]
+    fn agrees(self, other: Self) -> bool {
+        self.to_bits64() == other.to_bits64()
+    }
+    fn to_f64(self) -> f64 {
+        Real::to_f64(self)
+    }
+}

@@ -1,0 +1,15 @@
+//! Neighbourhood search on any [`Problem`]: tabu search, hill climbing, simulated annealing, iterated local search.
+//!
+//! A *walk* goes from a solution to a neighbour, and on. Its teams look at the neighbours together ([`Crew`]); everything that a
+//! walk needs is theirs, so on a GPU nothing is copied for as long as a batch of iterations lasts. All decisions come from
+//! costs and from counter-based random numbers, so a walk's course does not depend on how many threads go it.
+
+mod cost;
+mod crew;
+mod walk;
+
+pub use cost::Cost;
+pub use crew::{Alone, Candidate, Crew};
+pub use walk::{
+    Bank, FORBIDDEN, LEVELS, Layout, Rules, Strategy, WalkState, candidate, evaluate, random_solution, walk,
+};

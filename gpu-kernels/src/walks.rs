@@ -1,0 +1,255 @@
+//! Neighbourhood search: walks through a problem's solutions.
+//!
+//! `block_walk_{problem}_{shared,global}`: a batch of iterations of every walk, `args.parts` blocks a walk, which must all
+//! run at the same time if there is more than one. A block's replica is in shared memory behind [`SHARED_BYTES`], or in
+//! `memory`. `slots`: for each walk a count of arrivals, a multiple of `args.parts`, and two candidates a block.
+//!
+//! `block_evaluate_{problem}`: the costs of all neighbours of a solution, for a search that chooses on the host. One walk.
+//!
+//! Deterministic, whatever the number and size of blocks.
+
+use antwarp_core::geometry::{Grid, Numbered, Planar};
+use antwarp_core::kernels::WalkArgs;
+use antwarp_core::problem::{
+    Partition, Perceptron, Problem, Qap, RotatedTour, SwappedTour, Weierstrass,
+};
+use antwarp_core::search::{self, Bank, Candidate, Crew, WalkState};
+
+use crate::cuda::block::{self, Block};
+use crate::cuda::grid::Barrier;
+use crate::cuda::parameter::{In, InOut};
+use crate::cuda::{shared, thread, warp};
+use crate::entry::declare;
+
+/// Words of a candidate.
+const WORDS: u32 = 3;
+/// Bytes of shared memory before a replica: those of the block's reductions and two rows of a candidate a warp.
+const SHARED_BYTES: u32 = (block::SHARED_BYTES + 2 * warp::SIZE * WORDS * 8).next_multiple_of(16);
+
+/// The blocks of a walk.
+struct Blocks {
+    part: u32,
+    parts: u32,
+    barrier: Barrier,
+    /// Two rows of candidates, a candidate a block.
+    slots: *mut u64,
+    /// The row of the next exchange: a late warp or block still reads the other one.
+    row: u32,
+}
+
+impl Blocks {
+    /// # Safety
+    /// `slots` is the walk's, its blocks run at the same time.
+    #[inline(always)]
+    unsafe fn new(part: u32, parts: u32, slots: *mut u64) -> Self {
+        // SAFETY: the caller's promise.
+        unsafe { Blocks { part, parts, barrier: Barrier::new(slots, parts), slots: slots.add(1), row: 0 } }
+    }
+
+    /// The winner of a warp's candidates.
+    #[inline(always)]
+    fn of_warp(own: Candidate) -> Candidate {
+        let (key, tag, cost) = warp::arg_min_u64(own.key, own.tag, own.cost);
+        Candidate { key, tag, cost }
+    }
+
+    /// # Safety
+    /// `slots` has a candidate at `i`.
+    #[inline(always)]
+    unsafe fn put(slots: *mut u64, i: u32, own: Candidate) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let at = slots.add((i * WORDS) as usize);
+            *at = own.key;
+            *at.add(1) = own.tag;
+            *at.add(2) = own.cost;
+        }
+    }
+
+    /// # Safety
+    /// As [`Blocks::put`].
+    #[inline(always)]
+    unsafe fn get(slots: *mut u64, i: u32) -> Candidate {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let at = slots.add((i * WORDS) as usize);
+            Candidate { key: *at, tag: *at.add(1), cost: *at.add(2) }
+        }
+    }
+}
+
+impl Crew for Blocks {
+    type Team = Block;
+
+    #[inline(always)]
+    fn team(&self) -> Block {
+        Block
+    }
+    #[inline(always)]
+    fn part(&self) -> u32 {
+        self.part
+    }
+    #[inline(always)]
+    fn parts(&self) -> u32 {
+        self.parts
+    }
+    #[inline(always)]
+    fn barrier(&mut self) {
+        if self.parts == 1 {
+            thread::sync_threads();
+        } else {
+            self.barrier.wait();
+        }
+    }
+    #[inline(always)]
+    fn best(&mut self, own: Candidate) -> Candidate {
+        let warps = thread::block_dim() / warp::SIZE;
+        // SAFETY: the launcher reserves SHARED_BYTES; a warp writes its own slot, a barrier stands before reading, and
+        // another one before the row is written again.
+        let mut best = unsafe {
+            let slots: *mut u64 = shared::dynamic().add(block::SHARED_BYTES as usize).cast();
+            let slots = slots.add((self.row * warp::SIZE * WORDS) as usize);
+            let own = Self::of_warp(own);
+            if warp::lane() == 0 {
+                Self::put(slots, thread::thread_idx() / warp::SIZE, own);
+            }
+            thread::sync_threads();
+            Self::of_warp(if warp::lane() < warps { Self::get(slots, warp::lane()) } else { Candidate::NONE })
+        };
+        if self.parts > 1 {
+            // SAFETY: a block writes its own slot; the barriers are as above.
+            unsafe {
+                let slots = self.slots.add((self.row * self.parts * WORDS) as usize);
+                if thread::thread_idx() == 0 {
+                    Self::put(slots, self.part, best);
+                }
+                self.barrier.wait();
+                best = Candidate::NONE;
+                let mut part = warp::lane();
+                while part < self.parts {
+                    best = best.or(Self::get(slots, part));
+                    part += warp::SIZE;
+                }
+                best = Self::of_warp(best);
+            }
+        }
+        self.row ^= 1;
+        best
+    }
+}
+
+/// The parameters of a walk's kernel.
+struct Tables {
+    tables: In<u8>,
+    old_states: In<WalkState>,
+    old_bests: In<u8>,
+    states: InOut<WalkState>,
+    bests: InOut<u8>,
+    solutions: InOut<u8>,
+    accepted: InOut<u8>,
+    traces: InOut<u32>,
+    memory: InOut<u8>,
+    common: InOut<u8>,
+    slots: InOut<u64>,
+}
+
+/// The block's replica in shared memory.
+#[inline(always)]
+fn in_shared(_: WalkArgs, _: InOut<u8>) -> *mut u8 {
+    // SAFETY: the launcher asks for SHARED_BYTES and the layout's bytes.
+    unsafe { shared::dynamic().add(SHARED_BYTES as usize) }
+}
+
+/// The block's replica in global memory.
+#[inline(always)]
+fn in_global(args: WalkArgs, memory: InOut<u8>) -> *mut u8 {
+    // SAFETY: the launcher gives the layout's bytes to each block of the grid.
+    unsafe { memory.as_ptr().add(thread::block_idx() as usize * args.layout.bytes as usize) }
+}
+
+/// Walks with this block's part.
+///
+/// # Safety
+/// The arrays have the sizes that `args` tell.
+#[inline(always)]
+unsafe fn walk<P: Problem>(args: WalkArgs, t: Tables, replica: *mut u8) {
+    let (index, part) = (thread::block_idx() / args.parts, thread::block_idx() % args.parts);
+    if index >= args.rules.walks {
+        return;
+    }
+    // SAFETY: the caller's promise.
+    unsafe {
+        let problem = P::new(&args.shape, t.tables.as_ptr());
+        let slots = t.slots.as_ptr().add(index as usize * (1 + 2 * (WORDS * args.parts) as usize));
+        let mut crew = Blocks::new(part, args.parts, slots);
+        let bank = Bank {
+            old_states: t.old_states.as_ptr(),
+            old_bests: t.old_bests.as_ptr().cast(),
+            states: t.states.as_ptr(),
+            bests: t.bests.as_ptr().cast(),
+            solutions: t.solutions.as_ptr().cast(),
+            accepted: t.accepted.as_ptr().cast(),
+            traces: t.traces.as_ptr(),
+        };
+        let common = t.common.as_ptr().add(index as usize * args.common as usize);
+        search::walk(&mut crew, &problem, &args.rules, &args.layout, &bank, index, (replica, common));
+    }
+}
+
+macro_rules! walk_entries {
+    ($($shared:ident, $global:ident, $evaluate:ident: $problem:ty, $threads:literal;)*) => { $(
+        walk_entries!(@walk $shared: $problem, in_shared, $threads);
+        walk_entries!(@walk $global: $problem, in_global, $threads);
+
+        /// See the module. # Safety: the launcher in `antwarp` gives arrays of the sizes that `args` tell.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "ptx-kernel" fn $evaluate(
+            args: WalkArgs, tables: In<u8>, solution: In<u8>, common: InOut<u8>, slots: InOut<u64>, costs: InOut<u64>,
+        ) {
+            // SAFETY: the caller's promise.
+            unsafe {
+                let problem = <$problem>::new(&args.shape, tables.as_ptr());
+                let mut crew = Blocks::new(thread::block_idx(), args.parts, slots.as_ptr());
+                let replica = shared::dynamic().add(SHARED_BYTES as usize);
+                let solution = solution.as_ptr().cast();
+                let memory = (replica, common.as_ptr());
+                search::evaluate(&mut crew, &problem, &args.rules, &args.layout, solution, memory, costs.as_ptr());
+            }
+        }
+        declare!($evaluate: EvaluateNeighbors, $threads, 1);
+    )* };
+    (@walk $name:ident: $problem:ty, $memory:ident, $threads:literal) => {
+        /// See the module. # Safety: the launcher in `antwarp` gives arrays of the sizes that `args` tell.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "ptx-kernel" fn $name(
+            args: WalkArgs, tables: In<u8>, old_states: In<WalkState>, old_bests: In<u8>, states: InOut<WalkState>,
+            bests: InOut<u8>, solutions: InOut<u8>, accepted: InOut<u8>, traces: InOut<u32>, memory: InOut<u8>,
+            common: InOut<u8>, slots: InOut<u64>,
+        ) {
+            let tables = Tables {
+                tables, old_states, old_bests, states, bests, solutions, accepted, traces, memory, common, slots,
+            };
+            // SAFETY: the caller's promise.
+            unsafe { walk::<$problem>(args, tables, $memory(args, memory)) }
+        }
+        declare!($name: Walks, $threads, 1);
+    };
+}
+
+// A new problem is one line here: its kernels by `Problem::NAME`, its type, the most threads of a block.
+walk_entries! {
+    block_walk_qap_shared, block_walk_qap_global, block_evaluate_qap: Qap<false>, 1024;
+    block_walk_qap_stored_shared, block_walk_qap_stored_global, block_evaluate_qap_stored: Qap<true>, 1024;
+    block_walk_perceptron_1_shared, block_walk_perceptron_1_global, block_evaluate_perceptron_1: Perceptron<1>, 1024;
+    block_walk_perceptron_2_shared, block_walk_perceptron_2_global, block_evaluate_perceptron_2: Perceptron<2>, 1024;
+    block_walk_perceptron_3_shared, block_walk_perceptron_3_global, block_evaluate_perceptron_3: Perceptron<3>, 1024;
+    block_walk_tour_swap_grid_shared, block_walk_tour_swap_grid_global, block_evaluate_tour_swap_grid: SwappedTour<Grid>, 1024;
+    block_walk_tour_swap_planar_shared, block_walk_tour_swap_planar_global, block_evaluate_tour_swap_planar: SwappedTour<Planar>, 512;
+    block_walk_tour_swap_numbered_shared, block_walk_tour_swap_numbered_global, block_evaluate_tour_swap_numbered: SwappedTour<Numbered>, 512;
+    block_walk_tour_rotate_grid_shared, block_walk_tour_rotate_grid_global, block_evaluate_tour_rotate_grid: RotatedTour<Grid>, 512;
+    block_walk_tour_rotate_planar_shared, block_walk_tour_rotate_planar_global, block_evaluate_tour_rotate_planar: RotatedTour<Planar>, 512;
+    block_walk_tour_rotate_numbered_shared, block_walk_tour_rotate_numbered_global, block_evaluate_tour_rotate_numbered: RotatedTour<Numbered>, 512;
+    block_walk_weierstrass_f32_shared, block_walk_weierstrass_f32_global, block_evaluate_weierstrass_f32: Weierstrass<f32>, 512;
+    block_walk_weierstrass_f64_shared, block_walk_weierstrass_f64_global, block_evaluate_weierstrass_f64: Weierstrass<f64>, 512;
+    block_walk_partition_shared, block_walk_partition_global, block_evaluate_partition: Partition, 1024;
+}
