@@ -10,9 +10,11 @@ mod error;
 pub mod generate;
 mod model;
 mod neighbors;
+mod numbers;
 mod open;
 pub mod perceptron;
 pub mod population_file;
+pub mod qaplib;
 pub mod tour_file;
 pub mod tsplib;
 
@@ -23,3 +25,4 @@ pub use model::{Distances, Instance, Kind};
 pub(crate) use neighbors::nearest_among;
 pub use neighbors::{NeighborLists, nearest, quadrant};
 pub use perceptron::Perceptron;
+pub use qaplib::Qap;
