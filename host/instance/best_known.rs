@@ -1,20 +1,23 @@
-//! The best tour lengths that are published for well-known instances.
+//! The best tour lengths and costs that are published for well-known instances.
 //!
 //! Sources: the best-known lists of TSPLIB95 (G. Reinelt, University of Heidelberg), and the VLSI and
 //! national instance pages of the University of Waterloo (W. Cook), whose values are all proven optimal;
-//! the 8th DIMACS Implementation Challenge and the tables of its successors for the random `E` instances.
+//! the 8th DIMACS Implementation Challenge and the tables of its successors for the random `E` instances; the
+//! best-known list of QAPLIB (R. E. Burkard, S. E. Karisch, F. Rendl: QAPLIB - A Quadratic Assignment Problem
+//! Library, Journal of Global Optimization 10, 1997), and for the proofs of tai30a and sko42 K. Fujii, N. Ito,
+//! S. Kim, M. Kojima, Y. Shinano, K.-C. Toh: Solving Challenging Large Scale QAPs, 2021.
 
 use antwarp_core::metric::Metric;
 
 use super::dimacs;
 use super::model::{Instance, Kind};
 
-/// A published tour length.
+/// A published tour length, or the published cost of another problem's solution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BestKnown {
-    /// The length.
+    /// The length or cost.
     pub cost: i64,
-    /// Whether no tour is shorter, by proof.
+    /// Whether nothing is better, by proof.
     pub proven: bool,
 }
 
@@ -45,6 +48,12 @@ pub(crate) fn look_up(instance: &Instance) -> Option<BestKnown> {
     };
     let entry = tables.iter().copied().flatten().find(|entry| entry.0.eq_ignore_ascii_case(name))?;
     if entry.1 as usize == instance.len() { proven(entry.2) } else { None }
+}
+
+/// The best cost known for the quadratic assignment problem of this name and size.
+pub(super) fn look_up_qap(name: &str, n: u32) -> Option<BestKnown> {
+    let entry = QAPLIB.iter().find(|entry| entry.0.eq_ignore_ascii_case(name) && entry.1 == n)?;
+    Some(BestKnown { cost: entry.2, proven: entry.3 })
 }
 
 /// TSPLIB95, symmetric.
@@ -98,4 +107,16 @@ const WATERLOO: &[(&str, u32, i64)] = &[
     ("rw1621", 1621, 26051), ("uy734", 734, 79114), ("wi29", 29, 27603), ("xmc10150", 10150, 28387),
     ("xqc2175", 2175, 6830), ("xqe3891", 3891, 11995), ("xqf131", 131, 564), ("xqg237", 237, 1019),
     ("xql662", 662, 2513), ("zi929", 929, 95345),
+];
+
+/// QAPLIB: name, size, cost, whether it is proven.
+#[rustfmt::skip]
+const QAPLIB: &[(&str, u32, i64, bool)] = &[
+    ("chr12a", 12, 9552, true), ("els19", 19, 17212548, true), ("esc16a", 16, 68, true),
+    ("nug12", 12, 578, true), ("nug20", 20, 2570, true), ("nug30", 30, 6124, true),
+    ("rou20", 20, 725522, true), ("sko100a", 100, 152002, false), ("sko42", 42, 15812, true),
+    ("tai100a", 100, 21044752, false), ("tai100b", 100, 1185996137, false), ("tai12a", 12, 224416, true),
+    ("tai20a", 20, 703482, true), ("tai20b", 20, 122455319, true), ("tai25a", 25, 1167256, true),
+    ("tai30a", 30, 1818146, true), ("tai35a", 35, 2422002, false), ("tai40a", 40, 3139370, false),
+    ("tai50a", 50, 4938796, false), ("tai60a", 60, 7205962, false), ("tho150", 150, 8133398, false),
 ];

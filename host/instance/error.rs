@@ -70,6 +70,16 @@ impl InstanceError {
         InstanceError::Read { path: path.to_owned(), cause, help: help.to_owned() }
     }
 
+    /// The same error, with this remedy if there is no such file.
+    pub(crate) fn where_missing(mut self, remedy: &str) -> InstanceError {
+        if let InstanceError::Read { cause, help, .. } = &mut self
+            && cause.kind() == std::io::ErrorKind::NotFound
+        {
+            *help = remedy.to_owned();
+        }
+        self
+    }
+
     /// The same error in a text that is line `number`, from 1, of its file.
     pub(crate) fn in_line(mut self, number: usize) -> InstanceError {
         if let InstanceError::Syntax(error) = &mut self {

@@ -1,6 +1,7 @@
 //! Random instances: the same seed gives the same cities on every machine and in every release.
 
 use antwarp_core::metric::Metric;
+use antwarp_core::rng::Stream;
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::{Rng, SeedableRng};
 
@@ -42,6 +43,14 @@ pub fn clustered(n: usize, clusters: usize, seed: u64) -> Result<Instance> {
 /// A whole number below `end`, by multiplication: libraries may change how they draw from a range.
 pub(crate) fn draw(draws: &mut Pcg64, end: u64) -> u64 {
     ((u128::from(draws.next_u64()) * u128::from(end)) >> 64) as u64
+}
+
+/// Part `part` of the random numbers of an instance of `family`.
+///
+/// The family changes the seed, as a search may run under the seed of its instance: it must not draw its
+/// start from the numbers that hide the solution.
+pub(super) const fn stream(family: [u8; 8], seed: u64, part: u32) -> Stream {
+    Stream::new(seed ^ u64::from_be_bytes(family), part, 0)
 }
 
 fn below(draws: &mut Pcg64, end: u64) -> f64 {

@@ -1,6 +1,7 @@
 //! Problem instances: reading, writing, generating, neighbour lists.
 //!
 //! [`Instance::open`] takes a file or the name of a generated instance; everything that it returns is sound.
+//! Problems other than tours have a type each: [`Qap`], [`Perceptron`], [`Partition`].
 
 pub(crate) mod atomic_file;
 mod best_known;
@@ -10,8 +11,12 @@ mod error;
 pub mod generate;
 mod model;
 mod neighbors;
+mod numbers;
 mod open;
+pub mod partition;
+pub mod perceptron;
 pub mod population_file;
+pub mod qaplib;
 pub mod tour_file;
 pub mod tsplib;
 
@@ -21,3 +26,6 @@ pub use error::{InstanceError, Result, SyntaxError, TourError};
 pub use model::{Distances, Instance, Kind};
 pub(crate) use neighbors::nearest_among;
 pub use neighbors::{NeighborLists, nearest, quadrant};
+pub use partition::Partition;
+pub use perceptron::Perceptron;
+pub use qaplib::Qap;

@@ -265,7 +265,8 @@ impl Instance {
     }
 }
 
-fn check_permutation(tour: &[u32], n: usize) -> std::result::Result<(), TourError> {
+/// Whether each number below `n` stands in `tour` exactly once.
+pub(super) fn check_permutation(tour: &[u32], n: usize) -> std::result::Result<(), TourError> {
     if tour.len() != n {
         return Err(TourError::Length { found: tour.len(), expected: n });
     }

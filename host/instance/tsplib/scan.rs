@@ -111,7 +111,7 @@ fn no_keyword(text: Text<'_>, line: Part) -> InstanceError {
 }
 
 /// All of a text. A byte-order mark is no letter, so with it the first keyword would be missed.
-fn whole(bytes: &[u8]) -> Part {
+pub(crate) fn whole(bytes: &[u8]) -> Part {
     Part { start: if bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 }, end: bytes.len() }
 }
 
