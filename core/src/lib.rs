@@ -13,6 +13,7 @@ extern crate std;
 
 pub mod acs;
 pub mod colony;
+pub mod combinations;
 pub mod construct;
 pub mod distance;
 pub mod eax;
