@@ -30,6 +30,7 @@ pub mod power;
 pub mod relaxed;
 pub mod rng;
 pub mod select;
+pub mod sine;
 pub mod tabu;
 pub mod team;
 pub mod tour;
