@@ -13,6 +13,7 @@ extern crate std;
 
 pub mod acs;
 pub mod colony;
+pub mod combinations;
 pub mod construct;
 pub mod distance;
 pub mod eax;
@@ -32,6 +33,7 @@ pub mod relaxed;
 pub mod rng;
 pub mod search;
 pub mod select;
+pub mod sine;
 pub mod tabu;
 pub mod team;
 pub mod tour;

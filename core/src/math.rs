@@ -16,6 +16,19 @@ pub fn sqrt(x: f64) -> f64 {
     }
 }
 
+/// The square root in single precision, correctly rounded.
+#[inline(always)]
+pub fn sqrt_single(x: f32) -> f32 {
+    #[cfg(target_arch = "nvptx64")]
+    {
+        core::f32::math::sqrt(x)
+    }
+    #[cfg(not(target_arch = "nvptx64"))]
+    {
+        libm::sqrtf(x)
+    }
+}
+
 /// The square root of an integer in single precision, with a relative error below 2^-22.
 #[inline(always)]
 pub fn approximate_root(x: f32) -> f32 {
