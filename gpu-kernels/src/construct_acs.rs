@@ -144,7 +144,7 @@ unsafe fn walk<M: Atomic, I: NodeId>(
     unsafe {
         let tours = tours.as_ptr().cast::<I>();
         let (warps, first_ant) = warps();
-        let mut barrier = grid::Barrier::new(arrivals.as_ptr());
+        let mut barrier = grid::Barrier::new(arrivals.as_ptr(), thread::grid_dim());
         let mut phase = args.first;
         while phase < args.end {
             let (step, choosing) = (phase / 2 + 1, phase & 1 == 0);

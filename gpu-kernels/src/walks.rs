@@ -10,9 +10,7 @@
 
 use antwarp_core::geometry::{Grid, Numbered, Planar};
 use antwarp_core::kernels::WalkArgs;
-use antwarp_core::problem::{
-    Partition, Perceptron, Problem, Qap, RotatedTour, SwappedTour, Weierstrass,
-};
+use antwarp_core::problem::{Partition, Perceptron, Problem, Qap, RotatedTour, SwappedTour, Weierstrass};
 use antwarp_core::search::{self, Bank, Candidate, Crew, WalkState};
 
 use crate::cuda::block::{self, Block};
@@ -240,10 +238,10 @@ macro_rules! walk_entries {
 walk_entries! {
     block_walk_qap_shared, block_walk_qap_global, block_evaluate_qap: Qap<false>, 1024;
     block_walk_qap_stored_shared, block_walk_qap_stored_global, block_evaluate_qap_stored: Qap<true>, 1024;
-    block_walk_perceptron_1_shared, block_walk_perceptron_1_global, block_evaluate_perceptron_1: Perceptron<1>, 1024;
-    block_walk_perceptron_2_shared, block_walk_perceptron_2_global, block_evaluate_perceptron_2: Perceptron<2>, 1024;
-    block_walk_perceptron_3_shared, block_walk_perceptron_3_global, block_evaluate_perceptron_3: Perceptron<3>, 1024;
-    block_walk_tour_swap_grid_shared, block_walk_tour_swap_grid_global, block_evaluate_tour_swap_grid: SwappedTour<Grid>, 1024;
+    block_walk_perceptron_1_shared, block_walk_perceptron_1_global, block_evaluate_perceptron_1: Perceptron<1>, 512;
+    block_walk_perceptron_2_shared, block_walk_perceptron_2_global, block_evaluate_perceptron_2: Perceptron<2>, 512;
+    block_walk_perceptron_3_shared, block_walk_perceptron_3_global, block_evaluate_perceptron_3: Perceptron<3>, 512;
+    block_walk_tour_swap_grid_shared, block_walk_tour_swap_grid_global, block_evaluate_tour_swap_grid: SwappedTour<Grid>, 512;
     block_walk_tour_swap_planar_shared, block_walk_tour_swap_planar_global, block_evaluate_tour_swap_planar: SwappedTour<Planar>, 512;
     block_walk_tour_swap_numbered_shared, block_walk_tour_swap_numbered_global, block_evaluate_tour_swap_numbered: SwappedTour<Numbered>, 512;
     block_walk_tour_rotate_grid_shared, block_walk_tour_rotate_grid_global, block_evaluate_tour_rotate_grid: RotatedTour<Grid>, 512;

@@ -92,13 +92,7 @@ impl Neighborhood for Rotations {
     }
 
     #[inline(always)]
-    unsafe fn leave<T: Team>(
-        &self,
-        team: T,
-        walk: &Walk<u32>,
-        step: Rotation,
-        until: impl Fn(u32) -> u32,
-    ) {
+    unsafe fn leave<T: Team>(&self, team: T, walk: &Walk<u32>, step: Rotation, until: impl Fn(u32) -> u32) {
         let (i, j, k) = step.places;
         // SAFETY: the caller's promise.
         team.single(|| unsafe {

@@ -169,7 +169,10 @@ impl<const STORED: bool> Problem for Qap<STORED> {
                 if !self.symmetric {
                     notes.rows.set(
                         k,
-                        [self.a(r, k).wrapping_sub(self.a(s, k)), self.b(ps, pk).wrapping_sub(self.b(pr, pk))],
+                        [
+                            self.a(r, k).wrapping_sub(self.a(s, k)),
+                            self.b(ps, pk).wrapping_sub(self.b(pr, pk)),
+                        ],
                     );
                 }
             });

@@ -88,7 +88,12 @@ impl<G: Geometry> Noted<G> {
         let places: *mut G::Place = notes.cast();
         // SAFETY: the caller's promise.
         unsafe {
-            Noted { geometry, n, places: Slots::new(places), edges: Slots::new(places.add(n as usize + 2).cast()) }
+            Noted {
+                geometry,
+                n,
+                places: Slots::new(places),
+                edges: Slots::new(places.add(n as usize + 2).cast()),
+            }
         }
     }
 
@@ -122,7 +127,13 @@ impl<G: Geometry> Noted<G> {
         // SAFETY: the caller's promise; between barriers an element is one member's.
         unsafe {
             team.for_each(n + 2, |i| {
-                let position = if i == 0 { n - 1 } else if i > n { 0 } else { i - 1 };
+                let position = if i == 0 {
+                    n - 1
+                } else if i > n {
+                    0
+                } else {
+                    i - 1
+                };
                 self.places.set(i, *of_city.add(solution.get(position) as usize));
             });
             team.barrier();
@@ -169,7 +180,13 @@ impl<G: Geometry> Noted<G> {
                     position = if i == which / 2 { at } else { position };
                 }
                 // The edges before it and behind it.
-                let from = if which % 2 == 1 { position } else if position == 0 { n - 1 } else { position - 1 };
+                let from = if which % 2 == 1 {
+                    position
+                } else if position == 0 {
+                    n - 1
+                } else {
+                    position - 1
+                };
                 let edge = self.geometry.between(self.place(from), self.place(from + 1));
                 self.edges.set(from + 1, edge);
                 if from == n - 1 {

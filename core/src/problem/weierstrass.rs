@@ -1,7 +1,7 @@
 //! The Weierstrass-Mandelbrot function, continuous and nowhere smooth.
 
 use super::{Problem, Shape};
-use crate::neighborhood::{Crowns, Neighborhood, Walk};
+use crate::neighborhood::{Crowns, Walk};
 use crate::search::{Cost, Crew};
 use crate::sine::Real;
 use crate::team::Team;
@@ -79,10 +79,11 @@ impl<R: Real + Cost + Named> Problem for Weierstrass<R> {
         let mut k = 0;
         while k < self.moves.n {
             // SAFETY: the caller's promise.
-            sum = sum + unsafe {
-                let x = walk.solution.get(k);
-                self.at(Crowns::coordinate(walk.stream, step, k, x, stretch))
-            };
+            sum = sum
+                + unsafe {
+                    let x = walk.solution.get(k);
+                    self.at(Crowns::coordinate(walk.stream, step, k, x, stretch))
+                };
             k += 1;
         }
         sum

@@ -140,7 +140,13 @@ fn stream(seed: u64, iteration: u64, index: u32) -> Stream {
 
 /// Element `i` of the random solution with which a walk begins its descent of that number.
 #[inline(always)]
-pub fn random_solution<N: Neighborhood>(moves: &N, seed: u64, descent: u32, index: u32, i: u32) -> N::Element {
+pub fn random_solution<N: Neighborhood>(
+    moves: &N,
+    seed: u64,
+    descent: u32,
+    index: u32,
+    i: u32,
+) -> N::Element {
     moves.random(Stream::new(!seed, descent, index), i)
 }
 
@@ -180,7 +186,11 @@ enum Next {
 /// A neighbour as a candidate of tabu search, given the best cost so far.
 #[inline(always)]
 pub fn candidate(key: u64, standing: Standing, best_key: u64) -> u64 {
-    let class = if standing == Standing::Overdue || key < best_key { 0 } else { 1 + (standing == Standing::Tabu) as u64 };
+    let class = if standing == Standing::Overdue || key < best_key {
+        0
+    } else {
+        1 + (standing == Standing::Tabu) as u64
+    };
     class << 62 | key
 }
 
@@ -260,7 +270,10 @@ pub unsafe fn walk<P: Problem, C: Crew>(
             };
             walk.solution.set(i, element);
             if iterate {
-                accepted.set(i, if adopted || state.fresh != 0 { element } else { *home_accepted.add(i as usize) });
+                accepted.set(
+                    i,
+                    if adopted || state.fresh != 0 { element } else { *home_accepted.add(i as usize) },
+                );
             }
             if leads && state.fresh == 0 {
                 new_best.set(i, if adopted { element } else { *own_best.add(i as usize) });
@@ -373,7 +386,8 @@ pub unsafe fn walk<P: Problem, C: Crew>(
                         if iterate {
                             let keep = cost <= P::Cost::from_bits(state.accepted);
                             team.for_each(n, |i| {
-                                let (to, from) = if keep { (accepted, walk.solution) } else { (walk.solution, accepted) };
+                                let (to, from) =
+                                    if keep { (accepted, walk.solution) } else { (walk.solution, accepted) };
                                 to.set(i, from.get(i));
                             });
                             team.barrier();
