@@ -106,6 +106,19 @@ pub enum BackendError {
         /// Nodes of the instance.
         nodes: u32,
     },
+    /// What a walk needs to remember is too much.
+    #[error("a walk through solutions of this size needs more than 4 GB of memory: choose a smaller problem")]
+    Replica,
+    /// A kernel cannot be launched in any shape.
+    #[error(
+        "a walk's {needed} of memory leave no shape in which kernel `{kernel}` could be launched: use --backend cpu"
+    )]
+    Shape {
+        /// The kernel.
+        kernel: String,
+        /// Bytes, for reading.
+        needed: String,
+    },
     /// A GPU does not go step by step in turn.
     #[error("--update sequential runs on the CPU only: give --backend cpu, or another --update")]
     Sequential,

@@ -6,6 +6,7 @@
 pub mod cpu;
 pub mod cuda;
 mod error;
+pub mod tuning;
 
 pub use error::BackendError;
 
@@ -14,6 +15,8 @@ use std::time::Duration;
 use antwarp_core::colony::ColonyState;
 use antwarp_core::local_search::best::DescentState;
 use antwarp_core::local_search::chains::ChainsState;
+use antwarp_core::problem::Element;
+use antwarp_core::search::{Rules, WalkState};
 use serde::{Deserialize, Serialize};
 
 use crate::solver::acs::AcsSpec;
@@ -21,7 +24,8 @@ use crate::solver::descent::DescentSpec;
 use crate::solver::genetic::{Crossover, FirstGenes, GeneticSpec};
 use crate::solver::ils::{ChainsSpec, Round};
 use crate::solver::mmas::ColonySpec;
-use crate::solver::problem::Problem;
+use crate::solver::problem::Problem as Nodes;
+use crate::solver::search::{Searchable, Tables, WalksSpec};
 
 /// Which backend a user asks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
@@ -168,6 +172,43 @@ pub trait Descent {
     fn describe(&self) -> String;
 }
 
+/// Walks of neighbourhood search where they live.
+pub trait Walks<E> {
+    /// Runs a batch of iterations of every walk; their states afterwards.
+    ///
+    /// # Errors
+    /// If the backend fails. The walks are lost then.
+    fn run(&mut self, rules: &Rules) -> Result<&[WalkState], BackendError>;
+
+    /// The best solution of a walk so far.
+    ///
+    /// # Errors
+    /// If it cannot be brought back from the device.
+    ///
+    /// # Panics
+    /// If there is no such walk.
+    fn best(&mut self, walk: u32) -> Result<Vec<E>, BackendError>;
+
+    /// How the walks were laid out.
+    fn describe(&self) -> String;
+}
+
+/// Looks at the neighbours of solutions that come from the host, and tells it their costs.
+pub trait Neighbors<E> {
+    /// The bits of the cost of each neighbour of a solution, and behind them those of its own. Of `rules`, the seed and the
+    /// end count: random neighbours are those of that iteration.
+    ///
+    /// # Errors
+    /// If the backend fails.
+    fn costs(&mut self, solution: &[E], rules: &Rules) -> Result<&[u64], BackendError>;
+
+    /// Time spent in copies to and from the device, and in kernels.
+    fn phases(&self) -> (Duration, Duration);
+
+    /// How the work was laid out.
+    fn describe(&self) -> String;
+}
+
 /// An opened backend.
 pub enum Backend {
     /// CPU threads.
@@ -225,7 +266,7 @@ impl Backend {
 
     /// Tiles of a chain and number of chains for a problem unless the user says otherwise. They depend on the kind of
     /// backend, not on its number of threads.
-    pub fn default_chains(&self, problem: &Problem) -> (u32, u32) {
+    pub fn default_chains(&self, problem: &Nodes) -> (u32, u32) {
         match self {
             Backend::Cpu(_) => cpu::default_chains(problem.n()),
             Backend::Cuda(device) => cuda::default_chains(device, problem),
@@ -246,7 +287,7 @@ impl Backend {
     /// If they do not fit the backend's memory, or their kernels cannot be loaded.
     pub fn chains<'p>(
         &'p self,
-        problem: &'p Problem,
+        problem: &'p Nodes,
         spec: &ChainsSpec,
     ) -> Result<Box<dyn Chains + 'p>, BackendError> {
         Ok(match self {
@@ -261,7 +302,7 @@ impl Backend {
     /// If it does not fit the backend's memory, or its kernels cannot be loaded.
     pub fn descent<'p>(
         &'p self,
-        problem: &'p Problem,
+        problem: &'p Nodes,
         spec: &DescentSpec,
     ) -> Result<Box<dyn Descent + 'p>, BackendError> {
         Ok(match self {
@@ -276,7 +317,7 @@ impl Backend {
     /// If it does not fit the backend's memory, or its kernels cannot be loaded.
     pub fn colony<'p>(
         &'p self,
-        problem: &'p Problem,
+        problem: &'p Nodes,
         spec: &ColonySpec,
     ) -> Result<Box<dyn Colony + 'p>, BackendError> {
         Ok(match self {
@@ -291,7 +332,7 @@ impl Backend {
     /// If it does not fit the backend's memory, or its kernels cannot be loaded.
     pub fn acs<'p>(
         &'p self,
-        problem: &'p Problem,
+        problem: &'p Nodes,
         spec: &AcsSpec,
     ) -> Result<Box<dyn Colony + 'p>, BackendError> {
         match self {
@@ -300,13 +341,43 @@ impl Backend {
         }
     }
 
+    /// New walks through the solutions of a problem.
+    ///
+    /// # Errors
+    /// If they do not fit the backend's memory, or their kernels cannot be loaded.
+    pub fn walks<'p, P: Searchable>(
+        &'p self,
+        tables: &'p Tables,
+        spec: &WalksSpec,
+    ) -> Result<Box<dyn Walks<Element<P>> + 'p>, BackendError> {
+        Ok(match self {
+            Backend::Cpu(cpu) => Box::new(cpu::CpuWalks::<P>::new(cpu, tables, spec)?),
+            Backend::Cuda(device) => Box::new(cuda::CudaWalks::<P>::new(device, tables, spec)?),
+        })
+    }
+
+    /// A look at neighbours for a search that chooses on the host.
+    ///
+    /// # Errors
+    /// As [`Backend::walks`].
+    pub fn neighbors<'p, P: Searchable>(
+        &'p self,
+        tables: &'p Tables,
+        spec: &WalksSpec,
+    ) -> Result<Box<dyn Neighbors<Element<P>> + 'p>, BackendError> {
+        Ok(match self {
+            Backend::Cpu(_) => Box::new(cpu::CpuNeighbors::<P>::new(tables, spec)?),
+            Backend::Cuda(device) => Box::new(cuda::CudaNeighbors::<P>::new(device, tables, spec)?),
+        })
+    }
+
     /// A new population for `problem`.
     ///
     /// # Errors
     /// If it does not fit the backend's memory, or its kernels cannot be loaded.
     pub fn population<'p>(
         &'p self,
-        problem: &'p Problem,
+        problem: &'p Nodes,
         spec: &GeneticSpec,
         first: FirstGenes,
     ) -> Result<Box<dyn Population + 'p>, BackendError> {

@@ -14,6 +14,7 @@ mod info;
 mod interrupt;
 mod options;
 mod output;
+mod search;
 mod shell;
 mod solve;
 mod table;
@@ -59,6 +60,8 @@ struct Cli {
 enum Command {
     /// Find a short tour.
     Solve(Box<solve::Args>),
+    /// Search the neighbourhoods of other problems: quadratic assignment, permuted perceptron, number partitioning and more.
+    Search(Box<search::Args>),
     /// Tell what an instance is.
     Info(info::Args),
     /// Check a tour: is it valid, and how long.
@@ -117,6 +120,7 @@ fn parse() -> std::result::Result<(Command, Vec<String>), clap::Error> {
 fn dispatch(command: Command, given: &[String]) -> Result<Outcome> {
     match command {
         Command::Solve(args) => solve::run(*args, given),
+        Command::Search(args) => search::run(*args),
         Command::Info(args) => info::run(args),
         Command::Check(args) => check::run(args),
         Command::Generate(args) => generate::run(args),

@@ -9,6 +9,7 @@ pub mod ils;
 pub mod local_search;
 pub mod mmas;
 pub mod problem;
+pub mod search;
 pub mod start;
 pub mod stop;
 pub mod whole;

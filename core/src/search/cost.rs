@@ -16,6 +16,8 @@ pub trait Cost: Copy + PartialOrd + Send + Sync + 'static {
     fn agrees(self, other: Self) -> bool;
     /// For reports.
     fn to_f64(self) -> f64;
+    /// The largest cost that is not above a number, or near it.
+    fn from_f64(x: f64) -> Self;
 }
 
 /// Integers from -2^61 to 2^61 - 1.
@@ -43,6 +45,16 @@ impl Cost for i64 {
     fn to_f64(self) -> f64 {
         self as f64
     }
+    fn from_f64(x: f64) -> Self {
+        let limit = (1i64 << 61) as f64;
+        (if x < -limit {
+            -limit
+        } else if x > limit - 1024.0 {
+            limit - 1024.0
+        } else {
+            x
+        }) as i64
+    }
 }
 
 /// Finite real numbers. The order leaves out the two lowest of 64 bits: costs that differ by less count as equal.
@@ -69,5 +81,8 @@ impl<R: Real> Cost for R {
     }
     fn to_f64(self) -> f64 {
         Real::to_f64(self)
+    }
+    fn from_f64(x: f64) -> Self {
+        R::from_f64(x)
     }
 }

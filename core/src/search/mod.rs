@@ -11,5 +11,6 @@ mod walk;
 pub use cost::Cost;
 pub use crew::{Alone, Candidate, Crew};
 pub use walk::{
-    Bank, FORBIDDEN, LEVELS, Layout, Rules, Strategy, WalkState, candidate, evaluate, random_solution, walk,
+    Bank, DESCENDED, FORBIDDEN, LEVELS, Layout, REACHED, Rules, Strategy, WalkState, candidate, evaluate,
+    iteration_stream, random_solution, walk,
 };

@@ -59,6 +59,11 @@ pub struct Rules {
 /// Temperatures of annealing.
 pub const LEVELS: u32 = 1024;
 
+/// [`WalkState::done`]: the target was reached.
+pub const REACHED: u32 = 1;
+/// [`WalkState::done`]: all descents were made.
+pub const DESCENDED: u32 = 2;
+
 /// What there is to say of a walk between batches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
@@ -77,7 +82,7 @@ pub struct WalkState {
     pub accepted: u64,
     /// Local optima found.
     pub descents: u32,
-    /// Not 0: the walk is over.
+    /// Not 0: the walk is over, [`REACHED`] or [`DESCENDED`].
     pub done: u32,
     /// Not 0: the walk begins with a random solution.
     pub fresh: u32,
@@ -134,7 +139,7 @@ pub struct Bank<E> {
 
 /// The random numbers of an iteration of a walk: step 0 orders equal costs, 1 draws tenures, 2 what annealing proposes, 3 kicks.
 #[inline(always)]
-fn stream(seed: u64, iteration: u64, index: u32) -> Stream {
+pub fn iteration_stream(seed: u64, iteration: u64, index: u32) -> Stream {
     Stream::new(seed ^ (iteration >> 32).wrapping_mul(0x9e37_79b9_7f4a_7c15), iteration as u32, index)
 }
 
@@ -241,7 +246,7 @@ pub unsafe fn walk<P: Problem, C: Crew>(
             traces: Slots::new(replica.add(layout.traces as usize).cast()),
             notes: replica.add(layout.notes as usize),
             common,
-            stream: stream(rules.seed, 0, index),
+            stream: iteration_stream(rules.seed, 0, index),
         };
         let accepted: Slots<Element<P>> = Slots::new(replica.add(layout.accepted as usize).cast());
         let traces = if tabu { moves.traces() } else { 0 };
@@ -306,13 +311,13 @@ pub unsafe fn walk<P: Problem, C: Crew>(
                 if leads {
                     team.for_each(n, |i| new_best.set(i, walk.solution.get(i)));
                 }
-                state.done = (best.key() <= rules.target) as u32;
+                state.done = if best.key() <= rules.target { REACHED } else { 0 };
             }
             (anew, carried) = (false, false);
             if state.iterations >= rules.end || state.done != 0 {
                 break;
             }
-            walk.stream = stream(rules.seed, state.iterations, index);
+            walk.stream = iteration_stream(rules.seed, state.iterations, index);
             let mut next_cost = 0;
             let next = if anneal {
                 let width = crew.parts() as u64 * team.size() as u64;
@@ -321,7 +326,7 @@ pub unsafe fn walk<P: Problem, C: Crew>(
                 let mut own = Candidate::NONE;
                 if ahead < width {
                     let step = state.iterations + ahead;
-                    let proposed = Walk { stream: stream(rules.seed, step, index), ..walk };
+                    let proposed = Walk { stream: iteration_stream(rules.seed, step, index), ..walk };
                     let draws = proposed.stream.step(2);
                     let neighbor = random_neighbor(draws, 0, len);
                     let there = problem.neighbor_cost(&proposed, cost, moves.at(neighbor));
@@ -337,7 +342,7 @@ pub unsafe fn walk<P: Problem, C: Crew>(
                 state.evaluations += steps;
                 state.iterations += steps;
                 if is_made {
-                    walk.stream = stream(rules.seed, state.iterations - 1, index);
+                    walk.stream = iteration_stream(rules.seed, state.iterations - 1, index);
                     next_cost = chosen.cost;
                     Next::Go(chosen.tag)
                 } else {
@@ -380,7 +385,7 @@ pub unsafe fn walk<P: Problem, C: Crew>(
                     state.descents += 1;
                     let over = rules.descents != 0 && state.descents >= rules.descents;
                     if over {
-                        state.done = 1;
+                        state.done = DESCENDED;
                         Next::Stay
                     } else {
                         if iterate {
@@ -461,7 +466,7 @@ pub unsafe fn evaluate<P: Problem, C: Crew>(
             traces: Slots::new(replica.add(layout.traces as usize).cast()),
             notes: replica.add(layout.notes as usize),
             common,
-            stream: stream(rules.seed, rules.end, 0),
+            stream: iteration_stream(rules.seed, rules.end, 0),
         };
         team.for_each(moves.elements(), |i| walk.solution.set(i, *solution.add(i as usize)));
         team.barrier();

@@ -5,11 +5,13 @@ mod colony;
 mod descent;
 mod eax;
 mod genetic;
+mod walks;
 
 pub use chains::{chains, default_chains};
 pub use colony::{acs, colony};
 pub use descent::descent;
 pub use genetic::population;
+pub use walks::{CpuNeighbors, CpuWalks, fresh};
 
 use super::error::bytes;
 use super::{BackendError, Machine};

@@ -10,6 +10,7 @@ mod genetic;
 mod launch;
 mod module;
 pub mod ptx;
+mod walks;
 
 pub use buffer::{Buffer, Plain};
 pub use chains::{CudaChains, WIDTH, default_chains};
@@ -18,12 +19,13 @@ pub use descent::CudaDescent;
 pub use device::{Device, DeviceFacts, devices};
 pub use genetic::CudaPopulation;
 pub use launch::{
-    BreedGenes, Compete, ConstructAcs, ConstructCandidates, ConstructFull, DepositAcs, FinishGenes,
-    ImproveTiles, Judge, JudgeChains, KeepBest, Launch, LocalSearch, MakeGenes, MakeMoves, PlaceEntries,
-    PrepareAcs, PrepareTrails, ProposeMoves, SelectMove, SettleTours, StartPieces, TourCosts, TransferGenes,
-    TurnStretch, UpdateTrails,
+    BreedGenes, Compete, ConstructAcs, ConstructCandidates, ConstructFull, DepositAcs, EvaluateNeighbors,
+    FinishGenes, ImproveTiles, Judge, JudgeChains, KeepBest, Launch, LocalSearch, MakeGenes, MakeMoves,
+    PlaceEntries, PrepareAcs, PrepareTrails, ProposeMoves, SelectMove, SettleTours, StartPieces, TourCosts,
+    TransferGenes, TurnStretch, UpdateTrails, Walks,
 };
 pub use module::{KernelFacts, kernels, load_function, texts};
+pub use walks::{CudaNeighbors, CudaWalks};
 
 /// The names of all kernels that may be loaded.
 pub fn kernel_names() -> Vec<String> {
@@ -31,5 +33,6 @@ pub fn kernel_names() -> Vec<String> {
     names.extend(chains::kernel_names());
     names.extend(descent::kernel_names());
     names.extend(genetic::kernel_names());
+    names.extend(walks::kernel_names());
     names
 }

@@ -1,0 +1,333 @@
+//! Walks of neighbourhood search on CPU threads: many walks on a thread each, or few walks whose neighbourhoods several threads
+//! divide.
+
+use std::marker::PhantomData;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use antwarp_core::neighborhood::Neighborhood;
+use antwarp_core::problem::{Element, Problem};
+use antwarp_core::search::{self, Alone, Bank, Candidate, Crew, Layout, Rules, WalkState};
+use antwarp_core::team::Serial;
+use rayon::prelude::*;
+
+use super::{Cpu, Together, allocate, check_memory};
+use crate::backend::tuning::{Key, Shape, Tuner, now};
+use crate::backend::{BackendError, Neighbors, Walks};
+use crate::solver::search::{Tables, WalksSpec};
+
+/// Turns of a thread that waits for others before it lets others run.
+const SPINS: u32 = 4096;
+
+/// A 16-byte unit of memory.
+type Unit = u128;
+
+/// Where the threads of a walk meet.
+struct Meeting {
+    arrivals: AtomicU64,
+    /// Two rows of candidates, a candidate a thread.
+    slots: [Vec<[AtomicU64; 3]>; 2],
+}
+
+impl Meeting {
+    fn new(parts: u32) -> Meeting {
+        let row = || (0..parts).map(|_| [const { AtomicU64::new(0) }; 3]).collect();
+        Meeting { arrivals: AtomicU64::new(0), slots: [row(), row()] }
+    }
+}
+
+/// One of the threads of a walk.
+struct Member<'a> {
+    meeting: &'a Meeting,
+    part: u32,
+    parts: u32,
+    complete: u64,
+    row: usize,
+}
+
+impl Crew for Member<'_> {
+    type Team = Serial;
+
+    fn team(&self) -> Serial {
+        Serial
+    }
+    fn part(&self) -> u32 {
+        self.part
+    }
+    fn parts(&self) -> u32 {
+        self.parts
+    }
+    fn barrier(&mut self) {
+        self.complete += u64::from(self.parts);
+        self.meeting.arrivals.fetch_add(1, Ordering::AcqRel);
+        let mut spins = 0;
+        while self.meeting.arrivals.load(Ordering::Acquire) < self.complete {
+            spins += 1;
+            if spins % SPINS == 0 { std::thread::yield_now() } else { std::hint::spin_loop() }
+        }
+    }
+    fn best(&mut self, own: Candidate) -> Candidate {
+        // A late thread may still read the other row.
+        let row = &self.meeting.slots[self.row];
+        self.row ^= 1;
+        let slot = &row[self.part as usize];
+        for (word, value) in slot.iter().zip([own.key, own.tag, own.cost]) {
+            word.store(value, Ordering::Relaxed);
+        }
+        self.barrier();
+        row.iter().fold(Candidate::NONE, |best, [key, tag, cost]| {
+            best.or(Candidate {
+                key: key.load(Ordering::Relaxed),
+                tag: tag.load(Ordering::Relaxed),
+                cost: cost.load(Ordering::Relaxed),
+            })
+        })
+    }
+}
+
+/// Calls `$work` as code for newer processors where there is one: bit counts and vectors are what scans are made of.
+macro_rules! for_this_processor {
+    ($name:ident, $new:ident, $call:path, ($($argument:ident: $kind:ty),*)) => {
+        /// # Safety
+        /// As the function of the same name in core.
+        unsafe fn $name<P: Problem, C: Crew>($($argument: $kind),*) {
+            #[cfg(target_arch = "x86_64")]
+            {
+                let has = |found: bool| found;
+                if has(is_x86_feature_detected!("avx2"))
+                    && has(is_x86_feature_detected!("bmi1"))
+                    && has(is_x86_feature_detected!("bmi2"))
+                    && has(is_x86_feature_detected!("popcnt"))
+                {
+                    // SAFETY: the processor has what it needs; else the caller's promise.
+                    return unsafe { $new::<P, C>($($argument),*) };
+                }
+            }
+            // SAFETY: the caller's promise.
+            unsafe { $call($($argument),*) }
+        }
+
+        /// # Safety
+        /// As above; the processor has these features.
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+        unsafe fn $new<P: Problem, C: Crew>($($argument: $kind),*) {
+            // SAFETY: the caller's promise.
+            unsafe { $call($($argument),*) }
+        }
+    };
+}
+
+for_this_processor!(walk, walk_new, search::walk, (
+    crew: &mut C, problem: &P, rules: &Rules, layout: &Layout, bank: &Bank<Element<P>>, index: u32,
+    memory: (*mut u8, *mut u8)
+));
+for_this_processor!(evaluate, evaluate_new, search::evaluate, (
+    crew: &mut C, problem: &P, rules: &Rules, layout: &Layout, solution: *const Element<P>,
+    memory: (*mut u8, *mut u8), costs: *mut u64
+));
+
+/// The layout of a replica.
+fn layout_of<P: Problem>(problem: &P, spec: &WalksSpec) -> Result<Layout, BackendError> {
+    Layout::new(problem, spec.strategy).ok_or(BackendError::Replica)
+}
+
+/// Walks in main memory.
+pub struct CpuWalks<'p, P: Problem> {
+    tables: &'p Tables,
+    spec: WalksSpec,
+    layout: Layout,
+    /// Bytes that a walk's threads share.
+    common: usize,
+    states: [Vec<WalkState>; 2],
+    bests: [Vec<Element<P>>; 2],
+    solutions: Vec<Element<P>>,
+    accepted: Vec<Element<P>>,
+    traces: Vec<u32>,
+    tuner: Tuner,
+    problem: PhantomData<P>,
+}
+
+impl<'p, P: Problem<Moves: Neighborhood<Element: Default + Send + Sync>>> CpuWalks<'p, P> {
+    /// Allocates the walks, which begin at random.
+    ///
+    /// # Errors
+    /// If memory is short.
+    pub fn new(cpu: &Cpu, tables: &'p Tables, spec: &WalksSpec) -> Result<Self, BackendError> {
+        let problem: P = tables.problem();
+        let layout = layout_of(&problem, spec)?;
+        let moves = problem.moves();
+        let (walks, n) = (spec.walks as usize, moves.elements() as usize);
+        let threads = rayon::current_num_threads() as u32;
+        let list = if spec.uses_traces() { moves.traces() as usize } else { 0 };
+        let replica = layout.bytes as usize + problem.common();
+        let elements = walks * n * size_of::<Element<P>>();
+        check_memory("the walks", 4 * elements + 4 * walks * list + threads as usize * replica)?;
+        let most = (threads / spec.walks).max(1);
+        let key = Key::new(&cpu.machine().device, threads, P::NAME, tables, spec, moves.len());
+        let shapes = (0..).map(|i| 1u32 << i).take_while(|&p| p < most).chain([most]);
+        let shapes = shapes.map(|parts| Shape { parts, threads: 1 });
+        Ok(CpuWalks {
+            tables,
+            spec: spec.clone(),
+            layout,
+            common: problem.common(),
+            states: [fresh(spec.walks), fresh(spec.walks)],
+            bests: [allocate("the walks", walks * n)?, allocate("the walks", walks * n)?],
+            solutions: allocate("the walks", walks * n)?,
+            accepted: allocate("the walks", walks * n)?,
+            traces: allocate("the tabu lists", walks * list)?,
+            tuner: Tuner::new(key, shapes.collect(), spec),
+            problem: PhantomData,
+        })
+    }
+
+    /// One batch in one shape.
+    fn batch(&mut self, rules: &Rules, shape: Shape) -> Result<(), BackendError> {
+        let [old_states, states] = &mut self.states;
+        let [old_bests, bests] = &mut self.bests;
+        let bank = Together(Bank {
+            old_states: old_states.as_ptr(),
+            old_bests: old_bests.as_ptr(),
+            states: states.as_mut_ptr(),
+            bests: bests.as_mut_ptr(),
+            solutions: self.solutions.as_mut_ptr(),
+            accepted: self.accepted.as_mut_ptr(),
+            traces: self.traces.as_mut_ptr(),
+        });
+        let (layout, tables) = (self.layout, self.tables);
+        let units = |bytes: usize| allocate::<Unit>("a walk", bytes.div_ceil(size_of::<Unit>()).max(1));
+        let replica = layout.bytes as usize;
+        let (bank, layout) = (&bank, &layout);
+        if shape.parts == 1 {
+            let memory = || units(replica).and_then(|r| Ok((r, units(self.common)?)));
+            let go = |memory: &mut Result<(Vec<Unit>, Vec<Unit>), BackendError>, index| {
+                let (replica, common) = memory.as_mut().map_err(|_| BackendError::Replica)?;
+                let memory = (replica.as_mut_ptr().cast(), common.as_mut_ptr().cast());
+                // SAFETY: the arrays are those of all walks; each walk is one thread's, and its memory too.
+                unsafe {
+                    walk(&mut Alone, &tables.problem::<P>(), rules, layout, &bank.get(), index, memory)
+                };
+                Ok(())
+            };
+            (0..self.spec.walks).into_par_iter().with_max_len(1).map_init(memory, go).collect()
+        } else {
+            let parts = shape.parts;
+            let mut commons: Vec<Vec<Unit>> =
+                (0..self.spec.walks).map(|_| units(self.common)).collect::<Result<_, _>>()?;
+            let meetings: Vec<Meeting> = commons.iter().map(|_| Meeting::new(parts)).collect();
+            std::thread::scope(|scope| {
+                for ((index, common), meeting) in (0..).zip(&mut commons).zip(&meetings) {
+                    let common = Together(common.as_mut_ptr());
+                    for part in 0..parts {
+                        // Before threads wait for each other all of them must have their memory.
+                        let mut replica = units(replica)?;
+                        scope.spawn(move || {
+                            let mut member = Member { meeting, part, parts, complete: 0, row: 0 };
+                            let memory = (replica.as_mut_ptr().cast(), common.get().cast());
+                            let problem = tables.problem::<P>();
+                            // SAFETY: as above; the threads of a walk meet in `member`.
+                            unsafe { walk(&mut member, &problem, rules, layout, &bank.get(), index, memory) };
+                        });
+                    }
+                }
+                Ok(())
+            })
+        }
+    }
+}
+
+/// States of walks that have not begun.
+pub fn fresh(walks: u32) -> Vec<WalkState> {
+    vec![WalkState { fresh: 1, ..WalkState::default() }; walks as usize]
+}
+
+impl<P: Problem<Moves: Neighborhood<Element: Default + Send + Sync>>> Walks<Element<P>> for CpuWalks<'_, P> {
+    fn run(&mut self, rules: &Rules) -> Result<&[WalkState], BackendError> {
+        let mut rules = *rules;
+        let end = rules.end;
+        while let Some(now) = now(&self.states[0]).filter(|&now| now < end) {
+            let trial = self.tuner.next(now, end);
+            rules.end = trial.end;
+            let begin = Instant::now();
+            self.batch(&rules, trial.shape)?;
+            self.states.reverse();
+            self.bests.reverse();
+            self.tuner.took(trial, begin.elapsed(), trial.end - now);
+            // Rivals compare only once.
+            rules.rival_bit = 0;
+        }
+        Ok(&self.states[0])
+    }
+
+    fn best(&mut self, walk: u32) -> Result<Vec<Element<P>>, BackendError> {
+        let n = self.bests[0].len() / self.spec.walks as usize;
+        Ok(self.bests[0][walk as usize * n..][..n].to_vec())
+    }
+
+    fn describe(&self) -> String {
+        format!(
+            "{} walk{}, {} a walk, {} B a replica",
+            self.spec.walks,
+            if self.spec.walks == 1 { "" } else { "s" },
+            match self.tuner.best().parts {
+                1 => "a thread".to_string(),
+                parts => format!("{parts} threads"),
+            },
+            self.layout.bytes,
+        )
+    }
+}
+
+/// Neighbours looked at by one thread.
+pub struct CpuNeighbors<'p, P: Problem> {
+    tables: &'p Tables,
+    layout: Layout,
+    replica: Vec<Unit>,
+    common: Vec<Unit>,
+    costs: Vec<u64>,
+    time: Duration,
+    problem: PhantomData<P>,
+}
+
+impl<'p, P: Problem> CpuNeighbors<'p, P> {
+    /// Allocates what is needed.
+    ///
+    /// # Errors
+    /// If memory is short.
+    pub fn new(tables: &'p Tables, spec: &WalksSpec) -> Result<Self, BackendError> {
+        let problem: P = tables.problem();
+        let layout = layout_of(&problem, spec)?;
+        let units = |bytes: usize| allocate("the neighbours", bytes.div_ceil(size_of::<Unit>()).max(1));
+        Ok(CpuNeighbors {
+            tables,
+            layout,
+            replica: units(layout.bytes as usize)?,
+            common: units(problem.common())?,
+            costs: allocate("the neighbours' costs", problem.moves().len() as usize + 1)?,
+            time: Duration::ZERO,
+            problem: PhantomData,
+        })
+    }
+}
+
+impl<P: Problem> Neighbors<Element<P>> for CpuNeighbors<'_, P> {
+    fn costs(&mut self, solution: &[Element<P>], rules: &Rules) -> Result<&[u64], BackendError> {
+        let begin = Instant::now();
+        let problem: P = self.tables.problem();
+        let memory = (self.replica.as_mut_ptr().cast(), self.common.as_mut_ptr().cast());
+        let costs = self.costs.as_mut_ptr();
+        // SAFETY: `new` made the arrays for this problem.
+        unsafe { evaluate(&mut Alone, &problem, rules, &self.layout, solution.as_ptr(), memory, costs) };
+        self.time += begin.elapsed();
+        Ok(&self.costs)
+    }
+
+    fn phases(&self) -> (Duration, Duration) {
+        (Duration::ZERO, self.time)
+    }
+
+    fn describe(&self) -> String {
+        "one thread looks, the host chooses".to_string()
+    }
+}

@@ -1,0 +1,402 @@
+//! Walks of neighbourhood search on a GPU. Solutions, tabu lists and best solutions stay in device memory for the whole run; a
+//! batch of iterations is one launch, and the host reads a [`WalkState`] a walk afterwards.
+
+use std::marker::PhantomData;
+use std::time::{Duration, Instant};
+
+use antwarp_core::kernels::WalkArgs;
+use antwarp_core::neighborhood::Neighborhood;
+use antwarp_core::problem::{Element, Problem};
+use antwarp_core::search::{Layout, Rules, WalkState};
+use cudarc::driver::CudaFunction;
+
+use super::colony::{WARP, reserve_shared};
+use super::{Buffer, Device, EvaluateNeighbors, Launch, Plain, TEAM_BYTES, Walks as WalksKernel};
+use crate::backend::cpu::fresh;
+use crate::backend::error::bytes;
+use crate::backend::tuning::{Key, Shape, Tuner, now};
+use crate::backend::{BackendError, Neighbors, Walks};
+use crate::solver::search::{Tables, WalksSpec};
+
+/// Bytes of shared memory before a replica: the team's, and two rows of a candidate a warp.
+pub const CREW_BYTES: u32 = (TEAM_BYTES + 2 * WARP * CANDIDATE * 8).next_multiple_of(16);
+/// Words of a candidate.
+const CANDIDATE: u32 = 3;
+/// Threads of a block to try.
+const THREADS: [u32; 6] = [1024, 512, 256, 128, 64, 32];
+
+/// The names of all problems that have kernels.
+const PROBLEMS: [&str; 14] = [
+    "qap",
+    "qap_stored",
+    "perceptron_1",
+    "perceptron_2",
+    "perceptron_3",
+    "tour_swap_grid",
+    "tour_swap_planar",
+    "tour_swap_numbered",
+    "tour_rotate_grid",
+    "tour_rotate_planar",
+    "tour_rotate_numbered",
+    "weierstrass_f32",
+    "weierstrass_f64",
+    "partition",
+];
+
+/// The names of all kernels that walks may load.
+pub fn kernel_names() -> Vec<String> {
+    let of = |problem: &&str| {
+        [
+            format!("block_walk_{problem}_shared"),
+            format!("block_walk_{problem}_global"),
+            format!("block_evaluate_{problem}"),
+        ]
+    };
+    PROBLEMS.iter().flat_map(of).collect()
+}
+
+/// Where the blocks of a walk meet: a count of arrivals and two candidates a block.
+fn slots(parts: u32) -> usize {
+    1 + 2 * (CANDIDATE * parts) as usize
+}
+
+/// A kernel and the shapes in which it can be launched.
+struct Fit {
+    in_shared: bool,
+    shared: u32,
+    shapes: Vec<Shape>,
+}
+
+impl Fit {
+    /// The shapes of `walks` walks with replicas in shared memory if `in_shared`, fewest blocks first.
+    fn new(
+        device: &Device,
+        function: &CudaFunction,
+        (walks, neighbors): (u32, u64),
+        (in_shared, replica): (bool, u32),
+    ) -> Result<Fit, BackendError> {
+        let shared = CREW_BYTES + if in_shared { replica } else { 0 };
+        reserve_shared(function, shared)?;
+        let most_threads = function.max_threads_per_block().map_or(1024, |t| t as u32);
+        let resident = |threads: u32| {
+            let blocks =
+                function.occupancy_max_active_blocks_per_multiprocessor(threads, shared as usize, None);
+            blocks.unwrap_or(0) * device.multiprocessors()
+        };
+        let mut shapes = Vec::new();
+        let mut parts = 1u32;
+        let mut left = true;
+        while left {
+            left = false;
+            for threads in THREADS.into_iter().filter(|&t| t <= most_threads) {
+                // One block a walk may wait for others to end; several must run at the same time.
+                let fits = parts == 1 || u64::from(walks) * u64::from(parts) <= u64::from(resident(threads));
+                // More threads than neighbours have nothing to do, but for the last warp's.
+                let useful = u64::from(parts) * u64::from(threads) < 2 * neighbors.max(32);
+                if fits && useful && resident(threads) > 0 {
+                    shapes.push(Shape { parts, threads });
+                    left = true;
+                }
+            }
+            parts = if parts < device.multiprocessors() {
+                (2 * parts).min(device.multiprocessors())
+            } else {
+                2 * parts
+            };
+        }
+        Ok(Fit { in_shared, shared, shapes })
+    }
+}
+
+/// Walks in device memory.
+pub struct CudaWalks<'p, P: Problem> {
+    device: &'p Device,
+    spec: WalksSpec,
+    shape: antwarp_core::problem::Shape,
+    layout: Layout,
+    common_bytes: usize,
+    n: usize,
+    kernel: WalksKernel,
+    fit: Fit,
+    tuner: Tuner,
+    /// Blocks that `memory` and `slots` are for.
+    parts: u32,
+    tables: Buffer<u8>,
+    states: [Buffer<WalkState>; 2],
+    bests: [Buffer<u8>; 2],
+    solutions: Buffer<u8>,
+    accepted: Buffer<u8>,
+    traces: Buffer<u32>,
+    memory: Buffer<u8>,
+    common: Buffer<u8>,
+    slots: Buffer<u64>,
+    known: Vec<WalkState>,
+    problem: PhantomData<P>,
+}
+
+impl<'p, P: Problem<Moves: Neighborhood<Element: Plain>>> CudaWalks<'p, P> {
+    /// Loads the kernel and allocates the walks, which begin at random.
+    ///
+    /// # Errors
+    /// If the kernel is refused, or memory is short.
+    pub fn new(device: &'p Device, tables: &'p Tables, spec: &WalksSpec) -> Result<Self, BackendError> {
+        let problem: P = tables.problem();
+        let layout = Layout::new(&problem, spec.strategy).ok_or(BackendError::Replica)?;
+        let moves = problem.moves();
+        let in_shared = layout.bytes + CREW_BYTES <= device.shared_limit();
+        let name = format!("block_walk_{}_{}", P::NAME, if in_shared { "shared" } else { "global" });
+        let kernel = WalksKernel { function: device.function(&name)?, name };
+        let asked = (spec.walks, moves.len());
+        let fit = Fit::new(device, &kernel.function, asked, (in_shared, layout.bytes))?;
+        if fit.shapes.is_empty() {
+            return Err(BackendError::Shape { kernel: kernel.name, needed: bytes(u64::from(layout.bytes)) });
+        }
+        let machine = device.machine();
+        let key = Key::new(&machine.device, machine.units as u32, &kernel.name, tables, spec, moves.len());
+        let tuner = Tuner::new(key, fit.shapes.clone(), spec);
+        let (walks, n) = (spec.walks as usize, moves.elements() as usize);
+        let elements = walks * n * size_of::<Element<P>>();
+        let list = if spec.uses_traces() { moves.traces() as usize } else { 0 };
+        let s = device.stream();
+        let known = fresh(spec.walks);
+        let states = || Buffer::from_slice(s, "the states", &known);
+        let of_walks = || Buffer::zeroed(s, "the walks", elements);
+        Ok(CudaWalks {
+            device,
+            spec: spec.clone(),
+            shape: tables.shape,
+            layout,
+            common_bytes: problem.common().next_multiple_of(16),
+            n,
+            fit,
+            tuner,
+            parts: 0,
+            tables: Buffer::from_slice(s, "the instance", tables.bytes())?,
+            states: [states()?, states()?],
+            bests: [of_walks()?, of_walks()?],
+            solutions: of_walks()?,
+            accepted: of_walks()?,
+            traces: Buffer::zeroed(s, "the tabu lists", walks * list)?,
+            memory: Buffer::zeroed(s, "the replicas", 0)?,
+            common: Buffer::zeroed(s, "the shared notes", walks * problem.common().next_multiple_of(16))?,
+            slots: Buffer::zeroed(s, "the candidates", 0)?,
+            kernel,
+            known,
+            problem: PhantomData,
+        })
+    }
+
+    /// Makes room for so many blocks a walk.
+    fn make_room(&mut self, parts: u32) -> Result<(), BackendError> {
+        if self.parts == parts {
+            return Ok(());
+        }
+        let (s, walks) = (self.device.stream(), self.spec.walks as usize);
+        // Arrivals begin at 0, a multiple of any number of blocks.
+        self.slots = Buffer::zeroed(s, "the candidates", walks * slots(parts))?;
+        if !self.fit.in_shared {
+            let replicas = walks * parts as usize * self.layout.bytes as usize;
+            // The old one goes first.
+            self.memory = Buffer::zeroed(s, "the replicas", 0)?;
+            self.memory = Buffer::zeroed(s, "the replicas", replicas)?;
+        }
+        self.parts = parts;
+        Ok(())
+    }
+
+    /// One batch in one shape. A launch that is refused changes nothing.
+    fn batch(&mut self, rules: &Rules, shape: Shape) -> Result<(), BackendError> {
+        self.make_room(shape.parts)?;
+        let args = WalkArgs {
+            shape: self.shape,
+            rules: *rules,
+            layout: self.layout,
+            common: self.common_bytes as u64,
+            parts: shape.parts,
+            padding: 0,
+        };
+        let launch =
+            Launch { grid: self.spec.walks * shape.parts, block: shape.threads, shared: self.fit.shared };
+        let ([old_states, states], [old_bests, bests]) = (&mut self.states, &mut self.bests);
+        // SAFETY: `new` and `make_room` made the arrays for these walks and blocks.
+        unsafe {
+            self.kernel.launch_as(
+                shape.parts > 1,
+                self.device.stream(),
+                launch,
+                args,
+                &self.tables,
+                old_states,
+                old_bests,
+                states,
+                bests,
+                &mut self.solutions,
+                &mut self.accepted,
+                &mut self.traces,
+                &mut self.memory,
+                &mut self.common,
+                &mut self.slots,
+            )?;
+        }
+        self.states.reverse();
+        self.bests.reverse();
+        self.states[0].read(self.device.stream(), &mut self.known)
+    }
+}
+
+impl<P: Problem<Moves: Neighborhood<Element: Plain>>> Walks<Element<P>> for CudaWalks<'_, P> {
+    fn run(&mut self, rules: &Rules) -> Result<&[WalkState], BackendError> {
+        let mut rules = *rules;
+        let end = rules.end;
+        while let Some(now) = now(&self.known).filter(|&now| now < end) {
+            let trial = self.tuner.next(now, end);
+            rules.end = trial.end;
+            let begin = Instant::now();
+            match self.batch(&rules, trial.shape) {
+                Ok(()) => self.tuner.took(trial, begin.elapsed(), trial.end - now),
+                Err(BackendError::Launch { .. }) if self.tuner.failed(trial) => continue,
+                Err(error) => return Err(error),
+            }
+            // Rivals compare only once.
+            rules.rival_bit = 0;
+        }
+        Ok(&self.known)
+    }
+
+    fn best(&mut self, walk: u32) -> Result<Vec<Element<P>>, BackendError> {
+        let size = self.n * size_of::<Element<P>>();
+        let mut raw = vec![0u8; size];
+        self.bests[0].read_from(self.device.stream(), walk as usize * size, &mut raw)?;
+        // SAFETY: elements are plain, and were written as such.
+        Ok((0..self.n)
+            .map(|i| unsafe { raw.as_ptr().cast::<Element<P>>().add(i).read_unaligned() })
+            .collect())
+    }
+
+    fn describe(&self) -> String {
+        let Shape { parts, threads } = self.tuner.best();
+        format!(
+            "{} walk{}, {parts} block{} of {threads} threads a walk ({} trials), {} registers a thread, {} a replica in {} memory",
+            self.spec.walks,
+            if self.spec.walks == 1 { "" } else { "s" },
+            if parts == 1 { "" } else { "s" },
+            self.tuner.trials(),
+            self.kernel.function.num_regs().unwrap_or(0),
+            bytes(u64::from(self.layout.bytes)),
+            if self.fit.in_shared { "shared" } else { "global" },
+        )
+    }
+}
+
+/// Neighbours looked at on the device, whose costs go to the host.
+pub struct CudaNeighbors<'p, P: Problem> {
+    device: &'p Device,
+    spec: WalksSpec,
+    shape: antwarp_core::problem::Shape,
+    layout: Layout,
+    kernel: EvaluateNeighbors,
+    launch: Launch,
+    tables: Buffer<u8>,
+    solution: Buffer<u8>,
+    common: Buffer<u8>,
+    slots: Buffer<u64>,
+    device_costs: Buffer<u64>,
+    costs: Vec<u64>,
+    copies: Duration,
+    kernels: Duration,
+    problem: PhantomData<P>,
+}
+
+impl<'p, P: Problem<Moves: Neighborhood<Element: Plain>>> CudaNeighbors<'p, P> {
+    /// Loads the kernel and allocates what is needed.
+    ///
+    /// # Errors
+    /// If the kernel is refused, or memory is short.
+    pub fn new(device: &'p Device, tables: &'p Tables, spec: &WalksSpec) -> Result<Self, BackendError> {
+        let problem: P = tables.problem();
+        let layout = Layout::new(&problem, spec.strategy).ok_or(BackendError::Replica)?;
+        let moves = problem.moves();
+        let name = format!("block_evaluate_{}", P::NAME);
+        let refused = || BackendError::Shape { kernel: name.clone(), needed: bytes(u64::from(layout.bytes)) };
+        if layout.bytes + CREW_BYTES > device.shared_limit() {
+            return Err(refused());
+        }
+        let function = device.function(&name)?;
+        let fit = Fit::new(device, &function, (1, moves.len()), (true, layout.bytes))?;
+        // The paper has a thread for each neighbour, 256 to a block.
+        let asked = spec.shape.and_then(|shape| shape.threads).unwrap_or(256);
+        let fits = |shape: &&Shape| shape.threads <= asked;
+        let shape = fit.shapes.iter().rev().find(fits).or(fit.shapes.first()).ok_or_else(refused)?;
+        let shape = *shape;
+        let (n, s) = (moves.elements() as usize, device.stream());
+        let costs = moves.len() as usize + 1;
+        Ok(CudaNeighbors {
+            device,
+            spec: spec.clone(),
+            shape: tables.shape,
+            layout,
+            launch: Launch { grid: shape.parts, block: shape.threads, shared: fit.shared },
+            kernel: EvaluateNeighbors { name, function },
+            tables: Buffer::from_slice(s, "the instance", tables.bytes())?,
+            solution: Buffer::zeroed(s, "the solution", n * size_of::<Element<P>>())?,
+            common: Buffer::zeroed(s, "the shared notes", problem.common())?,
+            slots: Buffer::zeroed(s, "the candidates", slots(shape.parts))?,
+            device_costs: Buffer::zeroed(s, "the costs", costs)?,
+            costs: vec![0; costs],
+            copies: Duration::ZERO,
+            kernels: Duration::ZERO,
+            problem: PhantomData,
+        })
+    }
+}
+
+impl<P: Problem<Moves: Neighborhood<Element: Plain>>> Neighbors<Element<P>> for CudaNeighbors<'_, P> {
+    fn costs(&mut self, solution: &[Element<P>], rules: &Rules) -> Result<&[u64], BackendError> {
+        let begin = Instant::now();
+        let stream = self.device.stream();
+        // SAFETY: elements are plain.
+        let raw =
+            unsafe { std::slice::from_raw_parts(solution.as_ptr().cast::<u8>(), size_of_val(solution)) };
+        self.solution.write(stream, raw)?;
+        let copied = begin.elapsed();
+        let args = WalkArgs {
+            shape: self.shape,
+            rules: *rules,
+            layout: self.layout,
+            common: self.common.len() as u64,
+            parts: self.launch.grid,
+            padding: 0,
+        };
+        // SAFETY: `new` made the arrays for this problem.
+        unsafe {
+            self.kernel.launch_as(
+                self.launch.grid > 1,
+                stream,
+                self.launch,
+                args,
+                &self.tables,
+                &self.solution,
+                &mut self.common,
+                &mut self.slots,
+                &mut self.device_costs,
+            )?;
+        }
+        stream.synchronize().map_err(|source| BackendError::Driver { doing: "running kernels", source })?;
+        let ran = begin.elapsed();
+        self.device_costs.read(stream, &mut self.costs)?;
+        self.kernels += ran - copied;
+        self.copies += copied + (begin.elapsed() - ran);
+        Ok(&self.costs)
+    }
+
+    fn phases(&self) -> (Duration, Duration) {
+        (self.copies, self.kernels)
+    }
+
+    fn describe(&self) -> String {
+        format!(
+            "{} blocks of {} threads look, the host chooses ({} walk)",
+            self.launch.grid, self.launch.block, self.spec.walks
+        )
+    }
+}

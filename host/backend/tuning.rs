@@ -1,0 +1,232 @@
+//! Thread control (Luong et al. 2013, section 4.1 and algorithm 3): during the first iterations of a search, its walks run in one
+//! shape after another, and go on in the fastest. A shape that cannot be launched is left out. What was found is kept in a file
+//! for each device and shape of problem.
+//!
+//! Results do not depend on the shape, so trials are part of the search and cost only what the slower shapes take longer.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use antwarp_core::problem;
+use antwarp_core::search::{REACHED, WalkState};
+use serde::{Deserialize, Serialize};
+
+use crate::instance::atomic_file;
+use crate::solver::search::{Tables, WalksSpec};
+
+/// How long a trial should last: much longer than it takes to begin one.
+const TRIAL: Duration = Duration::from_millis(2);
+/// Iterations of the first trial, of which nothing is known.
+const FIRST: u64 = 8;
+/// More teams for a walk are not tried once they take longer by this factor.
+const HOPELESS: f64 = 1.25;
+
+/// How many threads walk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shape {
+    /// Teams of a walk: blocks of a GPU, or CPU threads.
+    pub parts: u32,
+    /// Threads of a team.
+    pub threads: u32,
+}
+
+/// What a shape was found for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Key {
+    device: String,
+    units: u32,
+    problem: String,
+    strategy: u32,
+    walks: u32,
+    sizes: [u32; 4],
+    neighbors: u64,
+    version: String,
+}
+
+impl Key {
+    /// A search on a device.
+    pub fn new(
+        device: &str,
+        units: u32,
+        problem: &str,
+        tables: &Tables,
+        spec: &WalksSpec,
+        neighbors: u64,
+    ) -> Key {
+        let problem::Shape { sizes, .. } = tables.shape;
+        Key {
+            device: device.to_string(),
+            units,
+            problem: problem.to_string(),
+            strategy: spec.strategy as u32,
+            walks: spec.walks,
+            sizes,
+            neighbors,
+            version: env!("CARGO_PKG_VERSION").to_string(),
+        }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct Entry {
+    key: Key,
+    shape: Shape,
+    /// Seconds an iteration took.
+    seconds: f64,
+}
+
+/// The file of what was found: `ANTWARP_TUNING` names it (`none`: no file), else it is in the user's cache folder.
+fn file() -> Option<PathBuf> {
+    match std::env::var_os("ANTWARP_TUNING") {
+        Some(name) if name == "none" => None,
+        Some(name) => Some(name.into()),
+        None => dirs::cache_dir().map(|folder| folder.join("antwarp").join("tuning.json")),
+    }
+}
+
+/// A file that is missing or damaged is one in which nothing was found.
+fn entries() -> Vec<Entry> {
+    let text = file().and_then(|path| std::fs::read_to_string(path).ok());
+    text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
+}
+
+/// How far walks are: the iterations of the one that is least far, of those that go on. None if no walk goes on, or if one has
+/// reached the target.
+pub fn now(states: &[WalkState]) -> Option<u64> {
+    let reached = states.iter().any(|state| state.done == REACHED);
+    let going = states.iter().filter(|state| state.done == 0 && !reached);
+    going.map(|state| state.iterations).min()
+}
+
+/// A piece of a batch.
+#[derive(Clone, Copy, Debug)]
+pub struct Trial {
+    /// How to run it.
+    pub shape: Shape,
+    /// The iteration behind its last.
+    pub end: u64,
+    /// Its place among the shapes, if it is a trial.
+    which: Option<usize>,
+}
+
+/// Finds the fastest of some shapes.
+#[derive(Debug)]
+pub struct Tuner {
+    key: Key,
+    shapes: Vec<Shape>,
+    /// The shape that is tried next; none: the search for the fastest is over.
+    next: Option<usize>,
+    /// The fastest so far, and seconds an iteration.
+    best: (Shape, f64),
+    /// The fastest with the last number of parts.
+    best_of_parts: f64,
+    trials: u32,
+    iterations: u64,
+    /// Whether a trial of this shape has warmed everything up.
+    warm: bool,
+}
+
+impl Tuner {
+    /// A tuner that tries these shapes in their order, fewest parts first, unless the best one is asked for or known.
+    pub fn new(key: Key, shapes: Vec<Shape>, spec: &WalksSpec) -> Tuner {
+        let first = shapes.first().copied().unwrap_or(Shape { parts: 1, threads: 1 });
+        let asked = spec.shape.map(|asked| {
+            let of = |all: &dyn Fn(&Shape) -> u32, value: Option<u32>, least: u32| {
+                value.unwrap_or_else(|| shapes.iter().map(all).max().unwrap_or(least))
+            };
+            Shape { parts: asked.parts.unwrap_or(1), threads: of(&|s| s.threads, asked.threads, 1) }
+        });
+        let known = || {
+            let known = entries().into_iter().find(|entry| entry.key == key)?;
+            shapes.contains(&known.shape).then_some(known.shape)
+        };
+        let known = asked.or_else(|| if spec.retune { None } else { known() });
+        let is_open = known.is_none() && shapes.len() > 1;
+        Tuner {
+            key,
+            shapes,
+            next: is_open.then_some(0),
+            best: (known.unwrap_or(first), f64::INFINITY),
+            best_of_parts: f64::INFINITY,
+            trials: 0,
+            iterations: FIRST,
+            warm: false,
+        }
+    }
+
+    /// The fastest shape so far.
+    pub fn best(&self) -> Shape {
+        self.best.0
+    }
+
+    /// Shapes tried.
+    pub fn trials(&self) -> u32 {
+        self.trials
+    }
+
+    /// What to run next of a batch that has come to iteration `now` and ends at `end`.
+    pub fn next(&self, now: u64, end: u64) -> Trial {
+        match self.next {
+            Some(which) => {
+                Trial { shape: self.shapes[which], end: end.min(now + self.iterations), which: Some(which) }
+            }
+            None => Trial { shape: self.best(), end, which: None },
+        }
+    }
+
+    /// Takes down how long a trial took.
+    pub fn took(&mut self, trial: Trial, time: Duration, iterations: u64) {
+        let (Some(which), true) = (trial.which, iterations > 0) else { return };
+        let each = time.as_secs_f64() / iterations as f64;
+        // As many iterations as fill a trial by what is known now.
+        let fill = (TRIAL.as_secs_f64() / each.max(1e-9)) as u64;
+        if !self.warm {
+            // The first trial of all pays for what happens once, and is too short or too long.
+            self.warm = true;
+            self.iterations = fill.clamp(1, 1 << 20);
+            return;
+        }
+        self.iterations = fill.clamp(1, 1 << 20);
+        self.trials += 1;
+        if each < self.best.1 {
+            self.best = (trial.shape, each);
+        }
+        self.best_of_parts = self.best_of_parts.min(each);
+        self.go_on(which);
+    }
+
+    /// Takes down that a trial could not be launched; whether there is another shape to go on with.
+    pub fn failed(&mut self, trial: Trial) -> bool {
+        let Some(which) = trial.which else { return false };
+        self.best_of_parts = self.best_of_parts.min(f64::INFINITY);
+        self.go_on(which);
+        self.next.is_some() || self.best.1.is_finite()
+    }
+
+    fn go_on(&mut self, which: usize) {
+        let parts = self.shapes[which].parts;
+        let is_last_of_parts = self.shapes.get(which + 1).is_none_or(|next| next.parts != parts);
+        let hopeless = is_last_of_parts && self.best_of_parts > HOPELESS * self.best.1;
+        if is_last_of_parts {
+            self.best_of_parts = f64::INFINITY;
+        }
+        self.next = (!hopeless && which + 1 < self.shapes.len()).then_some(which + 1);
+        if self.next.is_none() {
+            self.keep();
+        }
+    }
+
+    /// Writes down what was found. Without a place for it, it is found again next time.
+    fn keep(&self) {
+        let (shape, seconds) = self.best;
+        let Some(path) = file().filter(|_| seconds.is_finite()) else { return };
+        let mut all = entries();
+        all.retain(|entry| entry.key != self.key);
+        all.push(Entry { key: self.key.clone(), shape, seconds });
+        let folder = path.parent().map_or(Ok(()), std::fs::create_dir_all);
+        let text = serde_json::to_vec_pretty(&all).unwrap_or_default();
+        if folder.is_ok() && !text.is_empty() {
+            let _ = atomic_file::write(&path, |out| out.write_all(&text));
+        }
+    }
+}

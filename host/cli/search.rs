@@ -1,0 +1,544 @@
+//! `antwarp search`: neighbourhood search on the problems that it has.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::json;
+
+use super::options::{MachineArgs, duration};
+use super::output::{self, Output};
+use super::{Error, Outcome, Result, interrupt};
+use crate::backend::Backend;
+use crate::instance::{Instance, Partition, Perceptron, Qap, qaplib, tour_file};
+use crate::report::gap_percent;
+use crate::solver::search::{
+    AskedShape, Assignment, Changes, Done, Precision, Progress, Selection, Settings, Strategy, Task,
+    TourMove, WeierstrassSpec,
+};
+use crate::solver::stop::{Stop, StopReason};
+
+/// How long a search lasts if nothing says when to stop.
+const DEFAULT_TIME: Duration = Duration::from_secs(10);
+
+/// Arguments of `antwarp search`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    problem: What,
+}
+
+/// The problems.
+#[derive(Debug, clap::Subcommand)]
+enum What {
+    /// Quadratic assignment: a QAPLIB file
+    Qap {
+        /// A QAPLIB file
+        #[arg(value_name = "FILE", required_unless_present = "uniform")]
+        file: Option<PathBuf>,
+        /// Instead of a file: a random instance of so many places, uniform as Taillard's, of the search's seed
+        #[arg(long, value_name = "N", conflicts_with = "file")]
+        uniform: Option<u32>,
+        /// How the changes of exchanges are known
+        #[arg(long, value_enum, default_value_t = Changes::default())]
+        changes: Changes,
+        #[command(flatten)]
+        common: Box<Common>,
+    },
+    /// Permuted perceptron: a random instance with a planted solution
+    Ppp {
+        /// Rows
+        #[arg(long, value_name = "N")]
+        m: u32,
+        /// Columns
+        #[arg(long, value_name = "N")]
+        n: u32,
+        /// Hamming distance of neighbours
+        #[arg(long, value_name = "D", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=3))]
+        distance: u32,
+        /// Seed of the instance
+        #[arg(long, value_name = "N", default_value_t = 1)]
+        instance_seed: u64,
+        #[command(flatten)]
+        common: Box<Common>,
+    },
+    /// The Weierstrass-Mandelbrot function
+    Weierstrass {
+        /// Dimensions
+        #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=4096))]
+        dim: u32,
+        /// Terms of the sum
+        #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1000))]
+        terms: u32,
+        /// b > 1: how much faster each term oscillates
+        #[arg(long, value_name = "F", default_value_t = 2.0)]
+        b: f64,
+        /// 0 < h < 1: how much smaller each term is
+        #[arg(long = "holder", value_name = "F", default_value_t = 0.25)]
+        h: f64,
+        /// Neighbours: one in each of so many shells
+        #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..=1 << 30))]
+        neighbors: u32,
+        /// Radius of the neighbourhood; 1 / dimensions if not given
+        #[arg(long, value_name = "F")]
+        radius: Option<f32>,
+        /// Single or double precision
+        #[arg(long, value_enum, default_value_t = Precision::default())]
+        precision: Precision,
+        #[command(flatten)]
+        common: Box<Common>,
+    },
+    /// The travelling salesman problem with exchanges of cities; `antwarp solve` finds far shorter tours
+    Tsp {
+        /// A TSPLIB or CSV file, or the name of a generated instance such as E1k.0
+        #[arg(value_name = "FILE|NAME")]
+        instance: String,
+        /// What a move does
+        #[arg(long = "move", value_enum, default_value_t = TourMove::default())]
+        step: TourMove,
+        #[command(flatten)]
+        common: Box<Common>,
+    },
+    /// Number partitioning: sets of equal sums
+    Partition {
+        /// A file of positive integers
+        #[arg(value_name = "FILE", required_unless_present = "numbers")]
+        file: Option<PathBuf>,
+        /// Instead of a file: so many random numbers up to 1,000,000, of the search's seed
+        #[arg(long, value_name = "N", conflicts_with = "file")]
+        numbers: Option<u32>,
+        /// Number of sets
+        #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(2..=256))]
+        sets: u32,
+        #[command(flatten)]
+        common: Box<Common>,
+    },
+}
+
+/// Arguments of every search.
+#[derive(Debug, clap::Args)]
+pub(super) struct Common {
+    /// Which neighbour a walk goes to
+    #[arg(long, value_enum, default_value_t = Strategy::default())]
+    strategy: Strategy,
+    /// Number of walks; chosen by the number of neighbours and the backend if not given
+    #[arg(long, value_name = "N")]
+    walks: Option<u32>,
+    /// Seed of all random numbers: the same seed gives the same solution after as many iterations
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    #[command(flatten)]
+    machine: MachineArgs,
+    #[command(flatten)]
+    stop: StopArgs,
+    #[command(flatten)]
+    walk: WalkArgs,
+    #[command(flatten)]
+    outputs: Outputs,
+}
+
+/// When to stop.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Stop (10 s if nothing is given)")]
+struct StopArgs {
+    /// After this time, such as 10s or 2m
+    #[arg(long, value_parser = duration)]
+    time: Option<Duration>,
+    /// After so many iterations of each walk
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 31))]
+    iterations: Option<u64>,
+    /// At a solution that costs no more; a cost that no solution beats always ends a search
+    #[arg(long, value_name = "COST", allow_negative_numbers = true)]
+    target: Option<f64>,
+}
+
+/// How walks go.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Walks")]
+struct WalkArgs {
+    /// Walks compare their best solutions after every so many iterations, in pairs, and both go on from the better one
+    #[arg(long, value_name = "N")]
+    cooperate: Option<u64>,
+    /// tabu: fewest and most iterations that something is tabu
+    #[arg(long, value_name = "LOW,HIGH", value_delimiter = ',', num_args = 1)]
+    tenure: Vec<u32>,
+    /// tabu: what has not been for so many iterations is done
+    #[arg(long, value_name = "N")]
+    aspiration: Option<u32>,
+    /// hill-climbing, ils: most descents of a walk
+    #[arg(long, value_name = "N")]
+    descents: Option<u32>,
+    /// ils: random moves after a descent
+    #[arg(long, value_name = "N", default_value_t = Settings::default().kicks)]
+    kicks: u32,
+    /// annealing: the first and the last temperature
+    #[arg(long, value_name = "HOT,COLD", value_delimiter = ',', num_args = 1)]
+    temperatures: Vec<f32>,
+    /// annealing: iterations from the first temperature to the last, from where it begins again
+    #[arg(long, value_name = "N")]
+    cooling: Option<u64>,
+    /// Where the next neighbour is chosen
+    #[arg(long, value_enum, default_value_t = Selection::default())]
+    selection: Selection,
+    /// Blocks of a walk on a GPU, threads on a CPU; tried out if not given
+    #[arg(long, value_name = "N")]
+    blocks: Option<u32>,
+    /// Threads of a block, a multiple of 32; tried out if not given
+    #[arg(long, value_name = "N")]
+    block_threads: Option<u32>,
+    /// Try out blocks and threads again instead of taking what was found before
+    #[arg(long)]
+    retune: bool,
+}
+
+/// Where results go.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Output")]
+struct Outputs {
+    /// Everything about the run, and the solution, as JSON
+    #[arg(long, value_name = "FILE|-")]
+    json: Option<Output>,
+    /// The solution: a QAPLIB solution, a TSPLIB tour, else a value a line
+    #[arg(long, value_name = "FILE|-")]
+    solution: Option<Output>,
+    /// Print nothing but errors
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+impl What {
+    fn common(&self) -> &Common {
+        match self {
+            What::Qap { common, .. }
+            | What::Ppp { common, .. }
+            | What::Weierstrass { common, .. }
+            | What::Tsp { common, .. }
+            | What::Partition { common, .. } => common,
+        }
+    }
+
+    /// The input file, to which no output may go.
+    fn input(&self) -> PathBuf {
+        match self {
+            What::Qap { file, .. } | What::Partition { file, .. } => file.clone().unwrap_or_default(),
+            What::Tsp { instance, .. } => instance.into(),
+            What::Ppp { .. } | What::Weierstrass { .. } => PathBuf::new(),
+        }
+    }
+
+    fn task(&self) -> Result<Task> {
+        let seed = self.common().seed;
+        let refused = |error: crate::instance::InstanceError| Error::Usage(error.to_string());
+        Ok(match self {
+            What::Qap { file: Some(file), changes, .. } => Task::Qap(Qap::open(file)?, *changes),
+            What::Qap { uniform, changes, .. } => {
+                Task::Qap(Qap::uniform(uniform.unwrap_or(0), seed).map_err(refused)?, *changes)
+            }
+            What::Ppp { m, n, distance, instance_seed, .. } => {
+                if n < distance {
+                    return Err(Error::Usage(format!(
+                        "{n} columns have no neighbours at distance {distance}"
+                    )));
+                }
+                Task::Perceptron(Perceptron::generate(*m, *n, *instance_seed).map_err(refused)?, *distance)
+            }
+            What::Weierstrass { dim, terms, b, h, neighbors, radius, precision, .. } => {
+                let radius = radius.unwrap_or(1.0 / *dim as f32);
+                if !(*b > 1.0 && b.is_finite() && *h > 0.0 && *h < 1.0) {
+                    return Err(Error::Usage("--b must be above 1, and --holder between 0 and 1".into()));
+                }
+                if !(radius > 0.0 && radius.is_finite()) {
+                    return Err(Error::Usage("--radius must be above 0".into()));
+                }
+                let highest = b.powi(*terms as i32);
+                if !highest.is_finite() || (*precision == Precision::F32 && highest > f64::from(f32::MAX)) {
+                    return Err(Error::Usage(
+                        "b to the power of --terms is too large: give fewer terms".into(),
+                    ));
+                }
+                let spec = WeierstrassSpec {
+                    dimensions: *dim,
+                    terms: *terms,
+                    b: *b,
+                    h: *h,
+                    shells: *neighbors,
+                    radius,
+                    tabu_radius: radius / 100.0,
+                };
+                Task::Weierstrass(spec, *precision)
+            }
+            What::Tsp { instance, step, .. } => Task::Tour(Box::new(Instance::open(instance)?), *step),
+            What::Partition { file: Some(file), sets, .. } => Task::Partition(Partition::open(file, *sets)?),
+            What::Partition { numbers, sets, .. } => {
+                Task::Partition(Partition::uniform(numbers.unwrap_or(0), *sets, seed).map_err(refused)?)
+            }
+        })
+    }
+}
+
+/// A pair of values of an option.
+fn pair<T: Copy>(values: &[T], option: &str) -> Result<Option<(T, T)>> {
+    match values {
+        [] => Ok(None),
+        [a, b] => Ok(Some((*a, *b))),
+        _ => Err(Error::Usage(format!("--{option} takes two values with a comma between"))),
+    }
+}
+
+/// Walks that a search has unless the user says otherwise: enough to fill the backend, one where a single neighbourhood does.
+pub(super) fn default_walks(backend: &Backend, neighbors: u64) -> u32 {
+    match (backend, neighbors) {
+        (_, 200_000..) => 1,
+        (Backend::Cpu(_), _) => 16,
+        (Backend::Cuda(_), 20_000..) => 64,
+        (Backend::Cuda(_), _) => 256,
+    }
+}
+
+impl Common {
+    fn settings(&self, task: &Task) -> Result<Settings> {
+        let walk = &self.walk;
+        let asked = walk.blocks.is_some() || walk.block_threads.is_some();
+        let proven = task.best_known().and_then(|(cost, proven)| proven.then_some(cost as f64));
+        let settings = Settings {
+            strategy: self.strategy,
+            seed: self.seed,
+            walks: self.walks.unwrap_or(1),
+            cooperate: walk.cooperate,
+            tenure: pair(&walk.tenure, "tenure")?,
+            aspiration: walk.aspiration,
+            descents: walk.descents,
+            kicks: walk.kicks,
+            temperatures: pair(&walk.temperatures, "temperatures")?,
+            cooling: walk.cooling,
+            target: match (self.stop.target, proven) {
+                (Some(target), Some(proven)) => Some(target.max(proven)),
+                (target, proven) => target.or(proven),
+            },
+            shape: asked.then_some(AskedShape { parts: walk.blocks, threads: walk.block_threads }),
+            retune: walk.retune,
+        };
+        settings.check()?;
+        Ok(settings)
+    }
+
+    fn stop(&self, interrupt: Arc<AtomicBool>) -> Stop {
+        let given = self.stop.time.is_some()
+            || self.stop.iterations.is_some()
+            || self.stop.target.is_some()
+            || self.walk.descents.is_some();
+        Stop {
+            time: if given { self.stop.time } else { Some(DEFAULT_TIME) },
+            iterations: self.stop.iterations,
+            interrupt,
+            ..Stop::default()
+        }
+    }
+
+    fn outputs(&self) -> Vec<&Output> {
+        self.outputs.json.iter().chain(&self.outputs.solution).collect()
+    }
+}
+
+/// Searches.
+pub fn run(args: Args) -> Result<Outcome> {
+    let interrupt = interrupt::watch()?;
+    let what = args.problem;
+    let common = what.common();
+    output::check_apart(&common.outputs(), &what.input())?;
+    common.outputs().into_iter().try_for_each(Output::check)?;
+    common.machine.start_threads()?;
+    let task = what.task()?;
+    let mut settings = common.settings(&task)?;
+    let backend = common.machine.open(common.outputs.quiet)?;
+    if common.walks.is_none() && common.walk.selection == Selection::Device {
+        settings.walks = default_walks(&backend, task.neighbors());
+    }
+    let stop = common.stop(interrupt);
+    let line = Line::new(common.outputs.quiet, &stop);
+    let done = task.run(&backend, &settings, &stop, common.walk.selection, &mut |now| line.show(now));
+    line.bar.finish_and_clear();
+    let done = done?;
+    let delivered = deliver(&task, common, &settings, &stop, &backend, &done);
+    match (delivered, &done.found.failure, done.found.stopped_by) {
+        (Err(error), ..) => Err(error),
+        (_, Some(failure), _) => Err(Error::CutShort(failure.clone())),
+        (_, None, StopReason::Interrupt) => Ok(Outcome::Interrupted),
+        _ => Ok(Outcome::Done),
+    }
+}
+
+fn deliver(
+    task: &Task,
+    common: &Common,
+    settings: &Settings,
+    stop: &Stop,
+    backend: &Backend,
+    done: &Done,
+) -> Result<()> {
+    let found = &done.found;
+    let known = task.best_known();
+    let gap = known.and_then(|(cost, _)| gap_percent(found.cost as i64, cost));
+    let searching = (found.seconds - found.setup_seconds).max(1e-9);
+    let machine = backend.machine();
+    let report = json!({
+        "antwarp": env!("CARGO_PKG_VERSION"),
+        "problem": task.problem(),
+        "instance": task.name(),
+        "elements": task.elements(),
+        "neighbors": task.neighbors(),
+        "cost": cost_value(task, found.cost),
+        "best_known": known.map(|(cost, proven)| json!({"cost": cost, "proven": proven})),
+        "gap_percent": gap,
+        "settings": settings,
+        "limits": {
+            "time_seconds": stop.time.map(|time| time.as_secs_f64()),
+            "iterations": stop.iterations,
+            "target": settings.target,
+        },
+        "machine": machine,
+        "layout": found.layout,
+        "seconds": found.seconds,
+        "setup_seconds": found.setup_seconds,
+        "iterations": found.iterations,
+        "best_iteration": found.best_iteration,
+        "evaluations": found.evaluations,
+        "descents": found.descents,
+        "stopped_by": found.stopped_by,
+        "failure": found.failure,
+        "phases": done.phases.map(|[copies, kernels, host]| json!({
+            "copies_seconds": copies.as_secs_f64(),
+            "kernels_seconds": kernels.as_secs_f64(),
+            "host_seconds": host.as_secs_f64(),
+        })),
+        "walks": found.costs.iter().map(|&cost| cost_value(task, cost)).collect::<Vec<_>>(),
+        "solution": found.solution,
+    });
+    let solution = |out: &mut dyn std::io::Write| write_solution(task, found.cost, &found.solution, out);
+    let mut saved = false;
+    let mut failure = None;
+    let written = [
+        common.outputs.solution.as_ref().map(|output| output.write(solution)),
+        common.outputs.json.as_ref().map(|output| {
+            output.write(|out| {
+                serde_json::to_writer(&mut *out, &report)?;
+                writeln!(out)
+            })
+        }),
+    ];
+    for result in written.into_iter().flatten() {
+        match result {
+            Ok(()) => saved = true,
+            // Whoever closed the pipe has what he wants.
+            Err(error) if error.status() == 0 => saved = true,
+            Err(error) => failure = failure.or(Some(error)),
+        }
+    }
+    if let Some(error) = failure {
+        if saved {
+            return Err(error);
+        }
+        // A solution that could not go where it should is printed.
+        let place = match output::print(|out| write_solution(task, found.cost, &found.solution, out)) {
+            Ok(()) => "the solution was written to the standard output instead".to_owned(),
+            Err(_) => "the solution could not be written anywhere else either".to_owned(),
+        };
+        return Err(Error::Rescued { first: Box::new(error), place });
+    }
+    if common.outputs.quiet {
+        return Ok(());
+    }
+    let known = known.map_or_else(String::new, |(cost, proven)| {
+        let kind = if proven { "optimum" } else { "best known" };
+        format!(" ({kind} {cost}{})", gap.map_or_else(String::new, |gap| format!(", gap {gap:.3} %")))
+    });
+    let text = format!(
+        "{:<12} {} {} ({} elements, {} neighbours)\n{:<12} {}{known}\n{:<12} {} on {} ({})\n{:<12} {}\n{:<12} {} of each walk, the best after {}\n{:<12} {:.3} s, {:.3} before the first iteration; {:.3} us an iteration, {:.3e} neighbours a second\n{:<12} {:?}\n",
+        "problem",
+        task.problem(),
+        task.name(),
+        task.elements(),
+        task.neighbors(),
+        "cost",
+        cost_value(task, found.cost),
+        "machine",
+        machine.backend,
+        machine.device,
+        machine.details,
+        "layout",
+        found.layout,
+        "iterations",
+        found.iterations,
+        found.best_iteration,
+        "time",
+        found.seconds,
+        found.setup_seconds,
+        searching * 1e6 / found.iterations.max(1) as f64,
+        found.evaluations as f64 / searching,
+        "stopped by",
+        found.stopped_by,
+    );
+    if common.outputs().into_iter().any(Output::is_stdout) {
+        output::tell(text.trim_end());
+        return Ok(());
+    }
+    match output::print(|out| out.write_all(text.as_bytes())) {
+        Err(error) if error.status() == 0 => Ok(()),
+        other => other,
+    }
+}
+
+/// Costs of combinatorial problems are integers.
+fn cost_value(task: &Task, cost: f64) -> serde_json::Value {
+    if matches!(task, Task::Weierstrass(..)) { json!(cost) } else { json!(cost as i64) }
+}
+
+fn write_solution(
+    task: &Task,
+    cost: f64,
+    solution: &Assignment,
+    mut out: &mut dyn std::io::Write,
+) -> std::io::Result<()> {
+    match (task, solution) {
+        (Task::Qap(..), Assignment::Integers(places)) => {
+            let places: Vec<u32> = places.iter().map(|&place| place as u32).collect();
+            qaplib::write_solution(&mut out, cost as i64, &places)
+        }
+        (Task::Tour(instance, _), Assignment::Integers(cities)) => {
+            let tour: Vec<u32> = cities.iter().map(|&city| city as u32).collect();
+            tour_file::write(instance, &tour, cost as i64, &mut out)
+        }
+        (_, Assignment::Integers(values)) => values.iter().try_for_each(|value| writeln!(out, "{value}")),
+        // Enough digits to read the same number back.
+        (_, Assignment::Reals(values)) => values.iter().try_for_each(|value| writeln!(out, "{value:?}")),
+    }
+}
+
+/// The live line on a terminal.
+struct Line {
+    bar: ProgressBar,
+    by_time: bool,
+}
+
+impl Line {
+    fn new(quiet: bool, stop: &Stop) -> Line {
+        use std::io::IsTerminal;
+        let bar = match (stop.time, stop.iterations) {
+            _ if quiet || !std::io::stderr().is_terminal() => ProgressBar::hidden(),
+            (Some(time), _) => ProgressBar::new(time.as_millis() as u64),
+            (None, Some(iterations)) => ProgressBar::new(iterations),
+            (None, None) => ProgressBar::no_length(),
+        };
+        if let Ok(style) = ProgressStyle::with_template("{elapsed:>4} {bar:24.cyan/dim} {msg}") {
+            bar.set_style(style.progress_chars("━━─"));
+        }
+        Line { bar, by_time: stop.time.is_some() }
+    }
+
+    fn show(&self, now: &Progress) {
+        self.bar.set_position(if self.by_time { (now.seconds * 1e3) as u64 } else { now.iterations });
+        self.bar.set_message(format!("best {}, iteration {}", now.best, now.iterations));
+    }
+}

@@ -1,0 +1,485 @@
+//! Neighbourhood search: walks through the solutions of any problem, in batches.
+
+mod choose;
+mod tables;
+mod task;
+
+pub use choose::{Chosen, choose_on_host};
+pub use tables::{Tables, TourTables, WeierstrassSpec};
+pub use task::{Assignment, Changes, Done, Precision, Selection, Task, TourMove};
+
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use antwarp_core::neighborhood::{Neighborhood, Walk};
+use antwarp_core::problem::{Element, Problem};
+use antwarp_core::rng::Stream;
+use antwarp_core::search::{
+    Alone, Cost, DESCENDED, LEVELS, REACHED, Rules, Strategy as CoreStrategy, WalkState, random_solution,
+};
+use antwarp_core::team::Slots;
+use serde::{Deserialize, Serialize};
+
+use super::SolveError;
+use super::stop::{Stop, StopReason};
+use crate::backend::cuda::Plain;
+use crate::backend::{Backend, BackendError, Walks};
+
+/// How long a batch should take: short enough that time limits are kept and Ctrl-C is heard.
+const BATCH: Duration = Duration::from_millis(60);
+/// Iterations of the first batch.
+const FIRST_BATCH: u64 = 64;
+/// A better solution is brought from the device after this time, so that it survives should the device fail.
+const KEEP_EVERY: Duration = Duration::from_secs(1);
+/// Random moves by which temperatures are chosen.
+const SAMPLES: u32 = 2000;
+
+/// What a problem's elements must be to be searched on all backends.
+pub trait Searchable: Problem<Moves: Neighborhood<Element: Plain + Default + Send + Sync>> + 'static {}
+impl<P: Problem<Moves: Neighborhood<Element: Plain + Default + Send + Sync>> + 'static> Searchable for P {}
+
+/// Which neighbour a walk goes to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum Strategy {
+    /// Tabu search: the best neighbour that is not tabu
+    #[default]
+    Tabu,
+    /// Hill climbing: the best neighbour while it is better, then from a new random solution
+    HillClimbing,
+    /// Simulated annealing: a random neighbour, by Metropolis' rule
+    Annealing,
+    /// Iterated local search: hill climbing, then random moves from the best local optimum
+    Ils,
+}
+
+impl Strategy {
+    /// As core names it.
+    pub fn in_core(self) -> CoreStrategy {
+        match self {
+            Strategy::Tabu => CoreStrategy::Tabu,
+            Strategy::HillClimbing => CoreStrategy::Climb,
+            Strategy::Annealing => CoreStrategy::Anneal,
+            Strategy::Ils => CoreStrategy::Iterate,
+        }
+    }
+}
+
+/// Teams and threads that a user asks for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AskedShape {
+    /// Blocks, or CPU threads, of a walk; 1 if not given.
+    pub parts: Option<u32>,
+    /// Threads of a block; as many as possible if not given.
+    pub threads: Option<u32>,
+}
+
+/// Settings of a search; what is `None` is left to the problem.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Settings {
+    /// Which neighbour a walk goes to.
+    pub strategy: Strategy,
+    /// Seed of all random numbers.
+    pub seed: u64,
+    /// Number of walks.
+    pub walks: u32,
+    /// Iterations after which walks compare their best solutions, in pairs; independent if not given.
+    pub cooperate: Option<u64>,
+    /// Tabu: fewest and most iterations that something is tabu.
+    pub tenure: Option<(u32, u32)>,
+    /// Tabu: iterations after which what has not been is overdue.
+    pub aspiration: Option<u32>,
+    /// Hill climbing, iterated search: most descents of a walk.
+    pub descents: Option<u32>,
+    /// Iterated search: random moves after a descent.
+    pub kicks: u32,
+    /// Annealing: first and last temperature.
+    pub temperatures: Option<(f32, f32)>,
+    /// Annealing: iterations from the first to the last temperature.
+    pub cooling: Option<u64>,
+    /// A solution of this cost ends the search.
+    pub target: Option<f64>,
+    /// How many threads; tried out if not given.
+    pub shape: Option<AskedShape>,
+    /// Try out again how many threads are best.
+    pub retune: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            strategy: Strategy::Tabu,
+            seed: 1,
+            walks: 1,
+            cooperate: None,
+            tenure: None,
+            aspiration: None,
+            descents: None,
+            kicks: 4,
+            temperatures: None,
+            cooling: None,
+            target: None,
+            shape: None,
+            retune: false,
+        }
+    }
+}
+
+impl Settings {
+    /// Refuses what is out of range.
+    ///
+    /// # Errors
+    /// What, and what is possible.
+    pub fn check(&self) -> Result<(), SolveError> {
+        let refuse = |what: &str| Err(SolveError::Settings(what.to_string()));
+        if self.walks == 0 || self.walks > 1 << 20 {
+            return refuse("--walks must be from 1 to 1048576");
+        }
+        if self.tenure.is_some_and(|(low, high)| low > high || high > 1 << 24) {
+            return refuse("--tenure must be two numbers, the first not larger, up to 16777216");
+        }
+        if self.temperatures.is_some_and(|(hot, cold)| !(cold > 0.0 && hot >= cold && hot.is_finite())) {
+            return refuse("temperatures must be above 0, and the last not above the first");
+        }
+        if self.cooperate == Some(0) || self.cooling == Some(0) || self.descents == Some(0) {
+            return refuse("--cooperate, --cooling and --descents must be at least 1");
+        }
+        if self.kicks > 1 << 16 {
+            return refuse("--kicks must be at most 65536");
+        }
+        if self.shape.is_some_and(|s| s.parts == Some(0) || s.threads.is_some_and(|t| t % 32 != 0 || t == 0))
+        {
+            return refuse("--blocks must be at least 1, and --block-threads a multiple of 32");
+        }
+        Ok(())
+    }
+}
+
+/// Everything a backend needs to know about walks.
+#[derive(Clone, Debug)]
+pub struct WalksSpec {
+    /// Which neighbour they go to.
+    pub strategy: CoreStrategy,
+    /// How many.
+    pub walks: u32,
+    /// How many threads, if that is asked for.
+    pub shape: Option<AskedShape>,
+    /// Try out again how many threads are best.
+    pub retune: bool,
+}
+
+impl WalksSpec {
+    /// What settings ask for.
+    pub fn new(settings: &Settings) -> WalksSpec {
+        WalksSpec {
+            strategy: settings.strategy.in_core(),
+            walks: settings.walks,
+            shape: settings.shape,
+            retune: settings.retune,
+        }
+    }
+
+    /// Whether walks have tabu lists.
+    pub fn uses_traces(&self) -> bool {
+        self.strategy == CoreStrategy::Tabu
+    }
+}
+
+/// How far a search is.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// Iterations of a walk.
+    pub iterations: u64,
+    /// The best cost so far.
+    pub best: f64,
+    /// Seconds since the start.
+    pub seconds: f64,
+}
+
+/// What a search found: a solution of type `S`, and how.
+#[derive(Clone, Debug)]
+pub struct Found<S> {
+    /// The best solution.
+    pub solution: S,
+    /// Its cost, computed from nothing but the solution.
+    pub cost: f64,
+    /// The best cost of each walk.
+    pub costs: Vec<f64>,
+    /// Iterations of a walk.
+    pub iterations: u64,
+    /// Iterations of the best walk until it found the solution.
+    pub best_iteration: u64,
+    /// Neighbours looked at, by all walks.
+    pub evaluations: u64,
+    /// Local optima, of all walks.
+    pub descents: u64,
+    /// Seconds of the whole search.
+    pub seconds: f64,
+    /// Seconds before the first iteration.
+    pub setup_seconds: f64,
+    /// Why it ended.
+    pub stopped_by: StopReason,
+    /// How the backend did it.
+    pub layout: String,
+    /// What went wrong on the way, if this is the best until then.
+    pub failure: Option<String>,
+}
+
+impl<S> Found<S> {
+    /// The same with another view of the solution.
+    pub fn map<T>(self, view: impl FnOnce(S) -> T) -> Found<T> {
+        Found {
+            solution: view(self.solution),
+            cost: self.cost,
+            costs: self.costs,
+            iterations: self.iterations,
+            best_iteration: self.best_iteration,
+            evaluations: self.evaluations,
+            descents: self.descents,
+            seconds: self.seconds,
+            setup_seconds: self.setup_seconds,
+            stopped_by: self.stopped_by,
+            layout: self.layout,
+            failure: self.failure,
+        }
+    }
+}
+
+/// Searches for a solution of least cost. Of `stop`, time, iterations (of each walk) and the interrupt count.
+///
+/// # Errors
+/// If settings are out of range, the backend fails before there is a solution, or it returns a solution that is none.
+pub fn search<P: Searchable>(
+    backend: &Backend,
+    tables: &Tables,
+    settings: &Settings,
+    stop: &Stop,
+    observe: &mut dyn FnMut(&Progress),
+) -> Result<Found<Vec<Element<P>>>, SolveError> {
+    settings.check()?;
+    let begin = Instant::now();
+    let problem: P = tables.problem();
+    let mut rules = rules(&problem, settings, stop)?;
+    let mut walks = backend.walks::<P>(tables, &WalksSpec::new(settings))?;
+    let setup = begin.elapsed();
+    let mut run = Run::<P> { begin, settings, stop, kept: None };
+    let (stopped_by, states, failure) = match run.go(walks.as_mut(), &mut rules, observe) {
+        Ok((reason, states)) => (reason, states, None),
+        Err((states, error)) => (StopReason::Failure, states, Some(error)),
+    };
+    let best = best_of::<P>(&states);
+    let solution = match (&failure, best) {
+        (None, Some(best)) => Some((best, walks.best(best as u32)?)),
+        _ => run.kept,
+    };
+    let Some((best, solution)) = solution else {
+        return Err(
+            failure.map_or_else(|| SolveError::Settings("there was no iteration".into()), SolveError::from)
+        );
+    };
+    let (cost, carried) = (full_cost(&problem, &solution), P::Cost::from_bits(states[best].best));
+    let flaws: u32 = states.iter().map(|state| state.flaws).sum();
+    if failure.is_none() && (!cost.agrees(carried) || flaws > 0) {
+        let what = format!(
+            "cost {} was carried as {}, {flaws} batches began with another cost than the one before ended with",
+            cost.to_f64(),
+            carried.to_f64()
+        );
+        return Err(SolveError::Wrong { backend: backend.machine().backend, what });
+    }
+    Ok(Found {
+        solution,
+        cost: cost.to_f64(),
+        costs: states.iter().map(|state| P::Cost::from_bits(state.best).to_f64()).collect(),
+        iterations: states.iter().map(|state| state.iterations).max().unwrap_or(0),
+        best_iteration: states[best].best_iteration,
+        evaluations: states.iter().map(|state| state.evaluations).sum(),
+        descents: states.iter().map(|state| u64::from(state.descents)).sum(),
+        seconds: begin.elapsed().as_secs_f64(),
+        setup_seconds: setup.as_secs_f64(),
+        stopped_by,
+        layout: walks.describe(),
+        failure: failure.map(|error| error.to_string()),
+    })
+}
+
+/// The walk with the best solution.
+fn best_of<P: Problem>(states: &[WalkState]) -> Option<usize> {
+    let began = states.iter().enumerate().filter(|(_, state)| state.fresh == 0);
+    began.min_by_key(|(_, state)| P::Cost::from_bits(state.best).key()).map(|(walk, _)| walk)
+}
+
+/// The cost of a solution, computed from nothing else.
+pub fn full_cost<P: Problem>(problem: &P, solution: &[Element<P>]) -> P::Cost {
+    with_walk(problem, solution.to_vec(), |walk| {
+        // SAFETY: the walk has what the problem asks for.
+        unsafe { problem.begin(&mut Alone, walk) }
+    })
+}
+
+/// Calls `work` with a walk of one thread that stands at a solution.
+fn with_walk<P: Problem, T>(
+    problem: &P,
+    mut solution: Vec<Element<P>>,
+    work: impl FnOnce(&Walk<Element<P>>) -> T,
+) -> T {
+    let units = |bytes: usize| vec![0u128; bytes.div_ceil(16).max(1)];
+    let (mut notes, mut common) = (units(problem.notes()), units(problem.common()));
+    // SAFETY: the arrays live until the walk is over.
+    let walk = unsafe {
+        Walk {
+            solution: Slots::new(solution.as_mut_ptr()),
+            traces: Slots::new(std::ptr::NonNull::dangling().as_ptr()),
+            notes: notes.as_mut_ptr().cast(),
+            common: common.as_mut_ptr().cast(),
+            stream: Stream::new(0, 0, 0),
+        }
+    };
+    work(&walk)
+}
+
+/// The rules that settings ask for, with what they leave to the problem.
+fn rules<P: Searchable>(problem: &P, settings: &Settings, stop: &Stop) -> Result<Rules, SolveError> {
+    let moves = problem.moves();
+    let n = moves.elements();
+    // Taillard's tenures for permutations; of n bits a tenth, for a tabu bit forbids every move that flips it.
+    let (low, high) = settings.tenure.unwrap_or_else(|| moves_tenure(n, moves.traces()));
+    let aspiration = settings.aspiration.unwrap_or_else(|| (5 * n).saturating_mul(n).max(1000));
+    let (hot, cold) = match settings.temperatures {
+        Some(both) => both,
+        None if settings.strategy == Strategy::Annealing => temperatures(problem, settings.seed),
+        None => (1.0, 1.0),
+    };
+    let cooling = settings.cooling.or(stop.iterations).unwrap_or_else(|| 100 * moves.len().max(1000));
+    Ok(Rules {
+        seed: settings.seed,
+        target: settings.target.map_or(0, |target| P::Cost::from_f64(target).key()),
+        end: 0,
+        cooling,
+        strategy: settings.strategy.in_core() as u32,
+        tenure: low,
+        tenures: high - low + 1,
+        aspiration,
+        descents: settings.descents.unwrap_or(0),
+        kicks: settings.kicks,
+        hot,
+        ratio: (cold / hot).powf(1.0 / LEVELS as f32),
+        walks: settings.walks,
+        rival_bit: 0,
+    })
+}
+
+/// Fewest and most iterations that something is tabu, unless a user says otherwise: Taillard's 0.9 n to 1.1 n where the list
+/// remembers what was where; a tenth of that where it remembers what was moved, which forbids more.
+fn moves_tenure(n: u32, traces: u32) -> (u32, u32) {
+    if traces > n { (n * 9 / 10, n * 11 / 10 + 4) } else { (n / 12, n / 8 + 2) }
+}
+
+/// First and last temperature: at the first, a mean rise is accepted by one in five; at the last, the smallest rise by one in a
+/// hundred.
+fn temperatures<P: Searchable>(problem: &P, seed: u64) -> (f32, f32) {
+    let moves = problem.moves();
+    let solution = (0..moves.elements()).map(|i| random_solution(&moves, seed, 0, 0, i)).collect();
+    let rises: Vec<f32> = with_walk(problem, solution, |walk| {
+        // SAFETY: the walk has what the problem asks for.
+        let cost = unsafe { problem.begin(&mut Alone, walk) };
+        let rise = |i: u32| {
+            let draws = Stream::new(seed, i, 1).step(0);
+            let bits = u64::from(draws.bits(0)) << 32 | u64::from(draws.bits(1));
+            let neighbor = ((u128::from(bits) * u128::from(moves.len())) >> 64) as u64;
+            // SAFETY: as above.
+            unsafe { problem.neighbor_cost(walk, cost, moves.at(neighbor)).above(cost).abs() }
+        };
+        (0..SAMPLES).map(rise).filter(|&rise| rise > 0.0).collect()
+    });
+    if rises.is_empty() {
+        return (1.0, 1.0);
+    }
+    let mean = rises.iter().sum::<f32>() / rises.len() as f32;
+    let least = rises.iter().copied().fold(f32::INFINITY, f32::min);
+    let hot = mean / 5.0f32.ln();
+    (hot, (least / 100.0f32.ln()).min(hot))
+}
+
+/// The best walk so far and its solution.
+type Kept<E> = Option<(usize, Vec<E>)>;
+
+struct Run<'a, P: Problem> {
+    begin: Instant,
+    settings: &'a Settings,
+    stop: &'a Stop,
+    kept: Kept<Element<P>>,
+}
+
+impl<P: Problem> Run<'_, P> {
+    /// Runs batches until something stops them.
+    fn go(
+        &mut self,
+        walks: &mut (dyn Walks<Element<P>> + '_),
+        rules: &mut Rules,
+        observe: &mut dyn FnMut(&Progress),
+    ) -> Result<(StopReason, Vec<WalkState>), (Vec<WalkState>, BackendError)> {
+        let mut states = vec![WalkState { fresh: 1, ..WalkState::default() }; rules.walks as usize];
+        let mut batch = FIRST_BATCH;
+        let (mut kept_cost, mut kept_at) = (u64::MAX, Instant::now());
+        let pairs = u32::BITS - rules.walks.saturating_sub(1).leading_zeros();
+        loop {
+            // Walks compare at fixed iterations, so that results do not depend on the length of batches.
+            let done = rules.end;
+            rules.end = done + batch;
+            rules.end = rules.end.min(self.stop.iterations.unwrap_or(u64::MAX));
+            rules.rival_bit = 0;
+            if let Some(every) = self.settings.cooperate.filter(|_| pairs > 0) {
+                rules.end = rules.end.min((done / every + 1) * every);
+                if done > 0 && done.is_multiple_of(every) {
+                    rules.rival_bit = 1 << ((done / every - 1) % u64::from(pairs));
+                }
+            }
+            let begin = Instant::now();
+            match walks.run(rules) {
+                Ok(now) => states.copy_from_slice(now),
+                Err(error) => return Err((states, error)),
+            }
+            let took = begin.elapsed();
+            batch = next_batch(rules.end - done, batch, took);
+            let Some(best) = best_of::<P>(&states) else { continue };
+            let cost = P::Cost::from_bits(states[best].best);
+            observe(&Progress {
+                iterations: rules.end,
+                best: cost.to_f64(),
+                seconds: self.begin.elapsed().as_secs_f64(),
+            });
+            if let Some(reason) = self.reason(&states, rules.end) {
+                return Ok((reason, states));
+            }
+            if cost.key() < kept_cost && kept_at.elapsed() >= KEEP_EVERY {
+                match walks.best(best as u32) {
+                    Ok(solution) => self.kept = Some((best, solution)),
+                    Err(error) => return Err((states, error)),
+                }
+                (kept_cost, kept_at) = (cost.key(), Instant::now());
+            }
+        }
+    }
+
+    fn reason(&self, states: &[WalkState], iterations: u64) -> Option<StopReason> {
+        if states.iter().any(|state| state.done == REACHED) {
+            Some(StopReason::Target)
+        } else if states.iter().all(|state| state.done == DESCENDED) {
+            Some(StopReason::LocalOptimum)
+        } else if self.stop.interrupt.load(Ordering::Relaxed) {
+            Some(StopReason::Interrupt)
+        } else if self.stop.iterations.is_some_and(|most| iterations >= most) {
+            Some(StopReason::Iterations)
+        } else {
+            self.stop.time.is_some_and(|time| self.begin.elapsed() >= time).then_some(StopReason::Time)
+        }
+    }
+}
+
+/// Iterations of the next batch, given that so many of a batch took this time.
+fn next_batch(iterations: u64, batch: u64, took: Duration) -> u64 {
+    let fill = BATCH.as_secs_f64() / took.as_secs_f64().max(1e-9) * iterations as f64;
+    // The first batches also pay for what happens once: they grow step by step.
+    (fill as u64).clamp(1, (8 * batch).max(1))
+}

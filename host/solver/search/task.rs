@@ -1,0 +1,279 @@
+//! The problems by their instances: which problem in core, with which numbers, searches which instance.
+
+use std::time::Duration;
+
+use antwarp_core::geometry::{Grid, Numbered, Planar};
+use antwarp_core::problem::{self, RotatedTour, SwappedTour};
+use serde::{Deserialize, Serialize};
+
+use super::tables::{Tables, TourTables, WeierstrassSpec};
+use super::{Found, Progress, Searchable, Settings, Strategy, choose_on_host, search};
+use crate::backend::Backend;
+use crate::instance::{Instance, Partition, Perceptron, Qap};
+use crate::solver::SolveError;
+use crate::solver::stop::Stop;
+
+/// How the changes of a QAP's exchanges are known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum Changes {
+    /// Stored, but for annealing
+    #[default]
+    Auto,
+    /// Kept for all exchanges and brought up to date, most in constant time (Taillard)
+    Stored,
+    /// Computed in linear time for every neighbour (the paper's way)
+    Linear,
+}
+
+/// The kind of real numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+pub enum Precision {
+    /// Single precision
+    #[default]
+    F32,
+    /// Double precision
+    F64,
+}
+
+/// What a move does to a tour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum TourMove {
+    /// Two cities exchange their places
+    #[default]
+    Swap,
+    /// Three cities change places in a circle
+    Rotate,
+}
+
+/// Where the next neighbour is chosen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum Selection {
+    /// Where neighbours are looked at
+    #[default]
+    Device,
+    /// On the host, to which all costs are copied (the paper's way)
+    Host,
+}
+
+/// An instance to be searched.
+pub enum Task {
+    /// Quadratic assignment.
+    Qap(Qap, Changes),
+    /// Permuted perceptron, with this Hamming distance: 1, 2 or 3.
+    Perceptron(Perceptron, u32),
+    /// Weierstrass function.
+    Weierstrass(WeierstrassSpec, Precision),
+    /// Tours.
+    Tour(Box<Instance>, TourMove),
+    /// Number partitioning.
+    Partition(Partition),
+}
+
+/// A solution of any problem.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Assignment {
+    /// Places, signs (1 and -1), cities or sets.
+    Integers(Vec<i64>),
+    /// Coordinates.
+    Reals(Vec<f64>),
+}
+
+/// A search that is over.
+pub struct Done {
+    /// What was found.
+    pub found: Found<Assignment>,
+    /// If the host chose: time of copies, of looking at neighbours, of choosing.
+    pub phases: Option<[Duration; 3]>,
+}
+
+/// What goes along with a search.
+struct Order<'a, 'o> {
+    backend: &'a Backend,
+    settings: &'a Settings,
+    stop: &'a Stop,
+    selection: Selection,
+    observe: &'o mut dyn FnMut(&Progress),
+}
+
+impl Order<'_, '_> {
+    fn carry_out<P: Searchable>(
+        self,
+        tables: &Tables,
+        view: impl FnOnce(Vec<problem::Element<P>>) -> Assignment,
+    ) -> Result<Done, SolveError> {
+        let Order { backend, settings, stop, selection, observe } = self;
+        Ok(match selection {
+            Selection::Device => {
+                Done { found: search::<P>(backend, tables, settings, stop, observe)?.map(view), phases: None }
+            }
+            Selection::Host => {
+                let chosen = choose_on_host::<P>(backend, tables, settings, stop, observe)?;
+                let phases = Some([chosen.copies, chosen.kernels, chosen.host]);
+                Done { found: chosen.found.map(view), phases }
+            }
+        })
+    }
+}
+
+fn integers<T: Into<i64>>(solution: Vec<T>) -> Assignment {
+    Assignment::Integers(solution.into_iter().map(Into::into).collect())
+}
+
+impl Task {
+    /// The instance's name.
+    pub fn name(&self) -> String {
+        match self {
+            Task::Qap(qap, _) => qap.name.clone(),
+            Task::Perceptron(perceptron, _) => perceptron.name.clone(),
+            Task::Weierstrass(w, _) => format!("weierstrass-{}", w.dimensions),
+            Task::Tour(instance, _) => instance.name().to_string(),
+            Task::Partition(partition) => partition.name.clone(),
+        }
+    }
+
+    /// The problem's name, as on the command line.
+    pub fn problem(&self) -> &'static str {
+        match self {
+            Task::Qap(..) => "qap",
+            Task::Perceptron(..) => "ppp",
+            Task::Weierstrass(..) => "weierstrass",
+            Task::Tour(..) => "tsp",
+            Task::Partition(_) => "partition",
+        }
+    }
+
+    /// Elements of a solution.
+    pub fn elements(&self) -> u32 {
+        match self {
+            Task::Qap(qap, _) => qap.n,
+            Task::Perceptron(perceptron, _) => perceptron.n,
+            Task::Weierstrass(w, _) => w.dimensions,
+            Task::Tour(instance, _) => instance.len() as u32,
+            Task::Partition(partition) => partition.numbers.len() as u32,
+        }
+    }
+
+    /// Number of neighbours of a solution.
+    pub fn neighbors(&self) -> u64 {
+        use antwarp_core::combinations::{pairs, triples};
+        let n = self.elements();
+        match self {
+            Task::Qap(..) | Task::Perceptron(_, 2) | Task::Tour(_, TourMove::Swap) => pairs(n),
+            Task::Perceptron(_, 1) => u64::from(n),
+            Task::Perceptron(..) => triples(n),
+            Task::Weierstrass(w, _) => u64::from(w.shells),
+            Task::Tour(_, TourMove::Rotate) => 2 * triples(n),
+            Task::Partition(partition) => u64::from(n) * u64::from(partition.sets - 1),
+        }
+    }
+
+    /// The cost that no solution beats, or the best one that was published, and whether it is the former.
+    pub fn best_known(&self) -> Option<(i64, bool)> {
+        match self {
+            Task::Qap(qap, _) => qap.best_known().map(|known| (known.cost, known.proven)),
+            Task::Perceptron(..) => Some((0, true)),
+            Task::Tour(instance, _) => instance.best_known().map(|known| (known.cost, known.proven)),
+            Task::Weierstrass(..) | Task::Partition(_) => None,
+        }
+    }
+
+    /// Searches. The cost of what is found is computed once more from the instance.
+    ///
+    /// # Errors
+    /// As [`search`]; also if the instance is too large to be searched.
+    pub fn run(
+        &self,
+        backend: &Backend,
+        settings: &Settings,
+        stop: &Stop,
+        selection: Selection,
+        observe: &mut dyn FnMut(&Progress),
+    ) -> Result<Done, SolveError> {
+        let order = Order { backend, settings, stop, selection, observe };
+        let done = match self {
+            Task::Qap(qap, changes) => {
+                let tables = Tables::qap(qap)?;
+                let stored = match changes {
+                    // Annealing makes few of the moves that it looks at, one by one; the host needs no notes.
+                    Changes::Auto => {
+                        settings.strategy != Strategy::Annealing && selection == Selection::Device
+                    }
+                    Changes::Stored => true,
+                    Changes::Linear => false,
+                };
+                if stored {
+                    order.carry_out::<problem::Qap<true>>(&tables, integers)
+                } else {
+                    order.carry_out::<problem::Qap<false>>(&tables, integers)
+                }
+            }
+            Task::Perceptron(perceptron, distance) => {
+                let tables = Tables::perceptron(perceptron);
+                let signs = |v: Vec<u8>| integers(v.into_iter().map(|bit| 2 * i64::from(bit) - 1).collect());
+                match distance {
+                    1 => order.carry_out::<problem::Perceptron<1>>(&tables, signs),
+                    2 => order.carry_out::<problem::Perceptron<2>>(&tables, signs),
+                    _ => order.carry_out::<problem::Perceptron<3>>(&tables, signs),
+                }
+            }
+            Task::Weierstrass(w, Precision::F32) => {
+                let reals = |x: Vec<f32>| Assignment::Reals(x.into_iter().map(f64::from).collect());
+                order.carry_out::<problem::Weierstrass<f32>>(&Tables::weierstrass::<f32>(w), reals)
+            }
+            Task::Weierstrass(w, Precision::F64) => order
+                .carry_out::<problem::Weierstrass<f64>>(&Tables::weierstrass::<f64>(w), Assignment::Reals),
+            Task::Tour(instance, step) => match (TourTables::new(instance)?, step) {
+                (TourTables::Grid(t), TourMove::Swap) => order.carry_out::<SwappedTour<Grid>>(&t, integers),
+                (TourTables::Planar(t), TourMove::Swap) => {
+                    order.carry_out::<SwappedTour<Planar>>(&t, integers)
+                }
+                (TourTables::Numbered(t), TourMove::Swap) => {
+                    order.carry_out::<SwappedTour<Numbered>>(&t, integers)
+                }
+                (TourTables::Grid(t), TourMove::Rotate) => order.carry_out::<RotatedTour<Grid>>(&t, integers),
+                (TourTables::Planar(t), TourMove::Rotate) => {
+                    order.carry_out::<RotatedTour<Planar>>(&t, integers)
+                }
+                (TourTables::Numbered(t), TourMove::Rotate) => {
+                    order.carry_out::<RotatedTour<Numbered>>(&t, integers)
+                }
+            },
+            Task::Partition(partition) => {
+                order.carry_out::<problem::Partition>(&Tables::partition(partition), integers)
+            }
+        }?;
+        self.verify(&done.found, backend)?;
+        Ok(done)
+    }
+
+    /// Computes the cost from the instance, by code that the search does not use.
+    fn verify(&self, found: &Found<Assignment>, backend: &Backend) -> Result<(), SolveError> {
+        let wrong = |what: String| SolveError::Wrong { backend: backend.machine().backend, what };
+        let Assignment::Integers(solution) = &found.solution else { return Ok(()) };
+        let places: Vec<u32> = solution.iter().map(|&x| x as u32).collect();
+        let cost = match self {
+            Task::Qap(qap, _) => qap.cost(&places).ok_or_else(|| wrong("no permutation".into()))?,
+            Task::Perceptron(perceptron, _) => {
+                let v: Vec<u8> = solution.iter().map(|&sign| (sign > 0).into()).collect();
+                perceptron.cost(&v)
+            }
+            Task::Tour(instance, _) => {
+                instance.check_tour(&places).map_err(|error| wrong(error.to_string()))?
+            }
+            Task::Partition(partition) => {
+                let sets: Vec<u8> = solution.iter().map(|&set| set as u8).collect();
+                partition.cost(&sets)
+            }
+            Task::Weierstrass(..) => return Ok(()),
+        };
+        if cost as f64 == found.cost {
+            Ok(())
+        } else {
+            Err(wrong(format!("a solution of cost {cost} reported as {}", found.cost)))
+        }
+    }
+}
