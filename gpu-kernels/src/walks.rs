@@ -146,7 +146,6 @@ struct Tables {
     solutions: InOut<u8>,
     accepted: InOut<u8>,
     traces: InOut<u32>,
-    memory: InOut<u8>,
     common: InOut<u8>,
     slots: InOut<u64>,
 }
@@ -225,7 +224,7 @@ macro_rules! walk_entries {
             common: InOut<u8>, slots: InOut<u64>,
         ) {
             let tables = Tables {
-                tables, old_states, old_bests, states, bests, solutions, accepted, traces, memory, common, slots,
+                tables, old_states, old_bests, states, bests, solutions, accepted, traces, common, slots,
             };
             // SAFETY: the caller's promise.
             unsafe { walk::<$problem>(args, tables, $memory(args, memory)) }

@@ -346,17 +346,9 @@ impl<G: Tabled> RotatedTour<G> {
         // SAFETY: the caller's promise.
         unsafe {
             // The place at a position afterwards.
-            let (new_i, new_j, new_k) = (t.place(from_i), t.place(from_j), t.place(from_k));
             let after = |position: u32| {
-                if position == i {
-                    new_i
-                } else if position == j {
-                    new_j
-                } else if position == k {
-                    new_k
-                } else {
-                    t.place(position)
-                }
+                let is = |one: u32, source: u32, other: u32| if position == one { source } else { other };
+                t.place(is(i, from_i, is(j, from_j, is(k, from_k, position))))
             };
             let change = |from: u32| {
                 let to = if from == n - 1 { 0 } else { from + 1 };
