@@ -78,9 +78,11 @@ static TURNS: [u64; 18] = [
     0x9afe_d7ec_47e3_5742,
 ];
 
-/// The first two words of [`TURNS`], which are all that moderate arguments need: no load.
+/// The first words of [`TURNS`]: the first two are all that moderate arguments in double precision need, the three all in
+/// single precision.
 const FIRST: u64 = 0x28be_60db_9391_054a;
 const SECOND: u64 = 0x7f09_d5f4_7d4d_3770;
+const THIRD: u64 = 0x36d8_a566_4f10_e410;
 
 /// 64 bits, `shift` (below 64) bits from the start of `high`, the rest from `low`.
 #[inline(always)]
@@ -90,20 +92,21 @@ const fn funnel(high: u64, low: u64, shift: u32) -> u64 {
 }
 
 /// The fraction of `mantissa` 2^`exponent` / (2π), in units of 2^-32, for a mantissa below 2^24 and an exponent up to
-/// 105; rounded down, from a window whose end makes it 2^-40 too small at most.
+/// 105; rounded down, from a window whose end makes it 2^-40 too small at most. Without loads or branches, so that several
+/// sines are computed at the same time.
 #[inline(always)]
 fn phase_single(mantissa: u32, exponent: i32) -> u32 {
-    let window = if exponent <= 0 {
-        // Beyond 63 nothing is left behind a window of 64 bits.
-        let shift = exponent.wrapping_neg();
-        FIRST >> if shift < 63 { shift } else { 63 }
-    } else {
-        let word = (exponent >> 6) as usize & 3;
-        // SAFETY: 4 at most.
-        let (high, low) = unsafe { (*TURNS.get_unchecked(word), *TURNS.get_unchecked(word + 1)) };
-        funnel(high, low, exponent as u32 & 63)
-    };
-    (window.wrapping_mul(mantissa as u64) >> 32) as u32
+    // The window begins one word before the point; farther before it all bits are 0.
+    let start = (exponent + 64).max(0) as u32;
+    let (is_before, is_first) = (start < 64, start < 128);
+    let high = select(is_before, 0, select(is_first, FIRST, SECOND));
+    let low = select(is_before, FIRST, select(is_first, SECOND, THIRD));
+    (funnel(high, low, start & 63).wrapping_mul(mantissa as u64) >> 32) as u32
+}
+
+#[inline(always)]
+fn select(which: bool, a: u64, b: u64) -> u64 {
+    core::hint::select_unpredictable(which, a, b)
 }
 
 /// The fraction of `mantissa` 2^`exponent` / (2π), in units of 2^-64, for a mantissa below 2^53 and an exponent up to

@@ -40,6 +40,16 @@ pub trait Team: Copy {
     /// How many members before this one, and how many in all, come with true.
     fn rank_among(self, flag: bool) -> (u32, u32);
 
+    /// Calls `take` for each of 32 columns, on one member each, with the column's bits in the 32 words that `row` gives, a bit
+    /// a row. Words of `row` come from one member each.
+    #[inline(always)]
+    fn transpose(self, row: impl Fn(u32) -> u32, mut take: impl FnMut(u32, u32)) {
+        self.for_each(u32::BITS, |column| {
+            let bit = |r: u32| (row(r) >> column & 1) << r;
+            take(column, (0..u32::BITS).fold(0, |bits, r| bits | bit(r)));
+        });
+    }
+
     /// Calls `work` for 0 .. n, each index on one member; a member sees its indices in ascending order.
     #[inline(always)]
     fn for_each(self, n: u32, mut work: impl FnMut(u32)) {
@@ -104,6 +114,30 @@ impl Team for Serial {
     #[inline(always)]
     fn rank_among(self, flag: bool) -> (u32, u32) {
         (0, flag as u32)
+    }
+    /// By halves: H.S. Warren, "Hacker's Delight", section 7-3.
+    #[inline(always)]
+    fn transpose(self, row: impl Fn(u32) -> u32, mut take: impl FnMut(u32, u32)) {
+        let mut words = [0u32; 32];
+        for (r, word) in (0..).zip(&mut words) {
+            *word = row(r);
+        }
+        let (mut distance, mut mask) = (16, 0xffff_u32);
+        while distance > 0 {
+            for pair in words.chunks_exact_mut(2 * distance) {
+                let (low, high) = pair.split_at_mut(distance);
+                for (a, b) in low.iter_mut().zip(high) {
+                    let both = ((*a >> distance) ^ *b) & mask;
+                    *b ^= both;
+                    *a ^= both << distance;
+                }
+            }
+            distance /= 2;
+            mask ^= mask << distance;
+        }
+        for (column, word) in (0..).zip(words) {
+            take(column, word);
+        }
     }
 }
 
@@ -176,6 +210,25 @@ impl Slots<u32> {
             } else {
                 let word = core::sync::atomic::AtomicU32::from_ptr(self.at(i));
                 word.fetch_or(bits, core::sync::atomic::Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Adds 1 to the word at `i`, which other members of the team `T` may do at the same time; what it was before.
+    ///
+    /// # Safety
+    /// `i` is inside the array, and nobody replaces the word meanwhile.
+    #[inline(always)]
+    pub unsafe fn count<T: Team>(self, i: u32) -> u32 {
+        // SAFETY: the caller's promise.
+        unsafe {
+            if T::ALONE {
+                let before = self.get(i);
+                self.set(i, before + 1);
+                before
+            } else {
+                let word = core::sync::atomic::AtomicU32::from_ptr(self.at(i));
+                word.fetch_add(1, core::sync::atomic::Ordering::Relaxed)
             }
         }
     }

@@ -8,13 +8,13 @@ use crate::sine::{Real, unit_sine_of_turns};
 use crate::team::Team;
 
 /// Points that the tabu list remembers.
-const REMEMBERED: u32 = 16;
+const REMEMBERED: u32 = 8;
 
 /// m points around a point of the cube from -1 to 1: one in each of m concentric shells, the crowns between balls whose
 /// radii grow in equal steps (Luong et al. 2013, section 4.5; R. Chelouah and P. Siarry, "Tabu search applied to global
 /// optimization", EJOR 123, 2000). Directions are uniform; what would leave the cube stays on its face.
 ///
-/// The tabu list is the last 16 points that were left; a move is tabu if it leads into a small ball around one of them.
+/// The tabu list is the last 8 points that were left; a move is tabu if it leads into a small ball around one of them.
 #[derive(Clone, Copy, Debug)]
 pub struct Crowns<R> {
     /// Dimensions.
@@ -116,28 +116,25 @@ impl<R: Real> Neighborhood for Crowns<R> {
     unsafe fn standing(&self, walk: &Walk<R>, clock: Clock, step: u32) -> Standing {
         let stretch = self.stretch(walk.stream, step);
         let near = R::from_f64(self.tabu_radius as f64 * self.tabu_radius as f64);
-        let mut point = 0;
-        while point < REMEMBERED {
-            let at = point * self.words();
-            let mut square = R::ZERO;
-            let mut k = 0;
-            // SAFETY: the caller's promise.
-            unsafe {
-                let until = walk.traces.get(at);
-                while k < self.n {
-                    let x = Self::coordinate(walk.stream, step, k, walk.solution.get(k), stretch);
+        let mut squares = [R::ZERO; REMEMBERED as usize];
+        let mut k = 0;
+        // SAFETY: the caller's promise.
+        unsafe {
+            while k < self.n {
+                let x = Self::coordinate(walk.stream, step, k, walk.solution.get(k), stretch);
+                for (at, square) in (0..).step_by(self.words() as usize).zip(&mut squares) {
                     let (low, high) = (walk.traces.get(at + 1 + 2 * k), walk.traces.get(at + 2 + 2 * k));
                     let away = x - R::from_bits64(low as u64 | (high as u64) << 32);
-                    square = square + away * away;
-                    k += 1;
+                    *square = *square + away * away;
                 }
-                if until > clock.now && square < near {
-                    return Standing::Tabu;
-                }
+                k += 1;
             }
-            point += 1;
+            let mut is_tabu = false;
+            for (at, square) in (0..).step_by(self.words() as usize).zip(squares) {
+                is_tabu |= walk.traces.get(at) > clock.now && square < near;
+            }
+            if is_tabu { Standing::Tabu } else { Standing::Free }
         }
-        Standing::Free
     }
 
     #[inline(always)]

@@ -48,32 +48,30 @@ impl<const D: usize> Neighborhood for Flips<D> {
             }
             _ => triple(self.n, index),
         };
-        let mut step = [a; D];
-        if let Some(second) = step.get_mut(1) {
-            *second = b;
-        }
-        if let Some(third) = step.get_mut(2) {
-            *third = c;
+        let (places, mut step) = ([a, b, c], [0; D]);
+        let mut i = 0;
+        while i < D {
+            step[i] = places[i];
+            i += 1;
         }
         step
     }
 
     #[inline(always)]
     fn index(&self, step: [u32; D]) -> u64 {
-        match step.as_slice() {
-            [a] => *a as u64,
-            [a, b] => pair_index(self.n, *a, *b),
-            [a, b, c] => triple_index(self.n, *a, *b, *c),
-            _ => 0,
+        match D {
+            1 => step[0] as u64,
+            2 => pair_index(self.n, step[0], step[D - 1]),
+            _ => triple_index(self.n, step[0], step[D / 2], step[D - 1]),
         }
     }
 
     #[inline(always)]
     fn skip(&self, mut step: [u32; D], index: u64, by: u32) -> [u32; D] {
-        match step.as_mut_slice() {
-            [a, b] => (*a, *b) = next_pair(self.n, (*a, *b), by),
-            _ => return self.at(index + by as u64),
+        if D != 2 {
+            return self.at(index + by as u64);
         }
+        (step[0], step[D - 1]) = next_pair(self.n, (step[0], step[D - 1]), by);
         step
     }
 
@@ -85,9 +83,11 @@ impl<const D: usize> Neighborhood for Flips<D> {
     #[inline(always)]
     unsafe fn apply<T: Team>(&self, team: T, walk: &Walk<u8>, step: [u32; D]) {
         team.single(|| {
-            for place in step {
+            let mut i = 0;
+            while i < D {
                 // SAFETY: the caller's promise.
-                unsafe { walk.solution.set(place, walk.solution.get(place) ^ 1) }
+                unsafe { walk.solution.set(step[i], walk.solution.get(step[i]) ^ 1) }
+                i += 1;
             }
         });
         team.barrier();
@@ -101,10 +101,13 @@ impl<const D: usize> Neighborhood for Flips<D> {
     #[inline(always)]
     unsafe fn standing(&self, walk: &Walk<u8>, clock: Clock, step: [u32; D]) -> Standing {
         let (mut first, mut last) = (u32::MAX, 0);
-        for place in step {
+        // Not an iterator over the array, which a GPU would put into memory.
+        let mut i = 0;
+        while i < D {
             // SAFETY: the caller's promise.
-            let until = unsafe { walk.traces.get(place) };
+            let until = unsafe { walk.traces.get(step[i]) };
             (first, last) = (first.min(until), last.max(until));
+            i += 1;
         }
         clock.any(first, last)
     }
@@ -112,9 +115,11 @@ impl<const D: usize> Neighborhood for Flips<D> {
     #[inline(always)]
     unsafe fn leave<T: Team>(&self, team: T, walk: &Walk<u8>, step: [u32; D], until: impl Fn(u32) -> u32) {
         team.single(|| {
-            for (item, place) in (0..).zip(step) {
+            let mut i = 0;
+            while i < D {
                 // SAFETY: the caller's promise.
-                unsafe { walk.traces.set(place, until(item)) }
+                unsafe { walk.traces.set(step[i], until(i as u32)) }
+                i += 1;
             }
         });
     }

@@ -102,23 +102,39 @@ pub trait Problem: Copy {
         crew: &C,
         walk: &WalkOf<Self>,
         cost: Self::Cost,
-        mut visit: impl FnMut(u64, Move<Self>, Self::Cost),
+        visit: impl FnMut(u64, Move<Self>, Self::Cost),
     ) {
-        let (moves, team) = (self.moves(), crew.team());
-        let (start, end) = crew.share(moves.len());
-        let mut index = start + team.rank() as u64;
-        if index >= end {
-            return;
+        // SAFETY: the caller's promise.
+        unsafe { scan_one_by_one(self, crew, walk, cost, visit) }
+    }
+}
+
+/// [`Problem::scan`] for problems whose neighbours have nothing in common.
+///
+/// # Safety
+/// As there.
+#[inline(always)]
+pub unsafe fn scan_one_by_one<P: Problem, C: Crew>(
+    problem: &P,
+    crew: &C,
+    walk: &WalkOf<P>,
+    cost: P::Cost,
+    mut visit: impl FnMut(u64, Move<P>, P::Cost),
+) {
+    let (moves, team) = (problem.moves(), crew.team());
+    let (start, end) = crew.share(moves.len());
+    let mut index = start + team.rank() as u64;
+    if index >= end {
+        return;
+    }
+    let mut step = moves.at(index);
+    loop {
+        // SAFETY: the caller's promise.
+        visit(index, step, unsafe { problem.neighbor_cost(walk, cost, step) });
+        if end - index <= team.size() as u64 {
+            break;
         }
-        let mut step = moves.at(index);
-        loop {
-            // SAFETY: the caller's promise.
-            visit(index, step, unsafe { self.neighbor_cost(walk, cost, step) });
-            if end - index <= team.size() as u64 {
-                break;
-            }
-            step = moves.skip(step, index, team.size());
-            index += team.size() as u64;
-        }
+        step = moves.skip(step, index, team.size());
+        index += team.size() as u64;
     }
 }

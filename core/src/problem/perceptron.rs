@@ -1,7 +1,9 @@
 //! The permuted perceptron problem.
 
-use super::{Problem, Shape};
+use super::{Problem, Shape, scan_one_by_one};
+use crate::combinations::{pair, pair_index, pairs};
 use crate::neighborhood::{Flips, Neighborhood, Walk};
+use crate::node::NodeId;
 use crate::search::Crew;
 use crate::team::{Slots, Team};
 
@@ -34,16 +36,147 @@ pub struct Perceptron<const D: usize> {
 /// What a team notes.
 #[derive(Clone, Copy)]
 struct Notes {
+    /// The lowest level with rows, the highest, what all levels cost that no neighbour reaches, and the number of words.
+    extent: Slots<u32>,
     /// The level of each row: how many of its signs are those of V. Its product is twice that, less n.
     levels: Slots<u32>,
-    /// Rows of each level from the lowest to the highest that has any.
-    counts: Slots<u32>,
-    /// The first word of each such level; behind the highest, the number of words.
-    firsts: Slots<u32>,
-    /// The lowest level with rows, the highest, and what all levels cost that no neighbour reaches.
-    extent: Slots<u32>,
+    /// Rows of each level, and its first word.
+    level: Slots<Level>,
+    /// Where the next row of each level comes.
+    cursors: Slots<u32>,
+    /// V as words of bits.
+    signs: Slots<u32>,
+}
+
+/// A level of rows.
+#[derive(Clone, Copy)]
+#[repr(C, align(8))]
+struct Level {
+    count: u32,
+    first: u32,
+}
+
+/// What a walk's teams note together.
+#[derive(Clone, Copy)]
+struct Common {
     /// Rows in the order of levels, every level from the start of a word; no row is m.
     order: Slots<u32>,
+    /// Word w of column j, at w times [`Perceptron::stride`] + j: which of the word's rows have V's sign there.
+    matches: Slots<u32>,
+}
+
+/// A neighbour being counted, level by level. Levels are looked at from the lowest on; rows come from each to levels up to `D`
+/// below and above it.
+#[derive(Clone, Copy)]
+struct Count<const D: usize> {
+    /// What the neighbour costs, but for the levels below.
+    sum: u32,
+    /// Rows of the level with one, two, three of the flipped columns right. Each takes the row one level down, and each other one
+    /// up.
+    right: (u32, u32, u32),
+    /// Rows that have come to the levels from `D` below the level to `D` above.
+    near: (u32, u32, u32, u32, u32, u32, u32),
+}
+
+impl<const D: usize> Count<D> {
+    /// Before the lowest level; `far` is what levels cost that no row comes to.
+    #[inline(always)]
+    fn new(far: u32) -> Self {
+        Count { sum: far, right: (0, 0, 0), near: (0, 0, 0, 0, 0, 0, 0) }
+    }
+
+    /// Takes a word of the level's rows, one for each flipped column.
+    #[inline(always)]
+    fn word(&mut self, words: [u32; D]) {
+        // The last ones stand for those that are not there.
+        let (a, b, c) = (words[0], words[D / 2], words[D - 1]);
+        if D == 1 {
+            self.right.0 += a.count_ones();
+        } else if D == 2 {
+            self.right.0 += (a ^ b).count_ones();
+            self.right.1 += (a & b).count_ones();
+        } else {
+            let all = (a & b & c).count_ones();
+            self.right.0 += (a ^ b ^ c).count_ones() - all;
+            self.right.1 += (a & b | c & (a | b)).count_ones() - all;
+            self.right.2 += all;
+        }
+    }
+
+    /// Ends a level of so many rows.
+    #[inline(always)]
+    fn level(&mut self, count: u32) {
+        let (one, two, three) = self.right;
+        let none = count - one - two - three;
+        let near = &mut self.near;
+        if D == 1 {
+            near.0 += one;
+            near.2 += none;
+        } else if D == 2 {
+            near.0 += two;
+            near.2 += one;
+            near.4 += none;
+        } else {
+            near.0 += three;
+            near.2 += two;
+            near.4 += one;
+            near.6 += none;
+        }
+        self.right = (0, 0, 0);
+    }
+
+    /// The rows of the lowest level, to which no more will come.
+    #[inline(always)]
+    fn shift(&mut self) -> u32 {
+        let near = self.near;
+        self.near = (near.1, near.2, near.3, near.4, near.5, near.6, 0);
+        near.0
+    }
+}
+
+/// Counts neighbours together: for each a name, and the words of the columns that it flips, given where the words begin.
+macro_rules! count_together {
+    ($problem:ident, $walk:ident, $start:ident, $($one:ident: $words:expr),*) => {{
+        let (notes, stride) = ($problem.view($walk), $problem.stride());
+        let (low, high, far) = (notes.extent.get(0), notes.extent.get(1), notes.extent.get(2));
+        $(let mut $one = Count::<D>::new(far);)*
+        let (mut $start, mut level) = (0, low);
+        while level <= high + 2 * D as u32 {
+            if level <= high {
+                let Level { count, first } = notes.level.get(level);
+                let end = (first + count.div_ceil(WORD)) * stride;
+                while $start < end {
+                    $($one.word($words);)*
+                    $start += stride;
+                }
+                $($one.level(count);)*
+            }
+            // Levels below 0 and above n get no rows.
+            let done = level.wrapping_sub(D as u32);
+            let price = $problem.price_of(done);
+            $($one.sum += price.of($one.shift());)*
+            level += 1;
+        }
+        ($($one.sum),*)
+    }};
+}
+
+/// What rows of a level cost.
+#[derive(Clone, Copy)]
+struct Price {
+    /// Each.
+    each: u32,
+    /// Each more or less than this.
+    target: u32,
+    /// 1 if the latter counts, else 0.
+    is_target: u32,
+}
+
+impl Price {
+    #[inline(always)]
+    fn of(self, count: u32) -> u32 {
+        count * self.each + (count as i32 - self.target as i32).unsigned_abs() * self.is_target
+    }
 }
 
 impl<const D: usize> Perceptron<D> {
@@ -51,6 +184,12 @@ impl<const D: usize> Perceptron<D> {
     #[inline(always)]
     fn row_words(&self) -> u32 {
         self.n.div_ceil(WORD)
+    }
+
+    /// Columns from a word of matches to the next, and a few that nobody needs.
+    #[inline(always)]
+    fn stride(&self) -> u32 {
+        self.row_words() * WORD
     }
 
     /// Most words that all levels together take.
@@ -65,103 +204,81 @@ impl<const D: usize> Perceptron<D> {
         // SAFETY: the notes are as long as `notes` asks for, and aligned.
         unsafe {
             let start: *mut u32 = walk.notes.cast();
+            let cursors = start.add(4 + 2 * (n + 1));
             Notes {
                 extent: Slots::new(start),
-                levels: Slots::new(start.add(3)),
-                counts: Slots::new(start.add(3 + m)),
-                firsts: Slots::new(start.add(3 + m + n + 1)),
-                order: Slots::new(start.add(3 + m + 2 * n + 3)),
+                level: Slots::new(start.add(4).cast()),
+                cursors: Slots::new(cursors),
+                levels: Slots::new(cursors.add(n + 1)),
+                signs: Slots::new(cursors.add(n + 1 + m)),
             }
         }
     }
 
-    /// The words of columns' signs times V: word w of column j at w n + j.
     #[inline(always)]
-    fn signs(&self, walk: &Walk<u8>) -> Slots<u32> {
+    fn together(&self, walk: &Walk<u8>) -> Common {
+        let start: *mut u32 = walk.common.cast();
         // SAFETY: the shared notes are as long as `common` asks for, and aligned.
-        unsafe { Slots::new(walk.common.cast()) }
-    }
-
-    /// Whether row's sign at `column` is that of V: 1 or 0.
-    ///
-    /// # Safety
-    /// The walk is of this problem, which has that row and column.
-    #[inline(always)]
-    unsafe fn matches(&self, walk: &Walk<u8>, row: u32, column: u32) -> u32 {
-        // SAFETY: the caller's promise.
         unsafe {
-            let signs = *self.rows.add((row * self.row_words() + column / WORD) as usize);
-            (signs >> (column % WORD) ^ walk.solution.get(column) as u32 ^ 1) & 1
+            let matches = start.add((self.most_words() * WORD) as usize);
+            Common { order: Slots::new(start), matches: Slots::new(matches) }
         }
     }
 
-    /// Puts rows side by side by level, and columns' signs into words. `levels` is right.
+    /// Which of 32 columns of a row have V's sign.
+    ///
+    /// # Safety
+    /// There is such a row and such a group of columns.
+    #[inline(always)]
+    unsafe fn matches(&self, notes: Notes, row: u32, group: u32) -> u32 {
+        // SAFETY: the caller's promise.
+        unsafe { !(*self.rows.add((row * self.row_words() + group) as usize) ^ notes.signs.get(group)) }
+    }
+
+    /// Puts rows side by side by level, and their columns into words. The levels of rows are right.
     ///
     /// # Safety
     /// The walk is of this problem; all members of all teams come here.
     #[inline(always)]
     unsafe fn arrange<C: Crew>(&self, crew: &mut C, walk: &Walk<u8>) {
-        let (team, notes, signs) = (crew.team(), self.view(walk), self.signs(walk));
+        let (team, notes, common) = (crew.team(), self.view(walk), self.together(walk));
         let (m, n) = (self.m, self.n);
-        let (mut low, mut high) = (u32::MAX, 0);
-        // SAFETY: the caller's promise; between barriers an element is written by one member, and read by no other.
+        // SAFETY: the caller's promise; between barriers an element is written by one member, and read by no other, but for
+        // those that all members count up.
         unsafe {
+            team.for_each(n + 1, |level| notes.cursors.set(level, 0));
+            team.barrier();
+            let (mut low, mut high) = (u32::MAX, 0);
             team.for_each(m, |row| {
                 let level = notes.levels.get(row);
+                notes.cursors.count::<C::Team>(level);
                 (low, high) = (low.min(level), high.max(level));
             });
             let low = team.min(low as u64) as u32;
             let high = n - team.min((n - high) as u64) as u32;
             // A level is one part's.
             let part = team.part();
-            let in_level = |from: u32, level: u32| {
-                let row = from + part.rank();
-                row < m && notes.levels.get(row) == level
-            };
-            let mut level = low + team.part_rank();
-            while level <= high {
-                let (mut count, mut from) = (0, 0);
-                while from < m {
-                    count += part.rank_among(in_level(from, level)).1;
-                    from += part.size();
-                }
-                part.single(|| notes.counts.set(level, count));
-                level += team.parts();
-            }
-            team.barrier();
             let mut level = low + team.part_rank();
             while level <= high + 1 {
                 let (mut words, mut lower) = (0, low + part.rank());
                 while lower < level {
-                    words += notes.counts.get(lower).div_ceil(WORD);
+                    words += notes.cursors.get(lower).div_ceil(WORD);
                     lower += part.size();
                 }
                 let first = part.sum(words as u64) as u32;
-                part.single(|| notes.firsts.set(level, first));
-                if level <= high {
-                    let end = (first + notes.counts.get(level).div_ceil(WORD)) * WORD;
-                    let (mut before, mut from) = (first * WORD, 0);
-                    while from < m {
-                        let is_in = in_level(from, level);
-                        let (rank, count) = part.rank_among(is_in);
-                        if is_in {
-                            notes.order.set(before + rank, from + part.rank());
-                        }
-                        before += count;
-                        from += part.size();
+                part.single(|| {
+                    if level <= high {
+                        notes.level.set(level, Level { count: notes.cursors.get(level), first });
+                    } else {
+                        notes.extent.set(3, first);
                     }
-                    let mut empty = before + part.rank();
-                    while empty < end {
-                        notes.order.set(empty, m);
-                        empty += part.size();
-                    }
-                }
+                });
                 level += team.parts();
             }
             let mut far = 0;
             team.for_each(n + 1, |level| {
                 let is_far = level + (D as u32) < low || level > high + D as u32;
-                far += if is_far { self.price(level, 0) } else { 0 };
+                far += if is_far { self.price_of(level).of(0) } else { 0 };
             });
             let far = team.sum(far as u64) as u32;
             team.single(|| {
@@ -169,43 +286,56 @@ impl<const D: usize> Perceptron<D> {
                 notes.extent.set(1, high);
                 notes.extent.set(2, far);
             });
-            team.barrier();
-            // The words of columns are shared, and made together.
-            let words = notes.firsts.get(high + 1);
-            let (start, end) = crew.share(words as u64 * n as u64);
-            let mut i = start + team.rank() as u64;
-            while i < end {
-                let (word, column) = ((i / n as u64) as u32, (i % n as u64) as u32);
-                let (mut bits, mut bit) = (0, 0);
-                while bit < WORD {
-                    let row = notes.order.get(word * WORD + bit);
-                    if row < m {
-                        bits |= self.matches(walk, row, column) << bit;
-                    }
-                    bit += 1;
-                }
-                signs.set(word * n + column, bits);
-                i += team.size() as u64;
+            let words = notes.extent.get(3);
+            // Rows of a level come in any order, which changes nothing but must be the same for all teams: the first one's.
+            if crew.part() == 0 {
+                team.for_each(high - low + 1, |i| {
+                    notes.cursors.set(low + i, notes.level.get(low + i).first * WORD);
+                });
+                team.for_each(words * WORD, |place| common.order.set(place, m));
+                team.barrier();
+                team.for_each(m, |row| {
+                    let place = notes.cursors.count::<C::Team>(notes.levels.get(row));
+                    common.order.set(place, row);
+                });
+            }
+            crew.barrier();
+            let groups = self.row_words();
+            let mut unit = crew.part() * team.parts() + team.part_rank();
+            while unit < words * groups {
+                let (word, group) = (unit / groups, unit % groups);
+                let row = |bit: u32| {
+                    let row = common.order.get(word * WORD + bit);
+                    if row < m { self.matches(notes, row, group) } else { 0 }
+                };
+                let start = word * self.stride() + group * WORD;
+                part.transpose(row, |column, bits| common.matches.set(start + column, bits));
+                unit += crew.parts() * team.parts();
             }
         }
         crew.barrier();
     }
 
-    /// What so many rows of a level cost.
+    /// What rows of a level cost; nothing if there is no such level.
     ///
     /// # Safety
-    /// `level` is at most n.
+    /// The tables are there.
     #[inline(always)]
-    unsafe fn price(&self, level: u32, count: u32) -> i64 {
-        let product = 2 * level as i32 - self.n as i32;
-        if product < 0 {
-            return count as i64 * (-2 * product * NEGATIVE) as i64;
+    unsafe fn price_of(&self, level: u32) -> Price {
+        let product = (2 * level).wrapping_sub(self.n) as i32;
+        if level > self.n {
+            Price { each: 0, target: 0, is_target: 0 }
+        } else if product < 0 {
+            Price { each: (-2 * product * NEGATIVE) as u32, target: 0, is_target: 0 }
+        } else {
+            // SAFETY: the product is at most n.
+            Price { each: 0, target: unsafe { *self.target.add(product as usize) }, is_target: 1 }
         }
-        // SAFETY: the product is at most n.
-        let target = unsafe { *self.target.add(product as usize) };
-        (count as i32 - target as i32).unsigned_abs() as i64
     }
 }
+
+/// Neighbours of a tile: flips of a column with each of so many others.
+const TILE: u32 = 4;
 
 impl<const D: usize> Problem for Perceptron<D> {
     type Moves = Flips<D>;
@@ -232,24 +362,36 @@ impl<const D: usize> Problem for Perceptron<D> {
 
     #[inline(always)]
     fn notes(&self) -> usize {
-        4 * (3 + self.m as usize + 2 * self.n as usize + 3 + (WORD * self.most_words()) as usize)
+        4 * (4 + 3 * (self.n as usize + 1) + self.m as usize + self.row_words() as usize)
     }
 
     #[inline(always)]
     fn common(&self) -> usize {
-        4 * self.most_words() as usize * self.n as usize
+        4 * self.most_words() as usize * (WORD as usize + self.stride() as usize)
     }
 
     #[inline(always)]
     unsafe fn begin<C: Crew>(&self, crew: &mut C, walk: &Walk<u8>) -> i64 {
-        let (team, notes) = (crew.team(), self.view(walk));
-        // SAFETY: the caller's promise; a row is one member's.
+        let (team, notes, n) = (crew.team(), self.view(walk), self.n);
+        let groups = self.row_words();
+        // SAFETY: the caller's promise; a word and a row are one member's.
         unsafe {
+            team.for_each(groups, |group| {
+                let (mut bits, mut bit) = (0, 0);
+                while bit < WORD && group * WORD + bit < n {
+                    bits |= (walk.solution.get(group * WORD + bit) as u32) << bit;
+                    bit += 1;
+                }
+                notes.signs.set(group, bits);
+            });
+            team.barrier();
             team.for_each(self.m, |row| {
-                let (mut level, mut column) = (0, 0);
-                while column < self.n {
-                    level += self.matches(walk, row, column);
-                    column += 1;
+                let (mut level, mut group) = (0, 0);
+                while group < groups {
+                    let left = n - group * WORD;
+                    let columns = if left < WORD { (1 << left) - 1 } else { u32::MAX };
+                    level += (self.matches(notes, row, group) & columns).count_ones();
+                    group += 1;
                 }
                 notes.levels.set(row, level);
             });
@@ -257,73 +399,23 @@ impl<const D: usize> Problem for Perceptron<D> {
             self.arrange(crew, walk);
             let (low, high) = (notes.extent.get(0), notes.extent.get(1));
             let mut sum = 0;
-            team.for_each(self.n + 1, |level| {
+            team.for_each(n + 1, |level| {
                 let has_rows = level >= low && level <= high;
-                sum += self.price(level, if has_rows { notes.counts.get(level) } else { 0 });
+                sum +=
+                    self.price_of(level).of(if has_rows { notes.level.get(level).count } else { 0 }) as u64;
             });
-            team.sum(sum as u64) as i64
+            team.sum(sum) as i64
         }
     }
 
     #[inline(always)]
     unsafe fn neighbor_cost(&self, walk: &Walk<u8>, _: i64, step: [u32; D]) -> i64 {
-        let (notes, signs, n) = (self.view(walk), self.signs(walk), self.n);
-        // SAFETY: the caller's promise; words up to that behind the highest level are there.
+        let matches = self.together(walk).matches;
+        // SAFETY: the caller's promise.
         unsafe {
-            let (low, high) = (notes.extent.get(0), notes.extent.get(1));
-            let mut sum = notes.extent.get(2) as i64;
-            // Rows that come to the levels from D below this one to D above.
-            let mut near = [0u32; 7];
-            let mut word = notes.firsts.get(low);
-            let mut level = low;
-            while level <= high + 2 * D as u32 {
-                if level <= high {
-                    // Rows of the level by how many of the flipped signs match: each takes the row down one level, and each
-                    // other one up.
-                    let mut rows = [notes.counts.get(level), 0, 0, 0];
-                    let end = notes.firsts.get(level + 1);
-                    while word < end {
-                        let sign = |which: usize| signs.get(word * n + step[which.min(D - 1)]);
-                        let a = sign(0);
-                        if D == 1 {
-                            rows[1] += a.count_ones();
-                        } else if D == 2 {
-                            let b = sign(1);
-                            rows[1] += (a ^ b).count_ones();
-                            rows[2] += (a & b).count_ones();
-                        } else {
-                            let (b, c) = (sign(1), sign(2));
-                            let all = (a & b & c).count_ones();
-                            rows[1] += (a ^ b ^ c).count_ones() - all;
-                            rows[2] += (a & b | c & (a | b)).count_ones() - all;
-                            rows[3] += all;
-                        }
-                        word += 1;
-                    }
-                    rows[0] -= rows[1] + rows[2] + rows[3];
-                    if D == 1 {
-                        near[0] += rows[1];
-                        near[2] += rows[0];
-                    } else if D == 2 {
-                        near[0] += rows[2];
-                        near[2] += rows[1];
-                        near[4] += rows[0];
-                    } else {
-                        near[0] += rows[3];
-                        near[2] += rows[2];
-                        near[4] += rows[1];
-                        near[6] += rows[0];
-                    }
-                }
-                // Nothing comes to the lowest of them any more.
-                let done = level.wrapping_sub(D as u32);
-                if done <= n {
-                    sum += self.price(done, near[0]);
-                }
-                near = [near[1], near[2], near[3], near[4], near[5], near[6], 0];
-                level += 1;
-            }
-            sum
+            let cost =
+                count_together!(self, walk, start, one: step.map(|column| matches.get(start + column)));
+            cost as i64
         }
     }
 
@@ -335,13 +427,77 @@ impl<const D: usize> Problem for Perceptron<D> {
             team.for_each(self.m, |row| {
                 let mut level = notes.levels.get(row);
                 for column in step {
-                    level = level + 1 - 2 * self.matches(walk, row, column);
+                    level = level + 1 - 2 * (self.matches(notes, row, column / WORD) >> (column % WORD) & 1);
                 }
                 notes.levels.set(row, level);
             });
             team.barrier();
+            team.single(|| {
+                for column in step {
+                    let group = column / WORD;
+                    notes.signs.set(group, notes.signs.get(group) ^ 1 << (column % WORD));
+                }
+            });
             self.moves().apply(team, walk, step);
             self.arrange(crew, walk);
+        }
+    }
+
+    /// Of pairs of columns, those of one with four others go together: they share its words and all that is common to levels.
+    #[inline(always)]
+    unsafe fn scan<C: Crew>(
+        &self,
+        crew: &C,
+        walk: &Walk<u8>,
+        cost: i64,
+        mut visit: impl FnMut(u64, [u32; D], i64),
+    ) {
+        if D != 2 {
+            // SAFETY: the caller's promise.
+            return unsafe { scan_one_by_one(self, crew, walk, cost, visit) };
+        }
+        let (team, n, matches) = (crew.team(), self.n, self.together(walk).matches);
+        let part = team.part();
+        let groups = self.row_words();
+        // Pairs of groups of 32 columns, the first not behind the second; of the first group a tile, of the second one column a
+        // member.
+        let tiles = WORD / TILE;
+        let units = pairs(groups + 1) * tiles as u64;
+        let mut unit = (crew.part() * team.parts() + team.part_rank()) as u64;
+        while unit < units {
+            let (first, behind) = pair(groups + 1, unit / tiles as u64);
+            let i = first * WORD + (unit % tiles as u64) as u32 * TILE;
+            part.for_each(WORD, |column| {
+                let j = (behind - 1) * WORD + column;
+                // SAFETY: the caller's promise; words have a stride that both are below.
+                let (a, b, c, d) = unsafe {
+                    let with = |first: u32, second: u32| {
+                        let mut both = [second; D];
+                        both[0] = first;
+                        both
+                    };
+                    let four = |start: u32| u32::load_four(matches.at(start + i));
+                    let other = |start: u32| matches.get(start + j);
+                    count_together!(self, walk, start,
+                        a: with(four(start)[0], other(start)),
+                        b: with(four(start)[1], other(start)),
+                        c: with(four(start)[2], other(start)),
+                        d: with(four(start)[3], other(start))
+                    )
+                };
+                let mut show = |i: u32, cost: u32| {
+                    if i < j && j < n {
+                        let mut step = [j; D];
+                        step[0] = i;
+                        visit(pair_index(n, i, j), step, cost as i64);
+                    }
+                };
+                show(i, a);
+                show(i + 1, b);
+                show(i + 2, c);
+                show(i + 3, d);
+            });
+            unit += (crew.parts() * team.parts()) as u64;
         }
     }
 }

@@ -27,10 +27,10 @@ pub struct Qap<const STORED: bool> {
 struct Notes {
     /// What each exchange would change; right for the exchanges of the team's share.
     changes: Slots<i64>,
-    /// Of the move being made: column r of a less column s, and the same of b, at the solution's places.
-    columns: Slots<[i32; 2]>,
-    /// The same of rows.
+    /// Of the move being made: row r of a less row s, and the same of b, at the solution's places.
     rows: Slots<[i32; 2]>,
+    /// The same of columns, where they differ from rows.
+    columns: Slots<[i32; 2]>,
 }
 
 impl<const STORED: bool> Qap<STORED> {
@@ -51,11 +51,11 @@ impl<const STORED: bool> Qap<STORED> {
         let (pairs, n) = (pairs(self.n) as usize, self.n as usize);
         // SAFETY: the notes are as long as `notes` asks for, and aligned.
         unsafe {
-            let columns = walk.notes.add(8 * pairs);
+            let rows = walk.notes.add(8 * pairs);
             Notes {
                 changes: Slots::new(walk.notes.cast()),
-                columns: Slots::new(columns.cast()),
-                rows: Slots::new(columns.add(8 * n).cast()),
+                rows: Slots::new(rows.cast()),
+                columns: Slots::new(rows.add(8 * n).cast()),
             }
         }
     }
@@ -72,16 +72,24 @@ impl<const STORED: bool> Qap<STORED> {
             let (pr, ps) = (p.get(r), p.get(s));
             team.for_each(self.n, |k| {
                 let pk = p.get(k);
-                let a = self.a(k, r).wrapping_sub(self.a(k, s));
-                let b = self.b(pk, ps).wrapping_sub(self.b(pk, pr));
-                let mut term = a as i64 * b as i64;
-                if self.symmetric {
-                    term *= 2;
-                } else {
+                let rows = || {
                     let a = self.a(r, k).wrapping_sub(self.a(s, k));
                     let b = self.b(ps, pk).wrapping_sub(self.b(pr, pk));
-                    term += a as i64 * b as i64;
-                }
+                    a as i64 * b as i64
+                };
+                let columns = || {
+                    let a = self.a(k, r).wrapping_sub(self.a(k, s));
+                    let b = self.b(pk, ps).wrapping_sub(self.b(pk, pr));
+                    a as i64 * b as i64
+                };
+                let term = if !self.symmetric {
+                    rows() + columns()
+                } else if T::ALONE && cfg!(target_arch = "nvptx64") {
+                    // Threads side by side have the same r and look at the same k: what they read lies side by side.
+                    2 * columns()
+                } else {
+                    2 * rows()
+                };
                 // Where both edges end at the two places they change both ends.
                 sum += if k == r || k == s { 0 } else { term };
             });
@@ -162,18 +170,15 @@ impl<const STORED: bool> Problem for Qap<STORED> {
             let (pr, ps) = (p.get(r), p.get(s));
             team.for_each(self.n, |k| {
                 let pk = p.get(k);
-                notes.columns.set(
-                    k,
-                    [self.a(k, r).wrapping_sub(self.a(k, s)), self.b(pk, ps).wrapping_sub(self.b(pk, pr))],
-                );
+                let row =
+                    [self.a(r, k).wrapping_sub(self.a(s, k)), self.b(ps, pk).wrapping_sub(self.b(pr, pk))];
+                notes.rows.set(k, row);
                 if !self.symmetric {
-                    notes.rows.set(
-                        k,
-                        [
-                            self.a(r, k).wrapping_sub(self.a(s, k)),
-                            self.b(ps, pk).wrapping_sub(self.b(pr, pk)),
-                        ],
-                    );
+                    let column = [
+                        self.a(k, r).wrapping_sub(self.a(k, s)),
+                        self.b(pk, ps).wrapping_sub(self.b(pk, pr)),
+                    ];
+                    notes.columns.set(k, column);
                 }
             });
             team.barrier();
@@ -185,9 +190,9 @@ impl<const STORED: bool> Problem for Qap<STORED> {
                     let ([a, b], [c, d]) = (vectors.get(i), vectors.get(j));
                     a.wrapping_sub(c) as i64 * b.wrapping_sub(d) as i64
                 };
-                let mut less = factor * product(notes.columns);
+                let mut less = factor * product(notes.rows);
                 if !self.symmetric {
-                    less += product(notes.rows);
+                    less += product(notes.columns);
                 }
                 let old = notes.changes.get(index as u32);
                 notes.changes.set(index as u32, old - less);

@@ -186,4 +186,21 @@ impl Team for Warp {
         self.barrier();
         rank_among(flag)
     }
+    /// As one thread does it, with a word a lane.
+    #[inline(always)]
+    fn transpose(self, row: impl Fn(u32) -> u32, mut take: impl FnMut(u32, u32)) {
+        let mut word = row(lane());
+        let (mut distance, mut mask) = (SIZE / 2, 0xffff_u32);
+        while distance > 0 {
+            let other = shfl_bfly(ALL, word, distance, SIZE - 1);
+            word = if lane() & distance == 0 {
+                word & mask | (other & mask) << distance
+            } else {
+                word & !mask | (other & !mask) >> distance
+            };
+            distance /= 2;
+            mask ^= mask << distance;
+        }
+        take(lane(), word);
+    }
 }

@@ -303,10 +303,13 @@ pub fn search<P: Searchable>(
     })
 }
 
-/// The walk with the best solution.
+/// The walk with the best solution; among equally good ones that which found it in the fewest iterations, so that the answer does
+/// not depend on where batches end.
 fn best_of<P: Problem>(states: &[WalkState]) -> Option<usize> {
     let began = states.iter().enumerate().filter(|(_, state)| state.fresh == 0);
-    began.min_by_key(|(_, state)| P::Cost::from_bits(state.best).key()).map(|(walk, _)| walk)
+    began
+        .min_by_key(|(_, state)| (P::Cost::from_bits(state.best).key(), state.best_iteration))
+        .map(|(walk, _)| walk)
 }
 
 /// The cost of a solution, computed from nothing else.

@@ -2,6 +2,7 @@
 
 use antwarp_core::geometry::{Grid, Numbered, Planar};
 use antwarp_core::metric::Metric;
+use antwarp_core::problem::perceptron::NEGATIVE;
 use antwarp_core::problem::tour::MATRIX;
 use antwarp_core::problem::{Problem, Shape};
 use antwarp_core::sine::Real;
@@ -71,9 +72,17 @@ impl Tables {
     }
 
     /// For [`antwarp_core::problem::Perceptron`].
-    pub fn perceptron(perceptron: &Perceptron) -> Tables {
+    ///
+    /// # Errors
+    /// If costs could leave 32 bits.
+    pub fn perceptron(perceptron: &Perceptron) -> Result<Tables, SolveError> {
+        let most = u64::from(perceptron.m) * u64::from(perceptron.n) * 2 * NEGATIVE as u64;
+        if most > u64::from(u32::MAX) {
+            let why = format!("{}: too large to be searched: m x n can be up to 71,582,788", perceptron.name);
+            return Err(SolveError::Settings(why));
+        }
         let shape = Shape { sizes: [perceptron.m, perceptron.n, 0, 0], ..Shape::default() };
-        Tables::new(shape, &[&of_words(&perceptron.target), &of_words(&perceptron.rows)])
+        Ok(Tables::new(shape, &[&of_words(&perceptron.target), &of_words(&perceptron.rows)]))
     }
 
     /// For [`antwarp_core::problem::Partition`].

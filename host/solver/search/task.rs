@@ -212,7 +212,7 @@ impl Task {
                 }
             }
             Task::Perceptron(perceptron, distance) => {
-                let tables = Tables::perceptron(perceptron);
+                let tables = Tables::perceptron(perceptron)?;
                 let signs = |v: Vec<u8>| integers(v.into_iter().map(|bit| 2 * i64::from(bit) - 1).collect());
                 match distance {
                     1 => order.carry_out::<problem::Perceptron<1>>(&tables, signs),
