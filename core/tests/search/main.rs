@@ -3,11 +3,11 @@
 
 #[path = "../common/mod.rs"]
 mod common;
-//mod crews;
+mod crews;
 mod encodings;
 mod instances;
-//mod optima;
+mod optima;
 mod problems;
-//mod strategies;
-//mod tabu;
+mod strategies;
+mod tabu;
 mod world;

@@ -338,7 +338,7 @@ trait Work {
 }
 
 impl By {
-    fn teams(self) -> u32 {
+    pub fn teams(self) -> u32 {
         match self {
             By::Alone | By::Team(..) => 1,
             By::Singles(teams, _) | By::Teams(teams, ..) => teams,
