@@ -37,7 +37,7 @@ where
         for seed in 0..5 {
             let rules = Rules { seed, tenure: tabu.0, tenures: 3, aspiration: tabu.1, ..rules(strategy) };
             let mut walks = Walks::new(&world, &rules);
-            walks.go(400, By::Alone);
+            walks.go(600, By::Alone);
             let walk = walks.of(0);
             assert_eq!(world.naive.cost(&walk.best), cost_of::<N>(walk.state.best));
             assert_eq!(cost_of::<N>(walk.state.best), optimum, "{strategy:?}, seed {seed}");
@@ -59,7 +59,7 @@ fn assignments_are_optimal() {
 fn partitions_are_optimal() {
     for seed in 0..5 {
         check(Numbers::new(8, 2, 1000, seed), &vectors(8, 2), (4, 100));
-        check(Numbers::new(8, 3, 1000, seed), &vectors(8, 3), (4, 100));
+        check(Numbers::new(8, 3, 1000, seed), &vectors(8, 3), (3, 60));
     }
 }
 
@@ -68,6 +68,14 @@ fn signs_are_optimal() {
     let all = vectors(7, 2);
     for seed in 0..5 {
         check(Signs::<1>::new(7, 7, seed), &all, (2, 30));
-        check(Signs::<2>::new(7, 7, seed).demanding(), &all[..], (1, 30));
+        check(Signs::<3>::new(7, 7, seed).demanding(), &all, (1, 20));
+        // Two flips keep the parity of set bits, which the seeds' first solutions may have wrong.
+        let odd = |solution: &[u8]| solution.iter().filter(|&&bit| bit == 1).count() % 2 == 1;
+        let world = World::new(Signs::<2>::new(7, 7, seed));
+        let mut walks = Walks::new(&world, &Rules { tenure: 1, ..rules(Strategy::Tabu) });
+        walks.go(400, By::Alone);
+        let walk = walks.of(0);
+        let alike = all.iter().filter(|solution| odd(solution) == odd(&walk.best));
+        assert_eq!(Some(cost_of::<Signs<2>>(walk.state.best)), alike.map(|s| world.naive.cost(s)).min());
     }
 }
