@@ -3,6 +3,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod costs;
 mod crews;
 mod encodings;
 mod instances;
