@@ -242,9 +242,8 @@ pub fn run_in_teams<R: Send>(
     (teams, parts, size): (u32, u32, u32),
     work: impl Fn(Member, u32, PartMember) -> R + Sync,
 ) -> Vec<R> {
-    let shared = |count: u32, size| -> Vec<_> {
-        (0..count).map(|_| Shared::new(size, Order::Together)).collect()
-    };
+    let shared =
+        |count: u32, size| -> Vec<_> { (0..count).map(|_| Shared::new(size, Order::Together)).collect() };
     let (wholes, groups) = (shared(teams, parts * size), shared(teams * parts, size));
     run(teams * parts * size, Order::Together, |all| {
         let phases = [const { AtomicU64::new(0) }; 2];

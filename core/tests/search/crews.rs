@@ -12,17 +12,14 @@ const STRATEGIES: [Strategy; 4] = [Strategy::Tabu, Strategy::Climb, Strategy::An
 
 /// Crews of one team under every order, of teams of one thread under every order, and of teams with parts.
 fn crews() -> Vec<By> {
-    let mut crews: Vec<_> = ORDERS.into_iter().flat_map(|order| [By::Team(3, order), By::Singles(3, order)]).collect();
+    let mut crews: Vec<_> =
+        ORDERS.into_iter().flat_map(|order| [By::Team(3, order), By::Singles(3, order)]).collect();
     crews.extend([By::Teams(1, 2, 3), By::Teams(2, 1, 2), By::Teams(3, 2, 2), By::Teams(2, 2, 1)]);
     crews
 }
 
 /// Two walks in three batches; in the last the worse adopts what the better has found.
-fn course<N: Naive>(
-    world: &World<N>,
-    rules: &Rules,
-    by: By,
-) -> Vec<Snapshot<crate::world::ElementOf<N>>> {
+fn course<N: Naive>(world: &World<N>, rules: &Rules, by: By) -> Vec<Snapshot<crate::world::ElementOf<N>>> {
     let mut walks = Walks::new(world, &Rules { walks: 2, ..*rules });
     let mut seen = vec![];
     for (end, rival_bit) in [(1, 0), (11, 0), (20, 1)] {

@@ -17,11 +17,8 @@ fn random<N: Neighborhood>(moves: &N, stream: Stream) -> Vec<N::Element> {
 }
 
 /// Neighbours are those of the list, in its order, all different, and as far away as told.
-fn check<N>(
-    moves: N,
-    far: usize,
-    list: impl Fn(&[N::Element]) -> Vec<Vec<N::Element>>,
-) where
+fn check<N>(moves: N, far: usize, list: impl Fn(&[N::Element]) -> Vec<Vec<N::Element>>)
+where
     N: Neighborhood<Element: Number + PartialEq + Debug, Move: PartialEq + Debug>,
 {
     let solution = random(&moves, STREAM);
@@ -130,7 +127,8 @@ fn random_solutions_are_equally_likely() {
     check_likely(Rotations { n: 4 }, 24, number);
     // Of five elements, even permutations are a little rarer than odd ones, but three of them tell nothing of that.
     let first = |items: &[u32]| items[..3].iter().fold(0, |word, &item| word * 5 + item as usize);
-    let classes: Vec<_> = (0..125).filter(|w| w / 25 != w / 5 % 5 && w / 5 % 5 != w % 5 && w % 5 != w / 25).collect();
+    let classes: Vec<_> =
+        (0..125).filter(|w| w / 25 != w / 5 % 5 && w / 5 % 5 != w % 5 && w % 5 != w / 25).collect();
     let class = |items: &[u32]| classes.binary_search(&first(items)).expect("no permutation");
     check_likely(Exchanges { n: 5, by_place: false }, 60, class);
     let word = |k| move |values: &[u8]| values.iter().fold(0, |word, &value| word * k + usize::from(value));
@@ -151,7 +149,8 @@ fn crowns<R>(n: u32, m: u32) -> Crowns<R> {
 fn arrows<R: Real + Number>(moves: &Crowns<R>, streams: u32) -> Vec<(u64, Vec<f64>)> {
     let middle = vec![R::ZERO; moves.n as usize];
     let streams = (0..streams).map(|i| Stream::new(3, i, 1));
-    let arrow = |stream, i| moved(moves, stream, &middle, moves.at(i)).into_iter().map(Real::to_f64).collect();
+    let arrow =
+        |stream, i| moved(moves, stream, &middle, moves.at(i)).into_iter().map(Real::to_f64).collect();
     streams.flat_map(|stream| (0..moves.len()).map(move |i| (i, arrow(stream, i)))).collect()
 }
 

@@ -290,10 +290,7 @@ impl<R: Real + Cost + Named + Number + Debug> Naive for Rough<R> {
     type P = Weierstrass<R>;
 
     fn shape(&self) -> Shape {
-        Shape {
-            sizes: [self.n, self.terms, self.m, 0],
-            numbers: [self.radius, self.tabu_radius, 0.0, 0.0],
-        }
+        Shape { sizes: [self.n, self.terms, self.m, 0], numbers: [self.radius, self.tabu_radius, 0.0, 0.0] }
     }
     fn tables(&self) -> Vec<u8> {
         let terms: Vec<_> = (1..=self.terms).flat_map(|i| self.term(i)).collect();

@@ -78,7 +78,7 @@ fn check_climbing<N: Naive<P: Problem<Cost = i64>>>(naive: N) {
         }
     }
     let last = &seen[seen.len() - 1].state;
-    assert_eq!((last.descents, last.done), (12, 1));
+    assert!(last.descents == 12 && last.done != 0);
     assert_eq!(last.evaluations, last.iterations * world.len());
     let repeated = (0..starts.len()).filter(|&i| starts[..i].contains(&starts[i])).count();
     assert!(starts.len() == 12 && repeated < 3, "{repeated} descents begin where others began");
@@ -131,10 +131,11 @@ fn check_iterated<N: Naive<P: Problem<Cost = i64>>>(naive: N, kicks: u32, reach:
         } else {
             assert!(least >= cost, "it ends at {cost} beside {least}");
             let is_accepted = cost <= key::<N>(before.state.accepted);
-            let expected = if is_accepted { before } else { &Seen::<N> {
-                solution: before.accepted.clone(),
-                ..before.clone()
-            }};
+            let expected = if is_accepted {
+                before
+            } else {
+                &Seen::<N> { solution: before.accepted.clone(), ..before.clone() }
+            };
             assert_eq!(now.accepted, expected.solution, "{is_accepted}");
             assert!(distance(&now.solution, &now.accepted) <= reach, "too far away");
             refused += u32::from(!is_accepted);
@@ -157,7 +158,7 @@ fn iterated_search_accepts_nothing_worse() {
     let world = World::new(Numbers::new(12, 3, 10_000, 1));
     let seen = steps(&world, &Rules { kicks: 0, descents: 9, ..rules(Strategy::Iterate) }, 100);
     let optimum = &seen[seen.len() - 1];
-    assert!(optimum.state.done == 1 && optimum.solution == optimum.accepted);
+    assert!(optimum.state.done != 0 && optimum.solution == optimum.accepted);
     assert!(seen[seen.len() - 9..].iter().all(|walk| walk.solution == optimum.solution));
 }
 
@@ -188,9 +189,9 @@ fn check_annealing<N: Naive>(naive: N) {
     assert!(seen.windows(2).all(|pair| pair[0].solution != pair[1].solution), "a proposal is refused");
     for hot in [0.0, 1e-30] {
         let seen = steps(&world, &Rules { hot, ..all }, 200);
-        let rises = seen.windows(2).filter(|pair| {
-            cost_of::<N>(pair[1].state.cost) > cost_of::<N>(pair[0].state.cost)
-        });
+        let rises = seen
+            .windows(2)
+            .filter(|pair| cost_of::<N>(pair[1].state.cost) > cost_of::<N>(pair[0].state.cost));
         assert_eq!(rises.count(), 0, "up at temperature {hot}");
         let falls = seen.windows(2).filter(|pair| pair[0].solution != pair[1].solution);
         assert!(falls.count() > 2, "it never moves");
@@ -242,7 +243,8 @@ fn proposals_are_uniform() {
     let seen = steps(&world, &Rules { hot: f32::INFINITY, ratio: 1.0, ..rules(Strategy::Anneal) }, 5000);
     let mut counts = [0; 10];
     for pair in seen.windows(2) {
-        counts[exchanges(&pair[0].solution).iter().position(|there| *there == pair[1].solution).unwrap()] += 1;
+        counts[exchanges(&pair[0].solution).iter().position(|there| *there == pair[1].solution).unwrap()] +=
+            1;
     }
     let p = fit(&counts, &[1.0; 10]);
     assert!(p > LEVEL, "{counts:?}, p = {p:e}");
@@ -325,9 +327,9 @@ fn check_rivals<N: Naive>(naive: N, strategy: Strategy) {
         walks.go(end, By::Alone);
         for (index, walk) in before.iter().enumerate() {
             let now = walks.of(index as u32);
-            let better = before.get(index ^ bit as usize).filter(|rival| {
-                cost_of::<N>(rival.state.best) < cost_of::<N>(walk.state.best)
-            });
+            let better = before
+                .get(index ^ bit as usize)
+                .filter(|rival| cost_of::<N>(rival.state.best) < cost_of::<N>(walk.state.best));
             let Some(rival) = better else {
                 assert_eq!(&now, walk, "{strategy:?}: walk {index} has no better rival");
                 continue;

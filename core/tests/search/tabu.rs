@@ -85,19 +85,26 @@ where
         let salt = stream.step(0);
         let salt = u64::from(salt.bits(0)) << 32 | u64::from(salt.bits(1));
         let neighbors = world.naive.neighbors(&solution, stream);
-        let mut ranks: Vec<Rank<i64>> = neighbors.iter().enumerate().map(|(index, neighbor)| {
-            let cost = world.naive.cost(neighbor);
-            let times: Vec<_> =
-                list.differences(neighbor, &solution).iter().map(|&thing| until[thing as usize]).collect();
-            let is_overdue = times.iter().any(|&time| time + rules.aspiration < now);
-            let is_tabu = if matches!(list, List::Places) {
-                times.iter().all(|&time| time > now)
-            } else {
-                times.iter().any(|&time| time > now)
-            };
-            let class = if is_overdue || cost < best { 0 } else { 1 + u32::from(is_tabu) };
-            (class, cost, index as u64 ^ salt, index)
-        }).collect();
+        let mut ranks: Vec<Rank<i64>> = neighbors
+            .iter()
+            .enumerate()
+            .map(|(index, neighbor)| {
+                let cost = world.naive.cost(neighbor);
+                let times: Vec<_> = list
+                    .differences(neighbor, &solution)
+                    .iter()
+                    .map(|&thing| until[thing as usize])
+                    .collect();
+                let is_overdue = times.iter().any(|&time| time + rules.aspiration < now);
+                let is_tabu = if matches!(list, List::Places) {
+                    times.iter().all(|&time| time > now)
+                } else {
+                    times.iter().any(|&time| time > now)
+                };
+                let class = if is_overdue || cost < best { 0 } else { 1 + u32::from(is_tabu) };
+                (class, cost, index as u64 ^ salt, index)
+            })
+            .collect();
         ranks.sort_unstable();
         let (class, cost, _, index) = ranks[0];
         if class < 2 {
@@ -168,7 +175,8 @@ fn who_may_not_move_stays() {
 
 #[test]
 fn signs_are_those_of_a_plain_search() {
-    for rules in [Rules { tenure: 3, tenures: 3, ..robust(9) }, Rules { tenure: 1, tenures: 2, ..robust(5) }] {
+    for rules in [Rules { tenure: 3, tenures: 3, ..robust(9) }, Rules { tenure: 1, tenures: 2, ..robust(5) }]
+    {
         let moves = check(Signs::<1>::new(11, 10, 1), List::Bits, rules);
         assert!(moves.ties > 20 && moves.free > 20, "{moves:?}");
         check(Signs::<2>::new(13, 9, 2), List::Bits, rules);
@@ -215,8 +223,10 @@ fn points_are_those_of_a_plain_search() {
             });
             let mut candidates: Vec<_> = candidates.collect();
             candidates.sort_by(|a, b| a.0.total_cmp(&b.0));
-            let is_near = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>() < 0.09;
-            let is_tabu = |there: &[f64]| left.iter().any(|(p, until)| *until > iteration && is_near(there, p));
+            let is_near =
+                |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>() < 0.09;
+            let is_tabu =
+                |there: &[f64]| left.iter().any(|(p, until)| *until > iteration && is_near(there, p));
             let chosen = candidates.iter().position(|(cost, there)| *cost < best || !is_tabu(there));
             barred += u32::from(chosen != Some(0));
             if let Some(chosen) = chosen {

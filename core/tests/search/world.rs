@@ -395,8 +395,7 @@ impl<T: Team> Crew for Threads<'_, T> {
         let key = self.all.min(own.key);
         let tag = self.all.min(if own.key == key { own.tag } else { u64::MAX });
         let wins = own.key == key && own.tag == tag;
-        let (winners, cost) =
-            (self.all.sum(wins.into()), self.all.sum(if wins { own.cost } else { 0 }));
+        let (winners, cost) = (self.all.sum(wins.into()), self.all.sum(if wins { own.cost } else { 0 }));
         if tag == u64::MAX {
             return Candidate::NONE;
         }
@@ -502,10 +501,7 @@ impl<'a, N: Naive> Walks<'a, N> {
             bests: [0; 2].map(|_| Array::rubbish(walks * n)),
             solutions: Array::rubbish(walks * n),
             accepted: Array::rubbish(of(Strategy::Iterate, walks * n)),
-            traces: Array::rubbish(of(
-                Strategy::Tabu,
-                walks * world.problem.moves().traces() as usize,
-            )),
+            traces: Array::rubbish(of(Strategy::Tabu, walks * world.problem.moves().traces() as usize)),
         }
     }
 
