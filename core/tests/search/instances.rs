@@ -297,7 +297,7 @@ impl<R: Real + Cost + Named + Number + Debug> Naive for Rough<R> {
         bytes(&terms)
     }
     fn random(&self, dice: &mut Dice) -> Vec<R> {
-        (0..self.n).map(|_| R::from_f64(dice.real())).collect()
+        (0..self.n).map(|_| Real::from_f64(dice.real())).collect()
     }
     fn cost(&self, point: &[R]) -> R {
         let terms = point.iter().flat_map(|&x| {
@@ -306,7 +306,7 @@ impl<R: Real + Cost + Named + Number + Debug> Naive for Rough<R> {
                 Real::to_f64(amplitude) * Real::to_f64(frequency * x).sin()
             })
         });
-        R::from_f64(terms.sum())
+        Real::from_f64(terms.sum())
     }
     /// These are random: the library's own moves are what is plain.
     fn neighbors(&self, point: &[R], stream: Stream) -> Vec<Vec<R>> {
