@@ -192,9 +192,9 @@ impl Real for f32 {
 
     #[inline(always)]
     fn key(self) -> u64 {
-        // The sign and a magnitude, as an integer from the middle up or down.
+        // The sign and a magnitude, as an integer from the middle up or down; above, for who leaves low bits out.
         let bits = self.to_bits();
-        (if bits >> 31 == 0 { bits | 1 << 31 } else { bits.wrapping_neg() }) as u64
+        ((if bits >> 31 == 0 { bits | 1 << 31 } else { bits.wrapping_neg() }) as u64) << 32
     }
 
     #[inline(always)]

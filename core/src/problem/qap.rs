@@ -11,7 +11,8 @@ use crate::team::{Slots, Team};
 /// With `STORED`, teams note what each exchange would change, and bring that up to date after a move in constant time for
 /// each exchange that has no place in common with it (R.E. Burkard and F. Rendl 1984; É. Taillard, "Robust taboo search for the
 /// quadratic assignment problem", Parallel Computing 17, 1991, equations 4 and 5). Else every change is computed in linear time
-/// when it is asked for, as Luong et al. do: for searches that look at few neighbours.
+/// when it is asked for, as Luong et al. do: for searches that look at few neighbours. Annealing by several teams needs
+/// that, for it asks for any exchange, and a team's notes are about its share.
 ///
 /// Shape: `sizes` = n, 1 if both matrices are symmetric. Tables: a and b, n x n, i32 below 2^28 each way.
 #[derive(Clone, Copy, Debug)]

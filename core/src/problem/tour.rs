@@ -187,6 +187,11 @@ impl<G: Geometry> Noted<G> {
                 } else {
                     position - 1
                 };
+                // That behind one position and before another is the other's.
+                let to = if from == n - 1 { 0 } else { from + 1 };
+                if which % 2 == 1 && positions.contains(&to) {
+                    return;
+                }
                 let edge = self.geometry.between(self.place(from), self.place(from + 1));
                 self.edges.set(from + 1, edge);
                 if from == n - 1 {

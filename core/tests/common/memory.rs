@@ -15,6 +15,7 @@ impl Number for i32 {}
 impl Number for i64 {}
 impl Number for u64 {}
 impl Number for f32 {}
+impl Number for f64 {}
 
 /// An array of numbers between two guards, which it checks at its end.
 pub struct Array<T> {

@@ -233,12 +233,25 @@ impl<'a> Team for PartMember<'a> {
 
 /// As [`run`], on a team of `parts` parts with `size` threads each, all at once.
 pub fn run_in_parts<R: Send>(parts: u32, size: u32, work: impl Fn(PartMember) -> R + Sync) -> Vec<R> {
-    let groups: Vec<_> = (0..parts).map(|_| Shared::new(size, Order::Together)).collect();
-    run(parts * size, Order::Together, |whole| {
-        let phase = AtomicU64::new(0);
-        let part_rank = whole.rank() / size;
-        let part = Member { rank: whole.rank() % size, shared: &groups[part_rank as usize], phase: &phase };
-        work(PartMember { whole, part, part_rank, parts })
+    run_in_teams((1, parts, size), |_, _, member| work(member))
+}
+
+/// As [`run_in_parts`], by several teams at once: `work` gets the member among those of all teams, the team's number, and
+/// the member of the team.
+pub fn run_in_teams<R: Send>(
+    (teams, parts, size): (u32, u32, u32),
+    work: impl Fn(Member, u32, PartMember) -> R + Sync,
+) -> Vec<R> {
+    let shared =
+        |count: u32, size| -> Vec<_> { (0..count).map(|_| Shared::new(size, Order::Together)).collect() };
+    let (wholes, groups) = (shared(teams, parts * size), shared(teams * parts, size));
+    run(teams * parts * size, Order::Together, |all| {
+        let phases = [const { AtomicU64::new(0) }; 2];
+        let (group, team) = (all.rank() / size, all.rank() / (parts * size));
+        let part = Member { rank: all.rank() % size, shared: &groups[group as usize], phase: &phases[0] };
+        let rank = all.rank() % (parts * size);
+        let whole = Member { rank, shared: &wholes[team as usize], phase: &phases[1] };
+        work(all, team, PartMember { whole, part, part_rank: group % parts, parts })
     })
 }
 

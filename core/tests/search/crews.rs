@@ -1,0 +1,163 @@
+//! A walk's course does not depend on who goes it, nor on where its batches end.
+
+use crate::common::teams::{ORDERS, Order};
+use crate::instances::{Assignment, Numbers, Rough, Signs, Tours};
+use crate::world::{By, Dice, Naive, Snapshot, Walks, World, rules};
+use antwarp_core::geometry::{Grid, Numbered};
+use antwarp_core::problem::{RotatedTour, SwappedTour};
+use antwarp_core::search::{Rules, Strategy};
+use std::fmt::Debug;
+
+const STRATEGIES: [Strategy; 4] = [Strategy::Tabu, Strategy::Climb, Strategy::Anneal, Strategy::Iterate];
+
+/// Crews of one team under every order, of teams of one thread under every order, and of teams with parts.
+fn crews() -> Vec<By> {
+    let mut crews: Vec<_> =
+        ORDERS.into_iter().flat_map(|order| [By::Team(3, order), By::Singles(3, order)]).collect();
+    crews.extend([By::Teams(1, 2, 3), By::Teams(2, 1, 2), By::Teams(3, 2, 2), By::Teams(2, 2, 1)]);
+    crews
+}
+
+/// Two walks in three batches; in the last the worse adopts what the better has found.
+fn course<N: Naive>(world: &World<N>, rules: &Rules, by: By) -> Vec<Snapshot<crate::world::ElementOf<N>>> {
+    let mut walks = Walks::new(world, &Rules { walks: 2, ..*rules });
+    let mut seen = vec![];
+    for (end, rival_bit) in [(1, 0), (11, 0), (20, 1)] {
+        walks.rules.rival_bit = rival_bit;
+        walks.go(end, by);
+        seen.extend(walks.all());
+    }
+    seen
+}
+
+fn assert_same<E: Debug + PartialEq>(a: &[Snapshot<E>], b: &[Snapshot<E>], context: &str) {
+    for (a, b) in a.iter().zip(b) {
+        assert_eq!(a, b, "{context}");
+    }
+    assert_eq!(a.len(), b.len(), "{context}");
+}
+
+fn check_strategies<N: Naive>(naive: N, strategies: &[Strategy], crews: &[By]) {
+    let world = World::new(naive);
+    for &strategy in strategies {
+        let rules = rules(strategy);
+        let expected = course(&world, &rules, By::Alone);
+        assert!(expected.iter().any(|walk| walk.solution != expected[0].solution), "nobody moves");
+        for &by in crews {
+            assert_same(&course(&world, &rules, by), &expected, &format!("{strategy:?}, {by:?}"));
+        }
+    }
+    let start = world.naive.random(&mut Dice::new(1));
+    let expected = world.evaluate(&rules(Strategy::Climb), &start, By::Alone);
+    for &by in crews {
+        assert_eq!(world.evaluate(&rules(Strategy::Climb), &start, by), expected, "{by:?}");
+    }
+}
+
+fn check<N: Naive>(naive: N) {
+    check_strategies(naive, &STRATEGIES, &crews());
+}
+
+#[test]
+fn any_crew_assigns_alike() {
+    check(Assignment::<false>::new(7, false, 20, 1));
+}
+
+#[test]
+fn any_crew_assigns_alike_with_notes() {
+    for symmetric in [false, true] {
+        let scanning = [Strategy::Tabu, Strategy::Climb, Strategy::Iterate];
+        check_strategies(Assignment::<true>::new(8, symmetric, 20, 1), &scanning, &crews());
+        // A team has notes about its own share only, so who proposes any neighbour has to be in the one team.
+        let one_team: Vec<_> = crews().into_iter().filter(|by| by.teams() == 1).collect();
+        check_strategies(Assignment::<true>::new(8, symmetric, 20, 1), &[Strategy::Anneal], &one_team);
+    }
+}
+
+#[test]
+fn any_crew_finds_the_same_signs() {
+    // Rows of a level in several words, and levels without rows.
+    check(Signs::<1>::new(70, 6, 1));
+    let few = [By::Team(3, Order::Mixed), By::Singles(3, Order::Descending), By::Teams(2, 2, 1)];
+    check_strategies(Signs::<2>::new(40, 8, 2), &STRATEGIES, &few);
+    check_strategies(Signs::<3>::new(33, 7, 3), &STRATEGIES, &few);
+}
+
+#[test]
+fn any_crew_makes_the_same_tour() {
+    check(Tours::<SwappedTour<Grid>>::on_grid(9, false, 1));
+    check(Tours::<RotatedTour<Numbered>>::numbered(7, 2));
+}
+
+#[test]
+fn any_crew_makes_the_same_sets() {
+    check(Numbers::new(10, 4, 1000, 1));
+}
+
+#[test]
+fn any_crew_comes_to_the_same_points() {
+    check(Rough::<f32>::new(2, 4, 13));
+    check(Rough::<f64>::new(3, 4, 10));
+}
+
+/// The end of a run in batches of `length`.
+fn in_batches<N: Naive>(
+    world: &World<N>,
+    rules: &Rules,
+    length: u64,
+    by: By,
+) -> Snapshot<crate::world::ElementOf<N>> {
+    let mut walks = Walks::new(world, rules);
+    let mut end = 0;
+    while end < 60 {
+        end = (end + length).min(60);
+        walks.go(end, by);
+        assert!(walks.of(0).state.iterations == end || walks.of(0).state.done != 0);
+    }
+    walks.of(0)
+}
+
+fn check_batches<N: Naive>(naive: N) {
+    let world = World::new(naive);
+    for strategy in STRATEGIES {
+        for descents in [0, 3] {
+            let rules = Rules { descents, target: u64::MAX >> 63, cooling: 25, ..rules(strategy) };
+            let expected = in_batches(&world, &rules, 60, By::Alone);
+            for length in [1, 2, 3, 7, 16, 59] {
+                let batches = in_batches(&world, &rules, length, By::Alone);
+                assert_eq!(batches, expected, "{strategy:?}, batches of {length}");
+            }
+            // An annealing crew looks ahead, but not beyond the batch.
+            for length in [1, 5, 60] {
+                let batches = in_batches(&world, &rules, length, By::Teams(1, 2, 2));
+                assert_eq!(batches, expected, "{strategy:?}, batches of {length} by a team");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_run_is_the_same_in_any_batches() {
+    check_batches(Assignment::<true>::new(7, false, 20, 1));
+    check_batches(Assignment::<false>::new(6, true, 20, 2));
+    check_batches(Signs::<2>::new(40, 8, 1));
+    check_batches(Tours::<SwappedTour<Numbered>>::numbered(7, 1));
+    check_batches(Tours::<RotatedTour<Grid>>::on_grid(6, true, 1));
+    check_batches(Numbers::new(9, 3, 1000, 1));
+    check_batches(Rough::<f32>::new(2, 5, 9));
+    check_batches(Rough::<f64>::new(1, 5, 9));
+}
+
+#[test]
+fn an_empty_batch_only_begins() {
+    let world = World::new(Numbers::new(9, 3, 1000, 1));
+    for strategy in STRATEGIES {
+        let mut walks = Walks::new(&world, &rules(strategy));
+        walks.go(0, By::Alone);
+        let begun = walks.of(0);
+        assert_eq!((begun.state.iterations, begun.state.evaluations, begun.state.fresh), (0, 0, 0));
+        assert_eq!(begun.solution, begun.best);
+        walks.go(0, By::Teams(2, 1, 1));
+        assert_eq!(walks.of(0), begun);
+    }
+}
