@@ -26,3 +26,6 @@ mod rounds;
 mod tiles;
 mod tour_costs;
 mod trails;
+mod walk_cases;
+mod walk_instances;
+mod walks;
