@@ -22,6 +22,7 @@ mod input;
 mod judge;
 mod loading;
 mod local_search;
+mod neighborhood_search;
 mod rounds;
 mod tiles;
 mod tour_costs;

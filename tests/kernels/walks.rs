@@ -151,8 +151,12 @@ impl Walker {
         let mut arrays = Arrays::new(device, case, course);
         let mut before = &course.start;
         for (i, (batch, cpu)) in course.batches.iter().zip(&course.cpu).enumerate() {
-            let what = format!("{what}, batch {i} to iteration {}, rival bit {}", batch.end, batch.rival_bit);
             let shape = shapes[i % shapes.len()];
+            let (parts, threads) = (shape.0, threads_of(&self.kernel.function, shape));
+            let what = format!(
+                "{what}, batch {i} to iteration {} with rival bit {}, {parts} blocks of {threads} threads a walk",
+                batch.end, batch.rival_bit
+            );
             self.run(device, &what, &mut arrays, (course, batch), shape);
             let (old, new) = arrays.download(device, &what, case);
             let is_read_only = old.states == before.states && old.arrays[0] == before.arrays[0];
