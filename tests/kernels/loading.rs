@@ -7,7 +7,7 @@ use antwarp::backend::cuda::{Device, kernel_names, kernels, load_function, ptx, 
 use crate::gpu::gpu;
 use crate::{
     acs, best_moves, chains, construct_candidates, construct_full, genetic, judge, local_search, rounds,
-    tour_costs, trails,
+    tour_costs, trails, walks,
 };
 
 fn all_names() -> BTreeSet<String> {
@@ -41,6 +41,7 @@ fn every_kernel_has_a_test() {
         rounds::NAMES,
         acs::NAMES,
         genetic::NAMES,
+        walks::NAMES,
     ];
     let tested: BTreeSet<String> = families.concat().into_iter().map(str::to_string).collect();
     assert_eq!(tested, kernel_names().into_iter().collect());

@@ -25,7 +25,7 @@ pub use launch::{
     TransferGenes, TurnStretch, UpdateTrails, Walks,
 };
 pub use module::{KernelFacts, kernels, load_function, texts};
-pub use walks::{CudaNeighbors, CudaWalks};
+pub use walks::{CREW_BYTES, CudaNeighbors, CudaWalks};
 
 /// The names of all kernels that may be loaded.
 pub fn kernel_names() -> Vec<String> {
