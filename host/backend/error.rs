@@ -98,6 +98,11 @@ pub enum BackendError {
     /// The asked-for number of warps is not possible.
     #[error("{0} warps an ant are not possible: choose 1 to {1}")]
     Warps(u32, u32),
+    /// The asked-for number of CPU threads is not possible.
+    #[error(
+        "{0} threads that wait for each other are not possible: --walks times --blocks must be at most {1}"
+    )]
+    Threads(u64, u64),
     /// The tours to begin with are none, or not as many as asked for.
     #[error("the first population is not {tours} tours of {nodes} nodes")]
     Population {

@@ -85,8 +85,8 @@ impl Error {
         match self {
             Error::Usage(_) => USAGE,
             Error::Solve(SolveError::Settings(_)) => USAGE,
-            Error::Backend(BackendError::Warps(..)) => USAGE,
-            Error::Solve(SolveError::Backend(BackendError::Warps(..))) => USAGE,
+            Error::Backend(BackendError::Warps(..) | BackendError::Threads(..)) => USAGE,
+            Error::Solve(SolveError::Backend(BackendError::Warps(..) | BackendError::Threads(..))) => USAGE,
             Error::Input(_) | Error::Unusable(_) | Error::Solve(SolveError::Unsupported { .. }) => INPUT,
             Error::Backend(_) | Error::CutShort(_) | Error::Solve(SolveError::Backend(_)) => BACKEND,
             Error::Output { .. } => OUTPUT,

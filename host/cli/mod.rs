@@ -6,6 +6,7 @@ mod bench;
 mod bench_acs;
 mod bench_ga;
 mod bench_search;
+mod bench_walks;
 mod check;
 mod devices;
 mod error;
@@ -78,6 +79,8 @@ enum Command {
     BenchAcs(bench_acs::Args),
     /// Measure convergence and times of the genetic algorithm's crossovers.
     BenchGa(bench_ga::Args),
+    /// Measure times of neighbourhood search, by the ways in which neighbours are looked at.
+    BenchWalks(Box<bench_walks::Args>),
     /// Print a completion script for a shell.
     Completions(shell::CompletionArgs),
     /// Print the manual page.
@@ -129,6 +132,7 @@ fn dispatch(command: Command, given: &[String]) -> Result<Outcome> {
         Command::BenchSearch(args) => bench_search::run(args),
         Command::BenchAcs(args) => bench_acs::run(args),
         Command::BenchGa(args) => bench_ga::run(args),
+        Command::BenchWalks(args) => bench_walks::run(*args),
         Command::Completions(args) => shell::completions(args),
         Command::Man(args) => shell::man(args),
     }

@@ -69,24 +69,8 @@ enum What {
         /// Dimensions
         #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=4096))]
         dim: u32,
-        /// Terms of the sum
-        #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1000))]
-        terms: u32,
-        /// b > 1: how much faster each term oscillates
-        #[arg(long, value_name = "F", default_value_t = 2.0)]
-        b: f64,
-        /// 0 < h < 1: how much smaller each term is
-        #[arg(long = "holder", value_name = "F", default_value_t = 0.25)]
-        h: f64,
-        /// Neighbours: one in each of so many shells
-        #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..=1 << 30))]
-        neighbors: u32,
-        /// Radius of the neighbourhood; 1 / dimensions if not given
-        #[arg(long, value_name = "F")]
-        radius: Option<f32>,
-        /// Single or double precision
-        #[arg(long, value_enum, default_value_t = Precision::default())]
-        precision: Precision,
+        #[command(flatten)]
+        function: FunctionArgs,
         #[command(flatten)]
         common: Box<Common>,
     },
@@ -115,6 +99,57 @@ enum What {
         #[command(flatten)]
         common: Box<Common>,
     },
+}
+
+/// A Weierstrass-Mandelbrot function and its neighbourhood.
+#[derive(Debug, clap::Args)]
+pub(super) struct FunctionArgs {
+    /// Terms of the sum
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    terms: u32,
+    /// b > 1: how much faster each term oscillates
+    #[arg(long, value_name = "F", default_value_t = 2.0)]
+    b: f64,
+    /// 0 < h < 1: how much smaller each term is
+    #[arg(long = "holder", value_name = "F", default_value_t = 0.25)]
+    h: f64,
+    /// Neighbours: one in each of so many shells
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..=1 << 30))]
+    neighbors: u32,
+    /// Radius of the neighbourhood; 1 / dimensions if not given
+    #[arg(long, value_name = "F")]
+    radius: Option<f32>,
+    /// Single or double precision
+    #[arg(long, value_enum, default_value_t = Precision::default())]
+    precision: Precision,
+}
+
+impl FunctionArgs {
+    /// The function of so many dimensions.
+    pub(super) fn task(&self, dimensions: u32) -> Result<Task> {
+        let FunctionArgs { terms, b, h, precision, .. } = *self;
+        let radius = self.radius.unwrap_or(1.0 / dimensions as f32);
+        if !(b > 1.0 && b.is_finite() && h > 0.0 && h < 1.0) {
+            return Err(Error::Usage("--b must be above 1, and --holder between 0 and 1".into()));
+        }
+        if !(radius > 0.0 && radius.is_finite()) {
+            return Err(Error::Usage("--radius must be above 0".into()));
+        }
+        let highest = b.powi(terms as i32);
+        if !highest.is_finite() || (precision == Precision::F32 && highest > f64::from(f32::MAX)) {
+            return Err(Error::Usage("b to the power of --terms is too large: give fewer terms".into()));
+        }
+        let spec = WeierstrassSpec {
+            dimensions,
+            terms,
+            b,
+            h,
+            shells: self.neighbors,
+            radius,
+            tabu_radius: radius / 100.0,
+        };
+        Ok(Task::Weierstrass(spec, precision))
+    }
 }
 
 /// Arguments of every search.
@@ -236,39 +271,8 @@ impl What {
             What::Qap { uniform, changes, .. } => {
                 Task::Qap(Qap::uniform(uniform.unwrap_or(0), seed).map_err(refused)?, *changes)
             }
-            What::Ppp { m, n, distance, instance_seed, .. } => {
-                if n < distance {
-                    return Err(Error::Usage(format!(
-                        "{n} columns have no neighbours at distance {distance}"
-                    )));
-                }
-                Task::Perceptron(Perceptron::generate(*m, *n, *instance_seed).map_err(refused)?, *distance)
-            }
-            What::Weierstrass { dim, terms, b, h, neighbors, radius, precision, .. } => {
-                let radius = radius.unwrap_or(1.0 / *dim as f32);
-                if !(*b > 1.0 && b.is_finite() && *h > 0.0 && *h < 1.0) {
-                    return Err(Error::Usage("--b must be above 1, and --holder between 0 and 1".into()));
-                }
-                if !(radius > 0.0 && radius.is_finite()) {
-                    return Err(Error::Usage("--radius must be above 0".into()));
-                }
-                let highest = b.powi(*terms as i32);
-                if !highest.is_finite() || (*precision == Precision::F32 && highest > f64::from(f32::MAX)) {
-                    return Err(Error::Usage(
-                        "b to the power of --terms is too large: give fewer terms".into(),
-                    ));
-                }
-                let spec = WeierstrassSpec {
-                    dimensions: *dim,
-                    terms: *terms,
-                    b: *b,
-                    h: *h,
-                    shells: *neighbors,
-                    radius,
-                    tabu_radius: radius / 100.0,
-                };
-                Task::Weierstrass(spec, *precision)
-            }
+            What::Ppp { m, n, distance, instance_seed, .. } => perceptron(*m, *n, *distance, *instance_seed)?,
+            What::Weierstrass { dim, function, .. } => function.task(*dim)?,
             What::Tsp { instance, step, .. } => Task::Tour(Box::new(Instance::open(instance)?), *step),
             What::Partition { file: Some(file), sets, .. } => Task::Partition(Partition::open(file, *sets)?),
             What::Partition { numbers, sets, .. } => {
@@ -276,6 +280,15 @@ impl What {
             }
         })
     }
+}
+
+/// A permuted perceptron problem; the command line asks for it, so what is wrong is wrong there.
+pub(super) fn perceptron(m: u32, n: u32, distance: u32, seed: u64) -> Result<Task> {
+    if n < distance {
+        return Err(Error::Usage(format!("{n} columns have no neighbours at distance {distance}")));
+    }
+    let instance = Perceptron::generate(m, n, seed).map_err(|error| Error::Usage(error.to_string()))?;
+    Ok(Task::Perceptron(instance, distance))
 }
 
 /// A pair of values of an option.

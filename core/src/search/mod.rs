@@ -1,4 +1,4 @@
-//! Neighbourhood search on any [`Problem`]: tabu search, hill climbing, simulated annealing, iterated local search.
+//! Neighbourhood search on any [`Problem`](crate::problem::Problem): tabu search, hill climbing, simulated annealing, iterated local search.
 //!
 //! A *walk* goes from a solution to a neighbour, and on. Its teams look at the neighbours together ([`Crew`]); everything that a
 //! walk needs is theirs, so on a GPU nothing is copied for as long as a batch of iterations lasts. All decisions come from

@@ -16,6 +16,8 @@ use crate::backend::tuning::{Key, Shape, Tuner, now};
 use crate::backend::{BackendError, Neighbors, Walks};
 use crate::solver::search::{Tables, WalksSpec};
 
+/// Most threads that wait for each other.
+const MOST_THREADS: u64 = 1024;
 /// Turns of a thread that waits for others before it lets others run.
 const SPINS: u32 = 4096;
 
@@ -162,7 +164,14 @@ impl<'p, P: Problem<Moves: Neighborhood<Element: Default + Send + Sync>>> CpuWal
         let list = if spec.uses_traces() { moves.traces() as usize } else { 0 };
         let replica = layout.bytes as usize + problem.common();
         let elements = walks * n * size_of::<Element<P>>();
-        check_memory("the walks", 4 * elements + 4 * walks * list + threads as usize * replica)?;
+        // Threads of a walk wait for each other, so those of all walks run at the same time.
+        let asked = spec.shape.and_then(|shape| shape.parts).filter(|&parts| parts > 1);
+        let waiting = asked.map_or(0, |parts| u64::from(parts) * u64::from(spec.walks));
+        if waiting > MOST_THREADS {
+            return Err(BackendError::Threads(waiting, MOST_THREADS));
+        }
+        let replicas = waiting.max(u64::from(threads)) as usize;
+        check_memory("the walks", 4 * elements + 4 * walks * list + replicas * replica)?;
         let most = (threads / spec.walks).max(1);
         let key = Key::new(&cpu.machine().device, threads, P::NAME, tables, spec, moves.len());
         let shapes = (0..).map(|i| 1u32 << i).take_while(|&p| p < most).chain([most]);
@@ -213,15 +222,18 @@ impl<'p, P: Problem<Moves: Neighborhood<Element: Default + Send + Sync>>> CpuWal
             (0..self.spec.walks).into_par_iter().with_max_len(1).map_init(memory, go).collect()
         } else {
             let parts = shape.parts;
-            let mut commons: Vec<Vec<Unit>> =
-                (0..self.spec.walks).map(|_| units(self.common)).collect::<Result<_, _>>()?;
+            let memory = |bytes: usize, count: u32| -> Result<Vec<Vec<Unit>>, BackendError> {
+                (0..count).map(|_| units(bytes)).collect()
+            };
+            let mut commons = memory(self.common, self.spec.walks)?;
+            // Before threads wait for each other all of them must have their memory.
+            let mut replicas = memory(replica, self.spec.walks * parts)?;
             let meetings: Vec<Meeting> = commons.iter().map(|_| Meeting::new(parts)).collect();
             std::thread::scope(|scope| {
-                for ((index, common), meeting) in (0..).zip(&mut commons).zip(&meetings) {
+                let crews = replicas.chunks_mut(parts as usize);
+                for (((index, common), meeting), crew) in (0..).zip(&mut commons).zip(&meetings).zip(crews) {
                     let common = Together(common.as_mut_ptr());
-                    for part in 0..parts {
-                        // Before threads wait for each other all of them must have their memory.
-                        let mut replica = units(replica)?;
+                    for (part, replica) in (0..).zip(crew) {
                         scope.spawn(move || {
                             let mut member = Member { meeting, part, parts, complete: 0, row: 0 };
                             let memory = (replica.as_mut_ptr().cast(), common.get().cast());
@@ -231,8 +243,8 @@ impl<'p, P: Problem<Moves: Neighborhood<Element: Default + Send + Sync>>> CpuWal
                         });
                     }
                 }
-                Ok(())
-            })
+            });
+            Ok(())
         }
     }
 }
@@ -267,13 +279,14 @@ impl<P: Problem<Moves: Neighborhood<Element: Default + Send + Sync>>> Walks<Elem
 
     fn describe(&self) -> String {
         format!(
-            "{} walk{}, {} a walk, {} B a replica",
+            "{} walk{}, {} a walk ({} trials), {} B a replica",
             self.spec.walks,
             if self.spec.walks == 1 { "" } else { "s" },
             match self.tuner.best().parts {
                 1 => "a thread".to_string(),
                 parts => format!("{parts} threads"),
             },
+            self.tuner.trials(),
             self.layout.bytes,
         )
     }

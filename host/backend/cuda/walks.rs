@@ -325,9 +325,9 @@ impl<'p, P: Problem<Moves: Neighborhood<Element: Plain>>> CudaNeighbors<'p, P> {
         let fit = Fit::new(device, &function, (1, moves.len()), (true, layout.bytes))?;
         // The paper has a thread for each neighbour, 256 to a block.
         let asked = spec.shape.and_then(|shape| shape.threads).unwrap_or(256);
-        let fits = |shape: &&Shape| shape.threads <= asked;
-        let shape = fit.shapes.iter().rev().find(fits).or(fit.shapes.first()).ok_or_else(refused)?;
-        let shape = *shape;
+        let fitting = fit.shapes.iter().filter(|shape| shape.threads <= asked);
+        let shape = fitting.max_by_key(|shape| (shape.threads, shape.parts)).or(fit.shapes.first());
+        let shape = *shape.ok_or_else(refused)?;
         let (n, s) = (moves.elements() as usize, device.stream());
         let costs = moves.len() as usize + 1;
         Ok(CudaNeighbors {

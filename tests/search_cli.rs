@@ -1,0 +1,382 @@
+//! `antwarp search` and `antwarp bench-walks` from end to end, on the CPU.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command as Process, Stdio};
+use std::time::Duration;
+
+use antwarp::instance::{Partition, Qap, qaplib};
+use assert_cmd::Command;
+use predicates::prelude::*;
+use predicates::str::contains;
+use serde_json::Value;
+use tempfile::TempDir;
+
+fn antwarp(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_antwarp"));
+    // No file outside of a test is written.
+    command.args(args).env("ANTWARP_TUNING", "none").timeout(Duration::from_secs(120));
+    command
+}
+
+/// `antwarp search` on the CPU: the problem and its arguments.
+fn search(problem: &[&str], args: &[&str]) -> Command {
+    let mut command = antwarp(&["search"]);
+    command.args(problem).args(["--backend", "cpu"]).args(args);
+    command
+}
+
+/// What a search reports.
+fn report(problem: &[&str], args: &[&str]) -> Value {
+    let output = search(problem, args)
+        .args(["--json", "-", "--quiet"])
+        .assert()
+        .success()
+        .stderr("")
+        .get_output()
+        .clone();
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn integers(value: &Value) -> Vec<i64> {
+    value.as_array().unwrap().iter().map(|x| x.as_i64().unwrap()).collect()
+}
+
+/// A folder for a test's files.
+struct Folder(TempDir);
+
+impl Folder {
+    fn new() -> Folder {
+        Folder(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0.path().join(name).to_str().unwrap().to_owned()
+    }
+
+    fn file(&self, name: &str, content: &str) -> String {
+        let path = self.path(name);
+        fs::write(&path, content).unwrap();
+        path
+    }
+
+    /// A QAPLIB file of two asymmetric matrices, and its best solution's cost is not known.
+    fn qap(&self, n: u32) -> String {
+        let numbers = |salt: u32| {
+            let of = |i: u32| if i / n == i % n { 0 } else { (i * 37 + salt) % 97 };
+            (0..n * n).map(|i| of(i).to_string()).collect::<Vec<_>>().join(" ")
+        };
+        self.file("odd.dat", &format!("{n}\n{}\n{}\n", numbers(5), numbers(11)))
+    }
+}
+
+/// A published quadratic assignment problem, if the data is there.
+fn published(file: &str) -> Option<String> {
+    let given = std::env::var_os("ANTWARP_DATA").map(PathBuf::from);
+    let folder = given.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data"));
+    let path = folder.join("qaplib").join(file);
+    if !path.exists() {
+        println!("skipped: {} is not there; ANTWARP_DATA names the folder of qaplib/", path.display());
+        return None;
+    }
+    path.to_str().map(str::to_owned)
+}
+
+const PROBLEMS: [&[&str]; 7] = [
+    &["qap", "--uniform", "14"],
+    &["ppp", "--m", "21", "--n", "23", "--distance", "1"],
+    &["ppp", "--m", "21", "--n", "23", "--distance", "3"],
+    &["weierstrass", "--dim", "3", "--neighbors", "200", "--terms", "20"],
+    &["weierstrass", "--dim", "2", "--neighbors", "200", "--terms", "20", "--precision", "f64"],
+    &["tsp", "E1k.0"],
+    &["partition", "--numbers", "40", "--sets", "3"],
+];
+const STRATEGIES: [&str; 4] = ["tabu", "hill-climbing", "annealing", "ils"];
+
+#[test]
+fn costs_are_those_of_the_solutions() {
+    let folder = Folder::new();
+    let file = folder.qap(13);
+    let qap = Qap::open(Path::new(&file)).unwrap();
+    let numbers = folder.file("numbers.txt", "9 8 7\n6 5 40 31 12 77 5 5 1\n");
+    let partition = Partition::open(Path::new(&numbers), 3).unwrap();
+    for strategy in STRATEGIES {
+        let args = ["--iterations", "300", "--walks", "3", "--strategy", strategy];
+        for changes in ["auto", "stored", "linear"] {
+            let found = report(&["qap", &file, "--changes", changes], &args);
+            let places: Vec<u32> = integers(&found["solution"]).iter().map(|&p| p as u32).collect();
+            assert_eq!(qap.cost(&places), found["cost"].as_i64(), "{strategy} {changes}");
+        }
+        let found = report(&["partition", &numbers, "--sets", "3"], &args);
+        let sets: Vec<u8> = integers(&found["solution"]).iter().map(|&set| set as u8).collect();
+        assert_eq!(Some(partition.cost(&sets)), found["cost"].as_i64(), "{strategy}");
+        let walks = integers(&found["walks"]);
+        assert_eq!((walks.len(), walks.iter().min().copied()), (3, found["cost"].as_i64()));
+    }
+}
+
+#[test]
+fn every_strategy_searches_every_problem_and_keeps_the_iterations() {
+    for problem in PROBLEMS {
+        for strategy in STRATEGIES {
+            let iterations = if problem[0] == "tsp" { 3 } else { 77 };
+            let count = iterations.to_string();
+            let found = report(problem, &["--strategy", strategy, "--iterations", &count, "--walks", "2"]);
+            assert_eq!(found["settings"]["strategy"], strategy);
+            assert_eq!(found["problem"], problem[0]);
+            assert_eq!(found["failure"], Value::Null);
+            // Only a perceptron has a cost that ends a search.
+            if found["stopped_by"] != "target" {
+                assert_eq!(found["iterations"], iterations, "{problem:?} {strategy}");
+                assert_eq!(found["stopped_by"], "iterations");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_seed_gives_one_solution_whatever_the_threads() {
+    let qap: &[&str] = &["qap", "--uniform", "15"];
+    for strategy in STRATEGIES {
+        let solution = |args: &[&str]| {
+            let all = ["--strategy", strategy, "--iterations", "500", "--walks", "1"];
+            report(qap, &[&all, args].concat())["solution"].clone()
+        };
+        let first = solution(&["--threads", "1"]);
+        assert_eq!(first, solution(&["--threads", "4"]), "{strategy}");
+        assert_eq!(first, solution(&["--blocks", "3"]), "{strategy}");
+    }
+    let walks = |threads: &str| {
+        let args = ["--iterations", "300", "--walks", "6", "--cooperate", "50", "--threads", threads];
+        let found = report(&["qap", "--uniform", "20"], &args);
+        (found["solution"].clone(), found["walks"].clone())
+    };
+    assert_eq!(walks("1"), walks("3"));
+}
+
+#[test]
+fn the_host_chooses_as_the_device() {
+    for problem in PROBLEMS {
+        for strategy in ["tabu", "hill-climbing"] {
+            let iterations = if problem[0] == "tsp" { "4" } else { "150" };
+            let found = |selection: &str| {
+                let args = ["--strategy", strategy, "--iterations", iterations, "--walks", "1"];
+                let found = report(problem, &[&args[..], &["--selection", selection]].concat());
+                (found["solution"].clone(), found["cost"].clone(), found["phases"].is_null())
+            };
+            let (device, host) = (found("device"), found("host"));
+            assert_eq!((&device.0, &device.1), (&host.0, &host.1), "{problem:?} {strategy}");
+            assert!(device.2 && !host.2);
+        }
+    }
+}
+
+#[test]
+fn a_target_stops_a_search() {
+    let args = ["--target", "100000000000000", "--time", "1m", "--walks", "2"];
+    let found = report(&["partition", "--numbers", "30"], &args);
+    assert_eq!(found["stopped_by"], "target");
+    let found = report(
+        &["qap", "--uniform", "12"],
+        &["--strategy", "hill-climbing", "--descents", "5", "--walks", "2"],
+    );
+    assert_eq!((&found["stopped_by"], &found["descents"]), (&"local-optimum".into(), &10.into()));
+    search(&["qap", "--uniform", "12"], &["--time", "200ms"]).assert().success().stdout(contains("Time"));
+}
+
+#[test]
+fn a_published_optimum_is_found() {
+    let Some(file) = published("nug12.dat") else { return };
+    for strategy in ["tabu", "hill-climbing", "ils"] {
+        let found = report(&["qap", &file], &["--strategy", strategy, "--iterations", "100000"]);
+        assert_eq!((&found["cost"], &found["stopped_by"]), (&578.into(), &"target".into()), "{strategy}");
+        assert_eq!(found["best_known"]["proven"], true);
+    }
+}
+
+#[test]
+fn solutions_are_files_that_read_back() {
+    let folder = Folder::new();
+    let [solution, tour, json] = ["a.sln", "a.tour", "a.json"].map(|name| folder.path(name));
+    let file = folder.qap(10);
+    let outputs = ["--iterations", "50", "--solution", &solution, "--json", &json];
+    search(&["qap", &file], &outputs).assert().success().stdout(contains("cost")).stderr("");
+    let found: Value = serde_json::from_slice(&fs::read(&json).unwrap()).unwrap();
+    let (stated, places) = qaplib::read_solution(Path::new(&solution), 10).unwrap();
+    assert_eq!(Some(stated), found["cost"].as_i64());
+    assert_eq!(Qap::open(Path::new(&file)).unwrap().cost(&places), Some(stated));
+
+    let outputs = ["--iterations", "2", "--walks", "1", "--solution", &tour, "--json", &json];
+    search(&["tsp", "E1k.0", "--move", "swap"], &outputs).assert().success();
+    let found: Value = serde_json::from_slice(&fs::read(&json).unwrap()).unwrap();
+    let output = antwarp(&["check", "E1k.0", &tour, "--json", "-"]).assert().success().get_output().clone();
+    let checked: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&checked["valid"], &checked["cost"]), (&true.into(), &found["cost"]));
+}
+
+#[test]
+fn wrong_usage_is_status_2() {
+    let folder = Folder::new();
+    let (file, qap) = (folder.qap(8), ["qap", "--uniform", "8"]);
+    let wrong: &[(&[&str], &str)] = &[
+        (&["--walks", "0"], "--walks"),
+        (&["--iterations", "0"], "--iterations"),
+        (&["--tenure", "5"], "two values"),
+        (&["--tenure", "5,3"], "--tenure"),
+        (&["--temperatures", "1,2"], "temperatures"),
+        (&["--cooperate", "0"], "--cooperate"),
+        (&["--block-threads", "33"], "multiple of 32"),
+        (&["--blocks", "40000", "--walks", "1"], "at most 1024"),
+        (&["--strategy", "magic"], "hill-climbing"),
+        (&["--selection", "host", "--walks", "2"], "one walk"),
+        (&["--selection", "host", "--strategy", "ils"], "one walk"),
+        (&["--json", "-", "--solution", "-"], "two outputs"),
+    ];
+    for (args, word) in wrong {
+        search(&qap, &["--time", "1s"]).args(*args).assert().code(2).stdout("").stderr(contains(*word));
+    }
+    let problems: &[(&[&str], &str)] = &[
+        (&["qap"], "FILE"),
+        (&["qap", "--uniform", "1"], "size 1"),
+        (&["ppp", "--m", "5", "--n", "2", "--distance", "3"], "no neighbours"),
+        (&["weierstrass", "--b", "0.5"], "--b"),
+        (&["weierstrass", "--terms", "200"], "--terms"),
+        (&["partition", "--numbers", "0"], "no numbers"),
+        (&["partition", "--numbers", "9", "--sets", "1"], "--sets"),
+        (&["qap", &file, "--solution", &file], "is the instance"),
+    ];
+    for (problem, word) in problems {
+        search(problem, &["--iterations", "1"]).assert().code(2).stdout("").stderr(contains(*word));
+    }
+}
+
+#[test]
+fn bad_files_are_status_3_with_their_line() {
+    let folder = Folder::new();
+    let numbers = folder.file("bad.txt", "1 2\n3 x 4\n");
+    let matrix = folder.file("short.dat", "3\n0 1 2 1 0 3\n");
+    let missing = folder.path("missing.dat");
+    let tour = folder.file("text.tsp", "Dear reader,\nthis is a letter.\n");
+    let wrong: [(&[&str], &str); 4] = [
+        (&["partition", &numbers], "bad.txt:2:3"),
+        (&["qap", &matrix], "short.dat:2:"),
+        (&["qap", &missing], "missing.dat"),
+        (&["tsp", &tour], "text.tsp"),
+    ];
+    for (problem, place) in wrong {
+        let told = contains(place).and(contains("help: ")).and(contains("panicked").not());
+        search(problem, &["--iterations", "1"]).assert().code(3).stdout("").stderr(told);
+    }
+}
+
+#[test]
+fn outputs_that_cannot_be_written_are_status_5() {
+    let folder = Folder::new();
+    for option in ["--solution", "--json"] {
+        let args = ["--time", "1h", option, "/no/such/folder/a"];
+        let mut run = search(&["qap", "--uniform", "8"], &args);
+        run.assert().code(5).stdout("").stderr(contains("/no/such/folder/a"));
+    }
+    if cfg!(target_os = "linux") {
+        let args = ["--iterations", "5", "--solution", "/dev/full", "--quiet"];
+        let output = search(&["qap", "--uniform", "8"], &args)
+            .assert()
+            .code(5)
+            .stderr(contains("standard output instead"))
+            .get_output()
+            .clone();
+        let rescued = folder.file("rescued.sln", &String::from_utf8(output.stdout).unwrap());
+        let (stated, places) = qaplib::read_solution(Path::new(&rescued), 8).unwrap();
+        assert_eq!(Qap::uniform(8, 1).unwrap().cost(&places), Some(stated));
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_keeps_the_best_solution() {
+    let folder = Folder::new();
+    for selection in ["device", "host"] {
+        let json = folder.path("a.json");
+        let run = Process::new(env!("CARGO_BIN_EXE_antwarp"))
+            .args(["search", "qap", "--uniform", "20", "--backend", "cpu", "--time", "5m", "--walks", "1"])
+            .args(["--selection", selection, "--json", &json])
+            .env("ANTWARP_TUNING", "none")
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(Duration::from_secs(1));
+        assert!(Process::new("kill").args(["-INT", &run.id().to_string()]).status().unwrap().success());
+        let output = run.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
+        let found: Value = serde_json::from_slice(&fs::read(&json).unwrap()).unwrap();
+        assert_eq!(found["stopped_by"], "interrupt");
+        let places: Vec<u32> = integers(&found["solution"]).iter().map(|&p| p as u32).collect();
+        assert_eq!(Qap::uniform(20, 1).unwrap().cost(&places), found["cost"].as_i64());
+        fs::remove_file(json).unwrap();
+    }
+}
+
+#[test]
+fn what_was_tried_out_is_kept_and_used() {
+    let folder = Folder::new();
+    let file = folder.path("deeper/tuning.json");
+    let layout = |extra: &[&str]| {
+        let args = ["--iterations", "4000", "--walks", "1", "--threads", "4", "--json", "-", "--quiet"];
+        let output = search(&["qap", "--uniform", "30"], &args)
+            .args(extra)
+            .env("ANTWARP_TUNING", &file)
+            .assert()
+            .success()
+            .stderr("")
+            .get_output()
+            .clone();
+        let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+        found["layout"].as_str().unwrap().to_owned()
+    };
+    assert!(!layout(&[]).contains("(0 trials)"));
+    let kept = fs::read_to_string(&file).unwrap();
+    assert!(kept.contains("qap_stored"), "{kept}");
+    assert!(layout(&[]).contains("(0 trials)"));
+    assert!(!layout(&["--retune"]).contains("(0 trials)"));
+    fs::write(&file, &kept.as_bytes()[..kept.len() / 2]).unwrap();
+    assert!(!layout(&[]).contains("(0 trials)"));
+    assert!(serde_json::from_slice::<Value>(&fs::read(&file).unwrap()).is_ok());
+}
+
+#[test]
+fn bench_walks_prints_a_row_an_instance_and_way() {
+    let folder = Folder::new();
+    let (table, file) = (folder.path("table.csv"), folder.qap(12));
+    let ways = ["--backend", "cpu", "--ways", "host,threads,thread", "--seeds", "2", "--csv"];
+    antwarp(&["bench-walks", "qap", &file, "--iterations", "200"])
+        .args(ways)
+        .arg(&table)
+        .assert()
+        .success()
+        .stdout(contains("x thread").and(contains("1.00")).and(contains("~").not()));
+    let text = fs::read_to_string(&table).unwrap();
+    assert_eq!(text.lines().count(), 1 + 3, "{text}");
+    assert!(text.starts_with("problem,instance,elements,neighbors,way,strategy,walks,iterations,"));
+    assert!(text.lines().nth(1).unwrap().starts_with("qap,odd,12,66,thread,tabu,1,200.0,2,"), "{text}");
+    // More than can be done in time.
+    antwarp(&["bench-walks", "weierstrass", "--dims", "4", "--time", "200ms", "--ways", "thread"])
+        .assert()
+        .success()
+        .stdout(contains("~").and(contains("was up")));
+    antwarp(&["bench-walks", "ppp", "--sizes", "21-23", "--strategy", "hill-climbing", "--descents", "3"])
+        .args(["--backend", "cpu", "--ways", "thread,host"])
+        .assert()
+        .success()
+        .stdout(contains("ppp-21-23-s1"));
+    let wrong: [(&[&str], i32, &str); 5] = [
+        (&["qap", &file, "--csv", &file], 2, "is the instance"),
+        (&["qap", &file, "--ways", "untuned", "--backend", "cpu"], 2, "for a GPU"),
+        (&["qap", &file, "--ways", "host", "--walks", "2"], 2, "one walk"),
+        (&["qap", &file, "--descents", "2"], 2, "hill-climbing"),
+        (&["ppp", "--sizes", "21"], 2, "101-117"),
+    ];
+    for (args, status, word) in wrong {
+        antwarp(&["bench-walks"]).args(args).assert().code(status).stdout("").stderr(contains(word));
+    }
+}
