@@ -236,7 +236,7 @@ macro_rules! walk_entries {
 // A new problem is one line here: its kernels by `Problem::NAME`, its type, the most threads of a block.
 walk_entries! {
     block_walk_qap_shared, block_walk_qap_global, block_evaluate_qap: Qap<false>, 1024;
-    block_walk_qap_stored_shared, block_walk_qap_stored_global, block_evaluate_qap_stored: Qap<true>, 1024;
+    block_walk_qap_stored_shared, block_walk_qap_stored_global, block_evaluate_qap_stored: Qap<true>, 512;
     block_walk_perceptron_1_shared, block_walk_perceptron_1_global, block_evaluate_perceptron_1: Perceptron<1>, 512;
     block_walk_perceptron_2_shared, block_walk_perceptron_2_global, block_evaluate_perceptron_2: Perceptron<2>, 512;
     block_walk_perceptron_3_shared, block_walk_perceptron_3_global, block_evaluate_perceptron_3: Perceptron<3>, 512;

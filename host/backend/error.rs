@@ -52,8 +52,8 @@ pub enum BackendError {
     },
     /// A buffer or the whole colony does not fit.
     #[error(
-        "not enough {place} memory: {what} needs {needed}, {free} are free. Use fewer ants (--ants) \
-         or genes (--population), shorter candidate lists (--candidates 16), or the other backend"
+        "not enough {place} memory: {what} needs {needed}, {free} are free. Use fewer ants (--ants), \
+         genes (--population) or walks (--walks), shorter candidate lists (--candidates 16), or the other backend"
     )]
     OutOfMemory {
         /// `device` or `main`.

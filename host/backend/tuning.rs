@@ -198,7 +198,6 @@ impl Tuner {
     /// Takes down that a trial could not be launched; whether there is another shape to go on with.
     pub fn failed(&mut self, trial: Trial) -> bool {
         let Some(which) = trial.which else { return false };
-        self.best_of_parts = self.best_of_parts.min(f64::INFINITY);
         self.go_on(which);
         self.next.is_some() || self.best.1.is_finite()
     }

@@ -13,7 +13,7 @@ use super::output::{self, Output};
 use super::{Error, Outcome, Result, interrupt};
 use crate::backend::Backend;
 use crate::instance::{Instance, Partition, Perceptron, Qap, qaplib, tour_file};
-use crate::report::gap_percent;
+use crate::report::{gap_percent, summary};
 use crate::solver::search::{
     AskedShape, Assignment, Changes, Done, Precision, Progress, Selection, Settings, Strategy, Task,
     TourMove, WeierstrassSpec,
@@ -468,7 +468,7 @@ fn deliver(
         format!(" ({kind} {cost}{})", gap.map_or_else(String::new, |gap| format!(", gap {gap:.3} %")))
     });
     let text = format!(
-        "{:<12} {} {} ({} elements, {} neighbours)\n{:<12} {}{known}\n{:<12} {} on {} ({})\n{:<12} {}\n{:<12} {} of each walk, the best after {}\n{:<12} {:.3} s, {:.3} before the first iteration; {:.3} us an iteration, {:.3e} neighbours a second\n{:<12} {:?}\n",
+        "{:<12} {} {} ({} elements, {} neighbours)\n{:<12} {}{known}\n{:<12} {} on {} ({})\n{:<12} {}\n{:<12} {} of each walk, the best after {}, {}\n{:<12} {:.3} s, {:.3} before the first iteration; {:.3} us an iteration, {:.3e} neighbours a second\n",
         "problem",
         task.problem(),
         task.name(),
@@ -485,13 +485,12 @@ fn deliver(
         "iterations",
         found.iterations,
         found.best_iteration,
+        summary::stopped(found.stopped_by),
         "time",
         found.seconds,
         found.setup_seconds,
         searching * 1e6 / found.iterations.max(1) as f64,
         found.evaluations as f64 / searching,
-        "stopped by",
-        found.stopped_by,
     );
     if common.outputs().into_iter().any(Output::is_stdout) {
         output::tell(text.trim_end());

@@ -4,7 +4,7 @@
 
 pub mod progress;
 pub mod statistics;
-mod summary;
+pub(crate) mod summary;
 pub mod svg;
 
 use serde::Serialize;

@@ -41,7 +41,7 @@ fn best_found(report: &Report) -> String {
     }
 }
 
-fn stopped(reason: StopReason) -> &'static str {
+pub(crate) fn stopped(reason: StopReason) -> &'static str {
     match reason {
         StopReason::Time => "stopped by the time limit",
         StopReason::Iterations => "all that were asked for",

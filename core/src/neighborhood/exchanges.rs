@@ -4,6 +4,7 @@ use super::{Clock, Neighborhood, Standing, Walk};
 use crate::combinations::{next_pair, pair, pair_index, pairs};
 use crate::genetic::shuffle::Shuffle;
 use crate::rng::Stream;
+use crate::search::Crew;
 use crate::team::{Slots, Team};
 
 /// All permutations of 0 .. n that differ from one in two places, i < j, numbered in lexicographic order (Luong et al. 2013,
@@ -28,6 +29,42 @@ impl Exchanges {
         // SAFETY: the caller's promise.
         let element = unsafe { solution.get(i) };
         if self.by_place { element * self.n + j } else { element }
+    }
+}
+
+impl Exchanges {
+    /// Calls `work` for each exchange of this member's share: all members of all teams together get all of them.
+    ///
+    /// Not in the order of their numbers, for which every step of a member would cost a search for its row: the first row of
+    /// n - 1 exchanges and the last, of one, make n together, and so do the second and the last but one, and so on. From such
+    /// rows of n, places follow from one another by an addition.
+    #[inline(always)]
+    pub fn sweep<C: Crew>(&self, crew: &C, mut work: impl FnMut(u32, u32)) {
+        let (n, size) = (self.n, crew.team().size());
+        let (start, end) = crew.share(self.len());
+        let start = start + crew.team().rank() as u64;
+        if start >= end {
+            return;
+        }
+        let (mut row, mut column) = match u32::try_from(start) {
+            Ok(start) => (start / n, start % n),
+            Err(_) => ((start / n as u64) as u32, (start % n as u64) as u32),
+        };
+        let (rows, columns) = (size / n, size % n);
+        let mut left = end - start;
+        loop {
+            let of_first = n - 1 - row;
+            let is_first = column < of_first;
+            work(if is_first { row } else { of_first - 1 }, if is_first { row + 1 + column } else { column });
+            if left <= size as u64 {
+                return;
+            }
+            left -= size as u64;
+            (row, column) = (row + rows, column + columns);
+            if column >= n {
+                (row, column) = (row + 1, column - n);
+            }
+        }
     }
 }
 

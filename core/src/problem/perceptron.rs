@@ -322,11 +322,11 @@ impl<const D: usize> Perceptron<D> {
     /// The tables are there.
     #[inline(always)]
     unsafe fn price_of(&self, level: u32) -> Price {
-        let product = (2 * level).wrapping_sub(self.n) as i32;
+        let product = level.wrapping_mul(2).wrapping_sub(self.n) as i32;
         if level > self.n {
             Price { each: 0, target: 0, is_target: 0 }
         } else if product < 0 {
-            Price { each: (-2 * product * NEGATIVE) as u32, target: 0, is_target: 0 }
+            Price { each: product.wrapping_mul(-2 * NEGATIVE) as u32, target: 0, is_target: 0 }
         } else {
             // SAFETY: the product is at most n.
             Price { each: 0, target: unsafe { *self.target.add(product as usize) }, is_target: 1 }

@@ -1,37 +1,43 @@
 //! The quadratic assignment problem.
 
-use super::{Problem, Shape};
-use crate::combinations::{pair_index, pairs};
+use super::{Problem, Shape, scan_one_by_one};
 use crate::neighborhood::{Exchanges, Neighborhood, Walk};
 use crate::search::Crew;
-use crate::team::{Slots, Team};
+use crate::team::{Serial, Slots, Team};
 
 /// An instance: a permutation p costs the sum of a_ij b_p(i)p(j) over all i and j (Luong et al. 2013, section 6.1).
 ///
-/// With `STORED`, teams note what each exchange would change, and bring that up to date after a move in constant time for
-/// each exchange that has no place in common with it (R.E. Burkard and F. Rendl 1984; É. Taillard, "Robust taboo search for the
-/// quadratic assignment problem", Parallel Computing 17, 1991, equations 4 and 5). Else every change is computed in linear time
-/// when it is asked for, as Luong et al. do: for searches that look at few neighbours. Annealing by several teams needs
-/// that, for it asks for any exchange, and a team's notes are about its share.
+/// With `STORED`, what an exchange changes is known in constant time, before and after every move. Taillard (1991, equations 4
+/// and 5) stores the change of each exchange, and brings it up to date in constant time unless the exchange has a place in common
+/// with the move, which takes linear time. Here what is stored is what changes are made of: how place x would interact with the
+/// element that is at place y, D(x, y) = sum over k of a_xk b_p(y)p(k). A move of r and s adds the product of two vectors to it,
+/// (a_xr - a_xs) (b_p(y)p(s) - b_p(y)p(r)), and exchanges columns r and s: constant time for every number, and the same for all.
 ///
-/// Shape: `sizes` = n, 1 if both matrices are symmetric. Tables: a and b, n x n, i32 below 2^28 each way.
+/// Without, every change is computed in linear time when it is asked for, as Luong et al. do: for searches that look at few
+/// neighbours.
+///
+/// Shape: `sizes` = n, 1 if both matrices are symmetric, 1 if both have diagonals of zeros. Tables: a and b, n x n, i32 below 2^28
+/// each way; if stored, no sum of n products of their numbers leaves 32 bits.
 #[derive(Clone, Copy, Debug)]
 pub struct Qap<const STORED: bool> {
     a: *const i32,
     b: *const i32,
     n: u32,
     symmetric: bool,
+    hollow: bool,
 }
 
 /// What a team notes.
 #[derive(Clone, Copy)]
 struct Notes {
-    /// What each exchange would change; right for the exchanges of the team's share.
-    changes: Slots<i64>,
-    /// Of the move being made: row r of a less row s, and the same of b, at the solution's places.
-    rows: Slots<[i32; 2]>,
-    /// The same of columns, where they differ from rows.
-    columns: Slots<[i32; 2]>,
+    /// D by rows. Numbers wrap around on the way, but not where they arrive.
+    rows: Slots<i32>,
+    /// The same of columns, where they differ from rows: the sum of a_kx b_p(k)p(y).
+    columns: Slots<i32>,
+    /// The two vectors of a move, by place, for rows.
+    row_vectors: Slots<[i32; 2]>,
+    /// The same for columns.
+    column_vectors: Slots<[i32; 2]>,
 }
 
 impl<const STORED: bool> Qap<STORED> {
@@ -47,31 +53,45 @@ impl<const STORED: bool> Qap<STORED> {
         unsafe { *self.b.add((i * self.n + j) as usize) }
     }
 
+    /// Numbers from a row of D to the next: odd, so that a GPU reads a column as fast as a row.
+    #[inline(always)]
+    fn stride(&self) -> u32 {
+        self.n | 1
+    }
+
+    /// Matrices that are stored.
+    #[inline(always)]
+    fn matrices(&self) -> usize {
+        if self.symmetric { 1 } else { 2 }
+    }
+
     #[inline(always)]
     fn view(&self, walk: &Walk<u32>) -> Notes {
-        let (pairs, n) = (pairs(self.n) as usize, self.n as usize);
+        let (n, size) = (self.n as usize, self.n as usize * self.stride() as usize);
         // SAFETY: the notes are as long as `notes` asks for, and aligned.
         unsafe {
-            let rows = walk.notes.add(8 * pairs);
+            let vectors: *mut [i32; 2] = walk.notes.cast();
+            let rows: *mut i32 = vectors.add(self.matrices() * n).cast();
             Notes {
-                changes: Slots::new(walk.notes.cast()),
-                rows: Slots::new(rows.cast()),
-                columns: Slots::new(rows.add(8 * n).cast()),
+                row_vectors: Slots::new(vectors),
+                column_vectors: Slots::new(vectors.add(n)),
+                rows: Slots::new(rows),
+                columns: Slots::new(rows.add(size)),
             }
         }
     }
 
-    /// What the exchange of places r and s changes: this member's part of the sum.
+    /// What the exchange of places r and s changes, in linear time.
     ///
     /// # Safety
     /// The walk is of this problem.
     #[inline(always)]
-    unsafe fn change<T: Team>(&self, team: T, p: Slots<u32>, (r, s): (u32, u32)) -> i64 {
+    unsafe fn change(&self, p: Slots<u32>, (r, s): (u32, u32)) -> i64 {
         let mut sum = 0;
         // SAFETY: the caller's promise; r, s and k are below n.
         unsafe {
             let (pr, ps) = (p.get(r), p.get(s));
-            team.for_each(self.n, |k| {
+            Serial.for_each(self.n, |k| {
                 let pk = p.get(k);
                 let rows = || {
                     let a = self.a(r, k).wrapping_sub(self.a(s, k));
@@ -85,7 +105,7 @@ impl<const STORED: bool> Qap<STORED> {
                 };
                 let term = if !self.symmetric {
                     rows() + columns()
-                } else if T::ALONE && cfg!(target_arch = "nvptx64") {
+                } else if cfg!(target_arch = "nvptx64") {
                     // Threads side by side have the same r and look at the same k: what they read lies side by side.
                     2 * columns()
                 } else {
@@ -94,13 +114,55 @@ impl<const STORED: bool> Qap<STORED> {
                 // Where both edges end at the two places they change both ends.
                 sum += if k == r || k == s { 0 } else { term };
             });
-            team.single(|| {
-                let loops = (self.a(r, r) - self.a(s, s)) as i64 * (self.b(ps, ps) - self.b(pr, pr)) as i64;
-                let edges = (self.a(r, s) - self.a(s, r)) as i64 * (self.b(ps, pr) - self.b(pr, ps)) as i64;
-                sum += loops + edges;
-            });
+            let loops = (self.a(r, r) - self.a(s, s)) as i64 * (self.b(ps, ps) - self.b(pr, pr)) as i64;
+            let edges = (self.a(r, s) - self.a(s, r)) as i64 * (self.b(ps, pr) - self.b(pr, ps)) as i64;
+            sum + loops + edges
         }
-        sum
+    }
+
+    /// The same in constant time, from what is stored.
+    ///
+    /// # Safety
+    /// As [`Qap::change`].
+    #[inline(always)]
+    unsafe fn stored_change(&self, walk: &Walk<u32>, (r, s): (u32, u32)) -> i64 {
+        let (notes, stride, p) = (self.view(walk), self.stride(), walk.solution);
+        // Sums over all k, those of the two places among them.
+        // SAFETY: the caller's promise.
+        let all = |d: Slots<i32>| unsafe {
+            let at = |x: u32, y: u32| d.get(x * stride + y) as i64;
+            at(r, s) + at(s, r) - at(r, r) - at(s, s)
+        };
+        // SAFETY: as above.
+        unsafe {
+            let (pr, ps) = (p.get(r), p.get(s));
+            if self.symmetric && self.hollow {
+                return 2 * all(notes.rows) + 4 * (self.a(r, s) as i64 * self.b(pr, ps) as i64);
+            }
+            let (a, b) = (|i, j| self.a(i, j) as i64, |i, j| self.b(i, j) as i64);
+            let (rows, columns) =
+                (all(notes.rows), all(if self.symmetric { notes.rows } else { notes.columns }));
+            let rows = rows
+                - (a(r, r) - a(s, r)) * (b(ps, pr) - b(pr, pr))
+                - (a(r, s) - a(s, s)) * (b(ps, ps) - b(pr, ps));
+            let columns = columns
+                - (a(r, r) - a(r, s)) * (b(pr, ps) - b(pr, pr))
+                - (a(s, r) - a(s, s)) * (b(ps, ps) - b(ps, pr));
+            let loops = (a(r, r) - a(s, s)) * (b(ps, ps) - b(pr, pr));
+            let edges = (a(r, s) - a(s, r)) * (b(ps, pr) - b(pr, ps));
+            rows + columns + loops + edges
+        }
+    }
+
+    /// Calls `work` for each place x on one part, and each place y on one of its members.
+    #[inline(always)]
+    fn each<T: Team>(&self, team: T, mut work: impl FnMut(u32, u32)) {
+        let part = team.part();
+        let mut x = team.part_rank();
+        while x < self.n {
+            part.for_each(self.n, |y| work(x, y));
+            x += team.parts();
+        }
     }
 }
 
@@ -111,10 +173,11 @@ impl<const STORED: bool> Problem for Qap<STORED> {
 
     #[inline(always)]
     unsafe fn new(shape: &Shape, tables: *const u8) -> Self {
-        let [n, symmetric, ..] = shape.sizes;
+        let [n, symmetric, hollow, _] = shape.sizes;
         let a: *const i32 = tables.cast();
         // SAFETY: b is behind a.
-        Qap { a, b: unsafe { a.add(n as usize * n as usize) }, n, symmetric: symmetric != 0 }
+        let b = unsafe { a.add(n as usize * n as usize) };
+        Qap { a, b, n, symmetric: symmetric != 0, hollow: hollow != 0 }
     }
 
     #[inline(always)]
@@ -124,23 +187,36 @@ impl<const STORED: bool> Problem for Qap<STORED> {
 
     #[inline(always)]
     fn notes(&self) -> usize {
-        if STORED { 8 * pairs(self.n) as usize + 16 * self.n as usize } else { 0 }
+        let each = 8 * self.n as usize + 4 * self.n as usize * self.stride() as usize;
+        if STORED { self.matrices() * each } else { 0 }
     }
 
     #[inline(always)]
     unsafe fn begin<C: Crew>(&self, crew: &mut C, walk: &Walk<u32>) -> i64 {
         let (team, p) = (crew.team(), walk.solution);
         let mut sum = 0;
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller's promise; between barriers an element is one member's.
         unsafe {
             team.for_each(self.n * self.n, |ij| {
                 let (i, j) = (ij / self.n, ij % self.n);
                 sum += self.a(i, j) as i64 * self.b(p.get(i), p.get(j)) as i64;
             });
             if STORED {
-                let changes = self.view(walk).changes;
-                self.own_pairs(crew, |index, pair| {
-                    changes.set(index as u32, self.change(crate::team::Serial, p, pair))
+                let notes = self.view(walk);
+                self.each(team, |x, y| {
+                    let py = p.get(y);
+                    let (mut row, mut column) = (0i32, 0i32);
+                    Serial.for_each(self.n, |k| {
+                        let pk = p.get(k);
+                        row = row.wrapping_add(self.a(x, k).wrapping_mul(self.b(py, pk)));
+                        if !self.symmetric {
+                            column = column.wrapping_add(self.a(k, x).wrapping_mul(self.b(pk, py)));
+                        }
+                    });
+                    notes.rows.set(x * self.stride() + y, row);
+                    if !self.symmetric {
+                        notes.columns.set(x * self.stride() + y, column);
+                    }
                 });
             }
         }
@@ -148,96 +224,81 @@ impl<const STORED: bool> Problem for Qap<STORED> {
     }
 
     #[inline(always)]
-    unsafe fn neighbor_cost(&self, walk: &Walk<u32>, cost: i64, (r, s): (u32, u32)) -> i64 {
+    unsafe fn neighbor_cost(&self, walk: &Walk<u32>, cost: i64, step: (u32, u32)) -> i64 {
         // SAFETY: the caller's promise.
-        unsafe {
-            if STORED {
-                cost + self.view(walk).changes.get(pair_index(self.n, r, s) as u32)
-            } else {
-                cost + self.change(crate::team::Serial, walk.solution, (r, s))
-            }
+        cost + unsafe {
+            if STORED { self.stored_change(walk, step) } else { self.change(walk.solution, step) }
         }
     }
 
     #[inline(always)]
     unsafe fn make<C: Crew>(&self, crew: &mut C, walk: &Walk<u32>, (r, s): (u32, u32)) {
+        let (team, p) = (crew.team(), walk.solution);
+        if STORED {
+            let (notes, stride) = (self.view(walk), self.stride());
+            // SAFETY: the caller's promise; between barriers an element is written by one member.
+            unsafe {
+                let (pr, ps) = (p.get(r), p.get(s));
+                team.for_each(self.n, |k| {
+                    let pk = p.get(k);
+                    let by_row = || {
+                        [self.a(r, k).wrapping_sub(self.a(s, k)), self.b(ps, pk).wrapping_sub(self.b(pr, pk))]
+                    };
+                    if self.symmetric {
+                        notes.row_vectors.set(k, by_row());
+                    } else {
+                        let by_column = [
+                            self.a(k, r).wrapping_sub(self.a(k, s)),
+                            self.b(pk, ps).wrapping_sub(self.b(pk, pr)),
+                        ];
+                        notes.row_vectors.set(k, by_column);
+                        notes.column_vectors.set(k, by_row());
+                    }
+                });
+                team.barrier();
+                let update = |d: Slots<i32>, vectors: Slots<[i32; 2]>, x: u32, y: u32| {
+                    let new = |y: u32| {
+                        let product = vectors.get(x)[0].wrapping_mul(vectors.get(y)[1]);
+                        d.get(x * stride + y).wrapping_add(product)
+                    };
+                    // The member of column r exchanges it with column s.
+                    if y == r {
+                        let (of_r, of_s) = (new(r), new(s));
+                        d.set(x * stride + r, of_s);
+                        d.set(x * stride + s, of_r);
+                    } else if y != s {
+                        d.set(x * stride + y, new(y));
+                    }
+                };
+                self.each(team, |x, y| {
+                    update(notes.rows, notes.row_vectors, x, y);
+                    if !self.symmetric {
+                        update(notes.columns, notes.column_vectors, x, y);
+                    }
+                });
+            }
+        }
+        // Nothing above has looked at the solution since the last barrier.
+        // SAFETY: the caller's promise.
+        unsafe { self.moves().apply(team, walk, (r, s)) }
+    }
+
+    #[inline(always)]
+    unsafe fn scan<C: Crew>(
+        &self,
+        crew: &C,
+        walk: &Walk<u32>,
+        cost: i64,
+        mut visit: impl FnMut(u64, (u32, u32), i64),
+    ) {
+        let moves = self.moves();
         if !STORED {
             // SAFETY: the caller's promise.
-            return unsafe { self.moves().apply(crew.team(), walk, (r, s)) };
+            return unsafe { scan_one_by_one(self, crew, walk, cost, visit) };
         }
-        let (team, p, notes) = (crew.team(), walk.solution, self.view(walk));
-        // SAFETY: the caller's promise; between barriers, an element is written by one member.
-        unsafe {
-            let (pr, ps) = (p.get(r), p.get(s));
-            team.for_each(self.n, |k| {
-                let pk = p.get(k);
-                let row =
-                    [self.a(r, k).wrapping_sub(self.a(s, k)), self.b(ps, pk).wrapping_sub(self.b(pr, pk))];
-                notes.rows.set(k, row);
-                if !self.symmetric {
-                    let column = [
-                        self.a(k, r).wrapping_sub(self.a(k, s)),
-                        self.b(pk, ps).wrapping_sub(self.b(pk, pr)),
-                    ];
-                    notes.columns.set(k, column);
-                }
-            });
-            team.barrier();
-            self.moves().apply(team, walk, (r, s));
-            let factor = if self.symmetric { 2 } else { 1 };
-            self.own_pairs(crew, |index, (i, j)| {
-                // Taillard's equation 5 with its factors sorted by place.
-                let product = |vectors: Slots<[i32; 2]>| {
-                    let ([a, b], [c, d]) = (vectors.get(i), vectors.get(j));
-                    a.wrapping_sub(c) as i64 * b.wrapping_sub(d) as i64
-                };
-                let mut less = factor * product(notes.rows);
-                if !self.symmetric {
-                    less += product(notes.columns);
-                }
-                let old = notes.changes.get(index as u32);
-                notes.changes.set(index as u32, old - less);
-            });
-            team.barrier();
-            // Exchanges with one of the two places, by the team's parts; that of both changes back.
-            let (start, end) = crew.share(pairs(self.n));
-            let part = team.part();
-            let mut which = team.part_rank();
-            while which < 2 * self.n {
-                let (fixed, other) = if which < self.n { (r, which) } else { (s, which - self.n) };
-                which += team.parts();
-                let (i, j) = (fixed.min(other), fixed.max(other));
-                let index = pair_index(self.n, i, j);
-                // What both r and s are part of is done once.
-                if i == j || (fixed == s && other == r) || index < start || index >= end {
-                    continue;
-                }
-                let sum = part.sum(self.change(part, p, (i, j)) as u64) as i64;
-                part.single(|| notes.changes.set(index as u32, sum));
-            }
-            team.barrier();
-        }
-    }
-}
-
-impl<const STORED: bool> Qap<STORED> {
-    /// Calls `work` for each exchange of the team's share, on one member, with its number.
-    #[inline(always)]
-    unsafe fn own_pairs<C: Crew>(&self, crew: &C, mut work: impl FnMut(u64, (u32, u32))) {
-        let (team, moves) = (crew.team(), self.moves());
-        let (start, end) = crew.share(moves.len());
-        let mut index = start + team.rank() as u64;
-        if index >= end {
-            return;
-        }
-        let mut pair = moves.at(index);
-        loop {
-            work(index, pair);
-            if end - index <= team.size() as u64 {
-                return;
-            }
-            pair = moves.skip(pair, index, team.size());
-            index += team.size() as u64;
-        }
+        moves.sweep(crew, |i, j| {
+            // SAFETY: the caller's promise.
+            visit(moves.index((i, j)), (i, j), cost + unsafe { self.stored_change(walk, (i, j)) })
+        });
     }
 }

@@ -204,7 +204,7 @@ impl<G: Geometry> Noted<G> {
 }
 
 macro_rules! tour_problem {
-    ($(#[$doc:meta])* $name:ident, $moves:ident, $kernel:ident) => {
+    ($(#[$doc:meta])* $name:ident, $moves:ident, $kernel:ident $(, $scan:item)?) => {
         $(#[$doc])*
         ///
         /// Shape: `sizes` = cities (at least 4), the metric's number or [`MATRIX`]. Tables: a place a city; of [`Numbered`], the
@@ -263,6 +263,8 @@ macro_rules! tour_problem {
                 cost + unsafe { self.change(walk, step) }
             }
 
+            $($scan)?
+
             #[inline(always)]
             unsafe fn make<C: Crew>(
                 &self,
@@ -283,7 +285,19 @@ macro_rules! tour_problem {
 
 tour_problem! {
     /// A tour, of which two cities exchange their places (Luong et al. 2013, section 6.4).
-    SwappedTour, Exchanges, SWAP
+    SwappedTour, Exchanges, SWAP,
+    #[inline(always)]
+    unsafe fn scan<C: Crew>(
+        &self,
+        crew: &C,
+        walk: &Walk<u32>,
+        cost: i64,
+        mut visit: impl FnMut(u64, (u32, u32), i64),
+    ) {
+        let moves = self.moves();
+        // SAFETY: the caller's promise.
+        moves.sweep(crew, |i, j| visit(moves.index((i, j)), (i, j), cost + unsafe { self.change(walk, (i, j)) }));
+    }
 }
 
 tour_problem! {

@@ -311,9 +311,11 @@ pub unsafe fn walk<P: Problem, C: Crew>(
                 if leads {
                     team.for_each(n, |i| new_best.set(i, walk.solution.get(i)));
                 }
-                state.done = if best.key() <= rules.target { REACHED } else { 0 };
             }
             (anew, carried) = (false, false);
+            if best.key() <= rules.target {
+                state.done = REACHED;
+            }
             if state.iterations >= rules.end || state.done != 0 {
                 break;
             }

@@ -20,22 +20,29 @@ use std::marker::PhantomData;
 pub struct Assignment<const STORED: bool> {
     n: u32,
     symmetric: bool,
+    hollow: bool,
     a: Vec<i32>,
     b: Vec<i32>,
 }
 
 impl<const STORED: bool> Assignment<STORED> {
-    /// Matrices of numbers from -`most` to `most`, on the diagonal too.
+    /// Matrices of numbers from -`most` to `most`, of every other seed on the diagonal too. Where sums of products are stored,
+    /// numbers are so small that these fit 32 bits.
     pub fn new(n: u32, symmetric: bool, most: i32, seed: u64) -> Self {
         let mut dice = Dice::new(seed);
+        let hollow = seed % 2 == 1;
+        let most = if STORED { most.min((i32::MAX as u32 / n).isqrt() as i32) } else { most };
         let mut matrix = || {
             let mut matrix: Vec<_> = (0..n * n).map(|_| dice.either_way(most)).collect();
             for (i, j) in (0..n * n).map(|ij| (ij / n, ij % n)).filter(|(i, j)| symmetric && i < j) {
                 matrix[(j * n + i) as usize] = matrix[(i * n + j) as usize];
             }
+            for i in (0..n).filter(|_| hollow) {
+                matrix[(i * n + i) as usize] = 0;
+            }
             matrix
         };
-        Assignment { n, symmetric, a: matrix(), b: matrix() }
+        Assignment { n, symmetric, hollow, a: matrix(), b: matrix() }
     }
 }
 
@@ -43,7 +50,7 @@ impl<const STORED: bool> Naive for Assignment<STORED> {
     type P = Qap<STORED>;
 
     fn shape(&self) -> Shape {
-        Shape { sizes: [self.n, self.symmetric.into(), 0, 0], ..Shape::default() }
+        Shape { sizes: [self.n, self.symmetric.into(), self.hollow.into(), 0], ..Shape::default() }
     }
     fn tables(&self) -> Vec<u8> {
         bytes(&[&self.a[..], &self.b].concat())

@@ -203,7 +203,7 @@ fn sets_are_those_of_a_plain_search() {
 /// The best neighbour that is not in a ball around a point left a short while ago, unless it is better than all before.
 #[test]
 fn points_are_those_of_a_plain_search() {
-    let rules = Rules { tenure: 5, tenures: 9, ..rules(Strategy::Tabu) };
+    let rules = Rules { tenure: 3, tenures: 4, ..rules(Strategy::Tabu) };
     let mut barred = 0;
     for n in [1, 2, 3] {
         let world = World::new(Rough::<f64> { tabu_radius: 0.3, ..Rough::new(n, 5, 12) });
@@ -212,7 +212,7 @@ fn points_are_those_of_a_plain_search() {
         walks.go(0, By::Alone);
         let mut point = walks.of(0).solution;
         let mut best = cost_of::<Rough<f64>>(walks.of(0).state.best);
-        // Points left, and until when they are tabu: 16 at most, for the search forgets what has been for 13 iterations.
+        // Points left, and until when they are tabu: 8 at most, for the search forgets what has been for 6 iterations.
         let mut left: Vec<(Vec<f64>, u32)> = vec![];
         for iteration in 0..200 {
             let stream = Stream::new(rules.seed, iteration, 0);

@@ -14,12 +14,12 @@ use rayon::prelude::*;
 use super::{Cpu, Together, allocate, check_memory};
 use crate::backend::tuning::{Key, Shape, Tuner, now};
 use crate::backend::{BackendError, Neighbors, Walks};
-use crate::solver::search::{Tables, WalksSpec};
+use crate::solver::search::{AskedShape, Tables, WalksSpec};
 
 /// Most threads that wait for each other.
 const MOST_THREADS: u64 = 1024;
 /// Turns of a thread that waits for others before it lets others run.
-const SPINS: u32 = 4096;
+const SPINS: u32 = 512;
 
 /// A 16-byte unit of memory.
 type Unit = u128;
@@ -186,7 +186,7 @@ impl<'p, P: Problem<Moves: Neighborhood<Element: Default + Send + Sync>>> CpuWal
             solutions: allocate("the walks", walks * n)?,
             accepted: allocate("the walks", walks * n)?,
             traces: allocate("the tabu lists", walks * list)?,
-            tuner: Tuner::new(key, shapes.collect(), spec),
+            tuner: Tuner::new(key, shapes.collect(), &spec_within(spec, most)),
             problem: PhantomData,
         })
     }
@@ -247,6 +247,13 @@ impl<'p, P: Problem<Moves: Neighborhood<Element: Default + Send + Sync>>> CpuWal
             Ok(())
         }
     }
+}
+
+/// The same with at most so many threads for a walk: those that there are.
+fn spec_within(spec: &WalksSpec, most: u32) -> WalksSpec {
+    let asked =
+        spec.shape.map(|shape| AskedShape { parts: shape.parts.map(|parts| parts.min(most)), ..shape });
+    WalksSpec { shape: asked, ..spec.clone() }
 }
 
 /// States of walks that have not begun.

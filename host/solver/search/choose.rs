@@ -9,7 +9,9 @@ use antwarp_core::problem::Element;
 use antwarp_core::search::{Candidate, Cost, FORBIDDEN, candidate, iteration_stream, random_solution};
 use antwarp_core::team::{Serial, Slots};
 
-use super::{Found, Progress, Searchable, Settings, Strategy, Tables, WalksSpec, full_cost, rules};
+use super::{
+    Found, Progress, Searchable, Settings, Strategy, Tables, WalksSpec, check_neighbors, full_cost, rules,
+};
 use crate::backend::Backend;
 use crate::solver::SolveError;
 use crate::solver::stop::{Stop, StopReason};
@@ -48,6 +50,7 @@ pub fn choose_on_host<P: Searchable>(
     }
     let begin = Instant::now();
     let problem: P = tables.problem();
+    check_neighbors(&problem)?;
     let mut rules = rules(&problem, settings, stop)?;
     let mut neighbors = backend.neighbors::<P>(tables, &WalksSpec::new(settings))?;
     let setup = begin.elapsed();

@@ -5,7 +5,7 @@ mod tables;
 mod task;
 
 pub use choose::{Chosen, choose_on_host};
-pub use tables::{Tables, TourTables, WeierstrassSpec};
+pub use tables::{Tables, TourTables, WeierstrassSpec, can_be_stored};
 pub use task::{Assignment, Changes, Done, Precision, Selection, Task, TourMove};
 
 use std::sync::atomic::Ordering;
@@ -31,6 +31,8 @@ const BATCH: Duration = Duration::from_millis(60);
 const FIRST_BATCH: u64 = 64;
 /// A better solution is brought from the device after this time, so that it survives should the device fail.
 const KEEP_EVERY: Duration = Duration::from_secs(1);
+/// Most iterations of tabu search.
+const MOST_TABU: u64 = 4_000_000_000;
 /// Random moves by which temperatures are chosen.
 const SAMPLES: u32 = 2000;
 
@@ -259,6 +261,7 @@ pub fn search<P: Searchable>(
     settings.check()?;
     let begin = Instant::now();
     let problem: P = tables.problem();
+    check_neighbors(&problem)?;
     let mut rules = rules(&problem, settings, stop)?;
     let mut walks = backend.walks::<P>(tables, &WalksSpec::new(settings))?;
     let setup = begin.elapsed();
@@ -301,6 +304,14 @@ pub fn search<P: Searchable>(
         layout: walks.describe(),
         failure: failure.map(|error| error.to_string()),
     })
+}
+
+/// Refuses problems whose solutions have no neighbours.
+fn check_neighbors<P: Problem>(problem: &P) -> Result<(), SolveError> {
+    if problem.moves().is_empty() {
+        return Err(SolveError::Settings("solutions of so few elements have no neighbours".into()));
+    }
+    Ok(())
 }
 
 /// The walk with the best solution; among equally good ones that which found it in the fewest iterations, so that the answer does
@@ -430,7 +441,7 @@ impl<P: Problem> Run<'_, P> {
             // Walks compare at fixed iterations, so that results do not depend on the length of batches.
             let done = rules.end;
             rules.end = done + batch;
-            rules.end = rules.end.min(self.stop.iterations.unwrap_or(u64::MAX));
+            rules.end = rules.end.min(self.most());
             rules.rival_bit = 0;
             if let Some(every) = self.settings.cooperate.filter(|_| pairs > 0) {
                 rules.end = rules.end.min((done / every + 1) * every);
@@ -465,6 +476,12 @@ impl<P: Problem> Run<'_, P> {
         }
     }
 
+    /// Iterations after which a run ends. A tabu list has 32 bits for the number of an iteration.
+    fn most(&self) -> u64 {
+        let most = if self.settings.strategy == Strategy::Tabu { MOST_TABU } else { u64::MAX };
+        self.stop.iterations.map_or(most, |iterations| iterations.min(most))
+    }
+
     fn reason(&self, states: &[WalkState], iterations: u64) -> Option<StopReason> {
         if states.iter().any(|state| state.done == REACHED) {
             Some(StopReason::Target)
@@ -472,7 +489,7 @@ impl<P: Problem> Run<'_, P> {
             Some(StopReason::LocalOptimum)
         } else if self.stop.interrupt.load(Ordering::Relaxed) {
             Some(StopReason::Interrupt)
-        } else if self.stop.iterations.is_some_and(|most| iterations >= most) {
+        } else if iterations >= self.most() {
             Some(StopReason::Iterations)
         } else {
             self.stop.time.is_some_and(|time| self.begin.elapsed() >= time).then_some(StopReason::Time)

@@ -6,7 +6,7 @@ use antwarp_core::geometry::{Grid, Numbered, Planar};
 use antwarp_core::problem::{self, RotatedTour, SwappedTour};
 use serde::{Deserialize, Serialize};
 
-use super::tables::{Tables, TourTables, WeierstrassSpec};
+use super::tables::{Tables, TourTables, WeierstrassSpec, can_be_stored};
 use super::{Found, Progress, Searchable, Settings, Strategy, choose_on_host, search};
 use crate::backend::Backend;
 use crate::instance::{Instance, Partition, Perceptron, Qap};
@@ -20,7 +20,7 @@ pub enum Changes {
     /// Stored, but for annealing
     #[default]
     Auto,
-    /// Kept for all exchanges and brought up to date, most in constant time (Taillard)
+    /// From sums that every move brings up to date, in constant time (after Taillard)
     Stored,
     /// Computed in linear time for every neighbour (the paper's way)
     Linear,
@@ -200,7 +200,13 @@ impl Task {
                 let stored = match changes {
                     // Annealing makes few of the moves that it looks at, one by one; the host needs no notes.
                     Changes::Auto => {
-                        settings.strategy != Strategy::Annealing && selection == Selection::Device
+                        let looks_at_all = settings.strategy != Strategy::Annealing;
+                        looks_at_all && selection == Selection::Device && can_be_stored(qap)
+                    }
+                    Changes::Stored if !can_be_stored(qap) => {
+                        let why =
+                            "numbers are too large to store what exchanges change: give --changes linear";
+                        return Err(SolveError::Settings(format!("{}: {why}", qap.name)));
                     }
                     Changes::Stored => true,
                     Changes::Linear => false,
