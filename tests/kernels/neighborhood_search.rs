@@ -112,7 +112,7 @@ fn qap() -> Tables {
 }
 
 fn perceptron() -> Tables {
-    Tables::perceptron(&Perceptron::generate(31, 37, 1).expect("an instance"))
+    Tables::perceptron(&Perceptron::generate(31, 37, 1).expect("an instance")).expect("small enough")
 }
 
 fn tour() -> Tables {
@@ -214,7 +214,7 @@ fn choices_of_the_host() {
     }
     check::<problem::Qap<false>>(true, qap);
     check::<problem::Perceptron<3>>(false, || {
-        Tables::perceptron(&Perceptron::generate(21, 19, 1).expect("an instance"))
+        Tables::perceptron(&Perceptron::generate(21, 19, 1).expect("an instance")).expect("small enough")
     });
     check::<Weierstrass<f32>>(false, || functions::<f32>().remove(0).1);
 }

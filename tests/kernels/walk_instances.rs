@@ -53,7 +53,9 @@ pub fn perceptrons(distance: u32) -> Vec<Named> {
         _ => [(41, 21), (10, 33), (101, 13), (3, 3)],
     };
     let perceptrons = sizes.map(|(m, n)| Perceptron::generate(m, n, 1).expect("an instance"));
-    fewer(perceptrons.iter().map(|p| (p.name.clone(), Tables::perceptron(p))).collect())
+    fewer(
+        perceptrons.iter().map(|p| (p.name.clone(), Tables::perceptron(p).expect("small enough"))).collect(),
+    )
 }
 
 /// A tour problem whose edges have a direction.
