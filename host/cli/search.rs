@@ -205,9 +205,10 @@ struct WalkArgs {
     /// hill-climbing, ils: most descents of a walk
     #[arg(long, value_name = "N")]
     descents: Option<u32>,
-    /// ils: random moves after a descent
-    #[arg(long, value_name = "N", default_value_t = Settings::default().kicks)]
-    kicks: u32,
+    /// ils: random moves after a descent, 4 if not given; tabu with --cooperate: most random moves from the best solution, a
+    /// quarter of the elements if not given
+    #[arg(long, value_name = "N")]
+    kicks: Option<u32>,
     /// annealing: the first and the last temperature
     #[arg(long, value_name = "HOT,COLD", value_delimiter = ',', num_args = 1)]
     temperatures: Vec<f32>,
@@ -305,8 +306,8 @@ pub(super) fn default_walks(backend: &Backend, neighbors: u64) -> u32 {
     match (backend, neighbors) {
         (_, 200_000..) => 1,
         (Backend::Cpu(_), _) => 16,
-        (Backend::Cuda(_), 20_000..) => 64,
-        (Backend::Cuda(_), _) => 256,
+        // A block a walk, a multiprocessor a block.
+        (Backend::Cuda(device), _) => device.multiprocessors(),
     }
 }
 

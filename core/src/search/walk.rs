@@ -44,7 +44,8 @@ pub struct Rules {
     pub aspiration: u32,
     /// Climbing, iterated search: most descents of a walk; 0: any number.
     pub descents: u32,
-    /// Iterated search: random moves after a descent.
+    /// Iterated search: random moves after a descent. Tabu: most random moves from a best solution where walks compare; if 0,
+    /// walks go on from where they are unless a rival has a better one.
     pub kicks: u32,
     /// Annealing: the first temperature.
     pub hot: f32,
@@ -52,7 +53,8 @@ pub struct Rules {
     pub ratio: f32,
     /// Number of walks.
     pub walks: u32,
-    /// Not 0: walks whose numbers differ by this bit compare their best solutions first, and go on from the better one.
+    /// Not 0: walks whose numbers differ by this bit compare their best solutions first, and go on from the better one. Tabu
+    /// search with kicks always goes on from the best solution that it has then: iterated tabu search.
     pub rival_bit: u32,
 }
 
@@ -137,7 +139,8 @@ pub struct Bank<E> {
     pub traces: *mut u32,
 }
 
-/// The random numbers of an iteration of a walk: step 0 orders equal costs, 1 draws tenures, 2 what annealing proposes, 3 kicks.
+/// The random numbers of an iteration of a walk: step 0 orders equal costs, 1 draws tenures, 2 what annealing proposes, 3 kicks of
+/// iterated search, 4 how many kicks of tabu search, 5 these.
 #[inline(always)]
 pub fn iteration_stream(seed: u64, iteration: u64, index: u32) -> Stream {
     Stream::new(seed ^ (iteration >> 32).wrapping_mul(0x9e37_79b9_7f4a_7c15), iteration as u32, index)
@@ -175,6 +178,22 @@ impl Rules {
             bits >>= 1;
         }
         t
+    }
+}
+
+/// Makes so many random moves, drawn in a step of the walk's stream, and waits for the team.
+///
+/// # Safety
+/// The walk is of this neighbourhood, which has neighbours; nobody looks at its solution meanwhile.
+#[inline(always)]
+unsafe fn kick<T: Team, N: Neighborhood>(team: T, moves: &N, walk: &Walk<N::Element>, kicks: u32, step: u32) {
+    let draws = walk.stream.step(step);
+    let mut kick = 0;
+    while kick < kicks {
+        let neighbor = random_neighbor(draws, 2 * kick, moves.len());
+        // SAFETY: the caller's promise.
+        unsafe { moves.apply(team, walk, moves.at(neighbor)) };
+        kick += 1;
     }
 }
 
@@ -254,19 +273,29 @@ pub unsafe fn walk<P: Problem, C: Crew>(
         let home_accepted = bank.accepted.add(first);
         let home_traces = bank.traces.add(index as usize * traces as usize);
 
-        // Where to begin.
+        // Where to begin: where the last batch ended, or at a random solution, or at a best one.
         let rival = index ^ rules.rival_bit;
         let mut source = home_solution.cast_const();
         let mut carried = state.fresh == 0;
-        if rules.rival_bit != 0 && rival < rules.walks && carried {
-            let other = *bank.old_states.add(rival as usize);
-            if P::Cost::from_bits(other.best) < P::Cost::from_bits(state.best) {
-                source = bank.old_bests.add(rival as usize * n as usize);
-                (state.best, state.cost, state.accepted) = (other.best, other.best, other.best);
-                carried = false;
+        let mut adopted = false;
+        let mut kicks = 0;
+        if rules.rival_bit != 0 && carried {
+            let is_iterated = tabu && rules.kicks > 0;
+            if is_iterated {
+                source = own_best;
+                (carried, state.cost) = (false, state.best);
+                let draws = iteration_stream(rules.seed, state.iterations, index).step(4);
+                kicks = 1 + draws.below(0, rules.kicks);
+            }
+            if rival < rules.walks {
+                let other = *bank.old_states.add(rival as usize);
+                if P::Cost::from_bits(other.best) < P::Cost::from_bits(state.best) {
+                    source = bank.old_bests.add(rival as usize * n as usize);
+                    (state.best, state.cost, state.accepted) = (other.best, other.best, other.best);
+                    (carried, adopted) = (false, true);
+                }
             }
         }
-        let adopted = !carried && state.fresh == 0;
         team.for_each(n, |i| {
             let element = if state.fresh != 0 {
                 random_solution(&moves, rules.seed, state.descents, index, i)
@@ -284,13 +313,15 @@ pub unsafe fn walk<P: Problem, C: Crew>(
                 new_best.set(i, if adopted { element } else { *own_best.add(i as usize) });
             }
         });
-        // Nothing is tabu, and what is told apart by its age is of different ages.
-        team.for_each(traces, |i| walk.traces.set(i, if carried { *home_traces.add(i as usize) } else { i }));
-        // An adopted solution's list begins anew, but the clock goes on: all is overdue, which it must not be.
-        if adopted {
-            team.for_each(traces, |i| walk.traces.set(i, state.iterations as u32 + i));
-        }
+        // Nothing is tabu, and what is told apart by its age is of different ages: those of a walk that begins, or goes on
+        // from another solution while its clock goes on too.
+        team.for_each(traces, |i| {
+            let begun = if state.fresh != 0 { i } else { state.iterations as u32 + i };
+            walk.traces.set(i, if carried { *home_traces.add(i as usize) } else { begun });
+        });
         team.barrier();
+        walk.stream = iteration_stream(rules.seed, state.iterations, index);
+        kick(team, &moves, &walk, kicks, 5);
 
         let mut anew = true;
         let mut cost = P::Cost::from_bits(state.cost);
@@ -401,13 +432,7 @@ pub unsafe fn walk<P: Problem, C: Crew>(
                             if keep {
                                 state.accepted = cost.bits();
                             }
-                            let draws = walk.stream.step(3);
-                            let mut kick = 0;
-                            while kick < rules.kicks {
-                                let neighbor = random_neighbor(draws, 2 * kick, len);
-                                moves.apply(team, &walk, moves.at(neighbor));
-                                kick += 1;
-                            }
+                            kick(team, &moves, &walk, rules.kicks, 3);
                         } else {
                             team.for_each(n, |i| {
                                 let element = random_solution(&moves, rules.seed, state.descents, index, i);

@@ -317,7 +317,8 @@ fn a_target_above_the_first_solution_stops_at_once() {
 
 fn check_rivals<N: Naive>(naive: N, strategy: Strategy) {
     let world = World::new(naive);
-    let mut walks = Walks::new(&world, &Rules { walks: 7, ..rules(strategy) });
+    let kicks = if strategy == Strategy::Iterate { 2 } else { 0 };
+    let mut walks = Walks::new(&world, &Rules { walks: 7, kicks, ..rules(strategy) });
     walks.go(5, By::Alone);
     for bit in [1, 2, 4] {
         let before = walks.all();
@@ -381,4 +382,34 @@ fn walks_are_different_ones() {
         alone.go(20, By::Alone);
         assert_eq!(alone.of(0), all[0]);
     }
+}
+
+/// Iterated tabu search: every walk goes on near the better of two best solutions, with nothing tabu.
+#[test]
+fn tabu_search_with_kicks_goes_on_near_its_best() {
+    let naive = Assignment::<true>::new(12, true, 30, 5);
+    let world = World::new(naive);
+    let mut walks = Walks::new(&world, &Rules { walks: 5, kicks: 3, ..rules(Strategy::Tabu) });
+    walks.go(40, By::Alone);
+    let before = walks.all();
+    walks.rules.rival_bit = 1;
+    walks.go(40, By::Alone);
+    let mut kicked = 0;
+    for (index, walk) in before.iter().enumerate() {
+        let now = walks.of(index as u32);
+        let rival = before.get(index ^ 1).unwrap_or(walk);
+        let cost = |bits| cost_of::<Assignment<true>>(bits);
+        let better = if cost(rival.state.best) < cost(walk.state.best) { rival } else { walk };
+        assert!(cost(now.state.best) <= cost(better.state.best));
+        let away = now.solution.iter().zip(&better.best).filter(|(a, b)| a != b).count();
+        // An exchange moves two elements.
+        assert!(away <= 2 * 3, "walk {index} is {away} places away");
+        kicked += u32::from(away > 0);
+        assert!((40..).zip(&now.traces).all(|(age, &until)| until == age));
+    }
+    assert!(kicked > 0);
+    // It goes on from there, the same in any batches.
+    walks.rules.rival_bit = 0;
+    walks.go(60, By::Alone);
+    assert!(walks.all().iter().all(|walk| walk.state.flaws == 0 && walk.state.iterations == 60));
 }

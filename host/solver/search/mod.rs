@@ -93,8 +93,8 @@ pub struct Settings {
     pub aspiration: Option<u32>,
     /// Hill climbing, iterated search: most descents of a walk.
     pub descents: Option<u32>,
-    /// Iterated search: random moves after a descent.
-    pub kicks: u32,
+    /// Iterated search: random moves after a descent. Tabu: most random moves from the best solution when walks compare.
+    pub kicks: Option<u32>,
     /// Annealing: first and last temperature.
     pub temperatures: Option<(f32, f32)>,
     /// Annealing: iterations from the first to the last temperature.
@@ -117,7 +117,7 @@ impl Default for Settings {
             tenure: None,
             aspiration: None,
             descents: None,
-            kicks: 4,
+            kicks: None,
             temperatures: None,
             cooling: None,
             target: None,
@@ -146,7 +146,7 @@ impl Settings {
         if self.cooperate == Some(0) || self.cooling == Some(0) || self.descents == Some(0) {
             return refuse("--cooperate, --cooling and --descents must be at least 1");
         }
-        if self.kicks > 1 << 16 {
+        if self.kicks.is_some_and(|kicks| kicks > 1 << 16) {
             return refuse("--kicks must be at most 65536");
         }
         if self.shape.is_some_and(|s| s.parts == Some(0) || s.threads.is_some_and(|t| t % 32 != 0 || t == 0))
@@ -375,7 +375,7 @@ fn rules<P: Searchable>(problem: &P, settings: &Settings, stop: &Stop) -> Result
         tenures: high - low + 1,
         aspiration,
         descents: settings.descents.unwrap_or(0),
-        kicks: settings.kicks,
+        kicks: settings.kicks.unwrap_or(if settings.strategy == Strategy::Tabu { n.div_ceil(4) } else { 4 }),
         hot,
         ratio: (cold / hot).powf(1.0 / LEVELS as f32),
         walks: settings.walks,
@@ -443,10 +443,11 @@ impl<P: Problem> Run<'_, P> {
             rules.end = done + batch;
             rules.end = rules.end.min(self.most());
             rules.rival_bit = 0;
-            if let Some(every) = self.settings.cooperate.filter(|_| pairs > 0) {
+            if let Some(every) = self.settings.cooperate {
                 rules.end = rules.end.min((done / every + 1) * every);
                 if done > 0 && done.is_multiple_of(every) {
-                    rules.rival_bit = 1 << ((done / every - 1) % u64::from(pairs));
+                    // A walk alone has no rival, and compares with nobody.
+                    rules.rival_bit = 1 << ((done / every - 1) % u64::from(pairs.max(1)));
                 }
             }
             let begin = Instant::now();
