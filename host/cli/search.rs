@@ -196,6 +196,9 @@ struct WalkArgs {
     /// Walks compare their best solutions after every so many iterations, in pairs, and both go on from the better one
     #[arg(long, value_name = "N")]
     cooperate: Option<u64>,
+    /// tabu: a walk goes on near its best solution after every so many iterations
+    #[arg(long, value_name = "N")]
+    restart: Option<u64>,
     /// tabu: fewest and most iterations that something is tabu
     #[arg(long, value_name = "LOW,HIGH", value_delimiter = ',', num_args = 1)]
     tenure: Vec<u32>,
@@ -205,7 +208,7 @@ struct WalkArgs {
     /// hill-climbing, ils: most descents of a walk
     #[arg(long, value_name = "N")]
     descents: Option<u32>,
-    /// ils: random moves after a descent, 4 if not given; tabu with --cooperate: most random moves from the best solution, a
+    /// ils: random moves after a descent, 4 if not given; tabu with --restart: most random moves from the best solution, a
     /// quarter of the elements if not given
     #[arg(long, value_name = "N")]
     kicks: Option<u32>,
@@ -321,6 +324,7 @@ impl Common {
             seed: self.seed,
             walks: self.walks.unwrap_or(1),
             cooperate: walk.cooperate,
+            restart: walk.restart,
             tenure: pair(&walk.tenure, "tenure")?,
             aspiration: walk.aspiration,
             descents: walk.descents,

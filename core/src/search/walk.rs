@@ -292,6 +292,7 @@ pub unsafe fn walk<P: Problem, C: Crew>(
                 if P::Cost::from_bits(other.best) < P::Cost::from_bits(state.best) {
                     source = bank.old_bests.add(rival as usize * n as usize);
                     (state.best, state.cost, state.accepted) = (other.best, other.best, other.best);
+                    state.best_iteration = other.best_iteration;
                     (carried, adopted) = (false, true);
                 }
             }

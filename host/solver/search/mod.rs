@@ -87,13 +87,15 @@ pub struct Settings {
     pub walks: u32,
     /// Iterations after which walks compare their best solutions, in pairs; independent if not given.
     pub cooperate: Option<u64>,
+    /// Tabu: iterations after which a walk goes on near its best solution.
+    pub restart: Option<u64>,
     /// Tabu: fewest and most iterations that something is tabu.
     pub tenure: Option<(u32, u32)>,
     /// Tabu: iterations after which what has not been is overdue.
     pub aspiration: Option<u32>,
     /// Hill climbing, iterated search: most descents of a walk.
     pub descents: Option<u32>,
-    /// Iterated search: random moves after a descent. Tabu: most random moves from the best solution when walks compare.
+    /// Iterated search: random moves after a descent. Tabu: most random moves from the best solution in a restart.
     pub kicks: Option<u32>,
     /// Annealing: first and last temperature.
     pub temperatures: Option<(f32, f32)>,
@@ -114,6 +116,7 @@ impl Default for Settings {
             seed: 1,
             walks: 1,
             cooperate: None,
+            restart: None,
             tenure: None,
             aspiration: None,
             descents: None,
@@ -143,8 +146,8 @@ impl Settings {
         if self.temperatures.is_some_and(|(hot, cold)| !(cold > 0.0 && hot >= cold && hot.is_finite())) {
             return refuse("temperatures must be above 0, and the last not above the first");
         }
-        if self.cooperate == Some(0) || self.cooling == Some(0) || self.descents == Some(0) {
-            return refuse("--cooperate, --cooling and --descents must be at least 1");
+        if [self.cooperate, self.restart, self.cooling].contains(&Some(0)) || self.descents == Some(0) {
+            return refuse("--cooperate, --restart, --cooling and --descents must be at least 1");
         }
         if self.kicks.is_some_and(|kicks| kicks > 1 << 16) {
             return refuse("--kicks must be at most 65536");
@@ -375,7 +378,11 @@ fn rules<P: Searchable>(problem: &P, settings: &Settings, stop: &Stop) -> Result
         tenures: high - low + 1,
         aspiration,
         descents: settings.descents.unwrap_or(0),
-        kicks: settings.kicks.unwrap_or(if settings.strategy == Strategy::Tabu { n.div_ceil(4) } else { 4 }),
+        kicks: match (settings.strategy, settings.restart) {
+            (Strategy::Tabu, None) => 0,
+            (Strategy::Tabu, Some(_)) => settings.kicks.unwrap_or(n.div_ceil(4)),
+            _ => settings.kicks.unwrap_or(4),
+        },
         hot,
         ratio: (cold / hot).powf(1.0 / LEVELS as f32),
         walks: settings.walks,
@@ -443,12 +450,16 @@ impl<P: Problem> Run<'_, P> {
             rules.end = done + batch;
             rules.end = rules.end.min(self.most());
             rules.rival_bit = 0;
-            if let Some(every) = self.settings.cooperate {
+            let (cooperate, restart) = (self.settings.cooperate, self.settings.restart);
+            for every in cooperate.into_iter().chain(restart) {
                 rules.end = rules.end.min((done / every + 1) * every);
-                if done > 0 && done.is_multiple_of(every) {
-                    // A walk alone has no rival, and compares with nobody.
-                    rules.rival_bit = 1 << ((done / every - 1) % u64::from(pairs.max(1)));
-                }
+            }
+            let is_time = |every: &u64| done > 0 && done.is_multiple_of(*every);
+            if let Some(every) = cooperate.filter(is_time) {
+                rules.rival_bit = 1 << ((done / every - 1) % u64::from(pairs.max(1)));
+            } else if restart.is_some_and(|every| is_time(&every)) {
+                // No walk has such a rival.
+                rules.rival_bit = 1 << 31;
             }
             let begin = Instant::now();
             match walks.run(rules) {
