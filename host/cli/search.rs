@@ -23,6 +23,9 @@ use crate::solver::stop::{Stop, StopReason};
 /// How long a search lasts if nothing says when to stop.
 const DEFAULT_TIME: Duration = Duration::from_secs(10);
 
+/// Iterations for each element between restarts of tabu search, unless a user chooses the walks.
+const RESTART: u64 = 50;
+
 /// Arguments of `antwarp search`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -196,10 +199,11 @@ struct WalkArgs {
     /// Walks compare their best solutions after every so many iterations, in pairs, and both go on from the better one
     #[arg(long, value_name = "N")]
     cooperate: Option<u64>,
-    /// tabu: a walk goes on near its best solution after every so many iterations
+    /// tabu: a walk goes on near its best solution after every so many iterations; 50 for each element if neither this nor
+    /// --walks nor --cooperate is given
     #[arg(long, value_name = "N")]
     restart: Option<u64>,
-    /// tabu: fewest and most iterations that something is tabu
+    /// tabu: fewest and most iterations that something is tabu; chosen by the encoding if not given
     #[arg(long, value_name = "LOW,HIGH", value_delimiter = ',', num_args = 1)]
     tenure: Vec<u32>,
     /// tabu: what has not been for so many iterations is done
@@ -373,6 +377,10 @@ pub fn run(args: Args) -> Result<Outcome> {
     let backend = common.machine.open(common.outputs.quiet)?;
     if common.walks.is_none() && common.walk.selection == Selection::Device {
         settings.walks = default_walks(&backend, task.neighbors());
+        let is_alone = settings.restart.is_none() && settings.cooperate.is_none();
+        if settings.strategy == Strategy::Tabu && is_alone {
+            settings.restart = Some(RESTART * u64::from(task.elements()));
+        }
     }
     let stop = common.stop(interrupt);
     let line = Line::new(common.outputs.quiet, &stop);
