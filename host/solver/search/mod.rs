@@ -27,8 +27,8 @@ use crate::backend::{Backend, BackendError, Walks};
 
 /// How long a batch should take: short enough that time limits are kept and Ctrl-C is heard.
 const BATCH: Duration = Duration::from_millis(60);
-/// Iterations of the first batch.
-const FIRST_BATCH: u64 = 64;
+/// Iterations of the first batch, of which nobody knows how long they take: of a large neighbourhood, seconds.
+const FIRST_BATCH: u64 = 1;
 /// A better solution is brought from the device after this time, so that it survives should the device fail.
 const KEEP_EVERY: Duration = Duration::from_secs(1);
 /// Most iterations of tabu search.
