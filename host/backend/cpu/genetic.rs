@@ -10,6 +10,7 @@ use antwarp_core::geometry::{self, Geometry, Grid, Numbered, Planar};
 use antwarp_core::local_search::{Operator, Or2opt, OrOpt, ThreeOpt, TwoOpt, ants};
 use antwarp_core::node::NodeId;
 use antwarp_core::team::{Serial, Slots};
+use antwarp_core::tour;
 use rayon::prelude::*;
 
 use super::{Quad, Together, allocate, check_memory, eax};
@@ -161,7 +162,7 @@ impl<'p, I: NodeId + Default, G: Geometry> CpuPopulation<'p, I, G> {
         made
     }
 
-    /// One generation; false if it was cut short, which leaves the table as it was and some losers replaced.
+    /// One generation; false if it was cut short, which leaves genes where they were but some losers replaced by children.
     fn generation(&mut self, enough: Enough) -> bool {
         let generation = self.spec.first_generation + self.state.iterations + 1;
         self.best = record(self.state.best_cost, 0);
@@ -192,6 +193,7 @@ impl<'p, I: NodeId + Default, G: Geometry> CpuPopulation<'p, I, G> {
             .all(|made| made);
         let built = Instant::now();
         if !made || (searches && !self.search(&rules, rules.children(), enough)) {
+            self.measure();
             return false;
         }
         let searched = Instant::now();
@@ -210,6 +212,20 @@ impl<'p, I: NodeId + Default, G: Geometry> CpuPopulation<'p, I, G> {
         self.phases.rest += searched.elapsed();
         self.state.iterations += 1;
         true
+    }
+
+    /// Measures every gene anew: a generation that was cut short has replaced some whose lengths the table still has, even of
+    /// the shortest where several are equal.
+    fn measure(&mut self) {
+        let n = self.problem.n();
+        let (genes, places, rows) = (&self.genes, Together(self.places), &self.table.rows);
+        self.table.costs.par_iter_mut().zip(rows).filter(|(cost, _)| **cost < i64::MAX).for_each(
+            |(cost, &row)| {
+                let gene = &genes[row as usize * n as usize..][..n as usize];
+                // SAFETY: every row holds a tour.
+                *cost = unsafe { tour::cost(Serial, n, places.get(), gene.as_ptr()) };
+            },
+        );
     }
 
     fn search(&mut self, rules: &Rules, count: u32, enough: Enough) -> bool {
@@ -289,10 +305,14 @@ impl<I: NodeId + Default, G: Geometry> Colony for CpuPopulation<'_, I, G> {
             }
         }
         for _ in 0..iterations {
-            if self.state.done != 0 || !self.generation(enough) {
+            if self.state.done != 0 {
                 break;
             }
+            let is_complete = self.generation(enough);
             self.look();
+            if !is_complete {
+                break;
+            }
         }
         Ok(self.state)
     }
