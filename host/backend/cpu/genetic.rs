@@ -353,3 +353,55 @@ impl<I: NodeId + Default, G: Geometry> Population for CpuPopulation<'_, I, G> {
         Ok(self.table.costs.clone())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicU32;
+
+    use super::*;
+    use crate::instance::{generate, nearest};
+    use crate::solver::genetic::{Initial, Pairing};
+
+    /// Of equally short genes a loser is replaced before the table knows: whenever a generation is cut short, lengths must be
+    /// those of the genes that are there.
+    #[test]
+    fn a_generation_cut_short_leaves_genes_of_the_lengths_told() {
+        let (n, count) = (30u32, 64u32);
+        let instance = generate::uniform(n as usize, 5).expect("an instance");
+        let problem = Problem::for_search(&instance, &nearest(&instance, 8), (0..n).collect());
+        let spec = GeneticSpec {
+            seed: 1,
+            crossover: Crossover::Scx,
+            genes: count,
+            groups: 1,
+            transfer_every: 0,
+            children: 0,
+            mutation: u32::MAX,
+            pairing: Pairing::Fixed,
+            initial: Initial::Random,
+            local_search: LocalSearch::None,
+            breadth: 4,
+            target: 0,
+            first_generation: 0,
+        };
+        for children in 0..count / 2 {
+            let same: Vec<u32> = (0..count).flat_map(|_| 0..n).collect();
+            let mut population = population(&problem, &spec, FirstGenes::Given(same)).expect("memory");
+            let asked = AtomicU32::new(0);
+            // The first generation asks for every gene but one.
+            let enough = || asked.fetch_add(1, Ordering::Relaxed) >= count - 1 + children;
+            let state = population.run(1, &enough).expect("a generation");
+            if state.iterations == 1 {
+                assert!(children >= count / 4, "{children} children were all");
+                break;
+            }
+            let told = population.costs().expect("lengths");
+            for (place, cost) in (0..).zip(told) {
+                let gene = population.gene(place).expect("a gene");
+                assert_eq!(instance.check_tour(&gene).ok(), Some(cost), "{children} children, place {place}");
+            }
+            let best = population.best_tour().expect("a tour");
+            assert_eq!(instance.check_tour(&best).ok(), Some(state.best_cost), "{children} children");
+        }
+    }
+}
