@@ -181,7 +181,10 @@ fn a_target_stops_a_search() {
         &["--strategy", "hill-climbing", "--descents", "5", "--walks", "2"],
     );
     assert_eq!((&found["stopped_by"], &found["descents"]), (&"local-optimum".into(), &10.into()));
-    search(&["qap", "--uniform", "12"], &["--time", "200ms"]).assert().success().stdout(contains("stopped by the time limit"));
+    search(&["qap", "--uniform", "12"], &["--time", "200ms"])
+        .assert()
+        .success()
+        .stdout(contains("stopped by the time limit"));
 }
 
 #[test]
