@@ -66,11 +66,7 @@ fn any_crew_assigns_alike() {
 #[test]
 fn any_crew_assigns_alike_with_notes() {
     for symmetric in [false, true] {
-        let scanning = [Strategy::Tabu, Strategy::Climb, Strategy::Iterate];
-        check_strategies(Assignment::<true>::new(8, symmetric, 20, 1), &scanning, &crews());
-        // A team has notes about its own share only, so who proposes any neighbour has to be in the one team.
-        let one_team: Vec<_> = crews().into_iter().filter(|by| by.teams() == 1).collect();
-        check_strategies(Assignment::<true>::new(8, symmetric, 20, 1), &[Strategy::Anneal], &one_team);
+        check_strategies(Assignment::<true>::new(8, symmetric, 20, 1), &STRATEGIES, &crews());
     }
 }
 
