@@ -21,6 +21,7 @@ pub mod genetic;
 pub mod geometry;
 pub mod group;
 pub mod kernels;
+pub mod lin_kernighan;
 pub mod local_search;
 pub mod math;
 pub mod metric;

@@ -196,6 +196,25 @@ impl<T: Copy> Slots<T> {
     }
 }
 
+impl Slots<u64> {
+    /// Makes the word at `i` at least `value`, which other members of the team `T` may do at the same time.
+    ///
+    /// # Safety
+    /// `i` is inside the array, and nobody reads or replaces the word meanwhile.
+    #[inline(always)]
+    pub unsafe fn raise<T: Team>(self, i: u32, value: u64) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            if T::ALONE {
+                self.set(i, self.get(i).max(value));
+            } else {
+                let word = core::sync::atomic::AtomicU64::from_ptr(self.at(i));
+                word.fetch_max(value, core::sync::atomic::Ordering::Relaxed);
+            }
+        }
+    }
+}
+
 impl Slots<u32> {
     /// Sets bits of the word at `i`, which other members of the team `T` may do at the same time.
     ///

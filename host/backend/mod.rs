@@ -13,6 +13,7 @@ pub use error::BackendError;
 use std::time::Duration;
 
 use antwarp_core::colony::ColonyState;
+use antwarp_core::lin_kernighan::trial;
 use antwarp_core::local_search::best::DescentState;
 use antwarp_core::local_search::chains::ChainsState;
 use antwarp_core::problem::Element;
@@ -131,6 +132,43 @@ pub trait Chains {
     fn best_tour(&mut self) -> Result<Vec<u32>, BackendError>;
 
     /// How the chains were laid out.
+    fn describe(&self) -> String;
+}
+
+/// How many tours chained Lin-Kernighan works on, and how many trials each of them has in a round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Trials {
+    /// Tours.
+    pub chains: u32,
+    /// Trials of a tour in a round.
+    pub trials: u32,
+}
+
+/// How far chained Lin-Kernighan has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reached {
+    /// Length of the shortest of the tours as they are.
+    pub cost: i64,
+    /// Length of the best tour so far.
+    pub best_cost: i64,
+    /// Trials of each tour in the last batch.
+    pub trials: u64,
+}
+
+/// Chained Lin-Kernighan where it lives.
+pub trait LinKernighan {
+    /// Runs these rounds.
+    ///
+    /// Where a round can take long, `enough` is asked now and then whether to end it early.
+    fn run(&mut self, rounds: &[trial::Round], enough: Enough) -> Result<Reached, BackendError>;
+
+    /// The best tour so far, in the problem's numbering.
+    ///
+    /// # Errors
+    /// If it cannot be brought back from the device.
+    fn best_tour(&mut self) -> Result<Vec<u32>, BackendError>;
+
+    /// How it was laid out.
     fn describe(&self) -> String;
 }
 
@@ -294,6 +332,30 @@ impl Backend {
             Backend::Cpu(_) => cpu::chains(problem, spec)?,
             Backend::Cuda(device) => Box::new(cuda::CudaChains::new(device, problem, spec)?),
         })
+    }
+
+    /// Tours, and trials of each in a round, unless the user says otherwise. They depend on the kind of backend, not on
+    /// its number of threads.
+    pub fn default_trials(&self, n: u32) -> Trials {
+        match self {
+            Backend::Cpu(_) => cpu::default_trials(n),
+            Backend::Cuda(_) => cpu::default_trials(n),
+        }
+    }
+
+    /// New tours for `problem`, which all begin with the one along its numbering.
+    ///
+    /// # Errors
+    /// If they do not fit the backend's memory, or their kernels cannot be loaded.
+    pub fn lin_kernighan<'p>(
+        &'p self,
+        problem: &'p Nodes,
+        spec: &crate::solver::lin_kernighan::Spec,
+    ) -> Result<Box<dyn LinKernighan + 'p>, BackendError> {
+        match self {
+            Backend::Cpu(_) => cpu::lin_kernighan(problem, spec),
+            Backend::Cuda(_) => cpu::lin_kernighan(problem, spec),
+        }
     }
 
     /// A new descent for `problem`, which begins with the tour along its numbering.

@@ -16,6 +16,7 @@ use crate::report::{Report, svg};
 use crate::solver::acs::{self, Pheromone, Update};
 use crate::solver::genetic::{self, Crossover, Genes, Initial, Pairing};
 use crate::solver::ils::{self, Acceptance, Improvement, Moves, Neighbors};
+use crate::solver::lin_kernighan;
 use crate::solver::local_search::LocalSearch;
 use crate::solver::mmas::{self, Selection, TabuKind};
 use crate::solver::start::Start;
@@ -54,6 +55,8 @@ pub struct Args {
 /// The algorithms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Algorithm {
+    /// Chained Lin-Kernighan
+    Lk,
     /// Iterated local search
     Ils,
     /// MAX-MIN Ant System
@@ -67,6 +70,7 @@ enum Algorithm {
 impl std::fmt::Display for Algorithm {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.pad(match self {
+            Algorithm::Lk => "lk",
             Algorithm::Ils => "ils",
             Algorithm::Mmas => "mmas",
             Algorithm::Acs => "acs",
@@ -76,6 +80,7 @@ impl std::fmt::Display for Algorithm {
 }
 
 const ILS: &[Algorithm] = &[Algorithm::Ils];
+const TOURS: &[Algorithm] = &[Algorithm::Lk, Algorithm::Ils];
 const MMAS: &[Algorithm] = &[Algorithm::Mmas];
 const ACS: &[Algorithm] = &[Algorithm::Acs];
 const GA: &[Algorithm] = &[Algorithm::Ga];
@@ -85,13 +90,13 @@ const ANTS: &[Algorithm] = &[Algorithm::Mmas, Algorithm::Acs];
 const OPTIONS: [(&str, &[Algorithm]); 37] = [
     ("improvement", ILS),
     ("moves", ILS),
-    ("start", ILS),
-    ("initial_tour", ILS),
-    ("neighbor_lists", ILS),
-    ("segment", ILS),
+    ("start", TOURS),
+    ("initial_tour", TOURS),
+    ("neighbor_lists", TOURS),
+    ("segment", TOURS),
     ("accept", ILS),
-    ("temperature", ILS),
-    ("chains", ILS),
+    ("temperature", TOURS),
+    ("chains", TOURS),
     ("tile", ILS),
     ("width", ILS),
     ("ants", ANTS),
@@ -109,7 +114,7 @@ const OPTIONS: [(&str, &[Algorithm]); 37] = [
     ("update", ACS),
     ("update_period", ACS),
     ("q0", ACS),
-    ("descent_only", ILS),
+    ("descent_only", TOURS),
     ("crossover", GA),
     ("population", GA),
     ("groups", GA),
@@ -330,6 +335,7 @@ struct Outputs {
 
 /// An algorithm with its checked settings.
 enum Chosen {
+    Lk(lin_kernighan::Settings),
     Ils(ils::Settings),
     Mmas(mmas::Settings),
     Acs(acs::Settings),
@@ -340,7 +346,7 @@ impl Chosen {
     fn check(args: &Args, algorithm: Algorithm) -> Result<Chosen> {
         let colony = &args.colony;
         let search = &args.search;
-        if args.stop.descent_only && algorithm != Algorithm::Ils {
+        if args.stop.descent_only && !TOURS.contains(&algorithm) {
             return Err(Error::Usage("--descent-only is for --algorithm ils".to_owned()));
         }
         if args.stop.iterations == Some(Iterations::Count(0)) && algorithm != Algorithm::Ga {
@@ -348,6 +354,21 @@ impl Chosen {
             return Err(Error::Usage(format!("{what}; 0 is for --algorithm ga")));
         }
         match algorithm {
+            Algorithm::Lk => {
+                let default = lin_kernighan::Settings::default();
+                let settings = lin_kernighan::Settings {
+                    seed: args.seed,
+                    neighbors: search.neighbors.unwrap_or(default.neighbors),
+                    neighbor_lists: search.neighbor_lists,
+                    start: search.start,
+                    segment: search.segment,
+                    temperature: search.temperature,
+                    chains: search.chains,
+                    descent_only: args.stop.descent_only,
+                };
+                settings.check()?;
+                Ok(Chosen::Lk(settings))
+            }
             Algorithm::Ils => {
                 let settings = ils::Settings {
                     seed: args.seed,
@@ -431,6 +452,7 @@ impl Chosen {
     fn facts(&self) -> Result<(&'static str, u64, serde_json::Value)> {
         let bug = |error: serde_json::Error| Error::Bug(format!("settings cannot be written: {error}"));
         match self {
+            Chosen::Lk(settings) => Ok(("lk", settings.seed, serde_json::to_value(settings).map_err(bug)?)),
             Chosen::Ils(settings) => Ok(("ils", settings.seed, serde_json::to_value(settings).map_err(bug)?)),
             Chosen::Mmas(settings) => {
                 Ok(("mmas", settings.seed, serde_json::to_value(settings).map_err(bug)?))
@@ -451,6 +473,9 @@ impl Chosen {
         keep: Option<genetic::Keep<'_>>,
     ) -> Result<Solution> {
         Ok(match self {
+            Chosen::Lk(settings) => {
+                lin_kernighan::solve(instance, settings, initial.as_deref(), backend, stop, observe)?
+            }
             Chosen::Ils(settings) => {
                 ils::solve(instance, settings, initial.as_deref(), backend, stop, observe)?
             }
@@ -584,21 +609,23 @@ pub fn run(args: Args, options: &[String]) -> Result<Outcome> {
 
 impl Plan {
     fn check(args: Args, options: &[String], interrupt: Arc<AtomicBool>) -> Result<Plan> {
-        let given = args.algorithm.or(args
-            .search
-            .local_search
-            .filter(|l| *l == LocalSearch::None)
-            .map(|_| Algorithm::Mmas));
+        // An option that only one of the defaults understands chooses it.
+        let is_given = |id: &str| options.iter().any(|option| option == id);
+        let given = args.algorithm.or(match args.search.local_search {
+            Some(LocalSearch::None) => Some(Algorithm::Mmas),
+            Some(_) => Some(Algorithm::Ils),
+            None => OPTIONS.iter().any(|(id, users)| *users == ILS && is_given(id)).then_some(Algorithm::Ils),
+        });
         if let Some(algorithm) = given {
             refuse_foreign(options, algorithm)?;
         }
-        for algorithm in given.map_or(vec![Algorithm::Ils, Algorithm::Mmas], |one| vec![one]) {
+        for algorithm in given.map_or(vec![Algorithm::Lk, Algorithm::Mmas], |one| vec![one]) {
             Chosen::check(&args, algorithm)?;
         }
         args.outputs.check(Path::new(&args.instance))?;
         args.machine.start_threads()?;
         let instance = Instance::open(&args.instance)?;
-        let by_kind = if instance.is_symmetric() { Algorithm::Ils } else { Algorithm::Mmas };
+        let by_kind = if instance.is_symmetric() { Algorithm::Lk } else { Algorithm::Mmas };
         let algorithm = given.unwrap_or(by_kind);
         refuse_foreign(options, algorithm)?;
         let mut chosen = Chosen::check(&args, algorithm)?;

@@ -6,6 +6,7 @@ pub(crate) mod colony;
 pub mod descent;
 pub mod genetic;
 pub mod ils;
+pub mod lin_kernighan;
 pub mod local_search;
 pub mod mmas;
 pub mod problem;

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use antwarp_core::distance::Distances;
 use antwarp_core::geometry::{self, Geometry, Grid, Numbered, Planar};
 use antwarp_core::local_search::chain::{Accept, Rules};
 use antwarp_core::local_search::chains::{self, ChainsState, NOBODY, survivor};
@@ -40,15 +41,21 @@ pub fn chains<'p>(problem: &'p Problem, spec: &ChainsSpec) -> Result<Box<dyn Cha
             Box::new(CpuChains::new(problem, spec, Planar { metric: *metric }, places, Vec::new())?)
         }
         Places::Numbered(places) => {
-            let mut distances = problem.distances();
-            let is_slow = problem.metric().is_some_and(|m| !m.is_algebraic());
-            let matrix = if is_slow && problem.n() <= FEW { problem.computed_matrix() } else { Vec::new() };
-            if !matrix.is_empty() {
-                (distances.matrix, distances.metric) = (matrix.as_ptr(), None);
-            }
+            let (distances, matrix) = numbered(problem);
             Box::new(CpuChains::new(problem, spec, Numbered { distances }, places, matrix)?)
         }
     })
+}
+
+/// Distances of numbered nodes, and the matrix that they are looked up in where computing them anew would be slow.
+pub(super) fn numbered(problem: &Problem) -> (Distances, Vec<i32>) {
+    let mut distances = problem.distances();
+    let is_slow = problem.metric().is_some_and(|m| !m.is_algebraic());
+    let matrix = if is_slow && problem.n() <= FEW { problem.computed_matrix() } else { Vec::new() };
+    if !matrix.is_empty() {
+        (distances.matrix, distances.metric) = (matrix.as_ptr(), None);
+    }
+    (distances, matrix)
 }
 
 struct CpuChains<'p, G: Geometry> {

@@ -5,12 +5,14 @@ mod colony;
 mod descent;
 mod eax;
 mod genetic;
+mod lin_kernighan;
 mod walks;
 
 pub use chains::{chains, default_chains};
 pub use colony::{acs, colony};
 pub use descent::descent;
 pub use genetic::population;
+pub use lin_kernighan::{default_trials, lin_kernighan};
 pub use walks::{CpuNeighbors, CpuWalks, fresh};
 
 use super::error::bytes;

@@ -1,0 +1,419 @@
+//! A tour as it is after a trial's moves: the segments of another one, the [`Tour`] that the trial began with.
+//!
+//! Every edge taken out is a cut of the old tour, and between two cuts is a segment: as long as the nodes in it stay
+//! together, it is enough to know where the new tour comes to it and which way it goes through. The segments are in the
+//! order of the old tour, so the one that a node is in is found by its old position. A cut stays, though its edge may
+//! come back.
+
+use super::Tour;
+use crate::geometry::Geometry;
+use crate::team::{Slots, Team};
+
+/// Most segments: 99 in 100 trials of kicks with segments of up to 50 nodes need fewer.
+pub const MOST: u32 = 64;
+/// Words of memory that [`Cuts`] take.
+pub const WORDS: u32 = 4 * MOST;
+/// More than any position.
+const NONE: u32 = 1 << 30;
+/// Most ends of edges that a move takes out; a team has one member or at least as many.
+pub const ENDS: u32 = 12;
+/// Segments that a CPU thread compares a position with at once.
+const LANES: u32 = 16;
+
+/// Where a node is: its segment, and its position in the old tour.
+#[derive(Clone, Copy, Debug)]
+pub struct Spot {
+    /// The segment.
+    pub segment: u32,
+    /// The position in the old tour.
+    pub old: u32,
+}
+
+/// See the [module](self). The first segment begins at position 0; behind the last one, `first` is [`NONE`].
+#[derive(Clone, Copy)]
+pub struct Cuts {
+    /// Old position of a segment's first node.
+    first: Slots<u32>,
+    /// New position of the end at which the new tour comes to it, times 2; 1 more if it goes through backwards.
+    begin: Slots<u32>,
+    /// The node beside its first one in the new tour.
+    before: Slots<u32>,
+    /// The node beside its last one in the new tour.
+    after: Slots<u32>,
+    /// Number of segments.
+    count: u32,
+}
+
+/// A reversal of the positions from the first to the second.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Turn(pub u32, pub u32);
+
+impl Turn {
+    /// Where a position goes.
+    #[inline(always)]
+    pub fn of(self, p: u32) -> u32 {
+        if self.holds(p) { self.0 + self.1 - p } else { p }
+    }
+
+    /// Whether it moves.
+    #[inline(always)]
+    pub fn holds(self, p: u32) -> bool {
+        p >= self.0 && p <= self.1
+    }
+}
+
+/// The new tour as a way from a node: its positions are counted from there, onwards or backwards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Way {
+    /// Number of nodes.
+    pub n: u32,
+    /// New position of the first one.
+    pub origin: u32,
+    /// The way goes against the tour.
+    pub back: bool,
+}
+
+impl Way {
+    /// How far along the way the node at a new position is.
+    #[inline(always)]
+    pub fn of(self, position: u32) -> u32 {
+        let (a, b) = if self.back { (self.origin, position) } else { (position, self.origin) };
+        if a >= b { a - b } else { a + self.n - b }
+    }
+}
+
+impl Cuts {
+    /// Cuts in [`WORDS`] words of memory.
+    ///
+    /// # Safety
+    /// The memory is this team's alone for as long as they are used.
+    #[inline(always)]
+    pub unsafe fn new(memory: *mut u32) -> Cuts {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let part = |i: u32| Slots::new(memory.add((i * MOST) as usize));
+            Cuts { first: part(0), begin: part(1), before: part(2), after: part(3), count: 0 }
+        }
+    }
+
+    /// Number of segments.
+    #[inline(always)]
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// The new tour is the old one with its segments put together anew: after the old positions `at`, in ascending order,
+    /// the old tour A B C D A becomes A D C B A.
+    ///
+    /// # Safety
+    /// The positions differ and are less than the tour's n.
+    #[inline(always)]
+    pub unsafe fn bridge<T: Team, G: Geometry>(&mut self, team: T, tour: Tour<G>, at: [u32; 4]) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let [a, b, c, d] = at;
+            let ends = at.map(|p| (tour.at(p), tour.at(tour.behind(p))));
+            let wraps = d + 1 == tour.n;
+            let count = if wraps { 4 } else { 5 };
+            team.barrier();
+            let (first, begin, before, after) = (self.first, self.begin, self.before, self.after);
+            team.for_each(MOST, |i| first.set(i, NONE));
+            team.barrier();
+            team.single(|| {
+                first.set(0, 0);
+                first.set(1, a + 1);
+                first.set(2, b + 1);
+                first.set(3, c + 1);
+                begin.set(0, 0);
+                begin.set(3, 2 * (a + 1));
+                begin.set(2, 2 * (a + 1 + d - c));
+                begin.set(1, 2 * (a + 1 + d - b));
+                after.set(0, ends[2].1);
+                before.set(3, ends[0].0);
+                after.set(3, ends[1].1);
+                before.set(2, ends[3].0);
+                after.set(2, ends[0].1);
+                before.set(1, ends[2].0);
+                after.set(1, ends[3].1);
+                if wraps {
+                    before.set(0, ends[1].0);
+                } else {
+                    first.set(4, d + 1);
+                    before.set(0, tour.at(tour.n - 1));
+                    begin.set(4, 2 * (d + 1));
+                    before.set(4, ends[1].0);
+                    after.set(4, tour.at(0));
+                }
+            });
+            self.count = count;
+            team.barrier();
+        }
+    }
+
+    /// The new tour is the old one.
+    ///
+    /// # Safety
+    /// As [`Tour::at`].
+    #[inline(always)]
+    pub unsafe fn reset<T: Team, G: Geometry>(&mut self, team: T, tour: Tour<G>) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            team.barrier();
+            let first = self.first;
+            team.for_each(MOST, |i| first.set(i, if i == 0 { 0 } else { NONE }));
+            team.single(|| {
+                self.begin.set(0, 0);
+                self.before.set(0, tour.at(tour.n - 1));
+                self.after.set(0, tour.at(0));
+            });
+            self.count = 1;
+            team.barrier();
+        }
+    }
+
+    /// Where an old position is.
+    ///
+    /// # Safety
+    /// It is less than the tour's n.
+    #[inline(always)]
+    pub unsafe fn spot<T: Team>(&self, old: u32) -> Spot {
+        // SAFETY: there are segments up to MOST, and the first one begins at 0.
+        unsafe {
+            let mut segment = 0;
+            if T::ALONE {
+                // A branch for every comparison would cost more than all of them at once.
+                let mut from = 0;
+                while from < self.count {
+                    let chunk = &*self.first.at(from).cast::<[u32; LANES as usize]>();
+                    // As signed numbers, for which vectors have a comparison.
+                    segment += chunk.iter().map(|&f| (f as i32 <= old as i32) as u32).sum::<u32>();
+                    from += LANES;
+                }
+                segment -= 1;
+            } else {
+                let mut step = MOST / 2;
+                while step > 0 {
+                    segment += if self.first.get(segment + step) <= old { step } else { 0 };
+                    step /= 2;
+                }
+            }
+            Spot { segment, old }
+        }
+    }
+
+    /// The old position of a segment's last node.
+    #[inline(always)]
+    unsafe fn last(&self, n: u32, segment: u32) -> u32 {
+        // SAFETY: the caller's promise.
+        unsafe { if segment + 1 < self.count { self.first.get(segment + 1) - 1 } else { n - 1 } }
+    }
+
+    /// A spot's position in the new tour.
+    ///
+    /// # Safety
+    /// The spot is one of these cuts.
+    #[inline(always)]
+    pub unsafe fn position(&self, n: u32, spot: Spot) -> u32 {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let begin = self.begin.get(spot.segment);
+            let into = if begin & 1 == 0 {
+                spot.old - self.first.get(spot.segment)
+            } else {
+                self.last(n, spot.segment) - spot.old
+            };
+            (begin >> 1) + into
+        }
+    }
+
+    /// The node next to a spot's in the new tour, onwards or backwards, and how far it is.
+    ///
+    /// # Safety
+    /// As [`Cuts::position`].
+    #[inline(always)]
+    pub unsafe fn beside<G: Geometry>(&self, tour: Tour<G>, spot: Spot, onwards: bool) -> (u32, i64) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let up = onwards == (self.begin.get(spot.segment) & 1 == 0);
+            let node = tour.at(spot.old);
+            let link = if up {
+                if spot.old != self.last(tour.n, spot.segment) {
+                    return (tour.at(spot.old + 1), tour.ahead(spot.old));
+                }
+                self.after.get(spot.segment)
+            } else {
+                if spot.old != self.first.get(spot.segment) {
+                    return (tour.at(spot.old - 1), tour.ahead(spot.old - 1));
+                }
+                self.before.get(spot.segment)
+            };
+            (link, tour.between(node, link) as i64)
+        }
+    }
+
+    /// Cuts behind an old position, unless there is a cut already.
+    ///
+    /// # Safety
+    /// The position is less than n - 1, and there are fewer than [`MOST`] segments.
+    #[inline(always)]
+    unsafe fn split<T: Team, G: Geometry>(&mut self, team: T, tour: Tour<G>, old: u32) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let s = self.spot::<T>(old).segment;
+            let last = self.last(tour.n, s);
+            if last == old {
+                return;
+            }
+            // Segments behind move up, the last of them first.
+            let mut end = self.count;
+            while end > s + 1 {
+                let from = if end - (s + 1) > team.size() { end - team.size() } else { s + 1 };
+                let i = from + team.rank();
+                let moved = if i < end {
+                    let one = [self.first, self.begin, self.before, self.after].map(|array| array.get(i));
+                    Some(one)
+                } else {
+                    None
+                };
+                team.barrier();
+                if let Some(one) = moved {
+                    for (array, value) in [self.first, self.begin, self.before, self.after].into_iter().zip(one) {
+                        array.set(i + 1, value);
+                    }
+                }
+                team.barrier();
+                end = from;
+            }
+            let (begin, first) = (self.begin.get(s), self.first.get(s));
+            let after = self.after.get(s);
+            let (low, high) = (tour.at(old), tour.at(old + 1));
+            team.barrier();
+            team.single(|| {
+                self.first.set(s + 1, old + 1);
+                self.after.set(s + 1, after);
+                self.before.set(s + 1, low);
+                self.after.set(s, high);
+                if begin & 1 == 0 {
+                    self.begin.set(s + 1, begin + 2 * (old + 1 - first));
+                } else {
+                    self.begin.set(s + 1, begin);
+                    self.begin.set(s, begin + 2 * (last - old));
+                }
+            });
+            self.count += 1;
+            team.barrier();
+        }
+    }
+
+    /// Makes a sequential move: edges (t0, t1), (t2, t3), ... go out and (t1, t2), ..., (t2k-1, t0) come in; along `way`, which
+    /// begins with t1 and ends with t0, they are the turns, one after the other.
+    ///
+    /// # Safety
+    /// Nodes and turns are those of a move of the new tour, with k edges; there are at most [`MOST`] - k segments.
+    #[inline(always)]
+    pub unsafe fn make<T: Team, G: Geometry>(
+        &mut self,
+        team: T,
+        tour: Tour<G>,
+        (nodes, edges): (Slots<u32>, u32),
+        way: Way,
+        (turns, steps): (Slots<Turn>, u32),
+    ) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let mut i = 0;
+            while i < edges {
+                let (a, b) = (tour.position(nodes.get(2 * i)), tour.position(nodes.get(2 * i + 1)));
+                if a.abs_diff(b) == 1 {
+                    self.split(team, tour, a.min(b));
+                }
+                i += 1;
+            }
+            // An end's link goes from its old partner to its new one. All links are found before any of them changes, for a
+            // node may lose both of its edges.
+            let ends = 2 * edges;
+            let link = |i: u32| {
+                let partner = match i {
+                    0 => ends - 1,
+                    i if i + 1 == ends => 0,
+                    i => if i & 1 == 1 { i + 1 } else { i - 1 },
+                };
+                let spot = self.spot::<T>(tour.position(nodes.get(i)));
+                let is_first = spot.old == self.first.get(spot.segment)
+                    && self.before.get(spot.segment) == nodes.get(i ^ 1);
+                let array = if is_first { self.before } else { self.after };
+                (array, spot.segment, nodes.get(partner))
+            };
+            if T::ALONE {
+                let mut links = [(self.before, 0, 0); ENDS as usize];
+                for (i, one) in (0..ends).zip(&mut links) {
+                    *one = link(i);
+                }
+                for &(array, segment, node) in &links[..ends as usize] {
+                    array.set(segment, node);
+                }
+            } else {
+                let own = (team.rank() < ends).then(|| link(team.rank()));
+                team.barrier();
+                if let Some((array, segment, node)) = own {
+                    array.set(segment, node);
+                }
+                team.barrier();
+            }
+            // Where each segment begins now.
+            let (count, n) = (self.count, tour.n);
+            team.for_each(count, |s| {
+                let begin = self.begin.get(s);
+                let length = self.last(n, s) - self.first.get(s);
+                let (enter, leave) = (begin >> 1, (begin >> 1) + length);
+                // Along the way it may be run through from its other end.
+                let mut a = way.of(if way.back { leave } else { enter });
+                let mut backwards = (begin & 1 == 1) != way.back;
+                let mut step = 0;
+                while step < steps {
+                    let turn = turns.get(step);
+                    if turn.holds(a) {
+                        a = turn.of(a + length);
+                        backwards = !backwards;
+                    }
+                    step += 1;
+                }
+                self.begin.set(s, a << 1 | backwards as u32);
+            });
+            team.barrier();
+        }
+    }
+
+    /// The nodes beside a segment's first and last one. A segment of one node may have them either way: an old neighbour
+    /// is told on its old side.
+    #[inline(always)]
+    unsafe fn links<G: Geometry>(&self, tour: Tour<G>, segment: u32) -> (u32, u32) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let (first, last) = (self.first.get(segment), self.last(tour.n, segment));
+            let (before, after) = (self.before.get(segment), self.after.get(segment));
+            let old = tour.at(if first == 0 { tour.n - 1 } else { first - 1 });
+            if first == last && (after == old || before == tour.at(tour.behind(last))) {
+                (after, before)
+            } else {
+                (before, after)
+            }
+        }
+    }
+
+    /// The cut behind a segment, if the edge there has gone: its old position, and the nodes that are now beside its two
+    /// ends.
+    ///
+    /// # Safety
+    /// There is such a segment.
+    #[inline(always)]
+    pub unsafe fn gone<G: Geometry>(&self, tour: Tour<G>, segment: u32) -> Option<[u32; 3]> {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let old = self.last(tour.n, segment);
+            let next = if segment + 1 == self.count { 0 } else { segment + 1 };
+            let (after, before) = (self.links(tour, segment).1, self.links(tour, next).0);
+            (after != tour.at(tour.behind(old))).then_some([old, after, before])
+        }
+    }
+}

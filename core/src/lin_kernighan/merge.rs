@@ -1,0 +1,400 @@
+//! Between rounds: which changes are made, and the tour that they lead to.
+//!
+//! Of changes that share a node the one with the larger gain is made, then the one of the earlier trial. What is left is
+//! made all at once: the tour is cut wherever one of them takes an edge out, and the segments are walked in their new
+//! order. Changes that are tours on their own may be several cycles together. Then those that lie at a cycle without the
+//! first segment are left out, and the rest is tried again; that is rare, for most changes keep to themselves.
+
+use super::Tour;
+use super::cuts::MOST;
+use super::trial::Changes;
+use crate::geometry::Geometry;
+use crate::team::{Slots, Team};
+
+/// A tour's memory for merging: between rounds `claims` are 0.
+#[derive(Clone, Copy)]
+pub struct Board {
+    /// A word a node: the change that wants it most.
+    pub claims: Slots<u64>,
+    /// A bit a position: the edge behind it goes out. n / 32 + 1 words.
+    pub bits: Slots<u32>,
+    /// Bits before a word: as many.
+    pub before: Slots<u32>,
+    /// The number, among all cuts of all changes, of the one behind a position. n.
+    pub which: Slots<u32>,
+    /// The positions behind which the tour is cut, in order. n.
+    pub at: Slots<u32>,
+    /// Where a segment begins in the new tour, times 2; 1 more if it is run through backwards. n.
+    pub begin: Slots<u32>,
+    /// Of teams with several members: the next segment, or one further on, and how far it is. 2 x 2n each.
+    pub next: Slots<u32>,
+    /// See `next`.
+    pub far: Slots<u32>,
+}
+
+/// What a merge did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct Merged {
+    /// By how much the tour got shorter.
+    pub gain: i64,
+    /// Edges that went out.
+    pub cuts: u32,
+    /// Changes that were made.
+    pub made: u32,
+    /// Changes that there were.
+    pub offered: u32,
+    /// Nothing; keeps the size a multiple of 8.
+    pub padding: u32,
+}
+
+/// The number of the bits of a word below the bit of a position.
+#[inline(always)]
+const fn below(word: u32, position: u32) -> u32 {
+    (word & ((1 << (position % 32)) - 1)).count_ones()
+}
+
+impl Board {
+    /// How many cuts are before a position.
+    ///
+    /// # Safety
+    /// It is less than n, and [`plan`] has run.
+    #[inline(always)]
+    unsafe fn rank(self, position: u32) -> u32 {
+        // SAFETY: the caller's promise.
+        unsafe { self.before.get(position / 32) + below(self.bits.get(position / 32), position) }
+    }
+
+    /// Whether the edge behind a position goes out.
+    #[inline(always)]
+    unsafe fn is_cut(self, position: u32) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe { self.bits.get(position / 32) >> (position % 32) & 1 == 1 }
+    }
+}
+
+/// The key of a change's claim: never 0, larger for larger gains, then for earlier trials.
+#[inline(always)]
+fn key(gain: i64, trial: u32) -> u64 {
+    let gain = gain.clamp(-(1 << 31), (1 << 31) - 1) + (1 << 31);
+    (gain as u64) << 32 | !trial as u64
+}
+
+/// Calls `work` with every edge that a change takes out: the position, and the nodes at both ends.
+#[inline(always)]
+unsafe fn for_each_end<G: Geometry>(tour: Tour<G>, changes: Changes, trial: u32, mut work: impl FnMut(u32)) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let mut i = 0;
+        while i < changes.count.get(trial) {
+            let [at, ..] = changes.cuts.get(trial * MOST + i);
+            work(tour.at(at));
+            work(tour.at(tour.behind(at)));
+            i += 1;
+        }
+    }
+}
+
+/// Chooses the changes to be made, and finds out where every segment of the tour goes. Counts of those left out become 0.
+///
+/// # Safety
+/// The board and the changes of `trials` trials belong to this team, and are of this tour.
+#[inline(always)]
+pub unsafe fn plan<T: Team, G: Geometry>(
+    team: T,
+    tour: Tour<G>,
+    board: Board,
+    changes: Changes,
+    trials: u32,
+) -> Merged {
+    // SAFETY: the caller's promise; a claim is raised by atomics, and nothing is read before the barrier behind.
+    unsafe {
+        let mut offered = 0u64;
+        team.for_each(trials, |t| {
+            if changes.count.get(t) > 0 {
+                offered += 1;
+                let key = key(changes.gain.get(t), t);
+                for_each_end(tour, changes, t, |v| board.claims.raise::<T>(v, key));
+            }
+        });
+        team.barrier();
+        // A change that yields to another keeps its count until its claims are withdrawn.
+        team.for_each(trials, |t| {
+            let key = key(changes.gain.get(t), t);
+            let mut holds = true;
+            for_each_end(tour, changes, t, |v| holds &= board.claims.get(v) == key);
+            if !holds {
+                changes.count.set(t, changes.count.get(t) | YIELDS);
+            }
+        });
+        team.barrier();
+        team.for_each(trials, |t| {
+            let count = changes.count.get(t);
+            changes.count.set(t, count & !YIELDS);
+            // Whoever else claimed the node does the same.
+            for_each_end(tour, changes, t, |v| board.claims.set(v, 0));
+            if count & YIELDS != 0 {
+                changes.count.set(t, 0);
+            }
+        });
+        let words = tour.n / 32 + 1;
+        let cuts = loop {
+            team.barrier();
+            team.for_each(words, |w| board.bits.set(w, 0));
+            team.barrier();
+            team.for_each(trials, |t| {
+                let mut i = 0;
+                while i < changes.count.get(t) {
+                    let [at, ..] = changes.cuts.get(t * MOST + i);
+                    board.bits.insert::<T>(at / 32, 1 << (at % 32));
+                    board.which.set(at, t * MOST + i);
+                    i += 1;
+                }
+            });
+            team.barrier();
+            let cuts = count_up(team, board, words);
+            if cuts == 0 {
+                break 0;
+            }
+            team.for_each(words, |w| {
+                let (mut bits, mut rank) = (board.bits.get(w), board.before.get(w));
+                while let Some(rest) = core::num::NonZeroU32::new(bits) {
+                    board.at.set(rank, 32 * w + rest.trailing_zeros());
+                    rank += 1;
+                    bits &= bits - 1;
+                }
+            });
+            team.barrier();
+            let reached = if T::ALONE {
+                walk(tour, board, changes, cuts)
+            } else {
+                jump(team, tour, board, changes, cuts)
+            };
+            if reached == cuts {
+                break cuts;
+            }
+            // What is not reached lies on other cycles: whose cuts are there is left out.
+            team.barrier();
+            team.for_each(cuts, |s| {
+                if board.begin.get(s) == UNREACHED {
+                    for cut in [s, if s == 0 { cuts - 1 } else { s - 1 }] {
+                        let owner = board.which.get(board.at.get(cut)) / MOST;
+                        // Others may do the same.
+                        changes.count.clear(owner, u32::MAX);
+                    }
+                }
+            });
+        };
+        team.barrier();
+        let (mut gain, mut made) = (0i64, 0u64);
+        team.for_each(trials, |t| {
+            if changes.count.get(t) > 0 {
+                gain += changes.gain.get(t);
+                made += 1;
+            }
+        });
+        let gain = team.sum(gain as u64) as i64;
+        let (made, offered) = (team.sum(made), team.sum(offered));
+        Merged { gain, cuts, made: made as u32, offered: offered as u32, padding: 0 }
+    }
+}
+
+/// Beside a count: the change yields to another.
+const YIELDS: u32 = 1 << 31;
+/// A segment that the walk from the first one does not come to.
+const UNREACHED: u32 = u32::MAX;
+
+/// Sums up the bits before each word; their number.
+#[inline(always)]
+unsafe fn count_up<T: Team>(team: T, board: Board, words: u32) -> u32 {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if T::ALONE {
+            let mut sum = 0;
+            for w in 0..words {
+                board.before.set(w, sum);
+                sum += board.bits.get(w).count_ones();
+            }
+            return sum;
+        }
+        // Every member sums up a stretch, then all stretches are summed up.
+        let each = words.div_ceil(team.size());
+        let (first, end) = ((team.rank() * each).min(words), ((team.rank() + 1) * each).min(words));
+        let mut own = 0;
+        let mut w = first;
+        while w < end {
+            own += board.bits.get(w).count_ones();
+            w += 1;
+        }
+        // There is room for a word a member: 2 x 2n of them, for teams of up to 4n.
+        board.next.set(team.rank(), own);
+        team.barrier();
+        let mut step = 1;
+        while step < team.size() {
+            let added = if team.rank() >= step { board.next.get(team.rank() - step) } else { 0 };
+            team.barrier();
+            board.next.set(team.rank(), board.next.get(team.rank()) + added);
+            team.barrier();
+            step *= 2;
+        }
+        let all = board.next.get(team.size() - 1);
+        let mut sum = board.next.get(team.rank()) - own;
+        let mut w = first;
+        while w < end {
+            board.before.set(w, sum);
+            sum += board.bits.get(w).count_ones();
+            w += 1;
+        }
+        team.barrier();
+        all
+    }
+}
+
+/// The nodes of a segment: the position of the first one, and how many.
+#[inline(always)]
+unsafe fn segment(n: u32, board: Board, cuts: u32, s: u32) -> (u32, u32) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let last = board.at.get(s);
+        let before = board.at.get(if s == 0 { cuts - 1 } else { s - 1 });
+        let first = if before + 1 == n { 0 } else { before + 1 };
+        (first, if last >= first { last - first + 1 } else { last + n - first + 1 })
+    }
+}
+
+/// The segment behind one, times 2, with 1 for backwards, and whether that is how it is run through.
+#[inline(always)]
+unsafe fn behind<G: Geometry>(tour: Tour<G>, board: Board, changes: Changes, cuts: u32, state: u32) -> u32 {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let s = state >> 1;
+        let (from, to) = if state & 1 == 0 {
+            let at = board.at.get(s);
+            (tour.at(at), changes.cuts.get(board.which.get(at))[1])
+        } else {
+            let at = board.at.get(if s == 0 { cuts - 1 } else { s - 1 });
+            (tour.at(tour.behind(at)), changes.cuts.get(board.which.get(at))[2])
+        };
+        let p = tour.position(to);
+        let before = if p == 0 { tour.n - 1 } else { p - 1 };
+        if board.is_cut(before) && changes.cuts.get(board.which.get(before))[2] == from {
+            let s = board.rank(before) + 1;
+            (if s == cuts { 0 } else { s }) << 1
+        } else {
+            board.rank(p) << 1 | 1
+        }
+    }
+}
+
+/// Walks the segments from the first one on; how many it comes to.
+unsafe fn walk<G: Geometry>(tour: Tour<G>, board: Board, changes: Changes, cuts: u32) -> u32 {
+    // SAFETY: the caller's promise.
+    unsafe {
+        for s in 0..cuts {
+            board.begin.set(s, UNREACHED);
+        }
+        let (mut state, mut begin, mut reached) = (0, 0, 0);
+        while board.begin.get(state >> 1) == UNREACHED {
+            board.begin.set(state >> 1, begin << 1 | state & 1);
+            begin += segment(tour.n, board, cuts, state >> 1).1;
+            reached += 1;
+            state = behind(tour, board, changes, cuts, state);
+        }
+        reached
+    }
+}
+
+/// The same by pointer jumping: in every pass each segment, in both directions, learns what is twice as far behind it,
+/// until that is the first one.
+#[inline(always)]
+unsafe fn jump<T: Team, G: Geometry>(team: T, tour: Tour<G>, board: Board, changes: Changes, cuts: u32) -> u32 {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let states = 2 * cuts;
+        let (mut old, mut new) = (0, 2 * tour.n);
+        team.for_each(states, |state| {
+            // The first segment is where everything ends.
+            let (next, far) = if state == 0 {
+                (0, 0)
+            } else {
+                (behind(tour, board, changes, cuts, state), segment(tour.n, board, cuts, state >> 1).1)
+            };
+            board.next.set(state, next);
+            board.far.set(state, far);
+        });
+        team.barrier();
+        let mut reach = 1;
+        while reach < states {
+            team.for_each(states, |state| {
+                let next = board.next.get(old + state);
+                board.far.set(new + state, board.far.get(old + state).wrapping_add(board.far.get(old + next)));
+                board.next.set(new + state, board.next.get(old + next));
+            });
+            team.barrier();
+            (old, new) = (new, old);
+            reach *= 2;
+        }
+        let mut reached = 0;
+        team.for_each(cuts, |s| {
+            let mut begin = UNREACHED;
+            for back in [0, 1] {
+                let state = 2 * s + back;
+                if board.next.get(old + state) == 0 {
+                    let far = board.far.get(old + state);
+                    begin = (if state == 0 { 0 } else { tour.n - far }) << 1 | back;
+                }
+            }
+            reached += (begin != UNREACHED) as u64;
+            board.begin.set(s, begin);
+        });
+        team.sum(reached) as u32
+    }
+}
+
+/// The next tour, where a position's node goes.
+#[derive(Clone, Copy)]
+pub struct Next {
+    /// As [`Tour::order`].
+    pub order: Slots<u32>,
+    /// As [`Tour::ahead`].
+    pub ahead: Slots<i32>,
+    /// As [`Tour::position`]; may be that of the tour itself.
+    pub position: Slots<u32>,
+}
+
+/// Puts the node at a position where it belongs.
+///
+/// # Safety
+/// [`plan`] has run, and made `cuts` cuts; nobody else has the position.
+#[inline(always)]
+pub unsafe fn place<G: Geometry>(tour: Tour<G>, board: Board, changes: Changes, cuts: u32, position: u32, next: Next) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let node = tour.at(position);
+        if cuts == 0 {
+            next.order.set(position, node);
+            next.ahead.set(position, tour.ahead(position) as i32);
+            return;
+        }
+        let s = board.rank(position);
+        let s = if s == cuts { 0 } else { s };
+        let (first, count) = segment(tour.n, board, cuts, s);
+        let into = if position >= first { position - first } else { position + tour.n - first };
+        let begin = board.begin.get(s);
+        let before = if position == 0 { tour.n - 1 } else { position - 1 };
+        let (into, old, link) = if begin & 1 == 0 {
+            (into, position, 1)
+        } else {
+            (count - 1 - into, before, 2)
+        };
+        let to = (begin >> 1) + into;
+        let ahead = if into + 1 < count {
+            tour.ahead(old) as i32
+        } else {
+            tour.between(node, changes.cuts.get(board.which.get(old))[link])
+        };
+        next.order.set(to, node);
+        next.ahead.set(to, ahead);
+        next.position.set(node, to);
+    }
+}

@@ -1,0 +1,87 @@
+//! Chained Lin-Kernighan (Lin and Kernighan 1973; Martin, Otto and Felten 1991) on one tour, by any number of teams at
+//! the same time.
+//!
+//! A round has many *trials*. In each a team kicks the tour at a place of its own and repairs it by Lin-Kernighan moves.
+//! No trial writes to the tour: it sees a [`Tour`] that does not change, and keeps what it changed as a few [`cuts`] of
+//! it. What comes out is a [`trial::Change`]: edges out, edges in, and by how much the tour gets shorter.
+//! Between rounds [`merge`] makes all changes that share no node and together leave one cycle.
+//!
+//! So neither the length of the tour nor the number of teams matters to a trial, nothing is taken back, and nobody has to
+//! stay within a part of the tour. The result depends on the seed and on the number of trials a round only.
+
+pub mod cuts;
+pub mod merge;
+pub mod moves;
+pub mod trial;
+
+use crate::distance::Distance;
+use crate::geometry::{Geometry, Places};
+
+/// A tour that nobody changes meanwhile, and what is near each of its nodes.
+#[derive(Clone, Copy)]
+pub struct Tour<G: Geometry> {
+    /// Number of nodes, at least 8 and less than 2^29.
+    pub n: u32,
+    /// Neighbours in a node's list.
+    pub k: u32,
+    /// The nodes in the order of the tour.
+    pub order: *const u32,
+    /// Where a node is in it.
+    pub position: *const u32,
+    /// How far it is from the node at a position to the next one.
+    pub ahead: *const i32,
+    /// n lists of k neighbours, nearest first.
+    pub lists: *const u32,
+    /// How far each of them is.
+    pub near: *const i32,
+    /// Where the nodes are.
+    pub places: Places<G>,
+}
+
+impl<G: Geometry> Tour<G> {
+    /// The node at a position.
+    ///
+    /// # Safety
+    /// `position` is less than n.
+    #[inline(always)]
+    pub unsafe fn at(self, position: u32) -> u32 {
+        // SAFETY: the caller's promise.
+        unsafe { *self.order.add(position as usize) }
+    }
+
+    /// The position of a node.
+    ///
+    /// # Safety
+    /// It is one of the tour's nodes.
+    #[inline(always)]
+    pub unsafe fn position(self, node: u32) -> u32 {
+        // SAFETY: the caller's promise.
+        unsafe { *self.position.add(node as usize) }
+    }
+
+    /// The position behind another.
+    #[inline(always)]
+    pub fn behind(self, position: u32) -> u32 {
+        if position + 1 == self.n { 0 } else { position + 1 }
+    }
+
+    /// How far it is from the node at a position to the next one.
+    ///
+    /// # Safety
+    /// `position` is less than n.
+    #[inline(always)]
+    pub unsafe fn ahead(self, position: u32) -> i64 {
+        // SAFETY: the caller's promise.
+        unsafe { *self.ahead.add(position as usize) as i64 }
+    }
+
+    /// How far two nodes are apart.
+    ///
+    /// # Safety
+    /// Both are nodes of the tour.
+    #[inline(always)]
+    pub unsafe fn between(self, a: u32, b: u32) -> i32 {
+        // SAFETY: the caller's promise.
+        unsafe { self.places.between(a, b) }
+    }
+}

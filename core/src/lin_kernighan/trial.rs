@@ -1,0 +1,231 @@
+//! A trial: a kick at a place of its own, Lin-Kernighan moves until none is left around what was touched, and the
+//! decision whether the outcome is kept.
+
+use super::Tour;
+use super::cuts::{self, Cuts, MOST};
+use super::moves::{self, DEPTH, Search};
+use crate::geometry::Geometry;
+use crate::rng::{self, Draws, Stream};
+use crate::team::{Slots, Team};
+
+/// Nodes that wait to be looked around, at most.
+const WAITING: u32 = 64;
+/// No node.
+const NOBODY: u32 = u32::MAX;
+
+/// Words of memory of a trial's team.
+pub const WORDS: u32 = moves::WORDS + cuts::WORDS + WAITING;
+
+/// What the trials of a round have in common.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C)]
+pub struct Round {
+    /// Seed of the run.
+    pub seed: u64,
+    /// The round's number.
+    pub number: u32,
+    /// Trials of each tour.
+    pub trials: u32,
+    /// Longest segment of a kick, at most a quarter of the nodes; 0: no kicks, each trial looks around nodes of its own.
+    pub segment: u32,
+    /// Mean of what a tour may get longer.
+    pub temperature: f32,
+}
+
+const _: () = assert!(size_of::<Round>() == 24);
+
+/// What trials write down: a place of each array for every trial, [`MOST`] triples of `cuts`.
+#[derive(Clone, Copy)]
+pub struct Changes {
+    /// By how much the tour gets shorter.
+    pub gain: Slots<i64>,
+    /// Edges that go out; 0: nothing changes.
+    pub count: Slots<u32>,
+    /// An edge that goes out: the position that it leads away from, and the nodes that are beside its ends instead, first
+    /// the one beside the end at that position.
+    pub cuts: Slots<[u32; 3]>,
+}
+
+/// Nodes that wait to be looked around: a ring, in which no node is twice.
+struct Queue {
+    nodes: Slots<u32>,
+    first: u32,
+    count: u32,
+}
+
+impl Queue {
+    /// The node at the front.
+    #[inline(always)]
+    unsafe fn front(&self) -> Option<u32> {
+        // SAFETY: the place is inside the ring.
+        (self.count > 0).then(|| unsafe { self.nodes.get(self.first % WAITING) })
+    }
+
+    /// Takes the front away.
+    #[inline(always)]
+    unsafe fn pop<T: Team>(&mut self, team: T) {
+        // SAFETY: the place is inside the ring.
+        unsafe {
+            team.barrier();
+            team.single(|| self.nodes.set(self.first % WAITING, NOBODY));
+            self.first += 1;
+            self.count -= 1;
+            team.barrier();
+        }
+    }
+
+    /// Adds nodes.
+    #[inline(always)]
+    unsafe fn push_all<T: Team>(&mut self, team: T, nodes: Slots<u32>, count: u32) {
+        let mut i = 0;
+        while i < count {
+            // SAFETY: the caller's promise.
+            unsafe { self.push(team, nodes.get(i)) };
+            i += 1;
+        }
+    }
+
+    /// Adds a node, unless it waits already or too many do.
+    #[inline(always)]
+    unsafe fn push<T: Team>(&mut self, team: T, node: u32) {
+        // SAFETY: the places are inside the ring.
+        unsafe {
+            let mut waits = 0;
+            team.for_each(WAITING, |i| waits += (self.nodes.get(i) == node) as u32);
+            if team.rank_among(waits > 0).1 > 0 || self.count == WAITING || waits > 0 {
+                return;
+            }
+            team.single(|| self.nodes.set((self.first + self.count) % WAITING, node));
+            self.count += 1;
+            team.barrier();
+        }
+    }
+}
+
+/// Runs trial `trial` of a round on a tour and writes its change down.
+///
+/// # Safety
+/// The tour is as [`Tour`] says; `memory` has [`WORDS`] words at a multiple of 8 bytes that are this team's alone, which has one
+/// member or at least [`cuts::ENDS`]; `changes` has a place for the trial, which is nobody else's.
+#[inline(always)]
+pub unsafe fn run<T: Team, G: Geometry>(
+    team: T,
+    tour: Tour<G>,
+    memory: *mut u32,
+    round: Round,
+    stream: Stream,
+    trial: u32,
+    changes: Changes,
+) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let search = Search::new(memory);
+        let mut cuts = Cuts::new(memory.add(moves::WORDS as usize));
+        let nodes = Slots::new(memory.add((moves::WORDS + cuts::WORDS) as usize));
+        team.barrier();
+        team.for_each(WAITING, |i| nodes.set(i, NOBODY));
+        team.barrier();
+        let mut queue = Queue { nodes, first: 0, count: 0 };
+        let draws = stream.step(trial);
+        let mut longer = 0;
+        if round.segment > 0 {
+            let at = places(tour, round, stream, draws, trial);
+            let ends = at.map(|p| [tour.at(p), tour.at(tour.behind(p))]);
+            longer = added(tour, ends) - at.iter().map(|&p| tour.ahead(p)).sum::<i64>();
+            cuts.bridge(team, tour, at);
+            team.single(|| {
+                for (i, pair) in (0..).zip(ends) {
+                    search.nodes().set(2 * i, pair[0]);
+                    search.nodes().set(2 * i + 1, pair[1]);
+                }
+            });
+            team.barrier();
+            queue.push_all(team, search.nodes(), 8);
+        } else {
+            cuts.reset(team, tour);
+            let (first, end) = (share(tour.n, round.trials, trial), share(tour.n, round.trials, trial + 1));
+            let mut node = first;
+            while node < end {
+                queue.push(team, node);
+                node += 1;
+            }
+        }
+        while let Some(node) = queue.front() {
+            if cuts.count() + DEPTH > MOST {
+                break;
+            }
+            let Some(found) = moves::best(team, tour, &cuts, search, node) else {
+                queue.pop(team);
+                continue;
+            };
+            longer -= found.gain;
+            cuts.make(team, tour, (search.nodes(), found.edges), found.way, (search.turns(), found.turns));
+            queue.push_all(team, search.nodes(), 2 * found.edges);
+        }
+        let limit = (round.temperature * core::f32::consts::LN_2 * rng::exponential(draws.bits(4))) as i64;
+        let mut count = 0;
+        if longer <= limit && (round.segment > 0 || longer < 0) {
+            let mut first = 0;
+            while first < cuts.count() {
+                let segment = first + team.rank();
+                let gone = if segment < cuts.count() { cuts.gone(tour, segment) } else { None };
+                let (before, all) = team.rank_among(gone.is_some());
+                if let Some(cut) = gone {
+                    changes.cuts.set(trial * MOST + count + before, cut);
+                }
+                count += all;
+                first += team.size();
+            }
+        }
+        team.single(|| {
+            changes.gain.set(trial, -longer);
+            changes.count.set(trial, count);
+        });
+    }
+}
+
+/// Where the share of each of several begins.
+#[inline(always)]
+fn share(n: u32, shares: u32, number: u32) -> u32 {
+    (n as u64 * number as u64 / shares as u64) as u32
+}
+
+/// The positions behind which a kick cuts the tour, in ascending order: the first one anywhere among the nodes of this
+/// trial's share, the others a segment's length apart.
+#[inline(always)]
+unsafe fn places<G: Geometry>(tour: Tour<G>, round: Round, stream: Stream, draws: Draws, trial: u32) -> [u32; 4] {
+    // SAFETY: nodes are below n.
+    unsafe {
+        let n = tour.n;
+        // Shares begin elsewhere in every round.
+        let offset = stream.step(u32::MAX).below(0, n);
+        let (first, end) = (share(n, round.trials, trial), share(n, round.trials, trial + 1));
+        let node = offset + first + draws.below(0, (end - first).max(1));
+        let node = if node >= n { node - n } else { node };
+        let mut at = [tour.position(node); 4];
+        let length = |i: u32| 1 + draws.below(i, round.segment);
+        at[1] = at[0] + length(1);
+        at[2] = at[1] + length(2);
+        at[3] = at[2] + length(3);
+        at = at.map(|p| if p >= n { p - n } else { p });
+        // Those that went over the end come first: a rotation sorts them.
+        let [a, b, c, d] = at;
+        if b < a {
+            [b, c, d, a]
+        } else if c < b {
+            [c, d, a, b]
+        } else if d < c {
+            [d, a, b, c]
+        } else {
+            at
+        }
+    }
+}
+
+/// The length of the edges that [`Cuts::bridge`] puts in.
+#[inline(always)]
+unsafe fn added<G: Geometry>(tour: Tour<G>, ends: [[u32; 2]; 4]) -> i64 {
+    // SAFETY: the caller's promise.
+    let far = |a: u32, b: u32| unsafe { tour.between(a, b) as i64 };
+    far(ends[0][0], ends[2][1]) + far(ends[3][0], ends[1][1]) + far(ends[2][0], ends[0][1]) + far(ends[1][0], ends[3][1])
+}

@@ -1,0 +1,106 @@
+//! Rounds of trials and merges.
+
+use crate::common::teams::{Order, Shareable, run};
+use crate::scene::Scene;
+use crate::world::{Dice, World};
+use antwarp_core::lin_kernighan::merge::{self, Merged};
+use antwarp_core::lin_kernighan::trial::{self, Round};
+use antwarp_core::rng::Stream;
+use antwarp_core::team::Serial;
+
+/// Trials of a round, by one thread.
+fn try_all(scene: &mut Scene, round: Round) {
+    let (tour, changes) = (scene.tour(), scene.changes());
+    for t in 0..round.trials {
+        // SAFETY: the scene's arrays.
+        unsafe {
+            let memory = scene.memory.start().cast();
+            trial::run(Serial, tour, memory, round, Stream::new(round.seed, round.number, 0), t, changes);
+        }
+    }
+}
+
+fn place_all(scene: &mut Scene, cuts: u32) {
+    let (tour, changes, board, next) = (scene.tour(), scene.changes(), scene.board(), scene.next());
+    for p in 0..tour.n {
+        // SAFETY: as above.
+        unsafe { merge::place(tour, board, changes, cuts, p, next) };
+    }
+    if cuts == 0 {
+        return;
+    }
+    scene.turn_over();
+}
+
+fn rounds(n: u32, trials: u32, number: u32) -> Round {
+    let segment = if number == 0 { 0 } else { 20.min(n / 4) };
+    Round { seed: 5, number, trials, segment, temperature: 10.0 }
+}
+
+#[test]
+fn merged_tours_are_as_much_shorter_as_their_changes_say() {
+    let mut dice = Dice::new(5);
+    let mut all = Merged::default();
+    for _ in 0..25 {
+        let n = 8 + dice.below(400);
+        let world = World::any(n, 8, &mut dice);
+        // So many that they often meet.
+        let trials = 1 + n / 10;
+        let mut scene = Scene::new(world, trials, &mut dice);
+        for number in 0..20 {
+            try_all(&mut scene, rounds(n, trials, number));
+            let before = scene.world.cost(&scene.nodes);
+            let (tour, board, changes) = (scene.tour(), scene.board(), scene.changes());
+            // SAFETY: as above.
+            let merged = unsafe { merge::plan(Serial, tour, board, changes, trials) };
+            place_all(&mut scene, merged.cuts);
+            assert_eq!(before - scene.world.cost(&scene.nodes), merged.gain);
+            assert!(merged.made <= merged.offered);
+            all.made += merged.made;
+            all.offered += merged.offered;
+        }
+    }
+    assert!(all.made > 1000 && all.offered > all.made + 100, "{all:?}");
+}
+
+#[test]
+fn every_team_merges_alike() {
+    let mut dice = Dice::new(6);
+    for case in 0..6 {
+        let n = 8 + dice.below(200);
+        let world = World::any(n, 8, &mut dice);
+        let trials = 1 + n / 10;
+        let mut scene = Scene::new(world, trials, &mut dice);
+        for number in 0..4 {
+            try_all(&mut scene, rounds(n, trials, number));
+            let counts = scene.count.to_vec();
+            let (tour, board, changes) = (scene.tour(), scene.board(), scene.changes());
+            for (size, order) in [(5, Order::Ascending), (8, Order::Descending), (3, Order::Mixed), (16, Order::Together)] {
+                let shared = Shareable::new((tour, board, changes));
+                // SAFETY: as above.
+                let merged = run(size, order, |team| unsafe {
+                    let (tour, board, changes) = shared.get();
+                    merge::plan(team, tour, board, changes, trials)
+                });
+                assert!(merged.iter().all(|m| *m == merged[0]));
+                let begins: Vec<u32> =
+                    // SAFETY: as many segments as cuts.
+                    (0..merged[0].cuts).map(|s| unsafe { board.begin.get(s) }).collect();
+                let left = scene.count.to_vec();
+                // SAFETY: the counts as they were.
+                (0..).zip(&counts).for_each(|(t, &c)| unsafe { changes.count.set(t, c) });
+                // SAFETY: as above.
+                let expected = unsafe { merge::plan(Serial, tour, board, changes, trials) };
+                assert_eq!(merged[0], expected, "case {case}, {size} members, {order:?}");
+                assert_eq!(left, scene.count.to_vec());
+                // SAFETY: as above.
+                let own: Vec<u32> = (0..expected.cuts).map(|s| unsafe { board.begin.get(s) }).collect();
+                assert_eq!(begins, own);
+                (0..).zip(&counts).for_each(|(t, &c)| unsafe { changes.count.set(t, c) });
+            }
+            // SAFETY: as above.
+            let merged = unsafe { merge::plan(Serial, tour, board, changes, trials) };
+            place_all(&mut scene, merged.cuts);
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Moves and cuts against plain tours.
+
+use crate::scene::Scene;
+use crate::world::{Dice, World};
+use antwarp_core::geometry::Numbered;
+use antwarp_core::lin_kernighan::Tour;
+use antwarp_core::lin_kernighan::cuts::{self, Cuts, MOST};
+use antwarp_core::lin_kernighan::moves::{self, DEPTH, Search};
+use antwarp_core::team::Serial;
+
+/// The new tour from a node on, as its neighbours tell; positions must agree.
+unsafe fn walked(cuts: &Cuts, tour: Tour<Numbered>) -> Vec<u32> {
+    // SAFETY: the caller's.
+    unsafe {
+        let mut nodes: Vec<u32> = Vec::new();
+        let mut node = 0;
+        let spot = |v: u32| cuts.spot::<Serial>(tour.position(v));
+        let origin = cuts.position(tour.n, spot(0));
+        loop {
+            let at = cuts.position(tour.n, spot(node));
+            assert_eq!(at, (origin + nodes.len() as u32) % tour.n, "position of {node}");
+            nodes.push(node);
+            let (next, far) = cuts.beside(tour, spot(node), true);
+            assert_eq!(far, tour.between(node, next) as i64);
+            assert_eq!(cuts.beside(tour, spot(next), false).0, node);
+            node = next;
+            if node == 0 || nodes.len() > tour.n as usize {
+                return nodes;
+            }
+        }
+    }
+}
+
+#[test]
+fn moves_make_tours_that_are_as_much_shorter_as_they_say() {
+    let mut dice = Dice::new(1);
+    let mut depths = [0; DEPTH as usize + 1];
+    for case in 0..400 {
+        let n = 8 + dice.below(if case % 4 == 0 { 300 } else { 40 });
+        let world = World::any(n, 1 + dice.below(10), &mut dice);
+        let mut scene = Scene::new(world, 1, &mut dice);
+        let tour = scene.tour();
+        let memory = scene.memory.start().cast();
+        // SAFETY: the scene's arrays, of the sizes that are asked for.
+        unsafe {
+            let search = Search::new(memory);
+            let mut cuts = Cuts::new(memory.add(moves::WORDS as usize));
+            let mut at: Vec<u32> = dice.shuffled(n)[..4].to_vec();
+            at.sort_unstable();
+            cuts.bridge(Serial, tour, [at[0], at[1], at[2], at[3]]);
+            let mut nodes = walked(&cuts, tour);
+            assert_eq!(nodes.len(), n as usize, "a kick leaves a tour");
+            let mut misses = 0;
+            while misses < 20 && cuts.count() + DEPTH <= MOST {
+                let node = dice.below(n);
+                let Some(found) = moves::best(Serial, tour, &cuts, search, node) else {
+                    misses += 1;
+                    continue;
+                };
+                depths[found.edges as usize] += 1;
+                let before = scene.world.cost(&nodes);
+                cuts.make(Serial, tour, (search.nodes(), found.edges), found.way, (search.turns(), found.turns));
+                nodes = walked(&cuts, tour);
+                assert_eq!(nodes.len(), n as usize, "a move leaves a tour");
+                assert_eq!(before - scene.world.cost(&nodes), found.gain);
+            }
+        }
+    }
+    assert!(depths[2..].iter().all(|&count| count > 20), "{depths:?}");
+}
+
+#[test]
+fn a_search_finds_every_move_of_two_edges() {
+    let mut dice = Dice::new(2);
+    for _ in 0..100 {
+        let n = 8 + dice.below(30);
+        // Every node is every other's neighbour, so the lists leave nothing out but by breadth.
+        let world = World::plane(n, 5, 100, &mut dice);
+        let mut scene = Scene::new(world, 1, &mut dice);
+        let tour = scene.tour();
+        let memory = scene.memory.start().cast();
+        let world = &scene.world;
+        let nodes = &scene.nodes;
+        let at = |i: u32| nodes[(i % n) as usize];
+        // SAFETY: as above.
+        unsafe {
+            let search = Search::new(memory);
+            let mut cuts = Cuts::new(memory.add(moves::WORDS as usize));
+            cuts.reset(Serial, tour);
+            for i in 0..n {
+                for j in i + 2..n.min(i + n - 1) {
+                    let (a, b, c, d) = (at(i), at(i + 1), at(j), at(j + 1));
+                    let gain = world.gap(a, b) + world.gap(c, d) - world.gap(a, c) - world.gap(b, d);
+                    // From b over its near node d, or from a over c.
+                    for (t0, t1, t2) in [(a, b, d), (b, a, c), (c, d, b), (d, c, a)] {
+                        let list = &world.lists[(t1 * world.k) as usize..][..world.k as usize];
+                        if gain > 0 && list.contains(&t2) && world.gap(t0, t1) > world.gap(t1, t2) {
+                            let found = moves::best(Serial, tour, &cuts, search, t0);
+                            assert!(found.is_some_and(|f| f.gain >= gain), "{found:?} instead of {gain}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+    const { assert!(cuts::WORDS == 4 * MOST) };
+}

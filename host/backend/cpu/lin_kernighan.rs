@@ -1,0 +1,280 @@
+//! Chained Lin-Kernighan on CPU threads: a trial is one thread's work.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use antwarp_core::geometry::{self, Geometry, Grid, Numbered, Planar};
+use antwarp_core::lin_kernighan::cuts::MOST;
+use antwarp_core::lin_kernighan::merge::{self, Board, Merged, Next};
+use antwarp_core::lin_kernighan::trial::{self, Changes, Round};
+use antwarp_core::lin_kernighan::Tour;
+use antwarp_core::rng::Stream;
+use antwarp_core::team::{Serial, Slots};
+use rayon::prelude::*;
+
+use super::chains::numbered;
+use super::{Together, allocate};
+use crate::backend::{BackendError, Enough, LinKernighan, Reached, Trials};
+use crate::solver::lin_kernighan::Spec;
+use crate::solver::problem::{Places, Problem};
+
+/// Nodes of a tour for every trial of a round: with fewer, more of the changes share nodes.
+const NODES: u32 = 100;
+
+/// One tour, whatever the number of threads.
+pub fn default_trials(n: u32) -> Trials {
+    Trials { chains: 1, trials: (n / NODES).max(1) }
+}
+
+/// Chained Lin-Kernighan for `problem` on CPU threads.
+pub fn lin_kernighan<'p>(
+    problem: &'p Problem,
+    spec: &Spec,
+) -> Result<Box<dyn LinKernighan + 'p>, BackendError> {
+    Ok(match problem.places() {
+        Places::Grid { places, up } => {
+            Box::new(Threads::new(problem, spec, Grid { up: *up }, places, Vec::new())?)
+        }
+        Places::Planar { places, metric } => {
+            Box::new(Threads::new(problem, spec, Planar { metric: *metric }, places, Vec::new())?)
+        }
+        Places::Numbered(places) => {
+            let (distances, matrix) = numbered(problem);
+            Box::new(Threads::new(problem, spec, Numbered { distances }, places, matrix)?)
+        }
+    })
+}
+
+/// A tour and what merging it needs.
+struct Chain {
+    order: Vec<u32>,
+    ahead: Vec<i32>,
+    position: Vec<u32>,
+    next_order: Vec<u32>,
+    next_ahead: Vec<i32>,
+    claims: Vec<u64>,
+    bits: Vec<u32>,
+    before: Vec<u32>,
+    which: Vec<u32>,
+    at: Vec<u32>,
+    begin: Vec<u32>,
+    gain: Vec<i64>,
+    count: Vec<u32>,
+    cuts: Vec<[u32; 3]>,
+    cost: i64,
+}
+
+struct Threads<'p, G: Geometry> {
+    problem: &'p Problem,
+    geometry: G,
+    places: &'p [G::Place],
+    /// What the geometry looks distances up in, if that is not the problem's.
+    _matrix: Vec<i32>,
+    /// How far each neighbour is.
+    near: Vec<i32>,
+    chains: Vec<Chain>,
+    best_tour: Vec<u32>,
+    reached: Reached,
+}
+
+impl Chain {
+    fn new<G: Geometry>(places: geometry::Places<G>, n: usize, spec: &Spec) -> Result<Chain, BackendError> {
+        let what = "the tour";
+        let own = || -> Result<Vec<u32>, BackendError> {
+            let mut array: Vec<u32> = allocate(what, n)?;
+            (0..).zip(&mut array).for_each(|(i, v)| *v = i);
+            Ok(array)
+        };
+        let numbers = || allocate::<u32>(what, n);
+        let trials = spec.trials as usize;
+        let mut ahead: Vec<i32> = allocate(what, n)?;
+        let places = Together(places);
+        ahead.par_iter_mut().enumerate().for_each(|(i, far)| {
+            use antwarp_core::distance::Distance;
+            // SAFETY: both are nodes.
+            *far = unsafe { places.get().between(i as u32, ((i + 1) % n) as u32) };
+        });
+        Ok(Chain {
+            order: own()?,
+            ahead,
+            position: own()?,
+            next_order: numbers()?,
+            next_ahead: allocate(what, n)?,
+            claims: allocate(what, n)?,
+            bits: allocate(what, n / 32 + 1)?,
+            before: allocate(what, n / 32 + 1)?,
+            which: numbers()?,
+            at: numbers()?,
+            begin: numbers()?,
+            gain: allocate(what, trials)?,
+            count: allocate(what, trials)?,
+            cuts: allocate(what, trials * MOST as usize)?,
+            cost: spec.start_cost,
+        })
+    }
+
+    fn changes(&mut self) -> Changes {
+        // SAFETY: the arrays live as long as the chain, which is not moved while they are used.
+        unsafe {
+            Changes {
+                gain: Slots::new(self.gain.as_mut_ptr()),
+                count: Slots::new(self.count.as_mut_ptr()),
+                cuts: Slots::new(self.cuts.as_mut_ptr()),
+            }
+        }
+    }
+
+    fn board(&mut self) -> Board {
+        // SAFETY: as above; a thread alone uses neither `next` nor `far`.
+        unsafe {
+            Board {
+                claims: Slots::new(self.claims.as_mut_ptr()),
+                bits: Slots::new(self.bits.as_mut_ptr()),
+                before: Slots::new(self.before.as_mut_ptr()),
+                which: Slots::new(self.which.as_mut_ptr()),
+                at: Slots::new(self.at.as_mut_ptr()),
+                begin: Slots::new(self.begin.as_mut_ptr()),
+                next: Slots::new(std::ptr::null_mut()),
+                far: Slots::new(std::ptr::null_mut()),
+            }
+        }
+    }
+
+    fn next(&mut self) -> Next {
+        // SAFETY: as above.
+        unsafe {
+            Next {
+                order: Slots::new(self.next_order.as_mut_ptr()),
+                ahead: Slots::new(self.next_ahead.as_mut_ptr()),
+                position: Slots::new(self.position.as_mut_ptr()),
+            }
+        }
+    }
+}
+
+impl<'p, G: Geometry> Threads<'p, G> {
+    fn new(
+        problem: &'p Problem,
+        spec: &Spec,
+        geometry: G,
+        places: &'p [G::Place],
+        matrix: Vec<i32>,
+    ) -> Result<Self, BackendError> {
+        use antwarp_core::distance::Distance;
+        let (n, k) = (problem.n() as usize, problem.search_k() as usize);
+        let view = Together(geometry::Places { geometry, start: places.as_ptr() });
+        let mut near: Vec<i32> = allocate("the neighbour lists", n * k)?;
+        near.par_chunks_mut(k).zip(problem.neighbors().par_chunks(k)).enumerate().for_each(|(v, (near, list))| {
+            for (far, &u) in near.iter_mut().zip(list) {
+                // SAFETY: both are nodes.
+                *far = unsafe { view.get().between(v as u32, u) };
+            }
+        });
+        let chains = (0..spec.chains).map(|_| Chain::new(view.get(), n, spec)).collect::<Result<Vec<_>, _>>()?;
+        let best_tour = chains[0].order.clone();
+        let reached = Reached { cost: spec.start_cost, best_cost: spec.start_cost, trials: 0 };
+        Ok(Threads { problem, geometry, places, _matrix: matrix, near, chains, best_tour, reached })
+    }
+
+    /// One round of one chain; the trials that were made.
+    fn round(&mut self, chain: usize, round: Round, enough: Enough) -> u64 {
+        let (problem, k) = (self.problem, self.problem.search_k());
+        let n = problem.n();
+        let places = geometry::Places { geometry: self.geometry, start: self.places.as_ptr() };
+        let near = self.near.as_ptr();
+        let number = chain as u32;
+        let chain = &mut self.chains[chain];
+        let tour = Tour {
+            n,
+            k,
+            order: chain.order.as_ptr(),
+            position: chain.position.as_ptr(),
+            ahead: chain.ahead.as_ptr(),
+            lists: problem.neighbors().as_ptr(),
+            near,
+            places,
+        };
+        let changes = chain.changes();
+        let stream = Stream::new(round.seed, round.number, number);
+        let together = Together((tour, changes));
+        let made = AtomicU64::new(0);
+        (0..round.trials).into_par_iter().for_each_init(
+            || vec![0u64; trial::WORDS.div_ceil(2) as usize],
+            |memory, trial| {
+                let (tour, changes) = together.get();
+                // SAFETY: the memory is this thread's; a trial has places of its own.
+                unsafe {
+                    if enough() {
+                        changes.count.set(trial, 0);
+                        return;
+                    }
+                    made.fetch_add(1, Ordering::Relaxed);
+                    trial::run(Serial, tour, memory.as_mut_ptr().cast(), round, stream, trial, changes);
+                }
+            },
+        );
+        let board = chain.board();
+        // SAFETY: this is the only thread.
+        let merged: Merged = unsafe { merge::plan(Serial, tour, board, changes, round.trials) };
+        if merged.cuts > 0 {
+            let next = chain.next();
+            let together = Together((tour, changes, board, next));
+            (0..n).into_par_iter().with_min_len(1 << 12).for_each(|position| {
+                let (tour, changes, board, next) = together.get();
+                // SAFETY: a position is one thread's; where nodes go is a permutation.
+                unsafe { merge::place(tour, board, changes, merged.cuts, position, next) };
+            });
+            std::mem::swap(&mut chain.order, &mut chain.next_order);
+            std::mem::swap(&mut chain.ahead, &mut chain.next_ahead);
+            chain.cost -= merged.gain;
+        }
+        made.into_inner()
+    }
+}
+
+impl<G: Geometry> LinKernighan for Threads<'_, G> {
+    fn run(&mut self, rounds: &[Round], enough: Enough) -> Result<Reached, BackendError> {
+        self.reached.trials = 0;
+        for &round in rounds {
+            if enough() {
+                break;
+            }
+            for chain in 0..self.chains.len() {
+                let made = self.round(chain, round, enough);
+                if chain == 0 {
+                    self.reached.trials += made;
+                }
+            }
+            if let Some(best) = self.chains.iter().min_by_key(|chain| chain.cost) {
+                self.reached.cost = best.cost;
+                // Hot tours get better in nearly every round: only what comes at the end is worth a copy.
+                if best.cost < self.reached.best_cost && (round.number % KEEP == 0 || round.temperature == 0.0) {
+                    self.reached.best_cost = best.cost;
+                    self.best_tour.copy_from_slice(&best.order);
+                }
+            }
+        }
+        if let Some(best) = self.chains.iter().min_by_key(|chain| chain.cost)
+            && best.cost < self.reached.best_cost
+        {
+            self.reached.best_cost = best.cost;
+            self.best_tour.copy_from_slice(&best.order);
+        }
+        Ok(self.reached)
+    }
+
+    fn best_tour(&mut self) -> Result<Vec<u32>, BackendError> {
+        Ok(self.best_tour.clone())
+    }
+
+    fn describe(&self) -> String {
+        format!(
+            "{} tours, one CPU thread a trial, {} neighbours, places {}",
+            self.chains.len(),
+            self.problem.search_k(),
+            self.problem.places().kernel_name()
+        )
+    }
+}
+
+/// Rounds between two looks for a best tour.
+const KEEP: u32 = 16;

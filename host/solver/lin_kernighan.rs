@@ -1,0 +1,299 @@
+//! Chained Lin-Kernighan: settings, and the loop around a backend's rounds ([`antwarp_core::lin_kernighan`]).
+//!
+//! The start tour is repaired in rounds without kicks; then every trial is a kick. What a trial may make longer follows a
+//! temperature that falls with the time or the trials that are left (Martin, Otto and Felten 1991).
+
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use antwarp_core::lin_kernighan::trial::Round;
+use serde::{Deserialize, Serialize};
+
+use super::ils::{End, KEEP_EVERY, Neighbors, next_batch, progress};
+use super::local_search::MOST_NEIGHBORS;
+use super::problem::Problem;
+use super::start::{self, Start};
+use super::stop::{Stop, StopReason};
+use super::{Progress, Solution, SolveError, exhaustive};
+use crate::backend::{Backend, LinKernighan};
+use crate::instance::{Instance, nearest, quadrant};
+
+/// The fewest nodes; of fewer, every tour is looked at.
+const FEWEST: usize = 8;
+
+/// What a user can set. `None` means: choose for me.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Settings {
+    /// Seed of all random numbers.
+    pub seed: u64,
+    /// Neighbours of a node.
+    pub neighbors: u32,
+    /// Which neighbours.
+    pub neighbor_lists: Neighbors,
+    /// The start tour; a file's tour goes before it.
+    pub start: Start,
+    /// Longest segment of a kick.
+    pub segment: u32,
+    /// Temperature at the start of annealing, in mean edges of the tour.
+    pub temperature: f32,
+    /// Tours that are worked on at the same time.
+    pub chains: Option<u32>,
+    /// No kicks: the first local optimum ends the run.
+    pub descent_only: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            seed: 1,
+            neighbors: 8,
+            neighbor_lists: Neighbors::default(),
+            start: Start::default(),
+            segment: 50,
+            temperature: 0.7,
+            chains: None,
+            descent_only: false,
+        }
+    }
+}
+
+/// Most tours at the same time.
+const MOST_CHAINS: u32 = 1 << 10;
+
+impl Settings {
+    /// Checks every setting's range.
+    ///
+    /// # Errors
+    /// What is out of its range.
+    pub fn check(&self) -> Result<(), SolveError> {
+        let fail = |what: String| Err(SolveError::Settings(what));
+        if self.neighbors == 0 || self.neighbors > MOST_NEIGHBORS {
+            return fail(format!("--neighbors must be 1 to {MOST_NEIGHBORS}"));
+        }
+        if self.segment == 0 {
+            return fail("--segment must be at least 1".into());
+        }
+        if !(self.temperature >= 0.0 && self.temperature <= 1000.0) {
+            return fail("--temperature must be 0 to 1000 mean edges".into());
+        }
+        if self.chains.is_some_and(|c| c == 0 || c > MOST_CHAINS) {
+            return fail(format!("--chains must be 1 to {MOST_CHAINS}"));
+        }
+        Ok(())
+    }
+}
+
+/// What a backend needs to know.
+#[derive(Clone, Debug)]
+pub struct Spec {
+    /// Seed of the run.
+    pub seed: u64,
+    /// Tours.
+    pub chains: u32,
+    /// Most trials of a tour in a round.
+    pub trials: u32,
+    /// Length of the tour that all begin with.
+    pub start_cost: i64,
+}
+
+/// Solves an instance, from `initial` on if it is given: a tour in the instance's numbering. `observe` is called after each
+/// batch of rounds.
+///
+/// # Errors
+/// If a setting is out of range, the instance is of a kind that local search cannot improve, the initial tour is none,
+/// or the backend fails at the start. A failure after that ends the run early and is told in the solution.
+pub fn solve(
+    instance: &Instance,
+    settings: &Settings,
+    initial: Option<&[u32]>,
+    backend: &Backend,
+    stop: &Stop,
+    observe: &mut dyn FnMut(&Progress),
+) -> Result<Solution, SolveError> {
+    let begin = Instant::now();
+    settings.check()?;
+    super::check_kind(instance, "chained Lin-Kernighan")?;
+    if instance.len() < FEWEST {
+        return exhaustive(instance, begin);
+    }
+    let k = (settings.neighbors as usize).min(instance.len() - 1);
+    let near = match settings.neighbor_lists {
+        Neighbors::Nearest => nearest(instance, k),
+        Neighbors::Quadrant => quadrant(instance, k),
+    };
+    let start = match initial {
+        Some(tour) => tour.to_vec(),
+        None => start::tour(instance, settings.start, &near, settings.seed),
+    };
+    let start_cost =
+        instance.check_tour(&start).map_err(|e| SolveError::Settings(format!("--initial-tour: {e}")))?;
+    let problem = Problem::for_search(instance, &near, start);
+    let n = problem.n();
+    let layout = backend.default_trials(n);
+    let spec = Spec {
+        seed: settings.seed,
+        chains: settings.chains.unwrap_or(layout.chains),
+        trials: layout.trials.max(n.div_ceil(NODES)),
+        start_cost,
+    };
+    let mut engine = backend.lin_kernighan(&problem, &spec)?;
+    let mut run = Run {
+        begin,
+        setup: begin.elapsed(),
+        settings,
+        n,
+        chains: spec.chains,
+        trials: layout.trials,
+        cost: start_cost,
+        mean_edge: start_cost as f32 / n as f32,
+        round: 0,
+        kicks: 0,
+        best_kicks: 0,
+        kept: None,
+        failure: None,
+    };
+    let stopped_by = match run.go(engine.as_mut(), stop, observe) {
+        Ok(reason) => reason,
+        Err(failure) => {
+            run.failure = Some(failure.to_string());
+            StopReason::Failure
+        }
+    };
+    let name = backend.machine().backend;
+    run.end(engine.as_mut(), stopped_by)?.finish(begin, instance, &problem, name)
+}
+
+/// Nodes that a trial without a kick looks around.
+const NODES: u32 = 24;
+/// A descent is over once a round gains less than this share of the tour.
+const ENOUGH: f64 = 1e-4;
+
+struct Run<'s> {
+    begin: Instant,
+    setup: Duration,
+    settings: &'s Settings,
+    n: u32,
+    chains: u32,
+    trials: u32,
+    /// Length of the best tour.
+    cost: i64,
+    mean_edge: f32,
+    round: u32,
+    /// Kicks of each tour so far.
+    kicks: u64,
+    /// And when the best tour was found.
+    best_kicks: u64,
+    /// The best tour brought back so far: what is left if the backend fails.
+    kept: Option<(i64, Vec<u32>)>,
+    failure: Option<String>,
+}
+
+impl Run<'_> {
+    fn next_round(&mut self, segment: u32, trials: u32, temperature: f32) -> Round {
+        let number = self.round;
+        self.round += 1;
+        Round { seed: self.settings.seed, number, trials, segment, temperature }
+    }
+
+    /// Rounds without kicks, until they gain little; whether the run is over.
+    fn descend(
+        &mut self,
+        engine: &mut dyn LinKernighan,
+        stop: &Stop,
+        observe: &mut dyn FnMut(&Progress),
+    ) -> Result<Option<StopReason>, SolveError> {
+        loop {
+            if let Some(reason) = stop.reason(self.begin.elapsed(), self.kicks, 0, self.cost) {
+                return Ok(Some(reason));
+            }
+            let round = self.next_round(0, self.n.div_ceil(NODES), 0.0);
+            let begin = self.begin;
+            let late = || stop.time.is_some_and(|t| begin.elapsed() >= t);
+            let state = engine.run(&[round], &|| late() || stop.interrupt.load(Ordering::Relaxed))?;
+            let gain = self.cost - state.best_cost;
+            self.cost = state.best_cost;
+            self.observe(state.cost, observe);
+            let least = if self.settings.descent_only { 1.0 } else { ENOUGH * self.cost as f64 };
+            if (gain as f64) < least {
+                return Ok(self.settings.descent_only.then_some(StopReason::LocalOptimum));
+            }
+        }
+    }
+
+    fn observe(&self, cost: i64, observe: &mut dyn FnMut(&Progress)) {
+        observe(&Progress {
+            iterations: self.kicks,
+            best_cost: self.cost,
+            iteration_cost: cost,
+            seconds: self.begin.elapsed().as_secs_f64(),
+            tours: self.kicks * u64::from(self.chains),
+        });
+    }
+
+    fn go(
+        &mut self,
+        engine: &mut dyn LinKernighan,
+        stop: &Stop,
+        observe: &mut dyn FnMut(&Progress),
+    ) -> Result<StopReason, SolveError> {
+        if let Some(reason) = self.descend(engine, stop, observe)? {
+            return Ok(reason);
+        }
+        self.setup = self.begin.elapsed();
+        self.mean_edge = self.cost as f32 / self.n as f32;
+        let segment = self.settings.segment.min(self.n / 4);
+        let mut batch = 1u64;
+        let mut kept_at = Instant::now();
+        loop {
+            if let Some(reason) = stop.reason(self.begin.elapsed(), self.kicks, self.best_kicks, self.cost) {
+                return Ok(reason);
+            }
+            let mut rounds = Vec::new();
+            let first = self.kicks;
+            let mut planned = first;
+            while (rounds.len() as u64) < batch {
+                let left = stop.iterations.map_or(u64::MAX, |i| i.saturating_sub(planned));
+                if left == 0 {
+                    break;
+                }
+                let trials = left.min(u64::from(self.trials)) as u32;
+                let done = progress(stop, self.begin, self.setup, planned);
+                let temperature = self.settings.temperature * self.mean_edge * (1.0 - done).max(0.0);
+                rounds.push(self.next_round(segment, trials, temperature));
+                planned += u64::from(trials);
+            }
+            let before = Instant::now();
+            let begin = self.begin;
+            let late = || stop.time.is_some_and(|t| begin.elapsed() >= t);
+            let state = engine.run(&rounds, &|| late() || stop.interrupt.load(Ordering::Relaxed))?;
+            let left = stop.time.map(|t| t.saturating_sub(self.begin.elapsed()));
+            batch = next_batch(rounds.len() as u64, before.elapsed(), left);
+            self.kicks += state.trials;
+            if state.best_cost < self.cost {
+                (self.cost, self.best_kicks) = (state.best_cost, self.kicks);
+            }
+            if kept_at.elapsed() >= KEEP_EVERY && self.kept.as_ref().is_none_or(|k| k.0 > self.cost) {
+                self.kept = Some((self.cost, engine.best_tour()?));
+                kept_at = Instant::now();
+            }
+            self.observe(state.cost, observe);
+        }
+    }
+
+    fn end(mut self, engine: &mut dyn LinKernighan, stopped_by: StopReason) -> Result<End, SolveError> {
+        Ok(End {
+            setup: self.setup,
+            iterations: self.kicks,
+            best_iteration: self.best_kicks,
+            tours: self.kicks * u64::from(self.chains),
+            stopped_by,
+            layout: engine.describe(),
+            found: match &self.failure {
+                None => Some((self.cost, engine.best_tour()?)),
+                Some(_) => self.kept.take(),
+            },
+            failure: self.failure,
+        })
+    }
+}
