@@ -7,6 +7,7 @@
 use crate::acs::Rule;
 use crate::colony::Rules;
 use crate::genetic;
+use crate::lin_kernighan::trial::Round;
 use crate::local_search::chain;
 use crate::local_search::tile::Layout;
 use crate::problem::Shape;
@@ -124,6 +125,22 @@ pub struct TrailArgs {
     pub directed: u32,
     /// Nothing; keeps the size a multiple of 8.
     pub padding: u32,
+}
+
+/// Scalars of the kernels of chained Lin-Kernighan.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct TrialArgs {
+    /// The round.
+    pub round: Round,
+    /// Number of nodes.
+    pub n: u32,
+    /// Neighbours in a node's list.
+    pub k: u32,
+    /// Number of tours.
+    pub chains: u32,
+    /// A [`crate::metric::Metric`], or [`BY_MATRIX`].
+    pub metric: u32,
 }
 
 /// Scalars of the kernels that improve tiles.
@@ -422,6 +439,25 @@ macro_rules! with_kernel_families {
             /// The costs of a solution's neighbours: [`search::evaluate`]($crate::search::evaluate).
             EvaluateNeighbors(WalkArgs) {
                 tables: In<u8>, solution: In<u8>, common: InOut<u8>, slots: InOut<u64>, costs: InOut<u64>
+            }
+            /// Trials of every tour: [`trial::run`]($crate::lin_kernighan::trial::run). `next` counts those that have begun.
+            RunTrials(TrialArgs) {
+                order: In<u32>, position: In<u32>, ahead: In<i32>, lists: In<u32>, near: In<i32>, places: In<u8>,
+                points: In<[f64; 3]>, matrix: In<i32>, next: InOut<u32>, gain: InOut<i64>, count: InOut<u32>,
+                cuts: InOut<[u32; 3]>
+            }
+            /// What is made of them: [`merge::plan`]($crate::lin_kernighan::merge::plan), a tour's memory behind another's.
+            PlanMerge(TrialArgs) {
+                order: In<u32>, position: In<u32>, gain: In<i64>, count: InOut<u32>, cuts: In<[u32; 3]>,
+                claims: InOut<u64>, bits: InOut<u32>, before: InOut<u32>, which: InOut<u32>, at: InOut<u32>,
+                begin: InOut<u32>, next: InOut<u32>, far: InOut<u32>, merged: InOut<Merged>, costs: InOut<i64>,
+                begun: InOut<u32>
+            }
+            /// The next tours: [`merge::place`]($crate::lin_kernighan::merge::place).
+            PlaceNodes(TrialArgs) {
+                order: In<u32>, ahead: In<i32>, places: In<u8>, points: In<[f64; 3]>, matrix: In<i32>,
+                cuts: In<[u32; 3]>, bits: In<u32>, before: In<u32>, which: In<u32>, at: In<u32>, begin: In<u32>,
+                merged: In<Merged>, next_order: InOut<u32>, next_ahead: InOut<i32>, position: InOut<u32>
             }
             /// One reversal: [`Board::turn`]($crate::local_search::best::Board::turn).
             TurnStretch(PassArgs) { state: In<DescentState>, order: InOut<u32>, position: InOut<u32> }

@@ -252,6 +252,23 @@ impl Slots<u32> {
         }
     }
 
+    /// Adds to the word at `i`, which other members of the team `T` may do at the same time.
+    ///
+    /// # Safety
+    /// `i` is inside the array, and nobody reads or replaces the word meanwhile.
+    #[inline(always)]
+    pub unsafe fn add<T: Team>(self, i: u32, value: u32) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            if T::ALONE {
+                self.set(i, self.get(i) + value);
+            } else {
+                let word = core::sync::atomic::AtomicU32::from_ptr(self.at(i));
+                word.fetch_add(value, core::sync::atomic::Ordering::Relaxed);
+            }
+        }
+    }
+
     /// Clears bits of the word at `i`.
     ///
     /// # Safety

@@ -16,6 +16,7 @@ mod entry;
 mod genetic;
 mod improve_tiles;
 mod judge;
+mod lin_kernighan;
 mod local_search;
 mod tour_costs;
 mod trails;

@@ -339,7 +339,7 @@ impl Backend {
     pub fn default_trials(&self, n: u32) -> Trials {
         match self {
             Backend::Cpu(_) => cpu::default_trials(n),
-            Backend::Cuda(_) => cpu::default_trials(n),
+            Backend::Cuda(device) => cuda::default_trials(device, n),
         }
     }
 
@@ -352,10 +352,10 @@ impl Backend {
         problem: &'p Nodes,
         spec: &crate::solver::lin_kernighan::Spec,
     ) -> Result<Box<dyn LinKernighan + 'p>, BackendError> {
-        match self {
-            Backend::Cpu(_) => cpu::lin_kernighan(problem, spec),
-            Backend::Cuda(_) => cpu::lin_kernighan(problem, spec),
-        }
+        Ok(match self {
+            Backend::Cpu(_) => cpu::lin_kernighan(problem, spec)?,
+            Backend::Cuda(device) => Box::new(cuda::CudaLinKernighan::new(device, problem, spec)?),
+        })
     }
 
     /// A new descent for `problem`, which begins with the tour along its numbering.

@@ -241,6 +241,27 @@ impl Problem {
         (0..self.n()).into_par_iter().flat_map_iter(row).collect()
     }
 
+    /// How far each of [`Problem::neighbors`] is.
+    pub fn neighbor_lengths(&self) -> Vec<i32> {
+        let k = (self.search_k as usize).max(1);
+        let row = |(node, list): (usize, &[u32])| {
+            let distances = self.distances();
+            // SAFETY: both are nodes of the problem.
+            list.iter().map(|&v| unsafe { distances.between(node as u32, v) }).collect::<Vec<_>>()
+        };
+        self.neighbors.par_chunks(k).enumerate().flat_map_iter(row).collect()
+    }
+
+    /// How far it is from each node to the next one along the start tour.
+    pub fn step_lengths(&self) -> Vec<i32> {
+        let n = self.n();
+        let length = |node: u32| {
+            // SAFETY: both are nodes of the problem.
+            unsafe { self.distances().between(node, if node + 1 == n { 0 } else { node + 1 }) }
+        };
+        (0..n).into_par_iter().map(length).collect()
+    }
+
     /// Distances for code on the CPU.
     pub fn distances(&self) -> Distances {
         Distances {

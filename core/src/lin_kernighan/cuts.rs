@@ -277,7 +277,9 @@ impl Cuts {
                 };
                 team.barrier();
                 if let Some(one) = moved {
-                    for (array, value) in [self.first, self.begin, self.before, self.after].into_iter().zip(one) {
+                    for (array, value) in
+                        [self.first, self.begin, self.before, self.after].into_iter().zip(one)
+                    {
                         array.set(i + 1, value);
                     }
                 }
@@ -336,27 +338,33 @@ impl Cuts {
                 let partner = match i {
                     0 => ends - 1,
                     i if i + 1 == ends => 0,
-                    i => if i & 1 == 1 { i + 1 } else { i - 1 },
+                    i => {
+                        if i & 1 == 1 {
+                            i + 1
+                        } else {
+                            i - 1
+                        }
+                    }
                 };
                 let spot = self.spot::<T>(tour.position(nodes.get(i)));
                 let is_first = spot.old == self.first.get(spot.segment)
                     && self.before.get(spot.segment) == nodes.get(i ^ 1);
-                let array = if is_first { self.before } else { self.after };
-                (array, spot.segment, nodes.get(partner))
+                (is_first, spot.segment, nodes.get(partner))
+            };
+            let set = |(is_first, segment, node): (bool, u32, u32)| {
+                if is_first { self.before.set(segment, node) } else { self.after.set(segment, node) }
             };
             if T::ALONE {
-                let mut links = [(self.before, 0, 0); ENDS as usize];
+                let mut links = [(false, 0, 0); ENDS as usize];
                 for (i, one) in (0..ends).zip(&mut links) {
                     *one = link(i);
                 }
-                for &(array, segment, node) in &links[..ends as usize] {
-                    array.set(segment, node);
-                }
+                links[..ends as usize].iter().copied().for_each(set);
             } else {
-                let own = (team.rank() < ends).then(|| link(team.rank()));
+                let own = if team.rank() < ends { link(team.rank()) } else { (false, 0, 0) };
                 team.barrier();
-                if let Some((array, segment, node)) = own {
-                    array.set(segment, node);
+                if team.rank() < ends {
+                    set(own);
                 }
                 team.barrier();
             }

@@ -2,8 +2,8 @@
 //!
 //! Of changes that share a node the one with the larger gain is made, then the one of the earlier trial. What is left is
 //! made all at once: the tour is cut wherever one of them takes an edge out, and the segments are walked in their new
-//! order. Changes that are tours on their own may be several cycles together. Then those that lie at a cycle without the
-//! first segment are left out, and the rest is tried again; that is rare, for most changes keep to themselves.
+//! order. Changes that are tours on their own may be several cycles together. Then, at every cycle but the longest, the
+//! change with the smallest gain is left out, and the rest is tried again.
 
 use super::Tour;
 use super::cuts::MOST;
@@ -26,10 +26,16 @@ pub struct Board {
     pub at: Slots<u32>,
     /// Where a segment begins in the new tour, times 2; 1 more if it is run through backwards. n.
     pub begin: Slots<u32>,
-    /// Of teams with several members: the next segment, or one further on, and how far it is. 2 x 2n each.
+    /// Of teams with several members: the next segment, or one further on. [`pairs`].
     pub next: Slots<u32>,
-    /// See `next`.
+    /// How far that is, or which cycle it is on. [`pairs`]; for a thread alone, n.
     pub far: Slots<u32>,
+}
+
+/// Words of [`Board::next`] and [`Board::far`]: two for every segment in both directions, and at least one a member.
+#[inline(always)]
+pub const fn pairs(n: u32) -> u32 {
+    if n < 256 { 1024 } else { 4 * n }
 }
 
 /// What a merge did.
@@ -173,17 +179,7 @@ pub unsafe fn plan<T: Team, G: Geometry>(
             if reached == cuts {
                 break cuts;
             }
-            // What is not reached lies on other cycles: whose cuts are there is left out.
-            team.barrier();
-            team.for_each(cuts, |s| {
-                if board.begin.get(s) == UNREACHED {
-                    for cut in [s, if s == 0 { cuts - 1 } else { s - 1 }] {
-                        let owner = board.which.get(board.at.get(cut)) / MOST;
-                        // Others may do the same.
-                        changes.count.clear(owner, u32::MAX);
-                    }
-                }
-            });
+            leave_out(team, tour, board, changes, cuts);
         };
         team.barrier();
         let (mut gain, mut made) = (0i64, 0u64);
@@ -226,7 +222,7 @@ unsafe fn count_up<T: Team>(team: T, board: Board, words: u32) -> u32 {
             own += board.bits.get(w).count_ones();
             w += 1;
         }
-        // There is room for a word a member: 2 x 2n of them, for teams of up to 4n.
+        // `next` has room for a word a member.
         board.next.set(team.rank(), own);
         team.barrier();
         let mut step = 1;
@@ -286,6 +282,106 @@ unsafe fn behind<G: Geometry>(tour: Tour<G>, board: Board, changes: Changes, cut
     }
 }
 
+/// Leaves a change out at every cycle but the longest.
+#[inline(always)]
+unsafe fn leave_out<T: Team, G: Geometry>(team: T, tour: Tour<G>, board: Board, changes: Changes, cuts: u32) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        team.barrier();
+        let labels = if T::ALONE {
+            label_alone(tour, board, changes, cuts)
+        } else {
+            label_together(team, tour, board, changes, cuts)
+        };
+        team.for_each(cuts, |s| board.begin.set(s, 0));
+        team.barrier();
+        team.for_each(cuts, |s| {
+            board.begin.add::<T>(board.far.get(labels + s), segment(tour.n, board, cuts, s).1)
+        });
+        team.barrier();
+        let (mut size, mut longest) = (0, u32::MAX);
+        team.for_each(cuts, |s| {
+            if board.begin.get(s) > size {
+                (size, longest) = (board.begin.get(s), s);
+            }
+        });
+        let (_, longest) = team.arg_max(size, longest, longest);
+        // Claims are free, and a cycle's number is a node's too: the smallest key is the largest complement.
+        team.for_each(cuts, |s| {
+            let label = board.far.get(labels + s);
+            if label != longest {
+                for cut in [s, if s == 0 { cuts - 1 } else { s - 1 }] {
+                    let owner = board.which.get(board.at.get(cut)) / MOST;
+                    board.claims.raise::<T>(label, !key(changes.gain.get(owner), owner));
+                }
+            }
+        });
+        team.barrier();
+        team.for_each(cuts, |s| {
+            let claim = board.claims.get(s);
+            if claim != 0 {
+                board.claims.set(s, 0);
+                // Other cycles may leave the same one out. The key ends with its complement, the claim with itself.
+                changes.count.clear(claim as u32, u32::MAX);
+            }
+        });
+    }
+}
+
+/// Writes the smallest segment of each one's cycle to `far`; where there.
+unsafe fn label_alone<G: Geometry>(tour: Tour<G>, board: Board, changes: Changes, cuts: u32) -> u32 {
+    // SAFETY: the caller's promise.
+    unsafe {
+        for s in 0..cuts {
+            board.far.set(s, UNREACHED);
+        }
+        for s in 0..cuts {
+            let mut state = s << 1;
+            while board.far.get(state >> 1) == UNREACHED {
+                board.far.set(state >> 1, s);
+                state = behind(tour, board, changes, cuts, state);
+            }
+        }
+        0
+    }
+}
+
+/// The same by pointer jumping.
+#[inline(always)]
+unsafe fn label_together<T: Team, G: Geometry>(
+    team: T,
+    tour: Tour<G>,
+    board: Board,
+    changes: Changes,
+    cuts: u32,
+) -> u32 {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let states = 2 * cuts;
+        let (mut old, mut new) = (0, pairs(tour.n) / 2);
+        team.for_each(states, |state| {
+            board.next.set(state, behind(tour, board, changes, cuts, state));
+            board.far.set(state, state >> 1);
+        });
+        team.barrier();
+        let mut reach = 1;
+        while reach < states {
+            team.for_each(states, |state| {
+                let next = board.next.get(old + state);
+                board.far.set(new + state, board.far.get(old + state).min(board.far.get(old + next)));
+                board.next.set(new + state, board.next.get(old + next));
+            });
+            team.barrier();
+            (old, new) = (new, old);
+            reach *= 2;
+        }
+        // One a segment: its two directions are on the same cycle.
+        team.for_each(cuts, |s| board.far.set(new + s, board.far.get(old + 2 * s)));
+        team.barrier();
+        new
+    }
+}
+
 /// Walks the segments from the first one on; how many it comes to.
 unsafe fn walk<G: Geometry>(tour: Tour<G>, board: Board, changes: Changes, cuts: u32) -> u32 {
     // SAFETY: the caller's promise.
@@ -307,11 +403,17 @@ unsafe fn walk<G: Geometry>(tour: Tour<G>, board: Board, changes: Changes, cuts:
 /// The same by pointer jumping: in every pass each segment, in both directions, learns what is twice as far behind it,
 /// until that is the first one.
 #[inline(always)]
-unsafe fn jump<T: Team, G: Geometry>(team: T, tour: Tour<G>, board: Board, changes: Changes, cuts: u32) -> u32 {
+unsafe fn jump<T: Team, G: Geometry>(
+    team: T,
+    tour: Tour<G>,
+    board: Board,
+    changes: Changes,
+    cuts: u32,
+) -> u32 {
     // SAFETY: the caller's promise.
     unsafe {
         let states = 2 * cuts;
-        let (mut old, mut new) = (0, 2 * tour.n);
+        let (mut old, mut new) = (0, pairs(tour.n) / 2);
         team.for_each(states, |state| {
             // The first segment is where everything ends.
             let (next, far) = if state == 0 {
@@ -327,7 +429,9 @@ unsafe fn jump<T: Team, G: Geometry>(team: T, tour: Tour<G>, board: Board, chang
         while reach < states {
             team.for_each(states, |state| {
                 let next = board.next.get(old + state);
-                board.far.set(new + state, board.far.get(old + state).wrapping_add(board.far.get(old + next)));
+                board
+                    .far
+                    .set(new + state, board.far.get(old + state).wrapping_add(board.far.get(old + next)));
                 board.next.set(new + state, board.next.get(old + next));
             });
             team.barrier();
@@ -367,7 +471,14 @@ pub struct Next {
 /// # Safety
 /// [`plan`] has run, and made `cuts` cuts; nobody else has the position.
 #[inline(always)]
-pub unsafe fn place<G: Geometry>(tour: Tour<G>, board: Board, changes: Changes, cuts: u32, position: u32, next: Next) {
+pub unsafe fn place<G: Geometry>(
+    tour: Tour<G>,
+    board: Board,
+    changes: Changes,
+    cuts: u32,
+    position: u32,
+    next: Next,
+) {
     // SAFETY: the caller's promise.
     unsafe {
         let node = tour.at(position);
@@ -382,11 +493,8 @@ pub unsafe fn place<G: Geometry>(tour: Tour<G>, board: Board, changes: Changes, 
         let into = if position >= first { position - first } else { position + tour.n - first };
         let begin = board.begin.get(s);
         let before = if position == 0 { tour.n - 1 } else { position - 1 };
-        let (into, old, link) = if begin & 1 == 0 {
-            (into, position, 1)
-        } else {
-            (count - 1 - into, before, 2)
-        };
+        let (into, old, link) =
+            if begin & 1 == 0 { (into, position, 1) } else { (count - 1 - into, before, 2) };
         let to = (begin >> 1) + into;
         let ahead = if into + 1 < count {
             tour.ahead(old) as i32

@@ -30,61 +30,67 @@ pub const KEPT: u32 = 32;
 const WAYS: u32 = 2 + (STEPS - 1) * KEPT;
 /// Most turns of a move: three for two steps, and one for the fifth.
 const TURNS: u32 = 7;
-/// No earlier way.
-const ROOT: u32 = u8::MAX as u32;
+/// Bits of a way's number in a path.
+const NUMBER: u32 = u8::MAX as u32;
 
-const _: () = assert!(ENDS >= 2 * DEPTH && WAYS <= ROOT);
+const _: () = assert!(ENDS >= 2 * DEPTH && WAYS <= NUMBER);
 
 /// Words of memory that a [`Search`] takes, even.
 pub const WORDS: u32 = 8 * WAYS + ENDS + 2 * TURNS;
 
-/// What a step did to the places along a way. At a way's root nothing: the part before place 0 is turned.
+/// What a step did to the places along a way. Those before the first bound and those between both change places, or, if
+/// they are turned, each part is turned where it is. With equal bounds, a part is turned and nothing else; with bounds of
+/// 0, nothing changes.
 #[derive(Clone, Copy)]
 struct Step {
-    /// The place that it came to, times 4, and which of the four it is.
-    at: u32,
-    /// The last place of the cycle that it entered.
-    end: u32,
+    /// The first bound, times 4, with [`TURNED`] or [`CYCLE`].
+    first: u32,
+    /// The second bound; the last place of a cycle.
+    second: u32,
 }
 
-/// The part before a place turned.
-const TURNED: u32 = 0;
-/// The part up to a place became a cycle. The next step enters it.
-const CYCLE: u32 = 1;
-/// The cycle was entered at a place, and left by the one behind.
-const BEHIND: u32 = 2;
-/// The cycle was entered at a place, and left by the one before.
-const BEFORE: u32 = 3;
+/// Both parts are turned.
+const TURNED: u32 = 1;
+/// Nothing changes yet: the part up to a place became a cycle, and the next step enters it.
+const CYCLE: u32 = 2;
 
 impl Step {
-    /// Its turns, in order; an empty one ends before it begins.
+    /// What the first way of all begins with.
+    const NOTHING: Step = Step { first: TURNED, second: 0 };
+
+    /// The last place of the cycle, if the next step has to enter one.
+    #[inline(always)]
+    fn cycle(self) -> Option<u32> {
+        (self.first & CYCLE != 0).then_some(self.second)
+    }
+
+    /// The bounds.
+    #[inline(always)]
+    fn bounds(self) -> (u32, u32) {
+        (self.first >> 2, if self.first & CYCLE != 0 { 0 } else { self.second })
+    }
+
+    /// Its turns, one after the other; an empty one ends before it begins.
     #[inline(always)]
     fn turns(self) -> [Turn; 3] {
         const EMPTY: Turn = Turn(1, 0);
-        let (at, end) = (self.at >> 2, self.end);
-        match self.at & 3 {
-            TURNED if at == 0 => [EMPTY; 3],
-            TURNED => [Turn(0, at - 1), EMPTY, EMPTY],
-            CYCLE => [EMPTY; 3],
-            BEHIND => [Turn(0, at), Turn(at + 1, end), Turn(0, end)],
-            _ if at == 0 => [Turn(0, end), EMPTY, EMPTY],
-            _ => [Turn(0, at - 1), Turn(at, end), EMPTY],
-        }
+        let (first, second) = self.bounds();
+        let turn = |from: u32, to: u32| if from < to { Turn(from, to - 1) } else { EMPTY };
+        let whole = if self.first & TURNED == 0 { turn(0, second) } else { EMPTY };
+        if second == 0 { [EMPTY; 3] } else { [turn(0, first), turn(first, second), whole] }
     }
 
-    /// Where the node at a place goes: the turns one after the other.
+    /// Where the nodes at some places go. Without branches: which part a place is in cannot be foreseen.
     #[inline(always)]
-    fn of(self, place: u32) -> u32 {
-        let (at, end) = (self.at >> 2, self.end);
-        match self.at & 3 {
-            TURNED if place < at => at - 1 - place,
-            // Two parts change places.
-            BEHIND if place <= at => place + end - at,
-            BEHIND if place <= end => place - at - 1,
-            BEFORE if place < at => at - 1 - place,
-            BEFORE if place <= end => at + end - place,
-            _ => place,
-        }
+    fn of(self, places: [u32; 3]) -> [u32; 3] {
+        let (first, second) = self.bounds();
+        let turned = (self.first & TURNED).wrapping_neg();
+        let low = (first & turned) | (second.wrapping_sub(first) & !turned);
+        let high = first.wrapping_add(second) & turned | first.wrapping_neg() & !turned;
+        places.map(|p| {
+            let to = (p ^ turned).wrapping_add(if p < first { low } else { high });
+            if p < second { to } else { p }
+        })
     }
 }
 
@@ -100,9 +106,9 @@ pub struct Search {
     /// The node that the last step came to.
     near: Slots<u32>,
     /// The last [`Step`].
-    at: Slots<u32>,
-    end: Slots<u32>,
-    /// The ways it comes from, a byte each, the last one lowest; [`ROOT`]: none.
+    first: Slots<u32>,
+    second: Slots<u32>,
+    /// The ways it comes from, a byte each, the last one lowest.
     path: Slots<u32>,
     nodes: Slots<u32>,
     turns: Slots<Turn>,
@@ -172,8 +178,8 @@ impl Search {
                 begin: part(2),
                 place: part(3),
                 near: part(4),
-                at: part(5),
-                end: part(6),
+                first: part(5),
+                second: part(6),
                 path: part(7),
                 turns: Slots::new(behind.cast()),
                 nodes: Slots::new(behind.add(2 * TURNS as usize)),
@@ -204,7 +210,7 @@ impl Search {
                 begin: begin >> 1,
                 place: self.place.get(index),
                 kept: self.kept.get(index),
-                step: Step { at: self.at.get(index), end: self.end.get(index) },
+                step: self.step(index),
                 path: self.path.get(index),
                 way: if begin & 1 == 0 { ways[0] } else { ways[1] },
             }
@@ -220,27 +226,33 @@ impl Search {
             self.begin.set(index, taken.begin << 1 | from.way.back as u32);
             self.place.set(index, taken.place);
             self.near.set(index, near);
-            self.at.set(index, taken.step.at);
-            self.end.set(index, taken.step.end);
+            self.first.set(index, taken.step.first);
+            self.second.set(index, taken.step.second);
             self.path.set(index, from.path << 8 | from.index);
         }
     }
 
-    /// Where three places are on a way.
+    /// The last step of a way.
     #[inline(always)]
-    unsafe fn now(self, from: &Origin, [mut a, mut b, mut c]: [u32; 3]) -> [u32; 3] {
+    unsafe fn step(self, index: u32) -> Step {
+        // SAFETY: the caller's promise.
+        unsafe { Step { first: self.first.get(index), second: self.second.get(index) } }
+    }
+
+    /// Where three places are on a way that so many steps led to.
+    #[inline(always)]
+    unsafe fn now(self, from: &Origin, steps: u32, mut places: [u32; 3]) -> [u32; 3] {
         // SAFETY: all ways that this one comes from are in memory.
         unsafe {
-            let mut shift = u32::BITS;
-            while shift > 0 {
-                shift -= 8;
-                let index = from.path >> shift & ROOT;
-                if index != ROOT {
-                    let step = Step { at: self.at.get(index), end: self.end.get(index) };
-                    (a, b, c) = (step.of(a), step.of(b), step.of(c));
-                }
+            if steps == 0 {
+                return places;
             }
-            [a, b, c].map(|place| from.step.of(place))
+            let mut left = steps - 1;
+            while left > 0 {
+                left -= 1;
+                places = self.step(from.path >> (8 * left) & NUMBER).of(places);
+            }
+            from.step.of(places)
         }
     }
 }
@@ -268,9 +280,9 @@ impl<G: Geometry> View<'_, G> {
         }
     }
 
-    /// Where a neighbour is, unless there is nothing to be done there.
+    /// Where a neighbour is, after so many steps, unless there is nothing to be done there.
     #[inline(always)]
-    unsafe fn reached<T: Team>(self, from: &Origin, (node, kept): (u32, i64)) -> Option<Reached> {
+    unsafe fn reached<T: Team>(self, from: &Origin, steps: u32, (node, kept): (u32, i64)) -> Option<Reached> {
         // SAFETY: the caller's promise.
         unsafe {
             // All ways end with this node: so no place is the last one, and the one behind it exists.
@@ -284,28 +296,34 @@ impl<G: Geometry> View<'_, G> {
                 return None;
             }
             // Before place 0 is a place that no step moves.
-            let [lower, now, upper] = self.search.now(from, [place.wrapping_sub(1), place, place + 1]);
-            let in_vain = if from.step.at & 3 == CYCLE { now > from.step.at >> 2 } else { now < 2 };
+            let [lower, now, upper] = self.search.now(from, steps, [place.wrapping_sub(1), place, place + 1]);
+            let in_vain = from.step.cycle().map_or(now < 2, |end| now > end);
             (!in_vain).then_some(Reached { node, spot, place, now, kept, lower, upper })
         }
     }
 
-    /// The first and the second step that lead on from there.
+    /// The first or the second step that leads on from there.
     #[inline(always)]
     unsafe fn taken(self, from: &Origin, reached: &Reached, second: bool) -> Option<Taken> {
         // SAFETY: the caller's promise.
         unsafe {
             let now = reached.now;
-            let is_cycle = from.step.at & 3 == CYCLE;
-            let end = from.step.at >> 2;
             // Of a way: the part before is turned, or it becomes a cycle. Of a cycle: it is left behind or before.
-            let behind = second != is_cycle;
-            let (wanted, kind) = match (is_cycle, behind) {
-                (false, false) => (now - 1, TURNED),
-                (false, true) => (now + 1, CYCLE),
-                (true, true) if now < end => (now + 1, BEHIND),
-                (true, false) if now > 0 => (now - 1, BEFORE),
-                _ => return None,
+            let (wanted, step) = match from.step.cycle() {
+                None if !second => (now - 1, Step { first: now << 2 | TURNED, second: now }),
+                None => (now + 1, Step { first: CYCLE, second: now }),
+                Some(end) if !second => {
+                    if now == end {
+                        return None;
+                    }
+                    (now + 1, Step { first: (now + 1) << 2, second: end + 1 })
+                }
+                Some(end) => {
+                    if now == 0 {
+                        return None;
+                    }
+                    (now - 1, Step { first: now << 2 | TURNED, second: end + 1 })
+                }
             };
             // The edge there must be one of the tour, and not one that came in.
             let lower = reached.lower == wanted;
@@ -314,8 +332,36 @@ impl<G: Geometry> View<'_, G> {
             }
             let (begin, length) = self.cuts.beside(self.tour, reached.spot, lower == from.way.back);
             let place = if lower { reached.place.wrapping_sub(1) } else { reached.place + 1 };
-            let step = Step { at: now << 2 | kind, end };
             Some(Taken { begin, place, kept: reached.kept + length, step })
+        }
+    }
+
+    /// One of the two steps to a neighbour: the best move so far becomes what closing the tour behind it gives, if that is
+    /// better; what comes out is the step, if more can follow.
+    #[inline(always)]
+    unsafe fn look(
+        self,
+        from: &Origin,
+        reached: &Reached,
+        (tag, second): (u32, bool),
+        (least, is_last): (i64, bool),
+        best: &mut (i64, u32),
+    ) -> Option<Taken> {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let to_cycle = second && from.step.cycle().is_none();
+            if to_cycle && is_last {
+                return None;
+            }
+            let taken = self.taken(from, reached, second)?;
+            if !to_cycle {
+                // More than 32 bits hold is as good as any other gain that large.
+                let gain = self.gain(&taken).min(u32::MAX as i64);
+                if gain > best.0 {
+                    *best = (gain, tag << 1 | second as u32);
+                }
+            }
+            (!is_last && self.leads_on(&taken, least)).then_some(taken)
         }
     }
 
@@ -330,51 +376,50 @@ impl<G: Geometry> View<'_, G> {
     #[inline(always)]
     unsafe fn leads_on(self, taken: &Taken, least: i64) -> bool {
         // SAFETY: the caller's promise.
-        unsafe { taken.kept - *self.tour.near.add(taken.begin as usize * self.tour.k as usize) as i64 > least }
+        unsafe {
+            taken.kept - *self.tour.near.add(taken.begin as usize * self.tour.k as usize) as i64 > least
+        }
     }
 
-    /// Writes the move down that ends with a neighbour of a way, numbered as by [`best`].
+    /// Writes the move down whose last step was numbered so by [`best`].
     #[inline(always)]
-    unsafe fn write<T: Team>(self, team: T, tag: u32) -> Found {
+    unsafe fn write<T: Team>(self, team: T, (tag, steps): (u32, u32)) -> Found {
         // SAFETY: the caller's promise.
         unsafe {
             let search = self.search;
             let from = search.origin(tag >> 8, self.ways);
             let joined = self.joined(&from, tag >> 1 & 0x7f);
-            let last = match self.reached::<T>(&from, joined) {
+            let last = match self.reached::<T>(&from, steps, joined) {
                 Some(reached) => self.taken(&from, &reached, tag & 1 == 1),
                 None => None,
             };
             // The same step as when it was found.
             let Some(last) = last else { return Found { gain: 0, edges: 0, turns: 0, way: from.way } };
-            let (mut edges, mut turns) = (0, 0);
             team.barrier();
-            let mut write = |a: u32, b: u32, step: Step| {
+            let mut turns = 0;
+            let mut edges = 0;
+            while edges <= steps + 1 {
+                // The first way of all, those behind it, the one that the last step begins at, and that step.
+                let (near, begin, step) = if edges <= steps {
+                    let back = steps - edges;
+                    let index = if back == 0 { from.index } else { from.path >> (8 * (back - 1)) & NUMBER };
+                    let near = if edges == 0 { self.node } else { search.near.get(index) };
+                    (near, search.begin.get(index) >> 1, search.step(index))
+                } else {
+                    (joined.0, last.begin, last.step)
+                };
                 team.single(|| {
-                    search.nodes.set(2 * edges, a);
-                    search.nodes.set(2 * edges + 1, b);
+                    search.nodes.set(2 * edges, near);
+                    search.nodes.set(2 * edges + 1, begin);
                 });
-                edges += 1;
                 for turn in step.turns() {
                     if turn.0 <= turn.1 {
                         team.single(|| search.turns.set(turns, turn));
                         turns += 1;
                     }
                 }
-            };
-            let path = (from.path as u64) << 8 | from.index as u64;
-            let mut shift = 40;
-            let mut is_root = true;
-            while shift > 0 {
-                shift -= 8;
-                let index = (path >> shift) as u32 & ROOT;
-                if index != ROOT {
-                    let way = search.origin(index, self.ways);
-                    write(if is_root { self.node } else { search.near.get(index) }, way.begin, way.step);
-                    is_root = false;
-                }
+                edges += 1;
             }
-            write(joined.0, last.begin, last.step);
             team.barrier();
             Found { gain: self.gain(&last), edges, turns, way: from.way }
         }
@@ -410,39 +455,22 @@ pub unsafe fn best<T: Team, G: Geometry>(
             search.kept.set(i, kept);
             search.begin.set(i, begin << 1 | i);
             search.place.set(i, 0);
-            search.at.set(i, 0);
-            search.end.set(i, 0);
-            search.path.set(i, u32::MAX);
+            search.first.set(i, Step::NOTHING.first);
+            search.second.set(i, Step::NOTHING.second);
+            search.path.set(i, 0);
         });
         team.barrier();
         let (mut low, mut high) = (0, 2);
         let mut best = (0i64, u32::MAX);
+        // Of the best move, before its last one.
+        let mut steps = 0;
         let mut level = 0;
         while level < STEPS && low < high {
             let most = BREADTH[level as usize].min(tour.k);
             let is_last = level + 1 == STEPS;
             let (least, limit) = (best.0, high + KEPT);
             let mut end = high;
-            // One step, both ways to go on: what to keep of them.
-            let mut look = |from: &Origin, i: u32, joined: (u32, i64)| -> (u32, [Option<Taken>; 2]) {
-                let Some(reached) = view.reached::<T>(from, joined) else { return (0, [None; 2]) };
-                let mut take = |second: bool| {
-                    let to_cycle = second && from.step.at & 3 != CYCLE;
-                    if to_cycle && is_last {
-                        return None;
-                    }
-                    let taken = view.taken(from, &reached, second)?;
-                    if !to_cycle {
-                        // More than 32 bits hold is as good as any other gain that large.
-                        let gain = view.gain(&taken).min(u32::MAX as i64);
-                        if gain > best.0 {
-                            best = (gain, from.index << 8 | i << 1 | second as u32);
-                        }
-                    }
-                    (!is_last && view.leads_on(&taken, least)).then_some(taken)
-                };
-                (reached.node, [take(false), take(true)])
-            };
+            let before = best.0;
             if T::ALONE {
                 let mut index = low;
                 while index < high {
@@ -453,12 +481,18 @@ pub unsafe fn best<T: Team, G: Geometry>(
                         if joined.1 <= least {
                             break;
                         }
-                        let (near, kept) = look(&from, i, joined);
-                        for taken in kept.iter().flatten() {
-                            if end < limit {
-                                search.keep(end, &from, near, taken);
+                        if let Some(reached) = view.reached::<T>(&from, level, joined) {
+                            for second in [false, true] {
+                                let tag = index << 7 | i;
+                                let look =
+                                    view.look(&from, &reached, (tag, second), (least, is_last), &mut best);
+                                if let Some(taken) = look {
+                                    if end < limit {
+                                        search.keep(end, &from, reached.node, &taken);
+                                    }
+                                    end += 1;
+                                }
                             }
-                            end += 1;
                         }
                         i += 1;
                     }
@@ -477,18 +511,30 @@ pub unsafe fn best<T: Team, G: Geometry>(
                     if item < items {
                         let i = item - index * most;
                         let joined = view.joined(&from, i);
-                        if joined.1 > least {
-                            (near, kept) = look(&from, i, joined);
+                        if joined.1 > least
+                            && let Some(reached) = view.reached::<T>(&from, level, joined)
+                        {
+                            let tag = from.index << 7 | i;
+                            let mut look = |second| {
+                                view.look(&from, &reached, (tag, second), (least, is_last), &mut best)
+                            };
+                            (near, kept) = (reached.node, [look(false), look(true)]);
                         }
                     }
                     if !is_last {
                         let ranks = kept.map(|taken| team.rank_among(taken.is_some()));
                         let mut at = end + ranks[0].0 + ranks[1].0;
-                        for taken in kept.iter().flatten() {
+                        // One by one: an array gone through would lie on the stack.
+                        if let Some(taken) = &kept[0] {
                             if at < limit {
                                 search.keep(at, &from, near, taken);
                             }
                             at += 1;
+                        }
+                        if let Some(taken) = &kept[1]
+                            && at < limit
+                        {
+                            search.keep(at, &from, near, taken);
                         }
                         end += ranks[0].1 + ranks[1].1;
                     }
@@ -498,13 +544,16 @@ pub unsafe fn best<T: Team, G: Geometry>(
                 best = (key as i64, tag);
                 team.barrier();
             }
+            if best.0 > before {
+                steps = level;
+            }
             (low, high) = (high, end.min(limit));
             level += 1;
         }
         if best.0 == 0 {
             return None;
         }
-        let found = view.write(team, best.1);
+        let found = view.write(team, (best.1, steps));
         (found.edges > 0).then_some(found)
     }
 }

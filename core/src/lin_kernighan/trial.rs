@@ -193,7 +193,13 @@ fn share(n: u32, shares: u32, number: u32) -> u32 {
 /// The positions behind which a kick cuts the tour, in ascending order: the first one anywhere among the nodes of this
 /// trial's share, the others a segment's length apart.
 #[inline(always)]
-unsafe fn places<G: Geometry>(tour: Tour<G>, round: Round, stream: Stream, draws: Draws, trial: u32) -> [u32; 4] {
+unsafe fn places<G: Geometry>(
+    tour: Tour<G>,
+    round: Round,
+    stream: Stream,
+    draws: Draws,
+    trial: u32,
+) -> [u32; 4] {
     // SAFETY: nodes are below n.
     unsafe {
         let n = tour.n;
@@ -227,5 +233,8 @@ unsafe fn places<G: Geometry>(tour: Tour<G>, round: Round, stream: Stream, draws
 unsafe fn added<G: Geometry>(tour: Tour<G>, ends: [[u32; 2]; 4]) -> i64 {
     // SAFETY: the caller's promise.
     let far = |a: u32, b: u32| unsafe { tour.between(a, b) as i64 };
-    far(ends[0][0], ends[2][1]) + far(ends[3][0], ends[1][1]) + far(ends[2][0], ends[0][1]) + far(ends[1][0], ends[3][1])
+    far(ends[0][0], ends[2][1])
+        + far(ends[3][0], ends[1][1])
+        + far(ends[2][0], ends[0][1])
+        + far(ends[1][0], ends[3][1])
 }

@@ -75,7 +75,9 @@ fn every_team_merges_alike() {
             try_all(&mut scene, rounds(n, trials, number));
             let counts = scene.count.to_vec();
             let (tour, board, changes) = (scene.tour(), scene.board(), scene.changes());
-            for (size, order) in [(5, Order::Ascending), (8, Order::Descending), (3, Order::Mixed), (16, Order::Together)] {
+            for (size, order) in
+                [(5, Order::Ascending), (8, Order::Descending), (3, Order::Mixed), (16, Order::Together)]
+            {
                 let shared = Shareable::new((tour, board, changes));
                 // SAFETY: as above.
                 let merged = run(size, order, |team| unsafe {

@@ -59,7 +59,13 @@ fn moves_make_tours_that_are_as_much_shorter_as_they_say() {
                 };
                 depths[found.edges as usize] += 1;
                 let before = scene.world.cost(&nodes);
-                cuts.make(Serial, tour, (search.nodes(), found.edges), found.way, (search.turns(), found.turns));
+                cuts.make(
+                    Serial,
+                    tour,
+                    (search.nodes(), found.edges),
+                    found.way,
+                    (search.turns(), found.turns),
+                );
                 nodes = walked(&cuts, tour);
                 assert_eq!(nodes.len(), n as usize, "a move leaves a tour");
                 assert_eq!(before - scene.world.cost(&nodes), found.gain);

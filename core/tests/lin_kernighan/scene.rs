@@ -5,7 +5,7 @@ use crate::world::{Dice, World};
 use antwarp_core::geometry::Numbered;
 use antwarp_core::lin_kernighan::Tour;
 use antwarp_core::lin_kernighan::cuts::MOST;
-use antwarp_core::lin_kernighan::merge::{Board, Next};
+use antwarp_core::lin_kernighan::merge::{Board, Next, pairs};
 use antwarp_core::lin_kernighan::trial::{self, Changes};
 use antwarp_core::team::Slots;
 
@@ -36,11 +36,9 @@ impl Scene {
         let nodes = dice.shuffled(world.n);
         let mut position = vec![0; n];
         (0..).zip(&nodes).for_each(|(p, &v)| position[v as usize] = p);
-        let ahead: Vec<i32> =
-            (0..n).map(|p| world.gap(nodes[p], nodes[(p + 1) % n]) as i32).collect();
-        let near = (0..world.n * world.k)
-            .map(|e| world.gap(e / world.k, world.lists[e as usize]) as i32)
-            .collect();
+        let ahead: Vec<i32> = (0..n).map(|p| world.gap(nodes[p], nodes[(p + 1) % n]) as i32).collect();
+        let near =
+            (0..world.n * world.k).map(|e| world.gap(e / world.k, world.lists[e as usize]) as i32).collect();
         Scene {
             order: Array::of(&nodes),
             position: Array::of(&position),
@@ -55,7 +53,7 @@ impl Scene {
             claims: Array::of(&vec![0; n]),
             words: [0; 2].map(|_| Array::rubbish(n / 32 + 1)),
             numbers: [0; 3].map(|_| Array::rubbish(n)),
-            doubles: [0; 2].map(|_| Array::rubbish((4 * n).max(64))),
+            doubles: [0; 2].map(|_| Array::rubbish(pairs(n as u32) as usize)),
             nodes,
             world,
         }
@@ -88,7 +86,11 @@ impl Scene {
     }
 
     pub fn next(&mut self) -> Next {
-        Next { order: self.next_order.slots(), ahead: self.next_ahead.slots(), position: self.position.slots() }
+        Next {
+            order: self.next_order.slots(),
+            ahead: self.next_ahead.slots(),
+            position: self.position.slots(),
+        }
     }
 
     /// The tour that was placed takes the place of the old one; it is checked to be one.

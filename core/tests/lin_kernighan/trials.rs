@@ -9,7 +9,13 @@ use antwarp_core::rng::Stream;
 use antwarp_core::team::Serial;
 
 fn round(number: u32, n: u32, trials: u32, temperature: f32) -> Round {
-    Round { seed: 7, number, trials, segment: if number.is_multiple_of(4) { 0 } else { 30.min(n / 4) }, temperature }
+    Round {
+        seed: 7,
+        number,
+        trials,
+        segment: if number.is_multiple_of(4) { 0 } else { 30.min(n / 4) },
+        temperature,
+    }
 }
 
 #[test]
@@ -40,7 +46,13 @@ fn a_change_is_a_tour_that_is_as_much_shorter_as_it_says() {
             let mut come: Vec<_> =
                 cuts.iter().flat_map(|&[p, a, b]| [edge(at(p), a), edge(at(p + 1), b)]).collect();
             come.sort_unstable();
-            let come: Vec<_> = come.chunks(2).map(|both| { assert_eq!(both[0], both[1]); both[0] }).collect();
+            let come: Vec<_> = come
+                .chunks(2)
+                .map(|both| {
+                    assert_eq!(both[0], both[1]);
+                    both[0]
+                })
+                .collect();
             let after = replaced(&edges(nodes), &gone, &come).expect("edges of the tour go out");
             let after = tour_of(&after, n).expect("a tour is left");
             assert_eq!(scene.world.cost(nodes) - scene.world.cost(&after), scene.gain[t as usize]);

@@ -3,10 +3,10 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use antwarp_core::geometry::{self, Geometry, Grid, Numbered, Planar};
+use antwarp_core::lin_kernighan::Tour;
 use antwarp_core::lin_kernighan::cuts::MOST;
 use antwarp_core::lin_kernighan::merge::{self, Board, Merged, Next};
 use antwarp_core::lin_kernighan::trial::{self, Changes, Round};
-use antwarp_core::lin_kernighan::Tour;
 use antwarp_core::rng::Stream;
 use antwarp_core::team::{Serial, Slots};
 use rayon::prelude::*;
@@ -57,6 +57,7 @@ struct Chain {
     which: Vec<u32>,
     at: Vec<u32>,
     begin: Vec<u32>,
+    far: Vec<u32>,
     gain: Vec<i64>,
     count: Vec<u32>,
     cuts: Vec<[u32; 3]>,
@@ -77,8 +78,8 @@ struct Threads<'p, G: Geometry> {
 }
 
 impl Chain {
-    fn new<G: Geometry>(places: geometry::Places<G>, n: usize, spec: &Spec) -> Result<Chain, BackendError> {
-        let what = "the tour";
+    fn new(ahead: &[i32], spec: &Spec) -> Result<Chain, BackendError> {
+        let (what, n) = ("the tour", ahead.len());
         let own = || -> Result<Vec<u32>, BackendError> {
             let mut array: Vec<u32> = allocate(what, n)?;
             (0..).zip(&mut array).for_each(|(i, v)| *v = i);
@@ -86,16 +87,9 @@ impl Chain {
         };
         let numbers = || allocate::<u32>(what, n);
         let trials = spec.trials as usize;
-        let mut ahead: Vec<i32> = allocate(what, n)?;
-        let places = Together(places);
-        ahead.par_iter_mut().enumerate().for_each(|(i, far)| {
-            use antwarp_core::distance::Distance;
-            // SAFETY: both are nodes.
-            *far = unsafe { places.get().between(i as u32, ((i + 1) % n) as u32) };
-        });
         Ok(Chain {
             order: own()?,
-            ahead,
+            ahead: ahead.to_vec(),
             position: own()?,
             next_order: numbers()?,
             next_ahead: allocate(what, n)?,
@@ -105,6 +99,7 @@ impl Chain {
             which: numbers()?,
             at: numbers()?,
             begin: numbers()?,
+            far: numbers()?,
             gain: allocate(what, trials)?,
             count: allocate(what, trials)?,
             cuts: allocate(what, trials * MOST as usize)?,
@@ -124,7 +119,7 @@ impl Chain {
     }
 
     fn board(&mut self) -> Board {
-        // SAFETY: as above; a thread alone uses neither `next` nor `far`.
+        // SAFETY: as above; a thread alone does not use `next`.
         unsafe {
             Board {
                 claims: Slots::new(self.claims.as_mut_ptr()),
@@ -134,7 +129,7 @@ impl Chain {
                 at: Slots::new(self.at.as_mut_ptr()),
                 begin: Slots::new(self.begin.as_mut_ptr()),
                 next: Slots::new(std::ptr::null_mut()),
-                far: Slots::new(std::ptr::null_mut()),
+                far: Slots::new(self.far.as_mut_ptr()),
             }
         }
     }
@@ -159,17 +154,8 @@ impl<'p, G: Geometry> Threads<'p, G> {
         places: &'p [G::Place],
         matrix: Vec<i32>,
     ) -> Result<Self, BackendError> {
-        use antwarp_core::distance::Distance;
-        let (n, k) = (problem.n() as usize, problem.search_k() as usize);
-        let view = Together(geometry::Places { geometry, start: places.as_ptr() });
-        let mut near: Vec<i32> = allocate("the neighbour lists", n * k)?;
-        near.par_chunks_mut(k).zip(problem.neighbors().par_chunks(k)).enumerate().for_each(|(v, (near, list))| {
-            for (far, &u) in near.iter_mut().zip(list) {
-                // SAFETY: both are nodes.
-                *far = unsafe { view.get().between(v as u32, u) };
-            }
-        });
-        let chains = (0..spec.chains).map(|_| Chain::new(view.get(), n, spec)).collect::<Result<Vec<_>, _>>()?;
+        let (near, ahead) = (problem.neighbor_lengths(), problem.step_lengths());
+        let chains = (0..spec.chains).map(|_| Chain::new(&ahead, spec)).collect::<Result<Vec<_>, _>>()?;
         let best_tour = chains[0].order.clone();
         let reached = Reached { cost: spec.start_cost, best_cost: spec.start_cost, trials: 0 };
         Ok(Threads { problem, geometry, places, _matrix: matrix, near, chains, best_tour, reached })
@@ -247,7 +233,9 @@ impl<G: Geometry> LinKernighan for Threads<'_, G> {
             if let Some(best) = self.chains.iter().min_by_key(|chain| chain.cost) {
                 self.reached.cost = best.cost;
                 // Hot tours get better in nearly every round: only what comes at the end is worth a copy.
-                if best.cost < self.reached.best_cost && (round.number % KEEP == 0 || round.temperature == 0.0) {
+                if best.cost < self.reached.best_cost
+                    && (round.number % KEEP == 0 || round.temperature == 0.0)
+                {
                     self.reached.best_cost = best.cost;
                     self.best_tour.copy_from_slice(&best.order);
                 }

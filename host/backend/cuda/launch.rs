@@ -6,8 +6,9 @@ use std::sync::Arc;
 use antwarp_core::colony::ColonyState;
 use antwarp_core::kernels::{
     AcsArgs, ConstructArgs, CostArgs, GeneticArgs, JudgeArgs, JudgeChainsArgs, PassArgs, SearchArgs,
-    TilesArgs, ToursArgs, TrailArgs, WalkArgs,
+    TilesArgs, ToursArgs, TrailArgs, TrialArgs, WalkArgs,
 };
+use antwarp_core::lin_kernighan::merge::Merged;
 use antwarp_core::local_search::best::DescentState;
 use antwarp_core::local_search::chains::ChainsState;
 use antwarp_core::search::WalkState;

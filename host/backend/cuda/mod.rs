@@ -8,6 +8,7 @@ mod descent;
 mod device;
 mod genetic;
 mod launch;
+mod lin_kernighan;
 mod module;
 pub mod ptx;
 mod walks;
@@ -21,9 +22,10 @@ pub use genetic::CudaPopulation;
 pub use launch::{
     BreedGenes, Compete, ConstructAcs, ConstructCandidates, ConstructFull, DepositAcs, EvaluateNeighbors,
     FinishGenes, ImproveTiles, Judge, JudgeChains, KeepBest, Launch, LocalSearch, MakeGenes, MakeMoves,
-    PlaceEntries, PrepareAcs, PrepareTrails, ProposeMoves, SelectMove, SettleTours, StartPieces, TourCosts,
-    TransferGenes, TurnStretch, UpdateTrails, Walks,
+    PlaceEntries, PlaceNodes, PlanMerge, PrepareAcs, PrepareTrails, ProposeMoves, RunTrials, SelectMove,
+    SettleTours, StartPieces, TourCosts, TransferGenes, TurnStretch, UpdateTrails, Walks,
 };
+pub use lin_kernighan::{CudaLinKernighan, default_trials};
 pub use module::{KernelFacts, kernels, load_function, texts};
 pub use walks::{CREW_BYTES, CudaNeighbors, CudaWalks};
 
@@ -33,6 +35,7 @@ pub fn kernel_names() -> Vec<String> {
     names.extend(chains::kernel_names());
     names.extend(descent::kernel_names());
     names.extend(genetic::kernel_names());
+    names.extend(lin_kernighan::kernel_names());
     names.extend(walks::kernel_names());
     names
 }

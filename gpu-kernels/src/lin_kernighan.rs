@@ -1,0 +1,224 @@
+//! Chained Lin-Kernighan, three launches a round.
+//!
+//! - `block_run_trials_{grid,planar,numbered}`: trials of every tour. A warp a trial; whichever is free takes the next one.
+//!   Blocks of whole warps; shared memory: [`BYTES`] a warp.
+//! - `block_plan_merge`: which changes are made, and where every segment goes. A block a tour. Shared memory:
+//!   [`block::SHARED_BYTES`](crate::cuda::block::SHARED_BYTES).
+//! - `grid_place_nodes_{grid,planar,numbered}`: the next tours. Threads in grid strides.
+//!
+//! Deterministic: a trial does not depend on the warp that makes it. Source: Lin and Kernighan 1973; Martin, Otto and Felten
+//! 1991; what trials and merges are is in `antwarp_core::lin_kernighan`.
+
+use core::sync::atomic::{AtomicU32, Ordering};
+
+use antwarp_core::geometry::{Grid, Places};
+use antwarp_core::kernels::TrialArgs;
+use antwarp_core::lin_kernighan::Tour;
+use antwarp_core::lin_kernighan::merge::{self, Board, Merged, Next};
+use antwarp_core::lin_kernighan::trial::{self, Changes};
+use antwarp_core::rng::Stream;
+use antwarp_core::team::{Slots, Team};
+
+use crate::cuda::parameter::{In, InOut};
+use crate::cuda::{Block, Warp, shared, thread, warp};
+use crate::entry::{declare, grid, numbered, planar};
+
+/// Shared memory of a warp.
+const BYTES: u32 = trial::WORDS * 4;
+const _: () = assert!(BYTES.is_multiple_of(8));
+
+/// Memory that is only read.
+#[inline(always)]
+unsafe fn fixed<T: Copy>(array: In<T>) -> Slots<T> {
+    // SAFETY: the caller writes nothing.
+    unsafe { Slots::new(array.as_ptr().cast_mut()) }
+}
+
+macro_rules! run {
+    ($($name:ident: $geometry:ident;)*) => { $(
+        /// See the module. # Safety: the launcher in `antwarp` gives arrays of the sizes that `args` tell.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "ptx-kernel" fn $name(
+            args: TrialArgs, order: In<u32>, position: In<u32>, ahead: In<i32>, lists: In<u32>, near: In<i32>,
+            places: In<u8>, points: In<[f64; 3]>, matrix: In<i32>, next: InOut<u32>, gain: InOut<i64>,
+            count: InOut<u32>, cuts: InOut<[u32; 3]>,
+        ) {
+            // SAFETY: the caller's promise; a warp has its part of shared memory, a trial its places.
+            unsafe {
+                let geometry = $geometry(points, matrix, args.metric, args.n);
+                let memory = shared::dynamic().add((thread::thread_idx() / warp::SIZE * BYTES) as usize).cast();
+                let all = args.chains * args.round.trials;
+                loop {
+                    let mut number = u32::MAX;
+                    if warp::lane() == 0 {
+                        number = AtomicU32::from_ptr(next.as_ptr()).fetch_add(1, Ordering::Relaxed);
+                    }
+                    let number = Warp.min(number as u64) as u32;
+                    if number >= all {
+                        return;
+                    }
+                    let (chain, trial) = (number / args.round.trials, number % args.round.trials);
+                    let from = chain as usize * args.n as usize;
+                    let tour = Tour {
+                        n: args.n,
+                        k: args.k,
+                        order: order.as_ptr().add(from),
+                        position: position.as_ptr().add(from),
+                        ahead: ahead.as_ptr().add(from),
+                        lists: lists.as_ptr(),
+                        near: near.as_ptr(),
+                        places: Places { geometry, start: places.as_ptr().cast() },
+                    };
+                    let first = chain as usize * args.round.trials as usize;
+                    let changes = Changes {
+                        gain: Slots::new(gain.as_ptr().add(first)),
+                        count: Slots::new(count.as_ptr().add(first)),
+                        cuts: Slots::new(cuts.as_ptr().add(first * antwarp_core::lin_kernighan::cuts::MOST as usize)),
+                    };
+                    let stream = Stream::new(args.round.seed, args.round.number, chain);
+                    trial::run(Warp, tour, memory, args.round, stream, trial, changes);
+                }
+            }
+        }
+        declare!($name: RunTrials, 128, 4);
+    )* };
+}
+
+run! {
+    block_run_trials_grid: grid;
+    block_run_trials_planar: planar;
+    block_run_trials_numbered: numbered;
+}
+
+/// See the module. # Safety: the launcher in `antwarp` gives arrays of the sizes that `args` tell.
+#[unsafe(no_mangle)]
+pub unsafe extern "ptx-kernel" fn block_plan_merge(
+    args: TrialArgs,
+    order: In<u32>,
+    position: In<u32>,
+    gain: In<i64>,
+    count: InOut<u32>,
+    cuts: In<[u32; 3]>,
+    claims: InOut<u64>,
+    bits: InOut<u32>,
+    before: InOut<u32>,
+    which: InOut<u32>,
+    at: InOut<u32>,
+    begin: InOut<u32>,
+    next: InOut<u32>,
+    far: InOut<u32>,
+    merged: InOut<Merged>,
+    costs: InOut<i64>,
+    begun: InOut<u32>,
+) {
+    // SAFETY: the caller's promise; the grid has a block a tour, and no distance is asked for.
+    unsafe {
+        let (chain, n) = (thread::block_idx() as usize, args.n as usize);
+        let words = n / 32 + 1;
+        let first = chain * args.round.trials as usize;
+        let tour = Tour {
+            n: args.n,
+            k: args.k,
+            order: order.as_ptr().add(chain * n),
+            position: position.as_ptr().add(chain * n),
+            ahead: core::ptr::null(),
+            lists: core::ptr::null(),
+            near: core::ptr::null(),
+            places: Places { geometry: Grid { up: false }, start: core::ptr::null() },
+        };
+        let changes = Changes {
+            gain: Slots::new(gain.as_ptr().add(first).cast_mut()),
+            count: Slots::new(count.as_ptr().add(first)),
+            cuts: Slots::new(
+                cuts.as_ptr().add(first * antwarp_core::lin_kernighan::cuts::MOST as usize).cast_mut(),
+            ),
+        };
+        let pairs = merge::pairs(args.n) as usize;
+        let board = Board {
+            claims: Slots::new(claims.as_ptr().add(chain * n)),
+            bits: Slots::new(bits.as_ptr().add(chain * words)),
+            before: Slots::new(before.as_ptr().add(chain * words)),
+            which: Slots::new(which.as_ptr().add(chain * n)),
+            at: Slots::new(at.as_ptr().add(chain * n)),
+            begin: Slots::new(begin.as_ptr().add(chain * n)),
+            next: Slots::new(next.as_ptr().add(chain * pairs)),
+            far: Slots::new(far.as_ptr().add(chain * pairs)),
+        };
+        let made = merge::plan(Block, tour, board, changes, args.round.trials);
+        Block.single(|| {
+            *merged.as_ptr().add(chain) = made;
+            *costs.as_ptr().add(chain) -= made.gain;
+            if chain == 0 {
+                *begun.as_ptr() = 0;
+            }
+        });
+    }
+}
+declare!(block_plan_merge: PlanMerge, 1024, 1);
+
+macro_rules! place {
+    ($($name:ident: $geometry:ident;)*) => { $(
+        /// See the module. # Safety: the launcher in `antwarp` gives arrays of the sizes that `args` tell.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "ptx-kernel" fn $name(
+            args: TrialArgs, order: In<u32>, ahead: In<i32>, places: In<u8>, points: In<[f64; 3]>, matrix: In<i32>,
+            cuts: In<[u32; 3]>, bits: In<u32>, before: In<u32>, which: In<u32>, at: In<u32>, begin: In<u32>,
+            merged: In<Merged>, next_order: InOut<u32>, next_ahead: InOut<i32>, position: InOut<u32>,
+        ) {
+            // SAFETY: the caller's promise; a position is one thread's.
+            unsafe {
+                let geometry = $geometry(points, matrix, args.metric, args.n);
+                let words = args.n / 32 + 1;
+                let all = args.chains as u64 * args.n as u64;
+                let mut i = thread::block_idx() as u64 * thread::block_dim() as u64 + thread::thread_idx() as u64;
+                while i < all {
+                    let chain = (i / args.n as u64) as usize;
+                    let from = chain * args.n as usize;
+                    let tour = Tour {
+                        n: args.n,
+                        k: args.k,
+                        order: order.as_ptr().add(from),
+                        position: core::ptr::null(),
+                        ahead: ahead.as_ptr().add(from),
+                        lists: core::ptr::null(),
+                        near: core::ptr::null(),
+                        places: Places { geometry, start: places.as_ptr().cast() },
+                    };
+                    let none = Slots::new(core::ptr::null_mut());
+                    let words = chain * words as usize;
+                    let board = Board {
+                        claims: Slots::new(core::ptr::null_mut()),
+                        bits: Slots::new(fixed(bits).at(0).add(words)),
+                        before: Slots::new(fixed(before).at(0).add(words)),
+                        which: Slots::new(fixed(which).at(0).add(from)),
+                        at: Slots::new(fixed(at).at(0).add(from)),
+                        begin: Slots::new(fixed(begin).at(0).add(from)),
+                        next: none,
+                        far: none,
+                    };
+                    let first = chain * args.round.trials as usize * antwarp_core::lin_kernighan::cuts::MOST as usize;
+                    let changes = Changes {
+                        gain: Slots::new(core::ptr::null_mut()),
+                        count: none,
+                        cuts: Slots::new(fixed(cuts).at(0).add(first)),
+                    };
+                    let next = Next {
+                        order: Slots::new(next_order.as_ptr().add(from)),
+                        ahead: Slots::new(next_ahead.as_ptr().add(from)),
+                        position: Slots::new(position.as_ptr().add(from)),
+                    };
+                    let cuts = (*merged.as_ptr().add(chain)).cuts;
+                    merge::place(tour, board, changes, cuts, (i - from as u64) as u32, next);
+                    i += thread::grid_dim() as u64 * thread::block_dim() as u64;
+                }
+            }
+        }
+        declare!($name: PlaceNodes, 256, 1);
+    )* };
+}
+
+place! {
+    grid_place_nodes_grid: grid;
+    grid_place_nodes_planar: planar;
+    grid_place_nodes_numbered: numbered;
+}

@@ -1,0 +1,293 @@
+//! Chained Lin-Kernighan on a GPU. Tours stay in device memory for the whole run; after a batch of rounds the host reads
+//! their lengths.
+
+use antwarp_core::kernels::TrialArgs;
+use antwarp_core::lin_kernighan::cuts::MOST;
+use antwarp_core::lin_kernighan::merge::{Merged, pairs};
+use antwarp_core::lin_kernighan::trial::{self, Round};
+
+use super::chains::place_bytes;
+use super::colony::{device_matrix, driver, reserve_shared};
+use super::{Buffer, Device, Launch, PlaceNodes, PlanMerge, RunTrials, TEAM_BYTES};
+use crate::backend::error::bytes;
+use crate::backend::{BackendError, Enough, LinKernighan, Reached, Trials};
+use crate::solver::lin_kernighan::Spec;
+use crate::solver::problem::{Places, Problem};
+
+/// Warps of a block that makes trials.
+const WARPS: u32 = 4;
+/// Trials of a round for every multiprocessor, all tours together: several for every warp that it has room for, for they
+/// take different times.
+const TRIALS: u32 = 64;
+/// Nodes of a tour for every trial of a round: with fewer, more of the changes share nodes.
+const NODES: u32 = 50;
+/// Most tours: more of them have too few kicks each.
+const CHAINS: u32 = 64;
+
+/// Tours and trials that keep every multiprocessor busy.
+pub fn default_trials(device: &Device, n: u32) -> Trials {
+    let trials = (n / NODES).max(1);
+    let chains = (TRIALS * device.multiprocessors()).div_ceil(trials).clamp(1, CHAINS);
+    Trials { chains, trials }
+}
+
+/// The names of all kernels that may be loaded.
+pub fn kernel_names() -> Vec<String> {
+    let mut names = vec!["block_plan_merge".to_string()];
+    for geometry in ["grid", "planar", "numbered"] {
+        names.extend(["block_run_trials", "grid_place_nodes"].map(|kernel| format!("{kernel}_{geometry}")));
+    }
+    names
+}
+
+struct Kernels {
+    run: RunTrials,
+    plan: PlanMerge,
+    place: PlaceNodes,
+}
+
+impl Kernels {
+    fn load(device: &Device, problem: &Problem) -> Result<Kernels, BackendError> {
+        let geometry = problem.places().kernel_name();
+        let load = |name: String| device.function(&name).map(|function| (name, function));
+        let (name, function) = load(format!("block_run_trials_{geometry}"))?;
+        let run = RunTrials { name, function };
+        let (name, function) = load("block_plan_merge".into())?;
+        let plan = PlanMerge { name, function };
+        let (name, function) = load(format!("grid_place_nodes_{geometry}"))?;
+        let place = PlaceNodes { name, function };
+        Ok(Kernels { run, plan, place })
+    }
+}
+
+/// The arrays of a run; a tour's part behind another's.
+struct Buffers {
+    lists: Buffer<u32>,
+    near: Buffer<i32>,
+    places: Buffer<u8>,
+    points: Buffer<[f64; 3]>,
+    matrix: Buffer<i32>,
+    order: Buffer<u32>,
+    ahead: Buffer<i32>,
+    position: Buffer<u32>,
+    next_order: Buffer<u32>,
+    next_ahead: Buffer<i32>,
+    begun: Buffer<u32>,
+    gain: Buffer<i64>,
+    count: Buffer<u32>,
+    cuts: Buffer<[u32; 3]>,
+    claims: Buffer<u64>,
+    bits: Buffer<u32>,
+    before: Buffer<u32>,
+    which: Buffer<u32>,
+    at: Buffer<u32>,
+    begin: Buffer<u32>,
+    next: Buffer<u32>,
+    far: Buffer<u32>,
+    merged: Buffer<Merged>,
+    costs: Buffer<i64>,
+}
+
+impl Buffers {
+    fn new(device: &Device, problem: &Problem, spec: &Spec) -> Result<Buffers, BackendError> {
+        let s = device.stream();
+        let (n, chains) = (problem.n() as usize, spec.chains as usize);
+        let own: Vec<u32> = (0..problem.n()).collect();
+        let tours = own.repeat(chains);
+        let numbered = matches!(problem.places(), Places::Numbered(_));
+        let matrix = if numbered { device_matrix(problem) } else { Vec::new() };
+        let points = if numbered { problem.points() } else { &[] };
+        let (what, all) = ("the tours", n * chains);
+        let numbers = |len: usize| Buffer::<u32>::zeroed(s, what, len);
+        let trials = spec.trials as usize * chains;
+        let words = (n / 32 + 1) * chains;
+        let pairs = pairs(problem.n()) as usize * chains;
+        Ok(Buffers {
+            lists: Buffer::from_slice(s, "the neighbour lists", problem.neighbors())?,
+            near: Buffer::from_slice(s, "the neighbour lists", &problem.neighbor_lengths())?,
+            places: Buffer::from_slice(s, "the coordinates", &place_bytes(problem.places()))?,
+            points: Buffer::from_slice(s, "the coordinates", points)?,
+            matrix: Buffer::from_slice(s, "the distance matrix", &matrix)?,
+            order: Buffer::from_slice(s, what, &tours)?,
+            ahead: Buffer::from_slice(s, what, &problem.step_lengths().repeat(chains))?,
+            position: Buffer::from_slice(s, what, &tours)?,
+            next_order: numbers(all)?,
+            next_ahead: Buffer::zeroed(s, what, all)?,
+            begun: numbers(1)?,
+            gain: Buffer::zeroed(s, "the trials", trials)?,
+            count: Buffer::zeroed(s, "the trials", trials)?,
+            cuts: Buffer::zeroed(s, "the trials", trials * MOST as usize)?,
+            claims: Buffer::zeroed(s, what, all)?,
+            bits: numbers(words)?,
+            before: numbers(words)?,
+            which: numbers(all)?,
+            at: numbers(all)?,
+            begin: numbers(all)?,
+            next: numbers(pairs)?,
+            far: numbers(pairs)?,
+            merged: Buffer::zeroed(s, what, chains)?,
+            costs: Buffer::from_slice(s, what, &vec![spec.start_cost; chains])?,
+        })
+    }
+}
+
+/// Tours that stay in device memory for the whole run.
+pub struct CudaLinKernighan<'p> {
+    device: &'p Device,
+    problem: &'p Problem,
+    spec: Spec,
+    /// Blocks that make trials at the same time.
+    blocks: u32,
+    kernels: Kernels,
+    buffers: Buffers,
+    costs: Vec<i64>,
+    best_tour: Vec<u32>,
+    reached: Reached,
+}
+
+impl<'p> CudaLinKernighan<'p> {
+    /// Loads the kernels and allocates the arrays.
+    ///
+    /// # Errors
+    /// If the kernels are refused, or memory is short.
+    pub fn new(device: &'p Device, problem: &'p Problem, spec: &Spec) -> Result<Self, BackendError> {
+        let kernels = Kernels::load(device, problem)?;
+        reserve_shared(&kernels.run.function, Self::shared())?;
+        let blocks = kernels
+            .run
+            .function
+            .occupancy_max_active_blocks_per_multiprocessor(32 * WARPS, Self::shared() as usize, None)
+            .map_err(driver("asking for room on a multiprocessor"))?;
+        let reached = Reached { cost: spec.start_cost, best_cost: spec.start_cost, trials: 0 };
+        Ok(CudaLinKernighan {
+            device,
+            problem,
+            spec: spec.clone(),
+            blocks: blocks.max(1) * device.multiprocessors(),
+            kernels,
+            buffers: Buffers::new(device, problem, spec)?,
+            costs: vec![spec.start_cost; spec.chains as usize],
+            best_tour: (0..problem.n()).collect(),
+            reached,
+        })
+    }
+
+    /// Shared memory of a block that makes trials.
+    const fn shared() -> u32 {
+        4 * trial::WORDS * WARPS
+    }
+
+    fn round(&mut self, round: Round) -> Result<(), BackendError> {
+        let (n, chains) = (self.problem.n(), self.spec.chains);
+        let args =
+            TrialArgs { round, n, k: self.problem.search_k(), chains, metric: self.problem.device_metric() };
+        let (stream, k, b) = (self.device.stream(), &self.kernels, &mut self.buffers);
+        let blocks = (chains * round.trials).div_ceil(WARPS).min(self.blocks);
+        let run = Launch { grid: blocks, block: 32 * WARPS, shared: Self::shared() };
+        let plan = Launch { grid: chains, block: 1024, shared: TEAM_BYTES };
+        let spread = (n as usize * chains as usize).div_ceil(256) as u32;
+        let place =
+            Launch { grid: spread.clamp(1, 16 * self.device.multiprocessors()), block: 256, shared: 0 };
+        // SAFETY: `Buffers::new` made the arrays for this problem and at least so many trials.
+        unsafe {
+            k.run.launch(
+                stream,
+                run,
+                args,
+                &b.order,
+                &b.position,
+                &b.ahead,
+                &b.lists,
+                &b.near,
+                &b.places,
+                &b.points,
+                &b.matrix,
+                &mut b.begun,
+                &mut b.gain,
+                &mut b.count,
+                &mut b.cuts,
+            )?;
+            k.plan.launch(
+                stream,
+                plan,
+                args,
+                &b.order,
+                &b.position,
+                &b.gain,
+                &mut b.count,
+                &b.cuts,
+                &mut b.claims,
+                &mut b.bits,
+                &mut b.before,
+                &mut b.which,
+                &mut b.at,
+                &mut b.begin,
+                &mut b.next,
+                &mut b.far,
+                &mut b.merged,
+                &mut b.costs,
+                &mut b.begun,
+            )?;
+            k.place.launch(
+                stream,
+                place,
+                args,
+                &b.order,
+                &b.ahead,
+                &b.places,
+                &b.points,
+                &b.matrix,
+                &b.cuts,
+                &b.bits,
+                &b.before,
+                &b.which,
+                &b.at,
+                &b.begin,
+                &b.merged,
+                &mut b.next_order,
+                &mut b.next_ahead,
+                &mut b.position,
+            )?;
+        }
+        std::mem::swap(&mut b.order, &mut b.next_order);
+        std::mem::swap(&mut b.ahead, &mut b.next_ahead);
+        Ok(())
+    }
+}
+
+impl LinKernighan for CudaLinKernighan<'_> {
+    fn run(&mut self, rounds: &[Round], _enough: Enough) -> Result<Reached, BackendError> {
+        for &round in rounds {
+            self.round(round)?;
+        }
+        self.buffers.costs.read(self.device.stream(), &mut self.costs)?;
+        self.reached.trials = rounds.iter().map(|round| u64::from(round.trials)).sum();
+        if let Some((chain, &cost)) = self.costs.iter().enumerate().min_by_key(|(_, cost)| **cost) {
+            self.reached.cost = cost;
+            if cost < self.reached.best_cost {
+                let first = chain * self.problem.n() as usize;
+                self.buffers.order.read_from(self.device.stream(), first, &mut self.best_tour)?;
+                self.reached.best_cost = cost;
+            }
+        }
+        Ok(self.reached)
+    }
+
+    fn best_tour(&mut self) -> Result<Vec<u32>, BackendError> {
+        Ok(self.best_tour.clone())
+    }
+
+    fn describe(&self) -> String {
+        let f = &self.kernels.run.function;
+        format!(
+            "{} tours, one warp a trial, {} trials at once, {} registers a thread, {} shared memory a trial, {} \
+             neighbours, places {}",
+            self.spec.chains,
+            self.blocks * WARPS,
+            f.num_regs().unwrap_or(0),
+            bytes(u64::from(4 * trial::WORDS)),
+            self.problem.search_k(),
+            self.problem.places().kernel_name(),
+        )
+    }
+}
