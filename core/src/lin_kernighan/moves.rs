@@ -412,12 +412,17 @@ impl<G: Geometry> View<'_, G> {
                     search.nodes.set(2 * edges, near);
                     search.nodes.set(2 * edges + 1, begin);
                 });
-                for turn in step.turns() {
+                let mut add = |turn: Turn| {
                     if turn.0 <= turn.1 {
                         team.single(|| search.turns.set(turns, turn));
                         turns += 1;
                     }
-                }
+                };
+                // One by one: an array gone through would lie on the stack.
+                let [first, second, third] = step.turns();
+                add(first);
+                add(second);
+                add(third);
                 edges += 1;
             }
             team.barrier();

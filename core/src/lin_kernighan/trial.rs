@@ -133,11 +133,18 @@ pub unsafe fn run<T: Team, G: Geometry>(
             let ends = at.map(|p| [tour.at(p), tour.at(tour.behind(p))]);
             longer = added(tour, ends) - at.iter().map(|&p| tour.ahead(p)).sum::<i64>();
             cuts.bridge(team, tour, at);
+            // One by one: an array gone through would lie on the stack.
+            let [[a, b], [c, d], [e, f], [g, h]] = ends;
             team.single(|| {
-                for (i, pair) in (0..).zip(ends) {
-                    search.nodes().set(2 * i, pair[0]);
-                    search.nodes().set(2 * i + 1, pair[1]);
-                }
+                let nodes = search.nodes();
+                nodes.set(0, a);
+                nodes.set(1, b);
+                nodes.set(2, c);
+                nodes.set(3, d);
+                nodes.set(4, e);
+                nodes.set(5, f);
+                nodes.set(6, g);
+                nodes.set(7, h);
             });
             team.barrier();
             queue.push_all(team, search.nodes(), 8);
