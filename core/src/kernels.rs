@@ -451,7 +451,7 @@ macro_rules! with_kernel_families {
                 order: In<u32>, position: In<u32>, gain: In<i64>, count: InOut<u32>, cuts: In<[u32; 3]>,
                 claims: InOut<u64>, bits: InOut<u32>, before: InOut<u32>, which: InOut<u32>, at: InOut<u32>,
                 begin: InOut<u32>, next: InOut<u32>, far: InOut<u32>, merged: InOut<Merged>, costs: InOut<i64>,
-                begun: InOut<u32>
+                begun: InOut<u32>, arrivals: InOut<u64>, partials: InOut<u64>
             }
             /// The next tours: [`merge::place`]($crate::lin_kernighan::merge::place).
             PlaceNodes(TrialArgs) {

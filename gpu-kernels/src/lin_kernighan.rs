@@ -2,8 +2,8 @@
 //!
 //! - `block_run_trials_{grid,planar,numbered}`: trials of every tour. A warp a trial; whichever is free takes the next one.
 //!   Blocks of whole warps; shared memory: [`BYTES`] a warp.
-//! - `block_plan_merge`: which changes are made, and where every segment goes. A block a tour. Shared memory:
-//!   [`block::SHARED_BYTES`](crate::cuda::block::SHARED_BYTES).
+//! - `blocks_plan_merge`: which changes are made, and where every segment goes. As many blocks a tour as the grid has for
+//!   each, in a cooperative launch. Shared memory: [`block::SHARED_BYTES`](crate::cuda::block::SHARED_BYTES).
 //! - `grid_place_nodes_{grid,planar,numbered}`: the next tours. Threads in grid strides.
 //!
 //! Deterministic: a trial does not depend on the warp that makes it. Source: Lin and Kernighan 1973; Martin, Otto and Felten
@@ -19,8 +19,9 @@ use antwarp_core::lin_kernighan::trial::{self, Changes};
 use antwarp_core::rng::Stream;
 use antwarp_core::team::{Slots, Team};
 
+use crate::cuda::grid::Blocks;
 use crate::cuda::parameter::{In, InOut};
-use crate::cuda::{Block, Warp, shared, thread, warp};
+use crate::cuda::{Warp, shared, thread, warp};
 use crate::entry::{declare, grid, numbered, planar};
 
 /// Shared memory of a warp.
@@ -92,7 +93,7 @@ run! {
 
 /// See the module. # Safety: the launcher in `antwarp` gives arrays of the sizes that `args` tell.
 #[unsafe(no_mangle)]
-pub unsafe extern "ptx-kernel" fn block_plan_merge(
+pub unsafe extern "ptx-kernel" fn blocks_plan_merge(
     args: TrialArgs,
     order: In<u32>,
     position: In<u32>,
@@ -110,10 +111,19 @@ pub unsafe extern "ptx-kernel" fn block_plan_merge(
     merged: InOut<Merged>,
     costs: InOut<i64>,
     begun: InOut<u32>,
+    arrivals: InOut<u64>,
+    partials: InOut<u64>,
 ) {
-    // SAFETY: the caller's promise; the grid has a block a tour, and no distance is asked for.
+    // SAFETY: the caller's promise; the grid has equally many blocks for each tour, and no distance is asked for.
     unsafe {
-        let (chain, n) = (thread::block_idx() as usize, args.n as usize);
+        let blocks = thread::grid_dim() / args.chains;
+        let (chain, n) = ((thread::block_idx() / blocks) as usize, args.n as usize);
+        let team = Blocks::new(
+            arrivals.as_ptr().add(chain),
+            partials.as_ptr().add(chain * blocks as usize),
+            blocks,
+            thread::block_idx() % blocks,
+        );
         let words = n / 32 + 1;
         let first = chain * args.round.trials as usize;
         let tour = Tour {
@@ -144,8 +154,8 @@ pub unsafe extern "ptx-kernel" fn block_plan_merge(
             next: Slots::new(next.as_ptr().add(chain * pairs)),
             far: Slots::new(far.as_ptr().add(chain * pairs)),
         };
-        let made = merge::plan(Block, tour, board, changes, args.round.trials);
-        Block.single(|| {
+        let made = merge::plan(team, tour, board, changes, args.round.trials);
+        team.single(|| {
             *merged.as_ptr().add(chain) = made;
             *costs.as_ptr().add(chain) -= made.gain;
             if chain == 0 {
@@ -154,7 +164,7 @@ pub unsafe extern "ptx-kernel" fn block_plan_merge(
         });
     }
 }
-declare!(block_plan_merge: PlanMerge, 1024, 1);
+declare!(blocks_plan_merge: PlanMerge, 1024, 1);
 
 macro_rules! place {
     ($($name:ident: $geometry:ident;)*) => { $(

@@ -3,7 +3,11 @@
 use core::arch::asm;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use super::thread::{sync_threads, thread_idx};
+use antwarp_core::team::{Slots, Team};
+
+use super::block::Block;
+use super::thread::{block_dim, sync_threads, thread_idx};
+use super::warp::Warp;
 
 /// What this thread wrote, or has seen, before, the device sees before what it writes after; and what others wrote before
 /// what it has seen, it sees after.
@@ -49,5 +53,123 @@ impl Barrier {
             thread_fence();
         }
         sync_threads();
+    }
+}
+
+/// Several blocks that run at the same time, as one team. At most one team of this type exists in a block.
+#[derive(Clone, Copy)]
+pub struct Blocks {
+    arrivals: *mut u64,
+    partials: Slots<u64>,
+    blocks: u32,
+    own: u32,
+}
+
+impl Blocks {
+    /// The team of so many blocks, of which this is number `own`. `partials` has a word for each.
+    ///
+    /// # Safety
+    /// As [`Barrier::new`]; the blocks are equally large, and `partials` is theirs alone.
+    #[inline(always)]
+    pub unsafe fn new(arrivals: *mut u64, partials: *mut u64, blocks: u32, own: u32) -> Self {
+        // SAFETY: the caller's promise.
+        unsafe { Blocks { arrivals, partials: Slots::new(partials), blocks, own } }
+    }
+
+    /// Joins a value of each block.
+    #[inline(always)]
+    fn exchange(self, value: u64, first: u64, join: impl Fn(u64, u64) -> u64) -> u64 {
+        if self.blocks == 1 {
+            return value;
+        }
+        // SAFETY: a word a block; barriers stand around reading.
+        unsafe {
+            if thread_idx() == 0 {
+                self.partials.set(self.own, value);
+            }
+            self.barrier();
+            let mut all = first;
+            let mut block = 0;
+            while block < self.blocks {
+                all = join(all, self.partials.get(block));
+                block += 1;
+            }
+            self.barrier();
+            all
+        }
+    }
+}
+
+impl Team for Blocks {
+    type Part = Warp;
+
+    #[inline(always)]
+    fn part(self) -> Warp {
+        Warp
+    }
+    #[inline(always)]
+    fn part_rank(self) -> u32 {
+        self.own * Block.parts() + Block.part_rank()
+    }
+    #[inline(always)]
+    fn parts(self) -> u32 {
+        self.blocks * Block.parts()
+    }
+    #[inline(always)]
+    fn rank(self) -> u32 {
+        self.own * block_dim() + thread_idx()
+    }
+    #[inline(always)]
+    fn size(self) -> u32 {
+        self.blocks * block_dim()
+    }
+    #[inline(always)]
+    fn barrier(self) {
+        if self.blocks == 1 {
+            sync_threads();
+        } else {
+            // SAFETY: the promise to `new`.
+            unsafe { Barrier::new(self.arrivals, self.blocks) }.wait();
+        }
+    }
+    #[inline(always)]
+    fn arg_max(self, key: u32, tag: u32, value: u32) -> (u32, u32) {
+        let own = (!key as u64) << 32 | tag as u64;
+        let best = self.min(own);
+        let value = self.min(if own == best { value as u64 } else { u64::MAX });
+        (!((best >> 32) as u32), value as u32)
+    }
+    #[inline(always)]
+    fn sum(self, value: u64) -> u64 {
+        self.exchange(Block.sum(value), 0, u64::wrapping_add)
+    }
+    #[inline(always)]
+    fn min(self, value: u64) -> u64 {
+        self.exchange(Block.min(value), u64::MAX, u64::min)
+    }
+    #[inline(always)]
+    fn rank_among(self, flag: bool) -> (u32, u32) {
+        let (before, count) = Block.rank_among(flag);
+        let own = self.own;
+        if self.blocks == 1 {
+            return (before, count);
+        }
+        // SAFETY: as in `exchange`.
+        unsafe {
+            if thread_idx() == 0 {
+                self.partials.set(own, count as u64);
+            }
+            self.barrier();
+            let (mut earlier, mut all) = (0, 0);
+            let mut block = 0;
+            while block < self.blocks {
+                let count = self.partials.get(block) as u32;
+                earlier += if block < own { count } else { 0 };
+                all += count;
+                block += 1;
+            }
+            self.barrier();
+            (before + earlier, all)
+        }
     }
 }

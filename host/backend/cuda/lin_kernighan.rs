@@ -21,19 +21,21 @@ const WARPS: u32 = 4;
 const TRIALS: u32 = 64;
 /// Nodes of a tour for every trial of a round: with fewer, more of the changes share nodes.
 const NODES: u32 = 50;
+/// Nodes of a tour for every block that plans a merge; at least 256.
+const NODES_A_BLOCK: u32 = 8192;
 /// Most tours: more of them have too few kicks each.
 const CHAINS: u32 = 64;
 
 /// Tours and trials that keep every multiprocessor busy.
 pub fn default_trials(device: &Device, n: u32) -> Trials {
     let trials = (n / NODES).max(1);
-    let chains = (TRIALS * device.multiprocessors()).div_ceil(trials).clamp(1, CHAINS);
+    let chains = (TRIALS * device.multiprocessors()).div_ceil(trials).clamp(1, CHAINS.min(device.multiprocessors()));
     Trials { chains, trials }
 }
 
 /// The names of all kernels that may be loaded.
 pub fn kernel_names() -> Vec<String> {
-    let mut names = vec!["block_plan_merge".to_string()];
+    let mut names = vec!["blocks_plan_merge".to_string()];
     for geometry in ["grid", "planar", "numbered"] {
         names.extend(["block_run_trials", "grid_place_nodes"].map(|kernel| format!("{kernel}_{geometry}")));
     }
@@ -52,7 +54,7 @@ impl Kernels {
         let load = |name: String| device.function(&name).map(|function| (name, function));
         let (name, function) = load(format!("block_run_trials_{geometry}"))?;
         let run = RunTrials { name, function };
-        let (name, function) = load("block_plan_merge".into())?;
+        let (name, function) = load("blocks_plan_merge".into())?;
         let plan = PlanMerge { name, function };
         let (name, function) = load(format!("grid_place_nodes_{geometry}"))?;
         let place = PlaceNodes { name, function };
@@ -86,6 +88,8 @@ struct Buffers {
     far: Buffer<u32>,
     merged: Buffer<Merged>,
     costs: Buffer<i64>,
+    arrivals: Buffer<u64>,
+    partials: Buffer<u64>,
 }
 
 impl Buffers {
@@ -127,6 +131,8 @@ impl Buffers {
             far: numbers(pairs)?,
             merged: Buffer::zeroed(s, what, chains)?,
             costs: Buffer::from_slice(s, what, &vec![spec.start_cost; chains])?,
+            arrivals: Buffer::zeroed(s, what, chains)?,
+            partials: Buffer::zeroed(s, what, chains * device.multiprocessors() as usize)?,
         })
     }
 }
@@ -184,7 +190,10 @@ impl<'p> CudaLinKernighan<'p> {
         let (stream, k, b) = (self.device.stream(), &self.kernels, &mut self.buffers);
         let blocks = (chains * round.trials).div_ceil(WARPS).min(self.blocks);
         let run = Launch { grid: blocks, block: 32 * WARPS, shared: Self::shared() };
-        let plan = Launch { grid: chains, block: 1024, shared: TEAM_BYTES };
+        // Many threads for few nodes would wait for each other only.
+        let most = (self.device.multiprocessors() / chains).max(1);
+        let planners = n.div_ceil(NODES_A_BLOCK).clamp(1, most);
+        let plan = Launch { grid: chains * planners, block: 1024, shared: TEAM_BYTES };
         let spread = (n as usize * chains as usize).div_ceil(256) as u32;
         let place =
             Launch { grid: spread.clamp(1, 16 * self.device.multiprocessors()), block: 256, shared: 0 };
@@ -207,7 +216,8 @@ impl<'p> CudaLinKernighan<'p> {
                 &mut b.count,
                 &mut b.cuts,
             )?;
-            k.plan.launch(
+            k.plan.launch_as(
+                planners > 1,
                 stream,
                 plan,
                 args,
@@ -227,6 +237,8 @@ impl<'p> CudaLinKernighan<'p> {
                 &mut b.merged,
                 &mut b.costs,
                 &mut b.begun,
+                &mut b.arrivals,
+                &mut b.partials,
             )?;
             k.place.launch(
                 stream,
