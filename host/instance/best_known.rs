@@ -48,7 +48,7 @@ pub(super) fn look_up_qap(qap: &Qap) -> Option<BestKnown> {
     Some(BestKnown { cost: entry.2, proven: entry.3 })
 }
 
-/// Name, number of nodes, optimal length, fingerprint.
+/// Name, number of nodes, optimal length, fingerprint: that of a file without an entry is told by `tests/instance.rs`.
 type Entry = (&'static str, u32, i64, u64);
 
 /// TSPLIB95, symmetric.
