@@ -103,6 +103,55 @@ fn published(file: &str) -> Option<String> {
 }
 
 #[test]
+fn a_published_name_does_not_stop_a_run_on_other_nodes() {
+    let folder = Folder::new(5);
+    // Two rows, so close that every good tour is shorter than the optimum of the published eil51, 426.
+    let place = |i: usize| (i / 2 * 3, i % 2 * 3);
+    let rows = |n: usize, with_ids: bool| {
+        let line = |i: usize| {
+            let (x, y) = place(i);
+            if with_ids { format!("{} {x} {y}\n", i + 1) } else { format!("{x},{y}\n") }
+        };
+        (0..n).map(line).collect::<String>()
+    };
+    let tsp = |name: &str, n: usize| {
+        let head = format!("NAME : {name}\nTYPE : TSP\nDIMENSION : {n}\nEDGE_WEIGHT_TYPE : EUC_2D\n");
+        format!("{head}NODE_COORD_SECTION\n{}EOF\n", rows(n, true))
+    };
+    let report = folder.path("report.json");
+    for (file, content) in [
+        ("own.tsp", tsp("eil51", 51)),
+        ("berlin52.tsp", tsp("berlin52", 52)),
+        ("eil51.csv", rows(51, false)),
+        ("berlin52.csv", rows(52, false)),
+    ] {
+        let file = folder.file(file, content.as_bytes());
+        let run = solve(&[&file, "--iterations", "20", "--json", &report]).assert().success();
+        run.stdout(contains("best known   none for this instance\n"));
+        let found = json(&report);
+        assert_eq!(found["stopped_by"], "iterations", "{file}");
+        assert!(found["iterations"].as_u64() >= Some(20), "{file}");
+        assert!(found["cost"].as_i64() < Some(426), "{file}");
+        for unknown in [&found["best_known"], &found["gap_percent"], &found["limits"]["target"]] {
+            assert_eq!(*unknown, Value::Null, "{file}");
+        }
+    }
+}
+
+#[test]
+fn a_published_optimum_stops_a_run() {
+    let folder = Folder::new(5);
+    let report = folder.path("report.json");
+    for (name, optimum) in [("eil51.tsp", 426), ("berlin52.tsp", 7542), ("br17.atsp", 39)] {
+        let Some(file) = published(name) else { return };
+        solve(&[&file, "--time", "60s", "--json", &report]).assert().success();
+        let found = json(&report);
+        assert_eq!((&found["cost"], &found["stopped_by"]), (&optimum.into(), &"target".into()), "{name}");
+        assert_eq!((&found["best_known"]["proven"], &found["gap_percent"]), (&true.into(), &0.0.into()));
+    }
+}
+
+#[test]
 fn a_seed_gives_one_tour_whatever_the_threads() {
     let folder = Folder::new(80);
     let tour = |name: &str, threads: &str, seed: &str| {

@@ -51,7 +51,11 @@ fn every_published_instance_is_read() {
         let named = number_in_name(&path);
         assert!([named, named + 1].contains(&n) || named == 124, "{name} has {n} nodes");
         assert_eq!(instance.kind() == Kind::Atsp, path.extension().unwrap() == "atsp", "{name}");
-        let best = instance.best_known().unwrap_or_else(|| panic!("{name} has no best known length"));
+        let fingerprint = instance.fingerprint();
+        let best = instance.best_known().unwrap_or_else(|| {
+            panic!("{name} has no best known length; its fingerprint is {fingerprint:#018x}")
+        });
+        assert!(best.proven, "{name}");
         let tour: Vec<u32> = (0..n as u32).collect();
         assert!(instance.check_tour(&tour).unwrap() >= best.cost, "{name}");
         assert!((0..n as u32).all(|node| instance.id(node) == node + 1), "{name}");
@@ -77,6 +81,43 @@ fn best_known_lengths_are_those_of_the_published_list() {
             instance.fixed_edges().iter().map(|&(a, b)| i64::from(instance.distance(a, b))).sum::<i64>();
         assert_eq!(instance.best_known().unwrap().cost - fixed, best.parse::<i64>().unwrap(), "{name}");
     }
+}
+
+#[test]
+fn other_data_under_a_published_name_have_no_best_known_length() {
+    let Some(files) = published() else { return };
+    for path in files {
+        let instance = Instance::open(&path).unwrap();
+        let other = if let Some(points) = instance.points() {
+            let half = points.iter().map(|point| point.map(|c| c / 2.0)).collect();
+            Instance::from_points(instance.name(), instance.metric().unwrap(), half)
+        } else {
+            let mut matrix = instance.matrix().unwrap().to_vec();
+            matrix[1] += 1;
+            Instance::from_matrix(instance.name(), matrix)
+        };
+        assert_eq!(other.unwrap().best_known(), None, "{}", path.display());
+    }
+}
+
+#[test]
+fn a_published_instance_is_known_in_any_file() {
+    let Some(data) = data() else { return };
+    let berlin52 = Instance::open(data.join("tsplib/berlin52.tsp")).unwrap();
+    let points = berlin52.points().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("berlin52.csv");
+    let best_known = |scale: f64| {
+        let lines: String = points.iter().map(|p| format!("{},{}\n", p[0] * scale, p[1] * scale)).collect();
+        std::fs::write(&path, lines).unwrap();
+        Instance::open(&path).unwrap().best_known()
+    };
+    assert_eq!(best_known(1.0), berlin52.best_known());
+    assert_eq!(best_known(0.5), None);
+    let with =
+        |name: &str, metric| Instance::from_points(name, metric, points.to_vec()).unwrap().best_known();
+    assert_eq!(with("BERLIN52.tsp", Metric::Euc2d), berlin52.best_known());
+    assert_eq!((with("berlin52", Metric::Ceil2d), with("berlin", Metric::Euc2d)), (None, None));
 }
 
 #[test]

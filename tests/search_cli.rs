@@ -198,6 +198,18 @@ fn a_published_optimum_is_found() {
 }
 
 #[test]
+fn a_published_name_does_not_stop_a_search_of_other_matrices() {
+    let folder = Folder::new();
+    let odd = fs::read_to_string(folder.qap(12)).unwrap();
+    let file = folder.file("nug12.dat", &odd);
+    let found = report(&["qap", &file], &["--iterations", "100"]);
+    assert_eq!((&found["instance"], &found["stopped_by"]), (&"nug12".into(), &"iterations".into()));
+    for unknown in [&found["best_known"], &found["gap_percent"], &found["limits"]["target"]] {
+        assert_eq!(*unknown, Value::Null);
+    }
+}
+
+#[test]
 fn solutions_are_files_that_read_back() {
     let folder = Folder::new();
     let [solution, tour, json] = ["a.sln", "a.tour", "a.json"].map(|name| folder.path(name));

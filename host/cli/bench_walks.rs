@@ -345,9 +345,9 @@ impl Row {
     fn new(task: &Task, common: &Common, way: Way, runs: &[Ran], thread: Option<f64>) -> Row {
         let found = || runs.iter().map(|run| &run.done.found);
         let known = task.best_known();
-        let gap = |cost: f64| known.and_then(|(known, _)| gap_percent(cost as i64, known));
+        let gap = |cost: f64| known.and_then(|known| gap_percent(cost as i64, known.cost));
         let gaps: Option<Vec<f64>> = found().map(|found| gap(found.cost)).collect();
-        let optimum = known.filter(|&(_, proven)| proven).map(|(cost, _)| cost as f64);
+        let optimum = known.filter(|known| known.proven).map(|known| known.cost as f64);
         let seconds = seconds(common, runs);
         let phase = |i: usize| {
             let of: Option<Vec<f64>> =
@@ -374,7 +374,7 @@ impl Row {
             thread_ratio: thread.zip(seconds).map(|(thread, seconds)| thread / seconds),
             mean_cost: mean(found().map(|found| found.cost)),
             best_cost: found().map(|found| found.cost).fold(f64::INFINITY, f64::min),
-            best_known: known.map(|(cost, _)| cost),
+            best_known: known.map(|known| known.cost),
             mean_gap_percent: gaps.map(mean),
             optimal_runs: optimum.map(|least| found().filter(|found| found.cost == least).count()),
             setup_seconds: mean(found().map(|found| found.setup_seconds)),

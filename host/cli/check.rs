@@ -7,7 +7,7 @@ use serde_json::json;
 use super::output::{self, Output};
 use super::{Error, Outcome, Result};
 use crate::instance::{Instance, InstanceError, tour_file};
-use crate::report::{Known, gap_percent};
+use crate::report::Known;
 
 /// Arguments of `antwarp check`.
 #[derive(Debug, clap::Args)]
@@ -79,7 +79,8 @@ fn as_text(instance: &Instance, cost: i64) -> String {
 }
 
 fn as_json(instance: &Instance, finding: &Finding) -> serde_json::Value {
-    let known = instance.best_known().map(Known::from);
+    let known = instance.best_known();
+    let known = known.map(|known| Known::beside(known, finding.cost.unwrap_or(known.cost)));
     json!({
         "instance": instance.name(),
         "nodes": instance.len(),
@@ -87,6 +88,6 @@ fn as_json(instance: &Instance, finding: &Finding) -> serde_json::Value {
         "problem": finding.problem.as_ref().map(|problem| problem.to_string()),
         "cost": finding.cost,
         "best_known": known,
-        "gap_percent": finding.cost.zip(known).and_then(|(cost, known)| gap_percent(cost, known.cost)),
+        "gap_percent": finding.cost.zip(known).and_then(|(cost, known)| known.gap_percent(cost)),
     })
 }

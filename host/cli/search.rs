@@ -13,7 +13,7 @@ use super::output::{self, Output};
 use super::{Error, Outcome, Result, interrupt};
 use crate::backend::Backend;
 use crate::instance::{Instance, Partition, Perceptron, Qap, qaplib, tour_file};
-use crate::report::{gap_percent, summary};
+use crate::report::{Known, summary};
 use crate::solver::search::{
     AskedShape, Assignment, Changes, Done, Precision, Progress, Selection, Settings, Strategy, Task,
     TourMove, WeierstrassSpec,
@@ -322,7 +322,7 @@ impl Common {
     fn settings(&self, task: &Task) -> Result<Settings> {
         let walk = &self.walk;
         let asked = walk.blocks.is_some() || walk.block_threads.is_some();
-        let proven = task.best_known().and_then(|(cost, proven)| proven.then_some(cost as f64));
+        let proven = task.best_known().filter(|known| known.proven).map(|known| known.cost as f64);
         let settings = Settings {
             strategy: self.strategy,
             seed: self.seed,
@@ -405,8 +405,8 @@ fn deliver(
     done: &Done,
 ) -> Result<()> {
     let found = &done.found;
-    let known = task.best_known();
-    let gap = known.and_then(|(cost, _)| gap_percent(found.cost as i64, cost));
+    let known = task.best_known().map(|known| Known::beside(known, found.cost as i64));
+    let gap = known.and_then(|known| known.gap_percent(found.cost as i64));
     let searching = (found.seconds - found.setup_seconds).max(1e-9);
     let machine = backend.machine();
     let report = json!({
@@ -416,7 +416,7 @@ fn deliver(
         "elements": task.elements(),
         "neighbors": task.neighbors(),
         "cost": cost_value(task, found.cost),
-        "best_known": known.map(|(cost, proven)| json!({"cost": cost, "proven": proven})),
+        "best_known": known,
         "gap_percent": gap,
         "settings": settings,
         "limits": {
@@ -476,9 +476,14 @@ fn deliver(
     if common.outputs.quiet {
         return Ok(());
     }
-    let known = known.map_or_else(String::new, |(cost, proven)| {
-        let kind = if proven { "optimum" } else { "best known" };
-        format!(" ({kind} {cost}{})", gap.map_or_else(String::new, |gap| format!(", gap {gap:.3} %")))
+    let known = known.map_or_else(String::new, |known| {
+        let kind = match known {
+            Known { other_instance: true, .. } => "less than the proven optimum of another one of its name,",
+            Known { proven: true, .. } => "optimum",
+            _ => "best known",
+        };
+        let gap = gap.map_or_else(String::new, |gap| format!(", gap {gap:.3} %"));
+        format!(" ({kind} {}{gap})", known.cost)
     });
     let text = format!(
         "{:<12} {} {} ({} elements, {} neighbours)\n{:<12} {}{known}\n{:<12} {} on {} ({})\n{:<12} {}\n{:<12} {} of each walk, the best after {}, {}\n{:<12} {:.3} s, {:.3} before the first iteration; {:.3} us an iteration, {:.3e} neighbours a second\n",

@@ -580,8 +580,7 @@ pub fn run(args: Args, options: &[String]) -> Result<Outcome> {
         }
         _ => plan.machine.open(plan.outputs.quiet)?,
     };
-    let line =
-        ProgressLine::new(plan.outputs.quiet, &plan.stop, plan.instance.best_known().map(|known| known.cost));
+    let line = ProgressLine::new(plan.outputs.quiet, &plan.stop, plan.instance.best_known());
     let facts = plan.chosen.facts()?;
     let deliver = |solution: &Solution, genes: Option<&mut Genes<'_>>| {
         line.finish();
@@ -650,7 +649,7 @@ impl Plan {
                 return Err(Error::Usage(format!("{} {why}", instance.name())));
             }
         }
-        let stop = args.stop.check(&instance, interrupt);
+        let stop = args.stop.check(&instance, initial.as_deref().unwrap_or_default(), interrupt);
         Ok(Plan {
             instance,
             source: args.instance,
@@ -807,14 +806,16 @@ impl Outputs {
 }
 
 impl StopArgs {
-    /// A proven optimum is a target too: whichever of the two is reached first.
-    fn check(&self, instance: &Instance, interrupt: Arc<AtomicBool>) -> Stop {
+    /// A proven optimum is a target too: whichever of the two is reached first. Not so if one of the tours to begin
+    /// with is shorter: then it is the optimum of another instance.
+    fn check(&self, instance: &Instance, initial: &[u32], interrupt: Arc<AtomicBool>) -> Stop {
         let given = self.time.is_some()
             || self.iterations.is_some()
             || self.target.is_some()
             || self.descent_only
             || self.stagnation.is_some();
         let optimum = instance.best_known().filter(|known| known.proven).map(|known| known.cost);
+        let optimum = optimum.filter(|&optimum| !is_beaten(optimum, instance, initial));
         Stop {
             time: if given { self.time } else { Some(DEFAULT_TIME) },
             iterations: self.iterations.map(|i| i.count(instance.len())),
@@ -825,10 +826,26 @@ impl StopArgs {
     }
 }
 
+/// Whether one of these tours, which stand one after the other, is shorter than `length`.
+fn is_beaten(length: i64, instance: &Instance, tours: &[u32]) -> bool {
+    tours.chunks(instance.len()).any(|tour| instance.check_tour(tour).is_ok_and(|cost| cost < length))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use clap::Args as _;
+
+    #[test]
+    fn any_initial_tour_can_beat_a_length() {
+        let corners = [[0.0, 0.0, 0.0], [3.0, 0.0, 0.0], [3.0, 4.0, 0.0], [0.0, 4.0, 0.0]];
+        let square = Instance::from_points("square", Metric::Euc2d, corners.to_vec()).unwrap();
+        // Lengths 16 and 14.
+        let tours = [2, 0, 1, 3, 0, 1, 2, 3];
+        assert!(is_beaten(15, &square, &tours) && is_beaten(17, &square, &tours[..4]));
+        assert!(!is_beaten(14, &square, &tours) && !is_beaten(16, &square, &tours[..4]));
+        assert!(!is_beaten(100, &square, &[]));
+    }
 
     /// The help of an option of one algorithm begins with its name: the table and the help say the same.
     #[test]

@@ -23,22 +23,19 @@ const LAST: usize = 9;
 /// The instance of this name, or none if the name is not of the family.
 pub fn by_name(name: &str) -> Option<Instance> {
     let (n, seed) = size_and_seed(name)?;
-    let points = points(n, seed);
+    let points = points(n, seed).collect();
     let instance = Instance::from_points(name, Metric::Euc2d, points).expect("its cities are sound");
     Some(instance.with_comments(vec![format!("portgen N={n}, seed={seed}")]))
 }
 
-/// The number of cities of the instance of this name.
-pub(crate) fn dimension(name: &str) -> Option<usize> {
-    size_and_seed(name).map(|(n, _)| n)
-}
-
-/// The best published tour length of the instance of this name.
-pub(crate) fn best_known(name: &str) -> Option<i64> {
+/// The best published tour length of the instance of this name, if `instance` has its cities and no more.
+pub(super) fn best_known(name: &str, instance: &Instance) -> Option<i64> {
     let (n, seed) = size_and_seed(name)?;
     let size = SIZES.iter().find(|size| size.1 == n)?;
+    let is_plain = instance.metric() == Some(Metric::Euc2d) && instance.fixed_edges().is_empty();
     // The first instance of a size has its number of cities as the seed.
-    (seed == n).then_some(size.2)
+    let is_first = seed == n && is_plain && instance.points()?.iter().copied().eq(points(n, seed));
+    is_first.then_some(size.2)
 }
 
 /// Reads `E10k.3`, and `portgen-10000-100003` as the challenge's own generator calls it.
@@ -53,10 +50,10 @@ fn size_and_seed(name: &str) -> Option<(usize, usize)> {
     Some((n, if number == 0 { n } else { 10 * n + number }))
 }
 
-fn points(n: usize, seed: usize) -> Vec<[f64; 3]> {
+fn points(n: usize, seed: usize) -> impl Iterator<Item = [f64; 3]> {
     let mut draws = Portgen::new(seed as i32);
     // Struct and array expressions are evaluated in order: x is drawn before y.
-    (0..n).map(|_| [f64::from(draws.next() / 1000), f64::from(draws.next() / 1000), 0.0]).collect()
+    (0..n).map(move |_| [f64::from(draws.next() / 1000), f64::from(draws.next() / 1000), 0.0])
 }
 
 const MODULUS: i32 = 1_000_000_000;
@@ -151,5 +148,17 @@ mod tests {
     fn only_the_first_of_a_size_has_a_best_known_length() {
         assert_eq!(by_name("E1k.0").unwrap().best_known().unwrap().cost, 23_360_648);
         assert_eq!(by_name("E1k.1").unwrap().best_known(), None);
+    }
+
+    #[test]
+    fn a_name_alone_has_no_best_known_length() {
+        let named =
+            |name: &str, points| Instance::from_points(name, Metric::Euc2d, points).unwrap().best_known();
+        let mut cities: Vec<_> = points(1000, 1000).collect();
+        assert!(named("portgen-1000-1000", cities.clone()).is_some());
+        assert_eq!(named("portgen-1000-1001", cities.clone()), None);
+        assert_eq!(named("E1k.0", cities[..999].to_vec()), None);
+        cities[999][0] += 1.0;
+        assert_eq!(named("E1k.0", cities), None);
     }
 }

@@ -8,6 +8,7 @@ mod best_known;
 pub mod coordinates;
 pub mod dimacs;
 mod error;
+mod fingerprint;
 pub mod generate;
 mod model;
 mod neighbors;

@@ -4,6 +4,7 @@ use antwarp_core::metric::{self, Metric};
 
 use super::best_known::{self, BestKnown};
 use super::error::{InstanceError, Result, TourError};
+use super::fingerprint;
 
 /// Which tours are asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -212,7 +213,13 @@ impl Instance {
         &self.fixed_edges
     }
 
-    /// The best tour length that is known for it.
+    /// A hash of all that its tours and their lengths depend on, so not of its name; the same on every machine.
+    pub fn fingerprint(&self) -> u64 {
+        fingerprint::of_instance(self)
+    }
+
+    /// The best tour length that is published for it. Its name and its data must be those of the published
+    /// instance.
     pub fn best_known(&self) -> Option<BestKnown> {
         self.best_known
     }

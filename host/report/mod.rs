@@ -38,7 +38,7 @@ pub struct Report {
     pub cost: i64,
     /// The best published length.
     pub best_known: Option<Known>,
-    /// How much longer the tour is than that, in percent.
+    /// How much longer the tour is than that, in percent; none if that belongs to another instance.
     pub gap_percent: Option<f64>,
     /// Seconds of the whole run, without reading the instance.
     pub seconds: f64,
@@ -75,13 +75,16 @@ pub struct InstanceFacts {
     pub path: Option<String>,
 }
 
-/// A published tour length.
-#[derive(Clone, Copy, Debug, Serialize)]
+/// A published length or cost, beside one that was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Known {
-    /// The length.
+    /// The length or cost.
     pub cost: i64,
-    /// Whether no tour is shorter, by proof.
+    /// Whether nothing is better, by proof.
     pub proven: bool,
+    /// Whether what was found is better than what is proven to be optimal: then that is published for another
+    /// instance of the same name.
+    pub other_instance: bool,
 }
 
 /// What was to stop a run.
@@ -97,9 +100,16 @@ pub struct Limits {
     pub stagnation: Option<u64>,
 }
 
-impl From<BestKnown> for Known {
-    fn from(known: BestKnown) -> Known {
-        Known { cost: known.cost, proven: known.proven }
+impl Known {
+    /// What is published, beside a solution of this cost.
+    pub fn beside(known: BestKnown, cost: i64) -> Known {
+        let other_instance = known.proven && cost < known.cost;
+        Known { cost: known.cost, proven: known.proven && !other_instance, other_instance }
+    }
+
+    /// How much higher `cost` is, in percent; none beside what belongs to another instance.
+    pub fn gap_percent(self, cost: i64) -> Option<f64> {
+        if self.other_instance { None } else { gap_percent(cost, self.cost) }
     }
 }
 
@@ -140,7 +150,7 @@ impl Report {
         machine: Machine,
         solution: &Solution,
     ) -> Report {
-        let best_known = instance.best_known().map(Known::from);
+        let best_known = instance.best_known().map(|known| Known::beside(known, solution.cost));
         let searching = solution.seconds - solution.setup_seconds;
         Report {
             antwarp: env!("CARGO_PKG_VERSION"),
@@ -153,7 +163,7 @@ impl Report {
             seed,
             cost: solution.cost,
             best_known,
-            gap_percent: best_known.and_then(|known| gap_percent(solution.cost, known.cost)),
+            gap_percent: best_known.and_then(|known| known.gap_percent(solution.cost)),
             seconds: solution.seconds,
             setup_seconds: solution.setup_seconds,
             iterations: solution.iterations,
@@ -178,13 +188,13 @@ pub fn gap_percent(cost: i64, known: i64) -> Option<f64> {
 
 /// The best known length of an instance, and how far from it a tour of this cost is, in words.
 pub fn known_text(instance: &Instance, cost: i64) -> String {
-    let known = instance.best_known().map(Known::from);
-    summary::known(known, known.and_then(|known| gap_percent(cost, known.cost)))
+    let known = instance.best_known().map(|known| Known::beside(known, cost));
+    summary::known(known, known.and_then(|known| known.gap_percent(cost)))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::gap_percent;
+    use super::*;
 
     #[test]
     fn a_gap_is_relative_to_the_best_known() {
@@ -192,5 +202,25 @@ mod tests {
         assert_eq!(gap_percent(99, 100), Some(-1.0));
         assert_eq!(gap_percent(0, 0), Some(0.0));
         assert_eq!(gap_percent(5, 0), None);
+    }
+
+    #[test]
+    fn a_shorter_tour_than_a_proven_optimum_is_of_another_instance() {
+        let optimum = BestKnown { cost: 426, proven: true };
+        let beside = |known, cost| {
+            let known = Known::beside(known, cost);
+            (
+                known.proven,
+                known.other_instance,
+                known.gap_percent(cost),
+                summary::known(Some(known), known.gap_percent(cost)),
+            )
+        };
+        assert_eq!(beside(optimum, 426), (true, false, Some(0.0), "426 (optimal), gap 0.000 %".to_owned()));
+        let text = "none for this instance: the tour is shorter than 426, the proven optimum of another one of its name";
+        assert_eq!(beside(optimum, 425), (false, true, None, text.to_owned()));
+        // What is not proven can be beaten.
+        let record = BestKnown { cost: 100, proven: false };
+        assert_eq!(beside(record, 99), (false, false, Some(-1.0), "100, gap -1.000 %".to_owned()));
     }
 }

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::{gap_percent, summary};
+use super::{Known, summary};
+use crate::instance::BestKnown;
 use crate::solver::Progress;
 use crate::solver::stop::Stop;
 
@@ -13,12 +14,12 @@ use crate::solver::stop::Stop;
 pub struct ProgressLine {
     bar: ProgressBar,
     by_time: bool,
-    best_known: Option<i64>,
+    best_known: Option<BestKnown>,
 }
 
 impl ProgressLine {
     /// A line for a run that ends by `stop`; gaps are over `best_known`.
-    pub fn new(quiet: bool, stop: &Stop, best_known: Option<i64>) -> ProgressLine {
+    pub fn new(quiet: bool, stop: &Stop, best_known: Option<BestKnown>) -> ProgressLine {
         let bar = match (stop.time, stop.iterations) {
             _ if quiet || !std::io::stderr().is_terminal() => ProgressBar::hidden(),
             (Some(time), _) => ProgressBar::new(time.as_millis() as u64),
@@ -45,13 +46,11 @@ impl ProgressLine {
         }
         let position = if self.by_time { (progress.seconds * 1e3) as u64 } else { progress.iterations };
         self.bar.set_position(position);
-        let gap = self.best_known.and_then(|known| gap_percent(progress.best_cost, known));
+        let best = progress.best_cost;
+        let gap = self.best_known.and_then(|known| Known::beside(known, best).gap_percent(best));
         let gap = gap.map_or_else(String::new, |gap| format!(" ({gap:.2} %)"));
         let rate = summary::rate(progress.tours as f64 / progress.seconds.max(1e-9));
-        self.bar.set_message(format!(
-            "best {}{gap}, iteration {}, {rate} tours/s",
-            progress.best_cost, progress.iterations
-        ));
+        self.bar.set_message(format!("best {best}{gap}, iteration {}, {rate} tours/s", progress.iterations));
     }
 
     /// Takes the line away.

@@ -27,7 +27,14 @@ impl fmt::Display for Report {
 
 /// A best known length, and how far from it a tour is.
 pub(super) fn known(known: Option<Known>, gap: Option<f64>) -> String {
-    let Some(known) = known else { return "none for this instance".to_owned() };
+    let none = "none for this instance";
+    let Some(known) = known else { return none.to_owned() };
+    if known.other_instance {
+        let cost = known.cost;
+        return format!(
+            "{none}: the tour is shorter than {cost}, the proven optimum of another one of its name"
+        );
+    }
     let kind = if known.proven { " (optimal)" } else { "" };
     let gap = gap.map_or_else(String::new, |gap| format!(", gap {gap:.3} %"));
     format!("{}{kind}{gap}", known.cost)

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::tables::{Tables, TourTables, WeierstrassSpec, can_be_stored};
 use super::{Found, Progress, Searchable, Settings, Strategy, choose_on_host, search};
 use crate::backend::Backend;
-use crate::instance::{Instance, Partition, Perceptron, Qap};
+use crate::instance::{BestKnown, Instance, Partition, Perceptron, Qap};
 use crate::solver::SolveError;
 use crate::solver::stop::Stop;
 
@@ -171,12 +171,12 @@ impl Task {
         }
     }
 
-    /// The cost that no solution beats, or the best one that was published, and whether it is the former.
-    pub fn best_known(&self) -> Option<(i64, bool)> {
+    /// The cost that no solution beats, or the best one that was published.
+    pub fn best_known(&self) -> Option<BestKnown> {
         match self {
-            Task::Qap(qap, _) => qap.best_known().map(|known| (known.cost, known.proven)),
-            Task::Perceptron(..) => Some((0, true)),
-            Task::Tour(instance, _) => instance.best_known().map(|known| (known.cost, known.proven)),
+            Task::Qap(qap, _) => qap.best_known(),
+            Task::Perceptron(..) => Some(BestKnown { cost: 0, proven: true }),
+            Task::Tour(instance, _) => instance.best_known(),
             Task::Weierstrass(..) | Task::Partition(_) => None,
         }
     }

@@ -1,0 +1,112 @@
+//! What tells the data of one instance from those of another: a hash of 64 bits.
+//!
+//! A name does not, as anybody may call a file eil51. Fingerprints stand in the lists of published optima, so they
+//! are for good, and the same on every machine: FNV-1a (G. Fowler, L. C. Noll, K.-P. Vo) over little-endian bytes.
+//! They tell apart what differs by chance, not what was made to deceive.
+
+use super::model::{Distances, Instance, Kind};
+use super::qaplib::Qap;
+
+struct Fnv(u64);
+
+impl Fnv {
+    fn new() -> Fnv {
+        Fnv(0xcbf2_9ce4_8422_2325)
+    }
+
+    fn add(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+        }
+    }
+
+    fn add_all(&mut self, numbers: &[i32]) {
+        numbers.iter().for_each(|number| self.add(&number.to_le_bytes()));
+    }
+}
+
+/// The hash of everything that tours and their lengths depend on.
+pub(super) fn of_instance(instance: &Instance) -> u64 {
+    let mut hash = Fnv::new();
+    hash.add(match instance.kind() {
+        Kind::Tsp => b"TSP ",
+        Kind::Atsp => b"ATSP ",
+    });
+    hash.add(instance.metric().map_or("EXPLICIT", |metric| metric.keyword()).as_bytes());
+    hash.add(&(instance.len() as u64).to_le_bytes());
+    match instance.distances() {
+        Distances::Points { metric, points } => {
+            for coordinate in points.iter().flat_map(|point| &point[..metric.dimensions()]) {
+                // Adding 0 makes one zero of the two.
+                hash.add(&(coordinate + 0.0).to_bits().to_le_bytes());
+            }
+        }
+        Distances::Matrix(matrix) => hash.add_all(matrix),
+    }
+    for (a, b) in instance.fixed_edges() {
+        hash.add(&a.to_le_bytes());
+        hash.add(&b.to_le_bytes());
+    }
+    hash.0
+}
+
+/// The hash of the size and of both matrices.
+pub(super) fn of_qap(qap: &Qap) -> u64 {
+    let mut hash = Fnv::new();
+    hash.add(b"QAP ");
+    hash.add(&u64::from(qap.n).to_le_bytes());
+    hash.add_all(&qap.a);
+    hash.add_all(&qap.b);
+    hash.0
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use antwarp_core::metric::Metric;
+
+    use super::*;
+
+    #[test]
+    fn the_hash_is_the_published_one() {
+        let of = |bytes: &[u8]| {
+            let mut hash = Fnv::new();
+            hash.add(bytes);
+            hash.0
+        };
+        let known = [("", 0xcbf29ce484222325), ("a", 0xaf63dc4c8601ec8c), ("foobar", 0x85944171f73967e8)];
+        for (text, hash) in known {
+            assert_eq!(of(text.as_bytes()), hash, "{text}");
+        }
+    }
+
+    #[test]
+    fn whatever_counts_makes_a_difference() {
+        let points = |metric, points: [[f64; 3]; 2]| {
+            Instance::from_points("points", metric, points.to_vec()).unwrap().fingerprint()
+        };
+        let matrix = |weights: [i32; 4]| Instance::from_matrix("matrix", weights.to_vec()).unwrap();
+        let [origin, one] = [[0.0; 3], [1.0, 0.0, 0.0]];
+        let qap = |a: [i32; 4], b: [i32; 4]| {
+            Qap::from_matrices("qap", 2, a.to_vec(), b.to_vec()).unwrap().fingerprint()
+        };
+        let all = [
+            points(Metric::Euc2d, [origin, one]),
+            points(Metric::Euc2d, [one, origin]),
+            points(Metric::Ceil2d, [origin, one]),
+            points(Metric::Euc3d, [origin, one]),
+            matrix([0, 1, 1, 0]).fingerprint(),
+            matrix([0, 1, 2, 0]).fingerprint(),
+            matrix([0, 1, 1, 0]).into_atsp().fingerprint(),
+            matrix([0, 1, 1, 0]).with_fixed_edges(vec![(0, 1)]).fingerprint(),
+            qap([0, 1, 1, 0], [0, 2, 2, 0]),
+            qap([0, 2, 2, 0], [0, 1, 1, 0]),
+        ];
+        assert_eq!(HashSet::from(all).len(), all.len());
+        // What does not count: the name, the other zero, a coordinate that the metric leaves out, a diagonal.
+        let other = Instance::from_points("other", Metric::Euc2d, vec![[-0.0, 0.0, 5.0], one]).unwrap();
+        assert_eq!(other.fingerprint(), all[0]);
+        assert_eq!(matrix([7, 1, 1, 9]).fingerprint(), all[4]);
+    }
+}
