@@ -32,6 +32,13 @@ fn search(args: &[&str]) -> Command {
     command
 }
 
+/// `antwarp solve --algorithm lk` on the CPU.
+fn lin_kernighan(args: &[&str]) -> Command {
+    let mut command = solve(&["--algorithm", "lk"]);
+    command.args(args);
+    command
+}
+
 /// `antwarp solve --algorithm acs` on the CPU.
 fn colony_system(args: &[&str]) -> Command {
     let mut command = solve(&["--algorithm", "acs"]);
@@ -467,25 +474,24 @@ fn options_of_other_algorithms_are_refused() {
         ),
         (
             &[instance, "--algorithm", "acs", "--initial-tour", "no.tour"],
-            "--initial-tour is for --algorithm ils; this run uses acs",
+            "--initial-tour is for --algorithm lk and ils; this run uses acs",
         ),
         (
             &[instance, "--algorithm", "acs", "--save-population", "p.tour"],
             "--save-population is for --algorithm ga; this run uses acs",
         ),
-        (&[instance, "--resume", "p.tour"], "--resume is for --algorithm ga; this run uses ils"),
+        (&[instance, "--resume", "p.tour"], "--resume is for --algorithm ga; this run uses lk"),
         (&[instance, "--algorithm", "ga", "--ants", "5"], "this run uses ga"),
+        (&[instance, "--algorithm", "lk", "--tile", "20"], "--tile is for --algorithm ils; this run uses lk"),
+        (&[instance, "--tile", "20", "--trials", "9"], "--trials is for --algorithm lk; this run uses ils"),
         (
             &[instance, "--algorithm", "mmas", "--descent-only"],
-            "--descent-only is for --algorithm ils; this run uses mmas",
+            "--descent-only is for --algorithm lk and ils; this run uses mmas",
         ),
         // Even if the value is the default.
-        (
-            &[instance, "--candidates", "32"],
-            "--candidates is for --algorithm mmas and acs; this run uses ils",
-        ),
+        (&[instance, "--candidates", "32"], "--candidates is for --algorithm mmas and acs; this run uses lk"),
         (&[instance, "--local-search", "none", "--tile", "20"], "this run uses mmas"),
-        (&[&directed, "--start", "greedy"], "--start is for --algorithm ils; this run uses mmas"),
+        (&[&directed, "--start", "greedy"], "--start is for --algorithm lk and ils; this run uses mmas"),
     ];
     for (args, message) in wrong {
         solve(args).assert().code(2).stdout("").stderr(contains(*message));
@@ -675,6 +681,67 @@ fn local_search_does_not_depend_on_threads() {
 }
 
 #[test]
+fn chained_lin_kernighan_does_not_depend_on_threads() {
+    let folder = Folder::new(600);
+    let tour = |name: &str, threads: &str, seed: &str| {
+        let path = folder.path(name);
+        lin_kernighan(&[&folder.instance, "--iterations", "2n", "--chains", "2", "--trials", "50"])
+            .args(["--tour", &path, "--threads", threads, "--seed", seed, "--quiet"])
+            .assert()
+            .success();
+        fs::read_to_string(path).unwrap()
+    };
+    let first = tour("a.tour", "1", "5");
+    assert_eq!(first, tour("b.tour", "3", "5"));
+    assert_ne!(first, tour("c.tour", "3", "6"));
+}
+
+#[test]
+fn every_setting_of_chained_lin_kernighan_gives_a_valid_tour() {
+    let folder = Folder::new(120);
+    let [tour, report] = ["a.tour", "a.json"].map(|name| folder.path(name));
+    let settings: &[(&str, &[&str])] = &[
+        ("--start", &["nearest-neighbor", "greedy", "space-filling", "random"]),
+        ("--neighbor-lists", &["nearest", "quadrant"]),
+        ("--neighbors", &["1", "3", "100"]),
+        ("--segment", &["1", "1000000"]),
+        ("--temperature", &["0", "1000"]),
+        ("--chains", &["1", "4"]),
+        ("--trials", &["1", "500"]),
+    ];
+    for (option, values) in settings {
+        for value in *values {
+            lin_kernighan(&[&folder.instance, "--iterations", "2n", option, value])
+                .args(["--tour", &tour, "--json", &report])
+                .assert()
+                .success();
+            let report = json(&report);
+            assert_eq!(report["algorithm"], "lk");
+            assert_eq!(report["iterations"], 240);
+            assert_eq!(report["cost"].as_i64(), Some(folder.checked(&tour)), "{option} {value}");
+            let setting = &report["settings"][option[2..].replace('-', "_")];
+            assert_eq!(setting.to_string().trim_matches('"').trim_end_matches(".0"), *value, "{option}");
+        }
+    }
+    for wrong in [["--segment", "0"], ["--chains", "0"], ["--trials", "0"], ["--neighbors", "0"]] {
+        lin_kernighan(&[&folder.instance]).args(wrong).assert().code(2).stderr(contains(wrong[0]));
+    }
+}
+
+#[test]
+fn published_instances_are_solved_to_the_optimum() {
+    for file in
+        ["eil51.tsp", "berlin52.tsp", "ulysses22.tsp", "att48.tsp", "gr120.tsp", "brg180.tsp", "kroA100.tsp"]
+    {
+        let Some(instance) = published(file) else { return };
+        lin_kernighan(&[&instance, "--iterations", "20000"])
+            .assert()
+            .success()
+            .stdout(contains("gap 0.000 %"));
+    }
+}
+
+#[test]
 fn every_setting_of_local_search_gives_a_valid_tour() {
     let folder = Folder::new(120);
     let [tour, report] = ["a.tour", "a.json"].map(|name| folder.path(name));
@@ -798,6 +865,8 @@ fn small_odd_instances_have_tours() {
             let tile = if n % 2 == 0 { "16" } else { "32768" };
             search(&[&file, "--iterations", "3n", "--tile", tile, "--tour", &tour]).assert().success();
             assert!(checked(&file, &tour) >= 0);
+            lin_kernighan(&[&file, "--iterations", "3n", "--tour", &tour]).assert().success();
+            assert!(checked(&file, &tour) >= 0);
         }
         // Smaller tables of numbers could be coordinates.
         if n >= 3 {
@@ -806,6 +875,8 @@ fn small_odd_instances_have_tours() {
             let rows: Vec<String> = (0..n).map(row).collect();
             let file = folder.file("matrix.csv", rows.join("\n").as_bytes());
             search(&[&file, "--iterations", "3n", "--tile", "16", "--tour", &tour]).assert().success();
+            assert_eq!(checked(&file, &tour), 2 * ((n - 1) * (n - 1)) as i64, "there and back");
+            lin_kernighan(&[&file, "--iterations", "9n", "--tour", &tour]).assert().success();
             assert_eq!(checked(&file, &tour), 2 * ((n - 1) * (n - 1)) as i64, "there and back");
         }
     }
@@ -1400,7 +1471,9 @@ fn shells_and_readers_are_served() {
 /// The report of `antwarp solve --algorithm ils` on the CPU, whose tour is checked.
 fn ils(folder: &Folder, args: &[&str]) -> Value {
     let [tour, report] = ["ils.tour", "ils.json"].map(|name| folder.path(name));
-    solve(&[&folder.instance, "--algorithm", "ils", "--tour", &tour, "--json", &report, "--quiet"])
+    let algorithm: &[&str] = if args.contains(&"--algorithm") { &[] } else { &["--algorithm", "ils"] };
+    solve(&[&folder.instance, "--tour", &tour, "--json", &report, "--quiet"])
+        .args(algorithm)
         .args(args)
         .assert()
         .success();
@@ -1413,9 +1486,12 @@ fn ils(folder: &Folder, args: &[&str]) -> Value {
 fn a_descent_ends_at_a_local_optimum() {
     let folder = Folder::new(300);
     let start = ["--descent-only", "--start", "space-filling"];
-    for improvement in
-        [&["--tile", "60"][..], &["--improvement", "best"], &["--improvement", "best", "--moves", "one"]]
-    {
+    for improvement in [
+        &["--tile", "60"][..],
+        &["--improvement", "best"],
+        &["--improvement", "best", "--moves", "one"],
+        &["--algorithm", "lk"],
+    ] {
         let args = [&start, improvement].concat();
         let report = ils(&folder, &args);
         assert_eq!(report["stopped_by"], "local-optimum");
@@ -1427,7 +1503,7 @@ fn a_descent_ends_at_a_local_optimum() {
         let again = ils(&folder, &[&args[..], &["--initial-tour", &tour]].concat());
         assert_eq!(again["cost"], report["cost"]);
     }
-    for wrong in [&["--descent-only"][..], &["--algorithm", "ils", "--descent-only", "--iterations", "5"]] {
+    for wrong in [&["--descent-only"][..], &["--algorithm", "lk", "--descent-only", "--iterations", "5"]] {
         solve(&[&folder.instance]).args(wrong).assert().code(2).stderr(contains("--descent-only"));
     }
 }

@@ -32,7 +32,7 @@ pub struct Args {
     /// A TSPLIB or CSV file, or the name of a generated instance such as E10k.0
     #[arg(value_name = "FILE|NAME")]
     instance: String,
-    /// The algorithm; if not given, ils, or mmas where edges have a direction
+    /// The algorithm; if not given, lk, mmas where edges have a direction, or ils where an option asks for it
     #[arg(long, value_enum)]
     algorithm: Option<Algorithm>,
     /// Seed of all random numbers: the same seed gives the same tour after as many iterations
@@ -79,15 +79,17 @@ impl std::fmt::Display for Algorithm {
     }
 }
 
+const LK: &[Algorithm] = &[Algorithm::Lk];
 const ILS: &[Algorithm] = &[Algorithm::Ils];
 const TOURS: &[Algorithm] = &[Algorithm::Lk, Algorithm::Ils];
+const STEPS: &[Algorithm] = &[Algorithm::Ils, Algorithm::Mmas, Algorithm::Acs, Algorithm::Ga];
 const MMAS: &[Algorithm] = &[Algorithm::Mmas];
 const ACS: &[Algorithm] = &[Algorithm::Acs];
 const GA: &[Algorithm] = &[Algorithm::Ga];
 const ANTS: &[Algorithm] = &[Algorithm::Mmas, Algorithm::Acs];
 
 /// The options that not every algorithm uses, by their ids, and those that do.
-const OPTIONS: [(&str, &[Algorithm]); 37] = [
+const OPTIONS: [(&str, &[Algorithm]); 39] = [
     ("improvement", ILS),
     ("moves", ILS),
     ("start", TOURS),
@@ -97,6 +99,8 @@ const OPTIONS: [(&str, &[Algorithm]); 37] = [
     ("accept", ILS),
     ("temperature", TOURS),
     ("chains", TOURS),
+    ("trials", LK),
+    ("breadth", STEPS),
     ("tile", ILS),
     ("width", ILS),
     ("ants", ANTS),
@@ -156,14 +160,14 @@ struct StopArgs {
     /// After this time, such as 10s or 2m
     #[arg(long, value_parser = duration)]
     time: Option<Duration>,
-    /// After this many iterations, such as 1000, or 10n for ten times as many as nodes; of ils, kicks of each chain; of
+    /// After this many iterations, such as 1000, or 10n for ten times as many as nodes; of lk and ils, kicks of each tour; of
     /// ga, generations of this run, and with 0 the first genes are all
     #[arg(long, value_name = "N|Xn", value_parser = iterations_or_none)]
     iterations: Option<Iterations>,
     /// At a tour this short
     #[arg(long, value_name = "COST")]
     target: Option<i64>,
-    /// ils: at the first local optimum, without kicks
+    /// lk and ils: at the first local optimum, without kicks
     #[arg(long, conflicts_with_all = ["iterations", "stagnation"])]
     descent_only: bool,
     /// After this many iterations without a better tour
@@ -185,33 +189,36 @@ struct SearchArgs {
     /// ils, with --improvement best: how many moves are made at a time
     #[arg(long, value_enum, default_value_t = Moves::default())]
     moves: Moves,
-    /// ils: the start tour
+    /// lk and ils: the start tour
     #[arg(long, value_enum, default_value_t = Start::default())]
     start: Start,
-    /// ils: begin with the tour of this file instead
+    /// lk and ils: begin with the tour of this file instead
     #[arg(long, value_name = "FILE")]
     initial_tour: Option<std::path::PathBuf>,
-    /// Neighbours in a node's list; 12 for ils and 8 for ants if not given
+    /// Neighbours in a node's list; 12 for ils and 8 for all others if not given
     #[arg(long, value_name = "N")]
     neighbors: Option<u32>,
-    /// ils: which neighbours a list holds
+    /// lk and ils: which neighbours a list holds
     #[arg(long, value_enum, default_value_t = Neighbors::default())]
     neighbor_lists: Neighbors,
     /// Neighbours that the second step of a move looks at
     #[arg(long, value_name = "N", default_value_t = ils::Settings::default().breadth)]
     breadth: u32,
-    /// ils: longest segment of a kick's double bridge; 0: four edges anywhere
+    /// lk and ils: longest segment of a kick's double bridge; of ils, 0: four edges anywhere
     #[arg(long, value_name = "N", default_value_t = ils::Settings::default().segment)]
     segment: u32,
     /// ils: when a tour takes the place of the one before
     #[arg(long, value_enum, default_value_t = Acceptance::default())]
     accept: Acceptance,
-    /// ils: temperature at the start of annealing, in mean edges of the start tour
+    /// lk and ils: temperature at the start of annealing, in mean edges of the start tour
     #[arg(long, value_name = "F", default_value_t = ils::Settings::default().temperature)]
     temperature: f32,
-    /// ils: tours that are worked on at the same time; chosen by the number of nodes if not given
+    /// lk and ils: tours that are worked on at the same time; chosen by the number of nodes if not given
     #[arg(long, value_name = "N")]
     chains: Option<u32>,
+    /// lk: kicks of each tour in a round, at whose end they are put together; chosen by the number of nodes if not given
+    #[arg(long, value_name = "N")]
+    trials: Option<u32>,
     /// ils: most nodes of a tile; chosen by the number of nodes if not given. With it there is one chain by default
     #[arg(long, value_name = "N")]
     tile: Option<u32>,
@@ -364,6 +371,7 @@ impl Chosen {
                     segment: search.segment,
                     temperature: search.temperature,
                     chains: search.chains,
+                    trials: search.trials,
                     descent_only: args.stop.descent_only,
                 };
                 settings.check()?;
@@ -613,7 +621,10 @@ impl Plan {
         let given = args.algorithm.or(match args.search.local_search {
             Some(LocalSearch::None) => Some(Algorithm::Mmas),
             Some(_) => Some(Algorithm::Ils),
-            None => OPTIONS.iter().any(|(id, users)| *users == ILS && is_given(id)).then_some(Algorithm::Ils),
+            None => OPTIONS
+                .iter()
+                .any(|(id, users)| users[0] == Algorithm::Ils && is_given(id))
+                .then_some(Algorithm::Ils),
         });
         if let Some(algorithm) = given {
             refuse_foreign(options, algorithm)?;
@@ -861,7 +872,9 @@ mod tests {
             let help = option.get_help().map_or_else(String::new, ToString::to_string);
             let heading = option.get_help_heading().unwrap_or_default();
             let entry = OPTIONS.iter().find(|(id, _)| option.get_id() == id);
-            for (prefix, users) in [("ils", ILS), ("mmas", MMAS), ("acs", ACS), ("ga", GA)] {
+            for (prefix, users) in
+                [("lk", LK), ("ils", ILS), ("lk and ils", TOURS), ("mmas", MMAS), ("acs", ACS), ("ga", GA)]
+            {
                 let alone =
                     help.starts_with(&format!("{prefix}: ")) || help.starts_with(&format!("{prefix}, "));
                 // Those that mean another thing to each name both.

@@ -39,6 +39,8 @@ pub struct Settings {
     pub temperature: f32,
     /// Tours that are worked on at the same time.
     pub chains: Option<u32>,
+    /// Kicks of each tour in a round.
+    pub trials: Option<u32>,
     /// No kicks: the first local optimum ends the run.
     pub descent_only: bool,
 }
@@ -53,6 +55,7 @@ impl Default for Settings {
             segment: 50,
             temperature: 0.7,
             chains: None,
+            trials: None,
             descent_only: false,
         }
     }
@@ -60,6 +63,8 @@ impl Default for Settings {
 
 /// Most tours at the same time.
 const MOST_CHAINS: u32 = 1 << 10;
+/// Most kicks of a tour in a round.
+const MOST_TRIALS: u32 = 1 << 20;
 
 impl Settings {
     /// Checks every setting's range.
@@ -79,6 +84,9 @@ impl Settings {
         }
         if self.chains.is_some_and(|c| c == 0 || c > MOST_CHAINS) {
             return fail(format!("--chains must be 1 to {MOST_CHAINS}"));
+        }
+        if self.trials.is_some_and(|t| t == 0 || t > MOST_TRIALS) {
+            return fail(format!("--trials must be 1 to {MOST_TRIALS}"));
         }
         Ok(())
     }
@@ -131,10 +139,11 @@ pub fn solve(
     let problem = Problem::for_search(instance, &near, start);
     let n = problem.n();
     let layout = backend.default_trials(n);
+    let trials = settings.trials.unwrap_or(layout.trials);
     let spec = Spec {
         seed: settings.seed,
         chains: settings.chains.unwrap_or(layout.chains),
-        trials: layout.trials.max(n.div_ceil(NODES)),
+        trials: trials.max(n.div_ceil(NODES)),
         start_cost,
     };
     let mut engine = backend.lin_kernighan(&problem, &spec)?;
@@ -144,7 +153,7 @@ pub fn solve(
         settings,
         n,
         chains: spec.chains,
-        trials: layout.trials,
+        trials,
         cost: start_cost,
         mean_edge: start_cost as f32 / n as f32,
         round: 0,

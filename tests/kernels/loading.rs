@@ -33,6 +33,7 @@ fn every_kernel_has_a_test() {
         construct_full::NAMES,
         construct_candidates::NAMES,
         judge::NAMES,
+        lin_kernighan::NAMES,
         tour_costs::NAMES,
         trails::NAMES,
         best_moves::NAMES,

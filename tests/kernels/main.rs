@@ -20,6 +20,7 @@ mod genetic_population;
 mod gpu;
 mod input;
 mod judge;
+mod lin_kernighan;
 mod loading;
 mod local_search;
 mod neighborhood_search;

@@ -2,8 +2,8 @@
 //!
 //! Of changes that share a node the one with the larger gain is made, then the one of the earlier trial. What is left is
 //! made all at once: the tour is cut wherever one of them takes an edge out, and the segments are walked in their new
-//! order. Changes that are tours on their own may be several cycles together. Then, at every cycle but the longest, the
-//! change with the smallest gain is left out, and the rest is tried again.
+//! order. Changes that are tours on their own may be several cycles together. Then, at every cycle but the longest, of
+//! those changes that lie on several the one with the smallest gain is left out, and the rest is tried again.
 
 use super::Tour;
 use super::cuts::MOST;
@@ -179,7 +179,7 @@ pub unsafe fn plan<T: Team, G: Geometry>(
             if reached == cuts {
                 break cuts;
             }
-            leave_out(team, tour, board, changes, cuts);
+            leave_out(team, tour, board, changes, (trials, cuts));
         };
         team.barrier();
         let (mut gain, mut made) = (0i64, 0u64);
@@ -284,7 +284,13 @@ unsafe fn behind<G: Geometry>(tour: Tour<G>, board: Board, changes: Changes, cut
 
 /// Leaves a change out at every cycle but the longest.
 #[inline(always)]
-unsafe fn leave_out<T: Team, G: Geometry>(team: T, tour: Tour<G>, board: Board, changes: Changes, cuts: u32) {
+unsafe fn leave_out<T: Team, G: Geometry>(
+    team: T,
+    tour: Tour<G>,
+    board: Board,
+    changes: Changes,
+    (trials, cuts): (u32, u32),
+) {
     // SAFETY: the caller's promise.
     unsafe {
         team.barrier();
@@ -306,13 +312,28 @@ unsafe fn leave_out<T: Team, G: Geometry>(team: T, tour: Tour<G>, board: Board, 
             }
         });
         let (_, longest) = team.arg_max(size, longest, longest);
-        // Claims are free, and a cycle's number is a node's too: the smallest key is the largest complement.
-        team.for_each(cuts, |s| {
-            let label = board.far.get(labels + s);
-            if label != longest {
-                for cut in [s, if s == 0 { cuts - 1 } else { s - 1 }] {
-                    let owner = board.which.get(board.at.get(cut)) / MOST;
-                    board.claims.raise::<T>(label, !key(changes.gain.get(owner), owner));
+        // A change that lies on one cycle has cut nothing off. Of the others, the one with the smallest key at a cycle is
+        // left out: claims are free, a cycle's number is a node's too, and the smallest key is the largest complement.
+        team.for_each(trials, |t| {
+            let label = |cut: u32, behind: u32| {
+                let [at, ..] = changes.cuts.get(t * MOST + cut);
+                let s = board.rank(at) + behind;
+                board.far.get(labels + if s == cuts { 0 } else { s })
+            };
+            let count = changes.count.get(t);
+            let (mut cut, mut is_mixed) = (0, false);
+            while cut < count {
+                is_mixed |= label(cut, 0) != label(0, 0) || label(cut, 1) != label(0, 0);
+                cut += 1;
+            }
+            if is_mixed {
+                let key = !key(changes.gain.get(t), t);
+                for cut in 0..count {
+                    for label in [label(cut, 0), label(cut, 1)] {
+                        if label != longest {
+                            board.claims.raise::<T>(label, key);
+                        }
+                    }
                 }
             }
         });

@@ -23,9 +23,9 @@ pub const DEPTH: u32 = STEPS + 1;
 /// Most steps of a move.
 const STEPS: u32 = 5;
 /// Neighbours that each step looks at.
-pub const BREADTH: [u32; STEPS as usize] = [5, 5, 3, 2, 1];
+pub const BREADTH: [u32; STEPS as usize] = [6, 4, 2, 2, 1];
 /// Ways that a level keeps.
-pub const KEPT: u32 = 32;
+pub const KEPT: u32 = 10;
 /// Ways of all levels: the two without an edge of t0, and what all levels but the last keep.
 const WAYS: u32 = 2 + (STEPS - 1) * KEPT;
 /// Most turns of a move: three for two steps, and one for the fifth.

@@ -130,22 +130,8 @@ pub unsafe fn run<T: Team, G: Geometry>(
         let mut longer = 0;
         if round.segment > 0 {
             let at = places(tour, round, stream, draws, trial);
-            let ends = at.map(|p| [tour.at(p), tour.at(tour.behind(p))]);
-            longer = added(tour, ends) - at.iter().map(|&p| tour.ahead(p)).sum::<i64>();
+            longer = Kick::new(tour, at).write(team, tour, search.nodes());
             cuts.bridge(team, tour, at);
-            // One by one: an array gone through would lie on the stack.
-            let [[a, b], [c, d], [e, f], [g, h]] = ends;
-            team.single(|| {
-                let nodes = search.nodes();
-                nodes.set(0, a);
-                nodes.set(1, b);
-                nodes.set(2, c);
-                nodes.set(3, d);
-                nodes.set(4, e);
-                nodes.set(5, f);
-                nodes.set(6, g);
-                nodes.set(7, h);
-            });
             team.barrier();
             queue.push_all(team, search.nodes(), 8);
         } else {
@@ -215,14 +201,15 @@ unsafe fn places<G: Geometry>(
         let (first, end) = (share(n, round.trials, trial), share(n, round.trials, trial + 1));
         let node = offset + first + draws.below(0, (end - first).max(1));
         let node = if node >= n { node - n } else { node };
-        let mut at = [tour.position(node); 4];
-        let length = |i: u32| 1 + draws.below(i, round.segment);
-        at[1] = at[0] + length(1);
-        at[2] = at[1] + length(2);
-        at[3] = at[2] + length(3);
-        at = at.map(|p| if p >= n { p - n } else { p });
+        let a = tour.position(node);
+        let behind = |p: u32, i: u32| {
+            let p = p + 1 + draws.below(i, round.segment);
+            if p >= n { p - n } else { p }
+        };
+        let b = behind(a, 1);
+        let c = behind(b, 2);
+        let d = behind(c, 3);
         // Those that went over the end come first: a rotation sorts them.
-        let [a, b, c, d] = at;
         if b < a {
             [b, c, d, a]
         } else if c < b {
@@ -230,18 +217,50 @@ unsafe fn places<G: Geometry>(
         } else if d < c {
             [d, a, b, c]
         } else {
-            at
+            [a, b, c, d]
         }
     }
 }
 
-/// The length of the edges that [`Cuts::bridge`] puts in.
-#[inline(always)]
-unsafe fn added<G: Geometry>(tour: Tour<G>, ends: [[u32; 2]; 4]) -> i64 {
-    // SAFETY: the caller's promise.
-    let far = |a: u32, b: u32| unsafe { tour.between(a, b) as i64 };
-    far(ends[0][0], ends[2][1])
-        + far(ends[3][0], ends[1][1])
-        + far(ends[2][0], ends[0][1])
-        + far(ends[1][0], ends[3][1])
+/// The ends of the edges that [`Cuts::bridge`] takes out.
+struct Kick {
+    a: [u32; 2],
+    b: [u32; 2],
+    c: [u32; 2],
+    d: [u32; 2],
+    /// Their length.
+    length: i64,
+}
+
+impl Kick {
+    #[inline(always)]
+    unsafe fn new<G: Geometry>(tour: Tour<G>, [a, b, c, d]: [u32; 4]) -> Kick {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let ends = |p: u32| [tour.at(p), tour.at(tour.behind(p))];
+            let length = tour.ahead(a) + tour.ahead(b) + tour.ahead(c) + tour.ahead(d);
+            Kick { a: ends(a), b: ends(b), c: ends(c), d: ends(d), length }
+        }
+    }
+
+    /// Writes the ends down; by how much the kick makes the tour longer.
+    #[inline(always)]
+    unsafe fn write<T: Team, G: Geometry>(self, team: T, tour: Tour<G>, nodes: Slots<u32>) -> i64 {
+        let Kick { a, b, c, d, length } = self;
+        // SAFETY: the caller's promise.
+        unsafe {
+            team.single(|| {
+                nodes.set(0, a[0]);
+                nodes.set(1, a[1]);
+                nodes.set(2, b[0]);
+                nodes.set(3, b[1]);
+                nodes.set(4, c[0]);
+                nodes.set(5, c[1]);
+                nodes.set(6, d[0]);
+                nodes.set(7, d[1]);
+            });
+            let far = |a: u32, b: u32| tour.between(a, b) as i64;
+            far(a[0], c[1]) + far(d[0], b[1]) + far(c[0], a[1]) + far(b[0], d[1]) - length
+        }
+    }
 }

@@ -19,10 +19,13 @@ use crate::solver::problem::{Places, Problem};
 
 /// Nodes of a tour for every trial of a round: with fewer, more of the changes share nodes.
 const NODES: u32 = 100;
+/// The same where there would be fewer than [`ENOUGH`] trials, which leave threads waiting for each other.
+const FEW_NODES: u32 = 30;
+const ENOUGH: u32 = 128;
 
 /// One tour, whatever the number of threads.
 pub fn default_trials(n: u32) -> Trials {
-    Trials { chains: 1, trials: (n / NODES).max(1) }
+    Trials { chains: 1, trials: (n / NODES).max((n / FEW_NODES).clamp(1, ENOUGH)) }
 }
 
 /// Chained Lin-Kernighan for `problem` on CPU threads.
@@ -204,7 +207,7 @@ impl<'p, G: Geometry> Threads<'p, G> {
         if merged.cuts > 0 {
             let next = chain.next();
             let together = Together((tour, changes, board, next));
-            (0..n).into_par_iter().with_min_len(1 << 12).for_each(|position| {
+            (0..n).into_par_iter().with_min_len(1 << 10).for_each(|position| {
                 let (tour, changes, board, next) = together.get();
                 // SAFETY: a position is one thread's; where nodes go is a permutation.
                 unsafe { merge::place(tour, board, changes, merged.cuts, position, next) };

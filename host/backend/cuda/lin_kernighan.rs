@@ -29,7 +29,8 @@ const CHAINS: u32 = 64;
 /// Tours and trials that keep every multiprocessor busy.
 pub fn default_trials(device: &Device, n: u32) -> Trials {
     let trials = (n / NODES).max(1);
-    let chains = (TRIALS * device.multiprocessors()).div_ceil(trials).clamp(1, CHAINS.min(device.multiprocessors()));
+    let chains =
+        (TRIALS * device.multiprocessors()).div_ceil(trials).clamp(1, CHAINS.min(device.multiprocessors()));
     Trials { chains, trials }
 }
 

@@ -1,0 +1,127 @@
+//! `block_run_trials_*`, `blocks_plan_merge`, `grid_place_nodes_*`: whole rounds of chained Lin-Kernighan on the GPU
+//! against rounds on CPU threads.
+
+use antwarp::backend::cuda::{CudaLinKernighan, Device};
+use antwarp::backend::{Backend, Choice, LinKernighan, Reached};
+use antwarp::instance::{Instance, nearest, quadrant};
+use antwarp::solver::lin_kernighan::Spec;
+use antwarp::solver::problem::Problem;
+use antwarp_core::lin_kernighan::trial::Round;
+
+use crate::gpu::{gpu, sizes};
+use crate::input::{Random, instances, is_tour};
+
+/// The kernels tested here.
+pub const NAMES: &[&str] = &[
+    "block_run_trials_grid",
+    "block_run_trials_planar",
+    "block_run_trials_numbered",
+    "blocks_plan_merge",
+    "grid_place_nodes_grid",
+    "grid_place_nodes_planar",
+    "grid_place_nodes_numbered",
+];
+
+/// The fewest nodes there may be; more than one block plans a merge of.
+const SIZES: [u32; 5] = [8, 33, 61, 700, 9000];
+/// Tours, and nodes for each of their trials: with few, many changes meet.
+const SHAPES: [(u32, u32); 3] = [(1, 40), (3, 20), (2, 9)];
+const ROUNDS: u32 = 12;
+
+/// How far each round came, and the best tour then.
+type History = Vec<(Reached, Vec<u32>)>;
+
+struct Case {
+    name: String,
+    problem: Problem,
+    spec: Spec,
+    rounds: Vec<Round>,
+    history: History,
+}
+
+fn history(engine: &mut dyn LinKernighan, rounds: &[Round]) -> History {
+    let after = |round: &Round| {
+        let reached = engine.run(&[*round], &|| false).expect("a round");
+        (reached, engine.best_tour().expect("the best tour"))
+    };
+    rounds.iter().map(after).collect()
+}
+
+impl Case {
+    /// From a random tour: two descents, then kicks, some of them at a temperature.
+    fn new(name: &str, instance: &Instance, (chains, nodes): (u32, u32)) -> Case {
+        let k = 7.min(instance.len() - 1);
+        let near = if instance.points().is_some() { quadrant(instance, k) } else { nearest(instance, k) };
+        let mut random = Random::new(43);
+        let problem = Problem::for_search(instance, &near, random.permutation(instance.len() as u32));
+        let n = problem.n();
+        let (descent, trials) = (n.div_ceil(24), n.div_ceil(nodes));
+        let round = |number: u32| Round {
+            seed: 11,
+            number,
+            trials: if number < 2 { descent } else { trials },
+            segment: if number < 2 { 0 } else { 40.min(n / 4) },
+            temperature: if number % 3 == 2 { problem.scale() / 3.0 } else { 0.0 },
+        };
+        let rounds: Vec<Round> = (0..ROUNDS).map(round).collect();
+        let spec = Spec { seed: 11, chains, trials: descent.max(trials), start_cost: problem.unit_cost() };
+        let (cpu, _) = Backend::open(Choice::Cpu).expect("CPU threads");
+        let history = history(cpu.lin_kernighan(&problem, &spec).expect("memory").as_mut(), &rounds);
+        Case {
+            name: format!("{name}, n {n}, {chains} tours, {trials} trials"),
+            problem,
+            spec,
+            rounds,
+            history,
+        }
+    }
+
+    fn check(&self, device: &Device) {
+        let mut engine = CudaLinKernighan::new(device, &self.problem, &self.spec).expect("the kernels");
+        let found = history(&mut engine, &self.rounds);
+        for (round, (found, expected)) in found.iter().zip(&self.history).enumerate() {
+            assert_eq!(found.0, expected.0, "{}, round {round}", self.name);
+            assert_eq!(found.1, expected.1, "{}, round {round}", self.name);
+        }
+    }
+}
+
+fn check(geometry: &str) {
+    let mut cases = Vec::new();
+    for n in sizes(&SIZES) {
+        for instance in instances(geometry, n) {
+            // The largest once: matrices of it are large.
+            for shape in &SHAPES[..if n > 1000 { 1 } else { SHAPES.len() }] {
+                if n > 1000
+                    && geometry == "numbered"
+                    && instance.metric() != Some(antwarp::instance::Metric::Man2d)
+                {
+                    continue;
+                }
+                cases.push(Case::new(instance.name(), &instance, *shape));
+            }
+        }
+    }
+    for case in &cases {
+        let (reached, tour) = &case.history[ROUNDS as usize - 1];
+        assert!(is_tour(tour, case.problem.n()), "{}", case.name);
+        assert!(reached.best_cost < case.spec.start_cost, "{}", case.name);
+    }
+    let Some(gpu) = gpu() else { return };
+    cases.iter().for_each(|case| case.check(&gpu));
+}
+
+#[test]
+fn rounds_on_a_grid() {
+    check("grid");
+}
+
+#[test]
+fn rounds_in_the_plane() {
+    check("planar");
+}
+
+#[test]
+fn rounds_of_numbered_nodes() {
+    check("numbered");
+}
