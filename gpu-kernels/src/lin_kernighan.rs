@@ -166,6 +166,9 @@ pub unsafe extern "ptx-kernel" fn blocks_plan_merge(
 }
 declare!(blocks_plan_merge: PlanMerge, 1024, 1);
 
+// Pairs are gone through on 24 bytes of stack, where changes do not go together.
+core::arch::global_asm!("//@allow blocks_plan_merge local");
+
 macro_rules! place {
     ($($name:ident: $geometry:ident;)*) => { $(
         /// See the module. # Safety: the launcher in `antwarp` gives arrays of the sizes that `args` tell.

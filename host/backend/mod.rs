@@ -153,6 +153,8 @@ pub struct Reached {
     pub best_cost: i64,
     /// Trials of each tour in the last batch.
     pub trials: u64,
+    /// Changes of all tours in the last round, made or not.
+    pub offered: u64,
 }
 
 /// Chained Lin-Kernighan where it lives.
@@ -161,6 +163,12 @@ pub trait LinKernighan {
     ///
     /// Where a round can take long, `enough` is asked now and then whether to end it early.
     fn run(&mut self, rounds: &[trial::Round], enough: Enough) -> Result<Reached, BackendError>;
+
+    /// Makes one tour of all, by what each of them does better ([`cpu::Recombiner`]), with which all go on.
+    ///
+    /// # Errors
+    /// If tours cannot be copied from or to the device, or memory is short.
+    fn recombine(&mut self) -> Result<Reached, BackendError>;
 
     /// The best tour so far, in the problem's numbering.
     ///

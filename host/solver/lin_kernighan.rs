@@ -175,6 +175,8 @@ pub fn solve(
 
 /// Nodes that a trial without a kick looks around.
 const NODES: u32 = 24;
+/// Kicks of every tour, for each of its nodes, between two recombinations.
+const RECOMBINE: u64 = 3;
 /// A descent is over once a round gains less than this share of the tour.
 const ENOUGH: f64 = 1e-4;
 
@@ -223,11 +225,23 @@ impl Run<'_> {
             let gain = self.cost - state.best_cost;
             self.cost = state.best_cost;
             self.observe(state.cost, observe);
-            let least = if self.settings.descent_only { 1.0 } else { ENOUGH * self.cost as f64 };
-            if (gain as f64) < least {
-                return Ok(self.settings.descent_only.then_some(StopReason::LocalOptimum));
+            let stopped = stop.interrupt.load(Ordering::Relaxed) || late();
+            if self.settings.descent_only {
+                if state.offered == 0 && !stopped {
+                    return Ok(Some(StopReason::LocalOptimum));
+                }
+            } else if (gain as f64) < ENOUGH * self.cost as f64 && !stopped {
+                return Ok(None);
             }
         }
+    }
+
+    fn recombine(&mut self, engine: &mut dyn LinKernighan) -> Result<(), SolveError> {
+        let state = engine.recombine()?;
+        if state.best_cost < self.cost {
+            (self.cost, self.best_kicks) = (state.best_cost, self.kicks);
+        }
+        Ok(())
     }
 
     fn observe(&self, cost: i64, observe: &mut dyn FnMut(&Progress)) {
@@ -254,8 +268,11 @@ impl Run<'_> {
         let segment = self.settings.segment.min(self.n / 4);
         let mut batch = 1u64;
         let mut kept_at = Instant::now();
+        let every = RECOMBINE * u64::from(self.n);
+        let mut since = 0u64;
         loop {
             if let Some(reason) = stop.reason(self.begin.elapsed(), self.kicks, self.best_kicks, self.cost) {
+                self.recombine(engine)?;
                 return Ok(reason);
             }
             let mut rounds = Vec::new();
@@ -276,6 +293,11 @@ impl Run<'_> {
             let begin = self.begin;
             let late = || stop.time.is_some_and(|t| begin.elapsed() >= t);
             let state = engine.run(&rounds, &|| late() || stop.interrupt.load(Ordering::Relaxed))?;
+            since += rounds.len() as u64 * u64::from(self.trials);
+            if since >= every {
+                since = 0;
+                self.recombine(engine)?;
+            }
             let left = stop.time.map(|t| t.saturating_sub(self.begin.elapsed()));
             batch = next_batch(rounds.len() as u64, before.elapsed(), left);
             self.kicks += state.trials;

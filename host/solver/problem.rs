@@ -72,9 +72,12 @@ impl Places {
             let whole = p[0].fract() == 0.0 && p[1].fract() == 0.0;
             whole && p[0] - x <= GRID_EXTENT && p[1] - y <= GRID_EXTENT
         };
-        if metric != Metric::Att && points.iter().all(fits) {
+        if metric != Metric::Att && points.par_iter().all(fits) {
             let place = |p: &[f64; 3]| Grid::place((p[0] - x) as u32, (p[1] - y) as u32);
-            return Places::Grid { places: points.iter().map(place).collect(), up: metric == Metric::Ceil2d };
+            return Places::Grid {
+                places: points.par_iter().map(place).collect(),
+                up: metric == Metric::Ceil2d,
+            };
         }
         Places::Planar { places: points.iter().map(|p| Point(p[0], p[1])).collect(), metric }
     }
@@ -128,14 +131,18 @@ impl Problem {
             place[v as usize] = i as u32;
         }
         let rows = |from: usize, to: usize| -> Vec<u32> {
-            let row = |&v: &u32| near.ids[v as usize * near.k..][from..to].iter().map(|&u| place[u as usize]);
-            order.iter().flat_map(row).collect()
+            let mut rows = vec![0; n * (to - from)];
+            rows.par_chunks_mut((to - from).max(1)).zip(&order).for_each(|(row, &v)| {
+                let list = &near.ids[v as usize * near.k..][from..to];
+                row.iter_mut().zip(list).for_each(|(to, &u)| *to = place[u as usize]);
+            });
+            rows
         };
         let (lists, reserves) = (rows(0, wanted), rows(wanted, listed));
         let neighbors = rows(0, searched);
         let unit_cost = instance.check_tour(&order).unwrap_or(1);
         let points: Vec<[f64; 3]> =
-            instance.points().map_or_else(Vec::new, |p| order.iter().map(|&v| p[v as usize]).collect());
+            instance.points().map_or_else(Vec::new, |p| order.par_iter().map(|&v| p[v as usize]).collect());
         let row = |i: u32| order.iter().map(move |&j| instance.distance(i, j));
         let matrix =
             instance.matrix().map_or_else(Vec::new, |_| order.iter().flat_map(|&i| row(i)).collect());

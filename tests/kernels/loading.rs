@@ -6,8 +6,8 @@ use antwarp::backend::cuda::{Device, kernel_names, kernels, load_function, ptx, 
 
 use crate::gpu::gpu;
 use crate::{
-    acs, best_moves, chains, construct_candidates, construct_full, genetic, judge, local_search, rounds,
-    tour_costs, trails, walks,
+    acs, best_moves, chains, construct_candidates, construct_full, genetic, judge, lin_kernighan,
+    local_search, rounds, tour_costs, trails, walks,
 };
 
 fn all_names() -> BTreeSet<String> {

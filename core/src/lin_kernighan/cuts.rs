@@ -269,19 +269,18 @@ impl Cuts {
             while end > s + 1 {
                 let from = if end - (s + 1) > team.size() { end - team.size() } else { s + 1 };
                 let i = from + team.rank();
-                let moved = if i < end {
-                    let one = [self.first, self.begin, self.before, self.after].map(|array| array.get(i));
-                    Some(one)
-                } else {
-                    None
-                };
+                // Names, not an array: that would lie on the stack.
+                let (mut first, mut begin, mut before, mut after) = (0, 0, 0, 0);
+                if i < end {
+                    (first, begin) = (self.first.get(i), self.begin.get(i));
+                    (before, after) = (self.before.get(i), self.after.get(i));
+                }
                 team.barrier();
-                if let Some(one) = moved {
-                    for (array, value) in
-                        [self.first, self.begin, self.before, self.after].into_iter().zip(one)
-                    {
-                        array.set(i + 1, value);
-                    }
+                if i < end {
+                    self.first.set(i + 1, first);
+                    self.begin.set(i + 1, begin);
+                    self.before.set(i + 1, before);
+                    self.after.set(i + 1, after);
                 }
                 team.barrier();
                 end = from;

@@ -136,11 +136,12 @@ pub unsafe fn run<T: Team, G: Geometry>(
             queue.push_all(team, search.nodes(), 8);
         } else {
             cuts.reset(team, tour);
-            let (first, end) = (share(tour.n, round.trials, trial), share(tour.n, round.trials, trial + 1));
-            let mut node = first;
-            while node < end {
-                queue.push(team, node);
-                node += 1;
+            let (first, count) = share(tour.n, round, stream, trial);
+            let mut i = 0;
+            while i < count {
+                let node = first + i;
+                queue.push(team, if node >= tour.n { node - tour.n } else { node });
+                i += 1;
             }
         }
         while let Some(node) = queue.front() {
@@ -177,10 +178,13 @@ pub unsafe fn run<T: Team, G: Geometry>(
     }
 }
 
-/// Where the share of each of several begins.
+/// The first node of a trial's share, and how many it has. Shares begin elsewhere in every round.
 #[inline(always)]
-fn share(n: u32, shares: u32, number: u32) -> u32 {
-    (n as u64 * number as u64 / shares as u64) as u32
+fn share(n: u32, round: Round, stream: Stream, trial: u32) -> (u32, u32) {
+    let begin = |trial: u32| (n as u64 * trial as u64 / round.trials as u64) as u32;
+    let offset = stream.step(u32::MAX).below(0, n);
+    let first = offset + begin(trial);
+    (if first >= n { first - n } else { first }, begin(trial + 1) - begin(trial))
 }
 
 /// The positions behind which a kick cuts the tour, in ascending order: the first one anywhere among the nodes of this
@@ -196,10 +200,8 @@ unsafe fn places<G: Geometry>(
     // SAFETY: nodes are below n.
     unsafe {
         let n = tour.n;
-        // Shares begin elsewhere in every round.
-        let offset = stream.step(u32::MAX).below(0, n);
-        let (first, end) = (share(n, round.trials, trial), share(n, round.trials, trial + 1));
-        let node = offset + first + draws.below(0, (end - first).max(1));
+        let (first, count) = share(n, round, stream, trial);
+        let node = first + draws.below(0, count.max(1));
         let node = if node >= n { node - n } else { node };
         let a = tour.position(node);
         let behind = |p: u32, i: u32| {

@@ -9,6 +9,7 @@ use antwarp_core::lin_kernighan::trial::{self, Round};
 use super::chains::place_bytes;
 use super::colony::{device_matrix, driver, reserve_shared};
 use super::{Buffer, Device, Launch, PlaceNodes, PlanMerge, RunTrials, TEAM_BYTES};
+use crate::backend::cpu::Recombiner;
 use crate::backend::error::bytes;
 use crate::backend::{BackendError, Enough, LinKernighan, Reached, Trials};
 use crate::solver::lin_kernighan::Spec;
@@ -16,22 +17,27 @@ use crate::solver::problem::{Places, Problem};
 
 /// Warps of a block that makes trials.
 const WARPS: u32 = 4;
-/// Trials of a round for every multiprocessor, all tours together: several for every warp that it has room for, for they
-/// take different times.
-const TRIALS: u32 = 64;
-/// Nodes of a tour for every trial of a round: with fewer, more of the changes share nodes.
-const NODES: u32 = 50;
+/// Nodes of a tour for every trial of a round. Many changes share nodes then; but one tour with as many trials as
+/// there are warps gets shorter than several tours with fewer each.
+const NODES: u32 = 12;
+/// Of fewer nodes there are several tours, which are recombined: with [`FEW_NODES`] for every trial, and [`TRIALS`] trials of
+/// all tours for every multiprocessor.
+const FEW: u32 = 5000;
+const FEW_NODES: u32 = 20;
+const TRIALS: u32 = 16;
 /// Nodes of a tour for every block that plans a merge; at least 256.
 const NODES_A_BLOCK: u32 = 8192;
 /// Most tours: more of them have too few kicks each.
-const CHAINS: u32 = 64;
+const CHAINS: u32 = 32;
 
 /// Tours and trials that keep every multiprocessor busy.
 pub fn default_trials(device: &Device, n: u32) -> Trials {
-    let trials = (n / NODES).max(1);
-    let chains =
-        (TRIALS * device.multiprocessors()).div_ceil(trials).clamp(1, CHAINS.min(device.multiprocessors()));
-    Trials { chains, trials }
+    if n >= FEW {
+        return Trials { chains: 1, trials: n / NODES };
+    }
+    let trials = (n / FEW_NODES).max(1);
+    let chains = (TRIALS * device.multiprocessors()).div_ceil(trials);
+    Trials { chains: chains.clamp(1, CHAINS.min(device.multiprocessors())), trials }
 }
 
 /// The names of all kernels that may be loaded.
@@ -165,7 +171,7 @@ impl<'p> CudaLinKernighan<'p> {
             .function
             .occupancy_max_active_blocks_per_multiprocessor(32 * WARPS, Self::shared() as usize, None)
             .map_err(driver("asking for room on a multiprocessor"))?;
-        let reached = Reached { cost: spec.start_cost, best_cost: spec.start_cost, trials: 0 };
+        let reached = Reached { cost: spec.start_cost, best_cost: spec.start_cost, trials: 0, offered: 0 };
         Ok(CudaLinKernighan {
             device,
             problem,
@@ -274,6 +280,9 @@ impl LinKernighan for CudaLinKernighan<'_> {
             self.round(round)?;
         }
         self.buffers.costs.read(self.device.stream(), &mut self.costs)?;
+        let mut merged = vec![Merged::default(); self.costs.len()];
+        self.buffers.merged.read(self.device.stream(), &mut merged)?;
+        self.reached.offered = merged.iter().map(|merged| u64::from(merged.offered)).sum();
         self.reached.trials = rounds.iter().map(|round| u64::from(round.trials)).sum();
         if let Some((chain, &cost)) = self.costs.iter().enumerate().min_by_key(|(_, cost)| **cost) {
             self.reached.cost = cost;
@@ -288,6 +297,35 @@ impl LinKernighan for CudaLinKernighan<'_> {
 
     fn best_tour(&mut self) -> Result<Vec<u32>, BackendError> {
         Ok(self.best_tour.clone())
+    }
+
+    fn recombine(&mut self) -> Result<Reached, BackendError> {
+        if self.spec.chains < 2 {
+            return Ok(self.reached);
+        }
+        let (stream, n) = (self.device.stream(), self.problem.n() as usize);
+        let all = self.buffers.order.to_vec(stream)?;
+        let mut tours: Vec<(i64, &[u32])> = self.costs.iter().copied().zip(all.chunks(n)).collect();
+        tours.sort_by_key(|&(cost, _)| cost);
+        let mut recombiner = Recombiner::new(self.problem)?;
+        recombiner.begin(tours[0].1);
+        let gain: i64 = tours[1..].iter().map(|(_, tour)| recombiner.join(tour)).sum();
+        let cost = tours[0].0 - gain;
+        let (order, ahead) = recombiner.tour_and_steps();
+        let mut position = vec![0; n];
+        (0..).zip(order).for_each(|(p, &node)| position[node as usize] = p);
+        let chains = self.spec.chains as usize;
+        self.costs.fill(cost);
+        self.buffers.order.write(stream, &order.repeat(chains))?;
+        self.buffers.ahead.write(stream, &ahead.repeat(chains))?;
+        self.buffers.position.write(stream, &position.repeat(chains))?;
+        self.buffers.costs.write(stream, &self.costs)?;
+        self.reached.cost = cost;
+        if cost < self.reached.best_cost {
+            self.reached.best_cost = cost;
+            self.best_tour.copy_from_slice(order);
+        }
+        Ok(self.reached)
     }
 
     fn describe(&self) -> String {
