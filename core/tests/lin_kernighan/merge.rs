@@ -98,6 +98,7 @@ fn every_team_merges_alike() {
                 // SAFETY: as above.
                 let own: Vec<u32> = (0..expected.cuts).map(|s| unsafe { board.begin.get(s) }).collect();
                 assert_eq!(begins, own);
+                // SAFETY: the counts as they were.
                 (0..).zip(&counts).for_each(|(t, &c)| unsafe { changes.count.set(t, c) });
             }
             // SAFETY: as above.
