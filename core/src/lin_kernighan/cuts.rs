@@ -29,7 +29,7 @@ pub struct Spot {
     pub old: u32,
 }
 
-/// See the [module](self). The first segment begins at position 0; behind the last one, `first` is [`NONE`].
+/// See the [module](self). The first segment begins at position 0; behind the last one, `first` is more than any position.
 #[derive(Clone, Copy)]
 pub struct Cuts {
     /// Old position of a segment's first node.
