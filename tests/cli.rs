@@ -416,7 +416,7 @@ fn wrong_usage_is_status_2() {
         (&["--initial", "ants", "--resume", "p.tour"], "--resume"),
         (&["--neighbors", "0"], "--neighbors"),
         (&["--save-population", instance], "is the instance"),
-        (&["--descent-only"], "--algorithm ils"),
+        (&["--descent-only"], "--algorithm lk and ils"),
     ];
     for (args, word) in wrong {
         evolve(&[instance]).args(*args).assert().code(2).stdout("").stderr(contains(*word));

@@ -175,8 +175,8 @@ pub fn solve(
 
 /// Nodes that a trial without a kick looks around.
 const NODES: u32 = 24;
-/// Kicks of every tour, for each of its nodes, between two recombinations.
-const RECOMBINE: u64 = 3;
+/// How many times a run makes one tour of all.
+const RECOMBINATIONS: u32 = 4;
 /// A descent is over once a round gains less than this share of the tour.
 const ENOUGH: f64 = 1e-4;
 
@@ -230,7 +230,7 @@ impl Run<'_> {
                 if state.offered == 0 && !stopped {
                     return Ok(Some(StopReason::LocalOptimum));
                 }
-            } else if (gain as f64) < ENOUGH * self.cost as f64 && !stopped {
+            } else if !stopped && (gain == 0 || (gain as f64) < ENOUGH * self.cost as f64) {
                 return Ok(None);
             }
         }
@@ -268,21 +268,21 @@ impl Run<'_> {
         let segment = self.settings.segment.min(self.n / 4);
         let mut batch = 1u64;
         let mut kept_at = Instant::now();
-        let every = RECOMBINE * u64::from(self.n);
-        let mut since = 0u64;
+        let mut recombined = 0;
+        let recombinations = RECOMBINATIONS;
         loop {
             if let Some(reason) = stop.reason(self.begin.elapsed(), self.kicks, self.best_kicks, self.cost) {
                 self.recombine(engine)?;
                 return Ok(reason);
             }
             let mut rounds = Vec::new();
-            let first = self.kicks;
-            let mut planned = first;
-            while (rounds.len() as u64) < batch {
-                let left = stop.iterations.map_or(u64::MAX, |i| i.saturating_sub(planned));
-                if left == 0 {
-                    break;
-                }
+            let mut planned = self.kicks;
+            // A batch is as long as the clock says, but a run by iterations is the same every time.
+            let end = stop.iterations.map_or(u64::MAX, |i| {
+                i.saturating_mul(u64::from(recombined + 1)) / u64::from(recombinations)
+            });
+            while (rounds.len() as u64) < batch && planned < end {
+                let left = stop.iterations.map_or(u64::MAX, |i| i - planned);
                 let trials = left.min(u64::from(self.trials)) as u32;
                 let done = progress(stop, self.begin, self.setup, planned);
                 let temperature = self.settings.temperature * self.mean_edge * (1.0 - done).max(0.0);
@@ -293,16 +293,22 @@ impl Run<'_> {
             let begin = self.begin;
             let late = || stop.time.is_some_and(|t| begin.elapsed() >= t);
             let state = engine.run(&rounds, &|| late() || stop.interrupt.load(Ordering::Relaxed))?;
-            since += rounds.len() as u64 * u64::from(self.trials);
-            if since >= every {
-                since = 0;
-                self.recombine(engine)?;
-            }
             let left = stop.time.map(|t| t.saturating_sub(self.begin.elapsed()));
             batch = next_batch(rounds.len() as u64, before.elapsed(), left);
             self.kicks += state.trials;
             if state.best_cost < self.cost {
                 (self.cost, self.best_kicks) = (state.best_cost, self.kicks);
+            }
+            let is_due = match stop.iterations {
+                Some(_) => self.kicks >= end,
+                None => {
+                    progress(stop, self.begin, self.setup, 0) * recombinations as f32
+                        >= (recombined + 1) as f32
+                }
+            };
+            if is_due && recombined + 1 < recombinations {
+                recombined += 1;
+                self.recombine(engine)?;
             }
             if kept_at.elapsed() >= KEEP_EVERY && self.kept.as_ref().is_none_or(|k| k.0 > self.cost) {
                 self.kept = Some((self.cost, engine.best_tour()?));

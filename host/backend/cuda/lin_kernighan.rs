@@ -22,9 +22,9 @@ const WARPS: u32 = 4;
 const NODES: u32 = 12;
 /// Of fewer nodes there are several tours, which are recombined: with [`FEW_NODES`] for every trial, and [`TRIALS`] trials of
 /// all tours for every multiprocessor.
-const FEW: u32 = 5000;
-const FEW_NODES: u32 = 20;
-const TRIALS: u32 = 16;
+const FEW: u32 = 25_000;
+const FEW_NODES: u32 = 25;
+const TRIALS: u32 = 24;
 /// Nodes of a tour for every block that plans a merge; at least 256.
 const NODES_A_BLOCK: u32 = 8192;
 /// Most tours: more of them have too few kicks each.
