@@ -12,6 +12,7 @@ use antwarp_core::team::{Serial, Slots};
 use rayon::prelude::*;
 
 use super::chains::numbered;
+use super::recombine::Recombiner;
 use super::{Together, allocate};
 use crate::backend::{BackendError, Enough, LinKernighan, Reached, Trials};
 use crate::solver::lin_kernighan::Spec;
@@ -48,12 +49,12 @@ pub fn lin_kernighan<'p>(
 }
 
 /// A tour and what merging it needs.
-struct Chain {
-    order: Vec<u32>,
-    ahead: Vec<i32>,
-    position: Vec<u32>,
-    next_order: Vec<u32>,
-    next_ahead: Vec<i32>,
+pub(super) struct Chain {
+    pub(super) order: Vec<u32>,
+    pub(super) ahead: Vec<i32>,
+    pub(super) position: Vec<u32>,
+    pub(super) next_order: Vec<u32>,
+    pub(super) next_ahead: Vec<i32>,
     claims: Vec<u64>,
     bits: Vec<u32>,
     before: Vec<u32>,
@@ -61,201 +62,10 @@ struct Chain {
     at: Vec<u32>,
     begin: Vec<u32>,
     far: Vec<u32>,
-    gain: Vec<i64>,
-    count: Vec<u32>,
-    cuts: Vec<[u32; 3]>,
+    pub(super) gain: Vec<i64>,
+    pub(super) count: Vec<u32>,
+    pub(super) cuts: Vec<[u32; 3]>,
     cost: i64,
-}
-
-/// Makes one tour of several, by what each of them does better.
-///
-/// Where two tours differ, their edges make up parts that share no node. Those in which the other one is shorter are changes
-/// of the first, and are merged as those of trials are ([`merge::plan`]). So it is with partition crossover (Whitley, Hains and
-/// Howe, *Tunneling between optima: partition crossover for the traveling salesman problem*, 2009), but that several
-/// parts are tried together, and parts of more than [`MOST`] edges are left out.
-pub struct Recombiner<'p> {
-    problem: &'p Problem,
-    numbers: Vec<u32>,
-    chain: Chain,
-    /// The nodes beside each one in the other tour.
-    beside: Vec<[u32; 2]>,
-    /// A forest: the nodes of a part lead to the same root.
-    parents: Vec<u32>,
-    /// The number of a root's part.
-    parts: Vec<u32>,
-}
-
-impl<'p> Recombiner<'p> {
-    /// # Errors
-    /// If memory is short.
-    pub fn new(problem: &'p Problem) -> Result<Self, BackendError> {
-        let n = problem.n() as usize;
-        let spec = Spec { seed: 0, chains: 1, trials: 0, start_cost: 0 };
-        Ok(Recombiner {
-            problem,
-            numbers: (0..problem.n()).collect(),
-            chain: Chain::new(&problem.step_lengths(), &spec)?,
-            beside: vec![[0; 2]; n],
-            parents: vec![0; n],
-            parts: vec![0; n],
-        })
-    }
-
-    fn tour(&self) -> Tour<Numbered> {
-        Tour {
-            n: self.problem.n(),
-            k: self.problem.search_k(),
-            order: self.chain.order.as_ptr(),
-            position: self.chain.position.as_ptr(),
-            ahead: self.chain.ahead.as_ptr(),
-            lists: self.problem.neighbors().as_ptr(),
-            near: std::ptr::null(),
-            places: geometry::Places {
-                geometry: Numbered { distances: self.problem.distances() },
-                start: self.numbers.as_ptr(),
-            },
-        }
-    }
-
-    /// Begins with a tour.
-    pub fn begin(&mut self, order: &[u32]) {
-        self.chain.order.copy_from_slice(order);
-        for (position, &node) in (0..).zip(order) {
-            self.chain.position[node as usize] = position;
-        }
-        let tour = self.tour();
-        for position in 0..tour.n {
-            // SAFETY: positions of the tour.
-            let ahead = unsafe { tour.between(tour.at(position), tour.at(tour.behind(position))) };
-            self.chain.ahead[position as usize] = ahead;
-        }
-    }
-
-    /// The tour as it is now, and how far it is from each of its nodes to the next.
-    pub fn tour_and_steps(&self) -> (&[u32], &[i32]) {
-        (&self.chain.order, &self.chain.ahead)
-    }
-
-    fn root(&mut self, mut node: u32) -> u32 {
-        while self.parents[node as usize] != node {
-            let above = self.parents[self.parents[node as usize] as usize];
-            self.parents[node as usize] = above;
-            node = above;
-        }
-        node
-    }
-
-    fn unite(&mut self, a: u32, b: u32) {
-        let (a, b) = (self.root(a), self.root(b));
-        self.parents[a as usize] = b;
-    }
-
-    /// The nodes beside one in the tour, the one before it first.
-    fn own(&self, node: u32) -> [u32; 2] {
-        let (n, p) = (self.numbers.len(), self.chain.position[node as usize] as usize);
-        [
-            self.chain.order[if p == 0 { n - 1 } else { p - 1 }],
-            self.chain.order[if p + 1 == n { 0 } else { p + 1 }],
-        ]
-    }
-
-    /// The node that is beside `node` in the other tour where `gone` is in this one.
-    fn instead(&self, node: u32, gone: u32) -> u32 {
-        let (own, [a, b]) = (self.own(node), self.beside[node as usize]);
-        match (own.contains(&a), own.contains(&b)) {
-            (true, _) => b,
-            (false, true) => a,
-            // Both edges go: either may stand for either.
-            (false, false) => {
-                if gone == own[0] {
-                    a
-                } else {
-                    b
-                }
-            }
-        }
-    }
-
-    /// Takes over what another tour does better; by how much the tour gets shorter.
-    pub fn join(&mut self, other: &[u32]) -> i64 {
-        let n = other.len();
-        for p in 0..n {
-            let (before, behind) =
-                (other[if p == 0 { n - 1 } else { p - 1 }], other[if p + 1 == n { 0 } else { p + 1 }]);
-            self.beside[other[p] as usize] = [before, behind];
-        }
-        (0..).zip(&mut self.parents).for_each(|(node, parent)| *parent = node);
-        for node in 0..n as u32 {
-            let (own, beside) = (self.own(node), self.beside[node as usize]);
-            own.iter().filter(|v| !beside.contains(v)).for_each(|&v| self.unite(node, v));
-            beside.iter().filter(|v| !own.contains(v)).for_each(|&v| self.unite(node, v));
-        }
-        // Of each part: edges out, and by how much it is shorter.
-        let mut counts: Vec<(u32, i64)> = Vec::new();
-        self.parts.fill(u32::MAX);
-        let tour = self.tour();
-        for node in 0..n as u32 {
-            let (own, beside) = (self.own(node), self.beside[node as usize]);
-            // SAFETY: nodes of the tour.
-            let far = |v: u32| i64::from(unsafe { tour.between(node, v) });
-            let gone = (!beside.contains(&own[1])).then(|| far(own[1]));
-            let come: i64 = beside.iter().filter(|v| node < **v && !own.contains(v)).map(|&v| far(v)).sum();
-            if gone.is_some() || come > 0 {
-                let root = self.root(node) as usize;
-                if self.parts[root] == u32::MAX {
-                    self.parts[root] = counts.len() as u32;
-                    counts.push((0, 0));
-                }
-                let part = &mut counts[self.parts[root] as usize];
-                part.0 += u32::from(gone.is_some());
-                part.1 += gone.unwrap_or(0) - come;
-            }
-        }
-        let mut kept = 0;
-        let numbers: Vec<u32> = counts
-            .iter()
-            .map(|&(count, gain)| {
-                let is_kept = gain > 0 && count <= MOST;
-                kept += u32::from(is_kept);
-                if is_kept { kept - 1 } else { u32::MAX }
-            })
-            .collect();
-        let chain = &mut self.chain;
-        chain.gain = counts
-            .iter()
-            .zip(&numbers)
-            .filter(|(_, number)| **number != u32::MAX)
-            .map(|(c, _)| c.1)
-            .collect();
-        chain.count = vec![0; kept as usize];
-        chain.cuts = vec![[0; 3]; (kept * MOST) as usize];
-        for p in 0..n {
-            let (node, next) = (self.chain.order[p], self.chain.order[if p + 1 == n { 0 } else { p + 1 }]);
-            if self.beside[node as usize].contains(&next) {
-                continue;
-            }
-            let root = self.root(node) as usize;
-            let number = numbers[self.parts[root] as usize];
-            if number != u32::MAX {
-                let cut = [p as u32, self.instead(node, next), self.instead(next, node)];
-                let at = number * MOST + self.chain.count[number as usize];
-                self.chain.cuts[at as usize] = cut;
-                self.chain.count[number as usize] += 1;
-            }
-        }
-        let tour = self.tour();
-        let (changes, board, next) = (self.chain.changes(), self.chain.board(), self.chain.next());
-        // SAFETY: this is the only thread, and the changes are of this tour.
-        unsafe {
-            let merged = merge::plan(Serial, tour, board, changes, kept);
-            if merged.cuts > 0 {
-                (0..tour.n).for_each(|p| merge::place(tour, board, changes, merged.cuts, p, next));
-                std::mem::swap(&mut self.chain.order, &mut self.chain.next_order);
-                std::mem::swap(&mut self.chain.ahead, &mut self.chain.next_ahead);
-            }
-            merged.gain
-        }
-    }
 }
 
 struct Threads<'p, G: Geometry> {
@@ -272,7 +82,7 @@ struct Threads<'p, G: Geometry> {
 }
 
 impl Chain {
-    fn new(ahead: &[i32], spec: &Spec) -> Result<Chain, BackendError> {
+    pub(super) fn new(ahead: &[i32], spec: &Spec) -> Result<Chain, BackendError> {
         let (what, n) = ("the tour", ahead.len());
         let own = || -> Result<Vec<u32>, BackendError> {
             let mut array: Vec<u32> = allocate(what, n)?;
@@ -301,7 +111,7 @@ impl Chain {
         })
     }
 
-    fn changes(&mut self) -> Changes {
+    pub(super) fn changes(&mut self) -> Changes {
         // SAFETY: the arrays live as long as the chain, which is not moved while they are used.
         unsafe {
             Changes {
@@ -312,7 +122,7 @@ impl Chain {
         }
     }
 
-    fn board(&mut self) -> Board {
+    pub(super) fn board(&mut self) -> Board {
         // SAFETY: as above; a thread alone does not use `next`.
         unsafe {
             Board {
@@ -328,7 +138,7 @@ impl Chain {
         }
     }
 
-    fn next(&mut self) -> Next {
+    pub(super) fn next(&mut self) -> Next {
         // SAFETY: as above.
         unsafe {
             Next {
@@ -464,7 +274,7 @@ impl<G: Geometry> LinKernighan for Threads<'_, G> {
             let (order, ahead) = recombiner.tour_and_steps();
             chain.order.copy_from_slice(order);
             chain.ahead.copy_from_slice(ahead);
-            chain.position.copy_from_slice(&recombiner.chain.position);
+            chain.position.copy_from_slice(&recombiner.positions());
             chain.cost = cost;
         }
         self.reached.cost = cost;

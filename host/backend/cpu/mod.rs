@@ -6,13 +6,15 @@ mod descent;
 mod eax;
 mod genetic;
 mod lin_kernighan;
+mod recombine;
 mod walks;
 
 pub use chains::{chains, default_chains};
 pub use colony::{acs, colony};
 pub use descent::descent;
 pub use genetic::population;
-pub use lin_kernighan::{Recombiner, default_trials, lin_kernighan};
+pub use lin_kernighan::{default_trials, lin_kernighan};
+pub use recombine::Recombiner;
 pub use walks::{CpuNeighbors, CpuWalks, fresh};
 
 use super::error::bytes;

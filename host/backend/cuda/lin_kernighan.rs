@@ -312,13 +312,11 @@ impl LinKernighan for CudaLinKernighan<'_> {
         let gain: i64 = tours[1..].iter().map(|(_, tour)| recombiner.join(tour)).sum();
         let cost = tours[0].0 - gain;
         let (order, ahead) = recombiner.tour_and_steps();
-        let mut position = vec![0; n];
-        (0..).zip(order).for_each(|(p, &node)| position[node as usize] = p);
         let chains = self.spec.chains as usize;
         self.costs.fill(cost);
         self.buffers.order.write(stream, &order.repeat(chains))?;
         self.buffers.ahead.write(stream, &ahead.repeat(chains))?;
-        self.buffers.position.write(stream, &position.repeat(chains))?;
+        self.buffers.position.write(stream, &recombiner.positions().repeat(chains))?;
         self.buffers.costs.write(stream, &self.costs)?;
         self.reached.cost = cost;
         if cost < self.reached.best_cost {
