@@ -79,10 +79,10 @@ impl Board {
     }
 }
 
-/// The key of a change's claim: never 0, larger for larger gains, then for earlier trials.
+/// The key of a change's claim: larger for larger gains, then for earlier trials. Neither it nor its complement is ever 0.
 #[inline(always)]
 fn key(gain: i64, trial: u32) -> u64 {
-    let gain = gain.clamp(-(1 << 31), (1 << 31) - 1) + (1 << 31);
+    let gain = gain.clamp(1 - (1 << 31), (1 << 31) - 2) + (1 << 31);
     (gain as u64) << 32 | !trial as u64
 }
 
@@ -379,27 +379,44 @@ unsafe fn label_together<T: Team, G: Geometry>(
     // SAFETY: the caller's promise.
     unsafe {
         let states = 2 * cuts;
-        let (mut old, mut new) = (0, pairs(tour.n) / 2);
         team.for_each(states, |state| {
             board.next.set(state, behind(tour, board, changes, cuts, state));
             board.far.set(state, state >> 1);
         });
+        let (old, new) = double(team, tour, board, states, u32::min);
+        // One a segment: its two directions are on the same cycle.
+        team.for_each(cuts, |s| board.far.set(new + s, board.far.get(old + 2 * s)));
+        team.barrier();
+        new
+    }
+}
+
+/// Pointer jumping: in every pass each state learns what is twice as far behind it, joined with what it knows, until that is
+/// all there is. Where what they know is, and where there is room.
+#[inline(always)]
+unsafe fn double<T: Team, G: Geometry>(
+    team: T,
+    tour: Tour<G>,
+    board: Board,
+    states: u32,
+    join: impl Fn(u32, u32) -> u32,
+) -> (u32, u32) {
+    // SAFETY: the caller's promise: `next` and `far` are filled for all states.
+    unsafe {
+        let (mut old, mut new) = (0, pairs(tour.n) / 2);
         team.barrier();
         let mut reach = 1;
         while reach < states {
             team.for_each(states, |state| {
                 let next = board.next.get(old + state);
-                board.far.set(new + state, board.far.get(old + state).min(board.far.get(old + next)));
+                board.far.set(new + state, join(board.far.get(old + state), board.far.get(old + next)));
                 board.next.set(new + state, board.next.get(old + next));
             });
             team.barrier();
             (old, new) = (new, old);
             reach *= 2;
         }
-        // One a segment: its two directions are on the same cycle.
-        team.for_each(cuts, |s| board.far.set(new + s, board.far.get(old + 2 * s)));
-        team.barrier();
-        new
+        (old, new)
     }
 }
 
@@ -421,8 +438,7 @@ unsafe fn walk<G: Geometry>(tour: Tour<G>, board: Board, changes: Changes, cuts:
     }
 }
 
-/// The same by pointer jumping: in every pass each segment, in both directions, learns what is twice as far behind it,
-/// until that is the first one.
+/// The same by pointer jumping: each segment, in both directions, learns how far the first one is behind it.
 #[inline(always)]
 unsafe fn jump<T: Team, G: Geometry>(
     team: T,
@@ -434,7 +450,6 @@ unsafe fn jump<T: Team, G: Geometry>(
     // SAFETY: the caller's promise.
     unsafe {
         let states = 2 * cuts;
-        let (mut old, mut new) = (0, pairs(tour.n) / 2);
         team.for_each(states, |state| {
             // The first segment is where everything ends.
             let (next, far) = if state == 0 {
@@ -445,20 +460,7 @@ unsafe fn jump<T: Team, G: Geometry>(
             board.next.set(state, next);
             board.far.set(state, far);
         });
-        team.barrier();
-        let mut reach = 1;
-        while reach < states {
-            team.for_each(states, |state| {
-                let next = board.next.get(old + state);
-                board
-                    .far
-                    .set(new + state, board.far.get(old + state).wrapping_add(board.far.get(old + next)));
-                board.next.set(new + state, board.next.get(old + next));
-            });
-            team.barrier();
-            (old, new) = (new, old);
-            reach *= 2;
-        }
+        let (old, _) = double(team, tour, board, states, u32::wrapping_add);
         let mut reached = 0;
         team.for_each(cuts, |s| {
             let mut begin = UNREACHED;

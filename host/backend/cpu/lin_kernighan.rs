@@ -13,7 +13,7 @@ use rayon::prelude::*;
 
 use super::chains::numbered;
 use super::recombine::Recombiner;
-use super::{Together, allocate};
+use super::{Together, allocate, check_memory};
 use crate::backend::{BackendError, Enough, LinKernighan, Reached, Trials};
 use crate::solver::lin_kernighan::Spec;
 use crate::solver::problem::{Places, Problem};
@@ -158,6 +158,9 @@ impl<'p, G: Geometry> Threads<'p, G> {
         places: &'p [G::Place],
         matrix: Vec<i32>,
     ) -> Result<Self, BackendError> {
+        // A tour has eleven numbers a node, and a word for its claims.
+        let chain = 52 * problem.n() as usize + spec.trials as usize * (12 * MOST as usize + 12);
+        check_memory("the tours and the trials", chain.saturating_mul(spec.chains as usize))?;
         let (near, ahead) = (problem.neighbor_lengths(), problem.step_lengths());
         let chains = (0..spec.chains).map(|_| Chain::new(&ahead, spec)).collect::<Result<Vec<_>, _>>()?;
         let best_tour = chains[0].order.clone();
