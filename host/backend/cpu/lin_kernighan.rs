@@ -277,7 +277,7 @@ impl<G: Geometry> LinKernighan for Threads<'_, G> {
             let (order, ahead) = recombiner.tour_and_steps();
             chain.order.copy_from_slice(order);
             chain.ahead.copy_from_slice(ahead);
-            chain.position.copy_from_slice(&recombiner.positions());
+            chain.position.copy_from_slice(recombiner.positions());
             chain.cost = cost;
         }
         self.reached.cost = cost;
