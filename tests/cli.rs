@@ -704,7 +704,7 @@ fn every_setting_of_chained_lin_kernighan_gives_a_valid_tour() {
         ("--start", &["nearest-neighbor", "greedy", "space-filling", "random"]),
         ("--neighbor-lists", &["nearest", "quadrant"]),
         ("--neighbors", &["1", "3", "100"]),
-        ("--segment", &["1", "1000000"]),
+        ("--walk", &["1", "1000"]),
         ("--temperature", &["0", "1000"]),
         ("--chains", &["1", "4"]),
         ("--trials", &["1", "500"]),
@@ -723,7 +723,7 @@ fn every_setting_of_chained_lin_kernighan_gives_a_valid_tour() {
             assert_eq!(setting.to_string().trim_matches('"').trim_end_matches(".0"), *value, "{option}");
         }
     }
-    for wrong in [["--segment", "0"], ["--chains", "0"], ["--trials", "0"], ["--neighbors", "0"]] {
+    for wrong in [["--walk", "0"], ["--walk", "1001"], ["--chains", "0"], ["--trials", "0"], ["--neighbors", "0"]] {
         lin_kernighan(&[&folder.instance]).args(wrong).assert().code(2).stderr(contains(wrong[0]));
     }
 }

@@ -176,6 +176,12 @@ pub trait LinKernighan {
     /// If it cannot be brought back from the device.
     fn best_tour(&mut self) -> Result<Vec<u32>, BackendError>;
 
+    /// All tours as they are, one after the other.
+    ///
+    /// # Errors
+    /// If they cannot be brought back from the device.
+    fn tours(&mut self) -> Result<Vec<u32>, BackendError>;
+
     /// How it was laid out.
     fn describe(&self) -> String;
 }
@@ -342,11 +348,11 @@ impl Backend {
         })
     }
 
-    /// Tours, and trials of each in a round, unless the user says otherwise. They depend on the kind of backend, not on
-    /// its number of threads.
-    pub fn default_trials(&self, n: u32) -> Trials {
+    /// Tours, and trials of each in a round, unless the user says otherwise. They depend on the kind of backend; on its
+    /// number of threads only if the run needs not be `reproducible`.
+    pub fn default_trials(&self, n: u32, reproducible: bool) -> Trials {
         match self {
-            Backend::Cpu(_) => cpu::default_trials(n),
+            Backend::Cpu(_) => cpu::default_trials(n, reproducible),
             Backend::Cuda(device) => cuda::default_trials(device, n),
         }
     }

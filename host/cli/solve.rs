@@ -89,13 +89,14 @@ const GA: &[Algorithm] = &[Algorithm::Ga];
 const ANTS: &[Algorithm] = &[Algorithm::Mmas, Algorithm::Acs];
 
 /// The options that not every algorithm uses, by their ids, and those that do.
-const OPTIONS: [(&str, &[Algorithm]); 39] = [
+const OPTIONS: [(&str, &[Algorithm]); 40] = [
     ("improvement", ILS),
     ("moves", ILS),
     ("start", TOURS),
     ("initial_tour", TOURS),
     ("neighbor_lists", TOURS),
-    ("segment", TOURS),
+    ("segment", ILS),
+    ("walk", LK),
     ("accept", ILS),
     ("temperature", TOURS),
     ("chains", TOURS),
@@ -204,7 +205,10 @@ struct SearchArgs {
     /// Neighbours that the second step of a move looks at
     #[arg(long, value_name = "N", default_value_t = ils::Settings::default().breadth)]
     breadth: u32,
-    /// lk and ils: longest segment of a kick's double bridge; of ils, 0: four edges anywhere
+    /// lk: steps of the random walks that lead from a kick's first edge to the others
+    #[arg(long, value_name = "N", default_value_t = lin_kernighan::Settings::default().walk)]
+    walk: u32,
+    /// ils: longest segment of a kick's double bridge; 0: four edges anywhere
     #[arg(long, value_name = "N", default_value_t = ils::Settings::default().segment)]
     segment: u32,
     /// ils: when a tour takes the place of the one before
@@ -368,7 +372,7 @@ impl Chosen {
                     neighbors: search.neighbors.unwrap_or(default.neighbors),
                     neighbor_lists: search.neighbor_lists,
                     start: search.start,
-                    segment: search.segment,
+                    walk: search.walk,
                     temperature: search.temperature,
                     chains: search.chains,
                     trials: search.trials,

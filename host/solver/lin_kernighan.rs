@@ -3,6 +3,8 @@
 //! The start tour is repaired in rounds without kicks; then every trial is a kick. What a trial may make longer follows a
 //! temperature that falls with the time or the trials that are left (Martin, Otto and Felten 1991).
 
+mod cross;
+
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -33,8 +35,8 @@ pub struct Settings {
     pub neighbor_lists: Neighbors,
     /// The start tour; a file's tour goes before it.
     pub start: Start,
-    /// Longest segment of a kick.
-    pub segment: u32,
+    /// Steps of the random walks that lead from a kick's first edge to the others.
+    pub walk: u32,
     /// Temperature at the start of annealing, in mean edges of the tour.
     pub temperature: f32,
     /// Tours that are worked on at the same time.
@@ -52,7 +54,7 @@ impl Default for Settings {
             neighbors: 8,
             neighbor_lists: Neighbors::default(),
             start: Start::default(),
-            segment: 50,
+            walk: 20,
             temperature: 0.7,
             chains: None,
             trials: None,
@@ -63,6 +65,8 @@ impl Default for Settings {
 
 /// Most tours at the same time.
 const MOST_CHAINS: u32 = 1 << 10;
+/// Longest walk.
+const MOST_STEPS: u32 = 1000;
 /// Most kicks of a tour in a round.
 const MOST_TRIALS: u32 = 1 << 20;
 
@@ -76,8 +80,8 @@ impl Settings {
         if self.neighbors == 0 || self.neighbors > MOST_NEIGHBORS {
             return fail(format!("--neighbors must be 1 to {MOST_NEIGHBORS}"));
         }
-        if self.segment == 0 {
-            return fail("--segment must be at least 1".into());
+        if self.walk == 0 || self.walk > MOST_STEPS {
+            return fail(format!("--walk must be 1 to {MOST_STEPS}"));
         }
         if !(self.temperature >= 0.0 && self.temperature <= 1000.0) {
             return fail("--temperature must be 0 to 1000 mean edges".into());
@@ -101,7 +105,9 @@ pub struct Spec {
     pub chains: u32,
     /// Most trials of a tour in a round.
     pub trials: u32,
-    /// Length of the tour that all begin with.
+    /// Tours to begin with, one after the other; none: all begin along the problem's numbering. Of a GPU none.
+    pub starts: Vec<u32>,
+    /// Length of the shortest of them.
     pub start_cost: i64,
 }
 
@@ -138,22 +144,28 @@ pub fn solve(
         instance.check_tour(&start).map_err(|e| SolveError::Settings(format!("--initial-tour: {e}")))?;
     let problem = Problem::for_search(instance, &near, start);
     let n = problem.n();
-    let layout = backend.default_trials(n);
-    let trials = settings.trials.unwrap_or(layout.trials);
-    let spec = Spec {
-        seed: settings.seed,
-        chains: settings.chains.unwrap_or(layout.chains),
-        trials: trials.max(n.div_ceil(NODES)),
-        start_cost,
+    // What ends by the clock is another run every time anyway.
+    let layout = backend.default_trials(n, stop.iterations.is_some());
+    let crossed = cross::starts(instance, &problem, (settings, initial.is_some()), backend, (begin, stop))?;
+    let is_crossed = crossed.is_some();
+    let (chains, trials, starts, start_cost) = match crossed {
+        Some(starts) => (starts.count, cross::trials(n), starts.tours, starts.cost),
+        None => {
+            let chains = settings.chains.unwrap_or(layout.chains);
+            (chains, settings.trials.unwrap_or(layout.trials), Vec::new(), start_cost)
+        }
     };
+    let spec =
+        Spec { seed: settings.seed, chains, trials: trials.max(n.div_ceil(NODES)), starts, start_cost };
     let mut engine = backend.lin_kernighan(&problem, &spec)?;
     let mut run = Run {
         begin,
         setup: begin.elapsed(),
         settings,
         n,
-        chains: spec.chains,
+        chains,
         trials,
+        recombinations: if is_crossed { 0 } else { RECOMBINATIONS },
         cost: start_cost,
         mean_edge: start_cost as f32 / n as f32,
         round: 0,
@@ -162,7 +174,17 @@ pub fn solve(
         kept: None,
         failure: None,
     };
-    let stopped_by = match run.go(engine.as_mut(), stop, observe) {
+    let kicks = if is_crossed { cross::kicks(stop) } else { stop.clone() };
+    let mut shorter = None;
+    let stopped_by = match run.go(engine.as_mut(), &kicks, observe).and_then(|reason| {
+        if !is_crossed || reason != StopReason::Time {
+            return Ok(reason);
+        }
+        let (reason, tour) =
+            cross::finish(&mut run, (instance, &problem), engine.tours()?, backend, stop, observe)?;
+        shorter = tour;
+        Ok(reason)
+    }) {
         Ok(reason) => reason,
         Err(failure) => {
             run.failure = Some(failure.to_string());
@@ -170,7 +192,7 @@ pub fn solve(
         }
     };
     let name = backend.machine().backend;
-    run.end(engine.as_mut(), stopped_by)?.finish(begin, instance, &problem, name)
+    run.end(engine.as_mut(), stopped_by, shorter)?.finish(begin, instance, &problem, name)
 }
 
 /// Nodes that a trial without a kick looks around.
@@ -187,6 +209,8 @@ struct Run<'s> {
     n: u32,
     chains: u32,
     trials: u32,
+    /// How many times one tour is made of all.
+    recombinations: u32,
     /// Length of the best tour.
     cost: i64,
     mean_edge: f32,
@@ -201,10 +225,10 @@ struct Run<'s> {
 }
 
 impl Run<'_> {
-    fn next_round(&mut self, segment: u32, trials: u32, temperature: f32) -> Round {
+    fn next_round(&mut self, walk: u32, trials: u32, temperature: f32) -> Round {
         let number = self.round;
         self.round += 1;
-        Round { seed: self.settings.seed, number, trials, segment, temperature }
+        Round { seed: self.settings.seed, number, trials, walk, temperature }
     }
 
     /// Rounds without kicks, until they gain little; whether the run is over.
@@ -265,28 +289,30 @@ impl Run<'_> {
         }
         self.setup = self.begin.elapsed();
         self.mean_edge = self.cost as f32 / self.n as f32;
-        let segment = self.settings.segment.min(self.n / 4);
+        let walk = self.settings.walk;
         let mut batch = 1u64;
         let mut kept_at = Instant::now();
         let mut recombined = 0;
-        let recombinations = RECOMBINATIONS;
+        let recombinations = self.recombinations;
         loop {
             if let Some(reason) = stop.reason(self.begin.elapsed(), self.kicks, self.best_kicks, self.cost) {
-                self.recombine(engine)?;
+                if recombinations > 0 {
+                    self.recombine(engine)?;
+                }
                 return Ok(reason);
             }
             let mut rounds = Vec::new();
             let mut planned = self.kicks;
             // A batch is as long as the clock says, but a run by iterations is the same every time.
             let end = stop.iterations.map_or(u64::MAX, |i| {
-                i.saturating_mul(u64::from(recombined + 1)) / u64::from(recombinations)
+                i.saturating_mul(u64::from(recombined + 1)) / u64::from(recombinations.max(1))
             });
             while (rounds.len() as u64) < batch && planned < end {
                 let left = stop.iterations.map_or(u64::MAX, |i| i - planned);
                 let trials = left.min(u64::from(self.trials)) as u32;
                 let done = progress(stop, self.begin, self.setup, planned);
                 let temperature = self.settings.temperature * self.mean_edge * (1.0 - done).max(0.0);
-                rounds.push(self.next_round(segment, trials, temperature));
+                rounds.push(self.next_round(walk, trials, temperature));
                 planned += u64::from(trials);
             }
             let before = Instant::now();
@@ -318,7 +344,13 @@ impl Run<'_> {
         }
     }
 
-    fn end(mut self, engine: &mut dyn LinKernighan, stopped_by: StopReason) -> Result<End, SolveError> {
+    /// `shorter` is the best tour if that is none of the engine's.
+    fn end(
+        mut self,
+        engine: &mut dyn LinKernighan,
+        stopped_by: StopReason,
+        shorter: Option<Vec<u32>>,
+    ) -> Result<End, SolveError> {
         Ok(End {
             setup: self.setup,
             iterations: self.kicks,
@@ -327,7 +359,7 @@ impl Run<'_> {
             stopped_by,
             layout: engine.describe(),
             found: match &self.failure {
-                None => Some((self.cost, engine.best_tour()?)),
+                None => Some((self.cost, shorter.map_or_else(|| engine.best_tour(), Ok)?)),
                 Some(_) => self.kept.take(),
             },
             failure: self.failure,

@@ -60,7 +60,7 @@ impl Case {
             seed: 11,
             number,
             trials: if number < 2 { descent } else { trials },
-            segment: if number < 2 { 0 } else { 40.min(n / 4) },
+            walk: if number < 2 { 0 } else { 20 },
             temperature: if number % 3 == 2 { problem.scale() / 3.0 } else { 0.0 },
         };
         let rounds: Vec<Round> = (0..ROUNDS).map(round).collect();

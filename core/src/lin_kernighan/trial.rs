@@ -10,6 +10,11 @@ use crate::team::{Slots, Team};
 
 /// Nodes that wait to be looked around, at most.
 const WAITING: u32 = 64;
+/// Longest segment of a kick whose walks ended at the same edge, at most a quarter of the nodes.
+const SEGMENT: u32 = 30;
+/// Numbers of a trial's draws: which node of its share, three segments, the exponential variable, then the steps of walks.
+const THRESHOLD: u32 = 4;
+const FIRST_STEP: u32 = 5;
 /// No node.
 const NOBODY: u32 = u32::MAX;
 
@@ -26,8 +31,9 @@ pub struct Round {
     pub number: u32,
     /// Trials of each tour.
     pub trials: u32,
-    /// Longest segment of a kick, at most a quarter of the nodes; 0: no kicks, each trial looks around nodes of its own.
-    pub segment: u32,
+    /// Steps of the walks that lead from a kick's first edge to each of the others; 0: no kicks, each trial looks around
+    /// nodes of its own.
+    pub walk: u32,
     /// Mean of what a tour may get longer.
     pub temperature: f32,
 }
@@ -128,7 +134,7 @@ pub unsafe fn run<T: Team, G: Geometry>(
         let mut queue = Queue { nodes, first: 0, count: 0 };
         let draws = stream.step(trial);
         let mut longer = 0;
-        if round.segment > 0 {
+        if round.walk > 0 {
             let at = places(tour, round, stream, draws, trial);
             longer = Kick::new(tour, at).write(team, tour, search.nodes());
             cuts.bridge(team, tour, at);
@@ -154,11 +160,15 @@ pub unsafe fn run<T: Team, G: Geometry>(
             };
             longer -= found.gain;
             cuts.make(team, tour, (search.nodes(), found.edges), found.way, (search.turns(), found.turns));
+            // The kick has been taken back: whatever waits was looked around before this trial.
+            if longer == 0 && round.walk > 0 {
+                break;
+            }
             queue.push_all(team, search.nodes(), 2 * found.edges);
         }
-        let limit = (round.temperature * core::f32::consts::LN_2 * rng::exponential(draws.bits(4))) as i64;
+        let limit = (round.temperature * core::f32::consts::LN_2 * rng::exponential(draws.bits(THRESHOLD))) as i64;
         let mut count = 0;
-        if longer <= limit && (round.segment > 0 || longer < 0) {
+        if longer <= limit && (round.walk > 0 || longer < 0) {
             let mut first = 0;
             while first < cuts.count() {
                 let segment = first + team.rank();
@@ -187,8 +197,9 @@ fn share(n: u32, round: Round, stream: Stream, trial: u32) -> (u32, u32) {
     (if first >= n { first - n } else { first }, begin(trial + 1) - begin(trial))
 }
 
-/// The positions behind which a kick cuts the tour, in ascending order: the first one anywhere among the nodes of this
-/// trial's share, the others a segment's length apart.
+/// The positions behind which a kick cuts the tour, in ascending order: that of a node of this trial's share, and those
+/// where three random walks from there along neighbour lists end (Applegate, Cook and Rohe 2003, section 3.2). If two of
+/// them are the same, the cuts are segments of up to [`SEGMENT`] nodes apart.
 #[inline(always)]
 unsafe fn places<G: Geometry>(
     tour: Tour<G>,
@@ -204,24 +215,37 @@ unsafe fn places<G: Geometry>(
         let node = first + draws.below(0, count.max(1));
         let node = if node >= n { node - n } else { node };
         let a = tour.position(node);
+        let walked = |i: u32| {
+            let mut to = node;
+            let mut step = 0;
+            while step < round.walk {
+                let which = draws.below(FIRST_STEP + i * round.walk + step, tour.k);
+                to = *tour.lists.add(to as usize * tour.k as usize + which as usize);
+                step += 1;
+            }
+            tour.position(to)
+        };
+        let sorted = in_order([a, walked(0), walked(1), walked(2)]);
+        if sorted[0] < sorted[1] && sorted[1] < sorted[2] && sorted[2] < sorted[3] {
+            return sorted;
+        }
+        let segment = if SEGMENT < n / 4 { SEGMENT } else { n / 4 };
         let behind = |p: u32, i: u32| {
-            let p = p + 1 + draws.below(i, round.segment);
+            let p = p + 1 + draws.below(i, segment);
             if p >= n { p - n } else { p }
         };
         let b = behind(a, 1);
         let c = behind(b, 2);
-        let d = behind(c, 3);
-        // Those that went over the end come first: a rotation sorts them.
-        if b < a {
-            [b, c, d, a]
-        } else if c < b {
-            [c, d, a, b]
-        } else if d < c {
-            [d, a, b, c]
-        } else {
-            [a, b, c, d]
-        }
+        in_order([a, b, c, behind(c, 3)])
     }
+}
+
+/// Four numbers in ascending order.
+#[inline(always)]
+fn in_order([a, b, c, d]: [u32; 4]) -> [u32; 4] {
+    let (a, b, c, d) = (a.min(b), a.max(b), c.min(d), c.max(d));
+    let (x, y) = (a.max(c), b.min(d));
+    [a.min(c), x.min(y), x.max(y), b.max(d)]
 }
 
 /// The ends of the edges that [`Cuts::bridge`] takes out.

@@ -13,7 +13,7 @@ fn round(number: u32, n: u32, trials: u32, temperature: f32) -> Round {
         seed: 7,
         number,
         trials,
-        segment: if number.is_multiple_of(4) { 0 } else { 30.min(n / 4) },
+        walk: if number.is_multiple_of(4) { 0 } else { 20 },
         temperature,
     }
 }

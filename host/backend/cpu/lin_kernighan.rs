@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use antwarp_core::distance::Distance;
 use antwarp_core::geometry::{self, Geometry, Grid, Numbered, Planar};
 use antwarp_core::lin_kernighan::Tour;
 use antwarp_core::lin_kernighan::cuts::MOST;
@@ -18,15 +19,22 @@ use crate::backend::{BackendError, Enough, LinKernighan, Reached, Trials};
 use crate::solver::lin_kernighan::Spec;
 use crate::solver::problem::{Places, Problem};
 
-/// Nodes of a tour for every trial of a round: with fewer, more of the changes share nodes.
-const NODES: u32 = 100;
-/// The same where there would be fewer than [`ENOUGH`] trials, which leave threads waiting for each other.
-const FEW_NODES: u32 = 30;
-const ENOUGH: u32 = 256;
+/// Trials of a round for every thread: with fewer, threads wait for each other.
+const TRIALS: u32 = 16;
+/// Nodes of a tour for every trial, at least: with fewer, more of the changes share nodes.
+const LEAST_NODES: u32 = 30;
+/// Nodes of a tour for every trial of a single thread, at most: what a merge costs grows with the tour.
+const MOST_NODES: u32 = 500;
+/// From so many threads on, merging is so large a part of a round that the round has that many times the trials.
+const LONGER: u32 = 5;
+/// Threads of a run that has to come out the same whatever their number.
+const ANY: u32 = 16;
 
-/// One tour, whatever the number of threads.
-pub fn default_trials(n: u32) -> Trials {
-    Trials { chains: 1, trials: (n / NODES).max((n / FEW_NODES).clamp(1, ENOUGH)) }
+/// One tour, and as few trials in a round as keep the threads busy: a trial then sees more of what others did.
+pub fn default_trials(n: u32, reproducible: bool) -> Trials {
+    let threads = if reproducible { ANY } else { rayon::current_num_threads() as u32 };
+    let fewest = (TRIALS * threads).min(n / LEAST_NODES).max(1);
+    Trials { chains: 1, trials: fewest.max(n / (MOST_NODES / threads.min(LONGER))) }
 }
 
 /// Chained Lin-Kernighan for `problem` on CPU threads.
@@ -82,6 +90,7 @@ struct Threads<'p, G: Geometry> {
 }
 
 impl Chain {
+    /// A tour along the numbering.
     pub(super) fn new(ahead: &[i32], spec: &Spec) -> Result<Chain, BackendError> {
         let (what, n) = ("the tour", ahead.len());
         let own = || -> Result<Vec<u32>, BackendError> {
@@ -107,8 +116,19 @@ impl Chain {
             gain: allocate(what, trials)?,
             count: allocate(what, trials)?,
             cuts: allocate(what, trials * MOST as usize)?,
-            cost: spec.start_cost,
+            cost: ahead.iter().map(|&a| i64::from(a)).sum(),
         })
+    }
+
+    /// Another tour instead, of steps between nodes that are so long.
+    fn begin(&mut self, tour: &[u32], between: impl Fn(u32, u32) -> i32) {
+        self.order.copy_from_slice(tour);
+        for (p, &node) in (0..).zip(tour) {
+            self.position[node as usize] = p;
+        }
+        let next = tour.iter().cycle().skip(1);
+        self.ahead.iter_mut().zip(tour.iter().zip(next)).for_each(|(ahead, (&a, &b))| *ahead = between(a, b));
+        self.cost = self.ahead.iter().map(|&a| i64::from(a)).sum();
     }
 
     pub(super) fn changes(&mut self) -> Changes {
@@ -162,8 +182,14 @@ impl<'p, G: Geometry> Threads<'p, G> {
         let chain = 52 * problem.n() as usize + spec.trials as usize * (12 * MOST as usize + 12);
         check_memory("the tours and the trials", chain.saturating_mul(spec.chains as usize))?;
         let (near, ahead) = (problem.neighbor_lengths(), problem.step_lengths());
-        let chains = (0..spec.chains).map(|_| Chain::new(&ahead, spec)).collect::<Result<Vec<_>, _>>()?;
-        let best_tour = chains[0].order.clone();
+        let mut chains =
+            (0..spec.chains).map(|_| Chain::new(&ahead, spec)).collect::<Result<Vec<_>, _>>()?;
+        let all = geometry::Places { geometry, start: places.as_ptr() };
+        for (chain, start) in chains.iter_mut().zip(spec.starts.chunks_exact(ahead.len())) {
+            // SAFETY: nodes of the problem, whose places these are.
+            chain.begin(start, |a, b| unsafe { all.between(a, b) });
+        }
+        let best_tour = chains.iter().min_by_key(|chain| chain.cost).map_or(Vec::new(), |c| c.order.clone());
         let reached = Reached { cost: spec.start_cost, best_cost: spec.start_cost, trials: 0, offered: 0 };
         Ok(Threads { problem, geometry, places, _matrix: matrix, near, chains, best_tour, reached })
     }
@@ -262,6 +288,15 @@ impl<G: Geometry> LinKernighan for Threads<'_, G> {
 
     fn best_tour(&mut self) -> Result<Vec<u32>, BackendError> {
         Ok(self.best_tour.clone())
+    }
+
+    fn tours(&mut self) -> Result<Vec<u32>, BackendError> {
+        let n = self.problem.n() as usize;
+        let mut tours = allocate("the tours", n * self.chains.len())?;
+        for (to, chain) in tours.chunks_exact_mut(n).zip(&self.chains) {
+            to.copy_from_slice(&chain.order);
+        }
+        Ok(tours)
     }
 
     fn recombine(&mut self) -> Result<Reached, BackendError> {

@@ -299,12 +299,16 @@ impl LinKernighan for CudaLinKernighan<'_> {
         Ok(self.best_tour.clone())
     }
 
+    fn tours(&mut self) -> Result<Vec<u32>, BackendError> {
+        self.buffers.order.to_vec(self.device.stream())
+    }
+
     fn recombine(&mut self) -> Result<Reached, BackendError> {
         if self.spec.chains < 2 {
             return Ok(self.reached);
         }
         let (stream, n) = (self.device.stream(), self.problem.n() as usize);
-        let all = self.buffers.order.to_vec(stream)?;
+        let all = self.tours()?;
         let mut tours: Vec<(i64, &[u32])> = self.costs.iter().copied().zip(all.chunks(n)).collect();
         tours.sort_by_key(|&(cost, _)| cost);
         let mut recombiner = Recombiner::new(self.problem)?;

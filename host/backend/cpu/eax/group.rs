@@ -24,7 +24,7 @@ const PATIENCE: u32 = 50;
 /// Pairs that work at the same time, at most, and at most this part of a group: those of a generation come after each
 /// other but for these few, which see the same frequencies. (With whole generations at a time, runs end worse.)
 const MOST_PAIRS: usize = 16;
-const PART: usize = 16;
+const PART: usize = 4;
 
 /// What all groups work with.
 pub struct Shared<'p, G: Geometry> {

@@ -1,0 +1,122 @@
+//! Many tours on CPU threads, crossed at the end. Each has a start of its own and is kicked for most of the time; then they
+//! are the first tours of edge assembly crossover (Nagata and Kobayashi 2013), for which a few that differ are enough.
+
+use super::super::genetic::{self, Crossover, FirstGenes, GeneticSpec, Initial};
+use super::super::local_search::LocalSearch;
+use super::*;
+
+/// Share of the time that kicks have.
+const KICKS: f64 = 0.75;
+/// Kicks a second that a CPU thread is expected to make.
+const RATE: f64 = 8000.0;
+/// Tours that are worth crossing: fewer are better left one.
+const FEWEST: f64 = 12.0;
+/// Most tours: with more time, each of them gets more kicks.
+const MOST: f64 = 64.0;
+/// Nodes up to which crossing comes to an end in the rest of the time.
+const MOST_NODES: u32 = 25_000;
+/// Nodes of a tour for every trial of a round, at most; and fewest trials: several tours keep threads busy.
+const NODES: u32 = 500;
+const TRIALS: u32 = 16;
+
+/// Tours to begin with, in the problem's numbering, one after the other.
+pub struct Starts {
+    pub count: u32,
+    pub tours: Vec<u32>,
+    /// Length of the shortest one.
+    pub cost: i64,
+}
+
+/// What a run by the clock begins with if its time is worth a kick a node for enough tours, and if nothing was said that is
+/// about one tour.
+pub fn starts(
+    instance: &Instance,
+    problem: &Problem,
+    (settings, is_given): (&Settings, bool),
+    backend: &Backend,
+    (begin, stop): (Instant, &Stop),
+) -> Result<Option<Starts>, SolveError> {
+    let (Some(time), Backend::Cpu(_)) = (stop.time, backend) else { return Ok(None) };
+    let n = problem.n();
+    let plain = !is_given && !settings.descent_only && settings.chains.is_none() && settings.trials.is_none();
+    if !plain || stop.iterations.is_some() || stop.stagnation.is_some() || n > MOST_NODES {
+        return Ok(None);
+    }
+    let kicks = RATE * rayon::current_num_threads() as f64 * KICKS * time.as_secs_f64();
+    let count = (kicks / f64::from(n)).min(MOST);
+    if count < FEWEST {
+        return Ok(None);
+    }
+    let count = count as u32;
+    let (spec, first) = spec(instance, problem, settings, (count, Initial::LocalOptima), stop)?;
+    let mut population = backend.population(problem, &spec, first)?;
+    let late = || stop.time.is_some_and(|t| begin.elapsed() >= t) || stop.interrupt.load(Ordering::Relaxed);
+    let state = population.run(0, &late)?;
+    if late() {
+        return Ok(None);
+    }
+    let mut tours = Vec::with_capacity(n as usize * count as usize);
+    for place in 0..count {
+        tours.extend(population.gene(place)?);
+    }
+    Ok(Some(Starts { count, tours, cost: state.best_cost }))
+}
+
+/// A population for edge assembly crossover, and its first tours if they are not random ones.
+fn spec(
+    instance: &Instance,
+    problem: &Problem,
+    settings: &Settings,
+    (count, initial): (u32, Initial),
+    stop: &Stop,
+) -> Result<(GeneticSpec, FirstGenes), SolveError> {
+    let settings = genetic::Settings {
+        seed: settings.seed,
+        population: Some(count),
+        initial,
+        local_search: LocalSearch::Or2opt,
+        ..genetic::Settings::of(Crossover::Eax)
+    };
+    let first = match initial {
+        Initial::File => FirstGenes::Random,
+        _ => genetic::first_genes(instance, problem, &settings, None)?,
+    };
+    Ok((settings.spec(problem, stop), first))
+}
+
+/// Trials of a round of each tour.
+pub fn trials(n: u32) -> u32 {
+    (n / NODES).max(TRIALS.min(n / 30)).max(1)
+}
+
+/// When kicks end.
+pub fn kicks(stop: &Stop) -> Stop {
+    Stop { time: stop.time.map(|time| time.mul_f64(KICKS)), ..stop.clone() }
+}
+
+/// Crosses tours until the run has to stop. A tour that is shorter than the run's best one comes back.
+pub fn finish(
+    run: &mut Run<'_>,
+    (instance, problem): (&Instance, &Problem),
+    tours: Vec<u32>,
+    backend: &Backend,
+    stop: &Stop,
+    observe: &mut dyn FnMut(&Progress),
+) -> Result<(StopReason, Option<Vec<u32>>), SolveError> {
+    let (spec, _) = spec(instance, problem, run.settings, (run.chains, Initial::File), stop)?;
+    let mut population = backend.population(problem, &spec, FirstGenes::Given(tours))?;
+    let begin = run.begin;
+    let late = || stop.time.is_some_and(|t| begin.elapsed() >= t);
+    let mut is_better = false;
+    loop {
+        if let Some(reason) = stop.reason(begin.elapsed(), run.kicks, run.best_kicks, run.cost) {
+            let best = if is_better { Some(population.best_tour()?) } else { None };
+            return Ok((reason, best));
+        }
+        let state = population.run(1, &|| late() || stop.interrupt.load(Ordering::Relaxed))?;
+        if state.best_cost < run.cost {
+            (run.cost, run.best_kicks, is_better) = (state.best_cost, run.kicks, true);
+        }
+        run.observe(state.iteration_cost, observe);
+    }
+}
