@@ -723,7 +723,9 @@ fn every_setting_of_chained_lin_kernighan_gives_a_valid_tour() {
             assert_eq!(setting.to_string().trim_matches('"').trim_end_matches(".0"), *value, "{option}");
         }
     }
-    for wrong in [["--walk", "0"], ["--walk", "1001"], ["--chains", "0"], ["--trials", "0"], ["--neighbors", "0"]] {
+    for wrong in
+        [["--walk", "0"], ["--walk", "1001"], ["--chains", "0"], ["--trials", "0"], ["--neighbors", "0"]]
+    {
         lin_kernighan(&[&folder.instance]).args(wrong).assert().code(2).stderr(contains(wrong[0]));
     }
 }

@@ -105,7 +105,7 @@ pub struct Spec {
     pub chains: u32,
     /// Most trials of a tour in a round.
     pub trials: u32,
-    /// Tours to begin with, one after the other; none: all begin along the problem's numbering. Of a GPU none.
+    /// Tours to begin with, one after the other; none: all begin along the problem's numbering.
     pub starts: Vec<u32>,
     /// Length of the shortest of them.
     pub start_cost: i64,
@@ -149,7 +149,7 @@ pub fn solve(
     let crossed = cross::starts(instance, &problem, (settings, initial.is_some()), backend, (begin, stop))?;
     let is_crossed = crossed.is_some();
     let (chains, trials, starts, start_cost) = match crossed {
-        Some(starts) => (starts.count, cross::trials(n), starts.tours, starts.cost),
+        Some(starts) => (starts.count, cross::trials(n, starts.count, backend), starts.tours, starts.cost),
         None => {
             let chains = settings.chains.unwrap_or(layout.chains);
             (chains, settings.trials.unwrap_or(layout.trials), Vec::new(), start_cost)
@@ -174,14 +174,13 @@ pub fn solve(
         kept: None,
         failure: None,
     };
-    let kicks = if is_crossed { cross::kicks(stop) } else { stop.clone() };
+    let kicks = if is_crossed { cross::kicks(stop, backend) } else { stop.clone() };
     let mut shorter = None;
     let stopped_by = match run.go(engine.as_mut(), &kicks, observe).and_then(|reason| {
         if !is_crossed || reason != StopReason::Time {
             return Ok(reason);
         }
-        let (reason, tour) =
-            cross::finish(&mut run, (instance, &problem), engine.tours()?, backend, stop, observe)?;
+        let (reason, tour) = cross::finish(&mut run, (instance, &problem), engine.tours()?, stop, observe)?;
         shorter = tour;
         Ok(reason)
     }) {

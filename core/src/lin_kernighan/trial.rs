@@ -166,7 +166,8 @@ pub unsafe fn run<T: Team, G: Geometry>(
             }
             queue.push_all(team, search.nodes(), 2 * found.edges);
         }
-        let limit = (round.temperature * core::f32::consts::LN_2 * rng::exponential(draws.bits(THRESHOLD))) as i64;
+        let limit =
+            (round.temperature * core::f32::consts::LN_2 * rng::exponential(draws.bits(THRESHOLD))) as i64;
         let mut count = 0;
         if longer <= limit && (round.walk > 0 || longer < 0) {
             let mut first = 0;

@@ -9,13 +9,7 @@ use antwarp_core::rng::Stream;
 use antwarp_core::team::Serial;
 
 fn round(number: u32, n: u32, trials: u32, temperature: f32) -> Round {
-    Round {
-        seed: 7,
-        number,
-        trials,
-        walk: if number.is_multiple_of(4) { 0 } else { 20 },
-        temperature,
-    }
+    Round { seed: 7, number, trials, walk: if number.is_multiple_of(4) { 0 } else { 20 }, temperature }
 }
 
 #[test]

@@ -182,8 +182,7 @@ impl<'p, G: Geometry> Threads<'p, G> {
         let chain = 52 * problem.n() as usize + spec.trials as usize * (12 * MOST as usize + 12);
         check_memory("the tours and the trials", chain.saturating_mul(spec.chains as usize))?;
         let (near, ahead) = (problem.neighbor_lengths(), problem.step_lengths());
-        let mut chains =
-            (0..spec.chains).map(|_| Chain::new(&ahead, spec)).collect::<Result<Vec<_>, _>>()?;
+        let mut chains = (0..spec.chains).map(|_| Chain::new(&ahead, spec)).collect::<Result<Vec<_>, _>>()?;
         let all = geometry::Places { geometry, start: places.as_ptr() };
         for (chain, start) in chains.iter_mut().zip(spec.starts.chunks_exact(ahead.len())) {
             // SAFETY: nodes of the problem, whose places these are.

@@ -100,11 +100,9 @@ struct Buffers {
 }
 
 impl Buffers {
-    fn new(device: &Device, problem: &Problem, spec: &Spec) -> Result<Buffers, BackendError> {
+    fn new(device: &Device, problem: &Problem, spec: &Spec, begin: &Begin) -> Result<Buffers, BackendError> {
         let s = device.stream();
         let (n, chains) = (problem.n() as usize, spec.chains as usize);
-        let own: Vec<u32> = (0..problem.n()).collect();
-        let tours = own.repeat(chains);
         let numbered = matches!(problem.places(), Places::Numbered(_));
         let matrix = if numbered { device_matrix(problem) } else { Vec::new() };
         let points = if numbered { problem.points() } else { &[] };
@@ -119,9 +117,9 @@ impl Buffers {
             places: Buffer::from_slice(s, "the coordinates", &place_bytes(problem.places()))?,
             points: Buffer::from_slice(s, "the coordinates", points)?,
             matrix: Buffer::from_slice(s, "the distance matrix", &matrix)?,
-            order: Buffer::from_slice(s, what, &tours)?,
-            ahead: Buffer::from_slice(s, what, &problem.step_lengths().repeat(chains))?,
-            position: Buffer::from_slice(s, what, &tours)?,
+            order: Buffer::from_slice(s, what, &begin.order)?,
+            ahead: Buffer::from_slice(s, what, &begin.ahead)?,
+            position: Buffer::from_slice(s, what, &begin.position)?,
             next_order: numbers(all)?,
             next_ahead: Buffer::zeroed(s, what, all)?,
             begun: numbers(1)?,
@@ -137,10 +135,47 @@ impl Buffers {
             next: numbers(pairs)?,
             far: numbers(pairs)?,
             merged: Buffer::zeroed(s, what, chains)?,
-            costs: Buffer::from_slice(s, what, &vec![spec.start_cost; chains])?,
+            costs: Buffer::from_slice(s, what, &begin.costs)?,
             arrivals: Buffer::zeroed(s, what, chains)?,
             partials: Buffer::zeroed(s, what, chains * device.multiprocessors() as usize)?,
         })
+    }
+}
+
+/// What the tours begin as.
+struct Begin {
+    order: Vec<u32>,
+    ahead: Vec<i32>,
+    position: Vec<u32>,
+    costs: Vec<i64>,
+}
+
+impl Begin {
+    fn new(problem: &Problem, spec: &Spec) -> Result<Begin, BackendError> {
+        let chains = spec.chains as usize;
+        if spec.starts.is_empty() {
+            let own: Vec<u32> = (0..problem.n()).collect();
+            let order = own.repeat(chains);
+            let ahead = problem.step_lengths().repeat(chains);
+            return Ok(Begin { position: order.clone(), order, ahead, costs: vec![spec.start_cost; chains] });
+        }
+        let mut all =
+            Begin { order: spec.starts.clone(), ahead: Vec::new(), position: Vec::new(), costs: Vec::new() };
+        let mut recombiner = Recombiner::new(problem)?;
+        for tour in spec.starts.chunks_exact(problem.n() as usize) {
+            recombiner.begin(tour);
+            let ahead = recombiner.tour_and_steps().1;
+            all.costs.push(ahead.iter().map(|&a| i64::from(a)).sum());
+            all.ahead.extend(ahead);
+            all.position.extend(recombiner.positions());
+        }
+        Ok(all)
+    }
+
+    /// The shortest of the tours.
+    fn best(&self, n: usize) -> Vec<u32> {
+        let shortest = (0..self.costs.len()).min_by_key(|&i| self.costs[i]).unwrap_or(0);
+        self.order[shortest * n..][..n].to_vec()
     }
 }
 
@@ -171,6 +206,7 @@ impl<'p> CudaLinKernighan<'p> {
             .function
             .occupancy_max_active_blocks_per_multiprocessor(32 * WARPS, Self::shared() as usize, None)
             .map_err(driver("asking for room on a multiprocessor"))?;
+        let begin = Begin::new(problem, spec)?;
         let reached = Reached { cost: spec.start_cost, best_cost: spec.start_cost, trials: 0, offered: 0 };
         Ok(CudaLinKernighan {
             device,
@@ -178,9 +214,9 @@ impl<'p> CudaLinKernighan<'p> {
             spec: spec.clone(),
             blocks: blocks.max(1) * device.multiprocessors(),
             kernels,
-            buffers: Buffers::new(device, problem, spec)?,
-            costs: vec![spec.start_cost; spec.chains as usize],
-            best_tour: (0..problem.n()).collect(),
+            buffers: Buffers::new(device, problem, spec, &begin)?,
+            best_tour: begin.best(problem.n() as usize),
+            costs: begin.costs,
             reached,
         })
     }

@@ -1,16 +1,20 @@
-//! Many tours on CPU threads, crossed at the end. Each has a start of its own and is kicked for most of the time; then they
-//! are the first tours of edge assembly crossover (Nagata and Kobayashi 2013), for which a few that differ are enough.
+//! Many tours, crossed at the end. Each has a start of its own and is kicked for most of the time; then they are the first
+//! tours of edge assembly crossover (Nagata and Kobayashi 2013) on CPU threads, for which a few that differ are enough.
+
+use crate::backend::cpu;
 
 use super::super::genetic::{self, Crossover, FirstGenes, GeneticSpec, Initial};
 use super::super::local_search::LocalSearch;
 use super::*;
 
-/// Share of the time that kicks have.
-const KICKS: f64 = 0.75;
-/// Kicks a second that a CPU thread is expected to make.
-const RATE: f64 = 8000.0;
+/// Share of the time that kicks have, and kicks a second that are expected: of a CPU thread, and of a GPU.
+const THREADS: Kicks = Kicks { share: 0.75, rate: 12_000.0 };
+const GPU: Kicks = Kicks { share: 0.5, rate: 1_200_000.0 };
+/// Tours of n nodes are crossed until they are one in about tours x n^1.5 / (this x the square root of the threads) seconds.
+/// Cut short, they are hardly better than kicks left them.
+const CROSSED: f64 = 3.5e6;
 /// Tours that are worth crossing: fewer are better left one.
-const FEWEST: f64 = 12.0;
+const FEWEST: f64 = 6.0;
 /// Most tours: with more time, each of them gets more kicks.
 const MOST: f64 = 64.0;
 /// Nodes up to which crossing comes to an end in the rest of the time.
@@ -18,6 +22,20 @@ const MOST_NODES: u32 = 25_000;
 /// Nodes of a tour for every trial of a round, at most; and fewest trials: several tours keep threads busy.
 const NODES: u32 = 500;
 const TRIALS: u32 = 16;
+/// Trials of all tours in a round on a GPU: twice as many as a large one has room for at the same time.
+const WARPS: u32 = 6400;
+
+struct Kicks {
+    share: f64,
+    rate: f64,
+}
+
+fn kicks_of(backend: &Backend) -> Kicks {
+    match backend {
+        Backend::Cpu(_) => THREADS,
+        Backend::Cuda(_) => GPU,
+    }
+}
 
 /// Tours to begin with, in the problem's numbering, one after the other.
 pub struct Starts {
@@ -36,20 +54,24 @@ pub fn starts(
     backend: &Backend,
     (begin, stop): (Instant, &Stop),
 ) -> Result<Option<Starts>, SolveError> {
-    let (Some(time), Backend::Cpu(_)) = (stop.time, backend) else { return Ok(None) };
+    let Some(time) = stop.time else { return Ok(None) };
     let n = problem.n();
     let plain = !is_given && !settings.descent_only && settings.chains.is_none() && settings.trials.is_none();
     if !plain || stop.iterations.is_some() || stop.stagnation.is_some() || n > MOST_NODES {
         return Ok(None);
     }
-    let kicks = RATE * rayon::current_num_threads() as f64 * KICKS * time.as_secs_f64();
-    let count = (kicks / f64::from(n)).min(MOST);
+    let (threads, seconds, nodes) = (rayon::current_num_threads() as f64, time.as_secs_f64(), f64::from(n));
+    let Kicks { share, rate } = kicks_of(backend);
+    let workers = if matches!(backend, Backend::Cpu(_)) { threads } else { 1.0 };
+    let kicked = rate * workers * share * seconds / nodes;
+    let crossed = CROSSED * threads.sqrt() * (1.0 - share) * seconds / nodes.powf(1.5);
+    let count = kicked.min(crossed).min(MOST);
     if count < FEWEST {
         return Ok(None);
     }
     let count = count as u32;
     let (spec, first) = spec(instance, problem, settings, (count, Initial::LocalOptima), stop)?;
-    let mut population = backend.population(problem, &spec, first)?;
+    let mut population = cpu::population(problem, &spec, first)?;
     let late = || stop.time.is_some_and(|t| begin.elapsed() >= t) || stop.interrupt.load(Ordering::Relaxed);
     let state = population.run(0, &late)?;
     if late() {
@@ -84,14 +106,17 @@ fn spec(
     Ok((settings.spec(problem, stop), first))
 }
 
-/// Trials of a round of each tour.
-pub fn trials(n: u32) -> u32 {
-    (n / NODES).max(TRIALS.min(n / 30)).max(1)
+/// Trials of a round of each of `chains` tours.
+pub fn trials(n: u32, chains: u32, backend: &Backend) -> u32 {
+    match backend {
+        Backend::Cpu(_) => (n / NODES).max(TRIALS.min(n / 30)).max(1),
+        Backend::Cuda(_) => (WARPS / chains).min(n / 25).max(1),
+    }
 }
 
 /// When kicks end.
-pub fn kicks(stop: &Stop) -> Stop {
-    Stop { time: stop.time.map(|time| time.mul_f64(KICKS)), ..stop.clone() }
+pub fn kicks(stop: &Stop, backend: &Backend) -> Stop {
+    Stop { time: stop.time.map(|time| time.mul_f64(kicks_of(backend).share)), ..stop.clone() }
 }
 
 /// Crosses tours until the run has to stop. A tour that is shorter than the run's best one comes back.
@@ -99,12 +124,11 @@ pub fn finish(
     run: &mut Run<'_>,
     (instance, problem): (&Instance, &Problem),
     tours: Vec<u32>,
-    backend: &Backend,
     stop: &Stop,
     observe: &mut dyn FnMut(&Progress),
 ) -> Result<(StopReason, Option<Vec<u32>>), SolveError> {
     let (spec, _) = spec(instance, problem, run.settings, (run.chains, Initial::File), stop)?;
-    let mut population = backend.population(problem, &spec, FirstGenes::Given(tours))?;
+    let mut population = cpu::population(problem, &spec, FirstGenes::Given(tours))?;
     let begin = run.begin;
     let late = || stop.time.is_some_and(|t| begin.elapsed() >= t);
     let mut is_better = false;
