@@ -731,6 +731,27 @@ fn every_setting_of_chained_lin_kernighan_gives_a_valid_tour() {
 }
 
 #[test]
+fn several_tours_are_crossed_at_the_end_of_a_run_by_the_clock() {
+    let folder = Folder::new(500);
+    let [tour, report] = ["a.tour", "a.json"].map(|name| folder.path(name));
+    let by_the_clock = ["--time", "2s", "--threads", "1"];
+    lin_kernighan(&[&folder.instance])
+        .args(by_the_clock)
+        .args(["--tour", &tour, "--json", &report])
+        .assert()
+        .success()
+        .stdout(contains("crossed at the end"));
+    let report = json(&report);
+    assert_eq!(report["cost"].as_i64(), Some(folder.checked(&tour)));
+    assert_eq!(report["stopped_by"], "time");
+    // What is about one tour works on one tour.
+    for one in [&["--chains", "1"], &["--trials", "9"], &["--initial-tour", &tour]] {
+        let run = lin_kernighan(&[&folder.instance]).args(by_the_clock).args(*one).assert().success();
+        run.stdout(contains("crossed").not());
+    }
+}
+
+#[test]
 fn published_instances_are_solved_to_the_optimum() {
     for file in
         ["eil51.tsp", "berlin52.tsp", "ulysses22.tsp", "att48.tsp", "gr120.tsp", "brg180.tsp", "kroA100.tsp"]

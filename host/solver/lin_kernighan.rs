@@ -208,7 +208,7 @@ struct Run<'s> {
     n: u32,
     chains: u32,
     trials: u32,
-    /// How many times one tour is made of all.
+    /// How many times one tour is made of all; 0: they are crossed at the end instead.
     recombinations: u32,
     /// Length of the best tour.
     cost: i64,
@@ -356,7 +356,10 @@ impl Run<'_> {
             best_iteration: self.best_kicks,
             tours: self.kicks * u64::from(self.chains),
             stopped_by,
-            layout: engine.describe(),
+            layout: match self.recombinations {
+                0 => format!("{}; crossed at the end", engine.describe()),
+                _ => engine.describe(),
+            },
             found: match &self.failure {
                 None => Some((self.cost, shorter.map_or_else(|| engine.best_tour(), Ok)?)),
                 Some(_) => self.kept.take(),

@@ -64,7 +64,8 @@ impl Case {
             temperature: if number % 3 == 2 { problem.scale() / 3.0 } else { 0.0 },
         };
         let rounds: Vec<Round> = (0..ROUNDS).map(round).collect();
-        let spec = Spec { seed: 11, chains, trials: descent.max(trials), start_cost: problem.unit_cost() };
+        let (trials, start_cost) = (descent.max(trials), problem.unit_cost());
+        let spec = Spec { seed: 11, chains, trials, starts: Vec::new(), start_cost };
         let (cpu, _) = Backend::open(Choice::Cpu).expect("CPU threads");
         let history = history(cpu.lin_kernighan(&problem, &spec).expect("memory").as_mut(), &rounds);
         Case {

@@ -32,9 +32,9 @@ fn place_all(scene: &mut Scene, cuts: u32) {
     scene.turn_over();
 }
 
-fn rounds(n: u32, trials: u32, number: u32) -> Round {
-    let segment = if number == 0 { 0 } else { 20.min(n / 4) };
-    Round { seed: 5, number, trials, segment, temperature: 10.0 }
+fn rounds(trials: u32, number: u32) -> Round {
+    let walk = if number == 0 { 0 } else { 20 };
+    Round { seed: 5, number, trials, walk, temperature: 10.0 }
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn merged_tours_are_as_much_shorter_as_their_changes_say() {
         let trials = 1 + n / 10;
         let mut scene = Scene::new(world, trials, &mut dice);
         for number in 0..20 {
-            try_all(&mut scene, rounds(n, trials, number));
+            try_all(&mut scene, rounds(trials, number));
             let before = scene.world.cost(&scene.nodes);
             let (tour, board, changes) = (scene.tour(), scene.board(), scene.changes());
             // SAFETY: as above.
@@ -78,7 +78,7 @@ fn every_team_merges_alike() {
         let trials = 1 + n / 10;
         let mut scene = Scene::new(world, trials, &mut dice);
         for number in 0..4 {
-            try_all(&mut scene, rounds(n, trials, number));
+            try_all(&mut scene, rounds(trials, number));
             let counts = scene.count.to_vec();
             let (tour, board, changes) = (scene.tour(), scene.board(), scene.changes());
             for (size, order) in

@@ -8,8 +8,10 @@ use antwarp_core::lin_kernighan::trial::{self, Round};
 use antwarp_core::rng::Stream;
 use antwarp_core::team::Serial;
 
-fn round(number: u32, n: u32, trials: u32, temperature: f32) -> Round {
-    Round { seed: 7, number, trials, walk: if number.is_multiple_of(4) { 0 } else { 20 }, temperature }
+fn round(number: u32, trials: u32, temperature: f32) -> Round {
+    // Short walks often end where they began.
+    let walk = if number.is_multiple_of(4) { 0 } else { 1 + number % 30 };
+    Round { seed: 7, number, trials, walk, temperature }
 }
 
 #[test]
@@ -21,7 +23,7 @@ fn a_change_is_a_tour_that_is_as_much_shorter_as_it_says() {
         let world = World::any(n, 8, &mut dice);
         let mut scene = Scene::new(world, 3, &mut dice);
         let (tour, changes) = (scene.tour(), scene.changes());
-        let round = round(case, n, 3 + n / 64, if case % 3 == 0 { 50.0 } else { 0.0 });
+        let round = round(case, 3 + n / 64, if case % 3 == 0 { 50.0 } else { 0.0 });
         for t in 0..3 {
             // SAFETY: the scene's arrays.
             unsafe {
@@ -64,7 +66,7 @@ fn every_team_makes_the_same_change() {
         let world = World::any(n, 7, &mut dice);
         let mut scene = Scene::new(world, 1, &mut dice);
         let (tour, changes) = (scene.tour(), scene.changes());
-        let round = round(case, n, 1 + n / 64, 20.0);
+        let round = round(case, 1 + n / 64, 20.0);
         let stream = Stream::new(7, case, 0);
         let memory: *mut u32 = scene.memory.start().cast();
         // SAFETY: the scene's arrays.
