@@ -180,7 +180,10 @@ pub fn solve(
         if !is_crossed || reason != StopReason::Time {
             return Ok(reason);
         }
-        let (reason, tour) = cross::finish(&mut run, (instance, &problem), engine.tours()?, stop, observe)?;
+        // If memory is short for the population, this is what is left.
+        run.kept = Some((run.cost, engine.best_tour()?));
+        let (reason, tour) =
+            cross::finish(&mut run, (instance, &problem), engine.tours()?, (backend, stop), observe)?;
         shorter = tour;
         Ok(reason)
     }) {

@@ -8,11 +8,12 @@ use super::super::local_search::LocalSearch;
 use super::*;
 
 /// Share of the time that kicks have, and kicks a second that are expected: of a CPU thread, and of a GPU.
-const THREADS: Kicks = Kicks { share: 0.75, rate: 12_000.0 };
+const THREADS: Kicks = Kicks { share: 0.75, rate: 15_000.0 };
 const GPU: Kicks = Kicks { share: 0.5, rate: 1_200_000.0 };
-/// Tours of n nodes are crossed until they are one in about tours x n^1.5 / (this x the square root of the threads) seconds.
-/// Cut short, they are hardly better than kicks left them.
-const CROSSED: f64 = 3.5e6;
+/// Tours of n nodes are crossed until they are one in about tours x n^1.5 / (this x the cube root of the threads) seconds, on
+/// threads that make [`USUAL`] kicks a second. Cut short, they are hardly better than kicks left them.
+const CROSSED: f64 = 5.5e6;
+const USUAL: f64 = 8000.0;
 /// Tours that are worth crossing: fewer are better left one.
 const FEWEST: f64 = 6.0;
 /// Most tours: with more time, each of them gets more kicks.
@@ -45,8 +46,10 @@ pub struct Starts {
     pub cost: i64,
 }
 
-/// What a run by the clock begins with if its time is worth a kick a node for enough tours, and if nothing was said that is
-/// about one tour.
+/// What a run by the clock begins with if its time is enough for several tours, and if nothing was said that is about one.
+///
+/// # Errors
+/// If the tours do not fit the memory.
 pub fn starts(
     instance: &Instance,
     problem: &Problem,
@@ -56,16 +59,19 @@ pub fn starts(
 ) -> Result<Option<Starts>, SolveError> {
     let Some(time) = stop.time else { return Ok(None) };
     let n = problem.n();
-    let plain = !is_given && !settings.descent_only && settings.chains.is_none() && settings.trials.is_none();
-    if !plain || stop.iterations.is_some() || stop.stagnation.is_some() || n > MOST_NODES {
+    let is_about_one = is_given
+        || settings.start != Start::default()
+        || settings.descent_only
+        || settings.chains.is_some()
+        || settings.trials.is_some();
+    if is_about_one || stop.iterations.is_some() || stop.stagnation.is_some() || n > MOST_NODES {
         return Ok(None);
     }
     let (threads, seconds, nodes) = (rayon::current_num_threads() as f64, time.as_secs_f64(), f64::from(n));
     let Kicks { share, rate } = kicks_of(backend);
     let workers = if matches!(backend, Backend::Cpu(_)) { threads } else { 1.0 };
     let kicked = rate * workers * share * seconds / nodes;
-    let crossed = CROSSED * threads.sqrt() * (1.0 - share) * seconds / nodes.powf(1.5);
-    let count = kicked.min(crossed).min(MOST);
+    let count = kicked.min(crossed(n, (1.0 - share) * seconds)).min(MOST);
     if count < FEWEST {
         return Ok(None);
     }
@@ -82,6 +88,30 @@ pub fn starts(
         tours.extend(population.gene(place)?);
     }
     Ok(Some(Starts { count, tours, cost: state.best_cost }))
+}
+
+/// Tours of n nodes that can be crossed in so many seconds.
+fn crossed(n: u32, seconds: f64) -> f64 {
+    CROSSED * (rayon::current_num_threads() as f64).cbrt() * seconds / f64::from(n).powf(1.5)
+}
+
+/// Of tours as many as can be crossed in the time that is left, the shortest ones: on slow threads fewer than were kicked.
+fn as_many_as_fit(
+    run: &Run<'_>,
+    (instance, problem): (&Instance, &Problem),
+    tours: Vec<u32>,
+    (backend, stop): (&Backend, &Stop),
+) -> Vec<u32> {
+    let (Backend::Cpu(_), Some(time)) = (backend, stop.time) else { return tours };
+    let n = problem.n();
+    let (threads, kicked) = (rayon::current_num_threads() as f64, run.begin.elapsed());
+    let rate =
+        run.kicks as f64 * f64::from(run.chains) / kicked.saturating_sub(run.setup).as_secs_f64().max(1e-3);
+    let fit = crossed(n, time.saturating_sub(kicked).as_secs_f64()) * rate / (threads * USUAL);
+    let count = (fit.max(FEWEST) as usize).min(run.chains as usize);
+    let mut all: Vec<&[u32]> = tours.chunks_exact(n as usize).collect();
+    all.sort_by_cached_key(|tour| instance.check_tour(&problem.original(tour)).unwrap_or(i64::MAX));
+    all[..count].concat()
 }
 
 /// A population for edge assembly crossover, and its first tours if they are not random ones.
@@ -120,14 +150,19 @@ pub fn kicks(stop: &Stop, backend: &Backend) -> Stop {
 }
 
 /// Crosses tours until the run has to stop. A tour that is shorter than the run's best one comes back.
+///
+/// # Errors
+/// If the population does not fit the memory.
 pub fn finish(
     run: &mut Run<'_>,
     (instance, problem): (&Instance, &Problem),
     tours: Vec<u32>,
-    stop: &Stop,
+    (backend, stop): (&Backend, &Stop),
     observe: &mut dyn FnMut(&Progress),
 ) -> Result<(StopReason, Option<Vec<u32>>), SolveError> {
-    let (spec, _) = spec(instance, problem, run.settings, (run.chains, Initial::File), stop)?;
+    let tours = as_many_as_fit(run, (instance, problem), tours, (backend, stop));
+    let count = tours.len() as u32 / problem.n();
+    let (spec, _) = spec(instance, problem, run.settings, (count, Initial::File), stop)?;
     let mut population = cpu::population(problem, &spec, FirstGenes::Given(tours))?;
     let begin = run.begin;
     let late = || stop.time.is_some_and(|t| begin.elapsed() >= t);
