@@ -8,7 +8,7 @@ use super::super::local_search::LocalSearch;
 use super::*;
 
 /// Share of the time that kicks have, and kicks a second that are expected: of a CPU thread, and of a GPU.
-const THREADS: Kicks = Kicks { share: 0.75, rate: 15_000.0 };
+const THREADS: Kicks = Kicks { share: 0.75, rate: 12_000.0 };
 const GPU: Kicks = Kicks { share: 0.5, rate: 1_200_000.0 };
 /// Tours of n nodes are crossed until they are one in about tours x n^1.5 / (this x the cube root of the threads) seconds, on
 /// threads that make [`USUAL`] kicks a second. Cut short, they are hardly better than kicks left them.
@@ -18,6 +18,8 @@ const USUAL: f64 = 8000.0;
 const FEWEST: f64 = 6.0;
 /// Most tours: with more time, each of them gets more kicks.
 const MOST: f64 = 64.0;
+/// Nodes up to which tours begin as random ones, and not along curves: it takes longer until those are good.
+const MOST_RANDOM: u32 = 3000;
 /// Nodes up to which crossing comes to an end in the rest of the time.
 const MOST_NODES: u32 = 25_000;
 /// Nodes of a tour for every trial of a round, at most; and fewest trials: several tours keep threads busy.
@@ -76,7 +78,8 @@ pub fn starts(
         return Ok(None);
     }
     let count = count as u32;
-    let (spec, first) = spec(instance, problem, settings, (count, Initial::LocalOptima), stop)?;
+    let initial = if n > MOST_RANDOM { Initial::SpaceFilling } else { Initial::LocalOptima };
+    let (spec, first) = spec(instance, problem, settings, (count, initial), stop)?;
     let mut population = cpu::population(problem, &spec, first)?;
     let late = || stop.time.is_some_and(|t| begin.elapsed() >= t) || stop.interrupt.load(Ordering::Relaxed);
     let state = population.run(0, &late)?;
