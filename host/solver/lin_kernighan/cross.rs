@@ -84,7 +84,9 @@ pub fn starts(
     let late = || stop.time.is_some_and(|t| begin.elapsed() >= t) || stop.interrupt.load(Ordering::Relaxed);
     let state = population.run(0, &late)?;
     if late() {
-        return Ok(None);
+        // The run is over: what matters is the best tour so far.
+        let best = if state.best_cost < problem.unit_cost() { Some(population.best_tour()?) } else { None };
+        return Ok(best.map(|tours| Starts { count: 1, tours, cost: state.best_cost }));
     }
     let mut tours = Vec::with_capacity(n as usize * count as usize);
     for place in 0..count {
