@@ -10,9 +10,9 @@ use super::*;
 /// Share of the time that kicks have, and kicks a second that are expected: of a CPU thread, and of a GPU.
 const THREADS: Kicks = Kicks { share: 0.75, rate: 9000.0 };
 const GPU: Kicks = Kicks { share: 0.5, rate: 1_200_000.0 };
-/// Tours of n nodes are crossed until they are one in about tours x n^1.5 / (this x the cube root of the threads) seconds, on
+/// Tours of n nodes are crossed until they are one in about tours x n^1.5 / (this x the square root of the threads) seconds, on
 /// threads that make [`USUAL`] kicks a second. Cut short, they are hardly better than kicks left them.
-const CROSSED: f64 = 5.5e6;
+const CROSSED: f64 = 3.5e6;
 const USUAL: f64 = 8000.0;
 /// Tours that are worth crossing: fewer are better left one.
 const FEWEST: f64 = 8.0;
@@ -97,7 +97,7 @@ pub fn starts(
 
 /// Tours of n nodes that can be crossed in so many seconds.
 fn crossed(n: u32, seconds: f64) -> f64 {
-    CROSSED * (rayon::current_num_threads() as f64).cbrt() * seconds / f64::from(n).powf(1.5)
+    CROSSED * (rayon::current_num_threads() as f64).sqrt() * seconds / f64::from(n).powf(1.5)
 }
 
 /// Of tours as many as can be crossed in the time that is left, the shortest ones: on slow threads fewer than were kicked.
