@@ -357,6 +357,14 @@ impl Backend {
         }
     }
 
+    /// Trials in a round of each of several tours.
+    pub fn trials(&self, n: u32, chains: u32) -> u32 {
+        match self {
+            Backend::Cpu(_) => cpu::trials(n, 1),
+            Backend::Cuda(device) => cuda::trials(device, n, chains),
+        }
+    }
+
     /// New tours for `problem`, which all begin with the one along its numbering.
     ///
     /// # Errors

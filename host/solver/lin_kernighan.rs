@@ -149,7 +149,7 @@ pub fn solve(
     let crossed = cross::starts(instance, &problem, (settings, initial.is_some()), backend, (begin, stop))?;
     let is_crossed = crossed.is_some();
     let (chains, trials, starts, start_cost) = match crossed {
-        Some(starts) => (starts.count, cross::trials(n, starts.count, backend), starts.tours, starts.cost),
+        Some(starts) => (starts.count, backend.trials(n, starts.count), starts.tours, starts.cost),
         None => {
             let chains = settings.chains.unwrap_or(layout.chains);
             (chains, settings.trials.unwrap_or(layout.trials), Vec::new(), start_cost)

@@ -16,13 +16,17 @@ core::arch::global_asm!("//@launch_bounds canary 128 2");
 
 #[unsafe(no_mangle)]
 pub unsafe extern "ptx-kernel" fn canary(out: *mut u32) {
+    // SAFETY: a special register.
     let thread = unsafe { _thread_idx_x() as u32 };
     let mut flag = false;
     if thread < 16 {
+        // SAFETY: `out` has a place for every thread, and 128 more.
         unsafe { *out.add(thread as usize + 128) = 1 };
         flag = true;
     }
+    // SAFETY: all threads of the block come here.
     unsafe { _syncthreads() };
+    // SAFETY: as above.
     unsafe { *out.add(thread as usize) = if flag { 2 * thread + 1 } else { 3 * thread + 2 } };
 }
 

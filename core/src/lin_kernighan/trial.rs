@@ -160,7 +160,8 @@ pub unsafe fn run<T: Team, G: Geometry>(
             };
             longer -= found.gain;
             cuts.make(team, tour, (search.nodes(), found.edges), found.way, (search.turns(), found.turns));
-            // The kick has been taken back: whatever waits was looked around before this trial.
+            // The kick has been taken back, and whatever waits was looked around before this trial. (Seldom it is
+            // another tour of the same length; then that is what comes out.)
             if longer == 0 && round.walk > 0 {
                 break;
             }

@@ -33,8 +33,13 @@ const ANY: u32 = 16;
 /// One tour, and as few trials in a round as keep the threads busy: a trial then sees more of what others did.
 pub fn default_trials(n: u32, reproducible: bool) -> Trials {
     let threads = if reproducible { ANY } else { rayon::current_num_threads() as u32 };
+    Trials { chains: 1, trials: trials(n, threads) }
+}
+
+/// Trials in a round of a tour on which so many threads work; 1 if there are several tours, which keep all threads busy.
+pub fn trials(n: u32, threads: u32) -> u32 {
     let fewest = (TRIALS * threads).min(n / LEAST_NODES).max(1);
-    Trials { chains: 1, trials: fewest.max(n / (MOST_NODES / threads.min(LONGER))) }
+    fewest.max(n / (MOST_NODES / threads.min(LONGER)))
 }
 
 /// Chained Lin-Kernighan for `problem` on CPU threads.

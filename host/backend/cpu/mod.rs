@@ -13,7 +13,7 @@ pub use chains::{chains, default_chains};
 pub use colony::{acs, colony};
 pub use descent::descent;
 pub use genetic::population;
-pub use lin_kernighan::{default_trials, lin_kernighan};
+pub use lin_kernighan::{default_trials, lin_kernighan, trials};
 pub use recombine::Recombiner;
 pub use walks::{CpuNeighbors, CpuWalks, fresh};
 

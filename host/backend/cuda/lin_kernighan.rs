@@ -40,6 +40,11 @@ pub fn default_trials(device: &Device, n: u32) -> Trials {
     Trials { chains: chains.clamp(1, CHAINS.min(device.multiprocessors())), trials }
 }
 
+/// Trials in a round of each of several tours: all together twice as many as keep every multiprocessor busy.
+pub fn trials(device: &Device, n: u32, chains: u32) -> u32 {
+    (2 * TRIALS * device.multiprocessors() / chains).min(n / FEW_NODES).max(1)
+}
+
 /// The names of all kernels that may be loaded.
 pub fn kernel_names() -> Vec<String> {
     let mut names = vec!["blocks_plan_merge".to_string()];

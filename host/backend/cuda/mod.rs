@@ -25,7 +25,7 @@ pub use launch::{
     PlaceEntries, PlaceNodes, PlanMerge, PrepareAcs, PrepareTrails, ProposeMoves, RunTrials, SelectMove,
     SettleTours, StartPieces, TourCosts, TransferGenes, TurnStretch, UpdateTrails, Walks,
 };
-pub use lin_kernighan::{CudaLinKernighan, default_trials};
+pub use lin_kernighan::{CudaLinKernighan, default_trials, trials};
 pub use module::{KernelFacts, kernels, load_function, texts};
 pub use walks::{CREW_BYTES, CudaNeighbors, CudaWalks};
 

@@ -22,11 +22,6 @@ const MOST: f64 = 64.0;
 const MOST_RANDOM: u32 = 3000;
 /// Nodes up to which crossing comes to an end in the rest of the time.
 const MOST_NODES: u32 = 25_000;
-/// Nodes of a tour for every trial of a round, at most; and fewest trials: several tours keep threads busy.
-const NODES: u32 = 500;
-const TRIALS: u32 = 16;
-/// Trials of all tours in a round on a GPU: twice as many as a large one has room for at the same time.
-const WARPS: u32 = 6400;
 
 struct Kicks {
     share: f64,
@@ -139,14 +134,6 @@ fn spec(
         _ => genetic::first_genes(instance, problem, &settings, None)?,
     };
     Ok((settings.spec(problem, stop), first))
-}
-
-/// Trials of a round of each of `chains` tours.
-pub fn trials(n: u32, chains: u32, backend: &Backend) -> u32 {
-    match backend {
-        Backend::Cpu(_) => (n / NODES).max(TRIALS.min(n / 30)).max(1),
-        Backend::Cuda(_) => (WARPS / chains).min(n / 25).max(1),
-    }
 }
 
 /// When kicks end.
