@@ -8,7 +8,7 @@ mod cross;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use antwarp_core::lin_kernighan::trial::Round;
+use antwarp_core::lin_kernighan::trial::{LOOKED_AT, Round};
 use serde::{Deserialize, Serialize};
 
 use super::ils::{End, KEEP_EVERY, Neighbors, next_batch, progress};
@@ -197,12 +197,13 @@ pub fn solve(
     run.end(engine.as_mut(), stopped_by, shorter)?.finish(begin, instance, &problem, name)
 }
 
-/// Nodes that a trial without a kick looks around.
-const NODES: u32 = 24;
+/// Nodes for every trial of a round without kicks. It looks around a few of them, so that changes seldom share nodes; after
+/// some rounds all have been looked around.
+const NODES: u32 = 8 * LOOKED_AT;
 /// How many times a run makes one tour of all.
 const RECOMBINATIONS: u32 = 4;
-/// A descent is over once a round gains less than this share of the tour.
-const ENOUGH: f64 = 1e-4;
+/// A descent is over once looking around all nodes gains less than this share of the tour.
+const ENOUGH: f64 = 1e-3;
 
 struct Run<'s> {
     begin: Instant,
@@ -244,16 +245,17 @@ impl Run<'_> {
             if let Some(reason) = stop.reason(self.begin.elapsed(), self.kicks, 0, self.cost) {
                 return Ok(Some(reason));
             }
-            let round = self.next_round(0, self.n.div_ceil(NODES), 0.0);
+            let rounds: Vec<Round> =
+                (0..NODES / LOOKED_AT).map(|_| self.next_round(0, self.n.div_ceil(NODES), 0.0)).collect();
             let begin = self.begin;
             let late = || stop.time.is_some_and(|t| begin.elapsed() >= t);
-            let state = engine.run(&[round], &|| late() || stop.interrupt.load(Ordering::Relaxed))?;
+            let state = engine.run(&rounds, &|| late() || stop.interrupt.load(Ordering::Relaxed))?;
             let gain = self.cost - state.best_cost;
             self.cost = state.best_cost;
             self.observe(state.cost, observe);
             let stopped = stop.interrupt.load(Ordering::Relaxed) || late();
             if self.settings.descent_only {
-                if state.offered == 0 && !stopped {
+                if gain == 0 && state.offered == 0 && !stopped {
                     return Ok(Some(StopReason::LocalOptimum));
                 }
             } else if !stopped && (gain == 0 || (gain as f64) < ENOUGH * self.cost as f64) {

@@ -16,7 +16,7 @@ pub const WORDS: u32 = 4 * MOST;
 /// More than any position.
 const NONE: u32 = 1 << 30;
 /// Most ends of edges that a move takes out; a team has one member or at least as many.
-pub const ENDS: u32 = 12;
+pub const ENDS: u32 = 14;
 /// Segments that a CPU thread compares a position with at once.
 const LANES: u32 = 16;
 

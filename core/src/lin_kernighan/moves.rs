@@ -6,12 +6,13 @@
 //! from t3 into the cycle and opens it beside the node it comes to, and again there is a way. Every way is known by its turns,
 //! so nothing is written before the best end of all has been found, and a position costs a comparison a turn.
 //!
-//! The search goes level by level: all first steps, then all second steps behind them, and so on, with fewer neighbours on
-//! each level ([`BREADTH`]). Sums of lengths out and in stay positive on the way (Lin and Kernighan 1973), and above the best
-//! gain so far of the levels before. What a level keeps is limited to [`KEPT`] ways.
+//! The search goes level by level: all first steps, then all second steps behind them, and so on. Sums of lengths out and in
+//! stay positive on the way (Lin and Kernighan 1973), and above the best gain so far of the levels before. It is a beam
+//! search: a level goes on from the few of its ways with the largest sums ([`KEPT`]). That looks ahead at the edge that goes
+//! out, as Lin and Kernighan's refinement does, which prefers the neighbour with the largest difference of the two edges.
 //!
-//! That it is broad to six edges, not narrow and deep, is Helsgaun's way (*An effective implementation of the
-//! Lin-Kernighan traveling salesman heuristic*, European Journal of Operational Research 126, 2000).
+//! That it is broad, and several edges deep without making a step, is Helsgaun's way (*An effective implementation of
+//! the Lin-Kernighan traveling salesman heuristic*, European Journal of Operational Research 126, 2000).
 
 use super::Tour;
 use super::cuts::{Cuts, ENDS, Spot, Turn, Way};
@@ -21,19 +22,20 @@ use crate::team::{Slots, Team};
 /// Most edges of a move: the first one, and one for every step.
 pub const DEPTH: u32 = STEPS + 1;
 /// Most steps of a move.
-const STEPS: u32 = 5;
-/// Neighbours that each step looks at.
-pub const BREADTH: [u32; STEPS as usize] = [6, 4, 2, 2, 1];
-/// Ways that a level keeps.
-pub const KEPT: u32 = 10;
+const STEPS: u32 = 6;
+/// Neighbours that a step looks at, nearest first.
+pub const BREADTH: u32 = 8;
+/// Ways that each level but the last one keeps.
+pub const KEPT: [u32; STEPS as usize - 1] = [4, 3, 2, 2, 1];
 /// Ways of all levels: the two without an edge of t0, and what all levels but the last keep.
-const WAYS: u32 = 2 + (STEPS - 1) * KEPT;
-/// Most turns of a move: three for two steps, and one for the fifth.
-const TURNS: u32 = 7;
+const WAYS: u32 = 2 + KEPT[0] + KEPT[1] + KEPT[2] + KEPT[3] + KEPT[4];
+/// Most turns of a move: three for two steps.
+const TURNS: u32 = 3 * STEPS / 2;
 /// Bits of a way's number in a path.
-const NUMBER: u32 = u8::MAX as u32;
+const BITS: u32 = 4;
+const NUMBER: u32 = (1 << BITS) - 1;
 
-const _: () = assert!(ENDS >= 2 * DEPTH && WAYS <= NUMBER);
+const _: () = assert!(ENDS >= 2 * DEPTH && WAYS <= NUMBER && BITS * (STEPS - 1) <= u32::BITS);
 
 /// Words of memory that a [`Search`] takes, even.
 pub const WORDS: u32 = 8 * WAYS + ENDS + 2 * TURNS;
@@ -108,7 +110,7 @@ pub struct Search {
     /// The last [`Step`].
     first: Slots<u32>,
     second: Slots<u32>,
-    /// The ways it comes from, a byte each, the last one lowest.
+    /// The ways it comes from, [`BITS`] each, the last one lowest.
     path: Slots<u32>,
     nodes: Slots<u32>,
     turns: Slots<Turn>,
@@ -125,6 +127,12 @@ pub struct Found {
     pub turns: u32,
     /// The way that the turns are about.
     pub way: Way,
+}
+
+/// A sum or a gain as a key: more than 32 bits hold is as good as any other that large.
+#[inline(always)]
+fn clamped(length: i64) -> u32 {
+    if length < u32::MAX as i64 { length as u32 } else { u32::MAX }
 }
 
 /// A way that a step goes on from.
@@ -217,7 +225,7 @@ impl Search {
         }
     }
 
-    /// Adds a way.
+    /// Writes a way.
     #[inline(always)]
     unsafe fn keep(self, index: u32, from: &Origin, near: u32, taken: &Taken) {
         // SAFETY: the caller's promise.
@@ -228,7 +236,39 @@ impl Search {
             self.near.set(index, near);
             self.first.set(index, taken.step.first);
             self.second.set(index, taken.step.second);
-            self.path.set(index, from.path << 8 | from.index);
+            self.path.set(index, from.path << BITS | from.index);
+        }
+    }
+
+    /// Where a way with this sum belongs among those from `first` to `end`, the largest sum first: behind equal ones.
+    #[inline(always)]
+    unsafe fn rank(self, first: u32, end: u32, sum: u32) -> u32 {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let mut at = end;
+            while at > first && clamped(self.kept.get(at - 1)) < sum {
+                at -= 1;
+            }
+            at
+        }
+    }
+
+    /// Moves the ways from `at` on up by one; one at `limit` gets lost.
+    #[inline(always)]
+    unsafe fn make_room(self, at: u32, end: u32, limit: u32) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let mut to = if end < limit { end } else { limit - 1 };
+            while to > at {
+                self.kept.set(to, self.kept.get(to - 1));
+                self.begin.set(to, self.begin.get(to - 1));
+                self.place.set(to, self.place.get(to - 1));
+                self.near.set(to, self.near.get(to - 1));
+                self.first.set(to, self.first.get(to - 1));
+                self.second.set(to, self.second.get(to - 1));
+                self.path.set(to, self.path.get(to - 1));
+                to -= 1;
+            }
         }
     }
 
@@ -250,7 +290,7 @@ impl Search {
             let mut left = steps - 1;
             while left > 0 {
                 left -= 1;
-                places = self.step(from.path >> (8 * left) & NUMBER).of(places);
+                places = self.step(from.path >> (BITS * left) & NUMBER).of(places);
             }
             from.step.of(places)
         }
@@ -355,7 +395,6 @@ impl<G: Geometry> View<'_, G> {
             }
             let taken = self.taken(from, reached, second)?;
             if !to_cycle {
-                // More than 32 bits hold is as good as any other gain that large.
                 let gain = self.gain(&taken).min(u32::MAX as i64);
                 if gain > best.0 {
                     *best = (gain, tag << 1 | second as u32);
@@ -402,7 +441,8 @@ impl<G: Geometry> View<'_, G> {
                 // The first way of all, those behind it, the one that the last step begins at, and that step.
                 let (near, begin, step) = if edges <= steps {
                     let back = steps - edges;
-                    let index = if back == 0 { from.index } else { from.path >> (8 * (back - 1)) & NUMBER };
+                    let index =
+                        if back == 0 { from.index } else { from.path >> (BITS * (back - 1)) & NUMBER };
                     let near = if edges == 0 { self.node } else { search.near.get(index) };
                     (near, search.begin.get(index) >> 1, search.step(index))
                 } else {
@@ -471,9 +511,9 @@ pub unsafe fn best<T: Team, G: Geometry>(
         let mut steps = 0;
         let mut level = 0;
         while level < STEPS && low < high {
-            let most = BREADTH[level as usize].min(tour.k);
+            let most = if tour.k < BREADTH { tour.k } else { BREADTH };
             let is_last = level + 1 == STEPS;
-            let (least, limit) = (best.0, high + KEPT);
+            let (least, limit) = (best.0, high + if is_last { 0 } else { KEPT[level as usize] });
             let mut end = high;
             let before = best.0;
             if T::ALONE {
@@ -492,10 +532,12 @@ pub unsafe fn best<T: Team, G: Geometry>(
                                 let look =
                                     view.look(&from, &reached, (tag, second), (least, is_last), &mut best);
                                 if let Some(taken) = look {
-                                    if end < limit {
-                                        search.keep(end, &from, reached.node, &taken);
+                                    let at = search.rank(high, end, clamped(taken.kept));
+                                    if at < limit {
+                                        search.make_room(at, end, limit);
+                                        search.keep(at, &from, reached.node, &taken);
+                                        end += (end < limit) as u32;
                                     }
-                                    end += 1;
                                 }
                             }
                         }
@@ -511,7 +553,8 @@ pub unsafe fn best<T: Team, G: Geometry>(
                 while first < items {
                     let item = first + team.rank();
                     let index = (item * each) >> 16;
-                    let (mut near, mut kept) = (0, [None; 2]);
+                    // Two names, not an array: that would lie on the stack.
+                    let (mut near, mut one, mut other) = (0, None, None);
                     let from = search.origin(if item < items { low + index } else { low }, ways);
                     if item < items {
                         let i = item - index * most;
@@ -523,25 +566,31 @@ pub unsafe fn best<T: Team, G: Geometry>(
                             let mut look = |second| {
                                 view.look(&from, &reached, (tag, second), (least, is_last), &mut best)
                             };
-                            (near, kept) = (reached.node, [look(false), look(true)]);
+                            (near, one, other) = (reached.node, look(false), look(true));
                         }
                     }
-                    if !is_last {
-                        let ranks = kept.map(|taken| team.rank_among(taken.is_some()));
-                        let mut at = end + ranks[0].0 + ranks[1].0;
-                        // One by one: an array gone through would lie on the stack.
-                        if let Some(taken) = &kept[0] {
-                            if at < limit {
+                    // The largest sum of all members, again and again, until none is left that is kept.
+                    while !is_last {
+                        let sum = |taken: &Option<Taken>| taken.as_ref().map_or(0, |t| clamped(t.kept));
+                        let (first, second) = (sum(&one), sum(&other));
+                        let own = item << 1 | (second > first) as u32;
+                        let (sum, which) =
+                            team.arg_max(if second > first { second } else { first }, own, own);
+                        team.barrier();
+                        let at = search.rank(high, end, sum);
+                        if sum == 0 || at >= limit {
+                            break;
+                        }
+                        team.barrier();
+                        team.single(|| search.make_room(at, end, limit));
+                        team.barrier();
+                        if own == which {
+                            let taken = if second > first { other.take() } else { one.take() };
+                            if let Some(taken) = &taken {
                                 search.keep(at, &from, near, taken);
                             }
-                            at += 1;
                         }
-                        if let Some(taken) = &kept[1]
-                            && at < limit
-                        {
-                            search.keep(at, &from, near, taken);
-                        }
-                        end += ranks[0].1 + ranks[1].1;
+                        end += (end < limit) as u32;
                     }
                     first += team.size();
                 }
@@ -552,7 +601,7 @@ pub unsafe fn best<T: Team, G: Geometry>(
             if best.0 > before {
                 steps = level;
             }
-            (low, high) = (high, end.min(limit));
+            (low, high) = (high, end);
             level += 1;
         }
         if best.0 == 0 {

@@ -12,7 +12,12 @@ use crate::team::{Slots, Team};
 const WAITING: u32 = 64;
 /// Longest segment of a kick whose walks ended at the same edge, at most a quarter of the nodes.
 const SEGMENT: u32 = 30;
-/// Numbers of a trial's draws: which node of its share, three segments, the exponential variable, then the steps of walks.
+/// Nodes among which a kick chooses its first one.
+const SAMPLES: u32 = 10;
+/// Nodes of its share that a trial without a kick looks around.
+pub const LOOKED_AT: u32 = 24;
+/// Numbers of a trial's draws: which node of its share, three segments, the exponential variable, then the steps of walks and
+/// the other nodes to choose among.
 const THRESHOLD: u32 = 4;
 const FIRST_STEP: u32 = 5;
 /// No node.
@@ -135,7 +140,7 @@ pub unsafe fn run<T: Team, G: Geometry>(
         let draws = stream.step(trial);
         let mut longer = 0;
         if round.walk > 0 {
-            let at = places(tour, round, stream, draws, trial);
+            let at = places(team, tour, round, (stream, draws), trial);
             longer = Kick::new(tour, at).write(team, tour, search.nodes());
             cuts.bridge(team, tour, at);
             team.barrier();
@@ -144,7 +149,7 @@ pub unsafe fn run<T: Team, G: Geometry>(
             cuts.reset(team, tour);
             let (first, count) = share(tour.n, round, stream, trial);
             let mut i = 0;
-            while i < count {
+            while i < count && i < LOOKED_AT {
                 let node = first + i;
                 queue.push(team, if node >= tour.n { node - tour.n } else { node });
                 i += 1;
@@ -190,32 +195,54 @@ pub unsafe fn run<T: Team, G: Geometry>(
     }
 }
 
-/// The first node of a trial's share, and how many it has. Shares begin elsewhere in every round.
+/// The first node of a trial's share, and how many it has. Shares begin elsewhere in every round; without kicks, those
+/// that are looked around move on.
 #[inline(always)]
 fn share(n: u32, round: Round, stream: Stream, trial: u32) -> (u32, u32) {
     let begin = |trial: u32| (n as u64 * trial as u64 / round.trials as u64) as u32;
-    let offset = stream.step(u32::MAX).below(0, n);
+    let offset = match round.walk {
+        0 => (round.number as u64 * LOOKED_AT as u64 % n as u64) as u32,
+        _ => stream.step(u32::MAX).below(0, n),
+    };
     let first = offset + begin(trial);
     (if first >= n { first - n } else { first }, begin(trial + 1) - begin(trial))
 }
 
 /// The positions behind which a kick cuts the tour, in ascending order: that of a node of this trial's share, and those
-/// where three random walks from there along neighbour lists end (Applegate, Cook and Rohe 2003, section 3.2). If two of
-/// them are the same, the cuts are segments of up to [`SEGMENT`] nodes apart.
+/// where three random walks from there along neighbour lists end (Applegate, Cook and Rohe 2003, section 3.2). Of
+/// [`SAMPLES`] nodes it is the one whose edge is longest compared to its nearest neighbour. If two of the positions are the
+/// same, the cuts are segments of up to [`SEGMENT`] nodes apart.
 #[inline(always)]
-unsafe fn places<G: Geometry>(
+unsafe fn places<T: Team, G: Geometry>(
+    team: T,
     tour: Tour<G>,
     round: Round,
-    stream: Stream,
-    draws: Draws,
+    (stream, draws): (Stream, Draws),
     trial: u32,
 ) -> [u32; 4] {
     // SAFETY: nodes are below n.
     unsafe {
         let n = tour.n;
         let (first, count) = share(n, round, stream, trial);
-        let node = first + draws.below(0, count.max(1));
-        let node = if node >= n { node - n } else { node };
+        let pick = |i: u32| {
+            let node =
+                first + draws.below(if i == 0 { 0 } else { FIRST_STEP + 3 * round.walk + i }, count.max(1));
+            if node >= n { node - n } else { node }
+        };
+        // How much longer, by the sample's number.
+        let mut longest = (0, u32::MAX);
+        team.for_each(SAMPLES, |i| {
+            let node = pick(i);
+            let longer =
+                tour.ahead(tour.position(node)) - *tour.near.add(node as usize * tour.k as usize) as i64;
+            let longer = if longer > 0 { longer as u32 } else { 0 };
+            if longer > longest.0 || longest.1 == u32::MAX {
+                longest = (longer, i);
+            }
+        });
+        let (_, sample) = team.arg_max(longest.0, longest.1, longest.1);
+        team.barrier();
+        let node = pick(sample);
         let a = tour.position(node);
         let walked = |i: u32| {
             let mut to = node;

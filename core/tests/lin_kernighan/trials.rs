@@ -72,7 +72,7 @@ fn every_team_makes_the_same_change() {
         // SAFETY: the scene's arrays.
         unsafe { trial::run(Serial, tour, memory, round, stream, 0, changes) };
         let expected = (scene.gain.to_vec(), scene.count.to_vec(), scene.cuts.clone());
-        for (size, order) in [(12, ORDERS[0]), (13, ORDERS[1]), (32, ORDERS[2]), (16, ORDERS[3])] {
+        for (size, order) in [(14, ORDERS[0]), (15, ORDERS[1]), (32, ORDERS[2]), (16, ORDERS[3])] {
             scene.cuts.fill([u32::MAX; 3]);
             let shared = Shareable::new((tour, changes, memory));
             // SAFETY: as above.
