@@ -190,9 +190,9 @@ struct SearchArgs {
     /// ils, with --improvement best: how many moves are made at a time
     #[arg(long, value_enum, default_value_t = Moves::default())]
     moves: Moves,
-    /// lk and ils: the start tour
-    #[arg(long, value_enum, default_value_t = Start::default())]
-    start: Start,
+    /// lk and ils: the start tour; greedy if not given, but for lk on lattices quick-boruvka
+    #[arg(long, value_enum)]
+    start: Option<Start>,
     /// lk and ils: begin with the tour of this file instead
     #[arg(long, value_name = "FILE")]
     initial_tour: Option<std::path::PathBuf>,
@@ -388,7 +388,7 @@ impl Chosen {
                     neighbors: search.neighbors.unwrap_or(ils::Settings::default().neighbors),
                     neighbor_lists: search.neighbor_lists,
                     breadth: search.breadth,
-                    start: search.start,
+                    start: search.start.unwrap_or_default(),
                     segment: search.segment,
                     accept: search.accept,
                     temperature: search.temperature,

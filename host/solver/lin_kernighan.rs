@@ -33,8 +33,8 @@ pub struct Settings {
     pub neighbors: u32,
     /// Which neighbours.
     pub neighbor_lists: Neighbors,
-    /// The start tour; a file's tour goes before it.
-    pub start: Start,
+    /// The start tour; a file's tour goes before it. None: [`start::for_lin_kernighan`].
+    pub start: Option<Start>,
     /// Steps of the random walks that lead from a kick's first edge to the others.
     pub walk: u32,
     /// Temperature at the start of annealing, in mean edges of the tour.
@@ -53,7 +53,7 @@ impl Default for Settings {
             seed: 1,
             neighbors: 8,
             neighbor_lists: Neighbors::default(),
-            start: Start::default(),
+            start: None,
             walk: 20,
             temperature: 0.7,
             chains: None,
@@ -138,7 +138,10 @@ pub fn solve(
     };
     let start = match initial {
         Some(tour) => tour.to_vec(),
-        None => start::tour(instance, settings.start, &near, settings.seed),
+        None => {
+            let start = settings.start.unwrap_or_else(|| start::for_lin_kernighan(instance, &near));
+            start::tour(instance, start, &near, settings.seed)
+        }
     };
     let start_cost =
         instance.check_tour(&start).map_err(|e| SolveError::Settings(format!("--initial-tour: {e}")))?;

@@ -570,27 +570,29 @@ pub unsafe fn best<T: Team, G: Geometry>(
                         }
                     }
                     // The largest sum of all members, again and again, until none is left that is kept.
-                    while !is_last {
-                        let sum = |taken: &Option<Taken>| taken.as_ref().map_or(0, |t| clamped(t.kept));
-                        let (first, second) = (sum(&one), sum(&other));
-                        let own = item << 1 | (second > first) as u32;
-                        let (sum, which) =
-                            team.arg_max(if second > first { second } else { first }, own, own);
-                        team.barrier();
-                        let at = search.rank(high, end, sum);
-                        if sum == 0 || at >= limit {
-                            break;
-                        }
-                        team.barrier();
-                        team.single(|| search.make_room(at, end, limit));
-                        team.barrier();
-                        if own == which {
-                            let taken = if second > first { other.take() } else { one.take() };
-                            if let Some(taken) = &taken {
-                                search.keep(at, &from, near, taken);
+                    if !is_last {
+                        loop {
+                            let sum = |taken: &Option<Taken>| taken.as_ref().map_or(0, |t| clamped(t.kept));
+                            let (first, second) = (sum(&one), sum(&other));
+                            let own = item << 1 | (second > first) as u32;
+                            let (sum, which) =
+                                team.arg_max(if second > first { second } else { first }, own, own);
+                            team.barrier();
+                            let at = search.rank(high, end, sum);
+                            if sum == 0 || at >= limit {
+                                break;
                             }
+                            team.barrier();
+                            team.single(|| search.make_room(at, end, limit));
+                            team.barrier();
+                            if own == which {
+                                let taken = if second > first { other.take() } else { one.take() };
+                                if let Some(taken) = &taken {
+                                    search.keep(at, &from, near, taken);
+                                }
+                            }
+                            end += (end < limit) as u32;
                         }
-                        end += (end < limit) as u32;
                     }
                     first += team.size();
                 }

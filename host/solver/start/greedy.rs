@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use super::paths::Paths;
 use crate::instance::{Instance, NeighborLists, nearest_among};
 
 /// Neighbours of an end among the other ends.
@@ -20,13 +21,13 @@ type Edge = (i32, u32, u32);
 pub(super) fn greedy(instance: &Instance, lists: &NeighborLists) -> Vec<u32> {
     let n = instance.len();
     let mut paths = Paths::new(n);
-    paths.join(listed_edges(instance, lists));
+    join(&mut paths, listed_edges(instance, lists));
     let mut is_slow = false;
-    while paths.count > 1 {
-        let before = paths.count;
+    while paths.count() > 1 {
+        let before = paths.count();
         let ends = (0..n as u32).filter(|&v| paths.is_end(v)).collect();
-        paths.join(edges_of_ends(instance, ends, is_slow));
-        is_slow = (before - paths.count) * SLOW < before;
+        join(&mut paths, edges_of_ends(instance, ends, is_slow));
+        is_slow = (before - paths.count()) * SLOW < before;
     }
     paths.into_tour()
 }
@@ -58,65 +59,18 @@ fn edges_of_ends(instance: &Instance, ends: Vec<u32>, with_beside: bool) -> Vec<
     edges
 }
 
+/// Takes the edges, shortest first, that join the ends of different paths.
+fn join(paths: &mut Paths, mut edges: Vec<Edge>) {
+    edges.par_sort_unstable();
+    for (_, a, b) in edges {
+        if paths.is_end(a) && paths.is_end(b) && paths.other_end(a) != b {
+            paths.link(a, b);
+        }
+    }
+}
+
 fn edge(instance: &Instance, a: u32, b: u32) -> Edge {
     (instance.distance(a, b), a.min(b), a.max(b))
-}
-
-/// No node.
-const NONE: u32 = u32::MAX;
-
-/// Paths that visit all nodes; at first every node is one.
-struct Paths {
-    /// The nodes beside each node.
-    links: Vec<[u32; 2]>,
-    /// The other end of the path, for each end; out of date inside a path.
-    other_ends: Vec<u32>,
-    count: usize,
-}
-
-impl Paths {
-    fn new(n: usize) -> Paths {
-        Paths { links: vec![[NONE; 2]; n], other_ends: (0..n as u32).collect(), count: n }
-    }
-
-    /// Whether a node can have another edge.
-    fn is_end(&self, v: u32) -> bool {
-        self.links[v as usize][1] == NONE
-    }
-
-    /// Takes the edges, shortest first, that join the ends of different paths.
-    fn join(&mut self, mut edges: Vec<Edge>) {
-        edges.par_sort_unstable();
-        for (_, a, b) in edges {
-            // Each end knows the other one of its path: that is all that a cycle takes to be seen.
-            if self.is_end(a) && self.is_end(b) && self.other_ends[a as usize] != b {
-                self.link(a, b);
-            }
-        }
-    }
-
-    fn link(&mut self, a: u32, b: u32) {
-        for (from, to) in [(a, b), (b, a)] {
-            let links = &mut self.links[from as usize];
-            links[usize::from(links[0] != NONE)] = to;
-        }
-        let (first, last) = (self.other_ends[a as usize], self.other_ends[b as usize]);
-        self.other_ends[first as usize] = last;
-        self.other_ends[last as usize] = first;
-        self.count -= 1;
-    }
-
-    /// The nodes along the only path, from its end with the smaller number.
-    fn into_tour(self) -> Vec<u32> {
-        let mut tour = Vec::with_capacity(self.links.len());
-        let (mut before, mut node) = (NONE, (0..).find(|&v| self.is_end(v)).unwrap_or(0));
-        while node != NONE {
-            tour.push(node);
-            let [a, b] = self.links[node as usize];
-            (before, node) = (node, if a == before { b } else { a });
-        }
-        tour
-    }
 }
 
 #[cfg(test)]

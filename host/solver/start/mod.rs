@@ -3,10 +3,13 @@
 pub mod ants;
 mod greedy;
 mod nearest_neighbor;
+mod paths;
+mod quick_boruvka;
 mod space_filling;
 
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::SeedableRng;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::instance::generate::draw;
@@ -24,6 +27,8 @@ pub enum Start {
     /// The shortest edges first
     #[default]
     Greedy,
+    /// Each node in the order of its coordinates to the nearest one, twice
+    QuickBoruvka,
     /// Along a Hilbert curve
     SpaceFilling,
     /// A random order
@@ -36,19 +41,33 @@ pub enum Start {
 /// or a slightly better one. The `seed` counts for [`Start::Random`] only. The tour does not depend on threads.
 ///
 /// The nearest-neighbour tour takes the place of the greedy one where edges have a direction, and of the space-filling
-/// curve where there are no coordinates.
+/// curve where there are no coordinates. There the greedy one takes the place of quick Borůvka.
 ///
 /// # Panics
 /// If `lists` are not those of this instance.
 pub fn tour(instance: &Instance, start: Start, lists: &NeighborLists, seed: u64) -> Vec<u32> {
     match start {
+        Start::QuickBoruvka if instance.is_symmetric() => {
+            quick_boruvka::quick_boruvka(instance).unwrap_or_else(|| greedy::greedy(instance, lists))
+        }
         Start::Greedy if instance.is_symmetric() => greedy::greedy(instance, lists),
         Start::SpaceFilling => {
             space_filling::hilbert(instance).unwrap_or_else(|| nearest_neighbor(instance, lists))
         }
-        Start::NearestNeighbor | Start::Greedy => nearest_neighbor(instance, lists),
+        Start::NearestNeighbor | Start::Greedy | Start::QuickBoruvka => nearest_neighbor(instance, lists),
         Start::Random => random(instance.len(), seed),
     }
+}
+
+/// What Lin-Kernighan moves best begin with: [`Start::QuickBoruvka`] on a lattice, where at least half of the nodes have two
+/// equally near nearest neighbours, and else [`Start::Greedy`].
+pub fn for_lin_kernighan(instance: &Instance, lists: &NeighborLists) -> Start {
+    let is_tied = |&v: &u32| match lists.of(v) {
+        [first, second, ..] => instance.distance(v, *first) == instance.distance(v, *second),
+        _ => false,
+    };
+    let tied = (0..instance.len() as u32).into_par_iter().filter(is_tied).count();
+    if 2 * tied >= instance.len() { Start::QuickBoruvka } else { Start::Greedy }
 }
 
 /// All orders are equally likely (Fisher and Yates).
@@ -143,6 +162,15 @@ mod tests {
             })
         };
         assert_eq!(on(1), on(3));
+    }
+
+    #[test]
+    fn lattices_begin_with_quick_boruvka() {
+        let lattice = (0..400).map(|i| [f64::from(i % 20), f64::from(i / 20), 0.0]).collect();
+        let lattice = Instance::from_points("lattice", Metric::Euc2d, lattice).unwrap();
+        let uniform = dimacs::by_name("E1k.0").unwrap();
+        assert_eq!(for_lin_kernighan(&lattice, &quadrant(&lattice, 8)), Start::QuickBoruvka);
+        assert_eq!(for_lin_kernighan(&uniform, &quadrant(&uniform, 8)), Start::Greedy);
     }
 
     #[test]
