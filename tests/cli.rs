@@ -624,9 +624,14 @@ fn an_invalid_tour_is_status_6_and_the_fault_is_named() {
 #[test]
 fn an_interrupt_keeps_the_tour() {
     let folder = Folder::new(50);
-    for (signal, algorithm) in
-        [("-INT", "mmas"), ("-TERM", "mmas"), ("-INT", "ils"), ("-INT", "acs"), ("-INT", "ga")]
-    {
+    for (signal, algorithm) in [
+        ("-INT", "mmas"),
+        ("-TERM", "mmas"),
+        ("-INT", "lk"),
+        ("-INT", "ils"),
+        ("-INT", "acs"),
+        ("-INT", "ga"),
+    ] {
         let tour = folder.path("interrupted.tour");
         let run = Process::new(env!("CARGO_BIN_EXE_antwarp"))
             .args(["solve", "--backend", "cpu", &folder.instance, "--time", "5m", "--tour", &tour])
@@ -683,17 +688,20 @@ fn local_search_does_not_depend_on_threads() {
 #[test]
 fn chained_lin_kernighan_does_not_depend_on_threads() {
     let folder = Folder::new(600);
-    let tour = |name: &str, threads: &str, seed: &str| {
+    let tour = |layout: &[&str], name: &str, threads: &str, seed: &str| {
         let path = folder.path(name);
-        lin_kernighan(&[&folder.instance, "--iterations", "2n", "--chains", "2", "--trials", "50"])
+        lin_kernighan(&[&folder.instance, "--iterations", "2n"])
+            .args(layout)
             .args(["--tour", &path, "--threads", threads, "--seed", seed, "--quiet"])
             .assert()
             .success();
         fs::read_to_string(path).unwrap()
     };
-    let first = tour("a.tour", "1", "5");
-    assert_eq!(first, tour("b.tour", "3", "5"));
-    assert_ne!(first, tour("c.tour", "3", "6"));
+    for layout in [&["--chains", "2", "--trials", "50"][..], &[]] {
+        let first = tour(layout, "a.tour", "1", "5");
+        assert_eq!(first, tour(layout, "b.tour", "3", "5"));
+        assert_ne!(first, tour(layout, "c.tour", "3", "6"));
+    }
 }
 
 #[test]
@@ -701,7 +709,7 @@ fn every_setting_of_chained_lin_kernighan_gives_a_valid_tour() {
     let folder = Folder::new(120);
     let [tour, report] = ["a.tour", "a.json"].map(|name| folder.path(name));
     let settings: &[(&str, &[&str])] = &[
-        ("--start", &["nearest-neighbor", "greedy", "space-filling", "random"]),
+        ("--start", &["nearest-neighbor", "greedy", "quick-boruvka", "space-filling", "random"]),
         ("--neighbor-lists", &["nearest", "quadrant"]),
         ("--neighbors", &["1", "3", "100"]),
         ("--walk", &["1", "1000"]),
@@ -770,7 +778,7 @@ fn every_setting_of_local_search_gives_a_valid_tour() {
     let [tour, report] = ["a.tour", "a.json"].map(|name| folder.path(name));
     let settings: &[(&str, &[&str])] = &[
         ("--local-search", &["two-opt", "or-opt", "or-2opt", "three-opt"]),
-        ("--start", &["nearest-neighbor", "greedy", "space-filling", "random"]),
+        ("--start", &["nearest-neighbor", "greedy", "quick-boruvka", "space-filling", "random"]),
         ("--accept", &["better", "better-or-equal", "always", "annealing"]),
         ("--neighbor-lists", &["nearest", "quadrant"]),
         ("--neighbors", &["1", "100"]),

@@ -169,6 +169,7 @@ pub fn solve(
         chains,
         trials,
         recombinations: if is_crossed { 0 } else { RECOMBINATIONS },
+        is_crossed: false,
         cost: start_cost,
         mean_edge: start_cost as f32 / n as f32,
         round: 0,
@@ -203,6 +204,8 @@ pub fn solve(
 /// Nodes for every trial of a round without kicks. It looks around a few of them, so that changes seldom share nodes; after
 /// some rounds all have been looked around.
 const NODES: u32 = 8 * LOOKED_AT;
+/// Rounds at a time of a run by iterations; else it is as many as the clock says.
+const BATCH: u64 = 16;
 /// How many times a run makes one tour of all.
 const RECOMBINATIONS: u32 = 4;
 /// A descent is over once looking around all nodes gains less than this share of the tour.
@@ -217,6 +220,8 @@ struct Run<'s> {
     trials: u32,
     /// How many times one tour is made of all; 0: they are crossed at the end instead.
     recombinations: u32,
+    /// At least one generation of crossing is over.
+    is_crossed: bool,
     /// Length of the best tour.
     cost: i64,
     mean_edge: f32,
@@ -297,7 +302,7 @@ impl Run<'_> {
         self.setup = self.begin.elapsed();
         self.mean_edge = self.cost as f32 / self.n as f32;
         let walk = self.settings.walk;
-        let mut batch = 1u64;
+        let mut batch = if stop.iterations.is_some() { BATCH } else { 1 };
         let mut kept_at = Instant::now();
         let mut recombined = 0;
         let recombinations = self.recombinations;
@@ -310,7 +315,7 @@ impl Run<'_> {
             }
             let mut rounds = Vec::new();
             let mut planned = self.kicks;
-            // A batch is as long as the clock says, but a run by iterations is the same every time.
+            // A run by iterations is the same every time, and so is each batch, at whose end the best tour is looked for.
             let end = stop.iterations.map_or(u64::MAX, |i| {
                 i.saturating_mul(u64::from(recombined + 1)) / u64::from(recombinations.max(1))
             });
@@ -327,7 +332,9 @@ impl Run<'_> {
             let late = || stop.time.is_some_and(|t| begin.elapsed() >= t);
             let state = engine.run(&rounds, &|| late() || stop.interrupt.load(Ordering::Relaxed))?;
             let left = stop.time.map(|t| t.saturating_sub(self.begin.elapsed()));
-            batch = next_batch(rounds.len() as u64, before.elapsed(), left);
+            if stop.iterations.is_none() {
+                batch = next_batch(rounds.len() as u64, before.elapsed(), left);
+            }
             self.kicks += state.trials;
             if state.best_cost < self.cost {
                 (self.cost, self.best_kicks) = (state.best_cost, self.kicks);
@@ -364,9 +371,9 @@ impl Run<'_> {
             best_iteration: self.best_kicks,
             tours: self.kicks * u64::from(self.chains),
             stopped_by,
-            layout: match self.recombinations {
-                0 => format!("{}; crossed at the end", engine.describe()),
-                _ => engine.describe(),
+            layout: match self.is_crossed {
+                true => format!("{}; crossed at the end", engine.describe()),
+                false => engine.describe(),
             },
             found: match &self.failure {
                 None => Some((self.cost, shorter.map_or_else(|| engine.best_tour(), Ok)?)),

@@ -270,22 +270,14 @@ impl<G: Geometry> LinKernighan for Threads<'_, G> {
                 break;
             }
             self.reached.trials += self.round(round, enough);
-            if let Some(best) = self.chains.iter().min_by_key(|chain| chain.cost) {
-                self.reached.cost = best.cost;
-                // Hot tours get better in nearly every round: only what comes at the end is worth a copy.
-                if best.cost < self.reached.best_cost
-                    && (round.number % KEEP == 0 || round.temperature == 0.0)
-                {
-                    self.reached.best_cost = best.cost;
-                    self.best_tour.copy_from_slice(&best.order);
-                }
-            }
         }
-        if let Some(best) = self.chains.iter().min_by_key(|chain| chain.cost)
-            && best.cost < self.reached.best_cost
-        {
-            self.reached.best_cost = best.cost;
-            self.best_tour.copy_from_slice(&best.order);
+        // Hot tours get better in nearly every round: only what comes at the end is worth a copy.
+        if let Some(best) = self.chains.iter().min_by_key(|chain| chain.cost) {
+            self.reached.cost = best.cost;
+            if best.cost < self.reached.best_cost {
+                self.reached.best_cost = best.cost;
+                self.best_tour.copy_from_slice(&best.order);
+            }
         }
         Ok(self.reached)
     }
@@ -336,6 +328,3 @@ impl<G: Geometry> LinKernighan for Threads<'_, G> {
         )
     }
 }
-
-/// Rounds between two looks for a best tour.
-const KEEP: u32 = 16;

@@ -87,7 +87,12 @@ pub fn starts(
     for place in 0..count {
         tours.extend(population.gene(place)?);
     }
-    Ok(Some(Starts { count, tours, cost: state.best_cost }))
+    // The start tour that was made before takes the last one's place, if it is shorter than all of them.
+    if problem.unit_cost() < state.best_cost {
+        let last = tours.len() - n as usize;
+        (0..n).zip(&mut tours[last..]).for_each(|(node, to)| *to = node);
+    }
+    Ok(Some(Starts { count, tours, cost: state.best_cost.min(problem.unit_cost()) }))
 }
 
 /// Tours of n nodes that can be crossed in so many seconds.
@@ -168,6 +173,7 @@ pub fn finish(
         if state.best_cost < run.cost {
             (run.cost, run.best_kicks, is_better) = (state.best_cost, run.kicks, true);
         }
+        run.is_crossed = true;
         run.observe(state.iteration_cost, observe);
     }
 }
