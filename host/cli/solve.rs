@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::options::{Candidates, Iterations, MachineArgs, duration, iterations_or_none};
 use super::output::{self, Output};
@@ -158,7 +158,7 @@ fn refuse_by_crossover(given: &[String], crossover: Crossover) -> Result<()> {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Stop (the first of these; 10 s if none; a proven optimum always)")]
 struct StopArgs {
-    /// After this time, such as 10s or 2m
+    /// After this time, such as 10s or 2m, reading the instance included
     #[arg(long, value_parser = duration)]
     time: Option<Duration>,
     /// After this many iterations, such as 1000, or 10n for ten times as many as nodes; of lk and ils, kicks of each tour; of
@@ -582,6 +582,7 @@ struct Plan {
 
 /// Solves an instance. `options` are the ids of those on the command line.
 pub fn run(args: Args, options: &[String]) -> Result<Outcome> {
+    let begin = Instant::now();
     let interrupt = interrupt::watch()?;
     let mut plan = Plan::check(args, options, interrupt)?;
     let initial = plan.initial.take();
@@ -594,10 +595,17 @@ pub fn run(args: Args, options: &[String]) -> Result<Outcome> {
     };
     let line = ProgressLine::new(plan.outputs.quiet, &plan.stop, plan.instance.best_known());
     let facts = plan.chosen.facts()?;
+    // Who gives it ten seconds means those of reading, too.
+    let reading = begin.elapsed();
+    let stop = Stop { time: plan.stop.time.map(|time| time.saturating_sub(reading)), ..plan.stop.clone() };
+    let reading = reading.as_secs_f64();
     let deliver = |solution: &Solution, genes: Option<&mut Genes<'_>>| {
         line.finish();
         let machine = backend.machine();
-        let report = Report::new(&plan.instance, &plan.source, facts.clone(), &plan.stop, machine, solution);
+        let mut report =
+            Report::new(&plan.instance, &plan.source, facts.clone(), &plan.stop, machine, solution);
+        report.seconds += reading;
+        report.setup_seconds += reading;
         plan.deliver(solution, &report, genes)
     };
     // A population is there only until the solver returns: then everything is delivered while it is.
@@ -606,8 +614,10 @@ pub fn run(args: Args, options: &[String]) -> Result<Outcome> {
         |solution: &Solution, genes: &mut Genes<'_>| delivered = Some(deliver(solution, Some(genes)));
     let keep: Option<genetic::Keep<'_>> =
         if plan.outputs.save_population.is_some() { Some(&mut keep) } else { None };
-    let observe = &mut |progress: &Progress| line.show(progress);
-    let solution = plan.chosen.solve(&plan.instance, initial, (&backend, &plan.stop), observe, keep);
+    let observe = &mut |progress: &Progress| {
+        line.show(&Progress { seconds: progress.seconds + reading, ..*progress });
+    };
+    let solution = plan.chosen.solve(&plan.instance, initial, (&backend, &stop), observe, keep);
     line.finish();
     let solution = solution?;
     delivered.unwrap_or_else(|| deliver(&solution, None))?;

@@ -1,6 +1,7 @@
 //! An instance: nodes, their distances, and what is known about it.
 
 use antwarp_core::metric::{self, Metric};
+use rayon::prelude::*;
 
 use super::best_known::{self, BestKnown};
 use super::error::{InstanceError, Result, TourError};
@@ -142,6 +143,26 @@ impl Instance {
         self.looked_up()
     }
 
+    /// The same nodes numbered in this order; none if distances come from a matrix. What a file says beside the distances is
+    /// left out.
+    ///
+    /// # Panics
+    /// If a node of the order does not exist.
+    pub(crate) fn renumbered(&self, order: &[u32]) -> Option<Instance> {
+        let points = order.par_iter().map(|&node| self.points().map(|points| points[node as usize]));
+        Some(Instance {
+            name: self.name.clone(),
+            comments: Vec::new(),
+            kind: self.kind,
+            distances: Distances::Points { metric: self.metric()?, points: points.collect::<Option<_>>()? },
+            len: order.len(),
+            display: None,
+            fixed_edges: Vec::new(),
+            ids: None,
+            best_known: None,
+        })
+    }
+
     /// Its name.
     pub fn name(&self) -> &str {
         &self.name
@@ -258,8 +279,9 @@ impl Instance {
     /// The length of a closed tour that visits every node once, or why the list is none.
     pub fn check_tour(&self, tour: &[u32]) -> std::result::Result<i64, TourError> {
         check_permutation(tour, self.len)?;
-        let steps = tour.iter().zip(tour.iter().cycle().skip(1));
-        Ok(steps.map(|(&a, &b)| i64::from(self.distance(a, b))).sum())
+        let length = |a: u32, b: u32| i64::from(self.distance(a, b));
+        let steps = tour.par_windows(2).with_min_len(1 << 14).map(|step| length(step[0], step[1]));
+        Ok(steps.sum::<i64>() + length(tour[tour.len() - 1], tour[0]))
     }
 
     /// The first fixed edge that a tour does not use.

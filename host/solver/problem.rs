@@ -251,12 +251,16 @@ impl Problem {
     /// How far each of [`Problem::neighbors`] is.
     pub fn neighbor_lengths(&self) -> Vec<i32> {
         let k = (self.search_k as usize).max(1);
-        let row = |(node, list): (usize, &[u32])| {
+        let mut lengths = vec![0; self.neighbors.len()];
+        let rows = lengths.par_chunks_mut(k).zip(self.neighbors.par_chunks(k)).enumerate();
+        rows.for_each(|(node, (lengths, list))| {
             let distances = self.distances();
-            // SAFETY: both are nodes of the problem.
-            list.iter().map(|&v| unsafe { distances.between(node as u32, v) }).collect::<Vec<_>>()
-        };
-        self.neighbors.par_chunks(k).enumerate().flat_map_iter(row).collect()
+            for (length, &v) in lengths.iter_mut().zip(list) {
+                // SAFETY: both are nodes of the problem.
+                *length = unsafe { distances.between(node as u32, v) };
+            }
+        });
+        lengths
     }
 
     /// How far it is from each node to the next one along the start tour.

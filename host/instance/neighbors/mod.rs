@@ -4,14 +4,14 @@
 //! points before any rounding, then by number; `GEO` and matrices know no such line. The order is total, so
 //! lists do not depend on threads.
 
-mod outwards;
+mod places;
 mod quadrant;
 
 use antwarp_core::metric::{Metric, distance};
 use rayon::prelude::*;
 
 use super::model::{Distances, Instance};
-use outwards::{Collector, Places, Stop, Visitor, Walk, on_globe};
+use places::{Best, Globe, Lengths, Lines, Places, Ruler};
 
 pub use quadrant::quadrant;
 
@@ -54,50 +54,57 @@ pub(crate) struct Neighborhood {
 impl Neighborhood {
     /// The lists of all nodes of an instance, in the order of the nodes' numbers.
     fn by_number(self) -> NeighborLists {
-        let mut ids = vec![0; self.ids.len()];
-        for (list, &node) in self.ids.chunks_exact(self.k.max(1)).zip(&self.nodes) {
-            ids[node as usize * self.k..][..self.k].copy_from_slice(list);
+        let mut at = vec![0; self.nodes.len()];
+        for (i, &node) in self.nodes.iter().enumerate() {
+            at[node as usize] = i;
         }
-        NeighborLists { k: self.k, ids }
+        let k = self.k;
+        let mut ids = vec![0; self.ids.len()];
+        ids.par_chunks_exact_mut(k.max(1)).zip(at).for_each(|(list, i)| {
+            list.copy_from_slice(&self.ids[i * k..][..k]);
+        });
+        NeighborLists { k, ids }
     }
 }
 
 /// The `k` nearest neighbours of each of these nodes, all different, among them; all others if `k` is larger.
 pub(crate) fn nearest_among(instance: &Instance, nodes: Vec<u32>, k: usize) -> Neighborhood {
     let k = k.min(nodes.len().saturating_sub(1));
-    match instance.distances() {
-        _ if k == 0 => Neighborhood { k, nodes, ids: Vec::new() },
-        Distances::Points { metric, points } => match Geometry::of(*metric) {
-            Some(Geometry::Plane(stop)) => by_tree(*metric, points, nodes, k, stop, in_plane),
-            Some(Geometry::Solid(stop)) => by_tree(*metric, points, nodes, k, stop, |p| p),
-            Some(Geometry::Globe) => by_tree(*metric, points, nodes, k, Stop::Globe, on_globe),
-            None => by_comparison(instance, nodes, k),
-        },
-        Distances::Matrix(_) => by_comparison(instance, nodes, k),
+    let (Some(metric), Some(points)) = (instance.metric(), instance.points()) else {
+        return by_comparison(instance, nodes, k);
+    };
+    if k == 0 || k > nodes.len() / MOST_OF {
+        return by_comparison(instance, nodes, k);
+    }
+    match Geometry::of(metric) {
+        Some(Geometry::PlaneOfLines) => in_tree::<2, _>(Lines, metric, points, nodes, k),
+        Some(Geometry::Plane) => in_tree::<2, _>(Lengths(metric), metric, points, nodes, k),
+        Some(Geometry::SpaceOfLines) => in_tree::<3, _>(Lines, metric, points, nodes, k),
+        Some(Geometry::Space) => in_tree::<3, _>(Lengths(metric), metric, points, nodes, k),
+        Some(Geometry::Globe) => in_tree(Globe, metric, points, nodes, k),
+        None => by_comparison(instance, nodes, k),
     }
 }
 
-fn in_plane(point: [f64; 3]) -> [f64; 2] {
-    [point[0], point[1]]
-}
+/// Of lists with more than one in so many nodes all nodes are sorted.
+const MOST_OF: usize = 4;
 
-/// Where straight lines tell how near two nodes are.
+/// Where straight lines tell how near two nodes are, alone or not.
 enum Geometry {
-    Plane(Stop),
-    Solid(Stop),
-    /// Points of a unit sphere; straight lines are its chords.
+    PlaneOfLines,
+    Plane,
+    SpaceOfLines,
+    Space,
     Globe,
 }
 
 impl Geometry {
     fn of(metric: Metric) -> Option<Geometry> {
         match metric {
-            Metric::Euc2d | Metric::Ceil2d | Metric::Att => Some(Geometry::Plane(Stop::Line)),
-            Metric::Man2d => Some(Geometry::Plane(Stop::Scaled(1.0))),
-            Metric::Max2d => Some(Geometry::Plane(Stop::Scaled(2.0))),
-            Metric::Euc3d => Some(Geometry::Solid(Stop::Line)),
-            Metric::Man3d => Some(Geometry::Solid(Stop::Scaled(1.0))),
-            Metric::Max3d => Some(Geometry::Solid(Stop::Scaled(3.0))),
+            Metric::Euc2d | Metric::Ceil2d | Metric::Att => Some(Geometry::PlaneOfLines),
+            Metric::Man2d | Metric::Max2d => Some(Geometry::Plane),
+            Metric::Euc3d => Some(Geometry::SpaceOfLines),
+            Metric::Man3d | Metric::Max3d => Some(Geometry::Space),
             Metric::Geo => Some(Geometry::Globe),
             // The first motor turns in a circle.
             Metric::Xray1 | Metric::Xray2 => None,
@@ -105,9 +112,31 @@ impl Geometry {
     }
 }
 
-/// Smaller is nearer: distance, squared straight line, number. Lines are never negative, so their bits
-/// are ordered like them.
-type Nearness = (i32, u64, u32);
+/// How near a node is; smaller is nearer. Distance, squared straight line and number in one, for numbers are compared without
+/// branches. Lines are never negative, so their bits are ordered like them. Where lines tell all, the distance is left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Nearness(u128);
+
+impl Nearness {
+    /// What no node is as far as.
+    const FARTHEST: Nearness = Nearness(u128::MAX);
+
+    /// Of node 0. The distance is not negative.
+    #[inline]
+    fn new(distance: i32, line: f64) -> Nearness {
+        Nearness((distance as u128) << 96 | u128::from(line.to_bits()) << 32)
+    }
+
+    /// Of another node as near as node 0.
+    #[inline]
+    fn of(self, node: u32) -> Nearness {
+        Nearness(self.0 | u128::from(node))
+    }
+
+    fn node(self) -> u32 {
+        self.0 as u32
+    }
+}
 
 fn nearness(metric: Metric, points: &[[f64; 3]], from: u32, to: u32) -> Nearness {
     let (a, b) = (points[from as usize], points[to as usize]);
@@ -115,20 +144,22 @@ fn nearness(metric: Metric, points: &[[f64; 3]], from: u32, to: u32) -> Nearness
     let squared = a.iter().zip(b).take(axes).map(|(a, b)| (a - b) * (a - b)).sum::<f64>();
     // The line between two degrees means nothing.
     let squared = if metric == Metric::Geo { 0.0 } else { squared };
-    (distance(metric, a, b), squared.to_bits(), to)
+    Nearness::new(distance(metric, a, b), squared).of(to)
 }
 
 /// The k nearest of all other nodes, by looking at each.
 fn by_comparison(instance: &Instance, nodes: Vec<u32>, k: usize) -> Neighborhood {
     let mut ids = vec![0; nodes.len() * k];
-    ids.par_chunks_mut(k).zip(&nodes).for_each_init(Vec::new, |candidates, (list, &from)| {
+    ids.par_chunks_mut(k.max(1)).zip(&nodes).for_each_init(Vec::new, |candidates, (list, &from)| {
         candidates.clear();
         let others = nodes.iter().copied().filter(|&to| to != from);
         match instance.distances() {
             Distances::Points { metric, points } => {
                 candidates.extend(others.map(|to| nearness(*metric, points, from, to)));
             }
-            Distances::Matrix(_) => candidates.extend(others.map(|to| (instance.distance(from, to), 0, to))),
+            Distances::Matrix(_) => {
+                candidates.extend(others.map(|to| Nearness::new(instance.distance(from, to), 0.0).of(to)))
+            }
         }
         take_nearest(candidates, list);
     });
@@ -143,51 +174,28 @@ fn take_nearest(candidates: &mut [Nearness], list: &mut [u32]) {
     let nearest = &mut candidates[..list.len()];
     nearest.sort_unstable();
     for (to, candidate) in list.iter_mut().zip(nearest) {
-        *to = candidate.2;
+        *to = candidate.node();
     }
 }
 
-/// The k nearest by going outwards from each node in a tree.
-fn by_tree<P>(
+/// The k nearest by searching around each node in a tree.
+fn in_tree<const D: usize, R: Ruler<D> + Send>(
+    ruler: R,
     metric: Metric,
     points: &[[f64; 3]],
     nodes: Vec<u32>,
     k: usize,
-    stop: Stop,
-    embed: impl Fn([f64; 3]) -> P + Sync,
-) -> Neighborhood
-where
-    P: rstar::Point<Scalar = f64> + Send + Sync,
-{
-    let places = Places::new(metric, points, nodes, &embed);
-    let nodes = places.in_tree_order();
-    let mut ids = vec![0; nodes.len() * k];
-    let start = || (Walk::new(), Collector::new(k, stop));
-    ids.par_chunks_mut(k).zip(&nodes).for_each_init(start, |(walk, collector), (list, &from)| {
-        collector.clear();
-        let mut nearest = Nearest { metric, points, from, collector };
-        walk.outwards(&places, embed(points[from as usize]), &mut nearest);
-        take_nearest(&mut collector.candidates, list);
-    });
-    Neighborhood { k, nodes, ids }
-}
-
-/// Collects the nearest neighbours of a node.
-struct Nearest<'a> {
-    metric: Metric,
-    points: &'a [[f64; 3]],
-    from: u32,
-    collector: &'a mut Collector,
-}
-
-impl<P: rstar::Point<Scalar = f64>> Visitor<P> for Nearest<'_> {
-    fn is_done(&mut self, line: f64) -> bool {
-        self.collector.is_complete(line)
-    }
-
-    fn meet(&mut self, nodes: &[u32], line: f64) {
-        self.collector.meet(self.metric, self.points, self.from, nodes, line);
-    }
+) -> Neighborhood {
+    Places::new(ruler, metric, points, nodes).lists(
+        k,
+        || Best::new(k),
+        |places, best, node, list| {
+            places.nearest(node, best);
+            for (to, near) in list.iter_mut().zip(&best.found) {
+                *to = near.node();
+            }
+        },
+    )
 }
 
 #[cfg(test)]
@@ -226,7 +234,7 @@ pub(super) mod tests {
     /// Few distinct coordinates give ties and duplicates, many give neither.
     pub(super) fn points() -> impl Strategy<Value = Vec<[f64; 3]>> {
         let coordinate = || prop_oneof![(0..6).prop_map(f64::from), -90.0..90.0, -0.5..0.5];
-        prop::collection::vec(prop::array::uniform3(coordinate()), 1..60)
+        prop::collection::vec(prop::array::uniform3(coordinate()), 1..120)
     }
 
     proptest! {

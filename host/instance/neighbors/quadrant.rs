@@ -4,13 +4,14 @@
 //! In clustered instances the nearest neighbours of a node may all lie on one side of it, and its edge to the other
 //! side is in no list. The nearest of each quadrant lead out of a cluster.
 
-use antwarp_core::metric::{GEO_PI, Metric, geo_radians};
-use rayon::prelude::*;
-use rstar::AABB;
+use std::ops::Range;
 
-use super::outwards::{Collector, Places, Stop, Visitor, Walk, on_globe};
-use super::{Geometry, Nearest, Nearness, NeighborLists, in_plane, nearest};
+use antwarp_core::metric::{GEO_PI, Metric, geo_radians};
+
+use super::places::{Best, Globe, Lengths, Lines, Places, Ruler};
+use super::{Geometry, Nearness, NeighborLists, nearest};
 use crate::instance::Instance;
+use crate::instance::kd_tree::{Cell, Search};
 
 /// On the globe, quadrants are looked for among this many times k neighbours.
 const WIDER: usize = 8;
@@ -29,143 +30,106 @@ pub fn quadrant(instance: &Instance, k: usize) -> NeighborLists {
         return nearest(instance, k);
     };
     match Geometry::of(metric) {
-        Some(Geometry::Plane(stop)) if k >= 4 => in_the_plane(metric, points, k, stop),
+        Some(Geometry::PlaneOfLines) if k >= 4 => in_the_plane(Lines, metric, points, k),
+        Some(Geometry::Plane) if k >= 4 => in_the_plane(Lengths(metric), metric, points, k),
         Some(Geometry::Globe) if k >= 4 => on_the_globe(points, k),
         _ => nearest(instance, k),
     }
 }
 
-/// The quadrant, from 0, of a point seen from another one.
+/// The quadrant, from 0, of a point seen from another one. Written so that it takes no branch: which quadrant comes next cannot
+/// be predicted.
+#[inline]
 fn quadrant_of(dx: f64, dy: f64) -> usize {
-    match (dx, dy) {
-        _ if dx > 0.0 && dy >= 0.0 => 0,
-        _ if dx <= 0.0 && dy > 0.0 => 1,
-        _ if dx < 0.0 && dy <= 0.0 => 2,
-        _ if dx >= 0.0 && dy < 0.0 => 3,
-        _ => 0,
-    }
+    let is_first_half = (dy > 0.0) | ((dy == 0.0) & (dx >= 0.0));
+    let (first, second) = (usize::from((dx <= 0.0) & (dy > 0.0)), 2 + usize::from(dx >= 0.0));
+    if is_first_half { first } else { second }
 }
 
-fn in_the_plane(metric: Metric, points: &[[f64; 3]], k: usize, stop: Stop) -> NeighborLists {
-    let places = Places::new(metric, points, (0..points.len() as u32).collect(), in_plane);
-    let order = places.in_tree_order();
-    let mut lists = vec![0; order.len() * k];
-    let start = || {
-        let quadrants = [(); 4].map(|()| Collector::new(k / 4, stop));
-        (Walk::new(), Collector::new(k, stop), quadrants, Vec::new())
-    };
-    lists.par_chunks_mut(k).zip(&order).for_each_init(
-        start,
-        |(walk, all, quadrants, chosen), (list, &from)| {
-            all.clear();
-            quadrants.iter_mut().for_each(Collector::clear);
-            let center = in_plane(points[from as usize]);
-            let nearest = Nearest { metric, points, from, collector: all };
-            walk.outwards(&places, center, &mut Around { center, nearest, quadrants, open: [true; 5] });
-            choose(&mut all.candidates, quadrants.each_mut().map(|q| &mut q.candidates), chosen, list);
-        },
-    );
-    super::Neighborhood { k, nodes: order, ids: lists }.by_number()
+fn in_the_plane(ruler: impl Ruler<2> + Send, metric: Metric, points: &[[f64; 3]], k: usize) -> NeighborLists {
+    let places = Places::new(ruler, metric, points, (0..points.len() as u32).collect());
+    let scratch = || (Best::new(k), [(); 4].map(|()| Best::new(k / 4)), Vec::new());
+    let lists = places.lists(k, scratch, |places, (all, quadrants, chosen), node, list| {
+        quadrants.iter_mut().for_each(Best::clear);
+        places.search(node.1, &mut Around { places, node, center: places.place(node.1), quadrants });
+        all.clear();
+        if quadrants.iter().map(|quadrant| quadrant.found.len()).sum::<usize>() < k {
+            places.nearest(node, all);
+        }
+        choose(&all.found, quadrants.each_ref().map(|quadrant| &quadrant.found[..]), chosen, list);
+    });
+    lists.by_number()
 }
 
-/// Collects the nearest neighbours of a node, and the nearest of each quadrant around it.
-struct Around<'a> {
+/// Collects the nearest neighbours of each quadrant around a node.
+struct Around<'a, 'p, R> {
+    places: &'a Places<'p, 2, R>,
+    /// And its position.
+    node: (u32, u32),
     center: [f64; 2],
-    nearest: Nearest<'a>,
-    quadrants: &'a mut [Collector; 4],
-    /// Which quadrants may get more; at last, whether all of them together may.
-    open: [bool; 5],
+    quadrants: &'a mut [Best; 4],
 }
 
-impl Visitor<[f64; 2]> for Around<'_> {
-    fn is_done(&mut self, line: f64) -> bool {
-        let collectors = self.quadrants.iter_mut().chain([&mut *self.nearest.collector]);
-        for (open, collector) in self.open.iter_mut().zip(collectors) {
-            *open = *open && !collector.is_complete(line);
-        }
-        self.open == [false; 5]
-    }
-
+impl<R: Ruler<2>> Search<2> for Around<'_, '_, R> {
     /// An empty quadrant would be searched to the end of the world if only lines counted.
-    fn wants(&self, envelope: &AABB<[f64; 2]>) -> bool {
+    #[inline]
+    fn wants(&self, _: usize, cell: &Cell<2>, beyond: [f64; 2]) -> bool {
+        let least = self.places.ruler.least(beyond);
         let [x, y] = self.center;
-        let ([left, lower], [right, upper]) = (envelope.lower(), envelope.upper());
-        let is_inside = left <= x && x <= right && lower <= y && y <= upper;
-        self.open[4]
-            || self.open[0] && (right > x && upper >= y || is_inside)
-            || self.open[1] && left <= x && upper > y
-            || self.open[2] && left < x && lower <= y
-            || self.open[3] && right >= x && lower < y
+        let ([left, lower], [right, upper]) = (cell.low, cell.high);
+        let [first, second, third, fourth] = &*self.quadrants;
+        first.wants(least) & ((right > x) & (upper >= y) | (beyond[0] + beyond[1] == 0.0))
+            | second.wants(least) & (left <= x) & (upper > y)
+            | third.wants(least) & (left < x) & (lower <= y)
+            | fourth.wants(least) & (right >= x) & (lower < y)
     }
 
-    fn meet(&mut self, nodes: &[u32], line: f64) {
-        let Nearest { metric, points, from, .. } = self.nearest;
-        if self.open[4] {
-            self.nearest.collector.meet(metric, points, from, nodes, line);
-        }
-        let [x, y] = in_plane(points[nodes[0] as usize]);
-        let quadrant = quadrant_of(x - self.center[0], y - self.center[1]);
-        if self.open[quadrant] {
-            self.quadrants[quadrant].meet(metric, points, from, nodes, line);
+    #[inline]
+    fn meet(&mut self, positions: Range<usize>) {
+        for other in positions {
+            self.places.meet(self.node, other, |[dx, dy], nearness| {
+                self.quadrants[quadrant_of(dx, dy)].offer(nearness)
+            });
         }
     }
 }
 
 /// Fills a list with the nearest of each quadrant, and with the nearest of all.
-fn choose(
-    all: &mut [Nearness],
-    quadrants: [&mut Vec<Nearness>; 4],
-    chosen: &mut Vec<Nearness>,
-    list: &mut [u32],
-) {
+fn choose(all: &[Nearness], quadrants: [&[Nearness]; 4], chosen: &mut Vec<Nearness>, list: &mut [u32]) {
     let k = list.len();
     chosen.clear();
     for candidates in quadrants {
-        candidates.sort_unstable();
         chosen.extend(candidates.iter().take(k / 4));
     }
-    let missing = k - chosen.len();
-    if missing > 0 {
-        all.sort_unstable();
-        let few = chosen.len();
-        for &candidate in all.iter() {
-            if chosen.len() == k {
-                break;
-            }
-            if !chosen[..few].contains(&candidate) {
-                chosen.push(candidate);
-            }
+    let few = chosen.len();
+    for &candidate in all {
+        if chosen.len() == k {
+            break;
+        }
+        if !chosen[..few].contains(&candidate) {
+            chosen.push(candidate);
         }
     }
     chosen.sort_unstable();
     for (to, candidate) in list.iter_mut().zip(chosen) {
-        *to = candidate.2;
+        *to = candidate.node();
     }
 }
 
 fn on_the_globe(points: &[[f64; 3]], k: usize) -> NeighborLists {
-    let places = Places::new(Metric::Geo, points, (0..points.len() as u32).collect(), on_globe);
-    let order = places.in_tree_order();
+    let places = Places::new(Globe, Metric::Geo, points, (0..points.len() as u32).collect());
     let wide = (WIDER * k).min(points.len() - 1);
-    let mut lists = vec![0; order.len() * k];
-    let start = || (Walk::new(), Collector::new(wide, Stop::Globe), [(); 4].map(|()| Vec::new()), Vec::new());
-    lists.par_chunks_mut(k).zip(&order).for_each_init(
-        start,
-        |(walk, all, quadrants, chosen), (list, &from)| {
-            all.clear();
-            quadrants.iter_mut().for_each(Vec::clear);
-            let center = points[from as usize];
-            let mut nearest = Nearest { metric: Metric::Geo, points, from, collector: all };
-            walk.outwards(&places, on_globe(center), &mut nearest);
-            all.candidates.sort_unstable();
-            all.candidates.truncate(wide);
-            for &candidate in &all.candidates {
-                quadrants[quadrant_on_globe(center, points[candidate.2 as usize])].push(candidate);
-            }
-            choose(&mut all.candidates, quadrants.each_mut(), chosen, list);
-        },
-    );
-    super::Neighborhood { k, nodes: order, ids: lists }.by_number()
+    let scratch = || (Best::new(wide), [(); 4].map(|()| Vec::new()), Vec::new());
+    let lists = places.lists(k, scratch, |places, (all, quadrants, chosen), node, list| {
+        places.nearest(node, all);
+        quadrants.iter_mut().for_each(Vec::clear);
+        let center = points[node.0 as usize];
+        for &candidate in &all.found {
+            quadrants[quadrant_on_globe(center, points[candidate.node() as usize])].push(candidate);
+        }
+        choose(&all.found, quadrants.each_ref().map(|quadrant| &quadrant[..]), chosen, list);
+    });
+    lists.by_number()
 }
 
 /// The quadrant, with x to the east and y to the north, of a place seen from another one.
@@ -214,7 +178,7 @@ mod tests {
             };
             let (mut list, mut taken) = (Vec::new(), [0; 4]);
             for other in &others {
-                let count = &mut taken[quadrant(other.2)];
+                let count = &mut taken[quadrant(other.node())];
                 if *count < k / 4 {
                     *count += 1;
                     list.push(*other);
@@ -226,7 +190,7 @@ mod tests {
                 }
             }
             list.sort_unstable();
-            ids.extend(list.iter().map(|other| other.2));
+            ids.extend(list.iter().map(|other| other.node()));
         }
         NeighborLists { k, ids }
     }

@@ -10,6 +10,11 @@ const AROUND: usize = 6;
 /// A round that joins fewer than one in this many fragments is slow.
 const SLOW: usize = 8;
 
+/// Parts of the listed edges that are looked at one after the other.
+const SHARES: usize = 4;
+/// Nodes whose edges tell how long edges are.
+const SAMPLE: usize = 1000;
+
 /// Length, and the two nodes, the smaller first. No two edges are equal, so their order depends on nothing else.
 type Edge = (i32, u32, u32);
 
@@ -21,7 +26,12 @@ type Edge = (i32, u32, u32);
 pub(super) fn greedy(instance: &Instance, lists: &NeighborLists) -> Vec<u32> {
     let n = instance.len();
     let mut paths = Paths::new(n);
-    join(&mut paths, listed_edges(instance, lists));
+    let mut longer_than = -1;
+    for up_to in shares_of_lengths(instance, lists) {
+        let edges = listed_edges(instance, lists, (longer_than, up_to), &paths);
+        join(&mut paths, edges);
+        longer_than = up_to;
+    }
     let mut is_slow = false;
     while paths.count() > 1 {
         let before = paths.count();
@@ -32,15 +42,36 @@ pub(super) fn greedy(instance: &Instance, lists: &NeighborLists) -> Vec<u32> {
     paths.into_tour()
 }
 
-/// The edges of the lists, each once.
-fn listed_edges(instance: &Instance, lists: &NeighborLists) -> Vec<Edge> {
-    (0..instance.len() as u32)
-        .into_par_iter()
-        .flat_map_iter(|a| {
-            let is_first = move |b: u32| a < b || !lists.of(b).contains(&a);
-            lists.of(a).iter().filter(move |&&b| is_first(b)).map(move |&b| edge(instance, a, b))
-        })
-        .collect()
+/// Lengths that divide the edges of the lists into [`SHARES`] about as large, and at last the greatest of all: once the short
+/// edges are taken, most of the others cannot be, and need not be sorted.
+fn shares_of_lengths(instance: &Instance, lists: &NeighborLists) -> Vec<i32> {
+    let some = (0..instance.len() as u32).step_by(instance.len().div_ceil(SAMPLE));
+    let mut lengths: Vec<i32> =
+        some.flat_map(|a| lists.of(a).iter().map(move |&b| instance.distance(a, b))).collect();
+    lengths.sort_unstable();
+    let mut ends: Vec<i32> =
+        (1..SHARES).filter_map(|share| lengths.get(lengths.len() * share / SHARES).copied()).collect();
+    ends.push(i32::MAX);
+    ends
+}
+
+/// The edges of the lists that are longer than one length, up to another one, and may be taken; each once.
+fn listed_edges(
+    instance: &Instance,
+    lists: &NeighborLists,
+    (longer_than, up_to): (i32, i32),
+    paths: &Paths,
+) -> Vec<Edge> {
+    let is_first = |a: u32, b: u32| a < b || !lists.of(b).contains(&a);
+    let edges_of = |a: u32| {
+        // Lists are in the order of lengths.
+        let edges = lists.of(a).iter().map(move |&b| (b, instance.distance(a, b)));
+        let some = edges.take_while(move |edge| edge.1 <= up_to).filter(move |edge| edge.1 > longer_than);
+        some.filter(move |&(b, _)| paths.is_open(a, b) && is_first(a, b))
+            .map(move |(b, length)| (length, a.min(b), a.max(b)))
+    };
+    let ends = (0..instance.len() as u32).into_par_iter().filter(|&a| paths.is_end(a));
+    ends.flat_map_iter(edges_of).collect()
 }
 
 /// Edges between ends of paths. An edge of two lists stands there twice, which does no harm.
@@ -63,7 +94,7 @@ fn edges_of_ends(instance: &Instance, ends: Vec<u32>, with_beside: bool) -> Vec<
 fn join(paths: &mut Paths, mut edges: Vec<Edge>) {
     edges.par_sort_unstable();
     for (_, a, b) in edges {
-        if paths.is_end(a) && paths.is_end(b) && paths.other_end(a) != b {
+        if paths.is_open(a, b) {
             paths.link(a, b);
         }
     }

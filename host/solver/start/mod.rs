@@ -59,6 +59,11 @@ pub fn tour(instance: &Instance, start: Start, lists: &NeighborLists, seed: u64)
     }
 }
 
+/// The nodes along a space-filling curve; none if there are no coordinates.
+pub(crate) fn along_a_curve(instance: &Instance) -> Option<Vec<u32>> {
+    space_filling::hilbert(instance)
+}
+
 /// What Lin-Kernighan moves best begin with: [`Start::QuickBoruvka`] on a lattice, where at least half of the nodes have two
 /// equally near nearest neighbours, and else [`Start::Greedy`].
 pub fn for_lin_kernighan(instance: &Instance, lists: &NeighborLists) -> Start {

@@ -23,6 +23,11 @@ impl Paths {
         self.links[v as usize][1] == NONE
     }
 
+    /// Whether two nodes are ends of different paths.
+    pub(super) fn is_open(&self, a: u32, b: u32) -> bool {
+        self.is_end(a) && self.is_end(b) && self.other_end(a) != b
+    }
+
     /// Joins the ends of two paths. Each end knows the other one of its path: that is all that a cycle takes to be seen.
     pub(super) fn link(&mut self, a: u32, b: u32) {
         for (from, to) in [(a, b), (b, a)] {

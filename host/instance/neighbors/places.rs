@@ -1,0 +1,266 @@
+//! Where nodes are, as a tree, and lists of what is near them.
+
+use antwarp_core::metric::{EARTH_RADIUS, Metric, distance, geo_radians};
+use rayon::prelude::*;
+
+use super::{Nearness, Neighborhood};
+use crate::instance::kd_tree::{Cell, KdTree, Search, square};
+
+/// How near nodes are to each other, in a space of `D` dimensions in which they have places.
+pub(super) trait Ruler<const D: usize>: Sync {
+    /// Where a point is.
+    fn place(&self, point: [f64; 3]) -> [f64; D];
+
+    /// How near two points are whose places differ so. As if the second were node 0.
+    fn between(&self, from: [f64; 3], to: [f64; 3], apart: [f64; D]) -> Nearness;
+
+    /// What no points are nearer than whose places are at least so far apart along each axis.
+    fn least(&self, beyond: [f64; D]) -> Nearness;
+}
+
+/// The first coordinates of a point, or of a line the other way round.
+fn first<const D: usize>(point: [f64; 3]) -> [f64; D] {
+    std::array::from_fn(|axis| point[axis])
+}
+
+/// Of metrics that grow with the straight line: the line alone.
+pub(super) struct Lines;
+
+impl<const D: usize> Ruler<D> for Lines {
+    fn place(&self, point: [f64; 3]) -> [f64; D] {
+        first(point)
+    }
+
+    #[inline]
+    fn between(&self, _: [f64; 3], _: [f64; 3], apart: [f64; D]) -> Nearness {
+        Nearness::new(0, square(apart))
+    }
+
+    #[inline]
+    fn least(&self, beyond: [f64; D]) -> Nearness {
+        Nearness::new(0, square(beyond))
+    }
+}
+
+/// Of metrics that grow with the difference along each axis: the distance, then the line.
+pub(super) struct Lengths(pub(super) Metric);
+
+impl Lengths {
+    fn of<const D: usize>(&self, apart: [f64; D]) -> Nearness {
+        let point = std::array::from_fn(|axis| if axis < D { apart[axis] } else { 0.0 });
+        Nearness::new(distance(self.0, [0.0; 3], point), square(apart))
+    }
+}
+
+impl<const D: usize> Ruler<D> for Lengths {
+    fn place(&self, point: [f64; 3]) -> [f64; D] {
+        first(point)
+    }
+
+    #[inline]
+    fn between(&self, _: [f64; 3], _: [f64; 3], apart: [f64; D]) -> Nearness {
+        self.of(apart)
+    }
+
+    #[inline]
+    fn least(&self, beyond: [f64; D]) -> Nearness {
+        self.of(beyond)
+    }
+}
+
+/// On the globe, a unit sphere whose straight lines are chords: the distance. The line between two degrees means nothing.
+pub(super) struct Globe;
+
+impl Ruler<3> for Globe {
+    fn place(&self, point: [f64; 3]) -> [f64; 3] {
+        let (latitude, longitude) = (geo_radians(point[0]), geo_radians(point[1]));
+        let radius = latitude.cos();
+        [radius * longitude.cos(), radius * longitude.sin(), latitude.sin()]
+    }
+
+    #[inline]
+    fn between(&self, from: [f64; 3], to: [f64; 3], _: [f64; 3]) -> Nearness {
+        Nearness::new(distance(Metric::Geo, from, to), 0.0)
+    }
+
+    /// The arc over a chord. Rounding takes less than 1.
+    #[inline]
+    fn least(&self, beyond: [f64; 3]) -> Nearness {
+        let arc = 2.0 * EARTH_RADIUS * (square(beyond).sqrt() / 2.0).min(1.0).asin();
+        Nearness::new((arc - 1.0).max(0.0) as i32, 0.0)
+    }
+}
+
+/// Where nodes are. Nodes at one place are one item of the tree: thousands of them would otherwise be looked at thousands of
+/// times.
+pub(super) struct Places<'a, const D: usize, R> {
+    pub(super) ruler: R,
+    pub(super) points: &'a [[f64; 3]],
+    tree: KdTree<D>,
+    /// The nodes at the first position of the tree, then those at the second; those at one place ascending.
+    nodes: Vec<u32>,
+    /// Where the nodes at each position begin, and where the last ones end.
+    begins: Vec<u32>,
+}
+
+impl<'a, const D: usize, R: Ruler<D>> Places<'a, D, R> {
+    /// The places of these nodes.
+    pub(super) fn new(ruler: R, metric: Metric, points: &'a [[f64; 3]], nodes: Vec<u32>) -> Self {
+        let mut placed: Vec<([f64; D], u32)> =
+            nodes.into_par_iter().map(|node| (ruler.place(points[node as usize]), node)).collect();
+        placed.par_sort_unstable_by(|a, b| {
+            a.0.partial_cmp(&b.0).expect("coordinates are finite").then(a.1.cmp(&b.1))
+        });
+        let axes = metric.dimensions();
+        let is_same = |a: u32, b: u32| points[a as usize][..axes] == points[b as usize][..axes];
+        let mut groups: Vec<u32> = (0..placed.len() as u32).collect();
+        groups.retain(|&i| {
+            let (here, before) = (&placed[i as usize], i.checked_sub(1).map(|b| &placed[b as usize]));
+            before.is_none_or(|before| before.0 != here.0 || !is_same(before.1, here.1))
+        });
+        let tree = KdTree::new(&groups.par_iter().map(|&i| placed[i as usize].0).collect::<Vec<_>>());
+        let (mut nodes, mut begins) =
+            (Vec::with_capacity(placed.len()), Vec::with_capacity(groups.len() + 1));
+        for &group in tree.items() {
+            let end = groups.get(group as usize + 1).map_or(placed.len(), |&end| end as usize);
+            begins.push(nodes.len() as u32);
+            nodes.extend(placed[groups[group as usize] as usize..end].iter().map(|placed| placed.1));
+        }
+        begins.push(nodes.len() as u32);
+        Places { ruler, points, tree, nodes, begins }
+    }
+
+    /// A list of `k` for every node. `fill` gets what `scratch` made, the node and its position.
+    pub(super) fn lists<S: Send>(
+        self,
+        k: usize,
+        scratch: impl Fn() -> S + Sync + Send,
+        fill: impl Fn(&Self, &mut S, (u32, u32), &mut [u32]) + Sync + Send,
+    ) -> Neighborhood {
+        let mut ids = vec![0; self.nodes.len() * k];
+        let mut at: Vec<u32> = Vec::with_capacity(self.nodes.len());
+        for (position, ends) in self.begins.windows(2).enumerate() {
+            at.extend((ends[0]..ends[1]).map(|_| position as u32));
+        }
+        let nodes = self.nodes.par_iter().zip(at);
+        ids.par_chunks_exact_mut(k).zip(nodes).for_each_init(
+            scratch,
+            |scratch, (list, (&node, position))| {
+                fill(&self, scratch, (node, position), list);
+            },
+        );
+        Neighborhood { k, nodes: self.nodes, ids }
+    }
+
+    /// Collects the nearest of a node, which is at this position.
+    pub(super) fn nearest(&self, (node, position): (u32, u32), best: &mut Best) {
+        best.clear();
+        self.tree.search(position, &mut Around { places: self, node, position, best });
+    }
+
+    /// Searches around a node, and has `take` look at those that are there.
+    pub(super) fn search(&self, position: u32, search: &mut impl Search<D>) {
+        self.tree.search(position, search);
+    }
+
+    /// How near the nodes at a position are to a node, which is at another: each with what is between them. They ascend, as
+    /// long as `take` says so.
+    #[inline]
+    pub(super) fn meet(
+        &self,
+        (node, position): (u32, u32),
+        other: usize,
+        mut take: impl FnMut([f64; D], Nearness) -> bool,
+    ) {
+        let places = self.tree.places();
+        let (here, there) = (places[position as usize], places[other]);
+        let mut apart = there;
+        for axis in 0..D {
+            apart[axis] -= here[axis];
+        }
+        let nodes = &self.nodes[self.begins[other] as usize..self.begins[other + 1] as usize];
+        let point = |node: u32| self.points[node as usize];
+        let nearness = self.ruler.between(point(node), point(nodes[0]), apart);
+        for &to in nodes {
+            if to != node && !take(apart, nearness.of(to)) {
+                break;
+            }
+        }
+    }
+
+    /// Where the node at a position is.
+    pub(super) fn place(&self, position: u32) -> [f64; D] {
+        self.tree.places()[position as usize]
+    }
+}
+
+/// The nearest of the nodes that were met, in their order.
+pub(super) struct Best {
+    k: usize,
+    pub(super) found: Vec<Nearness>,
+    /// Of `k` nodes the last one, of fewer what no node is as far as.
+    last: Nearness,
+}
+
+impl Best {
+    /// Of no nodes. `k` is more than 0.
+    pub(super) fn new(k: usize) -> Best {
+        Best { k, found: Vec::with_capacity(k), last: Nearness::FARTHEST }
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.found.clear();
+        self.last = Nearness::FARTHEST;
+    }
+
+    /// Takes a node in if it is among the nearest; whether it is.
+    #[inline]
+    pub(super) fn offer(&mut self, node: Nearness) -> bool {
+        let is_near = node < self.last;
+        if is_near {
+            self.take(node);
+        }
+        is_near
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn take(&mut self, node: Nearness) {
+        if self.found.len() == self.k {
+            self.found.pop();
+        }
+        let at = self.found.iter().rposition(|other| *other < node).map_or(0, |before| before + 1);
+        self.found.insert(at, node);
+        if self.found.len() == self.k {
+            self.last = self.found[self.k - 1];
+        }
+    }
+
+    /// Whether one may be among the nearest that is not nearer than this.
+    #[inline]
+    pub(super) fn wants(&self, least: Nearness) -> bool {
+        least <= self.last
+    }
+}
+
+/// Collects the nearest of a node.
+struct Around<'a, 'p, const D: usize, R> {
+    places: &'a Places<'p, D, R>,
+    node: u32,
+    position: u32,
+    best: &'a mut Best,
+}
+
+impl<const D: usize, R: Ruler<D>> Search<D> for Around<'_, '_, D, R> {
+    #[inline]
+    fn wants(&self, _: usize, _: &Cell<D>, beyond: [f64; D]) -> bool {
+        self.best.wants(self.places.ruler.least(beyond))
+    }
+
+    #[inline]
+    fn meet(&mut self, positions: std::ops::Range<usize>) {
+        for other in positions {
+            self.places.meet((self.node, self.position), other, |_, nearness| self.best.offer(nearness));
+        }
+    }
+}
