@@ -37,8 +37,14 @@ pub trait Team: Copy {
     /// The smallest value of all members.
     fn min(self, value: u64) -> u64;
 
+    /// The sums over the members before this one, and over all, modulo 2^32.
+    fn sum_before(self, value: u32) -> (u32, u32);
+
     /// How many members before this one, and how many in all, come with true.
-    fn rank_among(self, flag: bool) -> (u32, u32);
+    #[inline(always)]
+    fn rank_among(self, flag: bool) -> (u32, u32) {
+        self.sum_before(flag as u32)
+    }
 
     /// Calls `take` for each of 32 columns, on one member each, with the column's bits in the 32 words that `row` gives, a bit
     /// a row. Words of `row` come from one member each.
@@ -112,8 +118,8 @@ impl Team for Serial {
         value
     }
     #[inline(always)]
-    fn rank_among(self, flag: bool) -> (u32, u32) {
-        (0, flag as u32)
+    fn sum_before(self, value: u32) -> (u32, u32) {
+        (0, value)
     }
     /// By halves: H.S. Warren, "Hacker's Delight", section 7-3.
     #[inline(always)]

@@ -10,6 +10,7 @@ use common::teams::{ORDERS, run, run_in_parts};
 struct Told {
     rank: u32,
     ranks_among: Vec<(u32, u32)>,
+    sums_before: Vec<(u32, u32)>,
     sum: u64,
     min: u64,
     arg_max: (u32, u32),
@@ -25,6 +26,11 @@ fn flag(rank: u32, round: u32) -> bool {
     }
 }
 
+/// What a member brings to a sum, which may be more than 32 bits hold.
+fn weight(rank: u32, round: u32) -> u32 {
+    (rank + 1).wrapping_mul(2_654_435_761) >> (4 * round)
+}
+
 const ROUNDS: u32 = 8;
 
 fn ask<T: Team>(team: T) -> Told {
@@ -33,6 +39,7 @@ fn ask<T: Team>(team: T) -> Told {
         rank,
         // One after another: no member may see what another one brings to the next.
         ranks_among: (0..ROUNDS).map(|round| team.rank_among(flag(rank, round))).collect(),
+        sums_before: (0..ROUNDS).map(|round| team.sum_before(weight(rank, round))).collect(),
         sum: team.sum(u64::from(rank) + (1 << 40)),
         min: team.min(1000 - u64::from(rank)),
         arg_max: team.arg_max(7 + rank / 2, 50 - rank, rank),
@@ -44,10 +51,15 @@ fn expected(rank: u32, size: u32) -> Told {
         let before = (0..rank).filter(|&r| flag(r, round)).count() as u32;
         (before, (0..size).filter(|&r| flag(r, round)).count() as u32)
     };
+    let sums = |round| {
+        let sum = |end| (0..end).map(|r| weight(r, round)).fold(0, u32::wrapping_add);
+        (sum(rank), sum(size))
+    };
     // The last members have the largest key; of two the second has the smaller tag.
     Told {
         rank,
         ranks_among: (0..ROUNDS).map(among).collect(),
+        sums_before: (0..ROUNDS).map(sums).collect(),
         sum: u64::from(size * (size - 1) / 2) + (u64::from(size) << 40),
         min: u64::from(1001 - size),
         arg_max: (7 + (size - 1) / 2, size - 1),

@@ -15,6 +15,7 @@ mod info;
 mod interrupt;
 mod options;
 mod output;
+mod plot;
 mod search;
 mod shell;
 mod solve;
@@ -67,6 +68,8 @@ enum Command {
     Info(info::Args),
     /// Check a tour: is it valid, and how long.
     Check(check::Args),
+    /// Draw how long tours are, against the time that they took.
+    Plot(plot::Args),
     /// Make a random instance.
     Generate(generate::Args),
     /// List the processors and GPUs that antwarp can use.
@@ -126,6 +129,7 @@ fn dispatch(command: Command, given: &[String]) -> Result<Outcome> {
         Command::Search(args) => search::run(*args),
         Command::Info(args) => info::run(args),
         Command::Check(args) => check::run(args),
+        Command::Plot(args) => plot::run(args),
         Command::Generate(args) => generate::run(args),
         Command::Devices(args) => devices::run(args),
         Command::Bench(args) => bench::run(args),

@@ -2,6 +2,7 @@
 //!
 //! [`Report`] gathers the facts of a run once; the summary and the JSON file are two views of it.
 
+pub mod curves;
 pub mod progress;
 pub mod statistics;
 pub(crate) mod summary;
@@ -40,7 +41,7 @@ pub struct Report {
     pub best_known: Option<Known>,
     /// How much longer the tour is than that, in percent; none if that belongs to another instance.
     pub gap_percent: Option<f64>,
-    /// Seconds of the whole run, without reading the instance.
+    /// Seconds of the whole run; of solve, reading the instance included.
     pub seconds: f64,
     /// Seconds of it before the first iteration.
     pub setup_seconds: f64,

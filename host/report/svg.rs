@@ -14,7 +14,8 @@ const DOTS: usize = 3000;
 
 const STYLE: &str = "\
 <style>
-.page{fill:#fbfaf7}.node{fill:#333}text{fill:#666;font:15px sans-serif}
+.page{fill:#fbfaf7}.node{fill:#333}text{fill:#666;font:15px sans-serif}.number{font-size:11px}
+.line{stroke:#999;stroke-opacity:.3}
 @media(prefers-color-scheme:dark){.page{fill:#10151b}.node{fill:#ddd}text{fill:#9aa4ae}}
 </style>";
 
@@ -32,9 +33,7 @@ pub fn write(
 ) -> io::Result<()> {
     let frame = Frame::around(places);
     let (width, height) = (frame.width + 2.0 * MARGIN, frame.height + 2.0 * MARGIN + CAPTION);
-    writeln!(out, r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0} {height:.0}">"#)?;
-    writeln!(out, "<title>{}</title>\n{STYLE}", escaped(caption))?;
-    writeln!(out, r#"<rect class="page" width="{width:.0}" height="{height:.0}" rx="14"/>"#)?;
+    page(out, (width, height), caption)?;
     // As thick as fits between neighbours.
     let apart = (frame.width * frame.height / places.len() as f64).sqrt();
     let thickness = (0.16 * apart).clamp(0.3, 3.5);
@@ -53,6 +52,13 @@ pub fn write(
     let below = height - CAPTION + 4.0;
     writeln!(out, r#"<text x="{MARGIN}" y="{below:.0}">{}</text>"#, escaped(caption))?;
     writeln!(out, "</svg>")
+}
+
+/// The begin of a picture: its size, its title, its styles and the page under it.
+pub(super) fn page(out: &mut dyn Write, (width, height): (f64, f64), title: &str) -> io::Result<()> {
+    writeln!(out, r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0} {height:.0}">"#)?;
+    writeln!(out, "<title>{}</title>\n{STYLE}", escaped(title))?;
+    writeln!(out, r#"<rect class="page" width="{width:.0}" height="{height:.0}" rx="14"/>"#)
 }
 
 fn write_tour(
@@ -127,7 +133,7 @@ fn color(at: f64) -> String {
 }
 
 /// Text that stands between tags. Control characters are not allowed there.
-fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> String {
     let text: String = text.chars().filter(|c| !c.is_control()).collect();
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

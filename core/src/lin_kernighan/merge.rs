@@ -32,10 +32,10 @@ pub struct Board {
     pub far: Slots<u32>,
 }
 
-/// Words of [`Board::next`] and [`Board::far`]: two for every segment in both directions, and at least one a member.
+/// Words of [`Board::next`] and [`Board::far`]: two for every segment in both directions.
 #[inline(always)]
 pub const fn pairs(n: u32) -> u32 {
-    if n < 256 { 1024 } else { 4 * n }
+    4 * n
 }
 
 /// What a merge did.
@@ -86,18 +86,36 @@ fn key(gain: i64, trial: u32) -> u64 {
     (gain as u64) << 32 | !trial as u64
 }
 
-/// Calls `work` with every edge that a change takes out: the position, and the nodes at both ends.
+/// Calls `work` with every change, the number of its cuts, and the part of the team that it is for.
+///
+/// # Safety
+/// The changes belong to this team; `work` changes no count but that one, behind a barrier of the part.
 #[inline(always)]
-unsafe fn for_each_end<G: Geometry>(tour: Tour<G>, changes: Changes, trial: u32, mut work: impl FnMut(u32)) {
+unsafe fn for_each_change<T: Team>(
+    team: T,
+    changes: Changes,
+    trials: u32,
+    mut work: impl FnMut(T::Part, u32, u32),
+) {
+    let mut trial = team.part_rank();
+    while trial < trials {
+        // SAFETY: the caller's promise.
+        let count = unsafe { changes.count.get(trial) };
+        if count > 0 {
+            work(team.part(), trial, count);
+        }
+        trial += team.parts();
+    }
+}
+
+/// Calls `work` with both nodes of an edge that goes out.
+#[inline(always)]
+unsafe fn for_both_ends<G: Geometry>(tour: Tour<G>, changes: Changes, cut: u32, mut work: impl FnMut(u32)) {
     // SAFETY: the caller's promise.
     unsafe {
-        let mut i = 0;
-        while i < changes.count.get(trial) {
-            let [at, ..] = changes.cuts.get(trial * MOST + i);
-            work(tour.at(at));
-            work(tour.at(tour.behind(at)));
-            i += 1;
-        }
+        let [at, ..] = changes.cuts.get(cut);
+        work(tour.at(at));
+        work(tour.at(tour.behind(at)));
     }
 }
 
@@ -116,31 +134,34 @@ pub unsafe fn plan<T: Team, G: Geometry>(
     // SAFETY: the caller's promise; a claim is raised by atomics, and nothing is read before the barrier behind.
     unsafe {
         let mut offered = 0u64;
-        team.for_each(trials, |t| {
-            if changes.count.get(t) > 0 {
-                offered += 1;
-                let key = key(changes.gain.get(t), t);
-                for_each_end(tour, changes, t, |v| board.claims.raise::<T>(v, key));
-            }
+        for_each_change(team, changes, trials, |part, t, count| {
+            part.single(|| offered += 1);
+            let key = key(changes.gain.get(t), t);
+            part.for_each(count, |i| {
+                for_both_ends(tour, changes, t * MOST + i, |v| board.claims.raise::<T>(v, key))
+            });
         });
         team.barrier();
         // A change that yields to another keeps its count until its claims are withdrawn.
-        team.for_each(trials, |t| {
+        for_each_change(team, changes, trials, |part, t, count| {
             let key = key(changes.gain.get(t), t);
             let mut holds = true;
-            for_each_end(tour, changes, t, |v| holds &= board.claims.get(v) == key);
-            if !holds {
-                changes.count.set(t, changes.count.get(t) | YIELDS);
+            part.for_each(count, |i| {
+                for_both_ends(tour, changes, t * MOST + i, |v| holds &= board.claims.get(v) == key)
+            });
+            if part.min(holds as u64) == 0 {
+                part.single(|| changes.count.set(t, count | YIELDS));
             }
         });
         team.barrier();
-        team.for_each(trials, |t| {
-            let count = changes.count.get(t);
-            changes.count.set(t, count & !YIELDS);
+        for_each_change(team, changes, trials, |part, t, count| {
             // Whoever else claimed the node does the same.
-            for_each_end(tour, changes, t, |v| board.claims.set(v, 0));
+            part.for_each(count & !YIELDS, |i| {
+                for_both_ends(tour, changes, t * MOST + i, |v| board.claims.set(v, 0))
+            });
+            part.barrier();
             if count & YIELDS != 0 {
-                changes.count.set(t, 0);
+                part.single(|| changes.count.set(t, 0));
             }
         });
         let words = tour.n / 32 + 1;
@@ -148,14 +169,12 @@ pub unsafe fn plan<T: Team, G: Geometry>(
             team.barrier();
             team.for_each(words, |w| board.bits.set(w, 0));
             team.barrier();
-            team.for_each(trials, |t| {
-                let mut i = 0;
-                while i < changes.count.get(t) {
+            for_each_change(team, changes, trials, |part, t, count| {
+                part.for_each(count, |i| {
                     let [at, ..] = changes.cuts.get(t * MOST + i);
                     board.bits.insert::<T>(at / 32, 1 << (at % 32));
                     board.which.set(at, t * MOST + i);
-                    i += 1;
-                }
+                });
             });
             team.barrier();
             let cuts = count_up(team, board, words);
@@ -205,15 +224,7 @@ const UNREACHED: u32 = u32::MAX;
 unsafe fn count_up<T: Team>(team: T, board: Board, words: u32) -> u32 {
     // SAFETY: the caller's promise.
     unsafe {
-        if T::ALONE {
-            let mut sum = 0;
-            for w in 0..words {
-                board.before.set(w, sum);
-                sum += board.bits.get(w).count_ones();
-            }
-            return sum;
-        }
-        // Every member sums up a stretch, then all stretches are summed up.
+        // Every member sums up a stretch.
         let each = words.div_ceil(team.size());
         let (first, end) = ((team.rank() * each).min(words), ((team.rank() + 1) * each).min(words));
         let mut own = 0;
@@ -222,19 +233,7 @@ unsafe fn count_up<T: Team>(team: T, board: Board, words: u32) -> u32 {
             own += board.bits.get(w).count_ones();
             w += 1;
         }
-        // `next` has room for a word a member.
-        board.next.set(team.rank(), own);
-        team.barrier();
-        let mut step = 1;
-        while step < team.size() {
-            let added = if team.rank() >= step { board.next.get(team.rank() - step) } else { 0 };
-            team.barrier();
-            board.next.set(team.rank(), board.next.get(team.rank()) + added);
-            team.barrier();
-            step *= 2;
-        }
-        let all = board.next.get(team.size() - 1);
-        let mut sum = board.next.get(team.rank()) - own;
+        let (mut sum, all) = team.sum_before(own);
         let mut w = first;
         while w < end {
             board.before.set(w, sum);
@@ -314,27 +313,23 @@ unsafe fn leave_out<T: Team, G: Geometry>(
         let (_, longest) = team.arg_max(size, longest, longest);
         // A change that lies on one cycle has cut nothing off. Of the others, the one with the smallest key at a cycle is
         // left out: claims are free, a cycle's number is a node's too, and the smallest key is the largest complement.
-        team.for_each(trials, |t| {
+        for_each_change(team, changes, trials, |part, t, count| {
             let label = |cut: u32, behind: u32| {
                 let [at, ..] = changes.cuts.get(t * MOST + cut);
                 let s = board.rank(at) + behind;
                 board.far.get(labels + if s == cuts { 0 } else { s })
             };
-            let count = changes.count.get(t);
-            let (mut cut, mut is_mixed) = (0, false);
-            while cut < count {
-                is_mixed |= label(cut, 0) != label(0, 0) || label(cut, 1) != label(0, 0);
-                cut += 1;
-            }
-            if is_mixed {
+            let (first, mut is_mixed) = (label(0, 0), false);
+            part.for_each(count, |cut| is_mixed |= label(cut, 0) != first || label(cut, 1) != first);
+            if part.min(!is_mixed as u64) == 0 {
                 let key = !key(changes.gain.get(t), t);
-                for cut in 0..count {
+                part.for_each(count, |cut| {
                     for label in [label(cut, 0), label(cut, 1)] {
                         if label != longest {
                             board.claims.raise::<T>(label, key);
                         }
                     }
-                }
+                });
             }
         });
         team.barrier();
@@ -406,7 +401,8 @@ unsafe fn double<T: Team, G: Geometry>(
         let (mut old, mut new) = (0, pairs(tour.n) / 2);
         team.barrier();
         let mut reach = 1;
-        while reach < states {
+        // No way is longer than there are segments.
+        while reach < states / 2 {
             team.for_each(states, |state| {
                 let next = board.next.get(old + state);
                 board.far.set(new + state, join(board.far.get(old + state), board.far.get(old + next)));

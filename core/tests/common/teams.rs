@@ -145,13 +145,13 @@ impl Team for Member<'_> {
     fn min(self, value: u64) -> u64 {
         self.exchange(value, |all| all.min().unwrap())
     }
-    fn rank_among(self, flag: bool) -> (u32, u32) {
-        let count = |flags: &mut dyn Iterator<Item = u64>| {
-            let all: Vec<u64> = flags.collect();
+    fn sum_before(self, value: u32) -> (u32, u32) {
+        let sums = |values: &mut dyn Iterator<Item = u64>| {
+            let all: Vec<u64> = values.collect();
             let before: u64 = all[..self.rank as usize].iter().sum();
             (before as u32, all.iter().sum::<u64>() as u32)
         };
-        self.exchange(flag.into(), count)
+        self.exchange(value.into(), sums)
     }
 }
 
@@ -226,8 +226,8 @@ impl<'a> Team for PartMember<'a> {
     fn min(self, value: u64) -> u64 {
         self.whole.min(value)
     }
-    fn rank_among(self, flag: bool) -> (u32, u32) {
-        self.whole.rank_among(flag)
+    fn sum_before(self, value: u32) -> (u32, u32) {
+        self.whole.sum_before(value)
     }
 }
 
@@ -308,7 +308,7 @@ impl Team for Alone {
     fn min(self, _: u64) -> u64 {
         panic!("nobody to ask")
     }
-    fn rank_among(self, _: bool) -> (u32, u32) {
+    fn sum_before(self, _: u32) -> (u32, u32) {
         panic!("nobody to ask")
     }
 }

@@ -38,6 +38,17 @@ impl Block {
     }
 }
 
+impl Block {
+    /// The sums before a thread and of all, given those within its warp.
+    #[inline(always)]
+    fn among(self, (before, sum): (u32, u32)) -> (u32, u32) {
+        let sums = self.exchange(1, sum as u64, 0);
+        let own = thread_idx() / warp::SIZE;
+        let earlier = if warp::lane() < own { sums } else { 0 };
+        (before.wrapping_add(warp::sum_u64(earlier) as u32), warp::sum_u64(sums) as u32)
+    }
+}
+
 impl Team for Block {
     type Part = Warp;
 
@@ -89,13 +100,14 @@ impl Team for Block {
         warp::sum_u64(self.exchange(1, warp::sum_u64(value), 0))
     }
     #[inline(always)]
+    fn sum_before(self, value: u32) -> (u32, u32) {
+        sync_threads();
+        self.among(warp::sum_before(value))
+    }
+    #[inline(always)]
     fn rank_among(self, flag: bool) -> (u32, u32) {
         sync_threads();
-        let (before, count) = warp::rank_among(flag);
-        let counts = self.exchange(1, count as u64, 0);
-        let own = thread_idx() / warp::SIZE;
-        let earlier = if warp::lane() < own { counts } else { 0 };
-        (before + warp::sum_u64(earlier) as u32, warp::sum_u64(counts) as u32)
+        self.among(warp::rank_among(flag))
     }
     #[inline(always)]
     fn min(self, value: u64) -> u64 {

@@ -148,28 +148,28 @@ impl Team for Blocks {
         self.exchange(Block.min(value), u64::MAX, u64::min)
     }
     #[inline(always)]
-    fn rank_among(self, flag: bool) -> (u32, u32) {
-        let (before, count) = Block.rank_among(flag);
+    fn sum_before(self, value: u32) -> (u32, u32) {
+        let (before, sum) = Block.sum_before(value);
         let own = self.own;
         if self.blocks == 1 {
-            return (before, count);
+            return (before, sum);
         }
         // SAFETY: as in `exchange`.
         unsafe {
             if thread_idx() == 0 {
-                self.partials.set(own, count as u64);
+                self.partials.set(own, sum as u64);
             }
             self.barrier();
-            let (mut earlier, mut all) = (0, 0);
+            let (mut earlier, mut all) = (0u32, 0u32);
             let mut block = 0;
             while block < self.blocks {
-                let count = self.partials.get(block) as u32;
-                earlier += if block < own { count } else { 0 };
-                all += count;
+                let sum = self.partials.get(block) as u32;
+                earlier = earlier.wrapping_add(if block < own { sum } else { 0 });
+                all = all.wrapping_add(sum);
                 block += 1;
             }
             self.barrier();
-            (before + earlier, all)
+            (before.wrapping_add(earlier), all)
         }
     }
 }

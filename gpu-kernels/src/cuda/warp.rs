@@ -134,6 +134,20 @@ pub fn sum_u64(mut value: u64) -> u64 {
     value
 }
 
+/// The sums over the lanes before this one, and over all, modulo 2^32.
+#[inline(always)]
+pub fn sum_before(value: u32) -> (u32, u32) {
+    let (mut before, mut all, mut distance) = (0u32, value, 1);
+    // Of halves of 2, 4 and so on lanes, the upper one has the lower one before it.
+    while distance < SIZE {
+        let other = shfl_bfly(ALL, all, distance, SIZE - 1);
+        before = before.wrapping_add(if lane() & distance != 0 { other } else { 0 });
+        all = all.wrapping_add(other);
+        distance *= 2;
+    }
+    (before, all)
+}
+
 /// A warp as a team.
 #[derive(Clone, Copy)]
 pub struct Warp;
@@ -180,6 +194,11 @@ impl Team for Warp {
     fn min(self, value: u64) -> u64 {
         self.barrier();
         min_u64(value)
+    }
+    #[inline(always)]
+    fn sum_before(self, value: u32) -> (u32, u32) {
+        self.barrier();
+        sum_before(value)
     }
     #[inline(always)]
     fn rank_among(self, flag: bool) -> (u32, u32) {

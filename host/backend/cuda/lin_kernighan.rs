@@ -26,7 +26,7 @@ const FEW: u32 = 25_000;
 const FEW_NODES: u32 = 25;
 const TRIALS: u32 = 24;
 /// Nodes of a tour for every block that plans a merge; at least 256.
-const NODES_A_BLOCK: u32 = 8192;
+const NODES_A_BLOCK: u32 = 2048;
 /// Most tours: more of them have too few kicks each.
 const CHAINS: u32 = 32;
 

@@ -1,0 +1,188 @@
+//! Curves of how far tours are from the best known ones, against the time that they took: a picture for each instance.
+
+use std::io::{self, Write};
+
+use super::svg::{escaped, page};
+
+/// Inside of a picture.
+const WIDTH: f64 = 250.0;
+const HEIGHT: f64 = 170.0;
+/// Around it: for the numbers at the left, the name above and the seconds below.
+const LEFT: f64 = 52.0;
+const ABOVE: f64 = 34.0;
+const BELOW: f64 = 30.0;
+/// Pictures beside each other.
+const ROW: usize = 3;
+/// A gap this small, in percent, or smaller is drawn at the bottom.
+const LEAST: f64 = 0.003;
+/// Colours of the machines, bright enough for light and dark pages.
+const COLORS: [&str; 6] = ["#d1495b", "#2e86ab", "#8f6bd1", "#3a9d5d", "#c98a1b", "#7a7f87"];
+
+/// A run, or the mean of several.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// The instance's name.
+    pub instance: String,
+    /// What ran, in a word or two.
+    pub machine: String,
+    /// Seconds from the first to the last.
+    pub seconds: f64,
+    /// How much longer the tour is than the best known one, in percent.
+    pub gap_percent: f64,
+}
+
+/// Draws a picture for every instance, in the order of their first runs, with a line for every machine. Both axes are logarithmic.
+///
+/// # Errors
+/// If the output takes no more.
+pub fn write(out: &mut dyn Write, runs: &[Run]) -> io::Result<()> {
+    let instances = distinct(runs.iter().map(|run| run.instance.as_str()));
+    let machines = distinct(runs.iter().map(|run| run.machine.as_str()));
+    let (across, down) = (LEFT + WIDTH + 12.0, ABOVE + HEIGHT + BELOW);
+    let width = across * instances.len().min(ROW) as f64;
+    let height = down * instances.len().div_ceil(ROW) as f64 + 34.0;
+    page(out, (width, height), "Gap to the best known tour, %, against seconds")?;
+    let seconds = Axis::around(runs.iter().map(|run| run.seconds));
+    for (i, instance) in instances.iter().enumerate() {
+        let (x, y) = (across * (i % ROW) as f64 + LEFT, down * (i / ROW) as f64 + ABOVE);
+        writeln!(out, r#"<g transform="translate({x:.0} {y:.0})">"#)?;
+        writeln!(out, r#"<text x="0" y="-12">{}</text>"#, escaped(instance))?;
+        let own: Vec<&Run> = runs.iter().filter(|run| run.instance == *instance).collect();
+        let gaps = Axis::around(own.iter().map(|run| run.gap_percent.max(LEAST)));
+        write_frame(out, &seconds, &gaps)?;
+        for (machine, color) in machines.iter().zip(COLORS.iter().cycle()) {
+            let mut points: Vec<&&Run> = own.iter().filter(|run| run.machine == *machine).collect();
+            points.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
+            let place = |run: &Run| {
+                (WIDTH * seconds.at(run.seconds), HEIGHT * (1.0 - gaps.at(run.gap_percent.max(LEAST))))
+            };
+            let line: Vec<String> =
+                points.iter().map(|run| place(run)).map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
+            writeln!(
+                out,
+                r#"<polyline fill="none" stroke-width="2" stroke="{color}" points="{}"/>"#,
+                line.join(" ")
+            )?;
+            for (x, y) in points.iter().map(|run| place(run)) {
+                writeln!(out, r#"<circle cx="{x:.1}" cy="{y:.1}" r="3" fill="{color}"/>"#)?;
+            }
+        }
+        writeln!(out, "</g>")?;
+    }
+    let mut x = LEFT;
+    for (machine, color) in machines.iter().zip(COLORS.iter().cycle()) {
+        let y = height - 16.0;
+        writeln!(out, r#"<circle cx="{x:.0}" cy="{:.0}" r="5" fill="{color}"/>"#, y - 5.0)?;
+        writeln!(out, r#"<text x="{:.0}" y="{y:.0}">{}</text>"#, x + 12.0, escaped(machine))?;
+        x += 44.0 + 8.0 * machine.chars().count() as f64;
+    }
+    writeln!(out, "</svg>")
+}
+
+/// Lines at round numbers, and the numbers.
+fn write_frame(out: &mut dyn Write, seconds: &Axis, gaps: &Axis) -> io::Result<()> {
+    for value in gaps.round() {
+        let y = HEIGHT * (1.0 - gaps.at(value));
+        writeln!(out, r#"<path class="line" d="M0 {y:.1}H{WIDTH}"/>"#)?;
+        let sign = if value <= LEAST { "≤ " } else { "" };
+        writeln!(
+            out,
+            r#"<text class="number" text-anchor="end" x="-6" y="{:.1}">{sign}{value}</text>"#,
+            y + 4.0
+        )?;
+    }
+    for value in seconds.round() {
+        let x = WIDTH * seconds.at(value);
+        writeln!(out, r#"<path class="line" d="M{x:.1} 0V{HEIGHT}"/>"#)?;
+        let y = HEIGHT + 16.0;
+        writeln!(out, r#"<text class="number" text-anchor="middle" x="{x:.1}" y="{y:.0}">{value}</text>"#)?;
+    }
+    Ok(())
+}
+
+fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut distinct = Vec::new();
+    for name in names {
+        if !distinct.contains(&name) {
+            distinct.push(name);
+        }
+    }
+    distinct
+}
+
+/// A logarithmic axis.
+struct Axis {
+    low: f64,
+    high: f64,
+}
+
+impl Axis {
+    /// From the round number below all values to the one above.
+    fn around(values: impl Iterator<Item = f64> + Clone) -> Axis {
+        let low = values.clone().fold(f64::INFINITY, f64::min).max(LEAST);
+        let high = values.fold(LEAST, f64::max).max(low);
+        let below = numbers().rev().find(|number| *number <= low).unwrap_or(low);
+        let above = numbers().find(|number| *number >= high && *number > below).unwrap_or(high);
+        Axis { low: below, high: above }
+    }
+
+    /// Where a value is, from 0 to 1.
+    fn at(&self, value: f64) -> f64 {
+        ((value.max(self.low) / self.low).ln() / (self.high / self.low).ln()).clamp(0.0, 1.0)
+    }
+
+    /// The round numbers along it.
+    fn round(&self) -> impl Iterator<Item = f64> {
+        numbers().filter(|number| (self.low..=self.high).contains(number))
+    }
+}
+
+/// 0.001, 0.003, 0.01 and so on.
+fn numbers() -> impl DoubleEndedIterator<Item = f64> {
+    [
+        "0.001", "0.003", "0.01", "0.03", "0.1", "0.3", "1", "3", "10", "30", "100", "300", "1000", "3000",
+        "10000",
+    ]
+    .into_iter()
+    .filter_map(|number| number.parse().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(instance: &str, machine: &str, seconds: f64, gap_percent: f64) -> Run {
+        Run { instance: instance.into(), machine: machine.into(), seconds, gap_percent }
+    }
+
+    #[test]
+    fn an_axis_goes_from_round_number_to_round_number() {
+        let axis = Axis::around([0.5, 60.0].into_iter());
+        assert_eq!((axis.low, axis.high), (0.3, 100.0));
+        assert_eq!(axis.round().collect::<Vec<_>>(), [0.3, 1.0, 3.0, 10.0, 30.0, 100.0]);
+        assert_eq!((axis.at(0.3), axis.at(100.0)), (0.0, 1.0));
+        assert!((axis.at(30_f64.sqrt()) - 0.5).abs() < 1e-9);
+        let one = Axis::around([1.0].into_iter());
+        assert!(one.low < one.high && one.at(1.0).is_finite());
+    }
+
+    #[test]
+    fn every_instance_has_a_picture_and_every_machine_a_line_in_it() {
+        let runs = [
+            run("a<b", "GPU", 1.0, 0.2),
+            run("a<b", "GPU", 10.0, 0.0),
+            run("c", "GPU", 1.0, 3.0),
+            run("a<b", "16 threads", 1.0, 0.5),
+        ];
+        let mut out = Vec::new();
+        write(&mut out, &runs).unwrap();
+        let svg = String::from_utf8(out).unwrap();
+        assert_eq!(svg.matches("<g transform").count(), 2);
+        assert_eq!(svg.matches("<polyline").count(), 4);
+        // Four points, and two in the legend.
+        assert_eq!(svg.matches("<circle").count(), 6);
+        assert!(svg.contains("a&lt;b") && !svg.contains("NaN") && svg.ends_with("</svg>\n"));
+        // No gap at all is at the bottom.
+        assert!(svg.contains(r#"cy="170.0""#), "{svg}");
+    }
+}
