@@ -216,6 +216,53 @@ fn every_file_tells_the_same() {
     assert_eq!(left, 5, "no temporary file is left behind");
 }
 
+/// So many nodes are numbered along a curve before anything else: tours come back, and go in, by the file's numbers.
+#[test]
+fn many_nodes_keep_their_numbers() {
+    let folder = Folder::new(5);
+    let [first, second, report] = ["first.tour", "second.tour", "report.json"].map(|name| folder.path(name));
+    let solve_many = |more: &[&str]| {
+        solve(&["E316k.0", "--descent-only", "--json", &report]).args(more).assert().success();
+        json(&report)["cost"].as_i64().unwrap()
+    };
+    let cost = solve_many(&["--tour", &first, "--time", "2s"]);
+    assert_eq!(checked("E316k.0", &first), cost);
+    let again = solve_many(&["--initial-tour", &first, "--tour", &second, "--time", "1ms"]);
+    assert_eq!((again, checked("E316k.0", &second)), (cost, cost));
+}
+
+/// A point is the mean of the runs with one time limit; what cannot be drawn is told by name.
+#[test]
+fn runs_are_drawn_against_their_time() {
+    let folder = Folder::new(5);
+    let runs: Vec<String> = [("1", "200ms"), ("2", "200ms"), ("1", "400ms")]
+        .iter()
+        .map(|(seed, time)| {
+            let report = folder.path(&format!("{seed}{time}.json"));
+            solve(&["E1k.0", "--seed", seed, "--time", time, "--threads", "1", "--json", &report])
+                .assert()
+                .success();
+            assert!(json(&report)["seconds"].as_f64().unwrap() > 0.2);
+            report
+        })
+        .collect();
+    let picture = folder.path("curves.svg");
+    let plot = |more: &[&str]| {
+        let mut args = vec!["plot"];
+        args.extend(runs.iter().map(String::as_str));
+        args.extend(more);
+        antwarp(&args).assert()
+    };
+    plot(&["-o", &picture]).success().stdout("");
+    let svg = fs::read_to_string(&picture).unwrap();
+    // Two points and one in the legend.
+    assert_eq!((svg.matches("<circle").count(), svg.matches("<polyline").count()), (3, 1));
+    assert!(svg.contains("E1k.0") && svg.contains("1 thread"), "{svg}");
+    plot(&["-o", &runs[0]]).code(2).stderr(contains("is one of the runs"));
+    plot(&[&picture]).code(3).stderr(contains("curves.svg").and(contains("no run")));
+    plot(&["nowhere.json"]).code(3).stderr(contains("nowhere.json"));
+}
+
 #[test]
 fn json_on_the_standard_output_stands_alone() {
     let folder = Folder::new(20);

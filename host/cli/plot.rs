@@ -14,8 +14,8 @@ use crate::report::curves::{self, Run};
 /// Arguments of `antwarp plot`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// What solve --json has written: a picture for every instance, a line for every machine, a point for every time
-    /// limit, which is the mean of its runs
+    /// What solve --json has written: a picture for every instance, a line for every algorithm and machine, a point for
+    /// every limit, which is the mean of its runs
     #[arg(value_name = "RUN.json", required = true)]
     runs: Vec<PathBuf>,
     /// Where to write the picture, an SVG; - is the standard output
@@ -27,10 +27,12 @@ pub struct Args {
 #[derive(Deserialize)]
 struct Saved {
     instance: Named,
+    algorithm: String,
     machine: Machine,
     limits: Limits,
     gap_percent: Option<f64>,
     seconds: f64,
+    stopped_by: String,
 }
 
 #[derive(Deserialize)]
@@ -45,9 +47,13 @@ struct Machine {
     units: usize,
 }
 
-#[derive(Deserialize)]
+/// Runs whose limits are the same are runs of one point.
+#[derive(Deserialize, PartialEq)]
 struct Limits {
     time_seconds: Option<f64>,
+    iterations: Option<u64>,
+    target: Option<i64>,
+    stagnation: Option<u64>,
 }
 
 /// Draws the runs.
@@ -59,15 +65,30 @@ pub fn run(args: Args) -> Result<Outcome> {
         }
     }
     args.output.check()?;
-    let mut points: Vec<(Option<f64>, Vec<Run>)> = Vec::new();
-    for path in &args.runs {
-        let (limit, run) = read(path)?;
-        let is_same = |runs: &[Run]| {
-            runs.iter().all(|other| other.instance == run.instance && other.machine == run.machine)
+    let all = args.runs.iter().map(|path| read(path)).collect::<Result<Vec<_>>>()?;
+    // What is the same of all runs need not be told.
+    let differ = |word: fn(&Saved) -> &str| all.iter().any(|run| word(&run.0) != word(&all[0].0));
+    let (algorithms_differ, devices_differ) =
+        (differ(|run| &run.algorithm), differ(|run| &run.machine.device));
+    let mut points: Vec<(Limits, Vec<Run>)> = Vec::new();
+    for (saved, gap_percent) in all {
+        let Machine { backend, device, units } = saved.machine;
+        let mut machine = match (backend.as_str(), units) {
+            ("cpu", 1) => "1 thread".to_string(),
+            ("cpu", units) => format!("{units} threads"),
+            _ => device.clone(),
         };
-        match points.iter_mut().find(|(other, runs)| *other == limit && is_same(runs)) {
+        if backend == "cpu" && devices_differ {
+            machine = format!("{machine}, {device}");
+        }
+        if algorithms_differ {
+            machine = format!("{machine}, {}", saved.algorithm);
+        }
+        let run = Run { instance: saved.instance.name, machine, seconds: saved.seconds, gap_percent };
+        let is_same = |other: &Run| other.instance == run.instance && other.machine == run.machine;
+        match points.iter_mut().find(|(limits, runs)| *limits == saved.limits && is_same(&runs[0])) {
             Some((_, runs)) => runs.push(run),
-            None => points.push((limit, vec![run])),
+            None => points.push((saved.limits, vec![run])),
         }
     }
     let means: Vec<Run> = points.iter().filter_map(|(_, runs)| mean(runs)).collect();
@@ -81,29 +102,20 @@ fn mean(runs: &[Run]) -> Option<Run> {
     Some(Run { seconds: mean(|run| run.seconds), gap_percent: mean(|run| run.gap_percent), ..first.clone() })
 }
 
-/// A run and its time limit.
-fn read(path: &Path) -> Result<(Option<f64>, Run)> {
-    let unusable = |problem: String| {
-        let help = "give files that antwarp solve --json has written";
-        Error::Input(InstanceError::content(path.display().to_string(), problem, help))
-    };
-    let file = File::open(path).map_err(|cause| {
-        Error::Input(
-            InstanceError::read(path, cause)
-                .where_missing("give a file that antwarp solve --json has written"),
-        )
-    })?;
+/// A run that came to its end, and its gap.
+fn read(path: &Path) -> Result<(Saved, f64)> {
+    let help = "give files that antwarp solve --json has written";
+    let unusable =
+        |problem: String| Error::Input(InstanceError::content(path.display().to_string(), problem, help));
+    let file = File::open(path)
+        .map_err(|cause| Error::Input(InstanceError::read(path, cause).where_missing(help)))?;
     let saved: Saved = serde_json::from_reader(BufReader::new(file))
         .map_err(|error| unusable(format!("no run: {error}")))?;
-    let gap_percent = saved.gap_percent.ok_or_else(|| {
-        unusable(format!("no best known length of {}, so there is no gap", saved.instance.name))
-    })?;
-    let Machine { backend, device, units } = saved.machine;
-    let machine = match (backend.as_str(), units) {
-        ("cpu", 1) => "1 thread".to_string(),
-        ("cpu", units) => format!("{units} threads"),
-        _ => device,
-    };
-    let run = Run { instance: saved.instance.name, machine, seconds: saved.seconds, gap_percent };
-    Ok((saved.limits.time_seconds, run))
+    if matches!(saved.stopped_by.as_str(), "interrupt" | "failure") {
+        return Err(unusable(format!("the run was cut short: it was stopped by {}", saved.stopped_by)));
+    }
+    match saved.gap_percent {
+        Some(gap_percent) => Ok((saved, gap_percent)),
+        None => Err(unusable(format!("no best known length of {}, so there is no gap", saved.instance.name))),
+    }
 }

@@ -158,7 +158,7 @@ fn refuse_by_crossover(given: &[String], crossover: Crossover) -> Result<()> {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Stop (the first of these; 10 s if none; a proven optimum always)")]
 struct StopArgs {
-    /// After this time, such as 10s or 2m, reading the instance included
+    /// After this time, such as 10s or 2m, from the begin of the command
     #[arg(long, value_parser = duration)]
     time: Option<Duration>,
     /// After this many iterations, such as 1000, or 10n for ten times as many as nodes; of lk and ils, kicks of each tour; of
@@ -614,9 +614,7 @@ pub fn run(args: Args, options: &[String]) -> Result<Outcome> {
         |solution: &Solution, genes: &mut Genes<'_>| delivered = Some(deliver(solution, Some(genes)));
     let keep: Option<genetic::Keep<'_>> =
         if plan.outputs.save_population.is_some() { Some(&mut keep) } else { None };
-    let observe = &mut |progress: &Progress| {
-        line.show(&Progress { seconds: progress.seconds + reading, ..*progress });
-    };
+    let observe = &mut |progress: &Progress| line.show(progress, reading);
     let solution = plan.chosen.solve(&plan.instance, initial, (&backend, &stop), observe, keep);
     line.finish();
     let solution = solution?;

@@ -170,8 +170,9 @@ fn part(n: usize, parts: usize, i: usize) -> usize {
     n * i / parts
 }
 
-/// Orders items so that each of so many parts, a power of two, is a leaf: again and again the half with smaller coordinates
-/// goes before the other one, and of equal ones the item with the smaller number.
+/// Orders items so that those near each other are beside each other: again and again the half with smaller coordinates goes
+/// before the other one, and of equal ones the item with the smaller number, down to as many parts as there are leaves. A leaf
+/// begins where [`part`] says, which may be a few items off: boxes are those of what leaves hold.
 fn halve<const D: usize>(entries: &mut [([f64; D], u32)], leaves: usize) {
     let mut parts = vec![(entries, leaves)];
     while let Some((entries, leaves)) = parts.pop() {

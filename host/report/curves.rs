@@ -13,6 +13,7 @@ const ABOVE: f64 = 34.0;
 const BELOW: f64 = 30.0;
 /// Pictures beside each other.
 const ROW: usize = 3;
+const TITLE: &str = "Gap to the best known tour, %, against seconds";
 /// A gap this small, in percent, or smaller is drawn at the bottom.
 const LEAST: f64 = 0.003;
 /// Colours of the machines, bright enough for light and dark pages.
@@ -39,9 +40,11 @@ pub fn write(out: &mut dyn Write, runs: &[Run]) -> io::Result<()> {
     let instances = distinct(runs.iter().map(|run| run.instance.as_str()));
     let machines = distinct(runs.iter().map(|run| run.machine.as_str()));
     let (across, down) = (LEFT + WIDTH + 12.0, ABOVE + HEIGHT + BELOW);
-    let width = across * instances.len().min(ROW) as f64;
-    let height = down * instances.len().div_ceil(ROW) as f64 + 34.0;
-    page(out, (width, height), "Gap to the best known tour, %, against seconds")?;
+    let label = |machine: &str| 44.0 + 8.0 * machine.chars().count() as f64;
+    let legend = LEFT + machines.iter().map(|machine| label(machine)).sum::<f64>();
+    let width = legend.max(across * instances.len().min(ROW) as f64);
+    let height = down * instances.len().div_ceil(ROW) as f64 + 58.0;
+    page(out, (width, height), TITLE)?;
     let seconds = Axis::around(runs.iter().map(|run| run.seconds));
     for (i, instance) in instances.iter().enumerate() {
         let (x, y) = (across * (i % ROW) as f64 + LEFT, down * (i / ROW) as f64 + ABOVE);
@@ -71,11 +74,12 @@ pub fn write(out: &mut dyn Write, runs: &[Run]) -> io::Result<()> {
     }
     let mut x = LEFT;
     for (machine, color) in machines.iter().zip(COLORS.iter().cycle()) {
-        let y = height - 16.0;
+        let y = height - 40.0;
         writeln!(out, r#"<circle cx="{x:.0}" cy="{:.0}" r="5" fill="{color}"/>"#, y - 5.0)?;
         writeln!(out, r#"<text x="{:.0}" y="{y:.0}">{}</text>"#, x + 12.0, escaped(machine))?;
-        x += 44.0 + 8.0 * machine.chars().count() as f64;
+        x += label(machine);
     }
+    writeln!(out, r#"<text class="number" x="{LEFT}" y="{:.0}">{TITLE}</text>"#, height - 16.0)?;
     writeln!(out, "</svg>")
 }
 
@@ -122,7 +126,8 @@ impl Axis {
         let low = values.clone().fold(f64::INFINITY, f64::min).max(LEAST);
         let high = values.fold(LEAST, f64::max).max(low);
         let below = numbers().rev().find(|number| *number <= low).unwrap_or(low);
-        let above = numbers().find(|number| *number >= high && *number > below).unwrap_or(high);
+        let above = numbers().find(|number| *number >= high && *number > below);
+        let above = above.unwrap_or(high.max(3.0 * below));
         Axis { low: below, high: above }
     }
 
@@ -141,7 +146,7 @@ impl Axis {
 fn numbers() -> impl DoubleEndedIterator<Item = f64> {
     [
         "0.001", "0.003", "0.01", "0.03", "0.1", "0.3", "1", "3", "10", "30", "100", "300", "1000", "3000",
-        "10000",
+        "10000", "30000", "100000", "1000000",
     ]
     .into_iter()
     .filter_map(|number| number.parse().ok())
@@ -164,6 +169,8 @@ mod tests {
         assert!((axis.at(30_f64.sqrt()) - 0.5).abs() < 1e-9);
         let one = Axis::around([1.0].into_iter());
         assert!(one.low < one.high && one.at(1.0).is_finite());
+        let far = Axis::around([1e6, 1e6].into_iter());
+        assert!(far.at(1e6).is_finite());
     }
 
     #[test]

@@ -41,7 +41,7 @@ pub struct Report {
     pub best_known: Option<Known>,
     /// How much longer the tour is than that, in percent; none if that belongs to another instance.
     pub gap_percent: Option<f64>,
-    /// Seconds of the whole run; of solve, reading the instance included.
+    /// Seconds of the whole run; of solve, from the begin of the command.
     pub seconds: f64,
     /// Seconds of it before the first iteration.
     pub setup_seconds: f64,

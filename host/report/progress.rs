@@ -39,12 +39,13 @@ impl ProgressLine {
         ProgressLine { bar, by_time: stop.time.is_some(), best_known }
     }
 
-    /// Shows how far the run is.
-    pub fn show(&self, progress: &Progress) {
+    /// Shows how far the run is, which began so many seconds after the command.
+    pub fn show(&self, progress: &Progress, before: f64) {
         if self.bar.is_hidden() {
             return;
         }
-        let position = if self.by_time { (progress.seconds * 1e3) as u64 } else { progress.iterations };
+        let position =
+            if self.by_time { ((before + progress.seconds) * 1e3) as u64 } else { progress.iterations };
         self.bar.set_position(position);
         let best = progress.best_cost;
         let gap = self.best_known.and_then(|known| Known::beside(known, best).gap_percent(best));

@@ -1,6 +1,6 @@
 //! Rounds of trials and merges.
 
-use crate::common::teams::{Order, Shareable, run};
+use crate::common::teams::{Order, Shareable, run, run_in_parts};
 use crate::scene::Scene;
 use crate::world::{Dice, World};
 use antwarp_core::lin_kernighan::merge::{self, Merged};
@@ -81,15 +81,22 @@ fn every_team_merges_alike() {
             try_all(&mut scene, rounds(trials, number));
             let counts = scene.count.to_vec();
             let (tour, board, changes) = (scene.tour(), scene.board(), scene.changes());
-            for (size, order) in
-                [(5, Order::Ascending), (8, Order::Descending), (3, Order::Mixed), (16, Order::Together)]
-            {
+            let whole = [Order::Ascending, Order::Descending, Order::Mixed, Order::Together].map(Some);
+            // As blocks have them, whose warps are teams of their own: fewer and more parts than trials.
+            for (size, order) in [5, 8, 3, 16].into_iter().zip(whole).chain([(3, None), (30, None)]) {
                 let shared = Shareable::new((tour, board, changes));
-                // SAFETY: as above.
-                let merged = run(size, order, |team| unsafe {
-                    let (tour, board, changes) = shared.get();
-                    merge::plan(team, tour, board, changes, trials)
-                });
+                let merged = match order {
+                    // SAFETY: as above.
+                    Some(order) => run(size, order, |team| unsafe {
+                        let (tour, board, changes) = shared.get();
+                        merge::plan(team, tour, board, changes, trials)
+                    }),
+                    // SAFETY: as above.
+                    None => run_in_parts(size, 2, |team| unsafe {
+                        let (tour, board, changes) = shared.get();
+                        merge::plan(team, tour, board, changes, trials)
+                    }),
+                };
                 assert!(merged.iter().all(|m| *m == merged[0]));
                 let begins: Vec<u32> =
                     // SAFETY: as many segments as cuts.

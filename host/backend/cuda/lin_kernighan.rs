@@ -19,13 +19,13 @@ use crate::solver::problem::{Places, Problem};
 const WARPS: u32 = 4;
 /// Nodes of a tour for every trial of a round. Many changes share nodes then; but one tour with as many trials as
 /// there are warps gets shorter than several tours with fewer each.
-const NODES: u32 = 12;
+const NODES: u32 = 9;
 /// Of fewer nodes there are several tours, which are recombined: with [`FEW_NODES`] for every trial, and [`TRIALS`] trials of
 /// all tours for every multiprocessor.
 const FEW: u32 = 25_000;
 const FEW_NODES: u32 = 25;
 const TRIALS: u32 = 24;
-/// Nodes of a tour for every block that plans a merge; at least 256.
+/// Nodes of a tour for every block that plans a merge.
 const NODES_A_BLOCK: u32 = 2048;
 /// Most tours: more of them have too few kicks each.
 const CHAINS: u32 = 32;

@@ -45,7 +45,7 @@ pub fn nearest(instance: &Instance, k: usize) -> NeighborLists {
 pub(crate) struct Neighborhood {
     /// Neighbours of each node.
     pub(crate) k: usize,
-    /// The nodes; where there are coordinates, nodes near each other stand near each other.
+    /// The nodes; where a tree was searched, nodes near each other stand near each other.
     pub(crate) nodes: Vec<u32>,
     /// The neighbours of `nodes[i]` are `ids[i * k..(i + 1) * k]`, nearest first.
     pub(crate) ids: Vec<u32>,

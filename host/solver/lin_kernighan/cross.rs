@@ -21,7 +21,7 @@ const MOST: f64 = 64.0;
 /// Nodes up to which tours begin as random ones, and not along curves: it takes longer until those are good.
 const MOST_RANDOM: u32 = 3000;
 /// Nodes up to which crossing comes to an end in the rest of the time.
-const MOST_NODES: u32 = 25_000;
+const MOST_NODES: u32 = 40_000;
 
 struct Kicks {
     share: f64,
