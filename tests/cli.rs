@@ -222,7 +222,7 @@ fn many_nodes_keep_their_numbers() {
     let folder = Folder::new(5);
     let [first, second, report] = ["first.tour", "second.tour", "report.json"].map(|name| folder.path(name));
     let solve_many = |more: &[&str]| {
-        solve(&["E316k.0", "--descent-only", "--json", &report]).args(more).assert().success();
+        lin_kernighan(&["E316k.0", "--descent-only", "--json", &report]).args(more).assert().success();
         json(&report)["cost"].as_i64().unwrap()
     };
     let cost = solve_many(&["--tour", &first, "--time", "2s"]);
