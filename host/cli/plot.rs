@@ -67,9 +67,12 @@ pub fn run(args: Args) -> Result<Outcome> {
     args.output.check()?;
     let all = args.runs.iter().map(|path| read(path)).collect::<Result<Vec<_>>>()?;
     // What is the same of all runs need not be told.
-    let differ = |word: fn(&Saved) -> &str| all.iter().any(|run| word(&run.0) != word(&all[0].0));
-    let (algorithms_differ, devices_differ) =
-        (differ(|run| &run.algorithm), differ(|run| &run.machine.device));
+    let differ = |words: Vec<&str>| words.windows(2).any(|two| two[0] != two[1]);
+    let algorithms_differ = differ(all.iter().map(|run| run.0.algorithm.as_str()).collect());
+    let machines = all.iter().map(|run| &run.0.machine);
+    let processors =
+        machines.filter(|machine| machine.backend == "cpu").map(|machine| machine.device.as_str());
+    let processors_differ = differ(processors.collect());
     let mut points: Vec<(Limits, Vec<Run>)> = Vec::new();
     for (saved, gap_percent) in all {
         let Machine { backend, device, units } = saved.machine;
@@ -78,7 +81,7 @@ pub fn run(args: Args) -> Result<Outcome> {
             ("cpu", units) => format!("{units} threads"),
             _ => device.clone(),
         };
-        if backend == "cpu" && devices_differ {
+        if backend == "cpu" && processors_differ {
             machine = format!("{machine}, {device}");
         }
         if algorithms_differ {
