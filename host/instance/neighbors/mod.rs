@@ -206,29 +206,41 @@ pub(super) mod tests {
 
     /// The definition, without any cleverness.
     fn by_definition(instance: &Instance, k: usize) -> NeighborLists {
-        let n = instance.len();
-        let k = k.min(n - 1);
-        let mut ids = Vec::new();
-        for from in 0..n as u32 {
-            let mut others: Vec<_> = (0..n as u32)
-                .filter(|&to| to != from)
-                .map(|to| {
-                    let line = instance.points().filter(|_| instance.metric() != Some(Metric::Geo)).map_or(
-                        0.0,
-                        |p| {
-                            let axes = instance.metric().unwrap().dimensions();
-                            (0..axes)
-                                .map(|axis| (p[from as usize][axis] - p[to as usize][axis]).powi(2))
-                                .sum::<f64>()
-                        },
-                    );
-                    (instance.distance(from, to), line, to)
-                })
-                .collect();
-            others.sort_by(|a, b| a.partial_cmp(b).unwrap());
-            ids.extend(others.iter().take(k).map(|other| other.2));
-        }
+        let k = k.min(instance.len() - 1);
+        let ids = (0..instance.len() as u32).flat_map(|from| list_by_definition(instance, from, k)).collect();
         NeighborLists { k, ids }
+    }
+
+    fn list_by_definition(instance: &Instance, from: u32, k: usize) -> Vec<u32> {
+        let line = |to: u32| {
+            let points = instance.points().filter(|_| instance.metric() != Some(Metric::Geo));
+            points.map_or(0.0, |p| {
+                let axes = instance.metric().unwrap().dimensions();
+                let apart = |axis: usize| (p[from as usize][axis] - p[to as usize][axis]).powi(2);
+                (0..axes).map(apart).sum::<f64>()
+            })
+        };
+        let others = (0..instance.len() as u32).filter(|&to| to != from);
+        let mut others: Vec<_> = others.map(|to| (instance.distance(from, to), line(to), to)).collect();
+        others.sort_by(|a, b| a.partial_cmp(b).unwrap());
+        others.iter().take(k).map(|other| other.2).collect()
+    }
+
+    /// Trees of thousands of leaves, which several threads build; many nodes are equally far, and some at one place.
+    #[test]
+    fn large_instances_agree_with_the_definition() {
+        let clustered = crate::instance::generate::clustered(20_000, 50, 1).unwrap();
+        for metric in [Metric::Euc2d, Metric::Max2d, Metric::Geo, Metric::Euc3d, Metric::Man3d] {
+            let [step, scale] = if metric == Metric::Geo { [1e3, 8e-5] } else { [2e3, 1.0] };
+            let place = |p: &[f64; 3]| [0, 1].map(|axis| (p[axis] / step).floor() * step * scale);
+            let points = clustered.points().unwrap().iter().map(place).map(|[x, y]| [x, y, (x + y) % 7.0]);
+            let instance = Instance::from_points("lattice", metric, points.collect()).unwrap();
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+            let lists = pool.install(|| nearest(&instance, 9));
+            for from in (0..20_000).step_by(499) {
+                assert_eq!(lists.of(from), list_by_definition(&instance, from, 9), "{metric:?} {from}");
+            }
+        }
     }
 
     /// Few distinct coordinates give ties and duplicates, many give neither.
