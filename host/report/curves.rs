@@ -142,14 +142,11 @@ impl Axis {
     }
 }
 
-/// 0.001, 0.003, 0.01 and so on.
+/// Round numbers, three or so to one.
 fn numbers() -> impl DoubleEndedIterator<Item = f64> {
-    [
-        "0.001", "0.003", "0.01", "0.03", "0.1", "0.3", "1", "3", "10", "30", "100", "300", "1000", "3000",
-        "10000", "30000", "100000", "1000000",
-    ]
-    .into_iter()
-    .filter_map(|number| number.parse().ok())
+    let small = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0];
+    let large = [100.0, 300.0, 1000.0, 3000.0, 10_000.0, 30_000.0, 100_000.0, 300_000.0, 1_000_000.0];
+    small.into_iter().chain(large)
 }
 
 #[cfg(test)]

@@ -36,9 +36,7 @@ impl Block {
             if warp::lane() < self.warps() { words.get(warp::lane()) } else { none }
         }
     }
-}
 
-impl Block {
     /// The sums before a thread and of all, given those within its warp.
     #[inline(always)]
     fn among(self, (before, sum): (u32, u32)) -> (u32, u32) {

@@ -95,7 +95,7 @@ impl Ruler<3> for Globe {
 /// times.
 pub(super) struct Places<'a, const D: usize, R> {
     pub(super) ruler: R,
-    pub(super) points: &'a [[f64; 3]],
+    points: &'a [[f64; 3]],
     tree: KdTree<D>,
     /// The nodes at the first position of the tree, then those at the second; those at one place ascending.
     nodes: Vec<u32>,
@@ -158,13 +158,13 @@ impl<'a, const D: usize, R: Ruler<D>> Places<'a, D, R> {
         self.tree.search(position, &mut Around { places: self, node, position, best });
     }
 
-    /// Searches around a node, and has `take` look at those that are there.
+    /// Searches around the node at a position.
     pub(super) fn search(&self, position: u32, search: &mut impl Search<D>) {
         self.tree.search(position, search);
     }
 
-    /// How near the nodes at a position are to a node, which is at another: each with what is between them. They ascend, as
-    /// long as `take` says so.
+    /// Gives `take` the nodes at another position, ascending, until it wants no more: how far apart their places are, and how
+    /// near they are to this node, which is left out itself.
     #[inline]
     pub(super) fn meet(
         &self,
