@@ -10,7 +10,15 @@ pub fn sqrt(x: f64) -> f64 {
     {
         core::f64::math::sqrt(x)
     }
-    #[cfg(not(target_arch = "nvptx64"))]
+    // libm's instruction does not know of wider registers: where a processor has them, each call would wait for what is in
+    // their upper parts.
+    #[cfg(target_arch = "x86_64")]
+    {
+        use core::arch::x86_64::{_mm_cvtsd_f64, _mm_set_sd, _mm_sqrt_pd};
+        // SAFETY: every processor of this kind has the instruction.
+        unsafe { _mm_cvtsd_f64(_mm_sqrt_pd(_mm_set_sd(x))) }
+    }
+    #[cfg(not(any(target_arch = "nvptx64", target_arch = "x86_64")))]
     {
         libm::sqrt(x)
     }

@@ -205,9 +205,10 @@ struct SearchArgs {
     /// Neighbours that the second step of a move looks at
     #[arg(long, value_name = "N", default_value_t = ils::Settings::default().breadth)]
     breadth: u32,
-    /// lk: steps of the random walks that lead from a kick's first edge to the others
-    #[arg(long, value_name = "N", default_value_t = lin_kernighan::Settings::default().walk)]
-    walk: u32,
+    /// lk: steps of the random walks that lead from a kick's first edge to the others; if not given 20, then 40 from a kick a node on,
+    /// 80 from 8 on
+    #[arg(long, value_name = "N")]
+    walk: Option<u32>,
     /// ils: longest segment of a kick's double bridge; 0: four edges anywhere
     #[arg(long, value_name = "N", default_value_t = ils::Settings::default().segment)]
     segment: u32,

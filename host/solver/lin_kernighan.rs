@@ -38,8 +38,8 @@ pub struct Settings {
     pub neighbor_lists: Neighbors,
     /// The start tour; a file's tour goes before it. None: [`start::for_lin_kernighan`].
     pub start: Option<Start>,
-    /// Steps of the random walks that lead from a kick's first edge to the others.
-    pub walk: u32,
+    /// Steps of the random walks that lead from a kick's first edge to the others. None: the more, the more kicks the tour has had.
+    pub walk: Option<u32>,
     /// Temperature at the start of annealing, in mean edges of the tour.
     pub temperature: f32,
     /// Tours that are worked on at the same time.
@@ -57,7 +57,7 @@ impl Default for Settings {
             neighbors: 8,
             neighbor_lists: Neighbors::default(),
             start: None,
-            walk: 20,
+            walk: None,
             temperature: 0.7,
             chains: None,
             trials: None,
@@ -83,7 +83,7 @@ impl Settings {
         if self.neighbors == 0 || self.neighbors > MOST_NEIGHBORS {
             return fail(format!("--neighbors must be 1 to {MOST_NEIGHBORS}"));
         }
-        if self.walk == 0 || self.walk > MOST_STEPS {
+        if self.walk.is_some_and(|walk| walk == 0 || walk > MOST_STEPS) {
             return fail(format!("--walk must be 1 to {MOST_STEPS}"));
         }
         if !(self.temperature >= 0.0 && self.temperature <= 1000.0) {
@@ -235,6 +235,15 @@ fn solve_as_numbered(
 const NODES: u32 = 8 * LOOKED_AT;
 /// Rounds at a time of a run by iterations; else it is as many as the clock says.
 const BATCH: u64 = 16;
+/// Steps of a kick's walks when a tour has had so many kicks a node. What can be gained among near nodes is gained first.
+fn steps(kicks_a_node: f64) -> u32 {
+    match kicks_a_node {
+        k if k < 1.0 => 20,
+        k if k < 8.0 => 40,
+        _ => 80,
+    }
+}
+
 /// How many times a run makes one tour of all.
 const RECOMBINATIONS: u32 = 4;
 /// A descent is over once looking around all nodes gains less than this share of the tour.
@@ -330,7 +339,6 @@ impl Run<'_> {
         }
         self.setup = self.begin.elapsed();
         self.mean_edge = self.cost as f32 / self.n as f32;
-        let walk = self.settings.walk;
         let mut batch = if stop.iterations.is_some() { BATCH } else { 1 };
         let mut kept_at = Instant::now();
         let mut recombined = 0;
@@ -353,6 +361,7 @@ impl Run<'_> {
                 let trials = left.min(u64::from(self.trials)) as u32;
                 let done = progress(stop, self.begin, self.setup, planned);
                 let temperature = self.settings.temperature * self.mean_edge * (1.0 - done).max(0.0);
+                let walk = self.settings.walk.unwrap_or_else(|| steps(planned as f64 / f64::from(self.n)));
                 rounds.push(self.next_round(walk, trials, temperature));
                 planned += u64::from(trials);
             }

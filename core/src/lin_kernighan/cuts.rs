@@ -6,13 +6,14 @@
 //! come back.
 
 use super::Tour;
+use super::lanes::{Lanes, both, each, truth};
 use crate::geometry::Geometry;
 use crate::team::{Slots, Team};
 
-/// Most segments: 99 in 100 trials of kicks with segments of up to 50 nodes need fewer.
-pub const MOST: u32 = 64;
-/// Words of memory that [`Cuts`] take.
-pub const WORDS: u32 = 4 * MOST;
+/// Most segments. Few trials need more than 64, but those gain the most.
+pub const MOST: u32 = 128;
+/// Words of memory that [`Cuts`] take, even: `first` has a place behind the last segment.
+pub const WORDS: u32 = 4 * MOST + 2;
 /// More than any position.
 const NONE: u32 = 1 << 30;
 /// Most ends of edges that a move takes out; a team has one member or at least as many.
@@ -74,11 +75,16 @@ pub struct Way {
 }
 
 impl Way {
-    /// How far along the way the node at a new position is.
+    /// How far along the way the nodes at new positions are.
     #[inline(always)]
-    pub fn of(self, position: u32) -> u32 {
-        let (a, b) = if self.back { (self.origin, position) } else { (position, self.origin) };
-        if a >= b { a - b } else { a + self.n - b }
+    pub fn places<const W: usize>(self, positions: Lanes<W>) -> Lanes<W> {
+        let (n, origin) = (self.n as i32, self.origin as i32);
+        let far = if self.back {
+            each(positions, |position| origin - position)
+        } else {
+            each(positions, |position| position - origin)
+        };
+        each(far, |far| far + (n & far >> 31))
     }
 }
 
@@ -92,7 +98,7 @@ impl Cuts {
         // SAFETY: the caller's promise.
         unsafe {
             let part = |i: u32| Slots::new(memory.add((i * MOST) as usize));
-            Cuts { first: part(0), begin: part(1), before: part(2), after: part(3), count: 0 }
+            Cuts { begin: part(0), before: part(1), after: part(2), first: part(3), count: 0 }
         }
     }
 
@@ -117,7 +123,7 @@ impl Cuts {
             let count = if wraps { 4 } else { 5 };
             team.barrier();
             let (first, begin, before, after) = (self.first, self.begin, self.before, self.after);
-            team.for_each(MOST, |i| first.set(i, NONE));
+            team.for_each(MOST + 1, |i| first.set(i, NONE));
             team.barrier();
             team.single(|| {
                 first.set(0, 0);
@@ -160,7 +166,7 @@ impl Cuts {
         unsafe {
             team.barrier();
             let first = self.first;
-            team.for_each(MOST, |i| first.set(i, if i == 0 { 0 } else { NONE }));
+            team.for_each(MOST + 1, |i| first.set(i, if i == 0 { 0 } else { NONE }));
             team.single(|| {
                 self.begin.set(0, 0);
                 self.before.set(0, tour.at(tour.n - 1));
@@ -208,46 +214,53 @@ impl Cuts {
         unsafe { if segment + 1 < self.count { self.first.get(segment + 1) - 1 } else { n - 1 } }
     }
 
-    /// A spot's position in the new tour.
+    /// The segments of old positions, and their positions in the new tour.
     ///
     /// # Safety
-    /// The spot is one of these cuts.
+    /// They are less than the tour's n.
     #[inline(always)]
-    pub unsafe fn position(&self, n: u32, spot: Spot) -> u32 {
-        // SAFETY: the caller's promise.
+    pub unsafe fn places<T: Team, const W: usize>(&self, n: u32, old: Lanes<W>) -> (Lanes<W>, Lanes<W>) {
+        // SAFETY: the caller's promise; there is a segment behind each, or a place for one.
         unsafe {
-            let begin = self.begin.get(spot.segment);
-            let into = if begin & 1 == 0 {
-                spot.old - self.first.get(spot.segment)
+            let segment = if T::ALONE {
+                let mut segment = [-1; W];
+                let mut i = 0;
+                while i < self.count {
+                    let first = self.first.get(i) as i32;
+                    segment = both(segment, old, |segment, old| segment - truth(first <= old));
+                    i += 1;
+                }
+                segment
             } else {
-                self.last(n, spot.segment) - spot.old
+                each(old, |old| self.spot::<T>(old as u32).segment as i32)
             };
-            (begin >> 1) + into
+            let begin = each(segment, |s| self.begin.get(s as u32) as i32);
+            let first = each(segment, |s| self.first.get(s as u32) as i32);
+            let behind = each(segment, |s| self.first.get(s as u32 + 1) as i32);
+            let onwards = both(old, first, |old, first| old - first);
+            let backwards = both(behind, old, |behind, old| behind.min(n as i32) - 1 - old);
+            let into = both(onwards, backwards, |onwards, backwards| onwards ^ backwards);
+            let into = both(into, begin, |into, begin| into & -(begin & 1));
+            let into = both(into, onwards, |into, onwards| into ^ onwards);
+            (segment, both(begin, into, |begin, into| (begin >> 1) + into))
         }
     }
 
     /// The node next to a spot's in the new tour, onwards or backwards, and how far it is.
     ///
     /// # Safety
-    /// As [`Cuts::position`].
+    /// The spot is one of these cuts.
     #[inline(always)]
     pub unsafe fn beside<G: Geometry>(&self, tour: Tour<G>, spot: Spot, onwards: bool) -> (u32, i64) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller's promise; there is a segment behind each, or a place for one.
         unsafe {
-            let up = onwards == (self.begin.get(spot.segment) & 1 == 0);
-            let node = tour.at(spot.old);
-            let link = if up {
-                if spot.old != self.last(tour.n, spot.segment) {
-                    return (tour.at(spot.old + 1), tour.ahead(spot.old));
-                }
-                self.after.get(spot.segment)
-            } else {
-                if spot.old != self.first.get(spot.segment) {
-                    return (tour.at(spot.old - 1), tour.ahead(spot.old - 1));
-                }
-                self.before.get(spot.segment)
-            };
-            (link, tour.between(node, link) as i64)
+            let up = (onwards == (self.begin.get(spot.segment) & 1 == 0)) as u32;
+            let end = self.first.get(spot.segment + up).min(tour.n) - up;
+            if spot.old != end {
+                return (tour.at(spot.old + 2 * up - 1), tour.ahead(spot.old + up - 1));
+            }
+            let link = if up == 1 { self.after } else { self.before }.get(spot.segment);
+            (link, tour.between(tour.at(spot.old), link) as i64)
         }
     }
 
@@ -374,7 +387,8 @@ impl Cuts {
                 let length = self.last(n, s) - self.first.get(s);
                 let (enter, leave) = (begin >> 1, (begin >> 1) + length);
                 // Along the way it may be run through from its other end.
-                let mut a = way.of(if way.back { leave } else { enter });
+                let [a] = way.places([if way.back { leave } else { enter } as i32]);
+                let mut a = a as u32;
                 let mut backwards = (begin & 1 == 1) != way.back;
                 let mut step = 0;
                 while step < steps {

@@ -10,6 +10,7 @@
 //! stay within a part of the tour. The result depends on the seed and on the number of trials a round only.
 
 pub mod cuts;
+mod lanes;
 pub mod merge;
 pub mod moves;
 pub mod trial;

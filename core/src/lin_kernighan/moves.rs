@@ -16,6 +16,7 @@
 
 use super::Tour;
 use super::cuts::{Cuts, ENDS, Spot, Turn, Way};
+use super::lanes::{Lanes, and, bits, both, each, holds, same, truth};
 use crate::geometry::Geometry;
 use crate::team::{Slots, Team};
 
@@ -31,6 +32,10 @@ pub const KEPT: [u32; STEPS as usize - 1] = [4, 3, 2, 2, 1];
 const WAYS: u32 = 2 + KEPT[0] + KEPT[1] + KEPT[2] + KEPT[3] + KEPT[4];
 /// Most turns of a move: three for two steps.
 const TURNS: u32 = 3 * STEPS / 2;
+/// Neighbours that a CPU thread looks at side by side.
+const SIDE_BY_SIDE: usize = 4;
+/// A floor that no sum is above: no step can follow.
+const LAST: u32 = u32::MAX;
 /// Bits of a way's number in a path.
 const BITS: u32 = 4;
 const NUMBER: u32 = (1 << BITS) - 1;
@@ -82,16 +87,17 @@ impl Step {
         if second == 0 { [EMPTY; 3] } else { [turn(0, first), turn(first, second), whole] }
     }
 
-    /// Where the nodes at some places go. Without branches: which part a place is in cannot be foreseen.
+    /// Where the nodes at some places go.
     #[inline(always)]
-    fn of(self, places: [u32; 3]) -> [u32; 3] {
+    fn of<const W: usize>(self, places: Lanes<W>) -> Lanes<W> {
         let (first, second) = self.bounds();
         let turned = (self.first & TURNED).wrapping_neg();
-        let low = (first & turned) | (second.wrapping_sub(first) & !turned);
-        let high = first.wrapping_add(second) & turned | first.wrapping_neg() & !turned;
-        places.map(|p| {
-            let to = (p ^ turned).wrapping_add(if p < first { low } else { high });
-            if p < second { to } else { p }
+        let low = (first & turned | second.wrapping_sub(first) & !turned) as i32;
+        let high = (first.wrapping_add(second) & turned | first.wrapping_neg() & !turned) as i32;
+        let (first, second, turned) = (first as i32, second as i32, turned as i32);
+        each(places, |p| {
+            let to = (p ^ turned).wrapping_add(high ^ (low ^ high) & truth(p < first));
+            p ^ (p ^ to) & truth(p < second)
         })
     }
 }
@@ -147,18 +153,21 @@ struct Origin {
     way: Way,
 }
 
-/// A node that a step came to.
-#[derive(Clone, Copy)]
-struct Reached {
-    node: u32,
-    spot: Spot,
+/// Neighbours that a step comes to.
+struct Reached<const W: usize> {
+    node: Lanes<W>,
+    /// How far each is.
+    near: Lanes<W>,
+    /// Its spot.
+    segment: Lanes<W>,
+    old: Lanes<W>,
     /// Its place before any step, and now.
-    place: u32,
-    now: u32,
-    kept: i64,
-    /// Where the places before and behind it, before any step, are now.
-    lower: u32,
-    upper: u32,
+    place: Lanes<W>,
+    now: Lanes<W>,
+    /// A bit for each: the edges to the places before and behind it can go out.
+    open: [u32; 2],
+    /// And which of them leads to the lower place of those before any step.
+    lower: [u32; 2],
 }
 
 /// A whole step: the node that the way begins with now, its place before any step, and what was done.
@@ -279,9 +288,14 @@ impl Search {
         unsafe { Step { first: self.first.get(index), second: self.second.get(index) } }
     }
 
-    /// Where three places are on a way that so many steps led to.
+    /// Where places are on a way that so many steps led to.
     #[inline(always)]
-    unsafe fn now(self, from: &Origin, steps: u32, mut places: [u32; 3]) -> [u32; 3] {
+    unsafe fn now<const W: usize, const N: usize>(
+        self,
+        from: &Origin,
+        steps: u32,
+        mut places: [Lanes<W>; N],
+    ) -> [Lanes<W>; N] {
         // SAFETY: all ways that this one comes from are in memory.
         unsafe {
             if steps == 0 {
@@ -290,9 +304,10 @@ impl Search {
             let mut left = steps - 1;
             while left > 0 {
                 left -= 1;
-                places = self.step(from.path >> (BITS * left) & NUMBER).of(places);
+                let step = self.step(from.path >> (BITS * left) & NUMBER);
+                places = places.map(|places| step.of(places));
             }
-            from.step.of(places)
+            places.map(|places| from.step.of(places))
         }
     }
 }
@@ -310,97 +325,149 @@ struct View<'a, G: Geometry> {
 }
 
 impl<G: Geometry> View<'_, G> {
-    /// What a step leaves of `kept`: the neighbour with this number comes in.
+    /// Numbers and lengths of a node's neighbours from one on. Behind the last one are some that are too far for anything.
     #[inline(always)]
-    unsafe fn joined(self, from: &Origin, i: u32) -> (u32, i64) {
-        // SAFETY: the caller's promise: i < k.
+    unsafe fn neighbors<const W: usize>(self, node: u32, first: u32) -> (Lanes<W>, Lanes<W>) {
+        // SAFETY: the caller's promise: first < k.
         unsafe {
-            let entry = from.begin as usize * self.tour.k as usize + i as usize;
-            (*self.tour.lists.add(entry), from.kept - *self.tour.near.add(entry) as i64)
+            let (k, entry) = (self.tour.k as usize, first as usize);
+            let (lists, near) =
+                (self.tour.lists.add(node as usize * k), self.tour.near.add(node as usize * k));
+            if entry + W <= k {
+                let row = *lists.add(entry).cast::<[u32; W]>();
+                return (row.map(|node| node as i32), *near.add(entry).cast::<[i32; W]>());
+            }
+            let mut row = ([0; W], [i32::MAX; W]);
+            for (lane, entry) in (entry..k).enumerate() {
+                (row.0[lane], row.1[lane]) = (*lists.add(entry) as i32, *near.add(entry));
+            }
+            row
         }
     }
 
-    /// Where a neighbour is, after so many steps, unless there is nothing to be done there.
+    /// Where neighbours are, after so many steps, and what can be done there; none if the nearest of them is too far for
+    /// anything to be kept above `least`.
     #[inline(always)]
-    unsafe fn reached<T: Team>(self, from: &Origin, steps: u32, (node, kept): (u32, i64)) -> Option<Reached> {
+    unsafe fn reached<T: Team, const W: usize>(
+        self,
+        (from, first): (&Origin, u32),
+        steps: u32,
+        least: i64,
+    ) -> Option<Reached<W>> {
         // SAFETY: the caller's promise.
         unsafe {
-            // All ways end with this node: so no place is the last one, and the one behind it exists.
-            if node == self.node {
+            let (node, near) = self.neighbors::<W>(from.begin, first);
+            let most = from.kept - least - 1;
+            if near[0] as i64 > most {
                 return None;
             }
-            let spot = self.cuts.spot::<T>(self.tour.position(node));
-            let place = from.way.of(self.cuts.position(self.tour.n, spot));
+            let most = most.min(i32::MAX as i64 - 1) as i32;
+            let is_near = holds(near, |near| near <= most);
+            // All ways end with this node: so no place of another is the last one, and the one behind it exists.
+            let own = self.node as i32;
+            let is_other = holds(node, |node| node != own);
+            let old = each(node, |node| self.tour.position(node as u32) as i32);
+            let (segment, position) = self.cuts.places::<T, W>(self.tour.n, old);
+            let place = from.way.places(position);
             // An edge of the tour cannot come in.
-            if place.abs_diff(from.place) == 1 {
-                return None;
-            }
-            // Before place 0 is a place that no step moves.
-            let [lower, now, upper] = self.search.now(from, steps, [place.wrapping_sub(1), place, place + 1]);
-            let in_vain = from.step.cycle().map_or(now < 2, |end| now > end);
-            (!in_vain).then_some(Reached { node, spot, place, now, kept, lower, upper })
-        }
-    }
-
-    /// The first or the second step that leads on from there.
-    #[inline(always)]
-    unsafe fn taken(self, from: &Origin, reached: &Reached, second: bool) -> Option<Taken> {
-        // SAFETY: the caller's promise.
-        unsafe {
-            let now = reached.now;
-            // Of a way: the part before is turned, or it becomes a cycle. Of a cycle: it is left behind or before.
-            let (wanted, step) = match from.step.cycle() {
-                None if !second => (now - 1, Step { first: now << 2 | TURNED, second: now }),
-                None => (now + 1, Step { first: CYCLE, second: now }),
-                Some(end) if !second => {
-                    if now == end {
-                        return None;
-                    }
-                    (now + 1, Step { first: (now + 1) << 2, second: end + 1 })
+            let at = from.place as i32;
+            let is_apart = holds(place, |place| (place != at - 1) & (place != at + 1));
+            let [lower, now, upper] = self.search.now(
+                from,
+                steps,
+                [each(place, |place| place - 1), place, each(place, |place| place + 1)],
+            );
+            // Before place 0 is nothing, though a step may put it somewhere.
+            let lower = both(lower, place, |lower, place| lower | truth(place == 0));
+            let (before, behind) = (each(now, |now| now - 1), each(now, |now| now + 1));
+            // Of a way: what comes behind its second place. Of a cycle: what is on it, and so is the edge.
+            let all = and(is_near, and(is_other, is_apart));
+            let (low, high) = match from.step.cycle() {
+                None => {
+                    let all = and(all, holds(now, |now| now >= 2));
+                    (all, all)
                 }
                 Some(end) => {
-                    if now == 0 {
-                        return None;
-                    }
-                    (now - 1, Step { first: now << 2 | TURNED, second: end + 1 })
+                    let end = end as i32;
+                    let low = both(all, now, |all, now| all & truth((now > 0) & (now <= end)));
+                    (low, both(all, now, |all, now| all & truth(now < end)))
                 }
             };
             // The edge there must be one of the tour, and not one that came in.
-            let lower = reached.lower == wanted;
-            if !lower && reached.upper != wanted {
+            let (lower_before, lower_behind) = (same(lower, before), same(lower, behind));
+            let is_before = both(lower_before, same(upper, before), |lower, upper| lower | upper);
+            let is_behind = both(lower_behind, same(upper, behind), |lower, upper| lower | upper);
+            Some(Reached {
+                open: [bits(and(low, is_before)), bits(and(high, is_behind))],
+                lower: [bits(lower_before), bits(lower_behind)],
+                node,
+                near,
+                segment,
+                old,
+                place,
+                now,
+            })
+        }
+    }
+
+    /// The first or the second step that leads on from a neighbour. Of a way: the part before is turned, or it becomes a cycle.
+    /// Of a cycle: it is left behind or before.
+    #[inline(always)]
+    unsafe fn taken<const W: usize>(
+        self,
+        from: &Origin,
+        reached: &Reached<W>,
+        (lane, second): (u32, bool),
+    ) -> Option<Taken> {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let cycle = from.step.cycle();
+            let is_behind = second == cycle.is_none();
+            let open = if is_behind { reached.open[1] } else { reached.open[0] };
+            if open >> lane & 1 == 0 {
                 return None;
             }
-            let (begin, length) = self.cuts.beside(self.tour, reached.spot, lower == from.way.back);
-            let place = if lower { reached.place.wrapping_sub(1) } else { reached.place + 1 };
-            Some(Taken { begin, place, kept: reached.kept + length, step })
+            let lane_of = |lanes: &Lanes<W>| lanes[lane as usize % W];
+            let now = lane_of(&reached.now) as u32;
+            let step = match cycle {
+                None if !second => Step { first: now << 2 | TURNED, second: now },
+                None => Step { first: CYCLE, second: now },
+                Some(end) if !second => Step { first: (now + 1) << 2, second: end + 1 },
+                Some(end) => Step { first: now << 2 | TURNED, second: end + 1 },
+            };
+            let lower = if is_behind { reached.lower[1] } else { reached.lower[0] } >> lane & 1;
+            let spot = Spot { segment: lane_of(&reached.segment) as u32, old: lane_of(&reached.old) as u32 };
+            let (begin, length) = self.cuts.beside(self.tour, spot, (lower == 1) == from.way.back);
+            let place = (lane_of(&reached.place) as u32 + 1).wrapping_sub(2 * lower);
+            Some(Taken { begin, place, kept: from.kept - lane_of(&reached.near) as i64 + length, step })
         }
     }
 
     /// One of the two steps to a neighbour: the best move so far becomes what closing the tour behind it gives, if that is
-    /// better; what comes out is the step, if more can follow.
+    /// better; what comes out is the step, if more can follow and its sum is above `floor`.
     #[inline(always)]
-    unsafe fn look(
+    unsafe fn look<const W: usize>(
         self,
         from: &Origin,
-        reached: &Reached,
-        (tag, second): (u32, bool),
-        (least, is_last): (i64, bool),
+        reached: &Reached<W>,
+        (tag, (lane, second)): (u32, (u32, bool)),
+        (least, floor): (i64, u32),
         best: &mut (i64, u32),
     ) -> Option<Taken> {
         // SAFETY: the caller's promise.
         unsafe {
             let to_cycle = second && from.step.cycle().is_none();
-            if to_cycle && is_last {
+            if to_cycle && floor == LAST {
                 return None;
             }
-            let taken = self.taken(from, reached, second)?;
+            let taken = self.taken(from, reached, (lane, second))?;
             if !to_cycle {
                 let gain = self.gain(&taken).min(u32::MAX as i64);
                 if gain > best.0 {
                     *best = (gain, tag << 1 | second as u32);
                 }
             }
-            (!is_last && self.leads_on(&taken, least)).then_some(taken)
+            (clamped(taken.kept) > floor && self.leads_on(&taken, least)).then_some(taken)
         }
     }
 
@@ -427,13 +494,12 @@ impl<G: Geometry> View<'_, G> {
         unsafe {
             let search = self.search;
             let from = search.origin(tag >> 8, self.ways);
-            let joined = self.joined(&from, tag >> 1 & 0x7f);
-            let last = match self.reached::<T>(&from, steps, joined) {
-                Some(reached) => self.taken(&from, &reached, tag & 1 == 1),
-                None => None,
-            };
+            let nothing = Found { gain: 0, edges: 0, turns: 0, way: from.way };
             // The same step as when it was found.
-            let Some(last) = last else { return Found { gain: 0, edges: 0, turns: 0, way: from.way } };
+            let Some(reached) = self.reached::<T, 1>((&from, tag >> 1 & 0x7f), steps, 0) else {
+                return nothing;
+            };
+            let Some(last) = self.taken(&from, &reached, (0, tag & 1 == 1)) else { return nothing };
             team.barrier();
             let mut turns = 0;
             let mut edges = 0;
@@ -446,7 +512,7 @@ impl<G: Geometry> View<'_, G> {
                     let near = if edges == 0 { self.node } else { search.near.get(index) };
                     (near, search.begin.get(index) >> 1, search.step(index))
                 } else {
-                    (joined.0, last.begin, last.step)
+                    (reached.node[0] as u32, last.begin, last.step)
                 };
                 team.single(|| {
                     search.nodes.set(2 * edges, near);
@@ -486,9 +552,9 @@ pub unsafe fn best<T: Team, G: Geometry>(
 ) -> Option<Found> {
     // SAFETY: the caller's promise.
     unsafe {
-        let spot = cuts.spot::<T>(tour.position(node));
-        let position = cuts.position(tour.n, spot);
-        let n = tour.n;
+        let (n, old) = (tour.n, tour.position(node));
+        let ([segment], [position]) = cuts.places::<T, 1>(n, [old as i32]);
+        let (spot, position) = (Spot { segment: segment as u32, old }, position as u32);
         let ways = [
             Way { n, origin: if position + 1 == n { 0 } else { position + 1 }, back: false },
             Way { n, origin: if position == 0 { n - 1 } else { position - 1 }, back: true },
@@ -520,28 +586,33 @@ pub unsafe fn best<T: Team, G: Geometry>(
                 let mut index = low;
                 while index < high {
                     let from = search.origin(index, ways);
-                    let mut i = 0;
-                    while i < most {
-                        let joined = view.joined(&from, i);
-                        if joined.1 <= least {
-                            break;
-                        }
-                        if let Some(reached) = view.reached::<T>(&from, level, joined) {
+                    let mut first = 0;
+                    while first < most
+                        && let Some(reached) = view.reached::<T, SIDE_BY_SIDE>((&from, first), level, least)
+                    {
+                        let mut open = reached.open[0] | reached.open[1];
+                        while open != 0 {
+                            let lane = open.trailing_zeros();
+                            open &= open - 1;
+                            let tag = index << 7 | (first + lane);
                             for second in [false, true] {
-                                let tag = index << 7 | i;
-                                let look =
-                                    view.look(&from, &reached, (tag, second), (least, is_last), &mut best);
+                                let floor = match limit - end {
+                                    0 if is_last => LAST,
+                                    0 => clamped(search.kept.get(limit - 1)),
+                                    _ => 0,
+                                };
+                                let step = (tag, (lane, second));
+                                let look = view.look(&from, &reached, step, (least, floor), &mut best);
                                 if let Some(taken) = look {
                                     let at = search.rank(high, end, clamped(taken.kept));
-                                    if at < limit {
-                                        search.make_room(at, end, limit);
-                                        search.keep(at, &from, reached.node, &taken);
-                                        end += (end < limit) as u32;
-                                    }
+                                    search.make_room(at, end, limit);
+                                    let near = reached.node[lane as usize % SIDE_BY_SIDE] as u32;
+                                    search.keep(at, &from, near, &taken);
+                                    end += (end < limit) as u32;
                                 }
                             }
                         }
-                        i += 1;
+                        first += SIDE_BY_SIDE as u32;
                     }
                     index += 1;
                 }
@@ -558,15 +629,13 @@ pub unsafe fn best<T: Team, G: Geometry>(
                     let from = search.origin(if item < items { low + index } else { low }, ways);
                     if item < items {
                         let i = item - index * most;
-                        let joined = view.joined(&from, i);
-                        if joined.1 > least
-                            && let Some(reached) = view.reached::<T>(&from, level, joined)
-                        {
+                        if let Some(reached) = view.reached::<T, 1>((&from, i), level, least) {
                             let tag = from.index << 7 | i;
+                            let floor = if is_last { LAST } else { 0 };
                             let mut look = |second| {
-                                view.look(&from, &reached, (tag, second), (least, is_last), &mut best)
+                                view.look(&from, &reached, (tag, (0, second)), (least, floor), &mut best)
                             };
-                            (near, one, other) = (reached.node, look(false), look(true));
+                            (near, one, other) = (reached.node[0] as u32, look(false), look(true));
                         }
                     }
                     // The largest sum of all members, again and again, until none is left that is kept.

@@ -9,7 +9,7 @@ use crate::rng::{self, Draws, Stream};
 use crate::team::{Slots, Team};
 
 /// Nodes that wait to be looked around, at most.
-const WAITING: u32 = 64;
+const WAITING: u32 = 128;
 /// Longest segment of a kick whose walks ended at the same edge, at most a quarter of the nodes.
 const SEGMENT: u32 = 30;
 /// Nodes among which a kick chooses its first one.
