@@ -8,12 +8,12 @@ use super::super::local_search::LocalSearch;
 use super::*;
 
 /// Share of the time that kicks have, and kicks a second that are expected: of a CPU thread, and of a GPU.
-const THREADS: Kicks = Kicks { share: 0.75, rate: 8000.0 };
+const THREADS: Kicks = Kicks { share: 0.75, rate: 13_000.0 };
 const GPU: Kicks = Kicks { share: 0.5, rate: 1_200_000.0 };
 /// Tours of n nodes are crossed until they are one in about tours x n^1.5 / (this x the square root of the threads) seconds, on
 /// threads that make [`USUAL`] kicks a second. Cut short, they are hardly better than kicks left them.
-const CROSSED: f64 = 3.5e6;
-const USUAL: f64 = 7000.0;
+const CROSSED: f64 = 4.2e6;
+const USUAL: f64 = 10_000.0;
 /// Tours that are worth crossing: fewer are better left one.
 const FEWEST: f64 = 8.0;
 /// Most tours: with more time, each of them gets more kicks.
