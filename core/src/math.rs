@@ -10,7 +10,7 @@ pub fn sqrt(x: f64) -> f64 {
     {
         core::f64::math::sqrt(x)
     }
-    // libm's instruction does not know of wider registers: where a processor has them, each call would wait for what is in
+    // libm's instruction is in the old encoding: among instructions for wide registers each call would wait for what is in
     // their upper parts.
     #[cfg(target_arch = "x86_64")]
     {
@@ -31,7 +31,14 @@ pub fn sqrt_single(x: f32) -> f32 {
     {
         core::f32::math::sqrt(x)
     }
-    #[cfg(not(target_arch = "nvptx64"))]
+    // As above.
+    #[cfg(target_arch = "x86_64")]
+    {
+        use core::arch::x86_64::{_mm_cvtss_f32, _mm_set_ss, _mm_sqrt_ss};
+        // SAFETY: every processor of this kind has the instruction.
+        unsafe { _mm_cvtss_f32(_mm_sqrt_ss(_mm_set_ss(x))) }
+    }
+    #[cfg(not(any(target_arch = "nvptx64", target_arch = "x86_64")))]
     {
         libm::sqrtf(x)
     }
@@ -50,7 +57,7 @@ pub fn approximate_root(x: f32) -> f32 {
     }
     #[cfg(not(target_arch = "nvptx64"))]
     {
-        libm::sqrtf(x)
+        sqrt_single(x)
     }
 }
 

@@ -8,6 +8,7 @@ mod cross;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use antwarp_core::lin_kernighan::cuts::MOST;
 use antwarp_core::lin_kernighan::trial::{LOOKED_AT, Round};
 use serde::{Deserialize, Serialize};
 
@@ -71,7 +72,9 @@ const MOST_CHAINS: u32 = 1 << 10;
 /// Longest walk.
 const MOST_STEPS: u32 = 1000;
 /// Most kicks of a tour in a round.
-const MOST_TRIALS: u32 = 1 << 20;
+pub(crate) const MOST_TRIALS: u32 = 1 << 20;
+// Cuts of all trials are numbered.
+const _: () = assert!(MOST_TRIALS as u64 * MOST as u64 <= u32::MAX as u64);
 
 impl Settings {
     /// Checks every setting's range.
@@ -235,6 +238,11 @@ fn solve_as_numbered(
 const NODES: u32 = 8 * LOOKED_AT;
 /// Rounds at a time of a run by iterations; else it is as many as the clock says.
 const BATCH: u64 = 16;
+/// How many times a run makes one tour of all.
+const RECOMBINATIONS: u32 = 4;
+/// A descent is over once looking around all nodes gains less than this share of the tour.
+const ENOUGH: f64 = 1e-3;
+
 /// Steps of a kick's walks when a tour has had so many kicks a node. What can be gained among near nodes is gained first.
 fn steps(kicks_a_node: f64) -> u32 {
     match kicks_a_node {
@@ -243,11 +251,6 @@ fn steps(kicks_a_node: f64) -> u32 {
         _ => 80,
     }
 }
-
-/// How many times a run makes one tour of all.
-const RECOMBINATIONS: u32 = 4;
-/// A descent is over once looking around all nodes gains less than this share of the tour.
-const ENOUGH: f64 = 1e-3;
 
 struct Run<'s> {
     begin: Instant,

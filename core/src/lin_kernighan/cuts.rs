@@ -222,7 +222,7 @@ impl Cuts {
     pub unsafe fn places<T: Team, const W: usize>(&self, n: u32, old: Lanes<W>) -> (Lanes<W>, Lanes<W>) {
         // SAFETY: the caller's promise; there is a segment behind each, or a place for one.
         unsafe {
-            let segment = if T::ALONE {
+            let segment = if T::ALONE && W > 1 {
                 let mut segment = [-1; W];
                 let mut i = 0;
                 while i < self.count {

@@ -4,7 +4,7 @@
 //! What is done with them has no branches, for which way each would take cannot be foreseen. A truth is a number with all
 //! bits set or none.
 
-/// A number of each; less than 2^30 in size, but for truths.
+/// A number of each; less than 2^30 in size, but for truths and lengths, which are only compared.
 pub type Lanes<const W: usize> = [i32; W];
 
 /// A truth.

@@ -34,7 +34,7 @@ const WAYS: u32 = 2 + KEPT[0] + KEPT[1] + KEPT[2] + KEPT[3] + KEPT[4];
 const TURNS: u32 = 3 * STEPS / 2;
 /// Neighbours that a CPU thread looks at side by side.
 const SIDE_BY_SIDE: usize = 4;
-/// A floor that no sum is above: no step can follow.
+/// A floor that no sum is above, for there are none larger ([`clamped`]): no step can follow.
 const LAST: u32 = u32::MAX;
 /// Bits of a way's number in a path.
 const BITS: u32 = 4;
@@ -325,7 +325,8 @@ struct View<'a, G: Geometry> {
 }
 
 impl<G: Geometry> View<'_, G> {
-    /// Numbers and lengths of a node's neighbours from one on. Behind the last one are some that are too far for anything.
+    /// Numbers and lengths of a node's neighbours from one on. Behind the last one are some that are too far for anything, as a
+    /// neighbour at the largest distance of all is.
     #[inline(always)]
     unsafe fn neighbors<const W: usize>(self, node: u32, first: u32) -> (Lanes<W>, Lanes<W>) {
         // SAFETY: the caller's promise: first < k.

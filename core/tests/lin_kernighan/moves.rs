@@ -18,6 +18,10 @@ unsafe fn walked(cuts: &Cuts, tour: Tour<Numbered>) -> Vec<u32> {
         let position = |v: u32| {
             let ([segment], [at]) = cuts.places::<Serial, 1>(tour.n, [tour.position(v) as i32]);
             assert_eq!(segment as u32, spot(v).segment);
+            let four = [v, 0, tour.n - 1, v].map(|v| tour.position(v) as i32);
+            let (segments, positions) = cuts.places::<Serial, 4>(tour.n, four);
+            assert_eq!([segments[0], positions[0]], [segment, at]);
+            assert_eq!([segments[3], positions[3]], [segment, at]);
             at as u32
         };
         let origin = position(0);

@@ -12,7 +12,7 @@ use super::{Buffer, Device, Launch, PlaceNodes, PlanMerge, RunTrials, TEAM_BYTES
 use crate::backend::cpu::Recombiner;
 use crate::backend::error::bytes;
 use crate::backend::{BackendError, Enough, LinKernighan, Reached, Trials};
-use crate::solver::lin_kernighan::Spec;
+use crate::solver::lin_kernighan::{MOST_TRIALS, Spec};
 use crate::solver::problem::{Places, Problem};
 
 /// Warps of a block that makes trials.
@@ -33,7 +33,7 @@ const CHAINS: u32 = 32;
 /// Tours and trials that keep every multiprocessor busy.
 pub fn default_trials(device: &Device, n: u32) -> Trials {
     if n >= FEW {
-        return Trials { chains: 1, trials: n / NODES };
+        return Trials { chains: 1, trials: (n / NODES).min(MOST_TRIALS) };
     }
     let trials = (n / FEW_NODES).max(1);
     let chains = (TRIALS * device.multiprocessors()).div_ceil(trials);

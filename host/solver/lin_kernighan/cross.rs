@@ -7,11 +7,11 @@ use super::super::genetic::{self, Crossover, FirstGenes, GeneticSpec, Initial};
 use super::super::local_search::LocalSearch;
 use super::*;
 
-/// Share of the time that kicks have, and kicks a second that are expected: of a CPU thread, and of a GPU.
+/// Share of the time that kicks have, and kicks a second that are expected: of a fast CPU thread while walks are short, and of a GPU.
 const THREADS: Kicks = Kicks { share: 0.75, rate: 13_000.0 };
 const GPU: Kicks = Kicks { share: 0.5, rate: 1_200_000.0 };
 /// Tours of n nodes are crossed until they are one in about tours x n^1.5 / (this x the square root of the threads) seconds, on
-/// threads that make [`USUAL`] kicks a second. Cut short, they are hardly better than kicks left them.
+/// threads that make [`USUAL`] kicks a second over the whole time, in which walks get longer. Cut short, they are hardly better than kicks left them.
 const CROSSED: f64 = 4.2e6;
 const USUAL: f64 = 10_000.0;
 /// Tours that are worth crossing: fewer are better left one.
