@@ -424,3 +424,13 @@ impl Run<'_> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn walks_get_longer_at_one_and_at_eight_kicks_a_node() {
+        assert_eq!([0.0, 0.999, 1.0, 7.999, 8.0, 1e9].map(steps), [20, 20, 40, 40, 80, 80]);
+    }
+}

@@ -10,7 +10,7 @@ use super::lanes::{Lanes, both, each, truth};
 use crate::geometry::Geometry;
 use crate::team::{Slots, Team};
 
-/// Most segments. Few trials need more than 64, but those gain the most.
+/// Most segments. Few trials need more than 64; on lattices those gain far more than others.
 pub const MOST: u32 = 128;
 /// Words of memory that [`Cuts`] take, even: `first` has a place behind the last segment.
 pub const WORDS: u32 = 4 * MOST + 2;
