@@ -18,6 +18,16 @@ pub trait Geometry: Copy + Send + Sync {
     /// Both are places of nodes of the instance behind.
     unsafe fn between(self, a: Self::Place, b: Self::Place) -> i32;
 
+    /// Whether the distance is less than `limit`, which is less work where it seldom is.
+    ///
+    /// # Safety
+    /// As [`Geometry::between`].
+    #[inline(always)]
+    unsafe fn is_below(self, a: Self::Place, b: Self::Place, limit: i64) -> bool {
+        // SAFETY: the caller's promise.
+        (unsafe { self.between(a, b) } as i64) < limit
+    }
+
     /// A number in the order of the distances between places, which is less work: nearer places may have a smaller one
     /// although their distances, rounded, are equal.
     ///
@@ -28,6 +38,9 @@ pub trait Geometry: Copy + Send + Sync {
 
 /// Extent, along each axis, up to which [`Grid`] is exact.
 pub const GRID_EXTENT: f64 = 2_097_151.0;
+
+/// More than any distance there.
+const MOST_LIMIT: i64 = 1 << 22;
 
 /// Points of the plane with integer coordinates, from 0 to [`GRID_EXTENT`]: x in the lower half of a place, y in the
 /// upper.
@@ -60,6 +73,15 @@ pub fn integer_root(square: u64, about: u32, up: bool) -> i32 {
 
 impl Geometry for Grid {
     type Place = u64;
+
+    #[inline(always)]
+    unsafe fn is_below(self, a: u64, b: u64, limit: i64) -> bool {
+        // No distance is above the largest limit. Up: the root is at most limit - 1. Nearest: it is less than limit - 1/2.
+        let limit = limit.clamp(0, MOST_LIMIT);
+        let square = ((limit - 1) * (limit - self.up as i64)) as u64;
+        // SAFETY: the caller's promise.
+        limit > 0 && unsafe { self.remoteness(a, b) } <= square
+    }
 
     #[inline(always)]
     unsafe fn remoteness(self, a: u64, b: u64) -> u64 {
@@ -167,6 +189,18 @@ impl<G: Geometry> Clone for Places<G> {
 }
 
 impl<G: Geometry> Copy for Places<G> {}
+
+impl<G: Geometry> Places<G> {
+    /// Whether two nodes are less than `limit` apart.
+    ///
+    /// # Safety
+    /// Both are nodes of the instance behind.
+    #[inline(always)]
+    pub unsafe fn is_below(self, i: u32, j: u32, limit: i64) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe { self.geometry.is_below(*self.start.add(i as usize), *self.start.add(j as usize), limit) }
+    }
+}
 
 impl<G: Geometry> Distance for Places<G> {
     #[inline(always)]

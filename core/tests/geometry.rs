@@ -78,6 +78,12 @@ proptest! {
                 // SAFETY: places of a grid.
                 let there_and_back = unsafe { [Grid { up }.between(p, q), Grid { up }.between(q, p)] };
                 prop_assert_eq!(there_and_back, [expected; 2], "{:?} to {:?}", a, b);
+                let d = expected as i64;
+                for limit in [i64::MIN, -d, -1, 0, 1, d - 1, d, d + 1, 2 * d, 1 << 22, (1 << 22) + 1, i64::MAX] {
+                    // SAFETY: as above.
+                    let is_below = unsafe { Grid { up }.is_below(p, q, limit) };
+                    prop_assert_eq!(is_below, d < limit, "{:?} to {:?}, {}", a, b, limit);
+                }
                 let square = (a.0.abs_diff(b.0) as u64).pow(2) + (a.1.abs_diff(b.1) as u64).pow(2);
                 prop_assert_eq!(expected as u32, exact_root(square, up));
             }

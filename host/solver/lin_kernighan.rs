@@ -200,6 +200,7 @@ fn solve_as_numbered(
         n,
         chains,
         trials,
+        is_lattice: start::is_lattice(instance, &near),
         recombinations: if is_crossed { 0 } else { RECOMBINATIONS },
         is_crossed: false,
         cost: start_cost,
@@ -243,11 +244,13 @@ const RECOMBINATIONS: u32 = 4;
 /// A descent is over once looking around all nodes gains less than this share of the tour.
 const ENOUGH: f64 = 1e-3;
 
-/// Steps of a kick's walks when a tour has had so many kicks a node. What can be gained among near nodes is gained first.
-fn steps(kicks_a_node: f64) -> u32 {
+/// Steps of a kick's walks when a tour has had so many kicks a node. What can be gained among near nodes is gained first; on a
+/// lattice there is little of that.
+fn steps(kicks_a_node: f64, is_lattice: bool) -> u32 {
     match kicks_a_node {
+        _ if is_lattice => 80,
         k if k < 1.0 => 20,
-        k if k < 8.0 => 40,
+        k if k < 16.0 => 40,
         _ => 80,
     }
 }
@@ -259,6 +262,8 @@ struct Run<'s> {
     n: u32,
     chains: u32,
     trials: u32,
+    /// See [`start::is_lattice`].
+    is_lattice: bool,
     /// How many times one tour is made of all; 0: they are crossed at the end instead.
     recombinations: u32,
     /// At least one generation of crossing is over.
@@ -364,7 +369,10 @@ impl Run<'_> {
                 let trials = left.min(u64::from(self.trials)) as u32;
                 let done = progress(stop, self.begin, self.setup, planned);
                 let temperature = self.settings.temperature * self.mean_edge * (1.0 - done).max(0.0);
-                let walk = self.settings.walk.unwrap_or_else(|| steps(planned as f64 / f64::from(self.n)));
+                let walk = self
+                    .settings
+                    .walk
+                    .unwrap_or_else(|| steps(planned as f64 / f64::from(self.n), self.is_lattice));
                 rounds.push(self.next_round(walk, trials, temperature));
                 planned += u64::from(trials);
             }
@@ -430,7 +438,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn walks_get_longer_at_one_and_at_eight_kicks_a_node() {
-        assert_eq!([0.0, 0.999, 1.0, 7.999, 8.0, 1e9].map(steps), [20, 20, 40, 40, 80, 80]);
+    fn walks_get_longer_at_one_and_at_sixteen_kicks_a_node() {
+        let kicks = [0.0, 0.999, 1.0, 15.999, 16.0, 1e9];
+        assert_eq!(kicks.map(|k| steps(k, false)), [20, 20, 40, 40, 80, 80]);
+        assert_eq!(kicks.map(|k| steps(k, true)), [80; 6]);
     }
 }

@@ -24,8 +24,9 @@ pub const NAMES: &[&str] = &[
 
 /// The fewest nodes there may be; more than one block plans a merge of.
 const SIZES: [u32; 5] = [8, 33, 61, 700, 9000];
-/// Tours, and nodes for each of their trials: with few, many changes meet.
-const SHAPES: [(u32, u32); 3] = [(1, 40), (3, 20), (2, 9)];
+/// Tours, nodes for each of their trials, and neighbours of a node. With few nodes, many changes meet; a thread looks at four
+/// neighbours side by side, and at eight at most.
+const SHAPES: [(u32, u32, usize); 3] = [(1, 40, 7), (3, 20, 10), (2, 9, 8)];
 const ROUNDS: u32 = 12;
 
 /// How far each round came, and the best tour then.
@@ -49,8 +50,8 @@ fn history(engine: &mut dyn LinKernighan, rounds: &[Round]) -> History {
 
 impl Case {
     /// From a random tour: two descents, then kicks, some of them at a temperature.
-    fn new(name: &str, instance: &Instance, (chains, nodes): (u32, u32)) -> Case {
-        let k = 7.min(instance.len() - 1);
+    fn new(name: &str, instance: &Instance, (chains, nodes, k): (u32, u32, usize)) -> Case {
+        let k = k.min(instance.len() - 1);
         let near = if instance.points().is_some() { quadrant(instance, k) } else { nearest(instance, k) };
         let mut random = Random::new(43);
         let problem = Problem::for_search(instance, &near, random.permutation(instance.len() as u32));
@@ -60,7 +61,7 @@ impl Case {
             seed: 11,
             number,
             trials: if number < 2 { descent } else { trials },
-            walk: if number < 2 { 0 } else { 20 },
+            walk: if number < 2 { 0 } else { 20 + 15 * (number % 5) },
             temperature: if number % 3 == 2 { problem.scale() / 3.0 } else { 0.0 },
         };
         let rounds: Vec<Round> = (0..ROUNDS).map(round).collect();
@@ -69,7 +70,7 @@ impl Case {
         let (cpu, _) = Backend::open(Choice::Cpu).expect("CPU threads");
         let history = history(cpu.lin_kernighan(&problem, &spec).expect("memory").as_mut(), &rounds);
         Case {
-            name: format!("{name}, n {n}, {chains} tours, {trials} trials"),
+            name: format!("{name}, n {n}, {chains} tours, {trials} trials, {k} neighbours"),
             problem,
             spec,
             rounds,

@@ -13,7 +13,7 @@ use crate::team::{Slots, Team};
 /// Most segments. Few trials need more than 64; on lattices those gain far more than others.
 pub const MOST: u32 = 128;
 /// Words of memory that [`Cuts`] take, even: `first` has a place behind the last segment.
-pub const WORDS: u32 = 4 * MOST + 2;
+pub const WORDS: u32 = 6 * MOST + 2;
 /// More than any position.
 const NONE: u32 = 1 << 30;
 /// Most ends of edges that a move takes out; a team has one member or at least as many.
@@ -37,12 +37,34 @@ pub struct Cuts {
     first: Slots<u32>,
     /// New position of the end at which the new tour comes to it, times 2; 1 more if it goes through backwards.
     begin: Slots<u32>,
-    /// The node beside its first one in the new tour.
-    before: Slots<u32>,
-    /// The node beside its last one in the new tour.
-    after: Slots<u32>,
+    /// What is beside its first node in the new tour.
+    before: Slots<Link>,
+    /// What is beside its last node in the new tour.
+    after: Slots<Link>,
     /// Number of segments.
     count: u32,
+}
+
+/// A node beside another one, and how far it is, in the upper half. As one word: a GPU's compiler would merge loads of halves with
+/// those of the tour, and what may be shared or global memory is slower.
+#[derive(Clone, Copy, Debug, Default)]
+struct Link(u64);
+
+impl Link {
+    #[inline(always)]
+    fn new(node: u32, far: i32) -> Link {
+        Link(node as u64 | (far as u64) << 32)
+    }
+
+    #[inline(always)]
+    fn node(self) -> u32 {
+        self.0 as u32
+    }
+
+    #[inline(always)]
+    fn far(self) -> i32 {
+        (self.0 >> 32) as i32
+    }
 }
 
 /// A reversal of the positions from the first to the second.
@@ -89,7 +111,7 @@ impl Way {
 }
 
 impl Cuts {
-    /// Cuts in [`WORDS`] words of memory.
+    /// Cuts in [`WORDS`] words of memory at a multiple of 8 bytes.
     ///
     /// # Safety
     /// The memory is this team's alone for as long as they are used.
@@ -97,8 +119,14 @@ impl Cuts {
     pub unsafe fn new(memory: *mut u32) -> Cuts {
         // SAFETY: the caller's promise.
         unsafe {
-            let part = |i: u32| Slots::new(memory.add((i * MOST) as usize));
-            Cuts { begin: part(0), before: part(1), after: part(2), first: part(3), count: 0 }
+            let part = |i: u32| memory.add((i * MOST) as usize);
+            Cuts {
+                before: Slots::new(part(0).cast()),
+                after: Slots::new(part(2).cast()),
+                begin: Slots::new(part(4)),
+                first: Slots::new(part(5)),
+                count: 0,
+            }
         }
     }
 
@@ -123,6 +151,7 @@ impl Cuts {
             let count = if wraps { 4 } else { 5 };
             team.barrier();
             let (first, begin, before, after) = (self.first, self.begin, self.before, self.after);
+            let link = |from: u32, node: u32| Link::new(node, tour.between(from, node));
             team.for_each(MOST + 1, |i| first.set(i, NONE));
             team.barrier();
             team.single(|| {
@@ -134,21 +163,21 @@ impl Cuts {
                 begin.set(3, 2 * (a + 1));
                 begin.set(2, 2 * (a + 1 + d - c));
                 begin.set(1, 2 * (a + 1 + d - b));
-                after.set(0, ends[2].1);
-                before.set(3, ends[0].0);
-                after.set(3, ends[1].1);
-                before.set(2, ends[3].0);
-                after.set(2, ends[0].1);
-                before.set(1, ends[2].0);
-                after.set(1, ends[3].1);
-                if wraps {
-                    before.set(0, ends[1].0);
-                } else {
+                let [(a0, a1), (b0, b1), (c0, c1), (d0, d1)] = ends;
+                after.set(0, link(a0, c1));
+                before.set(3, link(c1, a0));
+                after.set(3, link(d0, b1));
+                before.set(2, link(b1, d0));
+                after.set(2, link(c0, a1));
+                before.set(1, link(a1, c0));
+                after.set(1, link(b0, d1));
+                before.set(if wraps { 0 } else { 4 }, link(d1, b0));
+                if !wraps {
                     first.set(4, d + 1);
-                    before.set(0, tour.at(tour.n - 1));
                     begin.set(4, 2 * (d + 1));
-                    before.set(4, ends[1].0);
-                    after.set(4, tour.at(0));
+                    let far = tour.ahead(tour.n - 1) as i32;
+                    before.set(0, Link::new(tour.at(tour.n - 1), far));
+                    after.set(4, Link::new(tour.at(0), far));
                 }
             });
             self.count = count;
@@ -169,8 +198,9 @@ impl Cuts {
             team.for_each(MOST + 1, |i| first.set(i, if i == 0 { 0 } else { NONE }));
             team.single(|| {
                 self.begin.set(0, 0);
-                self.before.set(0, tour.at(tour.n - 1));
-                self.after.set(0, tour.at(0));
+                let far = tour.ahead(tour.n - 1) as i32;
+                self.before.set(0, Link::new(tour.at(tour.n - 1), far));
+                self.after.set(0, Link::new(tour.at(0), far));
             });
             self.count = 1;
             team.barrier();
@@ -260,7 +290,7 @@ impl Cuts {
                 return (tour.at(spot.old + 2 * up - 1), tour.ahead(spot.old + up - 1));
             }
             let link = if up == 1 { self.after } else { self.before }.get(spot.segment);
-            (link, tour.between(tour.at(spot.old), link) as i64)
+            (link.node(), link.far() as i64)
         }
     }
 
@@ -283,7 +313,8 @@ impl Cuts {
                 let from = if end - (s + 1) > team.size() { end - team.size() } else { s + 1 };
                 let i = from + team.rank();
                 // Names, not an array: that would lie on the stack.
-                let (mut first, mut begin, mut before, mut after) = (0, 0, 0, 0);
+                let (mut first, mut begin) = (0, 0);
+                let (mut before, mut after) = (Link::default(), Link::default());
                 if i < end {
                     (first, begin) = (self.first.get(i), self.begin.get(i));
                     (before, after) = (self.before.get(i), self.after.get(i));
@@ -300,7 +331,8 @@ impl Cuts {
             }
             let (begin, first) = (self.begin.get(s), self.first.get(s));
             let after = self.after.get(s);
-            let (low, high) = (tour.at(old), tour.at(old + 1));
+            let far = tour.ahead(old) as i32;
+            let (low, high) = (Link::new(tour.at(old), far), Link::new(tour.at(old + 1), far));
             team.barrier();
             team.single(|| {
                 self.first.set(s + 1, old + 1);
@@ -360,20 +392,21 @@ impl Cuts {
                 };
                 let spot = self.spot::<T>(tour.position(nodes.get(i)));
                 let is_first = spot.old == self.first.get(spot.segment)
-                    && self.before.get(spot.segment) == nodes.get(i ^ 1);
-                (is_first, spot.segment, nodes.get(partner))
+                    && self.before.get(spot.segment).node() == nodes.get(i ^ 1);
+                let node = nodes.get(partner);
+                (is_first, spot.segment, Link::new(node, tour.between(nodes.get(i), node)))
             };
-            let set = |(is_first, segment, node): (bool, u32, u32)| {
-                if is_first { self.before.set(segment, node) } else { self.after.set(segment, node) }
+            let set = |(is_first, segment, link): (bool, u32, Link)| {
+                if is_first { self.before.set(segment, link) } else { self.after.set(segment, link) }
             };
             if T::ALONE {
-                let mut links = [(false, 0, 0); ENDS as usize];
+                let mut links = [(false, 0, Link::default()); ENDS as usize];
                 for (i, one) in (0..ends).zip(&mut links) {
                     *one = link(i);
                 }
                 links[..ends as usize].iter().copied().for_each(set);
             } else {
-                let own = if team.rank() < ends { link(team.rank()) } else { (false, 0, 0) };
+                let own = if team.rank() < ends { link(team.rank()) } else { (false, 0, Link::default()) };
                 team.barrier();
                 if team.rank() < ends {
                     set(own);
@@ -412,7 +445,7 @@ impl Cuts {
         // SAFETY: the caller's promise.
         unsafe {
             let (first, last) = (self.first.get(segment), self.last(tour.n, segment));
-            let (before, after) = (self.before.get(segment), self.after.get(segment));
+            let (before, after) = (self.before.get(segment).node(), self.after.get(segment).node());
             let old = tour.at(if first == 0 { tour.n - 1 } else { first - 1 });
             if first == last && (after == old || before == tour.at(tour.behind(last))) {
                 (after, before)

@@ -85,4 +85,14 @@ impl<G: Geometry> Tour<G> {
         // SAFETY: the caller's promise.
         unsafe { self.places.between(a, b) }
     }
+
+    /// Whether that is less than `limit`.
+    ///
+    /// # Safety
+    /// As [`Tour::between`].
+    #[inline(always)]
+    pub unsafe fn is_below(self, a: u32, b: u32, limit: i64) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe { self.places.is_below(a, b, limit) }
+    }
 }

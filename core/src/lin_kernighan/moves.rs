@@ -462,7 +462,7 @@ impl<G: Geometry> View<'_, G> {
                 return None;
             }
             let taken = self.taken(from, reached, (lane, second))?;
-            if !to_cycle {
+            if !to_cycle && self.tour.is_below(taken.begin, self.node, taken.kept - best.0) {
                 let gain = self.gain(&taken).min(u32::MAX as i64);
                 if gain > best.0 {
                     *best = (gain, tag << 1 | second as u32);
@@ -582,6 +582,8 @@ pub unsafe fn best<T: Team, G: Geometry>(
             let is_last = level + 1 == STEPS;
             let (least, limit) = (best.0, high + if is_last { 0 } else { KEPT[level as usize] });
             let mut end = high;
+            // What a sum must be above to be kept.
+            let mut floor = if is_last { LAST } else { 0 };
             let before = best.0;
             if T::ALONE {
                 let mut index = low;
@@ -597,11 +599,6 @@ pub unsafe fn best<T: Team, G: Geometry>(
                             open &= open - 1;
                             let tag = index << 7 | (first + lane);
                             for second in [false, true] {
-                                let floor = match limit - end {
-                                    0 if is_last => LAST,
-                                    0 => clamped(search.kept.get(limit - 1)),
-                                    _ => 0,
-                                };
                                 let step = (tag, (lane, second));
                                 let look = view.look(&from, &reached, step, (least, floor), &mut best);
                                 if let Some(taken) = look {
@@ -610,6 +607,9 @@ pub unsafe fn best<T: Team, G: Geometry>(
                                     let near = reached.node[lane as usize % SIDE_BY_SIDE] as u32;
                                     search.keep(at, &from, near, &taken);
                                     end += (end < limit) as u32;
+                                    if end == limit {
+                                        floor = clamped(search.kept.get(limit - 1));
+                                    }
                                 }
                             }
                         }
@@ -632,7 +632,6 @@ pub unsafe fn best<T: Team, G: Geometry>(
                         let i = item - index * most;
                         if let Some(reached) = view.reached::<T, 1>((&from, i), level, least) {
                             let tag = from.index << 7 | i;
-                            let floor = if is_last { LAST } else { 0 };
                             let mut look = |second| {
                                 view.look(&from, &reached, (tag, (0, second)), (least, floor), &mut best)
                             };

@@ -64,15 +64,19 @@ pub(crate) fn along_a_curve(instance: &Instance) -> Option<Vec<u32>> {
     space_filling::hilbert(instance)
 }
 
-/// What Lin-Kernighan moves best begin with: [`Start::QuickBoruvka`] on a lattice, where at least half of the nodes have two
-/// equally near nearest neighbours, and else [`Start::Greedy`].
+/// What Lin-Kernighan moves best begin with: [`Start::QuickBoruvka`] on a lattice, and else [`Start::Greedy`].
 pub fn for_lin_kernighan(instance: &Instance, lists: &NeighborLists) -> Start {
+    if is_lattice(instance, lists) { Start::QuickBoruvka } else { Start::Greedy }
+}
+
+/// Whether at least half of the nodes have two equally near nearest neighbours.
+pub fn is_lattice(instance: &Instance, lists: &NeighborLists) -> bool {
     let is_tied = |&v: &u32| match lists.of(v) {
         [first, second, ..] => instance.distance(v, *first) == instance.distance(v, *second),
         _ => false,
     };
     let tied = (0..instance.len() as u32).into_par_iter().filter(is_tied).count();
-    if 2 * tied >= instance.len() { Start::QuickBoruvka } else { Start::Greedy }
+    2 * tied >= instance.len()
 }
 
 /// All orders are equally likely (Fisher and Yates).
