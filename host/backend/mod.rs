@@ -111,6 +111,11 @@ pub trait Population: Colony {
     /// # Errors
     /// If they cannot be brought back from the device.
     fn costs(&mut self) -> Result<Vec<i64>, BackendError>;
+
+    /// Whether nothing can come of its genes any more: with the next generation it begins anew.
+    fn is_exhausted(&self) -> bool {
+        false
+    }
 }
 
 /// Chains of iterated local search where they live.

@@ -18,7 +18,7 @@ use super::problem::Problem;
 use super::start::{self, Start};
 use super::stop::{Stop, StopReason};
 use super::{Progress, Solution, SolveError, exhaustive};
-use crate::backend::{Backend, LinKernighan};
+use crate::backend::{Backend, LinKernighan, Trials};
 use crate::instance::{Instance, nearest, quadrant};
 
 /// From so many nodes on they are numbered along a space-filling curve before anything else: what is near each other in the
@@ -117,6 +117,12 @@ pub struct Spec {
     pub start_cost: i64,
 }
 
+impl Spec {
+    fn new(seed: u64, n: u32, (chains, trials): (u32, u32), starts: Vec<u32>, start_cost: i64) -> Spec {
+        Spec { seed, chains, trials: trials.max(n.div_ceil(NODES)), starts, start_cost }
+    }
+}
+
 /// Solves an instance, from `initial` on if it is given: a tour in the instance's numbering. `observe` is called after each
 /// batch of rounds.
 ///
@@ -190,8 +196,7 @@ fn solve_as_numbered(
             (chains, settings.trials.unwrap_or(layout.trials), Vec::new(), start_cost)
         }
     };
-    let spec =
-        Spec { seed: settings.seed, chains, trials: trials.max(n.div_ceil(NODES)), starts, start_cost };
+    let spec = Spec::new(settings.seed, n, (chains, trials), starts, start_cost);
     let mut engine = backend.lin_kernighan(&problem, &spec)?;
     let mut run = Run {
         begin,
@@ -202,11 +207,14 @@ fn solve_as_numbered(
         trials,
         is_lattice: start::is_lattice(instance, &near),
         recombinations: if is_crossed { 0 } else { RECOMBINATIONS },
+        layout: engine.describe(),
         is_crossed: false,
         cost: start_cost,
+        temperature: settings.temperature,
         mean_edge: start_cost as f32 / n as f32,
         round: 0,
         kicks: 0,
+        made: 0,
         best_kicks: 0,
         kept: None,
         failure: None,
@@ -217,12 +225,26 @@ fn solve_as_numbered(
         if !is_crossed || reason != StopReason::Time {
             return Ok(reason);
         }
-        // If memory is short for the population, this is what is left.
+        // If memory is short for what follows, this is what is left.
         run.kept = Some((run.cost, engine.best_tour()?));
         let (reason, tour) =
             cross::finish(&mut run, (instance, &problem), engine.tours()?, (backend, stop), observe)?;
         shorter = tour;
-        Ok(reason)
+        if let Some(reason) = reason {
+            return Ok(reason);
+        }
+        let best = match shorter.take() {
+            Some(tour) => tour,
+            None => engine.best_tour()?,
+        };
+        run.kept = Some((run.cost, best.clone()));
+        let Trials { chains, trials } = backend.default_trials(n, false);
+        let starts = best.repeat(chains as usize);
+        engine = backend
+            .lin_kernighan(&problem, &Spec::new(settings.seed, n, (chains, trials), starts, run.cost))?;
+        (run.chains, run.trials, run.recombinations) = (chains, trials, RECOMBINATIONS);
+        run.temperature *= COOLER;
+        run.go(engine.as_mut(), stop, observe)
     }) {
         Ok(reason) => reason,
         Err(failure) => {
@@ -241,6 +263,8 @@ const NODES: u32 = 8 * LOOKED_AT;
 const BATCH: u64 = 16;
 /// How many times a run makes one tour of all.
 const RECOMBINATIONS: u32 = 4;
+/// Where annealing begins when kicks go on behind crossing, as a share of the first temperature.
+const COOLER: f32 = 0.3;
 /// A descent is over once looking around all nodes gains less than this share of the tour.
 const ENOUGH: f64 = 1e-3;
 
@@ -266,14 +290,20 @@ struct Run<'s> {
     is_lattice: bool,
     /// How many times one tour is made of all; 0: they are crossed at the end instead.
     recombinations: u32,
+    /// How the engine works.
+    layout: String,
     /// At least one generation of crossing is over.
     is_crossed: bool,
     /// Length of the best tour.
     cost: i64,
+    /// Where annealing begins, in mean edges.
+    temperature: f32,
     mean_edge: f32,
     round: u32,
     /// Kicks of each tour so far.
     kicks: u64,
+    /// And of all of them.
+    made: u64,
     /// And when the best tour was found.
     best_kicks: u64,
     /// The best tour brought back so far: what is left if the backend fails.
@@ -282,6 +312,16 @@ struct Run<'s> {
 }
 
 impl Run<'_> {
+    /// Steps of a kick's walks now.
+    fn walk(&self) -> u32 {
+        self.walk_at(self.kicks)
+    }
+
+    /// And when so many kicks are made.
+    fn walk_at(&self, kicks: u64) -> u32 {
+        self.settings.walk.unwrap_or_else(|| steps(kicks as f64 / f64::from(self.n), self.is_lattice))
+    }
+
     fn next_round(&mut self, walk: u32, trials: u32, temperature: f32) -> Round {
         let number = self.round;
         self.round += 1;
@@ -332,7 +372,7 @@ impl Run<'_> {
             best_cost: self.cost,
             iteration_cost: cost,
             seconds: self.begin.elapsed().as_secs_f64(),
-            tours: self.kicks * u64::from(self.chains),
+            tours: self.made,
         });
     }
 
@@ -345,7 +385,10 @@ impl Run<'_> {
         if let Some(reason) = self.descend(engine, stop, observe)? {
             return Ok(reason);
         }
-        self.setup = self.begin.elapsed();
+        let setup = self.begin.elapsed();
+        if self.kicks == 0 {
+            self.setup = setup;
+        }
         self.mean_edge = self.cost as f32 / self.n as f32;
         let mut batch = if stop.iterations.is_some() { BATCH } else { 1 };
         let mut kept_at = Instant::now();
@@ -367,12 +410,9 @@ impl Run<'_> {
             while (rounds.len() as u64) < batch && planned < end {
                 let left = stop.iterations.map_or(u64::MAX, |i| i - planned);
                 let trials = left.min(u64::from(self.trials)) as u32;
-                let done = progress(stop, self.begin, self.setup, planned);
-                let temperature = self.settings.temperature * self.mean_edge * (1.0 - done).max(0.0);
-                let walk = self
-                    .settings
-                    .walk
-                    .unwrap_or_else(|| steps(planned as f64 / f64::from(self.n), self.is_lattice));
+                let done = progress(stop, self.begin, setup, planned);
+                let temperature = self.temperature * self.mean_edge * (1.0 - done).max(0.0);
+                let walk = self.walk_at(planned);
                 rounds.push(self.next_round(walk, trials, temperature));
                 planned += u64::from(trials);
             }
@@ -385,14 +425,14 @@ impl Run<'_> {
                 batch = next_batch(rounds.len() as u64, before.elapsed(), left);
             }
             self.kicks += state.trials;
+            self.made += state.trials * u64::from(self.chains);
             if state.best_cost < self.cost {
                 (self.cost, self.best_kicks) = (state.best_cost, self.kicks);
             }
             let is_due = match stop.iterations {
                 Some(_) => self.kicks >= end,
                 None => {
-                    progress(stop, self.begin, self.setup, 0) * recombinations as f32
-                        >= (recombined + 1) as f32
+                    progress(stop, self.begin, setup, 0) * recombinations as f32 >= (recombined + 1) as f32
                 }
             };
             if is_due && recombined + 1 < recombinations {
@@ -418,11 +458,11 @@ impl Run<'_> {
             setup: self.setup,
             iterations: self.kicks,
             best_iteration: self.best_kicks,
-            tours: self.kicks * u64::from(self.chains),
+            tours: self.made,
             stopped_by,
             layout: match self.is_crossed {
-                true => format!("{}; crossed at the end", engine.describe()),
-                false => engine.describe(),
+                true => format!("{}; crossed at the end", self.layout),
+                false => self.layout,
             },
             found: match &self.failure {
                 None => Some((self.cost, shorter.map_or_else(|| engine.best_tour(), Ok)?)),

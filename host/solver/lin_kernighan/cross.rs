@@ -1,5 +1,6 @@
 //! Many tours, crossed at the end. Each has a start of its own and is kicked for most of the time; then they are the first
-//! tours of edge assembly crossover (Nagata and Kobayashi 2013) on CPU threads, for which a few that differ are enough.
+//! tours of edge assembly crossover (Nagata and Kobayashi 2013) on CPU threads, for which a few that differ are enough. Once
+//! nothing can come of them any more, the best one is kicked for the rest of the time.
 
 use crate::backend::cpu;
 
@@ -7,25 +8,30 @@ use super::super::genetic::{self, Crossover, FirstGenes, GeneticSpec, Initial};
 use super::super::local_search::LocalSearch;
 use super::*;
 
-/// Share of the time that kicks have, and kicks a second that are expected: of a fast CPU thread while walks are short, and of a GPU.
-const THREADS: Kicks = Kicks { share: 0.75, rate: 13_000.0 };
-const GPU: Kicks = Kicks { share: 0.5, rate: 1_200_000.0 };
-/// Tours of n nodes are crossed until they are one in about tours x n^1.5 / (this x the square root of the threads) seconds, on
-/// threads that make [`USUAL`] kicks a second over the whole time, in which walks get longer. Cut short, they are hardly better than kicks left them.
-const CROSSED: f64 = 4.2e6;
-const USUAL: f64 = 10_000.0;
+/// On CPU threads a tour gets half a kick a node at least: more tours are better than more kicks.
+const THREADS: Kicks = Kicks { share: 0.8, rate: 20_000.0, crossed: 9e7 };
+/// On a GPU tours have had more kicks, and are more alike.
+const GPU: Kicks = Kicks { share: 0.75, rate: 1_200_000.0, crossed: 1.35e8 };
+/// What [`Kicks::crossed`] of a CPU thread is for every kick a second that it has made. Cut short, crossing leaves tours half
+/// again as far from the optimum.
+const A_KICK: f64 = 1.1e4;
 /// Tours that are worth crossing: fewer are better left one.
 const FEWEST: f64 = 8.0;
 /// Most tours: with more time, each of them gets more kicks.
-const MOST: f64 = 64.0;
+const MOST: f64 = 128.0;
 /// Nodes up to which tours begin as random ones, and not along curves: it takes longer until those are good.
 const MOST_RANDOM: u32 = 3000;
 /// Nodes up to which crossing comes to an end in the rest of the time.
 const MOST_NODES: u32 = 40_000;
 
 struct Kicks {
+    /// Share of the time that kicks have.
     share: f64,
+    /// As many tours begin as so many kicks a second, of a thread or of a GPU, make a kick a node of.
     rate: f64,
+    /// Tours of n nodes are crossed until nothing can come of them in about tours x n^1.75 / (this x the square root of the
+    /// threads) seconds.
+    crossed: f64,
 }
 
 fn kicks_of(backend: &Backend) -> Kicks {
@@ -65,10 +71,10 @@ pub fn starts(
         return Ok(None);
     }
     let (threads, seconds, nodes) = (rayon::current_num_threads() as f64, time.as_secs_f64(), f64::from(n));
-    let Kicks { share, rate } = kicks_of(backend);
+    let Kicks { share, rate, crossed } = kicks_of(backend);
     let workers = if matches!(backend, Backend::Cpu(_)) { threads } else { 1.0 };
     let kicked = rate * workers * share * seconds / nodes;
-    let count = kicked.min(crossed(n, (1.0 - share) * seconds)).min(MOST);
+    let count = kicked.min(fit(n, crossed, (1.0 - share) * seconds)).min(MOST);
     if count < FEWEST {
         return Ok(None);
     }
@@ -95,9 +101,9 @@ pub fn starts(
     Ok(Some(Starts { count, tours, cost: state.best_cost.min(problem.unit_cost()) }))
 }
 
-/// Tours of n nodes that can be crossed in so many seconds.
-fn crossed(n: u32, seconds: f64) -> f64 {
-    CROSSED * (rayon::current_num_threads() as f64).sqrt() * seconds / f64::from(n).powf(1.5)
+/// Tours of n nodes that can be crossed in so many seconds; see [`Kicks::crossed`].
+fn fit(n: u32, crossed: f64, seconds: f64) -> f64 {
+    crossed * (rayon::current_num_threads() as f64).sqrt() * seconds / f64::from(n).powf(1.75)
 }
 
 /// Of tours as many as can be crossed in the time that is left, the shortest ones: on slow threads fewer than were kicked.
@@ -110,9 +116,10 @@ fn as_many_as_fit(
     let (Backend::Cpu(_), Some(time)) = (backend, stop.time) else { return tours };
     let n = problem.n();
     let (threads, kicked) = (rayon::current_num_threads() as f64, run.begin.elapsed());
-    let rate =
-        run.kicks as f64 * f64::from(run.chains) / kicked.saturating_sub(run.setup).as_secs_f64().max(1e-3);
-    let fit = crossed(n, time.saturating_sub(kicked).as_secs_f64()) * rate / (threads * USUAL);
+    let rate = run.made as f64 / kicked.saturating_sub(run.setup).as_secs_f64().max(1e-3);
+    // Kicks take longer the longer their walks are.
+    let usual = rate / threads * f64::from(40 + run.walk()) / 60.0;
+    let fit = fit(n, A_KICK * usual, time.saturating_sub(kicked).as_secs_f64());
     let count = (fit.max(FEWEST) as usize).min(run.chains as usize);
     let mut all: Vec<&[u32]> = tours.chunks_exact(n as usize).collect();
     all.sort_by_cached_key(|tour| instance.check_tour(&problem.original(tour)).unwrap_or(i64::MAX));
@@ -146,7 +153,8 @@ pub fn kicks(stop: &Stop, backend: &Backend) -> Stop {
     Stop { time: stop.time.map(|time| time.mul_f64(kicks_of(backend).share)), ..stop.clone() }
 }
 
-/// Crosses tours until the run has to stop. A tour that is shorter than the run's best one comes back.
+/// Crosses tours until the run has to stop, or nothing can come of them any more (then there is no reason). A tour that is shorter than
+/// the run's best one comes back.
 ///
 /// # Errors
 /// If the population does not fit the memory.
@@ -156,7 +164,7 @@ pub fn finish(
     tours: Vec<u32>,
     (backend, stop): (&Backend, &Stop),
     observe: &mut dyn FnMut(&Progress),
-) -> Result<(StopReason, Option<Vec<u32>>), SolveError> {
+) -> Result<(Option<StopReason>, Option<Vec<u32>>), SolveError> {
     let tours = as_many_as_fit(run, (instance, problem), tours, (backend, stop));
     let count = tours.len() as u32 / problem.n();
     let (spec, _) = spec(instance, problem, run.settings, (count, Initial::File), stop)?;
@@ -165,7 +173,8 @@ pub fn finish(
     let late = || stop.time.is_some_and(|t| begin.elapsed() >= t);
     let mut is_better = false;
     loop {
-        if let Some(reason) = stop.reason(begin.elapsed(), run.kicks, run.best_kicks, run.cost) {
+        let reason = stop.reason(begin.elapsed(), run.kicks, run.best_kicks, run.cost);
+        if reason.is_some() || population.is_exhausted() {
             let best = if is_better { Some(population.best_tour()?) } else { None };
             return Ok((reason, best));
         }

@@ -309,6 +309,11 @@ impl Group {
         Ok(())
     }
 
+    /// Whether it begins again instead of the next generation.
+    pub fn is_exhausted(&self) -> bool {
+        self.exhausted
+    }
+
     /// Whether there is a better tour, and whether to go on.
     fn judge(&mut self) {
         let least = self.costs.iter().copied().min().unwrap_or(i64::MAX);

@@ -232,6 +232,10 @@ impl<G: Geometry> Population for CpuEax<'_, G> {
     fn costs(&mut self) -> Result<Vec<i64>, BackendError> {
         Ok(self.groups.iter().flat_map(|group| group.costs().iter().copied()).collect())
     }
+
+    fn is_exhausted(&self) -> bool {
+        self.groups.iter().all(Group::is_exhausted)
+    }
 }
 
 #[cfg(test)]
