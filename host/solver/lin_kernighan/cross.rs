@@ -16,9 +16,9 @@ const GPU: Kicks = Kicks { share: 0.75, rate: 1_200_000.0, crossed: 1.35e8 };
 /// again as far from the optimum.
 const A_KICK: f64 = 1.1e4;
 /// Tours that are worth crossing: fewer are better left one.
-const FEWEST: f64 = 8.0;
+const FEWEST: u32 = 8;
 /// Most tours: with more time, each of them gets more kicks.
-const MOST: f64 = 128.0;
+const MOST: u32 = 128;
 /// Nodes up to which tours begin as random ones, and not along curves: it takes longer until those are good.
 const MOST_RANDOM: u32 = 3000;
 /// Nodes up to which crossing comes to an end in the rest of the time.
@@ -29,8 +29,8 @@ struct Kicks {
     share: f64,
     /// As many tours begin as so many kicks a second, of a thread or of a GPU, make a kick a node of.
     rate: f64,
-    /// Tours of n nodes are crossed until nothing can come of them in about tours x n^1.75 / (this x the square root of the
-    /// threads) seconds.
+    /// Tours of n nodes are crossed by a thread until nothing can come of them in about tours x n^1.75 / this seconds, by
+    /// several threads in that by the square root of their number.
     crossed: f64,
 }
 
@@ -74,11 +74,10 @@ pub fn starts(
     let Kicks { share, rate, crossed } = kicks_of(backend);
     let workers = if matches!(backend, Backend::Cpu(_)) { threads } else { 1.0 };
     let kicked = rate * workers * share * seconds / nodes;
-    let count = kicked.min(fit(n, crossed, (1.0 - share) * seconds)).min(MOST);
+    let count = fit(n, crossed, (1.0 - share) * seconds).min(kicked as u32);
     if count < FEWEST {
         return Ok(None);
     }
-    let count = count as u32;
     let initial = if n > MOST_RANDOM { Initial::SpaceFilling } else { Initial::LocalOptima };
     let (spec, first) = spec(instance, problem, settings, (count, initial), stop)?;
     let mut population = cpu::population(problem, &spec, first)?;
@@ -101,12 +100,19 @@ pub fn starts(
     Ok(Some(Starts { count, tours, cost: state.best_cost.min(problem.unit_cost()) }))
 }
 
-/// Tours of n nodes that can be crossed in so many seconds; see [`Kicks::crossed`].
-fn fit(n: u32, crossed: f64, seconds: f64) -> f64 {
-    crossed * (rayon::current_num_threads() as f64).sqrt() * seconds / f64::from(n).powf(1.75)
+/// Tours of n nodes that can be crossed in so many seconds, at most [`MOST`]; see [`Kicks::crossed`]. A quarter of their pairs
+/// are crossed at the same time.
+fn fit(n: u32, crossed: f64, seconds: f64) -> u32 {
+    let threads = (rayon::current_num_threads() as f64).sqrt();
+    let in_time = |&count: &u32| {
+        let (tours, pairs) = (f64::from(count), f64::from(count.div_ceil(4)));
+        tours * f64::from(n).powf(1.75) <= crossed * threads.min(pairs.powf(0.7)) * seconds
+    };
+    (1..=MOST).take_while(in_time).last().unwrap_or(0)
 }
 
-/// Of tours as many as can be crossed in the time that is left, the shortest ones: on slow threads fewer than were kicked.
+/// Of tours as many as can be crossed in the time that is left, the shortest ones: on slow threads fewer than were kicked. At
+/// least [`FEWEST`], of which there are more.
 fn as_many_as_fit(
     run: &Run<'_>,
     (instance, problem): (&Instance, &Problem),
@@ -120,7 +126,7 @@ fn as_many_as_fit(
     // Kicks take longer the longer their walks are.
     let usual = rate / threads * f64::from(40 + run.walk()) / 60.0;
     let fit = fit(n, A_KICK * usual, time.saturating_sub(kicked).as_secs_f64());
-    let count = (fit.max(FEWEST) as usize).min(run.chains as usize);
+    let count = fit.max(FEWEST).min(run.chains) as usize;
     let mut all: Vec<&[u32]> = tours.chunks_exact(n as usize).collect();
     all.sort_by_cached_key(|tour| instance.check_tour(&problem.original(tour)).unwrap_or(i64::MAX));
     all[..count].concat()
@@ -184,5 +190,25 @@ pub fn finish(
         }
         run.is_crossed = true;
         run.observe(state.iteration_cost, observe);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tours_fit_by_their_nodes_and_the_time() {
+        let threads = |count| rayon::ThreadPoolBuilder::new().num_threads(count).build().unwrap();
+        let fit = |count, n, seconds| threads(count).install(|| fit(n, 1e7, seconds));
+        // One thread: tours x 10,000^1.75 is 10^7 a tour.
+        assert_eq!([0.5, 1.5, 12.5, 1e9].map(|s| fit(1, 10_000, s)), [0, 1, 12, MOST]);
+        // Sixteen are four times as fast, but not with so few pairs that most of them wait.
+        assert_eq!(fit(16, 10_000, 10.1), 40);
+        assert_eq!(fit(16, 10_000, 0.5), 0);
+        assert_eq!(fit(16, 10_000, 4.0), 6);
+        for (fewer, more) in [(10_000, 20_000), (1000, 40_000)] {
+            assert!((1..50).all(|s| fit(4, fewer, f64::from(s)) >= fit(4, more, f64::from(s))));
+        }
     }
 }
