@@ -206,7 +206,7 @@ struct SearchArgs {
     #[arg(long, value_name = "N", default_value_t = ils::Settings::default().breadth)]
     breadth: u32,
     /// lk: steps of the random walks that lead from a kick's first edge to the others; if not given 20, then 40 from a kick a node on,
-    /// 80 from 8 on
+    /// 80 from 16 on, and 80 on lattices
     #[arg(long, value_name = "N")]
     walk: Option<u32>,
     /// ils: longest segment of a kick's double bridge; 0: four edges anywhere

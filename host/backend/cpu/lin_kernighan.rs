@@ -13,6 +13,7 @@ use antwarp_core::team::{Serial, Slots};
 use rayon::prelude::*;
 
 use super::chains::numbered;
+use super::processor::for_this_processor;
 use super::recombine::Recombiner;
 use super::{Together, allocate, check_memory};
 use crate::backend::{BackendError, Enough, LinKernighan, Reached, Trials};
@@ -81,54 +82,14 @@ pub(super) struct Chain {
     cost: i64,
 }
 
-/// [`trial::run`] by one thread.
-type RunTrial<G> = unsafe fn(Tour<G>, *mut u32, Round, Stream, u32, Changes);
-
-/// The one that is compiled for this processor.
-fn run_trial<G: Geometry>() -> RunTrial<G> {
-    #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi2") {
-        return run_by_avx2;
-    }
-    run_by_any
-}
-
-/// # Safety
-/// As [`trial::run`].
-unsafe fn run_by_any<G: Geometry>(
-    tour: Tour<G>,
-    memory: *mut u32,
-    round: Round,
-    stream: Stream,
-    trial: u32,
-    changes: Changes,
-) {
-    // SAFETY: the caller's promise.
-    unsafe { trial::run(Serial, tour, memory, round, stream, trial, changes) }
-}
-
-/// The same trial, a tenth faster.
-///
-/// # Safety
-/// As [`trial::run`]; the processor has these instructions.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,bmi2")]
-unsafe fn run_by_avx2<G: Geometry>(
-    tour: Tour<G>,
-    memory: *mut u32,
-    round: Round,
-    stream: Stream,
-    trial: u32,
-    changes: Changes,
-) {
-    // SAFETY: the caller's promise.
-    unsafe { trial::run(Serial, tour, memory, round, stream, trial, changes) }
-}
+// A fifth more kicks.
+for_this_processor!(run_trial, run_trial_new, trial::run, [G: Geometry], (
+    team: Serial, tour: Tour<G>, memory: *mut u32, round: Round, stream: Stream, trial: u32, changes: Changes
+));
 
 struct Threads<'p, G: Geometry> {
     problem: &'p Problem,
     geometry: G,
-    run_trial: RunTrial<G>,
     places: &'p [G::Place],
     /// What the geometry looks distances up in, if that is not the problem's.
     _matrix: Vec<i32>,
@@ -240,18 +201,7 @@ impl<'p, G: Geometry> Threads<'p, G> {
         }
         let best_tour = chains.iter().min_by_key(|chain| chain.cost).map_or(Vec::new(), |c| c.order.clone());
         let reached = Reached { cost: spec.start_cost, best_cost: spec.start_cost, trials: 0, offered: 0 };
-        let run_trial = run_trial();
-        Ok(Threads {
-            problem,
-            geometry,
-            run_trial,
-            places,
-            _matrix: matrix,
-            near,
-            chains,
-            best_tour,
-            reached,
-        })
+        Ok(Threads { problem, geometry, places, _matrix: matrix, near, chains, best_tour, reached })
     }
 
     /// One round; the trials of the first tour that were made.
@@ -276,7 +226,7 @@ impl<'p, G: Geometry> Threads<'p, G> {
                 Together((tour, chain.changes(), Stream::new(round.seed, round.number, number)))
             })
             .collect();
-        let (made, run_trial) = (AtomicU64::new(0), self.run_trial);
+        let made = AtomicU64::new(0);
         (0..views.len() * trials).into_par_iter().for_each_init(
             || vec![0u64; trial::WORDS.div_ceil(2) as usize],
             |memory, index| {
@@ -291,7 +241,7 @@ impl<'p, G: Geometry> Threads<'p, G> {
                     if chain == 0 {
                         made.fetch_add(1, Ordering::Relaxed);
                     }
-                    run_trial(tour, memory.as_mut_ptr().cast(), round, stream, trial, changes);
+                    run_trial(Serial, tour, memory.as_mut_ptr().cast(), round, stream, trial, changes);
                 }
             },
         );

@@ -6,6 +6,7 @@ mod descent;
 mod eax;
 mod genetic;
 mod lin_kernighan;
+mod processor;
 mod recombine;
 mod walks;
 

@@ -11,6 +11,7 @@ use antwarp_core::search::{self, Alone, Bank, Candidate, Crew, Layout, Rules, Wa
 use antwarp_core::team::Serial;
 use rayon::prelude::*;
 
+use super::processor::for_this_processor;
 use super::{Cpu, Together, allocate, check_memory};
 use crate::backend::tuning::{Key, Shape, Tuner, now};
 use crate::backend::{BackendError, Neighbors, Walks};
@@ -87,44 +88,11 @@ impl Crew for Member<'_> {
     }
 }
 
-/// Calls `$work` as code for newer processors where there is one: bit counts and vectors are what scans are made of.
-macro_rules! for_this_processor {
-    ($name:ident, $new:ident, $call:path, ($($argument:ident: $kind:ty),*)) => {
-        /// # Safety
-        /// As the function of the same name in core.
-        unsafe fn $name<P: Problem, C: Crew>($($argument: $kind),*) {
-            #[cfg(target_arch = "x86_64")]
-            {
-                let has = |found: bool| found;
-                if has(is_x86_feature_detected!("avx2"))
-                    && has(is_x86_feature_detected!("bmi1"))
-                    && has(is_x86_feature_detected!("bmi2"))
-                    && has(is_x86_feature_detected!("popcnt"))
-                {
-                    // SAFETY: the processor has what it needs; else the caller's promise.
-                    return unsafe { $new::<P, C>($($argument),*) };
-                }
-            }
-            // SAFETY: the caller's promise.
-            unsafe { $call($($argument),*) }
-        }
-
-        /// # Safety
-        /// As above; the processor has these features.
-        #[cfg(target_arch = "x86_64")]
-        #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-        unsafe fn $new<P: Problem, C: Crew>($($argument: $kind),*) {
-            // SAFETY: the caller's promise.
-            unsafe { $call($($argument),*) }
-        }
-    };
-}
-
-for_this_processor!(walk, walk_new, search::walk, (
+for_this_processor!(walk, walk_new, search::walk, [P: Problem, C: Crew], (
     crew: &mut C, problem: &P, rules: &Rules, layout: &Layout, bank: &Bank<Element<P>>, index: u32,
     memory: (*mut u8, *mut u8)
 ));
-for_this_processor!(evaluate, evaluate_new, search::evaluate, (
+for_this_processor!(evaluate, evaluate_new, search::evaluate, [P: Problem, C: Crew], (
     crew: &mut C, problem: &P, rules: &Rules, layout: &Layout, solution: *const Element<P>,
     memory: (*mut u8, *mut u8), costs: *mut u64
 ));

@@ -1,0 +1,34 @@
+//! Functions that are compiled once more for newer processors.
+
+/// Defines `$name`, which calls `$call` as code for newer processors where there is one, by way of `$new`: bit counts and vectors are
+/// what searches are made of. What `$call` does must be inlined into it.
+macro_rules! for_this_processor {
+    ($name:ident, $new:ident, $call:path, [$($generic:ident: $bound:path),*], ($($argument:ident: $kind:ty),*)) => {
+        /// # Safety
+        /// As the function of the same name in core.
+        unsafe fn $name<$($generic: $bound),*>($($argument: $kind),*) {
+            #[cfg(target_arch = "x86_64")]
+            if is_x86_feature_detected!("avx2")
+                && is_x86_feature_detected!("bmi1")
+                && is_x86_feature_detected!("bmi2")
+                && is_x86_feature_detected!("popcnt")
+            {
+                // SAFETY: the processor has what it needs; else the caller's promise.
+                return unsafe { $new::<$($generic),*>($($argument),*) };
+            }
+            // SAFETY: the caller's promise.
+            unsafe { $call($($argument),*) }
+        }
+
+        /// # Safety
+        /// As above; the processor has these features.
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+        unsafe fn $new<$($generic: $bound),*>($($argument: $kind),*) {
+            // SAFETY: the caller's promise.
+            unsafe { $call($($argument),*) }
+        }
+    };
+}
+
+pub(super) use for_this_processor;
