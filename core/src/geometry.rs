@@ -18,7 +18,7 @@ pub trait Geometry: Copy + Send + Sync {
     /// Both are places of nodes of the instance behind.
     unsafe fn between(self, a: Self::Place, b: Self::Place) -> i32;
 
-    /// Whether the distance is less than `limit`, which is less work where it seldom is.
+    /// Whether the distance is less than `limit`. Where there are no roots to be taken for that, it is less work.
     ///
     /// # Safety
     /// As [`Geometry::between`].

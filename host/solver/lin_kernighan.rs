@@ -39,7 +39,8 @@ pub struct Settings {
     pub neighbor_lists: Neighbors,
     /// The start tour; a file's tour goes before it. None: [`start::for_lin_kernighan`].
     pub start: Option<Start>,
-    /// Steps of the random walks that lead from a kick's first edge to the others. None: the more, the more kicks the tour has had.
+    /// Steps of the random walks that lead from a kick's first edge to the others. None: the more, the more kicks the tour has had,
+    /// and many on a lattice.
     pub walk: Option<u32>,
     /// Temperature at the start of annealing, in mean edges of the tour.
     pub temperature: f32,
@@ -201,6 +202,7 @@ fn solve_as_numbered(
     let mut run = Run {
         begin,
         setup: begin.elapsed(),
+        is_set_up: false,
         settings,
         n,
         chains,
@@ -230,6 +232,9 @@ fn solve_as_numbered(
         let (reason, tour) =
             cross::finish(&mut run, (instance, &problem), engine.tours()?, (backend, stop), observe)?;
         shorter = tour;
+        if run.is_crossed {
+            run.layout += "; crossed at the end";
+        }
         if let Some(reason) = reason {
             return Ok(reason);
         }
@@ -244,6 +249,7 @@ fn solve_as_numbered(
             .lin_kernighan(&problem, &Spec::new(settings.seed, n, (chains, trials), starts, run.cost))?;
         (run.chains, run.trials, run.recombinations) = (chains, trials, RECOMBINATIONS);
         run.temperature *= COOLER;
+        run.layout += ", the best kicked on";
         run.go(engine.as_mut(), stop, observe)
     }) {
         Ok(reason) => reason,
@@ -282,6 +288,7 @@ fn steps(kicks_a_node: f64, is_lattice: bool) -> u32 {
 struct Run<'s> {
     begin: Instant,
     setup: Duration,
+    is_set_up: bool,
     settings: &'s Settings,
     n: u32,
     chains: u32,
@@ -290,7 +297,7 @@ struct Run<'s> {
     is_lattice: bool,
     /// How many times one tour is made of all; 0: they are crossed at the end instead.
     recombinations: u32,
-    /// How the engine works.
+    /// How the engine works, and what came behind it.
     layout: String,
     /// At least one generation of crossing is over.
     is_crossed: bool,
@@ -336,7 +343,7 @@ impl Run<'_> {
         observe: &mut dyn FnMut(&Progress),
     ) -> Result<Option<StopReason>, SolveError> {
         loop {
-            if let Some(reason) = stop.reason(self.begin.elapsed(), self.kicks, 0, self.cost) {
+            if let Some(reason) = stop.reason(self.begin.elapsed(), self.kicks, self.best_kicks, self.cost) {
                 return Ok(Some(reason));
             }
             let rounds: Vec<Round> =
@@ -345,7 +352,9 @@ impl Run<'_> {
             let late = || stop.time.is_some_and(|t| begin.elapsed() >= t);
             let state = engine.run(&rounds, &|| late() || stop.interrupt.load(Ordering::Relaxed))?;
             let gain = self.cost - state.best_cost;
-            self.cost = state.best_cost;
+            if gain > 0 {
+                (self.cost, self.best_kicks) = (state.best_cost, self.kicks);
+            }
             self.observe(state.cost, observe);
             let stopped = stop.interrupt.load(Ordering::Relaxed) || late();
             if self.settings.descent_only {
@@ -386,8 +395,8 @@ impl Run<'_> {
             return Ok(reason);
         }
         let setup = self.begin.elapsed();
-        if self.kicks == 0 {
-            self.setup = setup;
+        if !self.is_set_up {
+            (self.setup, self.is_set_up) = (setup, true);
         }
         self.mean_edge = self.cost as f32 / self.n as f32;
         let mut batch = if stop.iterations.is_some() { BATCH } else { 1 };
@@ -460,10 +469,7 @@ impl Run<'_> {
             best_iteration: self.best_kicks,
             tours: self.made,
             stopped_by,
-            layout: match self.is_crossed {
-                true => format!("{}; crossed at the end", self.layout),
-                false => self.layout,
-            },
+            layout: self.layout,
             found: match &self.failure {
                 None => Some((self.cost, shorter.map_or_else(|| engine.best_tour(), Ok)?)),
                 Some(_) => self.kept.take(),

@@ -45,8 +45,8 @@ pub struct Cuts {
     count: u32,
 }
 
-/// A node beside another one, and how far it is, in the upper half. As one word: a GPU's compiler would merge loads of halves with
-/// those of the tour, and what may be shared or global memory is slower.
+/// A node beside another one, and in the upper half how far it is. It is one number so that it is one load: a compiler merges loads
+/// of two halves with those of the tour, and a GPU is slower where the address may be of shared or of global memory.
 #[derive(Clone, Copy, Debug, Default)]
 struct Link(u64);
 

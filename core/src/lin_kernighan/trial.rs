@@ -26,6 +26,9 @@ const NOBODY: u32 = u32::MAX;
 /// Words of memory of a trial's team.
 pub const WORDS: u32 = moves::WORDS + cuts::WORDS + WAITING;
 
+// Ways, turns and links are read as words of 8 bytes.
+const _: () = assert!(moves::WORDS.is_multiple_of(2) && cuts::WORDS.is_multiple_of(2));
+
 /// What the trials of a round have in common.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C)]

@@ -31,7 +31,7 @@ unsafe fn walked(cuts: &Cuts, tour: Tour<Numbered>) -> Vec<u32> {
             nodes.push(node);
             let (next, far) = cuts.beside(tour, spot(node), true);
             assert_eq!(far, tour.between(node, next) as i64);
-            assert_eq!(cuts.beside(tour, spot(next), false).0, node);
+            assert_eq!(cuts.beside(tour, spot(next), false), (node, far));
             node = next;
             if node == 0 || nodes.len() > tour.n as usize {
                 return nodes;

@@ -8,12 +8,11 @@ use super::super::genetic::{self, Crossover, FirstGenes, GeneticSpec, Initial};
 use super::super::local_search::LocalSearch;
 use super::*;
 
-/// On CPU threads a tour gets half a kick a node at least: more tours are better than more kicks.
+/// A tour gets about half a kick a node or more: more tours are better than more kicks.
 const THREADS: Kicks = Kicks { share: 0.8, rate: 20_000.0, crossed: 9e7 };
 /// On a GPU tours have had more kicks, and are more alike.
 const GPU: Kicks = Kicks { share: 0.75, rate: 1_200_000.0, crossed: 1.35e8 };
-/// What [`Kicks::crossed`] of a CPU thread is for every kick a second that it has made. Cut short, crossing leaves tours half
-/// again as far from the optimum.
+/// [`Kicks::crossed`] of a CPU thread, for every kick a second that it has made.
 const A_KICK: f64 = 1.1e4;
 /// Tours that are worth crossing: fewer are better left one.
 const FEWEST: u32 = 8;
@@ -29,8 +28,7 @@ struct Kicks {
     share: f64,
     /// As many tours begin as so many kicks a second, of a thread or of a GPU, make a kick a node of.
     rate: f64,
-    /// Tours of n nodes are crossed by a thread until nothing can come of them in about tours x n^1.75 / this seconds, by
-    /// several threads in that by the square root of their number.
+    /// One thread crosses tours of n nodes for about tours x n^1.75 / this seconds, until nothing can come of them any more.
     crossed: f64,
 }
 
@@ -100,19 +98,20 @@ pub fn starts(
     Ok(Some(Starts { count, tours, cost: state.best_cost.min(problem.unit_cost()) }))
 }
 
-/// Tours of n nodes that can be crossed in so many seconds, at most [`MOST`]; see [`Kicks::crossed`]. A quarter of their pairs
-/// are crossed at the same time.
+/// Tours of n nodes that can be crossed in so many seconds, at most [`MOST`]; see [`Kicks::crossed`]. Several threads are as many
+/// times as fast as the square root of their number says, or fewer if most of them have no pair.
 fn fit(n: u32, crossed: f64, seconds: f64) -> u32 {
     let threads = (rayon::current_num_threads() as f64).sqrt();
     let in_time = |&count: &u32| {
-        let (tours, pairs) = (f64::from(count), f64::from(count.div_ceil(4)));
-        tours * f64::from(n).powf(1.75) <= crossed * threads.min(pairs.powf(0.7)) * seconds
+        let pairs = cpu::pairs_at_once(count as usize) as f64;
+        f64::from(count) * f64::from(n).powf(1.75) <= crossed * threads.min(pairs.powf(0.7)) * seconds
     };
-    (1..=MOST).take_while(in_time).last().unwrap_or(0)
+    // Some more may have one more pair at the same time, and take less.
+    (1..=MOST).filter(in_time).max().unwrap_or(0)
 }
 
-/// Of tours as many as can be crossed in the time that is left, the shortest ones: on slow threads fewer than were kicked. At
-/// least [`FEWEST`], of which there are more.
+/// Of tours as many as can be crossed in the time that is left, the shortest ones: on slow threads fewer than were kicked, but
+/// [`FEWEST`] where there are so many.
 fn as_many_as_fit(
     run: &Run<'_>,
     (instance, problem): (&Instance, &Problem),
@@ -178,6 +177,8 @@ pub fn finish(
     let begin = run.begin;
     let late = || stop.time.is_some_and(|t| begin.elapsed() >= t);
     let mut is_better = false;
+    // Tours that are all one are exhausted already, and a generation would replace them.
+    population.run(0, &late)?;
     loop {
         let reason = stop.reason(begin.elapsed(), run.kicks, run.best_kicks, run.cost);
         if reason.is_some() || population.is_exhausted() {
@@ -206,7 +207,8 @@ mod tests {
         // Sixteen are four times as fast, but not with so few pairs that most of them wait.
         assert_eq!(fit(16, 10_000, 10.1), 40);
         assert_eq!(fit(16, 10_000, 0.5), 0);
-        assert_eq!(fit(16, 10_000, 4.0), 6);
+        // Four have one pair at the same time, eight two, which take less than twice as long.
+        assert_eq!([4.0, 5.0, 6.0].map(|s| fit(16, 10_000, s)), [4, 8, 12]);
         for (fewer, more) in [(10_000, 20_000), (1000, 40_000)] {
             assert!((1..50).all(|s| fit(4, fewer, f64::from(s)) >= fit(4, more, f64::from(s))));
         }
