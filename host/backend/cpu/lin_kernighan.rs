@@ -82,7 +82,7 @@ pub(super) struct Chain {
     cost: i64,
 }
 
-// A fifth more kicks.
+// As code for newer processors it makes a fifth more kicks.
 for_this_processor!(run_trial, run_trial_new, trial::run, [G: Geometry], (
     team: Serial, tour: Tour<G>, memory: *mut u32, round: Round, stream: Stream, trial: u32, changes: Changes
 ));

@@ -13,7 +13,6 @@ mod walks;
 pub use chains::{chains, default_chains};
 pub use colony::{acs, colony};
 pub use descent::descent;
-pub(crate) use eax::pairs_at_once;
 pub use genetic::population;
 pub use lin_kernighan::{default_trials, lin_kernighan, trials};
 pub use recombine::Recombiner;

@@ -99,15 +99,10 @@ pub fn starts(
 }
 
 /// Tours of n nodes that can be crossed in so many seconds, at most [`MOST`]; see [`Kicks::crossed`]. Several threads are as many
-/// times as fast as the square root of their number says, or fewer if most of them have no pair.
+/// times as fast as the square root of their number says.
 fn fit(n: u32, crossed: f64, seconds: f64) -> u32 {
     let threads = (rayon::current_num_threads() as f64).sqrt();
-    let in_time = |&count: &u32| {
-        let pairs = cpu::pairs_at_once(count as usize) as f64;
-        f64::from(count) * f64::from(n).powf(1.75) <= crossed * threads.min(pairs.powf(0.7)) * seconds
-    };
-    // Some more may have one more pair at the same time, and take less.
-    (1..=MOST).filter(in_time).max().unwrap_or(0)
+    (crossed * threads * seconds / f64::from(n).powf(1.75)).min(f64::from(MOST)) as u32
 }
 
 /// Of tours as many as can be crossed in the time that is left, the shortest ones: on slow threads fewer than were kicked, but
@@ -204,11 +199,8 @@ mod tests {
         let fit = |count, n, seconds| threads(count).install(|| fit(n, 1e7, seconds));
         // One thread: tours x 10,000^1.75 is 10^7 a tour.
         assert_eq!([0.5, 1.5, 12.5, 1e9].map(|s| fit(1, 10_000, s)), [0, 1, 12, MOST]);
-        // Sixteen are four times as fast, but not with so few pairs that most of them wait.
-        assert_eq!(fit(16, 10_000, 10.1), 40);
-        assert_eq!(fit(16, 10_000, 0.5), 0);
-        // Four have one pair at the same time, eight two, which take less than twice as long.
-        assert_eq!([4.0, 5.0, 6.0].map(|s| fit(16, 10_000, s)), [4, 8, 12]);
+        // Sixteen are four times as fast.
+        assert_eq!([0.1, 4.1, 10.1].map(|s| fit(16, 10_000, s)), [0, 16, 40]);
         for (fewer, more) in [(10_000, 20_000), (1000, 40_000)] {
             assert!((1..50).all(|s| fit(4, fewer, f64::from(s)) >= fit(4, more, f64::from(s))));
         }

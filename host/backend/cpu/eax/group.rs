@@ -26,11 +26,6 @@ const PATIENCE: u32 = 50;
 const MOST_PAIRS: usize = 16;
 const PART: usize = 4;
 
-/// Pairs of a group of so many tours that are crossed at the same time, each by a thread.
-pub fn pairs_at_once(tours: usize) -> usize {
-    (tours / PART).clamp(1, MOST_PAIRS)
-}
-
 /// What all groups work with.
 pub struct Shared<'p, G: Geometry> {
     pub problem: &'p Problem,
@@ -141,7 +136,7 @@ impl Group {
         let pairs: Vec<(usize, usize)> =
             (0..self.size).map(|i| (ring[i], ring[(i + 1) % self.size])).collect();
         let mut replaced = 0;
-        for some in pairs.chunks(pairs_at_once(self.size)) {
+        for some in pairs.chunks((self.size / PART).clamp(1, MOST_PAIRS)) {
             let heirs = self.cross(shared, some, number, enough);
             replaced += heirs.iter().filter(|heir| heir.gain > 0).count();
             self.succeed(shared, some, &heirs)?;

@@ -21,7 +21,6 @@ use crate::backend::{BackendError, Colony, Enough, Phases, Population};
 use crate::solver::genetic::{FirstGenes, GeneticSpec};
 use crate::solver::problem::{Places, Problem};
 use census::Census;
-pub use group::pairs_at_once;
 use group::{Group, Shared};
 use pair::Desk;
 
