@@ -5,11 +5,10 @@
 
 use std::time::{Duration, Instant};
 
-use antwarp::backend::{Backend, Choice, Colony};
+use antwarp::backend::{Backend, Choice};
+use antwarp::engine::{Colony, Problem, Stop};
 use antwarp::instance::Instance;
 use antwarp::solver::mmas::{Selection, Settings, TabuKind};
-use antwarp::solver::problem::Problem;
-use antwarp::solver::stop::Stop;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 
 const ANTS: u32 = 8;
@@ -37,7 +36,7 @@ fn bench_variants(
         group.sample_size(20).throughput(Throughput::Elements(u64::from(ants)));
         for (selection, tabu) in variants() {
             let settings = Settings { ants: Some(ants), candidates, selection, tabu, ..Settings::default() };
-            let spec = settings.spec(&problem, backend, &Stop::default());
+            let spec = settings.spec(&problem, backend, &Stop::never());
             let mut colony = backend.colony(&problem, &spec).expect("a colony of 1,000 nodes");
             let variant = format!("{selection:?}-{tabu:?}").to_lowercase();
             group.bench_function(BenchmarkId::from_parameter(variant), |b| {

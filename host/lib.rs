@@ -3,7 +3,11 @@
 //! `host` is everything that needs an operating system; the algorithms live in `antwarp-core`.
 
 pub mod backend;
+#[cfg(feature = "cli")]
 pub mod cli;
+pub mod engine;
 pub mod instance;
+pub mod prelude;
+#[cfg(feature = "cli")]
 pub mod report;
 pub mod solver;

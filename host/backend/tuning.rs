@@ -11,8 +11,8 @@ use antwarp_core::problem;
 use antwarp_core::search::{REACHED, WalkState};
 use serde::{Deserialize, Serialize};
 
+use crate::engine::{Tables, WalksSpec};
 use crate::instance::atomic_file;
-use crate::solver::search::{Tables, WalksSpec};
 
 /// How long a trial should last: much longer than it takes to begin one.
 const TRIAL: Duration = Duration::from_millis(2);

@@ -10,13 +10,12 @@ use super::options::{Ants, Candidates, MachineArgs};
 use super::output::Output;
 use super::table::{self, Table, mean, median};
 use super::{Outcome, Result};
-use crate::backend::{Backend, Phases};
+use crate::backend::Backend;
+use crate::engine::{Phases, Problem, Stop};
 use crate::instance::Instance;
 use crate::report::gap_percent;
 use crate::report::statistics::friedman;
 use crate::solver::mmas::{Selection, Settings, TabuKind};
-use crate::solver::problem::Problem;
-use crate::solver::stop::Stop;
 
 /// Arguments of `antwarp bench`.
 #[derive(Debug, clap::Args)]
@@ -319,7 +318,7 @@ fn sample(
     settings: &Settings,
     iterations: u32,
 ) -> Result<Sample> {
-    let mut colony = backend.colony(problem, &settings.spec(problem, backend, &Stop::default()))?;
+    let mut colony = backend.colony(problem, &settings.spec(problem, backend, &Stop::never()))?;
     let warm_up = WARM_UP.min(iterations / 2);
     colony.run(warm_up, &|| false)?;
     colony.phases()?;

@@ -15,15 +15,13 @@ use super::options::{Ants, Iterations, MachineArgs, duration};
 use super::output::Output;
 use super::table::{self, Table, mean, median, number};
 use super::{Error, Outcome, Result, interrupt};
-use crate::backend::{Backend, Choice, Machine, Phases};
+use crate::backend::{Backend, Choice, Machine};
+use crate::engine::next_units;
+use crate::engine::{LocalSearch, Phases, Problem, Stop};
 use crate::instance::Instance;
 use crate::report::gap_percent;
 use crate::report::statistics::{Wilcoxon, rank_sum, signed_rank};
 use crate::solver::acs::{AcsSpec, Pheromone, Settings, Update};
-use crate::solver::colony::next_batch;
-use crate::solver::local_search::LocalSearch;
-use crate::solver::problem::Problem;
-use crate::solver::stop::Stop;
 
 /// Arguments of `antwarp bench-acs`.
 #[derive(Debug, clap::Args)]
@@ -533,7 +531,7 @@ impl Runs<'_> {
     /// One run; `None` if it was interrupted. The warm-up is a part of it.
     fn sample(&self, case: &Case<'_>, seed: u64, backend: &Backend) -> Result<Option<Sample>> {
         let settings = self.args.settings(case.form, case.period, Some(case.ants()), seed);
-        let spec = settings.spec(case.problem, backend, &Stop::default());
+        let spec = settings.spec(case.problem, backend, &Stop::never());
         let spec = AcsSpec { each_phase: self.args.each_phase, ..spec };
         let mut colony = backend.acs(case.problem, &spec)?;
         let limit = self.args.limit(case);
@@ -551,7 +549,7 @@ impl Runs<'_> {
             let count = batch.min(u64::from(count)) as u32;
             let before = Instant::now();
             let state = colony.run(count, &enough)?;
-            batch = next_batch(u64::from(count), before.elapsed(), left());
+            batch = next_units(u64::from(count), u64::from(count), before.elapsed(), left());
             done = state.iterations;
             if done >= limit || enough() {
                 break state;

@@ -15,13 +15,11 @@ use super::options::MachineArgs;
 use super::output::{Output, check_apart};
 use super::table::{self, Table, mean, median, number};
 use super::{Error, Outcome, Result, interrupt};
-use crate::backend::{Backend, Population};
+use crate::backend::Backend;
+use crate::engine::next_units;
+use crate::engine::{LocalSearch, Population, Problem, Stop};
 use crate::instance::{Instance, population_file};
-use crate::solver::colony::next_batch;
 use crate::solver::genetic::{Crossover, Initial, Pairing, Settings, check_for, first_genes};
-use crate::solver::local_search::LocalSearch;
-use crate::solver::problem::Problem;
-use crate::solver::stop::Stop;
 
 /// Arguments of `antwarp bench-ga`.
 #[derive(Debug, clap::Args)]
@@ -451,7 +449,7 @@ impl Runs<'_> {
         target: Option<i64>,
     ) -> Result<Box<dyn Population + 'p>> {
         let settings = self.args.settings(case.crossover, case.population, case.groups, seed);
-        let spec = settings.spec(case.problem, &Stop { target, ..Stop::default() });
+        let spec = settings.spec(case.problem, &Stop { target, ..Stop::never() });
         let first = first_genes(case.instance, case.problem, &settings, self.given.clone())?;
         Ok(self.backend.population(case.problem, &spec, first)?)
     }
@@ -475,7 +473,7 @@ impl Runs<'_> {
             if self.is_interrupted() {
                 return Ok(None);
             }
-            batch = next_batch(u64::from(count), before.elapsed(), None);
+            batch = next_units(u64::from(count), u64::from(count), before.elapsed(), None);
             done = state.iterations;
             if state.best_cost <= target || done >= self.args.generations {
                 return Ok(Some(Sample { reached: Some(done), ..sample }));
@@ -509,7 +507,7 @@ impl Runs<'_> {
             let count = batch.min(u64::from(next.min(limit) - done)) as u32;
             let before = Instant::now();
             state = population.run(count, &enough)?;
-            batch = next_batch(u64::from(count), before.elapsed(), None);
+            batch = next_units(u64::from(count), u64::from(count), before.elapsed(), None);
             if state.iterations == next || state.iterations == limit {
                 curve.push(point(&state));
             }

@@ -14,13 +14,12 @@ use super::output::Output;
 use super::table::{self, Table, mean};
 use super::{Error, Outcome, Result, interrupt};
 use crate::backend::Backend;
+use crate::engine::start::Start;
+use crate::engine::{LocalSearch, Stop, StopReason};
 use crate::instance::Instance;
 use crate::report::gap_percent;
 use crate::solver::Solution;
 use crate::solver::ils::{self, Acceptance, Neighbors, Settings};
-use crate::solver::local_search::LocalSearch;
-use crate::solver::start::Start;
-use crate::solver::stop::{Stop, StopReason};
 
 /// Arguments of `antwarp bench-search`.
 #[derive(Debug, clap::Args)]
@@ -264,7 +263,7 @@ fn runs(
         iterations: Some(case.iterations.count(instance.len())),
         target: optimum,
         interrupt: interrupt.clone(),
-        ..Stop::default()
+        ..Stop::never()
     };
     let mut runs = Vec::new();
     for seed in 1..=u64::from(args.seeds) {

@@ -16,12 +16,12 @@ use super::output::Output;
 use super::search::{FunctionArgs, perceptron};
 use super::table::{Table, mean, number};
 use super::{Error, Outcome, Result, interrupt};
-use crate::backend::{Backend, BackendError, Choice, Machine};
+use crate::backend::{Backend, Choice, Machine};
+use crate::engine::{BackendError, Stop, StopReason};
 use crate::instance::{Instance, Qap};
 use crate::report::gap_percent;
 use crate::solver::SolveError;
 use crate::solver::search::{AskedShape, Changes, Done, Selection, Settings, Strategy, Task, TourMove};
-use crate::solver::stop::{Stop, StopReason};
 
 /// Iterations of a run in the paper's tables.
 const PAPER_ITERATIONS: u64 = 10_000;
@@ -494,7 +494,7 @@ impl Bench<'_> {
             time: Some(common.time),
             iterations: common.most_iterations(),
             interrupt: self.interrupt.clone(),
-            ..Stop::default()
+            ..Stop::never()
         };
         let on_cpu = || {
             let backend = Backend::open(Choice::Cpu)?.0;

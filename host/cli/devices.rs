@@ -1,7 +1,9 @@
 //! `antwarp devices`: where antwarp can compute.
 
+use super::error::as_options;
 use super::{Outcome, Result, output};
 use crate::backend::cpu::Cpu;
+#[cfg(feature = "cuda")]
 use crate::backend::cuda::{self, DeviceFacts};
 
 /// Arguments of `antwarp devices`.
@@ -19,11 +21,20 @@ fn describe() -> String {
     let mut line = |name: &str, value: String| text += &format!("{name:<10} {value}\n");
     let cpu = Cpu::new().machine();
     line("CPU", format!("{}, {} threads, {}", cpu.device, cpu.units, cpu.details));
+    #[cfg(not(feature = "cuda"))]
+    line("GPU", "none: built without the feature `cuda`".to_string());
+    #[cfg(feature = "cuda")]
+    gpus(&mut line);
+    text
+}
+
+#[cfg(feature = "cuda")]
+fn gpus(line: &mut dyn FnMut(&str, String)) {
     match cuda::devices() {
         Ok(devices) => {
             devices.iter().enumerate().for_each(|(i, facts)| line(&format!("GPU {i}"), device(facts)))
         }
-        Err(why) => line("GPU", format!("none: {why}")),
+        Err(why) => line("GPU", format!("none: {}", as_options(&why.to_string()))),
     }
     match cuda::kernels() {
         Ok(facts) => {
@@ -33,11 +44,11 @@ fn describe() -> String {
                 format!("{} for {}, compiled by {}", facts.count, names.join(", "), facts.compiler),
             );
         }
-        Err(why) => line("kernels", format!("none: {why}")),
+        Err(why) => line("kernels", format!("none: {}", as_options(&why.to_string()))),
     }
-    text
 }
 
+#[cfg(feature = "cuda")]
 fn device(facts: &DeviceFacts) -> String {
     let (major, minor) = facts.capability;
     let memory = indicatif::HumanBytes(facts.memory);

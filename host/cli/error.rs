@@ -3,7 +3,9 @@
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 
-use crate::backend::BackendError;
+use clap::CommandFactory;
+
+use crate::engine::BackendError;
 use crate::instance::InstanceError;
 use crate::solver::SolveError;
 
@@ -88,7 +90,8 @@ impl Error {
             Error::Backend(BackendError::Warps(..) | BackendError::Threads(..)) => USAGE,
             Error::Solve(SolveError::Backend(BackendError::Warps(..) | BackendError::Threads(..))) => USAGE,
             Error::Input(_) | Error::Unusable(_) | Error::Solve(SolveError::Unsupported { .. }) => INPUT,
-            Error::Backend(_) | Error::CutShort(_) | Error::Solve(SolveError::Backend(_)) => BACKEND,
+            Error::Backend(_) | Error::CutShort(_) => BACKEND,
+            Error::Solve(SolveError::Backend(_) | SolveError::CutShort { .. }) => BACKEND,
             Error::Output { .. } => OUTPUT,
             // Whoever read enough closes the pipe: that is no failure.
             Error::Stdout(cause) if cause.kind() == io::ErrorKind::BrokenPipe => 0,
@@ -106,12 +109,32 @@ impl Error {
             Error::Printed(_) => return status,
             Error::Stdout(_) if status == 0 => return status,
             Error::Input(error) | Error::InvalidTour(error) => diagnosis(error),
-            other => format!("antwarp: {other}"),
+            other => format!("antwarp: {}", as_options(&other.to_string())),
         };
         // Nobody is left to tell if this cannot be printed.
         let _ = writeln!(io::stderr(), "{}", text.trim_end());
         status
     }
+}
+
+/// A message in which settings are named as the command line does: `` `local_search` `` becomes `--local-search`.
+pub fn as_options(text: &str) -> String {
+    fn has(command: &clap::Command, name: &str) -> bool {
+        command.get_arguments().any(|argument| argument.get_long() == Some(name))
+            || command.get_subcommands().any(|command| has(command, name))
+    }
+    let command = super::Cli::command();
+    let mut told = String::new();
+    // What stands between two of them is quoted.
+    for (i, part) in text.split('`').enumerate() {
+        let name = part.replace('_', "-");
+        match i % 2 {
+            0 => told += part,
+            _ if has(&command, &name) => told += &format!("--{name}"),
+            _ => told += &format!("`{part}`"),
+        }
+    }
+    told
 }
 
 /// The message with its place and its remedy; lines are broken only to fit a terminal.
@@ -131,5 +154,17 @@ impl From<InstanceError> for Error {
             InstanceError::Write { path, cause } => Error::Output { path, cause: cause.to_string() },
             other => Error::Input(other),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_are_told_as_options() {
+        let text = "`local_search` none, kernel `block_x` of `antwarp devices`; `backend` cpu works";
+        let told = "--local-search none, kernel `block_x` of `antwarp devices`; --backend cpu works";
+        assert_eq!(as_options(text), told);
     }
 }

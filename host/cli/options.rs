@@ -3,6 +3,7 @@
 use std::str::FromStr;
 use std::time::Duration;
 
+use super::error::as_options;
 use super::{Error, Result};
 use crate::backend::{Backend, Choice};
 
@@ -30,7 +31,7 @@ impl MachineArgs {
     pub fn open(&self, quiet: bool) -> Result<Backend> {
         let (backend, why_cpu) = Backend::open(self.backend)?;
         if let Some(why) = why_cpu.filter(|_| !quiet) {
-            super::output::tell(&format!("antwarp: solving on the CPU: {why}"));
+            super::output::tell(&format!("antwarp: solving on the CPU: {}", as_options(&why)));
         }
         Ok(backend)
     }

@@ -12,13 +12,13 @@ use super::options::{MachineArgs, duration};
 use super::output::{self, Output};
 use super::{Error, Outcome, Result, interrupt};
 use crate::backend::Backend;
+use crate::engine::{Progress, Stop, StopReason};
 use crate::instance::{Instance, Partition, Perceptron, Qap, qaplib, tour_file};
 use crate::report::{Known, summary};
 use crate::solver::search::{
-    AskedShape, Assignment, Changes, Done, Precision, Progress, Selection, Settings, Strategy, Task,
-    TourMove, WeierstrassSpec,
+    AskedShape, Assignment, Changes, Done, Precision, Selection, Settings, Strategy, Task, TourMove,
+    WeierstrassSpec,
 };
-use crate::solver::stop::{Stop, StopReason};
 
 /// How long a search lasts if nothing says when to stop.
 const DEFAULT_TIME: Duration = Duration::from_secs(10);
@@ -355,7 +355,7 @@ impl Common {
             time: if given { self.stop.time } else { Some(DEFAULT_TIME) },
             iterations: self.stop.iterations,
             interrupt,
-            ..Stop::default()
+            ..Stop::never()
         }
     }
 
@@ -567,8 +567,8 @@ impl Line {
         Line { bar, by_time: stop.time.is_some() }
     }
 
-    fn show(&self, now: &Progress) {
+    fn show(&self, now: &Progress<f64>) {
         self.bar.set_position(if self.by_time { (now.seconds * 1e3) as u64 } else { now.iterations });
-        self.bar.set_message(format!("best {}, iteration {}", now.best, now.iterations));
+        self.bar.set_message(format!("best {}, iteration {}", now.best_cost, now.iterations));
     }
 }

@@ -7,21 +7,21 @@ use std::time::{Duration, Instant};
 
 use super::options::{Candidates, Iterations, MachineArgs, duration, iterations_or_none};
 use super::output::{self, Output};
+use super::progress::ProgressLine;
 use super::{Error, Outcome, Result, interrupt};
 use crate::backend::Backend;
+use crate::engine::Progress;
+use crate::engine::start::Start;
+use crate::engine::{LocalSearch, Stop, StopReason};
 use crate::instance::population_file::{self, Header, Saved};
 use crate::instance::{Instance, InstanceError, Metric, tour_file};
-use crate::report::progress::ProgressLine;
 use crate::report::{Report, svg};
+use crate::solver::Solution;
 use crate::solver::acs::{self, Pheromone, Update};
 use crate::solver::genetic::{self, Crossover, Genes, Initial, Pairing};
 use crate::solver::ils::{self, Acceptance, Improvement, Moves, Neighbors};
 use crate::solver::lin_kernighan;
-use crate::solver::local_search::LocalSearch;
 use crate::solver::mmas::{self, Selection, TabuKind};
-use crate::solver::start::Start;
-use crate::solver::stop::{Stop, StopReason};
-use crate::solver::{Progress, Solution};
 
 /// How long a run lasts if nothing says when to stop.
 const DEFAULT_TIME: Duration = Duration::from_secs(10);

@@ -7,8 +7,8 @@ use serde::Serialize;
 use super::output::{self, Output};
 use super::{Error, Result};
 use crate::backend::Backend;
+use crate::engine::Problem;
 use crate::instance::Instance;
-use crate::solver::problem::Problem;
 
 /// A number with so many digits behind the point, or a dash where there is none.
 pub fn number(value: Option<f64>, digits: usize) -> String {

@@ -20,32 +20,36 @@ pub struct BestKnown {
     pub proven: bool,
 }
 
-/// The best length known for an instance.
-///
-/// A name does not tell which instance it is: an optimum stops a run, and that of another instance would stop it
-/// far too early. So an entry counts only for the data with its fingerprint.
-pub(super) fn look_up(instance: &Instance) -> Option<BestKnown> {
-    // Names of files stand in for names of instances: pa561 calls itself pa561.tsp.
-    let name = instance.name().trim_end_matches(".tsp").trim_end_matches(".atsp");
-    if let Some(cost) = dimacs::best_known(name, instance) {
-        return Some(BestKnown { cost, proven: false });
+impl Instance {
+    /// The best tour length that is published for it.
+    ///
+    /// A name does not tell which instance it is: an optimum stops a run, and that of another instance would stop it far too
+    /// early. So the data must be those of the published instance, too.
+    pub fn best_known(&self) -> Option<BestKnown> {
+        // Names of files stand in for names of instances: pa561 calls itself pa561.tsp.
+        let name = self.name().trim_end_matches(".tsp").trim_end_matches(".atsp");
+        if let Some(cost) = dimacs::best_known(name, self) {
+            return Some(BestKnown { cost, proven: false });
+        }
+        // The fingerprint comes last, as it takes the longest: few instances have a name of the lists.
+        let is_of = |entry: &&Entry| {
+            entry.0.eq_ignore_ascii_case(name)
+                && entry.1 as usize == self.len()
+                && entry.3 == self.fingerprint()
+        };
+        let entry = [TSPLIB, TSPLIB_ASYMMETRIC, WATERLOO].into_iter().flatten().find(is_of)?;
+        Some(BestKnown { cost: entry.2, proven: true })
     }
-    // The fingerprint comes last, as it takes the longest: few instances have a name of the lists.
-    let is_of = |entry: &&Entry| {
-        entry.0.eq_ignore_ascii_case(name)
-            && entry.1 as usize == instance.len()
-            && entry.3 == instance.fingerprint()
-    };
-    let entry = [TSPLIB, TSPLIB_ASYMMETRIC, WATERLOO].into_iter().flatten().find(is_of)?;
-    Some(BestKnown { cost: entry.2, proven: true })
 }
 
-/// The best cost known for a quadratic assignment problem, found as that of an instance is.
-pub(super) fn look_up_qap(qap: &Qap) -> Option<BestKnown> {
-    let entry = QAPLIB.iter().find(|entry| {
-        entry.0.eq_ignore_ascii_case(&qap.name) && entry.1 == qap.n && entry.4 == qap.fingerprint()
-    })?;
-    Some(BestKnown { cost: entry.2, proven: entry.3 })
+impl Qap {
+    /// The best cost that is published for it, found as that of an instance is.
+    pub fn best_known(&self) -> Option<BestKnown> {
+        let entry = QAPLIB.iter().find(|entry| {
+            entry.0.eq_ignore_ascii_case(&self.name) && entry.1 == self.n && entry.4 == self.fingerprint()
+        })?;
+        Some(BestKnown { cost: entry.2, proven: entry.3 })
+    }
 }
 
 /// Name, number of nodes, optimal length, fingerprint: that of a file without an entry is told by `tests/instance.rs`.

@@ -1,15 +1,15 @@
 //! What can be wrong with an instance or a tour, and what to do about it.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use miette::{Diagnostic, MietteError, MietteSpanContents, SourceCode, SourceSpan, SpanContents};
 use thiserror::Error;
 
 /// The result of reading, writing or making an instance.
 pub type Result<T> = std::result::Result<T, InstanceError>;
 
 /// Why an instance or a tour could not be read, made or written.
-#[derive(Debug, Error, Diagnostic)]
+#[derive(Debug, Error)]
 pub enum InstanceError {
     /// The operating system did not give us the file.
     #[error("cannot read {}: {cause}", path.display())]
@@ -19,12 +19,10 @@ pub enum InstanceError {
         /// What the operating system says.
         cause: std::io::Error,
         /// The remedy.
-        #[help]
         help: String,
     },
     /// The operating system did not take our file.
     #[error("cannot write {}: {cause}", path.display())]
-    #[diagnostic(help("check that the folder exists, may be written to, and that its disk has space left"))]
     Write {
         /// The file.
         path: PathBuf,
@@ -33,7 +31,6 @@ pub enum InstanceError {
     },
     /// One place of a file is wrong.
     #[error(transparent)]
-    #[diagnostic(transparent)]
     Syntax(Box<SyntaxError>),
     /// A file or an instance as a whole is wrong.
     #[error("{origin}: {problem}")]
@@ -43,12 +40,22 @@ pub enum InstanceError {
         /// What is wrong.
         problem: String,
         /// The remedy.
-        #[help]
         help: String,
     },
 }
 
 impl InstanceError {
+    /// The remedy.
+    pub fn remedy(&self) -> &str {
+        match self {
+            InstanceError::Write { .. } => {
+                "check that the folder exists, may be written to, and that its disk has space left"
+            }
+            InstanceError::Syntax(error) => &error.help,
+            InstanceError::Read { help, .. } | InstanceError::Content { help, .. } => help,
+        }
+    }
+
     /// The file or instance `origin` as a whole is wrong.
     pub(crate) fn content(
         origin: impl Into<String>,
@@ -94,7 +101,7 @@ impl InstanceError {
 }
 
 /// One place of a file is wrong.
-#[derive(Debug, Error, Diagnostic)]
+#[derive(Debug, Error)]
 #[error("{}:{}:{column}: {problem}", source_line.file, source_line.number)]
 pub struct SyntaxError {
     /// What is wrong.
@@ -102,15 +109,23 @@ pub struct SyntaxError {
     /// Column of the first wrong byte, from 1.
     pub column: usize,
     /// The remedy.
-    #[help]
     pub help: String,
-    #[source_code]
     source_line: SourceLine,
-    #[label("here")]
-    span: SourceSpan,
+    /// The wrong bytes of what is shown of it.
+    span: Range<usize>,
 }
 
 impl SyntaxError {
+    /// The file's name.
+    pub fn file(&self) -> &str {
+        &self.source_line.file
+    }
+
+    /// The line of the wrong place, or of a long one the part around it, and where in that text the wrong bytes are.
+    pub fn text(&self) -> (&str, Range<usize>) {
+        (&self.source_line.text, self.span.clone())
+    }
+
     /// Line of the wrong place, from 1.
     pub fn line(&self) -> usize {
         self.source_line.number
@@ -123,25 +138,6 @@ struct SourceLine {
     file: String,
     number: usize,
     text: String,
-}
-
-impl SourceCode for SourceLine {
-    fn read_span<'a>(
-        &'a self,
-        span: &SourceSpan,
-        before: usize,
-        after: usize,
-    ) -> std::result::Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
-        let part = self.text.read_span(span, before, after)?;
-        Ok(Box::new(MietteSpanContents::new_named(
-            self.file.clone(),
-            part.data(),
-            *part.span(),
-            self.number - 1 + part.line(),
-            part.column(),
-            part.line_count(),
-        )))
-    }
 }
 
 /// Bytes of a line shown on each side of the wrong place: a matrix may stand in one line.
@@ -174,7 +170,7 @@ impl Text<'_> {
         let before = lossy(&self.bytes[shown_start..start]);
         let wrong = lossy(&self.bytes[start..wrong_end]);
         let after = lossy(&self.bytes[wrong_end..shown_end]);
-        let span = (before.len(), wrong.len()).into();
+        let span = before.len()..before.len() + wrong.len();
         let text = before + &wrong + &after;
         InstanceError::Syntax(Box::new(SyntaxError {
             problem: problem.into(),
@@ -197,7 +193,7 @@ pub(crate) fn lossy(bytes: &[u8]) -> String {
 }
 
 /// Why a list of nodes is no tour of an instance. Nodes are numbered from 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error, Diagnostic)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum TourError {
     /// The tour is too short or too long.
     #[error("the tour has {found} nodes, the instance has {expected}")]

@@ -25,39 +25,43 @@ impl Fnv {
     }
 }
 
-/// The hash of everything that tours and their lengths depend on.
-pub(super) fn of_instance(instance: &Instance) -> u64 {
-    let mut hash = Fnv::new();
-    hash.add(match instance.kind() {
-        Kind::Tsp => b"TSP ",
-        Kind::Atsp => b"ATSP ",
-    });
-    hash.add(instance.metric().map_or("EXPLICIT", |metric| metric.keyword()).as_bytes());
-    hash.add(&(instance.len() as u64).to_le_bytes());
-    match instance.distances() {
-        Distances::Points { metric, points } => {
-            for coordinate in points.iter().flat_map(|point| &point[..metric.dimensions()]) {
-                // Adding 0 makes one zero of the two.
-                hash.add(&(coordinate + 0.0).to_bits().to_le_bytes());
+impl Instance {
+    /// A hash of all that its tours and their lengths depend on, so not of its name; the same on every machine.
+    pub fn fingerprint(&self) -> u64 {
+        let mut hash = Fnv::new();
+        hash.add(match self.kind() {
+            Kind::Tsp => b"TSP ",
+            Kind::Atsp => b"ATSP ",
+        });
+        hash.add(self.metric().map_or("EXPLICIT", |metric| metric.keyword()).as_bytes());
+        hash.add(&(self.len() as u64).to_le_bytes());
+        match self.distances() {
+            Distances::Points { metric, points } => {
+                for coordinate in points.iter().flat_map(|point| &point[..metric.dimensions()]) {
+                    // Adding 0 makes one zero of the two.
+                    hash.add(&(coordinate + 0.0).to_bits().to_le_bytes());
+                }
             }
+            Distances::Matrix(matrix) => hash.add_all(matrix),
         }
-        Distances::Matrix(matrix) => hash.add_all(matrix),
+        for (a, b) in self.fixed_edges() {
+            hash.add(&a.to_le_bytes());
+            hash.add(&b.to_le_bytes());
+        }
+        hash.0
     }
-    for (a, b) in instance.fixed_edges() {
-        hash.add(&a.to_le_bytes());
-        hash.add(&b.to_le_bytes());
-    }
-    hash.0
 }
 
-/// The hash of the size and of both matrices.
-pub(super) fn of_qap(qap: &Qap) -> u64 {
-    let mut hash = Fnv::new();
-    hash.add(b"QAP ");
-    hash.add(&u64::from(qap.n).to_le_bytes());
-    hash.add_all(&qap.a);
-    hash.add_all(&qap.b);
-    hash.0
+impl Qap {
+    /// A hash of the size and of both matrices, the same on every machine.
+    pub fn fingerprint(&self) -> u64 {
+        let mut hash = Fnv::new();
+        hash.add(b"QAP ");
+        hash.add(&u64::from(self.n).to_le_bytes());
+        hash.add_all(&self.a);
+        hash.add_all(&self.b);
+        hash.0
+    }
 }
 
 #[cfg(test)]

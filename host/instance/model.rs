@@ -1,11 +1,10 @@
 //! An instance: nodes, their distances, and what is known about it.
 
+use antwarp_core::geometry::GRID_EXTENT;
 use antwarp_core::metric::{self, Metric};
 use rayon::prelude::*;
 
-use super::best_known::{self, BestKnown};
 use super::error::{InstanceError, Result, TourError};
-use super::fingerprint;
 
 /// Which tours are asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +43,8 @@ pub struct Instance {
     display: Option<Vec<[f64; 2]>>,
     fixed_edges: Vec<(u32, u32)>,
     ids: Option<Vec<u32>>,
-    best_known: Option<BestKnown>,
+    /// What a distance of 1 is in the unit that the points were given in.
+    unit: f64,
 }
 
 impl Instance {
@@ -54,6 +54,31 @@ impl Instance {
         check_points(&name, metric, &points)?;
         let len = points.len();
         Instance::sound(name, Kind::Tsp, Distances::Points { metric, points }, len)
+    }
+
+    /// The instance of these points of the plane, with Euclidean distances.
+    ///
+    /// Distances are whole numbers inside, as everywhere. So the points are magnified by a power of two first, until they extend over
+    /// one to two million, and put on the grid of whole numbers there. [`Instance::length`] takes back what it does to lengths; they
+    /// are those of the points to about a millionth of their extent an edge.
+    ///
+    /// # Errors
+    /// If there are no points, or a coordinate is not finite.
+    pub fn euclidean(points: &[[f64; 2]]) -> Result<Instance> {
+        let spread = |axis: usize| {
+            let along = points.iter().map(|point| point[axis]);
+            let low = along.clone().fold(f64::INFINITY, f64::min);
+            (low, along.fold(f64::NEG_INFINITY, f64::max) - low)
+        };
+        let ([x, width], [y, height]) = (<[f64; 2]>::from(spread(0)), <[f64; 2]>::from(spread(1)));
+        let extent = width.max(height);
+        let is_spread = extent.is_finite() && extent > 0.0;
+        let unit =
+            if is_spread { (extent / GRID_EXTENT).log2().ceil().exp2().max(f64::MIN_POSITIVE) } else { 1.0 };
+        let place =
+            |point: &[f64; 2]| [((point[0] - x) / unit).round(), ((point[1] - y) / unit).round(), 0.0];
+        let places = points.iter().map(place).collect();
+        Ok(Instance { unit, ..Instance::from_points("points", Metric::Euc2d, places)? })
     }
 
     /// The instance of a square matrix, row by row: asymmetric if the matrix is. The diagonal is ignored.
@@ -82,7 +107,7 @@ impl Instance {
             let problem = format!("an instance of {len} nodes cannot be solved");
             return Err(InstanceError::content(name, problem, "give between 1 and 2147483647 nodes"));
         }
-        let instance = Instance {
+        Ok(Instance {
             name,
             comments: Vec::new(),
             kind,
@@ -91,14 +116,8 @@ impl Instance {
             display: None,
             fixed_edges: Vec::new(),
             ids: None,
-            best_known: None,
-        };
-        Ok(instance.looked_up())
-    }
-
-    fn looked_up(mut self) -> Instance {
-        self.best_known = best_known::look_up(&self);
-        self
+            unit: 1.0,
+        })
     }
 
     /// The same instance with these comments.
@@ -134,13 +153,13 @@ impl Instance {
     pub(crate) fn with_fixed_edges(mut self, edges: Vec<(u32, u32)>) -> Instance {
         assert!(edges.iter().all(|&(a, b)| (a.max(b) as usize) < self.len), "fixed edges join nodes");
         self.fixed_edges = edges;
-        self.looked_up()
+        self
     }
 
     /// The same instance called asymmetric, even if its distances are not.
     pub(crate) fn into_atsp(mut self) -> Instance {
         self.kind = Kind::Atsp;
-        self.looked_up()
+        self
     }
 
     /// The same nodes numbered in this order; none if distances come from a matrix. What a file says beside the distances is
@@ -159,7 +178,7 @@ impl Instance {
             display: None,
             fixed_edges: Vec::new(),
             ids: None,
-            best_known: None,
+            unit: self.unit,
         })
     }
 
@@ -234,17 +253,6 @@ impl Instance {
         &self.fixed_edges
     }
 
-    /// A hash of all that its tours and their lengths depend on, so not of its name; the same on every machine.
-    pub fn fingerprint(&self) -> u64 {
-        fingerprint::of_instance(self)
-    }
-
-    /// The best tour length that is published for it. Its name and its data must be those of the published
-    /// instance.
-    pub fn best_known(&self) -> Option<BestKnown> {
-        self.best_known
-    }
-
     /// The number that the instance's file gives to a node; 1 to n unless the file says otherwise.
     pub fn id(&self, node: u32) -> u32 {
         self.ids.as_ref().map_or(node + 1, |ids| ids[node as usize])
@@ -274,6 +282,12 @@ impl Instance {
                 matrix[i * self.len + j]
             }
         }
+    }
+
+    /// A length or distance in the unit that the points were given in; the same number, unless they were given to
+    /// [`Instance::euclidean`].
+    pub fn length(&self, cost: i64) -> f64 {
+        cost as f64 * self.unit
     }
 
     /// The length of a closed tour that visits every node once, or why the list is none.
@@ -395,6 +409,23 @@ mod tests {
     fn square() -> Instance {
         let points = vec![[0.0, 0.0, 0.0], [3.0, 0.0, 0.0], [3.0, 4.0, 0.0], [0.0, 4.0, 0.0]];
         Instance::from_points("square", Metric::Euc2d, points).unwrap()
+    }
+
+    #[test]
+    fn points_of_any_extent_have_lengths_in_their_own_unit() {
+        for scale in [1e-300, 1e-9, 0.3, 1.0, 7e4, 1e18] {
+            let corners = [[0.0, 0.0], [3.0, 0.0], [3.0, 4.0], [0.0, 4.0]];
+            let points = corners.map(|[x, y]| [scale * (x - 10.0), scale * (y + 1.0)]);
+            let instance = Instance::euclidean(&points).unwrap();
+            let length = instance.length(instance.check_tour(&[0, 1, 2, 3]).unwrap());
+            assert!((length / scale - 14.0).abs() < 1e-4, "{scale}: {length}");
+        }
+        // What is on the grid stays as it is.
+        let grid = Instance::euclidean(&[[5.0, 5.0], [1_500_005.0, 5.0], [5.0, 7.0]]).unwrap();
+        assert_eq!((grid.distance(0, 1), grid.length(3)), (1_500_000, 3.0));
+        let one = Instance::euclidean(&[[2.5, f64::MAX]; 3]).unwrap();
+        assert_eq!(one.length(one.check_tour(&[0, 2, 1]).unwrap()), 0.0);
+        assert!(Instance::euclidean(&[]).is_err() && Instance::euclidean(&[[f64::NAN, 0.0]; 4]).is_err());
     }
 
     #[test]

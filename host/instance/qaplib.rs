@@ -12,11 +12,10 @@ use std::io::{self, Write};
 use std::ops::RangeInclusive;
 use std::path::Path;
 
-use super::best_known::{self, BestKnown};
 use super::error::{InstanceError, Result, Text, TourError};
 use super::model::{check_permutation, first_asymmetry};
 use super::tsplib::scan::{Part, Words};
-use super::{atomic_file, fingerprint, generate, numbers};
+use super::{atomic_file, generate, numbers};
 
 /// Sizes that we take. The largest is that of two matrices of 1 GiB.
 const SIZES: RangeInclusive<u32> = 2..=16384;
@@ -113,16 +112,6 @@ impl Qap {
         }
         let inverse = inverse(permutation);
         (self.cost(&inverse)? == stated).then_some(inverse)
-    }
-
-    /// A hash of the size and of both matrices, the same on every machine.
-    pub fn fingerprint(&self) -> u64 {
-        fingerprint::of_qap(self)
-    }
-
-    /// The best cost that is published for it. Its name and its data must be those of the published instance.
-    pub fn best_known(&self) -> Option<BestKnown> {
-        best_known::look_up_qap(self)
     }
 
     /// Writes a solution to a file, which is the old or the whole new one at any time.

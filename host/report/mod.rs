@@ -3,7 +3,6 @@
 //! [`Report`] gathers the facts of a run once; the summary and the JSON file are two views of it.
 
 pub mod curves;
-pub mod progress;
 pub mod statistics;
 pub(crate) mod summary;
 pub mod svg;
@@ -12,9 +11,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::backend::Machine;
+use crate::engine::{Stop, StopReason};
 use crate::instance::{BestKnown, Instance, Kind};
 use crate::solver::Solution;
-use crate::solver::stop::{Stop, StopReason};
 
 /// A finished run, with everything needed to repeat it.
 #[derive(Clone, Debug, Serialize)]

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{Known, Report};
-use crate::solver::stop::StopReason;
+use crate::engine::StopReason;
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -70,7 +70,7 @@ fn units(report: &Report) -> String {
 }
 
 /// A number a second, three digits of it.
-pub(super) fn rate(value: f64) -> String {
+pub fn rate(value: f64) -> String {
     match value {
         1e9.. => format!("{:.2} G", value / 1e9),
         1e6.. => format!("{:.2} M", value / 1e6),

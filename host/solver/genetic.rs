@@ -3,81 +3,19 @@
 
 use std::time::Instant;
 
-use antwarp_core::colony::ColonyState;
-use antwarp_core::genetic::Rules;
-use antwarp_core::genetic::generation::method;
 use antwarp_core::local_search::chain::FEWEST;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::local_search::{LocalSearch, MOST_NEIGHBORS};
-use super::problem::Problem;
-use super::start::{ants, hilbert_tours};
-use super::stop::Stop;
-use super::{Progress, Solution, SolveError, check_kind, checked_original, colony, exhaustive, verified};
-use crate::backend::cpu::check_memory;
-use crate::backend::{Backend, BackendError, Colony, Enough, Phases, Population};
+use super::colony::{Iterations, check_local_search};
+use super::{Solution, SolveError, check_kind, checked_original, exhaustive, verified};
+use crate::backend::Backend;
+use crate::engine::memory::check_memory;
+use crate::engine::start::{ants, hilbert_tours};
+use crate::engine::{LocalSearch, MOST_NEIGHBORS, Population, Problem, Progress, Stop, drive};
 use crate::instance::Instance;
 
-/// How children are made of their parents.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
-#[serde(rename_all = "lowercase")]
-pub enum Crossover {
-    /// Sequential constructive crossover: the nearer of the next nodes in both parents.
-    Scx,
-    /// Bidirectional circular SCX: the nearest of the nodes next and before in both parents.
-    Bcscx,
-    /// Alternating recommendation crossover: the parents recommend in turn; two children a pair.
-    Arx,
-    /// A child by BCSCX and one by ARX.
-    #[default]
-    Hybrid,
-    /// Edge assembly crossover (Nagata and Kobayashi 2013): one parent with a few edges of the other. CPU threads only.
-    Eax,
-}
-
-impl Crossover {
-    /// The method among the constructive ones.
-    fn method(self) -> Option<u32> {
-        match self {
-            Crossover::Scx => Some(method::SCX),
-            Crossover::Bcscx => Some(method::BCSCX),
-            Crossover::Arx => Some(method::ARX),
-            Crossover::Hybrid => Some(method::HYBRID),
-            Crossover::Eax => None,
-        }
-    }
-}
-
-/// Who meets whom.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
-#[serde(rename_all = "lowercase")]
-pub enum Pairing {
-    /// The same places in every generation, and every child begins with the same node, as in the paper.
-    Fixed,
-    /// Places and first nodes drawn anew for every generation.
-    #[default]
-    Shuffled,
-}
-
-/// What the first genes are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
-#[serde(rename_all = "kebab-case")]
-pub enum Initial {
-    /// Random tours.
-    #[default]
-    Random,
-    /// Tours improved by local search, by 2-opt if children are not: random ones, or, beyond 20,000 nodes, those along
-    /// space-filling curves.
-    LocalOptima,
-    /// Tours along Hilbert curves in random squares, improved by local search if children are.
-    SpaceFilling,
-    /// Tours of ants on fresh trails, improved by local search if children are.
-    Ants,
-    /// Those of a file, as they are.
-    #[value(skip)]
-    File,
-}
+pub use crate::engine::genetic::{Crossover, FirstGenes, GeneticSpec, Initial, Pairing};
 
 /// What a user can set. `None` means: choose for me.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -171,20 +109,20 @@ impl Settings {
             let is_even = self.groups > 0 && genes.is_multiple_of(self.groups);
             if !is_even || genes / self.groups < FEWEST_GENES || genes > MOST_GENES {
                 return fail(format!(
-                    "--population must be a multiple of --groups, with {FEWEST_GENES} genes a group or more, at most \
+                    "`population` must be a multiple of `groups`, with {FEWEST_GENES} genes a group or more, at most \
                      {MOST_GENES}: {genes} genes are no {} such groups",
                     self.groups
                 ));
             }
             if self.children == 0 || self.children > MOST_CHILDREN {
-                return fail(format!("--children must be 1 to {MOST_CHILDREN}"));
+                return fail(format!("`children` must be 1 to {MOST_CHILDREN}"));
             }
         } else if self.groups == 0
             || !genes.is_multiple_of(self.groups.saturating_mul(4))
             || !(4..=MOST_GENES).contains(&genes)
         {
             return fail(format!(
-                "--population must be a multiple of 4 times --groups, at most {MOST_GENES}: {genes} genes are no \
+                "`population` must be a multiple of 4 times `groups`, at most {MOST_GENES}: {genes} genes are no \
                  {} groups of equal size",
                 self.groups
             ));
@@ -193,13 +131,13 @@ impl Settings {
             return fail(format!("genes that are more than {MOST_GENERATIONS} generations old cannot go on"));
         }
         if !(0.0..=1.0).contains(&self.mutation) {
-            return fail("--mutation, the share of children that mutate, must be between 0 and 1".into());
+            return fail("`mutation`, the share of children that mutate, must be between 0 and 1".into());
         }
         if self.neighbors == 0 || self.neighbors > MOST_NEIGHBORS {
-            return fail(format!("--neighbors must be 1 to {MOST_NEIGHBORS}"));
+            return fail(format!("`neighbors` must be 1 to {MOST_NEIGHBORS}"));
         }
         if self.breadth == 0 || self.breadth > MOST_NEIGHBORS {
-            return fail(format!("--breadth must be 1 to {MOST_NEIGHBORS}"));
+            return fail(format!("`breadth` must be 1 to {MOST_NEIGHBORS}"));
         }
         Ok(())
     }
@@ -230,86 +168,6 @@ impl Settings {
             first_generation: self.first_generation,
         }
     }
-}
-
-/// Everything a backend needs to know about a population.
-#[derive(Clone, Debug)]
-pub struct GeneticSpec {
-    /// Seed of the run.
-    pub seed: u64,
-    /// How children are made.
-    pub crossover: Crossover,
-    /// Genes.
-    pub genes: u32,
-    /// Groups of equal size, a multiple of 4; any size with edge assembly crossover.
-    pub groups: u32,
-    /// Generations between transfers; 0: never.
-    pub transfer_every: u32,
-    /// Of edge assembly crossover: children of a pair, at most.
-    pub children: u32,
-    /// Probability that a child mutates, in units of 2^-32.
-    pub mutation: u32,
-    /// Who meets whom.
-    pub pairing: Pairing,
-    /// What the first genes are.
-    pub initial: Initial,
-    /// What improves children.
-    pub local_search: LocalSearch,
-    /// Neighbours that the second step of its moves looks at.
-    pub breadth: u32,
-    /// Stop once a gene is not longer than this.
-    pub target: i64,
-    /// Generations that the first genes have behind them.
-    pub first_generation: u32,
-}
-
-impl GeneticSpec {
-    /// The rules of a generation, the `since`-th since the host looked; `unfinished` if local search follows.
-    pub fn rules(&self, problem: &Problem, generation: u32, since: u32, unfinished: bool) -> Rules {
-        Rules {
-            seed: self.seed,
-            target: self.target,
-            n: problem.n(),
-            group: self.genes / self.groups,
-            groups: self.groups,
-            method: self.crossover.method().unwrap_or_default(),
-            mutation: self.mutation,
-            shuffled: (self.pairing == Pairing::Shuffled).into(),
-            generation,
-            since,
-            directed: problem.is_directed().into(),
-            unfinished: unfinished.into(),
-        }
-    }
-
-    /// Whether groups send their best genes to others after this generation.
-    pub fn transfers(&self, generation: u32) -> bool {
-        self.groups > 1 && self.transfer_every > 0 && generation.is_multiple_of(self.transfer_every)
-    }
-
-    /// Whether the first genes go through local search; by 2-opt if children do not.
-    pub fn descends_first(&self) -> bool {
-        match self.initial {
-            Initial::Random | Initial::SpaceFilling | Initial::Ants => self.local_search != LocalSearch::None,
-            Initial::LocalOptima => true,
-            Initial::File => false,
-        }
-    }
-
-    /// The crossover by name.
-    pub fn variant(&self) -> String {
-        let search = self.local_search.kernel_name().map_or_else(String::new, |name| format!(" with {name}"));
-        format!("GA-{:?}-{:?}{search}", self.crossover, self.pairing)
-    }
-}
-
-/// What a population begins with.
-#[derive(Clone, Debug)]
-pub enum FirstGenes {
-    /// Random tours, made where the population lives.
-    Random,
-    /// These, one after the other, in the problem's numbering.
-    Given(Vec<u32>),
 }
 
 /// A population at the end of a run.
@@ -356,34 +214,6 @@ impl Genes<'_> {
 /// What happens to a population when a run ends: saving it, say.
 pub type Keep<'a> = &'a mut dyn FnMut(&Solution, &mut Genes<'_>);
 
-/// The population as the loop sees it.
-struct Generations<'a> {
-    population: &'a mut dyn Population,
-    /// A generation that has begun is finished whatever happens: one that is cut short has lost some of its parents.
-    whole: bool,
-    /// The first genes are all there is to do.
-    none: bool,
-}
-
-impl Colony for Generations<'_> {
-    fn run(&mut self, iterations: u32, enough: Enough) -> Result<ColonyState, BackendError> {
-        let enough: Enough = if self.whole { &|| false } else { enough };
-        self.population.run(if self.none { 0 } else { iterations }, enough)
-    }
-
-    fn best_tour(&mut self) -> Result<Vec<u32>, BackendError> {
-        self.population.best_tour()
-    }
-
-    fn phases(&mut self) -> Result<Phases, BackendError> {
-        self.population.phases()
-    }
-
-    fn describe(&self) -> String {
-        self.population.describe()
-    }
-}
-
 /// Solves an instance. `observe` is called after each batch of generations, `keep` at the end; with it, a generation
 /// that has begun is finished, whatever stops the run. With [`Initial::File`] the first genes are `given`, in the
 /// instance's numbering, and repeated if they are fewer than the population has.
@@ -414,14 +244,16 @@ pub fn solve(
         Crossover::Eax => spec.genes,
         _ => spec.rules(&problem, 1, 1, false).children(),
     };
-    let mut generations = Generations {
-        population: population.as_mut(),
+    let mut generations = Iterations {
+        colony: population.as_mut(),
+        ants: children,
+        // With none, the first genes are all there is to do.
+        fewest: 0,
         whole: keep.is_some(),
-        none: stop.iterations == Some(0),
+        state: None,
     };
-    let solution =
-        colony::run(instance, &problem, (start, children), &mut generations, backend, stop, observe)?;
-    let solution = Solution { best_iteration: solution.best_iteration.min(solution.iterations), ..solution };
+    let run = drive(&mut generations, start, stop, observe);
+    let solution = Solution::of(run, start, instance, &problem, backend)?;
     if let Some(keep) = keep {
         let mut genes = Genes {
             instance,
@@ -446,15 +278,15 @@ pub fn check_for(instance: &Instance, settings: &Settings) -> Result<(), SolveEr
         return Err(SolveError::Unsupported {
             algorithm: "edge assembly crossover",
             instance: instance.name().to_string(),
-            why: "its edges have a direction; use another --crossover".to_string(),
+            why: "its edges have a direction; use another `crossover`".to_string(),
         });
     }
-    colony::check_local_search(instance, settings.local_search)?;
+    check_local_search(instance, settings.local_search)?;
     if settings.initial == Initial::LocalOptima && !instance.is_symmetric() {
         return Err(SolveError::Unsupported {
             algorithm: "local search",
             instance: instance.name().to_string(),
-            why: "its edges have a direction; use --initial random or ants".to_string(),
+            why: "its edges have a direction; use `initial` random or ants".to_string(),
         });
     }
     Ok(())
@@ -496,7 +328,7 @@ fn repeated(mut tours: Vec<u32>, n: usize, count: u32) -> Result<Vec<u32>, Solve
     if had == 0 || !wanted.is_multiple_of(had) || !had.is_multiple_of(n) {
         let had = had / n;
         return Err(SolveError::Settings(format!(
-            "--population must be a multiple of the {had} given genes, not {count}"
+            "`population` must be a multiple of the {had} given genes, not {count}"
         )));
     }
     check_memory("the first genes", 4 * (wanted - had))?;

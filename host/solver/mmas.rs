@@ -2,41 +2,17 @@
 
 use std::time::Instant;
 
-use antwarp_core::colony::{Limits, Rules, limit_ratio};
-use antwarp_core::construct::row_stride;
+use antwarp_core::colony::{Rules, limit_ratio};
 use antwarp_core::local_search::chain::FEWEST;
 use serde::{Deserialize, Serialize};
 
-use super::local_search::{LocalSearch, MOST_NEIGHBORS};
-use super::problem::Problem;
-use super::stop::Stop;
-use super::{Progress, Solution, SolveError, check_kind, colony, exhaustive};
+use super::colony::{Iterations, check_local_search};
+use super::{Solution, SolveError, check_kind, exhaustive};
 use crate::backend::Backend;
+use crate::engine::{LocalSearch, MOST_NEIGHBORS, Problem, Progress, Stop, drive};
 use crate::instance::Instance;
 
-/// How an ant chooses its next node.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
-#[serde(rename_all = "lowercase")]
-pub enum Selection {
-    /// Weighted reservoir sampling.
-    #[default]
-    Wrs,
-    /// Roulette wheel.
-    Rwm,
-}
-
-/// How an ant remembers the nodes it has visited.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
-#[serde(rename_all = "lowercase")]
-pub enum TabuKind {
-    /// List compression: a list of the unvisited nodes and everyone's place in it.
-    List,
-    /// Compact tabu: both in one list.
-    Compact,
-    /// One bit a node.
-    #[default]
-    Bitmask,
-}
+pub use crate::engine::mmas::{ColonySpec, Selection, TabuKind};
 
 /// What a user can set. `None` means: choose for me.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -102,25 +78,25 @@ impl Settings {
     pub fn check(&self) -> Result<(), SolveError> {
         let fail = |what: String| Err(SolveError::Settings(what));
         if self.ants.is_some_and(|a| a == 0 || a > MOST_ANTS) {
-            return fail(format!("--ants must be 1 to {MOST_ANTS}"));
+            return fail(format!("`ants` must be 1 to {MOST_ANTS}"));
         }
         if self.candidates == Some(0) {
-            return fail("--candidates must be at least 1, or `all`".into());
+            return fail("`candidates` must be at least 1, or `all`".into());
         }
         if !(self.alpha >= 0.0 && self.alpha <= 20.0 && self.beta >= 0.0 && self.beta <= 20.0) {
-            return fail("--alpha and --beta must be between 0 and 20".into());
+            return fail("`alpha` and `beta` must be between 0 and 20".into());
         }
         if !(self.rho > 0.0 && self.rho < 1.0) {
-            return fail("--rho, the share of a trail that stays, must be above 0 and below 1".into());
+            return fail("`rho`, the share of a trail that stays, must be above 0 and below 1".into());
         }
         if !(self.p_best > 0.0 && self.p_best < 1.0) {
-            return fail("--p-best must be above 0 and below 1".into());
+            return fail("`p_best` must be above 0 and below 1".into());
         }
         if self.neighbors == 0 || self.neighbors > MOST_NEIGHBORS {
-            return fail(format!("--neighbors must be 1 to {MOST_NEIGHBORS}"));
+            return fail(format!("`neighbors` must be 1 to {MOST_NEIGHBORS}"));
         }
         if self.breadth == 0 || self.breadth > MOST_NEIGHBORS {
-            return fail(format!("--breadth must be 1 to {MOST_NEIGHBORS}"));
+            return fail(format!("`breadth` must be 1 to {MOST_NEIGHBORS}"));
         }
         Ok(())
     }
@@ -153,57 +129,6 @@ impl Settings {
     }
 }
 
-/// Everything a backend needs to know about a colony.
-#[derive(Clone, Copy, Debug)]
-pub struct ColonySpec {
-    /// Seed of the run.
-    pub seed: u64,
-    /// Ants: tours an iteration.
-    pub ants: u32,
-    /// Exponent of the trail.
-    pub alpha: f32,
-    /// Exponent of the heuristic value.
-    pub beta: f32,
-    /// Node selection.
-    pub selection: Selection,
-    /// Tabu.
-    pub tabu: TabuKind,
-    /// Warps an ant; `None`: to be measured.
-    pub warps: Option<u32>,
-    /// The best tour of all deposits every so many iterations; 0: never.
-    pub deposit_best_every: u32,
-    /// What improves the ants' tours.
-    pub local_search: LocalSearch,
-    /// Neighbours that the second step of its moves looks at.
-    pub breadth: u32,
-    /// Constants between iterations.
-    pub rules: Rules,
-}
-
-impl ColonySpec {
-    /// The selection and the tabu by name.
-    pub fn variant(&self) -> String {
-        let search = self.local_search.kernel_name().map_or_else(String::new, |name| format!(" with {name}"));
-        format!("MMAS-{:?}-{:?}{search}", self.selection, self.tabu)
-    }
-
-    /// Whether the best tour of all deposits in an iteration.
-    pub fn deposits_best(&self, iteration: u32) -> bool {
-        self.deposit_best_every > 0 && (iteration + 1).is_multiple_of(self.deposit_best_every)
-    }
-
-    /// Entries of each table of the pheromone memory.
-    pub fn entries(&self, problem: &Problem) -> usize {
-        let stride = if problem.k() == 0 { row_stride(problem.n()) } else { problem.k() };
-        problem.n() as usize * stride as usize
-    }
-
-    /// The trails' bounds before the first tour: those of the nearest-neighbour tour.
-    pub fn initial_limits(&self, problem: &Problem) -> Limits {
-        self.rules.limits(problem.unit_cost(), problem.unit_cost())
-    }
-}
-
 /// Solves an instance. `observe` is called after each batch of iterations.
 ///
 /// # Errors
@@ -219,12 +144,15 @@ pub fn solve(
     let start = Instant::now();
     settings.check()?;
     check_kind(instance, "MMAS")?;
-    colony::check_local_search(instance, settings.local_search)?;
+    check_local_search(instance, settings.local_search)?;
     if instance.len() <= 3 {
         return exhaustive(instance, start);
     }
     let problem = Problem::new(instance, settings.candidates, settings.neighbors);
     let spec = settings.spec(&problem, backend, stop);
     let mut colony = backend.colony(&problem, &spec)?;
-    colony::run(instance, &problem, (start, spec.ants), colony.as_mut(), backend, stop, observe)
+    let mut iterations =
+        Iterations { colony: colony.as_mut(), ants: spec.ants, fewest: 1, whole: false, state: None };
+    let run = drive(&mut iterations, start, stop, observe);
+    Solution::of(run, start, instance, &problem, backend)
 }

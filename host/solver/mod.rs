@@ -1,28 +1,24 @@
-//! The solver loops, written against the backends' traits.
+//! Settings and plans: each algorithm's settings become an engine, which [`drive`](crate::engine::drive) runs.
 
 pub mod acs;
-pub mod cells;
-pub(crate) mod colony;
-pub mod descent;
+mod algorithm;
+mod colony;
 pub mod genetic;
 pub mod ils;
 pub mod lin_kernighan;
-pub mod local_search;
 pub mod mmas;
-pub mod problem;
 pub mod search;
-pub mod start;
-pub mod stop;
-pub mod whole;
+
+pub use algorithm::{Algorithm, Solver};
 
 use std::time::Instant;
 
 use serde::Serialize;
 use thiserror::Error;
 
-use crate::backend::BackendError;
+use crate::backend::Backend;
+use crate::engine::{BackendError, Problem, Run, StopReason};
 use crate::instance::Instance;
-use stop::StopReason;
 
 /// Why a run could not give a tour.
 #[derive(Debug, Error)]
@@ -43,6 +39,14 @@ pub enum SolveError {
     /// The backend failed before there was a tour.
     #[error(transparent)]
     Backend(#[from] BackendError),
+    /// The backend failed while it ran.
+    #[error("{failure}\nThe best tour until then is at hand.")]
+    CutShort {
+        /// What went wrong.
+        failure: String,
+        /// The best tour until then.
+        best: Box<Solution>,
+    },
     /// A backend returned a tour that is none, or not as long as it said: a bug.
     #[error(
         "the {backend} backend returned a wrong result ({what}): this is a bug in antwarp, please report it"
@@ -53,21 +57,6 @@ pub enum SolveError {
         /// What is wrong.
         what: String,
     },
-}
-
-/// How far a run is.
-#[derive(Clone, Copy, Debug)]
-pub struct Progress {
-    /// Iterations done.
-    pub iterations: u64,
-    /// Length of the best tour so far.
-    pub best_cost: i64,
-    /// Length of the best tour of the last iteration.
-    pub iteration_cost: i64,
-    /// Seconds since the start.
-    pub seconds: f64,
-    /// Tours built.
-    pub tours: u64,
 }
 
 /// The result of a run: a tour that was checked, and a cost recomputed from the instance.
@@ -95,6 +84,43 @@ pub struct Solution {
     pub failure: Option<String>,
 }
 
+impl Solution {
+    /// What a run ends with: what was found if it is right, else the start tour.
+    fn of(
+        run: Run<i64, Vec<u32>>,
+        begin: Instant,
+        instance: &Instance,
+        problem: &Problem,
+        backend: &Backend,
+    ) -> Result<Solution, SolveError> {
+        let backend = backend.machine().backend;
+        let mut solution = Solution {
+            tour: problem.start_tour().to_vec(),
+            cost: problem.unit_cost(),
+            iterations: run.status.iterations,
+            best_iteration: 0,
+            seconds: 0.0,
+            setup_seconds: run.setup.as_secs_f64(),
+            tours: run.status.tours,
+            stopped_by: run.stopped_by,
+            layout: run.layout,
+            failure: run.failure.map(|failure| failure.to_string()),
+        };
+        if let Some((cost, tour)) = run.best {
+            let tour = checked_original(problem, &tour).ok_or(SolveError::Wrong {
+                backend,
+                what: "a tour with a node that does not exist".to_string(),
+            })?;
+            verified(instance, backend, &tour, cost)?;
+            if cost <= solution.cost {
+                solution = Solution { tour, cost, best_iteration: run.status.best_iteration, ..solution };
+            }
+        }
+        solution.seconds = begin.elapsed().as_secs_f64();
+        Ok(solution)
+    }
+}
+
 /// Refuses instances that no algorithm here or not this one can solve.
 fn check_kind(instance: &Instance, algorithm: &'static str) -> Result<(), SolveError> {
     let refuse = |why: &str| {
@@ -108,7 +134,7 @@ fn check_kind(instance: &Instance, algorithm: &'static str) -> Result<(), SolveE
         return refuse("it has fixed edges");
     }
     if !matches!(algorithm, "MMAS" | "ACS" | "GA") && !instance.is_symmetric() {
-        return refuse("its edges have a direction; use --algorithm mmas or acs");
+        return refuse("its edges have a direction; use `algorithm` mmas or acs");
     }
     Ok(())
 }
@@ -153,7 +179,7 @@ fn exhaustive(instance: &Instance, start: Instant) -> Result<Solution, SolveErro
 }
 
 /// A tour in the instance's numbering, unless a node is out of range.
-fn checked_original(problem: &problem::Problem, tour: &[u32]) -> Option<Vec<u32>> {
+fn checked_original(problem: &Problem, tour: &[u32]) -> Option<Vec<u32>> {
     tour.iter().all(|&v| v < problem.n()).then(|| problem.original(tour))
 }
 

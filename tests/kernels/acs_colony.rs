@@ -2,13 +2,11 @@
 //! the ants is: if they go step by step with atomic updates, or if there is one.
 
 use antwarp::backend::cuda::{CudaAcs, Device};
-use antwarp::backend::{Backend, BackendError, Choice, Colony};
+use antwarp::backend::{Backend, Choice};
+use antwarp::engine::{BackendError, Colony, LocalSearch, Problem, Stop};
 use antwarp::instance::Instance;
 use antwarp::instance::generate::uniform;
 use antwarp::solver::acs::{AcsSpec, Pheromone, Settings, Update};
-use antwarp::solver::local_search::LocalSearch;
-use antwarp::solver::problem::Problem;
-use antwarp::solver::stop::Stop;
 use antwarp_core::colony::{ColonyState, Rules};
 
 use crate::colony::{History, ITERATIONS, directed, globe, history, on_every_ptx};
@@ -45,7 +43,7 @@ impl Case {
         settings.check().expect("settings");
         let problem = Problem::new(instance, Some(settings.candidates), settings.neighbors);
         let (backend, _) = Backend::open(Choice::Cpu).expect("the CPU");
-        let spec = settings.spec(&problem, &backend, &Stop::default());
+        let spec = settings.spec(&problem, &backend, &Stop::never());
         let (k, period) = (problem.k(), spec.rule.period);
         let name = format!("{}, {}, {k} candidates, period {period}", instance.name(), spec.variant());
         let cpu = history(backend.acs(&problem, &spec).expect("a colony on the CPU").as_mut());

@@ -2,14 +2,12 @@
 //! the GPU against those on CPU threads.
 
 use antwarp::backend::cuda::{CudaDescent, Device};
-use antwarp::backend::{Backend, Choice, Descent};
+use antwarp::backend::{Backend, Choice};
+use antwarp::engine::start::{self, Start};
+use antwarp::engine::{Descent, DescentSpec, Places, Problem, Stop};
 use antwarp::instance::generate::uniform;
 use antwarp::instance::{Instance, nearest};
-use antwarp::solver::descent::DescentSpec;
 use antwarp::solver::ils::{Acceptance, Moves, Settings};
-use antwarp::solver::problem::{Places, Problem};
-use antwarp::solver::start::{self, Start};
-use antwarp::solver::stop::Stop;
 use antwarp_core::local_search::best::DescentState;
 use antwarp_core::metric::Metric;
 
@@ -69,7 +67,7 @@ impl Case {
         let near = nearest(instance, (settings.neighbors as usize).min(instance.len() - 1));
         let start = start::tour(instance, settings.start, &near, settings.seed);
         let problem = Problem::for_search(instance, &near, start);
-        let stop = Stop { iterations: Some(KICKS), ..Stop::default() };
+        let stop = Stop { iterations: Some(KICKS), ..Stop::never() };
         let spec = DescentSpec::new(&problem, settings, &stop, problem.unit_cost());
         let name = format!("{}, {:?}, {:?}", instance.name(), settings.local_search, settings.moves);
         let (backend, _) = Backend::open(Choice::Cpu).expect("the CPU");

@@ -3,13 +3,10 @@
 use std::slice;
 
 use antwarp::backend::cuda::{CudaChains, Device};
-use antwarp::backend::{Backend, Chains, Choice};
+use antwarp::backend::{Backend, Choice};
+use antwarp::engine::start::{self, Start};
+use antwarp::engine::{Chains, ChainsSpec, LocalSearch, Problem, Round, Tiling, cells};
 use antwarp::instance::{Instance, nearest};
-use antwarp::solver::cells;
-use antwarp::solver::ils::{ChainsSpec, Round, Tiling};
-use antwarp::solver::local_search::LocalSearch;
-use antwarp::solver::problem::Problem;
-use antwarp::solver::start::{self, Start};
 use antwarp_core::local_search::chain::Accept;
 use antwarp_core::local_search::chains::ChainsState;
 use antwarp_core::metric::Metric;

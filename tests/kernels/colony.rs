@@ -1,12 +1,11 @@
 //! Whole colonies on the GPU against colonies on CPU threads.
 
 use antwarp::backend::cuda::{CudaColony, Device, texts};
-use antwarp::backend::{Backend, Choice, Colony};
+use antwarp::backend::{Backend, Choice};
+use antwarp::engine::{Colony, Problem, Stop};
 use antwarp::instance::Instance;
 use antwarp::instance::generate::uniform;
 use antwarp::solver::mmas::{ColonySpec, Selection, Settings, TabuKind};
-use antwarp::solver::problem::Problem;
-use antwarp::solver::stop::Stop;
 use antwarp_core::colony::{ColonyState, Rules};
 use antwarp_core::metric::Metric;
 
@@ -40,7 +39,7 @@ impl Case {
     pub fn new(instance: &Instance, settings: Settings) -> Case {
         let problem = Problem::new(instance, settings.candidates, settings.neighbors);
         let (backend, _) = Backend::open(Choice::Cpu).expect("the CPU");
-        let spec = settings.spec(&problem, &backend, &Stop::default());
+        let spec = settings.spec(&problem, &backend, &Stop::never());
         let name = format!("{}, {}, {} candidates", instance.name(), spec.variant(), problem.k());
         let cpu = history(backend.colony(&problem, &spec).expect("a colony on the CPU").as_mut());
         for (state, tour) in &cpu {

@@ -1,7 +1,7 @@
 //! What the driver refuses comes back as an error that says what and why.
 
-use antwarp::backend::BackendError;
 use antwarp::backend::cuda::{Buffer, load_function, texts};
+use antwarp::engine::BackendError;
 
 use crate::gpu::gpu;
 

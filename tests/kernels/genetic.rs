@@ -4,8 +4,8 @@
 use antwarp::backend::cuda::{
     BreedGenes, Buffer, Device, FinishGenes, Launch, MakeGenes, TEAM_BYTES, TransferGenes,
 };
+use antwarp::engine::Problem;
 use antwarp::instance::Instance;
-use antwarp::solver::problem::Problem;
 use antwarp_core::genetic::generation::{is_over, record, recorded};
 use antwarp_core::genetic::{self, Population, Rules, memory_bytes};
 use antwarp_core::geometry::{self, Geometry};

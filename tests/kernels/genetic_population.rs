@@ -1,15 +1,13 @@
 //! Whole populations on the GPU against populations on CPU threads.
 
 use antwarp::backend::cuda::{CudaPopulation, Device};
-use antwarp::backend::{Backend, Choice, Population};
+use antwarp::backend::{Backend, Choice};
+use antwarp::engine::{LocalSearch, Population, Problem, Stop};
 use antwarp::instance::Instance;
 use antwarp::instance::generate::uniform;
 use antwarp::solver::genetic::{
     Crossover, FirstGenes, GeneticSpec, Initial, Pairing, Settings, check_for, first_genes,
 };
-use antwarp::solver::local_search::LocalSearch;
-use antwarp::solver::problem::Problem;
-use antwarp::solver::stop::Stop;
 use antwarp_core::colony::ColonyState;
 
 use crate::colony::{directed, globe, on_every_ptx};
@@ -73,7 +71,7 @@ impl Case {
     fn with(instance: &Instance, settings: &Settings, given: Option<Vec<u32>>, generations: u32) -> Case {
         check_for(instance, settings).expect("settings");
         let problem = Problem::new(instance, Some(1), settings.neighbors);
-        let spec = settings.spec(&problem, &Stop::default());
+        let spec = settings.spec(&problem, &Stop::never());
         let first = first_genes(instance, &problem, settings, given).expect("first genes");
         let name = format!(
             "{}, {}, {:?}, {} groups, a transfer every {}",

@@ -3,7 +3,8 @@
 use std::ops::Deref;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use antwarp::backend::cuda::{Buffer, Device, Plain};
+use antwarp::backend::cuda::{Buffer, Device};
+use antwarp::engine::Plain;
 use antwarp_core::node::NodeId;
 use cudarc::driver::CudaFunction;
 use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;

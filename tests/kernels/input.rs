@@ -1,8 +1,7 @@
 //! Random inputs.
 
+use antwarp::engine::{LocalSearch, Places, Problem};
 use antwarp::instance::Instance;
-use antwarp::solver::local_search::LocalSearch;
-use antwarp::solver::problem::{Places, Problem};
 use antwarp_core::distance::Distances;
 use antwarp_core::geometry::Point;
 use antwarp_core::kernels::BY_MATRIX;
@@ -178,15 +177,15 @@ pub fn instances(geometry: &str, n: u32) -> Vec<Instance> {
 macro_rules! with_geometry {
     ($problem:expr, |$geometry:ident, $places:ident| $do:expr) => {
         match $problem.places() {
-            antwarp::solver::problem::Places::Grid { places: $places, up } => {
+            antwarp::engine::Places::Grid { places: $places, up } => {
                 let $geometry = antwarp_core::geometry::Grid { up: *up };
                 $do
             }
-            antwarp::solver::problem::Places::Planar { places: $places, metric } => {
+            antwarp::engine::Places::Planar { places: $places, metric } => {
                 let $geometry = antwarp_core::geometry::Planar { metric: *metric };
                 $do
             }
-            antwarp::solver::problem::Places::Numbered($places) => {
+            antwarp::engine::Places::Numbered($places) => {
                 let $geometry = antwarp_core::geometry::Numbered { distances: $problem.distances() };
                 $do
             }

@@ -2,10 +2,10 @@
 //! against rounds on CPU threads.
 
 use antwarp::backend::cuda::{CudaLinKernighan, Device};
-use antwarp::backend::{Backend, Choice, LinKernighan, Reached};
+use antwarp::backend::{Backend, Choice};
+use antwarp::engine::lin_kernighan::Spec;
+use antwarp::engine::{LinKernighan, Problem, Reached};
 use antwarp::instance::{Instance, nearest, quadrant};
-use antwarp::solver::lin_kernighan::Spec;
-use antwarp::solver::problem::Problem;
 use antwarp_core::lin_kernighan::trial::Round;
 
 use crate::gpu::{gpu, sizes};

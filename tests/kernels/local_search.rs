@@ -1,10 +1,9 @@
 //! `block_local_search_*`: local search on ants' tours, and on the new genes of a population.
 
 use antwarp::backend::cuda::{Device, Launch, LocalSearch as Search, TEAM_BYTES};
+use antwarp::engine::{LocalSearch, Problem};
 use antwarp::instance::Instance;
-use antwarp::solver::local_search::LocalSearch;
 use antwarp::solver::mmas::Settings;
-use antwarp::solver::problem::Problem;
 use antwarp_core::genetic::NOWHERE;
 use antwarp_core::geometry::{self, Geometry};
 use antwarp_core::kernels::SearchArgs;

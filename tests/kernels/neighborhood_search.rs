@@ -3,14 +3,12 @@
 use std::fmt::Debug;
 use std::process::Command;
 
-use antwarp::backend::cuda::{Device, Plain};
-use antwarp::backend::{Backend, BackendError, Choice};
+use antwarp::backend::cuda::Device;
+use antwarp::backend::{Backend, Choice};
+use antwarp::engine::{AskedShape, BackendError, Plain, Searchable, Stop, Tables};
 use antwarp::instance::{Partition, Perceptron, Qap};
 use antwarp::solver::SolveError;
-use antwarp::solver::search::{
-    AskedShape, Found, Searchable, Settings, Strategy, Tables, choose_on_host, search,
-};
-use antwarp::solver::stop::Stop;
+use antwarp::solver::search::{Found, Settings, Strategy, choose_on_host, search};
 use antwarp_core::geometry::Grid;
 use antwarp_core::neighborhood::Neighborhood;
 use antwarp_core::problem::{self, Element, SwappedTour, Weierstrass};
@@ -40,7 +38,7 @@ fn on_cpu() -> Backend {
 }
 
 fn after(iterations: u64) -> Stop {
-    Stop { iterations: Some(iterations), ..Stop::default() }
+    Stop { iterations: Some(iterations), ..Stop::never() }
 }
 
 fn find<P: Searchable>(

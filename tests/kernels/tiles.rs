@@ -1,8 +1,8 @@
 //! `block_improve_tiles_*`, one launch of each: what it writes, and nothing else. Whole chains are in `chains`.
 
 use antwarp::backend::cuda::{Device, ImproveTiles, Launch, TEAM_BYTES};
+use antwarp::engine::Problem;
 use antwarp::instance::{Instance, nearest};
-use antwarp::solver::problem::Problem;
 use antwarp_core::geometry::{Geometry, Places};
 use antwarp_core::kernels::TilesArgs;
 use antwarp_core::local_search::chain::{Accept, Rules};

@@ -1,7 +1,7 @@
 //! `*_prepare_*` and `*_update_*`: filling and updating a pheromone memory.
 
-use antwarp::backend::BackendError;
 use antwarp::backend::cuda::{Buffer, Device, Launch, PrepareTrails, UpdateTrails};
+use antwarp::engine::BackendError;
 use antwarp_core::colony::{ColonyState, Limits};
 use antwarp_core::kernels::TrailArgs;
 use antwarp_core::node::NodeId;

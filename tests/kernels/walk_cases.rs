@@ -1,7 +1,7 @@
 //! What walks and looks at neighbours are asked to do, and what they do on the CPU.
 
-use antwarp::backend::cuda::Plain;
-use antwarp::solver::search::{Searchable, Tables, full_cost};
+use antwarp::engine::{Plain, Searchable, Tables};
+use antwarp::solver::search::full_cost;
 use antwarp_core::neighborhood::Neighborhood;
 use antwarp_core::problem::Element;
 use antwarp_core::search::{

@@ -1,7 +1,8 @@
 //! Small instances of the problems of neighbourhood search.
 
+use antwarp::engine::Tables;
 use antwarp::instance::{Instance, Partition, Perceptron, Qap};
-use antwarp::solver::search::{Tables, TourTables, WeierstrassSpec};
+use antwarp::solver::search::{TourTables, WeierstrassSpec};
 use antwarp_core::sine::Real;
 
 use crate::gpu::small;

@@ -1,7 +1,7 @@
 //! `block_walk_*` and `block_evaluate_*`: walks through solutions, and looks at neighbours, in blocks of all shapes.
 
 use antwarp::backend::cuda::{Buffer, CREW_BYTES, Device, EvaluateNeighbors, Launch, Walks};
-use antwarp::solver::search::Searchable;
+use antwarp::engine::Searchable;
 use antwarp_core::geometry::{Grid, Numbered, Planar};
 use antwarp_core::kernels::WalkArgs;
 use antwarp_core::problem::{Partition, Perceptron, Qap, RotatedTour, SwappedTour, Weierstrass};

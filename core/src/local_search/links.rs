@@ -9,7 +9,7 @@ use crate::node::NodeId;
 use crate::team::{Slots, Team};
 
 use super::array::ArrayTour;
-use super::moves::{Kind, Move};
+use super::exchanges::{Kind, Move};
 
 /// Edges that must stay.
 pub trait Links: Copy {

@@ -13,6 +13,7 @@ pub mod best;
 pub mod chain;
 pub mod chains;
 pub mod descend;
+pub mod exchanges;
 pub mod links;
 pub mod moves;
 pub mod perturb;

@@ -13,10 +13,7 @@ use antwarp_core::team::{Serial, Slots};
 use rayon::prelude::*;
 
 use super::{Together, allocate};
-use crate::backend::{BackendError, Chains, Enough};
-use crate::solver::ils::{ChainsSpec, Round, Tiling};
-use crate::solver::local_search::LocalSearch;
-use crate::solver::problem::{Places, Problem};
+use crate::engine::{BackendError, Chains, ChainsSpec, Enough, LocalSearch, Places, Problem, Round, Tiling};
 
 /// Nodes of a tile: of larger ones a thread's caches hold less, in smaller ones there is too much border.
 const TILE: std::ops::RangeInclusive<u32> = 500..=1000;

@@ -11,11 +11,10 @@ use antwarp_core::rng::Stream;
 use antwarp_core::team::{Serial, Slots};
 use rayon::prelude::*;
 
-use super::{Together, allocate};
-use crate::backend::{BackendError, Descent, Enough, Pass, each_pass};
-use crate::solver::descent::DescentSpec;
-use crate::solver::local_search::LocalSearch;
-use crate::solver::problem::{Places, Problem};
+use super::{Together, allocate, short_of_memory};
+use crate::engine::{
+    BackendError, Descent, DescentSpec, Enough, LocalSearch, Pass, Places, Problem, each_pass,
+};
 
 /// Nodes that a thread looks at without a break.
 const SHARE: u32 = 256;
@@ -75,7 +74,7 @@ impl<'p, G: Geometry> CpuDescent<'p, G> {
         let mut proposals = Vec::new();
         proposals
             .try_reserve_exact(n as usize)
-            .map_err(|_| super::short_of_memory("the moves", n as usize * size_of::<Proposal>()))?;
+            .map_err(|_| short_of_memory("the moves", n as usize * size_of::<Proposal>()))?;
         proposals.resize_with(n as usize, std::mem::MaybeUninit::uninit);
         Ok(CpuDescent {
             problem,

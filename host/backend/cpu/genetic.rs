@@ -14,10 +14,8 @@ use antwarp_core::tour;
 use rayon::prelude::*;
 
 use super::{Quad, Together, allocate, check_memory, eax};
-use crate::backend::{BackendError, Colony, Enough, Phases, Population};
-use crate::solver::genetic::{Crossover, FirstGenes, GeneticSpec};
-use crate::solver::local_search::LocalSearch;
-use crate::solver::problem::{Places, Problem};
+use crate::engine::genetic::{Crossover, FirstGenes, GeneticSpec};
+use crate::engine::{BackendError, Colony, Enough, LocalSearch, Phases, Places, Population, Problem};
 
 /// A population for `problem` on CPU threads.
 pub fn population<'p>(
@@ -359,8 +357,8 @@ mod tests {
     use std::sync::atomic::AtomicU32;
 
     use super::*;
+    use crate::engine::genetic::{Initial, Pairing};
     use crate::instance::{generate, nearest};
-    use crate::solver::genetic::{Initial, Pairing};
 
     /// Of equally short genes a loser is replaced before the table knows: whenever a generation is cut short, lengths must be
     /// those of the genes that are there.

@@ -14,8 +14,7 @@ use rayon::prelude::*;
 use super::processor::for_this_processor;
 use super::{Cpu, Together, allocate, check_memory};
 use crate::backend::tuning::{Key, Shape, Tuner, now};
-use crate::backend::{BackendError, Neighbors, Walks};
-use crate::solver::search::{AskedShape, Tables, WalksSpec};
+use crate::engine::{AskedShape, BackendError, Neighbors, Tables, Walks, WalksSpec};
 
 /// Most threads that wait for each other.
 const MOST_THREADS: u64 = 1024;

@@ -5,25 +5,8 @@ use std::sync::Arc;
 
 use cudarc::driver::{CudaSlice, CudaStream, DriverError, sys};
 
-use crate::backend::BackendError;
-use crate::backend::error::bytes;
-
-/// Data that may be copied to and from a device byte by byte.
-///
-/// # Safety
-/// The type has no padding and no pointers, and every bit pattern is a value of it.
-pub unsafe trait Plain: Copy {}
-
-macro_rules! plain {
-    ($($t:ty),*) => { $(
-        // SAFETY: numbers and structs of numbers whose sizes add up.
-        unsafe impl Plain for $t {}
-    )* };
-}
-plain!(u8, u16, u32, u64, i32, i64, f32, f64, [f64; 3], [u32; 3]);
-plain!(antwarp_core::lin_kernighan::merge::Merged);
-plain!(antwarp_core::colony::ColonyState, antwarp_core::local_search::chains::ChainsState);
-plain!(antwarp_core::local_search::best::DescentState, antwarp_core::search::WalkState);
+use crate::engine::error::bytes;
+use crate::engine::{BackendError, Plain};
 
 /// `len` elements in device memory.
 pub struct Buffer<T> {
@@ -76,7 +59,7 @@ impl<T: Plain> Buffer<T> {
         // SAFETY: plain data is bytes.
         let raw = unsafe { std::slice::from_raw_parts(data.as_ptr().cast::<u8>(), size_of_val(data)) };
         let done = stream.memcpy_htod(raw, &mut self.slice).and_then(|()| stream.synchronize());
-        done.map_err(|source| BackendError::Driver { doing: "copying to the GPU", source })
+        done.map_err(|source| BackendError::Driver { doing: "copying to the GPU", source: source.into() })
     }
 
     /// Copies the first `data.len()` elements back, after everything queued before.
@@ -110,7 +93,7 @@ impl<T: Plain> Buffer<T> {
             unsafe { std::slice::from_raw_parts_mut(data.as_mut_ptr().cast::<u8>(), size_of_val(data)) };
         let part = self.slice.slice(first * size_of::<T>()..end * size_of::<T>());
         let done = stream.memcpy_dtoh(&part, raw).and_then(|()| stream.synchronize());
-        done.map_err(|source| BackendError::Driver { doing: "running kernels", source })
+        done.map_err(|source| BackendError::Driver { doing: "running kernels", source: source.into() })
     }
 
     /// All elements.
@@ -129,7 +112,7 @@ impl<T: Plain> Buffer<T> {
 
 fn allocation_error(stream: &Arc<CudaStream>, what: &str, size: usize, source: DriverError) -> BackendError {
     if source.0 != sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY {
-        return BackendError::Driver { doing: "allocating device memory", source };
+        return BackendError::Driver { doing: "allocating device memory", source: source.into() };
     }
     let free = stream.context().mem_get_info().map_or(0, |(free, _)| free);
     BackendError::OutOfMemory {

@@ -1,23 +1,20 @@
 //! Chains of iterated local search on a GPU. Tours stay in device memory for the whole run; after a batch of rounds
 //! the host reads [`ChainsState`], a few numbers.
 
-use antwarp_core::geometry::Point;
 use antwarp_core::kernels::{JudgeChainsArgs, TilesArgs, ToursArgs};
 use antwarp_core::local_search::chain::{Accept, Rules};
 use antwarp_core::local_search::chains::ChainsState;
 use antwarp_core::local_search::tile::Layout;
 use cudarc::driver::sys::CUfunction_attribute;
 
-use super::colony::{device_matrix, driver};
+use super::colony::driver;
+use super::tables::{device_matrix, place_bytes};
 use super::{
     Buffer, Compete, Device, ImproveTiles, JudgeChains, KeepBest, Launch, PlaceEntries, StartPieces,
     TEAM_BYTES,
 };
-use crate::backend::error::bytes;
-use crate::backend::{BackendError, Chains, Enough};
-use crate::solver::ils::{ChainsSpec, Round, Tiling};
-use crate::solver::local_search::LocalSearch;
-use crate::solver::problem::{Places, Problem};
+use crate::engine::error::bytes;
+use crate::engine::{BackendError, Chains, ChainsSpec, Enough, LocalSearch, Places, Problem, Round, Tiling};
 
 /// Nodes of a tile.
 const TILE: u32 = 750;
@@ -50,17 +47,6 @@ pub fn kernel_names() -> Vec<String> {
         names.extend(["grid", "planar", "numbered"].map(|g| format!("block_improve_tiles_{operator}_{g}")));
     }
     names
-}
-
-/// The places as bytes.
-pub(super) fn place_bytes(places: &Places) -> Vec<u8> {
-    match places {
-        Places::Grid { places, .. } => places.iter().flat_map(|p| p.to_ne_bytes()).collect(),
-        Places::Planar { places, .. } => {
-            places.iter().flat_map(|&Point(x, y)| [x.to_ne_bytes(), y.to_ne_bytes()]).flatten().collect()
-        }
-        Places::Numbered(places) => places.iter().flat_map(|p| p.to_ne_bytes()).collect(),
-    }
 }
 
 struct Kernels {

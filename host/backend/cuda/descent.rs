@@ -10,14 +10,12 @@ use antwarp_core::local_search::perturb::STEPS;
 use cudarc::driver::CudaEvent;
 use cudarc::driver::sys::CUevent_flags;
 
-use super::chains::place_bytes;
-use super::colony::{WARP, device_matrix, driver};
+use super::colony::{WARP, driver};
+use super::tables::{device_matrix, place_bytes};
 use super::{
     Buffer, Device, Launch, MakeMoves, ProposeMoves, SelectMove, SettleTours, TEAM_BYTES, TurnStretch,
 };
-use crate::backend::{BackendError, Descent, Enough, Pass, each_pass};
-use crate::solver::descent::DescentSpec;
-use crate::solver::problem::{Places, Problem};
+use crate::engine::{BackendError, Descent, DescentSpec, Enough, Pass, Places, Problem, each_pass};
 
 /// Threads of a block that evaluates moves, a warp a node.
 const BLOCK: u32 = 256;

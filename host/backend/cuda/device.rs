@@ -6,7 +6,8 @@ use cudarc::driver::sys::CUdevice_attribute as Attribute;
 use cudarc::driver::{CudaContext, CudaFunction, CudaStream, DriverError, sys};
 
 use super::module;
-use crate::backend::{BackendError, Machine};
+use crate::backend::Machine;
+use crate::engine::BackendError;
 
 /// What `antwarp devices` shows of a device.
 #[derive(Clone, Debug)]
@@ -34,7 +35,7 @@ pub struct Device {
 }
 
 fn failed(doing: &'static str) -> impl Fn(DriverError) -> BackendError {
-    move |source| BackendError::Driver { doing, source }
+    move |source| BackendError::Driver { doing, source: source.into() }
 }
 
 /// Loads the driver and counts its devices; at least one.

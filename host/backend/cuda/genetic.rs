@@ -8,15 +8,11 @@ use antwarp_core::kernels::{GeneticArgs, SearchArgs};
 use cudarc::driver::CudaEvent;
 use cudarc::driver::sys::CUevent_flags;
 
-use super::chains::place_bytes;
-use super::colony::{
-    SearchPlan, Storage, WARP, device_matrix, driver, from_id_bytes, id_bytes, reserve_shared,
-};
+use super::colony::{SearchPlan, Storage, WARP, driver, from_id_bytes, id_bytes, reserve_shared};
+use super::tables::{device_matrix, place_bytes};
 use super::{BreedGenes, Buffer, Device, FinishGenes, Launch, MakeGenes, TEAM_BYTES, TransferGenes};
-use crate::backend::{BackendError, Colony, Enough, Phases, Population};
-use crate::solver::genetic::{FirstGenes, GeneticSpec};
-use crate::solver::local_search::LocalSearch;
-use crate::solver::problem::{Places, Problem};
+use crate::engine::genetic::{FirstGenes, GeneticSpec};
+use crate::engine::{BackendError, Colony, Enough, LocalSearch, Phases, Places, Population, Problem};
 
 /// The names of all kernels that a population may load, but for those of local search.
 pub fn kernel_names() -> Vec<String> {

@@ -15,7 +15,7 @@ use antwarp_core::search::WalkState;
 use cudarc::driver::{CudaFunction, CudaStream, DeviceRepr, LaunchConfig, PushKernelArg};
 
 use super::Buffer;
-use crate::backend::BackendError;
+use crate::engine::BackendError;
 
 /// Grid, block and shared memory of a launch, in one dimension each.
 #[derive(Clone, Copy, Debug)]
@@ -103,7 +103,7 @@ macro_rules! launchers {
                 let launched = unsafe {
                     if together { builder.launch_cooperative(launch.into()) } else { builder.launch(launch.into()) }
                 };
-                launched.map(drop).map_err(|source| BackendError::Launch { kernel: self.name.clone(), source })
+                launched.map(drop).map_err(|source| BackendError::Launch { kernel: self.name.clone(), source: source.into() })
             }
         }
     )* };

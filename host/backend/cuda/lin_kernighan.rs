@@ -6,14 +6,13 @@ use antwarp_core::lin_kernighan::cuts::MOST;
 use antwarp_core::lin_kernighan::merge::{Merged, pairs};
 use antwarp_core::lin_kernighan::trial::{self, Round};
 
-use super::chains::place_bytes;
-use super::colony::{device_matrix, driver, reserve_shared};
+use super::colony::{driver, reserve_shared};
+use super::tables::{device_matrix, place_bytes};
 use super::{Buffer, Device, Launch, PlaceNodes, PlanMerge, RunTrials, TEAM_BYTES};
 use crate::backend::cpu::Recombiner;
-use crate::backend::error::bytes;
-use crate::backend::{BackendError, Enough, LinKernighan, Reached, Trials};
-use crate::solver::lin_kernighan::{MOST_TRIALS, Spec};
-use crate::solver::problem::{Places, Problem};
+use crate::engine::error::bytes;
+use crate::engine::lin_kernighan::{MOST_TRIALS, Spec};
+use crate::engine::{BackendError, Enough, LinKernighan, Places, Problem, Reached, Trials};
 
 /// Warps of a block that makes trials.
 const WARPS: u32 = 4;

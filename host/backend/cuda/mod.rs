@@ -11,9 +11,10 @@ mod launch;
 mod lin_kernighan;
 mod module;
 pub mod ptx;
+mod tables;
 mod walks;
 
-pub use buffer::{Buffer, Plain};
+pub use buffer::Buffer;
 pub use chains::{CudaChains, WIDTH, default_chains};
 pub use colony::{CudaAcs, CudaColony, TEAM_BYTES};
 pub use descent::CudaDescent;

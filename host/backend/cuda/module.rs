@@ -8,7 +8,7 @@ use cudarc::driver::{CudaContext, CudaFunction, DriverError, sys};
 use cudarc::nvrtc::Ptx;
 
 use super::ptx;
-use crate::backend::BackendError;
+use crate::engine::BackendError;
 
 #[allow(missing_docs)]
 mod embedded {
@@ -89,7 +89,9 @@ pub fn load_function(
 ) -> Result<CudaFunction, BackendError> {
     let refused = |log: String| BackendError::PtxRefused { kernel: name.to_string(), log };
     let text = ptx::only(text, name).ok_or_else(|| refused("the PTX does not hold it".to_string()))?;
-    context.bind_to_thread().map_err(|source| BackendError::Driver { doing: "loading kernels", source })?;
+    context
+        .bind_to_thread()
+        .map_err(|source| BackendError::Driver { doing: "loading kernels", source: source.into() })?;
     let binary = link(text).map_err(|(e, log)| refused(format!("{e}\n{log}")))?;
     let module = context.load_module(Ptx::from_binary(binary)).map_err(|e| refused(e.to_string()))?;
     module.load_function(name).map_err(|e| refused(e.to_string()))

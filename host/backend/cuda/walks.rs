@@ -11,12 +11,11 @@ use antwarp_core::search::{Layout, Rules, WalkState};
 use cudarc::driver::CudaFunction;
 
 use super::colony::{WARP, reserve_shared};
-use super::{Buffer, Device, EvaluateNeighbors, Launch, Plain, TEAM_BYTES, Walks as WalksKernel};
+use super::{Buffer, Device, EvaluateNeighbors, Launch, TEAM_BYTES, Walks as WalksKernel};
 use crate::backend::cpu::fresh;
-use crate::backend::error::bytes;
 use crate::backend::tuning::{Key, Shape, Tuner, now};
-use crate::backend::{BackendError, Neighbors, Walks};
-use crate::solver::search::{Tables, WalksSpec};
+use crate::engine::error::bytes;
+use crate::engine::{BackendError, Neighbors, Plain, Tables, Walks, WalksSpec};
 
 /// Bytes of shared memory before a replica: the team's, and two rows of a candidate a warp.
 pub const CREW_BYTES: u32 = (TEAM_BYTES + 2 * WARP * CANDIDATE * 8).next_multiple_of(16);
@@ -381,7 +380,9 @@ impl<P: Problem<Moves: Neighborhood<Element: Plain>>> Neighbors<Element<P>> for 
                 &mut self.device_costs,
             )?;
         }
-        stream.synchronize().map_err(|source| BackendError::Driver { doing: "running kernels", source })?;
+        stream
+            .synchronize()
+            .map_err(|source| BackendError::Driver { doing: "running kernels", source: source.into() })?;
         let ran = begin.elapsed();
         self.device_costs.read(stream, &mut self.costs)?;
         self.kernels += ran - copied;

@@ -2,11 +2,14 @@
 //! tours of edge assembly crossover (Nagata and Kobayashi 2013) on CPU threads, for which a few that differ are enough. Once
 //! nothing can come of them any more, the best one is kicked for the rest of the time.
 
-use crate::backend::cpu;
+use std::time::{Duration, Instant};
 
-use super::super::genetic::{self, Crossover, FirstGenes, GeneticSpec, Initial};
-use super::super::local_search::LocalSearch;
-use super::*;
+use super::settings::{Plan, Settings};
+use crate::backend::{Backend, cpu};
+use crate::engine::genetic::{Crossover, FirstGenes, Initial};
+use crate::engine::{BackendError, Budget, LocalSearch, Population, Problem, Stop};
+use crate::instance::Instance;
+use crate::solver::{SolveError, genetic};
 
 /// A tour gets about half a kick a node or more: more tours are better than more kicks.
 const THREADS: Kicks = Kicks { share: 0.8, rate: 20_000.0, crossed: 9e7 };
@@ -33,10 +36,7 @@ struct Kicks {
 }
 
 fn kicks_of(backend: &Backend) -> Kicks {
-    match backend {
-        Backend::Cpu(_) => THREADS,
-        Backend::Cuda(_) => GPU,
-    }
+    if backend.is_cpu() { THREADS } else { GPU }
 }
 
 /// Tours to begin with, in the problem's numbering, one after the other.
@@ -70,16 +70,17 @@ pub fn starts(
     }
     let (threads, seconds, nodes) = (rayon::current_num_threads() as f64, time.as_secs_f64(), f64::from(n));
     let Kicks { share, rate, crossed } = kicks_of(backend);
-    let workers = if matches!(backend, Backend::Cpu(_)) { threads } else { 1.0 };
+    let workers = if backend.is_cpu() { threads } else { 1.0 };
     let kicked = rate * workers * share * seconds / nodes;
     let count = fit(n, crossed, (1.0 - share) * seconds).min(kicked as u32);
     if count < FEWEST {
         return Ok(None);
     }
     let initial = if n > MOST_RANDOM { Initial::SpaceFilling } else { Initial::LocalOptima };
-    let (spec, first) = spec(instance, problem, settings, (count, initial), stop)?;
-    let mut population = cpu::population(problem, &spec, first)?;
-    let late = || stop.time.is_some_and(|t| begin.elapsed() >= t) || stop.interrupt.load(Ordering::Relaxed);
+    let genes = genes(settings.seed, count, initial);
+    let first = genetic::first_genes(instance, problem, &genes, None)?;
+    let mut population = cpu::population(problem, &genes.spec(problem, stop), first)?;
+    let late = || Budget { units: 0, begin, stop }.is_over();
     let state = population.run(0, &late)?;
     if late() {
         // The run is over: what matters is the best tour so far.
@@ -105,88 +106,70 @@ fn fit(n: u32, crossed: f64, seconds: f64) -> u32 {
     (crossed * threads * seconds / f64::from(n).powf(1.75)).min(f64::from(MOST)) as u32
 }
 
+/// How fast a CPU thread works.
+pub struct Rate {
+    /// Kicks of all threads in a second.
+    pub kicks: f64,
+    /// Steps of their walks.
+    pub walk: u32,
+}
+
+impl Rate {
+    /// Kicks take longer the longer their walks are: kicks of a usual length that a thread makes in a second.
+    fn of_a_thread(&self) -> f64 {
+        self.kicks / rayon::current_num_threads() as f64 * f64::from(40 + self.walk) / 60.0
+    }
+}
+
 /// Of tours as many as can be crossed in the time that is left, the shortest ones: on slow threads fewer than were kicked, but
 /// [`FEWEST`] where there are so many.
-fn as_many_as_fit(
-    run: &Run<'_>,
-    (instance, problem): (&Instance, &Problem),
-    tours: Vec<u32>,
-    (backend, stop): (&Backend, &Stop),
-) -> Vec<u32> {
-    let (Backend::Cpu(_), Some(time)) = (backend, stop.time) else { return tours };
-    let n = problem.n();
-    let (threads, kicked) = (rayon::current_num_threads() as f64, run.begin.elapsed());
-    let rate = run.made as f64 / kicked.saturating_sub(run.setup).as_secs_f64().max(1e-3);
-    // Kicks take longer the longer their walks are.
-    let usual = rate / threads * f64::from(40 + run.walk()) / 60.0;
-    let fit = fit(n, A_KICK * usual, time.saturating_sub(kicked).as_secs_f64());
-    let count = fit.max(FEWEST).min(run.chains) as usize;
+fn as_many_as_fit(plan: &Plan, tours: Vec<u32>, rate: Rate, time: Duration) -> Vec<u32> {
+    if !plan.backend.is_cpu() {
+        return tours;
+    }
+    let n = plan.problem.n();
+    let length = |tour: &&[u32]| plan.instance.check_tour(&plan.problem.original(tour)).unwrap_or(i64::MAX);
     let mut all: Vec<&[u32]> = tours.chunks_exact(n as usize).collect();
-    all.sort_by_cached_key(|tour| instance.check_tour(&problem.original(tour)).unwrap_or(i64::MAX));
+    let fit = fit(n, A_KICK * rate.of_a_thread(), time.as_secs_f64());
+    let count = fit.max(FEWEST).min(all.len() as u32) as usize;
+    all.sort_by_cached_key(length);
     all[..count].concat()
 }
 
-/// A population for edge assembly crossover, and its first tours if they are not random ones.
-fn spec(
-    instance: &Instance,
-    problem: &Problem,
-    settings: &Settings,
-    (count, initial): (u32, Initial),
-    stop: &Stop,
-) -> Result<(GeneticSpec, FirstGenes), SolveError> {
-    let settings = genetic::Settings {
-        seed: settings.seed,
+/// Settings of edge assembly crossover.
+fn genes(seed: u64, count: u32, initial: Initial) -> genetic::Settings {
+    genetic::Settings {
+        seed,
         population: Some(count),
         initial,
         local_search: LocalSearch::Or2opt,
         ..genetic::Settings::of(Crossover::Eax)
-    };
-    let first = match initial {
-        Initial::File => FirstGenes::Random,
-        _ => genetic::first_genes(instance, problem, &settings, None)?,
-    };
-    Ok((settings.spec(problem, stop), first))
+    }
 }
 
-/// When kicks end.
-pub fn kicks(stop: &Stop, backend: &Backend) -> Stop {
-    Stop { time: stop.time.map(|time| time.mul_f64(kicks_of(backend).share)), ..stop.clone() }
+/// When kicks end and crossing begins.
+pub fn kicked(stop: &Stop, backend: &Backend) -> Option<Duration> {
+    stop.time.map(|time| time.mul_f64(kicks_of(backend).share))
 }
 
-/// Crosses tours until the run has to stop, or nothing can come of them any more (then there is no reason). A tour that is shorter than
-/// the run's best one comes back.
+/// A population of tours, of which there may be too many for this time.
 ///
 /// # Errors
-/// If the population does not fit the memory.
-pub fn finish(
-    run: &mut Run<'_>,
-    (instance, problem): (&Instance, &Problem),
+/// If it does not fit the memory.
+pub fn population<'a>(
+    plan: &Plan<'a>,
     tours: Vec<u32>,
-    (backend, stop): (&Backend, &Stop),
-    observe: &mut dyn FnMut(&Progress),
-) -> Result<(Option<StopReason>, Option<Vec<u32>>), SolveError> {
-    let tours = as_many_as_fit(run, (instance, problem), tours, (backend, stop));
-    let count = tours.len() as u32 / problem.n();
-    let (spec, _) = spec(instance, problem, run.settings, (count, Initial::File), stop)?;
-    let mut population = cpu::population(problem, &spec, FirstGenes::Given(tours))?;
-    let begin = run.begin;
-    let late = || stop.time.is_some_and(|t| begin.elapsed() >= t);
-    let mut is_better = false;
+    rate: Rate,
+    time: Duration,
+    stop: &Stop,
+) -> Result<Box<dyn Population + 'a>, BackendError> {
+    let tours = as_many_as_fit(plan, tours, rate, time);
+    let count = tours.len() as u32 / plan.problem.n();
+    let spec = genes(plan.settings.seed, count, Initial::File).spec(plan.problem, stop);
+    let mut population = cpu::population(plan.problem, &spec, FirstGenes::Given(tours))?;
     // Tours that are all one are exhausted already, and a generation would replace them.
-    population.run(0, &late)?;
-    loop {
-        let reason = stop.reason(begin.elapsed(), run.kicks, run.best_kicks, run.cost);
-        if reason.is_some() || population.is_exhausted() {
-            let best = if is_better { Some(population.best_tour()?) } else { None };
-            return Ok((reason, best));
-        }
-        let state = population.run(1, &|| late() || stop.interrupt.load(Ordering::Relaxed))?;
-        if state.best_cost < run.cost {
-            (run.cost, run.best_kicks, is_better) = (state.best_cost, run.kicks, true);
-        }
-        run.is_crossed = true;
-        run.observe(state.iteration_cost, observe);
-    }
+    population.run(0, &|| false)?;
+    Ok(population)
 }
 
 #[cfg(test)]

@@ -1,23 +1,21 @@
 //! The paper's own way (Luong et al. 2013, algorithm 2): the backend looks at the neighbours, their costs go to the host, and the
 //! host chooses. Tabu search and hill climbing; one walk. Kept for comparison: it makes the same moves as [`search`](super::search).
 
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use antwarp_core::neighborhood::{Clock, Neighborhood, Walk};
 use antwarp_core::problem::Element;
-use antwarp_core::search::{Candidate, Cost, FORBIDDEN, candidate, iteration_stream, random_solution};
+use antwarp_core::rng::Stream;
+use antwarp_core::search::{Candidate, Cost, FORBIDDEN, Rules, candidate, iteration_stream, random_solution};
 use antwarp_core::team::{Serial, Slots};
 
-use super::{
-    Found, Progress, Searchable, Settings, Strategy, Tables, WalksSpec, check_neighbors, full_cost, rules,
-};
+use super::{Found, Settings, Strategy, check_neighbors, full_cost, rules};
 use crate::backend::Backend;
+use crate::engine::{
+    BackendError, Budget, Engine, Neighbors, Progress, Searchable, Status, Stop, StopReason, Tables,
+    WalksSpec, drive,
+};
 use crate::solver::SolveError;
-use crate::solver::stop::{Stop, StopReason};
-
-/// How often progress is told.
-const TELL_EVERY: Duration = Duration::from_millis(100);
 
 /// What a search found whose choices were the host's, and where its time went.
 #[derive(Clone, Debug)]
@@ -41,113 +39,43 @@ pub fn choose_on_host<P: Searchable>(
     tables: &Tables,
     settings: &Settings,
     stop: &Stop,
-    observe: &mut dyn FnMut(&Progress),
+    observe: &mut dyn FnMut(&Progress<f64>),
 ) -> Result<Chosen<Vec<Element<P>>>, SolveError> {
     settings.check()?;
     if !matches!(settings.strategy, Strategy::Tabu | Strategy::HillClimbing) || settings.walks != 1 {
-        let what = "the host chooses for one walk of --strategy tabu or hill-climbing only";
+        let what = "the host chooses for one walk of `strategy` tabu or hill-climbing only";
         return Err(SolveError::Settings(what.into()));
     }
     let begin = Instant::now();
     let problem: P = tables.problem();
     check_neighbors(&problem)?;
-    let mut rules = rules(&problem, settings, stop)?;
-    let mut neighbors = backend.neighbors::<P>(tables, &WalksSpec::new(settings))?;
-    let setup = begin.elapsed();
-    let moves = problem.moves();
-    let tabu = settings.strategy == Strategy::Tabu;
-    let n = moves.elements();
-    let start = |descent| -> Vec<Element<P>> {
-        (0..n).map(|i| random_solution(&moves, settings.seed, descent, 0, i)).collect()
+    let mut choices = Choices::<P> {
+        neighbors: backend.neighbors::<P>(tables, &WalksSpec::new(settings))?,
+        rules: rules(&problem, settings, stop)?,
+        is_tabu: settings.strategy == Strategy::Tabu,
+        solution: start(&problem, settings.seed, 0),
+        traces: Vec::new(),
+        next: None,
+        best: Vec::new(),
+        best_cost: None,
+        best_iteration: 0,
+        iterations: 0,
+        descents: 0,
+        evaluations: 0,
+        choosing: Duration::ZERO,
+        problem,
     };
-    let mut solution = start(0);
-    let mut traces: Vec<u32> = (0..if tabu { moves.traces() } else { 0 }).collect();
-    let (mut best_key, mut best, mut best_iteration) = (u64::MAX, solution.clone(), 0);
-    let (mut host, mut told) = (Duration::ZERO, Instant::now());
-    let (mut iterations, mut descents, mut evaluations) = (0u64, 0u32, 0u64);
-    let stopped_by = loop {
-        rules.end = iterations;
-        let costs = neighbors.costs(&solution, &rules)?;
-        let choosing = Instant::now();
-        let own_key = P::Cost::from_bits(costs[moves.len() as usize]).key();
-        if own_key < best_key {
-            (best_key, best_iteration) = (own_key, iterations);
-            best.copy_from_slice(&solution);
-        }
-        let reason = if settings.target.is_some() && best_key <= rules.target {
-            Some(StopReason::Target)
-        } else if stop.interrupt.load(Ordering::Relaxed) {
-            Some(StopReason::Interrupt)
-        } else if stop.iterations.is_some_and(|most| iterations >= most) {
-            Some(StopReason::Iterations)
-        } else {
-            stop.time.is_some_and(|time| begin.elapsed() >= time).then_some(StopReason::Time)
-        };
-        if let Some(reason) = reason {
-            break reason;
-        }
-        let stream = iteration_stream(settings.seed, iterations, 0);
-        // SAFETY: a view of this function's own arrays; there are no notes, and what is called below looks at none.
-        let walk = unsafe {
-            Walk {
-                solution: Slots::new(solution.as_mut_ptr()),
-                traces: Slots::new(traces.as_mut_ptr()),
-                notes: std::ptr::null_mut(),
-                common: std::ptr::null_mut(),
-                stream,
-            }
-        };
-        let draws = stream.step(0);
-        let salt = u64::from(draws.bits(0)) << 32 | u64::from(draws.bits(1));
-        let clock = Clock {
-            now: (iterations as u32).saturating_add(traces.len() as u32).saturating_add(1),
-            aspiration: rules.aspiration,
-        };
-        let mut chosen = Candidate::NONE;
-        for (neighbor, &cost) in (0..moves.len()).zip(costs) {
-            let mut key = P::Cost::from_bits(cost).key();
-            if tabu {
-                // SAFETY: the walk has a solution and a tabu list.
-                let standing = unsafe { moves.standing(&walk, clock, moves.at(neighbor)) };
-                key = candidate(key, standing, best_key);
-            }
-            chosen = chosen.or(Candidate { key, tag: neighbor ^ salt, cost });
-        }
-        let step = chosen.tag ^ salt;
-        iterations += 1;
-        evaluations += moves.len();
-        if tabu {
-            if chosen.key < FORBIDDEN {
-                let tenures = stream.step(1);
-                let until = |item| clock.now + rules.tenure + tenures.below(item, rules.tenures);
-                // SAFETY: as above; nobody else looks at the walk.
-                unsafe {
-                    moves.leave(Serial, &walk, moves.at(step), until);
-                    moves.apply(Serial, &walk, moves.at(step));
-                }
-            }
-        } else if chosen.key < own_key {
-            // SAFETY: as above.
-            unsafe { moves.apply(Serial, &walk, moves.at(step)) };
-        } else {
-            descents += 1;
-            if rules.descents != 0 && descents >= rules.descents {
-                host += choosing.elapsed();
-                break StopReason::LocalOptimum;
-            }
-            solution = start(descents);
-        }
-        host += choosing.elapsed();
-        if told.elapsed() >= TELL_EVERY {
-            told = Instant::now();
-            // A cost has a key and no way back; the best solution is at hand.
-            let best = full_cost(&problem, &best).to_f64();
-            observe(&Progress { iterations, best, seconds: begin.elapsed().as_secs_f64() });
-        }
-    };
-    let (copies, kernels) = neighbors.phases();
+    if choices.is_tabu {
+        choices.traces = (0..choices.problem.moves().traces()).collect();
+    }
+    let run = drive(&mut choices, begin, &stop.with_target(settings.target), observe);
+    if let Some(failure) = run.failure {
+        return Err(failure.into());
+    }
+    let Choices { problem, best, best_cost, best_iteration, iterations, descents, evaluations, .. } = choices;
+    let (copies, kernels) = choices.neighbors.phases();
     let cost = full_cost(&problem, &best);
-    if cost.key() != best_key {
+    if best_cost.is_none_or(|told: P::Cost| told.key() != cost.key()) {
         let what = format!("cost {} is not what was told", cost.to_f64());
         return Err(SolveError::Wrong { backend: backend.machine().backend, what });
     }
@@ -160,10 +88,188 @@ pub fn choose_on_host<P: Searchable>(
         evaluations,
         descents: u64::from(descents),
         seconds: begin.elapsed().as_secs_f64(),
-        setup_seconds: setup.as_secs_f64(),
-        stopped_by,
-        layout: neighbors.describe(),
+        setup_seconds: run.setup.as_secs_f64(),
+        stopped_by: run.stopped_by,
+        layout: run.layout,
         failure: None,
     };
-    Ok(Chosen { found, copies, kernels, host })
+    Ok(Chosen { found, copies, kernels, host: choices.choosing })
+}
+
+/// A random solution, after so many descents.
+fn start<P: Searchable>(problem: &P, seed: u64, descents: u32) -> Vec<Element<P>> {
+    let moves = problem.moves();
+    (0..moves.elements()).map(|i| random_solution(&moves, seed, descents, 0, i)).collect()
+}
+
+/// A view of a walk's arrays. There are no notes, and what is called here looks at none.
+fn walk<E: Copy>(solution: &mut [E], traces: &mut [u32], stream: Stream) -> Walk<E> {
+    // SAFETY: the arrays are one function's alone while it has the view.
+    unsafe {
+        Walk {
+            solution: Slots::new(solution.as_mut_ptr()),
+            traces: Slots::new(traces.as_mut_ptr()),
+            notes: std::ptr::null_mut(),
+            common: std::ptr::null_mut(),
+            stream,
+        }
+    }
+}
+
+/// The time of a tabu list.
+fn clock(rules: &Rules, iterations: u64, traces: &[u32]) -> Clock {
+    Clock {
+        now: (iterations as u32).saturating_add(traces.len() as u32).saturating_add(1),
+        aspiration: rules.aspiration,
+    }
+}
+
+/// Where the walk goes next.
+#[derive(Clone, Copy)]
+struct Next {
+    neighbor: u64,
+    /// Its cost, tabu or not, and the cost where the walk is.
+    key: u64,
+    own_key: u64,
+}
+
+/// A walk whose moves the host chooses.
+struct Choices<'a, P: Searchable> {
+    problem: P,
+    neighbors: Box<dyn Neighbors<Element<P>> + 'a>,
+    rules: Rules,
+    is_tabu: bool,
+    solution: Vec<Element<P>>,
+    traces: Vec<u32>,
+    next: Option<Next>,
+    best: Vec<Element<P>>,
+    best_cost: Option<P::Cost>,
+    best_iteration: u64,
+    iterations: u64,
+    descents: u32,
+    evaluations: u64,
+    /// Time spent in choosing.
+    choosing: Duration,
+}
+
+impl<P: Searchable> Choices<'_, P> {
+    /// Looks at the neighbours, and chooses the best one that the walk may go to.
+    fn look(&mut self) -> Result<(), BackendError> {
+        self.rules.end = self.iterations;
+        let costs = self.neighbors.costs(&self.solution, &self.rules)?;
+        let choosing = Instant::now();
+        let moves = self.problem.moves();
+        let own = P::Cost::from_bits(costs[moves.len() as usize]);
+        if self.best_cost.is_none_or(|best| own.key() < best.key()) {
+            (self.best_cost, self.best_iteration) = (Some(own), self.iterations);
+            self.best.clone_from(&self.solution);
+        }
+        let stream = iteration_stream(self.rules.seed, self.iterations, 0);
+        let draws = stream.step(0);
+        let salt = u64::from(draws.bits(0)) << 32 | u64::from(draws.bits(1));
+        let best_key = self.best_cost.map_or(u64::MAX, Cost::key);
+        let clock = clock(&self.rules, self.iterations, &self.traces);
+        let walk = walk(&mut self.solution, &mut self.traces, stream);
+        let mut chosen = Candidate::NONE;
+        for (neighbor, &cost) in (0..moves.len()).zip(costs) {
+            let mut key = P::Cost::from_bits(cost).key();
+            if self.is_tabu {
+                // SAFETY: the walk has a solution and a tabu list.
+                let standing = unsafe { moves.standing(&walk, clock, moves.at(neighbor)) };
+                key = candidate(key, standing, best_key);
+            }
+            chosen = chosen.or(Candidate { key, tag: neighbor ^ salt, cost });
+        }
+        self.next = Some(Next { neighbor: chosen.tag ^ salt, key: chosen.key, own_key: own.key() });
+        self.choosing += choosing.elapsed();
+        Ok(())
+    }
+
+    /// Goes where [`Choices::look`] chose to go.
+    fn go(&mut self, next: Next) {
+        let choosing = Instant::now();
+        let moves = self.problem.moves();
+        let step = moves.at(next.neighbor);
+        let stream = iteration_stream(self.rules.seed, self.iterations, 0);
+        let clock = clock(&self.rules, self.iterations, &self.traces);
+        let walk = walk(&mut self.solution, &mut self.traces, stream);
+        self.iterations += 1;
+        self.evaluations += moves.len();
+        if self.is_tabu {
+            if next.key < FORBIDDEN {
+                let tenures = stream.step(1);
+                let until = |item| clock.now + self.rules.tenure + tenures.below(item, self.rules.tenures);
+                // SAFETY: the walk has a solution and a tabu list; nobody else looks at it.
+                unsafe {
+                    moves.leave(Serial, &walk, step, until);
+                    moves.apply(Serial, &walk, step);
+                }
+            }
+        } else if next.key < next.own_key {
+            // SAFETY: as above.
+            unsafe { moves.apply(Serial, &walk, step) };
+        } else {
+            self.descents += 1;
+            if !self.has_descended() {
+                self.solution = start(&self.problem, self.rules.seed, self.descents);
+            }
+        }
+        self.choosing += choosing.elapsed();
+    }
+
+    /// Whether all descents are over.
+    fn has_descended(&self) -> bool {
+        self.rules.descents != 0 && self.descents >= self.rules.descents
+    }
+}
+
+impl<P: Searchable> Engine for Choices<'_, P> {
+    type Cost = f64;
+    type Best = Vec<Element<P>>;
+
+    fn advance(&mut self, budget: &Budget<f64>) -> Result<u64, BackendError> {
+        let mut done = 0;
+        while done < budget.units && !(budget.is_over() && self.next.is_some()) {
+            if let Some(next) = self.next {
+                if budget.left(self.iterations) == 0 {
+                    break;
+                }
+                self.go(next);
+                if self.has_descended() {
+                    break;
+                }
+            }
+            self.look()?;
+            done += 1;
+            if self.status().ended.is_some() {
+                break;
+            }
+        }
+        Ok(done)
+    }
+
+    fn status(&self) -> Status<f64> {
+        let cost = self.best_cost.map(Cost::to_f64);
+        let is_reached = |best: P::Cost| best.key() <= self.rules.target;
+        Status {
+            iterations: self.iterations,
+            best_iteration: self.best_iteration,
+            best_cost: cost,
+            cost: cost.unwrap_or(f64::INFINITY),
+            tours: 0,
+            ended: match (self.best_cost.is_some_and(is_reached), self.has_descended()) {
+                (true, _) => Some(StopReason::Target),
+                (_, true) => Some(StopReason::LocalOptimum),
+                _ => None,
+            },
+        }
+    }
+
+    fn best(&mut self) -> Result<Vec<Element<P>>, BackendError> {
+        Ok(self.best.clone())
+    }
+
+    fn describe(&self) -> String {
+        self.neighbors.describe()
+    }
 }

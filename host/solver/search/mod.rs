@@ -4,12 +4,12 @@ mod choose;
 mod tables;
 mod task;
 
+pub use crate::engine::AskedShape;
 pub use choose::{Chosen, choose_on_host};
-pub use tables::{Tables, TourTables, WeierstrassSpec, can_be_stored};
+pub use tables::{TourTables, WeierstrassSpec, can_be_stored};
 pub use task::{Assignment, Changes, Done, Precision, Selection, Task, TourMove};
 
-use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use antwarp_core::neighborhood::{Neighborhood, Walk};
 use antwarp_core::problem::{Element, Problem};
@@ -21,27 +21,20 @@ use antwarp_core::team::Slots;
 use serde::{Deserialize, Serialize};
 
 use super::SolveError;
-use super::stop::{Stop, StopReason};
-use crate::backend::cuda::Plain;
-use crate::backend::{Backend, BackendError, Walks};
+use crate::backend::Backend;
+use crate::engine::{
+    BackendError, Budget, Engine, Progress, Searchable, Status, Stop, StopReason, Tables, Walks, WalksSpec,
+    drive,
+};
 
-/// How long a batch should take: short enough that time limits are kept and Ctrl-C is heard.
-const BATCH: Duration = Duration::from_millis(60);
-/// Iterations of the first batch, of which nobody knows how long they take: of a large neighbourhood, seconds.
-const FIRST_BATCH: u64 = 1;
-/// A better solution is brought from the device after this time, so that it survives should the device fail.
-const KEEP_EVERY: Duration = Duration::from_secs(1);
 /// Most iterations of tabu search.
 const MOST_TABU: u64 = 4_000_000_000;
 /// Random moves by which temperatures are chosen.
 const SAMPLES: u32 = 2000;
 
-/// What a problem's elements must be to be searched on all backends.
-pub trait Searchable: Problem<Moves: Neighborhood<Element: Plain + Default + Send + Sync>> + 'static {}
-impl<P: Problem<Moves: Neighborhood<Element: Plain + Default + Send + Sync>> + 'static> Searchable for P {}
-
 /// Which neighbour a walk goes to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]
 pub enum Strategy {
     /// Tabu search: the best neighbour that is not tabu
@@ -65,15 +58,6 @@ impl Strategy {
             Strategy::Ils => CoreStrategy::Iterate,
         }
     }
-}
-
-/// Teams and threads that a user asks for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AskedShape {
-    /// Blocks, or CPU threads, of a walk; 1 if not given.
-    pub parts: Option<u32>,
-    /// Threads of a block; as many as possible if not given.
-    pub threads: Option<u32>,
 }
 
 /// Settings of a search; what is `None` is left to the problem.
@@ -138,39 +122,26 @@ impl Settings {
     pub fn check(&self) -> Result<(), SolveError> {
         let refuse = |what: &str| Err(SolveError::Settings(what.to_string()));
         if self.walks == 0 || self.walks > 1 << 20 {
-            return refuse("--walks must be from 1 to 1048576");
+            return refuse("`walks` must be from 1 to 1048576");
         }
         if self.tenure.is_some_and(|(low, high)| low > high || high > 1 << 24) {
-            return refuse("--tenure must be two numbers, the first not larger, up to 16777216");
+            return refuse("`tenure` must be two numbers, the first not larger, up to 16777216");
         }
         if self.temperatures.is_some_and(|(hot, cold)| !(cold > 0.0 && hot >= cold && hot.is_finite())) {
             return refuse("temperatures must be above 0, and the last not above the first");
         }
         if [self.cooperate, self.restart, self.cooling].contains(&Some(0)) || self.descents == Some(0) {
-            return refuse("--cooperate, --restart, --cooling and --descents must be at least 1");
+            return refuse("`cooperate`, `restart`, `cooling` and `descents` must be at least 1");
         }
         if self.kicks.is_some_and(|kicks| kicks > 1 << 16) {
-            return refuse("--kicks must be at most 65536");
+            return refuse("`kicks` must be at most 65536");
         }
         if self.shape.is_some_and(|s| s.parts == Some(0) || s.threads.is_some_and(|t| t % 32 != 0 || t == 0))
         {
-            return refuse("--blocks must be at least 1, and --block-threads a multiple of 32");
+            return refuse("`blocks` must be at least 1, and `block_threads` a multiple of 32");
         }
         Ok(())
     }
-}
-
-/// Everything a backend needs to know about walks.
-#[derive(Clone, Debug)]
-pub struct WalksSpec {
-    /// Which neighbour they go to.
-    pub strategy: CoreStrategy,
-    /// How many.
-    pub walks: u32,
-    /// How many threads, if that is asked for.
-    pub shape: Option<AskedShape>,
-    /// Try out again how many threads are best.
-    pub retune: bool,
 }
 
 impl WalksSpec {
@@ -183,22 +154,6 @@ impl WalksSpec {
             retune: settings.retune,
         }
     }
-
-    /// Whether walks have tabu lists.
-    pub fn uses_traces(&self) -> bool {
-        self.strategy == CoreStrategy::Tabu
-    }
-}
-
-/// How far a search is.
-#[derive(Clone, Copy, Debug)]
-pub struct Progress {
-    /// Iterations of a walk.
-    pub iterations: u64,
-    /// The best cost so far.
-    pub best: f64,
-    /// Seconds since the start.
-    pub seconds: f64,
 }
 
 /// What a search found: a solution of type `S`, and how.
@@ -250,7 +205,7 @@ impl<S> Found<S> {
     }
 }
 
-/// Searches for a solution of least cost. Of `stop`, time, iterations (of each walk) and the interrupt count.
+/// Searches for a solution of least cost. The target is the settings' own; iterations are those of each walk.
 ///
 /// # Errors
 /// If settings are out of range, the backend fails before there is a solution, or it returns a solution that is none.
@@ -259,26 +214,22 @@ pub fn search<P: Searchable>(
     tables: &Tables,
     settings: &Settings,
     stop: &Stop,
-    observe: &mut dyn FnMut(&Progress),
+    observe: &mut dyn FnMut(&Progress<f64>),
 ) -> Result<Found<Vec<Element<P>>>, SolveError> {
     settings.check()?;
     let begin = Instant::now();
     let problem: P = tables.problem();
     check_neighbors(&problem)?;
-    let mut rules = rules(&problem, settings, stop)?;
-    let mut walks = backend.walks::<P>(tables, &WalksSpec::new(settings))?;
-    let setup = begin.elapsed();
-    let mut run = Run::<P> { begin, settings, stop, kept: None };
-    let (stopped_by, states, failure) = match run.go(walks.as_mut(), &mut rules, observe) {
-        Ok((reason, states)) => (reason, states, None),
-        Err((states, error)) => (StopReason::Failure, states, Some(error)),
+    let rules = rules(&problem, settings, stop)?;
+    let mut batches: Batches<'_, P> = Batches {
+        walks: backend.walks::<P>(tables, &WalksSpec::new(settings))?,
+        settings,
+        states: vec![WalkState { fresh: 1, ..WalkState::default() }; rules.walks as usize],
+        rules,
     };
-    let best = best_of::<P>(&states);
-    let solution = match (&failure, best) {
-        (None, Some(best)) => Some((best, walks.best(best as u32)?)),
-        _ => run.kept,
-    };
-    let Some((best, solution)) = solution else {
+    let run = drive(&mut batches, begin, &stop.with_target(settings.target), observe);
+    let (states, failure) = (batches.states, run.failure);
+    let Some((_, (best, solution))) = run.best else {
         return Err(
             failure.map_or_else(|| SolveError::Settings("there was no iteration".into()), SolveError::from)
         );
@@ -302,9 +253,9 @@ pub fn search<P: Searchable>(
         evaluations: states.iter().map(|state| state.evaluations).sum(),
         descents: states.iter().map(|state| u64::from(state.descents)).sum(),
         seconds: begin.elapsed().as_secs_f64(),
-        setup_seconds: setup.as_secs_f64(),
-        stopped_by,
-        layout: walks.describe(),
+        setup_seconds: run.setup.as_secs_f64(),
+        stopped_by: run.stopped_by,
+        layout: run.layout,
         failure: failure.map(|error| error.to_string()),
     })
 }
@@ -428,96 +379,79 @@ fn temperatures<P: Searchable>(problem: &P, seed: u64) -> (f32, f32) {
     (hot, (least / 100.0f32.ln()).min(hot))
 }
 
-/// The best walk so far and its solution.
-type Kept<E> = Option<(usize, Vec<E>)>;
-
-struct Run<'a, P: Problem> {
-    begin: Instant,
+/// Walks, batch by batch.
+struct Batches<'a, P: Problem> {
+    walks: Box<dyn Walks<Element<P>> + 'a>,
     settings: &'a Settings,
-    stop: &'a Stop,
-    kept: Kept<Element<P>>,
+    rules: Rules,
+    states: Vec<WalkState>,
 }
 
-impl<P: Problem> Run<'_, P> {
-    /// Runs batches until something stops them.
-    fn go(
-        &mut self,
-        walks: &mut (dyn Walks<Element<P>> + '_),
-        rules: &mut Rules,
-        observe: &mut dyn FnMut(&Progress),
-    ) -> Result<(StopReason, Vec<WalkState>), (Vec<WalkState>, BackendError)> {
-        let mut states = vec![WalkState { fresh: 1, ..WalkState::default() }; rules.walks as usize];
-        let mut batch = FIRST_BATCH;
-        let (mut kept_cost, mut kept_at) = (u64::MAX, Instant::now());
-        let pairs = u32::BITS - rules.walks.saturating_sub(1).leading_zeros();
-        loop {
-            // Walks compare at fixed iterations, so that results do not depend on the length of batches.
-            let done = rules.end;
-            rules.end = done + batch;
-            rules.end = rules.end.min(self.most());
-            rules.rival_bit = 0;
-            let (cooperate, restart) = (self.settings.cooperate, self.settings.restart);
-            for every in cooperate.into_iter().chain(restart) {
-                rules.end = rules.end.min((done / every + 1) * every);
-            }
-            let is_time = |every: &u64| done > 0 && done.is_multiple_of(*every);
-            if let Some(every) = cooperate.filter(is_time) {
-                rules.rival_bit = 1 << ((done / every - 1) % u64::from(pairs.max(1)));
-            } else if restart.is_some_and(|every| is_time(&every)) {
-                // No walk has such a rival.
-                rules.rival_bit = 1 << 31;
-            }
-            let begin = Instant::now();
-            match walks.run(rules) {
-                Ok(now) => states.copy_from_slice(now),
-                Err(error) => return Err((states, error)),
-            }
-            let took = begin.elapsed();
-            batch = next_batch(rules.end - done, batch, took);
-            let Some(best) = best_of::<P>(&states) else { continue };
-            let cost = P::Cost::from_bits(states[best].best);
-            observe(&Progress {
-                iterations: rules.end,
-                best: cost.to_f64(),
-                seconds: self.begin.elapsed().as_secs_f64(),
-            });
-            if let Some(reason) = self.reason(&states, rules.end) {
-                return Ok((reason, states));
-            }
-            if cost.key() < kept_cost && kept_at.elapsed() >= KEEP_EVERY {
-                match walks.best(best as u32) {
-                    Ok(solution) => self.kept = Some((best, solution)),
-                    Err(error) => return Err((states, error)),
-                }
-                (kept_cost, kept_at) = (cost.key(), Instant::now());
-            }
-        }
-    }
-
-    /// Iterations after which a run ends. A tabu list has 32 bits for the number of an iteration.
-    fn most(&self) -> u64 {
+impl<P: Problem> Batches<'_, P> {
+    /// Where the next batch ends. Walks compare at fixed iterations, so that results do not depend on the length of batches.
+    fn end(&self, units: u64, left: u64) -> u64 {
+        let done = self.rules.end;
         let most = if self.settings.strategy == Strategy::Tabu { MOST_TABU } else { u64::MAX };
-        self.stop.iterations.map_or(most, |iterations| iterations.min(most))
+        let mut end = done.saturating_add(units.min(left)).min(most);
+        for every in self.settings.cooperate.into_iter().chain(self.settings.restart) {
+            end = end.min((done / every + 1) * every);
+        }
+        end
     }
 
-    fn reason(&self, states: &[WalkState], iterations: u64) -> Option<StopReason> {
-        if states.iter().any(|state| state.done == REACHED) {
-            Some(StopReason::Target)
-        } else if states.iter().all(|state| state.done == DESCENDED) {
-            Some(StopReason::LocalOptimum)
-        } else if self.stop.interrupt.load(Ordering::Relaxed) {
-            Some(StopReason::Interrupt)
-        } else if iterations >= self.most() {
-            Some(StopReason::Iterations)
-        } else {
-            self.stop.time.is_some_and(|time| self.begin.elapsed() >= time).then_some(StopReason::Time)
+    /// Which walks meet at the beginning of the next batch.
+    fn rival_bit(&self) -> u32 {
+        let done = self.rules.end;
+        let is_time = |every: &u64| done > 0 && done.is_multiple_of(*every);
+        let pairs = u32::BITS - self.rules.walks.saturating_sub(1).leading_zeros();
+        match self.settings.cooperate.filter(is_time) {
+            Some(every) => 1 << ((done / every - 1) % u64::from(pairs.max(1))),
+            // No walk has such a rival.
+            None if self.settings.restart.is_some_and(|every| is_time(&every)) => 1 << 31,
+            None => 0,
         }
     }
 }
 
-/// Iterations of the next batch, given that so many of a batch took this time.
-fn next_batch(iterations: u64, batch: u64, took: Duration) -> u64 {
-    let fill = BATCH.as_secs_f64() / took.as_secs_f64().max(1e-9) * iterations as f64;
-    // The first batches also pay for what happens once: they grow step by step.
-    (fill as u64).clamp(1, (8 * batch).max(1))
+impl<P: Problem> Engine for Batches<'_, P> {
+    type Cost = f64;
+    /// The walk and its best solution.
+    type Best = (usize, Vec<Element<P>>);
+
+    fn advance(&mut self, budget: &Budget<f64>) -> Result<u64, BackendError> {
+        let done = self.rules.end;
+        self.rules.rival_bit = self.rival_bit();
+        self.rules.end = self.end(budget.units, budget.left(done));
+        self.states.copy_from_slice(self.walks.run(&self.rules)?);
+        Ok(self.rules.end - done)
+    }
+
+    fn status(&self) -> Status<f64> {
+        let best = best_of::<P>(&self.states).map(|walk| self.states[walk]);
+        let cost = best.map(|state| P::Cost::from_bits(state.best).to_f64());
+        let ended = if self.states.iter().any(|state| state.done == REACHED) {
+            Some(StopReason::Target)
+        } else if self.states.iter().all(|state| state.done == DESCENDED) {
+            Some(StopReason::LocalOptimum)
+        } else {
+            (self.end(1, 1) == self.rules.end).then_some(StopReason::Iterations)
+        };
+        Status {
+            iterations: self.rules.end,
+            best_iteration: best.map_or(0, |state| state.best_iteration),
+            best_cost: cost,
+            cost: cost.unwrap_or(f64::INFINITY),
+            tours: 0,
+            ended,
+        }
+    }
+
+    fn best(&mut self) -> Result<Self::Best, BackendError> {
+        let walk = best_of::<P>(&self.states).unwrap_or_default();
+        Ok((walk, self.walks.best(walk as u32)?))
+    }
+
+    fn describe(&self) -> String {
+        self.walks.describe()
+    }
 }

@@ -2,54 +2,21 @@
 
 use antwarp_core::geometry::{Grid, Numbered, Planar};
 use antwarp_core::metric::Metric;
+use antwarp_core::problem::Shape;
 use antwarp_core::problem::perceptron::NEGATIVE;
 use antwarp_core::problem::tour::MATRIX;
-use antwarp_core::problem::{Problem, Shape};
 use antwarp_core::sine::Real;
 
+use crate::engine::{Places, Problem as Nodes, Tables};
 use crate::instance::{Instance, NeighborLists, Partition, Perceptron, Qap};
 use crate::solver::SolveError;
-use crate::solver::problem::{Places, Problem as Nodes};
 
 /// Largest entry of a QAP's matrices, so that differences of differences fit 32 bits.
 const LARGEST_ENTRY: i32 = 1 << 28;
 /// Most elements of a permutation, so that places of elements fit 32 bits.
 const MOST_ELEMENTS: u32 = 1 << 15;
 
-/// An instance as [`Problem::new`] takes it.
-pub struct Tables {
-    /// Its numbers.
-    pub shape: Shape,
-    /// Its tables, at a 16-byte boundary.
-    words: Vec<u128>,
-    len: usize,
-}
-
 impl Tables {
-    /// The tables in their order, each from a 16-byte boundary.
-    pub fn new(shape: Shape, tables: &[&[u8]]) -> Tables {
-        let len = tables.iter().map(|table| table.len().next_multiple_of(16)).sum::<usize>();
-        let mut bytes = Vec::with_capacity(len);
-        for table in tables {
-            bytes.extend_from_slice(table);
-            bytes.resize(bytes.len().next_multiple_of(16), 0);
-        }
-        let word = |chunk: &[u8]| u128::from_ne_bytes(std::array::from_fn(|i| chunk[i]));
-        Tables { shape, words: bytes.chunks_exact(16).map(word).collect(), len }
-    }
-
-    /// The tables.
-    pub fn bytes(&self) -> &[u8] {
-        // SAFETY: words are bytes, and so many.
-        unsafe { std::slice::from_raw_parts(self.words.as_ptr().cast(), self.len) }
-    }
-
-    /// The problem, for code on the CPU. It must be the one that the tables were made for.
-    pub fn problem<P: Problem>(&self) -> P {
-        // SAFETY: the functions below make what the problems ask for; they live as long as the tables.
-        unsafe { P::new(&self.shape, self.words.as_ptr().cast()) }
-    }
-
     /// For [`antwarp_core::problem::Qap`].
     ///
     /// # Errors

@@ -6,15 +6,16 @@ use antwarp_core::geometry::{Grid, Numbered, Planar};
 use antwarp_core::problem::{self, RotatedTour, SwappedTour};
 use serde::{Deserialize, Serialize};
 
-use super::tables::{Tables, TourTables, WeierstrassSpec, can_be_stored};
-use super::{Found, Progress, Searchable, Settings, Strategy, choose_on_host, search};
+use super::tables::{TourTables, WeierstrassSpec, can_be_stored};
+use super::{Found, Settings, Strategy, choose_on_host, search};
 use crate::backend::Backend;
+use crate::engine::{Progress, Searchable, Stop, Tables};
 use crate::instance::{BestKnown, Instance, Partition, Perceptron, Qap};
 use crate::solver::SolveError;
-use crate::solver::stop::Stop;
 
 /// How the changes of a QAP's exchanges are known.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]
 pub enum Changes {
     /// Stored, but for annealing
@@ -27,7 +28,8 @@ pub enum Changes {
 }
 
 /// The kind of real numbers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Precision {
     /// Single precision
     #[default]
@@ -37,7 +39,8 @@ pub enum Precision {
 }
 
 /// What a move does to a tour.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]
 pub enum TourMove {
     /// Two cities exchange their places
@@ -48,7 +51,8 @@ pub enum TourMove {
 }
 
 /// Where the next neighbour is chosen.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]
 pub enum Selection {
     /// Where neighbours are looked at
@@ -96,7 +100,7 @@ struct Order<'a, 'o> {
     settings: &'a Settings,
     stop: &'a Stop,
     selection: Selection,
-    observe: &'o mut dyn FnMut(&Progress),
+    observe: &'o mut dyn FnMut(&Progress<f64>),
 }
 
 impl Order<'_, '_> {
@@ -191,7 +195,7 @@ impl Task {
         settings: &Settings,
         stop: &Stop,
         selection: Selection,
-        observe: &mut dyn FnMut(&Progress),
+        observe: &mut dyn FnMut(&Progress<f64>),
     ) -> Result<Done, SolveError> {
         let order = Order { backend, settings, stop, selection, observe };
         let done = match self {
@@ -205,7 +209,7 @@ impl Task {
                     }
                     Changes::Stored if !can_be_stored(qap) => {
                         let why =
-                            "numbers are too large to store what exchanges change: give --changes linear";
+                            "numbers are too large to store what exchanges change: give `changes` linear";
                         return Err(SolveError::Settings(format!("{}: {why}", qap.name)));
                     }
                     Changes::Stored => true,

@@ -15,10 +15,9 @@ use rayon::prelude::*;
 
 use super::super::{Together, allocate};
 use super::{Ants, Iterate, Quad, check_memory};
-use crate::backend::error::bytes;
-use crate::backend::{BackendError, Colony, Enough, Phases};
-use crate::solver::acs::{AcsSpec, Pheromone, Update};
-use crate::solver::problem::Problem;
+use crate::engine::acs::{AcsSpec, Pheromone, Update};
+use crate::engine::error::bytes;
+use crate::engine::{BackendError, Colony, Enough, Phases, Problem};
 
 /// A colony for `problem` on CPU threads.
 pub fn acs<'p>(problem: &'p Problem, spec: &AcsSpec) -> Result<Box<dyn Colony + 'p>, BackendError> {

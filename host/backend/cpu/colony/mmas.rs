@@ -15,9 +15,8 @@ use rayon::prelude::*;
 
 use super::super::{Together, allocate};
 use super::{Ants, Iterate, Quad, check_memory};
-use crate::backend::{BackendError, Colony, Enough, Phases};
-use crate::solver::mmas::{ColonySpec, Selection, TabuKind};
-use crate::solver::problem::Problem;
+use crate::engine::mmas::{ColonySpec, Selection, TabuKind};
+use crate::engine::{BackendError, Colony, Enough, Phases, Problem};
 
 /// A colony for `problem` on CPU threads.
 pub fn colony<'p>(problem: &'p Problem, spec: &ColonySpec) -> Result<Box<dyn Colony + 'p>, BackendError> {

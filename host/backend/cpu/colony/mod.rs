@@ -18,9 +18,7 @@ use antwarp_core::team::{Serial, Slots};
 use rayon::prelude::*;
 
 use super::{Quad, Together, allocate, check_memory};
-use crate::backend::{BackendError, Enough, Phases};
-use crate::solver::local_search::LocalSearch;
-use crate::solver::problem::{Places, Problem};
+use crate::engine::{BackendError, Enough, LocalSearch, Phases, Places, Problem};
 
 /// The ants' tours, and what comes of them.
 struct Ants<'p, I> {

@@ -4,7 +4,7 @@ use antwarp_core::eax::Frequencies;
 use antwarp_core::team::Slots;
 
 use super::super::allocate;
-use crate::backend::BackendError;
+use crate::engine::BackendError;
 
 /// Entries a node at first: tours that are local optima have few different edges.
 const STRIDE: u32 = 16;

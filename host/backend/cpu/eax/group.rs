@@ -14,10 +14,8 @@ use super::super::{Together, allocate};
 use super::census::Census;
 use super::pair::{Desk, Heir, breed};
 use super::start;
-use crate::backend::{BackendError, Enough};
-use crate::solver::genetic::{GeneticSpec, Initial};
-use crate::solver::local_search::LocalSearch;
-use crate::solver::problem::Problem;
+use crate::engine::genetic::{GeneticSpec, Initial};
+use crate::engine::{BackendError, Enough, LocalSearch, Problem};
 
 /// Generations without a better tour after which a group is exhausted.
 const PATIENCE: u32 = 50;

@@ -17,9 +17,8 @@ use antwarp_core::geometry::{self, Geometry, Grid, Numbered, Planar};
 use rayon::prelude::*;
 
 use super::{Together, allocate, check_memory};
-use crate::backend::{BackendError, Colony, Enough, Phases, Population};
-use crate::solver::genetic::{FirstGenes, GeneticSpec};
-use crate::solver::problem::{Places, Problem};
+use crate::engine::genetic::{FirstGenes, GeneticSpec};
+use crate::engine::{BackendError, Colony, Enough, Phases, Places, Population, Problem};
 use census::Census;
 use group::{Group, Shared};
 use pair::Desk;

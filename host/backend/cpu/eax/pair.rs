@@ -5,7 +5,7 @@ use antwarp_core::geometry::Geometry;
 use antwarp_core::rng::Stream;
 
 use super::super::allocate;
-use crate::backend::{BackendError, Enough};
+use crate::engine::{BackendError, Enough};
 
 /// What a thread works with.
 pub struct Desk {

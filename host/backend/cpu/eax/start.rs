@@ -6,9 +6,8 @@ use antwarp_core::rng::Stream;
 use antwarp_core::team::{Serial, Slots};
 
 use super::super::Together;
-use crate::solver::genetic::GeneticSpec;
-use crate::solver::local_search::LocalSearch;
-use crate::solver::problem::Problem;
+use crate::engine::genetic::GeneticSpec;
+use crate::engine::{LocalSearch, Problem};
 
 /// Places by which a node is moved in a random order, at most.
 const REACH: u64 = 10_000;

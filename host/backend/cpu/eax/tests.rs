@@ -1,9 +1,9 @@
 //! Populations as a whole.
 
 use super::*;
+use crate::engine::Stop;
 use crate::instance::{Instance, generate};
 use crate::solver::genetic::{Crossover, Initial, Settings};
-use crate::solver::stop::Stop;
 
 fn problem(instance: &Instance) -> Problem {
     Problem::new(instance, Some(1), 8)
@@ -17,7 +17,7 @@ fn spec(problem: &Problem, (population, groups): (u32, u32), target: Option<i64>
         children: 10,
         ..Settings::of(Crossover::Eax)
     };
-    settings.spec(problem, &Stop { target, ..Stop::default() })
+    settings.spec(problem, &Stop { target, ..Stop::never() })
 }
 
 /// All genes after so many generations, and their lengths.

@@ -15,11 +15,9 @@ use antwarp_core::local_search::ants as search;
 use cudarc::driver::sys::{CUevent_flags, CUfunction_attribute};
 use cudarc::driver::{CudaEvent, CudaFunction, DriverError};
 
-use super::chains::place_bytes;
+use super::tables::{device_matrix, place_bytes};
 use super::{Buffer, Device, Judge, Launch, LocalSearch as SearchKernel, TourCosts};
-use crate::backend::{BackendError, Phases};
-use crate::solver::local_search::LocalSearch;
-use crate::solver::problem::Problem;
+use crate::engine::{BackendError, LocalSearch, Phases, Problem};
 
 /// Threads of a warp.
 pub(super) const WARP: u32 = 32;
@@ -166,12 +164,6 @@ pub(super) fn phases(device: &Device, events: &[[CudaEvent; 4]]) -> Result<Phase
     Ok(phases)
 }
 
-/// The distance matrix a kernel reads: the instance's, or one made of a metric that kernels cannot compute.
-pub(super) fn device_matrix(problem: &Problem) -> Vec<i32> {
-    let computed = problem.metric().is_some_and(|m| !m.is_algebraic());
-    if computed { problem.computed_matrix() } else { problem.matrix().to_vec() }
-}
-
 /// Lets a kernel have this much shared memory.
 pub(super) fn reserve_shared(function: &CudaFunction, bytes: u32) -> Result<(), BackendError> {
     let most = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
@@ -179,7 +171,7 @@ pub(super) fn reserve_shared(function: &CudaFunction, bytes: u32) -> Result<(), 
 }
 
 pub(super) fn driver(doing: &'static str) -> impl Fn(DriverError) -> BackendError {
-    move |source| BackendError::Driver { doing, source }
+    move |source| BackendError::Driver { doing, source: source.into() }
 }
 
 /// The ants' tours, and what comes of them.

@@ -5,8 +5,7 @@ use antwarp_core::geometry::{self, Geometry, Grid, Numbered, Planar};
 use antwarp_core::local_search::{Operator, Or2opt, OrOpt, ThreeOpt, TwoOpt, ants};
 use antwarp_core::team::{Serial, Slots};
 
-use super::local_search::LocalSearch;
-use super::problem::{Places, Problem};
+use crate::engine::{LocalSearch, Places, Problem};
 
 /// The tour along the problem's numbering after a descent from every node, and by how much it got shorter.
 pub fn descend(problem: &Problem, local_search: LocalSearch, breadth: u32) -> (Vec<u32>, i64) {

@@ -4,8 +4,8 @@ use antwarp_core::metric::{Metric, geo_radians};
 use antwarp_core::rng::Stream;
 use rayon::prelude::*;
 
-use crate::backend::BackendError;
-use crate::backend::cpu::{allocate, check_memory};
+use crate::engine::BackendError;
+use crate::engine::memory::{allocate, check_memory};
 use crate::instance::Instance;
 
 /// Bits of a coordinate on the curve.

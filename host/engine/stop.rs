@@ -6,15 +6,17 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-/// What stops a run. `Default` never stops.
-#[derive(Clone, Debug, Default)]
-pub struct Stop {
+use super::Status;
+
+/// What stops a run; [`Stop::never`] does not. `C` is what costs are: lengths, unless said otherwise.
+#[derive(Clone, Debug)]
+pub struct Stop<C = i64> {
     /// Wall-clock time, preparation included.
     pub time: Option<Duration>,
     /// Number of iterations.
     pub iterations: Option<u64>,
-    /// A tour not longer than this.
-    pub target: Option<i64>,
+    /// A tour not longer than this, or a solution of this cost.
+    pub target: Option<C>,
     /// Iterations without improvement.
     pub stagnation: Option<u64>,
     /// Set from outside, by Ctrl-C say.
@@ -43,23 +45,37 @@ pub enum StopReason {
     Trivial,
 }
 
-impl Stop {
+impl<C> Stop<C> {
+    /// Nothing stops a run but an end of its own, or [`Stop::interrupt`].
+    pub fn never() -> Stop<C> {
+        Stop { time: None, iterations: None, target: None, stagnation: None, interrupt: Arc::default() }
+    }
+
+    /// Stops a run after so much time, its preparation included.
+    pub fn after(time: Duration) -> Stop<C> {
+        Stop { time: Some(time), ..Stop::never() }
+    }
+
+    /// The same for other costs.
+    pub fn with_target<D>(&self, target: Option<D>) -> Stop<D> {
+        let Stop { time, iterations, stagnation, .. } = *self;
+        Stop { time, iterations, target, stagnation, interrupt: self.interrupt.clone() }
+    }
+}
+
+impl<C: Copy + PartialOrd> Stop<C> {
     /// Whether a run stops here, and why.
-    pub fn reason(
-        &self,
-        elapsed: Duration,
-        iterations: u64,
-        best_iteration: u64,
-        best: i64,
-    ) -> Option<StopReason> {
+    pub fn reason(&self, elapsed: Duration, status: &Status<C>) -> Option<StopReason> {
         let at_least = |limit: Option<u64>, value: u64| limit.is_some_and(|l| value >= l);
-        if self.target.is_some_and(|t| best <= t) {
+        let is_reached = |target: C| status.best_cost.is_some_and(|best| best <= target);
+        let stagnating = status.iterations.saturating_sub(status.best_iteration);
+        if self.target.is_some_and(is_reached) {
             Some(StopReason::Target)
         } else if self.interrupt.load(Ordering::Relaxed) {
             Some(StopReason::Interrupt)
-        } else if at_least(self.iterations, iterations) {
+        } else if at_least(self.iterations, status.iterations) {
             Some(StopReason::Iterations)
-        } else if at_least(self.stagnation, iterations.saturating_sub(best_iteration)) {
+        } else if at_least(self.stagnation, stagnating) {
             Some(StopReason::Stagnation)
         } else if self.time.is_some_and(|t| elapsed >= t) {
             Some(StopReason::Time)

@@ -5,10 +5,9 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::{Known, summary};
+use crate::engine::{Progress, Stop};
 use crate::instance::BestKnown;
-use crate::solver::Progress;
-use crate::solver::stop::Stop;
+use crate::report::{Known, summary};
 
 /// See the [module](self). Without a terminal it shows nothing.
 pub struct ProgressLine {

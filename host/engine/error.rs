@@ -10,17 +10,17 @@ pub enum BackendError {
     NoKernels(&'static str),
     /// libcuda cannot be loaded.
     #[error(
-        "no NVIDIA driver found (libcuda cannot be loaded): install the NVIDIA driver, or use --backend cpu"
+        "no NVIDIA driver found (libcuda cannot be loaded): install the NVIDIA driver, or use `backend` cpu"
     )]
     NoDriver,
     /// The driver works but sees no device.
     #[error(
-        "the NVIDIA driver sees no device{0}: check nvidia-smi and CUDA_VISIBLE_DEVICES, or use --backend cpu"
+        "the NVIDIA driver sees no device{0}: check nvidia-smi and CUDA_VISIBLE_DEVICES, or use `backend` cpu"
     )]
     NoDevice(String),
     /// The device is older than the oldest kernels.
     #[error(
-        "{device} has compute capability {capability}, the kernels need 7.0 (Volta) or newer: use --backend cpu"
+        "{device} has compute capability {capability}, the kernels need 7.0 (Volta) or newer: use `backend` cpu"
     )]
     OldDevice {
         /// The GPU's name.
@@ -31,7 +31,7 @@ pub enum BackendError {
     /// The driver is too old for the kernels' PTX.
     #[error(
         "the NVIDIA driver (CUDA {driver}) is too old for these kernels, which need CUDA {needed} or newer: \
-         update the driver, or use --backend cpu"
+         update the driver, or use `backend` cpu"
     )]
     OldDriver {
         /// CUDA version of the driver.
@@ -42,7 +42,7 @@ pub enum BackendError {
     /// The driver's compiler refused the PTX.
     #[error(
         "the NVIDIA driver refused kernel `{kernel}`: {log}\nThis is a bug in antwarp or in the driver: \
-         please report it with the output of `antwarp devices`; --backend cpu works meanwhile"
+         please report it with the output of `antwarp devices`; `backend` cpu works meanwhile"
     )]
     PtxRefused {
         /// The kernel that was to be loaded.
@@ -52,8 +52,8 @@ pub enum BackendError {
     },
     /// A buffer or the whole colony does not fit.
     #[error(
-        "not enough {place} memory: {what} needs {needed}, {free} are free. Use fewer ants (--ants), \
-         genes (--population) or walks (--walks), shorter candidate lists (--candidates 16), or the other backend"
+        "not enough {place} memory: {what} needs {needed}, {free} are free. Use fewer ants (`ants`), \
+         genes (`population`) or walks (`walks`), shorter candidate lists (`candidates` 16), or the other backend"
     )]
     OutOfMemory {
         /// `device` or `main`.
@@ -71,21 +71,21 @@ pub enum BackendError {
         /// The kernel.
         kernel: String,
         /// What the driver said.
-        source: cudarc::driver::DriverError,
+        source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// Any other driver call failed, or a kernel failed while it ran.
     #[error(
-        "the GPU failed while {doing}: {source}. Check dmesg and nvidia-smi; --backend cpu works meanwhile"
+        "the GPU failed while {doing}: {source}. Check dmesg and nvidia-smi; `backend` cpu works meanwhile"
     )]
     Driver {
         /// What was being done.
         doing: &'static str,
         /// What the driver said.
-        source: cudarc::driver::DriverError,
+        source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// A tile of local search is too large for the GPU.
     #[error(
-        "a tile of {nodes} nodes needs {needed} of shared memory, the GPU has {limit}: choose a smaller --tile"
+        "a tile of {nodes} nodes needs {needed} of shared memory, the GPU has {limit}: choose a smaller `tile`"
     )]
     Tile {
         /// Nodes of the tile.
@@ -100,7 +100,7 @@ pub enum BackendError {
     Warps(u32, u32),
     /// The asked-for number of CPU threads is not possible.
     #[error(
-        "{0} threads that wait for each other are not possible: --walks times --blocks must be at most {1}"
+        "{0} threads that wait for each other are not possible: `walks` times `blocks` must be at most {1}"
     )]
     Threads(u64, u64),
     /// The tours to begin with are none, or not as many as asked for.
@@ -116,7 +116,7 @@ pub enum BackendError {
     Replica,
     /// A kernel cannot be launched in any shape.
     #[error(
-        "a walk's {needed} of memory leave no shape in which kernel `{kernel}` could be launched: use --backend cpu"
+        "a walk's {needed} of memory leave no shape in which kernel `{kernel}` could be launched: use `backend` cpu"
     )]
     Shape {
         /// The kernel.
@@ -125,14 +125,28 @@ pub enum BackendError {
         needed: String,
     },
     /// A GPU does not go step by step in turn.
-    #[error("--update sequential runs on the CPU only: give --backend cpu, or another --update")]
+    #[error("`update` sequential runs on the CPU only: give `backend` cpu, or another `update`")]
     Sequential,
     /// A GPU has no edge assembly crossover.
-    #[error("--crossover eax runs on CPU threads: give --backend cpu, or another --crossover")]
+    #[error("`crossover` eax runs on CPU threads: give `backend` cpu, or another `crossover`")]
     Eax,
 }
 
 /// A number of bytes, for reading.
 pub fn bytes(n: u64) -> String {
-    indicatif::HumanBytes(n).to_string()
+    let units = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let power = (n.max(1).ilog2() / 10).min(4);
+    let value = n as f64 / f64::from(power * 10).exp2();
+    format!("{value:.*} {}", if power == 0 { 0 } else { 2 }, units[power as usize])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_told_in_the_largest_unit() {
+        let told = [0, 1023, 1024, 1536 << 10, 5 << 40, u64::MAX].map(bytes);
+        assert_eq!(told, ["0 B", "1023 B", "1.00 KiB", "1.50 MiB", "5.00 TiB", "16777216.00 TiB"]);
+    }
 }

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 pub const MOST_NEIGHBORS: u32 = 100;
 
 /// The operators of [`antwarp_core::local_search`] by name.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]
 pub enum LocalSearch {
     /// Tours stay as they are.
@@ -17,7 +18,7 @@ pub enum LocalSearch {
     OrOpt,
     /// 2-opt and Or-opt together.
     #[serde(rename = "or-2opt")]
-    #[value(name = "or-2opt")]
+    #[cfg_attr(feature = "cli", value(name = "or-2opt"))]
     Or2opt,
     /// 2-opt and every reconnection of three edges.
     #[default]

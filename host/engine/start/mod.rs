@@ -19,7 +19,8 @@ pub(crate) use nearest_neighbor::nearest_neighbor;
 pub(crate) use space_filling::hilbert_tours;
 
 /// How a start tour is made.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]
 pub enum Start {
     /// Always to the nearest node that is left
@@ -33,6 +34,12 @@ pub enum Start {
     SpaceFilling,
     /// A random order
     Random,
+}
+
+impl Start {
+    /// All of them.
+    pub const ALL: [Start; 5] =
+        [Start::NearestNeighbor, Start::Greedy, Start::QuickBoruvka, Start::SpaceFilling, Start::Random];
 }
 
 /// A start tour: all nodes of the instance, each once.
@@ -91,7 +98,6 @@ fn random(n: usize, seed: u64) -> Vec<u32> {
 
 #[cfg(test)]
 mod tests {
-    use clap::ValueEnum;
     use proptest::prelude::*;
 
     use super::*;
@@ -109,7 +115,7 @@ mod tests {
             for metric in Metric::ALL {
                 let instance = Instance::from_points("random", metric, points.clone()).unwrap();
                 for lists in [nearest(&instance, k), quadrant(&instance, k)] {
-                    for start in Start::value_variants() {
+                    for start in &Start::ALL {
                         let tour = tour(&instance, *start, &lists, seed);
                         prop_assert!(instance.check_tour(&tour).is_ok(), "{metric:?} {start:?} {tour:?}");
                     }
@@ -122,7 +128,7 @@ mod tests {
             let symmetric = (0..n * n).map(|at| weights[(at / n).min(at % n) * 11 + (at / n).max(at % n)]);
             for weights in [weights[..n * n].to_vec(), symmetric.collect()] {
                 let instance = Instance::from_matrix("random", weights).unwrap();
-                for start in Start::value_variants() {
+                for start in &Start::ALL {
                     let tour = tour(&instance, *start, &nearest(&instance, k), 1);
                     prop_assert!(instance.check_tour(&tour).is_ok(), "{start:?} {tour:?}");
                 }
@@ -166,9 +172,7 @@ mod tests {
         let lists = quadrant(&instance, 8);
         let on = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| {
-                Start::value_variants().iter().map(|s| tour(&instance, *s, &lists, 1)).collect::<Vec<_>>()
-            })
+            pool.install(|| Start::ALL.map(|start| tour(&instance, start, &lists, 1)))
         };
         assert_eq!(on(1), on(3));
     }

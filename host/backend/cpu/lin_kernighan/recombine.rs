@@ -6,10 +6,9 @@ use antwarp_core::lin_kernighan::cuts::MOST;
 use antwarp_core::lin_kernighan::merge;
 use antwarp_core::team::Serial;
 
-use super::lin_kernighan::Chain;
-use crate::backend::BackendError;
-use crate::solver::lin_kernighan::Spec;
-use crate::solver::problem::Problem;
+use super::chain::Chain;
+use crate::engine::lin_kernighan::Spec;
+use crate::engine::{BackendError, Problem};
 
 /// Makes one tour of several, by what each of them does better.
 ///
@@ -254,7 +253,7 @@ mod tests {
     /// Two tours along different curves have many parts, small and large, some of which do not go together.
     #[test]
     fn any_two_tours_make_one_that_is_not_longer() {
-        use crate::solver::start::{self, Start};
+        use crate::engine::start::{self, Start};
         let mut gains = 0;
         for seed in 1..30 {
             let instance = generate::uniform(60 + 17 * seed as usize, seed).unwrap();

@@ -1,24 +1,27 @@
 //! Chained Lin-Kernighan on CPU threads: a trial is one thread's work.
 
+mod chain;
+mod recombine;
+
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use antwarp_core::distance::Distance;
 use antwarp_core::geometry::{self, Geometry, Grid, Numbered, Planar};
 use antwarp_core::lin_kernighan::Tour;
 use antwarp_core::lin_kernighan::cuts::MOST;
-use antwarp_core::lin_kernighan::merge::{self, Board, Merged, Next};
+use antwarp_core::lin_kernighan::merge::{self, Merged};
 use antwarp_core::lin_kernighan::trial::{self, Changes, Round};
 use antwarp_core::rng::Stream;
-use antwarp_core::team::{Serial, Slots};
+use antwarp_core::team::Serial;
 use rayon::prelude::*;
 
+pub use self::recombine::Recombiner;
 use super::chains::numbered;
 use super::processor::for_this_processor;
-use super::recombine::Recombiner;
 use super::{Together, allocate, check_memory};
-use crate::backend::{BackendError, Enough, LinKernighan, Reached, Trials};
-use crate::solver::lin_kernighan::Spec;
-use crate::solver::problem::{Places, Problem};
+use crate::engine::lin_kernighan::Spec;
+use crate::engine::{BackendError, Enough, LinKernighan, Places, Problem, Reached, Trials};
+use chain::Chain;
 
 /// Trials of a round for every thread: with fewer, threads wait for each other.
 const TRIALS: u32 = 16;
@@ -62,26 +65,6 @@ pub fn lin_kernighan<'p>(
     })
 }
 
-/// A tour and what merging it needs.
-pub(super) struct Chain {
-    pub(super) order: Vec<u32>,
-    pub(super) ahead: Vec<i32>,
-    pub(super) position: Vec<u32>,
-    pub(super) next_order: Vec<u32>,
-    pub(super) next_ahead: Vec<i32>,
-    claims: Vec<u64>,
-    bits: Vec<u32>,
-    before: Vec<u32>,
-    which: Vec<u32>,
-    at: Vec<u32>,
-    begin: Vec<u32>,
-    far: Vec<u32>,
-    pub(super) gain: Vec<i64>,
-    pub(super) count: Vec<u32>,
-    pub(super) cuts: Vec<[u32; 3]>,
-    cost: i64,
-}
-
 // As code for newer processors it makes a fifth more kicks.
 for_this_processor!(run_trial, run_trial_new, trial::run, [G: Geometry], (
     team: Serial, tour: Tour<G>, memory: *mut u32, round: Round, stream: Stream, trial: u32, changes: Changes
@@ -98,87 +81,6 @@ struct Threads<'p, G: Geometry> {
     chains: Vec<Chain>,
     best_tour: Vec<u32>,
     reached: Reached,
-}
-
-impl Chain {
-    /// A tour along the numbering.
-    pub(super) fn new(ahead: &[i32], spec: &Spec) -> Result<Chain, BackendError> {
-        let (what, n) = ("the tour", ahead.len());
-        let own = || -> Result<Vec<u32>, BackendError> {
-            let mut array: Vec<u32> = allocate(what, n)?;
-            (0..).zip(&mut array).for_each(|(i, v)| *v = i);
-            Ok(array)
-        };
-        let numbers = || allocate::<u32>(what, n);
-        let trials = spec.trials as usize;
-        Ok(Chain {
-            order: own()?,
-            ahead: ahead.to_vec(),
-            position: own()?,
-            next_order: numbers()?,
-            next_ahead: allocate(what, n)?,
-            claims: allocate(what, n)?,
-            bits: allocate(what, n / 32 + 1)?,
-            before: allocate(what, n / 32 + 1)?,
-            which: numbers()?,
-            at: numbers()?,
-            begin: numbers()?,
-            far: numbers()?,
-            gain: allocate(what, trials)?,
-            count: allocate(what, trials)?,
-            cuts: allocate(what, trials * MOST as usize)?,
-            cost: ahead.iter().map(|&a| i64::from(a)).sum(),
-        })
-    }
-
-    /// Another tour instead, of steps between nodes that are so long.
-    fn begin(&mut self, tour: &[u32], between: impl Fn(u32, u32) -> i32) {
-        self.order.copy_from_slice(tour);
-        for (p, &node) in (0..).zip(tour) {
-            self.position[node as usize] = p;
-        }
-        let next = tour.iter().cycle().skip(1);
-        self.ahead.iter_mut().zip(tour.iter().zip(next)).for_each(|(ahead, (&a, &b))| *ahead = between(a, b));
-        self.cost = self.ahead.iter().map(|&a| i64::from(a)).sum();
-    }
-
-    pub(super) fn changes(&mut self) -> Changes {
-        // SAFETY: the arrays live as long as the chain, which is not moved while they are used.
-        unsafe {
-            Changes {
-                gain: Slots::new(self.gain.as_mut_ptr()),
-                count: Slots::new(self.count.as_mut_ptr()),
-                cuts: Slots::new(self.cuts.as_mut_ptr()),
-            }
-        }
-    }
-
-    pub(super) fn board(&mut self) -> Board {
-        // SAFETY: as above; a thread alone does not use `next`.
-        unsafe {
-            Board {
-                claims: Slots::new(self.claims.as_mut_ptr()),
-                bits: Slots::new(self.bits.as_mut_ptr()),
-                before: Slots::new(self.before.as_mut_ptr()),
-                which: Slots::new(self.which.as_mut_ptr()),
-                at: Slots::new(self.at.as_mut_ptr()),
-                begin: Slots::new(self.begin.as_mut_ptr()),
-                next: Slots::new(std::ptr::null_mut()),
-                far: Slots::new(self.far.as_mut_ptr()),
-            }
-        }
-    }
-
-    pub(super) fn next(&mut self) -> Next {
-        // SAFETY: as above.
-        unsafe {
-            Next {
-                order: Slots::new(self.next_order.as_mut_ptr()),
-                ahead: Slots::new(self.next_ahead.as_mut_ptr()),
-                position: Slots::new(self.position.as_mut_ptr()),
-            }
-        }
-    }
 }
 
 impl<'p, G: Geometry> Threads<'p, G> {

@@ -10,8 +10,8 @@ use antwarp_core::kernels::BY_MATRIX;
 use antwarp_core::metric::Metric;
 use rayon::prelude::*;
 
+use crate::engine::start;
 use crate::instance::{Instance, NeighborLists, nearest};
-use crate::solver::start;
 
 /// Neighbours that the nearest-neighbour tour looks at before it looks at all nodes.
 const NEAR: usize = 16;

@@ -10,10 +10,9 @@ use antwarp_core::tabu::Bitmask;
 use antwarp_core::team::{Serial, Slots};
 use rayon::prelude::*;
 
-use crate::backend::BackendError;
-use crate::backend::cpu::{allocate, check_memory};
+use crate::engine::memory::{allocate, check_memory};
+use crate::engine::{BackendError, Problem};
 use crate::instance::Instance;
-use crate::solver::problem::Problem;
 
 /// Candidates of a node.
 const CANDIDATES: u32 = 32;

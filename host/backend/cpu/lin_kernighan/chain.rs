@@ -1,0 +1,111 @@
+//! A tour that many trials work on at the same time.
+
+use antwarp_core::lin_kernighan::cuts::MOST;
+use antwarp_core::lin_kernighan::merge::{Board, Next};
+use antwarp_core::lin_kernighan::trial::Changes;
+use antwarp_core::team::Slots;
+
+use super::super::allocate;
+use crate::engine::BackendError;
+use crate::engine::lin_kernighan::Spec;
+
+/// A tour and what merging it needs.
+pub(super) struct Chain {
+    pub(super) order: Vec<u32>,
+    pub(super) ahead: Vec<i32>,
+    pub(super) position: Vec<u32>,
+    pub(super) next_order: Vec<u32>,
+    pub(super) next_ahead: Vec<i32>,
+    claims: Vec<u64>,
+    bits: Vec<u32>,
+    before: Vec<u32>,
+    which: Vec<u32>,
+    at: Vec<u32>,
+    begin: Vec<u32>,
+    far: Vec<u32>,
+    pub(super) gain: Vec<i64>,
+    pub(super) count: Vec<u32>,
+    pub(super) cuts: Vec<[u32; 3]>,
+    pub(super) cost: i64,
+}
+
+impl Chain {
+    /// A tour along the numbering.
+    pub(super) fn new(ahead: &[i32], spec: &Spec) -> Result<Chain, BackendError> {
+        let (what, n) = ("the tour", ahead.len());
+        let own = || -> Result<Vec<u32>, BackendError> {
+            let mut array: Vec<u32> = allocate(what, n)?;
+            (0..).zip(&mut array).for_each(|(i, v)| *v = i);
+            Ok(array)
+        };
+        let numbers = || allocate::<u32>(what, n);
+        let trials = spec.trials as usize;
+        Ok(Chain {
+            order: own()?,
+            ahead: ahead.to_vec(),
+            position: own()?,
+            next_order: numbers()?,
+            next_ahead: allocate(what, n)?,
+            claims: allocate(what, n)?,
+            bits: allocate(what, n / 32 + 1)?,
+            before: allocate(what, n / 32 + 1)?,
+            which: numbers()?,
+            at: numbers()?,
+            begin: numbers()?,
+            far: numbers()?,
+            gain: allocate(what, trials)?,
+            count: allocate(what, trials)?,
+            cuts: allocate(what, trials * MOST as usize)?,
+            cost: ahead.iter().map(|&a| i64::from(a)).sum(),
+        })
+    }
+
+    /// Another tour instead, of steps between nodes that are so long.
+    pub(super) fn begin(&mut self, tour: &[u32], between: impl Fn(u32, u32) -> i32) {
+        self.order.copy_from_slice(tour);
+        for (p, &node) in (0..).zip(tour) {
+            self.position[node as usize] = p;
+        }
+        let next = tour.iter().cycle().skip(1);
+        self.ahead.iter_mut().zip(tour.iter().zip(next)).for_each(|(ahead, (&a, &b))| *ahead = between(a, b));
+        self.cost = self.ahead.iter().map(|&a| i64::from(a)).sum();
+    }
+
+    pub(super) fn changes(&mut self) -> Changes {
+        // SAFETY: the arrays live as long as the chain, which is not moved while they are used.
+        unsafe {
+            Changes {
+                gain: Slots::new(self.gain.as_mut_ptr()),
+                count: Slots::new(self.count.as_mut_ptr()),
+                cuts: Slots::new(self.cuts.as_mut_ptr()),
+            }
+        }
+    }
+
+    pub(super) fn board(&mut self) -> Board {
+        // SAFETY: as above; a thread alone does not use `next`.
+        unsafe {
+            Board {
+                claims: Slots::new(self.claims.as_mut_ptr()),
+                bits: Slots::new(self.bits.as_mut_ptr()),
+                before: Slots::new(self.before.as_mut_ptr()),
+                which: Slots::new(self.which.as_mut_ptr()),
+                at: Slots::new(self.at.as_mut_ptr()),
+                begin: Slots::new(self.begin.as_mut_ptr()),
+                next: Slots::new(std::ptr::null_mut()),
+                far: Slots::new(self.far.as_mut_ptr()),
+            }
+        }
+    }
+
+    pub(super) fn next(&mut self) -> Next {
+        // SAFETY: as above.
+        unsafe {
+            Next {
+                order: Slots::new(self.next_order.as_mut_ptr()),
+                ahead: Slots::new(self.next_ahead.as_mut_ptr()),
+                position: Slots::new(self.position.as_mut_ptr()),
+            }
+        }
+    }
+}

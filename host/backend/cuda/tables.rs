@@ -1,0 +1,22 @@
+//! A problem's tables as kernels read them.
+
+use antwarp_core::geometry::Point;
+
+use crate::engine::{Places, Problem};
+
+/// The places as bytes.
+pub(super) fn place_bytes(places: &Places) -> Vec<u8> {
+    match places {
+        Places::Grid { places, .. } => places.iter().flat_map(|p| p.to_ne_bytes()).collect(),
+        Places::Planar { places, .. } => {
+            places.iter().flat_map(|&Point(x, y)| [x.to_ne_bytes(), y.to_ne_bytes()]).flatten().collect()
+        }
+        Places::Numbered(places) => places.iter().flat_map(|p| p.to_ne_bytes()).collect(),
+    }
+}
+
+/// The distance matrix a kernel reads: the instance's, or one made of a metric that kernels cannot compute.
+pub(super) fn device_matrix(problem: &Problem) -> Vec<i32> {
+    let computed = problem.metric().is_some_and(|m| !m.is_algebraic());
+    if computed { problem.computed_matrix() } else { problem.matrix().to_vec() }
+}

@@ -1,0 +1,98 @@
+//! What a colony of Ant Colony System needs to know (Skinderowicz 2016).
+
+use antwarp_core::acs::Rule;
+use antwarp_core::colony::Rules;
+use antwarp_core::construct::row_stride;
+use antwarp_core::pheromone::matrix::FAR;
+use antwarp_core::pheromone::selective::stride;
+use serde::{Deserialize, Serialize};
+
+use super::{LocalSearch, Problem};
+
+/// Which edges have a trail.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[serde(rename_all = "lowercase")]
+pub enum Pheromone {
+    /// All n x n.
+    Matrix,
+    /// Those to candidates.
+    Candidate,
+    /// The few of each node that were taken last.
+    #[default]
+    Selective,
+}
+
+/// How the ants of an iteration go, and with it how their updates of trails meet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[serde(rename_all = "lowercase")]
+pub enum Update {
+    /// Step by step, one ant after the other, on one CPU thread: the sequential algorithm.
+    Sequential,
+    /// Step by step, all ants together; no update is lost.
+    Atomic,
+    /// Each ant its whole tour; ants that meet may lose an update.
+    #[default]
+    Relaxed,
+}
+
+/// Local updates that leave of a trail nearly nothing, times the share that each replaces: e^-8 of it is left.
+const WORN: f64 = 8.0;
+/// Everything a backend needs to know about a colony.
+#[derive(Clone, Copy, Debug)]
+pub struct AcsSpec {
+    /// Seed of the run.
+    pub seed: u64,
+    /// Ants: tours an iteration.
+    pub ants: u32,
+    /// The algorithm's constants.
+    pub rule: Rule,
+    /// Which edges have a trail.
+    pub pheromone: Pheromone,
+    /// Edges that a node of a selective memory remembers.
+    pub slots: u32,
+    /// How updates meet.
+    pub update: Update,
+    /// Atomic, on a GPU: a launch for each choice and for each update, and what ants know in global memory, to see what a
+    /// launch for all of them is worth.
+    pub each_phase: bool,
+    /// What improves the ants' tours.
+    pub local_search: LocalSearch,
+    /// Neighbours that the second step of its moves looks at.
+    pub breadth: u32,
+    /// Constants between iterations.
+    pub rules: Rules,
+}
+
+impl AcsSpec {
+    /// Whether ants on a GPU see each other's updates at once. If all ants of an iteration would wear down the trail of
+    /// an edge that they all take to nearly nothing, it is better that they do not: a multiprocessor's ants then see,
+    /// mostly, their own updates only, until the iteration ends. So it is with rings, which every new edge refills.
+    pub fn is_fresh(&self) -> bool {
+        let worn = f64::from(self.ants) * f64::from(self.rule.local) / f64::from(self.rule.period.max(1));
+        self.pheromone != Pheromone::Selective && worn <= WORN
+    }
+
+    /// The pheromone memory's bytes of trails, and its words beside them.
+    pub fn memory(&self, problem: &Problem) -> (usize, usize) {
+        let (n, listed) = (problem.n() as usize, problem.lists().len());
+        match self.pheromone {
+            Pheromone::Matrix => (4 * (listed + n * row_stride(problem.n()) as usize), n * FAR as usize),
+            Pheromone::Candidate => (4 * listed, 0),
+            Pheromone::Selective => (8 * n * stride(self.slots) as usize, n),
+        }
+    }
+
+    /// The pheromone memory's bytes.
+    pub fn memory_bytes(&self, problem: &Problem) -> usize {
+        let (bytes, words) = self.memory(problem);
+        bytes + 4 * words
+    }
+
+    /// The form by name.
+    pub fn variant(&self) -> String {
+        let search = self.local_search.kernel_name().map_or_else(String::new, |name| format!(" with {name}"));
+        format!("ACS-{:?}-{:?}{search}", self.pheromone, self.update)
+    }
+}

@@ -1,0 +1,44 @@
+//! How long an engine may go on before it is asked again.
+
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use super::Stop;
+
+/// Asked while a backend works: true to stop soon.
+pub type Enough<'a> = &'a (dyn Fn() -> bool + Sync);
+
+/// A batch of work.
+#[derive(Clone, Copy)]
+pub struct Budget<'a, C = i64> {
+    /// Units of work to be done, 1 or more: what a unit is the engine chooses. As many as take about a tenth of a second.
+    pub units: u64,
+    /// When the run began.
+    pub begin: Instant,
+    /// When it is to end.
+    pub stop: &'a Stop<C>,
+}
+
+impl<C> Budget<'_, C> {
+    /// Whether the time is up or the run was interrupted.
+    pub fn is_over(&self) -> bool {
+        self.stop.time.is_some_and(|time| self.begin.elapsed() >= time)
+            || self.stop.interrupt.load(Ordering::Relaxed)
+    }
+
+    /// Iterations that are left after so many.
+    pub fn left(&self, iterations: u64) -> u64 {
+        self.stop.iterations.map_or(u64::MAX, |most| most.saturating_sub(iterations))
+    }
+
+    /// How much of a run is done, from 0 to 1, that was prepared after `setup` and has had so many iterations. 1 if it has no end:
+    /// there is nothing to cool down towards.
+    pub fn progress(&self, setup: Duration, iterations: u64) -> f32 {
+        let time = self.stop.time.map(|time| {
+            let working = time.saturating_sub(setup).as_secs_f64().max(1e-9);
+            (self.begin.elapsed().saturating_sub(setup).as_secs_f64() / working) as f32
+        });
+        let iterations = self.stop.iterations.map(|most| iterations as f32 / most as f32);
+        time.into_iter().chain(iterations).reduce(f32::max).unwrap_or(1.0)
+    }
+}

@@ -1,0 +1,42 @@
+//! Ants where they live.
+
+use std::time::Duration;
+
+use antwarp_core::colony::ColonyState;
+use serde::Serialize;
+
+use super::{BackendError, Enough};
+
+/// Time spent in the parts of the iterations since it was last asked for.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Phases {
+    /// Iterations measured.
+    pub iterations: u32,
+    /// Building tours and, without local search, computing their lengths.
+    pub construction: Duration,
+    /// Local search on them.
+    pub local_search: Duration,
+    /// Everything else: the best tour, trails, weights.
+    pub rest: Duration,
+}
+
+/// What goes on by iterations, where it lives: a colony of ants, or a [`Population`].
+pub trait Colony {
+    /// Runs `iterations` more iterations, fewer if the target is reached; the state afterwards.
+    ///
+    /// Where an iteration can take long, `enough` is asked now and then whether to end it with the tours that
+    /// are complete.
+    fn run(&mut self, iterations: u32, enough: Enough) -> Result<ColonyState, BackendError>;
+
+    /// The best tour so far, in the problem's numbering.
+    ///
+    /// # Errors
+    /// If it cannot be brought back from the device. Before the first iteration it is undefined.
+    fn best_tour(&mut self) -> Result<Vec<u32>, BackendError>;
+
+    /// The time spent in each part since the last call; iterations are timed from the first call on.
+    fn phases(&mut self) -> Result<Phases, BackendError>;
+
+    /// How the colony was laid out: variant, threads an ant, memory.
+    fn describe(&self) -> String;
+}

@@ -1,0 +1,167 @@
+//! The one loop of all algorithms.
+
+use std::time::{Duration, Instant};
+
+use super::{BackendError, Budget, Stop, StopReason};
+
+/// An algorithm at work on an instance.
+pub trait Engine {
+    /// A length, or another cost.
+    type Cost: Copy + PartialOrd;
+    /// What it looks for: a tour, a solution.
+    type Best;
+
+    /// Does a batch of work: about as many units as the budget says, fewer where it finds an end. The units it did, or what it
+    /// did instead in such units.
+    ///
+    /// # Errors
+    /// If the backend fails. The engine is of no use then.
+    fn advance(&mut self, budget: &Budget<Self::Cost>) -> Result<u64, BackendError>;
+
+    /// How far it is.
+    fn status(&self) -> Status<Self::Cost>;
+
+    /// The best so far, of the cost that [`Engine::status`] tells.
+    ///
+    /// # Errors
+    /// If it cannot be brought back from the device.
+    fn best(&mut self) -> Result<Self::Best, BackendError>;
+
+    /// What remains to be done once it is time to stop; soon done, and nothing for most.
+    ///
+    /// # Errors
+    /// As [`Engine::advance`].
+    fn finish(&mut self) -> Result<(), BackendError> {
+        Ok(())
+    }
+
+    /// How the work was laid out.
+    fn describe(&self) -> String;
+}
+
+/// How far an engine is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Status<C = i64> {
+    /// Iterations so far; of chains, kicks of each of them.
+    pub iterations: u64,
+    /// After how many of them the best was found.
+    pub best_iteration: u64,
+    /// The best cost so far; none before there is a solution.
+    pub best_cost: Option<C>,
+    /// The best cost of the last iteration.
+    pub cost: C,
+    /// Tours built so far, or kicks of all chains.
+    pub tours: u64,
+    /// Why it cannot go on.
+    pub ended: Option<StopReason>,
+}
+
+/// What a run tells while it goes on.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress<C = i64> {
+    /// Iterations done.
+    pub iterations: u64,
+    /// The best cost so far.
+    pub best_cost: C,
+    /// The best cost of the last iteration.
+    pub iteration_cost: C,
+    /// Seconds since the start.
+    pub seconds: f64,
+    /// Tours built.
+    pub tours: u64,
+}
+
+/// How a run ended.
+#[derive(Debug)]
+pub struct Run<C, B> {
+    /// How far it came.
+    pub status: Status<C>,
+    /// Its preparation, before the first batch.
+    pub setup: Duration,
+    /// The best found and its cost; none if it failed before anything could be kept.
+    pub best: Option<(C, B)>,
+    /// Why it ended.
+    pub stopped_by: StopReason,
+    /// What went wrong, if that ended it.
+    pub failure: Option<BackendError>,
+    /// How the work was laid out.
+    pub layout: String,
+}
+
+/// How long a batch should take: short enough to react, long enough to keep a GPU busy.
+const BATCH: Duration = Duration::from_millis(100);
+/// How often what is better is brought back, so that little is lost if the device fails.
+const KEEP_EVERY: Duration = Duration::from_secs(5);
+
+/// Runs an engine until it is time to stop, but not before it has a solution. `observe` is called after each batch.
+pub fn drive<E: Engine>(
+    engine: &mut E,
+    begin: Instant,
+    stop: &Stop<E::Cost>,
+    observe: &mut dyn FnMut(&Progress<E::Cost>),
+) -> Run<E::Cost, E::Best> {
+    let setup = begin.elapsed();
+    let mut kept = None;
+    let ended = advance(engine, (begin, stop), &mut kept, observe).and_then(|reason| {
+        engine.finish()?;
+        if let Some(cost) = engine.status().best_cost {
+            kept = Some((cost, engine.best()?));
+        }
+        Ok(reason)
+    });
+    let (stopped_by, failure) = match ended {
+        Ok(reason) => (reason, None),
+        Err(failure) => {
+            // Whatever else went wrong may have taken the engine with it; what does not fit the memory has not begun.
+            if let (BackendError::OutOfMemory { .. }, Some(cost)) = (&failure, engine.status().best_cost)
+                && let Ok(best) = engine.best()
+            {
+                kept = Some((cost, best));
+            }
+            (StopReason::Failure, Some(failure))
+        }
+    };
+    Run { status: engine.status(), setup, best: kept, stopped_by, failure, layout: engine.describe() }
+}
+
+fn advance<E: Engine>(
+    engine: &mut E,
+    (begin, stop): (Instant, &Stop<E::Cost>),
+    kept: &mut Option<(E::Cost, E::Best)>,
+    observe: &mut dyn FnMut(&Progress<E::Cost>),
+) -> Result<StopReason, BackendError> {
+    let mut units = 1;
+    let mut kept_at = Instant::now();
+    loop {
+        let status = engine.status();
+        let reason = stop.reason(begin.elapsed(), &status).or(status.ended);
+        if let Some(reason) = reason.filter(|_| status.best_cost.is_some()) {
+            return Ok(reason);
+        }
+        let before = Instant::now();
+        let done = engine.advance(&Budget { units, begin, stop })?;
+        units =
+            next_units(units, done, before.elapsed(), stop.time.map(|t| t.saturating_sub(begin.elapsed())));
+        let status = engine.status();
+        let Some(best_cost) = status.best_cost else { continue };
+        if kept_at.elapsed() >= KEEP_EVERY && kept.as_ref().is_none_or(|kept| best_cost < kept.0) {
+            *kept = Some((best_cost, engine.best()?));
+            kept_at = Instant::now();
+        }
+        observe(&Progress {
+            iterations: status.iterations,
+            best_cost,
+            iteration_cost: status.cost,
+            seconds: begin.elapsed().as_secs_f64(),
+            tours: status.tours,
+        });
+    }
+}
+
+/// Units of the next batch, given how long those of this one took and how much time is left. They grow step by step, for the first
+/// ones also pay for what happens once.
+pub fn next_units(units: u64, done: u64, took: Duration, left: Option<Duration>) -> u64 {
+    let goal = left.map_or(BATCH, |left| left.min(BATCH)).as_secs_f64();
+    let each = took.as_secs_f64() / done.max(1) as f64;
+    ((goal / each.max(1e-7)) as u64).clamp(1, units.saturating_mul(4))
+}

@@ -1,0 +1,88 @@
+//! Chained Lin-Kernighan where it lives, and what it needs to know.
+
+use antwarp_core::lin_kernighan::cuts::MOST;
+use antwarp_core::lin_kernighan::trial::{LOOKED_AT, Round};
+
+use super::{BackendError, Enough};
+
+/// Most kicks of a tour in a round.
+pub(crate) const MOST_TRIALS: u32 = 1 << 20;
+// Cuts of all trials are numbered.
+const _: () = assert!(MOST_TRIALS as u64 * MOST as u64 <= u32::MAX as u64);
+
+/// Nodes for every trial of a round without kicks. It looks around a few of them, so that changes seldom share nodes; after
+/// some rounds all have been looked around.
+pub const NODES: u32 = 8 * LOOKED_AT;
+
+/// What a backend needs to know.
+#[derive(Clone, Debug)]
+pub struct Spec {
+    /// Seed of the run.
+    pub seed: u64,
+    /// Tours.
+    pub chains: u32,
+    /// Most trials of a tour in a round.
+    pub trials: u32,
+    /// Tours to begin with, one after the other; none: all begin along the problem's numbering.
+    pub starts: Vec<u32>,
+    /// Length of the shortest of them.
+    pub start_cost: i64,
+}
+
+impl Spec {
+    /// For n nodes: so many tours, with so many kicks each in a round; then the tours to begin with, and the length of the shortest.
+    pub fn new(seed: u64, n: u32, (chains, trials): (u32, u32), starts: Vec<u32>, start_cost: i64) -> Spec {
+        Spec { seed, chains, trials: trials.max(n.div_ceil(NODES)), starts, start_cost }
+    }
+}
+
+/// How many tours chained Lin-Kernighan works on, and how many trials each of them has in a round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Trials {
+    /// Tours.
+    pub chains: u32,
+    /// Trials of a tour in a round.
+    pub trials: u32,
+}
+
+/// How far chained Lin-Kernighan has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reached {
+    /// Length of the shortest of the tours as they are.
+    pub cost: i64,
+    /// Length of the best tour so far.
+    pub best_cost: i64,
+    /// Trials of each tour in the last batch.
+    pub trials: u64,
+    /// Changes of all tours in the last round, made or not.
+    pub offered: u64,
+}
+
+/// Chained Lin-Kernighan where it lives.
+pub trait LinKernighan {
+    /// Runs these rounds.
+    ///
+    /// Where a round can take long, `enough` is asked now and then whether to end it early.
+    fn run(&mut self, rounds: &[Round], enough: Enough) -> Result<Reached, BackendError>;
+
+    /// Makes one tour of all, by what each of them does better (a recombination), with which all go on.
+    ///
+    /// # Errors
+    /// If tours cannot be copied from or to the device, or memory is short.
+    fn recombine(&mut self) -> Result<Reached, BackendError>;
+
+    /// The best tour so far, in the problem's numbering.
+    ///
+    /// # Errors
+    /// If it cannot be brought back from the device.
+    fn best_tour(&mut self) -> Result<Vec<u32>, BackendError>;
+
+    /// All tours as they are, one after the other.
+    ///
+    /// # Errors
+    /// If they cannot be brought back from the device.
+    fn tours(&mut self) -> Result<Vec<u32>, BackendError>;
+
+    /// How it was laid out.
+    fn describe(&self) -> String;
+}

@@ -1,0 +1,43 @@
+//! What lies between settings and machines: an instance as engines see it, what each algorithm needs to know, what it asks of
+//! a machine, and the loop that runs it.
+//!
+//! Three layers meet here. A backend does an algorithm's work where the data lives; what it has to offer for that is a trait
+//! ([`Colony`], [`Population`], [`Chains`], [`Descent`], [`LinKernighan`], [`Walks`], [`Neighbors`]), and what it is told is a
+//! spec. A solver turns settings into a spec and plans the work: that is an [`Engine`]. [`drive`] runs any engine until it is
+//! time to stop. Nothing here knows a backend or a solver.
+
+pub mod acs;
+mod budget;
+pub mod cells;
+mod chains;
+mod colony;
+mod descent;
+mod drive;
+pub mod error;
+pub mod genetic;
+pub mod lin_kernighan;
+mod local_search;
+pub mod memory;
+pub mod mmas;
+mod plain;
+mod problem;
+pub mod start;
+mod stop;
+mod walks;
+
+pub use acs::AcsSpec;
+pub use budget::{Budget, Enough};
+pub use chains::{Chains, ChainsSpec, Round, Tiling};
+pub use colony::{Colony, Phases};
+pub(crate) use descent::each_pass;
+pub use descent::{Descent, DescentSpec, Pass};
+pub use drive::{Engine, Progress, Run, Status, drive, next_units};
+pub use error::BackendError;
+pub use genetic::{FirstGenes, GeneticSpec, Population};
+pub use lin_kernighan::{LinKernighan, Reached, Trials};
+pub use local_search::{LocalSearch, MOST_NEIGHBORS};
+pub use mmas::ColonySpec;
+pub use plain::Plain;
+pub use problem::{Places, Problem};
+pub use stop::{Stop, StopReason};
+pub use walks::{AskedShape, Neighbors, Searchable, Tables, Walks, WalksSpec};

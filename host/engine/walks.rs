@@ -1,0 +1,115 @@
+//! Walks of neighbourhood search where they live, and what they need to know.
+
+use std::time::Duration;
+
+use antwarp_core::neighborhood::Neighborhood;
+use antwarp_core::problem::{Problem, Shape};
+use antwarp_core::search::{Rules, Strategy, WalkState};
+use serde::{Deserialize, Serialize};
+
+use super::{BackendError, Plain};
+
+/// What a problem's elements must be to be searched on all backends.
+pub trait Searchable: Problem<Moves: Neighborhood<Element: Plain + Default + Send + Sync>> + 'static {}
+impl<P: Problem<Moves: Neighborhood<Element: Plain + Default + Send + Sync>> + 'static> Searchable for P {}
+
+/// Teams and threads that a user asks for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AskedShape {
+    /// Blocks, or CPU threads, of a walk; 1 if not given.
+    pub parts: Option<u32>,
+    /// Threads of a block; as many as possible if not given.
+    pub threads: Option<u32>,
+}
+
+/// Everything a backend needs to know about walks.
+#[derive(Clone, Debug)]
+pub struct WalksSpec {
+    /// Which neighbour they go to.
+    pub strategy: Strategy,
+    /// How many.
+    pub walks: u32,
+    /// How many threads, if that is asked for.
+    pub shape: Option<AskedShape>,
+    /// Try out again how many threads are best.
+    pub retune: bool,
+}
+
+impl WalksSpec {
+    /// Whether walks have tabu lists.
+    pub fn uses_traces(&self) -> bool {
+        self.strategy == Strategy::Tabu
+    }
+}
+
+/// An instance as [`Problem::new`] takes it.
+pub struct Tables {
+    /// Its numbers.
+    pub shape: Shape,
+    /// Its tables, at a 16-byte boundary.
+    words: Vec<u128>,
+    len: usize,
+}
+
+impl Tables {
+    /// The tables in their order, each from a 16-byte boundary.
+    pub fn new(shape: Shape, tables: &[&[u8]]) -> Tables {
+        let len = tables.iter().map(|table| table.len().next_multiple_of(16)).sum::<usize>();
+        let mut bytes = Vec::with_capacity(len);
+        for table in tables {
+            bytes.extend_from_slice(table);
+            bytes.resize(bytes.len().next_multiple_of(16), 0);
+        }
+        let word = |chunk: &[u8]| u128::from_ne_bytes(std::array::from_fn(|i| chunk[i]));
+        Tables { shape, words: bytes.chunks_exact(16).map(word).collect(), len }
+    }
+
+    /// The tables.
+    pub fn bytes(&self) -> &[u8] {
+        // SAFETY: words are bytes, and so many.
+        unsafe { std::slice::from_raw_parts(self.words.as_ptr().cast(), self.len) }
+    }
+
+    /// The problem, for code on the CPU. It must be the one that the tables were made for.
+    pub fn problem<P: Problem>(&self) -> P {
+        // SAFETY: the functions below make what the problems ask for; they live as long as the tables.
+        unsafe { P::new(&self.shape, self.words.as_ptr().cast()) }
+    }
+}
+
+/// Walks of neighbourhood search where they live.
+pub trait Walks<E> {
+    /// Runs a batch of iterations of every walk; their states afterwards.
+    ///
+    /// # Errors
+    /// If the backend fails. The walks are lost then.
+    fn run(&mut self, rules: &Rules) -> Result<&[WalkState], BackendError>;
+
+    /// The best solution of a walk so far.
+    ///
+    /// # Errors
+    /// If it cannot be brought back from the device.
+    ///
+    /// # Panics
+    /// If there is no such walk.
+    fn best(&mut self, walk: u32) -> Result<Vec<E>, BackendError>;
+
+    /// How the walks were laid out.
+    fn describe(&self) -> String;
+}
+
+/// Looks at the neighbours of solutions that come from the host, and tells it their costs.
+pub trait Neighbors<E> {
+    /// The bits of the cost of each neighbour of a solution, and behind them those of its own. Of `rules`, the seed and the
+    /// end count: random neighbours are those of that iteration.
+    ///
+    /// # Errors
+    /// If the backend fails.
+    fn costs(&mut self, solution: &[E], rules: &Rules) -> Result<&[u64], BackendError>;
+
+    /// Time spent in copies to and from the device, and in kernels.
+    fn phases(&self) -> (Duration, Duration);
+
+    /// How the work was laid out.
+    fn describe(&self) -> String;
+}

@@ -1,0 +1,114 @@
+//! Chained Lin-Kernighan: settings, and the loop around a backend's rounds ([`antwarp_core::lin_kernighan`]).
+//!
+//! The start tour is repaired in rounds without kicks; then every trial is a kick. What a trial may make longer follows a
+//! temperature that falls with the time or the trials that are left (Martin, Otto and Felten 1991).
+
+mod cross;
+mod rounds;
+mod settings;
+
+use std::time::Instant;
+
+use super::ils::Neighbors;
+use super::{Solution, SolveError, check_kind, exhaustive};
+use crate::backend::Backend;
+use crate::engine::lin_kernighan::Spec;
+use crate::engine::start;
+use crate::engine::{Problem, Progress, Stop, drive};
+use crate::instance::{Instance, nearest, quadrant};
+use rounds::Rounds;
+use settings::Plan;
+
+pub use settings::Settings;
+
+/// From so many nodes on they are numbered along a space-filling curve before anything else: what is near each other in the
+/// plane is so in memory, and preparation takes half as long.
+const MANY: usize = 200_000;
+/// The fewest nodes; of fewer, every tour is looked at.
+const FEWEST: usize = 8;
+
+/// Solves an instance, from `initial` on if it is given: a tour in the instance's numbering. `observe` is called after each
+/// batch of rounds.
+///
+/// # Errors
+/// If a setting is out of range, the instance is of a kind that local search cannot improve, the initial tour is none,
+/// or the backend fails at the start. A failure after that ends the run early and is told in the solution.
+pub fn solve(
+    instance: &Instance,
+    settings: &Settings,
+    initial: Option<&[u32]>,
+    backend: &Backend,
+    stop: &Stop,
+    observe: &mut dyn FnMut(&Progress),
+) -> Result<Solution, SolveError> {
+    let begin = Instant::now();
+    settings.check()?;
+    check_kind(instance, "chained Lin-Kernighan")?;
+    if let Some(tour) = initial {
+        instance.check_tour(tour).map_err(|e| SolveError::Settings(format!("`initial_tour`: {e}")))?;
+    }
+    if instance.len() < FEWEST {
+        return exhaustive(instance, begin);
+    }
+    let order = if instance.len() < MANY { None } else { start::along_a_curve(instance) };
+    let Some((renumbered, order)) = order.and_then(|order| Some((instance.renumbered(&order)?, order)))
+    else {
+        return solve_as_numbered(instance, settings, initial, backend, (begin, stop), observe);
+    };
+    let initial = initial.map(|tour| {
+        let mut numbers = vec![0; order.len()];
+        order.iter().zip(0..).for_each(|(&node, number)| numbers[node as usize] = number);
+        tour.iter().map(|&node| numbers[node as usize]).collect::<Vec<u32>>()
+    });
+    let mut solution =
+        solve_as_numbered(&renumbered, settings, initial.as_deref(), backend, (begin, stop), observe)?;
+    solution.tour.iter_mut().for_each(|node| *node = order[*node as usize]);
+    solution.seconds = begin.elapsed().as_secs_f64();
+    Ok(solution)
+}
+
+fn solve_as_numbered(
+    instance: &Instance,
+    settings: &Settings,
+    initial: Option<&[u32]>,
+    backend: &Backend,
+    (begin, stop): (Instant, &Stop),
+    observe: &mut dyn FnMut(&Progress),
+) -> Result<Solution, SolveError> {
+    let k = (settings.neighbors as usize).min(instance.len() - 1);
+    let near = match settings.neighbor_lists {
+        Neighbors::Nearest => nearest(instance, k),
+        Neighbors::Quadrant => quadrant(instance, k),
+    };
+    let start = match initial {
+        Some(tour) => tour.to_vec(),
+        None => {
+            let start = settings.start.unwrap_or_else(|| start::for_lin_kernighan(instance, &near));
+            start::tour(instance, start, &near, settings.seed)
+        }
+    };
+    let problem = Problem::for_search(instance, &near, start);
+    let (n, start_cost) = (problem.n(), problem.unit_cost());
+    // What ends by the clock is another run every time anyway.
+    let layout = backend.default_trials(n, stop.iterations.is_some());
+    let crossed = cross::starts(instance, &problem, (settings, initial.is_some()), backend, (begin, stop))?;
+    let plan = Plan {
+        instance,
+        problem: &problem,
+        backend,
+        settings,
+        is_lattice: start::is_lattice(instance, &near),
+        kicked: crossed.as_ref().and_then(|_| cross::kicked(stop, backend)),
+    };
+    let (chains, trials, starts, cost) = match crossed {
+        Some(starts) => (starts.count, backend.trials(n, starts.count), starts.tours, starts.cost),
+        None => {
+            let chains = settings.chains.unwrap_or(layout.chains);
+            (chains, settings.trials.unwrap_or(layout.trials), Vec::new(), start_cost)
+        }
+    };
+    let spec = Spec::new(settings.seed, n, (chains, trials), starts, cost);
+    let mut rounds = Rounds::new(plan, &spec, trials)?;
+    let run = drive(&mut rounds, begin, stop, observe);
+    Solution::of(run, begin, instance, &problem, backend)
+}

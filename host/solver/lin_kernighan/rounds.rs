@@ -1,0 +1,301 @@
+//! Chained Lin-Kernighan as an engine: rounds without kicks, rounds with kicks, and what is made of several tours.
+
+use std::time::Duration;
+
+use antwarp_core::lin_kernighan::trial::{LOOKED_AT, Round};
+
+use super::cross::{self, Rate};
+use super::settings::Plan;
+use crate::engine::lin_kernighan::{NODES, Spec};
+use crate::engine::{
+    BackendError, Budget, Engine, LinKernighan, Population, Reached, Status, Stop, StopReason, Trials,
+};
+
+/// Rounds at a time of a run by iterations; else it is as many as the clock says.
+const BATCH: u64 = 16;
+/// How many times a run makes one tour of all.
+const RECOMBINATIONS: u32 = 4;
+/// Where annealing begins when kicks go on behind crossing, as a share of the first temperature.
+const COOLER: f32 = 0.3;
+/// A descent is over once looking around all nodes gains less than this share of the tour.
+const ENOUGH: f64 = 1e-3;
+
+/// Steps of a kick's walks when a tour has had so many kicks a node. What can be gained among near nodes is gained first; on a
+/// lattice there is little of that.
+fn steps(kicks_a_node: f64, is_lattice: bool) -> u32 {
+    match kicks_a_node {
+        _ if is_lattice => 80,
+        k if k < 1.0 => 20,
+        k if k < 16.0 => 40,
+        _ => 80,
+    }
+}
+
+/// What a run is at.
+enum Phase<'a> {
+    /// Rounds without kicks.
+    Descent,
+    /// Rounds with kicks.
+    Kicks,
+    /// Tours are crossed.
+    Crossing(Box<dyn Population + 'a>),
+}
+
+/// See the [module](self).
+pub(super) struct Rounds<'a> {
+    plan: Plan<'a>,
+    engine: Box<dyn LinKernighan + 'a>,
+    phase: Phase<'a>,
+    /// Tours are crossed after their kicks, not yet.
+    is_to_cross: bool,
+    chains: u32,
+    /// Kicks of a tour in a round.
+    trials: u32,
+    /// How the engine works, and what came behind it.
+    layout: String,
+    /// Length of the best tour, and of the shortest one as it is.
+    best_cost: i64,
+    cost: i64,
+    /// The best tour, where it is none of the engine's.
+    shorter: Option<Vec<u32>>,
+    /// Where annealing begins, in mean edges, and their length.
+    temperature: f32,
+    mean_edge: f32,
+    round: u32,
+    /// Kicks of each tour so far.
+    kicks: u64,
+    /// And of all of them.
+    made: u64,
+    /// And when the best tour was found.
+    best_kicks: u64,
+    /// The time when kicks began.
+    since: Duration,
+    recombined: u32,
+    ended: Option<StopReason>,
+}
+
+impl<'a> Rounds<'a> {
+    /// Tours that begin as the spec says, with so many kicks of each in a round.
+    ///
+    /// # Errors
+    /// As [`Backend::lin_kernighan`].
+    pub(super) fn new(plan: Plan<'a>, spec: &Spec, trials: u32) -> Result<Rounds<'a>, BackendError> {
+        let engine = plan.backend.lin_kernighan(plan.problem, spec)?;
+        Ok(Rounds {
+            layout: engine.describe(),
+            engine,
+            phase: Phase::Descent,
+            is_to_cross: plan.kicked.is_some(),
+            chains: spec.chains,
+            trials,
+            best_cost: spec.start_cost,
+            cost: spec.start_cost,
+            shorter: None,
+            temperature: plan.settings.temperature,
+            mean_edge: spec.start_cost as f32 / plan.problem.n() as f32,
+            round: 0,
+            kicks: 0,
+            made: 0,
+            best_kicks: 0,
+            since: Duration::ZERO,
+            recombined: 0,
+            ended: None,
+            plan,
+        })
+    }
+
+    /// Steps of a kick's walks when so many kicks are made.
+    fn walk_at(&self, kicks: u64) -> u32 {
+        let a_node = kicks as f64 / f64::from(self.plan.problem.n());
+        self.plan.settings.walk.unwrap_or_else(|| steps(a_node, self.plan.is_lattice))
+    }
+
+    fn next(&mut self, walk: u32, trials: u32, temperature: f32) -> Round {
+        let number = self.round;
+        self.round += 1;
+        Round { seed: self.plan.settings.seed, number, trials, walk, temperature }
+    }
+
+    /// Takes note of what was reached, after [`Rounds::kicks`] kicks.
+    fn note(&mut self, cost: i64, best_cost: i64) {
+        self.cost = cost;
+        if best_cost < self.best_cost {
+            (self.best_cost, self.best_kicks) = (best_cost, self.kicks);
+        }
+    }
+
+    /// Rounds without kicks, until they gain little.
+    fn descend(&mut self, budget: &Budget) -> Result<u64, BackendError> {
+        let trials = self.plan.problem.n().div_ceil(NODES);
+        let rounds: Vec<Round> = (0..NODES / LOOKED_AT).map(|_| self.next(0, trials, 0.0)).collect();
+        let before = self.best_cost;
+        let stop = self.until(budget.stop);
+        let budget = &Budget { stop: &stop, ..*budget };
+        let state = self.engine.run(&rounds, &|| budget.is_over())?;
+        self.note(state.cost, state.best_cost);
+        let gain = before - self.best_cost;
+        if budget.is_over() {
+            // The rounds may have been cut short, and perhaps there is time for crossing.
+            self.phase = Phase::Kicks;
+        } else if self.plan.settings.descent_only {
+            self.ended = (gain == 0 && state.offered == 0).then_some(StopReason::LocalOptimum);
+        } else if (gain as f64) < ENOUGH * self.best_cost as f64 || gain == 0 {
+            self.phase = Phase::Kicks;
+            self.since = budget.begin.elapsed();
+            self.mean_edge = self.best_cost as f32 / self.plan.problem.n() as f32;
+        }
+        Ok(rounds.len() as u64)
+    }
+
+    /// One tour of all is made so many times during a run.
+    fn recombinations(&self) -> u32 {
+        if self.is_to_cross { 0 } else { RECOMBINATIONS }
+    }
+
+    fn recombine(&mut self) -> Result<(), BackendError> {
+        let Reached { best_cost, .. } = self.engine.recombine()?;
+        self.note(self.cost, best_cost);
+        Ok(())
+    }
+
+    /// When this phase has to end.
+    fn until(&self, stop: &Stop) -> Stop {
+        let until = if self.is_to_cross { self.plan.kicked } else { None };
+        Stop { time: until.or(stop.time), ..stop.clone() }
+    }
+
+    /// Rounds with kicks.
+    fn kick(&mut self, budget: &Budget) -> Result<u64, BackendError> {
+        let stop = self.until(budget.stop);
+        let budget = &Budget { stop: &stop, ..*budget };
+        // A run by iterations is the same every time, and so is each batch, at whose end the best tour is looked for.
+        let units = if stop.iterations.is_some() { BATCH } else { budget.units };
+        let recombinations = self.recombinations();
+        let end = stop.iterations.map_or(u64::MAX, |i| {
+            i.saturating_mul(u64::from(self.recombined + 1)) / u64::from(recombinations.max(1))
+        });
+        let mut rounds = Vec::new();
+        let mut planned = self.kicks;
+        while (rounds.len() as u64) < units && planned < end {
+            let trials = budget.left(planned).min(u64::from(self.trials)) as u32;
+            let cold = (1.0 - budget.progress(self.since, planned)).max(0.0);
+            let temperature = self.temperature * self.mean_edge * cold;
+            let walk = self.walk_at(planned);
+            rounds.push(self.next(walk, trials, temperature));
+            planned += u64::from(trials);
+        }
+        let state = self.engine.run(&rounds, &|| budget.is_over())?;
+        self.kicks += state.trials;
+        self.made += state.trials * u64::from(self.chains);
+        self.note(state.cost, state.best_cost);
+        let is_due = match stop.iterations {
+            Some(_) => self.kicks >= end,
+            None => budget.progress(self.since, 0) * recombinations as f32 >= (self.recombined + 1) as f32,
+        };
+        if is_due && self.recombined + 1 < recombinations {
+            self.recombined += 1;
+            self.recombine()?;
+        }
+        Ok(rounds.len() as u64)
+    }
+
+    /// Begins to cross the tours.
+    fn cross(&mut self, budget: &Budget) -> Result<(), BackendError> {
+        self.is_to_cross = false;
+        let spent = budget.begin.elapsed();
+        let rate = self.made as f64 / spent.saturating_sub(self.since).as_secs_f64().max(1e-3);
+        let tours = self.engine.tours()?;
+        let time = budget.stop.time.unwrap_or_default().saturating_sub(spent);
+        let rate = Rate { kicks: rate, walk: self.walk_at(self.kicks) };
+        self.phase = Phase::Crossing(cross::population(&self.plan, tours, rate, time, budget.stop)?);
+        Ok(())
+    }
+
+    /// Goes on with kicks of the best tour, once nothing can come of crossing any more.
+    fn kick_on(&mut self) -> Result<(), BackendError> {
+        let best = self.best()?;
+        let Plan { backend, problem, settings, .. } = self.plan;
+        let Trials { chains, trials } = backend.default_trials(problem.n(), false);
+        let starts = best.repeat(chains as usize);
+        let spec = Spec::new(settings.seed, problem.n(), (chains, trials), starts, self.best_cost);
+        self.engine = backend.lin_kernighan(problem, &spec)?;
+        (self.chains, self.trials, self.shorter, self.phase) = (chains, trials, None, Phase::Descent);
+        self.temperature *= COOLER;
+        self.layout += ", the best kicked on";
+        Ok(())
+    }
+}
+
+impl Engine for Rounds<'_> {
+    type Cost = i64;
+    type Best = Vec<u32>;
+
+    fn advance(&mut self, budget: &Budget) -> Result<u64, BackendError> {
+        match &mut self.phase {
+            Phase::Descent => self.descend(budget),
+            Phase::Kicks => {
+                if self.is_to_cross && self.plan.kicked.is_some_and(|until| budget.begin.elapsed() >= until) {
+                    self.cross(budget)?;
+                    return Ok(1);
+                }
+                self.kick(budget)
+            }
+            Phase::Crossing(population) if population.is_exhausted() => {
+                self.kick_on()?;
+                Ok(1)
+            }
+            Phase::Crossing(population) => {
+                let state = population.run(1, &|| budget.is_over())?;
+                if state.best_cost < self.best_cost {
+                    self.shorter = Some(population.best_tour()?);
+                }
+                if state.iterations == 1 {
+                    self.layout += "; crossed at the end";
+                }
+                self.note(state.iteration_cost, state.best_cost);
+                Ok(1)
+            }
+        }
+    }
+
+    fn status(&self) -> Status {
+        Status {
+            iterations: self.kicks,
+            best_iteration: self.best_kicks,
+            best_cost: Some(self.best_cost),
+            cost: self.cost,
+            tours: self.made,
+            ended: self.ended,
+        }
+    }
+
+    fn best(&mut self) -> Result<Vec<u32>, BackendError> {
+        match &self.shorter {
+            Some(tour) => Ok(tour.clone()),
+            None => self.engine.best_tour(),
+        }
+    }
+
+    fn finish(&mut self) -> Result<(), BackendError> {
+        match self.phase {
+            Phase::Kicks if self.recombinations() > 0 => self.recombine(),
+            _ => Ok(()),
+        }
+    }
+
+    fn describe(&self) -> String {
+        self.layout.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn walks_get_longer_at_one_and_at_sixteen_kicks_a_node() {
+        let kicks = [0.0, 0.999, 1.0, 15.999, 16.0, 1e9];
+        assert_eq!(kicks.map(|k| steps(k, false)), [20, 20, 40, 40, 80, 80]);
+        assert_eq!(kicks.map(|k| steps(k, true)), [80; 6]);
+    }
+}

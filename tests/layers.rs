@@ -1,0 +1,199 @@
+//! Imports run one way: between the folders of `host`, and between the files of every folder of the project.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The folders of `host`, each with imports from those before it only; `antwarp_core` lies below all of them.
+const LAYERS: [&str; 6] = ["instance", "engine", "backend", "solver", "report", "cli"];
+/// Roots of crates whose files are looked at.
+const CRATES: [&str; 4] = ["host", "core/src", "gpu-kernels/src", "kernel-builder/src"];
+
+/// The Rust files below a folder.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display())) {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(files(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+    found
+}
+
+/// The module of a file below a crate's root: `["backend", "cpu"]` for `backend/cpu/mod.rs`.
+fn module(root: &Path, file: &Path) -> Vec<String> {
+    let path = file.strip_prefix(root).unwrap().with_extension("");
+    let names = path.iter().map(|name| name.to_string_lossy().into_owned());
+    names.filter(|name| !matches!(name.as_str(), "mod" | "lib" | "main")).collect()
+}
+
+/// The text without comments.
+fn code(text: &str) -> String {
+    text.lines().map(|line| line.split("//").next().unwrap_or("")).collect::<Vec<_>>().join("\n")
+}
+
+/// Every path that a text names from `crate`, `self` or `super` on, groups in braces unfolded.
+fn paths(text: &str) -> Vec<Vec<String>> {
+    let tokens = tokens(text);
+    let mut found = Vec::new();
+    for at in 0..tokens.len() {
+        let begins = matches!(tokens[at].as_str(), "crate" | "super" | "self");
+        let follows = at > 0 && tokens[at - 1] == "::";
+        if begins && !follows && tokens.get(at + 1).is_some_and(|next| next == "::") {
+            unfold(&tokens, at, &[], &mut found);
+        }
+    }
+    found
+}
+
+fn tokens(text: &str) -> Vec<String> {
+    let mut tokens = Vec::new();
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        if c.is_alphanumeric() || c == '_' {
+            let mut name = c.to_string();
+            while let Some(&c) = rest.peek().filter(|c| c.is_alphanumeric() || **c == '_') {
+                name.push(c);
+                rest.next();
+            }
+            tokens.push(name);
+        } else if c == ':' && rest.peek() == Some(&':') {
+            rest.next();
+            tokens.push("::".to_string());
+        } else if !c.is_whitespace() {
+            tokens.push(c.to_string());
+        }
+    }
+    tokens
+}
+
+fn is_name(token: &str) -> bool {
+    token.chars().all(|c| c.is_alphanumeric() || c == '_')
+}
+
+/// Reads a path, or a group of paths, from `at` on; where it ends.
+fn unfold(tokens: &[String], mut at: usize, prefix: &[String], found: &mut Vec<Vec<String>>) -> usize {
+    let mut path = prefix.to_vec();
+    loop {
+        match tokens.get(at).map(String::as_str) {
+            Some("{") => {
+                at += 1;
+                while tokens.get(at).is_some_and(|token| token != "}") {
+                    let is_path = is_name(&tokens[at]) || tokens[at] == "{";
+                    at = if is_path { unfold(tokens, at, &path, found) } else { at + 1 };
+                }
+                return at + 1;
+            }
+            Some(name) if is_name(name) => path.push(name.to_string()),
+            _ => break,
+        }
+        at += 1;
+        if tokens.get(at).is_none_or(|token| token != "::") {
+            break;
+        }
+        at += 1;
+    }
+    found.push(path);
+    // `name as other` in a group.
+    if !prefix.is_empty() && tokens.get(at).is_some_and(|token| token == "as") {
+        at += 2;
+    }
+    at
+}
+
+/// A path from the crate's root, of one that a module names.
+fn absolute(module: &[String], path: &[String]) -> Option<Vec<String>> {
+    let mut from = module.to_vec();
+    let mut rest = path;
+    if rest.first().is_some_and(|name| name == "crate") {
+        from.clear();
+        rest = &rest[1..];
+    }
+    while let Some(name) = rest.first().filter(|name| matches!(name.as_str(), "self" | "super")) {
+        if name == "super" {
+            from.pop()?;
+        }
+        rest = &rest[1..];
+    }
+    from.extend(rest.iter().cloned());
+    Some(from)
+}
+
+/// Which file names which other, by their modules.
+fn imports(root: &Path) -> BTreeMap<Vec<String>, BTreeSet<Vec<String>>> {
+    let files: BTreeMap<Vec<String>, PathBuf> =
+        files(root).into_iter().map(|file| (module(root, &file), file)).collect();
+    let of =
+        |path: &[String]| (0..=path.len()).rev().map(|n| path[..n].to_vec()).find(|m| files.contains_key(m));
+    let named = |(module, file): (&Vec<String>, &PathBuf)| {
+        let text = code(&fs::read_to_string(file).unwrap());
+        // A module of tests in a file is one module deeper, so that its `super` is the file.
+        let (own, tests) = text.split_once("#[cfg(test)]").unwrap_or((&text, ""));
+        let deeper = [module.as_slice(), &["tests".to_string()]].concat();
+        let own = paths(own).into_iter().filter_map(|path| absolute(module, &path));
+        let tests = paths(tests).into_iter().filter_map(|path| absolute(&deeper, &path));
+        let named = own.chain(tests).filter_map(|path| of(&path)).filter(|other| other != module);
+        (module.clone(), named.collect())
+    };
+    files.iter().map(named).collect()
+}
+
+#[test]
+fn a_layer_imports_from_those_below_it() {
+    let host = Path::new(env!("CARGO_MANIFEST_DIR")).join("host");
+    let height =
+        |module: &[String]| LAYERS.iter().position(|layer| module.first().is_some_and(|m| m == layer));
+    let mut seen = BTreeSet::new();
+    for (module, named) in imports(&host) {
+        for other in named {
+            if let (Some(here), Some(there)) = (height(&module), height(&other)) {
+                seen.insert((here, there));
+                assert!(here >= there, "host/{} imports from {}", module.join("/"), other.join("/"));
+            }
+        }
+    }
+    // That imports are found at all.
+    assert!(seen.contains(&(1, 0)) && seen.contains(&(2, 1)) && seen.contains(&(3, 2)), "{seen:?}");
+}
+
+#[test]
+fn no_files_import_each_other_in_a_circle() {
+    for root in CRATES {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(root);
+        let mut left = imports(&root);
+        // A folder's own file and those in it are one thing, seen from outside and from inside.
+        for (module, named) in &mut left {
+            named.retain(|other| !module.starts_with(other) && !other.starts_with(module));
+        }
+        // What names nothing, or nobody names, is in no circle.
+        let mut before = 0;
+        while before != left.len() {
+            before = left.len();
+            let named: BTreeSet<_> = left.values().flatten().cloned().collect();
+            left.retain(|module, others| !others.is_empty() && named.contains(module));
+            let kept: BTreeSet<_> = left.keys().cloned().collect();
+            left.values_mut().for_each(|others| others.retain(|other| kept.contains(other)));
+        }
+        let line = |(module, others): (&Vec<String>, &BTreeSet<Vec<String>>)| {
+            let others: Vec<String> = others.iter().map(|other| other.join("/")).collect();
+            format!("{} names {}", module.join("/"), others.join(", "))
+        };
+        let circle: Vec<String> = left.iter().map(line).collect();
+        assert!(circle.is_empty(), "a circle in {}:\n{}", root.display(), circle.join("\n"));
+    }
+}
+
+#[test]
+fn paths_are_read() {
+    let text =
+        "use crate::a::{self, b::{C, D as E}, f};\nlet x = super::g::h(1); // crate::i\n other::super_::x";
+    let found: Vec<String> = paths(&code(text)).iter().map(|path| path.join("::")).collect();
+    let expected = ["crate::a::self", "crate::a::b::C", "crate::a::b::D", "crate::a::f", "super::g::h"];
+    assert_eq!(found, expected);
+    let names = |path: &str| path.split("::").map(str::to_string).collect::<Vec<_>>();
+    assert_eq!(absolute(&names("a::b"), &names("super::c")), Some(names("a::c")));
+    assert_eq!(absolute(&names("a::b"), &names("crate::c")), Some(names("c")));
+}
