@@ -169,8 +169,8 @@ fn places_on_the_globe() {
 
 /// Calls `check` with a device for each embedded PTX text that the shared one takes.
 pub fn on_every_ptx(gpu: Gpu, check: impl Fn(&Device)) {
-    let oldest = texts().iter().map(|t| t.0).min().expect("PTX where a device was opened");
-    for &(architecture, _) in texts() {
+    let oldest = texts().iter().map(|ptx| ptx.capability).min().expect("PTX where a device was opened");
+    for architecture in texts().iter().map(|ptx| ptx.capability) {
         let device = match Device::open_with(0, Some(architecture)) {
             Ok(device) => device,
             Err(why) if architecture > oldest => {

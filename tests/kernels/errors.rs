@@ -1,7 +1,7 @@
 //! What the driver refuses comes back as an error that says what and why.
 
 use antwarp::backend::BackendError;
-use antwarp::backend::cuda::{Buffer, load_function, texts};
+use antwarp::backend::cuda::{Buffer, load_function, load_text, texts};
 
 use crate::gpu::gpu;
 
@@ -21,8 +21,8 @@ fn an_array_that_does_not_fit_is_named() {
 #[test]
 fn a_kernel_that_is_not_there_is_refused() {
     let Some(gpu) = gpu() else { return };
-    for (_, text) in texts() {
-        match load_function(gpu.context(), text, "no_such_kernel").map(drop) {
+    for ptx in texts() {
+        match load_function(gpu.context(), ptx, "no_such_kernel").map(drop) {
             Err(BackendError::PtxRefused { kernel, log }) => {
                 assert_eq!(kernel, "no_such_kernel");
                 assert!(!log.is_empty());
@@ -37,7 +37,7 @@ fn bad_ptx_is_refused_in_the_drivers_words() {
     let Some(gpu) = gpu() else { return };
     let text =
         ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry bad()\n{\n\tabsurd.u32 %r1;\n}\n";
-    match load_function(gpu.context(), text, "bad").map(drop) {
+    match load_text(gpu.context(), text.to_string(), "bad").map(drop) {
         Err(BackendError::PtxRefused { kernel, log }) => {
             assert_eq!(kernel, "bad");
             // The error's own name is in the first line, the driver's messages are in the others.
