@@ -13,6 +13,18 @@ use antwarp_core::metric::Metric;
 use crate::gpu::{Gpu, gpu, sizes};
 use crate::input::{Random, is_tour};
 
+tests![
+    wrs_list,
+    wrs_compact,
+    wrs_bitmask,
+    rwm_list,
+    rwm_compact,
+    rwm_bitmask,
+    edges_with_a_direction,
+    places_on_the_globe,
+    every_ptx_that_the_device_takes
+];
+
 const SIZES: [u32; 3] = [40, 200, 500];
 /// Iterations of each colony.
 pub const ITERATIONS: usize = 10;
@@ -101,32 +113,26 @@ fn check_variant(selection: Selection, tabu: TabuKind) {
     cases[1].check_target(&gpu);
 }
 
-#[test]
 fn wrs_list() {
     check_variant(Selection::Wrs, TabuKind::List);
 }
 
-#[test]
 fn wrs_compact() {
     check_variant(Selection::Wrs, TabuKind::Compact);
 }
 
-#[test]
 fn wrs_bitmask() {
     check_variant(Selection::Wrs, TabuKind::Bitmask);
 }
 
-#[test]
 fn rwm_list() {
     check_variant(Selection::Rwm, TabuKind::List);
 }
 
-#[test]
 fn rwm_compact() {
     check_variant(Selection::Rwm, TabuKind::Compact);
 }
 
-#[test]
 fn rwm_bitmask() {
     check_variant(Selection::Rwm, TabuKind::Bitmask);
 }
@@ -145,7 +151,6 @@ pub fn directed() -> Instance {
     instance
 }
 
-#[test]
 fn edges_with_a_direction() {
     let cases = odd_cases(&directed());
     let Some(gpu) = gpu() else { return };
@@ -160,7 +165,6 @@ pub fn globe() -> Instance {
     Instance::from_points("globe", Metric::Geo, points).expect("an instance")
 }
 
-#[test]
 fn places_on_the_globe() {
     let cases = odd_cases(&globe());
     let Some(gpu) = gpu() else { return };
@@ -188,7 +192,6 @@ pub fn on_every_ptx(gpu: Gpu, check: impl Fn(&Device)) {
 }
 
 /// A device runs PTX for any older one: each embedded text gives the same colonies.
-#[test]
 fn every_ptx_that_the_device_takes() {
     let instance = uniform(60, 11).expect("an instance");
     let cases = odd_cases(&instance);

@@ -5,7 +5,12 @@ use antwarp::backend::cuda::{Buffer, load_function, load_text, texts};
 
 use crate::gpu::gpu;
 
-#[test]
+tests![
+    an_array_that_does_not_fit_is_named,
+    a_kernel_that_is_not_there_is_refused,
+    bad_ptx_is_refused_in_the_drivers_words
+];
+
 fn an_array_that_does_not_fit_is_named() {
     let Some(gpu) = gpu() else { return };
     // 8 TiB: more than any GPU has, and within its address space.
@@ -18,7 +23,6 @@ fn an_array_that_does_not_fit_is_named() {
     assert_eq!(after.to_vec(gpu.stream()).expect("its elements"), [0; 3]);
 }
 
-#[test]
 fn a_kernel_that_is_not_there_is_refused() {
     let Some(gpu) = gpu() else { return };
     for ptx in texts() {
@@ -32,7 +36,6 @@ fn a_kernel_that_is_not_there_is_refused() {
     }
 }
 
-#[test]
 fn bad_ptx_is_refused_in_the_drivers_words() {
     let Some(gpu) = gpu() else { return };
     let text =
