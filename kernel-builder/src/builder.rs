@@ -46,8 +46,6 @@ pub struct PtxFile {
     pub path: PathBuf,
     /// Beside it: every finding of the checks and what the compiler said.
     pub report: PathBuf,
-    /// The kernels' names.
-    pub entries: Vec<String>,
 }
 
 /// Compiled kernels.
@@ -212,7 +210,6 @@ impl KernelBuilder {
             target: target.clone(),
             path: out.join(format!("kernels-{arch}.ptx")),
             report: out.join(format!("kernels-{arch}.report.txt")),
-            entries: report.entries.clone(),
         };
         write(&file.path, &text)?;
         write(&file.report, &format!("{report}{}", compiled.messages))?;

@@ -1,34 +1,40 @@
 //! Writes the module that a host includes to have the kernels' PTX inside its binary.
+//!
+//! The text is packed kernel by kernel; the module's head, `embedded.rs`, unpacks those that are asked for.
 
-use std::fmt::Write;
+use std::fmt::Write as _;
 use std::fs;
-use std::io;
+use std::io::{self, Write as _};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use flate2::{Compression, write::DeflateEncoder};
+
 use crate::builder::out_dir_from_env;
-use crate::{Kernels, Outcome};
+use crate::{Kernels, Outcome, ptx};
 
 impl Outcome {
-    /// Writes `OUT_DIR/kernels.rs`; `include!(concat!(env!("OUT_DIR"), "/kernels.rs"))` takes it in.
+    /// Writes `OUT_DIR/kernels.rs`; `include!(concat!(env!("OUT_DIR"), "/kernels.rs"))` takes it in. The host needs
+    /// `flate2` among its dependencies.
     ///
     /// # Errors
-    /// The file cannot be written.
+    /// A PTX file cannot be read, or a file not be written.
     pub fn write_module(&self) -> io::Result<PathBuf> {
         self.write_module_in(&out_dir_from_env())
     }
 
-    /// Writes `kernels.rs` in a folder of choice.
+    /// Writes `kernels.rs` and what it includes in a folder of choice.
     ///
     /// # Errors
-    /// The file cannot be written.
+    /// A PTX file cannot be read, or a file not be written.
     pub fn write_module_in(&self, dir: &Path) -> io::Result<PathBuf> {
         let path = dir.join("kernels.rs");
-        fs::write(&path, self.module())?;
+        fs::write(&path, self.module(dir)?)?;
         Ok(path)
     }
 
-    /// The module's source: the same constants whether there are kernels or not.
-    pub fn module(&self) -> String {
+    /// The module's source, the same items whether there are kernels or not; packs the texts into `dir`.
+    fn module(&self, dir: &Path) -> io::Result<String> {
         let none = Kernels { rustc: String::new(), files: Vec::new() };
         let (kernels, no_kernels) = match self {
             Outcome::Kernels(kernels) => (kernels, None),
@@ -38,56 +44,150 @@ impl Outcome {
             }
         };
         let rustc = no_kernels.is_none().then_some(&kernels.rustc);
-        let (mut ptx, mut names) = (String::new(), String::new());
+        let mut texts = String::new();
         for file in &kernels.files {
-            let capability = file.target.compute_capability();
-            let path = file.path.display().to_string();
-            // Writing to a String cannot fail.
-            let _ = writeln!(ptx, "    ({capability}, include_str!({path:?})),");
-            let _ = writeln!(names, "    ({capability}, &{:?}),", file.entries);
+            let packed = pack(&fs::read_to_string(&file.path)?)?;
+            let path = dir.join(format!("kernels-{}.deflate", file.target.arch()));
+            fs::write(&path, &packed.bytes)?;
+            texts.push_str(&packed.source(file.target.compute_capability(), &path));
         }
-        format!(
-            "/// PTX texts by ten times the compute capability they need, in build.rs's order. Empty without kernels.\n\
-             pub const PTX: &[(u32, &str)] = &[\n{ptx}];\n\
-             /// The kernels in each text.\n\
-             #[allow(dead_code)]\n\
-             pub const KERNEL_NAMES: &[(u32, &[&str])] = &[\n{names}];\n\
+        Ok(format!(
+            "{}\n\
+             /// PTX texts in build.rs's order. Empty without kernels.\n\
+             pub static PTX: &[Ptx] = &[\n{texts}];\n\
              /// Why there are no kernels, and what to do about it.\n\
              pub const NO_KERNELS: Option<&str> = {no_kernels:?};\n\
              /// The compiler of the kernels.\n\
              #[allow(dead_code)]\n\
-             pub const KERNEL_RUSTC: Option<&str> = {rustc:?};\n"
-        )
+             pub const KERNEL_RUSTC: Option<&str> = {rustc:?};\n",
+            include_str!("embedded.rs")
+        ))
+    }
+}
+
+/// A text's parts as deflate streams, one behind the other.
+struct Packed {
+    bytes: Vec<u8>,
+    common: Range<usize>,
+    /// Name, place in what is common, stream.
+    kernels: Vec<(String, usize, Range<usize>)>,
+}
+
+fn pack(text: &str) -> io::Result<Packed> {
+    let parts = ptx::split(text);
+    let mut bytes = Vec::new();
+    let mut add = |text: &str| {
+        let start = bytes.len();
+        let mut stream = DeflateEncoder::new(&mut bytes, Compression::default());
+        stream.write_all(text.as_bytes())?;
+        stream.finish()?;
+        io::Result::Ok(start..bytes.len())
+    };
+    let common = add(&parts.common)?;
+    let kernels = parts.kernels.into_iter().map(|kernel| Ok((kernel.name, kernel.at, add(&kernel.text)?)));
+    let kernels = kernels.collect::<io::Result<_>>()?;
+    Ok(Packed { bytes, common, kernels })
+}
+
+impl Packed {
+    /// An `embedded::Ptx` of the bytes in this file.
+    fn source(&self, capability: u32, path: &Path) -> String {
+        let (path, common) = (path.display().to_string(), &self.common);
+        let mut source = format!(
+            "    Ptx {{ capability: {capability}, packed: include_bytes!({path:?}), common: {common:?}, kernels: &[\n"
+        );
+        for (name, at, packed) in &self.kernels {
+            // Writing to a String cannot fail.
+            let _ = writeln!(source, "        Part {{ name: {name:?}, at: {at}, packed: {packed:?} }},");
+        }
+        source + "    ] },\n"
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::embedded::{Part, Ptx};
     use crate::{PtxFile, Target};
 
+    const TEXT: &str = ".version 7.0\n.extern .shared .b8 s[];\n.visible .entry a(\n\t.param .u64 p\n)\n{\n\tret;\n}\n\
+                        .global .b8 table[4];\n.visible .entry ab()\n{\n\t{\n\tret;\n\t}\n}\n";
+
+    /// What the constants of a module are in a host.
+    fn embedded(text: &str) -> Ptx {
+        let packed = pack(text).unwrap();
+        let kernels = packed.kernels.into_iter();
+        let kernels = kernels.map(|(name, at, packed)| Part { name: name.leak(), at, packed });
+        Ptx {
+            capability: 70,
+            packed: packed.bytes.leak(),
+            common: packed.common,
+            kernels: kernels.collect::<Vec<_>>().leak(),
+        }
+    }
+
     #[test]
-    fn kernels_are_included_by_path() {
-        let file = PtxFile {
-            target: Target::new("sm_70", "ptx70"),
-            path: "/out/k.ptx".into(),
-            report: "/out/k.txt".into(),
-            entries: vec!["a".into(), "b".into()],
-        };
-        let module = Outcome::Kernels(Kernels { rustc: "rustc 1".into(), files: vec![file] }).module();
-        assert!(module.contains("(70, include_str!(\"/out/k.ptx\")),"), "{module}");
-        assert!(module.contains("(70, &[\"a\", \"b\"]),"), "{module}");
+    fn one_kernel_keeps_what_is_common() {
+        let ptx = embedded(TEXT);
+        assert_eq!(ptx.names().collect::<Vec<_>>(), ["a", "ab"]);
+        let (head, a) = (
+            ".version 7.0\n.extern .shared .b8 s[];\n",
+            ".visible .entry a(\n\t.param .u64 p\n)\n{\n\tret;\n}\n",
+        );
+        let (table, ab) = (".global .b8 table[4];\n", ".visible .entry ab()\n{\n\t{\n\tret;\n\t}\n}\n");
+        assert_eq!(ptx.only("a"), Some([head, a, table].concat()));
+        assert_eq!(ptx.only("ab"), Some([head, table, ab].concat()));
+        assert_eq!(ptx.only("b"), None);
+        assert_eq!(ptx.text(), TEXT);
+    }
+
+    /// A folder for a module, gone at the end of the test.
+    struct Folder(PathBuf);
+
+    impl Folder {
+        fn new(test: &str) -> Folder {
+            let dir = std::env::temp_dir().join(format!("embed-{}-{test}", std::process::id()));
+            fs::create_dir_all(&dir).unwrap();
+            Folder(dir)
+        }
+
+        fn module(&self, outcome: &Outcome) -> String {
+            fs::read_to_string(outcome.write_module_in(&self.0).unwrap()).unwrap()
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    #[test]
+    fn packed_kernels_are_included_by_path() {
+        let folder = Folder::new("kernels");
+        let path = folder.0.join("k.ptx");
+        fs::write(&path, TEXT).unwrap();
+        let file = PtxFile { target: Target::new("sm_70", "ptx70"), path, report: "/out/k.txt".into() };
+        let module = folder.module(&Outcome::Kernels(Kernels { rustc: "rustc 1".into(), files: vec![file] }));
+        let bytes = folder.0.join("kernels-sm_70.deflate");
+        assert_eq!(fs::read(&bytes).unwrap(), pack(TEXT).unwrap().bytes);
+        assert!(
+            module.contains(&format!("capability: 70, packed: include_bytes!({bytes:?}), common: 0..")),
+            "{module}"
+        );
+        assert!(module.contains("Part { name: \"ab\", at: 60, packed: "), "{module}");
         assert!(module.contains("NO_KERNELS: Option<&str> = None;"), "{module}");
         assert!(module.contains("KERNEL_RUSTC: Option<&str> = Some(\"rustc 1\");"), "{module}");
     }
 
     #[test]
     fn without_kernels_the_module_says_why() {
+        let folder = Folder::new("none");
         let outcome = Outcome::NoToolchain { reason: "no \"core\"".into(), remedy: "add it".into() };
-        let module = outcome.module();
-        assert!(module.contains("PTX: &[(u32, &str)] = &[\n];"), "{module}");
+        let module = folder.module(&outcome);
+        assert!(module.contains("PTX: &[Ptx] = &[\n];"), "{module}");
         assert!(module.contains(r#"Some("no \"core\". Remedy: add it")"#), "{module}");
         assert!(module.contains("KERNEL_RUSTC: Option<&str> = None;"), "{module}");
-        assert!(Outcome::Skipped.module().contains("ANTWARP_KERNELS=skip"));
+        assert!(folder.module(&Outcome::Skipped).contains("ANTWARP_KERNELS=skip"));
     }
 }

@@ -15,12 +15,14 @@
 //! ```
 //!
 //! The order of events: [`toolchain`] finds a compiler, [`compile`] runs it in a clean [`environment`], once
-//! per [`Target`]; [`ptx`] edits and checks what came out, [`embed`] writes the Rust module that the host
-//! includes. `docs/toolchain.md` says why each flag and each check is there.
+//! per [`Target`]; [`ptx`] edits and checks what came out, [`embed`] packs it and writes the Rust module that the
+//! host includes. `docs/toolchain.md` says why each flag and each check is there.
 
 mod builder;
 pub mod compile;
 pub mod embed;
+#[cfg(test)]
+mod embedded;
 pub mod environment;
 mod error;
 pub mod ptx;

@@ -1,4 +1,4 @@
-//! Edits rustc's PTX and reads it for what would not load, would go wrong, or would run slowly.
+//! Edits rustc's PTX, reads it for what would not load, would go wrong, or would run slowly, and takes it apart.
 //!
 //! The kernels' source speaks to this module by comments that `global_asm!` carries into the text:
 //!
@@ -254,6 +254,47 @@ fn finding(op: &str) -> Option<Kind> {
     }
 }
 
+/// A text, taken apart.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Parts {
+    /// Everything that belongs to no kernel.
+    pub common: String,
+    /// The kernels, in the text's order.
+    pub kernels: Vec<Kernel>,
+}
+
+/// A kernel's own part of a text.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Kernel {
+    /// Its name.
+    pub name: String,
+    /// How many bytes of what is common stand before it.
+    pub at: usize,
+    /// From its head to its closing brace.
+    pub text: String,
+}
+
+/// Takes a finished text apart. A kernel is an `.entry` up to a brace at the beginning of a line.
+pub fn split(ptx: &str) -> Parts {
+    let mut parts = Parts { common: String::new(), kernels: Vec::new() };
+    let mut inside = false;
+    for line in ptx.lines() {
+        if let Some(rest) = line.strip_prefix(".visible .entry ") {
+            let (name, at) = (function_name(rest).to_string(), parts.common.len());
+            parts.kernels.push(Kernel { name, at, text: String::new() });
+            inside = true;
+        }
+        let part = match parts.kernels.last_mut() {
+            Some(kernel) if inside => &mut kernel.text,
+            _ => &mut parts.common,
+        };
+        part.push_str(line);
+        part.push('\n');
+        inside &= line != "}";
+    }
+    parts
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -369,5 +410,17 @@ mod tests {
         let text = format!("{}{}.func (.param .b32 r) f (\n)\n{{\n}}\n", declare("f"), declare("vprintf"));
         let done = finish(&text, "sm_70").unwrap();
         assert_eq!(done, format!("{}.func (.param .b32 r) f (\n)\n{{\n}}\n", declare("vprintf")));
+    }
+
+    #[test]
+    fn a_text_is_kernels_and_what_is_common() {
+        let (a, b) = (kernel("a", "\t{\n\t}"), kernel("b", ""));
+        let text = format!(".version 7.0\n.func f(\n)\n{{\n}}\n{a}.global .b8 table[4];\n{b}{a}// end\n");
+        let parts = split(&text);
+        let table = ".version 7.0\n.func f(\n)\n{\n}\n".len();
+        let end = table + ".global .b8 table[4];\n".len();
+        let part = |name: &str, at, text: &str| Kernel { name: name.into(), at, text: text.into() };
+        assert_eq!(parts.kernels, [part("a", table, &a), part("b", end, &b), part("a", end, &a)]);
+        assert_eq!(parts.common, ".version 7.0\n.func f(\n)\n{\n}\n.global .b8 table[4];\n// end\n");
     }
 }

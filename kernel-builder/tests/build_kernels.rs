@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use antwarp_kernel_builder::toolchain::{Search, Toolchain};
-use antwarp_kernel_builder::{BuildError, KernelBuilder, Kernels, Target, compile};
+use antwarp_kernel_builder::{BuildError, KernelBuilder, Kernels, Target, compile, ptx};
 
 /// The shape that rustc's jump threading breaks, with launch bounds.
 const CANARY: &str = r#"
@@ -74,8 +74,12 @@ fn a_kernel_becomes_ptx_with_launch_bounds_and_one_barrier() {
     let kernels = build("good", CANARY, compile::FLAGS, &toolchain).unwrap();
     assert_eq!(kernels.rustc, toolchain.version);
     let [file] = kernels.files.as_slice() else { panic!("{kernels:?}") };
-    assert_eq!(file.entries, ["canary"]);
     let text = fs::read_to_string(&file.path).unwrap();
+    let parts = ptx::split(&text);
+    assert_eq!(parts.kernels.iter().map(|kernel| kernel.name.as_str()).collect::<Vec<_>>(), ["canary"]);
+    let mut joined = parts.common;
+    joined.insert_str(parts.kernels[0].at, &parts.kernels[0].text);
+    assert_eq!(joined, text);
     assert!(text.contains(".target sm_70\n") && text.contains(".version 7.0\n"), "{text}");
     assert!(text.contains(".maxntid 128, 1, 1\n.minnctapersm 2\n{"), "{text}");
     assert!(fs::read_to_string(&file.report).unwrap().contains("kernel canary: 1 barriers"));

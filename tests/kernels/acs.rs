@@ -18,9 +18,10 @@ use antwarp_core::team::{Serial, Slots};
 
 use crate::construct::{Place, assert_same_tours, has_shared, state};
 use crate::gpu::{
-    Poison, assert_same, download, gpu, guarded, id_bytes, ids, load, poisoned, reserve_shared, sizes, small,
-    upload,
+    LARGE, Poison, assert_same, download, gpu, guarded, id_bytes, ids, load, poisoned, reserve_shared, sizes,
+    small, upload,
 };
+use crate::harness::ignore;
 use crate::input::{Geometry, Random, is_tour, metrics, numbers, typed};
 
 const SIZES: [u32; 4] = [9, 33, 64, 150];
@@ -871,8 +872,7 @@ fn walk<M: Trails<I> + Atomic, I: NodeId>(name: &str, place: Place) {
 /// One ant among many nodes.
 fn build_large<M: Trails<I>, I: NodeId>(name: &str, place: Place, n: u32) {
     if small() {
-        println!("skipped: ANTWARP_TEST_SMALL asks for small sizes");
-        return;
+        return ignore(LARGE);
     }
     let mut random = Random::new(u64::from(n));
     let rule = rule(&mut random, n, 1, 0);
@@ -887,14 +887,12 @@ fn build_large<M: Trails<I>, I: NodeId>(name: &str, place: Place, n: u32) {
     }
 }
 
-#[test]
 fn ids_beyond_16_bits() {
     let name = "warp_build_acs_candidate_global_u32";
     build_large::<CandidateTrails<u32>, u32>(name, Place::Global, 70_000);
 }
 
 /// The number of nodes, which stands for no node, is the largest id.
-#[test]
 fn most_nodes_with_ids_of_16_bits() {
     build_large::<Selective, u16>("warp_build_acs_selective_shared_u16", Place::Shared, 65_535);
 }
@@ -903,8 +901,8 @@ macro_rules! kernels {
     ($($name:ident: $check:ident, $trails:ty, $id:ty $(, $place:ident)?;)*) => {
         /// The kernels tested here.
         pub const NAMES: &[&str] = &[$(stringify!($name)),*];
+        tests![ids_beyond_16_bits, most_nodes_with_ids_of_16_bits, $($name),*];
         $(
-            #[test]
             fn $name() {
                 $check::<$trails, $id>(stringify!($name) $(, Place::$place)?);
             }

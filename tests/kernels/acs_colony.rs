@@ -13,6 +13,20 @@ use crate::colony::{History, ITERATIONS, directed, globe, history, on_every_ptx}
 use crate::gpu::{gpu, sizes, small};
 use crate::input::is_tour;
 
+tests![
+    matrix_atomic,
+    candidate_atomic,
+    matrix_one_ant,
+    candidate_one_ant,
+    selective_one_ant,
+    many_ants,
+    edges_with_a_direction,
+    places_on_the_globe,
+    ants_with_local_search,
+    one_after_the_other_is_for_cpus,
+    every_ptx_that_the_device_takes
+];
+
 const SIZES: [u32; 3] = [40, 200, 500];
 const ANTS: u32 = 50;
 
@@ -105,33 +119,27 @@ fn check_sizes(settings: &Settings) {
     }
 }
 
-#[test]
 fn matrix_atomic() {
     check_sizes(&atomic(Pheromone::Matrix));
 }
 
-#[test]
 fn candidate_atomic() {
     check_sizes(&atomic(Pheromone::Candidate));
 }
 
-#[test]
 fn matrix_one_ant() {
     check_sizes(&alone(Pheromone::Matrix));
 }
 
-#[test]
 fn candidate_one_ant() {
     check_sizes(&alone(Pheromone::Candidate));
 }
 
-#[test]
 fn selective_one_ant() {
     check_sizes(&alone(Pheromone::Selective));
 }
 
 /// More ants than most devices have warps for at the same time: several a warp.
-#[test]
 fn many_ants() {
     let ants = Some(if small() { 60 } else { 3000 });
     let instance = uniform(30, 12).expect("an instance");
@@ -152,21 +160,18 @@ fn odd_cases(instance: &Instance) -> Vec<Case> {
     all.iter().map(|settings| Case::new(instance, settings)).collect()
 }
 
-#[test]
 fn edges_with_a_direction() {
     let cases = odd_cases(&directed());
     let Some(gpu) = gpu() else { return };
     cases.iter().for_each(|case| case.check(&gpu));
 }
 
-#[test]
 fn places_on_the_globe() {
     let cases = odd_cases(&globe());
     let Some(gpu) = gpu() else { return };
     cases.iter().for_each(|case| case.check(&gpu));
 }
 
-#[test]
 fn ants_with_local_search() {
     let instance = uniform(60, 13).expect("an instance");
     let search = |settings| Settings { local_search: LocalSearch::ThreeOpt, ants: Some(8), ..settings };
@@ -180,7 +185,6 @@ fn ants_with_local_search() {
     }
 }
 
-#[test]
 fn one_after_the_other_is_for_cpus() {
     let case = Case::new(&uniform(40, 8).expect("an instance"), &atomic(Pheromone::Matrix));
     let Some(gpu) = gpu() else { return };
@@ -192,7 +196,6 @@ fn one_after_the_other_is_for_cpus() {
 }
 
 /// A device runs PTX for any older one: each embedded text gives the same colonies.
-#[test]
 fn every_ptx_that_the_device_takes() {
     let cases = odd_cases(&uniform(60, 11).expect("an instance"));
     let Some(gpu) = gpu() else { return };

@@ -14,6 +14,8 @@ use antwarp_core::metric::Metric;
 use crate::gpu::{gpu, sizes};
 use crate::input::{OPERATORS, Random, is_tour};
 
+tests![on_a_grid, in_a_plane, by_number];
+
 /// The kernels tested here.
 pub const NAMES: &[&str] = &[
     "block_propose_moves_two_opt_grid",
@@ -119,20 +121,17 @@ fn planar(n: u32, metric: Metric) -> Instance {
     Instance::from_points("planar", metric, points).expect("an instance")
 }
 
-#[test]
 fn on_a_grid() {
     let instances: Vec<_> = sizes(&SIZES).map(|n| uniform(n as usize, 21).expect("an instance")).collect();
     check(&instances, |places| matches!(places, Places::Grid { .. }));
 }
 
-#[test]
 fn in_a_plane() {
     let instances: Vec<_> =
         sizes(&[40, 300]).flat_map(|n| [planar(n, Metric::Euc2d), planar(n, Metric::Att)]).collect();
     check(&instances, |places| matches!(places, Places::Planar { .. }));
 }
 
-#[test]
 fn by_number() {
     let instances: Vec<_> = sizes(&[40, 300]).map(|n| planar(n, Metric::Man2d)).collect();
     check(&instances, |places| matches!(places, Places::Numbered(_)));

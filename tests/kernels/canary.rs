@@ -4,7 +4,8 @@ use cudarc::driver::{LaunchConfig, PushKernelArg};
 
 use crate::gpu::{Poison, gpu, guard, load};
 
-#[test]
+tests![block_canary];
+
 fn block_canary() {
     for threads in [32u32, 64, 1024] {
         let Some(gpu) = gpu() else { return };

@@ -14,6 +14,8 @@ use antwarp_core::metric::Metric;
 use crate::gpu::{gpu, sizes};
 use crate::input::{OPERATORS, Random, instances, is_tour};
 
+tests![on_a_grid, in_a_plane, by_number, in_every_shape];
+
 /// The kernels tested here.
 pub const NAMES: &[&str] = &[
     "block_improve_tiles_two_opt_grid",
@@ -187,23 +189,19 @@ fn check(geometry: &str) {
     cases.iter().step_by(7).for_each(|case| case.check_target(&gpu));
 }
 
-#[test]
 fn on_a_grid() {
     check("grid");
 }
 
-#[test]
 fn in_a_plane() {
     check("planar");
 }
 
-#[test]
 fn by_number() {
     check("numbered");
 }
 
 /// Every shape of one instance: nothing else differs.
-#[test]
 fn in_every_shape() {
     let instances: Vec<_> = sizes(&[60, 500]).map(|n| instances("grid", n).remove(0)).collect();
     let case = |shape| instances.iter().map(move |i| Case::new(i, LocalSearch::ThreeOpt, shape));

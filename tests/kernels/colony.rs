@@ -12,6 +12,18 @@ use antwarp_core::metric::Metric;
 use crate::gpu::{Gpu, gpu, sizes};
 use crate::input::{Random, is_tour};
 
+tests![
+    wrs_list,
+    wrs_compact,
+    wrs_bitmask,
+    rwm_list,
+    rwm_compact,
+    rwm_bitmask,
+    edges_with_a_direction,
+    places_on_the_globe,
+    every_ptx_that_the_device_takes
+];
+
 const SIZES: [u32; 3] = [40, 200, 500];
 /// Iterations of each colony.
 pub const ITERATIONS: usize = 10;
@@ -100,32 +112,26 @@ fn check_variant(selection: Selection, tabu: TabuKind) {
     cases[1].check_target(&gpu);
 }
 
-#[test]
 fn wrs_list() {
     check_variant(Selection::Wrs, TabuKind::List);
 }
 
-#[test]
 fn wrs_compact() {
     check_variant(Selection::Wrs, TabuKind::Compact);
 }
 
-#[test]
 fn wrs_bitmask() {
     check_variant(Selection::Wrs, TabuKind::Bitmask);
 }
 
-#[test]
 fn rwm_list() {
     check_variant(Selection::Rwm, TabuKind::List);
 }
 
-#[test]
 fn rwm_compact() {
     check_variant(Selection::Rwm, TabuKind::Compact);
 }
 
-#[test]
 fn rwm_bitmask() {
     check_variant(Selection::Rwm, TabuKind::Bitmask);
 }
@@ -144,7 +150,6 @@ pub fn directed() -> Instance {
     instance
 }
 
-#[test]
 fn edges_with_a_direction() {
     let cases = odd_cases(&directed());
     let Some(gpu) = gpu() else { return };
@@ -159,7 +164,6 @@ pub fn globe() -> Instance {
     Instance::from_points("globe", Metric::Geo, points).expect("an instance")
 }
 
-#[test]
 fn places_on_the_globe() {
     let cases = odd_cases(&globe());
     let Some(gpu) = gpu() else { return };
@@ -168,8 +172,8 @@ fn places_on_the_globe() {
 
 /// Calls `check` with a device for each embedded PTX text that the shared one takes.
 pub fn on_every_ptx(gpu: Gpu, check: impl Fn(&Device)) {
-    let oldest = texts().iter().map(|t| t.0).min().expect("PTX where a device was opened");
-    for &(architecture, _) in texts() {
+    let oldest = texts().iter().map(|ptx| ptx.capability).min().expect("PTX where a device was opened");
+    for architecture in texts().iter().map(|ptx| ptx.capability) {
         let device = match Device::open_with(0, Some(architecture)) {
             Ok(device) => device,
             Err(why) if architecture > oldest => {
@@ -187,7 +191,6 @@ pub fn on_every_ptx(gpu: Gpu, check: impl Fn(&Device)) {
 }
 
 /// A device runs PTX for any older one: each embedded text gives the same colonies.
-#[test]
 fn every_ptx_that_the_device_takes() {
     let instance = uniform(60, 11).expect("an instance");
     let cases = odd_cases(&instance);

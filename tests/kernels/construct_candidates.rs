@@ -12,8 +12,9 @@ use antwarp_core::team::Serial;
 
 use crate::construct::{ANTS, Place, assert_same_tours, has_shared, serial_tours, state};
 use crate::gpu::{
-    Poison, download, gpu, id_bytes, ids, load, poisoned, reserve_shared, sizes, small, upload,
+    LARGE, Poison, download, gpu, id_bytes, ids, load, poisoned, reserve_shared, sizes, small, upload,
 };
+use crate::harness::ignore;
 use crate::input::{Geometry, Random, metrics, typed};
 
 const SIZES: [u32; 5] = [5, 33, 64, 257, 700];
@@ -177,8 +178,7 @@ fn check<B: Tabu, S: Select, I: NodeId>(name: &str, place: Place) {
 /// Three ants among many nodes.
 fn check_large<B: Tabu, S: Select, I: NodeId>(name: &str, place: Place, n: u32) {
     if small() {
-        println!("skipped: ANTWARP_TEST_SMALL asks for small sizes");
-        return;
+        return ignore(LARGE);
     }
     let case = Case::new::<B, S, I>(n, 8, 3, Some(Metric::Euc2d));
     let Some(gpu) = gpu() else { return };
@@ -186,20 +186,17 @@ fn check_large<B: Tabu, S: Select, I: NodeId>(name: &str, place: Place, n: u32) 
     case.check::<I>(&gpu, &ConstructCandidates { name, function }, place, 1);
 }
 
-#[test]
 fn ids_beyond_16_bits_in_a_bitmask() {
     let name = "warp_construct_wrs_bitmask_global_u32";
     check_large::<Bitmask, Reservoir, u32>(name, Place::Global, 70_000);
 }
 
-#[test]
 fn ids_beyond_16_bits_in_lists() {
     let name = "warp_construct_rwm_list_global_u32";
     check_large::<ListCompression<u32>, Roulette, u32>(name, Place::Global, 70_000);
 }
 
 /// The number of nodes, which stands for no node, is the largest id.
-#[test]
 fn most_nodes_with_ids_of_16_bits() {
     let name = "warp_construct_wrs_compact_shared_u16";
     check_large::<Compact<u16>, Reservoir, u16>(name, Place::Shared, 65_535);
@@ -209,8 +206,8 @@ macro_rules! kernels {
     ($($name:ident: $tabu:ty, $select:ty, $id:ty, $place:ident;)*) => {
         /// The kernels tested here.
         pub const NAMES: &[&str] = &[$(stringify!($name)),*];
+        tests![ids_beyond_16_bits_in_a_bitmask, ids_beyond_16_bits_in_lists, most_nodes_with_ids_of_16_bits, $($name),*];
         $(
-            #[test]
             fn $name() {
                 check::<$tabu, $select, $id>(stringify!($name), Place::$place);
             }

@@ -96,8 +96,8 @@ macro_rules! kernels {
     ($($name:ident: $tabu:ty, $select:ty, $id:ty, $place:ident;)*) => {
         /// The kernels tested here.
         pub const NAMES: &[&str] = &[$(stringify!($name)),*];
+        tests![$($name),*];
         $(
-            #[test]
             fn $name() {
                 check::<$tabu, $select, $id>(stringify!($name), Place::$place);
             }

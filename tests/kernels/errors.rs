@@ -1,11 +1,16 @@
 //! What the driver refuses comes back as an error that says what and why.
 
-use antwarp::backend::cuda::{Buffer, load_function, texts};
+use antwarp::backend::cuda::{Buffer, load_function, load_text, texts};
 use antwarp::engine::BackendError;
 
 use crate::gpu::gpu;
 
-#[test]
+tests![
+    an_array_that_does_not_fit_is_named,
+    a_kernel_that_is_not_there_is_refused,
+    bad_ptx_is_refused_in_the_drivers_words
+];
+
 fn an_array_that_does_not_fit_is_named() {
     let Some(gpu) = gpu() else { return };
     // 8 TiB: more than any GPU has, and within its address space.
@@ -18,11 +23,10 @@ fn an_array_that_does_not_fit_is_named() {
     assert_eq!(after.to_vec(gpu.stream()).expect("its elements"), [0; 3]);
 }
 
-#[test]
 fn a_kernel_that_is_not_there_is_refused() {
     let Some(gpu) = gpu() else { return };
-    for (_, text) in texts() {
-        match load_function(gpu.context(), text, "no_such_kernel").map(drop) {
+    for ptx in texts() {
+        match load_function(gpu.context(), ptx, "no_such_kernel").map(drop) {
             Err(BackendError::PtxRefused { kernel, log }) => {
                 assert_eq!(kernel, "no_such_kernel");
                 assert!(!log.is_empty());
@@ -32,12 +36,11 @@ fn a_kernel_that_is_not_there_is_refused() {
     }
 }
 
-#[test]
 fn bad_ptx_is_refused_in_the_drivers_words() {
     let Some(gpu) = gpu() else { return };
     let text =
         ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry bad()\n{\n\tabsurd.u32 %r1;\n}\n";
-    match load_function(gpu.context(), text, "bad").map(drop) {
+    match load_text(gpu.context(), text.to_string(), "bad").map(drop) {
         Err(BackendError::PtxRefused { kernel, log }) => {
             assert_eq!(kernel, "bad");
             // The error's own name is in the first line, the driver's messages are in the others.

@@ -20,6 +20,8 @@ use crate::input::{
     GEOMETRIES, Quad, Random, instances, is_tour, kernel_matrix, numbers, place_bytes, typed, with_geometry,
 };
 
+tests![warp_breed_genes, block_make_genes, grid_finish_genes, block_transfer_genes];
+
 /// The kernels tested here.
 pub const NAMES: &[&str] = &[
     "warp_breed_genes_grid_shared_u16",
@@ -381,7 +383,6 @@ fn check_breeding<I: NodeId>(geometry: &str, storage: &str) {
     }
 }
 
-#[test]
 fn warp_breed_genes() {
     for geometry in GEOMETRIES {
         check_breeding::<u16>(geometry, "shared_u16");
@@ -471,7 +472,6 @@ fn check_making<I: NodeId>(geometry: &str, id: &str) {
     }
 }
 
-#[test]
 fn block_make_genes() {
     for geometry in GEOMETRIES {
         check_making::<u16>(geometry, "u16");
@@ -516,7 +516,6 @@ fn finishing(random: &mut Random, count: u32, i: u32) -> (Vec<i64>, Case<u32>) {
     (gains, case)
 }
 
-#[test]
 fn grid_finish_genes() {
     let mut random = Random::new(73);
     let counts: Vec<u32> = sizes(&[1, 9, 33, 64, 700, 5000]).collect();
@@ -623,7 +622,6 @@ fn check_transfer<I: NodeId>(id: &str) {
     all.iter().for_each(|case| case.check_transfer(&gpu, &kernel));
 }
 
-#[test]
 fn block_transfer_genes() {
     check_transfer::<u16>("u16");
     check_transfer::<u32>("u32");

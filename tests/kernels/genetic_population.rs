@@ -11,8 +11,26 @@ use antwarp::solver::genetic::{
 use antwarp_core::colony::ColonyState;
 
 use crate::colony::{directed, globe, on_every_ptx};
-use crate::gpu::{assert_same, gpu, sizes, small};
+use crate::gpu::{LARGE, assert_same, gpu, sizes, small};
+use crate::harness::ignore;
 use crate::input::{GEOMETRIES, OPERATORS, Random, instances};
+
+tests![
+    scx,
+    bcscx,
+    arx,
+    hybrid,
+    targets,
+    given_genes_and_a_target,
+    a_target_of_the_first_genes,
+    first_genes_of_all_kinds,
+    groups,
+    few_nodes,
+    edges_with_a_direction,
+    places_on_the_globe,
+    many_nodes,
+    every_ptx_that_the_device_takes
+];
 
 /// Generations of each population.
 const GENERATIONS: u32 = 8;
@@ -190,28 +208,23 @@ fn check_crossover(crossover: Crossover) {
     many.iter().for_each(|case| case.check_batches(&gpu, &[3, 1, 4]));
 }
 
-#[test]
 fn scx() {
     check_crossover(Crossover::Scx);
 }
 
-#[test]
 fn bcscx() {
     check_crossover(Crossover::Bcscx);
 }
 
-#[test]
 fn arx() {
     check_crossover(Crossover::Arx);
 }
 
-#[test]
 fn hybrid() {
     check_crossover(Crossover::Hybrid);
 }
 
 /// Batches that end before their last generation, with and without a transfer in the generation that ends them.
-#[test]
 fn targets() {
     let instance = instances("planar", 60).remove(0);
     let mut cases = Vec::new();
@@ -239,7 +252,6 @@ fn targets() {
 
 /// Given genes that local search would improve, and that are better than most children: they go to other groups in the
 /// generation that reaches the target, and must stay as they are.
-#[test]
 fn given_genes_and_a_target() {
     let instance = uniform(60, 14).expect("an instance");
     let settings = Settings {
@@ -260,7 +272,6 @@ fn given_genes_and_a_target() {
 }
 
 /// The first genes reach the target: no generation follows.
-#[test]
 fn a_target_of_the_first_genes() {
     let instance = uniform(40, 15).expect("an instance");
     let cases = [LocalSearch::None, LocalSearch::TwoOpt]
@@ -288,7 +299,6 @@ fn mixed(instance: &Instance) -> Vec<u32> {
     genes
 }
 
-#[test]
 fn first_genes_of_all_kinds() {
     let instance = uniform(60, 16).expect("an instance");
     let mut cases = Vec::new();
@@ -304,7 +314,6 @@ fn first_genes_of_all_kinds() {
 }
 
 /// One group, and many of a few genes; no transfer, and one in every generation.
-#[test]
 fn groups() {
     let instance = uniform(50, 17).expect("an instance");
     let shapes = [(1, 4, 1), (1, 40, 1), (2, 24, 0), (8, 32, 1), (5, 60, 2)];
@@ -316,7 +325,6 @@ fn groups() {
 }
 
 /// So few nodes that there is no local search; equal genes are many.
-#[test]
 fn few_nodes() {
     let mut cases = Vec::new();
     for n in [4, 5, 7, 8, 9] {
@@ -333,7 +341,6 @@ fn few_nodes() {
     cases.iter().for_each(|case| case.check(&gpu));
 }
 
-#[test]
 fn edges_with_a_direction() {
     let crossovers = [Crossover::Scx, Crossover::Bcscx, Crossover::Arx, Crossover::Hybrid];
     let case = |crossover| Settings { mutation: 0.6, ..settings(crossover, Pairing::Shuffled) };
@@ -343,7 +350,6 @@ fn edges_with_a_direction() {
     cases.iter().for_each(|case| case.check_batches(&gpu, &[1, 7]));
 }
 
-#[test]
 fn places_on_the_globe() {
     let search = Settings { local_search: LocalSearch::TwoOpt, ..default() };
     let cases = [default(), search].map(|settings| Case::new(&globe(), &settings));
@@ -352,11 +358,9 @@ fn places_on_the_globe() {
 }
 
 /// Jump indices that take most of the shared memory, and those that do not fit.
-#[test]
 fn many_nodes() {
     if small() {
-        println!("skipped: large sizes");
-        return;
+        return ignore(LARGE);
     }
     let mut cases = Vec::new();
     for (n, crossover) in [(20_000, Crossover::Hybrid), (30_000, Crossover::Hybrid), (30_000, Crossover::Scx)]
@@ -377,7 +381,6 @@ fn many_nodes() {
 }
 
 /// A device runs PTX for any older one: each embedded text gives the same populations.
-#[test]
 fn every_ptx_that_the_device_takes() {
     let instance = uniform(60, 11).expect("an instance");
     let search = Settings { local_search: LocalSearch::TwoOpt, ..default() };

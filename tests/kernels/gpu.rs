@@ -9,6 +9,8 @@ use antwarp_core::node::NodeId;
 use cudarc::driver::CudaFunction;
 use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
 
+use crate::harness::ignore;
+
 /// The device, for one test at a time.
 pub struct Gpu(MutexGuard<'static, Device>);
 
@@ -20,7 +22,7 @@ impl Deref for Gpu {
     }
 }
 
-/// The GPU; `None`, with the reason printed, where there is none.
+/// The GPU; `None` where there is none, and the test counts as ignored.
 ///
 /// # Panics
 /// If there is none and `ANTWARP_REQUIRE_GPU=1` says that there must be.
@@ -34,11 +36,14 @@ pub fn gpu() -> Option<Gpu> {
         }
         Err(why) => {
             assert!(!is_set("ANTWARP_REQUIRE_GPU"), "ANTWARP_REQUIRE_GPU is set, but {why}");
-            println!("skipped: {why}");
+            ignore(format!("no GPU to compare with: {why}"));
             None
         }
     }
 }
+
+/// Why a test of large sizes alone is ignored where sizes have to be small.
+pub const LARGE: &str = "ANTWARP_TEST_SMALL asks for small sizes";
 
 /// Whether sizes have to be small.
 pub fn small() -> bool {

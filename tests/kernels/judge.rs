@@ -10,6 +10,8 @@ use crate::construct::state;
 use crate::gpu::{Poison, assert_same, download, gpu, guarded, id_bytes, ids, load, poisoned, sizes, upload};
 use crate::input::{Random, numbers, typed};
 
+tests![block_judge_u16, block_judge_u32];
+
 /// The kernels tested here.
 pub const NAMES: &[&str] = &["block_judge_u16", "block_judge_u32"];
 
@@ -175,12 +177,10 @@ fn check<I: NodeId>(name: &str) {
     }
 }
 
-#[test]
 fn block_judge_u16() {
     check::<u16>("block_judge_u16");
 }
 
-#[test]
 fn block_judge_u32() {
     check::<u32>("block_judge_u32");
 }

@@ -11,6 +11,8 @@ use antwarp_core::lin_kernighan::trial::Round;
 use crate::gpu::{gpu, sizes};
 use crate::input::{Random, instances, is_tour};
 
+tests![rounds_on_a_grid, rounds_in_the_plane, rounds_of_numbered_nodes];
+
 /// The kernels tested here.
 pub const NAMES: &[&str] = &[
     "block_run_trials_grid",
@@ -113,17 +115,14 @@ fn check(geometry: &str) {
     cases.iter().for_each(|case| case.check(&gpu));
 }
 
-#[test]
 fn rounds_on_a_grid() {
     check("grid");
 }
 
-#[test]
 fn rounds_in_the_plane() {
     check("planar");
 }
 
-#[test]
 fn rounds_of_numbered_nodes() {
     check("numbered");
 }

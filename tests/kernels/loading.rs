@@ -2,32 +2,74 @@
 
 use std::collections::BTreeSet;
 
-use antwarp::backend::cuda::{Device, kernel_names, kernels, load_function, ptx, texts};
+use antwarp::backend::cuda::{Device, Ptx, kernel_names, kernels, load_function, texts};
 
 use crate::gpu::gpu;
+use crate::harness::ignore;
 use crate::{
     acs, best_moves, chains, construct_candidates, construct_full, genetic, judge, lin_kernighan,
     local_search, rounds, tour_costs, trails, walks,
 };
 
+tests![
+    every_ptx_text_holds_the_kernels_the_host_knows_and_no_other,
+    a_kernel_s_text_is_the_whole_without_the_others,
+    every_kernel_has_a_test,
+    every_kernel_of_the_oldest_ptx_loads,
+    every_kernel_of_newer_ptx_loads
+];
+
 fn all_names() -> BTreeSet<String> {
     kernel_names().into_iter().chain(["block_canary".to_string()]).collect()
 }
 
-#[test]
 fn every_ptx_text_holds_the_kernels_the_host_knows_and_no_other() {
     if let Err(why) = kernels() {
-        println!("skipped: {why}");
-        return;
+        return ignore(why);
     }
     assert!(!texts().is_empty(), "no PTX in a build with kernels");
-    for (architecture, text) in texts() {
-        let embedded: BTreeSet<String> = ptx::entries(text).map(str::to_string).collect();
-        assert_eq!(embedded, all_names(), "sm_{architecture}");
+    for ptx in texts() {
+        let text = ptx.text();
+        let entries: Vec<&str> = text.lines().filter_map(entry).collect();
+        assert_eq!(entries, ptx.names().collect::<Vec<_>>(), "sm_{}", ptx.capability);
+        let embedded: BTreeSet<String> = entries.into_iter().map(str::to_string).collect();
+        assert_eq!(embedded, all_names(), "sm_{}", ptx.capability);
     }
 }
 
-#[test]
+/// The name of the kernel that begins in this line of PTX.
+fn entry(line: &str) -> Option<&str> {
+    line.strip_prefix(".visible .entry ")?.split('(').next()
+}
+
+/// What the driver is to be given for a kernel: the text without the others.
+fn without_others(text: &str, name: &str) -> String {
+    let mut only = String::new();
+    let mut inside_other = false;
+    for line in text.lines() {
+        inside_other |= entry(line).is_some_and(|kernel| kernel != name);
+        if !inside_other {
+            only.extend([line, "\n"]);
+        }
+        inside_other &= line != "}";
+    }
+    only
+}
+
+fn a_kernel_s_text_is_the_whole_without_the_others() {
+    if let Err(why) = kernels() {
+        return ignore(why);
+    }
+    for ptx in texts() {
+        let text = ptx.text();
+        for name in ptx.names() {
+            let same = ptx.only(name).expect("a kernel of the text") == without_others(&text, name);
+            assert!(same, "sm_{}: {name}", ptx.capability);
+        }
+        assert_eq!(ptx.only("no_such_kernel"), None);
+    }
+}
+
 fn every_kernel_has_a_test() {
     let families = [
         construct_full::NAMES,
@@ -49,28 +91,26 @@ fn every_kernel_has_a_test() {
 }
 
 /// Loads every kernel of a PTX text.
-fn load_all(device: &Device, (architecture, text): (u32, &str)) {
+fn load_all(device: &Device, ptx: &Ptx) {
     for name in all_names() {
-        if let Err(e) = load_function(device.context(), text, &name) {
-            panic!("sm_{architecture}: {e}");
+        if let Err(e) = load_function(device.context(), ptx, &name) {
+            panic!("sm_{}: {e}", ptx.capability);
         }
     }
 }
 
-#[test]
 fn every_kernel_of_the_oldest_ptx_loads() {
     let Some(gpu) = gpu() else { return };
-    load_all(&gpu, *texts().iter().min_by_key(|t| t.0).expect("PTX where a device was opened"));
+    load_all(&gpu, texts().iter().min_by_key(|ptx| ptx.capability).expect("PTX where a device was opened"));
 }
 
-#[test]
 fn every_kernel_of_newer_ptx_loads() {
     let Some(gpu) = gpu() else { return };
-    let oldest = texts().iter().map(|t| t.0).min();
-    for &text in texts().iter().filter(|t| Some(t.0) != oldest) {
-        match Device::open_with(0, Some(text.0)) {
-            Ok(_) => load_all(&gpu, text),
-            Err(why) => println!("skipped: sm_{}: {why}", text.0),
+    let oldest = texts().iter().map(|ptx| ptx.capability).min();
+    for ptx in texts().iter().filter(|ptx| Some(ptx.capability) != oldest) {
+        match Device::open_with(0, Some(ptx.capability)) {
+            Ok(_) => load_all(&gpu, ptx),
+            Err(why) => println!("skipped: sm_{}: {why}", ptx.capability),
         }
     }
 }

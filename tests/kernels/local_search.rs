@@ -22,6 +22,8 @@ use crate::input::{
     with_geometry,
 };
 
+tests![two_opt, or_opt, or_2opt, three_opt, in_colonies];
+
 /// The kernels tested here.
 pub const NAMES: &[&str] = &[
     "block_local_search_two_opt_grid_shared_u16",
@@ -286,28 +288,23 @@ fn check_kernels<O: Operator>(operator: &str) {
     }
 }
 
-#[test]
 fn two_opt() {
     check_kernels::<TwoOpt>("two_opt");
 }
 
-#[test]
 fn or_opt() {
     check_kernels::<OrOpt>("or_opt");
 }
 
-#[test]
 fn or_2opt() {
     check_kernels::<Or2opt>("or_2opt");
 }
 
-#[test]
 fn three_opt() {
     check_kernels::<ThreeOpt>("three_opt");
 }
 
 /// Whole colonies whose tours are improved.
-#[test]
 fn in_colonies() {
     let settings = |local_search, instance: &Instance, candidates| Settings {
         seed: 3,

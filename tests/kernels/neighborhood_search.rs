@@ -13,8 +13,17 @@ use antwarp_core::geometry::Grid;
 use antwarp_core::neighborhood::Neighborhood;
 use antwarp_core::problem::{self, Element, SwappedTour, Weierstrass};
 
-use crate::gpu::{Gpu, assert_same, gpu, small};
+use crate::gpu::{Gpu, LARGE, assert_same, gpu, small};
+use crate::harness::ignore;
 use crate::walk_instances::{functions, random_qap, tours};
+
+tests![
+    shapes_are_tried_out,
+    asked_shapes,
+    choices_of_the_host,
+    a_replica_in_global_memory,
+    impossible_shapes
+];
 
 /// One thread of the CPU a walk: nothing is tried out.
 const ALONE: Option<AskedShape> = Some(AskedShape { parts: Some(1), threads: None });
@@ -130,17 +139,16 @@ fn is_apart() -> bool {
 fn apart(test: &str) {
     let program = std::env::current_exe().expect("the test's program");
     let mut command = Command::new(program);
-    command
-        .args([&format!("neighborhood_search::{test}"), "--exact", "--nocapture"])
-        .env("ANTWARP_TUNING", "none");
+    command.args([&format!("neighborhood_search::{test}"), "--exact"]).env("ANTWARP_TUNING", "none");
     let output = command.output().expect("the test once more");
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    println!("{}", text(&output.stdout));
-    assert!(output.status.success(), "{test}: {}{}", text(&output.stdout), text(&output.stderr));
+    let [out, error] = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
+    assert!(output.status.success(), "{test}: {out}{error}");
+    if gpu().is_some() {
+        assert!(out.contains("1 passed"), "{test}: {out}{error}");
+    }
 }
 
 /// Walks go through all shapes that the device takes, and end up where one CPU thread does.
-#[test]
 fn shapes_are_tried_out() {
     if !is_apart() {
         return apart("shapes_are_tried_out");
@@ -166,7 +174,6 @@ fn shapes_are_tried_out() {
 }
 
 /// Asked shapes of few and of many walks, which compare now and then.
-#[test]
 fn asked_shapes() {
     fn check<P: Comparable>(tables: impl Fn() -> Tables, strategies: &[(Strategy, u32)]) {
         let iterations = if small() { 60 } else { 400 };
@@ -189,7 +196,6 @@ fn asked_shapes() {
 }
 
 /// The host makes the moves that the device makes, to the last iteration, to a target, and to the last descent.
-#[test]
 fn choices_of_the_host() {
     fn check<P: Comparable>(to_target: bool, tables: impl Fn() -> Tables) {
         let iterations = if small() { 20 } else { 150 };
@@ -218,11 +224,9 @@ fn choices_of_the_host() {
 }
 
 /// Solutions too large for shared memory.
-#[test]
 fn a_replica_in_global_memory() {
     if small() {
-        println!("skipped: large sizes");
-        return;
+        return ignore(LARGE);
     }
     let tables = || Tables::qap(&Qap::uniform(260, 1).expect("an instance")).expect("tables");
     let cases = [(Strategy::Tabu, 1), (Strategy::Ils, 3)].map(|(strategy, walks)| {
@@ -254,7 +258,6 @@ fn a_replica_in_global_memory() {
 }
 
 /// Shapes that cannot be launched are refused by name, and the device goes on.
-#[test]
 fn impossible_shapes() {
     let case: Case<problem::Perceptron<2>> =
         Case::new("impossible shapes", perceptron(), settings(Strategy::Tabu, 3), after(50));

@@ -12,6 +12,8 @@ use antwarp_core::team::{Serial, Slots};
 use crate::gpu::{assert_same, download, gpu, guarded, load, poisoned, sizes, upload};
 use crate::input::Random;
 
+tests![block_start_pieces, grid_place_entries, block_judge_chains, grid_keep_best, block_compete];
+
 /// The kernels tested here.
 pub const NAMES: &[&str] =
     &["block_start_pieces", "grid_place_entries", "block_judge_chains", "grid_keep_best", "block_compete"];
@@ -59,7 +61,6 @@ fn lengths(random: &mut Random, n: u32, chains: u32) -> Vec<u32> {
     all
 }
 
-#[test]
 fn block_start_pieces() {
     let mut random = Random::new(31);
     let mut cases = Vec::new();
@@ -189,7 +190,6 @@ impl Pieces {
     }
 }
 
-#[test]
 fn grid_place_entries() {
     let mut random = Random::new(32);
     let mut cases: Vec<_> = shapes().map(|shape| Pieces::new(&mut random, shape)).collect();
@@ -278,7 +278,6 @@ impl Judgement {
     }
 }
 
-#[test]
 fn block_judge_chains() {
     const SCENES: [(i64, i64, u32, u32); 8] = [
         (1, -1, 1 << 31, 0),
@@ -315,7 +314,6 @@ fn block_judge_chains() {
     }
 }
 
-#[test]
 fn grid_keep_best() {
     let Some(gpu) = gpu() else { return };
     let mut random = Random::new(34);
@@ -373,7 +371,6 @@ impl Tournament {
     }
 }
 
-#[test]
 fn block_compete() {
     let mut random = Random::new(35);
     let mut cases = Vec::new();

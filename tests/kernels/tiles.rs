@@ -15,6 +15,8 @@ use antwarp_core::team::{Serial, Slots};
 use crate::gpu::{Poison, assert_same, download, gpu, load, poisoned, reserve_shared, sizes, upload};
 use crate::input::{GEOMETRIES, Quad, Random, instances, kernel_matrix, place_bytes, with_geometry};
 
+tests![two_opt, or_opt, or_2opt, three_opt];
+
 const SIZES: [u32; 4] = [8, 33, 60, 400];
 const CHAINS: u32 = 2;
 /// Tiles of a chain, their width, whether they are cells, and the rule.
@@ -210,22 +212,18 @@ fn check<O: Operator>(operator: &str) {
     }
 }
 
-#[test]
 fn two_opt() {
     check::<TwoOpt>("two_opt");
 }
 
-#[test]
 fn or_opt() {
     check::<OrOpt>("or_opt");
 }
 
-#[test]
 fn or_2opt() {
     check::<Or2opt>("or_2opt");
 }
 
-#[test]
 fn three_opt() {
     check::<ThreeOpt>("three_opt");
 }

@@ -10,6 +10,8 @@ use crate::construct::state;
 use crate::gpu::{Poison, assert_same, download, gpu, id_bytes, load, poisoned, sizes, upload};
 use crate::input::{Geometry, Random, metrics, typed};
 
+tests![block_tour_costs_u16, block_tour_costs_u32];
+
 const SIZES: [u32; 6] = [2, 5, 33, 64, 257, 700];
 const TOURS: u32 = 13;
 const WARPS: [u32; 4] = [1, 2, 3, 8];
@@ -76,12 +78,10 @@ fn check<I: NodeId>(name: &str) {
     }
 }
 
-#[test]
 fn block_tour_costs_u16() {
     check::<u16>("block_tour_costs_u16");
 }
 
-#[test]
 fn block_tour_costs_u32() {
     check::<u32>("block_tour_costs_u32");
 }

@@ -12,6 +12,15 @@ use crate::construct::state;
 use crate::gpu::{Poison, assert_same, download, gpu, guarded, id_bytes, load, sizes, upload};
 use crate::input::{Geometry, Random, metrics, typed};
 
+tests![
+    block_prepare_matrix,
+    warp_prepare_candidates_u16,
+    warp_prepare_candidates_u32,
+    block_update_matrix,
+    warp_update_candidates_u16,
+    warp_update_candidates_u32
+];
+
 /// The kernels tested here.
 pub const NAMES: &[&str] = &[
     "block_prepare_matrix",
@@ -255,32 +264,26 @@ fn check_update<I: NodeId>(name: &str, matrix: bool) {
     }
 }
 
-#[test]
 fn block_prepare_matrix() {
     check_prepare::<u32>("block_prepare_matrix", true);
 }
 
-#[test]
 fn warp_prepare_candidates_u16() {
     check_prepare::<u16>("warp_prepare_candidates_u16", false);
 }
 
-#[test]
 fn warp_prepare_candidates_u32() {
     check_prepare::<u32>("warp_prepare_candidates_u32", false);
 }
 
-#[test]
 fn block_update_matrix() {
     check_update::<u32>("block_update_matrix", true);
 }
 
-#[test]
 fn warp_update_candidates_u16() {
     check_update::<u16>("warp_update_candidates_u16", false);
 }
 
-#[test]
 fn warp_update_candidates_u32() {
     check_update::<u32>("warp_update_candidates_u32", false);
 }

@@ -13,6 +13,23 @@ use crate::gpu::{Poison, download, gpu, guarded, load, poisoned, reserve_shared,
 use crate::walk_cases::{Batch, Case, Course, Kind, Look, Snapshot, padded};
 use crate::walk_instances::{Named, functions, partitions, perceptrons, qaps, tours};
 
+tests![
+    qap,
+    qap_stored,
+    perceptron_1,
+    perceptron_2,
+    perceptron_3,
+    tour_swap_grid,
+    tour_swap_planar,
+    tour_swap_numbered,
+    tour_rotate_grid,
+    tour_rotate_planar,
+    tour_rotate_numbered,
+    weierstrass_f32,
+    weierstrass_f64,
+    partition
+];
+
 /// The kernels tested here.
 pub const NAMES: &[&str] = &[
     "block_walk_qap_shared",
@@ -394,72 +411,58 @@ fn check_case(
     found
 }
 
-#[test]
 fn qap() {
     check::<Qap<false>>(qaps());
 }
 
-#[test]
 fn qap_stored() {
     check::<Qap<true>>(qaps());
 }
 
-#[test]
 fn perceptron_1() {
     check::<Perceptron<1>>(perceptrons(1));
 }
 
-#[test]
 fn perceptron_2() {
     check::<Perceptron<2>>(perceptrons(2));
 }
 
-#[test]
 fn perceptron_3() {
     check::<Perceptron<3>>(perceptrons(3));
 }
 
-#[test]
 fn tour_swap_grid() {
     check::<SwappedTour<Grid>>(tours("grid", 27));
 }
 
-#[test]
 fn tour_swap_planar() {
     check::<SwappedTour<Planar>>(tours("planar", 27));
 }
 
-#[test]
 fn tour_swap_numbered() {
     check::<SwappedTour<Numbered>>(tours("numbered", 27));
 }
 
-#[test]
 fn tour_rotate_grid() {
     check::<RotatedTour<Grid>>(tours("grid", 15));
 }
 
-#[test]
 fn tour_rotate_planar() {
     check::<RotatedTour<Planar>>(tours("planar", 15));
 }
 
-#[test]
 fn tour_rotate_numbered() {
     check::<RotatedTour<Numbered>>(tours("numbered", 15));
 }
 
-#[test]
 fn weierstrass_f32() {
     check::<Weierstrass<f32>>(functions::<f32>());
 }
 
-#[test]
 fn weierstrass_f64() {
     check::<Weierstrass<f64>>(functions::<f64>());
 }
 
-#[test]
 fn partition() {
     check::<Partition>(partitions());
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use cudarc::driver::sys::CUdevice_attribute as Attribute;
 use cudarc::driver::{CudaContext, CudaFunction, CudaStream, DriverError, sys};
 
-use super::module;
+use super::module::{self, Ptx};
 use crate::backend::Machine;
 use crate::engine::BackendError;
 
@@ -30,7 +30,7 @@ pub struct DeviceFacts {
 pub struct Device {
     context: Arc<CudaContext>,
     stream: Arc<CudaStream>,
-    ptx: (u32, &'static str),
+    ptx: &'static Ptx,
     facts: DeviceFacts,
 }
 
@@ -67,7 +67,7 @@ fn facts(context: &CudaContext) -> Result<DeviceFacts, BackendError> {
     let name = context.name().map_err(&fail)?;
     let capability = (major as u32, minor as u32);
     let kernels = match module::choose(None, 10 * capability.0 + capability.1, driver, &name) {
-        Ok((architecture, _)) => format!("sm_{architecture}"),
+        Ok(ptx) => format!("sm_{}", ptx.capability),
         Err(why) => why.to_string(),
     };
     Ok(DeviceFacts {
@@ -130,7 +130,7 @@ impl Device {
             units: f.multiprocessors,
             details: format!(
                 "compute {}.{}, CUDA driver {}, sm_{} PTX",
-                f.capability.0, f.capability.1, f.driver, self.ptx.0
+                f.capability.0, f.capability.1, f.driver, self.ptx.capability
             ),
         }
     }
@@ -161,6 +161,6 @@ impl Device {
     /// # Errors
     /// If the driver refuses it.
     pub fn function(&self, name: &str) -> Result<CudaFunction, BackendError> {
-        module::load_function(&self.context, self.ptx.1, name)
+        module::load_function(&self.context, self.ptx, name)
     }
 }

@@ -10,7 +10,6 @@ mod genetic;
 mod launch;
 mod lin_kernighan;
 mod module;
-pub mod ptx;
 mod tables;
 mod walks;
 
@@ -27,7 +26,7 @@ pub use launch::{
     SettleTours, StartPieces, TourCosts, TransferGenes, TurnStretch, UpdateTrails, Walks,
 };
 pub use lin_kernighan::{CudaLinKernighan, default_trials, trials};
-pub use module::{KernelFacts, kernels, load_function, texts};
+pub use module::{KernelFacts, Ptx, kernels, load_function, load_text, texts};
 pub use walks::{CREW_BYTES, CudaNeighbors, CudaWalks};
 
 /// The names of all kernels that may be loaded.

@@ -5,15 +5,15 @@ use std::ptr::null_mut;
 use std::sync::Arc;
 
 use cudarc::driver::{CudaContext, CudaFunction, DriverError, sys};
-use cudarc::nvrtc::Ptx;
+use cudarc::nvrtc;
 
-use super::ptx;
 use crate::engine::BackendError;
 
-#[allow(missing_docs)]
 mod embedded {
     include!(concat!(env!("OUT_DIR"), "/kernels.rs"));
 }
+
+pub use embedded::Ptx;
 
 /// What is embedded in this binary.
 #[derive(Clone, Debug)]
@@ -39,15 +39,15 @@ pub fn kernels() -> Result<KernelFacts, BackendError> {
     match embedded::NO_KERNELS {
         Some(why) => Err(BackendError::NoKernels(why)),
         None => Ok(KernelFacts {
-            architectures: embedded::PTX.iter().map(|p| p.0).collect(),
+            architectures: embedded::PTX.iter().map(|p| p.capability).collect(),
             compiler: embedded::KERNEL_RUSTC.unwrap_or("unknown"),
-            count: embedded::PTX.first().map_or(0, |p| ptx::entries(p.1).count()),
+            count: embedded::PTX.first().map_or(0, |p| p.names().count()),
         }),
     }
 }
 
-/// The embedded PTX texts with their architectures; none in a build without kernels.
-pub fn texts() -> &'static [(u32, &'static str)] {
+/// The embedded PTX texts; none in a build without kernels.
+pub fn texts() -> &'static [Ptx] {
     embedded::PTX
 }
 
@@ -58,42 +58,50 @@ pub fn choose(
     capability: u32,
     driver: i32,
     device: &str,
-) -> Result<(u32, &'static str), BackendError> {
+) -> Result<&'static Ptx, BackendError> {
     kernels()?;
     let asked = architecture.map(|a| format!("sm_{a}")).or_else(|| std::env::var("ANTWARP_PTX").ok());
     let fits = |a: u32| a <= capability && asked.as_ref().is_none_or(|name| *name == format!("sm_{a}"));
-    let oldest = embedded::PTX.iter().map(|p| p.0).min().unwrap_or(0);
+    let oldest = embedded::PTX.iter().map(|p| p.capability).min().unwrap_or(0);
     if capability < oldest {
         let capability = format!("{}.{}", capability / 10, capability % 10);
         return Err(BackendError::OldDevice { device: device.to_string(), capability });
     }
     let found = embedded::PTX
         .iter()
-        .copied()
-        .filter(|p| fits(p.0) && oldest_driver(p.0).0 <= driver)
-        .max_by_key(|p| p.0);
+        .filter(|p| fits(p.capability) && oldest_driver(p.capability).0 <= driver)
+        .max_by_key(|p| p.capability);
     found.ok_or_else(|| BackendError::OldDriver {
         driver: format!("{}.{}", driver / 1000, driver % 1000 / 10),
         needed: oldest_driver(asked.map_or(oldest, |_| capability)).1,
     })
 }
 
-/// Compiles one kernel of a PTX text and loads it.
+/// Compiles one kernel of an embedded PTX text and loads it.
 ///
 /// # Errors
 /// If the text has no such kernel, or the driver refuses it: with the driver's own words.
 pub fn load_function(
     context: &Arc<CudaContext>,
-    text: &str,
+    ptx: &Ptx,
     name: &str,
 ) -> Result<CudaFunction, BackendError> {
+    let missing =
+        || BackendError::PtxRefused { kernel: name.to_string(), log: "the PTX does not hold it".to_string() };
+    load_text(context, ptx.only(name).ok_or_else(missing)?, name)
+}
+
+/// Compiles a PTX text and loads one of its kernels.
+///
+/// # Errors
+/// If the driver refuses it: with the driver's own words.
+pub fn load_text(context: &Arc<CudaContext>, text: String, name: &str) -> Result<CudaFunction, BackendError> {
     let refused = |log: String| BackendError::PtxRefused { kernel: name.to_string(), log };
-    let text = ptx::only(text, name).ok_or_else(|| refused("the PTX does not hold it".to_string()))?;
     context
         .bind_to_thread()
         .map_err(|source| BackendError::Driver { doing: "loading kernels", source: source.into() })?;
     let binary = link(text).map_err(|(e, log)| refused(format!("{e}\n{log}")))?;
-    let module = context.load_module(Ptx::from_binary(binary)).map_err(|e| refused(e.to_string()))?;
+    let module = context.load_module(nvrtc::Ptx::from_binary(binary)).map_err(|e| refused(e.to_string()))?;
     module.load_function(name).map_err(|e| refused(e.to_string()))
 }
 
