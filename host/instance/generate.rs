@@ -2,8 +2,8 @@
 
 use antwarp_core::metric::Metric;
 use antwarp_core::rng::Stream;
+use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
-use rand_pcg::rand_core::{Rng, SeedableRng};
 
 use super::error::{InstanceError, Result};
 use super::model::Instance;
@@ -41,7 +41,7 @@ pub fn clustered(n: usize, clusters: usize, seed: u64) -> Result<Instance> {
 }
 
 /// A whole number below `end`, by multiplication: libraries may change how they draw from a range.
-pub(crate) fn draw(draws: &mut Pcg64, end: u64) -> u64 {
+pub(crate) fn draw(draws: &mut impl Rng, end: u64) -> u64 {
     ((u128::from(draws.next_u64()) * u128::from(end)) >> 64) as u64
 }
 
@@ -53,13 +53,13 @@ pub(super) const fn stream(family: [u8; 8], seed: u64, part: u32) -> Stream {
     Stream::new(seed ^ u64::from_be_bytes(family), part, 0)
 }
 
-fn below(draws: &mut Pcg64, end: u64) -> f64 {
+fn below(draws: &mut impl Rng, end: u64) -> f64 {
     draw(draws, end) as f64
 }
 
 /// Nearly a standard normal number: twelve uniform ones added. Unlike the exact formulas it needs no
 /// logarithm, whose last bits differ between systems.
-fn normal(draws: &mut Pcg64) -> f64 {
+fn normal(draws: &mut impl Rng) -> f64 {
     const UNIT: u64 = 1 << 32;
     (0..12).map(|_| below(draws, UNIT) / UNIT as f64).sum::<f64>() - 6.0
 }

@@ -7,8 +7,8 @@ mod paths;
 mod quick_boruvka;
 mod space_filling;
 
+use rand::SeedableRng;
 use rand_pcg::Pcg64;
-use rand_pcg::rand_core::SeedableRng;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
