@@ -130,12 +130,11 @@ fn imports(root: &Path) -> BTreeMap<Vec<String>, BTreeSet<Vec<String>>> {
         |path: &[String]| (0..=path.len()).rev().map(|n| path[..n].to_vec()).find(|m| files.contains_key(m));
     let named = |(module, file): (&Vec<String>, &PathBuf)| {
         let text = code(&fs::read_to_string(file).unwrap());
-        // A module of tests in a file is one module deeper, so that its `super` is the file.
-        let (own, tests) = text.split_once("#[cfg(test)]").unwrap_or((&text, ""));
-        let deeper = [module.as_slice(), &["tests".to_string()]].concat();
-        let own = paths(own).into_iter().filter_map(|path| absolute(module, &path));
-        let tests = paths(tests).into_iter().filter_map(|path| absolute(&deeper, &path));
-        let named = own.chain(tests).filter_map(|path| of(&path)).filter(|other| other != module);
+        // Tests may take what they need from anywhere.
+        let own = text.split_once("#[cfg(test)]").map_or(text.as_str(), |(own, _)| own);
+        let paths = if module.last().is_some_and(|name| name == "tests") { Vec::new() } else { paths(own) };
+        let named = paths.into_iter().filter_map(|path| absolute(module, &path));
+        let named = named.filter_map(|path| of(&path)).filter(|other| other != module);
         (module.clone(), named.collect())
     };
     files.iter().map(named).collect()

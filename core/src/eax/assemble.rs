@@ -1,34 +1,14 @@
 //! Phase 2: the child of an E-set.
 
 use crate::distance::Distance;
-use crate::geometry::{Geometry, Places};
+use crate::geometry::Geometry;
 
 use super::bench::Bench;
 use super::cycles::Cycles;
 use super::gene::Gene;
 use super::merge::merge;
+use super::near::Near;
 use super::subtours::{cut, join, number};
-
-/// What the evaluation of a child reads of the instance.
-pub struct Near<G: Geometry> {
-    /// n x k neighbours, nearest first.
-    pub lists: *const u32,
-    /// Neighbours of a node.
-    pub k: u32,
-    /// Those that a sub-tour is joined to; at most `k`.
-    pub breadth: u32,
-    /// Places of all nodes.
-    pub places: Places<G>,
-}
-
-impl<G: Geometry> Clone for Near<G> {
-    #[inline(always)]
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<G: Geometry> Copy for Near<G> {}
 
 /// What came of an E-set; the nodes' new neighbours are in the bench.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

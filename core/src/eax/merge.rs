@@ -4,9 +4,9 @@
 use crate::distance::Distance;
 use crate::geometry::Geometry;
 
-use super::assemble::Near;
 use super::bench::Bench;
 use super::gene::Gene;
+use super::near::Near;
 
 /// An exchange: the edges (x, y) and (w, z) go, (x, w) and (y, z) come.
 #[derive(Clone, Copy)]

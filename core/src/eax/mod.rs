@@ -22,11 +22,13 @@ mod cycles;
 mod diversity;
 mod gene;
 mod merge;
+mod near;
 mod subtours;
 
 pub use apply::apply;
-pub use assemble::{Child, Near, evaluate};
+pub use assemble::{Child, evaluate};
 pub use bench::Bench;
 pub use cycles::{Cycles, decompose};
 pub use diversity::{Entropy, Frequencies, score};
 pub use gene::Gene;
+pub use near::Near;
