@@ -191,7 +191,7 @@ fn one_after_the_other_is_for_cpus() {
     let spec = AcsSpec { update: Update::Sequential, ..case.spec };
     let why = CudaAcs::new(&gpu, &case.problem, &spec).err().expect("an error");
     assert!(matches!(why, BackendError::Sequential), "{why}");
-    let message = "--update sequential runs on the CPU only: give --backend cpu, or another --update";
+    let message = "`update` sequential runs on the CPU only: give `backend` cpu, or another `update`";
     assert_eq!(why.to_string(), message);
 }
 

@@ -250,7 +250,7 @@ fn a_replica_in_global_memory() {
     ) {
         Err(error @ SolveError::Backend(BackendError::Shape { .. })) => {
             let text = error.to_string();
-            assert!(text.contains("block_evaluate_qap_stored") && text.contains("--backend cpu"), "{text}");
+            assert!(text.contains("block_evaluate_qap_stored") && text.contains("`backend` cpu"), "{text}");
         }
         Err(other) => panic!("{other}"),
         Ok(_) => panic!("a replica that is too large was looked at in shared memory"),
