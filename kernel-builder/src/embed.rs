@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn one_kernel_keeps_what_is_common() {
         let ptx = embedded(TEXT);
-        assert_eq!(ptx.names().collect::<Vec<_>>(), ["a", "ab"]);
+        assert_eq!((ptx.capability, ptx.names().collect::<Vec<_>>()), (70, vec!["a", "ab"]));
         let (head, a) = (
             ".version 7.0\n.extern .shared .b8 s[];\n",
             ".visible .entry a(\n\t.param .u64 p\n)\n{\n\tret;\n}\n",
