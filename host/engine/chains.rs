@@ -28,7 +28,7 @@ pub struct ChainsSpec {
     pub target: i64,
     /// Length of the tour that every chain begins with: that of the problem's numbering.
     pub start_cost: i64,
-    /// Partitions into cells, [`cells::partition`]; none where nodes have no places in a plane.
+    /// Partitions into cells, [`cells::partition`](super::cells::partition); none where nodes have no places in a plane.
     pub cells: Vec<Vec<u32>>,
 }
 

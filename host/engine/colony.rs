@@ -20,7 +20,7 @@ pub struct Phases {
     pub rest: Duration,
 }
 
-/// What goes on by iterations, where it lives: a colony of ants, or a [`Population`].
+/// What goes on by iterations, where it lives: a colony of ants, or a [`Population`](super::Population).
 pub trait Colony {
     /// Runs `iterations` more iterations, fewer if the target is reached; the state afterwards.
     ///

@@ -150,7 +150,7 @@ pub enum FirstGenes {
     Given(Vec<u32>),
 }
 
-/// A population of genes, which are tours. Its iterations are generations; [`ColonyState::iteration_cost`] is the mean
+/// A population of genes, which are tours. Its iterations are generations; [`ColonyState::iteration_cost`](antwarp_core::colony::ColonyState::iteration_cost) is the mean
 /// length of its genes.
 pub trait Population: Colony {
     /// Number of places for genes.

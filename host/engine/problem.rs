@@ -22,7 +22,7 @@ const LISTED: usize = 256;
 /// longer than they save in a short run.
 const MOST_IDS: usize = 1 << 25;
 
-/// See the [module](self).
+/// An instance as engines see it: nodes renumbered along a short tour, candidate lists, distances.
 pub struct Problem {
     order: Vec<u32>,
     points: Vec<[f64; 3]>,

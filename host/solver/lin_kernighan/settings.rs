@@ -22,7 +22,7 @@ pub struct Settings {
     pub neighbors: u32,
     /// Which neighbours.
     pub neighbor_lists: Neighbors,
-    /// The start tour; a file's tour goes before it. None: [`start::for_lin_kernighan`].
+    /// The start tour; a file's tour goes before it. None: [`for_lin_kernighan`](crate::engine::start::for_lin_kernighan).
     pub start: Option<Start>,
     /// Steps of the random walks that lead from a kick's first edge to the others. None: the more, the more kicks the tour has had,
     /// and many on a lattice.
