@@ -9,10 +9,12 @@ fn main() -> ExitCode {
     if std::env::var_os("CARGO_FEATURE_CUDA").is_none() {
         return ExitCode::SUCCESS;
     }
+    // core/build.rs says it. Cargo may have taken the crate from anywhere, and host and kernels must be of one source.
+    let core = std::env::var_os("DEP_ANTWARP_CORE_ROOT").expect("core/build.rs tells where it is");
     let outcome = KernelBuilder::new("gpu-kernels")
         .target(Target::new("sm_70", "ptx70"))
         .target(Target::new("sm_90", "ptx80"))
-        .watch("core")
+        .dependency("antwarp-core", core)
         .expect_one_barrier("block_canary")
         .build();
     let written = outcome.map_err(|error| error.to_string()).and_then(|outcome| {

@@ -84,6 +84,8 @@ enum Mode {
 impl Mode {
     fn from_env() -> Result<Mode, BuildError> {
         match env::var("ANTWARP_KERNELS").unwrap_or_default().as_str() {
+            // docs.rs has a toolchain but no network, and documentation holds no kernels.
+            "" if env::var_os("DOCS_RS").is_some() => Ok(Mode::Skip),
             "" | "auto" => Ok(Mode::Auto),
             "skip" => Ok(Mode::Skip),
             "require" => Ok(Mode::Require),
@@ -97,7 +99,7 @@ impl Mode {
 pub struct KernelBuilder {
     crate_dir: PathBuf,
     targets: Vec<Target>,
-    watched: Vec<PathBuf>,
+    dependencies: Vec<(String, PathBuf)>,
     one_barrier: Vec<String>,
     flags: Vec<String>,
     out_dir: Option<PathBuf>,
@@ -105,12 +107,14 @@ pub struct KernelBuilder {
 }
 
 impl KernelBuilder {
-    /// `crate_dir` is relative to the package whose build script calls.
+    /// `crate_dir` is relative to the package whose build script calls. It holds the crate's `src`, its `Cargo.lock`,
+    /// and `Cargo.toml.in`: a manifest with `{crate}` in place of this folder. Under its own name the manifest would
+    /// make cargo leave the folder out of the package.
     pub fn new(crate_dir: impl AsRef<Path>) -> KernelBuilder {
         KernelBuilder {
             crate_dir: crate_dir.as_ref().to_path_buf(),
             targets: Vec::new(),
-            watched: Vec::new(),
+            dependencies: Vec::new(),
             one_barrier: Vec::new(),
             flags: compile::FLAGS.iter().map(ToString::to_string).collect(),
             out_dir: None,
@@ -124,9 +128,10 @@ impl KernelBuilder {
         self
     }
 
-    /// Adds a crate that the kernels depend on, so that its changes rebuild them.
-    pub fn watch(mut self, crate_dir: impl AsRef<Path>) -> Self {
-        self.watched.push(crate_dir.as_ref().to_path_buf());
+    /// Says where the source of a crate is that the kernels depend on: `Cargo.toml.in` has its name in braces as its path.
+    /// Its changes rebuild the kernels.
+    pub fn dependency(mut self, name: &str, crate_dir: impl AsRef<Path>) -> Self {
+        self.dependencies.push((name.into(), crate_dir.as_ref().to_path_buf()));
         self
     }
 
@@ -195,8 +200,9 @@ impl KernelBuilder {
         let out = self.out_dir.clone().unwrap_or_else(out_dir_from_env);
         let job = Job {
             toolchain,
-            crate_dir: self.crate_dir.clone(),
-            target_dir: self.cache_dir.clone().unwrap_or_else(|| device_dir(&out)).join(arch),
+            crate_dir: &self.crate_dir,
+            dependencies: &self.dependencies,
+            cache_dir: self.cache_dir.clone().unwrap_or_else(|| device_dir(&out)),
             target,
             flags: &self.flags,
             line_tables: env::var_os("ANTWARP_KERNEL_DEBUG").is_some_and(|value| !value.is_empty()),
@@ -222,8 +228,8 @@ impl KernelBuilder {
     }
 
     fn tell_cargo_what_to_watch(&self) {
-        for dir in self.watched.iter().chain([&self.crate_dir]) {
-            let files = ["src", "Cargo.toml", "Cargo.lock"].map(|name| dir.join(name));
+        for dir in self.dependencies.iter().map(|(_, dir)| dir).chain([&self.crate_dir]) {
+            let files = ["src", "Cargo.toml", "Cargo.toml.in", "Cargo.lock"].map(|name| dir.join(name));
             files.iter().filter(|file| file.exists()).for_each(|file| rerun_if_changed(file));
         }
         let ours = ["KERNELS", "KERNEL_CARGO", "KERNEL_RUSTC", "KERNEL_DEBUG"];

@@ -3,7 +3,7 @@
 use std::collections::hash_map::DefaultHasher;
 use std::fs;
 use std::hash::{Hash, Hasher};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf, absolute};
 use std::process::Command;
 
 use crate::{BuildError, Target, environment, toolchain::Toolchain};
@@ -23,10 +23,12 @@ const LINE_TABLES: &[&str] = &["-Cdebuginfo=line-tables-only", "-Zno-generate-ar
 pub struct Job<'a> {
     /// The compiler.
     pub toolchain: &'a Toolchain,
-    /// The kernel crate's folder.
-    pub crate_dir: PathBuf,
-    /// Folder for cargo's files; its own, or the outer cargo's lock would never come free.
-    pub target_dir: PathBuf,
+    /// The kernel crate's folder, with `src`, `Cargo.toml.in` and `Cargo.lock`.
+    pub crate_dir: &'a Path,
+    /// Names and folders of the crates that its manifest has a place for.
+    pub dependencies: &'a [(String, PathBuf)],
+    /// Folder for manifests and for cargo's files; its own, or the outer cargo's lock would never come free.
+    pub cache_dir: PathBuf,
     /// The architecture.
     pub target: &'a Target,
     /// [`FLAGS`], unless a test wants to see what happens without one.
@@ -49,10 +51,11 @@ impl Job<'_> {
     /// # Errors
     /// [`BuildError::Compile`] with rustc's words, [`BuildError::Io`] when cargo does not start.
     pub fn run(&self) -> Result<Compiled, BuildError> {
-        fs::create_dir_all(&self.target_dir).map_err(BuildError::io("cannot make", &self.target_dir))?;
+        let target_dir = self.target_dir();
+        fs::create_dir_all(&target_dir).map_err(BuildError::io("cannot make", &target_dir))?;
         let raw = self.raw_ptx();
-        let output =
-            self.command().output().map_err(BuildError::io("cannot start", &self.toolchain.cargo))?;
+        let mut command = self.command(&self.write_manifest()?);
+        let output = command.output().map_err(BuildError::io("cannot start", &self.toolchain.cargo))?;
         let messages = String::from_utf8_lossy(&output.stderr).into_owned();
         if !output.status.success() {
             return Err(BuildError::Compile { arch: self.target.arch().into(), messages });
@@ -62,20 +65,41 @@ impl Job<'_> {
         Ok(Compiled { ptx, messages })
     }
 
+    /// Writes the crate's `Cargo.toml` and puts its `Cargo.lock` beside it. They stand outside of the crate's folder, as
+    /// cargo leaves a folder with a `Cargo.toml` out of the package around it.
+    fn write_manifest(&self) -> Result<PathBuf, BuildError> {
+        let dir = self.cache_dir.join(self.crate_dir.file_name().unwrap_or_default());
+        fs::create_dir_all(&dir).map_err(BuildError::io("cannot make", &dir))?;
+        let read = |name| {
+            let path = self.crate_dir.join(name);
+            fs::read_to_string(&path).map_err(BuildError::io("cannot read", &path))
+        };
+        let mut folders = vec![("crate", absolute_folder(self.crate_dir)?)];
+        for (name, folder) in self.dependencies {
+            folders.push((name, absolute_folder(folder)?));
+        }
+        let manifest = dir.join("Cargo.toml");
+        put(&manifest, &fill_in(&read("Cargo.toml.in")?, &folders))?;
+        put(&dir.join("Cargo.lock"), &read("Cargo.lock")?)?;
+        Ok(manifest)
+    }
+
     /// The inner cargo call.
-    fn command(&self) -> Command {
+    fn command(&self, manifest: &Path) -> Command {
         let mut command = Command::new(&self.toolchain.cargo);
         environment::scrub(&mut command);
         command
-            .current_dir(&self.crate_dir)
+            .current_dir(self.crate_dir)
             .env("RUSTC", &self.toolchain.rustc)
             .env("RUSTC_BOOTSTRAP", "1") // unstable flags and features from a stable compiler
-            .env("CARGO_TARGET_DIR", &self.target_dir)
+            .env("CARGO_TARGET_DIR", self.target_dir())
             .env("CARGO_ENCODED_RUSTFLAGS", self.rustflags().join("\x1f")) // wins over every config file
-            .args(["rustc", "--quiet", "--release", "--lib", "--locked"])
-            .args(["--target", "nvptx64-nvidia-cuda", "-Zbuild-std=core", "--"])
+            // An archive holds all code, as a program would, and needs no linker. Cargo compiles anew where it is missing.
+            .args(["rustc", "--quiet", "--release", "--lib", "--crate-type=staticlib", "--locked"])
+            .args(["--target", "nvptx64-nvidia-cuda", "-Zbuild-std=core", "--manifest-path"])
+            .arg(manifest)
+            .arg("--")
             .arg(format!("--emit=asm={}", self.raw_ptx().display()))
-            .arg("-Zno-link")
             .args(self.last_crate_flags());
         command
     }
@@ -92,12 +116,56 @@ impl Job<'_> {
         if self.line_tables { LINE_TABLES } else { &[] }
     }
 
+    fn target_dir(&self) -> PathBuf {
+        self.cache_dir.join(self.target.arch())
+    }
+
     /// Where rustc writes. The name holds all that makes cargo keep results apart: with one name for two
-    /// sets of flags, cargo could rightly say "fresh" and leave us with the other set's PTX.
+    /// crates or sets of flags, cargo could rightly say "fresh" and leave us with the other's PTX.
     fn raw_ptx(&self) -> PathBuf {
         let mut hasher = DefaultHasher::new();
         (&self.toolchain.version, &self.toolchain.rustc, self.rustflags(), self.last_crate_flags())
             .hash(&mut hasher);
-        self.target_dir.join(format!("raw-{:016x}.ptx", hasher.finish()))
+        let name = self.crate_dir.file_name().unwrap_or_default().display();
+        self.target_dir().join(format!("{name}-{:016x}.ptx", hasher.finish()))
+    }
+}
+
+fn absolute_folder(dir: &Path) -> Result<String, BuildError> {
+    let dir = absolute(dir).map_err(BuildError::io("cannot find", dir))?;
+    Ok(dir.display().to_string())
+}
+
+/// Puts folders in the places that the manifest has for them: `{crate}` and the names of dependencies in braces.
+fn fill_in(manifest: &str, folders: &[(&str, String)]) -> String {
+    // Inside the quotes of a TOML string.
+    let escaped = |folder: &str| folder.replace('\\', "\\\\").replace('"', "\\\"");
+    folders.iter().fold(manifest.to_string(), |text, (name, folder)| {
+        text.replace(&format!("{{{name}}}"), &escaped(folder))
+    })
+}
+
+/// Writes a file unless it says this already: another inner build may be reading it.
+fn put(path: &Path, text: &str) -> Result<(), BuildError> {
+    if fs::read_to_string(path).is_ok_and(|old| old == text) {
+        return Ok(());
+    }
+    fs::write(path, text).map_err(BuildError::io("cannot write", path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_manifest_gets_its_folders() {
+        let manifest =
+            "[lib]\npath = \"{crate}/src/lib.rs\"\n[dependencies]\nmy-core = { path = \"{my-core}\" }\n";
+        let folders = [("crate", "/o'neil/\"a\"".to_string()), ("my-core", "C:\\core".to_string())];
+        let filled = fill_in(manifest, &folders);
+        assert_eq!(
+            filled,
+            "[lib]\npath = \"/o'neil/\\\"a\\\"/src/lib.rs\"\n[dependencies]\nmy-core = { path = \"C:\\\\core\" }\n"
+        );
     }
 }

@@ -7,7 +7,7 @@
 //! let outcome = KernelBuilder::new("gpu-kernels")
 //!     .target(Target::new("sm_70", "ptx70"))
 //!     .target(Target::new("sm_90", "ptx80"))
-//!     .watch("core")
+//!     .dependency("my-core", "core")
 //!     .expect_one_barrier("block_canary")
 //!     .build()
 //!     .unwrap_or_else(|error| panic!("{error}"));

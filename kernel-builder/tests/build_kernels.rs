@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use antwarp_kernel_builder::toolchain::{Search, Toolchain};
 use antwarp_kernel_builder::{BuildError, KernelBuilder, Kernels, Target, compile, ptx};
@@ -47,18 +48,26 @@ fn scratch(name: &str) -> PathBuf {
     dir
 }
 
+/// Writes a file that is not there like this: cargo goes by the time of the last change.
+fn put(path: &Path, text: &str) {
+    if fs::read_to_string(path).is_ok_and(|old| old == text) {
+        return;
+    }
+    fs::write(path, text).unwrap();
+}
+
 fn build(name: &str, source: &str, flags: &[&str], toolchain: &Toolchain) -> Result<Kernels, BuildError> {
     let dir = scratch(name);
     let manifest = format!(
         "[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n\
-         [lib]\ncrate-type = [\"cdylib\"]\n\
+         [lib]\npath = \"{{crate}}/src/lib.rs\"\n\
          [profile.release]\nopt-level = 3\nlto = \"fat\"\ncodegen-units = 1\npanic = \"abort\"\n"
     );
     fs::create_dir_all(dir.join("src")).unwrap();
-    fs::write(dir.join("Cargo.toml"), manifest).unwrap();
+    put(&dir.join("Cargo.toml.in"), &manifest);
     let lock = format!("version = 4\n\n[[package]]\nname = \"{name}\"\nversion = \"0.1.0\"\n");
-    fs::write(dir.join("Cargo.lock"), lock).unwrap();
-    fs::write(dir.join("src/lib.rs"), source).unwrap();
+    put(&dir.join("Cargo.lock"), &lock);
+    put(&dir.join("src/lib.rs"), source);
     KernelBuilder::new(&dir)
         .target(Target::new("sm_70", "ptx70"))
         .expect_one_barrier("canary")
@@ -83,6 +92,25 @@ fn a_kernel_becomes_ptx_with_launch_bounds_and_one_barrier() {
     assert!(text.contains(".target sm_70\n") && text.contains(".version 7.0\n"), "{text}");
     assert!(text.contains(".maxntid 128, 1, 1\n.minnctapersm 2\n{"), "{text}");
     assert!(fs::read_to_string(&file.report).unwrap().contains("kernel canary: 1 barriers"));
+}
+
+/// When each file of this crate's PTX was written.
+fn compiled(name: &str) -> Vec<SystemTime> {
+    let files = fs::read_dir(scratch("device").join("sm_70")).unwrap().map(|file| file.unwrap());
+    let of_crate = files.filter(|file| file.file_name().to_string_lossy().starts_with(&format!("{name}-")));
+    of_crate.map(|file| file.metadata().unwrap().modified().unwrap()).collect()
+}
+
+#[test]
+fn an_unchanged_crate_is_not_compiled_again() {
+    let Some(toolchain) = toolchain() else { return };
+    let ptx = || {
+        let kernels = build("unchanged", CANARY, compile::FLAGS, &toolchain).unwrap();
+        (fs::read_to_string(&kernels.files[0].path).unwrap(), compiled("unchanged"))
+    };
+    let (text, times) = ptx();
+    assert!(!times.is_empty());
+    assert_eq!(ptx(), (text, times));
 }
 
 #[test]
