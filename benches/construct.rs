@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use antwarp::backend::{Backend, Choice};
 use antwarp::engine::{Colony, Problem, Stop};
 use antwarp::instance::Instance;
-use antwarp::solver::mmas::{Selection, Settings, TabuKind};
+use antwarp::solver::mmas::{MmasSettings, Selection, TabuKind};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 
 const ANTS: u32 = 8;
@@ -35,7 +35,8 @@ fn bench_variants(
         group.warm_up_time(Duration::from_millis(300)).measurement_time(Duration::from_millis(1200));
         group.sample_size(20).throughput(Throughput::Elements(u64::from(ants)));
         for (selection, tabu) in variants() {
-            let settings = Settings { ants: Some(ants), candidates, selection, tabu, ..Settings::default() };
+            let settings =
+                MmasSettings { ants: Some(ants), candidates, selection, tabu, ..MmasSettings::default() };
             let spec = settings.spec(&problem, backend, &Stop::never());
             let mut colony = backend.colony(&problem, &spec).expect("a colony of 1,000 nodes");
             let variant = format!("{selection:?}-{tabu:?}").to_lowercase();

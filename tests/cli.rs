@@ -1,5 +1,6 @@
 //! The command line from end to end, on the CPU.
 
+use std::collections::HashMap;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -51,6 +52,23 @@ fn evolve(args: &[&str]) -> Command {
     let mut command = solve(&["--algorithm", "ga"]);
     command.args(args);
     command
+}
+
+/// `antwarp bench` on the CPU: a suite, an instance and more.
+fn bench(suite: &str, instance: &str, more: &[&str]) -> Command {
+    let mut command = antwarp(&["bench", suite, "--instances", instance, "--backend", "cpu"]);
+    command.args(more);
+    command
+}
+
+/// The rows of a CSV file, each with what its columns hold.
+fn rows(path: &str) -> Vec<HashMap<String, String>> {
+    let mut reader = csv::Reader::from_path(path).unwrap();
+    let head = reader.headers().unwrap().clone();
+    let row = |record: csv::StringRecord| {
+        head.iter().map(str::to_owned).zip(record.iter().map(str::to_owned)).collect()
+    };
+    reader.records().map(|record| row(record.unwrap())).collect()
 }
 
 /// A folder with a small instance in it.
@@ -425,8 +443,10 @@ fn wrong_usage_is_status_2() {
         (&["--temperature", "nan"], "--temperature"),
         (&["--temperature", "1e9"], "--temperature"),
         (&["--chains", "0"], "--chains"),
-        (&["--tile", "15"], "--tile"),
-        (&["--tile", "32769"], "--tile"),
+        (&["--trials", "0"], "--trials"),
+        (&["--walk", "1001"], "--walk"),
+        (&["--segment", "9"], "--segment is for --improvement best"),
+        (&["--improvement", "best", "--chains", "2"], "--chains is for --improvement first"),
     ];
     for (args, word) in wrong {
         search(&[instance]).args(*args).assert().code(2).stdout("").stderr(contains(*word));
@@ -470,33 +490,46 @@ fn wrong_usage_is_status_2() {
     }
     solve(&[instance, "--iterations", "0"]).assert().code(2).stderr(contains("0 is for --algorithm ga"));
     let wrong: &[(&[&str], &str)] = &[
-        (&["--forms", "selective-atomic"], "matrix-sequential"),
-        (&["--ants", "0"], "or `n`"),
-        (&["--alpha", "1"], "--alpha"),
+        (&["--vary", "pheromone+update=selective+atomic"], "--update relaxed"),
+        (&["--vary", "ants=0"], "--ants"),
         (&["--iterations", "5", "--tours", "50"], "--tours"),
         (&["--parallel", "2", "--time", "1s"], "--time"),
-        (&["--seeds", "6", "--against", "3.1,-"], "each of the 4 rows"),
+        (&["--seeds", "6", "--against", "3.1,-"], "each of the 4 lines"),
         (&["--seeds", "5", "--against", "3.1,-,-,-"], "--seeds 6"),
         (&["--seeds", "6", "--against", "3.1,-,-,-"], "no best length"),
+        (&["--seeds", "6", "--against", "inf,-,-,-"], "such as 3.23"),
+        (&["--", "--alpha", "1"], "--alpha"),
+        (&["--", "--target", "5"], "not for this suite"),
     ];
     for (args, word) in wrong {
-        antwarp(&["bench-acs", instance, "--backend", "cpu"])
-            .args(*args)
-            .assert()
-            .code(2)
-            .stdout("")
-            .stderr(contains(*word));
+        bench("acs", instance, args).assert().code(2).stdout("").stderr(contains(*word));
     }
-    antwarp(&["bench-search", instance, "--operators", "none"])
-        .assert()
-        .code(2)
-        .stderr(contains("three-opt"));
-    antwarp(&["bench-search", instance, "--iterations", "1,0"]).assert().code(2).stderr(contains("0.1n"));
+    let wrong: &[(&str, &[&str], &str)] = &[
+        ("ils", &["--vary", "local-search=none"], "three-opt"),
+        ("ils", &["--iterations", "1,0"], "0.1n"),
+        ("mmas", &["--vary", "selection+tabu=wrs+magic"], "bitmask"),
+        ("mmas", &["--vary", "selection+tabu=wrs"], "such as ants=64,256"),
+        ("mmas", &["--vary", "ants"], "such as ants=64,256"),
+        ("mmas", &["--", "--pheromone", "matrix"], "this run uses mmas"),
+        ("solve", &["--vary", "magic=1"], "--magic"),
+        ("solve", &["--", "--seed", "5"], "--seeds"),
+        ("solve", &["--", "--time", "5s"], "before the `--`"),
+        ("solve", &["--vary", "threads=1,2"], "--threads"),
+        ("solve", &["--", "--tour", "a.tour"], "nothing but its rows"),
+        ("solve", &["--vary", "ants=2", "--", "--ants", "3"], "--ants"),
+        ("solve", &["--csv", instance], "is the instance"),
+        ("solve", &["--csv", "rows", "--json", "rows"], "named for two outputs"),
+        ("solve", &["--csv", "-", "--json", "-"], "named for two outputs"),
+    ];
+    for (suite, args, word) in wrong {
+        bench(suite, instance, args).assert().code(2).stdout("").stderr(contains(*word));
+    }
+    antwarp(&["bench", "solve"]).assert().code(2).stderr(contains("--instances"));
+    antwarp(&["bench", "solve", "--", "--help"]).assert().success().stdout(contains("--neighbor-lists"));
     antwarp(&["generate", "uniform"]).assert().code(2).stderr(contains("--nodes"));
     antwarp(&["generate", "uniform", "--nodes", "0"]).assert().code(2);
     antwarp(&["generate", "E1k.0", "--nodes", "5"]).assert().code(2);
     antwarp(&["generate", "E7k.0"]).assert().code(2).stderr(contains("E10k.0"));
-    antwarp(&["bench", instance, "--variants", "wrs-magic"]).assert().code(2).stderr(contains("wrs-bitmask"));
     antwarp(&["--help"]).assert().success().stdout(contains("Exit status:"));
     antwarp(&["--version"]).assert().success().stdout(contains("antwarp "));
 }
@@ -529,15 +562,20 @@ fn options_of_other_algorithms_are_refused() {
         ),
         (&[instance, "--resume", "p.tour"], "--resume is for --algorithm ga; this run uses lk"),
         (&[instance, "--algorithm", "ga", "--ants", "5"], "this run uses ga"),
-        (&[instance, "--algorithm", "lk", "--tile", "20"], "--tile is for --algorithm ils; this run uses lk"),
-        (&[instance, "--tile", "20", "--trials", "9"], "--trials is for --algorithm lk; this run uses ils"),
+        (
+            &[instance, "--algorithm", "lk", "--accept", "better"],
+            "--accept is for --algorithm ils; this run uses lk",
+        ),
+        (&[instance, "--algorithm", "lk", "--local-search", "two-opt"], "this run uses lk"),
+        (&[instance, "--accept", "better", "--temperature", "2"], "--temperature is for --accept annealing"),
+        (&["missing.tsp", "--algorithm", "ils", "--segment", "9"], "--segment is for --improvement best"),
         (
             &[instance, "--algorithm", "mmas", "--descent-only"],
             "--descent-only is for --algorithm lk and ils; this run uses mmas",
         ),
         // Even if the value is the default.
         (&[instance, "--candidates", "32"], "--candidates is for --algorithm mmas and acs; this run uses lk"),
-        (&[instance, "--local-search", "none", "--tile", "20"], "this run uses mmas"),
+        (&[instance, "--local-search", "none", "--walk", "20"], "this run uses mmas"),
         (&[&directed, "--start", "greedy"], "--start is for --algorithm lk and ils; this run uses mmas"),
     ];
     for (args, message) in wrong {
@@ -713,13 +751,12 @@ fn local_search_finds_an_optimum() {
     }
 }
 
-/// Several tiles and chains, so that threads have something to share.
 #[test]
 fn local_search_does_not_depend_on_threads() {
     let folder = Folder::new(600);
     let tour = |name: &str, threads: &str, seed: &str| {
         let path = folder.path(name);
-        search(&[&folder.instance, "--iterations", "2n", "--tile", "60", "--chains", "3", "--tour", &path])
+        search(&[&folder.instance, "--iterations", "2n", "--chains", "3", "--tour", &path])
             .args(["--threads", threads, "--seed", seed, "--quiet"])
             .assert()
             .success()
@@ -829,15 +866,19 @@ fn every_setting_of_local_search_gives_a_valid_tour() {
         ("--accept", &["better", "better-or-equal", "always", "annealing"]),
         ("--neighbor-lists", &["nearest", "quadrant"]),
         ("--neighbors", &["1", "100"]),
-        ("--breadth", &["1", "100"]),
-        ("--segment", &["0", "1", "1000000"]),
         ("--temperature", &["0", "1000"]),
         ("--chains", &["1", "4"]),
-        ("--tile", &["16", "32768"]),
+        ("--trials", &["1", "500"]),
+        ("--walk", &["1", "1000"]),
+        ("--breadth", &["1", "100"]),
+        ("--segment", &["0", "1", "1000000"]),
+        ("--moves", &["one", "many"]),
     ];
     for (option, values) in settings {
         for value in *values {
+            let best = ["--breadth", "--segment", "--moves"].contains(option);
             search(&[&folder.instance, "--iterations", "1n", option, value])
+                .args(["--improvement", if best { "best" } else { "first" }])
                 .args(["--tour", &tour, "--json", &report])
                 .assert()
                 .success();
@@ -861,7 +902,7 @@ fn iterations_go_by_the_number_of_nodes() {
         search(&[&folder.instance, "--iterations", iterations, "--json", &report]).assert().success();
         let report = json(&report);
         assert_eq!(report["limits"]["iterations"], count);
-        assert_eq!(report["iterations"], count, "one tile makes just as many kicks");
+        assert_eq!(report["iterations"], count);
         assert_eq!(report["stopped_by"], "iterations");
     }
 }
@@ -914,10 +955,10 @@ fn directed_edges_are_refused_with_advice() {
     let folder = Folder::new(5);
     let directed = folder.file("directed.csv", b"0 1 2\n3 0 4\n5 6 0\n");
     search(&[&directed]).assert().code(3).stdout("").stderr(contains("--algorithm mmas"));
-    antwarp(&["bench-search", &directed, "--backend", "cpu"]).assert().code(3).stderr(contains("symmetric"));
+    bench("ils", &directed, &[]).assert().code(3).stdout("").stderr(contains("symmetric"));
 }
 
-/// From the whole search of a few nodes to tiles of the fewest.
+/// From the whole search of a few nodes on.
 #[test]
 fn small_odd_instances_have_tours() {
     let folder = Folder::new(5);
@@ -940,8 +981,10 @@ fn small_odd_instances_have_tours() {
                     format!("TYPE: TSP\nDIMENSION: {n}\nEDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n");
                 folder.file("places.tsp", format!("{head}{lines}EOF\n").as_bytes())
             };
-            let tile = if n % 2 == 0 { "16" } else { "32768" };
-            search(&[&file, "--iterations", "3n", "--tile", tile, "--tour", &tour]).assert().success();
+            let improvement = if n % 2 == 0 { "first" } else { "best" };
+            search(&[&file, "--iterations", "3n", "--improvement", improvement, "--tour", &tour])
+                .assert()
+                .success();
             assert!(checked(&file, &tour) >= 0);
             lin_kernighan(&[&file, "--iterations", "3n", "--tour", &tour]).assert().success();
             assert!(checked(&file, &tour) >= 0);
@@ -952,7 +995,7 @@ fn small_odd_instances_have_tours() {
                 |i: usize| (0..n).map(|j| (i * i).abs_diff(j * j).to_string()).collect::<Vec<_>>().join(",");
             let rows: Vec<String> = (0..n).map(row).collect();
             let file = folder.file("matrix.csv", rows.join("\n").as_bytes());
-            search(&[&file, "--iterations", "3n", "--tile", "16", "--tour", &tour]).assert().success();
+            search(&[&file, "--iterations", "9n", "--tour", &tour]).assert().success();
             assert_eq!(checked(&file, &tour), 2 * ((n - 1) * (n - 1)) as i64, "there and back");
             lin_kernighan(&[&file, "--iterations", "9n", "--tour", &tour]).assert().success();
             assert_eq!(checked(&file, &tour), 2 * ((n - 1) * (n - 1)) as i64, "there and back");
@@ -966,7 +1009,7 @@ fn published_matrices_and_globes_are_searched() {
         let Some(instance) = published(file) else { return };
         let folder = Folder::new(5);
         let tour = folder.path("a.tour");
-        search(&[&instance, "--iterations", "1n", "--tile", "50", "--tour", &tour]).assert().success();
+        search(&[&instance, "--iterations", "1n", "--tour", &tour]).assert().success();
         assert!(checked(&instance, &tour) > 0);
     }
 }
@@ -1013,42 +1056,240 @@ fn a_reader_that_has_enough_is_no_failure() {
 }
 
 #[test]
-fn bench_prints_a_row_a_variant() {
+fn bench_mmas_prints_a_line_a_variant() {
     let folder = Folder::new(40);
-    let table = folder.path("table.csv");
-    let compared = ["--variants", "wrs-bitmask,rwm-list", "--candidates", "all,8", "--seeds", "3"];
-    antwarp(&["bench", &folder.instance, "--backend", "cpu", "--iterations", "10", "--csv", &table])
+    let table = folder.path("rows.csv");
+    let compared = ["--vary", "selection+tabu=wrs+bitmask,rwm+list", "--vary", "candidates=all,8"];
+    bench("mmas", &folder.instance, &["--iterations", "10", "--seeds", "3", "--csv", &table])
         .args(compared)
         .assert()
         .success()
-        .stdout(contains("wrs-bitmask").and(contains("Friedman test over 6 blocks")));
-    let table = fs::read_to_string(table).unwrap();
-    assert_eq!(table.lines().count(), 1 + 4, "{table}");
-    assert!(table.starts_with("instance,nodes,ants,candidates,variant,warps,construction_ms,"));
+        .stdout(contains("wrs+bitmask").and(contains("build ms")))
+        .stdout(contains("Friedman test of selection+tabu over 6 blocks"));
+    let rows = rows(&table);
+    assert_eq!(rows.len(), 4 * 3);
+    for row in &rows {
+        let settings: Value = serde_json::from_str(&row["settings"]).unwrap();
+        assert_eq!((&settings["ants"], &settings["rho"]), (&"n".into(), &"0.5".into()));
+        assert_eq!((&settings["solver"]["ants"], &settings["solver"]["rho"]), (&40.into(), &0.5.into()));
+        assert!(row["construction_ms"].parse::<f64>().unwrap() > 0.0);
+        assert_eq!((row["suite"].as_str(), row["iterations"].as_str()), ("mmas", "10"));
+    }
+    // Without anything else the six variants, all nodes and 32 candidates.
+    let all =
+        bench("mmas", &folder.instance, &["--iterations", "2", "--", "--rho", "0.9"]).assert().success();
+    let text = String::from_utf8(all.get_output().stdout.clone()).unwrap();
+    assert_eq!(text.lines().count(), 2 + 12, "{text}");
+    assert!(text.contains("options --rho 0.9"), "{text}");
 }
 
 #[test]
-fn bench_search_prints_a_row_an_operator_and_number_of_kicks() {
+fn bench_ils_prints_a_line_an_operator_and_number_of_kicks() {
     let folder = Folder::new(40);
-    let table = folder.path("table.csv");
-    let compared = ["--operators", "two-opt,three-opt", "--iterations", "0.1n,30", "--seeds", "2"];
+    let table = folder.path("rows.csv");
+    let compared = ["--vary", "local-search=two-opt,three-opt", "--iterations", "0.1n,30", "--seeds", "2"];
     // It has no known length, so there are no gaps to take means of.
-    antwarp(&["bench-search", &folder.instance, "--backend", "cpu", "--csv", &table])
+    bench("ils", &folder.instance, &["--csv", &table])
         .args(compared)
         .assert()
         .success()
         .stdout(contains("two-opt").and(contains("0.1n")).and(contains("means").not()));
-    let table = fs::read_to_string(table).unwrap();
-    assert_eq!(table.lines().count(), 1 + 4, "{table}");
-    assert!(table.starts_with("instance,nodes,operator,iterations,seeds,mean_cost,best_cost,"));
-    let output = antwarp(&["bench-search", "E1k.0", "--backend", "cpu", "--csv", "-"])
+    let kicks = |row: &HashMap<String, String>| row["iterations"].parse::<u64>().unwrap();
+    assert_eq!(rows(&table).iter().map(kicks).collect::<Vec<_>>(), [4, 4, 30, 30, 4, 4, 30, 30]);
+    let output = bench("ils", "E1k.0,E3k.0", &["--csv", "-"])
         .args(compared)
         .assert()
         .success()
         .stderr(contains("means of the mean gaps").and(contains("400-2000")).and(contains("(1)")))
+        .stderr(contains("(2)"))
         .get_output()
         .clone();
-    assert_eq!(String::from_utf8(output.stdout).unwrap().lines().count(), 1 + 4);
+    assert_eq!(String::from_utf8(output.stdout).unwrap().lines().count(), 1 + 16);
+}
+
+#[test]
+fn bench_solve_measures_any_line() {
+    let folder = Folder::new(60);
+    let table = folder.path("rows.csv");
+    let line = ["--vary", "algorithm=ils,mmas,ga", "--seeds", "2", "--iterations", "20", "--csv", &table];
+    bench("solve", &folder.instance, &line)
+        .args(["--", "--local-search", "two-opt", "--neighbors", "6"])
+        .assert()
+        .success()
+        .stdout(contains("options --local-search two-opt --neighbors 6").and(contains("algorithm")));
+    let rows = rows(&table);
+    assert_eq!(rows.len(), 6);
+    // The same as solve finds.
+    for row in &rows {
+        let settings: Value = serde_json::from_str(&row["settings"]).unwrap();
+        let algorithm = settings["algorithm"].as_str().unwrap();
+        let report = folder.path("run.json");
+        solve(&[&folder.instance, "--algorithm", algorithm, "--seed", &row["seed"], "--iterations", "20"])
+            .args(["--local-search", "two-opt", "--neighbors", "6", "--json", &report])
+            .assert()
+            .success();
+        let report = json(&report);
+        assert_eq!(report["cost"].to_string(), row["result"], "{algorithm}");
+        let mut solver = report["settings"].clone();
+        solver.as_object_mut().unwrap().remove("seed");
+        assert_eq!(solver, settings["solver"]);
+    }
+    // A time for each run, and an end that is none of the bench's.
+    bench("solve", &folder.instance, &["--time", "50ms,100ms"])
+        .assert()
+        .success()
+        .stdout(contains("0.05s").and(contains("0.1s")));
+    bench("solve", &folder.instance, &["--", "--descent-only"]).assert().success();
+}
+
+#[test]
+fn tables_are_made_again_from_raw_rows() {
+    let folder = Folder::new(30);
+    let suites: &[(&str, &[&str])] = &[
+        ("mmas", &["--iterations", "6", "--seeds", "5", "--vary", "candidates=8", "--vary", "ants=4"]),
+        ("acs", &["--iterations", "6", "--seeds", "6", "--parallel", "2", "--", "--ants", "4"]),
+        ("ils", &["--iterations", "0.1n,1n", "--seeds", "3", "--repeat", "2"]),
+        ("ga", &["--seeds", "2", "--iterations", "9", "--curve", "--", "--population", "64"]),
+        ("solve", &["--iterations", "50", "--seeds", "3"]),
+    ];
+    for (suite, args) in suites {
+        let files = ["rows.csv", "rows.json"].map(|name| folder.path(&format!("{suite}-{name}")));
+        let instances = format!("{},E1k.0", folder.instance);
+        let first = bench(suite, &instances, &["--csv", &files[0], "--json", &files[1]])
+            .args(*args)
+            .assert()
+            .success()
+            .get_output()
+            .clone();
+        let again =
+            antwarp(&["bench", "table", &files[0]]).assert().success().stderr("").get_output().clone();
+        let [first, again] = [first, again].map(|output| String::from_utf8(output.stdout).unwrap());
+        assert_eq!(again, first);
+        assert!(first.starts_with(&format!("{suite}: antwarp ")), "{first}");
+        // The JSON has the same rows.
+        let rows = rows(&files[0]);
+        let saved = json(&files[1]);
+        assert_eq!(saved.as_array().unwrap().len(), rows.len());
+        for (row, saved) in rows.iter().zip(saved.as_array().unwrap()) {
+            assert_eq!(row["result"], saved["result"].to_string());
+            assert_eq!(serde_json::from_str::<Value>(&row["settings"]).unwrap(), saved["settings"]);
+            let gap = saved["gap_percent"].as_f64();
+            assert_eq!(gap.is_some(), row["instance"] == "E1k.0");
+            let written = row["gap_percent"].parse::<f64>().ok();
+            assert!(written.zip(gap).is_none_or(|(written, gap)| (written - gap).abs() < 1e-9));
+            assert_eq!(written.is_some(), gap.is_some());
+        }
+    }
+    // Rows of several files are one table of each suite, as Markdown too.
+    let files = ["acs", "solve", "solve"].map(|suite| folder.path(&format!("{suite}-rows.csv")));
+    antwarp(&["bench", "table", "--markdown"])
+        .args(&files)
+        .assert()
+        .success()
+        .stdout(contains("acs: antwarp").and(contains("solve: antwarp")))
+        .stdout(contains("|---|---|").and(contains("---:|")).and(contains("| E1k.0 ")))
+        .stdout(contains("Friedman test of pheromone+update"));
+    let wrong = [
+        (folder.file("other.csv", b"instance,n\n1,2\n"), 3, "no column `suite`"),
+        (folder.instance.clone(), 3, "no column `suite`"),
+        (folder.path("none.csv"), 3, "bench --csv"),
+    ];
+    for (file, status, word) in &wrong {
+        antwarp(&["bench", "table", file]).assert().code(*status).stdout("").stderr(contains(*word));
+    }
+    let text = fs::read_to_string(&files[1]).unwrap();
+    let cut = folder.file("cut.csv", &text.as_bytes()[..text.len() - 20]);
+    antwarp(&["bench", "table", &cut]).assert().code(3).stdout("").stderr(contains("bench --csv"));
+    let foreign = folder.file("foreign.csv", text.replace("solve,", "magic,").as_bytes());
+    antwarp(&["bench", "table", &foreign]).assert().code(3).stderr(contains("no suite `magic`"));
+}
+
+#[test]
+fn a_table_has_means_deviations_tests_and_what_differs() {
+    let folder = Folder::new(5);
+    let mut text = "suite,antwarp,backend,device,details,units,instance,n,settings,seed,repetition,seconds,\
+        setup_seconds,iterations,result,gap_percent,optimal\n"
+        .to_owned();
+    // Lengths of five seeds, by operator and instance, beside the optimum 100. Seed 5 was run twice.
+    let lengths = [("a", 80, [110, 112, 114, 116, 118, 118]), ("b", 500, [130, 132, 134, 136, 138, 138])];
+    for (instance, n, lengths) in lengths {
+        for (operator, less) in [("two-opt", 0), ("three-opt", 10)] {
+            for (i, length) in lengths.iter().enumerate() {
+                let (seed, repetition, length) = (i.min(4) + 1, i / 5 + 1, length - less);
+                let settings =
+                    format!("{{\"\"local-search\"\":\"\"{operator}\"\",\"\"solver\"\":{{\"\"k\"\":8}}}}");
+                text += &format!(
+                    "ils,0.1.0,cpu,P,x,2,{instance},{n},\"{settings}\",{seed},{repetition},1.5,0.5,7,{length},{},{}\n",
+                    length - 100,
+                    u8::from(length == 100),
+                );
+            }
+        }
+    }
+    let file = folder.file("rows.csv", text.as_bytes());
+    let table = "\
+ils: antwarp 0.1.0, cpu, P, x, units 2
+instance  n    local-search  runs  done  seconds  set-up s      mean      sd  best   gap %  gap sd  least gap  optimal               against first
+a         80   two-opt          6     7    1.500    0.5000  114.6667  3.2660   110  14.667   3.266     10.000        0
+a         80   three-opt        6     7    1.500    0.5000  104.6667  3.2660   100   4.667   3.266      0.000        1  W = 15, p = 0.0122: better
+b         500  two-opt          6     7    1.500    0.5000  134.6667  3.2660   130  34.667   3.266     30.000        0
+b         500  three-opt        6     7    1.500    0.5000  124.6667  3.2660   120  24.667   3.266     20.000        0  W = 15, p = 0.0122: better
+
+Friedman test of local-search over 10 blocks: χ²(1) = 10.000, p = 0.0016; mean ranks: two-opt 2.00, three-opt 1.00
+
+means of the mean gaps in %, by number of nodes; in brackets: of how many instances
+local-search         all      70-400    400-2000  2000-18512  optimum reached
+two-opt       24.667 (2)  14.667 (1)  34.667 (1)                       0 of 2
+three-opt     14.667 (2)   4.667 (1)  24.667 (1)                       1 of 2
+";
+    antwarp(&["bench", "table", &file]).assert().success().stdout(table);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_bench_keeps_the_rows_so_far() {
+    let folder = Folder::new(50);
+    let table = folder.path("rows.csv");
+    let run = Process::new(env!("CARGO_BIN_EXE_antwarp"))
+        .args(["bench", "solve", "--backend", "cpu", "--instances", &folder.instance, "--csv", &table])
+        .args(["--seeds", "100000", "--time", "50ms", "--", "--algorithm", "mmas"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let begin = Instant::now();
+    while fs::read_to_string(&table).map_or(0, |text| text.lines().count()) < 4 {
+        assert!(begin.elapsed() < Duration::from_secs(60));
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert!(Process::new("kill").args(["-INT", &run.id().to_string()]).status().unwrap().success());
+    let output = run.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
+    let kept = rows(&table);
+    assert!(kept.len() >= 3);
+    for (seed, row) in (1..).zip(&kept) {
+        assert_eq!((row["seed"].parse(), row["stopped_by"].as_str()), (Ok(seed), "time"));
+    }
+    let again = antwarp(&["bench", "table", &table]).assert().success().get_output().clone();
+    assert_eq!(again.stdout, output.stdout);
+    assert!(String::from_utf8(again.stdout).unwrap().contains(&format!(" {} ", kept.len())));
+}
+
+#[test]
+fn a_bench_tells_what_is_wrong_before_it_measures() {
+    let folder = Folder::new(20);
+    // The second population does not fit the first's file.
+    let [genes, table] = ["a.population", "rows.csv"].map(|name| folder.path(name));
+    evolve(&[&folder.instance, "--iterations", "0", "--population", "32", "--groups", "1"])
+        .args(["--save-population", &genes])
+        .assert()
+        .success();
+    bench("ga", &folder.instance, &["--vary", "population=32,48", "--csv", &table])
+        .args(["--", "--groups", "1", "--resume", &genes])
+        .assert()
+        .code(2)
+        .stderr(contains("multiple of the 32 genes"));
+    assert!(!Path::new(&table).exists(), "what is wrong is told before anything is measured");
 }
 
 #[test]
@@ -1137,47 +1378,47 @@ fn ant_colony_system_solves_directed_instances() {
 }
 
 #[test]
-fn bench_acs_prints_a_row_a_form_period_and_number_of_ants() {
+fn bench_acs_prints_a_line_a_form_period_and_number_of_ants() {
     let folder = Folder::new(40);
-    let table = folder.path("table.csv");
-    antwarp(&["bench-acs", &folder.instance, "--backend", "cpu", "--tours", "10n", "--csv", &table])
-        .args(["--forms", "matrix-atomic,selective-relaxed", "--periods", "1,4", "--ants", "10,n"])
-        .args(["--seeds", "5", "--parallel", "2"])
+    let table = folder.path("rows.csv");
+    bench("acs", &folder.instance, &["--tours", "10n", "--csv", &table, "--seeds", "5", "--parallel", "2"])
+        .args(["--vary", "pheromone+update=matrix+atomic,selective+relaxed"])
+        .args(["--vary", "update-period=1,4", "--vary", "ants=10,n"])
         .assert()
         .success()
-        .stdout(contains("selective-relaxed period 4 ants n against matrix-atomic period 1 ants 10: W = "));
-    let table = fs::read_to_string(table).unwrap();
-    let rows: Vec<Vec<&str>> = table.lines().map(|line| line.split(',').collect()).collect();
-    assert_eq!(rows.len(), 1 + 8, "{table}");
-    assert!(table.starts_with("instance,nodes,form,period,ants,iterations,construction_ms,"));
-    let column = |name: &str| rows[0].iter().position(|head| *head == name).unwrap();
-    for row in &rows[1..] {
-        let number = |name: &str| row[column(name)].parse::<f64>().unwrap();
+        .stdout(contains("against first").and(contains("W = ")))
+        .stdout(contains("Friedman test of pheromone+update over 20 blocks"))
+        .stdout(contains("Friedman test of update-period over 20 blocks"))
+        .stdout(contains("Friedman test of ants over 20 blocks"))
+        .stdout(contains("build ms").not());
+    let together = rows(&table);
+    assert_eq!(together.len(), 8 * 5);
+    for (i, row) in together.iter().enumerate() {
+        let number = |name: &str| row[name].parse::<f64>().unwrap();
         assert_eq!(number("ants") * number("iterations"), 400.0);
-        assert_eq!(row[column("seconds")], "", "runs at the same time have no times");
-        assert_eq!(row[column("costs")].split(' ').count(), 5);
+        assert_eq!(
+            (row["seconds"].as_str(), row["total_ms"].as_str()),
+            ("", ""),
+            "no times at the same time"
+        );
+        assert_eq!((number("seed") as usize, number("pheromone_bytes") > 0.0), (i % 5 + 1, true));
     }
     // What runs alone has times, and the same tours.
-    let output =
-        antwarp(&["bench-acs", &folder.instance, "--backend", "cpu", "--tours", "10n", "--csv", "-"])
-            .args(["--forms", "matrix-atomic", "--ants", "10", "--seeds", "5"])
-            .assert()
-            .success()
-            .stderr(contains("build ms").and(contains("matrix-atomic")))
-            .get_output()
-            .clone();
-    let alone = String::from_utf8(output.stdout).unwrap();
-    let alone: Vec<&str> = alone.lines().nth(1).unwrap().split(',').collect();
-    assert!(alone[column("seconds")].parse::<f64>().unwrap() > 0.0);
-    assert_eq!(alone[column("costs")], rows[1][column("costs")]);
-    // Gaps where the length is known; a time ends the runs.
-    antwarp(&["bench-acs", "E1k.0", "--backend", "cpu", "--time", "50ms", "--ants", "2", "--seeds", "6"])
-        .args(["--forms", "candidate-relaxed,selective-relaxed", "--against", "-,0.01"])
+    bench("acs", &folder.instance, &["--tours", "10n", "--csv", &table, "--seeds", "5"])
+        .args(["--vary", "ants=10", "--", "--pheromone", "matrix", "--update", "atomic"])
         .assert()
         .success()
-        .stdout(contains(
-            "E1k.0: selective-relaxed period 1 ants 2 against a published mean gap of 0.01 %: W = 21",
-        ));
+        .stdout(contains("build ms").and(contains("--update atomic")));
+    for (alone, before) in rows(&table).iter().zip(&together) {
+        assert!(alone["seconds"].parse::<f64>().unwrap() > 0.0);
+        assert_eq!((&alone["result"], &alone["seed"]), (&before["result"], &before["seed"]));
+    }
+    // Gaps where the length is known; a time ends the runs.
+    bench("acs", "E1k.0", &["--time", "50ms", "--seeds", "6", "--against", "-,0.01"])
+        .args(["--vary", "pheromone=candidate,selective", "--", "--ants", "2"])
+        .assert()
+        .success()
+        .stdout(contains("against published").and(contains("W = 21, p = 0.0360: worse")));
 }
 
 /// The saved file of a run of the genetic algorithm, and its report; the tour is checked.
@@ -1305,19 +1546,10 @@ fn edge_assembly_crossover_of_few_nodes_and_of_wrong_settings() {
         let eax: &[&str] = if args.contains(&"--crossover") { &[] } else { &["--crossover", "eax"] };
         evolve(&[&folder.instance]).args(eax).args(*args).assert().code(2).stderr(contains(*message));
     }
-    antwarp(&[
-        "bench-ga",
-        &folder.instance,
-        "--crossovers",
-        "eax",
-        "--populations",
-        "16",
-        "--backend",
-        "cpu",
-    ])
-    .assert()
-    .success()
-    .stdout(contains("eax"));
+    bench("ga", &folder.instance, &["--", "--crossover", "eax", "--population", "16"])
+        .assert()
+        .success()
+        .stdout(contains("eax"));
 }
 
 #[test]
@@ -1483,60 +1715,55 @@ fn an_interrupted_population_goes_on_exactly() {
 }
 
 #[test]
-fn bench_ga_prints_a_row_a_crossover_and_population() {
+fn bench_ga_prints_a_line_a_crossover_and_population() {
     let folder = Folder::new(40);
     let [table, report] = ["table.csv", "table.json"].map(|name| folder.path(name));
-    let bench = |instance: &str, more: &[&str]| {
-        let mut run = antwarp(&["bench-ga", instance, "--backend", "cpu"]);
-        run.args(more);
-        run
-    };
+    let compared = ["--vary", "crossover=scx,bcscx", "--vary", "population=64,128", "--vary", "groups=1,4"];
     // The length of this one is known.
-    bench("E1k.0", &["--crossovers", "scx,bcscx", "--populations", "64,128", "--groups", "1,4", "--curve"])
-        .args(["--generations", "40", "--seeds", "2", "--epsilon", "0.5", "--csv", &table, "--json", &report])
+    bench("ga", "E1k.0", &compared)
+        .args(["--iterations", "40", "--seeds", "2", "--epsilon", "0.5", "--csv", &table, "--json", &report])
+        .arg("--curve")
         .assert()
         .success()
-        .stdout(contains("generation       32 ").and(contains("generation       40 ")).and(contains("2/2")));
-    let table = fs::read_to_string(table).unwrap();
-    assert_eq!(table.lines().count(), 1 + 8, "{table}");
-    assert!(table.starts_with("instance,nodes,crossover,population,groups,generations,"));
+        .stdout(contains("generation  seconds").and(contains("crossover scx, groups 1, population 64")));
+    assert_eq!(rows(&table).len(), 8 * 2);
+    let number = |value: &Value| value.as_f64().unwrap();
     for row in json(&report).as_array().unwrap() {
         let curve = row["curve"].as_array().unwrap();
-        let number = |value: &Value| value.as_f64().unwrap();
-        assert_eq!(curve.len(), 8, "0, 1, 2, 4, 8, 16, 32, 40");
+        let generations = curve.iter().map(|point| point["generation"].as_u64().unwrap()).collect::<Vec<_>>();
+        assert_eq!(generations, [0, 1, 2, 4, 8, 16, 32, 40]);
         assert!(curve.windows(2).all(|pair| number(&pair[1]["best_cost"]) <= number(&pair[0]["best_cost"])));
-        let last = &curve[7]["best_cost"].to_string();
-        assert!(row["costs"].as_str().unwrap().starts_with(last.as_str()), "{row}");
-        assert!(number(&row["generation_ms"]) > 0.0 && number(&row["mean_epsilon"]) < 17.0);
-        assert!(number(&row["mean_first_epsilon"]) > number(&row["mean_epsilon"]));
-        if row["reached"] == 2 {
-            let generation = number(&row["mean_generation"]);
-            assert!((1.0..=40.0).contains(&generation));
-        } else {
-            assert!(number(&row["mean_epsilon"]) > 0.4);
+        assert_eq!(curve[7]["best_cost"], row["result"]);
+        assert!(number(&row["generation_ms"]) > 0.0 && number(&row["gap_percent"]) < 1700.0);
+        assert!(number(&row["first_gap_percent"]) > number(&row["gap_percent"]));
+        // Within half of the best known length, or not yet.
+        match row["reached_generation"].as_u64() {
+            Some(generation) => {
+                assert!((1..=40).contains(&generation) && number(&row["gap_percent"]) <= 50.0)
+            }
+            None => assert!(number(&row["gap_percent"]) > 50.0),
         }
     }
+    assert!(rows(&table).iter().any(|row| !row["reached_generation"].is_empty()));
     // What solve saved is what it begins with.
     let optima = folder.path("optima.population");
     evolve(&[&folder.instance, "--iterations", "0", "--initial", "local-optima"])
         .args(["--population", "32", "--groups", "1", "--save-population", &optima])
         .assert()
         .success();
-    let resumed = ["--resume", &optima, "--groups", "1", "--generations", "3"];
-    bench(&folder.instance, &resumed)
-        .args(["--populations", "32,64", "--pairing", "fixed"])
+    bench("ga", &folder.instance, &["--vary", "population=32,64", "--iterations", "3"])
+        .args(["--", "--groups", "1", "--pairing", "fixed", "--resume", &optima])
         .assert()
         .success();
-    let wrong: &[(&[&str], &str)] = &[
-        (&["--resume", &optima, "--populations", "48", "--groups", "1"], "multiples of the 32 genes"),
-        (&["--populations", "30"], "a multiple of 4 times --groups"),
-        (&["--epsilon", "nan"], "--epsilon"),
-        (&["--generations", "0"], "--generations"),
-        (&["--json", "-"], "--csv"),
-        (&["E1k.0", "--resume", &optima], "one instance"),
+    let wrong: &[(&[&str], i32, &str)] = &[
+        (&["--", "--resume", &optima, "--population", "48", "--groups", "1"], 2, "multiple of the 32 genes"),
+        (&["--vary", "population=30"], 2, "a multiple of 4 times --groups"),
+        (&["--epsilon", "nan"], 2, "--epsilon"),
+        (&["--iterations", "0"], 2, "--iterations"),
+        (&["--instances", "E1k.0", "--", "--resume", &optima], 3, "E1k.0"),
     ];
-    for (args, word) in wrong {
-        bench(&folder.instance, args).assert().code(2).stdout("").stderr(contains(*word));
+    for (args, status, word) in wrong {
+        bench("ga", &folder.instance, args).assert().code(*status).stdout("").stderr(contains(*word));
     }
 }
 
@@ -1561,11 +1788,27 @@ fn ils(folder: &Folder, args: &[&str]) -> Value {
 }
 
 #[test]
+fn the_short_help_of_solve_leaves_settings_out() {
+    let help = |option: &str| {
+        let output = antwarp(&["solve", option]).assert().success().get_output().stdout.clone();
+        String::from_utf8(output).unwrap()
+    };
+    let (short, long) = (help("-h"), help("--help"));
+    for everywhere in ["--time", "--threads", "--tour", "--algorithm", "--initial-tour"] {
+        assert!(short.contains(everywhere) && long.contains(everywhere), "{everywhere}");
+    }
+    for setting in ["--rho", "--crossover", "--walk", "--segment"] {
+        assert!(!short.contains(setting) && long.contains(setting), "{setting}");
+    }
+    assert!(short.lines().count() < 60, "{short}");
+}
+
+#[test]
 fn a_descent_ends_at_a_local_optimum() {
     let folder = Folder::new(300);
     let start = ["--descent-only", "--start", "space-filling"];
     for improvement in [
-        &["--tile", "60"][..],
+        &["--improvement", "first"][..],
         &["--improvement", "best"],
         &["--improvement", "best", "--moves", "one"],
         &["--algorithm", "lk"],
@@ -1578,11 +1821,17 @@ fn a_descent_ends_at_a_local_optimum() {
         // What a local optimum is cannot be improved by the same search.
         let tour = folder.path("first.tour");
         fs::rename(folder.path("ils.tour"), &tour).unwrap();
-        let again = ils(&folder, &[&args[..], &["--initial-tour", &tour]].concat());
+        let again = ils(&folder, &[improvement, &["--descent-only", "--initial-tour", &tour]].concat());
         assert_eq!(again["cost"], report["cost"]);
     }
-    for wrong in [&["--descent-only"][..], &["--algorithm", "lk", "--descent-only", "--iterations", "5"]] {
-        solve(&[&folder.instance]).args(wrong).assert().code(2).stderr(contains("--descent-only"));
+    solve(&[&folder.instance, "--descent-only"]).assert().success().stdout(contains("local optimum"));
+    let wrong: &[&[&str]] = &[
+        &["--descent-only", "--iterations", "5"],
+        &["--descent-only", "--walk", "9"],
+        &["--descent-only", "--algorithm", "ils", "--accept", "better"],
+    ];
+    for wrong in wrong {
+        solve(&[&folder.instance]).args(*wrong).assert().code(2).stderr(contains("--descent-only"));
     }
 }
 

@@ -1,4 +1,4 @@
-//! `antwarp search` and `antwarp bench-walks` from end to end, on the CPU.
+//! `antwarp search` and `antwarp bench search` from end to end, on the CPU.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -360,38 +360,63 @@ fn what_was_tried_out_is_kept_and_used() {
 }
 
 #[test]
-fn bench_walks_prints_a_row_an_instance_and_way() {
+fn bench_search_prints_a_line_an_instance_and_way() {
     let folder = Folder::new();
-    let (table, file) = (folder.path("table.csv"), folder.qap(12));
+    let (table, file) = (folder.path("rows.csv"), folder.qap(12));
     let ways = ["--backend", "cpu", "--ways", "host,threads,thread", "--seeds", "2", "--csv"];
-    antwarp(&["bench-walks", "qap", &file, "--iterations", "200"])
+    let first = antwarp(&["bench", "search", "qap", "--instances", &file, "--iterations", "200"])
         .args(ways)
         .arg(&table)
         .assert()
         .success()
-        .stdout(contains("x thread").and(contains("1.00")).and(contains("~").not()));
-    let text = fs::read_to_string(&table).unwrap();
-    assert_eq!(text.lines().count(), 1 + 3, "{text}");
-    assert!(text.starts_with("problem,instance,elements,neighbors,way,strategy,walks,iterations,"));
-    assert!(text.lines().nth(1).unwrap().starts_with("qap,odd,12,66,thread,tabu,1,200.0,2,"), "{text}");
+        .stdout(contains("x thread").and(contains("1.00")).and(contains("reckoned").not()))
+        .stdout(contains("problem qap").and(contains("strategy tabu")).and(contains("walks 1")))
+        .get_output()
+        .clone();
+    let mut reader = csv::Reader::from_path(&table).unwrap();
+    let head = reader.headers().unwrap().clone();
+    let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+    let column = |name: &str| head.iter().position(|own| own == name).unwrap();
+    let of = |row: &csv::StringRecord, name: &str| row[column(name)].to_owned();
+    assert_eq!(rows.len(), 3 * 2);
+    for (i, row) in rows.iter().enumerate() {
+        let settings: Value = serde_json::from_str(&of(row, "settings")).unwrap();
+        assert_eq!(settings["way"], ["thread", "host", "threads"][i / 2]);
+        assert_eq!([of(row, "instance"), of(row, "n"), of(row, "neighbors")], ["odd", "12", "66"]);
+        assert_eq!([of(row, "iterations"), of(row, "reckoned")], ["200", ""]);
+        assert_eq!(of(row, "result"), of(&rows[i % 2], "result"), "all ways make the same moves");
+        assert_eq!(of(row, "host_seconds").is_empty(), settings["way"] != "host");
+    }
+    // The table again, of the rows alone.
+    let again = antwarp(&["bench", "table", &table]).assert().success().get_output().clone();
+    assert_eq!(again.stdout, first.stdout);
     // More than can be done in time.
-    antwarp(&["bench-walks", "weierstrass", "--dims", "4", "--time", "200ms", "--ways", "thread"])
+    antwarp(&["bench", "search", "weierstrass", "--instances", "4", "--time", "200ms", "--ways", "thread"])
         .assert()
         .success()
-        .stdout(contains("~").and(contains("was up")));
-    antwarp(&["bench-walks", "ppp", "--sizes", "21-23", "--strategy", "hill-climbing", "--descents", "3"])
-        .args(["--backend", "cpu", "--ways", "thread,host"])
+        .stdout(contains("reckoned"));
+    antwarp(&["bench", "search", "ppp", "--instances", "21-23", "--backend", "cpu", "--ways", "thread,host"])
+        .args(["--", "--strategy", "hill-climbing", "--descents", "3"])
         .assert()
         .success()
         .stdout(contains("ppp-21-23-s1"));
-    let wrong: [(&[&str], i32, &str); 5] = [
-        (&["qap", &file, "--csv", &file], 2, "is the instance"),
-        (&["qap", &file, "--ways", "untuned", "--backend", "cpu"], 2, "for a GPU"),
-        (&["qap", &file, "--ways", "host", "--walks", "2"], 2, "one walk"),
-        (&["qap", &file, "--descents", "2"], 2, "hill-climbing"),
-        (&["ppp", "--sizes", "21"], 2, "101-117"),
+    antwarp(&["bench", "search", "ppp", "--instances", "21-23", "--ways", "threads", "--vary", "walks=1,4"])
+        .args(["--iterations", "50", "--time", "1m"])
+        .assert()
+        .success()
+        .stdout(contains("walks"));
+    let wrong: &[(&[&str], i32, &str)] = &[
+        (&["qap", "--instances", &file, "--csv", &file], 2, "is the instance"),
+        (&["qap", "--instances", &file, "--ways", "untuned", "--backend", "cpu"], 2, "for a GPU"),
+        (&["qap", "--instances", &file, "--ways", "host", "--", "--walks", "2"], 2, "one walk"),
+        (&["qap", "--instances", &file, "--", "--descents", "2"], 2, "hill-climbing"),
+        (&["qap", "--instances", &file, "--", "--selection", "host"], 2, "not for this suite"),
+        (&["qap", "--instances", &file, "--", "--seed", "2"], 2, "--seeds"),
+        (&["ppp", "--instances", "21"], 2, "101-117"),
+        (&["weierstrass", "--instances", "0"], 2, "4096"),
+        (&["qap"], 2, "--instances"),
     ];
     for (args, status, word) in wrong {
-        antwarp(&["bench-walks"]).args(args).assert().code(status).stdout("").stderr(contains(word));
+        antwarp(&["bench", "search"]).args(*args).assert().code(*status).stdout("").stderr(contains(*word));
     }
 }

@@ -52,7 +52,7 @@ impl ColonyState {
 /// The algorithm's constants between iterations.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C)]
-pub struct Rules {
+pub struct ColonyRules {
     /// Stop once a tour is not longer than this.
     pub target: i64,
     /// Cost of the nearest-neighbour tour: the unit of the trails.
@@ -63,7 +63,7 @@ pub struct Rules {
     pub limit_ratio: f64,
 }
 
-impl Rules {
+impl ColonyRules {
     /// tau_min and tau_max for a best cost, and the deposit for the cost of the tour that deposits.
     #[inline(always)]
     pub fn limits(&self, best: i64, depositing: i64) -> Limits {
@@ -97,7 +97,7 @@ pub fn limit_ratio(n: u32, mean_choices: f64, p_best: f64) -> f64 {
 #[allow(clippy::too_many_arguments)]
 pub unsafe fn judge<T: Team, I: NodeId>(
     team: T,
-    rules: Rules,
+    rules: ColonyRules,
     (n, ants, deposit_best): (u32, u32, bool),
     costs: *const i64,
     tours: *const I,

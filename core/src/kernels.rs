@@ -5,11 +5,11 @@
 //! lets the compiler read them with the fast global loads.
 
 use crate::acs::Rule;
-use crate::colony::Rules;
+use crate::colony::ColonyRules;
 use crate::genetic;
-use crate::lin_kernighan::trial::Round;
-use crate::local_search::chain;
-use crate::local_search::tile::Layout;
+use crate::lin_kernighan::trial::TrialRound;
+use crate::local_search::best::Kicks;
+use crate::operator::Shallow;
 use crate::problem::Shape;
 use crate::search;
 
@@ -90,7 +90,7 @@ pub struct CostArgs {
 #[repr(C)]
 pub struct JudgeArgs {
     /// The algorithm's constants.
-    pub rules: Rules,
+    pub rules: ColonyRules,
     /// Number of nodes.
     pub n: u32,
     /// Number of ants.
@@ -132,7 +132,7 @@ pub struct TrailArgs {
 #[repr(C)]
 pub struct TrialArgs {
     /// The round.
-    pub round: Round,
+    pub round: TrialRound,
     /// Number of nodes.
     pub n: u32,
     /// Neighbours in a node's list.
@@ -141,34 +141,10 @@ pub struct TrialArgs {
     pub chains: u32,
     /// A [`crate::metric::Metric`], or [`BY_MATRIX`].
     pub metric: u32,
-}
-
-/// Scalars of the kernels that improve tiles.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub struct TilesArgs {
-    /// Seed of the run.
-    pub seed: u64,
-    /// How the chain in a tile goes on.
-    pub rules: chain::Rules,
-    /// Team memory of a tile.
-    pub layout: Layout,
-    /// Number of nodes.
-    pub n: u32,
-    /// Neighbours of a node.
-    pub k: u32,
-    /// Neighbours that the second step of a move looks at.
-    pub breadth: u32,
-    /// Tiles of a chain; the grid has a block for each tile of each chain.
-    pub tiles: u32,
-    /// Number of the round.
-    pub round: u32,
-    /// Position where the first tile begins, if tiles are windows.
-    pub first: u32,
-    /// Not 0: tiles are cells.
-    pub cells: u32,
-    /// A [`crate::metric::Metric`], or [`BY_MATRIX`].
-    pub metric: u32,
+    /// Of shallow trials: the operator's.
+    pub reach: Shallow,
+    /// Nothing; keeps the size a multiple of 8.
+    pub padding: u32,
 }
 
 /// Scalars of the kernels that improve ants' tours.
@@ -197,7 +173,7 @@ pub struct SearchArgs {
 #[repr(C)]
 pub struct GeneticArgs {
     /// The constants of the generation.
-    pub rules: genetic::Rules,
+    pub rules: genetic::GenerationRules,
     /// Bytes of team memory of one child.
     pub memory: u64,
     /// A [`crate::metric::Metric`], or [`BY_MATRIX`].
@@ -210,32 +186,6 @@ pub struct GeneticArgs {
     pub padding: u32,
 }
 
-/// Scalars of the kernels that put chains' tours together.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub struct ToursArgs {
-    /// Number of nodes.
-    pub n: u32,
-    /// Number of chains.
-    pub chains: u32,
-    /// Rounds done once this one is.
-    pub rounds: u32,
-    /// Chains whose numbers differ by this bit compete.
-    pub rival_bit: u32,
-}
-
-/// Scalars of the kernels that judge a round.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub struct JudgeChainsArgs {
-    /// Stop once a tour is not longer than this.
-    pub target: i64,
-    /// Number of chains.
-    pub chains: u32,
-    /// Tiles of a chain.
-    pub tiles: u32,
-}
-
 /// Scalars of the kernels of best improvement.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -244,8 +194,8 @@ pub struct PassArgs {
     pub seed: u64,
     /// Stop once a tour is not longer than this.
     pub target: i64,
-    /// How kicks are made and accepted; how many at most.
-    pub rules: chain::Rules,
+    /// How the tour is kicked.
+    pub kicks: Kicks,
     /// Number of nodes.
     pub n: u32,
     /// Neighbours of a node.
@@ -271,7 +221,7 @@ pub struct WalkArgs {
     /// The instance's numbers.
     pub shape: Shape,
     /// What the batch is to do.
-    pub rules: search::Rules,
+    pub rules: search::WalkRules,
     /// Where a replica's parts lie.
     pub layout: search::Layout,
     /// Bytes that a walk's blocks share.
@@ -286,15 +236,11 @@ const _: () = {
     assert!(size_of::<WalkArgs>() == 136);
     assert!(core::mem::offset_of!(WalkArgs, rules) == 32);
     assert!(core::mem::offset_of!(WalkArgs, layout) == 104);
-    assert!(size_of::<PassArgs>() == 80);
-    assert!(core::mem::offset_of!(PassArgs, n) == 48);
+    assert!(size_of::<PassArgs>() == 64);
+    assert!(core::mem::offset_of!(PassArgs, n) == 32);
     assert!(size_of::<SearchArgs>() == 32);
     assert!(size_of::<GeneticArgs>() == 80);
     assert!(core::mem::offset_of!(GeneticArgs, memory) == 56);
-    assert!(size_of::<TilesArgs>() == 128);
-    assert!(core::mem::offset_of!(TilesArgs, layout) == 40);
-    assert!(size_of::<ToursArgs>() == 16);
-    assert!(size_of::<JudgeChainsArgs>() == 16);
     assert!(size_of::<ConstructArgs>() == 40);
     assert!(size_of::<AcsArgs>() == 88);
     assert!(core::mem::offset_of!(AcsArgs, n) == 48);
@@ -387,28 +333,6 @@ macro_rules! with_kernel_families {
                 state: In<ColonyState>, lists: In<u8>, successor: In<u32>, predecessor: In<u32>,
                 trails: InOut<f32>, heuristic: InOut<f32>, weights: InOut<f32>
             }
-            /// A chain of kicks and descents in every tile: [`tile::improve`]($crate::local_search::tile::improve).
-            ImproveTiles(TilesArgs) {
-                state: In<ChainsState>, cells: In<u32>, lists: In<u32>, order: In<u32>, position: In<u32>,
-                places: In<u8>, points: In<[f64; 3]>, matrix: In<i32>, old: InOut<u32>, piece: InOut<u32>,
-                offset: InOut<u32>, length: InOut<u32>, gains: InOut<i64>
-            }
-            /// New places of the pieces: [`tile::start_pieces`]($crate::local_search::tile::start_pieces).
-            StartPieces(ToursArgs) { state: In<ChainsState>, length: InOut<u32> }
-            /// The tours that the tiles make: [`tile::place_entry`]($crate::local_search::tile::place_entry).
-            PlaceEntries(ToursArgs) {
-                state: In<ChainsState>, old: In<u32>, piece: In<u32>, offset: In<u32>, length: In<u32>,
-                old_order: In<u32>, order: InOut<u32>, position: InOut<u32>
-            }
-            /// The end of a round: [`chains::judge`]($crate::local_search::chains::judge).
-            JudgeChains(JudgeChainsArgs) { gains: In<i64>, costs: InOut<i64>, state: InOut<ChainsState> }
-            /// Keeps the tour of the round's winner, if there is one.
-            KeepBest(ToursArgs) { state: In<ChainsState>, order: In<u32>, best_tour: InOut<u32> }
-            /// A tournament: [`chains::survivor`]($crate::local_search::chains::survivor).
-            Compete(ToursArgs) {
-                state: In<ChainsState>, costs: In<i64>, order: InOut<u32>, position: InOut<u32>,
-                next_costs: InOut<i64>
-            }
             /// The best move around every node: [`best::evaluate`]($crate::local_search::best::evaluate).
             ProposeMoves(PassArgs) {
                 lists: In<u32>, order: In<u32>, position: In<u32>, places: In<u8>, points: In<[f64; 3]>,
@@ -459,7 +383,7 @@ macro_rules! with_kernel_families {
                 cuts: In<[u32; 3]>, bits: In<u32>, before: In<u32>, which: In<u32>, at: In<u32>, begin: In<u32>,
                 merged: In<Merged>, next_order: InOut<u32>, next_ahead: InOut<i32>, position: InOut<u32>
             }
-            /// One reversal: [`Board::turn`]($crate::local_search::best::Board::turn).
+            /// One reversal: [`PassBoard::turn`]($crate::local_search::best::PassBoard::turn).
             TurnStretch(PassArgs) { state: In<DescentState>, order: InOut<u32>, position: InOut<u32> }
         }
     };

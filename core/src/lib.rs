@@ -1,4 +1,4 @@
-//! Data types shared by host and device, and every algorithm of antwarp, written once and generic
+//! Data types shared by host and device, and the algorithms of antwarp that run on both, written once and generic
 //! over a [`team`] of threads: a CUDA block, a CUDA warp, or one CPU thread.
 #![no_std]
 #![cfg_attr(
@@ -16,7 +16,6 @@ pub mod colony;
 pub mod combinations;
 pub mod construct;
 pub mod distance;
-pub mod eax;
 pub mod genetic;
 pub mod geometry;
 pub mod group;
@@ -27,6 +26,7 @@ pub mod math;
 pub mod metric;
 pub mod neighborhood;
 pub mod node;
+pub mod operator;
 pub mod pheromone;
 pub mod power;
 pub mod problem;

@@ -4,12 +4,11 @@ mod common;
 
 use antwarp_core::geometry::{Grid, Places};
 use antwarp_core::local_search::array::Stretch;
-use antwarp_core::local_search::best::{self, Board, DescentState, MOST_CLAIMED, Proposal};
-use antwarp_core::local_search::chain::{Accept, Rules};
-use antwarp_core::local_search::links::Free;
+use antwarp_core::local_search::best::{self, DescentState, Kicks, MOST_CLAIMED, PassBoard, Proposal};
 use antwarp_core::local_search::moves::scratch_words;
 use antwarp_core::local_search::perturb::STEPS;
-use antwarp_core::local_search::{ArrayTour, Operator, Or2opt, OrOpt, ThreeOpt, TwoOpt, View};
+use antwarp_core::local_search::{ArrayTour, View};
+use antwarp_core::operator::{Operator, Or2opt, OrOpt, ThreeOpt, TwoOpt};
 use antwarp_core::rng::Stream;
 use antwarp_core::team::{Serial, Team};
 use common::memory::Array;
@@ -53,17 +52,14 @@ impl World {
     }
 }
 
-fn rules(kicks: u32, segment: u32, accept: Accept) -> Rules {
-    Rules {
-        kicks,
-        first_kick: 0,
-        segment,
-        accept: accept as u32,
-        temperature: 10.0,
-        descend_first: 1,
-        keep_best: 1,
-        padding: 0,
-    }
+/// Temperatures at which a tour is kept only if it is shorter, if it is not longer, always, or by chance.
+const BETTER: f32 = -1.0;
+const BETTER_OR_EQUAL: f32 = 0.0;
+const ALWAYS: f32 = f32::INFINITY;
+const ANNEALING: f32 = 10.0;
+
+fn kicks(most: u32, segment: u32, temperature: f32) -> Kicks {
+    Kicks { most, segment, temperature, padding: 0 }
 }
 
 /// How the parts of a pass are run.
@@ -97,12 +93,12 @@ struct Scene<'w> {
     claims: Array<u64>,
     state: DescentState,
     many: bool,
-    rules: Rules,
+    kicks: Kicks,
     target: i64,
 }
 
 impl<'w> Scene<'w> {
-    fn new(world: &'w World, many: bool, rules: Rules) -> Scene<'w> {
+    fn new(world: &'w World, many: bool, kicks: Kicks) -> Scene<'w> {
         let n = world.n();
         let own: Vec<u32> = (0..n).collect();
         Scene {
@@ -114,15 +110,15 @@ impl<'w> Scene<'w> {
             claims: Array::of(&vec![0; if many { n as usize } else { 0 }]),
             state: DescentState::new(world.length(&own)),
             many,
-            rules,
+            kicks,
             target: i64::MIN,
         }
     }
 
     /// One pass; what holds after each is checked.
     fn pass<O: Operator>(&mut self, crew: Crew) {
-        let (n, many, rules, target) = (self.world.n(), self.many, self.rules, self.target);
-        let board = Board {
+        let (n, many, kicks, target) = (self.world.n(), self.many, self.kicks, self.target);
+        let board = PassBoard {
             proposals: self.proposals.start().cast(),
             claims: self.claims.start(),
             state: &mut self.state,
@@ -139,7 +135,6 @@ impl<'w> Scene<'w> {
             k: self.world.k,
             breadth: self.world.k,
             distance: Places { geometry: GRID, start: self.world.places.as_ptr() },
-            links: Free,
             scratch: scratch.slots(),
         };
         let stream = Stream::new(5, 0, 0);
@@ -154,7 +149,7 @@ impl<'w> Scene<'w> {
                 team.single(|| *ranks.add(block as usize) = rank);
             }
             team.barrier();
-            best::select(team, view, accepted, board, ranks, blocks, rules, stream, target);
+            best::select(team, view, accepted, board, ranks, blocks, kicks, stream, target);
             team.barrier();
             for node in 0..if many { n } else { 0 } {
                 best::make(team, view.tour, board, node);
@@ -179,7 +174,7 @@ impl<'w> Scene<'w> {
                     *ranks.add(block as usize) =
                         best::evaluate::<_, O, _>(Serial, view, board, (block, blocks), many);
                 }
-                best::select(Serial, view, accepted, board, ranks, blocks, rules, stream, target);
+                best::select(Serial, view, accepted, board, ranks, blocks, kicks, stream, target);
                 for node in (0..if many { n } else { 0 }).map(|i| turned(n, i)) {
                     best::make(Serial, view.tour, board, node);
                 }
@@ -248,11 +243,11 @@ fn a_descent_ends_in_a_local_optimum() {
     for seed in 0..6 {
         for many in [false, true] {
             let world = World::new(22 + seed as u32, 21, 1000, seed);
-            let mut pairs = Scene::new(&world, many, rules(0, 0, Accept::Better));
+            let mut pairs = Scene::new(&world, many, kicks(0, 0, BETTER));
             let state = pairs.run::<TwoOpt>(Crew::Serial);
             assert!(state.best_cost < world.length(&(0..world.n()).collect::<Vec<_>>()));
             assert!(best_neighbor(&world, &pairs.best, false) >= state.best_cost);
-            let mut triples = Scene::new(&world, many, rules(0, 0, Accept::Better));
+            let mut triples = Scene::new(&world, many, kicks(0, 0, BETTER));
             let state = triples.run::<ThreeOpt>(Crew::Serial);
             assert!(best_neighbor(&world, &triples.best, true) >= state.best_cost);
             assert_eq!((state.descents, state.best_descent), (1, 1));
@@ -263,7 +258,7 @@ fn a_descent_ends_in_a_local_optimum() {
 #[test]
 fn one_move_a_pass_is_the_best_of_all() {
     let world = World::new(40, 39, 1000, 7);
-    let mut scene = Scene::new(&world, false, rules(0, 0, Accept::Better));
+    let mut scene = Scene::new(&world, false, kicks(0, 0, BETTER));
     while scene.state.done == 0 {
         let expected = best_neighbor(&world, &scene.tour[0], false).min(scene.state.cost);
         scene.pass::<TwoOpt>(Crew::Serial);
@@ -274,14 +269,13 @@ fn one_move_a_pass_is_the_best_of_all() {
 #[test]
 fn many_moves_take_fewer_passes() {
     let world = World::new(400, 8, 10_000, 8);
-    let passes =
-        |many| Scene::new(&world, many, rules(0, 0, Accept::Better)).run::<Or2opt>(Crew::Serial).passes;
+    let passes = |many| Scene::new(&world, many, kicks(0, 0, BETTER)).run::<Or2opt>(Crew::Serial).passes;
     assert!(2 * passes(true) < passes(false));
 }
 
 /// What a crew makes of a world: the state after every pass and the tour at the end.
 fn history<O: Operator>(world: &World, many: bool, crew: Crew) -> (Vec<DescentState>, Vec<u32>) {
-    let mut scene = Scene::new(world, many, rules(4, 10, Accept::Annealing));
+    let mut scene = Scene::new(world, many, kicks(4, 10, ANNEALING));
     let mut states = Vec::new();
     while scene.state.done == 0 {
         scene.pass::<O>(crew);
@@ -315,8 +309,8 @@ fn tours_are_accepted_by_the_rule() {
     let world = World::new(100, 8, 1000, 10);
     for many in [false, true] {
         for segment in [0, 12] {
-            let run = |accept| {
-                let mut scene = Scene::new(&world, many, rules(100, segment, accept));
+            let run = |temperature| {
+                let mut scene = Scene::new(&world, many, kicks(100, segment, temperature));
                 let mut before = i64::MAX;
                 let mut longer = 0;
                 while scene.state.done == 0 {
@@ -328,9 +322,9 @@ fn tours_are_accepted_by_the_rule() {
                 assert_eq!(scene.state.descents, 101);
                 longer
             };
-            assert_eq!(run(Accept::Better), 0);
-            assert_eq!(run(Accept::BetterOrEqual), 0);
-            assert!(run(Accept::Always) > 0);
+            assert_eq!(run(BETTER), 0);
+            assert_eq!(run(BETTER_OR_EQUAL), 0);
+            assert!(run(ALWAYS) > 0);
         }
     }
 }
@@ -338,9 +332,8 @@ fn tours_are_accepted_by_the_rule() {
 #[test]
 fn the_target_ends_a_run() {
     let world = World::new(60, 8, 1000, 11);
-    let mut scene = Scene::new(&world, true, rules(1000, 0, Accept::Better));
-    scene.target =
-        Scene::new(&world, true, rules(5, 0, Accept::Better)).run::<ThreeOpt>(Crew::Serial).best_cost;
+    let mut scene = Scene::new(&world, true, kicks(1000, 0, BETTER));
+    scene.target = Scene::new(&world, true, kicks(5, 0, BETTER)).run::<ThreeOpt>(Crew::Serial).best_cost;
     let state = scene.run::<ThreeOpt>(Crew::Serial);
     assert_eq!(state.best_cost, scene.target);
     assert!(state.descents <= 6);
@@ -357,7 +350,7 @@ fn the_target_ends_a_run() {
 fn long_moves_are_made_alone() {
     let n = 3 * MOST_CLAIMED;
     let world = World::new(n, 5, 100_000, 12);
-    let mut scene = Scene::new(&world, true, rules(0, 0, Accept::Better));
+    let mut scene = Scene::new(&world, true, kicks(0, 0, BETTER));
     // From a random tour nearly all moves are long at first.
     for _ in 0..40 {
         let before = scene.state.cost;

@@ -2,19 +2,19 @@
 
 mod common;
 
-use antwarp_core::colony::{ColonyState, Limits, Rules, judge, limit_ratio};
+use antwarp_core::colony::{ColonyRules, ColonyState, Limits, judge, limit_ratio};
 use antwarp_core::team::Serial;
 use common::memory::Array;
 use common::teams::{ORDERS, Shareable, run};
 
-const RULES: Rules = Rules { target: 0, unit_cost: 1000.0, persistence: 0.5, limit_ratio: 0.01 };
+const RULES: ColonyRules = ColonyRules { target: 0, unit_cost: 1000.0, persistence: 0.5, limit_ratio: 0.01 };
 
 #[test]
 fn limits_follow_the_best_cost_and_the_deposit_its_tour() {
     // tau_max = 1 / (1 - rho) * unit / best, tau_min = ratio * tau_max, deposit = unit / cost.
     let limits = RULES.limits(800, 1000);
     assert_eq!(limits, Limits { lowest: 0.025, highest: 2.5, deposit: 1.0 });
-    let slow = Rules { persistence: 0.98, limit_ratio: 0.5, ..RULES };
+    let slow = ColonyRules { persistence: 0.98, limit_ratio: 0.5, ..RULES };
     let limits = slow.limits(500, 2000);
     assert!((limits.highest - 100.0).abs() < 1e-4 && (limits.lowest - 50.0).abs() < 1e-4, "{limits:?}");
     assert_eq!(limits.deposit, 0.5);
@@ -23,7 +23,7 @@ fn limits_follow_the_best_cost_and_the_deposit_its_tour() {
 #[test]
 fn tours_of_length_0_have_finite_limits() {
     for unit_cost in [0.0, 1.0, 1e9] {
-        let limits = Rules { unit_cost, ..RULES }.limits(0, 0);
+        let limits = ColonyRules { unit_cost, ..RULES }.limits(0, 0);
         assert!(limits.highest.is_finite() && limits.lowest > 0.0 && limits.deposit > 0.0, "{limits:?}");
     }
 }
@@ -53,7 +53,7 @@ const TOURS: [u16; 12] = [0, 1, 2, 3, 0, 2, 1, 3, 1, 0, 2, 3];
 
 /// A colony between iterations.
 struct Colony {
-    rules: Rules,
+    rules: ColonyRules,
     state: ColonyState,
     best_tour: Array<u16>,
     successor: Array<u32>,
@@ -61,7 +61,7 @@ struct Colony {
 }
 
 impl Colony {
-    fn new(rules: Rules) -> Self {
+    fn new(rules: ColonyRules) -> Self {
         let limits = Limits { lowest: 0.5, highest: 1.0, deposit: 0.0 };
         Colony {
             rules,
@@ -167,7 +167,7 @@ fn costs_beyond_32_bits_are_told_apart() {
 
 #[test]
 fn the_target_ends_the_run() {
-    let mut colony = Colony::new(Rules { target: 800, ..RULES });
+    let mut colony = Colony::new(ColonyRules { target: 800, ..RULES });
     colony.judge([900, 801, 850], false);
     assert_eq!(colony.state.done, 0);
     colony.judge([900, 900, 800], false);

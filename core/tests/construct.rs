@@ -2,7 +2,7 @@
 
 mod common;
 
-use antwarp_core::colony::{ColonyState, Limits, Rules, judge};
+use antwarp_core::colony::{ColonyRules, ColonyState, Limits, judge};
 use antwarp_core::construct::{Lists, candidates, full, full_leaves, memory_bytes, row_stride};
 use antwarp_core::distance::Distances;
 use antwarp_core::metric::Metric;
@@ -329,7 +329,7 @@ fn thirty_two_members_build_from_candidates() {
 fn colony<T: Team>(team: T, world: &World, ants: u32, parts: ColonyParts) -> Vec<ColonyState> {
     let (n, stride) = (world.n as usize, row_stride(world.n) as usize);
     let form = pheromone::Matrix { n: world.n };
-    let rules = Rules { target: 0, unit_cost: 500.0, persistence: 0.9, limit_ratio: 0.01 };
+    let rules = ColonyRules { target: 0, unit_cost: 500.0, persistence: 0.9, limit_ratio: 0.01 };
     assert_eq!(form.stride() as usize, stride);
     let mut states = Vec::new();
     // SAFETY: all parts have their sizes; barriers separate writers from readers.

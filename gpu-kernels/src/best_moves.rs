@@ -14,10 +14,10 @@
 use antwarp_core::distance::Distance;
 use antwarp_core::geometry::{Geometry, Places};
 use antwarp_core::kernels::PassArgs;
-use antwarp_core::local_search::best::{self, Board, DescentState};
-use antwarp_core::local_search::links::Free;
+use antwarp_core::local_search::best::{self, DescentState, PassBoard};
 use antwarp_core::local_search::moves::scratch_words;
-use antwarp_core::local_search::{ArrayTour, Or2opt, OrOpt, ThreeOpt, TwoOpt, View};
+use antwarp_core::local_search::{ArrayTour, View};
+use antwarp_core::operator::{Or2opt, OrOpt, ThreeOpt, TwoOpt};
 use antwarp_core::rng::Stream;
 use antwarp_core::team::{Slots, Team};
 
@@ -55,12 +55,12 @@ fn view<G: Geometry>(
     lists: *const u32,
     geometry: G,
     places: In<u8>,
-) -> View<u32, impl Distance, Free> {
+) -> View<u32, impl Distance> {
     let distance = Places { geometry, start: places.as_ptr().cast() };
     // SAFETY: the launcher reserves it for each warp where moves are looked for.
     let scratch =
         unsafe { Slots::new(shared::dynamic().add(scratch_at(thread::thread_idx() / warp::SIZE)).cast()) };
-    View { tour, lists, k: args.k, breadth: args.breadth, distance, links: Free, scratch }
+    View { tour, lists, k: args.k, breadth: args.breadth, distance, scratch }
 }
 
 /// Where the scratch memory of a warp lies in shared memory.
@@ -86,7 +86,7 @@ macro_rules! propose {
                 if (*state.as_ptr()).done != 0 {
                     return;
                 }
-                let board = Board {
+                let board = PassBoard {
                     proposals: proposals.as_ptr().cast(), claims: claims.as_ptr(), state: state.as_ptr(),
                 };
                 let geometry = $geometry(points, matrix, args.metric, args.n);
@@ -127,7 +127,7 @@ macro_rules! select {
             // SAFETY: the caller's promise; the grid is one block. Neither lists nor claims are used, nor the
             // positions of the accepted tour.
             unsafe {
-                let board = Board {
+                let board = PassBoard {
                     proposals: proposals.as_ptr().cast_mut().cast(),
                     claims: core::ptr::null_mut(),
                     state: state.as_ptr(),
@@ -137,7 +137,7 @@ macro_rules! select {
                 let accepted = fixed(args.n, accepted_order, position);
                 let stream = Stream::new(args.seed, 0, 0);
                 let (ranks, blocks) = (ranks.as_ptr(), args.blocks);
-                best::select(Block, view, accepted, board, ranks, blocks, args.rules, stream, args.target);
+                best::select(Block, view, accepted, board, ranks, blocks, args.kicks, stream, args.target);
             }
         }
         declare!($name: SelectMove, 256, 1);
@@ -162,7 +162,7 @@ pub unsafe extern "ptx-kernel" fn grid_make_moves(
 ) {
     // SAFETY: the caller's promise; proposals and claims are only read.
     unsafe {
-        let board = Board {
+        let board = PassBoard {
             proposals: proposals.as_ptr().cast_mut().cast(),
             claims: claims.as_ptr().cast_mut(),
             state: state.as_ptr(),
@@ -191,7 +191,7 @@ pub unsafe extern "ptx-kernel" fn grid_settle_tours(
 ) {
     // SAFETY: the caller's promise; the state is only read, proposals are not used.
     unsafe {
-        let board = Board {
+        let board = PassBoard {
             proposals: core::ptr::null_mut(),
             claims: claims.as_ptr(),
             state: state.as_ptr().cast_mut(),
@@ -214,7 +214,7 @@ pub unsafe extern "ptx-kernel" fn grid_turn_stretch(
     // SAFETY: the caller's promise; the state is only read, proposals and claims are not used. A swap is one thread's.
     unsafe {
         let (proposals, claims) = (core::ptr::null_mut(), core::ptr::null_mut());
-        let board = Board { proposals, claims, state: state.as_ptr().cast_mut() };
+        let board = PassBoard { proposals, claims, state: state.as_ptr().cast_mut() };
         let turn = board.turn(args.step);
         let tour = tour(args.n, order, position);
         thread::for_each(turn.length / 2, |i| tour.swap(turn, i));

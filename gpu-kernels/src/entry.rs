@@ -4,12 +4,11 @@ use antwarp_core::colony::ColonyState;
 use antwarp_core::distance::Distances;
 use antwarp_core::geometry::{Grid, Numbered, Planar};
 use antwarp_core::kernels::{
-    AcsArgs, BY_MATRIX, ConstructArgs, CostArgs, GeneticArgs, JudgeArgs, JudgeChainsArgs, PassArgs,
-    SearchArgs, TilesArgs, ToursArgs, TrailArgs, TrialArgs, WalkArgs,
+    AcsArgs, BY_MATRIX, ConstructArgs, CostArgs, GeneticArgs, JudgeArgs, PassArgs, SearchArgs, TrailArgs,
+    TrialArgs, WalkArgs,
 };
 use antwarp_core::lin_kernighan::merge::Merged;
 use antwarp_core::local_search::best::DescentState;
-use antwarp_core::local_search::chains::ChainsState;
 use antwarp_core::metric::Metric;
 use antwarp_core::search::WalkState;
 

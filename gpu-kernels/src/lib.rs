@@ -7,14 +7,12 @@
 mod acs_trails;
 mod best_moves;
 mod canary;
-mod chains;
 mod construct_acs;
 mod construct_candidates;
 mod construct_full;
 mod cuda;
 mod entry;
 mod genetic;
-mod improve_tiles;
 mod judge;
 mod lin_kernighan;
 mod local_search;

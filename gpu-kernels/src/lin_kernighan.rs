@@ -1,6 +1,6 @@
 //! Chained Lin-Kernighan, three launches a round.
 //!
-//! - `block_run_trials_{grid,planar,numbered}`: trials of every tour. A warp a trial; whichever is free takes the next one.
+//! - `block_run_trials_{deep,shallow}_{grid,planar,numbered}`: trials of every tour, by Lin-Kernighan moves or by an operator's. A warp a trial; whichever is free takes the next one.
 //!   Blocks of whole warps; shared memory: [`BYTES`] a warp.
 //! - `blocks_plan_merge`: which changes are made, and where every segment goes. As many blocks a tour as the grid has for
 //!   each, in a cooperative launch. Shared memory: [`block::SHARED_BYTES`](crate::cuda::block::SHARED_BYTES).
@@ -14,8 +14,9 @@ use core::sync::atomic::{AtomicU32, Ordering};
 use antwarp_core::geometry::{Grid, Places};
 use antwarp_core::kernels::TrialArgs;
 use antwarp_core::lin_kernighan::Tour;
-use antwarp_core::lin_kernighan::merge::{self, Board, Merged, Next};
-use antwarp_core::lin_kernighan::trial::{self, Changes};
+use antwarp_core::lin_kernighan::merge::{self, MergeBoard, Merged, Next};
+use antwarp_core::lin_kernighan::trial::{self, TrialChanges};
+use antwarp_core::operator::{LinKernighan, Shallow};
 use antwarp_core::rng::Stream;
 use antwarp_core::team::{Slots, Team};
 
@@ -35,8 +36,23 @@ unsafe fn fixed<T: Copy>(array: In<T>) -> Slots<T> {
     unsafe { Slots::new(array.as_ptr().cast_mut()) }
 }
 
+// How far shallow trials go is copied in 16 bytes of stack, once a trial.
+core::arch::global_asm!("//@allow *run_trials_shallow* local");
+
+/// How far trials go.
+#[inline(always)]
+fn deep(_: TrialArgs) -> LinKernighan {
+    LinKernighan
+}
+
+/// As [`deep`].
+#[inline(always)]
+fn shallow(args: TrialArgs) -> Shallow {
+    args.reach
+}
+
 macro_rules! run {
-    ($($name:ident: $geometry:ident;)*) => { $(
+    ($($name:ident: $reach:ident, $geometry:ident;)*) => { $(
         /// See the module. # Safety: the launcher in `antwarp` gives arrays of the sizes that `args` tell.
         #[unsafe(no_mangle)]
         pub unsafe extern "ptx-kernel" fn $name(
@@ -71,13 +87,13 @@ macro_rules! run {
                         places: Places { geometry, start: places.as_ptr().cast() },
                     };
                     let first = chain as usize * args.round.trials as usize;
-                    let changes = Changes {
+                    let changes = TrialChanges {
                         gain: Slots::new(gain.as_ptr().add(first)),
                         count: Slots::new(count.as_ptr().add(first)),
                         cuts: Slots::new(cuts.as_ptr().add(first * antwarp_core::lin_kernighan::cuts::MOST as usize)),
                     };
                     let stream = Stream::new(args.round.seed, args.round.number, chain);
-                    trial::run(Warp, tour, memory, args.round, stream, trial, changes);
+                    trial::run(Warp, $reach(args), tour, memory, args.round, stream, trial, changes);
                 }
             }
         }
@@ -86,9 +102,12 @@ macro_rules! run {
 }
 
 run! {
-    block_run_trials_grid: grid;
-    block_run_trials_planar: planar;
-    block_run_trials_numbered: numbered;
+    block_run_trials_deep_grid: deep, grid;
+    block_run_trials_deep_planar: deep, planar;
+    block_run_trials_deep_numbered: deep, numbered;
+    block_run_trials_shallow_grid: shallow, grid;
+    block_run_trials_shallow_planar: shallow, planar;
+    block_run_trials_shallow_numbered: shallow, numbered;
 }
 
 /// See the module. # Safety: the launcher in `antwarp` gives arrays of the sizes that `args` tell.
@@ -136,7 +155,7 @@ pub unsafe extern "ptx-kernel" fn blocks_plan_merge(
             near: core::ptr::null(),
             places: Places { geometry: Grid { up: false }, start: core::ptr::null() },
         };
-        let changes = Changes {
+        let changes = TrialChanges {
             gain: Slots::new(gain.as_ptr().add(first).cast_mut()),
             count: Slots::new(count.as_ptr().add(first)),
             cuts: Slots::new(
@@ -144,7 +163,7 @@ pub unsafe extern "ptx-kernel" fn blocks_plan_merge(
             ),
         };
         let pairs = merge::pairs(args.n) as usize;
-        let board = Board {
+        let board = MergeBoard {
             claims: Slots::new(claims.as_ptr().add(chain * n)),
             bits: Slots::new(bits.as_ptr().add(chain * words)),
             before: Slots::new(before.as_ptr().add(chain * words)),
@@ -199,7 +218,7 @@ macro_rules! place {
                     };
                     let none = Slots::new(core::ptr::null_mut());
                     let words = chain * words as usize;
-                    let board = Board {
+                    let board = MergeBoard {
                         claims: Slots::new(core::ptr::null_mut()),
                         bits: Slots::new(fixed(bits).at(0).add(words)),
                         before: Slots::new(fixed(before).at(0).add(words)),
@@ -210,7 +229,7 @@ macro_rules! place {
                         far: none,
                     };
                     let first = chain * args.round.trials as usize * antwarp_core::lin_kernighan::cuts::MOST as usize;
-                    let changes = Changes {
+                    let changes = TrialChanges {
                         gain: Slots::new(core::ptr::null_mut()),
                         count: none,
                         cuts: Slots::new(fixed(cuts).at(0).add(first)),

@@ -11,8 +11,8 @@ use antwarp_core::genetic::NOWHERE;
 use antwarp_core::geometry::{Geometry, Places};
 use antwarp_core::kernels::SearchArgs;
 use antwarp_core::local_search::ants;
-use antwarp_core::local_search::{Operator, Or2opt, OrOpt, ThreeOpt, TwoOpt};
 use antwarp_core::node::NodeId;
+use antwarp_core::operator::{Operator, Or2opt, OrOpt, ThreeOpt, TwoOpt};
 use antwarp_core::team::Slots;
 
 use crate::cuda::block::{self, Block};
@@ -45,7 +45,7 @@ unsafe fn tours<O: Operator, I: NodeId, G: Geometry>(
         if (*tables.state.as_ptr()).done != 0 {
             return;
         }
-        let search = ants::Tables {
+        let search = ants::TourTables {
             n: args.n,
             lists: tables.lists.as_ptr().cast::<I>(),
             k: args.k,

@@ -11,7 +11,7 @@
 use antwarp_core::geometry::{Grid, Numbered, Planar};
 use antwarp_core::kernels::WalkArgs;
 use antwarp_core::problem::{Partition, Perceptron, Problem, Qap, RotatedTour, SwappedTour, Weierstrass};
-use antwarp_core::search::{self, Bank, Candidate, Crew, WalkState};
+use antwarp_core::search::{self, Bank, Contender, Crew, WalkState};
 
 use crate::cuda::block::{self, Block};
 use crate::cuda::grid::Barrier;
@@ -46,15 +46,15 @@ impl Blocks {
 
     /// The winner of a warp's candidates.
     #[inline(always)]
-    fn of_warp(own: Candidate) -> Candidate {
+    fn of_warp(own: Contender) -> Contender {
         let (key, tag, cost) = warp::arg_min_u64(own.key, own.tag, own.cost);
-        Candidate { key, tag, cost }
+        Contender { key, tag, cost }
     }
 
     /// # Safety
     /// `slots` has a candidate at `i`.
     #[inline(always)]
-    unsafe fn put(slots: *mut u64, i: u32, own: Candidate) {
+    unsafe fn put(slots: *mut u64, i: u32, own: Contender) {
         // SAFETY: the caller's promise.
         unsafe {
             let at = slots.add((i * WORDS) as usize);
@@ -67,11 +67,11 @@ impl Blocks {
     /// # Safety
     /// As [`Blocks::put`].
     #[inline(always)]
-    unsafe fn get(slots: *mut u64, i: u32) -> Candidate {
+    unsafe fn get(slots: *mut u64, i: u32) -> Contender {
         // SAFETY: the caller's promise.
         unsafe {
             let at = slots.add((i * WORDS) as usize);
-            Candidate { key: *at, tag: *at.add(1), cost: *at.add(2) }
+            Contender { key: *at, tag: *at.add(1), cost: *at.add(2) }
         }
     }
 }
@@ -100,7 +100,7 @@ impl Crew for Blocks {
         }
     }
     #[inline(always)]
-    fn best(&mut self, own: Candidate) -> Candidate {
+    fn best(&mut self, own: Contender) -> Contender {
         let warps = thread::block_dim() / warp::SIZE;
         // SAFETY: the launcher reserves SHARED_BYTES; a warp writes its own slot, a barrier stands before reading, and
         // another one before the row is written again.
@@ -112,7 +112,7 @@ impl Crew for Blocks {
                 Self::put(slots, thread::thread_idx() / warp::SIZE, own);
             }
             thread::sync_threads();
-            Self::of_warp(if warp::lane() < warps { Self::get(slots, warp::lane()) } else { Candidate::NONE })
+            Self::of_warp(if warp::lane() < warps { Self::get(slots, warp::lane()) } else { Contender::NONE })
         };
         if self.parts > 1 {
             // SAFETY: a block writes its own slot; the barriers are as above.
@@ -122,7 +122,7 @@ impl Crew for Blocks {
                     Self::put(slots, self.part, best);
                 }
                 self.barrier.wait();
-                best = Candidate::NONE;
+                best = Contender::NONE;
                 let mut part = warp::lane();
                 while part < self.parts {
                     best = best.or(Self::get(slots, part));

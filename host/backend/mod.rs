@@ -11,9 +11,8 @@ use serde::{Deserialize, Serialize};
 #[cfg(feature = "cuda")]
 use crate::engine::genetic::Crossover;
 use crate::engine::{
-    AcsSpec, BackendError, Chains, ChainsSpec, Colony, ColonySpec, Descent, DescentSpec, FirstGenes,
-    GeneticSpec, LinKernighan, Neighbors, Population, Problem, Searchable, Tables, Trials, Walks, WalksSpec,
-    lin_kernighan,
+    AcsSpec, BackendError, Colony, ColonySpec, Descent, DescentSpec, FirstGenes, GeneticSpec, LinKernighan,
+    Neighbors, Population, Problem, Searchable, Tables, Trials, Walks, WalksSpec, lin_kernighan,
 };
 
 /// Which backend a user asks for.
@@ -115,41 +114,6 @@ impl Backend {
             Backend::Cuda(_) => 256,
         };
         n.min(most)
-    }
-
-    /// Tiles of a chain and number of chains for a problem unless the user says otherwise. They depend on the kind of
-    /// backend, not on its number of threads.
-    pub fn default_chains(&self, problem: &Problem) -> (u32, u32) {
-        match self {
-            Backend::Cpu(_) => cpu::default_chains(problem.n()),
-            #[cfg(feature = "cuda")]
-            Backend::Cuda(device) => cuda::default_chains(device, problem),
-        }
-    }
-
-    /// Nodes that a descent in a tile looks at together unless the user says otherwise.
-    pub fn default_width(&self) -> u32 {
-        match self {
-            Backend::Cpu(_) => 1,
-            #[cfg(feature = "cuda")]
-            Backend::Cuda(_) => cuda::WIDTH,
-        }
-    }
-
-    /// New chains for `problem`, which all begin with the tour along its numbering.
-    ///
-    /// # Errors
-    /// If they do not fit the backend's memory, or their kernels cannot be loaded.
-    pub fn chains<'p>(
-        &'p self,
-        problem: &'p Problem,
-        spec: &ChainsSpec,
-    ) -> Result<Box<dyn Chains + 'p>, BackendError> {
-        Ok(match self {
-            Backend::Cpu(_) => cpu::chains(problem, spec)?,
-            #[cfg(feature = "cuda")]
-            Backend::Cuda(device) => Box::new(cuda::CudaChains::new(device, problem, spec)?),
-        })
     }
 
     /// Tours, and trials of each in a round, unless the user says otherwise. They depend on the kind of backend; on its

@@ -4,7 +4,7 @@
 //!
 //! Results do not depend on the shape, so trials are part of the search and cost only what the slower shapes take longer.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use antwarp_core::problem;
@@ -18,6 +18,8 @@ use crate::instance::atomic_file;
 const TRIAL: Duration = Duration::from_millis(2);
 /// Iterations of the first trial, of which nothing is known.
 const FIRST: u64 = 8;
+/// So many trials in a row may be cut short by the end of their batch; if batches are no longer, the next one has to do.
+const MOST_CUT: u32 = 8;
 /// More teams for a walk are not tried once they take longer by this factor.
 const HOPELESS: f64 = 1.25;
 
@@ -85,8 +87,8 @@ fn file() -> Option<PathBuf> {
 }
 
 /// A file that is missing or damaged is one in which nothing was found.
-fn entries() -> Vec<Entry> {
-    let text = file().and_then(|path| std::fs::read_to_string(path).ok());
+fn entries(file: Option<&Path>) -> Vec<Entry> {
+    let text = file.and_then(|path| std::fs::read_to_string(path).ok());
     text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
 }
 
@@ -113,6 +115,7 @@ pub struct Trial {
 #[derive(Debug)]
 pub struct Tuner {
     key: Key,
+    file: Option<PathBuf>,
     shapes: Vec<Shape>,
     /// The shape that is tried next; none: the search for the fastest is over.
     next: Option<usize>,
@@ -121,7 +124,10 @@ pub struct Tuner {
     /// The fastest with the last number of parts.
     best_of_parts: f64,
     trials: u32,
+    /// Iterations of the next trial.
     iterations: u64,
+    /// Trials in a row that were cut short.
+    cut: u32,
     /// Whether a trial of this shape has warmed everything up.
     warm: bool,
 }
@@ -129,6 +135,7 @@ pub struct Tuner {
 impl Tuner {
     /// A tuner that tries these shapes in their order, fewest parts first, unless the best one is asked for or known.
     pub fn new(key: Key, shapes: Vec<Shape>, spec: &WalksSpec) -> Tuner {
+        let file = file();
         let first = shapes.first().copied().unwrap_or(Shape { parts: 1, threads: 1 });
         let asked = spec.shape.map(|asked| {
             let of = |all: &dyn Fn(&Shape) -> u32, value: Option<u32>, least: u32| {
@@ -137,19 +144,21 @@ impl Tuner {
             Shape { parts: asked.parts.unwrap_or(1), threads: of(&|s| s.threads, asked.threads, 1) }
         });
         let known = || {
-            let known = entries().into_iter().find(|entry| entry.key == key)?;
+            let known = entries(file.as_deref()).into_iter().find(|entry| entry.key == key)?;
             shapes.contains(&known.shape).then_some(known.shape)
         };
         let known = asked.or_else(|| if spec.retune { None } else { known() });
         let is_open = known.is_none() && shapes.len() > 1;
         Tuner {
             key,
+            file,
             shapes,
             next: is_open.then_some(0),
             best: (known.unwrap_or(first), f64::INFINITY),
             best_of_parts: f64::INFINITY,
             trials: 0,
             iterations: FIRST,
+            cut: 0,
             warm: false,
         }
     }
@@ -186,7 +195,14 @@ impl Tuner {
             self.iterations = fill.clamp(1, 1 << 20);
             return;
         }
+        let is_cut = iterations < self.iterations;
         self.iterations = fill.clamp(1, 1 << 20);
+        // What it takes to begin a trial is most of a short one.
+        if is_cut && self.cut < MOST_CUT {
+            self.cut += 1;
+            return;
+        }
+        self.cut = 0;
         self.trials += 1;
         if each < self.best.1 {
             self.best = (trial.shape, each);
@@ -218,14 +234,77 @@ impl Tuner {
     /// Writes down what was found. Without a place for it, it is found again next time.
     fn keep(&self) {
         let (shape, seconds) = self.best;
-        let Some(path) = file().filter(|_| seconds.is_finite()) else { return };
-        let mut all = entries();
+        let Some(path) = self.file.as_deref().filter(|_| seconds.is_finite()) else { return };
+        let mut all = entries(Some(path));
         all.retain(|entry| entry.key != self.key);
         all.push(Entry { key: self.key.clone(), shape, seconds });
         let folder = path.parent().map_or(Ok(()), std::fs::create_dir_all);
         let text = serde_json::to_vec_pretty(&all).unwrap_or_default();
         if folder.is_ok() && !text.is_empty() {
-            let _ = atomic_file::write(&path, |out| out.write_all(&text));
+            let _ = atomic_file::write(path, |out| out.write_all(&text));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Runs batches until the tuner has decided, on a machine where a shape takes so long an iteration, and a trial longer to begin.
+    fn decide(batches: impl Iterator<Item = u64>, microseconds: &[(u32, f64)]) -> u32 {
+        let key = Key {
+            device: "test".into(),
+            units: 1,
+            problem: "test".into(),
+            strategy: 0,
+            walks: 1,
+            sizes: [0; 4],
+            neighbors: 1,
+            version: String::new(),
+        };
+        let shapes = microseconds.iter().map(|&(parts, _)| Shape { parts, threads: 32 }).collect();
+        let mut tuner = Tuner {
+            key,
+            file: None,
+            shapes,
+            next: Some(0),
+            best: (Shape { parts: 0, threads: 32 }, f64::INFINITY),
+            best_of_parts: f64::INFINITY,
+            trials: 0,
+            iterations: FIRST,
+            cut: 0,
+            warm: false,
+        };
+        let mut now = 0;
+        for batch in batches {
+            let end = now + batch;
+            while now < end && tuner.next.is_some() {
+                let trial = tuner.next(now, end);
+                let each = microseconds.iter().find(|(parts, _)| *parts == trial.shape.parts).unwrap().1;
+                let iterations = trial.end - now;
+                tuner.took(
+                    trial,
+                    Duration::from_secs_f64((100.0 + each * iterations as f64) * 1e-6),
+                    iterations,
+                );
+                now = trial.end;
+            }
+            if tuner.next.is_none() {
+                return tuner.best().parts;
+            }
+        }
+        panic!("no shape was chosen");
+    }
+
+    #[test]
+    fn the_fastest_shape_is_found_whatever_the_batches() {
+        let microseconds = [(1, 20.0), (2, 24.0), (4, 22.0)];
+        for growth in [2u64, 4, 8] {
+            let growing = (0..).map(|i| growth.saturating_pow(i).min(5000));
+            assert_eq!(decide(growing, &microseconds), 1, "batches grow by {growth}");
+        }
+        assert_eq!(decide(std::iter::repeat(1000), &[(1, 9.0), (2, 5.0), (4, 6.0)]), 2);
+        // Batches that are always short decide, too.
+        assert_eq!(decide(std::iter::repeat(3), &[(1, 900.0), (2, 500.0), (4, 600.0)]), 2);
     }
 }

@@ -48,6 +48,9 @@ pub enum Error {
     /// The backend failed while it ran; the best tour until then was handed out.
     #[error("{0}\nThe result is the best tour until then.")]
     CutShort(String),
+    /// The backend failed in a run of a bench, which does not count.
+    #[error("{0}")]
+    RunFailed(String),
     /// An output file cannot be written.
     #[error("cannot write {}: {cause}", path.display())]
     Output {
@@ -90,7 +93,7 @@ impl Error {
             Error::Backend(BackendError::Warps(..) | BackendError::Threads(..)) => USAGE,
             Error::Solve(SolveError::Backend(BackendError::Warps(..) | BackendError::Threads(..))) => USAGE,
             Error::Input(_) | Error::Unusable(_) | Error::Solve(SolveError::Unsupported { .. }) => INPUT,
-            Error::Backend(_) | Error::CutShort(_) => BACKEND,
+            Error::Backend(_) | Error::CutShort(_) | Error::RunFailed(_) => BACKEND,
             Error::Solve(SolveError::Backend(_) | SolveError::CutShort { .. }) => BACKEND,
             Error::Output { .. } => OUTPUT,
             // Whoever read enough closes the pipe: that is no failure.

@@ -3,10 +3,6 @@
 //! Every subcommand returns how it ended, or an [`Error`] that knows its exit status and prints itself.
 
 mod bench;
-mod bench_acs;
-mod bench_ga;
-mod bench_search;
-mod bench_walks;
 mod check;
 mod devices;
 mod diagnostic;
@@ -21,7 +17,6 @@ mod progress;
 mod search;
 mod shell;
 mod solve;
-mod table;
 
 pub use error::{Error, Result};
 
@@ -51,8 +46,8 @@ Exit status:
   6    check: the tour is invalid
   130  interrupted by Ctrl-C or SIGTERM; the best tour so far was written";
 
-/// Short tours, fast: iterated local search, ant colonies and a genetic algorithm for the travelling salesman problem, on
-/// a GPU or on CPU cores.
+/// Short tours, fast: chained Lin-Kernighan, ant colonies and a genetic algorithm for the travelling salesman problem, on a
+/// GPU or on CPU cores.
 #[derive(Debug, Parser)]
 #[command(name = "antwarp", version, after_help = AFTER_HELP, arg_required_else_help = true)]
 struct Cli {
@@ -76,16 +71,8 @@ enum Command {
     Generate(generate::Args),
     /// List the processors and GPUs that antwarp can use.
     Devices(devices::Args),
-    /// Measure iteration times and tour quality of the colony's variants.
-    Bench(bench::Args),
-    /// Measure times and tour quality of iterated local search.
-    BenchSearch(bench_search::Args),
-    /// Measure times and tour quality of the forms of Ant Colony System.
-    BenchAcs(bench_acs::Args),
-    /// Measure convergence and times of the genetic algorithm's crossovers.
-    BenchGa(bench_ga::Args),
-    /// Measure times of neighbourhood search, by the ways in which neighbours are looked at.
-    BenchWalks(Box<bench_walks::Args>),
+    /// Measure times and results over instances, settings and seeds, as published tables show them.
+    Bench(Box<bench::Args>),
     /// Print a completion script for a shell.
     Completions(shell::CompletionArgs),
     /// Print the manual page.
@@ -114,15 +101,35 @@ pub fn run() -> ExitCode {
 
 /// The subcommand, and the ids of its options that stand on the command line: the others have their defaults.
 fn parse() -> std::result::Result<(Command, Vec<String>), clap::Error> {
-    let mut command = Cli::command();
+    let mut command = Cli::command().mut_subcommand("solve", solve::shorten_help);
     let matches = command.try_get_matches_from_mut(std::env::args_os())?;
-    let is_given = |matches: &ArgMatches, id| matches.value_source(id) == Some(ValueSource::CommandLine);
-    let given = matches.subcommand().map_or_else(Vec::new, |(_, options)| {
-        let ids = options.ids().map(clap::Id::as_str);
-        ids.filter(|id| is_given(options, id)).map(str::to_owned).collect()
-    });
+    let given = given(&matches);
     let cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
     Ok((cli.command, given))
+}
+
+/// The ids of the options that stand on the command line, behind all subcommands.
+fn given(matches: &ArgMatches) -> Vec<String> {
+    if let Some((_, options)) = matches.subcommand() {
+        return given(options);
+    }
+    let is_given = |id: &&str| matches.value_source(id) == Some(ValueSource::CommandLine);
+    matches.ids().map(clap::Id::as_str).filter(is_given).map(str::to_owned).collect()
+}
+
+/// Reads a line that a bench made as the command line of a command; with the ids of its options. What is wrong with it is
+/// printed.
+fn parse_line<A: clap::Args>(command: &'static str, line: &[String]) -> Result<(A, Vec<String>)> {
+    let command = A::augment_args(clap::Command::new(command)).no_binary_name(true);
+    let read = command.try_get_matches_from(line).and_then(|matches| {
+        let args = A::from_arg_matches(&matches)?;
+        Ok((args, given(&matches)))
+    });
+    read.map_err(|error| {
+        // Nobody is left to tell if this cannot be printed.
+        let _ = error.print();
+        Error::Printed(error.exit_code() as u8)
+    })
 }
 
 fn dispatch(command: Command, given: &[String]) -> Result<Outcome> {
@@ -134,11 +141,7 @@ fn dispatch(command: Command, given: &[String]) -> Result<Outcome> {
         Command::Plot(args) => plot::run(args),
         Command::Generate(args) => generate::run(args),
         Command::Devices(args) => devices::run(args),
-        Command::Bench(args) => bench::run(args),
-        Command::BenchSearch(args) => bench_search::run(args),
-        Command::BenchAcs(args) => bench_acs::run(args),
-        Command::BenchGa(args) => bench_ga::run(args),
-        Command::BenchWalks(args) => bench_walks::run(*args),
+        Command::Bench(args) => bench::run(*args),
         Command::Completions(args) => shell::completions(args),
         Command::Man(args) => shell::man(args),
     }

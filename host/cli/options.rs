@@ -89,46 +89,6 @@ impl std::fmt::Display for Candidates {
     }
 }
 
-/// How many ants.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ants {
-    /// As many as nodes.
-    AsNodes,
-    /// So many.
-    Count(u32),
-}
-
-impl Ants {
-    /// How many that is for `n` nodes.
-    pub fn count(self, n: usize) -> u32 {
-        match self {
-            Ants::AsNodes => n as u32,
-            Ants::Count(count) => count,
-        }
-    }
-}
-
-impl FromStr for Ants {
-    type Err = String;
-
-    fn from_str(text: &str) -> std::result::Result<Ants, String> {
-        match (text, text.parse()) {
-            ("n", _) => Ok(Ants::AsNodes),
-            (_, Ok(count @ 1..)) => Ok(Ants::Count(count)),
-            _ => Err("give a number of at least 1, or `n`".to_owned()),
-        }
-    }
-}
-
-impl std::fmt::Display for Ants {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Ants::AsNodes => write!(f, "n"),
-            Ants::Count(count) => write!(f, "{count}"),
-        }
-    }
-}
-
 /// A number of iterations, as it is or by the number of nodes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Iterations {
@@ -223,14 +183,5 @@ mod tests {
         assert_eq!("all".parse(), Ok(Candidates::All));
         assert_eq!("32".parse(), Ok(Candidates::Nearest(32)));
         assert!("0".parse::<Candidates>().is_err() && "many".parse::<Candidates>().is_err());
-    }
-
-    #[test]
-    fn ants_are_a_number_or_as_many_as_nodes() {
-        for (text, count) in [("n", 51), ("256", 256)] {
-            let ants: Ants = text.parse().unwrap();
-            assert_eq!((ants.count(51), ants.to_string().as_str()), (count, text));
-        }
-        assert!("0".parse::<Ants>().is_err() && "2n".parse::<Ants>().is_err());
     }
 }

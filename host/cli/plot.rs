@@ -9,7 +9,7 @@ use serde::Deserialize;
 use super::output::Output;
 use super::{Error, Outcome, Result};
 use crate::instance::InstanceError;
-use crate::report::curves::{self, Run};
+use crate::report::curves::{self, Point};
 
 /// Arguments of `antwarp plot`.
 #[derive(Debug, clap::Args)]
@@ -73,7 +73,7 @@ pub fn run(args: Args) -> Result<Outcome> {
     let processors =
         machines.filter(|machine| machine.backend == "cpu").map(|machine| machine.device.as_str());
     let processors_differ = differ(processors.collect());
-    let mut points: Vec<(Limits, Vec<Run>)> = Vec::new();
+    let mut points: Vec<(Limits, Vec<Point>)> = Vec::new();
     for (saved, gap_percent) in all {
         let Machine { backend, device, units } = saved.machine;
         let mut machine = match (backend.as_str(), units) {
@@ -87,22 +87,26 @@ pub fn run(args: Args) -> Result<Outcome> {
         if algorithms_differ {
             machine = format!("{machine}, {}", saved.algorithm);
         }
-        let run = Run { instance: saved.instance.name, machine, seconds: saved.seconds, gap_percent };
-        let is_same = |other: &Run| other.instance == run.instance && other.machine == run.machine;
+        let run = Point { instance: saved.instance.name, machine, seconds: saved.seconds, gap_percent };
+        let is_same = |other: &Point| other.instance == run.instance && other.machine == run.machine;
         match points.iter_mut().find(|(limits, runs)| *limits == saved.limits && is_same(&runs[0])) {
             Some((_, runs)) => runs.push(run),
             None => points.push((saved.limits, vec![run])),
         }
     }
-    let means: Vec<Run> = points.iter().filter_map(|(_, runs)| mean(runs)).collect();
+    let means: Vec<Point> = points.iter().filter_map(|(_, runs)| mean(runs)).collect();
     args.output.write(|out| curves::write(out, &means))?;
     Ok(Outcome::Done)
 }
 
-fn mean(runs: &[Run]) -> Option<Run> {
-    let mean = |value: fn(&Run) -> f64| runs.iter().map(value).sum::<f64>() / runs.len() as f64;
+fn mean(runs: &[Point]) -> Option<Point> {
+    let mean = |value: fn(&Point) -> f64| runs.iter().map(value).sum::<f64>() / runs.len() as f64;
     let first = runs.first()?;
-    Some(Run { seconds: mean(|run| run.seconds), gap_percent: mean(|run| run.gap_percent), ..first.clone() })
+    Some(Point {
+        seconds: mean(|run| run.seconds),
+        gap_percent: mean(|run| run.gap_percent),
+        ..first.clone()
+    })
 }
 
 /// A run that came to its end, and its gap.

@@ -16,7 +16,7 @@ use crate::engine::{Progress, Stop, StopReason};
 use crate::instance::{Instance, Partition, Perceptron, Qap, qaplib, tour_file};
 use crate::report::{Known, summary};
 use crate::solver::search::{
-    AskedShape, Assignment, Changes, Done, Precision, Selection, Settings, Strategy, Task, TourMove,
+    AskedShape, Assignment, Changes, Chooser, Done, Precision, SearchSettings, Strategy, Task, TourMove,
     WeierstrassSpec,
 };
 
@@ -106,7 +106,7 @@ enum What {
 
 /// A Weierstrass-Mandelbrot function and its neighbourhood.
 #[derive(Debug, clap::Args)]
-pub(super) struct FunctionArgs {
+struct FunctionArgs {
     /// Terms of the sum
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1000))]
     terms: u32,
@@ -129,7 +129,7 @@ pub(super) struct FunctionArgs {
 
 impl FunctionArgs {
     /// The function of so many dimensions.
-    pub(super) fn task(&self, dimensions: u32) -> Result<Task> {
+    fn task(&self, dimensions: u32) -> Result<Task> {
         let FunctionArgs { terms, b, h, precision, .. } = *self;
         let radius = self.radius.unwrap_or(1.0 / dimensions as f32);
         if !(b > 1.0 && b.is_finite() && h > 0.0 && h < 1.0) {
@@ -157,7 +157,7 @@ impl FunctionArgs {
 
 /// Arguments of every search.
 #[derive(Debug, clap::Args)]
-pub(super) struct Common {
+struct Common {
     /// Which neighbour a walk goes to
     #[arg(long, value_enum, default_value_t = Strategy::default())]
     strategy: Strategy,
@@ -223,8 +223,8 @@ struct WalkArgs {
     #[arg(long, value_name = "N")]
     cooling: Option<u64>,
     /// Where the next neighbour is chosen
-    #[arg(long, value_enum, default_value_t = Selection::default())]
-    selection: Selection,
+    #[arg(long, value_enum, default_value_t = Chooser::default())]
+    selection: Chooser,
     /// Blocks of a walk on a GPU, threads on a CPU; tried out if not given
     #[arg(long, value_name = "N")]
     blocks: Option<u32>,
@@ -291,7 +291,7 @@ impl What {
 }
 
 /// A permuted perceptron problem; the command line asks for it, so what is wrong is wrong there.
-pub(super) fn perceptron(m: u32, n: u32, distance: u32, seed: u64) -> Result<Task> {
+fn perceptron(m: u32, n: u32, distance: u32, seed: u64) -> Result<Task> {
     if n < distance {
         return Err(Error::Usage(format!("{n} columns have no neighbours at distance {distance}")));
     }
@@ -309,7 +309,7 @@ fn pair<T: Copy>(values: &[T], option: &str) -> Result<Option<(T, T)>> {
 }
 
 /// Walks that a search has unless the user says otherwise: enough to fill the backend, one where a single neighbourhood does.
-pub(super) fn default_walks(backend: &Backend, neighbors: u64) -> u32 {
+fn default_walks(backend: &Backend, neighbors: u64) -> u32 {
     match (backend, neighbors) {
         (_, 200_000..) => 1,
         (Backend::Cpu(_), _) => 16,
@@ -319,11 +319,11 @@ pub(super) fn default_walks(backend: &Backend, neighbors: u64) -> u32 {
 }
 
 impl Common {
-    fn settings(&self, task: &Task) -> Result<Settings> {
+    fn settings(&self, task: &Task) -> Result<SearchSettings> {
         let walk = &self.walk;
         let asked = walk.blocks.is_some() || walk.block_threads.is_some();
         let proven = task.best_known().filter(|known| known.proven).map(|known| known.cost as f64);
-        let settings = Settings {
+        let settings = SearchSettings {
             strategy: self.strategy,
             seed: self.seed,
             walks: self.walks.unwrap_or(1),
@@ -364,25 +364,39 @@ impl Common {
     }
 }
 
+/// What a command line asks for.
+pub(super) struct Asked {
+    pub task: Task,
+    pub settings: SearchSettings,
+    pub stop: Stop,
+}
+
+impl Args {
+    /// Reads the instance, and checks settings.
+    pub(super) fn asked(&self, interrupt: Arc<AtomicBool>) -> Result<Asked> {
+        let common = self.problem.common();
+        let task = self.problem.task()?;
+        let settings = common.settings(&task)?;
+        Ok(Asked { task, settings, stop: common.stop(interrupt) })
+    }
+}
+
 /// Searches.
 pub fn run(args: Args) -> Result<Outcome> {
     let interrupt = interrupt::watch()?;
-    let what = args.problem;
-    let common = what.common();
-    output::check_apart(&common.outputs(), &what.input())?;
+    let common = args.problem.common();
+    output::check_apart(&common.outputs(), &args.problem.input())?;
     common.outputs().into_iter().try_for_each(Output::check)?;
     common.machine.start_threads()?;
-    let task = what.task()?;
-    let mut settings = common.settings(&task)?;
+    let Asked { task, mut settings, stop } = args.asked(interrupt)?;
     let backend = common.machine.open(common.outputs.quiet)?;
-    if common.walks.is_none() && common.walk.selection == Selection::Device {
+    if common.walks.is_none() && common.walk.selection == Chooser::Device {
         settings.walks = default_walks(&backend, task.neighbors());
         let is_alone = settings.restart.is_none() && settings.cooperate.is_none();
         if settings.strategy == Strategy::Tabu && is_alone {
             settings.restart = Some(RESTART * u64::from(task.elements()));
         }
     }
-    let stop = common.stop(interrupt);
     let line = Line::new(common.outputs.quiet, &stop);
     let done = task.run(&backend, &settings, &stop, common.walk.selection, &mut |now| line.show(now));
     line.bar.finish_and_clear();
@@ -399,7 +413,7 @@ pub fn run(args: Args) -> Result<Outcome> {
 fn deliver(
     task: &Task,
     common: &Common,
-    settings: &Settings,
+    settings: &SearchSettings,
     stop: &Stop,
     backend: &Backend,
     done: &Done,

@@ -1,7 +1,7 @@
 //! What a colony of Ant Colony System needs to know (Skinderowicz 2016).
 
 use antwarp_core::acs::Rule;
-use antwarp_core::colony::Rules;
+use antwarp_core::colony::ColonyRules;
 use antwarp_core::construct::row_stride;
 use antwarp_core::pheromone::matrix::FAR;
 use antwarp_core::pheromone::selective::stride;
@@ -62,7 +62,7 @@ pub struct AcsSpec {
     /// Neighbours that the second step of its moves looks at.
     pub breadth: u32,
     /// Constants between iterations.
-    pub rules: Rules,
+    pub rules: ColonyRules,
 }
 
 impl AcsSpec {

@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use antwarp_core::local_search::best::DescentState;
-use antwarp_core::local_search::chain::{Accept, Rules};
+use antwarp_core::local_search::best::{DescentState, Kicks};
 
 use super::{BackendError, Enough, LocalSearch};
 
@@ -20,8 +19,6 @@ pub struct DescentSpec {
     pub kicks: u32,
     /// Longest segment of a double bridge; 0: four edges anywhere.
     pub segment: u32,
-    /// When a tour is accepted.
-    pub accept: Accept,
     /// Many moves a pass, else one.
     pub many: bool,
     /// Stop once a tour is not longer than this.
@@ -31,18 +28,9 @@ pub struct DescentSpec {
 }
 
 impl DescentSpec {
-    /// The rules at a temperature.
-    pub fn rules(&self, temperature: f32) -> Rules {
-        Rules {
-            kicks: self.kicks,
-            first_kick: 0,
-            segment: self.segment,
-            accept: self.accept as u32,
-            temperature,
-            descend_first: 1,
-            keep_best: 1,
-            padding: 0,
-        }
+    /// The kicks at a temperature.
+    pub fn kicks_at(&self, temperature: f32) -> Kicks {
+        Kicks { most: self.kicks, segment: self.segment, temperature, padding: 0 }
     }
 
     /// In words.
@@ -71,7 +59,7 @@ pub(crate) fn each_pass(evaluation: Pass) -> String {
 
 /// Local search by best improvement, with kicks, where it lives.
 pub trait Descent {
-    /// Runs this many passes, fewer if all kicks are done or the target is reached; the state afterwards.
+    /// Runs this many passes at a [temperature](antwarp_core::local_search::perturb::tolerance), fewer if all kicks are done or the target is reached; the state afterwards.
     ///
     /// Where a pass can take long, `enough` is asked now and then whether to stop before the next one.
     fn run(&mut self, passes: u32, temperature: f32, enough: Enough) -> Result<DescentState, BackendError>;

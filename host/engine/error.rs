@@ -83,18 +83,6 @@ pub enum BackendError {
         /// What the driver said.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// A tile of local search is too large for the GPU.
-    #[error(
-        "a tile of {nodes} nodes needs {needed} of shared memory, the GPU has {limit}: choose a smaller `tile`"
-    )]
-    Tile {
-        /// Nodes of the tile.
-        nodes: u32,
-        /// Bytes, for reading.
-        needed: String,
-        /// Bytes, for reading.
-        limit: String,
-    },
     /// The asked-for number of warps is not possible.
     #[error("{0} warps an ant are not possible: choose 1 to {1}")]
     Warps(u32, u32),

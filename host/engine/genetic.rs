@@ -1,7 +1,7 @@
 //! Populations of tours, and what they need to know: constructive crossovers (Kang et al. 2016), edge assembly crossover
 //! (Nagata and Kobayashi 2013).
 
-use antwarp_core::genetic::Rules;
+use antwarp_core::genetic::GenerationRules;
 use antwarp_core::genetic::generation::method;
 use serde::{Deserialize, Serialize};
 
@@ -103,8 +103,8 @@ pub struct GeneticSpec {
 
 impl GeneticSpec {
     /// The rules of a generation, the `since`-th since the host looked; `unfinished` if local search follows.
-    pub fn rules(&self, problem: &Problem, generation: u32, since: u32, unfinished: bool) -> Rules {
-        Rules {
+    pub fn rules(&self, problem: &Problem, generation: u32, since: u32, unfinished: bool) -> GenerationRules {
+        GenerationRules {
             seed: self.seed,
             target: self.target,
             n: problem.n(),

@@ -1,9 +1,9 @@
 //! Chained Lin-Kernighan where it lives, and what it needs to know.
 
 use antwarp_core::lin_kernighan::cuts::MOST;
-use antwarp_core::lin_kernighan::trial::{LOOKED_AT, Round};
+use antwarp_core::lin_kernighan::trial::{LOOKED_AT, TrialRound};
 
-use super::{BackendError, Enough};
+use super::{BackendError, Enough, LocalSearch};
 
 /// Most kicks of a tour in a round.
 pub(crate) const MOST_TRIALS: u32 = 1 << 20;
@@ -17,8 +17,8 @@ pub const NODES: u32 = 8 * LOOKED_AT;
 /// What a backend needs to know.
 #[derive(Clone, Debug)]
 pub struct Spec {
-    /// Seed of the run.
-    pub seed: u64,
+    /// The moves; none: Lin and Kernighan's.
+    pub local_search: Option<LocalSearch>,
     /// Tours.
     pub chains: u32,
     /// Most trials of a tour in a round.
@@ -30,9 +30,16 @@ pub struct Spec {
 }
 
 impl Spec {
-    /// For n nodes: so many tours, with so many kicks each in a round; then the tours to begin with, and the length of the shortest.
-    pub fn new(seed: u64, n: u32, (chains, trials): (u32, u32), starts: Vec<u32>, start_cost: i64) -> Spec {
-        Spec { seed, chains, trials: trials.max(n.div_ceil(NODES)), starts, start_cost }
+    /// For n nodes: the moves; so many tours, with so many kicks each in a round; then the tours to begin with, and the length of
+    /// the shortest.
+    pub fn new(
+        local_search: Option<LocalSearch>,
+        n: u32,
+        (chains, trials): (u32, u32),
+        starts: Vec<u32>,
+        start_cost: i64,
+    ) -> Spec {
+        Spec { local_search, chains, trials: trials.max(n.div_ceil(NODES)), starts, start_cost }
     }
 }
 
@@ -63,7 +70,7 @@ pub trait LinKernighan {
     /// Runs these rounds.
     ///
     /// Where a round can take long, `enough` is asked now and then whether to end it early.
-    fn run(&mut self, rounds: &[Round], enough: Enough) -> Result<Reached, BackendError>;
+    fn run(&mut self, rounds: &[TrialRound], enough: Enough) -> Result<Reached, BackendError>;
 
     /// Makes one tour of all, by what each of them does better (a recombination), with which all go on.
     ///

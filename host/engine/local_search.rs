@@ -1,5 +1,6 @@
 //! Which local search improves tours.
 
+use antwarp_core::operator::{self, Shallow};
 use serde::{Deserialize, Serialize};
 
 /// Most neighbours: the number of a move has eight bits for those of the second step.
@@ -26,6 +27,16 @@ pub enum LocalSearch {
 }
 
 impl LocalSearch {
+    /// How far its moves go; without a search, those of 2-opt.
+    pub fn reach(self) -> Shallow {
+        match self {
+            LocalSearch::None | LocalSearch::TwoOpt => Shallow::of::<operator::TwoOpt>(),
+            LocalSearch::OrOpt => Shallow::of::<operator::OrOpt>(),
+            LocalSearch::Or2opt => Shallow::of::<operator::Or2opt>(),
+            LocalSearch::ThreeOpt => Shallow::of::<operator::ThreeOpt>(),
+        }
+    }
+
     /// As in the names of kernels, `None` for no search.
     pub fn kernel_name(self) -> Option<&'static str> {
         match self {

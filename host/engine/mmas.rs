@@ -1,6 +1,6 @@
 //! What a colony of MAX-MIN Ant System needs to know (Skinderowicz 2020).
 
-use antwarp_core::colony::{Limits, Rules};
+use antwarp_core::colony::{ColonyRules, Limits};
 use antwarp_core::construct::row_stride;
 use serde::{Deserialize, Serialize};
 
@@ -56,7 +56,7 @@ pub struct ColonySpec {
     /// Neighbours that the second step of its moves looks at.
     pub breadth: u32,
     /// Constants between iterations.
-    pub rules: Rules,
+    pub rules: ColonyRules,
 }
 
 impl ColonySpec {

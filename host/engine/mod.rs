@@ -2,14 +2,12 @@
 //! a machine, and the loop that runs it.
 //!
 //! Three layers meet here. A backend does an algorithm's work where the data lives; what it has to offer for that is a trait
-//! ([`Colony`], [`Population`], [`Chains`], [`Descent`], [`LinKernighan`], [`Walks`], [`Neighbors`]), and what it is told is a
+//! ([`Colony`], [`Population`], [`Descent`], [`LinKernighan`], [`Walks`], [`Neighbors`]), and what it is told is a
 //! spec. A solver turns settings into a spec and plans the work: that is an [`Engine`]. [`drive`] runs any engine until it is
 //! time to stop. Nothing here knows a backend or a solver.
 
 pub mod acs;
 mod budget;
-pub mod cells;
-mod chains;
 mod colony;
 mod descent;
 mod drive;
@@ -27,7 +25,6 @@ mod walks;
 
 pub use acs::AcsSpec;
 pub use budget::{Budget, Enough};
-pub use chains::{Chains, ChainsSpec, Round, Tiling};
 pub use colony::{Colony, Phases};
 pub(crate) use descent::each_pass;
 pub use descent::{Descent, DescentSpec, Pass};

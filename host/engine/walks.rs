@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use antwarp_core::neighborhood::Neighborhood;
 use antwarp_core::problem::{Problem, Shape};
-use antwarp_core::search::{Rules, Strategy, WalkState};
+use antwarp_core::search::{Strategy, WalkRules, WalkState};
 use serde::{Deserialize, Serialize};
 
 use super::{BackendError, Plain};
@@ -83,7 +83,7 @@ pub trait Walks<E> {
     ///
     /// # Errors
     /// If the backend fails. The walks are lost then.
-    fn run(&mut self, rules: &Rules) -> Result<&[WalkState], BackendError>;
+    fn run(&mut self, rules: &WalkRules) -> Result<&[WalkState], BackendError>;
 
     /// The best solution of a walk so far.
     ///
@@ -105,7 +105,7 @@ pub trait Neighbors<E> {
     ///
     /// # Errors
     /// If the backend fails.
-    fn costs(&mut self, solution: &[E], rules: &Rules) -> Result<&[u64], BackendError>;
+    fn costs(&mut self, solution: &[E], rules: &WalkRules) -> Result<&[u64], BackendError>;
 
     /// Time spent in copies to and from the device, and in kernels.
     fn phases(&self) -> (Duration, Duration);

@@ -21,7 +21,7 @@ const COLORS: [&str; 6] = ["#d1495b", "#2e86ab", "#8f6bd1", "#3a9d5d", "#c98a1b"
 
 /// A run, or the mean of several.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Run {
+pub struct Point {
     /// The instance's name.
     pub instance: String,
     /// What ran, in a word or two.
@@ -36,7 +36,7 @@ pub struct Run {
 ///
 /// # Errors
 /// If the output takes no more.
-pub fn write(out: &mut dyn Write, runs: &[Run]) -> io::Result<()> {
+pub fn write(out: &mut dyn Write, runs: &[Point]) -> io::Result<()> {
     let instances = distinct(runs.iter().map(|run| run.instance.as_str()));
     let machines = distinct(runs.iter().map(|run| run.machine.as_str()));
     let (across, down) = (LEFT + WIDTH + 12.0, ABOVE + HEIGHT + BELOW);
@@ -50,13 +50,13 @@ pub fn write(out: &mut dyn Write, runs: &[Run]) -> io::Result<()> {
         let (x, y) = (across * (i % ROW) as f64 + LEFT, down * (i / ROW) as f64 + ABOVE);
         writeln!(out, r#"<g transform="translate({x:.0} {y:.0})">"#)?;
         writeln!(out, r#"<text x="0" y="-12">{}</text>"#, escaped(instance))?;
-        let own: Vec<&Run> = runs.iter().filter(|run| run.instance == *instance).collect();
+        let own: Vec<&Point> = runs.iter().filter(|run| run.instance == *instance).collect();
         let gaps = Axis::around(own.iter().map(|run| run.gap_percent.max(LEAST)));
         write_frame(out, &seconds, &gaps)?;
         for (machine, color) in machines.iter().zip(COLORS.iter().cycle()) {
-            let mut points: Vec<&&Run> = own.iter().filter(|run| run.machine == *machine).collect();
+            let mut points: Vec<&&Point> = own.iter().filter(|run| run.machine == *machine).collect();
             points.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
-            let place = |run: &Run| {
+            let place = |run: &Point| {
                 (WIDTH * seconds.at(run.seconds), HEIGHT * (1.0 - gaps.at(run.gap_percent.max(LEAST))))
             };
             let line: Vec<String> =
@@ -153,8 +153,8 @@ fn numbers() -> impl DoubleEndedIterator<Item = f64> {
 mod tests {
     use super::*;
 
-    fn run(instance: &str, machine: &str, seconds: f64, gap_percent: f64) -> Run {
-        Run { instance: instance.into(), machine: machine.into(), seconds, gap_percent }
+    fn run(instance: &str, machine: &str, seconds: f64, gap_percent: f64) -> Point {
+        Point { instance: instance.into(), machine: machine.into(), seconds, gap_percent }
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use antwarp_core::acs::Rule;
-use antwarp_core::colony::Rules;
-use antwarp_core::local_search::chain::FEWEST;
+use antwarp_core::colony::ColonyRules;
+use antwarp_core::local_search::best::FEWEST;
 use antwarp_core::pheromone::selective::MOST_SLOTS;
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +20,7 @@ pub use crate::engine::acs::{AcsSpec, Pheromone, Update};
 /// What a user can set. `None` means: choose for me.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Settings {
+pub struct AcsSettings {
     /// Seed of all random numbers.
     pub seed: u64,
     /// Ants: tours an iteration.
@@ -51,9 +51,9 @@ pub struct Settings {
     pub breadth: u32,
 }
 
-impl Default for Settings {
+impl Default for AcsSettings {
     fn default() -> Self {
-        Settings {
+        AcsSettings {
             seed: 1,
             ants: None,
             candidates: 32,
@@ -77,7 +77,7 @@ const MOST_CANDIDATES: u64 = 1 << 32;
 /// Steps in which an ant explores, if q0 is not given (section 4.1).
 const EXPLORING: f64 = 20.0;
 
-impl Settings {
+impl AcsSettings {
     /// Checks every setting's range, and that they go together.
     pub fn check(&self) -> Result<(), SolveError> {
         let fail = |what: String| Err(SolveError::Settings(what));
@@ -152,7 +152,7 @@ impl Settings {
             // A few nodes have no moves of three edges to speak of.
             local_search: if n < FEWEST { LocalSearch::None } else { self.local_search },
             breadth: self.breadth.min(problem.search_k()),
-            rules: Rules {
+            rules: ColonyRules {
                 target: stop.target.unwrap_or(i64::MIN),
                 unit_cost: problem.unit_cost() as f64,
                 // Trails end at 1 / (length of the best tour).
@@ -170,7 +170,7 @@ impl Settings {
 /// a tour. A failure after that ends the run early and is told in the solution.
 pub fn solve(
     instance: &Instance,
-    settings: &Settings,
+    settings: &AcsSettings,
     backend: &Backend,
     stop: &Stop,
     observe: &mut dyn FnMut(&Progress),

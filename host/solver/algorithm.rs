@@ -14,15 +14,15 @@ use crate::instance::Instance;
 #[serde(untagged)]
 pub enum Algorithm {
     /// Chained Lin-Kernighan, with crossing of several tours where that pays.
-    LinKernighan(lin_kernighan::Settings),
+    LinKernighan(lin_kernighan::LinKernighanSettings),
     /// Iterated local search.
-    Ils(ils::Settings),
+    Ils(ils::IlsSettings),
     /// MAX-MIN Ant System.
-    Mmas(mmas::Settings),
+    Mmas(mmas::MmasSettings),
     /// Ant Colony System.
-    Acs(acs::Settings),
+    Acs(acs::AcsSettings),
     /// A genetic algorithm.
-    Genetic(genetic::Settings),
+    Genetic(genetic::GeneticSettings),
 }
 
 impl Algorithm {
@@ -30,9 +30,9 @@ impl Algorithm {
     /// have a direction.
     pub fn for_instance(instance: &Instance) -> Algorithm {
         if instance.is_symmetric() {
-            Algorithm::LinKernighan(lin_kernighan::Settings::default())
+            Algorithm::LinKernighan(lin_kernighan::LinKernighanSettings::default())
         } else {
-            Algorithm::Mmas(mmas::Settings::default())
+            Algorithm::Mmas(mmas::MmasSettings::default())
         }
     }
 

@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use antwarp_core::local_search::chain::FEWEST;
+use antwarp_core::local_search::best::FEWEST;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +20,7 @@ pub use crate::engine::genetic::{Crossover, FirstGenes, GeneticSpec, Initial, Pa
 /// What a user can set. `None` means: choose for me.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Settings {
+pub struct GeneticSettings {
     /// Seed of all random numbers.
     pub seed: u64,
     /// How children are made.
@@ -49,9 +49,9 @@ pub struct Settings {
     pub breadth: u32,
 }
 
-impl Default for Settings {
+impl Default for GeneticSettings {
     fn default() -> Self {
-        Settings {
+        GeneticSettings {
             seed: 1,
             crossover: Crossover::default(),
             population: None,
@@ -84,13 +84,13 @@ const MOST_GENES: u32 = 1 << 20;
 /// Most generations that the genes of a file have behind them: their numbers stay far inside 32 bits, too.
 const MOST_GENERATIONS: u32 = 1 << 30;
 
-impl Settings {
+impl GeneticSettings {
     /// The settings of a crossover where nothing else is said.
-    pub fn of(crossover: Crossover) -> Settings {
-        let default = Settings { crossover, ..Settings::default() };
+    pub fn of(crossover: Crossover) -> GeneticSettings {
+        let default = GeneticSettings { crossover, ..GeneticSettings::default() };
         match crossover {
             Crossover::Eax => {
-                Settings { groups: 1, transfer_every: 0, initial: Initial::LocalOptima, ..default }
+                GeneticSettings { groups: 1, transfer_every: 0, initial: Initial::LocalOptima, ..default }
             }
             _ => default,
         }
@@ -223,7 +223,7 @@ pub type Keep<'a> = &'a mut dyn FnMut(&Solution, &mut Genes<'_>);
 /// tour. A failure after that ends the run early and is told in the solution.
 pub fn solve(
     instance: &Instance,
-    settings: &Settings,
+    settings: &GeneticSettings,
     given: Option<Vec<u32>>,
     backend: &Backend,
     stop: &Stop,
@@ -271,7 +271,7 @@ pub fn solve(
 ///
 /// # Errors
 /// Which, and what to do about it.
-pub fn check_for(instance: &Instance, settings: &Settings) -> Result<(), SolveError> {
+pub fn check_for(instance: &Instance, settings: &GeneticSettings) -> Result<(), SolveError> {
     settings.check()?;
     check_kind(instance, "GA")?;
     if settings.crossover == Crossover::Eax && !instance.is_symmetric() {
@@ -299,7 +299,7 @@ pub fn check_for(instance: &Instance, settings: &Settings) -> Result<(), SolveEr
 pub fn first_genes(
     instance: &Instance,
     problem: &Problem,
-    settings: &Settings,
+    settings: &GeneticSettings,
     given: Option<Vec<u32>>,
 ) -> Result<FirstGenes, SolveError> {
     let curves = || hilbert_tours(instance, settings.genes(), settings.seed);

@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use antwarp_core::colony::{Rules, limit_ratio};
-use antwarp_core::local_search::chain::FEWEST;
+use antwarp_core::colony::{ColonyRules, limit_ratio};
+use antwarp_core::local_search::best::FEWEST;
 use serde::{Deserialize, Serialize};
 
 use super::colony::{Iterations, check_local_search};
@@ -17,7 +17,7 @@ pub use crate::engine::mmas::{ColonySpec, Selection, TabuKind};
 /// What a user can set. `None` means: choose for me.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Settings {
+pub struct MmasSettings {
     /// Seed of all random numbers.
     pub seed: u64,
     /// Ants: tours an iteration.
@@ -49,9 +49,9 @@ pub struct Settings {
     pub breadth: u32,
 }
 
-impl Default for Settings {
+impl Default for MmasSettings {
     fn default() -> Self {
-        Settings {
+        MmasSettings {
             seed: 1,
             ants: None,
             candidates: Some(32),
@@ -73,7 +73,7 @@ impl Default for Settings {
 /// Most ants at all, so that ant numbers stay far inside 32 bits.
 pub(super) const MOST_ANTS: u32 = 1 << 24;
 
-impl Settings {
+impl MmasSettings {
     /// Checks every setting's range.
     pub fn check(&self) -> Result<(), SolveError> {
         let fail = |what: String| Err(SolveError::Settings(what));
@@ -119,7 +119,7 @@ impl Settings {
             // A few nodes have no moves of three edges to speak of.
             local_search: if n < FEWEST { LocalSearch::None } else { self.local_search },
             breadth: self.breadth.min(problem.search_k()),
-            rules: Rules {
+            rules: ColonyRules {
                 target: stop.target.unwrap_or(i64::MIN),
                 unit_cost: problem.unit_cost() as f64,
                 persistence: self.rho,
@@ -136,7 +136,7 @@ impl Settings {
 /// there is a tour. A failure after that ends the run early and is told in the solution.
 pub fn solve(
     instance: &Instance,
-    settings: &Settings,
+    settings: &MmasSettings,
     backend: &Backend,
     stop: &Stop,
     observe: &mut dyn FnMut(&Progress),

@@ -6,8 +6,8 @@ use antwarp::backend::{Backend, Choice};
 use antwarp::engine::{BackendError, Colony, LocalSearch, Problem, Stop};
 use antwarp::instance::Instance;
 use antwarp::instance::generate::uniform;
-use antwarp::solver::acs::{AcsSpec, Pheromone, Settings, Update};
-use antwarp_core::colony::{ColonyState, Rules};
+use antwarp::solver::acs::{AcsSettings, AcsSpec, Pheromone, Update};
+use antwarp_core::colony::{ColonyRules, ColonyState};
 
 use crate::colony::{History, ITERATIONS, directed, globe, history, on_every_ptx};
 use crate::gpu::{gpu, sizes, small};
@@ -30,16 +30,16 @@ tests![
 const SIZES: [u32; 3] = [40, 200, 500];
 const ANTS: u32 = 50;
 
-fn settings(pheromone: Pheromone, update: Update) -> Settings {
+fn settings(pheromone: Pheromone, update: Update) -> AcsSettings {
     let ants = Some(if update == Update::Relaxed { 1 } else { ANTS });
-    Settings { seed: 21, ants, candidates: 16, pheromone, update, ..Settings::default() }
+    AcsSettings { seed: 21, ants, candidates: 16, pheromone, update, ..AcsSettings::default() }
 }
 
-fn atomic(pheromone: Pheromone) -> Settings {
+fn atomic(pheromone: Pheromone) -> AcsSettings {
     settings(pheromone, Update::Atomic)
 }
 
-fn alone(pheromone: Pheromone) -> Settings {
+fn alone(pheromone: Pheromone) -> AcsSettings {
     settings(pheromone, Update::Relaxed)
 }
 
@@ -53,7 +53,7 @@ struct Case {
 
 impl Case {
     /// Runs it on the CPU.
-    fn new(instance: &Instance, settings: &Settings) -> Case {
+    fn new(instance: &Instance, settings: &AcsSettings) -> Case {
         settings.check().expect("settings");
         let problem = Problem::new(instance, Some(settings.candidates), settings.neighbors);
         let (backend, _) = Backend::open(Choice::Cpu).expect("the CPU");
@@ -97,7 +97,7 @@ impl Case {
         let best = |i: usize| self.cpu[i].0.best_cost;
         let target = best(ITERATIONS / 2);
         let reached = (0..ITERATIONS).find(|&i| best(i) <= target).expect("the iteration itself");
-        let spec = AcsSpec { rules: Rules { target, ..self.spec.rules }, ..self.spec };
+        let spec = AcsSpec { rules: ColonyRules { target, ..self.spec.rules }, ..self.spec };
         let mut colony = self.colony(device, &spec);
         let state = colony.run(ITERATIONS as u32, &|| false).expect("a batch");
         assert_eq!(state, ColonyState { done: 1, ..self.cpu[reached].0 }, "{}", self.name);
@@ -105,11 +105,11 @@ impl Case {
     }
 }
 
-fn check_sizes(settings: &Settings) {
+fn check_sizes(settings: &AcsSettings) {
     let mut cases = Vec::new();
     for (n, period) in sizes(&SIZES).flat_map(|n| [1, 4].map(|period| (n, period))) {
         let instance = uniform(n as usize, 8).expect("an instance");
-        cases.push(Case::new(&instance, &Settings { period, ..settings.clone() }));
+        cases.push(Case::new(&instance, &AcsSettings { period, ..settings.clone() }));
     }
     let Some(gpu) = gpu() else { return };
     cases.iter().for_each(|case| case.check(&gpu));
@@ -143,7 +143,7 @@ fn selective_one_ant() {
 fn many_ants() {
     let ants = Some(if small() { 60 } else { 3000 });
     let instance = uniform(30, 12).expect("an instance");
-    let case = Case::new(&instance, &Settings { ants, ..atomic(Pheromone::Matrix) });
+    let case = Case::new(&instance, &AcsSettings { ants, ..atomic(Pheromone::Matrix) });
     let Some(gpu) = gpu() else { return };
     case.check(&gpu);
 }
@@ -174,7 +174,7 @@ fn places_on_the_globe() {
 
 fn ants_with_local_search() {
     let instance = uniform(60, 13).expect("an instance");
-    let search = |settings| Settings { local_search: LocalSearch::ThreeOpt, ants: Some(8), ..settings };
+    let search = |settings| AcsSettings { local_search: LocalSearch::ThreeOpt, ants: Some(8), ..settings };
     let all = [search(atomic(Pheromone::Matrix)), search(atomic(Pheromone::Candidate))];
     let cases = all.map(|settings| Case::new(&instance, &settings));
     assert!(cases.iter().all(|case| case.spec.local_search == LocalSearch::ThreeOpt));

@@ -7,7 +7,7 @@ use antwarp::engine::start::{self, Start};
 use antwarp::engine::{Descent, DescentSpec, Places, Problem, Stop};
 use antwarp::instance::generate::uniform;
 use antwarp::instance::{Instance, nearest};
-use antwarp::solver::ils::{Acceptance, Moves, Settings};
+use antwarp::solver::ils::{Acceptance, IlsSettings, Moves};
 use antwarp_core::local_search::best::DescentState;
 use antwarp_core::metric::Metric;
 
@@ -65,7 +65,7 @@ struct Case {
 }
 
 impl Case {
-    fn new(instance: &Instance, settings: &Settings) -> Case {
+    fn new(instance: &Instance, settings: &IlsSettings) -> Case {
         let near = nearest(instance, (settings.neighbors as usize).min(instance.len() - 1));
         let start = start::tour(instance, settings.start, &near, settings.seed);
         let problem = Problem::for_search(instance, &near, start);
@@ -98,13 +98,13 @@ fn check(instances: &[Instance], is_expected: fn(&Places) -> bool) {
     for instance in instances {
         for (local_search, moves) in OPERATORS.into_iter().flat_map(|o| [(o, Moves::One), (o, Moves::Many)]) {
             let few = instance.len() < 1000;
-            let settings = Settings {
+            let settings = IlsSettings {
                 local_search,
                 moves,
                 start: if few { Start::Random } else { Start::Greedy },
                 accept: if few { Acceptance::Annealing } else { Acceptance::Better },
                 segment: if few { 0 } else { 50 },
-                ..Settings::default()
+                ..IlsSettings::default()
             };
             cases.push(Case::new(instance, &settings));
             assert!(is_expected(cases[cases.len() - 1].problem.places()));

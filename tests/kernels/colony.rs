@@ -5,8 +5,8 @@ use antwarp::backend::{Backend, Choice};
 use antwarp::engine::{Colony, Problem, Stop};
 use antwarp::instance::Instance;
 use antwarp::instance::generate::uniform;
-use antwarp::solver::mmas::{ColonySpec, Selection, Settings, TabuKind};
-use antwarp_core::colony::{ColonyState, Rules};
+use antwarp::solver::mmas::{ColonySpec, MmasSettings, Selection, TabuKind};
+use antwarp_core::colony::{ColonyRules, ColonyState};
 use antwarp_core::metric::Metric;
 
 use crate::gpu::{Gpu, gpu, sizes};
@@ -48,7 +48,7 @@ pub struct Case {
 
 impl Case {
     /// Runs it on the CPU.
-    pub fn new(instance: &Instance, settings: Settings) -> Case {
+    pub fn new(instance: &Instance, settings: MmasSettings) -> Case {
         let problem = Problem::new(instance, settings.candidates, settings.neighbors);
         let (backend, _) = Backend::open(Choice::Cpu).expect("the CPU");
         let spec = settings.spec(&problem, &backend, &Stop::never());
@@ -76,7 +76,7 @@ impl Case {
         let best = |i: usize| self.cpu[i].0.best_cost;
         let target = best(ITERATIONS / 2);
         let reached = (0..ITERATIONS).find(|&i| best(i) <= target).expect("the iteration itself");
-        let spec = ColonySpec { rules: Rules { target, ..self.spec.rules }, ..self.spec };
+        let spec = ColonySpec { rules: ColonyRules { target, ..self.spec.rules }, ..self.spec };
         let mut colony = CudaColony::new(device, &self.problem, &spec).unwrap_or_else(|e| panic!("{e}"));
         let state = colony.run(ITERATIONS as u32, &|| false).expect("a batch");
         assert_eq!(state, ColonyState { done: 1, ..self.cpu[reached].0 }, "{}", self.name);
@@ -84,8 +84,8 @@ impl Case {
     }
 }
 
-fn settings(selection: Selection, tabu: TabuKind, n: u32, candidates: Option<u32>) -> Settings {
-    Settings {
+fn settings(selection: Selection, tabu: TabuKind, n: u32, candidates: Option<u32>) -> MmasSettings {
+    MmasSettings {
         seed: u64::from(n),
         ants: Some(if n < 100 { n } else { 50 }),
         candidates,
@@ -94,7 +94,7 @@ fn settings(selection: Selection, tabu: TabuKind, n: u32, candidates: Option<u32
         // 40 nodes: the default; 200: measured; 500: given.
         warps: (n == 500).then_some(3),
         deposit_best_every: Some(if n == 200 { 3 } else { 0 }),
-        ..Settings::default()
+        ..MmasSettings::default()
     }
 }
 

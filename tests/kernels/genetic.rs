@@ -7,7 +7,7 @@ use antwarp::backend::cuda::{
 use antwarp::engine::Problem;
 use antwarp::instance::Instance;
 use antwarp_core::genetic::generation::{is_over, record, recorded};
-use antwarp_core::genetic::{self, Population, Rules, memory_bytes};
+use antwarp_core::genetic::{self, GenerationRules, Population, memory_bytes};
 use antwarp_core::geometry::{self, Geometry};
 use antwarp_core::kernels::GeneticArgs;
 use antwarp_core::node::NodeId;
@@ -204,8 +204,8 @@ struct Case<I> {
     after: Host<I>,
 }
 
-fn rules(random: &mut Random, n: u32, (groups, group): (u32, u32)) -> Rules {
-    Rules {
+fn rules(random: &mut Random, n: u32, (groups, group): (u32, u32)) -> GenerationRules {
+    GenerationRules {
         seed: random.bits(),
         target: i64::MIN,
         n,
@@ -221,7 +221,7 @@ fn rules(random: &mut Random, n: u32, (groups, group): (u32, u32)) -> Rules {
     }
 }
 
-fn args(rules: Rules, count: u32, metric: u32) -> GeneticArgs {
+fn args(rules: GenerationRules, count: u32, metric: u32) -> GeneticArgs {
     GeneticArgs { rules, memory: 0, metric, count, given: 0, padding: 0 }
 }
 
@@ -243,7 +243,7 @@ fn parents(random: &mut Random, n: u32, count: u32) -> Vec<u32> {
 
 /// Generations before this one, which go on with it: none, none that reached the target, or this one already did. The
 /// target, and the record.
-fn beginning(rules: &Rules, i: u32) -> (i64, u64) {
+fn beginning(rules: &GenerationRules, i: u32) -> (i64, u64) {
     match i % 4 {
         0 => (i64::MIN, record(i64::MAX, 0)),
         1 => (5000, record(5001, rules.since - 1)),
@@ -253,7 +253,7 @@ fn beginning(rules: &Rules, i: u32) -> (i64, u64) {
 }
 
 /// A generation before this one reached the target: what it is, and the record.
-fn end(rules: &Rules, i: u32) -> (i64, u64) {
+fn end(rules: &GenerationRules, i: u32) -> (i64, u64) {
     (5000, record(5000 - i64::from(i % 2), if i.is_multiple_of(3) { 0 } else { rules.since - 1 }))
 }
 
@@ -263,7 +263,7 @@ impl<I: NodeId> Case<I> {
         let mut random = Random::new(u64::from(i) + 71);
         let (n, metric) = (world.problem.n(), world.problem.device_metric());
         let (groups, group) = GROUPS[((i / 8 + i) % 5) as usize];
-        let mut rules = Rules {
+        let mut rules = GenerationRules {
             method: i % 4,
             shuffled: i / 4 % 2,
             mutation: [0, 1 << 31, u32::MAX][(i / 8 % 3) as usize],
@@ -396,7 +396,7 @@ impl<I: NodeId> Case<I> {
         const COUNT: u32 = 12;
         let mut random = Random::new(u64::from(i) + 72);
         let (n, metric) = (world.problem.n(), world.problem.device_metric());
-        let rules = Rules {
+        let rules = GenerationRules {
             generation: 0,
             since: 0,
             unfinished: i / 2 % 2,

@@ -6,7 +6,7 @@ use antwarp::engine::{LocalSearch, Population, Problem, Stop};
 use antwarp::instance::Instance;
 use antwarp::instance::generate::uniform;
 use antwarp::solver::genetic::{
-    Crossover, FirstGenes, GeneticSpec, Initial, Pairing, Settings, check_for, first_genes,
+    Crossover, FirstGenes, GeneticSettings, GeneticSpec, Initial, Pairing, check_for, first_genes,
 };
 use antwarp_core::colony::ColonyState;
 
@@ -81,12 +81,17 @@ struct Case {
 }
 
 impl Case {
-    fn new(instance: &Instance, settings: &Settings) -> Case {
+    fn new(instance: &Instance, settings: &GeneticSettings) -> Case {
         Case::with(instance, settings, None, GENERATIONS)
     }
 
     /// Runs it on the CPU, from these genes if there are some.
-    fn with(instance: &Instance, settings: &Settings, given: Option<Vec<u32>>, generations: u32) -> Case {
+    fn with(
+        instance: &Instance,
+        settings: &GeneticSettings,
+        given: Option<Vec<u32>>,
+        generations: u32,
+    ) -> Case {
         check_for(instance, settings).expect("settings");
         let problem = Problem::new(instance, Some(1), settings.neighbors);
         let spec = settings.spec(&problem, &Stop::never());
@@ -173,8 +178,8 @@ impl Case {
     }
 }
 
-fn settings(crossover: Crossover, pairing: Pairing) -> Settings {
-    Settings {
+fn settings(crossover: Crossover, pairing: Pairing) -> GeneticSettings {
+    GeneticSettings {
         seed: 31,
         crossover,
         pairing,
@@ -182,11 +187,11 @@ fn settings(crossover: Crossover, pairing: Pairing) -> Settings {
         groups: 3,
         transfer_every: 3,
         mutation: 0.3,
-        ..Settings::default()
+        ..GeneticSettings::default()
     }
 }
 
-fn default() -> Settings {
+fn default() -> GeneticSettings {
     settings(Crossover::default(), Pairing::default())
 }
 
@@ -198,7 +203,7 @@ fn check_crossover(crossover: Crossover) {
             let i = cases.len() + crossover as usize;
             let instance = instances(GEOMETRIES[i % 3], n).remove(0);
             let local_search = if search { OPERATORS[(i / 2 + i / 4) % 4] } else { LocalSearch::None };
-            let settings = Settings { local_search, ..settings(crossover, pairing) };
+            let settings = GeneticSettings { local_search, ..settings(crossover, pairing) };
             cases.push(Case::new(&instance, &settings));
         }
     }
@@ -235,8 +240,12 @@ fn targets() {
         (Crossover::Bcscx, LocalSearch::TwoOpt),
     ] {
         for pairing in [Pairing::Fixed, Pairing::Shuffled] {
-            let settings =
-                Settings { local_search, transfer_every: 2, neighbors: 4, ..settings(crossover, pairing) };
+            let settings = GeneticSettings {
+                local_search,
+                transfer_every: 2,
+                neighbors: 4,
+                ..settings(crossover, pairing)
+            };
             let case = Case::new(&instance, &settings);
             let reached = [true, false].map(|transfer| case.better(transfer).next());
             let ends: Vec<_> = reached.into_iter().flatten().map(|i| case.towards(i)).collect();
@@ -254,7 +263,7 @@ fn targets() {
 /// generation that reaches the target, and must stay as they are.
 fn given_genes_and_a_target() {
     let instance = uniform(60, 14).expect("an instance");
-    let settings = Settings {
+    let settings = GeneticSettings {
         initial: Initial::File,
         local_search: LocalSearch::OrOpt,
         neighbors: 2,
@@ -275,7 +284,7 @@ fn given_genes_and_a_target() {
 fn a_target_of_the_first_genes() {
     let instance = uniform(40, 15).expect("an instance");
     let cases = [LocalSearch::None, LocalSearch::TwoOpt]
-        .map(|local_search| Case::new(&instance, &Settings { local_search, ..default() }));
+        .map(|local_search| Case::new(&instance, &GeneticSettings { local_search, ..default() }));
     let ends = cases.each_ref().map(|case| case.towards(0));
     assert!(ends.iter().all(|(_, end)| end.state.iterations == 0));
     let Some(gpu) = gpu() else { return };
@@ -304,9 +313,10 @@ fn first_genes_of_all_kinds() {
     let mut cases = Vec::new();
     for local_search in [LocalSearch::None, LocalSearch::Or2opt] {
         for initial in [Initial::Random, Initial::LocalOptima, Initial::Ants] {
-            cases.push(Case::new(&instance, &Settings { initial, local_search, ..default() }));
+            cases.push(Case::new(&instance, &GeneticSettings { initial, local_search, ..default() }));
         }
-        let settings = Settings { initial: Initial::File, first_generation: 1000, local_search, ..default() };
+        let settings =
+            GeneticSettings { initial: Initial::File, first_generation: 1000, local_search, ..default() };
         cases.push(Case::with(&instance, &settings, Some(mixed(&instance)), GENERATIONS));
     }
     let Some(gpu) = gpu() else { return };
@@ -318,7 +328,10 @@ fn groups() {
     let instance = uniform(50, 17).expect("an instance");
     let shapes = [(1, 4, 1), (1, 40, 1), (2, 24, 0), (8, 32, 1), (5, 60, 2)];
     let cases = shapes.map(|(groups, genes, transfer_every)| {
-        Case::new(&instance, &Settings { groups, population: Some(genes), transfer_every, ..default() })
+        Case::new(
+            &instance,
+            &GeneticSettings { groups, population: Some(genes), transfer_every, ..default() },
+        )
     });
     let Some(gpu) = gpu() else { return };
     cases.iter().for_each(|case| case.check_batches(&gpu, &[1, 1, 6]));
@@ -329,7 +342,7 @@ fn few_nodes() {
     let mut cases = Vec::new();
     for n in [4, 5, 7, 8, 9] {
         let instance = uniform(n, 18).expect("an instance");
-        let settings = Settings {
+        let settings = GeneticSettings {
             initial: Initial::LocalOptima,
             local_search: LocalSearch::TwoOpt,
             mutation: 1.0,
@@ -343,7 +356,7 @@ fn few_nodes() {
 
 fn edges_with_a_direction() {
     let crossovers = [Crossover::Scx, Crossover::Bcscx, Crossover::Arx, Crossover::Hybrid];
-    let case = |crossover| Settings { mutation: 0.6, ..settings(crossover, Pairing::Shuffled) };
+    let case = |crossover| GeneticSettings { mutation: 0.6, ..settings(crossover, Pairing::Shuffled) };
     let cases = crossovers.map(|crossover| Case::new(&directed(), &case(crossover)));
     assert!(cases.iter().all(|case| case.problem.is_directed()));
     let Some(gpu) = gpu() else { return };
@@ -351,7 +364,7 @@ fn edges_with_a_direction() {
 }
 
 fn places_on_the_globe() {
-    let search = Settings { local_search: LocalSearch::TwoOpt, ..default() };
+    let search = GeneticSettings { local_search: LocalSearch::TwoOpt, ..default() };
     let cases = [default(), search].map(|settings| Case::new(&globe(), &settings));
     let Some(gpu) = gpu() else { return };
     cases.iter().for_each(|case| case.check_batches(&gpu, &[1, 7]));
@@ -366,7 +379,7 @@ fn many_nodes() {
     for (n, crossover) in [(20_000, Crossover::Hybrid), (30_000, Crossover::Hybrid), (30_000, Crossover::Scx)]
     {
         let instance = uniform(n, 19).expect("an instance");
-        let settings = Settings {
+        let settings = GeneticSettings {
             population: Some(8),
             groups: 2,
             transfer_every: 2,
@@ -383,7 +396,7 @@ fn many_nodes() {
 /// A device runs PTX for any older one: each embedded text gives the same populations.
 fn every_ptx_that_the_device_takes() {
     let instance = uniform(60, 11).expect("an instance");
-    let search = Settings { local_search: LocalSearch::TwoOpt, ..default() };
+    let search = GeneticSettings { local_search: LocalSearch::TwoOpt, ..default() };
     let cases = [default(), search].map(|settings| Case::new(&instance, &settings));
     let Some(gpu) = gpu() else { return };
     on_every_ptx(gpu, |device| cases.iter().for_each(|case| case.check_batches(device, &[1, 7])));

@@ -1,7 +1,7 @@
 //! `block_judge_*`: the end of an iteration.
 
 use antwarp::backend::cuda::{Buffer, Device, Judge, Launch, TEAM_BYTES};
-use antwarp_core::colony::{self, ColonyState, Rules};
+use antwarp_core::colony::{self, ColonyRules, ColonyState};
 use antwarp_core::kernels::JudgeArgs;
 use antwarp_core::node::NodeId;
 use antwarp_core::team::{Serial, Slots};
@@ -81,7 +81,7 @@ impl Case {
         let costs: Vec<i64> = (0..ants).map(|_| offset + i64::from(random.below(scene.costs))).collect();
         let least = costs.iter().copied().min().expect("a cost");
         let best_cost = (scene.best)(least);
-        let rules = Rules {
+        let rules = ColonyRules {
             target: (scene.target)(least),
             unit_cost: least as f64 * 1.25,
             persistence: 0.9,

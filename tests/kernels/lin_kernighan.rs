@@ -4,9 +4,9 @@
 use antwarp::backend::cuda::{CudaLinKernighan, Device};
 use antwarp::backend::{Backend, Choice};
 use antwarp::engine::lin_kernighan::Spec;
-use antwarp::engine::{LinKernighan, Problem, Reached};
+use antwarp::engine::{LinKernighan, LocalSearch, Problem, Reached};
 use antwarp::instance::{Instance, nearest, quadrant};
-use antwarp_core::lin_kernighan::trial::Round;
+use antwarp_core::lin_kernighan::trial::TrialRound;
 
 use crate::gpu::{gpu, sizes};
 use crate::input::{Random, instances, is_tour};
@@ -15,9 +15,12 @@ tests![rounds_on_a_grid, rounds_in_the_plane, rounds_of_numbered_nodes];
 
 /// The kernels tested here.
 pub const NAMES: &[&str] = &[
-    "block_run_trials_grid",
-    "block_run_trials_planar",
-    "block_run_trials_numbered",
+    "block_run_trials_deep_grid",
+    "block_run_trials_deep_planar",
+    "block_run_trials_deep_numbered",
+    "block_run_trials_shallow_grid",
+    "block_run_trials_shallow_planar",
+    "block_run_trials_shallow_numbered",
     "blocks_plan_merge",
     "grid_place_nodes_grid",
     "grid_place_nodes_planar",
@@ -38,12 +41,12 @@ struct Case {
     name: String,
     problem: Problem,
     spec: Spec,
-    rounds: Vec<Round>,
+    rounds: Vec<TrialRound>,
     history: History,
 }
 
-fn history(engine: &mut dyn LinKernighan, rounds: &[Round]) -> History {
-    let after = |round: &Round| {
+fn history(engine: &mut dyn LinKernighan, rounds: &[TrialRound]) -> History {
+    let after = |round: &TrialRound| {
         let reached = engine.run(&[*round], &|| false).expect("a round");
         (reached, engine.best_tour().expect("the best tour"))
     };
@@ -52,27 +55,32 @@ fn history(engine: &mut dyn LinKernighan, rounds: &[Round]) -> History {
 
 impl Case {
     /// From a random tour: two descents, then kicks, some of them at a temperature.
-    fn new(name: &str, instance: &Instance, (chains, nodes, k): (u32, u32, usize)) -> Case {
+    fn new(
+        name: &str,
+        instance: &Instance,
+        (chains, nodes, k): (u32, u32, usize),
+        local_search: Option<LocalSearch>,
+    ) -> Case {
         let k = k.min(instance.len() - 1);
         let near = if instance.points().is_some() { quadrant(instance, k) } else { nearest(instance, k) };
         let mut random = Random::new(43);
         let problem = Problem::for_search(instance, &near, random.permutation(instance.len() as u32));
         let n = problem.n();
         let (descent, trials) = (n.div_ceil(24), n.div_ceil(nodes));
-        let round = |number: u32| Round {
+        let round = |number: u32| TrialRound {
             seed: 11,
             number,
             trials: if number < 2 { descent } else { trials },
             walk: if number < 2 { 0 } else { 20 + 15 * (number % 5) },
             temperature: if number % 3 == 2 { problem.scale() / 3.0 } else { 0.0 },
         };
-        let rounds: Vec<Round> = (0..ROUNDS).map(round).collect();
+        let rounds: Vec<TrialRound> = (0..ROUNDS).map(round).collect();
         let (trials, start_cost) = (descent.max(trials), problem.unit_cost());
-        let spec = Spec { seed: 11, chains, trials, starts: Vec::new(), start_cost };
+        let spec = Spec { local_search, chains, trials, starts: Vec::new(), start_cost };
         let (cpu, _) = Backend::open(Choice::Cpu).expect("CPU threads");
         let history = history(cpu.lin_kernighan(&problem, &spec).expect("memory").as_mut(), &rounds);
         Case {
-            name: format!("{name}, n {n}, {chains} tours, {trials} trials, {k} neighbours"),
+            name: format!("{name}, {local_search:?}, n {n}, {chains} tours, {trials} trials, {k} neighbours"),
             problem,
             spec,
             rounds,
@@ -102,8 +110,16 @@ fn check(geometry: &str) {
                 {
                     continue;
                 }
-                cases.push(Case::new(instance.name(), &instance, *shape));
+                cases.push(Case::new(instance.name(), &instance, *shape, None));
             }
+        }
+    }
+    let others =
+        [LocalSearch::TwoOpt, LocalSearch::OrOpt, LocalSearch::Or2opt, LocalSearch::ThreeOpt].map(Some);
+    for n in sizes(&SIZES[..4]) {
+        let instances = instances(geometry, n);
+        for (local_search, instance) in others.into_iter().zip(instances.iter().cycle()) {
+            cases.push(Case::new(instance.name(), instance, SHAPES[1], local_search));
         }
     }
     for case in &cases {

@@ -7,8 +7,8 @@ use antwarp::backend::cuda::{Device, Ptx, kernel_names, kernels, load_function, 
 use crate::gpu::gpu;
 use crate::harness::ignore;
 use crate::{
-    acs, best_moves, chains, construct_candidates, construct_full, genetic, judge, lin_kernighan,
-    local_search, rounds, tour_costs, trails, walks,
+    acs, best_moves, construct_candidates, construct_full, genetic, judge, lin_kernighan, local_search,
+    tour_costs, trails, walks,
 };
 
 tests![
@@ -79,9 +79,7 @@ fn every_kernel_has_a_test() {
         tour_costs::NAMES,
         trails::NAMES,
         best_moves::NAMES,
-        chains::NAMES,
         local_search::NAMES,
-        rounds::NAMES,
         acs::NAMES,
         genetic::NAMES,
         walks::NAMES,

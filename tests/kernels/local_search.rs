@@ -3,13 +3,13 @@
 use antwarp::backend::cuda::{Device, Launch, LocalSearch as Search, TEAM_BYTES};
 use antwarp::engine::{LocalSearch, Problem};
 use antwarp::instance::Instance;
-use antwarp::solver::mmas::Settings;
+use antwarp::solver::mmas::MmasSettings;
 use antwarp_core::genetic::NOWHERE;
 use antwarp_core::geometry::{self, Geometry};
 use antwarp_core::kernels::SearchArgs;
-use antwarp_core::local_search::ants::{self, Tables};
-use antwarp_core::local_search::{Operator, Or2opt, OrOpt, ThreeOpt, TwoOpt};
+use antwarp_core::local_search::ants::{self, TourTables};
 use antwarp_core::node::NodeId;
+use antwarp_core::operator::{Operator, Or2opt, OrOpt, ThreeOpt, TwoOpt};
 use antwarp_core::team::{Serial, Slots};
 
 use crate::colony;
@@ -141,7 +141,7 @@ impl Case {
         places: &[G::Place],
     ) -> (Vec<u32>, Vec<i64>) {
         let (n, lists) = (self.problem.n(), typed::<I>(self.problem.neighbors()));
-        let tables = Tables {
+        let tables = TourTables {
             n,
             lists: lists.as_ptr(),
             k: self.problem.search_k(),
@@ -306,13 +306,13 @@ fn three_opt() {
 
 /// Whole colonies whose tours are improved.
 fn in_colonies() {
-    let settings = |local_search, instance: &Instance, candidates| Settings {
+    let settings = |local_search, instance: &Instance, candidates| MmasSettings {
         seed: 3,
         ants: Some(if local_search == LocalSearch::OrOpt { 40 } else { 9 }),
         candidates,
         warps: (instance.len() > 100).then_some(2),
         local_search,
-        ..Settings::default()
+        ..MmasSettings::default()
     };
     let mut cases = Vec::new();
     for (n, geometry) in sizes(&[8, 40, 200]).flat_map(|n| GEOMETRIES.map(|g| (n, g))) {

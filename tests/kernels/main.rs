@@ -17,7 +17,6 @@ mod acs;
 mod acs_colony;
 mod best_moves;
 mod canary;
-mod chains;
 mod colony;
 mod construct;
 mod construct_candidates;
@@ -32,8 +31,6 @@ mod lin_kernighan;
 mod loading;
 mod local_search;
 mod neighborhood_search;
-mod rounds;
-mod tiles;
 mod tour_costs;
 mod trails;
 mod walk_cases;
@@ -46,7 +43,6 @@ fn main() -> ExitCode {
         acs_colony::TESTS,
         best_moves::TESTS,
         canary::TESTS,
-        chains::TESTS,
         colony::TESTS,
         construct_candidates::TESTS,
         construct_full::TESTS,
@@ -58,8 +54,6 @@ fn main() -> ExitCode {
         loading::TESTS,
         local_search::TESTS,
         neighborhood_search::TESTS,
-        rounds::TESTS,
-        tiles::TESTS,
         tour_costs::TESTS,
         trails::TESTS,
         walks::TESTS,

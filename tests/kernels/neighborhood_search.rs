@@ -8,7 +8,7 @@ use antwarp::backend::{Backend, Choice};
 use antwarp::engine::{AskedShape, BackendError, Plain, Searchable, Stop, Tables};
 use antwarp::instance::{Partition, Perceptron, Qap};
 use antwarp::solver::SolveError;
-use antwarp::solver::search::{Found, Settings, Strategy, choose_on_host, search};
+use antwarp::solver::search::{Found, SearchSettings, Strategy, choose_on_host, search};
 use antwarp_core::geometry::Grid;
 use antwarp_core::neighborhood::Neighborhood;
 use antwarp_core::problem::{self, Element, SwappedTour, Weierstrass};
@@ -53,7 +53,7 @@ fn after(iterations: u64) -> Stop {
 fn find<P: Searchable>(
     backend: &Backend,
     tables: &Tables,
-    settings: &Settings,
+    settings: &SearchSettings,
     stop: &Stop,
 ) -> Result<Found<Vec<Element<P>>>, SolveError> {
     search::<P>(backend, tables, settings, stop, &mut |_| ())
@@ -77,15 +77,15 @@ fn assert_found<E: Plain + PartialEq + Debug>(what: &str, gpu: &Found<Vec<E>>, c
 struct Case<P: Searchable> {
     name: String,
     tables: Tables,
-    settings: Settings,
+    settings: SearchSettings,
     stop: Stop,
     cpu: Found<Vec<Element<P>>>,
 }
 
 impl<P: Comparable> Case<P> {
-    fn new(name: &str, tables: Tables, settings: Settings, stop: Stop) -> Case<P> {
+    fn new(name: &str, tables: Tables, settings: SearchSettings, stop: Stop) -> Case<P> {
         let name = format!("{}, {name}, {:?}, {} walks", P::NAME, settings.strategy, settings.walks);
-        let cpu = find::<P>(&on_cpu(), &tables, &Settings { shape: ALONE, ..settings.clone() }, &stop);
+        let cpu = find::<P>(&on_cpu(), &tables, &SearchSettings { shape: ALONE, ..settings.clone() }, &stop);
         let cpu = cpu.unwrap_or_else(|e| panic!("{name}: {e}"));
         Case { name, tables, settings, stop, cpu }
     }
@@ -93,7 +93,7 @@ impl<P: Comparable> Case<P> {
     /// Searches in a shape, or tries shapes out; how it was laid out.
     fn check(&self, backend: &Backend, shape: Option<AskedShape>) -> String {
         let what = format!("{}, {shape:?}", self.name);
-        let settings = Settings { shape, ..self.settings.clone() };
+        let settings = SearchSettings { shape, ..self.settings.clone() };
         let gpu = find::<P>(backend, &self.tables, &settings, &self.stop);
         let gpu = gpu.unwrap_or_else(|e| panic!("{what}: {e}"));
         assert_found(&format!("{what}, {}", gpu.layout), &gpu, &self.cpu);
@@ -103,15 +103,21 @@ impl<P: Comparable> Case<P> {
     /// The same search, but that the host chooses.
     fn check_choices(&self, backend: &Backend, shape: Option<AskedShape>) {
         let what = format!("{}, chosen on the host, {shape:?}", self.name);
-        let settings = Settings { shape, ..self.settings.clone() };
+        let settings = SearchSettings { shape, ..self.settings.clone() };
         let chosen = choose_on_host::<P>(backend, &self.tables, &settings, &self.stop, &mut |_| ());
         let chosen = chosen.unwrap_or_else(|e| panic!("{what}: {e}")).found;
         assert_found(&format!("{what}, {}", chosen.layout), &chosen, &self.cpu);
     }
 }
 
-fn settings(strategy: Strategy, walks: u32) -> Settings {
-    Settings { strategy, walks, seed: 77, cooperate: (walks > 1).then_some(50), ..Settings::default() }
+fn settings(strategy: Strategy, walks: u32) -> SearchSettings {
+    SearchSettings {
+        strategy,
+        walks,
+        seed: 77,
+        cooperate: (walks > 1).then_some(50),
+        ..SearchSettings::default()
+    }
 }
 
 fn qap() -> Tables {
@@ -201,10 +207,10 @@ fn choices_of_the_host() {
         let iterations = if small() { 20 } else { 150 };
         let case = |settings| Case::<P>::new("device and host", tables(), settings, after(iterations));
         let [tabu, climb] = [Strategy::Tabu, Strategy::HillClimbing].map(|strategy| settings(strategy, 1));
-        let mut cases = vec![case(tabu.clone()), case(Settings { descents: Some(2), ..climb })];
+        let mut cases = vec![case(tabu.clone()), case(SearchSettings { descents: Some(2), ..climb })];
         if to_target {
             let target = Some(cases[0].cpu.cost);
-            cases.push(case(Settings { target, ..tabu }));
+            cases.push(case(SearchSettings { target, ..tabu }));
         }
         for case in &cases {
             case.check_choices(&on_cpu(), ALONE);
@@ -230,7 +236,7 @@ fn a_replica_in_global_memory() {
     }
     let tables = || Tables::qap(&Qap::uniform(260, 1).expect("an instance")).expect("tables");
     let cases = [(Strategy::Tabu, 1), (Strategy::Ils, 3)].map(|(strategy, walks)| {
-        let settings = Settings { cooperate: Some(20), ..settings(strategy, walks) };
+        let settings = SearchSettings { cooperate: Some(20), ..settings(strategy, walks) };
         Case::<problem::Qap<true>>::new("a large replica", tables(), settings, after(45))
     });
     let Some(gpu) = gpu() else { return };
@@ -265,7 +271,7 @@ fn impossible_shapes() {
     let backend = on_gpu(&gpu);
     // More blocks than run at the same time, and more threads than the kernel has registers for.
     for (parts, threads) in [(1 << 14, 512), (1, 1024)] {
-        let settings = Settings { shape: asked(parts, threads), ..case.settings.clone() };
+        let settings = SearchSettings { shape: asked(parts, threads), ..case.settings.clone() };
         match find::<problem::Perceptron<2>>(&backend, &case.tables, &settings, &case.stop) {
             Err(error @ SolveError::Backend(BackendError::Launch { .. })) => {
                 let text = error.to_string();

@@ -5,7 +5,7 @@ use antwarp::solver::search::full_cost;
 use antwarp_core::neighborhood::Neighborhood;
 use antwarp_core::problem::Element;
 use antwarp_core::search::{
-    Alone, Bank, Cost, DESCENDED, LEVELS, Layout, REACHED, Rules, Strategy, WalkState, evaluate,
+    Alone, Bank, Cost, DESCENDED, LEVELS, Layout, REACHED, Strategy, WalkRules, WalkState, evaluate,
     random_solution, walk,
 };
 
@@ -138,7 +138,7 @@ pub struct Course {
     pub name: String,
     pub kind: Kind,
     /// Those of all batches, but for their ends.
-    rules: Rules,
+    rules: WalkRules,
     pub layout: Layout,
     pub start: Snapshot,
     pub batches: Vec<Batch>,
@@ -153,8 +153,8 @@ impl Course {
     }
 
     /// The rules of a batch.
-    pub fn rules_of(&self, batch: &Batch) -> Rules {
-        Rules { end: batch.end, rival_bit: batch.rival_bit, ..self.rules }
+    pub fn rules_of(&self, batch: &Batch) -> WalkRules {
+        WalkRules { end: batch.end, rival_bit: batch.rival_bit, ..self.rules }
     }
 
     /// Whether a walk has gone on from a rival's solution: its best one before was worse.
@@ -190,7 +190,7 @@ impl<E: Plain> Host<E> {
     }
 
     /// One batch.
-    fn run<P: Searchable>(&mut self, problem: &P, rules: &Rules, layout: &Layout)
+    fn run<P: Searchable>(&mut self, problem: &P, rules: &WalkRules, layout: &Layout)
     where
         P::Moves: Neighborhood<Element = E>,
     {
@@ -230,7 +230,7 @@ impl<E: Plain> Host<E> {
 /// A look at all neighbours of a solution.
 pub struct Look {
     pub name: String,
-    pub rules: Rules,
+    pub rules: WalkRules,
     pub layout: Layout,
     /// The bytes of its elements.
     pub solution: Vec<u8>,
@@ -242,7 +242,7 @@ impl Look {
     /// Looks at a random solution in this iteration.
     fn new<P: Searchable>(problem: &P, number: u32, iteration: u64) -> Look {
         let moves = problem.moves();
-        let rules = Rules { end: iteration, ..rules(Strategy::Climb, 1) };
+        let rules = WalkRules { end: iteration, ..rules(Strategy::Climb, 1) };
         let layout = Layout::new(problem, Strategy::Climb).expect("a layout");
         let solution: Vec<Element<P>> =
             (0..moves.elements()).map(|i| random_solution(&moves, SEED, number, number, i)).collect();
@@ -269,8 +269,8 @@ impl Look {
 }
 
 /// Rules of a strategy that leave the problem, the end and the target open.
-fn rules(strategy: Strategy, walks: u32) -> Rules {
-    Rules {
+fn rules(strategy: Strategy, walks: u32) -> WalkRules {
+    WalkRules {
         seed: SEED,
         target: 0,
         end: 0,
@@ -339,7 +339,7 @@ fn courses<P: Searchable>(problem: &P, instance: &str, strategy: Strategy, hot: 
         (false, false) => 36,
         (false, true) => 12,
     };
-    let rules = |walks: u32| Rules {
+    let rules = |walks: u32| WalkRules {
         cooling: t / 2 + 1,
         // What was not for long is overdue before the last batch.
         aspiration: problem.moves().traces() + t as u32 / 3,
@@ -347,7 +347,7 @@ fn courses<P: Searchable>(problem: &P, instance: &str, strategy: Strategy, hot: 
         ..rules(strategy, walks)
     };
     let plain = |ends: &[u64]| ends.iter().map(|&end| Batch { end, rival_bit: 0 }).collect::<Vec<_>>();
-    let course = |kind: Kind, first: u64, rules: Rules, batches: Vec<Batch>| {
+    let course = |kind: Kind, first: u64, rules: WalkRules, batches: Vec<Batch>| {
         run(problem, instance, (kind, strategy), (first, rules), batches)
     };
     let whole = course(Kind::Whole, 0, rules(3), plain(&[t]));
@@ -359,10 +359,10 @@ fn courses<P: Searchable>(problem: &P, instance: &str, strategy: Strategy, hot: 
     // One walk is the first of several, and so comes to the same costs.
     let climbs = matches!(strategy, Strategy::Climb | Strategy::Iterate);
     let ended = if climbs {
-        course(Kind::Ended, 0, Rules { descents: 2, ..rules(1) }, plain(&[t / 2, 20 * t, 20 * t + 1]))
+        course(Kind::Ended, 0, WalkRules { descents: 2, ..rules(1) }, plain(&[t / 2, 20 * t, 20 * t + 1]))
     } else {
         let target = P::Cost::from_bits(batches.cpu[1].states[0].best).key();
-        course(Kind::Ended, 0, Rules { target, ..rules(1) }, plain(&[t, 2 * t]))
+        course(Kind::Ended, 0, WalkRules { target, ..rules(1) }, plain(&[t, 2 * t]))
     };
     let done = ended.cpu[ended.cpu.len() - 2].states[0].done;
     assert_eq!(done, if climbs { DESCENDED } else { REACHED }, "{instance}: {strategy:?} does not end");
@@ -380,7 +380,7 @@ fn run<P: Searchable>(
     problem: &P,
     instance: &str,
     (kind, strategy): (Kind, Strategy),
-    (first, rules): (u64, Rules),
+    (first, rules): (u64, WalkRules),
     batches: Vec<Batch>,
 ) -> Course {
     let moves = problem.moves();

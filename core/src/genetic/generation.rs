@@ -20,7 +20,7 @@ use super::crossover::{self, Crossover};
 use super::jumps::Jumps;
 use super::shuffle::Shuffle;
 
-/// What [`Rules::method`] says.
+/// What [`GenerationRules::method`] says.
 pub mod method {
     /// One child a pair by SCX.
     pub const SCX: u32 = 0;
@@ -41,7 +41,7 @@ pub const NOWHERE: u32 = u32::MAX;
 /// The constants of a generation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C)]
-pub struct Rules {
+pub struct GenerationRules {
     /// Seed of the run.
     pub seed: u64,
     /// Stop once a gene is not longer than this.
@@ -69,7 +69,7 @@ pub struct Rules {
     pub unfinished: u32,
 }
 
-impl Rules {
+impl GenerationRules {
     /// Children of a pair.
     #[inline(always)]
     pub const fn litter(&self) -> u32 {
@@ -144,7 +144,7 @@ pub unsafe fn improve_record(best: *mut u64, cost: i64, since: u32) {
 /// # Safety
 /// As [`improve_record`].
 #[inline(always)]
-pub unsafe fn is_over(rules: &Rules, best: *mut u64) -> bool {
+pub unsafe fn is_over(rules: &GenerationRules, best: *mut u64) -> bool {
     // SAFETY: the caller's promise.
     let (cost, since) = recorded(unsafe { AtomicU64::from_ptr(best) }.load(Ordering::Relaxed));
     cost <= rules.target && since < rules.since
@@ -178,7 +178,7 @@ struct Group {
 
 impl Group {
     #[inline(always)]
-    fn new(rules: &Rules, group: u32) -> Group {
+    fn new(rules: &GenerationRules, group: u32) -> Group {
         let stream = Stream::new(rules.seed, rules.generation, NOBODY - group);
         let shuffle = if rules.shuffled != 0 { Some(Shuffle::new(stream, rules.group)) } else { None };
         Group { first: group * rules.group, size: rules.group, shuffle }
@@ -207,7 +207,7 @@ impl Group {
     }
 }
 
-/// Makes child `index` of a generation, below [`Rules::children`], and fills the places that its pair answers for.
+/// Makes child `index` of a generation, below [`GenerationRules::children`], and fills the places that its pair answers for.
 ///
 /// # Safety
 /// The tables have as many elements as places, rows are a permutation of those of the pool, genes are permutations of
@@ -215,7 +215,7 @@ impl Group {
 #[inline(always)]
 pub unsafe fn breed<T: Team, I: NodeId, G: Geometry>(
     team: T,
-    rules: &Rules,
+    rules: &GenerationRules,
     population: Population<I>,
     places: Places<G>,
     memory: *mut u8,
@@ -331,7 +331,7 @@ unsafe fn exchange<T: Team, I: NodeId, G: Geometry>(
 #[inline(always)]
 pub unsafe fn random_gene<T: Team, I: NodeId, G: Geometry>(
     team: T,
-    rules: &Rules,
+    rules: &GenerationRules,
     population: Population<I>,
     places: Places<G>,
     row: u32,
@@ -355,7 +355,7 @@ pub unsafe fn random_gene<T: Team, I: NodeId, G: Geometry>(
 #[inline(always)]
 pub unsafe fn settle<T: Team, I: NodeId, G: Geometry>(
     team: T,
-    rules: &Rules,
+    rules: &GenerationRules,
     population: Population<I>,
     places: Places<G>,
     row: u32,
@@ -380,7 +380,7 @@ pub unsafe fn settle<T: Team, I: NodeId, G: Geometry>(
 /// # Safety
 /// As [`breed`]; only one thread is at work on this gene.
 #[inline(always)]
-pub unsafe fn finish<I>(rules: &Rules, population: Population<I>, index: u32, gain: i64) {
+pub unsafe fn finish<I>(rules: &GenerationRules, population: Population<I>, index: u32, gain: i64) {
     // SAFETY: the caller's promise.
     unsafe {
         let place = (population.born.get(index) >> 32) as u32;
@@ -392,7 +392,12 @@ pub unsafe fn finish<I>(rules: &Rules, population: Population<I>, index: u32, ga
 
 /// Best gene of a group: its place, its row and its length; of equal ones that of the smallest place.
 #[inline(always)]
-unsafe fn best_of<T: Team, I>(team: T, rules: &Rules, population: Population<I>, group: u32) -> (u32, Gene) {
+unsafe fn best_of<T: Team, I>(
+    team: T,
+    rules: &GenerationRules,
+    population: Population<I>,
+    group: u32,
+) -> (u32, Gene) {
     let first = group * rules.group;
     let mut best = (u64::MAX, u64::MAX);
     // SAFETY: the places of a group are in the table.
@@ -414,7 +419,12 @@ unsafe fn best_of<T: Team, I>(team: T, rules: &Rules, population: Population<I>,
 /// # Safety
 /// As [`breed`]; there are at least 2 groups; each group is one team's.
 #[inline(always)]
-pub unsafe fn transfer<T: Team, I: NodeId>(team: T, rules: &Rules, population: Population<I>, group: u32) {
+pub unsafe fn transfer<T: Team, I: NodeId>(
+    team: T,
+    rules: &GenerationRules,
+    population: Population<I>,
+    group: u32,
+) {
     let n = rules.n;
     let draws = Stream::new(rules.seed, rules.generation, NOBODY).step(1);
     let shift = 1 + draws.below(0, rules.groups - 1);

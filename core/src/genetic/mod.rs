@@ -10,6 +10,8 @@ pub mod jumps;
 pub mod shuffle;
 
 pub use crossover::{Crossover, child};
-pub use generation::{NOWHERE, Population, Rules, breed, finish, pass_over, random_gene, settle, transfer};
+pub use generation::{
+    GenerationRules, NOWHERE, Population, breed, finish, pass_over, random_gene, settle, transfer,
+};
 pub use jumps::{Jumps, memory_bytes};
 pub use shuffle::Shuffle;

@@ -7,13 +7,13 @@
 
 use super::Tour;
 use super::cuts::MOST;
-use super::trial::Changes;
+use super::trial::TrialChanges;
 use crate::geometry::Geometry;
 use crate::team::{Slots, Team};
 
 /// A tour's memory for merging: between rounds `claims` are 0.
 #[derive(Clone, Copy)]
-pub struct Board {
+pub struct MergeBoard {
     /// A word a node: the change that wants it most.
     pub claims: Slots<u64>,
     /// A bit a position: the edge behind it goes out. n / 32 + 1 words.
@@ -32,7 +32,7 @@ pub struct Board {
     pub far: Slots<u32>,
 }
 
-/// Words of [`Board::next`] and [`Board::far`]: two for every segment in both directions.
+/// Words of [`MergeBoard::next`] and [`MergeBoard::far`]: two for every segment in both directions.
 #[inline(always)]
 pub const fn pairs(n: u32) -> u32 {
     4 * n
@@ -60,7 +60,7 @@ const fn below(word: u32, position: u32) -> u32 {
     (word & ((1 << (position % 32)) - 1)).count_ones()
 }
 
-impl Board {
+impl MergeBoard {
     /// How many cuts are before a position.
     ///
     /// # Safety
@@ -93,7 +93,7 @@ fn key(gain: i64, trial: u32) -> u64 {
 #[inline(always)]
 unsafe fn for_each_change<T: Team>(
     team: T,
-    changes: Changes,
+    changes: TrialChanges,
     trials: u32,
     mut work: impl FnMut(T::Part, u32, u32),
 ) {
@@ -110,7 +110,12 @@ unsafe fn for_each_change<T: Team>(
 
 /// Calls `work` with both nodes of an edge that goes out.
 #[inline(always)]
-unsafe fn for_both_ends<G: Geometry>(tour: Tour<G>, changes: Changes, cut: u32, mut work: impl FnMut(u32)) {
+unsafe fn for_both_ends<G: Geometry>(
+    tour: Tour<G>,
+    changes: TrialChanges,
+    cut: u32,
+    mut work: impl FnMut(u32),
+) {
     // SAFETY: the caller's promise.
     unsafe {
         let [at, ..] = changes.cuts.get(cut);
@@ -119,18 +124,19 @@ unsafe fn for_both_ends<G: Geometry>(tour: Tour<G>, changes: Changes, cut: u32, 
     }
 }
 
-/// Chooses the changes to be made, and finds out where every segment of the tour goes. Counts of those left out become 0.
+/// Claims nodes for changes: where two have a node in common, the one that gains less yields, and makes no cuts any more. How
+/// many changes of this member there were. Others may still be withdrawing claims.
 ///
 /// # Safety
-/// The board and the changes of `trials` trials belong to this team, and are of this tour.
+/// As [`plan`].
 #[inline(always)]
-pub unsafe fn plan<T: Team, G: Geometry>(
+unsafe fn claim<T: Team, G: Geometry>(
     team: T,
     tour: Tour<G>,
-    board: Board,
-    changes: Changes,
+    board: MergeBoard,
+    changes: TrialChanges,
     trials: u32,
-) -> Merged {
+) -> u64 {
     // SAFETY: the caller's promise; a claim is raised by atomics, and nothing is read before the barrier behind.
     unsafe {
         let mut offered = 0u64;
@@ -164,32 +170,64 @@ pub unsafe fn plan<T: Team, G: Geometry>(
                 part.single(|| changes.count.set(t, 0));
             }
         });
-        let words = tour.n / 32 + 1;
-        let cuts = loop {
-            team.barrier();
-            team.for_each(words, |w| board.bits.set(w, 0));
-            team.barrier();
-            for_each_change(team, changes, trials, |part, t, count| {
-                part.for_each(count, |i| {
-                    let [at, ..] = changes.cuts.get(t * MOST + i);
-                    board.bits.insert::<T>(at / 32, 1 << (at % 32));
-                    board.which.set(at, t * MOST + i);
-                });
+        offered
+    }
+}
+
+/// Numbers the cuts of all changes by their positions. How many there are. Waits.
+///
+/// # Safety
+/// As [`plan`]; the changes share no node.
+#[inline(always)]
+unsafe fn number<T: Team>(team: T, n: u32, board: MergeBoard, changes: TrialChanges, trials: u32) -> u32 {
+    let words = n / 32 + 1;
+    // SAFETY: the caller's promise.
+    unsafe {
+        team.barrier();
+        team.for_each(words, |w| board.bits.set(w, 0));
+        team.barrier();
+        for_each_change(team, changes, trials, |part, t, count| {
+            part.for_each(count, |i| {
+                let [at, ..] = changes.cuts.get(t * MOST + i);
+                board.bits.insert::<T>(at / 32, 1 << (at % 32));
+                board.which.set(at, t * MOST + i);
             });
-            team.barrier();
-            let cuts = count_up(team, board, words);
+        });
+        team.barrier();
+        let cuts = count_up(team, board, words);
+        team.for_each(words, |w| {
+            let (mut bits, mut rank) = (board.bits.get(w), board.before.get(w));
+            while let Some(rest) = core::num::NonZeroU32::new(bits) {
+                board.at.set(rank, 32 * w + rest.trailing_zeros());
+                rank += 1;
+                bits &= bits - 1;
+            }
+        });
+        team.barrier();
+        cuts
+    }
+}
+
+/// Chooses the changes to be made, and finds out where every segment of the tour goes. Counts of those left out become 0.
+///
+/// # Safety
+/// The board and the changes of `trials` trials belong to this team, and are of this tour.
+#[inline(always)]
+pub unsafe fn plan<T: Team, G: Geometry>(
+    team: T,
+    tour: Tour<G>,
+    board: MergeBoard,
+    changes: TrialChanges,
+    trials: u32,
+) -> Merged {
+    // SAFETY: the caller's promise; a claim is raised by atomics, and nothing is read before the barrier behind.
+    unsafe {
+        let offered = claim(team, tour, board, changes, trials);
+        let cuts = loop {
+            let cuts = number(team, tour.n, board, changes, trials);
             if cuts == 0 {
                 break 0;
             }
-            team.for_each(words, |w| {
-                let (mut bits, mut rank) = (board.bits.get(w), board.before.get(w));
-                while let Some(rest) = core::num::NonZeroU32::new(bits) {
-                    board.at.set(rank, 32 * w + rest.trailing_zeros());
-                    rank += 1;
-                    bits &= bits - 1;
-                }
-            });
-            team.barrier();
             let reached = if T::ALONE {
                 walk(tour, board, changes, cuts)
             } else {
@@ -221,7 +259,7 @@ const UNREACHED: u32 = u32::MAX;
 
 /// Sums up the bits before each word; their number.
 #[inline(always)]
-unsafe fn count_up<T: Team>(team: T, board: Board, words: u32) -> u32 {
+unsafe fn count_up<T: Team>(team: T, board: MergeBoard, words: u32) -> u32 {
     // SAFETY: the caller's promise.
     unsafe {
         // Every member sums up a stretch.
@@ -247,7 +285,7 @@ unsafe fn count_up<T: Team>(team: T, board: Board, words: u32) -> u32 {
 
 /// The nodes of a segment: the position of the first one, and how many.
 #[inline(always)]
-unsafe fn segment(n: u32, board: Board, cuts: u32, s: u32) -> (u32, u32) {
+unsafe fn segment(n: u32, board: MergeBoard, cuts: u32, s: u32) -> (u32, u32) {
     // SAFETY: the caller's promise.
     unsafe {
         let last = board.at.get(s);
@@ -259,7 +297,13 @@ unsafe fn segment(n: u32, board: Board, cuts: u32, s: u32) -> (u32, u32) {
 
 /// The segment behind one, times 2, with 1 for backwards, and whether that is how it is run through.
 #[inline(always)]
-unsafe fn behind<G: Geometry>(tour: Tour<G>, board: Board, changes: Changes, cuts: u32, state: u32) -> u32 {
+unsafe fn behind<G: Geometry>(
+    tour: Tour<G>,
+    board: MergeBoard,
+    changes: TrialChanges,
+    cuts: u32,
+    state: u32,
+) -> u32 {
     // SAFETY: the caller's promise.
     unsafe {
         let s = state >> 1;
@@ -286,8 +330,8 @@ unsafe fn behind<G: Geometry>(tour: Tour<G>, board: Board, changes: Changes, cut
 unsafe fn leave_out<T: Team, G: Geometry>(
     team: T,
     tour: Tour<G>,
-    board: Board,
-    changes: Changes,
+    board: MergeBoard,
+    changes: TrialChanges,
     (trials, cuts): (u32, u32),
 ) {
     // SAFETY: the caller's promise.
@@ -345,7 +389,12 @@ unsafe fn leave_out<T: Team, G: Geometry>(
 }
 
 /// Writes the smallest segment of each one's cycle to `far`; where there.
-unsafe fn label_alone<G: Geometry>(tour: Tour<G>, board: Board, changes: Changes, cuts: u32) -> u32 {
+unsafe fn label_alone<G: Geometry>(
+    tour: Tour<G>,
+    board: MergeBoard,
+    changes: TrialChanges,
+    cuts: u32,
+) -> u32 {
     // SAFETY: the caller's promise.
     unsafe {
         for s in 0..cuts {
@@ -367,8 +416,8 @@ unsafe fn label_alone<G: Geometry>(tour: Tour<G>, board: Board, changes: Changes
 unsafe fn label_together<T: Team, G: Geometry>(
     team: T,
     tour: Tour<G>,
-    board: Board,
-    changes: Changes,
+    board: MergeBoard,
+    changes: TrialChanges,
     cuts: u32,
 ) -> u32 {
     // SAFETY: the caller's promise.
@@ -392,7 +441,7 @@ unsafe fn label_together<T: Team, G: Geometry>(
 unsafe fn double<T: Team, G: Geometry>(
     team: T,
     tour: Tour<G>,
-    board: Board,
+    board: MergeBoard,
     states: u32,
     join: impl Fn(u32, u32) -> u32,
 ) -> (u32, u32) {
@@ -417,7 +466,7 @@ unsafe fn double<T: Team, G: Geometry>(
 }
 
 /// Walks the segments from the first one on; how many it comes to.
-unsafe fn walk<G: Geometry>(tour: Tour<G>, board: Board, changes: Changes, cuts: u32) -> u32 {
+unsafe fn walk<G: Geometry>(tour: Tour<G>, board: MergeBoard, changes: TrialChanges, cuts: u32) -> u32 {
     // SAFETY: the caller's promise.
     unsafe {
         for s in 0..cuts {
@@ -439,8 +488,8 @@ unsafe fn walk<G: Geometry>(tour: Tour<G>, board: Board, changes: Changes, cuts:
 unsafe fn jump<T: Team, G: Geometry>(
     team: T,
     tour: Tour<G>,
-    board: Board,
-    changes: Changes,
+    board: MergeBoard,
+    changes: TrialChanges,
     cuts: u32,
 ) -> u32 {
     // SAFETY: the caller's promise.
@@ -492,8 +541,8 @@ pub struct Next {
 #[inline(always)]
 pub unsafe fn place<G: Geometry>(
     tour: Tour<G>,
-    board: Board,
-    changes: Changes,
+    board: MergeBoard,
+    changes: TrialChanges,
     cuts: u32,
     position: u32,
     next: Next,

@@ -3,7 +3,7 @@
 //!
 //! A round has many *trials*. In each a team kicks the tour at a place of its own and repairs it by Lin-Kernighan moves.
 //! No trial writes to the tour: it sees a [`Tour`] that does not change, and keeps what it changed as a few [`cuts`] of
-//! it. What comes out is a change ([`trial::Changes`]): edges out, edges in, and by how much the tour gets shorter.
+//! it. What comes out is a change ([`trial::TrialChanges`]): edges out, edges in, and by how much the tour gets shorter.
 //! Between rounds [`merge`] makes all changes that share no node and together leave one cycle.
 //!
 //! So neither the length of the tour nor the number of teams matters to a trial, nothing is taken back, and nobody has to

@@ -1,4 +1,5 @@
-//! The Lin-Kernighan move: the best sequential exchange around a node, up to [`DEPTH`] edges deep.
+//! The best sequential exchange around a node, of as many edges as its [reach](crate::operator::Reach) is: a Lin-Kernighan
+//! move, or one of 2-opt, Or-opt or 3-opt.
 //!
 //! Without an edge (t0, t1), a tour is a way from t1 to t0. A step joins its begin, t1, to a near node t2, and takes out an
 //! edge (t2, t3). If t3 is the one before t2 on the way, what is left is a way from t3 to t0: a reversal of the part before
@@ -8,7 +9,7 @@
 //!
 //! The search goes level by level: all first steps, then all second steps behind them, and so on. Sums of lengths out and in
 //! stay positive on the way (Lin and Kernighan 1973), and above the best gain so far of the levels before. It is a beam
-//! search: a level goes on from the few of its ways with the largest sums ([`KEPT`]). That looks ahead at the edge that goes
+//! search: a level goes on from the few of its ways with the largest sums ([`Reach::kept`]). That looks ahead at the edge that goes
 //! out, as Lin and Kernighan's refinement does, which prefers the neighbour with the largest difference of the two edges.
 //!
 //! That it is broad, and several edges deep without making a step, is Helsgaun's way (*An effective implementation of
@@ -18,20 +19,17 @@ use super::Tour;
 use super::cuts::{Cuts, ENDS, Spot, Turn, Way};
 use super::lanes::{Lanes, and, bits, both, each, holds, same, truth};
 use crate::geometry::Geometry;
-use crate::team::{Slots, Team};
+use crate::operator::{MOST_KEPT, MOST_STEPS, Reach};
+use crate::team::{Serial, Slots, Team};
 
 /// Most edges of a move: the first one, and one for every step.
-pub const DEPTH: u32 = STEPS + 1;
-/// Most steps of a move.
-const STEPS: u32 = 6;
+pub const DEPTH: u32 = MOST_STEPS + 1;
 /// Neighbours that a step looks at, nearest first.
 pub const BREADTH: u32 = 8;
-/// Ways that each level but the last one keeps.
-pub const KEPT: [u32; STEPS as usize - 1] = [4, 3, 2, 2, 1];
 /// Ways of all levels: the two without an edge of t0, and what all levels but the last keep.
-const WAYS: u32 = 2 + KEPT[0] + KEPT[1] + KEPT[2] + KEPT[3] + KEPT[4];
+const WAYS: u32 = 2 + MOST_KEPT;
 /// Most turns of a move: three for two steps.
-const TURNS: u32 = 3 * STEPS / 2;
+const TURNS: u32 = 3 * MOST_STEPS / 2;
 /// Neighbours that a CPU thread looks at side by side.
 const SIDE_BY_SIDE: usize = 4;
 /// A floor that no sum is above, for there are none larger ([`clamped`]): no step can follow.
@@ -40,7 +38,7 @@ const LAST: u32 = u32::MAX;
 const BITS: u32 = 4;
 const NUMBER: u32 = (1 << BITS) - 1;
 
-const _: () = assert!(ENDS >= 2 * DEPTH && WAYS <= NUMBER && BITS * (STEPS - 1) <= u32::BITS);
+const _: () = assert!(ENDS >= 2 * DEPTH && WAYS <= NUMBER && BITS * (MOST_STEPS - 1) <= u32::BITS);
 
 /// Words of memory that a [`Search`] takes, even.
 pub const WORDS: u32 = 8 * WAYS + ENDS + 2 * TURNS;
@@ -75,6 +73,21 @@ impl Step {
     #[inline(always)]
     fn bounds(self) -> (u32, u32) {
         (self.first >> 2, if self.first & CYCLE != 0 { 0 } else { self.second })
+    }
+
+    /// The nodes of the segment that it moves or turns, together with the first step, with which a move of `n` nodes began.
+    #[inline(always)]
+    fn segment(self, n: u32, first: Step) -> u32 {
+        let (bound, before) = (self.first >> 2, first.first >> 2);
+        // Turned twice is as before.
+        let between = bound.abs_diff(before);
+        // Of a cycle: if both parts of it are turned, so is the rest to them.
+        let (end, rest) = (first.second, n - 1 - first.second);
+        let least = if bound < rest { bound } else { rest };
+        let other = (end + 1).wrapping_sub(bound);
+        let least = if least < other { least } else { other };
+        let of_cycle = if self.first & TURNED != 0 { rest } else { least };
+        if first.first & CYCLE == 0 { between } else { of_cycle }
     }
 
     /// Its turns, one after the other; an empty one ends before it begins.
@@ -124,7 +137,7 @@ pub struct Search {
 
 /// A move that was found. Its nodes and turns are in the search's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundMove {
     /// By how much it makes the tour shorter.
     pub gain: i64,
     /// Edges that go out.
@@ -314,7 +327,8 @@ impl Search {
 
 /// What a search reads: the tour that a trial began with, and what it made of it.
 #[derive(Clone, Copy)]
-struct View<'a, G: Geometry> {
+struct View<'a, R, G: Geometry> {
+    reach: R,
     tour: Tour<G>,
     cuts: &'a Cuts,
     search: Search,
@@ -324,7 +338,7 @@ struct View<'a, G: Geometry> {
     ways: [Way; 2],
 }
 
-impl<G: Geometry> View<'_, G> {
+impl<R: Reach, G: Geometry> View<'_, R, G> {
     /// Numbers and lengths of a node's neighbours from one on. Behind the last one are some that are too far for anything, as a
     /// neighbour at the largest distance of all is.
     #[inline(always)]
@@ -444,6 +458,16 @@ impl<G: Geometry> View<'_, G> {
         }
     }
 
+    /// Whether closing the tour after a step, one of level `level`, is a move within reach.
+    #[inline(always)]
+    fn is_move(self, from: &Origin, level: u32, taken: &Taken) -> bool {
+        let most = self.reach.segment();
+        if level == 0 {
+            return self.reach.pairs();
+        }
+        level > 1 || most == u32::MAX || taken.step.segment(self.tour.n, from.step) <= most
+    }
+
     /// One of the two steps to a neighbour: the best move so far becomes what closing the tour behind it gives, if that is
     /// better; what comes out is the step, if more can follow and its sum is above `floor`.
     #[inline(always)]
@@ -451,7 +475,7 @@ impl<G: Geometry> View<'_, G> {
         self,
         from: &Origin,
         reached: &Reached<W>,
-        (tag, (lane, second)): (u32, (u32, bool)),
+        (level, tag, (lane, second)): (u32, u32, (u32, bool)),
         (least, floor): (i64, u32),
         best: &mut (i64, u32),
     ) -> Option<Taken> {
@@ -462,7 +486,10 @@ impl<G: Geometry> View<'_, G> {
                 return None;
             }
             let taken = self.taken(from, reached, (lane, second))?;
-            if !to_cycle && self.tour.is_below(taken.begin, self.node, taken.kept - best.0) {
+            if !to_cycle
+                && self.is_move(from, level, &taken)
+                && self.tour.is_below(taken.begin, self.node, taken.kept - best.0)
+            {
                 let gain = self.gain(&taken).min(u32::MAX as i64);
                 if gain > best.0 {
                     *best = (gain, tag << 1 | second as u32);
@@ -490,12 +517,12 @@ impl<G: Geometry> View<'_, G> {
 
     /// Writes the move down whose last step was numbered so by [`best`].
     #[inline(always)]
-    unsafe fn write<T: Team>(self, team: T, (tag, steps): (u32, u32)) -> Found {
+    unsafe fn write<T: Team>(self, team: T, (tag, steps): (u32, u32)) -> FoundMove {
         // SAFETY: the caller's promise.
         unsafe {
             let search = self.search;
             let from = search.origin(tag >> 8, self.ways);
-            let nothing = Found { gain: 0, edges: 0, turns: 0, way: from.way };
+            let nothing = FoundMove { gain: 0, edges: 0, turns: 0, way: from.way };
             // The same step as when it was found.
             let Some(reached) = self.reached::<T, 1>((&from, tag >> 1 & 0x7f), steps, 0) else {
                 return nothing;
@@ -533,8 +560,134 @@ impl<G: Geometry> View<'_, G> {
                 edges += 1;
             }
             team.barrier();
-            Found { gain: self.gain(&last), edges, turns, way: from.way }
+            FoundMove { gain: self.gain(&last), edges, turns, way: from.way }
         }
+    }
+}
+
+/// All steps behind the ways from `low` to `high`.
+#[derive(Clone, Copy)]
+struct Level {
+    number: u32,
+    low: u32,
+    high: u32,
+    /// The ways that they lead to are kept behind `high`, up to here.
+    limit: u32,
+    /// Neighbours that a step looks at.
+    breadth: u32,
+    is_last: bool,
+    /// The best gain of the levels before.
+    least: i64,
+}
+
+impl<R: Reach, G: Geometry> View<'_, R, G> {
+    /// Goes through a level as a team of one. Where the ways that it keeps end, and the best move so far: its gain and its tag.
+    #[inline(always)]
+    unsafe fn go_alone(self, level: Level, mut best: (i64, u32)) -> (u32, (i64, u32)) {
+        let Level { high, limit, least, .. } = level;
+        let search = self.search;
+        let mut end = high;
+        // What a sum must be above to be kept.
+        let mut floor = if level.is_last { LAST } else { 0 };
+        let mut index = level.low;
+        while index < high {
+            // SAFETY: the caller's promise.
+            unsafe {
+                let from = search.origin(index, self.ways);
+                let mut first = 0;
+                while first < level.breadth
+                    && let Some(reached) =
+                        self.reached::<Serial, SIDE_BY_SIDE>((&from, first), level.number, least)
+                {
+                    let mut open = reached.open[0] | reached.open[1];
+                    while open != 0 {
+                        let lane = open.trailing_zeros();
+                        open &= open - 1;
+                        let tag = index << 7 | (first + lane);
+                        for second in [false, true] {
+                            let step = (level.number, tag, (lane, second));
+                            let look = self.look(&from, &reached, step, (least, floor), &mut best);
+                            if let Some(taken) = look {
+                                let at = search.rank(high, end, clamped(taken.kept));
+                                search.make_room(at, end, limit);
+                                let near = reached.node[lane as usize % SIDE_BY_SIDE] as u32;
+                                search.keep(at, &from, near, &taken);
+                                end += (end < limit) as u32;
+                                if end == limit {
+                                    floor = clamped(search.kept.get(limit - 1));
+                                }
+                            }
+                        }
+                    }
+                    first += SIDE_BY_SIDE as u32;
+                }
+            }
+            index += 1;
+        }
+        (end, best)
+    }
+
+    /// Goes through a level as a team of many, a neighbour each; otherwise as [`View::go_alone`].
+    #[inline(always)]
+    unsafe fn go<T: Team>(self, team: T, level: Level, mut best: (i64, u32)) -> (u32, (i64, u32)) {
+        let Level { low, high, limit, breadth, least, .. } = level;
+        let search = self.search;
+        let mut end = high;
+        let floor = if level.is_last { LAST } else { 0 };
+        // Divided by a constant: exact for fewer than 2^8 items.
+        let each = (1 << 16) / breadth + 1;
+        let items = (high - low) * breadth;
+        let mut first = 0;
+        while first < items {
+            let item = first + team.rank();
+            let index = (item * each) >> 16;
+            // SAFETY: the caller's promise; barriers and reductions stand between reading and writing.
+            unsafe {
+                // Two names, not an array: that would lie on the stack.
+                let (mut near, mut one, mut other) = (0, None, None);
+                let from = search.origin(if item < items { low + index } else { low }, self.ways);
+                if item < items {
+                    let i = item - index * breadth;
+                    if let Some(reached) = self.reached::<T, 1>((&from, i), level.number, least) {
+                        let tag = from.index << 7 | i;
+                        let mut look = |second| {
+                            let step = (level.number, tag, (0, second));
+                            self.look(&from, &reached, step, (least, floor), &mut best)
+                        };
+                        (near, one, other) = (reached.node[0] as u32, look(false), look(true));
+                    }
+                }
+                // The largest sum of all members, again and again, until none is left that is kept.
+                loop {
+                    if level.is_last {
+                        break;
+                    }
+                    let sum = |taken: &Option<Taken>| taken.as_ref().map_or(0, |t| clamped(t.kept));
+                    let (first, second) = (sum(&one), sum(&other));
+                    let own = item << 1 | (second > first) as u32;
+                    let (sum, which) = team.arg_max(if second > first { second } else { first }, own, own);
+                    team.barrier();
+                    let at = search.rank(high, end, sum);
+                    if sum == 0 || at >= limit {
+                        break;
+                    }
+                    team.barrier();
+                    team.single(|| search.make_room(at, end, limit));
+                    team.barrier();
+                    if own == which {
+                        let taken = if second > first { other.take() } else { one.take() };
+                        if let Some(taken) = &taken {
+                            search.keep(at, &from, near, taken);
+                        }
+                    }
+                    end += (end < limit) as u32;
+                }
+            }
+            first += team.size();
+        }
+        let (key, tag) = team.arg_max(best.0 as u32, best.1, best.1);
+        team.barrier();
+        (end, (key as i64, tag))
     }
 }
 
@@ -544,13 +697,14 @@ impl<G: Geometry> View<'_, G> {
 /// # Safety
 /// `cuts` are of `tour`, `node` is a node of it, and the search's memory is this team's.
 #[inline(always)]
-pub unsafe fn best<T: Team, G: Geometry>(
+pub unsafe fn best<T: Team, R: Reach, G: Geometry>(
     team: T,
+    reach: R,
     tour: Tour<G>,
     cuts: &Cuts,
     search: Search,
     node: u32,
-) -> Option<Found> {
+) -> Option<FoundMove> {
     // SAFETY: the caller's promise.
     unsafe {
         let (n, old) = (tour.n, tour.position(node));
@@ -560,7 +714,7 @@ pub unsafe fn best<T: Team, G: Geometry>(
             Way { n, origin: if position + 1 == n { 0 } else { position + 1 }, back: false },
             Way { n, origin: if position == 0 { n - 1 } else { position - 1 }, back: true },
         ];
-        let view = View { tour, cuts, search, node, ways };
+        let view = View { reach, tour, cuts, search, node, ways };
         team.barrier();
         team.for_each(2, |i| {
             let (begin, kept) = cuts.beside(tour, spot, i == 0);
@@ -576,104 +730,26 @@ pub unsafe fn best<T: Team, G: Geometry>(
         let mut best = (0i64, u32::MAX);
         // Of the best move, before its last one.
         let mut steps = 0;
-        let mut level = 0;
-        while level < STEPS && low < high {
-            let most = if tour.k < BREADTH { tour.k } else { BREADTH };
-            let is_last = level + 1 == STEPS;
-            let (least, limit) = (best.0, high + if is_last { 0 } else { KEPT[level as usize] });
-            let mut end = high;
-            // What a sum must be above to be kept.
-            let mut floor = if is_last { LAST } else { 0 };
-            let before = best.0;
-            if T::ALONE {
-                let mut index = low;
-                while index < high {
-                    let from = search.origin(index, ways);
-                    let mut first = 0;
-                    while first < most
-                        && let Some(reached) = view.reached::<T, SIDE_BY_SIDE>((&from, first), level, least)
-                    {
-                        let mut open = reached.open[0] | reached.open[1];
-                        while open != 0 {
-                            let lane = open.trailing_zeros();
-                            open &= open - 1;
-                            let tag = index << 7 | (first + lane);
-                            for second in [false, true] {
-                                let step = (tag, (lane, second));
-                                let look = view.look(&from, &reached, step, (least, floor), &mut best);
-                                if let Some(taken) = look {
-                                    let at = search.rank(high, end, clamped(taken.kept));
-                                    search.make_room(at, end, limit);
-                                    let near = reached.node[lane as usize % SIDE_BY_SIDE] as u32;
-                                    search.keep(at, &from, near, &taken);
-                                    end += (end < limit) as u32;
-                                    if end == limit {
-                                        floor = clamped(search.kept.get(limit - 1));
-                                    }
-                                }
-                            }
-                        }
-                        first += SIDE_BY_SIDE as u32;
-                    }
-                    index += 1;
-                }
-            } else {
-                // Divided by a constant: exact for fewer than 2^8 items.
-                let each = (1 << 16) / most + 1;
-                let items = (high - low) * most;
-                let mut first = 0;
-                while first < items {
-                    let item = first + team.rank();
-                    let index = (item * each) >> 16;
-                    // Two names, not an array: that would lie on the stack.
-                    let (mut near, mut one, mut other) = (0, None, None);
-                    let from = search.origin(if item < items { low + index } else { low }, ways);
-                    if item < items {
-                        let i = item - index * most;
-                        if let Some(reached) = view.reached::<T, 1>((&from, i), level, least) {
-                            let tag = from.index << 7 | i;
-                            let mut look = |second| {
-                                view.look(&from, &reached, (tag, (0, second)), (least, floor), &mut best)
-                            };
-                            (near, one, other) = (reached.node[0] as u32, look(false), look(true));
-                        }
-                    }
-                    // The largest sum of all members, again and again, until none is left that is kept.
-                    if !is_last {
-                        loop {
-                            let sum = |taken: &Option<Taken>| taken.as_ref().map_or(0, |t| clamped(t.kept));
-                            let (first, second) = (sum(&one), sum(&other));
-                            let own = item << 1 | (second > first) as u32;
-                            let (sum, which) =
-                                team.arg_max(if second > first { second } else { first }, own, own);
-                            team.barrier();
-                            let at = search.rank(high, end, sum);
-                            if sum == 0 || at >= limit {
-                                break;
-                            }
-                            team.barrier();
-                            team.single(|| search.make_room(at, end, limit));
-                            team.barrier();
-                            if own == which {
-                                let taken = if second > first { other.take() } else { one.take() };
-                                if let Some(taken) = &taken {
-                                    search.keep(at, &from, near, taken);
-                                }
-                            }
-                            end += (end < limit) as u32;
-                        }
-                    }
-                    first += team.size();
-                }
-                let (key, tag) = team.arg_max(best.0 as u32, best.1, best.1);
-                best = (key as i64, tag);
-                team.barrier();
+        let mut number = 0;
+        while number < reach.steps() && low < high {
+            let is_last = number + 1 == reach.steps();
+            let level = Level {
+                number,
+                low,
+                high,
+                limit: high + if is_last { 0 } else { reach.kept(number) },
+                breadth: if tour.k < BREADTH { tour.k } else { BREADTH },
+                is_last,
+                least: best.0,
+            };
+            let (end, better) =
+                if T::ALONE { view.go_alone(level, best) } else { view.go(team, level, best) };
+            if better.0 > best.0 {
+                steps = number;
             }
-            if best.0 > before {
-                steps = level;
-            }
+            best = better;
             (low, high) = (high, end);
-            level += 1;
+            number += 1;
         }
         if best.0 == 0 {
             return None;

@@ -1,11 +1,13 @@
-//! A trial: a kick at a place of its own, Lin-Kernighan moves until none is left around what was touched, and the
+//! A trial: a kick at a place of its own, moves until none is left around what was touched, and the
 //! decision whether the outcome is kept.
 
 use super::Tour;
 use super::cuts::{self, Cuts, MOST};
 use super::moves::{self, DEPTH, Search};
 use crate::geometry::Geometry;
-use crate::rng::{self, Draws, Stream};
+use crate::local_search::perturb::tolerance;
+use crate::operator::Reach;
+use crate::rng::{Draws, Stream};
 use crate::team::{Slots, Team};
 
 /// Nodes that wait to be looked around, at most.
@@ -32,7 +34,7 @@ const _: () = assert!(moves::WORDS.is_multiple_of(2) && cuts::WORDS.is_multiple_
 /// What the trials of a round have in common.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C)]
-pub struct Round {
+pub struct TrialRound {
     /// Seed of the run.
     pub seed: u64,
     /// The round's number.
@@ -42,15 +44,15 @@ pub struct Round {
     /// Steps of the walks that lead from a kick's first edge to each of the others; 0: no kicks, each trial looks around
     /// nodes of its own.
     pub walk: u32,
-    /// Mean of what a tour may get longer.
+    /// See [`tolerance`].
     pub temperature: f32,
 }
 
-const _: () = assert!(size_of::<Round>() == 24);
+const _: () = assert!(size_of::<TrialRound>() == 24);
 
 /// What trials write down: a place of each array for every trial, [`MOST`] triples of `cuts`.
 #[derive(Clone, Copy)]
-pub struct Changes {
+pub struct TrialChanges {
     /// By how much the tour gets shorter.
     pub gain: Slots<i64>,
     /// Edges that go out; 0: nothing changes.
@@ -122,14 +124,16 @@ impl Queue {
 /// The tour is as [`Tour`] says; `memory` has [`WORDS`] words at a multiple of 8 bytes that are this team's alone, which has one
 /// member or at least [`cuts::ENDS`]; `changes` has a place for the trial, which is nobody else's.
 #[inline(always)]
-pub unsafe fn run<T: Team, G: Geometry>(
+#[allow(clippy::too_many_arguments)]
+pub unsafe fn run<T: Team, R: Reach, G: Geometry>(
     team: T,
+    reach: R,
     tour: Tour<G>,
     memory: *mut u32,
-    round: Round,
+    round: TrialRound,
     stream: Stream,
     trial: u32,
-    changes: Changes,
+    changes: TrialChanges,
 ) {
     // SAFETY: the caller's promise.
     unsafe {
@@ -162,7 +166,7 @@ pub unsafe fn run<T: Team, G: Geometry>(
             if cuts.count() + DEPTH > MOST {
                 break;
             }
-            let Some(found) = moves::best(team, tour, &cuts, search, node) else {
+            let Some(found) = moves::best(team, reach, tour, &cuts, search, node) else {
                 queue.pop(team);
                 continue;
             };
@@ -175,8 +179,7 @@ pub unsafe fn run<T: Team, G: Geometry>(
             }
             queue.push_all(team, search.nodes(), 2 * found.edges);
         }
-        let limit =
-            (round.temperature * core::f32::consts::LN_2 * rng::exponential(draws.bits(THRESHOLD))) as i64;
+        let limit = tolerance(round.temperature, draws.bits(THRESHOLD));
         let mut count = 0;
         if longer <= limit && (round.walk > 0 || longer < 0) {
             let mut first = 0;
@@ -201,7 +204,7 @@ pub unsafe fn run<T: Team, G: Geometry>(
 /// The first node of a trial's share, and how many it has. Shares begin elsewhere in every round; without kicks, those
 /// that are looked around move on.
 #[inline(always)]
-fn share(n: u32, round: Round, stream: Stream, trial: u32) -> (u32, u32) {
+fn share(n: u32, round: TrialRound, stream: Stream, trial: u32) -> (u32, u32) {
     let begin = |trial: u32| (n as u64 * trial as u64 / round.trials as u64) as u32;
     let offset = match round.walk {
         0 => (round.number as u64 * LOOKED_AT as u64 % n as u64) as u32,
@@ -219,7 +222,7 @@ fn share(n: u32, round: Round, stream: Stream, trial: u32) -> (u32, u32) {
 unsafe fn places<T: Team, G: Geometry>(
     team: T,
     tour: Tour<G>,
-    round: Round,
+    round: TrialRound,
     (stream, draws): (Stream, Draws),
     trial: u32,
 ) -> [u32; 4] {

@@ -2,12 +2,12 @@
 
 use crate::geometry::{Geometry, Places};
 use crate::node::NodeId;
+use crate::operator::Operator;
 use crate::team::{Slots, Team};
 
 use super::array::ArrayTour;
-use super::descend::{Dirty, Round, descend, proposal_words};
-use super::links::Free;
-use super::moves::{Operator, View, scratch_words};
+use super::descend::{DescentRound, Dirty, descend, proposal_words};
+use super::moves::{View, scratch_words};
 
 /// Nodes that a descent looks at together, in as many stretches of the nodes' numbers: parts of a team, at most.
 pub const WIDTH: u32 = 8;
@@ -24,7 +24,7 @@ pub const fn memory_bytes<I: NodeId>(n: u32) -> usize {
 }
 
 /// What a descent reads of the instance.
-pub struct Tables<I, G: Geometry> {
+pub struct TourTables<I, G: Geometry> {
     /// Number of nodes.
     pub n: u32,
     /// n x k, nearest first.
@@ -38,18 +38,18 @@ pub struct Tables<I, G: Geometry> {
     /// Links of a tour that is a local optimum: the nodes whose neighbours are the same there are not looked at until
     /// something changes beside them. Links from a node to itself stand for none.
     pub successor: *const u32,
-    /// As [`Tables::successor`], the other way.
+    /// As [`TourTables::successor`], the other way.
     pub predecessor: *const u32,
 }
 
-impl<I, G: Geometry> Clone for Tables<I, G> {
+impl<I, G: Geometry> Clone for TourTables<I, G> {
     #[inline(always)]
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<I, G: Geometry> Copy for Tables<I, G> {}
+impl<I, G: Geometry> Copy for TourTables<I, G> {}
 
 /// Improves a tour until no node that differs from the reference, or that was touched since, has an improving move.
 /// Returns by how much it got shorter.
@@ -61,7 +61,7 @@ impl<I, G: Geometry> Copy for Tables<I, G> {}
 #[inline(always)]
 pub unsafe fn improve<T: Team, O: Operator, I: NodeId, G: Geometry>(
     team: T,
-    tables: Tables<I, G>,
+    tables: TourTables<I, G>,
     memory: *mut u8,
     tour: Slots<I>,
 ) -> i64 {
@@ -95,11 +95,10 @@ pub unsafe fn improve<T: Team, O: Operator, I: NodeId, G: Geometry>(
             k: tables.k,
             breadth: tables.breadth,
             distance: tables.places,
-            links: Free,
             scratch: Slots::new(memory.add((8 * scratch_words(MEMBERS) * team.part_rank()) as usize).cast()),
         };
-        let round = Round { width: WIDTH, spread: true, proposals: words(SCRATCH) };
-        let gained = descend::<T, O, I, _, _>(team, view, dirty, round, &mut 0, None);
+        let round = DescentRound { width: WIDTH, spread: true, proposals: words(SCRATCH) };
+        let gained = descend::<T, O, I, _>(team, view, dirty, round, &mut 0);
         team.for_each(n, |p| tour.set(p, order.get(p)));
         team.barrier();
         gained

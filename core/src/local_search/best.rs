@@ -1,7 +1,7 @@
 //! Local search by best improvement (Fosin et al. 2013, section 4), and iterated local search on top.
 //!
 //! It goes in passes over the whole tour. In each the moves around all nodes are [evaluated](evaluate) and the best of
-//! all is [selected](select); it is made by [reversals](Board::turn) whose stretches the selection has worked out, so
+//! all is [selected](select); it is made by [reversals](PassBoard::turn) whose stretches the selection has worked out, so
 //! that many threads can swap at once. Beyond the source, several moves can be made in a pass: every node
 //! claims the positions between the outermost edges that its best move removes, and whoever holds all it claimed
 //! [makes](make) its move there. Such moves share no position, so their gains add exactly. Where no claim is made, the
@@ -13,18 +13,43 @@
 use core::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use crate::distance::Distance;
+use crate::operator::Operator;
 use crate::rng::Stream;
 use crate::team::{Slots, Team};
 
 use super::array::{ArrayTour, Stretch};
-use super::chain::Rules;
-use super::links::Free;
-use super::moves::{Found, Kind, Move, Operator, View};
-use super::perturb::{self, Cut};
-use super::tile::part;
+use super::moves::{EdgeMove, Kind, View};
+use super::perturb::{self, Cut, tolerance};
 
 /// Most positions that a move may claim: more would keep others waiting, and its team busy.
 pub const MOST_CLAIMED: u32 = 1000;
+
+/// The fewest nodes of a tour.
+pub const FEWEST: u32 = 8;
+
+/// A part of all: where part number `index` of `parts` begins among n nodes, and how many it has.
+#[inline(always)]
+const fn part(n: u32, parts: u32, index: u32) -> (u32, u32) {
+    let from = (n as u64 * index as u64 / parts as u64) as u32;
+    let to = (n as u64 * (index as u64 + 1) / parts as u64) as u32;
+    (from, to - from)
+}
+
+/// How tours are kicked.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C)]
+pub struct Kicks {
+    /// Kicks, at most.
+    pub most: u32,
+    /// Longest segment of a double bridge; 0: four edges anywhere.
+    pub segment: u32,
+    /// See [`tolerance`]. It falls to 0 with the kicks that are left.
+    pub temperature: f32,
+    /// Nothing; keeps the size a multiple of 8.
+    pub padding: u32,
+}
+
+const _: () = assert!(size_of::<Kicks>() == 16);
 
 /// What a run has found so far, and what is left to do in its pass. It lives where the tour lives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -91,14 +116,14 @@ const _: () = assert!(size_of::<Proposal>() == 48);
 
 impl Proposal {
     #[inline(always)]
-    fn to_move(self) -> Move {
-        Move { kind: self.kind, t: self.t }
+    fn to_move(self) -> EdgeMove {
+        EdgeMove { kind: self.kind, t: self.t }
     }
 }
 
 /// What the parts of a pass tell each other.
 #[derive(Clone, Copy)]
-pub struct Board {
+pub struct PassBoard {
     /// One a node.
     pub proposals: *mut Proposal,
     /// A position's best claim, 0: none. With moves made one at a time there are none.
@@ -118,7 +143,7 @@ fn rank(gain: i64, node: u32) -> u64 {
 /// # Safety
 /// The move can be made, and no exchange is under way.
 #[inline(always)]
-unsafe fn extent(tour: ArrayTour<u32>, m: Move) -> Stretch {
+unsafe fn extent(tour: ArrayTour<u32>, m: EdgeMove) -> Stretch {
     let n = tour.n();
     // SAFETY: nodes of the tour.
     let edge = |a, b| unsafe {
@@ -150,8 +175,8 @@ unsafe fn extent(tour: ArrayTour<u32>, m: Move) -> Stretch {
 #[inline(always)]
 unsafe fn propose<T: Team, O: Operator, D: Distance>(
     team: T,
-    view: View<u32, D, Free>,
-    board: Board,
+    view: View<u32, D>,
+    board: PassBoard,
     node: u32,
     many: bool,
 ) -> u64 {
@@ -159,7 +184,7 @@ unsafe fn propose<T: Team, O: Operator, D: Distance>(
     // the shorter way between two of its edges, which an exchange reverses, is inside.
     unsafe {
         let proposal = board.proposals.add(node as usize);
-        let found = view.best::<T, O>(team, node, Found::ANY);
+        let found = view.best::<T, O>(team, node);
         team.barrier();
         if found.gain == 0 {
             team.single(|| (*proposal).gain = 0);
@@ -189,14 +214,14 @@ unsafe fn propose<T: Team, O: Operator, D: Distance>(
 /// of them, the same for every member.
 ///
 /// # Safety
-/// The view's tour is whole, and nobody writes to it; it has at least [`FEWEST`](super::chain::FEWEST) nodes. The
+/// The view's tour is whole, and nobody writes to it; it has at least [`FEWEST`] nodes. The
 /// board's arrays have as many elements as the tour; all claims were 0 before the pass. The proposals of this part
 /// are the team's.
 #[inline(always)]
 pub unsafe fn evaluate<T: Team, O: Operator, D: Distance>(
     team: T,
-    view: View<u32, D, Free>,
-    board: Board,
+    view: View<u32, D>,
+    board: PassBoard,
     (block, blocks): (u32, u32),
     many: bool,
 ) -> u64 {
@@ -214,7 +239,7 @@ pub unsafe fn evaluate<T: Team, O: Operator, D: Distance>(
 
 /// The second part of a pass: what is to be done in the others. `ranks` is what [`evaluate`] returned for each of
 /// `blocks`. With no move left a descent is over: its tour is accepted or not, and a kick planned, unless that was the
-/// descent after the last one of [`Rules::kicks`]. The temperature falls to 0 with the kicks that are left.
+/// descent after the last one of [`Kicks::most`].
 ///
 /// # Safety
 /// All of `evaluate` is done; nobody else uses board and tours. `accepted` is the tour accepted last, once there is one.
@@ -222,12 +247,12 @@ pub unsafe fn evaluate<T: Team, O: Operator, D: Distance>(
 #[allow(clippy::too_many_arguments)]
 pub unsafe fn select<T: Team, D: Distance>(
     team: T,
-    view: View<u32, D, Free>,
+    view: View<u32, D>,
     accepted: ArrayTour<u32>,
-    board: Board,
+    board: PassBoard,
     ranks: *const u64,
     blocks: u32,
-    rules: Rules,
+    kicks: Kicks,
     stream: Stream,
     target: i64,
 ) {
@@ -248,7 +273,7 @@ pub unsafe fn select<T: Team, D: Distance>(
             (*state).copies = 0;
             (*state).steps = 0;
             if best == 0 {
-                end_descent(view, accepted, state, rules, stream, target);
+                end_descent(view, accepted, state, kicks, stream, target);
             } else if (*state).claimed == 0 {
                 let proposal = *board.proposals.add(!(best as u32) as usize);
                 (*state).cost -= proposal.gain;
@@ -264,14 +289,14 @@ pub unsafe fn select<T: Team, D: Distance>(
 /// # Safety
 /// The move can be made in the tour; the state is this thread's.
 #[inline(always)]
-unsafe fn plan_move(tour: ArrayTour<u32>, m: Move, state: *mut DescentState) {
+unsafe fn plan_move(tour: ArrayTour<u32>, m: EdgeMove, state: *mut DescentState) {
     // SAFETY: the caller's promise; a move has fewer steps than a double bridge. Exchanges are given by positions here,
     // as they are when the reversals before are done.
     unsafe {
         let n = tour.n();
         let [t1, t2, t3, t4, t5, t6] = m.t;
         let at = |node| tour.position(node);
-        let mut m = Move { kind: m.kind, t: [at(t1), at(t2), at(t3), at(t4), at(t5), at(t6)] };
+        let mut m = EdgeMove { kind: m.kind, t: [at(t1), at(t2), at(t3), at(t4), at(t5), at(t6)] };
         let turns = (&raw mut (*state).turns).cast::<Stretch>();
         while (*state).steps < m.steps() {
             let turn = Stretch::between(n, m.step((*state).steps));
@@ -290,10 +315,10 @@ unsafe fn plan_move(tour: ArrayTour<u32>, m: Move, state: *mut DescentState) {
 /// As [`select`]; the state is this thread's.
 #[inline(always)]
 unsafe fn end_descent<D: Distance>(
-    view: View<u32, D, Free>,
+    view: View<u32, D>,
     accepted: ArrayTour<u32>,
     state: *mut DescentState,
-    rules: Rules,
+    kicks: Kicks,
     stream: Stream,
     target: i64,
 ) {
@@ -303,9 +328,8 @@ unsafe fn end_descent<D: Distance>(
         let is_accepted = (*state).descents == 0 || {
             // A kick's number is that of the descents before it, without the first.
             let kick = (*state).descents - 1;
-            let left = 1.0 - kick as f32 / rules.kicks as f32;
-            let rules = Rules { temperature: rules.temperature * left, ..rules };
-            longer <= rules.threshold(stream.step(kick).bits(4))
+            let left = 1.0 - kick as f32 / kicks.most as f32;
+            longer <= tolerance(kicks.temperature * left, stream.step(kick).bits(4))
         };
         (*state).descents += 1;
         if is_accepted {
@@ -320,12 +344,12 @@ unsafe fn end_descent<D: Distance>(
             (*state).copies = TAKE_BACK;
             (*state).cost = (*state).accepted_cost;
         }
-        if (*state).descents > rules.kicks || (*state).best_cost <= target {
+        if (*state).descents > kicks.most || (*state).best_cost <= target {
             (*state).done = 1;
             return;
         }
         let n = view.tour.n();
-        let cut = Cut::of(stream.step((*state).descents - 1), n, rules.segment);
+        let cut = Cut::of(stream.step((*state).descents - 1), n, kicks.segment);
         let [p, q, r, s, t, u, v, w] = cut.ends(n);
         let node = |position| if is_accepted { view.tour.at(position) } else { accepted.at(position) };
         let ends = [node(p), node(q), node(r), node(s), node(t), node(u), node(v), node(w)];
@@ -348,7 +372,7 @@ unsafe fn end_descent<D: Distance>(
 /// # Safety
 /// [`select`] is done; of tour and board the others use what this function tells them for their nodes only.
 #[inline(always)]
-pub unsafe fn make<T: Team>(team: T, tour: ArrayTour<u32>, board: Board, node: u32) {
+pub unsafe fn make<T: Team>(team: T, tour: ArrayTour<u32>, board: PassBoard, node: u32) {
     // SAFETY: nobody writes proposals and claims. Who holds a stretch is the only one that reads or writes the tour
     // there, and all nodes of its move are inside.
     unsafe {
@@ -386,7 +410,7 @@ pub unsafe fn settle(
     tour: ArrayTour<u32>,
     accepted: ArrayTour<u32>,
     best: Slots<u32>,
-    board: Board,
+    board: PassBoard,
     many: bool,
     i: u32,
 ) {
@@ -408,7 +432,7 @@ pub unsafe fn settle(
     }
 }
 
-impl Board {
+impl PassBoard {
     /// The last parts of a pass, of which there are [`perturb::STEPS`]: the stretch that part `step` reverses, by
     /// [swaps](ArrayTour::swap) that can be made in any order. It may have no length.
     ///

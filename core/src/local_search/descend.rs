@@ -2,10 +2,10 @@
 
 use crate::distance::Distance;
 use crate::node::NodeId;
+use crate::operator::Operator;
 use crate::team::{Slots, Team};
 
-use super::links::Links;
-use super::moves::{Found, Kind, Move, Operator, View};
+use super::moves::{EdgeMove, Kind, View};
 
 /// Nodes to look at: a bit a node, the complement of Bentley's don't-look bits. They are taken in the order of their
 /// numbers, round and round.
@@ -101,80 +101,6 @@ impl Dirty {
     }
 }
 
-/// Exchanges made, so that they can be unmade.
-pub struct Journal<I> {
-    entries: Slots<I>,
-    capacity: u32,
-    len: u32,
-}
-
-impl<I: NodeId> Journal<I> {
-    /// Room for `capacity` exchanges.
-    ///
-    /// # Safety
-    /// `entries` has four times as many elements for as long as the journal is used.
-    #[inline(always)]
-    pub unsafe fn new(entries: Slots<I>, capacity: u32) -> Self {
-        Journal { entries, capacity, len: 0 }
-    }
-
-    /// Forgets everything.
-    #[inline(always)]
-    pub fn clear(&mut self) {
-        self.len = 0;
-    }
-
-    /// Whether `count` more exchanges fit.
-    #[inline(always)]
-    pub fn has_room(&self, count: u32) -> bool {
-        self.len + count <= self.capacity
-    }
-
-    /// Notes an exchange; it is there after the next barrier.
-    ///
-    /// # Safety
-    /// There is room.
-    #[inline(always)]
-    pub unsafe fn push<T: Team>(&mut self, team: T, [a, b, c, d]: [u32; 4]) {
-        // Two halves of two words: a choice among four variables would be made in memory.
-        let (low, high) = (a as u64 | (b as u64) << 32, c as u64 | (d as u64) << 32);
-        let (entries, first) = (self.entries, 4 * self.len);
-        // SAFETY: inside the entries; each is written by one member.
-        team.for_each(4, move |i| unsafe {
-            let pair = if i < 2 { low } else { high };
-            entries.set(first + i, I::new((pair >> (32 * (i % 2))) as u32));
-        });
-        self.len += 1;
-    }
-
-    /// The last exchange that was noted, which is forgotten.
-    ///
-    /// # Safety
-    /// There is one, and a barrier stands behind its push.
-    #[inline(always)]
-    unsafe fn pop(&mut self) -> [u32; 4] {
-        self.len -= 1;
-        // SAFETY: inside the entries.
-        let node = |i| unsafe { self.entries.get(4 * self.len + i).get() };
-        [node(0), node(1), node(2), node(3)]
-    }
-
-    /// Unmakes all exchanges, the last one first.
-    ///
-    /// # Safety
-    /// They led to this view's tour.
-    #[inline(always)]
-    pub unsafe fn undo<T: Team, D: Distance, L: Links>(&mut self, team: T, view: View<I, D, L>) {
-        while self.len > 0 {
-            // SAFETY: exchanging the new edges brings back the old ones.
-            unsafe {
-                let [a, b, c, d] = self.pop();
-                view.tour.exchange(team, [a, c, b, d]);
-            }
-        }
-    }
-}
-
 /// Element `i` of six, without an array in memory.
 #[inline(always)]
 fn nth(t: [u32; 6], i: u32) -> u32 {
@@ -195,31 +121,17 @@ fn nth(t: [u32; 6], i: u32) -> u32 {
 /// # Safety
 /// The move can be made; nobody uses the bits meanwhile.
 #[inline(always)]
-pub unsafe fn make<T: Team, I: NodeId, D: Distance, L: Links>(
-    team: T,
-    view: View<I, D, L>,
-    dirty: Dirty,
-    m: Move,
-    journal: Option<&mut Journal<I>>,
-) {
-    // SAFETY: the caller's promise; a journal has room.
+pub unsafe fn make<T: Team, I: NodeId, D: Distance>(team: T, view: View<I, D>, dirty: Dirty, m: EdgeMove) {
+    // SAFETY: the caller's promise.
     unsafe {
         let mut step = 0;
-        let mut journal = journal;
         team.for_each(m.ends(), move |i| dirty.insert::<T>(nth(m.t, i)));
         while step < m.steps() {
-            let exchange = m.step(step);
-            if let Some(journal) = journal.as_deref_mut() {
-                journal.push(team, exchange);
-            }
-            view.tour.exchange(team, exchange);
+            view.tour.exchange(team, m.step(step));
             step += 1;
         }
     }
 }
-
-/// How often the search around a node asks for another move when links forbid the best one.
-const TRIES: u32 = 4;
 
 /// Words of shared memory for each node that a round of [`descend`] looks at: the node, the kind of its move, and the
 /// move's nodes.
@@ -227,14 +139,14 @@ const PROPOSAL: u32 = 8;
 /// In the place of a kind: no move.
 const NOTHING: u32 = 4;
 
-/// Words of [`Round::proposals`].
+/// Words of [`DescentRound::proposals`].
 pub const fn proposal_words(width: u32) -> u32 {
     PROPOSAL * width
 }
 
 /// How a descent goes on.
 #[derive(Clone, Copy)]
-pub struct Round {
+pub struct DescentRound {
     /// Nodes that are looked at together, each by a part of the team; at least 1.
     pub width: u32,
     /// They come from as many stretches of the nodes' numbers, so that their moves hardly meet; else they are the next
@@ -244,8 +156,7 @@ pub struct Round {
     pub proposals: Slots<u32>,
 }
 
-/// Makes improving moves until no dirty node has one, or until the journal, if there is one, is full. Returns by how
-/// much the tour got shorter.
+/// Makes improving moves until no dirty node has one. Returns by how much the tour got shorter.
 ///
 /// In every round the parts of the team look at `width` dirty nodes; the moves they find are made one after another
 /// where they still can be. So the result does not depend on the team, only on the round.
@@ -254,16 +165,15 @@ pub struct Round {
 /// from all nodes gains nothing.
 ///
 /// # Safety
-/// The view, the bits, the proposals and the journal belong to this team alone, for the same nodes; `last < n`, where
+/// The view, the bits and the proposals belong to this team alone, for the same nodes; `last < n`, where
 /// the search for dirty nodes begins and, afterwards, where it ended. The view's scratch memory is this part's.
 #[inline(always)]
-pub unsafe fn descend<T: Team, O: Operator, I: NodeId, D: Distance, L: Links>(
+pub unsafe fn descend<T: Team, O: Operator, I: NodeId, D: Distance>(
     team: T,
-    view: View<I, D, L>,
+    view: View<I, D>,
     dirty: Dirty,
-    round: Round,
+    round: DescentRound,
     last: &mut u32,
-    mut journal: Option<&mut Journal<I>>,
 ) -> i64 {
     let (width, proposals) = (round.width, round.proposals);
     let mut gained = 0;
@@ -281,21 +191,11 @@ pub unsafe fn descend<T: Team, O: Operator, I: NodeId, D: Distance, L: Links>(
                 let node = proposals.get(proposal);
                 let mut kind = NOTHING;
                 if node != NOBODY {
-                    let mut behind = Found::ANY;
-                    let mut tries = 0;
-                    while tries < TRIES {
-                        let found = view.best::<T::Part, O>(part, node, behind);
-                        if found.gain == 0 {
-                            break;
-                        }
+                    let found = view.best::<T::Part, O>(part, node);
+                    if found.gain > 0 {
                         let m = view.decode::<O>(node, found.code);
-                        if !L::ASK || view.links.allow(part, view.tour, m) {
-                            kind = m.kind as u32;
-                            part.for_each(6, move |t| proposals.set(proposal + 2 + t, nth(m.t, t)));
-                            break;
-                        }
-                        behind = found;
-                        tries += 1;
+                        kind = m.kind as u32;
+                        part.for_each(6, move |t| proposals.set(proposal + 2 + t, nth(m.t, t)));
                     }
                 }
                 part.single(|| proposals.set(proposal + 1, kind));
@@ -308,22 +208,14 @@ pub unsafe fn descend<T: Team, O: Operator, I: NodeId, D: Distance, L: Links>(
                 let proposal = PROPOSAL * i;
                 if let Some(kind) = Kind::numbered(proposals.get(proposal + 1)) {
                     let t = |t| proposals.get(proposal + 2 + t);
-                    let m = Move { kind, t: [t(0), t(1), t(2), t(3), t(4), t(5)] };
-                    let mut possible = true;
-                    if moved {
-                        possible = view.is_possible(m) && (!L::ASK || view.links.allow(team, view.tour, m));
-                    }
-                    if !possible {
+                    let m = EdgeMove { kind, t: [t(0), t(1), t(2), t(3), t(4), t(5)] };
+                    if moved && !view.is_possible(m) {
                         // Another move of this round was in the way: the node is looked at again.
                         team.barrier();
                         team.single(|| dirty.insert::<T>(m.t[0]));
-                    } else if journal.as_ref().is_some_and(|j| !j.has_room(m.steps())) {
-                        team.barrier();
-                        dirty.fill(team, false);
-                        return gained;
                     } else {
                         gained += view.gain(m);
-                        make(team, view, dirty, m, journal.as_deref_mut());
+                        make(team, view, dirty, m);
                         moved = true;
                     }
                 }
@@ -339,7 +231,7 @@ pub unsafe fn descend<T: Team, O: Operator, I: NodeId, D: Distance, L: Links>(
 /// # Safety
 /// As [`descend`].
 #[inline(always)]
-unsafe fn choose<T: Team>(team: T, dirty: Dirty, round: Round, last: &mut u32) -> bool {
+unsafe fn choose<T: Team>(team: T, dirty: Dirty, round: DescentRound, last: &mut u32) -> bool {
     let (width, proposals) = (round.width, round.proposals);
     let words = Dirty::words(dirty.n);
     // SAFETY: reductions stand between reading bits and clearing them; one part does both, in words of its own where

@@ -32,14 +32,14 @@ impl Kind {
 /// A move by its nodes: the edges (t1, t2), (t3, t4), (t5, t6) go, (t2, t3), (t4, t5), (t6, t1) come; of a pair
 /// (t1, t2), (t3, t4) go, (t2, t3), (t4, t1) come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Move {
+pub struct EdgeMove {
     /// How the pieces are joined.
     pub kind: Kind,
     /// t1 to t6.
     pub t: [u32; 6],
 }
 
-impl Move {
+impl EdgeMove {
     /// Exchanges it takes.
     #[inline(always)]
     pub fn steps(&self) -> u32 {

@@ -1,5 +1,5 @@
-//! Local search: 2-opt, Or-opt and 3-opt in neighbour lists, with don't-look bits, on a tour in an array; and
-//! iterated local search (a [`chain`]) on top.
+//! Local search: 2-opt, Or-opt and 3-opt in neighbour lists, with don't-look bits, on a tour in an array; and iterated local
+//! search by [best improvement](best) on top.
 //!
 //! One search serves every operator. From a node t1 it removes the edge to its successor (or predecessor) t2, adds
 //! one from t2 to a near node t3, removes one of t3's edges (t3, t4) and closes the tour with (t4, t1): 2-opt. Or it
@@ -10,15 +10,11 @@
 pub mod ants;
 pub mod array;
 pub mod best;
-pub mod chain;
-pub mod chains;
 pub mod descend;
 pub mod exchanges;
-pub mod links;
 pub mod moves;
 pub mod perturb;
-pub mod tile;
 
 pub use array::ArrayTour;
 pub use descend::Dirty;
-pub use moves::{Move, Operator, Or2opt, OrOpt, ThreeOpt, TwoOpt, View};
+pub use moves::{EdgeMove, View};

@@ -2,18 +2,18 @@
 
 use crate::distance::Distance;
 use crate::node::NodeId;
+use crate::operator::Operator;
 use crate::team::{Slots, Team};
 
 use super::array::ArrayTour;
-use super::links::Links;
 
-pub use super::exchanges::{Kind, Move};
+pub use super::exchanges::{EdgeMove, Kind};
 
-/// What a search looks at: a tour, neighbour lists, distances, and which edges must stay.
-pub struct View<I, D, L> {
+/// What a search looks at: a tour, neighbour lists and distances.
+pub struct View<I, D> {
     /// The tour.
     pub tour: ArrayTour<I>,
-    /// n x k, nearest first; entries of n or beyond mean: no neighbour here, nor further on.
+    /// n x k, nearest first.
     pub lists: *const I,
     /// Neighbours of a node.
     pub k: u32,
@@ -21,8 +21,6 @@ pub struct View<I, D, L> {
     pub breadth: u32,
     /// Distances.
     pub distance: D,
-    /// Edges that must stay.
-    pub links: L,
     /// Memory of the team that looks for moves (in a descent, of each part of its team), [`scratch_words`] of it; a team
     /// of one needs none.
     pub scratch: Slots<u64>,
@@ -33,64 +31,14 @@ pub const fn scratch_words(members: u32) -> u32 {
     2 * members
 }
 
-impl<I, D: Copy, L: Copy> Clone for View<I, D, L> {
+impl<I, D: Copy> Clone for View<I, D> {
     #[inline(always)]
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<I, D: Copy, L: Copy> Copy for View<I, D, L> {}
-
-/// Which moves a search makes.
-pub trait Operator: Copy + Send + Sync + 'static {
-    /// 2-opt moves.
-    const PAIRS: bool;
-    /// Moves of three edges.
-    const TRIPLES: bool;
-    /// Of those, only the ones that move a segment of at most so many nodes.
-    const SEGMENT: u32;
-}
-
-/// 2-opt: two edges out, two in (Croes 1958).
-#[derive(Clone, Copy, Debug)]
-pub struct TwoOpt;
-
-/// Or-opt: a segment of up to three nodes goes elsewhere, either way around (Or 1976).
-#[derive(Clone, Copy, Debug)]
-pub struct OrOpt;
-
-/// 2-opt and Or-opt together (2h-opt and more).
-#[derive(Clone, Copy, Debug)]
-pub struct Or2opt;
-
-/// 2-opt, and every pure 3-opt reconnection (Lin 1965).
-#[derive(Clone, Copy, Debug)]
-pub struct ThreeOpt;
-
-impl Operator for TwoOpt {
-    const PAIRS: bool = true;
-    const TRIPLES: bool = false;
-    const SEGMENT: u32 = 0;
-}
-
-impl Operator for OrOpt {
-    const PAIRS: bool = false;
-    const TRIPLES: bool = true;
-    const SEGMENT: u32 = 3;
-}
-
-impl Operator for Or2opt {
-    const PAIRS: bool = true;
-    const TRIPLES: bool = true;
-    const SEGMENT: u32 = 3;
-}
-
-impl Operator for ThreeOpt {
-    const PAIRS: bool = true;
-    const TRIPLES: bool = true;
-    const SEGMENT: u32 = u32::MAX;
-}
+impl<I, D: Copy> Copy for View<I, D> {}
 
 /// The best move of some: how much shorter the tour gets, and the move as [`View::decode`] takes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,8 +52,6 @@ pub struct Found {
 impl Found {
     /// No move.
     pub const NONE: Found = Found { gain: 0, code: u32::MAX };
-    /// Better than every move.
-    pub const ANY: Found = Found { gain: i64::MAX, code: 0 };
 
     /// The better one of two.
     #[inline(always)]
@@ -162,7 +108,7 @@ impl Course {
 /// Bits of a code: the second step's choice lies below the way's number.
 const CHOICE_BITS: u32 = 8;
 
-impl<I: NodeId, D: Distance, L: Links> View<I, D, L> {
+impl<I: NodeId, D: Distance> View<I, D> {
     /// A neighbour from a node's list; n or beyond: none.
     ///
     /// # Safety
@@ -184,7 +130,7 @@ impl<I: NodeId, D: Distance, L: Links> View<I, D, L> {
     /// Ways from a node, numbered direction by direction, then neighbour by neighbour, then by the side of t3.
     #[inline(always)]
     fn ways<O: Operator>(self) -> u32 {
-        if O::TRIPLES { 4 * self.k } else { 2 * self.k }
+        if O::STEPS > 1 { 4 * self.k } else { 2 * self.k }
     }
 
     /// What a way's number tells: its direction, the number of t3 in the list, and whether t4 lies before t3, so that
@@ -194,7 +140,7 @@ impl<I: NodeId, D: Distance, L: Links> View<I, D, L> {
         let per_direction = self.ways::<O>() / 2;
         let forward = way < per_direction;
         let rest = if forward { way } else { way - per_direction };
-        if O::TRIPLES { (forward, rest / 2, rest.is_multiple_of(2)) } else { (forward, rest, true) }
+        if O::STEPS > 1 { (forward, rest / 2, rest.is_multiple_of(2)) } else { (forward, rest, true) }
     }
 
     /// The course of moves from the node at `at_t1` in a direction.
@@ -222,9 +168,6 @@ impl<I: NodeId, D: Distance, L: Links> View<I, D, L> {
             let at_t1 = self.tour.position(t1);
             let t2 = self.beside(at_t1, forward);
             let t3 = self.neighbor(t2, i);
-            if t3 >= self.tour.n() || self.links.is_fixed(t1, t2) {
-                return Look::Beyond;
-            }
             let kept = self.distance.between(t1, t2) as i64 - self.distance.between(t2, t3) as i64;
             if kept <= 0 {
                 return Look::Beyond;
@@ -232,7 +175,7 @@ impl<I: NodeId, D: Distance, L: Links> View<I, D, L> {
             let at_t3 = self.tour.position(t3);
             let t4 = self.beside(at_t3, forward != closing);
             // An edge that is in the tour cannot come.
-            if t4 == t2 || self.beside(at_t3, forward == closing) == t2 || self.links.is_fixed(t3, t4) {
+            if t4 == t2 || self.beside(at_t3, forward == closing) == t2 {
                 return Look::Closed;
             }
             let kept = kept + self.distance.between(t3, t4) as i64;
@@ -240,19 +183,19 @@ impl<I: NodeId, D: Distance, L: Links> View<I, D, L> {
         }
     }
 
-    /// The move that closes the tour after the first step, if it is one of the operator's and comes after `behind`.
+    /// The move that closes the tour after the first step, if it is one of the operator's.
     ///
     /// # Safety
     /// The opening is one from `t1`.
     #[inline(always)]
-    unsafe fn pair<O: Operator>(self, t1: u32, opening: Opening, behind: Found) -> Found {
+    unsafe fn pair<O: Operator>(self, t1: u32, opening: Opening) -> Found {
         if !O::PAIRS || !self.parts::<O>(opening.way).2 {
             return Found::NONE;
         }
         // SAFETY: the caller's promise.
         let gain = opening.kept - unsafe { self.distance.between(opening.t4, t1) as i64 };
         let found = Found { gain, code: opening.way << CHOICE_BITS };
-        if gain > 0 && found.is_after(behind) { found } else { Found::NONE }
+        if gain > 0 { found } else { Found::NONE }
     }
 
     /// What is kept after the edge from t4 to its neighbour number `j` has come; `None`, if that neighbour and those
@@ -265,15 +208,12 @@ impl<I: NodeId, D: Distance, L: Links> View<I, D, L> {
         // SAFETY: the caller's promise.
         unsafe {
             let t5 = self.neighbor(opening.t4, j);
-            if t5 >= self.tour.n() {
-                return None;
-            }
             let kept = opening.kept - self.distance.between(opening.t4, t5) as i64;
             if kept > 0 { Some((t5, kept)) } else { None }
         }
     }
 
-    /// The move that closes the tour after the second step with t6 on one `side` of t5, if it comes after `behind`.
+    /// The move that closes the tour after the second step with t6 on one `side` of t5.
     ///
     /// # Safety
     /// The opening is one from `t1`, `second` is what [`View::second`] made of it for `j`, and no exchange is under way.
@@ -284,7 +224,6 @@ impl<I: NodeId, D: Distance, L: Links> View<I, D, L> {
         opening: Opening,
         (t5, kept): (u32, i64),
         (j, side): (u32, u32),
-        behind: Found,
     ) -> Found {
         // SAFETY: the caller's promise.
         unsafe {
@@ -304,27 +243,22 @@ impl<I: NodeId, D: Distance, L: Links> View<I, D, L> {
             }
             let gain = kept + self.distance.between(t5, t6) as i64 - self.distance.between(t6, t1) as i64;
             let found = Found { gain, code: (opening.way << CHOICE_BITS) + 1 + 2 * j + side };
-            if gain > 0 && found.is_after(behind) && !self.links.is_fixed(t5, t6) {
-                found
-            } else {
-                Found::NONE
-            }
+            if gain > 0 { found } else { Found::NONE }
         }
     }
 
-    /// The best move around `t1` of those that come after `behind`; among equally good ones that with the smallest
-    /// code. The same for every member.
+    /// The best move around `t1`; among equally good ones that with the smallest code. The same for every member.
     ///
     /// # Safety
     /// `t1 < n`, and no exchange is under way.
     #[inline(always)]
-    pub unsafe fn best<T: Team, O: Operator>(self, team: T, t1: u32, behind: Found) -> Found {
+    pub unsafe fn best<T: Team, O: Operator>(self, team: T, t1: u32) -> Found {
         // SAFETY: the caller's promise.
         let best = unsafe {
             if T::ALONE {
-                return self.best_alone::<O>(t1, behind);
+                return self.best_alone::<O>(t1);
             }
-            self.best_of_member::<T, O>(team, t1, behind)
+            self.best_of_member::<T, O>(team, t1)
         };
         // Gains beyond 32 bits count as equal: the choice among them is free, the sum is not taken from here.
         let key = if best.gain > u32::MAX as i64 { u32::MAX } else { best.gain as u32 };
@@ -337,7 +271,7 @@ impl<I: NodeId, D: Distance, L: Links> View<I, D, L> {
     /// # Safety
     /// As there.
     #[inline(always)]
-    unsafe fn best_alone<O: Operator>(self, t1: u32, behind: Found) -> Found {
+    unsafe fn best_alone<O: Operator>(self, t1: u32) -> Found {
         let ways = self.ways::<O>();
         let mut best = Found::NONE;
         let mut way = 0;
@@ -346,14 +280,14 @@ impl<I: NodeId, D: Distance, L: Links> View<I, D, L> {
             unsafe {
                 match self.open::<O>(t1, way) {
                     Look::Open(opening) => {
-                        best = best.or(self.pair::<O>(t1, opening, behind));
+                        best = best.or(self.pair::<O>(t1, opening));
                         let closing = self.parts::<O>(way).2;
                         let mut j = 0;
-                        while O::TRIPLES && j < self.breadth {
+                        while O::STEPS > 1 && j < self.breadth {
                             let Some(second) = self.second(opening, j) else { break };
-                            best = best.or(self.triple::<O>(t1, opening, second, (j, 0), behind));
+                            best = best.or(self.triple::<O>(t1, opening, second, (j, 0)));
                             if !closing {
-                                best = best.or(self.triple::<O>(t1, opening, second, (j, 1), behind));
+                                best = best.or(self.triple::<O>(t1, opening, second, (j, 1)));
                             }
                             j += 1;
                         }
@@ -373,7 +307,7 @@ impl<I: NodeId, D: Distance, L: Links> View<I, D, L> {
     /// # Safety
     /// As [`View::best`].
     #[inline(always)]
-    unsafe fn best_of_member<T: Team, O: Operator>(self, team: T, t1: u32, behind: Found) -> Found {
+    unsafe fn best_of_member<T: Team, O: Operator>(self, team: T, t1: u32) -> Found {
         let (ways, choices) = (self.ways::<O>(), 2 * self.breadth);
         let mut best = Found::NONE;
         let mut first = 0;
@@ -383,9 +317,9 @@ impl<I: NodeId, D: Distance, L: Links> View<I, D, L> {
             unsafe {
                 let look = if way < ways { self.open::<O>(t1, way) } else { Look::Closed };
                 if let Look::Open(opening) = look {
-                    best = best.or(self.pair::<O>(t1, opening, behind));
+                    best = best.or(self.pair::<O>(t1, opening));
                 }
-                if O::TRIPLES {
+                if O::STEPS > 1 {
                     let (place, count) = team.rank_among(matches!(look, Look::Open(_)));
                     if let Look::Open(o) = look {
                         // What is kept is positive and far below 2^40.
@@ -413,7 +347,7 @@ impl<I: NodeId, D: Distance, L: Links> View<I, D, L> {
                         let (j, side) = (choice / 2, choice % 2);
                         let is_one = side == 0 || !self.parts::<O>(opening.way).2;
                         if is_one && let Some(second) = self.second(opening, j) {
-                            best = best.or(self.triple::<O>(t1, opening, second, (j, side), behind));
+                            best = best.or(self.triple::<O>(t1, opening, second, (j, side)));
                         }
                         choice += team.size();
                     }
@@ -429,7 +363,7 @@ impl<I: NodeId, D: Distance, L: Links> View<I, D, L> {
     /// # Safety
     /// The code came from [`View::best`] for `t1`, and the tour is the same as then.
     #[inline(always)]
-    pub unsafe fn decode<O: Operator>(self, t1: u32, code: u32) -> Move {
+    pub unsafe fn decode<O: Operator>(self, t1: u32, code: u32) -> EdgeMove {
         // SAFETY: as in `look`, which made the code.
         unsafe {
             let n = self.tour.n();
@@ -441,7 +375,7 @@ impl<I: NodeId, D: Distance, L: Links> View<I, D, L> {
             let at_t3 = self.tour.position(t3);
             let t4 = self.beside(at_t3, forward != closing);
             if choice == 0 {
-                return Move { kind: Kind::Pair, t: [t1, t2, t3, t4, t4, t1] };
+                return EdgeMove { kind: Kind::Pair, t: [t1, t2, t3, t4, t4, t1] };
             }
             let (j, side) = ((choice - 1) / 2, (choice - 1) % 2);
             let t5 = self.neighbor(t4, j);
@@ -455,7 +389,7 @@ impl<I: NodeId, D: Distance, L: Links> View<I, D, L> {
                 (false, 0) => Kind::Shifted,
                 (false, _) => Kind::BothTurned,
             };
-            Move { kind, t: [t1, t2, t3, t4, t5, t6] }
+            EdgeMove { kind, t: [t1, t2, t3, t4, t5, t6] }
         }
     }
 
@@ -464,7 +398,7 @@ impl<I: NodeId, D: Distance, L: Links> View<I, D, L> {
     /// # Safety
     /// All are nodes.
     #[inline(always)]
-    pub unsafe fn gain(self, m: Move) -> i64 {
+    pub unsafe fn gain(self, m: EdgeMove) -> i64 {
         let [t1, t2, t3, t4, t5, t6] = m.t;
         // SAFETY: the caller's promise.
         let d = |a, b| unsafe { self.distance.between(a, b) as i64 };
@@ -477,7 +411,7 @@ impl<I: NodeId, D: Distance, L: Links> View<I, D, L> {
     /// # Safety
     /// All are nodes, and no exchange is under way.
     #[inline(always)]
-    pub unsafe fn is_possible(self, m: Move) -> bool {
+    pub unsafe fn is_possible(self, m: EdgeMove) -> bool {
         // SAFETY: the caller's promise.
         unsafe {
             let [t1, t2, t3, t4, t5, t6] = m.t;

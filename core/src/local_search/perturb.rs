@@ -1,16 +1,23 @@
-//! Perturbation: the double bridge (Martin, Otto, Felten 1991), which no sequential move of up to three edges undoes.
+//! Perturbation: the double bridge (Martin, Otto, Felten 1991), which no sequential move of up to three edges undoes; and
+//! by how much it may make a tour longer.
 
 use crate::distance::Distance;
-use crate::node::NodeId;
-use crate::rng::Draws;
-use crate::team::Team;
-
-use super::descend::{Dirty, Journal};
-use super::links::Links;
-use super::moves::View;
+use crate::rng::{self, Draws};
 
 /// Exchanges of a double bridge.
 pub const STEPS: u32 = 4;
+
+/// By how much a tour may get longer by a kick and what follows it, with 32 random bits: the temperature times an exponential
+/// variate of mean 1, which is simulated annealing's rule. An infinite temperature allows anything; a negative one, only
+/// what is shorter.
+#[inline(always)]
+pub fn tolerance(temperature: f32, bits: u32) -> i64 {
+    if temperature < 0.0 {
+        return -1;
+    }
+    // The variate comes in binary logarithms.
+    (temperature * core::f32::consts::LN_2 * rng::exponential(bits)) as i64
+}
 
 /// Where a tour A B C D is cut: B begins behind the node at position `first`, and B, C, D have these lengths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,56 +107,4 @@ pub unsafe fn longer<D: Distance>(distance: D, [a, b1, b2, c1, c2, d1, d2, e]: [
     let added = length(a, d1) + length(d2, c1) + length(c2, b1) + length(b2, e);
     let removed = length(a, b1) + length(b2, c1) + length(c2, d1) + length(d2, e);
     added - removed
-}
-
-/// Turns A B C D into A D C B and sets the bits of the eight nodes at the cuts; waits for both. Returns how much longer
-/// the tour gets, or `None`, with nothing done, where one of the edges on the way must stay.
-///
-/// # Safety
-/// The view, the bits and the journal belong to this team alone; the journal has room for [`STEPS`].
-#[inline(always)]
-pub unsafe fn double_bridge<T: Team, I: NodeId, D: Distance, L: Links>(
-    team: T,
-    view: View<I, D, L>,
-    dirty: Dirty,
-    cut: Cut,
-    journal: &mut Journal<I>,
-) -> Option<i64> {
-    let n = view.tour.n();
-    let [b, c, d] = cut.lengths;
-    // SAFETY: positions wrap around below n; the cut is inside the tour.
-    unsafe {
-        if !view.links.are_loose(team, view.tour, cut.first, b + c + d + 1) {
-            return None;
-        }
-        // Written out, here and below: an array that is read at a number known only when it runs would lie in memory.
-        let [p, q, r, s, t, u, v, w] = cut.ends(n);
-        let at = |position| view.tour.at(position);
-        let ends = [at(p), at(q), at(r), at(s), at(t), at(u), at(v), at(w)];
-        let longer = longer(view.distance, ends);
-        team.barrier();
-        team.for_each(8, |i| {
-            let [a, b1, b2, c1, c2, d1, d2, e] = ends;
-            let node = match i {
-                0 => a,
-                1 => b1,
-                2 => b2,
-                3 => c1,
-                4 => c2,
-                5 => d1,
-                6 => d2,
-                _ => e,
-            };
-            dirty.insert::<T>(node);
-        });
-        let mut exchange = |number| {
-            journal.push(team, step(ends, number));
-            view.tour.exchange(team, step(ends, number));
-        };
-        exchange(0);
-        exchange(1);
-        exchange(2);
-        exchange(3);
-        Some(longer)
-    }
 }

@@ -50,7 +50,7 @@ pub struct MatrixTrails<I> {
 
 /// A visit to a node: it, and its first candidate's trail.
 #[derive(Clone, Copy)]
-pub struct Row {
+pub struct MatrixRow {
     node: u32,
     near: u32,
 }
@@ -76,24 +76,24 @@ impl<I: NodeId> MatrixTrails<I> {
 }
 
 impl<I: NodeId> Memory for MatrixTrails<I> {
-    type Row = Row;
+    type Row = MatrixRow;
     const LISTED: bool = true;
     const BEYOND: bool = true;
 
     #[inline(always)]
-    unsafe fn enter<T: Team>(self, team: T, node: u32, back: u32) -> Row {
+    unsafe fn enter<T: Team>(self, team: T, node: u32, back: u32) -> MatrixRow {
         // SAFETY: the caller's promise.
-        Row { node, near: unsafe { self.near.enter(team, node, back) } }
+        MatrixRow { node, near: unsafe { self.near.enter(team, node, back) } }
     }
 
     #[inline(always)]
-    unsafe fn trail(self, row: Row, i: u32, v: u32) -> (f32, u32) {
+    unsafe fn trail(self, row: MatrixRow, i: u32, v: u32) -> (f32, u32) {
         // SAFETY: the caller's promise.
         unsafe { self.near.trail(row.near, i, v) }
     }
 
     #[inline(always)]
-    unsafe fn put_back<T: Team>(self, _: T, _: Row, _: u32, _: impl Fn(f32) -> f32) {}
+    unsafe fn put_back<T: Team>(self, _: T, _: MatrixRow, _: u32, _: impl Fn(f32) -> f32) {}
 
     #[inline(always)]
     unsafe fn mirror(self, node: u32, v: u32, trail: f32) {
@@ -114,7 +114,7 @@ impl<I: NodeId> Memory for MatrixTrails<I> {
     }
 
     #[inline(always)]
-    unsafe fn put(self, row: Row, entry: u32, v: u32, trail: f32) {
+    unsafe fn put(self, row: MatrixRow, entry: u32, v: u32, trail: f32) {
         // SAFETY: the caller's promise.
         unsafe { self.near.put(row.near, entry, v, trail) }
     }
@@ -123,7 +123,7 @@ impl<I: NodeId> Memory for MatrixTrails<I> {
     unsafe fn beyond<T: Team, B: Tabu>(
         self,
         team: T,
-        row: Row,
+        row: MatrixRow,
         tabu: &B,
         mut offer: impl FnMut(u32, f32),
     ) -> bool {

@@ -76,7 +76,7 @@ impl Chunk {
 
 /// A visit to a node.
 #[derive(Clone, Copy)]
-pub struct Row {
+pub struct RingRow {
     /// The node's ring, and its first edges.
     ring: *mut u64,
     chunk: Chunk,
@@ -122,17 +122,17 @@ impl Selective {
 }
 
 impl Memory for Selective {
-    type Row = Row;
+    type Row = RingRow;
     const LISTED: bool = false;
     const BEYOND: bool = true;
 
     #[inline(always)]
-    unsafe fn enter<T: Team>(self, _team: T, node: u32, back: u32) -> Row {
+    unsafe fn enter<T: Team>(self, _team: T, node: u32, back: u32) -> RingRow {
         // SAFETY: the caller's promise.
         unsafe {
             let (ring, tail_place) = (self.ring(node), self.tails.at(node));
             let (chunk, tail) = (Chunk::load(ring, self.fresh), load(tail_place, self.fresh));
-            let mut row = Row { ring, chunk, tail_place, tail, back: (NOWHERE, 0), lost: NOWHERE };
+            let mut row = RingRow { ring, chunk, tail_place, tail, back: (NOWHERE, 0), lost: NOWHERE };
             if back != NONE {
                 row.back = self.look(ring, chunk, back);
                 if row.back.0 == NOWHERE {
@@ -145,14 +145,14 @@ impl Memory for Selective {
     }
 
     #[inline(always)]
-    unsafe fn trail(self, row: Row, _i: u32, v: u32) -> (f32, u32) {
+    unsafe fn trail(self, row: RingRow, _i: u32, v: u32) -> (f32, u32) {
         // SAFETY: the chunk is the first of the ring.
         let (slot, trail) = unsafe { self.look(row.ring, row.chunk, v) };
         if slot == row.lost { (self.lowest, NOWHERE) } else { (f32::from_bits(trail), slot) }
     }
 
     #[inline(always)]
-    unsafe fn put_back<T: Team>(self, team: T, row: Row, back: u32, revise: impl Fn(f32) -> f32) {
+    unsafe fn put_back<T: Team>(self, team: T, row: RingRow, back: u32, revise: impl Fn(f32) -> f32) {
         if back == NONE {
             return;
         }
@@ -171,7 +171,7 @@ impl Memory for Selective {
     }
 
     #[inline(always)]
-    unsafe fn put(self, row: Row, entry: u32, v: u32, trail: f32) {
+    unsafe fn put(self, row: RingRow, entry: u32, v: u32, trail: f32) {
         // SAFETY: the slot is one of the ring.
         unsafe {
             let slot = if entry == NOWHERE { self.after(row.tail) } else { entry };
@@ -200,7 +200,7 @@ impl Memory for Selective {
     unsafe fn beyond<T: Team, B: Tabu>(
         self,
         team: T,
-        row: Row,
+        row: RingRow,
         tabu: &B,
         mut offer: impl FnMut(u32, f32),
     ) -> bool {

@@ -8,7 +8,7 @@ use crate::team::{Serial, Team};
 
 /// A neighbour that may be moved to. The one with the smallest key wins; among equal keys, the one with the smallest tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Candidate {
+pub struct Contender {
     /// What is compared first.
     pub key: u64,
     /// What is compared next; differs from candidate to candidate.
@@ -17,19 +17,19 @@ pub struct Candidate {
     pub cost: u64,
 }
 
-impl Candidate {
+impl Contender {
     /// Loses against every other.
-    pub const NONE: Candidate = Candidate { key: u64::MAX, tag: u64::MAX, cost: 0 };
+    pub const NONE: Contender = Contender { key: u64::MAX, tag: u64::MAX, cost: 0 };
 
     /// Whether this one wins.
     #[inline(always)]
-    pub fn beats(&self, other: &Candidate) -> bool {
+    pub fn beats(&self, other: &Contender) -> bool {
         self.key < other.key || (self.key == other.key && self.tag < other.tag)
     }
 
     /// The winner of two.
     #[inline(always)]
-    pub fn or(self, other: Candidate) -> Candidate {
+    pub fn or(self, other: Contender) -> Contender {
         if other.beats(&self) { other } else { self }
     }
 }
@@ -48,7 +48,7 @@ pub trait Crew {
     /// Waits for every member of every team; what they wrote before is visible to all of them afterwards.
     fn barrier(&mut self);
     /// The winner among the candidates of all members. A barrier for the own team.
-    fn best(&mut self, own: Candidate) -> Candidate;
+    fn best(&mut self, own: Contender) -> Contender;
 
     /// The part of `0..len` that is this team's: contiguous, and as large as the others' but for 1.
     #[inline(always)]
@@ -85,7 +85,7 @@ impl Crew for Alone {
     #[inline(always)]
     fn barrier(&mut self) {}
     #[inline(always)]
-    fn best(&mut self, own: Candidate) -> Candidate {
+    fn best(&mut self, own: Contender) -> Contender {
         own
     }
 }

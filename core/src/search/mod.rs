@@ -4,13 +4,18 @@
 //! walk needs is theirs, so on a GPU nothing is copied for as long as a batch of iterations lasts. All decisions come from
 //! costs and from counter-based random numbers, so a walk's course does not depend on how many threads go it.
 
+mod anneal;
+mod batch;
+mod best;
 mod cost;
 mod crew;
+mod kick;
 mod walk;
 
+pub use best::{FORBIDDEN, candidate};
 pub use cost::Cost;
-pub use crew::{Alone, Candidate, Crew};
+pub use crew::{Alone, Contender, Crew};
 pub use walk::{
-    Bank, DESCENDED, FORBIDDEN, LEVELS, Layout, REACHED, Rules, Strategy, WalkState, candidate, evaluate,
-    iteration_stream, random_solution, walk,
+    Bank, DESCENDED, LEVELS, Layout, REACHED, Strategy, WalkRules, WalkState, evaluate, iteration_stream,
+    random_solution, walk,
 };

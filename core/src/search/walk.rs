@@ -1,9 +1,9 @@
 //! A walk, and the strategies that it can follow.
 
-use super::{Candidate, Cost, Crew};
-use crate::neighborhood::{Clock, Neighborhood, Standing, Walk};
+use super::{Cost, Crew};
+use crate::neighborhood::{Neighborhood, Walk};
 use crate::problem::{Element, Problem, WalkOf};
-use crate::rng::{Draws, Stream, exponential};
+use crate::rng::Stream;
 use crate::team::{Slots, Team};
 
 /// Which neighbour a walk goes to.
@@ -25,7 +25,7 @@ pub enum Strategy {
 /// What a batch of iterations is to do.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-pub struct Rules {
+pub struct WalkRules {
     /// Seed of the run.
     pub seed: u64,
     /// A walk stops at a cost whose [`Cost::key`] is not larger.
@@ -158,68 +158,76 @@ pub fn random_solution<N: Neighborhood>(
     moves.random(Stream::new(!seed, descent, index), i)
 }
 
-/// A uniform neighbour, from items `item` and the next of a step.
-#[inline(always)]
-fn random_neighbor(draws: Draws, item: u32, len: u64) -> u64 {
-    let bits = (draws.bits(item) as u64) << 32 | draws.bits(item + 1) as u64;
-    ((bits as u128 * len as u128) >> 64) as u64
+/// A walk during a batch, as each member of its teams sees it.
+pub(super) struct Journey<'a, P: Problem> {
+    pub problem: &'a P,
+    pub rules: &'a WalkRules,
+    pub bank: &'a Bank<Element<P>>,
+    /// Its number.
+    pub index: u32,
+    /// Its first element in arrays of solutions.
+    pub first: usize,
+    /// Length of its tabu list.
+    pub traces: u32,
+    pub walk: WalkOf<P>,
+    /// Iterated search: the local optimum that was accepted last.
+    pub accepted: Slots<Element<P>>,
+    pub state: WalkState,
+    /// Cost of the solution, and of the best one.
+    pub cost: P::Cost,
+    pub best: P::Cost,
 }
 
-impl Rules {
-    /// The temperature of a step.
+impl<'a, P: Problem> Journey<'a, P> {
+    /// A walk at the begin of a batch.
+    ///
+    /// # Safety
+    /// As [`walk`].
     #[inline(always)]
-    fn temperature(&self, step: u64) -> f32 {
-        let cooling = self.cooling.max(1);
-        let level = (step % cooling).wrapping_mul(LEVELS as u64) / cooling;
-        let (mut t, mut factor, mut bits) = (self.hot, self.ratio, level as u32);
-        while bits > 0 {
-            t *= if bits & 1 == 1 { factor } else { 1.0 };
-            factor *= factor;
-            bits >>= 1;
-        }
-        t
-    }
-}
-
-/// Makes so many random moves, drawn in a step of the walk's stream, and waits for the team.
-///
-/// # Safety
-/// The walk is of this neighbourhood, which has neighbours; nobody looks at its solution meanwhile.
-#[inline(always)]
-unsafe fn kick<T: Team, N: Neighborhood>(team: T, moves: &N, walk: &Walk<N::Element>, kicks: u32, step: u32) {
-    let draws = walk.stream.step(step);
-    let mut kick = 0;
-    while kick < kicks {
-        let neighbor = random_neighbor(draws, 2 * kick, moves.len());
+    unsafe fn new(
+        problem: &'a P,
+        rules: &'a WalkRules,
+        layout: &Layout,
+        bank: &'a Bank<Element<P>>,
+        index: u32,
+        (replica, common): (*mut u8, *mut u8),
+    ) -> Self {
+        let moves = problem.moves();
         // SAFETY: the caller's promise.
-        unsafe { moves.apply(team, walk, moves.at(neighbor)) };
-        kick += 1;
+        unsafe {
+            let state = *bank.old_states.add(index as usize);
+            Journey {
+                problem,
+                rules,
+                bank,
+                index,
+                first: index as usize * moves.elements() as usize,
+                traces: if rules.strategy == Strategy::Tabu as u32 { moves.traces() } else { 0 },
+                walk: Walk {
+                    solution: Slots::new(replica.cast()),
+                    traces: Slots::new(replica.add(layout.traces as usize).cast()),
+                    notes: replica.add(layout.notes as usize),
+                    common,
+                    stream: iteration_stream(rules.seed, 0, index),
+                },
+                accepted: Slots::new(replica.add(layout.accepted as usize).cast()),
+                state,
+                cost: P::Cost::from_bits(state.cost),
+                best: P::Cost::from_bits(state.best),
+            }
+        }
     }
 }
 
 /// What an iteration decides.
-enum Next {
-    /// To go to the neighbour of this number.
-    Go(u64),
+pub(super) enum Next {
+    /// To go to the neighbour of this number, whose cost has these bits.
+    Go(u64, u64),
     /// To stay.
     Stay,
     /// To begin again from the solution that is there now, its notes not made yet.
     Anew,
 }
-
-/// A neighbour as a candidate of tabu search, given the best cost so far.
-#[inline(always)]
-pub fn candidate(key: u64, standing: Standing, best_key: u64) -> u64 {
-    let class = if standing == Standing::Overdue || key < best_key {
-        0
-    } else {
-        1 + (standing == Standing::Tabu) as u64
-    };
-    class << 62 | key
-}
-
-/// Candidates from here on are tabu.
-pub const FORBIDDEN: u64 = 2 << 62;
 
 /// Takes walk `index` through a batch of iterations.
 ///
@@ -232,7 +240,7 @@ pub const FORBIDDEN: u64 = 2 << 62;
 pub unsafe fn walk<P: Problem, C: Crew>(
     crew: &mut C,
     problem: &P,
-    rules: &Rules,
+    rules: &WalkRules,
     layout: &Layout,
     bank: &Bank<Element<P>>,
     index: u32,
@@ -240,233 +248,68 @@ pub unsafe fn walk<P: Problem, C: Crew>(
 ) {
     let (team, moves) = (crew.team(), problem.moves());
     let n = moves.elements();
-    let (tabu, iterate, anneal) = (
-        rules.strategy == Strategy::Tabu as u32,
-        rules.strategy == Strategy::Iterate as u32,
-        rules.strategy == Strategy::Anneal as u32,
-    );
+    let is = |strategy: Strategy| rules.strategy == strategy as u32;
     let first = index as usize * n as usize;
     // SAFETY: the caller's promise: an element is one member's between barriers, and what is the walk's is written by its first
     // team alone, after all teams have read it.
     unsafe {
-        let mut state = *bank.old_states.add(index as usize);
-        let own_best = bank.old_bests.add(first);
+        let state = *bank.old_states.add(index as usize);
         let new_best = Slots::new(bank.bests.add(first));
         let leads = crew.part() == 0;
         if state.done != 0 {
             if leads {
-                team.for_each(n, |i| new_best.set(i, *own_best.add(i as usize)));
+                team.for_each(n, |i| new_best.set(i, *bank.old_bests.add(first + i as usize)));
                 team.single(|| *bank.states.add(index as usize) = state);
             }
             return;
         }
-        let mut walk: WalkOf<P> = Walk {
-            solution: Slots::new(replica.cast()),
-            traces: Slots::new(replica.add(layout.traces as usize).cast()),
-            notes: replica.add(layout.notes as usize),
-            common,
-            stream: iteration_stream(rules.seed, 0, index),
-        };
-        let accepted: Slots<Element<P>> = Slots::new(replica.add(layout.accepted as usize).cast());
-        let traces = if tabu { moves.traces() } else { 0 };
-        let home_solution = bank.solutions.add(first);
-        let home_accepted = bank.accepted.add(first);
-        let home_traces = bank.traces.add(index as usize * traces as usize);
-
-        // Where to begin: where the last batch ended, or at a random solution, or at a best one.
-        let rival = index ^ rules.rival_bit;
-        let mut source = home_solution.cast_const();
-        let mut carried = state.fresh == 0;
-        let mut adopted = false;
-        let mut kicks = 0;
-        if rules.rival_bit != 0 && carried {
-            let is_iterated = tabu && rules.kicks > 0;
-            if is_iterated {
-                source = own_best;
-                (carried, state.cost) = (false, state.best);
-                let draws = iteration_stream(rules.seed, state.iterations, index).step(4);
-                kicks = 1 + draws.below(0, rules.kicks);
-            }
-            if rival < rules.walks {
-                let other = *bank.old_states.add(rival as usize);
-                if P::Cost::from_bits(other.best) < P::Cost::from_bits(state.best) {
-                    source = bank.old_bests.add(rival as usize * n as usize);
-                    (state.best, state.cost, state.accepted) = (other.best, other.best, other.best);
-                    state.best_iteration = other.best_iteration;
-                    (carried, adopted) = (false, true);
-                }
-            }
-        }
-        team.for_each(n, |i| {
-            let element = if state.fresh != 0 {
-                random_solution(&moves, rules.seed, state.descents, index, i)
-            } else {
-                *source.add(i as usize)
-            };
-            walk.solution.set(i, element);
-            if iterate {
-                accepted.set(
-                    i,
-                    if adopted || state.fresh != 0 { element } else { *home_accepted.add(i as usize) },
-                );
-            }
-            if leads && state.fresh == 0 {
-                new_best.set(i, if adopted { element } else { *own_best.add(i as usize) });
-            }
-        });
-        // Nothing is tabu, and what is told apart by its age is of different ages: those of a walk that begins, or goes on
-        // from another solution while its clock goes on too.
-        team.for_each(traces, |i| {
-            let begun = if state.fresh != 0 { i } else { state.iterations as u32 + i };
-            walk.traces.set(i, if carried { *home_traces.add(i as usize) } else { begun });
-        });
-        team.barrier();
-        walk.stream = iteration_stream(rules.seed, state.iterations, index);
-        kick(team, &moves, &walk, kicks, 5);
-
+        let mut journey = Journey::new(problem, rules, layout, bank, index, (replica, common));
+        let j = &mut journey;
+        let mut carried = j.start(team, leads);
         let mut anew = true;
-        let mut cost = P::Cost::from_bits(state.cost);
-        let mut best = P::Cost::from_bits(state.best);
-        let len = moves.len();
         loop {
             if anew {
-                let computed = problem.begin(crew, &walk);
-                if state.fresh != 0 {
-                    (best, state.accepted) = (computed, computed.bits());
-                } else if carried && !computed.agrees(cost) {
-                    state.flaws += 1;
+                let computed = problem.begin(crew, &j.walk);
+                if j.state.fresh != 0 {
+                    (j.best, j.state.accepted) = (computed, computed.bits());
+                } else if carried && !computed.agrees(j.cost) {
+                    j.state.flaws += 1;
                 }
-                cost = computed;
+                j.cost = computed;
             }
-            if cost < best || state.fresh != 0 {
-                (best, state.best_iteration, state.fresh) = (cost, state.iterations, 0);
+            if j.cost < j.best || j.state.fresh != 0 {
+                (j.best, j.state.best_iteration, j.state.fresh) = (j.cost, j.state.iterations, 0);
                 if leads {
-                    team.for_each(n, |i| new_best.set(i, walk.solution.get(i)));
+                    team.for_each(n, |i| new_best.set(i, j.walk.solution.get(i)));
                 }
             }
             (anew, carried) = (false, false);
-            if best.key() <= rules.target {
-                state.done = REACHED;
+            if j.best.key() <= rules.target {
+                j.state.done = REACHED;
             }
-            if state.iterations >= rules.end || state.done != 0 {
+            if j.state.iterations >= rules.end || j.state.done != 0 {
                 break;
             }
-            walk.stream = iteration_stream(rules.seed, state.iterations, index);
-            let mut next_cost = 0;
-            let next = if anneal {
-                let width = crew.parts() as u64 * team.size() as u64;
-                let width = width.min(rules.end - state.iterations);
-                let ahead = crew.part() as u64 * team.size() as u64 + team.rank() as u64;
-                let mut own = Candidate::NONE;
-                if ahead < width {
-                    let step = state.iterations + ahead;
-                    let proposed = Walk { stream: iteration_stream(rules.seed, step, index), ..walk };
-                    let draws = proposed.stream.step(2);
-                    let neighbor = random_neighbor(draws, 0, len);
-                    let there = problem.neighbor_cost(&proposed, cost, moves.at(neighbor));
-                    let rise = there.above(cost);
-                    let most = rules.temperature(step) * core::f32::consts::LN_2 * exponential(draws.bits(2));
-                    if rise <= 0.0 || rise <= most {
-                        own = Candidate { key: ahead, tag: neighbor, cost: there.bits() };
-                    }
-                }
-                let chosen = crew.best(own);
-                let is_made = chosen.key != u64::MAX;
-                let steps = if is_made { chosen.key + 1 } else { width };
-                state.evaluations += steps;
-                state.iterations += steps;
-                if is_made {
-                    walk.stream = iteration_stream(rules.seed, state.iterations - 1, index);
-                    next_cost = chosen.cost;
-                    Next::Go(chosen.tag)
-                } else {
-                    Next::Stay
-                }
+            j.walk.stream = iteration_stream(rules.seed, j.state.iterations, index);
+            let next = if is(Strategy::Anneal) {
+                j.propose(crew)
             } else {
-                let clock = Clock {
-                    now: (state.iterations as u32).saturating_add(traces).saturating_add(1),
-                    aspiration: rules.aspiration,
-                };
-                let draws = walk.stream.step(0);
-                let salt = (draws.bits(0) as u64) << 32 | draws.bits(1) as u64;
-                let best_key = best.key();
-                let mut own = Candidate::NONE;
-                problem.scan(crew, &walk, cost, |neighbor, step, there| {
-                    let mut key = there.key();
-                    if tabu {
-                        key = candidate(key, moves.standing(&walk, clock, step), best_key);
-                    }
-                    own = own.or(Candidate { key, tag: neighbor ^ salt, cost: there.bits() });
-                });
-                let chosen = crew.best(own);
-                state.evaluations += len;
-                state.iterations += 1;
-                next_cost = chosen.cost;
-                let neighbor = chosen.tag ^ salt;
-                if tabu {
-                    if chosen.key < FORBIDDEN {
-                        let tenures = walk.stream.step(1);
-                        moves.leave(team, &walk, moves.at(neighbor), |item| {
-                            clock.now + rules.tenure + tenures.below(item, rules.tenures)
-                        });
-                        Next::Go(neighbor)
-                    } else {
-                        Next::Stay
-                    }
-                } else if chosen.key < cost.key() {
-                    Next::Go(neighbor)
-                } else {
-                    state.descents += 1;
-                    let over = rules.descents != 0 && state.descents >= rules.descents;
-                    if over {
-                        state.done = DESCENDED;
-                        Next::Stay
-                    } else {
-                        if iterate {
-                            let keep = cost <= P::Cost::from_bits(state.accepted);
-                            team.for_each(n, |i| {
-                                let (to, from) =
-                                    if keep { (accepted, walk.solution) } else { (walk.solution, accepted) };
-                                to.set(i, from.get(i));
-                            });
-                            team.barrier();
-                            if keep {
-                                state.accepted = cost.bits();
-                            }
-                            kick(team, &moves, &walk, rules.kicks, 3);
-                        } else {
-                            team.for_each(n, |i| {
-                                let element = random_solution(&moves, rules.seed, state.descents, index, i);
-                                walk.solution.set(i, element);
-                            });
-                            team.barrier();
-                        }
-                        Next::Anew
-                    }
-                }
+                j.go_to_the_best(crew, is(Strategy::Tabu), is(Strategy::Iterate))
             };
             match next {
-                Next::Go(neighbor) => {
-                    problem.make(crew, &walk, moves.at(neighbor));
-                    cost = P::Cost::from_bits(next_cost);
+                Next::Go(neighbor, cost) => {
+                    problem.make(crew, &j.walk, moves.at(neighbor));
+                    j.cost = P::Cost::from_bits(cost);
                 }
                 Next::Stay => {}
                 Next::Anew => anew = true,
             }
-            if state.done != 0 {
+            if j.state.done != 0 {
                 break;
             }
         }
         if leads {
-            (state.cost, state.best) = (cost.bits(), best.bits());
-            team.for_each(n, |i| {
-                *home_solution.add(i as usize) = walk.solution.get(i);
-                if iterate {
-                    *home_accepted.add(i as usize) = accepted.get(i);
-                }
-            });
-            team.for_each(traces, |i| *home_traces.add(i as usize) = walk.traces.get(i));
-            team.single(|| *bank.states.add(index as usize) = state);
+            j.keep(team);
         }
     }
 }
@@ -480,7 +323,7 @@ pub unsafe fn walk<P: Problem, C: Crew>(
 pub unsafe fn evaluate<P: Problem, C: Crew>(
     crew: &mut C,
     problem: &P,
-    rules: &Rules,
+    rules: &WalkRules,
     layout: &Layout,
     solution: *const Element<P>,
     (replica, common): (*mut u8, *mut u8),

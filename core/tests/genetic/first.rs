@@ -5,11 +5,11 @@ use crate::common::statistics::{LEVEL, uniformity};
 use crate::common::teams::{ORDERS, Shareable, run};
 use crate::world::{Dice, Pool, World, breed_all, ids, rules};
 use antwarp_core::genetic::generation::{method, record, recorded};
-use antwarp_core::genetic::{Rules, finish, random_gene, settle};
+use antwarp_core::genetic::{GenerationRules, finish, random_gene, settle};
 use antwarp_core::team::Serial;
 
 /// A population of random genes, by one thread, in the places after.
-fn random(world: &World, rules: &Rules) -> Pool<u16> {
+fn random(world: &World, rules: &GenerationRules) -> Pool<u16> {
     let count = rules.group * rules.groups;
     let mut pool = Pool::empty(world.n, count);
     let tables = pool.tables();
@@ -20,12 +20,12 @@ fn random(world: &World, rules: &Rules) -> Pool<u16> {
     pool
 }
 
-fn first_rules(world: &World) -> Rules {
-    Rules { generation: 0, since: 0, ..rules(world, (8, 3), method::ARX) }
+fn first_rules(world: &World) -> GenerationRules {
+    GenerationRules { generation: 0, since: 0, ..rules(world, (8, 3), method::ARX) }
 }
 
 /// Every row at the place of its number, and nothing else.
-fn check_places(pool: &Pool<u16>, rules: &Rules, context: &str) {
+fn check_places(pool: &Pool<u16>, rules: &GenerationRules, context: &str) {
     let count = rules.group * rules.groups;
     let own: Vec<u32> = (0..count).collect();
     assert!(pool.rows[1][..] == own, "{context}: rows are elsewhere");
@@ -39,7 +39,7 @@ fn check_places(pool: &Pool<u16>, rules: &Rules, context: &str) {
 fn random_genes_are_tours_with_their_lengths() {
     for world in [World::points(4, 9, 1), World::points(100, 1000, 2), World::directed(33, 100, 3)] {
         for unfinished in [0, 1] {
-            let rules = Rules { unfinished, ..first_rules(&world) };
+            let rules = GenerationRules { unfinished, ..first_rules(&world) };
             let mut pool = random(&world, &rules);
             check_places(&pool, &rules, "random genes");
             pool.turn();
@@ -56,7 +56,7 @@ fn random_genes_are_random() {
     let world = World::points(12, 100, 1);
     let (mut first, mut place) = (vec![0; 12], vec![0; 12]);
     for seed in 0..100 {
-        let pool = random(&world, &Rules { seed, ..first_rules(&world) });
+        let pool = random(&world, &GenerationRules { seed, ..first_rules(&world) });
         for row in 0..24 {
             let gene = pool.gene(row);
             first[gene[0] as usize] += 1;
@@ -69,7 +69,7 @@ fn random_genes_are_random() {
     let world = World::points(200, 100, 1);
     let mut genes = Vec::new();
     for seed in 0..2 {
-        let pool = random(&world, &Rules { seed, ..first_rules(&world) });
+        let pool = random(&world, &GenerationRules { seed, ..first_rules(&world) });
         genes.extend((0..24).map(|row| pool.gene(row)));
     }
     for (i, a) in genes.iter().enumerate() {
@@ -84,7 +84,7 @@ fn random_genes_are_random() {
 fn teams_begin_with_the_same_genes() {
     for world in [World::points(5, 9, 1), World::points(67, 1000, 2), World::directed(20, 100, 3)] {
         for unfinished in [0, 1] {
-            let rules = Rules { unfinished, ..first_rules(&world) };
+            let rules = GenerationRules { unfinished, ..first_rules(&world) };
             let mut expected = random(&world, &rules);
             expected.turn();
             for order in ORDERS {
@@ -149,7 +149,7 @@ fn improved_children_are_noted_when_they_are_finished() {
     for world in [World::points(20, 1000, 2), World::directed(20, 100, 3)] {
         for (method, shuffled) in [(method::HYBRID, 0), (method::SCX, 1), (method::ARX, 1)] {
             let rules = rules(&world, (8, 3), method);
-            let rules = Rules { unfinished: 1, shuffled, since: 3, mutation: 1 << 31, ..rules };
+            let rules = GenerationRules { unfinished: 1, shuffled, since: 3, mutation: 1 << 31, ..rules };
             let mut pool = Pool::<u16>::random(&world, &rules, 5);
             pool.best = Array::of(&[record(i64::MAX, 0)]);
             breed_all(&world, &rules, &mut pool);

@@ -6,7 +6,7 @@ use crate::common::trails::difference;
 use crate::crossover::recommenders;
 use crate::world::{Pool, World, breed_all, construct, rules};
 use antwarp_core::genetic::generation::{method, record};
-use antwarp_core::genetic::{Crossover, Rules};
+use antwarp_core::genetic::{Crossover, GenerationRules};
 use antwarp_core::node::NodeId;
 use proptest::prelude::*;
 
@@ -16,7 +16,7 @@ pub const METHODS: [u32; 4] = [method::SCX, method::BCSCX, method::ARX, method::
 type Gene = (u32, u32, i64);
 
 /// Winner and loser at place `j` of a group that begins with place `first`, without a shuffle.
-fn rivals<I: NodeId + Number>(before: &Pool<I>, rules: &Rules, first: u32, j: u32) -> (Gene, Gene) {
+fn rivals<I: NodeId + Number>(before: &Pool<I>, rules: &GenerationRules, first: u32, j: u32) -> (Gene, Gene) {
     let gene = |place: u32| (place, before.row(place), before.cost(place));
     let (a, b) = (gene(first + j), gene(first + j + rules.group / 2));
     if a.2 <= b.2 { (a, b) } else { (b, a) }
@@ -29,7 +29,12 @@ fn check_kept<I: NodeId + Number>(before: &Pool<I>, after: &Pool<I>, place: u32,
 }
 
 /// A generation with fixed places and without mutation, in every detail.
-fn check_generation<I: NodeId + Number>(world: &World, rules: &Rules, before: &Pool<I>, after: &Pool<I>) {
+fn check_generation<I: NodeId + Number>(
+    world: &World,
+    rules: &GenerationRules,
+    before: &Pool<I>,
+    after: &Pool<I>,
+) {
     let (n, half, quarter) = (rules.n, rules.group / 2, rules.group / 4);
     let mut children = Vec::new();
     for first in (0..rules.groups).map(|group| group * rules.group) {
@@ -68,7 +73,12 @@ fn check_generation<I: NodeId + Number>(world: &World, rules: &Rules, before: &P
 }
 
 /// The record, and the list of new genes.
-fn check_notes<I: NodeId + Number>(rules: &Rules, before: &Pool<I>, after: &Pool<I>, children: Vec<u32>) {
+fn check_notes<I: NodeId + Number>(
+    rules: &GenerationRules,
+    before: &Pool<I>,
+    after: &Pool<I>,
+    children: Vec<u32>,
+) {
     let least = children.iter().map(|&place| record(after.cost(place), rules.since)).min().unwrap();
     let expected = if rules.unfinished == 0 { least.min(before.best[0]) } else { before.best[0] };
     assert_eq!(after.best[0], expected, "the record");
@@ -79,10 +89,10 @@ fn check_notes<I: NodeId + Number>(rules: &Rules, before: &Pool<I>, after: &Pool
     assert_eq!(difference(&born, &expected), None, "new genes, sorted");
 }
 
-fn breed_and_check<I: NodeId + Number>(world: &World, rules: &Rules, seed: u64) {
+fn breed_and_check<I: NodeId + Number>(world: &World, rules: &GenerationRules, seed: u64) {
     let mut pool = Pool::<I>::random(world, rules, seed);
     for generation in 1..4 {
-        let rules = Rules { generation, since: generation, ..*rules };
+        let rules = GenerationRules { generation, since: generation, ..*rules };
         let before = pool.copy();
         breed_all(world, &rules, &mut pool);
         check_generation(world, &rules, &before, &pool);
@@ -108,7 +118,7 @@ proptest! {
     ) {
         let world = world(n, extent, seed);
         for method in METHODS {
-            let rules = Rules { unfinished, seed, ..rules(&world, (4 * quarter, groups), method) };
+            let rules = GenerationRules { unfinished, seed, ..rules(&world, (4 * quarter, groups), method) };
             breed_and_check::<u16>(&world, &rules, seed);
             breed_and_check::<u32>(&world, &rules, seed);
         }
@@ -127,11 +137,11 @@ proptest! {
         let world = world(n, extent, seed);
         for method in METHODS {
             let rules = rules(&world, (4 * quarter, groups), method);
-            let rules = Rules { seed, shuffled, mutation: 1 << 30, ..rules };
+            let rules = GenerationRules { seed, shuffled, mutation: 1 << 30, ..rules };
             let mut pool = Pool::<u16>::random(&world, &rules, seed);
             let mut least = record(i64::MAX, 0);
             for generation in 1..10 {
-                let rules = Rules { generation, since: generation, ..rules };
+                let rules = GenerationRules { generation, since: generation, ..rules };
                 let before = pool.copy();
                 breed_all(&world, &rules, &mut pool);
                 pool.check(&world, "after a generation");
@@ -146,7 +156,7 @@ proptest! {
 }
 
 /// Genes of each group stay in it, as many as there are children are replaced, and the best and half of all stay.
-fn check_survival<I: NodeId + Number>(rules: &Rules, before: &Pool<I>, after: &Pool<I>) {
+fn check_survival<I: NodeId + Number>(rules: &GenerationRules, before: &Pool<I>, after: &Pool<I>) {
     let newborn = after.newborn(rules.children());
     for group in 0..rules.groups {
         let places = group * rules.group..(group + 1) * rules.group;
@@ -177,7 +187,7 @@ fn check_survival<I: NodeId + Number>(rules: &Rules, before: &Pool<I>, after: &P
 
 /// Who recommended each place of the two children of each pair, where all distances are equal.
 fn recommended(world: &World, generation: u32) -> Vec<[Vec<Option<usize>>; 2]> {
-    let rules = Rules { generation, ..rules(world, (64, 1), method::ARX) };
+    let rules = GenerationRules { generation, ..rules(world, (64, 1), method::ARX) };
     let mut pool = Pool::<u16>::random(world, &rules, generation.into());
     let before = pool.copy();
     breed_all(world, &rules, &mut pool);
@@ -235,7 +245,7 @@ fn children_begin_anywhere_where_places_are_shuffled() {
     for method in METHODS {
         let mut counts = vec![0; 11];
         for generation in 1..=40 {
-            let rules = Rules { generation, shuffled: 1, ..rules(&world, (32, 2), method) };
+            let rules = GenerationRules { generation, shuffled: 1, ..rules(&world, (32, 2), method) };
             let mut pool = Pool::<u16>::random(&world, &rules, 1);
             breed_all(&world, &rules, &mut pool);
             for (_, row) in pool.newborn(rules.children()) {
@@ -248,7 +258,7 @@ fn children_begin_anywhere_where_places_are_shuffled() {
 }
 
 /// The place of whoever takes the place of a gene that loses to all, if that shows: if it was in the first half.
-fn rival(world: &World, rules: &Rules, seed: u64, place: u32) -> Option<u32> {
+fn rival(world: &World, rules: &GenerationRules, seed: u64, place: u32) -> Option<u32> {
     let mut pool = Pool::<u16>::random(world, rules, seed);
     // SAFETY: the place is in the table.
     unsafe { pool.costs[0].slots().set(place, i64::MAX) };
@@ -266,7 +276,7 @@ fn everybody_meets_everybody_where_places_are_shuffled() {
         let others: Vec<u32> = (place / group * group..(place / group + 1) * group).collect();
         let mut counts = vec![0; group as usize];
         for generation in 1..=4000 {
-            let rules = Rules { generation, shuffled: 1, ..rules(&world, (group, 2), method::ARX) };
+            let rules = GenerationRules { generation, shuffled: 1, ..rules(&world, (group, 2), method::ARX) };
             match rival(&world, &rules, 1, place) {
                 Some(rival) => {
                     let at = others.iter().position(|&other| other == rival);
@@ -288,7 +298,7 @@ fn groups_are_shuffled_each_on_its_own() {
     let world = World::points(4, 100, 4);
     let mut counts = [0, 0];
     for generation in 1..=4000 {
-        let rules = Rules { generation, shuffled: 1, ..rules(&world, (8, 2), method::ARX) };
+        let rules = GenerationRules { generation, shuffled: 1, ..rules(&world, (8, 2), method::ARX) };
         let [here, there] = [3, 11].map(|place| rival(&world, &rules, 1, place));
         if let (Some(here), Some(there)) = (here, there) {
             counts[usize::from(here + 8 == there)] += 1;
@@ -299,7 +309,12 @@ fn groups_are_shuffled_each_on_its_own() {
 }
 
 /// Parents of every child that BCSCX makes where places are shuffled, by trying all pairs; none if several could be.
-fn couples(world: &World, rules: &Rules, before: &Pool<u16>, after: &Pool<u16>) -> Vec<Option<[u32; 2]>> {
+fn couples(
+    world: &World,
+    rules: &GenerationRules,
+    before: &Pool<u16>,
+    after: &Pool<u16>,
+) -> Vec<Option<[u32; 2]>> {
     let newborn = after.newborn(rules.children());
     let couple = |&(place, row): &(u32, u32)| {
         let child = after.gene(row);
@@ -325,7 +340,7 @@ fn winners_mate_once_where_places_are_shuffled() {
     let world = World::points(20, 1000, 8);
     let mut pairs = std::collections::HashSet::new();
     for generation in 1..=12 {
-        let rules = Rules { generation, shuffled: 1, ..rules(&world, (8, 2), method::BCSCX) };
+        let rules = GenerationRules { generation, shuffled: 1, ..rules(&world, (8, 2), method::BCSCX) };
         let mut pool = Pool::<u16>::random(&world, &rules, 6);
         let before = pool.copy();
         breed_all(&world, &rules, &mut pool);
@@ -346,16 +361,16 @@ fn winners_mate_once_where_places_are_shuffled() {
 #[test]
 fn randomness_depends_on_seed_and_generation() {
     let world = World::points(30, 1000, 8);
-    let rules = Rules { shuffled: 1, ..rules(&world, (16, 2), method::HYBRID) };
-    let children = |rules: Rules| {
+    let rules = GenerationRules { shuffled: 1, ..rules(&world, (16, 2), method::HYBRID) };
+    let children = |rules: GenerationRules| {
         let mut pool = Pool::<u16>::random(&world, &rules, 6);
         breed_all(&world, &rules, &mut pool);
         pool.state(rules.children())
     };
     let first = children(rules);
     assert!(first == children(rules));
-    assert!(first != children(Rules { seed: 6, ..rules }), "the seed is ignored");
-    assert!(first != children(Rules { generation: 2, ..rules }), "the generation is ignored");
+    assert!(first != children(GenerationRules { seed: 6, ..rules }), "the seed is ignored");
+    assert!(first != children(GenerationRules { generation: 2, ..rules }), "the generation is ignored");
 }
 
 #[test]

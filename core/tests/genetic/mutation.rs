@@ -3,15 +3,15 @@
 use crate::common::statistics::{LEVEL, fit, uniformity};
 use crate::generation::{METHODS, world};
 use crate::world::{Pool, World, breed_all, rules};
-use antwarp_core::genetic::Rules;
+use antwarp_core::genetic::GenerationRules;
 use antwarp_core::genetic::generation::{method, record};
 use proptest::prelude::*;
 
 /// All that a generation changes, without mutation and with it.
-fn twins(world: &World, rules: &Rules, mutation: u32, seed: u64) -> [Pool<u32>; 2] {
+fn twins(world: &World, rules: &GenerationRules, mutation: u32, seed: u64) -> [Pool<u32>; 2] {
     [0, mutation].map(|mutation| {
         let mut pool = Pool::random(world, rules, seed);
-        breed_all(world, &Rules { mutation, ..*rules }, &mut pool);
+        breed_all(world, &GenerationRules { mutation, ..*rules }, &mut pool);
         pool.check(world, "after mutations");
         pool
     })
@@ -39,7 +39,7 @@ proptest! {
     ) {
         let world = world(n, extent, seed);
         for method in METHODS {
-            let rules = Rules { seed, shuffled, ..rules(&world, (8, 2), method) };
+            let rules = GenerationRules { seed, shuffled, ..rules(&world, (8, 2), method) };
             let [plain, mutated] = twins(&world, &rules, u32::MAX, seed);
             let newborn = plain.newborn(rules.children());
             prop_assert!(mutated.newborn(rules.children()) == newborn, "children are elsewhere");
@@ -63,7 +63,7 @@ fn exchanges_are_uniform() {
         let pairs: Vec<_> = (1..n).flat_map(|from| (from + 1..n).map(move |to| (from, to))).collect();
         let mut counts = vec![0; pairs.len()];
         for generation in 1..=60 {
-            let rules = Rules { generation, ..rules(&world, (64, 2), method::BCSCX) };
+            let rules = GenerationRules { generation, ..rules(&world, (64, 2), method::BCSCX) };
             let [plain, mutated] = twins(&world, &rules, u32::MAX, 1);
             for (_, row) in plain.newborn(rules.children()) {
                 let change = reversal(&plain.gene(row), &mutated.gene(row)).expect("no mutation");
@@ -82,7 +82,8 @@ fn mutants_are_as_frequent_as_asked_for_and_as_any() {
         for shuffled in [0, 1] {
             let (mut counts, mut first) = ([0, 0], [0; 6]);
             for generation in 1..=100 {
-                let rules = Rules { generation, shuffled, ..rules(&world, (32, 2), method::HYBRID) };
+                let rules =
+                    GenerationRules { generation, shuffled, ..rules(&world, (32, 2), method::HYBRID) };
                 let [plain, mutated] = twins(&world, &rules, mutation, 1);
                 for (_, row) in plain.newborn(rules.children()) {
                     let (before, after) = (plain.gene(row), mutated.gene(row));

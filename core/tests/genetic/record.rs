@@ -1,7 +1,7 @@
 //! The record of the shortest gene and when it came.
 
 use crate::common::teams::Shareable;
-use antwarp_core::genetic::Rules;
+use antwarp_core::genetic::GenerationRules;
 use antwarp_core::genetic::generation::{improve_record, is_over, record, recorded};
 use proptest::prelude::*;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 /// The longest length that a record tells from others.
 const MOST: i64 = (1 << 48) - 1;
 
-fn rules(target: i64, since: u32) -> Rules {
-    Rules {
+fn rules(target: i64, since: u32) -> GenerationRules {
+    GenerationRules {
         seed: 0,
         target,
         n: 4,

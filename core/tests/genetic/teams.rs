@@ -4,7 +4,7 @@ use crate::common::memory::{Array, Number};
 use crate::common::teams::{ORDERS, Order, Shareable, run};
 use crate::generation::METHODS;
 use crate::world::{Dice, Pool, World, breed_in_order, rules};
-use antwarp_core::genetic::{Rules, breed, memory_bytes};
+use antwarp_core::genetic::{GenerationRules, breed, memory_bytes};
 use antwarp_core::geometry::{Geometry, Places};
 use antwarp_core::node::NodeId;
 use antwarp_core::team::{Serial, Team};
@@ -13,7 +13,7 @@ use antwarp_core::team::{Serial, Team};
 fn breed_on<I: NodeId + Number, G: Geometry>(
     (size, order): (u32, Order),
     places: Places<G>,
-    rules: &Rules,
+    rules: &GenerationRules,
     pool: &mut Pool<I>,
 ) {
     let mut memory = Array::<u8>::rubbish(memory_bytes::<I>(rules.n));
@@ -30,7 +30,11 @@ fn breed_on<I: NodeId + Number, G: Geometry>(
 }
 
 /// Threads make children at the same time, each on its own.
-fn breed_at_once<I: NodeId + Number, G: Geometry>(places: Places<G>, rules: &Rules, pool: &mut Pool<I>) {
+fn breed_at_once<I: NodeId + Number, G: Geometry>(
+    places: Places<G>,
+    rules: &GenerationRules,
+    pool: &mut Pool<I>,
+) {
     let shared = Shareable::new((pool.tables(), places));
     std::thread::scope(|scope| {
         for thread in 0..3 {
@@ -47,7 +51,7 @@ fn breed_at_once<I: NodeId + Number, G: Geometry>(places: Places<G>, rules: &Rul
     });
 }
 
-fn check<I: NodeId + Number, G: Geometry>(places: Places<G>, rules: &Rules, pool: &Pool<I>) {
+fn check<I: NodeId + Number, G: Geometry>(places: Places<G>, rules: &GenerationRules, pool: &Pool<I>) {
     let made = |make: &dyn Fn(&mut Pool<I>)| {
         let mut pool = pool.copy();
         make(&mut pool);
@@ -71,7 +75,7 @@ fn check<I: NodeId + Number, G: Geometry>(places: Places<G>, rules: &Rules, pool
     }
 }
 
-fn check_everywhere<I: NodeId + Number>(world: &World, rules: &Rules) {
+fn check_everywhere<I: NodeId + Number>(world: &World, rules: &GenerationRules) {
     let pool = Pool::<I>::random(world, rules, 3);
     check(world.places(), rules, &pool);
     if let Some(places) = world.on_grid() {
@@ -85,11 +89,11 @@ fn children_are_the_same_in_any_order_and_on_any_team() {
         for method in METHODS {
             for (shuffled, mutation, unfinished) in [(0, 0, 1), (1, 1 << 31, 0), (1, u32::MAX, 0)] {
                 let rules = rules(&world, (8, 2), method);
-                let rules = Rules { shuffled, mutation, unfinished, generation: 7, ..rules };
+                let rules = GenerationRules { shuffled, mutation, unfinished, generation: 7, ..rules };
                 check_everywhere::<u16>(&world, &rules);
             }
         }
-        let rules = Rules { shuffled: 1, mutation: 1 << 31, ..rules(&world, (12, 1), METHODS[3]) };
+        let rules = GenerationRules { shuffled: 1, mutation: 1 << 31, ..rules(&world, (12, 1), METHODS[3]) };
         check_everywhere::<u32>(&world, &rules);
     }
 }

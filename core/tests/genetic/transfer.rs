@@ -6,13 +6,13 @@ use crate::common::teams::{ORDERS, Shareable, run};
 use crate::generation::world;
 use crate::world::{Dice, Pool, World, rules};
 use antwarp_core::genetic::generation::method;
-use antwarp_core::genetic::{Rules, transfer};
+use antwarp_core::genetic::{GenerationRules, transfer};
 use antwarp_core::node::NodeId;
 use antwarp_core::team::{Serial, Team};
 use proptest::prelude::*;
 
 fn transfer_all<I: NodeId + Number>(
-    rules: &Rules,
+    rules: &GenerationRules,
     pool: &mut Pool<I>,
     groups: impl IntoIterator<Item = u32>,
 ) {
@@ -25,12 +25,17 @@ fn transfer_all<I: NodeId + Number>(
 }
 
 /// The place of the best gene of a group, of equal ones the first.
-fn best<I: NodeId + Number>(rules: &Rules, pool: &Pool<I>, group: u32) -> u32 {
+fn best<I: NodeId + Number>(rules: &GenerationRules, pool: &Pool<I>, group: u32) -> u32 {
     (group * rules.group..(group + 1) * rules.group).min_by_key(|&place| pool.cost(place)).unwrap()
 }
 
 /// How far the best genes went.
-fn check<I: NodeId + Number>(world: &World, rules: &Rules, before: &Pool<I>, after: &Pool<I>) -> u32 {
+fn check<I: NodeId + Number>(
+    world: &World,
+    rules: &GenerationRules,
+    before: &Pool<I>,
+    after: &Pool<I>,
+) -> u32 {
     after.check(world, "after a transfer");
     assert!(before.rows[0][..] == after.rows[0][..], "places have other rows");
     let bests: Vec<u32> = (0..rules.groups).map(|group| best(rules, before, group)).collect();
@@ -68,7 +73,7 @@ proptest! {
         seed: u64,
     ) {
         let world = world(n, extent, seed);
-        let rules = Rules { seed, generation, ..rules(&world, (4 * quarter, groups), method::ARX) };
+        let rules = GenerationRules { seed, generation, ..rules(&world, (4 * quarter, groups), method::ARX) };
         let before = Pool::<u16>::random(&world, &rules, seed);
         let mut pool = before.copy();
         transfer_all(&rules, &mut pool, 0..groups);
@@ -80,7 +85,7 @@ proptest! {
 }
 
 /// Two groups of four whose costs are these; rows are the places' numbers.
-fn crafted(costs: [i32; 8]) -> (World, Rules, Pool<u16>) {
+fn crafted(costs: [i32; 8]) -> (World, GenerationRules, Pool<u16>) {
     // Four nodes have three tours; one distance makes each of the costs, and the rest is nothing.
     let tours = [[0, 1, 2, 3], [0, 1, 3, 2], [0, 2, 1, 3]];
     let world = World::of(4, |a, b| match (a.min(b), a.max(b)) {
@@ -118,7 +123,7 @@ fn hosts_are_any_other_group() {
         let world = World::points(30, 1000, 1);
         let mut counts = vec![0; groups as usize - 1];
         for generation in 0..600 {
-            let rules = Rules { generation, ..rules(&world, (4, groups), method::ARX) };
+            let rules = GenerationRules { generation, ..rules(&world, (4, groups), method::ARX) };
             let before = Pool::<u16>::random(&world, &rules, 4);
             let mut pool = before.copy();
             transfer_all(&rules, &mut pool, 0..groups);
@@ -136,7 +141,7 @@ fn teams_transfer_the_same() {
     for (n, extent, group, groups) in [(4, 2, 4, 2), (21, 0, 8, 3), (9, 100, 20, 5), (40, 2, 12, 4)] {
         let world = world(n, extent, 7);
         for generation in 1..4 {
-            let rules = Rules { generation, ..rules(&world, (group, groups), method::ARX) };
+            let rules = GenerationRules { generation, ..rules(&world, (group, groups), method::ARX) };
             let before = Pool::<u16>::random(&world, &rules, 4);
             let mut expected = before.copy();
             transfer_all(&rules, &mut expected, 0..groups);

@@ -3,7 +3,7 @@
 use crate::common::memory::{Array, Number};
 use antwarp_core::distance::Distances;
 use antwarp_core::genetic::generation::record;
-use antwarp_core::genetic::{Crossover, Jumps, Population, Rules, breed, child, memory_bytes};
+use antwarp_core::genetic::{Crossover, GenerationRules, Jumps, Population, breed, child, memory_bytes};
 use antwarp_core::geometry::{Geometry, Grid, Numbered, Places};
 use antwarp_core::node::NodeId;
 use antwarp_core::rng::Stream;
@@ -201,8 +201,8 @@ pub fn make_with<I: NodeId + Number, G: Geometry>(
 }
 
 /// The rules of a first generation with fixed places and no mutation.
-pub fn rules(world: &World, (group, groups): (u32, u32), method: u32) -> Rules {
-    Rules {
+pub fn rules(world: &World, (group, groups): (u32, u32), method: u32) -> GenerationRules {
+    GenerationRules {
         seed: 5,
         target: -1,
         n: world.n,
@@ -243,7 +243,7 @@ impl<I: NodeId + Number> Pool<I> {
     }
 
     /// Random genes, in rows of other numbers than their places.
-    pub fn random(world: &World, rules: &Rules, seed: u64) -> Self {
+    pub fn random(world: &World, rules: &GenerationRules, seed: u64) -> Self {
         let mut dice = Dice::new(seed);
         let genes: Vec<_> = (0..rules.group * rules.groups).map(|_| dice.shuffled(world.n)).collect();
         Pool::of(world, &genes, &dice.shuffled(genes.len() as u32))
@@ -332,7 +332,7 @@ impl<I: NodeId + Number> Pool<I> {
 }
 
 /// Makes all children of a generation by one thread, and turns the table.
-pub fn breed_all<I: NodeId + Number>(world: &World, rules: &Rules, pool: &mut Pool<I>) {
+pub fn breed_all<I: NodeId + Number>(world: &World, rules: &GenerationRules, pool: &mut Pool<I>) {
     breed_in_order(world.places(), rules, pool, 0..rules.children());
     pool.turn();
 }
@@ -340,7 +340,7 @@ pub fn breed_all<I: NodeId + Number>(world: &World, rules: &Rules, pool: &mut Po
 /// Makes children in the order of `indices`.
 pub fn breed_in_order<I: NodeId + Number, G: Geometry>(
     places: Places<G>,
-    rules: &Rules,
+    rules: &GenerationRules,
     pool: &mut Pool<I>,
     indices: impl IntoIterator<Item = u32>,
 ) {

@@ -4,18 +4,28 @@ use crate::common::teams::{Order, Shareable, run, run_in_parts};
 use crate::scene::Scene;
 use crate::world::{Dice, World};
 use antwarp_core::lin_kernighan::merge::{self, Merged};
-use antwarp_core::lin_kernighan::trial::{self, Round};
+use antwarp_core::lin_kernighan::trial::{self, TrialRound};
+use antwarp_core::operator::LinKernighan;
 use antwarp_core::rng::Stream;
 use antwarp_core::team::Serial;
 
 /// Trials of a round, by one thread.
-fn try_all(scene: &mut Scene, round: Round) {
+fn try_all(scene: &mut Scene, round: TrialRound) {
     let (tour, changes) = (scene.tour(), scene.changes());
     for t in 0..round.trials {
         // SAFETY: the scene's arrays.
         unsafe {
             let memory = scene.memory.start().cast();
-            trial::run(Serial, tour, memory, round, Stream::new(round.seed, round.number, 0), t, changes);
+            trial::run(
+                Serial,
+                LinKernighan,
+                tour,
+                memory,
+                round,
+                Stream::new(round.seed, round.number, 0),
+                t,
+                changes,
+            );
         }
     }
 }
@@ -32,9 +42,9 @@ fn place_all(scene: &mut Scene, cuts: u32) {
     scene.turn_over();
 }
 
-fn rounds(trials: u32, number: u32) -> Round {
+fn rounds(trials: u32, number: u32) -> TrialRound {
     let walk = if number == 0 { 0 } else { 20 };
-    Round { seed: 5, number, trials, walk, temperature: 10.0 }
+    TrialRound { seed: 5, number, trials, walk, temperature: 10.0 }
 }
 
 #[test]

@@ -5,8 +5,8 @@ use crate::world::{Dice, World};
 use antwarp_core::geometry::Numbered;
 use antwarp_core::lin_kernighan::Tour;
 use antwarp_core::lin_kernighan::cuts::MOST;
-use antwarp_core::lin_kernighan::merge::{Board, Next, pairs};
-use antwarp_core::lin_kernighan::trial::{self, Changes};
+use antwarp_core::lin_kernighan::merge::{MergeBoard, Next, pairs};
+use antwarp_core::lin_kernighan::trial::{self, TrialChanges};
 use antwarp_core::team::Slots;
 
 /// See the module.
@@ -72,17 +72,17 @@ impl Scene {
         }
     }
 
-    pub fn changes(&mut self) -> Changes {
+    pub fn changes(&mut self) -> TrialChanges {
         // SAFETY: the scene is kept for as long as they are used.
         let cuts = unsafe { Slots::new(self.cuts.as_mut_ptr()) };
-        Changes { gain: self.gain.slots(), count: self.count.slots(), cuts }
+        TrialChanges { gain: self.gain.slots(), count: self.count.slots(), cuts }
     }
 
-    pub fn board(&mut self) -> Board {
+    pub fn board(&mut self) -> MergeBoard {
         let [bits, before] = self.words.each_mut().map(Array::slots);
         let [which, at, begin] = self.numbers.each_mut().map(Array::slots);
         let [next, far] = self.doubles.each_mut().map(Array::slots);
-        Board { claims: self.claims.slots(), bits, before, which, at, begin, next, far }
+        MergeBoard { claims: self.claims.slots(), bits, before, which, at, begin, next, far }
     }
 
     pub fn next(&mut self) -> Next {

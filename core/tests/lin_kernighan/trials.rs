@@ -4,14 +4,15 @@ use crate::common::teams::{ORDERS, Shareable, run};
 use crate::scene::Scene;
 use crate::world::{Dice, World, edge, edges, replaced, tour_of};
 use antwarp_core::lin_kernighan::cuts::MOST;
-use antwarp_core::lin_kernighan::trial::{self, Round};
+use antwarp_core::lin_kernighan::trial::{self, TrialRound};
+use antwarp_core::operator::{LinKernighan, Or2opt, OrOpt, Reach, Shallow, ThreeOpt, TwoOpt};
 use antwarp_core::rng::Stream;
 use antwarp_core::team::Serial;
 
-fn round(number: u32, trials: u32, temperature: f32) -> Round {
+fn round(number: u32, trials: u32, temperature: f32) -> TrialRound {
     // Short walks often end where they began.
     let walk = if number.is_multiple_of(4) { 0 } else { 1 + number % 30 };
-    Round { seed: 7, number, trials, walk, temperature }
+    TrialRound { seed: 7, number, trials, walk, temperature }
 }
 
 #[test]
@@ -28,7 +29,14 @@ fn a_change_is_a_tour_that_is_as_much_shorter_as_it_says() {
             // SAFETY: the scene's arrays.
             unsafe {
                 let memory = scene.memory.start().cast();
-                trial::run(Serial, tour, memory, round, Stream::new(7, case, 0), t, changes);
+                let stream = Stream::new(7, case, 0);
+                match case % 3 {
+                    0 => trial::run(Serial, Shallow::of::<TwoOpt>(), tour, memory, round, stream, t, changes),
+                    1 => {
+                        trial::run(Serial, Shallow::of::<ThreeOpt>(), tour, memory, round, stream, t, changes)
+                    }
+                    _ => trial::run(Serial, LinKernighan, tour, memory, round, stream, t, changes),
+                }
             }
             let cuts = &scene.cuts[(t * MOST) as usize..][..scene.count[t as usize] as usize];
             if cuts.is_empty() {
@@ -58,10 +66,9 @@ fn a_change_is_a_tour_that_is_as_much_shorter_as_it_says() {
     assert!(changed > 200, "{changed}");
 }
 
-#[test]
-fn every_team_makes_the_same_change() {
+fn teams_agree(reach: impl Reach, cases: u32) {
     let mut dice = Dice::new(4);
-    for case in 0..12 {
+    for case in 0..cases {
         let n = 8 + dice.below(120);
         // A CPU thread looks at four neighbours side by side, another team's member at one.
         let k = [8, 7, 10, 4, 3, 1][case as usize % 6];
@@ -72,7 +79,7 @@ fn every_team_makes_the_same_change() {
         let stream = Stream::new(7, case, 0);
         let memory: *mut u32 = scene.memory.start().cast();
         // SAFETY: the scene's arrays.
-        unsafe { trial::run(Serial, tour, memory, round, stream, 0, changes) };
+        unsafe { trial::run(Serial, reach, tour, memory, round, stream, 0, changes) };
         let expected = (scene.gain.to_vec(), scene.count.to_vec(), scene.cuts.clone());
         for (size, order) in [(14, ORDERS[0]), (15, ORDERS[1]), (32, ORDERS[2]), (16, ORDERS[3])] {
             scene.cuts.fill([u32::MAX; 3]);
@@ -80,7 +87,7 @@ fn every_team_makes_the_same_change() {
             // SAFETY: as above.
             run(size, order, |team| unsafe {
                 let (tour, changes, memory) = shared.get();
-                trial::run(team, tour, memory, round, stream, 0, changes);
+                trial::run(team, reach, tour, memory, round, stream, 0, changes);
             });
             let cuts = scene.count[0] as usize;
             assert_eq!(scene.gain.to_vec(), expected.0, "case {case}, {size} members, {order:?}");
@@ -88,4 +95,13 @@ fn every_team_makes_the_same_change() {
             assert_eq!(scene.cuts[..cuts], expected.2[..cuts]);
         }
     }
+}
+
+#[test]
+fn every_team_makes_the_same_change() {
+    teams_agree(Shallow::of::<TwoOpt>(), 3);
+    teams_agree(Shallow::of::<OrOpt>(), 3);
+    teams_agree(Shallow::of::<Or2opt>(), 3);
+    teams_agree(Shallow::of::<ThreeOpt>(), 3);
+    teams_agree(LinKernighan, 12);
 }

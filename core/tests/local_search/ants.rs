@@ -4,18 +4,17 @@ use crate::common::memory::{Array, Number};
 use crate::common::teams::Shareable;
 use crate::world::{Bench, Crew, Dice, Job, World, crews, edges, is_permutation};
 use antwarp_core::geometry::{Geometry, Grid, Places};
-use antwarp_core::local_search::ants::{Tables, WIDTH, improve, memory_bytes};
+use antwarp_core::local_search::ants::{TourTables, WIDTH, improve, memory_bytes};
 use antwarp_core::local_search::descend::descend;
-use antwarp_core::local_search::links::Free;
-use antwarp_core::local_search::{Operator, Or2opt, OrOpt, ThreeOpt, TwoOpt};
 use antwarp_core::node::NodeId;
+use antwarp_core::operator::{Operator, Or2opt, OrOpt, ThreeOpt, TwoOpt};
 use antwarp_core::team::{Serial, Slots, Team};
 use std::marker::PhantomData;
 
 const BREADTH: u32 = 4;
 
 struct Improve<O, I, G: Geometry> {
-    tables: Shareable<Tables<I, G>>,
+    tables: Shareable<TourTables<I, G>>,
     memory: Shareable<*mut u8>,
     tour: Shareable<Slots<I>>,
     operator: PhantomData<O>,
@@ -79,7 +78,7 @@ fn improved<O: Operator, I: NodeId + Number, G: Geometry>(
     let (mut nodes, mut lists) = (ids(tour), ids(&world.lists));
     let mut memory = Array::<u8>::rubbish(memory_bytes::<I>(world.n));
     let gained = crew.run(Improve {
-        tables: Shareable::new(Tables {
+        tables: Shareable::new(TourTables {
             n: world.n,
             lists: lists.start().cast_const(),
             k: world.k,
@@ -100,14 +99,14 @@ fn improved<O: Operator, I: NodeId + Number, G: Geometry>(
 
 /// A descent from the nodes that a reference does not know.
 fn model<O: Operator>(world: &World, tour: &[u32], reference: &Reference) -> (Vec<u32>, i64) {
-    let mut bench = Bench::<u32>::of(world, tour, 0);
-    let (view, dirty) = (bench.view(world.numbered(), BREADTH, Free), bench.dirty());
+    let mut bench = Bench::<u32>::of(world, tour);
+    let (view, dirty) = (bench.view(world.numbered(), BREADTH), bench.dirty());
     let round = bench.round(WIDTH, true);
     let own = Reference::of(tour);
     // SAFETY: nodes of the tour, and one thread.
     let gained = unsafe {
         (0..world.n).filter(|&v| !own.agrees(reference, v)).for_each(|v| dirty.insert::<Serial>(v));
-        descend::<Serial, O, _, _, _>(Serial, view, dirty, round, &mut 0, None)
+        descend::<Serial, O, _, _>(Serial, view, dirty, round, &mut 0)
     };
     (bench.nodes(), gained)
 }

@@ -20,7 +20,7 @@ fn an_exchange_replaces_two_edges_by_turning_the_shorter_way() {
     let mut seen = [[[0; 2]; 2]; 2];
     for n in (3..40).cycle().take(4000) {
         let tour = dice.shuffled(n);
-        let mut bench = Bench::<u16>::new(&tour, &[], 0, 0);
+        let mut bench = Bench::<u16>::new(&tour, &[], 0);
         let [a, b, c, d] = two_edges(n, &mut dice, |p| tour[p as usize]);
         let view = bench.tour();
         // SAFETY: nodes of the tour, edges as they run.
@@ -48,7 +48,7 @@ fn an_exchange_replaces_two_edges_by_turning_the_shorter_way() {
 #[test]
 fn edges_that_are_not_there_cannot_be_exchanged() {
     let tour: Vec<u32> = vec![4, 2, 0, 1, 3, 5];
-    let mut bench = Bench::<u32>::new(&tour, &[], 0, 0);
+    let mut bench = Bench::<u32>::new(&tour, &[], 0);
     let view = bench.tour();
     // SAFETY: all are nodes.
     unsafe {
@@ -86,7 +86,7 @@ fn teams_exchange_as_one_thread_does() {
     for n in [3, 4, 5, 8, 31, 90] {
         let start = dice.shuffled(n);
         let exchanged = |crew: Crew| {
-            let mut bench = Bench::<u16>::new(&start, &[], 0, 0);
+            let mut bench = Bench::<u16>::new(&start, &[], 0);
             crew.run(Exchanges { tour: Shareable::new(bench.tour()), seed: n as u64 });
             bench.nodes()
         };

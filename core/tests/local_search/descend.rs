@@ -1,18 +1,17 @@
-//! Descents: local optima against brute force, the same on every team, and back again.
+//! Descents: local optima against brute force, the same on every team.
 
 use crate::common::teams::{Order, Shareable};
 use crate::world::{
-    Bench, Crew, Dice, Job, World, any_move, best_or_opt, best_three_opt, best_two_opt, crews, edges, own,
+    Bench, Crew, Dice, Job, World, best_or_opt, best_three_opt, best_two_opt, crews, edges, own,
 };
 use antwarp_core::geometry::{Numbered, Places};
-use antwarp_core::local_search::descend::{self, Round, descend};
-use antwarp_core::local_search::links::Free;
-use antwarp_core::local_search::moves::Found;
-use antwarp_core::local_search::{Dirty, Operator, Or2opt, OrOpt, ThreeOpt, TwoOpt, View};
-use antwarp_core::team::{Serial, Slots, Team};
+use antwarp_core::local_search::descend::{self, DescentRound, descend};
+use antwarp_core::local_search::{Dirty, View};
+use antwarp_core::operator::{Operator, Or2opt, OrOpt, ThreeOpt, TwoOpt};
+use antwarp_core::team::{Serial, Team};
 use std::marker::PhantomData;
 
-type Viewed = View<u16, Places<Numbered>, Free>;
+type Viewed = View<u16, Places<Numbered>>;
 
 /// How many nodes a round looks at, and whether they come from stretches of their own.
 type Way = (u32, bool);
@@ -28,7 +27,7 @@ fn ways() -> impl Iterator<Item = Way> {
 struct Descend<O> {
     view: Shareable<Viewed>,
     dirty: Shareable<Dirty>,
-    round: Shareable<Round>,
+    round: Shareable<DescentRound>,
     first: u32,
     operator: PhantomData<O>,
 }
@@ -40,7 +39,7 @@ impl<O: Operator> Job for Descend<O> {
         // SAFETY: view, bits and proposals are this team's.
         unsafe {
             dirty.fill(team, true);
-            let gained = descend::<T, O, _, _, _>(team, view, dirty, self.round.get(), &mut last, None);
+            let gained = descend::<T, O, _, _>(team, view, dirty, self.round.get(), &mut last);
             (gained, last)
         }
     }
@@ -54,21 +53,10 @@ fn descended<O: Operator>(
     breadth: u32,
     way: Way,
 ) -> (Vec<u32>, i64, u32) {
-    descended_from::<O>(crew, world, tour, breadth, way, world.n / 2)
-}
-
-/// The same, from a node on.
-fn descended_from<O: Operator>(
-    crew: Crew,
-    world: &World,
-    tour: &[u32],
-    breadth: u32,
-    (width, spread): Way,
-    first: u32,
-) -> (Vec<u32>, i64, u32) {
-    let mut bench = Bench::<u16>::of(world, tour, 0);
+    let ((width, spread), first) = (way, world.n / 2);
+    let mut bench = Bench::<u16>::of(world, tour);
     let (gained, last) = crew.run(Descend {
-        view: Shareable::new(bench.view(world.numbered(), breadth, Free)),
+        view: Shareable::new(bench.view(world.numbered(), breadth)),
         dirty: Shareable::new(bench.dirty()),
         round: Shareable::new(bench.round(width, spread)),
         first,
@@ -85,7 +73,7 @@ fn is_optimal<O: Operator>(world: &World, tour: &[u32]) {
     if O::PAIRS {
         assert_eq!(best_two_opt(world, tour), 0, "2-opt, {tour:?}");
     }
-    if O::TRIPLES {
+    if O::STEPS > 1 {
         assert_eq!(best_or_opt(world, tour), 0, "Or-opt, {tour:?}");
     }
     if O::SEGMENT > 3 {
@@ -110,7 +98,7 @@ fn ends_in_optima<O: Operator>(seed: u64) {
             is_optimal::<O>(&world, &tour);
         }
         let start = dice.shuffled(n);
-        let mut bench = Bench::<u16>::of(&world, &start, 0);
+        let mut bench = Bench::<u16>::of(&world, &start);
         one_by_one::<O>(&world, &mut bench);
         is_optimal::<O>(&world, &bench.nodes());
     }
@@ -118,18 +106,18 @@ fn ends_in_optima<O: Operator>(seed: u64) {
 
 /// Descends one move at a time, with an eye on every gain and on the nodes to look at again.
 fn one_by_one<O: Operator>(world: &World, bench: &mut Bench<u16>) {
-    let view = bench.view(world.numbered(), world.n, Free);
+    let view = bench.view(world.numbered(), world.n);
     let dirty = bench.dirty();
     let (mut node, mut idle) = (0, 0);
     while idle < world.n {
         let before = world.cost(&bench.nodes());
         // SAFETY: a node; the move is one of this tour.
         unsafe {
-            let found = view.best::<Serial, O>(Serial, node, Found::ANY);
+            let found = view.best::<Serial, O>(Serial, node);
             if found.gain > 0 {
                 let m = view.decode::<O>(node, found.code);
                 dirty.fill(Serial, false);
-                descend::make(Serial, view, dirty, m, None);
+                descend::make(Serial, view, dirty, m);
                 let ends = &m.t[..m.ends() as usize];
                 assert!((0..world.n).all(|v| bench.is_dirty(v) == ends.contains(&v)));
                 assert_eq!(before - world.cost(&bench.nodes()), found.gain);
@@ -217,124 +205,25 @@ fn the_round_decides_in_which_order_moves_are_made() {
     assert_eq!(ends[0], end((1, true)));
 }
 
-/// A descent with a journal, and back.
-struct ThereAndBack<O> {
-    view: Shareable<Viewed>,
-    dirty: Shareable<Dirty>,
-    entries: Shareable<Slots<u16>>,
-    round: Shareable<Round>,
-    capacity: u32,
-    back: bool,
-    operator: PhantomData<O>,
-}
-
-impl<O: Operator> Job for ThereAndBack<O> {
-    type Result = (i64, bool);
-    fn work<T: Team>(&self, team: T) -> (i64, bool) {
-        let (view, dirty, round) = (own(team, self.view.get()), self.dirty.get(), self.round.get());
-        // SAFETY: view, bits, proposals and journal are this team's.
-        unsafe {
-            let mut journal = descend::Journal::new(self.entries.get(), self.capacity);
-            dirty.fill(team, true);
-            let mut last = 0;
-            let gained = descend::<T, O, _, _, _>(team, view, dirty, round, &mut last, Some(&mut journal));
-            let full = !journal.has_room(3);
-            if self.back {
-                journal.undo(team, view);
-            }
-            (gained, full)
-        }
-    }
-}
-
-const JOURNAL_CREWS: [Crew; 3] = [Crew::One, Crew::Many(3, Order::Mixed), Crew::Parts(2, 2)];
-
-fn journal_restores<O: Operator>(seed: u64) {
-    let mut dice = Dice::new(seed);
-    let mut full_journals = 0;
-    for n in [6, 13, 40, 64] {
-        let world = World::any(n, 6, &mut dice);
-        let start = dice.shuffled(n);
-        for capacity in [0, 1, 3, 10, 500] {
-            for (width, spread) in [ONE_BY_ONE, (4, false), (3, true)] {
-                let mut ends = Vec::new();
-                for (crew, back) in JOURNAL_CREWS.into_iter().flat_map(|crew| [(crew, false), (crew, true)]) {
-                    let mut bench = Bench::<u16>::of(&world, &start, capacity);
-                    let (gained, full) = crew.run(ThereAndBack {
-                        view: Shareable::new(bench.view(world.numbered(), 4, Free)),
-                        dirty: Shareable::new(bench.dirty()),
-                        entries: Shareable::new(bench.journal.slots()),
-                        round: Shareable::new(bench.round(width, spread)),
-                        capacity,
-                        back,
-                        operator: PhantomData::<O>,
-                    });
-                    let end = bench.nodes();
-                    if back {
-                        assert_eq!(edges(&end), edges(&start), "n {n}, {capacity} exchanges, {crew:?}");
-                    } else {
-                        let expected = world.cost(&start) - world.cost(&end);
-                        assert_eq!(gained, expected, "n {n}, {capacity} exchanges, {crew:?}");
-                        let without = descended_from::<O>(Crew::One, &world, &start, 4, (width, spread), 0);
-                        assert!(full || end == without.0, "n {n}, {capacity} exchanges, {crew:?}");
-                        full_journals += full as u32;
-                        ends.push((end, gained));
-                    }
-                    assert!(bench.dirty.iter().all(|&word| word == 0));
-                }
-                assert!(ends.iter().all(|end| end == &ends[0]), "n {n}, {capacity} exchanges, {width} wide");
-            }
-        }
-    }
-    assert!(full_journals > 10);
-}
-
-#[test]
-fn a_journal_takes_a_descent_back_and_ends_it_when_full() {
-    journal_restores::<TwoOpt>(41);
-    journal_restores::<Or2opt>(42);
-    journal_restores::<ThreeOpt>(43);
-}
-
 #[test]
 fn a_round_goes_through_the_dirty_nodes_by_number_from_the_last_one_on() {
     // No moves in an instance where all distances are equal: a descent only looks.
     let n = 100;
     let mut dice = Dice::new(51);
     let world = World::lawless(n, 3, 0, &mut dice);
-    let mut bench = Bench::<u16>::of(&world, &dice.shuffled(n), 0);
+    let mut bench = Bench::<u16>::of(&world, &dice.shuffled(n));
     for width in [1, 2, 3, 8].into_iter().cycle().take(400) {
         let (some, first) = (dice.shuffled(n)[..1 + dice.below(6) as usize].to_vec(), dice.below(n));
         let mut last = first;
         // SAFETY: nodes of the instance, and one thread.
         let gained = unsafe {
             some.iter().for_each(|&node| bench.dirty().insert::<Serial>(node));
-            let view = bench.view(world.numbered(), 3, Free);
+            let view = bench.view(world.numbered(), 3);
             let round = bench.round(width, false);
-            descend::<Serial, ThreeOpt, _, _, _>(Serial, view, bench.dirty(), round, &mut last, None)
+            descend::<Serial, ThreeOpt, _, _>(Serial, view, bench.dirty(), round, &mut last)
         };
         // The node that is looked at last is the one most steps ahead; the first one itself comes at the end.
         let expected = *some.iter().max_by_key(|&&node| (node + n - first - 1) % n).unwrap();
         assert_eq!((gained, last), (0, expected), "{some:?} from {first}, {width} wide");
-    }
-}
-
-#[test]
-fn a_journal_takes_any_moves_back() {
-    let mut dice = Dice::new(44);
-    for n in (5..40).cycle().take(300) {
-        let world = World::lawless(n, 1, 9, &mut dice);
-        let start = dice.shuffled(n);
-        let mut bench = Bench::<u32>::of(&world, &start, 60);
-        let view = bench.view(world.numbered(), 1, Free);
-        let (dirty, mut journal) = (bench.dirty(), bench.journal());
-        for _ in 0..20 {
-            let m = any_move(&bench.nodes(), &mut dice);
-            // SAFETY: moves of this tour, of three exchanges at most.
-            unsafe { descend::make(Serial, view, dirty, m, Some(&mut journal)) }
-        }
-        // SAFETY: the journal led here.
-        unsafe { journal.undo(Serial, view) }
-        assert_eq!(edges(&bench.nodes()), edges(&start));
     }
 }

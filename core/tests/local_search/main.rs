@@ -2,13 +2,9 @@
 
 mod ants;
 mod array;
-mod chain;
-mod chains;
 #[path = "../common/mod.rs"]
 mod common;
 mod descend;
-mod links;
 mod moves;
 mod perturb;
-mod tile;
 mod world;

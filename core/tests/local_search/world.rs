@@ -4,10 +4,9 @@ use crate::common::memory::{Array, Number};
 use crate::common::teams::{Member, ORDERS, Order, PartMember, run, run_in_parts};
 use antwarp_core::distance::Distances;
 use antwarp_core::geometry::{Grid, Numbered, Places};
-use antwarp_core::local_search::descend::{Journal, Round, proposal_words};
-use antwarp_core::local_search::links::Links;
+use antwarp_core::local_search::descend::{DescentRound, proposal_words};
 use antwarp_core::local_search::moves::{Kind, scratch_words};
-use antwarp_core::local_search::{ArrayTour, Dirty, Move, View};
+use antwarp_core::local_search::{ArrayTour, Dirty, EdgeMove, View};
 use antwarp_core::node::NodeId;
 use antwarp_core::rng::Stream;
 use antwarp_core::team::{Serial, Slots, Team};
@@ -157,7 +156,7 @@ pub fn tour_of(all: &[Edge], n: u32) -> Option<Vec<u32>> {
 }
 
 /// The edges that a move removes, and those that it adds.
-pub fn changes(m: &Move) -> (Vec<Edge>, Vec<Edge>) {
+pub fn changes(m: &EdgeMove) -> (Vec<Edge>, Vec<Edge>) {
     let [t1, t2, t3, t4, t5, t6] = m.t;
     if m.kind == Kind::Pair {
         (vec![edge(t1, t2), edge(t3, t4)], vec![edge(t2, t3), edge(t4, t1)])
@@ -167,7 +166,7 @@ pub fn changes(m: &Move) -> (Vec<Edge>, Vec<Edge>) {
 }
 
 /// A random move that can be made in a tour of at least 5 nodes and replaces each of its edges by another.
-pub fn any_move(tour: &[u32], dice: &mut Dice) -> Move {
+pub fn any_move(tour: &[u32], dice: &mut Dice) -> EdgeMove {
     let n = tour.len() as u32;
     loop {
         let (start, forward) = (dice.below(n), dice.below(2) == 0);
@@ -179,11 +178,11 @@ pub fn any_move(tour: &[u32], dice: &mut Dice) -> Move {
         }
         let (t2, t1) = (s(0), s(n - 1));
         let m = match dice.below(5) {
-            0 => Move { kind: Kind::Pair, t: [t1, t2, s(b + 1), s(b), s(b), t1] },
-            1 => Move { kind: Kind::Shifted, t: [t1, t2, s(b), s(b + 1), s(a), s(a + 1)] },
-            2 => Move { kind: Kind::BothTurned, t: [t1, t2, s(b), s(b + 1), s(a + 1), s(a)] },
-            3 => Move { kind: Kind::Turned, t: [t1, t2, s(b + 1), s(b), s(a), s(a + 1)] },
-            _ => Move { kind: Kind::Turned, t: [t1, t2, s(a + 1), s(a), s(b + 1), s(b)] },
+            0 => EdgeMove { kind: Kind::Pair, t: [t1, t2, s(b + 1), s(b), s(b), t1] },
+            1 => EdgeMove { kind: Kind::Shifted, t: [t1, t2, s(b), s(b + 1), s(a), s(a + 1)] },
+            2 => EdgeMove { kind: Kind::BothTurned, t: [t1, t2, s(b), s(b + 1), s(a + 1), s(a)] },
+            3 => EdgeMove { kind: Kind::Turned, t: [t1, t2, s(b + 1), s(b), s(a), s(a + 1)] },
+            _ => EdgeMove { kind: Kind::Turned, t: [t1, t2, s(a + 1), s(a), s(b + 1), s(b)] },
         };
         let (removed, added) = changes(&m);
         if !added.iter().any(|e| removed.contains(e)) {
@@ -199,8 +198,6 @@ pub struct Bench<I: Number> {
     pub order: Array<I>,
     pub position: Array<I>,
     pub dirty: Array<u32>,
-    pub journal: Array<I>,
-    pub best: Array<I>,
     lists: Array<I>,
     scratch: Array<u64>,
     proposals: Array<u32>,
@@ -210,8 +207,7 @@ pub struct Bench<I: Number> {
 const MOST_MEMBERS: u32 = 7;
 
 impl<I: NodeId + Number> Bench<I> {
-    /// For lists of `k` neighbours, and `exchanges` in a journal.
-    pub fn new(tour: &[u32], lists: &[u32], k: u32, exchanges: u32) -> Self {
+    pub fn new(tour: &[u32], lists: &[u32], k: u32) -> Self {
         let n = tour.len();
         let ids = |nodes: &[u32]| Array::of(&nodes.iter().map(|&v| I::new(v)).collect::<Vec<I>>());
         let mut bench = Bench {
@@ -220,8 +216,6 @@ impl<I: NodeId + Number> Bench<I> {
             order: ids(tour),
             position: Array::rubbish(n),
             dirty: Array::rubbish(n.div_ceil(32)),
-            journal: Array::rubbish(4 * exchanges as usize),
-            best: Array::rubbish(n),
             lists: ids(lists),
             scratch: Array::rubbish(scratch_words(MOST_MEMBERS) as usize),
             proposals: Array::rubbish(0),
@@ -234,8 +228,8 @@ impl<I: NodeId + Number> Bench<I> {
         bench
     }
 
-    pub fn of(world: &World, tour: &[u32], exchanges: u32) -> Self {
-        Bench::new(tour, &world.lists, world.k, exchanges)
+    pub fn of(world: &World, tour: &[u32]) -> Self {
+        Bench::new(tour, &world.lists, world.k)
     }
 
     pub fn tour(&mut self) -> ArrayTour<I> {
@@ -248,29 +242,22 @@ impl<I: NodeId + Number> Bench<I> {
         unsafe { Dirty::new(self.dirty.slots(), self.n) }
     }
 
-    pub fn journal(&mut self) -> Journal<I> {
-        let capacity = self.journal.len() as u32 / 4;
-        // SAFETY: four elements an exchange.
-        unsafe { Journal::new(self.journal.slots(), capacity) }
-    }
-
     /// A view with the scratch memory of all parts of a team: [`own`] makes it that of one.
-    pub fn view<D, L: Links>(&mut self, distance: D, breadth: u32, links: L) -> View<I, D, L> {
+    pub fn view<D>(&mut self, distance: D, breadth: u32) -> View<I, D> {
         View {
             tour: self.tour(),
             lists: self.lists.start(),
             k: self.k,
             breadth: breadth.min(self.k),
             distance,
-            links,
             scratch: self.scratch.slots(),
         }
     }
 
     /// A round of a descent, with memory of its own.
-    pub fn round(&mut self, width: u32, spread: bool) -> Round {
+    pub fn round(&mut self, width: u32, spread: bool) -> DescentRound {
         self.proposals = Array::rubbish(proposal_words(width) as usize);
-        Round { width, spread, proposals: self.proposals.slots() }
+        DescentRound { width, spread, proposals: self.proposals.slots() }
     }
 
     /// Puts another tour in place.
@@ -294,10 +281,6 @@ impl<I: NodeId + Number> Bench<I> {
         nodes
     }
 
-    pub fn best_nodes(&self) -> Vec<u32> {
-        self.best.iter().map(|v| v.get()).collect()
-    }
-
     pub fn is_dirty(&self, node: u32) -> bool {
         self.dirty[node as usize / 32] >> (node % 32) & 1 != 0
     }
@@ -310,7 +293,7 @@ pub fn is_permutation(tour: &[u32]) -> bool {
 }
 
 /// A view as the part of the team that this member is in uses it. A team of one has no scratch memory.
-pub fn own<T: Team, I, D, L>(team: T, view: View<I, D, L>) -> View<I, D, L> {
+pub fn own<T: Team, I, D>(team: T, view: View<I, D>) -> View<I, D> {
     let part = team.part();
     // SAFETY: a stretch for every part; nobody uses that of a team of one.
     let scratch = unsafe {
@@ -321,6 +304,23 @@ pub fn own<T: Team, I, D, L>(team: T, view: View<I, D, L>) -> View<I, D, L> {
         }
     };
     View { scratch, ..view }
+}
+
+/// Whether a change moves a segment of at most three nodes, either way around, and leaves the rest as it is.
+pub fn moves_segment(tour: &[u32], new: &[u32]) -> bool {
+    let n = tour.len();
+    (0..n).any(|first| {
+        (1..=3).any(|length| {
+            let segment: Vec<u32> = (0..length).map(|i| tour[(first + i) % n]).collect();
+            let inner = |t: &[u32]| {
+                let all = edges(t);
+                segment.windows(2).all(|pair| all.contains(&edge(pair[0], pair[1])))
+            };
+            let rest =
+                |t: &[u32]| -> Vec<u32> { t.iter().filter(|v| !segment.contains(v)).copied().collect() };
+            inner(new) && edges(&rest(tour)) == edges(&rest(new))
+        })
+    })
 }
 
 /// Work of a team, with results that are the same for every member.
@@ -357,11 +357,6 @@ pub fn crews() -> Vec<Crew> {
         all.extend(ORDERS.map(|order| Crew::Many(size, order)));
     }
     all
-}
-
-/// Of [`crews`], those that differ most.
-pub fn some_crews() -> Vec<Crew> {
-    vec![Crew::Parts(2, 2), Crew::Parts(3, 1), Crew::Many(3, Order::Mixed)]
 }
 
 /// The best gain of a 2-opt move.

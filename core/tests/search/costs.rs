@@ -1,7 +1,7 @@
 //! Costs: keys in their order, bits that bring them back.
 
 use antwarp_core::neighborhood::{Clock, Standing};
-use antwarp_core::search::{Candidate, Cost, FORBIDDEN, candidate};
+use antwarp_core::search::{Contender, Cost, FORBIDDEN, candidate};
 use proptest::prelude::*;
 
 /// The order of keys is that of costs.
@@ -39,14 +39,14 @@ proptest! {
 
     #[test]
     fn the_winner_does_not_depend_on_the_order(keys: [(u8, u8); 6], from in 0usize..6) {
-        let all: Vec<_> = (0..).zip(keys).map(|(i, (key, tag))| Candidate {
+        let all: Vec<_> = (0..).zip(keys).map(|(i, (key, tag))| Contender {
             key: u64::from(key % 3),
             tag: u64::from(tag) << 8 | i,
             cost: i,
         }).collect();
-        let winner = all.iter().fold(Candidate::NONE, |best, own| best.or(*own));
+        let winner = all.iter().fold(Contender::NONE, |best, own| best.or(*own));
         let turned = all[from..].iter().chain(&all[..from]);
-        prop_assert_eq!(turned.rfold(Candidate::NONE, |best, own| own.or(best)), winner);
+        prop_assert_eq!(turned.rfold(Contender::NONE, |best, own| own.or(best)), winner);
         prop_assert_eq!(Some(winner), all.iter().copied().min_by_key(|own| (own.key, own.tag)));
     }
 }
@@ -77,7 +77,7 @@ fn candidates_come_in_classes() {
         let own = candidate(key, standing, best);
         assert_eq!((own >> 62, own & most), (class, key), "{standing:?}");
         assert_eq!(own >= FORBIDDEN, class == 2);
-        assert!(own < Candidate::NONE.key);
+        assert!(own < Contender::NONE.key);
     }
 }
 

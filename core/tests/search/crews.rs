@@ -5,7 +5,7 @@ use crate::instances::{Assignment, Numbers, Rough, Signs, Tours};
 use crate::world::{By, Dice, Naive, Snapshot, Walks, World, rules};
 use antwarp_core::geometry::{Grid, Numbered};
 use antwarp_core::problem::{RotatedTour, SwappedTour};
-use antwarp_core::search::{Rules, Strategy};
+use antwarp_core::search::{Strategy, WalkRules};
 use std::fmt::Debug;
 
 const STRATEGIES: [Strategy; 4] = [Strategy::Tabu, Strategy::Climb, Strategy::Anneal, Strategy::Iterate];
@@ -19,8 +19,12 @@ fn crews() -> Vec<By> {
 }
 
 /// Two walks in three batches; in the last the worse adopts what the better has found.
-fn course<N: Naive>(world: &World<N>, rules: &Rules, by: By) -> Vec<Snapshot<crate::world::ElementOf<N>>> {
-    let mut walks = Walks::new(world, &Rules { walks: 2, ..*rules });
+fn course<N: Naive>(
+    world: &World<N>,
+    rules: &WalkRules,
+    by: By,
+) -> Vec<Snapshot<crate::world::ElementOf<N>>> {
+    let mut walks = Walks::new(world, &WalkRules { walks: 2, ..*rules });
     let mut seen = vec![];
     for (end, rival_bit) in [(1, 0), (11, 0), (20, 1)] {
         walks.rules.rival_bit = rival_bit;
@@ -99,7 +103,7 @@ fn any_crew_comes_to_the_same_points() {
 /// The end of a run in batches of `length`.
 fn in_batches<N: Naive>(
     world: &World<N>,
-    rules: &Rules,
+    rules: &WalkRules,
     length: u64,
     by: By,
 ) -> Snapshot<crate::world::ElementOf<N>> {
@@ -117,7 +121,7 @@ fn check_batches<N: Naive>(naive: N) {
     let world = World::new(naive);
     for strategy in STRATEGIES {
         for descents in [0, 3] {
-            let rules = Rules { descents, target: u64::MAX >> 63, cooling: 25, ..rules(strategy) };
+            let rules = WalkRules { descents, target: u64::MAX >> 63, cooling: 25, ..rules(strategy) };
             let expected = in_batches(&world, &rules, 60, By::Alone);
             for length in [1, 2, 3, 7, 16, 59] {
                 let batches = in_batches(&world, &rules, length, By::Alone);

@@ -3,7 +3,7 @@
 use crate::instances::{Assignment, Numbers, Signs};
 use crate::world::{By, Naive, Walks, World, cost_of, rules};
 use antwarp_core::problem::Problem;
-use antwarp_core::search::{Rules, Strategy};
+use antwarp_core::search::{Strategy, WalkRules};
 
 /// All permutations of 0 .. n.
 fn permutations(n: u32) -> Vec<Vec<u32>> {
@@ -35,7 +35,7 @@ where
     let optimum = solutions.iter().map(|solution| world.naive.cost(solution)).min().unwrap();
     for strategy in [Strategy::Tabu, Strategy::Iterate, Strategy::Climb] {
         for seed in 0..5 {
-            let rules = Rules { seed, tenure: tabu.0, tenures: 3, aspiration: tabu.1, ..rules(strategy) };
+            let rules = WalkRules { seed, tenure: tabu.0, tenures: 3, aspiration: tabu.1, ..rules(strategy) };
             let mut walks = Walks::new(&world, &rules);
             walks.go(600, By::Alone);
             let walk = walks.of(0);
@@ -72,7 +72,7 @@ fn signs_are_optimal() {
         // Two flips keep the parity of set bits, which the seeds' first solutions may have wrong.
         let odd = |solution: &[u8]| solution.iter().filter(|&&bit| bit == 1).count() % 2 == 1;
         let world = World::new(Signs::<2>::new(7, 7, seed));
-        let mut walks = Walks::new(&world, &Rules { tenure: 1, ..rules(Strategy::Tabu) });
+        let mut walks = Walks::new(&world, &WalkRules { tenure: 1, ..rules(Strategy::Tabu) });
         walks.go(400, By::Alone);
         let walk = walks.of(0);
         let alike = all.iter().filter(|solution| odd(solution) == odd(&walk.best));

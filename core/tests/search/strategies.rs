@@ -7,12 +7,12 @@ use antwarp_core::geometry::Numbered;
 use antwarp_core::neighborhood::Neighborhood;
 use antwarp_core::problem::{Problem, RotatedTour, SwappedTour};
 use antwarp_core::rng::Stream;
-use antwarp_core::search::{Cost, LEVELS, Rules, Strategy, random_solution};
+use antwarp_core::search::{Cost, LEVELS, Strategy, WalkRules, random_solution};
 
 type Seen<N> = Snapshot<ElementOf<N>>;
 
 /// The walk after each iteration, from the 0th on; until it is done.
-fn steps<N: Naive>(world: &World<N>, rules: &Rules, iterations: u64) -> Vec<Seen<N>> {
+fn steps<N: Naive>(world: &World<N>, rules: &WalkRules, iterations: u64) -> Vec<Seen<N>> {
     let mut walks = Walks::new(world, rules);
     let mut seen = vec![];
     for end in 0..=iterations {
@@ -51,7 +51,7 @@ fn key<N: Naive>(bits: u64) -> u64 {
 /// Goes down to a best neighbour while there is one, then begins anew.
 fn check_climbing<N: Naive<P: Problem<Cost = i64>>>(naive: N) {
     let world = World::new(naive);
-    let rules = Rules { descents: 12, ..rules(Strategy::Climb) };
+    let rules = WalkRules { descents: 12, ..rules(Strategy::Climb) };
     let seen = steps(&world, &rules, 1000);
     let moves = world.problem.moves();
     let start = |descent| -> Vec<_> {
@@ -101,7 +101,7 @@ fn equal_neighbours_take_turns() {
     let world = World::new(Numbers::of(&[5, 5, 5, 5], 2));
     let mut counts = [0; 4];
     for seed in 0..2000 {
-        let mut walks = Walks::new(&world, &Rules { seed, ..rules(Strategy::Climb) });
+        let mut walks = Walks::new(&world, &WalkRules { seed, ..rules(Strategy::Climb) });
         walks.go(0, By::Alone);
         let start = walks.of(0).solution;
         if start != [0; 4] {
@@ -117,7 +117,7 @@ fn equal_neighbours_take_turns() {
 /// Accepted optima get no worse; from each, so many random moves lead away.
 fn check_iterated<N: Naive<P: Problem<Cost = i64>>>(naive: N, kicks: u32, reach: usize) -> u32 {
     let world = World::new(naive);
-    let seen = steps(&world, &Rules { kicks, ..rules(Strategy::Iterate) }, 150);
+    let seen = steps(&world, &WalkRules { kicks, ..rules(Strategy::Iterate) }, 150);
     assert_eq!(seen[0].accepted, seen[0].solution);
     let mut refused = 0;
     for pair in seen.windows(2) {
@@ -156,7 +156,7 @@ fn iterated_search_accepts_nothing_worse() {
     assert!(refused > 10, "{refused} optima refused");
     // Without a kick it comes to the same optimum again and again.
     let world = World::new(Numbers::new(12, 3, 10_000, 1));
-    let seen = steps(&world, &Rules { kicks: 0, descents: 9, ..rules(Strategy::Iterate) }, 100);
+    let seen = steps(&world, &WalkRules { kicks: 0, descents: 9, ..rules(Strategy::Iterate) }, 100);
     let optimum = &seen[seen.len() - 1];
     assert!(optimum.state.done != 0 && optimum.solution == optimum.accepted);
     assert!(seen[seen.len() - 9..].iter().all(|walk| walk.solution == optimum.solution));
@@ -168,7 +168,7 @@ fn kicks_are_uniform() {
     let world = World::new(Assignment::<false>::new(5, true, 30, 1));
     let mut counts = [0; 10];
     for seed in 0..3000 {
-        let rules = Rules { seed, kicks: 1, ..rules(Strategy::Iterate) };
+        let rules = WalkRules { seed, kicks: 1, ..rules(Strategy::Iterate) };
         let mut walks = Walks::new(&world, &rules);
         let mut end = 0;
         while walks.of(0).state.descents == 0 {
@@ -184,11 +184,11 @@ fn kicks_are_uniform() {
 
 fn check_annealing<N: Naive>(naive: N) {
     let world = World::new(naive);
-    let all = Rules { hot: f32::INFINITY, ratio: 1.0, ..rules(Strategy::Anneal) };
+    let all = WalkRules { hot: f32::INFINITY, ratio: 1.0, ..rules(Strategy::Anneal) };
     let seen = steps(&world, &all, 200);
     assert!(seen.windows(2).all(|pair| pair[0].solution != pair[1].solution), "a proposal is refused");
     for hot in [0.0, 1e-30] {
-        let seen = steps(&world, &Rules { hot, ..all }, 200);
+        let seen = steps(&world, &WalkRules { hot, ..all }, 200);
         let rises = seen
             .windows(2)
             .filter(|pair| cost_of::<N>(pair[1].state.cost) > cost_of::<N>(pair[0].state.cost));
@@ -223,7 +223,7 @@ fn annealing_keeps_the_rule_of_metropolis() {
         let rise = (2 * number * number) as f64;
         let world = World::new(Numbers::of(&[number, number], 2));
         let mut counts = [0; 2];
-        let rules = Rules { hot, ratio: 1.0, target: 0, ..rules(Strategy::Anneal) };
+        let rules = WalkRules { hot, ratio: 1.0, target: 0, ..rules(Strategy::Anneal) };
         for pair in steps(&world, &rules, 10_000).windows(2) {
             if apart(&pair[0]) {
                 counts[usize::from(!apart(&pair[1]))] += 1;
@@ -240,7 +240,7 @@ fn annealing_keeps_the_rule_of_metropolis() {
 #[test]
 fn proposals_are_uniform() {
     let world = World::new(Assignment::<false>::new(5, true, 30, 1));
-    let seen = steps(&world, &Rules { hot: f32::INFINITY, ratio: 1.0, ..rules(Strategy::Anneal) }, 5000);
+    let seen = steps(&world, &WalkRules { hot: f32::INFINITY, ratio: 1.0, ..rules(Strategy::Anneal) }, 5000);
     let mut counts = [0; 10];
     for pair in seen.windows(2) {
         counts[exchanges(&pair[0].solution).iter().position(|there| *there == pair[1].solution).unwrap()] +=
@@ -255,7 +255,7 @@ fn temperature_falls_by_levels_and_begins_again() {
     let world = World::new(Numbers::of(&[1, 1], 2));
     for cooling in [u64::from(LEVELS) / 2, u64::from(LEVELS), 3000] {
         // The first tenth accepts nearly all, the last nothing: 2 against 1e6 0.97^l.
-        let rules = Rules { hot: 1e6, ratio: 0.97, cooling, target: 0, ..rules(Strategy::Anneal) };
+        let rules = WalkRules { hot: 1e6, ratio: 0.97, cooling, target: 0, ..rules(Strategy::Anneal) };
         let seen = steps(&world, &rules, 2 * cooling);
         for (iteration, pair) in (0..).zip(seen.windows(2)) {
             let phase = iteration % cooling * 10 / cooling;
@@ -275,7 +275,7 @@ fn check_target<N: Naive>(naive: N, strategy: Strategy) {
     let free = steps(&world, &rules(strategy), 60);
     let target = key::<N>(free[60].state.best);
     assert!(target < key::<N>(free[0].state.best), "nothing to find");
-    let rules = Rules { target, ..rules(strategy) };
+    let rules = WalkRules { target, ..rules(strategy) };
     let seen = steps(&world, &rules, 60);
     let last = &seen[seen.len() - 1];
     let found = free[60].state.best_iteration as usize;
@@ -307,7 +307,7 @@ fn walks_stop_at_their_target() {
 fn a_target_above_the_first_solution_stops_at_once() {
     let world = World::new(Numbers::new(9, 3, 1000, 1));
     for strategy in [Strategy::Tabu, Strategy::Climb, Strategy::Anneal, Strategy::Iterate] {
-        let mut walks = Walks::new(&world, &Rules { target: u64::MAX >> 2, ..rules(strategy) });
+        let mut walks = Walks::new(&world, &WalkRules { target: u64::MAX >> 2, ..rules(strategy) });
         walks.go(100, By::Alone);
         let walk = walks.of(0);
         assert_eq!((walk.state.done, walk.state.iterations, walk.state.evaluations), (1, 0, 0));
@@ -318,7 +318,7 @@ fn a_target_above_the_first_solution_stops_at_once() {
 fn check_rivals<N: Naive>(naive: N, strategy: Strategy) {
     let world = World::new(naive);
     let kicks = if strategy == Strategy::Iterate { 2 } else { 0 };
-    let mut walks = Walks::new(&world, &Rules { walks: 7, kicks, ..rules(strategy) });
+    let mut walks = Walks::new(&world, &WalkRules { walks: 7, kicks, ..rules(strategy) });
     walks.go(5, By::Alone);
     for bit in [1, 2, 4] {
         let before = walks.all();
@@ -370,7 +370,7 @@ fn rivals_go_on_from_the_better_solution() {
 fn walks_are_different_ones() {
     let world = World::new(Assignment::<true>::new(8, true, 30, 1));
     for strategy in [Strategy::Tabu, Strategy::Climb, Strategy::Anneal, Strategy::Iterate] {
-        let mut walks = Walks::new(&world, &Rules { walks: 5, ..rules(strategy) });
+        let mut walks = Walks::new(&world, &WalkRules { walks: 5, ..rules(strategy) });
         walks.go(20, By::Alone);
         let all = walks.all();
         for (i, walk) in all.iter().enumerate() {
@@ -389,7 +389,7 @@ fn walks_are_different_ones() {
 fn tabu_search_with_kicks_goes_on_near_its_best() {
     let naive = Assignment::<true>::new(12, true, 30, 5);
     let world = World::new(naive);
-    let mut walks = Walks::new(&world, &Rules { walks: 5, kicks: 3, ..rules(Strategy::Tabu) });
+    let mut walks = Walks::new(&world, &WalkRules { walks: 5, kicks: 3, ..rules(Strategy::Tabu) });
     walks.go(40, By::Alone);
     let before = walks.all();
     walks.rules.rival_bit = 1;

@@ -6,7 +6,7 @@ use antwarp_core::geometry::{Grid, Numbered};
 use antwarp_core::neighborhood::Neighborhood;
 use antwarp_core::problem::{Problem, RotatedTour, SwappedTour};
 use antwarp_core::rng::Stream;
-use antwarp_core::search::{Cost, Rules, Strategy};
+use antwarp_core::search::{Cost, Strategy, WalkRules};
 
 /// What a tabu list remembers.
 #[derive(Clone, Copy, Debug)]
@@ -66,7 +66,7 @@ struct Moves {
 /// A neighbour: its class, cost and tie-breaker, number.
 type Rank<C> = (u32, C, u64, usize);
 
-fn check<N>(naive: N, list: List, rules: Rules) -> Moves
+fn check<N>(naive: N, list: List, rules: WalkRules) -> Moves
 where
     N: Naive,
     ElementOf<N>: Into<u32>,
@@ -136,9 +136,9 @@ where
 }
 
 /// As robust tabu search does it.
-fn robust(n: u32) -> Rules {
+fn robust(n: u32) -> WalkRules {
     let (tenure, aspiration) = (n - 1, 3 * n * n);
-    Rules { tenure, tenures: 3, aspiration, target: 0, ..rules(Strategy::Tabu) }
+    WalkRules { tenure, tenures: 3, aspiration, target: 0, ..rules(Strategy::Tabu) }
 }
 
 #[test]
@@ -155,10 +155,10 @@ fn assignments_are_those_of_a_plain_search() {
 fn overdue_moves_are_made() {
     // Tenures so long and a memory so short that what is overdue decides.
     for aspiration in [20, 40] {
-        let rules = Rules { tenure: 8, tenures: 5, aspiration, ..robust(6) };
+        let rules = WalkRules { tenure: 8, tenures: 5, aspiration, ..robust(6) };
         let moves = check(Assignment::<true>::new(6, true, 20, 4), List::Places, rules);
         assert!(moves.overdue > 20, "{moves:?}");
-        let rules = Rules { tenure: 1, tenures: 2, aspiration: aspiration / 4, ..rules };
+        let rules = WalkRules { tenure: 1, tenures: 2, aspiration: aspiration / 4, ..rules };
         let moves = check(Signs::<2>::new(9, 13, 4), List::Bits, rules);
         assert!(moves.overdue > 20, "{moves:?}");
     }
@@ -166,7 +166,7 @@ fn overdue_moves_are_made() {
 
 #[test]
 fn who_may_not_move_stays() {
-    let rules = Rules { tenure: 9, tenures: 3, aspiration: 1000, ..robust(6) };
+    let rules = WalkRules { tenure: 9, tenures: 3, aspiration: 1000, ..robust(6) };
     let moves = check(Numbers::new(5, 2, 100, 1), List::Values(2), rules);
     assert!(moves.none > 20 && moves.free > 20, "{moves:?}");
     let moves = check(Tours::<SwappedTour<Grid>>::on_grid(6, false, 2), List::Elements, rules);
@@ -175,7 +175,8 @@ fn who_may_not_move_stays() {
 
 #[test]
 fn signs_are_those_of_a_plain_search() {
-    for rules in [Rules { tenure: 3, tenures: 3, ..robust(9) }, Rules { tenure: 1, tenures: 2, ..robust(5) }]
+    for rules in
+        [WalkRules { tenure: 3, tenures: 3, ..robust(9) }, WalkRules { tenure: 1, tenures: 2, ..robust(5) }]
     {
         let moves = check(Signs::<1>::new(11, 10, 1), List::Bits, rules);
         assert!(moves.ties > 20 && moves.free > 20, "{moves:?}");
@@ -186,7 +187,7 @@ fn signs_are_those_of_a_plain_search() {
 
 #[test]
 fn tours_are_those_of_a_plain_search() {
-    let rules = Rules { tenure: 1, tenures: 3, aspiration: 50, ..robust(9) };
+    let rules = WalkRules { tenure: 1, tenures: 3, aspiration: 50, ..robust(9) };
     check(Tours::<SwappedTour<Numbered>>::numbered(9, 1), List::Elements, rules);
     check(Tours::<SwappedTour<Grid>>::on_grid(8, false, 1), List::Elements, rules);
     check(Tours::<RotatedTour<Numbered>>::numbered(8, 2), List::Elements, rules);
@@ -195,7 +196,7 @@ fn tours_are_those_of_a_plain_search() {
 
 #[test]
 fn sets_are_those_of_a_plain_search() {
-    let rules = Rules { tenure: 6, tenures: 5, aspiration: 100, ..robust(9) };
+    let rules = WalkRules { tenure: 6, tenures: 5, aspiration: 100, ..robust(9) };
     let moves = check(Numbers::new(10, 4, 30, 1), List::Values(4), rules);
     assert!(moves.ties > 0 && moves.barred > 0, "{moves:?}");
 }
@@ -203,7 +204,7 @@ fn sets_are_those_of_a_plain_search() {
 /// The best neighbour that is not in a ball around a point left a short while ago, unless it is better than all before.
 #[test]
 fn points_are_those_of_a_plain_search() {
-    let rules = Rules { tenure: 3, tenures: 4, ..rules(Strategy::Tabu) };
+    let rules = WalkRules { tenure: 3, tenures: 4, ..rules(Strategy::Tabu) };
     let mut barred = 0;
     for n in [1, 2, 3] {
         let world = World::new(Rough::<f64> { tabu_radius: 0.3, ..Rough::new(n, 5, 12) });
@@ -216,7 +217,7 @@ fn points_are_those_of_a_plain_search() {
         let mut left: Vec<(Vec<f64>, u32)> = vec![];
         for iteration in 0..200 {
             let stream = Stream::new(rules.seed, iteration, 0);
-            let costs = world.evaluate(&Rules { end: iteration.into(), ..rules }, &point, By::Alone);
+            let costs = world.evaluate(&WalkRules { end: iteration.into(), ..rules }, &point, By::Alone);
             let candidates = (0..world.len()).map(|index| {
                 let there = moved(&moves, stream, &point, moves.at(index));
                 (cost_of::<Rough<f64>>(costs[index as usize]), there)

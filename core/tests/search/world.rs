@@ -6,7 +6,7 @@ use antwarp_core::neighborhood::{Neighborhood, Walk};
 use antwarp_core::problem::{Element, Problem, Shape, WalkOf};
 use antwarp_core::rng::Stream;
 use antwarp_core::search::{
-    Alone, Bank, Candidate, Cost, Crew, Layout, Rules, Strategy, WalkState, evaluate, walk,
+    Alone, Bank, Contender, Cost, Crew, Layout, Strategy, WalkRules, WalkState, evaluate, walk,
 };
 use antwarp_core::team::{Serial, Slots, Team};
 use std::fmt::Debug;
@@ -194,7 +194,7 @@ impl<N: Naive> World<N> {
     }
 
     /// The costs of all neighbours, and of the solution behind them, by the library.
-    pub fn evaluate(&self, rules: &Rules, solution: &[ElementOf<N>], by: By) -> Vec<u64> {
+    pub fn evaluate(&self, rules: &WalkRules, solution: &[ElementOf<N>], by: By) -> Vec<u64> {
         let mut costs = Array::<u64>::rubbish(self.len() as usize + 1);
         let layout = Layout::new(&self.problem, Strategy::Climb).unwrap();
         let mut memory = Memory::new(&self.problem, &layout, by);
@@ -391,22 +391,22 @@ impl<T: Team> Crew for Threads<'_, T> {
     fn barrier(&mut self) {
         self.all.barrier()
     }
-    fn best(&mut self, own: Candidate) -> Candidate {
+    fn best(&mut self, own: Contender) -> Contender {
         let key = self.all.min(own.key);
         let tag = self.all.min(if own.key == key { own.tag } else { u64::MAX });
         let wins = own.key == key && own.tag == tag;
         let (winners, cost) = (self.all.sum(wins.into()), self.all.sum(if wins { own.cost } else { 0 }));
         if tag == u64::MAX {
-            return Candidate::NONE;
+            return Contender::NONE;
         }
         assert_eq!(winners, 1, "two candidates with one tag");
-        Candidate { key, tag, cost }
+        Contender { key, tag, cost }
     }
 }
 
 struct Evaluation<P: Problem> {
     problem: P,
-    rules: Rules,
+    rules: WalkRules,
     layout: Layout,
     solution: *const Element<P>,
     memory: Starts,
@@ -426,7 +426,7 @@ impl<P: Problem> Work for Evaluation<P> {
 
 struct Batch<P: Problem> {
     problem: P,
-    rules: Rules,
+    rules: WalkRules,
     layout: Layout,
     bank: Bank<Element<P>>,
     index: u32,
@@ -442,8 +442,8 @@ impl<P: Problem> Work for Batch<P> {
 }
 
 /// Rules that stop nothing and adopt nothing.
-pub fn rules(strategy: Strategy) -> Rules {
-    Rules {
+pub fn rules(strategy: Strategy) -> WalkRules {
+    WalkRules {
         seed: 11,
         target: 0,
         end: 0,
@@ -461,7 +461,7 @@ pub fn rules(strategy: Strategy) -> Rules {
     }
 }
 
-pub fn strategy_of(rules: &Rules) -> Strategy {
+pub fn strategy_of(rules: &WalkRules) -> Strategy {
     let all = [Strategy::Tabu, Strategy::Climb, Strategy::Anneal, Strategy::Iterate];
     all.into_iter().find(|&strategy| strategy as u32 == rules.strategy).unwrap()
 }
@@ -469,7 +469,7 @@ pub fn strategy_of(rules: &Rules) -> Strategy {
 /// Walks between batches.
 pub struct Walks<'a, N: Naive> {
     pub world: &'a World<N>,
-    pub rules: Rules,
+    pub rules: WalkRules,
     states: [Array<WalkState>; 2],
     bests: [Array<ElementOf<N>>; 2],
     solutions: Array<ElementOf<N>>,
@@ -490,7 +490,7 @@ pub struct Snapshot<E> {
 }
 
 impl<'a, N: Naive> Walks<'a, N> {
-    pub fn new(world: &'a World<N>, rules: &Rules) -> Self {
+    pub fn new(world: &'a World<N>, rules: &WalkRules) -> Self {
         let (walks, n) = (rules.walks as usize, world.elements());
         let fresh = vec![WalkState { fresh: 1, ..WalkState::default() }; walks];
         let of = |strategy, length| if rules.strategy == strategy as u32 { length } else { 0 };

@@ -2,34 +2,26 @@
 
 use std::time::{Duration, Instant};
 
-use antwarp_core::geometry::{self, Geometry, Grid, Numbered, Planar};
-use antwarp_core::local_search::best::{self, Board, DescentState, Proposal};
-use antwarp_core::local_search::links::Free;
+use antwarp_core::geometry::{self, Geometry};
+use antwarp_core::local_search::best::{self, DescentState, PassBoard, Proposal};
 use antwarp_core::local_search::perturb::STEPS;
-use antwarp_core::local_search::{ArrayTour, Operator, Or2opt, OrOpt, ThreeOpt, TwoOpt, View};
+use antwarp_core::local_search::{ArrayTour, View};
+use antwarp_core::operator::Operator;
 use antwarp_core::rng::Stream;
 use antwarp_core::team::{Serial, Slots};
 use rayon::prelude::*;
 
+use super::variants::{with_operator, with_places};
 use super::{Together, allocate, short_of_memory};
-use crate::engine::{
-    BackendError, Descent, DescentSpec, Enough, LocalSearch, Pass, Places, Problem, each_pass,
-};
+use crate::engine::{BackendError, Descent, DescentSpec, Enough, Pass, Problem, each_pass};
 
 /// Nodes that a thread looks at without a break.
 const SHARE: u32 = 256;
 
 /// A descent for `problem` on CPU threads.
 pub fn descent<'p>(problem: &'p Problem, spec: &DescentSpec) -> Result<Box<dyn Descent + 'p>, BackendError> {
-    Ok(match problem.places() {
-        Places::Grid { places, up } => Box::new(CpuDescent::new(problem, spec, Grid { up: *up }, places)?),
-        Places::Planar { places, metric } => {
-            Box::new(CpuDescent::new(problem, spec, Planar { metric: *metric }, places)?)
-        }
-        Places::Numbered(places) => {
-            let geometry = Numbered { distances: problem.distances() };
-            Box::new(CpuDescent::new(problem, spec, geometry, places)?)
-        }
+    with_places!(problem, problem.distances(), |geometry, places| {
+        Ok(Box::new(CpuDescent::new(problem, spec, geometry, places)?))
     })
 }
 
@@ -92,8 +84,8 @@ impl<'p, G: Geometry> CpuDescent<'p, G> {
         })
     }
 
-    fn board(&mut self) -> Board {
-        Board {
+    fn board(&mut self) -> PassBoard {
+        PassBoard {
             proposals: self.proposals.as_mut_ptr().cast(),
             claims: self.claims.as_mut_ptr(),
             state: &mut self.state,
@@ -101,7 +93,7 @@ impl<'p, G: Geometry> CpuDescent<'p, G> {
     }
 
     fn pass<O: Operator>(&mut self, temperature: f32) {
-        let (n, many, rules) = (self.problem.n(), self.spec.many, self.spec.rules(temperature));
+        let (n, many, kicks) = (self.problem.n(), self.spec.many, self.spec.kicks_at(temperature));
         let (tour, accepted) = (array_tour(&mut self.tour), array_tour(&mut self.accepted));
         let board = self.board();
         let view = View {
@@ -110,7 +102,6 @@ impl<'p, G: Geometry> CpuDescent<'p, G> {
             k: self.problem.search_k(),
             breadth: self.spec.breadth,
             distance: geometry::Places { geometry: self.geometry, start: self.places.as_ptr() },
-            links: Free,
             // SAFETY: a team of one does not use it.
             scratch: unsafe { Slots::new(std::ptr::null_mut()) },
         };
@@ -125,7 +116,7 @@ impl<'p, G: Geometry> CpuDescent<'p, G> {
         let stream = Stream::new(self.spec.seed, 0, 0);
         let (ranks, target) = (self.ranks.as_ptr(), self.spec.target);
         // SAFETY: this is the only thread.
-        unsafe { best::select(Serial, view, accepted, board, ranks, blocks, rules, stream, target) };
+        unsafe { best::select(Serial, view, accepted, board, ranks, blocks, kicks, stream, target) };
         self.evaluation += begin.elapsed();
         let nodes = (0..n).into_par_iter().with_min_len(SHARE as usize);
         if many {
@@ -160,12 +151,7 @@ impl<G: Geometry> Descent for CpuDescent<'_, G> {
             if self.state.done != 0 || enough() {
                 break;
             }
-            match self.spec.local_search {
-                LocalSearch::None | LocalSearch::TwoOpt => self.pass::<TwoOpt>(temperature),
-                LocalSearch::OrOpt => self.pass::<OrOpt>(temperature),
-                LocalSearch::Or2opt => self.pass::<Or2opt>(temperature),
-                LocalSearch::ThreeOpt => self.pass::<ThreeOpt>(temperature),
-            }
+            with_operator!(self.spec.local_search, O => self.pass::<O>(temperature));
         }
         Ok(self.state)
     }

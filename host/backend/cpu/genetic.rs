@@ -5,17 +5,19 @@ use std::time::Instant;
 
 use antwarp_core::colony::{ColonyState, Limits};
 use antwarp_core::genetic::generation::{is_over, record, recorded};
-use antwarp_core::genetic::{self, Population as Tables, Rules, memory_bytes};
-use antwarp_core::geometry::{self, Geometry, Grid, Numbered, Planar};
-use antwarp_core::local_search::{Operator, Or2opt, OrOpt, ThreeOpt, TwoOpt, ants};
+use antwarp_core::genetic::{self, GenerationRules, Population as Tables, memory_bytes};
+use antwarp_core::geometry::{self, Geometry};
+use antwarp_core::local_search::ants;
 use antwarp_core::node::NodeId;
+use antwarp_core::operator::Operator;
 use antwarp_core::team::{Serial, Slots};
 use antwarp_core::tour;
 use rayon::prelude::*;
 
+use super::variants::{with_operator, with_places};
 use super::{Quad, Together, allocate, check_memory, eax};
 use crate::engine::genetic::{Crossover, FirstGenes, GeneticSpec};
-use crate::engine::{BackendError, Colony, Enough, LocalSearch, Phases, Places, Population, Problem};
+use crate::engine::{BackendError, Colony, Enough, LocalSearch, Phases, Population, Problem};
 
 /// A population for `problem` on CPU threads.
 pub fn population<'p>(
@@ -37,17 +39,8 @@ fn by_places<'p, I: NodeId + Default>(
     spec: &GeneticSpec,
     first: FirstGenes,
 ) -> Result<Box<dyn Population + 'p>, BackendError> {
-    Ok(match problem.places() {
-        Places::Grid { places, up } => {
-            Box::new(CpuPopulation::<I, _>::new(problem, spec, first, Grid { up: *up }, places)?)
-        }
-        Places::Planar { places, metric } => {
-            Box::new(CpuPopulation::<I, _>::new(problem, spec, first, Planar { metric: *metric }, places)?)
-        }
-        Places::Numbered(places) => {
-            let geometry = Numbered { distances: problem.distances() };
-            Box::new(CpuPopulation::<I, _>::new(problem, spec, first, geometry, places)?)
-        }
+    with_places!(problem, problem.distances(), |geometry, places| {
+        Ok(Box::new(CpuPopulation::<I, _>::new(problem, spec, first, geometry, places)?))
     })
 }
 
@@ -226,19 +219,14 @@ impl<'p, I: NodeId + Default, G: Geometry> CpuPopulation<'p, I, G> {
         );
     }
 
-    fn search(&mut self, rules: &Rules, count: u32, enough: Enough) -> bool {
-        match self.spec.local_search {
-            LocalSearch::None | LocalSearch::TwoOpt => self.search_with::<TwoOpt>(rules, count, enough),
-            LocalSearch::OrOpt => self.search_with::<OrOpt>(rules, count, enough),
-            LocalSearch::Or2opt => self.search_with::<Or2opt>(rules, count, enough),
-            LocalSearch::ThreeOpt => self.search_with::<ThreeOpt>(rules, count, enough),
-        }
+    fn search(&mut self, rules: &GenerationRules, count: u32, enough: Enough) -> bool {
+        with_operator!(self.spec.local_search, O => self.search_with::<O>(rules, count, enough))
     }
 
     /// Local search on the genes that were made last.
-    fn search_with<O: Operator>(&mut self, rules: &Rules, count: u32, enough: Enough) -> bool {
+    fn search_with<O: Operator>(&mut self, rules: &GenerationRules, count: u32, enough: Enough) -> bool {
         let n = self.problem.n();
-        let search = ants::Tables {
+        let search = ants::TourTables {
             n,
             lists: self.neighbors.as_ptr(),
             k: self.problem.search_k(),

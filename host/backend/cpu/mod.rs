@@ -1,15 +1,14 @@
-//! The CPU backend: a team is one thread; ants and tiles are spread over threads.
+//! The CPU backend: a team is one thread; ants and trials are spread over threads.
 
-mod chains;
 mod colony;
 mod descent;
 mod eax;
 mod genetic;
 mod lin_kernighan;
 mod processor;
+mod variants;
 mod walks;
 
-pub use chains::{chains, default_chains};
 pub use colony::{acs, colony};
 pub use descent::descent;
 pub use genetic::population;

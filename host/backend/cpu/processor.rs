@@ -6,6 +6,7 @@ macro_rules! for_this_processor {
     ($name:ident, $new:ident, $call:path, [$($generic:ident: $bound:path),*], ($($argument:ident: $kind:ty),*)) => {
         /// # Safety
         /// As the function of the same name in core.
+        #[allow(clippy::too_many_arguments)]
         unsafe fn $name<$($generic: $bound),*>($($argument: $kind),*) {
             #[cfg(target_arch = "x86_64")]
             if is_x86_feature_detected!("avx2")
@@ -22,6 +23,7 @@ macro_rules! for_this_processor {
 
         /// # Safety
         /// As above; the processor has these features.
+        #[allow(clippy::too_many_arguments)]
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
         unsafe fn $new<$($generic: $bound),*>($($argument: $kind),*) {

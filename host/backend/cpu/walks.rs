@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use antwarp_core::neighborhood::Neighborhood;
 use antwarp_core::problem::{Element, Problem};
-use antwarp_core::search::{self, Alone, Bank, Candidate, Crew, Layout, Rules, WalkState};
+use antwarp_core::search::{self, Alone, Bank, Contender, Crew, Layout, WalkRules, WalkState};
 use antwarp_core::team::Serial;
 use rayon::prelude::*;
 
@@ -68,7 +68,7 @@ impl Crew for Member<'_> {
             if spins % SPINS == 0 { std::thread::yield_now() } else { std::hint::spin_loop() }
         }
     }
-    fn best(&mut self, own: Candidate) -> Candidate {
+    fn best(&mut self, own: Contender) -> Contender {
         // A late thread may still read the other row.
         let row = &self.meeting.slots[self.row];
         self.row ^= 1;
@@ -77,8 +77,8 @@ impl Crew for Member<'_> {
             word.store(value, Ordering::Relaxed);
         }
         self.barrier();
-        row.iter().fold(Candidate::NONE, |best, [key, tag, cost]| {
-            best.or(Candidate {
+        row.iter().fold(Contender::NONE, |best, [key, tag, cost]| {
+            best.or(Contender {
                 key: key.load(Ordering::Relaxed),
                 tag: tag.load(Ordering::Relaxed),
                 cost: cost.load(Ordering::Relaxed),
@@ -88,11 +88,11 @@ impl Crew for Member<'_> {
 }
 
 for_this_processor!(walk, walk_new, search::walk, [P: Problem, C: Crew], (
-    crew: &mut C, problem: &P, rules: &Rules, layout: &Layout, bank: &Bank<Element<P>>, index: u32,
+    crew: &mut C, problem: &P, rules: &WalkRules, layout: &Layout, bank: &Bank<Element<P>>, index: u32,
     memory: (*mut u8, *mut u8)
 ));
 for_this_processor!(evaluate, evaluate_new, search::evaluate, [P: Problem, C: Crew], (
-    crew: &mut C, problem: &P, rules: &Rules, layout: &Layout, solution: *const Element<P>,
+    crew: &mut C, problem: &P, rules: &WalkRules, layout: &Layout, solution: *const Element<P>,
     memory: (*mut u8, *mut u8), costs: *mut u64
 ));
 
@@ -159,7 +159,7 @@ impl<'p, P: Problem<Moves: Neighborhood<Element: Default + Send + Sync>>> CpuWal
     }
 
     /// One batch in one shape.
-    fn batch(&mut self, rules: &Rules, shape: Shape) -> Result<(), BackendError> {
+    fn batch(&mut self, rules: &WalkRules, shape: Shape) -> Result<(), BackendError> {
         let [old_states, states] = &mut self.states;
         let [old_bests, bests] = &mut self.bests;
         let bank = Together(Bank {
@@ -229,7 +229,7 @@ pub fn fresh(walks: u32) -> Vec<WalkState> {
 }
 
 impl<P: Problem<Moves: Neighborhood<Element: Default + Send + Sync>>> Walks<Element<P>> for CpuWalks<'_, P> {
-    fn run(&mut self, rules: &Rules) -> Result<&[WalkState], BackendError> {
+    fn run(&mut self, rules: &WalkRules) -> Result<&[WalkState], BackendError> {
         let mut rules = *rules;
         let end = rules.end;
         while let Some(now) = now(&self.states[0]).filter(|&now| now < end) {
@@ -299,7 +299,7 @@ impl<'p, P: Problem> CpuNeighbors<'p, P> {
 }
 
 impl<P: Problem> Neighbors<Element<P>> for CpuNeighbors<'_, P> {
-    fn costs(&mut self, solution: &[Element<P>], rules: &Rules) -> Result<&[u64], BackendError> {
+    fn costs(&mut self, solution: &[Element<P>], rules: &WalkRules) -> Result<&[u64], BackendError> {
         let begin = Instant::now();
         let problem: P = self.tables.problem();
         let memory = (self.replica.as_mut_ptr().cast(), self.common.as_mut_ptr().cast());

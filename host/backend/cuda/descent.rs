@@ -143,13 +143,12 @@ impl<'p> CudaDescent<'p> {
         })
     }
 
-    /// Queues a pass; with `timed`, events around its evaluation.
-    fn pass(&mut self, temperature: f32, timed: bool) -> Result<Option<[CudaEvent; 2]>, BackendError> {
+    fn args(&self, temperature: f32) -> PassArgs {
         let (problem, spec) = (self.problem, &self.spec);
-        let args = PassArgs {
+        PassArgs {
             seed: spec.seed,
             target: spec.target,
-            rules: spec.rules(temperature),
+            kicks: spec.kicks_at(temperature),
             n: problem.n(),
             k: problem.search_k(),
             breadth: spec.breadth,
@@ -158,7 +157,13 @@ impl<'p> CudaDescent<'p> {
             many: spec.many.into(),
             step: 0,
             padding: 0,
-        };
+        }
+    }
+
+    /// Queues a pass; with `timed`, events around its evaluation.
+    fn pass(&mut self, temperature: f32, timed: bool) -> Result<Option<[CudaEvent; 2]>, BackendError> {
+        let (problem, spec) = (self.problem, &self.spec);
+        let args = self.args(temperature);
         let (stream, k, b) = (self.device.stream(), &self.kernels, &mut self.buffers);
         let event = || {
             timed

@@ -77,6 +77,30 @@ struct SearchBuffers {
     gains: Buffer<i64>,
 }
 
+impl SearchBuffers {
+    /// For `genes` of them, if local search is wanted.
+    fn new(
+        device: &Device,
+        problem: &Problem,
+        plan: Option<&SearchPlan>,
+        storage: Storage,
+        genes: Option<usize>,
+    ) -> Result<SearchBuffers, BackendError> {
+        let s = device.stream();
+        let in_global = plan.filter(|s| s.launch.shared == TEAM_BYTES);
+        let bytes = in_global.map_or(0, |s| s.launch.grid as usize * s.memory);
+        let own: Vec<u32> = if genes.is_some() { (0..problem.n()).collect() } else { Vec::new() };
+        let neighbors = if genes.is_some() { problem.neighbors() } else { &[] };
+        Ok(SearchBuffers {
+            state: Buffer::from_slice(s, "the state", &[ColonyState::new(NO_LIMITS)])?,
+            neighbors: Buffer::from_slice(s, "the neighbour lists", &id_bytes(storage, neighbors))?,
+            own: Buffer::from_slice(s, "the tour's links", &own)?,
+            memory: Buffer::zeroed(s, "the memory of local search", bytes)?,
+            gains: Buffer::zeroed(s, "the gains", genes.unwrap_or(0))?,
+        })
+    }
+}
+
 /// A population whose genes stay in device memory for the whole run.
 pub struct CudaPopulation<'p> {
     device: &'p Device,
@@ -136,18 +160,8 @@ impl<'p> CudaPopulation<'p> {
             FirstGenes::Random => Buffer::zeroed(s, "the genes", count * n as usize * id)?,
             FirstGenes::Given(tours) => Buffer::from_slice(s, "the genes", &id_bytes(storage, &tours))?,
         };
-        let in_global = search.as_ref().filter(|s| s.launch.shared == TEAM_BYTES);
-        let search_bytes = in_global.map_or(0, |s| s.launch.grid as usize * s.memory);
-        let listed = if searches { count } else { 0 };
-        let own: Vec<u32> = if searches { (0..n).collect() } else { Vec::new() };
-        let neighbors = if searches { problem.neighbors() } else { &[] };
-        let search_buffers = SearchBuffers {
-            state: Buffer::from_slice(s, "the state", &[ColonyState::new(NO_LIMITS)])?,
-            neighbors: Buffer::from_slice(s, "the neighbour lists", &id_bytes(storage, neighbors))?,
-            own: Buffer::from_slice(s, "the tour's links", &own)?,
-            memory: Buffer::zeroed(s, "the memory of local search", search_bytes)?,
-            gains: Buffer::zeroed(s, "the gains", listed)?,
-        };
+        let search_buffers =
+            SearchBuffers::new(device, problem, search.as_ref(), storage, searches.then_some(count))?;
         let table = || -> Result<Table, BackendError> {
             Ok(Table {
                 rows: Buffer::zeroed(s, "the genes' rows", count)?,

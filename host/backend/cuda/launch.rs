@@ -5,12 +5,11 @@ use std::sync::Arc;
 
 use antwarp_core::colony::ColonyState;
 use antwarp_core::kernels::{
-    AcsArgs, ConstructArgs, CostArgs, GeneticArgs, JudgeArgs, JudgeChainsArgs, PassArgs, SearchArgs,
-    TilesArgs, ToursArgs, TrailArgs, TrialArgs, WalkArgs,
+    AcsArgs, ConstructArgs, CostArgs, GeneticArgs, JudgeArgs, PassArgs, SearchArgs, TrailArgs, TrialArgs,
+    WalkArgs,
 };
 use antwarp_core::lin_kernighan::merge::Merged;
 use antwarp_core::local_search::best::DescentState;
-use antwarp_core::local_search::chains::ChainsState;
 use antwarp_core::search::WalkState;
 use cudarc::driver::{CudaFunction, CudaStream, DeviceRepr, LaunchConfig, PushKernelArg};
 

@@ -4,7 +4,7 @@
 use antwarp_core::kernels::TrialArgs;
 use antwarp_core::lin_kernighan::cuts::MOST;
 use antwarp_core::lin_kernighan::merge::{Merged, pairs};
-use antwarp_core::lin_kernighan::trial::{self, Round};
+use antwarp_core::lin_kernighan::trial::{self, TrialRound};
 
 use super::colony::{driver, reserve_shared};
 use super::tables::{device_matrix, place_bytes};
@@ -12,7 +12,7 @@ use super::{Buffer, Device, Launch, PlaceNodes, PlanMerge, RunTrials, TEAM_BYTES
 use crate::backend::cpu::Recombiner;
 use crate::engine::error::bytes;
 use crate::engine::lin_kernighan::{MOST_TRIALS, Spec};
-use crate::engine::{BackendError, Enough, LinKernighan, Places, Problem, Reached, Trials};
+use crate::engine::{BackendError, Enough, LinKernighan, LocalSearch, Places, Problem, Reached, Trials};
 
 /// Warps of a block that makes trials.
 const WARPS: u32 = 4;
@@ -48,7 +48,8 @@ pub fn trials(device: &Device, n: u32, chains: u32) -> u32 {
 pub fn kernel_names() -> Vec<String> {
     let mut names = vec!["blocks_plan_merge".to_string()];
     for geometry in ["grid", "planar", "numbered"] {
-        names.extend(["block_run_trials", "grid_place_nodes"].map(|kernel| format!("{kernel}_{geometry}")));
+        let kernels = ["block_run_trials_deep", "block_run_trials_shallow", "grid_place_nodes"];
+        names.extend(kernels.map(|kernel| format!("{kernel}_{geometry}")));
     }
     names
 }
@@ -60,10 +61,15 @@ struct Kernels {
 }
 
 impl Kernels {
-    fn load(device: &Device, problem: &Problem) -> Result<Kernels, BackendError> {
+    fn load(
+        device: &Device,
+        problem: &Problem,
+        local_search: Option<LocalSearch>,
+    ) -> Result<Kernels, BackendError> {
         let geometry = problem.places().kernel_name();
+        let reach = if local_search.is_some() { "shallow" } else { "deep" };
         let load = |name: String| device.function(&name).map(|function| (name, function));
-        let (name, function) = load(format!("block_run_trials_{geometry}"))?;
+        let (name, function) = load(format!("block_run_trials_{reach}_{geometry}"))?;
         let run = RunTrials { name, function };
         let (name, function) = load("blocks_plan_merge".into())?;
         let plan = PlanMerge { name, function };
@@ -203,7 +209,7 @@ impl<'p> CudaLinKernighan<'p> {
     /// # Errors
     /// If the kernels are refused, or memory is short.
     pub fn new(device: &'p Device, problem: &'p Problem, spec: &Spec) -> Result<Self, BackendError> {
-        let kernels = Kernels::load(device, problem)?;
+        let kernels = Kernels::load(device, problem, spec.local_search)?;
         reserve_shared(&kernels.run.function, Self::shared())?;
         let blocks = kernels
             .run
@@ -230,10 +236,20 @@ impl<'p> CudaLinKernighan<'p> {
         4 * trial::WORDS * WARPS
     }
 
-    fn round(&mut self, round: Round) -> Result<(), BackendError> {
-        let (n, chains) = (self.problem.n(), self.spec.chains);
-        let args =
-            TrialArgs { round, n, k: self.problem.search_k(), chains, metric: self.problem.device_metric() };
+    fn args(&self, round: TrialRound) -> TrialArgs {
+        TrialArgs {
+            round,
+            n: self.problem.n(),
+            k: self.problem.search_k(),
+            chains: self.spec.chains,
+            metric: self.problem.device_metric(),
+            reach: self.spec.local_search.unwrap_or_default().reach(),
+            padding: 0,
+        }
+    }
+
+    fn round(&mut self, round: TrialRound) -> Result<(), BackendError> {
+        let (n, chains, args) = (self.problem.n(), self.spec.chains, self.args(round));
         let (stream, k, b) = (self.device.stream(), &self.kernels, &mut self.buffers);
         let blocks = (chains * round.trials).div_ceil(WARPS).min(self.blocks);
         let run = Launch { grid: blocks, block: 32 * WARPS, shared: Self::shared() };
@@ -315,7 +331,7 @@ impl<'p> CudaLinKernighan<'p> {
 }
 
 impl LinKernighan for CudaLinKernighan<'_> {
-    fn run(&mut self, rounds: &[Round], _enough: Enough) -> Result<Reached, BackendError> {
+    fn run(&mut self, rounds: &[TrialRound], _enough: Enough) -> Result<Reached, BackendError> {
         for &round in rounds {
             self.round(round)?;
         }

@@ -2,7 +2,6 @@
 //! launchers; the colony's buffers.
 
 mod buffer;
-mod chains;
 mod colony;
 mod descent;
 mod device;
@@ -14,16 +13,15 @@ mod tables;
 mod walks;
 
 pub use buffer::Buffer;
-pub use chains::{CudaChains, WIDTH, default_chains};
 pub use colony::{CudaAcs, CudaColony, TEAM_BYTES};
 pub use descent::CudaDescent;
 pub use device::{Device, DeviceFacts, devices};
 pub use genetic::CudaPopulation;
 pub use launch::{
-    BreedGenes, Compete, ConstructAcs, ConstructCandidates, ConstructFull, DepositAcs, EvaluateNeighbors,
-    FinishGenes, ImproveTiles, Judge, JudgeChains, KeepBest, Launch, LocalSearch, MakeGenes, MakeMoves,
-    PlaceEntries, PlaceNodes, PlanMerge, PrepareAcs, PrepareTrails, ProposeMoves, RunTrials, SelectMove,
-    SettleTours, StartPieces, TourCosts, TransferGenes, TurnStretch, UpdateTrails, Walks,
+    BreedGenes, ConstructAcs, ConstructCandidates, ConstructFull, DepositAcs, EvaluateNeighbors, FinishGenes,
+    Judge, Launch, LocalSearch, MakeGenes, MakeMoves, PlaceNodes, PlanMerge, PrepareAcs, PrepareTrails,
+    ProposeMoves, RunTrials, SelectMove, SettleTours, TourCosts, TransferGenes, TurnStretch, UpdateTrails,
+    Walks,
 };
 pub use lin_kernighan::{CudaLinKernighan, default_trials, trials};
 pub use module::{KernelFacts, Ptx, kernels, load_function, load_text, texts};
@@ -32,7 +30,6 @@ pub use walks::{CREW_BYTES, CudaNeighbors, CudaWalks};
 /// The names of all kernels that may be loaded.
 pub fn kernel_names() -> Vec<String> {
     let mut names = colony::kernel_names();
-    names.extend(chains::kernel_names());
     names.extend(descent::kernel_names());
     names.extend(genetic::kernel_names());
     names.extend(lin_kernighan::kernel_names());

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use antwarp_core::kernels::WalkArgs;
 use antwarp_core::neighborhood::Neighborhood;
 use antwarp_core::problem::{Element, Problem};
-use antwarp_core::search::{Layout, Rules, WalkState};
+use antwarp_core::search::{Layout, WalkRules, WalkState};
 use cudarc::driver::CudaFunction;
 
 use super::colony::{WARP, reserve_shared};
@@ -204,7 +204,7 @@ impl<'p, P: Problem<Moves: Neighborhood<Element: Plain>>> CudaWalks<'p, P> {
     }
 
     /// One batch in one shape. A launch that is refused changes nothing.
-    fn batch(&mut self, rules: &Rules, shape: Shape) -> Result<(), BackendError> {
+    fn batch(&mut self, rules: &WalkRules, shape: Shape) -> Result<(), BackendError> {
         self.make_room(shape.parts)?;
         let args = WalkArgs {
             shape: self.shape,
@@ -244,7 +244,7 @@ impl<'p, P: Problem<Moves: Neighborhood<Element: Plain>>> CudaWalks<'p, P> {
 }
 
 impl<P: Problem<Moves: Neighborhood<Element: Plain>>> Walks<Element<P>> for CudaWalks<'_, P> {
-    fn run(&mut self, rules: &Rules) -> Result<&[WalkState], BackendError> {
+    fn run(&mut self, rules: &WalkRules) -> Result<&[WalkState], BackendError> {
         let mut rules = *rules;
         let end = rules.end;
         while let Some(now) = now(&self.known).filter(|&now| now < end) {
@@ -350,7 +350,7 @@ impl<'p, P: Problem<Moves: Neighborhood<Element: Plain>>> CudaNeighbors<'p, P> {
 }
 
 impl<P: Problem<Moves: Neighborhood<Element: Plain>>> Neighbors<Element<P>> for CudaNeighbors<'_, P> {
-    fn costs(&mut self, solution: &[Element<P>], rules: &Rules) -> Result<&[u64], BackendError> {
+    fn costs(&mut self, solution: &[Element<P>], rules: &WalkRules) -> Result<&[u64], BackendError> {
         let begin = Instant::now();
         let stream = self.device.stream();
         // SAFETY: elements are plain.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use antwarp_core::local_search::best::DescentState;
 
-use super::settings::{Acceptance, Moves, Settings};
+use super::settings::{IlsSettings, Moves};
 use crate::backend::Backend;
 use crate::engine::{
     BackendError, Budget, Descent, DescentSpec, Engine, Problem, Progress, Status, Stop, StopReason, drive,
@@ -16,7 +16,7 @@ use crate::solver::{Solution, SolveError};
 
 impl DescentSpec {
     /// What settings and stop criteria ask for.
-    pub fn new(problem: &Problem, settings: &Settings, stop: &Stop, start_cost: i64) -> DescentSpec {
+    pub fn new(problem: &Problem, settings: &IlsSettings, stop: &Stop, start_cost: i64) -> DescentSpec {
         let kicks = if settings.descent_only { 0 } else { stop.iterations.unwrap_or(u64::MAX) };
         DescentSpec {
             seed: settings.seed,
@@ -24,7 +24,6 @@ impl DescentSpec {
             breadth: settings.breadth.min(problem.search_k()),
             kicks: kicks.min(u64::from(u32::MAX)) as u32,
             segment: settings.segment,
-            accept: settings.accept.into(),
             many: settings.moves == Moves::Many,
             target: stop.target.unwrap_or(i64::MIN),
             start_cost,
@@ -35,7 +34,7 @@ impl DescentSpec {
 /// Runs a descent from a tour of this length on.
 pub(super) fn solve(
     (instance, problem): (&Instance, &Problem),
-    settings: &Settings,
+    settings: &IlsSettings,
     backend: &Backend,
     (begin, stop): (Instant, &Stop),
     start_cost: i64,
@@ -56,7 +55,7 @@ pub(super) fn solve(
 /// A descent, pass by pass.
 struct Passes<'a> {
     descent: Box<dyn Descent + 'a>,
-    settings: &'a Settings,
+    settings: &'a IlsSettings,
     setup: Duration,
     mean_edge: f32,
     state: DescentState,
@@ -67,12 +66,10 @@ impl Engine for Passes<'_> {
     type Best = Vec<u32>;
 
     fn advance(&mut self, budget: &Budget) -> Result<u64, BackendError> {
-        let temperature = if self.settings.accept == Acceptance::Annealing {
-            // It falls with the kicks too, but where they are made: batches depend on time.
-            self.settings.temperature * self.mean_edge * (1.0 - budget.progress(self.setup, 0)).max(0.0)
-        } else {
-            0.0
-        };
+        // It falls with the kicks too, but where they are made: batches depend on time.
+        let left = (1.0 - budget.progress(self.setup, 0)).max(0.0);
+        let annealing = self.settings.temperature * self.mean_edge * left;
+        let temperature = self.settings.accept.temperature(annealing);
         let passes = budget.units.min(u64::from(u32::MAX));
         self.state = self.descent.run(passes as u32, temperature, &|| budget.is_over())?;
         Ok(passes)

@@ -4,7 +4,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::settings::{Plan, Settings};
+use super::settings::{LinKernighanSettings, Plan};
 use crate::backend::{Backend, cpu};
 use crate::engine::genetic::{Crossover, FirstGenes, Initial};
 use crate::engine::{BackendError, Budget, LocalSearch, Population, Problem, Stop};
@@ -54,7 +54,7 @@ pub struct Starts {
 pub fn starts(
     instance: &Instance,
     problem: &Problem,
-    (settings, is_given): (&Settings, bool),
+    (settings, is_given): (&LinKernighanSettings, bool),
     backend: &Backend,
     (begin, stop): (Instant, &Stop),
 ) -> Result<Option<Starts>, SolveError> {
@@ -137,13 +137,13 @@ fn as_many_as_fit(plan: &Plan, tours: Vec<u32>, rate: Rate, time: Duration) -> V
 }
 
 /// Settings of edge assembly crossover.
-fn genes(seed: u64, count: u32, initial: Initial) -> genetic::Settings {
-    genetic::Settings {
+fn genes(seed: u64, count: u32, initial: Initial) -> genetic::GeneticSettings {
+    genetic::GeneticSettings {
         seed,
         population: Some(count),
         initial,
         local_search: LocalSearch::Or2opt,
-        ..genetic::Settings::of(Crossover::Eax)
+        ..genetic::GeneticSettings::of(Crossover::Eax)
     }
 }
 

@@ -9,7 +9,6 @@ mod settings;
 
 use std::time::Instant;
 
-use super::ils::Neighbors;
 use super::{Solution, SolveError, check_kind, exhaustive};
 use crate::backend::Backend;
 use crate::engine::lin_kernighan::Spec;
@@ -19,7 +18,7 @@ use crate::instance::{Instance, nearest, quadrant};
 use rounds::Rounds;
 use settings::Plan;
 
-pub use settings::Settings;
+pub use settings::{Acceptance, LinKernighanSettings, NeighborKind};
 
 /// From so many nodes on they are numbered along a space-filling curve before anything else: what is near each other in the
 /// plane is so in memory, and preparation takes half as long.
@@ -35,7 +34,7 @@ const FEWEST: usize = 8;
 /// or the backend fails at the start. A failure after that ends the run early and is told in the solution.
 pub fn solve(
     instance: &Instance,
-    settings: &Settings,
+    settings: &LinKernighanSettings,
     initial: Option<&[u32]>,
     backend: &Backend,
     stop: &Stop,
@@ -69,7 +68,7 @@ pub fn solve(
 
 fn solve_as_numbered(
     instance: &Instance,
-    settings: &Settings,
+    settings: &LinKernighanSettings,
     initial: Option<&[u32]>,
     backend: &Backend,
     (begin, stop): (Instant, &Stop),
@@ -77,8 +76,8 @@ fn solve_as_numbered(
 ) -> Result<Solution, SolveError> {
     let k = (settings.neighbors as usize).min(instance.len() - 1);
     let near = match settings.neighbor_lists {
-        Neighbors::Nearest => nearest(instance, k),
-        Neighbors::Quadrant => quadrant(instance, k),
+        NeighborKind::Nearest => nearest(instance, k),
+        NeighborKind::Quadrant => quadrant(instance, k),
     };
     let start = match initial {
         Some(tour) => tour.to_vec(),
@@ -107,7 +106,7 @@ fn solve_as_numbered(
             (chains, settings.trials.unwrap_or(layout.trials), Vec::new(), start_cost)
         }
     };
-    let spec = Spec::new(settings.seed, n, (chains, trials), starts, cost);
+    let spec = Spec::new(settings.local_search, n, (chains, trials), starts, cost);
     let mut rounds = Rounds::new(plan, &spec, trials)?;
     let run = drive(&mut rounds, begin, stop, observe);
     Solution::of(run, begin, instance, &problem, backend)

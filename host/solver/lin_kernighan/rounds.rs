@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use antwarp_core::lin_kernighan::trial::{LOOKED_AT, Round};
+use antwarp_core::lin_kernighan::trial::{LOOKED_AT, TrialRound};
 
 use super::cross::{self, Rate};
 use super::settings::Plan;
@@ -110,10 +110,10 @@ impl<'a> Rounds<'a> {
         self.plan.settings.walk.unwrap_or_else(|| steps(a_node, self.plan.is_lattice))
     }
 
-    fn next(&mut self, walk: u32, trials: u32, temperature: f32) -> Round {
+    fn next(&mut self, walk: u32, trials: u32, temperature: f32) -> TrialRound {
         let number = self.round;
         self.round += 1;
-        Round { seed: self.plan.settings.seed, number, trials, walk, temperature }
+        TrialRound { seed: self.plan.settings.seed, number, trials, walk, temperature }
     }
 
     /// Takes note of what was reached, after [`Rounds::kicks`] kicks.
@@ -127,7 +127,7 @@ impl<'a> Rounds<'a> {
     /// Rounds without kicks, until they gain little.
     fn descend(&mut self, budget: &Budget) -> Result<u64, BackendError> {
         let trials = self.plan.problem.n().div_ceil(NODES);
-        let rounds: Vec<Round> = (0..NODES / LOOKED_AT).map(|_| self.next(0, trials, 0.0)).collect();
+        let rounds: Vec<TrialRound> = (0..NODES / LOOKED_AT).map(|_| self.next(0, trials, 0.0)).collect();
         let before = self.best_cost;
         let stop = self.until(budget.stop);
         let budget = &Budget { stop: &stop, ..*budget };
@@ -179,7 +179,7 @@ impl<'a> Rounds<'a> {
         while (rounds.len() as u64) < units && planned < end {
             let trials = budget.left(planned).min(u64::from(self.trials)) as u32;
             let cold = (1.0 - budget.progress(self.since, planned)).max(0.0);
-            let temperature = self.temperature * self.mean_edge * cold;
+            let temperature = self.plan.settings.accept.temperature(self.temperature * self.mean_edge * cold);
             let walk = self.walk_at(planned);
             rounds.push(self.next(walk, trials, temperature));
             planned += u64::from(trials);
@@ -217,7 +217,7 @@ impl<'a> Rounds<'a> {
         let Plan { backend, problem, settings, .. } = self.plan;
         let Trials { chains, trials } = backend.default_trials(problem.n(), false);
         let starts = best.repeat(chains as usize);
-        let spec = Spec::new(settings.seed, problem.n(), (chains, trials), starts, self.best_cost);
+        let spec = Spec::new(settings.local_search, problem.n(), (chains, trials), starts, self.best_cost);
         self.engine = backend.lin_kernighan(problem, &spec)?;
         (self.chains, self.trials, self.shorter, self.phase) = (chains, trials, None, Phase::Descent);
         self.temperature *= COOLER;

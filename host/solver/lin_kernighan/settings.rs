@@ -7,21 +7,65 @@ use serde::{Deserialize, Serialize};
 use crate::backend::Backend;
 use crate::engine::lin_kernighan::MOST_TRIALS;
 use crate::engine::start::Start;
-use crate::engine::{MOST_NEIGHBORS, Problem};
+use crate::engine::{LocalSearch, MOST_NEIGHBORS, Problem};
 use crate::instance::Instance;
 use crate::solver::SolveError;
-use crate::solver::ils::Neighbors;
+
+/// When a tour after a kick takes the place of the one before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[serde(rename_all = "kebab-case")]
+pub enum Acceptance {
+    /// If it is shorter
+    Better,
+    /// If it is not longer
+    BetterOrEqual,
+    /// Always
+    Always,
+    /// If it is not much longer: less and less so as the run goes on
+    #[default]
+    Annealing,
+}
+
+impl Acceptance {
+    /// The [temperature](antwarp_core::local_search::perturb::tolerance) of kicks, that of annealing given.
+    pub(in crate::solver) fn temperature(self, annealing: f32) -> f32 {
+        match self {
+            Acceptance::Better => -1.0,
+            Acceptance::BetterOrEqual => 0.0,
+            Acceptance::Always => f32::INFINITY,
+            Acceptance::Annealing => annealing,
+        }
+    }
+}
+
+/// Which neighbours a node's list holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[serde(rename_all = "kebab-case")]
+pub enum NeighborKind {
+    /// The nearest
+    Nearest,
+    /// The nearest in each quadrant around it
+    #[default]
+    Quadrant,
+}
 
 /// What a user can set. `None` means: choose for me.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Settings {
+pub struct LinKernighanSettings {
     /// Seed of all random numbers.
     pub seed: u64,
     /// Neighbours of a node.
     pub neighbors: u32,
     /// Which neighbours.
-    pub neighbor_lists: Neighbors,
+    pub neighbor_lists: NeighborKind,
+    /// The moves; none: Lin and Kernighan's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub local_search: Option<LocalSearch>,
+    /// When a tour is kept after a kick.
+    pub accept: Acceptance,
     /// The start tour; a file's tour goes before it. None: [`for_lin_kernighan`](crate::engine::start::for_lin_kernighan).
     pub start: Option<Start>,
     /// Steps of the random walks that lead from a kick's first edge to the others. None: the more, the more kicks the tour has had,
@@ -37,12 +81,14 @@ pub struct Settings {
     pub descent_only: bool,
 }
 
-impl Default for Settings {
+impl Default for LinKernighanSettings {
     fn default() -> Self {
-        Settings {
+        LinKernighanSettings {
             seed: 1,
             neighbors: 8,
-            neighbor_lists: Neighbors::default(),
+            neighbor_lists: NeighborKind::default(),
+            local_search: None,
+            accept: Acceptance::default(),
             start: None,
             walk: None,
             temperature: 0.7,
@@ -57,7 +103,7 @@ impl Default for Settings {
 const MOST_CHAINS: u32 = 1 << 10;
 /// Longest walk.
 const MOST_STEPS: u32 = 1000;
-impl Settings {
+impl LinKernighanSettings {
     /// Checks every setting's range.
     ///
     /// # Errors
@@ -66,6 +112,11 @@ impl Settings {
         let fail = |what: String| Err(SolveError::Settings(what));
         if self.neighbors == 0 || self.neighbors > MOST_NEIGHBORS {
             return fail(format!("`neighbors` must be 1 to {MOST_NEIGHBORS}"));
+        }
+        if self.local_search == Some(LocalSearch::None) {
+            return fail(
+                "`local_search` must be two-opt, or-opt, or-2opt or three-opt, if it is given".into(),
+            );
         }
         if self.walk.is_some_and(|walk| walk == 0 || walk > MOST_STEPS) {
             return fail(format!("`walk` must be 1 to {MOST_STEPS}"));
@@ -89,7 +140,7 @@ pub(super) struct Plan<'a> {
     pub instance: &'a Instance,
     pub problem: &'a Problem,
     pub backend: &'a Backend,
-    pub settings: &'a Settings,
+    pub settings: &'a LinKernighanSettings,
     /// See [`is_lattice`](crate::engine::start::is_lattice).
     pub is_lattice: bool,
     /// Time after which tours are no longer kicked but crossed; none if they are recombined now and then instead.

@@ -6,10 +6,12 @@ use std::time::{Duration, Instant};
 use antwarp_core::neighborhood::{Clock, Neighborhood, Walk};
 use antwarp_core::problem::Element;
 use antwarp_core::rng::Stream;
-use antwarp_core::search::{Candidate, Cost, FORBIDDEN, Rules, candidate, iteration_stream, random_solution};
+use antwarp_core::search::{
+    Contender, Cost, FORBIDDEN, WalkRules, candidate, iteration_stream, random_solution,
+};
 use antwarp_core::team::{Serial, Slots};
 
-use super::{Found, Settings, Strategy, check_neighbors, full_cost, rules};
+use super::{Found, SearchSettings, Strategy, check_neighbors, full_cost, rules};
 use crate::backend::Backend;
 use crate::engine::{
     BackendError, Budget, Engine, Neighbors, Progress, Searchable, Status, Stop, StopReason, Tables,
@@ -37,7 +39,7 @@ pub struct Chosen<S> {
 pub fn choose_on_host<P: Searchable>(
     backend: &Backend,
     tables: &Tables,
-    settings: &Settings,
+    settings: &SearchSettings,
     stop: &Stop,
     observe: &mut dyn FnMut(&Progress<f64>),
 ) -> Result<Chosen<Vec<Element<P>>>, SolveError> {
@@ -117,7 +119,7 @@ fn walk<E: Copy>(solution: &mut [E], traces: &mut [u32], stream: Stream) -> Walk
 }
 
 /// The time of a tabu list.
-fn clock(rules: &Rules, iterations: u64, traces: &[u32]) -> Clock {
+fn clock(rules: &WalkRules, iterations: u64, traces: &[u32]) -> Clock {
     Clock {
         now: (iterations as u32).saturating_add(traces.len() as u32).saturating_add(1),
         aspiration: rules.aspiration,
@@ -137,7 +139,7 @@ struct Next {
 struct Choices<'a, P: Searchable> {
     problem: P,
     neighbors: Box<dyn Neighbors<Element<P>> + 'a>,
-    rules: Rules,
+    rules: WalkRules,
     is_tabu: bool,
     solution: Vec<Element<P>>,
     traces: Vec<u32>,
@@ -170,7 +172,7 @@ impl<P: Searchable> Choices<'_, P> {
         let best_key = self.best_cost.map_or(u64::MAX, Cost::key);
         let clock = clock(&self.rules, self.iterations, &self.traces);
         let walk = walk(&mut self.solution, &mut self.traces, stream);
-        let mut chosen = Candidate::NONE;
+        let mut chosen = Contender::NONE;
         for (neighbor, &cost) in (0..moves.len()).zip(costs) {
             let mut key = P::Cost::from_bits(cost).key();
             if self.is_tabu {
@@ -178,7 +180,7 @@ impl<P: Searchable> Choices<'_, P> {
                 let standing = unsafe { moves.standing(&walk, clock, moves.at(neighbor)) };
                 key = candidate(key, standing, best_key);
             }
-            chosen = chosen.or(Candidate { key, tag: neighbor ^ salt, cost });
+            chosen = chosen.or(Contender { key, tag: neighbor ^ salt, cost });
         }
         self.next = Some(Next { neighbor: chosen.tag ^ salt, key: chosen.key, own_key: own.key() });
         self.choosing += choosing.elapsed();

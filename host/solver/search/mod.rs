@@ -7,7 +7,7 @@ mod task;
 pub use crate::engine::AskedShape;
 pub use choose::{Chosen, choose_on_host};
 pub use tables::{TourTables, WeierstrassSpec, can_be_stored};
-pub use task::{Assignment, Changes, Done, Precision, Selection, Task, TourMove};
+pub use task::{Assignment, Changes, Chooser, Done, Precision, Task, TourMove};
 
 use std::time::Instant;
 
@@ -15,7 +15,7 @@ use antwarp_core::neighborhood::{Neighborhood, Walk};
 use antwarp_core::problem::{Element, Problem};
 use antwarp_core::rng::Stream;
 use antwarp_core::search::{
-    Alone, Cost, DESCENDED, LEVELS, REACHED, Rules, Strategy as CoreStrategy, WalkState, random_solution,
+    Alone, Cost, DESCENDED, LEVELS, REACHED, Strategy as CoreStrategy, WalkRules, WalkState, random_solution,
 };
 use antwarp_core::team::Slots;
 use serde::{Deserialize, Serialize};
@@ -62,7 +62,7 @@ impl Strategy {
 
 /// Settings of a search; what is `None` is left to the problem.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Settings {
+pub struct SearchSettings {
     /// Which neighbour a walk goes to.
     pub strategy: Strategy,
     /// Seed of all random numbers.
@@ -93,9 +93,9 @@ pub struct Settings {
     pub retune: bool,
 }
 
-impl Default for Settings {
+impl Default for SearchSettings {
     fn default() -> Self {
-        Settings {
+        SearchSettings {
             strategy: Strategy::Tabu,
             seed: 1,
             walks: 1,
@@ -114,7 +114,7 @@ impl Default for Settings {
     }
 }
 
-impl Settings {
+impl SearchSettings {
     /// Refuses what is out of range.
     ///
     /// # Errors
@@ -146,7 +146,7 @@ impl Settings {
 
 impl WalksSpec {
     /// What settings ask for.
-    pub fn new(settings: &Settings) -> WalksSpec {
+    pub fn new(settings: &SearchSettings) -> WalksSpec {
         WalksSpec {
             strategy: settings.strategy.in_core(),
             walks: settings.walks,
@@ -212,7 +212,7 @@ impl<S> Found<S> {
 pub fn search<P: Searchable>(
     backend: &Backend,
     tables: &Tables,
-    settings: &Settings,
+    settings: &SearchSettings,
     stop: &Stop,
     observe: &mut dyn FnMut(&Progress<f64>),
 ) -> Result<Found<Vec<Element<P>>>, SolveError> {
@@ -307,7 +307,11 @@ fn with_walk<P: Problem, T>(
 }
 
 /// The rules that settings ask for, with what they leave to the problem.
-fn rules<P: Searchable>(problem: &P, settings: &Settings, stop: &Stop) -> Result<Rules, SolveError> {
+fn rules<P: Searchable>(
+    problem: &P,
+    settings: &SearchSettings,
+    stop: &Stop,
+) -> Result<WalkRules, SolveError> {
     let moves = problem.moves();
     let n = moves.elements();
     // Taillard's tenures for permutations; of n bits a tenth, for a tabu bit forbids every move that flips it.
@@ -320,7 +324,7 @@ fn rules<P: Searchable>(problem: &P, settings: &Settings, stop: &Stop) -> Result
         None => (1.0, 1.0),
     };
     let cooling = settings.cooling.or(stop.iterations).unwrap_or_else(|| 100 * moves.len().max(1000));
-    Ok(Rules {
+    Ok(WalkRules {
         seed: settings.seed,
         target: settings.target.map_or(0, |target| P::Cost::from_f64(target).key()),
         end: 0,
@@ -382,8 +386,8 @@ fn temperatures<P: Searchable>(problem: &P, seed: u64) -> (f32, f32) {
 /// Walks, batch by batch.
 struct Batches<'a, P: Problem> {
     walks: Box<dyn Walks<Element<P>> + 'a>,
-    settings: &'a Settings,
-    rules: Rules,
+    settings: &'a SearchSettings,
+    rules: WalkRules,
     states: Vec<WalkState>,
 }
 

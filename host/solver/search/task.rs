@@ -7,7 +7,7 @@ use antwarp_core::problem::{self, RotatedTour, SwappedTour};
 use serde::{Deserialize, Serialize};
 
 use super::tables::{TourTables, WeierstrassSpec, can_be_stored};
-use super::{Found, Settings, Strategy, choose_on_host, search};
+use super::{Found, SearchSettings, Strategy, choose_on_host, search};
 use crate::backend::Backend;
 use crate::engine::{Progress, Searchable, Stop, Tables};
 use crate::instance::{BestKnown, Instance, Partition, Perceptron, Qap};
@@ -54,7 +54,7 @@ pub enum TourMove {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]
-pub enum Selection {
+pub enum Chooser {
     /// Where neighbours are looked at
     #[default]
     Device,
@@ -97,9 +97,9 @@ pub struct Done {
 /// What goes along with a search.
 struct Order<'a, 'o> {
     backend: &'a Backend,
-    settings: &'a Settings,
+    settings: &'a SearchSettings,
     stop: &'a Stop,
-    selection: Selection,
+    selection: Chooser,
     observe: &'o mut dyn FnMut(&Progress<f64>),
 }
 
@@ -111,10 +111,10 @@ impl Order<'_, '_> {
     ) -> Result<Done, SolveError> {
         let Order { backend, settings, stop, selection, observe } = self;
         Ok(match selection {
-            Selection::Device => {
+            Chooser::Device => {
                 Done { found: search::<P>(backend, tables, settings, stop, observe)?.map(view), phases: None }
             }
-            Selection::Host => {
+            Chooser::Host => {
                 let chosen = choose_on_host::<P>(backend, tables, settings, stop, observe)?;
                 let phases = Some([chosen.copies, chosen.kernels, chosen.host]);
                 Done { found: chosen.found.map(view), phases }
@@ -192,9 +192,9 @@ impl Task {
     pub fn run(
         &self,
         backend: &Backend,
-        settings: &Settings,
+        settings: &SearchSettings,
         stop: &Stop,
-        selection: Selection,
+        selection: Chooser,
         observe: &mut dyn FnMut(&Progress<f64>),
     ) -> Result<Done, SolveError> {
         let order = Order { backend, settings, stop, selection, observe };
@@ -205,7 +205,7 @@ impl Task {
                     // Annealing makes few of the moves that it looks at, one by one; the host needs no notes.
                     Changes::Auto => {
                         let looks_at_all = settings.strategy != Strategy::Annealing;
-                        looks_at_all && selection == Selection::Device && can_be_stored(qap)
+                        looks_at_all && selection == Chooser::Device && can_be_stored(qap)
                     }
                     Changes::Stored if !can_be_stored(qap) => {
                         let why =

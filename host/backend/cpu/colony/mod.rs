@@ -9,22 +9,24 @@ pub use mmas::colony;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use antwarp_core::colony::{self, ColonyState, Rules};
+use antwarp_core::colony::{self, ColonyRules, ColonyState};
 use antwarp_core::construct::Lists;
-use antwarp_core::geometry::{self, Geometry, Grid, Numbered, Planar};
-use antwarp_core::local_search::{Operator, Or2opt, OrOpt, ThreeOpt, TwoOpt, ants};
+use antwarp_core::geometry::{self, Geometry};
+use antwarp_core::local_search::ants;
 use antwarp_core::node::NodeId;
+use antwarp_core::operator::Operator;
 use antwarp_core::team::{Serial, Slots};
 use rayon::prelude::*;
 
+use super::variants::{with_operator, with_places};
 use super::{Quad, Together, allocate, check_memory};
-use crate::engine::{BackendError, Enough, LocalSearch, Phases, Places, Problem};
+use crate::engine::{BackendError, Enough, LocalSearch, Phases, Problem};
 
 /// The ants' tours, and what comes of them.
 struct Ants<'p, I> {
     problem: &'p Problem,
     count: u32,
-    rules: Rules,
+    rules: ColonyRules,
     local_search: (LocalSearch, u32),
     lists: Vec<I>,
     neighbors: Vec<I>,
@@ -41,7 +43,7 @@ struct Ants<'p, I> {
 impl<'p, I: NodeId + Default> Ants<'p, I> {
     fn new(
         problem: &'p Problem,
-        (count, rules): (u32, Rules),
+        (count, rules): (u32, ColonyRules),
         local_search: (LocalSearch, u32),
     ) -> Result<Self, BackendError> {
         let n = problem.n() as usize;
@@ -81,26 +83,17 @@ impl<'p, I: NodeId + Default> Ants<'p, I> {
     /// Improves the tours that were built, and their lengths with them.
     pub(super) fn search(&mut self) {
         let problem = self.problem;
-        match problem.places() {
-            Places::Grid { places, up } => self.search_by(Grid { up: *up }, places),
-            Places::Planar { places, metric } => self.search_by(Planar { metric: *metric }, places),
-            Places::Numbered(places) => self.search_by(Numbered { distances: problem.distances() }, places),
+        if self.local_search.0 == LocalSearch::None {
+            return;
         }
-    }
-
-    fn search_by<G: Geometry>(&mut self, geometry: G, places: &[G::Place]) {
-        match self.local_search.0 {
-            LocalSearch::None => {}
-            LocalSearch::TwoOpt => self.search_with::<TwoOpt, G>(geometry, places),
-            LocalSearch::OrOpt => self.search_with::<OrOpt, G>(geometry, places),
-            LocalSearch::Or2opt => self.search_with::<Or2opt, G>(geometry, places),
-            LocalSearch::ThreeOpt => self.search_with::<ThreeOpt, G>(geometry, places),
-        }
+        with_places!(problem, problem.distances(), |geometry, places| {
+            with_operator!(self.local_search.0, O => self.search_with::<O, _>(geometry, places))
+        });
     }
 
     fn search_with<O: Operator, G: Geometry>(&mut self, geometry: G, places: &[G::Place]) {
         let n = self.problem.n();
-        let tables = Together(ants::Tables {
+        let tables = Together(ants::TourTables {
             n,
             lists: self.neighbors.as_ptr(),
             k: self.problem.search_k(),

@@ -1,77 +1,149 @@
-//! How many tours of the population have an edge.
-
-use antwarp_core::eax::Frequencies;
-use antwarp_core::team::Slots;
+//! How many tours of a population have an edge, and how much of its diversity a child costs (section 3.3 of the paper): the
+//! entropy of its edges.
+//!
+//! With f tours of N having an edge, the entropy is the sum of -f/N log2(f/N) over all edges, and as all tours have n of
+//! them, it falls by the growth of the sum of f log2 f, over N. Here that growth is in units of 2^-20.
 
 use super::super::allocate;
+use super::tour::{Change, NONE, Tour};
 use crate::engine::BackendError;
 
 /// Entries a node at first: tours that are local optima have few different edges.
-const STRIDE: u32 = 16;
+const STRIDE: usize = 16;
 
-/// The table of frequencies, which grows as needed.
+/// A hash table with linear probing, which grows as needed. Edges of near numbers are near each other, as are the nodes if
+/// they are numbered along a short tour.
 pub struct Census {
-    keys: Vec<u64>,
-    counts: Vec<u32>,
-    n: u32,
-    stride: u32,
+    entries: Vec<Entry>,
+    n: usize,
+    /// Entries a node, a power of two.
+    stride: usize,
     used: usize,
+    /// Of every f below the number of tours: by how much f log2 f grows with another tour.
+    steps: Vec<u32>,
+}
+
+/// An edge; [`NONE`] in the place of `low`: no edge.
+#[derive(Clone, Copy, Default)]
+struct Entry {
+    low: u32,
+    high: u32,
+    count: u32,
 }
 
 impl Census {
-    /// An empty table.
-    pub fn new(n: u32) -> Result<Census, BackendError> {
-        let mut census = Census { keys: Vec::new(), counts: Vec::new(), n, stride: STRIDE, used: 0 };
+    /// No edges, of `tours` tours of `n` nodes.
+    ///
+    /// # Errors
+    /// If memory is short.
+    pub fn new(n: u32, tours: u32) -> Result<Census, BackendError> {
+        let steps = (0..tours).map(step).collect();
+        let mut census = Census { entries: Vec::new(), n: n as usize, stride: STRIDE, used: 0, steps };
         census.clear()?;
         Ok(census)
     }
 
     /// Bytes of a table at first; it may get some times as large.
     pub fn bytes(n: u32) -> usize {
-        (size_of::<u64>() + size_of::<u32>()) * Frequencies::entries(n, STRIDE)
+        size_of::<Entry>() * STRIDE * n as usize
     }
 
     /// Forgets all edges.
+    ///
+    /// # Errors
+    /// If memory is short.
     pub fn clear(&mut self) -> Result<(), BackendError> {
-        let entries = Frequencies::entries(self.n, self.stride);
-        self.keys = allocate("the edges' frequencies", entries)?;
-        self.counts = allocate("the edges' frequencies", entries)?;
+        self.entries = allocate("the edges' frequencies", self.n * self.stride)?;
+        self.entries.fill(Entry { low: NONE, high: NONE, count: 0 });
         self.used = 0;
-        // SAFETY: this is the only user.
-        unsafe { self.view().clear() };
         Ok(())
     }
 
-    /// The table as it is.
-    pub fn view(&mut self) -> Frequencies {
-        let (keys, counts) = (self.keys.as_mut_ptr(), self.counts.as_mut_ptr());
-        // SAFETY: as many entries as asked for.
-        unsafe { Frequencies::new(self.n, self.stride, Slots::new(keys), Slots::new(counts)) }
+    /// Adds to the number of tours that have the edges of one.
+    ///
+    /// # Errors
+    /// If memory is short.
+    pub fn add_tour(&mut self, tour: &Tour, by: i32) -> Result<(), BackendError> {
+        self.make_room(tour.n() as usize)?;
+        for p in 0..tour.n() {
+            self.add(tour.at(p), tour.at(tour.after(p)), by);
+        }
+        Ok(())
     }
 
-    /// Adds to the number of tours with an edge. Both are nodes.
-    pub fn add(&mut self, u: u32, v: u32, by: i32) {
-        // SAFETY: nodes; at most half of the entries are in use after `make_room`.
-        self.used += usize::from(unsafe { self.view().add(u, v, by) });
+    /// Puts a tour with changes in its place.
+    ///
+    /// # Errors
+    /// If memory is short.
+    pub fn change(&mut self, tour: &Tour, changes: &[Change]) -> Result<(), BackendError> {
+        self.make_room(changes.len())?;
+        tour.compare(changes, |u, v, by| self.add(u, v, by));
+        Ok(())
+    }
+
+    /// What it costs to put a tour of the population with changes in its place.
+    pub fn loss(&self, tour: &Tour, changes: &[Change]) -> i64 {
+        let mut loss = 0;
+        // The tour has the edges that go, and where another tour would get an edge there is one without it.
+        tour.compare(changes, |u, v, by| {
+            let count = self.count(u, v) as usize;
+            loss += if by < 0 { -i64::from(self.steps[count - 1]) } else { i64::from(self.steps[count]) };
+        });
+        loss
+    }
+
+    /// How many tours have an edge.
+    pub fn count(&self, u: u32, v: u32) -> u32 {
+        self.entries[self.find(u, v)].count
+    }
+
+    fn add(&mut self, u: u32, v: u32, by: i32) {
+        let at = self.find(u, v);
+        let entry = &mut self.entries[at];
+        self.used += usize::from(entry.low == NONE);
+        (entry.low, entry.high) = (u.min(v), u.max(v));
+        entry.count = entry.count.wrapping_add_signed(by);
+    }
+
+    /// Where an edge is or would be.
+    #[inline]
+    fn find(&self, u: u32, v: u32) -> usize {
+        let (low, high) = (u.min(v), u.max(v));
+        let hash = (high.wrapping_mul(0x9e37_79b1) >> 16) as usize;
+        let mut at = low as usize * self.stride + (hash & (self.stride - 1));
+        loop {
+            let entry = &self.entries[at];
+            if entry.low == NONE || (entry.low, entry.high) == (low, high) {
+                return at;
+            }
+            at = if at + 1 == self.entries.len() { 0 } else { at + 1 };
+        }
     }
 
     /// Sees to it that another `edges` fit, and that half of the table stays free.
-    pub fn make_room(&mut self, edges: usize) -> Result<(), BackendError> {
-        if 2 * (self.used + edges) <= self.keys.len() {
+    fn make_room(&mut self, edges: usize) -> Result<(), BackendError> {
+        if 2 * (self.used + edges) <= self.entries.len() {
             return Ok(());
         }
-        let old: Vec<(u64, u32)> = std::mem::take(&mut self.keys)
-            .into_iter()
-            .zip(std::mem::take(&mut self.counts))
-            .filter(|&(key, count)| key != u64::MAX && count > 0)
-            .collect();
-        while 2 * (old.len() + edges) > Frequencies::entries(self.n, self.stride) {
+        let mut old = std::mem::take(&mut self.entries);
+        old.retain(|entry| entry.count > 0);
+        while 2 * (old.len() + edges) > self.n * self.stride {
             self.stride *= 2;
         }
         self.clear()?;
-        for (key, count) in old {
-            self.add((key >> 32) as u32, key as u32, count as i32);
-        }
+        old.iter().for_each(|entry| self.add(entry.low, entry.high, entry.count as i32));
         Ok(())
     }
+}
+
+/// By how much f log2 f grows from f to f + 1 tours.
+fn step(f: u32) -> u32 {
+    let sum = |f: u32| if f == 0 { 0.0 } else { f64::from(f) * libm::log2(f.into()) };
+    ((sum(f + 1) - sum(f)) * f64::from(1 << 20) + 0.5) as u32
+}
+
+/// How good a child is, for comparisons: positive if it is shorter than A; by the loss of entropy if it has one, else as if
+/// that were the least there can be.
+pub fn score(gain: i64, loss: i64) -> f64 {
+    gain as f64 / loss.max(1) as f64
 }

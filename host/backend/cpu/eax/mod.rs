@@ -1,30 +1,38 @@
-//! Edge assembly crossover on CPU threads: a pair of parents is one thread's.
+//! Edge assembly crossover in its localised form (Nagata and Kobayashi 2013), on CPU threads: a pair of parents is one
+//! thread's.
 //!
-//! What a population does depends on the seed, not on the number of threads: how many pairs work at the same time is
-//! fixed, and what they see of each other, too.
+//! The edges in which two parents A and B differ fall into closed walks that take an edge of A and one of B by turns:
+//! AB-cycles. A child is A with the A-edges of some AB-cycles (an E-set) replaced by their B-edges, which leaves one
+//! tour or several sub-tours; those are then merged, the smallest first. So a child differs from A in few edges, and
+//! what it gains is known without a look at the rest of the tour: A without the edges that go is a row of segments of
+//! its array.
+//!
+//! All that decides is integers, and quotients in double precision, which are correctly rounded everywhere. What a population does
+//! depends on the seed, not on the number of threads: how many pairs work at the same time is fixed, and what they see of
+//! each other, too.
 
 mod census;
+mod child;
+mod cycles;
 mod group;
+mod nodes;
 mod pair;
-mod start;
+mod subtours;
+mod tour;
 
 use std::sync::Mutex;
 use std::time::Instant;
 
 use antwarp_core::colony::{ColonyState, Limits};
-use antwarp_core::eax::Entropy;
-use antwarp_core::geometry::{self, Geometry, Grid, Numbered, Planar};
 use rayon::prelude::*;
 
-use super::{Together, allocate, check_memory};
+use super::check_memory;
 use crate::engine::genetic::{FirstGenes, GeneticSpec};
-use crate::engine::{BackendError, Colony, Enough, Phases, Places, Population, Problem};
+use crate::engine::{BackendError, Colony, Enough, Phases, Population, Problem};
 use census::Census;
 use group::{Group, Shared};
+use nodes::Nodes;
 use pair::Desk;
-
-/// Nodes up to which distances by cosines are computed once and kept.
-const FEW: u32 = 5000;
 
 /// A population for `problem`, which has eight nodes or more.
 pub fn population<'p>(
@@ -32,75 +40,53 @@ pub fn population<'p>(
     spec: &GeneticSpec,
     first: FirstGenes,
 ) -> Result<Box<dyn Population + 'p>, BackendError> {
-    Ok(match problem.places() {
-        Places::Grid { places, up } => {
-            Box::new(CpuEax::new(problem, spec, first, (Grid { up: *up }, places, Vec::new()))?)
-        }
-        Places::Planar { places, metric } => {
-            Box::new(CpuEax::new(problem, spec, first, (Planar { metric: *metric }, places, Vec::new()))?)
-        }
-        Places::Numbered(places) => {
-            let mut distances = problem.distances();
-            let is_slow = problem.metric().is_some_and(|metric| !metric.is_algebraic());
-            let matrix = if is_slow && problem.n() <= FEW { problem.computed_matrix() } else { Vec::new() };
-            if !matrix.is_empty() {
-                (distances.matrix, distances.metric) = (matrix.as_ptr(), None);
-            }
-            Box::new(CpuEax::new(problem, spec, first, (Numbered { distances }, places, matrix))?)
-        }
-    })
+    Ok(Box::new(CpuEax::new(problem, spec, first)?))
 }
 
-struct CpuEax<'p, G: Geometry> {
-    shared: Shared<'p, G>,
+struct CpuEax<'p> {
+    shared: Shared<'p>,
     groups: Vec<Group>,
     begun: bool,
     best_tour: Vec<u32>,
     state: ColonyState,
     phases: Phases,
-    /// What distances are looked up in, if that is not the problem's.
-    _matrix: Vec<i32>,
 }
 
-impl<'p, G: Geometry> CpuEax<'p, G> {
-    fn new(
-        problem: &'p Problem,
-        spec: &GeneticSpec,
-        first: FirstGenes,
-        (geometry, places, matrix): (G, &'p [G::Place], Vec<i32>),
-    ) -> Result<Self, BackendError> {
+impl<'p> CpuEax<'p> {
+    fn new(problem: &'p Problem, spec: &GeneticSpec, first: FirstGenes) -> Result<Self, BackendError> {
         let (n, count, size) = (problem.n(), spec.genes as usize, spec.genes / spec.groups);
         let threads = rayon::current_num_threads();
         let tours = 2 * size_of::<u32>() * n as usize * count;
         let tables = threads * Desk::bytes(n) + spec.groups as usize * Census::bytes(n);
         check_memory("the population", tours + tables)?;
+        let nodes = Nodes::new(problem);
         let given = match first {
             FirstGenes::Random => None,
-            FirstGenes::Given(genes) if is_population(&genes, n as usize, count)? => Some(genes),
-            FirstGenes::Given(_) => {
-                return Err(BackendError::Population { tours: spec.genes, nodes: n });
-            }
+            FirstGenes::Given(genes) => Some(genes),
         };
+        let is_population = |genes: &Vec<u32>| {
+            genes.len() == n as usize * count
+                && genes.chunks_exact(n as usize).all(|gene| nodes.is_tour(gene))
+        };
+        if !given.as_ref().is_none_or(is_population) {
+            return Err(BackendError::Population { tours: spec.genes, nodes: n });
+        }
         let group = |g: u32| {
-            let from = (g * size) as usize * n as usize;
-            let given = given.as_ref().map(|genes| &genes[from..][..size as usize * n as usize]);
+            let each = size as usize * n as usize;
+            let given = given.as_ref().map(|genes| &genes[g as usize * each..][..each]);
             Group::new((n, size, g * size, spec.first_generation), given)
         };
         Ok(CpuEax {
             groups: (0..spec.groups).map(group).collect::<Result<_, _>>()?,
             shared: Shared {
-                problem,
+                nodes,
                 spec: spec.clone(),
-                places: Together(geometry::Places { geometry, start: places.as_ptr() }),
-                steps: (0..size).map(Entropy::step).collect(),
-                own: (0..n).collect(),
                 desks: (0..threads).map(|_| Desk::new(n).map(Mutex::new)).collect::<Result<_, _>>()?,
             },
             begun: false,
             best_tour: Vec::new(),
             state: ColonyState::new(Limits { lowest: 0.0, highest: 0.0, deposit: 0.0 }),
             phases: Phases::default(),
-            _matrix: matrix,
         })
     }
 
@@ -164,16 +150,7 @@ impl<'p, G: Geometry> CpuEax<'p, G> {
     }
 }
 
-/// Whether these are so many tours of n nodes.
-fn is_population(genes: &[u32], n: usize, count: usize) -> Result<bool, BackendError> {
-    let mut seen = allocate::<u32>("the first genes", n)?;
-    let mut is_tour = |(i, gene): (u32, &[u32])| {
-        gene.iter().all(|&v| seen.get_mut(v as usize).is_some_and(|s| std::mem::replace(s, i) != i))
-    };
-    Ok(genes.len() == n * count && (1..).zip(genes.chunks_exact(n)).all(&mut is_tour))
-}
-
-impl<G: Geometry> Colony for CpuEax<'_, G> {
+impl Colony for CpuEax<'_> {
     fn run(&mut self, iterations: u32, enough: Enough) -> Result<ColonyState, BackendError> {
         if !self.begun {
             let (shared, groups) = (&self.shared, self.groups.par_iter_mut());
@@ -213,18 +190,18 @@ impl<G: Geometry> Colony for CpuEax<'_, G> {
             spec.genes,
             spec.groups,
             spec.children,
-            self.shared.problem.places().kernel_name()
+            self.shared.nodes.problem.places().kernel_name()
         )
     }
 }
 
-impl<G: Geometry> Population for CpuEax<'_, G> {
+impl Population for CpuEax<'_> {
     fn places(&self) -> u32 {
         self.shared.spec.genes
     }
 
     fn gene(&mut self, place: u32) -> Result<Vec<u32>, BackendError> {
-        let size = self.shared.steps.len();
+        let size = (self.shared.spec.genes / self.shared.spec.groups) as usize;
         Ok(self.groups[place as usize / size].tour(place as usize % size).to_vec())
     }
 
@@ -238,4 +215,7 @@ impl<G: Geometry> Population for CpuEax<'_, G> {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    mod children;
+    mod populations;
+}

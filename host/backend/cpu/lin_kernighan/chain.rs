@@ -1,8 +1,8 @@
 //! A tour that many trials work on at the same time.
 
 use antwarp_core::lin_kernighan::cuts::MOST;
-use antwarp_core::lin_kernighan::merge::{Board, Next};
-use antwarp_core::lin_kernighan::trial::Changes;
+use antwarp_core::lin_kernighan::merge::{MergeBoard, Next};
+use antwarp_core::lin_kernighan::trial::TrialChanges;
 use antwarp_core::team::Slots;
 
 use super::super::allocate;
@@ -71,10 +71,10 @@ impl Chain {
         self.cost = self.ahead.iter().map(|&a| i64::from(a)).sum();
     }
 
-    pub(super) fn changes(&mut self) -> Changes {
+    pub(super) fn changes(&mut self) -> TrialChanges {
         // SAFETY: the arrays live as long as the chain, which is not moved while they are used.
         unsafe {
-            Changes {
+            TrialChanges {
                 gain: Slots::new(self.gain.as_mut_ptr()),
                 count: Slots::new(self.count.as_mut_ptr()),
                 cuts: Slots::new(self.cuts.as_mut_ptr()),
@@ -82,10 +82,10 @@ impl Chain {
         }
     }
 
-    pub(super) fn board(&mut self) -> Board {
+    pub(super) fn board(&mut self) -> MergeBoard {
         // SAFETY: as above; a thread alone does not use `next`.
         unsafe {
-            Board {
+            MergeBoard {
                 claims: Slots::new(self.claims.as_mut_ptr()),
                 bits: Slots::new(self.bits.as_mut_ptr()),
                 before: Slots::new(self.before.as_mut_ptr()),

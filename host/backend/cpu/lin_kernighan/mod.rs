@@ -5,22 +5,23 @@ mod recombine;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use antwarp_core::distance::Distance;
-use antwarp_core::geometry::{self, Geometry, Grid, Numbered, Planar};
+use antwarp_core::distance::{Distance, Distances};
+use antwarp_core::geometry::{self, Geometry};
 use antwarp_core::lin_kernighan::Tour;
 use antwarp_core::lin_kernighan::cuts::MOST;
 use antwarp_core::lin_kernighan::merge::{self, Merged};
-use antwarp_core::lin_kernighan::trial::{self, Changes, Round};
+use antwarp_core::lin_kernighan::trial::{self, TrialChanges, TrialRound};
+use antwarp_core::operator::{LinKernighan as Deep, Reach, Shallow};
 use antwarp_core::rng::Stream;
 use antwarp_core::team::Serial;
 use rayon::prelude::*;
 
 pub use self::recombine::Recombiner;
-use super::chains::numbered;
 use super::processor::for_this_processor;
+use super::variants::with_places;
 use super::{Together, allocate, check_memory};
 use crate::engine::lin_kernighan::Spec;
-use crate::engine::{BackendError, Enough, LinKernighan, Places, Problem, Reached, Trials};
+use crate::engine::{BackendError, Enough, LinKernighan, LocalSearch, Problem, Reached, Trials};
 use chain::Chain;
 
 /// Trials of a round for every thread: with fewer, threads wait for each other.
@@ -51,27 +52,35 @@ pub fn lin_kernighan<'p>(
     problem: &'p Problem,
     spec: &Spec,
 ) -> Result<Box<dyn LinKernighan + 'p>, BackendError> {
-    Ok(match problem.places() {
-        Places::Grid { places, up } => {
-            Box::new(Threads::new(problem, spec, Grid { up: *up }, places, Vec::new())?)
-        }
-        Places::Planar { places, metric } => {
-            Box::new(Threads::new(problem, spec, Planar { metric: *metric }, places, Vec::new())?)
-        }
-        Places::Numbered(places) => {
-            let (distances, matrix) = numbered(problem);
-            Box::new(Threads::new(problem, spec, Numbered { distances }, places, matrix)?)
-        }
+    let (distances, matrix) = distances(problem);
+    with_places!(problem, distances, |geometry, places| {
+        Ok(Box::new(Threads::new(problem, spec, geometry, places, matrix)?))
     })
 }
 
+/// Nodes up to which distances by cosines are computed once and kept: more of them take longer than a short run.
+const FEW: u32 = 2048;
+
+/// How far nodes are apart that are known by number, and the matrix that it is looked up in where computing it anew would be slow.
+fn distances(problem: &Problem) -> (Distances, Vec<i32>) {
+    let mut distances = problem.distances();
+    let is_slow = problem.metric().is_some_and(|metric| !metric.is_algebraic());
+    let matrix = if is_slow && problem.n() <= FEW { problem.computed_matrix() } else { Vec::new() };
+    if !matrix.is_empty() {
+        (distances.matrix, distances.metric) = (matrix.as_ptr(), None);
+    }
+    (distances, matrix)
+}
+
 // As code for newer processors it makes a fifth more kicks.
-for_this_processor!(run_trial, run_trial_new, trial::run, [G: Geometry], (
-    team: Serial, tour: Tour<G>, memory: *mut u32, round: Round, stream: Stream, trial: u32, changes: Changes
+for_this_processor!(run_trial, run_trial_new, trial::run, [R: Reach, G: Geometry], (
+    team: Serial, reach: R, tour: Tour<G>, memory: *mut u32, round: TrialRound, stream: Stream, trial: u32, changes: TrialChanges
 ));
 
 struct Threads<'p, G: Geometry> {
     problem: &'p Problem,
+    /// None: as deep as Lin and Kernighan.
+    reach: Option<Shallow>,
     geometry: G,
     places: &'p [G::Place],
     /// What the geometry looks distances up in, if that is not the problem's.
@@ -103,11 +112,21 @@ impl<'p, G: Geometry> Threads<'p, G> {
         }
         let best_tour = chains.iter().min_by_key(|chain| chain.cost).map_or(Vec::new(), |c| c.order.clone());
         let reached = Reached { cost: spec.start_cost, best_cost: spec.start_cost, trials: 0, offered: 0 };
-        Ok(Threads { problem, geometry, places, _matrix: matrix, near, chains, best_tour, reached })
+        Ok(Threads {
+            problem,
+            reach: spec.local_search.map(LocalSearch::reach),
+            geometry,
+            places,
+            _matrix: matrix,
+            near,
+            chains,
+            best_tour,
+            reached,
+        })
     }
 
     /// One round; the trials of the first tour that were made.
-    fn round(&mut self, round: Round, enough: Enough) -> u64 {
+    fn round<R: Reach>(&mut self, reach: R, round: TrialRound, enough: Enough) -> u64 {
         let (problem, trials) = (self.problem, round.trials as usize);
         let n = problem.n();
         let places = geometry::Places { geometry: self.geometry, start: self.places.as_ptr() };
@@ -143,12 +162,13 @@ impl<'p, G: Geometry> Threads<'p, G> {
                     if chain == 0 {
                         made.fetch_add(1, Ordering::Relaxed);
                     }
-                    run_trial(Serial, tour, memory.as_mut_ptr().cast(), round, stream, trial, changes);
+                    let memory = memory.as_mut_ptr().cast();
+                    run_trial(Serial, reach, tour, memory, round, stream, trial, changes);
                 }
             },
         );
         let merge = |(chain, view): (&mut Chain, &Together<_>)| {
-            let (tour, changes, _): (Tour<G>, Changes, Stream) = view.get();
+            let (tour, changes, _): (Tour<G>, TrialChanges, Stream) = view.get();
             let board = chain.board();
             // SAFETY: the tour and its arrays are this thread's.
             let merged: Merged = unsafe { merge::plan(Serial, tour, board, changes, round.trials) };
@@ -171,13 +191,16 @@ impl<'p, G: Geometry> Threads<'p, G> {
 }
 
 impl<G: Geometry> LinKernighan for Threads<'_, G> {
-    fn run(&mut self, rounds: &[Round], enough: Enough) -> Result<Reached, BackendError> {
+    fn run(&mut self, rounds: &[TrialRound], enough: Enough) -> Result<Reached, BackendError> {
         self.reached.trials = 0;
         for &round in rounds {
             if enough() {
                 break;
             }
-            self.reached.trials += self.round(round, enough);
+            self.reached.trials += match self.reach {
+                None => self.round(Deep, round, enough),
+                Some(reach) => self.round(reach, round, enough),
+            };
         }
         // Hot tours get better in nearly every round: only what comes at the end is worth a copy.
         if let Some(best) = self.chains.iter().min_by_key(|chain| chain.cost) {

@@ -9,7 +9,7 @@ pub use mmas::CudaColony;
 
 use std::time::Duration;
 
-use antwarp_core::colony::{ColonyState, Rules};
+use antwarp_core::colony::{ColonyRules, ColonyState};
 use antwarp_core::kernels::{CostArgs, JudgeArgs, SearchArgs};
 use antwarp_core::local_search::ants as search;
 use cudarc::driver::sys::{CUevent_flags, CUfunction_attribute};
@@ -179,7 +179,7 @@ struct Ants<'p> {
     device: &'p Device,
     problem: &'p Problem,
     count: u32,
-    rules: Rules,
+    rules: ColonyRules,
     breadth: u32,
     storage: Storage,
     search: Option<SearchPlan>,
@@ -211,7 +211,7 @@ impl<'p> Ants<'p> {
     fn new(
         device: &'p Device,
         problem: &'p Problem,
-        (count, rules): (u32, Rules),
+        (count, rules): (u32, ColonyRules),
         (local_search, breadth): (LocalSearch, u32),
         storage: Storage,
     ) -> Result<Self, BackendError> {

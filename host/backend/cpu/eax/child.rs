@@ -1,0 +1,124 @@
+//! Phases 2 and 3: the child of an E-set, and how it takes A's place.
+
+use std::cmp::Reverse;
+
+use super::cycles::Cycles;
+use super::nodes::Nodes;
+use super::subtours::Subtours;
+use super::tour::{Change, Changes, Segments, Tour};
+use crate::engine::BackendError;
+
+/// A child of a tour A. Of the last one that was evaluated the changes are kept.
+pub struct Child {
+    changes: Changes,
+    segments: Segments,
+    subtours: Subtours,
+    /// Nodes in the order in which they are written.
+    row: Vec<u32>,
+}
+
+impl Child {
+    /// None, and room to put together children of tours of `n` nodes.
+    ///
+    /// # Errors
+    /// If memory is short.
+    pub fn new(n: u32) -> Result<Child, BackendError> {
+        Ok(Child {
+            changes: Changes::new(n)?,
+            segments: Segments::new(n),
+            subtours: Subtours::new(n)?,
+            row: Vec::new(),
+        })
+    }
+
+    /// What makes the child of A.
+    pub fn changes(&self) -> &[Change] {
+        self.changes.list()
+    }
+
+    /// Puts a child together: A with the edges of an E-set exchanged, which is some of the cycles of A and another tour.
+    /// Returns by how much it is shorter than A, and how many sub-tours it was before they were merged.
+    ///
+    /// It takes O(k log k) steps for k edges, and with sub-tours as many more as all but the largest have nodes near others.
+    pub fn evaluate(&mut self, nodes: &Nodes, a: &Tour, cycles: &Cycles, set: &[u32]) -> (i64, usize) {
+        self.changes.clear();
+        self.segments.clear();
+        let (mut gain, mut from) = (0, 0);
+        for cycle in set.iter().map(|&i| cycles.get(i)) {
+            let mut before = cycle[cycle.len() - 1];
+            for j in (0..cycle.len()).step_by(2) {
+                let (u, v) = (cycle[j], cycle[j + 1]);
+                let after = cycle[if j + 2 == cycle.len() { 0 } else { j + 2 }];
+                let p = a.position(u);
+                if a.at(a.after(p)) == v {
+                    self.segments.cut(p, (from + j) as u32);
+                } else {
+                    self.segments.cut(a.position(v), (from + j + 1) as u32);
+                }
+                self.changes.relink(a, u, v, before);
+                self.changes.relink(a, v, u, after);
+                gain += nodes.distance(u, v) - nodes.distance(v, after);
+                before = v;
+            }
+            from += cycle.len();
+        }
+        if set.is_empty() {
+            return (0, 1);
+        }
+        self.segments.sort();
+        let lengths = set.iter().map(|&i| cycles.get(i).len());
+        let tours = self.subtours.find(&self.segments, lengths);
+        if tours > 1 {
+            gain += self.subtours.merge(nodes, a, &self.segments, &mut self.changes);
+        }
+        (gain, tours)
+    }
+
+    /// Makes changes to a tour that lead to another tour. The longest segment that stays as it is keeps its place, the
+    /// others are written behind it.
+    pub fn apply(&mut self, tour: &mut Tour, changes: &[Change]) {
+        self.changes.clear();
+        self.segments.clear();
+        for &change in changes {
+            self.changes.set(change);
+            let p = tour.position(change.node);
+            if !change.links.contains(&tour.at(tour.after(p))) {
+                self.segments.cut(p, 0);
+            }
+        }
+        self.segments.sort();
+        let sizes = (0..self.segments.cuts().len()).map(|r| (self.segments.size(r), Reverse(r)));
+        let Some((_, Reverse(longest))) = sizes.max() else { return };
+        self.list_others(tour, longest);
+        let mut p = self.segments.end(longest);
+        for &v in &self.row {
+            p = tour.after(p);
+            tour.put(p, v);
+        }
+    }
+
+    /// Lists the nodes of all segments but one, in the order in which the child has them behind that.
+    fn list_others(&mut self, a: &Tour, one: usize) {
+        let (segments, row) = (&self.segments, &mut self.row);
+        row.clear();
+        // Along the child: the node at a segment's end, and the one before it.
+        let mut v = a.at(segments.end(one));
+        let mut before = if segments.size(one) > 1 { a.links(v)[0] } else { self.changes.links(a, v)[0] };
+        loop {
+            let [first, second] = self.changes.links(a, v);
+            (before, v) = (v, if first == before { second } else { first });
+            let mut p = a.position(v);
+            let r = segments.of(p);
+            if r == one {
+                return;
+            }
+            let is_last = p == segments.end(r);
+            row.push(v);
+            for _ in 1..segments.size(r) {
+                p = if is_last { a.before(p) } else { a.after(p) };
+                (before, v) = (v, a.at(p));
+                row.push(v);
+            }
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Phase 1: the edges in which two parents differ, as AB-cycles (section 3.1 of the paper).
+
+use antwarp_core::rng::Stream;
+
+use super::super::allocate;
+use super::tour::{NONE, Tour};
+use crate::engine::BackendError;
+
+/// The AB-cycles of two parents, one behind the other. A cycle's first edge is one of A, the next one of B, and so on;
+/// the last one, from its last node to its first, is one of B.
+pub struct Cycles {
+    nodes: Vec<u32>,
+    /// Where each cycle begins, and where the last one ends.
+    starts: Vec<usize>,
+    /// The walk.
+    path: Vec<u32>,
+    /// Of each node that is in `live`.
+    at: Vec<Crossing>,
+    /// Nodes with edges that are in no cycle yet, and some that have none any more.
+    live: Vec<u32>,
+}
+
+/// A node on the way: for edges of A, for edges of B.
+#[derive(Clone, Copy, Default)]
+struct Crossing {
+    /// The nodes that edges in no cycle yet lead to, or [`NONE`].
+    left: [[u32; 2]; 2],
+    /// Where on the path the node is before an edge of this kind, or [`NONE`].
+    seen: [u32; 2],
+}
+
+impl Cycles {
+    /// None, and room to divide the edges of two tours of `n` nodes.
+    ///
+    /// # Errors
+    /// If memory is short.
+    pub fn new(n: u32) -> Result<Cycles, BackendError> {
+        Ok(Cycles {
+            nodes: Vec::new(),
+            starts: vec![0],
+            path: Vec::new(),
+            at: allocate("the crossover", n as usize)?,
+            live: Vec::new(),
+        })
+    }
+
+    /// Number of cycles.
+    pub fn count(&self) -> u32 {
+        self.starts.len() as u32 - 1
+    }
+
+    /// The nodes of a cycle: an even number, at least 4.
+    #[inline]
+    pub fn get(&self, i: u32) -> &[u32] {
+        let i = i as usize;
+        &self.nodes[self.starts[i]..self.starts[i + 1]]
+    }
+
+    /// Divides the edges that are in one parent only into AB-cycles at random. The parents are tours of the same nodes.
+    ///
+    /// A walk takes edges of A and of B by turns, each once. When it comes to a node where it has been and that it left by
+    /// an edge of the kind that is next, what lies between is a cycle, and the walk goes on without it. A node has as many
+    /// edges of A left as of B, but for the walk's ends, so there is an edge of the kind that is next wherever it is.
+    pub fn decompose(&mut self, a: &Tour, b: &Tour, stream: Stream) {
+        self.prepare(a, b);
+        let mut bits = Bits { stream, step: 0, word: 0, left: 0 };
+        while !self.live.is_empty() {
+            let i = bits.below(self.live.len() as u32) as usize;
+            let v = self.live[i];
+            if self.at[v as usize].left[0] == [NONE; 2] {
+                self.live.swap_remove(i);
+                continue;
+            }
+            self.walk(v, &mut bits);
+        }
+    }
+
+    /// Lists the nodes with edges that are in one parent only, and those edges.
+    fn prepare(&mut self, a: &Tour, b: &Tour) {
+        self.nodes.clear();
+        self.starts.truncate(1);
+        self.live.clear();
+        for (p, &v) in (0..).zip(a.order()) {
+            let (of_a, of_b) = (a.beside(p), b.links(v));
+            if of_a != of_b && of_a != [of_b[1], of_b[0]] {
+                let left = [without(of_a, of_b), without(of_b, of_a)];
+                self.at[v as usize] = Crossing { left, seen: [NONE; 2] };
+                self.live.push(v);
+            }
+        }
+    }
+
+    /// Walks from a node until it is there again with nothing left on the path.
+    fn walk(&mut self, start: u32, bits: &mut Bits) {
+        let mut v = start;
+        self.path.clear();
+        self.path.push(v);
+        self.at[v as usize].seen[0] = 0;
+        loop {
+            v = self.step(v, (self.path.len() - 1) % 2, bits);
+            let length = self.path.len();
+            self.path.push(v);
+            let seen = &mut self.at[v as usize].seen[length % 2];
+            if *seen == NONE {
+                *seen = length as u32;
+                continue;
+            }
+            // The path's node at `before` is this one again: begin behind it if its next edge is one of B.
+            let before = *seen as usize;
+            let odd = before % 2;
+            self.nodes.extend_from_slice(&self.path[before + odd..length + odd]);
+            self.starts.push(self.nodes.len());
+            for p in before + 1..length {
+                self.at[self.path[p] as usize].seen[p % 2] = NONE;
+            }
+            self.path.truncate(before + 1);
+            if before == 0 {
+                self.at[v as usize].seen[0] = NONE;
+                return;
+            }
+        }
+    }
+
+    /// Takes an edge of a kind from `v`, at random where there are two; the node it leads to.
+    #[inline]
+    fn step(&mut self, v: u32, kind: usize, bits: &mut Bits) -> u32 {
+        let edges = &mut self.at[v as usize].left[kind];
+        let take = match edges {
+            [NONE, _] => 1,
+            [_, NONE] => 0,
+            _ => bits.bit() as usize,
+        };
+        let to = std::mem::replace(&mut edges[take], NONE);
+        let [first, second] = &mut self.at[to as usize].left[kind];
+        *(if *first == v { first } else { second }) = NONE;
+        to
+    }
+}
+
+/// The neighbours that are none of others, and [`NONE`] in the place of those that are.
+#[inline]
+fn without([first, second]: [u32; 2], others: [u32; 2]) -> [u32; 2] {
+    let keep = |v: u32| if others.contains(&v) { NONE } else { v };
+    [keep(first), keep(second)]
+}
+
+/// Random bits, one after the other.
+struct Bits {
+    stream: Stream,
+    step: u32,
+    word: u32,
+    left: u32,
+}
+
+impl Bits {
+    #[inline]
+    fn below(&mut self, n: u32) -> u32 {
+        self.step += 1;
+        self.stream.step(self.step).below(0, n)
+    }
+
+    #[inline]
+    fn bit(&mut self) -> u32 {
+        if self.left == 0 {
+            self.step += 1;
+            (self.word, self.left) = (self.stream.step(self.step).bits(0), 32);
+        }
+        let bit = self.word & 1;
+        (self.word, self.left) = (self.word >> 1, self.left - 1);
+        bit
+    }
+}

@@ -1,0 +1,139 @@
+//! What tours are of.
+
+use std::borrow::Cow;
+use std::mem;
+
+use antwarp_core::distance::Distances;
+use antwarp_core::geometry::{self, Geometry};
+use antwarp_core::local_search::ants;
+use antwarp_core::metric::{self, Metric};
+use antwarp_core::operator::Operator;
+use antwarp_core::team::{Serial, Slots};
+
+use super::super::variants::{with_operator, with_places};
+use super::tour::Tour;
+use crate::engine::{LocalSearch, Problem};
+
+/// Nodes up to which distances by cosines are computed once and kept.
+const FEW: u32 = 5000;
+
+/// The nodes of a problem: how far they are from each other, and which are near.
+pub struct Nodes<'p> {
+    pub problem: &'p Problem,
+    /// `None`: by the matrix.
+    metric: Option<Metric>,
+    matrix: Cow<'p, [i32]>,
+    points: &'p [[f64; 3]],
+    near: &'p [u32],
+    /// How far each of those is.
+    lengths: Vec<i32>,
+    n: usize,
+    k: usize,
+}
+
+impl<'p> Nodes<'p> {
+    /// Those of `problem`.
+    pub fn new(problem: &'p Problem) -> Nodes<'p> {
+        let is_slow = problem.metric().is_some_and(|metric| !metric.is_algebraic());
+        let (metric, matrix) = if is_slow && problem.n() <= FEW {
+            (None, problem.computed_matrix().into())
+        } else {
+            (problem.metric(), problem.matrix().into())
+        };
+        Nodes {
+            problem,
+            metric,
+            matrix,
+            points: problem.points(),
+            near: problem.neighbors(),
+            lengths: problem.neighbor_lengths(),
+            n: problem.n() as usize,
+            k: problem.search_k() as usize,
+        }
+    }
+
+    /// The distance between two nodes.
+    #[inline(always)]
+    pub fn distance(&self, u: u32, v: u32) -> i64 {
+        let (u, v) = (u as usize, v as usize);
+        match self.metric {
+            None => self.matrix[u * self.n + v].into(),
+            Some(metric @ (Metric::Euc2d | Metric::Ceil2d | Metric::Att)) => {
+                metric::distance(metric, self.points[u], self.points[v]).into()
+            }
+            Some(metric) => other_distance(metric, self.points[u], self.points[v]),
+        }
+    }
+
+    /// Whether these are all nodes, each once.
+    pub fn is_tour(&self, order: &[u32]) -> bool {
+        let mut seen = vec![false; self.n];
+        let mut is_new = |v: &u32| seen.get_mut(*v as usize).is_some_and(|seen| !mem::replace(seen, true));
+        order.len() == self.n && order.iter().all(&mut is_new)
+    }
+
+    /// The length of a tour.
+    pub fn length(&self, tour: &Tour) -> i64 {
+        (0..tour.n()).map(|p| self.distance(tour.at(p), tour.at(tour.after(p)))).sum()
+    }
+
+    /// The nodes near node `v`, the nearest first.
+    #[inline]
+    pub fn near(&self, v: u32) -> &[u32] {
+        &self.near[v as usize * self.k..][..self.k]
+    }
+
+    /// How far [`Nodes::near`] are.
+    #[inline]
+    pub fn lengths(&self, v: u32) -> &[i32] {
+        &self.lengths[v as usize * self.k..][..self.k]
+    }
+
+    /// Improves a tour by local search: by 2-opt where there is none. The second step of a move looks at `breadth`
+    /// neighbours.
+    ///
+    /// # Panics
+    /// If it is no tour of the nodes, or they are fewer than five.
+    pub fn improve(&self, local_search: LocalSearch, breadth: u32, order: &mut [u32]) {
+        let (matrix, metric) = (self.matrix.as_ptr(), self.metric);
+        let distances = Distances { matrix, metric, ..self.problem.distances() };
+        with_places!(self.problem, distances, |geometry, places| {
+            with_operator!(local_search, O => self.improve_by::<O, _>(geometry, places, breadth, order))
+        });
+    }
+
+    fn improve_by<O: Operator, G: Geometry>(
+        &self,
+        geometry: G,
+        places: &[G::Place],
+        breadth: u32,
+        order: &mut [u32],
+    ) {
+        let (n, k) = (self.problem.n(), self.problem.search_k());
+        assert!(n >= 5 && self.is_tour(order), "no tour to improve");
+        // Links of every node to itself: none is where a local optimum would have it.
+        let own: Vec<u32> = (0..n).collect();
+        let tables = ants::TourTables {
+            n,
+            lists: self.near.as_ptr(),
+            k,
+            breadth: breadth.min(k),
+            places: geometry::Places { geometry, start: places.as_ptr() },
+            successor: own.as_ptr(),
+            predecessor: own.as_ptr(),
+        };
+        let mut memory = vec![0u128; ants::memory_bytes::<u32>(n).div_ceil(16)];
+        // SAFETY: a tour of n nodes; all arrays have n elements, lists n x k; memory is as large as asked for, and this
+        // thread's; the problem's places and distances outlive the call.
+        unsafe {
+            let (memory, order) = (memory.as_mut_ptr().cast(), Slots::new(order.as_mut_ptr()));
+            ants::improve::<_, O, u32, G>(Serial, tables, memory, order);
+        }
+    }
+}
+
+/// Out of line: with a branch for every metric it is long.
+#[inline(never)]
+fn other_distance(metric: Metric, a: [f64; 3], b: [f64; 3]) -> i64 {
+    metric::distance(metric, a, b).into()
+}

@@ -1,0 +1,332 @@
+//! Children of two parents: they are tours, and as long and as diverse as they are said to be.
+
+use std::collections::{BTreeSet, HashMap};
+
+use antwarp_core::metric::Metric;
+use antwarp_core::rng::Stream;
+use proptest::prelude::*;
+
+use super::super::census::{Census, score};
+use super::super::child::Child;
+use super::super::cycles::Cycles;
+use super::super::nodes::Nodes;
+use super::super::tour::{Change, Tour};
+use crate::engine::LocalSearch;
+use crate::engine::Problem;
+use crate::instance::{Instance, nearest};
+
+/// `n` points in a square.
+fn square(n: u32, side: u32, seed: u64) -> Vec<[f64; 3]> {
+    let draws = |i| Stream::new(seed, 0, 0).step(i);
+    (0..n).map(|i| [draws(i).below(0, side).into(), draws(i).below(1, side).into(), 0.0]).collect()
+}
+
+/// The problem of these points, numbered as they are, with `k` nodes near each of them.
+fn problem(points: Vec<[f64; 3]>, k: u32) -> Problem {
+    let order = (0..points.len() as u32).collect();
+    let instance = Instance::from_points("points", Metric::Euc2d, points).unwrap();
+    Problem::for_search(&instance, &nearest(&instance, k as usize), order)
+}
+
+/// A random tour, improved if it is to be a local optimum.
+fn random(nodes: &Nodes, seed: u64, optimal: bool) -> Vec<u32> {
+    let stream = Stream::new(seed, 1, 1);
+    let mut order: Vec<u32> = (0..nodes.problem.n()).collect();
+    order.sort_by_key(|&v| (stream.step(v).bits(0), v));
+    if optimal {
+        nodes.improve(LocalSearch::TwoOpt, nodes.problem.search_k(), &mut order);
+    }
+    order
+}
+
+fn tour(order: &[u32]) -> Tour {
+    let mut tour = Tour::new(order.len() as u32).unwrap();
+    tour.rewrite(|nodes| nodes.copy_from_slice(order));
+    tour
+}
+
+type Edges = BTreeSet<(u32, u32)>;
+
+fn edge(u: u32, v: u32) -> (u32, u32) {
+    (u.min(v), u.max(v))
+}
+
+fn edges(tour: &[u32]) -> Edges {
+    (0..tour.len()).map(|i| edge(tour[i], tour[(i + 1) % tour.len()])).collect()
+}
+
+/// Two parents and what crosses them.
+struct Pair<'p> {
+    nodes: Nodes<'p>,
+    a: Tour,
+    b: Tour,
+    cycles: Cycles,
+    child: Child,
+}
+
+impl<'p> Pair<'p> {
+    fn new(problem: &'p Problem) -> Self {
+        let n = problem.n();
+        Pair {
+            nodes: Nodes::new(problem),
+            a: Tour::default(),
+            b: Tour::default(),
+            cycles: Cycles::new(n).unwrap(),
+            child: Child::new(n).unwrap(),
+        }
+    }
+
+    /// Other parents, in memory that has been used for those before.
+    fn cross(&mut self, a: &[u32], b: &[u32], seed: u64) {
+        (self.a, self.b) = (tour(a), tour(b));
+        self.cycles.decompose(&self.a, &self.b, Stream::new(seed, 2, 2));
+    }
+
+    /// The cycles' nodes.
+    fn listed(&self) -> Vec<Vec<u32>> {
+        (0..self.cycles.count()).map(|i| self.cycles.get(i).to_vec()).collect()
+    }
+
+    /// The child of an E-set: by how much it is shorter, its sub-tours, and what makes it.
+    fn evaluate(&mut self, set: &[u32]) -> (i64, usize, Vec<Change>) {
+        let (gain, tours) = self.child.evaluate(&self.nodes, &self.a, &self.cycles, set);
+        (gain, tours, self.child.changes().to_vec())
+    }
+
+    /// The child's tour, by a walk along its nodes' neighbours.
+    fn walk(&self, changes: &[Change]) -> Vec<u32> {
+        let n = self.a.order().len();
+        let mut links: Vec<[u32; 2]> = (0..n as u32).map(|v| self.a.links(v)).collect();
+        changes.iter().for_each(|change| links[change.node as usize] = change.links);
+        let (mut tour, mut before, mut v) = (vec![], links[0][0], 0);
+        while tour.is_empty() || v != 0 {
+            assert!(tour.len() < n, "no tour");
+            tour.push(v);
+            let [first, second] = links[v as usize];
+            assert!(before == first || before == second, "an edge of one node only");
+            (before, v) = (v, if before == first { second } else { first });
+        }
+        assert_eq!(tour.len(), n, "a sub-tour");
+        assert_eq!(tour.iter().collect::<BTreeSet<_>>().len(), n);
+        tour
+    }
+
+    /// A with changes.
+    fn apply(&mut self, changes: &[Change]) -> Vec<u32> {
+        let mut tour = tour(self.a.order());
+        self.child.apply(&mut tour, changes);
+        (0..).zip(tour.order()).for_each(|(p, &v)| assert_eq!(tour.position(v), p));
+        tour.order().to_vec()
+    }
+}
+
+/// Checks the AB-cycles of two tours: they take edges by turns, and all that differ, each once.
+fn check_cycles(pair: &Pair) {
+    let (a, b) = (edges(pair.a.order()), edges(pair.b.order()));
+    let (mut of_a, mut of_b) = (Edges::new(), Edges::new());
+    for cycle in pair.listed() {
+        assert!(cycle.len() >= 4 && cycle.len().is_multiple_of(2), "{cycle:?}");
+        for i in 0..cycle.len() {
+            let set = if i % 2 == 0 { &mut of_a } else { &mut of_b };
+            assert!(set.insert(edge(cycle[i], cycle[(i + 1) % cycle.len()])), "an edge twice");
+        }
+    }
+    assert_eq!(of_a, a.difference(&b).copied().collect());
+    assert_eq!(of_b, b.difference(&a).copied().collect());
+}
+
+/// Checks the child of an E-set: what it gains, and that applying it leads to the same tour. Returns how many sub-tours it
+/// was.
+fn check_child(pair: &mut Pair, set: &[u32]) -> usize {
+    let (gain, tours, changes) = pair.evaluate(set);
+    let child = pair.walk(&changes);
+    assert_eq!(gain, pair.nodes.length(&pair.a) - pair.nodes.length(&tour(&child)));
+    if tours == 1 {
+        // Nothing but the E-set.
+        let mut expected = edges(pair.a.order());
+        for cycle in set.iter().map(|&i| pair.cycles.get(i)) {
+            for i in 0..cycle.len() {
+                let e = edge(cycle[i], cycle[(i + 1) % cycle.len()]);
+                assert!(if i % 2 == 0 { expected.remove(&e) } else { expected.insert(e) });
+            }
+        }
+        assert_eq!(edges(&child), expected);
+    }
+    assert_eq!(edges(&pair.apply(&changes)), edges(&child));
+    tours
+}
+
+/// Checks the children of two tours. Returns how many of them were several sub-tours.
+fn check_pair(pair: &mut Pair, optimal: bool, seed: u64) -> usize {
+    let parents = [2 * seed, 2 * seed + 1].map(|seed| random(&pair.nodes, seed, optimal));
+    pair.cross(&parents[0], &parents[1], seed);
+    check_cycles(pair);
+    let mut merged = 0;
+    for i in 0..pair.cycles.count() {
+        merged += usize::from(check_child(pair, &[i]) > 1);
+    }
+    let draws = Stream::new(seed, 3, 3);
+    for round in 0..4 {
+        let set: Vec<u32> =
+            (0..pair.cycles.count()).filter(|&i| draws.step(round).below(i, 2) == 0).collect();
+        merged += usize::from(check_child(pair, &set) > 1);
+    }
+    // All cycles together make the other parent.
+    let all: Vec<u32> = (0..pair.cycles.count()).collect();
+    let (_, tours, changes) = pair.evaluate(&all);
+    assert_eq!(tours, 1);
+    assert_eq!(edges(&pair.walk(&changes)), edges(pair.b.order()));
+    merged
+}
+
+#[test]
+fn children_of_local_optima() {
+    let problem = problem(square(200, 1000, 1), 8);
+    let mut pair = Pair::new(&problem);
+    let merged: usize = (0..10).map(|seed| check_pair(&mut pair, true, seed)).sum();
+    assert!(merged > 10, "sub-tours were merged {merged} times");
+}
+
+#[test]
+fn children_of_random_tours() {
+    for n in [5, 6, 7, 8, 13, 40, 150] {
+        let problem = problem(square(n, 300, n.into()), 4.min(n - 1));
+        let mut pair = Pair::new(&problem);
+        (0..10).for_each(|seed| _ = check_pair(&mut pair, false, seed));
+    }
+}
+
+#[test]
+fn sub_tours_without_near_nodes_outside() {
+    // Two clusters: no node is near one of the other.
+    let mut points = square(40, 20, 5);
+    points.iter_mut().skip(20).for_each(|point| point[0] += 100_000.0);
+    let problem = problem(points, 3);
+    let mut pair = Pair::new(&problem);
+    assert!((0..40).all(|v| pair.nodes.near(v).iter().all(|&u| (u < 20) == (v < 20))));
+    // Each parent crosses over twice; exchanging what differs there alone leaves a tour of each cluster.
+    let a: Vec<u32> = (0..40).collect();
+    let b: Vec<u32> = (0..10).rev().chain((10..20).rev()).chain(20..40).collect();
+    for (seed, (a, b)) in (0..).zip([(&a, &b), (&b, &a)]) {
+        pair.cross(a, b, seed);
+        for i in 0..pair.cycles.count() {
+            check_child(&mut pair, &[i]);
+        }
+    }
+    for seed in 0..20 {
+        check_pair(&mut pair, seed % 2 == 0, seed);
+    }
+}
+
+#[test]
+fn equal_parents_have_no_cycles() {
+    let problem = problem(square(30, 100, 3), 5);
+    let mut pair = Pair::new(&problem);
+    let order = random(&pair.nodes, 1, false);
+    let backwards: Vec<u32> = order.iter().rev().copied().collect();
+    for other in [&order, &backwards] {
+        pair.cross(&order, other, 1);
+        assert_eq!(pair.cycles.count(), 0);
+        let (gain, tours, changes) = pair.evaluate(&[]);
+        assert_eq!((gain, tours, changes.len()), (0, 1, 0));
+        assert_eq!(pair.apply(&[]), order);
+    }
+}
+
+#[test]
+fn decompositions_differ_with_the_stream() {
+    let problem = problem(square(100, 1000, 4), 5);
+    let mut pair = Pair::new(&problem);
+    let parents = [1, 2].map(|seed| random(&pair.nodes, seed, false));
+    let mut listed = |seed| {
+        pair.cross(&parents[0], &parents[1], seed);
+        pair.listed()
+    };
+    let first = listed(1);
+    assert_eq!(first, listed(1));
+    assert_ne!(first, listed(2));
+}
+
+/// The sum over all edges of f log2 f.
+fn concentration(tours: &[Edges]) -> f64 {
+    let mut counts = HashMap::new();
+    tours.iter().flatten().for_each(|&e| *counts.entry(e).or_insert(0u32) += 1);
+    counts.values().map(|&f| f64::from(f) * f64::from(f).log2()).sum()
+}
+
+fn census(n: u32, tours: &[Vec<u32>]) -> Census {
+    let mut census = Census::new(n, tours.len() as u32).unwrap();
+    tours.iter().for_each(|order| census.add_tour(&tour(order), 1).unwrap());
+    census
+}
+
+#[test]
+fn loss_of_entropy() {
+    let problem = problem(square(120, 1000, 7), 8);
+    let mut pair = Pair::new(&problem);
+    let tours: Vec<Vec<u32>> = (0..6).map(|seed| random(&pair.nodes, seed, true)).collect();
+    let population: Vec<Edges> = tours.iter().map(|t| edges(t)).collect();
+    let census = census(120, &tours);
+    let before = concentration(&population);
+    for b in 1..6 {
+        pair.cross(&tours[0], &tours[b], b as u64);
+        for i in 0..pair.cycles.count() {
+            let (_, _, changes) = pair.evaluate(&[i]);
+            let loss = census.loss(&pair.a, &changes);
+            let mut next = population.clone();
+            next[0] = edges(&pair.walk(&changes));
+            let expected = (concentration(&next) - before) * f64::from(1 << 20);
+            assert!((loss as f64 - expected).abs() <= 300.0, "{loss} {expected}");
+        }
+    }
+}
+
+/// Checks the number of tours that have each edge.
+fn check_counts(census: &Census, n: u32, tours: &[Edges]) {
+    for u in 0..n {
+        for v in u + 1..n {
+            let expected = tours.iter().filter(|edges| edges.contains(&(u, v))).count() as u32;
+            assert_eq!([census.count(u, v), census.count(v, u)], [expected; 2]);
+        }
+    }
+}
+
+#[test]
+fn frequencies_are_counted() {
+    let problem = problem(square(50, 500, 8), 5);
+    let mut pair = Pair::new(&problem);
+    // So many that the table grows.
+    let tours: Vec<Vec<u32>> = (0..30).map(|seed| random(&pair.nodes, seed, seed % 2 == 0)).collect();
+    let mut all: Vec<Edges> = tours.iter().map(|order| edges(order)).collect();
+    let mut census = census(50, &tours);
+    check_counts(&census, 50, &all);
+    census.add_tour(&tour(&tours[29]), -1).unwrap();
+    all.pop();
+    check_counts(&census, 50, &all);
+    pair.cross(&tours[0], &tours[1], 1);
+    let (_, _, changes) = pair.evaluate(&[0]);
+    census.change(&pair.a, &changes).unwrap();
+    all[0] = edges(&pair.walk(&changes));
+    assert_ne!(all[0], edges(&tours[0]));
+    check_counts(&census, 50, &all);
+}
+
+#[test]
+fn scores_are_ordered() {
+    // A child that is no shorter is worth nothing.
+    assert!(score(0, 5) <= 0.0 && score(-3, -5) <= 0.0 && score(1, 1 << 40) > 0.0);
+    // No loss beats any loss; without one more gain is better; else more gain for the loss is.
+    assert!(score(1, 0) > score(1000, 1001) && score(2, -7) > score(1, -1000));
+    assert!(score(10, 100) > score(10, 101) && score(11, 100) > score(10, 100));
+    assert_eq!(score(1, -1), score(1, 1));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn any_pair(n in 5u32..90, k in 1u32..8, side in 1u32..200, optimal: bool, seed: u64) {
+        let problem = problem(square(n, side, seed), k.min(n - 1));
+        check_pair(&mut Pair::new(&problem), optimal, seed >> 1);
+    }
+}

@@ -1,0 +1,127 @@
+//! Populations as a whole.
+
+use super::super::*;
+use crate::engine::Stop;
+use crate::instance::{Instance, generate};
+use crate::solver::genetic::{Crossover, GeneticSettings, Initial};
+
+fn problem(instance: &Instance) -> Problem {
+    Problem::new(instance, Some(1), 8)
+}
+
+fn spec(problem: &Problem, (population, groups): (u32, u32), target: Option<i64>) -> GeneticSpec {
+    let settings = GeneticSettings {
+        population: Some(population),
+        groups,
+        transfer_every: 5,
+        children: 10,
+        ..GeneticSettings::of(Crossover::Eax)
+    };
+    settings.spec(problem, &Stop { target, ..Stop::never() })
+}
+
+/// All genes after so many generations, and their lengths.
+fn genes(population: &mut dyn Population) -> (Vec<Vec<u32>>, Vec<i64>) {
+    let genes = (0..population.places()).map(|place| population.gene(place).unwrap()).collect();
+    (genes, population.costs().unwrap())
+}
+
+#[test]
+fn threads_do_not_matter() {
+    let instance = generate::uniform(300, 5).unwrap();
+    let problem = problem(&instance);
+    let spec = spec(&problem, (80, 2), None);
+    let run = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let mut population = population(&problem, &spec, FirstGenes::Random).unwrap();
+            let state = population.run(12, &|| false).unwrap();
+            (state.best_cost, state.iterations, population.best_tour().unwrap(), genes(population.as_mut()))
+        })
+    };
+    let one = run(1);
+    assert_eq!(one, run(2));
+    let (best, generations, tour, (genes, costs)) = one;
+    assert_eq!((generations, instance.check_tour(&problem.original(&tour)).unwrap()), (12, best));
+    for (gene, cost) in genes.iter().zip(&costs) {
+        assert_eq!(instance.check_tour(&problem.original(gene)).unwrap(), *cost);
+    }
+    assert_eq!(costs.iter().min(), Some(&best));
+}
+
+#[test]
+fn a_population_goes_on_as_if_it_had_never_stopped() {
+    let instance = generate::uniform(200, 2).unwrap();
+    let problem = problem(&instance);
+    let spec = spec(&problem, (40, 2), None);
+    let mut whole = population(&problem, &spec, FirstGenes::Random).unwrap();
+    whole.run(6, &|| false).unwrap();
+    let half = genes(whole.as_mut()).0.concat();
+    whole.run(7, &|| false).unwrap();
+    let later = GeneticSpec { first_generation: 6, initial: Initial::File, ..spec };
+    let mut resumed = population(&problem, &later, FirstGenes::Given(half)).unwrap();
+    assert_eq!(resumed.run(7, &|| false).unwrap().iterations, 7);
+    assert_eq!(genes(resumed.as_mut()), genes(whole.as_mut()));
+}
+
+#[test]
+fn a_ring_is_solved_again_and_again() {
+    // The best tour goes around.
+    let point = |i: u32| {
+        let angle = f64::from(i * 77 % 200) / 200.0 * std::f64::consts::TAU;
+        [(1e6 * angle.cos()).round(), (1e6 * angle.sin()).round(), 0.0]
+    };
+    let points = (0..200).map(point).collect();
+    let instance = Instance::from_points("ring", antwarp_core::metric::Metric::Euc2d, points).unwrap();
+    let mut around: Vec<u32> = (0..200).collect();
+    around.sort_by_key(|i| i * 77 % 200);
+    let best = instance.check_tour(&around).unwrap();
+    let problem = problem(&instance);
+    let with_target = spec(&problem, (20, 1), Some(best));
+    let mut ends = population(&problem, &with_target, FirstGenes::Random).unwrap();
+    let state = ends.run(200, &|| false).unwrap();
+    assert_eq!((state.best_cost, state.done), (best, 1));
+    assert!(state.iterations < 200);
+    // Without a target the population begins again, and the best tour stays.
+    let without = GeneticSpec { target: i64::MIN, ..with_target };
+    let mut goes_on = population(&problem, &without, FirstGenes::Random).unwrap();
+    let mut means = Vec::new();
+    for _ in 0..60 {
+        means.push(goes_on.run(1, &|| false).unwrap().iteration_cost);
+    }
+    assert!(means.windows(2).any(|two| two[1] > two[0]), "{means:?}");
+    let state = goes_on.run(0, &|| false).unwrap();
+    assert_eq!((state.iterations, state.best_cost), (60, best));
+    assert_eq!(instance.check_tour(&problem.original(&goes_on.best_tour().unwrap())).unwrap(), best);
+}
+
+#[test]
+fn it_ends_when_it_is_enough() {
+    let instance = generate::uniform(100, 1).unwrap();
+    let problem = problem(&instance);
+    let spec = spec(&problem, (32, 2), None);
+    let mut population = population(&problem, &spec, FirstGenes::Random).unwrap();
+    let state = population.run(5, &|| true).unwrap();
+    assert_eq!(state.iterations, 0);
+    assert_eq!(population.best_tour().unwrap().len(), 100);
+    assert_eq!(population.run(5, &|| false).unwrap().iterations, 5);
+    // In the middle of a generation.
+    let calls = std::sync::atomic::AtomicU32::new(0);
+    let enough = || calls.fetch_add(1, std::sync::atomic::Ordering::Relaxed) > 50;
+    assert_eq!(population.run(5, &enough).unwrap().iterations, 5);
+    let (genes, costs) = genes(population.as_mut());
+    for (gene, cost) in genes.iter().zip(costs) {
+        assert_eq!(instance.check_tour(&problem.original(gene)).unwrap(), cost);
+    }
+}
+
+#[test]
+fn a_population_that_is_none() {
+    let instance = generate::uniform(50, 1).unwrap();
+    let problem = problem(&instance);
+    let spec = spec(&problem, (8, 1), None);
+    for genes in [vec![], vec![0; 400], (0..400).collect()] {
+        let population = population(&problem, &spec, FirstGenes::Given(genes));
+        assert!(matches!(population, Err(BackendError::Population { tours: 8, nodes: 50 })));
+    }
+}

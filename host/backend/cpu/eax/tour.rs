@@ -1,0 +1,234 @@
+//! A tour of the population; what is changed to make another one of it, and where that cuts it.
+
+use super::super::allocate;
+use crate::engine::BackendError;
+
+/// In the place of a number: none.
+pub const NONE: u32 = u32::MAX;
+
+/// A tour of n nodes, 5 or more: the node at every position, and the position of every node.
+#[derive(Default)]
+pub struct Tour {
+    order: Vec<u32>,
+    position: Vec<u32>,
+}
+
+impl Tour {
+    /// The tour along the numbers of `n` nodes.
+    ///
+    /// # Errors
+    /// If memory is short.
+    pub fn new(n: u32) -> Result<Tour, BackendError> {
+        let array = || allocate("the population", n as usize);
+        let mut tour = Tour { order: array()?, position: array()? };
+        tour.rewrite(|order| (0..).zip(order).for_each(|(p, v)| *v = p));
+        Ok(tour)
+    }
+
+    /// Lets `write` make another permutation of the nodes.
+    pub fn rewrite(&mut self, write: impl FnOnce(&mut [u32])) {
+        write(&mut self.order);
+        for (p, &v) in (0..).zip(&self.order) {
+            self.position[v as usize] = p;
+        }
+    }
+
+    /// Puts node `v` at position `p`. Once all are at their places again, it is a tour again.
+    #[inline]
+    pub fn put(&mut self, p: u32, v: u32) {
+        self.order[p as usize] = v;
+        self.position[v as usize] = p;
+    }
+
+    /// The nodes in their order.
+    #[inline]
+    pub fn order(&self) -> &[u32] {
+        &self.order
+    }
+
+    /// Number of nodes.
+    #[inline]
+    pub fn n(&self) -> u32 {
+        self.order.len() as u32
+    }
+
+    /// The node at position `p`.
+    #[inline]
+    pub fn at(&self, p: u32) -> u32 {
+        self.order[p as usize]
+    }
+
+    /// Where node `v` is.
+    #[inline]
+    pub fn position(&self, v: u32) -> u32 {
+        self.position[v as usize]
+    }
+
+    /// The position before `p`.
+    #[inline]
+    pub fn before(&self, p: u32) -> u32 {
+        if p == 0 { self.n() - 1 } else { p - 1 }
+    }
+
+    /// The position after `p`.
+    #[inline]
+    pub fn after(&self, p: u32) -> u32 {
+        if p + 1 == self.n() { 0 } else { p + 1 }
+    }
+
+    /// The nodes before and after position `p`.
+    #[inline]
+    pub fn beside(&self, p: u32) -> [u32; 2] {
+        [self.at(self.before(p)), self.at(self.after(p))]
+    }
+
+    /// The nodes before and after node `v`.
+    #[inline]
+    pub fn links(&self, v: u32) -> [u32; 2] {
+        self.beside(self.position(v))
+    }
+
+    /// Calls `edge` for each edge that changes remove, with -1, and for each that they add, with 1.
+    #[inline]
+    pub fn compare(&self, changes: &[Change], mut edge: impl FnMut(u32, u32, i32)) {
+        for &Change { node, links: new } in changes {
+            let old = self.links(node);
+            old.iter().filter(|&u| node < *u && !new.contains(u)).for_each(|&u| edge(node, u, -1));
+            new.iter().filter(|&u| node < *u && !old.contains(u)).for_each(|&u| edge(node, u, 1));
+        }
+    }
+}
+
+/// A node, and its two neighbours in another tour; they may be the old ones.
+#[derive(Clone, Copy)]
+pub struct Change {
+    pub node: u32,
+    pub links: [u32; 2],
+}
+
+/// Changes of a tour, of which each node has one at most.
+pub struct Changes {
+    list: Vec<Change>,
+    /// Where in the list a node is, or [`NONE`].
+    at: Vec<u32>,
+}
+
+impl Changes {
+    /// None, of a tour of `n` nodes.
+    ///
+    /// # Errors
+    /// If memory is short.
+    pub fn new(n: u32) -> Result<Changes, BackendError> {
+        let mut at = allocate("the crossover", n as usize)?;
+        at.fill(NONE);
+        Ok(Changes { list: Vec::new(), at })
+    }
+
+    /// Forgets all changes.
+    pub fn clear(&mut self) {
+        self.list.drain(..).for_each(|change| self.at[change.node as usize] = NONE);
+    }
+
+    /// The changes.
+    pub fn list(&self) -> &[Change] {
+        &self.list
+    }
+
+    /// The new neighbours of node `v`, if it has any.
+    #[inline]
+    pub fn of(&self, v: u32) -> Option<[u32; 2]> {
+        self.list.get(self.at[v as usize] as usize).map(|change| change.links)
+    }
+
+    /// The neighbours of node `v` after these changes of a tour.
+    #[inline]
+    pub fn links(&self, tour: &Tour, v: u32) -> [u32; 2] {
+        self.of(v).unwrap_or_else(|| tour.links(v))
+    }
+
+    /// Sets the neighbours of a node.
+    #[inline]
+    pub fn set(&mut self, change: Change) {
+        let at = &mut self.at[change.node as usize];
+        if let Some(there) = self.list.get_mut(*at as usize) {
+            *there = change;
+        } else {
+            *at = self.list.len() as u32;
+            self.list.push(change);
+        }
+    }
+
+    /// Gives node `v` another neighbour in place of one that it has after these changes of a tour.
+    #[inline]
+    pub fn relink(&mut self, tour: &Tour, v: u32, old: u32, new: u32) {
+        let [first, second] = self.links(tour, v);
+        let links = if first == old { [new, second] } else { [first, new] };
+        self.set(Change { node: v, links });
+    }
+}
+
+/// Where a tour is cut. Once the cuts are sorted, segment r ends with cut r, and the first segment goes around the tour's
+/// end.
+pub struct Segments {
+    n: u32,
+    cuts: Vec<Cut>,
+}
+
+/// A tour is cut behind a position.
+pub struct Cut {
+    pub position: u32,
+    /// A number of the caller's.
+    pub tag: u32,
+}
+
+impl Segments {
+    /// A tour of `n` nodes without cuts.
+    pub fn new(n: u32) -> Segments {
+        Segments { n, cuts: Vec::new() }
+    }
+
+    /// Forgets all cuts.
+    pub fn clear(&mut self) {
+        self.cuts.clear();
+    }
+
+    /// Cuts the tour at a position where there is no cut.
+    #[inline]
+    pub fn cut(&mut self, position: u32, tag: u32) {
+        self.cuts.push(Cut { position, tag });
+    }
+
+    /// Sorts the cuts.
+    pub fn sort(&mut self) {
+        self.cuts.sort_unstable_by_key(|cut| cut.position);
+    }
+
+    /// The cuts.
+    #[inline]
+    pub fn cuts(&self) -> &[Cut] {
+        &self.cuts
+    }
+
+    /// The last position of segment `r`.
+    #[inline]
+    pub fn end(&self, r: usize) -> u32 {
+        self.cuts[r].position
+    }
+
+    /// The segment of a position.
+    #[inline]
+    pub fn of(&self, position: u32) -> usize {
+        let r = self.cuts.partition_point(|cut| cut.position < position);
+        if r == self.cuts.len() { 0 } else { r }
+    }
+
+    /// Nodes of segment `r`.
+    #[inline]
+    pub fn size(&self, r: usize) -> u32 {
+        if r == 0 {
+            self.end(0) + self.n - self.end(self.cuts.len() - 1)
+        } else {
+            self.end(r) - self.end(r - 1)
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Code is compiled for every operator and for every way to tell where nodes are; these choose among it.
+
+/// `$body`, in which `$O` is the [operator](antwarp_core::operator) of a `LocalSearch`: where that is none, 2-opt.
+macro_rules! with_operator {
+    ($local_search:expr, $O:ident => $body:expr) => {{
+        use antwarp_core::operator::{Or2opt, OrOpt, ThreeOpt, TwoOpt};
+        match $local_search {
+            $crate::engine::LocalSearch::None | $crate::engine::LocalSearch::TwoOpt => {
+                type $O = TwoOpt;
+                $body
+            }
+            $crate::engine::LocalSearch::OrOpt => {
+                type $O = OrOpt;
+                $body
+            }
+            $crate::engine::LocalSearch::Or2opt => {
+                type $O = Or2opt;
+                $body
+            }
+            $crate::engine::LocalSearch::ThreeOpt => {
+                type $O = ThreeOpt;
+                $body
+            }
+        }
+    }};
+}
+
+/// `$body`, in which `$geometry` and `$places` tell where a problem's nodes are; nodes that are known by number have
+/// `$distances`.
+macro_rules! with_places {
+    ($problem:expr, $distances:expr, |$geometry:ident, $places:ident| $body:expr) => {{
+        use antwarp_core::geometry::{Grid, Numbered, Planar};
+        match $problem.places() {
+            $crate::engine::Places::Grid { places: $places, up } => {
+                let $geometry = Grid { up: *up };
+                $body
+            }
+            $crate::engine::Places::Planar { places: $places, metric } => {
+                let $geometry = Planar { metric: *metric };
+                $body
+            }
+            $crate::engine::Places::Numbered($places) => {
+                let $geometry = Numbered { distances: $distances };
+                $body
+            }
+        }
+    }};
+}
+
+pub(super) use {with_operator, with_places};

@@ -1,0 +1,132 @@
+//! `antwarp bench acs`: the forms of Ant Colony System.
+
+use serde_json::json;
+
+use super::super::options::Iterations;
+use super::super::{Error, Outcome, Result};
+use super::colony::{self, measure_ants};
+use super::table::{FEWEST_SIGNED, Suite};
+use super::{Bench, Cell, Common, FOREIGN_ENDS, wrong_algorithm};
+use crate::backend::Backend;
+use crate::engine::Stop;
+use crate::solver::Algorithm;
+use crate::solver::acs::AcsSettings;
+
+/// Arguments of `antwarp bench acs`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Tours of a run, all iterations together, instead of iterations: with more ants it has fewer
+    #[arg(long, value_name = "N|Xn", conflicts_with_all = ["iterations", "time"])]
+    tours: Option<Iterations>,
+    /// Runs at the same time, each with a colony of its own. There are no times then
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1,
+        value_parser = clap::value_parser!(u32).range(1..=256),
+        conflicts_with = "time"
+    )]
+    parallel: u32,
+    /// Atomic forms on a GPU: a launch for each choice and for each update instead of one for an iteration
+    #[arg(long)]
+    each_phase: bool,
+    /// Published mean gaps in percent, one a line of the table, - for none: Wilcoxon tests compare ours with them. Needs
+    /// six seeds
+    #[arg(long, value_name = "LIST", value_delimiter = ',', allow_hyphen_values = true, value_parser = published)]
+    against: Vec<Option<f64>>,
+    #[command(flatten)]
+    common: Common,
+}
+
+/// Reads a published gap; a dash is none.
+fn published(text: &str) -> std::result::Result<Option<f64>, String> {
+    match text.parse::<f64>() {
+        Ok(gap) if gap.is_finite() => Ok(Some(gap)),
+        _ if text == "-" => Ok(None),
+        _ => Err("give a gap in percent such as 3.23, or `-`".to_owned()),
+    }
+}
+
+/// Its tables.
+pub const SUITE: Suite = Suite { name: "acs", columns: colony::COLUMNS, sizes: &[], curve: &[] };
+
+/// What the paper varies.
+const DEFAULTS: [&str; 3] = [
+    "pheromone+update=matrix+atomic,matrix+relaxed,candidate+relaxed,selective+relaxed",
+    "ants=n",
+    "iterations=1000",
+];
+
+/// Measures and prints.
+pub fn run(args: &Args) -> Result<Outcome> {
+    let mut bench = Bench::of_tours(&args.common, &FOREIGN_ENDS)?;
+    bench.given.extend(args.tours.map(|_| "iterations".to_owned()));
+    let mut cells = bench.cells(&["--algorithm=acs"], &DEFAULTS)?;
+    for cell in &mut cells {
+        args.add_to(cell, &bench)?;
+    }
+    args.compare(&mut cells)?;
+    let run = |cell: &Cell, seed, backend: &Backend| {
+        let asked = bench.asked(cell, seed)?;
+        let Algorithm::Acs(settings) = &asked.algorithm else { return Err(wrong_algorithm()) };
+        let problem = &bench.problem(cell, Some(settings.candidates), settings.neighbors);
+        let mut spec = settings.spec(problem, backend, &Stop::never());
+        spec.each_phase = args.each_phase;
+        let mut colony = backend.acs(problem, &spec)?;
+        let (instance, ants) = (&bench.instances[cell.at], spec.ants);
+        let mut measured =
+            measure_ants(&asked, (instance, problem), (colony.as_mut(), ants), args.parallel == 1)?;
+        if let Some(measured) = &mut measured {
+            measured.values.push(("pheromone_bytes", json!(spec.memory_bytes(problem))));
+        }
+        Ok(measured)
+    };
+    bench.measure(&SUITE, (bench.open(&cells)?, args.parallel), &cells, run)
+}
+
+impl Args {
+    /// Adds to a cell what is no option of solve.
+    fn add_to(&self, cell: &mut Cell, bench: &Bench<'_>) -> Result<()> {
+        if self.each_phase {
+            cell.settings.insert("each-phase".to_owned(), json!(true));
+        }
+        if self.parallel > 1 {
+            cell.settings.insert("parallel".to_owned(), json!(self.parallel));
+        }
+        let Some(tours) = self.tours else { return Ok(()) };
+        let Algorithm::Acs(AcsSettings { ants: Some(ants), .. }) = bench.asked(cell, 1)?.algorithm else {
+            return Err(Error::Usage("--tours needs a number of ants".to_owned()));
+        };
+        let iterations = (tours.count(cell.n) as f64 / f64::from(ants)).round().max(1.0);
+        cell.line.push(format!("--iterations={iterations}"));
+        cell.settings.insert("tours".to_owned(), json!(tours.to_string()));
+        Ok(())
+    }
+
+    /// Gives cells their published gaps. Refuses those that cannot be compared.
+    fn compare(&self, cells: &mut [Cell]) -> Result<()> {
+        let (given, lines, seeds) = (self.against.len(), cells.len(), self.common.seeds as usize);
+        let refuse = |what: String| Err(Error::Usage(format!("--against {what}")));
+        if given == 0 {
+            return Ok(());
+        }
+        if given != lines {
+            return refuse(format!("needs a gap for each of the {lines} lines, or `-`; {given} are given"));
+        }
+        if seeds < FEWEST_SIGNED {
+            return refuse(format!(
+                "compares at least {FEWEST_SIGNED} runs: give --seeds {FEWEST_SIGNED} or more"
+            ));
+        }
+        for (cell, published) in cells.iter_mut().zip(&self.against) {
+            if published.is_some() && cell.known.is_none() {
+                let name = &cell.instance;
+                return refuse(format!(
+                    "has a gap for {name}, but no best length of it is known: give `-` for it"
+                ));
+            }
+            cell.published = *published;
+        }
+        Ok(())
+    }
+}

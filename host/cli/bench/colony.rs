@@ -1,0 +1,115 @@
+//! Runs of what goes on by iterations: colonies of ants, and populations.
+
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use antwarp_core::colony::ColonyState;
+use serde_json::json;
+
+use super::super::{Error, Result};
+use super::table::{Column, How::Median};
+use super::{Asked, Measured, facts};
+use crate::engine::{Colony, Phases, Problem, Stop, next_units};
+use crate::instance::Instance;
+
+/// Iterations before the times count: a GPU loads kernels and measures its layout, a CPU wakes its threads.
+const WARM_UP: u32 = 5;
+
+/// Columns of a run of ants.
+pub const COLUMNS: &[Column] = &[
+    ("build ms", "construction_ms", Median, 4),
+    ("rest ms", "rest_ms", Median, 4),
+    ("total ms", "total_ms", Median, 4),
+    ("tours/s", "tours_per_second", Median, 0),
+];
+
+/// Most iterations.
+pub fn limit(stop: &Stop) -> u32 {
+    stop.iterations.map_or(u32::MAX, |most| u32::try_from(most).unwrap_or(u32::MAX))
+}
+
+/// Goes on from `done` to `until` iterations, or until the time that began at `start` is up or the target is reached;
+/// `None` if it is interrupted. Batches end after 1, 2, 4, 8 and so on iterations: then, and at the end, `seen` is called.
+pub fn advance<C: Colony + ?Sized>(
+    colony: &mut C,
+    (mut done, until): (u32, u32),
+    (stop, start): (&Stop, Instant),
+    seen: &mut dyn FnMut(&ColonyState),
+) -> Result<Option<ColonyState>> {
+    let left = || stop.time.map(|time| time.saturating_sub(start.elapsed()));
+    let is_interrupted = || stop.interrupt.load(Ordering::Relaxed);
+    let enough = || is_interrupted() || left() == Some(Duration::ZERO);
+    let mut batch = 1;
+    loop {
+        let mark = done.checked_ilog2().map_or(1, |power| 2u64 << power);
+        let count = (mark.min(until.into()) - u64::from(done)).min(batch) as u32;
+        let before = Instant::now();
+        let state = colony.run(count, &enough)?;
+        if is_interrupted() {
+            return Ok(None);
+        }
+        batch = next_units(u64::from(count), u64::from(count), before.elapsed(), left());
+        done = state.iterations;
+        let is_over =
+            done >= until || enough() || stop.target.is_some_and(|target| state.best_cost <= target);
+        if is_over || u64::from(done) == mark {
+            seen(&state);
+        }
+        if is_over {
+            return Ok(Some(state));
+        }
+    }
+}
+
+/// A run of so many ants; `None` if it was interrupted. Without `is_timed`, others go on at the same time.
+pub fn measure_ants(
+    asked: &Asked,
+    (instance, problem): (&Instance, &Problem),
+    (colony, ants): (&mut dyn Colony, u32),
+    is_timed: bool,
+) -> Result<Option<Measured>> {
+    // Not even an optimum ends it.
+    let stop = Stop { target: None, ..asked.stop.clone() };
+    let (limit, course) = (limit(&stop), (&stop, Instant::now()));
+    let warm_up = WARM_UP.min(limit / 2);
+    let mut done = 0;
+    if warm_up > 0 {
+        let Some(state) = advance(colony, (0, warm_up), course, &mut |_| {})? else { return Ok(None) };
+        done = state.iterations;
+    }
+    if is_timed {
+        colony.phases()?;
+    }
+    let Some(state) = advance(colony, (done, limit), course, &mut |_| {})? else { return Ok(None) };
+    let seconds = course.1.elapsed().as_secs_f64();
+    let Phases { iterations, construction, local_search, rest } =
+        if is_timed { colony.phases()? } else { Phases::default() };
+    let each = |time: Duration| (iterations > 0).then(|| time.as_secs_f64() * 1e3 / f64::from(iterations));
+    let total = each(construction + local_search + rest);
+    Ok(Some(Measured {
+        solver: facts(&asked.algorithm)?.2,
+        seconds: is_timed.then_some(seconds),
+        iterations: state.iterations.into(),
+        result: checked(instance, problem, &colony.best_tour()?, state.best_cost)? as f64,
+        layout: colony.describe(),
+        values: vec![
+            ("ants", json!(ants)),
+            ("construction_ms", json!(each(construction))),
+            ("rest_ms", json!(each(local_search + rest))),
+            ("total_ms", json!(total)),
+            ("tours_per_second", json!(total.map(|ms| f64::from(ants) / (ms / 1e3).max(1e-12)))),
+        ],
+        ..Measured::default()
+    }))
+}
+
+/// The length of a tour in the problem's numbering, from the instance. A backend whose tour is none, or not as long as
+/// it says, has a bug.
+pub fn checked(instance: &Instance, problem: &Problem, tour: &[u32], said: i64) -> Result<i64> {
+    let bug = |what: String| Error::Bug(format!("a wrong tour of {}: {what}", instance.name()));
+    if tour.iter().any(|&node| node >= problem.n()) {
+        return Err(bug("it has a node that does not exist".to_owned()));
+    }
+    let cost = instance.check_tour(&problem.original(tour)).map_err(|error| bug(error.to_string()))?;
+    if cost == said { Ok(cost) } else { Err(bug(format!("its length is {cost}, not {said}"))) }
+}

@@ -1,0 +1,541 @@
+//! `antwarp bench`: a suite measures runs over instances, settings and seeds, a raw row each; tables are made of the rows
+//! alone.
+//!
+//! What is measured are lines of options of `antwarp solve`, or of `antwarp search`: a suite and `--vary` make them, and
+//! what stands behind `--` is in all of them.
+
+mod acs;
+mod colony;
+mod ga;
+mod ils;
+mod mmas;
+mod rows;
+mod search;
+mod solve;
+mod table;
+
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+
+use super::options::{Iterations, MachineArgs, duration};
+use super::output::{self, Output, check_apart};
+use super::solve::{self as solver, Asked, facts};
+use super::{Error, Outcome, Result, interrupt, parse_line};
+use crate::backend::{Backend, Choice, Machine};
+use crate::engine::{LocalSearch, Problem};
+use crate::instance::{BestKnown, Instance};
+use crate::report::Known;
+use crate::solver::Algorithm;
+use crate::solver::genetic::{Crossover, GeneticSettings};
+use rows::{Log, Row};
+use table::Suite;
+
+/// Arguments of `antwarp bench`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    suite: What,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum What {
+    /// MAX-MIN Ant System: times of an iteration, and tours (Skinderowicz 2020, section 5)
+    #[command(
+        after_help = "If nothing else is said: candidates=all,32, the six variants selection+tabu, ants=n (as many as \
+        nodes), rho=0.5, iterations=100. Times are medians, without the first five iterations."
+    )]
+    Mmas(Common),
+    /// Ant Colony System: times of an iteration, and tours (Skinderowicz 2016, section 4)
+    #[command(
+        after_help = "If nothing else is said: pheromone+update=matrix+atomic,matrix+relaxed,candidate+relaxed,\
+        selective+relaxed, ants=n (as many as nodes), iterations=1000. Times are medians, without the first five iterations."
+    )]
+    Acs(acs::Args),
+    /// Iterated local search: tours after so many kicks of each chain (Fosin et al. 2013, table 3)
+    #[command(
+        after_help = "If nothing else is said: local-search=three-opt, iterations=0.1n,1n,10n. A proven optimum ends a run."
+    )]
+    Ils(Common),
+    /// Genetic algorithm: convergence, and times of a generation (Kang et al. 2016, tables 2 to 5)
+    #[command(
+        after_help = "If nothing else is said: crossover=bcscx,arx,hybrid, iterations=100 (generations). Times are \
+        medians, without the first two generations."
+    )]
+    Ga(ga::Args),
+    /// Neighbourhood search: times of the ways to look at neighbours (Luong et al. 2013, tables 2 to 9)
+    #[command(
+        after_help = "If nothing else is said: walks=1, iterations=10000 (any number with --descents), time=60s. The \
+        seconds of `reckoned` runs, whose time was up, are those that all iterations would take."
+    )]
+    Search(search::Args),
+    /// Any options of `antwarp solve`
+    #[command(after_help = "A run lasts 10 s if nothing says when to stop; a proven optimum always ends it.")]
+    Solve(Common),
+    /// Make the tables again from the raw rows that --csv wrote; those of several files stand in one table
+    Table {
+        /// What bench --csv has written
+        #[arg(value_name = "FILE", required = true)]
+        files: Vec<PathBuf>,
+        /// Markdown instead of plain text
+        #[arg(long)]
+        markdown: bool,
+    },
+}
+
+/// Those that tables are made of.
+const SUITES: [&Suite; 6] =
+    [&mmas::SUITE, &acs::SUITE, &ils::SUITE, &ga::SUITE, &search::SUITE, &solve::SUITE];
+
+/// Arguments of every suite.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Every suite")]
+struct Common {
+    /// Instances: files, or names of generated ones such as E10k.0
+    #[arg(long, value_name = "LIST", value_delimiter = ',', num_args = 1..)]
+    instances: Vec<String>,
+    /// An option of solve (of search in bench search) and its values, such as ants=64,256: all are measured; an empty value
+    /// leaves the option out. Options that go together are joined: selection+tabu=wrs+list,rwm+bitmask. With several
+    /// --vary, all combinations are measured
+    #[arg(long, value_name = "OPTION=LIST")]
+    vary: Vec<Vary>,
+    /// Iterations of a run: numbers, or multiples of the nodes such as 10n; all of a list are measured
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    iterations: Vec<Iterations>,
+    /// Most time of a run, such as 10s; all of a list are measured. Reading does not count, in mmas, acs and ga no set-up
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = duration)]
+    time: Vec<Duration>,
+    /// Measure with the seeds 1 to N. The tables have Friedman tests from three seeds on, Wilcoxon tests from five
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
+    seeds: u32,
+    /// Runs of each seed
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1 << 10))]
+    repeat: u32,
+    /// Write the raw rows, one a run, as CSV
+    #[arg(long, value_name = "FILE|-")]
+    csv: Option<Output>,
+    /// Write the raw rows as JSON
+    #[arg(long, value_name = "FILE|-")]
+    json: Option<Output>,
+    #[command(flatten)]
+    machine: MachineArgs,
+    /// Options of solve (of search in bench search) that hold for all runs; --help lists them
+    #[arg(last = true, value_name = "LINE")]
+    options: Vec<String>,
+}
+
+/// Options that vary together, and their values.
+#[derive(Clone, Debug)]
+struct Vary {
+    names: String,
+    values: Vec<String>,
+}
+
+impl Vary {
+    fn new(names: &str, values: impl IntoIterator<Item = String>) -> Vary {
+        Vary { names: names.to_owned(), values: values.into_iter().collect() }
+    }
+
+    fn ids(&self) -> impl Iterator<Item = String> {
+        self.names.split('+').map(|name| name.replace('-', "_"))
+    }
+}
+
+/// Options that go together, with their values, for an instance of n nodes.
+fn options(names: &str, value: &str, n: usize) -> Vec<String> {
+    let names: Vec<&str> = names.split('+').collect();
+    let option = |(name, value): (&&str, &str)| match (*name, value) {
+        (_, "") => None,
+        ("ants", "n") => Some(format!("--ants={n}")),
+        _ => Some(format!("--{name}={value}")),
+    };
+    names.iter().zip(value.splitn(names.len(), '+')).filter_map(option).collect()
+}
+
+impl FromStr for Vary {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Vary, String> {
+        let (names, values) = text.split_once('=').unwrap_or_default();
+        let parts = |text: &str| text.split('+').count();
+        let fits = |value: &str| parts(names) == 1 || parts(value) == parts(names);
+        if names.is_empty() || !values.split(',').all(fits) {
+            return Err("give an option and its values, such as ants=64,256".to_owned());
+        }
+        Ok(Vary::new(names, values.split(',').map(str::to_owned)))
+    }
+}
+
+/// What varies by the names of options, and the options.
+type Line = (Map<String, Value>, Vec<String>);
+
+/// What is measured with every seed: an instance, and a line of options.
+struct Cell {
+    instance: String,
+    n: usize,
+    known: Option<BestKnown>,
+    line: Vec<String>,
+    /// What the line varies, and what else differs between cells.
+    settings: Map<String, Value>,
+    /// The number of the instance among those of the bench.
+    at: usize,
+    /// A published mean gap to compare with.
+    published: Option<f64>,
+}
+
+/// What came of a run.
+#[derive(Default)]
+struct Measured {
+    /// All settings of the solver.
+    solver: Value,
+    /// Where it ran, if that is not where all do.
+    machine: Option<Machine>,
+    /// The part of the seconds before the first iteration, if it is among them.
+    setup_seconds: Option<f64>,
+    /// None if other runs went on at the same time.
+    seconds: Option<f64>,
+    iterations: u64,
+    /// Length or cost.
+    result: f64,
+    layout: String,
+    /// The suite's own columns.
+    values: Vec<(&'static str, Value)>,
+}
+
+/// A bench that has begun.
+struct Bench<'a> {
+    common: &'a Common,
+    /// The ids of the options that are given: defaults do not vary them.
+    given: Vec<String>,
+    interrupt: Arc<AtomicBool>,
+    /// Those of tours, opened.
+    instances: Vec<Instance>,
+    /// The last one as backends see it.
+    problem: Mutex<Option<(Prepared, Arc<Problem>)>>,
+}
+
+/// An instance by its number, its candidates and its neighbours.
+type Prepared = (usize, Option<u32>, u32);
+
+/// Measures and prints.
+pub fn run(args: Args) -> Result<Outcome> {
+    match args.suite {
+        What::Mmas(args) => mmas::run(&args),
+        What::Acs(args) => acs::run(&args),
+        What::Ils(args) => ils::run(&args),
+        What::Ga(args) => ga::run(&args),
+        What::Search(args) => search::run(&args),
+        What::Solve(args) => solve::run(&args),
+        What::Table { files, markdown } => {
+            let rows = files.iter().map(|path| rows::read(path)).collect::<Result<Vec<_>>>()?;
+            let text = table::tables(&SUITES, &rows.into_iter().flatten().collect::<Vec<_>>(), markdown)?;
+            output::print(|out| out.write_all(text.as_bytes())).map(|()| Outcome::Done)
+        }
+    }
+}
+
+/// Options that no line has, and what to do.
+const RESERVED: [(&[&str], &str); 3] = [
+    (&["seed"], "give --seeds before the `--`"),
+    (&["time", "iterations", "backend", "threads"], "give it before the `--`, not by --vary"),
+    (&["tour", "json", "svg", "save_population", "solution", "quiet"], "a bench writes nothing but its rows"),
+];
+/// Options that end a run of solve: with one of them, the defaults of the others do not count.
+const ENDS: [&str; 5] = ["time", "iterations", "target", "stagnation", "descent_only"];
+/// Those that colonies and populations do not have here.
+const FOREIGN_ENDS: [&str; 3] = [ENDS[2], ENDS[3], ENDS[4]];
+
+/// Reads options of solve. The instance is open: its place in the line is taken.
+fn parse_solve(line: &[String]) -> Result<(solver::Args, Vec<String>)> {
+    parse_line("antwarp solve", &[&["-".to_owned()], line].concat())
+}
+
+/// The failure of a suite whose cell has another algorithm, which cannot be.
+fn wrong_algorithm() -> Error {
+    Error::Bug("a cell has another algorithm than its suite".to_owned())
+}
+
+impl<'a> Bench<'a> {
+    /// Begins a bench of tours: opens the instances. `foreign` options are not for the suite.
+    fn of_tours(common: &'a Common, foreign: &[&str]) -> Result<Bench<'a>> {
+        let given = parse_solve(&common.options)?.1;
+        let mut bench = Bench::begin(common, &common.instances, given, foreign)?;
+        if ENDS.iter().any(|id| bench.given.iter().any(|given| given == id)) {
+            bench.given.extend(ENDS.map(str::to_owned));
+        }
+        for source in &common.instances {
+            bench.instances.push(Instance::open(source)?);
+        }
+        Ok(bench)
+    }
+
+    /// Checks what can be checked before anything is read, and starts threads. `given` are the ids behind the `--`.
+    fn begin(
+        common: &'a Common,
+        instances: &[String],
+        mut given: Vec<String>,
+        foreign: &[&str],
+    ) -> Result<Bench<'a>> {
+        given.extend(common.vary.iter().flat_map(Vary::ids));
+        for (ids, remedy) in RESERVED.into_iter().chain([(foreign, "it is not for this suite")]) {
+            if let Some(id) = given.iter().find(|id| ids.contains(&id.as_str())) {
+                return Err(Error::Usage(format!(
+                    "--{} cannot be used here: {remedy}",
+                    id.replace('_', "-")
+                )));
+            }
+        }
+        given.extend((!common.time.is_empty()).then(|| "time".to_owned()));
+        given.extend((!common.iterations.is_empty()).then(|| "iterations".to_owned()));
+        if instances.is_empty() {
+            return Err(Error::Usage("nothing to measure: give --instances".to_owned()));
+        }
+        let outputs: Vec<&Output> = common.csv.iter().chain(&common.json).collect();
+        instances.iter().try_for_each(|instance| check_apart(&outputs, instance.as_ref()))?;
+        outputs.into_iter().try_for_each(Output::check)?;
+        let interrupt = interrupt::watch()?;
+        common.machine.start_threads()?;
+        Ok(Bench { common, given, interrupt, instances: Vec::new(), problem: Mutex::default() })
+    }
+
+    /// Settings and lines for an instance of n nodes, beginning with the `fixed` options: every combination of what varies,
+    /// and of the defaults where nothing else is said.
+    fn lines(&self, fixed: &[String], defaults: &[&str], n: usize) -> Result<Vec<Line>> {
+        let Common { vary, iterations, time, options: behind, .. } = self.common;
+        let mut all = vary.clone();
+        for default in defaults {
+            let default: Vary = default.parse().map_err(Error::Bug)?;
+            if !default.ids().any(|id| self.given.contains(&id)) {
+                all.push(default);
+            }
+        }
+        all.push(Vary::new("iterations", iterations.iter().map(Iterations::to_string)));
+        all.push(Vary::new("time", time.iter().map(|time| format!("{}s", time.as_secs_f64()))));
+        let mut lines = vec![(Map::new(), fixed.to_vec())];
+        for Vary { names, values } in all.iter().filter(|vary| !vary.values.is_empty()) {
+            let with = |(settings, line): &Line, value: &String| {
+                let setting = (names.clone(), json!(value));
+                let settings = settings.clone().into_iter().chain([setting]).collect();
+                (settings, [&line[..], &options(names, value, n)].concat())
+            };
+            let product = lines.iter().flat_map(|line| values.iter().map(move |value| with(line, value)));
+            lines = product.collect();
+        }
+        for (settings, line) in lines.iter_mut().filter(|_| !behind.is_empty()) {
+            settings.insert("options".to_owned(), behind.join(" ").into());
+            line.extend(behind.iter().cloned());
+        }
+        Ok(lines)
+    }
+
+    /// The cells of tours, instance by instance, each checked.
+    fn cells(&self, fixed: &[&str], defaults: &[&str]) -> Result<Vec<Cell>> {
+        let fixed: Vec<String> = fixed.iter().map(|option| option.to_string()).collect();
+        let mut cells = Vec::new();
+        for (at, instance) in self.instances.iter().enumerate() {
+            let (n, known) = (instance.len(), instance.best_known());
+            for (settings, line) in self.lines(&fixed, defaults, n)? {
+                let instance = instance.name().to_owned();
+                let mut cell = Cell { instance, n, known, line, settings, at, published: None };
+                let algorithm = self.asked(&cell, 1)?.algorithm;
+                self.check(&cell, &algorithm)?;
+                cell.settings.insert("algorithm".to_owned(), algorithm.name().into());
+                cells.push(cell);
+            }
+        }
+        Ok(cells)
+    }
+
+    /// Refuses instances that the algorithm of a cell cannot do with.
+    fn check(&self, cell: &Cell, algorithm: &Algorithm) -> Result<()> {
+        let instance = &self.instances[cell.at];
+        let (fewest, is_local) = match algorithm {
+            Algorithm::LinKernighan(_) | Algorithm::Ils(_) => (0, true),
+            Algorithm::Mmas(settings) => (4, settings.local_search != LocalSearch::None),
+            Algorithm::Acs(settings) => (4, settings.local_search != LocalSearch::None),
+            Algorithm::Genetic(settings) => (settings.fewest_nodes(), false),
+        };
+        if let Algorithm::Acs(settings) = algorithm {
+            settings.check_for(instance)?;
+        }
+        let is_directed = is_local && !instance.is_symmetric();
+        if instance.len() < fewest || is_directed || !instance.fixed_edges().is_empty() {
+            let symmetric = if is_local { "symmetric and " } else { "" };
+            let nodes = if fewest > 0 { format!(", and {fewest} nodes") } else { String::new() };
+            let why = format!("it needs edges that are {symmetric}not fixed{nodes}");
+            return Err(Error::Unusable(format!("{} cannot be measured: {why}", cell.instance)));
+        }
+        Ok(())
+    }
+
+    /// What the line of a cell of tours asks for with this seed.
+    fn asked(&self, cell: &Cell, seed: u64) -> Result<Asked> {
+        let (args, given) = parse_solve(&[&cell.line[..], &[format!("--seed={seed}")]].concat())?;
+        Asked::check(&args, &given, &self.instances[cell.at], self.interrupt.clone())
+    }
+
+    /// The instance of a cell as backends see it.
+    fn problem(&self, cell: &Cell, candidates: Option<u32>, neighbors: u32) -> Arc<Problem> {
+        let key = (cell.at, candidates, neighbors);
+        let mut last = self.problem.lock().unwrap_or_else(PoisonError::into_inner);
+        last.take_if(|(other, _)| *other != key);
+        let new = || (key, Arc::new(Problem::new(&self.instances[cell.at], candidates, neighbors)));
+        last.get_or_insert_with(new).1.clone()
+    }
+
+    /// The backend of cells of tours: edge assembly crossover has CPU threads alone.
+    fn open(&self, cells: &[Cell]) -> Result<Backend> {
+        let is_eax = |cell: &Cell| -> Result<bool> {
+            let algorithm = self.asked(cell, 1)?.algorithm;
+            Ok(matches!(algorithm, Algorithm::Genetic(GeneticSettings { crossover: Crossover::Eax, .. })))
+        };
+        let count =
+            cells.iter().map(is_eax).collect::<Result<Vec<_>>>()?.into_iter().filter(|&eax| eax).count();
+        let machine = &self.common.machine;
+        match count {
+            0 => machine.open(false),
+            _ if count == cells.len() => machine.open_threads("--crossover eax", false),
+            _ if machine.backend == Choice::Cpu => machine.open(false),
+            _ => {
+                let what = "--crossover eax runs on CPU threads: measure it apart from others, or give --backend cpu";
+                Err(Error::Usage(what.to_owned()))
+            }
+        }
+    }
+
+    /// Measures cells with every seed, `workers` at the same time, and prints the tables of the runs that came to an end.
+    fn measure(
+        &self,
+        suite: &Suite,
+        (backend, workers): (Backend, u32),
+        cells: &[Cell],
+        run: impl Fn(&Cell, u64, &Backend) -> Result<Option<Measured>> + Sync,
+    ) -> Result<Outcome> {
+        let Common { seeds, repeat, csv, .. } = self.common;
+        let jobs = cells.iter().flat_map(|cell| (1..=*seeds).map(move |seed| (cell, seed)));
+        let jobs: Vec<_> =
+            jobs.flat_map(|(cell, seed)| (1..=*repeat).map(move |n| (cell, seed, n))).collect();
+        let machine = backend.machine();
+        // Of the kind that was found: every worker has one of its own.
+        let choice = if machine.backend == "cpu" { Choice::Cpu } else { Choice::Cuda };
+        let queue =
+            Mutex::new(Queue { next: 0, early: Vec::new(), log: Log::new(csv.as_ref()), ended: None });
+        let lock = || queue.lock().unwrap_or_else(PoisonError::into_inner);
+        lock().early.resize_with(jobs.len(), || None);
+        let work = || -> Result<Outcome> {
+            let backend = Backend::open(choice)?.0;
+            for i in std::iter::from_fn(|| lock().take(jobs.len())) {
+                let (cell, seed, _) = jobs[i];
+                let Some(measured) = run(cell, seed.into(), &backend)? else {
+                    return Ok(Outcome::Interrupted);
+                };
+                lock().add(i, measured, |i, measured| {
+                    let row = row(suite.name, &machine, jobs[i], measured);
+                    output::tell(&format!("{} of {}: {}", i + 1, jobs.len(), table::line(&row)));
+                    row
+                })?;
+            }
+            Ok(Outcome::Done)
+        };
+        std::thread::scope(|scope| {
+            for _ in 0..workers {
+                scope.spawn(|| {
+                    let ended = work();
+                    if !matches!(ended, Ok(Outcome::Done)) {
+                        lock().ended.get_or_insert(ended);
+                        // What is still under way is wanted no more.
+                        self.interrupt.store(true, Ordering::Relaxed);
+                    }
+                });
+            }
+        });
+        let Queue { early, mut log, ended, .. } = queue.into_inner().unwrap_or_else(PoisonError::into_inner);
+        // Where it was cut short, what others did behind the one that is missing.
+        for (i, measured) in early.into_iter().enumerate() {
+            measured.map_or(Ok(()), |measured| log.add(row(suite.name, &machine, jobs[i], measured)))?;
+        }
+        let written = self.finish(&log);
+        let outcome = ended.unwrap_or(Ok(Outcome::Done))?;
+        written.map(|()| outcome)
+    }
+
+    /// Writes what is written at the end.
+    fn finish(&self, log: &Log<'_>) -> Result<()> {
+        let Common { csv, json, .. } = self.common;
+        let written = json.as_ref().map_or(Ok(()), |json| log.write_json(json));
+        let text = table::tables(&SUITES, &log.rows, false)?;
+        if csv.iter().chain(json).any(Output::is_stdout) {
+            output::tell(text.trim_end());
+            return written;
+        }
+        let printed = output::print(|out| out.write_all(text.as_bytes()));
+        written.and(printed)
+    }
+}
+
+/// What workers share.
+struct Queue<'a> {
+    next: usize,
+    /// Runs that are over before others that stand above them.
+    early: Vec<Option<Measured>>,
+    log: Log<'a>,
+    /// How it ended, if not all was done.
+    ended: Option<Result<Outcome>>,
+}
+
+impl Queue<'_> {
+    /// The number of a job to do, of so many.
+    fn take(&mut self, count: usize) -> Option<usize> {
+        self.next += 1;
+        (self.next <= count && self.ended.is_none()).then_some(self.next - 1)
+    }
+
+    /// Adds rows in the order of their jobs.
+    fn add(&mut self, i: usize, measured: Measured, row: impl Fn(usize, Measured) -> Row) -> Result<()> {
+        self.early[i] = Some(measured);
+        while let Some(measured) = self.early.get_mut(self.log.rows.len()).and_then(Option::take) {
+            self.log.add(row(self.log.rows.len(), measured))?;
+        }
+        Ok(())
+    }
+}
+
+/// Everything about a run.
+fn row(suite: &str, machine: &Machine, (cell, seed, n): (&Cell, u32, u32), mut measured: Measured) -> Row {
+    let Machine { backend, device, units, details } = measured.machine.as_ref().unwrap_or(machine);
+    let mut settings = cell.settings.clone();
+    measured.solver.as_object_mut().map(|solver| solver.remove("seed"));
+    settings.insert(table::SOLVER.to_owned(), measured.solver);
+    // Lengths are whole numbers.
+    let result = measured.result;
+    let whole = (result.fract() == 0.0).then_some(result as i64);
+    let known = cell.known.zip(whole).map(|(known, cost)| (Known::beside(known, cost), cost));
+    let optimal = known.filter(|(known, _)| known.proven).map(|(known, cost)| u8::from(known.cost == cost));
+    let columns = [
+        ("suite", json!(suite)),
+        ("antwarp", json!(env!("CARGO_PKG_VERSION"))),
+        ("backend", json!(backend)),
+        ("device", json!(device)),
+        ("details", json!(details)),
+        ("units", json!(units)),
+        ("instance", json!(cell.instance)),
+        ("n", json!(cell.n)),
+        ("settings", settings.into()),
+        ("seed", json!(seed)),
+        ("repetition", json!(n)),
+        ("setup_seconds", json!(measured.setup_seconds)),
+        ("seconds", json!(measured.seconds)),
+        ("iterations", json!(measured.iterations)),
+        ("result", whole.map_or(json!(result), |cost| json!(cost))),
+        ("best_known", json!(cell.known.map(|known| known.cost))),
+        ("gap_percent", json!(known.and_then(|(known, cost)| known.gap_percent(cost)))),
+        ("optimal", json!(optimal)),
+        ("published_gap_percent", json!(cell.published)),
+        ("layout", json!(measured.layout)),
+    ];
+    Row::new(columns.into_iter().chain(measured.values))
+}

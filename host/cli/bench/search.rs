@@ -1,0 +1,265 @@
+//! `antwarp bench search`: the ways to look at neighbours in neighbourhood search.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use serde_json::json;
+
+use super::super::search::{self, Asked};
+use super::super::{Error, Outcome, Result, parse_line};
+use super::table::{How::Count, How::Mean, How::Per, How::Times, Suite};
+use super::{Bench, Cell, Common, Measured};
+use crate::backend::{Backend, Choice, Machine};
+use crate::engine::BackendError;
+use crate::engine::StopReason;
+use crate::solver::SolveError;
+use crate::solver::search::{AskedShape, Chooser, Done, SearchSettings, Strategy};
+
+/// Threads of a block in the paper's tables, and most such blocks that a multiprocessor runs at the same time.
+const PAPER_THREADS: u32 = 256;
+const MOST_BLOCKS: u32 = 2048 / PAPER_THREADS;
+
+/// Arguments of `antwarp bench search`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// qap (instances are QAPLIB files), ppp (rows and columns such as 101-117), weierstrass (dimensions), tsp or partition
+    /// (files). Of ppp and weierstrass, the instances are those of the paper if none are given
+    problem: String,
+    /// Ways of looking at neighbours
+    #[arg(long, value_enum, value_name = "LIST", value_delimiter = ',', default_value = "thread,device")]
+    ways: Vec<Way>,
+    #[command(flatten)]
+    common: Common,
+}
+
+/// Where neighbours are looked at, and where the next one is chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+enum Way {
+    /// The backend looks and chooses, in the shape that is tried out to be the fastest
+    Device,
+    /// The backend looks, the host chooses (the paper's way)
+    Host,
+    /// All CPU threads
+    Threads,
+    /// One CPU thread
+    Thread,
+    /// The GPU looks and chooses, in the paper's shape: 256 threads a block, about a thread a neighbour
+    Untuned,
+}
+
+/// Its tables.
+pub const SUITE: Suite = Suite {
+    name: "search",
+    columns: &[
+        ("neighbours", "neighbors", Mean, 0),
+        ("seconds", "whole_seconds", Mean, 4),
+        ("reckoned", "reckoned", Count, 0),
+        ("us/iteration", "iteration_us", Mean, 3),
+        ("neighbours/s", "evaluations", Per("search_seconds"), 0),
+        ("x thread", "whole_seconds", Times("way", "thread"), 2),
+    ],
+    sizes: &[],
+    curve: &[],
+};
+
+/// Measures and prints.
+pub fn run(args: &Args) -> Result<Outcome> {
+    let names = args.instances();
+    let mut given = Vec::new();
+    if let Some(name) = names.first() {
+        let line = [args.line(name)?, args.common.options.clone()].concat();
+        given = parse_line::<search::Args>("antwarp search", &line)?.1;
+    }
+    let bench = Bench::begin(&args.common, &names, given, &["target", "selection"])?;
+    let mut ways = args.ways.clone();
+    // The others are compared with one thread.
+    ways.sort_by_key(|&way| way != Way::Thread);
+    let mut cells = Vec::new();
+    for name in &names {
+        cells.extend(args.cells(&bench, name, &ways)?);
+    }
+    let costs = Mutex::new(HashMap::new());
+    let run = |cell: &Cell, seed, backend: &Backend| {
+        let Some(measured) = measure(&bench, cell, (ways[cell.at], seed), backend)? else { return Ok(None) };
+        // All ways make the same moves: runs of a seed that did everything find the same cost.
+        if measured.values.contains(&("reckoned", json!(null))) {
+            let mut costs = costs.lock().unwrap_or_else(PoisonError::into_inner);
+            let (own, other) =
+                (measured.result, *costs.entry((cell.line.clone(), seed)).or_insert(measured.result));
+            if own != other {
+                let what = format!("{}, seed {seed}: {:?} found {own}", cell.instance, ways[cell.at]);
+                return Err(Error::Bug(format!("{what}, another way {other}")));
+            }
+        }
+        Ok(Some(measured))
+    };
+    bench.measure(&SUITE, (args.open()?, 1), &cells, run)
+}
+
+/// What a line asks for with this seed; without a target, all iterations are done.
+fn asked(bench: &Bench<'_>, line: &[String], seed: u64) -> Result<Asked> {
+    let line = [line, &[format!("--seed={seed}")]].concat();
+    let mut asked = parse_line::<search::Args>("antwarp search", &line)?.0.asked(bench.interrupt.clone())?;
+    asked.settings.target = None;
+    Ok(asked)
+}
+
+impl Args {
+    /// The instances that are given, or the paper's.
+    fn instances(&self) -> Vec<String> {
+        let paper = match self.problem.as_str() {
+            _ if !self.common.instances.is_empty() => return self.common.instances.clone(),
+            "ppp" => "73-73 81-81 101-117 201-217 401-417 601-617 801-817 1001-1017 1301-1317",
+            "weierstrass" => "1 2 3 4 5 6 7 8 9 10",
+            _ => "",
+        };
+        paper.split_whitespace().map(str::to_owned).collect()
+    }
+
+    /// The problem and an instance as the command line of `antwarp search` has them.
+    fn line(&self, name: &str) -> Result<Vec<String>> {
+        let line = match (self.problem.as_str(), name.split_once('-')) {
+            ("ppp", Some((m, n))) => vec![format!("--m={m}"), format!("--n={n}")],
+            ("ppp", None) => {
+                return Err(Error::Usage(format!("{name}: give rows and columns such as 101-117")));
+            }
+            ("weierstrass", _) => vec![format!("--dim={name}")],
+            _ => vec![name.to_owned()],
+        };
+        Ok([vec![self.problem.clone()], line].concat())
+    }
+
+    /// What is measured of an instance.
+    fn cells(&self, bench: &Bench<'_>, name: &str, ways: &[Way]) -> Result<Vec<Cell>> {
+        let mut defaults = vec!["walks=1", "time=60s"];
+        if !bench.given.iter().any(|id| id == "descents") {
+            defaults.push("iterations=10000");
+        }
+        let mut cells = Vec::new();
+        for (settings, line) in bench.lines(&self.line(name)?, &defaults, 0)? {
+            let Asked { task, settings: solver, .. } = asked(bench, &line, 1)?;
+            self.check(&solver)?;
+            for (at, way) in ways.iter().enumerate() {
+                let mut settings = settings.clone();
+                settings.insert("problem".to_owned(), json!(task.problem()));
+                settings.insert("strategy".to_owned(), json!(solver.strategy));
+                settings.insert("way".to_owned(), json!(way));
+                let (instance, n, known) = (task.name(), task.elements() as usize, task.best_known());
+                let line = line.clone();
+                cells.push(Cell { instance, n, known, line, settings, at, published: None });
+            }
+        }
+        Ok(cells)
+    }
+
+    fn check(&self, settings: &SearchSettings) -> Result<()> {
+        let descends = matches!(settings.strategy, Strategy::HillClimbing | Strategy::Ils);
+        if settings.descents.is_some() && !descends {
+            return Err(Error::Usage("--descents is for --strategy hill-climbing and ils".into()));
+        }
+        let host =
+            matches!(settings.strategy, Strategy::Tabu | Strategy::HillClimbing) && settings.walks == 1;
+        if self.ways.contains(&Way::Host) && !host {
+            let what = "the way `host` is for one walk of --strategy tabu or hill-climbing";
+            return Err(Error::Usage(what.into()));
+        }
+        Ok(())
+    }
+
+    /// The backend of the ways that take one.
+    fn open(&self) -> Result<Backend> {
+        if self.ways.iter().all(|way| matches!(way, Way::Thread | Way::Threads)) {
+            return Ok(Backend::open(Choice::Cpu)?.0);
+        }
+        let backend = self.common.machine.open(false)?;
+        if self.ways.contains(&Way::Untuned) && matches!(backend, Backend::Cpu(_)) {
+            return Err(Error::Usage("the way `untuned` is for a GPU: leave it out of --ways".into()));
+        }
+        Ok(backend)
+    }
+}
+
+/// One run; `None` if it was interrupted.
+fn measure(
+    bench: &Bench<'_>,
+    cell: &Cell,
+    (way, seed): (Way, u64),
+    backend: &Backend,
+) -> Result<Option<Measured>> {
+    let asked = asked(bench, &cell.line, seed)?;
+    let (done, machine) = search(&asked, way, backend)?;
+    let found = done.found;
+    if let Some(failure) = found.failure {
+        return Err(Error::RunFailed(format!("{}, {way:?}, seed {seed}: {failure}", cell.instance)));
+    }
+    let search_seconds = (found.seconds - found.setup_seconds).max(1e-9);
+    let is_cut = found.stopped_by == StopReason::Time;
+    // The share of its work that it did, if anything tells.
+    let of = |done: u64, all: Option<u64>| all.map_or(0.0, |all| done as f64 / all as f64);
+    let descents = asked.settings.descents.map(|each| u64::from(each) * u64::from(asked.settings.walks));
+    let share = of(found.iterations, asked.stop.iterations).max(of(found.descents, descents));
+    let share = if is_cut { share } else { 1.0 };
+    let phase = |i: usize| json!(done.phases.map(|phases| phases[i].as_secs_f64()));
+    Ok((found.stopped_by != StopReason::Interrupt).then(|| Measured {
+        solver: json!(asked.settings),
+        machine: Some(machine),
+        setup_seconds: Some(found.setup_seconds),
+        seconds: Some(found.seconds),
+        iterations: found.iterations,
+        result: found.cost,
+        layout: found.layout,
+        values: vec![
+            ("neighbors", json!(asked.task.neighbors())),
+            ("search_seconds", json!(search_seconds)),
+            ("whole_seconds", json!((share > 0.0).then(|| search_seconds / share))),
+            ("reckoned", json!(is_cut.then_some(1))),
+            ("iteration_us", json!(search_seconds * 1e6 / found.iterations.max(1) as f64)),
+            ("evaluations", json!(found.evaluations)),
+            ("descents", json!(found.descents)),
+            ("copies_seconds", phase(0)),
+            ("kernels_seconds", phase(1)),
+            ("host_seconds", phase(2)),
+        ],
+    }))
+}
+
+/// Searches one way, and tells where.
+fn search(asked: &Asked, way: Way, backend: &Backend) -> Result<(Done, Machine)> {
+    let on = |backend: &Backend, selection| -> Result<(Done, Machine)> {
+        let done = asked.task.run(backend, &asked.settings, &asked.stop, selection, &mut |_| {})?;
+        Ok((done, backend.machine()))
+    };
+    let on_cpu = || on(&Backend::open(Choice::Cpu)?.0, Chooser::Device);
+    match way {
+        Way::Threads => on_cpu(),
+        Way::Thread => {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
+            let pool = pool.map_err(|why| Error::Usage(format!("a thread cannot be started: {why}")))?;
+            pool.install(on_cpu)
+        }
+        Way::Untuned => as_the_paper(asked, backend),
+        Way::Device => on(backend, Chooser::Device),
+        Way::Host => on(backend, Chooser::Host),
+    }
+}
+
+/// A thread a neighbour, or as many as the GPU runs at the same time if those are fewer.
+fn as_the_paper(asked: &Asked, backend: &Backend) -> Result<(Done, Machine)> {
+    let machine = backend.machine();
+    let wanted = asked.task.neighbors().div_ceil(u64::from(PAPER_THREADS));
+    let mut failure = None;
+    for blocks in (1..=MOST_BLOCKS).rev().map(|each| each * machine.units as u32) {
+        let parts = wanted.clamp(1, u64::from(blocks)) as u32;
+        let shape = AskedShape { parts: Some(parts), threads: Some(PAPER_THREADS) };
+        let settings = SearchSettings { shape: Some(shape), ..asked.settings.clone() };
+        match asked.task.run(backend, &settings, &asked.stop, Chooser::Device, &mut |_| {}) {
+            Ok(done) => return Ok((done, machine)),
+            Err(SolveError::Backend(
+                why @ (BackendError::Launch { .. } | BackendError::OutOfMemory { .. }),
+            )) => failure = Some(why),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Err(failure.map_or_else(|| Error::Bug("no shape was tried".into()), Error::from))
+}

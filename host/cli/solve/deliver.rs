@@ -1,0 +1,163 @@
+//! What a run gives: its outputs and its summary. A tour is never lost.
+
+use std::path::Path;
+
+use super::super::output::{self, Output};
+use super::super::{Error, Result};
+use super::args::Outputs;
+use super::{Plan, facts};
+use crate::instance::population_file::{self, Header};
+use crate::instance::{Metric, tour_file};
+use crate::report::{Report, svg};
+use crate::solver::Solution;
+use crate::solver::genetic::Genes;
+
+impl Plan {
+    /// Writes everything that was asked for. A tour whose output fails is written elsewhere.
+    pub(super) fn deliver(
+        &self,
+        solution: &Solution,
+        report: &Report,
+        genes: Option<&mut Genes<'_>>,
+    ) -> Result<()> {
+        let mut safe = false;
+        let mut failure = None;
+        for (is_tour, written) in [
+            (true, self.write_tour(solution)),
+            (true, self.write_json(report)),
+            (false, self.write_svg(solution)),
+            (false, self.write_population(solution, genes)),
+        ] {
+            match written {
+                Ok(done) => safe |= is_tour && done,
+                // Whoever closed the pipe has what he wants.
+                Err(error) if error.status() == 0 => safe |= is_tour,
+                Err(error) => failure = failure.or(Some(error)),
+            }
+        }
+        match failure {
+            None => self.summarize(report),
+            Some(error) if safe => Err(error),
+            Some(error) => Err(self.rescue(solution, error)),
+        }
+    }
+
+    fn write_tour(&self, solution: &Solution) -> Result<bool> {
+        let Some(output) = &self.outputs.tour else { return Ok(false) };
+        let (tour, cost) = (&solution.tour, solution.cost);
+        output.write(|mut out| tour_file::write(&self.instance, tour, cost, &mut out)).map(|()| true)
+    }
+
+    fn write_json(&self, report: &Report) -> Result<bool> {
+        let Some(output) = &self.outputs.json else { return Ok(false) };
+        let content = |out: &mut dyn std::io::Write| {
+            serde_json::to_writer(&mut *out, report)?;
+            writeln!(out)
+        };
+        output.write(content).map(|()| true)
+    }
+
+    fn write_svg(&self, solution: &Solution) -> Result<bool> {
+        let (Some(output), Some(places)) = (&self.outputs.svg, self.instance.display_points()) else {
+            return Ok(false);
+        };
+        let (tour, cost) = (&solution.tour, solution.cost);
+        let caption = format!("{} · {} nodes · length {cost}", self.instance.name(), tour.len());
+        let is_globe = self.instance.metric() == Some(Metric::Geo);
+        output.write(|out| svg::write(out, &places, is_globe, tour, &caption)).map(|()| true)
+    }
+
+    /// Of a run that failed, what can be had: then its failure is the one to tell, and this one is a line.
+    fn write_population(&self, solution: &Solution, genes: Option<&mut Genes<'_>>) -> Result<bool> {
+        let (Some(output), Some(genes)) = (&self.outputs.save_population, genes) else { return Ok(false) };
+        match self.save_genes(output, genes) {
+            Err(error) if solution.failure.is_some() => {
+                output::tell(&format!("antwarp: the population is lost: {error}"));
+                Ok(false)
+            }
+            other => other.map(|()| false),
+        }
+    }
+
+    /// Writes gene by gene.
+    fn save_genes(&self, output: &Output, genes: &mut Genes<'_>) -> Result<()> {
+        let (_, _, mut settings) = facts(&self.asked.algorithm)?;
+        let lengths = genes.lengths()?;
+        if let Some(settings) = settings.as_object_mut() {
+            settings.insert("population".to_owned(), lengths.len().into());
+            // What the genes were before does not count any more.
+            settings.remove("initial");
+            settings.remove("first_generation");
+        }
+        let header = Header {
+            genes: lengths.len() as u32,
+            generation: genes.generation(),
+            shortest: lengths.iter().copied().min().unwrap_or(i64::MAX),
+            settings,
+        };
+        let genes = (0..).zip(lengths).map(|(place, length)| genes.gene(place, length));
+        let genes = genes.map(|gene| gene.map_err(std::io::Error::other));
+        output.write(|out| population_file::write(&self.instance, &header, genes, out))
+    }
+
+    /// Keeps a tour that could not go where it should: in the folder for temporary files, else on the standard
+    /// output. The error says where.
+    fn rescue(&self, solution: &Solution, error: Error) -> Error {
+        let name: String =
+            self.instance.name().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+        let file = format!("antwarp-{name:.60}-{}.tour", std::process::id());
+        let path = std::env::temp_dir().join(file);
+        let (tour, cost) = (&solution.tour, solution.cost);
+        let place = match tour_file::save(&self.instance, tour, &path) {
+            Ok(()) => format!("the tour was written to {} instead", path.display()),
+            Err(_) => match output::print(|mut out| tour_file::write(&self.instance, tour, cost, &mut out)) {
+                Ok(()) => "the tour was written to the standard output instead".to_owned(),
+                Err(_) => "the tour could not be written anywhere else either".to_owned(),
+            },
+        };
+        Error::Rescued { first: Box::new(error), place }
+    }
+
+    fn summarize(&self, report: &Report) -> Result<()> {
+        if self.outputs.quiet {
+            return Ok(());
+        }
+        let mut text = report.to_string();
+        for (name, output) in self.outputs.named() {
+            if let Output::File(path) = output {
+                text += &format!("{name:<12} {}\n", path.display());
+            }
+        }
+        if self.outputs.all().any(Output::is_stdout) {
+            output::tell(text.trim_end());
+            return Ok(());
+        }
+        match output::print(|out| out.write_all(text.as_bytes())) {
+            Err(error) if error.status() == 0 => Ok(()),
+            other => other,
+        }
+    }
+}
+
+impl Outputs {
+    fn named(&self) -> impl Iterator<Item = (&'static str, &Output)> {
+        let named = [
+            ("tour", &self.tour),
+            ("json", &self.json),
+            ("svg", &self.svg),
+            ("population", &self.save_population),
+        ];
+        named.into_iter().filter_map(|(name, output)| output.as_ref().map(|output| (name, output)))
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Output> {
+        self.named().map(|(_, output)| output)
+    }
+
+    /// Refuses what could not be written after the run.
+    pub(super) fn check(&self, instance: &Path) -> Result<()> {
+        let all: Vec<&Output> = self.all().collect();
+        output::check_apart(&all, instance)?;
+        all.into_iter().try_for_each(Output::check)
+    }
+}
