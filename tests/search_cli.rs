@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command as Process, Stdio};
 use std::time::Duration;
 
-use antwarp::instance::{Partition, Qap, qaplib};
+use antwarp::instance::{Qap, qaplib};
+use antwarp::solver::search::problems::Partition;
 use assert_cmd::Command;
 use predicates::prelude::*;
 use predicates::str::contains;

@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use antwarp::instance::perceptron::{COUNT_WEIGHT, NEGATIVE_WEIGHT};
-use antwarp::instance::{InstanceError, Partition, Perceptron, Qap, Result, partition, qaplib};
+use antwarp::instance::{InstanceError, Qap, Result, qaplib};
+use antwarp::solver::search::problems::perceptron::{COUNT_WEIGHT, NEGATIVE_WEIGHT};
+use antwarp::solver::search::problems::{Partition, Perceptron, partition};
 use miette::Diagnostic;
 use proptest::prelude::*;
 

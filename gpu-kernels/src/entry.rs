@@ -25,8 +25,12 @@ antwarp_core::with_kernel_families!(signatures);
 /// most threads of a block, and blocks that should fit on a multiprocessor.
 macro_rules! declare {
     ($name:ident: $family:ident, $threads:literal, $blocks:literal) => {
-        const _: crate::entry::$family = $name;
-        core::arch::global_asm!(concat!("//@launch_bounds ", stringify!($name), " ", $threads, " ", $blocks));
+        crate::entry::declare!($name: $family, $threads, $blocks, stringify!($name));
+    };
+    // With the entry's name in the PTX, where that is another.
+    ($entry:ident: $family:ident, $threads:literal, $blocks:literal, $name:expr) => {
+        const _: crate::entry::$family = $entry;
+        core::arch::global_asm!(concat!("//@launch_bounds ", $name, " ", $threads, " ", $blocks));
     };
 }
 pub(crate) use declare;

@@ -10,7 +10,8 @@
 
 use antwarp_core::geometry::{Grid, Numbered, Planar};
 use antwarp_core::kernels::WalkArgs;
-use antwarp_core::problem::{Partition, Perceptron, Problem, Qap, RotatedTour, SwappedTour, Weierstrass};
+// All types that `with_problems!` names.
+use antwarp_core::problem::*;
 use antwarp_core::search::{self, Bank, Contender, Crew, WalkState};
 
 use crate::cuda::block::{self, Block};
@@ -194,31 +195,35 @@ unsafe fn walk<P: Problem>(args: WalkArgs, t: Tables, replica: *mut u8) {
 }
 
 macro_rules! walk_entries {
-    ($($shared:ident, $global:ident, $evaluate:ident: $problem:ty, $threads:literal;)*) => { $(
-        walk_entries!(@walk $shared: $problem, in_shared, $threads);
-        walk_entries!(@walk $global: $problem, in_global, $threads);
+    ($($name:ident: $problem:ty, $threads:literal;)*) => { $(
+        mod $name {
+            use super::*;
 
-        /// See the module. # Safety: the launcher in `antwarp` gives arrays of the sizes that `args` tell.
-        #[unsafe(no_mangle)]
-        pub unsafe extern "ptx-kernel" fn $evaluate(
-            args: WalkArgs, tables: In<u8>, solution: In<u8>, common: InOut<u8>, slots: InOut<u64>, costs: InOut<u64>,
-        ) {
-            // SAFETY: the caller's promise.
-            unsafe {
-                let problem = <$problem>::new(&args.shape, tables.as_ptr());
-                let mut crew = Blocks::new(thread::block_idx(), args.parts, slots.as_ptr());
-                let replica = shared::dynamic().add(SHARED_BYTES as usize);
-                let solution = solution.as_ptr().cast();
-                let memory = (replica, common.as_ptr());
-                search::evaluate(&mut crew, &problem, &args.rules, &args.layout, solution, memory, costs.as_ptr());
+            walk_entries!(@walk shared: $problem, in_shared, $threads, concat!("block_walk_", stringify!($name), "_shared"));
+            walk_entries!(@walk global: $problem, in_global, $threads, concat!("block_walk_", stringify!($name), "_global"));
+
+            /// See the module. # Safety: the launcher in `antwarp` gives arrays of the sizes that `args` tell.
+            #[unsafe(export_name = concat!("block_evaluate_", stringify!($name)))]
+            pub unsafe extern "ptx-kernel" fn evaluate(
+                args: WalkArgs, tables: In<u8>, solution: In<u8>, common: InOut<u8>, slots: InOut<u64>, costs: InOut<u64>,
+            ) {
+                // SAFETY: the caller's promise.
+                unsafe {
+                    let problem = <$problem>::new(&args.shape, tables.as_ptr());
+                    let mut crew = Blocks::new(thread::block_idx(), args.parts, slots.as_ptr());
+                    let replica = shared::dynamic().add(SHARED_BYTES as usize);
+                    let solution = solution.as_ptr().cast();
+                    let memory = (replica, common.as_ptr());
+                    search::evaluate(&mut crew, &problem, &args.rules, &args.layout, solution, memory, costs.as_ptr());
+                }
             }
+            declare!(evaluate: EvaluateNeighbors, $threads, 1, concat!("block_evaluate_", stringify!($name)));
         }
-        declare!($evaluate: EvaluateNeighbors, $threads, 1);
     )* };
-    (@walk $name:ident: $problem:ty, $memory:ident, $threads:literal) => {
+    (@walk $entry:ident: $problem:ty, $memory:ident, $threads:literal, $name:expr) => {
         /// See the module. # Safety: the launcher in `antwarp` gives arrays of the sizes that `args` tell.
-        #[unsafe(no_mangle)]
-        pub unsafe extern "ptx-kernel" fn $name(
+        #[unsafe(export_name = $name)]
+        pub unsafe extern "ptx-kernel" fn $entry(
             args: WalkArgs, tables: In<u8>, old_states: In<WalkState>, old_bests: In<u8>, states: InOut<WalkState>,
             bests: InOut<u8>, solutions: InOut<u8>, accepted: InOut<u8>, traces: InOut<u32>, memory: InOut<u8>,
             common: InOut<u8>, slots: InOut<u64>,
@@ -229,24 +234,7 @@ macro_rules! walk_entries {
             // SAFETY: the caller's promise.
             unsafe { walk::<$problem>(args, tables, $memory(args, memory)) }
         }
-        declare!($name: Walks, $threads, 1);
+        declare!($entry: Walks, $threads, 1, $name);
     };
 }
-
-// A new problem is one line here: its kernels by `Problem::NAME`, its type, the most threads of a block.
-walk_entries! {
-    block_walk_qap_shared, block_walk_qap_global, block_evaluate_qap: Qap<false>, 1024;
-    block_walk_qap_stored_shared, block_walk_qap_stored_global, block_evaluate_qap_stored: Qap<true>, 512;
-    block_walk_perceptron_1_shared, block_walk_perceptron_1_global, block_evaluate_perceptron_1: Perceptron<1>, 512;
-    block_walk_perceptron_2_shared, block_walk_perceptron_2_global, block_evaluate_perceptron_2: Perceptron<2>, 512;
-    block_walk_perceptron_3_shared, block_walk_perceptron_3_global, block_evaluate_perceptron_3: Perceptron<3>, 512;
-    block_walk_tour_swap_grid_shared, block_walk_tour_swap_grid_global, block_evaluate_tour_swap_grid: SwappedTour<Grid>, 512;
-    block_walk_tour_swap_planar_shared, block_walk_tour_swap_planar_global, block_evaluate_tour_swap_planar: SwappedTour<Planar>, 512;
-    block_walk_tour_swap_numbered_shared, block_walk_tour_swap_numbered_global, block_evaluate_tour_swap_numbered: SwappedTour<Numbered>, 512;
-    block_walk_tour_rotate_grid_shared, block_walk_tour_rotate_grid_global, block_evaluate_tour_rotate_grid: RotatedTour<Grid>, 512;
-    block_walk_tour_rotate_planar_shared, block_walk_tour_rotate_planar_global, block_evaluate_tour_rotate_planar: RotatedTour<Planar>, 512;
-    block_walk_tour_rotate_numbered_shared, block_walk_tour_rotate_numbered_global, block_evaluate_tour_rotate_numbered: RotatedTour<Numbered>, 512;
-    block_walk_weierstrass_f32_shared, block_walk_weierstrass_f32_global, block_evaluate_weierstrass_f32: Weierstrass<f32>, 512;
-    block_walk_weierstrass_f64_shared, block_walk_weierstrass_f64_global, block_evaluate_weierstrass_f64: Weierstrass<f64>, 512;
-    block_walk_partition_shared, block_walk_partition_global, block_evaluate_partition: Partition, 1024;
-}
+antwarp_core::with_problems!(walk_entries);

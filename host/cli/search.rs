@@ -13,8 +13,9 @@ use super::output::{self, Output};
 use super::{Error, Outcome, Result, interrupt};
 use crate::backend::Backend;
 use crate::engine::{Progress, Stop, StopReason};
-use crate::instance::{Instance, Partition, Perceptron, Qap, qaplib, tour_file};
+use crate::instance::{Instance, Qap, qaplib, tour_file};
 use crate::report::{Known, summary};
+use crate::solver::search::problems::{Partition, Perceptron};
 use crate::solver::search::{
     AskedShape, Assignment, Changes, Chooser, Done, Precision, SearchSettings, Strategy, Task, TourMove,
     WeierstrassSpec,

@@ -49,7 +49,7 @@ pub(crate) fn draw(draws: &mut impl Rng, end: u64) -> u64 {
 ///
 /// The family changes the seed, as a search may run under the seed of its instance: it must not draw its
 /// start from the numbers that hide the solution.
-pub(super) const fn stream(family: [u8; 8], seed: u64, part: u32) -> Stream {
+pub(crate) const fn stream(family: [u8; 8], seed: u64, part: u32) -> Stream {
     Stream::new(seed ^ u64::from_be_bytes(family), part, 0)
 }
 

@@ -1,7 +1,8 @@
 //! Problem instances: reading, writing, generating, neighbour lists.
 //!
 //! [`Instance::open`] takes a file or the name of a generated instance; everything that it returns is sound.
-//! Problems other than tours have a type each: [`Qap`], [`Perceptron`], [`Partition`].
+//! [`Qap`] is a quadratic assignment problem. The instances of other problems are in
+//! [`solver::search::problems`](crate::solver::search::problems).
 
 pub(crate) mod atomic_file;
 mod best_known;
@@ -13,10 +14,8 @@ pub mod generate;
 mod kd_tree;
 mod model;
 mod neighbors;
-mod numbers;
+pub(crate) mod numbers;
 mod open;
-pub mod partition;
-pub mod perceptron;
 pub mod population_file;
 pub mod qaplib;
 pub mod tour_file;
@@ -24,11 +23,10 @@ pub mod tsplib;
 
 pub use antwarp_core::metric::Metric;
 pub use best_known::BestKnown;
+pub(crate) use error::Text;
 pub use error::{InstanceError, Result, SyntaxError, TourError};
 pub(crate) use kd_tree::{Cell, KdTree, Search};
 pub use model::{Distances, Instance, Kind};
 pub(crate) use neighbors::nearest_among;
 pub use neighbors::{NeighborLists, nearest, quadrant};
-pub use partition::Partition;
-pub use perceptron::Perceptron;
 pub use qaplib::Qap;

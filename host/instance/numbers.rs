@@ -6,23 +6,23 @@ use super::error::{Result, Text};
 use super::tsplib::scan::{self, Part, Words};
 
 /// The bytes of a file, unpacked if it is gzip. `missing` is the remedy where there is no such file.
-pub(super) fn load(path: &Path, missing: &str) -> Result<Vec<u8>> {
+pub(crate) fn load(path: &Path, missing: &str) -> Result<Vec<u8>> {
     scan::load(path).map_err(|error| error.where_missing(missing))
 }
 
 /// The name of a file up to its first point: tai12a of tai12a.dat.gz.
-pub(super) fn stem(path: &Path) -> String {
+pub(crate) fn stem(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     name.split('.').next().unwrap_or_default().to_owned()
 }
 
 /// The words of a text.
-pub(super) fn words(text: Text<'_>) -> Words<'_> {
+pub(crate) fn words(text: Text<'_>) -> Words<'_> {
     Words::new(text, scan::whole(text.bytes))
 }
 
 /// The word as a whole number. Unlike [`Text::whole_number`] it takes those of 19 digits, as costs may have.
-pub(super) fn whole_number(text: Text<'_>, word: Part) -> Option<i64> {
+pub(crate) fn whole_number(text: Text<'_>, word: Part) -> Option<i64> {
     let digits = std::str::from_utf8(&text.bytes[word.start..word.end]).ok()?;
     digits.parse().ok().or_else(|| text.whole_number(word))
 }

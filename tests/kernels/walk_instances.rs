@@ -1,7 +1,8 @@
 //! Small instances of the problems of neighbourhood search.
 
 use antwarp::engine::Tables;
-use antwarp::instance::{Instance, Partition, Perceptron, Qap};
+use antwarp::instance::{Instance, Qap};
+use antwarp::solver::search::problems::{Partition, Perceptron};
 use antwarp::solver::search::{TourTables, WeierstrassSpec};
 use antwarp_core::sine::Real;
 

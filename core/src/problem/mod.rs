@@ -19,6 +19,30 @@ use crate::neighborhood::{Neighborhood, Walk};
 use crate::search::{Cost, Crew};
 use crate::team::Team;
 
+/// Calls macro `$then` with every problem that has kernels, a line each: [`Problem::NAME`], its type, and the most threads of a
+/// block: fewer leave more registers to each.
+#[macro_export]
+macro_rules! with_problems {
+    ($then:ident) => {
+        $then! {
+            qap: Qap<false>, 1024;
+            qap_stored: Qap<true>, 512;
+            perceptron_1: Perceptron<1>, 512;
+            perceptron_2: Perceptron<2>, 512;
+            perceptron_3: Perceptron<3>, 512;
+            tour_swap_grid: SwappedTour<Grid>, 512;
+            tour_swap_planar: SwappedTour<Planar>, 512;
+            tour_swap_numbered: SwappedTour<Numbered>, 512;
+            tour_rotate_grid: RotatedTour<Grid>, 512;
+            tour_rotate_planar: RotatedTour<Planar>, 512;
+            tour_rotate_numbered: RotatedTour<Numbered>, 512;
+            weierstrass_f32: Weierstrass<f32>, 512;
+            weierstrass_f64: Weierstrass<f64>, 512;
+            partition: Partition, 1024;
+        }
+    };
+}
+
 /// The numbers that describe an instance; each problem says what they are. Its tables lie elsewhere.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[repr(C)]

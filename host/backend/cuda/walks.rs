@@ -24,34 +24,20 @@ const CANDIDATE: u32 = 3;
 /// Threads of a block to try.
 const THREADS: [u32; 6] = [1024, 512, 256, 128, 64, 32];
 
-/// The names of all problems that have kernels.
-const PROBLEMS: [&str; 14] = [
-    "qap",
-    "qap_stored",
-    "perceptron_1",
-    "perceptron_2",
-    "perceptron_3",
-    "tour_swap_grid",
-    "tour_swap_planar",
-    "tour_swap_numbered",
-    "tour_rotate_grid",
-    "tour_rotate_planar",
-    "tour_rotate_numbered",
-    "weierstrass_f32",
-    "weierstrass_f64",
-    "partition",
-];
+macro_rules! names {
+    ($($problem:ident: $type:ty, $threads:literal;)*) => { [$(stringify!($problem)),*] };
+}
 
 /// The names of all kernels that walks may load.
 pub fn kernel_names() -> Vec<String> {
-    let of = |problem: &&str| {
+    let of = |problem| {
         [
             format!("block_walk_{problem}_shared"),
             format!("block_walk_{problem}_global"),
             format!("block_evaluate_{problem}"),
         ]
     };
-    PROBLEMS.iter().flat_map(of).collect()
+    antwarp_core::with_problems!(names).into_iter().flat_map(of).collect()
 }
 
 /// Where the blocks of a walk meet: a count of arrivals and two candidates a block.

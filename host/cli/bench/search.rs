@@ -22,8 +22,8 @@ const MOST_BLOCKS: u32 = 2048 / PAPER_THREADS;
 /// Arguments of `antwarp bench search`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// qap (instances are QAPLIB files), ppp (rows and columns such as 101-117), weierstrass (dimensions), tsp or partition
-    /// (files). Of ppp and weierstrass, the instances are those of the paper if none are given
+    /// A problem of `antwarp search`; instances are its files, of ppp rows and columns such as 101-117, of weierstrass
+    /// dimensions. Of ppp and weierstrass, the instances are those of the paper if none are given
     problem: String,
     /// Ways of looking at neighbours
     #[arg(long, value_enum, value_name = "LIST", value_delimiter = ',', default_value = "thread,device")]

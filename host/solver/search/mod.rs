@@ -1,13 +1,13 @@
 //! Neighbourhood search: walks through the solutions of any problem, in batches.
 
 mod choose;
-mod tables;
-mod task;
+pub mod problems;
 
 pub use crate::engine::AskedShape;
 pub use choose::{Chosen, choose_on_host};
-pub use tables::{TourTables, WeierstrassSpec, can_be_stored};
-pub use task::{Assignment, Changes, Chooser, Done, Precision, Task, TourMove};
+pub use problems::{
+    Assignment, Changes, Chooser, Done, Precision, Task, TourMove, TourTables, WeierstrassSpec, can_be_stored,
+};
 
 use std::time::Instant;
 

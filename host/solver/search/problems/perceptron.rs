@@ -2,8 +2,13 @@
 //! EUROCRYPT 1995): given a matrix A of -1 and 1 and a list of numbers, find a vector V of -1 and 1 such that the
 //! products A V are these numbers in any order.
 
-use super::error::{InstanceError, Result};
-use super::generate;
+use antwarp_core::problem::Shape;
+use antwarp_core::problem::perceptron::NEGATIVE;
+
+use super::of_words;
+use crate::engine::Tables;
+use crate::instance::{self, InstanceError, generate};
+use crate::solver::SolveError;
 
 /// What a negative product costs, times twice its absolute value (L. R. Knudsen, W. Meier: Cryptanalysis of an
 /// identification scheme based on the permuted perceptron problem, EUROCRYPT 1999).
@@ -43,7 +48,7 @@ impl Perceptron {
     ///
     /// # Errors
     /// If m or n is not 1 to 65535.
-    pub fn generate(m: u32, n: u32, seed: u64) -> Result<Perceptron> {
+    pub fn generate(m: u32, n: u32, seed: u64) -> instance::Result<Perceptron> {
         let name = format!("ppp-{m}-{n}-s{seed}");
         if [m, n].iter().any(|side| !(1..=LARGEST_SIDE).contains(side)) {
             let problem = format!("there is no instance of {m} rows and {n} columns");
@@ -114,6 +119,22 @@ fn pack(entries: &[u8]) -> u32 {
 fn product(row: &[u32], vector: &[u32], n: u32) -> i32 {
     let differing: u32 = row.iter().zip(vector).map(|(a, v)| (a ^ v).count_ones()).sum();
     n as i32 - 2 * differing as i32
+}
+
+impl Tables {
+    /// For [`antwarp_core::problem::Perceptron`].
+    ///
+    /// # Errors
+    /// If costs could leave 32 bits.
+    pub fn perceptron(perceptron: &Perceptron) -> Result<Tables, SolveError> {
+        let most = u64::from(perceptron.m) * u64::from(perceptron.n) * 2 * NEGATIVE as u64;
+        if most > u64::from(u32::MAX) {
+            let why = format!("{}: too large to be searched: m x n can be up to 71,582,788", perceptron.name);
+            return Err(SolveError::Settings(why));
+        }
+        let shape = Shape { sizes: [perceptron.m, perceptron.n, 0, 0], ..Shape::default() };
+        Ok(Tables::new(shape, &[&of_words(&perceptron.target), &of_words(&perceptron.rows)]))
+    }
 }
 
 #[cfg(test)]

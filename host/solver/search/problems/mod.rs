@@ -1,4 +1,19 @@
 //! The problems by their instances: which problem in core, with which numbers, searches which instance.
+//!
+//! A file for each problem holds its instances, with their readers and generators, and lays them out as [`Tables`] for the
+//! problem in core. Quadratic assignment problems and tours are in [`instance`](crate::instance).
+
+pub mod partition;
+pub mod perceptron;
+mod qap;
+mod tour;
+mod weierstrass;
+
+pub use partition::Partition;
+pub use perceptron::Perceptron;
+pub use qap::can_be_stored;
+pub use tour::TourTables;
+pub use weierstrass::WeierstrassSpec;
 
 use std::time::Duration;
 
@@ -6,12 +21,14 @@ use antwarp_core::geometry::{Grid, Numbered, Planar};
 use antwarp_core::problem::{self, RotatedTour, SwappedTour};
 use serde::{Deserialize, Serialize};
 
-use super::tables::{TourTables, WeierstrassSpec, can_be_stored};
 use super::{Found, SearchSettings, Strategy, choose_on_host, search};
 use crate::backend::Backend;
 use crate::engine::{Progress, Searchable, Stop, Tables};
-use crate::instance::{BestKnown, Instance, Partition, Perceptron, Qap};
+use crate::instance::{BestKnown, Instance, Qap};
 use crate::solver::SolveError;
+
+/// Most elements of a permutation, so that places of elements fit 32 bits.
+const MOST_ELEMENTS: u32 = 1 << 15;
 
 /// How the changes of a QAP's exchanges are known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -286,4 +303,9 @@ impl Task {
             Err(wrong(format!("a solution of cost {cost} reported as {}", found.cost)))
         }
     }
+}
+
+/// The bytes of 32-bit words.
+fn of_words<T: Copy + Into<i64>>(words: &[T]) -> Vec<u8> {
+    words.iter().flat_map(|&word| (word.into() as u32).to_ne_bytes()).collect()
 }

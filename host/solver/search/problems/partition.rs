@@ -3,8 +3,10 @@
 use std::ops::RangeInclusive;
 use std::path::Path;
 
-use super::error::{InstanceError, Result, Text};
-use super::{generate, numbers};
+use antwarp_core::problem::Shape;
+
+use crate::engine::Tables;
+use crate::instance::{InstanceError, Result, Text, generate, numbers};
 
 /// Numbers of sets that we take: a set's number fits a byte.
 const SETS: RangeInclusive<u32> = 2..=256;
@@ -127,6 +129,15 @@ fn check_sets(origin: &str, sets: u32) -> Result<()> {
     }
     let help = format!("ask for {} to {} sets", SETS.start(), SETS.end());
     Err(InstanceError::content(origin, format!("numbers cannot be put into {sets} sets"), help))
+}
+
+impl Tables {
+    /// For [`antwarp_core::problem::Partition`].
+    pub fn partition(partition: &Partition) -> Tables {
+        let sizes = [partition.numbers.len() as u32, partition.sets, 0, 0];
+        let numbers: Vec<u8> = partition.numbers.iter().flat_map(|x| x.to_ne_bytes()).collect();
+        Tables::new(Shape { sizes, ..Shape::default() }, &[&numbers])
+    }
 }
 
 #[cfg(test)]
