@@ -1,7 +1,7 @@
 //! Settings and plans: each algorithm's settings become an engine, which [`drive`](crate::engine::drive) runs.
 
 pub mod acs;
-mod algorithm;
+mod builder;
 mod colony;
 pub mod genetic;
 pub mod ils;
@@ -9,7 +9,7 @@ pub mod lin_kernighan;
 pub mod mmas;
 pub mod search;
 
-pub use algorithm::{Algorithm, Solver};
+pub use builder::Solver;
 
 use std::time::Instant;
 
@@ -17,8 +17,118 @@ use serde::Serialize;
 use thiserror::Error;
 
 use crate::backend::Backend;
-use crate::engine::{BackendError, Problem, Run, StopReason};
+use crate::engine::{BackendError, LocalSearch, Problem, Progress, Run, Stop, StopReason};
 use crate::instance::Instance;
+
+/// An algorithm with its settings.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Algorithm {
+    /// Chained Lin-Kernighan, with crossing of several tours where that pays.
+    LinKernighan(lin_kernighan::LinKernighanSettings),
+    /// Iterated local search.
+    Ils(ils::IlsSettings),
+    /// MAX-MIN Ant System.
+    Mmas(mmas::MmasSettings),
+    /// Ant Colony System.
+    Acs(acs::AcsSettings),
+    /// A genetic algorithm.
+    Genetic(genetic::GeneticSettings),
+}
+
+/// What the settings of any algorithm have in common.
+macro_rules! of_any {
+    ($algorithm:expr, $settings:ident => $what:expr) => {
+        match $algorithm {
+            Algorithm::LinKernighan($settings) => $what,
+            Algorithm::Ils($settings) => $what,
+            Algorithm::Mmas($settings) => $what,
+            Algorithm::Acs($settings) => $what,
+            Algorithm::Genetic($settings) => $what,
+        }
+    };
+}
+
+impl Algorithm {
+    /// What does best for an instance, with settings that need no choice: chained Lin-Kernighan, and MAX-MIN Ant System where edges
+    /// have a direction.
+    pub fn for_instance(instance: &Instance) -> Algorithm {
+        if instance.is_symmetric() {
+            Algorithm::LinKernighan(lin_kernighan::LinKernighanSettings::default())
+        } else {
+            Algorithm::Mmas(mmas::MmasSettings::default())
+        }
+    }
+
+    /// Its name, as on the command line.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Algorithm::LinKernighan(_) => "lk",
+            Algorithm::Ils(_) => "ils",
+            Algorithm::Mmas(_) => "mmas",
+            Algorithm::Acs(_) => "acs",
+            Algorithm::Genetic(_) => "ga",
+        }
+    }
+
+    /// The seed of all its random numbers.
+    pub fn seed(&self) -> u64 {
+        of_any!(self, settings => settings.seed)
+    }
+
+    /// The same with another seed.
+    pub fn seeded(mut self, seed: u64) -> Algorithm {
+        of_any!(&mut self, settings => settings.seed = seed);
+        self
+    }
+
+    /// Refuses settings that are out of range.
+    ///
+    /// # Errors
+    /// Which, and what is possible.
+    pub fn check(&self) -> Result<(), SolveError> {
+        of_any!(self, settings => settings.check())
+    }
+
+    /// The fewest nodes that it builds tours of, and whether edges must be as long in both directions.
+    pub fn needs(&self) -> (usize, bool) {
+        match self {
+            Algorithm::LinKernighan(_) | Algorithm::Ils(_) => (0, true),
+            Algorithm::Mmas(settings) => (4, settings.local_search != LocalSearch::None),
+            Algorithm::Acs(settings) => (4, settings.local_search != LocalSearch::None),
+            Algorithm::Genetic(settings) => (settings.fewest_nodes(), false),
+        }
+    }
+
+    /// Solves an instance. `initial` are the tours to begin with, one after the other, in the instance's numbering: one for local
+    /// search, a population for the genetic algorithm whose settings ask for it, none for ants. `keep` is called with the population
+    /// of a genetic algorithm.
+    ///
+    /// # Errors
+    /// As the algorithm's own `solve`.
+    pub fn solve(
+        &self,
+        instance: &Instance,
+        initial: Option<Vec<u32>>,
+        (backend, stop): (&Backend, &Stop),
+        observe: &mut dyn FnMut(&Progress),
+        keep: Option<genetic::Keep<'_>>,
+    ) -> Result<Solution, SolveError> {
+        match self {
+            Algorithm::LinKernighan(settings) => {
+                lin_kernighan::solve(instance, settings, initial.as_deref(), backend, stop, observe)
+            }
+            Algorithm::Ils(settings) => {
+                ils::solve(instance, settings, initial.as_deref(), backend, stop, observe)
+            }
+            Algorithm::Mmas(settings) => mmas::solve(instance, settings, backend, stop, observe),
+            Algorithm::Acs(settings) => acs::solve(instance, settings, backend, stop, observe),
+            Algorithm::Genetic(settings) => {
+                genetic::solve(instance, settings, initial, backend, stop, observe, keep)
+            }
+        }
+    }
+}
 
 /// Why a run could not give a tour.
 #[derive(Debug, Error)]

@@ -27,7 +27,7 @@ use super::output::{self, Output, check_apart};
 use super::solve::{self as solver, Asked, facts};
 use super::{Error, Outcome, Result, interrupt, parse_line};
 use crate::backend::{Backend, Choice, Machine};
-use crate::engine::{LocalSearch, Problem};
+use crate::engine::Problem;
 use crate::instance::{BestKnown, Instance};
 use crate::report::Known;
 use crate::solver::Algorithm;
@@ -353,18 +353,13 @@ impl<'a> Bench<'a> {
     /// Refuses instances that the algorithm of a cell cannot do with.
     fn check(&self, cell: &Cell, algorithm: &Algorithm) -> Result<()> {
         let instance = &self.instances[cell.at];
-        let (fewest, is_local) = match algorithm {
-            Algorithm::LinKernighan(_) | Algorithm::Ils(_) => (0, true),
-            Algorithm::Mmas(settings) => (4, settings.local_search != LocalSearch::None),
-            Algorithm::Acs(settings) => (4, settings.local_search != LocalSearch::None),
-            Algorithm::Genetic(settings) => (settings.fewest_nodes(), false),
-        };
+        let (fewest, is_symmetric) = algorithm.needs();
         if let Algorithm::Acs(settings) = algorithm {
             settings.check_for(instance)?;
         }
-        let is_directed = is_local && !instance.is_symmetric();
+        let is_directed = is_symmetric && !instance.is_symmetric();
         if instance.len() < fewest || is_directed || !instance.fixed_edges().is_empty() {
-            let symmetric = if is_local { "symmetric and " } else { "" };
+            let symmetric = if is_symmetric { "symmetric and " } else { "" };
             let nodes = if fewest > 0 { format!(", and {fewest} nodes") } else { String::new() };
             let why = format!("it needs edges that are {symmetric}not fixed{nodes}");
             return Err(Error::Unusable(format!("{} cannot be measured: {why}", cell.instance)));
