@@ -6,7 +6,7 @@ use std::process::{Command as Process, Stdio};
 use std::time::Duration;
 
 use antwarp::instance::{Qap, qaplib};
-use antwarp::solver::search::problems::Partition;
+use antwarp::solver::search::problems::{MaxCut, Partition};
 use assert_cmd::Command;
 use predicates::prelude::*;
 use predicates::str::contains;
@@ -83,7 +83,7 @@ fn published(file: &str) -> Option<String> {
     path.to_str().map(str::to_owned)
 }
 
-const PROBLEMS: [&[&str]; 7] = [
+const PROBLEMS: [&[&str]; 8] = [
     &["qap", "--uniform", "14"],
     &["ppp", "--m", "21", "--n", "23", "--distance", "1"],
     &["ppp", "--m", "21", "--n", "23", "--distance", "3"],
@@ -91,6 +91,7 @@ const PROBLEMS: [&[&str]; 7] = [
     &["weierstrass", "--dim", "2", "--neighbors", "200", "--terms", "20", "--precision", "f64"],
     &["tsp", "E1k.0"],
     &["partition", "--numbers", "40", "--sets", "3"],
+    &["max-cut", "--nodes", "60"],
 ];
 const STRATEGIES: [&str; 4] = ["tabu", "hill-climbing", "annealing", "ils"];
 
@@ -101,6 +102,8 @@ fn costs_are_those_of_the_solutions() {
     let qap = Qap::open(Path::new(&file)).unwrap();
     let numbers = folder.file("numbers.txt", "9 8 7\n6 5 40 31 12 77 5 5 1\n");
     let partition = Partition::open(Path::new(&numbers), 3).unwrap();
+    let graph = folder.file("graph.txt", "5 6\n1 2 4\n2 3 5\n3 1 -6\n3 4 7\n4 5 8\n5 1 9\n");
+    let max_cut = MaxCut::open(Path::new(&graph)).unwrap();
     for strategy in STRATEGIES {
         let args = ["--iterations", "300", "--walks", "3", "--strategy", strategy];
         for changes in ["auto", "stored", "linear"] {
@@ -111,6 +114,9 @@ fn costs_are_those_of_the_solutions() {
         let found = report(&["partition", &numbers, "--sets", "3"], &args);
         let sets: Vec<u8> = integers(&found["solution"]).iter().map(|&set| set as u8).collect();
         assert_eq!(Some(partition.cost(&sets)), found["cost"].as_i64(), "{strategy}");
+        let found = report(&["max-cut", &graph], &args);
+        let sides: Vec<u8> = integers(&found["solution"]).iter().map(|&side| side as u8).collect();
+        assert_eq!(Some(-max_cut.cut(&sides)), found["cost"].as_i64(), "{strategy}");
         let walks = integers(&found["walks"]);
         assert_eq!((walks.len(), walks.iter().min().copied()), (3, found["cost"].as_i64()));
     }
@@ -257,6 +263,7 @@ fn wrong_usage_is_status_2() {
         (&["ppp", "--m", "5", "--n", "2", "--distance", "3"], "no neighbours"),
         (&["weierstrass", "--b", "0.5"], "--b"),
         (&["weierstrass", "--terms", "200"], "--terms"),
+        (&["max-cut", "--nodes", "6"], "degree 6"),
         (&["partition", "--numbers", "0"], "no numbers"),
         (&["partition", "--numbers", "9", "--sets", "1"], "--sets"),
         (&["qap", &file, "--solution", &file], "is the instance"),

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use antwarp::instance::{InstanceError, Qap, Result, qaplib};
 use antwarp::solver::search::problems::perceptron::{COUNT_WEIGHT, NEGATIVE_WEIGHT};
-use antwarp::solver::search::problems::{Partition, Perceptron, partition};
+use antwarp::solver::search::problems::{MaxCut, Partition, Perceptron, max_cut, partition};
 use miette::Diagnostic;
 use proptest::prelude::*;
 
@@ -257,6 +257,44 @@ fn broken_numbers_are_located() {
     fails(parse(b"1073741822\n1 1"), "x.txt:2:3: with `1` the sum of all numbers is 1073741824 or more");
 }
 
+#[test]
+fn broken_graphs_are_located() {
+    let parse = |text: &[u8]| max_cut::parse("x.txt", "x", text);
+    let graph = parse(b"4 5\r\n1 2 1\n4 2 -3\n 2 4 5 3 1 0\n1 3 7\n").unwrap();
+    assert_eq!((graph.nodes, graph.edges), (4, vec![(0, 1, 1), (0, 2, 7), (1, 3, 2)]));
+    assert_eq!(parse(b"1 0").unwrap().cut(&[1]), 0);
+    fails(parse(b""), "x.txt: the file ends where the number of nodes should be");
+    fails(parse(b"0 0"), "x.txt:1:1: `0` is not the number of nodes");
+    fails(parse(b"3 -1"), "x.txt:1:3: `-1` is not the number of edges");
+    fails(parse(b"3 2\n1 2 1\n"), "x.txt: the file ends where a node should be");
+    fails(parse(b"3 1\n1 2"), "x.txt: the file ends where a weight should be");
+    fails(parse(b"3 1\n1 4 1"), "x.txt:2:3: `4` is not a node, from 1 to 3");
+    fails(parse(b"3 1\n0 1 1"), "x.txt:2:1: `0` is not a node, from 1 to 3");
+    fails(parse(b"3 1\n2 2 1"), "x.txt:2:3: an edge leads from node 2 to itself");
+    fails(parse(b"3 1\n1 2 0.5"), "x.txt:2:5: `0.5` is not a weight");
+    fails(parse(b"3 1\n1 2 5 6"), "x.txt:2:7: `6` stands behind the last of 1 edges");
+    assert!(parse(b"3 2\n1 2 1073741822\n1 3 1").is_ok());
+    fails(parse(b"3 2\n1 2 1073741822\n3 1 -2"), "x.txt:3:5: the edges of node 1 weigh 1073741824 or more");
+}
+
+#[test]
+fn a_seed_fixes_a_graph() {
+    let graph = MaxCut::random(1000, 20, 1).unwrap();
+    assert_eq!((graph.name.as_str(), graph.nodes), ("max-cut-1000-20-s1", 1000));
+    assert_ne!(graph.edges, MaxCut::random(1000, 20, 2).unwrap().edges);
+    assert!(graph.edges.iter().all(|&(a, b, weight)| a < b && b < 1000 && weight == 1));
+    assert!(graph.edges.is_sorted_by(|a, b| (a.0, a.1) < (b.0, b.1)));
+    // Of 10,000 pairs among 499,500 about a hundred come twice.
+    assert!((9_850..9_950).contains(&graph.edges.len()), "{}", graph.edges.len());
+    let sides: Vec<u8> = (0..1000).map(|node| (node % 3 == 0).into()).collect();
+    let cut = graph.edges.iter().filter(|&&(a, b, _)| (a % 3 == 0) != (b % 3 == 0)).count();
+    assert_eq!(graph.cut(&sides), cut as i64);
+    for (nodes, degree) in [(0, 0), (1, 0), (5, 5), (1 << 24, 200), (u32::MAX, 1)] {
+        let start = format!("max-cut-{nodes}-{degree}-s1: there is no graph of");
+        fails(MaxCut::random(nodes, degree, 1), &start);
+    }
+}
+
 /// A permutation of 0 to n - 1 for n from 2 to `longest`.
 fn permutations(longest: usize) -> impl Strategy<Value = Vec<u32>> {
     (2..=longest).prop_flat_map(|n| Just((0..n as u32).collect::<Vec<_>>()).prop_shuffle())
@@ -337,6 +375,9 @@ proptest! {
         let _ = qaplib::parse_solution("f", &bytes, 2);
         if let Ok(instance) = partition::parse("f", "f", &bytes, 3) {
             prop_assert!(instance.cost(&vec![2; instance.numbers.len()]) < 1 << 60);
+        }
+        if let Ok(graph) = max_cut::parse("f", "f", &bytes) {
+            prop_assert_eq!(graph.cut(&vec![1; graph.nodes as usize]), 0);
         }
     }
 }

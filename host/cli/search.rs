@@ -15,7 +15,7 @@ use crate::backend::Backend;
 use crate::engine::{Progress, Stop, StopReason};
 use crate::instance::{Instance, Qap, qaplib, tour_file};
 use crate::report::{Known, summary};
-use crate::solver::search::problems::{Partition, Perceptron};
+use crate::solver::search::problems::{MaxCut, Partition, Perceptron};
 use crate::solver::search::{
     AskedShape, Assignment, Changes, Chooser, Done, Precision, SearchSettings, Strategy, Task, TourMove,
     WeierstrassSpec,
@@ -100,6 +100,20 @@ enum What {
         /// Number of sets
         #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(2..=256))]
         sets: u32,
+        #[command(flatten)]
+        common: Box<Common>,
+    },
+    /// Maximum cut: two sides of a graph, with heavy edges between them; costs are weights of cuts, negated
+    MaxCut {
+        /// A graph: nodes, edges, and two nodes and a weight for each edge
+        #[arg(value_name = "FILE", required_unless_present = "nodes")]
+        file: Option<PathBuf>,
+        /// Instead of a file: a random graph of so many nodes, with edges of weight 1, of the search's seed
+        #[arg(long, value_name = "N", conflicts_with = "file")]
+        nodes: Option<u32>,
+        /// Edges of a node of a random graph, on the average
+        #[arg(long, value_name = "N", default_value_t = 6, conflicts_with = "file")]
+        degree: u32,
         #[command(flatten)]
         common: Box<Common>,
     },
@@ -259,14 +273,17 @@ impl What {
             | What::Ppp { common, .. }
             | What::Weierstrass { common, .. }
             | What::Tsp { common, .. }
-            | What::Partition { common, .. } => common,
+            | What::Partition { common, .. }
+            | What::MaxCut { common, .. } => common,
         }
     }
 
     /// The input file, to which no output may go.
     fn input(&self) -> PathBuf {
         match self {
-            What::Qap { file, .. } | What::Partition { file, .. } => file.clone().unwrap_or_default(),
+            What::Qap { file, .. } | What::Partition { file, .. } | What::MaxCut { file, .. } => {
+                file.clone().unwrap_or_default()
+            }
             What::Tsp { instance, .. } => instance.into(),
             What::Ppp { .. } | What::Weierstrass { .. } => PathBuf::new(),
         }
@@ -286,6 +303,10 @@ impl What {
             What::Partition { file: Some(file), sets, .. } => Task::Partition(Partition::open(file, *sets)?),
             What::Partition { numbers, sets, .. } => {
                 Task::Partition(Partition::uniform(numbers.unwrap_or(0), *sets, seed).map_err(refused)?)
+            }
+            What::MaxCut { file: Some(file), .. } => Task::MaxCut(MaxCut::open(file)?),
+            What::MaxCut { nodes, degree, .. } => {
+                Task::MaxCut(MaxCut::random(nodes.unwrap_or(0), *degree, seed).map_err(refused)?)
             }
         })
     }

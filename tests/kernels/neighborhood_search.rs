@@ -8,7 +8,7 @@ use antwarp::backend::{Backend, Choice};
 use antwarp::engine::{AskedShape, BackendError, Plain, Searchable, Stop, Tables};
 use antwarp::instance::Qap;
 use antwarp::solver::SolveError;
-use antwarp::solver::search::problems::{Partition, Perceptron};
+use antwarp::solver::search::problems::{MaxCut, Partition, Perceptron};
 use antwarp::solver::search::{Found, SearchSettings, Strategy, choose_on_host, search};
 use antwarp_core::geometry::Grid;
 use antwarp_core::neighborhood::Neighborhood;
@@ -137,6 +137,10 @@ fn partition() -> Tables {
     Tables::partition(&Partition::uniform(60, 4, 1).expect("an instance"))
 }
 
+fn max_cut() -> Tables {
+    Tables::max_cut(&MaxCut::random(150, 9, 1).expect("a graph"))
+}
+
 /// Whether shapes that are found are not kept, and none are known.
 fn is_apart() -> bool {
     std::env::var("ANTWARP_TUNING").is_ok_and(|file| file == "none")
@@ -178,6 +182,7 @@ fn shapes_are_tried_out() {
     check::<problem::Perceptron<2>>(perceptron, &[(Strategy::Tabu, 2), (Strategy::Annealing, 4)]);
     check::<Weierstrass<f32>>(|| functions::<f32>().remove(0).1, &[(Strategy::Tabu, 1)]);
     check::<problem::Partition>(partition, &[(Strategy::Tabu, 40)]);
+    check::<problem::MaxCut>(max_cut, &[(Strategy::Tabu, 3)]);
 }
 
 /// Asked shapes of few and of many walks, which compare now and then.

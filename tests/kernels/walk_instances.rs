@@ -2,7 +2,7 @@
 
 use antwarp::engine::Tables;
 use antwarp::instance::{Instance, Qap};
-use antwarp::solver::search::problems::{Partition, Perceptron};
+use antwarp::solver::search::problems::{MaxCut, Partition, Perceptron};
 use antwarp::solver::search::{TourTables, WeierstrassSpec};
 use antwarp_core::sine::Real;
 
@@ -103,4 +103,14 @@ pub fn partitions() -> Vec<Named> {
     let sizes = [(40, 5), (9, 256), (1, 2)];
     let partitions = sizes.map(|(count, sets)| Partition::uniform(count, sets, 1).expect("an instance"));
     fewer(partitions.iter().map(|p| (p.name.clone(), Tables::partition(p))).collect())
+}
+
+/// A node's edges in more turns than one of a warp, some nodes without any, and a single neighbour.
+pub fn graphs() -> Vec<Named> {
+    let dense = MaxCut::random(90, 50, 1).expect("a graph");
+    let sparse = MaxCut::random(200, 3, 1).expect("a graph");
+    let signs = (0..).zip(&sparse.edges).map(|(i, &(a, b, _))| (a, b, i % 7 - 3));
+    let weighted = MaxCut { name: "weighted".to_owned(), edges: signs.collect(), ..sparse };
+    let alone = MaxCut { name: "alone".to_owned(), nodes: 1, edges: Vec::new() };
+    fewer([dense, weighted, alone].iter().map(|g| (g.name.clone(), Tables::max_cut(g))).collect())
 }

@@ -4,14 +4,14 @@ use antwarp::backend::cuda::{Buffer, CREW_BYTES, Device, EvaluateNeighbors, Laun
 use antwarp::engine::Searchable;
 use antwarp_core::geometry::{Grid, Numbered, Planar};
 use antwarp_core::kernels::WalkArgs;
-use antwarp_core::problem::{Partition, Perceptron, Qap, RotatedTour, SwappedTour, Weierstrass};
+use antwarp_core::problem::{MaxCut, Partition, Perceptron, Qap, RotatedTour, SwappedTour, Weierstrass};
 use antwarp_core::search::{Layout, WalkState};
 use cudarc::driver::CudaFunction;
 
 use crate::colony::on_every_ptx;
 use crate::gpu::{Poison, download, gpu, guarded, load, poisoned, reserve_shared, small, upload};
 use crate::walk_cases::{Batch, Case, Course, Kind, Look, Snapshot, padded};
-use crate::walk_instances::{Named, functions, partitions, perceptrons, qaps, tours};
+use crate::walk_instances::{Named, functions, graphs, partitions, perceptrons, qaps, tours};
 
 tests![
     qap,
@@ -27,7 +27,8 @@ tests![
     tour_rotate_numbered,
     weierstrass_f32,
     weierstrass_f64,
-    partition
+    partition,
+    max_cut
 ];
 
 /// The kernels tested here.
@@ -74,6 +75,9 @@ pub const NAMES: &[&str] = &[
     "block_walk_partition_shared",
     "block_walk_partition_global",
     "block_evaluate_partition",
+    "block_walk_max_cut_shared",
+    "block_walk_max_cut_global",
+    "block_evaluate_max_cut",
 ];
 
 /// Blocks of a walk, and threads of a block.
@@ -465,4 +469,8 @@ fn weierstrass_f64() {
 
 fn partition() {
     check::<Partition>(partitions());
+}
+
+fn max_cut() {
+    check::<MaxCut>(graphs());
 }

@@ -3,12 +3,14 @@
 //! A new problem implements [`Problem`], and all of [`search`](crate::search) works on it, on both backends;
 //! [`partition`] is the shortest example.
 
+pub mod max_cut;
 pub mod partition;
 pub mod perceptron;
 pub mod qap;
 pub mod tour;
 pub mod weierstrass;
 
+pub use max_cut::MaxCut;
 pub use partition::Partition;
 pub use perceptron::Perceptron;
 pub use qap::Qap;
@@ -39,6 +41,7 @@ macro_rules! with_problems {
             weierstrass_f32: Weierstrass<f32>, 512;
             weierstrass_f64: Weierstrass<f64>, 512;
             partition: Partition, 1024;
+            max_cut: MaxCut, 1024;
         }
     };
 }

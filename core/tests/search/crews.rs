@@ -1,7 +1,7 @@
 //! A walk's course does not depend on who goes it, nor on where its batches end.
 
 use crate::common::teams::{ORDERS, Order};
-use crate::instances::{Assignment, Numbers, Rough, Signs, Tours};
+use crate::instances::{Assignment, Graph, Numbers, Rough, Signs, Tours};
 use crate::world::{By, Dice, Naive, Snapshot, Walks, World, rules};
 use antwarp_core::geometry::{Grid, Numbered};
 use antwarp_core::problem::{RotatedTour, SwappedTour};
@@ -95,6 +95,11 @@ fn any_crew_makes_the_same_sets() {
 }
 
 #[test]
+fn any_crew_makes_the_same_cut() {
+    check(Graph::new(12, 20, 1));
+}
+
+#[test]
 fn any_crew_comes_to_the_same_points() {
     check(Rough::<f32>::new(2, 4, 13));
     check(Rough::<f64>::new(3, 4, 10));
@@ -144,6 +149,7 @@ fn a_run_is_the_same_in_any_batches() {
     check_batches(Tours::<SwappedTour<Numbered>>::numbered(7, 1));
     check_batches(Tours::<RotatedTour<Grid>>::on_grid(6, true, 1));
     check_batches(Numbers::new(9, 3, 1000, 1));
+    check_batches(Graph::new(9, 20, 1));
     check_batches(Rough::<f32>::new(2, 5, 9));
     check_batches(Rough::<f64>::new(1, 5, 9));
 }

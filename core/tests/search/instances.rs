@@ -8,7 +8,7 @@ use antwarp_core::neighborhood::Neighborhood;
 use antwarp_core::problem::tour::MATRIX;
 use antwarp_core::problem::weierstrass::Named;
 use antwarp_core::problem::{
-    Partition, Perceptron, Problem, Qap, RotatedTour, Shape, SwappedTour, Weierstrass,
+    MaxCut, Partition, Perceptron, Problem, Qap, RotatedTour, Shape, SwappedTour, Weierstrass,
 };
 use antwarp_core::rng::Stream;
 use antwarp_core::search::Cost;
@@ -270,6 +270,53 @@ impl Naive for Numbers {
     }
     fn neighbors(&self, sets: &[u8], _: Stream) -> Vec<Vec<u8>> {
         changes(sets, self.k)
+    }
+}
+
+/// A graph whose nodes go to two sides.
+pub struct Graph {
+    n: u32,
+    edges: Vec<(u32, u32, i32)>,
+}
+
+impl Graph {
+    /// Half of all edges, with weights from -`most` to `most`.
+    pub fn new(n: u32, most: i32, seed: u64) -> Self {
+        let (mut dice, mut edges) = (Dice::new(seed), vec![]);
+        for (a, b) in (0..n).flat_map(|a| (0..a).map(move |b| (a, b))) {
+            if dice.below(2) == 0 {
+                edges.push((a, b, dice.either_way(most)));
+            }
+        }
+        Graph { n, edges }
+    }
+}
+
+impl Naive for Graph {
+    type P = MaxCut;
+
+    fn shape(&self) -> Shape {
+        Shape { sizes: [self.n, 0, 0, 0], ..Shape::default() }
+    }
+    fn tables(&self) -> Vec<u8> {
+        let (mut starts, mut ends) = (vec![0], vec![]);
+        for node in 0..self.n {
+            for &(a, b, weight) in self.edges.iter().filter(|(a, b, _)| [a, b].contains(&&node)) {
+                ends.push([if a == node { b } else { a }, weight as u32]);
+            }
+            starts.push(ends.len() as u32);
+        }
+        [bytes(&starts), bytes(ends.as_flattened())].concat()
+    }
+    fn random(&self, dice: &mut Dice) -> Vec<u8> {
+        (0..self.n).map(|_| dice.below(2) as u8).collect()
+    }
+    fn cost(&self, sides: &[u8]) -> i64 {
+        let is_cut = |&&(a, b, _): &&(u32, u32, i32)| sides[a as usize] != sides[b as usize];
+        -self.edges.iter().filter(is_cut).map(|&(_, _, weight)| i64::from(weight)).sum::<i64>()
+    }
+    fn neighbors(&self, sides: &[u8], _: Stream) -> Vec<Vec<u8>> {
+        flips(sides, 1)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Optima of small problems, known from looking at all their solutions.
 
-use crate::instances::{Assignment, Numbers, Signs};
+use crate::instances::{Assignment, Graph, Numbers, Signs};
 use crate::world::{By, Naive, Walks, World, cost_of, rules};
 use antwarp_core::problem::Problem;
 use antwarp_core::search::{Strategy, WalkRules};
@@ -60,6 +60,14 @@ fn partitions_are_optimal() {
     for seed in 0..5 {
         check(Numbers::new(8, 2, 1000, seed), &vectors(8, 2), (4, 100));
         check(Numbers::new(8, 3, 1000, seed), &vectors(8, 3), (3, 60));
+    }
+}
+
+#[test]
+fn cuts_are_optimal() {
+    for seed in 0..5 {
+        check(Graph::new(9, 1, seed), &vectors(9, 2), (2, 30));
+        check(Graph::new(10, 50, seed), &vectors(10, 2), (2, 30));
     }
 }
 

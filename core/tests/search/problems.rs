@@ -1,6 +1,6 @@
 //! Costs of neighbours are those of full evaluations, also after many moves.
 
-use crate::instances::{Assignment, Numbers, Rough, Signs, Tours, same};
+use crate::instances::{Assignment, Graph, Numbers, Rough, Signs, Tours, same};
 use crate::world::{Dice, Naive, Place, World};
 use antwarp_core::geometry::{Grid, Numbered, Planar};
 use antwarp_core::metric::Metric;
@@ -98,6 +98,13 @@ proptest! {
     #[test]
     fn partitions_cost_what_they_cost(n in 1u32..20, k in 2u32..9, seed: u64, moves in 1u32..30) {
         check(Numbers::new(n, k, 1_000_000, seed), seed, moves);
+    }
+
+    #[test]
+    fn cuts_weigh_what_they_weigh(n in 1u32..20, seed: u64, moves in 1u32..30) {
+        check(Graph::new(n, 100, seed), seed, moves);
+        // The largest weights there may be.
+        check(Graph::new(n, ((1 << 30) - 1) / n as i32, seed), seed, moves);
     }
 
     #[test]

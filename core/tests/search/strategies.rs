@@ -1,7 +1,7 @@
 //! Climbing, iterated search and annealing, iteration by iteration; what stops a walk, and what rivals tell each other.
 
 use crate::common::statistics::{LEVEL, fit};
-use crate::instances::{Assignment, Numbers, Rough, Signs, Tours};
+use crate::instances::{Assignment, Graph, Numbers, Rough, Signs, Tours};
 use crate::world::{By, ElementOf, Naive, Snapshot, Walks, World, cost_of, distance, exchanges, rules};
 use antwarp_core::geometry::Numbered;
 use antwarp_core::neighborhood::Neighborhood;
@@ -93,6 +93,7 @@ fn climbing_ends_in_local_optima() {
     check_climbing(Tours::<SwappedTour<Numbered>>::numbered(8, 1));
     check_climbing(Tours::<RotatedTour<Numbered>>::numbered(7, 1));
     check_climbing(Numbers::new(9, 3, 10_000, 1));
+    check_climbing(Graph::new(12, 9, 1));
 }
 
 #[test]
@@ -153,6 +154,7 @@ fn iterated_search_accepts_nothing_worse() {
     refused += check_iterated(Signs::<2>::new(21, 12, 2), 2, 4);
     refused += check_iterated(Tours::<RotatedTour<Numbered>>::numbered(9, 1), 1, 3);
     refused += check_iterated(Numbers::new(12, 3, 10_000, 1), 4, 4);
+    refused += check_iterated(Graph::new(16, 9, 1), 3, 4);
     assert!(refused > 10, "{refused} optima refused");
     // Without a kick it comes to the same optimum again and again.
     let world = World::new(Numbers::new(12, 3, 10_000, 1));
@@ -207,6 +209,7 @@ fn annealing_accepts_all_or_nothing_worse() {
     check_annealing(Signs::<3>::new(21, 9, 1));
     check_annealing(Tours::<SwappedTour<Numbered>>::numbered(9, 1));
     check_annealing(Numbers::new(12, 3, 10_000, 1));
+    check_annealing(Graph::new(12, 900, 1));
     check_annealing(Rough::<f32>::new(2, 5, 9));
     check_annealing(Rough::<f64>::new(2, 5, 9));
 }

@@ -1,6 +1,6 @@
 //! Tabu search against one that computes everything anew in each iteration, from its documentation.
 
-use crate::instances::{Assignment, Numbers, Rough, Signs, Tours};
+use crate::instances::{Assignment, Graph, Numbers, Rough, Signs, Tours};
 use crate::world::{By, ElementOf, Naive, Walks, World, cost_of, moved, rules};
 use antwarp_core::geometry::{Grid, Numbered};
 use antwarp_core::neighborhood::Neighborhood;
@@ -199,6 +199,13 @@ fn sets_are_those_of_a_plain_search() {
     let rules = WalkRules { tenure: 6, tenures: 5, aspiration: 100, ..robust(9) };
     let moves = check(Numbers::new(10, 4, 30, 1), List::Values(4), rules);
     assert!(moves.ties > 0 && moves.barred > 0, "{moves:?}");
+}
+
+#[test]
+fn cuts_are_those_of_a_plain_search() {
+    let rules = WalkRules { tenure: 2, tenures: 4, aspiration: 60, ..robust(9) };
+    let moves = check(Graph::new(14, 3, 1), List::Bits, rules);
+    assert!(moves.ties > 20 && moves.barred > 0, "{moves:?}");
 }
 
 /// The best neighbour that is not in a ball around a point left a short while ago, unless it is better than all before.

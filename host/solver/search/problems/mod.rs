@@ -3,12 +3,14 @@
 //! A file for each problem holds its instances, with their readers and generators, and lays them out as [`Tables`] for the
 //! problem in core. Quadratic assignment problems and tours are in [`instance`](crate::instance).
 
+pub mod max_cut;
 pub mod partition;
 pub mod perceptron;
 mod qap;
 mod tour;
 mod weierstrass;
 
+pub use max_cut::MaxCut;
 pub use partition::Partition;
 pub use perceptron::Perceptron;
 pub use qap::can_be_stored;
@@ -91,13 +93,15 @@ pub enum Task {
     Tour(Box<Instance>, TourMove),
     /// Number partitioning.
     Partition(Partition),
+    /// Maximum cut.
+    MaxCut(MaxCut),
 }
 
 /// A solution of any problem.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Assignment {
-    /// Places, signs (1 and -1), cities or sets.
+    /// Places, signs (1 and -1), cities, sets or sides.
     Integers(Vec<i64>),
     /// Coordinates.
     Reals(Vec<f64>),
@@ -153,6 +157,7 @@ impl Task {
             Task::Weierstrass(w, _) => format!("weierstrass-{}", w.dimensions),
             Task::Tour(instance, _) => instance.name().to_string(),
             Task::Partition(partition) => partition.name.clone(),
+            Task::MaxCut(graph) => graph.name.clone(),
         }
     }
 
@@ -164,6 +169,7 @@ impl Task {
             Task::Weierstrass(..) => "weierstrass",
             Task::Tour(..) => "tsp",
             Task::Partition(_) => "partition",
+            Task::MaxCut(_) => "max-cut",
         }
     }
 
@@ -175,6 +181,7 @@ impl Task {
             Task::Weierstrass(w, _) => w.dimensions,
             Task::Tour(instance, _) => instance.len() as u32,
             Task::Partition(partition) => partition.numbers.len() as u32,
+            Task::MaxCut(graph) => graph.nodes,
         }
     }
 
@@ -184,7 +191,7 @@ impl Task {
         let n = self.elements();
         match self {
             Task::Qap(..) | Task::Perceptron(_, 2) | Task::Tour(_, TourMove::Swap) => pairs(n),
-            Task::Perceptron(_, 1) => u64::from(n),
+            Task::Perceptron(_, 1) | Task::MaxCut(_) => u64::from(n),
             Task::Perceptron(..) => triples(n),
             Task::Weierstrass(w, _) => u64::from(w.shells),
             Task::Tour(_, TourMove::Rotate) => 2 * triples(n),
@@ -198,7 +205,7 @@ impl Task {
             Task::Qap(qap, _) => qap.best_known(),
             Task::Perceptron(..) => Some(BestKnown { cost: 0, proven: true }),
             Task::Tour(instance, _) => instance.best_known(),
-            Task::Weierstrass(..) | Task::Partition(_) => None,
+            Task::Weierstrass(..) | Task::Partition(_) | Task::MaxCut(_) => None,
         }
     }
 
@@ -272,6 +279,7 @@ impl Task {
             Task::Partition(partition) => {
                 order.carry_out::<problem::Partition>(&Tables::partition(partition), integers)
             }
+            Task::MaxCut(graph) => order.carry_out::<problem::MaxCut>(&Tables::max_cut(graph), integers),
         }?;
         self.verify(&done.found, backend)?;
         Ok(done)
@@ -294,6 +302,10 @@ impl Task {
             Task::Partition(partition) => {
                 let sets: Vec<u8> = solution.iter().map(|&set| set as u8).collect();
                 partition.cost(&sets)
+            }
+            Task::MaxCut(graph) => {
+                let sides: Vec<u8> = solution.iter().map(|&side| side as u8).collect();
+                -graph.cut(&sides)
             }
             Task::Weierstrass(..) => return Ok(()),
         };
