@@ -117,7 +117,7 @@ type Ant = construct::Ant<Bitmask, u32>;
 #[inline(always)]
 unsafe fn ant(memory: *mut u8, n: u32) -> Ant {
     // SAFETY: the parts lie one after the other.
-    unsafe { Ant { tabu: Bitmask::new(memory.add(STATE), n), scratch: Slots::new(memory.cast()) } }
+    unsafe { Ant { tabu: Bitmask::new(memory.add(STATE), n), scratch: Slots::new(memory.cast(), STATE / 4) } }
 }
 
 /// The pseudo-random proportional rule (equations 1 and 2) at `node`, with the local updates that go with it: the trail
@@ -431,10 +431,10 @@ pub unsafe fn prepare_row<T: Team, I: NodeId, M: Memory, D: Distance>(
     // SAFETY: the caller's promises; there may be more than 2^32 candidates.
     unsafe {
         let start = node as usize * k as usize;
-        let row = heuristics.at(0).add(start);
+        let row = heuristics.part(start, k as usize);
         team.for_each(k, |i| {
             let v = (*lists.add(start + i as usize)).get();
-            *row.add(i as usize) = heuristic(distance.between(node, v), (rule.scale, rule.beta));
+            row.set(i, heuristic(distance.between(node, v), (rule.scale, rule.beta)));
         });
         memory.clear(team, node, rule.initial);
     }

@@ -36,11 +36,15 @@ pub(crate) struct Ant<B, W> {
 
 impl<B: Tabu> Ant<B, f32> {
     /// # Safety
-    /// As [`full`] and [`candidates`] ask of `memory`.
+    /// As [`full`] and [`candidates`] ask of `memory`, for so many leaves.
     #[inline(always)]
-    unsafe fn new(memory: *mut u8, n: u32) -> Self {
+    unsafe fn new<S: Select>(memory: *mut u8, n: u32, leaves: u32) -> Self {
         // SAFETY: the scratch follows the tabu inside the caller's memory.
-        unsafe { Ant { tabu: B::new(memory, n), scratch: Slots::new(memory.add(B::bytes(n)).cast()) } }
+        unsafe {
+            // The loop that counts them would stay in kernels, though nobody asks for the length there.
+            let floats = if cfg!(feature = "checked") { S::scratch(leaves) as usize } else { 0 };
+            Ant { tabu: B::new(memory, n), scratch: Slots::new(memory.add(B::bytes(n)).cast(), floats) }
+        }
     }
 }
 
@@ -88,7 +92,7 @@ pub unsafe fn full<T: Team, B: Tabu, S: Select, I: NodeId>(
 ) {
     // SAFETY: the caller's promises, and node ids stay below n.
     unsafe {
-        let mut ant = Ant::<B, f32>::new(memory, n);
+        let mut ant = Ant::<B, f32>::new::<S>(memory, n, full_leaves(n));
         let mut node = ant.start(team, n, stream, tour);
         let mut step = 1;
         while step < n {
@@ -140,7 +144,7 @@ pub unsafe fn candidates<T: Team, B: Tabu, S: Select, I: NodeId, D: Distance>(
 ) {
     // SAFETY: the caller's promises, and node ids stay below n.
     unsafe {
-        let mut ant = Ant::<B, f32>::new(memory, n);
+        let mut ant = Ant::<B, f32>::new::<S>(memory, n, lists.k);
         let mut node = ant.start(team, n, stream, tour);
         let mut step = 1;
         while step < n {

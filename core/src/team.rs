@@ -152,7 +152,18 @@ impl Team for Serial {
 ///
 /// The rule that keeps it sound: between two barriers an element is written by one member and read by no
 /// other, or written by nobody.
-pub struct Slots<T>(*mut T);
+///
+/// It is a pointer and nothing else, unless the feature `checked` is on, as it is in tests: then it knows its length, and
+/// an access outside is a panic.
+#[cfg_attr(not(feature = "checked"), repr(transparent))]
+pub struct Slots<T> {
+    start: *mut T,
+    #[cfg(feature = "checked")]
+    len: usize,
+}
+
+#[cfg(not(feature = "checked"))]
+const _: () = assert!(size_of::<Slots<u32>>() == size_of::<*mut u32>());
 
 impl<T> Clone for Slots<T> {
     #[inline(always)]
@@ -164,11 +175,62 @@ impl<T> Clone for Slots<T> {
 impl<T> Copy for Slots<T> {}
 
 impl<T: Copy> Slots<T> {
+    /// An array of `len` elements.
+    ///
     /// # Safety
     /// `start` is valid for reads and writes of every element that will be used, for as long as it is used.
     #[inline(always)]
-    pub unsafe fn new(start: *mut T) -> Self {
-        Slots(start)
+    pub unsafe fn new(start: *mut T, len: usize) -> Self {
+        #[cfg(not(feature = "checked"))]
+        let _ = len;
+        Slots {
+            start,
+            #[cfg(feature = "checked")]
+            len,
+        }
+    }
+
+    /// The elements of a slice.
+    ///
+    /// # Safety
+    /// As [`Slots::new`], also behind the end of the borrow.
+    #[inline(always)]
+    pub unsafe fn of(elements: &mut [T]) -> Self {
+        // SAFETY: the caller's promise.
+        unsafe { Slots::new(elements.as_mut_ptr(), elements.len()) }
+    }
+
+    /// An array without elements, in the place of one that nobody uses.
+    #[inline(always)]
+    pub fn none() -> Self {
+        // SAFETY: there is no element that could be used.
+        unsafe { Slots::new(core::ptr::null_mut(), 0) }
+    }
+
+    /// Panics if there are not `len` elements from `start` on, as far as that is known.
+    #[inline(always)]
+    #[cfg_attr(feature = "checked", track_caller)]
+    fn check(self, start: usize, len: usize) {
+        #[cfg(feature = "checked")]
+        assert!(
+            start <= self.len && len <= self.len - start,
+            "no {len} elements from {start} on: there are {}",
+            self.len
+        );
+        #[cfg(not(feature = "checked"))]
+        let _ = (start, len);
+    }
+
+    /// The `len` elements from `start` on, which may have more than 2^32 before them.
+    ///
+    /// # Safety
+    /// They are inside the array.
+    #[inline(always)]
+    #[cfg_attr(feature = "checked", track_caller)]
+    pub unsafe fn part(self, start: usize, len: usize) -> Self {
+        self.check(start, len);
+        // SAFETY: the caller's promise.
+        unsafe { Slots::new(self.start.add(start), len) }
     }
 
     /// The element at `i`.
@@ -176,9 +238,10 @@ impl<T: Copy> Slots<T> {
     /// # Safety
     /// `i` is inside the array, and the rule of [`Slots`] holds.
     #[inline(always)]
+    #[cfg_attr(feature = "checked", track_caller)]
     pub unsafe fn get(self, i: u32) -> T {
         // SAFETY: the caller's promise.
-        unsafe { *self.0.add(i as usize) }
+        unsafe { *self.at(i) }
     }
 
     /// Replaces the element at `i`.
@@ -186,19 +249,33 @@ impl<T: Copy> Slots<T> {
     /// # Safety
     /// `i` is inside the array, and the rule of [`Slots`] holds.
     #[inline(always)]
+    #[cfg_attr(feature = "checked", track_caller)]
     pub unsafe fn set(self, i: u32, value: T) {
         // SAFETY: the caller's promise.
-        unsafe { *self.0.add(i as usize) = value }
+        unsafe { *self.at(i) = value }
     }
 
     /// The address of element `i`.
     ///
     /// # Safety
-    /// `i` is inside the array or one past its end.
+    /// `i` is inside the array.
     #[inline(always)]
+    #[cfg_attr(feature = "checked", track_caller)]
     pub unsafe fn at(self, i: u32) -> *mut T {
         // SAFETY: the caller's promise.
-        unsafe { self.0.add(i as usize) }
+        unsafe { self.run(i, 1) }
+    }
+
+    /// The address of element `i`, from where on `len` elements are read or written together.
+    ///
+    /// # Safety
+    /// All of them are inside the array.
+    #[inline(always)]
+    #[cfg_attr(feature = "checked", track_caller)]
+    pub unsafe fn run(self, i: u32, len: u32) -> *mut T {
+        self.check(i as usize, len as usize);
+        // SAFETY: the caller's promise.
+        unsafe { self.start.add(i as usize) }
     }
 }
 
@@ -208,6 +285,7 @@ impl Slots<u64> {
     /// # Safety
     /// `i` is inside the array, and nobody reads or replaces the word meanwhile.
     #[inline(always)]
+    #[cfg_attr(feature = "checked", track_caller)]
     pub unsafe fn raise<T: Team>(self, i: u32, value: u64) {
         // SAFETY: the caller's promise.
         unsafe {
@@ -227,6 +305,7 @@ impl Slots<u32> {
     /// # Safety
     /// `i` is inside the array, and nobody reads or replaces the word meanwhile.
     #[inline(always)]
+    #[cfg_attr(feature = "checked", track_caller)]
     pub unsafe fn insert<T: Team>(self, i: u32, bits: u32) {
         // SAFETY: the caller's promise.
         unsafe {
@@ -244,6 +323,7 @@ impl Slots<u32> {
     /// # Safety
     /// `i` is inside the array, and nobody replaces the word meanwhile.
     #[inline(always)]
+    #[cfg_attr(feature = "checked", track_caller)]
     pub unsafe fn count<T: Team>(self, i: u32) -> u32 {
         // SAFETY: the caller's promise.
         unsafe {
@@ -263,6 +343,7 @@ impl Slots<u32> {
     /// # Safety
     /// `i` is inside the array, and nobody reads or replaces the word meanwhile.
     #[inline(always)]
+    #[cfg_attr(feature = "checked", track_caller)]
     pub unsafe fn add<T: Team>(self, i: u32, value: u32) {
         // SAFETY: the caller's promise.
         unsafe {
@@ -280,6 +361,7 @@ impl Slots<u32> {
     /// # Safety
     /// As [`Slots::set`].
     #[inline(always)]
+    #[cfg_attr(feature = "checked", track_caller)]
     pub unsafe fn clear(self, i: u32, bits: u32) {
         // SAFETY: the caller's promise.
         unsafe {

@@ -195,9 +195,9 @@ fn remoteness(distance: Distances, i: u32, j: u32) -> u32 {
 impl<I: NodeId, M: Memory> Parts<I, M> {
     /// The memory and the tour of an ant.
     fn ant(&self, ant: u32) -> (*mut u8, Slots<I>) {
-        let bytes = memory_bytes(self.world.n);
+        let (bytes, n, ant) = (memory_bytes(self.world.n), self.world.n as usize, ant as usize);
         // SAFETY: the callers have as many ants.
-        unsafe { (self.memory.add(bytes * ant as usize), Slots::new(self.tours.at(ant * self.world.n))) }
+        unsafe { (self.memory.add(bytes * ant), self.tours.part(n * ant, n)) }
     }
 
     /// Trails and heuristic values at the start, and no tour to follow.

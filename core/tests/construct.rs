@@ -341,7 +341,7 @@ fn colony<T: Team>(team: T, world: &World, ants: u32, parts: ColonyParts) -> Vec
         team.barrier();
         for iteration in 0..2 {
             for ant in 0..ants {
-                let tour = Slots::new(parts.tours.at(ant * world.n));
+                let tour = parts.tours.part(ant as usize * n, n);
                 let weights = parts.tables.weights.at(0);
                 let stream = Stream::new(77, iteration, ant);
                 full::<T, Compact<u16>, Roulette, u16>(team, world.n, weights, parts.memory, tour, stream);

@@ -1,8 +1,8 @@
-//! Reductions over a team, and the numbers of some of its members.
+//! Reductions over a team, the numbers of some of its members, and the bounds of what they share.
 
 mod common;
 
-use antwarp_core::team::{Serial, Team};
+use antwarp_core::team::{Serial, Slots, Team};
 use common::teams::{ORDERS, run, run_in_parts};
 
 /// What one member is told.
@@ -103,4 +103,34 @@ fn every_member_is_in_one_part() {
     let all: Vec<_> = (0..6).map(|rank| (3, rank / 2, rank % 2, 2)).collect();
     assert_eq!(seen, all);
     assert_eq!((Serial.parts(), Serial.part_rank(), Serial.part().size()), (1, 0, 1));
+}
+
+/// Whether an access to an array of three words, of which one more follows in memory, is refused.
+fn is_refused(access: impl FnOnce(Slots<u32>)) -> bool {
+    let mut words = [0; 4];
+    // SAFETY: the words live until the access is over.
+    let slots = unsafe { Slots::new(words.as_mut_ptr(), 3) };
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| access(slots))).is_err()
+}
+
+#[test]
+fn nothing_outside_an_array_is_used() {
+    // SAFETY: what is not refused is inside the words.
+    unsafe {
+        for i in 0..4 {
+            assert_eq!(is_refused(|slots| _ = slots.get(i)), i > 2);
+            assert_eq!(is_refused(|slots| slots.set(i, 1)), i > 2);
+            assert_eq!(is_refused(|slots| _ = slots.at(i)), i > 2);
+            assert_eq!(is_refused(|slots| slots.insert::<Serial>(i, 1)), i > 2);
+            assert_eq!(is_refused(|slots| _ = slots.count::<Serial>(i)), i > 2);
+            assert_eq!(is_refused(|slots| slots.add::<Serial>(i, 1)), i > 2);
+            assert_eq!(is_refused(|slots| slots.clear(i, 1)), i > 2);
+            assert_eq!(is_refused(|slots| _ = slots.run(i, 2)), i > 1);
+            assert_eq!(is_refused(|slots| _ = slots.part(i as usize, 1).at(0)), i > 2);
+            assert_eq!(is_refused(|slots| _ = slots.part(1, 2).at(i)), i > 1);
+        }
+        assert!(is_refused(|slots| _ = slots.part(usize::MAX, 2)));
+        assert!(is_refused(|slots| _ = slots.part(3, 1)) && !is_refused(|slots| _ = slots.part(3, 0)));
+        assert!(std::panic::catch_unwind(|| Slots::<u64>::none().raise::<Serial>(0, 1)).is_err());
+    }
 }

@@ -28,7 +28,8 @@ unsafe fn prepare<M: View, I: NodeId>(
     // SAFETY: each row is one warp's.
     warp_rows(args.n, |node| unsafe {
         let distance = distances(points, matrix, args.metric, args.n);
-        let (lists, heuristics) = (lists.as_ptr().cast::<I>(), Slots::new(heuristic.as_ptr()));
+        let lists = lists.as_ptr().cast::<I>();
+        let heuristics = Slots::new(heuristic.as_ptr(), args.n as usize * args.k as usize);
         acs::prepare_row(Warp, args.rule, (lists, args.k), memory, distance, heuristics, node)
     });
 }

@@ -34,7 +34,8 @@ use crate::entry::{declare, grid, numbered, planar};
 unsafe fn fixed(n: u32, order: In<u32>, position: In<u32>) -> ArrayTour<u32> {
     // SAFETY: the caller's promise; nobody writes through the view.
     unsafe {
-        ArrayTour::new(n, Slots::new(order.as_ptr().cast_mut()), Slots::new(position.as_ptr().cast_mut()))
+        let (order, position) = (order.as_ptr().cast_mut(), position.as_ptr().cast_mut());
+        ArrayTour::new(n, Slots::new(order, n as usize), Slots::new(position, n as usize))
     }
 }
 
@@ -45,7 +46,10 @@ unsafe fn fixed(n: u32, order: In<u32>, position: In<u32>) -> ArrayTour<u32> {
 #[inline(always)]
 unsafe fn tour(n: u32, order: InOut<u32>, position: InOut<u32>) -> ArrayTour<u32> {
     // SAFETY: the caller's promise.
-    unsafe { ArrayTour::new(n, Slots::new(order.as_ptr()), Slots::new(position.as_ptr())) }
+    unsafe {
+        let (order, position) = (order.as_ptr(), position.as_ptr());
+        ArrayTour::new(n, Slots::new(order, n as usize), Slots::new(position, n as usize))
+    }
 }
 
 #[inline(always)]
@@ -58,8 +62,10 @@ fn view<G: Geometry>(
 ) -> View<u32, impl Distance> {
     let distance = Places { geometry, start: places.as_ptr().cast() };
     // SAFETY: the launcher reserves it for each warp where moves are looked for.
-    let scratch =
-        unsafe { Slots::new(shared::dynamic().add(scratch_at(thread::thread_idx() / warp::SIZE)).cast()) };
+    let scratch = unsafe {
+        let start = shared::dynamic().add(scratch_at(thread::thread_idx() / warp::SIZE));
+        Slots::new(start.cast(), scratch_words(warp::SIZE) as usize)
+    };
     View { tour, lists, k: args.k, breadth: args.breadth, distance, scratch }
 }
 
@@ -197,7 +203,8 @@ pub unsafe extern "ptx-kernel" fn grid_settle_tours(
             state: state.as_ptr().cast_mut(),
         };
         let accepted = tour(args.n, accepted_order, accepted_position);
-        let (tour, best) = (tour(args.n, order, position), Slots::new(best_tour.as_ptr()));
+        let tour = tour(args.n, order, position);
+        let best = Slots::new(best_tour.as_ptr(), args.n as usize);
         thread::for_each(args.n, |i| best::settle(tour, accepted, best, board, args.many != 0, i));
     }
 }

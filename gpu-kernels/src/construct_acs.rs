@@ -11,10 +11,12 @@
 
 use antwarp_core::acs::{self, World};
 use antwarp_core::colony::ColonyState;
-use antwarp_core::construct::Lists;
+use antwarp_core::construct::{Lists, row_stride};
 use antwarp_core::distance::Distances;
 use antwarp_core::kernels::AcsArgs;
 use antwarp_core::node::NodeId;
+use antwarp_core::pheromone::matrix::FAR;
+use antwarp_core::pheromone::selective::stride;
 use antwarp_core::pheromone::{Atomic, Candidate, CandidateTrails, MatrixTrails, Memory, Selective};
 use antwarp_core::rng::Stream;
 use antwarp_core::team::Slots;
@@ -49,20 +51,22 @@ impl<I: NodeId> View for CandidateTrails<I> {
     unsafe fn new(args: AcsArgs, fresh: bool, lists: In<u8>, trails: InOut<u8>, _: InOut<u32>) -> Self {
         let form = Candidate { lists: lists.as_ptr().cast(), k: args.k };
         // SAFETY: the caller's promise.
-        CandidateTrails { form, trails: unsafe { Slots::new(trails.as_ptr().cast()) }, fresh }
+        let trails = unsafe { Slots::new(trails.as_ptr().cast(), args.n as usize * args.k as usize) };
+        CandidateTrails { form, trails, fresh }
     }
 }
 
 impl<I: NodeId> View for MatrixTrails<I> {
     #[inline(always)]
     unsafe fn new(args: AcsArgs, fresh: bool, lists: In<u8>, trails: InOut<u8>, tails: InOut<u32>) -> Self {
+        let (n, near) = (args.n as usize, args.n as usize * args.k as usize);
         // SAFETY: the caller's promise; the matrix lies behind the candidates' trails.
         unsafe {
             MatrixTrails {
                 near: CandidateTrails::new(args, fresh, lists, trails, tails),
-                all: Slots::new(trails.as_ptr().cast::<f32>().add(args.n as usize * args.k as usize)),
+                all: Slots::new(trails.as_ptr().cast::<f32>().add(near), n * row_stride(args.n) as usize),
                 n: args.n,
-                far: Slots::new(tails.as_ptr()),
+                far: Slots::new(tails.as_ptr(), n * FAR as usize),
             }
         }
     }
@@ -71,11 +75,12 @@ impl<I: NodeId> View for MatrixTrails<I> {
 impl View for Selective {
     #[inline(always)]
     unsafe fn new(args: AcsArgs, fresh: bool, _: In<u8>, trails: InOut<u8>, tails: InOut<u32>) -> Self {
+        let n = args.n as usize;
         // SAFETY: the caller's promise.
         unsafe {
             Selective {
-                edges: Slots::new(trails.as_ptr().cast()),
-                tails: Slots::new(tails.as_ptr()),
+                edges: Slots::new(trails.as_ptr().cast(), n * stride(args.slots) as usize),
+                tails: Slots::new(tails.as_ptr(), n),
                 slots: args.slots,
                 lowest: args.rule.initial,
                 fresh,
@@ -125,7 +130,7 @@ unsafe fn build<M: Memory, I: NodeId>(
         let tours = tours.as_ptr().cast::<I>();
         let (warps, mut ant) = warps();
         while ant < args.ants {
-            let tour = Slots::new(tours.add(ant as usize * args.n as usize));
+            let tour = Slots::new(tours.add(ant as usize * args.n as usize), args.n as usize);
             acs::build(Warp, world, memory, tour, Stream::new(args.seed, args.iteration, ant));
             ant += warps;
         }
@@ -152,7 +157,7 @@ unsafe fn walk<M: Atomic, I: NodeId>(
             if choosing || updates {
                 let (mut own, mut ant) = (0, first_ant);
                 while ant < args.ants {
-                    let tour = Slots::new(tours.add(ant as usize * args.n as usize));
+                    let tour = Slots::new(tours.add(ant as usize * args.n as usize), args.n as usize);
                     let memory = place(own, ant);
                     if choosing {
                         let stream = Stream::new(args.seed, args.iteration, ant);

@@ -58,7 +58,7 @@ unsafe fn ants<B: Tabu, S: Select, I: NodeId>(
         let warps = thread::block_dim() / warp::SIZE;
         let mut ant = thread::block_idx() * warps + thread::thread_idx() / warp::SIZE;
         while ant < args.ants {
-            let tour = Slots::new(tours.add(ant as usize * args.n as usize));
+            let tour = Slots::new(tours.add(ant as usize * args.n as usize), args.n as usize);
             let stream = Stream::new(args.seed, args.iteration, ant);
             construct::candidates::<_, B, S, I, _>(Warp, args.n, lists, distance, memory, tour, stream);
             ant += thread::grid_dim() * warps;

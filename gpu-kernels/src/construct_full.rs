@@ -35,7 +35,7 @@ unsafe fn ants<B: Tabu, S: Select, I: NodeId>(
         let tours = tours.as_ptr().cast::<I>();
         let mut ant = thread::block_idx();
         while ant < args.ants {
-            let tour = Slots::new(tours.add(ant as usize * args.n as usize));
+            let tour = Slots::new(tours.add(ant as usize * args.n as usize), args.n as usize);
             let stream = Stream::new(args.seed, args.iteration, ant);
             construct::full::<_, B, S, I>(Block, args.n, weights.as_ptr(), memory, tour, stream);
             ant += thread::grid_dim();

@@ -42,17 +42,18 @@ impl Tables {
     /// # Safety
     /// The arrays have the sizes that `args` tell, or are not used.
     #[inline(always)]
-    unsafe fn view<I: NodeId>(self) -> Population<I> {
+    unsafe fn view<I: NodeId>(self, args: &GeneticArgs) -> Population<I> {
+        let places = args.rules.groups as usize * args.rules.group as usize;
         // SAFETY: the caller's promise.
         unsafe {
             Population {
-                genes: Slots::new(self.genes.cast()),
+                genes: Slots::new(self.genes.cast(), places * args.rules.n as usize),
                 rows: self.rows,
                 costs: self.costs,
-                next_rows: Slots::new(self.next_rows),
-                next_costs: Slots::new(self.next_costs),
+                next_rows: Slots::new(self.next_rows, places),
+                next_costs: Slots::new(self.next_costs, places),
                 best: self.best,
-                born: Slots::new(self.born),
+                born: Slots::new(self.born, places),
             }
         }
     }
@@ -114,7 +115,7 @@ macro_rules! breed_entries {
             // SAFETY: the caller's promise.
             unsafe {
                 let places = Places { geometry, start: places.as_ptr().cast_const().cast() };
-                breed::<$id, _>(args, tables.view(), places, $memory(args, memory))
+                breed::<$id, _>(args, tables.view(&args), places, $memory(args, memory))
             }
         }
         declare!($name: BreedGenes, 32, 16);
@@ -166,7 +167,7 @@ macro_rules! make_entries {
             };
             // SAFETY: the caller's promise.
             unsafe {
-                make::<$id, _>(args, tables.view(), Places { geometry, start: places.as_ptr().cast() })
+                make::<$id, _>(args, tables.view(&args), Places { geometry, start: places.as_ptr().cast() })
             }
         }
         declare!($name: MakeGenes, 256, 2);
@@ -202,7 +203,7 @@ pub unsafe extern "ptx-kernel" fn grid_finish_genes(
     };
     // SAFETY: the caller's promise; every gene is one thread's.
     unsafe {
-        let population = tables.view::<u32>();
+        let population = tables.view::<u32>(&args);
         if is_over(&args.rules, population.best) {
             return;
         }
@@ -227,7 +228,7 @@ macro_rules! transfer_entries {
             };
             // SAFETY: the caller's promise; a group is one block's.
             unsafe {
-                let population = tables.view::<$id>();
+                let population = tables.view::<$id>(&args);
                 if !is_over(&args.rules, population.best) {
                     genetic::transfer(Block, &args.rules, population, thread::block_idx());
                 }

@@ -20,6 +20,7 @@ macro_rules! entries {
             args: JudgeArgs, costs: In<i64>, tours: In<u8>, state: InOut<ColonyState>, best_tour: InOut<u8>,
             successor: InOut<u32>, predecessor: InOut<u32>,
         ) {
+            let n = args.n as usize;
             // SAFETY: the caller's promise; the grid is one block.
             unsafe {
                 colony::judge(
@@ -29,8 +30,8 @@ macro_rules! entries {
                     costs.as_ptr(),
                     tours.as_ptr().cast::<$id>(),
                     state.as_ptr(),
-                    Slots::new(best_tour.as_ptr().cast::<$id>()),
-                    (Slots::new(successor.as_ptr()), Slots::new(predecessor.as_ptr())),
+                    Slots::new(best_tour.as_ptr().cast::<$id>(), n),
+                    (Slots::new(successor.as_ptr(), n), Slots::new(predecessor.as_ptr(), n)),
                 )
             }
         }

@@ -14,6 +14,7 @@ use core::sync::atomic::{AtomicU32, Ordering};
 use antwarp_core::geometry::{Grid, Places};
 use antwarp_core::kernels::TrialArgs;
 use antwarp_core::lin_kernighan::Tour;
+use antwarp_core::lin_kernighan::cuts::MOST;
 use antwarp_core::lin_kernighan::merge::{self, MergeBoard, Merged, Next};
 use antwarp_core::lin_kernighan::trial::{self, TrialChanges};
 use antwarp_core::operator::{LinKernighan, Shallow};
@@ -29,11 +30,18 @@ use crate::entry::{declare, grid, numbered, planar};
 const BYTES: u32 = trial::WORDS * 4;
 const _: () = assert!(BYTES.is_multiple_of(8));
 
-/// Memory that is only read.
+/// Part of memory that is only read.
 #[inline(always)]
-unsafe fn fixed<T: Copy>(array: In<T>) -> Slots<T> {
-    // SAFETY: the caller writes nothing.
-    unsafe { Slots::new(array.as_ptr().cast_mut()) }
+unsafe fn fixed<T: Copy>(array: In<T>, start: usize, len: usize) -> Slots<T> {
+    // SAFETY: the caller writes nothing, and there are so many elements.
+    unsafe { Slots::new(array.as_ptr().add(start).cast_mut(), len) }
+}
+
+/// Part of memory.
+#[inline(always)]
+unsafe fn own<T: Copy>(array: InOut<T>, start: usize, len: usize) -> Slots<T> {
+    // SAFETY: there are so many elements.
+    unsafe { Slots::new(array.as_ptr().add(start), len) }
 }
 
 // How far shallow trials go is copied in 16 bytes of stack, once a trial.
@@ -86,11 +94,12 @@ macro_rules! run {
                         near: near.as_ptr(),
                         places: Places { geometry, start: places.as_ptr().cast() },
                     };
-                    let first = chain as usize * args.round.trials as usize;
+                    let (trials, most) = (args.round.trials as usize, MOST as usize);
+                    let first = chain as usize * trials;
                     let changes = TrialChanges {
-                        gain: Slots::new(gain.as_ptr().add(first)),
-                        count: Slots::new(count.as_ptr().add(first)),
-                        cuts: Slots::new(cuts.as_ptr().add(first * antwarp_core::lin_kernighan::cuts::MOST as usize)),
+                        gain: own(gain, first, trials),
+                        count: own(count, first, trials),
+                        cuts: own(cuts, first * most, trials * most),
                     };
                     let stream = Stream::new(args.round.seed, args.round.number, chain);
                     trial::run(Warp, $reach(args), tour, memory, args.round, stream, trial, changes);
@@ -144,7 +153,8 @@ pub unsafe extern "ptx-kernel" fn blocks_plan_merge(
             thread::block_idx() % blocks,
         );
         let words = n / 32 + 1;
-        let first = chain * args.round.trials as usize;
+        let (trials, most) = (args.round.trials as usize, MOST as usize);
+        let first = chain * trials;
         let tour = Tour {
             n: args.n,
             k: args.k,
@@ -156,22 +166,20 @@ pub unsafe extern "ptx-kernel" fn blocks_plan_merge(
             places: Places { geometry: Grid { up: false }, start: core::ptr::null() },
         };
         let changes = TrialChanges {
-            gain: Slots::new(gain.as_ptr().add(first).cast_mut()),
-            count: Slots::new(count.as_ptr().add(first)),
-            cuts: Slots::new(
-                cuts.as_ptr().add(first * antwarp_core::lin_kernighan::cuts::MOST as usize).cast_mut(),
-            ),
+            gain: fixed(gain, first, trials),
+            count: own(count, first, trials),
+            cuts: fixed(cuts, first * most, trials * most),
         };
         let pairs = merge::pairs(args.n) as usize;
         let board = MergeBoard {
-            claims: Slots::new(claims.as_ptr().add(chain * n)),
-            bits: Slots::new(bits.as_ptr().add(chain * words)),
-            before: Slots::new(before.as_ptr().add(chain * words)),
-            which: Slots::new(which.as_ptr().add(chain * n)),
-            at: Slots::new(at.as_ptr().add(chain * n)),
-            begin: Slots::new(begin.as_ptr().add(chain * n)),
-            next: Slots::new(next.as_ptr().add(chain * pairs)),
-            far: Slots::new(far.as_ptr().add(chain * pairs)),
+            claims: own(claims, chain * n, n),
+            bits: own(bits, chain * words, words),
+            before: own(before, chain * words, words),
+            which: own(which, chain * n, n),
+            at: own(at, chain * n, n),
+            begin: own(begin, chain * n, n),
+            next: own(next, chain * pairs, pairs),
+            far: own(far, chain * pairs, pairs),
         };
         let made = merge::plan(team, tour, board, changes, args.round.trials);
         team.single(|| {
@@ -205,7 +213,8 @@ macro_rules! place {
                 let mut i = thread::block_idx() as u64 * thread::block_dim() as u64 + thread::thread_idx() as u64;
                 while i < all {
                     let chain = (i / args.n as u64) as usize;
-                    let from = chain * args.n as usize;
+                    let (n, of_bits) = (args.n as usize, words as usize);
+                    let from = chain * n;
                     let tour = Tour {
                         n: args.n,
                         k: args.k,
@@ -216,28 +225,26 @@ macro_rules! place {
                         near: core::ptr::null(),
                         places: Places { geometry, start: places.as_ptr().cast() },
                     };
-                    let none = Slots::new(core::ptr::null_mut());
-                    let words = chain * words as usize;
                     let board = MergeBoard {
-                        claims: Slots::new(core::ptr::null_mut()),
-                        bits: Slots::new(fixed(bits).at(0).add(words)),
-                        before: Slots::new(fixed(before).at(0).add(words)),
-                        which: Slots::new(fixed(which).at(0).add(from)),
-                        at: Slots::new(fixed(at).at(0).add(from)),
-                        begin: Slots::new(fixed(begin).at(0).add(from)),
-                        next: none,
-                        far: none,
+                        claims: Slots::none(),
+                        bits: fixed(bits, chain * of_bits, of_bits),
+                        before: fixed(before, chain * of_bits, of_bits),
+                        which: fixed(which, from, n),
+                        at: fixed(at, from, n),
+                        begin: fixed(begin, from, n),
+                        next: Slots::none(),
+                        far: Slots::none(),
                     };
-                    let first = chain * args.round.trials as usize * antwarp_core::lin_kernighan::cuts::MOST as usize;
+                    let (trials, most) = (args.round.trials as usize, MOST as usize);
                     let changes = TrialChanges {
-                        gain: Slots::new(core::ptr::null_mut()),
-                        count: none,
-                        cuts: Slots::new(fixed(cuts).at(0).add(first)),
+                        gain: Slots::none(),
+                        count: Slots::none(),
+                        cuts: fixed(cuts, chain * trials * most, trials * most),
                     };
                     let next = Next {
-                        order: Slots::new(next_order.as_ptr().add(from)),
-                        ahead: Slots::new(next_ahead.as_ptr().add(from)),
-                        position: Slots::new(position.as_ptr().add(from)),
+                        order: own(next_order, from, n),
+                        ahead: own(next_ahead, from, n),
+                        position: own(position, from, n),
                     };
                     let cuts = (*merged.as_ptr().add(chain)).cuts;
                     merge::place(tour, board, changes, cuts, (i - from as u64) as u32, next);

@@ -62,7 +62,8 @@ unsafe fn tours<O: Operator, I: NodeId, G: Geometry>(
                 continue;
             }
             let tour = tours.as_ptr().cast::<I>().add(row as usize * args.n as usize);
-            let gain = ants::improve::<_, O, I, G>(Block, search, memory, Slots::new(tour));
+            let tour = Slots::new(tour, args.n as usize);
+            let gain = ants::improve::<_, O, I, G>(Block, search, memory, tour);
             if args.listed != 0 && thread::thread_idx() == 0 {
                 *gains.as_ptr().add(i as usize) = gain;
             }

@@ -35,13 +35,18 @@ pub(crate) fn warp_rows(n: u32, mut work: impl FnMut(u32)) {
 }
 
 #[inline(always)]
-unsafe fn tables(trails: InOut<f32>, heuristic: InOut<f32>, weights: InOut<f32>) -> Tables {
+unsafe fn tables<F: Form>(
+    n: u32,
+    form: F,
+    (trails, heuristic, weights): (InOut<f32>, InOut<f32>, InOut<f32>),
+) -> Tables {
+    let entries = n as usize * form.stride() as usize;
     // SAFETY: the launcher's arrays cover every row.
     unsafe {
         Tables {
-            trails: Slots::new(trails.as_ptr()),
-            heuristic: Slots::new(heuristic.as_ptr()),
-            weights: Slots::new(weights.as_ptr()),
+            trails: Slots::new(trails.as_ptr(), entries),
+            heuristic: Slots::new(heuristic.as_ptr(), entries),
+            weights: Slots::new(weights.as_ptr(), entries),
         }
     }
 }
@@ -90,7 +95,8 @@ macro_rules! prepare_entries {
             let form = $form;
             // SAFETY: the caller's promise.
             $rows($args.n, |node| unsafe {
-                prepare($team, form, $args, tables(trails, heuristic, weights), (points, matrix), node)
+                let tables = tables($args.n, form, (trails, heuristic, weights));
+                prepare($team, form, $args, tables, (points, matrix), node)
             });
         }
         declare!($name: PrepareTrails, 256, 1);
@@ -109,7 +115,8 @@ macro_rules! update_entries {
             // SAFETY: the caller's promise.
             $rows($args.n, |node| unsafe {
                 let links = (state, successor, predecessor);
-                update($team, form, $args, tables(trails, heuristic, weights), links, node)
+                let tables = tables($args.n, form, (trails, heuristic, weights));
+                update($team, form, $args, tables, links, node)
             });
         }
         declare!($name: UpdateTrails, 256, 1);

@@ -86,7 +86,7 @@ impl<I: NodeId> Trails<I> for CandidateTrails<I> {
 
     unsafe fn view(args: AcsArgs, lists: *const I, trails: *mut u32, _: *mut u32) -> Self {
         // SAFETY: the caller's promise.
-        let trails = unsafe { Slots::new(trails.cast()) };
+        let trails = unsafe { Slots::new(trails.cast(), args.n as usize * args.k as usize) };
         CandidateTrails { form: Candidate { lists, k: args.k }, trails, fresh: args.fresh != 0 }
     }
 }
@@ -100,13 +100,14 @@ impl<I: NodeId> Trails<I> for MatrixTrails<I> {
     }
 
     unsafe fn view(args: AcsArgs, lists: *const I, trails: *mut u32, tails: *mut u32) -> Self {
+        let (n, near) = (args.n as usize, args.n as usize * args.k as usize);
         // SAFETY: the caller's promise; the matrix lies behind the candidates' trails.
         unsafe {
             MatrixTrails {
                 near: CandidateTrails::view(args, lists, trails, tails),
-                all: Slots::new(trails.cast::<f32>().add((args.n * args.k) as usize)),
+                all: Slots::new(trails.cast::<f32>().add(near), n * row_stride(args.n) as usize),
                 n: args.n,
-                far: Slots::new(tails),
+                far: Slots::new(tails, n * FAR as usize),
             }
         }
     }
@@ -148,11 +149,12 @@ impl<I: NodeId> Trails<I> for Selective {
     }
 
     unsafe fn view(args: AcsArgs, _: *const I, trails: *mut u32, tails: *mut u32) -> Self {
+        let n = args.n as usize;
         // SAFETY: the caller's promise.
         unsafe {
             Selective {
-                edges: Slots::new(trails.cast()),
-                tails: Slots::new(tails),
+                edges: Slots::new(trails.cast(), n * stride(args.slots) as usize),
+                tails: Slots::new(tails, n),
                 slots: args.slots,
                 lowest: args.rule.initial,
                 fresh: args.fresh != 0,
@@ -346,7 +348,7 @@ impl<I: NodeId> Input<I> {
         for node in 0..self.args.n {
             // SAFETY: a row of the arrays, which are as large as the memory asks for.
             unsafe {
-                let heuristics = Slots::new(tables.heuristic.as_mut_ptr());
+                let heuristics = Slots::of(&mut tables.heuristic);
                 let lists = (world.lists.nodes, world.lists.k);
                 acs::prepare_row(Serial, world.rule, lists, world.memory, world.distance, heuristics, node);
             }
@@ -404,7 +406,7 @@ impl<I: NodeId> Input<I> {
                 let stream = Stream::new(args.seed, args.iteration, ant as u32);
                 let memory = memory.as_mut_ptr().cast();
                 // SAFETY: an ant's memory, at a 16-byte boundary, and tour.
-                unsafe { acs::build(Serial, world, memory, Slots::new(tour.as_mut_ptr()), stream) }
+                unsafe { acs::build(Serial, world, memory, Slots::of(tour), stream) }
             }
         })
     }
@@ -416,7 +418,7 @@ impl<I: NodeId> Input<I> {
             // SAFETY: each ant's memory, at a 16-byte boundary, and tour.
             let ant = |ant: u32| unsafe {
                 let memory = memory.add(ant as usize * args.memory as usize);
-                (memory, Slots::new(tours.add((ant * args.n) as usize)))
+                (memory, Slots::new(tours.add((ant * args.n) as usize), args.n as usize))
             };
             for step in 1..args.n {
                 for (i, (memory, tour)) in (0..args.ants).map(ant).enumerate() {

@@ -40,7 +40,7 @@ pub fn serial_tours<I: NodeId>(
     for ant in 0..ants {
         let mut tour = vec![I::new(0); n as usize];
         // SAFETY: n ids, used while `tour` lives.
-        build(ant, memory.as_mut_ptr().cast(), unsafe { Slots::new(tour.as_mut_ptr()) });
+        build(ant, memory.as_mut_ptr().cast(), unsafe { Slots::of(&mut tour) });
         let tour = numbers(&tour);
         assert!(is_tour(&tour, n), "ant {ant}: no tour of {n} nodes: {tour:?}");
         tours.extend(tour);

@@ -81,13 +81,13 @@ impl<I: NodeId> Host<I> {
         // SAFETY: the view is used while the tables live and stay where they are.
         unsafe {
             Population {
-                genes: Slots::new(self.genes.as_mut_ptr()),
+                genes: Slots::of(&mut self.genes),
                 rows: self.rows.as_ptr(),
                 costs: self.costs.as_ptr(),
-                next_rows: Slots::new(self.next_rows.as_mut_ptr()),
-                next_costs: Slots::new(self.next_costs.as_mut_ptr()),
+                next_rows: Slots::of(&mut self.next_rows),
+                next_costs: Slots::of(&mut self.next_costs),
                 best: &mut self.best,
-                born: Slots::new(self.born.as_mut_ptr()),
+                born: Slots::of(&mut self.born),
             }
         }
     }

@@ -117,8 +117,8 @@ impl Case {
                 self.costs.as_ptr(),
                 tours.as_ptr(),
                 &mut after.state,
-                Slots::new(best_tour.as_mut_ptr()),
-                (Slots::new(after.successor.as_mut_ptr()), Slots::new(after.predecessor.as_mut_ptr())),
+                Slots::of(&mut best_tour),
+                (Slots::of(&mut after.successor), Slots::of(&mut after.predecessor)),
             );
         }
         Outcome { best_tour: numbers(&best_tour), ..after }

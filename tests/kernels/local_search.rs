@@ -156,7 +156,7 @@ impl Case {
             let mut tour = typed::<I>(tour);
             // SAFETY: the tables, the memory and the tour have the sizes that `improve` asks for.
             let gain = unsafe {
-                let slots = Slots::new(tour.as_mut_ptr());
+                let slots = Slots::of(&mut tour);
                 ants::improve::<_, O, I, G>(Serial, tables, memory.as_mut_ptr().cast(), slots)
             };
             tours.extend(numbers(&tour));

@@ -56,7 +56,7 @@ impl Memory {
     /// The tables for core; valid while `self` is.
     fn tables(&mut self) -> Tables {
         // SAFETY: used while the vectors live, for their entries.
-        let slots = |v: &mut Vec<f32>| unsafe { Slots::new(v.as_mut_ptr()) };
+        let slots = |v: &mut Vec<f32>| unsafe { Slots::of(v) };
         Tables {
             trails: slots(&mut self.trails),
             heuristic: slots(&mut self.heuristic),

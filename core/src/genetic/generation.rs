@@ -110,6 +110,18 @@ impl<I> Clone for Population<I> {
 
 impl<I> Copy for Population<I> {}
 
+impl<I: NodeId> Population<I> {
+    /// The gene of `n` nodes in row `row`.
+    ///
+    /// # Safety
+    /// There is such a row.
+    #[inline(always)]
+    pub unsafe fn gene(self, row: u32, n: u32) -> Slots<I> {
+        // SAFETY: the caller's promise.
+        unsafe { self.genes.part(row as usize * n as usize, n as usize) }
+    }
+}
+
 /// Bits of [`record`] that count generations.
 const SINCE_BITS: u32 = 16;
 
@@ -247,9 +259,9 @@ pub unsafe fn breed<T: Team, I: NodeId, G: Geometry>(
         }
         let home = pair + if second { quarter } else { 0 };
         let (_, replaced) = group.compete(population, home);
-        let row = |gene: Gene| population.genes.at(0).add(gene.row as usize * n as usize);
-        let jumps = Jumps::<I>::new(memory);
-        jumps.fill(team, n, [row(a).cast_const(), row(b).cast_const()]);
+        let row = |gene: Gene| population.gene(gene.row, n);
+        let jumps = Jumps::<I>::new(memory, n);
+        jumps.fill(team, n, [row(a).at(0).cast_const(), row(b).at(0).cast_const()]);
         let draws = Stream::new(rules.seed, rules.generation, index).step(0);
         let start = if rules.shuffled != 0 { draws.below(0, n) } else { 0 };
         // Both children of a pair switch at the same places, each with the other parent first: between them every place
@@ -257,7 +269,7 @@ pub unsafe fn breed<T: Team, I: NodeId, G: Geometry>(
         let sibling = if second { index - quarter } else { index };
         let from = Stream::new(rules.seed, rules.generation, sibling).step(0).below(1, n - n / 2);
         let arx = Crossover::Arx { from, to: from + n / 2, second };
-        let gene = Slots::new(row(replaced));
+        let gene = row(replaced);
         let place = group.place(home + rules.group / 2);
         // The thread that makes the child needs no barrier on its way; what follows is of a few only.
         let mut cost = 0;
@@ -340,7 +352,7 @@ pub unsafe fn random_gene<T: Team, I: NodeId, G: Geometry>(
     let shuffle = Shuffle::new(Stream::new(rules.seed, 0, row), n);
     // SAFETY: the caller's promise.
     unsafe {
-        let gene = Slots::new(population.genes.at(0).add(row as usize * n as usize));
+        let gene = population.gene(row, n);
         team.for_each(n, |i| gene.set(i, I::new(shuffle.at(i))));
         team.barrier();
     }
@@ -362,7 +374,7 @@ pub unsafe fn settle<T: Team, I: NodeId, G: Geometry>(
 ) {
     // SAFETY: the caller's promise.
     unsafe {
-        let gene = population.genes.at(0).add(row as usize * rules.n as usize).cast_const();
+        let gene = population.gene(row, rules.n).at(0).cast_const();
         let cost = tour::cost(team, rules.n, places, gene);
         team.single(|| {
             population.next_rows.set(row, row);
@@ -448,9 +460,8 @@ pub unsafe fn transfer<T: Team, I: NodeId>(
             }
         });
         let row = *population.rows.add(place as usize);
-        let from = population.genes.at(0).add(gene.row as usize * n as usize);
-        let to = Slots::new(population.genes.at(0).add(row as usize * n as usize));
-        team.for_each(n, |i| to.set(i, *from.add(i as usize)));
+        let (from, to) = (population.gene(gene.row, n), population.gene(row, n));
+        team.for_each(n, |i| to.set(i, from.get(i)));
         team.single(|| population.next_costs.set(place, gene.cost));
     }
 }

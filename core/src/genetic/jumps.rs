@@ -22,11 +22,11 @@ pub struct Jumps<I>(Slots<I>);
 
 impl<I: NodeId> Jumps<I> {
     /// # Safety
-    /// `memory` has [`memory_bytes`] at a 16-byte boundary and belongs to the team that uses it.
+    /// `memory` has [`memory_bytes`] for n nodes at a 16-byte boundary and belongs to the team that uses it.
     #[inline(always)]
-    pub unsafe fn new(memory: *mut u8) -> Self {
+    pub unsafe fn new(memory: *mut u8, n: u32) -> Self {
         // SAFETY: the caller's promise.
-        Jumps(unsafe { Slots::new(memory.cast()) })
+        Jumps(unsafe { Slots::new(memory.cast(), 4 * n as usize) })
     }
 
     /// The jumps before any node is visited: to the neighbours in the parents' tours.
@@ -42,7 +42,7 @@ impl<I: NodeId> Jumps<I> {
                 // SAFETY: places below n; in a permutation every node is written by one member.
                 unsafe {
                     let at = |place: u32| (*tour.add(place as usize)).get();
-                    I::store_two(self.0.at(4 * at(i) + 2 * parent), [at(next), at(before)]);
+                    I::store_two(self.0.run(4 * at(i) + 2 * parent, 2), [at(next), at(before)]);
                 }
             }
         });
@@ -56,7 +56,7 @@ impl<I: NodeId> Jumps<I> {
     #[inline(always)]
     pub unsafe fn of(self, node: u32) -> Four {
         // SAFETY: the caller's promise; four ids begin at a multiple of their size.
-        unsafe { I::load_four(self.0.at(4 * node)) }
+        unsafe { I::load_four(self.0.run(4 * node, 4)) }
     }
 
     /// Visits a node, whose jumps are `four`: no jump ends there any more.

@@ -121,10 +121,10 @@ impl Cuts {
         unsafe {
             let part = |i: u32| memory.add((i * MOST) as usize);
             Cuts {
-                before: Slots::new(part(0).cast()),
-                after: Slots::new(part(2).cast()),
-                begin: Slots::new(part(4)),
-                first: Slots::new(part(5)),
+                before: Slots::new(part(0).cast(), MOST as usize),
+                after: Slots::new(part(2).cast(), MOST as usize),
+                begin: Slots::new(part(4), MOST as usize),
+                first: Slots::new(part(5), MOST as usize + 1),
                 count: 0,
             }
         }
@@ -220,7 +220,7 @@ impl Cuts {
                 // A branch for every comparison would cost more than all of them at once.
                 let mut from = 0;
                 while from < self.count {
-                    let chunk = &*self.first.at(from).cast::<[u32; LANES as usize]>();
+                    let chunk = &*self.first.run(from, LANES).cast::<[u32; LANES as usize]>();
                     // As signed numbers, for which vectors have a comparison.
                     segment += chunk.iter().map(|&f| (f as i32 <= old as i32) as u32).sum::<u32>();
                     from += LANES;

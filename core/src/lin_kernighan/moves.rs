@@ -201,18 +201,18 @@ impl Search {
     pub unsafe fn new(memory: *mut u32) -> Search {
         // SAFETY: the caller's promise.
         unsafe {
-            let part = |i: u32| Slots::new(memory.add((i * WAYS) as usize));
+            let part = |i: u32| Slots::new(memory.add((i * WAYS) as usize), WAYS as usize);
             let behind = memory.add((8 * WAYS) as usize);
             Search {
-                kept: Slots::new(memory.cast()),
+                kept: Slots::new(memory.cast(), WAYS as usize),
                 begin: part(2),
                 place: part(3),
                 near: part(4),
                 first: part(5),
                 second: part(6),
                 path: part(7),
-                turns: Slots::new(behind.cast()),
-                nodes: Slots::new(behind.add(2 * TURNS as usize)),
+                turns: Slots::new(behind.cast(), TURNS as usize),
+                nodes: Slots::new(behind.add(2 * TURNS as usize), ENDS as usize),
             }
         }
     }

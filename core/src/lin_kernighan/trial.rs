@@ -139,7 +139,7 @@ pub unsafe fn run<T: Team, R: Reach, G: Geometry>(
     unsafe {
         let search = Search::new(memory);
         let mut cuts = Cuts::new(memory.add(moves::WORDS as usize));
-        let nodes = Slots::new(memory.add((moves::WORDS + cuts::WORDS) as usize));
+        let nodes = Slots::new(memory.add((moves::WORDS + cuts::WORDS) as usize), WAITING as usize);
         team.barrier();
         team.for_each(WAITING, |i| nodes.set(i, NOBODY));
         team.barrier();

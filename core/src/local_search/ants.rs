@@ -69,11 +69,12 @@ pub unsafe fn improve<T: Team, O: Operator, I: NodeId, G: Geometry>(
     // SAFETY: the arrays are inside the memory and aligned; nodes are below n. Barriers stand between loading, marking,
     // searching and storing.
     unsafe {
-        let words = |offset: u32| Slots::<u32>::new(memory.add(offset as usize).cast());
+        let words =
+            |offset: u32, len: u32| Slots::<u32>::new(memory.add(offset as usize).cast(), len as usize);
         let bits = SCRATCH + PROPOSALS;
         let ids = memory.add((bits + 4 * Dirty::words(n)) as usize).cast::<I>();
-        let (order, position) = (Slots::new(ids), Slots::new(ids.add(n as usize)));
-        let dirty = Dirty::new(words(bits), n);
+        let (order, position) = (Slots::new(ids, n as usize), Slots::new(ids.add(n as usize), n as usize));
+        let dirty = Dirty::new(words(bits, Dirty::words(n)), n);
         team.for_each(n, |p| order.set(p, tour.get(p)));
         dirty.fill(team, false);
         let array = ArrayTour::new(n, order, position);
@@ -89,15 +90,17 @@ pub unsafe fn improve<T: Team, O: Operator, I: NodeId, G: Geometry>(
             }
         });
         team.barrier();
+        let scratch = memory.add((8 * scratch_words(MEMBERS) * team.part_rank()) as usize).cast();
         let view = View {
             tour: array,
             lists: tables.lists,
             k: tables.k,
             breadth: tables.breadth,
             distance: tables.places,
-            scratch: Slots::new(memory.add((8 * scratch_words(MEMBERS) * team.part_rank()) as usize).cast()),
+            scratch: Slots::new(scratch, scratch_words(MEMBERS) as usize),
         };
-        let round = DescentRound { width: WIDTH, spread: true, proposals: words(SCRATCH) };
+        let proposals = words(SCRATCH, proposal_words(WIDTH));
+        let round = DescentRound { width: WIDTH, spread: true, proposals };
         let gained = descend::<T, O, I, _>(team, view, dirty, round, &mut 0);
         team.for_each(n, |p| tour.set(p, order.get(p)));
         team.barrier();

@@ -79,9 +79,9 @@ impl<I: NodeId> CandidateTrails<I> {
         let (mut there, mut home) = (core::ptr::null_mut(), core::ptr::null_mut());
         // SAFETY: entries of the table.
         unsafe {
-            self.form.find(team, from, to, |entry| there = self.trails.at(0).add(entry));
+            self.form.find(team, from, to, |entry| there = self.trails.part(entry, 1).at(0));
             if back {
-                self.form.find(team, to, from, |entry| home = self.trails.at(0).add(entry));
+                self.form.find(team, to, from, |entry| home = self.trails.part(entry, 1).at(0));
             }
         }
         (there, home)
@@ -145,7 +145,7 @@ impl<I: NodeId> Memory for CandidateTrails<I> {
         // SAFETY: the caller's promise.
         unsafe {
             self.form.find(team, node, v, |entry| {
-                let place = self.trails.at(0).add(entry);
+                let place = self.trails.part(entry, 1).at(0);
                 store_f32(place, revise(load_f32(place, true)));
             });
         }
@@ -155,8 +155,8 @@ impl<I: NodeId> Memory for CandidateTrails<I> {
     unsafe fn clear<T: Team>(self, team: T, node: u32, initial: f32) {
         // SAFETY: the caller's promise.
         unsafe {
-            let row = self.trails.at(0).add(self.form.start(node));
-            team.for_each(self.form.k, |i| store_f32(row.add(i as usize), initial));
+            let row = self.trails.part(self.form.start(node), self.form.k as usize);
+            team.for_each(self.form.k, |i| store_f32(row.at(i), initial));
         }
     }
 }

@@ -63,7 +63,7 @@ impl<I: NodeId> MatrixTrails<I> {
     #[inline(always)]
     unsafe fn place(self, node: u32, v: u32) -> *mut f32 {
         // SAFETY: the caller's promise; there may be more than 2^32 entries.
-        unsafe { self.all.at(0).add(node as usize * row_stride(self.n) as usize + v as usize) }
+        unsafe { self.all.part(node as usize * row_stride(self.n) as usize + v as usize, 1).at(0) }
     }
 
     /// # Safety
@@ -71,7 +71,7 @@ impl<I: NodeId> MatrixTrails<I> {
     #[inline(always)]
     unsafe fn far_row(self, node: u32) -> Slots<u32> {
         // SAFETY: the caller's promise.
-        unsafe { Slots::new(self.far.at(0).add(node as usize * FAR as usize)) }
+        unsafe { self.far.part(node as usize * FAR as usize, FAR as usize) }
     }
 }
 

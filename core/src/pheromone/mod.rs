@@ -180,15 +180,15 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// The tables' row that begins at entry `start`.
+    /// The tables' row of `len` entries that begins at entry `start`.
     ///
     /// # Safety
     /// The row lies inside the tables.
     #[inline(always)]
-    unsafe fn row(self, start: usize) -> Self {
-        // SAFETY: the caller's promise; tables may have more than 2^32 entries, hence the pointers.
+    unsafe fn row(self, start: usize, len: u32) -> Self {
+        // SAFETY: the caller's promise.
         unsafe {
-            let at = |t: Slots<f32>| Slots::new(t.at(0).add(start));
+            let at = |t: Slots<f32>| t.part(start, len as usize);
             Tables { trails: at(self.trails), heuristic: at(self.heuristic), weights: at(self.weights) }
         }
     }
@@ -211,7 +211,7 @@ pub unsafe fn prepare_row<T: Team, F: Form, D: Distance>(
 ) {
     // SAFETY: the caller's promises.
     unsafe {
-        let row = tables.row(node as usize * form.stride() as usize);
+        let row = tables.row(node as usize * form.stride() as usize, form.stride());
         team.for_each(form.stride(), |k| {
             let heuristic = match form.target(node, k) {
                 Some(v) => heuristic(distance.between(node, v), (scale, beta)),
@@ -241,7 +241,7 @@ pub unsafe fn update_row<T: Team, F: Form>(
 ) {
     // SAFETY: the caller's promises.
     unsafe {
-        let row = tables.row(node as usize * form.stride() as usize);
+        let row = tables.row(node as usize * form.stride() as usize, form.stride());
         team.for_each(form.stride(), |k| {
             let deposit = match form.target(node, k) {
                 Some(v) if v == links.0 || v == links.1 => limits.deposit,

@@ -46,11 +46,12 @@ struct Chunk([(u32, u32); CHUNK as usize]);
 
 impl Chunk {
     /// # Safety
-    /// `start` is the first of a ring's edges, or the first behind another chunk.
+    /// `first` is the first slot of the ring, or the first behind another chunk.
     #[inline(always)]
-    unsafe fn load(start: *mut u64, fresh: bool) -> Self {
+    unsafe fn load(ring: Slots<u64>, first: u32, fresh: bool) -> Self {
         // SAFETY: the caller's promise.
         unsafe {
+            let start = ring.run(first, CHUNK);
             let [a, b] = load_two_pairs(start, fresh);
             let [c, d] = load_two_pairs(start.add(2), fresh);
             let [e, f] = load_two_pairs(start.add(4), fresh);
@@ -78,7 +79,7 @@ impl Chunk {
 #[derive(Clone, Copy)]
 pub struct RingRow {
     /// The node's ring, and its first edges.
-    ring: *mut u64,
+    ring: Slots<u64>,
     chunk: Chunk,
     tail_place: *mut u32,
     /// The slot filled last, the one for the trail back included.
@@ -98,9 +99,10 @@ impl Selective {
     /// # Safety
     /// `node` is a node of the memory.
     #[inline(always)]
-    unsafe fn ring(self, node: u32) -> *mut u64 {
-        // SAFETY: the caller's promise; there may be more than 2^32 edges.
-        unsafe { self.edges.at(0).add(node as usize * stride(self.slots) as usize) }
+    unsafe fn ring(self, node: u32) -> Slots<u64> {
+        let stride = stride(self.slots) as usize;
+        // SAFETY: the caller's promise.
+        unsafe { self.edges.part(node as usize * stride, stride) }
     }
 
     /// The slot of `v` and its trail's bits; [`NOWHERE`] and the lowest trail if it is not in the ring.
@@ -108,12 +110,12 @@ impl Selective {
     /// # Safety
     /// The chunk is the first of the ring.
     #[inline(always)]
-    unsafe fn look(self, ring: *mut u64, chunk: Chunk, v: u32) -> (u32, u32) {
+    unsafe fn look(self, ring: Slots<u64>, chunk: Chunk, v: u32) -> (u32, u32) {
         let mut found = chunk.find(v, 0, (NOWHERE, self.lowest.to_bits()));
         let mut first = CHUNK;
         while first < self.slots {
             // SAFETY: a chunk of the ring.
-            let chunk = unsafe { Chunk::load(ring.add(first as usize), self.fresh) };
+            let chunk = unsafe { Chunk::load(ring, first, self.fresh) };
             found = chunk.find(v, first, found);
             first += CHUNK;
         }
@@ -131,7 +133,7 @@ impl Memory for Selective {
         // SAFETY: the caller's promise.
         unsafe {
             let (ring, tail_place) = (self.ring(node), self.tails.at(node));
-            let (chunk, tail) = (Chunk::load(ring, self.fresh), load(tail_place, self.fresh));
+            let (chunk, tail) = (Chunk::load(ring, 0, self.fresh), load(tail_place, self.fresh));
             let mut row = RingRow { ring, chunk, tail_place, tail, back: (NOWHERE, 0), lost: NOWHERE };
             if back != NONE {
                 row.back = self.look(ring, chunk, back);
@@ -163,7 +165,7 @@ impl Memory for Selective {
             let (slot, trail) = row.back;
             let new = slot == NOWHERE;
             let slot = if new { row.tail } else { slot };
-            store_pair(row.ring.add(slot as usize), (back, revise(f32::from_bits(trail)).to_bits()));
+            store_pair(row.ring.at(slot), (back, revise(f32::from_bits(trail)).to_bits()));
             if new {
                 store(row.tail_place, slot);
             }
@@ -175,7 +177,7 @@ impl Memory for Selective {
         // SAFETY: the slot is one of the ring.
         unsafe {
             let slot = if entry == NOWHERE { self.after(row.tail) } else { entry };
-            store_pair(row.ring.add(slot as usize), (v, trail.to_bits()));
+            store_pair(row.ring.at(slot), (v, trail.to_bits()));
             if entry == NOWHERE {
                 store(row.tail_place, slot);
             }
@@ -206,7 +208,7 @@ impl Memory for Selective {
     ) -> bool {
         team.for_each(self.slots, |slot| {
             // SAFETY: the ring's edges.
-            let (v, trail) = unsafe { load_pair(row.ring.add(slot as usize), self.fresh) };
+            let (v, trail) = unsafe { load_pair(row.ring.at(slot), self.fresh) };
             if v != NONE && !tabu.is_visited(v) {
                 offer(v, f32::from_bits(trail))
             }
@@ -219,12 +221,12 @@ impl Memory for Selective {
         // SAFETY: the caller's promise.
         team.single(|| unsafe {
             let (ring, tail_place) = (self.ring(node), self.tails.at(node));
-            let (mut slot, trail) = self.look(ring, Chunk::load(ring, self.fresh), v);
+            let (mut slot, trail) = self.look(ring, Chunk::load(ring, 0, self.fresh), v);
             if slot == NOWHERE {
                 slot = self.after(load(tail_place, self.fresh));
                 store(tail_place, slot);
             }
-            store_pair(ring.add(slot as usize), (v, revise(f32::from_bits(trail)).to_bits()));
+            store_pair(ring.at(slot), (v, revise(f32::from_bits(trail)).to_bits()));
         });
     }
 
@@ -234,7 +236,7 @@ impl Memory for Selective {
         unsafe {
             let ring = self.ring(node);
             let none = (NONE, self.lowest.to_bits());
-            team.for_each(stride(self.slots), |slot| store_pair(ring.add(slot as usize), none));
+            team.for_each(stride(self.slots), |slot| store_pair(ring.at(slot), none));
             team.single(|| store(self.tails.at(node), self.slots - 1));
         }
     }

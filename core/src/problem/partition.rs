@@ -16,9 +16,9 @@ pub struct Partition {
 
 impl Partition {
     /// The sums in a walk's notes.
-    fn sums(walk: &Walk<u8>) -> Slots<i64> {
+    fn sums(&self, walk: &Walk<u8>) -> Slots<i64> {
         // SAFETY: the notes are as long as `notes` asks for, and aligned.
-        unsafe { Slots::new(walk.notes.cast()) }
+        unsafe { Slots::new(walk.notes.cast(), self.moves.k as usize) }
     }
 }
 
@@ -52,7 +52,7 @@ impl Problem for Partition {
                 let is_in = walk.solution.get(i) as u32 == set;
                 sum += if is_in { *self.numbers.add(i as usize) } else { 0 };
             }
-            Self::sums(walk).set(set, sum);
+            self.sums(walk).set(set, sum);
             cost += sum * sum;
         });
         team.sum(cost as u64) as i64
@@ -63,8 +63,8 @@ impl Problem for Partition {
         // SAFETY: the caller's promise.
         unsafe {
             let x = *self.numbers.add(step.place as usize);
-            let from = Self::sums(walk).get(walk.solution.get(step.place) as u32);
-            let to = Self::sums(walk).get(step.value(walk.solution));
+            let from = self.sums(walk).get(walk.solution.get(step.place) as u32);
+            let to = self.sums(walk).get(step.value(walk.solution));
             cost + 2 * x * (to - from + x)
         }
     }
@@ -73,7 +73,7 @@ impl Problem for Partition {
     unsafe fn make<C: Crew>(&self, crew: &mut C, walk: &Walk<u8>, step: Change) {
         // SAFETY: the caller's promise.
         crew.team().single(|| unsafe {
-            let (x, sums) = (*self.numbers.add(step.place as usize), Self::sums(walk));
+            let (x, sums) = (*self.numbers.add(step.place as usize), self.sums(walk));
             let (from, to) = (walk.solution.get(step.place) as u32, step.value(walk.solution));
             sums.set(from, sums.get(from) - x);
             sums.set(to, sums.get(to) + x);

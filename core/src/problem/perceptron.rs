@@ -206,11 +206,11 @@ impl<const D: usize> Perceptron<D> {
             let start: *mut u32 = walk.notes.cast();
             let cursors = start.add(4 + 2 * (n + 1));
             Notes {
-                extent: Slots::new(start),
-                level: Slots::new(start.add(4).cast()),
-                cursors: Slots::new(cursors),
-                levels: Slots::new(cursors.add(n + 1)),
-                signs: Slots::new(cursors.add(n + 1 + m)),
+                extent: Slots::new(start, 4),
+                level: Slots::new(start.add(4).cast(), n + 1),
+                cursors: Slots::new(cursors, n + 1),
+                levels: Slots::new(cursors.add(n + 1), m),
+                signs: Slots::new(cursors.add(n + 1 + m), self.row_words() as usize),
             }
         }
     }
@@ -220,8 +220,9 @@ impl<const D: usize> Perceptron<D> {
         let start: *mut u32 = walk.common.cast();
         // SAFETY: the shared notes are as long as `common` asks for, and aligned.
         unsafe {
-            let matches = start.add((self.most_words() * WORD) as usize);
-            Common { order: Slots::new(start), matches: Slots::new(matches) }
+            let rows = (self.most_words() * WORD) as usize;
+            let matches = self.most_words() as usize * self.stride() as usize;
+            Common { order: Slots::new(start, rows), matches: Slots::new(start.add(rows), matches) }
         }
     }
 
@@ -476,7 +477,7 @@ impl<const D: usize> Problem for Perceptron<D> {
                         both[0] = first;
                         both
                     };
-                    let four = |start: u32| u32::load_four(matches.at(start + i));
+                    let four = |start: u32| u32::load_four(matches.run(start + i, 4));
                     let other = |start: u32| matches.get(start + j);
                     count_together!(self, walk, start,
                         a: with(four(start)[0], other(start)),

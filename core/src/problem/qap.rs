@@ -68,15 +68,16 @@ impl<const STORED: bool> Qap<STORED> {
     #[inline(always)]
     fn view(&self, walk: &Walk<u32>) -> Notes {
         let (n, size) = (self.n as usize, self.n as usize * self.stride() as usize);
+        let others = self.matrices() - 1;
         // SAFETY: the notes are as long as `notes` asks for, and aligned.
         unsafe {
             let vectors: *mut [i32; 2] = walk.notes.cast();
             let rows: *mut i32 = vectors.add(self.matrices() * n).cast();
             Notes {
-                row_vectors: Slots::new(vectors),
-                column_vectors: Slots::new(vectors.add(n)),
-                rows: Slots::new(rows),
-                columns: Slots::new(rows.add(size)),
+                row_vectors: Slots::new(vectors, n),
+                column_vectors: Slots::new(vectors.add(n), others * n),
+                rows: Slots::new(rows, size),
+                columns: Slots::new(rows.add(size), others * size),
             }
         }
     }

@@ -85,14 +85,14 @@ impl<G: Geometry> Noted<G> {
     /// `notes` has so many bytes and is aligned.
     #[inline(always)]
     unsafe fn new(geometry: G, n: u32, notes: *mut u8) -> Self {
-        let places: *mut G::Place = notes.cast();
+        let (places, room): (*mut G::Place, _) = (notes.cast(), n as usize + 2);
         // SAFETY: the caller's promise.
         unsafe {
             Noted {
                 geometry,
                 n,
-                places: Slots::new(places),
-                edges: Slots::new(places.add(n as usize + 2).cast()),
+                places: Slots::new(places, room),
+                edges: Slots::new(places.add(room).cast(), n as usize + 1),
             }
         }
     }

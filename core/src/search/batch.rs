@@ -21,7 +21,7 @@ impl<P: Problem> Journey<'_, P> {
         // SAFETY: the caller's promise.
         unsafe {
             let own_best = bank.old_bests.add(first);
-            let new_best = Slots::new(bank.bests.add(first));
+            let new_best = Slots::new(bank.bests.add(first), n as usize);
             let home_accepted = bank.accepted.add(first);
             let home_traces = bank.traces.add(index as usize * *traces as usize);
             let rival = index ^ rules.rival_bit;

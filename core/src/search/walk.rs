@@ -196,21 +196,24 @@ impl<'a, P: Problem> Journey<'a, P> {
         // SAFETY: the caller's promise.
         unsafe {
             let state = *bank.old_states.add(index as usize);
+            let n = moves.elements() as usize;
+            let traces = if rules.strategy == Strategy::Tabu as u32 { moves.traces() } else { 0 };
+            let optima = if rules.strategy == Strategy::Iterate as u32 { n } else { 0 };
             Journey {
                 problem,
                 rules,
                 bank,
                 index,
-                first: index as usize * moves.elements() as usize,
-                traces: if rules.strategy == Strategy::Tabu as u32 { moves.traces() } else { 0 },
+                first: index as usize * n,
+                traces,
                 walk: Walk {
-                    solution: Slots::new(replica.cast()),
-                    traces: Slots::new(replica.add(layout.traces as usize).cast()),
+                    solution: Slots::new(replica.cast(), n),
+                    traces: Slots::new(replica.add(layout.traces as usize).cast(), traces as usize),
                     notes: replica.add(layout.notes as usize),
                     common,
                     stream: iteration_stream(rules.seed, 0, index),
                 },
-                accepted: Slots::new(replica.add(layout.accepted as usize).cast()),
+                accepted: Slots::new(replica.add(layout.accepted as usize).cast(), optima),
                 state,
                 cost: P::Cost::from_bits(state.cost),
                 best: P::Cost::from_bits(state.best),
@@ -254,7 +257,7 @@ pub unsafe fn walk<P: Problem, C: Crew>(
     // team alone, after all teams have read it.
     unsafe {
         let state = *bank.old_states.add(index as usize);
-        let new_best = Slots::new(bank.bests.add(first));
+        let new_best = Slots::new(bank.bests.add(first), n as usize);
         let leads = crew.part() == 0;
         if state.done != 0 {
             if leads {
@@ -333,8 +336,8 @@ pub unsafe fn evaluate<P: Problem, C: Crew>(
     // SAFETY: the caller's promise; a neighbour is one member's.
     unsafe {
         let walk: WalkOf<P> = Walk {
-            solution: Slots::new(replica.cast()),
-            traces: Slots::new(replica.add(layout.traces as usize).cast()),
+            solution: Slots::new(replica.cast(), moves.elements() as usize),
+            traces: Slots::none(),
             notes: replica.add(layout.notes as usize),
             common,
             stream: iteration_stream(rules.seed, rules.end, 0),

@@ -48,7 +48,7 @@ unsafe fn leaf<T: Team>(
         team.for_each(round_up(leaves), |i| scratch.set(i, if i < leaves { weight(i) } else { 0.0 }));
         team.barrier();
         let (top, depth) = build(team, bottom, scratch);
-        let sums = group::load(scratch.at(top.start));
+        let sums = group::load(scratch.run(top.start, SIZE as u32));
         let total = group::sum(sums);
         let (mut at, mut left) = group::pick(sums, draws.unit(SPIN) * total);
         let mut level = depth;
@@ -60,7 +60,7 @@ unsafe fn leaf<T: Team>(
                 below = below.parent();
                 i += 1;
             }
-            let children = group::load(scratch.at(below.start + at * SIZE as u32));
+            let children = group::load(scratch.run(below.start + at * SIZE as u32, SIZE as u32));
             let (k, rest) = group::pick(children, left);
             (at, left) = (at * SIZE as u32 + k, rest);
         }
@@ -81,7 +81,7 @@ unsafe fn build<T: Team>(team: T, bottom: Level, scratch: Slots<f32>) -> (Level,
         team.for_each(round_up(above.length), |i| unsafe {
             let children = below.start + i * SIZE as u32;
             let inside = i < above.length;
-            let sum = if inside { group::sum(group::load(scratch.at(children))) } else { 0.0 };
+            let sum = if inside { group::sum(group::load(scratch.run(children, SIZE as u32))) } else { 0.0 };
             scratch.set(above.start + i, sum);
         });
         team.barrier();

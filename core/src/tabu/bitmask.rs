@@ -32,7 +32,7 @@ impl Tabu for Bitmask {
     #[inline(always)]
     unsafe fn new(memory: *mut u8, n: u32) -> Self {
         // SAFETY: the caller's promise.
-        Bitmask { unvisited: unsafe { Slots::new(memory.cast()) }, n }
+        Bitmask { unvisited: unsafe { Slots::new(memory.cast(), n.div_ceil(32) as usize) }, n }
     }
 
     #[inline(always)]

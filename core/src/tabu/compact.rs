@@ -26,7 +26,8 @@ impl<I: NodeId> Tabu for Compact<I> {
     #[inline(always)]
     unsafe fn new(memory: *mut u8, n: u32) -> Self {
         // SAFETY: the caller's promise.
-        Compact { entries: unsafe { Slots::new(memory.cast()) }, length: n, n }
+        let entries = unsafe { Slots::new(memory.cast(), crate::group::round_up(n) as usize) };
+        Compact { entries, length: n, n }
     }
 
     #[inline(always)]
@@ -84,7 +85,7 @@ impl<I: NodeId> Tabu for Compact<I> {
     unsafe fn weights<T: Team>(&self, _team: T, row: *const f32, group: u32) -> Group {
         let first = group * SIZE as u32;
         // SAFETY: entries are at most n, as far as `row` reaches.
-        let mut w = unsafe { gather(row, I::load_group(self.entries.at(first))) };
+        let mut w = unsafe { gather(row, I::load_group(self.entries.run(first, SIZE as u32))) };
         // Entries right of the border are places, not nodes.
         let inside = self.length - first;
         if inside < SIZE as u32 {

@@ -33,9 +33,10 @@ impl<I: NodeId> Tabu for ListCompression<I> {
         // SAFETY: both lists lie inside the caller's memory.
         unsafe {
             let indices = memory.add(Self::list_bytes(n));
+            let room = crate::group::round_up(n) as usize;
             ListCompression {
-                unvisited: Slots::new(memory.cast()),
-                indices: Slots::new(indices.cast()),
+                unvisited: Slots::new(memory.cast(), room),
+                indices: Slots::new(indices.cast(), room),
                 length: n,
                 n,
             }
@@ -90,7 +91,7 @@ impl<I: NodeId> Tabu for ListCompression<I> {
     unsafe fn weights<T: Team>(&self, _team: T, row: *const f32, group: u32) -> Group {
         // SAFETY: slots from `length` on hold n, whose weight is 0; `row` reaches that far.
         unsafe {
-            let v = I::load_group(self.unvisited.at(group * SIZE as u32));
+            let v = I::load_group(self.unvisited.run(group * SIZE as u32, SIZE as u32));
             gather(row, v)
         }
     }

@@ -43,7 +43,7 @@ impl<T: Number> Array<T> {
 
     pub fn slots(&mut self) -> Slots<T> {
         // SAFETY: the callers keep the array for as long as they use its slots.
-        unsafe { Slots::new(self.start()) }
+        unsafe { Slots::new(self.start(), self.length) }
     }
 }
 

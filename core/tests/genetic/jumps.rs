@@ -159,7 +159,7 @@ fn teams_fill_in_the_same_jumps() {
                     let (memory, tours) = shared.get();
                     // SAFETY: the memory has the size asked for; after the fill nobody writes.
                     unsafe {
-                        let jumps = Jumps::<u16>::new(memory);
+                        let jumps = Jumps::<u16>::new(memory, n);
                         jumps.fill(member, n, tours);
                         (0..n).all(|node| jumps.of(node) == expected[node as usize])
                     }

@@ -164,7 +164,7 @@ impl<I: NodeId + Number> Table<I> {
         let parents = self.parents.each_mut().map(|tour| tour.start().cast_const());
         // SAFETY: the memory has the size asked for and is aligned, the parents are tours of n nodes.
         unsafe {
-            let jumps = Jumps::new(self.memory.start());
+            let jumps = Jumps::new(self.memory.start(), n);
             jumps.fill(Serial, n, parents);
             jumps
         }

@@ -74,7 +74,7 @@ impl Scene {
 
     pub fn changes(&mut self) -> TrialChanges {
         // SAFETY: the scene is kept for as long as they are used.
-        let cuts = unsafe { Slots::new(self.cuts.as_mut_ptr()) };
+        let cuts = unsafe { Slots::of(&mut self.cuts) };
         TrialChanges { gain: self.gain.slots(), count: self.count.slots(), cuts }
     }
 

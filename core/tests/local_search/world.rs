@@ -295,13 +295,12 @@ pub fn is_permutation(tour: &[u32]) -> bool {
 /// A view as the part of the team that this member is in uses it. A team of one has no scratch memory.
 pub fn own<T: Team, I, D>(team: T, view: View<I, D>) -> View<I, D> {
     let part = team.part();
-    // SAFETY: a stretch for every part; nobody uses that of a team of one.
-    let scratch = unsafe {
-        if T::ALONE {
-            Slots::new(std::ptr::null_mut())
-        } else {
-            Slots::new(view.scratch.at(scratch_words(part.size()) * team.part_rank()))
-        }
+    let words = scratch_words(part.size()) as usize;
+    let scratch = if T::ALONE {
+        Slots::none()
+    } else {
+        // SAFETY: a stretch for every part.
+        unsafe { view.scratch.part(words * team.part_rank() as usize, words) }
     };
     View { scratch, ..view }
 }

@@ -266,12 +266,12 @@ impl<'a, N: Naive> Place<'a, N> {
     }
 
     fn walk(&mut self) -> WalkOf<N::P> {
-        let replica = self.memory.replicas[0].start();
+        let (replica, n) = (self.memory.replicas[0].start(), self.world.elements());
         // SAFETY: the layout's places are inside the replica.
         unsafe {
             Walk {
-                solution: Slots::new(replica.cast()),
-                traces: Slots::new(replica.add(self.layout.traces as usize).cast()),
+                solution: Slots::new(replica.cast(), n),
+                traces: Slots::none(),
                 notes: replica.add(self.layout.notes as usize),
                 common: self.memory.common.start(),
                 stream: self.stream,

@@ -28,7 +28,8 @@ impl Block {
     fn exchange(self, row: u32, value: u64, none: u64) -> u64 {
         // SAFETY: the launcher reserves SHARED_BYTES; a warp writes its own word, a barrier stands before reading.
         unsafe {
-            let words = Slots::<u64>::new(shared::dynamic().add((row * 8 * warp::SIZE) as usize).cast());
+            let words = shared::dynamic().add((row * 8 * warp::SIZE) as usize).cast();
+            let words = Slots::<u64>::new(words, warp::SIZE as usize);
             if warp::lane() == 0 {
                 words.set(thread_idx() / warp::SIZE, value);
             }
@@ -81,7 +82,8 @@ impl Team for Block {
         }
         let (key, tag, value) = warp::arg_max(key, tag, value);
         // SAFETY: as in `exchange`; the barrier there orders both rows.
-        let values = unsafe { Slots::<u32>::new(shared::dynamic().add(VALUES as usize).cast()) };
+        let values =
+            unsafe { Slots::<u32>::new(shared::dynamic().add(VALUES as usize).cast(), warp::SIZE as usize) };
         if warp::lane() == 0 {
             // SAFETY: a word a warp.
             unsafe { values.set(thread_idx() / warp::SIZE, value) };

@@ -73,7 +73,7 @@ impl Blocks {
     #[inline(always)]
     pub unsafe fn new(arrivals: *mut u64, partials: *mut u64, blocks: u32, own: u32) -> Self {
         // SAFETY: the caller's promise.
-        unsafe { Blocks { arrivals, partials: Slots::new(partials), blocks, own } }
+        unsafe { Blocks { arrivals, partials: Slots::new(partials, blocks as usize), blocks, own } }
     }
 
     /// Joins a value of each block.

@@ -45,9 +45,7 @@ struct CpuDescent<'p, G: Geometry> {
 
 fn array_tour([order, position]: &mut Arrays) -> ArrayTour<u32> {
     // SAFETY: both have n elements, and each is the other's inverse; views do not outlive a pass.
-    unsafe {
-        ArrayTour::new(order.len() as u32, Slots::new(order.as_mut_ptr()), Slots::new(position.as_mut_ptr()))
-    }
+    unsafe { ArrayTour::new(order.len() as u32, Slots::of(order), Slots::of(position)) }
 }
 
 impl<'p, G: Geometry> CpuDescent<'p, G> {
@@ -102,8 +100,8 @@ impl<'p, G: Geometry> CpuDescent<'p, G> {
             k: self.problem.search_k(),
             breadth: self.spec.breadth,
             distance: geometry::Places { geometry: self.geometry, start: self.places.as_ptr() },
-            // SAFETY: a team of one does not use it.
-            scratch: unsafe { Slots::new(std::ptr::null_mut()) },
+            // A team of one does not use it.
+            scratch: Slots::none(),
         };
         let begin = Instant::now();
         let blocks = self.ranks.len() as u32;
@@ -128,7 +126,7 @@ impl<'p, G: Geometry> CpuDescent<'p, G> {
             });
         }
         // SAFETY: the best tour has n elements.
-        let best = unsafe { Slots::new(self.best_tour.as_mut_ptr()) };
+        let best = unsafe { Slots::of(&mut self.best_tour) };
         let shared = Together((tour, accepted, best, board));
         // SAFETY: every node is one thread's.
         nodes.for_each(|i| unsafe {

@@ -111,13 +111,13 @@ impl<'p, I: NodeId + Default, G: Geometry> CpuPopulation<'p, I, G> {
         // SAFETY: all arrays have as many elements as there are genes (and nodes); views do not outlive a call.
         unsafe {
             Tables {
-                genes: Slots::new(self.genes.as_mut_ptr()),
+                genes: Slots::of(&mut self.genes),
                 rows: self.table.rows.as_ptr(),
                 costs: self.table.costs.as_ptr(),
-                next_rows: Slots::new(self.next.rows.as_mut_ptr()),
-                next_costs: Slots::new(self.next.costs.as_mut_ptr()),
+                next_rows: Slots::of(&mut self.next.rows),
+                next_costs: Slots::of(&mut self.next.costs),
                 best: &mut self.best,
-                born: Slots::new(self.born.as_mut_ptr()),
+                born: Slots::of(&mut self.born),
             }
         }
     }
@@ -249,8 +249,7 @@ impl<'p, I: NodeId + Default, G: Geometry> CpuPopulation<'p, I, G> {
                         let gain = if enough() {
                             0
                         } else {
-                            let row = tables.born.get(index) as u32 as usize;
-                            let gene = Slots::new(tables.genes.at(0).add(row * n as usize));
+                            let gene = tables.gene(tables.born.get(index) as u32, n);
                             ants::improve::<_, O, I, G>(Serial, search, memory, gene)
                         };
                         genetic::finish(rules, tables, index, gain);

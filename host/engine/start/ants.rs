@@ -69,7 +69,7 @@ fn with_ids<I: NodeId + Default>(problem: &Problem, count: u32, seed: u64) -> Re
             // SAFETY: memory and tour are this thread's alone and large enough; lists are those of n nodes.
             unsafe {
                 let memory = memory.as_mut_ptr().cast();
-                let slots = Slots::new(built.as_mut_ptr());
+                let slots = Slots::of(built);
                 construct::candidates::<_, Bitmask, Reservoir, I, _>(
                     Serial, n, lists, distances, memory, slots, stream,
                 );

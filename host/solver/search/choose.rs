@@ -109,8 +109,8 @@ fn walk<E: Copy>(solution: &mut [E], traces: &mut [u32], stream: Stream) -> Walk
     // SAFETY: the arrays are one function's alone while it has the view.
     unsafe {
         Walk {
-            solution: Slots::new(solution.as_mut_ptr()),
-            traces: Slots::new(traces.as_mut_ptr()),
+            solution: Slots::of(solution),
+            traces: Slots::of(traces),
             notes: std::ptr::null_mut(),
             common: std::ptr::null_mut(),
             stream,

@@ -296,8 +296,8 @@ fn with_walk<P: Problem, T>(
     // SAFETY: the arrays live until the walk is over.
     let walk = unsafe {
         Walk {
-            solution: Slots::new(solution.as_mut_ptr()),
-            traces: Slots::new(std::ptr::NonNull::dangling().as_ptr()),
+            solution: Slots::of(&mut solution),
+            traces: Slots::none(),
             notes: notes.as_mut_ptr().cast(),
             common: common.as_mut_ptr().cast(),
             stream: Stream::new(0, 0, 0),

@@ -88,9 +88,9 @@ impl<I: NodeId> Store<I> for InMatrix {
         unsafe {
             MatrixTrails {
                 near: candidate_trails(&mut self.near, ants),
-                all: Slots::new(self.all.as_mut_ptr()),
+                all: Slots::of(&mut self.all),
                 n: ants.problem.n(),
-                far: Slots::new(self.far.as_mut_ptr()),
+                far: Slots::of(&mut self.far),
             }
         }
     }
@@ -104,7 +104,7 @@ impl<I: NodeId> Store<I> for InMatrix {
 fn candidate_trails<I: NodeId>(trails: &mut [f32], ants: &Ants<I>) -> CandidateTrails<I> {
     let form = Candidate { lists: ants.lists.as_ptr(), k: ants.problem.k() };
     // SAFETY: n rows.
-    CandidateTrails { form, trails: unsafe { Slots::new(trails.as_mut_ptr()) }, fresh: true }
+    CandidateTrails { form, trails: unsafe { Slots::of(trails) }, fresh: true }
 }
 
 impl<I: NodeId> Store<I> for InCandidates {
@@ -141,8 +141,8 @@ impl<I: NodeId> Store<I> for InRings {
         // SAFETY: n rings.
         unsafe {
             Selective {
-                edges: Slots::new(self.edges.as_mut_ptr().cast()),
-                tails: Slots::new(self.tails.as_mut_ptr()),
+                edges: Slots::new(self.edges.as_mut_ptr().cast(), 2 * self.edges.len()),
+                tails: Slots::of(&mut self.tails),
                 slots: self.slots,
                 lowest: self.lowest,
                 fresh: true,
@@ -202,7 +202,7 @@ impl<'p, I: NodeId + Default, P: Store<I>> CpuAcs<'p, I, P> {
 
     fn prepare(&mut self) {
         // SAFETY: n x k places.
-        let heuristics = Together(unsafe { Slots::new(self.heuristic.as_mut_ptr()) });
+        let heuristics = Together(unsafe { Slots::of(&mut self.heuristic) });
         let world = self.world();
         // SAFETY: each node's rows are visited once.
         (0..self.ants.problem.n()).into_par_iter().for_each(|node| unsafe {
@@ -227,7 +227,7 @@ impl<'p, I: NodeId + Default, P: Store<I>> CpuAcs<'p, I, P> {
                 let start = tour.as_mut_ptr();
                 // SAFETY: memory and tour are this ant's alone and large enough; trails are atomics.
                 unsafe {
-                    acs::build(Serial, world.get(), memory.as_mut_ptr().cast(), Slots::new(start), stream);
+                    acs::build(Serial, world.get(), memory.as_mut_ptr().cast(), Slots::new(start, n), stream);
                     *cost = tour::cost(Serial, n as u32, world.get().distance, start.cast_const());
                 }
             },
@@ -243,9 +243,9 @@ impl<'p, I: NodeId + Default, P: Store<I>> CpuAcs<'p, I, P> {
         let together = self.spec.update == Update::Atomic;
         let choose = |step: u32, (ant, (tour, memory)): (usize, (&mut [I], &mut [Quad]))| {
             let stream = Stream::new(seed, iteration, ant as u32);
-            let (tour, memory) = (tour.as_mut_ptr(), memory.as_mut_ptr().cast());
+            let memory = memory.as_mut_ptr().cast();
             // SAFETY: memory and tour are this ant's alone and large enough, and as the last step left them.
-            unsafe { acs::choose_step(Serial, world.get(), memory, Slots::new(tour), stream, step) }
+            unsafe { acs::choose_step(Serial, world.get(), memory, Slots::of(tour), stream, step) }
         };
         for step in 1..n {
             // The first iteration is always completed, so that there is a tour.
@@ -259,17 +259,17 @@ impl<'p, I: NodeId + Default, P: Store<I>> CpuAcs<'p, I, P> {
                 tours.zip(memories).enumerate().for_each(|ant| choose(step, ant));
                 let tours = self.ants.tours.par_chunks_exact_mut(n as usize);
                 tours.zip(self.memory.par_chunks_exact_mut(quads)).for_each(|(tour, memory)| {
-                    let (tour, memory) = (tour.as_mut_ptr(), memory.as_mut_ptr().cast());
+                    let memory = memory.as_mut_ptr().cast();
                     // SAFETY: as above; all ants have chosen.
-                    unsafe { P::update(world.get(), memory, Slots::new(tour), step) }
+                    unsafe { P::update(world.get(), memory, Slots::of(tour), step) }
                 });
             } else {
                 let tours = self.ants.tours.chunks_exact_mut(n as usize);
                 for (ant, (tour, memory)) in tours.zip(self.memory.chunks_exact_mut(quads)).enumerate() {
                     choose(step, (ant, (tour, memory)));
-                    let (tour, memory) = (tour.as_mut_ptr(), memory.as_mut_ptr().cast());
+                    let memory = memory.as_mut_ptr().cast();
                     // SAFETY: as above; nobody else is at work.
-                    unsafe { acs::update_step(Serial, world.get(), memory, Slots::new(tour), step) }
+                    unsafe { acs::update_step(Serial, world.get(), memory, Slots::of(tour), step) }
                 }
             }
         }

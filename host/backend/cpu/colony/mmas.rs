@@ -76,7 +76,7 @@ impl<'p, I: NodeId + Default, B: Tabu, S: Select> CpuColony<'p, I, B, S> {
 
     fn tables(&mut self) -> Together<Tables> {
         // SAFETY: the tables cover every row of the form.
-        let slots = |v: &mut Vec<Quad>| unsafe { Slots::new(v.as_mut_ptr().cast::<f32>()) };
+        let slots = |v: &mut Vec<Quad>| unsafe { Slots::new(v.as_mut_ptr().cast::<f32>(), 4 * v.len()) };
         Together(Tables {
             trails: slots(&mut self.trails),
             heuristic: slots(&mut self.heuristic),
@@ -134,7 +134,7 @@ impl<'p, I: NodeId + Default, B: Tabu, S: Select> Iterate<'p, I> for CpuColony<'
                 let start = tour.as_mut_ptr();
                 // SAFETY: memory and tour are this ant's alone and large enough; lists and weights are read.
                 unsafe {
-                    let (lists, slots) = (lists.get(), Slots::new(start));
+                    let (lists, slots) = (lists.get(), Slots::new(start, n as usize));
                     if k == 0 {
                         construct::full::<_, B, S, I>(Serial, n, lists.weights, memory, slots, stream);
                     } else {

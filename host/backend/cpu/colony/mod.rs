@@ -110,14 +110,8 @@ impl<'p, I: NodeId + Default> Ants<'p, I> {
                 if *cost < i64::MAX {
                     let memory = memory.as_mut_ptr().cast();
                     // SAFETY: memory and tour are this ant's alone and large enough; the tables are read.
-                    let gained = unsafe {
-                        ants::improve::<_, O, I, G>(
-                            Serial,
-                            tables.get(),
-                            memory,
-                            Slots::new(tour.as_mut_ptr()),
-                        )
-                    };
+                    let gained =
+                        unsafe { ants::improve::<_, O, I, G>(Serial, tables.get(), memory, Slots::of(tour)) };
                     *cost -= gained;
                 }
             },
@@ -134,8 +128,8 @@ impl<'p, I: NodeId + Default> Ants<'p, I> {
                 self.costs.as_ptr(),
                 self.tours.as_ptr(),
                 &mut self.state,
-                Slots::new(self.best_tour.as_mut_ptr()),
-                (Slots::new(self.successor.as_mut_ptr()), Slots::new(self.predecessor.as_mut_ptr())),
+                Slots::of(&mut self.best_tour),
+                (Slots::of(&mut self.successor), Slots::of(&mut self.predecessor)),
             );
         }
     }

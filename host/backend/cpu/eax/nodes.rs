@@ -126,7 +126,7 @@ impl<'p> Nodes<'p> {
         // SAFETY: a tour of n nodes; all arrays have n elements, lists n x k; memory is as large as asked for, and this
         // thread's; the problem's places and distances outlive the call.
         unsafe {
-            let (memory, order) = (memory.as_mut_ptr().cast(), Slots::new(order.as_mut_ptr()));
+            let (memory, order) = (memory.as_mut_ptr().cast(), Slots::of(order));
             ants::improve::<_, O, u32, G>(Serial, tables, memory, order);
         }
     }

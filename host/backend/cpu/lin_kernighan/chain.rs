@@ -75,9 +75,9 @@ impl Chain {
         // SAFETY: the arrays live as long as the chain, which is not moved while they are used.
         unsafe {
             TrialChanges {
-                gain: Slots::new(self.gain.as_mut_ptr()),
-                count: Slots::new(self.count.as_mut_ptr()),
-                cuts: Slots::new(self.cuts.as_mut_ptr()),
+                gain: Slots::of(&mut self.gain),
+                count: Slots::of(&mut self.count),
+                cuts: Slots::of(&mut self.cuts),
             }
         }
     }
@@ -86,14 +86,14 @@ impl Chain {
         // SAFETY: as above; a thread alone does not use `next`.
         unsafe {
             MergeBoard {
-                claims: Slots::new(self.claims.as_mut_ptr()),
-                bits: Slots::new(self.bits.as_mut_ptr()),
-                before: Slots::new(self.before.as_mut_ptr()),
-                which: Slots::new(self.which.as_mut_ptr()),
-                at: Slots::new(self.at.as_mut_ptr()),
-                begin: Slots::new(self.begin.as_mut_ptr()),
-                next: Slots::new(std::ptr::null_mut()),
-                far: Slots::new(self.far.as_mut_ptr()),
+                claims: Slots::of(&mut self.claims),
+                bits: Slots::of(&mut self.bits),
+                before: Slots::of(&mut self.before),
+                which: Slots::of(&mut self.which),
+                at: Slots::of(&mut self.at),
+                begin: Slots::of(&mut self.begin),
+                next: Slots::none(),
+                far: Slots::of(&mut self.far),
             }
         }
     }
@@ -102,9 +102,9 @@ impl Chain {
         // SAFETY: as above.
         unsafe {
             Next {
-                order: Slots::new(self.next_order.as_mut_ptr()),
-                ahead: Slots::new(self.next_ahead.as_mut_ptr()),
-                position: Slots::new(self.position.as_mut_ptr()),
+                order: Slots::of(&mut self.next_order),
+                ahead: Slots::of(&mut self.next_ahead),
+                position: Slots::of(&mut self.position),
             }
         }
     }
