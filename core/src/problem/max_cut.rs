@@ -29,9 +29,9 @@ pub struct MaxCut {
 
 impl MaxCut {
     /// By how much the cost grows for each node that changes sides, in a walk's notes.
-    fn rises(walk: &Walk<u8>) -> Slots<i32> {
+    fn rises(&self, walk: &Walk<u8>) -> Slots<i32> {
         // SAFETY: the notes are as long as `notes` asks for, and aligned.
-        unsafe { Slots::new(walk.notes.cast()) }
+        unsafe { Slots::new(walk.notes.cast(), self.moves.n as usize) }
     }
 
     /// The edges of a node, from one number to another.
@@ -84,7 +84,7 @@ impl Problem for MaxCut {
                     cut += edge.weight as i64;
                 }
             }
-            Self::rises(walk).set(node, rise);
+            self.rises(walk).set(node, rise);
         });
         // Both of its nodes see an edge.
         -(team.sum(cut as u64) as i64 / 2)
@@ -93,12 +93,12 @@ impl Problem for MaxCut {
     #[inline(always)]
     unsafe fn neighbor_cost(&self, walk: &Walk<u8>, cost: i64, step: [u32; 1]) -> i64 {
         // SAFETY: the caller's promise.
-        unsafe { cost + Self::rises(walk).get(step[0]) as i64 }
+        unsafe { cost + self.rises(walk).get(step[0]) as i64 }
     }
 
     #[inline(always)]
     unsafe fn make<C: Crew>(&self, crew: &mut C, walk: &Walk<u8>, step: [u32; 1]) {
-        let (team, rises) = (crew.team(), Self::rises(walk));
+        let (team, rises) = (crew.team(), self.rises(walk));
         // SAFETY: the caller's promise; the other end of each edge is another node, and one member's.
         unsafe {
             let (side, (first, end)) = (walk.solution.get(step[0]), self.edges_of(step[0]));
