@@ -3,6 +3,7 @@
 //! `host` is everything that needs an operating system; the algorithms live in `antwarp-core`.
 
 pub mod backend;
+pub mod bound;
 #[cfg(feature = "cli")]
 pub mod cli;
 pub mod engine;

@@ -3,6 +3,7 @@
 //! Every subcommand returns how it ended, or an [`Error`] that knows its exit status and prints itself.
 
 mod bench;
+mod bound;
 mod check;
 mod devices;
 mod diagnostic;
@@ -63,6 +64,8 @@ enum Command {
     Search(Box<search::Args>),
     /// Tell what an instance is.
     Info(info::Args),
+    /// Prove how short a tour can be at most: the lower bound of Held and Karp.
+    Bound(bound::Args),
     /// Check a tour: is it valid, and how long.
     Check(check::Args),
     /// Draw how long tours are, against the time that they took.
@@ -137,6 +140,7 @@ fn dispatch(command: Command, given: &[String]) -> Result<Outcome> {
         Command::Solve(args) => solve::run(*args, given),
         Command::Search(args) => search::run(*args),
         Command::Info(args) => info::run(args),
+        Command::Bound(args) => bound::run(args),
         Command::Check(args) => check::run(args),
         Command::Plot(args) => plot::run(args),
         Command::Generate(args) => generate::run(args),

@@ -22,9 +22,7 @@ pub struct MachineArgs {
 impl MachineArgs {
     /// Starts the CPU threads; comes before anything uses them.
     pub fn start_threads(&self) -> Result<()> {
-        let Some(threads) = self.threads else { return Ok(()) };
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads as usize).build_global();
-        pool.map_err(|error| Error::Usage(format!("{threads} threads cannot be started: {error}")))
+        start_threads(self.threads)
     }
 
     /// Opens the backend. One line tells why it is not a GPU, where one was looked for.
@@ -47,6 +45,13 @@ impl MachineArgs {
         }
         MachineArgs { backend: choice, ..self.clone() }.open(quiet)
     }
+}
+
+/// Starts so many CPU threads, if a number is given.
+pub fn start_threads(threads: Option<u32>) -> Result<()> {
+    let Some(threads) = threads else { return Ok(()) };
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads as usize).build_global();
+    pool.map_err(|error| Error::Usage(format!("{threads} threads cannot be started: {error}")))
 }
 
 /// How many candidates a node has.

@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use serde::Serialize;
+
 use super::{BackendError, Budget, Stop, StopReason};
 
 /// An algorithm at work on an instance.
@@ -37,6 +39,9 @@ pub trait Engine {
 
     /// How the work was laid out.
     fn describe(&self) -> String;
+
+    /// What it is at, in a word or two: who finds a better tour now.
+    fn part(&self) -> &'static str;
 }
 
 /// How far an engine is.
@@ -71,6 +76,17 @@ pub struct Progress<C = i64> {
     pub tours: u64,
 }
 
+/// When a run had something better than before.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Better<C = i64> {
+    /// Seconds since the start, at the end of the batch that found it.
+    pub seconds: f64,
+    /// The cost.
+    pub cost: C,
+    /// The [part](Engine::part) of the engine that found it.
+    pub part: &'static str,
+}
+
 /// How a run ended.
 #[derive(Debug)]
 pub struct Run<C, B> {
@@ -86,6 +102,8 @@ pub struct Run<C, B> {
     pub failure: Option<BackendError>,
     /// How the work was laid out.
     pub layout: String,
+    /// Every better cost, the first one at the start.
+    pub trace: Vec<Better<C>>,
 }
 
 /// How long a batch should take: short enough to react, long enough to keep a GPU busy.
@@ -102,8 +120,12 @@ pub fn drive<E: Engine>(
 ) -> Run<E::Cost, E::Best> {
     let setup = begin.elapsed();
     let mut kept = None;
-    let ended = advance(engine, (begin, stop), &mut kept, observe).and_then(|reason| {
+    let mut trace = Trace { begin, found: Vec::new() };
+    trace.note(engine.status().best_cost, "start");
+    let ended = advance(engine, (begin, stop), (&mut kept, &mut trace), observe).and_then(|reason| {
+        let part = engine.part();
         engine.finish()?;
+        trace.note(engine.status().best_cost, part);
         if let Some(cost) = engine.status().best_cost {
             kept = Some((cost, engine.best()?));
         }
@@ -121,13 +143,32 @@ pub fn drive<E: Engine>(
             (StopReason::Failure, Some(failure))
         }
     };
-    Run { status: engine.status(), setup, best: kept, stopped_by, failure, layout: engine.describe() }
+    let (status, layout) = (engine.status(), engine.describe());
+    Run { status, setup, best: kept, stopped_by, failure, layout, trace: trace.found }
 }
+
+/// A trace that grows.
+struct Trace<C> {
+    begin: Instant,
+    found: Vec<Better<C>>,
+}
+
+impl<C: Copy + PartialOrd> Trace<C> {
+    fn note(&mut self, cost: Option<C>, part: &'static str) {
+        let Some(cost) = cost else { return };
+        if self.found.last().is_none_or(|last| cost < last.cost) {
+            self.found.push(Better { seconds: self.begin.elapsed().as_secs_f64(), cost, part });
+        }
+    }
+}
+
+/// A better solution that is kept in case the device fails, and its cost.
+type Kept<E> = Option<(<E as Engine>::Cost, <E as Engine>::Best)>;
 
 fn advance<E: Engine>(
     engine: &mut E,
     (begin, stop): (Instant, &Stop<E::Cost>),
-    kept: &mut Option<(E::Cost, E::Best)>,
+    (kept, trace): (&mut Kept<E>, &mut Trace<E::Cost>),
     observe: &mut dyn FnMut(&Progress<E::Cost>),
 ) -> Result<StopReason, BackendError> {
     let mut units = 1;
@@ -139,11 +180,13 @@ fn advance<E: Engine>(
             return Ok(reason);
         }
         let before = Instant::now();
+        let part = engine.part();
         let done = engine.advance(&Budget { units, begin, stop })?;
         units =
             next_units(units, done, before.elapsed(), stop.time.map(|t| t.saturating_sub(begin.elapsed())));
         let status = engine.status();
         let Some(best_cost) = status.best_cost else { continue };
+        trace.note(Some(best_cost), part);
         if kept_at.elapsed() >= KEEP_EVERY && kept.as_ref().is_none_or(|kept| best_cost < kept.0) {
             *kept = Some((best_cost, engine.best()?));
             kept_at = Instant::now();

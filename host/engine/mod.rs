@@ -28,7 +28,7 @@ pub use budget::{Budget, Enough};
 pub use colony::{Colony, Phases};
 pub(crate) use descent::each_pass;
 pub use descent::{Descent, DescentSpec, Pass};
-pub use drive::{Engine, Progress, Run, Status, drive, next_units};
+pub use drive::{Better, Engine, Progress, Run, Status, drive, next_units};
 pub use error::BackendError;
 pub use genetic::{FirstGenes, GeneticSpec, Population};
 pub use lin_kernighan::{LinKernighan, Reached, Trials};

@@ -132,6 +132,25 @@ impl<const D: usize> KdTree<D> {
         self.leaves + ((position as usize + 1) * self.leaves - 1) / self.places.len()
     }
 
+    /// What there is to know of each cell, by its number: of what its items, by their numbers, tell of themselves, joined by `with`.
+    pub(crate) fn fold<K: Copy + Send + Sync>(
+        &self,
+        nothing: K,
+        with: impl Fn(K, K) -> K + Sync,
+        of: impl Fn(u32) -> K + Sync,
+    ) -> Vec<K> {
+        let in_leaf = |leaf: usize| {
+            let items = self.items[self.positions(leaf)].iter();
+            items.fold(nothing, |known, &item| with(known, of(item)))
+        };
+        let mut known = vec![nothing; self.leaves];
+        known.par_extend((self.leaves..2 * self.leaves).into_par_iter().map(in_leaf));
+        for i in (1..self.leaves).rev() {
+            known[i] = with(known[2 * i], known[2 * i + 1]);
+        }
+        known
+    }
+
     /// Searches around an item: its leaf first, then ever larger cells with it.
     pub(crate) fn search(&self, position: u32, search: &mut impl Search<D>) {
         let place = self.places[position as usize];

@@ -27,6 +27,6 @@ pub(crate) use error::Text;
 pub use error::{InstanceError, Result, SyntaxError, TourError};
 pub(crate) use kd_tree::{Cell, KdTree, Search};
 pub use model::{Distances, Instance, Kind};
-pub(crate) use neighbors::nearest_among;
 pub use neighbors::{NeighborLists, nearest, quadrant};
+pub(crate) use neighbors::{globe, nearest_among};
 pub use qaplib::Qap;

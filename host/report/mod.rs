@@ -11,7 +11,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::backend::Machine;
-use crate::engine::{Stop, StopReason};
+use crate::bound::Bound;
+use crate::engine::{Better, Stop, StopReason};
 use crate::instance::{BestKnown, Instance, Kind};
 use crate::solver::Solution;
 
@@ -40,6 +41,8 @@ pub struct Report {
     pub best_known: Option<Known>,
     /// How much longer the tour is than that, in percent; none if that belongs to another instance.
     pub gap_percent: Option<f64>,
+    /// What no tour is shorter than, if that was looked for.
+    pub bound: Option<Bounded>,
     /// Seconds of the whole run; of solve, from the begin of the command.
     pub seconds: f64,
     /// Seconds of it before the first iteration.
@@ -56,6 +59,8 @@ pub struct Report {
     pub tours_per_second: f64,
     /// What went wrong on the way.
     pub failure: Option<String>,
+    /// Every better length: when it was found, and by what.
+    pub trace: Vec<Better>,
     /// The tour, its nodes numbered as in the instance's file.
     pub tour: Vec<u32>,
 }
@@ -113,6 +118,37 @@ impl Known {
     }
 }
 
+/// A lower bound beside a tour.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Bounded {
+    /// The bound.
+    #[serde(flatten)]
+    pub bound: Bound,
+    /// How much longer than the optimum the tour is at most, in percent; none if that cannot be told.
+    pub most_percent: Option<f64>,
+}
+
+impl Bounded {
+    /// A bound beside a tour of this length.
+    pub fn new(bound: Bound, cost: i64) -> Bounded {
+        Bounded { bound, most_percent: gap_percent(cost, bound.length) }
+    }
+}
+
+impl std::fmt::Display for Bounded {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.bound.length)?;
+        match self.most_percent {
+            Some(most) if most <= 0.0 => write!(f, ": the tour is optimal, by proof"),
+            // Rounded up, for it is a promise.
+            Some(most) => {
+                write!(f, ": at most {:.3} % above the optimum, by proof", (most * 1e3).ceil() / 1e3)
+            }
+            None => Ok(()),
+        }
+    }
+}
+
 impl From<&Stop> for Limits {
     fn from(stop: &Stop) -> Limits {
         Limits {
@@ -164,6 +200,7 @@ impl Report {
             cost: solution.cost,
             best_known,
             gap_percent: best_known.and_then(|known| known.gap_percent(solution.cost)),
+            bound: None,
             seconds: solution.seconds,
             setup_seconds: solution.setup_seconds,
             iterations: solution.iterations,
@@ -172,8 +209,18 @@ impl Report {
             tours: solution.tours,
             tours_per_second: solution.tours as f64 / searching.max(1e-9),
             failure: solution.failure.clone(),
+            trace: solution.trace.clone(),
             tour: solution.tour.iter().map(|&node| instance.id(node)).collect(),
         }
+    }
+}
+
+impl Report {
+    /// Counts seconds from so many before the run: reading takes time, too.
+    pub fn begun_before(&mut self, seconds: f64) {
+        self.seconds += seconds;
+        self.setup_seconds += seconds;
+        self.trace.iter_mut().for_each(|better| better.seconds += seconds);
     }
 }
 

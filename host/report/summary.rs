@@ -12,6 +12,9 @@ impl fmt::Display for Report {
         line("instance", format!("{}, {} nodes, {}", instance.name, instance.nodes, instance.metric))?;
         line("cost", self.cost.to_string())?;
         line("best known", known(self.best_known, self.gap_percent))?;
+        if let Some(bound) = self.bound {
+            line("bound", bound.to_string())?;
+        }
         line("time", format!("{:.2} s, {:.2} s of it set-up", self.seconds, self.setup_seconds))?;
         line(
             "iterations",

@@ -186,8 +186,14 @@ pub fn solve(
     let problem = Problem::new(instance, Some(settings.candidates), settings.neighbors);
     let spec = settings.spec(&problem, backend, stop);
     let mut colony = backend.acs(&problem, &spec)?;
-    let mut iterations =
-        Iterations { colony: colony.as_mut(), ants: spec.ants, fewest: 1, whole: false, state: None };
+    let mut iterations = Iterations {
+        colony: colony.as_mut(),
+        ants: spec.ants,
+        fewest: 1,
+        whole: false,
+        state: None,
+        part: "ants",
+    };
     let run = drive(&mut iterations, start, stop, observe);
     Solution::of(run, start, instance, &problem, backend)
 }

@@ -28,6 +28,8 @@ pub(super) struct Iterations<'a, C: ?Sized> {
     /// What has begun is finished whatever happens.
     pub whole: bool,
     pub state: Option<ColonyState>,
+    /// What the engine's [part](Engine::part) is called.
+    pub part: &'static str,
 }
 
 impl<C: Colony + ?Sized> Engine for Iterations<'_, C> {
@@ -62,5 +64,9 @@ impl<C: Colony + ?Sized> Engine for Iterations<'_, C> {
 
     fn describe(&self) -> String {
         self.colony.describe()
+    }
+
+    fn part(&self) -> &'static str {
+        self.part
     }
 }

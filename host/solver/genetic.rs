@@ -251,6 +251,7 @@ pub fn solve(
         fewest: 0,
         whole: keep.is_some(),
         state: None,
+        part: "generations",
     };
     let run = drive(&mut generations, start, stop, observe);
     let solution = Solution::of(run, start, instance, &problem, backend)?;

@@ -17,7 +17,7 @@ use serde::Serialize;
 use thiserror::Error;
 
 use crate::backend::Backend;
-use crate::engine::{BackendError, LocalSearch, Problem, Progress, Run, Stop, StopReason};
+use crate::engine::{BackendError, Better, LocalSearch, Problem, Progress, Run, Stop, StopReason};
 use crate::instance::Instance;
 
 /// An algorithm with its settings.
@@ -190,6 +190,8 @@ pub struct Solution {
     pub stopped_by: StopReason,
     /// How the backend did it.
     pub layout: String,
+    /// Every better length: when it was found, and by what.
+    pub trace: Vec<Better>,
     /// What went wrong on the way, if the run was cut short by an error and this is the best tour until then.
     pub failure: Option<String>,
 }
@@ -214,6 +216,7 @@ impl Solution {
             tours: run.status.tours,
             stopped_by: run.stopped_by,
             layout: run.layout,
+            trace: run.trace,
             failure: run.failure.map(|failure| failure.to_string()),
         };
         if let Some((cost, tour)) = run.best {
@@ -284,6 +287,7 @@ fn exhaustive(instance: &Instance, start: Instant) -> Result<Solution, SolveErro
         tours,
         stopped_by: StopReason::Trivial,
         layout: "every tour looked at".to_string(),
+        trace: Vec::new(),
         failure: None,
     })
 }

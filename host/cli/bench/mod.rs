@@ -242,7 +242,10 @@ pub fn run(args: Args) -> Result<Outcome> {
 const RESERVED: [(&[&str], &str); 3] = [
     (&["seed"], "give --seeds before the `--`"),
     (&["time", "iterations", "backend", "threads"], "give it before the `--`, not by --vary"),
-    (&["tour", "json", "svg", "save_population", "solution", "quiet"], "a bench writes nothing but its rows"),
+    (
+        &["tour", "json", "svg", "save_population", "solution", "quiet", "bound"],
+        "a bench writes nothing but its rows",
+    ),
 ];
 /// Options that end a run of solve: with one of them, the defaults of the others do not count.
 const ENDS: [&str; 5] = ["time", "iterations", "target", "stagnation", "descent_only"];

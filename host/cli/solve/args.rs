@@ -31,6 +31,10 @@ pub struct Args {
     /// Seed of all random numbers: the same seed gives the same tour after as many iterations
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(super) seed: u64,
+    /// Look for a lower bound beside the run, which tells how far from the optimum the tour is at most; without it, where no optimum is
+    /// known and it costs next to nothing
+    #[arg(long)]
+    pub(super) bound: bool,
     #[command(flatten)]
     pub(super) machine: MachineArgs,
     #[command(flatten)]

@@ -1,6 +1,7 @@
 //! `antwarp solve`: raw arguments, then a checked [`Plan`], then the solver, then its results.
 
 mod args;
+mod beside;
 mod deliver;
 mod settings;
 
@@ -14,7 +15,7 @@ use super::progress::ProgressLine;
 use super::{Error, Outcome, Result, interrupt};
 use crate::engine::{LocalSearch, Progress, Stop, StopReason};
 use crate::instance::{Instance, population_file, tour_file};
-use crate::report::Report;
+use crate::report::{Bounded, Report};
 use crate::solver::genetic::{self, Crossover, Genes};
 use crate::solver::{Algorithm, Solution};
 use args::{
@@ -47,6 +48,8 @@ struct Plan {
     asked: Asked,
     machine: MachineArgs,
     outputs: Outputs,
+    /// A lower bound is asked for.
+    bound: bool,
 }
 
 /// Solves an instance. `options` are the ids of those on the command line.
@@ -69,30 +72,39 @@ pub fn run(args: Args, options: &[String]) -> Result<Outcome> {
     let reading = begin.elapsed();
     let stop = Stop { time: whole.time.map(|time| time.saturating_sub(reading)), ..whole.clone() };
     let reading = reading.as_secs_f64();
-    let deliver = |solution: &Solution, genes: Option<&mut Genes<'_>>| {
+    std::thread::scope(|scope| {
+        let beside = beside::Plan::new(&plan.instance, plan.bound, &backend, &stop);
+        let beside = beside.and_then(|beside| beside::Search::begin(scope, beside, &plan.instance, &stop));
+        let deliver = |solution: &Solution, genes: Option<&mut Genes<'_>>| {
+            let was_interrupted = solution.stopped_by == StopReason::Interrupt;
+            let bound = beside.as_ref().and_then(|beside| beside.end(was_interrupted));
+            line.finish();
+            let machine = backend.machine();
+            let mut report =
+                Report::new(&plan.instance, &plan.source, facts.clone(), whole, machine, solution);
+            report.bound = bound.map(|bound| Bounded::new(bound, solution.cost));
+            report.begun_before(reading);
+            plan.deliver(solution, &report, genes)
+        };
+        // A population is there only until the solver returns: then everything is delivered while it is.
+        let mut delivered = None;
+        let mut keep =
+            |solution: &Solution, genes: &mut Genes<'_>| delivered = Some(deliver(solution, Some(genes)));
+        let keep: Option<genetic::Keep<'_>> =
+            if plan.outputs.save_population.is_some() { Some(&mut keep) } else { None };
+        let observe = &mut |progress: &Progress| line.show(progress, reading);
+        let solution = algorithm.solve(&plan.instance, initial, (&backend, &stop), observe, keep);
         line.finish();
-        let machine = backend.machine();
-        let mut report = Report::new(&plan.instance, &plan.source, facts.clone(), whole, machine, solution);
-        report.seconds += reading;
-        report.setup_seconds += reading;
-        plan.deliver(solution, &report, genes)
-    };
-    // A population is there only until the solver returns: then everything is delivered while it is.
-    let mut delivered = None;
-    let mut keep =
-        |solution: &Solution, genes: &mut Genes<'_>| delivered = Some(deliver(solution, Some(genes)));
-    let keep: Option<genetic::Keep<'_>> =
-        if plan.outputs.save_population.is_some() { Some(&mut keep) } else { None };
-    let observe = &mut |progress: &Progress| line.show(progress, reading);
-    let solution = algorithm.solve(&plan.instance, initial, (&backend, &stop), observe, keep);
-    line.finish();
-    let solution = solution?;
-    delivered.unwrap_or_else(|| deliver(&solution, None))?;
-    match (solution.failure, solution.stopped_by) {
-        (Some(failure), _) => Err(Error::CutShort(failure)),
-        (None, StopReason::Interrupt) => Ok(Outcome::Interrupted),
-        _ => Ok(Outcome::Done),
-    }
+        let solution = solution.inspect_err(|_| {
+            beside.as_ref().map(|beside| beside.end(true));
+        })?;
+        delivered.unwrap_or_else(|| deliver(&solution, None))?;
+        match (solution.failure, solution.stopped_by) {
+            (Some(failure), _) => Err(Error::CutShort(failure)),
+            (None, StopReason::Interrupt) => Ok(Outcome::Interrupted),
+            _ => Ok(Outcome::Done),
+        }
+    })
 }
 
 /// Refuses options that would do nothing.
@@ -162,6 +174,9 @@ impl Plan {
             let why = "has no coordinates, so there is nothing to draw: leave out --svg";
             return Err(Error::Usage(format!("{} {why}", instance.name())));
         }
+        if args.bound {
+            super::bound::check(&instance)?;
+        }
         let asked = Asked::check(&args, options, &instance, interrupt)?;
         if let Algorithm::Genetic(settings) = &asked.algorithm
             && args.outputs.save_population.is_some()
@@ -170,6 +185,13 @@ impl Plan {
             let why = "has so few nodes that every tour is looked at: leave out --save-population";
             return Err(Error::Usage(format!("{} {why}", instance.name())));
         }
-        Ok(Plan { instance, source: args.instance, asked, machine: args.machine, outputs: args.outputs })
+        Ok(Plan {
+            instance,
+            source: args.instance,
+            asked,
+            machine: args.machine,
+            outputs: args.outputs,
+            bound: args.bound,
+        })
     }
 }

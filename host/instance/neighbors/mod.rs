@@ -13,6 +13,7 @@ use rayon::prelude::*;
 use super::model::{Distances, Instance};
 use places::{Best, Globe, Lengths, Lines, Places, Ruler};
 
+pub(crate) use places::globe;
 pub use quadrant::quadrant;
 
 /// Neighbours of every node, nearest first.

@@ -1,6 +1,6 @@
 //! Where nodes are, as a tree, and lists of what is near them.
 
-use antwarp_core::metric::{EARTH_RADIUS, Metric, distance, geo_radians};
+use antwarp_core::metric::{Metric, distance};
 use rayon::prelude::*;
 
 use super::{Nearness, Neighborhood};
@@ -73,9 +73,7 @@ pub(super) struct Globe;
 
 impl Ruler<3> for Globe {
     fn place(&self, point: [f64; 3]) -> [f64; 3] {
-        let (latitude, longitude) = (geo_radians(point[0]), geo_radians(point[1]));
-        let radius = latitude.cos();
-        [radius * longitude.cos(), radius * longitude.sin(), latitude.sin()]
+        globe::place(point)
     }
 
     #[inline]
@@ -83,11 +81,31 @@ impl Ruler<3> for Globe {
         Nearness::new(distance(Metric::Geo, from, to), 0.0)
     }
 
-    /// The arc over a chord, and 1, as the distance has it; what is computed is less than a hundredth off.
     #[inline]
     fn least(&self, beyond: [f64; 3]) -> Nearness {
+        Nearness::new(globe::least(beyond), 0.0)
+    }
+}
+
+/// Places on the globe as those of a unit sphere.
+pub(crate) mod globe {
+    use antwarp_core::metric::{EARTH_RADIUS, geo_radians};
+
+    use super::square;
+
+    /// Where a point is, given as latitude and longitude.
+    pub(crate) fn place(point: [f64; 3]) -> [f64; 3] {
+        let (latitude, longitude) = (geo_radians(point[0]), geo_radians(point[1]));
+        let radius = latitude.cos();
+        [radius * longitude.cos(), radius * longitude.sin(), latitude.sin()]
+    }
+
+    /// What no points are nearer than whose places are at least so far apart along each axis: the arc over a chord, and 1, as the
+    /// distance has it; what is computed is less than a hundredth off.
+    #[inline]
+    pub(crate) fn least(beyond: [f64; 3]) -> i32 {
         let arc = 2.0 * EARTH_RADIUS * (square(beyond).sqrt() / 2.0).min(1.0).asin();
-        Nearness::new((arc + 0.99) as i32, 0.0)
+        (arc + 0.99) as i32
     }
 }
 

@@ -98,4 +98,8 @@ impl Engine for Passes<'_> {
     fn describe(&self) -> String {
         self.descent.describe()
     }
+
+    fn part(&self) -> &'static str {
+        "passes"
+    }
 }

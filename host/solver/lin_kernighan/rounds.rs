@@ -48,6 +48,8 @@ pub(super) struct Rounds<'a> {
     phase: Phase<'a>,
     /// Tours are crossed after their kicks, not yet.
     is_to_cross: bool,
+    /// The best one of crossing is kicked on.
+    is_kicked_on: bool,
     chains: u32,
     /// Kicks of a tour in a round.
     trials: u32,
@@ -86,6 +88,7 @@ impl<'a> Rounds<'a> {
             engine,
             phase: Phase::Descent,
             is_to_cross: plan.kicked.is_some(),
+            is_kicked_on: false,
             chains: spec.chains,
             trials,
             best_cost: spec.start_cost,
@@ -221,6 +224,7 @@ impl<'a> Rounds<'a> {
         self.engine = backend.lin_kernighan(problem, &spec)?;
         (self.chains, self.trials, self.shorter, self.phase) = (chains, trials, None, Phase::Descent);
         self.temperature *= COOLER;
+        self.is_kicked_on = true;
         self.layout += ", the best kicked on";
         Ok(())
     }
@@ -285,6 +289,15 @@ impl Engine for Rounds<'_> {
 
     fn describe(&self) -> String {
         self.layout.clone()
+    }
+
+    fn part(&self) -> &'static str {
+        match self.phase {
+            Phase::Descent => "descent",
+            Phase::Kicks if self.is_kicked_on => "kicks behind crossing",
+            Phase::Kicks => "kicks",
+            Phase::Crossing(_) => "crossing",
+        }
     }
 }
 

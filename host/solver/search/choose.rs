@@ -274,4 +274,8 @@ impl<P: Searchable> Engine for Choices<'_, P> {
     fn describe(&self) -> String {
         self.neighbors.describe()
     }
+
+    fn part(&self) -> &'static str {
+        "choices"
+    }
 }

@@ -458,4 +458,8 @@ impl<P: Problem> Engine for Batches<'_, P> {
     fn describe(&self) -> String {
         self.walks.describe()
     }
+
+    fn part(&self) -> &'static str {
+        "walks"
+    }
 }

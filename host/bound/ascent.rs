@@ -1,0 +1,116 @@
+//! Potentials that make the bound high, found along subgradients.
+
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+use rayon::prelude::*;
+
+use super::graph::Graph;
+use super::tree::{GRAIN, OneTree, Spanner};
+
+/// Share of the last direction in the next one: what nodes have in turn, one edge too many and one too few, cancels out.
+const INERTIA: f64 = 0.7;
+/// The first step as a share of the first bound, and what is left of it at the last one; see [`Ascent::step`].
+const FIRST: f64 = 0.3;
+const LAST: f64 = 1e-4;
+/// Least scale of a node, as a share of the mean.
+const FINEST: f64 = 0.02;
+/// Largest potential, far beyond every distance and far from overflowing.
+const LARGEST: f64 = (1_u64 << 45) as f64;
+
+/// See the [module](self).
+pub(super) struct Ascent {
+    pub potentials: Vec<i64>,
+    pub spanner: Spanner,
+    /// How many trees were looked for, and how many are to be at most.
+    pub trees: u32,
+    most: u32,
+    /// How much of the ascent is done, from 0 to 1.
+    pub progress: f64,
+    /// Where potentials go: by how many edges nodes have too many.
+    direction: Vec<f64>,
+    /// How far the potential of a node goes compared to others: as far as its neighbours are.
+    scale: Vec<f64>,
+    first: i128,
+    best: i128,
+    best_potentials: Vec<i64>,
+}
+
+impl Ascent {
+    /// From potentials of 0, by so many trees.
+    pub fn new(graph: &Graph, trees: u32) -> Ascent {
+        let n = graph.len() as usize;
+        let near = |node: u32| {
+            let near = &graph.of_node(node)[..graph.of_node(node).len().min(3)];
+            near.iter().map(|arc| f64::from(arc.length)).sum::<f64>() / near.len().max(1) as f64
+        };
+        let mut scale: Vec<f64> = (0..graph.len()).into_par_iter().map(near).collect();
+        let mean = (scale.iter().sum::<f64>() / n as f64).max(f64::MIN_POSITIVE);
+        scale.par_iter_mut().for_each(|scale| *scale = (*scale / mean).max(FINEST));
+        Ascent {
+            potentials: vec![0; n],
+            spanner: Spanner::new(n),
+            trees: 0,
+            most: trees.max(1),
+            progress: 0.0,
+            direction: vec![0.0; n],
+            scale,
+            first: 0,
+            best: i128::MIN,
+            best_potentials: vec![0; n],
+        }
+    }
+
+    /// Looks for the next tree, and goes a step from there. `time`, from 0 to 1, is
+    /// how much of the time is over, where it has an end.
+    pub fn advance(&mut self, graph: &Graph, time: f64) {
+        self.spanner.span(graph, &self.potentials);
+        let OneTree { value, .. } = self.spanner.one_tree(graph, &self.potentials);
+        if self.trees == 0 {
+            self.first = value;
+        }
+        self.trees += 1;
+        if value > self.best {
+            self.best = value;
+            self.best_potentials.copy_from_slice(&self.potentials);
+        }
+        self.progress = (f64::from(self.trees) / f64::from(self.most)).max(time).min(1.0);
+        self.step();
+    }
+
+    /// Raises the potentials of nodes with more than two edges and lowers those of leaves. If every node got what its degree says,
+    /// the sum of squares would be the gain for a step of 1 in the linear model; so steps are shares of the bound over this sum.
+    fn step(&mut self) {
+        let inertia = if self.trees == 1 { 0.0 } else { INERTIA };
+        let surplus = |degree: &AtomicU32| f64::from(degree.load(Relaxed)) - 2.0;
+        let turn = |((direction, degree), scale): ((&mut f64, &AtomicU32), &f64)| {
+            let surplus = surplus(degree);
+            *direction = inertia * *direction + (1.0 - inertia) * surplus;
+            // In whole numbers, whose sum does not depend on the order.
+            (1024.0 * scale * (surplus * surplus).max(*direction * *direction)) as u64
+        };
+        let nodes = self.direction.par_iter_mut().zip(&self.spanner.degrees).zip(&self.scale);
+        let squares = nodes.with_min_len(GRAIN).map(turn).sum::<u64>() as f64 / 1024.0;
+        let step = FIRST * LAST.powf(self.progress) * self.first.max(1) as f64 / squares.max(1.0);
+        let nodes = self.potentials.par_iter_mut().zip(&self.direction).zip(&self.scale);
+        nodes.with_min_len(GRAIN).for_each(|((potential, direction), scale)| {
+            let next = *potential as f64 + step * scale * direction;
+            *potential = next.round().clamp(-LARGEST, LARGEST) as i64;
+        });
+    }
+
+    /// Forgets the best bound, which was that of a graph with fewer edges.
+    pub fn renew(&mut self) {
+        self.best = i128::MIN;
+    }
+
+    /// As if these were the best.
+    #[cfg(test)]
+    pub fn set_best(&mut self, potentials: Vec<i64>) {
+        self.best_potentials = potentials;
+    }
+
+    /// The potentials of the best bound, and what finds trees.
+    pub fn best_of(&mut self) -> (&[i64], &mut Spanner) {
+        (&self.best_potentials, &mut self.spanner)
+    }
+}

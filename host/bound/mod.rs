@@ -1,0 +1,118 @@
+//! How short a tour can be at most: the lower bound of Held and Karp.
+//!
+//! A *1-tree* is a spanning tree with one more edge at one of its leaves. Every tour is one, so no tour is shorter than the minimum
+//! 1-tree. A number added to all edges of a node, its *potential*, makes every tour longer by twice as much and leaves their order as
+//! it is, but not that of 1-trees. So the weight of the minimum 1-tree, less twice the potentials, is a bound for every choice of
+//! potentials. [`held_karp`] looks for a good one.
+//!
+//! Sources:
+//! - M. Held, R. M. Karp, *The traveling-salesman problem and minimum spanning trees*, Operations Research 18 (1970) and Mathematical
+//!   Programming 1 (1971): the bound, and the ascent along subgradients.
+//! - K. Helsgaun, *An effective implementation of the Lin-Kernighan traveling salesman heuristic*, European Journal of Operational
+//!   Research 126 (2000): 1-trees with a leaf of a spanning tree, and steps along a mean of the last directions.
+//! - D. S. Johnson, L. A. McGeoch, E. E. Rothberg, *Asymptotic experimental analysis for the Held-Karp traveling salesman bound*,
+//!   SODA 1996: sparse candidate graphs, and how far optimal tours are above the bound.
+//!
+//! Trees are looked for in a sparse graph (`graph.rs`), by Borůvka's algorithm on all threads (`tree.rs`). Every edge that the
+//! graph leaves out is priced (`price.rs`): those that would make the tree lighter are put in, and the bound is that of the
+//! whole instance. All weights are whole numbers, so nothing is lost to rounding.
+
+mod ascent;
+mod graph;
+mod price;
+mod tree;
+
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Instant;
+
+use serde::Serialize;
+
+use crate::engine::{Budget, Stop};
+use crate::instance::{Instance, KdTree, quadrant};
+use ascent::Ascent;
+use graph::Graph;
+use tree::FRACTION;
+
+/// A proof of how short a tour can be at most.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Bound {
+    /// No tour is shorter.
+    pub length: i64,
+    /// Minimum spanning trees that were looked for.
+    pub trees: u32,
+    /// Edges that the sparse graph had left out, and that the tree needs.
+    pub priced_in: usize,
+    /// Seconds that it took.
+    pub seconds: f64,
+}
+
+/// Neighbours whose edges the sparse graph has.
+const NEIGHBORS: usize = 6;
+/// When the edges that it leaves out are priced, as shares of the ascent: it would make the most of those that are missing.
+const PRICED_AT: [f64; 3] = [0.3, 0.7, 0.95];
+/// Trees of an ascent, by the number of nodes: more than so many raise the bound by less than a few hundredths of a percent.
+pub fn trees_for(n: usize) -> u32 {
+    match n {
+        0..20_000 => 1000,
+        20_000..200_000 => 300,
+        _ => 150,
+    }
+}
+
+/// The bound of a symmetric instance by so many trees, or by [`trees_for`] it. When the time is up, what there is is priced, which
+/// takes as long as some ten trees. None if it was interrupted.
+///
+/// For a number of trees the bound is the same on any number of threads; where the time ends the ascent it is another one every time.
+///
+/// # Panics
+/// If the instance is not symmetric.
+pub fn held_karp(instance: &Instance, trees: Option<u32>, stop: &Stop) -> Option<Bound> {
+    assert!(instance.is_symmetric(), "edges have no direction");
+    let begin = Instant::now();
+    let n = instance.len();
+    let done = |length| Bound { length, trees: 0, priced_in: 0, seconds: begin.elapsed().as_secs_f64() };
+    if n < 4 {
+        let tour: Vec<u32> = (0..n as u32).collect();
+        return Some(done(instance.check_tour(&tour).unwrap_or(0)));
+    }
+    let renumbered = by_place(instance);
+    let instance = renumbered.as_ref().unwrap_or(instance);
+    // Within the pool of threads, so that work does not have to be handed over to it thousands of times.
+    rayon::scope(|_| {
+        let lists = quadrant(instance, NEIGHBORS.min(n - 1));
+        let mut graph = Graph::new(instance, &lists);
+        let mut ascent = Ascent::new(&graph, trees.unwrap_or_else(|| trees_for(n)));
+        let budget = Budget { units: 1, begin, stop };
+        let since = begin.elapsed();
+        let mut priced_in = 0;
+        for part in PRICED_AT.into_iter().chain([1.0]) {
+            while ascent.progress < part && !budget.is_over() {
+                let time = if stop.time.is_some() { budget.progress(since, 0) } else { 0.0 };
+                ascent.advance(&graph, time.into());
+            }
+            if part < 1.0 && !budget.is_over() {
+                priced_in += price::put_in(instance, &mut graph, &mut ascent);
+            }
+        }
+        if ascent.trees == 0 {
+            // There was no time at all, but potentials of 0 give a bound, too.
+            ascent.advance(&graph, 1.0);
+        }
+        if stop.interrupt.load(Relaxed) {
+            return None;
+        }
+        let (value, last) = price::priced(instance, &mut graph, &mut ascent);
+        priced_in += last;
+        let length = ((value + (1 << FRACTION) - 1) >> FRACTION) as i64;
+        Some(Bound { trees: ascent.trees, priced_in, ..done(length) })
+    })
+}
+
+/// The nodes numbered so that those near each other have near numbers, if they have places.
+fn by_place(instance: &Instance) -> Option<Instance> {
+    let places: Vec<[f64; 3]> = instance.points()?.to_vec();
+    instance.renumbered(KdTree::new(&places).items())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,267 @@
+//! The edges that a sparse graph leaves out: which of them would make its minimum spanning tree lighter.
+//!
+//! An edge does so if it is lighter than the heaviest edge of the tree on the way between its ends. Put in all of these, and the tree
+//! of the graph is that of all edges: every other edge is a heaviest one of the cycle that it closes.
+
+use antwarp_core::metric::{self, Metric};
+use rayon::prelude::*;
+
+use super::ascent::Ascent;
+use super::graph::Graph;
+use super::tree::{Spanner, weight};
+use crate::instance::{Cell, Distances, Instance, KdTree, Search, globe};
+
+/// Most edges that a node puts in at a time: of many at one place each would put in all others.
+const MOST: usize = 16;
+
+/// Puts in the edges that the tree of the best potentials lacks; how many.
+pub(super) fn put_in(instance: &Instance, graph: &mut Graph, ascent: &mut Ascent) -> usize {
+    let (potentials, spanner) = ascent.best_of();
+    spanner.span(graph, potentials);
+    let more = lighter(instance, potentials, &Way::new(graph, spanner, potentials));
+    if !more.is_empty() {
+        *graph = graph.with(instance, &more);
+        ascent.renew();
+    }
+    more.len()
+}
+
+/// The bound by the best potentials, in their units, for all edges of an instance; how many edges were put in for that.
+pub(super) fn priced(instance: &Instance, graph: &mut Graph, ascent: &mut Ascent) -> (i128, usize) {
+    let mut count = 0;
+    loop {
+        match put_in(instance, graph, ascent) {
+            0 => break,
+            more => count += more,
+        }
+    }
+    let (potentials, spanner) = ascent.best_of();
+    let tree = spanner.one_tree(graph, potentials);
+    // The leaf's second lightest edge of all, too.
+    let (leaf, other) = (tree.leaf, tree.other);
+    let weight = |to: u32| {
+        let length = instance.distance(leaf, to);
+        weight(length, potentials[leaf as usize], potentials[to as usize])
+    };
+    let neighbor = spanner.edges.iter().find_map(|&(a, b)| match (a, b) {
+        _ if ends_at(a, b, other) && ends_at(a, b, leaf) => None,
+        (a, b) if a == leaf => Some(b),
+        (a, b) if b == leaf => Some(a),
+        _ => None,
+    });
+    let others = (0..graph.len()).into_par_iter().filter(|&to| to != leaf && Some(to) != neighbor);
+    let second = others.map(weight).min().unwrap_or(i64::MAX);
+    (tree.value - i128::from(weight(other)) + i128::from(second), count)
+}
+
+fn ends_at(a: u32, b: u32, node: u32) -> bool {
+    a == node || b == node
+}
+
+/// The nodes in an order in which every part of a tree that edges up to some weight hold together stands in one piece: what is the
+/// heaviest edge on a way is then the largest number in a range.
+pub(super) struct Way {
+    /// Where each node stands.
+    rank: Vec<u32>,
+    /// The heaviest edge between each and the next.
+    gaps: Vec<i64>,
+    /// `peaks[level][i]`: the largest of `2^level` blocks from block i on.
+    peaks: Vec<Vec<i64>>,
+}
+
+/// Gaps of a block.
+const BLOCK: usize = 16;
+
+impl Way {
+    /// Of the spanning tree that was found last.
+    pub fn new(graph: &Graph, spanner: &Spanner, potentials: &[i64]) -> Way {
+        let n = graph.len() as usize;
+        let mut edges: Vec<(i64, u32, u32)> = spanner
+            .edges
+            .par_iter()
+            .map(|&(a, b)| {
+                let arc = graph.of_node(a).iter().find(|arc| arc.to == b).expect("an edge of the graph");
+                (weight(arc.length, potentials[a as usize], potentials[b as usize]), a, b)
+            })
+            .collect();
+        edges.par_sort_unstable();
+        // Of each part: who stands for it, its first and its last node.
+        let mut parts: Vec<(u32, u32, u32)> = (0..n as u32).map(|i| (i, i, i)).collect();
+        let mut next = vec![(u32::MAX, 0); n];
+        let root = |parts: &mut Vec<(u32, u32, u32)>, mut node: u32| {
+            while parts[node as usize].0 != node {
+                let above = parts[parts[node as usize].0 as usize].0;
+                parts[node as usize].0 = above;
+                node = above;
+            }
+            node
+        };
+        let mut first = 0;
+        for (weight, a, b) in edges {
+            let (a, b) = (root(&mut parts, a), root(&mut parts, b));
+            let (_, begin, tail) = parts[a as usize];
+            let (_, head, end) = parts[b as usize];
+            next[tail as usize] = (head, weight);
+            parts[b as usize].0 = a;
+            parts[a as usize] = (a, begin, end);
+            first = begin;
+        }
+        let (mut rank, mut gaps) = (vec![0; n], Vec::with_capacity(n));
+        let mut node = first;
+        for i in 0..n as u32 {
+            rank[node as usize] = i;
+            let (following, weight) = next[node as usize];
+            gaps.push(weight);
+            node = following;
+        }
+        gaps.pop();
+        let mut peaks: Vec<Vec<i64>> =
+            vec![gaps.chunks(BLOCK).map(|block| block.iter().copied().fold(i64::MIN, i64::max)).collect()];
+        while 2 << (peaks.len() - 1) <= peaks[0].len() {
+            let (below, half) = (&peaks[peaks.len() - 1], 1 << (peaks.len() - 1));
+            let level = below.iter().zip(&below[half..]).map(|(&a, &b)| a.max(b)).collect();
+            peaks.push(level);
+        }
+        Way { rank, gaps, peaks }
+    }
+
+    /// The heaviest edge between two ranks, the first of which is the smaller.
+    #[inline]
+    pub fn heaviest(&self, first: u32, last: u32) -> i64 {
+        let (first, last) = (first as usize, last as usize);
+        let (block, end) = (first.div_ceil(BLOCK), last / BLOCK);
+        let largest = |gaps: &[i64]| gaps.iter().copied().fold(i64::MIN, i64::max);
+        if block >= end {
+            return largest(&self.gaps[first..last]);
+        }
+        let level = (end - block).ilog2() as usize;
+        let peaks = &self.peaks[level];
+        let sides = largest(&self.gaps[first..block * BLOCK]).max(largest(&self.gaps[end * BLOCK..last]));
+        sides.max(peaks[block]).max(peaks[end - (1 << level)])
+    }
+}
+
+/// Edges that would make the tree lighter: all, or the lightest of each node.
+fn lighter(instance: &Instance, potentials: &[i64], way: &Way) -> Vec<(u32, u32)> {
+    match instance.distances() {
+        Distances::Points { metric, points } => match metric {
+            Metric::Euc2d | Metric::Ceil2d | Metric::Att | Metric::Man2d | Metric::Max2d => {
+                let least = |[x, y]: [f64; 2]| metric::distance(*metric, [0.0; 3], [x, y, 0.0]);
+                in_tree(instance, |p: [f64; 3]| [p[0], p[1]], least, points, (potentials, way))
+            }
+            Metric::Euc3d | Metric::Man3d | Metric::Max3d => {
+                let least = |apart| metric::distance(*metric, [0.0; 3], apart);
+                in_tree(instance, |p| p, least, points, (potentials, way))
+            }
+            Metric::Geo => in_tree(instance, globe::place, globe::least, points, (potentials, way)),
+            // The first motor turns in a circle.
+            Metric::Xray1 | Metric::Xray2 => by_comparison(instance, potentials, way),
+        },
+        Distances::Matrix(_) => by_comparison(instance, potentials, way),
+    }
+}
+
+/// The lightest of edges that a node could have.
+fn take_lightest(node: u32, found: &mut Vec<(i64, u32)>) -> Vec<(u32, u32)> {
+    found.sort_unstable();
+    found.truncate(MOST);
+    found.drain(..).map(|(_, to)| (node, to)).collect()
+}
+
+fn by_comparison(instance: &Instance, potentials: &[i64], way: &Way) -> Vec<(u32, u32)> {
+    let n = instance.len() as u32;
+    let of_node = |found: &mut Vec<(i64, u32)>, node: u32| {
+        let rank = way.rank[node as usize];
+        for to in (0..n).filter(|&to| way.rank[to as usize] > rank) {
+            let length = instance.distance(node, to);
+            let weight = weight(length, potentials[node as usize], potentials[to as usize]);
+            if weight < way.heaviest(rank, way.rank[to as usize]) {
+                found.push((weight, to));
+            }
+        }
+        take_lightest(node, found)
+    };
+    let edges = (0..n).into_par_iter().map_init(Vec::new, of_node);
+    edges.flatten_iter().collect()
+}
+
+/// What pricing knows of a cell of the tree.
+#[derive(Clone, Copy)]
+struct Known {
+    /// The least potential of its nodes.
+    potential: i64,
+    /// The last rank of its nodes.
+    last: u32,
+}
+
+/// Looks around a node for edges that would make the tree lighter, to nodes of higher rank.
+struct Lighter<'a, const D: usize, L> {
+    places: &'a KdTree<D>,
+    known: &'a [Known],
+    way: &'a Way,
+    instance: &'a Instance,
+    potentials: &'a [i64],
+    least: &'a L,
+    node: u32,
+    rank: u32,
+    found: Vec<(i64, u32)>,
+}
+
+impl<const D: usize, L: Fn([f64; D]) -> i32> Search<D> for Lighter<'_, D, L> {
+    fn wants(&self, number: usize, _: &Cell<D>, beyond: [f64; D]) -> bool {
+        let Known { potential, last } = self.known[number];
+        let least = || weight((self.least)(beyond), self.potentials[self.node as usize], potential);
+        last > self.rank && least() < self.way.heaviest(self.rank, last)
+    }
+
+    fn meet(&mut self, positions: std::ops::Range<usize>) {
+        for &to in &self.places.items()[positions] {
+            let rank = self.way.rank[to as usize];
+            if rank <= self.rank {
+                continue;
+            }
+            let length = self.instance.distance(self.node, to);
+            let weight = weight(length, self.potentials[self.node as usize], self.potentials[to as usize]);
+            if weight < self.way.heaviest(self.rank, rank) {
+                self.found.push((weight, to));
+            }
+        }
+    }
+}
+
+fn in_tree<const D: usize>(
+    instance: &Instance,
+    place: impl Fn([f64; 3]) -> [f64; D] + Sync,
+    least: impl Fn([f64; D]) -> i32 + Sync,
+    points: &[[f64; 3]],
+    (potentials, way): (&[i64], &Way),
+) -> Vec<(u32, u32)> {
+    let places = KdTree::new(&points.par_iter().map(|&point| place(point)).collect::<Vec<_>>());
+    let nothing = Known { potential: i64::MAX / 4, last: 0 };
+    let with = |known: Known, other: Known| Known {
+        potential: known.potential.min(other.potential),
+        last: known.last.max(other.last),
+    };
+    let known = places.fold(nothing, with, |node| Known {
+        potential: potentials[node as usize],
+        last: way.rank[node as usize],
+    });
+    let look = |found: &mut Vec<(i64, u32)>, (position, &node): (usize, &u32)| {
+        let mut search = Lighter {
+            places: &places,
+            known: &known,
+            way,
+            instance,
+            potentials,
+            least: &least,
+            node,
+            rank: way.rank[node as usize],
+            found: std::mem::take(found),
+        };
+        places.search(position as u32, &mut search);
+        *found = search.found;
+        take_lightest(node, found)
+    };
+    let edges = places.items().par_iter().enumerate().map_init(Vec::new, look);
+    edges.flatten_iter().collect()
+}

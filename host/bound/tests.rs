@@ -1,0 +1,123 @@
+//! The bound against optimal tours and published ones, trees against a plain search for them.
+
+use proptest::prelude::*;
+
+use super::price::put_in;
+use super::tree::weight;
+use super::*;
+use crate::instance::{Metric, generate};
+
+/// The length of an optimal tour, by dynamic programming over sets of nodes (Held and Karp 1962).
+fn optimum(instance: &Instance) -> i64 {
+    let n = instance.len() as u32;
+    let last = n - 1;
+    let length = |a: u32, b: u32| i64::from(instance.distance(a, b));
+    // shortest[set][i]: from the last node through the set to node i of it.
+    let mut shortest = vec![vec![i64::MAX; last as usize]; 1 << last];
+    for set in 1_usize..1 << last {
+        for i in (0..last).filter(|i| set >> i & 1 == 1) {
+            let before = set & !(1 << i);
+            let through = (0..last).filter(|j| before >> j & 1 == 1);
+            let through = through.map(|j| shortest[before][j as usize] + length(j, i)).min();
+            shortest[set][i as usize] = through.unwrap_or(length(last, i));
+        }
+    }
+    (0..last).map(|i| shortest[(1 << last) - 1][i as usize] + length(i, last)).min().unwrap()
+}
+
+/// What a minimum spanning tree of all edges weighs (Prim 1957).
+fn spanning_tree(instance: &Instance, potentials: &[i64]) -> i128 {
+    let n = instance.len() as u32;
+    let between =
+        |a: u32, b: u32| weight(instance.distance(a, b), potentials[a as usize], potentials[b as usize]);
+    let mut nearest: Vec<Option<i64>> = (0..n).map(|i| (i > 0).then(|| between(0, i))).collect();
+    let mut total = 0;
+    while let Some((weight, node)) = (0..n).filter_map(|i| nearest[i as usize].map(|w| (w, i))).min() {
+        total += i128::from(weight);
+        nearest[node as usize] = None;
+        for i in 0..n {
+            nearest[i as usize] = nearest[i as usize].map(|w| w.min(between(node, i)));
+        }
+    }
+    total
+}
+
+fn bound(instance: &Instance, trees: u32) -> i64 {
+    held_karp(instance, Some(trees), &Stop::never()).expect("nobody interrupts").length
+}
+
+/// Few distinct coordinates give ties and duplicates, many give neither.
+fn points(most: usize) -> impl Strategy<Value = Vec<[f64; 3]>> {
+    let coordinate = || prop_oneof![(0..6).prop_map(f64::from), -90.0..90.0];
+    prop::collection::vec(prop::array::uniform3(coordinate()), 3..most)
+}
+
+proptest! {
+    #[test]
+    fn no_tour_is_shorter(points in points(10), trees in 1_u32..80) {
+        for metric in Metric::ALL {
+            let instance = Instance::from_points("random", metric, points.clone()).unwrap();
+            let (bound, optimum) = (bound(&instance, trees), optimum(&instance));
+            prop_assert!(bound <= optimum, "{metric:?}: {bound} > {optimum}");
+        }
+    }
+
+    #[test]
+    fn no_tour_of_a_matrix_is_shorter(half in prop::collection::vec(0..99, 36), trees in 1_u32..80) {
+        let n = 9;
+        let at = |i: usize, j: usize| if i == j { 0 } else { half[i.max(j) * (i.max(j) - 1) / 2 + i.min(j)] };
+        let matrix = (0..n * n).map(|i| at(i / n, i % n)).collect();
+        let instance = Instance::from_matrix("random", matrix).unwrap();
+        prop_assert!(bound(&instance, trees) <= optimum(&instance));
+    }
+
+    /// The sparse graph has one edge a node at first, so that most have to be put in.
+    #[test]
+    fn pricing_finds_the_tree_of_all_edges(points in points(70), seed in any::<u64>()) {
+        let n = points.len();
+        for metric in Metric::ALL {
+            let instance = Instance::from_points("random", metric, points.clone()).unwrap();
+            let mut graph = Graph::new(&instance, &crate::instance::nearest(&instance, 1));
+            let mut ascent = Ascent::new(&graph, 1);
+            let draw = |i: u64| (seed.wrapping_mul(2 * i + 1) >> 40) as i64 % 9000;
+            let potentials: Vec<i64> = (0..n as u64).map(draw).collect();
+            ascent.set_best(potentials.clone());
+            while put_in(&instance, &mut graph, &mut ascent) > 0 {}
+            let (_, spanner) = ascent.best_of();
+            prop_assert_eq!(spanner.total(), spanning_tree(&instance, &potentials), "{:?}", metric);
+        }
+    }
+}
+
+#[test]
+fn a_bound_does_not_depend_on_threads() {
+    let instance = generate::clustered(5000, 20, 1).unwrap();
+    let on = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| bound(&instance, 40))
+    };
+    assert_eq!(on(1), on(3));
+}
+
+#[test]
+fn nodes_at_one_place_are_bounded_by_nothing() {
+    let instance = Instance::from_points("heap", Metric::Euc2d, vec![[3.0, 4.0, 0.0]; 3000]).unwrap();
+    assert_eq!(bound(&instance, 20), 0);
+}
+
+#[test]
+fn random_places_have_tours_eight_thousandths_above_it() {
+    let instance = Instance::open("E1k.0").unwrap();
+    let (bound, known) = (bound(&instance, 400), instance.best_known().unwrap().cost);
+    assert!(bound <= known && bound as f64 > 0.992 * known as f64, "{bound} of {known}");
+}
+
+#[test]
+fn no_time_gives_a_bound_and_an_interrupt_none() {
+    let instance = generate::uniform(1000, 1).unwrap();
+    let at_once = held_karp(&instance, None, &Stop::after(std::time::Duration::ZERO)).unwrap();
+    assert!(at_once.trees == 1 && at_once.length > 0, "{at_once:?}");
+    let stop = Stop::never();
+    stop.interrupt.store(true, Relaxed);
+    assert_eq!(held_karp(&instance, None, &stop), None);
+}

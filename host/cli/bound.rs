@@ -1,0 +1,88 @@
+//! `antwarp bound`: how short a tour can be at most.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use super::options::duration;
+use super::output::{self, Output};
+use super::{Outcome, Result, interrupt};
+use crate::bound::{self, Bound};
+use crate::engine::Stop;
+use crate::instance::{Instance, InstanceError};
+use crate::report::{InstanceFacts, gap_percent};
+
+/// Arguments of `antwarp bound`.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "The bound of Held and Karp: no tour is shorter. For random places it is .7 to .8 % below the optimum."
+)]
+pub struct Args {
+    /// An instance file, or the name of a generated instance such as E10k.0
+    #[arg(value_name = "FILE|NAME")]
+    instance: String,
+    /// Spanning trees to look for; if not given, 1000 below 20,000 nodes, 300 below 200,000, and 150 of more
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
+    trees: Option<u32>,
+    /// Stop the ascent after this time, such as 10s, from the begin of the command; then edges are priced, which takes as long as ten
+    /// trees
+    #[arg(long, value_parser = duration)]
+    time: Option<Duration>,
+    /// CPU threads; all cores if not given
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    threads: Option<u32>,
+    /// Write the result as JSON; - is the standard output
+    #[arg(long, value_name = "FILE|-")]
+    json: Option<Output>,
+}
+
+/// Finds a bound, and prints it.
+pub fn run(args: Args) -> Result<Outcome> {
+    let begin = Instant::now();
+    let interrupt = interrupt::watch()?;
+    if let Some(output) = &args.json {
+        output::check_apart(&[output], args.instance.as_ref())?;
+        output.check()?;
+    }
+    super::options::start_threads(args.threads)?;
+    let instance = Instance::open(&args.instance)?;
+    check(&instance)?;
+    let time = args.time.map(|time| time.saturating_sub(begin.elapsed()));
+    let stop = Stop { time, interrupt, ..Stop::never() };
+    let Some(bound) = bound::held_karp(&instance, args.trees, &stop) else {
+        return Ok(Outcome::Interrupted);
+    };
+    if let Some(output) = &args.json {
+        let facts = InstanceFacts::new(&instance, &args.instance);
+        let value = json!({ "antwarp": env!("CARGO_PKG_VERSION"), "instance": facts, "bound": bound });
+        output.write(|out| writeln!(out, "{value}"))?;
+    }
+    if !args.json.as_ref().is_some_and(Output::is_stdout) {
+        output::print(|out| out.write_all(text(&instance, bound).as_bytes()))?;
+    }
+    Ok(Outcome::Done)
+}
+
+/// Refuses instances that have no such bound.
+pub(super) fn check(instance: &Instance) -> Result<()> {
+    if instance.is_symmetric() {
+        return Ok(());
+    }
+    let problem = "has edges with a direction, and the bound is for those without";
+    Err(InstanceError::content(instance.name(), problem, "give a symmetric instance").into())
+}
+
+fn text(instance: &Instance, bound: Bound) -> String {
+    let mut text = String::new();
+    let mut line = |name: &str, value: String| text += &format!("{name:<12} {value}\n");
+    line("instance", format!("{}, {} nodes", instance.name(), instance.len()));
+    line("bound", format!("{}: no tour is shorter", bound.length));
+    if let Some(known) = instance.best_known() {
+        let kind = if known.proven { "the optimum" } else { "the best tour known" };
+        let above = gap_percent(known.cost, bound.length);
+        let above = above.map_or_else(String::new, |above| format!(", {above:.3} % above the bound"));
+        line("best known", format!("{}, {kind}{above}", known.cost));
+    }
+    line("time", format!("{:.2} s, {} trees", bound.seconds, bound.trees));
+    text
+}
