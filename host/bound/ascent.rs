@@ -9,9 +9,13 @@ use super::tree::{GRAIN, OneTree, Spanner};
 
 /// Share of the last direction in the next one: what nodes have in turn, one edge too many and one too few, cancels out.
 const INERTIA: f64 = 0.7;
-/// The first step as a share of the first bound, and what is left of it at the last one; see [`Ascent::step`].
-const FIRST: f64 = 0.3;
-const LAST: f64 = 1e-4;
+/// Steps as shares of the first bound, see [`Ascent::step`]. The first one grows with the trees that there are to recover from it: where
+/// nodes lie in clusters, whole clusters have far to go. For random places it makes no difference.
+const FIRST: [f64; 2] = [0.3, 10.0];
+const FIRST_A_TREE: f64 = 0.003;
+const LAST: f64 = 3e-5;
+/// Potentials are astray whose bound is worse than another by more than one part in so many: they made the most of missing edges.
+const ASTRAY: i128 = 20;
 /// Least scale of a node, as a share of the mean.
 const FINEST: f64 = 0.02;
 /// Largest potential, far beyond every distance and far from overflowing.
@@ -33,6 +37,9 @@ pub(super) struct Ascent {
     first: i128,
     best: i128,
     best_potentials: Vec<i64>,
+    /// The best bound right behind putting in missing edges, and its potentials.
+    mended: i128,
+    mended_potentials: Vec<i64>,
 }
 
 impl Ascent {
@@ -57,6 +64,8 @@ impl Ascent {
             first: 0,
             best: i128::MIN,
             best_potentials: vec![0; n],
+            mended: i128::MIN,
+            mended_potentials: vec![0; n],
         }
     }
 
@@ -90,7 +99,8 @@ impl Ascent {
         };
         let nodes = self.direction.par_iter_mut().zip(&self.spanner.degrees).zip(&self.scale);
         let squares = nodes.with_min_len(GRAIN).map(turn).sum::<u64>() as f64 / 1024.0;
-        let step = FIRST * LAST.powf(self.progress) * self.first.max(1) as f64 / squares.max(1.0);
+        let first = (FIRST_A_TREE * f64::from(self.most)).clamp(FIRST[0], FIRST[1]);
+        let step = first * (LAST / first).powf(self.progress) * self.first.max(1) as f64 / squares.max(1.0);
         let nodes = self.potentials.par_iter_mut().zip(&self.direction).zip(&self.scale);
         nodes.with_min_len(GRAIN).for_each(|((potential, direction), scale)| {
             let next = *potential as f64 + step * scale * direction;
@@ -98,9 +108,31 @@ impl Ascent {
         });
     }
 
-    /// Forgets the best bound, which was that of a graph with fewer edges.
-    pub fn renew(&mut self) {
-        self.best = i128::MIN;
+    /// Goes on in a graph with more edges: from where it is, or if that was far astray, from where it was when the graph was mended
+    /// before.
+    pub fn mended(&mut self, graph: &Graph) {
+        self.spanner.span(graph, &self.best_potentials);
+        let OneTree { value, .. } = self.spanner.one_tree(graph, &self.best_potentials);
+        self.best = value;
+        if value >= self.mended {
+            self.mended = value;
+            self.mended_potentials.copy_from_slice(&self.best_potentials);
+        } else if value < self.mended - self.mended.abs() / ASTRAY {
+            self.best = self.mended;
+            self.best_potentials.copy_from_slice(&self.mended_potentials);
+            self.potentials.copy_from_slice(&self.mended_potentials);
+            self.direction.fill(0.0);
+        }
+    }
+
+    /// The best bound right behind putting in missing edges.
+    pub fn mended_value(&self) -> i128 {
+        self.mended
+    }
+
+    /// The potentials of that bound, and what finds trees.
+    pub fn mended_of(&mut self) -> (&[i64], &mut Spanner) {
+        (&self.mended_potentials, &mut self.spanner)
     }
 
     /// As if these were the best.

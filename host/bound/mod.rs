@@ -49,14 +49,14 @@ pub struct Bound {
 /// Neighbours whose edges the sparse graph has.
 const NEIGHBORS: usize = 6;
 /// When the edges that it leaves out are priced, as shares of the ascent: it would make the most of those that are missing.
-const PRICED_AT: [f64; 3] = [0.3, 0.7, 0.95];
+const PRICED_AT: [f64; 8] = [0.05, 0.1, 0.2, 0.3, 0.45, 0.6, 0.75, 0.95];
+/// A graph that lacks more than one edge in so many nodes is priced again at once.
+const LACKING: usize = 64;
+/// Of fewer trees, it is a third of these times.
+const MANY: u32 = 600;
 /// Trees of an ascent, by the number of nodes: more than so many raise the bound by less than a few hundredths of a percent.
 pub fn trees_for(n: usize) -> u32 {
-    match n {
-        0..20_000 => 1000,
-        20_000..200_000 => 300,
-        _ => 150,
-    }
+    (8_000_000 / n.max(1)).clamp(150, 4000) as u32
 }
 
 /// The bound of a symmetric instance by so many trees, or by [`trees_for`] it. When the time is up, what there is is priced, which
@@ -81,17 +81,21 @@ pub fn held_karp(instance: &Instance, trees: Option<u32>, stop: &Stop) -> Option
     rayon::scope(|_| {
         let lists = quadrant(instance, NEIGHBORS.min(n - 1));
         let mut graph = Graph::new(instance, &lists);
-        let mut ascent = Ascent::new(&graph, trees.unwrap_or_else(|| trees_for(n)));
+        let trees = trees.unwrap_or_else(|| trees_for(n));
+        let mut ascent = Ascent::new(&graph, trees);
         let budget = Budget { units: 1, begin, stop };
         let since = begin.elapsed();
-        let mut priced_in = 0;
-        for part in PRICED_AT.into_iter().chain([1.0]) {
+        // What makes the graph connected may be far too long, and steps go by the first bound.
+        let mut priced_in = price::mend(instance, &mut graph, &mut ascent, n / LACKING);
+        // Pricing takes as long as some six trees.
+        let every = if trees < MANY { 3 } else { 1 };
+        for part in PRICED_AT.into_iter().skip(every / 2).step_by(every).chain([1.0]) {
             while ascent.progress < part && !budget.is_over() {
                 let time = if stop.time.is_some() { budget.progress(since, 0) } else { 0.0 };
                 ascent.advance(&graph, time.into());
             }
             if part < 1.0 && !budget.is_over() {
-                priced_in += price::put_in(instance, &mut graph, &mut ascent);
+                priced_in += price::mend(instance, &mut graph, &mut ascent, n / LACKING);
             }
         }
         if ascent.trees == 0 {

@@ -14,28 +14,50 @@ use crate::instance::{Cell, Distances, Instance, KdTree, Search, globe};
 /// Most edges that a node puts in at a time: of many at one place each would put in all others.
 const MOST: usize = 16;
 
-/// Puts in the edges that the tree of the best potentials lacks; how many.
-pub(super) fn put_in(instance: &Instance, graph: &mut Graph, ascent: &mut Ascent) -> usize {
-    let (potentials, spanner) = ascent.best_of();
-    spanner.span(graph, potentials);
-    let more = lighter(instance, potentials, &Way::new(graph, spanner, potentials));
-    if !more.is_empty() {
-        *graph = graph.with(instance, &more);
-        ascent.renew();
+/// Puts in edges that the tree of these potentials lacks, until it lacks at most so many; how many were put in.
+fn put_in(
+    instance: &Instance,
+    graph: &mut Graph,
+    (potentials, spanner): (&[i64], &mut Spanner),
+    enough: usize,
+) -> usize {
+    let mut count = 0;
+    loop {
+        spanner.span(graph, potentials);
+        let more = lighter(instance, potentials, &Way::new(graph, spanner, potentials));
+        if !more.is_empty() {
+            *graph = graph.with(instance, &more);
+        }
+        count += more.len();
+        if more.len() <= enough {
+            return count;
+        }
     }
-    more.len()
+}
+
+/// Puts in edges that the tree of the best potentials lacks, if they are more than so many again and again, and goes on from there; how
+/// many were put in.
+pub(super) fn mend(instance: &Instance, graph: &mut Graph, ascent: &mut Ascent, enough: usize) -> usize {
+    let count = put_in(instance, graph, ascent.best_of(), enough);
+    ascent.mended(graph);
+    count
 }
 
 /// The bound by the best potentials, in their units, for all edges of an instance; how many edges were put in for that.
 pub(super) fn priced(instance: &Instance, graph: &mut Graph, ascent: &mut Ascent) -> (i128, usize) {
-    let mut count = 0;
-    loop {
-        match put_in(instance, graph, ascent) {
-            0 => break,
-            more => count += more,
-        }
+    let count = put_in(instance, graph, ascent.best_of(), 0);
+    let value = exact(instance, graph, ascent.best_of());
+    // What looked better may have made the most of edges that were missing.
+    if value >= ascent.mended_value() {
+        return (value, count);
     }
-    let (potentials, spanner) = ascent.best_of();
+    let more = put_in(instance, graph, ascent.mended_of(), 0);
+    (value.max(exact(instance, graph, ascent.mended_of())), count + more)
+}
+
+/// The bound by these potentials, of a graph that lacks nothing for them.
+fn exact(instance: &Instance, graph: &Graph, (potentials, spanner): (&[i64], &mut Spanner)) -> i128 {
+    spanner.span(graph, potentials);
     let tree = spanner.one_tree(graph, potentials);
     // The leaf's second lightest edge of all, too.
     let (leaf, other) = (tree.leaf, tree.other);
@@ -51,7 +73,7 @@ pub(super) fn priced(instance: &Instance, graph: &mut Graph, ascent: &mut Ascent
     });
     let others = (0..graph.len()).into_par_iter().filter(|&to| to != leaf && Some(to) != neighbor);
     let second = others.map(weight).min().unwrap_or(i64::MAX);
-    (tree.value - i128::from(weight(other)) + i128::from(second), count)
+    tree.value - i128::from(weight(other)) + i128::from(second)
 }
 
 fn ends_at(a: u32, b: u32, node: u32) -> bool {
