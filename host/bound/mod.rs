@@ -1,4 +1,4 @@
-//! How short a tour can be at most: the lower bound of Held and Karp.
+//! A length that no tour is below: the bound of Held and Karp.
 //!
 //! A *1-tree* is a spanning tree with one more edge at one of its leaves. Every tour is one, so no tour is shorter than the minimum
 //! 1-tree. A number added to all edges of a node, its *potential*, makes every tour longer by twice as much and leaves their order as
@@ -31,9 +31,10 @@ use crate::engine::{Budget, Stop};
 use crate::instance::{Instance, KdTree, quadrant};
 use ascent::Ascent;
 use graph::Graph;
+use price::Prices;
 use tree::FRACTION;
 
-/// A proof of how short a tour can be at most.
+/// A length that no tour is below.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Bound {
     /// No tour is shorter.
@@ -48,19 +49,22 @@ pub struct Bound {
 
 /// Neighbours whose edges the sparse graph has.
 const NEIGHBORS: usize = 6;
-/// When the edges that it leaves out are priced, as shares of the ascent: it would make the most of those that are missing.
+/// When edges that the graph leaves out are priced, as shares of the ascent: the longer one of them is missing, the farther potentials
+/// go to make the most of that.
 const PRICED_AT: [f64; 8] = [0.05, 0.1, 0.2, 0.3, 0.45, 0.6, 0.75, 0.95];
+/// Of fewer trees than this many, at the share behind only: pricing takes as long as some six trees.
+const MANY: u32 = 600;
+const OF_FEW: [f64; 1] = [0.6];
 /// A graph that lacks more than one edge in so many nodes is priced again at once.
 const LACKING: usize = 64;
-/// Of fewer trees, it is a third of these times.
-const MANY: u32 = 600;
+
 /// Trees of an ascent, by the number of nodes: more than so many raise the bound by less than a few hundredths of a percent.
 pub fn trees_for(n: usize) -> u32 {
-    (8_000_000 / n.max(1)).clamp(150, 4000) as u32
+    (20_000_000 / n.max(1)).clamp(120, 4000) as u32
 }
 
 /// The bound of a symmetric instance by so many trees, or by [`trees_for`] it. When the time is up, what there is is priced, which
-/// takes as long as some ten trees. None if it was interrupted.
+/// takes as long as some twenty trees where nodes have places. None if it was interrupted.
 ///
 /// For a number of trees the bound is the same on any number of threads; where the time ends the ascent it is another one every time.
 ///
@@ -84,28 +88,28 @@ pub fn held_karp(instance: &Instance, trees: Option<u32>, stop: &Stop) -> Option
         let trees = trees.unwrap_or_else(|| trees_for(n));
         let mut ascent = Ascent::new(&graph, trees);
         let budget = Budget { units: 1, begin, stop };
+        let prices = Prices { instance, interrupt: &stop.interrupt };
         let since = begin.elapsed();
         // What makes the graph connected may be far too long, and steps go by the first bound.
-        let mut priced_in = price::mend(instance, &mut graph, &mut ascent, n / LACKING);
-        // Pricing takes as long as some six trees.
-        let every = if trees < MANY { 3 } else { 1 };
-        for part in PRICED_AT.into_iter().skip(every / 2).step_by(every).chain([1.0]) {
+        let mut priced_in = price::mend(prices, &mut graph, &mut ascent, n / LACKING);
+        let priced_at = if trees < MANY { &OF_FEW[..] } else { &PRICED_AT };
+        for part in priced_at.iter().copied().chain([1.0]) {
             while ascent.progress < part && !budget.is_over() {
                 let time = if stop.time.is_some() { budget.progress(since, 0) } else { 0.0 };
                 ascent.advance(&graph, time.into());
             }
             if part < 1.0 && !budget.is_over() {
-                priced_in += price::mend(instance, &mut graph, &mut ascent, n / LACKING);
+                priced_in += price::mend(prices, &mut graph, &mut ascent, n / LACKING);
             }
         }
         if ascent.trees == 0 {
             // There was no time at all, but potentials of 0 give a bound, too.
             ascent.advance(&graph, 1.0);
         }
+        let (value, last) = price::priced(prices, &mut graph, &mut ascent);
         if stop.interrupt.load(Relaxed) {
             return None;
         }
-        let (value, last) = price::priced(instance, &mut graph, &mut ascent);
         priced_in += last;
         let length = ((value + (1 << FRACTION) - 1) >> FRACTION) as i64;
         Some(Bound { trees: ascent.trees, priced_in, ..done(length) })

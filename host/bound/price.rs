@@ -3,6 +3,8 @@
 //! An edge does so if it is lighter than the heaviest edge of the tree on the way between its ends. Put in all of these, and the tree
 //! of the graph is that of all edges: every other edge is a heaviest one of the cycle that it closes.
 
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
 use antwarp_core::metric::{self, Metric};
 use rayon::prelude::*;
 
@@ -14,9 +16,16 @@ use crate::instance::{Cell, Distances, Instance, KdTree, Search, globe};
 /// Most edges that a node puts in at a time: of many at one place each would put in all others.
 const MOST: usize = 16;
 
+/// What is priced, and who may end it: then what comes of it means nothing.
+#[derive(Clone, Copy)]
+pub(super) struct Prices<'a> {
+    pub instance: &'a Instance,
+    pub interrupt: &'a AtomicBool,
+}
+
 /// Puts in edges that the tree of these potentials lacks, until it lacks at most so many; how many were put in.
 fn put_in(
-    instance: &Instance,
+    prices: Prices<'_>,
     graph: &mut Graph,
     (potentials, spanner): (&[i64], &mut Spanner),
     enough: usize,
@@ -24,12 +33,12 @@ fn put_in(
     let mut count = 0;
     loop {
         spanner.span(graph, potentials);
-        let more = lighter(instance, potentials, &Way::new(graph, spanner, potentials));
+        let more = lighter(prices, potentials, &Way::new(graph, spanner, potentials));
         if !more.is_empty() {
-            *graph = graph.with(instance, &more);
+            *graph = graph.with(prices.instance, &more);
         }
         count += more.len();
-        if more.len() <= enough {
+        if more.len() <= enough || prices.interrupt.load(Relaxed) {
             return count;
         }
     }
@@ -37,22 +46,22 @@ fn put_in(
 
 /// Puts in edges that the tree of the best potentials lacks, if they are more than so many again and again, and goes on from there; how
 /// many were put in.
-pub(super) fn mend(instance: &Instance, graph: &mut Graph, ascent: &mut Ascent, enough: usize) -> usize {
-    let count = put_in(instance, graph, ascent.best_of(), enough);
+pub(super) fn mend(prices: Prices<'_>, graph: &mut Graph, ascent: &mut Ascent, enough: usize) -> usize {
+    let count = put_in(prices, graph, ascent.best_of(), enough);
     ascent.mended(graph);
     count
 }
 
 /// The bound by the best potentials, in their units, for all edges of an instance; how many edges were put in for that.
-pub(super) fn priced(instance: &Instance, graph: &mut Graph, ascent: &mut Ascent) -> (i128, usize) {
-    let count = put_in(instance, graph, ascent.best_of(), 0);
-    let value = exact(instance, graph, ascent.best_of());
+pub(super) fn priced(prices: Prices<'_>, graph: &mut Graph, ascent: &mut Ascent) -> (i128, usize) {
+    let count = put_in(prices, graph, ascent.best_of(), 0);
+    let value = exact(prices.instance, graph, ascent.best_of());
     // What looked better may have made the most of edges that were missing.
     if value >= ascent.mended_value() {
         return (value, count);
     }
-    let more = put_in(instance, graph, ascent.mended_of(), 0);
-    (value.max(exact(instance, graph, ascent.mended_of())), count + more)
+    let more = put_in(prices, graph, ascent.mended_of(), 0);
+    (value.max(exact(prices.instance, graph, ascent.mended_of())), count + more)
 }
 
 /// The bound by these potentials, of a graph that lacks nothing for them.
@@ -65,19 +74,14 @@ fn exact(instance: &Instance, graph: &Graph, (potentials, spanner): (&[i64], &mu
         let length = instance.distance(leaf, to);
         weight(length, potentials[leaf as usize], potentials[to as usize])
     };
-    let neighbor = spanner.edges.iter().find_map(|&(a, b)| match (a, b) {
-        _ if ends_at(a, b, other) && ends_at(a, b, leaf) => None,
-        (a, b) if a == leaf => Some(b),
-        (a, b) if b == leaf => Some(a),
-        _ => None,
-    });
-    let others = (0..graph.len()).into_par_iter().filter(|&to| to != leaf && Some(to) != neighbor);
-    let second = others.map(weight).min().unwrap_or(i64::MAX);
+    // The lightest is the one that the tree has there.
+    let lightest =
+        |(first, second): (i64, i64), weight: i64| (first.min(weight), second.min(first.max(weight)));
+    let both = |a: (i64, i64), b: (i64, i64)| lightest(lightest(a, b.0), b.1);
+    let nothing = || (i64::MAX, i64::MAX);
+    let others = (0..graph.len()).into_par_iter().filter(|&to| to != leaf).map(weight);
+    let (_, second) = others.fold(nothing, lightest).reduce(nothing, both);
     tree.value - i128::from(weight(other)) + i128::from(second)
-}
-
-fn ends_at(a: u32, b: u32, node: u32) -> bool {
-    a == node || b == node
 }
 
 /// The nodes in an order in which every part of a tree that edges up to some weight hold together stands in one piece: what is the
@@ -164,46 +168,65 @@ impl Way {
 }
 
 /// Edges that would make the tree lighter: all, or the lightest of each node.
-fn lighter(instance: &Instance, potentials: &[i64], way: &Way) -> Vec<(u32, u32)> {
-    match instance.distances() {
+fn lighter(prices: Prices<'_>, potentials: &[i64], way: &Way) -> Vec<(u32, u32)> {
+    match prices.instance.distances() {
         Distances::Points { metric, points } => match metric {
             Metric::Euc2d | Metric::Ceil2d | Metric::Att | Metric::Man2d | Metric::Max2d => {
                 let least = |[x, y]: [f64; 2]| metric::distance(*metric, [0.0; 3], [x, y, 0.0]);
-                in_tree(instance, |p: [f64; 3]| [p[0], p[1]], least, points, (potentials, way))
+                in_tree(prices, |p: [f64; 3]| [p[0], p[1]], least, points, (potentials, way))
             }
             Metric::Euc3d | Metric::Man3d | Metric::Max3d => {
                 let least = |apart| metric::distance(*metric, [0.0; 3], apart);
-                in_tree(instance, |p| p, least, points, (potentials, way))
+                in_tree(prices, |p| p, least, points, (potentials, way))
             }
-            Metric::Geo => in_tree(instance, globe::place, globe::least, points, (potentials, way)),
+            Metric::Geo => in_tree(prices, globe::place, globe::least, points, (potentials, way)),
             // The first motor turns in a circle.
-            Metric::Xray1 | Metric::Xray2 => by_comparison(instance, potentials, way),
+            Metric::Xray1 | Metric::Xray2 => by_comparison(prices, potentials, way),
         },
-        Distances::Matrix(_) => by_comparison(instance, potentials, way),
+        Distances::Matrix(_) => by_comparison(prices, potentials, way),
     }
 }
 
-/// The lightest of edges that a node could have.
-fn take_lightest(node: u32, found: &mut Vec<(i64, u32)>) -> Vec<(u32, u32)> {
-    found.sort_unstable();
-    found.truncate(MOST);
-    found.drain(..).map(|(_, to)| (node, to)).collect()
+/// The lightest of edges that would make the tree lighter, at most [`MOST`] of them, in order.
+#[derive(Default)]
+struct Lightest(Vec<(i64, u32)>);
+
+impl Lightest {
+    /// Whether an edge of this weight would be one of them.
+    #[inline]
+    fn wants(&self, weight: i64) -> bool {
+        self.0.len() < MOST || weight < self.0[MOST - 1].0
+    }
+
+    fn offer(&mut self, weight: i64, to: u32) {
+        if self.wants(weight) {
+            let at = self.0.partition_point(|&kept| kept < (weight, to));
+            self.0.truncate(MOST - 1);
+            self.0.insert(at, (weight, to));
+        }
+    }
+
+    /// As edges of a node; none are left.
+    fn take(&mut self, node: u32) -> Vec<(u32, u32)> {
+        self.0.drain(..).map(|(_, to)| (node, to)).collect()
+    }
 }
 
-fn by_comparison(instance: &Instance, potentials: &[i64], way: &Way) -> Vec<(u32, u32)> {
-    let n = instance.len() as u32;
-    let of_node = |found: &mut Vec<(i64, u32)>, node: u32| {
+fn by_comparison(prices: Prices<'_>, potentials: &[i64], way: &Way) -> Vec<(u32, u32)> {
+    let n = prices.instance.len() as u32;
+    let of_node = |found: &mut Lightest, node: u32| {
         let rank = way.rank[node as usize];
-        for to in (0..n).filter(|&to| way.rank[to as usize] > rank) {
-            let length = instance.distance(node, to);
+        let others = if prices.interrupt.load(Relaxed) { 0..0 } else { 0..n };
+        for to in others.filter(|&to| way.rank[to as usize] > rank) {
+            let length = prices.instance.distance(node, to);
             let weight = weight(length, potentials[node as usize], potentials[to as usize]);
-            if weight < way.heaviest(rank, way.rank[to as usize]) {
-                found.push((weight, to));
+            if found.wants(weight) && weight < way.heaviest(rank, way.rank[to as usize]) {
+                found.offer(weight, to);
             }
         }
-        take_lightest(node, found)
+        found.take(node)
     };
-    let edges = (0..n).into_par_iter().map_init(Vec::new, of_node);
+    let edges = (0..n).into_par_iter().map_init(Lightest::default, of_node);
     edges.flatten_iter().collect()
 }
 
@@ -226,14 +249,17 @@ struct Lighter<'a, const D: usize, L> {
     least: &'a L,
     node: u32,
     rank: u32,
-    found: Vec<(i64, u32)>,
+    found: &'a mut Lightest,
 }
 
 impl<const D: usize, L: Fn([f64; D]) -> i32> Search<D> for Lighter<'_, D, L> {
     fn wants(&self, number: usize, _: &Cell<D>, beyond: [f64; D]) -> bool {
         let Known { potential, last } = self.known[number];
         let least = || weight((self.least)(beyond), self.potentials[self.node as usize], potential);
-        last > self.rank && least() < self.way.heaviest(self.rank, last)
+        last > self.rank && {
+            let least = least();
+            self.found.wants(least) && least < self.way.heaviest(self.rank, last)
+        }
     }
 
     fn meet(&mut self, positions: std::ops::Range<usize>) {
@@ -244,15 +270,15 @@ impl<const D: usize, L: Fn([f64; D]) -> i32> Search<D> for Lighter<'_, D, L> {
             }
             let length = self.instance.distance(self.node, to);
             let weight = weight(length, self.potentials[self.node as usize], self.potentials[to as usize]);
-            if weight < self.way.heaviest(self.rank, rank) {
-                self.found.push((weight, to));
+            if self.found.wants(weight) && weight < self.way.heaviest(self.rank, rank) {
+                self.found.offer(weight, to);
             }
         }
     }
 }
 
 fn in_tree<const D: usize>(
-    instance: &Instance,
+    prices: Prices<'_>,
     place: impl Fn([f64; 3]) -> [f64; D] + Sync,
     least: impl Fn([f64; D]) -> i32 + Sync,
     points: &[[f64; 3]],
@@ -268,22 +294,23 @@ fn in_tree<const D: usize>(
         potential: potentials[node as usize],
         last: way.rank[node as usize],
     });
-    let look = |found: &mut Vec<(i64, u32)>, (position, &node): (usize, &u32)| {
-        let mut search = Lighter {
-            places: &places,
-            known: &known,
-            way,
-            instance,
-            potentials,
-            least: &least,
-            node,
-            rank: way.rank[node as usize],
-            found: std::mem::take(found),
-        };
-        places.search(position as u32, &mut search);
-        *found = search.found;
-        take_lightest(node, found)
+    let look = |found: &mut Lightest, (position, &node): (usize, &u32)| {
+        if !prices.interrupt.load(Relaxed) {
+            let mut search = Lighter {
+                places: &places,
+                known: &known,
+                way,
+                instance: prices.instance,
+                potentials,
+                least: &least,
+                node,
+                rank: way.rank[node as usize],
+                found,
+            };
+            places.search(position as u32, &mut search);
+        }
+        found.take(node)
     };
-    let edges = places.items().par_iter().enumerate().map_init(Vec::new, look);
+    let edges = places.items().par_iter().enumerate().map_init(Lightest::default, look);
     edges.flatten_iter().collect()
 }

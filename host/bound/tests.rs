@@ -2,6 +2,8 @@
 
 use proptest::prelude::*;
 
+use std::sync::atomic::AtomicBool;
+
 use super::price::mend;
 use super::tree::weight;
 use super::*;
@@ -82,7 +84,9 @@ proptest! {
             let draw = |i: u64| (seed.wrapping_mul(2 * i + 1) >> 40) as i64 % 9000;
             let potentials: Vec<i64> = (0..n as u64).map(draw).collect();
             ascent.set_best(potentials.clone());
-            mend(&instance, &mut graph, &mut ascent, 0);
+            let interrupt = AtomicBool::new(false);
+            let prices = Prices { instance: &instance, interrupt: &interrupt };
+            mend(prices, &mut graph, &mut ascent, 0);
             ascent.best_of().1.span(&graph, &potentials);
             let (_, spanner) = ascent.best_of();
             prop_assert_eq!(spanner.total(), spanning_tree(&instance, &potentials), "{:?}", metric);
@@ -104,6 +108,17 @@ fn a_bound_does_not_depend_on_threads() {
 fn nodes_at_one_place_are_bounded_by_nothing() {
     let instance = Instance::from_points("heap", Metric::Euc2d, vec![[3.0, 4.0, 0.0]; 3000]).unwrap();
     assert_eq!(bound(&instance, 20), 0);
+}
+
+/// Lists lead out of no cluster, and what joins them is far too long at first.
+#[test]
+fn clusters_in_space_are_joined_by_short_edges() {
+    let clustered = generate::uniform(8000, 1).unwrap();
+    let place = |(i, p): (usize, &[f64; 3])| [p[0] + 1e7 * (i % 2) as f64, p[1], p[0] / 2.0];
+    let points = clustered.points().unwrap().iter().enumerate().map(place).collect();
+    let instance = Instance::from_points("two", Metric::Euc3d, points).unwrap();
+    let bound = bound(&instance, 60);
+    assert!(bound > 18_000_000, "two ways between the clusters: {bound}");
 }
 
 #[test]

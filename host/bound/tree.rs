@@ -26,6 +26,14 @@ struct Open {
     to: u32,
 }
 
+/// A part that is joined to another one by its lightest edge.
+struct Hook {
+    own: u32,
+    other: u32,
+    ends: u64,
+    weight: i64,
+}
+
 /// Finds minimum spanning trees of a graph, again and again. Of edges that weigh the same the one with smaller ends is the lighter
 /// one, so there is one tree and it does not depend on threads.
 pub(super) struct Spanner {
@@ -35,6 +43,9 @@ pub(super) struct Spanner {
     lightest: Vec<AtomicU64>,
     ends: Vec<AtomicU64>,
     open: Vec<Open>,
+    /// Who stands for the parts.
+    leading: Vec<u32>,
+    hooks: Vec<Hook>,
     /// The ends of the tree's edges, and what they weigh together.
     pub edges: Vec<(u32, u32)>,
     total: i128,
@@ -77,7 +88,9 @@ fn keep<T: Copy + Send + Sync>(items: &mut Vec<T>, is_kept: impl Fn(&T) -> bool 
     let kept: Vec<usize> = items.par_chunks_mut(PART).map(sort).collect();
     let mut end = 0;
     for (part, kept) in kept.into_iter().enumerate() {
-        items.copy_within(part * PART..part * PART + kept, end);
+        if part * PART != end {
+            items.copy_within(part * PART..part * PART + kept, end);
+        }
         end += kept;
     }
     items.truncate(end);
@@ -90,6 +103,8 @@ impl Spanner {
             lightest: (0..n).map(|_| AtomicU64::new(0)).collect(),
             ends: (0..n).map(|_| AtomicU64::new(0)).collect(),
             open: Vec::with_capacity(n),
+            leading: Vec::with_capacity(n),
+            hooks: Vec::with_capacity(n),
             edges: Vec::with_capacity(n),
             total: 0,
             degrees: (0..n).map(|_| AtomicU32::new(0)).collect(),
@@ -134,10 +149,10 @@ impl Spanner {
         all.clone().map(|node| Open { weight: 0, node, to: NOBODY }).collect_into_vec(&mut open);
         self.edges.clear();
         self.total = 0;
-        let mut leaders: Vec<u32> = (0..n).collect();
-        while leaders.len() > 1 {
+        all.collect_into_vec(&mut self.leading);
+        while self.leading.len() > 1 {
             self.find_lightest(graph, potentials, &mut open);
-            leaders = self.join(&leaders);
+            self.join();
         }
         self.open = open;
         self.edges.par_iter().with_min_len(GRAIN).for_each(|&(a, b)| {
@@ -190,42 +205,41 @@ impl Spanner {
         });
     }
 
-    /// Makes the lightest edges out of all parts edges of the tree; who stands for the parts that come of it.
-    fn join(&mut self, leaders: &[u32]) -> Vec<u32> {
-        let other = |&own: &u32| {
+    /// Makes the lightest edges out of all parts edges of the tree.
+    fn join(&mut self) {
+        let mut hooks = std::mem::take(&mut self.hooks);
+        let hook = |&own: &u32| {
             let ends = self.ends[own as usize].load(Relaxed);
             assert!(ends != u64::MAX, "the graph is connected");
             let (a, b) = (self.leader((ends >> 32) as u32), self.leader(ends as u32));
-            (own, if a == own { b } else { a }, ends)
+            Hook { own, other: if a == own { b } else { a }, ends, weight: 0 }
         };
-        let hooks: Vec<(u32, u32, u64)> = leaders.par_iter().with_min_len(GRAIN).map(other).collect();
-        // Two parts whose lightest edge is the same one: the smaller stands for both.
-        let is_joined = |&&(own, other, ends): &&(u32, u32, u64)| {
-            own > other || self.ends[other as usize].load(Relaxed) != ends
-        };
-        let joined: Vec<(u32, u32, u64)> =
-            hooks.par_iter().with_min_len(GRAIN).filter(is_joined).copied().collect();
-        let weight = |&(own, other, _): &(u32, u32, u64)| {
-            self.leaders[own as usize].store(other, Relaxed);
-            i128::from(unordered(self.lightest[own as usize].load(Relaxed)))
-        };
-        self.total += joined.par_iter().with_min_len(GRAIN).map(weight).sum::<i128>();
-        self.edges.par_extend(
-            joined.par_iter().with_min_len(GRAIN).map(|&(_, _, ends)| ((ends >> 32) as u32, ends as u32)),
-        );
-        joined.par_iter().with_min_len(GRAIN).for_each(|&(own, ..)| {
-            self.leader(own);
+        self.leading.par_iter().with_min_len(GRAIN).map(hook).collect_into_vec(&mut hooks);
+        hooks.par_iter_mut().with_min_len(GRAIN).for_each(|hook| {
+            // Of two parts whose lightest edge is the same one the smaller stands for both.
+            if hook.own < hook.other && self.ends[hook.other as usize].load(Relaxed) == hook.ends {
+                hook.other = NOBODY;
+            } else {
+                self.leaders[hook.own as usize].store(hook.other, Relaxed);
+                hook.weight = unordered(self.lightest[hook.own as usize].load(Relaxed));
+            }
         });
-        leaders
-            .par_iter()
-            .with_min_len(GRAIN)
-            .copied()
-            .filter(|&own| {
-                self.lightest[own as usize].store(u64::MAX, Relaxed);
-                self.ends[own as usize].store(u64::MAX, Relaxed);
-                self.leaders[own as usize].load(Relaxed) == own
-            })
-            .collect()
+        hooks.par_iter().with_min_len(GRAIN).for_each(|hook| {
+            self.leader(hook.own);
+            self.lightest[hook.own as usize].store(u64::MAX, Relaxed);
+            self.ends[hook.own as usize].store(u64::MAX, Relaxed);
+        });
+        // One thread streams through this faster than many find memory for it.
+        self.leading.clear();
+        for hook in &hooks {
+            if hook.other == NOBODY {
+                self.leading.push(hook.own);
+            } else {
+                self.edges.push(((hook.ends >> 32) as u32, hook.ends as u32));
+                self.total += i128::from(hook.weight);
+            }
+        }
+        self.hooks = hooks;
     }
 
     /// Adds to the tree that [`Spanner::span`] found the second lightest edge of a leaf; of all leaves that of the one where it is

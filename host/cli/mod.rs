@@ -64,7 +64,7 @@ enum Command {
     Search(Box<search::Args>),
     /// Tell what an instance is.
     Info(info::Args),
-    /// Prove how short a tour can be at most: the lower bound of Held and Karp.
+    /// Find a length that no tour is below: the bound of Held and Karp.
     Bound(bound::Args),
     /// Check a tour: is it valid, and how long.
     Check(check::Args),

@@ -102,7 +102,7 @@ pub struct Run<C, B> {
     pub failure: Option<BackendError>,
     /// How the work was laid out.
     pub layout: String,
-    /// Every better cost, the first one at the start.
+    /// Every better cost, from that at the start on if there is one.
     pub trace: Vec<Better<C>>,
 }
 

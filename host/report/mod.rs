@@ -139,7 +139,7 @@ impl std::fmt::Display for Bounded {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}", self.bound.length)?;
         match self.most_percent {
-            Some(most) if most <= 0.0 => write!(f, ": the tour is optimal, by proof"),
+            Some(0.0) => write!(f, ": the tour is optimal, by proof"),
             // Rounded up, for it is a promise.
             Some(most) => {
                 write!(f, ": at most {:.3} % above the optimum, by proof", (most * 1e3).ceil() / 1e3)

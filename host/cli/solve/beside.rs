@@ -3,22 +3,27 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Scope, ScopedJoinHandle};
+use std::time::Duration;
 
 use crate::backend::Backend;
 use crate::bound::{self, Bound, trees_for};
 use crate::engine::Stop;
-use crate::instance::Instance;
+use crate::instance::{Instance, Metric};
 
-/// Share of the time after which the ascent ends: pricing follows, and must end before the run does.
-const SHARE: f64 = 0.8;
+/// Share of the time after which the ascent ends: pricing follows, and on threads beside a GPU then crossing begins.
+const SHARE: f64 = 0.6;
 /// Without being asked for, a bound may cost a run on CPU threads this share of their time.
 const UNASKED: f64 = 0.02;
 /// Fewest trees that are worth it.
 const FEWEST: f64 = 60.0;
 /// Seconds of a thread for a node of a tree, with what is done besides.
 const NODE: f64 = 4.5e-7;
-/// Of so many CPU threads that solve, one more looks for a bound that was asked for.
+/// Seconds of a thread for two nodes whose distance is looked up to be priced.
+const PAIR: f64 = 1.2e-7;
+/// One more thread for so many that solve looks for a bound that was asked for.
 const ONE_OF: usize = 4;
+/// How often an interrupt is looked for while a run waits for its bound.
+const LOOK_EVERY: Duration = Duration::from_millis(10);
 
 /// How a bound is to be found.
 pub(super) struct Plan {
@@ -29,23 +34,26 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// Beside a run with this time: always if it `is_asked` for, else where no optimum is known and it costs the run next to nothing.
+    /// Beside a run that ends so: always if it `is_asked` for, else where no optimum is known and it costs the run next to nothing.
     pub fn new(instance: &Instance, is_asked: bool, backend: &Backend, stop: &Stop) -> Option<Plan> {
         let (all, n) = (rayon::current_num_threads(), instance.len());
         let most = trees_for(n);
         if is_asked {
-            let threads = if backend.is_cpu() { all / ONE_OF } else { all - 1 };
+            let threads = if backend.is_cpu() { all / ONE_OF } else { all / 2 };
             return Some(Plan { trees: most, threads: threads.max(1), is_asked });
         }
         let is_known = instance.best_known().is_some_and(|known| known.proven);
         if is_known || !instance.is_symmetric() {
             return None;
         }
+        // Others than points of the plane, of space and of the globe are priced pair by pair.
+        let has_places = instance.metric().is_some_and(|m| !matches!(m, Metric::Xray1 | Metric::Xray2));
+        let pricing = if has_places { 0.0 } else { PAIR * (n as f64).powi(2) };
         let seconds = stop.time?.as_secs_f64();
-        let (threads, seconds) = match backend.is_cpu() {
-            true => (1, (UNASKED * seconds * all as f64).min(SHARE * seconds)),
-            false => ((all - 1).max(1), SHARE * seconds * (all - 1).max(1) as f64),
-        };
+        let threads = if backend.is_cpu() { 1 } else { all / 2 };
+        let most_seconds = SHARE * seconds * threads as f64;
+        let seconds = if backend.is_cpu() { UNASKED * seconds * all as f64 } else { most_seconds };
+        let seconds = seconds.min(most_seconds) - pricing;
         let trees = seconds / (NODE * n as f64);
         (trees >= FEWEST).then(|| Plan { trees: most.min(trees as u32), threads, is_asked })
     }
@@ -56,6 +64,8 @@ pub(super) struct Search<'s> {
     thread: Mutex<Option<ScopedJoinHandle<'s, Option<Bound>>>>,
     enough: Arc<AtomicBool>,
     is_asked: bool,
+    /// That of the run.
+    interrupt: Arc<AtomicBool>,
 }
 
 impl<'s> Search<'s> {
@@ -66,21 +76,32 @@ impl<'s> Search<'s> {
         instance: &'s Instance,
         stop: &Stop,
     ) -> Option<Search<'s>> {
-        let enough = Arc::new(AtomicBool::new(false));
+        let (enough, interrupt) = (Arc::new(AtomicBool::new(false)), stop.interrupt.clone());
         let time = stop.time.map(|time| time.mul_f64(SHARE));
         let stop = Stop { time, interrupt: enough.clone(), ..Stop::never() };
         let pool = rayon::ThreadPoolBuilder::new().num_threads(plan.threads).build().ok()?;
         let find = move || pool.install(|| bound::held_karp(instance, Some(plan.trees), &stop));
         let thread = std::thread::Builder::new().spawn_scoped(scope, find).ok()?;
-        Some(Search { thread: Mutex::new(Some(thread)), enough, is_asked: plan.is_asked })
+        Some(Search { thread: Mutex::new(Some(thread)), enough, is_asked: plan.is_asked, interrupt })
     }
 
-    /// The bound, once the run is over. One that was not asked for is not waited for.
-    pub fn end(&self, was_interrupted: bool) -> Option<Bound> {
-        if was_interrupted || !self.is_asked {
-            self.enough.store(true, Ordering::Relaxed);
-        }
+    /// The bound, once the run is over. One that was not asked for is cut short, and so is one that the user does not wait for.
+    pub fn end(&self) -> Option<Bound> {
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+        while !thread.is_finished() {
+            if !self.is_asked || self.interrupt.load(Ordering::Relaxed) {
+                self.enough.store(true, Ordering::Relaxed);
+                break;
+            }
+            std::thread::sleep(LOOK_EVERY);
+        }
         thread.join().ok().flatten()
+    }
+}
+
+/// Whatever ends the run ends the search.
+impl Drop for Search<'_> {
+    fn drop(&mut self) {
+        self.enough.store(true, Ordering::Relaxed);
     }
 }

@@ -73,18 +73,23 @@ pub fn run(args: Args, options: &[String]) -> Result<Outcome> {
     let stop = Stop { time: whole.time.map(|time| time.saturating_sub(reading)), ..whole.clone() };
     let reading = reading.as_secs_f64();
     std::thread::scope(|scope| {
-        let beside = beside::Plan::new(&plan.instance, plan.bound, &backend, &stop);
+        let is_told = !plan.outputs.quiet || plan.outputs.json.is_some();
+        let beside = beside::Plan::new(&plan.instance, plan.bound, &backend, &stop).filter(|_| is_told);
         let beside = beside.and_then(|beside| beside::Search::begin(scope, beside, &plan.instance, &stop));
         let deliver = |solution: &Solution, genes: Option<&mut Genes<'_>>| {
-            let was_interrupted = solution.stopped_by == StopReason::Interrupt;
-            let bound = beside.as_ref().and_then(|beside| beside.end(was_interrupted));
+            let bound = beside.as_ref().and_then(beside::Search::end);
             line.finish();
             let machine = backend.machine();
             let mut report =
                 Report::new(&plan.instance, &plan.source, facts.clone(), whole, machine, solution);
-            report.bound = bound.map(|bound| Bounded::new(bound, solution.cost));
+            let (right, wrong) =
+                (bound.filter(|b| b.length <= solution.cost), bound.filter(|b| b.length > solution.cost));
+            report.bound = right.map(|bound| Bounded::new(bound, solution.cost));
             report.begun_before(reading);
-            plan.deliver(solution, &report, genes)
+            plan.deliver(solution, &report, genes)?;
+            wrong.map_or(Ok(()), |bound| {
+                Err(Error::Bug(format!("a bound of {} beside a tour of {}", bound.length, solution.cost)))
+            })
         };
         // A population is there only until the solver returns: then everything is delivered while it is.
         let mut delivered = None;
@@ -95,9 +100,7 @@ pub fn run(args: Args, options: &[String]) -> Result<Outcome> {
         let observe = &mut |progress: &Progress| line.show(progress, reading);
         let solution = algorithm.solve(&plan.instance, initial, (&backend, &stop), observe, keep);
         line.finish();
-        let solution = solution.inspect_err(|_| {
-            beside.as_ref().map(|beside| beside.end(true));
-        })?;
+        let solution = solution?;
         delivered.unwrap_or_else(|| deliver(&solution, None))?;
         match (solution.failure, solution.stopped_by) {
             (Some(failure), _) => Err(Error::CutShort(failure)),

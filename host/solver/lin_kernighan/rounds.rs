@@ -293,8 +293,8 @@ impl Engine for Rounds<'_> {
 
     fn part(&self) -> &'static str {
         match self.phase {
+            Phase::Descent | Phase::Kicks if self.is_kicked_on => "kicks behind crossing",
             Phase::Descent => "descent",
-            Phase::Kicks if self.is_kicked_on => "kicks behind crossing",
             Phase::Kicks => "kicks",
             Phase::Crossing(_) => "crossing",
         }
