@@ -1845,3 +1845,66 @@ fn kicks_by_best_improvement_give_one_tour_whatever_the_threads() {
     assert_eq!((&few["iterations"], &few["stopped_by"]), (&200.into(), &"iterations".into()));
     assert!(few["cost"].as_i64().unwrap() < descent);
 }
+
+#[test]
+fn a_bound_stands_beside_the_tour_and_the_trace_leads_to_it() {
+    let folder = Folder::new(5);
+    let result = folder.path("result.json");
+    solve(&["E1k.0", "--iterations", "200", "--bound", "--json", &result])
+        .assert()
+        .success()
+        .stdout(contains("% above the optimum, by proof"));
+    let result = json(&result);
+    let (cost, bound) = (result["cost"].as_i64().unwrap(), result["bound"]["length"].as_i64().unwrap());
+    assert!(bound <= 23_360_648 && bound > 23_100_000, "{bound}");
+    let most = result["bound"]["most_percent"].as_f64().unwrap();
+    assert!((most - 100.0 * (cost - bound) as f64 / bound as f64).abs() < 1e-9, "{most}");
+    let trace = result["trace"].as_array().unwrap();
+    let better = |pair: &[Value]| {
+        pair[1]["cost"].as_i64() < pair[0]["cost"].as_i64()
+            && pair[1]["seconds"].as_f64() >= pair[0]["seconds"].as_f64()
+    };
+    assert!(trace.len() > 2 && trace.windows(2).all(better), "{trace:?}");
+    assert_eq!(
+        (trace[0]["part"].as_str(), trace[trace.len() - 1]["cost"].as_i64()),
+        (Some("start"), Some(cost))
+    );
+}
+
+#[test]
+fn a_bound_is_the_same_on_any_number_of_threads() {
+    let on = |threads| {
+        let line = ["bound", "E1k.0", "--trees", "60", "--json", "-", "--threads", threads];
+        let output = antwarp(&line).assert().success().get_output().clone();
+        let value: Value = serde_json::from_slice(&output.stdout).unwrap();
+        value["bound"]["length"].as_i64().unwrap()
+    };
+    assert_eq!(on("1"), on("3"));
+}
+
+/// Near the optimum, and proving some; burma14 and gr666 lie on the globe, brg180 is a matrix.
+#[test]
+fn bounds_of_published_instances_are_below_their_optima() {
+    let known = [
+        ("burma14.tsp", 3323, 3323),
+        ("brg180.tsp", 1950, 1950),
+        ("gr666.tsp", 291_000, 294_358),
+        ("att48.tsp", 10_500, 10_628),
+        ("d198.tsp", 15_600, 15_780),
+    ];
+    for (file, least, optimum) in known {
+        let Some(instance) = published(file) else { continue };
+        let output = antwarp(&["bound", &instance, "--json", "-"]).assert().success().get_output().clone();
+        let value: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let bound = value["bound"]["length"].as_i64().unwrap();
+        assert!((least..=optimum).contains(&bound), "{file}: {bound}");
+    }
+}
+
+#[test]
+fn edges_with_a_direction_have_no_bound() {
+    let Some(instance) = published("br17.atsp") else { return };
+    for line in [&["bound", &instance][..], &["solve", &instance, "--bound", "--time", "1s"]] {
+        antwarp(line).assert().code(3).stderr(contains("symmetric"));
+    }
+}
