@@ -262,7 +262,8 @@ impl Spanner {
             (second.0 < i64::MAX).then_some((second.0, node, second.2))
         };
         let all = (0..graph.len()).into_par_iter().with_min_len(GRAIN);
-        let (weight, leaf, other) = all.filter_map(second).max().expect("a leaf has two edges");
+        let (weight, leaf, other) =
+            all.filter_map(second).max().expect("nodes have two edges or more in the graph");
         for end in [leaf, other] {
             *self.degrees[end as usize].get_mut() += 1;
         }
