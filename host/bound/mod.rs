@@ -58,7 +58,7 @@ const OF_FEW: [f64; 1] = [0.6];
 /// A graph that lacks more than one edge in so many nodes is priced again at once.
 const LACKING: usize = 64;
 
-/// Trees of an ascent, by the number of nodes: more than so many raise the bound by less than a few hundredths of a percent.
+/// Trees of an ascent, by the number of nodes: more raise the bound of random places by less than a few hundredths of a percent.
 pub fn trees_for(n: usize) -> u32 {
     (20_000_000 / n.max(1)).clamp(120, 4000) as u32
 }
