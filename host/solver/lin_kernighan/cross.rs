@@ -1,6 +1,7 @@
 //! Many tours, crossed at the end. Each has a start of its own and is kicked for most of the time; then they are the first
 //! tours of edge assembly crossover (Nagata and Kobayashi 2013) on CPU threads, for which a few that differ are enough. Once
-//! nothing can come of them any more, the best one is kicked for the rest of the time.
+//! nothing can come of them any more, few nodes begin anew with other tours; of many nodes the best tour is kicked for the rest of
+//! the time.
 
 use std::time::{Duration, Instant};
 
@@ -12,26 +13,26 @@ use crate::instance::Instance;
 use crate::solver::{SolveError, genetic};
 
 /// A tour gets about half a kick a node or more: more tours are better than more kicks.
-const THREADS: Kicks = Kicks { share: 0.8, rate: 20_000.0, crossed: 9e7 };
+const THREADS: Kicks = Kicks { share: 0.8, rate: 20_000.0, crossed: 4e7 };
 /// On a GPU tours have had more kicks, and are more alike.
-const GPU: Kicks = Kicks { share: 0.75, rate: 1_200_000.0, crossed: 1.35e8 };
+const GPU: Kicks = Kicks { share: 0.75, rate: 1_200_000.0, crossed: 6e7 };
 /// [`Kicks::crossed`] of a CPU thread, for every kick a second that it has made.
-const A_KICK: f64 = 1.1e4;
+const A_KICK: f64 = 4e3;
 /// Tours that are worth crossing: fewer are better left one.
 const FEWEST: u32 = 8;
 /// Most tours: with more time, each of them gets more kicks.
-const MOST: u32 = 128;
+const MOST: u32 = 256;
 /// Nodes up to which tours begin as random ones, and not along curves: it takes longer until those are good.
 const MOST_RANDOM: u32 = 3000;
-/// Nodes up to which crossing comes to an end in the rest of the time.
-const MOST_NODES: u32 = 40_000;
+/// Nodes up to which a run begins anew once nothing can come of its tours any more.
+const MOST_RESTARTED: u32 = 5000;
 
 struct Kicks {
     /// Share of the time that kicks have.
     share: f64,
     /// As many tours begin as so many kicks a second, of a thread or of a GPU, make a kick a node of.
     rate: f64,
-    /// One thread crosses tours of n nodes for about tours x n^1.75 / this seconds, until nothing can come of them any more.
+    /// One thread crosses tours of n nodes for about tours x n^1.5 / this seconds, until nothing can come of them any more.
     crossed: f64,
 }
 
@@ -65,7 +66,7 @@ pub fn starts(
         || settings.descent_only
         || settings.chains.is_some()
         || settings.trials.is_some();
-    if is_about_one || stop.iterations.is_some() || stop.stagnation.is_some() || n > MOST_NODES {
+    if is_about_one || stop.iterations.is_some() || stop.stagnation.is_some() {
         return Ok(None);
     }
     let (threads, seconds, nodes) = (rayon::current_num_threads() as f64, time.as_secs_f64(), f64::from(n));
@@ -76,8 +77,22 @@ pub fn starts(
     if count < FEWEST {
         return Ok(None);
     }
+    make(instance, problem, (settings.seed, count), (begin, stop))
+}
+
+/// So many tours, unless the time is over before.
+///
+/// # Errors
+/// If they do not fit the memory.
+pub fn make(
+    instance: &Instance,
+    problem: &Problem,
+    (seed, count): (u64, u32),
+    (begin, stop): (Instant, &Stop),
+) -> Result<Option<Starts>, SolveError> {
+    let n = problem.n();
     let initial = if n > MOST_RANDOM { Initial::SpaceFilling } else { Initial::LocalOptima };
-    let genes = genes(settings.seed, count, initial);
+    let genes = genes(seed, count, initial);
     let first = genetic::first_genes(instance, problem, &genes, None)?;
     let mut population = cpu::population(problem, &genes.spec(problem, stop), first)?;
     let late = || Budget { units: 0, begin, stop }.is_over();
@@ -103,7 +118,7 @@ pub fn starts(
 /// times as fast as the square root of their number says.
 fn fit(n: u32, crossed: f64, seconds: f64) -> u32 {
     let threads = (rayon::current_num_threads() as f64).sqrt();
-    (crossed * threads * seconds / f64::from(n).powf(1.75)).min(f64::from(MOST)) as u32
+    (crossed * threads * seconds / f64::from(n).powf(1.5)).min(f64::from(MOST)) as u32
 }
 
 /// How fast a CPU thread works.
@@ -147,9 +162,15 @@ fn genes(seed: u64, count: u32, initial: Initial) -> genetic::GeneticSettings {
     }
 }
 
-/// When kicks end and crossing begins.
-pub fn kicked(stop: &Stop, backend: &Backend) -> Option<Duration> {
-    stop.time.map(|time| time.mul_f64(kicks_of(backend).share))
+/// When kicks end and crossing begins, of tours that began at some time of the run.
+pub fn kicked(stop: &Stop, backend: &Backend, began: Duration) -> Option<Duration> {
+    stop.time.map(|time| began + time.saturating_sub(began).mul_f64(kicks_of(backend).share))
+}
+
+/// Kicks of each tour after which crossing begins at the latest, in a run that has begun anew so many times: half a kick a node,
+/// and each time twice as many.
+pub fn most_kicks(n: u32, times: u32) -> Option<u64> {
+    (n <= MOST_RESTARTED).then(|| (u64::from(n) << times.min(32)).div_ceil(2))
 }
 
 /// A population of tours, of which there may be too many for this time.
@@ -180,10 +201,10 @@ mod tests {
     fn tours_fit_by_their_nodes_and_the_time() {
         let threads = |count| rayon::ThreadPoolBuilder::new().num_threads(count).build().unwrap();
         let fit = |count, n, seconds| threads(count).install(|| fit(n, 1e7, seconds));
-        // One thread: tours x 10,000^1.75 is 10^7 a tour.
-        assert_eq!([0.5, 1.5, 12.5, 1e9].map(|s| fit(1, 10_000, s)), [0, 1, 12, MOST]);
+        // One thread: 10,000^1.5 is a million, which takes a tenth of a second a tour.
+        assert_eq!([0.05, 0.15, 1.25, 1e9].map(|s| fit(1, 10_000, s)), [0, 1, 12, MOST]);
         // Sixteen are four times as fast.
-        assert_eq!([0.1, 4.1, 10.1].map(|s| fit(16, 10_000, s)), [0, 16, 40]);
+        assert_eq!([0.01, 0.41, 1.01].map(|s| fit(16, 10_000, s)), [0, 16, 40]);
         for (fewer, more) in [(10_000, 20_000), (1000, 40_000)] {
             assert!((1..50).all(|s| fit(4, fewer, f64::from(s)) >= fit(4, more, f64::from(s))));
         }

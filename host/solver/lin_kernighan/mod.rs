@@ -97,7 +97,7 @@ fn solve_as_numbered(
         backend,
         settings,
         is_lattice: start::is_lattice(instance, &near),
-        kicked: crossed.as_ref().and_then(|_| cross::kicked(stop, backend)),
+        is_crossed: crossed.is_some(),
     };
     let (chains, trials, starts, cost) = match crossed {
         Some(starts) => (starts.count, backend.trials(n, starts.count), starts.tours, starts.cost),

@@ -1,8 +1,10 @@
 //! Chained Lin-Kernighan as an engine: rounds without kicks, rounds with kicks, and what is made of several tours.
 
+use std::fmt::Write;
 use std::time::Duration;
 
 use antwarp_core::lin_kernighan::trial::{LOOKED_AT, TrialRound};
+use antwarp_core::rng::Stream;
 
 use super::cross::{self, Rate};
 use super::settings::Plan;
@@ -41,6 +43,17 @@ enum Phase<'a> {
     Crossing(Box<dyn Population + 'a>),
 }
 
+/// Where a run with several tours began, or began anew.
+#[derive(Clone, Copy, Default)]
+struct Begun {
+    /// How many times before.
+    times: u32,
+    at: Duration,
+    /// [`Rounds::kicks`] and [`Rounds::made`] then.
+    kicks: u64,
+    made: u64,
+}
+
 /// See the [module](self).
 pub(super) struct Rounds<'a> {
     plan: Plan<'a>,
@@ -48,6 +61,8 @@ pub(super) struct Rounds<'a> {
     phase: Phase<'a>,
     /// Tours are crossed after their kicks, not yet.
     is_to_cross: bool,
+    /// The first tours, or those that it began anew with.
+    begun: Begun,
     /// The best one of crossing is kicked on.
     is_kicked_on: bool,
     chains: u32,
@@ -87,7 +102,8 @@ impl<'a> Rounds<'a> {
             layout: engine.describe(),
             engine,
             phase: Phase::Descent,
-            is_to_cross: plan.kicked.is_some(),
+            is_to_cross: plan.is_crossed,
+            begun: Begun::default(),
             is_kicked_on: false,
             chains: spec.chains,
             trials,
@@ -119,12 +135,15 @@ impl<'a> Rounds<'a> {
         TrialRound { seed: self.plan.settings.seed, number, trials, walk, temperature }
     }
 
-    /// Takes note of what was reached, after [`Rounds::kicks`] kicks.
-    fn note(&mut self, cost: i64, best_cost: i64) {
+    /// Takes note of what was reached, after [`Rounds::kicks`] kicks; whether it is the best so far.
+    fn note(&mut self, cost: i64, best_cost: i64) -> bool {
         self.cost = cost;
-        if best_cost < self.best_cost {
+        let is_best = best_cost < self.best_cost;
+        if is_best {
             (self.best_cost, self.best_kicks) = (best_cost, self.kicks);
+            self.shorter = None;
         }
+        is_best
     }
 
     /// Rounds without kicks, until they gain little.
@@ -161,24 +180,27 @@ impl<'a> Rounds<'a> {
         Ok(())
     }
 
-    /// When this phase has to end.
+    /// When this phase has to end: after some time, and after so many kicks since it [began](Begun).
     fn until(&self, stop: &Stop) -> Stop {
-        let until = if self.is_to_cross { self.plan.kicked } else { None };
-        Stop { time: until.or(stop.time), ..stop.clone() }
+        if !self.is_to_cross {
+            return stop.clone();
+        }
+        let iterations = cross::most_kicks(self.plan.problem.n(), self.begun.times);
+        Stop { time: cross::kicked(stop, self.plan.backend, self.begun.at), iterations, ..stop.clone() }
     }
 
     /// Rounds with kicks.
     fn kick(&mut self, budget: &Budget) -> Result<u64, BackendError> {
+        // A run by iterations is the same every time, and so is each batch, at whose end the best tour is looked for.
+        let units = if budget.stop.iterations.is_some() { BATCH } else { budget.units };
         let stop = self.until(budget.stop);
         let budget = &Budget { stop: &stop, ..*budget };
-        // A run by iterations is the same every time, and so is each batch, at whose end the best tour is looked for.
-        let units = if stop.iterations.is_some() { BATCH } else { budget.units };
         let recombinations = self.recombinations();
         let end = stop.iterations.map_or(u64::MAX, |i| {
             i.saturating_mul(u64::from(self.recombined + 1)) / u64::from(recombinations.max(1))
         });
         let mut rounds = Vec::new();
-        let mut planned = self.kicks;
+        let mut planned = self.kicks - self.begun.kicks;
         while (rounds.len() as u64) < units && planned < end {
             let trials = budget.left(planned).min(u64::from(self.trials)) as u32;
             let cold = (1.0 - budget.progress(self.since, planned)).max(0.0);
@@ -206,12 +228,44 @@ impl<'a> Rounds<'a> {
     fn cross(&mut self, budget: &Budget) -> Result<(), BackendError> {
         self.is_to_cross = false;
         let spent = budget.begin.elapsed();
-        let rate = self.made as f64 / spent.saturating_sub(self.since).as_secs_f64().max(1e-3);
+        let rate =
+            (self.made - self.begun.made) as f64 / spent.saturating_sub(self.since).as_secs_f64().max(1e-3);
         let tours = self.engine.tours()?;
         let time = budget.stop.time.unwrap_or_default().saturating_sub(spent);
-        let rate = Rate { kicks: rate, walk: self.walk_at(self.kicks) };
+        let rate = Rate { kicks: rate, walk: self.walk_at(self.kicks - self.begun.kicks) };
         self.phase = Phase::Crossing(cross::population(&self.plan, tours, rate, time, budget.stop)?);
         Ok(())
+    }
+
+    /// Begins anew with other tours, once nothing can come of crossing any more; false if that is not worth while.
+    fn begin_anew(&mut self, budget: &Budget) -> Result<bool, BackendError> {
+        let Plan { instance, backend, problem, settings, .. } = self.plan;
+        let Begun { times, at, .. } = self.begun;
+        let spent = budget.begin.elapsed();
+        let left = budget.stop.time.unwrap_or_default().saturating_sub(spent);
+        if cross::most_kicks(problem.n(), times + 1).is_none() || left < spent - at {
+            return Ok(false);
+        }
+        let best = self.best()?;
+        let times = times + 1;
+        let seed = Stream::new(settings.seed, times, u32::MAX).step(0).bits(0);
+        let size = (seed.into(), self.chains);
+        let starts = cross::make(instance, problem, size, (budget.begin, budget.stop));
+        let Ok(Some(starts)) = starts else { return Ok(false) };
+        if starts.count < self.chains {
+            return Ok(false);
+        }
+        let spec = Spec::new(
+            settings.local_search,
+            problem.n(),
+            (self.chains, self.trials),
+            starts.tours,
+            starts.cost,
+        );
+        self.engine = backend.lin_kernighan(problem, &spec)?;
+        (self.shorter, self.phase, self.is_to_cross) = (Some(best), Phase::Descent, true);
+        self.begun = Begun { times, at: spent, kicks: self.kicks, made: self.made };
+        Ok(true)
     }
 
     /// Goes on with kicks of the best tour, once nothing can come of crossing any more.
@@ -225,7 +279,6 @@ impl<'a> Rounds<'a> {
         (self.chains, self.trials, self.shorter, self.phase) = (chains, trials, None, Phase::Descent);
         self.temperature *= COOLER;
         self.is_kicked_on = true;
-        self.layout += ", the best kicked on";
         Ok(())
     }
 }
@@ -238,25 +291,28 @@ impl Engine for Rounds<'_> {
         match &mut self.phase {
             Phase::Descent => self.descend(budget),
             Phase::Kicks => {
-                if self.is_to_cross && self.plan.kicked.is_some_and(|until| budget.begin.elapsed() >= until) {
+                let stop = self.until(budget.stop);
+                let until = Budget { stop: &stop, ..*budget };
+                let are_made = until.left(self.kicks - self.begun.kicks) == 0;
+                if self.is_to_cross && (until.is_over() || are_made) {
                     self.cross(budget)?;
                     return Ok(1);
                 }
                 self.kick(budget)
             }
             Phase::Crossing(population) if population.is_exhausted() => {
-                self.kick_on()?;
+                if !self.begin_anew(budget)? {
+                    self.kick_on()?;
+                }
                 Ok(1)
             }
             Phase::Crossing(population) => {
                 let state = population.run(1, &|| budget.is_over())?;
-                if state.best_cost < self.best_cost {
-                    self.shorter = Some(population.best_tour()?);
+                let shorter =
+                    if state.best_cost < self.best_cost { Some(population.best_tour()?) } else { None };
+                if self.note(state.iteration_cost, state.best_cost) {
+                    self.shorter = shorter;
                 }
-                if state.iterations == 1 {
-                    self.layout += "; crossed at the end";
-                }
-                self.note(state.iteration_cost, state.best_cost);
                 Ok(1)
             }
         }
@@ -288,7 +344,18 @@ impl Engine for Rounds<'_> {
     }
 
     fn describe(&self) -> String {
-        self.layout.clone()
+        let mut layout = self.layout.clone();
+        let is_crossed = self.plan.is_crossed && !self.is_to_cross;
+        match self.begun.times {
+            0 if is_crossed => layout += "; crossed",
+            0 => {}
+            1 => layout += "; crossed, begun anew",
+            times => _ = write!(layout, "; crossed, begun anew {times} times"),
+        }
+        if self.is_kicked_on {
+            layout += ", the best kicked on";
+        }
+        layout
     }
 
     fn part(&self) -> &'static str {

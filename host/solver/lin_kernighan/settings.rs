@@ -1,7 +1,5 @@
 //! Settings of chained Lin-Kernighan, and what else does not change during a run.
 
-use std::time::Duration;
-
 use serde::{Deserialize, Serialize};
 
 use crate::backend::Backend;
@@ -143,6 +141,6 @@ pub(super) struct Plan<'a> {
     pub settings: &'a LinKernighanSettings,
     /// See [`is_lattice`](crate::engine::start::is_lattice).
     pub is_lattice: bool,
-    /// Time after which tours are no longer kicked but crossed; none if they are recombined now and then instead.
-    pub kicked: Option<Duration>,
+    /// Tours are crossed; if not, they are recombined now and then instead.
+    pub is_crossed: bool,
 }

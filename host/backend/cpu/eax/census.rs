@@ -81,13 +81,18 @@ impl Census {
         Ok(())
     }
 
-    /// What it costs to put a tour of the population with changes in its place.
+    /// What it costs to put a tour of the population with changes in its place; about, if changes were made to the tour
+    /// since it was counted.
     pub fn loss(&self, tour: &Tour, changes: &[Change]) -> i64 {
         let mut loss = 0;
         // The tour has the edges that go, and where another tour would get an edge there is one without it.
         tour.compare(changes, |u, v, by| {
-            let count = self.count(u, v) as usize;
-            loss += if by < 0 { -i64::from(self.steps[count - 1]) } else { i64::from(self.steps[count]) };
+            let (count, last) = (self.count(u, v) as usize, self.steps.len() - 1);
+            loss += if by < 0 {
+                -i64::from(self.steps[count.saturating_sub(1)])
+            } else {
+                i64::from(self.steps[count.min(last)])
+            };
         });
         loss
     }

@@ -37,10 +37,18 @@ impl Child {
     }
 
     /// Puts a child together: A with the edges of an E-set exchanged, which is some of the cycles of A and another tour.
-    /// Returns by how much it is shorter than A, and how many sub-tours it was before they were merged.
+    /// Returns by how much it is shorter than A, and how many sub-tours it was before they were merged. Several that are not
+    /// shorter by `least` together stay as they are, and are no child.
     ///
     /// It takes O(k log k) steps for k edges, and with sub-tours as many more as all but the largest have nodes near others.
-    pub fn evaluate(&mut self, nodes: &Nodes, a: &Tour, cycles: &Cycles, set: &[u32]) -> (i64, usize) {
+    pub fn evaluate(
+        &mut self,
+        nodes: &Nodes,
+        a: &Tour,
+        cycles: &Cycles,
+        set: &[u32],
+        least: i64,
+    ) -> (i64, usize) {
         self.changes.clear();
         self.segments.clear();
         let (mut gain, mut from) = (0, 0);
@@ -68,7 +76,7 @@ impl Child {
         self.segments.sort();
         let lengths = set.iter().map(|&i| cycles.get(i).len());
         let tours = self.subtours.find(&self.segments, lengths);
-        if tours > 1 {
+        if tours > 1 && gain >= least {
             gain += self.subtours.merge(nodes, a, &self.segments, &mut self.changes);
         }
         (gain, tours)

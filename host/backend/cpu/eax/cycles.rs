@@ -25,7 +25,8 @@ pub struct Cycles {
 struct Crossing {
     /// The nodes that edges in no cycle yet lead to, or [`NONE`].
     left: [[u32; 2]; 2],
-    /// Where on the path the node is before an edge of this kind, or [`NONE`].
+    /// Where on the path the node is before an edge of this kind, or [`NONE`]; after [`Cycles::note_cycles`] the cycles
+    /// that the node is in.
     seen: [u32; 2],
 }
 
@@ -54,6 +55,37 @@ impl Cycles {
     pub fn get(&self, i: u32) -> &[u32] {
         let i = i as usize;
         &self.nodes[self.starts[i]..self.starts[i + 1]]
+    }
+
+    /// Whether a tour has the A-edges of a cycle, and none of its B-edges.
+    pub fn fits(&self, i: u32, tour: &Tour) -> bool {
+        let cycle = self.get(i);
+        let mut before = cycle[cycle.len() - 1];
+        cycle.chunks_exact(2).all(|edge| {
+            let (u, v) = (edge[0], edge[1]);
+            let links = tour.links(u);
+            links.contains(&v) && !links.contains(&std::mem::replace(&mut before, v))
+        })
+    }
+
+    /// Notes which cycles each node is in, which is lost when edges are divided again.
+    pub fn note_cycles(&mut self) {
+        self.nodes.iter().for_each(|&v| self.at[v as usize].seen = [NONE; 2]);
+        for i in 0..self.count() {
+            for j in self.starts[i as usize]..self.starts[i as usize + 1] {
+                let [first, second] = &mut self.at[self.nodes[j] as usize].seen;
+                *(if *first == NONE { first } else { second }) = i;
+            }
+        }
+    }
+
+    /// Adds to a set of one cycle all smaller ones that it has a node in common with. Cycles have been noted.
+    pub fn add_smaller(&self, set: &mut Vec<u32>) {
+        let center = self.get(set[0]);
+        let cycles = center.iter().flat_map(|&v| self.at[v as usize].seen);
+        set.extend(cycles.filter(|&i| i != NONE && self.get(i).len() < center.len()));
+        set.sort_unstable();
+        set.dedup();
     }
 
     /// Divides the edges that are in one parent only into AB-cycles at random. The parents are tours of the same nodes.

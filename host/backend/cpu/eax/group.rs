@@ -17,10 +17,9 @@ use crate::engine::{BackendError, Enough};
 
 /// Generations without a better tour after which a group is exhausted.
 const PATIENCE: u32 = 50;
-/// Pairs that work at the same time, at most, and at most this part of a group: those of a generation come after each
-/// other but for these few, which see the same frequencies. (With whole generations at a time, runs end worse.)
-const MOST_PAIRS: usize = 16;
-const PART: usize = 4;
+/// Pairs that work at the same time, at most: those of a generation come after each other but for these, which see the same
+/// frequencies. (With 300 at a time, runs end worse.)
+const MOST_PAIRS: usize = 32;
 /// Places by which a node is moved in a random order, at most.
 const REACH: u64 = 10_000;
 
@@ -125,7 +124,7 @@ impl Group {
         let ring = self.ring(Stream::new(shared.spec.seed, number, u32::MAX - self.first));
         let pairs: Vec<(usize, usize)> = (0..size).map(|i| (ring[i], ring[(i + 1) % size])).collect();
         let mut is_any = false;
-        for some in pairs.chunks((size / PART).clamp(1, MOST_PAIRS)) {
+        for some in pairs.chunks(size.div_ceil(size.div_ceil(MOST_PAIRS))) {
             let heirs = self.cross(shared, some, number, enough);
             is_any |= !heirs.is_empty();
             self.succeed(shared, heirs)?;

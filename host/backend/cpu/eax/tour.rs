@@ -33,6 +33,12 @@ impl Tour {
         }
     }
 
+    /// Becomes the same tour as another of as many nodes.
+    pub fn copy(&mut self, other: &Tour) {
+        self.order.copy_from_slice(&other.order);
+        self.position.copy_from_slice(&other.position);
+    }
+
     /// Puts node `v` at position `p`. Once all are at their places again, it is a tour again.
     #[inline]
     pub fn put(&mut self, p: u32, v: u32) {
