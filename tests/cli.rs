@@ -844,6 +844,23 @@ fn several_tours_are_crossed_at_the_end_of_a_run_by_the_clock() {
 }
 
 #[test]
+fn few_nodes_begin_anew_and_keep_the_best_tour() {
+    let folder = Folder::new(60);
+    let [tour, report] = ["a.tour", "a.json"].map(|name| folder.path(name));
+    let run = lin_kernighan(&[&folder.instance])
+        .args(["--time", "2s", "--threads", "1", "--tour", &tour, "--json", &report])
+        .assert()
+        .success();
+    run.stdout(contains("crossed, begun anew "));
+    let report = json(&report);
+    assert_eq!(report["cost"].as_i64(), Some(folder.checked(&tour)));
+    let trace = report["trace"].as_array().unwrap();
+    let costs: Vec<i64> = trace.iter().map(|better| better["cost"].as_i64().unwrap()).collect();
+    assert!(costs.windows(2).all(|two| two[0] > two[1]), "{costs:?}");
+    assert_eq!(costs.last().copied(), report["cost"].as_i64());
+}
+
+#[test]
 fn published_instances_are_solved_to_the_optimum() {
     for file in
         ["eil51.tsp", "berlin52.tsp", "ulysses22.tsp", "att48.tsp", "gr120.tsp", "brg180.tsp", "kroA100.tsp"]

@@ -1,7 +1,7 @@
-//! Many tours, crossed at the end. Each has a start of its own and is kicked for most of the time; then they are the first
-//! tours of edge assembly crossover (Nagata and Kobayashi 2013) on CPU threads, for which a few that differ are enough. Once
-//! nothing can come of them any more, few nodes begin anew with other tours; of many nodes the best tour is kicked for the rest of
-//! the time.
+//! Many tours, crossed at the end. Each has a start of its own and is kicked for half of the time; then they are the first
+//! tours of edge assembly crossover (Nagata and Kobayashi 2013) on CPU threads, for which a few kicks are enough. Once nothing
+//! can come of them any more, few nodes begin anew with other tours; of many nodes the best tour is kicked for the rest of the
+//! time.
 
 use std::time::{Duration, Instant};
 
@@ -9,13 +9,15 @@ use super::settings::{LinKernighanSettings, Plan};
 use crate::backend::{Backend, cpu};
 use crate::engine::genetic::{Crossover, FirstGenes, Initial};
 use crate::engine::{BackendError, Budget, LocalSearch, Population, Problem, Stop};
-use crate::instance::Instance;
+use crate::instance::{Instance, nearest};
 use crate::solver::{SolveError, genetic};
 
-/// A tour gets about half a kick a node or more: more tours are better than more kicks.
-const THREADS: Kicks = Kicks { share: 0.7, rate: 20_000.0, crossed: 2.6e6 };
+/// Share of the time that kicks have: more tours are better than more kicks, and both take time to cross.
+const SHARE: f64 = 0.5;
+/// A tour gets a third of a kick a node or more.
+const THREADS: Kicks = Kicks { rate: 70_000.0, crossed: 2e6 };
 /// On a GPU tours have had more kicks, and are more alike.
-const GPU: Kicks = Kicks { share: 0.65, rate: 1_200_000.0, crossed: 3.5e6 };
+const GPU: Kicks = Kicks { rate: 1_200_000.0, crossed: 3.5e6 };
 /// [`Kicks::crossed`] of a CPU thread, for every kick a second that it has made.
 const A_KICK: f64 = 200.0;
 /// Tours that are worth crossing: fewer are better left one.
@@ -26,10 +28,13 @@ const MOST: u32 = 256;
 const MOST_RANDOM: u32 = 3000;
 /// Nodes up to which a run begins anew once nothing can come of its tours any more.
 const MOST_RESTARTED: u32 = 5000;
+/// Kicks a node of each tour after which such a run crosses them.
+const A_NODE: f64 = 0.05;
+/// Nearest neighbours of a node where tours that had no kicks are crossed, as in the paper. (On d2103, a lattice with holes, those
+/// in quadrants lead to longer tours.)
+const NEAREST: usize = 10;
 
 struct Kicks {
-    /// Share of the time that kicks have.
-    share: f64,
     /// As many tours begin as so many kicks a second, of a thread or of a GPU, make a kick a node of.
     rate: f64,
     /// One thread crosses tours of n nodes for about tours x n^1.3 / this seconds, until nothing can come of them any more.
@@ -70,10 +75,10 @@ pub fn starts(
         return Ok(None);
     }
     let (threads, seconds, nodes) = (rayon::current_num_threads() as f64, time.as_secs_f64(), f64::from(n));
-    let Kicks { share, rate, crossed } = kicks_of(backend);
+    let Kicks { rate, crossed } = kicks_of(backend);
     let workers = if backend.is_cpu() { threads } else { 1.0 };
-    let kicked = rate * workers * share * seconds / nodes;
-    let count = fit(n, crossed, (1.0 - share) * seconds).min(kicked as u32);
+    let kicked = rate * workers * SHARE * seconds / nodes;
+    let count = fit(n, crossed, (1.0 - SHARE) * seconds).min(kicked as u32);
     if count < FEWEST {
         return Ok(None);
     }
@@ -163,31 +168,61 @@ fn genes(seed: u64, count: u32, initial: Initial) -> genetic::GeneticSettings {
 }
 
 /// When kicks end and crossing begins, of tours that began at some time of the run.
-pub fn kicked(stop: &Stop, backend: &Backend, began: Duration) -> Option<Duration> {
-    stop.time.map(|time| began + time.saturating_sub(began).mul_f64(kicks_of(backend).share))
+pub fn kicked(stop: &Stop, began: Duration) -> Option<Duration> {
+    stop.time.map(|time| began + time.saturating_sub(began).mul_f64(SHARE))
 }
 
-/// Kicks of each tour after which crossing begins at the latest, in a run that has begun anew so many times: half a kick a node,
-/// and each time twice as many.
-pub fn most_kicks(n: u32, times: u32) -> Option<u64> {
-    (n <= MOST_RESTARTED).then(|| (u64::from(n) << times.min(32)).div_ceil(2))
+/// What few nodes begin anew with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Anew {
+    /// Tours with so many kicks each before they are crossed, unless the time for kicks is over before.
+    Kicked(u64),
+    /// Local optima of random tours. Sometimes they lead where tours with kicks do not, which are more alike.
+    LocalOptima,
 }
 
-/// A population of tours, of which there may be too many for this time.
+/// What a run begins with when it has begun so many times before; nothing in particular if it has many nodes. Tours with kicks and
+/// those without take turns, and each time there are twice as many kicks.
+pub fn anew(n: u32, times: u32) -> Option<Anew> {
+    let kicks = || (A_NODE * f64::from(n) * 2f64.powf(f64::from(times / 2))).ceil() as u64;
+    let begins = || if times.is_multiple_of(2) { Anew::Kicked(kicks()) } else { Anew::LocalOptima };
+    (n <= MOST_RESTARTED).then(begins)
+}
+
+/// An instance with the lists by which [`Anew::LocalOptima`] are crossed, in the numbering of `problem`; `None` if it has many
+/// nodes.
+pub fn nearest_problem(instance: &Instance, problem: &Problem) -> Option<Problem> {
+    let k = NEAREST.min(instance.len() - 1);
+    let numbering = || problem.original(&(0..problem.n()).collect::<Vec<_>>());
+    (problem.n() <= MOST_RESTARTED).then(|| Problem::for_search(instance, &nearest(instance, k), numbering()))
+}
+
+/// A population of tours with kicks, without those for which the time is too short.
 ///
 /// # Errors
 /// If it does not fit the memory.
-pub fn population<'a>(
+pub fn of_kicked<'a>(
     plan: &Plan<'a>,
     tours: Vec<u32>,
     rate: Rate,
     time: Duration,
     stop: &Stop,
 ) -> Result<Box<dyn Population + 'a>, BackendError> {
-    let tours = as_many_as_fit(plan, tours, rate, time);
-    let count = tours.len() as u32 / plan.problem.n();
-    let spec = genes(plan.settings.seed, count, Initial::File).spec(plan.problem, stop);
-    let mut population = cpu::population(plan.problem, &spec, FirstGenes::Given(tours))?;
+    population(plan.problem, plan.settings.seed, as_many_as_fit(plan, tours, rate, time), stop)
+}
+
+/// A population of tours.
+///
+/// # Errors
+/// If it does not fit the memory.
+pub fn population<'a>(
+    problem: &'a Problem,
+    seed: u64,
+    tours: Vec<u32>,
+    stop: &Stop,
+) -> Result<Box<dyn Population + 'a>, BackendError> {
+    let spec = genes(seed, tours.len() as u32 / problem.n(), Initial::File).spec(problem, stop);
+    let mut population = cpu::population(problem, &spec, FirstGenes::Given(tours))?;
     // Tours that are all one are exhausted already, and a generation would replace them.
     population.run(0, &|| false)?;
     Ok(population)
@@ -208,5 +243,14 @@ mod tests {
         for (fewer, more) in [(10_000, 20_000), (1000, 40_000)] {
             assert!((1..50).all(|s| fit(4, fewer, f64::from(s)) >= fit(4, more, f64::from(s))));
         }
+    }
+
+    #[test]
+    fn few_nodes_begin_anew_with_and_without_kicks() {
+        let all: Vec<_> = (0..5).map(|times| anew(1000, times)).collect();
+        let kicked = |kicks| Some(Anew::Kicked(kicks));
+        let none = Some(Anew::LocalOptima);
+        assert_eq!(all, [kicked(50), none, kicked(100), none, kicked(200)]);
+        assert_eq!((anew(5000, 0), anew(5001, 0), anew(5001, 1)), (kicked(250), None, None));
     }
 }

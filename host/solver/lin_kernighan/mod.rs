@@ -91,6 +91,7 @@ fn solve_as_numbered(
     // What ends by the clock is another run every time anyway.
     let layout = backend.default_trials(n, stop.iterations.is_some());
     let crossed = cross::starts(instance, &problem, (settings, initial.is_some()), backend, (begin, stop))?;
+    let nearest = crossed.as_ref().and_then(|_| cross::nearest_problem(instance, &problem));
     let plan = Plan {
         instance,
         problem: &problem,
@@ -98,6 +99,7 @@ fn solve_as_numbered(
         settings,
         is_lattice: start::is_lattice(instance, &near),
         is_crossed: crossed.is_some(),
+        nearest: nearest.as_ref(),
     };
     let (chains, trials, starts, cost) = match crossed {
         Some(starts) => (starts.count, backend.trials(n, starts.count), starts.tours, starts.cost),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use antwarp_core::lin_kernighan::trial::{LOOKED_AT, TrialRound};
 use antwarp_core::rng::Stream;
 
-use super::cross::{self, Rate};
+use super::cross::{self, Anew, Rate, Starts};
 use super::settings::Plan;
 use crate::engine::lin_kernighan::{NODES, Spec};
 use crate::engine::{
@@ -49,6 +49,8 @@ struct Begun {
     /// How many times before.
     times: u32,
     at: Duration,
+    /// How long it took the first time until nothing could come of the tours any more.
+    first: Duration,
     /// [`Rounds::kicks`] and [`Rounds::made`] then.
     kicks: u64,
     made: u64,
@@ -185,8 +187,11 @@ impl<'a> Rounds<'a> {
         if !self.is_to_cross {
             return stop.clone();
         }
-        let iterations = cross::most_kicks(self.plan.problem.n(), self.begun.times);
-        Stop { time: cross::kicked(stop, self.plan.backend, self.begun.at), iterations, ..stop.clone() }
+        let iterations = match cross::anew(self.plan.problem.n(), self.begun.times) {
+            Some(Anew::Kicked(kicks)) => Some(kicks),
+            _ => None,
+        };
+        Stop { time: cross::kicked(stop, self.begun.at), iterations, ..stop.clone() }
     }
 
     /// Rounds with kicks.
@@ -233,38 +238,40 @@ impl<'a> Rounds<'a> {
         let tours = self.engine.tours()?;
         let time = budget.stop.time.unwrap_or_default().saturating_sub(spent);
         let rate = Rate { kicks: rate, walk: self.walk_at(self.kicks - self.begun.kicks) };
-        self.phase = Phase::Crossing(cross::population(&self.plan, tours, rate, time, budget.stop)?);
+        self.phase = Phase::Crossing(cross::of_kicked(&self.plan, tours, rate, time, budget.stop)?);
         Ok(())
     }
 
     /// Begins anew with other tours, once nothing can come of crossing any more; false if that is not worth while.
     fn begin_anew(&mut self, budget: &Budget) -> Result<bool, BackendError> {
-        let Plan { instance, backend, problem, settings, .. } = self.plan;
-        let Begun { times, at, .. } = self.begun;
-        let spent = budget.begin.elapsed();
+        let Plan { instance, backend, problem, settings, nearest, .. } = self.plan;
+        let (times, spent) = (self.begun.times + 1, budget.begin.elapsed());
+        let first = if times == 1 { spent } else { self.begun.first };
         let left = budget.stop.time.unwrap_or_default().saturating_sub(spent);
-        if cross::most_kicks(problem.n(), times + 1).is_none() || left < spent - at {
+        let (Some(anew), Some(nearest)) = (cross::anew(problem.n(), times), nearest) else {
+            return Ok(false);
+        };
+        if left < first {
+            return Ok(false);
+        }
+        let of = if anew == Anew::LocalOptima { nearest } else { problem };
+        let seed = Stream::new(settings.seed, times, u32::MAX).step(0).bits(0).into();
+        let starts = cross::make(instance, of, (seed, self.chains), (budget.begin, budget.stop));
+        let Ok(Some(Starts { count, tours, cost })) = starts else { return Ok(false) };
+        if count < self.chains {
             return Ok(false);
         }
         let best = self.best()?;
-        let times = times + 1;
-        let seed = Stream::new(settings.seed, times, u32::MAX).step(0).bits(0);
-        let size = (seed.into(), self.chains);
-        let starts = cross::make(instance, problem, size, (budget.begin, budget.stop));
-        let Ok(Some(starts)) = starts else { return Ok(false) };
-        if starts.count < self.chains {
-            return Ok(false);
+        if anew == Anew::LocalOptima {
+            self.phase = Phase::Crossing(cross::population(of, seed, tours, budget.stop)?);
+        } else {
+            let size = (self.chains, self.trials);
+            let spec = Spec::new(settings.local_search, problem.n(), size, tours, cost);
+            self.engine = backend.lin_kernighan(problem, &spec)?;
+            (self.phase, self.is_to_cross) = (Phase::Descent, true);
         }
-        let spec = Spec::new(
-            settings.local_search,
-            problem.n(),
-            (self.chains, self.trials),
-            starts.tours,
-            starts.cost,
-        );
-        self.engine = backend.lin_kernighan(problem, &spec)?;
-        (self.shorter, self.phase, self.is_to_cross) = (Some(best), Phase::Descent, true);
-        self.begun = Begun { times, at: spent, kicks: self.kicks, made: self.made };
+        self.shorter = Some(best);
+        self.begun = Begun { times, at: spent, first, kicks: self.kicks, made: self.made };
         Ok(true)
     }
 

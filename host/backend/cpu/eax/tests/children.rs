@@ -10,6 +10,7 @@ use super::super::census::{Census, score};
 use super::super::child::Child;
 use super::super::cycles::Cycles;
 use super::super::nodes::Nodes;
+use super::super::pair::Desk;
 use super::super::tour::{Change, Tour};
 use crate::engine::LocalSearch;
 use crate::engine::Problem;
@@ -279,6 +280,82 @@ fn loss_of_entropy() {
             assert!((loss as f64 - expected).abs() <= 300.0, "{loss} {expected}");
         }
     }
+}
+
+#[test]
+fn a_block_has_all_smaller_cycles_that_touch_its_first_one() {
+    let problem = problem(square(150, 300, 6), 5);
+    let mut pair = Pair::new(&problem);
+    let parents = [1, 2].map(|seed| random(&pair.nodes, seed, false));
+    pair.cross(&parents[0], &parents[1], 1);
+    let cycles: Vec<BTreeSet<u32>> = pair.listed().iter().map(|c| c.iter().copied().collect()).collect();
+    let size = |i: usize| pair.cycles.get(i as u32).len();
+    let block = |i: usize| -> Vec<u32> {
+        let touches = |&j: &usize| j == i || size(j) < size(i) && !cycles[i].is_disjoint(&cycles[j]);
+        (0..cycles.len()).filter(touches).map(|j| j as u32).collect()
+    };
+    let expected: Vec<Vec<u32>> = (0..cycles.len()).map(block).collect();
+    assert!(expected.iter().any(|block| block.len() > 2));
+    pair.cycles.note_cycles();
+    for (i, expected) in (0..).zip(expected) {
+        let mut set = vec![i];
+        pair.cycles.add_smaller(&mut set);
+        assert_eq!(set, expected);
+        check_child(&mut pair, &set);
+    }
+}
+
+#[test]
+fn a_cycle_fits_a_tour_with_its_edges_of_one_parent_only() {
+    let problem = problem(square(60, 300, 2), 5);
+    let mut pair = Pair::new(&problem);
+    let parents = [3, 4].map(|seed| random(&pair.nodes, seed, false));
+    pair.cross(&parents[0], &parents[1], 1);
+    assert!(pair.cycles.count() > 1);
+    for i in 0..pair.cycles.count() {
+        assert!(pair.cycles.fits(i, &pair.a) && !pair.cycles.fits(i, &pair.b));
+        // Where it has been exchanged it fits no more, and others do unless an edge of theirs had to go.
+        let (_, _, changes) = pair.evaluate(&[i]);
+        let child = pair.walk(&changes);
+        let has = edges(&child);
+        for (j, cycle) in (0..).zip(pair.listed()) {
+            let edge_of = |k: usize| edge(cycle[k], cycle[(k + 1) % cycle.len()]);
+            let fits = (0..cycle.len()).all(|k| has.contains(&edge_of(k)) == (k % 2 == 0));
+            assert_eq!(pair.cycles.fits(j, &tour(&child)), fits);
+        }
+        assert!(!pair.cycles.fits(i, &tour(&child)));
+    }
+}
+
+#[test]
+fn an_heir_is_shorter_than_its_parent_by_what_is_said() {
+    let n = 400;
+    let problem = problem(square(n, 1000, 9), 8);
+    let mut pair = Pair::new(&problem);
+    let tours: Vec<Vec<u32>> = (0..8).map(|seed| random(&pair.nodes, seed, true)).collect();
+    let census = census(n, &tours);
+    let mut desk = Desk::new(n).unwrap();
+    let mut of_several = 0;
+    for seed in 0..40 {
+        let [a, b] = [0, 1].map(|i| &tours[(seed as usize + i) % tours.len()]);
+        // The same stream divides the edges in the same way.
+        let stream = Stream::new(seed, 2, 2);
+        pair.cross(a, b, seed);
+        let heir = desk.breed((&pair.nodes, &census), (&pair.a, &pair.b), (5, stream), &|| false);
+        let heir = heir.expect("local optima that differ much have a shorter child");
+        assert!(heir.changes.windows(2).all(|two| two[0].node < two[1].node));
+        let child = pair.walk(&heir.changes);
+        assert!(heir.gain > 0);
+        assert_eq!(heir.gain, pair.nodes.length(&pair.a) - pair.nodes.length(&tour(&child)));
+        assert_eq!(edges(&pair.apply(&heir.changes)), edges(&child));
+        let most = (0..pair.cycles.count()).map(|i| pair.evaluate(&[i]).0).max();
+        of_several += u32::from(Some(heir.gain) > most);
+    }
+    assert!(of_several > 10, "{of_several} heirs gained more than any AB-cycle of theirs");
+    // Equal parents have none.
+    pair.cross(&tours[0], &tours[0], 1);
+    let stream = Stream::new(1, 2, 2);
+    assert!(desk.breed((&pair.nodes, &census), (&pair.a, &pair.b), (5, stream), &|| false).is_none());
 }
 
 /// Checks the number of tours that have each edge.
