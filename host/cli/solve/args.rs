@@ -333,7 +333,7 @@ pub(super) struct GeneticArgs {
     /// given
     #[arg(long, value_name = "N")]
     pub(super) transfer_every: Option<u32>,
-    /// ga, with --crossover eax: children of a pair, at most; the best of them takes a parent's place
+    /// ga, with --crossover eax: of so many children of a pair at a time the best one is made
     #[arg(long, value_name = "N", default_value_t = genetic::GeneticSettings::default().children)]
     pub(super) children: u32,
     /// ga, not with --crossover eax: share of the children that mutate

@@ -1,7 +1,6 @@
-//! Many tours, crossed at the end. Each has a start of its own and is kicked for half of the time; then they are the first
-//! tours of edge assembly crossover (Nagata and Kobayashi 2013) on CPU threads, for which a few kicks are enough. Once nothing
-//! can come of them any more, few nodes begin anew with other tours; of many nodes the best tour is kicked for the rest of the
-//! time.
+//! Many tours, crossed at the end. Each has a start of its own and is kicked for half of the time, or but a little if it has few
+//! nodes; then they are the first tours of edge assembly crossover (Nagata and Kobayashi 2013) on CPU threads. Once nothing can
+//! come of them any more, few nodes begin anew with other tours; of many nodes the best tour is kicked for the rest of the time.
 
 use std::time::{Duration, Instant};
 
@@ -12,9 +11,9 @@ use crate::engine::{BackendError, Budget, LocalSearch, Population, Problem, Stop
 use crate::instance::{Instance, nearest};
 use crate::solver::{SolveError, genetic};
 
-/// Share of the time that kicks have: more tours are better than more kicks, and both take time to cross.
+/// Share of the time that kicks have, at most: more tours are better than more kicks, and take longer to cross.
 const SHARE: f64 = 0.5;
-/// A tour gets a third of a kick a node or more.
+/// A tour gets a third of a kick a node or more, if it has many nodes.
 const THREADS: Kicks = Kicks { rate: 70_000.0, crossed: 2e6 };
 /// On a GPU tours have had more kicks, and are more alike.
 const GPU: Kicks = Kicks { rate: 1_200_000.0, crossed: 3.5e6 };
@@ -22,13 +21,13 @@ const GPU: Kicks = Kicks { rate: 1_200_000.0, crossed: 3.5e6 };
 const A_KICK: f64 = 200.0;
 /// Tours that are worth crossing: fewer are better left one.
 const FEWEST: u32 = 10;
-/// Most tours: with more time, each of them gets more kicks.
+/// Most tours.
 const MOST: u32 = 256;
 /// Nodes up to which tours begin as random ones, and not along curves: it takes longer until those are good.
 const MOST_RANDOM: u32 = 3000;
 /// Nodes up to which a run begins anew once nothing can come of its tours any more.
 const MOST_RESTARTED: u32 = 5000;
-/// Kicks a node of each tour after which such a run crosses them.
+/// Kicks a node of each tour after which such a run crosses them, the first time.
 const A_NODE: f64 = 0.05;
 /// Nearest neighbours of a node where tours that had no kicks are crossed, as in the paper. (On d2103, a lattice with holes, those
 /// in quadrants lead to longer tours.)
@@ -55,8 +54,10 @@ pub struct Starts {
 
 /// What a run by the clock begins with if its time is enough for several tours, and if nothing was said that is about one.
 ///
+/// None if the memory is short.
+///
 /// # Errors
-/// If the tours do not fit the memory.
+/// As [`genetic::first_genes`], but for that.
 pub fn starts(
     instance: &Instance,
     problem: &Problem,
@@ -85,11 +86,23 @@ pub fn starts(
     make(instance, problem, (settings.seed, count), (begin, stop))
 }
 
-/// So many tours, unless the time is over before.
+/// So many tours, if they fit the memory; fewer if the time is over before.
 ///
 /// # Errors
-/// If they do not fit the memory.
+/// As [`genetic::first_genes`], but for that.
 pub fn make(
+    instance: &Instance,
+    problem: &Problem,
+    size: (u64, u32),
+    run: (Instant, &Stop),
+) -> Result<Option<Starts>, SolveError> {
+    match make_all(instance, problem, size, run) {
+        Err(SolveError::Backend(BackendError::OutOfMemory { .. })) => Ok(None),
+        made => made,
+    }
+}
+
+fn make_all(
     instance: &Instance,
     problem: &Problem,
     (seed, count): (u64, u32),
@@ -150,8 +163,8 @@ fn as_many_as_fit(plan: &Plan, tours: Vec<u32>, rate: Rate, time: Duration) -> V
     let n = plan.problem.n();
     let length = |tour: &&[u32]| plan.instance.check_tour(&plan.problem.original(tour)).unwrap_or(i64::MAX);
     let mut all: Vec<&[u32]> = tours.chunks_exact(n as usize).collect();
-    let fit = fit(n, A_KICK * rate.of_a_thread(), time.as_secs_f64());
-    let count = fit.max(FEWEST).min(all.len() as u32) as usize;
+    let fits = fit(n, A_KICK * rate.of_a_thread(), time.as_secs_f64());
+    let count = fits.max(FEWEST).min(all.len() as u32) as usize;
     all.sort_by_cached_key(length);
     all[..count].concat()
 }
@@ -177,7 +190,7 @@ pub fn kicked(stop: &Stop, began: Duration) -> Option<Duration> {
 pub enum Anew {
     /// Tours with so many kicks each before they are crossed, unless the time for kicks is over before.
     Kicked(u64),
-    /// Local optima of random tours. Sometimes they lead where tours with kicks do not, which are more alike.
+    /// Tours without kicks. Sometimes they lead where those with kicks do not, which are more alike.
     LocalOptima,
 }
 
@@ -189,12 +202,12 @@ pub fn anew(n: u32, times: u32) -> Option<Anew> {
     (n <= MOST_RESTARTED).then(begins)
 }
 
-/// An instance with the lists by which [`Anew::LocalOptima`] are crossed, in the numbering of `problem`; `None` if it has many
-/// nodes.
-pub fn nearest_problem(instance: &Instance, problem: &Problem) -> Option<Problem> {
-    let k = NEAREST.min(instance.len() - 1);
-    let numbering = || problem.original(&(0..problem.n()).collect::<Vec<_>>());
-    (problem.n() <= MOST_RESTARTED).then(|| Problem::for_search(instance, &nearest(instance, k), numbering()))
+/// An instance with the lists by which [`Anew::LocalOptima`] are crossed, in the numbering of `problem`. None if it has many nodes,
+/// or a matrix: lists are of the nearest nodes there anyway.
+pub fn by_nearest(instance: &Instance, problem: &Problem) -> Option<Problem> {
+    let near = || nearest(instance, NEAREST.min(instance.len() - 1));
+    let has_others = problem.n() <= MOST_RESTARTED && instance.points().is_some();
+    has_others.then(|| Problem::for_search(instance, &near(), problem.start_tour().to_vec()))
 }
 
 /// A population of tours with kicks, without those for which the time is too short.
@@ -221,7 +234,8 @@ pub fn population<'a>(
     tours: Vec<u32>,
     stop: &Stop,
 ) -> Result<Box<dyn Population + 'a>, BackendError> {
-    let spec = genes(seed, tours.len() as u32 / problem.n(), Initial::File).spec(problem, stop);
+    let count = (tours.len() / problem.n() as usize) as u32;
+    let spec = genes(seed, count, Initial::File).spec(problem, stop);
     let mut population = cpu::population(problem, &spec, FirstGenes::Given(tours))?;
     // Tours that are all one are exhausted already, and a generation would replace them.
     population.run(0, &|| false)?;

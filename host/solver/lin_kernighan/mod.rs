@@ -13,8 +13,9 @@ use super::{Solution, SolveError, check_kind, exhaustive};
 use crate::backend::Backend;
 use crate::engine::lin_kernighan::Spec;
 use crate::engine::start;
-use crate::engine::{Problem, Progress, Stop, drive};
+use crate::engine::{BackendError, Problem, Progress, Stop, drive};
 use crate::instance::{Instance, nearest, quadrant};
+use cross::Starts;
 use rounds::Rounds;
 use settings::Plan;
 
@@ -91,25 +92,33 @@ fn solve_as_numbered(
     // What ends by the clock is another run every time anyway.
     let layout = backend.default_trials(n, stop.iterations.is_some());
     let crossed = cross::starts(instance, &problem, (settings, initial.is_some()), backend, (begin, stop))?;
-    let nearest = crossed.as_ref().and_then(|_| cross::nearest_problem(instance, &problem));
-    let plan = Plan {
-        instance,
-        problem: &problem,
-        backend,
-        settings,
-        is_lattice: start::is_lattice(instance, &near),
-        is_crossed: crossed.is_some(),
-        nearest: nearest.as_ref(),
+    let by_nearest = crossed.as_ref().and_then(|_| cross::by_nearest(instance, &problem));
+    let begin_with = |crossed: Option<Starts>| {
+        let plan = Plan {
+            instance,
+            problem: &problem,
+            backend,
+            settings,
+            is_lattice: start::is_lattice(instance, &near),
+            is_crossed: crossed.is_some(),
+            by_nearest: by_nearest.as_ref(),
+        };
+        let (chains, trials, starts, cost) = match crossed {
+            Some(starts) => (starts.count, backend.trials(n, starts.count), starts.tours, starts.cost),
+            None => {
+                let chains = settings.chains.unwrap_or(layout.chains);
+                (chains, settings.trials.unwrap_or(layout.trials), Vec::new(), start_cost)
+            }
+        };
+        let spec = Spec::new(settings.local_search, n, (chains, trials), starts, cost);
+        Rounds::new(plan, &spec, trials)
     };
-    let (chains, trials, starts, cost) = match crossed {
-        Some(starts) => (starts.count, backend.trials(n, starts.count), starts.tours, starts.cost),
-        None => {
-            let chains = settings.chains.unwrap_or(layout.chains);
-            (chains, settings.trials.unwrap_or(layout.trials), Vec::new(), start_cost)
-        }
+    let are_several = crossed.is_some();
+    let mut rounds = match begin_with(crossed) {
+        // One tour needs less.
+        Err(BackendError::OutOfMemory { .. }) if are_several => begin_with(None)?,
+        rounds => rounds?,
     };
-    let spec = Spec::new(settings.local_search, n, (chains, trials), starts, cost);
-    let mut rounds = Rounds::new(plan, &spec, trials)?;
     let run = drive(&mut rounds, begin, stop, observe);
     Solution::of(run, begin, instance, &problem, backend)
 }

@@ -50,7 +50,7 @@ struct Begun {
     times: u32,
     at: Duration,
     /// How long it took the first time until nothing could come of the tours any more.
-    first: Duration,
+    took: Duration,
     /// [`Rounds::kicks`] and [`Rounds::made`] then.
     kicks: u64,
     made: u64,
@@ -152,18 +152,18 @@ impl<'a> Rounds<'a> {
     fn descend(&mut self, budget: &Budget) -> Result<u64, BackendError> {
         let trials = self.plan.problem.n().div_ceil(NODES);
         let rounds: Vec<TrialRound> = (0..NODES / LOOKED_AT).map(|_| self.next(0, trials, 0.0)).collect();
-        let before = self.best_cost;
+        let before = self.cost;
         let stop = self.until(budget.stop);
         let budget = &Budget { stop: &stop, ..*budget };
         let state = self.engine.run(&rounds, &|| budget.is_over())?;
         self.note(state.cost, state.best_cost);
-        let gain = before - self.best_cost;
+        let gain = before - state.cost;
         if budget.is_over() {
             // The rounds may have been cut short, and perhaps there is time for crossing.
             self.phase = Phase::Kicks;
         } else if self.plan.settings.descent_only {
             self.ended = (gain == 0 && state.offered == 0).then_some(StopReason::LocalOptimum);
-        } else if (gain as f64) < ENOUGH * self.best_cost as f64 || gain == 0 {
+        } else if (gain as f64) < ENOUGH * state.cost as f64 || gain == 0 {
             self.phase = Phase::Kicks;
             self.since = budget.begin.elapsed();
             self.mean_edge = self.best_cost as f32 / self.plan.problem.n() as f32;
@@ -238,52 +238,58 @@ impl<'a> Rounds<'a> {
         let tours = self.engine.tours()?;
         let time = budget.stop.time.unwrap_or_default().saturating_sub(spent);
         let rate = Rate { kicks: rate, walk: self.walk_at(self.kicks - self.begun.kicks) };
-        self.phase = Phase::Crossing(cross::of_kicked(&self.plan, tours, rate, time, budget.stop)?);
-        Ok(())
+        match cross::of_kicked(&self.plan, tours, rate, time, budget.stop) {
+            Err(BackendError::OutOfMemory { .. }) => self.kick_on(),
+            population => {
+                self.phase = Phase::Crossing(population?);
+                Ok(())
+            }
+        }
     }
 
-    /// Begins anew with other tours, once nothing can come of crossing any more; false if that is not worth while.
-    fn begin_anew(&mut self, budget: &Budget) -> Result<bool, BackendError> {
-        let Plan { instance, backend, problem, settings, nearest, .. } = self.plan;
+    /// Begins anew with as many other tours as were crossed, once nothing can come of those any more; false if that is not worth
+    /// while, or does not fit the memory.
+    fn begin_anew(&mut self, crossed: u32, budget: &Budget) -> Result<bool, BackendError> {
+        let Plan { instance, backend, problem, settings, by_nearest, .. } = self.plan;
         let (times, spent) = (self.begun.times + 1, budget.begin.elapsed());
-        let first = if times == 1 { spent } else { self.begun.first };
+        let took = if times == 1 { spent } else { self.begun.took };
         let left = budget.stop.time.unwrap_or_default().saturating_sub(spent);
-        let (Some(anew), Some(nearest)) = (cross::anew(problem.n(), times), nearest) else {
+        let Some(anew) = cross::anew(problem.n(), times).filter(|_| left >= took) else {
             return Ok(false);
         };
-        if left < first {
-            return Ok(false);
-        }
-        let of = if anew == Anew::LocalOptima { nearest } else { problem };
+        let of = if anew == Anew::LocalOptima { by_nearest.unwrap_or(problem) } else { problem };
         let seed = Stream::new(settings.seed, times, u32::MAX).step(0).bits(0).into();
-        let starts = cross::make(instance, of, (seed, self.chains), (budget.begin, budget.stop));
+        let starts = cross::make(instance, of, (seed, crossed), (budget.begin, budget.stop));
         let Ok(Some(Starts { count, tours, cost })) = starts else { return Ok(false) };
-        if count < self.chains {
+        if count < crossed {
             return Ok(false);
         }
-        let best = self.best()?;
         if anew == Anew::LocalOptima {
             self.phase = Phase::Crossing(cross::population(of, seed, tours, budget.stop)?);
         } else {
-            let size = (self.chains, self.trials);
-            let spec = Spec::new(settings.local_search, problem.n(), size, tours, cost);
+            let best = self.best()?;
+            let trials = backend.trials(problem.n(), count);
+            let spec = Spec::new(settings.local_search, problem.n(), (count, trials), tours, cost);
             self.engine = backend.lin_kernighan(problem, &spec)?;
-            (self.phase, self.is_to_cross) = (Phase::Descent, true);
+            (self.chains, self.trials, self.cost) = (count, trials, cost);
+            (self.shorter, self.phase, self.is_to_cross) = (Some(best), Phase::Descent, true);
         }
-        self.shorter = Some(best);
-        self.begun = Begun { times, at: spent, first, kicks: self.kicks, made: self.made };
+        self.begun = Begun { times, at: spent, took, kicks: self.kicks, made: self.made };
         Ok(true)
     }
 
-    /// Goes on with kicks of the best tour, once nothing can come of crossing any more.
+    /// Goes on with kicks of the best tour, once nothing can come of crossing any more, or where that needs too much memory.
     fn kick_on(&mut self) -> Result<(), BackendError> {
         let best = self.best()?;
+        // What was crossed makes room.
+        self.phase = Phase::Descent;
         let Plan { backend, problem, settings, .. } = self.plan;
         let Trials { chains, trials } = backend.default_trials(problem.n(), false);
         let starts = best.repeat(chains as usize);
         let spec = Spec::new(settings.local_search, problem.n(), (chains, trials), starts, self.best_cost);
         self.engine = backend.lin_kernighan(problem, &spec)?;
-        (self.chains, self.trials, self.shorter, self.phase) = (chains, trials, None, Phase::Descent);
+        (self.chains, self.trials, self.cost) = (chains, trials, self.best_cost);
+        self.shorter = None;
         self.temperature *= COOLER;
         self.is_kicked_on = true;
         Ok(())
@@ -307,18 +313,19 @@ impl Engine for Rounds<'_> {
                 }
                 self.kick(budget)
             }
-            Phase::Crossing(population) if population.is_exhausted() => {
-                if !self.begin_anew(budget)? {
-                    self.kick_on()?;
-                }
-                Ok(1)
-            }
             Phase::Crossing(population) => {
-                let state = population.run(1, &|| budget.is_over())?;
+                let (is_exhausted, crossed) = (population.is_exhausted(), population.places());
+                let state = match population.run(u32::from(!is_exhausted), &|| budget.is_over()) {
+                    Err(BackendError::OutOfMemory { .. }) => return self.kick_on().map(|()| 1),
+                    state => state?,
+                };
                 let shorter =
                     if state.best_cost < self.best_cost { Some(population.best_tour()?) } else { None };
                 if self.note(state.iteration_cost, state.best_cost) {
                     self.shorter = shorter;
+                }
+                if is_exhausted && !self.begin_anew(crossed, budget)? && !budget.is_over() {
+                    self.kick_on()?;
                 }
                 Ok(1)
             }
@@ -377,12 +384,51 @@ impl Engine for Rounds<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Instant;
+
     use super::*;
+    use crate::backend::{Backend, Choice};
+    use crate::engine::Problem;
+    use crate::instance::{generate, quadrant};
+    use crate::solver::lin_kernighan::LinKernighanSettings;
 
     #[test]
     fn walks_get_longer_at_one_and_at_sixteen_kicks_a_node() {
         let kicks = [0.0, 0.999, 1.0, 15.999, 16.0, 1e9];
         assert_eq!(kicks.map(|k| steps(k, false)), [20, 20, 40, 40, 80, 80]);
         assert_eq!(kicks.map(|k| steps(k, true)), [80; 6]);
+    }
+
+    #[test]
+    fn whenever_a_run_begins_anew_it_keeps_the_best_tour() {
+        let instance = generate::uniform(300, 1).unwrap();
+        let near = quadrant(&instance, 8);
+        let problem = Problem::for_search(&instance, &near, (0..300).collect());
+        let nearest = cross::by_nearest(&instance, &problem);
+        let backend = Backend::open(Choice::Cpu).unwrap().0;
+        let settings = LinKernighanSettings::default();
+        let plan = Plan {
+            instance: &instance,
+            problem: &problem,
+            backend: &backend,
+            settings: &settings,
+            is_lattice: false,
+            is_crossed: true,
+            by_nearest: nearest.as_ref(),
+        };
+        // So few tours that each time comes to another end, long before the time is over.
+        let (begin, stop) = (Instant::now(), Stop { time: Some(Duration::from_secs(600)), ..Stop::never() });
+        let starts = cross::make(&instance, &problem, (1, 10), (begin, &stop)).unwrap().unwrap();
+        let spec = Spec::new(None, 300, (10, 8), starts.tours, starts.cost);
+        let mut rounds = Rounds::new(plan, &spec, 8).unwrap();
+        let mut best = i64::MAX;
+        while rounds.begun.times < 8 {
+            rounds.advance(&Budget { units: 4, begin, stop: &stop }).unwrap();
+            let status = rounds.status();
+            let now = status.best_cost.unwrap();
+            assert!(now <= best, "{now} is longer than {best}");
+            assert_eq!(instance.check_tour(&problem.original(&rounds.best().unwrap())).unwrap(), now);
+            best = now;
+        }
     }
 }

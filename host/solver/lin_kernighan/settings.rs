@@ -143,6 +143,6 @@ pub(super) struct Plan<'a> {
     pub is_lattice: bool,
     /// Tours are crossed; if not, they are recombined now and then instead.
     pub is_crossed: bool,
-    /// See [`cross::nearest_problem`](super::cross::nearest_problem); none where tours are not crossed.
-    pub nearest: Option<&'a Problem>,
+    /// See [`cross::by_nearest`](super::cross::by_nearest); none where tours are not crossed.
+    pub by_nearest: Option<&'a Problem>,
 }

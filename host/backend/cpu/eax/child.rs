@@ -37,8 +37,8 @@ impl Child {
     }
 
     /// Puts a child together: A with the edges of an E-set exchanged, which is some of the cycles of A and another tour.
-    /// Returns by how much it is shorter than A, and how many sub-tours it was before they were merged. Several that are not
-    /// shorter by `least` together stay as they are, and are no child.
+    /// Returns by how much it is shorter than A, and how many sub-tours it was before they were merged. If they are to be merged only
+    /// where the cycles alone make it shorter, and they do not, they stay as they are, and are no child.
     ///
     /// It takes O(k log k) steps for k edges, and with sub-tours as many more as all but the largest have nodes near others.
     pub fn evaluate(
@@ -47,7 +47,7 @@ impl Child {
         a: &Tour,
         cycles: &Cycles,
         set: &[u32],
-        least: i64,
+        is_always_merged: bool,
     ) -> (i64, usize) {
         self.changes.clear();
         self.segments.clear();
@@ -76,7 +76,7 @@ impl Child {
         self.segments.sort();
         let lengths = set.iter().map(|&i| cycles.get(i).len());
         let tours = self.subtours.find(&self.segments, lengths);
-        if tours > 1 && gain >= least {
+        if tours > 1 && (is_always_merged || gain > 0) {
             gain += self.subtours.merge(nodes, a, &self.segments, &mut self.changes);
         }
         (gain, tours)

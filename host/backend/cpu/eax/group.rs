@@ -19,7 +19,7 @@ use crate::engine::{BackendError, Enough};
 const PATIENCE: u32 = 50;
 /// Pairs that work at the same time, at most: those of a generation come after each other but for these, which see the same
 /// frequencies. (With 300 at a time, runs end worse.)
-const MOST_PAIRS: usize = 32;
+pub const MOST_PAIRS: usize = 32;
 /// Places by which a node is moved in a random order, at most.
 const REACH: u64 = 10_000;
 

@@ -30,9 +30,9 @@ use super::check_memory;
 use crate::engine::genetic::{FirstGenes, GeneticSpec};
 use crate::engine::{BackendError, Colony, Enough, Phases, Population, Problem};
 use census::Census;
-use group::{Group, Shared};
+use group::{Group, MOST_PAIRS, Shared};
 use nodes::Nodes;
-use pair::Desk;
+use pair::{Desk, Heir};
 
 /// A population for `problem`, which has eight nodes or more.
 pub fn population<'p>(
@@ -58,7 +58,8 @@ impl<'p> CpuEax<'p> {
         let threads = rayon::current_num_threads();
         let tours = 2 * size_of::<u32>() * n as usize * count;
         let tables = threads * Desk::bytes(n) + spec.groups as usize * Census::bytes(n);
-        check_memory("the population", tours + tables)?;
+        let heirs = spec.groups as usize * MOST_PAIRS.min(size as usize) * Heir::bytes(n);
+        check_memory("the population", tours + tables + heirs)?;
         let nodes = Nodes::new(problem);
         let given = match first {
             FirstGenes::Random => None,
@@ -186,7 +187,7 @@ impl Colony for CpuEax<'_> {
     fn describe(&self) -> String {
         let spec = &self.shared.spec;
         format!(
-            "GA-Eax, {} genes in {} groups, {} children a pair, a thread a pair, places {}",
+            "GA-Eax, {} genes in {} groups, {} children at a time, a thread a pair, places {}",
             spec.genes,
             spec.groups,
             spec.children,

@@ -16,7 +16,7 @@ const BYTES: usize = 160;
 pub struct Desk {
     pub child: Child,
     cycles: Cycles,
-    /// The AB-cycles that no child has had yet.
+    /// The AB-cycles that have not been dealt yet.
     deck: Vec<u32>,
     /// Those of a child.
     set: Vec<u32>,
@@ -30,6 +30,13 @@ pub struct Heir {
     pub gain: i64,
     /// What makes it of its parent, in the order of the nodes.
     pub changes: Vec<Change>,
+}
+
+impl Heir {
+    /// Bytes of an heir of which a quarter of the nodes have other neighbours, about.
+    pub fn bytes(n: u32) -> usize {
+        size_of::<Change>() * n as usize / 4
+    }
 }
 
 /// What an E-set is.
@@ -100,11 +107,10 @@ impl Desk {
         if sets == Sets::Block {
             cycles.note_cycles();
         }
-        let least = if sets == Sets::Block { i64::MIN } else { 1 };
         deck.clear();
         deck.extend(0..cycles.count());
         let (mut heir, mut dealt): (Option<Heir>, u32) = (None, 0);
-        while !deck.is_empty() && (dealt == 0 || !enough()) {
+        while !deck.is_empty() && !enough() {
             let mother = if heir.is_some() { &*tour } else { a };
             let (mut best, mut most): (Option<Heir>, f64) = (None, 0.0);
             for _ in 0..children.min(deck.len() as u32) {
@@ -116,11 +122,11 @@ impl Desk {
                 if sets == Sets::Block {
                     cycles.add_smaller(set);
                 }
-                // What was made before may have taken an edge of a cycle away, to join sub-tours.
+                // What was made before may have taken an edge of a cycle away, or be a block with one of the same cycles.
                 if heir.is_some() && !set.iter().all(|&i| cycles.fits(i, mother)) {
                     continue;
                 }
-                let (gain, _) = child.evaluate(nodes, mother, cycles, set, least);
+                let (gain, _) = child.evaluate(nodes, mother, cycles, set, sets == Sets::Block);
                 if gain <= 0 {
                     continue;
                 }
@@ -143,6 +149,7 @@ impl Desk {
             heir.changes.iter_mut().for_each(|change| change.links = tour.links(change.node));
             heir.changes.sort_unstable_by_key(|change| change.node);
             heir.changes.dedup_by_key(|change| change.node);
+            heir.changes.shrink_to_fit();
         }
         heir
     }

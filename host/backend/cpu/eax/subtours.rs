@@ -229,8 +229,8 @@ impl Joints<'_> {
     #[inline(always)]
     fn join(&mut self, (x, edges): (u32, [(u32, i64); 2]), (w, joined): (u32, i64)) {
         let others = self.edges(w);
-        // Of the two edges that come the shorter one is seen from both sides, and is shorter than the longer one of those
-        // that go by half of the gain at least.
+        // Of the two edges that come the shorter one is shorter than the longer one of those that go by half of the gain at
+        // least. It is seen as this one unless it is too long for the lists.
         let longest = edges.iter().chain(&others).map(|edge| edge.1).max().unwrap_or(0);
         if 2 * (longest - joined) <= self.best.gain {
             return;

@@ -90,7 +90,7 @@ impl<'p> Pair<'p> {
 
     /// The child of an E-set: by how much it is shorter, its sub-tours, and what makes it.
     fn evaluate(&mut self, set: &[u32]) -> (i64, usize, Vec<Change>) {
-        let (gain, tours) = self.child.evaluate(&self.nodes, &self.a, &self.cycles, set, i64::MIN);
+        let (gain, tours) = self.child.evaluate(&self.nodes, &self.a, &self.cycles, set, true);
         (gain, tours, self.child.changes().to_vec())
     }
 
