@@ -1916,6 +1916,23 @@ fn bounds_of_published_instances_are_below_their_optima() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn an_interrupt_keeps_the_bound_so_far() {
+    let run = Process::new(env!("CARGO_BIN_EXE_antwarp"))
+        .args(["bound", "E1k.0", "--trees", "1000000"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(Duration::from_secs(1));
+    assert!(Process::new("kill").args(["-INT", &run.id().to_string()]).status().unwrap().success());
+    let output = run.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("no tour is shorter"), "{text}");
+}
+
 #[test]
 fn edges_with_a_direction_have_no_bound() {
     let Some(instance) = published("br17.atsp") else { return };

@@ -22,7 +22,7 @@ mod graph;
 mod price;
 mod tree;
 
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Instant;
 
 use serde::Serialize;
@@ -63,14 +63,19 @@ pub fn trees_for(n: usize) -> u32 {
     (20_000_000 / n.max(1)).clamp(120, 4000) as u32
 }
 
-/// The bound of a symmetric instance by so many trees, or by [`trees_for`] it. When the time is up, what there is is priced, which
-/// takes as long as some twenty trees where nodes have places. None if it was interrupted.
+/// The bound of a symmetric instance by so many trees, or by [`trees_for`] it. When the time is up or there is an interrupt, what there
+/// is is priced, which takes as long as some twenty trees where nodes have places. None once it is `abandoned`.
 ///
 /// For a number of trees the bound is the same on any number of threads; where the time ends the ascent it is another one every time.
 ///
 /// # Panics
 /// If the instance is not symmetric.
-pub fn held_karp(instance: &Instance, trees: Option<u32>, stop: &Stop) -> Option<Bound> {
+pub fn held_karp(
+    instance: &Instance,
+    trees: Option<u32>,
+    stop: &Stop,
+    abandoned: &AtomicBool,
+) -> Option<Bound> {
     assert!(instance.is_symmetric(), "edges have no direction");
     let begin = Instant::now();
     let n = instance.len();
@@ -88,17 +93,18 @@ pub fn held_karp(instance: &Instance, trees: Option<u32>, stop: &Stop) -> Option
         let trees = trees.unwrap_or_else(|| trees_for(n));
         let mut ascent = Ascent::new(&graph, trees);
         let budget = Budget { units: 1, begin, stop };
-        let prices = Prices { instance, interrupt: &stop.interrupt };
+        let prices = Prices { instance, abandoned };
+        let is_over = || budget.is_over() || abandoned.load(Relaxed);
         let since = begin.elapsed();
         // What makes the graph connected may be far too long, and steps go by the first bound.
         let mut priced_in = price::mend(prices, &mut graph, &mut ascent, n / LACKING);
         let priced_at = if trees < MANY { &OF_FEW[..] } else { &PRICED_AT };
         for part in priced_at.iter().copied().chain([1.0]) {
-            while ascent.progress < part && !budget.is_over() {
+            while ascent.progress < part && !is_over() {
                 let time = if stop.time.is_some() { budget.progress(since, 0) } else { 0.0 };
                 ascent.advance(&graph, time.into());
             }
-            if part < 1.0 && !budget.is_over() {
+            if part < 1.0 && !is_over() {
                 priced_in += price::mend(prices, &mut graph, &mut ascent, n / LACKING);
             }
         }
@@ -107,7 +113,7 @@ pub fn held_karp(instance: &Instance, trees: Option<u32>, stop: &Stop) -> Option
             ascent.advance(&graph, 1.0);
         }
         let (value, last) = price::priced(prices, &mut graph, &mut ascent);
-        if stop.interrupt.load(Relaxed) {
+        if abandoned.load(Relaxed) {
             return None;
         }
         priced_in += last;

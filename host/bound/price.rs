@@ -20,7 +20,7 @@ const MOST: usize = 16;
 #[derive(Clone, Copy)]
 pub(super) struct Prices<'a> {
     pub instance: &'a Instance,
-    pub interrupt: &'a AtomicBool,
+    pub abandoned: &'a AtomicBool,
 }
 
 /// Puts in edges that the tree of these potentials lacks, until it lacks at most so many; how many were put in.
@@ -38,7 +38,7 @@ fn put_in(
             *graph = graph.with(prices.instance, &more);
         }
         count += more.len();
-        if more.len() <= enough || prices.interrupt.load(Relaxed) {
+        if more.len() <= enough || prices.abandoned.load(Relaxed) {
             return count;
         }
     }
@@ -216,7 +216,7 @@ fn by_comparison(prices: Prices<'_>, potentials: &[i64], way: &Way) -> Vec<(u32,
     let n = prices.instance.len() as u32;
     let of_node = |found: &mut Lightest, node: u32| {
         let rank = way.rank[node as usize];
-        let others = if prices.interrupt.load(Relaxed) { 0..0 } else { 0..n };
+        let others = if prices.abandoned.load(Relaxed) { 0..0 } else { 0..n };
         for to in others.filter(|&to| way.rank[to as usize] > rank) {
             let length = prices.instance.distance(node, to);
             let weight = weight(length, potentials[node as usize], potentials[to as usize]);
@@ -295,7 +295,7 @@ fn in_tree<const D: usize>(
         last: way.rank[node as usize],
     });
     let look = |found: &mut Lightest, (position, &node): (usize, &u32)| {
-        if !prices.interrupt.load(Relaxed) {
+        if !prices.abandoned.load(Relaxed) {
             let mut search = Lighter {
                 places: &places,
                 known: &known,

@@ -45,7 +45,9 @@ fn spanning_tree(instance: &Instance, potentials: &[i64]) -> i128 {
 }
 
 fn bound(instance: &Instance, trees: u32) -> i64 {
-    held_karp(instance, Some(trees), &Stop::never()).expect("nobody interrupts").length
+    held_karp(instance, Some(trees), &Stop::never(), &AtomicBool::new(false))
+        .expect("nobody abandons it")
+        .length
 }
 
 /// Few distinct coordinates give ties and duplicates, many give neither.
@@ -85,7 +87,7 @@ proptest! {
             let potentials: Vec<i64> = (0..n as u64).map(draw).collect();
             ascent.set_best(potentials.clone());
             let interrupt = AtomicBool::new(false);
-            let prices = Prices { instance: &instance, interrupt: &interrupt };
+            let prices = Prices { instance: &instance, abandoned: &interrupt };
             mend(prices, &mut graph, &mut ascent, 0);
             ascent.best_of().1.span(&graph, &potentials);
             let (_, spanner) = ascent.best_of();
@@ -129,11 +131,13 @@ fn random_places_have_tours_eight_thousandths_above_it() {
 }
 
 #[test]
-fn no_time_gives_a_bound_and_an_interrupt_none() {
+fn no_time_and_an_interrupt_give_a_bound_and_nobody_waits_for_an_abandoned_one() {
     let instance = generate::uniform(1000, 1).unwrap();
-    let at_once = held_karp(&instance, None, &Stop::after(std::time::Duration::ZERO)).unwrap();
-    assert!(at_once.trees == 1 && at_once.length > 0, "{at_once:?}");
-    let stop = Stop::never();
-    stop.interrupt.store(true, Relaxed);
-    assert_eq!(held_karp(&instance, None, &stop), None);
+    let interrupted = Stop::never();
+    interrupted.interrupt.store(true, Relaxed);
+    for stop in [Stop::after(std::time::Duration::ZERO), interrupted] {
+        let at_once = held_karp(&instance, None, &stop, &AtomicBool::new(false)).unwrap();
+        assert!(at_once.trees == 1 && at_once.length > 0, "{at_once:?}");
+    }
+    assert_eq!(held_karp(&instance, None, &Stop::never(), &AtomicBool::new(true)), None);
 }

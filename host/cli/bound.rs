@@ -1,5 +1,6 @@
 //! `antwarp bound`: a length that no tour is below.
 
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
@@ -24,8 +25,8 @@ pub struct Args {
     /// Spanning trees to look for; if not given, 4000 up to 5000 nodes, fewer of more, and 120 from 166,000 nodes on
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
     trees: Option<u32>,
-    /// Stop the ascent after this time, such as 10s, from the begin of the command; then edges are priced, which takes as long as twenty
-    /// trees
+    /// Stop the ascent after this time, such as 10s, from the begin of the command; as after Ctrl-C; then edges are priced, which takes
+    /// as long as twenty trees
     #[arg(long, value_parser = duration)]
     time: Option<Duration>,
     /// CPU threads; all cores if not given
@@ -49,9 +50,8 @@ pub fn run(args: Args) -> Result<Outcome> {
     check(&instance)?;
     let time = args.time.map(|time| time.saturating_sub(begin.elapsed()));
     let stop = Stop { time, interrupt, ..Stop::never() };
-    let Some(bound) = bound::held_karp(&instance, args.trees, &stop) else {
-        return Ok(Outcome::Interrupted);
-    };
+    let nobody = AtomicBool::new(false);
+    let bound = bound::held_karp(&instance, args.trees, &stop, &nobody).expect("nobody abandons it");
     if let Some(output) = &args.json {
         let facts = InstanceFacts::new(&instance, &args.instance);
         let value = json!({ "antwarp": env!("CARGO_PKG_VERSION"), "instance": facts, "bound": bound });
@@ -60,7 +60,7 @@ pub fn run(args: Args) -> Result<Outcome> {
     if !args.json.as_ref().is_some_and(Output::is_stdout) {
         output::print(|out| out.write_all(text(&instance, bound).as_bytes()))?;
     }
-    Ok(Outcome::Done)
+    Ok(if stop.interrupt.load(Relaxed) { Outcome::Interrupted } else { Outcome::Done })
 }
 
 /// Refuses instances that have no such bound.

@@ -26,8 +26,7 @@ pub fn watch() -> Result<Arc<AtomicBool>> {
             Some(_) => std::process::exit(i32::from(INTERRUPTED)),
             None => first = Some(Instant::now()),
         }
-        let _ =
-            writeln!(std::io::stderr(), "\nstopping with the best tour so far; once more to stop at once");
+        let _ = writeln!(std::io::stderr(), "\nstopping with the best so far; once more to stop at once");
     })
     .map_err(|error| Error::Bug(format!("cannot watch for Ctrl-C: {error}")))?;
     Ok(flag)

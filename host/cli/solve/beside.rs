@@ -78,9 +78,9 @@ impl<'s> Search<'s> {
     ) -> Option<Search<'s>> {
         let (enough, interrupt) = (Arc::new(AtomicBool::new(false)), stop.interrupt.clone());
         let time = stop.time.map(|time| time.mul_f64(SHARE));
-        let stop = Stop { time, interrupt: enough.clone(), ..Stop::never() };
+        let (stop, abandoned) = (Stop { time, ..Stop::never() }, enough.clone());
         let pool = rayon::ThreadPoolBuilder::new().num_threads(plan.threads).build().ok()?;
-        let find = move || pool.install(|| bound::held_karp(instance, Some(plan.trees), &stop));
+        let find = move || pool.install(|| bound::held_karp(instance, Some(plan.trees), &stop, &abandoned));
         let thread = std::thread::Builder::new().spawn_scoped(scope, find).ok()?;
         Some(Search { thread: Mutex::new(Some(thread)), enough, is_asked: plan.is_asked, interrupt })
     }
