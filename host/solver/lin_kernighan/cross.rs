@@ -13,12 +13,13 @@ use crate::solver::{SolveError, genetic};
 
 /// Share of the time that kicks have, at most: more tours are better than more kicks, and take longer to cross.
 const SHARE: f64 = 0.5;
-/// A tour gets a third of a kick a node or more, if it has many nodes.
-const THREADS: Kicks = Kicks { rate: 70_000.0, crossed: 2e6 };
-/// On a GPU tours have had more kicks, and are more alike.
-const GPU: Kicks = Kicks { rate: 1_200_000.0, crossed: 3.5e6 };
-/// [`Kicks::crossed`] of a CPU thread, for every kick a second that it has made.
-const A_KICK: f64 = 200.0;
+/// Kicks a second of a CPU thread, and of a GPU, as long as it is not known better.
+const THREAD: f64 = 10_000.0;
+const GPU: f64 = 1_200_000.0;
+/// Making a tour's start, and its descent, take as long as so many kicks a node.
+const BEGINS: f64 = 0.09;
+/// See [`seconds`].
+const A_KICK: f64 = 1100.0;
 /// Tours that are worth crossing: fewer are better left one.
 const FEWEST: u32 = 10;
 /// Most tours.
@@ -32,17 +33,6 @@ const A_NODE: f64 = 0.05;
 /// Nearest neighbours of a node where tours that had no kicks are crossed, as in the paper. (On d2103, a lattice with holes, those
 /// in quadrants lead to longer tours.)
 const NEAREST: usize = 10;
-
-struct Kicks {
-    /// As many tours begin as so many kicks a second, of a thread or of a GPU, make a kick a node of.
-    rate: f64,
-    /// One thread crosses tours of n nodes for about tours x n^1.3 / this seconds, until nothing can come of them any more.
-    crossed: f64,
-}
-
-fn kicks_of(backend: &Backend) -> Kicks {
-    if backend.is_cpu() { THREADS } else { GPU }
-}
 
 /// Tours to begin with, in the problem's numbering, one after the other.
 pub struct Starts {
@@ -75,11 +65,8 @@ pub fn starts(
     if is_about_one || stop.iterations.is_some() || stop.stagnation.is_some() {
         return Ok(None);
     }
-    let (threads, seconds, nodes) = (rayon::current_num_threads() as f64, time.as_secs_f64(), f64::from(n));
-    let Kicks { rate, crossed } = kicks_of(backend);
-    let workers = if backend.is_cpu() { threads } else { 1.0 };
-    let kicked = rate * workers * SHARE * seconds / nodes;
-    let count = fit(n, crossed, (1.0 - SHARE) * seconds).min(kicked as u32);
+    let kicks = if backend.is_cpu() { THREAD * rayon::current_num_threads() as f64 } else { GPU };
+    let count = at_first(n, kicks, time.as_secs_f64());
     if count < FEWEST {
         return Ok(None);
     }
@@ -132,39 +119,52 @@ fn make_all(
     Ok(Some(Starts { count, tours, cost: state.best_cost.min(problem.unit_cost()) }))
 }
 
-/// Tours of n nodes that can be crossed in so many seconds, at most [`MOST`]; see [`Kicks::crossed`]. Several threads are as many
-/// times as fast as the square root of their number says.
-fn fit(n: u32, crossed: f64, seconds: f64) -> u32 {
+/// Seconds that crossing takes until nothing can come of the tours any more, about: the more, the larger, and the worse
+/// they are. `rate` are the kicks a second of one thread; several threads are as many times as fast as the square root of their
+/// number says.
+fn seconds(n: u32, count: u32, kicks_a_node: f64, rate: f64) -> f64 {
     let threads = (rayon::current_num_threads() as f64).sqrt();
-    (crossed * threads * seconds / f64::from(n).powf(1.3)).min(f64::from(MOST)) as u32
+    f64::from(count) * f64::from(n).powf(1.4) / (A_KICK * rate * threads * kicks_a_node.min(1.0).sqrt())
 }
 
-/// How fast a CPU thread works.
-pub struct Rate {
-    /// Kicks of all threads in a second.
-    pub kicks: f64,
+/// Tours to begin with: as many as can be crossed after their kicks, of which so many are made in a second. At most [`MOST`].
+fn at_first(n: u32, kicks: f64, time: f64) -> u32 {
+    let fits = |&count: &u32| {
+        let kicks_a_node = kicks * SHARE * time / f64::from(n) / f64::from(count) - BEGINS;
+        kicks_a_node > 0.0 && seconds(n, count, kicks_a_node, THREAD) <= (1.0 - SHARE) * time
+    };
+    (1..=MOST).rev().find(fits).unwrap_or(0)
+}
+
+/// What kicks there were.
+pub struct Kicks {
+    /// Of each tour.
+    pub each: u64,
+    /// Of all threads in a second.
+    pub rate: f64,
     /// Steps of their walks.
     pub walk: u32,
 }
 
-impl Rate {
+impl Kicks {
     /// Kicks take longer the longer their walks are: kicks of a usual length that a thread makes in a second.
     fn of_a_thread(&self) -> f64 {
-        self.kicks / rayon::current_num_threads() as f64 * f64::from(40 + self.walk) / 60.0
+        self.rate / rayon::current_num_threads() as f64 * f64::from(40 + self.walk) / 60.0
     }
 }
 
 /// Of tours as many as can be crossed in the time that is left, the shortest ones: on slow threads fewer than were kicked, but
 /// [`FEWEST`] where there are so many.
-fn as_many_as_fit(plan: &Plan, tours: Vec<u32>, rate: Rate, time: Duration) -> Vec<u32> {
+fn as_many_as_fit(plan: &Plan, tours: Vec<u32>, kicks: Kicks, time: Duration) -> Vec<u32> {
     if !plan.backend.is_cpu() {
         return tours;
     }
     let n = plan.problem.n();
     let length = |tour: &&[u32]| plan.instance.check_tour(&plan.problem.original(tour)).unwrap_or(i64::MAX);
     let mut all: Vec<&[u32]> = tours.chunks_exact(n as usize).collect();
-    let fits = fit(n, A_KICK * rate.of_a_thread(), time.as_secs_f64());
-    let count = fits.max(FEWEST).min(all.len() as u32) as usize;
+    let kicks_a_node = kicks.each as f64 / f64::from(n);
+    let one = seconds(n, 1, kicks_a_node, kicks.of_a_thread());
+    let count = ((time.as_secs_f64() / one) as usize).max(FEWEST as usize).min(all.len());
     all.sort_by_cached_key(length);
     all[..count].concat()
 }
@@ -217,11 +217,11 @@ pub fn by_nearest(instance: &Instance, problem: &Problem) -> Option<Problem> {
 pub fn of_kicked<'a>(
     plan: &Plan<'a>,
     tours: Vec<u32>,
-    rate: Rate,
+    kicks: Kicks,
     time: Duration,
     stop: &Stop,
 ) -> Result<Box<dyn Population + 'a>, BackendError> {
-    population(plan.problem, plan.settings.seed, as_many_as_fit(plan, tours, rate, time), stop)
+    population(plan.problem, plan.settings.seed, as_many_as_fit(plan, tours, kicks, time), stop)
 }
 
 /// A population of tours.
@@ -247,16 +247,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tours_fit_by_their_nodes_and_the_time() {
-        let threads = |count| rayon::ThreadPoolBuilder::new().num_threads(count).build().unwrap();
-        let fit = |count, n, seconds| threads(count).install(|| fit(n, 158_489.0, seconds));
-        // One thread: 10,000^1.3 is 158,489, which takes a second a tour.
-        assert_eq!([0.5, 1.5, 12.5, 1e9].map(|s| fit(1, 10_000, s)), [0, 1, 12, MOST]);
-        // Sixteen are four times as fast.
-        assert_eq!([0.1, 4.1, 10.1].map(|s| fit(16, 10_000, s)), [0, 16, 40]);
-        for (fewer, more) in [(10_000, 20_000), (1000, 40_000)] {
-            assert!((1..50).all(|s| fit(4, fewer, f64::from(s)) >= fit(4, more, f64::from(s))));
+    fn as_many_tours_begin_as_can_be_crossed() {
+        let in_pool = |threads: u32, n, time| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads as usize).build().unwrap();
+            pool.install(|| at_first(n, THREAD * f64::from(threads), time))
+        };
+        // 33 tours of 10,000 nodes have .0615 kicks a node in five seconds, and are crossed in 4.8; 34 would take 5.2.
+        assert_eq!(in_pool(1, 10_000, 10.0), 33);
+        assert_eq!([0.0, 0.01, 1e9].map(|time| in_pool(1, 10_000, time)), [0, 0, MOST]);
+        for (fewer, more) in [(1000, 5000), (10_000, 20_000), (20_000, 100_000)] {
+            for time in [1.0, 5.0, 10.0, 60.0, 600.0] {
+                assert!(in_pool(4, fewer, time) >= in_pool(4, more, time));
+                assert!(in_pool(4, more, time) >= in_pool(1, more, time));
+                assert!(in_pool(4, more, 2.0 * time) >= in_pool(4, more, time));
+            }
         }
+    }
+
+    #[test]
+    fn better_tours_are_crossed_faster_and_faster_threads_cross_faster() {
+        let base = seconds(10_000, 50, 0.1, 1e4);
+        assert!(seconds(10_000, 50, 0.2, 1e4) < base && seconds(10_000, 50, 0.1, 2e4) < base);
+        assert!(seconds(10_000, 60, 0.1, 1e4) > base && seconds(12_000, 50, 0.1, 1e4) > base);
+        // Without a kick there is no end.
+        assert_eq!(seconds(10_000, 50, 0.0, 1e4), f64::INFINITY);
     }
 
     #[test]

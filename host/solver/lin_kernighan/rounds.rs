@@ -6,7 +6,7 @@ use std::time::Duration;
 use antwarp_core::lin_kernighan::trial::{LOOKED_AT, TrialRound};
 use antwarp_core::rng::Stream;
 
-use super::cross::{self, Anew, Rate, Starts};
+use super::cross::{self, Anew, Kicks, Starts};
 use super::settings::Plan;
 use crate::engine::lin_kernighan::{NODES, Spec};
 use crate::engine::{
@@ -237,8 +237,9 @@ impl<'a> Rounds<'a> {
             (self.made - self.begun.made) as f64 / spent.saturating_sub(self.since).as_secs_f64().max(1e-3);
         let tours = self.engine.tours()?;
         let time = budget.stop.time.unwrap_or_default().saturating_sub(spent);
-        let rate = Rate { kicks: rate, walk: self.walk_at(self.kicks - self.begun.kicks) };
-        match cross::of_kicked(&self.plan, tours, rate, time, budget.stop) {
+        let each = self.kicks - self.begun.kicks;
+        let kicks = Kicks { each, rate, walk: self.walk_at(each) };
+        match cross::of_kicked(&self.plan, tours, kicks, time, budget.stop) {
             Err(BackendError::OutOfMemory { .. }) => self.kick_on(),
             population => {
                 self.phase = Phase::Crossing(population?);
