@@ -28,7 +28,7 @@ fn bench_variants(
     let instance = Instance::open("E1k.0").expect("a generated instance");
     let name = backend.machine().backend;
     for candidates in [None, Some(32)] {
-        let problem = Problem::new(&instance, candidates, 0);
+        let problem = Problem::new(&instance, candidates, 0).unwrap();
         let ants = ants(&problem);
         let choices = candidates.map_or_else(|| "all".to_string(), |k| k.to_string());
         let mut group = c.benchmark_group(format!("{name}/{choices}"));

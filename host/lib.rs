@@ -8,6 +8,7 @@ pub mod bound;
 pub mod cli;
 pub mod engine;
 pub mod instance;
+mod memory;
 pub mod prelude;
 #[cfg(feature = "cli")]
 pub mod report;

@@ -735,6 +735,52 @@ fn an_interrupt_keeps_the_tour() {
     }
 }
 
+/// Runs the program with so many KiB of addresses.
+#[cfg(target_os = "linux")]
+fn within(kib: u32, line: &str) -> std::process::Output {
+    let program = env!("CARGO_BIN_EXE_antwarp");
+    Process::new("sh").args(["-c", &format!("ulimit -v {kib} && exec {program} {line}")]).output().unwrap()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn short_memory_is_told_before_it_is_used_up() {
+    for algorithm in ["mmas", "acs", "ga", "ga --crossover eax", "ga --initial local-optima"] {
+        let line = format!("solve E316k.0 --time 2s --backend cpu --threads 2 --algorithm {algorithm}");
+        let output = within(400_000, &line);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(4), "{algorithm}: {said}");
+        assert!(said.contains("not enough main memory for"), "{algorithm}: {said}");
+    }
+    let output = within(3_000_000, "search qap --uniform 16384 --time 1s --backend cpu --threads 2");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(4), "{said}");
+    let output = within(1_000_000, "generate uniform --nodes 100000000 -o /dev/null");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("are needed"), "{said}");
+}
+
+#[test]
+fn more_nodes_than_can_be_are_refused() {
+    for nodes in ["1000000000000000000", "3000000000", "0"] {
+        for kind in ["uniform", "clustered"] {
+            antwarp(&["generate", kind, "--nodes", nodes]).assert().code(2).stderr(contains("between 1 and"));
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn threads_that_cannot_be_started_are_told() {
+    let program = env!("CARGO_BIN_EXE_antwarp");
+    let line = format!("ulimit -v 1000000 && exec {program} solve E1k.0 --time 1s --backend cpu");
+    let output = Process::new("sh").args(["-c", &line]).env("RAYON_NUM_THREADS", "1024").output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("give --threads"), "{said}");
+}
+
 #[test]
 fn local_search_finds_an_optimum() {
     for (file, optimum) in [("eil51.tsp", 426), ("berlin52.tsp", 7542)] {

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The folders of `host`, each with imports from those before it only; `antwarp_core` lies below all of them.
-const LAYERS: [&str; 7] = ["instance", "engine", "bound", "backend", "solver", "report", "cli"];
+/// The parts of `host`, each with imports from those before it only; `antwarp_core` lies below all of them.
+const LAYERS: [&str; 8] = ["memory", "instance", "engine", "bound", "backend", "solver", "report", "cli"];
 /// Roots of crates whose files are looked at.
 const CRATES: [&str; 4] = ["host", "core/src", "gpu-kernels/src", "kernel-builder/src"];
 

@@ -47,11 +47,17 @@ impl MachineArgs {
     }
 }
 
-/// Starts so many CPU threads, if a number is given.
+/// Starts so many CPU threads, or as many as there are cores.
+///
+/// # Errors
+/// If the system has no room for them.
 pub fn start_threads(threads: Option<u32>) -> Result<()> {
-    let Some(threads) = threads else { return Ok(()) };
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads as usize).build_global();
-    pool.map_err(|error| Error::Usage(format!("{threads} threads cannot be started: {error}")))
+    // 0: as many as there are cores, or as RAYON_NUM_THREADS says.
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0) as usize).build_global();
+    let how_many = threads.map_or_else(|| "CPU threads".to_string(), |threads| format!("{threads} threads"));
+    pool.map_err(|error| {
+        Error::Usage(format!("{how_many} cannot be started: {error}; give --threads with a smaller number"))
+    })
 }
 
 /// How many candidates a node has.

@@ -52,7 +52,7 @@ pub enum BackendError {
     },
     /// A buffer or the whole colony does not fit.
     #[error(
-        "not enough {place} memory: {what} needs {needed}, {free} are free. Use fewer ants (`ants`), \
+        "not enough {place} memory for {what}: {needed} are needed, {free} are free. Use fewer ants (`ants`), \
          genes (`population`) or walks (`walks`), shorter candidate lists (`candidates` 16), or the other backend"
     )]
     OutOfMemory {
@@ -118,23 +118,4 @@ pub enum BackendError {
     /// A GPU has no edge assembly crossover.
     #[error("`crossover` eax runs on CPU threads: give `backend` cpu, or another `crossover`")]
     Eax,
-}
-
-/// A number of bytes, for reading.
-pub fn bytes(n: u64) -> String {
-    let units = ["B", "KiB", "MiB", "GiB", "TiB"];
-    let power = (n.max(1).ilog2() / 10).min(4);
-    let value = n as f64 / f64::from(power * 10).exp2();
-    format!("{value:.*} {}", if power == 0 { 0 } else { 2 }, units[power as usize])
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bytes_are_told_in_the_largest_unit() {
-        let told = [0, 1023, 1024, 1536 << 10, 5 << 40, u64::MAX].map(bytes);
-        assert_eq!(told, ["0 B", "1023 B", "1.00 KiB", "1.50 MiB", "5.00 TiB", "16777216.00 TiB"]);
-    }
 }

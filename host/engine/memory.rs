@@ -1,23 +1,20 @@
-//! Main memory that may not suffice.
+//! Main memory that may not suffice for what a backend needs.
 
 use super::BackendError;
-use super::error::bytes;
+use crate::memory::{Shortage, check};
 
 /// The error where so many bytes could not be had.
 pub(crate) fn short_of_memory(what: &str, needed: usize) -> BackendError {
+    no_room(what, Shortage::of(needed as u64))
+}
+
+fn no_room(what: &str, shortage: Shortage) -> BackendError {
     BackendError::OutOfMemory {
         place: "main",
         what: what.to_string(),
-        needed: bytes(needed as u64),
-        free: available_memory().map_or_else(|| "fewer".to_string(), bytes),
+        needed: shortage.needed(),
+        free: shortage.free(),
     }
-}
-
-/// Memory that can be had without swapping, where the system tells.
-fn available_memory() -> Option<u64> {
-    let info = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = info.lines().find_map(|l| l.strip_prefix("MemAvailable:"))?;
-    line.trim().trim_end_matches(" kB").parse::<u64>().ok().map(|kib| kib << 10)
 }
 
 /// Allocates `len` elements, or says that they do not fit.
@@ -28,10 +25,7 @@ pub(crate) fn allocate<T: Clone + Default>(what: &str, len: usize) -> Result<Vec
     Ok(v)
 }
 
-/// Refuses what would not fit as a whole: a system that overcommits would grant each array and then kill the process.
+/// Refuses what would not fit as a whole.
 pub(crate) fn check_memory(what: &str, needed: usize) -> Result<(), BackendError> {
-    match available_memory() {
-        Some(free) if needed as u64 > free => Err(short_of_memory(what, needed)),
-        _ => Ok(()),
-    }
+    check(needed as u64).map_err(|shortage| no_room(what, shortage))
 }

@@ -10,7 +10,8 @@ use antwarp_core::kernels::BY_MATRIX;
 use antwarp_core::metric::Metric;
 use rayon::prelude::*;
 
-use crate::engine::start;
+use crate::engine::memory::check_memory;
+use crate::engine::{BackendError, start};
 use crate::instance::{Instance, NeighborLists, nearest};
 
 /// Neighbours that the nearest-neighbour tour looks at before it looks at all nodes.
@@ -21,6 +22,9 @@ const LISTED: usize = 256;
 /// Ids that all lists may have together; beyond some 131,000 nodes there are fewer reserves, for finding them takes
 /// longer than they save in a short run.
 const MOST_IDS: usize = 1 << 25;
+
+/// Bytes of a node besides: places, numbers, the tree in which neighbours are looked for.
+const A_NODE: usize = 200;
 
 /// An instance as engines see it: nodes renumbered along a short tour, candidate lists, distances.
 pub struct Problem {
@@ -103,15 +107,22 @@ impl Places {
 
 impl Problem {
     /// Prepares an instance with `k` candidates a node, or all of them, and `neighbors` of each for local search.
-    pub fn new(instance: &Instance, k: Option<u32>, neighbors: u32) -> Problem {
+    ///
+    /// # Errors
+    /// If the memory is short.
+    pub fn new(instance: &Instance, k: Option<u32>, neighbors: u32) -> Result<Problem, BackendError> {
         let n = instance.len();
         let most = n.saturating_sub(1);
         let wanted = k.map_or(0, |k| (k as usize).min(most));
         let listed = if wanted == 0 { 0 } else { wanted.max(LISTED.min(MOST_IDS / n).min(most)) };
         let neighbors = (neighbors as usize).min(most);
-        let near = nearest(instance, listed.max(NEAR.min(most)).max(neighbors));
+        let found = listed.max(NEAR.min(most)).max(neighbors);
+        let matrix = instance.matrix().map_or(0, <[i32]>::len);
+        // The lists as they are found, by number, and renumbered.
+        check_memory("the candidate lists", 12 * n * found + A_NODE * n + 4 * matrix)?;
+        let near = nearest(instance, found);
         let order = start::nearest_neighbor(instance, &near);
-        Problem::along(instance, &near, (wanted, listed, neighbors), order)
+        Ok(Problem::along(instance, &near, (wanted, listed, neighbors), order))
     }
 
     /// Prepares an instance whose nodes have these neighbours, renumbered along a start tour.

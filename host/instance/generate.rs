@@ -7,23 +7,41 @@ use rand_pcg::Pcg64;
 
 use super::error::{InstanceError, Result};
 use super::model::Instance;
+use crate::memory;
 
 /// Coordinates are whole numbers below this.
 const SIDE: u64 = 1_000_000;
 
+/// Refuses numbers of cities that cannot be, or whose places do not fit the memory.
+fn check_size(name: &str, n: usize) -> Result<()> {
+    Instance::check_len(name, n)?;
+    let no_room =
+        |shortage| InstanceError::content(name, format!("no room: {shortage}"), "ask for fewer nodes");
+    memory::check((n * size_of::<[f64; 3]>()) as u64).map_err(no_room)
+}
+
 /// `n` cities anywhere in a square.
+///
+/// # Errors
+/// If there is none, or they are too many for the memory.
 pub fn uniform(n: usize, seed: u64) -> Result<Instance> {
+    let name = format!("uniform-{n}-{seed}");
+    check_size(&name, n)?;
     let mut draws = Pcg64::seed_from_u64(seed);
     let points = (0..n).map(|_| [below(&mut draws, SIDE), below(&mut draws, SIDE), 0.0]).collect();
-    Instance::from_points(format!("uniform-{n}-{seed}"), Metric::Euc2d, points)
+    Instance::from_points(name, Metric::Euc2d, points)
 }
 
 /// `n` cities around `clusters` centres of a square, a normal distribution about each.
+///
+/// # Errors
+/// If there are no cities or no clusters, or too many cities for the memory.
 pub fn clustered(n: usize, clusters: usize, seed: u64) -> Result<Instance> {
     let name = format!("clustered-{n}-{clusters}-{seed}");
     if clusters == 0 {
         return Err(InstanceError::content(name, "there are no clusters", "ask for at least one cluster"));
     }
+    check_size(&name, n)?;
     let mut draws = Pcg64::seed_from_u64(seed);
     // More centres than cities would only cost memory.
     let centers: Vec<[f64; 2]> =

@@ -102,11 +102,17 @@ impl Instance {
         Instance::sound(name, kind, Distances::Matrix(matrix), n)
     }
 
-    fn sound(name: String, kind: Kind, distances: Distances, len: usize) -> Result<Instance> {
-        if len == 0 || len > i32::MAX as usize {
-            let problem = format!("an instance of {len} nodes cannot be solved");
-            return Err(InstanceError::content(name, problem, "give between 1 and 2147483647 nodes"));
+    /// Refuses numbers of nodes that no instance has.
+    pub(super) fn check_len(name: &str, len: usize) -> Result<()> {
+        if (1..=i32::MAX as usize).contains(&len) {
+            return Ok(());
         }
+        let problem = format!("an instance of {len} nodes cannot be solved");
+        Err(InstanceError::content(name, problem, "give between 1 and 2147483647 nodes"))
+    }
+
+    fn sound(name: String, kind: Kind, distances: Distances, len: usize) -> Result<Instance> {
+        Instance::check_len(&name, len)?;
         Ok(Instance {
             name,
             comments: Vec::new(),

@@ -16,6 +16,7 @@ use super::error::{InstanceError, Result, Text, TourError};
 use super::model::{check_permutation, first_asymmetry};
 use super::tsplib::scan::{Part, Words};
 use super::{atomic_file, generate, numbers};
+use crate::memory;
 
 /// Sizes that we take. The largest is that of two matrices of 1 GiB.
 const SIZES: RangeInclusive<u32> = 2..=16384;
@@ -79,10 +80,14 @@ impl Qap {
     /// problem, Parallel Computing 17, 1991), with draws of our own. A seed gives the same everywhere.
     ///
     /// # Errors
-    /// If n is not 2 to 16384.
+    /// If n is not 2 to 16384, or the matrices do not fit the memory.
     pub fn uniform(n: u32, seed: u64) -> Result<Qap> {
         let name = format!("uniform{n}-s{seed}");
         check_size(&name, n)?;
+        let no_room = |shortage| {
+            InstanceError::content(&*name, format!("no room: {shortage}"), "ask for a smaller one")
+        };
+        memory::check(8 * u64::from(n).pow(2)).map_err(no_room)?;
         let [a, b] = [0, 1].map(|part| uniform_matrix(n, seed, part));
         Ok(Qap { name, n, a, b })
     }

@@ -183,7 +183,7 @@ pub fn solve(
         return exhaustive(instance, start);
     }
     settings.check_for(instance)?;
-    let problem = Problem::new(instance, Some(settings.candidates), settings.neighbors);
+    let problem = Problem::new(instance, Some(settings.candidates), settings.neighbors)?;
     let spec = settings.spec(&problem, backend, stop);
     let mut colony = backend.acs(&problem, &spec)?;
     let mut iterations = Iterations {

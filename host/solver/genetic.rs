@@ -235,7 +235,7 @@ pub fn solve(
     if instance.len() < settings.fewest_nodes() {
         return exhaustive(instance, start);
     }
-    let problem = Problem::new(instance, Some(1), settings.neighbors);
+    let problem = Problem::new(instance, Some(1), settings.neighbors)?;
     let spec = settings.spec(&problem, stop);
     let first = first_genes(instance, &problem, settings, given)?;
     let mut population = backend.population(&problem, &spec, first)?;

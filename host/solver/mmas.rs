@@ -148,7 +148,7 @@ pub fn solve(
     if instance.len() <= 3 {
         return exhaustive(instance, start);
     }
-    let problem = Problem::new(instance, settings.candidates, settings.neighbors);
+    let problem = Problem::new(instance, settings.candidates, settings.neighbors)?;
     let spec = settings.spec(&problem, backend, stop);
     let mut colony = backend.colony(&problem, &spec)?;
     let mut iterations = Iterations {

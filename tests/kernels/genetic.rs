@@ -147,7 +147,7 @@ struct World {
 
 impl World {
     fn new(instance: Instance) -> World {
-        World { problem: Problem::new(&instance, Some(1), 8), instance }
+        World { problem: Problem::new(&instance, Some(1), 8).unwrap(), instance }
     }
 
     /// Whether a gene is a tour of this length.

@@ -93,7 +93,7 @@ impl Case {
         generations: u32,
     ) -> Case {
         check_for(instance, settings).expect("settings");
-        let problem = Problem::new(instance, Some(1), settings.neighbors);
+        let problem = Problem::new(instance, Some(1), settings.neighbors).unwrap();
         let spec = settings.spec(&problem, &Stop::never());
         let first = first_genes(instance, &problem, settings, given).expect("first genes");
         let name = format!(
@@ -293,7 +293,7 @@ fn a_target_of_the_first_genes() {
 
 /// A short tour of an instance, tours more and more unlike it, and each of them backwards.
 fn mixed(instance: &Instance) -> Vec<u32> {
-    let problem = Problem::new(instance, Some(1), 8);
+    let problem = Problem::new(instance, Some(1), 8).unwrap();
     let (n, mut random) = (problem.n(), Random::new(41));
     let mut genes = Vec::new();
     for i in 0..GENES / 4 {

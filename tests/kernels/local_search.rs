@@ -81,7 +81,7 @@ struct Listing {
 impl Case {
     /// Random tours, all of whose nodes are looked at.
     fn fresh<O: Operator, I: NodeId>(instance: &Instance) -> Case {
-        let problem = Problem::new(instance, None, 8);
+        let problem = Problem::new(instance, None, 8).unwrap();
         let n = problem.n();
         let own: Vec<u32> = (0..n).collect();
         let mut case = Case {

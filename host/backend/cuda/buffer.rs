@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use cudarc::driver::{CudaSlice, CudaStream, DriverError, sys};
 
-use crate::engine::error::bytes;
 use crate::engine::{BackendError, Plain};
+use crate::memory::bytes;
 
 /// `len` elements in device memory.
 pub struct Buffer<T> {

@@ -10,9 +10,9 @@ use super::colony::{driver, reserve_shared};
 use super::tables::{device_matrix, place_bytes};
 use super::{Buffer, Device, Launch, PlaceNodes, PlanMerge, RunTrials, TEAM_BYTES};
 use crate::backend::cpu::Recombiner;
-use crate::engine::error::bytes;
 use crate::engine::lin_kernighan::{MOST_TRIALS, Spec};
 use crate::engine::{BackendError, Enough, LinKernighan, LocalSearch, Places, Problem, Reached, Trials};
+use crate::memory::bytes;
 
 /// Warps of a block that makes trials.
 const WARPS: u32 = 4;

@@ -14,8 +14,8 @@ use super::colony::{WARP, reserve_shared};
 use super::{Buffer, Device, EvaluateNeighbors, Launch, TEAM_BYTES, Walks as WalksKernel};
 use crate::backend::cpu::fresh;
 use crate::backend::tuning::{Key, Shape, Tuner, now};
-use crate::engine::error::bytes;
 use crate::engine::{BackendError, Neighbors, Plain, Tables, Walks, WalksSpec};
+use crate::memory::bytes;
 
 /// Bytes of shared memory before a replica: the team's, and two rows of a candidate a warp.
 pub const CREW_BYTES: u32 = (TEAM_BYTES + 2 * WARP * CANDIDATE * 8).next_multiple_of(16);

@@ -30,8 +30,8 @@ use crate::backend::{Backend, Choice, Machine};
 use crate::engine::Problem;
 use crate::instance::{BestKnown, Instance};
 use crate::report::Known;
-use crate::solver::Algorithm;
 use crate::solver::genetic::{Crossover, GeneticSettings};
+use crate::solver::{Algorithm, SolveError};
 use rows::{Log, Row};
 use table::Suite;
 
@@ -377,12 +377,17 @@ impl<'a> Bench<'a> {
     }
 
     /// The instance of a cell as backends see it.
-    fn problem(&self, cell: &Cell, candidates: Option<u32>, neighbors: u32) -> Arc<Problem> {
+    fn problem(&self, cell: &Cell, candidates: Option<u32>, neighbors: u32) -> Result<Arc<Problem>> {
         let key = (cell.at, candidates, neighbors);
         let mut last = self.problem.lock().unwrap_or_else(PoisonError::into_inner);
-        last.take_if(|(other, _)| *other != key);
-        let new = || (key, Arc::new(Problem::new(&self.instances[cell.at], candidates, neighbors)));
-        last.get_or_insert_with(new).1.clone()
+        if let Some((_, problem)) = last.as_ref().filter(|(other, _)| *other == key) {
+            return Ok(problem.clone());
+        }
+        // What is no longer needed makes room.
+        *last = None;
+        let problem =
+            Problem::new(&self.instances[cell.at], candidates, neighbors).map_err(SolveError::from)?;
+        Ok(last.insert((key, Arc::new(problem))).1.clone())
     }
 
     /// The backend of cells of tours: edge assembly crossover has CPU threads alone.

@@ -25,7 +25,7 @@ const BETA: f32 = 3.0;
 /// # Errors
 /// If they do not fit the memory.
 pub fn tours(instance: &Instance, count: u32, seed: u64) -> Result<Vec<u32>, BackendError> {
-    let problem = Problem::new(instance, Some(CANDIDATES), 1);
+    let problem = Problem::new(instance, Some(CANDIDATES), 1)?;
     if problem.n() < 1 << 16 {
         with_ids::<u16>(&problem, count, seed)
     } else {
@@ -92,7 +92,7 @@ mod tests {
         let tours = tours(&instance, 6, 5).unwrap();
         let costs: Vec<i64> =
             tours.chunks_exact(300).map(|tour| instance.check_tour(tour).unwrap()).collect();
-        let nearest = Problem::new(&instance, Some(1), 1).unit_cost();
+        let nearest = Problem::new(&instance, Some(1), 1).unwrap().unit_cost();
         assert!(costs.iter().all(|&cost| cost < 3 * nearest), "{costs:?}, nearest neighbour {nearest}");
         assert!(costs.windows(2).any(|pair| pair[0] != pair[1]));
         assert_eq!(tours, super::tours(&instance, 6, 5).unwrap());

@@ -16,8 +16,8 @@ use rayon::prelude::*;
 use super::super::{Together, allocate};
 use super::{Ants, Iterate, Quad, check_memory};
 use crate::engine::acs::{AcsSpec, Pheromone, Update};
-use crate::engine::error::bytes;
 use crate::engine::{BackendError, Colony, Enough, Phases, Problem};
+use crate::memory::bytes;
 
 /// A colony for `problem` on CPU threads.
 pub fn acs<'p>(problem: &'p Problem, spec: &AcsSpec) -> Result<Box<dyn Colony + 'p>, BackendError> {

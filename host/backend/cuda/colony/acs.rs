@@ -7,8 +7,8 @@ use antwarp_core::kernels::AcsArgs;
 use super::super::{Buffer, ConstructAcs, DepositAcs, Device, Launch, PrepareAcs};
 use super::{Ants, Iterate, Storage, WARP, driver, reserve_shared};
 use crate::engine::acs::{AcsSpec, Pheromone, Update};
-use crate::engine::error::bytes;
 use crate::engine::{BackendError, Colony, Enough, Phases, Problem};
+use crate::memory::bytes;
 
 /// Most warps of a block that walks; the kernels' launch bounds say 640 threads.
 const MOST_WALKING: u32 = 20;

@@ -10,9 +10,9 @@ use cudarc::driver::CudaFunction;
 
 use super::super::{Buffer, ConstructCandidates, ConstructFull, Device, Launch, PrepareTrails, UpdateTrails};
 use super::{Ants, Iterate, Storage, TEAM_BYTES, WARP, driver, reserve_shared};
-use crate::engine::error::bytes;
 use crate::engine::mmas::{ColonySpec, Selection, TabuKind};
 use crate::engine::{BackendError, Colony, Enough, Phases, Problem};
+use crate::memory::bytes;
 
 /// Most warps of a construction block; the kernels' launch bounds say 512 threads.
 const MOST_WARPS: u32 = 16;

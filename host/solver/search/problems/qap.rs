@@ -4,6 +4,7 @@ use antwarp_core::problem::Shape;
 
 use super::{MOST_ELEMENTS, of_words};
 use crate::engine::Tables;
+use crate::engine::memory::check_memory;
 use crate::instance::Qap;
 use crate::solver::SolveError;
 
@@ -14,7 +15,7 @@ impl Tables {
     /// For [`antwarp_core::problem::Qap`].
     ///
     /// # Errors
-    /// If the instance is too large, or its numbers are.
+    /// If the instance is too large, also for the memory, or its numbers are.
     pub fn qap(qap: &Qap) -> Result<Tables, SolveError> {
         if qap.n > MOST_ELEMENTS {
             return Err(SolveError::Settings(format!(
@@ -26,6 +27,8 @@ impl Tables {
             let why = format!("{}: numbers above {LARGEST_ENTRY} are too large to search with", qap.name);
             return Err(SolveError::Settings(why));
         }
+        // Both matrices, three times on the way.
+        check_memory("the matrices", 24 * (qap.n as usize).pow(2))?;
         let sizes = [qap.n, qap.is_symmetric().into(), is_hollow(qap).into(), 0];
         let shape = Shape { sizes, ..Shape::default() };
         // b follows a without a gap.

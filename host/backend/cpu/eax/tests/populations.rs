@@ -6,7 +6,7 @@ use crate::instance::{Instance, generate};
 use crate::solver::genetic::{Crossover, GeneticSettings, Initial};
 
 fn problem(instance: &Instance) -> Problem {
-    Problem::new(instance, Some(1), 8)
+    Problem::new(instance, Some(1), 8).unwrap()
 }
 
 fn spec(problem: &Problem, (population, groups): (u32, u32), target: Option<i64>) -> GeneticSpec {

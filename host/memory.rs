@@ -1,0 +1,153 @@
+//! Main memory: how much can still be had, and what to say where it does not suffice.
+
+use std::fmt;
+use std::fs::read_to_string;
+use std::path::Path;
+
+/// So many bytes cannot be had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shortage {
+    needed: u64,
+    free: Option<u64>,
+}
+
+impl Shortage {
+    pub fn of(needed: u64) -> Shortage {
+        Shortage { needed, free: available() }
+    }
+
+    /// Bytes needed, for reading.
+    pub fn needed(&self) -> String {
+        bytes(self.needed)
+    }
+
+    /// Bytes that are free, for reading.
+    pub fn free(&self) -> String {
+        self.free.map_or_else(|| "fewer".to_string(), bytes)
+    }
+}
+
+impl fmt::Display for Shortage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of main memory are needed, {} are free", self.needed(), self.free())
+    }
+}
+
+/// Refuses what would not fit as a whole: a system that overcommits would grant each array and then kill the process.
+pub(crate) fn check(needed: u64) -> Result<(), Shortage> {
+    match available() {
+        Some(free) if needed > free => Err(Shortage { needed, free: Some(free) }),
+        _ => Ok(()),
+    }
+}
+
+/// A number of bytes, for reading.
+pub fn bytes(n: u64) -> String {
+    let units = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let power = (n.max(1).ilog2() / 10).min(4);
+    let value = n as f64 / f64::from(power * 10).exp2();
+    format!("{value:.*} {}", if power == 0 { 0 } else { 2 }, units[power as usize])
+}
+
+/// Memory that can be had without swapping and within the limits of the process and of its control groups, where the system tells.
+fn available() -> Option<u64> {
+    let read = |path: &str| read_to_string(path).unwrap_or_default();
+    let (limits, status) = (read("/proc/self/limits"), read("/proc/self/status"));
+    let whole = kib(&read("/proc/meminfo"), "MemAvailable:");
+    let addresses = left(limit(&limits, "Max address space"), kib(&status, "VmSize:"));
+    let data = left(limit(&limits, "Max data size"), kib(&status, "VmData:"));
+    let groups = in_groups(&read("/proc/self/cgroup"), Path::new("/sys/fs/cgroup"));
+    [whole, addresses, data, groups].into_iter().flatten().min()
+}
+
+fn left(limit: Option<u64>, used: Option<u64>) -> Option<u64> {
+    Some(limit?.saturating_sub(used?))
+}
+
+/// What a line of this name tells in KiB, in bytes.
+fn kib(text: &str, name: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+    line.trim().trim_end_matches(" kB").parse::<u64>().ok()?.checked_mul(1024)
+}
+
+/// A limit of a process, in bytes; none if it is unlimited.
+fn limit(text: &str, name: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
+/// What control groups leave: each has a limit for all below it.
+fn in_groups(groups: &str, root: &Path) -> Option<u64> {
+    // Lines are number:controllers:path; version 2 has one without controllers.
+    let lines = groups.lines().filter_map(|line| line.split_once(':')?.1.split_once(':'));
+    let of_line = |(controllers, path): (&str, &str)| {
+        let (mount, names) = match controllers {
+            "" => (root.to_path_buf(), ["memory.max", "memory.current"]),
+            "memory" => (root.join("memory"), ["memory.limit_in_bytes", "memory.usage_in_bytes"]),
+            _ => return None,
+        };
+        let own = mount.join(path.trim_start_matches('/'));
+        own.ancestors().take_while(|at| at.starts_with(&mount)).filter_map(|at| in_group(at, names)).min()
+    };
+    lines.filter_map(of_line).min()
+}
+
+fn in_group(folder: &Path, [most, used]: [&str; 2]) -> Option<u64> {
+    let read = |name: &str| read_to_string(folder.join(name)).ok();
+    let number = |name: &str| read(name)?.trim().parse::<u64>().ok();
+    // Files that were read and not used since are counted, and are given up when memory gets short.
+    let cached = |line: &str| line.strip_prefix("inactive_file ")?.trim().parse::<u64>().ok();
+    let cached = read("memory.stat").and_then(|text| text.lines().find_map(cached)).unwrap_or(0);
+    left(number(most), number(used).map(|used| used.saturating_sub(cached)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_told_in_the_largest_unit() {
+        let told = [0, 1023, 1024, 1536 << 10, 5 << 40, u64::MAX].map(bytes);
+        assert_eq!(told, ["0 B", "1023 B", "1.00 KiB", "1.50 MiB", "5.00 TiB", "16777216.00 TiB"]);
+    }
+
+    #[test]
+    fn limits_are_read_as_the_kernel_writes_them() {
+        let limits = "Limit                     Soft Limit           Hard Limit           Units     \n\
+                      Max data size             unlimited            unlimited            bytes     \n\
+                      Max address space         307200000            unlimited            bytes     \n";
+        assert_eq!(limit(limits, "Max address space"), Some(307_200_000));
+        assert_eq!(limit(limits, "Max data size"), None);
+        assert_eq!(kib("VmPeak:\t  9 kB\nVmSize:\t  2048 kB\n", "VmSize:"), Some(2 << 20));
+        assert_eq!((left(Some(5), Some(7)), left(None, Some(7))), (Some(0), None));
+    }
+
+    #[test]
+    fn the_tightest_of_all_groups_counts() {
+        let root = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| {
+            let path = root.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        write("a/memory.max", "1000\n");
+        write("a/memory.current", "400\n");
+        write("a/memory.stat", "anon 300\ninactive_file 100\n");
+        write("a/b/memory.max", "max\n");
+        write("a/b/memory.current", "1\n");
+        assert_eq!(in_groups("0::/a/b\n", root.path()), Some(700));
+        write("memory/c/memory.limit_in_bytes", "500\n");
+        write("memory/c/memory.usage_in_bytes", "450\n");
+        assert_eq!(in_groups("3:cpu:/\n2:memory:/c\n0::/a/b\n", root.path()), Some(50));
+        assert_eq!(in_groups("", root.path()), None);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn nobody_has_as_much_as_can_be_counted() {
+        assert!(available().is_some_and(|free| free > 0));
+        assert!(check(1).is_ok());
+        let Err(shortage) = check(u64::MAX) else { panic!("16 EiB are free") };
+        assert!(shortage.to_string().starts_with("16777216.00 TiB of main memory are needed"), "{shortage}");
+    }
+}
