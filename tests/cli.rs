@@ -709,14 +709,7 @@ fn an_invalid_tour_is_status_6_and_the_fault_is_named() {
 #[test]
 fn an_interrupt_keeps_the_tour() {
     let folder = Folder::new(50);
-    for (signal, algorithm) in [
-        ("-INT", "mmas"),
-        ("-TERM", "mmas"),
-        ("-INT", "lk"),
-        ("-INT", "ils"),
-        ("-INT", "acs"),
-        ("-INT", "ga"),
-    ] {
+    for algorithm in ["mmas", "lk", "ils", "acs", "ga"] {
         let tour = folder.path("interrupted.tour");
         let run = Process::new(env!("CARGO_BIN_EXE_antwarp"))
             .args(["solve", "--backend", "cpu", &folder.instance, "--time", "5m", "--tour", &tour])
@@ -726,7 +719,7 @@ fn an_interrupt_keeps_the_tour() {
             .spawn()
             .unwrap();
         std::thread::sleep(Duration::from_secs(1));
-        assert!(Process::new("kill").args([signal, &run.id().to_string()]).status().unwrap().success());
+        assert!(Process::new("kill").args(["-TERM", &run.id().to_string()]).status().unwrap().success());
         let output = run.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
         assert!(String::from_utf8_lossy(&output.stdout).contains("interrupted"));
@@ -1323,7 +1316,7 @@ fn an_interrupted_bench_keeps_the_rows_so_far() {
         assert!(begin.elapsed() < Duration::from_secs(60));
         std::thread::sleep(Duration::from_millis(20));
     }
-    assert!(Process::new("kill").args(["-INT", &run.id().to_string()]).status().unwrap().success());
+    assert!(Process::new("kill").args(["-TERM", &run.id().to_string()]).status().unwrap().success());
     let output = run.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
     let kept = rows(&table);
@@ -1761,7 +1754,7 @@ fn an_interrupted_population_goes_on_exactly() {
         .spawn()
         .unwrap();
     std::thread::sleep(Duration::from_secs(2));
-    assert!(Process::new("kill").args(["-INT", &run.id().to_string()]).status().unwrap().success());
+    assert!(Process::new("kill").args(["-TERM", &run.id().to_string()]).status().unwrap().success());
     let output = run.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
     let saved = fs::read_to_string(&cut).unwrap();
@@ -1972,7 +1965,7 @@ fn an_interrupt_keeps_the_bound_so_far() {
         .spawn()
         .unwrap();
     std::thread::sleep(Duration::from_secs(1));
-    assert!(Process::new("kill").args(["-INT", &run.id().to_string()]).status().unwrap().success());
+    assert!(Process::new("kill").args(["-TERM", &run.id().to_string()]).status().unwrap().success());
     let output = run.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8_lossy(&output.stdout);

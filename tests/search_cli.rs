@@ -329,7 +329,7 @@ fn an_interrupt_keeps_the_best_solution() {
             .spawn()
             .unwrap();
         std::thread::sleep(Duration::from_secs(1));
-        assert!(Process::new("kill").args(["-INT", &run.id().to_string()]).status().unwrap().success());
+        assert!(Process::new("kill").args(["-TERM", &run.id().to_string()]).status().unwrap().success());
         let output = run.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
         let found: Value = serde_json::from_slice(&fs::read(&json).unwrap()).unwrap();

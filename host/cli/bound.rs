@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::options::duration;
 use super::output::{self, Output};
-use super::{Outcome, Result, interrupt};
+use super::{Outcome, Result, signals};
 use crate::bound::{self, Bound};
 use crate::engine::Stop;
 use crate::instance::{Instance, InstanceError};
@@ -40,7 +40,7 @@ pub struct Args {
 /// Finds a bound, and prints it.
 pub fn run(args: Args) -> Result<Outcome> {
     let begin = Instant::now();
-    let interrupt = interrupt::watch()?;
+    let interrupt = signals::watch()?;
     if let Some(output) = &args.json {
         output::check_apart(&[output], args.instance.as_ref())?;
         output.check()?;

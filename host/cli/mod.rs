@@ -10,13 +10,13 @@ mod diagnostic;
 mod error;
 mod generate;
 mod info;
-mod interrupt;
 mod options;
 mod output;
 mod plot;
 mod progress;
 mod search;
 mod shell;
+mod signals;
 mod solve;
 
 pub use error::{Error, Result};
@@ -85,6 +85,7 @@ enum Command {
 /// Runs the command that the process was started with.
 pub fn run() -> ExitCode {
     std::panic::set_hook(Box::new(report_panic));
+    signals::survive_limits();
     let (command, given) = match parse() {
         Ok(parsed) => parsed,
         Err(error) => {

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::options::{MachineArgs, duration};
 use super::output::{self, Output};
-use super::{Error, Outcome, Result, interrupt};
+use super::{Error, Outcome, Result, signals};
 use crate::backend::Backend;
 use crate::engine::{Progress, Stop, StopReason};
 use crate::instance::{Instance, Qap, qaplib, tour_file};
@@ -405,7 +405,7 @@ impl Args {
 
 /// Searches.
 pub fn run(args: Args) -> Result<Outcome> {
-    let interrupt = interrupt::watch()?;
+    let interrupt = signals::watch()?;
     let common = args.problem.common();
     output::check_apart(&common.outputs(), &args.problem.input())?;
     common.outputs().into_iter().try_for_each(Output::check)?;

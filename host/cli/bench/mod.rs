@@ -25,7 +25,7 @@ use serde_json::{Map, Value, json};
 use super::options::{Iterations, MachineArgs, duration};
 use super::output::{self, Output, check_apart};
 use super::solve::{self as solver, Asked, facts};
-use super::{Error, Outcome, Result, interrupt, parse_line};
+use super::{Error, Outcome, Result, parse_line, signals};
 use crate::backend::{Backend, Choice, Machine};
 use crate::engine::Problem;
 use crate::instance::{BestKnown, Instance};
@@ -300,7 +300,7 @@ impl<'a> Bench<'a> {
         let outputs: Vec<&Output> = common.csv.iter().chain(&common.json).collect();
         instances.iter().try_for_each(|instance| check_apart(&outputs, instance.as_ref()))?;
         outputs.into_iter().try_for_each(Output::check)?;
-        let interrupt = interrupt::watch()?;
+        let interrupt = signals::watch()?;
         common.machine.start_threads()?;
         Ok(Bench { common, given, interrupt, instances: Vec::new(), problem: Mutex::default() })
     }

@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use super::options::MachineArgs;
 use super::progress::ProgressLine;
-use super::{Error, Outcome, Result, interrupt};
+use super::{Error, Outcome, Result, signals};
 use crate::engine::{LocalSearch, Progress, Stop, StopReason};
 use crate::instance::{Instance, population_file, tour_file};
 use crate::report::{Bounded, Report};
@@ -55,7 +55,7 @@ struct Plan {
 /// Solves an instance. `options` are the ids of those on the command line.
 pub fn run(args: Args, options: &[String]) -> Result<Outcome> {
     let begin = Instant::now();
-    let interrupt = interrupt::watch()?;
+    let interrupt = signals::watch()?;
     let mut plan = Plan::check(args, options, interrupt)?;
     let initial = plan.asked.initial.take();
     let plan = &plan;
