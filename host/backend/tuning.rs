@@ -86,10 +86,33 @@ fn file() -> Option<PathBuf> {
     }
 }
 
-/// A file that is missing or damaged is one in which nothing was found.
-fn entries(file: Option<&Path>) -> Vec<Entry> {
-    let text = file.and_then(|path| std::fs::read_to_string(path).ok());
-    text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
+/// How files of what was found begin, but for spaces.
+const BEGIN: &str = r#"[{"key":{"device":"#;
+
+/// Whether a text is, or was before it was damaged, one of what was found.
+fn is_ours(text: &[u8]) -> bool {
+    let mut bytes = text.iter().filter(|byte| !byte.is_ascii_whitespace()).peekable();
+    bytes.peek().is_none() || BEGIN.bytes().eq(bytes.take(BEGIN.len()).copied())
+}
+
+/// What was found; nothing if the file is missing or damaged, or `None` if it may be somebody else's.
+fn entries(path: &Path) -> Option<Vec<Entry>> {
+    match std::fs::read(path) {
+        Ok(text) => is_ours(&text).then(|| serde_json::from_slice(&text).unwrap_or_default()),
+        Err(error) => (error.kind() == std::io::ErrorKind::NotFound).then(Vec::new),
+    }
+}
+
+/// Refuses a file that is not one of what was found: it would be replaced.
+///
+/// # Errors
+///
+/// The message names the file and the remedy.
+pub fn check() -> Result<(), String> {
+    let is_foreign = |path: &PathBuf| std::fs::read(path).is_ok_and(|text| !is_ours(&text));
+    let Some(path) = file().filter(is_foreign) else { return Ok(()) };
+    let path = path.display();
+    Err(format!("{path} is no file of shapes that were tried out: name another one in ANTWARP_TUNING"))
 }
 
 /// How far walks are: the iterations of the one that is least far, of those that go on. None if no walk goes on, or if one has
@@ -144,7 +167,7 @@ impl Tuner {
             Shape { parts: asked.parts.unwrap_or(1), threads: of(&|s| s.threads, asked.threads, 1) }
         });
         let known = || {
-            let known = entries(file.as_deref()).into_iter().find(|entry| entry.key == key)?;
+            let known = entries(file.as_deref()?)?.into_iter().find(|entry| entry.key == key)?;
             shapes.contains(&known.shape).then_some(known.shape)
         };
         let known = asked.or_else(|| if spec.retune { None } else { known() });
@@ -235,7 +258,7 @@ impl Tuner {
     fn keep(&self) {
         let (shape, seconds) = self.best;
         let Some(path) = self.file.as_deref().filter(|_| seconds.is_finite()) else { return };
-        let mut all = entries(Some(path));
+        let Some(mut all) = entries(path) else { return };
         all.retain(|entry| entry.key != self.key);
         all.push(Entry { key: self.key.clone(), shape, seconds });
         let folder = path.parent().map_or(Ok(()), std::fs::create_dir_all);
@@ -250,9 +273,8 @@ impl Tuner {
 mod tests {
     use super::*;
 
-    /// Runs batches until the tuner has decided, on a machine where a shape takes so long an iteration, and a trial longer to begin.
-    fn decide(batches: impl Iterator<Item = u64>, microseconds: &[(u32, f64)]) -> u32 {
-        let key = Key {
+    fn key() -> Key {
+        Key {
             device: "test".into(),
             units: 1,
             problem: "test".into(),
@@ -261,10 +283,14 @@ mod tests {
             sizes: [0; 4],
             neighbors: 1,
             version: String::new(),
-        };
+        }
+    }
+
+    /// Runs batches until the tuner has decided, on a machine where a shape takes so long an iteration, and a trial longer to begin.
+    fn decide(batches: impl Iterator<Item = u64>, microseconds: &[(u32, f64)]) -> u32 {
         let shapes = microseconds.iter().map(|&(parts, _)| Shape { parts, threads: 32 }).collect();
         let mut tuner = Tuner {
-            key,
+            key: key(),
             file: None,
             shapes,
             next: Some(0),
@@ -294,6 +320,16 @@ mod tests {
             }
         }
         panic!("no shape was chosen");
+    }
+
+    #[test]
+    fn files_of_others_are_told_from_damaged_ones() {
+        let shape = Shape { parts: 1, threads: 32 };
+        let whole = serde_json::to_vec_pretty(&[Entry { key: key(), shape, seconds: 1.0 }]).unwrap();
+        assert!(is_ours(&whole) && is_ours(&whole[..whole.len() / 2]) && is_ours(b"") && is_ours(b"\n"));
+        for other in ["thesis", "[]", "{}", "[{\"key\": 1}]", "\0", "NAME : a280\n"] {
+            assert!(!is_ours(other.as_bytes()), "{other}");
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@ use serde_json::json;
 use super::options::{MachineArgs, duration};
 use super::output::{self, Output};
 use super::{Error, Outcome, Result, signals};
-use crate::backend::Backend;
+use crate::backend::{Backend, tuning};
 use crate::engine::{Progress, Stop, StopReason};
 use crate::instance::{Instance, Qap, qaplib, tour_file};
 use crate::report::{Known, summary};
@@ -409,6 +409,7 @@ pub fn run(args: Args) -> Result<Outcome> {
     let common = args.problem.common();
     output::check_apart(&common.outputs(), &args.problem.input())?;
     common.outputs().into_iter().try_for_each(Output::check)?;
+    tuning::check().map_err(Error::Usage)?;
     common.machine.start_threads()?;
     let Asked { task, mut settings, stop } = args.asked(interrupt)?;
     let backend = common.machine.open(common.outputs.quiet)?;

@@ -9,7 +9,7 @@ use super::super::search::{self, Asked};
 use super::super::{Error, Outcome, Result, parse_line};
 use super::table::{How::Count, How::Mean, How::Per, How::Times, Suite};
 use super::{Bench, Cell, Common, Measured};
-use crate::backend::{Backend, Choice, Machine};
+use crate::backend::{Backend, Choice, Machine, tuning};
 use crate::engine::BackendError;
 use crate::engine::StopReason;
 use crate::solver::SolveError;
@@ -72,6 +72,7 @@ pub fn run(args: &Args) -> Result<Outcome> {
         given = parse_line::<search::Args>("antwarp search", &line)?.1;
     }
     let bench = Bench::begin(&args.common, &names, given, &["target", "selection"])?;
+    tuning::check().map_err(Error::Usage)?;
     let mut ways = args.ways.clone();
     // The others are compared with one thread.
     ways.sort_by_key(|&way| way != Way::Thread);
