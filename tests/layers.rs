@@ -1,4 +1,5 @@
-//! Imports run one way: between the folders of `host`, and between the files of every folder of the project.
+//! Imports run one way: between the folders of `host`, and between the files of every folder of the project. Files are written in
+//! one place.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -122,6 +123,11 @@ fn absolute(module: &[String], path: &[String]) -> Option<Vec<String>> {
     Some(from)
 }
 
+/// The part of a text before its tests.
+fn own(text: &str) -> &str {
+    text.split_once("#[cfg(test)]").map_or(text, |(own, _)| own)
+}
+
 /// Which file names which other, by their modules.
 fn imports(root: &Path) -> BTreeMap<Vec<String>, BTreeSet<Vec<String>>> {
     let files: BTreeMap<Vec<String>, PathBuf> =
@@ -131,8 +137,7 @@ fn imports(root: &Path) -> BTreeMap<Vec<String>, BTreeSet<Vec<String>>> {
     let named = |(module, file): (&Vec<String>, &PathBuf)| {
         let text = code(&fs::read_to_string(file).unwrap());
         // Tests may take what they need from anywhere.
-        let own = text.split_once("#[cfg(test)]").map_or(text.as_str(), |(own, _)| own);
-        let paths = if module.iter().any(|name| name == "tests") { Vec::new() } else { paths(own) };
+        let paths = if module.iter().any(|name| name == "tests") { Vec::new() } else { paths(own(&text)) };
         let named = paths.into_iter().filter_map(|path| absolute(module, &path));
         let named = named.filter_map(|path| of(&path)).filter(|other| other != module);
         (module.clone(), named.collect())
@@ -183,6 +188,21 @@ fn no_files_import_each_other_in_a_circle() {
         let circle: Vec<String> = left.iter().map(line).collect();
         assert!(circle.is_empty(), "a circle in {}:\n{}", root.display(), circle.join("\n"));
     }
+}
+
+#[test]
+fn one_file_alone_opens_files_to_write() {
+    let host = Path::new(env!("CARGO_MANIFEST_DIR")).join("host");
+    let writes = ["File::create", "OpenOptions", "fs::write", "fs::copy", "fs::rename"];
+    let mut found = files(&host);
+    found.retain(|file| {
+        writes.iter().any(|name| own(&code(&fs::read_to_string(file).unwrap())).contains(name))
+    });
+    assert_eq!(
+        found,
+        [host.join("instance/atomic_file.rs")],
+        "write by `atomic_file`: it replaces files whole"
+    );
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! `antwarp bound`: a length that no tour is below.
 
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
@@ -21,7 +22,7 @@ use crate::report::{InstanceFacts, gap_percent};
 pub struct Args {
     /// An instance file, or the name of a generated instance such as E10k.0
     #[arg(value_name = "FILE|NAME")]
-    instance: String,
+    instance: PathBuf,
     /// Spanning trees to look for; if not given, 4000 up to 5000 nodes, fewer of more, and 120 from 166,000 nodes on
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
     trees: Option<u32>,
@@ -41,10 +42,7 @@ pub struct Args {
 pub fn run(args: Args) -> Result<Outcome> {
     let begin = Instant::now();
     let interrupt = signals::watch()?;
-    if let Some(output) = &args.json {
-        output::check_apart(&[output], args.instance.as_ref())?;
-        output.check()?;
-    }
+    output::check(args.json.as_slice(), &[(output::INSTANCE, &args.instance)])?;
     super::options::start_threads(args.threads)?;
     let instance = Instance::open(&args.instance)?;
     check(&instance)?;

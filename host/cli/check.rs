@@ -14,7 +14,7 @@ use crate::report::Known;
 pub struct Args {
     /// An instance file, or the name of a generated instance such as E10k.0
     #[arg(value_name = "FILE|NAME")]
-    instance: String,
+    instance: PathBuf,
     /// A TSPLIB tour file, or a bare list of node numbers
     tour: PathBuf,
     /// Write the result as JSON; - is the standard output
@@ -30,10 +30,7 @@ struct Finding {
 
 /// Checks a tour.
 pub fn run(args: Args) -> Result<Outcome> {
-    if let Some(output) = &args.json {
-        output::check_apart(&[output, &Output::File(args.tour.clone())], args.instance.as_ref())?;
-        output.check()?;
-    }
+    output::check(args.json.as_slice(), &[(output::INSTANCE, &args.instance), ("the tour", &args.tour)])?;
     let instance = Instance::open(&args.instance)?;
     let finding = find(&instance, &args)?;
     if let Some(output) = &args.json {

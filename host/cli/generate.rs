@@ -1,6 +1,6 @@
 //! `antwarp generate`: random instances.
 
-use super::output::Output;
+use super::output::{self, Output};
 use super::{Error, Outcome, Result};
 use crate::instance::{Instance, dimacs, generate, tsplib};
 
@@ -29,7 +29,7 @@ pub fn run(args: Args) -> Result<Outcome> {
     if args.clusters.is_some() && args.what != "clustered" {
         return Err(Error::Usage(format!("--clusters is for clustered instances, not for {}", args.what)));
     }
-    args.output.check()?;
+    output::check([&args.output], &[])?;
     let instance = make(&args)?;
     args.output.write(|mut out| tsplib::write(&instance, &mut out))?;
     Ok(Outcome::Done)

@@ -3,13 +3,14 @@
 use super::{Error, Outcome, Result, output};
 use crate::instance::{Instance, Kind};
 use std::collections::HashSet;
+use std::path::PathBuf;
 
 /// Arguments of `antwarp info`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Instance files, or names of generated instances such as E10k.0
     #[arg(value_name = "FILE|NAME", required = true)]
-    instances: Vec<String>,
+    instances: Vec<PathBuf>,
 }
 
 /// Describes instances. One that cannot be read does not keep the others from being described.

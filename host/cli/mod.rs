@@ -21,6 +21,7 @@ mod solve;
 
 pub use error::{Error, Result};
 
+use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
@@ -123,7 +124,7 @@ fn given(matches: &ArgMatches) -> Vec<String> {
 
 /// Reads a line that a bench made as the command line of a command; with the ids of its options. What is wrong with it is
 /// printed.
-fn parse_line<A: clap::Args>(command: &'static str, line: &[String]) -> Result<(A, Vec<String>)> {
+fn parse_line<A: clap::Args>(command: &'static str, line: &[OsString]) -> Result<(A, Vec<String>)> {
     let command = A::augment_args(clap::Command::new(command)).no_binary_name(true);
     let read = command.try_get_matches_from(line).and_then(|matches| {
         let args = A::from_arg_matches(&matches)?;

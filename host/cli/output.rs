@@ -1,13 +1,13 @@
 //! Where results go: a file, or `-` for the standard output.
 
-use std::convert::Infallible;
-use std::fs::{self, OpenOptions};
+use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
+
+use clap::builder::{MapValueParser, PathBufValueParser, TypedValueParser, ValueParserFactory};
 
 use super::{Error, Result};
-use crate::instance::{InstanceError, atomic_file};
+use crate::instance::atomic_file::{self, Place};
 
 /// See the [module](self).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,11 +18,21 @@ pub enum Output {
     File(PathBuf),
 }
 
-impl FromStr for Output {
-    type Err = Infallible;
+/// All names of the standard output.
+const STDOUT: [&str; 4] = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
 
-    fn from_str(text: &str) -> std::result::Result<Output, Infallible> {
-        Ok(if text == "-" { Output::Stdout } else { Output::File(text.into()) })
+impl From<PathBuf> for Output {
+    fn from(path: PathBuf) -> Output {
+        let is_stdout = STDOUT.iter().any(|name| path.as_os_str() == OsStr::new(name));
+        if is_stdout { Output::Stdout } else { Output::File(path) }
+    }
+}
+
+impl ValueParserFactory for Output {
+    type Parser = MapValueParser<PathBufValueParser, fn(PathBuf) -> Output>;
+
+    fn value_parser() -> Self::Parser {
+        PathBufValueParser::new().map(Output::from)
     }
 }
 
@@ -32,22 +42,83 @@ impl Output {
         *self == Output::Stdout
     }
 
-    /// Finds out early whether it can be written, without changing anything.
-    pub fn check(&self) -> Result<()> {
-        let Output::File(path) = self else { return Ok(()) };
-        writable(path).map_err(|cause| Error::Output { path: path.clone(), cause: cause.to_string() })
-    }
-
     /// Writes what `content` gives.
     pub fn write(&self, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+        self.begin(content).map(drop)
+    }
+
+    /// Writes what `content` gives; more may be written behind it.
+    pub fn begin(
+        &self,
+        content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<Box<dyn Write + Send>> {
         match self {
-            Output::Stdout => print(content),
-            Output::File(path) => atomic_file::write(path, content).map_err(|error| match error {
-                InstanceError::Write { path, cause } => Error::Output { path, cause: cause.to_string() },
-                other => Error::Output { path: path.clone(), cause: other.to_string() },
-            }),
+            Output::Stdout => {
+                check_stdout()?;
+                print(content)?;
+                Ok(Box::new(io::stdout()))
+            }
+            Output::File(path) => Ok(Box::new(atomic_file::begin(path, content)?)),
         }
     }
+
+    /// The error of a failure to write.
+    pub fn error(&self, cause: io::Error) -> Error {
+        match self {
+            Output::Stdout => Error::Stdout(cause),
+            Output::File(path) => Error::Output { path: path.clone(), cause: cause.to_string() },
+        }
+    }
+
+    /// The file, if it is one: the standard output may go to a file, too.
+    fn place(&self) -> Result<Option<PathBuf>> {
+        let Output::File(path) = self else {
+            let stdout = std::fs::canonicalize(STDOUT[1]).ok();
+            return Ok(stdout.filter(|path| path.is_file()));
+        };
+        match atomic_file::place(path).map_err(|cause| self.error(cause))? {
+            Place::File(file) => Ok(Some(file)),
+            Place::Device => Ok(None),
+        }
+    }
+}
+
+/// What an instance is among inputs.
+pub const INSTANCE: &str = "the instance";
+
+/// Finds out early, without changing anything, what cannot be written at the end.
+///
+/// # Errors
+///
+/// An output cannot be written, or it would overwrite another one or one of the `inputs`, each with what it is.
+pub fn check<'a>(
+    outputs: impl IntoIterator<Item = &'a Output> + Clone,
+    inputs: &[(&str, &Path)],
+) -> Result<()> {
+    if outputs.clone().into_iter().filter(|output| output.is_stdout()).count() > 1 {
+        return Err(twice("the standard output"));
+    }
+    let mut seen: Vec<PathBuf> = Vec::new();
+    for output in outputs.clone() {
+        let Some(file) = output.place()? else { continue };
+        let is_it =
+            |path: &Path| atomic_file::place(path).is_ok_and(|place| place == Place::File(file.clone()));
+        if let Some((what, path)) = inputs.iter().find(|(_, path)| is_it(path)) {
+            return Err(Error::Usage(format!("{} is {what}: name another output", path.display())));
+        }
+        if seen.contains(&file) {
+            return Err(twice(&file.display().to_string()));
+        }
+        seen.push(file);
+    }
+    outputs.into_iter().try_for_each(|output| match output {
+        Output::Stdout => check_stdout(),
+        Output::File(path) => Ok(atomic_file::check(path)?),
+    })
+}
+
+fn twice(name: &str) -> Error {
+    Error::Usage(format!("{name} is named for two outputs: only one can have it"))
 }
 
 /// Writes to the standard output.
@@ -62,45 +133,62 @@ pub fn tell(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
 }
 
-/// A file that is there must take writing, one that is not needs a folder that takes files.
-fn writable(path: &Path) -> io::Result<()> {
-    match fs::metadata(path) {
-        Ok(metadata) if metadata.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
-        // Opening a pipe would wait for its reader.
-        Ok(metadata) if !metadata.is_file() => return Ok(()),
-        Ok(_) => drop(OpenOptions::new().write(true).open(path)?),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Err(error) => return Err(error),
-    }
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let probe = folder.join(format!(".antwarp-{}.tmp", std::process::id()));
-    OpenOptions::new().write(true).create_new(true).open(&probe)?;
-    fs::remove_file(&probe)
-}
-
-/// Refuses outputs that would overwrite each other or the instance.
-pub fn check_apart(outputs: &[&Output], instance: &Path) -> Result<()> {
-    let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let instance = real(instance);
-    let mut seen: Vec<Option<PathBuf>> = Vec::new();
-    for output in outputs {
-        let place = match output {
-            Output::Stdout => None,
-            Output::File(path) => Some(real(path)),
-        };
-        if place.as_deref() == Some(&instance) {
-            return Err(Error::Usage(format!("{} is the instance: name another output", instance.display())));
-        }
-        let is_device = place.as_deref().is_some_and(|p| fs::metadata(p).is_ok_and(|m| !m.is_file()));
-        if seen.contains(&place) && !is_device {
-            let name =
-                place.map_or_else(|| "the standard output".to_owned(), |path| path.display().to_string());
-            return Err(Error::Usage(format!("{name} is named for two outputs: only one can have it")));
-        }
-        seen.push(place);
+/// Refuses a standard output that is closed: what is written to it would be lost without an error.
+fn check_stdout() -> Result<()> {
+    #[cfg(unix)]
+    if is_closed().unwrap_or(false) {
+        let remedy = "it is closed, or the null device: name a file instead of `-`";
+        return Err(Error::Stdout(io::Error::other(remedy)));
     }
     Ok(())
+}
+
+/// Where the standard output is closed when a program starts, Rust opens the null device in its place: for reading, too, which
+/// `> /dev/null` does not.
+#[cfg(unix)]
+fn is_closed() -> io::Result<bool> {
+    use nix::fcntl::{FcntlArg, OFlag, fcntl};
+    use std::fs::{self, File};
+    use std::os::fd::AsFd;
+    use std::os::unix::fs::{FileTypeExt, MetadataExt};
+
+    let stdout = io::stdout();
+    let own = File::from(stdout.as_fd().try_clone_to_owned()?).metadata()?;
+    let is_null = own.file_type().is_char_device() && own.rdev() == fs::metadata("/dev/null")?.rdev();
+    let flags = OFlag::from_bits_truncate(fcntl(&stdout, FcntlArg::F_GETFL)?);
+    Ok(is_null && flags & OFlag::O_ACCMODE == OFlag::O_RDWR)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_names_of_a_file_are_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let output = |name: &str| Output::File(folder.path().join(name));
+        for (one, two) in [("a", "a"), ("a", "./a"), ("a", "b/../a")] {
+            std::fs::create_dir_all(folder.path().join("b")).unwrap();
+            let error = check(&[output(one), output(two)], &[]).unwrap_err();
+            assert!(error.to_string().contains("named for two outputs"), "{error}");
+            let input = folder.path().join(two);
+            let error = check(&[output(one)], &[("the instance", &input)]).unwrap_err();
+            assert!(error.to_string().contains("is the instance"), "{error}");
+        }
+        std::fs::remove_dir(folder.path().join("b")).unwrap();
+        check(&[output("a"), output("b")], &[("the instance", Path::new("E1k.0"))]).unwrap();
+    }
+
+    #[test]
+    fn the_standard_output_has_many_names() {
+        for name in STDOUT {
+            assert_eq!(Output::from(PathBuf::from(name)), Output::Stdout);
+        }
+        let named = Output::from(PathBuf::from("./-"));
+        assert_eq!(named, Output::File("./-".into()));
+        assert_eq!(
+            check(&[Output::Stdout, Output::Stdout], &[]).unwrap_err().status(),
+            super::super::error::USAGE
+        );
+    }
 }

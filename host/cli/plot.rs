@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::output::Output;
+use super::output::{self, Output};
 use super::{Error, Outcome, Result};
 use crate::instance::InstanceError;
 use crate::report::curves::{self, Point};
@@ -58,13 +58,8 @@ struct Limits {
 
 /// Draws the runs.
 pub fn run(args: Args) -> Result<Outcome> {
-    if let Output::File(output) = &args.output {
-        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        if let Some(run) = args.runs.iter().find(|run| real(run) == real(output)) {
-            return Err(Error::Usage(format!("{} is one of the runs: name another output", run.display())));
-        }
-    }
-    args.output.check()?;
+    let runs: Vec<_> = args.runs.iter().map(|run| ("one of the runs", run.as_path())).collect();
+    output::check([&args.output], &runs)?;
     let all = args.runs.iter().map(|path| read(path)).collect::<Result<Vec<_>>>()?;
     // What is the same of all runs need not be told.
     let differ = |words: Vec<&str>| words.windows(2).any(|two| two[0] != two[1]);

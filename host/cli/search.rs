@@ -1,6 +1,6 @@
 //! `antwarp search`: neighbourhood search on the problems that it has.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -82,7 +82,7 @@ enum What {
     Tsp {
         /// A TSPLIB or CSV file, or the name of a generated instance such as E1k.0
         #[arg(value_name = "FILE|NAME")]
-        instance: String,
+        instance: PathBuf,
         /// What a move does
         #[arg(long = "move", value_enum, default_value_t = TourMove::default())]
         step: TourMove,
@@ -279,13 +279,13 @@ impl What {
     }
 
     /// The input file, to which no output may go.
-    fn input(&self) -> PathBuf {
+    fn input(&self) -> Option<&Path> {
         match self {
             What::Qap { file, .. } | What::Partition { file, .. } | What::MaxCut { file, .. } => {
-                file.clone().unwrap_or_default()
+                file.as_deref()
             }
-            What::Tsp { instance, .. } => instance.into(),
-            What::Ppp { .. } | What::Weierstrass { .. } => PathBuf::new(),
+            What::Tsp { instance, .. } => Some(instance),
+            What::Ppp { .. } | What::Weierstrass { .. } => None,
         }
     }
 
@@ -381,8 +381,8 @@ impl Common {
         }
     }
 
-    fn outputs(&self) -> Vec<&Output> {
-        self.outputs.json.iter().chain(&self.outputs.solution).collect()
+    fn outputs(&self) -> impl Iterator<Item = &Output> + Clone {
+        self.outputs.json.iter().chain(&self.outputs.solution)
     }
 }
 
@@ -407,8 +407,8 @@ impl Args {
 pub fn run(args: Args) -> Result<Outcome> {
     let interrupt = signals::watch()?;
     let common = args.problem.common();
-    output::check_apart(&common.outputs(), &args.problem.input())?;
-    common.outputs().into_iter().try_for_each(Output::check)?;
+    let input = args.problem.input().map(|file| (output::INSTANCE, file));
+    output::check(common.outputs(), input.as_slice())?;
     tuning::check().map_err(Error::Usage)?;
     common.machine.start_threads()?;
     let Asked { task, mut settings, stop } = args.asked(interrupt)?;
@@ -504,7 +504,7 @@ fn deliver(
             return Err(error);
         }
         // A solution that could not go where it should is printed.
-        let place = match output::print(|out| write_solution(task, found.cost, &found.solution, out)) {
+        let place = match Output::Stdout.write(solution) {
             Ok(()) => "the solution was written to the standard output instead".to_owned(),
             Err(_) => "the solution could not be written anywhere else either".to_owned(),
         };
@@ -547,7 +547,7 @@ fn deliver(
         searching * 1e6 / found.iterations.max(1) as f64,
         found.evaluations as f64 / searching,
     );
-    if common.outputs().into_iter().any(Output::is_stdout) {
+    if common.outputs().any(Output::is_stdout) {
         output::tell(text.trim_end());
         return Ok(());
     }

@@ -1,30 +1,117 @@
 //! Files that are either the old one or the whole new one, whatever happens while writing.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, Write};
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::error::{InstanceError, Result};
 
-/// Writes a file beside `path`, then moves it there. Devices and pipes are written to as they are.
-pub(crate) fn write(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
-    // A link keeps pointing where it does: the file behind it is replaced.
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let is_file = fs::metadata(&target).map_or(true, |metadata| metadata.is_file());
-    let written = if is_file {
-        write_beside(&target, content)
-    } else {
-        OpenOptions::new().write(true).open(&target).and_then(|file| write_all(file, content).map(drop))
-    };
-    written.map_err(|cause| InstanceError::write(path, cause))
+/// Links that lead to links, and so on: more are a circle.
+const MOST_LINKS: u32 = 40;
+
+/// Where a name leads to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// A file behind all links. It need not be there yet, but its folder is.
+    File(PathBuf),
+    /// A pipe or a device: it is written to as it is.
+    Device,
 }
 
-fn write_beside(target: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-    let beside = name_beside(target)?;
-    let file = OpenOptions::new().write(true).create_new(true).open(&beside)?;
-    // Some systems report a full disk only when the file is flushed to it.
-    let written =
-        write_all(file, content).and_then(|file| file.sync_all()).and_then(|()| fs::rename(&beside, target));
+/// Finds out where a name leads to.
+///
+/// # Errors
+///
+/// It is a folder or in none, it is no name at all, or only a number of an open file.
+pub(crate) fn place(path: &Path) -> io::Result<Place> {
+    match fs::metadata(path) {
+        Ok(metadata) if metadata.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
+        Ok(metadata) if !metadata.is_file() => return Ok(Place::Device),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    if path.to_string_lossy().ends_with(std::path::is_separator) {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
+    // A link may lead to a file that is not there: then that file is the one to make.
+    let mut path = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        let name = path.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
+        let folder = match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => fs::canonicalize(folder)?,
+            _ => fs::canonicalize(".")?,
+        };
+        // Names such as /dev/fd/3: the file was opened by others, who go on with it.
+        if folder.starts_with("/proc") {
+            return Err(io::Error::other("this is a file that is open already: give its own name"));
+        }
+        let file = folder.join(name);
+        match fs::read_link(&file) {
+            Ok(target) => path = folder.join(target),
+            // As the disk spells it, if it does not tell small letters from large ones.
+            Err(_) => return Ok(Place::File(fs::canonicalize(&file).unwrap_or(file))),
+        }
+    }
+    Err(io::Error::other("too many links lead to each other"))
+}
+
+/// Finds out whether a file could be written, without changing anything.
+pub(crate) fn check(path: &Path) -> Result<()> {
+    let check = || {
+        let Place::File(file) = place(path)? else { return Ok(()) };
+        if file.exists() {
+            OpenOptions::new().write(true).open(&file)?;
+        }
+        fs::remove_file(create_beside(&file)?.1)
+    };
+    check().map_err(|cause| InstanceError::write(path, cause))
+}
+
+/// Writes a file beside `path`, then moves it there. Devices and pipes are written to as they are.
+pub(crate) fn write(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+    begin(path, content).map(drop)
+}
+
+/// Writes a file as [`write`] does, and hands it out to go on behind its end.
+pub(crate) fn begin(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<Growing> {
+    let written = place(path).and_then(|place| match place {
+        Place::File(file) => replace(&file, content),
+        Place::Device => OpenOptions::new().write(true).open(path).and_then(|file| write_all(file, content)),
+    });
+    written.map(Growing).map_err(|cause| InstanceError::write(path, cause))
+}
+
+/// A file that grows piece by piece: each is in it as a whole or not at all.
+#[derive(Debug)]
+pub(crate) struct Growing(File);
+
+impl Write for Growing {
+    fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
+        let before = self.0.metadata()?.len();
+        self.0.write_all(piece).map(|()| piece.len()).inspect_err(|_| {
+            // The first error is the one to report; pipes have no length.
+            let _ = self.0.set_len(before).and_then(|()| self.0.seek(SeekFrom::Start(before)));
+        })
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+fn replace(target: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<File> {
+    let (file, beside) = create_beside(target)?;
+    let write = || {
+        if let Ok(old) = fs::metadata(target) {
+            keep_rights(&file, &old);
+        }
+        let file = write_all(file, content)?;
+        // Some systems report a full disk only when the file is flushed to it.
+        file.sync_all()?;
+        fs::rename(&beside, target).map(|()| file)
+    };
+    let written = write();
     if written.is_err() {
         // The first error is the one to report.
         let _ = fs::remove_file(&beside);
@@ -38,14 +125,37 @@ fn write_all(file: File, content: impl FnOnce(&mut dyn Write) -> io::Result<()>)
     writer.into_inner().map_err(|error| error.into_error())
 }
 
-/// A name that no other process and no other thread of this one uses.
-fn name_beside(target: &Path) -> io::Result<PathBuf> {
-    use std::sync::atomic::{AtomicU64, Ordering};
+/// A new file in the folder of `target`. Its name is short, since that of `target` may be as long as names can be; no other
+/// process and no other thread of this one has it.
+fn create_beside(target: &Path) -> io::Result<(File, PathBuf)> {
     static COUNT: AtomicU64 = AtomicU64::new(0);
-    let name = target.file_name().ok_or(io::ErrorKind::IsADirectory)?;
-    let number = COUNT.fetch_add(1, Ordering::Relaxed);
-    let name = format!(".{}.{}-{number}.tmp", name.to_string_lossy(), std::process::id());
-    Ok(target.with_file_name(name))
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    // What only its owner may read is never open to others: what all may read becomes so when it is known.
+    #[cfg(unix)]
+    if target.exists() {
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    }
+    loop {
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let beside = target.with_file_name(format!(".antwarp-{}-{number}.tmp", std::process::id()));
+        match options.open(&beside) {
+            // One that a process of the same number has left, or has, on another machine.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            opened => return opened.map(|file| (file, beside)),
+        }
+    }
+}
+
+/// Who may read and write the old file may do so with the new one. Where that fails, fewer may.
+fn keep_rights(file: &File, old: &Metadata) {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{MetadataExt, fchown};
+        // Only root can give a file away.
+        let _ = fchown(file, Some(old.uid()), Some(old.gid()));
+    }
+    let _ = file.set_permissions(old.permissions());
 }
 
 #[cfg(test)]
@@ -70,6 +180,94 @@ mod tests {
         write(&path, |out| out.write_all(b"new")).unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"new");
         assert_eq!(names(folder.path()), ["a.tour"]);
+    }
+
+    #[test]
+    fn what_is_written_behind_the_beginning_is_in_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rows.csv");
+        fs::write(&path, "an older and longer file").unwrap();
+        let mut file = begin(&path, |out| out.write_all(b"head\n")).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"head\n");
+        file.write_all(b"row\n").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"head\nrow\n");
+    }
+
+    #[test]
+    fn a_name_may_be_as_long_as_names_can_be() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("n".repeat(255));
+        check(&path).unwrap();
+        write(&path, |out| out.write_all(b"text")).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"text");
+        check(&folder.path().join("n".repeat(256))).unwrap_err();
+    }
+
+    #[test]
+    fn what_cannot_be_a_file_is_found_out_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("file"), "").unwrap();
+        for name in ["no-folder/a", "file/a", "file/", "new/", "..", "."] {
+            check(&folder.path().join(name)).unwrap_err();
+        }
+        check(Path::new("")).unwrap_err();
+        assert_eq!(names(folder.path()), ["file"]);
+    }
+
+    #[test]
+    fn a_file_that_others_have_left_is_no_obstacle() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.tour");
+        // Other tests may count on meanwhile, but not as far.
+        let (_, first) = create_beside(&path).unwrap();
+        let name = first.file_name().unwrap().to_str().unwrap();
+        let number: u64 = name.rsplit_once('-').unwrap().1.strip_suffix(".tmp").unwrap().parse().unwrap();
+        for next in number + 1..number + 1000 {
+            let left = folder.path().join(format!(".antwarp-{}-{next}.tmp", std::process::id()));
+            fs::write(left, "left").unwrap();
+        }
+        write(&path, |out| out.write_all(b"text")).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"text");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_lead_to_the_file_that_is_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir(at("deep")).unwrap();
+        std::os::unix::fs::symlink("deep/file", at("first")).unwrap();
+        std::os::unix::fs::symlink(at("first"), at("second")).unwrap();
+        std::os::unix::fs::symlink("deep", at("folder")).unwrap();
+        // A file that is not there is made, then replaced.
+        for text in [b"new", b"old"] {
+            write(&at("second"), |out| out.write_all(text)).unwrap();
+            assert_eq!(fs::read(at("deep/file")).unwrap(), text);
+            assert!(at("first").is_symlink() && at("second").is_symlink());
+            let file = Place::File(fs::canonicalize(at("deep/file")).unwrap());
+            for name in ["second", "folder/file", "folder/../deep/./file"] {
+                assert_eq!(place(&at(name)).unwrap(), file, "{name}");
+            }
+        }
+        std::os::unix::fs::symlink(at("round"), at("round")).unwrap();
+        std::os::unix::fs::symlink(at("no-folder/file"), at("nowhere")).unwrap();
+        check(&at("round")).unwrap_err();
+        check(&at("nowhere")).unwrap_err();
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_rights_of_a_file_stay() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.tour");
+        let mode = || fs::metadata(&path).unwrap().permissions().mode() & 0o777;
+        fs::write(&path, "old").unwrap();
+        for rights in [0o600, 0o640, 0o664] {
+            fs::set_permissions(&path, fs::Permissions::from_mode(rights)).unwrap();
+            write(&path, |out| out.write_all(b"new")).unwrap();
+            assert_eq!(mode(), rights);
+        }
     }
 
     #[test]

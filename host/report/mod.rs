@@ -7,6 +7,8 @@ pub mod statistics;
 pub(crate) mod summary;
 pub mod svg;
 
+use std::path::Path;
+
 use serde::Serialize;
 use serde_json::Value;
 
@@ -162,7 +164,7 @@ impl From<&Stop> for Limits {
 
 impl InstanceFacts {
     /// The facts of an instance, which was opened as `source`.
-    pub fn new(instance: &Instance, source: &str) -> InstanceFacts {
+    pub fn new(instance: &Instance, source: &Path) -> InstanceFacts {
         InstanceFacts {
             name: instance.name().to_owned(),
             nodes: instance.len(),
@@ -171,7 +173,7 @@ impl InstanceFacts {
                 Kind::Atsp => "atsp",
             },
             metric: instance.metric().map_or("EXPLICIT", |metric| metric.keyword()),
-            path: std::path::Path::new(source).exists().then(|| source.to_owned()),
+            path: source.exists().then(|| source.to_string_lossy().into_owned()),
         }
     }
 }
@@ -180,7 +182,7 @@ impl Report {
     /// The facts of a run with this solution.
     pub fn new(
         instance: &Instance,
-        source: &str,
+        source: &Path,
         (algorithm, seed, settings): (&'static str, u64, Value),
         stop: &Stop,
         machine: Machine,

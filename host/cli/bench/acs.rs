@@ -98,7 +98,7 @@ impl Args {
             return Err(Error::Usage("--tours needs a number of ants".to_owned()));
         };
         let iterations = (tours.count(cell.n) as f64 / f64::from(ants)).round().max(1.0);
-        cell.line.push(format!("--iterations={iterations}"));
+        cell.line.push(format!("--iterations={iterations}").into());
         cell.settings.insert("tours".to_owned(), json!(tours.to_string()));
         Ok(())
     }

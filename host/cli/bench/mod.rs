@@ -14,6 +14,7 @@ mod search;
 mod solve;
 mod table;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,7 +24,7 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use super::options::{Iterations, MachineArgs, duration};
-use super::output::{self, Output, check_apart};
+use super::output::{self, Output};
 use super::solve::{self as solver, Asked, facts};
 use super::{Error, Outcome, Result, parse_line, signals};
 use crate::backend::{Backend, Choice, Machine};
@@ -97,7 +98,7 @@ const SUITES: [&Suite; 6] =
 struct Common {
     /// Instances: files, or names of generated ones such as E10k.0
     #[arg(long, value_name = "LIST", value_delimiter = ',', num_args = 1..)]
-    instances: Vec<String>,
+    instances: Vec<PathBuf>,
     /// An option of solve (of search in bench search) and its values, such as ants=64,256: all are measured; an empty value
     /// leaves the option out. Options that go together are joined: selection+tabu=wrs+list,rwm+bitmask. With several
     /// --vary, all combinations are measured
@@ -125,7 +126,13 @@ struct Common {
     machine: MachineArgs,
     /// Options of solve (of search in bench search) that hold for all runs; --help lists them
     #[arg(last = true, value_name = "LINE")]
-    options: Vec<String>,
+    options: Vec<OsString>,
+}
+
+impl Common {
+    fn outputs(&self) -> impl Iterator<Item = &Output> + Clone {
+        self.csv.iter().chain(&self.json)
+    }
 }
 
 /// Options that vary together, and their values.
@@ -146,12 +153,12 @@ impl Vary {
 }
 
 /// Options that go together, with their values, for an instance of n nodes.
-fn options(names: &str, value: &str, n: usize) -> Vec<String> {
+fn options(names: &str, value: &str, n: usize) -> Vec<OsString> {
     let names: Vec<&str> = names.split('+').collect();
     let option = |(name, value): (&&str, &str)| match (*name, value) {
         (_, "") => None,
-        ("ants", "n") => Some(format!("--ants={n}")),
-        _ => Some(format!("--{name}={value}")),
+        ("ants", "n") => Some(format!("--ants={n}").into()),
+        _ => Some(format!("--{name}={value}").into()),
     };
     names.iter().zip(value.splitn(names.len(), '+')).filter_map(option).collect()
 }
@@ -171,14 +178,14 @@ impl FromStr for Vary {
 }
 
 /// What varies by the names of options, and the options.
-type Line = (Map<String, Value>, Vec<String>);
+type Line = (Map<String, Value>, Vec<OsString>);
 
 /// What is measured with every seed: an instance, and a line of options.
 struct Cell {
     instance: String,
     n: usize,
     known: Option<BestKnown>,
-    line: Vec<String>,
+    line: Vec<OsString>,
     /// What the line varies, and what else differs between cells.
     settings: Map<String, Value>,
     /// The number of the instance among those of the bench.
@@ -253,8 +260,8 @@ const ENDS: [&str; 5] = ["time", "iterations", "target", "stagnation", "descent_
 const FOREIGN_ENDS: [&str; 3] = [ENDS[2], ENDS[3], ENDS[4]];
 
 /// Reads options of solve. The instance is open: its place in the line is taken.
-fn parse_solve(line: &[String]) -> Result<(solver::Args, Vec<String>)> {
-    parse_line("antwarp solve", &[&["-".to_owned()], line].concat())
+fn parse_solve(line: &[OsString]) -> Result<(solver::Args, Vec<String>)> {
+    parse_line("antwarp solve", &[&[OsString::from("-")], line].concat())
 }
 
 /// The failure of a suite whose cell has another algorithm, which cannot be.
@@ -265,10 +272,13 @@ fn wrong_algorithm() -> Error {
 impl<'a> Bench<'a> {
     /// Begins a bench of tours: opens the instances. `foreign` options are not for the suite.
     fn of_tours(common: &'a Common, foreign: &[&str]) -> Result<Bench<'a>> {
-        let given = parse_solve(&common.options)?.1;
+        let (args, given) = parse_solve(&common.options)?;
         let mut bench = Bench::begin(common, &common.instances, given, foreign)?;
         if ENDS.iter().any(|id| bench.given.iter().any(|given| given == id)) {
             bench.given.extend(ENDS.map(str::to_owned));
+        }
+        for (what, path, _) in args.beginnings() {
+            output::check(common.outputs(), &[(what, path)])?;
         }
         for source in &common.instances {
             bench.instances.push(Instance::open(source)?);
@@ -279,7 +289,7 @@ impl<'a> Bench<'a> {
     /// Checks what can be checked before anything is read, and starts threads. `given` are the ids behind the `--`.
     fn begin(
         common: &'a Common,
-        instances: &[String],
+        instances: &[PathBuf],
         mut given: Vec<String>,
         foreign: &[&str],
     ) -> Result<Bench<'a>> {
@@ -297,9 +307,8 @@ impl<'a> Bench<'a> {
         if instances.is_empty() {
             return Err(Error::Usage("nothing to measure: give --instances".to_owned()));
         }
-        let outputs: Vec<&Output> = common.csv.iter().chain(&common.json).collect();
-        instances.iter().try_for_each(|instance| check_apart(&outputs, instance.as_ref()))?;
-        outputs.into_iter().try_for_each(Output::check)?;
+        let inputs: Vec<_> = instances.iter().map(|file| (output::INSTANCE, file.as_path())).collect();
+        output::check(common.outputs(), &inputs)?;
         let interrupt = signals::watch()?;
         common.machine.start_threads()?;
         Ok(Bench { common, given, interrupt, instances: Vec::new(), problem: Mutex::default() })
@@ -307,7 +316,7 @@ impl<'a> Bench<'a> {
 
     /// Settings and lines for an instance of n nodes, beginning with the `fixed` options: every combination of what varies,
     /// and of the defaults where nothing else is said.
-    fn lines(&self, fixed: &[String], defaults: &[&str], n: usize) -> Result<Vec<Line>> {
+    fn lines(&self, fixed: &[OsString], defaults: &[&str], n: usize) -> Result<Vec<Line>> {
         let Common { vary, iterations, time, options: behind, .. } = self.common;
         let mut all = vary.clone();
         for default in defaults {
@@ -329,7 +338,8 @@ impl<'a> Bench<'a> {
             lines = product.collect();
         }
         for (settings, line) in lines.iter_mut().filter(|_| !behind.is_empty()) {
-            settings.insert("options".to_owned(), behind.join(" ").into());
+            let text: Vec<_> = behind.iter().map(|option| option.to_string_lossy()).collect();
+            settings.insert("options".to_owned(), text.join(" ").into());
             line.extend(behind.iter().cloned());
         }
         Ok(lines)
@@ -337,7 +347,7 @@ impl<'a> Bench<'a> {
 
     /// The cells of tours, instance by instance, each checked.
     fn cells(&self, fixed: &[&str], defaults: &[&str]) -> Result<Vec<Cell>> {
-        let fixed: Vec<String> = fixed.iter().map(|option| option.to_string()).collect();
+        let fixed: Vec<OsString> = fixed.iter().map(OsString::from).collect();
         let mut cells = Vec::new();
         for (at, instance) in self.instances.iter().enumerate() {
             let (n, known) = (instance.len(), instance.best_known());
@@ -372,7 +382,7 @@ impl<'a> Bench<'a> {
 
     /// What the line of a cell of tours asks for with this seed.
     fn asked(&self, cell: &Cell, seed: u64) -> Result<Asked> {
-        let (args, given) = parse_solve(&[&cell.line[..], &[format!("--seed={seed}")]].concat())?;
+        let (args, given) = parse_solve(&[&cell.line[..], &[format!("--seed={seed}").into()]].concat())?;
         Asked::check(&args, &given, &self.instances[cell.at], self.interrupt.clone())
     }
 
@@ -458,20 +468,19 @@ impl<'a> Bench<'a> {
         });
         let Queue { early, mut log, ended, .. } = queue.into_inner().unwrap_or_else(PoisonError::into_inner);
         // Where it was cut short, what others did behind the one that is missing.
-        for (i, measured) in early.into_iter().enumerate() {
-            measured.map_or(Ok(()), |measured| log.add(row(suite.name, &machine, jobs[i], measured)))?;
-        }
+        let late = early.into_iter().enumerate().filter_map(|(i, measured)| Some((i, measured?)));
+        let added = late.map(|(i, measured)| log.add(row(suite.name, &machine, jobs[i], measured)));
+        let added = added.fold(Ok(()), Result::and);
         let written = self.finish(&log);
         let outcome = ended.unwrap_or(Ok(Outcome::Done))?;
-        written.map(|()| outcome)
+        added.and(written).map(|()| outcome)
     }
 
     /// Writes what is written at the end.
     fn finish(&self, log: &Log<'_>) -> Result<()> {
-        let Common { csv, json, .. } = self.common;
-        let written = json.as_ref().map_or(Ok(()), |json| log.write_json(json));
+        let written = self.common.json.as_ref().map_or(Ok(()), |json| log.write_json(json));
         let text = table::tables(&SUITES, &log.rows, false)?;
-        if csv.iter().chain(json).any(Output::is_stdout) {
+        if self.common.outputs().any(Output::is_stdout) {
             output::tell(text.trim_end());
             return written;
         }

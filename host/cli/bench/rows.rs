@@ -7,8 +7,8 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
+use super::super::Result;
 use super::super::output::Output;
-use super::super::{Error, Result};
 use crate::instance::InstanceError;
 
 /// What was measured in a run. Values are empty (null) where there are none.
@@ -60,39 +60,35 @@ pub struct Log<'a> {
     /// Those so far.
     pub rows: Vec<Row>,
     csv: Option<&'a Output>,
-    writer: Option<csv::Writer<Box<dyn Write + Send>>>,
+    /// Where the next ones go, behind those that are written.
+    file: Option<Box<dyn Write + Send>>,
 }
 
 impl<'a> Log<'a> {
     /// None yet.
     pub fn new(csv: Option<&'a Output>) -> Log<'a> {
-        Log { rows: Vec::new(), csv, writer: None }
+        Log { rows: Vec::new(), csv, file: None }
     }
 
     /// Adds a row. It is in the file at once, whatever happens to the next.
     pub fn add(&mut self, row: Row) -> Result<()> {
-        if let Some(csv) = self.csv {
-            self.append(csv, &row).map_err(|cause| match csv {
-                Output::Stdout => Error::Stdout(cause),
-                Output::File(path) => Error::Output { path: path.clone(), cause: cause.to_string() },
-            })?;
-        }
+        let written = self.csv.map_or(Ok(()), |csv| self.write(csv, &row));
         self.rows.push(row);
-        Ok(())
+        written
     }
 
-    fn append(&mut self, csv: &Output, row: &Row) -> io::Result<()> {
-        if self.writer.is_none() {
-            let out: Box<dyn Write + Send> = match csv {
-                Output::Stdout => Box::new(io::stdout()),
-                Output::File(path) => Box::new(File::create(path)?),
-            };
-            let writer = self.writer.insert(csv::Writer::from_writer(out));
-            writer.write_record(row.0.iter().map(|(name, _)| name))?;
+    fn write(&mut self, csv: &Output, row: &Row) -> Result<()> {
+        let failed = |cause| csv.error(cause);
+        let (head, values): (Vec<_>, Vec<_>) =
+            row.0.iter().map(|(name, value)| (name.clone(), text(value))).unzip();
+        let values = line(&values).map_err(failed)?;
+        if let Some(file) = &mut self.file {
+            // In one piece: whatever ends the bench does not cut a row off.
+            return file.write_all(&values).and_then(|()| file.flush()).map_err(failed);
         }
-        let Some(writer) = &mut self.writer else { return Ok(()) };
-        writer.write_record(row.0.iter().map(|(_, value)| text(value)))?;
-        writer.flush()
+        let head = line(&head).map_err(failed)?;
+        self.file = Some(csv.begin(|out| out.write_all(&head).and_then(|()| out.write_all(&values)))?);
+        Ok(())
     }
 
     /// Writes all rows as JSON.
@@ -104,6 +100,13 @@ impl<'a> Log<'a> {
             writeln!(out)
         })
     }
+}
+
+/// A line of a CSV file.
+fn line(values: &[String]) -> io::Result<Vec<u8>> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(values)?;
+    writer.into_inner().map_err(|error| error.into_error())
 }
 
 /// Reads what [`Log`] has written.

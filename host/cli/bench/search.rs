@@ -1,6 +1,8 @@
 //! `antwarp bench search`: the ways to look at neighbours in neighbourhood search.
 
 use std::collections::HashMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use serde_json::json;
@@ -99,8 +101,8 @@ pub fn run(args: &Args) -> Result<Outcome> {
 }
 
 /// What a line asks for with this seed; without a target, all iterations are done.
-fn asked(bench: &Bench<'_>, line: &[String], seed: u64) -> Result<Asked> {
-    let line = [line, &[format!("--seed={seed}")]].concat();
+fn asked(bench: &Bench<'_>, line: &[OsString], seed: u64) -> Result<Asked> {
+    let line = [line, &[format!("--seed={seed}").into()]].concat();
     let mut asked = parse_line::<search::Args>("antwarp search", &line)?.0.asked(bench.interrupt.clone())?;
     asked.settings.target = None;
     Ok(asked)
@@ -108,31 +110,32 @@ fn asked(bench: &Bench<'_>, line: &[String], seed: u64) -> Result<Asked> {
 
 impl Args {
     /// The instances that are given, or the paper's.
-    fn instances(&self) -> Vec<String> {
+    fn instances(&self) -> Vec<PathBuf> {
         let paper = match self.problem.as_str() {
             _ if !self.common.instances.is_empty() => return self.common.instances.clone(),
             "ppp" => "73-73 81-81 101-117 201-217 401-417 601-617 801-817 1001-1017 1301-1317",
             "weierstrass" => "1 2 3 4 5 6 7 8 9 10",
             _ => "",
         };
-        paper.split_whitespace().map(str::to_owned).collect()
+        paper.split_whitespace().map(PathBuf::from).collect()
     }
 
     /// The problem and an instance as the command line of `antwarp search` has them.
-    fn line(&self, name: &str) -> Result<Vec<String>> {
-        let line = match (self.problem.as_str(), name.split_once('-')) {
-            ("ppp", Some((m, n))) => vec![format!("--m={m}"), format!("--n={n}")],
+    fn line(&self, name: &Path) -> Result<Vec<OsString>> {
+        let text = name.display();
+        let line = match (self.problem.as_str(), name.to_str().and_then(|name| name.split_once('-'))) {
+            ("ppp", Some((m, n))) => vec![format!("--m={m}").into(), format!("--n={n}").into()],
             ("ppp", None) => {
-                return Err(Error::Usage(format!("{name}: give rows and columns such as 101-117")));
+                return Err(Error::Usage(format!("{text}: give rows and columns such as 101-117")));
             }
-            ("weierstrass", _) => vec![format!("--dim={name}")],
-            _ => vec![name.to_owned()],
+            ("weierstrass", _) => vec![format!("--dim={text}").into()],
+            _ => vec![name.into()],
         };
-        Ok([vec![self.problem.clone()], line].concat())
+        Ok([vec![OsString::from(&self.problem)], line].concat())
     }
 
     /// What is measured of an instance.
-    fn cells(&self, bench: &Bench<'_>, name: &str, ways: &[Way]) -> Result<Vec<Cell>> {
+    fn cells(&self, bench: &Bench<'_>, name: &Path, ways: &[Way]) -> Result<Vec<Cell>> {
         let mut defaults = vec!["walks=1", "time=60s"];
         if !bench.given.iter().any(|id| id == "descents") {
             defaults.push("iterations=10000");

@@ -24,7 +24,7 @@ const DEFAULT_TIME: Duration = Duration::from_secs(10);
 pub struct Args {
     /// A TSPLIB or CSV file, or the name of a generated instance such as E10k.0
     #[arg(value_name = "FILE|NAME")]
-    pub(super) instance: String,
+    pub(super) instance: PathBuf,
     /// The algorithm; if not given, lk, mmas where edges have a direction, or ils where an option asks for it
     #[arg(long, value_enum)]
     pub(super) algorithm: Option<Name>,
@@ -229,7 +229,7 @@ pub(super) struct SearchArgs {
     pub(super) start: Option<Start>,
     /// lk and ils: begin with the tour of this file instead
     #[arg(long, value_name = "FILE", conflicts_with = "start")]
-    pub(super) initial_tour: Option<std::path::PathBuf>,
+    pub(super) initial_tour: Option<PathBuf>,
     /// Neighbours in a node's list; 12 for ils and 8 for all others if not given
     #[arg(long, value_name = "N")]
     pub(super) neighbors: Option<u32>,

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::super::output::{self, Output};
 use super::super::{Error, Result};
 use super::args::Outputs;
-use super::{Plan, facts};
+use super::{Args, Plan, facts};
 use crate::instance::population_file::{self, Header};
 use crate::instance::{Metric, tour_file};
 use crate::report::{Report, svg};
@@ -105,15 +105,19 @@ impl Plan {
     fn rescue(&self, solution: &Solution, error: Error) -> Error {
         let name: String =
             self.instance.name().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
-        let file = format!("antwarp-{name:.60}-{}.tour", std::process::id());
-        let path = std::env::temp_dir().join(file);
+        let process = std::process::id();
+        let path = |n| std::env::temp_dir().join(format!("antwarp-{name:.60}-{process}-{n}.tour"));
+        // Others write there, too: what has a name of ours already is not replaced, and a link is not followed.
+        let path = (1..).map(path).find(|path| path.symlink_metadata().is_err()).unwrap_or_default();
         let (tour, cost) = (&solution.tour, solution.cost);
         let place = match tour_file::save(&self.instance, tour, &path) {
             Ok(()) => format!("the tour was written to {} instead", path.display()),
-            Err(_) => match output::print(|mut out| tour_file::write(&self.instance, tour, cost, &mut out)) {
-                Ok(()) => "the tour was written to the standard output instead".to_owned(),
-                Err(_) => "the tour could not be written anywhere else either".to_owned(),
-            },
+            Err(_) => {
+                match Output::Stdout.write(|mut out| tour_file::write(&self.instance, tour, cost, &mut out)) {
+                    Ok(()) => "the tour was written to the standard output instead".to_owned(),
+                    Err(_) => "the tour could not be written anywhere else either".to_owned(),
+                }
+            }
         };
         Error::Rescued { first: Box::new(error), place }
     }
@@ -140,7 +144,7 @@ impl Plan {
 }
 
 impl Outputs {
-    fn named(&self) -> impl Iterator<Item = (&'static str, &Output)> {
+    fn named(&self) -> impl Iterator<Item = (&'static str, &Output)> + Clone {
         let named = [
             ("tour", &self.tour),
             ("json", &self.json),
@@ -150,14 +154,26 @@ impl Outputs {
         named.into_iter().filter_map(|(name, output)| output.as_ref().map(|output| (name, output)))
     }
 
-    fn all(&self) -> impl Iterator<Item = &Output> {
+    fn all(&self) -> impl Iterator<Item = &Output> + Clone {
         self.named().map(|(_, output)| output)
     }
+}
 
-    /// Refuses what could not be written after the run.
-    pub(super) fn check(&self, instance: &Path) -> Result<()> {
-        let all: Vec<&Output> = self.all().collect();
-        output::check_apart(&all, instance)?;
-        all.into_iter().try_for_each(Output::check)
+impl Args {
+    /// Refuses what could not be written after the run, and what must not be.
+    pub(super) fn check_outputs(&self) -> Result<()> {
+        output::check(self.outputs.all(), &[(output::INSTANCE, &self.instance)])?;
+        self.beginnings().try_for_each(|(what, path, heir)| {
+            let others = self.outputs.named().filter(|(name, _)| *name != heir);
+            output::check(others.map(|(_, output)| output), &[(what, path)])
+        })
+    }
+
+    /// What a run begins with: what it is, its file, and the output that may replace it by a better one.
+    pub(in super::super) fn beginnings(&self) -> impl Iterator<Item = (&'static str, &Path, &'static str)> {
+        let tour = self.search.initial_tour.as_deref().map(|path| ("the initial tour", path, "tour"));
+        let genes =
+            self.genetic.resume.as_deref().map(|path| ("the population to resume", path, "population"));
+        tour.into_iter().chain(genes)
     }
 }

@@ -5,7 +5,7 @@ mod beside;
 mod deliver;
 mod settings;
 
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
@@ -44,7 +44,7 @@ pub(super) fn facts(algorithm: &Algorithm) -> Result<(&'static str, u64, serde_j
 /// A run that has passed every check that can be made before it begins.
 struct Plan {
     instance: Instance,
-    source: String,
+    source: PathBuf,
     asked: Asked,
     machine: MachineArgs,
     outputs: Outputs,
@@ -170,7 +170,7 @@ impl Plan {
         for name in given.map_or(vec![Name::Lk, Name::Mmas], |one| vec![one]) {
             settings::algorithm(&args, name)?;
         }
-        args.outputs.check(Path::new(&args.instance))?;
+        args.check_outputs()?;
         args.machine.start_threads()?;
         let instance = Instance::open(&args.instance)?;
         if args.outputs.svg.is_some() && instance.display_points().is_none() {
