@@ -90,26 +90,26 @@ fn write_tour(
 
 /// From the places' coordinates to the drawing's.
 struct Frame {
+    /// Halves of the lowest coordinates and of the longer side: what is twice as much may be too large for a number.
     low: [f64; 2],
-    scale: f64,
+    longer: f64,
     width: f64,
     height: f64,
 }
 
 impl Frame {
     fn around(places: &[[f64; 2]]) -> Frame {
-        let low = [0, 1].map(|axis| places.iter().map(|p| p[axis]).fold(f64::INFINITY, f64::min));
-        let high = [0, 1].map(|axis| places.iter().map(|p| p[axis]).fold(f64::NEG_INFINITY, f64::max));
+        let low = [0, 1].map(|axis| places.iter().map(|p| 0.5 * p[axis]).fold(f64::INFINITY, f64::min));
+        let high = [0, 1].map(|axis| places.iter().map(|p| 0.5 * p[axis]).fold(f64::NEG_INFINITY, f64::max));
         let [dx, dy] = [high[0] - low[0], high[1] - low[1]];
-        let longer = dx.max(dy);
         // All nodes may be at one place, or on a line.
-        let scale = if longer > 0.0 && longer.is_finite() { SIDE / longer } else { 1.0 };
-        Frame { low, scale, width: (dx * scale).max(SIDE / 4.0), height: (dy * scale).max(SIDE / 8.0) }
+        let longer = if dx.max(dy) > 0.0 { dx.max(dy) } else { 1.0 };
+        let (width, height) = (dx / longer * SIDE, dy / longer * SIDE);
+        Frame { low, longer, width: width.max(SIDE / 4.0), height: height.max(SIDE / 8.0) }
     }
 
     fn place(&self, place: [f64; 2]) -> [f64; 2] {
-        let x = (place[0] - self.low[0]) * self.scale;
-        let y = (place[1] - self.low[1]) * self.scale;
+        let [x, y] = [0, 1].map(|axis| (0.5 * place[axis] - self.low[axis]) / self.longer * SIDE);
         [MARGIN + x, MARGIN + self.height - y]
     }
 
@@ -172,6 +172,14 @@ mod tests {
         for places in [[[3.0, 4.0]; 3], [[0.0, 1.0], [5.0, 1.0], [9.0, 1.0]]] {
             let svg = drawn(&places, &[0, 1, 2]);
             assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
+        }
+    }
+
+    #[test]
+    fn places_of_any_size_have_a_picture() {
+        let square = drawn(&[[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0]], &[0, 1, 2]);
+        for size in [f64::MAX, 1e-300, 1e-310, 1e9] {
+            assert_eq!(drawn(&[[-size, -size], [size, -size], [size, size]], &[0, 1, 2]), square, "{size}");
         }
     }
 }
