@@ -305,11 +305,14 @@ impl Instance {
     }
 
     /// The first fixed edge that a tour does not use.
+    ///
+    /// # Panics
+    /// If the tour has a node that does not exist.
     pub fn unused_fixed_edge(&self, tour: &[u32]) -> Option<(u32, u32)> {
-        let uses = |(a, b): (u32, u32)| {
-            let mut steps = tour.iter().zip(tour.iter().cycle().skip(1));
-            steps.any(|(&x, &y)| (x, y) == (a, b) || (x, y) == (b, a))
-        };
+        let mut position = vec![0; self.len];
+        (0..).zip(tour).for_each(|(at, &node)| position[node as usize] = at);
+        let follows = |a: u32, b: u32| (position[a as usize] + 1) % self.len == position[b as usize];
+        let uses = |(a, b): (u32, u32)| follows(a, b) || follows(b, a);
         self.fixed_edges.iter().copied().find(|&edge| !uses(edge))
     }
 }
@@ -481,5 +484,18 @@ mod tests {
         assert_eq!(instance.unused_fixed_edge(&[0, 1, 2, 3]), None);
         assert_eq!(instance.unused_fixed_edge(&[0, 2, 1, 3]), None);
         assert_eq!(instance.unused_fixed_edge(&[0, 1, 3, 2]), Some((3, 0)));
+    }
+
+    #[test]
+    fn many_fixed_edges_are_looked_for_at_once() {
+        // Each in the whole tour would be a run of minutes.
+        let n = 300_000_u32;
+        let places = (0..n).map(|x| [f64::from(x), 0.0, 0.0]).collect();
+        let line = Instance::from_points("line", Metric::Euc2d, places).unwrap();
+        let fixed = line.with_fixed_edges((0..n).rev().map(|node| (node, (node + 1) % n)).collect());
+        let mut tour: Vec<u32> = (0..n).collect();
+        assert_eq!(fixed.unused_fixed_edge(&tour), None);
+        tour.swap(7, 8);
+        assert_eq!(fixed.unused_fixed_edge(&tour), Some((8, 9)));
     }
 }
