@@ -243,6 +243,8 @@ fn wrong_usage_is_status_2() {
     let wrong: &[(&[&str], &str)] = &[
         (&["--walks", "0"], "--walks"),
         (&["--iterations", "0"], "--iterations"),
+        (&["--target", "nan"], "give a number"),
+        (&["--target", "inf"], "give a number"),
         (&["--tenure", "5"], "two values"),
         (&["--tenure", "5,3"], "--tenure"),
         (&["--temperatures", "1,2"], "temperatures"),

@@ -8,7 +8,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 
-use super::options::{MachineArgs, duration};
+use super::options::{MachineArgs, duration, finite};
 use super::output::{self, Output};
 use super::{Error, Outcome, Result, signals};
 use crate::backend::{Backend, tuning};
@@ -203,7 +203,7 @@ struct StopArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 31))]
     iterations: Option<u64>,
     /// At a solution that costs no more; a cost that no solution beats always ends a search
-    #[arg(long, value_name = "COST", allow_negative_numbers = true)]
+    #[arg(long, value_name = "COST", allow_negative_numbers = true, value_parser = finite)]
     target: Option<f64>,
 }
 
