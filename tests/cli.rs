@@ -596,6 +596,9 @@ fn bad_inputs_are_status_3_and_name_the_file() {
         folder.file("noise.tsp", &[0xff, 0, 0xfe, 10, 13, 1]),
         folder.file("text.tsp", b"Dear reader,\nthis is a letter.\n"),
         folder.file("a.tour", b"TOUR_SECTION\n1 2 3 -1\nEOF\n"),
+        folder.file("twice.tsp", &good.repeat(2)),
+        folder.file("open.csv", b"x,y,name\n0,0,\"a\n90,0,b\n0,90,c\n"),
+        folder.file("decimals.csv", b"x,y\n0,5,3,5\n100,25,10,0\n"),
         folder.file("fixed.tsp", fixed.as_bytes()),
         folder.folder.path().to_str().unwrap().to_owned(),
     ];
@@ -703,6 +706,15 @@ fn an_invalid_tour_is_status_6_and_the_fault_is_named() {
     let fixed = folder.file("fixed.tsp", text.replace("EOF", "FIXED_EDGES_SECTION\n1 3\n-1\nEOF").as_bytes());
     let tour = folder.file("b.tour", b"1 2 3 4");
     antwarp(&["check", &fixed, &tour]).assert().code(6).stderr(contains("1-3"));
+    for (tour, fault) in [
+        (&b"TYPE : TSP\nTOUR_SECTION\n1 2 3 4 -1\n"[..], "TYPE TSP"),
+        (b"DIMENSION : 5\nTOUR_SECTION\n1 2 3 4 -1\n", "tour of 5 nodes"),
+        (b"TOUR_SECTION\n1 2 3 4 -1\nTOUR_SECTION\n4 3 2 1 -1\n", "a second time"),
+        (b"1 2 3 4 -1 4 3 2 1 -1", "behind its tour"),
+    ] {
+        let tour = folder.file("c.tour", tour);
+        antwarp(&["check", &folder.instance, &tour]).assert().code(6).stdout("").stderr(contains(fault));
+    }
 }
 
 #[cfg(unix)]

@@ -1,6 +1,7 @@
 //! Instances as users have them: published files, broken files, and files that we wrote.
 
 use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use antwarp::instance::{Instance, InstanceError, Kind, Metric, nearest, tour_file, tsplib};
@@ -374,6 +375,18 @@ fn errors_name_the_place_and_the_remedy() {
             "t.tsp:9:20: the last fixed edge has one end",
             "two nodes",
         ),
+        (
+            format!("DIMENSION : 3\n{standard}"),
+            "t.tsp:4:1: DIMENSION stands in the file a second",
+            "leave one",
+        ),
+        (format!("TYPE : ATSP\n{standard}"), "t.tsp:3:1: TYPE stands in the file a second", "leave one"),
+        (
+            format!("{standard}NODE_COORD_SECTION\n1 0 0\n2 3 4\n3 6 9\n"),
+            "t.tsp:9:1: NODE_COORD_SECTION stands in the file a second",
+            "leave one",
+        ),
+        (format!("{standard}EOF\n{standard}"), "t.tsp:10:1: the file goes on behind EOF", "a file"),
         ("12 34\n".to_owned(), "t.tsp:1:1: this line is neither", ".csv"),
         ("hello world\n".to_owned(), "t.tsp:1:1: this line is neither", ".csv"),
         (String::new(), "t.tsp: there is no DIMENSION", "DIMENSION : 52"),
@@ -446,11 +459,107 @@ fn a_damaged_archive_is_an_error() {
     assert!(error.help().unwrap().to_string().contains("download it again"), "{error}");
 }
 
+/// What is wrong with a file of these bytes.
+fn refused(name: &str, bytes: &[u8]) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(name);
+    std::fs::write(&path, bytes).unwrap();
+    Instance::open(&path).unwrap_err().to_string()
+}
+
+fn packed(bytes: &[u8]) -> Vec<u8> {
+    packed_with(bytes, 0, 0)
+}
+
+/// An archive of some bytes, and of so many mebibytes of one byte.
+fn packed_with(bytes: &[u8], mebibytes: usize, byte: u8) -> Vec<u8> {
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    packed.write_all(bytes).unwrap();
+    (0..mebibytes).for_each(|_| packed.write_all(&[byte; 1 << 20]).unwrap());
+    packed.finish().unwrap()
+}
+
+#[test]
+fn a_file_is_no_longer_than_its_dimension_allows() {
+    let text = coordinates("1 0 0\n2 3 4\n3 6 8\nEOF\n");
+    let long = format!("{text}{}", "\n".repeat(2 << 20));
+    // DIMENSION 3 leaves room for 27 numbers of 32 bytes, and a mebibyte for all else.
+    let three = "there are more than 1049440 bytes, the most that DIMENSION 3 can take";
+    assert!(refused("long.tsp", long.as_bytes()).contains(three));
+    assert!(refused("long.tsp.gz", &packed(long.as_bytes())).contains(three));
+    let matrix = format!("{}{}", explicit("FULL_MATRIX", ""), "1 ".repeat(1 << 20));
+    assert!(
+        refused("long.tsp", matrix.as_bytes()).contains("1050240 bytes, the most that DIMENSION 4 can take")
+    );
+    let late = format!("COMMENT : {}\n{text}", "x".repeat(2 << 20));
+    assert!(
+        refused("late.tsp", late.as_bytes()).contains("a file without DIMENSION in its first lines can take")
+    );
+    // What is within it is read.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("long.tsp");
+    std::fs::write(&path, &long[..1_049_440]).unwrap();
+    assert_eq!(Instance::open(&path).unwrap().len(), 3);
+    let instance = parse(&text).unwrap();
+    let tour = folder.path().join("long.tour");
+    std::fs::write(&tour, format!("1 2 3 -1\n{}", " ".repeat(2 << 20))).unwrap();
+    let error = tour_file::read(&tour, &instance).unwrap_err().to_string();
+    assert!(error.contains("the most that a tour of 3 nodes can take"), "{error}");
+}
+
+#[test]
+fn what_unpacks_to_anything_is_refused_early() {
+    let bomb = |begin: &[u8], byte: u8| packed_with(begin, 256, byte);
+    let blanks = bomb(b"DIMENSION : 3\n", b'\n');
+    assert!(refused("bomb.tsp.gz", &blanks).contains("DIMENSION 3 can take"));
+    assert!(refused("bomb.csv.gz", &blanks[..]).contains("no columns are named"));
+    assert!(refused("bomb.csv.gz", &bomb(b"x,y\n", b'\n')).contains("a line of a table can take"));
+    // However many nodes there are, they have numbers.
+    for byte in [0, b'\n'] {
+        let error = refused("bomb.tsp.gz", &bomb(b"DIMENSION : 2000000000\n", byte));
+        assert!(error.contains("four mebibytes without a number"), "{error}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn devices_and_holes_are_refused_early() {
+    let zero = Path::new("/dev/zero");
+    assert!(Instance::open(zero).unwrap_err().to_string().contains("a file without DIMENSION"));
+    let instance = parse(&coordinates("1 0 0\n2 3 4\n3 6 8\n")).unwrap();
+    assert!(tour_file::read(zero, &instance).is_err());
+    assert!(antwarp::instance::population_file::read(zero, &instance).is_err());
+    assert!(antwarp::instance::Qap::open(zero).is_err());
+    // A terabyte that takes no place on the disk.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("hole.tsp");
+    std::fs::write(&path, "DIMENSION : 2000000000\n").unwrap();
+    let file = std::fs::File::options().write(true).open(&path).unwrap();
+    if file.set_len(1 << 40).is_ok() {
+        assert!(Instance::open(&path).unwrap_err().to_string().contains("four mebibytes without a number"));
+    }
+}
+
+#[test]
+fn what_a_file_says_gives_a_terminal_no_commands() {
+    let text = coordinates("1 0 0\n2 3 4\n3 6 8\n");
+    let text = text.replace(": a\n", ": a\u{1b}[31mb\u{7}\u{9b}2J\nCOMMENT : \u{1b}]0;c\u{7} \t\u{e9}\n");
+    let instance = parse(&text).unwrap();
+    assert_eq!(instance.name(), "a\u{fffd}[31mb\u{fffd}\u{fffd}2J");
+    assert_eq!(instance.comments(), ["\u{fffd}]0;c\u{fffd} \t\u{e9}"]);
+    let (error, _) = wrong(&coordinates("1 0 0\n2 \u{1b}[2J 4\n3 6 8"));
+    assert!(error.contains("the coordinate `\u{fffd}[2J` is not"), "{error}");
+    let error = parse(&coordinates("1 0 0\n2 \u{1b}[2J 4\n3 6 8")).unwrap_err();
+    let mut shown = String::new();
+    miette::NarratableReportHandler::new().render_report(&mut shown, &error).unwrap();
+    assert!(!shown.contains('\u{1b}'), "{shown}");
+}
+
 mod hostile {
     use proptest::prelude::*;
 
     use super::*;
-    use antwarp::instance::coordinates;
+    use antwarp::instance::{coordinates, population_file};
 
     /// Whatever comes in, no reader panics, and an instance that comes out can be used.
     fn read_all(bytes: &[u8]) {
@@ -468,10 +577,17 @@ mod hostile {
                 }
             }
         }
-        let _ = tour_file::parse("f", bytes, &Instance::from_matrix("f", vec![0, 1, 1, 0]).unwrap());
+        let two = Instance::from_matrix("f", vec![0, 1, 1, 0]).unwrap();
+        if let Ok(tour) = tour_file::parse("f", bytes, &two) {
+            assert_eq!(two.check_tour(&tour), Ok(2));
+        }
+        if let Ok(saved) = population_file::parse(Path::new("f"), bytes, &two) {
+            assert!(saved.count > 0 && saved.genes.len() == 2 * saved.count as usize);
+            assert!(saved.genes.chunks(2).all(|tour| two.check_tour(tour) == Ok(2)));
+        }
     }
 
-    fn seeds() -> [String; 4] {
+    fn seeds() -> [String; 6] {
         [
             super::coordinates("1 0 0\n2 3 4\n3 6 8\nFIXED_EDGES_SECTION\n1 2\n-1\nEOF\n"),
             explicit(
@@ -480,6 +596,10 @@ mod hostile {
             ),
             "NAME : t\nTYPE : TOUR\nTOUR_SECTION\n1 2\n-1\nEOF\n".to_owned(),
             "name,lat,lon\na,1.5,2.5\n\"b\",3,4\nc,5,6\n".to_owned(),
+            "x y\n0 0\n 30  40 \n\"50\" 60\n".to_owned(),
+            "COMMENT : antwarp population {\"genes\":2,\"generation\":3,\"shortest\":2,\"settings\":{}}\n\
+             TYPE : TOUR\nTOUR_SECTION\n1\n2\n-1\n2 1 -1\n-1\nEOF\n"
+                .to_owned(),
         ]
     }
 
@@ -525,7 +645,7 @@ mod hostile {
 
         #[test]
         fn damaged_files(
-            seed in 0_usize..4,
+            seed in 0_usize..6,
             edits in prop::collection::vec((any::<prop::sample::Index>(), 0_usize..8, piece()), 1..6),
         ) {
             let mut bytes = seeds()[seed].clone().into_bytes();

@@ -217,6 +217,28 @@ fn a_published_name_does_not_stop_a_search_of_other_matrices() {
 }
 
 #[test]
+fn a_published_name_does_not_stop_a_search_of_other_places() {
+    let folder = Folder::new();
+    let Some(berlin52) = published("../tsplib/berlin52.tsp") else { return };
+    let instance = antwarp::instance::Instance::open(&berlin52).unwrap();
+    let scaled = |scale: f64| {
+        let places = instance.points().unwrap().iter().zip(1..);
+        let line = |(p, id): (&[f64; 3], u32)| format!("{id} {} {}\n", p[0] * scale, p[1] * scale);
+        let lines: String = places.map(line).collect();
+        let head =
+            "NAME : berlin52\nTYPE : TSP\nDIMENSION : 52\nEDGE_WEIGHT_TYPE : EUC_2D\nNODE_COORD_SECTION\n";
+        folder.file("berlin52.tsp", &format!("{head}{lines}EOF\n"))
+    };
+    let found = report(&["tsp", &scaled(1.0)], &["--iterations", "10"]);
+    assert_eq!((&found["best_known"]["cost"], &found["limits"]["target"]), (&7542.into(), &7542.0.into()));
+    let found = report(&["tsp", &scaled(0.5)], &["--iterations", "10"]);
+    assert_eq!((&found["instance"], &found["stopped_by"]), (&"berlin52".into(), &"iterations".into()));
+    for unknown in [&found["best_known"], &found["gap_percent"], &found["limits"]["target"]] {
+        assert_eq!(*unknown, Value::Null);
+    }
+}
+
+#[test]
 fn solutions_are_files_that_read_back() {
     let folder = Folder::new();
     let [solution, tour, json] = ["a.sln", "a.tour", "a.json"].map(|name| folder.path(name));
@@ -282,7 +304,13 @@ fn bad_files_are_status_3_with_their_line() {
     let matrix = folder.file("short.dat", "3\n0 1 2 1 0 3\n");
     let missing = folder.path("missing.dat");
     let tour = folder.file("text.tsp", "Dear reader,\nthis is a letter.\n");
-    let wrong: [(&[&str], &str); 4] = [
+    // More than anything of their size can be.
+    let blanks = " ".repeat(2 << 20);
+    let [long_qap, long_graph] = [("long.dat", "2\n"), ("long.graph", "3 2\n")]
+        .map(|(name, begin)| folder.file(name, &format!("{begin}{blanks}")));
+    let wrong: [(&[&str], &str); 6] = [
+        (&["qap", &long_qap], "size 2 can take"),
+        (&["max-cut", &long_graph], "a graph of 2 edges can take"),
         (&["partition", &numbers], "bad.txt:2:3"),
         (&["qap", &matrix], "short.dat:2:"),
         (&["qap", &missing], "missing.dat"),

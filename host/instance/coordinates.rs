@@ -1,34 +1,45 @@
 //! Plain tables of coordinates or distances: `.csv`, `.tsv`, `.txt`, `.xy`.
 //!
-//! Fields are separated by commas, semicolons, tabs or blanks, whichever the first line has; lines that
-//! begin with # are skipped. What the columns mean:
+//! Fields are separated by semicolons, commas, tabs or blanks, the first of them that the first line has; lines that
+//! begin with # are skipped. A field may stand in quotes, which end in the same line: one that does not would swallow the lines
+//! behind it. Every line has as many fields as the first. What the columns mean:
 //!
 //! - a first line with the names `x` and `y` (and `z`): Euclidean distances, rounded; other columns are ignored;
 //! - a first line with the names `lat` and `lon`: degrees with decimals, kilometres on the earth (`GEO`);
 //! - no such line, and as many columns as lines, at least three: the distances from each node to each other;
 //! - no such line, and two or three columns: x, y and z.
 
+use std::io::BufRead;
 use std::path::Path;
 
 use antwarp_core::metric::Metric;
-use csv::ByteRecord;
 
 use super::error::{Result, Text};
 use super::model::Instance;
-use super::tsplib::scan;
+use super::source::{self, Lines, Room};
+use super::tsplib::scan::Part;
+use super::{InstanceError, numbers};
+
+/// Most numbers of a table.
+const MOST_NUMBERS: usize = 1 << 27;
+
+/// Room for a line, and for what is skipped before it, is that for so many numbers.
+const LINE: u64 = 1 << 15;
 
 /// Reads a table, gzip or not; the instance has the file's name.
 pub fn read(path: &Path) -> Result<Instance> {
-    let bytes = scan::load(path)?;
-    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    parse(&path.to_string_lossy(), name.split('.').next().unwrap_or_default(), &bytes)
+    from_reader(&path.to_string_lossy(), &numbers::stem(path), source::open(path)?)
 }
 
 /// Makes an instance of the bytes of a table; `file` stands in errors.
 pub fn parse(file: &str, name: &str, bytes: &[u8]) -> Result<Instance> {
-    let text = Text { file, bytes: bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes) };
-    let table = Table::read(text)?;
-    let (rows, columns) = (table.values.len() / table.columns, table.columns);
+    from_reader(file, name, bytes)
+}
+
+fn from_reader(file: &str, name: &str, reader: impl BufRead) -> Result<Instance> {
+    let text = Text { file, bytes: b"" };
+    let table = Table::read(text, Lines::new(file, reader, Room::numbers(LINE, "a line of a table")))?;
+    let (rows, columns) = (table.values.len() / table.columns.len(), table.columns.len());
     let instance = match table.meaning {
         Meaning::Geo => Instance::from_points(name, Metric::Geo, table.points(tsplib_degrees)),
         Meaning::Unnamed if rows == columns && rows >= 3 => Instance::from_matrix(name, table.weights(text)?),
@@ -46,7 +57,7 @@ pub fn parse(file: &str, name: &str, bytes: &[u8]) -> Result<Instance> {
         }
     };
     let instance = instance.map_err(|error| match error {
-        super::InstanceError::Content { problem, help, .. } => text.content(problem, help),
+        InstanceError::Content { problem, help, .. } => text.content(problem, help),
         other => other,
     })?;
     refuse_tiny(text, instance)
@@ -85,61 +96,89 @@ enum Meaning {
     Unnamed,
 }
 
-/// The numbers of the columns that matter, row by row.
+/// What the first line says, and the numbers of the columns that matter, row by row.
 struct Table {
+    delimiter: u8,
+    /// Fields of a line.
+    width: usize,
     meaning: Meaning,
-    columns: usize,
+    /// The columns that matter.
+    columns: Vec<usize>,
     values: Vec<f64>,
 }
 
 impl Table {
-    fn read(text: Text<'_>) -> Result<Table> {
-        let delimiter = delimiter(text.bytes);
-        let mut reader = csv::ReaderBuilder::new()
-            .has_headers(false)
-            .flexible(true)
-            .comment(Some(b'#'))
-            .trim(csv::Trim::All)
-            .delimiter(delimiter)
-            .from_reader(text.bytes);
-        let mut record = ByteRecord::new();
-        let mut chosen: Option<(Meaning, Vec<usize>)> = None;
-        let mut values = Vec::new();
-        while reader.read_byte_record(&mut record).map_err(|error| text.content(error.to_string(), REMEDY))? {
-            // Several blanks separate like one.
-            let fields: Vec<&[u8]> =
-                record.iter().filter(|field| delimiter != b' ' || !field.is_empty()).collect();
-            if fields.iter().all(|field| field.is_empty()) {
+    fn read(text: Text<'_>, mut lines: Lines<'_, impl BufRead>) -> Result<Table> {
+        let mut table: Option<Table> = None;
+        let mut fields = Vec::new();
+        while let Some(line) = lines.next()? {
+            let (text, number) = (line.text, line.number);
+            if matches!(text.bytes.trim_ascii_start().first(), None | Some(b'#')) {
                 continue;
             }
-            let at = record.position().map_or(0, |position| position.byte() as usize);
-            match &chosen {
-                None => {
-                    let (meaning, columns) = choose(text, at, &fields)?;
-                    if meaning == Meaning::Unnamed {
-                        push_row(text, at, &fields, &columns, &mut values, meaning)?;
-                    }
-                    chosen = Some((meaning, columns));
-                }
-                Some((meaning, columns)) => push_row(text, at, &fields, columns, &mut values, *meaning)?,
-            }
+            let read = match &mut table {
+                Some(table) => table.add(text, &mut fields),
+                None => Table::begin(text, &mut fields).map(|begun| table = begun),
+            };
+            read.map_err(|error| error.in_line(number))?;
+            lines.renew();
         }
-        match chosen {
-            Some((meaning, columns)) if !values.is_empty() => {
-                Ok(Table { meaning, columns: columns.len(), values })
-            }
-            _ => Err(text.content("the table is empty", REMEDY)),
+        table
+            .filter(|table| !table.values.is_empty())
+            .ok_or_else(|| text.content("the table is empty", REMEDY))
+    }
+
+    /// The table whose first line this is; none if there is nothing in it.
+    fn begin(text: Text<'_>, fields: &mut Vec<Part>) -> Result<Option<Table>> {
+        let delimiter = delimiter(text.bytes);
+        split(text, delimiter, fields)?;
+        if fields.iter().all(|field| field.start == field.end) {
+            return Ok(None);
         }
+        let (meaning, columns) = choose(text, fields)?;
+        let mut table = Table { delimiter, width: fields.len(), meaning, columns, values: Vec::new() };
+        if meaning == Meaning::Unnamed {
+            table.add(text, fields)?;
+        }
+        Ok(Some(table))
+    }
+
+    fn add(&mut self, text: Text<'_>, fields: &mut Vec<Part>) -> Result<()> {
+        split(text, self.delimiter, fields)?;
+        let is_empty = |field: &Part| field.start == field.end;
+        if fields.iter().all(is_empty) {
+            return Ok(());
+        }
+        while fields.len() > self.width && fields.last().is_some_and(is_empty) {
+            fields.pop();
+        }
+        if fields.len() != self.width {
+            let problem = format!("the line has {} columns, the first line has {}", fields.len(), self.width);
+            return Err(text.error(0, text.bytes.len(), problem, COLUMNS));
+        }
+        for &column in &self.columns {
+            let value = text.number(fields[column]).ok_or_else(|| {
+                let problem = format!("`{}` is not a finite number", text.show(fields[column]));
+                let is_decimal_comma = text.bytes[fields[column].start..fields[column].end].contains(&b',');
+                text.error_at(fields[column], problem, if is_decimal_comma { COLUMNS } else { REMEDY })
+            })?;
+            self.values.push(value);
+        }
+        if self.values.len() > MOST_NUMBERS {
+            let problem = format!("there are more than {MOST_NUMBERS} numbers in the table");
+            return Err(text.content(problem, "give a smaller one, or write it as a TSPLIB file"));
+        }
+        Ok(())
     }
 
     fn points(&self, convert: impl Fn(f64) -> f64) -> Vec<[f64; 3]> {
         let point = |row: &[f64]| [convert(row[0]), convert(row[1]), row.get(2).map_or(0.0, |&z| convert(z))];
-        self.values.chunks_exact(self.columns).map(point).collect()
+        self.values.chunks_exact(self.columns.len()).map(point).collect()
     }
 
     fn weights(&self, text: Text<'_>) -> Result<Vec<i32>> {
         let weight = |(at, &value): (usize, &f64)| {
-            let (row, column) = (at / self.columns, at % self.columns);
+            let (row, column) = (at / self.columns.len(), at % self.columns.len());
             // Nothing on the diagonal is used, whatever it is.
             if row == column {
                 return Ok(0);
@@ -162,69 +201,98 @@ impl Table {
 
 const REMEDY: &str = "write one line `x,y` for every node";
 
-/// The separator of the first line that holds something.
-fn delimiter(bytes: &[u8]) -> u8 {
-    let mut lines = bytes.split(|&b| b == b'\n').map(<[u8]>::trim_ascii);
-    let first = lines.find(|line| !line.is_empty() && !line.starts_with(b"#")).unwrap_or_default();
-    [b',', b';', b'\t'].into_iter().find(|separator| first.contains(separator)).unwrap_or(b' ')
+const COLUMNS: &str = "separate columns in all lines alike, quote a text with separators in it, and write decimals with a point: 0.5";
+
+/// The separator of the first line. A comma beside semicolons is a decimal one, or in a text.
+fn delimiter(line: &[u8]) -> u8 {
+    [b';', b',', b'\t'].into_iter().find(|separator| line.trim_ascii().contains(separator)).unwrap_or(b' ')
+}
+
+/// The fields of a line, without the blanks and the quotes around them.
+fn split(text: Text<'_>, delimiter: u8, fields: &mut Vec<Part>) -> Result<()> {
+    let bytes = text.bytes.trim_ascii_end();
+    // A tab at the end is an empty field.
+    let bytes = if delimiter == b'\t' { text.bytes } else { bytes };
+    let is_blank = |byte: &u8| byte.is_ascii_whitespace() && (*byte != delimiter || delimiter == b' ');
+    let behind_blanks = |at: usize| at + bytes[at..].iter().take_while(|byte| is_blank(byte)).count();
+    fields.clear();
+    let mut at = behind_blanks(0);
+    loop {
+        let is_quoted = bytes.get(at) == Some(&b'"');
+        let end = if is_quoted {
+            let end = closing_quote(bytes, at).ok_or_else(|| {
+                let problem = "this quote is not closed in its line";
+                text.error(
+                    at,
+                    bytes.len() - at,
+                    problem,
+                    "close it; a quote in a quoted text is written twice",
+                )
+            })?;
+            fields.push(Part { start: at + 1, end });
+            end + 1
+        } else {
+            let is_end = |byte: &u8| *byte == delimiter || delimiter == b' ' && is_blank(byte);
+            let end = bytes[at..].iter().position(is_end).map_or(bytes.len(), |length| at + length);
+            fields.push(Part { start: at, end }.trimmed(bytes));
+            end
+        };
+        // Several blanks separate like one.
+        let next = behind_blanks(end);
+        at = match bytes.get(next) {
+            None => return Ok(()),
+            Some(&byte) if byte == delimiter => behind_blanks(next + 1),
+            Some(_) if delimiter == b' ' && next > end => next,
+            Some(_) => {
+                let problem = "there is no separator behind this quoted text";
+                return Err(text.error(at, end - at, problem, "a quote in a quoted text is written twice"));
+            }
+        };
+    }
+}
+
+/// Where the quote at `open` is closed. Two quotes are one in the text.
+fn closing_quote(bytes: &[u8], open: usize) -> Option<usize> {
+    let mut at = open + 1;
+    loop {
+        at += bytes.get(at..)?.iter().position(|&byte| byte == b'"')?;
+        if bytes.get(at + 1) != Some(&b'"') {
+            return Some(at);
+        }
+        at += 2;
+    }
 }
 
 /// What the first line says about the columns, and which of them matter.
-fn choose(text: Text<'_>, at: usize, fields: &[&[u8]]) -> Result<(Meaning, Vec<usize>)> {
-    if fields.iter().all(|field| number(field).is_some()) {
+fn choose(text: Text<'_>, fields: &[Part]) -> Result<(Meaning, Vec<usize>)> {
+    if fields.iter().all(|&field| text.number(field).is_some()) {
         return Ok((Meaning::Unnamed, (0..fields.len()).collect()));
     }
     let column = |names: &[&str]| {
-        fields.iter().position(|field| names.iter().any(|name| field.eq_ignore_ascii_case(name.as_bytes())))
+        let is_named = |field: &Part| {
+            names.iter().any(|name| text.bytes[field.start..field.end].eq_ignore_ascii_case(name.as_bytes()))
+        };
+        let mut named = (0..).zip(fields).filter(|(_, field)| is_named(field));
+        match (named.next(), named.next()) {
+            (_, Some((_, second))) => {
+                let problem = format!("a second column is named {}", text.show(*second));
+                Err(text.error_at(*second, problem, "leave the name to the column that is meant"))
+            }
+            (first, None) => Ok(first.map(|(column, _)| column)),
+        }
     };
     if let (Some(latitude), Some(longitude)) =
-        (column(&["lat", "latitude"]), column(&["lon", "lng", "long", "longitude"]))
+        (column(&["lat", "latitude"])?, column(&["lon", "lng", "long", "longitude"])?)
     {
         return Ok((Meaning::Geo, vec![latitude, longitude]));
     }
-    match (column(&["x"]), column(&["y"])) {
-        (Some(x), Some(y)) => Ok((Meaning::Cartesian, [x, y].into_iter().chain(column(&["z"])).collect())),
+    match (column(&["x"])?, column(&["y"])?) {
+        (Some(x), Some(y)) => Ok((Meaning::Cartesian, [x, y].into_iter().chain(column(&["z"])?).collect())),
         _ => {
-            let help = "name the columns x and y, or lat and lon; or write numbers only";
-            Err(text.error(at, line_length(text, at), "no columns are named x and y", help))
+            let help = "name the columns x and y, or lat and lon; or write numbers only, their decimals with a point";
+            Err(text.error(0, text.bytes.len(), "no columns are named x and y", help))
         }
     }
-}
-
-fn push_row(
-    text: Text<'_>,
-    at: usize,
-    fields: &[&[u8]],
-    columns: &[usize],
-    values: &mut Vec<f64>,
-    meaning: Meaning,
-) -> Result<()> {
-    let wrong = |problem: String| Err(text.error(at, line_length(text, at), problem, REMEDY));
-    if meaning == Meaning::Unnamed && fields.len() != columns.len() {
-        return wrong(format!("the line has {} columns, the first line has {}", fields.len(), columns.len()));
-    }
-    for &column in columns {
-        let Some(field) = fields.get(column) else {
-            return wrong(format!("the line has no column {}", column + 1));
-        };
-        let Some(value) = number(field) else {
-            return wrong(format!("`{}` is not a finite number", String::from_utf8_lossy(field)));
-        };
-        values.push(value);
-    }
-    Ok(())
-}
-
-fn number(field: &[u8]) -> Option<f64> {
-    std::str::from_utf8(field).ok()?.parse().ok().filter(|value: &f64| value.is_finite())
-}
-
-fn line_length(text: Text<'_>, at: usize) -> usize {
-    text.bytes
-        .iter()
-        .skip(at)
-        .position(|&b| b == b'\n' || b == b'\r')
-        .unwrap_or(text.bytes.len().saturating_sub(at))
 }
 
 #[cfg(test)]
@@ -279,10 +347,64 @@ mod tests {
         assert!(problem("0,0\n3,4\nx,100\n").starts_with("t.csv:3:1: `x` is not"));
         assert!(problem("0,0\n3,4\n1\n").starts_with("t.csv:3:1: the line has 1 columns"));
         assert!(problem("a,b\n3,4\n").starts_with("t.csv:1:1: no columns are named"));
-        assert!(problem("x,y\n3,inf\n").starts_with("t.csv:2:1: `inf` is not"));
+        assert!(problem("x,y\n3,inf\n").starts_with("t.csv:2:3: `inf` is not"));
+        assert!(problem("# a\n\nx,y\n\n# b\r3,inf\n").starts_with("t.csv:6:3: `inf` is not"));
         assert!(problem("").contains("empty"));
         assert!(problem("x,y\n").contains("empty"));
         assert!(problem("0.1,0.2\n0.3,0.4\n0.5,0.1").contains("rounded"));
         assert!(problem("1,2,3,4\n5,6,7,8").contains("neither coordinates nor a matrix"));
+    }
+
+    #[test]
+    fn no_line_is_lost_in_another() {
+        let starts = |text: &str, start: &str| {
+            let error = problem(text);
+            assert!(error.starts_with(start), "{text:?}: {error}");
+        };
+        // A quote that is not closed would take the lines behind it, up to the next quote or to the end.
+        starts("x,y,name\n0,0,\"a\n90,0,b\n0,90,c\n", "t.csv:2:5: this quote is not closed in its line");
+        starts("name,x,y\n\"a,0,0\nb\",90,0\nc,0,90\n", "t.csv:2:1: this quote is not closed in its line");
+        starts("name,x,y\n\"a\"b,0,0\n", "t.csv:2:1: there is no separator behind");
+        // All lines behind a comment would be the comment's if a carriage return did not end it.
+        for text in ["0,0\r30,40\r# c\r0,100\r0,7\r", "#\r0,0\r30,40\r0,100\r0,7"] {
+            assert_eq!(table(text).len(), 4, "{text:?}");
+        }
+        let quoted = table("name,x,y\n\"a \"\"b\"\", c\" , 0,0\n\"\",\"30\",40\n d\" ,5,5\n");
+        assert_eq!((quoted.len(), quoted.distance(0, 1)), (3, 50));
+        assert_eq!(table("\"x\"  \"y\" name\n0 0 \"New York\"\n30  40 b\n").distance(0, 1), 50);
+        assert_eq!(table("name\tx\ty\n\t0\t0\nb\t30\t40\n").distance(0, 1), 50);
+    }
+
+    #[test]
+    fn decimal_commas_are_no_columns() {
+        let starts = |text: &str, start: &str| {
+            let error = parse("t.csv", "t", text.as_bytes()).unwrap_err();
+            assert!(error.to_string().starts_with(start), "{text:?}: {error}");
+            assert!(error.remedy().contains("with a point"), "{text:?}: {}", error.remedy());
+        };
+        starts("x,y\n0,5,3,5\n100,25,10,0\n", "t.csv:2:1: the line has 4 columns, the first line has 2");
+        starts("name,x,y\na,1,2\nb,0,5,3,5\n", "t.csv:3:1: the line has 5 columns, the first line has 3");
+        starts("x;y\n0,5;3,5\n", "t.csv:2:1: `0,5` is not a finite number");
+        starts("x\ty\n10\t3,5\n", "t.csv:2:4: `3,5` is not a finite number");
+        starts("0,5;3,5\n100,25;10,0\n", "t.csv:1:1: no columns are named");
+        starts("0,5 3,5\n100,25 10,0\n", "t.csv:1:1: no columns are named");
+        // An empty field at the end is none.
+        assert_eq!(table("x,y\n0,0\n30,40,\n").distance(0, 1), 50);
+        starts("name,x,y,z\n3,4,5\n", "t.csv:2:1: the line has 3 columns, the first line has 4");
+        assert!(problem("x,y,X\n1,2,3\n").starts_with("t.csv:1:5: a second column is named X"));
+    }
+
+    #[test]
+    fn what_never_ends_is_refused() {
+        let refused = |line: &[u8]| {
+            let endless = std::io::BufReader::new(std::io::Read::chain(
+                &b"x,y\n0,0\n"[..],
+                std::io::Read::chain(line, std::io::repeat(line[0])),
+            ));
+            from_reader("t.csv", "t", endless).unwrap_err().to_string()
+        };
+        for byte in [&b"7"[..], b"\n", b" ", b"#", b"\r"] {
+            assert!(refused(byte).contains("the most that a line of a table can take"), "{byte:?}");
+        }
     }
 }

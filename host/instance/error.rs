@@ -187,9 +187,14 @@ impl Text<'_> {
     }
 }
 
-/// Text of bytes that need not be UTF-8.
+/// Text of bytes that need not be UTF-8, fit to be printed.
 pub(crate) fn lossy(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).trim_end_matches('\r').to_owned()
+    printable(String::from_utf8_lossy(bytes).trim_end_matches('\r'))
+}
+
+/// The text without control characters: to a terminal they may be commands, and what a file says is not to give any.
+pub(crate) fn printable(text: &str) -> String {
+    text.replace(|c: char| c.is_control() && c != '\t', "\u{fffd}")
 }
 
 /// Why a list of nodes is no tour of an instance. Nodes are numbered from 0.

@@ -18,6 +18,7 @@ pub(crate) mod numbers;
 mod open;
 pub mod population_file;
 pub mod qaplib;
+pub(crate) mod source;
 pub mod tour_file;
 pub mod tsplib;
 
@@ -30,3 +31,4 @@ pub use model::{Distances, Instance, Kind};
 pub use neighbors::{NeighborLists, nearest, quadrant};
 pub(crate) use neighbors::{globe, nearest_among};
 pub use qaplib::Qap;
+pub(crate) use source::Room;

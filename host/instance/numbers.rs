@@ -2,18 +2,27 @@
 
 use std::path::Path;
 
-use super::error::{Result, Text};
+use super::error::{Result, Text, printable};
+use super::source::{self, Room};
 use super::tsplib::scan::{self, Part, Words};
 
-/// The bytes of a file, unpacked if it is gzip. `missing` is the remedy where there is no such file.
-pub(crate) fn load(path: &Path, missing: &str) -> Result<Vec<u8>> {
-    scan::load(path).map_err(|error| error.where_missing(missing))
+/// Numbers at the begin of a file that tell its size, at most.
+const FIRST: usize = 2;
+
+/// The bytes of a file, unpacked if it is gzip. `missing` is the remedy where there is no such file; `room` tells of its first numbers
+/// how long the whole can be.
+pub(crate) fn load(path: &Path, missing: &str, room: impl FnOnce(&[u64]) -> Room) -> Result<Vec<u8>> {
+    let room = |begin: Text<'_>| {
+        let numbers = words(begin).map_while(|word| u64::try_from(whole_number(begin, word)?).ok());
+        room(&numbers.take(FIRST).collect::<Vec<_>>())
+    };
+    source::load(path, room).map_err(|error| error.where_missing(missing))
 }
 
 /// The name of a file up to its first point: tai12a of tai12a.dat.gz.
 pub(crate) fn stem(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    name.split('.').next().unwrap_or_default().to_owned()
+    printable(name.split('.').next().unwrap_or_default())
 }
 
 /// The words of a text.

@@ -2,18 +2,21 @@
 //!
 //! A file is written and read one tour at a time.
 
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, BufRead, Write};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::error::{InstanceError, Result, Text};
+use super::error::{Result, Text};
 use super::model::{Instance, NodeNumbers};
+use super::source::{self, Lines, Room};
 use super::tsplib::scan::{Part, Words};
 
 /// What the comment that begins with this says, as JSON: see [`Header`].
 const MARK: &str = "antwarp population ";
+
+/// Tours of a file, at most.
+const MOST_TOURS: u32 = 1 << 20;
 
 /// What a population is besides its tours.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -67,50 +70,67 @@ pub fn write(
 
 /// Reads all tours of a file, gzip or not; each of them visits every node of the instance once.
 pub fn read(path: &Path, instance: &Instance) -> Result<Saved> {
-    let failed = |cause| InstanceError::read(path, cause);
-    let mut reader = BufReader::new(File::open(path).map_err(failed)?);
-    let packed = reader.fill_buf().map_err(failed)?.starts_with(&[0x1f, 0x8b]);
-    if packed {
-        let unpacked = BufReader::new(flate2::bufread::MultiGzDecoder::new(reader));
-        parse(path, unpacked, instance)
-    } else {
-        parse(path, reader, instance)
-    }
+    parse(path, source::open(path)?, instance)
+}
+
+/// Where in the file a line stands.
+#[derive(Clone, Copy, PartialEq)]
+enum Place {
+    Head,
+    Tours,
+    /// Behind the last tour.
+    End,
 }
 
 /// Makes a population of the text of a file; `path` stands in errors.
-pub fn parse(path: &Path, mut reader: impl BufRead, instance: &Instance) -> Result<Saved> {
+pub fn parse(path: &Path, reader: impl BufRead, instance: &Instance) -> Result<Saved> {
     let file = path.to_string_lossy();
+    let n = instance.len();
+    let mut lines = Lines::new(&file, reader, Room::numbers(n as u64, format!("a tour of {n} nodes")));
     let mut genes = Genes::new(instance);
     let mut header = None;
-    let mut in_section = false;
-    let (mut line, mut number) = (Vec::new(), 0);
-    loop {
-        line.clear();
-        if reader.read_until(b'\n', &mut line).map_err(|cause| InstanceError::read(path, cause))? == 0 {
-            break;
-        }
-        number += 1;
-        let text = Text { file: &file, bytes: &line };
-        let is_keyword = line.trim_ascii_start().first().is_some_and(u8::is_ascii_alphabetic);
-        let goes_on = match (in_section, is_keyword) {
-            (true, true) => Ok(false),
-            (true, false) => genes.take(text),
-            (false, false) => Ok(true),
-            (false, true) => entry(text, instance, &mut header).map(|section| {
-                in_section = section;
-                true
-            }),
-        };
-        if !goes_on.map_err(|error| error.in_line(number))? {
-            break;
+    let mut place = Place::Head;
+    // To the end, where an archive says whether it is whole.
+    while let Some(line) = lines.next()? {
+        let (text, number, count) = (line.text, line.number, genes.count);
+        place = next_place(text, place, &mut genes, &mut header).map_err(|error| error.in_line(number))?;
+        if genes.count > count {
+            lines.renew();
         }
     }
     let text = Text { file: &file, bytes: b"" };
-    if !in_section {
+    if place == Place::Head {
         return Err(text.content("there is no TOUR_SECTION", "give a file that --save-population wrote"));
     }
     genes.finish(text, header)
+}
+
+/// Takes a line that stands at `place`; where the one behind it does.
+fn next_place(
+    text: Text<'_>,
+    place: Place,
+    genes: &mut Genes<'_>,
+    header: &mut Option<Header>,
+) -> Result<Place> {
+    let line = text.bytes.trim_ascii();
+    let is_keyword = line.first().is_some_and(u8::is_ascii_alphabetic);
+    match place {
+        Place::Head if is_keyword => {
+            let is_section = entry(text, genes.instance, header)?;
+            genes.most = header.as_ref().map_or(MOST_TOURS, |header| header.genes.min(MOST_TOURS));
+            Ok(if is_section { Place::Tours } else { Place::Head })
+        }
+        Place::Head => Ok(Place::Head),
+        _ if line.eq_ignore_ascii_case(b"EOF") => Ok(Place::End),
+        Place::Tours => Ok(if genes.take(text)? { Place::Tours } else { Place::End }),
+        Place::End if line.is_empty() => Ok(Place::End),
+        Place::End => Err(text.error(
+            0,
+            text.bytes.len(),
+            "the file goes on behind its last tour",
+            "end each tour with -1, and the last with another",
+        )),
+    }
 }
 
 /// Looks at a line before the tours; true if they begin behind it.
@@ -126,6 +146,9 @@ fn entry(text: Text<'_>, instance: &Instance, header: &mut Option<Header>) -> Re
         "DIMENSION" if value.parse() != Ok(instance.len()) => {
             let problem = format!("the tours have {value} nodes, {} has {}", instance.name(), instance.len());
             return wrong(problem, "give the instance whose tours these are");
+        }
+        "COMMENT" if value.starts_with(MARK) && header.is_some() => {
+            return wrong("a second comment of a population".to_owned(), "give each population a file");
         }
         "COMMENT" if value.starts_with(MARK) => match serde_json::from_str(&value[MARK.len()..]) {
             Ok(read) => *header = Some(read),
@@ -146,6 +169,8 @@ struct Genes<'a> {
     numbers: NodeNumbers,
     genes: Vec<u32>,
     count: u32,
+    /// Tours that there can be.
+    most: u32,
     /// Nodes of the tour under way.
     length: usize,
     cost: i64,
@@ -161,6 +186,7 @@ impl Genes<'_> {
             numbers: instance.node_numbers(),
             genes: Vec::new(),
             count: 0,
+            most: MOST_TOURS,
             length: 0,
             cost: 0,
             shortest: i64::MAX,
@@ -170,9 +196,14 @@ impl Genes<'_> {
 
     /// Takes the numbers of a line; false if the last tour has ended.
     fn take(&mut self, text: Text<'_>) -> Result<bool> {
+        let mut is_last = false;
         for word in Words::new(text, Part { start: 0, end: text.bytes.len() }) {
             match text.whole_number(word) {
-                Some(-1) if self.length == 0 => return Ok(false),
+                Some(-1) if self.length == 0 => is_last = true,
+                _ if is_last => {
+                    let help = "end each tour with -1, and the last with another";
+                    return Err(text.error_at(word, "the file goes on behind its last tour", help));
+                }
                 Some(-1) => self.close(text, word)?,
                 Some(id) => self.visit(text, word, id)?,
                 None => {
@@ -182,7 +213,7 @@ impl Genes<'_> {
                 }
             }
         }
-        Ok(true)
+        Ok(!is_last)
     }
 
     fn visit(&mut self, text: Text<'_>, word: Part, id: i64) -> Result<()> {
@@ -196,6 +227,12 @@ impl Genes<'_> {
         if std::mem::replace(&mut self.visited[node as usize], gene) == gene {
             let problem = format!("node {id} is visited a second time in tour {gene}");
             return Err(text.error_at(word, problem, self.help()));
+        }
+        if self.count == self.most {
+            let problem = format!("there are more than {} tours", self.most);
+            let help =
+                "leave the comment of a population as antwarp wrote it, or save a smaller --population";
+            return Err(text.error_at(word, problem, help));
         }
         if self.length == 0 && self.genes.try_reserve(instance.len()).is_err() {
             let problem = format!("there is no memory for more than {} tours", self.count);
@@ -219,7 +256,7 @@ impl Genes<'_> {
         let (first, last) = (self.genes[self.genes.len() - n], self.genes[self.genes.len() - 1]);
         self.shortest = self.shortest.min(self.cost + i64::from(self.instance.distance(last, first)));
         (self.cost, self.length) = (0, 0);
-        self.count = self.count.checked_add(1).ok_or_else(|| text.content("too many tours", "give fewer"))?;
+        self.count += 1;
         Ok(())
     }
 
@@ -294,12 +331,14 @@ mod tests {
         assert_eq!(parsed(&text.replace('\n', "\r\n")), Ok(saved.clone()));
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("p.tour.gz");
-        let mut packed = flate2::write::GzEncoder::new(File::create(&path).unwrap(), Default::default());
+        let mut packed =
+            flate2::write::GzEncoder::new(std::fs::File::create(&path).unwrap(), Default::default());
         packed.write_all(text.as_bytes()).unwrap();
         packed.finish().unwrap();
         assert_eq!(read(&path, &line_of_four()).unwrap(), saved);
-        // A single tour is a tour file like any other.
-        let tour = crate::instance::tour_file::parse("p.tour", text.as_bytes(), &line_of_four());
+        // A population of one is a tour file like any other.
+        let one = text.replacen("1\n2\n3\n4\n-1\n", "", 1);
+        let tour = crate::instance::tour_file::parse("p.tour", one.as_bytes(), &line_of_four());
         assert_eq!(tour.unwrap(), [3, 1, 0, 2]);
     }
 
@@ -339,6 +378,53 @@ mod tests {
         starts("TOUR_SECTION\n-1\nEOF", "p.tour: there is no tour");
         starts("NAME : x\nEOF", "p.tour: there is no TOUR_SECTION");
         starts("", "p.tour: there is no TOUR_SECTION");
+    }
+
+    #[test]
+    fn a_file_is_read_to_its_end() {
+        let good = written(&header());
+        for (text, start) in [
+            (format!("{good}{good}"), "p.tour:18:1: the file goes on behind its last tour"),
+            (good.replace("EOF", "3"), "p.tour:17:1: the file goes on behind its last tour"),
+            (good.replace("-1\nEOF", "-1 3\nEOF"), "p.tour:16:4: the file goes on behind its last tour"),
+            (
+                good.replacen("-1\n1", "-1\nTOUR_SECTION\n1", 1),
+                "p.tour:11:1: `TOUR_SECTION` is not the number",
+            ),
+            (good.replacen("-1\n1", "-1\n1\n2\n3\n4\n-1\n1", 1), "p.tour:16:1: there are more than 2 tours"),
+            (
+                good.replacen("TYPE", "COMMENT : antwarp population {}\nTYPE", 1),
+                "p.tour:3:1: a second comment",
+            ),
+        ] {
+            let error = parsed(&text).unwrap_err();
+            assert!(error.starts_with(start), "{error}");
+        }
+        let mut packed = Vec::new();
+        let mut writer = flate2::write::GzEncoder::new(&mut packed, Default::default());
+        writer.write_all(good.as_bytes()).unwrap();
+        writer.finish().unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("p.gz");
+        let end = packed.len();
+        let mut wrong_sum = packed.clone();
+        wrong_sum[end - 8] ^= 1;
+        for damaged in [&packed[..end - 1], &packed[..end - 8], &wrong_sum, &[&packed[..], b"rest"].concat()]
+        {
+            std::fs::write(&path, damaged).unwrap();
+            let error = read(&path, &line_of_four()).unwrap_err().to_string();
+            assert!(error.starts_with("cannot read "), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_never_ends_is_refused() {
+        for (head, byte) in [("", b'7'), ("", b'\n'), ("TOUR_SECTION\n", b' '), ("TOUR_SECTION\n-1\n", b'\r')]
+        {
+            let endless = io::BufReader::new(io::Read::chain(head.as_bytes(), io::repeat(byte)));
+            let error = parse(Path::new("p.tour"), endless, &line_of_four()).unwrap_err().to_string();
+            assert!(error.contains("the most that a tour of 4 nodes can take"), "{error}");
+        }
     }
 
     #[test]

@@ -14,6 +14,7 @@ use std::path::Path;
 
 use super::error::{InstanceError, Result, Text, TourError};
 use super::model::{check_permutation, first_asymmetry};
+use super::source::Room;
 use super::tsplib::scan::{Part, Words};
 use super::{atomic_file, generate, numbers};
 use crate::memory;
@@ -54,7 +55,7 @@ impl Qap {
     /// If the file cannot be read, or holds anything but n from 2 to 16384 and two matrices of as many rows and
     /// columns, or if costs could be beyond 2^60.
     pub fn open(path: &Path) -> Result<Qap> {
-        let bytes = numbers::load(path, "give the path of a QAPLIB file, such as tai12a.dat")?;
+        let bytes = numbers::load(path, "give the path of a QAPLIB file, such as tai12a.dat", room)?;
         parse(&path.to_string_lossy(), &numbers::stem(path), &bytes)
     }
 
@@ -156,6 +157,14 @@ fn uniform_matrix(n: u32, seed: u64, part: u32) -> Vec<i32> {
     matrix
 }
 
+/// How long a file of this size can be.
+fn room(numbers: &[u64]) -> Room {
+    match numbers.first().filter(|&&n| u32::try_from(n).is_ok_and(|n| SIZES.contains(&n))) {
+        Some(n) => Room::numbers(2 * n * n + 1, format!("size {n}")),
+        None => Room::numbers(0, "a file that does not begin with its size"),
+    }
+}
+
 fn check_size(name: &str, n: u32) -> Result<()> {
     if SIZES.contains(&n) {
         return Ok(());
@@ -252,7 +261,9 @@ pub fn write_solution(out: &mut impl Write, cost: i64, permutation: &[u32]) -> i
 /// # Errors
 /// If the file cannot be read, is for another size, or holds no permutation.
 pub fn read_solution(path: &Path, n: u32) -> Result<(i64, Vec<u32>)> {
-    let bytes = numbers::load(path, "give the path of a QAPLIB solution, such as tai12a.sln")?;
+    let bytes = numbers::load(path, "give the path of a QAPLIB solution, such as tai12a.sln", |_| {
+        Room::numbers(u64::from(n) + 2, format!("a solution of size {n}"))
+    })?;
     parse_solution(&path.to_string_lossy(), &bytes, n)
 }
 

@@ -6,24 +6,28 @@ use std::path::Path;
 use super::atomic_file;
 use super::error::{InstanceError, Result, Text, TourError};
 use super::model::Instance;
+use super::source::{self, Room};
 use super::tsplib::scan::{self, Part, Words};
 
 /// Reads a tour of an instance; the nodes come back numbered from 0, every one exactly once.
 pub fn read(path: &Path, instance: &Instance) -> Result<Vec<u32>> {
-    parse(&path.to_string_lossy(), &scan::load(path)?, instance)
+    let room =
+        |_: Text<'_>| Room::numbers(instance.len() as u64, format!("a tour of {} nodes", instance.len()));
+    parse(&path.to_string_lossy(), &source::load(path, room)?, instance)
 }
 
 /// Makes a tour of the bytes of a tour file, or of a bare list of nodes; `file` stands in errors.
 ///
-/// The numbers are those of the instance's file. The list ends at -1, at a keyword or at the end; only
-/// the first tour of a file is read.
+/// The numbers are those of the instance's file. The list ends at -1, at a keyword or at the end. A file of several tours is
+/// refused.
 pub fn parse(file: &str, bytes: &[u8], instance: &Instance) -> Result<Vec<u32>> {
     let text = Text { file, bytes };
-    let section = section(text)?;
+    let section = section(text, instance)?;
     let numbers = instance.node_numbers();
     let mut tour = Vec::with_capacity(instance.len());
-    let mut words = Vec::with_capacity(instance.len());
-    for word in Words::new(text, section) {
+    let mut nodes = Vec::with_capacity(instance.len());
+    let mut words = Words::new(text, section);
+    for word in words.by_ref() {
         let id = text.whole_number(word).ok_or_else(|| {
             let problem = format!("`{}` is not the number of a node", text.show(word));
             text.error_at(word, problem, "list the nodes by their numbers, and -1 after the last")
@@ -41,22 +45,40 @@ pub fn parse(file: &str, bytes: &[u8], instance: &Instance) -> Result<Vec<u32>> 
             )
         })?;
         tour.push(node);
-        words.push(word);
+        nodes.push(word);
     }
-    match instance.check_tour(&tour) {
-        Ok(_) => Ok(tour),
-        Err(error) => Err(not_a_tour(text, instance, &words, error)),
+    instance.check_tour(&tour).map_err(|error| not_a_tour(text, instance, &nodes, error))?;
+    match words.find(|word| !matches!(&bytes[word.start..word.end], b"-1" | b"EOF")) {
+        None => Ok(tour),
+        Some(word) => {
+            let help = "give a file of one tour; a population is read by solve --algorithm ga --resume";
+            Err(text.error_at(word, "the file goes on behind its tour", help))
+        }
     }
 }
 
-fn section(text: Text<'_>) -> Result<Part> {
-    let first = text.bytes.trim_ascii_start().first();
+/// Where the nodes stand.
+fn section(text: Text<'_>, instance: &Instance) -> Result<Part> {
+    let all = scan::whole(text.bytes);
+    let first = text.bytes[all.start..].trim_ascii_start().first();
     if first.is_some_and(u8::is_ascii_digit) {
-        return Ok(Part { start: 0, end: text.bytes.len() });
+        return Ok(all);
     }
     let entries = scan::entries(text)?;
-    let section = entries.iter().find(|entry| entry.keyword == "TOUR_SECTION");
-    section.map(|entry| entry.value).ok_or_else(|| {
+    let value =
+        |keyword: &str| entries.iter().find(|entry| entry.keyword == keyword).map(|entry| entry.value);
+    // TYPE may be followed by a name.
+    let kind = value("TYPE").and_then(|value| Words::new(text, value).next());
+    if let Some(kind) = kind.filter(|&kind| !text.show(kind).eq_ignore_ascii_case("TOUR")) {
+        let problem = format!("this is a file of TYPE {}, not a TOUR", text.show(kind));
+        return Err(text.error_at(kind, problem, "give a TSPLIB tour file, or a bare list of node numbers"));
+    }
+    let n = instance.len();
+    if let Some(value) = value("DIMENSION").filter(|&value| text.whole_number(value) != Some(n as i64)) {
+        let problem = format!("this is a tour of {} nodes, {} has {n}", text.show(value), instance.name());
+        return Err(text.error_at(value, problem, "give the instance that it is a tour of"));
+    }
+    value("TOUR_SECTION").ok_or_else(|| {
         let help = "give a TSPLIB tour file, or a bare list of node numbers";
         text.content("there is no TOUR_SECTION", help)
     })
@@ -116,8 +138,10 @@ mod tests {
             "NAME: x\r\nTYPE: TOUR\r\nTOUR_SECTION \r\n2 1\r\n3   4 -1\r\n\r\nEOF\r\n\r\n",
             "TOUR_SECTION:\n2 1 3 4",
             "TOUR_SECTION\n2 1 3 4\nEOF",
-            "TOUR_SECTION\n2 1 3 4 -1\n1 2 3 4 -1\n-1\nEOF",
+            "TYPE : tour (of a friend)\nTOUR_SECTION\n2 1 3 4 -1\n-1\nEOF",
             " 2 1\n3 4\n",
+            "2 1 3 4 -1\n-1\nEOF\n",
+            "\u{feff}2 1\r3 4\n",
         ] {
             assert_eq!(tour(text), expected, "{text:?}");
         }
@@ -138,6 +162,21 @@ mod tests {
         starts("TOUR_SECTION\n1 2 3 -1", "t.tour: the tour has 3 nodes, the instance has 4");
         starts("NAME : x\nEOF", "t.tour: there is no TOUR_SECTION");
         starts("", "t.tour: there is no TOUR_SECTION");
+    }
+
+    #[test]
+    fn what_is_no_tour_of_the_instance_or_more_than_one_is_located() {
+        let starts = |text: &str, start: &str| {
+            let error = tour(text).unwrap_err();
+            assert!(error.starts_with(start), "{text:?}: {error}");
+        };
+        let one = "TOUR_SECTION\n2 1 3 4 -1\n";
+        starts(&format!("TYPE : TSP\n{one}"), "t.tour:1:8: this is a file of TYPE TSP, not a TOUR");
+        starts(&format!("DIMENSION : 5\n{one}"), "t.tour:1:13: this is a tour of 5 nodes, line has 4");
+        starts(&format!("{one}{one}"), "t.tour:3:1: TOUR_SECTION stands in the file a second time");
+        starts(&format!("{one}EOF\n{one}"), "t.tour:4:1: the file goes on behind EOF");
+        starts(&format!("{one}1 2 3 4 -1\n-1\n"), "t.tour:3:1: the file goes on behind its tour");
+        starts("2 1 3 4 -1\nx", "t.tour:2:1: the file goes on behind its tour");
     }
 
     #[test]

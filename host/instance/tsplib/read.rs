@@ -9,13 +9,26 @@ use super::matrix::Layout;
 use super::scan::{self, Entry, Part, Words};
 use crate::instance::error::{Result, Text};
 use crate::instance::model::{Instance, Kind, NodeNumbers, first_asymmetry};
+use crate::instance::numbers;
+use crate::instance::source::{self, Room};
 
 /// Reads a TSPLIB file, gzip or not.
 pub fn read(path: &Path) -> Result<Instance> {
-    let bytes = scan::load(path)?;
-    let fallback = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-    let stem = fallback.split('.').next().unwrap_or_default().to_owned();
-    parse(&path.to_string_lossy(), &stem, &bytes)
+    let bytes = source::load(path, room)?;
+    parse(&path.to_string_lossy(), &numbers::stem(path), &bytes)
+}
+
+/// How long a file that begins so can be: a node has a line of each section, and explicit weights are a matrix at most.
+fn room(begin: Text<'_>) -> Room {
+    let dimension = scan::value_in_begin(begin, "DIMENSION").and_then(|value| begin.whole_number(value));
+    let Some(n) = dimension.and_then(|n| u64::try_from(n).ok()) else {
+        return Room::numbers(0, "a file without DIMENSION in its first lines");
+    };
+    let metric = scan::value_in_begin(begin, "EDGE_WEIGHT_TYPE").map(|value| begin.show(value));
+    let is_explicit = metric.is_none_or(|metric| metric.eq_ignore_ascii_case("EXPLICIT"));
+    let weights = if is_explicit { n.saturating_mul(n) } else { 0 };
+    // Number, x, y and z; the same without z for a picture; two ends of a fixed edge.
+    Room::numbers(weights.saturating_add(n.saturating_mul(9)), format!("DIMENSION {n}"))
 }
 
 /// Makes an instance of the bytes of a TSPLIB file; `file` stands in errors, `fallback` is the

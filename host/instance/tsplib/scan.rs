@@ -1,31 +1,22 @@
 //! A TSPLIB file as keywords, sections and numbers, before anything is known about their meaning.
 
-use std::fs::File;
-use std::io::{BufReader, Read};
-use std::path::Path;
-
 use crate::instance::error::{InstanceError, Result, Text, lossy};
 
-/// More than this unpacks from no honest file.
-const UNPACKED_LIMIT: u64 = 1 << 33;
-
-/// The bytes of a file, unpacked if it is gzip.
-pub(crate) fn load(path: &Path) -> Result<Vec<u8>> {
-    let failed = |cause| InstanceError::read(path, cause);
-    let mut bytes = std::fs::read(path).map_err(failed)?;
-    if bytes.starts_with(&[0x1f, 0x8b]) {
-        drop(bytes);
-        let file = BufReader::new(File::open(path).map_err(failed)?);
-        let mut unpacked = flate2::bufread::MultiGzDecoder::new(file).take(UNPACKED_LIMIT);
-        bytes = Vec::new();
-        unpacked.read_to_end(&mut bytes).map_err(failed)?;
-        if unpacked.limit() == 0 {
-            let problem = "the file unpacks to more than 8 GiB";
-            return Err(InstanceError::content(path.to_string_lossy(), problem, "unpack it and look inside"));
-        }
-    }
-    Ok(bytes)
-}
+/// What a file says once: of two, one would not count.
+const ONCE: [&str; 12] = [
+    "NAME",
+    "TYPE",
+    "DIMENSION",
+    "EDGE_WEIGHT_TYPE",
+    "EDGE_WEIGHT_FORMAT",
+    "NODE_COORD_TYPE",
+    "DISPLAY_DATA_TYPE",
+    "NODE_COORD_SECTION",
+    "EDGE_WEIGHT_SECTION",
+    "DISPLAY_DATA_SECTION",
+    "FIXED_EDGES_SECTION",
+    "TOUR_SECTION",
+];
 
 /// A part of a file.
 #[derive(Clone, Copy, Debug)]
@@ -36,7 +27,7 @@ pub(crate) struct Part {
 
 impl Part {
     /// The part without blanks around it.
-    fn trimmed(self, bytes: &[u8]) -> Part {
+    pub(crate) fn trimmed(self, bytes: &[u8]) -> Part {
         let slice = &bytes[self.start..self.end];
         let leading = slice.len() - slice.trim_ascii_start().len();
         let length = slice.trim_ascii().len();
@@ -57,7 +48,9 @@ pub(crate) struct Entry {
 pub(crate) fn entries(text: Text<'_>) -> Result<Vec<Entry>> {
     let mut entries: Vec<Entry> = Vec::new();
     let mut in_section = false;
-    for line in lines(text.bytes, whole(text.bytes)) {
+    let mut lines = lines(text.bytes, whole(text.bytes));
+    for line in lines.by_ref() {
+        let is_comment = entries.last().is_some_and(|entry| entry.keyword == "COMMENT");
         let starts_with_letter =
             text.bytes[line.start..line.end].first().is_some_and(u8::is_ascii_alphabetic);
         if !starts_with_letter {
@@ -65,27 +58,37 @@ pub(crate) fn entries(text: Text<'_>) -> Result<Vec<Entry>> {
                 Some(section) if in_section => section.value.end = line.end,
                 _ if line.start == line.end => {}
                 // A comment may go on over several lines.
-                Some(entry) if entry.keyword == "COMMENT" => {}
+                _ if is_comment => {}
                 _ => return Err(no_keyword(text, line)),
             }
             continue;
         }
-        let entry = match entry(text, line) {
-            Err(_) if !in_section && entries.last().is_some_and(|entry| entry.keyword == "COMMENT") => {
+        let Some(entry) = entry(text, line) else {
+            if is_comment {
                 continue;
             }
-            entry => entry?,
+            return Err(no_keyword(text, line));
         };
         if entry.keyword == "EOF" {
             break;
         }
+        if ONCE.contains(&entry.keyword.as_str()) && entries.iter().any(|e| e.keyword == entry.keyword) {
+            let problem = format!("{} stands in the file a second time", entry.keyword);
+            return Err(text.error_at(entry.keyword_part, problem, "leave one of them: they may differ"));
+        }
         in_section = entry.keyword.ends_with("_SECTION");
         entries.push(entry);
     }
-    Ok(entries)
+    match lines.find(|line| line.start < line.end) {
+        Some(line) => {
+            Err(text.error_at(line, "the file goes on behind EOF", "give each instance or tour a file"))
+        }
+        None => Ok(entries),
+    }
 }
 
-fn entry(text: Text<'_>, line: Part) -> Result<Entry> {
+/// The entry that begins with this line, if it is one.
+fn entry(text: Text<'_>, line: Part) -> Option<Entry> {
     let slice = &text.bytes[line.start..line.end];
     let length = slice.iter().position(|b| !b.is_ascii_alphanumeric() && *b != b'_').unwrap_or(slice.len());
     let keyword = lossy(&slice[..length]).to_ascii_uppercase();
@@ -94,11 +97,21 @@ fn entry(text: Text<'_>, line: Part) -> Result<Entry> {
     let value = match after.first() {
         Some(b':') => &after[1..],
         _ if is_lone => after,
-        _ => return Err(no_keyword(text, line)),
+        _ => return None,
     };
     let value = Part { start: line.end - value.len(), end: line.end };
     let value = if is_lone { value } else { value.trimmed(text.bytes) };
-    Ok(Entry { keyword, keyword_part: Part { start: line.start, end: line.start + length }, value })
+    Some(Entry { keyword, keyword_part: Part { start: line.start, end: line.start + length }, value })
+}
+
+/// The value of a keyword in the begin of a file, which may break off anywhere.
+pub(crate) fn value_in_begin(text: Text<'_>, keyword: &str) -> Option<Part> {
+    lines(text.bytes, whole(text.bytes)).find_map(|line| {
+        let slice = &text.bytes[line.start..line.end];
+        let colon = slice.iter().position(|&b| b == b':')?;
+        let is_it = slice[..colon].trim_ascii().eq_ignore_ascii_case(keyword.as_bytes());
+        is_it.then(|| Part { start: line.start + colon + 1, end: line.end }.trimmed(text.bytes))
+    })
 }
 
 fn no_keyword(text: Text<'_>, line: Part) -> InstanceError {

@@ -6,7 +6,7 @@ use antwarp_core::problem::Shape;
 
 use super::of_words;
 use crate::engine::Tables;
-use crate::instance::{InstanceError, Result, Text, generate, numbers};
+use crate::instance::{InstanceError, Result, Room, Text, generate, numbers};
 
 /// Most nodes, and most edges.
 const MOST_NODES: u32 = 1 << 24;
@@ -39,6 +39,10 @@ impl MaxCut {
         let bytes = numbers::load(
             path,
             "give the path of a graph: nodes, edges, and two nodes and a weight an edge",
+            |numbers| {
+                let edges = numbers.get(1).copied().unwrap_or(0).min(u64::from(MOST_EDGES));
+                Room::numbers(3 * edges + 2, format!("a graph of {edges} edges"))
+            },
         )?;
         parse(&path.to_string_lossy(), &numbers::stem(path), &bytes)
     }

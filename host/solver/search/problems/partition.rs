@@ -6,13 +6,16 @@ use std::path::Path;
 use antwarp_core::problem::Shape;
 
 use crate::engine::Tables;
-use crate::instance::{InstanceError, Result, Text, generate, numbers};
+use crate::instance::{InstanceError, Result, Room, Text, generate, numbers};
 
 /// Numbers of sets that we take: a set's number fits a byte.
 const SETS: RangeInclusive<u32> = 2..=256;
 
 /// All numbers together stay below this, and so costs below its square, 2^60.
 const SUM_LIMIT: i64 = 1 << 30;
+
+/// Numbers of a file, at most.
+const MOST_NUMBERS: u64 = 1 << 22;
 
 /// Generated numbers are 1 to this.
 const LARGEST_NUMBER: u32 = 1_000_000;
@@ -38,7 +41,10 @@ impl Partition {
     /// If the file cannot be read, holds anything but whole numbers above 0 or none of them, if their sum is 2^30
     /// or more, or if sets is not 2 to 256.
     pub fn open(path: &Path, sets: u32) -> Result<Partition> {
-        let bytes = numbers::load(path, "give the path of a file of whole numbers with blanks between them")?;
+        let bytes =
+            numbers::load(path, "give the path of a file of whole numbers with blanks between them", |_| {
+                Room::numbers(MOST_NUMBERS, format!("a file of {MOST_NUMBERS} numbers"))
+            })?;
         parse(&path.to_string_lossy(), &numbers::stem(path), &bytes, sets)
     }
 
