@@ -751,7 +751,7 @@ fn within(kib: u32, line: &str) -> std::process::Output {
 #[test]
 fn short_memory_is_told_before_it_is_used_up() {
     for algorithm in ["mmas", "acs", "ga", "ga --crossover eax", "ga --initial local-optima"] {
-        let line = format!("solve E316k.0 --time 2s --backend cpu --threads 2 --algorithm {algorithm}");
+        let line = format!("solve E316k.0 --time 60s --backend cpu --threads 2 --algorithm {algorithm}");
         let output = within(400_000, &line);
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(4), "{algorithm}: {said}");
@@ -784,6 +784,74 @@ fn threads_that_cannot_be_started_are_told() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{said}");
     assert!(said.contains("give --threads"), "{said}");
+}
+
+/// Algorithms whose set-up alone takes longer than the time that the tests below give them.
+const SLOW_TO_BEGIN: [(&str, &[&str]); 9] = [
+    ("E316k.0", &["--algorithm", "lk"]),
+    ("E316k.0", &["--algorithm", "ils"]),
+    ("E316k.0", &["--algorithm", "ils", "--improvement", "best"]),
+    ("E316k.0", &["--algorithm", "mmas"]),
+    ("E316k.0", &["--algorithm", "acs"]),
+    ("E316k.0", &["--algorithm", "ga"]),
+    ("E316k.0", &["--algorithm", "ga", "--crossover", "eax"]),
+    ("E10k.0", &["--algorithm", "ga", "--initial", "ants"]),
+    ("E100k.0", &["--algorithm", "ga", "--initial", "space-filling"]),
+];
+
+#[test]
+fn a_run_whose_time_is_up_before_it_begins_has_a_tour() {
+    let folder = Folder::new(50);
+    for (instance, algorithm) in SLOW_TO_BEGIN {
+        let tour = folder.path("hasty.tour");
+        let begin = Instant::now();
+        let args = [&[instance, "--time", "100ms", "--tour", &tour], algorithm].concat();
+        solve(&args).assert().success().stdout(contains("time"));
+        assert!(begin.elapsed() < Duration::from_secs(4), "{algorithm:?}: {:?}", begin.elapsed());
+        antwarp(&["check", instance, &tour]).assert().success();
+        fs::remove_file(tour).unwrap();
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_ends_the_set_up() {
+    let folder = Folder::new(50);
+    for (instance, algorithm) in SLOW_TO_BEGIN {
+        let tour = folder.path("interrupted.tour");
+        let run = Process::new(env!("CARGO_BIN_EXE_antwarp"))
+            .args(["solve", "--backend", "cpu", instance, "--time", "5m", "--tour", &tour])
+            .args(algorithm)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(Duration::from_millis(300));
+        let begin = Instant::now();
+        assert!(Process::new("kill").args(["-INT", &run.id().to_string()]).status().unwrap().success());
+        let output = run.wait_with_output().unwrap();
+        assert!(begin.elapsed() < Duration::from_secs(4), "{algorithm:?}: {:?}", begin.elapsed());
+        assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
+        antwarp(&["check", instance, &tour]).assert().success();
+        fs::remove_file(tour).unwrap();
+    }
+}
+
+#[test]
+fn a_given_tour_is_not_lost_in_haste() {
+    let folder = Folder::new(50);
+    let (good, again) = (folder.path("good.tour"), folder.path("again.tour"));
+    solve(&["E10k.0", "--algorithm", "lk", "--iterations", "1000", "--tour", &good]).assert().success();
+    let length = |tour: &str| {
+        let output = antwarp(&["check", "E10k.0", tour, "--json", "-"]).assert().success();
+        let json: Value = serde_json::from_slice(&output.get_output().stdout).unwrap();
+        json["cost"].as_i64().unwrap()
+    };
+    for algorithm in [&["--algorithm", "lk"][..], &["--algorithm", "ils", "--improvement", "best"]] {
+        let args = [&["E10k.0", "--time", "1ms", "--initial-tour", &good, "--tour", &again], algorithm];
+        solve(&args.concat()).assert().success();
+        assert!(length(&again) <= length(&good), "{algorithm:?}");
+    }
 }
 
 #[test]

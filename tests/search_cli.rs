@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command as Process, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use antwarp::instance::{Qap, qaplib};
 use antwarp::solver::search::problems::{MaxCut, Partition};
@@ -367,6 +367,64 @@ fn an_interrupt_keeps_the_best_solution() {
         let places: Vec<u32> = integers(&found["solution"]).iter().map(|&p| p as u32).collect();
         assert_eq!(Qap::uniform(20, 1).unwrap().cost(&places), found["cost"].as_i64());
         fs::remove_file(json).unwrap();
+    }
+}
+
+/// Of searches whose single iterations take far longer.
+const LONG: [&[&str]; 4] = [
+    &["tsp", "E1k.0", "--move", "rotate", "--walks", "1"],
+    &["tsp", "E1k.0", "--move", "rotate", "--walks", "1", "--selection", "host"],
+    &["qap", "--uniform", "2000"],
+    &["tsp", "E3k.0", "--walks", "20000"],
+];
+
+#[test]
+fn an_iteration_is_cut_short_when_the_time_is_up() {
+    for problem in LONG {
+        let begin = Instant::now();
+        let found = report(problem, &["--time", "500ms"]);
+        assert!(begin.elapsed() < Duration::from_secs(6), "{problem:?}: {:?}", begin.elapsed());
+        assert_eq!((&found["stopped_by"], &found["iterations"]), (&"time".into(), &0.into()), "{problem:?}");
+        assert!(found["cost"].as_i64().unwrap() > 0, "{problem:?}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_cuts_an_iteration_short() {
+    let folder = Folder::new();
+    let json = folder.path("a.json");
+    let run = Process::new(env!("CARGO_BIN_EXE_antwarp"))
+        .arg("search")
+        .args(LONG[0])
+        .args(["--backend", "cpu", "--time", "5m", "--json", &json])
+        .env("ANTWARP_TUNING", "none")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(Duration::from_millis(500));
+    let begin = Instant::now();
+    assert!(Process::new("kill").args(["-INT", &run.id().to_string()]).status().unwrap().success());
+    let output = run.wait_with_output().unwrap();
+    assert!(begin.elapsed() < Duration::from_secs(4), "{:?}", begin.elapsed());
+    assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
+    let found: Value = serde_json::from_slice(&fs::read(&json).unwrap()).unwrap();
+    assert_eq!(found["stopped_by"], "interrupt");
+}
+
+#[test]
+fn an_iteration_that_was_cut_short_is_not_made() {
+    for more in [&["--walks", "1"][..], &["--walks", "1", "--selection", "host"], &["--walks", "5"]] {
+        let problem = ["tsp", "E3k.0"];
+        let cut = report(&problem, &[&["--time", "1s"], more].concat());
+        assert_eq!(cut["stopped_by"], "time");
+        let iterations = cut["iterations"].as_u64().unwrap();
+        assert!(iterations > 0);
+        let whole = report(&problem, &[&["--iterations", &iterations.to_string()], more].concat());
+        let (cut, whole) = (cut["cost"].as_i64().unwrap(), whole["cost"].as_i64().unwrap());
+        // Of several walks some may be an iteration further than others.
+        assert!(if more.len() == 2 && more[1] == "5" { cut >= whole } else { cut == whole }, "{more:?}");
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
@@ -405,6 +405,7 @@ impl Args {
 
 /// Searches.
 pub fn run(args: Args) -> Result<Outcome> {
+    let begin = Instant::now();
     let interrupt = signals::watch()?;
     let common = args.problem.common();
     let input = args.problem.input().map(|file| (output::INSTANCE, file));
@@ -421,9 +422,13 @@ pub fn run(args: Args) -> Result<Outcome> {
         }
     }
     let line = Line::new(common.outputs.quiet, &stop);
-    let done = task.run(&backend, &settings, &stop, common.walk.selection, &mut |now| line.show(now));
+    // Who gives it ten seconds means those of reading, too.
+    let reading = begin.elapsed();
+    let left = stop.spent(reading);
+    let done = task.run(&backend, &settings, &left, common.walk.selection, &mut |now| line.show(now));
     line.bar.finish_and_clear();
-    let done = done?;
+    let mut done = done?;
+    done.found = done.found.begun_before(reading);
     let delivered = deliver(&task, common, &settings, &stop, &backend, &done);
     match (delivered, &done.found.failure, done.found.stopped_by) {
         (Err(error), ..) => Err(error),

@@ -5,8 +5,10 @@ use std::time::{Duration, Instant};
 
 use super::Stop;
 
-/// Asked while a backend works: true to stop soon.
-pub type Enough<'a> = &'a (dyn Fn() -> bool + Sync);
+/// How late work ends at its best that should have ended in time by itself: cut short, it would have been for nothing.
+const GRACE: Duration = Duration::from_millis(20);
+/// The same after an interrupt, from its begin.
+const INTERRUPTED: Duration = Duration::from_millis(100);
 
 /// A batch of work.
 #[derive(Clone, Copy)]
@@ -22,8 +24,13 @@ pub struct Budget<'a, C = i64> {
 impl<C> Budget<'_, C> {
     /// Whether the time is up or the run was interrupted.
     pub fn is_over(&self) -> bool {
-        self.stop.time.is_some_and(|time| self.begin.elapsed() >= time)
-            || self.stop.interrupt.load(Ordering::Relaxed)
+        self.stop.is_over(self.begin)
+    }
+
+    /// Whether work that began then, and should be over by now, is to be cut short and lost.
+    pub fn is_overdue(&self, begun: Instant) -> bool {
+        self.stop.time.is_some_and(|time| self.begin.elapsed() >= time + GRACE)
+            || (self.stop.interrupt.load(Ordering::Relaxed) && begun.elapsed() >= INTERRUPTED)
     }
 
     /// Iterations that are left after so many.

@@ -94,7 +94,7 @@ pub struct Run<C, B> {
     pub status: Status<C>,
     /// Its preparation, before the first batch.
     pub setup: Duration,
-    /// The best found and its cost; none if it failed before anything could be kept.
+    /// The best found and its cost; none if it failed, or had to stop, before there was anything.
     pub best: Option<(C, B)>,
     /// Why it ended.
     pub stopped_by: StopReason,
@@ -111,7 +111,8 @@ const BATCH: Duration = Duration::from_millis(100);
 /// How often what is better is brought back, so that little is lost if the device fails.
 const KEEP_EVERY: Duration = Duration::from_secs(5);
 
-/// Runs an engine until it is time to stop, but not before it has a solution. `observe` is called after each batch.
+/// Runs an engine until it is time to stop; but for the clock and an interrupt, not before it has a solution. `observe` is called
+/// after each batch.
 pub fn drive<E: Engine>(
     engine: &mut E,
     begin: Instant,
@@ -176,7 +177,8 @@ fn advance<E: Engine>(
     loop {
         let status = engine.status();
         let reason = stop.reason(begin.elapsed(), &status).or(status.ended);
-        if let Some(reason) = reason.filter(|_| status.best_cost.is_some()) {
+        let is_hasty = matches!(reason, Some(StopReason::Time | StopReason::Interrupt));
+        if let Some(reason) = reason.filter(|_| is_hasty || status.best_cost.is_some()) {
             return Ok(reason);
         }
         let before = Instant::now();

@@ -19,10 +19,9 @@ fn no_room(what: &str, shortage: Shortage) -> BackendError {
 
 /// Allocates `len` elements, or says that they do not fit.
 pub(crate) fn allocate<T: Clone + Default>(what: &str, len: usize) -> Result<Vec<T>, BackendError> {
-    let mut v = Vec::new();
-    v.try_reserve_exact(len).map_err(|_| short_of_memory(what, len * size_of::<T>()))?;
-    v.resize(len, T::default());
-    Ok(v)
+    // Whether there is room is asked first; `vec!` then has zeros that no thread need write.
+    Vec::<T>::new().try_reserve_exact(len).map_err(|_| short_of_memory(what, len * size_of::<T>()))?;
+    Ok(vec![T::default(); len])
 }
 
 /// Refuses what would not fit as a whole.

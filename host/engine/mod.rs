@@ -23,8 +23,9 @@ pub mod start;
 mod stop;
 mod walks;
 
+pub use crate::instance::Enough;
 pub use acs::AcsSpec;
-pub use budget::{Budget, Enough};
+pub use budget::Budget;
 pub use colony::{Colony, Phases};
 pub(crate) use descent::each_pass;
 pub use descent::{Descent, DescentSpec, Pass};

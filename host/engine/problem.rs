@@ -10,9 +10,10 @@ use antwarp_core::kernels::BY_MATRIX;
 use antwarp_core::metric::Metric;
 use rayon::prelude::*;
 
+use crate::engine::BackendError;
 use crate::engine::memory::check_memory;
-use crate::engine::{BackendError, start};
-use crate::instance::{Instance, NeighborLists, nearest};
+use crate::engine::start::{self, Start};
+use crate::instance::{Enough, Instance, NeighborLists, nearest_until};
 
 /// Neighbours that the nearest-neighbour tour looks at before it looks at all nodes.
 const NEAR: usize = 16;
@@ -111,6 +112,19 @@ impl Problem {
     /// # Errors
     /// If the memory is short.
     pub fn new(instance: &Instance, k: Option<u32>, neighbors: u32) -> Result<Problem, BackendError> {
+        Ok(Problem::until(instance, k, neighbors, &|| false)?.expect("it is never enough"))
+    }
+
+    /// As [`Problem::new`]; none if it was `enough` before it was there.
+    ///
+    /// # Errors
+    /// If the memory is short.
+    pub fn until(
+        instance: &Instance,
+        k: Option<u32>,
+        neighbors: u32,
+        enough: Enough,
+    ) -> Result<Option<Problem>, BackendError> {
         let n = instance.len();
         let most = n.saturating_sub(1);
         let wanted = k.map_or(0, |k| (k as usize).min(most));
@@ -120,9 +134,9 @@ impl Problem {
         let matrix = instance.matrix().map_or(0, <[i32]>::len);
         // The lists as they are found, by number, and renumbered.
         check_memory("the candidate lists", 12 * n * found + A_NODE * n + 4 * matrix)?;
-        let near = nearest(instance, found);
-        let order = start::nearest_neighbor(instance, &near);
-        Ok(Problem::along(instance, &near, (wanted, listed, neighbors), order))
+        let Some(near) = nearest_until(instance, found, enough) else { return Ok(None) };
+        let order = start::tour_until(instance, Start::NearestNeighbor, &near, 0, enough);
+        Ok(order.map(|order| Problem::along(instance, &near, (wanted, listed, neighbors), order)))
     }
 
     /// Prepares an instance whose nodes have these neighbours, renumbered along a start tour.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
@@ -54,6 +54,24 @@ impl<C> Stop<C> {
     /// Stops a run after so much time, its preparation included.
     pub fn after(time: Duration) -> Stop<C> {
         Stop { time: Some(time), ..Stop::never() }
+    }
+
+    /// Whether the time of a run that began then is up, or it was interrupted.
+    pub fn is_over(&self, begin: Instant) -> bool {
+        self.time.is_some_and(|time| begin.elapsed() >= time) || self.interrupt.load(Ordering::Relaxed)
+    }
+
+    /// Why a run [is over](Stop::is_over).
+    pub fn haste(&self) -> StopReason {
+        if self.interrupt.load(Ordering::Relaxed) { StopReason::Interrupt } else { StopReason::Time }
+    }
+
+    /// The same for a run that begins so much later.
+    pub fn spent(&self, time: Duration) -> Stop<C>
+    where
+        C: Copy,
+    {
+        Stop { time: self.time.map(|whole| whole.saturating_sub(time)), ..self.clone() }
     }
 
     /// The same for other costs.

@@ -7,7 +7,7 @@ use antwarp_core::problem::{Problem, Shape};
 use antwarp_core::search::{Strategy, WalkRules, WalkState};
 use serde::{Deserialize, Serialize};
 
-use super::{BackendError, Plain};
+use super::{BackendError, Enough, Plain};
 
 /// What a problem's elements must be to be searched on all backends.
 pub trait Searchable: Problem<Moves: Neighborhood<Element: Plain + Default + Send + Sync>> + 'static {}
@@ -81,9 +81,12 @@ impl Tables {
 pub trait Walks<E> {
     /// Runs a batch of iterations of every walk; their states afterwards.
     ///
+    /// Where a batch can take long, `enough` is asked now and then whether to cut it short. A walk whose batch was cut short has
+    /// the state and the best solution that it had before, and cannot go on.
+    ///
     /// # Errors
     /// If the backend fails. The walks are lost then.
-    fn run(&mut self, rules: &WalkRules) -> Result<&[WalkState], BackendError>;
+    fn run(&mut self, rules: &WalkRules, enough: Enough) -> Result<&[WalkState], BackendError>;
 
     /// The best solution of a walk so far.
     ///
@@ -101,11 +104,16 @@ pub trait Walks<E> {
 /// Looks at the neighbours of solutions that come from the host, and tells it their costs.
 pub trait Neighbors<E> {
     /// The bits of the cost of each neighbour of a solution, and behind them those of its own. Of `rules`, the seed and the
-    /// end count: random neighbours are those of that iteration.
+    /// end count: random neighbours are those of that iteration. None if it was `enough` before all were looked at.
     ///
     /// # Errors
     /// If the backend fails.
-    fn costs(&mut self, solution: &[E], rules: &WalkRules) -> Result<&[u64], BackendError>;
+    fn costs(
+        &mut self,
+        solution: &[E],
+        rules: &WalkRules,
+        enough: Enough,
+    ) -> Result<Option<&[u64]>, BackendError>;
 
     /// Time spent in copies to and from the device, and in kernels.
     fn phases(&self) -> (Duration, Duration);

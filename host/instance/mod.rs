@@ -21,6 +21,7 @@ pub mod qaplib;
 pub(crate) mod source;
 pub mod tour_file;
 pub mod tsplib;
+mod watch;
 
 pub use antwarp_core::metric::Metric;
 pub use best_known::BestKnown;
@@ -28,7 +29,9 @@ pub(crate) use error::Text;
 pub use error::{InstanceError, Result, SyntaxError, TourError};
 pub(crate) use kd_tree::{Cell, KdTree, Search};
 pub use model::{Distances, Instance, Kind};
-pub use neighbors::{NeighborLists, nearest, quadrant};
+pub use neighbors::{NeighborLists, nearest, nearest_until, quadrant, quadrant_until};
 pub(crate) use neighbors::{globe, nearest_among};
 pub use qaplib::Qap;
 pub(crate) use source::Room;
+pub use watch::Enough;
+pub(crate) use watch::Watch;

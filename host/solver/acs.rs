@@ -9,6 +9,7 @@ use antwarp_core::pheromone::selective::MOST_SLOTS;
 use serde::{Deserialize, Serialize};
 
 use super::colony::{Iterations, check_local_search};
+use super::haste::Haste;
 use super::mmas::MOST_ANTS;
 use super::{Solution, SolveError, check_kind, exhaustive};
 use crate::backend::Backend;
@@ -183,8 +184,16 @@ pub fn solve(
         return exhaustive(instance, start);
     }
     settings.check_for(instance)?;
-    let problem = Problem::new(instance, Some(settings.candidates), settings.neighbors)?;
+    let haste = Haste::new(instance, (start, stop));
+    let Some(problem) =
+        Problem::until(instance, Some(settings.candidates), settings.neighbors, &|| haste.is_over())?
+    else {
+        return haste.end(None);
+    };
     let spec = settings.spec(&problem, backend, stop);
+    if haste.is_over() {
+        return haste.end(Some(problem.start_tour().to_vec()));
+    }
     let mut colony = backend.acs(&problem, &spec)?;
     let mut iterations = Iterations {
         colony: colony.as_mut(),

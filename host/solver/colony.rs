@@ -32,6 +32,17 @@ pub(super) struct Iterations<'a, C: ?Sized> {
     pub part: &'static str,
 }
 
+impl<C: Colony + ?Sized> Iterations<'_, C> {
+    /// What comes before the first iteration, whatever the clock says.
+    ///
+    /// # Errors
+    /// As [`Engine::advance`].
+    pub fn begin(&mut self) -> Result<(), BackendError> {
+        self.state = Some(self.colony.run(0, &|| false)?);
+        Ok(())
+    }
+}
+
 impl<C: Colony + ?Sized> Engine for Iterations<'_, C> {
     type Cost = i64;
     type Best = Vec<u32>;
@@ -51,7 +62,8 @@ impl<C: Colony + ?Sized> Engine for Iterations<'_, C> {
             best_iteration: self
                 .state
                 .map_or(0, |state| (u64::from(state.best_iteration) + 1).min(iterations)),
-            best_cost: self.state.map(|state| state.best_cost),
+            // None where the first iteration was cut short before there was a tour.
+            best_cost: self.state.map(|state| state.best_cost).filter(|&cost| cost < i64::MAX),
             cost: self.state.map_or(i64::MAX, |state| state.iteration_cost),
             tours: iterations * u64::from(self.ants),
             ended: None,

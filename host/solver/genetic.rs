@@ -8,11 +8,12 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::colony::{Iterations, check_local_search};
+use super::haste::Haste;
 use super::{Solution, SolveError, check_kind, checked_original, exhaustive, verified};
 use crate::backend::Backend;
 use crate::engine::memory::check_memory;
 use crate::engine::start::{ants, hilbert_tours};
-use crate::engine::{LocalSearch, MOST_NEIGHBORS, Population, Problem, Progress, Stop, drive};
+use crate::engine::{Enough, LocalSearch, MOST_NEIGHBORS, Population, Problem, Progress, Stop, drive};
 use crate::instance::Instance;
 
 pub use crate::engine::genetic::{Crossover, FirstGenes, GeneticSpec, Initial, Pairing};
@@ -235,9 +236,18 @@ pub fn solve(
     if instance.len() < settings.fewest_nodes() {
         return exhaustive(instance, start);
     }
-    let problem = Problem::new(instance, Some(1), settings.neighbors)?;
+    // Who saves the first genes waits for them.
+    let waits = keep.is_some();
+    let haste = Haste::new(instance, (start, stop));
+    let late = || !waits && haste.is_over();
+    let Some(problem) = Problem::until(instance, Some(1), settings.neighbors, &late)? else {
+        let shortest = given.as_deref().and_then(|given| shortest(instance, given));
+        return haste.end(shortest);
+    };
     let spec = settings.spec(&problem, stop);
-    let first = first_genes(instance, &problem, settings, given)?;
+    let Some(first) = first_genes_until(instance, &problem, settings, given, &late)? else {
+        return haste.end(Some(problem.start_tour().to_vec()));
+    };
     let mut population = backend.population(&problem, &spec, first)?;
     // Of edge assembly crossover a pair counts as one.
     let children = match settings.crossover {
@@ -253,6 +263,10 @@ pub fn solve(
         state: None,
         part: "generations",
     };
+    // What is given is not lost, and what is to be saved is there.
+    if keep.is_some() || settings.initial == Initial::File {
+        generations.begin()?;
+    }
     let run = drive(&mut generations, start, stop, observe);
     let solution = Solution::of(run, start, instance, &problem, backend)?;
     if let Some(keep) = keep {
@@ -303,24 +317,46 @@ pub fn first_genes(
     settings: &GeneticSettings,
     given: Option<Vec<u32>>,
 ) -> Result<FirstGenes, SolveError> {
-    let curves = || hilbert_tours(instance, settings.genes(), settings.seed);
-    let mut tours = match (settings.initial, given) {
-        (Initial::Random, _) => return Ok(FirstGenes::Random),
-        (Initial::LocalOptima, _) if instance.len() <= MOST_RANDOM => return Ok(FirstGenes::Random),
-        (Initial::LocalOptima | Initial::SpaceFilling, _) => match curves()? {
-            Some(tours) => tours,
-            None => return Ok(FirstGenes::Random),
-        },
-        (Initial::Ants, _) => ants::tours(instance, settings.genes(), settings.seed)?,
-        (Initial::File, Some(given)) => repeated(given, instance.len(), settings.genes())?,
+    let first = first_genes_until(instance, problem, settings, given, &|| false)?;
+    Ok(first.unwrap_or(FirstGenes::Random))
+}
+
+/// As [`first_genes`]; none if it was `enough` before they were there.
+///
+/// # Errors
+/// As [`first_genes`].
+pub fn first_genes_until(
+    instance: &Instance,
+    problem: &Problem,
+    settings: &GeneticSettings,
+    given: Option<Vec<u32>>,
+    enough: Enough,
+) -> Result<Option<FirstGenes>, SolveError> {
+    let random = Ok(Some(FirstGenes::Random));
+    let tours = match (settings.initial, given) {
+        (Initial::Random, _) => return random,
+        (Initial::LocalOptima, _) if instance.len() <= MOST_RANDOM => return random,
+        (Initial::LocalOptima | Initial::SpaceFilling, _) if instance.points().is_none() => return random,
+        (Initial::LocalOptima | Initial::SpaceFilling, _) => {
+            hilbert_tours(instance, settings.genes(), settings.seed, enough)?
+        }
+        (Initial::Ants, _) => ants::tours_until(instance, settings.genes(), settings.seed, enough)?,
+        (Initial::File, Some(given)) => Some(repeated(given, instance.len(), settings.genes())?),
         (Initial::File, None) => return Err(SolveError::Settings("there are no first genes".to_string())),
     };
+    let Some(mut tours) = tours else { return Ok(None) };
     let mut place = vec![0u32; instance.len()];
     for (i, &node) in (0..).zip(problem.start_tour()) {
         place[node as usize] = i;
     }
     tours.par_iter_mut().for_each(|node| *node = place[*node as usize]);
-    Ok(FirstGenes::Given(tours))
+    Ok(Some(FirstGenes::Given(tours)))
+}
+
+/// The shortest of some tours, one after the other.
+fn shortest(instance: &Instance, tours: &[u32]) -> Option<Vec<u32>> {
+    let length = |tour: &&[u32]| instance.check_tour(tour).unwrap_or(i64::MAX);
+    tours.par_chunks_exact(instance.len()).min_by_key(length).map(<[u32]>::to_vec)
 }
 
 /// Tours of n nodes, again and again until there are `count`.

@@ -7,6 +7,7 @@ use antwarp_core::local_search::best::FEWEST;
 use serde::{Deserialize, Serialize};
 
 use super::colony::{Iterations, check_local_search};
+use super::haste::Haste;
 use super::{Solution, SolveError, check_kind, exhaustive};
 use crate::backend::Backend;
 use crate::engine::{LocalSearch, MOST_NEIGHBORS, Problem, Progress, Stop, drive};
@@ -148,8 +149,16 @@ pub fn solve(
     if instance.len() <= 3 {
         return exhaustive(instance, start);
     }
-    let problem = Problem::new(instance, settings.candidates, settings.neighbors)?;
+    let haste = Haste::new(instance, (start, stop));
+    let Some(problem) =
+        Problem::until(instance, settings.candidates, settings.neighbors, &|| haste.is_over())?
+    else {
+        return haste.end(None);
+    };
     let spec = settings.spec(&problem, backend, stop);
+    if haste.is_over() {
+        return haste.end(Some(problem.start_tour().to_vec()));
+    }
     let mut colony = backend.colony(&problem, &spec)?;
     let mut iterations = Iterations {
         colony: colony.as_mut(),

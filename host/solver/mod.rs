@@ -4,6 +4,7 @@ pub mod acs;
 mod builder;
 mod colony;
 pub mod genetic;
+mod haste;
 pub mod ils;
 pub mod lin_kernighan;
 pub mod mmas;

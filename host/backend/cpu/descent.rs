@@ -14,6 +14,7 @@ use rayon::prelude::*;
 use super::variants::{with_operator, with_places};
 use super::{Together, allocate, short_of_memory};
 use crate::engine::{BackendError, Descent, DescentSpec, Enough, Pass, Problem, each_pass};
+use crate::instance::Watch;
 
 /// Nodes that a thread looks at without a break.
 const SHARE: u32 = 256;
@@ -90,7 +91,8 @@ impl<'p, G: Geometry> CpuDescent<'p, G> {
         }
     }
 
-    fn pass<O: Operator>(&mut self, temperature: f32) {
+    /// A pass; nothing if it is `enough` before all nodes were looked at.
+    fn pass<O: Operator>(&mut self, temperature: f32, enough: Enough) {
         let (n, many, kicks) = (self.problem.n(), self.spec.many, self.spec.kicks_at(temperature));
         let (tour, accepted) = (array_tour(&mut self.tour), array_tour(&mut self.accepted));
         let board = self.board();
@@ -105,12 +107,19 @@ impl<'p, G: Geometry> CpuDescent<'p, G> {
         };
         let begin = Instant::now();
         let blocks = self.ranks.len() as u32;
-        let shared = Together((view, board));
+        let (shared, watch) = (Together((view, board)), Watch::new(enough));
         self.ranks.par_iter_mut().enumerate().for_each(|(block, rank)| {
+            if watch.is_over() {
+                return;
+            }
             let (view, board) = shared.get();
             // SAFETY: the arrays have the sizes asked for; every block is one thread's.
             *rank = unsafe { best::evaluate::<_, O, _>(Serial, view, board, (block as u32, blocks), many) };
         });
+        if watch.is_cut() {
+            self.claims.fill(0);
+            return;
+        }
         let stream = Stream::new(self.spec.seed, 0, 0);
         let (ranks, target) = (self.ranks.as_ptr(), self.spec.target);
         // SAFETY: this is the only thread.
@@ -149,7 +158,7 @@ impl<G: Geometry> Descent for CpuDescent<'_, G> {
             if self.state.done != 0 || enough() {
                 break;
             }
-            with_operator!(self.spec.local_search, O => self.pass::<O>(temperature));
+            with_operator!(self.spec.local_search, O => self.pass::<O>(temperature, enough));
         }
         Ok(self.state)
     }

@@ -8,6 +8,7 @@ mod lin_kernighan;
 mod processor;
 mod variants;
 mod walks;
+mod watched;
 
 pub use colony::{acs, colony};
 pub use descent::descent;

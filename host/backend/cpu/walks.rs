@@ -12,9 +12,11 @@ use antwarp_core::team::Serial;
 use rayon::prelude::*;
 
 use super::processor::for_this_processor;
+use super::watched::Watched;
 use super::{Cpu, Together, allocate, check_memory};
 use crate::backend::tuning::{Key, Shape, Tuner, now};
-use crate::engine::{AskedShape, BackendError, Neighbors, Tables, Walks, WalksSpec};
+use crate::engine::{AskedShape, BackendError, Enough, Neighbors, Tables, Walks, WalksSpec};
+use crate::instance::Watch;
 
 /// Most threads that wait for each other.
 const MOST_THREADS: u64 = 1024;
@@ -158,8 +160,22 @@ impl<'p, P: Problem<Moves: Neighborhood<Element: Default + Send + Sync>>> CpuWal
         })
     }
 
-    /// One batch in one shape.
-    fn batch(&mut self, rules: &WalkRules, shape: Shape) -> Result<(), BackendError> {
+    /// One batch in one shape; whether it was complete. A walk whose batch was cut short has its old state and best solution.
+    fn batch(&mut self, rules: &WalkRules, shape: Shape, enough: Enough) -> Result<bool, BackendError> {
+        let are_cut = self.go(rules, shape, enough)?;
+        let n = self.bests[0].len() / self.spec.walks as usize;
+        let ([old_states, states], [old_bests, bests]) = (&mut self.states, &mut self.bests);
+        for (walk, _) in are_cut.iter().enumerate().filter(|(_, is_cut)| **is_cut) {
+            states[walk] = old_states[walk];
+            if states[walk].fresh == 0 {
+                bests[walk * n..][..n].copy_from_slice(&old_bests[walk * n..][..n]);
+            }
+        }
+        Ok(!are_cut.contains(&true))
+    }
+
+    /// Takes the walks through a batch; of which it was cut short.
+    fn go(&mut self, rules: &WalkRules, shape: Shape, enough: Enough) -> Result<Vec<bool>, BackendError> {
         let [old_states, states] = &mut self.states;
         let [old_bests, bests] = &mut self.bests;
         let bank = Together(Bank {
@@ -178,13 +194,16 @@ impl<'p, P: Problem<Moves: Neighborhood<Element: Default + Send + Sync>>> CpuWal
         if shape.parts == 1 {
             let memory = || units(replica).and_then(|r| Ok((r, units(self.common)?)));
             let go = |memory: &mut Result<(Vec<Unit>, Vec<Unit>), BackendError>, index| {
+                if enough() {
+                    return Ok(true);
+                }
+                let watch = Watch::new(enough);
+                let problem = Watched::new(tables.problem::<P>(), &watch);
                 let (replica, common) = memory.as_mut().map_err(|_| BackendError::Replica)?;
                 let memory = (replica.as_mut_ptr().cast(), common.as_mut_ptr().cast());
                 // SAFETY: the arrays are those of all walks; each walk is one thread's, and its memory too.
-                unsafe {
-                    walk(&mut Alone, &tables.problem::<P>(), rules, layout, &bank.get(), index, memory)
-                };
-                Ok(())
+                unsafe { walk(&mut Alone, &problem, rules, layout, &bank.get(), index, memory) };
+                Ok(watch.is_cut())
             };
             (0..self.spec.walks).into_par_iter().with_max_len(1).map_init(memory, go).collect()
         } else {
@@ -196,22 +215,26 @@ impl<'p, P: Problem<Moves: Neighborhood<Element: Default + Send + Sync>>> CpuWal
             // Before threads wait for each other all of them must have their memory.
             let mut replicas = memory(replica, self.spec.walks * parts)?;
             let meetings: Vec<Meeting> = commons.iter().map(|_| Meeting::new(parts)).collect();
+            let watches: Vec<Watch> = commons.iter().map(|_| Watch::new(enough)).collect();
             std::thread::scope(|scope| {
                 let crews = replicas.chunks_mut(parts as usize);
-                for (((index, common), meeting), crew) in (0..).zip(&mut commons).zip(&meetings).zip(crews) {
+                let places = meetings.iter().zip(&watches);
+                for (((index, common), (meeting, watch)), crew) in
+                    (0..).zip(&mut commons).zip(places).zip(crews)
+                {
                     let common = Together(common.as_mut_ptr());
                     for (part, replica) in (0..).zip(crew) {
                         scope.spawn(move || {
                             let mut member = Member { meeting, part, parts, complete: 0, row: 0 };
                             let memory = (replica.as_mut_ptr().cast(), common.get().cast());
-                            let problem = tables.problem::<P>();
+                            let problem = Watched::new(tables.problem::<P>(), watch);
                             // SAFETY: as above; the threads of a walk meet in `member`.
                             unsafe { walk(&mut member, &problem, rules, layout, &bank.get(), index, memory) };
                         });
                     }
                 }
             });
-            Ok(())
+            Ok(watches.iter().map(Watch::is_cut).collect())
         }
     }
 }
@@ -229,16 +252,19 @@ pub fn fresh(walks: u32) -> Vec<WalkState> {
 }
 
 impl<P: Problem<Moves: Neighborhood<Element: Default + Send + Sync>>> Walks<Element<P>> for CpuWalks<'_, P> {
-    fn run(&mut self, rules: &WalkRules) -> Result<&[WalkState], BackendError> {
+    fn run(&mut self, rules: &WalkRules, enough: Enough) -> Result<&[WalkState], BackendError> {
         let mut rules = *rules;
         let end = rules.end;
         while let Some(now) = now(&self.states[0]).filter(|&now| now < end) {
             let trial = self.tuner.next(now, end);
             rules.end = trial.end;
             let begin = Instant::now();
-            self.batch(&rules, trial.shape)?;
+            let is_complete = self.batch(&rules, trial.shape, enough)?;
             self.states.reverse();
             self.bests.reverse();
+            if !is_complete {
+                break;
+            }
             self.tuner.took(trial, begin.elapsed(), trial.end - now);
             // Rivals compare only once.
             rules.rival_bit = 0;
@@ -299,15 +325,21 @@ impl<'p, P: Problem> CpuNeighbors<'p, P> {
 }
 
 impl<P: Problem> Neighbors<Element<P>> for CpuNeighbors<'_, P> {
-    fn costs(&mut self, solution: &[Element<P>], rules: &WalkRules) -> Result<&[u64], BackendError> {
+    fn costs(
+        &mut self,
+        solution: &[Element<P>],
+        rules: &WalkRules,
+        enough: Enough,
+    ) -> Result<Option<&[u64]>, BackendError> {
         let begin = Instant::now();
-        let problem: P = self.tables.problem();
+        let watch = Watch::new(enough);
+        let problem = Watched::new(self.tables.problem::<P>(), &watch);
         let memory = (self.replica.as_mut_ptr().cast(), self.common.as_mut_ptr().cast());
         let costs = self.costs.as_mut_ptr();
         // SAFETY: `new` made the arrays for this problem.
         unsafe { evaluate(&mut Alone, &problem, rules, &self.layout, solution.as_ptr(), memory, costs) };
         self.time += begin.elapsed();
-        Ok(&self.costs)
+        Ok(watch.kept(&self.costs[..]))
     }
 
     fn phases(&self) -> (Duration, Duration) {

@@ -14,7 +14,7 @@ use super::colony::{WARP, reserve_shared};
 use super::{Buffer, Device, EvaluateNeighbors, Launch, TEAM_BYTES, Walks as WalksKernel};
 use crate::backend::cpu::fresh;
 use crate::backend::tuning::{Key, Shape, Tuner, now};
-use crate::engine::{BackendError, Neighbors, Plain, Tables, Walks, WalksSpec};
+use crate::engine::{BackendError, Enough, Neighbors, Plain, Tables, Walks, WalksSpec};
 use crate::memory::bytes;
 
 /// Bytes of shared memory before a replica: the team's, and two rows of a candidate a warp.
@@ -230,7 +230,8 @@ impl<'p, P: Problem<Moves: Neighborhood<Element: Plain>>> CudaWalks<'p, P> {
 }
 
 impl<P: Problem<Moves: Neighborhood<Element: Plain>>> Walks<Element<P>> for CudaWalks<'_, P> {
-    fn run(&mut self, rules: &WalkRules) -> Result<&[WalkState], BackendError> {
+    /// A launch is not cut short.
+    fn run(&mut self, rules: &WalkRules, _: Enough) -> Result<&[WalkState], BackendError> {
         let mut rules = *rules;
         let end = rules.end;
         while let Some(now) = now(&self.known).filter(|&now| now < end) {
@@ -336,7 +337,13 @@ impl<'p, P: Problem<Moves: Neighborhood<Element: Plain>>> CudaNeighbors<'p, P> {
 }
 
 impl<P: Problem<Moves: Neighborhood<Element: Plain>>> Neighbors<Element<P>> for CudaNeighbors<'_, P> {
-    fn costs(&mut self, solution: &[Element<P>], rules: &WalkRules) -> Result<&[u64], BackendError> {
+    /// A launch is not cut short.
+    fn costs(
+        &mut self,
+        solution: &[Element<P>],
+        rules: &WalkRules,
+        _: Enough,
+    ) -> Result<Option<&[u64]>, BackendError> {
         let begin = Instant::now();
         let stream = self.device.stream();
         // SAFETY: elements are plain.
@@ -373,7 +380,7 @@ impl<P: Problem<Moves: Neighborhood<Element: Plain>>> Neighbors<Element<P>> for 
         self.device_costs.read(stream, &mut self.costs)?;
         self.kernels += ran - copied;
         self.copies += copied + (begin.elapsed() - ran);
-        Ok(&self.costs)
+        Ok(Some(&self.costs))
     }
 
     fn phases(&self) -> (Duration, Duration) {

@@ -70,7 +70,7 @@ pub fn run(args: Args, options: &[String]) -> Result<Outcome> {
     let facts = facts(algorithm)?;
     // Who gives it ten seconds means those of reading, too.
     let reading = begin.elapsed();
-    let stop = Stop { time: whole.time.map(|time| time.saturating_sub(reading)), ..whole.clone() };
+    let stop = whole.spent(reading);
     let reading = reading.as_secs_f64();
     std::thread::scope(|scope| {
         let is_told = !plan.outputs.quiet || plan.outputs.json.is_some();

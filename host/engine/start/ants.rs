@@ -12,7 +12,7 @@ use rayon::prelude::*;
 
 use crate::engine::memory::{allocate, check_memory};
 use crate::engine::{BackendError, Problem};
-use crate::instance::Instance;
+use crate::instance::{Enough, Instance, Watch};
 
 /// Candidates of a node.
 const CANDIDATES: u32 = 32;
@@ -20,20 +20,32 @@ const CANDIDATES: u32 = 32;
 const BETA: f32 = 3.0;
 
 /// So many tours one after the other, in the instance's numbering; the instance has at least 4 nodes. They depend on the
-/// seed, not on threads.
+/// seed, not on threads. None if it was `enough` before they were there.
 ///
 /// # Errors
 /// If they do not fit the memory.
-pub fn tours(instance: &Instance, count: u32, seed: u64) -> Result<Vec<u32>, BackendError> {
-    let problem = Problem::new(instance, Some(CANDIDATES), 1)?;
-    if problem.n() < 1 << 16 {
-        with_ids::<u16>(&problem, count, seed)
+pub fn tours_until(
+    instance: &Instance,
+    count: u32,
+    seed: u64,
+    enough: Enough,
+) -> Result<Option<Vec<u32>>, BackendError> {
+    let Some(problem) = Problem::until(instance, Some(CANDIDATES), 1, enough)? else { return Ok(None) };
+    let watch = Watch::new(enough);
+    let tours = if problem.n() < 1 << 16 {
+        with_ids::<u16>(&problem, count, seed, &watch)
     } else {
-        with_ids::<u32>(&problem, count, seed)
-    }
+        with_ids::<u32>(&problem, count, seed, &watch)
+    };
+    Ok(watch.kept(tours?))
 }
 
-fn with_ids<I: NodeId + Default>(problem: &Problem, count: u32, seed: u64) -> Result<Vec<u32>, BackendError> {
+fn with_ids<I: NodeId + Default>(
+    problem: &Problem,
+    count: u32,
+    seed: u64,
+    watch: &Watch,
+) -> Result<Vec<u32>, BackendError> {
     let (n, k) = (problem.n(), problem.k());
     let len = n as usize * count as usize;
     check_memory("the ants' tours", 4 * len)?;
@@ -56,6 +68,9 @@ fn with_ids<I: NodeId + Default>(problem: &Problem, count: u32, seed: u64) -> Re
     tours.par_chunks_exact_mut(n as usize).enumerate().for_each_init(
         || (vec![0u128; memory], vec![I::default(); n as usize]),
         |(memory, built), (ant, tour)| {
+            if watch.is_over() {
+                return;
+            }
             let lists = Lists {
                 k,
                 nodes: lists.as_ptr(),
@@ -86,26 +101,36 @@ mod tests {
     use super::*;
     use crate::instance::generate;
 
+    fn made(instance: &Instance, count: u32, seed: u64) -> Vec<u32> {
+        tours_until(instance, count, seed, &|| false).unwrap().unwrap()
+    }
+
+    #[test]
+    fn it_may_be_enough_before_there_are_tours() {
+        let instance = generate::uniform(300, 1).unwrap();
+        assert_eq!(tours_until(&instance, 6, 5, &|| true).unwrap(), None);
+    }
+
     #[test]
     fn ants_give_different_short_tours() {
         let instance = generate::uniform(300, 1).unwrap();
-        let tours = tours(&instance, 6, 5).unwrap();
+        let tours = made(&instance, 6, 5);
         let costs: Vec<i64> =
             tours.chunks_exact(300).map(|tour| instance.check_tour(tour).unwrap()).collect();
         let nearest = Problem::new(&instance, Some(1), 1).unwrap().unit_cost();
         assert!(costs.iter().all(|&cost| cost < 3 * nearest), "{costs:?}, nearest neighbour {nearest}");
         assert!(costs.windows(2).any(|pair| pair[0] != pair[1]));
-        assert_eq!(tours, super::tours(&instance, 6, 5).unwrap());
-        assert_ne!(tours, super::tours(&instance, 6, 6).unwrap());
+        assert_eq!(tours, made(&instance, 6, 5));
+        assert_ne!(tours, made(&instance, 6, 6));
         // More ants are those, and others.
-        assert_eq!(tours, super::tours(&instance, 7, 5).unwrap()[..tours.len()]);
+        assert_eq!(tours, made(&instance, 7, 5)[..tours.len()]);
     }
 
     #[test]
     fn four_nodes_and_directed_ones_will_do() {
         let directed = vec![0, 1, 2, 3, 3, 0, 4, 1, 5, 6, 0, 2, 4, 1, 2, 0];
         let instance = Instance::from_matrix("directed", directed).unwrap();
-        for tour in tours(&instance, 8, 1).unwrap().chunks_exact(4) {
+        for tour in made(&instance, 8, 1).chunks_exact(4) {
             instance.check_tour(tour).unwrap();
         }
     }

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::paths::Paths;
-use crate::instance::{Instance, NeighborLists, nearest_among};
+use crate::instance::{Instance, NeighborLists, Watch, nearest_among};
 
 /// Neighbours of an end among the other ends.
 const AROUND: usize = 6;
@@ -22,21 +22,27 @@ type Edge = (i32, u32, u32);
 ///
 /// With lists of all other nodes this is the greedy tour. With shorter ones, their edges are taken first; the paths
 /// that they leave are joined by edges of lists among their ends, in rounds, until there is one path. In a round an
-/// edge may be taken before a shorter one that is in no list.
-pub(super) fn greedy(instance: &Instance, lists: &NeighborLists) -> Vec<u32> {
+/// edge may be taken before a shorter one that is in no list. No tour once the watch is over.
+pub(super) fn greedy(instance: &Instance, lists: &NeighborLists, watch: &Watch) -> Vec<u32> {
     let n = instance.len();
     let mut paths = Paths::new(n);
     let mut longer_than = -1;
     for up_to in shares_of_lengths(instance, lists) {
+        if watch.is_over() {
+            return Vec::new();
+        }
         let edges = listed_edges(instance, lists, (longer_than, up_to), &paths);
         join(&mut paths, edges);
         longer_than = up_to;
     }
     let mut is_slow = false;
     while paths.count() > 1 {
+        if watch.is_over() {
+            return Vec::new();
+        }
         let before = paths.count();
         let ends = (0..n as u32).filter(|&v| paths.is_end(v)).collect();
-        join(&mut paths, edges_of_ends(instance, ends, is_slow));
+        join(&mut paths, edges_of_ends(instance, ends, is_slow, watch));
         is_slow = (before - paths.count()) * SLOW < before;
     }
     paths.into_tour()
@@ -79,8 +85,8 @@ fn listed_edges(
 /// Many nodes at one place have all the same lists, so that a round joins but a few of them. After a slow round there
 /// are edges between ends that are beside each other in the neighbourhood, too: at least a third of the ends finds a
 /// partner then, because no three in a row can be left over.
-fn edges_of_ends(instance: &Instance, ends: Vec<u32>, with_beside: bool) -> Vec<Edge> {
-    let near = nearest_among(instance, ends, AROUND);
+fn edges_of_ends(instance: &Instance, ends: Vec<u32>, with_beside: bool, watch: &Watch) -> Vec<Edge> {
+    let near = nearest_among(instance, ends, AROUND, watch);
     let lists = near.nodes.par_iter().zip(near.ids.par_chunks(near.k.max(1)));
     let mut edges: Vec<Edge> =
         lists.flat_map_iter(|(&a, list)| list.iter().map(move |&b| edge(instance, a, b))).collect();
@@ -147,7 +153,7 @@ mod tests {
         ) {
             let points = places.iter().map(|&(x, y)| [f64::from(x), f64::from(y), 0.0]).collect();
             let instance = Instance::from_points("random", Metric::Euc2d, points).unwrap();
-            let tour = greedy(&instance, &nearest(&instance, usize::MAX));
+            let tour = greedy(&instance, &nearest(&instance, usize::MAX), &Watch::new(&|| false));
             prop_assert_eq!(edges_of_path(&tour), by_definition(&instance));
         }
     }
@@ -155,7 +161,10 @@ mod tests {
     #[test]
     fn short_lists_lengthen_the_tour_little() {
         let instance = generate::uniform(2000, 5).unwrap();
-        let length = |k| instance.check_tour(&greedy(&instance, &nearest(&instance, k))).unwrap() as f64;
+        let length = |k| {
+            instance.check_tour(&greedy(&instance, &nearest(&instance, k), &Watch::new(&|| false))).unwrap()
+                as f64
+        };
         for k in [0, 2, 5, 8] {
             let ratio = length(k) / length(usize::MAX);
             assert!((0.96..1.04).contains(&ratio), "{k}: {ratio}");
@@ -168,9 +177,12 @@ mod tests {
         let n = 100_000;
         let points = (0..n).map(|i| [f64::from(i % 10), 0.0, 0.0]).collect();
         let instance = Instance::from_points("heaps", Metric::Euc2d, points).unwrap();
-        let tour = greedy(&instance, &nearest(&instance, 8));
+        let tour = greedy(&instance, &nearest(&instance, 8), &Watch::new(&|| false));
         assert!(instance.check_tour(&tour).unwrap() < 1000);
         let one = Instance::from_points("heap", Metric::Geo, vec![[3.0, 4.0, 0.0]; n as usize]).unwrap();
-        assert_eq!(one.check_tour(&greedy(&one, &nearest(&one, 8))), Ok(i64::from(n)));
+        assert_eq!(
+            one.check_tour(&greedy(&one, &nearest(&one, 8), &Watch::new(&|| false))),
+            Ok(i64::from(n))
+        );
     }
 }

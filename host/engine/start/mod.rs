@@ -13,9 +13,8 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::instance::generate::draw;
-use crate::instance::{Instance, NeighborLists};
+use crate::instance::{Enough, Instance, NeighborLists, Watch};
 
-pub(crate) use nearest_neighbor::nearest_neighbor;
 pub(crate) use space_filling::hilbert_tours;
 
 /// How a start tour is made.
@@ -53,15 +52,34 @@ impl Start {
 /// # Panics
 /// If `lists` are not those of this instance.
 pub fn tour(instance: &Instance, start: Start, lists: &NeighborLists, seed: u64) -> Vec<u32> {
+    watched(instance, start, lists, seed, &Watch::new(&|| false))
+}
+
+/// As [`tour`]; none if it was `enough` before the tour was there.
+///
+/// # Panics
+/// As [`tour`].
+pub fn tour_until(
+    instance: &Instance,
+    start: Start,
+    lists: &NeighborLists,
+    seed: u64,
+    enough: Enough,
+) -> Option<Vec<u32>> {
+    let watch = Watch::new(enough);
+    watch.kept(watched(instance, start, lists, seed, &watch))
+}
+
+fn watched(instance: &Instance, start: Start, lists: &NeighborLists, seed: u64, watch: &Watch) -> Vec<u32> {
+    let greedy = || greedy::greedy(instance, lists, watch);
+    let nearest_neighbor = || nearest_neighbor::nearest_neighbor(instance, lists, watch);
     match start {
         Start::QuickBoruvka if instance.is_symmetric() => {
-            quick_boruvka::quick_boruvka(instance).unwrap_or_else(|| greedy::greedy(instance, lists))
+            quick_boruvka::quick_boruvka(instance, watch).unwrap_or_else(greedy)
         }
-        Start::Greedy if instance.is_symmetric() => greedy::greedy(instance, lists),
-        Start::SpaceFilling => {
-            space_filling::hilbert(instance).unwrap_or_else(|| nearest_neighbor(instance, lists))
-        }
-        Start::NearestNeighbor | Start::Greedy | Start::QuickBoruvka => nearest_neighbor(instance, lists),
+        Start::Greedy if instance.is_symmetric() => greedy(),
+        Start::SpaceFilling => space_filling::hilbert(instance).unwrap_or_else(nearest_neighbor),
+        Start::NearestNeighbor | Start::Greedy | Start::QuickBoruvka => nearest_neighbor(),
         Start::Random => random(instance.len(), seed),
     }
 }
@@ -140,7 +158,7 @@ mod tests {
     fn what_a_start_cannot_do_the_nearest_neighbor_does() {
         let directed = Instance::from_matrix("m", (0..49).map(|i| i * i % 13).collect()).unwrap();
         let lists = nearest(&directed, 3);
-        let expected = nearest_neighbor(&directed, &lists);
+        let expected = tour(&directed, Start::NearestNeighbor, &lists, 0);
         assert!(!directed.is_symmetric());
         assert_eq!(tour(&directed, Start::Greedy, &lists, 0), expected);
         assert_eq!(tour(&directed, Start::SpaceFilling, &lists, 0), expected);
@@ -164,6 +182,17 @@ mod tests {
         assert!((0.10..0.21).contains(&greedy), "{greedy}");
         assert!((0.30..0.42).contains(&curve), "{curve}");
         assert!((0.21..0.30).contains(&nearest_neighbor), "{nearest_neighbor}");
+    }
+
+    #[test]
+    fn it_may_be_enough_before_there_is_a_tour() {
+        let instance = generate::uniform(3000, 1).unwrap();
+        let lists = quadrant(&instance, 8);
+        for start in [Start::NearestNeighbor, Start::Greedy, Start::QuickBoruvka] {
+            assert_eq!(tour_until(&instance, start, &lists, 1, &|| true), None, "{start:?}");
+            let whole = tour_until(&instance, start, &lists, 1, &|| false);
+            assert_eq!(whole, Some(tour(&instance, start, &lists, 1)));
+        }
     }
 
     #[test]

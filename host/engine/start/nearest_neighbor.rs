@@ -3,15 +3,15 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::instance::{Instance, NeighborLists};
+use crate::instance::{Instance, NeighborLists, Watch};
 
 /// Unvisited nodes up to which they are all looked at for the nearest one.
 const FEW: usize = 1 << 17;
 
 /// The tour that goes from node 0 always to the nearest unvisited node; among equally near ones to that with the
 /// smallest number. While more than [`FEW`] are unvisited and no neighbour is, a search through the neighbours'
-/// neighbours finds one that is near, though not always the nearest.
-pub(crate) fn nearest_neighbor(instance: &Instance, lists: &NeighborLists) -> Vec<u32> {
+/// neighbours finds one that is near, though not always the nearest. It ends where it is once the watch is over.
+pub(super) fn nearest_neighbor(instance: &Instance, lists: &NeighborLists, watch: &Watch) -> Vec<u32> {
     let n = instance.len();
     let mut unvisited = Unvisited::new(n);
     let mut search = Search { stamps: vec![0; n], searches: 0, open: BinaryHeap::new() };
@@ -20,7 +20,7 @@ pub(crate) fn nearest_neighbor(instance: &Instance, lists: &NeighborLists) -> Ve
     loop {
         tour.push(node);
         unvisited.remove(node);
-        if unvisited.nodes.is_empty() {
+        if unvisited.nodes.is_empty() || watch.is_over_at(tour.len()) {
             return tour;
         }
         let near = || lists.of(node).iter().copied().find(|&v| unvisited.contains(v));
@@ -104,7 +104,7 @@ mod tests {
     fn the_start_tour_goes_to_the_nearest_node() {
         let instance = generate::uniform(300, 7).unwrap();
         let near = nearest(&instance, 5);
-        let tour = nearest_neighbor(&instance, &near);
+        let tour = nearest_neighbor(&instance, &near, &Watch::new(&|| false));
         assert!(instance.check_tour(&tour).is_ok());
         for (i, step) in tour.windows(2).enumerate() {
             let nearest = tour[i + 1..].iter().map(|&v| instance.distance(step[0], v)).min();

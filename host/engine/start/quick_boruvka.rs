@@ -6,7 +6,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::paths::Paths;
-use crate::instance::{Cell, Instance, KdTree, Search};
+use crate::instance::{Cell, Instance, KdTree, Search, Watch};
 
 /// The shorter of the tours that grow along x and along y. Every node in turn is joined to the nearest one that can have
 /// another edge and is not the other end of its path; this twice, and then again for what is left. None if there are no
@@ -16,26 +16,31 @@ use crate::instance::{Cell, Instance, KdTree, Search};
 /// are equally near, neighbours then choose alike. There this is worth more than the tour's length: Lin-Kernighan moves lead
 /// further from it (pla85900: 1.2 % above the optimum; from the one with ties by number, 1.6 %). And there the direction
 /// counts: from the tour along y, which is longer to begin with, they lead to 1.9 %.
-pub(super) fn quick_boruvka(instance: &Instance) -> Option<Vec<u32>> {
+///
+/// No tour once the watch is over.
+pub(super) fn quick_boruvka(instance: &Instance, watch: &Watch) -> Option<Vec<u32>> {
     let places: Vec<[f64; 2]> = instance.points()?.par_iter().map(|p| [p[0], p[1]]).collect();
     let tree = Tree::new(&places);
     let along_axis = |axis: usize| {
         let tour: Vec<u32> =
-            along(tree.clone(), axis).iter().map(|&p| tree.all.items()[p as usize]).collect();
+            along(tree.clone(), axis, watch).iter().map(|&p| tree.all.items()[p as usize]).collect();
         (instance.check_tour(&tour).unwrap_or(i64::MAX), tour)
     };
     let (x, y) = rayon::join(|| along_axis(0), || along_axis(1));
     Some(if y.0 < x.0 { y.1 } else { x.1 })
 }
 
-/// The positions along the tour that grows along an axis.
-fn along(mut tree: Tree, axis: usize) -> Vec<u32> {
+/// The positions along the tour that grows along an axis; none once the watch is over.
+fn along(mut tree: Tree, axis: usize, watch: &Watch) -> Vec<u32> {
     let mut order: Vec<(f64, u32)> = tree.all.places().iter().map(|p| p[axis]).zip(0..).collect();
     order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     let mut paths = Paths::new(order.len());
     while paths.count() > 1 {
         order.retain(|&(_, p)| paths.is_end(p));
-        for &(_, p) in &order {
+        for (step, &(_, p)) in order.iter().enumerate() {
+            if watch.is_over_at(step) {
+                return Vec::new();
+            }
             if !paths.is_end(p) {
                 continue;
             }
@@ -159,6 +164,8 @@ mod tests {
         let n = 100_000;
         let points = (0..n).map(|i| [f64::from(i % 10), 0.0, 0.0]).collect();
         let instance = Instance::from_points("heaps", Metric::Euc2d, points).unwrap();
-        assert!(instance.check_tour(&quick_boruvka(&instance).unwrap()).unwrap() < 1000);
+        assert!(
+            instance.check_tour(&quick_boruvka(&instance, &Watch::new(&|| false)).unwrap()).unwrap() < 1000
+        );
     }
 }

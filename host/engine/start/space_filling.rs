@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use crate::engine::BackendError;
 use crate::engine::memory::{allocate, check_memory};
-use crate::instance::Instance;
+use crate::instance::{Enough, Instance, Watch};
 
 /// Bits of a coordinate on the curve.
 const BITS: u32 = 31;
@@ -20,7 +20,7 @@ pub(super) fn hilbert(instance: &Instance) -> Option<Vec<u32>> {
 }
 
 /// So many tours, one after the other, along Hilbert curves through larger squares, in which the nodes' square has a random
-/// size, place and side up; none if there are no coordinates. They depend on the seed, not on threads.
+/// size, place and side up; none if there are no coordinates, or once it is `enough`. They depend on the seed, not on threads.
 ///
 /// # Errors
 /// If they do not fit the memory.
@@ -28,13 +28,17 @@ pub(crate) fn hilbert_tours(
     instance: &Instance,
     count: u32,
     seed: u64,
+    enough: Enough,
 ) -> Result<Option<Vec<u32>>, BackendError> {
     let Some(places) = Square::new(instance) else { return Ok(None) };
     let n = instance.len();
     check_memory("the first genes", 4 * n * count as usize)?;
     let mut tours: Vec<u32> = allocate("the first genes", n * count as usize)?;
-    let whole = f64::from((1_u32 << BITS) - 1);
+    let (whole, watch) = (f64::from((1_u32 << BITS) - 1), Watch::new(enough));
     tours.par_chunks_exact_mut(n).enumerate().for_each(|(i, tour)| {
+        if watch.is_over() {
+            return;
+        }
         let draws = Stream::new(seed, 0, i as u32).step(0);
         let scale = whole * (0.5 + 0.25 * f64::from(draws.unit(0)));
         let shift = [1, 2].map(|item| (whole - scale) * f64::from(draws.unit(item)));
@@ -46,7 +50,7 @@ pub(crate) fn hilbert_tours(
         });
         tour.copy_from_slice(&order);
     });
-    Ok(Some(tours))
+    Ok(watch.kept(tours))
 }
 
 /// Nodes in a square of side 1.

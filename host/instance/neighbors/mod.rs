@@ -11,10 +11,11 @@ use antwarp_core::metric::{Metric, distance};
 use rayon::prelude::*;
 
 use super::model::{Distances, Instance};
+use super::watch::{Enough, Watch};
 use places::{Best, Globe, Lengths, Lines, Places, Ruler};
 
 pub(crate) use places::globe;
-pub use quadrant::quadrant;
+pub use quadrant::{quadrant, quadrant_until};
 
 /// Neighbours of every node, nearest first.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,8 +39,18 @@ impl NeighborLists {
 
 /// The `k` nearest neighbours of every node by the distance from it; all others if `k` is larger.
 pub fn nearest(instance: &Instance, k: usize) -> NeighborLists {
+    nearest_watched(instance, k, &Watch::new(&|| false))
+}
+
+/// As [`nearest`]; none if it was `enough` before all lists were there.
+pub fn nearest_until(instance: &Instance, k: usize, enough: Enough) -> Option<NeighborLists> {
+    let watch = Watch::new(enough);
+    watch.kept(nearest_watched(instance, k, &watch))
+}
+
+fn nearest_watched(instance: &Instance, k: usize, watch: &Watch) -> NeighborLists {
     let nodes = (0..instance.len() as u32).collect();
-    nearest_among(instance, nodes, k).by_number()
+    nearest_among(instance, nodes, k, watch).by_number()
 }
 
 /// Lists of some nodes, each with neighbours among them only.
@@ -53,6 +64,9 @@ pub(crate) struct Neighborhood {
 }
 
 impl Neighborhood {
+    /// Of no nodes.
+    const NONE: Neighborhood = Neighborhood { k: 0, nodes: Vec::new(), ids: Vec::new() };
+
     /// The lists of all nodes of an instance, in the order of the nodes' numbers.
     fn by_number(self) -> NeighborLists {
         let mut at = vec![0; self.nodes.len()];
@@ -69,21 +83,21 @@ impl Neighborhood {
 }
 
 /// The `k` nearest neighbours of each of these nodes, all different, among them; all others if `k` is larger.
-pub(crate) fn nearest_among(instance: &Instance, nodes: Vec<u32>, k: usize) -> Neighborhood {
+pub(crate) fn nearest_among(instance: &Instance, nodes: Vec<u32>, k: usize, watch: &Watch) -> Neighborhood {
     let k = k.min(nodes.len().saturating_sub(1));
     let (Some(metric), Some(points)) = (instance.metric(), instance.points()) else {
-        return by_comparison(instance, nodes, k);
+        return by_comparison(instance, nodes, k, watch);
     };
     if k == 0 || k > nodes.len() / MOST_OF {
-        return by_comparison(instance, nodes, k);
+        return by_comparison(instance, nodes, k, watch);
     }
     match Geometry::of(metric) {
-        Some(Geometry::PlaneOfLines) => in_tree::<2, _>(Lines, metric, points, nodes, k),
-        Some(Geometry::Plane) => in_tree::<2, _>(Lengths(metric), metric, points, nodes, k),
-        Some(Geometry::SpaceOfLines) => in_tree::<3, _>(Lines, metric, points, nodes, k),
-        Some(Geometry::Space) => in_tree::<3, _>(Lengths(metric), metric, points, nodes, k),
-        Some(Geometry::Globe) => in_tree(Globe, metric, points, nodes, k),
-        None => by_comparison(instance, nodes, k),
+        Some(Geometry::PlaneOfLines) => in_tree::<2, _>(Lines, metric, points, nodes, k, watch),
+        Some(Geometry::Plane) => in_tree::<2, _>(Lengths(metric), metric, points, nodes, k, watch),
+        Some(Geometry::SpaceOfLines) => in_tree::<3, _>(Lines, metric, points, nodes, k, watch),
+        Some(Geometry::Space) => in_tree::<3, _>(Lengths(metric), metric, points, nodes, k, watch),
+        Some(Geometry::Globe) => in_tree(Globe, metric, points, nodes, k, watch),
+        None => by_comparison(instance, nodes, k, watch),
     }
 }
 
@@ -149,9 +163,12 @@ fn nearness(metric: Metric, points: &[[f64; 3]], from: u32, to: u32) -> Nearness
 }
 
 /// The k nearest of all other nodes, by looking at each.
-fn by_comparison(instance: &Instance, nodes: Vec<u32>, k: usize) -> Neighborhood {
+fn by_comparison(instance: &Instance, nodes: Vec<u32>, k: usize, watch: &Watch) -> Neighborhood {
     let mut ids = vec![0; nodes.len() * k];
     ids.par_chunks_mut(k.max(1)).zip(&nodes).for_each_init(Vec::new, |candidates, (list, &from)| {
+        if watch.is_over() {
+            return;
+        }
         candidates.clear();
         let others = nodes.iter().copied().filter(|&to| to != from);
         match instance.distances() {
@@ -186,9 +203,11 @@ fn in_tree<const D: usize, R: Ruler<D> + Send>(
     points: &[[f64; 3]],
     nodes: Vec<u32>,
     k: usize,
+    watch: &Watch,
 ) -> Neighborhood {
-    Places::new(ruler, metric, points, nodes).lists(
-        k,
+    let Some(places) = Places::new(ruler, metric, points, nodes, watch) else { return Neighborhood::NONE };
+    places.lists(
+        (k, watch),
         || Best::new(k),
         |places, best, node, list| {
             places.nearest(node, best);
@@ -204,6 +223,18 @@ pub(super) mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::instance::generate;
+
+    #[test]
+    fn it_may_be_enough_before_there_are_lists() {
+        let plane = generate::uniform(300, 1).unwrap();
+        let matrix = Instance::from_matrix("m", (0..64).map(|i| i % 7).collect()).unwrap();
+        for instance in [plane, matrix] {
+            assert_eq!(nearest_until(&instance, 5, &|| true), None);
+            assert_eq!(quadrant_until(&instance, 5, &|| true), None);
+            assert_eq!(nearest_until(&instance, 5, &|| false), Some(nearest(&instance, 5)));
+        }
+    }
 
     /// The definition, without any cleverness.
     fn by_definition(instance: &Instance, k: usize) -> NeighborLists {

@@ -4,6 +4,7 @@ use antwarp_core::metric::{Metric, distance};
 use rayon::prelude::*;
 
 use super::{Nearness, Neighborhood};
+use crate::instance::Watch;
 use crate::instance::kd_tree::{Cell, KdTree, Search, square};
 
 /// How near nodes are to each other, in a space of `D` dimensions in which they have places.
@@ -122,13 +123,22 @@ pub(super) struct Places<'a, const D: usize, R> {
 }
 
 impl<'a, const D: usize, R: Ruler<D>> Places<'a, D, R> {
-    /// The places of these nodes.
-    pub(super) fn new(ruler: R, metric: Metric, points: &'a [[f64; 3]], nodes: Vec<u32>) -> Self {
+    /// The places of these nodes; none once the watch is over.
+    pub(super) fn new(
+        ruler: R,
+        metric: Metric,
+        points: &'a [[f64; 3]],
+        nodes: Vec<u32>,
+        watch: &Watch,
+    ) -> Option<Self> {
         let mut placed: Vec<([f64; D], u32)> =
             nodes.into_par_iter().map(|node| (ruler.place(points[node as usize]), node)).collect();
         placed.par_sort_unstable_by(|a, b| {
             a.0.partial_cmp(&b.0).expect("coordinates are finite").then(a.1.cmp(&b.1))
         });
+        if watch.is_over() {
+            return None;
+        }
         let axes = metric.dimensions();
         let is_same = |a: u32, b: u32| points[a as usize][..axes] == points[b as usize][..axes];
         let mut groups: Vec<u32> = (0..placed.len() as u32).collect();
@@ -136,7 +146,13 @@ impl<'a, const D: usize, R: Ruler<D>> Places<'a, D, R> {
             let (here, before) = (&placed[i as usize], i.checked_sub(1).map(|b| &placed[b as usize]));
             before.is_none_or(|before| before.0 != here.0 || !is_same(before.1, here.1))
         });
+        if watch.is_over() {
+            return None;
+        }
         let tree = KdTree::new(&groups.par_iter().map(|&i| placed[i as usize].0).collect::<Vec<_>>());
+        if watch.is_over() {
+            return None;
+        }
         let (mut nodes, mut begins) =
             (Vec::with_capacity(placed.len()), Vec::with_capacity(groups.len() + 1));
         for &group in tree.items() {
@@ -145,13 +161,13 @@ impl<'a, const D: usize, R: Ruler<D>> Places<'a, D, R> {
             nodes.extend(placed[groups[group as usize] as usize..end].iter().map(|placed| placed.1));
         }
         begins.push(nodes.len() as u32);
-        Places { ruler, points, tree, nodes, begins }
+        Some(Places { ruler, points, tree, nodes, begins })
     }
 
-    /// A list of `k` for every node. `fill` gets what `scratch` made, the node and its position.
+    /// A list of `k` for every node, unless the watch is over. `fill` gets what `scratch` made, the node and its position.
     pub(super) fn lists<S: Send>(
         self,
-        k: usize,
+        (k, watch): (usize, &Watch),
         scratch: impl Fn() -> S + Sync + Send,
         fill: impl Fn(&Self, &mut S, (u32, u32), &mut [u32]) + Sync + Send,
     ) -> Neighborhood {
@@ -164,6 +180,9 @@ impl<'a, const D: usize, R: Ruler<D>> Places<'a, D, R> {
         ids.par_chunks_exact_mut(k).zip(nodes).for_each_init(
             scratch,
             |scratch, (list, (&node, position))| {
+                if watch.is_over_at(node as usize) {
+                    return;
+                }
                 fill(&self, scratch, (node, position), list);
             },
         );

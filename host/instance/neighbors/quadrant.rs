@@ -9,9 +9,9 @@ use std::ops::Range;
 use antwarp_core::metric::{GEO_PI, Metric, geo_radians};
 
 use super::places::{Best, Globe, Lengths, Lines, Places, Ruler};
-use super::{Geometry, Nearness, NeighborLists, nearest};
-use crate::instance::Instance;
+use super::{Geometry, Nearness, NeighborLists, Neighborhood, nearest_watched};
 use crate::instance::kd_tree::{Cell, Search};
+use crate::instance::{Enough, Instance, Watch};
 
 /// On the globe, quadrants are looked for among this many times k neighbours.
 const WIDER: usize = 8;
@@ -25,15 +25,25 @@ const WIDER: usize = 8;
 /// In the plane this is exact. `GEO` has quadrants of latitude and longitude, the short way round, and looks for them
 /// among the `8 k` nearest only. Instances in space and matrices have no quadrants: they get the nearest neighbours.
 pub fn quadrant(instance: &Instance, k: usize) -> NeighborLists {
+    quadrant_watched(instance, k, &Watch::new(&|| false))
+}
+
+/// As [`quadrant()`]; none if it was `enough` before all lists were there.
+pub fn quadrant_until(instance: &Instance, k: usize, enough: Enough) -> Option<NeighborLists> {
+    let watch = Watch::new(enough);
+    watch.kept(quadrant_watched(instance, k, &watch))
+}
+
+fn quadrant_watched(instance: &Instance, k: usize, watch: &Watch) -> NeighborLists {
     let k = k.min(instance.len() - 1);
     let (Some(metric), Some(points)) = (instance.metric(), instance.points()) else {
-        return nearest(instance, k);
+        return nearest_watched(instance, k, watch);
     };
     match Geometry::of(metric) {
-        Some(Geometry::PlaneOfLines) if k >= 4 => in_the_plane(Lines, metric, points, k),
-        Some(Geometry::Plane) if k >= 4 => in_the_plane(Lengths(metric), metric, points, k),
-        Some(Geometry::Globe) if k >= 4 => on_the_globe(points, k),
-        _ => nearest(instance, k),
+        Some(Geometry::PlaneOfLines) if k >= 4 => in_the_plane(Lines, metric, points, (k, watch)),
+        Some(Geometry::Plane) if k >= 4 => in_the_plane(Lengths(metric), metric, points, (k, watch)),
+        Some(Geometry::Globe) if k >= 4 => on_the_globe(points, (k, watch)),
+        _ => nearest_watched(instance, k, watch),
     }
 }
 
@@ -46,10 +56,18 @@ fn quadrant_of(dx: f64, dy: f64) -> usize {
     if is_first_half { first } else { second }
 }
 
-fn in_the_plane(ruler: impl Ruler<2> + Send, metric: Metric, points: &[[f64; 3]], k: usize) -> NeighborLists {
-    let places = Places::new(ruler, metric, points, (0..points.len() as u32).collect());
+fn in_the_plane(
+    ruler: impl Ruler<2> + Send,
+    metric: Metric,
+    points: &[[f64; 3]],
+    (k, watch): (usize, &Watch),
+) -> NeighborLists {
+    let all = (0..points.len() as u32).collect();
+    let Some(places) = Places::new(ruler, metric, points, all, watch) else {
+        return Neighborhood::NONE.by_number();
+    };
     let scratch = || (Best::new(k), [(); 4].map(|()| Best::new(k / 4)), Vec::new());
-    let lists = places.lists(k, scratch, |places, (all, quadrants, chosen), node, list| {
+    let lists = places.lists((k, watch), scratch, |places, (all, quadrants, chosen), node, list| {
         quadrants.iter_mut().for_each(Best::clear);
         places.search(node.1, &mut Around { places, node, center: places.place(node.1), quadrants });
         all.clear();
@@ -116,11 +134,14 @@ fn choose(all: &[Nearness], quadrants: [&[Nearness]; 4], chosen: &mut Vec<Nearne
     }
 }
 
-fn on_the_globe(points: &[[f64; 3]], k: usize) -> NeighborLists {
-    let places = Places::new(Globe, Metric::Geo, points, (0..points.len() as u32).collect());
+fn on_the_globe(points: &[[f64; 3]], (k, watch): (usize, &Watch)) -> NeighborLists {
+    let all = (0..points.len() as u32).collect();
+    let Some(places) = Places::new(Globe, Metric::Geo, points, all, watch) else {
+        return Neighborhood::NONE.by_number();
+    };
     let wide = (WIDER * k).min(points.len() - 1);
     let scratch = || (Best::new(wide), [(); 4].map(|()| Vec::new()), Vec::new());
-    let lists = places.lists(k, scratch, |places, (all, quadrants, chosen), node, list| {
+    let lists = places.lists((k, watch), scratch, |places, (all, quadrants, chosen), node, list| {
         places.nearest(node, all);
         quadrants.iter_mut().for_each(Vec::clear);
         let center = points[node.0 as usize];
@@ -147,8 +168,8 @@ fn quadrant_on_globe(from: [f64; 3], to: [f64; 3]) -> usize {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::nearness;
     use super::super::tests::points;
+    use super::super::{nearest, nearness};
     use super::*;
 
     /// The definition, without any cleverness.

@@ -10,11 +10,12 @@ use std::time::Instant;
 
 use antwarp_core::local_search::best::FEWEST;
 
+use super::haste::Haste;
 use super::{Solution, SolveError, check_kind, exhaustive, lin_kernighan};
 use crate::backend::Backend;
 use crate::engine::start;
 use crate::engine::{Problem, Progress, Stop};
-use crate::instance::{Instance, nearest, quadrant};
+use crate::instance::{Instance, nearest_until, quadrant_until};
 
 pub use super::lin_kernighan::{Acceptance, NeighborKind};
 pub use settings::{IlsSettings, Improvement, Moves};
@@ -43,16 +44,27 @@ pub fn solve(
         return exhaustive(instance, begin);
     }
     let k = (settings.neighbors as usize).min(instance.len() - 1);
+    if let Some(tour) = initial {
+        instance.check_tour(tour).map_err(|e| SolveError::Settings(format!("`initial_tour`: {e}")))?;
+    }
+    let haste = Haste::new(instance, (begin, stop));
+    let late = || haste.is_over();
     let near = match settings.neighbor_lists {
-        NeighborKind::Nearest => nearest(instance, k),
-        NeighborKind::Quadrant => quadrant(instance, k),
+        NeighborKind::Nearest => nearest_until(instance, k, &late),
+        NeighborKind::Quadrant => quadrant_until(instance, k, &late),
+    };
+    let Some(near) = near else {
+        return haste.end(initial.map(<[u32]>::to_vec));
     };
     let start = match initial {
-        Some(tour) => tour.to_vec(),
-        None => start::tour(instance, settings.start, &near, settings.seed),
+        Some(tour) => Some(tour.to_vec()),
+        None => start::tour_until(instance, settings.start, &near, settings.seed, &late),
     };
-    let start_cost =
-        instance.check_tour(&start).map_err(|e| SolveError::Settings(format!("`initial_tour`: {e}")))?;
+    let start = match start {
+        Some(start) if !late() => start,
+        start => return haste.end(start),
+    };
+    let start_cost = instance.check_tour(&start).map_err(|e| SolveError::Settings(e.to_string()))?;
     let problem = Problem::for_search(instance, &near, start);
     descent::solve((instance, &problem), settings, backend, (begin, stop), start_cost, observe)
 }

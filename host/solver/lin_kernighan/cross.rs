@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::settings::{LinKernighanSettings, Plan};
 use crate::backend::{Backend, cpu};
 use crate::engine::genetic::{Crossover, FirstGenes, Initial};
-use crate::engine::{BackendError, Budget, LocalSearch, Population, Problem, Stop};
+use crate::engine::{BackendError, LocalSearch, Population, Problem, Stop};
 use crate::instance::{Instance, nearest};
 use crate::solver::{SolveError, genetic};
 
@@ -98,9 +98,11 @@ fn make_all(
     let n = problem.n();
     let initial = if n > MOST_RANDOM { Initial::SpaceFilling } else { Initial::LocalOptima };
     let genes = genes(seed, count, initial);
-    let first = genetic::first_genes(instance, problem, &genes, None)?;
+    let late = || stop.is_over(begin);
+    let Some(first) = genetic::first_genes_until(instance, problem, &genes, None, &late)? else {
+        return Ok(None);
+    };
     let mut population = cpu::population(problem, &genes.spec(problem, stop), first)?;
-    let late = || Budget { units: 0, begin, stop }.is_over();
     let state = population.run(0, &late)?;
     if late() {
         // The run is over: what matters is the best tour so far.

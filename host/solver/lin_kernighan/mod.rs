@@ -9,21 +9,19 @@ mod settings;
 
 use std::time::Instant;
 
+use super::haste::{Haste, MANY};
 use super::{Solution, SolveError, check_kind, exhaustive};
 use crate::backend::Backend;
 use crate::engine::lin_kernighan::Spec;
 use crate::engine::start;
 use crate::engine::{BackendError, Problem, Progress, Stop, drive};
-use crate::instance::{Instance, nearest, quadrant};
+use crate::instance::{Instance, nearest_until, quadrant_until};
 use cross::Starts;
 use rounds::Rounds;
 use settings::Plan;
 
 pub use settings::{Acceptance, LinKernighanSettings, NeighborKind};
 
-/// From so many nodes on they are numbered along a space-filling curve before anything else: what is near each other in the
-/// plane is so in memory, and preparation takes half as long.
-const MANY: usize = 200_000;
 /// The fewest nodes; of fewer, every tour is looked at.
 const FEWEST: usize = 8;
 
@@ -50,6 +48,7 @@ pub fn solve(
     if instance.len() < FEWEST {
         return exhaustive(instance, begin);
     }
+    // Nodes that are near each other in the plane are so in memory then, and preparation takes half as long.
     let order = if instance.len() < MANY { None } else { start::along_a_curve(instance) };
     let Some((renumbered, order)) = order.and_then(|order| Some((instance.renumbered(&order)?, order)))
     else {
@@ -76,22 +75,37 @@ fn solve_as_numbered(
     observe: &mut dyn FnMut(&Progress),
 ) -> Result<Solution, SolveError> {
     let k = (settings.neighbors as usize).min(instance.len() - 1);
+    // Many nodes are numbered along a curve.
+    let is_curve = instance.len() >= MANY && instance.points().is_some();
+    let curve = is_curve.then(|| (0..instance.len() as u32).collect());
+    let haste = Haste { instance, begin, stop, curve };
+    let late = || haste.is_over();
     let near = match settings.neighbor_lists {
-        NeighborKind::Nearest => nearest(instance, k),
-        NeighborKind::Quadrant => quadrant(instance, k),
+        NeighborKind::Nearest => nearest_until(instance, k, &late),
+        NeighborKind::Quadrant => quadrant_until(instance, k, &late),
+    };
+    let Some(near) = near else {
+        return haste.end(initial.map(<[u32]>::to_vec));
     };
     let start = match initial {
-        Some(tour) => tour.to_vec(),
+        Some(tour) => Some(tour.to_vec()),
         None => {
             let start = settings.start.unwrap_or_else(|| start::for_lin_kernighan(instance, &near));
-            start::tour(instance, start, &near, settings.seed)
+            start::tour_until(instance, start, &near, settings.seed, &late)
         }
+    };
+    let start = match start {
+        Some(start) if !late() => start,
+        start => return haste.end(start),
     };
     let problem = Problem::for_search(instance, &near, start);
     let (n, start_cost) = (problem.n(), problem.unit_cost());
     // What ends by the clock is another run every time anyway.
     let layout = backend.default_trials(n, stop.iterations.is_some());
     let crossed = cross::starts(instance, &problem, (settings, initial.is_some()), backend, (begin, stop))?;
+    if late() && crossed.is_none() {
+        return haste.end(Some(problem.start_tour().to_vec()));
+    }
     let by_nearest = crossed.as_ref().and_then(|_| cross::by_nearest(instance, &problem));
     let begin_with = |crossed: Option<Starts>| {
         let plan = Plan {

@@ -6,15 +6,13 @@ use std::time::{Duration, Instant};
 use antwarp_core::neighborhood::{Clock, Neighborhood, Walk};
 use antwarp_core::problem::Element;
 use antwarp_core::rng::Stream;
-use antwarp_core::search::{
-    Contender, Cost, FORBIDDEN, WalkRules, candidate, iteration_stream, random_solution,
-};
+use antwarp_core::search::{Contender, Cost, FORBIDDEN, WalkRules, candidate, iteration_stream};
 use antwarp_core::team::{Serial, Slots};
 
-use super::{Found, SearchSettings, Strategy, check_neighbors, full_cost, rules};
+use super::{Found, SearchSettings, Strategy, check_neighbors, full_cost, random, rules};
 use crate::backend::Backend;
 use crate::engine::{
-    BackendError, Budget, Engine, Neighbors, Progress, Searchable, Status, Stop, StopReason, Tables,
+    BackendError, Budget, Engine, Enough, Neighbors, Progress, Searchable, Status, Stop, StopReason, Tables,
     WalksSpec, drive,
 };
 use crate::solver::SolveError;
@@ -55,10 +53,10 @@ pub fn choose_on_host<P: Searchable>(
         neighbors: backend.neighbors::<P>(tables, &WalksSpec::new(settings))?,
         rules: rules(&problem, settings, stop)?,
         is_tabu: settings.strategy == Strategy::Tabu,
-        solution: start(&problem, settings.seed, 0),
+        solution: random(&problem, settings.seed, 0),
         traces: Vec::new(),
         next: None,
-        best: Vec::new(),
+        best: random(&problem, settings.seed, 0),
         best_cost: None,
         best_iteration: 0,
         iterations: 0,
@@ -77,7 +75,7 @@ pub fn choose_on_host<P: Searchable>(
     let Choices { problem, best, best_cost, best_iteration, iterations, descents, evaluations, .. } = choices;
     let (copies, kernels) = choices.neighbors.phases();
     let cost = full_cost(&problem, &best);
-    if best_cost.is_none_or(|told: P::Cost| told.key() != cost.key()) {
+    if best_cost.is_some_and(|told: P::Cost| told.key() != cost.key()) {
         let what = format!("cost {} is not what was told", cost.to_f64());
         return Err(SolveError::Wrong { backend: backend.machine().backend, what });
     }
@@ -96,12 +94,6 @@ pub fn choose_on_host<P: Searchable>(
         failure: None,
     };
     Ok(Chosen { found, copies, kernels, host: choices.choosing })
-}
-
-/// A random solution, after so many descents.
-fn start<P: Searchable>(problem: &P, seed: u64, descents: u32) -> Vec<Element<P>> {
-    let moves = problem.moves();
-    (0..moves.elements()).map(|i| random_solution(&moves, seed, descents, 0, i)).collect()
 }
 
 /// A view of a walk's arrays. There are no notes, and what is called here looks at none.
@@ -155,10 +147,15 @@ struct Choices<'a, P: Searchable> {
 }
 
 impl<P: Searchable> Choices<'_, P> {
-    /// Looks at the neighbours, and chooses the best one that the walk may go to.
-    fn look(&mut self) -> Result<(), BackendError> {
+    /// Looks at the neighbours, and chooses the best one that the walk may go to; none if that was cut short.
+    fn look(&mut self, enough: Enough) -> Result<(), BackendError> {
         self.rules.end = self.iterations;
-        let costs = self.neighbors.costs(&self.solution, &self.rules)?;
+        self.next = None;
+        let Some(costs) = self.neighbors.costs(&self.solution, &self.rules, enough)? else {
+            let own = full_cost(&self.problem, &self.solution);
+            self.note(own);
+            return Ok(());
+        };
         let choosing = Instant::now();
         let moves = self.problem.moves();
         let own = P::Cost::from_bits(costs[moves.len() as usize]);
@@ -187,6 +184,14 @@ impl<P: Searchable> Choices<'_, P> {
         Ok(())
     }
 
+    /// Takes note of the solution, of this cost, if it is the best so far.
+    fn note(&mut self, own: P::Cost) {
+        if self.best_cost.is_none_or(|best| own.key() < best.key()) {
+            (self.best_cost, self.best_iteration) = (Some(own), self.iterations);
+            self.best.clone_from(&self.solution);
+        }
+    }
+
     /// Goes where [`Choices::look`] chose to go.
     fn go(&mut self, next: Next) {
         let choosing = Instant::now();
@@ -213,7 +218,7 @@ impl<P: Searchable> Choices<'_, P> {
         } else {
             self.descents += 1;
             if !self.has_descended() {
-                self.solution = start(&self.problem, self.rules.seed, self.descents);
+                self.solution = random(&self.problem, self.rules.seed, self.descents);
             }
         }
         self.choosing += choosing.elapsed();
@@ -230,8 +235,8 @@ impl<P: Searchable> Engine for Choices<'_, P> {
     type Best = Vec<Element<P>>;
 
     fn advance(&mut self, budget: &Budget<f64>) -> Result<u64, BackendError> {
-        let mut done = 0;
-        while done < budget.units && !(budget.is_over() && self.next.is_some()) {
+        let (mut done, begun) = (0, Instant::now());
+        while done < budget.units && !budget.is_over() {
             if let Some(next) = self.next {
                 if budget.left(self.iterations) == 0 {
                     break;
@@ -241,9 +246,9 @@ impl<P: Searchable> Engine for Choices<'_, P> {
                     break;
                 }
             }
-            self.look()?;
+            self.look(&|| budget.is_overdue(begun))?;
             done += 1;
-            if self.status().ended.is_some() {
+            if self.next.is_none() || self.status().ended.is_some() {
                 break;
             }
         }

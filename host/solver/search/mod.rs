@@ -9,7 +9,7 @@ pub use problems::{
     Assignment, Changes, Chooser, Done, Precision, Task, TourMove, TourTables, WeierstrassSpec, can_be_stored,
 };
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use antwarp_core::neighborhood::{Neighborhood, Walk};
 use antwarp_core::problem::{Element, Problem};
@@ -22,6 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use super::SolveError;
 use crate::backend::Backend;
+use crate::backend::tuning::now;
 use crate::engine::{
     BackendError, Budget, Engine, Progress, Searchable, Status, Stop, StopReason, Tables, Walks, WalksSpec,
     drive,
@@ -163,7 +164,7 @@ pub struct Found<S> {
     pub solution: S,
     /// Its cost, computed from nothing but the solution.
     pub cost: f64,
-    /// The best cost of each walk.
+    /// The best cost of each walk that has begun.
     pub costs: Vec<f64>,
     /// Iterations of a walk.
     pub iterations: u64,
@@ -186,6 +187,13 @@ pub struct Found<S> {
 }
 
 impl<S> Found<S> {
+    /// The same for a run that began so much before.
+    #[must_use]
+    pub fn begun_before(self, time: Duration) -> Found<S> {
+        let spent = time.as_secs_f64();
+        Found { seconds: self.seconds + spent, setup_seconds: self.setup_seconds + spent, ..self }
+    }
+
     /// The same with another view of the solution.
     pub fn map<T>(self, view: impl FnOnce(S) -> T) -> Found<T> {
         Found {
@@ -229,12 +237,17 @@ pub fn search<P: Searchable>(
     };
     let run = drive(&mut batches, begin, &stop.with_target(settings.target), observe);
     let (states, failure) = (batches.states, run.failure);
-    let Some((_, (best, solution))) = run.best else {
-        return Err(
-            failure.map_or_else(|| SolveError::Settings("there was no iteration".into()), SolveError::from)
-        );
+    let (state, solution) = match run.best {
+        Some((_, (best, solution))) => (Some(states[best]), solution),
+        None => match failure {
+            Some(failure) => return Err(failure.into()),
+            // The first iteration was cut short.
+            None => (None, random(&problem, settings.seed, 0)),
+        },
     };
-    let (cost, carried) = (full_cost(&problem, &solution), P::Cost::from_bits(states[best].best));
+    let cost = full_cost(&problem, &solution);
+    let carried = state.map_or(cost, |state| P::Cost::from_bits(state.best));
+    let best_cost = |state: &WalkState| P::Cost::from_bits(state.best).to_f64();
     let flaws: u32 = states.iter().map(|state| state.flaws).sum();
     if failure.is_none() && (!cost.agrees(carried) || flaws > 0) {
         let what = format!(
@@ -247,9 +260,9 @@ pub fn search<P: Searchable>(
     Ok(Found {
         solution,
         cost: cost.to_f64(),
-        costs: states.iter().map(|state| P::Cost::from_bits(state.best).to_f64()).collect(),
+        costs: states.iter().filter(|state| state.fresh == 0).map(best_cost).collect(),
         iterations: states.iter().map(|state| state.iterations).max().unwrap_or(0),
-        best_iteration: states[best].best_iteration,
+        best_iteration: state.map_or(0, |state| state.best_iteration),
         evaluations: states.iter().map(|state| state.evaluations).sum(),
         descents: states.iter().map(|state| u64::from(state.descents)).sum(),
         seconds: begin.elapsed().as_secs_f64(),
@@ -258,6 +271,12 @@ pub fn search<P: Searchable>(
         layout: run.layout,
         failure: failure.map(|error| error.to_string()),
     })
+}
+
+/// The random solution with which the first walk begins, after so many descents.
+fn random<P: Searchable>(problem: &P, seed: u64, descents: u32) -> Vec<Element<P>> {
+    let moves = problem.moves();
+    (0..moves.elements()).map(|i| random_solution(&moves, seed, descents, 0, i)).collect()
 }
 
 /// Refuses problems whose solutions have no neighbours.
@@ -361,8 +380,7 @@ fn tenures(n: u32, traces: u32, restarts: bool) -> (u32, u32) {
 /// hundred.
 fn temperatures<P: Searchable>(problem: &P, seed: u64) -> (f32, f32) {
     let moves = problem.moves();
-    let solution = (0..moves.elements()).map(|i| random_solution(&moves, seed, 0, 0, i)).collect();
-    let rises: Vec<f32> = with_walk(problem, solution, |walk| {
+    let rises: Vec<f32> = with_walk(problem, random(problem, seed, 0), |walk| {
         // SAFETY: the walk has what the problem asks for.
         let cost = unsafe { problem.begin(&mut Alone, walk) };
         let rise = |i: u32| {
@@ -426,7 +444,10 @@ impl<P: Problem> Engine for Batches<'_, P> {
         let done = self.rules.end;
         self.rules.rival_bit = self.rival_bit();
         self.rules.end = self.end(budget.units, budget.left(done));
-        self.states.copy_from_slice(self.walks.run(&self.rules)?);
+        let begun = Instant::now();
+        self.states.copy_from_slice(self.walks.run(&self.rules, &|| budget.is_overdue(begun))?);
+        // Of a batch that was cut short some walks have done nothing.
+        self.rules.end = now(&self.states).map_or(self.rules.end, |now| now.min(self.rules.end));
         Ok(self.rules.end - done)
     }
 

@@ -17,6 +17,7 @@ use super::super::{Together, allocate};
 use super::{Ants, Iterate, Quad, check_memory};
 use crate::engine::acs::{AcsSpec, Pheromone, Update};
 use crate::engine::{BackendError, Colony, Enough, Phases, Problem};
+use crate::instance::Watch;
 use crate::memory::bytes;
 
 /// A colony for `problem` on CPU threads.
@@ -181,7 +182,6 @@ impl<'p, I: NodeId + Default, P: Store<I>> CpuAcs<'p, I, P> {
         if spec.update != Update::Relaxed {
             colony.memory = allocate("the ants' memory", colony.quads() * spec.ants as usize)?;
         }
-        colony.prepare();
         Ok(colony)
     }
 
@@ -198,17 +198,6 @@ impl<'p, I: NodeId + Default, P: Store<I>> CpuAcs<'p, I, P> {
             memory: self.store.view(&self.ants),
             distance: self.ants.problem.distances(),
         })
-    }
-
-    fn prepare(&mut self) {
-        // SAFETY: n x k places.
-        let heuristics = Together(unsafe { Slots::of(&mut self.heuristic) });
-        let world = self.world();
-        // SAFETY: each node's rows are visited once.
-        (0..self.ants.problem.n()).into_par_iter().for_each(|node| unsafe {
-            let World { rule, lists, memory, distance, .. } = world.get();
-            acs::prepare_row(Serial, rule, (lists.nodes, lists.k), memory, distance, heuristics.get(), node);
-        });
     }
 
     /// Whole tours, an ant a thread. Ants that would begin after `enough` stay at home.
@@ -239,7 +228,6 @@ impl<'p, I: NodeId + Default, P: Store<I>> CpuAcs<'p, I, P> {
     fn walk(&mut self, enough: Enough) {
         let (n, quads, world) = (self.ants.problem.n(), self.quads(), self.world());
         let (seed, iteration) = (self.spec.seed, self.ants.state.iterations);
-        let first = iteration == 0;
         let together = self.spec.update == Update::Atomic;
         let choose = |step: u32, (ant, (tour, memory)): (usize, (&mut [I], &mut [Quad]))| {
             let stream = Stream::new(seed, iteration, ant as u32);
@@ -248,8 +236,7 @@ impl<'p, I: NodeId + Default, P: Store<I>> CpuAcs<'p, I, P> {
             unsafe { acs::choose_step(Serial, world.get(), memory, Slots::of(tour), stream, step) }
         };
         for step in 1..n {
-            // The first iteration is always completed, so that there is a tour.
-            if !first && step % 64 == 1 && enough() {
+            if step % 64 == 1 && enough() {
                 self.ants.costs.fill(i64::MAX);
                 return;
             }
@@ -283,6 +270,20 @@ impl<'p, I: NodeId + Default, P: Store<I>> CpuAcs<'p, I, P> {
 impl<'p, I: NodeId + Default, P: Store<I>> Iterate<'p, I> for CpuAcs<'p, I, P> {
     fn ants(&mut self) -> &mut Ants<'p, I> {
         &mut self.ants
+    }
+
+    fn prepare(&mut self, watch: &Watch) {
+        // SAFETY: n x k places.
+        let heuristics = Together(unsafe { Slots::of(&mut self.heuristic) });
+        let world = self.world();
+        // SAFETY: each node's rows are visited once.
+        (0..self.ants.problem.n()).into_par_iter().for_each(|node| unsafe {
+            if watch.is_over_at(node as usize) {
+                return;
+            }
+            let World { rule, lists, memory, distance, .. } = world.get();
+            acs::prepare_row(Serial, rule, (lists.nodes, lists.k), memory, distance, heuristics.get(), node);
+        });
     }
 
     fn construct(&mut self, enough: Enough) -> bool {

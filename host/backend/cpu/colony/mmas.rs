@@ -17,6 +17,7 @@ use super::super::{Together, allocate};
 use super::{Ants, Iterate, Quad, check_memory};
 use crate::engine::mmas::{ColonySpec, Selection, TabuKind};
 use crate::engine::{BackendError, Colony, Enough, Phases, Problem};
+use crate::instance::Watch;
 
 /// A colony for `problem` on CPU threads.
 pub fn colony<'p>(problem: &'p Problem, spec: &ColonySpec) -> Result<Box<dyn Colony + 'p>, BackendError> {
@@ -59,19 +60,14 @@ impl<'p, I: NodeId + Default, B: Tabu, S: Select> CpuColony<'p, I, B, S> {
         let tours = problem.n() as usize * spec.ants as usize;
         check_memory("the colony", 3 * 4 * entries + tours * size_of::<I>())?;
         let table = |what| allocate(what, entries.div_ceil(4));
-        let mut colony = CpuColony {
+        Ok(CpuColony {
             ants: Ants::new(problem, (spec.ants, spec.rules), (spec.local_search, spec.breadth))?,
             spec: *spec,
             trails: table("the pheromone memory")?,
             heuristic: table("the heuristic values")?,
             weights: table("the weights")?,
             variant: PhantomData,
-        };
-        match problem.k() {
-            0 => colony.prepare(Matrix { n: problem.n() }),
-            k => colony.prepare(Candidate { lists: colony.ants.lists.as_ptr(), k }),
-        }
-        Ok(colony)
+        })
     }
 
     fn tables(&mut self) -> Together<Tables> {
@@ -84,13 +80,15 @@ impl<'p, I: NodeId + Default, B: Tabu, S: Select> CpuColony<'p, I, B, S> {
         })
     }
 
-    fn prepare<F: Form>(&mut self, form: F) {
+    fn prepare_by<F: Form>(&mut self, form: F, watch: &Watch) {
         let (tables, form, distances) = (self.tables(), Together(form), self.ants.problem.distances());
         let heuristic = (self.ants.problem.scale(), self.spec.beta);
         let trail = (self.ants.state.limits.highest, self.spec.alpha);
         // SAFETY: each node's row is visited once.
         (0..self.ants.problem.n()).into_par_iter().for_each(|node| unsafe {
-            pheromone::prepare_row(Serial, form.get(), tables.get(), node, distances, heuristic, trail)
+            if !watch.is_over_at(node as usize) {
+                pheromone::prepare_row(Serial, form.get(), tables.get(), node, distances, heuristic, trail)
+            }
         });
     }
 
@@ -111,6 +109,13 @@ impl<'p, I: NodeId + Default, B: Tabu, S: Select> CpuColony<'p, I, B, S> {
 impl<'p, I: NodeId + Default, B: Tabu, S: Select> Iterate<'p, I> for CpuColony<'p, I, B, S> {
     fn ants(&mut self) -> &mut Ants<'p, I> {
         &mut self.ants
+    }
+
+    fn prepare(&mut self, watch: &Watch) {
+        match self.ants.problem.k() {
+            0 => self.prepare_by(Matrix { n: self.ants.problem.n() }, watch),
+            k => self.prepare_by(Candidate { lists: self.ants.lists.as_ptr(), k }, watch),
+        }
     }
 
     /// Every ant builds a tour and measures it. Ants that would begin after `enough` stay at home: their cost is

@@ -21,6 +21,7 @@ use rayon::prelude::*;
 use super::variants::{with_operator, with_places};
 use super::{Quad, Together, allocate, check_memory};
 use crate::engine::{BackendError, Enough, LocalSearch, Phases, Problem};
+use crate::instance::Watch;
 
 /// The ants' tours, and what comes of them.
 struct Ants<'p, I> {
@@ -34,6 +35,8 @@ struct Ants<'p, I> {
     tours: Vec<I>,
     costs: Vec<i64>,
     best_tour: Vec<I>,
+    /// Tables for all nodes are there.
+    are_prepared: bool,
     successor: Vec<u32>,
     predecessor: Vec<u32>,
     state: ColonyState,
@@ -59,6 +62,7 @@ impl<'p, I: NodeId + Default> Ants<'p, I> {
             tours: allocate("the ants' tours", n * count as usize)?,
             costs: vec![0; count as usize],
             best_tour: vec![I::default(); n],
+            are_prepared: false,
             successor: (0..problem.n()).collect(),
             predecessor: (0..problem.n()).collect(),
             state: ColonyState::new(rules.limits(problem.unit_cost(), problem.unit_cost())),
@@ -80,18 +84,18 @@ impl<'p, I: NodeId + Default> Ants<'p, I> {
         }
     }
 
-    /// Improves the tours that were built, and their lengths with them.
-    pub(super) fn search(&mut self) {
+    /// Improves the tours that were built, and their lengths with them; none any more once it is `enough`.
+    pub(super) fn search(&mut self, enough: Enough) {
         let problem = self.problem;
         if self.local_search.0 == LocalSearch::None {
             return;
         }
         with_places!(problem, problem.distances(), |geometry, places| {
-            with_operator!(self.local_search.0, O => self.search_with::<O, _>(geometry, places))
+            with_operator!(self.local_search.0, O => self.search_with::<O, _>(geometry, places, enough))
         });
     }
 
-    fn search_with<O: Operator, G: Geometry>(&mut self, geometry: G, places: &[G::Place]) {
+    fn search_with<O: Operator, G: Geometry>(&mut self, geometry: G, places: &[G::Place], enough: Enough) {
         let n = self.problem.n();
         let tables = Together(ants::TourTables {
             n,
@@ -107,7 +111,7 @@ impl<'p, I: NodeId + Default> Ants<'p, I> {
         ants.for_each_init(
             || vec![Quad::default(); memory],
             |memory, (tour, cost)| {
-                if *cost < i64::MAX {
+                if *cost < i64::MAX && !enough() {
                     let memory = memory.as_mut_ptr().cast();
                     // SAFETY: memory and tour are this ant's alone and large enough; the tables are read.
                     let gained =
@@ -142,11 +146,13 @@ impl<'p, I: NodeId + Default> Ants<'p, I> {
 /// A colony as its iterations see it.
 trait Iterate<'p, I> {
     fn ants(&mut self) -> &mut Ants<'p, I>;
+    /// Fills the tables, unless the watch is over.
+    fn prepare(&mut self, watch: &Watch);
     /// Builds and measures a tour for every ant, or fewer once it is `enough`; whether there is one.
     fn construct(&mut self, enough: Enough) -> bool;
     /// Whether the best tour of all deposits in this iteration.
     fn deposits_best(&mut self) -> bool;
-    /// Deposits and evaporates.
+    /// Deposits and evaporates, for the next iteration.
     fn update(&mut self);
 
     /// Runs `iterations` more iterations; see [`crate::backend::Colony::run`].
@@ -154,6 +160,12 @@ trait Iterate<'p, I> {
     where
         I: NodeId + Default + 'p,
     {
+        if !self.ants().are_prepared {
+            let watch = Watch::new(enough);
+            self.prepare(&watch);
+            self.ants().are_prepared = !watch.is_cut();
+        }
+        let iterations = if self.ants().are_prepared { iterations } else { 0 };
         for _ in 0..iterations {
             // The first ant always builds its tour, so that there is one.
             let first = self.ants().state.iterations == 0;
@@ -164,11 +176,14 @@ trait Iterate<'p, I> {
                 break;
             }
             let built = Instant::now();
-            self.ants().search();
+            self.ants().search(&enough);
             let searched = Instant::now();
             let best = self.deposits_best();
             self.ants().judge(best);
-            self.update();
+            // Nobody will look at the trails once it is over.
+            if !enough() {
+                self.update();
+            }
             let phases = &mut self.ants().phases;
             phases.iterations += 1;
             phases.construction += built - start;

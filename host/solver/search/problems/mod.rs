@@ -23,6 +23,8 @@ use antwarp_core::geometry::{Grid, Numbered, Planar};
 use antwarp_core::problem::{self, RotatedTour, SwappedTour};
 use serde::{Deserialize, Serialize};
 
+use std::time::Instant;
+
 use super::{Found, SearchSettings, Strategy, choose_on_host, search};
 use crate::backend::Backend;
 use crate::engine::{Progress, Searchable, Stop, Tables};
@@ -32,12 +34,16 @@ use crate::solver::SolveError;
 /// Most elements of a permutation, so that places of elements fit 32 bits.
 const MOST_ELEMENTS: u32 = 1 << 15;
 
+/// Places up to which a CPU stores what exchanges change unless told otherwise: of more, noting it at the begin of each batch takes
+/// longer than a tenth of a second, and as long as it saves.
+const MOST_NOTED: u32 = 450;
+
 /// How the changes of a QAP's exchanges are known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]
 pub enum Changes {
-    /// Stored, but for annealing
+    /// Stored, but for annealing, and for more than 450 places on a CPU
     #[default]
     Auto,
     /// From sums that every move brings up to date, in constant time (after Taillard)
@@ -117,6 +123,7 @@ pub struct Done {
 
 /// What goes along with a search.
 struct Order<'a, 'o> {
+    begin: Instant,
     backend: &'a Backend,
     settings: &'a SearchSettings,
     stop: &'a Stop,
@@ -130,15 +137,18 @@ impl Order<'_, '_> {
         tables: &Tables,
         view: impl FnOnce(Vec<problem::Element<P>>) -> Assignment,
     ) -> Result<Done, SolveError> {
-        let Order { backend, settings, stop, selection, observe } = self;
+        let Order { begin, backend, settings, stop, selection, observe } = self;
+        let prepared = begin.elapsed();
+        let stop = &stop.spent(prepared);
         Ok(match selection {
             Chooser::Device => {
-                Done { found: search::<P>(backend, tables, settings, stop, observe)?.map(view), phases: None }
+                let found = search::<P>(backend, tables, settings, stop, observe)?;
+                Done { found: found.begun_before(prepared).map(view), phases: None }
             }
             Chooser::Host => {
                 let chosen = choose_on_host::<P>(backend, tables, settings, stop, observe)?;
                 let phases = Some([chosen.copies, chosen.kernels, chosen.host]);
-                Done { found: chosen.found.map(view), phases }
+                Done { found: chosen.found.begun_before(prepared).map(view), phases }
             }
         })
     }
@@ -221,7 +231,7 @@ impl Task {
         selection: Chooser,
         observe: &mut dyn FnMut(&Progress<f64>),
     ) -> Result<Done, SolveError> {
-        let order = Order { backend, settings, stop, selection, observe };
+        let order = Order { begin: Instant::now(), backend, settings, stop, selection, observe };
         let done = match self {
             Task::Qap(qap, changes) => {
                 let tables = Tables::qap(qap)?;
@@ -229,7 +239,8 @@ impl Task {
                     // Annealing makes few of the moves that it looks at, one by one; the host needs no notes.
                     Changes::Auto => {
                         let looks_at_all = settings.strategy != Strategy::Annealing;
-                        looks_at_all && selection == Chooser::Device && can_be_stored(qap)
+                        let is_slow = backend.is_cpu() && qap.n > MOST_NOTED;
+                        looks_at_all && selection == Chooser::Device && !is_slow && can_be_stored(qap)
                     }
                     Changes::Stored if !can_be_stored(qap) => {
                         let why =

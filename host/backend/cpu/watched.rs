@@ -1,0 +1,130 @@
+//! Looks at neighbours that can be cut short. Core knows no clock; here a problem's neighbours are looked at share by share, and the
+//! clock is looked at in between.
+
+use antwarp_core::neighborhood::Neighborhood;
+use antwarp_core::problem::{Move, Problem, Shape, WalkOf};
+use antwarp_core::search::{Contender, Cost, Crew};
+use antwarp_core::team::Team;
+
+use crate::instance::Watch;
+
+/// Neighbours of a share: many more than make up for a look at the clock.
+const SHARE: u64 = 1 << 12;
+
+/// A problem that is watched. Once it is cut, a look at the neighbours meets none of those that are left.
+#[derive(Clone, Copy)]
+pub struct Watched<'a, P> {
+    problem: P,
+    /// None of one that nobody watches.
+    watch: Option<&'a Watch<'a>>,
+}
+
+impl<'a, P> Watched<'a, P> {
+    /// The same problem, watched.
+    pub fn new(problem: P, watch: &'a Watch<'a>) -> Watched<'a, P> {
+        Watched { problem, watch: Some(watch) }
+    }
+}
+
+/// A crew of which each part does one of many shares of its work after the other.
+#[derive(Clone, Copy)]
+struct Shift<T> {
+    team: T,
+    part: u32,
+    parts: u32,
+}
+
+impl<T: Team> Crew for Shift<T> {
+    type Team = T;
+
+    #[inline(always)]
+    fn team(&self) -> T {
+        self.team
+    }
+    #[inline(always)]
+    fn part(&self) -> u32 {
+        self.part
+    }
+    #[inline(always)]
+    fn parts(&self) -> u32 {
+        self.parts
+    }
+    // A look at neighbours, all that a shift is for, waits for nobody.
+    #[inline(always)]
+    fn barrier(&mut self) {}
+    #[inline(always)]
+    fn best(&mut self, own: Contender) -> Contender {
+        own
+    }
+}
+
+impl<P: Problem> Problem for Watched<'_, P> {
+    type Moves = P::Moves;
+    type Cost = P::Cost;
+    const NAME: &'static str = P::NAME;
+
+    #[inline(always)]
+    unsafe fn new(shape: &Shape, tables: *const u8) -> Self {
+        // SAFETY: the caller's promise.
+        Watched { problem: unsafe { P::new(shape, tables) }, watch: None }
+    }
+
+    #[inline(always)]
+    fn moves(&self) -> P::Moves {
+        self.problem.moves()
+    }
+
+    #[inline(always)]
+    fn notes(&self) -> usize {
+        self.problem.notes()
+    }
+
+    #[inline(always)]
+    fn common(&self) -> usize {
+        self.problem.common()
+    }
+
+    #[inline(always)]
+    unsafe fn begin<C: Crew>(&self, crew: &mut C, walk: &WalkOf<Self>) -> P::Cost {
+        // Nothing comes of a climb from here, and nobody waits for a thread alone. Notes stay as they are, those of a solution.
+        if crew.parts() == 1 && self.watch.is_some_and(Watch::is_cut) {
+            return P::Cost::from_bits(0);
+        }
+        // SAFETY: the caller's promise.
+        unsafe { self.problem.begin(crew, walk) }
+    }
+
+    #[inline(always)]
+    unsafe fn neighbor_cost(&self, walk: &WalkOf<Self>, cost: P::Cost, step: Move<Self>) -> P::Cost {
+        // SAFETY: the caller's promise.
+        unsafe { self.problem.neighbor_cost(walk, cost, step) }
+    }
+
+    #[inline(always)]
+    unsafe fn make<C: Crew>(&self, crew: &mut C, walk: &WalkOf<Self>, step: Move<Self>) {
+        // SAFETY: the caller's promise.
+        unsafe { self.problem.make(crew, walk, step) }
+    }
+
+    #[inline(always)]
+    unsafe fn scan<C: Crew>(
+        &self,
+        crew: &C,
+        walk: &WalkOf<Self>,
+        cost: P::Cost,
+        mut visit: impl FnMut(u64, Move<Self>, P::Cost),
+    ) {
+        let parts = crew.parts();
+        let most = u64::from(u32::MAX / parts);
+        let shares = (self.moves().len() / (SHARE * u64::from(parts))).clamp(1, most) as u32;
+        for share in 0..shares {
+            if self.watch.is_some_and(Watch::is_over) {
+                return;
+            }
+            let shift =
+                Shift { team: crew.team(), part: crew.part() * shares + share, parts: parts * shares };
+            // SAFETY: the caller's promise; the shares of all parts together are all neighbours.
+            unsafe { self.problem.scan(&shift, walk, cost, &mut visit) };
+        }
+    }
+}

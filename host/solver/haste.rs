@@ -1,0 +1,57 @@
+//! Runs that are over before they could begin.
+
+use std::time::Instant;
+
+use super::{Solution, SolveError};
+use crate::engine::{Better, Stop, start};
+use crate::instance::Instance;
+
+/// From so many nodes on the curve is laid before anything else: there is no time for it later.
+pub(super) const MANY: usize = 200_000;
+
+/// What a run has while it is being prepared.
+pub(super) struct Haste<'a> {
+    pub instance: &'a Instance,
+    pub begin: Instant,
+    pub stop: &'a Stop,
+    /// A tour along a space-filling curve, if there is one already.
+    pub curve: Option<Vec<u32>>,
+}
+
+impl<'a> Haste<'a> {
+    /// Of a run that began then.
+    pub fn new(instance: &'a Instance, (begin, stop): (Instant, &'a Stop)) -> Haste<'a> {
+        let curve = if instance.len() < MANY { None } else { start::along_a_curve(instance) };
+        Haste { instance, begin, stop, curve }
+    }
+
+    /// Whether the time is up, or the run was interrupted.
+    pub fn is_over(&self) -> bool {
+        self.stop.is_over(self.begin)
+    }
+
+    /// What the run ends with: this tour, or else the one along the curve; in the order of the numbers if there are no coordinates.
+    ///
+    /// # Errors
+    /// If it is no tour.
+    pub fn end(self, tour: Option<Vec<u32>>) -> Result<Solution, SolveError> {
+        let Haste { instance, begin, stop, curve } = self;
+        let by_number = || (0..instance.len() as u32).collect();
+        let tour = tour.or(curve).or_else(|| start::along_a_curve(instance)).unwrap_or_else(by_number);
+        let cost = instance.check_tour(&tour).map_err(|e| SolveError::Settings(e.to_string()))?;
+        let seconds = begin.elapsed().as_secs_f64();
+        Ok(Solution {
+            tour,
+            cost,
+            iterations: 0,
+            best_iteration: 0,
+            seconds,
+            setup_seconds: seconds,
+            tours: 0,
+            stopped_by: stop.haste(),
+            layout: "over before it began".to_string(),
+            trace: vec![Better { seconds, cost, part: "start" }],
+            failure: None,
+        })
+    }
+}
