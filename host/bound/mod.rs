@@ -28,7 +28,7 @@ use std::time::Instant;
 use serde::Serialize;
 
 use crate::engine::{Budget, Stop};
-use crate::instance::{Instance, KdTree, quadrant};
+use crate::instance::{Instance, KdTree, quadrant_until};
 use ascent::Ascent;
 use graph::Graph;
 use price::Prices;
@@ -88,13 +88,14 @@ pub fn held_karp(
     let instance = renumbered.as_ref().unwrap_or(instance);
     // Within the pool of threads, so that work does not have to be handed over to it thousands of times.
     rayon::scope(|_| {
-        let lists = quadrant(instance, NEIGHBORS.min(n - 1));
+        let is_abandoned = || abandoned.load(Relaxed);
+        let lists = quadrant_until(instance, NEIGHBORS.min(n - 1), &is_abandoned)?;
         let mut graph = Graph::new(instance, &lists);
         let trees = trees.unwrap_or_else(|| trees_for(n));
         let mut ascent = Ascent::new(&graph, trees);
         let budget = Budget { units: 1, begin, stop };
         let prices = Prices { instance, abandoned };
-        let is_over = || budget.is_over() || abandoned.load(Relaxed);
+        let is_over = || budget.is_over() || is_abandoned();
         let since = begin.elapsed();
         // What makes the graph connected may be far too long, and steps go by the first bound.
         let mut priced_in = price::mend(prices, &mut graph, &mut ascent, n / LACKING);
@@ -113,7 +114,7 @@ pub fn held_karp(
             ascent.advance(&graph, 1.0);
         }
         let (value, last) = price::priced(prices, &mut graph, &mut ascent);
-        if abandoned.load(Relaxed) {
+        if is_abandoned() {
             return None;
         }
         priced_in += last;

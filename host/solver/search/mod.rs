@@ -247,6 +247,7 @@ pub fn search<P: Searchable>(
     };
     let cost = full_cost(&problem, &solution);
     let carried = state.map_or(cost, |state| P::Cost::from_bits(state.best));
+    let last = states.iter().map(|state| state.iterations).max();
     let best_cost = |state: &WalkState| P::Cost::from_bits(state.best).to_f64();
     let flaws: u32 = states.iter().map(|state| state.flaws).sum();
     if failure.is_none() && (!cost.agrees(carried) || flaws > 0) {
@@ -261,7 +262,8 @@ pub fn search<P: Searchable>(
         solution,
         cost: cost.to_f64(),
         costs: states.iter().filter(|state| state.fresh == 0).map(best_cost).collect(),
-        iterations: states.iter().map(|state| state.iterations).max().unwrap_or(0),
+        // Those of all walks that go on; where none does, of the one that went on longest.
+        iterations: now(&states).or(last).unwrap_or(0),
         best_iteration: state.map_or(0, |state| state.best_iteration),
         evaluations: states.iter().map(|state| state.evaluations).sum(),
         descents: states.iter().map(|state| u64::from(state.descents)).sum(),
