@@ -423,8 +423,8 @@ fn an_iteration_that_was_cut_short_is_not_made() {
         assert!(iterations > 0);
         let whole = report(&problem, &[&["--iterations", &iterations.to_string()], more].concat());
         let (cut, whole) = (cut["cost"].as_i64().unwrap(), whole["cost"].as_i64().unwrap());
-        // Of several walks some may be an iteration further than others.
-        assert!(if more.len() == 2 && more[1] == "5" { cut >= whole } else { cut == whole }, "{more:?}");
+        // Of several walks some may be an iteration ahead.
+        assert!(if more.contains(&"5") { cut <= whole } else { cut == whole }, "{more:?}");
     }
 }
 
