@@ -1,5 +1,8 @@
 //! The command line from end to end, on the CPU.
 
+#[cfg(unix)]
+mod common;
+
 use std::collections::HashMap;
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -12,6 +15,9 @@ use predicates::prelude::*;
 use predicates::str::contains;
 use serde_json::Value;
 use tempfile::TempDir;
+
+#[cfg(unix)]
+use common::interrupted;
 
 fn antwarp(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_antwarp"));
@@ -723,17 +729,9 @@ fn an_interrupt_keeps_the_tour() {
     let folder = Folder::new(50);
     for algorithm in ["mmas", "lk", "ils", "acs", "ga"] {
         let tour = folder.path("interrupted.tour");
-        let run = Process::new(env!("CARGO_BIN_EXE_antwarp"))
-            .args(["solve", "--backend", "cpu", &folder.instance, "--time", "5m", "--tour", &tour])
-            .args(["--algorithm", algorithm])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        std::thread::sleep(Duration::from_secs(1));
-        assert!(Process::new("kill").args(["-TERM", &run.id().to_string()]).status().unwrap().success());
-        let output = run.wait_with_output().unwrap();
-        assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
+        let args = ["solve", "--backend", "cpu", &folder.instance, "--time", "5m", "--tour", &tour];
+        let (output, _) =
+            interrupted(&[&args[..], &["--algorithm", algorithm]].concat(), Duration::from_secs(1));
         assert!(String::from_utf8_lossy(&output.stdout).contains("interrupted"));
         assert!(folder.checked(&tour) > 0);
         fs::remove_file(tour).unwrap();
@@ -819,19 +817,9 @@ fn an_interrupt_ends_the_set_up() {
     let folder = Folder::new(50);
     for (instance, algorithm) in SLOW_TO_BEGIN {
         let tour = folder.path("interrupted.tour");
-        let run = Process::new(env!("CARGO_BIN_EXE_antwarp"))
-            .args(["solve", "--backend", "cpu", instance, "--time", "5m", "--tour", &tour])
-            .args(algorithm)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        std::thread::sleep(Duration::from_millis(300));
-        let begin = Instant::now();
-        assert!(Process::new("kill").args(["-INT", &run.id().to_string()]).status().unwrap().success());
-        let output = run.wait_with_output().unwrap();
-        assert!(begin.elapsed() < Duration::from_secs(4), "{algorithm:?}: {:?}", begin.elapsed());
-        assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
+        let args = ["solve", "--backend", "cpu", instance, "--time", "5m", "--tour", &tour];
+        let (_, took) = interrupted(&[&args[..], algorithm].concat(), Duration::from_millis(300));
+        assert!(took < Duration::from_secs(4), "{algorithm:?}: {took:?}");
         antwarp(&["check", instance, &tour]).assert().success();
         fs::remove_file(tour).unwrap();
     }
@@ -1825,18 +1813,9 @@ fn an_interrupted_population_goes_on_exactly() {
     let folder = Folder::new(1500);
     let [cut, whole] = ["cut.population", "whole.population"].map(|name| folder.path(name));
     let args = ["--population", "256", "--local-search", "or-opt"];
-    let run = Process::new(env!("CARGO_BIN_EXE_antwarp"))
-        .args(["solve", "--backend", "cpu", &folder.instance, "--algorithm", "ga", "--time", "5m"])
-        .args(args)
-        .args(["--save-population", &cut])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    std::thread::sleep(Duration::from_secs(2));
-    assert!(Process::new("kill").args(["-TERM", &run.id().to_string()]).status().unwrap().success());
-    let output = run.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
+    let first = ["solve", "--backend", "cpu", &folder.instance, "--algorithm", "ga", "--time", "5m"];
+    let all = [&first[..], &args[..], &["--save-population", &cut][..]].concat();
+    interrupted(&all, Duration::from_secs(2));
     let saved = fs::read_to_string(&cut).unwrap();
     let comment = saved.lines().nth(1).unwrap().split_once("population ").unwrap().1;
     let header: Value = serde_json::from_str(comment).unwrap();
@@ -2038,16 +2017,7 @@ fn bounds_of_published_instances_are_below_their_optima() {
 #[cfg(unix)]
 #[test]
 fn an_interrupt_keeps_the_bound_so_far() {
-    let run = Process::new(env!("CARGO_BIN_EXE_antwarp"))
-        .args(["bound", "E1k.0", "--trees", "1000000"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    std::thread::sleep(Duration::from_secs(1));
-    assert!(Process::new("kill").args(["-TERM", &run.id().to_string()]).status().unwrap().success());
-    let output = run.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
+    let (output, _) = interrupted(&["bound", "E1k.0", "--trees", "1000000"], Duration::from_secs(1));
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(text.contains("no tour is shorter"), "{text}");
 }

@@ -1,8 +1,10 @@
 //! `antwarp search` and `antwarp bench search` from end to end, on the CPU.
 
+#[cfg(unix)]
+mod common;
+
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command as Process, Stdio};
 use std::time::{Duration, Instant};
 
 use antwarp::instance::{Qap, qaplib};
@@ -12,6 +14,9 @@ use predicates::prelude::*;
 use predicates::str::contains;
 use serde_json::Value;
 use tempfile::TempDir;
+
+#[cfg(unix)]
+use common::interrupted;
 
 fn antwarp(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_antwarp"));
@@ -350,18 +355,9 @@ fn an_interrupt_keeps_the_best_solution() {
     let folder = Folder::new();
     for selection in ["device", "host"] {
         let json = folder.path("a.json");
-        let run = Process::new(env!("CARGO_BIN_EXE_antwarp"))
-            .args(["search", "qap", "--uniform", "20", "--backend", "cpu", "--time", "5m", "--walks", "1"])
-            .args(["--selection", selection, "--json", &json])
-            .env("ANTWARP_TUNING", "none")
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        std::thread::sleep(Duration::from_secs(1));
-        assert!(Process::new("kill").args(["-TERM", &run.id().to_string()]).status().unwrap().success());
-        let output = run.wait_with_output().unwrap();
-        assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
+        let args = ["search", "qap", "--uniform", "20", "--backend", "cpu", "--time", "5m", "--walks", "1"];
+        let selection = ["--selection", selection, "--json", &json];
+        interrupted(&[&args[..], &selection[..]].concat(), Duration::from_secs(1));
         let found: Value = serde_json::from_slice(&fs::read(&json).unwrap()).unwrap();
         assert_eq!(found["stopped_by"], "interrupt");
         let places: Vec<u32> = integers(&found["solution"]).iter().map(|&p| p as u32).collect();
@@ -394,21 +390,9 @@ fn an_iteration_is_cut_short_when_the_time_is_up() {
 fn an_interrupt_cuts_an_iteration_short() {
     let folder = Folder::new();
     let json = folder.path("a.json");
-    let run = Process::new(env!("CARGO_BIN_EXE_antwarp"))
-        .arg("search")
-        .args(LONG[0])
-        .args(["--backend", "cpu", "--time", "5m", "--json", &json])
-        .env("ANTWARP_TUNING", "none")
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    std::thread::sleep(Duration::from_millis(500));
-    let begin = Instant::now();
-    assert!(Process::new("kill").args(["-INT", &run.id().to_string()]).status().unwrap().success());
-    let output = run.wait_with_output().unwrap();
-    assert!(begin.elapsed() < Duration::from_secs(4), "{:?}", begin.elapsed());
-    assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
+    let rest = ["--backend", "cpu", "--time", "5m", "--json", &json];
+    let (_, took) = interrupted(&[&["search"], LONG[0], &rest].concat(), Duration::from_millis(500));
+    assert!(took < Duration::from_secs(4), "{took:?}");
     let found: Value = serde_json::from_slice(&fs::read(&json).unwrap()).unwrap();
     assert_eq!(found["stopped_by"], "interrupt");
 }

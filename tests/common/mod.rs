@@ -1,0 +1,22 @@
+//! What several suites need.
+
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// Runs the program, asks it to stop after some time, and expects the status of that: what it said, and how long it took to end.
+/// It is asked by SIGTERM, as what runs in the background of a shell ignores SIGINT.
+pub fn interrupted(args: &[&str], after: Duration) -> (Output, Duration) {
+    let run = Command::new(env!("CARGO_BIN_EXE_antwarp"))
+        .args(args)
+        .env("ANTWARP_TUNING", "none")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(after);
+    let begin = Instant::now();
+    assert!(Command::new("kill").args(["-TERM", &run.id().to_string()]).status().unwrap().success());
+    let output = run.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    (output, begin.elapsed())
+}
