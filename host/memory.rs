@@ -76,6 +76,9 @@ fn limit(text: &str, name: &str) -> Option<u64> {
     line.split_whitespace().next()?.parse().ok()
 }
 
+/// Lines of a control group's statistics that tell of memory that it would give up.
+const CACHED: [&str; 3] = ["inactive_file", "active_file", "slab_reclaimable"];
+
 /// What control groups leave: each has a limit for all below it.
 fn in_groups(groups: &str, root: &Path) -> Option<u64> {
     // Lines are number:controllers:path; version 2 has one without controllers.
@@ -95,9 +98,16 @@ fn in_groups(groups: &str, root: &Path) -> Option<u64> {
 fn in_group(folder: &Path, [most, used]: [&str; 2]) -> Option<u64> {
     let read = |name: &str| read_to_string(folder.join(name)).ok();
     let number = |name: &str| read(name)?.trim().parse::<u64>().ok();
-    // Files that were read and not used since are counted, and are given up when memory gets short.
-    let cached = |line: &str| line.strip_prefix("inactive_file ")?.trim().parse::<u64>().ok();
-    let cached = read("memory.stat").and_then(|text| text.lines().find_map(cached)).unwrap_or(0);
+    // What is kept of files is counted, too, and is given up when memory gets short.
+    let cached = |line: &str| {
+        let (name, bytes) = line.split_once(' ')?;
+        CACHED.contains(&name.trim_start_matches("total_")).then(|| bytes.trim().parse::<u64>().ok())?
+    };
+    let text = read("memory.stat").unwrap_or_default();
+    // Version 1 tells of the group alone, and behind `total_` of all below it as well.
+    let totals = text.contains("\ntotal_");
+    let lines = text.lines().filter(|line| line.starts_with("total_") == totals);
+    let cached = lines.filter_map(cached).sum::<u64>();
     left(number(most), number(used).map(|used| used.saturating_sub(cached)))
 }
 
@@ -132,13 +142,18 @@ mod tests {
         };
         write("a/memory.max", "1000\n");
         write("a/memory.current", "400\n");
-        write("a/memory.stat", "anon 300\ninactive_file 100\n");
+        write("a/memory.stat", "anon 300\ninactive_file 60\nactive_file 30\nslab_reclaimable 10\n");
         write("a/b/memory.max", "max\n");
         write("a/b/memory.current", "1\n");
         assert_eq!(in_groups("0::/a/b\n", root.path()), Some(700));
         write("memory/c/memory.limit_in_bytes", "500\n");
         write("memory/c/memory.usage_in_bytes", "450\n");
         assert_eq!(in_groups("3:cpu:/\n2:memory:/c\n0::/a/b\n", root.path()), Some(50));
+        write(
+            "memory/c/memory.stat",
+            "inactive_file 1\nactive_file 1\ntotal_inactive_file 20\ntotal_active_file 5\n",
+        );
+        assert_eq!(in_groups("2:memory:/c\n", root.path()), Some(75));
         assert_eq!(in_groups("", root.path()), None);
     }
 

@@ -371,7 +371,7 @@ const LONG: [&[&str]; 4] = [
     &["tsp", "E1k.0", "--move", "rotate", "--walks", "1"],
     &["tsp", "E1k.0", "--move", "rotate", "--walks", "1", "--selection", "host"],
     &["qap", "--uniform", "2000"],
-    &["tsp", "E3k.0", "--walks", "20000"],
+    &["tsp", "E3k.0", "--walks", "2000"],
 ];
 
 #[test]
@@ -383,6 +383,15 @@ fn an_iteration_is_cut_short_when_the_time_is_up() {
         assert_eq!((&found["stopped_by"], &found["iterations"]), (&"time".into(), &0.into()), "{problem:?}");
         assert!(found["cost"].as_i64().unwrap() > 0, "{problem:?}");
     }
+}
+
+#[test]
+fn a_climb_of_several_threads_is_cut_short() {
+    let problem = ["qap", "--uniform", "400", "--strategy", "hill-climbing", "--walks", "1"];
+    let begin = Instant::now();
+    let found = report(&problem, &["--blocks", "2", "--threads", "2", "--time", "500ms"]);
+    assert!(begin.elapsed() < Duration::from_secs(6), "{:?}", begin.elapsed());
+    assert_eq!(found["stopped_by"], "time");
 }
 
 #[cfg(unix)]
@@ -400,7 +409,7 @@ fn an_interrupt_cuts_an_iteration_short() {
 #[test]
 fn an_iteration_that_was_cut_short_is_not_made() {
     for more in [&["--walks", "1"][..], &["--walks", "1", "--selection", "host"], &["--walks", "5"]] {
-        let problem = ["tsp", "E3k.0"];
+        let problem = ["tsp", "E1k.0"];
         let cut = report(&problem, &[&["--time", "1s"], more].concat());
         assert_eq!(cut["stopped_by"], "time");
         let iterations = cut["iterations"].as_u64().unwrap();

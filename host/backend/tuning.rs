@@ -4,6 +4,8 @@
 //!
 //! Results do not depend on the shape, so trials are part of the search and cost only what the slower shapes take longer.
 
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -95,11 +97,21 @@ fn is_ours(text: &[u8]) -> bool {
     bytes.peek().is_none() || BEGIN.bytes().eq(bytes.take(BEGIN.len()).copied())
 }
 
+/// The first mebibyte of a file: what was found never takes more. Devices and pipes, which may never end, are no files.
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    if !std::fs::metadata(path)?.is_file() {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    let mut text = Vec::new();
+    File::open(path)?.take(1 << 20).read_to_end(&mut text)?;
+    Ok(text)
+}
+
 /// What was found; nothing if the file is missing or damaged, or `None` if it may be somebody else's.
 fn entries(path: &Path) -> Option<Vec<Entry>> {
-    match std::fs::read(path) {
+    match read(path) {
         Ok(text) => is_ours(&text).then(|| serde_json::from_slice(&text).unwrap_or_default()),
-        Err(error) => (error.kind() == std::io::ErrorKind::NotFound).then(Vec::new),
+        Err(error) => (error.kind() == io::ErrorKind::NotFound).then(Vec::new),
     }
 }
 
@@ -109,10 +121,15 @@ fn entries(path: &Path) -> Option<Vec<Entry>> {
 ///
 /// The message names the file and the remedy.
 pub fn check() -> Result<(), String> {
-    let is_foreign = |path: &PathBuf| std::fs::read(path).is_ok_and(|text| !is_ours(&text));
+    let is_foreign = |path: &PathBuf| match read(path) {
+        Ok(text) => !is_ours(&text),
+        Err(error) => error.kind() == io::ErrorKind::InvalidInput,
+    };
     let Some(path) = file().filter(is_foreign) else { return Ok(()) };
     let path = path.display();
-    Err(format!("{path} is no file of shapes that were tried out: name another one in ANTWARP_TUNING"))
+    Err(format!(
+        "{path} is no file of shapes that were tried out: name another one in ANTWARP_TUNING, or none"
+    ))
 }
 
 /// How far walks are: the iterations of the one that is least far, of those that go on. None if no walk goes on, or if one has

@@ -29,7 +29,8 @@ impl<C> Budget<'_, C> {
 
     /// Whether work that began then, and should be over by now, is to be cut short and lost.
     pub fn is_overdue(&self, begun: Instant) -> bool {
-        self.stop.time.is_some_and(|time| self.begin.elapsed() >= time + GRACE)
+        let late = self.begin.elapsed().checked_sub(GRACE);
+        self.stop.time.is_some_and(|time| late.is_some_and(|late| late >= time))
             || (self.stop.interrupt.load(Ordering::Relaxed) && begun.elapsed() >= INTERRUPTED)
     }
 

@@ -20,7 +20,10 @@ fn no_room(what: &str, shortage: Shortage) -> BackendError {
 /// Allocates `len` elements, or says that they do not fit.
 pub(crate) fn allocate<T: Clone + Default>(what: &str, len: usize) -> Result<Vec<T>, BackendError> {
     // Whether there is room is asked first; `vec!` then has zeros that no thread need write.
-    Vec::<T>::new().try_reserve_exact(len).map_err(|_| short_of_memory(what, len * size_of::<T>()))?;
+    let mut room = Vec::<T>::new();
+    room.try_reserve_exact(len).map_err(|_| short_of_memory(what, len * size_of::<T>()))?;
+    // Else the compiler may leave out what nobody uses.
+    drop(std::hint::black_box(room));
     Ok(vec![T::default(); len])
 }
 

@@ -57,6 +57,7 @@ pub(crate) fn place(path: &Path) -> io::Result<Place> {
 }
 
 /// Finds out whether a file could be written, without changing anything.
+#[cfg(feature = "cli")]
 pub(crate) fn check(path: &Path) -> Result<()> {
     let check = || {
         let Place::File(file) = place(path)? else { return Ok(()) };
@@ -147,15 +148,21 @@ fn create_beside(target: &Path) -> io::Result<(File, PathBuf)> {
     }
 }
 
-/// Who may read and write the old file may do so with the new one. Where that fails, fewer may.
+/// Who may read and write the old file may do so with the new one, as far as the system allows: only root gives a file to another
+/// owner. Nobody may who could not before.
 fn keep_rights(file: &File, old: &Metadata) {
+    #[cfg_attr(not(unix), expect(unused_mut))]
+    let mut rights = old.permissions();
     #[cfg(unix)]
     {
-        use std::os::unix::fs::{MetadataExt, fchown};
-        // Only root can give a file away.
-        let _ = fchown(file, Some(old.uid()), Some(old.gid()));
+        use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+        let is_given = fchown(file, Some(old.uid()), Some(old.gid())).is_ok()
+            || fchown(file, None, Some(old.gid())).is_ok();
+        if !is_given && file.metadata().map_or(true, |own| own.gid() != old.gid()) {
+            rights.set_mode(rights.mode() & !0o070);
+        }
     }
-    let _ = file.set_permissions(old.permissions());
+    let _ = file.set_permissions(rights);
 }
 
 #[cfg(test)]

@@ -86,9 +86,15 @@ impl<P: Problem> Problem for Watched<'_, P> {
 
     #[inline(always)]
     unsafe fn begin<C: Crew>(&self, crew: &mut C, walk: &WalkOf<Self>) -> P::Cost {
-        // Nothing comes of a climb from here, and nobody waits for a thread alone. Notes stay as they are, those of a solution.
-        if crew.parts() == 1 && self.watch.is_some_and(Watch::is_cut) {
-            return P::Cost::from_bits(0);
+        // Nothing comes of a climb from here. Notes stay as they are, those of a solution. All parts have to see it alike.
+        if let Some(watch) = self.watch {
+            let none = Contender::NONE;
+            let own =
+                if watch.is_cut() { Contender { key: 0, tag: crew.part().into(), ..none } } else { none };
+            let is_cut = if crew.parts() == 1 { watch.is_cut() } else { crew.best(own).key == 0 };
+            if is_cut {
+                return P::Cost::from_bits(0);
+            }
         }
         // SAFETY: the caller's promise.
         unsafe { self.problem.begin(crew, walk) }

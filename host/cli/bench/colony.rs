@@ -38,20 +38,22 @@ pub fn advance<C: Colony + ?Sized>(
 ) -> Result<Option<ColonyState>> {
     let left = || stop.time.map(|time| time.saturating_sub(start.elapsed()));
     let is_interrupted = || stop.interrupt.load(Ordering::Relaxed);
-    let enough = || is_interrupted() || left() == Some(Duration::ZERO);
+    let is_late = || left() == Some(Duration::ZERO);
     let mut batch = 1;
     loop {
         let mark = done.checked_ilog2().map_or(1, |power| 2u64 << power);
         let count = (mark.min(until.into()) - u64::from(done)).min(batch) as u32;
         let before = Instant::now();
-        let state = colony.run(count, &enough)?;
+        // The first iteration is made whole, whatever the time: there is a tour then.
+        let is_first = done == 0;
+        let state = colony.run(count, &|| is_interrupted() || (!is_first && is_late()))?;
         if is_interrupted() {
             return Ok(None);
         }
         batch = next_units(u64::from(count), u64::from(count), before.elapsed(), left());
         done = state.iterations;
         let is_over =
-            done >= until || enough() || stop.target.is_some_and(|target| state.best_cost <= target);
+            done >= until || is_late() || stop.target.is_some_and(|target| state.best_cost <= target);
         if is_over || u64::from(done) == mark {
             seen(&state);
         }

@@ -248,6 +248,7 @@ pub fn search<P: Searchable>(
     let cost = full_cost(&problem, &solution);
     let carried = state.map_or(cost, |state| P::Cost::from_bits(state.best));
     let last = states.iter().map(|state| state.iterations).max();
+    let best_iteration = state.map_or(0, |state| state.best_iteration);
     let best_cost = |state: &WalkState| P::Cost::from_bits(state.best).to_f64();
     let flaws: u32 = states.iter().map(|state| state.flaws).sum();
     if failure.is_none() && (!cost.agrees(carried) || flaws > 0) {
@@ -262,9 +263,9 @@ pub fn search<P: Searchable>(
         solution,
         cost: cost.to_f64(),
         costs: states.iter().filter(|state| state.fresh == 0).map(best_cost).collect(),
-        // Those of all walks that go on; where none does, of the one that went on longest.
-        iterations: now(&states).or(last).unwrap_or(0),
-        best_iteration: state.map_or(0, |state| state.best_iteration),
+        // Those of all walks that go on, or of the one with the best if that is ahead; where none goes on, of the one that went on longest.
+        iterations: now(&states).or(last).unwrap_or(0).max(best_iteration),
+        best_iteration,
         evaluations: states.iter().map(|state| state.evaluations).sum(),
         descents: states.iter().map(|state| u64::from(state.descents)).sum(),
         seconds: begin.elapsed().as_secs_f64(),
