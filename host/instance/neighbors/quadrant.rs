@@ -19,7 +19,7 @@ const WIDER: usize = 8;
 /// The `k / 4` nearest neighbours in each quadrant around every node, and where a quadrant has fewer, or `k` is no
 /// multiple of 4, the nearest ones that are not among them; all other nodes if `k` is larger.
 ///
-/// A list holds `k` different nodes in the order of [`nearest`]. A quadrant has the axis that it begins with
+/// A list holds `k` different nodes in the order of [`nearest`](super::nearest). A quadrant has the axis that it begins with
 /// counter-clockwise and not the one that it ends with; nodes at the same place belong to the first.
 ///
 /// In the plane this is exact. `GEO` has quadrants of latitude and longitude, the short way round, and looks for them
