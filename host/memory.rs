@@ -41,6 +41,20 @@ pub(crate) fn check(needed: u64) -> Result<(), Shortage> {
     }
 }
 
+/// The same for addresses alone, such as the stacks of threads, which take little memory of what they may.
+#[cfg(feature = "cli")]
+pub(crate) fn check_addresses(needed: u64) -> Result<(), Shortage> {
+    let read = |path: &str| read_to_string(path).unwrap_or_default();
+    match addresses(&read("/proc/self/limits"), &read("/proc/self/status")) {
+        Some(free) if needed > free => Err(Shortage { needed, free: Some(free) }),
+        _ => Ok(()),
+    }
+}
+
+fn addresses(limits: &str, status: &str) -> Option<u64> {
+    left(limit(limits, "Max address space"), kib(status, "VmSize:"))
+}
+
 /// A number of bytes, for reading.
 pub fn bytes(n: u64) -> String {
     let units = ["B", "KiB", "MiB", "GiB", "TiB"];
@@ -54,7 +68,7 @@ fn available() -> Option<u64> {
     let read = |path: &str| read_to_string(path).unwrap_or_default();
     let (limits, status) = (read("/proc/self/limits"), read("/proc/self/status"));
     let whole = kib(&read("/proc/meminfo"), "MemAvailable:");
-    let addresses = left(limit(&limits, "Max address space"), kib(&status, "VmSize:"));
+    let addresses = addresses(&limits, &status);
     let data = left(limit(&limits, "Max data size"), kib(&status, "VmData:"));
     let groups = in_groups(&read("/proc/self/cgroup"), Path::new("/sys/fs/cgroup"));
     [whole, addresses, data, groups].into_iter().flatten().min()

@@ -380,7 +380,9 @@ fn an_iteration_is_cut_short_when_the_time_is_up() {
         let begin = Instant::now();
         let found = report(problem, &["--time", "500ms"]);
         assert!(begin.elapsed() < Duration::from_secs(6), "{problem:?}: {:?}", begin.elapsed());
-        assert_eq!((&found["stopped_by"], &found["iterations"]), (&"time".into(), &0.into()), "{problem:?}");
+        assert_eq!(found["stopped_by"], "time", "{problem:?}");
+        // Of many walks the best one may have made an iteration.
+        assert!(found["iterations"].as_u64().unwrap() <= 1, "{problem:?}");
         assert!(found["cost"].as_i64().unwrap() > 0, "{problem:?}");
     }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::error::as_options;
 use super::{Error, Result};
 use crate::backend::{Backend, Choice};
+use crate::memory;
 
 /// Where to compute.
 #[derive(Clone, Debug, clap::Args)]
@@ -52,13 +53,22 @@ impl MachineArgs {
 /// # Errors
 /// If the system has no room for them.
 pub fn start_threads(threads: Option<u32>) -> Result<()> {
-    // 0: as many as there are cores, or as RAYON_NUM_THREADS says.
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0) as usize).build_global();
-    let how_many = threads.map_or_else(|| "CPU threads".to_string(), |threads| format!("{threads} threads"));
-    pool.map_err(|error| {
-        Error::Usage(format!("{how_many} cannot be started: {error}; give --threads with a smaller number"))
-    })
+    let by_name = || std::env::var("RAYON_NUM_THREADS").ok()?.parse().ok().filter(|&count: &u32| count > 0);
+    let cores = || std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
+    let count = threads.or_else(by_name).unwrap_or_else(cores);
+    let refused = |why: &dyn std::fmt::Display| {
+        Error::Usage(format!(
+            "{count} threads cannot be started: {why}; give --threads with a smaller number"
+        ))
+    };
+    // A thread that has no room once it runs would end the process.
+    memory::check_addresses(u64::from(count) * STACK).map_err(|shortage| refused(&shortage))?;
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(count as usize).build_global();
+    pool.map_err(|error| refused(&error))
 }
+
+/// Addresses that a thread takes: its stack, and what the system needs beside it.
+const STACK: u64 = (2 << 20) + (64 << 10);
 
 /// How many candidates a node has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
