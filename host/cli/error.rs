@@ -94,14 +94,16 @@ impl Error {
             Error::Solve(SolveError::Backend(BackendError::Warps(..) | BackendError::Threads(..))) => USAGE,
             Error::Input(_) | Error::Unusable(_) | Error::Solve(SolveError::Unsupported { .. }) => INPUT,
             Error::Backend(_) | Error::CutShort(_) | Error::RunFailed(_) => BACKEND,
-            Error::Solve(SolveError::Backend(_) | SolveError::CutShort { .. }) => BACKEND,
+            Error::Solve(SolveError::Backend(_) | SolveError::CutShort { .. } | SolveError::Wrong { .. }) => {
+                BACKEND
+            }
             Error::Output { .. } => OUTPUT,
             // Whoever read enough closes the pipe: that is no failure.
             Error::Stdout(cause) if cause.kind() == io::ErrorKind::BrokenPipe => 0,
             Error::Stdout(_) | Error::Rescued { .. } => OUTPUT,
             Error::InvalidTour(_) | Error::WrongTour(_) => INVALID_TOUR,
             Error::Printed(status) => *status,
-            Error::Solve(SolveError::Wrong { .. }) | Error::Bug(_) => UNEXPECTED,
+            Error::Bug(_) => UNEXPECTED,
         }
     }
 

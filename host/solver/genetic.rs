@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::colony::{Iterations, check_local_search};
 use super::haste::Haste;
-use super::{Solution, SolveError, check_kind, checked_original, exhaustive, verified};
+use super::{Solution, SolveError, check_kind, exhaustive, right};
 use crate::backend::Backend;
 use crate::engine::memory::check_memory;
 use crate::engine::start::{ants, hilbert_tours};
@@ -203,12 +203,7 @@ impl Genes<'_> {
     /// If it cannot be brought back from the backend, is no tour, or has another length.
     pub fn gene(&mut self, place: u32, length: i64) -> Result<Vec<u32>, SolveError> {
         let gene = self.population.gene(place)?;
-        let gene = checked_original(self.problem, &gene).ok_or_else(|| SolveError::Wrong {
-            backend: self.backend,
-            what: "a gene with a node that does not exist".to_string(),
-        })?;
-        verified(self.instance, self.backend, &gene, length)?;
-        Ok(gene)
+        right(self.instance, self.problem, self.backend, &gene, length)
     }
 }
 

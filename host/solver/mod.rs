@@ -158,9 +158,9 @@ pub enum SolveError {
         /// The best tour until then.
         best: Box<Solution>,
     },
-    /// A backend returned a tour that is none, or not as long as it said: a bug.
+    /// A backend returned a tour that is none, or not as long as it said: a bug, or a machine that does not compute right.
     #[error(
-        "the {backend} backend returned a wrong result ({what}): this is a bug in antwarp, please report it"
+        "the {backend} backend returned a wrong result ({what}): a bug in antwarp, please report it, or a faulty machine"
     )]
     Wrong {
         /// `cpu` or `cuda`.
@@ -198,7 +198,7 @@ pub struct Solution {
 }
 
 impl Solution {
-    /// What a run ends with: what was found if it is right, else the start tour.
+    /// What a run ends with: what was found if it is right and better, else the start tour. A wrong result is told as a failure.
     fn of(
         run: Run<i64, Vec<u32>>,
         begin: Instant,
@@ -221,13 +221,17 @@ impl Solution {
             failure: run.failure.map(|failure| failure.to_string()),
         };
         if let Some((cost, tour)) = run.best {
-            let tour = checked_original(problem, &tour).ok_or(SolveError::Wrong {
-                backend,
-                what: "a tour with a node that does not exist".to_string(),
-            })?;
-            verified(instance, backend, &tour, cost)?;
-            if cost <= solution.cost {
-                solution = Solution { tour, cost, best_iteration: run.status.best_iteration, ..solution };
+            match right(instance, problem, backend, &tour, cost) {
+                Ok(tour) if cost <= solution.cost => {
+                    solution = Solution { tour, cost, best_iteration: run.status.best_iteration, ..solution };
+                }
+                Ok(_) => {}
+                Err(wrong) => {
+                    // A trace of lengths that cannot be trusted tells nothing.
+                    solution.trace.clear();
+                    solution.stopped_by = StopReason::Failure;
+                    solution.failure.get_or_insert(wrong.to_string());
+                }
             }
         }
         solution.seconds = begin.elapsed().as_secs_f64();
@@ -293,14 +297,19 @@ fn exhaustive(instance: &Instance, start: Instant) -> Result<Solution, SolveErro
     })
 }
 
-/// A tour in the instance's numbering, unless a node is out of range.
-fn checked_original(problem: &Problem, tour: &[u32]) -> Option<Vec<u32>> {
-    tour.iter().all(|&v| v < problem.n()).then(|| problem.original(tour))
-}
-
-/// Checks a tour against the instance.
-fn verified(instance: &Instance, backend: &'static str, tour: &[u32], cost: i64) -> Result<(), SolveError> {
-    let wrong = |what| SolveError::Wrong { backend, what };
-    let real = instance.check_tour(tour).map_err(|e| wrong(e.to_string()))?;
-    if real == cost { Ok(()) } else { Err(wrong(format!("a tour of length {real} reported as {cost}"))) }
+/// A backend's tour in the instance's numbering, if it is one and as long as the backend says.
+fn right(
+    instance: &Instance,
+    problem: &Problem,
+    backend: &'static str,
+    tour: &[u32],
+    cost: i64,
+) -> Result<Vec<u32>, SolveError> {
+    let wrong = |what: String| SolveError::Wrong { backend, what };
+    if tour.iter().any(|&node| node >= problem.n()) {
+        return Err(wrong("a tour with a node that does not exist".to_string()));
+    }
+    let tour = problem.original(tour);
+    let real = instance.check_tour(&tour).map_err(|error| wrong(error.to_string()))?;
+    if real == cost { Ok(tour) } else { Err(wrong(format!("a tour of length {real} reported as {cost}"))) }
 }

@@ -230,11 +230,11 @@ impl<'p, P: Problem<Moves: Neighborhood<Element: Plain>>> CudaWalks<'p, P> {
 }
 
 impl<P: Problem<Moves: Neighborhood<Element: Plain>>> Walks<Element<P>> for CudaWalks<'_, P> {
-    /// A launch is not cut short.
-    fn run(&mut self, rules: &WalkRules, _: Enough) -> Result<&[WalkState], BackendError> {
+    /// A launch is not cut short, but none begins once there was enough.
+    fn run(&mut self, rules: &WalkRules, enough: Enough) -> Result<&[WalkState], BackendError> {
         let mut rules = *rules;
         let end = rules.end;
-        while let Some(now) = now(&self.known).filter(|&now| now < end) {
+        while let Some(now) = now(&self.known).filter(|&now| now < end && !enough()) {
             let trial = self.tuner.next(now, end);
             rules.end = trial.end;
             let begin = Instant::now();

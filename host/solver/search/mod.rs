@@ -449,8 +449,9 @@ impl<P: Problem> Engine for Batches<'_, P> {
         self.rules.end = self.end(budget.units, budget.left(done));
         let begun = Instant::now();
         self.states.copy_from_slice(self.walks.run(&self.rules, &|| budget.is_overdue(begun))?);
-        // Of a batch that was cut short some walks have done nothing.
-        self.rules.end = now(&self.states).map_or(self.rules.end, |now| now.min(self.rules.end));
+        // Of a batch that was cut short some walks have done nothing; where none goes on, all may have ended before it.
+        let longest = || self.states.iter().map(|state| state.iterations).max().unwrap_or(0);
+        self.rules.end = now(&self.states).unwrap_or_else(longest).clamp(done, self.rules.end);
         Ok(self.rules.end - done)
     }
 
