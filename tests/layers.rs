@@ -1,5 +1,5 @@
 //! Imports run one way: between the folders of `host`, and between the files of every folder of the project. Files are written in
-//! one place.
+//! one place. The judge of the tests knows nothing of the library.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -206,6 +206,16 @@ fn one_file_alone_opens_files_to_write() {
         [host.join("instance/atomic_file.rs")],
         "write by `atomic_file`: it replaces files whole"
     );
+}
+
+#[test]
+fn the_judge_shares_no_code_with_what_it_judges() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/referee");
+    let names = |file: &PathBuf| code(&fs::read_to_string(file).unwrap()).contains("antwarp");
+    let judge = files(&folder.join("judge"));
+    assert!(judge.len() >= 4 && names(&folder.join("reading.rs")));
+    let partial: Vec<_> = judge.into_iter().chain([folder.join("draws.rs")]).filter(names).collect();
+    assert!(partial.is_empty(), "these name antwarp: {partial:?}");
 }
 
 #[test]

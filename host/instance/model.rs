@@ -299,6 +299,10 @@ impl Instance {
     /// The length of a closed tour that visits every node once, or why the list is none.
     pub fn check_tour(&self, tour: &[u32]) -> std::result::Result<i64, TourError> {
         check_permutation(tour, self.len)?;
+        if self.len == 1 {
+            // A place on the globe is a kilometre from itself, but there is no edge to go.
+            return Ok(0);
+        }
         let length = |a: u32, b: u32| i64::from(self.distance(a, b));
         let steps = tour.par_windows(2).with_min_len(1 << 14).map(|step| length(step[0], step[1]));
         Ok(steps.sum::<i64>() + length(tour[tour.len() - 1], tour[0]))
@@ -443,6 +447,8 @@ mod tests {
         assert_eq!(square().check_tour(&[2, 0, 1, 3]), Ok(5 + 3 + 5 + 3));
         let one = Instance::from_points("one", Metric::Euc2d, vec![[5.0; 3]]).unwrap();
         assert_eq!(one.check_tour(&[0]), Ok(0));
+        let on_the_globe = Instance::from_points("one", Metric::Geo, vec![[48.8, 11.3, 0.0]]).unwrap();
+        assert_eq!(on_the_globe.check_tour(&[0]), Ok(0));
     }
 
     #[test]

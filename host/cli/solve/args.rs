@@ -28,7 +28,7 @@ pub struct Args {
     /// The algorithm; if not given, lk, mmas where edges have a direction, or ils where an option asks for it
     #[arg(long, value_enum)]
     pub(super) algorithm: Option<Name>,
-    /// Seed of all random numbers: the same seed gives the same tour after as many iterations
+    /// Seed of all random numbers: the same seed gives the same tour after as many iterations, but for acs with relaxed updates
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(super) seed: u64,
     /// Look for a lower bound beside the run, which tells how far from the optimum the tour is at most; without it, where no optimum is

@@ -1,0 +1,12 @@
+//! antwarp against a judge that shares no code with it ([`judge`]): what it reads, what it says of its tours, and what it promises of
+//! threads. `CONTRIBUTING.md` tells how to let it run for long.
+
+mod draws;
+mod files;
+mod judge;
+mod reading;
+mod settings;
+mod soak;
+mod tasks;
+mod threads;
+mod tours;
