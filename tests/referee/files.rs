@@ -189,11 +189,9 @@ fn matrix(draws: &mut Draws, n: usize, is_directed: bool) -> Vec<Vec<i64>> {
         () => draws.between(0, span),
     };
     let mut rows = vec![vec![0; n]; n];
-    for i in 0..n {
-        for j in 0..i {
-            rows[i][j] = weight(draws);
-            rows[j][i] = if is_directed { weight(draws) } else { rows[i][j] };
-        }
+    for (i, j) in (0..n).flat_map(|i| (0..i).map(move |j| (i, j))) {
+        rows[i][j] = weight(draws);
+        rows[j][i] = if is_directed { weight(draws) } else { rows[i][j] };
     }
     rows
 }

@@ -282,7 +282,7 @@ pub fn case(
         return wrong("a walk found a better solution".to_owned());
     }
     let target = settings.target.or(task.best_known().map(|known| known.cost as f64));
-    if found.stopped_by == StopReason::Target && target.is_none_or(|target| found.cost > target) {
+    if found.stopped_by == StopReason::Target && target.is_none_or(|target| found.cost > target + tolerance) {
         return wrong("the target was not reached".to_owned());
     }
     let label = format!(

@@ -45,7 +45,7 @@ fn assert_tour(instance: &Instance, algorithm: Algorithm, iterations: u64) {
 }
 
 fn places() -> Instance {
-    generate::clustered(700, 9, 3).unwrap()
+    generate::clustered(300, 9, 3).unwrap()
 }
 
 fn directed() -> Instance {
@@ -55,9 +55,9 @@ fn directed() -> Instance {
 
 #[test]
 fn chained_lin_kernighan() {
-    assert_tour(&places(), Algorithm::LinKernighan(LinKernighanSettings::default()), 5000);
+    assert_tour(&places(), Algorithm::LinKernighan(LinKernighanSettings::default()), 2000);
     let several = LinKernighanSettings { chains: Some(5), ..LinKernighanSettings::default() };
-    assert_tour(&places(), Algorithm::LinKernighan(several), 1000);
+    assert_tour(&places(), Algorithm::LinKernighan(several), 500);
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn iterated_local_search() {
         (LocalSearch::ThreeOpt, Improvement::Best),
     ] {
         let settings = IlsSettings { local_search, improvement, ..IlsSettings::default() };
-        assert_tour(&places(), Algorithm::Ils(settings), 200);
+        assert_tour(&places(), Algorithm::Ils(settings), 100);
     }
 }
 
