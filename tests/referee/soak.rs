@@ -52,15 +52,17 @@ impl Machine {
     }
 }
 
-/// How often things were done, and how often the answer was not optimal.
+/// How often things were done, and how often the answer was not optimal; none where that is not known.
 #[derive(Default)]
-pub struct Tally(BTreeMap<String, [u64; 2]>);
+pub struct Tally(BTreeMap<String, (u64, Option<u64>)>);
 
 impl Tally {
-    pub fn count(&mut self, what: String, is_optimal: bool) {
-        let counts = self.0.entry(what).or_default();
-        counts[0] += 1;
-        counts[1] += u64::from(!is_optimal);
+    pub fn count(&mut self, what: String, is_optimal: Option<bool>) {
+        let (runs, worse) = self.0.entry(what).or_default();
+        *runs += 1;
+        if let Some(is_optimal) = is_optimal {
+            *worse = Some(worse.unwrap_or(0) + u64::from(!is_optimal));
+        }
     }
 }
 
@@ -86,7 +88,8 @@ fn soak(test: &str, case: impl Fn(&Machine, &mut Draws, &mut Tally, &mut String)
         }
     }
     println!("{:<40} {:>8} {:>12}", test, "runs", "not optimal");
-    for (what, [runs, worse]) in &tally.0 {
+    for (what, (runs, worse)) in &tally.0 {
+        let worse = worse.map_or("?".to_owned(), |worse| worse.to_string());
         println!("{what:<40} {runs:>8} {worse:>12}");
     }
     assert_eq!(wrong, 0, "wrong cases of {cases}");
