@@ -1,5 +1,6 @@
 //! `antwarp devices`: where antwarp can compute.
 
+#[cfg(feature = "cuda")]
 use super::error::as_options;
 use super::{Outcome, Result, output};
 use crate::backend::cpu::Cpu;

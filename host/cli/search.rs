@@ -336,6 +336,7 @@ fn default_walks(backend: &Backend, neighbors: u64) -> u32 {
         (_, 200_000..) => 1,
         (Backend::Cpu(_), _) => 16,
         // A block a walk, a multiprocessor a block.
+        #[cfg(feature = "cuda")]
         (Backend::Cuda(device), _) => device.multiprocessors(),
     }
 }
