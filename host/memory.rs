@@ -33,12 +33,29 @@ impl fmt::Display for Shortage {
     }
 }
 
+/// Bytes that are not worth asking for.
+const LITTLE: u64 = 1 << 20;
+
 /// Refuses what would not fit as a whole: a system that overcommits would grant each array and then kill the process.
 pub(crate) fn check(needed: u64) -> Result<(), Shortage> {
+    if needed < LITTLE {
+        return Ok(());
+    }
     match available() {
         Some(free) if needed > free => Err(Shortage { needed, free: Some(free) }),
         _ => Ok(()),
     }
+}
+
+/// Makes room for so many more elements, and for half as many again as there were, so that growing stays cheap.
+pub(crate) fn reserve<T>(all: &mut Vec<T>, more: usize) -> Result<(), Shortage> {
+    if all.capacity() - all.len() >= more {
+        return Ok(());
+    }
+    let more = more.max(all.len() / 2);
+    let needed = (more as u64).saturating_mul(size_of::<T>() as u64);
+    check(needed)?;
+    all.try_reserve_exact(more).map_err(|_| Shortage::of(needed))
 }
 
 /// The same for addresses alone, such as the stacks of threads, which take little memory of what they may.
@@ -176,6 +193,9 @@ mod tests {
     fn nobody_has_as_much_as_can_be_counted() {
         assert!(available().is_some_and(|free| free > 0));
         assert!(check(1).is_ok());
+        let mut numbers = vec![1_u64, 2];
+        assert!(reserve(&mut numbers, 3).is_ok_and(|()| numbers.capacity() >= 5));
+        assert!(reserve(&mut numbers, usize::MAX / 16).is_err() && numbers == [1, 2]);
         let Err(shortage) = check(u64::MAX) else { panic!("16 EiB are free") };
         assert!(shortage.to_string().starts_with("16777216.00 TiB of main memory are needed"), "{shortage}");
     }

@@ -4,8 +4,8 @@
 mod common;
 
 use std::collections::HashMap;
-use std::fs;
-use std::io::{BufRead, BufReader};
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command as Process, Stdio};
 use std::time::{Duration, Instant};
@@ -764,6 +764,47 @@ fn short_memory_is_told_before_it_is_used_up() {
     assert!(said.contains("are needed"), "{said}");
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_is_read_as_far_as_there_is_memory() {
+    let folder = Folder::new(5);
+    // More than a gibibyte of nodes, of which the limit of addresses leaves no room for half.
+    let file = File::create(folder.path("long.tsp.gz")).unwrap();
+    let mut packed = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
+    packed.write_all(b"DIMENSION : 4000000\nEDGE_WEIGHT_TYPE : EUC_2D\nNODE_COORD_SECTION\n").unwrap();
+    let lines = b"1234567 0.125 0.25\n".repeat(1 << 15);
+    (0..1 << 11).for_each(|_| packed.write_all(&lines).unwrap());
+    packed.finish().unwrap();
+    let output = within(600_000, &format!("info {}", folder.path("long.tsp.gz")));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("no room for DIMENSION 4000000: "), "{said}");
+}
+
+#[test]
+fn rows_and_runs_are_not_read_without_end() {
+    let folder = Folder::new(5);
+    for (command, begin, most) in
+        [("bench table", "suite,\"", "a file of rows"), ("plot", "{\"trace\":[", "a run")]
+    {
+        let hole = folder.file("hole", begin.as_bytes());
+        let packed = folder.path("packed");
+        let mut writer = flate2::write::GzEncoder::new(File::create(&packed).unwrap(), Default::default());
+        writer.write_all(begin.as_bytes()).unwrap();
+        (0..600).for_each(|_| writer.write_all(&[b'7'; 1 << 20]).unwrap());
+        writer.finish().unwrap();
+        let mut cases = vec![(packed, most)];
+        // A terabyte that takes no place on the disk.
+        if File::options().write(true).open(&hole).unwrap().set_len(1 << 40).is_ok() {
+            cases.push((hole, "four mebibytes without a number"));
+        }
+        for (file, what) in cases {
+            let args: Vec<&str> = command.split(' ').chain([file.as_str()]).collect();
+            antwarp(&args).assert().code(3).stdout("").stderr(contains(what));
+        }
+    }
+}
+
 #[test]
 fn more_nodes_than_can_be_are_refused() {
     for nodes in ["1000000000000000000", "3000000000", "0"] {
@@ -1314,6 +1355,14 @@ fn tables_are_made_again_from_raw_rows() {
         .stdout(contains("acs: antwarp").and(contains("solve: antwarp")))
         .stdout(contains("|---|---|").and(contains("---:|")).and(contains("| E1k.0 ")))
         .stdout(contains("Friedman test of pheromone+update"));
+    let output = folder.path("tables");
+    antwarp(&["bench", "table", &files[0], "--output", &output]).assert().success().stdout("");
+    let said = antwarp(&["bench", "table", &files[0]]).output().unwrap().stdout;
+    assert_eq!(fs::read(output).unwrap(), said);
+    antwarp(&["bench", "table", &files[0], "-o", &files[0]])
+        .assert()
+        .code(2)
+        .stderr(contains("is one of the files"));
     let wrong = [
         (folder.file("other.csv", b"instance,n\n1,2\n"), 3, "no column `suite`"),
         (folder.instance.clone(), 3, "no column `suite`"),

@@ -507,6 +507,9 @@ fn a_file_is_no_longer_than_its_dimension_allows() {
     assert!(error.contains("the most that a tour of 3 nodes can take"), "{error}");
 }
 
+/// The begin of a file that there is room for in the memory, but that may be long.
+const MANY: &str = "DIMENSION : 10000000\nEDGE_WEIGHT_TYPE : EUC_2D\n";
+
 #[test]
 fn what_unpacks_to_anything_is_refused_early() {
     let bomb = |begin: &[u8], byte: u8| packed_with(begin, 256, byte);
@@ -516,9 +519,13 @@ fn what_unpacks_to_anything_is_refused_early() {
     assert!(refused("bomb.csv.gz", &bomb(b"x,y\n", b'\n')).contains("a line of a table can take"));
     // However many nodes there are, they have numbers.
     for byte in [0, b'\n'] {
-        let error = refused("bomb.tsp.gz", &bomb(b"DIMENSION : 2000000000\n", byte));
+        let error = refused("bomb.tsp.gz", &bomb(MANY.as_bytes(), byte));
         assert!(error.contains("four mebibytes without a number"), "{error}");
     }
+    // And the memory has to hold them: a matrix of these takes 16 EiB.
+    let numbers = bomb(b"DIMENSION : 2000000000\nEDGE_WEIGHT_TYPE : EXPLICIT\n", b'7');
+    let error = refused("bomb.tsp.gz", &numbers);
+    assert!(error.contains("no room for DIMENSION 2000000000: "), "{error}");
 }
 
 #[cfg(unix)]
@@ -533,7 +540,7 @@ fn devices_and_holes_are_refused_early() {
     // A terabyte that takes no place on the disk.
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("hole.tsp");
-    std::fs::write(&path, "DIMENSION : 2000000000\n").unwrap();
+    std::fs::write(&path, MANY).unwrap();
     let file = std::fs::File::options().write(true).open(&path).unwrap();
     if file.set_len(1 << 40).is_ok() {
         assert!(Instance::open(&path).unwrap_err().to_string().contains("four mebibytes without a number"));

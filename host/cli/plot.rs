@@ -1,14 +1,12 @@
 //! `antwarp plot`: runs against the time that they took.
 
-use std::fs::File;
-use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
 use super::output::{self, Output};
 use super::{Error, Outcome, Result};
-use crate::instance::InstanceError;
+use crate::instance::{InstanceError, Room, Text, source};
 use crate::report::curves::{self, Point};
 
 /// Arguments of `antwarp plot`.
@@ -95,7 +93,8 @@ pub fn run(args: Args) -> Result<Outcome> {
 }
 
 fn mean(runs: &[Point]) -> Option<Point> {
-    let mean = |value: fn(&Point) -> f64| runs.iter().map(value).sum::<f64>() / runs.len() as f64;
+    // The sum may be too large for a number.
+    let mean = |value: fn(&Point) -> f64| runs.iter().map(|run| value(run) / runs.len() as f64).sum::<f64>();
     let first = runs.first()?;
     Some(Point {
         seconds: mean(|run| run.seconds),
@@ -104,15 +103,18 @@ fn mean(runs: &[Point]) -> Option<Point> {
     })
 }
 
+/// Numbers of a run that there is room for, most of them its tour.
+const MOST_NUMBERS: u64 = 1 << 24;
+
 /// A run that came to its end, and its gap.
 fn read(path: &Path) -> Result<(Saved, f64)> {
     let help = "give files that antwarp solve --json has written";
     let unusable =
         |problem: String| Error::Input(InstanceError::content(path.display().to_string(), problem, help));
-    let file = File::open(path)
-        .map_err(|cause| Error::Input(InstanceError::read(path, cause).where_missing(help)))?;
-    let saved: Saved = serde_json::from_reader(BufReader::new(file))
-        .map_err(|error| unusable(format!("no run: {error}")))?;
+    let room = |_: Text<'_>| Room::numbers(MOST_NUMBERS, "a run");
+    let bytes = source::load(path, room).map_err(|error| Error::Input(error.where_missing(help)))?;
+    let saved: Saved =
+        serde_json::from_slice(&bytes).map_err(|error| unusable(format!("no run: {error}")))?;
     if matches!(saved.stopped_by.as_str(), "interrupt" | "failure") {
         return Err(unusable(format!("the run was cut short: it was stopped by {}", saved.stopped_by)));
     }

@@ -19,6 +19,7 @@ use super::model::Instance;
 use super::source::{self, Lines, Room};
 use super::tsplib::scan::Part;
 use super::{InstanceError, numbers};
+use crate::memory;
 
 /// Most numbers of a table.
 const MOST_NUMBERS: usize = 1 << 27;
@@ -40,6 +41,9 @@ fn from_reader(file: &str, name: &str, reader: impl BufRead) -> Result<Instance>
     let text = Text { file, bytes: b"" };
     let table = Table::read(text, Lines::new(file, reader, Room::numbers(LINE, "a line of a table")))?;
     let (rows, columns) = (table.values.len() / table.columns.len(), table.columns.len());
+    // Two numbers become a place.
+    let made = (table.values.len() / 2 * size_of::<[f64; 3]>()) as u64;
+    memory::check(made).map_err(|shortage| text.no_room("the table", shortage))?;
     let instance = match table.meaning {
         Meaning::Geo => Instance::from_points(name, Metric::Geo, table.points(tsplib_degrees)),
         Meaning::Unnamed if rows == columns && rows >= 3 => Instance::from_matrix(name, table.weights(text)?),
@@ -156,6 +160,8 @@ impl Table {
             let problem = format!("the line has {} columns, the first line has {}", fields.len(), self.width);
             return Err(text.error(0, text.bytes.len(), problem, COLUMNS));
         }
+        let no_room = |shortage| text.no_room("the table", shortage);
+        memory::reserve(&mut self.values, self.columns.len()).map_err(no_room)?;
         for &column in &self.columns {
             let value = text.number(fields[column]).ok_or_else(|| {
                 let problem = format!("`{}` is not a finite number", text.show(fields[column]));

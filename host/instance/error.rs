@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use crate::memory::Shortage;
+
 /// The result of reading, writing or making an instance.
 pub type Result<T> = std::result::Result<T, InstanceError>;
 
@@ -56,13 +58,17 @@ impl InstanceError {
         }
     }
 
-    /// The file or instance `origin` as a whole is wrong.
+    /// The file or instance `origin` as a whole is wrong. What the problem quotes need not be fit to be printed.
     pub(crate) fn content(
         origin: impl Into<String>,
         problem: impl Into<String>,
         help: impl Into<String>,
     ) -> InstanceError {
-        InstanceError::Content { origin: origin.into(), problem: problem.into(), help: help.into() }
+        InstanceError::Content {
+            origin: origin.into(),
+            problem: printable(&problem.into()),
+            help: help.into(),
+        }
     }
 
     pub(crate) fn read(path: &Path, cause: std::io::Error) -> InstanceError {
@@ -173,12 +179,18 @@ impl Text<'_> {
         let span = before.len()..before.len() + wrong.len();
         let text = before + &wrong + &after;
         InstanceError::Syntax(Box::new(SyntaxError {
-            problem: problem.into(),
+            problem: printable(&problem.into()),
             column: start - line_start + 1,
             help: help.into(),
             source_line: SourceLine { file: self.file.to_owned(), number, text },
             span,
         }))
+    }
+
+    /// There is no memory for what is read.
+    pub(crate) fn no_room(&self, what: &str, shortage: Shortage) -> InstanceError {
+        let help = "give a smaller one, or end what else takes memory";
+        self.content(format!("no room for {what}: {shortage}"), help)
     }
 
     /// The file as a whole is wrong.

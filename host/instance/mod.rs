@@ -25,8 +25,8 @@ mod watch;
 
 pub use antwarp_core::metric::Metric;
 pub use best_known::BestKnown;
-pub(crate) use error::Text;
 pub use error::{InstanceError, Result, SyntaxError, TourError};
+pub(crate) use error::{Text, printable};
 pub(crate) use kd_tree::{Cell, KdTree, Search};
 pub use model::{Distances, Instance, Kind};
 pub use neighbors::{NeighborLists, nearest, nearest_until, quadrant, quadrant_until};

@@ -48,10 +48,15 @@ pub struct Instance {
 }
 
 impl Instance {
-    /// The instance of these points.
-    pub fn from_points(name: impl Into<String>, metric: Metric, points: Vec<[f64; 3]>) -> Result<Instance> {
+    /// The instance of these points; in the plane z counts as 0, whatever it is.
+    pub fn from_points(
+        name: impl Into<String>,
+        metric: Metric,
+        mut points: Vec<[f64; 3]>,
+    ) -> Result<Instance> {
         let name = name.into();
         check_points(&name, metric, &points)?;
+        points.iter_mut().for_each(|point| point[metric.dimensions()..].fill(0.0));
         let len = points.len();
         Instance::sound(name, Kind::Tsp, Distances::Points { metric, points }, len)
     }

@@ -11,6 +11,7 @@ use super::error::{Result, Text};
 use super::model::{Instance, NodeNumbers};
 use super::source::{self, Lines, Room};
 use super::tsplib::scan::{Part, Words};
+use crate::memory;
 
 /// What the comment that begins with this says, as JSON: see [`Header`].
 const MARK: &str = "antwarp population ";
@@ -234,9 +235,9 @@ impl Genes<'_> {
                 "leave the comment of a population as antwarp wrote it, or save a smaller --population";
             return Err(text.error_at(word, problem, help));
         }
-        if self.length == 0 && self.genes.try_reserve(instance.len()).is_err() {
-            let problem = format!("there is no memory for more than {} tours", self.count);
-            return Err(text.content(problem, "save a smaller --population"));
+        if self.length == 0 {
+            let no_room = |shortage| text.no_room(&format!("more than {} tours", self.count), shortage);
+            memory::reserve(&mut self.genes, instance.len()).map_err(no_room)?;
         }
         if let Some(&last) = self.genes.last().filter(|_| self.length > 0) {
             self.cost += i64::from(instance.distance(last, node));

@@ -160,7 +160,8 @@ fn uniform_matrix(n: u32, seed: u64, part: u32) -> Vec<i32> {
 /// How long a file of this size can be.
 fn room(numbers: &[u64]) -> Room {
     match numbers.first().filter(|&&n| u32::try_from(n).is_ok_and(|n| SIZES.contains(&n))) {
-        Some(n) => Room::numbers(2 * n * n + 1, format!("size {n}")),
+        // Each number has two bytes of text at least, and four in its matrix.
+        Some(n) => Room::numbers(2 * n * n + 1, format!("size {n}")).in_memory(2 * n * n * 6),
         None => Room::numbers(0, "a file that does not begin with its size"),
     }
 }

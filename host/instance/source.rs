@@ -8,6 +8,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 use super::error::{InstanceError, Result, Text};
+use crate::memory;
 
 /// Bytes that any file may have: for keywords and comments, and for all of a small file.
 const BESIDE: u64 = 1 << 20;
@@ -24,12 +25,23 @@ pub(crate) struct Room {
     bytes: u64,
     /// What can take so many bytes.
     of: String,
+    /// Bytes of memory that it takes at least, with its text.
+    memory: u64,
 }
 
 impl Room {
     /// Room for so many numbers of `of`, and for what stands beside them.
     pub(crate) fn numbers(count: u64, of: impl Into<String>) -> Room {
-        Room { bytes: count.saturating_mul(NUMBER).saturating_add(BESIDE).min(MOST), of: of.into() }
+        Room {
+            bytes: count.saturating_mul(NUMBER).saturating_add(BESIDE).min(MOST),
+            of: of.into(),
+            memory: 0,
+        }
+    }
+
+    /// The same for what takes so many bytes of memory at least.
+    pub(crate) fn in_memory(self, bytes: u64) -> Room {
+        Room { memory: bytes, ..self }
     }
 
     fn exceeded(&self, file: &str) -> InstanceError {
@@ -60,8 +72,17 @@ pub(crate) fn load(path: &Path, room: impl FnOnce(Text<'_>) -> Room) -> Result<V
     if bytes.len() as u64 == BESIDE {
         let file = path.to_string_lossy();
         let room = room(Text { file: &file, bytes: &bytes });
+        let no_room = |shortage| Text { file: &file, bytes: b"" }.no_room(&room.of, shortage);
+        memory::check(room.memory).map_err(no_room)?;
         // The byte too many tells that there are more; the end of an archive tells whether it is whole.
-        text.take(room.bytes - BESIDE + 1).read_to_end(&mut bytes).map_err(failed)?;
+        let mut text = text.take(room.bytes - BESIDE + 1);
+        loop {
+            memory::reserve(&mut bytes, BESIDE as usize).map_err(no_room)?;
+            let free = bytes.capacity() - bytes.len();
+            if text.by_ref().take(free as u64).read_to_end(&mut bytes).map_err(failed)? < free {
+                break;
+            }
+        }
         if bytes.len() as u64 > room.bytes {
             return Err(room.exceeded(&file));
         }

@@ -85,6 +85,9 @@ enum What {
         /// Markdown instead of plain text
         #[arg(long)]
         markdown: bool,
+        /// Where to write the tables; - is the standard output
+        #[arg(long, short, value_name = "FILE|-", default_value = "-")]
+        output: Output,
     },
 }
 
@@ -237,10 +240,12 @@ pub fn run(args: Args) -> Result<Outcome> {
         What::Ga(args) => ga::run(&args),
         What::Search(args) => search::run(&args),
         What::Solve(args) => solve::run(&args),
-        What::Table { files, markdown } => {
+        What::Table { files, markdown, output } => {
+            let inputs: Vec<_> = files.iter().map(|file| ("one of the files", file.as_path())).collect();
+            output::check([&output], &inputs)?;
             let rows = files.iter().map(|path| rows::read(path)).collect::<Result<Vec<_>>>()?;
             let text = table::tables(&SUITES, &rows.into_iter().flatten().collect::<Vec<_>>(), markdown)?;
-            output::print(|out| out.write_all(text.as_bytes())).map(|()| Outcome::Done)
+            output.write(|out| out.write_all(text.as_bytes())).map(|()| Outcome::Done)
         }
     }
 }

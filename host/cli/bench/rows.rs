@@ -1,7 +1,6 @@
 //! Raw rows: what was measured in each run, by the names of its columns. They go to a file as they come, and can be read
 //! again.
 
-use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -9,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::super::Result;
 use super::super::output::Output;
-use crate::instance::InstanceError;
+use crate::instance::{InstanceError, Room, Text, source};
 
 /// What was measured in a run. Values are empty (null) where there are none.
 pub struct Row(Vec<(String, Value)>);
@@ -109,12 +108,16 @@ fn line(values: &[String]) -> io::Result<Vec<u8>> {
     writer.into_inner().map_err(|error| error.into_error())
 }
 
-/// Reads what [`Log`] has written.
+/// Numbers of a file of rows that there is room for.
+const MOST_NUMBERS: u64 = 1 << 23;
+
+/// Reads what [`Log`] has written, gzip or not.
 pub fn read(path: &Path) -> Result<Vec<Row>> {
     let help = "give files that antwarp bench --csv has written";
     let unusable = |problem: String| InstanceError::content(path.display().to_string(), problem, help);
-    let file = File::open(path).map_err(|cause| InstanceError::read(path, cause).where_missing(help))?;
-    let mut reader = csv::Reader::from_reader(file);
+    let room = |_: Text<'_>| Room::numbers(MOST_NUMBERS, "a file of rows");
+    let bytes = source::load(path, room).map_err(|error| error.where_missing(help))?;
+    let mut reader = csv::Reader::from_reader(&bytes[..]);
     let head = reader.headers().map_err(|error| unusable(error.to_string()))?.clone();
     let needed = ["suite", "instance", "n", "settings", "seed", "repetition", "result"];
     if let Some(lacks) = needed.iter().find(|name| !head.iter().any(|own| own == **name)) {

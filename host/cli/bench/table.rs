@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::super::{Error, Result};
 use super::rows::{Row, text};
+use crate::instance::printable;
 use crate::report::statistics::{Wilcoxon, friedman, rank_sum, signed_rank};
 
 /// What the tables of a suite show.
@@ -73,7 +74,7 @@ pub const FEWEST_SIGNED: usize = 6;
 /// The tables of all rows, suite by suite.
 pub fn tables(suites: &[&Suite], rows: &[Row], markdown: bool) -> Result<String> {
     if let Some(row) = rows.iter().find(|row| suites.iter().all(|suite| suite.name != row.text("suite"))) {
-        return Err(Error::Unusable(format!("there is no suite `{}`", row.text("suite"))));
+        return Err(Error::Unusable(format!("there is no suite `{}`", printable(&row.text("suite")))));
     }
     let mut tables = Vec::new();
     for suite in suites {
@@ -85,7 +86,8 @@ pub fn tables(suites: &[&Suite], rows: &[Row], markdown: bool) -> Result<String>
             tables.extend(groups.iter().filter_map(|group| group.curve(suite, &names, markdown)));
         }
     }
-    Ok(tables.join("\n"))
+    // What files say is not to give commands to a terminal.
+    Ok(tables.join("\n").split('\n').map(printable).collect::<Vec<_>>().join("\n"))
 }
 
 /// A run in a line, while a bench goes on.

@@ -11,6 +11,7 @@ use crate::instance::error::{Result, Text};
 use crate::instance::model::{Instance, Kind, NodeNumbers, first_asymmetry};
 use crate::instance::numbers;
 use crate::instance::source::{self, Room};
+use crate::memory;
 
 /// Reads a TSPLIB file, gzip or not.
 pub fn read(path: &Path) -> Result<Instance> {
@@ -25,11 +26,25 @@ fn room(begin: Text<'_>) -> Room {
         return Room::numbers(0, "a file without DIMENSION in its first lines");
     };
     let metric = scan::value_in_begin(begin, "EDGE_WEIGHT_TYPE").map(|value| begin.show(value));
-    let is_explicit = metric.is_none_or(|metric| metric.eq_ignore_ascii_case("EXPLICIT"));
-    let weights = if is_explicit { n.saturating_mul(n) } else { 0 };
+    let is_explicit = metric.map(|metric| metric.eq_ignore_ascii_case("EXPLICIT"));
+    let square = n.saturating_mul(n);
+    // What is not said yet may come behind the sections.
+    let weights = if is_explicit.unwrap_or(true) { square } else { 0 };
     // Number, x, y and z; the same without z for a picture; two ends of a fixed edge.
-    Room::numbers(weights.saturating_add(n.saturating_mul(9)), format!("DIMENSION {n}"))
+    let room = Room::numbers(weights.saturating_add(n.saturating_mul(9)), format!("DIMENSION {n}"));
+    // The least text, that of a triangle or of coordinates, and what is made of it.
+    room.in_memory(match is_explicit {
+        Some(true) => square.saturating_mul(1 + WEIGHT),
+        _ => n.saturating_mul(LINE + PLACE),
+    })
 }
+
+/// Fewest bytes of a line `number x y`.
+const LINE: u64 = 6;
+/// Bytes of memory for a place: its number, and itself in the order of the file and of the numbers.
+const PLACE: u64 = (size_of::<u32>() + 2 * size_of::<[f64; 3]>()) as u64;
+/// Bytes of memory for a weight.
+const WEIGHT: u64 = size_of::<i32>() as u64;
 
 /// Makes an instance of the bytes of a TSPLIB file; `file` stands in errors, `fallback` is the
 /// instance's name if the file has none.
@@ -220,8 +235,12 @@ impl Source<'_> {
         let section = self.required("EDGE_WEIGHT_SECTION", help)?;
         let expected = layout.weights(n);
         // A weight takes two bytes at least: a wrong DIMENSION must not claim memory.
-        let mut weights =
-            Vec::with_capacity(expected.min((section.end - section.start) as u64 / 2 + 1) as usize);
+        let capacity = expected.min((section.end - section.start) as u64 / 2 + 1);
+        // A triangle becomes a square.
+        let square = if layout == Layout::Full || capacity < expected { 0 } else { (n * n) as u64 };
+        memory::check((capacity + square) * WEIGHT)
+            .map_err(|shortage| self.text.no_room("the weights", shortage))?;
+        let mut weights = Vec::with_capacity(capacity as usize);
         let mut cells = layout.cells(n);
         for word in Words::new(self.text, section) {
             let Some((i, j)) = cells.next() else {
@@ -280,8 +299,10 @@ impl Source<'_> {
         n: usize,
         axes: usize,
     ) -> Result<(Vec<u32>, Vec<[f64; 3]>)> {
-        // Six bytes a line at least, as above.
-        let capacity = n.min((section.end - section.start) / 6 + 1);
+        // A line has its fewest bytes, as above.
+        let capacity = n.min((section.end - section.start) / LINE as usize + 1);
+        memory::check(capacity as u64 * PLACE)
+            .map_err(|shortage| self.text.no_room("the nodes", shortage))?;
         let mut ids: Vec<u32> = Vec::with_capacity(capacity);
         let mut points = Vec::with_capacity(capacity);
         for line in self.rows(section) {

@@ -67,6 +67,8 @@ fn write_places<'a>(
 fn write_matrix(instance: &Instance, matrix: &[i32], out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "EDGE_WEIGHT_TYPE : EXPLICIT\nEDGE_WEIGHT_FORMAT : FULL_MATRIX")?;
     let display = instance.display_points();
+    // Only coordinates give numbers to nodes; those of a matrix are places to draw them at.
+    let section = if instance.ids().is_some() { "NODE_COORD_SECTION" } else { "DISPLAY_DATA_SECTION" };
     if display.is_some() {
         writeln!(out, "DISPLAY_DATA_TYPE : TWOD_DISPLAY")?;
     }
@@ -78,7 +80,7 @@ fn write_matrix(instance: &Instance, matrix: &[i32], out: &mut impl Write) -> io
         writeln!(out)?;
     }
     match display {
-        Some(places) => write_places(instance, "DISPLAY_DATA_SECTION", places.iter().map(|p| &p[..]), out),
+        Some(places) => write_places(instance, section, places.iter().map(|p| &p[..]), out),
         None => Ok(()),
     }
 }

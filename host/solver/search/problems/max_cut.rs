@@ -41,7 +41,8 @@ impl MaxCut {
             "give the path of a graph: nodes, edges, and two nodes and a weight an edge",
             |numbers| {
                 let edges = numbers.get(1).copied().unwrap_or(0).min(u64::from(MOST_EDGES));
-                Room::numbers(3 * edges + 2, format!("a graph of {edges} edges"))
+                // Each number of an edge has two bytes of text at least, and four in the graph.
+                Room::numbers(3 * edges + 2, format!("a graph of {edges} edges")).in_memory(3 * edges * 6)
             },
         )?;
         parse(&path.to_string_lossy(), &numbers::stem(path), &bytes)
