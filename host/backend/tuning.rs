@@ -71,8 +71,9 @@ impl Key {
     }
 }
 
-#[derive(Serialize, Deserialize)]
-struct Entry {
+/// What was found once.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
     key: Key,
     shape: Shape,
     /// Seconds an iteration took.
@@ -107,10 +108,15 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
     Ok(text)
 }
 
+/// What was found, by the text of its file; nothing if that is damaged, or `None` if it may be somebody else's.
+pub fn parse(text: &[u8]) -> Option<Vec<Entry>> {
+    is_ours(text).then(|| serde_json::from_slice(text).unwrap_or_default())
+}
+
 /// What was found; nothing if the file is missing or damaged, or `None` if it may be somebody else's.
 fn entries(path: &Path) -> Option<Vec<Entry>> {
     match read(path) {
-        Ok(text) => is_ours(&text).then(|| serde_json::from_slice(&text).unwrap_or_default()),
+        Ok(text) => parse(&text),
         Err(error) => (error.kind() == io::ErrorKind::NotFound).then(Vec::new),
     }
 }

@@ -87,15 +87,7 @@ enum Command {
 pub fn run() -> ExitCode {
     std::panic::set_hook(Box::new(report_panic));
     signals::survive_limits();
-    let (command, given) = match parse() {
-        Ok(parsed) => parsed,
-        Err(error) => {
-            // Nobody is left to tell if this cannot be printed.
-            let _ = error.print();
-            return ExitCode::from(error.exit_code() as u8);
-        }
-    };
-    let ended = catch_unwind(AssertUnwindSafe(|| dispatch(command, &given)));
+    let ended = catch_unwind(AssertUnwindSafe(|| execute(std::env::args_os())));
     match ended {
         Ok(Ok(Outcome::Done)) => ExitCode::SUCCESS,
         Ok(Ok(Outcome::Interrupted)) => ExitCode::from(error::INTERRUPTED),
@@ -104,13 +96,23 @@ pub fn run() -> ExitCode {
     }
 }
 
-/// The subcommand, and the ids of its options that stand on the command line: the others have their defaults.
-fn parse() -> std::result::Result<(Command, Vec<String>), clap::Error> {
+/// Runs the command of a line, which begins with the name of the program.
+///
+/// # Errors
+/// As the command ends. What is wrong with the line itself is printed, as help is that it asks for.
+pub fn execute(line: impl IntoIterator<Item = OsString>) -> Result<Outcome> {
     let mut command = Cli::command().mut_subcommand("solve", solve::shorten_help);
-    let matches = command.try_get_matches_from_mut(std::env::args_os())?;
+    let matches = command.try_get_matches_from_mut(line).map_err(printed)?;
     let given = given(&matches);
-    let cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
-    Ok((cli.command, given))
+    let cli = Cli::from_arg_matches(&matches).map_err(|error| printed(error.format(&mut command)))?;
+    dispatch(cli.command, &given)
+}
+
+/// What is left to tell of a line that was wrong.
+fn printed(error: clap::Error) -> Error {
+    // Nobody is left to tell if this cannot be printed.
+    let _ = error.print();
+    Error::Printed(error.exit_code() as u8)
 }
 
 /// The ids of the options that stand on the command line, behind all subcommands.
@@ -130,11 +132,7 @@ fn parse_line<A: clap::Args>(command: &'static str, line: &[OsString]) -> Result
         let args = A::from_arg_matches(&matches)?;
         Ok((args, given(&matches)))
     });
-    read.map_err(|error| {
-        // Nobody is left to tell if this cannot be printed.
-        let _ = error.print();
-        Error::Printed(error.exit_code() as u8)
-    })
+    read.map_err(printed)
 }
 
 fn dispatch(command: Command, given: &[String]) -> Result<Outcome> {
