@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use super::ascent::Ascent;
 use super::graph::Graph;
 use super::tree::{Spanner, weight};
-use crate::instance::{Cell, Distances, Instance, KdTree, Search, globe};
+use crate::instance::{Cell, Distances, Instance, KdTree, Search, globe, motors, square};
 
 /// Most edges that a node puts in at a time: of many at one place each would put in all others.
 const MOST: usize = 16;
@@ -173,15 +173,19 @@ fn lighter(prices: Prices<'_>, potentials: &[i64], way: &Way) -> Vec<(u32, u32)>
         Distances::Points { metric, points } => match metric {
             Metric::Euc2d | Metric::Ceil2d | Metric::Att | Metric::Man2d | Metric::Max2d => {
                 let least = |[x, y]: [f64; 2]| metric::distance(*metric, [0.0; 3], [x, y, 0.0]);
-                in_tree(prices, |p: [f64; 3]| [p[0], p[1]], least, points, (potentials, way))
+                in_tree(prices, (|p: [f64; 3]| [p[0], p[1]], Cell::beyond, least), points, (potentials, way))
             }
             Metric::Euc3d | Metric::Man3d | Metric::Max3d => {
                 let least = |apart| metric::distance(*metric, [0.0; 3], apart);
-                in_tree(prices, |p| p, least, points, (potentials, way))
+                in_tree(prices, (|p| p, Cell::beyond, least), points, (potentials, way))
             }
-            Metric::Geo => in_tree(prices, globe::place, globe::least, points, (potentials, way)),
-            // The first motor turns in a circle.
-            Metric::Xray1 | Metric::Xray2 => by_comparison(prices, potentials, way),
+            Metric::Geo => {
+                in_tree(prices, (globe::place, Cell::beyond, globe::least), points, (potentials, way))
+            }
+            Metric::Xray1 | Metric::Xray2 => {
+                let least = |apart| metric::distance(*metric, [0.0; 3], apart);
+                in_tree(prices, (|p| p, motors::beyond, least), points, (potentials, way))
+            }
         },
         Distances::Matrix(_) => by_comparison(prices, potentials, way),
     }
@@ -239,6 +243,9 @@ struct Known {
     last: u32,
 }
 
+/// How far it is from a place to a box at least, along each axis.
+type Beyond<const D: usize> = fn(&Cell<D>, [f64; D]) -> [f64; D];
+
 /// Looks around a node for edges that would make the tree lighter, to nodes of higher rank.
 struct Lighter<'a, const D: usize, L> {
     places: &'a KdTree<D>,
@@ -246,14 +253,24 @@ struct Lighter<'a, const D: usize, L> {
     way: &'a Way,
     instance: &'a Instance,
     potentials: &'a [i64],
+    beyond: Beyond<D>,
     least: &'a L,
     node: u32,
+    place: [f64; D],
     rank: u32,
     found: &'a mut Lightest,
 }
 
 impl<const D: usize, L: Fn([f64; D]) -> i32> Search<D> for Lighter<'_, D, L> {
-    fn wants(&self, number: usize, _: &Cell<D>, beyond: [f64; D]) -> bool {
+    /// The square of a straight line, and how far it is along each axis.
+    type Least = (f64, [f64; D]);
+
+    fn least(&self, _: usize, cell: &Cell<D>) -> (f64, [f64; D]) {
+        let beyond = (self.beyond)(cell, self.place);
+        (square(beyond), beyond)
+    }
+
+    fn wants(&self, number: usize, _: &Cell<D>, (_, beyond): (f64, [f64; D])) -> bool {
         let Known { potential, last } = self.known[number];
         let least = || weight((self.least)(beyond), self.potentials[self.node as usize], potential);
         last > self.rank && {
@@ -279,8 +296,11 @@ impl<const D: usize, L: Fn([f64; D]) -> i32> Search<D> for Lighter<'_, D, L> {
 
 fn in_tree<const D: usize>(
     prices: Prices<'_>,
-    place: impl Fn([f64; 3]) -> [f64; D] + Sync,
-    least: impl Fn([f64; D]) -> i32 + Sync,
+    (place, beyond, least): (
+        impl Fn([f64; 3]) -> [f64; D] + Sync,
+        Beyond<D>,
+        impl Fn([f64; D]) -> i32 + Sync,
+    ),
     points: &[[f64; 3]],
     (potentials, way): (&[i64], &Way),
 ) -> Vec<(u32, u32)> {
@@ -302,8 +322,10 @@ fn in_tree<const D: usize>(
                 way,
                 instance: prices.instance,
                 potentials,
+                beyond,
                 least: &least,
                 node,
+                place: places.places()[position],
                 rank: way.rank[node as usize],
                 found,
             };

@@ -15,7 +15,7 @@ use crate::engine::memory::check_memory;
 use crate::engine::start::{self, Start};
 use crate::instance::{Enough, Instance, NeighborLists, nearest_until};
 
-/// Neighbours that the nearest-neighbour tour looks at before it looks at all nodes.
+/// Neighbours that the nearest-neighbour tour looks at before it searches for the nearest one that is left.
 const NEAR: usize = 16;
 /// Neighbours of a node in its candidate list and its reserve together: enough for nine in ten of the ants that find
 /// no open candidate.
@@ -106,6 +106,36 @@ impl Places {
     }
 }
 
+/// Where each node stands in an order.
+fn numbers(order: &[u32]) -> Vec<u32> {
+    let mut numbers = vec![0; order.len()];
+    for (number, &node) in (0..).zip(order) {
+        numbers[node as usize] = number;
+    }
+    numbers
+}
+
+/// Where all nodes of a list are equally near, those that are as near and follow along the tour take their places. Of thousands of
+/// nodes at one place all would else have the same list, and who has been to those in it would look at all nodes, step by step.
+fn spread(instance: &Instance, near: &mut NeighborLists, order: &[u32]) {
+    let (n, k) = (order.len(), near.k);
+    let numbers = numbers(order);
+    near.ids.par_chunks_mut(k.max(1)).zip(0..n as u32).for_each(|(list, node)| {
+        let distance = |to: &u32| instance.distance(node, *to);
+        let (nearest, farthest) = (distance(&list[0]), distance(&list[k - 1]));
+        if nearest < farthest {
+            return;
+        }
+        let behind = (1..=k).map(|step| order[(numbers[node as usize] as usize + step) % n]);
+        let mut others: Vec<u32> = behind.filter(|to| distance(to) == nearest).collect();
+        if others.len() < k {
+            let more: Vec<u32> = list.iter().copied().filter(|to| !others.contains(to)).collect();
+            others.extend(&more[..k - others.len()]);
+        }
+        list.copy_from_slice(&others);
+    });
+}
+
 impl Problem {
     /// Prepares an instance with `k` candidates a node, or all of them, and `neighbors` of each for local search.
     ///
@@ -134,9 +164,12 @@ impl Problem {
         let matrix = instance.matrix().map_or(0, <[i32]>::len);
         // The lists as they are found, by number, and renumbered.
         check_memory("the candidate lists", 12 * n * found + A_NODE * n + 4 * matrix)?;
-        let Some(near) = nearest_until(instance, found, enough) else { return Ok(None) };
+        let Some(mut near) = nearest_until(instance, found, enough) else { return Ok(None) };
         let order = start::tour_until(instance, Start::NearestNeighbor, &near, 0, enough);
-        Ok(order.map(|order| Problem::along(instance, &near, (wanted, listed, neighbors), order)))
+        Ok(order.map(|order| {
+            spread(instance, &mut near, &order);
+            Problem::along(instance, &near, (wanted, listed, neighbors), order)
+        }))
     }
 
     /// Prepares an instance whose nodes have these neighbours, renumbered along a start tour.
@@ -151,10 +184,7 @@ impl Problem {
         order: Vec<u32>,
     ) -> Problem {
         let n = instance.len();
-        let mut place = vec![0u32; n];
-        for (i, &v) in order.iter().enumerate() {
-            place[v as usize] = i as u32;
-        }
+        let place = numbers(&order);
         let rows = |from: usize, to: usize| -> Vec<u32> {
             let mut rows = vec![0; n * (to - from)];
             rows.par_chunks_mut((to - from).max(1)).zip(&order).for_each(|(row, &v)| {
@@ -316,5 +346,37 @@ impl Problem {
     /// The start tour in the instance's numbering.
     pub fn start_tour(&self) -> &[u32] {
         &self.order
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::instance::nearest;
+
+    #[test]
+    fn nodes_at_one_place_have_lists_of_their_own() {
+        let n = 5000;
+        let points = (0..n).map(|i| [f64::from(i % 2) * 1000.0, 0.0, 0.0]).collect();
+        let instance = Instance::from_points("heaps", Metric::Euc2d, points).unwrap();
+        let problem = Problem::new(&instance, Some(32), 8).unwrap();
+        let mut listed = vec![0; n as usize];
+        for (node, list) in (0..).zip(problem.lists().chunks_exact(32)) {
+            // SAFETY: all are nodes of the problem.
+            assert!(list.iter().all(|&v| v != node && unsafe { problem.distances().between(node, v) } == 0));
+            let different: std::collections::BTreeSet<_> = list.iter().collect();
+            assert_eq!(different.len(), 32);
+            list.iter().for_each(|&v| listed[v as usize] += 1);
+        }
+        assert!(listed.iter().all(|&count| count < 400), "{:?}", listed.iter().max());
+    }
+
+    #[test]
+    fn other_lists_are_the_nearest() {
+        let instance = crate::instance::generate::uniform(500, 1).unwrap();
+        let (problem, lists) = (Problem::new(&instance, Some(8), 8).unwrap(), nearest(&instance, 8));
+        for (list, &node) in problem.lists().chunks_exact(8).zip(problem.start_tour()) {
+            assert_eq!(problem.original(list), lists.of(node));
+        }
     }
 }

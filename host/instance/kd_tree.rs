@@ -40,7 +40,7 @@ impl<const D: usize> Cell<D> {
     /// How far it is from a place to the box at least, along each axis. No place in the box is nearer along any axis,
     /// whatever is rounded.
     #[inline]
-    fn beyond(&self, place: [f64; D]) -> [f64; D] {
+    pub(crate) fn beyond(&self, place: [f64; D]) -> [f64; D] {
         let mut beyond = [0.0; D];
         for axis in 0..D {
             let outside = larger(self.low[axis] - place[axis], place[axis] - self.high[axis]);
@@ -52,7 +52,7 @@ impl<const D: usize> Cell<D> {
 
 /// Not `max`, which takes longer for the sake of NaN.
 #[inline]
-fn larger(a: f64, b: f64) -> f64 {
+pub(crate) fn larger(a: f64, b: f64) -> f64 {
     if a > b { a } else { b }
 }
 
@@ -68,8 +68,14 @@ pub(crate) fn square<const D: usize>(apart: [f64; D]) -> f64 {
 
 /// What is looked for.
 pub(crate) trait Search<const D: usize> {
-    /// Whether something in this cell, at least so far beyond the place along each axis, may be of use.
-    fn wants(&self, number: usize, cell: &Cell<D>, beyond: [f64; D]) -> bool;
+    /// How near something is at least; what is less is nearer.
+    type Least: Copy + PartialOrd;
+
+    /// How near whatever is in a cell is at least. Of two cells the nearer one is searched first.
+    fn least(&self, number: usize, cell: &Cell<D>) -> Self::Least;
+
+    /// Whether something in this cell, at least so near, may be of use.
+    fn wants(&self, number: usize, cell: &Cell<D>, least: Self::Least) -> bool;
 
     /// Looks at the items at these positions.
     fn meet(&mut self, positions: std::ops::Range<usize>);
@@ -121,7 +127,7 @@ impl<const D: usize> KdTree<D> {
 
     /// The positions in a leaf.
     #[inline]
-    fn positions(&self, leaf: usize) -> std::ops::Range<usize> {
+    pub(crate) fn positions(&self, leaf: usize) -> std::ops::Range<usize> {
         let begin = |i: usize| part(self.places.len(), self.leaves, i);
         begin(leaf - self.leaves)..begin(leaf - self.leaves + 1)
     }
@@ -153,18 +159,18 @@ impl<const D: usize> KdTree<D> {
 
     /// Searches around an item: its leaf first, then ever larger cells with it.
     pub(crate) fn search(&self, position: u32, search: &mut impl Search<D>) {
-        let place = self.places[position as usize];
         let mut cell = self.leaf(position);
-        self.look(cell, self.cells[cell].beyond(place), place, search);
+        self.look(cell, search.least(cell, &self.cells[cell]), search);
         while cell > 1 {
-            self.look(cell ^ 1, self.cells[cell ^ 1].beyond(place), place, search);
+            let other = cell ^ 1;
+            self.look(other, search.least(other, &self.cells[other]), search);
             cell /= 2;
         }
     }
 
     /// Searches a cell, its nearer half first.
-    fn look(&self, number: usize, beyond: [f64; D], place: [f64; D], search: &mut impl Search<D>) {
-        if !search.wants(number, &self.cells[number], beyond) {
+    fn look<S: Search<D>>(&self, number: usize, least: S::Least, search: &mut S) {
+        if !search.wants(number, &self.cells[number], least) {
             return;
         }
         if number >= self.leaves {
@@ -172,13 +178,14 @@ impl<const D: usize> KdTree<D> {
             return;
         }
         let (first, second) = (2 * number, 2 * number + 1);
-        let (to_first, to_second) = (self.cells[first].beyond(place), self.cells[second].beyond(place));
-        if square(to_second) < square(to_first) {
-            self.look(second, to_second, place, search);
-            self.look(first, to_first, place, search);
+        let to_first = search.least(first, &self.cells[first]);
+        let to_second = search.least(second, &self.cells[second]);
+        if to_second < to_first {
+            self.look(second, to_second, search);
+            self.look(first, to_first, search);
         } else {
-            self.look(first, to_first, place, search);
-            self.look(second, to_second, place, search);
+            self.look(first, to_first, search);
+            self.look(second, to_second, search);
         }
     }
 }

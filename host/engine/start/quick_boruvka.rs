@@ -107,8 +107,16 @@ struct Nearest<'t> {
 }
 
 impl Search<2> for Nearest<'_> {
-    fn wants(&self, number: usize, _: &Cell<2>, [dx, dy]: [f64; 2]) -> bool {
-        self.tree.left[number] > 0 && dx * dx + dy * dy < self.best.0
+    /// The square of a straight line.
+    type Least = f64;
+
+    fn least(&self, _: usize, cell: &Cell<2>) -> f64 {
+        let [dx, dy] = cell.beyond(self.place);
+        dx * dx + dy * dy
+    }
+
+    fn wants(&self, number: usize, _: &Cell<2>, least: f64) -> bool {
+        self.tree.left[number] > 0 && least < self.best.0
     }
 
     fn meet(&mut self, positions: Range<usize>) {

@@ -6,6 +6,7 @@
 
 mod places;
 mod quadrant;
+mod unvisited;
 
 use antwarp_core::metric::{Metric, distance};
 use rayon::prelude::*;
@@ -14,8 +15,9 @@ use super::model::{Distances, Instance};
 use super::watch::{Enough, Watch};
 use places::{Best, Globe, Lengths, Lines, Places, Ruler};
 
-pub(crate) use places::globe;
+pub(crate) use places::{globe, motors};
 pub use quadrant::{quadrant, quadrant_until};
+pub(crate) use unvisited::unvisited;
 
 /// Neighbours of every node, nearest first.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,12 +94,11 @@ pub(crate) fn nearest_among(instance: &Instance, nodes: Vec<u32>, k: usize, watc
         return by_comparison(instance, nodes, k, watch);
     }
     match Geometry::of(metric) {
-        Some(Geometry::PlaneOfLines) => in_tree::<2, _>(Lines, metric, points, nodes, k, watch),
-        Some(Geometry::Plane) => in_tree::<2, _>(Lengths(metric), metric, points, nodes, k, watch),
-        Some(Geometry::SpaceOfLines) => in_tree::<3, _>(Lines, metric, points, nodes, k, watch),
-        Some(Geometry::Space) => in_tree::<3, _>(Lengths(metric), metric, points, nodes, k, watch),
-        Some(Geometry::Globe) => in_tree(Globe, metric, points, nodes, k, watch),
-        None => by_comparison(instance, nodes, k, watch),
+        Geometry::PlaneOfLines => in_tree::<2, _>(Lines, metric, points, nodes, k, watch),
+        Geometry::Plane => in_tree::<2, _>(Lengths(metric), metric, points, nodes, k, watch),
+        Geometry::SpaceOfLines => in_tree::<3, _>(Lines, metric, points, nodes, k, watch),
+        Geometry::Space => in_tree::<3, _>(Lengths(metric), metric, points, nodes, k, watch),
+        Geometry::Globe => in_tree(Globe, metric, points, nodes, k, watch),
     }
 }
 
@@ -114,15 +115,13 @@ enum Geometry {
 }
 
 impl Geometry {
-    fn of(metric: Metric) -> Option<Geometry> {
+    fn of(metric: Metric) -> Geometry {
         match metric {
-            Metric::Euc2d | Metric::Ceil2d | Metric::Att => Some(Geometry::PlaneOfLines),
-            Metric::Man2d | Metric::Max2d => Some(Geometry::Plane),
-            Metric::Euc3d => Some(Geometry::SpaceOfLines),
-            Metric::Man3d | Metric::Max3d => Some(Geometry::Space),
-            Metric::Geo => Some(Geometry::Globe),
-            // The first motor turns in a circle.
-            Metric::Xray1 | Metric::Xray2 => None,
+            Metric::Euc2d | Metric::Ceil2d | Metric::Att => Geometry::PlaneOfLines,
+            Metric::Man2d | Metric::Max2d => Geometry::Plane,
+            Metric::Euc3d => Geometry::SpaceOfLines,
+            Metric::Man3d | Metric::Max3d | Metric::Xray1 | Metric::Xray2 => Geometry::Space,
+            Metric::Geo => Geometry::Globe,
         }
     }
 }
@@ -305,6 +304,52 @@ pub(super) mod tests {
             pool.install(|| nearest(&instance, 10))
         };
         assert_eq!(on(1), on(3));
+    }
+
+    /// Angles up to several turns, as the first motor's.
+    fn turned() -> impl Strategy<Value = Vec<[f64; 3]>> {
+        let angle =
+            prop_oneof![(-4..8).prop_map(|i| f64::from(i) * 90.0), -720.0..720.0, 355.0..365.0, -5.0..5.0];
+        let other = || prop_oneof![(0..3).prop_map(f64::from), -90.0..90.0];
+        prop::collection::vec((angle, other(), other()).prop_map(|(x, y, z)| [x, y, z]), 50..200)
+    }
+
+    proptest! {
+        #[test]
+        fn motors_turn_the_shorter_way(points in turned(), k in 0_usize..12) {
+            for metric in [Metric::Xray1, Metric::Xray2] {
+                let instance = Instance::from_points("turned", metric, points.clone()).unwrap();
+                prop_assert_eq!(nearest(&instance, k), by_definition(&instance, k), "{:?}", metric);
+            }
+        }
+    }
+
+    /// Where all nodes are equally near, numbers alone decide: looking at all nodes for each would take minutes.
+    #[test]
+    fn nodes_within_a_kilometre_take_the_lowest_numbers() {
+        let n = 60_000;
+        let town = |i: u32| [48.0 + f64::from(i / 300) * 1e-5, 2.0 + f64::from(i % 300) * 1e-5, 0.0];
+        let orders: [fn(u32, u32) -> u32; 3] = [|i, _| i, |i, n| n - 1 - i, |i, n| i * 7919 % n];
+        for order in orders {
+            let points = (0..n).map(|i| town(order(i, n))).collect();
+            let lists = nearest(&Instance::from_points("town", Metric::Geo, points).unwrap(), 6);
+            assert_eq!((lists.of(3), lists.of(n - 1)), (&[0, 1, 2, 4, 5, 6][..], &[0, 1, 2, 3, 4, 5][..]));
+        }
+    }
+
+    #[test]
+    fn many_motors_places_are_searched_quickly() {
+        let points = (0..50_000_u64).map(|i| {
+            let z = |factor: u64, most: u64| (i * factor % 1_000_003 % most) as f64 / 10.0;
+            [z(7919, 7200), z(104_729, 900), z(1_299_709, 900)]
+        });
+        for metric in [Metric::Xray1, Metric::Xray2] {
+            let instance = Instance::from_points("crystal", metric, points.clone().collect()).unwrap();
+            let lists = nearest(&instance, 8);
+            for from in (0..50_000).step_by(4999) {
+                assert_eq!(lists.of(from), list_by_definition(&instance, from, 8), "{metric:?} {from}");
+            }
+        }
     }
 
     #[test]

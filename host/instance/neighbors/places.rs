@@ -12,6 +12,12 @@ pub(super) trait Ruler<const D: usize>: Sync {
     /// Where a point is.
     fn place(&self, point: [f64; 3]) -> [f64; D];
 
+    /// How far it is from a place to those in a box at least, along each axis.
+    #[inline]
+    fn beyond(&self, cell: &Cell<D>, place: [f64; D]) -> [f64; D] {
+        cell.beyond(place)
+    }
+
     /// How near two points are whose places differ so. As if the second were node 0.
     fn between(&self, from: [f64; 3], to: [f64; 3], apart: [f64; D]) -> Nearness;
 
@@ -43,7 +49,7 @@ impl<const D: usize> Ruler<D> for Lines {
     }
 }
 
-/// Of metrics that grow with the difference along each axis: the distance, then the line.
+/// Of metrics that grow with the difference along each axis, turned back where it is an angle: the distance, then the line.
 pub(super) struct Lengths(pub(super) Metric);
 
 impl Lengths {
@@ -56,6 +62,14 @@ impl Lengths {
 impl<const D: usize> Ruler<D> for Lengths {
     fn place(&self, point: [f64; 3]) -> [f64; D] {
         first(point)
+    }
+
+    #[inline]
+    fn beyond(&self, cell: &Cell<D>, place: [f64; D]) -> [f64; D] {
+        match self.0 {
+            Metric::Xray1 | Metric::Xray2 => motors::beyond(cell, place),
+            _ => cell.beyond(place),
+        }
     }
 
     #[inline]
@@ -110,16 +124,35 @@ pub(crate) mod globe {
     }
 }
 
+/// Places of the motors of `XRAY1` and `XRAY2`: the first turns in a circle of 360 degrees.
+pub(crate) mod motors {
+    use crate::instance::kd_tree::{Cell, larger};
+
+    /// How far it is from a place to those in a box at least, along each axis. The first motor may go the other way round: with
+    /// differences of `low` to `high`, that is by `|difference - 360|`. The metric rounds in the same way.
+    #[inline]
+    pub(crate) fn beyond<const D: usize>(cell: &Cell<D>, place: [f64; D]) -> [f64; D] {
+        let mut beyond = cell.beyond(place);
+        let low = beyond[0];
+        let high = larger((cell.low[0] - place[0]).abs(), (cell.high[0] - place[0]).abs());
+        let back = larger(larger(360.0 - high, low - 360.0), 0.0);
+        beyond[0] = if back < low { back } else { low };
+        beyond
+    }
+}
+
 /// Where nodes are. Nodes at one place are one item of the tree: thousands of them would otherwise be looked at thousands of
 /// times.
 pub(super) struct Places<'a, const D: usize, R> {
     pub(super) ruler: R,
     points: &'a [[f64; 3]],
-    tree: KdTree<D>,
+    pub(super) tree: KdTree<D>,
     /// The nodes at the first position of the tree, then those at the second; those at one place ascending.
-    nodes: Vec<u32>,
+    pub(super) nodes: Vec<u32>,
     /// Where the nodes at each position begin, and where the last ones end.
-    begins: Vec<u32>,
+    pub(super) begins: Vec<u32>,
+    /// The smallest number of a node in each cell: where many nodes are equally near, those of other cells need no look.
+    pub(super) lowest: Vec<u32>,
 }
 
 impl<'a, const D: usize, R: Ruler<D>> Places<'a, D, R> {
@@ -161,7 +194,8 @@ impl<'a, const D: usize, R: Ruler<D>> Places<'a, D, R> {
             nodes.extend(placed[groups[group as usize] as usize..end].iter().map(|placed| placed.1));
         }
         begins.push(nodes.len() as u32);
-        Some(Places { ruler, points, tree, nodes, begins })
+        let lowest = tree.fold(u32::MAX, u32::min, |group| placed[groups[group as usize] as usize].1);
+        Some(Places { ruler, points, tree, nodes, begins, lowest })
     }
 
     /// A list of `k` for every node, unless the watch is over. `fill` gets what `scratch` made, the node and its position.
@@ -192,7 +226,8 @@ impl<'a, const D: usize, R: Ruler<D>> Places<'a, D, R> {
     /// Collects the nearest of a node, which is at this position.
     pub(super) fn nearest(&self, (node, position): (u32, u32), best: &mut Best) {
         best.clear();
-        self.tree.search(position, &mut Around { places: self, node, position, best });
+        let place = self.place(position);
+        self.tree.search(position, &mut Around { places: self, node, position, place, best });
     }
 
     /// Searches around the node at a position.
@@ -209,20 +244,34 @@ impl<'a, const D: usize, R: Ruler<D>> Places<'a, D, R> {
         other: usize,
         mut take: impl FnMut([f64; D], Nearness) -> bool,
     ) {
+        let nodes = &self.nodes[self.begins[other] as usize..self.begins[other + 1] as usize];
+        let (apart, nearness) = self.nearness((node, position), other);
+        for &to in nodes {
+            if to != node && !take(apart, nearness.of(to)) {
+                break;
+            }
+        }
+    }
+
+    /// How far apart the places at two positions are, and how near the nodes at the second are to the node at the first. As if
+    /// they were node 0.
+    #[inline]
+    pub(super) fn nearness(&self, (node, position): (u32, u32), other: usize) -> ([f64; D], Nearness) {
         let places = self.tree.places();
         let (here, there) = (places[position as usize], places[other]);
         let mut apart = there;
         for axis in 0..D {
             apart[axis] -= here[axis];
         }
-        let nodes = &self.nodes[self.begins[other] as usize..self.begins[other + 1] as usize];
         let point = |node: u32| self.points[node as usize];
-        let nearness = self.ruler.between(point(node), point(nodes[0]), apart);
-        for &to in nodes {
-            if to != node && !take(apart, nearness.of(to)) {
-                break;
-            }
-        }
+        let there = point(self.nodes[self.begins[other] as usize]);
+        (apart, self.ruler.between(point(node), there, apart))
+    }
+
+    /// How near what is in a cell is to a place at least.
+    #[inline]
+    pub(super) fn least(&self, cell: &Cell<D>, place: [f64; D]) -> Nearness {
+        self.ruler.least(self.ruler.beyond(cell, place))
     }
 
     /// Where the node at a position is.
@@ -285,13 +334,21 @@ struct Around<'a, 'p, const D: usize, R> {
     places: &'a Places<'p, D, R>,
     node: u32,
     position: u32,
+    place: [f64; D],
     best: &'a mut Best,
 }
 
 impl<const D: usize, R: Ruler<D>> Search<D> for Around<'_, '_, D, R> {
+    type Least = Nearness;
+
     #[inline]
-    fn wants(&self, _: usize, _: &Cell<D>, beyond: [f64; D]) -> bool {
-        self.best.wants(self.places.ruler.least(beyond))
+    fn least(&self, number: usize, cell: &Cell<D>) -> Nearness {
+        self.places.least(cell, self.place).of(self.places.lowest[number])
+    }
+
+    #[inline]
+    fn wants(&self, _: usize, _: &Cell<D>, least: Nearness) -> bool {
+        self.best.wants(least)
     }
 
     #[inline]

@@ -10,7 +10,7 @@ use antwarp_core::metric::{GEO_PI, Metric, geo_radians};
 
 use super::places::{Best, Globe, Lengths, Lines, Places, Ruler};
 use super::{Geometry, Nearness, NeighborLists, Neighborhood, nearest_watched};
-use crate::instance::kd_tree::{Cell, Search};
+use crate::instance::kd_tree::{Cell, Search, square};
 use crate::instance::{Enough, Instance, Watch};
 
 /// On the globe, quadrants are looked for among this many times k neighbours.
@@ -40,9 +40,9 @@ fn quadrant_watched(instance: &Instance, k: usize, watch: &Watch) -> NeighborLis
         return nearest_watched(instance, k, watch);
     };
     match Geometry::of(metric) {
-        Some(Geometry::PlaneOfLines) if k >= 4 => in_the_plane(Lines, metric, points, (k, watch)),
-        Some(Geometry::Plane) if k >= 4 => in_the_plane(Lengths(metric), metric, points, (k, watch)),
-        Some(Geometry::Globe) if k >= 4 => on_the_globe(points, (k, watch)),
+        Geometry::PlaneOfLines if k >= 4 => in_the_plane(Lines, metric, points, (k, watch)),
+        Geometry::Plane if k >= 4 => in_the_plane(Lengths(metric), metric, points, (k, watch)),
+        Geometry::Globe if k >= 4 => on_the_globe(points, (k, watch)),
         _ => nearest_watched(instance, k, watch),
     }
 }
@@ -89,9 +89,18 @@ struct Around<'a, 'p, R> {
 }
 
 impl<R: Ruler<2>> Search<2> for Around<'_, '_, R> {
+    /// The square of a straight line, and how far it is along each axis.
+    type Least = (f64, [f64; 2]);
+
+    #[inline]
+    fn least(&self, _: usize, cell: &Cell<2>) -> (f64, [f64; 2]) {
+        let beyond = cell.beyond(self.center);
+        (square(beyond), beyond)
+    }
+
     /// An empty quadrant would be searched to the end of the world if only lines counted.
     #[inline]
-    fn wants(&self, _: usize, cell: &Cell<2>, beyond: [f64; 2]) -> bool {
+    fn wants(&self, _: usize, cell: &Cell<2>, (_, beyond): (f64, [f64; 2])) -> bool {
         let least = self.places.ruler.least(beyond);
         let [x, y] = self.center;
         let ([left, lower], [right, upper]) = (cell.low, cell.high);
