@@ -8,10 +8,10 @@ use antwarp_core::local_search::best::FEWEST;
 use antwarp_core::pheromone::selective::MOST_SLOTS;
 use serde::{Deserialize, Serialize};
 
-use super::colony::{Iterations, check_local_search};
+use super::colony::Iterations;
 use super::haste::Haste;
 use super::mmas::MOST_ANTS;
-use super::{Solution, SolveError, check_kind, exhaustive};
+use super::{Solution, SolveError};
 use crate::backend::Backend;
 use crate::engine::{LocalSearch, MOST_NEIGHBORS, Problem, Progress, Stop, drive};
 use crate::instance::Instance;
@@ -164,12 +164,8 @@ impl AcsSettings {
     }
 }
 
-/// Solves an instance. `observe` is called after each batch of iterations.
-///
-/// # Errors
-/// If a setting is out of range, the instance is of a kind that ACS cannot solve, or the backend fails before there is
-/// a tour. A failure after that ends the run early and is told in the solution.
-pub fn solve(
+/// As [`Algorithm::solve`](super::Algorithm::solve), once everything is checked.
+pub(super) fn solve(
     instance: &Instance,
     settings: &AcsSettings,
     backend: &Backend,
@@ -177,13 +173,6 @@ pub fn solve(
     observe: &mut dyn FnMut(&Progress),
 ) -> Result<Solution, SolveError> {
     let start = Instant::now();
-    settings.check()?;
-    check_kind(instance, "ACS")?;
-    check_local_search(instance, settings.local_search)?;
-    if instance.len() <= 3 {
-        return exhaustive(instance, start);
-    }
-    settings.check_for(instance)?;
     let haste = Haste::new(instance, (start, stop));
     let Some(problem) =
         Problem::until(instance, Some(settings.candidates), settings.neighbors, &|| haste.is_over())?

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::colony::{Iterations, check_local_search};
 use super::haste::Haste;
-use super::{Solution, SolveError, check_kind, exhaustive, right};
+use super::{Solution, SolveError, check_kind, right};
 use crate::backend::Backend;
 use crate::engine::memory::check_memory;
 use crate::engine::start::{ants, hilbert_tours};
@@ -97,7 +97,7 @@ impl GeneticSettings {
         }
     }
 
-    /// Fewest nodes of an instance that generations are for; of smaller ones all tours are looked at.
+    /// Fewest nodes of an instance that generations can be made for.
     pub fn fewest_nodes(&self) -> usize {
         if self.crossover == Crossover::Eax { FEWEST as usize } else { 4 }
     }
@@ -210,14 +210,10 @@ impl Genes<'_> {
 /// What happens to a population when a run ends: saving it, say.
 pub type Keep<'a> = &'a mut dyn FnMut(&Solution, &mut Genes<'_>);
 
-/// Solves an instance. `observe` is called after each batch of generations, `keep` at the end; with it, a generation
-/// that has begun is finished, whatever stops the run. With [`Initial::File`] the first genes are `given`, in the
-/// instance's numbering, and repeated if they are fewer than the population has.
-///
-/// # Errors
-/// If a setting is out of range, the instance is of a kind that cannot be solved, or the backend fails before there is a
-/// tour. A failure after that ends the run early and is told in the solution.
-pub fn solve(
+/// As [`Algorithm::solve`](super::Algorithm::solve), once everything is checked. With `keep` a generation that has begun is
+/// finished, whatever stops the run. With [`Initial::File`] the first genes are `given`, in the instance's numbering, and
+/// repeated if they are fewer than the population has.
+pub(super) fn solve(
     instance: &Instance,
     settings: &GeneticSettings,
     given: Option<Vec<u32>>,
@@ -227,10 +223,6 @@ pub fn solve(
     keep: Option<Keep<'_>>,
 ) -> Result<Solution, SolveError> {
     let start = Instant::now();
-    check_for(instance, settings)?;
-    if instance.len() < settings.fewest_nodes() {
-        return exhaustive(instance, start);
-    }
     // Who saves the first genes waits for them.
     let waits = keep.is_some();
     let haste = Haste::new(instance, (start, stop));

@@ -6,9 +6,9 @@ use antwarp_core::colony::{ColonyRules, limit_ratio};
 use antwarp_core::local_search::best::FEWEST;
 use serde::{Deserialize, Serialize};
 
-use super::colony::{Iterations, check_local_search};
+use super::colony::Iterations;
 use super::haste::Haste;
-use super::{Solution, SolveError, check_kind, exhaustive};
+use super::{Solution, SolveError};
 use crate::backend::Backend;
 use crate::engine::{LocalSearch, MOST_NEIGHBORS, Problem, Progress, Stop, drive};
 use crate::instance::Instance;
@@ -130,12 +130,8 @@ impl MmasSettings {
     }
 }
 
-/// Solves an instance. `observe` is called after each batch of iterations.
-///
-/// # Errors
-/// If a setting is out of range, the instance is of a kind that MMAS cannot solve, or the backend fails before
-/// there is a tour. A failure after that ends the run early and is told in the solution.
-pub fn solve(
+/// As [`Algorithm::solve`](super::Algorithm::solve), once everything is checked.
+pub(super) fn solve(
     instance: &Instance,
     settings: &MmasSettings,
     backend: &Backend,
@@ -143,12 +139,6 @@ pub fn solve(
     observe: &mut dyn FnMut(&Progress),
 ) -> Result<Solution, SolveError> {
     let start = Instant::now();
-    settings.check()?;
-    check_kind(instance, "MMAS")?;
-    check_local_search(instance, settings.local_search)?;
-    if instance.len() <= 3 {
-        return exhaustive(instance, start);
-    }
     let haste = Haste::new(instance, (start, stop));
     let Some(problem) =
         Problem::until(instance, settings.candidates, settings.neighbors, &|| haste.is_over())?

@@ -20,6 +20,10 @@ use thiserror::Error;
 use crate::backend::Backend;
 use crate::engine::{BackendError, Better, LocalSearch, Problem, Progress, Run, Stop, StopReason};
 use crate::instance::Instance;
+use colony::check_local_search;
+
+/// The fewest nodes that an algorithm works on; of fewer, all tours are looked at.
+pub const FEWEST: usize = 8;
 
 /// An algorithm with its settings.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -91,7 +95,29 @@ impl Algorithm {
         of_any!(self, settings => settings.check())
     }
 
-    /// The fewest nodes that it builds tours of, and whether edges must be as long in both directions.
+    /// Refuses settings that are out of range, and instances that cannot be solved with them.
+    ///
+    /// # Errors
+    /// Which, and what to do about it.
+    pub fn check_for(&self, instance: &Instance) -> Result<(), SolveError> {
+        self.check()?;
+        match self {
+            Algorithm::LinKernighan(_) => check_kind(instance, "chained Lin-Kernighan"),
+            Algorithm::Ils(_) => check_kind(instance, "iterated local search"),
+            Algorithm::Mmas(settings) => {
+                check_kind(instance, "MMAS")?;
+                check_local_search(instance, settings.local_search)
+            }
+            Algorithm::Acs(settings) => {
+                check_kind(instance, "ACS")?;
+                check_local_search(instance, settings.local_search)?;
+                settings.check_for(instance)
+            }
+            Algorithm::Genetic(settings) => genetic::check_for(instance, settings),
+        }
+    }
+
+    /// The fewest nodes that its engine builds tours of, and whether edges must be as long in both directions.
     pub fn needs(&self) -> (usize, bool) {
         match self {
             Algorithm::LinKernighan(_) | Algorithm::Ils(_) => (0, true),
@@ -101,12 +127,13 @@ impl Algorithm {
         }
     }
 
-    /// Solves an instance. `initial` are the tours to begin with, one after the other, in the instance's numbering: one for local
+    /// Solves an instance; of fewer than [`FEWEST`] nodes all tours are looked at. `initial` are the tours to begin with, one after the other, in the instance's numbering: one for local
     /// search, a population for the genetic algorithm whose settings ask for it, none for ants. `keep` is called with the population
-    /// of a genetic algorithm.
+    /// of a genetic algorithm, if there is one. `observe` is called after each batch of iterations.
     ///
     /// # Errors
-    /// As the algorithm's own `solve`.
+    /// As [`Algorithm::check_for`]; if the initial tour is none, or the backend fails before there is a tour. A failure after that
+    /// ends the run early and is told in the solution.
     pub fn solve(
         &self,
         instance: &Instance,
@@ -115,6 +142,14 @@ impl Algorithm {
         observe: &mut dyn FnMut(&Progress),
         keep: Option<genetic::Keep<'_>>,
     ) -> Result<Solution, SolveError> {
+        let begin = Instant::now();
+        self.check_for(instance)?;
+        if let (Algorithm::LinKernighan(_) | Algorithm::Ils(_), Some(tour)) = (self, &initial) {
+            instance.check_tour(tour).map_err(|e| SolveError::Settings(format!("`initial_tour`: {e}")))?;
+        }
+        if instance.len() < FEWEST {
+            return Ok(exhaustive(instance, begin));
+        }
         match self {
             Algorithm::LinKernighan(settings) => {
                 lin_kernighan::solve(instance, settings, initial.as_deref(), backend, stop, observe)
@@ -258,7 +293,7 @@ fn check_kind(instance: &Instance, algorithm: &'static str) -> Result<(), SolveE
 }
 
 /// The best tour of a few nodes, by looking at all.
-fn exhaustive(instance: &Instance, start: Instant) -> Result<Solution, SolveError> {
+fn exhaustive(instance: &Instance, start: Instant) -> Solution {
     let n = instance.len() as u32;
     let mut tour: Vec<u32> = (0..n).collect();
     let mut best = (instance.check_tour(&tour).unwrap_or(i64::MAX), tour.clone());
@@ -282,7 +317,7 @@ fn exhaustive(instance: &Instance, start: Instant) -> Result<Solution, SolveErro
             i += 1;
         }
     }
-    Ok(Solution {
+    Solution {
         cost: best.0,
         tour: best.1,
         iterations: 0,
@@ -294,7 +329,7 @@ fn exhaustive(instance: &Instance, start: Instant) -> Result<Solution, SolveErro
         layout: "every tour looked at".to_string(),
         trace: Vec::new(),
         failure: None,
-    })
+    }
 }
 
 /// A backend's tour in the instance's numbering, if it is one and as long as the backend says.
@@ -312,4 +347,77 @@ fn right(
     let tour = problem.original(tour);
     let real = instance.check_tour(&tour).map_err(|error| wrong(error.to_string()))?;
     if real == cost { Ok(tour) } else { Err(wrong(format!("a tour of length {real} reported as {cost}"))) }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::backend::Choice;
+    use crate::solver::genetic::Crossover;
+
+    /// The length of the shortest tour (Held and Karp 1962).
+    fn shortest(instance: &Instance) -> i64 {
+        let n = instance.len() as u32;
+        let length = |a: u32, b: u32| i64::from(instance.distance(a, b));
+        let mut ways = std::collections::HashMap::from([((1_u32, 0_u32), 0_i64)]);
+        for set in (1..1_u32 << n).step_by(2) {
+            for last in (0..n).filter(|&last| set >> last & 1 == 1) {
+                let Some(&way) = ways.get(&(set, last)) else { continue };
+                for next in (0..n).filter(|&next| set >> next & 1 == 0) {
+                    let longer = ways.entry((set | 1 << next, next)).or_insert(i64::MAX);
+                    *longer = (*longer).min(way + length(last, next));
+                }
+            }
+        }
+        let ends = (0..n).filter_map(|last| Some(ways.get(&((1 << n) - 1, last))? + length(last, 0)));
+        ends.min().unwrap()
+    }
+
+    fn all() -> Vec<Algorithm> {
+        let genetic =
+            |crossover| Algorithm::Genetic(genetic::GeneticSettings { crossover, ..Default::default() });
+        let mut all = vec![
+            Algorithm::LinKernighan(Default::default()),
+            Algorithm::Ils(Default::default()),
+            Algorithm::Ils(ils::IlsSettings { improvement: ils::Improvement::Best, ..Default::default() }),
+            Algorithm::Mmas(Default::default()),
+            Algorithm::Acs(Default::default()),
+        ];
+        all.extend([Crossover::Scx, Crossover::Hybrid, Crossover::Eax].map(genetic));
+        all
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        /// Weights that span all that there is, and weights of 0, lead ants astray.
+        #[test]
+        fn a_few_nodes_are_always_solved(
+            n in 1_usize..8,
+            weights in prop::collection::vec(prop_oneof![Just(0), Just(1), 1..100, 0..=i32::MAX, Just(i32::MAX)], 49),
+        ) {
+            let (backend, _) = Backend::open(Choice::Cpu).unwrap();
+            let weight = |i: usize, j: usize| if i == j { 0 } else { weights[i * n + j] };
+            let directed = (0..n * n).map(|at| weight(at / n, at % n)).collect();
+            let symmetric =
+                (0..n * n).map(|at| weight((at / n).min(at % n), (at / n).max(at % n))).collect();
+            for weights in [directed, symmetric] {
+                let instance = Instance::from_matrix("few", weights).unwrap();
+                let expected = shortest(&instance);
+                let stop = Stop { iterations: Some(1), ..Stop::never() };
+                for algorithm in all() {
+                    let solved = algorithm.solve(&instance, None, (&backend, &stop), &mut |_| {}, None);
+                    match solved {
+                        Ok(solution) => {
+                            prop_assert_eq!(solution.cost, expected, "{}", algorithm.name());
+                            prop_assert_eq!(instance.check_tour(&solution.tour), Ok(expected));
+                        }
+                        Err(SolveError::Unsupported { .. }) => prop_assert!(!instance.is_symmetric()),
+                        Err(error) => prop_assert!(false, "{}: {error}", algorithm.name()),
+                    }
+                }
+            }
+        }
+    }
 }

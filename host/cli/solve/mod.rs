@@ -17,7 +17,7 @@ use crate::engine::{LocalSearch, Progress, Stop, StopReason};
 use crate::instance::{Instance, population_file, tour_file};
 use crate::report::{Bounded, Report};
 use crate::solver::genetic::{self, Crossover, Genes};
-use crate::solver::{Algorithm, Solution};
+use crate::solver::{Algorithm, FEWEST, Solution};
 use args::{
     Name, OPTIONS, Outputs, refuse_by_crossover, refuse_by_improvement, refuse_by_kicks, refuse_foreign,
 };
@@ -181,10 +181,7 @@ impl Plan {
             super::bound::check(&instance)?;
         }
         let asked = Asked::check(&args, options, &instance, interrupt)?;
-        if let Algorithm::Genetic(settings) = &asked.algorithm
-            && args.outputs.save_population.is_some()
-            && instance.len() < settings.fewest_nodes()
-        {
+        if args.outputs.save_population.is_some() && instance.len() < FEWEST {
             let why = "has so few nodes that every tour is looked at: leave out --save-population";
             return Err(Error::Usage(format!("{} {why}", instance.name())));
         }

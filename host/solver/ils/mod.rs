@@ -8,10 +8,8 @@ mod settings;
 
 use std::time::Instant;
 
-use antwarp_core::local_search::best::FEWEST;
-
 use super::haste::Haste;
-use super::{Solution, SolveError, check_kind, exhaustive, lin_kernighan};
+use super::{Solution, SolveError, lin_kernighan};
 use crate::backend::Backend;
 use crate::engine::start;
 use crate::engine::{Problem, Progress, Stop};
@@ -20,13 +18,8 @@ use crate::instance::{Instance, nearest_until, quadrant_until};
 pub use super::lin_kernighan::{Acceptance, NeighborKind};
 pub use settings::{IlsSettings, Improvement, Moves};
 
-/// Solves an instance, from `initial` on if it is given: a tour in the instance's numbering. `observe` is called
-/// after each batch of rounds or passes.
-///
-/// # Errors
-/// If a setting is out of range, the instance is of a kind that local search cannot improve, the initial tour is none,
-/// or the backend fails at the start. A failure after that ends the run early and is told in the solution.
-pub fn solve(
+/// As [`Algorithm::solve`](super::Algorithm::solve), once everything is checked.
+pub(super) fn solve(
     instance: &Instance,
     settings: &IlsSettings,
     initial: Option<&[u32]>,
@@ -35,18 +28,10 @@ pub fn solve(
     observe: &mut dyn FnMut(&Progress),
 ) -> Result<Solution, SolveError> {
     let begin = Instant::now();
-    settings.check()?;
-    check_kind(instance, "iterated local search")?;
     if settings.improvement == Improvement::First {
         return lin_kernighan::solve(instance, &settings.trials(), initial, backend, stop, observe);
     }
-    if instance.len() < FEWEST as usize {
-        return exhaustive(instance, begin);
-    }
     let k = (settings.neighbors as usize).min(instance.len() - 1);
-    if let Some(tour) = initial {
-        instance.check_tour(tour).map_err(|e| SolveError::Settings(format!("`initial_tour`: {e}")))?;
-    }
     let haste = Haste::new(instance, (begin, stop));
     let late = || haste.is_over();
     let near = match settings.neighbor_lists {

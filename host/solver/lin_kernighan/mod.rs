@@ -10,7 +10,7 @@ mod settings;
 use std::time::Instant;
 
 use super::haste::{Haste, MANY};
-use super::{Solution, SolveError, check_kind, exhaustive};
+use super::{Solution, SolveError};
 use crate::backend::Backend;
 use crate::engine::lin_kernighan::Spec;
 use crate::engine::start;
@@ -22,16 +22,8 @@ use settings::Plan;
 
 pub use settings::{Acceptance, LinKernighanSettings, NeighborKind};
 
-/// The fewest nodes; of fewer, every tour is looked at.
-const FEWEST: usize = 8;
-
-/// Solves an instance, from `initial` on if it is given: a tour in the instance's numbering. `observe` is called after each
-/// batch of rounds.
-///
-/// # Errors
-/// If a setting is out of range, the instance is of a kind that local search cannot improve, the initial tour is none,
-/// or the backend fails at the start. A failure after that ends the run early and is told in the solution.
-pub fn solve(
+/// As [`Algorithm::solve`](super::Algorithm::solve), once everything is checked.
+pub(super) fn solve(
     instance: &Instance,
     settings: &LinKernighanSettings,
     initial: Option<&[u32]>,
@@ -40,14 +32,6 @@ pub fn solve(
     observe: &mut dyn FnMut(&Progress),
 ) -> Result<Solution, SolveError> {
     let begin = Instant::now();
-    settings.check()?;
-    check_kind(instance, "chained Lin-Kernighan")?;
-    if let Some(tour) = initial {
-        instance.check_tour(tour).map_err(|e| SolveError::Settings(format!("`initial_tour`: {e}")))?;
-    }
-    if instance.len() < FEWEST {
-        return exhaustive(instance, begin);
-    }
     // Nodes that are near each other in the plane are so in memory then, and preparation takes half as long.
     let order = if instance.len() < MANY { None } else { start::along_a_curve(instance) };
     let Some((renumbered, order)) = order.and_then(|order| Some((instance.renumbered(&order)?, order)))
