@@ -58,9 +58,14 @@ pub(crate) fn reserve<T>(all: &mut Vec<T>, more: usize) -> Result<(), Shortage> 
     all.try_reserve_exact(more).map_err(|_| Shortage::of(needed))
 }
 
-/// The same for addresses alone, such as the stacks of threads, which take little memory of what they may.
+/// Addresses that a thread takes: its stack, and what the system needs beside it.
 #[cfg(feature = "cli")]
-pub(crate) fn check_addresses(needed: u64) -> Result<(), Shortage> {
+const STACK: u64 = (2 << 20) + (64 << 10);
+
+/// The same for threads, whose stacks take addresses, but little memory. One that has no room once it runs would end the process.
+#[cfg(feature = "cli")]
+pub(crate) fn check_threads(count: u32) -> Result<(), Shortage> {
+    let needed = u64::from(count) * STACK;
     let read = |path: &str| read_to_string(path).unwrap_or_default();
     match addresses(&read("/proc/self/limits"), &read("/proc/self/status")) {
         Some(free) if needed > free => Err(Shortage { needed, free: Some(free) }),

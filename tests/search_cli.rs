@@ -396,6 +396,28 @@ fn a_climb_of_several_threads_is_cut_short() {
     assert_eq!(found["stopped_by"], "time");
 }
 
+/// One that could not be started on the way would leave the others waiting for it.
+#[cfg(target_os = "linux")]
+#[test]
+fn threads_of_a_walk_are_started_before_the_search() {
+    let args = ["search", "qap", "--uniform", "60", "--walks", "1", "--blocks", "3", "--threads", "3"];
+    let mut search = std::process::Command::new(env!("CARGO_BIN_EXE_antwarp"))
+        .args(args)
+        .args(["--backend", "cpu", "--time", "2s", "--quiet"])
+        .env("ANTWARP_TUNING", "none")
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut seen = std::collections::BTreeSet::new();
+    while search.try_wait().unwrap().is_none() {
+        let tasks = fs::read_dir(format!("/proc/{}/task", search.id())).into_iter().flatten();
+        seen.extend(tasks.flatten().map(|task| task.file_name()));
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    // The pool's, the main one, and one that waits for signals.
+    assert!(seen.len() <= 5, "{} threads were started", seen.len());
+}
+
 #[cfg(unix)]
 #[test]
 fn an_interrupt_cuts_an_iteration_short() {

@@ -61,14 +61,10 @@ pub fn start_threads(threads: Option<u32>) -> Result<()> {
             "{count} threads cannot be started: {why}; give --threads with a smaller number"
         ))
     };
-    // A thread that has no room once it runs would end the process.
-    memory::check_addresses(u64::from(count) * STACK).map_err(|shortage| refused(&shortage))?;
+    memory::check_threads(count).map_err(|shortage| refused(&shortage))?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(count as usize).build_global();
     pool.map_err(|error| refused(&error))
 }
-
-/// Addresses that a thread takes: its stack, and what the system needs beside it.
-const STACK: u64 = (2 << 20) + (64 << 10);
 
 /// How many candidates a node has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -216,23 +216,19 @@ impl<'p, P: Problem<Moves: Neighborhood<Element: Default + Send + Sync>>> CpuWal
             let mut replicas = memory(replica, self.spec.walks * parts)?;
             let meetings: Vec<Meeting> = commons.iter().map(|_| Meeting::new(parts)).collect();
             let watches: Vec<Watch> = commons.iter().map(|_| Watch::new(enough)).collect();
-            std::thread::scope(|scope| {
-                let crews = replicas.chunks_mut(parts as usize);
-                let places = meetings.iter().zip(&watches);
-                for (((index, common), (meeting, watch)), crew) in
-                    (0..).zip(&mut commons).zip(places).zip(crews)
-                {
-                    let common = Together(common.as_mut_ptr());
-                    for (part, replica) in (0..).zip(crew) {
-                        scope.spawn(move || {
-                            let mut member = Member { meeting, part, parts, complete: 0, row: 0 };
-                            let memory = (replica.as_mut_ptr().cast(), common.get().cast());
-                            let problem = Watched::new(tables.problem::<P>(), watch);
-                            // SAFETY: as above; the threads of a walk meet in `member`.
-                            unsafe { walk(&mut member, &problem, rules, layout, &bank.get(), index, memory) };
-                        });
-                    }
-                }
+            let commons: Vec<_> = commons.iter_mut().map(|common| Together(common.as_mut_ptr())).collect();
+            let replicas: Vec<_> =
+                replicas.iter_mut().map(|replica| Together(replica.as_mut_ptr())).collect();
+            // Those of the pool are all there already, and there are as many of them: `new` made shapes for that.
+            rayon::broadcast(|thread| {
+                let Some(replica) = replicas.get(thread.index()) else { return };
+                let (index, part) = (thread.index() as u32 / parts, thread.index() as u32 % parts);
+                let meeting = &meetings[index as usize];
+                let mut member = Member { meeting, part, parts, complete: 0, row: 0 };
+                let memory = (replica.get().cast(), commons[index as usize].get().cast());
+                let problem = Watched::new(tables.problem::<P>(), &watches[index as usize]);
+                // SAFETY: as above; the threads of a walk meet in `member`.
+                unsafe { walk(&mut member, &problem, rules, layout, &bank.get(), index, memory) };
             });
             Ok(watches.iter().map(Watch::is_cut).collect())
         }

@@ -30,6 +30,7 @@ use super::{Error, Outcome, Result, parse_line, signals};
 use crate::backend::{Backend, Choice, Machine};
 use crate::engine::Problem;
 use crate::instance::{BestKnown, Instance};
+use crate::memory;
 use crate::report::Known;
 use crate::solver::genetic::{Crossover, GeneticSettings};
 use crate::solver::{Algorithm, SolveError};
@@ -459,16 +460,26 @@ impl<'a> Bench<'a> {
             }
             Ok(Outcome::Done)
         };
+        let refused = |why: &dyn std::fmt::Display| {
+            Error::Usage(format!(
+                "{workers} runs at the same time cannot be started: {why}; give a smaller number"
+            ))
+        };
+        memory::check_threads(workers).map_err(|shortage| refused(&shortage))?;
+        let end = |ended: Result<Outcome>| {
+            if !matches!(ended, Ok(Outcome::Done)) {
+                lock().ended.get_or_insert(ended);
+                // What is still under way is wanted no more.
+                self.interrupt.store(true, Ordering::Relaxed);
+            }
+        };
         std::thread::scope(|scope| {
             for _ in 0..workers {
-                scope.spawn(|| {
-                    let ended = work();
-                    if !matches!(ended, Ok(Outcome::Done)) {
-                        lock().ended.get_or_insert(ended);
-                        // What is still under way is wanted no more.
-                        self.interrupt.store(true, Ordering::Relaxed);
-                    }
-                });
+                let worker = std::thread::Builder::new().spawn_scoped(scope, || end(work()));
+                if let Err(why) = worker {
+                    end(Err(refused(&why)));
+                    break;
+                }
             }
         });
         let Queue { early, mut log, ended, .. } = queue.into_inner().unwrap_or_else(PoisonError::into_inner);

@@ -9,6 +9,7 @@ use crate::backend::Backend;
 use crate::bound::{self, Bound, trees_for};
 use crate::engine::Stop;
 use crate::instance::{Instance, Metric};
+use crate::memory;
 
 /// Share of the time after which the ascent ends: pricing follows, and on threads beside a GPU then crossing begins.
 const SHARE: f64 = 0.6;
@@ -79,6 +80,7 @@ impl<'s> Search<'s> {
         let (enough, interrupt) = (Arc::new(AtomicBool::new(false)), stop.interrupt.clone());
         let time = stop.time.map(|time| time.mul_f64(SHARE));
         let (stop, abandoned) = (Stop { time, ..Stop::never() }, enough.clone());
+        memory::check_threads(plan.threads as u32 + 1).ok()?;
         let pool = rayon::ThreadPoolBuilder::new().num_threads(plan.threads).build().ok()?;
         let find = move || pool.install(|| bound::held_karp(instance, Some(plan.trees), &stop, &abandoned));
         let thread = std::thread::Builder::new().spawn_scoped(scope, find).ok()?;
