@@ -828,6 +828,25 @@ fn threads_that_cannot_be_started_are_told() {
     assert!(said.contains("give --threads"), "{said}");
 }
 
+/// Soft and hard limit together end the process without a signal, the soft one alone does with one.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_limit_of_processor_time_keeps_the_tour() {
+    let program = env!("CARGO_BIN_EXE_antwarp");
+    let folder = Folder::new(200);
+    for limit in ["ulimit -St 2", "ulimit -t 3"] {
+        let tour = folder.path("spent.tour");
+        let line = format!("{limit} && exec {program} solve {} --time 5m --backend cpu", folder.instance);
+        let line = format!("{line} --threads 2 --tour {tour}");
+        let output = Process::new("sh").args(["-c", &line]).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(130), "{limit}: {said}");
+        assert!(said.contains("the limit of processor time is near"), "{limit}: {said}");
+        assert!(folder.checked(&tour) > 0);
+        fs::remove_file(tour).unwrap();
+    }
+}
+
 /// Algorithms whose set-up alone takes longer than the time that the tests below give them.
 const SLOW_TO_BEGIN: [(&str, &[&str]); 9] = [
     ("E316k.0", &["--algorithm", "lk"]),
@@ -1849,7 +1868,7 @@ fn small_and_directed_instances_evolve() {
         }
         let saved = folder.path("a.population");
         let run = evolve(&[&file, "--iterations", "3", "--save-population", &saved]).args(SMALL).assert();
-        if n <= 3 {
+        if n < 8 {
             run.code(2).stderr(contains("leave out --save-population"))
         } else {
             run.success()

@@ -1,4 +1,5 @@
-//! Signals. Of Ctrl-C, SIGTERM and SIGHUP the first asks to stop, the second stops.
+//! Signals. Of Ctrl-C, SIGTERM and SIGHUP the first asks to stop, the second stops. A limit of processor time (`ulimit -t`) asks
+//! to stop, too, shortly before it would end the process.
 //!
 //! Programs such as `timeout` signal a process and its group, so that one interrupt arrives twice: what comes right
 //! after the first belongs to it.
@@ -8,6 +9,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+#[cfg(unix)]
+use nix::sys::resource::{Resource, UsageWho, getrlimit, getrusage};
 #[cfg(unix)]
 use nix::sys::signal::{SigHandler, Signal, signal};
 
@@ -38,7 +41,52 @@ pub fn watch() -> Result<Arc<AtomicBool>> {
     ctrlc::set_handler(handler).map_err(|error| failed(&error))?;
     #[cfg(unix)]
     ignored.into_iter().try_for_each(|which| ignore(which).map(drop)).map_err(|error| failed(&error))?;
+    #[cfg(unix)]
+    heed_processor_time(flag.clone());
     Ok(flag)
+}
+
+/// Seconds of processor time that a thread may take to come to an end.
+#[cfg(unix)]
+const A_THREAD: f64 = 0.1;
+
+/// Seconds of processor time that it takes to write what was found.
+#[cfg(unix)]
+const WRITING: f64 = 0.4;
+
+/// Sets the flag when a limit of processor time is nearly reached. The signal of the lower limit cannot tell: where both limits are
+/// the same, as by `ulimit -t`, the process is killed without one.
+#[cfg(unix)]
+fn heed_processor_time(flag: Arc<AtomicBool>) {
+    let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_CPU) else { return };
+    let limit = soft.min(hard);
+    if limit == nix::libc::RLIM_INFINITY {
+        return;
+    }
+    // Not before half of it is spent, however many threads there are.
+    let threads = std::thread::available_parallelism().map_or(1.0, |count| count.get() as f64);
+    let at = (limit as f64 - WRITING - A_THREAD * threads).max(limit as f64 / 2.0);
+    let used = || {
+        let times = getrusage(UsageWho::RUSAGE_SELF).map(|used| [used.user_time(), used.system_time()]);
+        times.map_or(0.0, |times| {
+            times.iter().map(|time| time.tv_sec() as f64 + time.tv_usec() as f64 / 1e6).sum()
+        })
+    };
+    let heed = move || {
+        while used() < at {
+            // No sooner can all threads together have spent what is left.
+            std::thread::sleep(Duration::from_secs_f64(((at - used()) / threads).clamp(0.005, 3600.0)));
+        }
+        flag.store(true, Ordering::Relaxed);
+        let _ = writeln!(
+            std::io::stderr(),
+            "\nthe limit of processor time is near: stopping with the best so far"
+        );
+    };
+    // Where it cannot be heeded, the signal ends the process as before.
+    if std::thread::Builder::new().spawn(heed).is_ok() {
+        let _ = ignore(Signal::SIGXCPU);
+    }
 }
 
 /// The interrupts that this process ignores.
