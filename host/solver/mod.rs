@@ -376,8 +376,9 @@ mod tests {
     }
 
     fn all() -> Vec<Algorithm> {
-        let genetic =
-            |crossover| Algorithm::Genetic(genetic::GeneticSettings { crossover, ..Default::default() });
+        let genetic = |crossover| {
+            Algorithm::Genetic(genetic::GeneticSettings { crossover, groups: 1, ..Default::default() })
+        };
         let mut all = vec![
             Algorithm::LinKernighan(Default::default()),
             Algorithm::Ils(Default::default()),
