@@ -62,7 +62,7 @@ pub(crate) fn reserve<T>(all: &mut Vec<T>, more: usize) -> Result<(), Shortage> 
 #[cfg(feature = "cli")]
 const STACK: u64 = (2 << 20) + (64 << 10);
 
-/// The same for threads, whose stacks take addresses, but little memory. One that has no room once it runs would end the process.
+/// Whether so many more threads have room, whose stacks take addresses, but little memory. One that has no room once it runs would end the process.
 #[cfg(feature = "cli")]
 pub(crate) fn check_threads(count: u32) -> Result<(), Shortage> {
     let needed = u64::from(count) * STACK;
