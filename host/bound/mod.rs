@@ -22,13 +22,12 @@ mod graph;
 mod price;
 mod tree;
 
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Instant;
 
 use serde::Serialize;
 
 use crate::engine::{Budget, Stop};
-use crate::instance::{Instance, KdTree, quadrant_until};
+use crate::instance::{Enough, Instance, KdTree, Watch, quadrant_until};
 use ascent::Ascent;
 use graph::Graph;
 use price::Prices;
@@ -58,24 +57,23 @@ const OF_FEW: [f64; 1] = [0.6];
 /// A graph that lacks more than one edge in so many nodes is priced again at once.
 const LACKING: usize = 64;
 
+/// For how many trees there is time to price them when the ascent is over: most of what the first lacks is found by then.
+const LAST_PRICED: u32 = 2;
+
 /// Trees of an ascent, by the number of nodes: more raise the bound of random places by less than a few hundredths of a percent.
 pub fn trees_for(n: usize) -> u32 {
     (20_000_000 / n.max(1)).clamp(120, 4000) as u32
 }
 
-/// The bound of a symmetric instance by so many trees, or by [`trees_for`] it. When the time is up or there is an interrupt, what there
-/// is is priced, which takes as long as some twenty trees where nodes have places. None once it is `abandoned`.
+/// The bound of a symmetric instance by so many trees, or by [`trees_for`] it. The ascent ends after an interrupt, or before the time
+/// is up so that there is some left for pricing, which takes as long as some twenty trees where nodes have places. Once it is
+/// `enough` all ends, with the best bound until then; none if nothing was priced yet.
 ///
 /// For a number of trees the bound is the same on any number of threads; where the time ends the ascent it is another one every time.
 ///
 /// # Panics
 /// If the instance is not symmetric.
-pub fn held_karp(
-    instance: &Instance,
-    trees: Option<u32>,
-    stop: &Stop,
-    abandoned: &AtomicBool,
-) -> Option<Bound> {
+pub fn held_karp(instance: &Instance, trees: Option<u32>, stop: &Stop, enough: Enough) -> Option<Bound> {
     assert!(instance.is_symmetric(), "edges have no direction");
     let begin = Instant::now();
     let n = instance.len();
@@ -84,43 +82,46 @@ pub fn held_karp(
         let tour: Vec<u32> = (0..n as u32).collect();
         return Some(done(instance.check_tour(&tour).unwrap_or(0)));
     }
+    let watch = Watch::new(enough);
     let renumbered = by_place(instance);
     let instance = renumbered.as_ref().unwrap_or(instance);
     // Within the pool of threads, so that work does not have to be handed over to it thousands of times.
     rayon::scope(|_| {
-        let is_abandoned = || abandoned.load(Relaxed);
-        let lists = quadrant_until(instance, NEIGHBORS.min(n - 1), &is_abandoned)?;
-        let mut graph = Graph::new(instance, &lists);
-        let trees = trees.unwrap_or_else(|| trees_for(n));
-        let mut ascent = Ascent::new(&graph, trees);
-        let budget = Budget { units: 1, begin, stop };
-        let prices = Prices { instance, abandoned };
-        let is_over = || budget.is_over() || is_abandoned();
-        let since = begin.elapsed();
-        // What makes the graph connected may be far too long, and steps go by the first bound.
-        let mut priced_in = price::mend(prices, &mut graph, &mut ascent, n / LACKING);
-        let priced_at = if trees < MANY { &OF_FEW[..] } else { &PRICED_AT };
-        for part in priced_at.iter().copied().chain([1.0]) {
-            while ascent.progress < part && !is_over() {
-                let time = if stop.time.is_some() { budget.progress(since, 0) } else { 0.0 };
-                ascent.advance(&graph, time.into());
-            }
-            if part < 1.0 && !is_over() {
-                priced_in += price::mend(prices, &mut graph, &mut ascent, n / LACKING);
-            }
-        }
-        if ascent.trees == 0 {
-            // There was no time at all, but potentials of 0 give a bound, too.
-            ascent.advance(&graph, 1.0);
-        }
-        let (value, last) = price::priced(prices, &mut graph, &mut ascent);
-        if is_abandoned() {
-            return None;
-        }
-        priced_in += last;
-        let length = ((value + (1 << FRACTION) - 1) >> FRACTION) as i64;
-        Some(Bound { trees: ascent.trees, priced_in, ..done(length) })
+        let lists = quadrant_until(instance, NEIGHBORS.min(n - 1), &|| watch.is_over())?;
+        let graph = Graph::new(instance, &lists);
+        drop(lists);
+        let mut prices = Prices::new(instance, &watch);
+        let trees = climb(graph, &mut prices, trees.unwrap_or_else(|| trees_for(n)), (begin, stop));
+        let length = ((prices.proven? + (1 << FRACTION) - 1) >> FRACTION) as i64;
+        Some(Bound { trees, priced_in: prices.put_in, ..done(length) })
     })
+}
+
+/// The ascent by so many trees at most, and what is priced on its way and behind it; how many trees there were.
+fn climb(mut graph: Graph, prices: &mut Prices<'_>, trees: u32, (begin, stop): (Instant, &Stop)) -> u32 {
+    let lacking = graph.len() as usize / LACKING;
+    let mut ascent = Ascent::new(&graph, trees);
+    let since = begin.elapsed();
+    // What makes the graph connected may be far too long, and steps go by the first bound.
+    price::mend(prices, &mut graph, &mut ascent, lacking);
+    let stop = stop.spent(prices.longest * LAST_PRICED);
+    let budget = Budget { units: 1, begin, stop: &stop };
+    let priced_at = if trees < MANY { &OF_FEW[..] } else { &PRICED_AT };
+    for part in priced_at.iter().copied().chain([1.0]) {
+        while ascent.progress < part && !budget.is_over() && !prices.is_over() {
+            let time = if stop.time.is_some() { budget.progress(since, 0) } else { 0.0 };
+            ascent.advance(&graph, time.into());
+        }
+        if part < 1.0 && !budget.is_over() {
+            price::mend(prices, &mut graph, &mut ascent, lacking);
+        }
+    }
+    if ascent.trees == 0 && !prices.is_over() {
+        // There was no time at all, but potentials of 0 give a bound, too.
+        ascent.advance(&graph, 1.0);
+    }
+    price::prove(prices, &mut graph, &mut ascent);
+    ascent.trees
 }
 
 /// The nodes numbered so that those near each other have near numbers, if they have places.

@@ -3,7 +3,7 @@
 //! An edge does so if it is lighter than the heaviest edge of the tree on the way between its ends. Put in all of these, and the tree
 //! of the graph is that of all edges: every other edge is a heaviest one of the cycle that it closes.
 
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::{Duration, Instant};
 
 use antwarp_core::metric::{self, Metric};
 use rayon::prelude::*;
@@ -11,62 +11,96 @@ use rayon::prelude::*;
 use super::ascent::Ascent;
 use super::graph::Graph;
 use super::tree::{Spanner, weight};
-use crate::instance::{Cell, Distances, Instance, KdTree, Search, globe, motors, square};
+use crate::instance::{Cell, Distances, Instance, KdTree, Search, Watch, globe, motors, square};
 
 /// Most edges that a node puts in at a time: of many at one place each would put in all others.
 const MOST: usize = 16;
 
-/// What is priced, and who may end it: then what comes of it means nothing.
-#[derive(Clone, Copy)]
+/// What is priced, and what is known by that.
 pub(super) struct Prices<'a> {
-    pub instance: &'a Instance,
-    pub abandoned: &'a AtomicBool,
+    instance: &'a Instance,
+    watch: &'a Watch<'a>,
+    /// The best bound so far for all edges of the instance, in the units of potentials.
+    pub proven: Option<i128>,
+    /// How many edges were put in.
+    pub put_in: usize,
+    /// How long pricing took at most, of one tree.
+    pub longest: Duration,
 }
 
-/// Puts in edges that the tree of these potentials lacks, until it lacks at most so many; how many were put in.
-fn put_in(
-    prices: Prices<'_>,
-    graph: &mut Graph,
-    (potentials, spanner): (&[i64], &mut Spanner),
-    enough: usize,
-) -> usize {
-    let mut count = 0;
-    loop {
+impl<'a> Prices<'a> {
+    /// Of an instance, until the watch is over.
+    pub fn new(instance: &'a Instance, watch: &'a Watch<'a>) -> Prices<'a> {
+        Prices { instance, watch, proven: None, put_in: 0, longest: Duration::ZERO }
+    }
+
+    /// Whether the watch is over.
+    pub fn is_over(&self) -> bool {
+        self.watch.is_over()
+    }
+
+    /// Puts in edges that the tree of these potentials lacks, until it lacks at most so many or the watch is over.
+    fn put_in(&mut self, graph: &mut Graph, (potentials, spanner): (&[i64], &mut Spanner), enough: usize) {
+        while !self.is_over() {
+            let begin = Instant::now();
+            let Some(more) = self.price(graph, (potentials, &mut *spanner)) else { return };
+            if !more.is_empty() {
+                *graph = graph.with(self.instance, &more);
+            }
+            self.put_in += more.len();
+            self.longest = self.longest.max(begin.elapsed());
+            if more.len() <= enough {
+                return;
+            }
+        }
+    }
+
+    /// Edges that the tree of these potentials lacks, and the bound that the tree proves without them; none if there was no time for it.
+    fn price(
+        &mut self,
+        graph: &Graph,
+        (potentials, spanner): (&[i64], &mut Spanner),
+    ) -> Option<Vec<(u32, u32)>> {
         spanner.span(graph, potentials);
-        let more = lighter(prices, potentials, &Way::new(graph, spanner, potentials));
-        if !more.is_empty() {
-            *graph = graph.with(prices.instance, &more);
+        if self.watch.is_over() {
+            return None;
         }
-        count += more.len();
-        if more.len() <= enough || prices.abandoned.load(Relaxed) {
-            return count;
+        let way = Way::new(graph, spanner, potentials);
+        if self.watch.is_over() {
+            return None;
         }
+        let lighter = self.watch.kept(lighter(self, potentials, &way))?;
+        // With all of them in, the tree is lighter by no more than what each saves alone. Of a node with as many as it may put in there
+        // may be others.
+        if let Some(saved) = lighter.iter().try_fold(0, |sum, found| Some(sum + found.saved?)) {
+            let value = with_leaf(self.instance, graph, (potentials, spanner)) - saved;
+            self.proven = self.proven.max(Some(value));
+        }
+        Some(lighter.into_iter().flat_map(|found| found.edges).collect())
     }
 }
 
-/// Puts in edges that the tree of the best potentials lacks, if they are more than so many again and again, and goes on from there; how
-/// many were put in.
-pub(super) fn mend(prices: Prices<'_>, graph: &mut Graph, ascent: &mut Ascent, enough: usize) -> usize {
-    let count = put_in(prices, graph, ascent.best_of(), enough);
-    ascent.mended(graph);
-    count
+/// Puts in edges that the tree of the best potentials lacks, if they are more than so many again and again, and goes on from there.
+pub(super) fn mend(prices: &mut Prices<'_>, graph: &mut Graph, ascent: &mut Ascent, enough: usize) {
+    prices.put_in(graph, ascent.best_of(), enough);
+    if !prices.is_over() {
+        ascent.mended(graph);
+    }
 }
 
-/// The bound by the best potentials, in their units, for all edges of an instance; how many edges were put in for that.
-pub(super) fn priced(prices: Prices<'_>, graph: &mut Graph, ascent: &mut Ascent) -> (i128, usize) {
-    let count = put_in(prices, graph, ascent.best_of(), 0);
-    let value = exact(prices.instance, graph, ascent.best_of());
+/// Proves the bound by the best potentials.
+pub(super) fn prove(prices: &mut Prices<'_>, graph: &mut Graph, ascent: &mut Ascent) {
+    prices.put_in(graph, ascent.best_of(), 0);
     // What looked better may have made the most of edges that were missing.
-    if value >= ascent.mended_value() {
-        return (value, count);
+    if prices.proven < Some(ascent.mended_value()) {
+        prices.put_in(graph, ascent.mended_of(), 0);
     }
-    let more = put_in(prices, graph, ascent.mended_of(), 0);
-    (value.max(exact(prices.instance, graph, ascent.mended_of())), count + more)
 }
 
-/// The bound by these potentials, of a graph that lacks nothing for them.
-fn exact(instance: &Instance, graph: &Graph, (potentials, spanner): (&[i64], &mut Spanner)) -> i128 {
-    spanner.span(graph, potentials);
+/// What the tree that was found last weighs with the second lightest edge of a leaf among all edges, less twice the potentials. No
+/// tour is shorter than a minimum spanning tree with the second lightest edge of a node: it has a heavier one there, and the rest of it
+/// is a spanning tree.
+fn with_leaf(instance: &Instance, graph: &Graph, (potentials, spanner): (&[i64], &mut Spanner)) -> i128 {
     let tree = spanner.one_tree(graph, potentials);
     // The leaf's second lightest edge of all, too.
     let (leaf, other) = (tree.leaf, tree.other);
@@ -167,8 +201,8 @@ impl Way {
     }
 }
 
-/// Edges that would make the tree lighter: all, or the lightest of each node.
-fn lighter(prices: Prices<'_>, potentials: &[i64], way: &Way) -> Vec<(u32, u32)> {
+/// Edges that would make the tree lighter: of each node with any, all or the lightest.
+fn lighter(prices: &Prices<'_>, potentials: &[i64], way: &Way) -> Vec<Found> {
     match prices.instance.distances() {
         Distances::Points { metric, points } => match metric {
             Metric::Euc2d | Metric::Ceil2d | Metric::Att | Metric::Man2d | Metric::Max2d => {
@@ -191,6 +225,13 @@ fn lighter(prices: Prices<'_>, potentials: &[i64], way: &Way) -> Vec<(u32, u32)>
     }
 }
 
+/// Edges of a node that would make the tree lighter.
+struct Found {
+    edges: Vec<(u32, u32)>,
+    /// By how much each does it alone, in sum; none if there may be more of them.
+    saved: Option<i128>,
+}
+
 /// The lightest of edges that would make the tree lighter, at most [`MOST`] of them, in order.
 #[derive(Default)]
 struct Lightest(Vec<(i64, u32)>);
@@ -210,17 +251,21 @@ impl Lightest {
         }
     }
 
-    /// As edges of a node; none are left.
-    fn take(&mut self, node: u32) -> Vec<(u32, u32)> {
-        self.0.drain(..).map(|(_, to)| (node, to)).collect()
+    /// As those of a node, if there are any; none are left.
+    fn take(&mut self, node: u32, way: &Way) -> Option<Found> {
+        let rank = |node: u32| way.rank[node as usize];
+        let saved = |&(weight, to): &(i64, u32)| i128::from(way.heaviest(rank(node), rank(to)) - weight);
+        let saved = (self.0.len() < MOST).then(|| self.0.iter().map(saved).sum());
+        let edges: Vec<(u32, u32)> = self.0.drain(..).map(|(_, to)| (node, to)).collect();
+        (!edges.is_empty()).then_some(Found { edges, saved })
     }
 }
 
-fn by_comparison(prices: Prices<'_>, potentials: &[i64], way: &Way) -> Vec<(u32, u32)> {
+fn by_comparison(prices: &Prices<'_>, potentials: &[i64], way: &Way) -> Vec<Found> {
     let n = prices.instance.len() as u32;
     let of_node = |found: &mut Lightest, node: u32| {
         let rank = way.rank[node as usize];
-        let others = if prices.abandoned.load(Relaxed) { 0..0 } else { 0..n };
+        let others = if prices.watch.is_over() { 0..0 } else { 0..n };
         for to in others.filter(|&to| way.rank[to as usize] > rank) {
             let length = prices.instance.distance(node, to);
             let weight = weight(length, potentials[node as usize], potentials[to as usize]);
@@ -228,10 +273,9 @@ fn by_comparison(prices: Prices<'_>, potentials: &[i64], way: &Way) -> Vec<(u32,
                 found.offer(weight, to);
             }
         }
-        found.take(node)
+        found.take(node, way)
     };
-    let edges = (0..n).into_par_iter().map_init(Lightest::default, of_node);
-    edges.flatten_iter().collect()
+    (0..n).into_par_iter().map_init(Lightest::default, of_node).flatten_iter().collect()
 }
 
 /// What pricing knows of a cell of the tree.
@@ -295,7 +339,7 @@ impl<const D: usize, L: Fn([f64; D]) -> i32> Search<D> for Lighter<'_, D, L> {
 }
 
 fn in_tree<const D: usize>(
-    prices: Prices<'_>,
+    prices: &Prices<'_>,
     (place, beyond, least): (
         impl Fn([f64; 3]) -> [f64; D] + Sync,
         Beyond<D>,
@@ -303,7 +347,7 @@ fn in_tree<const D: usize>(
     ),
     points: &[[f64; 3]],
     (potentials, way): (&[i64], &Way),
-) -> Vec<(u32, u32)> {
+) -> Vec<Found> {
     let places = KdTree::new(&points.par_iter().map(|&point| place(point)).collect::<Vec<_>>());
     let nothing = Known { potential: i64::MAX / 4, last: 0 };
     let with = |known: Known, other: Known| Known {
@@ -315,7 +359,7 @@ fn in_tree<const D: usize>(
         last: way.rank[node as usize],
     });
     let look = |found: &mut Lightest, (position, &node): (usize, &u32)| {
-        if !prices.abandoned.load(Relaxed) {
+        if !prices.watch.is_over_at(position) {
             let mut search = Lighter {
                 places: &places,
                 known: &known,
@@ -331,8 +375,7 @@ fn in_tree<const D: usize>(
             };
             places.search(position as u32, &mut search);
         }
-        found.take(node)
+        found.take(node, way)
     };
-    let edges = places.items().par_iter().enumerate().map_init(Lightest::default, look);
-    edges.flatten_iter().collect()
+    places.items().par_iter().enumerate().map_init(Lightest::default, look).flatten_iter().collect()
 }

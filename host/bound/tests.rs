@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use super::price::mend;
 use super::tree::weight;
@@ -45,9 +45,7 @@ fn spanning_tree(instance: &Instance, potentials: &[i64]) -> i128 {
 }
 
 fn bound(instance: &Instance, trees: u32) -> i64 {
-    held_karp(instance, Some(trees), &Stop::never(), &AtomicBool::new(false))
-        .expect("nobody abandons it")
-        .length
+    held_karp(instance, Some(trees), &Stop::never(), &|| false).expect("never enough").length
 }
 
 /// Few distinct coordinates give ties and duplicates, many give neither.
@@ -86,9 +84,8 @@ proptest! {
             let draw = |i: u64| (seed.wrapping_mul(2 * i + 1) >> 40) as i64 % 9000;
             let potentials: Vec<i64> = (0..n as u64).map(draw).collect();
             ascent.set_best(potentials.clone());
-            let interrupt = AtomicBool::new(false);
-            let prices = Prices { instance: &instance, abandoned: &interrupt };
-            mend(prices, &mut graph, &mut ascent, 0);
+            let watch = Watch::new(&|| false);
+            mend(&mut Prices::new(&instance, &watch), &mut graph, &mut ascent, 0);
             ascent.best_of().1.span(&graph, &potentials);
             let (_, spanner) = ascent.best_of();
             prop_assert_eq!(spanner.total(), spanning_tree(&instance, &potentials), "{:?}", metric);
@@ -131,13 +128,54 @@ fn random_places_have_tours_eight_thousandths_above_it() {
 }
 
 #[test]
-fn no_time_and_an_interrupt_give_a_bound_and_nobody_waits_for_an_abandoned_one() {
+fn no_time_and_an_interrupt_give_a_bound_by_one_tree() {
     let instance = generate::uniform(1000, 1).unwrap();
     let interrupted = Stop::never();
     interrupted.interrupt.store(true, Relaxed);
     for stop in [Stop::after(std::time::Duration::ZERO), interrupted] {
-        let at_once = held_karp(&instance, None, &stop, &AtomicBool::new(false)).unwrap();
+        let at_once = held_karp(&instance, None, &stop, &|| false).unwrap();
         assert!(at_once.trees == 1 && at_once.length > 0, "{at_once:?}");
     }
-    assert_eq!(held_karp(&instance, None, &Stop::never(), &AtomicBool::new(true)), None);
+}
+
+/// Enough whenever it is asked so many times: at first there is no bound, then ever better ones until the whole one is there.
+#[test]
+fn a_bound_cut_short_is_the_best_until_then() {
+    let instance = generate::clustered(60, 3, 1).unwrap();
+    let until = |looks: usize| {
+        let asked = AtomicUsize::new(0);
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        let enough = || asked.fetch_add(1, Relaxed) >= looks;
+        let bound = pool.install(|| held_karp(&instance, Some(40), &Stop::never(), &enough));
+        (bound.map_or(0, |bound| bound.length), asked.into_inner() <= looks)
+    };
+    let mut last = until(0);
+    assert_eq!(last, (0, false));
+    let mut steps = 0;
+    for looks in 1.. {
+        let (length, is_whole) = until(looks);
+        assert!(length >= last.0, "{length} after {last:?}");
+        steps += usize::from(length > last.0);
+        last = (length, is_whole);
+        if is_whole {
+            break;
+        }
+    }
+    assert_eq!(last.0, bound(&instance, 40));
+    assert!(steps > 1, "all at once");
+}
+
+/// Whenever it is enough, and before any edge was put in too.
+#[test]
+fn no_tour_is_shorter_than_a_bound_cut_short() {
+    for seed in 0..40 {
+        let instance = generate::clustered(9, 3, seed).unwrap();
+        let optimum = optimum(&instance);
+        for looks in 0..60 {
+            let asked = AtomicUsize::new(0);
+            let enough = || asked.fetch_add(1, Relaxed) >= looks;
+            let bound = held_karp(&instance, Some(9), &Stop::never(), &enough);
+            assert!(bound.is_none_or(|bound| bound.length <= optimum), "{bound:?} > {optimum}");
+        }
+    }
 }

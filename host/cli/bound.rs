@@ -1,18 +1,22 @@
 //! `antwarp bound`: a length that no tour is below.
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::OnceLock;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
 
 use super::options::duration;
 use super::output::{self, Output};
-use super::{Outcome, Result, signals};
+use super::{Error, Outcome, Result, signals};
 use crate::bound::{self, Bound};
 use crate::engine::Stop;
 use crate::instance::{Instance, InstanceError};
 use crate::report::{InstanceFacts, gap_percent};
+
+/// How long edges may be priced after an interrupt: without that the last steps are for nothing.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Arguments of `antwarp bound`.
 #[derive(Debug, clap::Args)]
@@ -26,8 +30,7 @@ pub struct Args {
     /// Spanning trees to look for; if not given, 4000 up to 5000 nodes, fewer of more, and 120 from 166,000 nodes on
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
     trees: Option<u32>,
-    /// Stop the ascent after this time, such as 10s, from the begin of the command; as after Ctrl-C; then edges are priced, which takes
-    /// as long as twenty trees
+    /// Stop after this time, such as 10s, from the begin of the command; the ascent ends somewhat before, for edges to be priced
     #[arg(long, value_parser = duration)]
     time: Option<Duration>,
     /// CPU threads; all cores if not given
@@ -48,8 +51,14 @@ pub fn run(args: Args) -> Result<Outcome> {
     check(&instance)?;
     let time = args.time.map(|time| time.saturating_sub(begin.elapsed()));
     let stop = Stop { time, interrupt, ..Stop::never() };
-    let nobody = AtomicBool::new(false);
-    let bound = bound::held_karp(&instance, args.trees, &stop, &nobody).expect("nobody abandons it");
+    let interrupted = OnceLock::new();
+    let enough = || {
+        let is_late = || interrupted.get_or_init(Instant::now).elapsed() >= PATIENCE;
+        args.time.is_some_and(|time| begin.elapsed() >= time) || (stop.interrupt.load(Relaxed) && is_late())
+    };
+    let Some(bound) = bound::held_karp(&instance, args.trees, &stop, &enough) else {
+        return without_bound(&stop);
+    };
     if let Some(output) = &args.json {
         let facts = InstanceFacts::new(&instance, &args.instance);
         let value = json!({ "antwarp": env!("CARGO_PKG_VERSION"), "instance": facts, "bound": bound });
@@ -68,6 +77,15 @@ pub(super) fn check(instance: &Instance) -> Result<()> {
     }
     let problem = "has edges with a direction, and the bound is for those without";
     Err(InstanceError::content(instance.name(), problem, "give a symmetric instance").into())
+}
+
+/// Ends a run in which nothing was priced.
+fn without_bound(stop: &Stop) -> Result<Outcome> {
+    if !stop.interrupt.load(Relaxed) {
+        return Err(Error::Usage("the time was up before there was a bound: give more `time`".into()));
+    }
+    output::tell("antwarp: interrupted before there was a bound");
+    Ok(Outcome::Interrupted)
 }
 
 fn text(instance: &Instance, bound: Bound) -> String {

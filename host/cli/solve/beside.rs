@@ -82,12 +82,14 @@ impl<'s> Search<'s> {
         let (stop, abandoned) = (Stop { time, ..Stop::never() }, enough.clone());
         memory::check_threads(plan.threads as u32 + 1).ok()?;
         let pool = rayon::ThreadPoolBuilder::new().num_threads(plan.threads).build().ok()?;
-        let find = move || pool.install(|| bound::held_karp(instance, Some(plan.trees), &stop, &abandoned));
+        let is_abandoned = move || abandoned.load(Ordering::Relaxed);
+        let find =
+            move || pool.install(|| bound::held_karp(instance, Some(plan.trees), &stop, &is_abandoned));
         let thread = std::thread::Builder::new().spawn_scoped(scope, find).ok()?;
         Some(Search { thread: Mutex::new(Some(thread)), enough, is_asked: plan.is_asked, interrupt })
     }
 
-    /// The bound, once the run is over. One that was not asked for is cut short, and so is one that the user does not wait for.
+    /// The bound, once the run is over. One that was not asked for is that until now, and so is one that the user does not wait for.
     pub fn end(&self) -> Option<Bound> {
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take()?;
         while !thread.is_finished() {
