@@ -240,7 +240,7 @@ unsafe fn elsewhere<T: Team, I: NodeId, M: Memory, D: Distance>(
     }
 }
 
-/// Builds a whole tour, updating trails on the way.
+/// Builds a whole tour, updating trails on the way; a part of one if the team [is over](Team::is_over).
 ///
 /// A trail back is updated when the ant is at the other end and has that row at hand; as the ant never returns, and
 /// its own choice there is not concerned, that is as good as at once.
@@ -266,7 +266,7 @@ pub unsafe fn build<T: Team, I: NodeId, M: Memory, D: Distance>(
         // Edges until the next one whose trail is updated; with a period of 0 it never comes.
         let mut left = rule.period;
         let mut step = 1;
-        while step < n {
+        while step < n && !team.is_over() {
             left = left.wrapping_sub(1);
             let forth = left == 0;
             let mut explore = None;

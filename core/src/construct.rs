@@ -75,7 +75,7 @@ impl<B: Tabu, W> Ant<B, W> {
     }
 }
 
-/// Builds a tour by choosing among all unvisited nodes.
+/// Builds a tour by choosing among all unvisited nodes; a part of one if the team [is over](Team::is_over).
 ///
 /// # Safety
 /// `weights` is an n x [`row_stride`] matrix at a 16-byte boundary, positive except for the diagonal and the
@@ -95,7 +95,7 @@ pub unsafe fn full<T: Team, B: Tabu, S: Select, I: NodeId>(
         let mut ant = Ant::<B, f32>::new::<S>(memory, n, full_leaves(n));
         let mut node = ant.start(team, n, stream, tour);
         let mut step = 1;
-        while step < n {
+        while step < n && !team.is_over() {
             let row = weights.add(node as usize * row_stride(n) as usize);
             node = S::unvisited(team, &ant.tabu, row, stream.step(step), ant.scratch);
             ant.visit(team, step, node, tour);
@@ -126,7 +126,8 @@ pub struct Lists<I> {
 
 /// Builds a tour by choosing among the unvisited nodes of the current node's candidate list. Where none is left, the
 /// ant follows the tour that deposited last if it can, for that is where a full memory's trails would lead it;
-/// else it goes to the nearest unvisited node, which nine times in ten is among the reserves.
+/// else it goes to the nearest unvisited node, which nine times in ten is among the reserves. A part of a tour if the team
+/// [is over](Team::is_over).
 ///
 /// # Safety
 /// `lists` are those of n nodes; `memory` has [`memory_bytes`] for k leaves at a 16-byte boundary; `tour` has n ids;
@@ -147,7 +148,7 @@ pub unsafe fn candidates<T: Team, B: Tabu, S: Select, I: NodeId, D: Distance>(
         let mut ant = Ant::<B, f32>::new::<S>(memory, n, lists.k);
         let mut node = ant.start(team, n, stream, tour);
         let mut step = 1;
-        while step < n {
+        while step < n && !team.is_over() {
             let row = node as usize * lists.k as usize;
             let (list, weight) = (lists.nodes.add(row), lists.weights.add(row));
             let open = |i: u32| {

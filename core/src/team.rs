@@ -56,6 +56,13 @@ pub trait Team: Copy {
         });
     }
 
+    /// Whether to stop a tour in the middle, asked before each step of it; it stays true, and is so for all members alike. Only CPU
+    /// threads that look at the clock ever say so.
+    #[inline(always)]
+    fn is_over(self) -> bool {
+        false
+    }
+
     /// Calls `work` for 0 .. n, each index on one member; a member sees its indices in ascending order.
     #[inline(always)]
     fn for_each(self, n: u32, mut work: impl FnMut(u32)) {

@@ -22,6 +22,7 @@ mod problem;
 pub mod start;
 mod stop;
 mod walks;
+mod worker;
 
 pub use crate::instance::Enough;
 pub use acs::AcsSpec;
@@ -39,3 +40,4 @@ pub use plain::Plain;
 pub use problem::{Places, Problem};
 pub use stop::{Stop, StopReason};
 pub use walks::{AskedShape, Neighbors, Searchable, Tables, Walks, WalksSpec};
+pub(crate) use worker::Worker;

@@ -51,7 +51,8 @@ impl<I, G: Geometry> Clone for TourTables<I, G> {
 
 impl<I, G: Geometry> Copy for TourTables<I, G> {}
 
-/// Improves a tour until no node that differs from the reference, or that was touched since, has an improving move.
+/// Improves a tour until no node that differs from the reference, or that was touched since, has an improving move, or the team
+/// [is over](Team::is_over).
 /// Returns by how much it got shorter.
 ///
 /// # Safety

@@ -156,7 +156,7 @@ pub struct DescentRound {
     pub proposals: Slots<u32>,
 }
 
-/// Makes improving moves until no dirty node has one. Returns by how much the tour got shorter.
+/// Makes improving moves until no dirty node has one, or the team [is over](Team::is_over). Returns by how much the tour got shorter.
 ///
 /// In every round the parts of the team look at `width` dirty nodes; the moves they find are made one after another
 /// where they still can be. So the result does not depend on the team, only on the round.
@@ -181,7 +181,7 @@ pub unsafe fn descend<T: Team, O: Operator, I: NodeId, D: Distance>(
         // SAFETY: barriers and reductions stand between choosing nodes, looking at them and making moves; a proposal is
         // written by one part, and the bits by nobody who reads them.
         unsafe {
-            if !choose(team, dirty, round, last) {
+            if team.is_over() || !choose(team, dirty, round, last) {
                 return gained;
             }
             let part = team.part();

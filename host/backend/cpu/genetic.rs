@@ -17,7 +17,7 @@ use rayon::prelude::*;
 use super::variants::{with_operator, with_places};
 use super::{Quad, Together, allocate, check_memory, eax};
 use crate::engine::genetic::{Crossover, FirstGenes, GeneticSpec};
-use crate::engine::{BackendError, Colony, Enough, LocalSearch, Phases, Population, Problem};
+use crate::engine::{BackendError, Colony, Enough, LocalSearch, Phases, Population, Problem, Worker};
 
 /// A population for `problem` on CPU threads.
 pub fn population<'p>(
@@ -250,7 +250,7 @@ impl<'p, I: NodeId + Default, G: Geometry> CpuPopulation<'p, I, G> {
                             0
                         } else {
                             let gene = tables.gene(tables.born.get(index) as u32, n);
-                            ants::improve::<_, O, I, G>(Serial, search, memory, gene)
+                            ants::improve::<_, O, I, G>(&Worker::new(enough), search, memory, gene)
                         };
                         genetic::finish(rules, tables, index, gain);
                         gain > 0 || !enough()
@@ -347,14 +347,8 @@ mod tests {
     use crate::engine::genetic::{Initial, Pairing};
     use crate::instance::{generate, nearest};
 
-    /// Of equally short genes a loser is replaced before the table knows: whenever a generation is cut short, lengths must be
-    /// those of the genes that are there.
-    #[test]
-    fn a_generation_cut_short_leaves_genes_of_the_lengths_told() {
-        let (n, count) = (30u32, 64u32);
-        let instance = generate::uniform(n as usize, 5).expect("an instance");
-        let problem = Problem::for_search(&instance, &nearest(&instance, 8), (0..n).collect());
-        let spec = GeneticSpec {
+    fn spec(count: u32, local_search: LocalSearch) -> GeneticSpec {
+        GeneticSpec {
             seed: 1,
             crossover: Crossover::Scx,
             genes: count,
@@ -364,11 +358,21 @@ mod tests {
             mutation: u32::MAX,
             pairing: Pairing::Fixed,
             initial: Initial::Random,
-            local_search: LocalSearch::None,
+            local_search,
             breadth: 4,
             target: 0,
             first_generation: 0,
-        };
+        }
+    }
+
+    /// Of equally short genes a loser is replaced before the table knows: whenever a generation is cut short, lengths must be
+    /// those of the genes that are there.
+    #[test]
+    fn a_generation_cut_short_leaves_genes_of_the_lengths_told() {
+        let (n, count) = (30u32, 64u32);
+        let instance = generate::uniform(n as usize, 5).expect("an instance");
+        let problem = Problem::for_search(&instance, &nearest(&instance, 8), (0..n).collect());
+        let spec = spec(count, LocalSearch::None);
         for children in 0..count / 2 {
             let same: Vec<u32> = (0..count).flat_map(|_| 0..n).collect();
             let mut population = population(&problem, &spec, FirstGenes::Given(same)).expect("memory");
@@ -388,5 +392,26 @@ mod tests {
             let best = population.best_tour().expect("a tour");
             assert_eq!(instance.check_tour(&best).ok(), Some(state.best_cost), "{children} children");
         }
+    }
+
+    #[test]
+    fn a_gene_improved_in_part_has_the_length_told() {
+        let (n, count) = (3000u32, 4u32);
+        let instance = generate::uniform(n as usize, 5).expect("an instance");
+        let problem = Problem::for_search(&instance, &nearest(&instance, 8), (0..n).collect());
+        let after = |looks: u32| {
+            let first = FirstGenes::Random;
+            let mut population =
+                population(&problem, &spec(count, LocalSearch::TwoOpt), first).expect("memory");
+            let asked = AtomicU32::new(0);
+            population.run(0, &|| asked.fetch_add(1, Ordering::Relaxed) >= looks).expect("genes");
+            for (place, cost) in (0..).zip(population.costs().expect("lengths")) {
+                let gene = population.gene(place).expect("a gene");
+                assert_eq!(instance.check_tour(&gene).ok(), Some(cost), "{looks} looks, place {place}");
+            }
+            population.costs().expect("lengths").into_iter().min()
+        };
+        let (none, some, all) = (after(count), after(count + 4), after(u32::MAX));
+        assert!(none > some && some > all, "{none:?}, {some:?}, {all:?}");
     }
 }

@@ -7,11 +7,11 @@ use antwarp_core::pheromone::heuristic;
 use antwarp_core::rng::Stream;
 use antwarp_core::select::Reservoir;
 use antwarp_core::tabu::Bitmask;
-use antwarp_core::team::{Serial, Slots};
+use antwarp_core::team::Slots;
 use rayon::prelude::*;
 
 use crate::engine::memory::{allocate, check_memory};
-use crate::engine::{BackendError, Problem};
+use crate::engine::{BackendError, Problem, Worker};
 use crate::instance::{Enough, Instance, Watch};
 
 /// Candidates of a node.
@@ -80,13 +80,14 @@ fn with_ids<I: NodeId + Default>(
                 successor: own.as_ptr(),
                 predecessor: own.as_ptr(),
             };
-            let stream = Stream::new(seed, 0, ant as u32);
+            let enough = || watch.is_over();
+            let (worker, stream) = (Worker::new(&enough), Stream::new(seed, 0, ant as u32));
             // SAFETY: memory and tour are this thread's alone and large enough; lists are those of n nodes.
             unsafe {
                 let memory = memory.as_mut_ptr().cast();
                 let slots = Slots::of(built);
                 construct::candidates::<_, Bitmask, Reservoir, I, _>(
-                    Serial, n, lists, distances, memory, slots, stream,
+                    &worker, n, lists, distances, memory, slots, stream,
                 );
             }
             let order = problem.start_tour();

@@ -16,7 +16,7 @@ use rayon::prelude::*;
 use super::super::{Together, allocate};
 use super::{Ants, Iterate, Quad, check_memory};
 use crate::engine::acs::{AcsSpec, Pheromone, Update};
-use crate::engine::{BackendError, Colony, Enough, Phases, Problem};
+use crate::engine::{BackendError, Colony, Enough, Phases, Problem, Worker};
 use crate::instance::Watch;
 use crate::memory::bytes;
 
@@ -200,7 +200,7 @@ impl<'p, I: NodeId + Default, P: Store<I>> CpuAcs<'p, I, P> {
         })
     }
 
-    /// Whole tours, an ant a thread. Ants that would begin after `enough` stay at home.
+    /// Whole tours, an ant a thread.
     fn build(&mut self, enough: Enough) {
         let (n, quads, world) = (self.ants.problem.n() as usize, self.quads(), self.world());
         let (seed, iteration) = (self.spec.seed, self.ants.state.iterations);
@@ -212,12 +212,18 @@ impl<'p, I: NodeId + Default, P: Store<I>> CpuAcs<'p, I, P> {
                     *cost = i64::MAX;
                     return;
                 }
-                let stream = Stream::new(seed, iteration, ant as u32);
+                let (worker, stream) = (Worker::new(enough), Stream::new(seed, iteration, ant as u32));
                 let start = tour.as_mut_ptr();
                 // SAFETY: memory and tour are this ant's alone and large enough; trails are atomics.
                 unsafe {
-                    acs::build(Serial, world.get(), memory.as_mut_ptr().cast(), Slots::new(start, n), stream);
-                    *cost = tour::cost(Serial, n as u32, world.get().distance, start.cast_const());
+                    let memory = memory.as_mut_ptr().cast();
+                    acs::build(&worker, world.get(), memory, Slots::new(start, n), stream);
+                    // A part of a tour is none.
+                    *cost = if worker.has_stopped() {
+                        i64::MAX
+                    } else {
+                        tour::cost(Serial, n as u32, world.get().distance, start.cast_const())
+                    };
                 }
             },
         );

@@ -16,7 +16,7 @@ use rayon::prelude::*;
 use super::super::{Together, allocate};
 use super::{Ants, Iterate, Quad, check_memory};
 use crate::engine::mmas::{ColonySpec, Selection, TabuKind};
-use crate::engine::{BackendError, Colony, Enough, Phases, Problem};
+use crate::engine::{BackendError, Colony, Enough, Phases, Problem, Worker};
 use crate::instance::Watch;
 
 /// A colony for `problem` on CPU threads.
@@ -118,8 +118,6 @@ impl<'p, I: NodeId + Default, B: Tabu, S: Select> Iterate<'p, I> for CpuColony<'
         }
     }
 
-    /// Every ant builds a tour and measures it. Ants that would begin after `enough` stay at home: their cost is
-    /// `i64::MAX`. Whether any has built a tour.
     fn construct(&mut self, enough: Enough) -> bool {
         let (n, k, distances) = (self.ants.problem.n(), self.ants.problem.k(), self.ants.problem.distances());
         let leaves = if k == 0 { construct::full_leaves(n) } else { k };
@@ -134,20 +132,25 @@ impl<'p, I: NodeId + Default, B: Tabu, S: Select> Iterate<'p, I> for CpuColony<'
                     *cost = i64::MAX;
                     return;
                 }
-                let stream = Stream::new(seed, iteration, ant as u32);
+                let (worker, stream) = (Worker::new(enough), Stream::new(seed, iteration, ant as u32));
                 let memory = memory.as_mut_ptr().cast();
                 let start = tour.as_mut_ptr();
                 // SAFETY: memory and tour are this ant's alone and large enough; lists and weights are read.
                 unsafe {
                     let (lists, slots) = (lists.get(), Slots::new(start, n as usize));
                     if k == 0 {
-                        construct::full::<_, B, S, I>(Serial, n, lists.weights, memory, slots, stream);
+                        construct::full::<_, B, S, I>(&worker, n, lists.weights, memory, slots, stream);
                     } else {
                         construct::candidates::<_, B, S, I, _>(
-                            Serial, n, lists, distances, memory, slots, stream,
+                            &worker, n, lists, distances, memory, slots, stream,
                         );
                     }
-                    *cost = tour::cost(Serial, n, distances, start.cast_const());
+                    // A part of a tour is none.
+                    *cost = if worker.has_stopped() {
+                        i64::MAX
+                    } else {
+                        tour::cost(Serial, n, distances, start.cast_const())
+                    };
                 }
             },
         );

@@ -20,7 +20,7 @@ use rayon::prelude::*;
 
 use super::variants::{with_operator, with_places};
 use super::{Quad, Together, allocate, check_memory};
-use crate::engine::{BackendError, Enough, LocalSearch, Phases, Problem};
+use crate::engine::{BackendError, Enough, LocalSearch, Phases, Problem, Worker};
 use crate::instance::Watch;
 
 /// The ants' tours, and what comes of them.
@@ -112,10 +112,11 @@ impl<'p, I: NodeId + Default> Ants<'p, I> {
             || vec![Quad::default(); memory],
             |memory, (tour, cost)| {
                 if *cost < i64::MAX && !enough() {
-                    let memory = memory.as_mut_ptr().cast();
+                    let (worker, memory) = (Worker::new(enough), memory.as_mut_ptr().cast());
                     // SAFETY: memory and tour are this ant's alone and large enough; the tables are read.
-                    let gained =
-                        unsafe { ants::improve::<_, O, I, G>(Serial, tables.get(), memory, Slots::of(tour)) };
+                    let gained = unsafe {
+                        ants::improve::<_, O, I, G>(&worker, tables.get(), memory, Slots::of(tour))
+                    };
                     *cost -= gained;
                 }
             },
@@ -148,7 +149,8 @@ trait Iterate<'p, I> {
     fn ants(&mut self) -> &mut Ants<'p, I>;
     /// Fills the tables, unless the watch is over.
     fn prepare(&mut self, watch: &Watch);
-    /// Builds and measures a tour for every ant, or fewer once it is `enough`; whether there is one.
+    /// Builds and measures a tour for every ant, or fewer once it is `enough`; whether there is one. Where an ant has none its cost
+    /// is `i64::MAX`.
     fn construct(&mut self, enough: Enough) -> bool;
     /// Whether the best tour of all deposits in this iteration.
     fn deposits_best(&mut self) -> bool;
@@ -167,7 +169,7 @@ trait Iterate<'p, I> {
         }
         let iterations = if self.ants().are_prepared { iterations } else { 0 };
         for _ in 0..iterations {
-            // The first ant always builds its tour, so that there is one.
+            // The first ant always begins, so that few nodes have a tour.
             let first = self.ants().state.iterations == 0;
             let started = AtomicBool::new(!first);
             let enough = || started.swap(true, Ordering::Relaxed) && enough();

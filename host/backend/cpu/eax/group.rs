@@ -160,7 +160,7 @@ impl Group {
                         shuffle(Stream::new(spec.seed, born, place), order);
                     }
                     if descends {
-                        shared.nodes.improve(spec.local_search, spec.breadth, order);
+                        shared.nodes.improve((spec.local_search, spec.breadth), order, enough);
                     }
                 });
                 true

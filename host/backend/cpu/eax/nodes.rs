@@ -8,11 +8,11 @@ use antwarp_core::geometry::{self, Geometry};
 use antwarp_core::local_search::ants;
 use antwarp_core::metric::{self, Metric};
 use antwarp_core::operator::Operator;
-use antwarp_core::team::{Serial, Slots};
+use antwarp_core::team::Slots;
 
 use super::super::variants::{with_operator, with_places};
 use super::tour::Tour;
-use crate::engine::{LocalSearch, Problem};
+use crate::engine::{Enough, LocalSearch, Problem, Worker};
 
 /// Nodes up to which distances by cosines are computed once and kept.
 const FEW: u32 = 5000;
@@ -89,16 +89,16 @@ impl<'p> Nodes<'p> {
         &self.lengths[v as usize * self.k..][..self.k]
     }
 
-    /// Improves a tour by local search: by 2-opt where there is none. The second step of a move looks at `breadth`
-    /// neighbours.
+    /// Improves a tour by local search, by 2-opt where there is none, until it is `enough`. The second step of a move looks at
+    /// `breadth` neighbours.
     ///
     /// # Panics
     /// If it is no tour of the nodes, or they are fewer than five.
-    pub fn improve(&self, local_search: LocalSearch, breadth: u32, order: &mut [u32]) {
+    pub fn improve(&self, (local_search, breadth): (LocalSearch, u32), order: &mut [u32], enough: Enough) {
         let (matrix, metric) = (self.matrix.as_ptr(), self.metric);
         let distances = Distances { matrix, metric, ..self.problem.distances() };
         with_places!(self.problem, distances, |geometry, places| {
-            with_operator!(local_search, O => self.improve_by::<O, _>(geometry, places, breadth, order))
+            with_operator!(local_search, O => self.improve_by::<O, _>(geometry, places, breadth, (order, enough)))
         });
     }
 
@@ -107,7 +107,7 @@ impl<'p> Nodes<'p> {
         geometry: G,
         places: &[G::Place],
         breadth: u32,
-        order: &mut [u32],
+        (order, enough): (&mut [u32], Enough),
     ) {
         let (n, k) = (self.problem.n(), self.problem.search_k());
         assert!(n >= 5 && self.is_tour(order), "no tour to improve");
@@ -127,7 +127,7 @@ impl<'p> Nodes<'p> {
         // thread's; the problem's places and distances outlive the call.
         unsafe {
             let (memory, order) = (memory.as_mut_ptr().cast(), Slots::of(order));
-            ants::improve::<_, O, u32, G>(Serial, tables, memory, order);
+            ants::improve::<_, O, u32, G>(&Worker::new(enough), tables, memory, order);
         }
     }
 }

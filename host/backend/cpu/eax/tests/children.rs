@@ -35,7 +35,7 @@ fn random(nodes: &Nodes, seed: u64, optimal: bool) -> Vec<u32> {
     let mut order: Vec<u32> = (0..nodes.problem.n()).collect();
     order.sort_by_key(|&v| (stream.step(v).bits(0), v));
     if optimal {
-        nodes.improve(LocalSearch::TwoOpt, nodes.problem.search_k(), &mut order);
+        nodes.improve((LocalSearch::TwoOpt, nodes.problem.search_k()), &mut order, &|| false);
     }
     order
 }
