@@ -3,8 +3,8 @@
 use antwarp_core::colony::ColonyState;
 
 use super::SolveError;
-use crate::engine::{BackendError, Budget, Colony, Engine, LocalSearch, Status};
-use crate::instance::Instance;
+use crate::engine::{BackendError, Budget, Colony, Engine, Enough, LocalSearch, Status};
+use crate::instance::{Instance, Watch};
 
 /// Refuses local search where edges have a direction.
 pub(super) fn check_local_search(instance: &Instance, local_search: LocalSearch) -> Result<(), SolveError> {
@@ -25,7 +25,7 @@ pub(super) struct Iterations<'a, C: ?Sized> {
     pub ants: u32,
     /// Fewest iterations of a batch: 1 where there is no tour before the first one.
     pub fewest: u64,
-    /// What has begun is finished whatever happens.
+    /// An iteration that has begun is finished whatever happens.
     pub whole: bool,
     pub state: Option<ColonyState>,
     /// What the engine's [part](Engine::part) is called.
@@ -33,13 +33,14 @@ pub(super) struct Iterations<'a, C: ?Sized> {
 }
 
 impl<C: Colony + ?Sized> Iterations<'_, C> {
-    /// What comes before the first iteration, whatever the clock says.
+    /// What comes before the first iteration; false if it was `enough` before all of it was there.
     ///
     /// # Errors
     /// As [`Engine::advance`].
-    pub fn begin(&mut self) -> Result<(), BackendError> {
-        self.state = Some(self.colony.run(0, &|| false)?);
-        Ok(())
+    pub fn begin(&mut self, enough: Enough) -> Result<bool, BackendError> {
+        let watch = Watch::new(enough);
+        self.state = Some(self.colony.run(0, &|| watch.is_over())?);
+        Ok(!watch.is_cut())
     }
 }
 
@@ -80,5 +81,40 @@ impl<C: Colony + ?Sized> Engine for Iterations<'_, C> {
 
     fn part(&self) -> &'static str {
         self.part
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use crate::backend::{Backend, Choice};
+    use crate::engine::{Problem, Stop};
+    use crate::instance::generate;
+    use crate::solver::acs::AcsSettings;
+    use crate::solver::mmas::MmasSettings;
+
+    #[test]
+    fn an_ant_can_stop_in_the_middle_of_its_tour() {
+        let instance = generate::uniform(3000, 1).unwrap();
+        let (problem, stop) = (Problem::new(&instance, Some(8), 8).unwrap(), Stop::never());
+        let (backend, _) = Backend::open(Choice::Cpu).unwrap();
+        let mmas = MmasSettings { ants: Some(1), candidates: Some(8), ..MmasSettings::default() };
+        let acs = AcsSettings { ants: Some(1), candidates: 8, ..AcsSettings::default() };
+        let colonies = [
+            backend.colony(&problem, &mmas.spec(&problem, &backend, &stop)).unwrap(),
+            backend.acs(&problem, &acs.spec(&problem, &backend, &stop)).unwrap(),
+        ];
+        for mut colony in colonies {
+            colony.run(0, &|| false).unwrap();
+            let asked = AtomicU32::new(0);
+            let cut = colony.run(1, &|| asked.fetch_add(1, Ordering::Relaxed) >= 3).unwrap();
+            assert_eq!((cut.iterations, cut.best_cost), (0, i64::MAX), "{}", colony.describe());
+            let whole = colony.run(1, &|| false).unwrap();
+            assert_eq!(whole.iterations, 1);
+            let tour: Vec<u32> = colony.best_tour().unwrap();
+            let tour: Vec<u32> = tour.iter().map(|&node| problem.start_tour()[node as usize]).collect();
+            assert_eq!(instance.check_tour(&tour).ok(), Some(whole.best_cost));
+        }
     }
 }

@@ -210,9 +210,10 @@ impl Genes<'_> {
 /// What happens to a population when a run ends: saving it, say.
 pub type Keep<'a> = &'a mut dyn FnMut(&Solution, &mut Genes<'_>);
 
-/// As [`Algorithm::solve`](super::Algorithm::solve), once everything is checked. With `keep` a generation that has begun is
-/// finished, whatever stops the run. With [`Initial::File`] the first genes are `given`, in the instance's numbering, and
-/// repeated if they are fewer than the population has.
+/// As [`Algorithm::solve`](super::Algorithm::solve), once everything is checked. `keep` is not called if the run was over before all
+/// of the first genes were there; with it, a generation that has begun is finished, whatever stops the run. With
+/// [`Initial::File`] the first genes are `given`, in the instance's numbering, and repeated if they are fewer than the
+/// population has.
 pub(super) fn solve(
     instance: &Instance,
     settings: &GeneticSettings,
@@ -223,10 +224,8 @@ pub(super) fn solve(
     keep: Option<Keep<'_>>,
 ) -> Result<Solution, SolveError> {
     let start = Instant::now();
-    // Who saves the first genes waits for them.
-    let waits = keep.is_some();
     let haste = Haste::new(instance, (start, stop));
-    let late = || !waits && haste.is_over();
+    let late = || haste.is_over();
     let Some(problem) = Problem::until(instance, Some(1), settings.neighbors, &late)? else {
         let shortest = given.as_deref().and_then(|given| shortest(instance, given));
         return haste.end(shortest);
@@ -250,13 +249,12 @@ pub(super) fn solve(
         state: None,
         part: "generations",
     };
-    // What is given is not lost, and what is to be saved is there.
-    if keep.is_some() || settings.initial == Initial::File {
-        generations.begin()?;
-    }
+    // What is given is not lost, whatever the clock says; what is to be saved has to be complete.
+    let is_given = settings.initial == Initial::File;
+    let is_complete = (keep.is_none() && !is_given) || generations.begin(&|| !is_given && late())?;
     let run = drive(&mut generations, start, stop, observe);
     let solution = Solution::of(run, start, instance, &problem, backend)?;
-    if let Some(keep) = keep {
+    if let Some(keep) = keep.filter(|_| is_complete) {
         let mut genes = Genes {
             instance,
             problem: &problem,

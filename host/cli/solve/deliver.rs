@@ -69,7 +69,12 @@ impl Plan {
 
     /// Of a run that failed, what can be had: then its failure is the one to tell, and this one is a line.
     fn write_population(&self, solution: &Solution, genes: Option<&mut Genes<'_>>) -> Result<bool> {
-        let (Some(output), Some(genes)) = (&self.outputs.save_population, genes) else { return Ok(false) };
+        let Some(output) = &self.outputs.save_population else { return Ok(false) };
+        let Some(genes) = genes else {
+            return Err(
+                output.error(std::io::Error::other("the run was over before the first genes were there"))
+            );
+        };
         match self.save_genes(output, genes) {
             Err(error) if solution.failure.is_some() => {
                 output::tell(&format!("antwarp: the population is lost: {error}"));
