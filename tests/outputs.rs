@@ -265,9 +265,13 @@ fn a_closed_standard_output_is_an_error_before_anything_is_computed() {
     }
     assert!(begin.elapsed() < Duration::from_secs(60));
     // Nothing is lost where all goes to files, or where nobody wants to read it.
-    for rest in
-        ["--tour a.tour >&-", "--tour - > /dev/null", "--tour - > b.tour", "--tour /dev/stdout >> c.tour"]
-    {
+    for rest in [
+        "--tour a.tour >&-",
+        "--tour - > /dev/null",
+        "--tour - 1<>/dev/null",
+        "--tour - > b.tour",
+        "--tour /dev/stdout >> c.tour",
+    ] {
         fs::write(folder.path("c.tour"), "COMMENT : old\n").unwrap();
         let (status, told) =
             folder.run(&format!("exec $ANTWARP solve a.tsp --backend cpu --iterations 3 -q {rest}"));

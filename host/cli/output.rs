@@ -133,30 +133,37 @@ pub fn tell(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
 }
 
-/// Refuses a standard output that is closed: what is written to it would be lost without an error.
+/// Refuses a standard output that was closed: what is written to it would be lost without an error.
 fn check_stdout() -> Result<()> {
     #[cfg(unix)]
-    if is_closed().unwrap_or(false) {
-        let remedy = "it is closed, or the null device: name a file instead of `-`";
-        return Err(Error::Stdout(io::Error::other(remedy)));
+    if began::CLOSED.load(std::sync::atomic::Ordering::Relaxed) {
+        return Err(Error::Stdout(io::Error::other("it is closed: name a file instead of `-`")));
     }
     Ok(())
 }
 
-/// Where the standard output is closed when a program starts, Rust opens the null device in its place: for reading, too, which
-/// `> /dev/null` does not.
+/// How the process began. Where the standard output is closed, `std` opens the null device in its place before `main`; from then on
+/// nothing tells it from one that a user asked for. So it is looked at before that.
 #[cfg(unix)]
-fn is_closed() -> io::Result<bool> {
-    use nix::fcntl::{FcntlArg, OFlag, fcntl};
-    use std::fs::{self, File};
-    use std::os::fd::AsFd;
-    use std::os::unix::fs::{FileTypeExt, MetadataExt};
+mod began {
+    use std::sync::atomic::{AtomicBool, Ordering};
 
-    let stdout = io::stdout();
-    let own = File::from(stdout.as_fd().try_clone_to_owned()?).metadata()?;
-    let is_null = own.file_type().is_char_device() && own.rdev() == fs::metadata("/dev/null")?.rdev();
-    let flags = OFlag::from_bits_truncate(fcntl(&stdout, FcntlArg::F_GETFL)?);
-    Ok(is_null && flags & OFlag::O_ACCMODE == OFlag::O_RDWR)
+    use nix::libc::{F_GETFD, STDOUT_FILENO, fcntl};
+
+    /// Whether the standard output was closed.
+    pub static CLOSED: AtomicBool = AtomicBool::new(false);
+
+    extern "C" fn look() {
+        // SAFETY: it asks for the flags of a descriptor, which may be closed, and changes nothing.
+        let is_closed = unsafe { fcntl(STDOUT_FILENO, F_GETFD) } < 0;
+        CLOSED.store(is_closed, Ordering::Relaxed);
+    }
+
+    // SAFETY: the loader calls each function of this section once, before `main` and before any thread; this one needs nothing of `std`.
+    #[used]
+    #[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,__mod_init_func"))]
+    #[cfg_attr(not(target_vendor = "apple"), unsafe(link_section = ".init_array"))]
+    static LOOK: extern "C" fn() = look;
 }
 
 #[cfg(test)]
