@@ -2,7 +2,7 @@
 
 use super::output::{self, Output};
 use super::{Error, Outcome, Result};
-use crate::instance::{Instance, dimacs, generate, tsplib};
+use crate::instance::{Instance, InstanceError, dimacs, generate, tsplib};
 
 /// Arguments of `antwarp generate`.
 #[derive(Debug, clap::Args)]
@@ -38,12 +38,13 @@ pub fn run(args: Args) -> Result<Outcome> {
 fn make(args: &Args) -> Result<Instance> {
     let nodes = || args.nodes.ok_or_else(|| Error::Usage(format!("{} needs --nodes N", args.what)));
     let seed = args.seed.unwrap_or(1);
-    let refused = |error: crate::instance::InstanceError| Error::Usage(error.to_string());
+    let refused = |error: InstanceError| Error::Usage(format!("--nodes: {error}"));
+    let clustered = |error: InstanceError| Error::Usage(format!("--nodes, --clusters: {error}"));
     match args.what.as_str() {
         "uniform" => generate::uniform(nodes()?, seed).map_err(refused),
         "clustered" => {
             let clusters = args.clusters.unwrap_or((nodes()? / 100).max(1));
-            generate::clustered(nodes()?, clusters, seed).map_err(refused)
+            generate::clustered(nodes()?, clusters, seed).map_err(clustered)
         }
         "e" => {
             let nodes = nodes()?;

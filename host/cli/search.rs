@@ -1,25 +1,25 @@
 //! `antwarp search`: neighbourhood search on the problems that it has.
 
+mod deliver;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use serde_json::json;
 
 use super::options::{MachineArgs, duration, finite};
 use super::output::{self, Output};
 use super::{Error, Outcome, Result, signals};
 use crate::backend::{Backend, tuning};
 use crate::engine::{Progress, Stop, StopReason};
-use crate::instance::{Instance, Qap, qaplib, tour_file};
-use crate::report::{Known, summary};
+use crate::instance::{Instance, InstanceError, Qap};
 use crate::solver::search::problems::{MaxCut, Partition, Perceptron};
 use crate::solver::search::{
-    AskedShape, Assignment, Changes, Chooser, Done, Precision, SearchSettings, Strategy, Task, TourMove,
-    WeierstrassSpec,
+    AskedShape, Changes, Chooser, Precision, SearchSettings, Strategy, Task, TourMove, WeierstrassSpec,
 };
+use deliver::Ended;
 
 /// How long a search lasts if nothing says when to stop.
 const DEFAULT_TIME: Duration = Duration::from_secs(10);
@@ -291,33 +291,39 @@ impl What {
 
     fn task(&self) -> Result<Task> {
         let seed = self.common().seed;
-        let refused = |error: crate::instance::InstanceError| Error::Usage(error.to_string());
         Ok(match self {
             What::Qap { file: Some(file), changes, .. } => Task::Qap(Qap::open(file)?, *changes),
             What::Qap { uniform, changes, .. } => {
-                Task::Qap(Qap::uniform(uniform.unwrap_or(0), seed).map_err(refused)?, *changes)
+                Task::Qap(Qap::uniform(uniform.unwrap_or(0), seed).map_err(refused("--uniform"))?, *changes)
             }
             What::Ppp { m, n, distance, instance_seed, .. } => perceptron(*m, *n, *distance, *instance_seed)?,
             What::Weierstrass { dim, function, .. } => function.task(*dim)?,
             What::Tsp { instance, step, .. } => Task::Tour(Box::new(Instance::open(instance)?), *step),
             What::Partition { file: Some(file), sets, .. } => Task::Partition(Partition::open(file, *sets)?),
             What::Partition { numbers, sets, .. } => {
-                Task::Partition(Partition::uniform(numbers.unwrap_or(0), *sets, seed).map_err(refused)?)
+                let partition = Partition::uniform(numbers.unwrap_or(0), *sets, seed);
+                Task::Partition(partition.map_err(refused("--numbers"))?)
             }
             What::MaxCut { file: Some(file), .. } => Task::MaxCut(MaxCut::open(file)?),
             What::MaxCut { nodes, degree, .. } => {
-                Task::MaxCut(MaxCut::random(nodes.unwrap_or(0), *degree, seed).map_err(refused)?)
+                let graph = MaxCut::random(nodes.unwrap_or(0), *degree, seed);
+                Task::MaxCut(graph.map_err(refused("--nodes, --degree"))?)
             }
         })
     }
 }
 
+/// What is wrong with a generated instance is wrong with the options that ask for it.
+fn refused(options: &str) -> impl Fn(InstanceError) -> Error {
+    move |error| Error::Usage(format!("{options}: {error}"))
+}
+
 /// A permuted perceptron problem; the command line asks for it, so what is wrong is wrong there.
 fn perceptron(m: u32, n: u32, distance: u32, seed: u64) -> Result<Task> {
     if n < distance {
-        return Err(Error::Usage(format!("{n} columns have no neighbours at distance {distance}")));
+        return Err(Error::Usage(format!("--n: {n} columns have no neighbours at distance {distance}")));
     }
-    let instance = Perceptron::generate(m, n, seed).map_err(|error| Error::Usage(error.to_string()))?;
+    let instance = Perceptron::generate(m, n, seed).map_err(refused("--m, --n"))?;
     Ok(Task::Perceptron(instance, distance))
 }
 
@@ -381,9 +387,11 @@ impl Common {
             ..Stop::never()
         }
     }
+}
 
-    fn outputs(&self) -> impl Iterator<Item = &Output> + Clone {
-        self.outputs.json.iter().chain(&self.outputs.solution)
+impl Outputs {
+    fn all(&self) -> impl Iterator<Item = &Output> + Clone {
+        self.json.iter().chain(&self.solution)
     }
 }
 
@@ -410,7 +418,7 @@ pub fn run(args: Args) -> Result<Outcome> {
     let interrupt = signals::watch()?;
     let common = args.problem.common();
     let input = args.problem.input().map(|file| (output::INSTANCE, file));
-    output::check(common.outputs(), input.as_slice())?;
+    output::check(common.outputs.all(), input.as_slice())?;
     tuning::check().map_err(Error::Usage)?;
     common.machine.start_threads()?;
     let Asked { task, mut settings, stop } = args.asked(interrupt)?;
@@ -430,162 +438,14 @@ pub fn run(args: Args) -> Result<Outcome> {
     line.bar.finish_and_clear();
     let mut done = done?;
     done.found = done.found.begun_before(reading);
-    let delivered = deliver(&task, common, &settings, &stop, &backend, &done);
+    let ended =
+        Ended { task: &task, settings: &settings, stop: &stop, machine: backend.machine(), done: &done };
+    let delivered = ended.deliver(&common.outputs);
     match (delivered, &done.found.failure, done.found.stopped_by) {
         (Err(error), ..) => Err(error),
         (_, Some(failure), _) => Err(Error::CutShort(failure.clone())),
         (_, None, StopReason::Interrupt) => Ok(Outcome::Interrupted),
         _ => Ok(Outcome::Done),
-    }
-}
-
-fn deliver(
-    task: &Task,
-    common: &Common,
-    settings: &SearchSettings,
-    stop: &Stop,
-    backend: &Backend,
-    done: &Done,
-) -> Result<()> {
-    let found = &done.found;
-    let known = task.best_known().map(|known| Known::beside(known, found.cost as i64));
-    let gap = known.and_then(|known| known.gap_percent(found.cost as i64));
-    let searching = (found.seconds - found.setup_seconds).max(1e-9);
-    let machine = backend.machine();
-    let report = json!({
-        "antwarp": env!("CARGO_PKG_VERSION"),
-        "problem": task.problem(),
-        "instance": task.name(),
-        "elements": task.elements(),
-        "neighbors": task.neighbors(),
-        "cost": cost_value(task, found.cost),
-        "best_known": known,
-        "gap_percent": gap,
-        "settings": settings,
-        "limits": {
-            "time_seconds": stop.time.map(|time| time.as_secs_f64()),
-            "iterations": stop.iterations,
-            "target": settings.target,
-        },
-        "machine": machine,
-        "layout": found.layout,
-        "seconds": found.seconds,
-        "setup_seconds": found.setup_seconds,
-        "iterations": found.iterations,
-        "best_iteration": found.best_iteration,
-        "evaluations": found.evaluations,
-        "descents": found.descents,
-        "stopped_by": found.stopped_by,
-        "failure": found.failure,
-        "phases": done.phases.map(|[copies, kernels, host]| json!({
-            "copies_seconds": copies.as_secs_f64(),
-            "kernels_seconds": kernels.as_secs_f64(),
-            "host_seconds": host.as_secs_f64(),
-        })),
-        "walks": found.costs.iter().map(|&cost| cost_value(task, cost)).collect::<Vec<_>>(),
-        "solution": found.solution,
-    });
-    let solution = |out: &mut dyn std::io::Write| write_solution(task, found.cost, &found.solution, out);
-    let mut saved = false;
-    let mut failure = None;
-    let written = [
-        common.outputs.solution.as_ref().map(|output| output.write(solution)),
-        common.outputs.json.as_ref().map(|output| {
-            output.write(|out| {
-                serde_json::to_writer(&mut *out, &report)?;
-                writeln!(out)
-            })
-        }),
-    ];
-    for result in written.into_iter().flatten() {
-        match result {
-            Ok(()) => saved = true,
-            // Whoever closed the pipe has what he wants.
-            Err(error) if error.status() == 0 => saved = true,
-            Err(error) => failure = failure.or(Some(error)),
-        }
-    }
-    if let Some(error) = failure {
-        if saved {
-            return Err(error);
-        }
-        // A solution that could not go where it should is printed.
-        let place = match Output::Stdout.write(solution) {
-            Ok(()) => "the solution was written to the standard output instead".to_owned(),
-            Err(_) => "the solution could not be written anywhere else either".to_owned(),
-        };
-        return Err(Error::Rescued { first: Box::new(error), place });
-    }
-    if common.outputs.quiet {
-        return Ok(());
-    }
-    let known = known.map_or_else(String::new, |known| {
-        let kind = match known {
-            Known { other_instance: true, .. } => "less than the proven optimum of another one of its name,",
-            Known { proven: true, .. } => "optimum",
-            _ => "best known",
-        };
-        let gap = gap.map_or_else(String::new, |gap| format!(", gap {gap:.3} %"));
-        format!(" ({kind} {}{gap})", known.cost)
-    });
-    let text = format!(
-        "{:<12} {} {} ({} elements, {} neighbours)\n{:<12} {}{known}\n{:<12} {} on {} ({})\n{:<12} {}\n{:<12} {} of each walk, the best after {}, {}\n{:<12} {:.3} s, {:.3} before the first iteration; {:.3} us an iteration, {:.3e} neighbours a second\n",
-        "problem",
-        task.problem(),
-        task.name(),
-        task.elements(),
-        task.neighbors(),
-        "cost",
-        cost_value(task, found.cost),
-        "machine",
-        machine.backend,
-        machine.device,
-        machine.details,
-        "layout",
-        found.layout,
-        "iterations",
-        found.iterations,
-        found.best_iteration,
-        summary::stopped(found.stopped_by),
-        "time",
-        found.seconds,
-        found.setup_seconds,
-        searching * 1e6 / found.iterations.max(1) as f64,
-        found.evaluations as f64 / searching,
-    );
-    if common.outputs().any(Output::is_stdout) {
-        output::tell(text.trim_end());
-        return Ok(());
-    }
-    match output::print(|out| out.write_all(text.as_bytes())) {
-        Err(error) if error.status() == 0 => Ok(()),
-        other => other,
-    }
-}
-
-/// Costs of combinatorial problems are integers.
-fn cost_value(task: &Task, cost: f64) -> serde_json::Value {
-    if matches!(task, Task::Weierstrass(..)) { json!(cost) } else { json!(cost as i64) }
-}
-
-fn write_solution(
-    task: &Task,
-    cost: f64,
-    solution: &Assignment,
-    mut out: &mut dyn std::io::Write,
-) -> std::io::Result<()> {
-    match (task, solution) {
-        (Task::Qap(..), Assignment::Integers(places)) => {
-            let places: Vec<u32> = places.iter().map(|&place| place as u32).collect();
-            qaplib::write_solution(&mut out, cost as i64, &places)
-        }
-        (Task::Tour(instance, _), Assignment::Integers(cities)) => {
-            let tour: Vec<u32> = cities.iter().map(|&city| city as u32).collect();
-            tour_file::write(instance, &tour, cost as i64, &mut out)
-        }
-        (_, Assignment::Integers(values)) => values.iter().try_for_each(|value| writeln!(out, "{value}")),
-        // Enough digits to read the same number back.
-        (_, Assignment::Reals(values)) => values.iter().try_for_each(|value| writeln!(out, "{value:?}")),
     }
 }
 

@@ -129,7 +129,7 @@ impl SearchSettings {
             return refuse("`tenure` must be two numbers, the first not larger, up to 16777216");
         }
         if self.temperatures.is_some_and(|(hot, cold)| !(cold > 0.0 && hot >= cold && hot.is_finite())) {
-            return refuse("temperatures must be above 0, and the last not above the first");
+            return refuse("`temperatures` must be above 0, and the last not above the first");
         }
         if [self.cooperate, self.restart, self.cooling].contains(&Some(0)) || self.descents == Some(0) {
             return refuse("`cooperate`, `restart`, `cooling` and `descents` must be at least 1");
