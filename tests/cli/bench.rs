@@ -1,0 +1,368 @@
+//! `bench`: rows, and tables of them.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
+use std::process::{Command as Process, Stdio};
+use std::time::{Duration, Instant};
+
+use predicates::prelude::*;
+use predicates::str::contains;
+use serde_json::Value;
+
+use crate::world::{Folder, antwarp, bench, evolve, json, rows, solve};
+
+#[test]
+fn bench_mmas_prints_a_line_a_variant() {
+    let folder = Folder::new(40);
+    let table = folder.path("rows.csv");
+    let compared = ["--vary", "selection+tabu=wrs+bitmask,rwm+list", "--vary", "candidates=all,8"];
+    bench("mmas", &folder.instance, &["--iterations", "10", "--seeds", "3", "--csv", &table])
+        .args(compared)
+        .assert()
+        .success()
+        .stdout(contains("wrs+bitmask").and(contains("build ms")))
+        .stdout(contains("Friedman test of selection+tabu over 6 blocks"));
+    let rows = rows(&table);
+    assert_eq!(rows.len(), 4 * 3);
+    for row in &rows {
+        let settings: Value = serde_json::from_str(&row["settings"]).unwrap();
+        assert_eq!((&settings["ants"], &settings["rho"]), (&"n".into(), &"0.5".into()));
+        assert_eq!((&settings["solver"]["ants"], &settings["solver"]["rho"]), (&40.into(), &0.5.into()));
+        assert!(row["construction_ms"].parse::<f64>().unwrap() > 0.0);
+        assert_eq!((row["suite"].as_str(), row["iterations"].as_str()), ("mmas", "10"));
+    }
+    // Without anything else the six variants, all nodes and 32 candidates.
+    let all =
+        bench("mmas", &folder.instance, &["--iterations", "2", "--", "--rho", "0.9"]).assert().success();
+    let text = String::from_utf8(all.get_output().stdout.clone()).unwrap();
+    assert_eq!(text.lines().count(), 2 + 12, "{text}");
+    assert!(text.contains("options --rho 0.9"), "{text}");
+}
+
+#[test]
+fn bench_ils_prints_a_line_an_operator_and_number_of_kicks() {
+    let folder = Folder::new(40);
+    let table = folder.path("rows.csv");
+    let compared = ["--vary", "local-search=two-opt,three-opt", "--iterations", "0.1n,30", "--seeds", "2"];
+    // It has no known length, so there are no gaps to take means of.
+    bench("ils", &folder.instance, &["--csv", &table])
+        .args(compared)
+        .assert()
+        .success()
+        .stdout(contains("two-opt").and(contains("0.1n")).and(contains("means").not()));
+    let kicks = |row: &HashMap<String, String>| row["iterations"].parse::<u64>().unwrap();
+    assert_eq!(rows(&table).iter().map(kicks).collect::<Vec<_>>(), [4, 4, 30, 30, 4, 4, 30, 30]);
+    let output = bench("ils", "E1k.0,E3k.0", &["--csv", "-"])
+        .args(compared)
+        .assert()
+        .success()
+        .stderr(contains("means of the mean gaps").and(contains("400-2000")).and(contains("(1)")))
+        .stderr(contains("(2)"))
+        .get_output()
+        .clone();
+    assert_eq!(String::from_utf8(output.stdout).unwrap().lines().count(), 1 + 16);
+}
+
+#[test]
+fn bench_solve_measures_any_line() {
+    let folder = Folder::new(60);
+    let table = folder.path("rows.csv");
+    let line = ["--vary", "algorithm=ils,mmas,ga", "--seeds", "2", "--iterations", "20", "--csv", &table];
+    bench("solve", &folder.instance, &line)
+        .args(["--", "--local-search", "two-opt", "--neighbors", "6"])
+        .assert()
+        .success()
+        .stdout(contains("options --local-search two-opt --neighbors 6").and(contains("algorithm")));
+    let rows = rows(&table);
+    assert_eq!(rows.len(), 6);
+    // The same as solve finds.
+    for row in &rows {
+        let settings: Value = serde_json::from_str(&row["settings"]).unwrap();
+        let algorithm = settings["algorithm"].as_str().unwrap();
+        let report = folder.path("run.json");
+        solve(&[&folder.instance, "--algorithm", algorithm, "--seed", &row["seed"], "--iterations", "20"])
+            .args(["--local-search", "two-opt", "--neighbors", "6", "--json", &report])
+            .assert()
+            .success();
+        let report = json(&report);
+        assert_eq!(report["cost"].to_string(), row["result"], "{algorithm}");
+        let mut solver = report["settings"].clone();
+        solver.as_object_mut().unwrap().remove("seed");
+        assert_eq!(solver, settings["solver"]);
+    }
+    // A time for each run, and an end that is none of the bench's.
+    bench("solve", &folder.instance, &["--time", "50ms,100ms"])
+        .assert()
+        .success()
+        .stdout(contains("0.05s").and(contains("0.1s")));
+    bench("solve", &folder.instance, &["--", "--descent-only"]).assert().success();
+}
+
+#[test]
+fn tables_are_made_again_from_raw_rows() {
+    let folder = Folder::new(30);
+    let suites: &[(&str, &[&str])] = &[
+        ("mmas", &["--iterations", "6", "--seeds", "5", "--vary", "candidates=8", "--vary", "ants=4"]),
+        ("acs", &["--iterations", "6", "--seeds", "6", "--parallel", "2", "--", "--ants", "4"]),
+        ("ils", &["--iterations", "0.1n,1n", "--seeds", "3", "--repeat", "2"]),
+        ("ga", &["--seeds", "2", "--iterations", "9", "--curve", "--", "--population", "64"]),
+        ("solve", &["--iterations", "50", "--seeds", "3"]),
+    ];
+    for (suite, args) in suites {
+        let files = ["rows.csv", "rows.json"].map(|name| folder.path(&format!("{suite}-{name}")));
+        let instances = format!("{},E1k.0", folder.instance);
+        let first = bench(suite, &instances, &["--csv", &files[0], "--json", &files[1]])
+            .args(*args)
+            .assert()
+            .success()
+            .get_output()
+            .clone();
+        let again =
+            antwarp(&["bench", "table", &files[0]]).assert().success().stderr("").get_output().clone();
+        let [first, again] = [first, again].map(|output| String::from_utf8(output.stdout).unwrap());
+        assert_eq!(again, first);
+        assert!(first.starts_with(&format!("{suite}: antwarp ")), "{first}");
+        // The JSON has the same rows.
+        let rows = rows(&files[0]);
+        let saved = json(&files[1]);
+        assert_eq!(saved.as_array().unwrap().len(), rows.len());
+        for (row, saved) in rows.iter().zip(saved.as_array().unwrap()) {
+            assert_eq!(row["result"], saved["result"].to_string());
+            assert_eq!(serde_json::from_str::<Value>(&row["settings"]).unwrap(), saved["settings"]);
+            let gap = saved["gap_percent"].as_f64();
+            assert_eq!(gap.is_some(), row["instance"] == "E1k.0");
+            let written = row["gap_percent"].parse::<f64>().ok();
+            assert!(written.zip(gap).is_none_or(|(written, gap)| (written - gap).abs() < 1e-9));
+            assert_eq!(written.is_some(), gap.is_some());
+        }
+    }
+    // Rows of several files are one table of each suite, as Markdown too.
+    let files = ["acs", "solve", "solve"].map(|suite| folder.path(&format!("{suite}-rows.csv")));
+    antwarp(&["bench", "table", "--markdown"])
+        .args(&files)
+        .assert()
+        .success()
+        .stdout(contains("acs: antwarp").and(contains("solve: antwarp")))
+        .stdout(contains("|---|---|").and(contains("---:|")).and(contains("| E1k.0 ")))
+        .stdout(contains("Friedman test of pheromone+update"));
+    let output = folder.path("tables");
+    antwarp(&["bench", "table", &files[0], "--output", &output]).assert().success().stdout("");
+    let said = antwarp(&["bench", "table", &files[0]]).output().unwrap().stdout;
+    assert_eq!(fs::read(output).unwrap(), said);
+    antwarp(&["bench", "table", &files[0], "-o", &files[0]])
+        .assert()
+        .code(2)
+        .stderr(contains("is one of the files"));
+    let wrong = [
+        (folder.file("other.csv", b"instance,n\n1,2\n"), 3, "no column `suite`"),
+        (folder.instance.clone(), 3, "no column `suite`"),
+        (folder.path("none.csv"), 3, "bench --csv"),
+    ];
+    for (file, status, word) in &wrong {
+        antwarp(&["bench", "table", file]).assert().code(*status).stdout("").stderr(contains(*word));
+    }
+    let text = fs::read_to_string(&files[1]).unwrap();
+    let cut = folder.file("cut.csv", &text.as_bytes()[..text.len() - 20]);
+    antwarp(&["bench", "table", &cut]).assert().code(3).stdout("").stderr(contains("bench --csv"));
+    let foreign = folder.file("foreign.csv", text.replace("solve,", "magic,").as_bytes());
+    antwarp(&["bench", "table", &foreign]).assert().code(3).stderr(contains("no suite `magic`"));
+}
+
+#[test]
+fn a_table_has_means_deviations_tests_and_what_differs() {
+    let folder = Folder::new(5);
+    let mut text = "suite,antwarp,backend,device,details,units,instance,n,settings,seed,repetition,seconds,\
+        setup_seconds,iterations,result,gap_percent,optimal\n"
+        .to_owned();
+    // Lengths of five seeds, by operator and instance, beside the optimum 100. Seed 5 was run twice.
+    let lengths = [("a", 80, [110, 112, 114, 116, 118, 118]), ("b", 500, [130, 132, 134, 136, 138, 138])];
+    for (instance, n, lengths) in lengths {
+        for (operator, less) in [("two-opt", 0), ("three-opt", 10)] {
+            for (i, length) in lengths.iter().enumerate() {
+                let (seed, repetition, length) = (i.min(4) + 1, i / 5 + 1, length - less);
+                let settings =
+                    format!("{{\"\"local-search\"\":\"\"{operator}\"\",\"\"solver\"\":{{\"\"k\"\":8}}}}");
+                text += &format!(
+                    "ils,0.1.0,cpu,P,x,2,{instance},{n},\"{settings}\",{seed},{repetition},1.5,0.5,7,{length},{},{}\n",
+                    length - 100,
+                    u8::from(length == 100),
+                );
+            }
+        }
+    }
+    let file = folder.file("rows.csv", text.as_bytes());
+    let table = "\
+ils: antwarp 0.1.0, cpu, P, x, units 2
+instance  n    local-search  runs  done  seconds  set-up s      mean      sd  best   gap %  gap sd  least gap  optimal               against first
+a         80   two-opt          6     7    1.500    0.5000  114.6667  3.2660   110  14.667   3.266     10.000        0
+a         80   three-opt        6     7    1.500    0.5000  104.6667  3.2660   100   4.667   3.266      0.000        1  W = 15, p = 0.0122: better
+b         500  two-opt          6     7    1.500    0.5000  134.6667  3.2660   130  34.667   3.266     30.000        0
+b         500  three-opt        6     7    1.500    0.5000  124.6667  3.2660   120  24.667   3.266     20.000        0  W = 15, p = 0.0122: better
+
+Friedman test of local-search over 10 blocks: χ²(1) = 10.000, p = 0.0016; mean ranks: two-opt 2.00, three-opt 1.00
+
+means of the mean gaps in %, by number of nodes; in brackets: of how many instances
+local-search         all      70-400    400-2000  2000-18512  optimum reached
+two-opt       24.667 (2)  14.667 (1)  34.667 (1)                       0 of 2
+three-opt     14.667 (2)   4.667 (1)  24.667 (1)                       1 of 2
+";
+    antwarp(&["bench", "table", &file]).assert().success().stdout(table);
+}
+
+#[test]
+fn a_bench_without_time_has_one_iteration() {
+    for suite in ["mmas", "acs"] {
+        let line =
+            ["bench", suite, "--backend", "cpu", "--instances", "E1k.0", "--vary", "ants=8", "--time", "1ms"];
+        let output = antwarp(&[&line[..], &["--csv", "-"]].concat()).assert().success().get_output().clone();
+        let text = String::from_utf8(output.stdout).unwrap();
+        let mut rows = csv::Reader::from_reader(text.as_bytes());
+        let at = rows.headers().unwrap().iter().position(|name| name == "iterations").unwrap();
+        assert_eq!(rows.records().next().unwrap().unwrap()[at].parse::<u32>().unwrap(), 1, "{suite}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_bench_keeps_the_rows_so_far() {
+    let folder = Folder::new(50);
+    let table = folder.path("rows.csv");
+    let run = Process::new(env!("CARGO_BIN_EXE_antwarp"))
+        .args(["bench", "solve", "--backend", "cpu", "--instances", &folder.instance, "--csv", &table])
+        .args(["--seeds", "100000", "--time", "50ms", "--", "--algorithm", "mmas"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let begin = Instant::now();
+    while fs::read_to_string(&table).map_or(0, |text| text.lines().count()) < 4 {
+        assert!(begin.elapsed() < Duration::from_secs(60));
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert!(Process::new("kill").args(["-TERM", &run.id().to_string()]).status().unwrap().success());
+    let output = run.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
+    let kept = rows(&table);
+    assert!(kept.len() >= 3);
+    for (seed, row) in (1..).zip(&kept) {
+        assert_eq!((row["seed"].parse(), row["stopped_by"].as_str()), (Ok(seed), "time"));
+    }
+    let again = antwarp(&["bench", "table", &table]).assert().success().get_output().clone();
+    assert_eq!(again.stdout, output.stdout);
+    assert!(String::from_utf8(again.stdout).unwrap().contains(&format!(" {} ", kept.len())));
+}
+
+#[test]
+fn a_bench_tells_what_is_wrong_before_it_measures() {
+    let folder = Folder::new(20);
+    // The second population does not fit the first's file.
+    let [genes, table] = ["a.population", "rows.csv"].map(|name| folder.path(name));
+    evolve(&[&folder.instance, "--iterations", "0", "--population", "32", "--groups", "1"])
+        .args(["--save-population", &genes])
+        .assert()
+        .success();
+    bench("ga", &folder.instance, &["--vary", "population=32,48", "--csv", &table])
+        .args(["--", "--groups", "1", "--resume", &genes])
+        .assert()
+        .code(2)
+        .stderr(contains("multiple of the 32 genes"));
+    assert!(!Path::new(&table).exists(), "what is wrong is told before anything is measured");
+}
+
+#[test]
+fn bench_acs_prints_a_line_a_form_period_and_number_of_ants() {
+    let folder = Folder::new(40);
+    let table = folder.path("rows.csv");
+    bench("acs", &folder.instance, &["--tours", "10n", "--csv", &table, "--seeds", "5", "--parallel", "2"])
+        .args(["--vary", "pheromone+update=matrix+atomic,selective+relaxed"])
+        .args(["--vary", "update-period=1,4", "--vary", "ants=10,n"])
+        .assert()
+        .success()
+        .stdout(contains("against first").and(contains("W = ")))
+        .stdout(contains("Friedman test of pheromone+update over 20 blocks"))
+        .stdout(contains("Friedman test of update-period over 20 blocks"))
+        .stdout(contains("Friedman test of ants over 20 blocks"))
+        .stdout(contains("build ms").not());
+    let together = rows(&table);
+    assert_eq!(together.len(), 8 * 5);
+    for (i, row) in together.iter().enumerate() {
+        let number = |name: &str| row[name].parse::<f64>().unwrap();
+        assert_eq!(number("ants") * number("iterations"), 400.0);
+        assert_eq!(
+            (row["seconds"].as_str(), row["total_ms"].as_str()),
+            ("", ""),
+            "no times at the same time"
+        );
+        assert_eq!((number("seed") as usize, number("pheromone_bytes") > 0.0), (i % 5 + 1, true));
+    }
+    // What runs alone has times, and the same tours.
+    bench("acs", &folder.instance, &["--tours", "10n", "--csv", &table, "--seeds", "5"])
+        .args(["--vary", "ants=10", "--", "--pheromone", "matrix", "--update", "atomic"])
+        .assert()
+        .success()
+        .stdout(contains("build ms").and(contains("--update atomic")));
+    for (alone, before) in rows(&table).iter().zip(&together) {
+        assert!(alone["seconds"].parse::<f64>().unwrap() > 0.0);
+        assert_eq!((&alone["result"], &alone["seed"]), (&before["result"], &before["seed"]));
+    }
+    // Gaps where the length is known; a time ends the runs.
+    bench("acs", "E1k.0", &["--time", "50ms", "--seeds", "6", "--against", "-,0.01"])
+        .args(["--vary", "pheromone=candidate,selective", "--", "--ants", "2"])
+        .assert()
+        .success()
+        .stdout(contains("against published").and(contains("W = 21, p = 0.0360: worse")));
+}
+
+#[test]
+fn bench_ga_prints_a_line_a_crossover_and_population() {
+    let folder = Folder::new(40);
+    let [table, report] = ["table.csv", "table.json"].map(|name| folder.path(name));
+    let compared = ["--vary", "crossover=scx,bcscx", "--vary", "population=64,128", "--vary", "groups=1,4"];
+    // The length of this one is known.
+    bench("ga", "E1k.0", &compared)
+        .args(["--iterations", "40", "--seeds", "2", "--epsilon", "0.5", "--csv", &table, "--json", &report])
+        .arg("--curve")
+        .assert()
+        .success()
+        .stdout(contains("generation  seconds").and(contains("crossover scx, groups 1, population 64")));
+    assert_eq!(rows(&table).len(), 8 * 2);
+    let number = |value: &Value| value.as_f64().unwrap();
+    for row in json(&report).as_array().unwrap() {
+        let curve = row["curve"].as_array().unwrap();
+        let generations = curve.iter().map(|point| point["generation"].as_u64().unwrap()).collect::<Vec<_>>();
+        assert_eq!(generations, [0, 1, 2, 4, 8, 16, 32, 40]);
+        assert!(curve.windows(2).all(|pair| number(&pair[1]["best_cost"]) <= number(&pair[0]["best_cost"])));
+        assert_eq!(curve[7]["best_cost"], row["result"]);
+        assert!(number(&row["generation_ms"]) > 0.0 && number(&row["gap_percent"]) < 1700.0);
+        assert!(number(&row["first_gap_percent"]) > number(&row["gap_percent"]));
+        // Within half of the best known length, or not yet.
+        match row["reached_generation"].as_u64() {
+            Some(generation) => {
+                assert!((1..=40).contains(&generation) && number(&row["gap_percent"]) <= 50.0)
+            }
+            None => assert!(number(&row["gap_percent"]) > 50.0),
+        }
+    }
+    assert!(rows(&table).iter().any(|row| !row["reached_generation"].is_empty()));
+    // What solve saved is what it begins with.
+    let optima = folder.path("optima.population");
+    evolve(&[&folder.instance, "--iterations", "0", "--initial", "local-optima"])
+        .args(["--population", "32", "--groups", "1", "--save-population", &optima])
+        .assert()
+        .success();
+    bench("ga", &folder.instance, &["--vary", "population=32,64", "--iterations", "3"])
+        .args(["--", "--groups", "1", "--pairing", "fixed", "--resume", &optima])
+        .assert()
+        .success();
+    let wrong: &[(&[&str], i32, &str)] = &[
+        (&["--", "--resume", &optima, "--population", "48", "--groups", "1"], 2, "multiple of the 32 genes"),
+        (&["--vary", "population=30"], 2, "a multiple of 4 times --groups"),
+        (&["--epsilon", "nan"], 2, "--epsilon"),
+        (&["--iterations", "0"], 2, "--iterations"),
+        (&["--instances", "E1k.0", "--", "--resume", &optima], 3, "E1k.0"),
+    ];
+    for (args, status, word) in wrong {
+        bench("ga", &folder.instance, args).assert().code(*status).stdout("").stderr(contains(*word));
+    }
+}

@@ -1,0 +1,101 @@
+//! Lower bounds, by `bound` and beside a run of `solve`.
+
+use std::time::{Duration, Instant};
+
+use predicates::str::contains;
+use serde_json::Value;
+
+#[cfg(unix)]
+use crate::common::interrupted;
+use crate::world::{Folder, antwarp, json, published, solve};
+
+#[test]
+fn a_bound_stands_beside_the_tour_and_the_trace_leads_to_it() {
+    let folder = Folder::new(5);
+    let result = folder.path("result.json");
+    solve(&["E1k.0", "--iterations", "200", "--bound", "--json", &result])
+        .assert()
+        .success()
+        .stdout(contains("% above the optimum, by proof"));
+    let result = json(&result);
+    let (cost, bound) = (result["cost"].as_i64().unwrap(), result["bound"]["length"].as_i64().unwrap());
+    assert!(bound <= 23_360_648 && bound > 23_100_000, "{bound}");
+    let most = result["bound"]["most_percent"].as_f64().unwrap();
+    assert!((most - 100.0 * (cost - bound) as f64 / bound as f64).abs() < 1e-9, "{most}");
+    let trace = result["trace"].as_array().unwrap();
+    let better = |pair: &[Value]| {
+        pair[1]["cost"].as_i64() < pair[0]["cost"].as_i64()
+            && pair[1]["seconds"].as_f64() >= pair[0]["seconds"].as_f64()
+    };
+    assert!(trace.len() > 2 && trace.windows(2).all(better), "{trace:?}");
+    assert_eq!(
+        (trace[0]["part"].as_str(), trace[trace.len() - 1]["cost"].as_i64()),
+        (Some("start"), Some(cost))
+    );
+}
+
+#[test]
+fn a_bound_is_the_same_on_any_number_of_threads() {
+    let on = |threads| {
+        let line = ["bound", "E1k.0", "--trees", "60", "--json", "-", "--threads", threads];
+        let output = antwarp(&line).assert().success().get_output().clone();
+        let value: Value = serde_json::from_slice(&output.stdout).unwrap();
+        value["bound"]["length"].as_i64().unwrap()
+    };
+    assert_eq!(on("1"), on("3"));
+}
+
+/// Near the optimum, and proving some; burma14 and gr666 lie on the globe, brg180 is a matrix.
+#[test]
+fn bounds_of_published_instances_are_below_their_optima() {
+    let known = [
+        ("burma14.tsp", 3323, 3323),
+        ("brg180.tsp", 1950, 1950),
+        ("gr666.tsp", 291_000, 294_358),
+        ("att48.tsp", 10_500, 10_628),
+        ("d198.tsp", 15_600, 15_780),
+    ];
+    for (file, least, optimum) in known {
+        let Some(instance) = published(file) else { continue };
+        let output = antwarp(&["bound", &instance, "--json", "-"]).assert().success().get_output().clone();
+        let value: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let bound = value["bound"]["length"].as_i64().unwrap();
+        assert!((least..=optimum).contains(&bound), "{file}: {bound}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_keeps_the_bound_so_far() {
+    let (output, _) = interrupted(&["bound", "E1k.0", "--trees", "1000000"], Duration::from_secs(1));
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("no tour is shorter"), "{text}");
+}
+
+#[test]
+fn edges_with_a_direction_have_no_bound() {
+    let Some(instance) = published("br17.atsp") else { return };
+    for line in [&["bound", &instance][..], &["solve", &instance, "--bound", "--time", "1s"]] {
+        antwarp(line).assert().code(3).stderr(contains("symmetric"));
+    }
+}
+
+#[test]
+fn a_time_too_short_for_a_bound_is_told() {
+    let begin = Instant::now();
+    antwarp(&["bound", "E100k.0", "--time", "1ms", "--json", "-"])
+        .assert()
+        .code(2)
+        .stdout("")
+        .stderr(contains("before there was a bound: give more --time"));
+    assert!(begin.elapsed() < Duration::from_secs(30), "{:?}", begin.elapsed());
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_before_there_is_a_bound_ends_the_search_for_one() {
+    let (output, took) = interrupted(&["bound", "E316k.0"], Duration::ZERO);
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.stdout.is_empty() || told.contains("interrupted before there was a bound"), "{told}");
+    assert!(took < Duration::from_secs(15), "{took:?}");
+}

@@ -1,0 +1,93 @@
+//! `solve` by ant colonies: Ant Colony System.
+
+use std::fs;
+
+use predicates::str::contains;
+use serde_json::Value;
+
+use crate::world::{Folder, checked, colony_system, json};
+
+#[test]
+fn every_form_of_ant_colony_system_gives_a_valid_tour() {
+    let folder = Folder::new(80);
+    let [tour, report] = ["a.tour", "a.json"].map(|name| folder.path(name));
+    for pheromone in ["matrix", "candidate", "selective"] {
+        for update in ["sequential", "atomic", "relaxed"] {
+            let run = || {
+                let mut run = colony_system(&[&folder.instance, "--iterations", "4", "--ants", "10"]);
+                run.args(["--pheromone", pheromone, "--update", update, "--update-period", "2"]);
+                run.args(["--candidates", "12", "--q0", "0.8", "--tour", &tour, "--json", &report]);
+                run
+            };
+            if (pheromone, update) == ("selective", "atomic") {
+                run()
+                    .assert()
+                    .code(2)
+                    .stdout("")
+                    .stderr(contains("a selective pheromone memory has no atomic"));
+                continue;
+            }
+            run().assert().success();
+            let report = json(&report);
+            assert_eq!(report["cost"].as_i64(), Some(folder.checked(&tour)), "{pheromone} {update}");
+            assert_eq!((&report["algorithm"], &report["iterations"]), (&"acs".into(), &4.into()));
+            assert_eq!((&report["tours"], &report["failure"]), (&40.into(), &Value::Null));
+            let settings = &report["settings"];
+            assert_eq!((&settings["pheromone"], &settings["update"]), (&pheromone.into(), &update.into()));
+            assert_eq!((&settings["period"], &settings["q0"]), (&2.into(), &0.8.into()));
+            assert!(
+                report["layout"]
+                    .as_str()
+                    .unwrap()
+                    .to_lowercase()
+                    .contains(&format!("acs-{pheromone}-{update}"))
+            );
+        }
+    }
+    let searched = colony_system(&[&folder.instance, "--iterations", "3", "--local-search", "three-opt"])
+        .args(["--tour", &tour])
+        .assert()
+        .success();
+    searched.stdout(contains("three"));
+    assert!(folder.checked(&tour) > 0);
+}
+
+#[test]
+fn atomic_updates_give_one_tour_whatever_the_threads() {
+    let folder = Folder::new(100);
+    let tour = |name: &str, threads: &str, seed: &str| {
+        let path = folder.path(name);
+        colony_system(&[&folder.instance, "--pheromone", "matrix", "--update", "atomic", "--quiet"])
+            .args(["--iterations", "20", "--seed", seed, "--threads", threads, "--tour", &path])
+            .assert()
+            .success()
+            .stdout("")
+            .stderr("");
+        fs::read_to_string(path).unwrap()
+    };
+    let first = tour("a.tour", "1", "5");
+    assert_eq!(first, tour("b.tour", "2", "5"));
+    assert_ne!(first, tour("c.tour", "2", "6"));
+}
+
+#[test]
+fn ant_colony_system_solves_directed_instances() {
+    let folder = Folder::new(5);
+    // Along the numbers every edge is 1, back it is 9.
+    let n = 12;
+    let row =
+        |i: usize| (0..n).map(|j| if j == (i + 1) % n { "1" } else { "9" }).collect::<Vec<_>>().join(" ");
+    let rows: Vec<String> = (0..n).map(row).collect();
+    let directed = folder.file("directed.csv", rows.join("\n").as_bytes());
+    let tour = folder.path("a.tour");
+    for pheromone in ["matrix", "candidate", "selective"] {
+        colony_system(&[&directed, "--pheromone", pheromone, "--iterations", "20", "--tour", &tour])
+            .assert()
+            .success();
+        assert_eq!(checked(&directed, &tour), n as i64, "{pheromone}");
+    }
+    colony_system(&[&directed, "--local-search", "three-opt"])
+        .assert()
+        .code(3)
+        .stderr(contains("--local-search none"));
+}

@@ -1,0 +1,316 @@
+//! `solve` by genetic algorithms: crossovers, and populations in files.
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use predicates::prelude::*;
+use predicates::str::contains;
+use serde_json::Value;
+
+#[cfg(unix)]
+use crate::common::interrupted;
+use crate::world::{Folder, antwarp, bench, checked, evolve, json, solve};
+
+/// The saved file of a run of the genetic algorithm, and its report; the tour is checked.
+fn evolved(folder: &Folder, args: &[&str]) -> (String, Value) {
+    let [tour, report, genes] = ["ga.tour", "ga.json", "ga.population"].map(|name| folder.path(name));
+    evolve(&[&folder.instance, "--tour", &tour, "--json", &report, "--save-population", &genes, "--quiet"])
+        .args(args)
+        .assert()
+        .success()
+        .stdout("")
+        .stderr("");
+    let report = json(&report);
+    assert_eq!(report["cost"], folder.checked(&tour));
+    assert_eq!((&report["algorithm"], &report["failure"]), (&"ga".into(), &Value::Null));
+    (fs::read_to_string(genes).unwrap(), report)
+}
+
+const SMALL: [&str; 4] = ["--population", "32", "--groups", "2"];
+
+#[test]
+fn every_crossover_evolves_the_same_whatever_the_threads() {
+    let folder = Folder::new(70);
+    for crossover in ["scx", "bcscx", "arx", "hybrid"] {
+        let run = |more: &[&str]| {
+            let args = ["--iterations", "30", "--crossover", crossover, "--transfer-every", "7"];
+            evolved(&folder, &[&SMALL[..], &args, more].concat())
+        };
+        let (genes, report) = run(&["--threads", "1", "--seed", "5"]);
+        assert_eq!(
+            (&report["iterations"], &report["settings"]["crossover"]),
+            (&30.into(), &crossover.into())
+        );
+        assert_eq!(genes.lines().filter(|line| *line == "-1").count(), 32 + 1);
+        assert_eq!(genes.lines().count(), 5 + 32 * 71 + 2);
+        assert_eq!(run(&["--threads", "2", "--seed", "5"]).0, genes);
+        assert_ne!(run(&["--threads", "2", "--seed", "6"]).0, genes);
+    }
+}
+
+#[test]
+fn a_resumed_population_goes_on_as_if_it_had_never_stopped() {
+    let folder = Folder::new(70);
+    let half = folder.path("half.population");
+    let settings: &[&[&str]] = &[
+        &["--crossover", "scx"],
+        &["--crossover", "bcscx", "--pairing", "fixed"],
+        &["--crossover", "arx", "--mutation", "0.5"],
+        &["--crossover", "hybrid", "--seed", "9"],
+        &["--crossover", "hybrid", "--local-search", "two-opt", "--neighbors", "6", "--breadth", "4"],
+        &["--crossover", "arx", "--initial", "local-optima"],
+        &["--crossover", "bcscx", "--initial", "ants", "--local-search", "or-opt"],
+    ];
+    for more in settings {
+        let args = [&SMALL[..], &["--transfer-every", "4"], more].concat();
+        let (whole, report) = evolved(&folder, &[&args[..], &["--iterations", "30"]].concat());
+        for first in ["10", "0"] {
+            let (begun, _) = evolved(&folder, &[&args[..], &["--iterations", first]].concat());
+            assert_ne!(begun, whole);
+            fs::write(&half, begun).unwrap();
+            // Seed and settings are those of the file.
+            let left = if first == "0" { "30" } else { "20" };
+            let (resumed, second) = evolved(&folder, &["--resume", &half, "--iterations", left]);
+            assert_eq!(resumed, whole, "{more:?} after {first}");
+            assert_eq!(second["tour"], report["tour"]);
+            assert_eq!(second["settings"]["initial"], "file");
+            assert_eq!(second["settings"]["first_generation"].to_string(), first);
+            assert_eq!(second["settings"]["seed"], report["seed"]);
+        }
+    }
+}
+
+#[test]
+fn edge_assembly_crossover_finds_the_best_tour_and_goes_on() {
+    let folder = Folder::new(120);
+    let half = folder.path("half.population");
+    let args = ["--crossover", "eax", "--population", "60", "--groups", "2", "--transfer-every", "3"];
+    let run = |more: &[&str]| evolved(&folder, &[&args[..], more].concat());
+    let (whole, report) = run(&["--iterations", "14", "--threads", "1"]);
+    let settings = &report["settings"];
+    assert_eq!((&settings["crossover"], &settings["initial"]), (&"eax".into(), &"local-optima".into()));
+    assert_eq!((&settings["children"], &report["tours"]), (&30.into(), &(14 * 60).into()));
+    assert_eq!(run(&["--iterations", "14", "--threads", "2"]).0, whole);
+    fs::write(&half, run(&["--iterations", "5"]).0).unwrap();
+    let (resumed, second) = evolved(&folder, &["--resume", &half, "--iterations", "9"]);
+    assert_eq!((resumed, &second["settings"]["children"]), (whole, &30.into()));
+    // Two seeds find the same tour, and go on until they are stopped.
+    let [one, other] = ["1", "2"].map(|seed| run(&["--iterations", "60", "--seed", seed]).1);
+    assert_eq!((&one["cost"], &one["iterations"]), (&other["cost"], &60.into()));
+    for initial in ["random", "space-filling", "ants"] {
+        let search = ["--local-search", "or-opt", "--initial", initial, "--iterations", "40"];
+        assert!(run(&search).1["cost"].as_i64() < report["cost"].as_i64().map(|cost| cost * 21 / 20));
+    }
+    antwarp(&["solve", &folder.instance, "--algorithm", "ga", "--crossover", "eax", "--stagnation", "20"])
+        .assert()
+        .success()
+        .stdout(contains("stopped by stagnation"))
+        .stderr(contains("--crossover eax runs on CPU threads"));
+}
+
+#[test]
+fn edge_assembly_crossover_of_few_nodes_and_of_wrong_settings() {
+    for nodes in [3, 5, 7, 8, 9] {
+        let folder = Folder::new(nodes);
+        let report = folder.path("small.json");
+        let ils = ["--algorithm", "ils", "--iterations", "50"];
+        let ga = ["--algorithm", "ga", "--crossover", "eax", "--iterations", "20"];
+        let [least, found] = [&ils[..], &ga].map(|args| {
+            solve(&[&folder.instance, "--json", &report, "--quiet"]).args(args).assert().success();
+            json(&report)
+        });
+        assert_eq!(found["cost"], least["cost"]);
+        assert_eq!(found["stopped_by"] == "trivial", nodes < 8);
+    }
+    let folder = Folder::new(20);
+    let wrong: &[(&[&str], &str)] = &[
+        (&["--population", "60", "--groups", "8"], "a multiple of --groups"),
+        (&["--population", "60", "--groups", "10"], "8 genes a group or more"),
+        (&["--groups", "0"], "--groups"),
+        (&["--children", "0"], "--children"),
+        (&["--mutation", "0.1"], "--mutation does nothing with --crossover eax"),
+        (&["--pairing", "fixed"], "--pairing does nothing with --crossover eax"),
+        (&["--crossover", "arx", "--children", "5"], "--children is for --crossover eax"),
+    ];
+    for (args, message) in wrong {
+        let eax: &[&str] = if args.contains(&"--crossover") { &[] } else { &["--crossover", "eax"] };
+        evolve(&[&folder.instance]).args(eax).args(*args).assert().code(2).stderr(contains(*message));
+    }
+    bench("ga", &folder.instance, &["--", "--crossover", "eax", "--population", "16"])
+        .assert()
+        .success()
+        .stdout(contains("eax"));
+}
+
+#[test]
+fn what_is_given_counts_more_than_what_was_saved() {
+    let folder = Folder::new(40);
+    let first = folder.path("first.population");
+    let saved = [&SMALL[..], &["--iterations", "0", "--initial", "local-optima", "--seed", "4"]].concat();
+    fs::write(&first, evolved(&folder, &saved).0).unwrap();
+    let args =
+        ["--resume", &first, "--iterations", "5", "--crossover", "arx", "--groups", "4", "--seed", "8"];
+    let (_, report) = evolved(&folder, &[&args[..], &["--population", "96"]].concat());
+    let settings = &report["settings"];
+    assert_eq!((&settings["crossover"], &settings["groups"]), (&"arx".into(), &4.into()));
+    assert_eq!((&settings["population"], &settings["seed"]), (&96.into(), &8.into()));
+    // The genes are those of the file again and again.
+    let (thrice, _) = evolved(&folder, &["--resume", &first, "--iterations", "0", "--population", "96"]);
+    let tours = |text: &str| {
+        let tours = text.split_once("TOUR_SECTION\n").unwrap().1.trim_end_matches("-1\nEOF\n").to_owned();
+        assert!(tours.ends_with('\n'));
+        tours
+    };
+    // The last -1 of a tour went with that of the section.
+    let once = fs::read_to_string(&first).unwrap();
+    let gene = |text: &str, i: usize| tours(text).split("-1\n").nth(i).unwrap().to_owned();
+    for i in [0, 1, 31, 32, 63, 64, 90] {
+        assert_eq!(gene(&thrice, i), gene(&once, i % 32), "{i}");
+    }
+    // A file of many tours is none of one tour.
+    antwarp(&["check", &folder.instance, &first]).assert().code(6).stderr(contains("--resume"));
+}
+
+#[test]
+fn populations_that_cannot_go_on_are_refused() {
+    let folder = Folder::new(20);
+    let (good, _) = evolved(&folder, &[&SMALL[..], &["--iterations", "3"]].concat());
+    let file = folder.file("good.population", good.as_bytes());
+    let usage: &[(&[&str], &str)] = &[
+        (&["--population", "48"], "a multiple of the 32 genes of"),
+        (&["--population", "64", "--groups", "3"], "a multiple of 4 times --groups"),
+        (&["--mutation", "2"], "--mutation"),
+        (&["--tour", &file, "--save-population", &file], "named for two outputs"),
+    ];
+    for (args, message) in usage {
+        evolve(&[&folder.instance, "--resume", &file])
+            .args(*args)
+            .assert()
+            .code(2)
+            .stdout("")
+            .stderr(contains(*message));
+    }
+    let body = good.split_once("TOUR_SECTION\n").unwrap().1;
+    let tours: Vec<&str> = body.split("-1\n").collect();
+    let six = format!("TYPE : TOUR\nTOUR_SECTION\n{}-1\n-1\nEOF\n", tours[..6].join("-1\n"));
+    let second = body.lines().nth(1).unwrap();
+    let repeated = good.replacen(
+        &format!("TOUR_SECTION\n{}\n{second}\n", body.lines().next().unwrap()),
+        &format!("TOUR_SECTION\n{second}\n{second}\n"),
+        1,
+    );
+    // Behind a whole number: a part of one may be another node's.
+    let cut = &good[..good[..good.len() - 30].rfind('\n').unwrap() + 1];
+    let inputs: &[(&str, &str)] = &[
+        ("", "there is no TOUR_SECTION"),
+        (cut, "the file ends in tour 32"),
+        (&good.replace("DIMENSION : 20", "DIMENSION : 21"), "4:1"),
+        (&good.replace("\"genes\":32", "\"genes\":64"), "there are 32 tours, not the 64"),
+        (&good.replace("\"crossover\":\"hybrid\"", "\"crossover\":\"magic\""), "take out its comment"),
+        (&repeated, "7:1"),
+        (&six, "6 genes are no 8 groups of equal size"),
+    ];
+    for (text, message) in inputs {
+        let bad = folder.file("bad.population", text.as_bytes());
+        evolve(&[&folder.instance, "--resume", &bad])
+            .assert()
+            .code(3)
+            .stdout("")
+            .stderr(contains("help: ").and(contains("panicked").not()))
+            .stderr(contains(*message).or(contains(message.replace(' ', "\n"))));
+    }
+    let missing = folder.path("missing.population");
+    evolve(&[&folder.instance, "--resume", &missing]).assert().code(3).stderr(contains(&missing));
+    let other = Folder::new(20);
+    let moved = fs::read_to_string(&other.instance)
+        .unwrap()
+        .replace("NODE_COORD_SECTION\n1 ", "NODE_COORD_SECTION\n1 9");
+    let other = folder.file("other.tsp", moved.as_bytes());
+    evolve(&[&other, "--resume", &file]).assert().code(3).stderr(contains("shortest tour"));
+    // Without its comment, a part of it will do.
+    evolve(&[&folder.instance, "--iterations", "2", "--groups", "1", "--population", "12"])
+        .args(["--resume", &folder.file("six.population", six.as_bytes())])
+        .assert()
+        .success();
+}
+
+#[test]
+fn small_and_directed_instances_evolve() {
+    let folder = Folder::new(4);
+    for n in 1..=9 {
+        let places: String = (0..n).map(|i| format!("{},{}\n", i * 37 % 101, i * 53 % 97)).collect();
+        let file = folder.file("places.csv", format!("x,y\n{places}").as_bytes());
+        let tour = folder.path("a.tour");
+        for more in [
+            &["--initial", "random"][..],
+            &["--initial", "local-optima"],
+            &["--initial", "ants"],
+            &["--local-search", "three-opt"],
+        ] {
+            evolve(&[&file, "--iterations", "3", "--tour", &tour]).args(SMALL).args(more).assert().success();
+            assert!(checked(&file, &tour) >= 0);
+        }
+        let saved = folder.path("a.population");
+        let run = evolve(&[&file, "--iterations", "3", "--save-population", &saved]).args(SMALL).assert();
+        if n < 8 {
+            run.code(2).stderr(contains("leave out --save-population"))
+        } else {
+            run.success()
+        };
+    }
+    let directed = folder.file("directed.csv", b"0 1 9 9 9\n9 0 1 9 9\n9 9 0 1 9\n9 9 9 0 1\n1 9 9 9 0\n");
+    let report = folder.path("a.json");
+    for initial in ["random", "ants"] {
+        evolve(&[&directed, "--iterations", "20", "--initial", initial, "--json", &report])
+            .args(SMALL)
+            .assert()
+            .success();
+        assert_eq!(json(&report)["cost"], 5);
+    }
+    evolve(&[&directed, "--initial", "local-optima"]).assert().code(3).stderr(contains("--initial random"));
+    evolve(&[&directed, "--local-search", "two-opt"])
+        .assert()
+        .code(3)
+        .stderr(contains("--local-search none"));
+}
+
+/// Whatever ends a run, the generation under way is finished, so that it can go on exactly.
+#[cfg(unix)]
+#[test]
+fn an_interrupted_population_goes_on_exactly() {
+    let folder = Folder::new(300);
+    let [cut, whole] = ["cut.population", "whole.population"].map(|name| folder.path(name));
+    let args = ["--population", "64", "--local-search", "or-opt"];
+    let first = ["solve", "--backend", "cpu", &folder.instance, "--algorithm", "ga", "--time", "5m"];
+    let all = [&first[..], &args[..], &["--save-population", &cut][..]].concat();
+    interrupted(&all, Duration::from_secs(2));
+    let saved = fs::read_to_string(&cut).unwrap();
+    let comment = saved.lines().nth(1).unwrap().split_once("population ").unwrap().1;
+    let header: Value = serde_json::from_str(comment).unwrap();
+    let done = header["generation"].to_string();
+    evolve(&[&folder.instance, "--iterations", &done, "--save-population", &whole])
+        .args(args)
+        .assert()
+        .success();
+    assert!(fs::read_to_string(&whole).unwrap() == saved, "after {done} generations");
+}
+
+/// Nobody waits for first genes that are to be saved: the tour is there, the population is not, and that is told.
+#[test]
+fn a_run_that_is_over_before_its_first_genes_saves_none() {
+    let folder = Folder::new(3000);
+    let [tour, genes] = ["a.tour", "a.population"].map(|name| folder.path(name));
+    for crossover in ["hybrid", "eax"] {
+        let begin = Instant::now();
+        let args = ["--population", "8192", "--groups", "1", "--local-search", "two-opt", "--time", "50ms"];
+        evolve(&[&folder.instance, "--crossover", crossover, "--tour", &tour, "--save-population", &genes])
+            .args(args)
+            .assert()
+            .code(5)
+            .stderr(contains("the run was over before the first genes were there"));
+        assert!(begin.elapsed() < Duration::from_secs(20), "{:?}", begin.elapsed());
+        antwarp(&["check", &folder.instance, &tour]).assert().success();
+        assert!(!Path::new(&genes).exists());
+    }
+}

@@ -1,0 +1,19 @@
+//! The command line from end to end, on the CPU.
+
+// A helper that nobody calls is to go.
+#![deny(dead_code)]
+
+#[cfg(unix)]
+#[path = "../common/mod.rs"]
+mod common;
+
+mod bench;
+mod bound;
+mod colonies;
+mod genetic;
+mod haste;
+mod help;
+mod local_search;
+mod refusals;
+mod solve;
+mod world;
