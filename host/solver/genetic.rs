@@ -251,7 +251,12 @@ pub(super) fn solve(
     };
     // What is given is not lost, whatever the clock says; what is to be saved has to be complete.
     let is_given = settings.initial == Initial::File;
-    let is_complete = (keep.is_none() && !is_given) || generations.begin(&|| !is_given && late())?;
+    let begun =
+        if keep.is_none() && !is_given { Ok(true) } else { generations.begin(&|| !is_given && late()) };
+    let is_complete = match begun {
+        Ok(is_complete) => is_complete,
+        Err(failure) => return haste.fail(problem.start_tour().to_vec(), failure),
+    };
     let run = drive(&mut generations, start, stop, observe);
     let solution = Solution::of(run, start, instance, &problem, backend)?;
     if let Some(keep) = keep.filter(|_| is_complete) {

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::{Solution, SolveError};
-use crate::engine::{Better, Stop, start};
+use crate::engine::{BackendError, Better, Stop, StopReason, start};
 use crate::instance::Instance;
 
 /// From so many nodes on the curve is laid before anything else: there is no time for it later.
@@ -53,5 +53,14 @@ impl<'a> Haste<'a> {
             trace: vec![Better { seconds, cost, part: "start" }],
             failure: None,
         })
+    }
+
+    /// The same for a run that failed before it began.
+    ///
+    /// # Errors
+    /// If it is no tour.
+    pub fn fail(self, tour: Vec<u32>, failure: BackendError) -> Result<Solution, SolveError> {
+        let solution = self.end(Some(tour))?;
+        Ok(Solution { stopped_by: StopReason::Failure, failure: Some(failure.to_string()), ..solution })
     }
 }

@@ -1,7 +1,5 @@
 //! Random tours: instances of few nodes, of which the judge knows the optimum, and of some more.
 
-use std::sync::atomic::AtomicBool;
-
 use antwarp::bound::held_karp;
 use antwarp::instance::tour_file;
 use antwarp::prelude::*;
@@ -179,7 +177,7 @@ impl Judged {
         let trees = draws.one_of(&[None, Some(1), Some(30), Some(30), Some(300)]);
         let time = draws.one_of(&[None, None, Some(Duration::ZERO), Some(Duration::from_millis(2))]);
         let stop = Stop { time, ..Stop::never() };
-        let find = || held_karp(&self.instance, trees, &stop, &AtomicBool::new(false));
+        let find = || held_karp(&self.instance, trees, &stop, &|| false);
         let bound = machine.pool(draws).install(find).ok_or("there is no bound")?;
         tally.count("bound".to_owned(), self.optimum.map(|optimum| bound.length == optimum));
         if bound.length > least { Err(format!("{bound:?} is above {least}")) } else { Ok(()) }

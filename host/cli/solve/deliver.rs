@@ -70,12 +70,13 @@ impl Plan {
     /// Of a run that failed, what can be had: then its failure is the one to tell, and this one is a line.
     fn write_population(&self, solution: &Solution, genes: Option<&mut Genes<'_>>) -> Result<bool> {
         let Some(output) = &self.outputs.save_population else { return Ok(false) };
-        let Some(genes) = genes else {
-            return Err(
-                output.error(std::io::Error::other("the run was over before the first genes were there"))
-            );
+        let saved = match genes {
+            Some(genes) => self.save_genes(output, genes),
+            None => {
+                Err(output.error(std::io::Error::other("the run was over before the first genes were there")))
+            }
         };
-        match self.save_genes(output, genes) {
+        match saved {
             Err(error) if solution.failure.is_some() => {
                 output::tell(&format!("antwarp: the population is lost: {error}"));
                 Ok(false)
