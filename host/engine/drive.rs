@@ -110,6 +110,8 @@ pub struct Run<C, B> {
 const BATCH: Duration = Duration::from_millis(100);
 /// How often what is better is brought back, so that little is lost if the device fails.
 const KEEP_EVERY: Duration = Duration::from_secs(5);
+/// A batch that takes so long may be followed by one that outlasts the run: what is better is brought back at once.
+const LONG: Duration = Duration::from_millis(400);
 
 /// Runs an engine until it is time to stop; but for the clock and an interrupt, not before it has a solution. `observe` is called
 /// after each batch.
@@ -135,13 +137,18 @@ pub fn drive<E: Engine>(
     let (stopped_by, failure) = match ended {
         Ok(reason) => (reason, None),
         Err(failure) => {
-            // Whatever else went wrong may have taken the engine with it; what does not fit the memory has not begun.
-            if let (BackendError::OutOfMemory { .. }, Some(cost)) = (&failure, engine.status().best_cost)
+            // Whatever else went wrong may have taken the engine with it; what does not fit the memory has not begun, and what is
+            // known on the host is there while the device is busy.
+            if let (BackendError::OutOfMemory { .. } | BackendError::Busy, Some(cost)) =
+                (&failure, engine.status().best_cost)
                 && let Ok(best) = engine.best()
             {
                 kept = Some((cost, best));
             }
-            (StopReason::Failure, Some(failure))
+            match failure {
+                BackendError::Busy => (stop.haste(), None),
+                failure => (StopReason::Failure, Some(failure)),
+            }
         }
     };
     let (status, layout) = (engine.status(), engine.describe());
@@ -184,12 +191,13 @@ fn advance<E: Engine>(
         let before = Instant::now();
         let part = engine.part();
         let done = engine.advance(&Budget { units, begin, stop })?;
-        units =
-            next_units(units, done, before.elapsed(), stop.time.map(|t| t.saturating_sub(begin.elapsed())));
+        let took = before.elapsed();
+        units = next_units(units, done, took, stop.time.map(|t| t.saturating_sub(begin.elapsed())));
         let status = engine.status();
         let Some(best_cost) = status.best_cost else { continue };
         trace.note(Some(best_cost), part);
-        if kept_at.elapsed() >= KEEP_EVERY && kept.as_ref().is_none_or(|kept| best_cost < kept.0) {
+        let is_time = kept_at.elapsed() >= KEEP_EVERY || took >= LONG;
+        if is_time && kept.as_ref().is_none_or(|kept| best_cost < kept.0) {
             *kept = Some((best_cost, engine.best()?));
             kept_at = Instant::now();
         }

@@ -83,6 +83,9 @@ pub enum BackendError {
         /// What the driver said.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// A launch was still under way when the time was up, and what the device holds cannot be had before its end.
+    #[error("the GPU is still at work on a launch that outlasted the run")]
+    Busy,
     /// The asked-for number of warps is not possible.
     #[error("{0} warps an ant are not possible: choose 1 to {1}")]
     Warps(u32, u32),

@@ -13,7 +13,9 @@ use super::{Solution, SolveError, check_kind, right};
 use crate::backend::Backend;
 use crate::engine::memory::check_memory;
 use crate::engine::start::{ants, hilbert_tours};
-use crate::engine::{Enough, LocalSearch, MOST_NEIGHBORS, Population, Problem, Progress, Stop, drive};
+use crate::engine::{
+    BackendError, Enough, LocalSearch, MOST_NEIGHBORS, Population, Problem, Progress, Stop, drive,
+};
 use crate::instance::Instance;
 
 pub use crate::engine::genetic::{Crossover, FirstGenes, GeneticSpec, Initial, Pairing};
@@ -255,6 +257,7 @@ pub(super) fn solve(
         if keep.is_none() && !is_given { Ok(true) } else { generations.begin(&|| !is_given && late()) };
     let is_complete = match begun {
         Ok(is_complete) => is_complete,
+        Err(BackendError::Busy) => return haste.end(Some(problem.start_tour().to_vec())),
         Err(failure) => return haste.fail(problem.start_tour().to_vec(), failure),
     };
     let run = drive(&mut generations, start, stop, observe);

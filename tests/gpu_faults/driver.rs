@@ -6,6 +6,7 @@
 //!
 //! - `DRIVER_FAILS` = `K:CODE`: the K-th call, from 1, gives this `CUresult` and does nothing. After any code but that of too
 //!   little memory all later calls fail likewise, as those of a lost device do.
+//!   With the code 600, "not ready", kernels that are launched from the K-th call on never end, and whoever waits for them waits for ever.
 //! - `DRIVER_CALLS`: a file to which every call appends a line: its name, its result, and `+handle` or `-handle` for what it
 //!   made, or was to give back, or the name of the kernel that it looked for.
 
@@ -24,6 +25,19 @@ type Address = u64;
 
 const SUCCESS: Result = 0;
 const OUT_OF_MEMORY: Result = 2;
+const NOT_READY: Result = 600;
+
+/// What waits for kernels.
+const WAITS: [&str; 8] = [
+    "cuCtxSynchronize",
+    "cuStreamSynchronize",
+    "cuEventSynchronize",
+    "cuMemcpyHtoDAsync_v2",
+    "cuMemcpyDtoHAsync_v2",
+    "cuMemFree_v2",
+    "cuModuleUnload",
+    "cuDevicePrimaryCtxRelease_v2",
+];
 
 unsafe extern "C" {
     fn dlopen(name: *const c_char, flags: c_int) -> Handle;
@@ -44,6 +58,8 @@ struct State {
     calls: u64,
     /// What all calls give, once the device is lost.
     lost: Option<Result>,
+    /// A kernel never ends.
+    hangs: bool,
     log: Option<File>,
     /// The last handle that was made up.
     last: usize,
@@ -62,15 +78,28 @@ fn plan() -> &'static Plan {
         const NOW: c_int = 2;
         // SAFETY: a NUL-terminated name.
         let real = unsafe { dlopen(c"libcuda.so.1".as_ptr(), NOW) } as usize;
-        Plan { fails, state: Mutex::new(State { calls: 0, lost: None, log, last: 0 }), real }
+        Plan { fails, state: Mutex::new(State { calls: 0, lost: None, hangs: false, log, last: 0 }), real }
     })
 }
 
 /// What the call that begins now has to give instead of doing its work.
-fn verdict() -> Option<Result> {
+fn verdict(name: &str) -> Option<Result> {
     let plan = plan();
     let mut state = plan.state.lock().unwrap_or_else(PoisonError::into_inner);
     state.calls += 1;
+    if let Some((call, NOT_READY)) = plan.fails {
+        state.hangs |= state.calls >= call && name.starts_with("cuLaunch");
+        let hangs = state.hangs;
+        drop(state);
+        while hangs && WAITS.contains(&name) {
+            std::thread::park();
+        }
+        return match name {
+            "cuEventQuery" if hangs => Some(NOT_READY),
+            _ if hangs && name.starts_with("cuLaunch") => Some(SUCCESS),
+            _ => None,
+        };
+    }
     if state.lost.is_none()
         && let Some((_, code)) = plan.fails.filter(|&(call, _)| call == state.calls)
     {
@@ -103,7 +132,7 @@ macro_rules! calls {
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name($($p: $t),*) -> Result {
             let name = stringify!($name);
-            let result = match verdict() {
+            let result = match verdict(name) {
                 Some(code) => code,
                 None if plan().real != 0 => {
                     let symbol = std::ffi::CString::new(name).expect("a name");

@@ -238,13 +238,14 @@ impl<'p> CudaDescent<'p> {
 }
 
 impl Descent for CudaDescent<'_> {
-    fn run(&mut self, passes: u32, temperature: f32, _enough: Enough) -> Result<DescentState, BackendError> {
+    fn run(&mut self, passes: u32, temperature: f32, enough: Enough) -> Result<DescentState, BackendError> {
         let left = TIMED.saturating_sub(self.evaluation.passes);
         let mut events = Vec::new();
         for pass in 0..u64::from(passes) {
             events.extend(self.pass(temperature, pass < left)?);
         }
         let mut state = [self.state];
+        self.device.wait(enough)?;
         self.buffers.state.read(self.device.stream(), &mut state)?;
         // Passes behind the last one did nothing.
         let done = (state[0].passes - self.state.passes) as usize;
@@ -258,6 +259,7 @@ impl Descent for CudaDescent<'_> {
     }
 
     fn best_tour(&mut self) -> Result<Vec<u32>, BackendError> {
+        self.device.check_idle()?;
         let on_the_way = self.state.cost < self.state.best_cost;
         let tour = if on_the_way { &self.buffers.order } else { &self.buffers.best_tour };
         tour.to_vec(self.device.stream())

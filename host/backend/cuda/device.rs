@@ -1,13 +1,15 @@
 //! A CUDA device, opened.
 
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
-use cudarc::driver::sys::CUdevice_attribute as Attribute;
+use cudarc::driver::sys::{CUdevice_attribute as Attribute, CUevent_flags};
 use cudarc::driver::{CudaContext, CudaFunction, CudaStream, DriverError, sys};
 
 use super::module::{self, Ptx};
 use crate::backend::Machine;
-use crate::engine::BackendError;
+use crate::engine::{BackendError, Enough};
 
 /// What `antwarp devices` shows of a device.
 #[derive(Clone, Debug)]
@@ -32,7 +34,18 @@ pub struct Device {
     stream: Arc<CudaStream>,
     ptx: &'static Ptx,
     facts: DeviceFacts,
+    /// A launch was left behind.
+    is_busy: AtomicBool,
+    /// All kernels: a module is not unloaded while one of them runs.
+    loaded: Mutex<Vec<CudaFunction>>,
 }
+
+/// How long a launch is waited for at least. Batches of work are made to take less, and what they found would be lost.
+const PATIENCE: Duration = Duration::from_millis(120);
+/// How long it is waited for once there was enough.
+const GRACE: Duration = Duration::from_millis(20);
+/// How long it is asked for without a pause.
+const SPIN: Duration = Duration::from_micros(200);
 
 fn failed(doing: &'static str) -> impl Fn(DriverError) -> BackendError {
     move |source| BackendError::Driver { doing, source: source.into() }
@@ -118,7 +131,8 @@ impl Device {
         let facts = facts(&context)?;
         let capability = 10 * facts.capability.0 + facts.capability.1;
         let ptx = module::choose(architecture, capability, driver_version()?, &facts.name)?;
-        Ok(Device { context, stream, ptx, facts })
+        let (is_busy, loaded) = (AtomicBool::new(false), Mutex::default());
+        Ok(Device { context, stream, ptx, facts, is_busy, loaded })
     }
 
     /// For reports.
@@ -161,6 +175,47 @@ impl Device {
     /// # Errors
     /// If the driver refuses it.
     pub fn function(&self, name: &str) -> Result<CudaFunction, BackendError> {
-        module::load_function(&self.context, self.ptx, name)
+        let function = module::load_function(&self.context, self.ptx, name)?;
+        self.loaded.lock().unwrap_or_else(PoisonError::into_inner).push(function.clone());
+        Ok(function)
+    }
+
+    /// Waits for all that is queued; once there was `enough`, not much longer.
+    ///
+    /// # Errors
+    /// [`BackendError::Busy`] if it was left behind: nothing more can be had of this device. Or if a kernel failed.
+    pub fn wait(&self, enough: Enough) -> Result<(), BackendError> {
+        self.check_idle()?;
+        let fail = failed("running kernels");
+        let end = self.stream.record_event(Some(CUevent_flags::CU_EVENT_DISABLE_TIMING)).map_err(&fail)?;
+        let (begun, mut over) = (Instant::now(), None);
+        while !end.try_is_complete().map_err(&fail)? {
+            if over.is_none() && enough() {
+                over = Some(Instant::now());
+            }
+            if over.is_some_and(|over: Instant| over.elapsed() >= GRACE) && begun.elapsed() >= PATIENCE {
+                self.is_busy.store(true, Ordering::Relaxed);
+                return Err(BackendError::Busy);
+            }
+            if begun.elapsed() >= SPIN {
+                std::thread::sleep(SPIN / 4);
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses what would wait for a launch that was left behind.
+    pub(super) fn check_idle(&self) -> Result<(), BackendError> {
+        if self.is_busy.load(Ordering::Relaxed) { Err(BackendError::Busy) } else { Ok(()) }
+    }
+}
+
+impl Drop for Device {
+    /// What waits for the end of a launch when it is given back is left to the end of the process, if a launch was left behind.
+    fn drop(&mut self) {
+        if self.is_busy.load(Ordering::Relaxed) {
+            let loaded = self.loaded.get_mut().unwrap_or_else(PoisonError::into_inner);
+            std::mem::forget((std::mem::take(loaded), self.stream.clone(), self.context.clone()));
+        }
     }
 }

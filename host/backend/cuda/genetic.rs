@@ -396,7 +396,8 @@ impl<'p> CudaPopulation<'p> {
     }
 
     /// Reads what the last `queued` generations did.
-    fn look(&mut self, queued: u32) -> Result<(), BackendError> {
+    fn look(&mut self, queued: u32, enough: Enough) -> Result<(), BackendError> {
+        self.device.wait(enough)?;
         let mut best = [0];
         self.buffers.best.read(self.device.stream(), &mut best)?;
         let (_, since) = recorded(best[0]);
@@ -446,10 +447,10 @@ fn has_room(device: &Device, n: u32, children: u32) -> bool {
 const MOST_QUEUED: u32 = 1 << 15;
 
 impl Colony for CudaPopulation<'_> {
-    fn run(&mut self, iterations: u32, _: Enough) -> Result<ColonyState, BackendError> {
+    fn run(&mut self, iterations: u32, enough: Enough) -> Result<ColonyState, BackendError> {
         if !self.begun {
             self.begin()?;
-            self.look(0)?;
+            self.look(0, enough)?;
         }
         let mut left = iterations;
         while left > 0 && self.state.done == 0 {
@@ -459,7 +460,7 @@ impl Colony for CudaPopulation<'_> {
             for since in 1..=queued {
                 self.generation(before + since, since)?;
             }
-            self.look(queued)?;
+            self.look(queued, enough)?;
             left -= queued;
         }
         Ok(self.state)
@@ -497,6 +498,7 @@ impl Population for CudaPopulation<'_> {
     }
 
     fn gene(&mut self, place: u32) -> Result<Vec<u32>, BackendError> {
+        self.device.check_idle()?;
         let stream = self.device.stream();
         let rows = self.buffers.table.rows.to_vec(stream)?;
         let size = self.problem.n() as usize * self.storage.id_bytes();
@@ -506,6 +508,7 @@ impl Population for CudaPopulation<'_> {
     }
 
     fn costs(&mut self) -> Result<Vec<i64>, BackendError> {
+        self.device.check_idle()?;
         self.buffers.table.costs.to_vec(self.device.stream())
     }
 }

@@ -331,10 +331,11 @@ impl<'p> CudaLinKernighan<'p> {
 }
 
 impl LinKernighan for CudaLinKernighan<'_> {
-    fn run(&mut self, rounds: &[TrialRound], _enough: Enough) -> Result<Reached, BackendError> {
+    fn run(&mut self, rounds: &[TrialRound], enough: Enough) -> Result<Reached, BackendError> {
         for &round in rounds {
             self.round(round)?;
         }
+        self.device.wait(enough)?;
         self.buffers.costs.read(self.device.stream(), &mut self.costs)?;
         let mut merged = vec![Merged::default(); self.costs.len()];
         self.buffers.merged.read(self.device.stream(), &mut merged)?;

@@ -190,7 +190,7 @@ impl<'p, P: Problem<Moves: Neighborhood<Element: Plain>>> CudaWalks<'p, P> {
     }
 
     /// One batch in one shape. A launch that is refused changes nothing.
-    fn batch(&mut self, rules: &WalkRules, shape: Shape) -> Result<(), BackendError> {
+    fn batch(&mut self, rules: &WalkRules, shape: Shape, enough: Enough) -> Result<(), BackendError> {
         self.make_room(shape.parts)?;
         let args = WalkArgs {
             shape: self.shape,
@@ -223,6 +223,7 @@ impl<'p, P: Problem<Moves: Neighborhood<Element: Plain>>> CudaWalks<'p, P> {
                 &mut self.slots,
             )?;
         }
+        self.device.wait(enough)?;
         self.states.reverse();
         self.bests.reverse();
         self.states[0].read(self.device.stream(), &mut self.known)
@@ -230,7 +231,7 @@ impl<'p, P: Problem<Moves: Neighborhood<Element: Plain>>> CudaWalks<'p, P> {
 }
 
 impl<P: Problem<Moves: Neighborhood<Element: Plain>>> Walks<Element<P>> for CudaWalks<'_, P> {
-    /// A launch is not cut short, but none begins once there was enough.
+    /// A launch is not cut short, but left behind if it goes on once there was enough; and none begins then.
     fn run(&mut self, rules: &WalkRules, enough: Enough) -> Result<&[WalkState], BackendError> {
         let mut rules = *rules;
         let end = rules.end;
@@ -238,7 +239,7 @@ impl<P: Problem<Moves: Neighborhood<Element: Plain>>> Walks<Element<P>> for Cuda
             let trial = self.tuner.next(now, end);
             rules.end = trial.end;
             let begin = Instant::now();
-            match self.batch(&rules, trial.shape) {
+            match self.batch(&rules, trial.shape, enough) {
                 Ok(()) => self.tuner.took(trial, begin.elapsed(), trial.end - now),
                 Err(BackendError::Launch { .. }) if self.tuner.failed(trial) => continue,
                 Err(error) => return Err(error),
@@ -250,6 +251,7 @@ impl<P: Problem<Moves: Neighborhood<Element: Plain>>> Walks<Element<P>> for Cuda
     }
 
     fn best(&mut self, walk: u32) -> Result<Vec<Element<P>>, BackendError> {
+        self.device.check_idle()?;
         let size = self.n * size_of::<Element<P>>();
         let mut raw = vec![0u8; size];
         self.bests[0].read_from(self.device.stream(), walk as usize * size, &mut raw)?;
@@ -337,12 +339,12 @@ impl<'p, P: Problem<Moves: Neighborhood<Element: Plain>>> CudaNeighbors<'p, P> {
 }
 
 impl<P: Problem<Moves: Neighborhood<Element: Plain>>> Neighbors<Element<P>> for CudaNeighbors<'_, P> {
-    /// A launch is not cut short.
+    /// A launch is not cut short, but left behind if it goes on once there was enough.
     fn costs(
         &mut self,
         solution: &[Element<P>],
         rules: &WalkRules,
-        _: Enough,
+        enough: Enough,
     ) -> Result<Option<&[u64]>, BackendError> {
         let begin = Instant::now();
         let stream = self.device.stream();
@@ -373,9 +375,10 @@ impl<P: Problem<Moves: Neighborhood<Element: Plain>>> Neighbors<Element<P>> for 
                 &mut self.device_costs,
             )?;
         }
-        stream
-            .synchronize()
-            .map_err(|source| BackendError::Driver { doing: "running kernels", source: source.into() })?;
+        match self.device.wait(enough) {
+            Err(BackendError::Busy) => return Ok(None),
+            waited => waited?,
+        }
         let ran = begin.elapsed();
         self.device_costs.read(stream, &mut self.costs)?;
         self.kernels += ran - copied;

@@ -284,11 +284,11 @@ impl<'p> Iterate<'p> for CudaAcs<'p> {
 }
 
 impl Colony for CudaAcs<'_> {
-    fn run(&mut self, iterations: u32, _enough: Enough) -> Result<ColonyState, BackendError> {
+    fn run(&mut self, iterations: u32, enough: Enough) -> Result<ColonyState, BackendError> {
         for _ in 0..iterations {
             self.iterate()?;
         }
-        self.ants.state()
+        self.ants.state(enough)
     }
 
     fn best_tour(&mut self) -> Result<Vec<u32>, BackendError> {

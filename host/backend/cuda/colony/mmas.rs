@@ -296,13 +296,13 @@ impl<'p> CudaColony<'p> {
     }
 
     /// One iteration with another number of warps, timed.
-    fn tune(&mut self, warps: u32) -> Result<(), BackendError> {
+    fn tune(&mut self, warps: u32, enough: Enough) -> Result<(), BackendError> {
         self.plan.warps = warps;
         let start = self.ants.event()?;
         self.iterate()?;
         let end = self.ants.event()?;
-        let time =
-            end.synchronize().and_then(|()| start.elapsed_ms(&end)).map_err(driver("timing kernels"))?;
+        self.ants.device.wait(enough)?;
+        let time = start.elapsed_ms(&end).map_err(driver("timing kernels"))?;
         if let Some(tuning) = &mut self.tuning
             && self.ants.queued > 1
             && time < tuning.best.0
@@ -391,11 +391,11 @@ impl<'p> Iterate<'p> for CudaColony<'p> {
 }
 
 impl Colony for CudaColony<'_> {
-    fn run(&mut self, iterations: u32, _enough: Enough) -> Result<ColonyState, BackendError> {
+    fn run(&mut self, iterations: u32, enough: Enough) -> Result<ColonyState, BackendError> {
         for _ in 0..iterations {
             match self.tuning.as_mut().map(|t| if t.left.is_empty() { None } else { Some(t.left.remove(0)) })
             {
-                Some(Some(warps)) => self.tune(warps)?,
+                Some(Some(warps)) => self.tune(warps, enough)?,
                 Some(None) => {
                     self.plan.warps = self.tuning.take().map_or(1, |t| t.best.1);
                     self.iterate()?;
@@ -403,7 +403,7 @@ impl Colony for CudaColony<'_> {
                 None => self.iterate()?,
             }
         }
-        self.ants.state()
+        self.ants.state(enough)
     }
 
     fn best_tour(&mut self) -> Result<Vec<u32>, BackendError> {

@@ -17,7 +17,7 @@ use cudarc::driver::{CudaEvent, CudaFunction, DriverError};
 
 use super::tables::{device_matrix, place_bytes};
 use super::{Buffer, Device, Judge, Launch, LocalSearch as SearchKernel, TourCosts};
-use crate::engine::{BackendError, LocalSearch, Phases, Problem};
+use crate::engine::{BackendError, Enough, LocalSearch, Phases, Problem};
 
 /// Threads of a warp.
 pub(super) const WARP: u32 = 32;
@@ -343,14 +343,16 @@ impl<'p> Ants<'p> {
         make().map_err(driver("recording an event"))
     }
 
-    fn state(&self) -> Result<ColonyState, BackendError> {
+    fn state(&self, enough: Enough) -> Result<ColonyState, BackendError> {
         let limits = self.rules.limits(self.problem.unit_cost(), self.problem.unit_cost());
         let mut state = [ColonyState::new(limits)];
+        self.device.wait(enough)?;
         self.state.read(self.device.stream(), &mut state)?;
         Ok(state[0])
     }
 
     fn best_tour(&self) -> Result<Vec<u32>, BackendError> {
+        self.device.check_idle()?;
         let raw = self.best_tour.to_vec(self.device.stream())?;
         Ok(from_id_bytes(self.storage, &raw))
     }
