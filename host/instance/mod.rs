@@ -25,8 +25,10 @@ mod watch;
 
 pub use antwarp_core::metric::Metric;
 pub use best_known::BestKnown;
+pub(crate) use error::Text;
+#[cfg(feature = "cli")]
+pub(crate) use error::printable;
 pub use error::{InstanceError, Result, SyntaxError, TourError};
-pub(crate) use error::{Text, printable};
 pub(crate) use kd_tree::{Cell, KdTree, Search, square};
 pub use model::{Distances, Instance, Kind};
 pub use neighbors::{NeighborLists, nearest, nearest_until, quadrant, quadrant_until};

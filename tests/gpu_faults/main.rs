@@ -83,6 +83,11 @@ impl World {
         Some(World { instance: Instance::open(&path).unwrap(), folder, real })
     }
 
+    /// The limit of a run: the kernels of the double never come to an end of their iterations.
+    fn time(&self) -> &'static str {
+        if self.real { "3s" } else { "300ms" }
+    }
+
     /// One run, whose K-th call gives this code if `fails` says so. `number` names its files.
     fn run(&self, line: &str, number: usize, fails: Option<(usize, u32)>) -> Run {
         let place = self.folder.path().join(number.to_string());
@@ -92,7 +97,7 @@ impl World {
         let line = line.replace("FOLDER/e60.tsp", self.folder.path().join("e60.tsp").to_str().unwrap());
         let mut command = Command::new(env!("CARGO_BIN_EXE_antwarp"));
         command.args(line.replace("FOLDER", place.to_str().unwrap()).split(' '));
-        command.args(["--backend", "cuda", "--iterations", "2", "--time", "300ms", "--quiet"]);
+        command.args(["--backend", "cuda", "--iterations", "2", "--time", self.time(), "--quiet"]);
         if is_solve {
             command.arg("--tour").arg(&tour);
         }

@@ -18,7 +18,7 @@ pub use tour::{RotatedTour, SwappedTour};
 pub use weierstrass::Weierstrass;
 
 use crate::neighborhood::{Neighborhood, Walk};
-use crate::search::{Cost, Crew};
+use crate::search::{Alone, Cost, Crew};
 use crate::team::Team;
 
 /// Calls macro `$then` with every problem that has kernels, a line each: [`Problem::NAME`], its type, and the most threads of a
@@ -101,6 +101,15 @@ pub trait Problem: Copy {
     /// # Safety
     /// The walk is of this problem: solution and notes have the sizes told here; all members of all teams come here.
     unsafe fn begin<C: Crew>(&self, crew: &mut C, walk: &WalkOf<Self>) -> Self::Cost;
+
+    /// The cost of the walk's solution, by one thread and without a look at notes; it may make them.
+    ///
+    /// # Safety
+    /// As [`Problem::begin`].
+    unsafe fn cost(&self, walk: &WalkOf<Self>) -> Self::Cost {
+        // SAFETY: the caller's promise.
+        unsafe { self.begin(&mut Alone, walk) }
+    }
 
     /// The cost of a neighbour, given that of the walk's solution: from what the move changes.
     ///

@@ -224,6 +224,14 @@ impl<const STORED: bool> Problem for Qap<STORED> {
         team.sum(sum as u64) as i64
     }
 
+    /// Notes take n times as long as the cost.
+    unsafe fn cost(&self, walk: &Walk<u32>) -> i64 {
+        let p = walk.solution;
+        // SAFETY: the caller's promise.
+        let term = |i, j| unsafe { i64::from(self.a(i, j)) * i64::from(self.b(p.get(i), p.get(j))) };
+        (0..self.n).map(|i| (0..self.n).map(|j| term(i, j)).sum::<i64>()).sum()
+    }
+
     #[inline(always)]
     unsafe fn neighbor_cost(&self, walk: &Walk<u32>, cost: i64, step: (u32, u32)) -> i64 {
         // SAFETY: the caller's promise.

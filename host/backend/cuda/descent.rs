@@ -23,6 +23,8 @@ const BLOCK: u32 = 256;
 const BLOCKS: u32 = 16;
 /// Passes whose evaluation is timed.
 const TIMED: u64 = 1000;
+/// How long passes that are queued are waited for once there was enough: each is short, and what they found is worth it.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The names of all kernels that a descent may load.
 pub fn kernel_names() -> Vec<String> {
@@ -245,7 +247,7 @@ impl Descent for CudaDescent<'_> {
             events.extend(self.pass(temperature, pass < left)?);
         }
         let mut state = [self.state];
-        self.device.wait(enough)?;
+        self.device.wait(enough, PATIENCE)?;
         self.buffers.state.read(self.device.stream(), &mut state)?;
         // Passes behind the last one did nothing.
         let done = (state[0].passes - self.state.passes) as usize;

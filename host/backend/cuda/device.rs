@@ -42,8 +42,8 @@ pub struct Device {
 
 /// How long a launch is waited for at least. Batches of work are made to take less, and what they found would be lost.
 const PATIENCE: Duration = Duration::from_millis(120);
-/// How long it is waited for once there was enough.
-const GRACE: Duration = Duration::from_millis(20);
+/// How long one that cannot be cut short is waited for once there was enough.
+pub(super) const GRACE: Duration = Duration::from_millis(20);
 /// How long it is asked for without a pause.
 const SPIN: Duration = Duration::from_micros(200);
 
@@ -180,11 +180,11 @@ impl Device {
         Ok(function)
     }
 
-    /// Waits for all that is queued; once there was `enough`, not much longer.
+    /// Waits for all that is queued; once there was `enough`, for no more than `grace`.
     ///
     /// # Errors
     /// [`BackendError::Busy`] if it was left behind: nothing more can be had of this device. Or if a kernel failed.
-    pub fn wait(&self, enough: Enough) -> Result<(), BackendError> {
+    pub fn wait(&self, enough: Enough, grace: Duration) -> Result<(), BackendError> {
         self.check_idle()?;
         let fail = failed("running kernels");
         let end = self.stream.record_event(Some(CUevent_flags::CU_EVENT_DISABLE_TIMING)).map_err(&fail)?;
@@ -193,7 +193,7 @@ impl Device {
             if over.is_none() && enough() {
                 over = Some(Instant::now());
             }
-            if over.is_some_and(|over: Instant| over.elapsed() >= GRACE) && begun.elapsed() >= PATIENCE {
+            if over.is_some_and(|over: Instant| over.elapsed() >= grace) && begun.elapsed() >= PATIENCE {
                 self.is_busy.store(true, Ordering::Relaxed);
                 return Err(BackendError::Busy);
             }

@@ -9,6 +9,7 @@ use cudarc::driver::CudaEvent;
 use cudarc::driver::sys::CUevent_flags;
 
 use super::colony::{SearchPlan, Storage, WARP, driver, from_id_bytes, id_bytes, reserve_shared};
+use super::device::GRACE;
 use super::tables::{device_matrix, place_bytes};
 use super::{BreedGenes, Buffer, Device, FinishGenes, Launch, MakeGenes, TEAM_BYTES, TransferGenes};
 use crate::engine::genetic::{FirstGenes, GeneticSpec};
@@ -397,7 +398,7 @@ impl<'p> CudaPopulation<'p> {
 
     /// Reads what the last `queued` generations did.
     fn look(&mut self, queued: u32, enough: Enough) -> Result<(), BackendError> {
-        self.device.wait(enough)?;
+        self.device.wait(enough, GRACE)?;
         let mut best = [0];
         self.buffers.best.read(self.device.stream(), &mut best)?;
         let (_, since) = recorded(best[0]);

@@ -1,6 +1,8 @@
 //! Chained Lin-Kernighan on a GPU. Tours stay in device memory for the whole run; after a batch of rounds the host reads
 //! their lengths.
 
+use std::time::Duration;
+
 use antwarp_core::kernels::TrialArgs;
 use antwarp_core::lin_kernighan::cuts::MOST;
 use antwarp_core::lin_kernighan::merge::{Merged, pairs};
@@ -13,6 +15,9 @@ use crate::backend::cpu::Recombiner;
 use crate::engine::lin_kernighan::{MOST_TRIALS, Spec};
 use crate::engine::{BackendError, Enough, LinKernighan, LocalSearch, Places, Problem, Reached, Trials};
 use crate::memory::bytes;
+
+/// How long rounds that are queued are waited for once there was enough: each is short, and what they found is worth it.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Warps of a block that makes trials.
 const WARPS: u32 = 4;
@@ -335,7 +340,7 @@ impl LinKernighan for CudaLinKernighan<'_> {
         for &round in rounds {
             self.round(round)?;
         }
-        self.device.wait(enough)?;
+        self.device.wait(enough, PATIENCE)?;
         self.buffers.costs.read(self.device.stream(), &mut self.costs)?;
         let mut merged = vec![Merged::default(); self.costs.len()];
         self.buffers.merged.read(self.device.stream(), &mut merged)?;

@@ -11,6 +11,7 @@ use antwarp_core::search::{Layout, WalkRules, WalkState};
 use cudarc::driver::CudaFunction;
 
 use super::colony::{WARP, reserve_shared};
+use super::device::GRACE;
 use super::{Buffer, Device, EvaluateNeighbors, Launch, TEAM_BYTES, Walks as WalksKernel};
 use crate::backend::cpu::fresh;
 use crate::backend::tuning::{Key, Shape, Tuner, now};
@@ -223,7 +224,7 @@ impl<'p, P: Problem<Moves: Neighborhood<Element: Plain>>> CudaWalks<'p, P> {
                 &mut self.slots,
             )?;
         }
-        self.device.wait(enough)?;
+        self.device.wait(enough, GRACE)?;
         self.states.reverse();
         self.bests.reverse();
         self.states[0].read(self.device.stream(), &mut self.known)
@@ -375,7 +376,7 @@ impl<P: Problem<Moves: Neighborhood<Element: Plain>>> Neighbors<Element<P>> for 
                 &mut self.device_costs,
             )?;
         }
-        match self.device.wait(enough) {
+        match self.device.wait(enough, GRACE) {
             Err(BackendError::Busy) => return Ok(None),
             waited => waited?,
         }

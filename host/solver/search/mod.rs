@@ -303,7 +303,7 @@ fn best_of<P: Problem>(states: &[WalkState]) -> Option<usize> {
 pub fn full_cost<P: Problem>(problem: &P, solution: &[Element<P>]) -> P::Cost {
     with_walk(problem, solution.to_vec(), |walk| {
         // SAFETY: the walk has what the problem asks for.
-        unsafe { problem.begin(&mut Alone, walk) }
+        unsafe { problem.cost(walk) }
     })
 }
 

@@ -8,6 +8,7 @@ use antwarp_core::select::{Reservoir, Roulette};
 use antwarp_core::tabu::{Bitmask, Compact, ListCompression, Tabu};
 use cudarc::driver::CudaFunction;
 
+use super::super::device::GRACE;
 use super::super::{Buffer, ConstructCandidates, ConstructFull, Device, Launch, PrepareTrails, UpdateTrails};
 use super::{Ants, Iterate, Storage, TEAM_BYTES, WARP, driver, reserve_shared};
 use crate::engine::mmas::{ColonySpec, Selection, TabuKind};
@@ -301,7 +302,7 @@ impl<'p> CudaColony<'p> {
         let start = self.ants.event()?;
         self.iterate()?;
         let end = self.ants.event()?;
-        self.ants.device.wait(enough)?;
+        self.ants.device.wait(enough, GRACE)?;
         let time = start.elapsed_ms(&end).map_err(driver("timing kernels"))?;
         if let Some(tuning) = &mut self.tuning
             && self.ants.queued > 1

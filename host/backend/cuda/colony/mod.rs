@@ -15,6 +15,7 @@ use antwarp_core::local_search::ants as search;
 use cudarc::driver::sys::{CUevent_flags, CUfunction_attribute};
 use cudarc::driver::{CudaEvent, CudaFunction, DriverError};
 
+use super::device::GRACE;
 use super::tables::{device_matrix, place_bytes};
 use super::{Buffer, Device, Judge, Launch, LocalSearch as SearchKernel, TourCosts};
 use crate::engine::{BackendError, Enough, LocalSearch, Phases, Problem};
@@ -346,7 +347,7 @@ impl<'p> Ants<'p> {
     fn state(&self, enough: Enough) -> Result<ColonyState, BackendError> {
         let limits = self.rules.limits(self.problem.unit_cost(), self.problem.unit_cost());
         let mut state = [ColonyState::new(limits)];
-        self.device.wait(enough)?;
+        self.device.wait(enough, GRACE)?;
         self.state.read(self.device.stream(), &mut state)?;
         Ok(state[0])
     }
