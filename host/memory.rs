@@ -52,10 +52,13 @@ pub(crate) fn reserve<T>(all: &mut Vec<T>, more: usize) -> Result<(), Shortage> 
     if all.capacity() - all.len() >= more {
         return Ok(());
     }
-    let more = more.max(all.len() / 2);
-    let needed = (more as u64).saturating_mul(size_of::<T>() as u64);
-    check(needed)?;
-    all.try_reserve_exact(more).map_err(|_| Shortage::of(needed))
+    let half = all.len() / 2;
+    let mut by = |more: usize| {
+        let needed = (more as u64).saturating_mul(size_of::<T>() as u64);
+        check(needed)?;
+        all.try_reserve_exact(more).map_err(|_| Shortage::of(needed))
+    };
+    if half > more && by(half).is_ok() { Ok(()) } else { by(more) }
 }
 
 /// Addresses that a thread takes: its stack, and what the system needs beside it.

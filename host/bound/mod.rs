@@ -92,7 +92,8 @@ pub fn held_karp(instance: &Instance, trees: Option<u32>, stop: &Stop, enough: E
         drop(lists);
         let mut prices = Prices::new(instance, &watch);
         let trees = climb(graph, &mut prices, trees.unwrap_or_else(|| trees_for(n)), (begin, stop));
-        let length = ((prices.proven? + (1 << FRACTION) - 1) >> FRACTION) as i64;
+        // What a price that was cut short proves may be less than nothing; no edge is.
+        let length = ((prices.proven?.max(0) + (1 << FRACTION) - 1) >> FRACTION) as i64;
         Some(Bound { trees, priced_in: prices.put_in, ..done(length) })
     })
 }

@@ -137,8 +137,8 @@ pub fn drive<E: Engine>(
     let (stopped_by, failure) = match ended {
         Ok(reason) => (reason, None),
         Err(failure) => {
-            // Whatever else went wrong may have taken the engine with it; what does not fit the memory has not begun, and what is
-            // known on the host is there while the device is busy.
+            // Whatever else went wrong may have taken the engine with it; what does not fit the memory has not begun, and some
+            // engines have their best on the host.
             if let (BackendError::OutOfMemory { .. } | BackendError::Busy, Some(cost)) =
                 (&failure, engine.status().best_cost)
                 && let Ok(best) = engine.best()
@@ -146,7 +146,7 @@ pub fn drive<E: Engine>(
                 kept = Some((cost, best));
             }
             match failure {
-                BackendError::Busy => (stop.haste(), None),
+                BackendError::Busy if stop.is_over(begin) => (stop.haste(), None),
                 failure => (StopReason::Failure, Some(failure)),
             }
         }

@@ -228,8 +228,9 @@ pub(super) fn solve(
     let start = Instant::now();
     let haste = Haste::new(instance, (start, stop));
     let late = || haste.is_over();
+    // What is given is not lost, whatever happens.
+    let shortest = given.as_deref().and_then(|given| shortest(instance, given));
     let Some(problem) = Problem::until(instance, Some(1), settings.neighbors, &late)? else {
-        let shortest = given.as_deref().and_then(|given| shortest(instance, given));
         return haste.end(shortest);
     };
     let spec = settings.spec(&problem, stop);
@@ -257,8 +258,13 @@ pub(super) fn solve(
         if keep.is_none() && !is_given { Ok(true) } else { generations.begin(&|| !is_given && late()) };
     let is_complete = match begun {
         Ok(is_complete) => is_complete,
-        Err(BackendError::Busy) => return haste.end(Some(problem.start_tour().to_vec())),
-        Err(failure) => return haste.fail(problem.start_tour().to_vec(), failure),
+        Err(failure) => {
+            let tour = shortest.unwrap_or_else(|| problem.start_tour().to_vec());
+            return match failure {
+                BackendError::Busy => haste.end(Some(tour)),
+                failure => haste.fail(tour, failure),
+            };
+        }
     };
     let run = drive(&mut generations, start, stop, observe);
     let solution = Solution::of(run, start, instance, &problem, backend)?;

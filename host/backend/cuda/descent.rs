@@ -11,6 +11,7 @@ use cudarc::driver::CudaEvent;
 use cudarc::driver::sys::CUevent_flags;
 
 use super::colony::{WARP, driver};
+use super::device::LONG_GRACE;
 use super::tables::{device_matrix, place_bytes};
 use super::{
     Buffer, Device, Launch, MakeMoves, ProposeMoves, SelectMove, SettleTours, TEAM_BYTES, TurnStretch,
@@ -23,8 +24,6 @@ const BLOCK: u32 = 256;
 const BLOCKS: u32 = 16;
 /// Passes whose evaluation is timed.
 const TIMED: u64 = 1000;
-/// How long passes that are queued are waited for once there was enough: each is short, and what they found is worth it.
-const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The names of all kernels that a descent may load.
 pub fn kernel_names() -> Vec<String> {
@@ -247,7 +246,7 @@ impl Descent for CudaDescent<'_> {
             events.extend(self.pass(temperature, pass < left)?);
         }
         let mut state = [self.state];
-        self.device.wait(enough, PATIENCE)?;
+        self.device.wait(enough, LONG_GRACE)?;
         self.buffers.state.read(self.device.stream(), &mut state)?;
         // Passes behind the last one did nothing.
         let done = (state[0].passes - self.state.passes) as usize;

@@ -40,10 +40,10 @@ pub struct Device {
     loaded: Mutex<Vec<CudaFunction>>,
 }
 
-/// How long a launch is waited for at least. Batches of work are made to take less, and what they found would be lost.
-const PATIENCE: Duration = Duration::from_millis(120);
-/// How long one that cannot be cut short is waited for once there was enough.
-pub(super) const GRACE: Duration = Duration::from_millis(20);
+/// How long what is queued is waited for once there was enough. What batches found would be lost, and they are made to take less.
+pub(super) const GRACE: Duration = Duration::from_secs(1);
+/// The same where much is queued, of which every launch is short.
+pub(super) const LONG_GRACE: Duration = Duration::from_secs(3);
 /// How long it is asked for without a pause.
 const SPIN: Duration = Duration::from_micros(200);
 
@@ -183,9 +183,9 @@ impl Device {
     /// Waits for all that is queued; once there was `enough`, for no more than `grace`.
     ///
     /// # Errors
-    /// [`BackendError::Busy`] if it was left behind: nothing more can be had of this device. Or if a kernel failed.
+    /// [`BackendError::Busy`] if it was left behind: what is on the device cannot be had before a later wait comes to its end. Or
+    /// if a kernel failed.
     pub fn wait(&self, enough: Enough, grace: Duration) -> Result<(), BackendError> {
-        self.check_idle()?;
         let fail = failed("running kernels");
         let end = self.stream.record_event(Some(CUevent_flags::CU_EVENT_DISABLE_TIMING)).map_err(&fail)?;
         let (begun, mut over) = (Instant::now(), None);
@@ -193,7 +193,7 @@ impl Device {
             if over.is_none() && enough() {
                 over = Some(Instant::now());
             }
-            if over.is_some_and(|over: Instant| over.elapsed() >= grace) && begun.elapsed() >= PATIENCE {
+            if over.is_some_and(|over: Instant| over.elapsed() >= grace) {
                 self.is_busy.store(true, Ordering::Relaxed);
                 return Err(BackendError::Busy);
             }
@@ -201,6 +201,7 @@ impl Device {
                 std::thread::sleep(SPIN / 4);
             }
         }
+        self.is_busy.store(false, Ordering::Relaxed);
         Ok(())
     }
 

@@ -1,23 +1,19 @@
 //! Chained Lin-Kernighan on a GPU. Tours stay in device memory for the whole run; after a batch of rounds the host reads
 //! their lengths.
 
-use std::time::Duration;
-
 use antwarp_core::kernels::TrialArgs;
 use antwarp_core::lin_kernighan::cuts::MOST;
 use antwarp_core::lin_kernighan::merge::{Merged, pairs};
 use antwarp_core::lin_kernighan::trial::{self, TrialRound};
 
 use super::colony::{driver, reserve_shared};
+use super::device::LONG_GRACE;
 use super::tables::{device_matrix, place_bytes};
 use super::{Buffer, Device, Launch, PlaceNodes, PlanMerge, RunTrials, TEAM_BYTES};
 use crate::backend::cpu::Recombiner;
 use crate::engine::lin_kernighan::{MOST_TRIALS, Spec};
 use crate::engine::{BackendError, Enough, LinKernighan, LocalSearch, Places, Problem, Reached, Trials};
 use crate::memory::bytes;
-
-/// How long rounds that are queued are waited for once there was enough: each is short, and what they found is worth it.
-const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Warps of a block that makes trials.
 const WARPS: u32 = 4;
@@ -340,7 +336,7 @@ impl LinKernighan for CudaLinKernighan<'_> {
         for &round in rounds {
             self.round(round)?;
         }
-        self.device.wait(enough, PATIENCE)?;
+        self.device.wait(enough, LONG_GRACE)?;
         self.buffers.costs.read(self.device.stream(), &mut self.costs)?;
         let mut merged = vec![Merged::default(); self.costs.len()];
         self.buffers.merged.read(self.device.stream(), &mut merged)?;

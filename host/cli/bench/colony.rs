@@ -9,7 +9,7 @@ use serde_json::json;
 use super::super::{Error, Result};
 use super::table::{Column, How::Median};
 use super::{Asked, Measured, facts};
-use crate::engine::{Colony, Phases, Problem, Stop, next_units};
+use crate::engine::{BackendError, Colony, Phases, Problem, Stop, next_units};
 use crate::instance::Instance;
 
 /// Iterations before the times count: a GPU loads kernels and measures its layout, a CPU wakes its threads.
@@ -39,17 +39,20 @@ pub fn advance<C: Colony + ?Sized>(
     let left = || stop.time.map(|time| time.saturating_sub(start.elapsed()));
     let is_interrupted = || stop.interrupt.load(Ordering::Relaxed);
     let is_late = || left() == Some(Duration::ZERO);
-    let mut batch = 1;
+    let (mut batch, mut last) = (1, None);
     loop {
         let mark = done.checked_ilog2().map_or(1, |power| 2u64 << power);
         let count = (mark.min(until.into()) - u64::from(done)).min(batch) as u32;
         let before = Instant::now();
         // The first iteration is made whole, whatever the time: there is a tour then.
         let is_first = done == 0;
-        let state = colony.run(count, &|| is_interrupted() || (!is_first && is_late()))?;
-        if is_interrupted() {
-            return Ok(None);
-        }
+        let state = match colony.run(count, &|| is_interrupted() || (!is_first && is_late())) {
+            // The launch that outlasts the time does not count.
+            Err(BackendError::Busy) => last,
+            state => Some(state?),
+        };
+        let Some(state) = state.filter(|_| !is_interrupted()) else { return Ok(None) };
+        last = Some(state);
         batch = next_units(u64::from(count), u64::from(count), before.elapsed(), left());
         done = state.iterations;
         let is_over =

@@ -68,9 +68,13 @@ fn write_matrix(instance: &Instance, matrix: &[i32], out: &mut impl Write) -> io
     writeln!(out, "EDGE_WEIGHT_TYPE : EXPLICIT\nEDGE_WEIGHT_FORMAT : FULL_MATRIX")?;
     let display = instance.display_points();
     // Only coordinates give numbers to nodes; those of a matrix are places to draw them at.
-    let section = if instance.ids().is_some() { "NODE_COORD_SECTION" } else { "DISPLAY_DATA_SECTION" };
+    let (section, kind) = if instance.ids().is_some() {
+        ("NODE_COORD_SECTION", "COORD_DISPLAY")
+    } else {
+        ("DISPLAY_DATA_SECTION", "TWOD_DISPLAY")
+    };
     if display.is_some() {
-        writeln!(out, "DISPLAY_DATA_TYPE : TWOD_DISPLAY")?;
+        writeln!(out, "DISPLAY_DATA_TYPE : {kind}")?;
     }
     writeln!(out, "EDGE_WEIGHT_SECTION")?;
     for row in matrix.chunks(instance.len()) {
