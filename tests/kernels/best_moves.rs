@@ -11,7 +11,7 @@ use antwarp::solver::ils::{Acceptance, IlsSettings, Moves};
 use antwarp_core::local_search::best::DescentState;
 use antwarp_core::metric::Metric;
 
-use crate::gpu::{gpu, sizes};
+use crate::gpu::{gpu, sizes, small};
 use crate::input::{OPERATORS, Random, is_tour};
 
 tests![on_a_grid, in_a_plane, by_number];
@@ -41,6 +41,8 @@ pub const NAMES: &[&str] = &[
 /// 3,000 nodes: some moves are too long to claim anything.
 const SIZES: [u32; 4] = [8, 40, 300, 3000];
 const KICKS: u64 = 6;
+/// Where sizes have to be small.
+const FEW_KICKS: u64 = 2;
 
 /// The state after every batch, and the best tour at that time.
 type History = Vec<(DescentState, Vec<u32>)>;
@@ -69,7 +71,7 @@ impl Case {
         let near = nearest(instance, (settings.neighbors as usize).min(instance.len() - 1));
         let start = start::tour(instance, settings.start, &near, settings.seed);
         let problem = Problem::for_search(instance, &near, start);
-        let stop = Stop { iterations: Some(KICKS), ..Stop::never() };
+        let stop = Stop { iterations: Some(if small() { FEW_KICKS } else { KICKS }), ..Stop::never() };
         let spec = DescentSpec::new(&problem, settings, &stop, problem.unit_cost());
         let name = format!("{}, {:?}, {:?}", instance.name(), settings.local_search, settings.moves);
         let (backend, _) = Backend::open(Choice::Cpu).expect("the CPU");

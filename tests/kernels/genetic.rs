@@ -14,7 +14,8 @@ use antwarp_core::node::NodeId;
 use antwarp_core::team::{Serial, Slots};
 
 use crate::gpu::{
-    Poison, assert_same, download, gpu, guarded, id_bytes, ids, load, poisoned, reserve_shared, sizes, upload,
+    Poison, assert_same, download, gpu, guarded, id_bytes, ids, load, poisoned, reserve_shared, sizes, some,
+    upload,
 };
 use crate::input::{
     GEOMETRIES, Quad, Random, instances, is_tour, kernel_matrix, numbers, place_bytes, typed, with_geometry,
@@ -186,7 +187,8 @@ fn directed(n: u32) -> Instance {
 /// Instances of all sizes whose nodes are told in this way.
 fn worlds(geometry: &str) -> Vec<World> {
     let mut all = Vec::new();
-    for n in sizes(&SIZES) {
+    let sizes: Vec<u32> = sizes(&SIZES).collect();
+    for &n in some(&sizes) {
         all.extend(instances(geometry, n).into_iter().map(World::new));
         if geometry == "numbered" {
             all.push(World::new(directed(n)));
@@ -587,7 +589,7 @@ impl<I: NodeId> Case<I> {
     }
 
     fn check_transfer(&self, device: &Device, kernel: &TransferGenes) {
-        for warps in [1, 3, 8, 32] {
+        for &warps in some(&[1, 3, 8, 32]) {
             let what = format!("{}, {}, {warps} warps", kernel.name, self.name);
             let mut t = Tables::new(device, &self.before);
             let launch = Launch { grid: self.args.rules.groups, block: 32 * warps, shared: TEAM_BYTES };
@@ -613,7 +615,7 @@ impl<I: NodeId> Case<I> {
 
 fn check_transfer<I: NodeId>(id: &str) {
     let groups = [(2, 4), (2, 72), (3, 12), (8, 4), (8, 40)];
-    let shapes = sizes(&[4, 33, 64, 300]).flat_map(|n| groups.map(|groups| (n, groups)));
+    let shapes = sizes(&[4, 33, 64, 300]).flat_map(|n| some(&groups).iter().map(move |&groups| (n, groups)));
     let all: Vec<_> =
         shapes.flat_map(|(n, groups)| (0..8).map(move |i| Case::<I>::transferring(n, groups, i))).collect();
     let Some(gpu) = gpu() else { return };

@@ -55,6 +55,11 @@ pub fn sizes(sizes: &[u32]) -> impl Iterator<Item = u32> {
     sizes.iter().copied().filter(|&n| n <= 64 || !small())
 }
 
+/// All of these, or the last two where sizes have to be small: of what differs little a slow tool needs no more.
+pub fn some<T>(all: &[T]) -> &[T] {
+    &all[if small() { all.len().saturating_sub(2) } else { 0 }..]
+}
+
 fn is_set(name: &str) -> bool {
     std::env::var(name).is_ok_and(|value| !value.is_empty() && value != "0")
 }

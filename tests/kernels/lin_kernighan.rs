@@ -8,7 +8,7 @@ use antwarp::engine::{LinKernighan, LocalSearch, Problem, Reached};
 use antwarp::instance::{Instance, nearest, quadrant};
 use antwarp_core::lin_kernighan::trial::TrialRound;
 
-use crate::gpu::{gpu, sizes};
+use crate::gpu::{gpu, sizes, small, some};
 use crate::input::{Random, instances, is_tour};
 
 tests![rounds_on_a_grid, rounds_in_the_plane, rounds_of_numbered_nodes];
@@ -33,6 +33,8 @@ const SIZES: [u32; 5] = [8, 33, 61, 700, 9000];
 /// neighbours side by side, and at eight at most.
 const SHAPES: [(u32, u32, usize); 3] = [(1, 40, 7), (3, 20, 10), (2, 9, 8)];
 const ROUNDS: u32 = 12;
+/// Where sizes have to be small.
+const FEW_ROUNDS: u32 = 4;
 
 /// How far each round came, and the best tour then.
 type History = Vec<(Reached, Vec<u32>)>;
@@ -74,7 +76,7 @@ impl Case {
             walk: if number < 2 { 0 } else { 20 + 15 * (number % 5) },
             temperature: if number % 3 == 2 { problem.scale() / 3.0 } else { 0.0 },
         };
-        let rounds: Vec<TrialRound> = (0..ROUNDS).map(round).collect();
+        let rounds: Vec<TrialRound> = (0..if small() { FEW_ROUNDS } else { ROUNDS }).map(round).collect();
         let (trials, start_cost) = (descent.max(trials), problem.unit_cost());
         let spec = Spec { local_search, chains, trials, starts: Vec::new(), start_cost };
         let (cpu, _) = Backend::open(Choice::Cpu).expect("CPU threads");
@@ -100,10 +102,11 @@ impl Case {
 
 fn check(geometry: &str) {
     let mut cases = Vec::new();
-    for n in sizes(&SIZES) {
+    let few: Vec<u32> = sizes(&SIZES).collect();
+    for &n in some(&few) {
         for instance in instances(geometry, n) {
             // The largest once: matrices of it are large.
-            for shape in &SHAPES[..if n > 1000 { 1 } else { SHAPES.len() }] {
+            for shape in if n > 1000 { &SHAPES[..1] } else { some(&SHAPES) } {
                 if n > 1000
                     && geometry == "numbered"
                     && instance.metric() != Some(antwarp::instance::Metric::Man2d)
@@ -116,14 +119,14 @@ fn check(geometry: &str) {
     }
     let others =
         [LocalSearch::TwoOpt, LocalSearch::OrOpt, LocalSearch::Or2opt, LocalSearch::ThreeOpt].map(Some);
-    for n in sizes(&SIZES[..4]) {
+    for &n in some(&few).iter().filter(|&&n| n <= 1000) {
         let instances = instances(geometry, n);
         for (local_search, instance) in others.into_iter().zip(instances.iter().cycle()) {
             cases.push(Case::new(instance.name(), instance, SHAPES[1], local_search));
         }
     }
     for case in &cases {
-        let (reached, tour) = &case.history[ROUNDS as usize - 1];
+        let (reached, tour) = case.history.last().expect("a round");
         assert!(is_tour(tour, case.problem.n()), "{}", case.name);
         assert!(reached.best_cost < case.spec.start_cost, "{}", case.name);
     }
