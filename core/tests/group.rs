@@ -20,6 +20,8 @@ fn prefixes(w: Group) -> [f32; SIZE] {
 }
 
 proptest! {
+    #![proptest_config(common::cases(256))]
+
     #[test]
     fn sums_are_accurate(w in groups()) {
         let exact: f64 = w.iter().map(|&x| x as f64).sum();

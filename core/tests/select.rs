@@ -107,6 +107,7 @@ fn cases() -> Vec<(String, Vec<f32>)> {
 const DRAWS: u32 = 150_000;
 
 #[test]
+#[cfg_attr(miri, ignore = "statistics of many draws")]
 fn leaves_are_chosen_by_weight() {
     for (i, (name, weights)) in cases().into_iter().enumerate() {
         let reservoir = leaf_counts::<Reservoir>(&weights, DRAWS, i as u64);
@@ -119,6 +120,7 @@ fn leaves_are_chosen_by_weight() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "statistics of many draws")]
 fn one_in_a_million_is_chosen_about_that_often() {
     let weights = [1.0, 2e-6, 0.5, 1e-6, 4e-6];
     let draws = 4_000_000;
@@ -132,6 +134,7 @@ fn one_in_a_million_is_chosen_about_that_often() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "statistics of many draws")]
 fn leaves_of_a_deep_tree_are_chosen_by_weight() {
     // 1,100 leaves: four levels of the roulette's tree.
     let weights = skewed(1100, 1.5);
@@ -163,6 +166,7 @@ fn every_tabu_fits(weights: &[f32], visited: &[u32], draws: u32) {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "statistics of many draws")]
 fn unvisited_nodes_are_chosen_by_weight() {
     for n in [5, 8, 9, 40] {
         for decades in [1.0, 6.5] {
@@ -174,6 +178,7 @@ fn unvisited_nodes_are_chosen_by_weight() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "statistics of many draws")]
 fn the_last_hundred_of_5000_nodes_are_chosen_by_weight() {
     let weights = skewed(5000, 6.0);
     let draws = Stream::new(50, 0, 0).step(0);

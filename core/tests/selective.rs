@@ -406,7 +406,7 @@ fn teams() -> impl Strategy<Value = Option<(u32, Order)>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(128))]
+    #![proptest_config(common::cases(128))]
 
     #[test]
     fn a_ring_forgets_the_edge_added_longest_ago(
@@ -424,7 +424,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(common::cases(48))]
 
     #[test]
     fn members_share_a_ring(
@@ -456,7 +456,7 @@ fn a_warp_shares_rings_of_all_sizes() {
 
 /// Every thread adds 1 to both sides of the same few edges, often, and has seen anything before.
 fn nothing_is_lost<K: Kind>(kind: K) {
-    const TIMES: u32 = 30_000;
+    const TIMES: u32 = if cfg!(miri) { 60 } else { 30_000 };
     let case = Case::new(6, 1, 0, true);
     let mut arrays = kind.arrays(case.shape());
     let memory = kind.memory(case.shape(), &mut arrays);
@@ -786,7 +786,7 @@ fn an_edge_and_its_trail_change_together() {
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            for i in 0..2_000_000u32 {
+            for i in 0..if cfg!(miri) { 100 } else { 2_000_000u32 } {
                 let v = i.wrapping_mul(0x9e37_79b1);
                 // SAFETY: an aligned word that everyone changes by this module.
                 unsafe { store_pair(shared.get(), (v, !v)) }

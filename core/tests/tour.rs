@@ -58,6 +58,8 @@ fn permutations() -> impl Strategy<Value = Vec<u16>> {
 }
 
 proptest! {
+    #![proptest_config(common::cases(256))]
+
     #[test]
     fn links_lead_around_the_tour(tour in permutations(), size in 1u32..5) {
         let n = tour.len();

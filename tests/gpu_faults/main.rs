@@ -12,6 +12,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use antwarp::backend::cuda::{Buffer, Device, kernels};
@@ -45,6 +46,13 @@ const SEARCH: &[&str] = &[
     "ppp --m 21 --n 25 --strategy annealing",
     "max-cut --nodes 30 --strategy hill-climbing",
 ];
+
+/// Only one test at a time has the GPU: one of them fills its memory.
+static GPU: Mutex<()> = Mutex::new(());
+
+fn gpu() -> MutexGuard<'static, ()> {
+    GPU.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// A folder with an instance and the double in the place of the driver.
 struct World {
@@ -197,6 +205,7 @@ fn lines() -> Vec<String> {
 
 #[test]
 fn whichever_call_fails_the_run_ends_well() {
+    let _gpu = gpu();
     let Some(world) = World::new() else { return };
     let lines = lines();
     let mut tasks = Vec::new();
@@ -230,6 +239,7 @@ fn whichever_call_fails_the_run_ends_well() {
 
 #[test]
 fn a_launch_that_outlasts_the_run_is_left_behind() {
+    let _gpu = gpu();
     let Some(world) = World::new() else { return };
     // A run that saves its population waits for the generation under way.
     for (i, line) in lines().iter().filter(|line| !line.contains("--save-population")).enumerate() {
@@ -248,6 +258,7 @@ fn a_launch_that_outlasts_the_run_is_left_behind() {
 
 #[test]
 fn a_full_gpu_and_a_hidden_one_are_told() {
+    let _gpu = gpu();
     if Device::open(0).is_err() {
         eprintln!("skipped: no GPU");
         return;

@@ -86,7 +86,7 @@ fn check_against_equation<I: NodeId + Number>(n: u32, seed: u64) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(150))]
+    #![proptest_config(crate::common::cases(150))]
 
     #[test]
     fn jumps_end_where_a_search_does(n in 2u32..60, seed: u64) {

@@ -40,9 +40,12 @@ pub struct Device {
     loaded: Mutex<Vec<CudaFunction>>,
 }
 
-/// How long what is queued is waited for once there was enough. What batches found would be lost, and they are made to take less.
-pub(super) const GRACE: Duration = Duration::from_secs(1);
-/// The same where much is queued, of which every launch is short.
+/// How long what is queued may take, from its beginning, before it is left behind once there was enough. What a batch found would
+/// be lost, and batches are made to take less.
+pub(super) const GRACE: Duration = Duration::from_millis(500);
+/// How long it is waited for in any case: it may be about to end.
+const LATE: Duration = Duration::from_millis(20);
+/// The same as [`GRACE`] where much is queued, of which every launch is short.
 pub(super) const LONG_GRACE: Duration = Duration::from_secs(3);
 /// How long it is asked for without a pause.
 const SPIN: Duration = Duration::from_micros(200);
@@ -180,7 +183,7 @@ impl Device {
         Ok(function)
     }
 
-    /// Waits for all that is queued; once there was `enough`, for no more than `grace`.
+    /// Waits for all that was queued just now; once there was `enough`, for no more than `grace` from the beginning.
     ///
     /// # Errors
     /// [`BackendError::Busy`] if it was left behind: what is on the device cannot be had before a later wait comes to its end. Or
@@ -193,7 +196,7 @@ impl Device {
             if over.is_none() && enough() {
                 over = Some(Instant::now());
             }
-            if over.is_some_and(|over: Instant| over.elapsed() >= grace) {
+            if over.is_some_and(|over: Instant| over.elapsed() >= LATE) && begun.elapsed() >= grace {
                 self.is_busy.store(true, Ordering::Relaxed);
                 return Err(BackendError::Busy);
             }
