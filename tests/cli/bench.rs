@@ -366,3 +366,38 @@ fn bench_ga_prints_a_line_a_crossover_and_population() {
         bench("ga", &folder.instance, args).assert().code(*status).stdout("").stderr(contains(*word));
     }
 }
+
+#[test]
+fn bench_paper_runs_the_commands_of_a_table_and_prints_the_papers_figures() {
+    let folder = Folder::new(30);
+    fs::create_dir(folder.path("tsplib")).unwrap();
+    fs::copy(&folder.instance, folder.path("tsplib/pcb442.tsp")).unwrap();
+    let (data, csv) = (folder.path(""), folder.path("rows"));
+    let quick = ["bench", "paper", "acs", "--table", "4", "--quick"];
+    antwarp(&quick)
+        .args(["--data", &data, "--backend", "cpu", "--csv", &csv])
+        .assert()
+        .success()
+        // The command, a line of its table, and one of the paper's.
+        .stdout(contains("\nantwarp bench acs --instances tsplib/pcb442.tsp --iterations 20"))
+        .stdout(contains("update-period"))
+        .stdout(contains("| 16 | 0.9 | 1.9 | 2.2 | 4.4 |"))
+        .stderr(contains("skipped: tsplib/d198.tsp"));
+    let rows = rows(&folder.path("rows/acs-table-4-1.csv"));
+    assert_eq!(rows.len(), 3);
+    assert!(rows.iter().all(|row| row["n"] == "30" && row["iterations"] == "20"), "{rows:?}");
+
+    antwarp(&quick)
+        .arg("--list")
+        .assert()
+        .success()
+        .stdout(contains("4          Table 4:").and(contains("d198")));
+    antwarp(&["bench", "paper", "acs", "--table", "1"])
+        .assert()
+        .code(2)
+        .stderr(contains("3, 4, 5, figure-7"));
+    antwarp(&["bench", "paper", "tsp"]).assert().code(2).stderr(contains("mmas"));
+    // A command that fails ends it, with the status of the command.
+    folder.file("tsplib/d198.tsp", b"TYPE: TSP\n");
+    antwarp(&quick).args(["--data", &data, "--backend", "cpu"]).assert().code(3).stderr(contains("d198"));
+}

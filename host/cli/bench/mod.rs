@@ -9,6 +9,7 @@ mod colony;
 mod ga;
 mod ils;
 mod mmas;
+mod paper;
 mod rows;
 mod search;
 mod solve;
@@ -75,6 +76,8 @@ enum What {
         seconds of `reckoned` runs, whose time was up, are those that all iterations would take."
     )]
     Search(search::Args),
+    /// The tables and figures of the five papers, beside the papers' own figures
+    Paper(paper::Args),
     /// Any options of `antwarp solve`
     #[command(after_help = "A run lasts 10 s if nothing says when to stop; a proven optimum always ends it.")]
     Solve(Common),
@@ -240,6 +243,7 @@ pub fn run(args: Args) -> Result<Outcome> {
         What::Ils(args) => ils::run(&args),
         What::Ga(args) => ga::run(&args),
         What::Search(args) => search::run(&args),
+        What::Paper(args) => paper::run(&args),
         What::Solve(args) => solve::run(&args),
         What::Table { files, markdown, output } => {
             let inputs: Vec<_> = files.iter().map(|file| ("one of the files", file.as_path())).collect();

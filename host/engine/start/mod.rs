@@ -44,7 +44,8 @@ impl Start {
 /// A start tour: all nodes of the instance, each once.
 ///
 /// `lists` are the neighbours that edges are looked for among first; with longer lists the same tour is found sooner,
-/// or a slightly better one. The `seed` counts for [`Start::Random`] only. The tour does not depend on threads.
+/// or a slightly better one. The `seed` counts for [`Start::Random`], and for where a nearest-neighbour tour begins: at any node
+/// (Fosin et al. 2013, section 4), with the seed 0 at node 0. The tour does not depend on threads.
 ///
 /// The nearest-neighbour tour takes the place of the greedy one where edges have a direction, and of the space-filling
 /// curve where there are no coordinates. There the greedy one takes the place of quick Borůvka.
@@ -72,7 +73,8 @@ pub fn tour_until(
 
 fn watched(instance: &Instance, start: Start, lists: &NeighborLists, seed: u64, watch: &Watch) -> Vec<u32> {
     let greedy = || greedy::greedy(instance, lists, watch);
-    let nearest_neighbor = || nearest_neighbor::nearest_neighbor(instance, lists, watch);
+    let nearest_neighbor =
+        || nearest_neighbor::nearest_neighbor(instance, lists, first(instance, seed), watch);
     match start {
         Start::QuickBoruvka if instance.is_symmetric() => {
             quick_boruvka::quick_boruvka(instance, watch).unwrap_or_else(greedy)
@@ -102,6 +104,12 @@ pub fn is_lattice(instance: &Instance, lists: &NeighborLists) -> bool {
     };
     let tied = (0..instance.len() as u32).into_par_iter().filter(is_tied).count();
     2 * tied >= instance.len()
+}
+
+/// Where a nearest-neighbour tour begins.
+fn first(instance: &Instance, seed: u64) -> u32 {
+    let any = || draw(&mut Pcg64::seed_from_u64(seed), instance.len() as u64) as u32;
+    if seed == 0 { 0 } else { any() }
 }
 
 /// All orders are equally likely (Fisher and Yates).

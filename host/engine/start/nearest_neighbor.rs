@@ -2,14 +2,19 @@
 
 use crate::instance::{Instance, NeighborLists, Watch, unvisited};
 
-/// The tour that goes from node 0 always to the nearest unvisited node, in the order of lists. It ends where it is once the watch
-/// is over.
-pub(super) fn nearest_neighbor(instance: &Instance, lists: &NeighborLists, watch: &Watch) -> Vec<u32> {
+/// The tour that goes from node `first` always to the nearest unvisited node, in the order of lists. It ends where it is once the
+/// watch is over.
+pub(super) fn nearest_neighbor(
+    instance: &Instance,
+    lists: &NeighborLists,
+    first: u32,
+    watch: &Watch,
+) -> Vec<u32> {
     let n = instance.len();
     let mut left = unvisited(instance, watch);
     let mut is_visited = vec![false; n];
     let mut tour = Vec::with_capacity(n);
-    let mut next = Some(0);
+    let mut next = Some(first);
     while let Some(node) = next {
         tour.push(node);
         if watch.is_over_at(tour.len()) {
@@ -32,8 +37,9 @@ mod tests {
     fn the_start_tour_goes_to_the_nearest_node() {
         let instance = generate::uniform(300, 7).unwrap();
         let near = nearest(&instance, 5);
-        let tour = nearest_neighbor(&instance, &near, &Watch::new(&|| false));
+        let tour = nearest_neighbor(&instance, &near, 250, &Watch::new(&|| false));
         assert!(instance.check_tour(&tour).is_ok());
+        assert_eq!(tour[0], 250);
         for (i, step) in tour.windows(2).enumerate() {
             let nearest = tour[i + 1..].iter().map(|&v| instance.distance(step[0], v)).min();
             assert_eq!(Some(instance.distance(step[0], step[1])), nearest, "step {i}");
@@ -47,7 +53,7 @@ mod tests {
         for metric in Metric::ALL {
             let points = (0..n).map(|i| [f64::from(i % 7), 0.0, 0.0]).collect();
             let instance = Instance::from_points("heaps", metric, points).unwrap();
-            let tour = nearest_neighbor(&instance, &nearest(&instance, 8), &Watch::new(&|| false));
+            let tour = nearest_neighbor(&instance, &nearest(&instance, 8), 0, &Watch::new(&|| false));
             assert!(instance.check_tour(&tour).is_ok(), "{metric:?}");
         }
     }
