@@ -13,7 +13,7 @@ use crate::backend::Backend;
 use crate::engine::{LocalSearch, MOST_NEIGHBORS, Problem, Progress, Stop, drive};
 use crate::instance::Instance;
 
-pub use crate::engine::mmas::{ColonySpec, Selection, TabuKind};
+pub use crate::engine::mmas::{ColonySpec, Deposit, Selection, TabuKind};
 
 /// What a user can set. `None` means: choose for me.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -39,9 +39,10 @@ pub struct MmasSettings {
     pub tabu: TabuKind,
     /// Warps an ant on a GPU, without candidate lists; `None`: measured in the first iterations.
     pub warps: Option<u32>,
-    /// The best tour of all deposits every so many iterations, else the iteration's best; 0: never. `None`: always with
-    /// local search, never without.
-    pub deposit_best_every: Option<u32>,
+    /// Which tour deposits. `None`: the best of all with local search, the iteration's best without.
+    pub deposit: Option<Deposit>,
+    /// The trails are reset after so many iterations without a better tour; 0: never.
+    pub reset_after: Option<u32>,
     /// What improves the ants' tours.
     pub local_search: LocalSearch,
     /// Neighbours of a node in it.
@@ -63,7 +64,8 @@ impl Default for MmasSettings {
             selection: Selection::default(),
             tabu: TabuKind::default(),
             warps: None,
-            deposit_best_every: None,
+            deposit: None,
+            reset_after: None,
             local_search: LocalSearch::None,
             neighbors: 8,
             breadth: 5,
@@ -114,9 +116,11 @@ impl MmasSettings {
             selection: self.selection,
             tabu: self.tabu,
             warps: self.warps,
-            deposit_best_every: self
-                .deposit_best_every
-                .unwrap_or(if self.local_search == LocalSearch::None { 0 } else { 1 }),
+            deposit: self.deposit.unwrap_or(if self.local_search == LocalSearch::None {
+                Deposit::Iteration
+            } else {
+                Deposit::Best
+            }),
             // A few nodes have no moves of three edges to speak of.
             local_search: if n < FEWEST { LocalSearch::None } else { self.local_search },
             breadth: self.breadth.min(problem.search_k()),
@@ -125,6 +129,8 @@ impl MmasSettings {
                 unit_cost: problem.unit_cost() as f64,
                 persistence: self.rho,
                 limit_ratio: limit_ratio(n, f64::from(choices) / 2.0, self.p_best),
+                reset_after: self.reset_after.unwrap_or(0),
+                padding: 0,
             },
         }
     }
