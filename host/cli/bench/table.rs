@@ -217,7 +217,7 @@ fn figures(column: &Column, groups: &[Group<'_>]) -> Vec<String> {
 fn verdicts(tests: Vec<Option<Wilcoxon>>) -> Vec<String> {
     let p_values: Vec<f64> = tests.iter().flatten().map(|test| test.p_value).collect();
     let mut corrected = holm(&p_values).into_iter();
-    let mut say = |test: Wilcoxon, p: f64| {
+    let say = |test: Wilcoxon, p: f64| {
         let verdict = match test.excess {
             _ if p >= 0.05 => "no difference",
             excess if excess < 0.0 => "better",
@@ -323,12 +323,12 @@ fn compare(setting: &str, names: &[&str], groups: &[Group<'_>], markdown: bool) 
     }
     let count = p_values.len();
     let mut corrected = holm(&p_values).into_iter();
-    let mut finish = |(mut line, has_test): (Vec<String>, bool)| {
+    let finish = |(mut line, has_test): (Vec<String>, bool)| {
         let p = if has_test { corrected.next() } else { None };
         line.push(p.map_or_else(String::new, |p| format!("{p:.4}")));
         line
     };
-    let lines: Vec<Vec<String>> = lines.into_iter().map(&mut finish).collect();
+    let lines: Vec<Vec<String>> = lines.into_iter().map(finish).collect();
     let title =
         format!("Friedman tests of {setting}, blocks are seeds; Holm's correction is for {count} tests");
     let head = [&names[..], &["mean ranks", "seeds", "freedom", "χ²", "p", "p by Holm"]].concat();
