@@ -291,11 +291,11 @@ pub(super) struct ColonyArgs {
     /// mmas: probability of building the best tour once the colony has converged
     #[arg(long, value_name = "F", default_value_t = mmas::MmasSettings::default().p_best)]
     pub(super) p_best: f64,
-    /// mmas: which tour deposits: the iteration's best, the best of all, the best since the last reset of the trails, or by
-    /// chance any of them. TODO
+    /// mmas: which tour deposits; mixed with local search, the iteration's best without, if not given
     #[arg(long, value_name = "RULE")]
     pub(super) deposit: Option<mmas::Deposit>,
-    /// mmas: reset the trails after N iterations without a better tour since the last reset; 0: never. TODO
+    /// mmas: reset the trails after N iterations without a better tour since the last reset; 0: never. 500 with local
+    /// search, never without, if not given
     #[arg(long, value_name = "N")]
     pub(super) reset_after: Option<u32>,
     /// mmas: warps an ant on a GPU without candidate lists; measured if not given
