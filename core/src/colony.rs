@@ -17,7 +17,7 @@ pub struct Limits {
     pub deposit: f32,
 }
 
-/// The tour that deposits in an iteration (Stützle and Hoos 2000, section 3.1).
+/// The tour that deposits in an iteration (Stützle and Hoos 2000).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Depositor {
@@ -103,7 +103,7 @@ impl ColonyRules {
         }
     }
 
-    /// Limits whose update sets every trail to tau_max (Stützle and Hoos 2000, section 3.3).
+    /// Limits whose update sets every trail to tau_max (Stützle and Hoos 2000).
     #[inline(always)]
     fn reset_limits(&self, best: i64) -> Limits {
         let highest = self.limits(best, best).highest;
