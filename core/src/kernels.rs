@@ -5,7 +5,7 @@
 //! lets the compiler read them with the fast global loads.
 
 use crate::acs::Rule;
-use crate::colony::ColonyRules;
+use crate::colony::{ColonyRules, Depositor};
 use crate::genetic;
 use crate::lin_kernighan::trial::TrialRound;
 use crate::local_search::best::Kicks;
@@ -95,8 +95,8 @@ pub struct JudgeArgs {
     pub n: u32,
     /// Number of ants.
     pub ants: u32,
-    /// Not 0: the best tour of all deposits, else the iteration's best.
-    pub deposit_best: u32,
+    /// The tour that deposits.
+    pub depositor: Depositor,
     /// Nothing; keeps the size a multiple of 8.
     pub padding: u32,
 }
@@ -245,11 +245,11 @@ const _: () = {
     assert!(size_of::<AcsArgs>() == 88);
     assert!(core::mem::offset_of!(AcsArgs, n) == 48);
     assert!(size_of::<CostArgs>() == 16);
-    assert!(size_of::<JudgeArgs>() == 48);
+    assert!(size_of::<JudgeArgs>() == 56);
     assert!(size_of::<TrailArgs>() == 40);
-    assert!(size_of::<crate::colony::ColonyState>() == 40);
+    assert!(size_of::<crate::colony::ColonyState>() == 56);
     assert!(core::mem::offset_of!(ConstructArgs, n) == 16);
-    assert!(core::mem::offset_of!(JudgeArgs, n) == 32);
+    assert!(core::mem::offset_of!(JudgeArgs, n) == 40);
     assert!(core::mem::offset_of!(crate::colony::ColonyState, limits) == 24);
 };
 
@@ -321,7 +321,7 @@ macro_rules! with_kernel_families {
             /// The end of an iteration: [`colony::judge`]($crate::colony::judge).
             Judge(JudgeArgs) {
                 costs: In<i64>, tours: In<u8>, state: InOut<ColonyState>, best_tour: InOut<u8>,
-                successor: InOut<u32>, predecessor: InOut<u32>
+                restart_tour: InOut<u8>, successor: InOut<u32>, predecessor: InOut<u32>
             }
             /// Fills a pheromone memory: [`pheromone::prepare_row`]($crate::pheromone::prepare_row).
             PrepareTrails(TrailArgs) {

@@ -2,12 +2,20 @@
 
 mod common;
 
-use antwarp_core::colony::{ColonyRules, ColonyState, Limits, judge, limit_ratio};
+use antwarp_core::colony::{ColonyRules, ColonyState, Depositor, Limits, judge, limit_ratio};
+use antwarp_core::pheromone::{self, Form};
 use antwarp_core::team::Serial;
 use common::memory::Array;
 use common::teams::{ORDERS, Shareable, run};
 
-const RULES: ColonyRules = ColonyRules { target: 0, unit_cost: 1000.0, persistence: 0.5, limit_ratio: 0.01 };
+const RULES: ColonyRules = ColonyRules {
+    target: 0,
+    unit_cost: 1000.0,
+    persistence: 0.5,
+    limit_ratio: 0.01,
+    reset_after: 0,
+    padding: 0,
+};
 
 #[test]
 fn limits_follow_the_best_cost_and_the_deposit_its_tour() {
@@ -56,6 +64,7 @@ struct Colony {
     rules: ColonyRules,
     state: ColonyState,
     best_tour: Array<u16>,
+    restart_tour: Array<u16>,
     successor: Array<u32>,
     predecessor: Array<u32>,
 }
@@ -67,18 +76,25 @@ impl Colony {
             rules,
             state: ColonyState::new(limits),
             best_tour: Array::rubbish(N as usize),
+            restart_tour: Array::rubbish(N as usize),
             successor: Array::rubbish(N as usize),
             predecessor: Array::rubbish(N as usize),
         }
     }
 
     /// Judges an iteration in which the tours had these costs.
-    fn judge(&mut self, costs: [i64; 3], deposit_best: bool) {
+    fn judge(&mut self, costs: [i64; 3], depositor: Depositor) {
         let links = (self.successor.slots(), self.predecessor.slots());
-        let (best, state) = (self.best_tour.slots(), &raw mut self.state);
-        let shape = (N, 3, deposit_best);
+        let best = (self.best_tour.slots(), self.restart_tour.slots());
+        let (state, shape) = (&raw mut self.state, (N, 3, depositor));
         // SAFETY: three costs and tours, and n places for tour and links.
         unsafe { judge(Serial, self.rules, shape, costs.as_ptr(), TOURS.as_ptr(), state, best, links) }
+    }
+
+    /// Whether every node is linked to itself: no tour has deposited.
+    fn is_unlinked(&self) -> bool {
+        (0..N)
+            .all(|node| [&self.successor, &self.predecessor].iter().all(|links| links[node as usize] == node))
     }
 
     /// The ant whose tour deposits, by the links.
@@ -99,7 +115,7 @@ impl Colony {
 #[test]
 fn the_first_iteration_has_the_best_tour() {
     let mut colony = Colony::new(RULES);
-    colony.judge([900, 800, 850], false);
+    colony.judge([900, 800, 850], Depositor::Iteration);
     assert_eq!((colony.best_ant(), colony.depositing()), (Some(1), Some(1)));
     let expected = ColonyState {
         best_cost: 800,
@@ -107,6 +123,9 @@ fn the_first_iteration_has_the_best_tour() {
         iterations: 1,
         best_iteration: 0,
         limits: RULES.limits(800, 800),
+        resets: 0,
+        restart_cost: 800,
+        restart_iteration: 0,
         done: 0,
     };
     assert_eq!(colony.state, expected);
@@ -116,17 +135,18 @@ fn the_first_iteration_has_the_best_tour() {
 fn of_equal_tours_the_lowest_ant_has_the_best() {
     for (costs, ant) in [([5, 5, 5], 0), ([6, 5, 5], 1), ([6, 7, 5], 2), ([5, 6, 5], 0)] {
         let mut colony = Colony::new(RULES);
-        colony.judge(costs, false);
+        colony.judge(costs, Depositor::Iteration);
         assert_eq!((colony.best_ant(), colony.depositing()), (Some(ant), Some(ant)), "{costs:?}");
     }
 }
 
 #[test]
 fn a_worse_iteration_leaves_the_best_tour() {
-    for (deposit_best, depositing, cost) in [(false, 2, 950), (true, 1, 800)] {
+    let rules = [(Depositor::Iteration, 2, 950), (Depositor::Best, 1, 800), (Depositor::Restart, 1, 800)];
+    for (depositor, depositing, cost) in rules {
         let mut colony = Colony::new(RULES);
-        colony.judge([900, 800, 850], false);
-        colony.judge([960, 970, 950], deposit_best);
+        colony.judge([900, 800, 850], Depositor::Iteration);
+        colony.judge([960, 970, 950], depositor);
         assert_eq!((colony.best_ant(), colony.depositing()), (Some(1), Some(depositing)));
         let state = colony.state;
         assert_eq!((state.best_cost, state.iteration_cost), (800, 950));
@@ -138,19 +158,19 @@ fn a_worse_iteration_leaves_the_best_tour() {
 #[test]
 fn an_equal_iteration_is_no_improvement() {
     let mut colony = Colony::new(RULES);
-    colony.judge([900, 800, 850], false);
-    colony.judge([800, 900, 900], false);
+    colony.judge([900, 800, 850], Depositor::Iteration);
+    colony.judge([800, 900, 900], Depositor::Iteration);
     assert_eq!((colony.best_ant(), colony.depositing()), (Some(1), Some(0)));
     assert_eq!((colony.state.best_iteration, colony.state.iterations), (0, 2));
 }
 
 #[test]
-fn a_better_iteration_deposits_its_tour_in_either_mode() {
-    for deposit_best in [false, true] {
+fn a_better_iteration_deposits_its_tour_whatever_the_rule() {
+    for depositor in [Depositor::Iteration, Depositor::Best, Depositor::Restart] {
         let mut colony = Colony::new(RULES);
-        colony.judge([900, 800, 850], deposit_best);
-        colony.judge([960, 970, 950], deposit_best);
-        colony.judge([700, 970, 950], deposit_best);
+        colony.judge([900, 800, 850], depositor);
+        colony.judge([960, 970, 950], depositor);
+        colony.judge([700, 970, 950], depositor);
         assert_eq!((colony.best_ant(), colony.depositing()), (Some(0), Some(0)));
         let state = colony.state;
         assert_eq!((state.best_cost, state.iterations, state.best_iteration), (700, 3, 2));
@@ -158,22 +178,88 @@ fn a_better_iteration_deposits_its_tour_in_either_mode() {
     }
 }
 
+/// What deposits in the iterations of a colony whose trails are reset after two without a better tour.
+#[test]
+fn stagnation_resets_the_trails() {
+    let rules = ColonyRules { reset_after: 2, ..RULES };
+    for (depositor, first, later, last) in [
+        (Depositor::Iteration, 1, 2, (1, 890)),
+        (Depositor::Best, 1, 1, (1, 800)),
+        (Depositor::Restart, 1, 1, (0, 880)),
+    ] {
+        let mut colony = Colony::new(rules);
+        colony.judge([900, 800, 850], depositor);
+        assert_eq!(colony.depositing(), Some(first));
+        // One iteration without a better tour: not yet.
+        colony.judge([960, 970, 950], depositor);
+        assert_eq!((colony.state.resets, colony.depositing()), (0, Some(later)));
+        // The second: every trail goes to tau_max of the best of all, and no tour deposits.
+        colony.judge([960, 970, 950], depositor);
+        let highest = rules.limits(800, 800).highest;
+        assert_eq!(colony.state.limits, Limits { lowest: highest, highest, deposit: 0.0 });
+        assert!(colony.is_unlinked() && colony.best_ant() == Some(1));
+        let state = colony.state;
+        assert_eq!((state.resets, state.restart_cost, state.restart_iteration), (1, i64::MAX, 2));
+        assert_eq!((state.best_cost, state.iteration_cost, state.best_iteration), (800, 950, 0));
+        // Then the best since the reset is another one than the best of all, and the limits are of the latter.
+        colony.judge([880, 890, 895], depositor);
+        assert_eq!((colony.state.restart_cost, colony.state.restart_iteration), (880, 3));
+        colony.judge([895, 890, 896], depositor);
+        assert_eq!((colony.state.resets, colony.state.best_cost, colony.best_ant()), (1, 800, Some(1)));
+        assert_eq!((colony.depositing(), colony.state.limits), (Some(last.0), rules.limits(800, last.1)));
+        // Stagnation is counted from the best since the reset.
+        colony.judge([895, 890, 896], depositor);
+        assert_eq!((colony.state.resets, colony.state.restart_iteration), (2, 5));
+    }
+}
+
+#[test]
+fn without_a_number_of_iterations_nothing_is_reset() {
+    let mut colony = Colony::new(RULES);
+    for _ in 0..1000 {
+        colony.judge([900, 800, 850], Depositor::Restart);
+    }
+    assert_eq!((colony.state.resets, colony.state.restart_iteration), (0, 0));
+}
+
+/// Limits of a reset, put into an update, leave every trail at tau_max.
+#[test]
+fn a_reset_puts_every_trail_to_its_upper_limit() {
+    let mut colony = Colony::new(ColonyRules { reset_after: 1, ..RULES });
+    colony.judge([900, 800, 850], Depositor::Best);
+    colony.judge([900, 800, 850], Depositor::Best);
+    let limits = colony.state.limits;
+    let form = pheromone::Matrix { n: N };
+    let entries = N as usize * form.stride() as usize;
+    let values: Vec<f32> = (0..entries).map(|i| i as f32 / 100.0).collect();
+    let mut trails = Array::of(&values);
+    let (mut heuristic, mut weights) = (Array::of(&vec![1.0; entries]), Array::<f32>::rubbish(entries));
+    let tables =
+        pheromone::Tables { trails: trails.slots(), heuristic: heuristic.slots(), weights: weights.slots() };
+    for node in 0..N {
+        let links = (colony.successor[node as usize], colony.predecessor[node as usize]);
+        // SAFETY: tables of the form's size, a row at a time.
+        unsafe { pheromone::update_row(Serial, form, tables, node, links, limits, (0.5, 1.0)) }
+    }
+    assert!(trails.iter().all(|&trail| trail == RULES.limits(800, 800).highest), "{:?}", &trails[..]);
+}
+
 #[test]
 fn costs_beyond_32_bits_are_told_apart() {
     let mut colony = Colony::new(RULES);
-    colony.judge([(7 << 32) + 1, 7 << 32, 9 << 32], false);
+    colony.judge([(7 << 32) + 1, 7 << 32, 9 << 32], Depositor::Iteration);
     assert_eq!((colony.best_ant(), colony.state.best_cost), (Some(1), 7 << 32));
 }
 
 #[test]
 fn the_target_ends_the_run() {
     let mut colony = Colony::new(ColonyRules { target: 800, ..RULES });
-    colony.judge([900, 801, 850], false);
+    colony.judge([900, 801, 850], Depositor::Iteration);
     assert_eq!(colony.state.done, 0);
-    colony.judge([900, 900, 800], false);
+    colony.judge([900, 900, 800], Depositor::Iteration);
     assert_eq!(colony.state.done, 1);
     let (state, tour, links) = (colony.state, colony.best_tour.to_vec(), colony.successor.to_vec());
-    colony.judge([1, 2, 3], false);
+    colony.judge([1, 2, 3], Depositor::Iteration);
     assert_eq!(colony.state, state);
     assert_eq!((colony.best_tour.to_vec(), colony.successor.to_vec()), (tour, links));
 }
@@ -183,21 +269,22 @@ fn every_team_judges_alike() {
     // Ties between ants of different members, and of one.
     for costs in [[5, 5, 9], [9, 5, 5], [5, 9, 5], [5, 6, 7], [7, 6, 5], [5, 5, 5]] {
         let mut alone = Colony::new(RULES);
-        alone.judge([6, 7, 6], false);
+        alone.judge([6, 7, 6], Depositor::Iteration);
         let before = alone.state;
-        alone.judge(costs, true);
+        alone.judge(costs, Depositor::Best);
         for size in [2, 3, 4, 32] {
             for order in ORDERS {
                 let mut colony = Colony::new(RULES);
-                colony.judge([6, 7, 6], false);
+                colony.judge([6, 7, 6], Depositor::Iteration);
                 assert_eq!(colony.state, before);
                 let links = (colony.successor.slots(), colony.predecessor.slots());
-                let shared = Shareable::new((&raw mut colony.state, colony.best_tour.slots(), links));
+                let tours = (colony.best_tour.slots(), colony.restart_tour.slots());
+                let shared = Shareable::new((&raw mut colony.state, tours, links));
                 run(size, order, |team| {
                     let (state, best, links) = shared.get();
                     let (costs, tours) = (costs.as_ptr(), TOURS.as_ptr());
                     // SAFETY: three costs and tours, and n places for tour and links.
-                    unsafe { judge(team, RULES, (N, 3, true), costs, tours, state, best, links) }
+                    unsafe { judge(team, RULES, (N, 3, Depositor::Best), costs, tours, state, best, links) }
                 });
                 assert_eq!(colony.state, alone.state, "{size} {order:?}");
                 assert_eq!(colony.best_ant(), alone.best_ant(), "{size} {order:?}");

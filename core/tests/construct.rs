@@ -2,7 +2,7 @@
 
 mod common;
 
-use antwarp_core::colony::{ColonyRules, ColonyState, Limits, judge};
+use antwarp_core::colony::{ColonyRules, ColonyState, Depositor, Limits, judge};
 use antwarp_core::construct::{Lists, candidates, full, full_leaves, memory_bytes, row_stride};
 use antwarp_core::distance::Distances;
 use antwarp_core::metric::Metric;
@@ -329,7 +329,14 @@ fn thirty_two_members_build_from_candidates() {
 fn colony<T: Team>(team: T, world: &World, ants: u32, parts: ColonyParts) -> Vec<ColonyState> {
     let (n, stride) = (world.n as usize, row_stride(world.n) as usize);
     let form = pheromone::Matrix { n: world.n };
-    let rules = ColonyRules { target: 0, unit_cost: 500.0, persistence: 0.9, limit_ratio: 0.01 };
+    let rules = ColonyRules {
+        target: 0,
+        unit_cost: 500.0,
+        persistence: 0.9,
+        limit_ratio: 0.01,
+        reset_after: 0,
+        padding: 0,
+    };
     assert_eq!(form.stride() as usize, stride);
     let mut states = Vec::new();
     // SAFETY: all parts have their sizes; barriers separate writers from readers.
@@ -350,9 +357,10 @@ fn colony<T: Team>(team: T, world: &World, ants: u32, parts: ColonyParts) -> Vec
             }
             team.barrier();
             let (costs, tours) = (parts.costs.at(0), parts.tours.at(0));
-            let shape = (world.n, ants, iteration == 1);
+            let depositor = [Depositor::Iteration, Depositor::Best][iteration as usize];
+            let shape = (world.n, ants, depositor);
             let links = (parts.successor, parts.predecessor);
-            judge(team, rules, shape, costs, tours, parts.state, parts.best_tour, links);
+            judge(team, rules, shape, costs, tours, parts.state, parts.best_tours, links);
             team.barrier();
             states.push(*parts.state);
             for node in 0..n as u32 {
@@ -372,7 +380,7 @@ struct ColonyParts {
     tours: Slots<u16>,
     costs: Slots<i64>,
     state: *mut ColonyState,
-    best_tour: Slots<u16>,
+    best_tours: (Slots<u16>, Slots<u16>),
     successor: Slots<u32>,
     predecessor: Slots<u32>,
     tables: pheromone::Tables,
@@ -388,7 +396,7 @@ fn run_colony(world: &World, builders: Builders) -> ColonyResult {
     let mut tours = Array::<u16>::rubbish(ants * n);
     let mut costs = Array::<i64>::rubbish(ants);
     let mut state = ColonyState::new(Limits { lowest: 0.0, highest: 1.0, deposit: 0.0 });
-    let mut best_tour = Array::<u16>::rubbish(n);
+    let (mut best_tour, mut restart_tour) = (Array::<u16>::rubbish(n), Array::<u16>::rubbish(n));
     let mut successor = Array::<u32>::rubbish(n);
     let mut predecessor = Array::<u32>::rubbish(n);
     let mut tables: [Array<f32>; 3] = std::array::from_fn(|_| Array::rubbish(entries));
@@ -398,7 +406,7 @@ fn run_colony(world: &World, builders: Builders) -> ColonyResult {
         tours: tours.slots(),
         costs: costs.slots(),
         state: &mut state,
-        best_tour: best_tour.slots(),
+        best_tours: (best_tour.slots(), restart_tour.slots()),
         successor: successor.slots(),
         predecessor: predecessor.slots(),
         tables: pheromone::Tables {

@@ -18,7 +18,7 @@ macro_rules! entries {
         #[unsafe(no_mangle)]
         pub unsafe extern "ptx-kernel" fn $name(
             args: JudgeArgs, costs: In<i64>, tours: In<u8>, state: InOut<ColonyState>, best_tour: InOut<u8>,
-            successor: InOut<u32>, predecessor: InOut<u32>,
+            restart_tour: InOut<u8>, successor: InOut<u32>, predecessor: InOut<u32>,
         ) {
             let n = args.n as usize;
             // SAFETY: the caller's promise; the grid is one block.
@@ -26,11 +26,14 @@ macro_rules! entries {
                 colony::judge(
                     Block,
                     args.rules,
-                    (args.n, args.ants, args.deposit_best != 0),
+                    (args.n, args.ants, args.depositor),
                     costs.as_ptr(),
                     tours.as_ptr().cast::<$id>(),
                     state.as_ptr(),
-                    Slots::new(best_tour.as_ptr().cast::<$id>(), n),
+                    (
+                        Slots::new(best_tour.as_ptr().cast::<$id>(), n),
+                        Slots::new(restart_tour.as_ptr().cast::<$id>(), n),
+                    ),
                     (Slots::new(successor.as_ptr(), n), Slots::new(predecessor.as_ptr(), n)),
                 )
             }

@@ -1,7 +1,8 @@
 //! What a colony of MAX-MIN Ant System needs to know (Skinderowicz 2020).
 
-use antwarp_core::colony::{ColonyRules, Limits};
+use antwarp_core::colony::{ColonyRules, Depositor, Limits};
 use antwarp_core::construct::row_stride;
+use antwarp_core::rng::Stream;
 use serde::{Deserialize, Serialize};
 
 use super::{LocalSearch, Problem};
@@ -32,6 +33,22 @@ pub enum TabuKind {
     Bitmask,
 }
 
+/// Which tour deposits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[serde(rename_all = "lowercase")]
+pub enum Deposit {
+    /// The iteration's best.
+    Iteration,
+    /// The best of all.
+    Best,
+    /// The best since the last reset of the trails.
+    Restart,
+    /// One of the three in each iteration, drawn: 10 % the iteration's best, 9 % the best of all, 81 % the best since the
+    /// reset.
+    Mixed,
+}
+
 /// Everything a backend needs to know about a colony.
 #[derive(Clone, Copy, Debug)]
 pub struct ColonySpec {
@@ -49,8 +66,8 @@ pub struct ColonySpec {
     pub tabu: TabuKind,
     /// Warps an ant; `None`: to be measured.
     pub warps: Option<u32>,
-    /// The best tour of all deposits every so many iterations; 0: never.
-    pub deposit_best_every: u32,
+    /// Which tour deposits.
+    pub deposit: Deposit,
     /// What improves the ants' tours.
     pub local_search: LocalSearch,
     /// Neighbours that the second step of its moves looks at.
@@ -66,9 +83,21 @@ impl ColonySpec {
         format!("MMAS-{:?}-{:?}{search}", self.selection, self.tabu)
     }
 
-    /// Whether the best tour of all deposits in an iteration.
-    pub fn deposits_best(&self, iteration: u32) -> bool {
-        self.deposit_best_every > 0 && (iteration + 1).is_multiple_of(self.deposit_best_every)
+    /// The tour that deposits in an iteration.
+    pub fn depositor(&self, iteration: u32) -> Depositor {
+        match self.deposit {
+            Deposit::Iteration => Depositor::Iteration,
+            Deposit::Best => Depositor::Best,
+            Deposit::Restart => Depositor::Restart,
+            Deposit::Mixed => {
+                // No ant has this number.
+                match Stream::new(self.seed, iteration, u32::MAX).step(0).below(0, 100) {
+                    0..10 => Depositor::Iteration,
+                    10..19 => Depositor::Best,
+                    _ => Depositor::Restart,
+                }
+            }
+        }
     }
 
     /// Entries of each table of the pheromone memory.

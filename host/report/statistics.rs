@@ -1,5 +1,6 @@
 //! Comparing variants by rank: several by Friedman's test (Friedman 1937; the correction for ties after Conover 1999,
-//! section 5.8), two, or one and a published number, by Wilcoxon's (Wilcoxon 1945).
+//! section 5.8), two, or one and a published number, by Wilcoxon's (Wilcoxon 1945). Where there are many tests, Holm's
+//! correction (Holm 1979).
 
 use statrs::distribution::{ChiSquared, ContinuousCDF, Normal};
 
@@ -40,6 +41,19 @@ pub fn friedman(blocks: &[Vec<f64>]) -> Option<Friedman> {
     let statistic = if differ { (k - 1.0) * between / spread } else { 0.0 };
     let p_value = differ.then(|| ChiSquared::new(k - 1.0).ok().map(|chi| chi.sf(statistic))).flatten();
     Some(Friedman { mean_ranks: sums.iter().map(|sum| sum / b).collect(), statistic, p_value })
+}
+
+/// The p-values of several tests, adjusted so that the probability of any false rejection among them is at most the
+/// level that they are compared with (Holm 1979); in the order given.
+pub fn holm(p_values: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..p_values.len()).collect();
+    order.sort_by(|&a, &b| p_values[a].total_cmp(&p_values[b]));
+    let (mut adjusted, mut largest) = (vec![0.0; p_values.len()], 0f64);
+    for (rank, &i) in order.iter().enumerate() {
+        largest = largest.max((p_values.len() - rank) as f64 * p_values[i]).min(1.0);
+        adjusted[i] = largest;
+    }
+    adjusted
 }
 
 /// The outcome of one of Wilcoxon's tests.
@@ -133,6 +147,56 @@ mod tests {
         assert_eq!(friedman(&vec![vec![7.0; 3]; 4]).unwrap().p_value, None);
         assert_eq!(friedman(&[vec![1.0, 2.0]]), None);
         assert_eq!(friedman(&[]), None);
+    }
+
+    /// How four grasses rank with each of twelve home owners (Conover 1999, section 5.8, example 1).
+    #[test]
+    fn a_friedman_test_is_as_in_the_book() {
+        let grasses = [
+            [4.0, 3.0, 2.0, 1.0],
+            [4.0, 2.0, 3.0, 1.0],
+            [3.0, 1.5, 1.5, 4.0],
+            [3.0, 1.0, 2.0, 4.0],
+            [4.0, 2.0, 1.0, 3.0],
+            [2.0, 2.0, 2.0, 4.0],
+            [1.0, 3.0, 2.0, 4.0],
+            [2.0, 4.0, 1.0, 3.0],
+            [3.5, 1.0, 2.0, 3.5],
+            [4.0, 1.0, 3.0, 2.0],
+            [4.0, 2.0, 3.0, 1.0],
+            [3.5, 1.0, 2.0, 3.5],
+        ];
+        let test = friedman(&grasses.map(Vec::from)).unwrap();
+        let sums: Vec<f64> = test.mean_ranks.iter().map(|mean| mean * 12.0).collect();
+        assert!(sums.iter().zip([38.0, 23.5, 24.5, 34.0]).all(|(sum, book)| (sum - book).abs() < 1e-9));
+        // 3 (3752.5 - 12 * 300) / (356.5 - 300)
+        assert!((test.statistic - 8.097).abs() < 1e-3, "{}", test.statistic);
+        assert!((test.p_value.unwrap() - 0.0440).abs() < 1e-4, "{:?}", test.p_value);
+    }
+
+    /// Pulses of seven students before, at and after exercise: the example of `scipy.stats.friedmanchisquare`, whose
+    /// documentation gives 10.57142857142857 and 0.005063414171757498.
+    #[test]
+    fn a_friedman_test_is_as_scipy_has_it() {
+        let before = [72.0, 96.0, 88.0, 92.0, 74.0, 76.0, 82.0];
+        let at = [120.0, 120.0, 132.0, 120.0, 101.0, 96.0, 112.0];
+        let after = [76.0, 95.0, 104.0, 96.0, 84.0, 72.0, 76.0];
+        let blocks: Vec<Vec<f64>> = (0..7).map(|i| vec![before[i], at[i], after[i]]).collect();
+        let test = friedman(&blocks).unwrap();
+        assert!((test.statistic - 10.571_428_571_428_57).abs() < 1e-9, "{}", test.statistic);
+        assert!((test.p_value.unwrap() - 0.005_063_414_171_757_498).abs() < 1e-9, "{:?}", test.p_value);
+    }
+
+    #[test]
+    fn holm_lets_no_smaller_p_value_overtake() {
+        let is_like = |p: &[f64], adjusted: &[f64]| {
+            holm(p).iter().zip(adjusted).all(|(own, right)| (own - right).abs() < 1e-12)
+        };
+        // At the level 0.05 the first and the last are rejected, as step by step: 0.005 < 0.05 / 4, 0.01 < 0.05 / 3,
+        // 0.03 > 0.05 / 2.
+        assert!(is_like(&[0.01, 0.04, 0.03, 0.005], &[0.03, 0.06, 0.06, 0.02]));
+        assert!(is_like(&[0.5, 0.9, 0.5], &[1.0, 1.0, 1.0]));
+        assert!(is_like(&[0.2], &[0.2]) && holm(&[]).is_empty());
     }
 
     /// Permeability constants of a membrane at term and in early pregnancy (Hollander & Wolfe 1999, example 4.1).

@@ -159,6 +159,8 @@ impl AcsSettings {
                 // Trails end at 1 / (length of the best tour).
                 persistence: 0.0,
                 limit_ratio: 0.0,
+                reset_after: 0,
+                padding: 0,
             },
         }
     }

@@ -13,7 +13,7 @@ use crate::backend::Backend;
 use crate::engine::{LocalSearch, MOST_NEIGHBORS, Problem, Progress, Stop, drive};
 use crate::instance::Instance;
 
-pub use crate::engine::mmas::{ColonySpec, Selection, TabuKind};
+pub use crate::engine::mmas::{ColonySpec, Deposit, Selection, TabuKind};
 
 /// What a user can set. `None` means: choose for me.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -39,9 +39,11 @@ pub struct MmasSettings {
     pub tabu: TabuKind,
     /// Warps an ant on a GPU, without candidate lists; `None`: measured in the first iterations.
     pub warps: Option<u32>,
-    /// The best tour of all deposits every so many iterations, else the iteration's best; 0: never. `None`: always with
-    /// local search, never without.
-    pub deposit_best_every: Option<u32>,
+    /// Which tour deposits. `None`: mixed with local search, the iteration's best without.
+    pub deposit: Option<Deposit>,
+    /// The trails are reset after so many iterations without a better tour since the last reset; 0: never. `None`: 500
+    /// with local search, never without.
+    pub reset_after: Option<u32>,
     /// What improves the ants' tours.
     pub local_search: LocalSearch,
     /// Neighbours of a node in it.
@@ -63,7 +65,8 @@ impl Default for MmasSettings {
             selection: Selection::default(),
             tabu: TabuKind::default(),
             warps: None,
-            deposit_best_every: None,
+            deposit: None,
+            reset_after: None,
             local_search: LocalSearch::None,
             neighbors: 8,
             breadth: 5,
@@ -71,6 +74,9 @@ impl Default for MmasSettings {
     }
 }
 
+/// Iterations without a better tour after which the trails are reset, with local search: as the program of Skinderowicz
+/// 2020 has it.
+const RESET_AFTER: u32 = 500;
 /// Most ants at all, so that ant numbers stay far inside 32 bits.
 pub(super) const MOST_ANTS: u32 = 1 << 24;
 
@@ -106,6 +112,11 @@ impl MmasSettings {
     pub fn spec(&self, problem: &Problem, backend: &Backend, stop: &Stop) -> ColonySpec {
         let n = problem.n();
         let choices = if problem.k() == 0 { n } else { problem.k() };
+        // Without local search a colony converges too slowly to stagnate in the iterations that runs have.
+        let (deposit, reset_after) = match self.local_search {
+            LocalSearch::None => (Deposit::Iteration, 0),
+            _ => (Deposit::Mixed, RESET_AFTER),
+        };
         ColonySpec {
             seed: self.seed,
             ants: self.ants.unwrap_or_else(|| backend.default_ants(n)),
@@ -114,9 +125,7 @@ impl MmasSettings {
             selection: self.selection,
             tabu: self.tabu,
             warps: self.warps,
-            deposit_best_every: self
-                .deposit_best_every
-                .unwrap_or(if self.local_search == LocalSearch::None { 0 } else { 1 }),
+            deposit: self.deposit.unwrap_or(deposit),
             // A few nodes have no moves of three edges to speak of.
             local_search: if n < FEWEST { LocalSearch::None } else { self.local_search },
             breadth: self.breadth.min(problem.search_k()),
@@ -125,6 +134,8 @@ impl MmasSettings {
                 unit_cost: problem.unit_cost() as f64,
                 persistence: self.rho,
                 limit_ratio: limit_ratio(n, f64::from(choices) / 2.0, self.p_best),
+                reset_after: self.reset_after.unwrap_or(reset_after),
+                padding: 0,
             },
         }
     }
@@ -160,4 +171,73 @@ pub(super) fn solve(
     };
     let run = drive(&mut iterations, start, stop, observe);
     Solution::of(run, start, instance, &problem, backend)
+}
+
+#[cfg(test)]
+mod tests {
+    use antwarp_core::colony::Depositor;
+
+    use super::*;
+    use crate::backend::Choice;
+    use crate::instance::generate::uniform;
+
+    fn colony_of(settings: &MmasSettings, check: impl FnOnce(&Problem, &Backend, ColonySpec)) {
+        let problem =
+            Problem::new(&uniform(60, 3).unwrap(), settings.candidates, settings.neighbors).unwrap();
+        let (backend, _) = Backend::open(Choice::Cpu).unwrap();
+        check(&problem, &backend, settings.spec(&problem, &backend, &Stop::never()));
+    }
+
+    #[test]
+    fn deposits_and_resets_go_by_local_search() {
+        let rules = |settings| {
+            let mut rules = None;
+            colony_of(&settings, |_, _, spec| rules = Some((spec.deposit, spec.rules.reset_after)));
+            rules.unwrap()
+        };
+        let searching = MmasSettings { local_search: LocalSearch::TwoOpt, ..MmasSettings::default() };
+        assert_eq!(rules(MmasSettings::default()), (Deposit::Iteration, 0));
+        assert_eq!(rules(searching.clone()), (Deposit::Mixed, 500));
+        let given = MmasSettings { deposit: Some(Deposit::Best), reset_after: Some(0), ..searching };
+        assert_eq!(rules(given), (Deposit::Best, 0));
+    }
+
+    #[test]
+    fn mixed_draws_every_depositor_with_its_share() {
+        let settings = MmasSettings { deposit: Some(Deposit::Mixed), ..MmasSettings::default() };
+        colony_of(&settings, |_, _, spec| {
+            let share = |depositor| {
+                let count = (0..100_000).filter(|&iteration| spec.depositor(iteration) == depositor).count();
+                count as f64 / 1000.0
+            };
+            // Four standard deviations are 0.5 %.
+            for (depositor, percent) in
+                [(Depositor::Iteration, 10.0), (Depositor::Best, 9.0), (Depositor::Restart, 81.0)]
+            {
+                assert!((share(depositor) - percent).abs() < 0.5, "{depositor:?}: {} %", share(depositor));
+            }
+            let other = ColonySpec { seed: spec.seed + 1, ..spec };
+            assert!((0..100).any(|i| other.depositor(i) != spec.depositor(i)), "the seed draws");
+        });
+    }
+
+    /// Of 60 nodes local search soon finds the best tour; then the trails are reset again and again.
+    #[test]
+    fn a_colony_that_stagnates_is_reset() {
+        let settings = MmasSettings {
+            ants: Some(4),
+            local_search: LocalSearch::ThreeOpt,
+            reset_after: Some(10),
+            ..MmasSettings::default()
+        };
+        colony_of(&settings, |problem, backend, spec| {
+            let resets = |reset_after| {
+                let rules = ColonyRules { reset_after, ..spec.rules };
+                let mut colony = backend.colony(problem, &ColonySpec { rules, ..spec }).unwrap();
+                colony.run(200, &|| false).unwrap().resets
+            };
+            assert!(resets(10) >= 5, "{} resets", resets(10));
+            assert_eq!(resets(0), 0);
+        });
+    }
 }

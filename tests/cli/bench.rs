@@ -22,7 +22,7 @@ fn bench_mmas_prints_a_line_a_variant() {
         .assert()
         .success()
         .stdout(contains("wrs+bitmask").and(contains("build ms")))
-        .stdout(contains("Friedman test of selection+tabu over 6 blocks"));
+        .stdout(contains("Friedman tests of selection+tabu, blocks are seeds"));
     let rows = rows(&table);
     assert_eq!(rows.len(), 4 * 3);
     for row in &rows {
@@ -145,7 +145,7 @@ fn tables_are_made_again_from_raw_rows() {
         .success()
         .stdout(contains("acs: antwarp").and(contains("solve: antwarp")))
         .stdout(contains("|---|---|").and(contains("---:|")).and(contains("| E1k.0 ")))
-        .stdout(contains("Friedman test of pheromone+update"));
+        .stdout(contains("Friedman tests of pheromone+update"));
     let output = folder.path("tables");
     antwarp(&["bench", "table", &files[0], "--output", &output]).assert().success().stdout("");
     let said = antwarp(&["bench", "table", &files[0]]).output().unwrap().stdout;
@@ -196,11 +196,14 @@ fn a_table_has_means_deviations_tests_and_what_differs() {
 ils: antwarp 0.1.0, cpu, P, x, units 2
 instance  n    local-search  runs  done  seconds  set-up s      mean      sd  best   gap %  gap sd  least gap  optimal               against first
 a         80   two-opt          6     7    1.500    0.5000  114.6667  3.2660   110  14.667   3.266     10.000        0
-a         80   three-opt        6     7    1.500    0.5000  104.6667  3.2660   100   4.667   3.266      0.000        1  W = 15, p = 0.0122: better
+a         80   three-opt        6     7    1.500    0.5000  104.6667  3.2660   100   4.667   3.266      0.000        1  W = 15, p = 0.0244: better
 b         500  two-opt          6     7    1.500    0.5000  134.6667  3.2660   130  34.667   3.266     30.000        0
-b         500  three-opt        6     7    1.500    0.5000  124.6667  3.2660   120  24.667   3.266     20.000        0  W = 15, p = 0.0122: better
+b         500  three-opt        6     7    1.500    0.5000  124.6667  3.2660   120  24.667   3.266     20.000        0  W = 15, p = 0.0244: better
 
-Friedman test of local-search over 10 blocks: χ²(1) = 10.000, p = 0.0016; mean ranks: two-opt 2.00, three-opt 1.00
+Friedman tests of local-search, blocks are seeds; Holm's correction is for 2 tests
+instance  mean ranks                    seeds  freedom     χ²       p  p by Holm
+a         two-opt 2.00, three-opt 1.00      5        1  5.000  0.0253     0.0507
+b         two-opt 2.00, three-opt 1.00      5        1  5.000  0.0253     0.0507
 
 means of the mean gaps in %, by number of nodes; in brackets: of how many instances
 local-search         all      70-400    400-2000  2000-18512  optimum reached
@@ -208,6 +211,32 @@ two-opt       24.667 (2)  14.667 (1)  34.667 (1)                       0 of 2
 three-opt     14.667 (2)   4.667 (1)  24.667 (1)                       1 of 2
 ";
     antwarp(&["bench", "table", &file]).assert().success().stdout(table);
+}
+
+/// Of three values two have equal results: ranked as three, with two degrees of freedom, they would tell of a difference
+/// with p = 0.0498 instead of 0.0833.
+#[test]
+fn values_with_equal_results_are_one_treatment() {
+    let folder = Folder::new(5);
+    let mut text =
+        "suite,antwarp,backend,device,details,units,instance,n,settings,seed,repetition,result\n".to_owned();
+    for (tabu, more) in [("list", 0), ("compact", 0), ("bitmask", 5)] {
+        for (instance, seed) in (1..=3).flat_map(|seed| [("a", seed), ("b", seed)]) {
+            // In instance b nothing makes a difference.
+            let more = if instance == "a" { more } else { 0 };
+            let settings = format!("{{\"\"tabu\"\":\"\"{tabu}\"\"}}");
+            text +=
+                &format!("mmas,0.1.0,cpu,P,x,2,{instance},9,\"{settings}\",{seed},1,{}\n", 100 + seed + more);
+        }
+    }
+    let file = folder.file("rows.csv", text.as_bytes());
+    let tests = "
+Friedman tests of tabu, blocks are seeds; Holm's correction is for 1 tests
+instance  mean ranks                         seeds  freedom     χ²       p  p by Holm
+a         list = compact 1.00, bitmask 2.00      3        1  3.000  0.0833     0.0833
+b         list = compact = bitmask               3        0
+";
+    antwarp(&["bench", "table", &file]).assert().success().stdout(contains(tests));
 }
 
 #[test]
@@ -280,9 +309,9 @@ fn bench_acs_prints_a_line_a_form_period_and_number_of_ants() {
         .assert()
         .success()
         .stdout(contains("against first").and(contains("W = ")))
-        .stdout(contains("Friedman test of pheromone+update over 20 blocks"))
-        .stdout(contains("Friedman test of update-period over 20 blocks"))
-        .stdout(contains("Friedman test of ants over 20 blocks"))
+        .stdout(contains("Friedman tests of pheromone+update, blocks are seeds"))
+        .stdout(contains("Friedman tests of update-period, blocks are seeds"))
+        .stdout(contains("Friedman tests of ants, blocks are seeds"))
         .stdout(contains("build ms").not());
     let together = rows(&table);
     assert_eq!(together.len(), 8 * 5);

@@ -5,7 +5,7 @@ use antwarp::backend::{Backend, Choice};
 use antwarp::engine::{Colony, Problem, Stop};
 use antwarp::instance::Instance;
 use antwarp::instance::generate::uniform;
-use antwarp::solver::mmas::{ColonySpec, MmasSettings, Selection, TabuKind};
+use antwarp::solver::mmas::{ColonySpec, Deposit, MmasSettings, Selection, TabuKind};
 use antwarp_core::colony::{ColonyRules, ColonyState};
 use antwarp_core::metric::Metric;
 
@@ -93,7 +93,13 @@ fn settings(selection: Selection, tabu: TabuKind, n: u32, candidates: Option<u32
         tabu,
         // 40 nodes: the default; 200: measured; 500: given.
         warps: (n == 500).then_some(3),
-        deposit_best_every: Some(if n == 200 { 3 } else { 0 }),
+        deposit: Some(match n {
+            200 => Deposit::Mixed,
+            500 => Deposit::Restart,
+            _ => Deposit::Iteration,
+        }),
+        // Often enough for several resets in a few iterations.
+        reset_after: Some(if n == 500 { 2 } else { 0 }),
         ..MmasSettings::default()
     }
 }

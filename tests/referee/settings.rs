@@ -7,7 +7,7 @@ use antwarp::solver::acs::{AcsSettings, Pheromone, Update};
 use antwarp::solver::genetic::{Crossover, GeneticSettings, Initial, Pairing};
 use antwarp::solver::ils::{IlsSettings, Improvement, Moves};
 use antwarp::solver::lin_kernighan::{Acceptance, LinKernighanSettings, NeighborKind};
-use antwarp::solver::mmas::{MmasSettings, Selection, TabuKind};
+use antwarp::solver::mmas::{Deposit, MmasSettings, Selection, TabuKind};
 
 use crate::draws::Draws;
 
@@ -59,7 +59,10 @@ fn mmas(draws: &mut Draws, is_symmetric: bool) -> MmasSettings {
         selection: draws.one_of(&[Selection::Wrs, Selection::Rwm]),
         tabu: draws.one_of(&[TabuKind::List, TabuKind::Compact, TabuKind::Bitmask]),
         warps: if candidates.is_none() { draws.one_of(&[None, Some(1), Some(2)]) } else { None },
-        deposit_best_every: draws.maybe(|draws| draws.below(6) as u32),
+        deposit: draws.maybe(|draws| {
+            draws.one_of(&[Deposit::Iteration, Deposit::Best, Deposit::Restart, Deposit::Mixed])
+        }),
+        reset_after: draws.maybe(|draws| draws.below(6) as u32),
         local_search: local_search(draws, is_symmetric),
         neighbors: draws.one_of(&NEIGHBORS),
         breadth: draws.one_of(&NEIGHBORS),

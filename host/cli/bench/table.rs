@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::super::{Error, Result};
 use super::rows::{Row, text};
 use crate::instance::printable;
-use crate::report::statistics::{Wilcoxon, friedman, rank_sum, signed_rank};
+use crate::report::statistics::{Wilcoxon, friedman, holm, rank_sum, signed_rank};
 
 /// What the tables of a suite show.
 pub struct Suite {
@@ -169,13 +169,8 @@ impl<'a> Group<'a> {
                 let other = groups.iter().find(is_it).and_then(|other| mean(&other.numbers(of)));
                 other.zip(mean(&values)).map(|(other, own)| other / own)
             }
-            RankSum => return self.against_first(of, groups).map_or_else(String::new, verdict),
-            SignedRank(other) => {
-                let own = Some(self.independent(of)).filter(|own| own.len() >= FEWEST_SIGNED);
-                let test =
-                    own.zip(self.rows[0].number(other)).and_then(|(own, center)| signed_rank(&own, center));
-                return test.map_or_else(String::new, verdict);
-            }
+            // Tests of all groups belong together: see `figures`.
+            RankSum | SignedRank(_) => None,
         };
         let digits = |figure: f64| match of {
             "result" if figure.fract() == 0.0 => 0,
@@ -192,6 +187,11 @@ impl<'a> Group<'a> {
         if is_enough { rank_sum(&own, &others) } else { None }
     }
 
+    fn against_number(&self, column: &str, other: &str) -> Option<Wilcoxon> {
+        let own = Some(self.independent(column)).filter(|own| own.len() >= FEWEST_SIGNED)?;
+        signed_rank(&own, self.rows[0].number(other)?)
+    }
+
     /// How its first run went, if that is recorded.
     fn curve(&self, suite: &Suite, names: &[&str], markdown: bool) -> Option<String> {
         let curve = self.rows[0].parts("curve");
@@ -202,14 +202,34 @@ impl<'a> Group<'a> {
     }
 }
 
-/// What a test says.
-fn verdict(test: Wilcoxon) -> String {
-    let verdict = match test {
-        Wilcoxon { p_value, .. } if p_value >= 0.05 => "no difference",
-        Wilcoxon { excess, .. } if excess < 0.0 => "better",
-        _ => "worse",
+/// The figures of a column, group by group.
+fn figures(column: &Column, groups: &[Group<'_>]) -> Vec<String> {
+    match column.2 {
+        RankSum => verdicts(groups.iter().map(|group| group.against_first(column.1, groups)).collect()),
+        SignedRank(other) => {
+            verdicts(groups.iter().map(|group| group.against_number(column.1, other)).collect())
+        }
+        _ => groups.iter().map(|group| group.figure(column, groups)).collect(),
+    }
+}
+
+/// What tests say, by p-values that are corrected for the number of tests; empty where there is none.
+fn verdicts(tests: Vec<Option<Wilcoxon>>) -> Vec<String> {
+    let p_values: Vec<f64> = tests.iter().flatten().map(|test| test.p_value).collect();
+    let mut corrected = holm(&p_values).into_iter();
+    let say = |test: Wilcoxon, p: f64| {
+        let verdict = match test.excess {
+            _ if p >= 0.05 => "no difference",
+            excess if excess < 0.0 => "better",
+            _ => "worse",
+        };
+        format!("W = {}, p = {p:.4}: {verdict}", test.statistic)
     };
-    format!("W = {}, p = {:.4}: {verdict}", test.statistic, test.p_value)
+    let test = |test: Option<Wilcoxon>| match test {
+        Some(test) => corrected.next().map_or_else(String::new, |p| say(test, p)),
+        None => String::new(),
+    };
+    tests.into_iter().map(test).collect()
 }
 
 fn mean(values: &[f64]) -> Option<f64> {
@@ -252,44 +272,89 @@ fn main(suite: &Suite, groups: &[Group<'_>], names: &[&str], markdown: bool) -> 
     let (mut head, mut lines): (_, Vec<Vec<String>>) =
         (names.to_vec(), groups.iter().map(of_group).collect());
     for column in BEFORE.iter().chain(suite.columns).chain(&AFTER) {
-        let figures: Vec<String> = groups.iter().map(|group| group.figure(column, groups)).collect();
+        let figures = figures(column, groups);
         if figures.iter().any(|figure| !figure.is_empty()) {
             head.push(column.0);
             lines.iter_mut().zip(figures).for_each(|(line, figure)| line.push(figure));
         }
     }
     let mut table = render(&title, (&head, names.len()), &lines, markdown);
-    for test in names[2..].iter().filter_map(|name| compare(name, groups)) {
-        table += &format!("\n{test}\n");
+    for tests in names[2..].iter().filter_map(|setting| compare(setting, names, groups, markdown)) {
+        table += &format!("\n{tests}");
     }
     table
 }
 
-/// Do results differ by this setting? A block is an instance with its other settings, and a seed.
-fn compare(setting: &str, groups: &[Group<'_>]) -> Option<String> {
+/// Do results differ by this setting? A test for each instance with its other settings; its blocks are seeds. Values
+/// with equal results for every seed are one treatment: ranked as several they would lower the statistic, and have
+/// degrees of freedom that nothing can differ in.
+fn compare(setting: &str, names: &[&str], groups: &[Group<'_>], markdown: bool) -> Option<String> {
     if NOT_COMPARED.contains(&setting) {
         return None;
     }
+    let alike = ["way", "warps", setting];
+    let others: Vec<_> = groups.iter().map(|group| group.keys_without(&alike)).collect();
+    let names: Vec<&str> =
+        names.iter().copied().filter(|name| *name != "n" && !alike.contains(name)).collect();
+    let (mut lines, mut p_values) = (Vec::new(), Vec::new());
+    for case in distinct(others.iter()) {
+        let own = groups.iter().zip(&others).filter(|(_, own)| *own == case).map(|(group, _)| group);
+        let own: Vec<&Group<'_>> = own.collect();
+        let (treatments, seeds) = treatments(setting, &own);
+        if seeds < FEWEST_BLOCKS {
+            continue;
+        }
+        let block = |i| treatments.iter().map(|(_, results)| results[i]).collect();
+        let test = friedman(&(0..seeds).map(block).collect::<Vec<_>>());
+        let rank =
+            |i: usize| test.as_ref().map_or_else(String::new, |test| format!(" {:.2}", test.mean_ranks[i]));
+        let ranks = treatments.iter().enumerate().map(|(i, (values, _))| format!("{values}{}", rank(i)));
+        let mut line: Vec<String> = names.iter().map(|name| own[0].key(name).to_owned()).collect();
+        line.extend([ranks.collect::<Vec<_>>().join(", "), seeds.to_string()]);
+        let p = test.as_ref().and_then(|test| test.p_value);
+        p_values.extend(p);
+        line.extend(match test.zip(p) {
+            Some((test, p)) => {
+                [format!("{}", treatments.len() - 1), format!("{:.3}", test.statistic), format!("{p:.4}")]
+            }
+            None => ["0".to_owned(), String::new(), String::new()],
+        });
+        lines.push((line, p.is_some()));
+    }
+    let count = p_values.len();
+    let mut corrected = holm(&p_values).into_iter();
+    let finish = |(mut line, has_test): (Vec<String>, bool)| {
+        let p = if has_test { corrected.next() } else { None };
+        line.push(p.map_or_else(String::new, |p| format!("{p:.4}")));
+        line
+    };
+    let lines: Vec<Vec<String>> = lines.into_iter().map(finish).collect();
+    let title =
+        format!("Friedman tests of {setting}, blocks are seeds; Holm's correction is for {count} tests");
+    let head = [&names[..], &["mean ranks", "seeds", "freedom", "χ²", "p", "p by Holm"]].concat();
+    (!lines.is_empty()).then(|| render(&title, (&head, names.len() + 1), &lines, markdown))
+}
+
+/// The distinct treatments among groups that differ in a setting, and the number of seeds that all have: the setting's values,
+/// joined where results are equal for every seed, with the results seed by seed.
+fn treatments(setting: &str, groups: &[&Group<'_>]) -> (Vec<(String, Vec<f64>)>, usize) {
     let values = distinct(groups.iter().map(|group| group.key(setting)));
     let seeds = distinct(groups.iter().flat_map(|group| &group.rows).map(|row| row.text("seed")));
-    let others: Vec<_> = groups.iter().map(|group| group.keys_without(&["way", "warps", setting])).collect();
-    let result = |block: &Vec<_>, seed: &String, value: &&str| {
-        let own =
-            groups.iter().zip(&others).filter(|(group, own)| *own == block && group.key(setting) == *value);
-        own.flat_map(|(group, _)| &group.rows).find(|row| row.text("seed") == *seed)?.number("result")
+    let result = |value: &str, seed: &String| {
+        let own = groups.iter().filter(|group| group.key(setting) == value);
+        own.flat_map(|group| &group.rows).find(|row| row.text("seed") == *seed)?.number("result")
     };
-    let blocks =
-        distinct(others.iter()).into_iter().flat_map(|block| seeds.iter().map(move |seed| (block, seed)));
-    let results = |(block, seed)| values.iter().map(|value| result(block, seed, value)).collect();
-    let blocks: Vec<Vec<f64>> = blocks.filter_map(results).collect();
-    let test = friedman(&blocks).filter(|_| seeds.len() >= FEWEST_BLOCKS)?;
-    let says = match test.p_value {
-        Some(p) => format!("χ²({}) = {:.3}, p = {p:.4}", values.len() - 1, test.statistic),
-        None => "equal results in each".to_owned(),
-    };
-    let ranks = values.iter().zip(test.mean_ranks).map(|(value, rank)| format!("{value} {rank:.2}"));
-    let (count, ranks) = (blocks.len(), ranks.collect::<Vec<_>>().join(", "));
-    Some(format!("Friedman test of {setting} over {count} blocks: {says}; mean ranks: {ranks}"))
+    let blocks = seeds.iter().filter_map(|seed| values.iter().map(|value| result(value, seed)).collect());
+    let blocks: Vec<Vec<f64>> = blocks.collect();
+    let mut treatments: Vec<(String, Vec<f64>)> = Vec::new();
+    for (i, value) in values.iter().enumerate() {
+        let results: Vec<f64> = blocks.iter().map(|block| block[i]).collect();
+        match treatments.iter_mut().find(|(_, others)| *others == results) {
+            Some((same, _)) => *same += &format!(" = {value}"),
+            None => treatments.push(((*value).to_owned(), results)),
+        }
+    }
+    (treatments, blocks.len())
 }
 
 /// The means of the mean gaps over instances, over those of each size, and of how many a run found the optimum.

@@ -85,7 +85,7 @@ const GA: &[Name] = &[Name::Ga];
 const ANTS: &[Name] = &[Name::Mmas, Name::Acs];
 
 /// The options that not every algorithm uses, by their ids, and those that do.
-pub(super) const OPTIONS: [(&str, &[Name]); 39] = [
+pub(super) const OPTIONS: [(&str, &[Name]); 40] = [
     ("improvement", ILS),
     ("moves", ILS),
     ("start", TOURS),
@@ -107,7 +107,8 @@ pub(super) const OPTIONS: [(&str, &[Name]); 39] = [
     ("selection", MMAS),
     ("tabu", MMAS),
     ("p_best", MMAS),
-    ("deposit_best_every", MMAS),
+    ("deposit", MMAS),
+    ("reset_after", MMAS),
     ("warps", MMAS),
     ("pheromone", ACS),
     ("slots", ACS),
@@ -290,10 +291,13 @@ pub(super) struct ColonyArgs {
     /// mmas: probability of building the best tour once the colony has converged
     #[arg(long, value_name = "F", default_value_t = mmas::MmasSettings::default().p_best)]
     pub(super) p_best: f64,
-    /// mmas: the best tour of all deposits every N iterations, else the iteration's best; 0: never. Always with local
+    /// mmas: which tour deposits; mixed with local search, the iteration's best without, if not given
+    #[arg(long, value_name = "RULE")]
+    pub(super) deposit: Option<mmas::Deposit>,
+    /// mmas: reset the trails after N iterations without a better tour since the last reset; 0: never. 500 with local
     /// search, never without, if not given
     #[arg(long, value_name = "N")]
-    pub(super) deposit_best_every: Option<u32>,
+    pub(super) reset_after: Option<u32>,
     /// mmas: warps an ant on a GPU without candidate lists; measured if not given
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) warps: Option<u32>,

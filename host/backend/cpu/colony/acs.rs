@@ -1,7 +1,7 @@
 //! A colony of Ant Colony System on CPU threads: an ant is a team of one.
 
 use antwarp_core::acs::{self, World};
-use antwarp_core::colony::ColonyState;
+use antwarp_core::colony::{ColonyState, Depositor};
 use antwarp_core::construct::row_stride;
 use antwarp_core::distance::Distances;
 use antwarp_core::node::NodeId;
@@ -300,8 +300,8 @@ impl<'p, I: NodeId + Default, P: Store<I>> Iterate<'p, I> for CpuAcs<'p, I, P> {
         self.ants.costs.iter().any(|&c| c < i64::MAX)
     }
 
-    fn deposits_best(&mut self) -> bool {
-        true
+    fn depositor(&mut self) -> Depositor {
+        Depositor::Best
     }
 
     fn update(&mut self) {

@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use antwarp_core::colony::ColonyState;
+use antwarp_core::colony::{ColonyState, Depositor};
 use antwarp_core::construct;
 use antwarp_core::node::NodeId;
 use antwarp_core::pheromone::{self, Candidate, Form, Matrix, Tables};
@@ -157,8 +157,8 @@ impl<'p, I: NodeId + Default, B: Tabu, S: Select> Iterate<'p, I> for CpuColony<'
         self.ants.costs.iter().any(|&c| c < i64::MAX)
     }
 
-    fn deposits_best(&mut self) -> bool {
-        self.spec.deposits_best(self.ants.state.iterations)
+    fn depositor(&mut self) -> Depositor {
+        self.spec.depositor(self.ants.state.iterations)
     }
 
     fn update(&mut self) {

@@ -9,7 +9,7 @@ pub use mmas::colony;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use antwarp_core::colony::{self, ColonyRules, ColonyState};
+use antwarp_core::colony::{self, ColonyRules, ColonyState, Depositor};
 use antwarp_core::construct::Lists;
 use antwarp_core::geometry::{self, Geometry};
 use antwarp_core::local_search::ants;
@@ -35,6 +35,7 @@ struct Ants<'p, I> {
     tours: Vec<I>,
     costs: Vec<i64>,
     best_tour: Vec<I>,
+    restart_tour: Vec<I>,
     /// Tables for all nodes are there.
     are_prepared: bool,
     successor: Vec<u32>,
@@ -62,6 +63,7 @@ impl<'p, I: NodeId + Default> Ants<'p, I> {
             tours: allocate("the ants' tours", n * count as usize)?,
             costs: vec![0; count as usize],
             best_tour: vec![I::default(); n],
+            restart_tour: vec![I::default(); n],
             are_prepared: false,
             successor: (0..problem.n()).collect(),
             predecessor: (0..problem.n()).collect(),
@@ -123,17 +125,17 @@ impl<'p, I: NodeId + Default> Ants<'p, I> {
         );
     }
 
-    fn judge(&mut self, deposit_best: bool) {
+    fn judge(&mut self, depositor: Depositor) {
         // SAFETY: all slices have the sizes asked for, and this is the only thread.
         unsafe {
             colony::judge(
                 Serial,
                 self.rules,
-                (self.problem.n(), self.count, deposit_best),
+                (self.problem.n(), self.count, depositor),
                 self.costs.as_ptr(),
                 self.tours.as_ptr(),
                 &mut self.state,
-                Slots::of(&mut self.best_tour),
+                (Slots::of(&mut self.best_tour), Slots::of(&mut self.restart_tour)),
                 (Slots::of(&mut self.successor), Slots::of(&mut self.predecessor)),
             );
         }
@@ -152,8 +154,8 @@ trait Iterate<'p, I> {
     /// Builds and measures a tour for every ant, or fewer once it is `enough`; whether there is one. Where an ant has none its cost
     /// is `i64::MAX`.
     fn construct(&mut self, enough: Enough) -> bool;
-    /// Whether the best tour of all deposits in this iteration.
-    fn deposits_best(&mut self) -> bool;
+    /// The tour that deposits in this iteration.
+    fn depositor(&mut self) -> Depositor;
     /// Deposits and evaporates, for the next iteration.
     fn update(&mut self);
 
@@ -180,8 +182,8 @@ trait Iterate<'p, I> {
             let built = Instant::now();
             self.ants().search(&enough);
             let searched = Instant::now();
-            let best = self.deposits_best();
-            self.ants().judge(best);
+            let depositor = self.depositor();
+            self.ants().judge(depositor);
             // Nobody will look at the trails once it is over.
             if !enough() {
                 self.update();

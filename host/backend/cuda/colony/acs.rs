@@ -1,7 +1,7 @@
 //! A colony of Ant Colony System on a GPU.
 
 use antwarp_core::acs;
-use antwarp_core::colony::ColonyState;
+use antwarp_core::colony::{ColonyState, Depositor};
 use antwarp_core::kernels::AcsArgs;
 
 use super::super::{Buffer, ConstructAcs, DepositAcs, Device, Launch, PrepareAcs};
@@ -260,8 +260,8 @@ impl<'p> Iterate<'p> for CudaAcs<'p> {
         self.launch((0, end))
     }
 
-    fn deposits_best(&mut self) -> bool {
-        true
+    fn depositor(&mut self) -> Depositor {
+        Depositor::Best
     }
 
     fn update(&mut self) -> Result<(), BackendError> {

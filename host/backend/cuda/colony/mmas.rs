@@ -1,6 +1,6 @@
 //! A colony of MAX-MIN Ant System on a GPU.
 
-use antwarp_core::colony::ColonyState;
+use antwarp_core::colony::{ColonyState, Depositor};
 use antwarp_core::construct;
 use antwarp_core::kernels::{ConstructArgs, TrailArgs};
 use antwarp_core::node::NodeId;
@@ -366,8 +366,8 @@ impl<'p> Iterate<'p> for CudaColony<'p> {
         }
     }
 
-    fn deposits_best(&mut self) -> bool {
-        self.spec.deposits_best(self.ants.queued)
+    fn depositor(&mut self) -> Depositor {
+        self.spec.depositor(self.ants.queued)
     }
 
     fn update(&mut self) -> Result<(), BackendError> {

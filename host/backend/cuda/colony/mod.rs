@@ -9,7 +9,7 @@ pub use mmas::CudaColony;
 
 use std::time::Duration;
 
-use antwarp_core::colony::{ColonyRules, ColonyState};
+use antwarp_core::colony::{ColonyRules, ColonyState, Depositor};
 use antwarp_core::kernels::{CostArgs, JudgeArgs, SearchArgs};
 use antwarp_core::local_search::ants as search;
 use cudarc::driver::sys::{CUevent_flags, CUfunction_attribute};
@@ -200,6 +200,7 @@ struct Ants<'p> {
     tours: Buffer<u8>,
     costs: Buffer<i64>,
     best_tour: Buffer<u8>,
+    restart_tour: Buffer<u8>,
     successor: Buffer<u32>,
     predecessor: Buffer<u32>,
     /// Iterations queued so far; the same as those done unless the target was reached.
@@ -251,6 +252,7 @@ impl<'p> Ants<'p> {
             tours: Buffer::zeroed(s, "the ants' tours", count as usize * n * id)?,
             costs: Buffer::zeroed(s, "the tours' lengths", count as usize)?,
             best_tour: Buffer::zeroed(s, "the best tour", n * id)?,
+            restart_tour: Buffer::zeroed(s, "the best tour since the reset", n * id)?,
             successor: Buffer::from_slice(s, "the tour's links", &own)?,
             predecessor: Buffer::from_slice(s, "the tour's links", &own)?,
             queued: 0,
@@ -310,14 +312,9 @@ impl<'p> Ants<'p> {
         }
     }
 
-    fn judge(&mut self, deposit_best: bool) -> Result<(), BackendError> {
-        let args = JudgeArgs {
-            rules: self.rules,
-            n: self.problem.n(),
-            ants: self.count,
-            deposit_best: deposit_best.into(),
-            padding: 0,
-        };
+    fn judge(&mut self, depositor: Depositor) -> Result<(), BackendError> {
+        let args =
+            JudgeArgs { rules: self.rules, n: self.problem.n(), ants: self.count, depositor, padding: 0 };
         let launch = Launch { grid: 1, block: 1024, shared: TEAM_BYTES };
         // SAFETY: `Ants::new` made the arrays for this problem.
         unsafe {
@@ -329,6 +326,7 @@ impl<'p> Ants<'p> {
                 &self.tours,
                 &mut self.state,
                 &mut self.best_tour,
+                &mut self.restart_tour,
                 &mut self.successor,
                 &mut self.predecessor,
             )
@@ -368,8 +366,8 @@ trait Iterate<'p> {
     fn ants(&mut self) -> &mut Ants<'p>;
     /// Queues the building of tours.
     fn construct(&mut self) -> Result<(), BackendError>;
-    /// Whether the best tour of all deposits in this iteration.
-    fn deposits_best(&mut self) -> bool;
+    /// The tour that deposits in this iteration.
+    fn depositor(&mut self) -> Depositor;
     /// Queues deposits and evaporation.
     fn update(&mut self) -> Result<(), BackendError>;
 
@@ -389,8 +387,8 @@ trait Iterate<'p> {
             self.ants().measure()?;
         }
         let searched = stamp(self.ants())?;
-        let best = self.deposits_best();
-        self.ants().judge(best)?;
+        let depositor = self.depositor();
+        self.ants().judge(depositor)?;
         self.update()?;
         let ants = self.ants();
         let after = stamp(ants)?;
