@@ -10,6 +10,7 @@ use antwarp_core::distance::{Distance, Distances};
 use antwarp_core::metric::Metric;
 use antwarp_core::node::NodeId;
 use antwarp_core::pheromone::matrix::FAR;
+use antwarp_core::pheromone::selective::IS_FAR;
 use antwarp_core::pheromone::{Memory, heuristic};
 use antwarp_core::rng::Stream;
 use antwarp_core::tabu::NONE;
@@ -979,7 +980,7 @@ fn meeting_ants_leave_trails_in_bounds<K: Kind>(kind: K, directed: bool) {
                 let (is_slot, none) = (place % stride < slots, v == NONE && trail == rule.initial);
                 assert!(is_slot && v < n && (lowest..=HIGHEST).contains(&trail) || none);
             }
-            assert!(colony.arrays.tails.iter().all(|&tail| tail < slots));
+            assert!(colony.arrays.tails.iter().all(|&tail| tail & !IS_FAR < slots));
             for ant in 0..3 {
                 colony.parts().deposit(Serial, ant, HIGHEST / (1 + wave % 2) as f32);
             }
