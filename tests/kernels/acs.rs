@@ -175,7 +175,7 @@ impl<I: NodeId> Trails<I> for Selective {
         }
         Table {
             trails,
-            tails: (0..args.n).map(|_| random.below(args.slots) | random.below(2) * IS_FAR).collect(),
+            tails: (0..args.n).map(|_| random.below(args.slots) | (random.below(2) * IS_FAR)).collect(),
         }
     }
 
