@@ -38,6 +38,10 @@ pub struct Rule {
     pub scale: f32,
     /// Not 0: edges have a direction, and updates concern one of them only.
     pub directed: u32,
+    /// Not 0: a greedy step looks at all edges that a node remembers, not at those to candidates only.
+    pub remembered: u32,
+    /// Not 0: a selective memory takes in every edge that an ant takes, not those of best tours only.
+    pub passing: u32,
 }
 
 impl Rule {
@@ -123,9 +127,10 @@ unsafe fn ant(memory: *mut u8, n: u32) -> Ant {
 /// The pseudo-random proportional rule (equations 1 and 2) at `node`, with the local updates that go with it: the trail
 /// `back` to where the ant came from, unless that is [`NONE`], and, if `forth`, the one to the node it goes to.
 ///
-/// The best edge is the largest product of trail and heuristic value; with draws to explore, it is the largest key of weighted
-/// reservoir sampling, which chooses in proportion to that product. Without open candidate it is the largest product
-/// among all unvisited nodes. Returns the node it goes to; one member also gives the trail there, if
+/// The best edge is the largest product of trail and heuristic value among the open candidates, and with
+/// [`Rule::remembered`] also among the other edges that the node remembers; with draws to explore, it is the largest key
+/// of weighted reservoir sampling, which chooses in proportion to that product. Without open candidate it is the largest
+/// product among all unvisited nodes. Returns the node it goes to; one member also gives the trail there, if
 /// it is not one of an edge beyond the candidates.
 ///
 /// # Safety
@@ -184,7 +189,9 @@ unsafe fn choose<T: Team, I: NodeId, M: Memory, D: Distance>(
         }
         memory.put_back(team, row, back, revise);
         let (best, next) = team.arg_max(key, at, chosen);
-        if best > 0 {
+        let looks = explore.is_none() && rule.remembered != 0 && memory.is_far(row);
+        let other = if best == 0 || looks { elsewhere(team, world, ant, row, node, best) } else { NONE };
+        if other == NONE {
             if forth && chosen == next {
                 memory.put(row, entry, next, revise(trail));
                 if rule.is_symmetric() {
@@ -193,16 +200,19 @@ unsafe fn choose<T: Team, I: NodeId, M: Memory, D: Distance>(
             }
             return (next, if chosen == next { Some(trail) } else { None });
         }
-        let next = elsewhere(team, world, ant, row, node);
         if forth {
-            memory.put_beyond(team, node, next, rule.is_symmetric(), revise);
+            memory.put_beyond(team, node, other, rule.is_symmetric(), revise);
         }
-        (next, if team.rank() == 0 { Some(rule.initial) } else { None })
+        (other, if team.rank() == 0 { Some(rule.initial) } else { None })
     }
 }
 
-/// The unvisited node with the largest product of trail and heuristic value, where no candidate is open. A memory of
-/// candidates only knows no other trails: there the ant follows the best tour if it can, else it goes to the nearest node.
+/// The unvisited node with the largest product of trail and heuristic value, where no candidate is open and `best` is 0. A
+/// memory of candidates only knows no other trails: there the ant follows the best tour if it can, else it goes to the
+/// nearest node.
+///
+/// Where `best` are the bits of the largest product among the candidates: the remembered node with a larger one, or
+/// [`NONE`].
 ///
 /// # Safety
 /// As [`choose`].
@@ -213,6 +223,7 @@ unsafe fn elsewhere<T: Team, I: NodeId, M: Memory, D: Distance>(
     ant: &Ant,
     row: M::Row,
     node: u32,
+    best: u32,
 ) -> u32 {
     let (rule, lists) = (world.rule, world.lists);
     // SAFETY: the caller's promise.
@@ -223,14 +234,16 @@ unsafe fn elsewhere<T: Team, I: NodeId, M: Memory, D: Distance>(
             team.barrier();
             return next;
         }
-        let (mut key, mut chosen) = (0, NONE);
+        let (mut key, mut chosen) = (best, NONE);
         let mut offer = |v: u32, trail: f32| {
             let lure = trail * heuristic(world.distance.between(node, v), (rule.scale, rule.beta));
-            if lure.to_bits() > key || (lure.to_bits() == key && v < chosen) {
+            // A product of 0 is better than none, but not than an open candidate.
+            let ties = lure.to_bits() == key && (best == 0 || key > best);
+            if lure.to_bits() > key || (ties && v < chosen) {
                 (key, chosen) = (lure.to_bits(), v);
             }
         };
-        if !world.memory.beyond(team, row, &ant.tabu, &mut offer) {
+        if !world.memory.beyond(team, row, &ant.tabu, &mut offer) && best == 0 {
             let v = construct::nearest(team, &ant.tabu, lists, world.distance, node);
             team.single(|| offer(v, rule.initial));
         }
@@ -458,7 +471,7 @@ pub unsafe fn deposit_row<T: Team, I: NodeId, M: Memory>(
     unsafe {
         let revise = |trail: f32| rule.global_update(trail, deposit);
         let update = |v: u32| {
-            memory.update(team, node, v, revise);
+            memory.deposit(team, node, v, revise);
             if M::BEYOND {
                 let list = lists.add(node as usize * k as usize);
                 let mut there = 1;

@@ -242,8 +242,8 @@ const _: () = {
     assert!(size_of::<GeneticArgs>() == 80);
     assert!(core::mem::offset_of!(GeneticArgs, memory) == 56);
     assert!(size_of::<ConstructArgs>() == 40);
-    assert!(size_of::<AcsArgs>() == 88);
-    assert!(core::mem::offset_of!(AcsArgs, n) == 48);
+    assert!(size_of::<AcsArgs>() == 96);
+    assert!(core::mem::offset_of!(AcsArgs, n) == 56);
     assert!(size_of::<CostArgs>() == 16);
     assert!(size_of::<JudgeArgs>() == 56);
     assert!(size_of::<TrailArgs>() == 40);

@@ -10,6 +10,7 @@ use antwarp_core::distance::{Distance, Distances};
 use antwarp_core::metric::Metric;
 use antwarp_core::node::NodeId;
 use antwarp_core::pheromone::matrix::FAR;
+use antwarp_core::pheromone::selective::IS_FAR;
 use antwarp_core::pheromone::{Memory, heuristic};
 use antwarp_core::rng::Stream;
 use antwarp_core::tabu::NONE;
@@ -47,6 +48,8 @@ fn rule(n: u32, period: u32, directed: bool) -> Rule {
         beta: 2.0,
         scale: 10.0,
         directed: directed.into(),
+        remembered: 0,
+        passing: 1,
     }
 }
 
@@ -771,7 +774,7 @@ fn teams_agree<K: Kind>(kind: K, (size, order): (u32, Order)) {
     for (shape, period, directed) in
         [((2, 1), 1, false), ((3, 2), 2, false), ((19, 4), 1, false), ((19, 3), 1, true), ((35, 9), 4, false)]
     {
-        let rule = rule(shape.0, period, directed);
+        let rule = Rule { remembered: 1, ..rule(shape.0, period, directed) };
         let alone = life::<u16, K>(kind, shape, rule, (Form::Steps, 2), None);
         for form in FORMS {
             if form != Form::AtomicSteps || K::ATOMIC {
@@ -977,7 +980,7 @@ fn meeting_ants_leave_trails_in_bounds<K: Kind>(kind: K, directed: bool) {
                 let (is_slot, none) = (place % stride < slots, v == NONE && trail == rule.initial);
                 assert!(is_slot && v < n && (lowest..=HIGHEST).contains(&trail) || none);
             }
-            assert!(colony.arrays.tails.iter().all(|&tail| tail < slots));
+            assert!(colony.arrays.tails.iter().all(|&tail| tail & !IS_FAR < slots));
             for ant in 0..3 {
                 colony.parts().deposit(Serial, ant, HIGHEST / (1 + wave % 2) as f32);
             }
@@ -1248,4 +1251,48 @@ fn a_trail_may_outweigh_a_distance() {
     a_strong_trail_leads_far(OfRings(1), true);
     a_strong_trail_leads_far(OfRings(32), true);
     a_strong_trail_leads_far(OfCandidates, false);
+}
+
+/// Tours of many ants of a few members each that begin at node 1, whose only candidate is node 0; a best tour went from
+/// there to node 7, far away, so that the product there is `strength` times that of the candidate.
+fn seconds(remembered: u32, strength: f32, q0: f64) -> Vec<u32> {
+    let x = [0, 1, -1, 3, -4, 8, -9, 50];
+    let points: Vec<_> = x.iter().map(|&x| [f64::from(x), 0.0, 0.0]).collect();
+    let rule = Rule { remembered, patience: Rule::patience(q0), ..rule(8, 0, false) };
+    let mut colony = Colony::<u32, OfRings>::among(OfRings(3), (8, 1), rule, 1, (points, vec![]));
+    let parts = colony.parts();
+    parts.prepare(Serial);
+    assert_eq!(colony.candidates(1), [0]);
+    // SAFETY: nodes of the memory.
+    unsafe {
+        parts.world.memory.deposit(Serial, 1, 7, |lowest| strength * lowest * 49.0f32.powi(2));
+        parts.world.memory.remember(Serial, 1, 7);
+    }
+    let mut seconds = Vec::new();
+    for ant in 0..120 {
+        let stream = Stream::new(59, 0, ant);
+        let parts = Shareable::new(parts);
+        run(1 + ant % 5, ORDERS[ant as usize % 4], |team| {
+            let ((memory, tour), world) = (parts.get().ant(0), parts.get().world);
+            // SAFETY: the ant has its memory and its tour.
+            unsafe { build(team, world, memory, tour, stream) }
+        });
+        let tour = colony.tour(0);
+        assert_permutation(&tour);
+        if tour[0] == 1 {
+            seconds.push(tour[1]);
+        }
+    }
+    assert!(seconds.len() > 5);
+    seconds
+}
+
+#[test]
+fn a_greedy_ant_may_take_a_remembered_edge_although_candidates_are_open() {
+    let all = |next: u32, seconds: Vec<u32>| seconds.iter().all(|&v| v == next);
+    assert!(all(7, seconds(1, 2.0, 1.0)));
+    // A nearer one is better, only candidates count, and an ant that explores looks at these alone.
+    assert!(all(0, seconds(1, 0.5, 1.0)));
+    assert!(all(0, seconds(0, 2.0, 1.0)));
+    assert!(all(0, seconds(1, 2.0, 0.0)));
 }

@@ -738,6 +738,8 @@ const RULE: Rule = Rule {
     beta: 2.0,
     scale: 10.0,
     directed: 0,
+    remembered: 0,
+    passing: 1,
 };
 
 #[test]
@@ -775,6 +777,62 @@ fn of_two_slots_with_one_edge_all_look_at_the_same() {
                 store_pair(ring.memory.edges.at(b), (3, 0.2f32.to_bits()));
             }
             changes_are_seen(&ring, 3, &format!("slots {a} and {b} of {slots}"));
+        }
+    }
+}
+
+#[test]
+fn a_ring_of_best_tours_takes_in_no_edge_that_ants_take() {
+    for slots in [1, 3, 8, 12] {
+        let mut ring = OneRing::new(slots);
+        ring.memory.passing = false;
+        let (memory, wear) = (ring.memory, |trail: f32| 0.5 * trail + 0.25);
+        // SAFETY: nodes of the memory.
+        unsafe {
+            (1..=slots).for_each(|v| memory.deposit(Serial, 0, v, |_| 0.75));
+            let full = ring.arrays.ring(0).to_vec();
+            memory.update(Serial, 0, 30, wear);
+            memory.put_beyond(Serial, 0, 31, true, wear);
+            let row = memory.enter(Serial, 0, 32);
+            let (found, entry) = memory.trail(row, 0, 33);
+            assert_eq!((memory.trail(row, 0, 1).0, found), (0.75, 0.1));
+            memory.put_back(Serial, row, 32, wear);
+            memory.put(row, entry, 33, wear(found));
+            assert_eq!(ring.arrays.ring(0), full, "{slots} slots");
+            assert!(!memory.has(0, 33) && memory.has(0, 1));
+            // What it has is worn down, and makes way for an edge of a best tour.
+            memory.update(Serial, 0, 1, wear);
+            assert_eq!(ring.trail(1), 0.625);
+            memory.deposit(Serial, 0, 34, |_| 0.5);
+            assert_eq!((ring.trail(1), ring.trail(34)), (0.1, 0.5));
+        }
+    }
+}
+
+#[test]
+fn a_node_keeps_in_mind_that_best_tours_went_far() {
+    for (slots, passing) in [(1, true), (8, true), (8, false)] {
+        let mut ring = OneRing::new(slots);
+        ring.memory.passing = passing;
+        let (memory, keep) = (ring.memory, |trail| trail);
+        // SAFETY: nodes of the memory.
+        unsafe {
+            let is_far = || memory.is_far(memory.enter(Serial, 0, NONE));
+            memory.deposit(Serial, 0, 3, keep);
+            assert!(!is_far());
+            memory.remember(Serial, 0, 3);
+            // Whatever comes into the ring, however it comes.
+            for v in 4..20 {
+                memory.update(Serial, 0, v, keep);
+                memory.deposit(Serial, 0, v + 1, keep);
+                let row = memory.enter(Serial, 0, v + 2);
+                let (found, entry) = memory.trail(row, 0, v + 3);
+                memory.put_back(Serial, row, v + 2, keep);
+                memory.put(row, entry, v + 3, found);
+                assert!(is_far() && (memory.has(0, v + 3) || !passing), "{v}, {slots} slots");
+            }
+            memory.clear(Serial, 0, 0.1);
+            assert!(!is_far());
         }
     }
 }

@@ -84,6 +84,7 @@ impl View for Selective {
                 slots: args.slots,
                 lowest: args.rule.initial,
                 fresh,
+                passing: args.rule.passing != 0,
             }
         }
     }

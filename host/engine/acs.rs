@@ -23,6 +23,30 @@ pub enum Pheromone {
     Selective,
 }
 
+/// Which edges a selective memory takes in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[serde(rename_all = "lowercase")]
+pub enum Remember {
+    /// Those of best tours. Others that ants take have the lowest trail, in a ring or not.
+    #[default]
+    Best,
+    /// Every edge that an ant takes, too (Skinderowicz 2016, figure 5).
+    Taken,
+}
+
+/// What a greedy step at a node of a selective memory chooses among.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[serde(rename_all = "lowercase")]
+pub enum Greedy {
+    /// The open candidates (Skinderowicz 2016, figure 3).
+    Candidates,
+    /// These, and all other edges that the node remembers, as the author's program does.
+    #[default]
+    Remembered,
+}
+
 /// How the ants of an iteration go, and with it how their updates of trails meet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
@@ -54,6 +78,8 @@ pub struct AcsSpec {
     pub slots: u32,
     /// How updates meet.
     pub update: Update,
+    /// Relaxed or sequential, on the CPU: counts how often a trail that is updated is in its selective memory.
+    pub counts_hits: bool,
     /// Atomic, on a GPU: a launch for each choice and for each update, and what ants know in global memory, to see what a
     /// launch for all of them is worth.
     pub each_phase: bool,
@@ -68,10 +94,11 @@ pub struct AcsSpec {
 impl AcsSpec {
     /// Whether ants on a GPU see each other's updates at once. If all ants of an iteration would wear down the trail of
     /// an edge that they all take to nearly nothing, it is better that they do not: a multiprocessor's ants then see,
-    /// mostly, their own updates only, until the iteration ends. So it is with rings, which every new edge refills.
+    /// mostly, their own updates only, until the iteration ends. So it is with rings that every edge refills.
     pub fn is_fresh(&self) -> bool {
         let worn = f64::from(self.ants) * f64::from(self.rule.local) / f64::from(self.rule.period.max(1));
-        self.pheromone != Pheromone::Selective && worn <= WORN
+        let refills = self.pheromone == Pheromone::Selective && self.rule.passing != 0;
+        !refills && worn <= WORN
     }
 
     /// The pheromone memory's bytes of trails, and its words beside them.

@@ -39,4 +39,9 @@ pub trait Colony {
 
     /// How the colony was laid out: variant, threads an ant, memory.
     fn describe(&self) -> String;
+
+    /// The share of updates of trails that found the trail in a selective memory, where they are counted.
+    fn hit_ratio(&self) -> Option<f64> {
+        None
+    }
 }

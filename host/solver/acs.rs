@@ -16,7 +16,7 @@ use crate::backend::Backend;
 use crate::engine::{LocalSearch, MOST_NEIGHBORS, Problem, Progress, Stop, drive};
 use crate::instance::Instance;
 
-pub use crate::engine::acs::{AcsSpec, Pheromone, Update};
+pub use crate::engine::acs::{AcsSpec, Greedy, Pheromone, Remember, Update};
 
 /// What a user can set. `None` means: choose for me.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -42,6 +42,10 @@ pub struct AcsSettings {
     pub pheromone: Pheromone,
     /// Edges that a node of a selective memory remembers.
     pub slots: u32,
+    /// Which edges a selective memory takes in.
+    pub remember: Remember,
+    /// What a greedy step at a node of a selective memory chooses among.
+    pub greedy: Greedy,
     /// How updates meet.
     pub update: Update,
     /// What improves the ants' tours.
@@ -65,6 +69,8 @@ impl Default for AcsSettings {
             period: 1,
             pheromone: Pheromone::default(),
             slots: 8,
+            remember: Remember::default(),
+            greedy: Greedy::default(),
             update: Update::default(),
             local_search: LocalSearch::None,
             neighbors: 8,
@@ -145,11 +151,14 @@ impl AcsSettings {
                 beta: self.beta,
                 scale: problem.scale(),
                 directed: problem.is_directed().into(),
+                remembered: (self.greedy == Greedy::Remembered).into(),
+                passing: (self.remember == Remember::Taken).into(),
             },
             pheromone: self.pheromone,
             slots: self.slots,
             update: self.update,
             each_phase: false,
+            counts_hits: false,
             // A few nodes have no moves of three edges to speak of.
             local_search: if n < FEWEST { LocalSearch::None } else { self.local_search },
             breadth: self.breadth.min(problem.search_k()),

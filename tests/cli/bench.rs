@@ -300,6 +300,25 @@ fn a_bench_tells_what_is_wrong_before_it_measures() {
 }
 
 #[test]
+fn bench_acs_counts_hits_of_a_selective_memory() {
+    let folder = Folder::new(40);
+    let table = folder.path("rows.csv");
+    let ratios = |args: &[&str]| -> Vec<f64> {
+        let common = ["--hits", "--csv", &table, "--vary", "slots=2,8"];
+        let common = [&common[..], args, &["--", "--ants", "4", "--pheromone", "selective"]].concat();
+        let more = if args[1] == "1" { ["--update-period", "0"] } else { ["--remember", "taken"] };
+        let run = bench("acs", &folder.instance, &common).args(more).assert().success();
+        run.stdout(contains("hit ratio"));
+        rows(&table).iter().map(|row| row["hit_ratio"].parse().unwrap()).collect()
+    };
+    // The first global update finds all rings empty.
+    assert_eq!(ratios(&["--iterations", "1"]), [0.0, 0.0]);
+    // More slots, more hits.
+    let found = ratios(&["--iterations", "20"]);
+    assert!(0.0 < found[0] && found[0] < found[1] && found[1] < 1.0, "{found:?}");
+}
+
+#[test]
 fn bench_acs_prints_a_line_a_form_period_and_number_of_ants() {
     let folder = Folder::new(40);
     let table = folder.path("rows.csv");

@@ -10,7 +10,7 @@ use antwarp_core::kernels::AcsArgs;
 use antwarp_core::metric::Metric;
 use antwarp_core::node::NodeId;
 use antwarp_core::pheromone::matrix::FAR;
-use antwarp_core::pheromone::selective::stride;
+use antwarp_core::pheromone::selective::{IS_FAR, stride};
 use antwarp_core::pheromone::{Atomic, Candidate, CandidateTrails, MatrixTrails, Memory, Selective};
 use antwarp_core::rng::Stream;
 use antwarp_core::tabu::NONE;
@@ -158,6 +158,7 @@ impl<I: NodeId> Trails<I> for Selective {
                 slots: args.slots,
                 lowest: args.rule.initial,
                 fresh: args.fresh != 0,
+                passing: args.rule.passing != 0,
             }
         }
     }
@@ -172,7 +173,10 @@ impl<I: NodeId> Trails<I> for Selective {
                 trails.extend(if slot < filled { edge } else { [NONE, args.rule.initial.to_bits()] });
             }
         }
-        Table { trails, tails: (0..args.n).map(|_| random.below(args.slots)).collect() }
+        Table {
+            trails,
+            tails: (0..args.n).map(|_| random.below(args.slots) | (random.below(2) * IS_FAR)).collect(),
+        }
     }
 
     fn parts(trails: &[u32]) -> (Vec<u32>, Vec<u32>) {
@@ -180,7 +184,7 @@ impl<I: NodeId> Trails<I> for Selective {
     }
 
     fn is_valid(args: AcsArgs, tails: &[u32]) -> bool {
-        tails.iter().all(|&slot| slot < args.slots)
+        tails.iter().all(|&tail| tail & !IS_FAR < args.slots)
     }
 }
 
@@ -219,6 +223,8 @@ fn rule(random: &mut Random, n: u32, period: u32, directed: u32) -> Rule {
         beta: BETAS[random.below(2) as usize],
         scale: 40.0 * (1.0 + random.unit() as f32),
         directed,
+        remembered: random.below(2),
+        passing: random.below(2),
     }
 }
 

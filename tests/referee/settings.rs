@@ -3,7 +3,7 @@
 use antwarp::engine::LocalSearch;
 use antwarp::engine::start::Start;
 use antwarp::solver::Algorithm;
-use antwarp::solver::acs::{AcsSettings, Pheromone, Update};
+use antwarp::solver::acs::{AcsSettings, Greedy, Pheromone, Remember, Update};
 use antwarp::solver::genetic::{Crossover, GeneticSettings, Initial, Pairing};
 use antwarp::solver::ils::{IlsSettings, Improvement, Moves};
 use antwarp::solver::lin_kernighan::{Acceptance, LinKernighanSettings, NeighborKind};
@@ -89,6 +89,8 @@ fn acs(draws: &mut Draws, is_symmetric: bool, is_cuda: bool) -> AcsSettings {
         period: draws.below(4) as u32,
         pheromone,
         slots: draws.one_of(&[1, 3, 8]),
+        remember: draws.one_of(&[Remember::Best, Remember::Taken]),
+        greedy: draws.one_of(&[Greedy::Candidates, Greedy::Remembered]),
         update: draws.one_of(&updates),
         local_search: local_search(draws, is_symmetric),
         neighbors: draws.one_of(&NEIGHBORS),

@@ -86,8 +86,8 @@ pub trait Memory: Copy {
     /// Both are nodes of the memory.
     unsafe fn put_beyond<T: Team>(self, team: T, node: u32, v: u32, both: bool, revise: impl Fn(f32) -> f32);
 
-    /// Offers, each on one member, the unvisited nodes that have a trail of their own, with it, where no candidate is
-    /// unvisited; or every unvisited node, and then it returns true.
+    /// Offers, each on one member, the unvisited nodes that have a trail of their own, with it, or every unvisited node, and
+    /// then it returns true. Those that are candidates may be among them or not.
     ///
     /// # Safety
     /// As [`Memory::trail`]; the tabu is that of the memory's nodes.
@@ -99,11 +99,28 @@ pub trait Memory: Copy {
         offer: impl FnMut(u32, f32),
     ) -> bool;
 
+    /// Whether edges from the row's node to nodes that are no candidates may have trails above the lowest, and are few, so
+    /// that [`Memory::beyond`] offers them also to ants with open candidates. The same for every member.
+    #[inline(always)]
+    fn is_far(self, _row: Self::Row) -> bool {
+        false
+    }
+
     /// Replaces the trail from `node` to `v` outside of visits.
     ///
     /// # Safety
     /// Both are nodes of the memory.
     unsafe fn update<T: Team>(self, team: T, node: u32, v: u32, revise: impl Fn(f32) -> f32);
+
+    /// As [`Memory::update`], for an edge of the best tour (equation 4).
+    ///
+    /// # Safety
+    /// As [`Memory::update`].
+    #[inline(always)]
+    unsafe fn deposit<T: Team>(self, team: T, node: u32, v: u32, revise: impl Fn(f32) -> f32) {
+        // SAFETY: the caller's promise.
+        unsafe { self.update(team, node, v, revise) }
+    }
 
     /// As [`Memory::update`], for the trail back of an edge whose way there has been put, and mirrored.
     ///
@@ -115,7 +132,8 @@ pub trait Memory: Copy {
         unsafe { self.update(team, node, back, revise) }
     }
 
-    /// Told that the best tour goes from `node` to `v`, which is no candidate: for [`Memory::beyond`].
+    /// Told that the best tour goes from `node` to `v`, which is no candidate: for [`Memory::beyond`] and
+    /// [`Memory::is_far`].
     ///
     /// # Safety
     /// Both are nodes of the memory, and nobody else uses row `node`.

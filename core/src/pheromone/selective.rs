@@ -2,6 +2,9 @@
 //! in a ring; a new one takes the place of the one added longest ago. Every other edge has the lowest trail. O(n s)
 //! memory.
 //!
+//! An edge that an ant takes, and that no best tour has had, has the lowest trail before and after the update: in a ring it
+//! tells nothing, and makes an edge of the best tour be forgotten. So rings may take in edges of best tours only.
+//!
 //! An edge and its trail are one 64-bit word, so that ants that meet in a ring never see the one of one edge with the
 //! other of another.
 
@@ -24,7 +27,7 @@ pub struct Selective {
     /// n rings of [`stride`] edges, at a 16-byte boundary: the node in the lower half of a word, the trail's bits in the
     /// upper.
     pub edges: Slots<u64>,
-    /// A node's slot that was filled last.
+    /// A node's slot that was filled last, with [`IS_FAR`].
     pub tails: Slots<u32>,
     /// Edges that a node remembers, at most [`MOST_SLOTS`].
     pub slots: u32,
@@ -32,7 +35,12 @@ pub struct Selective {
     pub lowest: f32,
     /// Whether ants on a GPU see each other's updates at once ([`crate::relaxed`]).
     pub fresh: bool,
+    /// Whether rings take in every edge that an ant takes, or those of best tours only.
+    pub passing: bool,
 }
+
+/// Set in the word beside a ring once a best tour has had an edge to a node that is no candidate.
+pub const IS_FAR: u32 = 1 << 31;
 
 /// No slot.
 const NOWHERE: u32 = u32::MAX;
@@ -84,6 +92,8 @@ pub struct RingRow {
     tail_place: *mut u32,
     /// The slot filled last, the one for the trail back included.
     tail: u32,
+    /// [`IS_FAR`], or 0.
+    far: u32,
     /// The slot of the trail back, and the trail's bits.
     back: (u32, u32),
     /// The slot whose edge makes way for the one back.
@@ -121,6 +131,41 @@ impl Selective {
         }
         found
     }
+
+    /// Replaces the trail from `node` to `v`, outside of visits, on one member; one that is not in the ring only if it
+    /// `enters`.
+    ///
+    /// # Safety
+    /// Both are nodes of the memory.
+    #[inline(always)]
+    unsafe fn replace(self, node: u32, v: u32, enters: bool, revise: impl Fn(f32) -> f32) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let (ring, tail_place) = (self.ring(node), self.tails.at(node));
+            let (mut slot, trail) = self.look(ring, Chunk::load(ring, 0, self.fresh), v);
+            if slot == NOWHERE {
+                if !enters {
+                    return;
+                }
+                let tail = load(tail_place, self.fresh);
+                slot = self.after(tail & !IS_FAR);
+                store(tail_place, slot | tail & IS_FAR);
+            }
+            store_pair(ring.at(slot), (v, revise(f32::from_bits(trail)).to_bits()));
+        }
+    }
+
+    /// Whether the edge from `node` to `v` is in the ring.
+    ///
+    /// # Safety
+    /// Both are nodes of the memory.
+    pub unsafe fn has(self, node: u32, v: u32) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let ring = self.ring(node);
+            self.look(ring, Chunk::load(ring, 0, self.fresh), v).0 != NOWHERE
+        }
+    }
 }
 
 impl Memory for Selective {
@@ -133,11 +178,12 @@ impl Memory for Selective {
         // SAFETY: the caller's promise.
         unsafe {
             let (ring, tail_place) = (self.ring(node), self.tails.at(node));
-            let (chunk, tail) = (Chunk::load(ring, 0, self.fresh), load(tail_place, self.fresh));
-            let mut row = RingRow { ring, chunk, tail_place, tail, back: (NOWHERE, 0), lost: NOWHERE };
+            let (chunk, word) = (Chunk::load(ring, 0, self.fresh), load(tail_place, self.fresh));
+            let (tail, far) = (word & !IS_FAR, word & IS_FAR);
+            let mut row = RingRow { ring, chunk, tail_place, tail, far, back: (NOWHERE, 0), lost: NOWHERE };
             if back != NONE {
                 row.back = self.look(ring, chunk, back);
-                if row.back.0 == NOWHERE {
+                if row.back.0 == NOWHERE && self.passing {
                     row.tail = self.after(tail);
                     row.lost = row.tail;
                 }
@@ -164,10 +210,13 @@ impl Memory for Selective {
         team.single(|| unsafe {
             let (slot, trail) = row.back;
             let new = slot == NOWHERE;
+            if new && !self.passing {
+                return;
+            }
             let slot = if new { row.tail } else { slot };
             store_pair(row.ring.at(slot), (back, revise(f32::from_bits(trail)).to_bits()));
             if new {
-                store(row.tail_place, slot);
+                store(row.tail_place, slot | row.far);
             }
         });
     }
@@ -176,10 +225,13 @@ impl Memory for Selective {
     unsafe fn put(self, row: RingRow, entry: u32, v: u32, trail: f32) {
         // SAFETY: the slot is one of the ring.
         unsafe {
+            if entry == NOWHERE && !self.passing {
+                return;
+            }
             let slot = if entry == NOWHERE { self.after(row.tail) } else { entry };
             store_pair(row.ring.at(slot), (v, trail.to_bits()));
             if entry == NOWHERE {
-                store(row.tail_place, slot);
+                store(row.tail_place, slot | row.far);
             }
         }
     }
@@ -217,16 +269,28 @@ impl Memory for Selective {
     }
 
     #[inline(always)]
+    fn is_far(self, row: RingRow) -> bool {
+        row.far != 0
+    }
+
+    #[inline(always)]
     unsafe fn update<T: Team>(self, team: T, node: u32, v: u32, revise: impl Fn(f32) -> f32) {
         // SAFETY: the caller's promise.
+        team.single(|| unsafe { self.replace(node, v, self.passing, revise) });
+    }
+
+    #[inline(always)]
+    unsafe fn deposit<T: Team>(self, team: T, node: u32, v: u32, revise: impl Fn(f32) -> f32) {
+        // SAFETY: the caller's promise.
+        team.single(|| unsafe { self.replace(node, v, true, revise) });
+    }
+
+    #[inline(always)]
+    unsafe fn remember<T: Team>(self, team: T, node: u32, _v: u32) {
+        // SAFETY: the caller's promise.
         team.single(|| unsafe {
-            let (ring, tail_place) = (self.ring(node), self.tails.at(node));
-            let (mut slot, trail) = self.look(ring, Chunk::load(ring, 0, self.fresh), v);
-            if slot == NOWHERE {
-                slot = self.after(load(tail_place, self.fresh));
-                store(tail_place, slot);
-            }
-            store_pair(ring.at(slot), (v, revise(f32::from_bits(trail)).to_bits()));
+            let place = self.tails.at(node);
+            store(place, load(place, self.fresh) | IS_FAR);
         });
     }
 

@@ -317,7 +317,7 @@ impl Kind for OfRings {
     }
     fn memory<I: NodeId>(self, shape: Shape<I>, arrays: &mut Arrays) -> Selective {
         let (edges, tails) = (arrays.edges.slots(), arrays.tails.slots());
-        Selective { edges, tails, slots: self.0, lowest: shape.initial, fresh: true }
+        Selective { edges, tails, slots: self.0, lowest: shape.initial, fresh: true, passing: true }
     }
     fn model<I: NodeId>(self, shape: Shape<I>) -> Box<dyn Model> {
         let empty = (vec![None; self.0 as usize], self.0 as usize - 1);

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::super::options::Iterations;
 use super::super::{Error, Outcome, Result};
 use super::colony::{self, measure_ants};
-use super::table::{FEWEST_SIGNED, Suite};
+use super::table::{Column, FEWEST_SIGNED, How::Mean, Suite};
 use super::{Bench, Cell, Common, FOREIGN_ENDS, wrong_algorithm};
 use crate::backend::Backend;
 use crate::engine::Stop;
@@ -30,6 +30,9 @@ pub struct Args {
     /// Atomic forms on a GPU: a launch for each choice and for each update instead of one for an iteration
     #[arg(long)]
     each_phase: bool,
+    /// Count how often a trail that is updated is in its selective memory: hit ratio. On the CPU, where times are longer for it
+    #[arg(long)]
+    hits: bool,
     /// Published mean gaps in percent, one a line of the table, - for none: Wilcoxon tests compare ours with them. Needs
     /// six seeds
     #[arg(long, value_name = "LIST", value_delimiter = ',', allow_hyphen_values = true, value_parser = published)]
@@ -48,7 +51,12 @@ fn published(text: &str) -> std::result::Result<Option<f64>, String> {
 }
 
 /// Its tables.
-pub const SUITE: Suite = Suite { name: "acs", columns: colony::COLUMNS, sizes: &[], curve: &[] };
+pub const SUITE: Suite = Suite { name: "acs", columns: &COLUMNS, sizes: &[], curve: &[] };
+
+const COLUMNS: [Column; 5] = {
+    let [build, rest, total, tours] = *colony::COLUMNS;
+    [build, rest, total, tours, ("hit ratio", "hit_ratio", Mean, 4)]
+};
 
 /// What the paper varies.
 const DEFAULTS: [&str; 3] = [
@@ -66,22 +74,28 @@ pub fn run(args: &Args) -> Result<Outcome> {
         args.add_to(cell, &bench)?;
     }
     args.compare(&mut cells)?;
+    let backend = bench.open(&cells)?;
+    if args.hits && !matches!(backend, Backend::Cpu(_)) {
+        return Err(Error::Usage("--hits counts on CPU threads only: give --backend cpu".to_owned()));
+    }
     let run = |cell: &Cell, seed, backend: &Backend| {
         let asked = bench.asked(cell, seed)?;
         let Algorithm::Acs(settings) = &asked.algorithm else { return Err(wrong_algorithm()) };
         let problem = &bench.problem(cell, Some(settings.candidates), settings.neighbors)?;
         let mut spec = settings.spec(problem, backend, &Stop::never());
         spec.each_phase = args.each_phase;
+        spec.counts_hits = args.hits;
         let mut colony = backend.acs(problem, &spec)?;
         let (instance, ants) = (&bench.instances[cell.at], spec.ants);
         let mut measured =
             measure_ants(&asked, (instance, problem), (colony.as_mut(), ants), args.parallel == 1)?;
         if let Some(measured) = &mut measured {
             measured.values.push(("pheromone_bytes", json!(spec.memory_bytes(problem))));
+            measured.values.extend(colony.hit_ratio().map(|ratio| ("hit_ratio", json!(ratio))));
         }
         Ok(measured)
     };
-    bench.measure(&SUITE, (bench.open(&cells)?, args.parallel), &cells, run)
+    bench.measure(&SUITE, (backend, args.parallel), &cells, run)
 }
 
 impl Args {

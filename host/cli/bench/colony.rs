@@ -16,7 +16,7 @@ use crate::instance::Instance;
 const WARM_UP: u32 = 5;
 
 /// Columns of a run of ants.
-pub const COLUMNS: &[Column] = &[
+pub const COLUMNS: &[Column; 4] = &[
     ("build ms", "construction_ms", Median, 4),
     ("rest ms", "rest_ms", Median, 4),
     ("total ms", "total_ms", Median, 4),

@@ -11,7 +11,7 @@ use super::super::{Error, Result};
 use crate::engine::start::Start;
 use crate::engine::{LocalSearch, Stop};
 use crate::instance::Instance;
-use crate::solver::acs::{self, Pheromone, Update};
+use crate::solver::acs::{self, Greedy, Pheromone, Remember, Update};
 use crate::solver::genetic::{self, Crossover, Initial, Pairing};
 use crate::solver::ils::{self, Acceptance, Improvement, Moves, NeighborKind};
 use crate::solver::mmas::{self, Selection, TabuKind};
@@ -85,7 +85,7 @@ const GA: &[Name] = &[Name::Ga];
 const ANTS: &[Name] = &[Name::Mmas, Name::Acs];
 
 /// The options that not every algorithm uses, by their ids, and those that do.
-pub(super) const OPTIONS: [(&str, &[Name]); 40] = [
+pub(super) const OPTIONS: [(&str, &[Name]); 42] = [
     ("improvement", ILS),
     ("moves", ILS),
     ("start", TOURS),
@@ -112,6 +112,8 @@ pub(super) const OPTIONS: [(&str, &[Name]); 40] = [
     ("warps", MMAS),
     ("pheromone", ACS),
     ("slots", ACS),
+    ("remember", ACS),
+    ("greedy", ACS),
     ("update", ACS),
     ("update_period", ACS),
     ("q0", ACS),
@@ -307,6 +309,13 @@ pub(super) struct ColonyArgs {
     /// acs: edges that a node of a selective pheromone memory remembers
     #[arg(long, value_name = "N", default_value_t = acs::AcsSettings::default().slots)]
     pub(super) slots: u32,
+    /// acs: which edges a selective pheromone memory takes in: those of best tours, or all that ants take
+    #[arg(long, value_enum, default_value_t = Remember::default())]
+    pub(super) remember: Remember,
+    /// acs: what a greedy step with a selective pheromone memory chooses among: open candidates, or also the other edges
+    /// that the node remembers
+    #[arg(long, value_enum, default_value_t = Greedy::default())]
+    pub(super) greedy: Greedy,
     /// acs: how ants go, and how their updates of trails meet: whole tours and relaxed, step by step together and
     /// atomic, or step by step one after the other on one CPU thread
     #[arg(long, value_enum, default_value_t = Update::default())]

@@ -107,6 +107,8 @@ fn acs(args: &Args) -> Result<acs::AcsSettings> {
         period: colony.update_period,
         pheromone: colony.pheromone,
         slots: colony.slots,
+        remember: colony.remember,
+        greedy: colony.greedy,
         update: colony.update,
         local_search: search.local_search.unwrap_or(LocalSearch::None),
         neighbors: search.neighbors.unwrap_or(default.neighbors),

@@ -14,6 +14,7 @@ use antwarp_core::tour;
 use rayon::prelude::*;
 
 use super::super::{Together, allocate};
+use super::hits::{Counted, Hits};
 use super::{Ants, Iterate, Quad, check_memory};
 use crate::engine::acs::{AcsSpec, Pheromone, Update};
 use crate::engine::{BackendError, Colony, Enough, Phases, Problem, Worker};
@@ -36,6 +37,9 @@ fn by_pheromone<'p, I: NodeId + Default>(
     Ok(match spec.pheromone {
         Pheromone::Matrix => Box::new(CpuAcs::<I, InMatrix>::new(problem, spec)?),
         Pheromone::Candidate => Box::new(CpuAcs::<I, InCandidates>::new(problem, spec)?),
+        Pheromone::Selective if spec.counts_hits => {
+            Box::new(CpuAcs::<I, InCountedRings>::new(problem, spec)?)
+        }
         Pheromone::Selective => Box::new(CpuAcs::<I, InRings>::new(problem, spec)?),
     })
 }
@@ -52,6 +56,10 @@ trait Store<I>: Sized + Sync {
     /// # Safety
     /// As [`acs::update_step_atomically`].
     unsafe fn update(world: World<I, Self::View, Distances>, memory: *mut u8, tour: Slots<I>, step: u32);
+    /// What is counted of it.
+    fn hit_ratio(&self) -> Option<f64> {
+        None
+    }
 }
 
 /// n x k trails, and n x n.
@@ -70,6 +78,13 @@ struct InRings {
     tails: Vec<u32>,
     slots: u32,
     lowest: f32,
+    passing: bool,
+}
+
+/// The same, with a count of updates.
+struct InCountedRings {
+    rings: InRings,
+    hits: Hits,
 }
 
 impl<I: NodeId> Store<I> for InMatrix {
@@ -125,20 +140,19 @@ impl<I: NodeId> Store<I> for InCandidates {
     }
 }
 
-impl<I: NodeId> Store<I> for InRings {
-    type View = Selective;
-
-    fn new(problem: &Problem, spec: &AcsSpec) -> Result<Self, BackendError> {
+impl InRings {
+    fn allocate(problem: &Problem, spec: &AcsSpec) -> Result<Self, BackendError> {
         let n = problem.n() as usize;
         Ok(InRings {
             edges: allocate("the pheromone memory", n * stride(spec.slots) as usize / 2)?,
             tails: allocate("the pheromone memory", n)?,
             slots: spec.slots,
             lowest: spec.rule.initial,
+            passing: spec.rule.passing != 0,
         })
     }
 
-    fn view(&mut self, _: &Ants<I>) -> Self::View {
+    fn rings(&mut self) -> Selective {
         // SAFETY: n rings.
         unsafe {
             Selective {
@@ -147,14 +161,48 @@ impl<I: NodeId> Store<I> for InRings {
                 slots: self.slots,
                 lowest: self.lowest,
                 fresh: true,
+                passing: self.passing,
             }
         }
+    }
+}
+
+impl<I: NodeId> Store<I> for InRings {
+    type View = Selective;
+
+    fn new(problem: &Problem, spec: &AcsSpec) -> Result<Self, BackendError> {
+        InRings::allocate(problem, spec)
+    }
+
+    fn view(&mut self, _: &Ants<I>) -> Self::View {
+        self.rings()
     }
 
     unsafe fn update(world: World<I, Self::View, Distances>, memory: *mut u8, tour: Slots<I>, step: u32) {
         // The settings' check refuses atomic updates of rings; in turn they are right.
         // SAFETY: the caller's promise.
         unsafe { acs::update_step(Serial, world, memory, tour, step) }
+    }
+}
+
+impl<I: NodeId> Store<I> for InCountedRings {
+    type View = Counted;
+
+    fn new(problem: &Problem, spec: &AcsSpec) -> Result<Self, BackendError> {
+        Ok(InCountedRings { rings: InRings::allocate(problem, spec)?, hits: Hits::default() })
+    }
+
+    fn view(&mut self, _: &Ants<I>) -> Self::View {
+        Counted::new(self.rings.rings(), &self.hits)
+    }
+
+    unsafe fn update(world: World<I, Self::View, Distances>, memory: *mut u8, tour: Slots<I>, step: u32) {
+        // SAFETY: the caller's promise.
+        unsafe { acs::update_step(Serial, world, memory, tour, step) }
+    }
+
+    fn hit_ratio(&self) -> Option<f64> {
+        self.hits.ratio()
     }
 }
 
@@ -337,5 +385,9 @@ impl<I: NodeId + Default, P: Store<I>> Colony for CpuAcs<'_, I, P> {
         };
         let memory = bytes(self.spec.memory_bytes(self.ants.problem) as u64);
         format!("{}, pheromone memory {memory}, {who}", self.spec.variant())
+    }
+
+    fn hit_ratio(&self) -> Option<f64> {
+        self.store.hit_ratio()
     }
 }

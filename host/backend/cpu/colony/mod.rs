@@ -1,6 +1,7 @@
 //! Colonies on CPU threads: what those of all kinds of ants have in common.
 
 mod acs;
+mod hits;
 mod mmas;
 
 pub use acs::acs;
