@@ -296,7 +296,7 @@ pub unsafe fn breed<T: Team, I: NodeId, G: Geometry>(
         let gene = population.gene(replaced.row, n);
         let place = group.place(home + rules.group / 2);
         // The first child of a group is its best gene, improved, if that can be.
-        let improved = if rules.window != 0 && index % of_group == 0 {
+        let improved = if rules.window != 0 && index.is_multiple_of(of_group) {
             group.improve_best(team, (rules, stream.step(1)), population, places, gene)
         } else {
             None

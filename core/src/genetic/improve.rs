@@ -30,7 +30,7 @@ pub unsafe fn improve<T: Team, I: NodeId, G: Geometry>(
     let across = |pair: u32| (wrap(one + pair / width), wrap(two + pair % width));
     let around = |pair: u32| {
         let (place, away) = (wrap(one + pair / 2 / width), 2 + pair / 2 % width);
-        (place, wrap(if pair % 2 == 0 { place + away } else { place + n - away }))
+        (place, wrap(if pair.is_multiple_of(2) { place + away } else { place + n - away }))
     };
     let pairs = width * width;
     // SAFETY: the caller's promise; places are below n, and reductions are barriers.

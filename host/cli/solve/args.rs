@@ -187,7 +187,7 @@ pub(super) fn refuse_by_crossover(given: &[String], crossover: Crossover) -> Res
         (&["children"], "is for")
     };
     match foreign.iter().find(|id| given.iter().any(|option| option == **id)) {
-        Some(id) => Err(Error::Usage(format!("--{id} {why} --crossover eax"))),
+        Some(id) => Err(Error::Usage(format!("--{} {why} --crossover eax", id.replace('_', "-")))),
         None => Ok(()),
     }
 }
