@@ -239,8 +239,8 @@ const _: () = {
     assert!(size_of::<PassArgs>() == 64);
     assert!(core::mem::offset_of!(PassArgs, n) == 32);
     assert!(size_of::<SearchArgs>() == 32);
-    assert!(size_of::<GeneticArgs>() == 80);
-    assert!(core::mem::offset_of!(GeneticArgs, memory) == 56);
+    assert!(size_of::<GeneticArgs>() == 88);
+    assert!(core::mem::offset_of!(GeneticArgs, memory) == 64);
     assert!(size_of::<ConstructArgs>() == 40);
     assert!(size_of::<AcsArgs>() == 96);
     assert!(core::mem::offset_of!(AcsArgs, n) == 56);

@@ -89,6 +89,8 @@ pub struct GeneticSpec {
     pub mutation: u32,
     /// Who meets whom.
     pub pairing: Pairing,
+    /// Each group's best gene is improved a little in each generation, if edges have no direction.
+    pub improve_best: bool,
     /// What the first genes are.
     pub initial: Initial,
     /// What improves children.
@@ -117,6 +119,8 @@ impl GeneticSpec {
             since,
             directed: problem.is_directed().into(),
             unfinished: unfinished.into(),
+            window: if self.improve_best && !problem.is_directed() { problem.n().isqrt() } else { 0 },
+            padding: 0,
         }
     }
 

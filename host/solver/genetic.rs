@@ -40,6 +40,9 @@ pub struct GeneticSettings {
     pub mutation: f64,
     /// Who meets whom; not of edge assembly crossover.
     pub pairing: Pairing,
+    /// Whether each group's best gene is improved a little in each generation; not of edge assembly crossover, nor where edges
+    /// have a direction.
+    pub improve_best: bool,
     /// What the first genes are.
     pub initial: Initial,
     /// Generations that the genes of a file have behind them; 0 unless there is one.
@@ -63,6 +66,7 @@ impl Default for GeneticSettings {
             children: CHILDREN,
             mutation: 0.1,
             pairing: Pairing::default(),
+            improve_best: true,
             initial: Initial::default(),
             first_generation: 0,
             local_search: LocalSearch::None,
@@ -164,6 +168,7 @@ impl GeneticSettings {
             children: self.children,
             mutation: (self.mutation * f64::from(u32::MAX)) as u32,
             pairing: self.pairing,
+            improve_best: self.improve_best,
             initial: if is_small && is_descent { Initial::Random } else { self.initial },
             local_search: if is_small { LocalSearch::None } else { self.local_search },
             breadth: self.breadth.min(problem.search_k()),

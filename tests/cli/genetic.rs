@@ -46,6 +46,7 @@ fn every_crossover_evolves_the_same_whatever_the_threads() {
         assert_eq!(genes.lines().count(), 5 + 32 * 71 + 2);
         assert_eq!(run(&["--threads", "2", "--seed", "5"]).0, genes);
         assert_ne!(run(&["--threads", "2", "--seed", "6"]).0, genes);
+        assert_ne!(run(&["--improve-best", "false", "--seed", "5"]).0, genes);
     }
 }
 
@@ -58,6 +59,7 @@ fn a_resumed_population_goes_on_as_if_it_had_never_stopped() {
         &["--crossover", "bcscx", "--pairing", "fixed"],
         &["--crossover", "arx", "--mutation", "0.5"],
         &["--crossover", "hybrid", "--seed", "9"],
+        &["--crossover", "arx", "--improve-best", "false"],
         &["--crossover", "hybrid", "--local-search", "two-opt", "--neighbors", "6", "--breadth", "4"],
         &["--crossover", "arx", "--initial", "local-optima"],
         &["--crossover", "bcscx", "--initial", "ants", "--local-search", "or-opt"],
@@ -131,6 +133,7 @@ fn edge_assembly_crossover_of_few_nodes_and_of_wrong_settings() {
         (&["--children", "0"], "--children"),
         (&["--mutation", "0.1"], "--mutation does nothing with --crossover eax"),
         (&["--pairing", "fixed"], "--pairing does nothing with --crossover eax"),
+        (&["--improve-best", "false"], "--improve-best does nothing with --crossover eax"),
         (&["--crossover", "arx", "--children", "5"], "--children is for --crossover eax"),
     ];
     for (args, message) in wrong {

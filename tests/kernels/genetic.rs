@@ -220,6 +220,8 @@ fn rules(random: &mut Random, n: u32, (groups, group): (u32, u32)) -> Generation
         since: 3,
         directed: 0,
         unfinished: 0,
+        window: 0,
+        padding: 0,
     }
 }
 
@@ -271,6 +273,7 @@ impl<I: NodeId> Case<I> {
             mutation: [0, 1 << 31, u32::MAX][(i / 8 % 3) as usize],
             unfinished: (i / 8 + i / 2) % 2,
             directed: world.problem.is_directed().into(),
+            window: if world.problem.is_directed() || i / 16 % 2 == 1 { 0 } else { n.isqrt() },
             ..rules(&mut random, n, (groups, group))
         };
         let count = groups * group;

@@ -203,7 +203,8 @@ fn check_crossover(crossover: Crossover) {
             let i = cases.len() + crossover as usize;
             let instance = instances(GEOMETRIES[i % 3], n).remove(0);
             let local_search = if search { OPERATORS[(i / 2 + i / 4) % 4] } else { LocalSearch::None };
-            let settings = GeneticSettings { local_search, ..settings(crossover, pairing) };
+            let improve_best = !(i / 3).is_multiple_of(2);
+            let settings = GeneticSettings { local_search, improve_best, ..settings(crossover, pairing) };
             cases.push(Case::new(&instance, &settings));
         }
     }

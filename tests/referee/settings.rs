@@ -109,6 +109,7 @@ fn genetic(draws: &mut Draws, is_symmetric: bool) -> GeneticSettings {
         transfer_every: draws.below(4) as u32,
         mutation: draws.one_of(&[0.1, 0.0, 1.0]),
         pairing: draws.one_of(&[Pairing::Fixed, Pairing::Shuffled]),
+        improve_best: draws.one_of(&[true, false]),
         initial: draws.one_of(if is_symmetric { &initials } else { &initials[..3] }),
         local_search: local_search(draws, is_symmetric),
         neighbors: draws.one_of(&NEIGHBORS),

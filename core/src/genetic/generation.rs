@@ -12,11 +12,12 @@ use core::sync::atomic::{AtomicU64, Ordering};
 
 use crate::geometry::{Geometry, Places};
 use crate::node::NodeId;
-use crate::rng::Stream;
+use crate::rng::{Draws, Stream};
 use crate::team::{Slots, Team};
 use crate::tour;
 
 use super::crossover::{self, Crossover};
+use super::improve::{first_of_least, improve, reverse};
 use super::jumps::Jumps;
 use super::shuffle::Shuffle;
 
@@ -67,6 +68,10 @@ pub struct GenerationRules {
     pub directed: u32,
     /// Not 0: children are improved after this, so their lengths are not recorded yet.
     pub unfinished: u32,
+    /// Places of a window in which each group's best gene is looked at ([`improve`]), the root of n; 0: it stays as it is.
+    pub window: u32,
+    /// Nothing; keeps the size a multiple of 8.
+    pub padding: u32,
 }
 
 impl GenerationRules {
@@ -217,6 +222,34 @@ impl Group {
         let (a, b) = (gene(self.place(j)), gene(self.place(j + self.size / 2)));
         if a.cost <= b.cost { (a, b) } else { (b, a) }
     }
+
+    /// Makes `child` of the best of the winners, with an [`improve`]ment; its length, or none if there is no gain.
+    ///
+    /// # Safety
+    /// As [`breed`]; `child` is this team's.
+    #[inline(always)]
+    unsafe fn improve_best<T: Team, I: NodeId, G: Geometry>(
+        self,
+        team: T,
+        (rules, draws): (&GenerationRules, Draws),
+        population: Population<I>,
+        places: Places<G>,
+        child: Slots<I>,
+    ) -> Option<i64> {
+        let n = rules.n;
+        // SAFETY: the caller's promise. Nobody writes to a winner's row.
+        unsafe {
+            // A loser as short as the best may be replaced meanwhile.
+            let winner = |j| self.compete(population, j).0;
+            let (_, j) = first_of_least(team, self.size / 2, |j| winner(j).cost as u64);
+            let best = winner(j);
+            let gene = population.gene(best.row, n);
+            team.for_each(n, |i| child.set(i, gene.get(i)));
+            team.barrier();
+            let gain = improve(team, (n, rules.window), draws, places, child);
+            (gain > 0).then_some(best.cost - gain)
+        }
+    }
 }
 
 /// Makes child `index` of a generation, below [`GenerationRules::children`], and fills the places that its pair answers for.
@@ -259,18 +292,59 @@ pub unsafe fn breed<T: Team, I: NodeId, G: Geometry>(
         }
         let home = pair + if second { quarter } else { 0 };
         let (_, replaced) = group.compete(population, home);
-        let row = |gene: Gene| population.gene(gene.row, n);
-        let jumps = Jumps::<I>::new(memory, n);
-        jumps.fill(team, n, [row(a).at(0).cast_const(), row(b).at(0).cast_const()]);
-        let draws = Stream::new(rules.seed, rules.generation, index).step(0);
-        let start = if rules.shuffled != 0 { draws.below(0, n) } else { 0 };
-        // Both children of a pair switch at the same places, each with the other parent first: between them every place
-        // is recommended by both.
-        let sibling = if second { index - quarter } else { index };
-        let from = Stream::new(rules.seed, rules.generation, sibling).step(0).below(1, n - n / 2);
-        let arx = Crossover::Arx { from, to: from + n / 2, second };
-        let gene = row(replaced);
+        let stream = Stream::new(rules.seed, rules.generation, index);
+        let gene = population.gene(replaced.row, n);
         let place = group.place(home + rules.group / 2);
+        // The first child of a group is its best gene, improved, if that can be.
+        let improved = if rules.window != 0 && index.is_multiple_of(of_group) {
+            group.improve_best(team, (rules, stream.step(1)), population, places, gene)
+        } else {
+            None
+        };
+        let cost = match improved {
+            Some(cost) => cost,
+            None => {
+                let row = |gene: Gene| population.gene(gene.row, n).at(0).cast_const();
+                let jumps = Jumps::<I>::new(memory, n);
+                jumps.fill(team, n, [row(a), row(b)]);
+                // Both children of a pair switch at the same places.
+                let sibling = if second { index - quarter } else { index };
+                let pair = Stream::new(rules.seed, rules.generation, sibling).step(0);
+                conceive(team, rules, (stream.step(0), pair, second), jumps, places, gene)
+            }
+        };
+        team.single(|| {
+            set(place, Gene { row: replaced.row, cost });
+            population.born.set(index, replaced.row as u64 | (place as u64) << 32);
+            if rules.unfinished == 0 {
+                improve_record(population.best, cost, rules.since);
+            }
+        });
+        // The memory may be the next child's.
+        team.barrier();
+    }
+}
+
+/// Makes a child of the parents in `jumps` by `draws`, and mutates it if they say so; its length. Of `pair` are the points where
+/// ARX switches: between a pair's children every place is recommended by both parents.
+///
+/// # Safety
+/// As [`breed`]; `gene` is this team's.
+#[inline(always)]
+unsafe fn conceive<T: Team, I: NodeId, G: Geometry>(
+    team: T,
+    rules: &GenerationRules,
+    (draws, pair, second): (Draws, Draws, bool),
+    jumps: Jumps<I>,
+    places: Places<G>,
+    gene: Slots<I>,
+) -> i64 {
+    let n = rules.n;
+    let start = if rules.shuffled != 0 { draws.below(0, n) } else { 0 };
+    let (one, two) = (pair.below(1, n), pair.below(5, n));
+    let arx = Crossover::Arx { from: one.min(two), to: one.max(two), second };
+    // SAFETY: the caller's promise.
+    unsafe {
         // The thread that makes the child needs no barrier on its way; what follows is of a few only.
         let mut cost = 0;
         team.single(|| {
@@ -281,8 +355,7 @@ pub unsafe fn breed<T: Team, I: NodeId, G: Geometry>(
                 _ => crossover::child(n, start, Crossover::Bcscx, jumps, places, gene),
             };
         });
-        let mutates = draws.bits(2) < rules.mutation;
-        if mutates {
+        if draws.bits(2) < rules.mutation {
             team.barrier();
             let (i, j) = (draws.below(3, n - 1), draws.below(4, n - 2));
             let j = if j >= i { j + 1 } else { j };
@@ -293,15 +366,7 @@ pub unsafe fn breed<T: Team, I: NodeId, G: Geometry>(
                 cost = tour::cost(team, n, places, gene.at(0).cast_const());
             }
         }
-        team.single(|| {
-            set(place, Gene { row: replaced.row, cost });
-            population.born.set(index, replaced.row as u64 | (place as u64) << 32);
-            if rules.unfinished == 0 {
-                improve_record(population.best, cost, rules.since);
-            }
-        });
-        // The memory may be the next child's.
-        team.barrier();
+        cost
     }
 }
 
@@ -327,11 +392,7 @@ unsafe fn exchange<T: Team, I: NodeId, G: Geometry>(
         let change =
             between(before, last) + between(first, after) - between(before, first) - between(last, after);
         team.barrier();
-        team.for_each((to - from).div_ceil(2), |i| {
-            let (a, b) = (gene.get(from + i), gene.get(to - i));
-            gene.set(from + i, b);
-            gene.set(to - i, a);
-        });
+        reverse(team, (from, to), gene);
         change
     }
 }
@@ -411,16 +472,10 @@ unsafe fn best_of<T: Team, I>(
     group: u32,
 ) -> (u32, Gene) {
     let first = group * rules.group;
-    let mut best = (u64::MAX, u64::MAX);
     // SAFETY: the places of a group are in the table.
-    team.for_each(rules.group, |j| unsafe {
-        let cost = *population.costs.add((first + j) as usize) as u64;
-        if cost < best.0 {
-            best = (cost, (first + j) as u64);
-        }
-    });
-    let least = team.min(best.0);
-    let place = team.min(if best.0 == least { best.1 } else { u64::MAX }) as u32;
+    let cost = |j: u32| unsafe { *population.costs.add((first + j) as usize) as u64 };
+    let (least, j) = first_of_least(team, rules.group, cost);
+    let place = first + j;
     // SAFETY: as above.
     (place, Gene { row: unsafe { *population.rows.add(place as usize) }, cost: least as i64 })
 }

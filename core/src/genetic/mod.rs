@@ -6,6 +6,7 @@
 
 pub mod crossover;
 pub mod generation;
+pub mod improve;
 pub mod jumps;
 pub mod shuffle;
 

@@ -54,14 +54,14 @@ fn check_generation<I: NodeId + Number>(
                     == construct([&parents[0], &parents[1]], 0, crossover, |a, b| world.distance(a, b))
             };
             let (one, two) = (first + half + t, first + half + quarter + t);
-            let arx = |from, second| Crossover::Arx { from, to: from + n / 2, second };
-            let mut switches = 0..n - n / 2;
+            let arx = |(from, to), second| Crossover::Arx { from, to, second };
+            let mut points = (1..n).flat_map(|to| (1..=to).map(move |from| (from, to)));
             assert!(
                 match rules.method {
                     method::SCX => is(one, Crossover::Scx),
                     method::BCSCX => is(one, Crossover::Bcscx),
-                    method::ARX => switches.any(|from| is(one, arx(from, false)) && is(two, arx(from, true))),
-                    _ => is(one, Crossover::Bcscx) && switches.any(|from| is(two, arx(from, true))),
+                    method::ARX => points.any(|at| is(one, arx(at, false)) && is(two, arx(at, true))),
+                    _ => is(one, Crossover::Bcscx) && points.any(|at| is(two, arx(at, true))),
                 },
                 "the children of pair {t} from place {first}, method {}",
                 rules.method
@@ -137,7 +137,9 @@ proptest! {
         let world = world(n, extent, seed);
         for method in METHODS {
             let rules = rules(&world, (4 * quarter, groups), method);
-            let rules = GenerationRules { seed, shuffled, mutation: 1 << 30, ..rules };
+            // The root of n, or none, where edges have no direction.
+            let window = if extent > 0 && shuffled > 0 { n.isqrt() } else { 0 };
+            let rules = GenerationRules { seed, shuffled, mutation: 1 << 30, window, ..rules };
             let mut pool = Pool::<u16>::random(&world, &rules, seed);
             let mut least = record(i64::MAX, 0);
             for generation in 1..10 {
@@ -200,26 +202,31 @@ fn recommended(world: &World, generation: u32) -> Vec<[Vec<Option<usize>>; 2]> {
 }
 
 #[test]
-fn arx_switches_at_the_same_places_in_both_children_and_anywhere() {
-    for n in [24, 41] {
+fn arx_switches_at_two_random_points_the_same_in_both_children() {
+    for n in [24u32, 41] {
         let world = World::of(n, |_, _| 1);
-        let mut counts = vec![0; (n - n / 2) as usize];
+        let (mut known, mut by_other) = (vec![0u32; n as usize], vec![0u32; n as usize]);
         for children in (1..=40).flat_map(|generation| recommended(&world, generation)) {
-            let fits = |from: u32| {
+            let fits = |(from, to): (u32, u32)| {
                 (1..n).zip(children[0].iter().zip(&children[1])).all(|(i, (a, b))| {
-                    let inside = usize::from((from..from + n / 2).contains(&i));
+                    let inside = usize::from((from..to).contains(&i));
                     a.is_none_or(|a| a == inside) && b.is_none_or(|b| b != inside)
                 })
             };
-            let from: Vec<u32> = (0..n - n / 2).filter(|&from| fits(from)).collect();
-            assert!(!from.is_empty(), "a pair of {n} nodes has no two points of switching");
-            if let [from] = from[..] {
-                counts[from as usize] += 1;
+            let mut points = (1..n).flat_map(|to| (1..=to).map(move |from| (from, to)));
+            assert!(points.any(fits), "a pair of {n} nodes has no two points of switching");
+            for (i, parent) in (1..).zip(&children[0]) {
+                known[i] += u32::from(parent.is_some());
+                by_other[i] += u32::from(*parent == Some(1));
             }
         }
-        assert!(counts.iter().sum::<u64>() > 500, "{} points of switching", counts.iter().sum::<u64>());
-        let p = uniformity(&counts);
-        assert!(p > LEVEL, "points of switching, {n} nodes: p = {p:e}");
+        // Place i is the other parent's if one of two numbers below n is at most i and the other one is above.
+        for i in (1..n).filter(|&i| known[i as usize] > 400) {
+            let expected = f64::from(2 * (i + 1) * (n - 1 - i)) / f64::from(n * n);
+            let share = f64::from(by_other[i as usize]) / f64::from(known[i as usize]);
+            assert!((share - expected).abs() < 0.1, "place {i} of {n}: {share}, not {expected}");
+        }
+        assert!(known.iter().filter(|&&known| known > 400).count() > n as usize / 2, "too few places tell");
     }
 }
 
@@ -232,11 +239,12 @@ fn children_of_arx_inherit_as_much_of_either_parent() {
             child.iter().flatten().for_each(|&parent| share[parent] += 1);
         }
     }
-    for [one, two] in shares {
-        let share = f64::from(one) / f64::from(one + two);
-        // The few places where nobody knows are near the end, which is the one's or the other's.
-        assert!((share - 0.5).abs() < 0.015, "{share} by the first parent");
-    }
+    let [first, second] = shares;
+    // What one parent leaves to the other one in a child it recommends in the other child.
+    let share = f64::from(first[0] + second[0]) / f64::from(first.iter().chain(&second).sum::<u32>());
+    assert!((share - 0.5).abs() < 0.015, "{share} by the first parent");
+    let between = f64::from(first[1]) / f64::from(first[0] + first[1]);
+    assert!((between - 1.0 / 3.0).abs() < 0.06, "{between} between the two points");
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod common;
 mod crossover;
 mod first;
 mod generation;
+mod improve;
 mod jumps;
 mod mutation;
 mod record;

@@ -23,6 +23,8 @@ fn rules(target: i64, since: u32) -> GenerationRules {
         since,
         directed: 0,
         unfinished: 0,
+        window: 0,
+        padding: 0,
     }
 }
 

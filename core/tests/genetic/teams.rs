@@ -91,6 +91,9 @@ fn children_are_the_same_in_any_order_and_on_any_team() {
                 let rules = rules(&world, (8, 2), method);
                 let rules = GenerationRules { shuffled, mutation, unfinished, generation: 7, ..rules };
                 check_everywhere::<u16>(&world, &rules);
+                if rules.directed == 0 {
+                    check_everywhere::<u32>(&world, &GenerationRules { window: world.n.isqrt(), ..rules });
+                }
             }
         }
         let rules = GenerationRules { shuffled: 1, mutation: 1 << 31, ..rules(&world, (12, 1), METHODS[3]) };

@@ -215,6 +215,8 @@ pub fn rules(world: &World, (group, groups): (u32, u32), method: u32) -> Generat
         since: 1,
         directed: u32::from(world.on_grid().is_none()),
         unfinished: 0,
+        window: 0,
+        padding: 0,
     }
 }
 

@@ -357,6 +357,7 @@ mod tests {
             children: 0,
             mutation: u32::MAX,
             pairing: Pairing::Fixed,
+            improve_best: false,
             initial: Initial::Random,
             local_search,
             breadth: 4,

@@ -85,7 +85,7 @@ const GA: &[Name] = &[Name::Ga];
 const ANTS: &[Name] = &[Name::Mmas, Name::Acs];
 
 /// The options that not every algorithm uses, by their ids, and those that do.
-pub(super) const OPTIONS: [(&str, &[Name]); 42] = [
+pub(super) const OPTIONS: [(&str, &[Name]); 43] = [
     ("improvement", ILS),
     ("moves", ILS),
     ("start", TOURS),
@@ -125,6 +125,7 @@ pub(super) const OPTIONS: [(&str, &[Name]); 42] = [
     ("children", GA),
     ("mutation", GA),
     ("pairing", GA),
+    ("improve_best", GA),
     ("initial", GA),
     ("resume", GA),
     ("save_population", GA),
@@ -183,10 +184,13 @@ pub(super) fn refuse_by_kicks(args: &Args, given: &[String]) -> Result<()> {
 /// Refuses options that a crossover does not use.
 pub(super) fn refuse_by_crossover(given: &[String], crossover: Crossover) -> Result<()> {
     let is_eax = crossover == Crossover::Eax;
-    let (foreign, why): (&[&str], _) =
-        if is_eax { (&["mutation", "pairing"], "does nothing with") } else { (&["children"], "is for") };
+    let (foreign, why): (&[&str], _) = if is_eax {
+        (&["mutation", "pairing", "improve_best"], "does nothing with")
+    } else {
+        (&["children"], "is for")
+    };
     match foreign.iter().find(|id| given.iter().any(|option| option == **id)) {
-        Some(id) => Err(Error::Usage(format!("--{id} {why} --crossover eax"))),
+        Some(id) => Err(Error::Usage(format!("--{} {why} --crossover eax", id.replace('_', "-")))),
         None => Ok(()),
     }
 }
@@ -355,6 +359,10 @@ pub(super) struct GeneticArgs {
     /// ga, not with --crossover eax: rivals and partners: the same places always, or drawn anew for every generation
     #[arg(long, value_enum, default_value_t = Pairing::default())]
     pub(super) pairing: Pairing,
+    /// ga, not with --crossover eax: whether each group's best gene is improved a little in each generation, where distances
+    /// are symmetric
+    #[arg(long, value_name = "BOOL", action = clap::ArgAction::Set, default_value_t = genetic::GeneticSettings::default().improve_best)]
+    pub(super) improve_best: bool,
     /// ga: what the first genes are; random, and local-optima for eax, if not given
     #[arg(long, value_enum)]
     pub(super) initial: Option<Initial>,

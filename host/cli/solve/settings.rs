@@ -133,6 +133,7 @@ fn genetic(args: &Args, given: &[String], base: genetic::GeneticSettings) -> gen
         children: either(is_given("children"), own.children, base.children),
         mutation: either(is_given("mutation"), own.mutation, base.mutation),
         pairing: either(is_given("pairing"), own.pairing, base.pairing),
+        improve_best: either(is_given("improve_best"), own.improve_best, base.improve_best),
         initial: if own.resume.is_some() { Initial::File } else { own.initial.unwrap_or(base.initial) },
         first_generation: base.first_generation,
         local_search: args.search.local_search.unwrap_or(base.local_search),
