@@ -9,6 +9,7 @@ use antwarp_core::problem::Element;
 use serde::{Deserialize, Serialize};
 
 #[cfg(feature = "cuda")]
+use crate::engine::acs::{Greedy, Remember};
 use crate::engine::genetic::Crossover;
 use crate::engine::{
     AcsSpec, BackendError, Colony, ColonySpec, Descent, DescentSpec, FirstGenes, GeneticSpec, LinKernighan,
@@ -114,6 +115,16 @@ impl Backend {
             Backend::Cuda(_) => 256,
         };
         n.min(most)
+    }
+
+    /// What rings of Ant Colony System take in, and what a greedy step there chooses among, unless the user says otherwise. Threads
+    /// see each other's updates at once: every ant's new edges would push those of the best tour out. Multiprocessors see them late.
+    pub fn default_rings(&self) -> (Remember, Greedy) {
+        match self {
+            Backend::Cpu(_) => (Remember::Best, Greedy::Remembered),
+            #[cfg(feature = "cuda")]
+            Backend::Cuda(_) => (Remember::Taken, Greedy::Candidates),
+        }
     }
 
     /// Tours, and trials of each in a round, unless the user says otherwise. They depend on the kind of backend; on its

@@ -24,26 +24,24 @@ pub enum Pheromone {
 }
 
 /// Which edges a selective memory takes in.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum Remember {
     /// Those of best tours. Others that ants take have the lowest trail, in a ring or not.
-    #[default]
     Best,
     /// Every edge that an ant takes, too (Skinderowicz 2016, figure 5).
     Taken,
 }
 
 /// What a greedy step at a node of a selective memory chooses among.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum Greedy {
     /// The open candidates (Skinderowicz 2016, figure 3).
     Candidates,
     /// These, and all other edges that the node remembers, as the author's program does.
-    #[default]
     Remembered,
 }
 

@@ -151,10 +151,14 @@ impl World {
         World { problem: Problem::new(&instance, Some(1), 8).unwrap(), instance }
     }
 
+    fn length(&self, gene: &[u32]) -> i64 {
+        self.instance.check_tour(&self.problem.original(gene)).expect("a tour")
+    }
+
     /// Whether a gene is a tour of this length.
     fn assert_length(&self, what: &str, gene: &[u32], length: i64) {
         assert!(is_tour(gene, self.problem.n()), "{what}: no tour");
-        assert_eq!(self.instance.check_tour(&self.problem.original(gene)).ok(), Some(length), "{what}");
+        assert_eq!(self.length(gene), length, "{what}");
     }
 }
 
@@ -279,6 +283,10 @@ impl<I: NodeId> Case<I> {
         let count = groups * group;
         let mut before = Host::new(&mut random, &parents(&mut random_of(i), n, count), count, count);
         (rules.target, before.best) = beginning(&rules, i / 8 + i);
+        if rules.window > 0 {
+            // The length of an improved gene is what it was, without the gain.
+            before.costs = before.rows.iter().map(|&row| world.length(&before.gene(row, n))).collect();
+        }
         let name = format!("{}, {groups} groups of {group}, {i}", world.instance.name());
         let args =
             GeneticArgs { memory: memory_bytes::<I>(n) as u64, ..args(rules, rules.children(), metric) };

@@ -313,13 +313,14 @@ pub(super) struct ColonyArgs {
     /// acs: edges that a node of a selective pheromone memory remembers
     #[arg(long, value_name = "N", default_value_t = acs::AcsSettings::default().slots)]
     pub(super) slots: u32,
-    /// acs: which edges a selective pheromone memory takes in: those of best tours, or all that ants take
-    #[arg(long, value_enum, default_value_t = Remember::default())]
-    pub(super) remember: Remember,
+    /// acs: which edges a selective pheromone memory takes in: those of best tours, or all that ants take; best on CPU
+    /// threads and taken on a GPU if not given
+    #[arg(long, value_enum)]
+    pub(super) remember: Option<Remember>,
     /// acs: what a greedy step with a selective pheromone memory chooses among: open candidates, or also the other edges
-    /// that the node remembers
-    #[arg(long, value_enum, default_value_t = Greedy::default())]
-    pub(super) greedy: Greedy,
+    /// that the node remembers; remembered on CPU threads and candidates on a GPU if not given
+    #[arg(long, value_enum)]
+    pub(super) greedy: Option<Greedy>,
     /// acs: how ants go, and how their updates of trails meet: whole tours and relaxed, step by step together and
     /// atomic, or step by step one after the other on one CPU thread
     #[arg(long, value_enum, default_value_t = Update::default())]
