@@ -8,8 +8,8 @@ pub mod tuning;
 use antwarp_core::problem::Element;
 use serde::{Deserialize, Serialize};
 
+use crate::engine::acs::Remember;
 #[cfg(feature = "cuda")]
-use crate::engine::acs::{Greedy, Remember};
 use crate::engine::genetic::Crossover;
 use crate::engine::{
     AcsSpec, BackendError, Colony, ColonySpec, Descent, DescentSpec, FirstGenes, GeneticSpec, LinKernighan,
@@ -117,13 +117,13 @@ impl Backend {
         n.min(most)
     }
 
-    /// What rings of Ant Colony System take in, and what a greedy step there chooses among, unless the user says otherwise. Threads
-    /// see each other's updates at once: every ant's new edges would push those of the best tour out. Multiprocessors see them late.
-    pub fn default_rings(&self) -> (Remember, Greedy) {
+    /// What rings of Ant Colony System take in unless the user says otherwise. Threads see each other's updates at once: every
+    /// ant's new edges would push those of the best tour out. Multiprocessors see them late.
+    pub fn default_remember(&self) -> Remember {
         match self {
-            Backend::Cpu(_) => (Remember::Best, Greedy::Remembered),
+            Backend::Cpu(_) => Remember::Best,
             #[cfg(feature = "cuda")]
-            Backend::Cuda(_) => (Remember::Taken, Greedy::Candidates),
+            Backend::Cuda(_) => Remember::Taken,
         }
     }
 

@@ -35,13 +35,14 @@ pub enum Remember {
 }
 
 /// What a greedy step at a node of a selective memory chooses among.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum Greedy {
     /// The open candidates (Skinderowicz 2016, figure 3).
     Candidates,
     /// These, and all other edges that the node remembers, as the author's program does.
+    #[default]
     Remembered,
 }
 

@@ -44,9 +44,8 @@ pub struct AcsSettings {
     pub slots: u32,
     /// Which edges a selective memory takes in; as the backend needs it if not given.
     pub remember: Option<Remember>,
-    /// What a greedy step at a node of a selective memory chooses among; as the backend needs it if not
-    /// given.
-    pub greedy: Option<Greedy>,
+    /// What a greedy step at a node of a selective memory chooses among.
+    pub greedy: Greedy,
     /// How updates meet.
     pub update: Update,
     /// What improves the ants' tours.
@@ -71,7 +70,7 @@ impl Default for AcsSettings {
             pheromone: Pheromone::default(),
             slots: 8,
             remember: None,
-            greedy: None,
+            greedy: Greedy::default(),
             update: Update::default(),
             local_search: LocalSearch::None,
             neighbors: 8,
@@ -139,7 +138,7 @@ impl AcsSettings {
     pub fn spec(&self, problem: &Problem, backend: &Backend, stop: &Stop) -> AcsSpec {
         let n = problem.n();
         let q0 = self.q0.unwrap_or((f64::from(n) - EXPLORING) / f64::from(n)).max(0.0);
-        let (remember, greedy) = backend.default_rings();
+        let remember = self.remember.unwrap_or_else(|| backend.default_remember());
         AcsSpec {
             seed: self.seed,
             ants: self.ants.unwrap_or_else(|| backend.default_acs_ants(n)),
@@ -153,8 +152,8 @@ impl AcsSettings {
                 beta: self.beta,
                 scale: problem.scale(),
                 directed: problem.is_directed().into(),
-                remembered: (self.greedy.unwrap_or(greedy) == Greedy::Remembered).into(),
-                passing: (self.remember.unwrap_or(remember) == Remember::Taken).into(),
+                remembered: (self.greedy == Greedy::Remembered).into(),
+                passing: (remember == Remember::Taken).into(),
             },
             pheromone: self.pheromone,
             slots: self.slots,

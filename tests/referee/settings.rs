@@ -90,7 +90,7 @@ fn acs(draws: &mut Draws, is_symmetric: bool, is_cuda: bool) -> AcsSettings {
         pheromone,
         slots: draws.one_of(&[1, 3, 8]),
         remember: Some(draws.one_of(&[Remember::Best, Remember::Taken])),
-        greedy: Some(draws.one_of(&[Greedy::Candidates, Greedy::Remembered])),
+        greedy: draws.one_of(&[Greedy::Candidates, Greedy::Remembered]),
         update: draws.one_of(&updates),
         local_search: local_search(draws, is_symmetric),
         neighbors: draws.one_of(&NEIGHBORS),

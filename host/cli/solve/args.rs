@@ -318,9 +318,9 @@ pub(super) struct ColonyArgs {
     #[arg(long, value_enum)]
     pub(super) remember: Option<Remember>,
     /// acs: what a greedy step with a selective pheromone memory chooses among: open candidates, or also the other edges
-    /// that the node remembers; remembered on CPU threads and candidates on a GPU if not given
-    #[arg(long, value_enum)]
-    pub(super) greedy: Option<Greedy>,
+    /// that the node remembers
+    #[arg(long, value_enum, default_value_t = Greedy::default())]
+    pub(super) greedy: Greedy,
     /// acs: how ants go, and how their updates of trails meet: whole tours and relaxed, step by step together and
     /// atomic, or step by step one after the other on one CPU thread
     #[arg(long, value_enum, default_value_t = Update::default())]
