@@ -18,7 +18,7 @@ pub enum Pheromone {
     Matrix,
     /// Those to candidates.
     Candidate,
-    /// The few of each node that were taken last.
+    /// The few that each node's ring took in last.
     #[default]
     Selective,
 }
@@ -119,6 +119,11 @@ impl AcsSpec {
     /// The form by name.
     pub fn variant(&self) -> String {
         let search = self.local_search.kernel_name().map_or_else(String::new, |name| format!(" with {name}"));
-        format!("ACS-{:?}-{:?}{search}", self.pheromone, self.update)
+        let rings = match (self.pheromone, self.rule.passing) {
+            (Pheromone::Selective, 0) => " of best tours",
+            (Pheromone::Selective, _) => " of edges taken",
+            _ => "",
+        };
+        format!("ACS-{:?}-{:?}{rings}{search}", self.pheromone, self.update)
     }
 }

@@ -431,7 +431,7 @@ fn bench_paper_runs_the_commands_of_a_table_and_prints_the_papers_figures() {
         .stdout(contains("update-period"))
         .stdout(contains("| 16 | 0.9 | 1.9 | 2.2 | 4.4 |"))
         .stderr(contains("skipped: tsplib/d198.tsp"));
-    let rows = rows(&folder.path("rows/acs-table-4-1.csv"));
+    let rows = rows(&folder.path("rows/acs-table-4-quick-1.csv"));
     assert_eq!(rows.len(), 3);
     assert!(rows.iter().all(|row| row["n"] == "30" && row["iterations"] == "20"), "{rows:?}");
 
@@ -444,6 +444,11 @@ fn bench_paper_runs_the_commands_of_a_table_and_prints_the_papers_figures() {
         .assert()
         .code(2)
         .stderr(contains("3, 4, 5, figure-7"));
+    antwarp(&quick)
+        .args(["--data", &folder.path("none")])
+        .assert()
+        .code(2)
+        .stderr(contains("no such folder"));
     antwarp(&["bench", "paper", "tsp"]).assert().code(2).stderr(contains("mmas"));
     // A command that fails ends it, with the status of the command.
     folder.file("tsplib/d198.tsp", b"TYPE: TSP\n");

@@ -10,7 +10,7 @@ use super::{Bench, Cell, Common, FOREIGN_ENDS, wrong_algorithm};
 use crate::backend::Backend;
 use crate::engine::Stop;
 use crate::solver::Algorithm;
-use crate::solver::acs::AcsSettings;
+use crate::solver::acs::{AcsSettings, Pheromone};
 
 /// Arguments of `antwarp bench acs`.
 #[derive(Debug, clap::Args)]
@@ -75,6 +75,12 @@ pub fn run(args: &Args) -> Result<Outcome> {
     }
     args.compare(&mut cells)?;
     let backend = bench.open(&cells)?;
+    for cell in cells.iter().filter(|_| args.hits) {
+        if !has_rings(&bench, cell)? {
+            let what = "--hits counts in selective memories only: give -- --pheromone selective";
+            return Err(Error::Usage(what.to_owned()));
+        }
+    }
     if args.hits && !matches!(backend, Backend::Cpu(_)) {
         return Err(Error::Usage("--hits counts on CPU threads only: give --backend cpu".to_owned()));
     }
@@ -96,6 +102,12 @@ pub fn run(args: &Args) -> Result<Outcome> {
         Ok(measured)
     };
     bench.measure(&SUITE, (backend, args.parallel), &cells, run)
+}
+
+/// Whether a cell has a selective memory.
+fn has_rings(bench: &Bench<'_>, cell: &Cell) -> Result<bool> {
+    let algorithm = bench.asked(cell, 1)?.algorithm;
+    Ok(matches!(algorithm, Algorithm::Acs(AcsSettings { pheromone: Pheromone::Selective, .. })))
 }
 
 impl Args {

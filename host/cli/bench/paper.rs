@@ -134,12 +134,15 @@ pub fn run(args: &Args) -> Result<Outcome> {
         std::fs::create_dir_all(folder)
             .map_err(|cause| Error::Output { path: folder.clone(), cause: cause.to_string() })?;
     }
+    if !data.is_dir() {
+        return Err(Error::Usage(format!("--data {}: there is no such folder", data.display())));
+    }
     let interrupt = signals::watch()?;
     for table in &tables {
         output::print(|out| writeln!(out, "\n{}", table.title))?;
         for (i, command) in args.commands(table).iter().enumerate() {
             let Some(line) = present(command, &data) else { continue };
-            if args.measure(&line, &data, &format!("{}-{}", table.name, i + 1))? == Outcome::Interrupted
+            if args.measure(&line, &data, &args.file(table, i + 1))? == Outcome::Interrupted
                 || interrupt.load(std::sync::atomic::Ordering::Relaxed)
             {
                 return Ok(Outcome::Interrupted);
@@ -155,8 +158,15 @@ impl Args {
         if self.quick { &table.quick } else { &table.full }
     }
 
+    /// The name of a file of rows.
+    fn file(&self, table: &Table, number: usize) -> String {
+        let kind = if table.name.starts_with("figure") { "" } else { "table-" };
+        let quick = if self.quick { "-quick" } else { "" };
+        format!("{}-{kind}{}{quick}-{number}.csv", self.paper.name(), table.name)
+    }
+
     /// Runs a command in the folder of instances, in a process of its own: as it would be typed.
-    fn measure(&self, line: &[String], data: &Path, name: &str) -> Result<Outcome> {
+    fn measure(&self, line: &[String], data: &Path, file: &str) -> Result<Outcome> {
         let mut line: Vec<OsString> = line.iter().map(OsString::from).collect();
         let end = line.iter().position(|word| word == "--").unwrap_or(line.len());
         let mut more: Vec<OsString> = Vec::new();
@@ -165,7 +175,7 @@ impl Args {
         }
         more.extend(self.machine.threads.map(|threads| format!("--threads={threads}").into()));
         if let Some(folder) = &self.csv {
-            let file = folder.join(format!("{}-table-{name}.csv", self.paper.name()));
+            let file = folder.join(file);
             let file = std::path::absolute(&file)
                 .map_err(|cause| Error::Output { path: file, cause: cause.to_string() })?;
             more.extend(["--csv".into(), file.into_os_string()]);

@@ -307,7 +307,7 @@ pub(super) struct ColonyArgs {
     /// mmas: warps an ant on a GPU without candidate lists; measured if not given
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) warps: Option<u32>,
-    /// acs: which edges have a pheromone trail: all, those to candidates, or the few of each node taken last
+    /// acs: which edges have a pheromone trail: all, those to candidates, or the few that each node's ring took in last
     #[arg(long, value_enum, default_value_t = Pheromone::default())]
     pub(super) pheromone: Pheromone,
     /// acs: edges that a node of a selective pheromone memory remembers
