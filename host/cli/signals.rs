@@ -54,6 +54,11 @@ const A_THREAD: f64 = 0.1;
 #[cfg(unix)]
 const WRITING: f64 = 0.4;
 
+/// The share of a limit, and the most seconds, that are kept back besides: on a crowded machine one run of some sixty was killed before
+/// it had seen its limit come.
+#[cfg(unix)]
+const AHEAD: (f64, f64) = (0.2, 1.0);
+
 /// Sets the flag when a limit of processor time is nearly reached. The signal of the lower limit cannot tell: where both limits are
 /// the same, as by `ulimit -t`, the process is killed without one.
 #[cfg(unix)]
@@ -65,7 +70,8 @@ fn heed_processor_time(flag: Arc<AtomicBool>) {
     }
     // Not before half of it is spent, however many threads there are.
     let threads = std::thread::available_parallelism().map_or(1.0, |count| count.get() as f64);
-    let at = (limit as f64 - WRITING - A_THREAD * threads).max(limit as f64 / 2.0);
+    let ahead = (AHEAD.0 * limit as f64).min(AHEAD.1);
+    let at = (limit as f64 - ahead - WRITING - A_THREAD * threads).max(limit as f64 / 2.0);
     let used = || {
         let times = getrusage(UsageWho::RUSAGE_SELF).map(|used| [used.user_time(), used.system_time()]);
         times.map_or(0.0, |times| {
