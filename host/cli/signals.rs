@@ -13,6 +13,8 @@ use std::time::{Duration, Instant};
 use nix::sys::resource::{Resource, UsageWho, getrlimit, getrusage};
 #[cfg(unix)]
 use nix::sys::signal::{SigHandler, Signal, signal};
+#[cfg(unix)]
+use nix::sys::time::TimeVal;
 
 use super::error::INTERRUPTED;
 use super::{Error, Result};
@@ -54,10 +56,41 @@ const A_THREAD: f64 = 0.1;
 #[cfg(unix)]
 const WRITING: f64 = 0.4;
 
-/// The share of a limit, and the most seconds, that are kept back besides: on a crowded machine one run of some sixty was killed before
-/// it had seen its limit come.
+/// How far behind a limit of processor time its timer is set, so that it never runs out.
 #[cfg(unix)]
-const AHEAD: (f64, f64) = (0.2, 1.0);
+const BEHIND: u64 = 3600;
+
+/// Seconds of processor time as limits count them, since the timer was set: by ticks of the clock. What `getrusage` tells is weighed by
+/// the time that threads did run, and where a process shares its processors it is up to a tenth less or more.
+#[cfg(unix)]
+struct ProcessorTime {
+    set: f64,
+}
+
+#[cfg(unix)]
+impl ProcessorTime {
+    /// Sets the timer for limits of so many seconds; none if the system refuses.
+    fn new(limit: u64) -> Option<ProcessorTime> {
+        let none = nix::libc::timeval { tv_sec: 0, tv_usec: 0 };
+        let set = limit.saturating_add(BEHIND).min(i32::MAX as u64);
+        let value = nix::libc::timeval { tv_sec: set as nix::libc::time_t, tv_usec: 0 };
+        let timer = nix::libc::itimerval { it_interval: none, it_value: value };
+        // SAFETY: the timer is read only, and nobody else has one of this kind.
+        let refused =
+            unsafe { nix::libc::setitimer(nix::libc::ITIMER_PROF, &timer, std::ptr::null_mut()) } != 0;
+        (!refused).then_some(ProcessorTime { set: set as f64 })
+    }
+
+    fn seconds(&self) -> f64 {
+        let none = nix::libc::timeval { tv_sec: 0, tv_usec: 0 };
+        let mut left = nix::libc::itimerval { it_interval: none, it_value: none };
+        // SAFETY: it writes one timer's value.
+        if unsafe { nix::libc::getitimer(nix::libc::ITIMER_PROF, &mut left) } != 0 {
+            return 0.0;
+        }
+        self.set - left.it_value.tv_sec as f64 - left.it_value.tv_usec as f64 / 1e6
+    }
+}
 
 /// Sets the flag when a limit of processor time is nearly reached. The signal of the lower limit cannot tell: where both limits are
 /// the same, as by `ulimit -t`, the process is killed without one.
@@ -70,14 +103,12 @@ fn heed_processor_time(flag: Arc<AtomicBool>) {
     }
     // Not before half of it is spent, however many threads there are.
     let threads = std::thread::available_parallelism().map_or(1.0, |count| count.get() as f64);
-    let ahead = (AHEAD.0 * limit as f64).min(AHEAD.1);
-    let at = (limit as f64 - ahead - WRITING - A_THREAD * threads).max(limit as f64 / 2.0);
-    let used = || {
-        let times = getrusage(UsageWho::RUSAGE_SELF).map(|used| [used.user_time(), used.system_time()]);
-        times.map_or(0.0, |times| {
-            times.iter().map(|time| time.tv_sec() as f64 + time.tv_usec() as f64 / 1e6).sum()
-        })
-    };
+    let at = (limit as f64 - WRITING - A_THREAD * threads).max(limit as f64 / 2.0);
+    let Some(time) = ProcessorTime::new(limit) else { return };
+    let before = getrusage(UsageWho::RUSAGE_SELF).map(|used| [used.user_time(), used.system_time()]);
+    let seconds = |time: &TimeVal| time.tv_sec() as f64 + time.tv_usec() as f64 / 1e6;
+    let before: f64 = before.map_or(0.0, |times| times.iter().map(seconds).sum());
+    let used = move || before + time.seconds();
     let heed = move || {
         while used() < at {
             // No sooner can all threads together have spent what is left.

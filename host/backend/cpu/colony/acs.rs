@@ -193,7 +193,8 @@ impl<I: NodeId> Store<I> for InCountedRings {
     }
 
     fn view(&mut self, _: &Ants<I>) -> Self::View {
-        Counted::new(self.rings.rings(), &self.hits)
+        // SAFETY: both are of this store, which outlives the view as it does that of its rings.
+        unsafe { Counted::new(self.rings.rings(), &self.hits) }
     }
 
     unsafe fn update(world: World<I, Self::View, Distances>, memory: *mut u8, tour: Slots<I>, step: u32) {

@@ -31,8 +31,9 @@ pub struct Counted {
 }
 
 impl Counted {
-    /// `hits` is there for as long as the rings are used.
-    pub fn new(rings: Selective, hits: &Hits) -> Self {
+    /// # Safety
+    /// `hits` is there, and stays where it is, for as long as the rings are used.
+    pub unsafe fn new(rings: Selective, hits: &Hits) -> Self {
         Counted { rings, hits }
     }
 
