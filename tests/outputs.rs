@@ -204,7 +204,7 @@ fn a_tour_that_is_written_elsewhere_replaces_nothing() {
     let (status, told) = folder.run(&format!("{links}; {solve}"));
     assert_eq!(status, Some(5), "{told}");
     assert_eq!(folder.read("victim"), "old");
-    let file = told.split_once("the tour was written to ").unwrap().1.split_once(" instead").unwrap().0;
+    let file = told.split_once("The tour was written to ").unwrap().1.split_once(" instead").unwrap().0;
     assert!(folder.is_tour(file), "{told}");
 }
 

@@ -60,7 +60,7 @@ pub enum Error {
         cause: String,
     },
     /// An output cannot be written, but the tour was kept elsewhere.
-    #[error("{first}; {place}")]
+    #[error("{first}\n{place}")]
     Rescued {
         /// What failed.
         first: Box<Error>,
@@ -100,7 +100,8 @@ impl Error {
             Error::Output { .. } => OUTPUT,
             // Whoever read enough closes the pipe: that is no failure.
             Error::Stdout(cause) if cause.kind() == io::ErrorKind::BrokenPipe => 0,
-            Error::Stdout(_) | Error::Rescued { .. } => OUTPUT,
+            Error::Stdout(_) => OUTPUT,
+            Error::Rescued { first, .. } => first.status(),
             Error::InvalidTour(_) | Error::WrongTour(_) => INVALID_TOUR,
             Error::Printed(status) => *status,
             Error::Bug(_) => UNEXPECTED,

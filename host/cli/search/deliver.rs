@@ -66,8 +66,8 @@ impl Ended<'_> {
             Some(error) if saved => Err(error),
             Some(error) => {
                 let place = match Output::Stdout.write(solution) {
-                    Ok(()) => "the solution was written to the standard output instead".to_owned(),
-                    Err(_) => "the solution could not be written anywhere else either".to_owned(),
+                    Ok(()) => "The solution was written to the standard output instead.".to_owned(),
+                    Err(_) => "The solution could not be written anywhere else either.".to_owned(),
                 };
                 Err(Error::Rescued { first: Box::new(error), place })
             }

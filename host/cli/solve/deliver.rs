@@ -9,8 +9,8 @@ use super::{Args, Plan, facts};
 use crate::instance::population_file::{self, Header};
 use crate::instance::{Metric, tour_file};
 use crate::report::{Report, svg};
-use crate::solver::Solution;
 use crate::solver::genetic::Genes;
+use crate::solver::{Solution, SolveError};
 
 impl Plan {
     /// Writes everything that was asked for. A tour whose output fails is written elsewhere.
@@ -88,7 +88,9 @@ impl Plan {
     /// Writes gene by gene.
     fn save_genes(&self, output: &Output, genes: &mut Genes<'_>) -> Result<()> {
         let (_, _, mut settings) = facts(&self.asked.algorithm)?;
-        let lengths = genes.lengths()?;
+        // The tour is there already: a backend that fails now takes the genes alone with it.
+        let lost = |error: SolveError| Error::CutShort(format!("the population is lost: {error}"));
+        let lengths = genes.lengths().map_err(lost)?;
         if let Some(settings) = settings.as_object_mut() {
             settings.insert("population".to_owned(), lengths.len().into());
             // What the genes were before does not count any more.
@@ -101,9 +103,16 @@ impl Plan {
             shortest: lengths.iter().copied().min().unwrap_or(i64::MAX),
             settings,
         };
-        let genes = (0..).zip(lengths).map(|(place, length)| genes.gene(place, length));
-        let genes = genes.map(|gene| gene.map_err(std::io::Error::other));
-        output.write(|out| population_file::write(&self.instance, &header, genes, out))
+        let mut failed = None;
+        let genes = (0..).zip(lengths).map(|(place, length)| {
+            genes.gene(place, length).map_err(|error| {
+                let told = std::io::Error::other(error.to_string());
+                failed = Some(error);
+                told
+            })
+        });
+        let written = output.write(|out| population_file::write(&self.instance, &header, genes, out));
+        failed.map_or(written, |error| Err(lost(error)))
     }
 
     /// Keeps a tour that could not go where it should: in the folder for temporary files, else on the standard
@@ -117,11 +126,11 @@ impl Plan {
         let path = (1..).map(path).find(|path| path.symlink_metadata().is_err()).unwrap_or_default();
         let (tour, cost) = (&solution.tour, solution.cost);
         let place = match tour_file::save(&self.instance, tour, &path) {
-            Ok(()) => format!("the tour was written to {} instead", path.display()),
+            Ok(()) => format!("The tour was written to {} instead.", path.display()),
             Err(_) => {
                 match Output::Stdout.write(|mut out| tour_file::write(&self.instance, tour, cost, &mut out)) {
-                    Ok(()) => "the tour was written to the standard output instead".to_owned(),
-                    Err(_) => "the tour could not be written anywhere else either".to_owned(),
+                    Ok(()) => "The tour was written to the standard output instead.".to_owned(),
+                    Err(_) => "The tour could not be written anywhere else either.".to_owned(),
                 }
             }
         };
