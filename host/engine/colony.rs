@@ -40,6 +40,15 @@ pub trait Colony {
     /// How the colony was laid out: variant, threads an ant, memory.
     fn describe(&self) -> String;
 
+    /// How far the trails have converged, where they are a table: see
+    /// [`ColonySpec::branching_factor`](super::mmas::ColonySpec::branching_factor).
+    ///
+    /// # Errors
+    /// If they cannot be brought back from the device.
+    fn branching_factor(&mut self) -> Result<Option<f64>, BackendError> {
+        Ok(None)
+    }
+
     /// The share of updates of trails that found the trail in a selective memory, where they are counted.
     fn hit_ratio(&self) -> Option<f64> {
         None

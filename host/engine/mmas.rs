@@ -49,6 +49,12 @@ pub enum Deposit {
     Mixed,
 }
 
+/// The share of the way from a node's least trail to its greatest one from which on an edge counts as a branch.
+const BRANCHING: f32 = 0.05;
+
+/// Trails looked at for the branching factor: what a GPU hands over in a few milliseconds.
+const SAMPLE: usize = 1 << 22;
+
 /// Everything a backend needs to know about a colony.
 #[derive(Clone, Copy, Debug)]
 pub struct ColonySpec {
@@ -102,8 +108,36 @@ impl ColonySpec {
 
     /// Entries of each table of the pheromone memory.
     pub fn entries(&self, problem: &Problem) -> usize {
-        let stride = if problem.k() == 0 { row_stride(problem.n()) } else { problem.k() };
-        problem.n() as usize * stride as usize
+        problem.n() as usize * self.stride(problem) as usize
+    }
+
+    /// Entries of a row: of a node.
+    fn stride(&self, problem: &Problem) -> u32 {
+        if problem.k() == 0 { row_stride(problem.n()) } else { problem.k() }
+    }
+
+    /// The mean of the nodes' lambda-branching factors, by the trails of the first nodes: how many edges of a node have more than
+    /// [`BRANCHING`] of the way from its least trail to its greatest one (L. M. Gambardella, M. Dorigo, "Ant-Q", ICML 1995). It is 2
+    /// where all ants build one tour (1 where edges have a direction), and the number of choices where all trails are equal.
+    pub fn branching_factor(&self, problem: &Problem, trails: &[f32]) -> f64 {
+        let (is_full, stride) = (problem.k() == 0, self.stride(problem) as usize);
+        let counted = |(node, row): (usize, &[f32])| {
+            // In a matrix there is a place for the node itself, and places behind the last one.
+            let edges = || {
+                let edge = move |k: usize| !is_full || k != node && k < problem.n() as usize;
+                row.iter().enumerate().filter(move |(k, _)| edge(*k)).map(|(_, &trail)| trail)
+            };
+            let (least, most) = edges().fold((f32::MAX, 0.0f32), |(a, b), t| (a.min(t), b.max(t)));
+            edges().filter(|&trail| trail >= least + BRANCHING * (most - least)).count()
+        };
+        let rows = trails.len() / stride;
+        trails.chunks_exact(stride).enumerate().map(counted).sum::<usize>() as f64 / rows.max(1) as f64
+    }
+
+    /// So many trails are looked at for the [branching factor](ColonySpec::branching_factor), at most.
+    pub fn sampled(&self, problem: &Problem) -> usize {
+        let stride = self.stride(problem) as usize;
+        self.entries(problem).min((SAMPLE / stride).max(1) * stride)
     }
 
     /// The trails' bounds before the first tour: those of the nearest-neighbour tour.

@@ -202,6 +202,7 @@ pub(super) fn solve(
         fewest: 1,
         whole: false,
         state: None,
+        branching: None,
         part: "ants",
     };
     let run = drive(&mut iterations, start, stop, observe);

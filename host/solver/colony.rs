@@ -28,6 +28,8 @@ pub(super) struct Iterations<'a, C: ?Sized> {
     /// An iteration that has begun is finished whatever happens.
     pub whole: bool,
     pub state: Option<ColonyState>,
+    /// How far the trails had converged at the end, where a colony can tell.
+    pub branching: Option<f64>,
     /// What the engine's [part](Engine::part) is called.
     pub part: &'static str,
 }
@@ -75,8 +77,23 @@ impl<C: Colony + ?Sized> Engine for Iterations<'_, C> {
         self.colony.best_tour()
     }
 
+    fn finish(&mut self) -> Result<(), BackendError> {
+        // Only a measure: a device that fails now fails at the tour, too.
+        self.branching = self.colony.branching_factor().unwrap_or(None);
+        Ok(())
+    }
+
     fn describe(&self) -> String {
-        self.colony.describe()
+        let mut layout = self.colony.describe();
+        if let Some(branching) = self.branching {
+            layout += &format!("; branching factor {branching:.2}");
+        }
+        match self.state.map_or(0, |state| state.resets) {
+            0 => {}
+            1 => layout += ", trails reset once",
+            times => layout += &format!(", trails reset {times} times"),
+        }
+        layout
     }
 
     fn part(&self) -> &'static str {

@@ -255,6 +255,7 @@ pub(super) fn solve(
         fewest: 0,
         whole: keep.is_some(),
         state: None,
+        branching: None,
         part: "generations",
     };
     // What is given is not lost, whatever the clock says; what is to be saved has to be complete.

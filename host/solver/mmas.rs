@@ -167,6 +167,7 @@ pub(super) fn solve(
         fewest: 1,
         whole: false,
         state: None,
+        branching: None,
         part: "ants",
     };
     let run = drive(&mut iterations, start, stop, observe);
@@ -238,6 +239,39 @@ mod tests {
             };
             assert!(resets(10) >= 5, "{} resets", resets(10));
             assert_eq!(resets(0), 0);
+        });
+    }
+
+    #[test]
+    fn the_branching_factor_falls_from_all_choices_to_the_two_edges_of_a_tour() {
+        let settings = [
+            (MmasSettings { candidates: Some(16), ..MmasSettings::default() }, 16.0),
+            (MmasSettings { candidates: None, ..MmasSettings::default() }, 59.0),
+        ];
+        for (settings, choices) in settings {
+            colony_of(&settings, |problem, backend, spec| {
+                // Nothing keeps the ants from building the same tour for ever.
+                let rules = ColonyRules { limit_ratio: 1e-12, persistence: 0.5, ..spec.rules };
+                let mut colony = backend.colony(problem, &ColonySpec { rules, ..spec }).unwrap();
+                colony.run(0, &|| false).unwrap();
+                assert_eq!(colony.branching_factor().unwrap(), Some(choices));
+                colony.run(20, &|| false).unwrap();
+                let early = colony.branching_factor().unwrap().unwrap();
+                assert!(early < choices / 2.0, "{early} of {choices}");
+                colony.run(1000, &|| false).unwrap();
+                let late = colony.branching_factor().unwrap().unwrap();
+                assert!((1.9..2.1).contains(&late), "{late}");
+            });
+        }
+    }
+
+    #[test]
+    fn branches_are_counted_from_the_least_trail_of_a_node() {
+        let settings = MmasSettings { candidates: Some(4), ..MmasSettings::default() };
+        colony_of(&settings, |problem, _, spec| {
+            // 5 % of the way from 1 to 3 is 1.1.
+            let trails = [1.0, 1.05, 1.2, 3.0, 1.0, 1.0, 1.0, 3.0];
+            assert_eq!(spec.branching_factor(problem, &trails), 1.5);
         });
     }
 }

@@ -182,6 +182,13 @@ impl<I: NodeId + Default, B: Tabu, S: Select> Colony for CpuColony<'_, I, B, S> 
         Ok(std::mem::take(&mut self.ants.phases))
     }
 
+    fn branching_factor(&mut self) -> Result<Option<f64>, BackendError> {
+        let sampled = self.spec.sampled(self.ants.problem);
+        // SAFETY: fours of trails.
+        let trails = unsafe { std::slice::from_raw_parts(self.trails.as_ptr().cast::<f32>(), sampled) };
+        Ok(Some(self.spec.branching_factor(self.ants.problem, trails)))
+    }
+
     fn describe(&self) -> String {
         format!("{}, one CPU thread an ant", self.spec.variant())
     }

@@ -415,6 +415,12 @@ impl Colony for CudaColony<'_> {
         self.ants.phases()
     }
 
+    fn branching_factor(&mut self) -> Result<Option<f64>, BackendError> {
+        let mut trails = vec![0.0; self.spec.sampled(self.ants.problem)];
+        self.trails.read(self.ants.device.stream(), &mut trails)?;
+        Ok(Some(self.spec.branching_factor(self.ants.problem, &trails)))
+    }
+
     fn describe(&self) -> String {
         self.plan.describe(&self.spec.variant())
     }
