@@ -68,6 +68,9 @@ fn wrong_usage_is_status_2() {
         (&["--slots", "0"], "--slots"),
         (&["--slots", "33"], "--slots"),
         (&["--pheromone", "selective", "--update", "atomic"], "use --update relaxed, or --pheromone matrix"),
+        (&["--pheromone", "matrix", "--slots", "4"], "--slots is for --pheromone selective"),
+        (&["--pheromone", "matrix", "--remember", "best"], "--remember is for --pheromone selective"),
+        (&["--pheromone", "candidate", "--greedy", "candidates"], "--greedy is for --pheromone selective"),
         (&["--pheromone", "list"], "candidate"),
         (&["--update", "never"], "sequential"),
     ];

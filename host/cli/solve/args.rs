@@ -195,6 +195,16 @@ pub(super) fn refuse_by_crossover(given: &[String], crossover: Crossover) -> Res
     }
 }
 
+/// Refuses options that are for a selective memory, where there is another one.
+pub(super) fn refuse_by_pheromone(given: &[String], pheromone: Pheromone) -> Result<()> {
+    let foreign =
+        ["slots", "remember", "greedy"].into_iter().find(|id| given.iter().any(|option| option == id));
+    match foreign.filter(|_| pheromone != Pheromone::Selective) {
+        Some(id) => Err(Error::Usage(format!("--{id} is for --pheromone selective"))),
+        None => Ok(()),
+    }
+}
+
 /// When to stop.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Stop (the first of these; 10 s if none; a proven optimum always)")]

@@ -19,7 +19,8 @@ use crate::report::{Bounded, Report};
 use crate::solver::genetic::{self, Crossover, Genes};
 use crate::solver::{Algorithm, FEWEST, Solution};
 use args::{
-    Name, OPTIONS, Outputs, refuse_by_crossover, refuse_by_improvement, refuse_by_kicks, refuse_foreign,
+    Name, OPTIONS, Outputs, refuse_by_crossover, refuse_by_improvement, refuse_by_kicks, refuse_by_pheromone,
+    refuse_foreign,
 };
 
 pub use args::{Args, shorten_help};
@@ -152,6 +153,9 @@ impl Asked {
             }
             (None, None) => None,
         };
+        if let Algorithm::Acs(settings) = &algorithm {
+            refuse_by_pheromone(options, settings.pheromone)?;
+        }
         if let Algorithm::Genetic(settings) = &algorithm {
             refuse_by_crossover(options, settings.crossover)?;
             genetic::check_for(instance, settings)?;
