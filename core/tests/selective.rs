@@ -403,6 +403,7 @@ fn check<K: Kind>(case: &Case, kind: K, team: Option<(u32, Order)>) -> Result<()
 /// Fewer under Miri, which takes a thousand times as long.
 const NODES: u32 = if cfg!(miri) { 14 } else { 48 };
 const OPERATIONS: u32 = if cfg!(miri) { 20 } else { 100 };
+const WARP: u32 = if cfg!(miri) { 4 } else { 32 };
 
 /// Teams up to more members than a ring has slots.
 fn teams() -> impl Strategy<Value = Option<(u32, Order)>> {
@@ -449,12 +450,12 @@ proptest! {
 fn a_warp_shares_rings_of_all_sizes() {
     for (i, slots) in [1, 2, 3, 4, 5, 7, 8, 31, 32].into_iter().enumerate() {
         let case = Case::new(NODES - 8, slots.into(), 6, i % 2 == 1);
-        check(&case, OfRings(slots), Some((32, ORDERS[i % 4]))).unwrap();
+        check(&case, OfRings(slots), Some((WARP, ORDERS[i % 4]))).unwrap();
     }
     for directed in [false, true] {
         let case = Case::new(NODES - 8, 0, 6, directed);
-        check(&case, OfMatrix, Some((32, Order::Descending))).unwrap();
-        check(&case, OfCandidates, Some((32, Order::Mixed))).unwrap();
+        check(&case, OfMatrix, Some((WARP, Order::Descending))).unwrap();
+        check(&case, OfCandidates, Some((WARP, Order::Mixed))).unwrap();
     }
 }
 
@@ -503,7 +504,7 @@ fn no_atomic_update_is_lost() {
 
 /// Every edge is updated once, or every edge and its other side, with trails that have all been different before.
 fn any_hint_will_do<K: Kind>(kind: K) {
-    let case = Case::new(9, 3, 0, true);
+    let case = Case::new(if cfg!(miri) { 4 } else { 9 }, 3, 0, true);
     let shape = case.shape();
     let strange = |edge: (u32, u32)| (1.0 + (edge.0 * 31 + edge.1 * 17) as f32) / 512.0;
     let all = edges::<K, u32>(shape);
@@ -621,7 +622,7 @@ fn a_row_remembers_each_far_node_once_until_there_are_too_many() {
     let case = Case::new(70, 5, 0, true);
     let others: Vec<u32> = (1..case.n).filter(|v| !case.list(0).contains(v)).collect();
     let most = FAR as usize - 1;
-    for count in (0..FAR + 5).map(|count| count as usize) {
+    for count in (0..FAR + 5).step_by(if cfg!(miri) { 6 } else { 1 }).map(|count| count as usize) {
         // Each node comes again, some at once and some later, and also when there is no more room.
         let distinct = &others[..count];
         let mut far: Vec<u32> = distinct.iter().flat_map(|&v| [v, v, distinct[0]]).collect();
