@@ -97,7 +97,8 @@ mod tests {
             sets[0] = true;
             for set in 0..1_usize << n {
                 let row = set.count_ones() as usize;
-                for j in (0..n).filter(|&j| sets[set] && j != row && set >> j & 1 == 0 && reduced[row * n + j] == 0) {
+                let is_free = |&j: &usize| j != row && set >> j & 1 == 0 && reduced[row * n + j] == 0;
+                for j in (0..n).filter(is_free).filter(|_| sets[set]).collect::<Vec<_>>() {
                     sets[set | 1 << j] = true;
                 }
             }
