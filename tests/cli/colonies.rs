@@ -126,3 +126,30 @@ fn or_3opt_is_for_ants_and_edges_with_a_direction() {
     refused(&["--algorithm", "ils"], 2, "two-opt, or-opt, or-2opt or three-opt");
     refused(&["--algorithm", "ga"], 2, "--algorithm mmas or acs");
 }
+
+#[test]
+fn lin_kernighan_moves_improve_ants_tours() {
+    let folder = Folder::new(200);
+    let solved = |args: &[&str]| {
+        let tour = folder.path("a.tour");
+        antwarp(&["solve", &folder.instance, "--iterations", "5", "--ants", "6", "--quiet", "--tour", &tour])
+            .args(args)
+            .assert()
+            .success();
+        (folder.checked(&tour), fs::read_to_string(&tour).unwrap())
+    };
+    let mmas = |search: &str, threads: &str| {
+        solved(&["--algorithm", "mmas", "--local-search", search, "--threads", threads])
+    };
+    let deep = mmas("lk", "1");
+    assert_eq!(deep, mmas("lk", "3"));
+    assert!(deep.0 < mmas("none", "1").0);
+    assert!(solved(&["--algorithm", "acs", "--local-search", "lk"]).0 > 0);
+    let directed = folder.file("directed.csv", b"0 1 2 3\n3 0 4 1\n5 6 0 2\n4 1 2 0\n");
+    for search in ["lk", "two-opt"] {
+        antwarp(&["solve", &directed, "--algorithm", "mmas", "--local-search", search])
+            .assert()
+            .code(3)
+            .stderr(contains("--local-search or-3opt or none"));
+    }
+}
