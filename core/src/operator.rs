@@ -11,6 +11,8 @@ pub trait Operator: Copy + Send + Sync + 'static {
     const PAIRS: bool = true;
     /// Of moves of three edges, only those count that move a segment of at most so many nodes.
     const SEGMENT: u32 = u32::MAX;
+    /// Whether only those count that turn no part of the tour: edges may have a direction then.
+    const DIRECTED: bool = false;
 }
 
 /// 2-opt: two edges out, two in (Croes 1958).
@@ -28,6 +30,11 @@ pub struct Or2opt;
 /// 2-opt, and every pure 3-opt reconnection (Lin 1965).
 #[derive(Clone, Copy, Debug)]
 pub struct ThreeOpt;
+
+/// Or-3opt: a segment of any length goes elsewhere, the same way around, so that all edges that stay keep their direction
+/// (Kanellakis and Papadimitriou 1980).
+#[derive(Clone, Copy, Debug)]
+pub struct Or3opt;
 
 impl Operator for TwoOpt {
     const STEPS: u32 = 1;
@@ -47,6 +54,12 @@ impl Operator for Or2opt {
 
 impl Operator for ThreeOpt {
     const STEPS: u32 = 2;
+}
+
+impl Operator for Or3opt {
+    const STEPS: u32 = 2;
+    const PAIRS: bool = false;
+    const DIRECTED: bool = true;
 }
 
 /// How far a search goes that looks at moves [step by step](crate::lin_kernighan::moves).

@@ -1,5 +1,6 @@
-//! `block_local_search_{two_opt,or_opt,or_2opt,three_opt}_{grid,planar,numbered}_{shared_u16,global_u32}`: local search
-//! on every tour of a colony, or on the new genes of a population, where there are some.
+//! `block_local_search_{two_opt,or_opt,or_2opt,three_opt}_{grid,planar,numbered}_{shared_u16,global_u32}` and
+//! `block_local_search_or_3opt_numbered_{shared_u16,global_u32}`, for edges with a direction, which only a matrix tells: local
+//! search on every tour of a colony, or on the new genes of a population, where there are some.
 //!
 //! A block a tour, of 1 to 8 whole warps; blocks take further tours in grid strides. Shared memory:
 //! [`block::SHARED_BYTES`](crate::cuda::block::SHARED_BYTES) and, for `shared_u16`, `args.memory` bytes; with
@@ -12,7 +13,7 @@ use antwarp_core::geometry::{Geometry, Places};
 use antwarp_core::kernels::SearchArgs;
 use antwarp_core::local_search::ants;
 use antwarp_core::node::NodeId;
-use antwarp_core::operator::{Operator, Or2opt, OrOpt, ThreeOpt, TwoOpt};
+use antwarp_core::operator::{Operator, Or2opt, Or3opt, OrOpt, ThreeOpt, TwoOpt};
 use antwarp_core::team::Slots;
 
 use crate::cuda::block::{self, Block};
@@ -129,4 +130,6 @@ entries! {
     block_local_search_three_opt_planar_global_u32: ThreeOpt, planar, u32, in_global;
     block_local_search_three_opt_numbered_shared_u16: ThreeOpt, numbered, u16, in_shared;
     block_local_search_three_opt_numbered_global_u32: ThreeOpt, numbered, u32, in_global;
+    block_local_search_or_3opt_numbered_shared_u16: Or3opt, numbered, u16, in_shared;
+    block_local_search_or_3opt_numbered_global_u32: Or3opt, numbered, u32, in_global;
 }

@@ -8,6 +8,8 @@ pub mod tuning;
 use antwarp_core::problem::Element;
 use serde::{Deserialize, Serialize};
 
+#[cfg(feature = "cuda")]
+use crate::engine::LocalSearch;
 use crate::engine::acs::Remember;
 #[cfg(feature = "cuda")]
 use crate::engine::genetic::Crossover;
@@ -191,6 +193,10 @@ impl Backend {
         Ok(match self {
             Backend::Cpu(_) => cpu::colony(problem, spec)?,
             #[cfg(feature = "cuda")]
+            Backend::Cuda(_) if spec.local_search == LocalSearch::Lk => {
+                return Err(BackendError::LinKernighanOfAnts);
+            }
+            #[cfg(feature = "cuda")]
             Backend::Cuda(device) => Box::new(cuda::CudaColony::new(device, problem, spec)?),
         })
     }
@@ -206,6 +212,8 @@ impl Backend {
     ) -> Result<Box<dyn Colony + 'p>, BackendError> {
         match self {
             Backend::Cpu(_) => cpu::acs(problem, spec),
+            #[cfg(feature = "cuda")]
+            Backend::Cuda(_) if spec.local_search == LocalSearch::Lk => Err(BackendError::LinKernighanOfAnts),
             #[cfg(feature = "cuda")]
             Backend::Cuda(device) => Ok(Box::new(cuda::CudaAcs::new(device, problem, spec)?)),
         }

@@ -121,4 +121,7 @@ pub enum BackendError {
     /// A GPU has no edge assembly crossover.
     #[error("`crossover` eax runs on CPU threads: give `backend` cpu, or another `crossover`")]
     Eax,
+    /// A GPU has no Lin-Kernighan moves on the tours of ants.
+    #[error("`local_search` lk runs on CPU threads: give `backend` cpu, or `local_search` three-opt")]
+    LinKernighanOfAnts,
 }

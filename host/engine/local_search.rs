@@ -24,20 +24,44 @@ pub enum LocalSearch {
     /// 2-opt and every reconnection of three edges.
     #[default]
     ThreeOpt,
+    /// Segments of any length go elsewhere, the same way around: for edges with a direction, and for these only.
+    #[serde(rename = "or-3opt")]
+    #[cfg_attr(feature = "cli", value(name = "or-3opt"))]
+    Or3opt,
+    /// Lin-Kernighan moves of up to seven edges: for the tours of ants, on CPU threads.
+    Lk,
 }
 
 impl LocalSearch {
-    /// How far its moves go; without a search, those of 2-opt.
+    /// Neighbours of a node that ants' local search looks at unless a user says otherwise; of them, those that the second step of a
+    /// move looks at. Where edges have a direction, many may be [reduced](super::Problem::search_matrix) to the same length.
+    pub(crate) fn default_lists(is_directed: bool) -> (u32, u32) {
+        if is_directed { (20, 10) } else { (8, 5) }
+    }
+
+    /// Whether ants alone have it.
+    pub fn is_of_ants(self) -> bool {
+        matches!(self, LocalSearch::Or3opt | LocalSearch::Lk)
+    }
+
+    /// What improves the tours of ants unless a user says otherwise: Or-3opt where edges have a direction, else nothing.
+    pub fn of_ants(is_directed: bool) -> LocalSearch {
+        if is_directed { LocalSearch::Or3opt } else { LocalSearch::None }
+    }
+
+    /// How far its moves go in trials; those of 2-opt where it is no operator of trials.
     pub fn reach(self) -> Shallow {
         match self {
-            LocalSearch::None | LocalSearch::TwoOpt => Shallow::of::<operator::TwoOpt>(),
+            LocalSearch::None | LocalSearch::Or3opt | LocalSearch::Lk | LocalSearch::TwoOpt => {
+                Shallow::of::<operator::TwoOpt>()
+            }
             LocalSearch::OrOpt => Shallow::of::<operator::OrOpt>(),
             LocalSearch::Or2opt => Shallow::of::<operator::Or2opt>(),
             LocalSearch::ThreeOpt => Shallow::of::<operator::ThreeOpt>(),
         }
     }
 
-    /// As in the names of kernels, `None` for no search.
+    /// As in the names of kernels and in reports, `None` for no search.
     pub fn kernel_name(self) -> Option<&'static str> {
         match self {
             LocalSearch::None => None,
@@ -45,6 +69,8 @@ impl LocalSearch {
             LocalSearch::OrOpt => Some("or_opt"),
             LocalSearch::Or2opt => Some("or_2opt"),
             LocalSearch::ThreeOpt => Some("three_opt"),
+            LocalSearch::Or3opt => Some("or_3opt"),
+            LocalSearch::Lk => Some("lin_kernighan"),
         }
     }
 }

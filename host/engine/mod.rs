@@ -18,6 +18,7 @@ mod local_search;
 pub mod memory;
 pub mod mmas;
 mod plain;
+mod potentials;
 mod problem;
 pub mod start;
 mod stop;

@@ -8,12 +8,15 @@ use antwarp_core::distance::{Distance, Distances};
 use antwarp_core::geometry::{GRID_EXTENT, Grid, Point};
 use antwarp_core::kernels::BY_MATRIX;
 use antwarp_core::metric::Metric;
+use antwarp_core::rng::Stream;
 use rayon::prelude::*;
 
 use crate::engine::BackendError;
+use crate::engine::local_search::LocalSearch;
 use crate::engine::memory::check_memory;
+use crate::engine::potentials;
 use crate::engine::start::{self, Start};
-use crate::instance::{Enough, Instance, NeighborLists, nearest_until};
+use crate::instance::{Enough, Instance, NeighborLists, Watch, nearest_until};
 
 /// Neighbours that the nearest-neighbour tour looks at before it searches for the nearest one that is left.
 const NEAR: usize = 16;
@@ -38,6 +41,7 @@ pub struct Problem {
     lists: Vec<u32>,
     search_k: u32,
     neighbors: Vec<u32>,
+    search_matrix: Vec<i32>,
     reserve: u32,
     reserves: Vec<u32>,
     unit_cost: i64,
@@ -137,11 +141,16 @@ fn spread(instance: &Instance, near: &mut NeighborLists, order: &[u32]) {
 }
 
 impl Problem {
-    /// Prepares an instance with `k` candidates a node, or all of them, and `neighbors` of each for local search.
+    /// Prepares an instance with `k` candidates a node, or all of them, and `neighbors` of each for local search, or as many as
+    /// ants have.
     ///
     /// # Errors
     /// If the memory is short.
-    pub fn new(instance: &Instance, k: Option<u32>, neighbors: u32) -> Result<Problem, BackendError> {
+    pub fn new(
+        instance: &Instance,
+        k: Option<u32>,
+        neighbors: impl Into<Option<u32>>,
+    ) -> Result<Problem, BackendError> {
         Ok(Problem::until(instance, k, neighbors, &|| false)?.expect("it is never enough"))
     }
 
@@ -152,29 +161,65 @@ impl Problem {
     pub fn until(
         instance: &Instance,
         k: Option<u32>,
-        neighbors: u32,
+        neighbors: impl Into<Option<u32>>,
         enough: Enough,
     ) -> Result<Option<Problem>, BackendError> {
         let n = instance.len();
         let most = n.saturating_sub(1);
         let wanted = k.map_or(0, |k| (k as usize).min(most));
         let listed = if wanted == 0 { 0 } else { wanted.max(LISTED.min(MOST_IDS / n).min(most)) };
+        let is_directed = !instance.is_symmetric();
+        let neighbors = neighbors.into().unwrap_or(LocalSearch::default_lists(is_directed).0);
         let neighbors = (neighbors as usize).min(most);
         let found = listed.max(NEAR.min(most)).max(neighbors);
-        let matrix = instance.matrix().map_or(0, <[i32]>::len);
+        // Of directed edges there are reduced lengths, too.
+        let matrix = instance.matrix().map_or(0, <[i32]>::len) << u32::from(is_directed);
         // The lists as they are found, by number, and renumbered.
         check_memory("the candidate lists", 12 * n * found + A_NODE * n + 4 * matrix)?;
         let Some(mut near) = nearest_until(instance, found, enough) else { return Ok(None) };
-        let order = start::tour_until(instance, Start::NearestNeighbor, &near, 0, enough);
-        Ok(order.map(|order| {
-            spread(instance, &mut near, &order);
-            Problem::along(instance, &near, (wanted, listed, neighbors), order)
-        }))
+        let Some(order) = start::tour_until(instance, Start::NearestNeighbor, &near, 0, enough) else {
+            return Ok(None);
+        };
+        spread(instance, &mut near, &order);
+        let mut problem = Problem::along(instance, &near, (wanted, listed, neighbors), order);
+        let watch = Watch::new(enough);
+        if is_directed {
+            problem.reduce(&watch);
+        }
+        Ok(watch.kept(problem))
     }
 
     /// Prepares an instance whose nodes have these neighbours, renumbered along a start tour.
     pub fn for_search(instance: &Instance, near: &NeighborLists, start: Vec<u32>) -> Problem {
         Problem::along(instance, near, (0, 0, near.k), start)
+    }
+
+    /// Where edges have a direction: local search looks at reduced lengths, and all lists are by these.
+    ///
+    /// Many edges of a node may have the same one. Which of them are listed is drawn, by the pair's numbers: else lists of
+    /// different nodes would hold the same few.
+    fn reduce(&mut self, watch: &Watch) {
+        let n = self.order.len();
+        let Some(reduced) = potentials::reduced(&self.matrix, n, watch) else { return };
+        let [wanted, reserve, searched] = [self.k, self.reserve, self.search_k].map(|count| count as usize);
+        let list = |(node, row): (usize, &[i32])| {
+            let draws = Stream::new(0, 0, node as u32).step(0);
+            let key = |&to: &u32| (row[to as usize], draws.bits(to), to);
+            let mut others: Vec<u32> = (0..n as u32).filter(|&to| to as usize != node).collect();
+            let most = (wanted + reserve).max(searched);
+            if most < others.len() {
+                others.select_nth_unstable_by_key(most, key);
+                others.truncate(most);
+            }
+            others.sort_unstable_by_key(key);
+            others
+        };
+        let lists: Vec<Vec<u32>> = reduced.par_chunks(n).enumerate().map(list).collect();
+        let part = |from: usize, to: usize| lists.iter().flat_map(|list| &list[from..to]).copied().collect();
+        self.lists = part(0, wanted);
+        self.reserves = part(wanted, wanted + reserve);
+        self.neighbors = part(0, searched);
+        self.search_matrix = reduced;
     }
 
     fn along(
@@ -211,6 +256,7 @@ impl Problem {
             lists,
             search_k: searched as u32,
             neighbors,
+            search_matrix: Vec::new(),
             reserve: (listed - wanted) as u32,
             reserves,
             unit_cost,
@@ -336,6 +382,17 @@ impl Problem {
             metric: self.metric,
             n: self.n(),
         }
+    }
+
+    /// The matrix that local search looks at: where edges have a direction one of reduced lengths, else that of
+    /// [`Problem::matrix`].
+    pub fn search_matrix(&self) -> &[i32] {
+        if self.search_matrix.is_empty() { &self.matrix } else { &self.search_matrix }
+    }
+
+    /// As [`Problem::distances`], as local search sees them: every tour is as much longer or shorter by these.
+    pub fn search_distances(&self) -> Distances {
+        Distances { matrix: self.search_matrix().as_ptr(), ..self.distances() }
     }
 
     /// A tour in the instance's numbering.

@@ -48,12 +48,12 @@ pub struct AcsSettings {
     pub greedy: Greedy,
     /// How updates meet.
     pub update: Update,
-    /// What improves the ants' tours.
-    pub local_search: LocalSearch,
-    /// Neighbours of a node in it.
-    pub neighbors: u32,
-    /// Neighbours that the second step of its moves looks at.
-    pub breadth: u32,
+    /// What improves the ants' tours. `None`: Or-3opt where edges have a direction, nothing elsewhere.
+    pub local_search: Option<LocalSearch>,
+    /// Neighbours of a node in it. `None`: 8, or 20 where edges have a direction.
+    pub neighbors: Option<u32>,
+    /// Neighbours that the second step of its moves looks at. `None`: 5, or 10 where edges have a direction.
+    pub breadth: Option<u32>,
 }
 
 impl Default for AcsSettings {
@@ -72,9 +72,9 @@ impl Default for AcsSettings {
             remember: None,
             greedy: Greedy::default(),
             update: Update::default(),
-            local_search: LocalSearch::None,
-            neighbors: 8,
-            breadth: 5,
+            local_search: None,
+            neighbors: None,
+            breadth: None,
         }
     }
 }
@@ -115,10 +115,11 @@ impl AcsSettings {
                 "a selective pheromone memory has no atomic update: use `update` relaxed, or `pheromone` matrix".into(),
             );
         }
-        if self.neighbors == 0 || self.neighbors > MOST_NEIGHBORS {
+        let is_out = |count: Option<u32>| count.is_some_and(|count| count == 0 || count > MOST_NEIGHBORS);
+        if is_out(self.neighbors) {
             return fail(format!("`neighbors` must be 1 to {MOST_NEIGHBORS}"));
         }
-        if self.breadth == 0 || self.breadth > MOST_NEIGHBORS {
+        if is_out(self.breadth) {
             return fail(format!("`breadth` must be 1 to {MOST_NEIGHBORS}"));
         }
         Ok(())
@@ -138,6 +139,8 @@ impl AcsSettings {
     pub fn spec(&self, problem: &Problem, backend: &Backend, stop: &Stop) -> AcsSpec {
         let n = problem.n();
         let q0 = self.q0.unwrap_or((f64::from(n) - EXPLORING) / f64::from(n)).max(0.0);
+        let local_search = self.local_search.unwrap_or_else(|| LocalSearch::of_ants(problem.is_directed()));
+        let (_, breadth) = LocalSearch::default_lists(problem.is_directed());
         let remember = self.remember.unwrap_or_else(|| backend.default_remember());
         AcsSpec {
             seed: self.seed,
@@ -161,8 +164,8 @@ impl AcsSettings {
             each_phase: false,
             counts_hits: false,
             // A few nodes have no moves of three edges to speak of.
-            local_search: if n < FEWEST { LocalSearch::None } else { self.local_search },
-            breadth: self.breadth.min(problem.search_k()),
+            local_search: if n < FEWEST { LocalSearch::None } else { local_search },
+            breadth: self.breadth.unwrap_or(breadth).min(problem.search_k()),
             rules: ColonyRules {
                 target: stop.target.unwrap_or(i64::MIN),
                 unit_cost: problem.unit_cost() as f64,

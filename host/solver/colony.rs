@@ -6,16 +6,24 @@ use super::SolveError;
 use crate::engine::{BackendError, Budget, Colony, Engine, Enough, LocalSearch, Status};
 use crate::instance::{Instance, Watch};
 
-/// Refuses local search where edges have a direction.
-pub(super) fn check_local_search(instance: &Instance, local_search: LocalSearch) -> Result<(), SolveError> {
-    if local_search == LocalSearch::None || instance.is_symmetric() {
-        return Ok(());
-    }
-    Err(SolveError::Unsupported {
-        algorithm: "local search",
-        instance: instance.name().to_string(),
-        why: "its edges have a direction; use `local_search` none".to_string(),
-    })
+/// Refuses a local search that turns parts of tours where edges have a direction, and one that turns none elsewhere; `advice`
+/// says what can be used instead where they have.
+pub(super) fn check_local_search(
+    instance: &Instance,
+    local_search: LocalSearch,
+    advice: &str,
+) -> Result<(), SolveError> {
+    let keeps_directions = matches!(local_search, LocalSearch::None | LocalSearch::Or3opt);
+    let why = match (local_search, instance.is_symmetric()) {
+        (LocalSearch::Or3opt, true) => {
+            "its edges have no direction, and or-3opt is for those that have; use `local_search` three-opt"
+                .to_string()
+        }
+        (_, false) if !keeps_directions => format!("its edges have a direction; use `local_search` {advice}"),
+        _ => return Ok(()),
+    };
+    let (algorithm, instance) = ("local search", instance.name().to_string());
+    Err(SolveError::Unsupported { algorithm, instance, why })
 }
 
 /// A colony, iteration by iteration.

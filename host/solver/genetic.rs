@@ -140,6 +140,9 @@ impl GeneticSettings {
         if !(0.0..=1.0).contains(&self.mutation) {
             return fail("`mutation`, the share of children that mutate, must be between 0 and 1".into());
         }
+        if self.local_search.is_of_ants() {
+            return fail("`local_search` lk and or-3opt are for `algorithm` mmas or acs".into());
+        }
         if self.neighbors == 0 || self.neighbors > MOST_NEIGHBORS {
             return fail(format!("`neighbors` must be 1 to {MOST_NEIGHBORS}"));
         }
@@ -301,7 +304,7 @@ pub fn check_for(instance: &Instance, settings: &GeneticSettings) -> Result<(), 
             why: "its edges have a direction; use another `crossover`".to_string(),
         });
     }
-    check_local_search(instance, settings.local_search)?;
+    check_local_search(instance, settings.local_search, "none")?;
     if settings.initial == Initial::LocalOptima && !instance.is_symmetric() {
         return Err(SolveError::Unsupported {
             algorithm: "local search",

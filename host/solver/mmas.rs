@@ -44,12 +44,12 @@ pub struct MmasSettings {
     /// The trails are reset after so many iterations without a better tour since the last reset; 0: never. `None`: 500
     /// with local search, never without.
     pub reset_after: Option<u32>,
-    /// What improves the ants' tours.
-    pub local_search: LocalSearch,
-    /// Neighbours of a node in it.
-    pub neighbors: u32,
-    /// Neighbours that the second step of its moves looks at.
-    pub breadth: u32,
+    /// What improves the ants' tours. `None`: Or-3opt where edges have a direction, nothing elsewhere.
+    pub local_search: Option<LocalSearch>,
+    /// Neighbours of a node in it. `None`: 8, or 20 where edges have a direction.
+    pub neighbors: Option<u32>,
+    /// Neighbours that the second step of its moves looks at. `None`: 5, or 10 where edges have a direction.
+    pub breadth: Option<u32>,
 }
 
 impl Default for MmasSettings {
@@ -67,9 +67,9 @@ impl Default for MmasSettings {
             warps: None,
             deposit: None,
             reset_after: None,
-            local_search: LocalSearch::None,
-            neighbors: 8,
-            breadth: 5,
+            local_search: None,
+            neighbors: None,
+            breadth: None,
         }
     }
 }
@@ -99,10 +99,11 @@ impl MmasSettings {
         if !(self.p_best > 0.0 && self.p_best < 1.0) {
             return fail("`p_best` must be above 0 and below 1".into());
         }
-        if self.neighbors == 0 || self.neighbors > MOST_NEIGHBORS {
+        let is_out = |count: Option<u32>| count.is_some_and(|count| count == 0 || count > MOST_NEIGHBORS);
+        if is_out(self.neighbors) {
             return fail(format!("`neighbors` must be 1 to {MOST_NEIGHBORS}"));
         }
-        if self.breadth == 0 || self.breadth > MOST_NEIGHBORS {
+        if is_out(self.breadth) {
             return fail(format!("`breadth` must be 1 to {MOST_NEIGHBORS}"));
         }
         Ok(())
@@ -112,8 +113,10 @@ impl MmasSettings {
     pub fn spec(&self, problem: &Problem, backend: &Backend, stop: &Stop) -> ColonySpec {
         let n = problem.n();
         let choices = if problem.k() == 0 { n } else { problem.k() };
+        let local_search = self.local_search.unwrap_or_else(|| LocalSearch::of_ants(problem.is_directed()));
+        let (_, breadth) = LocalSearch::default_lists(problem.is_directed());
         // Without local search a colony converges too slowly to stagnate in the iterations that runs have.
-        let (deposit, reset_after) = match self.local_search {
+        let (deposit, reset_after) = match local_search {
             LocalSearch::None => (Deposit::Iteration, 0),
             _ => (Deposit::Mixed, RESET_AFTER),
         };
@@ -127,8 +130,8 @@ impl MmasSettings {
             warps: self.warps,
             deposit: self.deposit.unwrap_or(deposit),
             // A few nodes have no moves of three edges to speak of.
-            local_search: if n < FEWEST { LocalSearch::None } else { self.local_search },
-            breadth: self.breadth.min(problem.search_k()),
+            local_search: if n < FEWEST { LocalSearch::None } else { local_search },
+            breadth: self.breadth.unwrap_or(breadth).min(problem.search_k()),
             rules: ColonyRules {
                 target: stop.target.unwrap_or(i64::MIN),
                 unit_cost: problem.unit_cost() as f64,
@@ -196,7 +199,7 @@ mod tests {
             colony_of(&settings, |_, _, spec| rules = Some((spec.deposit, spec.rules.reset_after)));
             rules.unwrap()
         };
-        let searching = MmasSettings { local_search: LocalSearch::TwoOpt, ..MmasSettings::default() };
+        let searching = MmasSettings { local_search: Some(LocalSearch::TwoOpt), ..MmasSettings::default() };
         assert_eq!(rules(MmasSettings::default()), (Deposit::Iteration, 0));
         assert_eq!(rules(searching.clone()), (Deposit::Mixed, 500));
         let given = MmasSettings { deposit: Some(Deposit::Best), reset_after: Some(0), ..searching };
@@ -227,7 +230,7 @@ mod tests {
     fn a_colony_that_stagnates_is_reset() {
         let settings = MmasSettings {
             ants: Some(4),
-            local_search: LocalSearch::ThreeOpt,
+            local_search: Some(LocalSearch::ThreeOpt),
             reset_after: Some(10),
             ..MmasSettings::default()
         };

@@ -18,7 +18,7 @@ use serde::Serialize;
 use thiserror::Error;
 
 use crate::backend::Backend;
-use crate::engine::{BackendError, Better, LocalSearch, Problem, Progress, Run, Stop, StopReason};
+use crate::engine::{BackendError, Better, Problem, Progress, Run, Stop, StopReason};
 use crate::instance::Instance;
 use colony::check_local_search;
 
@@ -104,25 +104,38 @@ impl Algorithm {
         match self {
             Algorithm::LinKernighan(_) => check_kind(instance, "chained Lin-Kernighan"),
             Algorithm::Ils(_) => check_kind(instance, "iterated local search"),
-            Algorithm::Mmas(settings) => {
+            Algorithm::Mmas(_) => {
                 check_kind(instance, "MMAS")?;
-                check_local_search(instance, settings.local_search)
+                self.check_local_search(instance)
             }
             Algorithm::Acs(settings) => {
                 check_kind(instance, "ACS")?;
-                check_local_search(instance, settings.local_search)?;
+                self.check_local_search(instance)?;
                 settings.check_for(instance)
             }
             Algorithm::Genetic(settings) => genetic::check_for(instance, settings),
         }
     }
 
+    /// Refuses a local search that an instance's edges do not go with.
+    ///
+    /// # Errors
+    /// Which to use instead.
+    pub fn check_local_search(&self, instance: &Instance) -> Result<(), SolveError> {
+        let (local_search, advice) = match self {
+            Algorithm::LinKernighan(_) | Algorithm::Ils(_) => return Ok(()),
+            Algorithm::Mmas(settings) => (settings.local_search, "or-3opt or none"),
+            Algorithm::Acs(settings) => (settings.local_search, "or-3opt or none"),
+            Algorithm::Genetic(settings) => (Some(settings.local_search), "none"),
+        };
+        local_search.map_or(Ok(()), |local_search| check_local_search(instance, local_search, advice))
+    }
+
     /// The fewest nodes that its engine builds tours of, and whether edges must be as long in both directions.
     pub fn needs(&self) -> (usize, bool) {
         match self {
             Algorithm::LinKernighan(_) | Algorithm::Ils(_) => (0, true),
-            Algorithm::Mmas(settings) => (4, settings.local_search != LocalSearch::None),
-            Algorithm::Acs(settings) => (4, settings.local_search != LocalSearch::None),
+            Algorithm::Mmas(_) | Algorithm::Acs(_) => (4, false),
             Algorithm::Genetic(settings) => (settings.fewest_nodes(), false),
         }
     }

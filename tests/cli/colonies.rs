@@ -5,7 +5,7 @@ use std::fs;
 use predicates::str::contains;
 use serde_json::Value;
 
-use crate::world::{Folder, checked, colony_system, json};
+use crate::world::{Folder, antwarp, checked, colony_system, json, published};
 
 #[test]
 fn every_form_of_ant_colony_system_gives_a_valid_tour() {
@@ -89,5 +89,67 @@ fn ant_colony_system_solves_directed_instances() {
     colony_system(&[&directed, "--local-search", "three-opt"])
         .assert()
         .code(3)
-        .stderr(contains("--local-search none"));
+        .stderr(contains("--local-search or-3opt or none"));
+}
+
+/// Local search that keeps directions, the default there, soon leads both colonies to published optima.
+#[test]
+fn ants_find_the_optima_of_directed_instances() {
+    let folder = Folder::new(5);
+    let tour = folder.path("a.tour");
+    for (name, optimum) in [("br17", 39), ("ftv33", 1286), ("ftv47", 1776), ("ry48p", 14422), ("ftv70", 1950)]
+    {
+        let Some(instance) = published(&format!("{name}.atsp")) else { continue };
+        for algorithm in ["mmas", "acs"] {
+            antwarp(&["solve", &instance, "--algorithm", algorithm, "--backend", "cpu", "--threads", "1"])
+                .args(["--iterations", "3000", "--quiet", "--tour", &tour])
+                .assert()
+                .success();
+            assert_eq!(checked(&instance, &tour), optimum, "{name}, {algorithm}");
+        }
+    }
+}
+
+#[test]
+fn or_3opt_is_for_ants_and_edges_with_a_direction() {
+    let folder = Folder::new(20);
+    let instance = folder.instance.as_str();
+    let refused = |args: &[&str], status: i32, message: &'static str| {
+        antwarp(&["solve", instance, "--local-search", "or-3opt", "--backend", "cpu"])
+            .args(args)
+            .assert()
+            .code(status)
+            .stderr(contains(message));
+    };
+    refused(&[], 3, "have no direction");
+    refused(&["--algorithm", "acs"], 3, "have no direction");
+    refused(&["--algorithm", "ils"], 2, "two-opt, or-opt, or-2opt or three-opt");
+    refused(&["--algorithm", "ga"], 2, "--algorithm mmas or acs");
+}
+
+#[test]
+fn lin_kernighan_moves_improve_ants_tours() {
+    let folder = Folder::new(200);
+    let solved = |args: &[&str]| {
+        let tour = folder.path("a.tour");
+        antwarp(&["solve", &folder.instance, "--iterations", "5", "--ants", "6", "--quiet", "--tour", &tour])
+            .args(args)
+            .assert()
+            .success();
+        (folder.checked(&tour), fs::read_to_string(&tour).unwrap())
+    };
+    let mmas = |search: &str, threads: &str| {
+        solved(&["--algorithm", "mmas", "--local-search", search, "--threads", threads])
+    };
+    let deep = mmas("lk", "1");
+    assert_eq!(deep, mmas("lk", "3"));
+    assert!(deep.0 < mmas("none", "1").0);
+    assert!(solved(&["--algorithm", "acs", "--local-search", "lk"]).0 > 0);
+    let directed = folder.file("directed.csv", b"0 1 2 3\n3 0 4 1\n5 6 0 2\n4 1 2 0\n");
+    for search in ["lk", "two-opt"] {
+        antwarp(&["solve", &directed, "--algorithm", "mmas", "--local-search", search])
+            .assert()
+            .code(3)
+            .stderr(contains("--local-search or-3opt or none"));
+    }
 }

@@ -174,7 +174,8 @@ fn places_on_the_globe() {
 
 fn ants_with_local_search() {
     let instance = uniform(60, 13).expect("an instance");
-    let search = |settings| AcsSettings { local_search: LocalSearch::ThreeOpt, ants: Some(8), ..settings };
+    let search =
+        |settings| AcsSettings { local_search: Some(LocalSearch::ThreeOpt), ants: Some(8), ..settings };
     let all = [search(atomic(Pheromone::Matrix)), search(atomic(Pheromone::Candidate))];
     let cases = all.map(|settings| Case::new(&instance, &settings));
     assert!(cases.iter().all(|case| case.spec.local_search == LocalSearch::ThreeOpt));

@@ -161,6 +161,14 @@ fn symmetric(n: u32) -> Instance {
     Instance::from_matrix(format!("{n} nodes by matrix"), matrix).expect("an instance")
 }
 
+/// A random matrix whose edges are of another length in each direction.
+pub fn directed(n: u32) -> Instance {
+    let mut random = Random::new(u64::from(n) + 7);
+    let entries = (0..n * n)
+        .map(|i| if i % (n + 1) == 0 { 0 } else { random.below(1 << 20) as i32 >> random.below(20) });
+    Instance::from_matrix(format!("{n} nodes, directed"), entries.collect()).expect("an instance")
+}
+
 /// Symmetric instances whose nodes are told in this way.
 pub fn instances(geometry: &str, n: u32) -> Vec<Instance> {
     let plane = |metric, unit| scattered(n, metric, [1e4, 1e4], unit);

@@ -9,7 +9,7 @@ use antwarp_core::geometry::{self, Geometry};
 use antwarp_core::kernels::SearchArgs;
 use antwarp_core::local_search::ants::{self, TourTables};
 use antwarp_core::node::NodeId;
-use antwarp_core::operator::{Operator, Or2opt, OrOpt, ThreeOpt, TwoOpt};
+use antwarp_core::operator::{Operator, Or2opt, Or3opt, OrOpt, ThreeOpt, TwoOpt};
 use antwarp_core::team::{Serial, Slots};
 
 use crate::colony;
@@ -19,11 +19,11 @@ use crate::gpu::{
     upload,
 };
 use crate::input::{
-    GEOMETRIES, OPERATORS, Quad, Random, instances, is_tour, kernel_matrix, numbers, place_bytes, typed,
-    with_geometry,
+    GEOMETRIES, OPERATORS, Quad, Random, directed, instances, is_tour, kernel_matrix, numbers, place_bytes,
+    typed, with_geometry,
 };
 
-tests![two_opt, or_opt, or_2opt, three_opt, in_colonies];
+tests![two_opt, or_opt, or_2opt, three_opt, or_3opt, in_colonies];
 
 /// The kernels tested here.
 pub const NAMES: &[&str] = &[
@@ -51,6 +51,8 @@ pub const NAMES: &[&str] = &[
     "block_local_search_three_opt_planar_global_u32",
     "block_local_search_three_opt_numbered_shared_u16",
     "block_local_search_three_opt_numbered_global_u32",
+    "block_local_search_or_3opt_numbered_shared_u16",
+    "block_local_search_or_3opt_numbered_global_u32",
 ];
 
 const SIZES: [u32; 4] = [8, 33, 60, 400];
@@ -253,7 +255,8 @@ impl Case {
 /// A kernel alone: every grid and every block gives the tours of the CPU.
 fn check_kernel<O: Operator, I: NodeId>(operator: &str, geometry: &str, storage: &str) {
     let sizes: Vec<u32> = sizes(&SIZES).collect();
-    let instances: Vec<_> = some(&sizes).iter().flat_map(|&n| instances(geometry, n)).collect();
+    let of_size = |&n: &u32| if O::DIRECTED { vec![directed(n)] } else { instances(geometry, n) };
+    let instances: Vec<_> = some(&sizes).iter().flat_map(of_size).collect();
     let both = |i: &Instance| [Case::fresh::<O, I>(i), Case::near::<O, I>(i)];
     let cases: Vec<_> = instances.iter().flat_map(both).collect();
     assert!(cases.iter().all(|case| case.problem.places().kernel_name() == geometry));
@@ -307,6 +310,11 @@ fn three_opt() {
     check_kernels::<ThreeOpt>("three_opt");
 }
 
+fn or_3opt() {
+    check_kernel::<Or3opt, u16>("or_3opt", "numbered", "shared_u16");
+    check_kernel::<Or3opt, u32>("or_3opt", "numbered", "global_u32");
+}
+
 /// Whole colonies whose tours are improved.
 fn in_colonies() {
     let settings = |local_search, instance: &Instance, candidates| MmasSettings {
@@ -314,7 +322,7 @@ fn in_colonies() {
         ants: Some(if local_search == LocalSearch::OrOpt { 40 } else { 9 }),
         candidates,
         warps: (instance.len() > 100).then_some(2),
-        local_search,
+        local_search: Some(local_search),
         ..MmasSettings::default()
     };
     let mut cases = Vec::new();
@@ -326,6 +334,9 @@ fn in_colonies() {
         for local_search in OPERATORS {
             cases.push(colony::Case::new(&instance, settings(local_search, &instance, None)));
         }
+    }
+    for n in sizes(&[8, 40, 200]) {
+        cases.push(colony::Case::new(&directed(n), settings(LocalSearch::Or3opt, &directed(n), Some(16))));
     }
     let Some(gpu) = gpu() else { return };
     cases.iter().for_each(|case| case.check(&gpu));

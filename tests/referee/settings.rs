@@ -43,7 +43,8 @@ pub fn label(algorithm: &Algorithm) -> String {
 }
 
 fn local_search(draws: &mut Draws, is_symmetric: bool) -> LocalSearch {
-    if is_symmetric && draws.chance(0.5) { draws.one_of(&SEARCHES) } else { LocalSearch::None }
+    let searches = if is_symmetric { &SEARCHES[..] } else { &[LocalSearch::Or3opt] };
+    if draws.chance(0.5) { draws.one_of(searches) } else { LocalSearch::None }
 }
 
 fn mmas(draws: &mut Draws, is_symmetric: bool) -> MmasSettings {
@@ -63,9 +64,9 @@ fn mmas(draws: &mut Draws, is_symmetric: bool) -> MmasSettings {
             draws.one_of(&[Deposit::Iteration, Deposit::Best, Deposit::Restart, Deposit::Mixed])
         }),
         reset_after: draws.maybe(|draws| draws.below(6) as u32),
-        local_search: local_search(draws, is_symmetric),
-        neighbors: draws.one_of(&NEIGHBORS),
-        breadth: draws.one_of(&NEIGHBORS),
+        local_search: draws.maybe(|draws| local_search(draws, is_symmetric)),
+        neighbors: draws.maybe(|draws| draws.one_of(&NEIGHBORS)),
+        breadth: draws.maybe(|draws| draws.one_of(&NEIGHBORS)),
     }
 }
 
@@ -92,9 +93,9 @@ fn acs(draws: &mut Draws, is_symmetric: bool, is_cuda: bool) -> AcsSettings {
         remember: Some(draws.one_of(&[Remember::Best, Remember::Taken])),
         greedy: draws.one_of(&[Greedy::Candidates, Greedy::Remembered]),
         update: draws.one_of(&updates),
-        local_search: local_search(draws, is_symmetric),
-        neighbors: draws.one_of(&NEIGHBORS),
-        breadth: draws.one_of(&NEIGHBORS),
+        local_search: draws.maybe(|draws| local_search(draws, is_symmetric)),
+        neighbors: draws.maybe(|draws| draws.one_of(&NEIGHBORS)),
+        breadth: draws.maybe(|draws| draws.one_of(&NEIGHBORS)),
     }
 }
 
@@ -111,7 +112,7 @@ fn genetic(draws: &mut Draws, is_symmetric: bool) -> GeneticSettings {
         pairing: draws.one_of(&[Pairing::Fixed, Pairing::Shuffled]),
         improve_best: draws.one_of(&[true, false]),
         initial: draws.one_of(if is_symmetric { &initials } else { &initials[..3] }),
-        local_search: local_search(draws, is_symmetric),
+        local_search: if is_symmetric { local_search(draws, true) } else { LocalSearch::None },
         neighbors: draws.one_of(&NEIGHBORS),
         breadth: draws.one_of(&NEIGHBORS),
         ..GeneticSettings::default()

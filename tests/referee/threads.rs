@@ -74,13 +74,13 @@ fn iterated_local_search() {
 #[test]
 fn max_min_ant_system() {
     for (selection, candidates, local_search) in [
-        (Selection::Wrs, Some(32), LocalSearch::None),
-        (Selection::Rwm, None, LocalSearch::None),
-        (Selection::Wrs, Some(8), LocalSearch::Or2opt),
+        (Selection::Wrs, Some(32), None),
+        (Selection::Rwm, None, Some(LocalSearch::None)),
+        (Selection::Wrs, Some(8), Some(LocalSearch::Or2opt)),
     ] {
         let settings = MmasSettings { selection, candidates, local_search, ..MmasSettings::default() };
         assert_tour(&places(), Algorithm::Mmas(settings.clone()), 10);
-        if local_search == LocalSearch::None {
+        if local_search != Some(LocalSearch::Or2opt) {
             assert_tour(&directed(), Algorithm::Mmas(settings), 20);
         }
     }

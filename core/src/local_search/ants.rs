@@ -85,7 +85,8 @@ pub unsafe fn improve<T: Team, O: Operator, I: NodeId, G: Geometry>(
             let (before, after) = (array.before(p), array.after(p));
             let next = *tables.successor.add(node as usize);
             let previous = *tables.predecessor.add(node as usize);
-            let same = (before == previous && after == next) || (before == next && after == previous);
+            let same = (before == previous && after == next)
+                || (!O::DIRECTED && before == next && after == previous);
             if !same {
                 dirty.insert::<T>(node);
             }

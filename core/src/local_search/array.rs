@@ -195,6 +195,40 @@ impl<I: NodeId> ArrayTour<I> {
         }
     }
 
+    /// Lets two segments of the tour change places, of `a` nodes from position `first` on and of the `b` nodes behind
+    /// them: no part of the tour is turned. Of the three segments of a cycle, it does not matter which two change places: the
+    /// longest stays where it is. Every member comes here with the same numbers; the tour is whole again when any of them
+    /// returns.
+    ///
+    /// # Safety
+    /// `first < n`, and `a + b < n`; nobody reads or writes the tour meanwhile.
+    #[inline(always)]
+    pub unsafe fn interchange<T: Team>(self, team: T, first: u32, (a, b): (u32, u32)) {
+        let (n, c) = (self.n, self.n - a - b);
+        let (first, a, b) = if a >= b && a >= c {
+            (first + a, b, c)
+        } else if b >= c {
+            (first + a + b, c, a)
+        } else {
+            (first, a, b)
+        };
+        let at = |position: u32| if position >= n { position - n } else { position };
+        let first = at(first);
+        let (low, high) = (Stretch { first, length: a }, Stretch { first: at(first + a), length: b });
+        let whole = Stretch { first, length: a + b };
+        // SAFETY: stretches of this tour; each pair of elements is swapped by one member, and barriers stand between swaps
+        // that meet.
+        unsafe {
+            team.barrier();
+            team.for_each(a / 2 + b / 2, |i| {
+                if i < a / 2 { self.swap(low, i) } else { self.swap(high, i - a / 2) }
+            });
+            team.barrier();
+            team.for_each((a + b) / 2, |i| self.swap(whole, i));
+            team.barrier();
+        }
+    }
+
     /// Swaps the nodes at both ends of a stretch, `i` nodes inside. All swaps together reverse it.
     ///
     /// # Safety

@@ -63,9 +63,20 @@ impl Dirty {
     /// # Safety
     /// `node < n`; only this member uses the bits meanwhile.
     #[inline(always)]
-    unsafe fn remove(self, node: u32) {
+    pub(crate) unsafe fn remove(self, node: u32) {
         // SAFETY: the caller's promise.
         unsafe { self.words.set(node / 32, self.words.get(node / 32) & !(1 << (node % 32))) }
+    }
+
+    /// The first node of all behind `last`, going around; `last` comes last.
+    ///
+    /// # Safety
+    /// `last < n`; nobody writes the bits meanwhile.
+    #[inline(always)]
+    pub(crate) unsafe fn following<T: Team>(self, team: T, last: u32) -> Option<u32> {
+        // SAFETY: all words.
+        let node = unsafe { self.next(team, 0, Dirty::words(self.n), last) };
+        (node != NOBODY).then_some(node)
     }
 
     /// The first node of words `first .. first + count` behind `last`, going around; `last` is among them.
@@ -124,8 +135,13 @@ fn nth(t: [u32; 6], i: u32) -> u32 {
 pub unsafe fn make<T: Team, I: NodeId, D: Distance>(team: T, view: View<I, D>, dirty: Dirty, m: EdgeMove) {
     // SAFETY: the caller's promise.
     unsafe {
-        let mut step = 0;
         team.for_each(m.ends(), move |i| dirty.insert::<T>(nth(m.t, i)));
+        if m.kind == Kind::Directed {
+            let (first, segments) = view.segments(m);
+            view.tour.interchange(team, first, segments);
+            return;
+        }
+        let mut step = 0;
         while step < m.steps() {
             view.tour.exchange(team, m.step(step));
             step += 1;
@@ -137,7 +153,7 @@ pub unsafe fn make<T: Team, I: NodeId, D: Distance>(team: T, view: View<I, D>, d
 /// move's nodes.
 const PROPOSAL: u32 = 8;
 /// In the place of a kind: no move.
-const NOTHING: u32 = 4;
+const NOTHING: u32 = u32::MAX;
 
 /// Words of [`DescentRound::proposals`].
 pub const fn proposal_words(width: u32) -> u32 {

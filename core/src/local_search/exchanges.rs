@@ -13,6 +13,9 @@ pub enum Kind {
     Shifted = 2,
     /// A^r B^r C, with A = t2 .. t6, B = t5 .. t3.
     BothTurned = 3,
+    /// As `Shifted`, in a tour whose edges have a direction: t2 is the node before t1, and no part may be turned, not even for
+    /// a while. [`interchange`](super::array::ArrayTour::interchange) makes it.
+    Directed = 4,
 }
 
 impl Kind {
@@ -24,13 +27,15 @@ impl Kind {
             1 => Some(Kind::Turned),
             2 => Some(Kind::Shifted),
             3 => Some(Kind::BothTurned),
+            4 => Some(Kind::Directed),
             _ => None,
         }
     }
 }
 
 /// A move by its nodes: the edges (t1, t2), (t3, t4), (t5, t6) go, (t2, t3), (t4, t5), (t6, t1) come; of a pair
-/// (t1, t2), (t3, t4) go, (t2, t3), (t4, t1) come.
+/// (t1, t2), (t3, t4) go, (t2, t3), (t4, t1) come. Of a directed move those that come lead from t2 to t3, from t4 to t5 and from
+/// t6 to t1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EdgeMove {
     /// How the pieces are joined.
@@ -46,7 +51,7 @@ impl EdgeMove {
         match self.kind {
             Kind::Pair => 1,
             Kind::Turned | Kind::BothTurned => 2,
-            Kind::Shifted => 3,
+            Kind::Shifted | Kind::Directed => 3,
         }
     }
 
@@ -59,9 +64,9 @@ impl EdgeMove {
             (Kind::Pair | Kind::Turned, _) => [t1, t4, t6, t5],
             (Kind::BothTurned, 0) => [t1, t2, t6, t5],
             (Kind::BothTurned, _) => [t2, t5, t3, t4],
-            (Kind::Shifted, 0) => [t1, t2, t3, t4],
-            (Kind::Shifted, 1) => [t1, t3, t6, t5],
-            (Kind::Shifted, _) => [t3, t5, t2, t4],
+            (Kind::Shifted | Kind::Directed, 0) => [t1, t2, t3, t4],
+            (Kind::Shifted | Kind::Directed, 1) => [t1, t3, t6, t5],
+            (Kind::Shifted | Kind::Directed, _) => [t3, t5, t2, t4],
         }
     }
 

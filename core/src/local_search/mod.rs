@@ -6,6 +6,9 @@
 //! goes on to a near node t5 of t4 and one of its edges (t5, t6): 3-opt in every reconnection that is not 2-opt.
 //! Partial sums of lengths removed and added stay positive on the way (Lin and Kernighan 1973): of the ways to go
 //! around an improving move at least one does so, and all of them are looked at.
+//!
+//! Where edges have a direction, a move may turn no part of the tour. Of the reconnections one is left, Or-3opt, which lets
+//! two segments change places; it is looked for against the direction of the tour, from the end of each edge that goes.
 
 pub mod ants;
 pub mod array;

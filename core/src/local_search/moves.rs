@@ -127,16 +127,26 @@ impl<I: NodeId, D: Distance> View<I, D> {
         unsafe { if forward { self.tour.after(position) } else { self.tour.before(position) } }
     }
 
-    /// Ways from a node, numbered direction by direction, then neighbour by neighbour, then by the side of t3.
+    /// Ways from a node, numbered direction by direction, then neighbour by neighbour, then by the side of t3. Where edges have
+    /// a direction, moves go against the tour only: lists hold the nodes that edges lead *to*.
     #[inline(always)]
     fn ways<O: Operator>(self) -> u32 {
-        if O::STEPS > 1 { 4 * self.k } else { 2 * self.k }
+        if O::DIRECTED {
+            self.k
+        } else if O::STEPS > 1 {
+            4 * self.k
+        } else {
+            2 * self.k
+        }
     }
 
     /// What a way's number tells: its direction, the number of t3 in the list, and whether t4 lies before t3, so that
     /// a pair closes the tour.
     #[inline(always)]
     fn parts<O: Operator>(self, way: u32) -> (bool, u32, bool) {
+        if O::DIRECTED {
+            return (false, way, false);
+        }
         let per_direction = self.ways::<O>() / 2;
         let forward = way < per_direction;
         let rest = if forward { way } else { way - per_direction };
@@ -168,17 +178,17 @@ impl<I: NodeId, D: Distance> View<I, D> {
             let at_t1 = self.tour.position(t1);
             let t2 = self.beside(at_t1, forward);
             let t3 = self.neighbor(t2, i);
-            let kept = self.distance.between(t1, t2) as i64 - self.distance.between(t2, t3) as i64;
+            let kept = self.distance.between(t2, t1) as i64 - self.distance.between(t2, t3) as i64;
             if kept <= 0 {
                 return Look::Beyond;
             }
             let at_t3 = self.tour.position(t3);
             let t4 = self.beside(at_t3, forward != closing);
-            // An edge that is in the tour cannot come.
-            if t4 == t2 || self.beside(at_t3, forward == closing) == t2 {
+            // An edge that is in the tour cannot come; one of the other direction can.
+            if t4 == t2 || (!O::DIRECTED && self.beside(at_t3, forward == closing) == t2) {
                 return Look::Closed;
             }
-            let kept = kept + self.distance.between(t3, t4) as i64;
+            let kept = kept + self.distance.between(t4, t3) as i64;
             Look::Open(Opening { way, kept, t4, to_t3: self.course(at_t1, forward).of(at_t3) })
         }
     }
@@ -241,7 +251,7 @@ impl<I: NodeId, D: Distance> View<I, D> {
             if segment > O::SEGMENT || t6 == opening.t4 {
                 return Found::NONE;
             }
-            let gain = kept + self.distance.between(t5, t6) as i64 - self.distance.between(t6, t1) as i64;
+            let gain = kept + self.distance.between(t6, t5) as i64 - self.distance.between(t6, t1) as i64;
             let found = Found { gain, code: (opening.way << CHOICE_BITS) + 1 + 2 * j + side };
             if gain > 0 { found } else { Found::NONE }
         }
@@ -286,7 +296,7 @@ impl<I: NodeId, D: Distance> View<I, D> {
                         while O::STEPS > 1 && j < self.breadth {
                             let Some(second) = self.second(opening, j) else { break };
                             best = best.or(self.triple::<O>(t1, opening, second, (j, 0)));
-                            if !closing {
+                            if !closing && !O::DIRECTED {
                                 best = best.or(self.triple::<O>(t1, opening, second, (j, 1)));
                             }
                             j += 1;
@@ -294,7 +304,7 @@ impl<I: NodeId, D: Distance> View<I, D> {
                         way += 1;
                     }
                     Look::Closed => way += 1,
-                    Look::Beyond => way = if way < ways / 2 { ways / 2 } else { ways },
+                    Look::Beyond => way = if !O::DIRECTED && way < ways / 2 { ways / 2 } else { ways },
                 }
             }
         }
@@ -308,7 +318,8 @@ impl<I: NodeId, D: Distance> View<I, D> {
     /// As [`View::best`].
     #[inline(always)]
     unsafe fn best_of_member<T: Team, O: Operator>(self, team: T, t1: u32) -> Found {
-        let (ways, choices) = (self.ways::<O>(), 2 * self.breadth);
+        let sides = if O::DIRECTED { 1 } else { 2 };
+        let (ways, choices) = (self.ways::<O>(), sides * self.breadth);
         let mut best = Found::NONE;
         let mut first = 0;
         while first < ways {
@@ -344,7 +355,7 @@ impl<I: NodeId, D: Distance> View<I, D> {
                             t4: b as u32,
                             to_t3: (b >> 32) as u32,
                         };
-                        let (j, side) = (choice / 2, choice % 2);
+                        let (j, side) = (choice / sides, choice % sides);
                         let is_one = side == 0 || !self.parts::<O>(opening.way).2;
                         if is_one && let Some(second) = self.second(opening, j) {
                             best = best.or(self.triple::<O>(t1, opening, second, (j, side)));
@@ -386,6 +397,7 @@ impl<I: NodeId, D: Distance> View<I, D> {
             let t6 = self.beside(at_t5, ahead == forward);
             let kind = match (closing, side) {
                 (true, _) => Kind::Turned,
+                (false, 0) if O::DIRECTED => Kind::Directed,
                 (false, 0) => Kind::Shifted,
                 (false, _) => Kind::BothTurned,
             };
@@ -402,8 +414,24 @@ impl<I: NodeId, D: Distance> View<I, D> {
         let [t1, t2, t3, t4, t5, t6] = m.t;
         // SAFETY: the caller's promise.
         let d = |a, b| unsafe { self.distance.between(a, b) as i64 };
-        let pair = d(t1, t2) + d(t3, t4) - d(t2, t3);
-        if m.kind == Kind::Pair { pair - d(t4, t1) } else { pair + d(t5, t6) - d(t4, t5) - d(t6, t1) }
+        let pair = d(t2, t1) + d(t4, t3) - d(t2, t3);
+        if m.kind == Kind::Pair { pair - d(t4, t1) } else { pair + d(t6, t5) - d(t4, t5) - d(t6, t1) }
+    }
+
+    /// Of a directed move: the first position of the two segments that change places, and their lengths.
+    ///
+    /// # Safety
+    /// It can be made, and no exchange is under way.
+    #[inline(always)]
+    pub(super) unsafe fn segments(self, m: EdgeMove) -> (u32, (u32, u32)) {
+        let [t1, _, t3, _, t5, _] = m.t;
+        // SAFETY: the caller's promise.
+        unsafe {
+            let (at_t3, at_t5) = (self.tour.position(t3), self.tour.position(t5));
+            let course = self.course(self.tour.position(t1), false);
+            let (to_t3, to_t5) = (course.of(at_t3), course.of(at_t5));
+            (at_t3, (to_t3 - to_t5, to_t5 + 1))
+        }
     }
 
     /// Whether a move that was found in an earlier tour can be made in this one with the same gain.
@@ -418,7 +446,7 @@ impl<I: NodeId, D: Distance> View<I, D> {
             let n = self.tour.n();
             let (at_t1, at_t3) = (self.tour.position(t1), self.tour.position(t3));
             let forward = self.tour.after(at_t1) == t2;
-            if !forward && self.tour.before(at_t1) != t2 {
+            if !forward && self.tour.before(at_t1) != t2 || forward && m.kind == Kind::Directed {
                 return false;
             }
             let closing = matches!(m.kind, Kind::Pair | Kind::Turned);

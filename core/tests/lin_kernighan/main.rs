@@ -1,6 +1,7 @@
 //! Chained Lin-Kernighan: moves and cuts against plain tours, changes and merges against their edges, the same by every
 //! team.
 
+mod ants;
 #[path = "../common/mod.rs"]
 mod common;
 mod merge;

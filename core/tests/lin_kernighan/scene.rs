@@ -59,6 +59,16 @@ impl Scene {
         }
     }
 
+    /// Another tour instead.
+    pub fn put(&mut self, tour: &[u32]) {
+        let n = tour.len();
+        let mut position = vec![0; n];
+        (0..).zip(tour).for_each(|(p, &v)| position[v as usize] = p);
+        let ahead: Vec<i32> = (0..n).map(|p| self.world.gap(tour[p], tour[(p + 1) % n]) as i32).collect();
+        (self.order, self.position) = (Array::of(tour), Array::of(&position));
+        (self.ahead, self.nodes) = (Array::of(&ahead), tour.to_vec());
+    }
+
     pub fn tour(&mut self) -> Tour<Numbered> {
         Tour {
             n: self.world.n,

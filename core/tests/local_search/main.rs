@@ -5,6 +5,7 @@ mod array;
 #[path = "../common/mod.rs"]
 mod common;
 mod descend;
+mod directed;
 mod moves;
 mod perturb;
 mod world;

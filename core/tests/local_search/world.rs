@@ -82,6 +82,12 @@ impl World {
         )
     }
 
+    /// Distances up to `most`, others in each direction.
+    pub fn directed(n: u32, k: u32, most: u32, dice: &mut Dice) -> Self {
+        let drawn: Vec<i32> = (0..n * n).map(|_| dice.below(most + 1) as i32).collect();
+        World::new(n, k, Vec::new(), |i, j| if i == j { 0 } else { drawn[(i * n + j) as usize] })
+    }
+
     /// One or the other, by turns.
     pub fn any(n: u32, k: u32, dice: &mut Dice) -> Self {
         match dice.below(3) {

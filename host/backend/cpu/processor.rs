@@ -3,11 +3,11 @@
 /// Defines `$name`, which calls `$call` as code for newer processors where there is one, by way of `$new`: bit counts and vectors are
 /// what searches are made of. What `$call` does must be inlined into it.
 macro_rules! for_this_processor {
-    ($name:ident, $new:ident, $call:path, [$($generic:ident: $bound:path),*], ($($argument:ident: $kind:ty),*)) => {
+    ($name:ident, $new:ident, $call:path, [$($generic:ident: $bound:path),*], ($($argument:ident: $kind:ty),*) $(-> $result:ty)?) => {
         /// # Safety
         /// As the function of the same name in core.
         #[allow(clippy::too_many_arguments)]
-        unsafe fn $name<$($generic: $bound),*>($($argument: $kind),*) {
+        unsafe fn $name<$($generic: $bound),*>($($argument: $kind),*) $(-> $result)? {
             #[cfg(target_arch = "x86_64")]
             if is_x86_feature_detected!("avx2")
                 && is_x86_feature_detected!("bmi1")
@@ -26,7 +26,7 @@ macro_rules! for_this_processor {
         #[allow(clippy::too_many_arguments)]
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-        unsafe fn $new<$($generic: $bound),*>($($argument: $kind),*) {
+        unsafe fn $new<$($generic: $bound),*>($($argument: $kind),*) $(-> $result)? {
             // SAFETY: the caller's promise.
             unsafe { $call($($argument),*) }
         }

@@ -1,11 +1,13 @@
 //! Code is compiled for every operator and for every way to tell where nodes are; these choose among it.
 
-/// `$body`, in which `$O` is the [operator](antwarp_core::operator) of a `LocalSearch`: where that is none, 2-opt.
+/// `$body`, in which `$O` is the [operator](antwarp_core::operator) of a `LocalSearch`: where it has none, 2-opt.
 macro_rules! with_operator {
     ($local_search:expr, $O:ident => $body:expr) => {{
-        use antwarp_core::operator::{Or2opt, OrOpt, ThreeOpt, TwoOpt};
+        use antwarp_core::operator::{Or2opt, Or3opt, OrOpt, ThreeOpt, TwoOpt};
         match $local_search {
-            $crate::engine::LocalSearch::None | $crate::engine::LocalSearch::TwoOpt => {
+            $crate::engine::LocalSearch::None
+            | $crate::engine::LocalSearch::Lk
+            | $crate::engine::LocalSearch::TwoOpt => {
                 type $O = TwoOpt;
                 $body
             }
@@ -19,6 +21,10 @@ macro_rules! with_operator {
             }
             $crate::engine::LocalSearch::ThreeOpt => {
                 type $O = ThreeOpt;
+                $body
+            }
+            $crate::engine::LocalSearch::Or3opt => {
+                type $O = Or3opt;
                 $body
             }
         }

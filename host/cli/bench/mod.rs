@@ -26,14 +26,13 @@ use serde_json::{Map, Value, json};
 
 use super::options::{Iterations, MachineArgs, duration};
 use super::output::{self, Output};
-use super::solve::{self as solver, Asked, facts};
+use super::solve::{self as solver, Asked, facts, on_threads};
 use super::{Error, Outcome, Result, parse_line, signals};
 use crate::backend::{Backend, Choice, Machine};
 use crate::engine::Problem;
 use crate::instance::{BestKnown, Instance};
 use crate::memory;
 use crate::report::Known;
-use crate::solver::genetic::{Crossover, GeneticSettings};
 use crate::solver::{Algorithm, SolveError};
 use rows::{Log, Row};
 use table::Suite;
@@ -233,7 +232,7 @@ struct Bench<'a> {
 }
 
 /// An instance by its number, its candidates and its neighbours.
-type Prepared = (usize, Option<u32>, u32);
+type Prepared = (usize, Option<u32>, Option<u32>);
 
 /// Measures and prints.
 pub fn run(args: Args) -> Result<Outcome> {
@@ -377,6 +376,7 @@ impl<'a> Bench<'a> {
     fn check(&self, cell: &Cell, algorithm: &Algorithm) -> Result<()> {
         let instance = &self.instances[cell.at];
         let (fewest, is_symmetric) = algorithm.needs();
+        algorithm.check_local_search(instance)?;
         if let Algorithm::Acs(settings) = algorithm {
             settings.check_for(instance)?;
         }
@@ -397,7 +397,13 @@ impl<'a> Bench<'a> {
     }
 
     /// The instance of a cell as backends see it.
-    fn problem(&self, cell: &Cell, candidates: Option<u32>, neighbors: u32) -> Result<Arc<Problem>> {
+    fn problem(
+        &self,
+        cell: &Cell,
+        candidates: Option<u32>,
+        neighbors: impl Into<Option<u32>>,
+    ) -> Result<Arc<Problem>> {
+        let neighbors = neighbors.into();
         let key = (cell.at, candidates, neighbors);
         let mut last = self.problem.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, problem)) = last.as_ref().filter(|(other, _)| *other == key) {
@@ -410,22 +416,18 @@ impl<'a> Bench<'a> {
         Ok(last.insert((key, Arc::new(problem))).1.clone())
     }
 
-    /// The backend of cells of tours: edge assembly crossover has CPU threads alone.
+    /// The backend of cells of tours, some of which may have CPU threads alone.
     fn open(&self, cells: &[Cell]) -> Result<Backend> {
-        let is_eax = |cell: &Cell| -> Result<bool> {
-            let algorithm = self.asked(cell, 1)?.algorithm;
-            Ok(matches!(algorithm, Algorithm::Genetic(GeneticSettings { crossover: Crossover::Eax, .. })))
-        };
-        let count =
-            cells.iter().map(is_eax).collect::<Result<Vec<_>>>()?.into_iter().filter(|&eax| eax).count();
+        let asked = |cell| Ok(on_threads(&self.asked(cell, 1)?.algorithm));
+        let options = cells.iter().map(asked).collect::<Result<Vec<_>>>()?;
         let machine = &self.common.machine;
-        match count {
-            0 => machine.open(false),
-            _ if count == cells.len() => machine.open_threads("--crossover eax", false),
-            _ if machine.backend == Choice::Cpu => machine.open(false),
-            _ => {
-                let what = "--crossover eax runs on CPU threads: measure it apart from others, or give --backend cpu";
-                Err(Error::Usage(what.to_owned()))
+        match options.iter().flatten().next() {
+            None => machine.open(false),
+            Some(option) if options.iter().all(Option::is_some) => machine.open_threads(option, false),
+            Some(_) if machine.backend == Choice::Cpu => machine.open(false),
+            Some(option) => {
+                let what = "runs on CPU threads: measure it apart from others, or give --backend cpu";
+                Err(Error::Usage(format!("{option} {what}")))
             }
         }
     }

@@ -247,15 +247,16 @@ pub(super) struct SearchArgs {
     /// lk and ils: begin with the tour of this file instead
     #[arg(long, value_name = "FILE", conflicts_with = "start")]
     pub(super) initial_tour: Option<PathBuf>,
-    /// Neighbours in a node's list; 12 for ils and 8 for all others if not given
+    /// Neighbours in a node's list; if not given 12 for ils, 20 for ants where edges have a direction, and 8 for all others
     #[arg(long, value_name = "N")]
     pub(super) neighbors: Option<u32>,
     /// lk and ils: which neighbours a list holds
     #[arg(long, value_enum, default_value_t = NeighborKind::default())]
     pub(super) neighbor_lists: NeighborKind,
-    /// Neighbours that the second step of a move looks at; ils: with --improvement best
-    #[arg(long, value_name = "N", default_value_t = ils::IlsSettings::default().breadth)]
-    pub(super) breadth: u32,
+    /// Neighbours that the second step of a move looks at; if not given 10 for ants where edges have a direction, else 5; ils: with
+    /// --improvement best
+    #[arg(long, value_name = "N")]
+    pub(super) breadth: Option<u32>,
     /// lk and ils: steps of the random walks that lead from a kick's first edge to the others; if not given 20, then 40 from a kick a node on,
     /// 80 from 16 on, and 80 on lattices
     #[arg(long, value_name = "N")]

@@ -17,7 +17,7 @@ use crate::engine::{LocalSearch, Progress, Stop, StopReason};
 use crate::instance::{Instance, population_file, tour_file};
 use crate::report::{Bounded, Report};
 use crate::solver::genetic::{self, Crossover, Genes};
-use crate::solver::{Algorithm, FEWEST, Solution};
+use crate::solver::{Algorithm, FEWEST, Solution, acs, mmas};
 use args::{
     Name, OPTIONS, Outputs, refuse_by_crossover, refuse_by_improvement, refuse_by_kicks, refuse_by_pheromone,
     refuse_foreign,
@@ -53,6 +53,18 @@ struct Plan {
     bound: bool,
 }
 
+/// The option by which an algorithm runs on CPU threads alone, if there is one.
+pub(super) fn on_threads(algorithm: &Algorithm) -> Option<&'static str> {
+    match algorithm {
+        Algorithm::Genetic(settings) if settings.crossover == Crossover::Eax => Some("--crossover eax"),
+        Algorithm::Mmas(mmas::MmasSettings { local_search: Some(LocalSearch::Lk), .. })
+        | Algorithm::Acs(acs::AcsSettings { local_search: Some(LocalSearch::Lk), .. }) => {
+            Some("--local-search lk")
+        }
+        _ => None,
+    }
+}
+
 /// Solves an instance. `options` are the ids of those on the command line.
 pub fn run(args: Args, options: &[String]) -> Result<Outcome> {
     let begin = Instant::now();
@@ -61,11 +73,9 @@ pub fn run(args: Args, options: &[String]) -> Result<Outcome> {
     let initial = plan.asked.initial.take();
     let plan = &plan;
     let Asked { algorithm, stop: whole, .. } = &plan.asked;
-    let backend = match algorithm {
-        Algorithm::Genetic(settings) if settings.crossover == Crossover::Eax => {
-            plan.machine.open_threads("--crossover eax", plan.outputs.quiet)?
-        }
-        _ => plan.machine.open(plan.outputs.quiet)?,
+    let backend = match on_threads(algorithm) {
+        Some(what) => plan.machine.open_threads(what, plan.outputs.quiet)?,
+        None => plan.machine.open(plan.outputs.quiet)?,
     };
     let line = ProgressLine::new(plan.outputs.quiet, whole, plan.instance.best_known());
     let facts = facts(algorithm)?;
@@ -125,7 +135,7 @@ impl Asked {
     fn name(args: &Args, options: &[String]) -> Option<Name> {
         let is_given = |id: &str| options.iter().any(|option| option == id);
         args.algorithm.or(match args.search.local_search {
-            Some(LocalSearch::None) => Some(Name::Mmas),
+            Some(search) if search == LocalSearch::None || search.is_of_ants() => Some(Name::Mmas),
             Some(_) => Some(Name::Ils),
             None => {
                 OPTIONS.iter().any(|(id, users)| users[0] == Name::Ils && is_given(id)).then_some(Name::Ils)

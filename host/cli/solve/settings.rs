@@ -5,7 +5,6 @@ use std::path::Path;
 use super::super::options::Iterations;
 use super::super::{Error, Result};
 use super::args::{Args, Name};
-use crate::engine::LocalSearch;
 use crate::instance::InstanceError;
 use crate::instance::population_file::Saved;
 use crate::solver::genetic::{Crossover, Initial};
@@ -56,7 +55,7 @@ fn ils(args: &Args) -> ils::IlsSettings {
         local_search: search.local_search.unwrap_or_default(),
         neighbors: search.neighbors.unwrap_or(ils::IlsSettings::default().neighbors),
         neighbor_lists: search.neighbor_lists,
-        breadth: search.breadth,
+        breadth: search.breadth.unwrap_or(ils::IlsSettings::default().breadth),
         start: search.start.unwrap_or_default(),
         segment: search.segment,
         accept: search.accept,
@@ -85,8 +84,8 @@ fn mmas(args: &Args) -> mmas::MmasSettings {
         warps: colony.warps,
         deposit: colony.deposit,
         reset_after: colony.reset_after,
-        local_search: search.local_search.unwrap_or(LocalSearch::None),
-        neighbors: search.neighbors.unwrap_or(default.neighbors),
+        local_search: search.local_search,
+        neighbors: search.neighbors,
         breadth: search.breadth,
     }
 }
@@ -110,8 +109,8 @@ fn acs(args: &Args) -> Result<acs::AcsSettings> {
         remember: colony.remember,
         greedy: colony.greedy,
         update: colony.update,
-        local_search: search.local_search.unwrap_or(LocalSearch::None),
-        neighbors: search.neighbors.unwrap_or(default.neighbors),
+        local_search: search.local_search,
+        neighbors: search.neighbors,
         breadth: search.breadth,
     })
 }
@@ -138,7 +137,7 @@ fn genetic(args: &Args, given: &[String], base: genetic::GeneticSettings) -> gen
         first_generation: base.first_generation,
         local_search: args.search.local_search.unwrap_or(base.local_search),
         neighbors: args.search.neighbors.unwrap_or(base.neighbors),
-        breadth: either(is_given("breadth"), args.search.breadth, base.breadth),
+        breadth: args.search.breadth.unwrap_or(base.breadth),
     }
 }
 

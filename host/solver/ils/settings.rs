@@ -96,7 +96,7 @@ impl IlsSettings {
     /// What is out of its range.
     pub fn check(&self) -> Result<(), SolveError> {
         let fail = |what: String| Err(SolveError::Settings(what));
-        if self.local_search == LocalSearch::None {
+        if self.local_search == LocalSearch::None || self.local_search.is_of_ants() {
             return fail(
                 "ils needs a local search: `local_search` two-opt, or-opt, or-2opt or three-opt".into(),
             );

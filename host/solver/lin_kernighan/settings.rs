@@ -111,7 +111,7 @@ impl LinKernighanSettings {
         if self.neighbors == 0 || self.neighbors > MOST_NEIGHBORS {
             return fail(format!("`neighbors` must be 1 to {MOST_NEIGHBORS}"));
         }
-        if self.local_search == Some(LocalSearch::None) {
+        if self.local_search.is_some_and(|search| search == LocalSearch::None || search.is_of_ants()) {
             return fail(
                 "`local_search` must be two-opt, or-opt, or-2opt or three-opt, if it is given".into(),
             );

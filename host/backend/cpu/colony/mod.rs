@@ -13,16 +13,22 @@ use std::time::Instant;
 use antwarp_core::colony::{self, ColonyRules, ColonyState, Depositor};
 use antwarp_core::construct::Lists;
 use antwarp_core::geometry::{self, Geometry};
+use antwarp_core::lin_kernighan::{Tour, ants as lin_kernighan};
 use antwarp_core::local_search::ants;
 use antwarp_core::node::NodeId;
-use antwarp_core::operator::Operator;
+use antwarp_core::operator::{LinKernighan as Deep, Operator, Reach};
 use antwarp_core::team::{Serial, Slots};
 use rayon::prelude::*;
 
+use super::processor::for_this_processor;
 use super::variants::{with_operator, with_places};
 use super::{Quad, Together, allocate, check_memory};
 use crate::engine::{BackendError, Enough, LocalSearch, Phases, Problem, Worker};
 use crate::instance::Watch;
+
+for_this_processor!(improve_deeply, improve_deeply_new, lin_kernighan::improve, [R: Reach, I: NodeId, G: Geometry], (
+    worker: &Worker<'_>, reach: R, tables: lin_kernighan::AntTables<G>, memory: *mut u32, tour: Slots<I>
+) -> i64);
 
 /// The ants' tours, and what comes of them.
 struct Ants<'p, I> {
@@ -31,6 +37,8 @@ struct Ants<'p, I> {
     rules: ColonyRules,
     local_search: (LocalSearch, u32),
     lists: Vec<I>,
+    /// How far each of the problem's neighbours is, for Lin-Kernighan moves; else empty.
+    near: Vec<i32>,
     neighbors: Vec<I>,
     reserves: Vec<I>,
     tours: Vec<I>,
@@ -58,6 +66,7 @@ impl<'p, I: NodeId + Default> Ants<'p, I> {
             count,
             rules,
             local_search,
+            near: if local_search.0 == LocalSearch::Lk { problem.neighbor_lengths() } else { Vec::new() },
             lists: ids(problem.lists()),
             neighbors: ids(problem.neighbors()),
             reserves: ids(problem.reserves()),
@@ -93,7 +102,10 @@ impl<'p, I: NodeId + Default> Ants<'p, I> {
         if self.local_search.0 == LocalSearch::None {
             return;
         }
-        with_places!(problem, problem.distances(), |geometry, places| {
+        with_places!(problem, problem.search_distances(), |geometry, places| {
+            if self.local_search.0 == LocalSearch::Lk {
+                return self.search_by_lin_kernighan(geometry, places, enough);
+            }
             with_operator!(self.local_search.0, O => self.search_with::<O, _>(geometry, places, enough))
         });
     }
@@ -120,6 +132,38 @@ impl<'p, I: NodeId + Default> Ants<'p, I> {
                     let gained = unsafe {
                         ants::improve::<_, O, I, G>(&worker, tables.get(), memory, Slots::of(tour))
                     };
+                    *cost -= gained;
+                }
+            },
+        );
+    }
+
+    fn search_by_lin_kernighan<G: Geometry>(&mut self, geometry: G, places: &[G::Place], enough: Enough) {
+        let n = self.problem.n();
+        let nobody = std::ptr::null();
+        let tables = Together(lin_kernighan::AntTables {
+            tour: Tour {
+                n,
+                k: self.problem.search_k(),
+                order: nobody,
+                position: nobody,
+                ahead: std::ptr::null(),
+                lists: self.problem.neighbors().as_ptr(),
+                near: self.near.as_ptr(),
+                places: geometry::Places { geometry, start: places.as_ptr() },
+            },
+            successor: self.successor.as_ptr(),
+            predecessor: self.predecessor.as_ptr(),
+        });
+        let ants = self.tours.par_chunks_exact_mut(n as usize).zip(&mut self.costs);
+        ants.for_each_init(
+            || vec![0u64; lin_kernighan::words(n).div_ceil(2)],
+            |memory, (tour, cost)| {
+                if *cost < i64::MAX && !enough() {
+                    let (worker, memory) = (Worker::new(enough), memory.as_mut_ptr().cast());
+                    // SAFETY: memory and tour are this ant's alone and large enough; the tables are read.
+                    let gained =
+                        unsafe { improve_deeply(&worker, Deep, tables.get(), memory, Slots::of(tour)) };
                     *cost -= gained;
                 }
             },

@@ -81,6 +81,7 @@ pub fn kernel_names() -> Vec<String> {
             names.extend([true, false].map(|shared| search_name(operator, geometry, shared)));
         }
     }
+    names.extend([true, false].map(|shared| search_name("or_3opt", "numbered", shared)));
     for id in ["u16", "u32"] {
         names.extend(["block_tour_costs", "block_judge"].map(|family| format!("{family}_{id}")));
     }
@@ -193,6 +194,8 @@ struct Ants<'p> {
     reserves: Buffer<u8>,
     neighbors: Buffer<u8>,
     places: Buffer<u8>,
+    /// What local search looks distances up in, if that is not `matrix`; else empty.
+    search_matrix: Buffer<i32>,
     search_memory: Buffer<u8>,
     /// Of local search on tours in other rows: empty.
     listed: Buffer<u64>,
@@ -227,6 +230,8 @@ impl<'p> Ants<'p> {
         let (n, id) = (problem.n() as usize, storage.id_bytes());
         let in_global = search.as_ref().filter(|s| s.launch.shared == TEAM_BYTES);
         let search_bytes = in_global.map_or(0, |s| s.launch.grid as usize * s.memory);
+        let searches_directed = search.is_some() && problem.is_directed();
+        let search_matrix = if searches_directed { problem.search_matrix() } else { &[] };
         let own: Vec<u32> = (0..problem.n()).collect();
         let limits = rules.limits(problem.unit_cost(), problem.unit_cost());
         Ok(Ants {
@@ -246,6 +251,7 @@ impl<'p> Ants<'p> {
             reserves: Buffer::from_slice(s, "the reserves", &id_bytes(storage, problem.reserves()))?,
             neighbors: Buffer::from_slice(s, "the neighbour lists", &id_bytes(storage, problem.neighbors()))?,
             places: Buffer::from_slice(s, "the coordinates", &place_bytes(problem.places()))?,
+            search_matrix: Buffer::from_slice(s, "the distance matrix", search_matrix)?,
             search_memory: Buffer::zeroed(s, "the memory of local search", search_bytes)?,
             listed: Buffer::zeroed(s, "the tours' rows", 0)?,
             gains: Buffer::zeroed(s, "the tours' gains", 0)?,
@@ -271,6 +277,7 @@ impl<'p> Ants<'p> {
             metric: self.problem.device_metric(),
             listed: 0,
         };
+        let matrix = if self.problem.is_directed() { &self.search_matrix } else { &self.matrix };
         // SAFETY: `Ants::new` made the arrays, and `SearchPlan` the launch, for this problem.
         unsafe {
             search.kernel.launch(
@@ -281,7 +288,7 @@ impl<'p> Ants<'p> {
                 &self.neighbors,
                 &self.places,
                 &self.points,
-                &self.matrix,
+                matrix,
                 &self.successor,
                 &self.predecessor,
                 &self.listed,
