@@ -98,7 +98,7 @@ const PROBLEMS: [&[&str]; 8] = [
     &["partition", "--numbers", "40", "--sets", "3"],
     &["max-cut", "--nodes", "60"],
 ];
-const STRATEGIES: [&str; 4] = ["tabu", "hill-climbing", "annealing", "ils"];
+const STRATEGIES: [&str; 5] = ["tabu", "hill-climbing", "annealing", "ils", "vns"];
 
 #[test]
 fn costs_are_those_of_the_solutions() {
@@ -164,6 +164,26 @@ fn a_seed_gives_one_solution_whatever_the_threads() {
         (found["solution"].clone(), found["walks"].clone())
     };
     assert_eq!(walks("1"), walks("3"));
+}
+
+#[test]
+fn descents_end_where_no_neighbourhood_has_a_better_solution() {
+    let ppp = |distance| ["ppp", "--m", "21", "--n", "19", "--distance", distance];
+    let tsp = |step| ["tsp", "E1k.0", "--move", step];
+    for improvement in ["best", "first"] {
+        let args = ["--improvement", improvement, "--descents", "3", "--walks", "2", "--target", "-1"];
+        let found = report(&ppp("3"), &[&args[..], &["--strategy", "vnd"]].concat());
+        let descents = found["descents"].as_u64().unwrap();
+        assert!(descents == 6 || found["stopped_by"] == "target", "{found}");
+        assert_eq!(found["settings"]["improvement"], improvement);
+        let found = report(&ppp("2"), &[&args[..], &["--strategy", "vns"]].concat());
+        assert!(found["descents"].as_u64().unwrap() == 6 || found["stopped_by"] == "target", "{found}");
+    }
+    for step in ["swap", "rotate"] {
+        let found =
+            report(&tsp(step), &["--strategy", "vns", "--improvement", "first", "--iterations", "40"]);
+        assert_eq!((&found["iterations"], &found["failure"]), (&40.into(), &Value::Null));
+    }
 }
 
 #[test]
@@ -281,6 +301,10 @@ fn wrong_usage_is_status_2() {
         (&["--strategy", "magic"], "hill-climbing"),
         (&["--selection", "host", "--walks", "2"], "one walk"),
         (&["--selection", "host", "--strategy", "ils"], "one walk"),
+        (&["--selection", "host", "--strategy", "hill-climbing", "--improvement", "first"], "one walk"),
+        (&["--improvement", "first"], "hill-climbing"),
+        (&["--strategy", "vns", "--kicks", "0"], "at least 1"),
+        (&["--strategy", "vnd"], "several neighbourhoods"),
         (&["--json", "-", "--solution", "-"], "two outputs"),
     ];
     for (args, word) in wrong {

@@ -4,13 +4,15 @@
 //! run at the same time if there is more than one. A block's replica is in shared memory behind [`SHARED_BYTES`], or in
 //! `memory`. `slots`: for each walk a count of arrivals, a multiple of `args.parts`, and two candidates a block.
 //!
+//! Of a problem with several neighbourhoods there are only these.
+//!
 //! `block_evaluate_{problem}`: the costs of all neighbours of a solution, for a search that chooses on the host. One walk.
 //!
 //! Deterministic, whatever the number and size of blocks.
 
 use antwarp_core::geometry::{Grid, Numbered, Planar};
 use antwarp_core::kernels::WalkArgs;
-// All types that `with_problems!` names.
+// All types that `with_problems!` and `with_nested_problems!` name.
 use antwarp_core::problem::*;
 use antwarp_core::search::{self, Bank, Contender, Crew, WalkState};
 
@@ -194,13 +196,32 @@ unsafe fn walk<P: Problem>(args: WalkArgs, t: Tables, replica: *mut u8) {
     }
 }
 
+macro_rules! walk_entry {
+    ($entry:ident: $problem:ty, $memory:ident, $threads:literal, $name:expr) => {
+        /// See the module. # Safety: the launcher in `antwarp` gives arrays of the sizes that `args` tell.
+        #[unsafe(export_name = $name)]
+        pub unsafe extern "ptx-kernel" fn $entry(
+            args: WalkArgs, tables: In<u8>, old_states: In<WalkState>, old_bests: In<u8>, states: InOut<WalkState>,
+            bests: InOut<u8>, solutions: InOut<u8>, accepted: InOut<u8>, traces: InOut<u32>, memory: InOut<u8>,
+            common: InOut<u8>, slots: InOut<u64>,
+        ) {
+            let tables = Tables {
+                tables, old_states, old_bests, states, bests, solutions, accepted, traces, common, slots,
+            };
+            // SAFETY: the caller's promise.
+            unsafe { walk::<$problem>(args, tables, $memory(args, memory)) }
+        }
+        declare!($entry: Walks, $threads, 1, $name);
+    };
+}
+
 macro_rules! walk_entries {
     ($($name:ident: $problem:ty, $threads:literal;)*) => { $(
         mod $name {
             use super::*;
 
-            walk_entries!(@walk shared: $problem, in_shared, $threads, concat!("block_walk_", stringify!($name), "_shared"));
-            walk_entries!(@walk global: $problem, in_global, $threads, concat!("block_walk_", stringify!($name), "_global"));
+            walk_entry!(shared: $problem, in_shared, $threads, concat!("block_walk_", stringify!($name), "_shared"));
+            walk_entry!(global: $problem, in_global, $threads, concat!("block_walk_", stringify!($name), "_global"));
 
             /// See the module. # Safety: the launcher in `antwarp` gives arrays of the sizes that `args` tell.
             #[unsafe(export_name = concat!("block_evaluate_", stringify!($name)))]
@@ -220,21 +241,17 @@ macro_rules! walk_entries {
             declare!(evaluate: EvaluateNeighbors, $threads, 1, concat!("block_evaluate_", stringify!($name)));
         }
     )* };
-    (@walk $entry:ident: $problem:ty, $memory:ident, $threads:literal, $name:expr) => {
-        /// See the module. # Safety: the launcher in `antwarp` gives arrays of the sizes that `args` tell.
-        #[unsafe(export_name = $name)]
-        pub unsafe extern "ptx-kernel" fn $entry(
-            args: WalkArgs, tables: In<u8>, old_states: In<WalkState>, old_bests: In<u8>, states: InOut<WalkState>,
-            bests: InOut<u8>, solutions: InOut<u8>, accepted: InOut<u8>, traces: InOut<u32>, memory: InOut<u8>,
-            common: InOut<u8>, slots: InOut<u64>,
-        ) {
-            let tables = Tables {
-                tables, old_states, old_bests, states, bests, solutions, accepted, traces, common, slots,
-            };
-            // SAFETY: the caller's promise.
-            unsafe { walk::<$problem>(args, tables, $memory(args, memory)) }
-        }
-        declare!($entry: Walks, $threads, 1, $name);
-    };
 }
 antwarp_core::with_problems!(walk_entries);
+
+macro_rules! nested_entries {
+    ($($name:ident: $problem:ty, $threads:literal;)*) => { $(
+        mod $name {
+            use super::*;
+
+            walk_entry!(shared: $problem, in_shared, $threads, concat!("block_walk_", stringify!($name), "_shared"));
+            walk_entry!(global: $problem, in_global, $threads, concat!("block_walk_", stringify!($name), "_global"));
+        }
+    )* };
+}
+antwarp_core::with_nested_problems!(nested_entries);

@@ -17,7 +17,8 @@ use crate::engine::{Progress, Stop, StopReason};
 use crate::instance::{Instance, InstanceError, Qap};
 use crate::solver::search::problems::{MaxCut, Partition, Perceptron};
 use crate::solver::search::{
-    AskedShape, Changes, Chooser, Precision, SearchSettings, Strategy, Task, TourMove, WeierstrassSpec,
+    AskedShape, Changes, Chooser, Improvement, Precision, SearchSettings, Strategy, Task, TourMove,
+    WeierstrassSpec,
 };
 use deliver::Ended;
 
@@ -224,10 +225,13 @@ struct WalkArgs {
     /// tabu: what has not been for so many iterations is done
     #[arg(long, value_name = "N")]
     aspiration: Option<u32>,
-    /// hill-climbing, ils: most descents of a walk
+    /// hill-climbing, ils, vnd, vns: the better neighbour that a descent goes to
+    #[arg(long, value_enum, default_value_t = Improvement::default())]
+    improvement: Improvement,
+    /// hill-climbing, ils, vnd, vns: most descents of a walk
     #[arg(long, value_name = "N")]
     descents: Option<u32>,
-    /// ils: random moves after a descent, 4 if not given; tabu with --restart: most random moves from the best solution, a
+    /// ils: random moves after a descent, 4 if not given; vns: most of them; tabu with --restart: most random moves from the best solution, a
     /// quarter of the elements if not given
     #[arg(long, value_name = "N")]
     kicks: Option<u32>,
@@ -249,6 +253,9 @@ struct WalkArgs {
     /// Try out blocks and threads again instead of taking what was found before
     #[arg(long)]
     retune: bool,
+    /// Try out every multiple of 32 threads with every number of blocks (the paper's way)
+    #[arg(long)]
+    retune_all: bool,
 }
 
 /// Where results go.
@@ -360,6 +367,8 @@ impl Common {
             restart: walk.restart,
             tenure: pair(&walk.tenure, "tenure")?,
             aspiration: walk.aspiration,
+            neighborhoods: None,
+            improvement: walk.improvement,
             descents: walk.descents,
             kicks: walk.kicks,
             temperatures: pair(&walk.temperatures, "temperatures")?,
@@ -370,6 +379,7 @@ impl Common {
             },
             shape: asked.then_some(AskedShape { parts: walk.blocks, threads: walk.block_threads }),
             retune: walk.retune,
+            retune_all: walk.retune_all,
         };
         settings.check()?;
         Ok(settings)

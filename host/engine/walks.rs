@@ -27,12 +27,16 @@ pub struct AskedShape {
 pub struct WalksSpec {
     /// Which neighbour they go to.
     pub strategy: Strategy,
+    /// Whether descents go to the first better one.
+    pub first: bool,
     /// How many.
     pub walks: u32,
     /// How many threads, if that is asked for.
     pub shape: Option<AskedShape>,
     /// Try out again how many threads are best.
     pub retune: bool,
+    /// Try out all of them.
+    pub retune_all: bool,
 }
 
 impl WalksSpec {

@@ -4,7 +4,11 @@ use antwarp::backend::cuda::{Buffer, CREW_BYTES, Device, EvaluateNeighbors, Laun
 use antwarp::engine::Searchable;
 use antwarp_core::geometry::{Grid, Numbered, Planar};
 use antwarp_core::kernels::WalkArgs;
-use antwarp_core::problem::{MaxCut, Partition, Perceptron, Qap, RotatedTour, SwappedTour, Weierstrass};
+use antwarp_core::neighborhood::Neighborhood;
+use antwarp_core::problem::{
+    MaxCut, NestedPerceptron, NestedTour, Partition, Perceptron, Problem, Qap, RotatedTour, SwappedTour,
+    Weierstrass,
+};
 use antwarp_core::search::{Layout, WalkState};
 use cudarc::driver::CudaFunction;
 
@@ -28,7 +32,11 @@ tests![
     weierstrass_f32,
     weierstrass_f64,
     partition,
-    max_cut
+    max_cut,
+    perceptron_nested,
+    tour_nested_grid,
+    tour_nested_planar,
+    tour_nested_numbered
 ];
 
 /// The kernels tested here.
@@ -78,6 +86,14 @@ pub const NAMES: &[&str] = &[
     "block_walk_max_cut_shared",
     "block_walk_max_cut_global",
     "block_evaluate_max_cut",
+    "block_walk_perceptron_nested_shared",
+    "block_walk_perceptron_nested_global",
+    "block_walk_tour_nested_grid_shared",
+    "block_walk_tour_nested_grid_global",
+    "block_walk_tour_nested_planar_shared",
+    "block_walk_tour_nested_planar_global",
+    "block_walk_tour_nested_numbered_shared",
+    "block_walk_tour_nested_numbered_global",
 ];
 
 /// Blocks of a walk, and threads of a block.
@@ -368,6 +384,8 @@ impl Looker {
 fn check<P: Searchable>(instances: Vec<Named>) {
     let cases: Vec<Case> = instances.into_iter().map(|(name, tables)| Case::new::<P>(name, tables)).collect();
     let adopts = cases.iter().flat_map(|case| &case.courses).any(Course::adopts);
+    // Nobody looks at several neighbourhoods for the host to choose.
+    let has_looker = cases.iter().all(|case| case.tables.problem::<P>().moves().levels() == 1);
     assert!(adopts, "no walk goes on from a rival's solution: nothing is tested");
     let largest = cases.iter().map(Case::largest_replica).max().expect("an instance");
     let Some(gpu) = gpu() else { return };
@@ -380,7 +398,7 @@ fn check<P: Searchable>(instances: Vec<Named>) {
         let walkers: &[bool] = if is_own { &[true, false] } else { &[true] };
         let walkers: Vec<Walker> =
             walkers.iter().map(|&in_shared| Walker::load(device, P::NAME, in_shared, largest)).collect();
-        let looker = is_own.then(|| Looker::load(device, P::NAME, largest));
+        let looker = (is_own && has_looker).then(|| Looker::load(device, P::NAME, largest));
         for (i, case) in cases.iter().enumerate() {
             // The first two instances of a problem differ most.
             let effort = if i < 2 && is_own && !small() { Effort::Full } else { Effort::Few };
@@ -473,4 +491,20 @@ fn partition() {
 
 fn max_cut() {
     check::<MaxCut>(graphs());
+}
+
+fn perceptron_nested() {
+    check::<NestedPerceptron>(perceptrons(3));
+}
+
+fn tour_nested_grid() {
+    check::<NestedTour<Grid>>(tours("grid", 15));
+}
+
+fn tour_nested_planar() {
+    check::<NestedTour<Planar>>(tours("planar", 15));
+}
+
+fn tour_nested_numbered() {
+    check::<NestedTour<Numbered>>(tours("numbered", 15));
 }

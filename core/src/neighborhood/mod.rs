@@ -7,18 +7,21 @@
 //! | n of k values | [`Changes`]: all that differ in one value | n (k - 1) |
 //! | permutation of n | [`Exchanges`]: two places exchanged | n (n - 1) / 2 |
 //! | permutation of n | [`Rotations`]: three places rotated, either way | n (n - 1) (n - 2) / 3 |
+//! | any of these | [`Nested`]: one of them, then another | both sizes together |
 //! | n real numbers | [`Crowns`]: a random point in each of m concentric shells | m |
 
 mod changes;
 mod crowns;
 mod exchanges;
 mod flips;
+mod nested;
 mod rotations;
 
 pub use changes::{Change, Changes};
 pub use crowns::Crowns;
 pub use exchanges::Exchanges;
 pub use flips::Flips;
+pub use nested::{Nested, Step};
 pub use rotations::{Rotation, Rotations};
 
 use crate::rng::Stream;
@@ -99,11 +102,22 @@ pub trait Neighborhood: Copy {
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
+    /// How many neighbourhoods these are, one behind the other: 1 but for [`Nested`].
+    #[inline(always)]
+    fn levels(&self) -> u32 {
+        1
+    }
+    /// The number of the first neighbour of one of them, and the number behind the last.
+    #[inline(always)]
+    fn level(&self, level: u32) -> (u64, u64) {
+        let _ = level;
+        (0, self.len())
+    }
     /// The move to neighbour `index`, below [`Neighborhood::len`].
     fn at(&self, index: u64) -> Self::Move;
     /// The number of the neighbour that a move leads to.
     fn index(&self, step: Self::Move) -> u64;
-    /// The move `by` neighbours behind that to neighbour `index`, which is `step`, if there are so many.
+    /// The move `by` neighbours behind that to neighbour `index`, which is `step`, if there are so many in its neighbourhood.
     #[inline(always)]
     fn skip(&self, step: Self::Move, index: u64, by: u32) -> Self::Move {
         let _ = step;

@@ -305,15 +305,19 @@ impl<'a, N: Naive> Place<'a, N> {
         unsafe { self.world.problem.make(&mut Alone, &walk, step) }
     }
 
-    /// What a scan visits: numbers and costs.
+    /// What scans of all levels visit: numbers and costs.
     pub fn scan(&mut self, cost: CostOf<N>) -> Vec<(u64, CostOf<N>)> {
         let (walk, mut all, moves) = (self.walk(), vec![], self.world.problem.moves());
-        // SAFETY: as above.
-        unsafe {
-            self.world.problem.scan(&Alone, &walk, cost, |index, step, there| {
-                assert_eq!(moves.index(step), index);
-                all.push((index, there));
-            });
+        for level in 0..moves.levels() {
+            let (start, end) = moves.level(level);
+            // SAFETY: as above.
+            unsafe {
+                self.world.problem.scan(&Alone, &walk, level, cost, |index, step, there| {
+                    assert_eq!(moves.index(step), index);
+                    assert!((start..end).contains(&index), "{index} is not of level {level}");
+                    all.push((index, there));
+                });
+            }
         }
         all
     }
@@ -458,11 +462,13 @@ pub fn rules(strategy: Strategy) -> WalkRules {
         ratio: 0.99,
         walks: 1,
         rival_bit: 0,
+        levels: 1,
+        first: 0,
     }
 }
 
 pub fn strategy_of(rules: &WalkRules) -> Strategy {
-    let all = [Strategy::Tabu, Strategy::Climb, Strategy::Anneal, Strategy::Iterate];
+    let all = [Strategy::Tabu, Strategy::Climb, Strategy::Anneal, Strategy::Iterate, Strategy::Vary];
     all.into_iter().find(|&strategy| strategy as u32 == rules.strategy).unwrap()
 }
 
@@ -483,7 +489,7 @@ pub struct Snapshot<E> {
     pub state: WalkState,
     pub solution: Vec<E>,
     pub best: Vec<E>,
-    /// Empty but in iterated search.
+    /// Empty but in iterated and variable search.
     pub accepted: Vec<E>,
     /// Empty but in tabu search.
     pub traces: Vec<u32>,
@@ -493,15 +499,19 @@ impl<'a, N: Naive> Walks<'a, N> {
     pub fn new(world: &'a World<N>, rules: &WalkRules) -> Self {
         let (walks, n) = (rules.walks as usize, world.elements());
         let fresh = vec![WalkState { fresh: 1, ..WalkState::default() }; walks];
-        let of = |strategy, length| if rules.strategy == strategy as u32 { length } else { 0 };
+        let strategy = strategy_of(rules);
+        let of = |is_used, length| if is_used { length } else { 0 };
         Walks {
             world,
             rules: *rules,
             states: [Array::of(&fresh), Array::rubbish(walks)],
             bests: [0; 2].map(|_| Array::rubbish(walks * n)),
             solutions: Array::rubbish(walks * n),
-            accepted: Array::rubbish(of(Strategy::Iterate, walks * n)),
-            traces: Array::rubbish(of(Strategy::Tabu, walks * world.problem.moves().traces() as usize)),
+            accepted: Array::rubbish(of(strategy.accepts_optima(), walks * n)),
+            traces: Array::rubbish(of(
+                strategy == Strategy::Tabu,
+                walks * world.problem.moves().traces() as usize,
+            )),
         }
     }
 

@@ -143,8 +143,8 @@ impl<'p, P: Problem<Moves: Neighborhood<Element: Default + Send + Sync>>> CpuWal
         check_memory("the walks", 4 * elements + 4 * walks * list + replicas * replica)?;
         let most = (threads / spec.walks).max(1);
         let key = Key::new(&cpu.machine().device, threads, P::NAME, tables, spec, moves.len());
-        let shapes = (0..).map(|i| 1u32 << i).take_while(|&p| p < most).chain([most]);
-        let shapes = shapes.map(|parts| Shape { parts, threads: 1 });
+        let is_tried = |parts: &u32| spec.retune_all || parts.is_power_of_two() || *parts == most;
+        let shapes = (1..=most).filter(is_tried).map(|parts| Shape { parts, threads: 1 });
         Ok(CpuWalks {
             tables,
             spec: spec.clone(),

@@ -22,8 +22,8 @@ use crate::memory::bytes;
 pub const CREW_BYTES: u32 = (TEAM_BYTES + 2 * WARP * CANDIDATE * 8).next_multiple_of(16);
 /// Words of a candidate.
 const CANDIDATE: u32 = 3;
-/// Threads of a block to try.
-const THREADS: [u32; 6] = [1024, 512, 256, 128, 64, 32];
+/// Most threads of a block.
+const MOST_THREADS: u32 = 1024;
 
 macro_rules! names {
     ($($problem:ident: $type:ty, $threads:literal;)*) => { [$(stringify!($problem)),*] };
@@ -38,7 +38,9 @@ pub fn kernel_names() -> Vec<String> {
             format!("block_evaluate_{problem}"),
         ]
     };
-    antwarp_core::with_problems!(names).into_iter().flat_map(of).collect()
+    let walks = |problem| of(problem).into_iter().take(2);
+    let nested = antwarp_core::with_nested_problems!(names).into_iter().flat_map(walks);
+    antwarp_core::with_problems!(names).into_iter().flat_map(of).chain(nested).collect()
 }
 
 /// Where the blocks of a walk meet: a count of arrivals and two candidates a block.
@@ -54,11 +56,12 @@ struct Fit {
 }
 
 impl Fit {
-    /// The shapes of `walks` walks with replicas in shared memory if `in_shared`, fewest blocks first.
+    /// The shapes of `walks` walks with replicas in shared memory if `in_shared`, fewest blocks first: a power of two threads of
+    /// a block, or every multiple of a warp if `all`.
     fn new(
         device: &Device,
         function: &CudaFunction,
-        (walks, neighbors): (u32, u64),
+        (walks, neighbors, all): (u32, u64, bool),
         (in_shared, replica): (bool, u32),
     ) -> Result<Fit, BackendError> {
         let shared = CREW_BYTES + if in_shared { replica } else { 0 };
@@ -74,7 +77,9 @@ impl Fit {
         let mut left = true;
         while left {
             left = false;
-            for threads in THREADS.into_iter().filter(|&t| t <= most_threads) {
+            let multiples = (1..=MOST_THREADS / WARP).rev().map(|warps| warps * WARP);
+            let is_tried = |&threads: &u32| threads <= most_threads && (all || threads.is_power_of_two());
+            for threads in multiples.filter(is_tried) {
                 // One block a walk may wait for others to end; several must run at the same time.
                 let fits = parts == 1 || u64::from(walks) * u64::from(parts) <= u64::from(resident(threads));
                 // More threads than neighbours have nothing to do, but for the last warp's.
@@ -132,7 +137,7 @@ impl<'p, P: Problem<Moves: Neighborhood<Element: Plain>>> CudaWalks<'p, P> {
         let in_shared = layout.bytes + CREW_BYTES <= device.shared_limit();
         let name = format!("block_walk_{}_{}", P::NAME, if in_shared { "shared" } else { "global" });
         let kernel = WalksKernel { function: device.function(&name)?, name };
-        let asked = (spec.walks, moves.len());
+        let asked = (spec.walks, moves.len(), spec.retune_all);
         let fit = Fit::new(device, &kernel.function, asked, (in_shared, layout.bytes))?;
         if fit.shapes.is_empty() {
             return Err(BackendError::Shape { kernel: kernel.name, needed: bytes(u64::from(layout.bytes)) });
@@ -311,7 +316,7 @@ impl<'p, P: Problem<Moves: Neighborhood<Element: Plain>>> CudaNeighbors<'p, P> {
             return Err(refused());
         }
         let function = device.function(&name)?;
-        let fit = Fit::new(device, &function, (1, moves.len()), (true, layout.bytes))?;
+        let fit = Fit::new(device, &function, (1, moves.len(), false), (true, layout.bytes))?;
         // The paper has a thread for each neighbour, 256 to a block.
         let asked = spec.shape.and_then(|shape| shape.threads).unwrap_or(256);
         let fitting = fit.shapes.iter().filter(|shape| shape.threads <= asked);

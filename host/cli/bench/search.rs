@@ -46,6 +46,8 @@ enum Way {
     Threads,
     /// One CPU thread
     Thread,
+    /// As device, but that every multiple of 32 threads is tried out with every number of blocks (the paper's thread control)
+    All,
     /// The GPU looks and chooses, in the paper's shape: 256 threads a block, about a thread a neighbour
     Untuned,
 }
@@ -158,9 +160,8 @@ impl Args {
     }
 
     fn check(&self, settings: &SearchSettings) -> Result<()> {
-        let descends = matches!(settings.strategy, Strategy::HillClimbing | Strategy::Ils);
-        if settings.descents.is_some() && !descends {
-            return Err(Error::Usage("--descents is for --strategy hill-climbing and ils".into()));
+        if settings.descents.is_some() && !settings.strategy.descends() {
+            return Err(Error::Usage("--descents is for --strategy hill-climbing, ils, vnd and vns".into()));
         }
         let host =
             matches!(settings.strategy, Strategy::Tabu | Strategy::HillClimbing) && settings.walks == 1;
@@ -244,6 +245,11 @@ fn search(asked: &Asked, way: Way, backend: &Backend) -> Result<(Done, Machine)>
         }
         Way::Untuned => as_the_paper(asked, backend),
         Way::Device => on(backend, Chooser::Device),
+        Way::All => {
+            let settings = SearchSettings { retune_all: true, ..asked.settings.clone() };
+            let done = asked.task.run(backend, &settings, &asked.stop, Chooser::Device, &mut |_| {})?;
+            Ok((done, backend.machine()))
+        }
         Way::Host => on(backend, Chooser::Host),
     }
 }

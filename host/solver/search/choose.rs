@@ -9,7 +9,7 @@ use antwarp_core::rng::Stream;
 use antwarp_core::search::{Contender, Cost, FORBIDDEN, WalkRules, candidate, iteration_stream};
 use antwarp_core::team::{Serial, Slots};
 
-use super::{Found, SearchSettings, Strategy, check_neighbors, full_cost, random, rules};
+use super::{Found, Improvement, SearchSettings, Strategy, check_neighbors, full_cost, random, rules};
 use crate::backend::Backend;
 use crate::engine::{
     BackendError, Budget, Engine, Enough, Neighbors, Progress, Searchable, Status, Stop, StopReason, Tables,
@@ -42,13 +42,15 @@ pub fn choose_on_host<P: Searchable>(
     observe: &mut dyn FnMut(&Progress<f64>),
 ) -> Result<Chosen<Vec<Element<P>>>, SolveError> {
     settings.check()?;
-    if !matches!(settings.strategy, Strategy::Tabu | Strategy::HillClimbing) || settings.walks != 1 {
-        let what = "the host chooses for one walk of `strategy` tabu or hill-climbing only";
+    let is_simple = matches!(settings.strategy, Strategy::Tabu | Strategy::HillClimbing);
+    if !is_simple || settings.improvement != Improvement::Best || settings.walks != 1 {
+        let what =
+            "the host chooses for one walk of `strategy` tabu or hill-climbing with `improvement` best only";
         return Err(SolveError::Settings(what.into()));
     }
     let begin = Instant::now();
     let problem: P = tables.problem();
-    check_neighbors(&problem)?;
+    check_neighbors(&problem, 1)?;
     let mut choices = Choices::<P> {
         neighbors: backend.neighbors::<P>(tables, &WalksSpec::new(settings))?,
         rules: rules(&problem, settings, stop)?,
