@@ -199,6 +199,12 @@ fn the_host_chooses_as_the_device() {
             let (device, host) = (found("device"), found("host"));
             assert_eq!((&device.0, &device.1), (&host.0, &host.1), "{problem:?} {strategy}");
             assert!(device.2 && !host.2);
+            // Where the host makes them, too, tours have 500 million bytes of neighbours.
+            if !["tsp", "weierstrass"].contains(&problem[0]) {
+                let given = found("host-generates");
+                assert_eq!((&device.0, &device.1), (&given.0, &given.1), "{problem:?} {strategy}");
+                assert!(!given.2);
+            }
         }
     }
 }
@@ -311,6 +317,7 @@ fn wrong_usage_is_status_2() {
         search(&qap, &["--time", "1s"]).args(*args).assert().code(2).stdout("").stderr(contains(*word));
     }
     let problems: &[(&[&str], &str)] = &[
+        (&["weierstrass", "--selection", "host-generates", "--walks", "1"], "random points"),
         (&["qap"], "FILE"),
         (&["qap", "--uniform", "1"], "size 1"),
         (&["ppp", "--m", "5", "--n", "2", "--distance", "3"], "no neighbours"),

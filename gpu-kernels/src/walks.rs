@@ -6,7 +6,8 @@
 //!
 //! Of a problem with several neighbourhoods there are only these.
 //!
-//! `block_evaluate_{problem}`: the costs of all neighbours of a solution, for a search that chooses on the host. One walk.
+//! `block_evaluate_{problem}`: the costs of all neighbours of a solution, for a search that chooses on the host, and makes the
+//! neighbours there if `args.given`. One walk.
 //!
 //! Deterministic, whatever the number and size of blocks.
 
@@ -226,14 +227,16 @@ macro_rules! walk_entries {
             /// See the module. # Safety: the launcher in `antwarp` gives arrays of the sizes that `args` tell.
             #[unsafe(export_name = concat!("block_evaluate_", stringify!($name)))]
             pub unsafe extern "ptx-kernel" fn evaluate(
-                args: WalkArgs, tables: In<u8>, solution: In<u8>, common: InOut<u8>, slots: InOut<u64>, costs: InOut<u64>,
+                args: WalkArgs, tables: In<u8>, solution: In<u8>, given: In<u8>, common: InOut<u8>, slots: InOut<u64>,
+                costs: InOut<u64>,
             ) {
                 // SAFETY: the caller's promise.
                 unsafe {
                     let problem = <$problem>::new(&args.shape, tables.as_ptr());
                     let mut crew = Blocks::new(thread::block_idx(), args.parts, slots.as_ptr());
                     let replica = shared::dynamic().add(SHARED_BYTES as usize);
-                    let solution = solution.as_ptr().cast();
+                    let given = if args.given != 0 { given.as_ptr().cast() } else { core::ptr::null() };
+                    let solution = (solution.as_ptr().cast(), given);
                     let memory = (replica, common.as_ptr());
                     search::evaluate(&mut crew, &problem, &args.rules, &args.layout, solution, memory, costs.as_ptr());
                 }

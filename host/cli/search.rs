@@ -60,9 +60,9 @@ enum What {
         /// Columns
         #[arg(long, value_name = "N")]
         n: u32,
-        /// Hamming distance of neighbours
-        #[arg(long, value_name = "D", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=3))]
-        distance: u32,
+        /// Hamming distance of neighbours, of vnd and vns the largest; 1 for annealing and 2 for others if not given
+        #[arg(long, value_name = "D", value_parser = clap::value_parser!(u32).range(1..=3))]
+        distance: Option<u32>,
         /// Seed of the instance
         #[arg(long, value_name = "N", default_value_t = 1)]
         instance_seed: u64,
@@ -231,8 +231,8 @@ struct WalkArgs {
     /// hill-climbing, ils, vnd, vns: most descents of a walk
     #[arg(long, value_name = "N")]
     descents: Option<u32>,
-    /// ils: random moves after a descent, 4 if not given; vns: most of them; tabu with --restart: most random moves from the best solution, a
-    /// quarter of the elements if not given
+    /// ils: random moves after a descent, 4 if not given; vns: most of them, 10 if not given; tabu with --restart: most random
+    /// moves from the best solution, a quarter of the elements if not given
     #[arg(long, value_name = "N")]
     kicks: Option<u32>,
     /// annealing: the first and the last temperature
@@ -303,7 +303,10 @@ impl What {
             What::Qap { uniform, changes, .. } => {
                 Task::Qap(Qap::uniform(uniform.unwrap_or(0), seed).map_err(refused("--uniform"))?, *changes)
             }
-            What::Ppp { m, n, distance, instance_seed, .. } => perceptron(*m, *n, *distance, *instance_seed)?,
+            What::Ppp { m, n, distance, instance_seed, common } => {
+                let usual = if common.strategy == Strategy::Annealing { 1 } else { 2 };
+                perceptron(*m, *n, distance.unwrap_or(usual), *instance_seed)?
+            }
             What::Weierstrass { dim, function, .. } => function.task(*dim)?,
             What::Tsp { instance, step, .. } => Task::Tour(Box::new(Instance::open(instance)?), *step),
             What::Partition { file: Some(file), sets, .. } => Task::Partition(Partition::open(file, *sets)?),

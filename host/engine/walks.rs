@@ -108,13 +108,15 @@ pub trait Walks<E> {
 /// Looks at the neighbours of solutions that come from the host, and tells it their costs.
 pub trait Neighbors<E> {
     /// The bits of the cost of each neighbour of a solution, and behind them those of its own. Of `rules`, the seed and the
-    /// end count: random neighbours are those of that iteration. None if it was `enough` before all were looked at.
+    /// end count: random neighbours are those of that iteration. `given` has all neighbours in their order, element by element, if
+    /// the host has made them; else it is empty. None if it was `enough` before all were looked at.
     ///
     /// # Errors
     /// If the backend fails.
     fn costs(
         &mut self,
         solution: &[E],
+        given: &[E],
         rules: &WalkRules,
         enough: Enough,
     ) -> Result<Option<&[u64]>, BackendError>;

@@ -101,13 +101,16 @@ impl<P: Comparable> Case<P> {
         gpu.layout
     }
 
-    /// The same search, but that the host chooses.
+    /// The same search, but that the host chooses, among neighbours that the backend makes or itself.
     fn check_choices(&self, backend: &Backend, shape: Option<AskedShape>) {
         let what = format!("{}, chosen on the host, {shape:?}", self.name);
         let settings = SearchSettings { shape, ..self.settings.clone() };
-        let chosen = choose_on_host::<P>(backend, &self.tables, &settings, &self.stop, &mut |_| ());
-        let chosen = chosen.unwrap_or_else(|e| panic!("{what}: {e}")).found;
-        assert_found(&format!("{what}, {}", chosen.layout), &chosen, &self.cpu);
+        for generates in [false, true] {
+            let chosen =
+                choose_on_host::<P>(backend, &self.tables, &settings, &self.stop, generates, &mut |_| ());
+            let chosen = chosen.unwrap_or_else(|e| panic!("{what}, {generates}: {e}")).found;
+            assert_found(&format!("{what}, {generates}, {}", chosen.layout), &chosen, &self.cpu);
+        }
     }
 }
 
@@ -262,6 +265,7 @@ fn a_replica_in_global_memory() {
         &case.tables,
         &case.settings,
         &case.stop,
+        false,
         &mut |_| (),
     ) {
         Err(error @ SolveError::Backend(BackendError::Shape { .. })) => {

@@ -2,12 +2,13 @@
 
 use antwarp::engine::{Plain, Searchable, Tables};
 use antwarp::solver::search::full_cost;
-use antwarp_core::neighborhood::Neighborhood;
+use antwarp_core::neighborhood::{Neighborhood, Walk};
 use antwarp_core::problem::Element;
 use antwarp_core::search::{
     Alone, Bank, Cost, DESCENDED, LEVELS, Layout, REACHED, Strategy, WalkRules, WalkState, evaluate,
-    random_solution, walk,
+    iteration_stream, random_solution, walk,
 };
+use antwarp_core::team::{Serial, Slots};
 
 use crate::gpu::{Poison, small};
 
@@ -239,6 +240,8 @@ pub struct Look {
     pub layout: Layout,
     /// The bytes of its elements.
     pub solution: Vec<u8>,
+    /// Those of all neighbours.
+    pub neighbors: Vec<u8>,
     /// The bits of all neighbours' costs, and behind them those of its own.
     pub costs: Vec<u64>,
 }
@@ -256,12 +259,28 @@ impl Look {
         let memory = (replica.as_mut_ptr().cast(), common.as_mut_ptr().cast());
         // SAFETY: the arrays have the problem's sizes.
         unsafe {
-            evaluate(&mut Alone, problem, &rules, &layout, solution.as_ptr(), memory, costs.as_mut_ptr())
+            {
+                let solutions = (solution.as_ptr(), std::ptr::null());
+                evaluate(&mut Alone, problem, &rules, &layout, solutions, memory, costs.as_mut_ptr());
+            }
         };
         let own = P::Cost::from_bits(costs[moves.len() as usize]);
         assert!(full_cost(problem, &solution).agrees(own));
+        let neighbor = |index: u64| {
+            let mut neighbor = solution.clone();
+            let nothing = std::ptr::null_mut();
+            // SAFETY: the view is of a solution, which is this function's alone.
+            unsafe {
+                let (solution, stream) = (Slots::of(&mut neighbor), iteration_stream(SEED, iteration, 0));
+                let walk = Walk { solution, traces: Slots::none(), notes: nothing, common: nothing, stream };
+                moves.apply(Serial, &walk, moves.at(index));
+            }
+            neighbor
+        };
+        let neighbors: Vec<Element<P>> = (0..moves.len()).flat_map(neighbor).collect();
+        let neighbors = bytes_of(&neighbors).to_vec();
         let name = format!("random solution {number} in iteration {iteration}");
-        Look { name, rules, layout, solution: bytes_of(&solution).to_vec(), costs }
+        Look { name, rules, layout, solution: bytes_of(&solution).to_vec(), neighbors, costs }
     }
 
     /// By how much neighbours are worse or better in the mean.

@@ -6,8 +6,7 @@ use antwarp_core::geometry::{Grid, Numbered, Planar};
 use antwarp_core::kernels::WalkArgs;
 use antwarp_core::neighborhood::Neighborhood;
 use antwarp_core::problem::{
-    MaxCut, NestedPerceptron, NestedTour, Partition, Perceptron, Problem, Qap, RotatedTour, SwappedTour,
-    Weierstrass,
+    MaxCut, NestedPerceptron, NestedTour, Partition, Perceptron, Qap, RotatedTour, SwappedTour, Weierstrass,
 };
 use antwarp_core::search::{Layout, WalkState};
 use cudarc::driver::CudaFunction;
@@ -229,7 +228,7 @@ impl Walker {
             layout: course.layout,
             common: arrays.common_bytes,
             parts,
-            padding: 0,
+            given: 0,
         };
         let ([old_states, states], [old_bests, bests]) = (&mut arrays.states, &mut arrays.bests);
         // SAFETY: `Arrays` and the lines above made the arrays for these walks and blocks.
@@ -330,10 +329,18 @@ impl Looker {
         Looker(EvaluateNeighbors { name, function })
     }
 
-    /// Looks in this shape; where costs differ from the CPU's.
-    fn differences(&self, device: &Device, case: &Case, look: &Look, shape: Shape) -> Option<String> {
+    /// Looks in this shape, at its own neighbours or at those that it is given; where costs differ from the CPU's.
+    fn differences(
+        &self,
+        device: &Device,
+        case: &Case,
+        (look, is_given): (&Look, bool),
+        shape: Shape,
+    ) -> Option<String> {
         let (kernel, layout): (_, Layout) = (&self.0, look.layout);
-        let what = format!("{}, {}, {}, shape {shape:?}", kernel.name, case.name, look.name);
+        let neighbors = if is_given { "given" } else { "own" };
+        let what =
+            format!("{}, {}, {}, {neighbors} neighbours, shape {shape:?}", kernel.name, case.name, look.name);
         let threads = threads_of(&kernel.function, shape);
         let launch = Launch { grid: shape.0, block: threads, shared: CREW_BYTES + layout.bytes };
         if shape.0 > 1 && !are_resident(device, &kernel.function, launch) {
@@ -347,9 +354,10 @@ impl Looker {
             layout,
             common: common as u64,
             parts: shape.0,
-            padding: 0,
+            given: is_given.into(),
         };
         let (tables, solution) = (upload(device, case.tables.bytes()), upload(device, &look.solution));
+        let given = upload(device, if is_given { &look.neighbors } else { &[] });
         let mut common = poisoned(device, common);
         let mut slots = meeting(device, 1, shape.0);
         let mut costs = poisoned(device, look.costs.len());
@@ -362,6 +370,7 @@ impl Looker {
                 args,
                 &tables,
                 &solution,
+                &given,
                 &mut common,
                 &mut slots,
                 &mut costs,
@@ -428,7 +437,10 @@ fn check_case(
     }
     let shapes: &[&[Shape]] = if effort == Effort::Full { &SHAPES } else { &FEW };
     for (looker, look) in looker.iter().flat_map(|looker| case.looks.iter().map(move |look| (looker, look))) {
-        found.extend(shapes.iter().filter_map(|shape| looker.differences(device, case, look, shape[0])));
+        for is_given in [false, true] {
+            let look = (look, is_given);
+            found.extend(shapes.iter().filter_map(|shape| looker.differences(device, case, look, shape[0])));
+        }
     }
     found
 }

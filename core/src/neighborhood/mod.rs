@@ -87,6 +87,33 @@ impl Clock {
     }
 }
 
+/// The first `D` places, ascending, at which a solution of n elements differs from another.
+///
+/// # Safety
+/// Both have so many elements, and differ at so many places.
+#[inline(always)]
+unsafe fn differing<E: Copy + PartialEq, const D: usize>(
+    solution: Slots<E>,
+    other: *const E,
+    n: u32,
+) -> [u32; D] {
+    let (mut places, mut found, mut i) = ([0; D], 0, 0);
+    while i < n && found < D {
+        // SAFETY: the caller's promise.
+        if unsafe { solution.get(i) != *other.add(i as usize) } {
+            let mut place = 0;
+            // Not by its number, for which a GPU would put the places into memory.
+            while place < D {
+                places[place] = if place == found { i } else { places[place] };
+                place += 1;
+            }
+            found += 1;
+        }
+        i += 1;
+    }
+    places
+}
+
 /// Solutions of one encoding, and the moves from each to its neighbours, numbered from 0.
 pub trait Neighborhood: Copy {
     /// What a solution is a vector of.
@@ -122,6 +149,22 @@ pub trait Neighborhood: Copy {
     fn skip(&self, step: Self::Move, index: u64, by: u32) -> Self::Move {
         let _ = step;
         self.at(index + by as u64)
+    }
+
+    /// The move that leads from the walk's solution to its neighbour `index`, which is there element by element. As it is here, it
+    /// comes from the number alone: for solutions that do not tell it.
+    ///
+    /// # Safety
+    /// The walk is of this neighbourhood, and `neighbor` has the elements of that neighbour.
+    #[inline(always)]
+    unsafe fn toward(
+        &self,
+        walk: &Walk<Self::Element>,
+        neighbor: *const Self::Element,
+        index: u64,
+    ) -> Self::Move {
+        let _ = (walk, neighbor);
+        self.at(index)
     }
 
     /// Element `i` of a random solution: the one that `stream` draws.

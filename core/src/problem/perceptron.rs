@@ -444,17 +444,22 @@ impl<const D: usize, const NESTED: bool> Problem for Perceptron<D, NESTED> {
         // SAFETY: the caller's promise; a row is one member's.
         unsafe {
             team.for_each(self.m, |row| {
-                let mut level = notes.levels.get(row);
-                for column in step {
+                let (mut level, mut i) = (notes.levels.get(row), 0);
+                // Not an iterator over the array, which a GPU would put into memory.
+                while i < D {
+                    let column = step[i];
                     level = level + 1 - 2 * (self.matches(notes, row, column / WORD) >> (column % WORD) & 1);
+                    i += 1;
                 }
                 notes.levels.set(row, level);
             });
             team.barrier();
             team.single(|| {
-                for column in step {
-                    let group = column / WORD;
-                    notes.signs.set(group, notes.signs.get(group) ^ 1 << (column % WORD));
+                let mut i = 0;
+                while i < D {
+                    let group = step[i] / WORD;
+                    notes.signs.set(group, notes.signs.get(group) ^ 1 << (step[i] % WORD));
+                    i += 1;
                 }
             });
             self.moves().apply(team, walk, step);

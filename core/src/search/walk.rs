@@ -352,7 +352,8 @@ pub unsafe fn walk<P: Problem, C: Crew>(
 }
 
 /// Writes the costs of all neighbours of a solution, and its own behind them, as [`Cost::bits`]: the paper's way, in which the search
-/// chooses elsewhere (Luong et al. 2013, algorithm 2).
+/// chooses elsewhere (Luong et al. 2013, algorithm 2). Neighbours may have been made elsewhere, too (section 3.1, the first
+/// approach): `given` is null, or has them in their order, element by element.
 ///
 /// # Safety
 /// As [`walk`]; `solution` has a solution, `costs` one place more than there are neighbours.
@@ -362,7 +363,7 @@ pub unsafe fn evaluate<P: Problem, C: Crew>(
     problem: &P,
     rules: &WalkRules,
     layout: &Layout,
-    solution: *const Element<P>,
+    (solution, given): (*const Element<P>, *const Element<P>),
     (replica, common): (*mut u8, *mut u8),
     costs: *mut u64,
 ) {
@@ -380,8 +381,17 @@ pub unsafe fn evaluate<P: Problem, C: Crew>(
         team.barrier();
         let cost = problem.begin(crew, &walk);
         crew.barrier();
+        if !given.is_null() {
+            let (start, end) = crew.share(moves.len());
+            let mut index = start + team.rank() as u64;
+            while index < end && !problem.is_over() {
+                let step = moves.toward(&walk, given.add(index as usize * moves.elements() as usize), index);
+                *costs.add(index as usize) = problem.neighbor_cost(&walk, cost, step).bits();
+                index += team.size() as u64;
+            }
+        }
         let mut level = 0;
-        while level < moves.levels() {
+        while given.is_null() && level < moves.levels() {
             problem.scan(crew, &walk, level, cost, |neighbor, _, there| {
                 *costs.add(neighbor as usize) = there.bits();
             });

@@ -61,8 +61,10 @@ fn check_strategies<N: Naive>(naive: N, strategies: &[Strategy], crews: &[By]) {
     }
     let start = world.naive.random(&mut Dice::new(1));
     let expected = world.evaluate(&rules(Strategy::Climb), &start, By::Alone);
+    assert_eq!(world.evaluate_given(&rules(Strategy::Climb), &start, By::Alone), expected);
     for &by in crews {
         assert_eq!(world.evaluate(&rules(Strategy::Climb), &start, by), expected, "{by:?}");
+        assert_eq!(world.evaluate_given(&rules(Strategy::Climb), &start, by), expected, "given, {by:?}");
     }
 }
 

@@ -195,6 +195,23 @@ impl<N: Naive> World<N> {
 
     /// The costs of all neighbours, and of the solution behind them, by the library.
     pub fn evaluate(&self, rules: &WalkRules, solution: &[ElementOf<N>], by: By) -> Vec<u64> {
+        self.evaluate_with(rules, solution, std::ptr::null(), by)
+    }
+
+    /// The same, but that the library is given the neighbours.
+    pub fn evaluate_given(&self, rules: &WalkRules, solution: &[ElementOf<N>], by: By) -> Vec<u64> {
+        let neighbors = self.naive.neighbors(solution, Stream::new(rules.seed, rules.end as u32, 0));
+        let mut given = Array::of(&neighbors.concat());
+        self.evaluate_with(rules, solution, given.start(), by)
+    }
+
+    fn evaluate_with(
+        &self,
+        rules: &WalkRules,
+        solution: &[ElementOf<N>],
+        given: *const ElementOf<N>,
+        by: By,
+    ) -> Vec<u64> {
         let mut costs = Array::<u64>::rubbish(self.len() as usize + 1);
         let layout = Layout::new(&self.problem, Strategy::Climb).unwrap();
         let mut memory = Memory::new(&self.problem, &layout, by);
@@ -202,7 +219,7 @@ impl<N: Naive> World<N> {
             problem: self.problem,
             rules: *rules,
             layout,
-            solution: solution.as_ptr(),
+            solutions: (solution.as_ptr(), given),
             memory: memory.starts(),
             costs: costs.start(),
         });
@@ -412,7 +429,7 @@ struct Evaluation<P: Problem> {
     problem: P,
     rules: WalkRules,
     layout: Layout,
-    solution: *const Element<P>,
+    solutions: (*const Element<P>, *const Element<P>),
     memory: Starts,
     costs: *mut u64,
 }
@@ -422,8 +439,8 @@ impl<P: Problem> Work for Evaluation<P> {
         let memory = self.memory.of(crew);
         // SAFETY: all members come here, and the memory is what is asked for.
         unsafe {
-            let Evaluation { problem, rules, layout, solution, costs, .. } = self;
-            evaluate(crew, problem, rules, layout, *solution, memory, *costs)
+            let Evaluation { problem, rules, layout, solutions, costs, .. } = self;
+            evaluate(crew, problem, rules, layout, *solutions, memory, *costs)
         }
     }
 }

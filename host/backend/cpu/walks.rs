@@ -94,7 +94,7 @@ for_this_processor!(walk, walk_new, search::walk, [P: Problem, C: Crew], (
     memory: (*mut u8, *mut u8)
 ));
 for_this_processor!(evaluate, evaluate_new, search::evaluate, [P: Problem, C: Crew], (
-    crew: &mut C, problem: &P, rules: &WalkRules, layout: &Layout, solution: *const Element<P>,
+    crew: &mut C, problem: &P, rules: &WalkRules, layout: &Layout, solutions: (*const Element<P>, *const Element<P>),
     memory: (*mut u8, *mut u8), costs: *mut u64
 ));
 
@@ -324,6 +324,7 @@ impl<P: Problem> Neighbors<Element<P>> for CpuNeighbors<'_, P> {
     fn costs(
         &mut self,
         solution: &[Element<P>],
+        given: &[Element<P>],
         rules: &WalkRules,
         enough: Enough,
     ) -> Result<Option<&[u64]>, BackendError> {
@@ -332,8 +333,10 @@ impl<P: Problem> Neighbors<Element<P>> for CpuNeighbors<'_, P> {
         let problem = Watched::new(self.tables.problem::<P>(), &watch);
         let memory = (self.replica.as_mut_ptr().cast(), self.common.as_mut_ptr().cast());
         let costs = self.costs.as_mut_ptr();
-        // SAFETY: `new` made the arrays for this problem.
-        unsafe { evaluate(&mut Alone, &problem, rules, &self.layout, solution.as_ptr(), memory, costs) };
+        let given = if given.is_empty() { std::ptr::null() } else { given.as_ptr() };
+        let solutions = (solution.as_ptr(), given);
+        // SAFETY: `new` made the arrays for this problem; who gives neighbours gives all of them.
+        unsafe { evaluate(&mut Alone, &problem, rules, &self.layout, solutions, memory, costs) };
         self.time += begin.elapsed();
         Ok(watch.kept(&self.costs[..]))
     }

@@ -204,7 +204,7 @@ impl<'p, P: Problem<Moves: Neighborhood<Element: Plain>>> CudaWalks<'p, P> {
             layout: self.layout,
             common: self.common_bytes as u64,
             parts: shape.parts,
-            padding: 0,
+            given: 0,
         };
         let launch =
             Launch { grid: self.spec.walks * shape.parts, block: shape.threads, shared: self.fit.shared };
@@ -282,6 +282,12 @@ impl<P: Problem<Moves: Neighborhood<Element: Plain>>> Walks<Element<P>> for Cuda
     }
 }
 
+/// The bytes of elements.
+fn bytes_of<E: Plain>(elements: &[E]) -> &[u8] {
+    // SAFETY: elements are plain.
+    unsafe { std::slice::from_raw_parts(elements.as_ptr().cast(), size_of_val(elements)) }
+}
+
 /// Neighbours looked at on the device, whose costs go to the host.
 pub struct CudaNeighbors<'p, P: Problem> {
     device: &'p Device,
@@ -292,6 +298,7 @@ pub struct CudaNeighbors<'p, P: Problem> {
     launch: Launch,
     tables: Buffer<u8>,
     solution: Buffer<u8>,
+    given: Buffer<u8>,
     common: Buffer<u8>,
     slots: Buffer<u64>,
     device_costs: Buffer<u64>,
@@ -333,6 +340,7 @@ impl<'p, P: Problem<Moves: Neighborhood<Element: Plain>>> CudaNeighbors<'p, P> {
             kernel: EvaluateNeighbors { name, function },
             tables: Buffer::from_slice(s, "the instance", tables.bytes())?,
             solution: Buffer::zeroed(s, "the solution", n * size_of::<Element<P>>())?,
+            given: Buffer::zeroed(s, "the neighbours", 0)?,
             common: Buffer::zeroed(s, "the shared notes", problem.common())?,
             slots: Buffer::zeroed(s, "the candidates", slots(shape.parts))?,
             device_costs: Buffer::zeroed(s, "the costs", costs)?,
@@ -349,15 +357,19 @@ impl<P: Problem<Moves: Neighborhood<Element: Plain>>> Neighbors<Element<P>> for 
     fn costs(
         &mut self,
         solution: &[Element<P>],
+        given: &[Element<P>],
         rules: &WalkRules,
         enough: Enough,
     ) -> Result<Option<&[u64]>, BackendError> {
         let begin = Instant::now();
         let stream = self.device.stream();
-        // SAFETY: elements are plain.
-        let raw =
-            unsafe { std::slice::from_raw_parts(solution.as_ptr().cast::<u8>(), size_of_val(solution)) };
-        self.solution.write(stream, raw)?;
+        self.solution.write(stream, bytes_of(solution))?;
+        if !given.is_empty() {
+            if self.given.is_empty() {
+                self.given = Buffer::zeroed(stream, "the neighbours", size_of_val(given))?;
+            }
+            self.given.write(stream, bytes_of(given))?;
+        }
         let copied = begin.elapsed();
         let args = WalkArgs {
             shape: self.shape,
@@ -365,7 +377,7 @@ impl<P: Problem<Moves: Neighborhood<Element: Plain>>> Neighbors<Element<P>> for 
             layout: self.layout,
             common: self.common.len() as u64,
             parts: self.launch.grid,
-            padding: 0,
+            given: (!given.is_empty()).into(),
         };
         // SAFETY: `new` made the arrays for this problem.
         unsafe {
@@ -376,6 +388,7 @@ impl<P: Problem<Moves: Neighborhood<Element: Plain>>> Neighbors<Element<P>> for 
                 args,
                 &self.tables,
                 &self.solution,
+                &self.given,
                 &mut self.common,
                 &mut self.slots,
                 &mut self.device_costs,

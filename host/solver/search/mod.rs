@@ -412,6 +412,7 @@ fn rules<P: Searchable>(
         kicks: match (settings.strategy, settings.restart) {
             (Strategy::Tabu, None) => 0,
             (Strategy::Tabu, Some(_)) => settings.kicks.unwrap_or(n.div_ceil(4)),
+            (Strategy::Vns, _) => settings.kicks.unwrap_or(10),
             _ => settings.kicks.unwrap_or(4),
         },
         hot,

@@ -85,6 +85,8 @@ pub enum Chooser {
     Device,
     /// On the host, to which all costs are copied (the paper's way)
     Host,
+    /// On the host, which makes all neighbours, too, and copies them to the backend (the paper's other way)
+    HostGenerates,
 }
 
 /// An instance to be searched.
@@ -145,8 +147,9 @@ impl Order<'_, '_> {
                 let found = search::<P>(backend, tables, settings, stop, observe)?;
                 Done { found: found.begun_before(prepared).map(view), phases: None }
             }
-            Chooser::Host => {
-                let chosen = choose_on_host::<P>(backend, tables, settings, stop, observe)?;
+            Chooser::Host | Chooser::HostGenerates => {
+                let generates = selection == Chooser::HostGenerates;
+                let chosen = choose_on_host::<P>(backend, tables, settings, stop, generates, observe)?;
                 let phases = Some([chosen.copies, chosen.kernels, chosen.host]);
                 Done { found: chosen.found.begun_before(prepared).map(view), phases }
             }
@@ -246,7 +249,16 @@ impl Task {
                         with `move` rotate";
             return Err(SolveError::Settings(what.into()));
         }
-        let settings = &SearchSettings { neighborhoods: Some(levels), ..settings.clone() };
+        if selection == Chooser::HostGenerates && matches!(self, Task::Weierstrass(..)) {
+            let what = "random points do not tell which neighbours they are: the host generates none for weierstrass";
+            return Err(SolveError::Settings(what.into()));
+        }
+        let usual = match self {
+            Task::Perceptron(..) => Some((perceptron::TEMPERATURE, perceptron::TEMPERATURE)),
+            _ => None,
+        };
+        let temperatures = settings.temperatures.or(usual);
+        let settings = &SearchSettings { neighborhoods: Some(levels), temperatures, ..settings.clone() };
         let order = Order { begin: Instant::now(), backend, settings, stop, selection, observe };
         let done = match self {
             Task::Qap(qap, changes) => {
