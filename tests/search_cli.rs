@@ -98,7 +98,7 @@ const PROBLEMS: [&[&str]; 8] = [
     &["partition", "--numbers", "40", "--sets", "3"],
     &["max-cut", "--nodes", "60"],
 ];
-const STRATEGIES: [&str; 4] = ["tabu", "hill-climbing", "annealing", "ils"];
+const STRATEGIES: [&str; 5] = ["tabu", "hill-climbing", "annealing", "ils", "vns"];
 
 #[test]
 fn costs_are_those_of_the_solutions() {
@@ -167,6 +167,26 @@ fn a_seed_gives_one_solution_whatever_the_threads() {
 }
 
 #[test]
+fn descents_end_where_no_neighbourhood_has_a_better_solution() {
+    let ppp = |distance| ["ppp", "--m", "21", "--n", "19", "--distance", distance];
+    let tsp = |step| ["tsp", "E1k.0", "--move", step];
+    for improvement in ["best", "first"] {
+        let args = ["--improvement", improvement, "--descents", "3", "--walks", "2", "--target", "-1"];
+        let found = report(&ppp("3"), &[&args[..], &["--strategy", "vnd"]].concat());
+        let descents = found["descents"].as_u64().unwrap();
+        assert!(descents == 6 || found["stopped_by"] == "target", "{found}");
+        assert_eq!(found["settings"]["improvement"], improvement);
+        let found = report(&ppp("2"), &[&args[..], &["--strategy", "vns"]].concat());
+        assert!(found["descents"].as_u64().unwrap() == 6 || found["stopped_by"] == "target", "{found}");
+    }
+    for step in ["swap", "rotate"] {
+        let found =
+            report(&tsp(step), &["--strategy", "vns", "--improvement", "first", "--iterations", "40"]);
+        assert_eq!((&found["iterations"], &found["failure"]), (&40.into(), &Value::Null));
+    }
+}
+
+#[test]
 fn the_host_chooses_as_the_device() {
     for problem in PROBLEMS {
         for strategy in ["tabu", "hill-climbing"] {
@@ -179,6 +199,12 @@ fn the_host_chooses_as_the_device() {
             let (device, host) = (found("device"), found("host"));
             assert_eq!((&device.0, &device.1), (&host.0, &host.1), "{problem:?} {strategy}");
             assert!(device.2 && !host.2);
+            // Where the host makes them, too, tours have 500 million bytes of neighbours.
+            if !["tsp", "weierstrass"].contains(&problem[0]) {
+                let given = found("host-generates");
+                assert_eq!((&device.0, &device.1), (&given.0, &given.1), "{problem:?} {strategy}");
+                assert!(!given.2);
+            }
         }
     }
 }
@@ -281,12 +307,17 @@ fn wrong_usage_is_status_2() {
         (&["--strategy", "magic"], "hill-climbing"),
         (&["--selection", "host", "--walks", "2"], "one walk"),
         (&["--selection", "host", "--strategy", "ils"], "one walk"),
+        (&["--selection", "host", "--strategy", "hill-climbing", "--improvement", "first"], "one walk"),
+        (&["--improvement", "first"], "hill-climbing"),
+        (&["--strategy", "vns", "--kicks", "0"], "at least 1"),
+        (&["--strategy", "vnd"], "several neighbourhoods"),
         (&["--json", "-", "--solution", "-"], "two outputs"),
     ];
     for (args, word) in wrong {
         search(&qap, &["--time", "1s"]).args(*args).assert().code(2).stdout("").stderr(contains(*word));
     }
     let problems: &[(&[&str], &str)] = &[
+        (&["weierstrass", "--selection", "host-generates", "--walks", "1"], "random points"),
         (&["qap"], "FILE"),
         (&["qap", "--uniform", "1"], "size 1"),
         (&["ppp", "--m", "5", "--n", "2", "--distance", "3"], "no neighbours"),

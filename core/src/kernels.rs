@@ -228,14 +228,14 @@ pub struct WalkArgs {
     pub common: u64,
     /// Blocks of a walk; the grid has so many for each walk.
     pub parts: u32,
-    /// Nothing; keeps the size a multiple of 8.
-    pub padding: u32,
+    /// Evaluation: not 0 if neighbours are given.
+    pub given: u32,
 }
 
 const _: () = {
-    assert!(size_of::<WalkArgs>() == 136);
+    assert!(size_of::<WalkArgs>() == 144);
     assert!(core::mem::offset_of!(WalkArgs, rules) == 32);
-    assert!(core::mem::offset_of!(WalkArgs, layout) == 104);
+    assert!(core::mem::offset_of!(WalkArgs, layout) == 112);
     assert!(size_of::<PassArgs>() == 64);
     assert!(core::mem::offset_of!(PassArgs, n) == 32);
     assert!(size_of::<SearchArgs>() == 32);
@@ -362,7 +362,7 @@ macro_rules! with_kernel_families {
             }
             /// The costs of a solution's neighbours: [`search::evaluate`]($crate::search::evaluate).
             EvaluateNeighbors(WalkArgs) {
-                tables: In<u8>, solution: In<u8>, common: InOut<u8>, slots: InOut<u64>, costs: InOut<u64>
+                tables: In<u8>, solution: In<u8>, given: In<u8>, common: InOut<u8>, slots: InOut<u64>, costs: InOut<u64>
             }
             /// Trials of every tour: [`trial::run`]($crate::lin_kernighan::trial::run). `next` counts those that have begun.
             RunTrials(TrialArgs) {

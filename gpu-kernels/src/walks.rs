@@ -4,13 +4,16 @@
 //! run at the same time if there is more than one. A block's replica is in shared memory behind [`SHARED_BYTES`], or in
 //! `memory`. `slots`: for each walk a count of arrivals, a multiple of `args.parts`, and two candidates a block.
 //!
-//! `block_evaluate_{problem}`: the costs of all neighbours of a solution, for a search that chooses on the host. One walk.
+//! Of a problem with several neighbourhoods there are only these.
+//!
+//! `block_evaluate_{problem}`: the costs of all neighbours of a solution, for a search that chooses on the host, and makes the
+//! neighbours there if `args.given`. One walk.
 //!
 //! Deterministic, whatever the number and size of blocks.
 
 use antwarp_core::geometry::{Grid, Numbered, Planar};
 use antwarp_core::kernels::WalkArgs;
-// All types that `with_problems!` names.
+// All types that `with_problems!` and `with_nested_problems!` name.
 use antwarp_core::problem::*;
 use antwarp_core::search::{self, Bank, Contender, Crew, WalkState};
 
@@ -194,33 +197,8 @@ unsafe fn walk<P: Problem>(args: WalkArgs, t: Tables, replica: *mut u8) {
     }
 }
 
-macro_rules! walk_entries {
-    ($($name:ident: $problem:ty, $threads:literal;)*) => { $(
-        mod $name {
-            use super::*;
-
-            walk_entries!(@walk shared: $problem, in_shared, $threads, concat!("block_walk_", stringify!($name), "_shared"));
-            walk_entries!(@walk global: $problem, in_global, $threads, concat!("block_walk_", stringify!($name), "_global"));
-
-            /// See the module. # Safety: the launcher in `antwarp` gives arrays of the sizes that `args` tell.
-            #[unsafe(export_name = concat!("block_evaluate_", stringify!($name)))]
-            pub unsafe extern "ptx-kernel" fn evaluate(
-                args: WalkArgs, tables: In<u8>, solution: In<u8>, common: InOut<u8>, slots: InOut<u64>, costs: InOut<u64>,
-            ) {
-                // SAFETY: the caller's promise.
-                unsafe {
-                    let problem = <$problem>::new(&args.shape, tables.as_ptr());
-                    let mut crew = Blocks::new(thread::block_idx(), args.parts, slots.as_ptr());
-                    let replica = shared::dynamic().add(SHARED_BYTES as usize);
-                    let solution = solution.as_ptr().cast();
-                    let memory = (replica, common.as_ptr());
-                    search::evaluate(&mut crew, &problem, &args.rules, &args.layout, solution, memory, costs.as_ptr());
-                }
-            }
-            declare!(evaluate: EvaluateNeighbors, $threads, 1, concat!("block_evaluate_", stringify!($name)));
-        }
-    )* };
-    (@walk $entry:ident: $problem:ty, $memory:ident, $threads:literal, $name:expr) => {
+macro_rules! walk_entry {
+    ($entry:ident: $problem:ty, $memory:ident, $threads:literal, $name:expr) => {
         /// See the module. # Safety: the launcher in `antwarp` gives arrays of the sizes that `args` tell.
         #[unsafe(export_name = $name)]
         pub unsafe extern "ptx-kernel" fn $entry(
@@ -237,4 +215,46 @@ macro_rules! walk_entries {
         declare!($entry: Walks, $threads, 1, $name);
     };
 }
+
+macro_rules! walk_entries {
+    ($($name:ident: $problem:ty, $threads:literal;)*) => { $(
+        mod $name {
+            use super::*;
+
+            walk_entry!(shared: $problem, in_shared, $threads, concat!("block_walk_", stringify!($name), "_shared"));
+            walk_entry!(global: $problem, in_global, $threads, concat!("block_walk_", stringify!($name), "_global"));
+
+            /// See the module. # Safety: the launcher in `antwarp` gives arrays of the sizes that `args` tell.
+            #[unsafe(export_name = concat!("block_evaluate_", stringify!($name)))]
+            pub unsafe extern "ptx-kernel" fn evaluate(
+                args: WalkArgs, tables: In<u8>, solution: In<u8>, given: In<u8>, common: InOut<u8>, slots: InOut<u64>,
+                costs: InOut<u64>,
+            ) {
+                // SAFETY: the caller's promise.
+                unsafe {
+                    let problem = <$problem>::new(&args.shape, tables.as_ptr());
+                    let mut crew = Blocks::new(thread::block_idx(), args.parts, slots.as_ptr());
+                    let replica = shared::dynamic().add(SHARED_BYTES as usize);
+                    let given = if args.given != 0 { given.as_ptr().cast() } else { core::ptr::null() };
+                    let solution = (solution.as_ptr().cast(), given);
+                    let memory = (replica, common.as_ptr());
+                    search::evaluate(&mut crew, &problem, &args.rules, &args.layout, solution, memory, costs.as_ptr());
+                }
+            }
+            declare!(evaluate: EvaluateNeighbors, $threads, 1, concat!("block_evaluate_", stringify!($name)));
+        }
+    )* };
+}
 antwarp_core::with_problems!(walk_entries);
+
+macro_rules! nested_entries {
+    ($($name:ident: $problem:ty, $threads:literal;)*) => { $(
+        mod $name {
+            use super::*;
+
+            walk_entry!(shared: $problem, in_shared, $threads, concat!("block_walk_", stringify!($name), "_shared"));
+            walk_entry!(global: $problem, in_global, $threads, concat!("block_walk_", stringify!($name), "_global"));
+        }
+    )* };
+}
+antwarp_core::with_nested_problems!(nested_entries);

@@ -62,7 +62,7 @@ impl Key {
             device: device.to_string(),
             units,
             problem: problem.to_string(),
-            strategy: spec.strategy as u32,
+            strategy: spec.strategy as u32 | u32::from(spec.first) << 8,
             walks: spec.walks,
             sizes,
             neighbors,
@@ -176,6 +176,8 @@ pub struct Tuner {
     cut: u32,
     /// Whether a trial of this shape has warmed everything up.
     warm: bool,
+    /// Whether no shape is left out as hopeless.
+    tries_all: bool,
 }
 
 impl Tuner {
@@ -193,7 +195,7 @@ impl Tuner {
             let known = entries(file.as_deref()?)?.into_iter().find(|entry| entry.key == key)?;
             shapes.contains(&known.shape).then_some(known.shape)
         };
-        let known = asked.or_else(|| if spec.retune { None } else { known() });
+        let known = asked.or_else(|| if spec.retune || spec.retune_all { None } else { known() });
         let is_open = known.is_none() && shapes.len() > 1;
         Tuner {
             key,
@@ -206,6 +208,7 @@ impl Tuner {
             iterations: FIRST,
             cut: 0,
             warm: false,
+            tries_all: spec.retune_all,
         }
     }
 
@@ -267,7 +270,7 @@ impl Tuner {
     fn go_on(&mut self, which: usize) {
         let parts = self.shapes[which].parts;
         let is_last_of_parts = self.shapes.get(which + 1).is_none_or(|next| next.parts != parts);
-        let hopeless = is_last_of_parts && self.best_of_parts > HOPELESS * self.best.1;
+        let hopeless = !self.tries_all && is_last_of_parts && self.best_of_parts > HOPELESS * self.best.1;
         if is_last_of_parts {
             self.best_of_parts = f64::INFINITY;
         }
@@ -310,7 +313,7 @@ mod tests {
     }
 
     /// Runs batches until the tuner has decided, on a machine where a shape takes so long an iteration, and a trial longer to begin.
-    fn decide(batches: impl Iterator<Item = u64>, microseconds: &[(u32, f64)]) -> u32 {
+    fn decide(batches: impl Iterator<Item = u64>, microseconds: &[(u32, f64)], tries_all: bool) -> u32 {
         let shapes = microseconds.iter().map(|&(parts, _)| Shape { parts, threads: 32 }).collect();
         let mut tuner = Tuner {
             key: key(),
@@ -323,6 +326,7 @@ mod tests {
             iterations: FIRST,
             cut: 0,
             warm: false,
+            tries_all,
         };
         let mut now = 0;
         for batch in batches {
@@ -360,10 +364,15 @@ mod tests {
         let microseconds = [(1, 20.0), (2, 24.0), (4, 22.0)];
         for growth in [2u64, 4, 8] {
             let growing = (0..).map(|i| growth.saturating_pow(i).min(5000));
-            assert_eq!(decide(growing, &microseconds), 1, "batches grow by {growth}");
+            assert_eq!(decide(growing, &microseconds, false), 1, "batches grow by {growth}");
         }
-        assert_eq!(decide(std::iter::repeat(1000), &[(1, 9.0), (2, 5.0), (4, 6.0)]), 2);
+        assert_eq!(decide(std::iter::repeat(1000), &[(1, 9.0), (2, 5.0), (4, 6.0)], false), 2);
         // Batches that are always short decide, too.
-        assert_eq!(decide(std::iter::repeat(3), &[(1, 900.0), (2, 500.0), (4, 600.0)]), 2);
+        assert_eq!(decide(std::iter::repeat(3), &[(1, 900.0), (2, 500.0), (4, 600.0)], false), 2);
+        // Behind a hopeless number of parts there may be a better one, which all trials find.
+        let valley = [(1, 20.0), (2, 40.0), (4, 10.0)];
+        for (tries_all, best) in [(false, 1), (true, 4)] {
+            assert_eq!(decide(std::iter::repeat(1000), &valley, tries_all), best);
+        }
     }
 }

@@ -17,7 +17,8 @@ use crate::engine::{Progress, Stop, StopReason};
 use crate::instance::{Instance, InstanceError, Qap};
 use crate::solver::search::problems::{MaxCut, Partition, Perceptron};
 use crate::solver::search::{
-    AskedShape, Changes, Chooser, Precision, SearchSettings, Strategy, Task, TourMove, WeierstrassSpec,
+    AskedShape, Changes, Chooser, Improvement, Precision, SearchSettings, Strategy, Task, TourMove,
+    WeierstrassSpec,
 };
 use deliver::Ended;
 
@@ -59,9 +60,9 @@ enum What {
         /// Columns
         #[arg(long, value_name = "N")]
         n: u32,
-        /// Hamming distance of neighbours
-        #[arg(long, value_name = "D", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=3))]
-        distance: u32,
+        /// Hamming distance of neighbours, of vnd and vns the largest; 1 for annealing and 2 for others if not given
+        #[arg(long, value_name = "D", value_parser = clap::value_parser!(u32).range(1..=3))]
+        distance: Option<u32>,
         /// Seed of the instance
         #[arg(long, value_name = "N", default_value_t = 1)]
         instance_seed: u64,
@@ -224,11 +225,14 @@ struct WalkArgs {
     /// tabu: what has not been for so many iterations is done
     #[arg(long, value_name = "N")]
     aspiration: Option<u32>,
-    /// hill-climbing, ils: most descents of a walk
+    /// hill-climbing, ils, vnd, vns: the better neighbour that a descent goes to
+    #[arg(long, value_enum, default_value_t = Improvement::default())]
+    improvement: Improvement,
+    /// hill-climbing, ils, vnd, vns: most descents of a walk
     #[arg(long, value_name = "N")]
     descents: Option<u32>,
-    /// ils: random moves after a descent, 4 if not given; tabu with --restart: most random moves from the best solution, a
-    /// quarter of the elements if not given
+    /// ils: random moves after a descent, 4 if not given; vns: most of them, 10 if not given; tabu with --restart: most random
+    /// moves from the best solution, a quarter of the elements if not given
     #[arg(long, value_name = "N")]
     kicks: Option<u32>,
     /// annealing: the first and the last temperature
@@ -249,6 +253,9 @@ struct WalkArgs {
     /// Try out blocks and threads again instead of taking what was found before
     #[arg(long)]
     retune: bool,
+    /// Try out every multiple of 32 threads with every number of blocks (the paper's way)
+    #[arg(long)]
+    retune_all: bool,
 }
 
 /// Where results go.
@@ -296,7 +303,10 @@ impl What {
             What::Qap { uniform, changes, .. } => {
                 Task::Qap(Qap::uniform(uniform.unwrap_or(0), seed).map_err(refused("--uniform"))?, *changes)
             }
-            What::Ppp { m, n, distance, instance_seed, .. } => perceptron(*m, *n, *distance, *instance_seed)?,
+            What::Ppp { m, n, distance, instance_seed, common } => {
+                let usual = if common.strategy == Strategy::Annealing { 1 } else { 2 };
+                perceptron(*m, *n, distance.unwrap_or(usual), *instance_seed)?
+            }
             What::Weierstrass { dim, function, .. } => function.task(*dim)?,
             What::Tsp { instance, step, .. } => Task::Tour(Box::new(Instance::open(instance)?), *step),
             What::Partition { file: Some(file), sets, .. } => Task::Partition(Partition::open(file, *sets)?),
@@ -360,6 +370,8 @@ impl Common {
             restart: walk.restart,
             tenure: pair(&walk.tenure, "tenure")?,
             aspiration: walk.aspiration,
+            neighborhoods: None,
+            improvement: walk.improvement,
             descents: walk.descents,
             kicks: walk.kicks,
             temperatures: pair(&walk.temperatures, "temperatures")?,
@@ -370,6 +382,7 @@ impl Common {
             },
             shape: asked.then_some(AskedShape { parts: walk.blocks, threads: walk.block_threads }),
             retune: walk.retune,
+            retune_all: walk.retune_all,
         };
         settings.check()?;
         Ok(settings)

@@ -27,12 +27,16 @@ pub struct AskedShape {
 pub struct WalksSpec {
     /// Which neighbour they go to.
     pub strategy: Strategy,
+    /// Whether descents go to the first better one.
+    pub first: bool,
     /// How many.
     pub walks: u32,
     /// How many threads, if that is asked for.
     pub shape: Option<AskedShape>,
     /// Try out again how many threads are best.
     pub retune: bool,
+    /// Try out all of them.
+    pub retune_all: bool,
 }
 
 impl WalksSpec {
@@ -104,13 +108,15 @@ pub trait Walks<E> {
 /// Looks at the neighbours of solutions that come from the host, and tells it their costs.
 pub trait Neighbors<E> {
     /// The bits of the cost of each neighbour of a solution, and behind them those of its own. Of `rules`, the seed and the
-    /// end count: random neighbours are those of that iteration. None if it was `enough` before all were looked at.
+    /// end count: random neighbours are those of that iteration. `given` has all neighbours in their order, element by element, if
+    /// the host has made them; else it is empty. None if it was `enough` before all were looked at.
     ///
     /// # Errors
     /// If the backend fails.
     fn costs(
         &mut self,
         solution: &[E],
+        given: &[E],
         rules: &WalkRules,
         enough: Enough,
     ) -> Result<Option<&[u64]>, BackendError>;

@@ -9,7 +9,7 @@ use antwarp::engine::{AskedShape, BackendError, Plain, Searchable, Stop, Tables}
 use antwarp::instance::Qap;
 use antwarp::solver::SolveError;
 use antwarp::solver::search::problems::{MaxCut, Partition, Perceptron};
-use antwarp::solver::search::{Found, SearchSettings, Strategy, choose_on_host, search};
+use antwarp::solver::search::{Found, Improvement, SearchSettings, Strategy, choose_on_host, search};
 use antwarp_core::geometry::Grid;
 use antwarp_core::neighborhood::Neighborhood;
 use antwarp_core::problem::{self, Element, SwappedTour, Weierstrass};
@@ -101,13 +101,16 @@ impl<P: Comparable> Case<P> {
         gpu.layout
     }
 
-    /// The same search, but that the host chooses.
+    /// The same search, but that the host chooses, among neighbours that the backend makes or itself.
     fn check_choices(&self, backend: &Backend, shape: Option<AskedShape>) {
         let what = format!("{}, chosen on the host, {shape:?}", self.name);
         let settings = SearchSettings { shape, ..self.settings.clone() };
-        let chosen = choose_on_host::<P>(backend, &self.tables, &settings, &self.stop, &mut |_| ());
-        let chosen = chosen.unwrap_or_else(|e| panic!("{what}: {e}")).found;
-        assert_found(&format!("{what}, {}", chosen.layout), &chosen, &self.cpu);
+        for generates in [false, true] {
+            let chosen =
+                choose_on_host::<P>(backend, &self.tables, &settings, &self.stop, generates, &mut |_| ());
+            let chosen = chosen.unwrap_or_else(|e| panic!("{what}, {generates}: {e}")).found;
+            assert_found(&format!("{what}, {generates}, {}", chosen.layout), &chosen, &self.cpu);
+        }
     }
 }
 
@@ -115,6 +118,8 @@ fn settings(strategy: Strategy, walks: u32) -> SearchSettings {
     SearchSettings {
         strategy,
         walks,
+        // The host knows no other than the best.
+        improvement: if strategy.descends() && walks > 1 { Improvement::First } else { Improvement::Best },
         seed: 77,
         cooperate: (walks > 1).then_some(50),
         ..SearchSettings::default()
@@ -204,6 +209,8 @@ fn asked_shapes() {
     }
     check::<problem::Qap<false>>(qap, &[(Strategy::Annealing, 1), (Strategy::Tabu, 6)]);
     check::<SwappedTour<Grid>>(tour, &[(Strategy::HillClimbing, 6), (Strategy::Ils, 1)]);
+    check::<problem::NestedPerceptron>(perceptron, &[(Strategy::Vnd, 1), (Strategy::Vns, 6)]);
+    check::<problem::NestedTour<Grid>>(tour, &[(Strategy::Vns, 1), (Strategy::Vnd, 6)]);
     check::<Weierstrass<f64>>(|| functions::<f64>().remove(0).1, &[(Strategy::Tabu, 6)]);
 }
 
@@ -258,6 +265,7 @@ fn a_replica_in_global_memory() {
         &case.tables,
         &case.settings,
         &case.stop,
+        false,
         &mut |_| (),
     ) {
         Err(error @ SolveError::Backend(BackendError::Shape { .. })) => {

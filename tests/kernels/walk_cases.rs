@@ -2,16 +2,18 @@
 
 use antwarp::engine::{Plain, Searchable, Tables};
 use antwarp::solver::search::full_cost;
-use antwarp_core::neighborhood::Neighborhood;
+use antwarp_core::neighborhood::{Neighborhood, Walk};
 use antwarp_core::problem::Element;
 use antwarp_core::search::{
     Alone, Bank, Cost, DESCENDED, LEVELS, Layout, REACHED, Strategy, WalkRules, WalkState, evaluate,
-    random_solution, walk,
+    iteration_stream, random_solution, walk,
 };
+use antwarp_core::team::{Serial, Slots};
 
 use crate::gpu::{Poison, small};
 
-const STRATEGIES: [Strategy; 4] = [Strategy::Tabu, Strategy::Climb, Strategy::Anneal, Strategy::Iterate];
+const STRATEGIES: [Strategy; 5] =
+    [Strategy::Tabu, Strategy::Climb, Strategy::Anneal, Strategy::Iterate, Strategy::Vary];
 /// Seed of all walks.
 const SEED: u64 = 0x1234_5678_9abc_def0;
 /// What [`Snapshot::arrays`] are.
@@ -31,6 +33,8 @@ impl Poison for WalkState {
         done: u32::POISON,
         fresh: u32::POISON,
         flaws: u32::POISON,
+        level: u32::POISON,
+        shake: u32::POISON,
     };
 }
 
@@ -71,7 +75,7 @@ pub struct Snapshot {
 }
 
 /// A state's fields with their names.
-fn fields(s: &WalkState) -> [(&'static str, u64); 10] {
+fn fields(s: &WalkState) -> [(&'static str, u64); 12] {
     [
         ("iterations", s.iterations),
         ("evaluations", s.evaluations),
@@ -83,6 +87,8 @@ fn fields(s: &WalkState) -> [(&'static str, u64); 10] {
         ("done", s.done.into()),
         ("fresh", s.fresh.into()),
         ("flaws", s.flaws.into()),
+        ("level", s.level.into()),
+        ("shake", s.shake.into()),
     ]
 }
 
@@ -234,6 +240,8 @@ pub struct Look {
     pub layout: Layout,
     /// The bytes of its elements.
     pub solution: Vec<u8>,
+    /// Those of all neighbours.
+    pub neighbors: Vec<u8>,
     /// The bits of all neighbours' costs, and behind them those of its own.
     pub costs: Vec<u64>,
 }
@@ -251,12 +259,28 @@ impl Look {
         let memory = (replica.as_mut_ptr().cast(), common.as_mut_ptr().cast());
         // SAFETY: the arrays have the problem's sizes.
         unsafe {
-            evaluate(&mut Alone, problem, &rules, &layout, solution.as_ptr(), memory, costs.as_mut_ptr())
+            {
+                let solutions = (solution.as_ptr(), std::ptr::null());
+                evaluate(&mut Alone, problem, &rules, &layout, solutions, memory, costs.as_mut_ptr());
+            }
         };
         let own = P::Cost::from_bits(costs[moves.len() as usize]);
         assert!(full_cost(problem, &solution).agrees(own));
+        let neighbor = |index: u64| {
+            let mut neighbor = solution.clone();
+            let nothing = std::ptr::null_mut();
+            // SAFETY: the view is of a solution, which is this function's alone.
+            unsafe {
+                let (solution, stream) = (Slots::of(&mut neighbor), iteration_stream(SEED, iteration, 0));
+                let walk = Walk { solution, traces: Slots::none(), notes: nothing, common: nothing, stream };
+                moves.apply(Serial, &walk, moves.at(index));
+            }
+            neighbor
+        };
+        let neighbors: Vec<Element<P>> = (0..moves.len()).flat_map(neighbor).collect();
+        let neighbors = bytes_of(&neighbors).to_vec();
         let name = format!("random solution {number} in iteration {iteration}");
-        Look { name, rules, layout, solution: bytes_of(&solution).to_vec(), costs }
+        Look { name, rules, layout, solution: bytes_of(&solution).to_vec(), neighbors, costs }
     }
 
     /// By how much neighbours are worse or better in the mean.
@@ -285,6 +309,8 @@ fn rules(strategy: Strategy, walks: u32) -> WalkRules {
         ratio: 0.001f32.powf(1.0 / LEVELS as f32),
         walks,
         rival_bit: 0,
+        levels: 1,
+        first: 0,
     }
 }
 
@@ -307,8 +333,10 @@ impl Case {
         let looks: Vec<Look> =
             [0, 9, 1 << 33].into_iter().zip(0..).map(|(i, number)| Look::new(&problem, number, i)).collect();
         let hot = looks[0].mean_change::<P>();
-        let courses = STRATEGIES.into_iter().flat_map(|strategy| courses(&problem, &name, strategy, hot));
-        let courses = courses.collect();
+        let descends = |strategy| matches!(strategy, Strategy::Climb | Strategy::Iterate | Strategy::Vary);
+        let firsts = STRATEGIES.into_iter().filter(|&strategy| descends(strategy)).map(|s| (s, 1));
+        let all = STRATEGIES.into_iter().map(|strategy| (strategy, 0)).chain(firsts);
+        let courses = all.flat_map(|how| courses(&problem, &name, how, hot)).collect();
         let (common, elements) = (problem.common(), problem.moves().elements() as usize);
         Case { name, courses, looks, common, elements, element_bytes: size_of::<Element<P>>(), tables }
     }
@@ -330,8 +358,13 @@ impl Case {
     }
 }
 
-/// All courses of a strategy on the CPU.
-fn courses<P: Searchable>(problem: &P, instance: &str, strategy: Strategy, hot: f32) -> Vec<Course> {
+/// All courses of a strategy on the CPU, to the best neighbours or to the first better ones.
+fn courses<P: Searchable>(
+    problem: &P,
+    instance: &str,
+    (strategy, first_better): (Strategy, u32),
+    hot: f32,
+) -> Vec<Course> {
     let anneals = strategy == Strategy::Anneal;
     let t: u64 = match (anneals, small()) {
         (true, false) => 600,
@@ -344,6 +377,8 @@ fn courses<P: Searchable>(problem: &P, instance: &str, strategy: Strategy, hot: 
         // What was not for long is overdue before the last batch.
         aspiration: problem.moves().traces() + t as u32 / 3,
         hot,
+        levels: problem.moves().levels(),
+        first: first_better,
         ..rules(strategy, walks)
     };
     let plain = |ends: &[u64]| ends.iter().map(|&end| Batch { end, rival_bit: 0 }).collect::<Vec<_>>();
@@ -357,9 +392,9 @@ fn courses<P: Searchable>(problem: &P, instance: &str, strategy: Strategy, hot: 
     let rivals = bits.map(|(end, rival_bit)| Batch { end, rival_bit }).to_vec();
     let rivals = course(Kind::Rivals, 0, rules(5), rivals);
     // One walk is the first of several, and so comes to the same costs.
-    let climbs = matches!(strategy, Strategy::Climb | Strategy::Iterate);
+    let climbs = matches!(strategy, Strategy::Climb | Strategy::Iterate | Strategy::Vary);
     let ended = if climbs {
-        course(Kind::Ended, 0, WalkRules { descents: 2, ..rules(1) }, plain(&[t / 2, 20 * t, 20 * t + 1]))
+        course(Kind::Ended, 0, WalkRules { descents: 2, ..rules(1) }, plain(&[t / 2, 60 * t, 60 * t + 1]))
     } else {
         let target = P::Cost::from_bits(batches.cpu[1].states[0].best).key();
         course(Kind::Ended, 0, WalkRules { target, ..rules(1) }, plain(&[t, 2 * t]))
@@ -387,7 +422,7 @@ fn run<P: Searchable>(
     let traces = if strategy == Strategy::Tabu { moves.traces() } else { 0 };
     let mut host = Host::<Element<P>>::new(rules.walks, first, moves.elements(), traces);
     let mut course = Course {
-        name: format!("{strategy:?}, {kind:?}, {} walks", rules.walks),
+        name: format!("{strategy:?}, first {}, {kind:?}, {} walks", rules.first, rules.walks),
         kind,
         rules,
         layout: Layout::new(problem, strategy).expect("a layout"),

@@ -4,7 +4,10 @@ use antwarp::backend::cuda::{Buffer, CREW_BYTES, Device, EvaluateNeighbors, Laun
 use antwarp::engine::Searchable;
 use antwarp_core::geometry::{Grid, Numbered, Planar};
 use antwarp_core::kernels::WalkArgs;
-use antwarp_core::problem::{MaxCut, Partition, Perceptron, Qap, RotatedTour, SwappedTour, Weierstrass};
+use antwarp_core::neighborhood::Neighborhood;
+use antwarp_core::problem::{
+    MaxCut, NestedPerceptron, NestedTour, Partition, Perceptron, Qap, RotatedTour, SwappedTour, Weierstrass,
+};
 use antwarp_core::search::{Layout, WalkState};
 use cudarc::driver::CudaFunction;
 
@@ -28,7 +31,11 @@ tests![
     weierstrass_f32,
     weierstrass_f64,
     partition,
-    max_cut
+    max_cut,
+    perceptron_nested,
+    tour_nested_grid,
+    tour_nested_planar,
+    tour_nested_numbered
 ];
 
 /// The kernels tested here.
@@ -78,6 +85,14 @@ pub const NAMES: &[&str] = &[
     "block_walk_max_cut_shared",
     "block_walk_max_cut_global",
     "block_evaluate_max_cut",
+    "block_walk_perceptron_nested_shared",
+    "block_walk_perceptron_nested_global",
+    "block_walk_tour_nested_grid_shared",
+    "block_walk_tour_nested_grid_global",
+    "block_walk_tour_nested_planar_shared",
+    "block_walk_tour_nested_planar_global",
+    "block_walk_tour_nested_numbered_shared",
+    "block_walk_tour_nested_numbered_global",
 ];
 
 /// Blocks of a walk, and threads of a block.
@@ -213,7 +228,7 @@ impl Walker {
             layout: course.layout,
             common: arrays.common_bytes,
             parts,
-            padding: 0,
+            given: 0,
         };
         let ([old_states, states], [old_bests, bests]) = (&mut arrays.states, &mut arrays.bests);
         // SAFETY: `Arrays` and the lines above made the arrays for these walks and blocks.
@@ -314,10 +329,18 @@ impl Looker {
         Looker(EvaluateNeighbors { name, function })
     }
 
-    /// Looks in this shape; where costs differ from the CPU's.
-    fn differences(&self, device: &Device, case: &Case, look: &Look, shape: Shape) -> Option<String> {
+    /// Looks in this shape, at its own neighbours or at those that it is given; where costs differ from the CPU's.
+    fn differences(
+        &self,
+        device: &Device,
+        case: &Case,
+        (look, is_given): (&Look, bool),
+        shape: Shape,
+    ) -> Option<String> {
         let (kernel, layout): (_, Layout) = (&self.0, look.layout);
-        let what = format!("{}, {}, {}, shape {shape:?}", kernel.name, case.name, look.name);
+        let neighbors = if is_given { "given" } else { "own" };
+        let what =
+            format!("{}, {}, {}, {neighbors} neighbours, shape {shape:?}", kernel.name, case.name, look.name);
         let threads = threads_of(&kernel.function, shape);
         let launch = Launch { grid: shape.0, block: threads, shared: CREW_BYTES + layout.bytes };
         if shape.0 > 1 && !are_resident(device, &kernel.function, launch) {
@@ -331,9 +354,10 @@ impl Looker {
             layout,
             common: common as u64,
             parts: shape.0,
-            padding: 0,
+            given: is_given.into(),
         };
         let (tables, solution) = (upload(device, case.tables.bytes()), upload(device, &look.solution));
+        let given = upload(device, if is_given { &look.neighbors } else { &[] });
         let mut common = poisoned(device, common);
         let mut slots = meeting(device, 1, shape.0);
         let mut costs = poisoned(device, look.costs.len());
@@ -346,6 +370,7 @@ impl Looker {
                 args,
                 &tables,
                 &solution,
+                &given,
                 &mut common,
                 &mut slots,
                 &mut costs,
@@ -368,6 +393,8 @@ impl Looker {
 fn check<P: Searchable>(instances: Vec<Named>) {
     let cases: Vec<Case> = instances.into_iter().map(|(name, tables)| Case::new::<P>(name, tables)).collect();
     let adopts = cases.iter().flat_map(|case| &case.courses).any(Course::adopts);
+    // Nobody looks at several neighbourhoods for the host to choose.
+    let has_looker = cases.iter().all(|case| case.tables.problem::<P>().moves().levels() == 1);
     assert!(adopts, "no walk goes on from a rival's solution: nothing is tested");
     let largest = cases.iter().map(Case::largest_replica).max().expect("an instance");
     let Some(gpu) = gpu() else { return };
@@ -380,7 +407,7 @@ fn check<P: Searchable>(instances: Vec<Named>) {
         let walkers: &[bool] = if is_own { &[true, false] } else { &[true] };
         let walkers: Vec<Walker> =
             walkers.iter().map(|&in_shared| Walker::load(device, P::NAME, in_shared, largest)).collect();
-        let looker = is_own.then(|| Looker::load(device, P::NAME, largest));
+        let looker = (is_own && has_looker).then(|| Looker::load(device, P::NAME, largest));
         for (i, case) in cases.iter().enumerate() {
             // The first two instances of a problem differ most.
             let effort = if i < 2 && is_own && !small() { Effort::Full } else { Effort::Few };
@@ -410,7 +437,10 @@ fn check_case(
     }
     let shapes: &[&[Shape]] = if effort == Effort::Full { &SHAPES } else { &FEW };
     for (looker, look) in looker.iter().flat_map(|looker| case.looks.iter().map(move |look| (looker, look))) {
-        found.extend(shapes.iter().filter_map(|shape| looker.differences(device, case, look, shape[0])));
+        for is_given in [false, true] {
+            let look = (look, is_given);
+            found.extend(shapes.iter().filter_map(|shape| looker.differences(device, case, look, shape[0])));
+        }
     }
     found
 }
@@ -473,4 +503,20 @@ fn partition() {
 
 fn max_cut() {
     check::<MaxCut>(graphs());
+}
+
+fn perceptron_nested() {
+    check::<NestedPerceptron>(perceptrons(3));
+}
+
+fn tour_nested_grid() {
+    check::<NestedTour<Grid>>(tours("grid", 15));
+}
+
+fn tour_nested_planar() {
+    check::<NestedTour<Planar>>(tours("planar", 15));
+}
+
+fn tour_nested_numbered() {
+    check::<NestedTour<Numbered>>(tours("numbered", 15));
 }

@@ -6,7 +6,8 @@ use antwarp::instance::Qap;
 use antwarp::prelude::*;
 use antwarp::solver::search::problems::{Partition, Perceptron, max_cut, partition};
 use antwarp::solver::search::{
-    Assignment, Changes, Chooser, Found, Precision, SearchSettings, Strategy, Task, TourMove, WeierstrassSpec,
+    Assignment, Changes, Chooser, Found, Improvement, Precision, SearchSettings, Strategy, Task, TourMove,
+    WeierstrassSpec,
 };
 
 use crate::draws::Draws;
@@ -205,10 +206,20 @@ fn tour(machine: &Machine, draws: &mut Draws, told: &mut String) -> Result<Judge
 
 /// Random settings, who chooses, and when to stop.
 fn order(draws: &mut Draws, judged: &Judged) -> (SearchSettings, Chooser, Stop) {
-    let all = [Strategy::Tabu, Strategy::HillClimbing, Strategy::Annealing, Strategy::Ils];
+    // The host chooses for the first two only, and the last needs several neighbourhoods.
+    let all = [
+        Strategy::Tabu,
+        Strategy::HillClimbing,
+        Strategy::Annealing,
+        Strategy::Ils,
+        Strategy::Vns,
+        Strategy::Vnd,
+    ];
+    let last = if judged.task.neighborhoods() > 1 { 6 } else { 5 };
     let chooser = draws.one_of(&[Chooser::Device, Chooser::Device, Chooser::Host]);
     let is_host = chooser == Chooser::Host;
-    let strategy = draws.one_of(if is_host { &all[..2] } else { &all });
+    let strategy = draws.one_of(&all[..if is_host { 2 } else { last }]);
+    let finds_first = strategy.descends() && !is_host && draws.chance(0.5);
     let target = draws.maybe(|draws| judged.least + draws.one_of(&[0.0, 1.0, -1.0]));
     let settings = SearchSettings {
         strategy,
@@ -219,7 +230,9 @@ fn order(draws: &mut Draws, judged: &Judged) -> (SearchSettings, Chooser, Stop) 
         tenure: draws.maybe(|draws| draws.one_of(&[(0, 0), (1, 3), (5, 50)])),
         aspiration: draws.maybe(|draws| draws.one_of(&[0, 10, 100_000])),
         descents: draws.maybe(|draws| 1 + draws.below(20) as u32),
-        kicks: draws.maybe(|draws| draws.below(6) as u32),
+        neighborhoods: None,
+        improvement: if finds_first { Improvement::First } else { Improvement::Best },
+        kicks: draws.maybe(|draws| u32::from(strategy == Strategy::Vns) + draws.below(6) as u32),
         temperatures: draws.maybe(|draws| draws.one_of(&[(1.0, 1.0), (1e6, 1e-3), (1e-6, 1e-6)])),
         cooling: draws.maybe(|draws| 1 + draws.below(1000) as u64),
         target,
@@ -229,6 +242,7 @@ fn order(draws: &mut Draws, judged: &Judged) -> (SearchSettings, Chooser, Stop) 
             threads: Some(32 * (1 + draws.below(4) as u32)),
         }),
         retune: false,
+        retune_all: false,
     };
     let iterations = Some(1 + draws.below(400) as u64);
     let time = if draws.chance(0.1) { Some(Duration::from_millis(draws.below(10) as u64)) } else { None };

@@ -1,6 +1,6 @@
 //! Vectors of a few values that differ in one value.
 
-use super::{Clock, Neighborhood, Standing, Walk};
+use super::{Clock, Neighborhood, Standing, Walk, differing};
 use crate::rng::Stream;
 use crate::team::{Slots, Team};
 
@@ -58,6 +58,15 @@ impl Neighborhood for Changes {
     #[inline(always)]
     fn index(&self, step: Change) -> u64 {
         step.place as u64 * (self.k - 1) as u64 + step.rank as u64
+    }
+    #[inline(always)]
+    unsafe fn toward(&self, walk: &Walk<u8>, neighbor: *const u8, _: u64) -> Change {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let [place] = differing(walk.solution, neighbor, self.n);
+            let (new, old) = (*neighbor.add(place as usize), walk.solution.get(place));
+            Change { place, rank: new as u32 - (new > old) as u32 }
+        }
     }
     #[inline(always)]
     fn random(&self, stream: Stream, i: u32) -> u8 {

@@ -1,6 +1,6 @@
 //! Permutations that differ in two places.
 
-use super::{Clock, Neighborhood, Standing, Walk};
+use super::{Clock, Neighborhood, Standing, Walk, differing};
 use crate::combinations::{next_pair, pair, pair_index, pairs};
 use crate::genetic::shuffle::Shuffle;
 use crate::rng::Stream;
@@ -91,6 +91,12 @@ impl Neighborhood for Exchanges {
     #[inline(always)]
     fn skip(&self, step: (u32, u32), _: u64, by: u32) -> (u32, u32) {
         next_pair(self.n, step, by)
+    }
+    #[inline(always)]
+    unsafe fn toward(&self, walk: &Walk<u32>, neighbor: *const u32, _: u64) -> (u32, u32) {
+        // SAFETY: the caller's promise.
+        let [i, j] = unsafe { differing(walk.solution, neighbor, self.n) };
+        (i, j)
     }
     #[inline(always)]
     fn random(&self, stream: Stream, i: u32) -> u32 {

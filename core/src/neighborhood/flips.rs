@@ -1,6 +1,6 @@
 //! Vectors of bits that differ in a few bits.
 
-use super::{Clock, Neighborhood, Standing, Walk};
+use super::{Clock, Neighborhood, Standing, Walk, differing};
 use crate::combinations::{next_pair, pair, pair_index, pairs, triple, triple_index, triples};
 use crate::rng::Stream;
 use crate::team::Team;
@@ -75,6 +75,11 @@ impl<const D: usize> Neighborhood for Flips<D> {
         step
     }
 
+    #[inline(always)]
+    unsafe fn toward(&self, walk: &Walk<u8>, neighbor: *const u8, _: u64) -> [u32; D] {
+        // SAFETY: the caller's promise.
+        unsafe { differing(walk.solution, neighbor, self.n) }
+    }
     #[inline(always)]
     fn random(&self, stream: Stream, i: u32) -> u8 {
         (stream.step(0).bits(i) & 1) as u8

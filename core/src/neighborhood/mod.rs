@@ -7,18 +7,21 @@
 //! | n of k values | [`Changes`]: all that differ in one value | n (k - 1) |
 //! | permutation of n | [`Exchanges`]: two places exchanged | n (n - 1) / 2 |
 //! | permutation of n | [`Rotations`]: three places rotated, either way | n (n - 1) (n - 2) / 3 |
+//! | any of these | [`Nested`]: one of them, then another | both sizes together |
 //! | n real numbers | [`Crowns`]: a random point in each of m concentric shells | m |
 
 mod changes;
 mod crowns;
 mod exchanges;
 mod flips;
+mod nested;
 mod rotations;
 
 pub use changes::{Change, Changes};
 pub use crowns::Crowns;
 pub use exchanges::Exchanges;
 pub use flips::Flips;
+pub use nested::{Nested, Step};
 pub use rotations::{Rotation, Rotations};
 
 use crate::rng::Stream;
@@ -84,6 +87,33 @@ impl Clock {
     }
 }
 
+/// The first `D` places, ascending, at which a solution of n elements differs from another.
+///
+/// # Safety
+/// Both have so many elements, and differ at so many places.
+#[inline(always)]
+unsafe fn differing<E: Copy + PartialEq, const D: usize>(
+    solution: Slots<E>,
+    other: *const E,
+    n: u32,
+) -> [u32; D] {
+    let (mut places, mut found, mut i) = ([0; D], 0, 0);
+    while i < n && found < D {
+        // SAFETY: the caller's promise.
+        if unsafe { solution.get(i) != *other.add(i as usize) } {
+            let mut place = 0;
+            // Not by its number, for which a GPU would put the places into memory.
+            while place < D {
+                places[place] = if place == found { i } else { places[place] };
+                place += 1;
+            }
+            found += 1;
+        }
+        i += 1;
+    }
+    places
+}
+
 /// Solutions of one encoding, and the moves from each to its neighbours, numbered from 0.
 pub trait Neighborhood: Copy {
     /// What a solution is a vector of.
@@ -99,15 +129,42 @@ pub trait Neighborhood: Copy {
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
+    /// How many neighbourhoods these are, one behind the other: 1 but for [`Nested`].
+    #[inline(always)]
+    fn levels(&self) -> u32 {
+        1
+    }
+    /// The number of the first neighbour of one of them, and the number behind the last.
+    #[inline(always)]
+    fn level(&self, level: u32) -> (u64, u64) {
+        let _ = level;
+        (0, self.len())
+    }
     /// The move to neighbour `index`, below [`Neighborhood::len`].
     fn at(&self, index: u64) -> Self::Move;
     /// The number of the neighbour that a move leads to.
     fn index(&self, step: Self::Move) -> u64;
-    /// The move `by` neighbours behind that to neighbour `index`, which is `step`, if there are so many.
+    /// The move `by` neighbours behind that to neighbour `index`, which is `step`, if there are so many in its neighbourhood.
     #[inline(always)]
     fn skip(&self, step: Self::Move, index: u64, by: u32) -> Self::Move {
         let _ = step;
         self.at(index + by as u64)
+    }
+
+    /// The move that leads from the walk's solution to its neighbour `index`, which is there element by element. As it is here, it
+    /// comes from the number alone: for solutions that do not tell it.
+    ///
+    /// # Safety
+    /// The walk is of this neighbourhood, and `neighbor` has the elements of that neighbour.
+    #[inline(always)]
+    unsafe fn toward(
+        &self,
+        walk: &Walk<Self::Element>,
+        neighbor: *const Self::Element,
+        index: u64,
+    ) -> Self::Move {
+        let _ = (walk, neighbor);
+        self.at(index)
     }
 
     /// Element `i` of a random solution: the one that `stream` draws.

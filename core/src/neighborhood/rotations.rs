@@ -1,6 +1,6 @@
 //! Permutations in which three places are rotated.
 
-use super::{Clock, Neighborhood, Standing, Walk};
+use super::{Clock, Neighborhood, Standing, Walk, differing};
 use crate::combinations::{triple, triple_index, triples};
 use crate::genetic::shuffle::Shuffle;
 use crate::rng::Stream;
@@ -55,6 +55,14 @@ impl Neighborhood for Rotations {
     fn index(&self, step: Rotation) -> u64 {
         let (i, j, k) = step.places;
         2 * triple_index(self.n, i, j, k) + step.down as u64
+    }
+    #[inline(always)]
+    unsafe fn toward(&self, walk: &Walk<u32>, neighbor: *const u32, _: u64) -> Rotation {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let [i, j, k] = differing(walk.solution, neighbor, self.n);
+            Rotation { places: (i, j, k), down: *neighbor.add(i as usize) == walk.solution.get(j) }
+        }
     }
     #[inline(always)]
     fn random(&self, stream: Stream, i: u32) -> u32 {

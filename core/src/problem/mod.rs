@@ -4,6 +4,7 @@
 //! [`partition`] is the shortest example.
 
 pub mod max_cut;
+pub mod nested;
 pub mod partition;
 pub mod perceptron;
 pub mod qap;
@@ -11,6 +12,7 @@ pub mod tour;
 pub mod weierstrass;
 
 pub use max_cut::MaxCut;
+pub use nested::{Nested, NestedPerceptron, NestedTour};
 pub use partition::Partition;
 pub use perceptron::Perceptron;
 pub use qap::Qap;
@@ -42,6 +44,19 @@ macro_rules! with_problems {
             weierstrass_f64: Weierstrass<f64>, 512;
             partition: Partition, 1024;
             max_cut: MaxCut, 1024;
+        }
+    };
+}
+
+/// The same for problems with several neighbourhoods, which only walks go through.
+#[macro_export]
+macro_rules! with_nested_problems {
+    ($then:ident) => {
+        $then! {
+            perceptron_nested: NestedPerceptron, 512;
+            tour_nested_grid: NestedTour<Grid>, 512;
+            tour_nested_planar: NestedTour<Planar>, 512;
+            tour_nested_numbered: NestedTour<Numbered>, 512;
         }
     };
 }
@@ -117,6 +132,12 @@ pub trait Problem: Copy {
     /// As [`Problem::begin`], which was called before; `step` is a move of the walk's solution.
     unsafe fn neighbor_cost(&self, walk: &WalkOf<Self>, cost: Self::Cost, step: Move<Self>) -> Self::Cost;
 
+    /// Whether whoever looks at neighbours may stop, as nothing comes of it: where core's caller has no more time.
+    #[inline(always)]
+    fn is_over(&self) -> bool {
+        false
+    }
+
     /// Makes a move, and changes the notes.
     ///
     /// # Safety
@@ -128,7 +149,7 @@ pub trait Problem: Copy {
     }
 
     /// Calls `visit` with the number, the move and the cost of each of this member's neighbours, which together with those of
-    /// all members of all teams are all neighbours.
+    /// all members of all teams are all neighbours of a [level](Neighborhood::level).
     ///
     /// # Safety
     /// As [`Problem::neighbor_cost`].
@@ -137,9 +158,11 @@ pub trait Problem: Copy {
         &self,
         crew: &C,
         walk: &WalkOf<Self>,
+        level: u32,
         cost: Self::Cost,
         visit: impl FnMut(u64, Move<Self>, Self::Cost),
     ) {
+        let _ = level;
         // SAFETY: the caller's promise.
         unsafe { scan_one_by_one(self, crew, walk, cost, visit) }
     }

@@ -25,18 +25,25 @@ const WORD: u32 = 32;
 ///
 /// Shape: `sizes` = m, n. Tables: how often each product 0 .. n should come up, u32, then the rows of A as words of bits, a set bit
 /// for +1, unused bits 0; both begin at multiples of 16 bytes.
+///
+/// With `NESTED` the notes are those of all three distances, for [`Nested`](super::Nested).
 #[derive(Clone, Copy, Debug)]
-pub struct Perceptron<const D: usize> {
+pub struct Perceptron<const D: usize, const NESTED: bool = false> {
     target: *const u32,
     rows: *const u32,
     m: u32,
     n: u32,
 }
 
+/// Words of [`Notes::extent`], and where those of the distances are, less the first one's 1.
+const EXTENT: usize = 6;
+const FAR: u32 = 2;
+
 /// What a team notes.
 #[derive(Clone, Copy)]
 struct Notes {
-    /// The lowest level with rows, the highest, what all levels cost that no neighbour reaches, and the number of words.
+    /// The lowest level with rows, the highest, the number of words, and what all levels cost together that no neighbour
+    /// reaches: one at distance 1, 2 and 3.
     extent: Slots<u32>,
     /// The level of each row: how many of its signs are those of V. Its product is twice that, less n.
     levels: Slots<u32>,
@@ -138,7 +145,7 @@ impl<const D: usize> Count<D> {
 macro_rules! count_together {
     ($problem:ident, $walk:ident, $start:ident, $($one:ident: $words:expr),*) => {{
         let (notes, stride) = ($problem.view($walk), $problem.stride());
-        let (low, high, far) = (notes.extent.get(0), notes.extent.get(1), notes.extent.get(2));
+        let (low, high, far) = (notes.extent.get(0), notes.extent.get(1), notes.extent.get(FAR + D as u32));
         $(let mut $one = Count::<D>::new(far);)*
         let (mut $start, mut level) = (0, low);
         while level <= high + 2 * D as u32 {
@@ -179,7 +186,10 @@ impl Price {
     }
 }
 
-impl<const D: usize> Perceptron<D> {
+impl<const D: usize, const NESTED: bool> Perceptron<D, NESTED> {
+    /// The largest distance that notes are for.
+    const MOST: u32 = if NESTED { 3 } else { D as u32 };
+
     /// Words of a row.
     #[inline(always)]
     fn row_words(&self) -> u32 {
@@ -204,10 +214,10 @@ impl<const D: usize> Perceptron<D> {
         // SAFETY: the notes are as long as `notes` asks for, and aligned.
         unsafe {
             let start: *mut u32 = walk.notes.cast();
-            let cursors = start.add(4 + 2 * (n + 1));
+            let cursors = start.add(EXTENT + 2 * (n + 1));
             Notes {
-                extent: Slots::new(start, 4),
-                level: Slots::new(start.add(4).cast(), n + 1),
+                extent: Slots::new(start, EXTENT),
+                level: Slots::new(start.add(EXTENT).cast(), n + 1),
                 cursors: Slots::new(cursors, n + 1),
                 levels: Slots::new(cursors.add(n + 1), m),
                 signs: Slots::new(cursors.add(n + 1 + m), self.row_words() as usize),
@@ -271,23 +281,31 @@ impl<const D: usize> Perceptron<D> {
                     if level <= high {
                         notes.level.set(level, Level { count: notes.cursors.get(level), first });
                     } else {
-                        notes.extent.set(3, first);
+                        notes.extent.set(2, first);
                     }
                 });
                 level += team.parts();
             }
             let mut far = 0;
             team.for_each(n + 1, |level| {
-                let is_far = level + (D as u32) < low || level > high + D as u32;
+                let is_far = level + Self::MOST < low || level > high + Self::MOST;
                 far += if is_far { self.price_of(level).of(0) } else { 0 };
             });
-            let far = team.sum(far as u64) as u32;
+            let mut far = team.sum(far as u64) as u32;
             team.single(|| {
                 notes.extent.set(0, low);
                 notes.extent.set(1, high);
-                notes.extent.set(2, far);
+                let mut distance = Self::MOST;
+                notes.extent.set(FAR + distance, far);
+                while NESTED && distance > 1 {
+                    // Levels below 0 and above n cost nothing.
+                    far += self.price_of(low.wrapping_sub(distance)).of(0);
+                    far += self.price_of(high + distance).of(0);
+                    distance -= 1;
+                    notes.extent.set(FAR + distance, far);
+                }
             });
-            let words = notes.extent.get(3);
+            let words = notes.extent.get(2);
             // Rows of a level come in any order, which changes nothing but must be the same for all teams: the first one's.
             if crew.part() == 0 {
                 team.for_each(high - low + 1, |i| {
@@ -338,7 +356,7 @@ impl<const D: usize> Perceptron<D> {
 /// Neighbours of a tile: flips of a column with each of so many others.
 const TILE: u32 = 4;
 
-impl<const D: usize> Problem for Perceptron<D> {
+impl<const D: usize, const NESTED: bool> Problem for Perceptron<D, NESTED> {
     type Moves = Flips<D>;
     type Cost = i64;
     const NAME: &'static str = match D {
@@ -363,7 +381,7 @@ impl<const D: usize> Problem for Perceptron<D> {
 
     #[inline(always)]
     fn notes(&self) -> usize {
-        4 * (4 + 3 * (self.n as usize + 1) + self.m as usize + self.row_words() as usize)
+        4 * (EXTENT + 3 * (self.n as usize + 1) + self.m as usize + self.row_words() as usize)
     }
 
     #[inline(always)]
@@ -426,17 +444,22 @@ impl<const D: usize> Problem for Perceptron<D> {
         // SAFETY: the caller's promise; a row is one member's.
         unsafe {
             team.for_each(self.m, |row| {
-                let mut level = notes.levels.get(row);
-                for column in step {
+                let (mut level, mut i) = (notes.levels.get(row), 0);
+                // Not an iterator over the array, which a GPU would put into memory.
+                while i < D {
+                    let column = step[i];
                     level = level + 1 - 2 * (self.matches(notes, row, column / WORD) >> (column % WORD) & 1);
+                    i += 1;
                 }
                 notes.levels.set(row, level);
             });
             team.barrier();
             team.single(|| {
-                for column in step {
-                    let group = column / WORD;
-                    notes.signs.set(group, notes.signs.get(group) ^ 1 << (column % WORD));
+                let mut i = 0;
+                while i < D {
+                    let group = step[i] / WORD;
+                    notes.signs.set(group, notes.signs.get(group) ^ 1 << (step[i] % WORD));
+                    i += 1;
                 }
             });
             self.moves().apply(team, walk, step);
@@ -450,6 +473,7 @@ impl<const D: usize> Problem for Perceptron<D> {
         &self,
         crew: &C,
         walk: &Walk<u8>,
+        _: u32,
         cost: i64,
         mut visit: impl FnMut(u64, [u32; D], i64),
     ) {

@@ -297,6 +297,7 @@ impl<const STORED: bool> Problem for Qap<STORED> {
         &self,
         crew: &C,
         walk: &Walk<u32>,
+        _: u32,
         cost: i64,
         mut visit: impl FnMut(u64, (u32, u32), i64),
     ) {

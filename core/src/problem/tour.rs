@@ -291,6 +291,7 @@ tour_problem! {
         &self,
         crew: &C,
         walk: &Walk<u32>,
+        _: u32,
         cost: i64,
         mut visit: impl FnMut(u64, (u32, u32), i64),
     ) {

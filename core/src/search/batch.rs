@@ -17,7 +17,7 @@ impl<P: Problem> Journey<'_, P> {
         let (index, first) = (*index, *first);
         let moves = self.problem.moves();
         let n = moves.elements();
-        let iterate = rules.strategy == Strategy::Iterate as u32;
+        let accepts = rules.accepts_optima();
         // SAFETY: the caller's promise.
         unsafe {
             let own_best = bank.old_bests.add(first);
@@ -42,6 +42,7 @@ impl<P: Problem> Journey<'_, P> {
                         source = bank.old_bests.add(rival as usize * n as usize);
                         (state.best, state.cost, state.accepted) = (other.best, other.best, other.best);
                         state.best_iteration = other.best_iteration;
+                        (state.level, state.shake) = (0, 0);
                         (carried, adopted) = (false, true);
                     }
                 }
@@ -53,7 +54,7 @@ impl<P: Problem> Journey<'_, P> {
                     *source.add(i as usize)
                 };
                 walk.solution.set(i, element);
-                if iterate {
+                if accepts {
                     let is_new = adopted || state.fresh != 0;
                     accepted.set(i, if is_new { element } else { *home_accepted.add(i as usize) });
                 }
@@ -84,7 +85,7 @@ impl<P: Problem> Journey<'_, P> {
         (self.state.cost, self.state.best) = (self.cost.bits(), self.best.bits());
         let Journey { rules, bank, index, first, traces, accepted, walk, state, .. } = self;
         let (index, first) = (*index, *first);
-        let iterate = rules.strategy == Strategy::Iterate as u32;
+        let accepts = rules.accepts_optima();
         // SAFETY: the caller's promise.
         unsafe {
             let home_solution = bank.solutions.add(first);
@@ -92,7 +93,7 @@ impl<P: Problem> Journey<'_, P> {
             let home_traces = bank.traces.add(index as usize * *traces as usize);
             team.for_each(self.problem.moves().elements(), |i| {
                 *home_solution.add(i as usize) = walk.solution.get(i);
-                if iterate {
+                if accepts {
                     *home_accepted.add(i as usize) = accepted.get(i);
                 }
             });

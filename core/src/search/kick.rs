@@ -11,7 +11,7 @@ pub(super) fn random_neighbor(draws: Draws, item: u32, len: u64) -> u64 {
     ((bits as u128 * len as u128) >> 64) as u64
 }
 
-/// Makes so many random moves, drawn in a step of the walk's stream, and waits for the team.
+/// Makes so many random moves of the first level, drawn in a step of the walk's stream, and waits for the team.
 ///
 /// # Safety
 /// The walk is of this neighbourhood, which has neighbours; nobody looks at its solution meanwhile.
@@ -26,7 +26,7 @@ pub(super) unsafe fn kick<T: Team, N: Neighborhood>(
     let draws = walk.stream.step(step);
     let mut kick = 0;
     while kick < kicks {
-        let neighbor = random_neighbor(draws, 2 * kick, moves.len());
+        let neighbor = random_neighbor(draws, 2 * kick, moves.level(0).1);
         // SAFETY: the caller's promise.
         unsafe { moves.apply(team, walk, moves.at(neighbor)) };
         kick += 1;

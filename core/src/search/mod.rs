@@ -1,4 +1,5 @@
-//! Neighbourhood search on any [`Problem`](crate::problem::Problem): tabu search, hill climbing, simulated annealing, iterated local search.
+//! Neighbourhood search on any [`Problem`](crate::problem::Problem): tabu search, hill climbing, simulated annealing, iterated and
+//! variable neighbourhood search.
 //!
 //! A *walk* goes from a solution to a neighbour, and on. Its teams look at the neighbours together ([`Crew`]); everything that a
 //! walk needs is theirs, so on a GPU nothing is copied for as long as a batch of iterations lasts. All decisions come from
@@ -9,6 +10,7 @@ mod batch;
 mod best;
 mod cost;
 mod crew;
+mod descent;
 mod kick;
 mod walk;
 

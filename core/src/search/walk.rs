@@ -20,6 +20,16 @@ pub enum Strategy {
     /// The best, if it is better; else random moves from the last accepted local optimum (H.R. Lourenço, O.C. Martin and T. Stützle,
     /// "Iterated local search", 2003). An optimum is accepted if it is not worse.
     Iterate = 3,
+    /// As `Iterate`, with more random moves after every optimum that was not better, and one after a better one: variable
+    /// neighbourhood search (N. Mladenović and P. Hansen, "Variable neighborhood search", Computers & Operations Research 24, 1997).
+    Vary = 4,
+}
+
+impl Strategy {
+    /// Whether it goes on from a local optimum that it accepted.
+    pub const fn accepts_optima(self) -> bool {
+        matches!(self, Strategy::Iterate | Strategy::Vary)
+    }
 }
 
 /// What a batch of iterations is to do.
@@ -44,7 +54,7 @@ pub struct WalkRules {
     pub aspiration: u32,
     /// Climbing, iterated search: most descents of a walk; 0: any number.
     pub descents: u32,
-    /// Iterated search: random moves after a descent. Tabu: most random moves from a best solution where walks compare; if 0,
+    /// Iterated search: random moves after a descent. Variable: most of them. Tabu: most random moves from a best solution where walks compare; if 0,
     /// walks go on from where they are unless a rival has a better one.
     pub kicks: u32,
     /// Annealing: the first temperature.
@@ -56,6 +66,19 @@ pub struct WalkRules {
     /// Not 0: walks whose numbers differ by this bit compare their best solutions first, and go on from the better one. Tabu
     /// search with kicks always goes on from the best solution that it has then: iterated tabu search.
     pub rival_bit: u32,
+    /// Climbing, iterated and variable search: neighbourhoods that a descent goes through, the first ones of
+    /// [`Neighborhood::levels`].
+    pub levels: u32,
+    /// Climbing, iterated and variable search: not 0 to go to the first better neighbour instead of the best.
+    pub first: u32,
+}
+
+impl WalkRules {
+    /// [`Strategy::accepts_optima`].
+    #[inline(always)]
+    pub(super) fn accepts_optima(&self) -> bool {
+        self.strategy == Strategy::Iterate as u32 || self.strategy == Strategy::Vary as u32
+    }
 }
 
 /// Temperatures of annealing.
@@ -80,7 +103,7 @@ pub struct WalkState {
     pub best: u64,
     /// Iterations done when that was found.
     pub best_iteration: u64,
-    /// Iterated search: [`Cost::bits`] of the accepted local optimum.
+    /// Iterated, variable search: [`Cost::bits`] of the accepted local optimum.
     pub accepted: u64,
     /// Local optima found.
     pub descents: u32,
@@ -90,6 +113,10 @@ pub struct WalkState {
     pub fresh: u32,
     /// Batches that began with another cost than the one before ended with, computed from scratch: a bug.
     pub flaws: u32,
+    /// The neighbourhood that a descent has come to.
+    pub level: u32,
+    /// Variable search: random moves that were made last.
+    pub shake: u32,
 }
 
 /// Where a replica's parts lie in a team's memory, in bytes, all at multiples of 16.
@@ -112,7 +139,7 @@ impl Layout {
         let up = |bytes: usize| bytes.next_multiple_of(16);
         let moves = problem.moves();
         let solution = up(moves.elements() as usize * size_of::<Element<P>>());
-        let traces = solution + if strategy == Strategy::Iterate { solution } else { 0 };
+        let traces = solution + if strategy.accepts_optima() { solution } else { 0 };
         let list = if strategy == Strategy::Tabu { up(4 * moves.traces() as usize) } else { 0 };
         let notes = traces + list;
         let bytes = u32::try_from(notes + up(problem.notes())).ok()?;
@@ -133,7 +160,7 @@ pub struct Bank<E> {
     pub bests: *mut E,
     /// A solution a walk.
     pub solutions: *mut E,
-    /// Iterated search: an accepted local optimum a walk.
+    /// Iterated, variable search: an accepted local optimum a walk.
     pub accepted: *mut E,
     /// Tabu: a tabu list a walk.
     pub traces: *mut u32,
@@ -170,7 +197,7 @@ pub(super) struct Journey<'a, P: Problem> {
     /// Length of its tabu list.
     pub traces: u32,
     pub walk: WalkOf<P>,
-    /// Iterated search: the local optimum that was accepted last.
+    /// Iterated, variable search: the local optimum that was accepted last.
     pub accepted: Slots<Element<P>>,
     pub state: WalkState,
     /// Cost of the solution, and of the best one.
@@ -198,7 +225,7 @@ impl<'a, P: Problem> Journey<'a, P> {
             let state = *bank.old_states.add(index as usize);
             let n = moves.elements() as usize;
             let traces = if rules.strategy == Strategy::Tabu as u32 { moves.traces() } else { 0 };
-            let optima = if rules.strategy == Strategy::Iterate as u32 { n } else { 0 };
+            let optima = if rules.accepts_optima() { n } else { 0 };
             Journey {
                 problem,
                 rules,
@@ -228,6 +255,8 @@ pub(super) enum Next {
     Go(u64, u64),
     /// To stay.
     Stay,
+    /// That no neighbour here is better.
+    Optimum,
     /// To begin again from the solution that is there now, its notes not made yet.
     Anew,
 }
@@ -294,17 +323,22 @@ pub unsafe fn walk<P: Problem, C: Crew>(
                 break;
             }
             j.walk.stream = iteration_stream(rules.seed, j.state.iterations, index);
-            let next = if is(Strategy::Anneal) {
+            let mut next = if is(Strategy::Anneal) {
                 j.propose(crew)
+            } else if rules.first != 0 && !is(Strategy::Tabu) {
+                j.go_to_the_first(crew)
             } else {
-                j.go_to_the_best(crew, is(Strategy::Tabu), is(Strategy::Iterate))
+                j.go_to_the_best(crew, is(Strategy::Tabu))
             };
+            if matches!(next, Next::Optimum) {
+                next = j.go_on(team);
+            }
             match next {
                 Next::Go(neighbor, cost) => {
                     problem.make(crew, &j.walk, moves.at(neighbor));
-                    j.cost = P::Cost::from_bits(cost);
+                    (j.cost, j.state.level) = (P::Cost::from_bits(cost), 0);
                 }
-                Next::Stay => {}
+                Next::Stay | Next::Optimum => {}
                 Next::Anew => anew = true,
             }
             if j.state.done != 0 {
@@ -318,7 +352,8 @@ pub unsafe fn walk<P: Problem, C: Crew>(
 }
 
 /// Writes the costs of all neighbours of a solution, and its own behind them, as [`Cost::bits`]: the paper's way, in which the search
-/// chooses elsewhere (Luong et al. 2013, algorithm 2).
+/// chooses elsewhere (Luong et al. 2013, algorithm 2). Neighbours may have been made elsewhere, too (section 3.1, the first
+/// approach): `given` is null, or has them in their order, element by element.
 ///
 /// # Safety
 /// As [`walk`]; `solution` has a solution, `costs` one place more than there are neighbours.
@@ -328,7 +363,7 @@ pub unsafe fn evaluate<P: Problem, C: Crew>(
     problem: &P,
     rules: &WalkRules,
     layout: &Layout,
-    solution: *const Element<P>,
+    (solution, given): (*const Element<P>, *const Element<P>),
     (replica, common): (*mut u8, *mut u8),
     costs: *mut u64,
 ) {
@@ -346,7 +381,22 @@ pub unsafe fn evaluate<P: Problem, C: Crew>(
         team.barrier();
         let cost = problem.begin(crew, &walk);
         crew.barrier();
-        problem.scan(crew, &walk, cost, |neighbor, _, there| *costs.add(neighbor as usize) = there.bits());
+        if !given.is_null() {
+            let (start, end) = crew.share(moves.len());
+            let mut index = start + team.rank() as u64;
+            while index < end && !problem.is_over() {
+                let step = moves.toward(&walk, given.add(index as usize * moves.elements() as usize), index);
+                *costs.add(index as usize) = problem.neighbor_cost(&walk, cost, step).bits();
+                index += team.size() as u64;
+            }
+        }
+        let mut level = 0;
+        while given.is_null() && level < moves.levels() {
+            problem.scan(crew, &walk, level, cost, |neighbor, _, there| {
+                *costs.add(neighbor as usize) = there.bits();
+            });
+            level += 1;
+        }
         if crew.part() == 0 {
             team.single(|| *costs.add(moves.len() as usize) = cost.bits());
         }

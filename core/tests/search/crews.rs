@@ -1,14 +1,23 @@
 //! A walk's course does not depend on who goes it, nor on where its batches end.
 
 use crate::common::teams::{ORDERS, Order};
-use crate::instances::{Assignment, Graph, Numbers, Rough, Signs, Tours};
+use crate::instances::{Assignment, Graph, NestedSigns, Numbers, Rough, Signs, Tours};
 use crate::world::{By, Dice, Naive, Snapshot, Walks, World, rules};
 use antwarp_core::geometry::{Grid, Numbered};
-use antwarp_core::problem::{RotatedTour, SwappedTour};
+use antwarp_core::neighborhood::Neighborhood;
+use antwarp_core::problem::{NestedTour, Problem, RotatedTour, SwappedTour};
 use antwarp_core::search::{Strategy, WalkRules};
 use std::fmt::Debug;
 
-const STRATEGIES: [Strategy; 4] = [Strategy::Tabu, Strategy::Climb, Strategy::Anneal, Strategy::Iterate];
+const STRATEGIES: [Strategy; 5] =
+    [Strategy::Tabu, Strategy::Climb, Strategy::Anneal, Strategy::Iterate, Strategy::Vary];
+
+/// Rules of a strategy on a problem, with all its neighbourhoods; of descents, to the best neighbour and to the first better one.
+fn all_rules<N: Naive>(world: &World<N>, strategy: Strategy) -> Vec<WalkRules> {
+    let rules = WalkRules { levels: world.problem.moves().levels(), ..rules(strategy) };
+    let descends = matches!(strategy, Strategy::Climb | Strategy::Iterate | Strategy::Vary);
+    (0..=u32::from(descends)).map(|first| WalkRules { first, ..rules }).collect()
+}
 
 /// Crews of one team under every order, of teams of one thread under every order, and of teams with parts.
 fn crews() -> Vec<By> {
@@ -43,18 +52,19 @@ fn assert_same<E: Debug + PartialEq>(a: &[Snapshot<E>], b: &[Snapshot<E>], conte
 
 fn check_strategies<N: Naive>(naive: N, strategies: &[Strategy], crews: &[By]) {
     let world = World::new(naive);
-    for &strategy in strategies {
-        let rules = rules(strategy);
+    for rules in strategies.iter().flat_map(|&strategy| all_rules(&world, strategy)) {
         let expected = course(&world, &rules, By::Alone);
         assert!(expected.iter().any(|walk| walk.solution != expected[0].solution), "nobody moves");
         for &by in crews {
-            assert_same(&course(&world, &rules, by), &expected, &format!("{strategy:?}, {by:?}"));
+            assert_same(&course(&world, &rules, by), &expected, &format!("{rules:?}, {by:?}"));
         }
     }
     let start = world.naive.random(&mut Dice::new(1));
     let expected = world.evaluate(&rules(Strategy::Climb), &start, By::Alone);
+    assert_eq!(world.evaluate_given(&rules(Strategy::Climb), &start, By::Alone), expected);
     for &by in crews {
         assert_eq!(world.evaluate(&rules(Strategy::Climb), &start, by), expected, "{by:?}");
+        assert_eq!(world.evaluate_given(&rules(Strategy::Climb), &start, by), expected, "given, {by:?}");
     }
 }
 
@@ -81,12 +91,14 @@ fn any_crew_finds_the_same_signs() {
     let few = [By::Team(3, Order::Mixed), By::Singles(3, Order::Descending), By::Teams(2, 2, 1)];
     check_strategies(Signs::<2>::new(40, 8, 2), &STRATEGIES, &few);
     check_strategies(Signs::<3>::new(33, 7, 3), &STRATEGIES, &few);
+    check_strategies(NestedSigns(Signs::new(33, 7, 3)), &STRATEGIES, &few);
 }
 
 #[test]
 fn any_crew_makes_the_same_tour() {
     check(Tours::<SwappedTour<Grid>>::on_grid(9, false, 1));
     check(Tours::<RotatedTour<Numbered>>::numbered(7, 2));
+    check(Tours::<NestedTour<Grid>>::on_grid(7, false, 2));
 }
 
 #[test]
@@ -124,18 +136,18 @@ fn in_batches<N: Naive>(
 
 fn check_batches<N: Naive>(naive: N) {
     let world = World::new(naive);
-    for strategy in STRATEGIES {
+    for rules in STRATEGIES.into_iter().flat_map(|strategy| all_rules(&world, strategy)) {
         for descents in [0, 3] {
-            let rules = WalkRules { descents, target: u64::MAX >> 63, cooling: 25, ..rules(strategy) };
+            let rules = WalkRules { descents, target: u64::MAX >> 63, cooling: 25, ..rules };
             let expected = in_batches(&world, &rules, 60, By::Alone);
             for length in [1, 2, 3, 7, 16, 59] {
                 let batches = in_batches(&world, &rules, length, By::Alone);
-                assert_eq!(batches, expected, "{strategy:?}, batches of {length}");
+                assert_eq!(batches, expected, "{rules:?}, batches of {length}");
             }
             // An annealing crew looks ahead, but not beyond the batch.
             for length in [1, 5, 60] {
                 let batches = in_batches(&world, &rules, length, By::Teams(1, 2, 2));
-                assert_eq!(batches, expected, "{strategy:?}, batches of {length} by a team");
+                assert_eq!(batches, expected, "{rules:?}, batches of {length} by a team");
             }
         }
     }
@@ -148,6 +160,7 @@ fn a_run_is_the_same_in_any_batches() {
     check_batches(Signs::<2>::new(40, 8, 1));
     check_batches(Tours::<SwappedTour<Numbered>>::numbered(7, 1));
     check_batches(Tours::<RotatedTour<Grid>>::on_grid(6, true, 1));
+    check_batches(NestedSigns(Signs::new(40, 8, 1)));
     check_batches(Numbers::new(9, 3, 1000, 1));
     check_batches(Graph::new(9, 20, 1));
     check_batches(Rough::<f32>::new(2, 5, 9));

@@ -3,7 +3,9 @@
 use crate::common::memory::Number;
 use crate::common::statistics::{LEVEL, uniformity};
 use crate::world::{changes, distance, exchanges, flips, is_permutation, moved, rotations};
-use antwarp_core::neighborhood::{Changes, Crowns, Exchanges, Flips, Neighborhood, Rotation, Rotations};
+use antwarp_core::neighborhood::{
+    Changes, Crowns, Exchanges, Flips, Neighborhood, Nested, Rotation, Rotations,
+};
 use antwarp_core::rng::Stream;
 use antwarp_core::search::random_solution;
 use antwarp_core::sine::Real;
@@ -34,6 +36,27 @@ where
         assert!(!expected[..index as usize].contains(neighbor), "{step:?} leads to two neighbours");
         for by in (0..10).chain([31, 32, 100, 511]).filter(|by| index + by < len) {
             assert_eq!(moves.skip(step, index, by as u32), moves.at(index + by), "{by} behind {step:?}");
+        }
+    }
+}
+
+#[test]
+fn neighbourhoods_come_one_behind_the_other() {
+    let bits = Nested {
+        first: Flips::<1> { n: 9 },
+        behind: Nested { first: Flips::<2> { n: 9 }, behind: Flips::<3> { n: 9 } },
+    };
+    let levels: Vec<_> = (0..bits.levels()).map(|level| bits.level(level)).collect();
+    assert_eq!(levels, [(0, 9), (9, 45), (45, 129)]);
+    assert_eq!((bits.len(), bits.traces(), bits.elements()), (129, 9, 9));
+    let solution = random(&bits, STREAM);
+    let lists = (0..).zip((1..=3).flat_map(|distance| flips(&solution, distance)));
+    for (index, neighbor) in lists {
+        let step = bits.at(index);
+        assert_eq!((bits.index(step), moved(&bits, STREAM, &solution, step)), (index, neighbor));
+        let (_, end) = levels.iter().copied().find(|&(_, end)| index < end).unwrap();
+        for by in [0, 1, 2, 5, 31].into_iter().filter(|by| index + by < end) {
+            assert_eq!(bits.skip(step, index, by as u32), bits.at(index + by), "{by} behind {step:?}");
         }
     }
 }

@@ -8,7 +8,8 @@ use antwarp_core::neighborhood::Neighborhood;
 use antwarp_core::problem::tour::MATRIX;
 use antwarp_core::problem::weierstrass::Named;
 use antwarp_core::problem::{
-    MaxCut, Partition, Perceptron, Problem, Qap, RotatedTour, Shape, SwappedTour, Weierstrass,
+    MaxCut, NestedPerceptron, NestedTour, Partition, Perceptron, Problem, Qap, RotatedTour, Shape,
+    SwappedTour, Weierstrass,
 };
 use antwarp_core::rng::Stream;
 use antwarp_core::search::Cost;
@@ -203,6 +204,34 @@ impl<P> Tours<P> {
     }
 }
 
+/// A permuted perceptron problem whose signs are flipped one by one, in pairs and by threes.
+pub struct NestedSigns(pub Signs<3>);
+
+impl Naive for NestedSigns {
+    type P = NestedPerceptron;
+
+    fn shape(&self) -> Shape {
+        self.0.shape()
+    }
+    fn tables(&self) -> Vec<u8> {
+        self.0.tables()
+    }
+    fn random(&self, dice: &mut Dice) -> Vec<u8> {
+        self.0.random(dice)
+    }
+    fn cost(&self, bits: &[u8]) -> i64 {
+        self.0.cost(bits)
+    }
+    fn neighbors(&self, bits: &[u8], _: Stream) -> Vec<Vec<u8>> {
+        (1..=3).flat_map(|distance| flips(bits, distance)).collect()
+    }
+}
+
+/// First two cities exchanged, then three rotated.
+fn exchanges_and_rotations(tour: &[u32]) -> Vec<Vec<u32>> {
+    [exchanges(tour), rotations(tour)].concat()
+}
+
 macro_rules! tours {
     ($($problem:ident<$geometry:ident> $neighbors:ident),*) => {$(
         impl Naive for Tours<$problem<$geometry>> {
@@ -229,7 +258,9 @@ macro_rules! tours {
 
 tours!(
     SwappedTour<Grid> exchanges, SwappedTour<Planar> exchanges, SwappedTour<Numbered> exchanges,
-    RotatedTour<Grid> rotations, RotatedTour<Planar> rotations, RotatedTour<Numbered> rotations
+    RotatedTour<Grid> rotations, RotatedTour<Planar> rotations, RotatedTour<Numbered> rotations,
+    NestedTour<Grid> exchanges_and_rotations, NestedTour<Planar> exchanges_and_rotations,
+    NestedTour<Numbered> exchanges_and_rotations
 );
 
 /// Numbers for k sets.

@@ -1,10 +1,10 @@
 //! Costs of neighbours are those of full evaluations, also after many moves.
 
-use crate::instances::{Assignment, Graph, Numbers, Rough, Signs, Tours, same};
+use crate::instances::{Assignment, Graph, NestedSigns, Numbers, Rough, Signs, Tours, same};
 use crate::world::{Dice, Naive, Place, World};
 use antwarp_core::geometry::{Grid, Numbered, Planar};
 use antwarp_core::metric::Metric;
-use antwarp_core::problem::{RotatedTour, SwappedTour};
+use antwarp_core::problem::{NestedTour, RotatedTour, SwappedTour};
 use antwarp_core::rng::Stream;
 use antwarp_core::search::Cost;
 use proptest::prelude::*;
@@ -71,6 +71,7 @@ proptest! {
         check(Signs::<1>::new(m, n, seed).demanding(), seed, moves);
         check(Signs::<2>::new(m, n, seed).demanding(), seed, moves);
         check(Signs::<3>::new(m, n, seed).demanding(), seed, moves);
+        check(NestedSigns(Signs::new(m, n, seed).demanding()), seed, moves);
     }
 
     #[test]
@@ -93,6 +94,9 @@ proptest! {
             check(Tours::<RotatedTour<Planar>>::in_plane(n, metric, seed), seed, moves);
         }
         check(Tours::<RotatedTour<Numbered>>::numbered(n, seed), seed, moves);
+        check(Tours::<NestedTour<Grid>>::on_grid(n, false, seed), seed, moves);
+        check(Tours::<NestedTour<Planar>>::in_plane(n, Metric::Att, seed), seed, moves);
+        check(Tours::<NestedTour<Numbered>>::numbered(n, seed), seed, moves);
     }
 
     #[test]
@@ -120,6 +124,7 @@ fn signs_are_counted_in_several_words() {
     check(Signs::<1>::new(300, 37, 1), 1, 20);
     check(Signs::<2>::new(150, 33, 2), 2, 20);
     check(Signs::<3>::new(90, 34, 3), 3, 5);
+    check(NestedSigns(Signs::new(90, 34, 3)), 3, 5);
 }
 
 #[test]

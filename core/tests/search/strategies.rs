@@ -1,13 +1,16 @@
 //! Climbing, iterated search and annealing, iteration by iteration; what stops a walk, and what rivals tell each other.
 
 use crate::common::statistics::{LEVEL, fit};
-use crate::instances::{Assignment, Graph, Numbers, Rough, Signs, Tours};
+use crate::instances::{Assignment, Graph, NestedSigns, Numbers, Rough, Signs, Tours};
 use crate::world::{By, ElementOf, Naive, Snapshot, Walks, World, cost_of, distance, exchanges, rules};
 use antwarp_core::geometry::Numbered;
 use antwarp_core::neighborhood::Neighborhood;
-use antwarp_core::problem::{Problem, RotatedTour, SwappedTour};
+use antwarp_core::problem::{NestedTour, Problem, RotatedTour, SwappedTour};
 use antwarp_core::rng::Stream;
 use antwarp_core::search::{Cost, LEVELS, Strategy, WalkRules, random_solution};
+
+const ALL: [Strategy; 5] =
+    [Strategy::Tabu, Strategy::Climb, Strategy::Anneal, Strategy::Iterate, Strategy::Vary];
 
 type Seen<N> = Snapshot<ElementOf<N>>;
 
@@ -164,6 +167,92 @@ fn iterated_search_accepts_nothing_worse() {
     assert!(seen[seen.len() - 9..].iter().all(|walk| walk.solution == optimum.solution));
 }
 
+/// Descents through levels: each step leads to the best or the first better neighbour of the level, or to the next level, and
+/// away where no level has a better one. How many steps led to neighbours of each level.
+fn check_levels<N: Naive<P: Problem<Cost = i64>>>(naive: N, rules: WalkRules) -> Vec<u32> {
+    let world = World::new(naive);
+    let moves = world.problem.moves();
+    let rules = WalkRules { levels: moves.levels(), ..rules };
+    let mut steps_of = vec![0; moves.levels() as usize];
+    for pair in steps(&world, &rules, 300).windows(2) {
+        let (before, now) = (&pair[0], &pair[1]);
+        let stream = Stream::new(rules.seed, before.state.iterations as u32, 0);
+        let neighbors = world.naive.neighbors(&before.solution, stream);
+        let (start, end) = moves.level(before.state.level);
+        let len = end - start;
+        let key_at = |index: u64| world.naive.cost(&neighbors[index as usize]).key();
+        let own = key::<N>(before.state.cost);
+        let seen = now.state.evaluations - before.state.evaluations;
+        let draws = stream.step(0);
+        let bits = u64::from(draws.bits(0)) << 32 | u64::from(draws.bits(1));
+        let from = ((u128::from(bits) * u128::from(len)) >> 64) as u64;
+        let better = (0..len).map(|ahead| (from + ahead) % len).position(|at| key_at(start + at) < own);
+        let least = (start..end).map(key_at).min().unwrap();
+        let Some(ahead) = better else {
+            assert_eq!(seen, len);
+            if before.state.level + 1 < rules.levels {
+                let stays = Seen::<N> { state: now.state, ..before.clone() };
+                assert_eq!((now, now.state.level), (&stays, before.state.level + 1));
+            } else {
+                assert_eq!((now.state.level, now.state.descents), (0, before.state.descents + 1));
+            }
+            continue;
+        };
+        let expected =
+            if rules.first == 0 { (len, least) } else { (ahead as u64 + 1, key::<N>(now.state.cost)) };
+        assert_eq!((seen, key::<N>(now.state.cost)), expected);
+        if rules.first != 0 {
+            assert_eq!(now.solution, neighbors[(start + (from + ahead as u64) % len) as usize]);
+        }
+        assert_eq!((now.state.level, now.state.descents), (0, before.state.descents));
+        steps_of[before.state.level as usize] += 1;
+    }
+    steps_of
+}
+
+#[test]
+fn descents_go_through_all_neighbourhoods() {
+    // Flips of three signs are seldom better where none of two is.
+    let mut improved = [0; 2];
+    for first in [0, 1] {
+        for strategy in [Strategy::Climb, Strategy::Iterate, Strategy::Vary] {
+            let rules = WalkRules { first, ..rules(strategy) };
+            let signs = check_levels(NestedSigns(Signs::new(40, 17, 1)), rules);
+            let tours = check_levels(Tours::<NestedTour<Numbered>>::numbered(9, 1), rules);
+            assert!(tours.iter().all(|&steps| steps > 0), "{rules:?}: {tours:?}");
+            improved = [improved[0] + signs[0], improved[1] + signs[1]];
+            check_levels(Assignment::<true>::new(8, true, 30, 1), rules);
+            check_levels(Assignment::<false>::new(7, false, 30, 2), rules);
+            check_levels(Numbers::new(9, 3, 10_000, 1), rules);
+            check_levels(Graph::new(12, 9, 1), rules);
+        }
+    }
+    assert!(improved.iter().all(|&steps| steps > 0), "{improved:?}");
+}
+
+#[test]
+fn variable_search_goes_further_after_every_failure() {
+    let world = World::new(NestedSigns(Signs::new(33, 12, 2)));
+    let rules = WalkRules { kicks: 4, levels: 2, ..rules(Strategy::Vary) };
+    let (mut shakes, mut expected) = ([0; 5], 0);
+    for pair in steps(&world, &rules, 400).windows(2) {
+        let (before, now) = (&pair[0], &pair[1]);
+        if now.state.descents == before.state.descents {
+            continue;
+        }
+        let (cost, accepted) = (before.state.cost as i64, before.state.accepted as i64);
+        expected = if cost < accepted || expected == 4 { 1 } else { expected + 1 };
+        assert_eq!(now.state.shake, expected);
+        assert_eq!(now.state.accepted as i64, cost.min(accepted));
+        assert_eq!(world.naive.cost(&now.accepted), cost.min(accepted));
+        // Each move flips a sign.
+        let away = distance(&now.solution, &now.accepted) as u32;
+        assert!(away <= expected && away % 2 == expected % 2, "{away} signs away after {expected} moves");
+        shakes[expected as usize] += 1;
+    }
+    assert!(shakes[1..].iter().all(|&count| count > 0), "{shakes:?}");
+}
+
 #[test]
 fn kicks_are_uniform() {
     // From the optimum that is found first, one kick to any neighbour.
@@ -299,7 +388,7 @@ fn check_target<N: Naive>(naive: N, strategy: Strategy) {
 
 #[test]
 fn walks_stop_at_their_target() {
-    for strategy in [Strategy::Tabu, Strategy::Climb, Strategy::Anneal, Strategy::Iterate] {
+    for strategy in ALL {
         check_target(Assignment::<false>::new(8, false, 30, 3), strategy);
         check_target(Signs::<2>::new(21, 9, 3), strategy);
         check_target(Rough::<f64>::new(2, 5, 9), strategy);
@@ -309,7 +398,7 @@ fn walks_stop_at_their_target() {
 #[test]
 fn a_target_above_the_first_solution_stops_at_once() {
     let world = World::new(Numbers::new(9, 3, 1000, 1));
-    for strategy in [Strategy::Tabu, Strategy::Climb, Strategy::Anneal, Strategy::Iterate] {
+    for strategy in ALL {
         let mut walks = Walks::new(&world, &WalkRules { target: u64::MAX >> 2, ..rules(strategy) });
         walks.go(100, By::Alone);
         let walk = walks.of(0);
@@ -320,7 +409,7 @@ fn a_target_above_the_first_solution_stops_at_once() {
 
 fn check_rivals<N: Naive>(naive: N, strategy: Strategy) {
     let world = World::new(naive);
-    let kicks = if strategy == Strategy::Iterate { 2 } else { 0 };
+    let kicks = if strategy.accepts_optima() { 2 } else { 0 };
     let mut walks = Walks::new(&world, &WalkRules { walks: 7, kicks, ..rules(strategy) });
     walks.go(5, By::Alone);
     for bit in [1, 2, 4] {
@@ -340,7 +429,7 @@ fn check_rivals<N: Naive>(naive: N, strategy: Strategy) {
             };
             assert_eq!((&now.solution, &now.best), (&rival.best, &rival.best), "{strategy:?}");
             assert_eq!((now.state.best, now.state.cost), (rival.state.best, rival.state.best));
-            if strategy == Strategy::Iterate {
+            if strategy.accepts_optima() {
                 assert_eq!((&now.accepted, now.state.accepted), (&rival.best, rival.state.best));
             }
             // Nothing that it did elsewhere is tabu, or overdue.
@@ -362,7 +451,7 @@ fn check_rivals<N: Naive>(naive: N, strategy: Strategy) {
 
 #[test]
 fn rivals_go_on_from_the_better_solution() {
-    for strategy in [Strategy::Tabu, Strategy::Climb, Strategy::Anneal, Strategy::Iterate] {
+    for strategy in ALL {
         check_rivals(Assignment::<true>::new(8, false, 30, 3), strategy);
         check_rivals(Signs::<2>::new(21, 11, 3), strategy);
         check_rivals(Rough::<f32>::new(2, 5, 9), strategy);
@@ -372,7 +461,7 @@ fn rivals_go_on_from_the_better_solution() {
 #[test]
 fn walks_are_different_ones() {
     let world = World::new(Assignment::<true>::new(8, true, 30, 1));
-    for strategy in [Strategy::Tabu, Strategy::Climb, Strategy::Anneal, Strategy::Iterate] {
+    for strategy in ALL {
         let mut walks = Walks::new(&world, &WalkRules { walks: 5, ..rules(strategy) });
         walks.go(20, By::Alone);
         let all = walks.all();

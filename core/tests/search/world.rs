@@ -195,6 +195,23 @@ impl<N: Naive> World<N> {
 
     /// The costs of all neighbours, and of the solution behind them, by the library.
     pub fn evaluate(&self, rules: &WalkRules, solution: &[ElementOf<N>], by: By) -> Vec<u64> {
+        self.evaluate_with(rules, solution, std::ptr::null(), by)
+    }
+
+    /// The same, but that the library is given the neighbours.
+    pub fn evaluate_given(&self, rules: &WalkRules, solution: &[ElementOf<N>], by: By) -> Vec<u64> {
+        let neighbors = self.naive.neighbors(solution, Stream::new(rules.seed, rules.end as u32, 0));
+        let mut given = Array::of(&neighbors.concat());
+        self.evaluate_with(rules, solution, given.start(), by)
+    }
+
+    fn evaluate_with(
+        &self,
+        rules: &WalkRules,
+        solution: &[ElementOf<N>],
+        given: *const ElementOf<N>,
+        by: By,
+    ) -> Vec<u64> {
         let mut costs = Array::<u64>::rubbish(self.len() as usize + 1);
         let layout = Layout::new(&self.problem, Strategy::Climb).unwrap();
         let mut memory = Memory::new(&self.problem, &layout, by);
@@ -202,7 +219,7 @@ impl<N: Naive> World<N> {
             problem: self.problem,
             rules: *rules,
             layout,
-            solution: solution.as_ptr(),
+            solutions: (solution.as_ptr(), given),
             memory: memory.starts(),
             costs: costs.start(),
         });
@@ -305,15 +322,19 @@ impl<'a, N: Naive> Place<'a, N> {
         unsafe { self.world.problem.make(&mut Alone, &walk, step) }
     }
 
-    /// What a scan visits: numbers and costs.
+    /// What scans of all levels visit: numbers and costs.
     pub fn scan(&mut self, cost: CostOf<N>) -> Vec<(u64, CostOf<N>)> {
         let (walk, mut all, moves) = (self.walk(), vec![], self.world.problem.moves());
-        // SAFETY: as above.
-        unsafe {
-            self.world.problem.scan(&Alone, &walk, cost, |index, step, there| {
-                assert_eq!(moves.index(step), index);
-                all.push((index, there));
-            });
+        for level in 0..moves.levels() {
+            let (start, end) = moves.level(level);
+            // SAFETY: as above.
+            unsafe {
+                self.world.problem.scan(&Alone, &walk, level, cost, |index, step, there| {
+                    assert_eq!(moves.index(step), index);
+                    assert!((start..end).contains(&index), "{index} is not of level {level}");
+                    all.push((index, there));
+                });
+            }
         }
         all
     }
@@ -408,7 +429,7 @@ struct Evaluation<P: Problem> {
     problem: P,
     rules: WalkRules,
     layout: Layout,
-    solution: *const Element<P>,
+    solutions: (*const Element<P>, *const Element<P>),
     memory: Starts,
     costs: *mut u64,
 }
@@ -418,8 +439,8 @@ impl<P: Problem> Work for Evaluation<P> {
         let memory = self.memory.of(crew);
         // SAFETY: all members come here, and the memory is what is asked for.
         unsafe {
-            let Evaluation { problem, rules, layout, solution, costs, .. } = self;
-            evaluate(crew, problem, rules, layout, *solution, memory, *costs)
+            let Evaluation { problem, rules, layout, solutions, costs, .. } = self;
+            evaluate(crew, problem, rules, layout, *solutions, memory, *costs)
         }
     }
 }
@@ -458,11 +479,13 @@ pub fn rules(strategy: Strategy) -> WalkRules {
         ratio: 0.99,
         walks: 1,
         rival_bit: 0,
+        levels: 1,
+        first: 0,
     }
 }
 
 pub fn strategy_of(rules: &WalkRules) -> Strategy {
-    let all = [Strategy::Tabu, Strategy::Climb, Strategy::Anneal, Strategy::Iterate];
+    let all = [Strategy::Tabu, Strategy::Climb, Strategy::Anneal, Strategy::Iterate, Strategy::Vary];
     all.into_iter().find(|&strategy| strategy as u32 == rules.strategy).unwrap()
 }
 
@@ -483,7 +506,7 @@ pub struct Snapshot<E> {
     pub state: WalkState,
     pub solution: Vec<E>,
     pub best: Vec<E>,
-    /// Empty but in iterated search.
+    /// Empty but in iterated and variable search.
     pub accepted: Vec<E>,
     /// Empty but in tabu search.
     pub traces: Vec<u32>,
@@ -493,15 +516,19 @@ impl<'a, N: Naive> Walks<'a, N> {
     pub fn new(world: &'a World<N>, rules: &WalkRules) -> Self {
         let (walks, n) = (rules.walks as usize, world.elements());
         let fresh = vec![WalkState { fresh: 1, ..WalkState::default() }; walks];
-        let of = |strategy, length| if rules.strategy == strategy as u32 { length } else { 0 };
+        let strategy = strategy_of(rules);
+        let of = |is_used, length| if is_used { length } else { 0 };
         Walks {
             world,
             rules: *rules,
             states: [Array::of(&fresh), Array::rubbish(walks)],
             bests: [0; 2].map(|_| Array::rubbish(walks * n)),
             solutions: Array::rubbish(walks * n),
-            accepted: Array::rubbish(of(Strategy::Iterate, walks * n)),
-            traces: Array::rubbish(of(Strategy::Tabu, walks * world.problem.moves().traces() as usize)),
+            accepted: Array::rubbish(of(strategy.accepts_optima(), walks * n)),
+            traces: Array::rubbish(of(
+                strategy == Strategy::Tabu,
+                walks * world.problem.moves().traces() as usize,
+            )),
         }
     }
 

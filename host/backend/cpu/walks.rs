@@ -94,7 +94,7 @@ for_this_processor!(walk, walk_new, search::walk, [P: Problem, C: Crew], (
     memory: (*mut u8, *mut u8)
 ));
 for_this_processor!(evaluate, evaluate_new, search::evaluate, [P: Problem, C: Crew], (
-    crew: &mut C, problem: &P, rules: &WalkRules, layout: &Layout, solution: *const Element<P>,
+    crew: &mut C, problem: &P, rules: &WalkRules, layout: &Layout, solutions: (*const Element<P>, *const Element<P>),
     memory: (*mut u8, *mut u8), costs: *mut u64
 ));
 
@@ -143,8 +143,8 @@ impl<'p, P: Problem<Moves: Neighborhood<Element: Default + Send + Sync>>> CpuWal
         check_memory("the walks", 4 * elements + 4 * walks * list + replicas * replica)?;
         let most = (threads / spec.walks).max(1);
         let key = Key::new(&cpu.machine().device, threads, P::NAME, tables, spec, moves.len());
-        let shapes = (0..).map(|i| 1u32 << i).take_while(|&p| p < most).chain([most]);
-        let shapes = shapes.map(|parts| Shape { parts, threads: 1 });
+        let is_tried = |parts: &u32| spec.retune_all || parts.is_power_of_two() || *parts == most;
+        let shapes = (1..=most).filter(is_tried).map(|parts| Shape { parts, threads: 1 });
         Ok(CpuWalks {
             tables,
             spec: spec.clone(),
@@ -324,6 +324,7 @@ impl<P: Problem> Neighbors<Element<P>> for CpuNeighbors<'_, P> {
     fn costs(
         &mut self,
         solution: &[Element<P>],
+        given: &[Element<P>],
         rules: &WalkRules,
         enough: Enough,
     ) -> Result<Option<&[u64]>, BackendError> {
@@ -332,8 +333,10 @@ impl<P: Problem> Neighbors<Element<P>> for CpuNeighbors<'_, P> {
         let problem = Watched::new(self.tables.problem::<P>(), &watch);
         let memory = (self.replica.as_mut_ptr().cast(), self.common.as_mut_ptr().cast());
         let costs = self.costs.as_mut_ptr();
-        // SAFETY: `new` made the arrays for this problem.
-        unsafe { evaluate(&mut Alone, &problem, rules, &self.layout, solution.as_ptr(), memory, costs) };
+        let given = if given.is_empty() { std::ptr::null() } else { given.as_ptr() };
+        let solutions = (solution.as_ptr(), given);
+        // SAFETY: `new` made the arrays for this problem; who gives neighbours gives all of them.
+        unsafe { evaluate(&mut Alone, &problem, rules, &self.layout, solutions, memory, costs) };
         self.time += begin.elapsed();
         Ok(watch.kept(&self.costs[..]))
     }

@@ -107,6 +107,11 @@ impl<P: Problem> Problem for Watched<'_, P> {
     }
 
     #[inline(always)]
+    fn is_over(&self) -> bool {
+        self.watch.is_some_and(Watch::is_over)
+    }
+
+    #[inline(always)]
     unsafe fn make<C: Crew>(&self, crew: &mut C, walk: &WalkOf<Self>, step: Move<Self>) {
         // SAFETY: the caller's promise.
         unsafe { self.problem.make(crew, walk, step) }
@@ -117,12 +122,14 @@ impl<P: Problem> Problem for Watched<'_, P> {
         &self,
         crew: &C,
         walk: &WalkOf<Self>,
+        level: u32,
         cost: P::Cost,
         mut visit: impl FnMut(u64, Move<Self>, P::Cost),
     ) {
         let parts = crew.parts();
         let most = u64::from(u32::MAX / parts);
-        let shares = (self.moves().len() / (SHARE * u64::from(parts))).clamp(1, most) as u32;
+        let (start, end) = self.moves().level(level);
+        let shares = ((end - start) / (SHARE * u64::from(parts))).clamp(1, most) as u32;
         for share in 0..shares {
             if self.watch.is_some_and(Watch::is_over) {
                 return;
@@ -130,7 +137,7 @@ impl<P: Problem> Problem for Watched<'_, P> {
             let shift =
                 Shift { team: crew.team(), part: crew.part() * shares + share, parts: parts * shares };
             // SAFETY: the caller's promise; the shares of all parts together are all neighbours.
-            unsafe { self.problem.scan(&shift, walk, cost, &mut visit) };
+            unsafe { self.problem.scan(&shift, walk, level, cost, &mut visit) };
         }
     }
 }

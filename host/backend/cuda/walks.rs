@@ -22,8 +22,8 @@ use crate::memory::bytes;
 pub const CREW_BYTES: u32 = (TEAM_BYTES + 2 * WARP * CANDIDATE * 8).next_multiple_of(16);
 /// Words of a candidate.
 const CANDIDATE: u32 = 3;
-/// Threads of a block to try.
-const THREADS: [u32; 6] = [1024, 512, 256, 128, 64, 32];
+/// Most threads of a block.
+const MOST_THREADS: u32 = 1024;
 
 macro_rules! names {
     ($($problem:ident: $type:ty, $threads:literal;)*) => { [$(stringify!($problem)),*] };
@@ -38,7 +38,9 @@ pub fn kernel_names() -> Vec<String> {
             format!("block_evaluate_{problem}"),
         ]
     };
-    antwarp_core::with_problems!(names).into_iter().flat_map(of).collect()
+    let walks = |problem| of(problem).into_iter().take(2);
+    let nested = antwarp_core::with_nested_problems!(names).into_iter().flat_map(walks);
+    antwarp_core::with_problems!(names).into_iter().flat_map(of).chain(nested).collect()
 }
 
 /// Where the blocks of a walk meet: a count of arrivals and two candidates a block.
@@ -54,11 +56,12 @@ struct Fit {
 }
 
 impl Fit {
-    /// The shapes of `walks` walks with replicas in shared memory if `in_shared`, fewest blocks first.
+    /// The shapes of `walks` walks with replicas in shared memory if `in_shared`, fewest blocks first: a power of two threads of
+    /// a block, or every multiple of a warp if `all`.
     fn new(
         device: &Device,
         function: &CudaFunction,
-        (walks, neighbors): (u32, u64),
+        (walks, neighbors, all): (u32, u64, bool),
         (in_shared, replica): (bool, u32),
     ) -> Result<Fit, BackendError> {
         let shared = CREW_BYTES + if in_shared { replica } else { 0 };
@@ -74,7 +77,9 @@ impl Fit {
         let mut left = true;
         while left {
             left = false;
-            for threads in THREADS.into_iter().filter(|&t| t <= most_threads) {
+            let multiples = (1..=MOST_THREADS / WARP).rev().map(|warps| warps * WARP);
+            let is_tried = |&threads: &u32| threads <= most_threads && (all || threads.is_power_of_two());
+            for threads in multiples.filter(is_tried) {
                 // One block a walk may wait for others to end; several must run at the same time.
                 let fits = parts == 1 || u64::from(walks) * u64::from(parts) <= u64::from(resident(threads));
                 // More threads than neighbours have nothing to do, but for the last warp's.
@@ -132,7 +137,7 @@ impl<'p, P: Problem<Moves: Neighborhood<Element: Plain>>> CudaWalks<'p, P> {
         let in_shared = layout.bytes + CREW_BYTES <= device.shared_limit();
         let name = format!("block_walk_{}_{}", P::NAME, if in_shared { "shared" } else { "global" });
         let kernel = WalksKernel { function: device.function(&name)?, name };
-        let asked = (spec.walks, moves.len());
+        let asked = (spec.walks, moves.len(), spec.retune_all);
         let fit = Fit::new(device, &kernel.function, asked, (in_shared, layout.bytes))?;
         if fit.shapes.is_empty() {
             return Err(BackendError::Shape { kernel: kernel.name, needed: bytes(u64::from(layout.bytes)) });
@@ -199,7 +204,7 @@ impl<'p, P: Problem<Moves: Neighborhood<Element: Plain>>> CudaWalks<'p, P> {
             layout: self.layout,
             common: self.common_bytes as u64,
             parts: shape.parts,
-            padding: 0,
+            given: 0,
         };
         let launch =
             Launch { grid: self.spec.walks * shape.parts, block: shape.threads, shared: self.fit.shared };
@@ -277,6 +282,12 @@ impl<P: Problem<Moves: Neighborhood<Element: Plain>>> Walks<Element<P>> for Cuda
     }
 }
 
+/// The bytes of elements.
+fn bytes_of<E: Plain>(elements: &[E]) -> &[u8] {
+    // SAFETY: elements are plain.
+    unsafe { std::slice::from_raw_parts(elements.as_ptr().cast(), size_of_val(elements)) }
+}
+
 /// Neighbours looked at on the device, whose costs go to the host.
 pub struct CudaNeighbors<'p, P: Problem> {
     device: &'p Device,
@@ -287,6 +298,7 @@ pub struct CudaNeighbors<'p, P: Problem> {
     launch: Launch,
     tables: Buffer<u8>,
     solution: Buffer<u8>,
+    given: Buffer<u8>,
     common: Buffer<u8>,
     slots: Buffer<u64>,
     device_costs: Buffer<u64>,
@@ -311,7 +323,7 @@ impl<'p, P: Problem<Moves: Neighborhood<Element: Plain>>> CudaNeighbors<'p, P> {
             return Err(refused());
         }
         let function = device.function(&name)?;
-        let fit = Fit::new(device, &function, (1, moves.len()), (true, layout.bytes))?;
+        let fit = Fit::new(device, &function, (1, moves.len(), false), (true, layout.bytes))?;
         // The paper has a thread for each neighbour, 256 to a block.
         let asked = spec.shape.and_then(|shape| shape.threads).unwrap_or(256);
         let fitting = fit.shapes.iter().filter(|shape| shape.threads <= asked);
@@ -328,6 +340,7 @@ impl<'p, P: Problem<Moves: Neighborhood<Element: Plain>>> CudaNeighbors<'p, P> {
             kernel: EvaluateNeighbors { name, function },
             tables: Buffer::from_slice(s, "the instance", tables.bytes())?,
             solution: Buffer::zeroed(s, "the solution", n * size_of::<Element<P>>())?,
+            given: Buffer::zeroed(s, "the neighbours", 0)?,
             common: Buffer::zeroed(s, "the shared notes", problem.common())?,
             slots: Buffer::zeroed(s, "the candidates", slots(shape.parts))?,
             device_costs: Buffer::zeroed(s, "the costs", costs)?,
@@ -344,15 +357,19 @@ impl<P: Problem<Moves: Neighborhood<Element: Plain>>> Neighbors<Element<P>> for 
     fn costs(
         &mut self,
         solution: &[Element<P>],
+        given: &[Element<P>],
         rules: &WalkRules,
         enough: Enough,
     ) -> Result<Option<&[u64]>, BackendError> {
         let begin = Instant::now();
         let stream = self.device.stream();
-        // SAFETY: elements are plain.
-        let raw =
-            unsafe { std::slice::from_raw_parts(solution.as_ptr().cast::<u8>(), size_of_val(solution)) };
-        self.solution.write(stream, raw)?;
+        self.solution.write(stream, bytes_of(solution))?;
+        if !given.is_empty() {
+            if self.given.is_empty() {
+                self.given = Buffer::zeroed(stream, "the neighbours", size_of_val(given))?;
+            }
+            self.given.write(stream, bytes_of(given))?;
+        }
         let copied = begin.elapsed();
         let args = WalkArgs {
             shape: self.shape,
@@ -360,7 +377,7 @@ impl<P: Problem<Moves: Neighborhood<Element: Plain>>> Neighbors<Element<P>> for 
             layout: self.layout,
             common: self.common.len() as u64,
             parts: self.launch.grid,
-            padding: 0,
+            given: (!given.is_empty()).into(),
         };
         // SAFETY: `new` made the arrays for this problem.
         unsafe {
@@ -371,6 +388,7 @@ impl<P: Problem<Moves: Neighborhood<Element: Plain>>> Neighbors<Element<P>> for 
                 args,
                 &self.tables,
                 &self.solution,
+                &self.given,
                 &mut self.common,
                 &mut self.slots,
                 &mut self.device_costs,

@@ -9,13 +9,13 @@ use serde_json::json;
 
 use super::super::search::{self, Asked};
 use super::super::{Error, Outcome, Result, parse_line};
-use super::table::{How::Count, How::Mean, How::Per, How::Times, Suite};
+use super::table::{How::Count, How::Deviation, How::Mean, How::Per, How::Times, Suite};
 use super::{Bench, Cell, Common, Measured};
 use crate::backend::{Backend, Choice, Machine, tuning};
 use crate::engine::BackendError;
 use crate::engine::StopReason;
 use crate::solver::SolveError;
-use crate::solver::search::{AskedShape, Chooser, Done, SearchSettings, Strategy};
+use crate::solver::search::{AskedShape, Chooser, Done, Improvement, SearchSettings, Strategy};
 
 /// Threads of a block in the paper's tables, and most such blocks that a multiprocessor runs at the same time.
 const PAPER_THREADS: u32 = 256;
@@ -42,10 +42,14 @@ enum Way {
     Device,
     /// The backend looks, the host chooses (the paper's way)
     Host,
+    /// The host makes the neighbours and chooses, the backend looks (the paper's other way)
+    HostGenerates,
     /// All CPU threads
     Threads,
     /// One CPU thread
     Thread,
+    /// As device, but that every multiple of 32 threads is tried out with every number of blocks (the paper's thread control)
+    All,
     /// The GPU looks and chooses, in the paper's shape: 256 threads a block, about a thread a neighbour
     Untuned,
 }
@@ -56,6 +60,7 @@ pub const SUITE: Suite = Suite {
     columns: &[
         ("neighbours", "neighbors", Mean, 0),
         ("seconds", "whole_seconds", Mean, 4),
+        ("seconds sd", "whole_seconds", Deviation, 4),
         ("reckoned", "reckoned", Count, 0),
         ("us/iteration", "iteration_us", Mean, 3),
         ("neighbours/s", "evaluations", Per("search_seconds"), 0),
@@ -158,14 +163,15 @@ impl Args {
     }
 
     fn check(&self, settings: &SearchSettings) -> Result<()> {
-        let descends = matches!(settings.strategy, Strategy::HillClimbing | Strategy::Ils);
-        if settings.descents.is_some() && !descends {
-            return Err(Error::Usage("--descents is for --strategy hill-climbing and ils".into()));
+        if settings.descents.is_some() && !settings.strategy.descends() {
+            return Err(Error::Usage("--descents is for --strategy hill-climbing, ils, vnd and vns".into()));
         }
-        let host =
-            matches!(settings.strategy, Strategy::Tabu | Strategy::HillClimbing) && settings.walks == 1;
-        if self.ways.contains(&Way::Host) && !host {
-            let what = "the way `host` is for one walk of --strategy tabu or hill-climbing";
+        let is_simple = matches!(settings.strategy, Strategy::Tabu | Strategy::HillClimbing);
+        let host = is_simple && settings.improvement == Improvement::Best && settings.walks == 1;
+        let is_host = |way: &Way| matches!(way, Way::Host | Way::HostGenerates);
+        if self.ways.iter().any(is_host) && !host {
+            let what =
+                "the ways `host` and `host-generates` are for one walk of --strategy tabu or hill-climbing";
             return Err(Error::Usage(what.into()));
         }
         Ok(())
@@ -244,7 +250,13 @@ fn search(asked: &Asked, way: Way, backend: &Backend) -> Result<(Done, Machine)>
         }
         Way::Untuned => as_the_paper(asked, backend),
         Way::Device => on(backend, Chooser::Device),
+        Way::All => {
+            let settings = SearchSettings { retune_all: true, ..asked.settings.clone() };
+            let done = asked.task.run(backend, &settings, &asked.stop, Chooser::Device, &mut |_| {})?;
+            Ok((done, backend.machine()))
+        }
         Way::Host => on(backend, Chooser::Host),
+        Way::HostGenerates => on(backend, Chooser::HostGenerates),
     }
 }
 

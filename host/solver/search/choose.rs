@@ -9,8 +9,9 @@ use antwarp_core::rng::Stream;
 use antwarp_core::search::{Contender, Cost, FORBIDDEN, WalkRules, candidate, iteration_stream};
 use antwarp_core::team::{Serial, Slots};
 
-use super::{Found, SearchSettings, Strategy, check_neighbors, full_cost, random, rules};
+use super::{Found, Improvement, SearchSettings, Strategy, check_neighbors, full_cost, random, rules};
 use crate::backend::Backend;
+use crate::engine::memory::{allocate, check_memory};
 use crate::engine::{
     BackendError, Budget, Engine, Enough, Neighbors, Progress, Searchable, Status, Stop, StopReason, Tables,
     WalksSpec, drive,
@@ -26,11 +27,12 @@ pub struct Chosen<S> {
     pub copies: Duration,
     /// Looking at neighbours.
     pub kernels: Duration,
-    /// Choosing.
+    /// Choosing, and making neighbours.
     pub host: Duration,
 }
 
-/// As [`search`](super::search), but that the host chooses.
+/// As [`search`](super::search), but that the host chooses; if it `generates` neighbours, it also makes all of them, and the backend
+/// looks at what it is given (Luong et al. 2013, section 3.1, the first approach).
 ///
 /// # Errors
 /// As there; also if the strategy is another one, or there are several walks.
@@ -39,21 +41,29 @@ pub fn choose_on_host<P: Searchable>(
     tables: &Tables,
     settings: &SearchSettings,
     stop: &Stop,
+    generates: bool,
     observe: &mut dyn FnMut(&Progress<f64>),
 ) -> Result<Chosen<Vec<Element<P>>>, SolveError> {
     settings.check()?;
-    if !matches!(settings.strategy, Strategy::Tabu | Strategy::HillClimbing) || settings.walks != 1 {
-        let what = "the host chooses for one walk of `strategy` tabu or hill-climbing only";
+    let is_simple = matches!(settings.strategy, Strategy::Tabu | Strategy::HillClimbing);
+    if !is_simple || settings.improvement != Improvement::Best || settings.walks != 1 {
+        let what =
+            "the host chooses for one walk of `strategy` tabu or hill-climbing with `improvement` best only";
         return Err(SolveError::Settings(what.into()));
     }
     let begin = Instant::now();
     let problem: P = tables.problem();
-    check_neighbors(&problem)?;
+    check_neighbors(&problem, 1)?;
+    let elements = problem.moves().elements() as usize;
+    let made = if generates { problem.moves().len() as usize * elements } else { 0 };
+    check_memory("the neighbours", made * size_of::<Element<P>>())?;
+    let made = allocate("the neighbours", made)?;
     let mut choices = Choices::<P> {
         neighbors: backend.neighbors::<P>(tables, &WalksSpec::new(settings))?,
         rules: rules(&problem, settings, stop)?,
         is_tabu: settings.strategy == Strategy::Tabu,
         solution: random(&problem, settings.seed, 0),
+        made,
         traces: Vec::new(),
         next: None,
         best: random(&problem, settings.seed, 0),
@@ -134,6 +144,8 @@ struct Choices<'a, P: Searchable> {
     rules: WalkRules,
     is_tabu: bool,
     solution: Vec<Element<P>>,
+    /// The neighbours, if the host makes them.
+    made: Vec<Element<P>>,
     traces: Vec<u32>,
     next: Option<Next>,
     best: Vec<Element<P>>,
@@ -142,7 +154,7 @@ struct Choices<'a, P: Searchable> {
     iterations: u64,
     descents: u32,
     evaluations: u64,
-    /// Time spent in choosing.
+    /// Time spent in choosing, and in making neighbours.
     choosing: Duration,
 }
 
@@ -151,7 +163,8 @@ impl<P: Searchable> Choices<'_, P> {
     fn look(&mut self, enough: Enough) -> Result<(), BackendError> {
         self.rules.end = self.iterations;
         self.next = None;
-        let Some(costs) = self.neighbors.costs(&self.solution, &self.rules, enough)? else {
+        self.generate();
+        let Some(costs) = self.neighbors.costs(&self.solution, &self.made, &self.rules, enough)? else {
             let own = full_cost(&self.problem, &self.solution);
             self.note(own);
             return Ok(());
@@ -182,6 +195,18 @@ impl<P: Searchable> Choices<'_, P> {
         self.next = Some(Next { neighbor: chosen.tag ^ salt, key: chosen.key, own_key: own.key() });
         self.choosing += choosing.elapsed();
         Ok(())
+    }
+
+    /// Makes all neighbours, if there is room for them.
+    fn generate(&mut self) {
+        let (begin, moves) = (Instant::now(), self.problem.moves());
+        let stream = iteration_stream(self.rules.seed, self.iterations, 0);
+        for (index, neighbor) in (0..).zip(self.made.chunks_exact_mut(self.solution.len())) {
+            neighbor.copy_from_slice(&self.solution);
+            // SAFETY: the view is of a solution, which is this function's alone.
+            unsafe { moves.apply(Serial, &walk(neighbor, &mut [], stream), moves.at(index)) };
+        }
+        self.choosing += begin.elapsed();
     }
 
     /// Takes note of the solution, of this cost, if it is the best so far.

@@ -47,6 +47,10 @@ pub enum Strategy {
     Annealing,
     /// Iterated local search: hill climbing, then random moves from the best local optimum
     Ils,
+    /// Variable neighbourhood descent: hill climbing through several neighbourhoods, the smallest first
+    Vnd,
+    /// Variable neighbourhood search: such descents, then one random move from the best local optimum, or one more each time
+    Vns,
 }
 
 impl Strategy {
@@ -54,11 +58,34 @@ impl Strategy {
     pub fn in_core(self) -> CoreStrategy {
         match self {
             Strategy::Tabu => CoreStrategy::Tabu,
-            Strategy::HillClimbing => CoreStrategy::Climb,
+            Strategy::HillClimbing | Strategy::Vnd => CoreStrategy::Climb,
             Strategy::Annealing => CoreStrategy::Anneal,
             Strategy::Ils => CoreStrategy::Iterate,
+            Strategy::Vns => CoreStrategy::Vary,
         }
     }
+
+    /// Whether it goes down to local optima.
+    pub fn descends(self) -> bool {
+        matches!(self, Strategy::HillClimbing | Strategy::Ils | Strategy::Vnd | Strategy::Vns)
+    }
+
+    /// Whether its descents go through all neighbourhoods that a problem has.
+    pub fn varies(self) -> bool {
+        matches!(self, Strategy::Vnd | Strategy::Vns)
+    }
+}
+
+/// Which better neighbour a descent goes to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[serde(rename_all = "kebab-case")]
+pub enum Improvement {
+    /// The best of all
+    #[default]
+    Best,
+    /// The first, in the order of their numbers from a random one on
+    First,
 }
 
 /// Settings of a search; what is `None` is left to the problem.
@@ -78,9 +105,13 @@ pub struct SearchSettings {
     pub tenure: Option<(u32, u32)>,
     /// Tabu: iterations after which what has not been is overdue.
     pub aspiration: Option<u32>,
-    /// Hill climbing, iterated search: most descents of a walk.
+    /// Variable descents and search: how many of the problem's neighbourhoods, the first ones; all if not given.
+    pub neighborhoods: Option<u32>,
+    /// Descents: the better neighbour that they go to.
+    pub improvement: Improvement,
+    /// Descents: most of a walk.
     pub descents: Option<u32>,
-    /// Iterated search: random moves after a descent. Tabu: most random moves from the best solution in a restart.
+    /// Iterated search: random moves after a descent. Variable search: most of them. Tabu: most random moves from the best solution in a restart.
     pub kicks: Option<u32>,
     /// Annealing: first and last temperature.
     pub temperatures: Option<(f32, f32)>,
@@ -92,6 +123,8 @@ pub struct SearchSettings {
     pub shape: Option<AskedShape>,
     /// Try out again how many threads are best.
     pub retune: bool,
+    /// Try out every multiple of 32 threads of a block with every number of blocks, as the paper does.
+    pub retune_all: bool,
 }
 
 impl Default for SearchSettings {
@@ -104,6 +137,8 @@ impl Default for SearchSettings {
             restart: None,
             tenure: None,
             aspiration: None,
+            neighborhoods: None,
+            improvement: Improvement::Best,
             descents: None,
             kicks: None,
             temperatures: None,
@@ -111,6 +146,7 @@ impl Default for SearchSettings {
             target: None,
             shape: None,
             retune: false,
+            retune_all: false,
         }
     }
 }
@@ -134,6 +170,15 @@ impl SearchSettings {
         if [self.cooperate, self.restart, self.cooling].contains(&Some(0)) || self.descents == Some(0) {
             return refuse("`cooperate`, `restart`, `cooling` and `descents` must be at least 1");
         }
+        if self.improvement == Improvement::First && !self.strategy.descends() {
+            return refuse("`improvement` first is for `strategy` hill-climbing, ils, vnd and vns");
+        }
+        if self.strategy == Strategy::Vns && self.kicks == Some(0) {
+            return refuse("`kicks` of `strategy` vns must be at least 1");
+        }
+        if self.neighborhoods == Some(0) {
+            return refuse("`neighborhoods` must be at least 1");
+        }
         if self.kicks.is_some_and(|kicks| kicks > 1 << 16) {
             return refuse("`kicks` must be at most 65536");
         }
@@ -150,9 +195,11 @@ impl WalksSpec {
     pub fn new(settings: &SearchSettings) -> WalksSpec {
         WalksSpec {
             strategy: settings.strategy.in_core(),
+            first: settings.improvement == Improvement::First,
             walks: settings.walks,
             shape: settings.shape,
             retune: settings.retune,
+            retune_all: settings.retune_all,
         }
     }
 }
@@ -227,7 +274,7 @@ pub fn search<P: Searchable>(
     settings.check()?;
     let begin = Instant::now();
     let problem: P = tables.problem();
-    check_neighbors(&problem)?;
+    check_neighbors(&problem, levels(&problem, settings))?;
     let rules = rules(&problem, settings, stop)?;
     let mut batches: Batches<'_, P> = Batches {
         walks: backend.walks::<P>(tables, &WalksSpec::new(settings))?,
@@ -282,9 +329,15 @@ fn random<P: Searchable>(problem: &P, seed: u64, descents: u32) -> Vec<Element<P
     (0..moves.elements()).map(|i| random_solution(&moves, seed, descents, 0, i)).collect()
 }
 
-/// Refuses problems whose solutions have no neighbours.
-fn check_neighbors<P: Problem>(problem: &P) -> Result<(), SolveError> {
-    if problem.moves().is_empty() {
+/// How many of a problem's neighbourhoods are gone through.
+fn levels<P: Problem>(problem: &P, settings: &SearchSettings) -> u32 {
+    settings.neighborhoods.unwrap_or(u32::MAX).min(problem.moves().levels())
+}
+
+/// Refuses problems whose solutions have no neighbours in one of so many neighbourhoods.
+fn check_neighbors<P: Problem>(problem: &P, levels: u32) -> Result<(), SolveError> {
+    let is_empty = |level| problem.moves().level(level).0 == problem.moves().level(level).1;
+    if (0..levels).any(is_empty) {
         return Err(SolveError::Settings("solutions of so few elements have no neighbours".into()));
     }
     Ok(())
@@ -359,12 +412,15 @@ fn rules<P: Searchable>(
         kicks: match (settings.strategy, settings.restart) {
             (Strategy::Tabu, None) => 0,
             (Strategy::Tabu, Some(_)) => settings.kicks.unwrap_or(n.div_ceil(4)),
+            (Strategy::Vns, _) => settings.kicks.unwrap_or(10),
             _ => settings.kicks.unwrap_or(4),
         },
         hot,
         ratio: (cold / hot).powf(1.0 / LEVELS as f32),
         walks: settings.walks,
         rival_bit: 0,
+        levels: levels(problem, settings),
+        first: (settings.improvement == Improvement::First).into(),
     })
 }
 

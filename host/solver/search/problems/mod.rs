@@ -20,7 +20,7 @@ pub use weierstrass::WeierstrassSpec;
 use std::time::Duration;
 
 use antwarp_core::geometry::{Grid, Numbered, Planar};
-use antwarp_core::problem::{self, RotatedTour, SwappedTour};
+use antwarp_core::problem::{self, NestedPerceptron, NestedTour, RotatedTour, SwappedTour};
 use serde::{Deserialize, Serialize};
 
 use std::time::Instant;
@@ -85,6 +85,8 @@ pub enum Chooser {
     Device,
     /// On the host, to which all costs are copied (the paper's way)
     Host,
+    /// On the host, which makes all neighbours, too, and copies them to the backend (the paper's other way)
+    HostGenerates,
 }
 
 /// An instance to be searched.
@@ -145,8 +147,9 @@ impl Order<'_, '_> {
                 let found = search::<P>(backend, tables, settings, stop, observe)?;
                 Done { found: found.begun_before(prepared).map(view), phases: None }
             }
-            Chooser::Host => {
-                let chosen = choose_on_host::<P>(backend, tables, settings, stop, observe)?;
+            Chooser::Host | Chooser::HostGenerates => {
+                let generates = selection == Chooser::HostGenerates;
+                let chosen = choose_on_host::<P>(backend, tables, settings, stop, generates, observe)?;
                 let phases = Some([chosen.copies, chosen.kernels, chosen.host]);
                 Done { found: chosen.found.begun_before(prepared).map(view), phases }
             }
@@ -209,6 +212,15 @@ impl Task {
         }
     }
 
+    /// How many neighbourhoods variable descents go through, that of [`Task::neighbors`] the last.
+    pub fn neighborhoods(&self) -> u32 {
+        match self {
+            Task::Perceptron(_, distance) => *distance,
+            Task::Tour(_, TourMove::Rotate) => 2,
+            _ => 1,
+        }
+    }
+
     /// The cost that no solution beats, or the best one that was published.
     pub fn best_known(&self) -> Option<BestKnown> {
         match self {
@@ -231,6 +243,22 @@ impl Task {
         selection: Chooser,
         observe: &mut dyn FnMut(&Progress<f64>),
     ) -> Result<Done, SolveError> {
+        let levels = if settings.strategy.varies() { self.neighborhoods() } else { 1 };
+        if settings.strategy == Strategy::Vnd && levels == 1 {
+            let what = "`strategy` vnd goes through several neighbourhoods: those of ppp at `distance` 2 or 3, of tsp \
+                        with `move` rotate";
+            return Err(SolveError::Settings(what.into()));
+        }
+        if selection == Chooser::HostGenerates && matches!(self, Task::Weierstrass(..)) {
+            let what = "random points do not tell which neighbours they are: the host generates none for weierstrass";
+            return Err(SolveError::Settings(what.into()));
+        }
+        let usual = match self {
+            Task::Perceptron(..) => Some((perceptron::TEMPERATURE, perceptron::TEMPERATURE)),
+            _ => None,
+        };
+        let temperatures = settings.temperatures.or(usual);
+        let settings = &SearchSettings { neighborhoods: Some(levels), temperatures, ..settings.clone() };
         let order = Order { begin: Instant::now(), backend, settings, stop, selection, observe };
         let done = match self {
             Task::Qap(qap, changes) => {
@@ -260,6 +288,7 @@ impl Task {
                 let tables = Tables::perceptron(perceptron)?;
                 let signs = |v: Vec<u8>| integers(v.into_iter().map(|bit| 2 * i64::from(bit) - 1).collect());
                 match distance {
+                    _ if levels > 1 => order.carry_out::<NestedPerceptron>(&tables, signs),
                     1 => order.carry_out::<problem::Perceptron<1>>(&tables, signs),
                     2 => order.carry_out::<problem::Perceptron<2>>(&tables, signs),
                     _ => order.carry_out::<problem::Perceptron<3>>(&tables, signs),
@@ -271,6 +300,11 @@ impl Task {
             }
             Task::Weierstrass(w, Precision::F64) => order
                 .carry_out::<problem::Weierstrass<f64>>(&Tables::weierstrass::<f64>(w), Assignment::Reals),
+            Task::Tour(instance, _) if levels > 1 => match TourTables::new(instance)? {
+                TourTables::Grid(t) => order.carry_out::<NestedTour<Grid>>(&t, integers),
+                TourTables::Planar(t) => order.carry_out::<NestedTour<Planar>>(&t, integers),
+                TourTables::Numbered(t) => order.carry_out::<NestedTour<Numbered>>(&t, integers),
+            },
             Task::Tour(instance, step) => match (TourTables::new(instance)?, step) {
                 (TourTables::Grid(t), TourMove::Swap) => order.carry_out::<SwappedTour<Grid>>(&t, integers),
                 (TourTables::Planar(t), TourMove::Swap) => {

@@ -17,6 +17,9 @@ pub const NEGATIVE_WEIGHT: i64 = 30;
 /// What a product too many or too few of a value costs (Knudsen and Meier, as [`NEGATIVE_WEIGHT`]).
 pub const COUNT_WEIGHT: i64 = 1;
 
+/// The temperature of annealing: nearly what a row costs whose product is -1. At this one it comes to cost 0 most often.
+pub(super) const TEMPERATURE: f32 = 50.0;
+
 /// Most rows, and most columns. The largest matrix takes 512 MiB.
 const LARGEST_SIDE: u32 = 65535;
 
