@@ -29,14 +29,14 @@ fn potentials(matrix: &[i32], n: usize, watch: &Watch) -> Option<(Vec<i64>, Vec<
     let (mut u, mut v) = (vec![0; n], vec![0; n + 1]);
     let mut row_of = vec![usize::MAX; n + 1];
     for row in 0..n {
-        if watch.is_over() {
-            return None;
-        }
         row_of[n] = row;
         let (mut column, mut least, mut from) = (n, vec![NEVER; n], vec![n; n]);
         let mut is_done = vec![false; n + 1];
         // Dijkstra's algorithm, to the nearest column without a row.
         while row_of[column] != usize::MAX {
+            if watch.is_over() {
+                return None;
+            }
             is_done[column] = true;
             let i = row_of[column];
             let (mut step, mut next) = (NEVER, n);
