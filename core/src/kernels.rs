@@ -233,9 +233,9 @@ pub struct WalkArgs {
 }
 
 const _: () = {
-    assert!(size_of::<WalkArgs>() == 136);
+    assert!(size_of::<WalkArgs>() == 144);
     assert!(core::mem::offset_of!(WalkArgs, rules) == 32);
-    assert!(core::mem::offset_of!(WalkArgs, layout) == 104);
+    assert!(core::mem::offset_of!(WalkArgs, layout) == 112);
     assert!(size_of::<PassArgs>() == 64);
     assert!(core::mem::offset_of!(PassArgs, n) == 32);
     assert!(size_of::<SearchArgs>() == 32);

@@ -127,6 +127,8 @@ pub enum Kind {
     Batches,
     /// Walks compare between batches, once with no iteration in a batch.
     Rivals,
+    /// Walks restart from children of theirs and their mates' best solutions; some begin anew.
+    Mates,
     /// One walk, which ends before its last batch does.
     Ended,
     /// Numbers of iterations that outgrow 32 bits.
@@ -285,6 +287,8 @@ fn rules(strategy: Strategy, walks: u32) -> WalkRules {
         ratio: 0.001f32.powf(1.0 / LEVELS as f32),
         walks,
         rival_bit: 0,
+        mate: 0,
+        alike: 0,
     }
 }
 
@@ -356,6 +360,12 @@ fn courses<P: Searchable>(problem: &P, instance: &str, strategy: Strategy, hot: 
     let bits = [(t / 4, 0), (t / 2, 1), (t / 2, 4), (t / 2 + t / 4, 2), (t, 1)];
     let rivals = bits.map(|(end, rival_bit)| Batch { end, rival_bit }).to_vec();
     let rivals = course(Kind::Rivals, 0, rules(5), rivals);
+    let mates = (P::CROSSES && strategy == Strategy::Tabu).then(|| {
+        let rules = WalkRules { mate: 3, alike: problem.moves().elements() / 2, ..rules(5) };
+        let bits = [(t / 4, 0), (t / 2, 1 << 31), (t, 1 << 31)];
+        let batches = bits.map(|(end, rival_bit)| Batch { end, rival_bit }).to_vec();
+        course(Kind::Mates, 0, rules, batches)
+    });
     // One walk is the first of several, and so comes to the same costs.
     let climbs = matches!(strategy, Strategy::Climb | Strategy::Iterate);
     let ended = if climbs {
@@ -367,6 +377,7 @@ fn courses<P: Searchable>(problem: &P, instance: &str, strategy: Strategy, hot: 
     let done = ended.cpu[ended.cpu.len() - 2].states[0].done;
     assert_eq!(done, if climbs { DESCENDED } else { REACHED }, "{instance}: {strategy:?} does not end");
     let mut all = vec![whole, batches, rivals, ended];
+    all.extend(mates);
     // Tabu lists have 32 bits for an iteration.
     if strategy != Strategy::Tabu {
         let first = (1 << 32) - t / 2;

@@ -56,6 +56,12 @@ pub struct WalkRules {
     /// Not 0: walks whose numbers differ by this bit compare their best solutions first, and go on from the better one. Tabu
     /// search with kicks always goes on from the best solution that it has then: iterated tabu search.
     pub rival_bit: u32,
+    /// Not 0, at a restart of tabu search: the *mate* of a walk is the walk so many numbers behind it, in a circle. It goes on from a
+    /// child of its own best solution and its mate's.
+    pub mate: u32,
+    /// Best solutions that differ in no more places are alike. Of a walk and a mate that are, the walk begins anew if its own is
+    /// worse; else it goes on as without a mate.
+    pub alike: u32,
 }
 
 /// Temperatures of annealing.
@@ -140,7 +146,7 @@ pub struct Bank<E> {
 }
 
 /// The random numbers of an iteration of a walk: step 0 orders equal costs, 1 draws tenures, 2 what annealing proposes, 3 kicks of
-/// iterated search, 4 how many kicks of tabu search, 5 these.
+/// iterated search, 4 how many kicks of tabu search, 5 these, 6 a child.
 #[inline(always)]
 pub fn iteration_stream(seed: u64, iteration: u64, index: u32) -> Stream {
     Stream::new(seed ^ (iteration >> 32).wrapping_mul(0x9e37_79b9_7f4a_7c15), iteration as u32, index)

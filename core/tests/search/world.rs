@@ -458,6 +458,8 @@ pub fn rules(strategy: Strategy) -> WalkRules {
         ratio: 0.99,
         walks: 1,
         rival_bit: 0,
+        mate: 0,
+        alike: 0,
     }
 }
 

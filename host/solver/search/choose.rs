@@ -42,7 +42,10 @@ pub fn choose_on_host<P: Searchable>(
     observe: &mut dyn FnMut(&Progress<f64>),
 ) -> Result<Chosen<Vec<Element<P>>>, SolveError> {
     settings.check()?;
-    if !matches!(settings.strategy, Strategy::Tabu | Strategy::HillClimbing) || settings.walks != 1 {
+    if !matches!(settings.strategy, Strategy::Tabu | Strategy::HillClimbing)
+        || settings.walks != 1
+        || settings.recombine
+    {
         let what = "the host chooses for one walk of `strategy` tabu or hill-climbing only";
         return Err(SolveError::Settings(what.into()));
     }
