@@ -164,6 +164,27 @@ fn a_seed_gives_one_solution_whatever_the_threads() {
         (found["solution"].clone(), found["walks"].clone())
     };
     assert_eq!(walks("1"), walks("3"));
+    let children = |threads: &str| {
+        let args =
+            ["--iterations", "900", "--recombine", "--walks", "6", "--restart", "60", "--threads", threads];
+        let found = report(&["qap", "--uniform", "20"], &args);
+        (found["solution"].clone(), found["walks"].clone())
+    };
+    assert_eq!(children("1"), children("3"));
+}
+
+#[test]
+fn assignments_recombine_unless_walks_are_chosen() {
+    let settings = |problem: &[&str], args: &[&str]| {
+        let found = report(problem, &[&["--iterations", "2"], args].concat());
+        (found["settings"]["recombine"].clone(), found["settings"]["restart"].clone())
+    };
+    let qap = ["qap", "--uniform", "9"];
+    assert_eq!(settings(&qap, &[]), (true.into(), 180.into()));
+    assert_eq!(settings(&qap, &["--recombine", "--walks", "3"]), (true.into(), 180.into()));
+    assert_eq!(settings(&qap, &["--restart", "70"]), (false.into(), 70.into()));
+    assert_eq!(settings(&qap, &["--walks", "2"]), (false.into(), Value::Null));
+    assert_eq!(settings(&["partition", "--numbers", "9"], &[]), (false.into(), 450.into()));
 }
 
 #[test]
@@ -302,6 +323,10 @@ fn wrong_usage_is_status_2() {
         (&["--tenure", "5,3"], "--tenure"),
         (&["--temperatures", "1,2"], "temperatures"),
         (&["--cooperate", "0"], "--cooperate"),
+        (&["--recombine", "--cooperate", "5"], "--cooperate"),
+        (&["--recombine", "--walks", "1"], "several walks"),
+        (&["--recombine", "--strategy", "ils"], "tabu"),
+        (&["--recombine", "--selection", "host"], "one walk"),
         (&["--block-threads", "33"], "multiple of 32"),
         (&["--blocks", "40000", "--walks", "1"], "at most 1024"),
         (&["--strategy", "magic"], "hill-climbing"),
@@ -320,6 +345,7 @@ fn wrong_usage_is_status_2() {
         (&["weierstrass", "--selection", "host-generates", "--walks", "1"], "random points"),
         (&["qap"], "FILE"),
         (&["qap", "--uniform", "1"], "size 1"),
+        (&["partition", "--numbers", "9", "--walks", "2", "--recombine"], "quadratic assignment"),
         (&["ppp", "--m", "5", "--n", "2", "--distance", "3"], "no neighbours"),
         (&["weierstrass", "--b", "0.5"], "--b"),
         (&["weierstrass", "--terms", "200"], "--terms"),

@@ -233,9 +233,9 @@ pub struct WalkArgs {
 }
 
 const _: () = {
-    assert!(size_of::<WalkArgs>() == 144);
+    assert!(size_of::<WalkArgs>() == 152);
     assert!(core::mem::offset_of!(WalkArgs, rules) == 32);
-    assert!(core::mem::offset_of!(WalkArgs, layout) == 112);
+    assert!(core::mem::offset_of!(WalkArgs, layout) == 120);
     assert!(size_of::<PassArgs>() == 64);
     assert!(core::mem::offset_of!(PassArgs, n) == 32);
     assert!(size_of::<SearchArgs>() == 32);

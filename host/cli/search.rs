@@ -25,8 +25,9 @@ use deliver::Ended;
 /// How long a search lasts if nothing says when to stop.
 const DEFAULT_TIME: Duration = Duration::from_secs(10);
 
-/// Iterations for each element between restarts of tabu search, unless a user chooses the walks.
+/// Iterations for each element between restarts of tabu search, unless a user chooses the walks; and between those that recombine.
 const RESTART: u64 = 50;
+const RECOMBINE: u64 = 20;
 
 /// Arguments of `antwarp search`.
 #[derive(Debug, clap::Args)]
@@ -219,6 +220,10 @@ struct WalkArgs {
     /// --walks nor --cooperate is given
     #[arg(long, value_name = "N")]
     restart: Option<u64>,
+    /// tabu, qap: a walk that restarts goes on from a child of its best solution and the next walk's; always so if none of
+    /// --walks, --restart and --cooperate is given
+    #[arg(long, conflicts_with = "cooperate")]
+    recombine: bool,
     /// tabu: fewest and most iterations that something is tabu; chosen by the encoding if not given
     #[arg(long, value_name = "LOW,HIGH", value_delimiter = ',', num_args = 1)]
     tenure: Vec<u32>,
@@ -367,7 +372,8 @@ impl Common {
             seed: self.seed,
             walks: self.walks.unwrap_or(1),
             cooperate: walk.cooperate,
-            restart: walk.restart,
+            restart: walk.restart.or(walk.recombine.then_some(RECOMBINE * u64::from(task.elements()))),
+            recombine: walk.recombine,
             tenure: pair(&walk.tenure, "tenure")?,
             aspiration: walk.aspiration,
             neighborhoods: None,
@@ -440,7 +446,9 @@ pub fn run(args: Args) -> Result<Outcome> {
         settings.walks = default_walks(&backend, task.neighbors());
         let is_alone = settings.restart.is_none() && settings.cooperate.is_none();
         if settings.strategy == Strategy::Tabu && is_alone {
-            settings.restart = Some(RESTART * u64::from(task.elements()));
+            settings.recombine = matches!(task, Task::Qap(..)) && settings.walks > 1;
+            let each = if settings.recombine { RECOMBINE } else { RESTART };
+            settings.restart = Some(each * u64::from(task.elements()));
         }
     }
     let line = Line::new(common.outputs.quiet, &stop);

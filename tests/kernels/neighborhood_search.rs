@@ -21,6 +21,7 @@ use crate::walk_instances::{functions, random_qap, tours};
 tests![
     shapes_are_tried_out,
     asked_shapes,
+    children,
     choices_of_the_host,
     a_replica_in_global_memory,
     impossible_shapes
@@ -212,6 +213,19 @@ fn asked_shapes() {
     check::<problem::NestedPerceptron>(perceptron, &[(Strategy::Vnd, 1), (Strategy::Vns, 6)]);
     check::<problem::NestedTour<Grid>>(tour, &[(Strategy::Vns, 1), (Strategy::Vnd, 6)]);
     check::<Weierstrass<f64>>(|| functions::<f64>().remove(0).1, &[(Strategy::Tabu, 6)]);
+}
+
+/// Walks whose restarts begin with children.
+fn children() {
+    let settings =
+        SearchSettings { cooperate: None, restart: Some(20), recombine: true, ..settings(Strategy::Tabu, 6) };
+    let iterations = if small() { 60 } else { 400 };
+    let case = Case::<problem::Qap<true>>::new("children", qap(), settings, after(iterations));
+    let Some(gpu) = gpu() else { return };
+    let backend = on_gpu(&gpu);
+    for (parts, threads) in [(1, 128), (3, 64)] {
+        case.check(&backend, asked(parts, threads));
+    }
 }
 
 /// The host makes the moves that the device makes, to the last iteration, to a target, and to the last descent.

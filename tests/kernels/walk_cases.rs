@@ -133,6 +133,8 @@ pub enum Kind {
     Batches,
     /// Walks compare between batches, once with no iteration in a batch.
     Rivals,
+    /// Walks restart from children of theirs and their mates' best solutions; some begin anew.
+    Mates,
     /// One walk, which ends before its last batch does.
     Ended,
     /// Numbers of iterations that outgrow 32 bits.
@@ -311,6 +313,8 @@ fn rules(strategy: Strategy, walks: u32) -> WalkRules {
         rival_bit: 0,
         levels: 1,
         first: 0,
+        mate: 0,
+        alike: 0,
     }
 }
 
@@ -391,6 +395,12 @@ fn courses<P: Searchable>(
     let bits = [(t / 4, 0), (t / 2, 1), (t / 2, 4), (t / 2 + t / 4, 2), (t, 1)];
     let rivals = bits.map(|(end, rival_bit)| Batch { end, rival_bit }).to_vec();
     let rivals = course(Kind::Rivals, 0, rules(5), rivals);
+    let mates = (P::CROSSES && strategy == Strategy::Tabu).then(|| {
+        let rules = WalkRules { mate: 3, alike: problem.moves().elements() / 2, ..rules(5) };
+        let bits = [(t / 4, 0), (t / 2, 1 << 31), (t, 1 << 31)];
+        let batches = bits.map(|(end, rival_bit)| Batch { end, rival_bit }).to_vec();
+        course(Kind::Mates, 0, rules, batches)
+    });
     // One walk is the first of several, and so comes to the same costs.
     let climbs = matches!(strategy, Strategy::Climb | Strategy::Iterate | Strategy::Vary);
     let ended = if climbs {
@@ -402,6 +412,7 @@ fn courses<P: Searchable>(
     let done = ended.cpu[ended.cpu.len() - 2].states[0].done;
     assert_eq!(done, if climbs { DESCENDED } else { REACHED }, "{instance}: {strategy:?} does not end");
     let mut all = vec![whole, batches, rivals, ended];
+    all.extend(mates);
     // Tabu lists have 32 bits for an iteration.
     if strategy != Strategy::Tabu {
         let first = (1 << 32) - t / 2;

@@ -122,12 +122,12 @@ impl Effort {
     fn shapes(self, kind: Kind, in_shared: bool) -> Vec<&'static [Shape]> {
         match (self, kind, in_shared) {
             (_, Kind::Batches, _) => MIXED.to_vec(),
-            (Effort::Full, Kind::Whole | Kind::Rivals, true) => SHAPES.to_vec(),
-            (Effort::Full, Kind::Rivals, false) => vec![SHAPES[0], SHAPES[2], SHAPES[4]],
+            (Effort::Full, Kind::Whole | Kind::Rivals | Kind::Mates, true) => SHAPES.to_vec(),
+            (Effort::Full, Kind::Rivals | Kind::Mates, false) => vec![SHAPES[0], SHAPES[2], SHAPES[4]],
             (Effort::Full, Kind::Whole, false) => vec![SHAPES[3]],
             (Effort::Full, Kind::Ended | Kind::Late, true) => FEW.to_vec(),
-            (Effort::Few, Kind::Rivals, true) => FEW.to_vec(),
-            (Effort::Few, Kind::Rivals | Kind::Ended, _) => vec![FEW[1]],
+            (Effort::Few, Kind::Rivals | Kind::Mates, true) => FEW.to_vec(),
+            (Effort::Few, Kind::Rivals | Kind::Mates | Kind::Ended, _) => vec![FEW[1]],
             (Effort::Full, Kind::Ended | Kind::Late, false) | (Effort::Few, ..) => Vec::new(),
         }
     }

@@ -227,6 +227,7 @@ fn order(draws: &mut Draws, judged: &Judged) -> (SearchSettings, Chooser, Stop) 
         walks: if is_host { 1 } else { 1 + draws.below(5) as u32 },
         cooperate: if is_host { None } else { draws.maybe(|draws| 1 + draws.below(30) as u64) },
         restart: if is_host { None } else { draws.maybe(|draws| 1 + draws.below(60) as u64) },
+        recombine: false,
         tenure: draws.maybe(|draws| draws.one_of(&[(0, 0), (1, 3), (5, 50)])),
         aspiration: draws.maybe(|draws| draws.one_of(&[0, 10, 100_000])),
         descents: draws.maybe(|draws| 1 + draws.below(20) as u32),

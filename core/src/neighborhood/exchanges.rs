@@ -1,6 +1,6 @@
 //! Permutations that differ in two places.
 
-use super::{Clock, Neighborhood, Standing, Walk, differing};
+use super::{Clock, Neighborhood, Standing, Walk, crossover, differing};
 use crate::combinations::{next_pair, pair, pair_index, pairs};
 use crate::genetic::shuffle::Shuffle;
 use crate::rng::Stream;
@@ -112,6 +112,13 @@ impl Neighborhood for Exchanges {
             walk.solution.set(j, a);
         });
         team.barrier();
+    }
+
+    #[inline(always)]
+    unsafe fn cross<T: Team>(&self, team: T, walk: &Walk<u32>, parents: (*const u32, *const u32), seed: u64) {
+        // The tabu list has a place for each element at least.
+        // SAFETY: the caller's promise.
+        unsafe { crossover(team, self.n, parents, (walk.solution, walk.traces), seed) }
     }
 
     #[inline(always)]

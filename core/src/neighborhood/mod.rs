@@ -11,6 +11,7 @@
 //! | n real numbers | [`Crowns`]: a random point in each of m concentric shells | m |
 
 mod changes;
+mod crossover;
 mod crowns;
 mod exchanges;
 mod flips;
@@ -18,6 +19,7 @@ mod nested;
 mod rotations;
 
 pub use changes::{Change, Changes};
+pub use crossover::crossover;
 pub use crowns::Crowns;
 pub use exchanges::Exchanges;
 pub use flips::Flips;
@@ -117,7 +119,7 @@ unsafe fn differing<E: Copy + PartialEq, const D: usize>(
 /// Solutions of one encoding, and the moves from each to its neighbours, numbered from 0.
 pub trait Neighborhood: Copy {
     /// What a solution is a vector of.
-    type Element: Copy;
+    type Element: Copy + PartialEq;
     /// A move.
     type Move: Copy;
 
@@ -175,6 +177,21 @@ pub trait Neighborhood: Copy {
     /// # Safety
     /// The walk is of this neighbourhood, and nobody reads its solution meanwhile.
     unsafe fn apply<T: Team>(&self, team: T, walk: &Walk<Self::Element>, step: Self::Move);
+
+    /// Makes the walk's solution a child of two others, which keeps what they share, and waits for the team. What the tabu list
+    /// remembers is lost. Only for encodings of problems with [`Problem::CROSSES`](crate::problem::Problem::CROSSES).
+    ///
+    /// # Safety
+    /// As [`Neighborhood::standing`]; the parents are two solutions that nobody writes to, and nobody looks at the walk's.
+    #[inline(always)]
+    unsafe fn cross<T: Team>(
+        &self,
+        _team: T,
+        _walk: &Walk<Self::Element>,
+        _parents: (*const Self::Element, *const Self::Element),
+        _seed: u64,
+    ) {
+    }
 
     /// How many iterations the tabu list remembers.
     fn traces(&self) -> u32;

@@ -91,6 +91,8 @@ pub trait Problem: Copy {
 
     /// The problem's name in the names of kernels.
     const NAME: &'static str;
+    /// Whether children of two solutions are worth a search: [`Neighborhood::cross`].
+    const CROSSES: bool = false;
 
     /// The instance of a shape, with tables at a 16-byte boundary.
     ///

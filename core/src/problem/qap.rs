@@ -171,6 +171,7 @@ impl<const STORED: bool> Problem for Qap<STORED> {
     type Moves = Exchanges;
     type Cost = i64;
     const NAME: &'static str = if STORED { "qap_stored" } else { "qap" };
+    const CROSSES: bool = true;
 
     #[inline(always)]
     unsafe fn new(shape: &Shape, tables: *const u8) -> Self {

@@ -1,6 +1,6 @@
 //! The ends of a batch: what a walk begins with, and what is kept of it.
 
-use super::walk::{Journey, Strategy, iteration_stream, random_solution};
+use super::walk::{Journey, Strategy, WalkState, iteration_stream, random_solution};
 use super::{Cost, kick::kick};
 use crate::neighborhood::Neighborhood;
 use crate::problem::Problem;
@@ -26,9 +26,11 @@ impl<P: Problem> Journey<'_, P> {
             let home_traces = bank.traces.add(index as usize * *traces as usize);
             let rival = index ^ rules.rival_bit;
             let mut source = bank.solutions.add(first).cast_const();
-            let mut carried = state.fresh == 0;
+            let begins = state.fresh != 0;
+            let mut carried = !begins;
             let mut adopted = false;
             let mut kicks = 0;
+            let mut mate = None;
             if rules.rival_bit != 0 && carried {
                 if rules.strategy == Strategy::Tabu as u32 && rules.kicks > 0 {
                     source = own_best;
@@ -46,10 +48,33 @@ impl<P: Problem> Journey<'_, P> {
                         (carried, adopted) = (false, true);
                     }
                 }
+                if rules.mate != 0 && P::CROSSES {
+                    let other = ((index as u64 + rules.mate as u64) % rules.walks as u64) as u32;
+                    let others = bank.old_bests.add(other as usize * n as usize);
+                    let mut differing = 0;
+                    team.for_each(n, |i| {
+                        differing += (*own_best.add(i as usize) != *others.add(i as usize)) as u64
+                    });
+                    if team.sum(differing) > rules.alike as u64 {
+                        mate = Some(others);
+                    } else {
+                        // The first in this order never begins anew, so the best solution of all is kept.
+                        let rank = |state: &WalkState, index| {
+                            (P::Cost::from_bits(state.best).key(), state.best_iteration, index)
+                        };
+                        let theirs = rank(&*bank.old_states.add(other as usize), other);
+                        state.fresh = (theirs < rank(state, index)) as u32;
+                    }
+                    if mate.is_some() || state.fresh != 0 {
+                        (carried, kicks) = (false, 0);
+                    }
+                }
             }
+            // A walk that begins anew later begins elsewhere.
+            let number = if begins { state.descents } else { state.iterations as u32 };
             team.for_each(n, |i| {
                 let element = if state.fresh != 0 {
-                    random_solution(&moves, rules.seed, state.descents, index, i)
+                    random_solution(&moves, rules.seed, number, index, i)
                 } else {
                     *source.add(i as usize)
                 };
@@ -62,10 +87,16 @@ impl<P: Problem> Journey<'_, P> {
                     new_best.set(i, if adopted { element } else { *own_best.add(i as usize) });
                 }
             });
+            if let Some(others) = mate {
+                team.barrier();
+                let draws = iteration_stream(rules.seed, state.iterations, index).step(6);
+                let seed = (draws.bits(0) as u64) << 32 | draws.bits(1) as u64;
+                moves.cross(team, walk, (own_best, others), seed);
+            }
             // Nothing is tabu, and what is told apart by its age is of different ages: those of a walk that begins, or goes on
             // from another solution while its clock goes on too.
             team.for_each(*traces, |i| {
-                let begun = if state.fresh != 0 { i } else { state.iterations as u32 + i };
+                let begun = if begins { i } else { state.iterations as u32 + i };
                 walk.traces.set(i, if carried { *home_traces.add(i as usize) } else { begun });
             });
             team.barrier();

@@ -71,6 +71,12 @@ pub struct WalkRules {
     pub levels: u32,
     /// Climbing, iterated and variable search: not 0 to go to the first better neighbour instead of the best.
     pub first: u32,
+    /// Not 0, at a restart of tabu search: the *mate* of a walk is the walk so many numbers behind it, in a circle. It goes on from a
+    /// child of its own best solution and its mate's.
+    pub mate: u32,
+    /// Best solutions that differ in no more places are alike. Of a walk and a mate that are, the walk begins anew if its own is
+    /// worse; else it goes on as without a mate.
+    pub alike: u32,
 }
 
 impl WalkRules {
@@ -167,7 +173,7 @@ pub struct Bank<E> {
 }
 
 /// The random numbers of an iteration of a walk: step 0 orders equal costs, 1 draws tenures, 2 what annealing proposes, 3 kicks of
-/// iterated search, 4 how many kicks of tabu search, 5 these.
+/// iterated search, 4 how many kicks of tabu search, 5 these, 6 a child.
 #[inline(always)]
 pub fn iteration_stream(seed: u64, iteration: u64, index: u32) -> Stream {
     Stream::new(seed ^ (iteration >> 32).wrapping_mul(0x9e37_79b9_7f4a_7c15), iteration as u32, index)

@@ -1,6 +1,7 @@
 //! Neighbourhood search: encodings against plain loops, problems against full evaluations, walks against searches with no
 //! thought of speed, the same by any number of teams.
 
+mod children;
 #[path = "../common/mod.rs"]
 mod common;
 mod costs;

@@ -481,6 +481,8 @@ pub fn rules(strategy: Strategy) -> WalkRules {
         rival_bit: 0,
         levels: 1,
         first: 0,
+        mate: 0,
+        alike: 0,
     }
 }
 

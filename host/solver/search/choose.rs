@@ -46,7 +46,7 @@ pub fn choose_on_host<P: Searchable>(
 ) -> Result<Chosen<Vec<Element<P>>>, SolveError> {
     settings.check()?;
     let is_simple = matches!(settings.strategy, Strategy::Tabu | Strategy::HillClimbing);
-    if !is_simple || settings.improvement != Improvement::Best || settings.walks != 1 {
+    if !is_simple || settings.improvement != Improvement::Best || settings.walks != 1 || settings.recombine {
         let what =
             "the host chooses for one walk of `strategy` tabu or hill-climbing with `improvement` best only";
         return Err(SolveError::Settings(what.into()));

@@ -101,6 +101,9 @@ pub struct SearchSettings {
     pub cooperate: Option<u64>,
     /// Tabu: iterations after which a walk goes on near its best solution.
     pub restart: Option<u64>,
+    /// Tabu, of problems whose solutions can be crossed: a walk that restarts goes on from a child of its best solution and
+    /// another walk's.
+    pub recombine: bool,
     /// Tabu: fewest and most iterations that something is tabu.
     pub tenure: Option<(u32, u32)>,
     /// Tabu: iterations after which what has not been is overdue.
@@ -135,6 +138,7 @@ impl Default for SearchSettings {
             walks: 1,
             cooperate: None,
             restart: None,
+            recombine: false,
             tenure: None,
             aspiration: None,
             neighborhoods: None,
@@ -178,6 +182,10 @@ impl SearchSettings {
         }
         if self.neighborhoods == Some(0) {
             return refuse("`neighborhoods` must be at least 1");
+        }
+        let restarts = self.strategy == Strategy::Tabu && self.restart.is_some() && self.cooperate.is_none();
+        if self.recombine && !restarts {
+            return refuse("`recombine` is for `strategy` tabu with `restart` and without `cooperate`");
         }
         if self.kicks.is_some_and(|kicks| kicks > 1 << 16) {
             return refuse("`kicks` must be at most 65536");
@@ -275,6 +283,9 @@ pub fn search<P: Searchable>(
     let begin = Instant::now();
     let problem: P = tables.problem();
     check_neighbors(&problem, levels(&problem, settings))?;
+    if settings.recombine && (!P::CROSSES || settings.walks == 1) {
+        return Err(SolveError::Settings("`recombine` is for several walks of quadratic assignment".into()));
+    }
     let rules = rules(&problem, settings, stop)?;
     let mut batches: Batches<'_, P> = Batches {
         walks: backend.walks::<P>(tables, &WalksSpec::new(settings))?,
@@ -421,16 +432,18 @@ fn rules<P: Searchable>(
         rival_bit: 0,
         levels: levels(problem, settings),
         first: (settings.improvement == Improvement::First).into(),
+        mate: 0,
+        alike: n / 10,
     })
 }
 
 /// Fewest and most iterations that something is tabu, unless a user says otherwise. Where the list remembers what was where,
-/// Taillard's 0.9 n to 1.1 n; a wider range between restarts, which was better on his instances. Where it remembers what was
+/// Taillard's 0.9 n to 1.1 n; fewer between restarts, which was better on his instances. Where it remembers what was
 /// moved, which forbids more, about n / 10.
 fn tenures(n: u32, traces: u32, restarts: bool) -> (u32, u32) {
     match (traces > n, restarts) {
         (true, false) => (n * 9 / 10, n * 11 / 10 + 4),
-        (true, true) => (n / 5, 2 * n),
+        (true, true) => (n * 3 / 10, n * 4 / 5),
         (false, _) => (n / 12, n / 8 + 2),
     }
 }
@@ -480,6 +493,17 @@ impl<P: Problem> Batches<'_, P> {
         end
     }
 
+    /// How far behind a walk its mate is where the next batch begins with restarts: the next walk and the one before, by turns, so
+    /// that what is good spreads slowly and walks far apart stay different.
+    fn mate(&self) -> u32 {
+        let (done, walks) = (self.rules.end, self.rules.walks);
+        match self.settings.restart.filter(|_| self.settings.recombine) {
+            Some(every) if done / every % 2 == 0 => walks - 1,
+            Some(_) => 1,
+            None => 0,
+        }
+    }
+
     /// Which walks meet at the beginning of the next batch.
     fn rival_bit(&self) -> u32 {
         let done = self.rules.end;
@@ -501,7 +525,7 @@ impl<P: Problem> Engine for Batches<'_, P> {
 
     fn advance(&mut self, budget: &Budget<f64>) -> Result<u64, BackendError> {
         let done = self.rules.end;
-        self.rules.rival_bit = self.rival_bit();
+        (self.rules.rival_bit, self.rules.mate) = (self.rival_bit(), self.mate());
         self.rules.end = self.end(budget.units, budget.left(done));
         let begun = Instant::now();
         self.states.copy_from_slice(self.walks.run(&self.rules, &|| budget.is_overdue(begun))?);
