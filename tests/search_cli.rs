@@ -170,7 +170,11 @@ fn a_seed_gives_one_solution_whatever_the_threads() {
         let found = report(&["qap", "--uniform", "20"], &args);
         (found["solution"].clone(), found["walks"].clone())
     };
-    assert_eq!(children("1"), children("3"));
+    let one = children("1");
+    assert_eq!(one, children("3"));
+    let moved =
+        report(&["qap", "--uniform", "20"], &["--iterations", "900", "--walks", "6", "--restart", "60"]);
+    assert_ne!(one, (moved["solution"].clone(), moved["walks"].clone()), "children were made");
 }
 
 #[test]

@@ -116,8 +116,8 @@ impl ColonySpec {
         if problem.k() == 0 { row_stride(problem.n()) } else { problem.k() }
     }
 
-    /// The mean of the nodes' lambda-branching factors, by the trails of the first nodes: how many edges of a node have more than
-    /// [`BRANCHING`] of the way from its least trail to its greatest one (L. M. Gambardella, M. Dorigo, "Ant-Q", ICML 1995). It is 2
+    /// The mean of the nodes' lambda-branching factors, by the trails of the first nodes: how many edges of a node have more than 5 %
+    /// of the way from its least trail to its greatest one (L. M. Gambardella, M. Dorigo, "Ant-Q", ICML 1995). It is 2
     /// where all ants build one tour (1 where edges have a direction), and the number of choices where all trails are equal.
     pub fn branching_factor(&self, problem: &Problem, trails: &[f32]) -> f64 {
         let (is_full, stride) = (problem.k() == 0, self.stride(problem) as usize);

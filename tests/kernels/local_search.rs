@@ -222,7 +222,9 @@ impl Case {
         };
         let lists = upload(device, &id_bytes::<I>(problem.neighbors()));
         let places = upload(device, &place_bytes(problem.places()));
-        let (points, matrix) = (upload(device, problem.points()), upload(device, &kernel_matrix(problem)));
+        let matrix =
+            if problem.is_directed() { problem.search_matrix().to_vec() } else { kernel_matrix(problem) };
+        let (points, matrix) = (upload(device, problem.points()), upload(device, &matrix));
         let (successor, predecessor) = (upload(device, &self.successor), upload(device, &self.predecessor));
         let mut memory = poisoned::<u8>(device, if is_shared { 0 } else { grid as usize * memory });
         let mut tours = guarded(device, &id_bytes::<I>(tours));

@@ -62,6 +62,7 @@ impl<P: Problem> Problem for Watched<'_, P> {
     type Moves = P::Moves;
     type Cost = P::Cost;
     const NAME: &'static str = P::NAME;
+    const CROSSES: bool = P::CROSSES;
 
     #[inline(always)]
     unsafe fn new(shape: &Shape, tables: *const u8) -> Self {
