@@ -194,7 +194,7 @@ macro_rules! with_geometry {
                 $do
             }
             antwarp::engine::Places::Numbered($places) => {
-                let $geometry = antwarp_core::geometry::Numbered { distances: $problem.distances() };
+                let $geometry = antwarp_core::geometry::Numbered { distances: $problem.search_distances() };
                 $do
             }
         }

@@ -222,6 +222,7 @@ impl Case {
         };
         let lists = upload(device, &id_bytes::<I>(problem.neighbors()));
         let places = upload(device, &place_bytes(problem.places()));
+        // Lists are by the lengths that are looked at: whoever stops at the first that is too long finds what others find.
         let matrix =
             if problem.is_directed() { problem.search_matrix().to_vec() } else { kernel_matrix(problem) };
         let (points, matrix) = (upload(device, problem.points()), upload(device, &matrix));
