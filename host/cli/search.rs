@@ -216,11 +216,11 @@ struct WalkArgs {
     /// Walks compare their best solutions after every so many iterations, in pairs, and both go on from the better one
     #[arg(long, value_name = "N")]
     cooperate: Option<u64>,
-    /// tabu: a walk goes on near its best solution after every so many iterations; 50 for each element if neither this nor
-    /// --walks nor --cooperate is given
+    /// tabu: a walk goes on near its best solution after every so many iterations; 50 for each element, 20 in qap, if neither
+    /// this nor --walks nor --cooperate is given
     #[arg(long, value_name = "N")]
     restart: Option<u64>,
-    /// tabu, qap: a walk that restarts goes on from a child of its best solution and the next walk's; always so if none of
+    /// tabu, qap: a walk that restarts goes on from a child of its best solution and a neighbouring walk's; always so if none of
     /// --walks, --restart and --cooperate is given
     #[arg(long, conflicts_with = "cooperate")]
     recombine: bool,
@@ -258,7 +258,7 @@ struct WalkArgs {
     /// Try out blocks and threads again instead of taking what was found before
     #[arg(long)]
     retune: bool,
-    /// Try out every multiple of 32 threads with every number of blocks (the paper's way)
+    /// Try out every multiple of 32 threads with every number of blocks that is tried (the paper's way)
     #[arg(long)]
     retune_all: bool,
 }

@@ -27,9 +27,9 @@ const LISTED: usize = 256;
 /// longer than they save in a short run.
 const MOST_IDS: usize = 1 << 25;
 
-/// Most nodes whose directed edges get reduced lengths: of more it takes longer than they are worth in a run of ten seconds (two seconds
-/// for 3,000 nodes, and the cube of that).
-const MOST_REDUCED: usize = 4000;
+/// Most nodes whose directed edges get reduced lengths: of more it takes longer than they are worth in a run of ten seconds (two
+/// seconds for 3,000 nodes on one thread, and it grows with their cube).
+const MOST_REDUCED: usize = 2000;
 
 /// Bytes of a node besides: places, numbers, the tree in which neighbours are looked for.
 const A_NODE: usize = 200;
@@ -176,8 +176,7 @@ impl Problem {
         let neighbors = neighbors.into().unwrap_or(LocalSearch::default_lists(is_directed).0);
         let neighbors = (neighbors as usize).min(most);
         let found = listed.max(NEAR.min(most)).max(neighbors);
-        // Of directed edges there are reduced lengths, too.
-        let matrix = instance.matrix().map_or(0, <[i32]>::len) << u32::from(is_directed);
+        let matrix = instance.matrix().map_or(0, <[i32]>::len);
         // The lists as they are found, by number, and renumbered.
         check_memory("the candidate lists", 12 * n * found + A_NODE * n + 4 * matrix)?;
         let Some(mut near) = nearest_until(instance, found, enough) else { return Ok(None) };
@@ -185,12 +184,7 @@ impl Problem {
             return Ok(None);
         };
         spread(instance, &mut near, &order);
-        let mut problem = Problem::along(instance, &near, (wanted, listed, neighbors), order);
-        let watch = Watch::new(enough);
-        if is_directed {
-            problem.reduce(&watch);
-        }
-        Ok(watch.kept(problem))
+        Ok(Some(Problem::along(instance, &near, (wanted, listed, neighbors), order)))
     }
 
     /// Prepares an instance whose nodes have these neighbours, renumbered along a start tour.
@@ -198,17 +192,17 @@ impl Problem {
         Problem::along(instance, near, (0, 0, near.k), start)
     }
 
-    /// Where edges have a direction: local search looks at reduced lengths, and all lists are by these. Of more than
-    /// [`MOST_REDUCED`] nodes they are left as they are.
+    /// Where edges have a direction: the same, but that local search looks at reduced lengths, and all lists are by these.
     ///
     /// Many edges of a node may have the same one. Which of them are listed is drawn, by the pair's numbers: else lists of
-    /// different nodes would hold the same few.
-    fn reduce(&mut self, watch: &Watch) {
+    /// different nodes would hold the same few. Nothing changes where edges have no direction, of more than [`MOST_REDUCED`] nodes,
+    /// if the memory is short, or if it was `enough` before the lengths were there.
+    pub fn reduced(mut self, enough: Enough) -> Problem {
         let n = self.order.len();
-        if n > MOST_REDUCED {
-            return;
+        if !self.directed || n > MOST_REDUCED || check_memory("the reduced lengths", 4 * 4 * n * n).is_err() {
+            return self;
         }
-        let Some(reduced) = potentials::reduced(&self.matrix, n, watch) else { return };
+        let Some(reduced) = potentials::reduced(&self.matrix, n, &Watch::new(enough)) else { return self };
         let [wanted, reserve, searched] = [self.k, self.reserve, self.search_k].map(|count| count as usize);
         let list = |(node, row): (usize, &[i32])| {
             let draws = Stream::new(0, 0, node as u32).step(0);
@@ -220,6 +214,7 @@ impl Problem {
                 others.truncate(most);
             }
             others.sort_unstable_by_key(key);
+            others.shrink_to_fit();
             others
         };
         let lists: Vec<Vec<u32>> = reduced.par_chunks(n).enumerate().map(list).collect();
@@ -228,6 +223,12 @@ impl Problem {
         self.reserves = part(wanted, wanted + reserve);
         self.neighbors = part(0, searched);
         self.search_matrix = reduced;
+        self
+    }
+
+    /// Whether local search looks at [reduced](Problem::reduced) lengths.
+    pub fn is_reduced(&self) -> bool {
+        !self.search_matrix.is_empty()
     }
 
     fn along(
@@ -392,10 +393,10 @@ impl Problem {
         }
     }
 
-    /// The matrix that local search looks at: where edges have a direction one of reduced lengths, else that of
+    /// The matrix that local search looks at: that of [reduced](Problem::reduced) lengths if there is one, else that of
     /// [`Problem::matrix`].
     pub fn search_matrix(&self) -> &[i32] {
-        if self.search_matrix.is_empty() { &self.matrix } else { &self.search_matrix }
+        if self.is_reduced() { &self.search_matrix } else { &self.matrix }
     }
 
     /// As [`Problem::distances`], as local search sees them: every tour is as much longer or shorter by these.

@@ -194,6 +194,7 @@ pub(super) fn solve(
     else {
         return haste.end(None);
     };
+    let problem = problem.reduced(&|| haste.is_over());
     let spec = settings.spec(&problem, backend, stop);
     if haste.is_over() {
         return haste.end(Some(problem.start_tour().to_vec()));

@@ -55,7 +55,8 @@ impl Case {
     /// Runs it on the CPU.
     fn new(instance: &Instance, settings: &AcsSettings) -> Case {
         settings.check().expect("settings");
-        let problem = Problem::new(instance, Some(settings.candidates), settings.neighbors).unwrap();
+        let problem =
+            Problem::new(instance, Some(settings.candidates), settings.neighbors).unwrap().reduced(&|| false);
         let (backend, _) = Backend::open(Choice::Cpu).expect("the CPU");
         let spec = settings.spec(&problem, &backend, &Stop::never());
         let (k, period) = (problem.k(), spec.rule.period);

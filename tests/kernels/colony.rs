@@ -49,7 +49,8 @@ pub struct Case {
 impl Case {
     /// Runs it on the CPU.
     pub fn new(instance: &Instance, settings: MmasSettings) -> Case {
-        let problem = Problem::new(instance, settings.candidates, settings.neighbors).unwrap();
+        let problem =
+            Problem::new(instance, settings.candidates, settings.neighbors).unwrap().reduced(&|| false);
         let (backend, _) = Backend::open(Choice::Cpu).expect("the CPU");
         let spec = settings.spec(&problem, &backend, &Stop::never());
         let name = format!("{}, {}, {} candidates", instance.name(), spec.variant(), problem.k());

@@ -84,7 +84,7 @@ struct Listing {
 impl Case {
     /// Random tours, all of whose nodes are looked at.
     fn fresh<O: Operator, I: NodeId>(instance: &Instance) -> Case {
-        let problem = Problem::new(instance, None, 8).unwrap();
+        let problem = Problem::new(instance, None, 8).unwrap().reduced(&|| false);
         let n = problem.n();
         let own: Vec<u32> = (0..n).collect();
         let mut case = Case {
@@ -224,7 +224,7 @@ impl Case {
         let places = upload(device, &place_bytes(problem.places()));
         // Lists are by the lengths that are looked at: whoever stops at the first that is too long finds what others find.
         let matrix =
-            if problem.is_directed() { problem.search_matrix().to_vec() } else { kernel_matrix(problem) };
+            if problem.is_reduced() { problem.search_matrix().to_vec() } else { kernel_matrix(problem) };
         let (points, matrix) = (upload(device, problem.points()), upload(device, &matrix));
         let (successor, predecessor) = (upload(device, &self.successor), upload(device, &self.predecessor));
         let mut memory = poisoned::<u8>(device, if is_shared { 0 } else { grid as usize * memory });

@@ -48,7 +48,8 @@ impl<P: Problem> Journey<'_, P> {
                         (carried, adopted) = (false, true);
                     }
                 }
-                if rules.mate != 0 && P::CROSSES {
+                // A child is made on the tabu list.
+                if rules.mate != 0 && P::CROSSES && rules.strategy == Strategy::Tabu as u32 {
                     let other = ((index as u64 + rules.mate as u64) % rules.walks as u64) as u32;
                     let others = bank.old_bests.add(other as usize * n as usize);
                     let mut differing = 0;

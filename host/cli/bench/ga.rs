@@ -78,7 +78,7 @@ impl Args {
         let asked = bench.asked(cell, seed)?;
         let Algorithm::Genetic(settings) = &asked.algorithm else { return Err(wrong_algorithm()) };
         let instance = &bench.instances[cell.at];
-        let problem = &bench.problem(cell, Some(1), settings.neighbors)?;
+        let problem = &bench.problem(cell, Some(1), settings.neighbors, false)?;
         let begin = |target| -> Result<Box<dyn Population + '_>> {
             let spec = settings.spec(problem, &Stop { target, ..Stop::never() });
             let first = first_genes(instance, problem, settings, asked.initial.clone())?;

@@ -231,8 +231,8 @@ struct Bench<'a> {
     problem: Mutex<Option<(Prepared, Arc<Problem>)>>,
 }
 
-/// An instance by its number, its candidates and its neighbours.
-type Prepared = (usize, Option<u32>, Option<u32>);
+/// An instance by its number, its candidates and its neighbours, and whether it is for ants.
+type Prepared = (usize, Option<u32>, Option<u32>, bool);
 
 /// Measures and prints.
 pub fn run(args: Args) -> Result<Outcome> {
@@ -396,15 +396,16 @@ impl<'a> Bench<'a> {
         Asked::check(&args, &given, &self.instances[cell.at], self.interrupt.clone())
     }
 
-    /// The instance of a cell as backends see it.
+    /// The instance of a cell as backends see it; for ants by [reduced](Problem::reduced) lengths where edges have a direction.
     fn problem(
         &self,
         cell: &Cell,
         candidates: Option<u32>,
         neighbors: impl Into<Option<u32>>,
+        is_ants: bool,
     ) -> Result<Arc<Problem>> {
         let neighbors = neighbors.into();
-        let key = (cell.at, candidates, neighbors);
+        let key = (cell.at, candidates, neighbors, is_ants);
         let mut last = self.problem.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, problem)) = last.as_ref().filter(|(other, _)| *other == key) {
             return Ok(problem.clone());
@@ -413,6 +414,7 @@ impl<'a> Bench<'a> {
         *last = None;
         let problem =
             Problem::new(&self.instances[cell.at], candidates, neighbors).map_err(SolveError::from)?;
+        let problem = if is_ants { problem.reduced(&|| false) } else { problem };
         Ok(last.insert((key, Arc::new(problem))).1.clone())
     }
 

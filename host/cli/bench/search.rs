@@ -48,7 +48,7 @@ enum Way {
     Threads,
     /// One CPU thread
     Thread,
-    /// As device, but that every multiple of 32 threads is tried out with every number of blocks (the paper's thread control)
+    /// As device, but that every multiple of 32 threads is tried out with every number of blocks that is tried (the paper's thread control)
     All,
     /// The GPU looks and chooses, in the paper's shape: 256 threads a block, about a thread a neighbour
     Untuned,

@@ -46,7 +46,10 @@ pub fn choose_on_host<P: Searchable>(
 ) -> Result<Chosen<Vec<Element<P>>>, SolveError> {
     settings.check()?;
     let is_simple = matches!(settings.strategy, Strategy::Tabu | Strategy::HillClimbing);
-    if !is_simple || settings.improvement != Improvement::Best || settings.walks != 1 || settings.recombine {
+    if settings.recombine {
+        return Err(SolveError::Settings("the host chooses for one walk; `recombine` is for several".into()));
+    }
+    if !is_simple || settings.improvement != Improvement::Best || settings.walks != 1 {
         let what =
             "the host chooses for one walk of `strategy` tabu or hill-climbing with `improvement` best only";
         return Err(SolveError::Settings(what.into()));
@@ -163,8 +166,13 @@ impl<P: Searchable> Choices<'_, P> {
     fn look(&mut self, enough: Enough) -> Result<(), BackendError> {
         self.rules.end = self.iterations;
         self.next = None;
-        self.generate();
-        let Some(costs) = self.neighbors.costs(&self.solution, &self.made, &self.rules, enough)? else {
+        let is_made = self.generate(enough);
+        let costs = if is_made {
+            self.neighbors.costs(&self.solution, &self.made, &self.rules, enough)?
+        } else {
+            None
+        };
+        let Some(costs) = costs else {
             let own = full_cost(&self.problem, &self.solution);
             self.note(own);
             return Ok(());
@@ -197,16 +205,20 @@ impl<P: Searchable> Choices<'_, P> {
         Ok(())
     }
 
-    /// Makes all neighbours, if there is room for them.
-    fn generate(&mut self) {
+    /// Makes all neighbours, if there is room for them; false if it was enough before.
+    fn generate(&mut self, enough: Enough) -> bool {
         let (begin, moves) = (Instant::now(), self.problem.moves());
         let stream = iteration_stream(self.rules.seed, self.iterations, 0);
-        for (index, neighbor) in (0..).zip(self.made.chunks_exact_mut(self.solution.len())) {
+        for (index, neighbor) in (0u64..).zip(self.made.chunks_exact_mut(self.solution.len())) {
+            if index % 1024 == 1023 && enough() {
+                return false;
+            }
             neighbor.copy_from_slice(&self.solution);
             // SAFETY: the view is of a solution, which is this function's alone.
             unsafe { moves.apply(Serial, &walk(neighbor, &mut [], stream), moves.at(index)) };
         }
         self.choosing += begin.elapsed();
+        true
     }
 
     /// Takes note of the solution, of this cost, if it is the best so far.

@@ -126,7 +126,7 @@ pub struct SearchSettings {
     pub shape: Option<AskedShape>,
     /// Try out again how many threads are best.
     pub retune: bool,
-    /// Try out every multiple of 32 threads of a block with every number of blocks, as the paper does.
+    /// Try out every multiple of 32 threads of a block with every number of blocks that is tried, as the paper does.
     pub retune_all: bool,
 }
 
@@ -401,8 +401,7 @@ fn rules<P: Searchable>(
     let moves = problem.moves();
     let n = moves.elements();
     // Taillard's tenures for permutations; of n bits a tenth, for a tabu bit forbids every move that flips it.
-    let (low, high) =
-        settings.tenure.unwrap_or_else(|| tenures(n, moves.traces(), settings.restart.is_some()));
+    let (low, high) = settings.tenure.unwrap_or_else(|| tenures(n, moves.traces(), settings));
     let aspiration = settings.aspiration.unwrap_or_else(|| (5 * n).saturating_mul(n).max(1000));
     let (hot, cold) = match settings.temperatures {
         Some(both) => both,
@@ -438,12 +437,13 @@ fn rules<P: Searchable>(
 }
 
 /// Fewest and most iterations that something is tabu, unless a user says otherwise. Where the list remembers what was where,
-/// Taillard's 0.9 n to 1.1 n; fewer between restarts, which was better on his instances. Where it remembers what was
-/// moved, which forbids more, about n / 10.
-fn tenures(n: u32, traces: u32, restarts: bool) -> (u32, u32) {
-    match (traces > n, restarts) {
-        (true, false) => (n * 9 / 10, n * 11 / 10 + 4),
-        (true, true) => (n * 3 / 10, n * 4 / 5),
+/// Taillard's 0.9 n to 1.1 n; a wider range between restarts, which was better on his instances, and fewer behind a child. Where it
+/// remembers what was moved, which forbids more, about n / 10.
+fn tenures(n: u32, traces: u32, settings: &SearchSettings) -> (u32, u32) {
+    match (traces > n, settings.restart) {
+        (true, None) => (n * 9 / 10, n * 11 / 10 + 4),
+        (true, Some(_)) if settings.recombine => (n * 3 / 10, n * 4 / 5),
+        (true, Some(_)) => (n / 5, 2 * n),
         (false, _) => (n / 12, n / 8 + 2),
     }
 }

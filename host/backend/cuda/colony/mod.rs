@@ -230,8 +230,8 @@ impl<'p> Ants<'p> {
         let (n, id) = (problem.n() as usize, storage.id_bytes());
         let in_global = search.as_ref().filter(|s| s.launch.shared == TEAM_BYTES);
         let search_bytes = in_global.map_or(0, |s| s.launch.grid as usize * s.memory);
-        let searches_directed = search.is_some() && problem.is_directed();
-        let search_matrix = if searches_directed { problem.search_matrix() } else { &[] };
+        let searches_reduced = search.is_some() && problem.is_reduced();
+        let search_matrix = if searches_reduced { problem.search_matrix() } else { &[] };
         let own: Vec<u32> = (0..problem.n()).collect();
         let limits = rules.limits(problem.unit_cost(), problem.unit_cost());
         Ok(Ants {
@@ -277,7 +277,7 @@ impl<'p> Ants<'p> {
             metric: self.problem.device_metric(),
             listed: 0,
         };
-        let matrix = if self.problem.is_directed() { &self.search_matrix } else { &self.matrix };
+        let matrix = if self.problem.is_reduced() { &self.search_matrix } else { &self.matrix };
         // SAFETY: `Ants::new` made the arrays, and `SearchPlan` the launch, for this problem.
         unsafe {
             search.kernel.launch(
