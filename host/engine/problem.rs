@@ -195,7 +195,7 @@ impl Problem {
     /// Where edges have a direction: the same, but that local search looks at reduced lengths, and all lists are by these.
     ///
     /// Many edges of a node may have the same one. Which of them are listed is drawn, by the pair's numbers: else lists of
-    /// different nodes would hold the same few. Nothing changes where edges have no direction, of more than [`MOST_REDUCED`] nodes,
+    /// different nodes would hold the same few. Nothing changes where edges have no direction, of more than 2,000 nodes,
     /// if the memory is short, or if it was `enough` before the lengths were there.
     pub fn reduced(mut self, enough: Enough) -> Problem {
         let n = self.order.len();
