@@ -102,6 +102,12 @@ impl<P: Problem> Problem for Watched<'_, P> {
     }
 
     #[inline(always)]
+    unsafe fn cost(&self, walk: &WalkOf<Self>) -> P::Cost {
+        // SAFETY: the caller's promise.
+        unsafe { self.problem.cost(walk) }
+    }
+
+    #[inline(always)]
     unsafe fn neighbor_cost(&self, walk: &WalkOf<Self>, cost: P::Cost, step: Move<Self>) -> P::Cost {
         // SAFETY: the caller's promise.
         unsafe { self.problem.neighbor_cost(walk, cost, step) }

@@ -58,8 +58,8 @@ pub fn choose_on_host<P: Searchable>(
     let problem: P = tables.problem();
     check_neighbors(&problem, 1)?;
     let elements = problem.moves().elements() as usize;
-    let made = if generates { problem.moves().len() as usize * elements } else { 0 };
-    check_memory("the neighbours", made * size_of::<Element<P>>())?;
+    let made = if generates { (problem.moves().len() as usize).saturating_mul(elements) } else { 0 };
+    check_memory("the neighbours", made.saturating_mul(size_of::<Element<P>>()))?;
     let made = allocate("the neighbours", made)?;
     let mut choices = Choices::<P> {
         neighbors: backend.neighbors::<P>(tables, &WalksSpec::new(settings))?,
