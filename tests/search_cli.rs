@@ -178,13 +178,30 @@ fn a_seed_gives_one_solution_whatever_the_threads() {
 }
 
 #[test]
-fn assignments_recombine_unless_walks_are_chosen() {
+fn assignments_recombine_unless_walks_are_chosen_or_they_have_no_structure() {
+    // Places on a line, and flows between neighbours on a ring.
+    let folder = Folder::new();
+    let numbers = |number: &dyn Fn(i32, i32) -> i32| {
+        let row = |i| (0..9).map(|j| number(i, j).to_string()).collect::<Vec<_>>().join(" ");
+        (0..9).map(row).collect::<Vec<_>>().join("\n")
+    };
+    let (line, ring) = (
+        numbers(&|i, j| (i - j).abs().pow(3)),
+        numbers(&|i, j| i32::from((i + 1) % 9 == j || (j + 1) % 9 == i)),
+    );
+    let structured = folder.file("line.dat", &format!("9\n{line}\n{ring}\n"));
     let settings = |problem: &[&str], args: &[&str]| {
         let found = report(problem, &[&["--iterations", "2"], args].concat());
         (found["settings"]["recombine"].clone(), found["settings"]["restart"].clone())
     };
-    let qap = ["qap", "--uniform", "9"];
+    let qap = ["qap", &*structured];
     assert_eq!(settings(&qap, &[]), (true.into(), 180.into()));
+    let uniform = report(&["qap", "--uniform", "30"], &["--iterations", "2"]);
+    assert_eq!(uniform["settings"]["recombine"], false);
+    assert_eq!(
+        (&uniform["settings"]["restart"], integers(&uniform["settings"]["tenure"])),
+        (&5000.into(), vec![2, 10])
+    );
     assert_eq!(settings(&qap, &["--recombine", "--walks", "3"]), (true.into(), 180.into()));
     assert_eq!(settings(&qap, &["--restart", "70"]), (false.into(), 70.into()));
     assert_eq!(settings(&qap, &["--walks", "2"]), (false.into(), Value::Null));

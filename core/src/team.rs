@@ -382,3 +382,32 @@ impl Slots<u32> {
         }
     }
 }
+
+/// Where a member sits when members share out places side by side: each keeps a place, and takes every so many turns there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seat {
+    /// Its first place; the next is as many places on as there are members.
+    pub place: u32,
+    /// Its turn, from 0 on.
+    pub turn: u32,
+    /// How many members share a place. Those whose turn is not below are left over.
+    pub turns: u32,
+}
+
+/// The seat of a member, below `members` and 2^22, at n places.
+///
+/// Quotients are found without a division of integers: compilers carry that out anew in each turn of a loop around it, as it might
+/// be by 0.
+#[inline(always)]
+pub fn seat(n: u32, members: u32, member: u32) -> Seat {
+    let inverse = 1.0 / n as f32;
+    let quotient = |x: u32| {
+        // Less than 1 off.
+        let guess = (x as f32 * inverse) as u32;
+        let guess = guess - (guess.wrapping_mul(n) > x) as u32;
+        guess + (x - guess.wrapping_mul(n) >= n) as u32
+    };
+    let turn = quotient(member);
+    let turns = quotient(members);
+    Seat { place: member - turn.wrapping_mul(n), turn, turns: if turns == 0 { 1 } else { turns } }
+}

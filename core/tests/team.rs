@@ -2,7 +2,7 @@
 
 mod common;
 
-use antwarp_core::team::{Serial, Slots, Team};
+use antwarp_core::team::{Seat, Serial, Slots, Team, seat};
 use common::teams::{ORDERS, run, run_in_parts};
 
 /// What one member is told.
@@ -132,5 +132,33 @@ fn nothing_outside_an_array_is_used() {
         assert!(is_refused(|slots| _ = slots.part(usize::MAX, 2)));
         assert!(is_refused(|slots| _ = slots.part(3, 1)) && !is_refused(|slots| _ = slots.part(3, 0)));
         assert!(std::panic::catch_unwind(|| Slots::<u64>::none().raise::<Serial>(0, 1)).is_err());
+    }
+}
+
+#[test]
+fn every_place_has_a_seat_for_each_turn() {
+    for (n, members) in [
+        (1, 1),
+        (1, 5),
+        (2, 1),
+        (7, 3),
+        (7, 7),
+        (60, 512),
+        (100, 512),
+        (100, 33),
+        (5915, 67_584),
+        (4_000_000, 1_000),
+    ] {
+        for member in (0..members).step_by(1 + members as usize / 5000) {
+            let Seat { place, turn, turns } = seat(n, members, member);
+            assert_eq!((place, turn, turns), (member % n, member / n, (members / n).max(1)), "{n} {member}");
+        }
+    }
+    let largest = (1 << 22) - 1;
+    for n in [1, 2, 3, 5, 127, 128, 129, 1000, 32_768, 65_537, 2_097_151, 2_097_152] {
+        for member in (0..2000).map(|i| largest - i * 1777).chain((1..40).map(|i| i * (largest / 40 / n) * n))
+        {
+            assert_eq!(seat(n, largest, member).turn, member / n, "{n} {member}");
+        }
     }
 }

@@ -16,12 +16,13 @@ use serde::{Deserialize, Serialize};
 use crate::engine::{Tables, WalksSpec};
 use crate::instance::atomic_file;
 
-/// How long a trial should last: much longer than it takes to begin one.
-const TRIAL: Duration = Duration::from_millis(2);
+/// How long a trial should last: much longer than it takes to begin one. Half as long is enough to judge by.
+const TRIAL: Duration = Duration::from_millis(3);
 /// Iterations of the first trial, of which nothing is known.
 const FIRST: u64 = 8;
-/// So many trials in a row may be cut short by the end of their batch; if batches are no longer, the next one has to do.
-const MOST_CUT: u32 = 8;
+/// So many trials in a row may be too short to judge by, as their batch ended or as too few iterations were asked for; if there are no
+/// longer ones, the next has to do.
+const MOST_SHORT: u32 = 8;
 /// More teams for a walk are not tried once they take longer by this factor.
 const HOPELESS: f64 = 1.25;
 
@@ -172,8 +173,8 @@ pub struct Tuner {
     trials: u32,
     /// Iterations of the next trial.
     iterations: u64,
-    /// Trials in a row that were cut short.
-    cut: u32,
+    /// Trials in a row that were too short.
+    short: u32,
     /// Whether a trial of this shape has warmed everything up.
     warm: bool,
     /// Whether no shape is left out as hopeless.
@@ -206,7 +207,7 @@ impl Tuner {
             best_of_parts: f64::INFINITY,
             trials: 0,
             iterations: FIRST,
-            cut: 0,
+            short: 0,
             warm: false,
             tries_all: spec.retune_all,
         }
@@ -244,14 +245,13 @@ impl Tuner {
             self.iterations = fill.clamp(1, 1 << 20);
             return;
         }
-        let is_cut = iterations < self.iterations;
         self.iterations = fill.clamp(1, 1 << 20);
-        // What it takes to begin a trial is most of a short one.
-        if is_cut && self.cut < MOST_CUT {
-            self.cut += 1;
+        // What it takes to begin a trial is most of a short one: by such trials the shape that is tried later seems faster.
+        if time < TRIAL / 2 && self.short < MOST_SHORT {
+            self.short += 1;
             return;
         }
-        self.cut = 0;
+        self.short = 0;
         self.trials += 1;
         if each < self.best.1 {
             self.best = (trial.shape, each);
@@ -314,6 +314,16 @@ mod tests {
 
     /// Runs batches until the tuner has decided, on a machine where a shape takes so long an iteration, and a trial longer to begin.
     fn decide(batches: impl Iterator<Item = u64>, microseconds: &[(u32, f64)], tries_all: bool) -> u32 {
+        decide_with(100.0, batches, microseconds, tries_all)
+    }
+
+    /// The same where a trial takes `begins` microseconds to begin.
+    fn decide_with(
+        begins: f64,
+        batches: impl Iterator<Item = u64>,
+        microseconds: &[(u32, f64)],
+        tries_all: bool,
+    ) -> u32 {
         let shapes = microseconds.iter().map(|&(parts, _)| Shape { parts, threads: 32 }).collect();
         let mut tuner = Tuner {
             key: key(),
@@ -324,7 +334,7 @@ mod tests {
             best_of_parts: f64::INFINITY,
             trials: 0,
             iterations: FIRST,
-            cut: 0,
+            short: 0,
             warm: false,
             tries_all,
         };
@@ -337,7 +347,7 @@ mod tests {
                 let iterations = trial.end - now;
                 tuner.took(
                     trial,
-                    Duration::from_secs_f64((100.0 + each * iterations as f64) * 1e-6),
+                    Duration::from_secs_f64((begins + each * iterations as f64) * 1e-6),
                     iterations,
                 );
                 now = trial.end;
@@ -356,6 +366,15 @@ mod tests {
         assert!(is_ours(&whole) && is_ours(&whole[..whole.len() / 2]) && is_ours(b"") && is_ours(b"\n"));
         for other in ["thesis", "[]", "{}", "[{\"key\": 1}]", "\0", "NAME : a280\n"] {
             assert!(!is_ours(other.as_bytes()), "{other}");
+        }
+    }
+
+    /// Where a trial takes as long to begin as a hundred iterations, later trials are longer ones.
+    #[test]
+    fn what_it_takes_to_begin_does_not_speak_for_later_shapes() {
+        let microseconds = [(1, 8.4), (2, 14.5), (4, 25.5), (8, 45.0)];
+        for begins in [0.0, 100.0, 400.0, 800.0] {
+            assert_eq!(decide_with(begins, std::iter::repeat(2000), &microseconds, false), 1, "{begins} us");
         }
     }
 

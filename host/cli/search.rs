@@ -28,6 +28,8 @@ const DEFAULT_TIME: Duration = Duration::from_secs(10);
 /// Iterations for each element between restarts of tabu search, unless a user chooses the walks; and between those that recombine.
 const RESTART: u64 = 50;
 const RECOMBINE: u64 = 20;
+/// Iterations between restarts in assignments without structure.
+const RESTART_UNSTRUCTURED: u64 = 5000;
 
 /// Arguments of `antwarp search`.
 #[derive(Debug, clap::Args)]
@@ -216,12 +218,12 @@ struct WalkArgs {
     /// Walks compare their best solutions after every so many iterations, in pairs, and both go on from the better one
     #[arg(long, value_name = "N")]
     cooperate: Option<u64>,
-    /// tabu: a walk goes on near its best solution after every so many iterations; 50 for each element, 20 in qap, if neither
-    /// this nor --walks nor --cooperate is given
+    /// tabu: a walk goes on near its best solution after every so many iterations; 50 for each element, in qap 20, or 5000 in all if its
+    /// matrices have no structure, if neither this nor --walks nor --cooperate is given
     #[arg(long, value_name = "N")]
     restart: Option<u64>,
     /// tabu, qap: a walk that restarts goes on from a child of its best solution and a neighbouring walk's; always so if none of
-    /// --walks, --restart and --cooperate is given
+    /// --walks, --restart and --cooperate is given and the matrices have structure
     #[arg(long, conflicts_with = "cooperate")]
     recombine: bool,
     /// tabu: fewest and most iterations that something is tabu; chosen by the encoding if not given
@@ -362,6 +364,20 @@ fn default_walks(backend: &Backend, neighbors: u64) -> u32 {
     }
 }
 
+/// How walks of tabu search restart unless the user says otherwise: in assignments they recombine, but those without structure, whose
+/// good solutions have little in common, go on near their own best after longer, with shorter tenures.
+fn restarts(task: &Task, settings: &mut SearchSettings) {
+    let n = task.elements();
+    if matches!(task, Task::Qap(qap, _) if qap.is_unstructured()) {
+        settings.restart = Some(RESTART_UNSTRUCTURED);
+        settings.tenure = settings.tenure.or(Some((n / 15, n / 3)));
+        return;
+    }
+    settings.recombine = matches!(task, Task::Qap(..)) && settings.walks > 1;
+    let each = if settings.recombine { RECOMBINE } else { RESTART };
+    settings.restart = Some(each * u64::from(n));
+}
+
 impl Common {
     fn settings(&self, task: &Task) -> Result<SearchSettings> {
         let walk = &self.walk;
@@ -446,9 +462,7 @@ pub fn run(args: Args) -> Result<Outcome> {
         settings.walks = default_walks(&backend, task.neighbors());
         let is_alone = settings.restart.is_none() && settings.cooperate.is_none();
         if settings.strategy == Strategy::Tabu && is_alone {
-            settings.recombine = matches!(task, Task::Qap(..)) && settings.walks > 1;
-            let each = if settings.recombine { RECOMBINE } else { RESTART };
-            settings.restart = Some(each * u64::from(task.elements()));
+            restarts(&task, &mut settings);
         }
     }
     let line = Line::new(common.outputs.quiet, &stop);

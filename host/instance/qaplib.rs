@@ -98,6 +98,20 @@ impl Qap {
         [&self.a, &self.b].iter().all(|matrix| first_asymmetry(matrix, self.n as usize).is_none())
     }
 
+    /// Whether the numbers beside both diagonals scatter about their mean by less than 0.8 of it, as uniform random ones do (by 0.58):
+    /// such instances have no structure, and their good solutions little in common. Distances with most flows 0 scatter by more than 1.
+    pub fn is_unstructured(&self) -> bool {
+        let n = self.n as usize;
+        let scatter = |matrix: &[i32]| {
+            let beside = || (0..n * n).filter(|ij| ij / n != ij % n).map(|ij| f64::from(matrix[ij]));
+            let count = (n * (n - 1)) as f64;
+            let mean = beside().sum::<f64>() / count;
+            let variance = beside().map(|number| (number - mean).powi(2)).sum::<f64>() / count;
+            variance.sqrt() / mean
+        };
+        [&self.a, &self.b].iter().all(|matrix| (0.0..0.8).contains(&scatter(matrix)))
+    }
+
     /// The sum over all i and j of A(i, j) B(p(i), p(j)); none if `permutation` is no permutation of 0 to n - 1.
     pub fn cost(&self, permutation: &[u32]) -> Option<i64> {
         let n = self.n as usize;
@@ -356,6 +370,19 @@ mod tests {
         }
         // Fixed for good: a changed generator would make published runs unrepeatable.
         assert_eq!(qap.a[1..6], [66, 76, 5, 11, 36]);
+    }
+
+    #[test]
+    fn uniform_numbers_have_no_structure() {
+        for n in [12, 30, 100] {
+            assert!(Qap::uniform(n, 5).unwrap().is_unstructured());
+        }
+        // One matrix with structure is enough: flows between neighbours on a ring of 30.
+        let uniform = Qap::uniform(30, 5).unwrap();
+        let flows = (0..900).map(|ij| i32::from((ij / 30 + 1) % 30 == ij % 30)).collect();
+        assert!(!Qap::from_matrices("ring", 30, uniform.a, flows).unwrap().is_unstructured());
+        // No mean to scatter about.
+        assert!(!Qap::from_matrices("zeros", 2, vec![0; 4], vec![0; 4]).unwrap().is_unstructured());
     }
 
     #[test]

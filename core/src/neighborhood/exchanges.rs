@@ -5,7 +5,7 @@ use crate::combinations::{next_pair, pair, pair_index, pairs};
 use crate::genetic::shuffle::Shuffle;
 use crate::rng::Stream;
 use crate::search::Crew;
-use crate::team::{Slots, Team};
+use crate::team::{Seat, Slots, Team, seat};
 
 /// All permutations of 0 .. n that differ from one in two places, i < j, numbered in lexicographic order (Luong et al. 2013,
 /// propositions 1 and 2).
@@ -33,36 +33,34 @@ impl Exchanges {
 }
 
 impl Exchanges {
-    /// Calls `work` for each exchange of this member's share: all members of all teams together get all of them.
+    /// Calls `work` for each exchange of this member's share: all members of all teams together get all of them, each once.
     ///
-    /// Not in the order of their numbers, for which every step of a member would cost a search for its row: the first row of
-    /// n - 1 exchanges and the last, of one, make n together, and so do the second and the last but one, and so on. From such
-    /// rows of n, places follow from one another by an addition.
+    /// Not in the order of their numbers, for which every step of a member would cost a search for its row. A place j is exchanged with
+    /// those up to half a circle behind it: so every pair is met once, from one of its ends. A member keeps its j, and what is
+    /// known of it, for all its exchanges, and those side by side have places side by side on both ends. `work` gets the place
+    /// behind first, which may be the smaller one.
     #[inline(always)]
     pub fn sweep<C: Crew>(&self, crew: &C, mut work: impl FnMut(u32, u32)) {
         let (n, size) = (self.n, crew.team().size());
-        let (start, end) = crew.share(self.len());
-        let start = start + crew.team().rank() as u64;
-        if start >= end {
+        let (members, member) = (crew.parts() * size, crew.part() * size + crew.team().rank());
+        // Several members may share a place, and take turns with those behind it.
+        let Seat { place: mut j, turn, turns } = seat(n, members, member);
+        if turn >= turns {
             return;
         }
-        let (mut row, mut column) = match u32::try_from(start) {
-            Ok(start) => (start / n, start % n),
-            Err(_) => ((start / n as u64) as u32, (start % n as u64) as u32),
-        };
-        let (rows, columns) = (size / n, size % n);
-        let mut left = end - start;
         loop {
-            let of_first = n - 1 - row;
-            let is_first = column < of_first;
-            work(if is_first { row } else { of_first - 1 }, if is_first { row + 1 + column } else { column });
-            if left <= size as u64 {
-                return;
+            // Of an even number of places the one across the circle is met from the first half alone.
+            let most = (n - (j >= n / 2) as u32) / 2;
+            let (mut behind, mut i) = (1 + turn, j + 1 + turn);
+            while behind <= most {
+                i -= if i < n { 0 } else { n };
+                work(i, j);
+                behind += turns;
+                i += turns;
             }
-            left -= size as u64;
-            (row, column) = (row + rows, column + columns);
-            if column >= n {
-                (row, column) = (row + 1, column - n);
+            j += members;
+            if j >= n {
+                return;
             }
         }
     }
@@ -86,7 +84,7 @@ impl Neighborhood for Exchanges {
     }
     #[inline(always)]
     fn index(&self, (i, j): (u32, u32)) -> u64 {
-        pair_index(self.n, i, j)
+        pair_index(self.n, i.min(j), i.max(j))
     }
     #[inline(always)]
     fn skip(&self, step: (u32, u32), _: u64, by: u32) -> (u32, u32) {

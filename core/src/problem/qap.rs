@@ -3,7 +3,7 @@
 use super::{Problem, Shape, scan_one_by_one};
 use crate::neighborhood::{Exchanges, Neighborhood, Walk};
 use crate::search::Crew;
-use crate::team::{Serial, Slots, Team};
+use crate::team::{Seat, Serial, Slots, Team, seat};
 
 /// An instance: a permutation p costs the sum of a_ij b_p(i)p(j) over all i and j (Luong et al. 2013, section 6.1).
 ///
@@ -12,6 +12,11 @@ use crate::team::{Serial, Slots, Team};
 /// with the move, which takes linear time. Here what is stored is what changes are made of: how place x would interact with the
 /// element that is at place y, D(x, y) = sum over k of a_xk b_p(y)p(k). A move of r and s adds the product of two vectors to it,
 /// (a_xr - a_xs) (b_p(y)p(s) - b_p(y)p(r)), and exchanges columns r and s: constant time for every number, and the same for all.
+///
+/// Where both matrices are symmetric with diagonals of zeros, a_xy b_p(x)p(y) is stored with D(x, y), for what those sums have
+/// too much at the two places themselves: E(x, y). Then an exchange of r and s changes the cost by twice
+/// E(r, s) + E(s, r) - E(r, r) - E(s, s), and nobody looks at a and b for it. A move gives rows and columns r and s to whoever
+/// makes the vectors, and leaves all others to the product.
 ///
 /// Without, every change is computed in linear time when it is asked for, as Luong et al. do: for searches that look at few
 /// neighbours.
@@ -30,14 +35,31 @@ pub struct Qap<const STORED: bool> {
 /// What a team notes.
 #[derive(Clone, Copy)]
 struct Notes {
-    /// D by rows. Numbers wrap around on the way, but not where they arrive.
-    rows: Slots<i32>,
+    /// D by rows, or E. Numbers wrap around on the way, but not where they arrive.
+    rows: Interactions,
     /// The same of columns, where they differ from rows: the sum of a_kx b_p(k)p(y).
-    columns: Slots<i32>,
-    /// The two vectors of a move, by place, for rows.
-    row_vectors: Slots<[i32; 2]>,
-    /// The same for columns.
-    column_vectors: Slots<[i32; 2]>,
+    columns: Interactions,
+}
+
+/// A matrix, and the two vectors of a move whose product is added to it.
+#[derive(Clone, Copy)]
+struct Interactions {
+    matrix: Slots<i32>,
+    of_row: Slots<i32>,
+    of_column: Slots<i32>,
+}
+
+impl Interactions {
+    /// What an exchange of places r and s changes in the sum of their interactions.
+    ///
+    /// # Safety
+    /// The places are of the matrix, whose rows are `stride` numbers apart.
+    #[inline(always)]
+    unsafe fn change(&self, stride: u32, (r, s): (u32, u32)) -> i64 {
+        // SAFETY: the caller's promise.
+        let at = |x: u32, y: u32| unsafe { self.matrix.get(x * stride + y) as i64 };
+        at(r, s) + at(s, r) - at(r, r) - at(s, s)
+    }
 }
 
 impl<const STORED: bool> Qap<STORED> {
@@ -53,10 +75,16 @@ impl<const STORED: bool> Qap<STORED> {
         unsafe { *self.b.add((i * self.n + j) as usize) }
     }
 
-    /// Numbers from a row of D to the next: odd, so that a GPU reads a column as fast as a row.
+    /// Numbers from a row of D to the next: even, so that a GPU reads a diagonal as fast as a row.
     #[inline(always)]
     fn stride(&self) -> u32 {
-        self.n | 1
+        (self.n + 1) & !1
+    }
+
+    /// Whether what is stored is E.
+    #[inline(always)]
+    fn is_plain(&self) -> bool {
+        self.symmetric && self.hollow
     }
 
     /// Matrices that are stored.
@@ -68,18 +96,16 @@ impl<const STORED: bool> Qap<STORED> {
     #[inline(always)]
     fn view(&self, walk: &Walk<u32>) -> Notes {
         let (n, size) = (self.n as usize, self.n as usize * self.stride() as usize);
-        let others = self.matrices() - 1;
         // SAFETY: the notes are as long as `notes` asks for, and aligned.
-        unsafe {
-            let vectors: *mut [i32; 2] = walk.notes.cast();
-            let rows: *mut i32 = vectors.add(self.matrices() * n).cast();
-            Notes {
-                row_vectors: Slots::new(vectors, n),
-                column_vectors: Slots::new(vectors.add(n), others * n),
-                rows: Slots::new(rows, size),
-                columns: Slots::new(rows.add(size), others * size),
+        let of = |from: usize, count: usize| unsafe {
+            let start: *mut i32 = walk.notes.cast::<i32>().add(from * (2 * n + size));
+            Interactions {
+                of_row: Slots::new(start, count * n),
+                of_column: Slots::new(start.add(n), count * n),
+                matrix: Slots::new(start.add(2 * n), count * size),
             }
-        }
+        };
+        Notes { rows: of(0, 1), columns: of(self.matrices() - 1, self.matrices() - 1) }
     }
 
     /// What the exchange of places r and s changes, in linear time.
@@ -130,16 +156,13 @@ impl<const STORED: bool> Qap<STORED> {
         let (notes, stride, p) = (self.view(walk), self.stride(), walk.solution);
         // Sums over all k, those of the two places among them.
         // SAFETY: the caller's promise.
-        let all = |d: Slots<i32>| unsafe {
-            let at = |x: u32, y: u32| d.get(x * stride + y) as i64;
-            at(r, s) + at(s, r) - at(r, r) - at(s, s)
-        };
+        let all = |of: Interactions| unsafe { of.change(stride, (r, s)) };
+        if self.is_plain() {
+            return 2 * all(notes.rows);
+        }
         // SAFETY: as above.
         unsafe {
             let (pr, ps) = (p.get(r), p.get(s));
-            if self.symmetric && self.hollow {
-                return 2 * all(notes.rows) + 4 * (self.a(r, s) as i64 * self.b(pr, ps) as i64);
-            }
             let (a, b) = (|i, j| self.a(i, j) as i64, |i, j| self.b(i, j) as i64);
             let (rows, columns) =
                 (all(notes.rows), all(if self.symmetric { notes.rows } else { notes.columns }));
@@ -163,6 +186,150 @@ impl<const STORED: bool> Qap<STORED> {
         while x < self.n {
             part.for_each(self.n, |y| work(x, y));
             x += team.parts();
+        }
+    }
+
+    /// Adds the product of a move's vectors to a matrix.
+    ///
+    /// # Safety
+    /// The vectors are made, and nobody else looks at the matrix meanwhile.
+    #[inline(always)]
+    unsafe fn add_product<T: Team>(&self, team: T, of: Interactions) {
+        let (n, stride, size) = (self.n, self.stride(), team.size());
+        // SAFETY: the caller's promise; a number is one member's.
+        unsafe {
+            let sum = |x: u32, y: u32, factor: i32| {
+                of.matrix.get(x * stride + y).wrapping_add(of.of_row.get(x).wrapping_mul(factor))
+            };
+            if T::ALONE {
+                return self.each(team, |x, y| {
+                    of.matrix.set(x * stride + y, sum(x, y, of.of_column.get(y)));
+                });
+            }
+            // A member keeps its column; several may share one, and take turns with its rows.
+            let Seat { place: mut y, turn, turns } = seat(n, size, team.rank());
+            while turn < turns && y < n {
+                let (factor, mut x) = (of.of_column.get(y), turn);
+                // Four at a time: none waits for another one's store.
+                while x + 3 * turns < n {
+                    let sums = [0, 1, 2, 3].map(|i| sum(x + i * turns, y, factor));
+                    let mut i = 0;
+                    while i < 4 {
+                        of.matrix.set((x + i * turns) * stride + y, sums[i as usize]);
+                        i += 1;
+                    }
+                    x += 4 * turns;
+                }
+                while x < n {
+                    of.matrix.set(x * stride + y, sum(x, y, factor));
+                    x += turns;
+                }
+                y += size;
+            }
+        }
+    }
+
+    /// Makes the vectors of a move of places r and s, and waits for the team.
+    ///
+    /// # Safety
+    /// As [`Problem::make`].
+    #[inline(always)]
+    unsafe fn make_vectors<T: Team>(&self, team: T, walk: &Walk<u32>, (r, s): (u32, u32)) {
+        let (notes, p) = (self.view(walk), walk.solution);
+        // SAFETY: the caller's promise; between barriers an element is written by one member.
+        unsafe {
+            let (pr, ps) = (p.get(r), p.get(s));
+            team.for_each(self.n, |k| {
+                let pk = p.get(k);
+                let a_row = self.a(r, k).wrapping_sub(self.a(s, k));
+                let b_row = self.b(ps, pk).wrapping_sub(self.b(pr, pk));
+                if self.symmetric {
+                    notes.rows.of_row.set(k, a_row);
+                    notes.rows.of_column.set(k, b_row);
+                } else {
+                    notes.rows.of_row.set(k, self.a(k, r).wrapping_sub(self.a(k, s)));
+                    notes.rows.of_column.set(k, self.b(pk, ps).wrapping_sub(self.b(pk, pr)));
+                    notes.columns.of_row.set(k, a_row);
+                    notes.columns.of_column.set(k, b_row);
+                }
+            });
+            team.barrier();
+        }
+    }
+
+    /// Brings D up to date before a move of places r and s.
+    ///
+    /// # Safety
+    /// As [`Problem::make`].
+    #[inline(always)]
+    unsafe fn update<T: Team>(&self, team: T, walk: &Walk<u32>, (r, s): (u32, u32)) {
+        let (notes, stride) = (self.view(walk), self.stride());
+        let update = |of: Interactions, x: u32, y: u32| {
+            // SAFETY: the caller's promise; a row's and a column's number is written by one member.
+            unsafe {
+                let new = |y: u32| {
+                    let product = of.of_row.get(x).wrapping_mul(of.of_column.get(y));
+                    of.matrix.get(x * stride + y).wrapping_add(product)
+                };
+                // The member of column r exchanges it with column s.
+                if y == r {
+                    let (of_r, of_s) = (new(r), new(s));
+                    of.matrix.set(x * stride + r, of_s);
+                    of.matrix.set(x * stride + s, of_r);
+                } else if y != s {
+                    of.matrix.set(x * stride + y, new(y));
+                }
+            }
+        };
+        // SAFETY: the caller's promise.
+        unsafe { self.make_vectors(team, walk, (r, s)) };
+        self.each(team, |x, y| {
+            update(notes.rows, x, y);
+            if !self.symmetric {
+                update(notes.columns, x, y);
+            }
+        });
+    }
+
+    /// Brings E up to date before a move of places r and s.
+    ///
+    /// # Safety
+    /// As [`Problem::make`].
+    #[inline(always)]
+    unsafe fn update_plain<T: Team>(&self, team: T, walk: &Walk<u32>, (r, s): (u32, u32)) {
+        let (rows, stride) = (self.view(walk).rows, self.stride());
+        let Interactions { matrix, of_row, of_column } = rows;
+        let p = walk.solution;
+        // SAFETY: the caller's promise; between barriers a number is one member's.
+        unsafe {
+            let (pr, ps) = (p.get(r), p.get(s));
+            let (a_rs, b_rs) = (self.a(r, s), self.b(pr, ps));
+            let set = |x: u32, y: u32, number: i32| matrix.set(x * stride + y, number);
+            let get = |x: u32, y: u32| matrix.get(x * stride + y);
+            // Whatever is added to rows and columns r and s by the product is nothing.
+            team.for_each(self.n, |k| {
+                if k == r || k == s {
+                    of_row.set(k, 0);
+                    of_column.set(k, 0);
+                    let (at_r, at_s) = (get(k, r), get(k, s));
+                    set(k, r, at_s);
+                    set(k, s, at_r);
+                    return;
+                }
+                let pk = p.get(k);
+                let (a_r, a_s) = (self.a(r, k), self.a(s, k));
+                let (b_r, b_s) = (self.b(pr, pk), self.b(ps, pk));
+                let (u, v) = (a_r.wrapping_sub(a_s), b_s.wrapping_sub(b_r));
+                of_row.set(k, u);
+                of_column.set(k, v);
+                let (at_r, at_s) = (get(k, r), get(k, s));
+                set(k, r, at_s.wrapping_add(u.wrapping_mul(b_s.wrapping_sub(b_rs))));
+                set(k, s, at_r.wrapping_add(u.wrapping_mul(b_rs.wrapping_sub(b_r))));
+                set(r, k, get(r, k).wrapping_add(a_r.wrapping_sub(a_rs).wrapping_mul(v)));
+                set(s, k, get(s, k).wrapping_add(a_rs.wrapping_sub(a_s).wrapping_mul(v)));
+            });
+            team.barrier();
+            self.add_product(team, rows);
         }
     }
 }
@@ -189,7 +356,7 @@ impl<const STORED: bool> Problem for Qap<STORED> {
 
     #[inline(always)]
     fn notes(&self) -> usize {
-        let each = 8 * self.n as usize + 4 * self.n as usize * self.stride() as usize;
+        let each = 4 * self.n as usize * (2 + self.stride() as usize);
         if STORED { self.matrices() * each } else { 0 }
     }
 
@@ -215,9 +382,12 @@ impl<const STORED: bool> Problem for Qap<STORED> {
                             column = column.wrapping_add(self.a(k, x).wrapping_mul(self.b(pk, py)));
                         }
                     });
-                    notes.rows.set(x * self.stride() + y, row);
+                    if self.is_plain() {
+                        row = row.wrapping_add(self.a(x, y).wrapping_mul(self.b(p.get(x), py)));
+                    }
+                    notes.rows.matrix.set(x * self.stride() + y, row);
                     if !self.symmetric {
-                        notes.columns.set(x * self.stride() + y, column);
+                        notes.columns.matrix.set(x * self.stride() + y, column);
                     }
                 });
             }
@@ -242,55 +412,18 @@ impl<const STORED: bool> Problem for Qap<STORED> {
     }
 
     #[inline(always)]
-    unsafe fn make<C: Crew>(&self, crew: &mut C, walk: &Walk<u32>, (r, s): (u32, u32)) {
-        let (team, p) = (crew.team(), walk.solution);
-        if STORED {
-            let (notes, stride) = (self.view(walk), self.stride());
-            // SAFETY: the caller's promise; between barriers an element is written by one member.
-            unsafe {
-                let (pr, ps) = (p.get(r), p.get(s));
-                team.for_each(self.n, |k| {
-                    let pk = p.get(k);
-                    let by_row = || {
-                        [self.a(r, k).wrapping_sub(self.a(s, k)), self.b(ps, pk).wrapping_sub(self.b(pr, pk))]
-                    };
-                    if self.symmetric {
-                        notes.row_vectors.set(k, by_row());
-                    } else {
-                        let by_column = [
-                            self.a(k, r).wrapping_sub(self.a(k, s)),
-                            self.b(pk, ps).wrapping_sub(self.b(pk, pr)),
-                        ];
-                        notes.row_vectors.set(k, by_column);
-                        notes.column_vectors.set(k, by_row());
-                    }
-                });
-                team.barrier();
-                let update = |d: Slots<i32>, vectors: Slots<[i32; 2]>, x: u32, y: u32| {
-                    let new = |y: u32| {
-                        let product = vectors.get(x)[0].wrapping_mul(vectors.get(y)[1]);
-                        d.get(x * stride + y).wrapping_add(product)
-                    };
-                    // The member of column r exchanges it with column s.
-                    if y == r {
-                        let (of_r, of_s) = (new(r), new(s));
-                        d.set(x * stride + r, of_s);
-                        d.set(x * stride + s, of_r);
-                    } else if y != s {
-                        d.set(x * stride + y, new(y));
-                    }
-                };
-                self.each(team, |x, y| {
-                    update(notes.rows, notes.row_vectors, x, y);
-                    if !self.symmetric {
-                        update(notes.columns, notes.column_vectors, x, y);
-                    }
-                });
-            }
-        }
-        // Nothing above has looked at the solution since the last barrier.
+    unsafe fn make<C: Crew>(&self, crew: &mut C, walk: &Walk<u32>, step: (u32, u32)) {
+        let team = crew.team();
+        // Nothing of it looks at the solution behind its last barrier.
         // SAFETY: the caller's promise.
-        unsafe { self.moves().apply(team, walk, (r, s)) }
+        unsafe {
+            if STORED && self.is_plain() {
+                self.update_plain(team, walk, step);
+            } else if STORED {
+                self.update(team, walk, step);
+            }
+            self.moves().apply(team, walk, step)
+        }
     }
 
     #[inline(always)]
@@ -307,9 +440,15 @@ impl<const STORED: bool> Problem for Qap<STORED> {
             // SAFETY: the caller's promise.
             return unsafe { scan_one_by_one(self, crew, walk, cost, visit) };
         }
-        moves.sweep(crew, |i, j| {
-            // SAFETY: the caller's promise.
-            visit(moves.index((i, j)), (i, j), cost + unsafe { self.stored_change(walk, (i, j)) })
-        });
+        let mut look = |step, change| visit(moves.index(step), step, cost + change);
+        // SAFETY: the caller's promise.
+        unsafe {
+            if self.is_plain() {
+                let (rows, stride) = (self.view(walk).rows, self.stride());
+                moves.sweep(crew, |i, j| look((i, j), 2 * rows.change(stride, (i, j))));
+            } else {
+                moves.sweep(crew, |i, j| look((i, j), self.stored_change(walk, (i, j))));
+            }
+        }
     }
 }

@@ -296,8 +296,11 @@ tour_problem! {
         mut visit: impl FnMut(u64, (u32, u32), i64),
     ) {
         let moves = self.moves();
-        // SAFETY: the caller's promise.
-        moves.sweep(crew, |i, j| visit(moves.index((i, j)), (i, j), cost + unsafe { self.change(walk, (i, j)) }));
+        moves.sweep(crew, |i, j| {
+            let step = (i.min(j), i.max(j));
+            // SAFETY: the caller's promise.
+            visit(moves.index(step), step, cost + unsafe { self.change(walk, step) })
+        });
     }
 }
 

@@ -36,15 +36,25 @@ impl<P: Problem> Journey<'_, P> {
         let salt = (draws.bits(0) as u64) << 32 | draws.bits(1) as u64;
         let best_key = best.key();
         let (start, end) = moves.level(state.level);
-        let mut own = Contender::NONE;
+        // The best of this member's neighbours. What orders equal ones takes longer to compute than to compare costs, and is
+        // computed for those alone.
+        let (mut least, mut there_bits, mut found) = (u64::MAX, 0, None);
         // SAFETY: the caller's promise.
         unsafe {
-            problem.scan(crew, walk, state.level, *cost, |neighbor, step, there| {
+            problem.scan(crew, walk, state.level, *cost, |_, step, there| {
                 let mut key = there.key();
                 if tabu {
                     key = candidate(key, moves.standing(walk, clock, step), best_key);
                 }
-                own = own.or(Contender { key, tag: neighbor ^ salt, cost: there.bits() });
+                let is_ahead = |other| moves.index(step) ^ salt < moves.index(other) ^ salt;
+                if key < least || (key == least && found.is_some_and(is_ahead)) {
+                    (least, there_bits, found) = (key, there.bits(), Some(step));
+                }
+            });
+            let own = found.map_or(Contender::NONE, |step| Contender {
+                key: least,
+                tag: moves.index(step) ^ salt,
+                cost: there_bits,
             });
             let chosen = crew.best(own);
             state.evaluations += end - start;

@@ -333,8 +333,11 @@ pub unsafe fn walk<P: Problem, C: Crew>(
                 j.propose(crew)
             } else if rules.first != 0 && !is(Strategy::Tabu) {
                 j.go_to_the_first(crew)
+            } else if is(Strategy::Tabu) {
+                // Compiled for itself, so that nothing is asked neighbour by neighbour.
+                j.go_to_the_best(crew, true)
             } else {
-                j.go_to_the_best(crew, is(Strategy::Tabu))
+                j.go_to_the_best(crew, false)
             };
             if matches!(next, Next::Optimum) {
                 next = j.go_on(team);
