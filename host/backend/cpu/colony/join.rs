@@ -1,41 +1,39 @@
-//! One tour of an iteration's: the best one, with all that other ants do better.
+//! One tour of several: an iteration's best, with all that other ants do better.
 
 use antwarp_core::node::NodeId;
 use rayon::prelude::*;
 
 use super::super::Recombiner;
 use super::Ants;
-use crate::engine::BackendError;
+use crate::engine::{BackendError, Enough};
 
 impl<I: NodeId> Ants<'_, I> {
     /// Joins the best tour of this iteration, or since the last reset of the trails if that is shorter, with the tours of all ants,
-    /// the shortest first ([`Recombiner`]). Where a shorter one comes out it takes the place of the iteration's best.
+    /// the shortest first ([`Recombiner`]), until it is `enough`. Where a shorter one comes out it takes the place of the iteration's
+    /// best.
     ///
     /// # Errors
     /// If memory is short.
-    pub(super) fn join(&mut self) -> Result<(), BackendError> {
+    pub(super) fn join(&mut self, enough: Enough) -> Result<(), BackendError> {
         let n = self.problem.n() as usize;
-        let built = (0..).zip(self.costs.iter().zip(self.tours.chunks_exact(n)));
-        let mut tours: Vec<(i64, usize, &[I])> = built
-            .filter(|(_, (cost, _))| **cost < i64::MAX)
-            .map(|(ant, (&cost, tour))| (cost, ant, tour))
+        let built = (0usize..).zip(&self.costs).filter(|(_, cost)| **cost < i64::MAX);
+        let Some((best_ant, _)) = built.min_by_key(|(_, cost)| **cost) else { return Ok(()) };
+        let ants = self.costs.iter().copied().zip(self.tours.chunks_exact(n));
+        let mut tours: Vec<(i64, &[I])> = ants
+            .chain([(self.state.restart_cost, &self.restart_tour[..])])
+            .filter(|t| t.0 < i64::MAX)
             .collect();
-        tours.sort_by_key(|&(cost, ant, _)| (cost, ant));
-        let Some(&(_, best_ant, _)) = tours.first() else { return Ok(()) };
-        if self.state.restart_cost < i64::MAX {
-            tours.push((self.state.restart_cost, usize::MAX, &self.restart_tour));
-            tours.sort_by_key(|&(cost, ant, _)| (cost, ant));
-        }
+        tours.sort_by_key(|&(cost, _)| cost);
         let numbers = |tour: &[I]| -> Vec<u32> { tour.iter().map(|v| v.get()).collect() };
-        let (cost, base) = (tours[0].0, numbers(tours[0].2));
+        let (cost, base) = (tours[0].0, numbers(tours[0].1));
         let begun = || {
             let mut recombiner = Recombiner::new(self.problem)?;
             recombiner.begin(&base);
             Ok(recombiner)
         };
         // Few tours have anything to offer, and one after the other they are joined by a single thread.
-        let better = tours[1..].par_iter().map_init(begun, |recombiner, (.., tour)| {
-            let Ok(recombiner) = recombiner else { return Vec::new() };
+        let better = tours[1..].par_iter().map_init(begun, |recombiner, (_, tour)| {
+            let Some(recombiner) = recombiner.as_mut().ok().filter(|_| !enough()) else { return Vec::new() };
             let tour = numbers(tour);
             if recombiner.join(&tour) == 0 {
                 return Vec::new();
@@ -96,7 +94,7 @@ mod tests {
         build(&mut ants, [3, 10, 15]);
         let before = ants.costs.clone();
         let best = (0..4).min_by_key(|&ant| before[ant]).unwrap();
-        ants.join().unwrap();
+        ants.join(&|| false).unwrap();
         let joined: Vec<u32> = ants.tours[20 * best..][..20].iter().map(|v| v.get()).collect();
         assert_eq!((length(&joined), ants.costs[best]), (length(&ring), length(&ring)));
         assert!((0..4).all(|ant| ant == best || ants.costs[ant] == before[ant]));
@@ -104,7 +102,7 @@ mod tests {
         ants.judge(Depositor::Iteration);
         build(&mut ants, [7, 1, 12]);
         let before = ants.costs.clone();
-        ants.join().unwrap();
+        ants.join(&|| false).unwrap();
         assert_eq!(ants.costs, before);
     }
 }

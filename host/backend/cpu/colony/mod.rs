@@ -248,7 +248,7 @@ trait Iterate<'p, I> {
             self.ants().search(&enough);
             let recombines = self.ants().local_search.0 == LocalSearch::Lk;
             if recombines {
-                self.ants().join()?;
+                self.ants().join(&enough)?;
             }
             let searched = Instant::now();
             let (depositor, resets) = (self.depositor(), self.ants().state.resets);
