@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::colony::Iterations;
 use super::haste::Haste;
-use super::mmas::MOST_ANTS;
+use super::mmas::{ELITE_AFTER, MOST_ANTS};
 use super::{Solution, SolveError};
 use crate::backend::Backend;
 use crate::engine::{LocalSearch, MOST_NEIGHBORS, Problem, Progress, Stop, drive};
@@ -172,7 +172,7 @@ impl AcsSettings {
                 // Trails end at 1 / (length of the best tour).
                 persistence: 0.0,
                 limit_ratio: 0.0,
-                reset_after: 0,
+                reset_after: if local_search == LocalSearch::Lk { ELITE_AFTER } else { 0 },
                 padding: 0,
             },
         }

@@ -29,8 +29,8 @@ pub struct MmasSettings {
     pub alpha: f32,
     /// Exponent of the heuristic value 1 / distance.
     pub beta: f32,
-    /// Share of a trail that stays when it evaporates.
-    pub rho: f64,
+    /// Share of a trail that stays when it evaporates. `None`: 0.7 with Lin-Kernighan moves, 0.9 without.
+    pub rho: Option<f64>,
     /// Probability of building the best tour once the colony has converged; sets tau_min.
     pub p_best: f64,
     /// Node selection.
@@ -39,10 +39,11 @@ pub struct MmasSettings {
     pub tabu: TabuKind,
     /// Warps an ant on a GPU, without candidate lists; `None`: measured in the first iterations.
     pub warps: Option<u32>,
-    /// Which tour deposits. `None`: mixed with local search, the iteration's best without.
+    /// Which tour deposits. `None`: the best since the last reset with Lin-Kernighan moves, mixed with other local search, the
+    /// iteration's best without.
     pub deposit: Option<Deposit>,
-    /// The trails are reset after so many iterations without a better tour since the last reset; 0: never. `None`: 500
-    /// with local search, never without.
+    /// The trails are reset after so many iterations without a better tour since the last reset; 0: never. `None`: 10
+    /// with Lin-Kernighan moves, 500 with other local search, never without.
     pub reset_after: Option<u32>,
     /// What improves the ants' tours. `None`: Or-3opt where edges have a direction, nothing elsewhere.
     pub local_search: Option<LocalSearch>,
@@ -60,7 +61,7 @@ impl Default for MmasSettings {
             candidates: Some(32),
             alpha: 1.0,
             beta: 2.0,
-            rho: 0.9,
+            rho: None,
             p_best: 0.01,
             selection: Selection::default(),
             tabu: TabuKind::default(),
@@ -77,6 +78,10 @@ impl Default for MmasSettings {
 /// Iterations without a better tour after which the trails are reset, with local search: as the program of Skinderowicz
 /// 2020 has it.
 const RESET_AFTER: u32 = 500;
+/// The same where a reset gives a tour to the elite: many tours are worth more than good ones.
+pub(super) const ELITE_AFTER: u32 = 10;
+/// Shares of a trail that stay, with Lin-Kernighan moves and without.
+const RHO: [f64; 2] = [0.7, 0.9];
 /// Most ants at all, so that ant numbers stay far inside 32 bits.
 pub(super) const MOST_ANTS: u32 = 1 << 24;
 
@@ -93,7 +98,7 @@ impl MmasSettings {
         if !(self.alpha >= 0.0 && self.alpha <= 20.0 && self.beta >= 0.0 && self.beta <= 20.0) {
             return fail("`alpha` and `beta` must be between 0 and 20".into());
         }
-        if !(self.rho > 0.0 && self.rho < 1.0) {
+        if self.rho.is_some_and(|rho| !(rho > 0.0 && rho < 1.0)) {
             return fail("`rho`, the share of a trail that stays, must be above 0 and below 1".into());
         }
         if !(self.p_best > 0.0 && self.p_best < 1.0) {
@@ -116,9 +121,11 @@ impl MmasSettings {
         let local_search = self.local_search.unwrap_or_else(|| LocalSearch::of_ants(problem.is_directed()));
         let (_, breadth) = LocalSearch::default_lists(problem.is_directed());
         // Without local search a colony converges too slowly to stagnate in the iterations that runs have.
-        let (deposit, reset_after) = match local_search {
-            LocalSearch::None => (Deposit::Iteration, 0),
-            _ => (Deposit::Mixed, RESET_AFTER),
+        let (deposit, reset_after, rho) = match local_search {
+            LocalSearch::None => (Deposit::Iteration, 0, RHO[1]),
+            // The elite's tours are to have little in common.
+            LocalSearch::Lk => (Deposit::Restart, ELITE_AFTER, RHO[0]),
+            _ => (Deposit::Mixed, RESET_AFTER, RHO[1]),
         };
         ColonySpec {
             seed: self.seed,
@@ -135,7 +142,7 @@ impl MmasSettings {
             rules: ColonyRules {
                 target: stop.target.unwrap_or(i64::MIN),
                 unit_cost: problem.unit_cost() as f64,
-                persistence: self.rho,
+                persistence: self.rho.unwrap_or(rho),
                 limit_ratio: limit_ratio(n, f64::from(choices) / 2.0, self.p_best),
                 reset_after: self.reset_after.unwrap_or(reset_after),
                 padding: 0,
@@ -203,6 +210,8 @@ mod tests {
         let searching = MmasSettings { local_search: Some(LocalSearch::TwoOpt), ..MmasSettings::default() };
         assert_eq!(rules(MmasSettings::default()), (Deposit::Iteration, 0));
         assert_eq!(rules(searching.clone()), (Deposit::Mixed, 500));
+        let deep = MmasSettings { local_search: Some(LocalSearch::Lk), ..MmasSettings::default() };
+        assert_eq!(rules(deep), (Deposit::Restart, 10));
         let given = MmasSettings { deposit: Some(Deposit::Best), reset_after: Some(0), ..searching };
         assert_eq!(rules(given), (Deposit::Best, 0));
     }

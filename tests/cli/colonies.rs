@@ -127,6 +127,31 @@ fn or_3opt_is_for_ants_and_edges_with_a_direction() {
     refused(&["--algorithm", "ga"], 2, "--algorithm mmas or acs");
 }
 
+/// With Lin-Kernighan moves ants' tours are joined, and crossed whenever the trails are reset: both the same by any number of
+/// threads.
+#[test]
+fn colonies_recombine_their_tours() {
+    let folder = Folder::new(400);
+    let [tour, report] = ["a.tour", "a.json"].map(|name| folder.path(name));
+    let solved = |args: &[&str], threads: &str| {
+        antwarp(&["solve", &folder.instance, "--local-search", "lk", "--ants", "8", "--iterations", "80"])
+            .args(["--quiet", "--tour", &tour, "--json", &report, "--threads", threads])
+            .args(args)
+            .assert()
+            .success();
+        let layout = json(&report)["layout"].to_string();
+        assert!(layout.contains("times"), "the trails are reset: {layout}");
+        (folder.checked(&tour), fs::read_to_string(&tour).unwrap())
+    };
+    let mmas = solved(&["--algorithm", "mmas"], "1");
+    assert_eq!(mmas, solved(&["--algorithm", "mmas"], "3"));
+    let atomic = ["--algorithm", "acs", "--update", "atomic", "--pheromone", "matrix"];
+    let acs = solved(&atomic, "1");
+    assert_eq!(acs, solved(&atomic, "3"));
+    let (best, worst) = (mmas.0.min(acs.0), mmas.0.max(acs.0));
+    assert!(worst as f64 <= 1.01 * best as f64, "{} and {}", mmas.0, acs.0);
+}
+
 #[test]
 fn lin_kernighan_moves_improve_ants_tours() {
     let folder = Folder::new(200);

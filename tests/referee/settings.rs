@@ -55,7 +55,7 @@ fn mmas(draws: &mut Draws, is_symmetric: bool) -> MmasSettings {
         candidates,
         alpha: draws.one_of(&[1.0, 1.0, 0.0, 2.5, 20.0]),
         beta: draws.one_of(&[2.0, 2.0, 0.0, 5.0, 20.0]),
-        rho: draws.one_of(&[0.9, 0.5, 0.02, 0.999]),
+        rho: draws.one_of(&[None, Some(0.5), Some(0.02), Some(0.999)]),
         p_best: draws.one_of(&[0.01, 0.5, 1e-9]),
         selection: draws.one_of(&[Selection::Wrs, Selection::Rwm]),
         tabu: draws.one_of(&[TabuKind::List, TabuKind::Compact, TabuKind::Bitmask]),

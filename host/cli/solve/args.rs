@@ -301,18 +301,19 @@ pub(super) struct ColonyArgs {
     /// Exponent of the heuristic value, 1 / distance; 2 for mmas and 3 for acs if not given
     #[arg(long, value_name = "F")]
     pub(super) beta: Option<f32>,
-    /// mmas: share of a trail that stays when it evaporates, 0.9 if not given; acs: share of a trail that an ant
-    /// replaces as it passes, 0.01
+    /// mmas: share of a trail that stays when it evaporates, 0.7 with --local-search lk and 0.9 without if not given; acs:
+    /// share of a trail that an ant replaces as it passes, 0.01
     #[arg(long, value_name = "F")]
     pub(super) rho: Option<f64>,
     /// mmas: probability of building the best tour once the colony has converged
     #[arg(long, value_name = "F", default_value_t = mmas::MmasSettings::default().p_best)]
     pub(super) p_best: f64,
-    /// mmas: which tour deposits; mixed with local search, the iteration's best without, if not given
+    /// mmas: which tour deposits; with --local-search lk the best since the last reset, with other local search mixed, the
+    /// iteration's best without, if not given
     #[arg(long, value_name = "RULE")]
     pub(super) deposit: Option<mmas::Deposit>,
-    /// mmas: reset the trails after N iterations without a better tour since the last reset; 0: never. 500 with local
-    /// search, never without, if not given
+    /// mmas: reset the trails after N iterations without a better tour since the last reset; 0: never. 10 with
+    /// --local-search lk, 500 with other local search, never without, if not given
     #[arg(long, value_name = "N")]
     pub(super) reset_after: Option<u32>,
     /// mmas: warps an ant on a GPU without candidate lists; measured if not given

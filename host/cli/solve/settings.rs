@@ -77,7 +77,7 @@ fn mmas(args: &Args) -> mmas::MmasSettings {
         candidates: colony.candidates.count(),
         alpha: colony.alpha.unwrap_or(default.alpha),
         beta: colony.beta.unwrap_or(default.beta),
-        rho: colony.rho.unwrap_or(default.rho),
+        rho: colony.rho,
         p_best: colony.p_best,
         selection: colony.selection,
         tabu: colony.tabu,

@@ -222,7 +222,7 @@ impl<'p, I: NodeId + Default, P: Store<I>> CpuAcs<'p, I, P> {
         let entries = problem.lists().len();
         check_memory("the colony", spec.memory_bytes(problem) + 4 * entries + tours * size_of::<I>())?;
         let mut colony = CpuAcs {
-            ants: Ants::new(problem, (spec.ants, spec.rules), (spec.local_search, spec.breadth))?,
+            ants: Ants::new(problem, (spec.seed, spec.ants, spec.rules), (spec.local_search, spec.breadth))?,
             spec: *spec,
             store: P::new(problem, spec)?,
             heuristic: allocate("the heuristic values", entries)?,
@@ -350,10 +350,14 @@ impl<'p, I: NodeId + Default, P: Store<I>> Iterate<'p, I> for CpuAcs<'p, I, P> {
     }
 
     fn depositor(&mut self) -> Depositor {
-        Depositor::Best
+        Depositor::Restart
     }
 
     fn update(&mut self) {
+        // Nothing is deposited where the trails are reset.
+        if self.ants.state.limits.deposit == 0.0 {
+            return self.prepare(&Watch::new(&|| false));
+        }
         let (world, deposit) = (self.world(), self.ants.state.limits.deposit);
         let (successor, predecessor) = (&self.ants.successor, &self.ants.predecessor);
         // SAFETY: each node's row is visited once.
@@ -367,7 +371,7 @@ impl<'p, I: NodeId + Default, P: Store<I>> Iterate<'p, I> for CpuAcs<'p, I, P> {
 
 impl<I: NodeId + Default, P: Store<I>> Colony for CpuAcs<'_, I, P> {
     fn run(&mut self, iterations: u32, enough: Enough) -> Result<ColonyState, BackendError> {
-        Ok(self.iterate(iterations, enough))
+        self.iterate(iterations, enough)
     }
 
     fn best_tour(&mut self) -> Result<Vec<u32>, BackendError> {

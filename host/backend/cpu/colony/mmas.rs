@@ -61,7 +61,7 @@ impl<'p, I: NodeId + Default, B: Tabu, S: Select> CpuColony<'p, I, B, S> {
         check_memory("the colony", 3 * 4 * entries + tours * size_of::<I>())?;
         let table = |what| allocate(what, entries.div_ceil(4));
         Ok(CpuColony {
-            ants: Ants::new(problem, (spec.ants, spec.rules), (spec.local_search, spec.breadth))?,
+            ants: Ants::new(problem, (spec.seed, spec.ants, spec.rules), (spec.local_search, spec.breadth))?,
             spec: *spec,
             trails: table("the pheromone memory")?,
             heuristic: table("the heuristic values")?,
@@ -171,7 +171,7 @@ impl<'p, I: NodeId + Default, B: Tabu, S: Select> Iterate<'p, I> for CpuColony<'
 
 impl<I: NodeId + Default, B: Tabu, S: Select> Colony for CpuColony<'_, I, B, S> {
     fn run(&mut self, iterations: u32, enough: Enough) -> Result<ColonyState, BackendError> {
-        Ok(self.iterate(iterations, enough))
+        self.iterate(iterations, enough)
     }
 
     fn best_tour(&mut self) -> Result<Vec<u32>, BackendError> {

@@ -1,7 +1,9 @@
 //! Colonies on CPU threads: what those of all kinds of ants have in common.
 
 mod acs;
+mod elite;
 mod hits;
+mod join;
 mod mmas;
 
 pub use acs::acs;
@@ -25,6 +27,7 @@ use super::variants::{with_operator, with_places};
 use super::{Quad, Together, allocate, check_memory};
 use crate::engine::{BackendError, Enough, LocalSearch, Phases, Problem, Worker};
 use crate::instance::Watch;
+use elite::Elite;
 
 for_this_processor!(improve_deeply, improve_deeply_new, lin_kernighan::improve, [R: Reach, I: NodeId, G: Geometry], (
     worker: &Worker<'_>, reach: R, tables: lin_kernighan::AntTables<G>, memory: *mut u32, tour: Slots<I>
@@ -49,6 +52,7 @@ struct Ants<'p, I> {
     are_prepared: bool,
     successor: Vec<u32>,
     predecessor: Vec<u32>,
+    elite: Elite,
     state: ColonyState,
     phases: Phases,
 }
@@ -56,7 +60,7 @@ struct Ants<'p, I> {
 impl<'p, I: NodeId + Default> Ants<'p, I> {
     fn new(
         problem: &'p Problem,
-        (count, rules): (u32, ColonyRules),
+        (seed, count, rules): (u64, u32, ColonyRules),
         local_search: (LocalSearch, u32),
     ) -> Result<Self, BackendError> {
         let n = problem.n() as usize;
@@ -77,6 +81,7 @@ impl<'p, I: NodeId + Default> Ants<'p, I> {
             are_prepared: false,
             successor: (0..problem.n()).collect(),
             predecessor: (0..problem.n()).collect(),
+            elite: Elite::new(seed),
             state: ColonyState::new(rules.limits(problem.unit_cost(), problem.unit_cost())),
             phases: Phases::default(),
         })
@@ -186,6 +191,21 @@ impl<'p, I: NodeId + Default> Ants<'p, I> {
         }
     }
 
+    /// Takes the best tour before a reset of the trails into the elite, and from the elite its best child, if there is none shorter.
+    fn cross(&mut self, enough: Enough) -> Result<(), BackendError> {
+        self.elite.add(self.restart_tour.iter().map(|v| v.get()));
+        let Some((cost, tour)) = self.elite.cross(self.problem, self.rules.target, enough)? else {
+            return Ok(());
+        };
+        if cost < self.state.best_cost {
+            self.best_tour.iter_mut().zip(tour).for_each(|(to, node)| *to = I::new(node));
+            self.state.best_cost = cost;
+            self.state.best_iteration = self.state.iterations - 1;
+            self.state.done = (cost <= self.rules.target).into();
+        }
+        Ok(())
+    }
+
     fn best_tour(&self) -> Vec<u32> {
         self.best_tour.iter().map(|v| v.get()).collect()
     }
@@ -205,7 +225,7 @@ trait Iterate<'p, I> {
     fn update(&mut self);
 
     /// Runs `iterations` more iterations; see [`crate::backend::Colony::run`].
-    fn iterate(&mut self, iterations: u32, enough: Enough) -> ColonyState
+    fn iterate(&mut self, iterations: u32, enough: Enough) -> Result<ColonyState, BackendError>
     where
         I: NodeId + Default + 'p,
     {
@@ -226,9 +246,16 @@ trait Iterate<'p, I> {
             }
             let built = Instant::now();
             self.ants().search(&enough);
+            let recombines = self.ants().local_search.0 == LocalSearch::Lk;
+            if recombines {
+                self.ants().join(&enough)?;
+            }
             let searched = Instant::now();
-            let depositor = self.depositor();
+            let (depositor, resets) = (self.depositor(), self.ants().state.resets);
             self.ants().judge(depositor);
+            if recombines && self.ants().state.resets > resets {
+                self.ants().cross(&enough)?;
+            }
             // Nobody will look at the trails once it is over.
             if !enough() {
                 self.update();
@@ -239,6 +266,6 @@ trait Iterate<'p, I> {
             phases.local_search += searched - built;
             phases.rest += searched.elapsed();
         }
-        self.ants().state
+        Ok(self.ants().state)
     }
 }
