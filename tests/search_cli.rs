@@ -178,7 +178,7 @@ fn a_seed_gives_one_solution_whatever_the_threads() {
 }
 
 #[test]
-fn assignments_recombine_unless_walks_are_chosen_or_they_have_no_structure() {
+fn assignments_recombine_unless_walks_are_chosen_or_they_are_large_without_structure() {
     // Places on a line, and flows between neighbours on a ring.
     let folder = Folder::new();
     let numbers = |number: &dyn Fn(i32, i32) -> i32| {
@@ -196,11 +196,12 @@ fn assignments_recombine_unless_walks_are_chosen_or_they_have_no_structure() {
     };
     let qap = ["qap", &*structured];
     assert_eq!(settings(&qap, &[]), (true.into(), 180.into()));
-    let uniform = report(&["qap", "--uniform", "30"], &["--iterations", "2"]);
+    assert_eq!(settings(&["qap", "--uniform", "30"], &[]), (true.into(), 600.into()));
+    let uniform = report(&["qap", "--uniform", "60"], &["--iterations", "2"]);
     assert_eq!(uniform["settings"]["recombine"], false);
     assert_eq!(
         (&uniform["settings"]["restart"], integers(&uniform["settings"]["tenure"])),
-        (&5000.into(), vec![2, 10])
+        (&5000.into(), vec![4, 20])
     );
     assert_eq!(settings(&qap, &["--recombine", "--walks", "3"]), (true.into(), 180.into()));
     assert_eq!(settings(&qap, &["--restart", "70"]), (false.into(), 70.into()));

@@ -28,8 +28,9 @@ const DEFAULT_TIME: Duration = Duration::from_secs(10);
 /// Iterations for each element between restarts of tabu search, unless a user chooses the walks; and between those that recombine.
 const RESTART: u64 = 50;
 const RECOMBINE: u64 = 20;
-/// Iterations between restarts in assignments without structure.
+/// Iterations between restarts in assignments without structure; of so many places children are better all the same.
 const RESTART_UNSTRUCTURED: u64 = 5000;
+const MOST_CHILDREN: u32 = 50;
 
 /// Arguments of `antwarp search`.
 #[derive(Debug, clap::Args)]
@@ -218,12 +219,12 @@ struct WalkArgs {
     /// Walks compare their best solutions after every so many iterations, in pairs, and both go on from the better one
     #[arg(long, value_name = "N")]
     cooperate: Option<u64>,
-    /// tabu: a walk goes on near its best solution after every so many iterations; 50 for each element, in qap 20, or 5000 in all if its
-    /// matrices have no structure, if neither this nor --walks nor --cooperate is given
+    /// tabu: a walk goes on near its best solution after every so many iterations; 50 for each element, in qap 20, or 5000 in all if it has
+    /// more than 50 places and no structure, if neither this nor --walks nor --cooperate is given
     #[arg(long, value_name = "N")]
     restart: Option<u64>,
     /// tabu, qap: a walk that restarts goes on from a child of its best solution and a neighbouring walk's; always so if none of
-    /// --walks, --restart and --cooperate is given and the matrices have structure
+    /// --walks, --restart and --cooperate is given, but with more than 50 places and no structure
     #[arg(long, conflicts_with = "cooperate")]
     recombine: bool,
     /// tabu: fewest and most iterations that something is tabu; chosen by the encoding if not given
@@ -354,21 +355,23 @@ fn pair<T: Copy>(values: &[T], option: &str) -> Result<Option<(T, T)>> {
 }
 
 /// Walks that a search has unless the user says otherwise: enough to fill the backend, one where a single neighbourhood does.
-fn default_walks(backend: &Backend, neighbors: u64) -> u32 {
-    match (backend, neighbors) {
+fn default_walks(backend: &Backend, task: &Task) -> u32 {
+    match (backend, task.neighbors()) {
         (_, 200_000..) => 1,
         (Backend::Cpu(_), _) => 16,
-        // A block a walk, a multiprocessor a block.
+        // A block a walk, a multiprocessor a block; or two, where one waits for the other's steps and their notes fit together.
+        #[cfg(feature = "cuda")]
+        (Backend::Cuda(device), ..5000) if matches!(task, Task::Qap(..)) => 2 * device.multiprocessors(),
         #[cfg(feature = "cuda")]
         (Backend::Cuda(device), _) => device.multiprocessors(),
     }
 }
 
-/// How walks of tabu search restart unless the user says otherwise: in assignments they recombine, but those without structure, whose
-/// good solutions have little in common, go on near their own best after longer, with shorter tenures.
+/// How walks of tabu search restart unless the user says otherwise: in assignments they recombine. In large ones without structure,
+/// whose good solutions have little in common, they go on near their own best after longer, with shorter tenures.
 fn restarts(task: &Task, settings: &mut SearchSettings) {
     let n = task.elements();
-    if matches!(task, Task::Qap(qap, _) if qap.is_unstructured()) {
+    if matches!(task, Task::Qap(qap, _) if n > MOST_CHILDREN && qap.is_unstructured()) {
         settings.restart = Some(RESTART_UNSTRUCTURED);
         settings.tenure = settings.tenure.or(Some((n / 15, n / 3)));
         return;
@@ -459,7 +462,7 @@ pub fn run(args: Args) -> Result<Outcome> {
     let Asked { task, mut settings, stop } = args.asked(interrupt)?;
     let backend = common.machine.open(common.outputs.quiet)?;
     if common.walks.is_none() && common.walk.selection == Chooser::Device {
-        settings.walks = default_walks(&backend, task.neighbors());
+        settings.walks = default_walks(&backend, &task);
         let is_alone = settings.restart.is_none() && settings.cooperate.is_none();
         if settings.strategy == Strategy::Tabu && is_alone {
             restarts(&task, &mut settings);

@@ -235,7 +235,7 @@ impl<const STORED: bool> Qap<STORED> {
     /// As [`Problem::make`].
     #[inline(always)]
     unsafe fn make_vectors<T: Team>(&self, team: T, walk: &Walk<u32>, (r, s): (u32, u32)) {
-        let (notes, p) = (self.view(walk), walk.solution);
+        let (Notes { rows, columns }, p) = (self.view(walk), walk.solution);
         // SAFETY: the caller's promise; between barriers an element is written by one member.
         unsafe {
             let (pr, ps) = (p.get(r), p.get(s));
@@ -243,15 +243,15 @@ impl<const STORED: bool> Qap<STORED> {
                 let pk = p.get(k);
                 let a_row = self.a(r, k).wrapping_sub(self.a(s, k));
                 let b_row = self.b(ps, pk).wrapping_sub(self.b(pr, pk));
-                if self.symmetric {
-                    notes.rows.of_row.set(k, a_row);
-                    notes.rows.of_column.set(k, b_row);
-                } else {
-                    notes.rows.of_row.set(k, self.a(k, r).wrapping_sub(self.a(k, s)));
-                    notes.rows.of_column.set(k, self.b(pk, ps).wrapping_sub(self.b(pk, pr)));
-                    notes.columns.of_row.set(k, a_row);
-                    notes.columns.of_column.set(k, b_row);
+                let (mut row, mut column) = (a_row, b_row);
+                if !self.symmetric {
+                    row = self.a(k, r).wrapping_sub(self.a(k, s));
+                    column = self.b(pk, ps).wrapping_sub(self.b(pk, pr));
+                    columns.of_row.set(k, a_row);
+                    columns.of_column.set(k, b_row);
                 }
+                rows.of_row.set(k, row);
+                rows.of_column.set(k, column);
             });
             team.barrier();
         }
