@@ -23,7 +23,7 @@ const FIRST: u64 = 8;
 /// So many trials in a row may be too short to judge by, as their batch ended or as too few iterations were asked for; if there are no
 /// longer ones, the next has to do.
 const MOST_SHORT: u32 = 8;
-/// More teams for a walk are not tried once they take longer by this factor.
+/// More teams for a walk are not tried once they take longer by this factor; nor are fewer threads of a team.
 const HOPELESS: f64 = 1.25;
 
 /// How many threads walk.
@@ -257,24 +257,29 @@ impl Tuner {
             self.best = (trial.shape, each);
         }
         self.best_of_parts = self.best_of_parts.min(each);
-        self.go_on(which);
+        let fewer_are_slower = !self.tries_all && each > HOPELESS * self.best_of_parts;
+        self.go_on(which, fewer_are_slower);
     }
 
     /// Takes down that a trial could not be launched; whether there is another shape to go on with.
     pub fn failed(&mut self, trial: Trial) -> bool {
         let Some(which) = trial.which else { return false };
-        self.go_on(which);
+        self.go_on(which, false);
         self.next.is_some() || self.best.1.is_finite()
     }
 
-    fn go_on(&mut self, which: usize) {
+    /// Goes on with the next shape, or with the next number of parts.
+    fn go_on(&mut self, which: usize, leaves_parts: bool) {
         let parts = self.shapes[which].parts;
-        let is_last_of_parts = self.shapes.get(which + 1).is_none_or(|next| next.parts != parts);
+        let rest = &self.shapes[which + 1..];
+        let next = if leaves_parts { rest.iter().position(|shape| shape.parts != parts) } else { Some(0) };
+        let next = next.map(|ahead| which + 1 + ahead).filter(|&next| next < self.shapes.len());
+        let is_last_of_parts = next.is_none_or(|next| self.shapes[next].parts != parts);
         let hopeless = !self.tries_all && is_last_of_parts && self.best_of_parts > HOPELESS * self.best.1;
         if is_last_of_parts {
             self.best_of_parts = f64::INFINITY;
         }
-        self.next = (!hopeless && which + 1 < self.shapes.len()).then_some(which + 1);
+        self.next = next.filter(|_| !hopeless);
         if self.next.is_none() {
             self.keep();
         }
@@ -312,6 +317,23 @@ mod tests {
         }
     }
 
+    /// A tuner without a file that knows nothing yet.
+    fn tuner(shapes: Vec<Shape>) -> Tuner {
+        Tuner {
+            key: key(),
+            file: None,
+            shapes,
+            next: Some(0),
+            best: (Shape { parts: 0, threads: 32 }, f64::INFINITY),
+            best_of_parts: f64::INFINITY,
+            trials: 0,
+            iterations: FIRST,
+            short: 0,
+            warm: false,
+            tries_all: false,
+        }
+    }
+
     /// Runs batches until the tuner has decided, on a machine where a shape takes so long an iteration, and a trial longer to begin.
     fn decide(batches: impl Iterator<Item = u64>, microseconds: &[(u32, f64)], tries_all: bool) -> u32 {
         decide_with(100.0, batches, microseconds, tries_all)
@@ -325,19 +347,7 @@ mod tests {
         tries_all: bool,
     ) -> u32 {
         let shapes = microseconds.iter().map(|&(parts, _)| Shape { parts, threads: 32 }).collect();
-        let mut tuner = Tuner {
-            key: key(),
-            file: None,
-            shapes,
-            next: Some(0),
-            best: (Shape { parts: 0, threads: 32 }, f64::INFINITY),
-            best_of_parts: f64::INFINITY,
-            trials: 0,
-            iterations: FIRST,
-            short: 0,
-            warm: false,
-            tries_all,
-        };
+        let mut tuner = Tuner { tries_all, ..tuner(shapes) };
         let mut now = 0;
         for batch in batches {
             let end = now + batch;
@@ -376,6 +386,35 @@ mod tests {
         for begins in [0.0, 100.0, 400.0, 800.0] {
             assert_eq!(decide_with(begins, std::iter::repeat(2000), &microseconds, false), 1, "{begins} us");
         }
+    }
+
+    #[test]
+    fn fewer_threads_are_not_tried_once_they_are_slower() {
+        let microseconds = |Shape { parts, threads }| match (parts, threads) {
+            (1, 1024) => 20.0,
+            (1, 512) => 18.0,
+            (1, 256) => 30.0,
+            (2, 1024) => 12.0,
+            (2, 512) => 40.0,
+            _ => panic!("{parts} x {threads} need not be tried"),
+        };
+        let shapes = [1, 2]
+            .into_iter()
+            .flat_map(|parts| [1024, 512, 256, 128].map(|threads| Shape { parts, threads }));
+        let mut tuner = tuner(shapes.collect());
+        let mut now = 0;
+        while tuner.next.is_some() {
+            let trial = tuner.next(now, u64::MAX);
+            let each = microseconds(trial.shape);
+            tuner.took(
+                trial,
+                Duration::from_secs_f64(each * (trial.end - now) as f64 * 1e-6),
+                trial.end - now,
+            );
+            now = trial.end;
+        }
+        assert_eq!(tuner.best(), Shape { parts: 2, threads: 1024 });
+        assert_eq!(tuner.trials(), 5);
     }
 
     #[test]
