@@ -394,7 +394,7 @@ pub struct Seat {
     pub turns: u32,
 }
 
-/// The seat of a member, below `members` and 2^22, at n places.
+/// The seat of a member, below `members`, at n places; n + `members` is below 2^32, and there are fewer than 2^22 turns.
 ///
 /// Quotients are found without a division of integers: compilers carry that out anew in each turn of a loop around it, as it might
 /// be by 0.

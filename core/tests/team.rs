@@ -154,6 +154,12 @@ fn every_place_has_a_seat_for_each_turn() {
             assert_eq!((place, turn, turns), (member % n, member / n, (members / n).max(1)), "{n} {member}");
         }
     }
+    // Many more members than places are few turns if there are many places.
+    for (n, members) in [(1500, u32::MAX - 1500), (6_000_000, u32::MAX - 6_000_000)] {
+        for member in (0..2000).map(|i| i * (members / 2000)).chain([members - 1]) {
+            assert_eq!(seat(n, members, member).turn, member / n, "{n} {member}");
+        }
+    }
     let largest = (1 << 22) - 1;
     for n in [1, 2, 3, 5, 127, 128, 129, 1000, 32_768, 65_537, 2_097_151, 2_097_152] {
         for member in (0..2000).map(|i| largest - i * 1777).chain((1..40).map(|i| i * (largest / 40 / n) * n))

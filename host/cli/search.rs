@@ -28,9 +28,9 @@ const DEFAULT_TIME: Duration = Duration::from_secs(10);
 /// Iterations for each element between restarts of tabu search, unless a user chooses the walks; and between those that recombine.
 const RESTART: u64 = 50;
 const RECOMBINE: u64 = 20;
-/// Iterations between restarts in assignments without structure; of so many places children are better all the same.
+/// Fewest iterations between restarts in assignments without structure; of so few places children are better all the same.
 const RESTART_UNSTRUCTURED: u64 = 5000;
-const MOST_CHILDREN: u32 = 50;
+const FEW_PLACES: u32 = 50;
 
 /// Arguments of `antwarp search`.
 #[derive(Debug, clap::Args)]
@@ -227,7 +227,7 @@ struct WalkArgs {
     /// --walks, --restart and --cooperate is given, but with more than 50 places and no structure
     #[arg(long, conflicts_with = "cooperate")]
     recombine: bool,
-    /// tabu: fewest and most iterations that something is tabu; chosen by the encoding if not given
+    /// tabu: fewest and most iterations that something is tabu; chosen by the encoding and by how walks restart if not given
     #[arg(long, value_name = "LOW,HIGH", value_delimiter = ',', num_args = 1)]
     tenure: Vec<u32>,
     /// tabu: what has not been for so many iterations is done
@@ -359,20 +359,23 @@ fn default_walks(backend: &Backend, task: &Task) -> u32 {
     match (backend, task.neighbors()) {
         (_, 200_000..) => 1,
         (Backend::Cpu(_), _) => 16,
-        // A block a walk, a multiprocessor a block; or two, where one waits for the other's steps and their notes fit together.
+        // A block a walk, a multiprocessor a block; or two, which wait for different steps: two replicas with one matrix of up to 100
+        // places each fit a multiprocessor with 227 KiB of shared memory.
         #[cfg(feature = "cuda")]
-        (Backend::Cuda(device), ..5000) if matches!(task, Task::Qap(..)) => 2 * device.multiprocessors(),
+        (Backend::Cuda(device), ..5000) if matches!(task, Task::Qap(qap, _) if qap.is_symmetric()) => {
+            2 * device.multiprocessors()
+        }
         #[cfg(feature = "cuda")]
         (Backend::Cuda(device), _) => device.multiprocessors(),
     }
 }
 
 /// How walks of tabu search restart unless the user says otherwise: in assignments they recombine. In large ones without structure,
-/// whose good solutions have little in common, they go on near their own best after longer, with shorter tenures.
+/// whose good solutions have little in common, they go on near their own best, up to 250 places after longer, with shorter tenures.
 fn restarts(task: &Task, settings: &mut SearchSettings) {
     let n = task.elements();
-    if matches!(task, Task::Qap(qap, _) if n > MOST_CHILDREN && qap.is_unstructured()) {
-        settings.restart = Some(RESTART_UNSTRUCTURED);
+    if matches!(task, Task::Qap(qap, _) if n > FEW_PLACES && qap.is_unstructured()) {
+        settings.restart = Some(RESTART_UNSTRUCTURED.max(RECOMBINE * u64::from(n)));
         settings.tenure = settings.tenure.or(Some((n / 15, n / 3)));
         return;
     }

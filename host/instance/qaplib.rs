@@ -99,7 +99,7 @@ impl Qap {
     }
 
     /// Whether the numbers beside both diagonals scatter about their mean by less than 0.8 of it, as uniform random ones do (by 0.58):
-    /// such instances have no structure, and their good solutions little in common. Distances with most flows 0 scatter by more than 1.
+    /// such instances have no structure, and their good solutions little in common. Flows most of which are 0 scatter by more than 1.
     pub fn is_unstructured(&self) -> bool {
         let n = self.n as usize;
         let scatter = |matrix: &[i32]| {

@@ -36,9 +36,9 @@ impl Exchanges {
     /// Calls `work` for each exchange of this member's share: all members of all teams together get all of them, each once.
     ///
     /// Not in the order of their numbers, for which every step of a member would cost a search for its row. A place j is exchanged with
-    /// those up to half a circle behind it: so every pair is met once, from one of its ends. A member keeps its j, and what is
-    /// known of it, for all its exchanges, and those side by side have places side by side on both ends. `work` gets the place
-    /// behind first, which may be the smaller one.
+    /// those that come next in a circle, up to half of it: so every pair is met once, from one of its ends. A member keeps its j, and
+    /// what is known of it, for all its exchanges, and members side by side have places side by side at both ends. `work` gets
+    /// the other place first and j second, whichever is smaller.
     #[inline(always)]
     pub fn sweep<C: Crew>(&self, crew: &C, mut work: impl FnMut(u32, u32)) {
         let (n, size) = (self.n, crew.team().size());
@@ -58,10 +58,10 @@ impl Exchanges {
                 behind += turns;
                 i += turns;
             }
-            j += members;
-            if j >= n {
+            if n - j <= members {
                 return;
             }
+            j += members;
         }
     }
 }

@@ -151,7 +151,7 @@ pub trait Problem: Copy {
     }
 
     /// Calls `visit` with the number, the move and the cost of each of this member's neighbours, which together with those of
-    /// all members of all teams are all neighbours of a [level](Neighborhood::level).
+    /// all members of all teams are all neighbours of a [level](Neighborhood::level). The number is [`Neighborhood::index`] of the move.
     ///
     /// # Safety
     /// As [`Problem::neighbor_cost`].

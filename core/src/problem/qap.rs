@@ -13,10 +13,10 @@ use crate::team::{Seat, Serial, Slots, Team, seat};
 /// element that is at place y, D(x, y) = sum over k of a_xk b_p(y)p(k). A move of r and s adds the product of two vectors to it,
 /// (a_xr - a_xs) (b_p(y)p(s) - b_p(y)p(r)), and exchanges columns r and s: constant time for every number, and the same for all.
 ///
-/// Where both matrices are symmetric with diagonals of zeros, a_xy b_p(x)p(y) is stored with D(x, y), for what those sums have
-/// too much at the two places themselves: E(x, y). Then an exchange of r and s changes the cost by twice
-/// E(r, s) + E(s, r) - E(r, r) - E(s, s), and nobody looks at a and b for it. A move gives rows and columns r and s to whoever
-/// makes the vectors, and leaves all others to the product.
+/// Where both matrices are symmetric with diagonals of zeros, what is stored is E(x, y) = D(x, y) + a_xy b_p(x)p(y), which takes the
+/// place of the term k = y, which is 0. Then an exchange of r and s changes the cost by twice
+/// E(r, s) + E(s, r) - E(r, r) - E(s, s), and nobody looks at a and b for it. Of a move, the members that make the vectors also
+/// put rows and columns r and s right, and the product changes all others.
 ///
 /// Without, every change is computed in linear time when it is asked for, as Luong et al. do: for searches that look at few
 /// neighbours.
@@ -75,7 +75,8 @@ impl<const STORED: bool> Qap<STORED> {
         unsafe { *self.b.add((i * self.n + j) as usize) }
     }
 
-    /// Numbers from a row of D to the next: even, so that a GPU reads a diagonal as fast as a row.
+    /// Numbers from a row of D or E to the next: even, so that a GPU reads a diagonal as fast as a row. (A column is read and written
+    /// once a move, slowly.)
     #[inline(always)]
     fn stride(&self) -> u32 {
         (self.n + 1) & !1
@@ -208,7 +209,7 @@ impl<const STORED: bool> Qap<STORED> {
             }
             // A member keeps its column; several may share one, and take turns with its rows.
             let Seat { place: mut y, turn, turns } = seat(n, size, team.rank());
-            while turn < turns && y < n {
+            while turn < turns {
                 let (factor, mut x) = (of.of_column.get(y), turn);
                 // Four at a time: none waits for another one's store.
                 while x + 3 * turns < n {
@@ -223,6 +224,9 @@ impl<const STORED: bool> Qap<STORED> {
                 while x < n {
                     of.matrix.set(x * stride + y, sum(x, y, factor));
                     x += turns;
+                }
+                if n - y <= size {
+                    return;
                 }
                 y += size;
             }

@@ -84,6 +84,16 @@ fn any_crew_assigns_alike_with_notes() {
     }
 }
 
+/// Several members at a place, who take turns, and places without a seat.
+#[test]
+fn crews_larger_than_the_places_assign_alike() {
+    let crews = [By::Team(16, Order::Mixed), By::Team(11, Order::Descending), By::Teams(2, 2, 4)];
+    for (n, symmetric) in [(2, true), (3, true), (5, true), (5, false), (9, true)] {
+        let strategies = if n == 2 { &[Strategy::Anneal][..] } else { &[Strategy::Tabu, Strategy::Iterate] };
+        check_strategies(Assignment::<true>::new(n, symmetric, 20, 1), strategies, &crews);
+    }
+}
+
 #[test]
 fn any_crew_finds_the_same_signs() {
     // Rows of a level in several words, and levels without rows.

@@ -7,8 +7,9 @@ use antwarp_core::neighborhood::{
     Changes, Crowns, Exchanges, Flips, Neighborhood, Nested, Rotation, Rotations,
 };
 use antwarp_core::rng::Stream;
-use antwarp_core::search::random_solution;
+use antwarp_core::search::{Contender, Crew, random_solution};
 use antwarp_core::sine::Real;
+use antwarp_core::team::Serial;
 use std::fmt::Debug;
 use std::marker::PhantomData;
 
@@ -248,4 +249,45 @@ fn check_faces<R: Real + Number>() {
 fn points_stay_in_the_cube() {
     check_faces::<f32>();
     check_faces::<f64>();
+}
+
+/// A member of crews of any size, of which one at a time is asked.
+struct Member {
+    part: u32,
+    parts: u32,
+}
+
+impl Crew for Member {
+    type Team = Serial;
+
+    fn team(&self) -> Serial {
+        Serial
+    }
+    fn part(&self) -> u32 {
+        self.part
+    }
+    fn parts(&self) -> u32 {
+        self.parts
+    }
+    fn barrier(&mut self) {}
+    fn best(&mut self, own: Contender) -> Contender {
+        own
+    }
+}
+
+#[test]
+fn members_share_out_exchanges_so_that_each_is_made_once() {
+    for n in 2..20 {
+        let moves = Exchanges { n, by_place: true };
+        for parts in (1..100).chain([1000, 4_000_000]) {
+            let mut times = vec![0; moves.len() as usize];
+            for part in (0..parts).take(400) {
+                moves.sweep(&Member { part, parts }, |i, j| {
+                    assert!(i != j && i < n && j < n, "{i} and {j} of {n}");
+                    times[moves.index((i, j)) as usize] += 1;
+                });
+            }
+            assert!(times.iter().all(|&times| times == 1), "{n} places, {parts} members: {times:?}");
+        }
+    }
 }

@@ -88,7 +88,8 @@ pub enum Improvement {
     First,
 }
 
-/// Settings of a search; what is `None` is left to the problem.
+/// Settings of a search; what is `None` is left to the problem. The defaults are one walk that never restarts: how many walks there are
+/// in `antwarp search`, and how those of assignments restart, is the command line's choice.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SearchSettings {
     /// Which neighbour a walk goes to.

@@ -371,7 +371,7 @@ impl<'p, I: NodeId + Default, P: Store<I>> Iterate<'p, I> for CpuAcs<'p, I, P> {
 
 impl<I: NodeId + Default, P: Store<I>> Colony for CpuAcs<'_, I, P> {
     fn run(&mut self, iterations: u32, enough: Enough) -> Result<ColonyState, BackendError> {
-        self.iterate(iterations, enough)
+        Ok(self.iterate(iterations, enough))
     }
 
     fn best_tour(&mut self) -> Result<Vec<u32>, BackendError> {

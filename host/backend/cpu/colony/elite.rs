@@ -1,6 +1,6 @@
 //! Elite tours: the best ones that a colony had found whenever its trails were reset.
 
-use super::super::population;
+use super::super::{allocate, population};
 use crate::engine::genetic::{Crossover, FirstGenes, GeneticSpec, Initial, Pairing};
 use crate::engine::{BackendError, Enough, LocalSearch, Problem};
 
@@ -23,9 +23,12 @@ impl Elite {
         Elite { seed, tours: Vec::new(), met: 0 }
     }
 
-    /// Takes a tour in.
+    /// Takes a tour in, if there is memory for it.
     pub(super) fn add(&mut self, tour: impl ExactSizeIterator<Item = u32>) {
         let start = self.met % MOST * tour.len();
+        if start == self.tours.len() && self.tours.try_reserve_exact(tour.len()).is_err() {
+            return;
+        }
         self.met += 1;
         if start == self.tours.len() {
             self.tours.extend(tour);
@@ -62,10 +65,12 @@ impl Elite {
             local_search: LocalSearch::None,
             breadth: 1,
             target,
-            // Other draws every time.
+            // Draws begin elsewhere every time.
             first_generation: self.met as u32,
         };
-        let mut population = population(problem, &spec, FirstGenes::Given(self.tours.clone()))?;
+        let mut tours = allocate("the elite", self.tours.len())?;
+        tours.copy_from_slice(&self.tours);
+        let mut population = population(problem, &spec, FirstGenes::Given(tours))?;
         let mut state = population.run(0, enough)?;
         while !population.is_exhausted() && state.done == 0 && !enough() {
             state = population.run(1, enough)?;

@@ -10,14 +10,11 @@ use crate::engine::{BackendError, Enough};
 impl<I: NodeId> Ants<'_, I> {
     /// Joins the best tour of this iteration, or since the last reset of the trails if that is shorter, with the tours of all ants,
     /// the shortest first ([`Recombiner`]), until it is `enough`. Where a shorter one comes out it takes the place of the iteration's
-    /// best.
-    ///
-    /// # Errors
-    /// If memory is short.
-    pub(super) fn join(&mut self, enough: Enough) -> Result<(), BackendError> {
+    /// best. Where memory is short nothing is joined.
+    pub(super) fn join(&mut self, enough: Enough) {
         let n = self.problem.n() as usize;
         let built = (0usize..).zip(&self.costs).filter(|(_, cost)| **cost < i64::MAX);
-        let Some((best_ant, _)) = built.min_by_key(|(_, cost)| **cost) else { return Ok(()) };
+        let Some((best_ant, _)) = built.min_by_key(|(_, cost)| **cost) else { return };
         let ants = self.costs.iter().copied().zip(self.tours.chunks_exact(n));
         let mut tours: Vec<(i64, &[I])> = ants
             .chain([(self.state.restart_cost, &self.restart_tour[..])])
@@ -29,28 +26,35 @@ impl<I: NodeId> Ants<'_, I> {
         let begun = || {
             let mut recombiner = Recombiner::new(self.problem)?;
             recombiner.begin(&base);
-            Ok(recombiner)
+            Ok::<_, BackendError>(recombiner)
         };
         // Few tours have anything to offer, and one after the other they are joined by a single thread.
-        let better = tours[1..].par_iter().map_init(begun, |recombiner, (_, tour)| {
-            let Some(recombiner) = recombiner.as_mut().ok().filter(|_| !enough()) else { return Vec::new() };
-            let tour = numbers(tour);
-            if recombiner.join(&tour) == 0 {
-                return Vec::new();
+        let offers = tours[1..].par_iter().map_init(begun, |recombiner, (_, tour)| {
+            let Some(recombiner) = recombiner.as_mut().ok().filter(|_| !enough()) else { return false };
+            let offers = recombiner.join(&numbers(tour)) > 0;
+            if offers {
+                recombiner.begin(&base);
             }
-            recombiner.begin(&base);
-            tour
+            offers
         });
-        let better: Vec<Vec<u32>> = better.collect();
-        let mut recombiner = begun()?;
-        let gain: i64 = better.iter().filter(|tour| !tour.is_empty()).map(|tour| recombiner.join(tour)).sum();
+        let offers: Vec<bool> = offers.collect();
+        if !offers.contains(&true) {
+            return;
+        }
+        let Ok(mut recombiner) = begun() else { return };
+        let mut gain = 0;
+        for ((_, tour), _) in tours[1..].iter().zip(offers).filter(|(_, offers)| *offers) {
+            if enough() {
+                break;
+            }
+            gain += recombiner.join(&numbers(tour));
+        }
         if gain > 0 {
             let (order, _) = recombiner.tour_and_steps();
             let place = &mut self.tours[best_ant * n..][..n];
             place.iter_mut().zip(order).for_each(|(to, &node)| *to = I::new(node));
             self.costs[best_ant] = cost - gain;
         }
-        Ok(())
     }
 }
 
@@ -94,7 +98,7 @@ mod tests {
         build(&mut ants, [3, 10, 15]);
         let before = ants.costs.clone();
         let best = (0..4).min_by_key(|&ant| before[ant]).unwrap();
-        ants.join(&|| false).unwrap();
+        ants.join(&|| false);
         let joined: Vec<u32> = ants.tours[20 * best..][..20].iter().map(|v| v.get()).collect();
         assert_eq!((length(&joined), ants.costs[best]), (length(&ring), length(&ring)));
         assert!((0..4).all(|ant| ant == best || ants.costs[ant] == before[ant]));
@@ -102,7 +106,7 @@ mod tests {
         ants.judge(Depositor::Iteration);
         build(&mut ants, [7, 1, 12]);
         let before = ants.costs.clone();
-        ants.join(&|| false).unwrap();
+        ants.join(&|| false);
         assert_eq!(ants.costs, before);
     }
 }

@@ -171,7 +171,7 @@ impl<'p, I: NodeId + Default, B: Tabu, S: Select> Iterate<'p, I> for CpuColony<'
 
 impl<I: NodeId + Default, B: Tabu, S: Select> Colony for CpuColony<'_, I, B, S> {
     fn run(&mut self, iterations: u32, enough: Enough) -> Result<ColonyState, BackendError> {
-        self.iterate(iterations, enough)
+        Ok(self.iterate(iterations, enough))
     }
 
     fn best_tour(&mut self) -> Result<Vec<u32>, BackendError> {

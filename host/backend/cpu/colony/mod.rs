@@ -192,10 +192,11 @@ impl<'p, I: NodeId + Default> Ants<'p, I> {
     }
 
     /// Takes the best tour before a reset of the trails into the elite, and from the elite its best child, if there is none shorter.
-    fn cross(&mut self, enough: Enough) -> Result<(), BackendError> {
+    /// Where memory is short nothing is crossed.
+    fn cross(&mut self, enough: Enough) {
         self.elite.add(self.restart_tour.iter().map(|v| v.get()));
-        let Some((cost, tour)) = self.elite.cross(self.problem, self.rules.target, enough)? else {
-            return Ok(());
+        let Ok(Some((cost, tour))) = self.elite.cross(self.problem, self.rules.target, enough) else {
+            return;
         };
         if cost < self.state.best_cost {
             self.best_tour.iter_mut().zip(tour).for_each(|(to, node)| *to = I::new(node));
@@ -203,7 +204,6 @@ impl<'p, I: NodeId + Default> Ants<'p, I> {
             self.state.best_iteration = self.state.iterations - 1;
             self.state.done = (cost <= self.rules.target).into();
         }
-        Ok(())
     }
 
     fn best_tour(&self) -> Vec<u32> {
@@ -225,7 +225,7 @@ trait Iterate<'p, I> {
     fn update(&mut self);
 
     /// Runs `iterations` more iterations; see [`crate::backend::Colony::run`].
-    fn iterate(&mut self, iterations: u32, enough: Enough) -> Result<ColonyState, BackendError>
+    fn iterate(&mut self, iterations: u32, enough: Enough) -> ColonyState
     where
         I: NodeId + Default + 'p,
     {
@@ -248,13 +248,13 @@ trait Iterate<'p, I> {
             self.ants().search(&enough);
             let recombines = self.ants().local_search.0 == LocalSearch::Lk;
             if recombines {
-                self.ants().join(&enough)?;
+                self.ants().join(&enough);
             }
             let searched = Instant::now();
             let (depositor, resets) = (self.depositor(), self.ants().state.resets);
             self.ants().judge(depositor);
             if recombines && self.ants().state.resets > resets {
-                self.ants().cross(&enough)?;
+                self.ants().cross(&enough);
             }
             // Nobody will look at the trails once it is over.
             if !enough() {
@@ -266,6 +266,6 @@ trait Iterate<'p, I> {
             phases.local_search += searched - built;
             phases.rest += searched.elapsed();
         }
-        Ok(self.ants().state)
+        self.ants().state
     }
 }

@@ -1,4 +1,4 @@
-//! One tour of several: where there are chains of Lin-Kernighan, on CPU threads or on a GPU, this is how they meet.
+//! One tour of several: how chains of Lin-Kernighan meet, on CPU threads or on a GPU, and the tours of ants with such moves.
 
 use antwarp_core::geometry::{self, Numbered};
 use antwarp_core::lin_kernighan::Tour;
