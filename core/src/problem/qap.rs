@@ -209,7 +209,10 @@ impl<const STORED: bool> Qap<STORED> {
             }
             // A member keeps its column; several may share one, and take turns with its rows.
             let Seat { place: mut y, turn, turns } = seat(n, size, team.rank());
-            while turn < turns {
+            if turn >= turns {
+                return;
+            }
+            loop {
                 let (factor, mut x) = (of.of_column.get(y), turn);
                 // Four at a time: none waits for another one's store.
                 while x + 3 * turns < n {
