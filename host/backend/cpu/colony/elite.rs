@@ -23,6 +23,12 @@ impl Elite {
         Elite { seed, tours: Vec::new(), met: 0 }
     }
 
+    /// How many tours it took in.
+    #[cfg(test)]
+    pub(super) fn met(&self) -> usize {
+        self.met
+    }
+
     /// Takes a tour in, if there is memory for it.
     pub(super) fn add(&mut self, tour: impl ExactSizeIterator<Item = u32>) {
         let start = self.met % MOST * tour.len();

@@ -193,3 +193,51 @@ impl<I: NodeId + Default, B: Tabu, S: Select> Colony for CpuColony<'_, I, B, S> 
         format!("{}, one CPU thread an ant", self.spec.variant())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use antwarp_core::colony::{ColonyRules, limit_ratio};
+
+    use super::*;
+    use crate::engine::LocalSearch;
+    use crate::engine::mmas::Deposit;
+    use crate::instance::generate::uniform;
+
+    /// With Lin-Kernighan moves every reset gives a tour to the elite; with others none does.
+    #[test]
+    fn resets_feed_the_elite_with_lin_kernighan_moves_alone() {
+        let problem = Problem::new(&uniform(300, 8).unwrap(), Some(16), 8).unwrap();
+        let run = |local_search| {
+            let rules = ColonyRules {
+                target: i64::MIN,
+                unit_cost: problem.unit_cost() as f64,
+                persistence: 0.7,
+                limit_ratio: limit_ratio(300, 8.0, 0.01),
+                reset_after: 3,
+                padding: 0,
+            };
+            let spec = ColonySpec {
+                seed: 1,
+                ants: 4,
+                alpha: 1.0,
+                beta: 2.0,
+                selection: Selection::Wrs,
+                tabu: TabuKind::Bitmask,
+                warps: None,
+                deposit: Deposit::Restart,
+                local_search,
+                breadth: 5,
+                rules,
+            };
+            let mut colony = CpuColony::<u16, Bitmask, Reservoir>::new(&problem, &spec).unwrap();
+            let state = colony.run(60, &|| false).unwrap();
+            (state, colony.ants.elite.met())
+        };
+        let (state, met) = run(LocalSearch::Lk);
+        assert!(state.resets > 1, "{} resets", state.resets);
+        assert_eq!(met, state.resets as usize);
+        assert!(state.best_cost <= state.restart_cost);
+        let (state, met) = run(LocalSearch::TwoOpt);
+        assert!(state.resets > 0 && met == 0);
+    }
+}
