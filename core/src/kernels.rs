@@ -143,8 +143,12 @@ pub struct TrialArgs {
     pub metric: u32,
     /// Of shallow trials: the operator's.
     pub reach: Shallow,
-    /// Nothing; keeps the size a multiple of 8.
-    pub padding: u32,
+    /// The number of the first tour, where other devices have those before it.
+    pub first_chain: u32,
+    /// The first trial of each tour that is made here, where other devices make others.
+    pub first: u32,
+    /// The trial behind the last of them.
+    pub end: u32,
 }
 
 /// Scalars of the kernels that improve ants' tours.

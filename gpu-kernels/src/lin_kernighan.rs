@@ -72,7 +72,8 @@ macro_rules! run {
             unsafe {
                 let geometry = $geometry(points, matrix, args.metric, args.n);
                 let memory = shared::dynamic().add((thread::thread_idx() / warp::SIZE * BYTES) as usize).cast();
-                let all = args.chains * args.round.trials;
+                let here = args.end - args.first;
+                let all = args.chains * here;
                 loop {
                     let mut number = u32::MAX;
                     if warp::lane() == 0 {
@@ -82,7 +83,7 @@ macro_rules! run {
                     if number >= all {
                         return;
                     }
-                    let (chain, trial) = (number / args.round.trials, number % args.round.trials);
+                    let (chain, trial) = (number / here, args.first + number % here);
                     let from = chain as usize * args.n as usize;
                     let tour = Tour {
                         n: args.n,
@@ -101,7 +102,7 @@ macro_rules! run {
                         count: own(count, first, trials),
                         cuts: own(cuts, first * most, trials * most),
                     };
-                    let stream = Stream::new(args.round.seed, args.round.number, chain);
+                    let stream = Stream::new(args.round.seed, args.round.number, args.first_chain + chain);
                     trial::run(Warp, $reach(args), tour, memory, args.round, stream, trial, changes);
                 }
             }

@@ -32,6 +32,47 @@ pub enum Choice {
     Cuda,
 }
 
+/// Which CUDA devices a run uses, of those that the driver shows.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Gpus {
+    /// All.
+    #[default]
+    All,
+    /// So many, the first ones.
+    Count(u32),
+    /// Those of these numbers, from 0.
+    These(Vec<u32>),
+}
+
+impl std::str::FromStr for Gpus {
+    type Err = String;
+
+    /// `all`; a number, which is how many; or numbers with commas, which are which (`0,2`, or `2,` for that one alone).
+    fn from_str(text: &str) -> Result<Gpus, String> {
+        let wrong = || {
+            format!("`{text}` is neither all, nor how many, nor a list of numbers like 0,2 (one alone: 2,)")
+        };
+        let number = |text: &str| text.trim().parse::<u32>().map_err(|_| wrong());
+        match text.split_once(',') {
+            _ if text == "all" => Ok(Gpus::All),
+            None => match number(text)? {
+                0 => Err("0 GPUs are none: use --backend cpu".to_string()),
+                count => Ok(Gpus::Count(count)),
+            },
+            Some(_) => {
+                let numbers: Vec<u32> =
+                    text.trim_end_matches(',').split(',').map(number).collect::<Result<_, _>>()?;
+                let is_twice = |i: usize| numbers[..i].contains(&numbers[i]);
+                match (0..numbers.len()).find(|&i| is_twice(i)) {
+                    Some(i) => Err(format!("GPU {} is named twice", numbers[i])),
+                    None => Ok(Gpus::These(numbers)),
+                }
+            }
+        }
+    }
+}
+
 /// The machine a run used, for reports.
 #[derive(Clone, Debug, Serialize)]
 pub struct Machine {
@@ -49,35 +90,44 @@ pub struct Machine {
 pub enum Backend {
     /// CPU threads.
     Cpu(cpu::Cpu),
-    /// A CUDA device.
+    /// CUDA devices.
     #[cfg(feature = "cuda")]
-    Cuda(Box<cuda::Device>),
+    Cuda(cuda::Cards),
 }
 
 impl Backend {
+    /// As [`Backend::open_on`], with all GPUs that there are.
+    ///
+    /// # Errors
+    /// As [`Backend::open_on`].
+    pub fn open(choice: Choice) -> Result<(Backend, Option<String>), BackendError> {
+        Backend::open_on(choice, &Gpus::All)
+    }
+
     /// Opens what the user asked for. With [`Choice::Auto`], the second value says why it is not a GPU.
     ///
     /// # Errors
-    /// With [`Choice::Cuda`], why no CUDA device can be used.
-    pub fn open(choice: Choice) -> Result<(Backend, Option<String>), BackendError> {
+    /// With [`Choice::Cuda`], or if GPUs were named, why they cannot be used.
+    pub fn open_on(choice: Choice, gpus: &Gpus) -> Result<(Backend, Option<String>), BackendError> {
         let cpu = || Backend::Cpu(cpu::Cpu::new());
         match choice {
             Choice::Cpu => Ok((cpu(), None)),
-            Choice::Cuda => Ok((Backend::open_cuda()?, None)),
-            Choice::Auto => match Backend::open_cuda() {
-                Ok(device) => Ok((device, None)),
+            Choice::Cuda => Ok((Backend::open_cuda(gpus)?, None)),
+            Choice::Auto => match Backend::open_cuda(gpus) {
+                Ok(cards) => Ok((cards, None)),
+                Err(why) if *gpus != Gpus::All => Err(why),
                 Err(why) => Ok((cpu(), Some(why.to_string()))),
             },
         }
     }
 
     #[cfg(feature = "cuda")]
-    fn open_cuda() -> Result<Backend, BackendError> {
-        Ok(Backend::Cuda(Box::new(cuda::Device::open(0)?)))
+    fn open_cuda(gpus: &Gpus) -> Result<Backend, BackendError> {
+        Ok(Backend::Cuda(cuda::Cards::open(gpus)?))
     }
 
     #[cfg(not(feature = "cuda"))]
-    fn open_cuda() -> Result<Backend, BackendError> {
+    fn open_cuda(_: &Gpus) -> Result<Backend, BackendError> {
         Err(BackendError::NoKernels("its feature `cuda` is off"))
     }
 
@@ -91,7 +141,25 @@ impl Backend {
         match self {
             Backend::Cpu(cpu) => cpu.machine(),
             #[cfg(feature = "cuda")]
-            Backend::Cuda(device) => device.machine(),
+            Backend::Cuda(cards) => cards.machine(),
+        }
+    }
+
+    /// How many GPUs it has.
+    pub fn gpus(&self) -> usize {
+        match self {
+            Backend::Cpu(_) => 0,
+            #[cfg(feature = "cuda")]
+            Backend::Cuda(cards) => cards.count(),
+        }
+    }
+
+    /// A backend of each GPU alone, for what runs on one; none if there are not several.
+    pub fn each_gpu(&self) -> Vec<Backend> {
+        match self {
+            #[cfg(feature = "cuda")]
+            Backend::Cuda(cards) if cards.count() > 1 => cards.each().map(Backend::Cuda).collect(),
+            _ => Vec::new(),
         }
     }
 
@@ -135,7 +203,7 @@ impl Backend {
         match self {
             Backend::Cpu(_) => cpu::default_trials(n, reproducible),
             #[cfg(feature = "cuda")]
-            Backend::Cuda(device) => cuda::default_trials(device, n),
+            Backend::Cuda(cards) => cuda::default_trials(cards, n),
         }
     }
 
@@ -145,7 +213,7 @@ impl Backend {
         match self {
             Backend::Cpu(_) => cpu::trials(n, 1),
             #[cfg(feature = "cuda")]
-            Backend::Cuda(device) => cuda::trials(device, n, chains),
+            Backend::Cuda(cards) => cuda::trials(cards, n, chains),
         }
     }
 
@@ -161,7 +229,10 @@ impl Backend {
         Ok(match self {
             Backend::Cpu(_) => cpu::lin_kernighan(problem, spec)?,
             #[cfg(feature = "cuda")]
-            Backend::Cuda(device) => Box::new(cuda::CudaLinKernighan::new(device, problem, spec)?),
+            Backend::Cuda(cards) => {
+                let devices = &cards.all()[..cuda::useful(cards, spec)];
+                Box::new(cuda::CudaLinKernighan::new(devices, problem, spec)?)
+            }
         })
     }
 
@@ -177,7 +248,7 @@ impl Backend {
         Ok(match self {
             Backend::Cpu(_) => cpu::descent(problem, spec)?,
             #[cfg(feature = "cuda")]
-            Backend::Cuda(device) => Box::new(cuda::CudaDescent::new(device, problem, spec)?),
+            Backend::Cuda(cards) => Box::new(cuda::CudaDescent::new(cards.first(), problem, spec)?),
         })
     }
 
@@ -197,7 +268,7 @@ impl Backend {
                 return Err(BackendError::LinKernighanOfAnts);
             }
             #[cfg(feature = "cuda")]
-            Backend::Cuda(device) => Box::new(cuda::CudaColony::new(device, problem, spec)?),
+            Backend::Cuda(cards) => Box::new(cuda::CudaColony::new(cards.first(), problem, spec)?),
         })
     }
 
@@ -215,7 +286,7 @@ impl Backend {
             #[cfg(feature = "cuda")]
             Backend::Cuda(_) if spec.local_search == LocalSearch::Lk => Err(BackendError::LinKernighanOfAnts),
             #[cfg(feature = "cuda")]
-            Backend::Cuda(device) => Ok(Box::new(cuda::CudaAcs::new(device, problem, spec)?)),
+            Backend::Cuda(cards) => Ok(Box::new(cuda::CudaAcs::new(cards.first(), problem, spec)?)),
         }
     }
 
@@ -231,7 +302,7 @@ impl Backend {
         Ok(match self {
             Backend::Cpu(cpu) => Box::new(cpu::CpuWalks::<P>::new(cpu, tables, spec)?),
             #[cfg(feature = "cuda")]
-            Backend::Cuda(device) => Box::new(cuda::CudaWalks::<P>::new(device, tables, spec)?),
+            Backend::Cuda(cards) => Box::new(cuda::CudaWalks::<P>::new(cards.first(), tables, spec)?),
         })
     }
 
@@ -247,7 +318,7 @@ impl Backend {
         Ok(match self {
             Backend::Cpu(_) => Box::new(cpu::CpuNeighbors::<P>::new(tables, spec)?),
             #[cfg(feature = "cuda")]
-            Backend::Cuda(device) => Box::new(cuda::CudaNeighbors::<P>::new(device, tables, spec)?),
+            Backend::Cuda(cards) => Box::new(cuda::CudaNeighbors::<P>::new(cards.first(), tables, spec)?),
         })
     }
 
@@ -266,7 +337,9 @@ impl Backend {
             #[cfg(feature = "cuda")]
             Backend::Cuda(_) if spec.crossover == Crossover::Eax => Err(BackendError::Eax),
             #[cfg(feature = "cuda")]
-            Backend::Cuda(device) => Ok(Box::new(cuda::CudaPopulation::new(device, problem, spec, first)?)),
+            Backend::Cuda(cards) => {
+                Ok(Box::new(cuda::CudaPopulation::new(cards.first(), problem, spec, first)?))
+            }
         }
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::error::as_options;
 use super::{Error, Result};
-use crate::backend::{Backend, Choice};
+use crate::backend::{Backend, Choice, Gpus};
 use crate::memory;
 
 /// Where to compute.
@@ -15,6 +15,9 @@ pub struct MachineArgs {
     /// Where to compute; auto takes a GPU if there is one that works, else the CPU
     #[arg(long, value_enum, default_value_t = Choice::Auto)]
     pub backend: Choice,
+    /// Which GPUs: all, how many, or their numbers from 0 with commas (0,2; 2, for one alone)
+    #[arg(long, value_name = "all|N|LIST", default_value = "all")]
+    pub gpus: Gpus,
     /// CPU threads; all cores if not given. The result does not depend on it, but for relaxed updates of acs
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub threads: Option<u32>,
@@ -28,7 +31,7 @@ impl MachineArgs {
 
     /// Opens the backend. One line tells why it is not a GPU, where one was looked for.
     pub fn open(&self, quiet: bool) -> Result<Backend> {
-        let (backend, why_cpu) = Backend::open(self.backend)?;
+        let (backend, why_cpu) = Backend::open_on(self.backend, &self.gpus)?;
         if let Some(why) = why_cpu.filter(|_| !quiet) {
             super::output::tell(&format!("antwarp: solving on the CPU: {}", as_options(&why)));
         }

@@ -362,11 +362,11 @@ fn default_walks(backend: &Backend, task: &Task) -> u32 {
         // A block a walk, a multiprocessor a block; or two, which wait for different steps: two replicas with one matrix of up to 100
         // places each fit a multiprocessor with 227 KiB of shared memory.
         #[cfg(feature = "cuda")]
-        (Backend::Cuda(device), ..5000) if matches!(task, Task::Qap(qap, _) if qap.is_symmetric()) => {
-            2 * device.multiprocessors()
+        (Backend::Cuda(cards), ..5000) if matches!(task, Task::Qap(qap, _) if qap.is_symmetric()) => {
+            2 * cards.first().multiprocessors()
         }
         #[cfg(feature = "cuda")]
-        (Backend::Cuda(device), _) => device.multiprocessors(),
+        (Backend::Cuda(cards), _) => cards.first().multiprocessors(),
     }
 }
 

@@ -45,6 +45,8 @@ struct Case {
     spec: Spec,
     rounds: Vec<TrialRound>,
     history: History,
+    /// All tours behind the last round.
+    tours: Vec<u32>,
 }
 
 fn history(engine: &mut dyn LinKernighan, rounds: &[TrialRound]) -> History {
@@ -80,24 +82,37 @@ impl Case {
         let (trials, start_cost) = (descent.max(trials), problem.unit_cost());
         let spec = Spec { local_search, chains, trials, starts: Vec::new(), start_cost };
         let (cpu, _) = Backend::open(Choice::Cpu).expect("CPU threads");
-        let history = history(cpu.lin_kernighan(&problem, &spec).expect("memory").as_mut(), &rounds);
+        let mut engine = cpu.lin_kernighan(&problem, &spec).expect("memory");
+        let history = history(engine.as_mut(), &rounds);
+        let tours = engine.tours().expect("the tours");
+        drop(engine);
         Case {
             name: format!("{name}, {local_search:?}, n {n}, {chains} tours, {trials} trials, {k} neighbours"),
             problem,
             spec,
             rounds,
             history,
+            tours,
         }
     }
 
-    fn check(&self, device: &Device) {
-        let mut engine = CudaLinKernighan::new(device, &self.problem, &self.spec).expect("the kernels");
+    fn check(&self, devices: &[&Device]) {
+        let mut engine = CudaLinKernighan::new(devices, &self.problem, &self.spec).expect("the kernels");
         let found = history(&mut engine, &self.rounds);
         for (round, (found, expected)) in found.iter().zip(&self.history).enumerate() {
-            assert_eq!(found.0, expected.0, "{}, round {round}", self.name);
-            assert_eq!(found.1, expected.1, "{}, round {round}", self.name);
+            let case = format!("{} on {}, round {round}", self.name, devices.len());
+            assert_eq!(found.0, expected.0, "{case}");
+            assert_eq!(found.1, expected.1, "{case}");
         }
+        let tours = engine.tours().expect("the tours");
+        assert_eq!(tours, self.tours, "{} on {}", self.name, devices.len());
     }
+}
+
+/// Two devices more: others than the first if there are some, else that one opened anew.
+fn more_devices() -> [Device; 2] {
+    let open = |ordinal| Device::open(ordinal).or_else(|_| Device::open(0)).expect("another device");
+    [open(1), open(2)]
 }
 
 fn check(geometry: &str) {
@@ -131,7 +146,13 @@ fn check(geometry: &str) {
         assert!(reached.best_cost < case.spec.start_cost, "{}", case.name);
     }
     let Some(gpu) = gpu() else { return };
-    cases.iter().for_each(|case| case.check(&gpu));
+    cases.iter().for_each(|case| case.check(&[&gpu]));
+    // Several GPUs: those that there are, and at least the one three times.
+    let others = more_devices();
+    let mut devices: Vec<&Device> = others.iter().collect();
+    devices.push(&gpu);
+    let few = cases.iter().filter(|case| case.problem.n() <= 1000 || geometry == "grid");
+    few.for_each(|case| case.check(&devices));
 }
 
 fn rounds_on_a_grid() {

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::process::Command;
 
-use antwarp::backend::cuda::Device;
+use antwarp::backend::cuda::{Cards, Device};
 use antwarp::backend::{Backend, Choice};
 use antwarp::engine::{AskedShape, BackendError, Plain, Searchable, Stop, Tables};
 use antwarp::instance::Qap;
@@ -41,7 +41,7 @@ fn asked(parts: u32, threads: u32) -> Option<AskedShape> {
 
 /// A backend of the device, while nobody else has it.
 fn on_gpu(_: &Gpu) -> Backend {
-    Backend::Cuda(Box::new(Device::open(0).expect("the device once more")))
+    Backend::Cuda(Cards::one(Device::open(0).expect("the device once more")))
 }
 
 fn on_cpu() -> Backend {

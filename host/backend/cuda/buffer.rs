@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use cudarc::driver::{CudaSlice, CudaStream, DriverError, sys};
+use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DriverError, result, sys};
 
 use crate::engine::{BackendError, Plain};
 use crate::memory::bytes;
@@ -96,6 +96,62 @@ impl<T: Plain> Buffer<T> {
         done.map_err(|source| BackendError::Driver { doing: "running kernels", source: source.into() })
     }
 
+    /// Queues a copy of as many elements of `from`, from its `first` on, as there are here.
+    ///
+    /// # Errors
+    /// If the driver fails.
+    ///
+    /// # Panics
+    /// If there are not so many.
+    pub fn copy_part(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        from: &Buffer<T>,
+        first: usize,
+    ) -> Result<(), BackendError> {
+        let end = first + self.len;
+        assert!(end <= from.len, "elements to {end} of {}", from.len);
+        let part = from.slice.slice(first * size_of::<T>()..end * size_of::<T>());
+        stream.memcpy_dtod(&part, &mut self.slice).map_err(copying)
+    }
+
+    /// Queues a copy of `count` elements from `first` on, which are as many and at the same place of a buffer of another device,
+    /// or of this one.
+    ///
+    /// # Errors
+    /// If the driver fails.
+    ///
+    /// # Panics
+    /// If there are not so many.
+    pub fn copy_from(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        from: &Buffer<T>,
+        first: usize,
+        count: usize,
+    ) -> Result<(), BackendError> {
+        let (begin, end) = (first * size_of::<T>(), (first + count) * size_of::<T>());
+        assert!(end <= self.slice.len() && end <= from.slice.len(), "bytes to {end}");
+        if count == 0 {
+            return Ok(());
+        }
+        let (from_context, to_context) = (from.slice.stream().context(), stream.context());
+        to_context.bind_to_thread().map_err(copying)?;
+        let (to, _) = self.slice.device_ptr_mut(stream);
+        let (source, _) = from.slice.device_ptr(from.slice.stream());
+        let (to, source) = (to + begin as u64, source + begin as u64);
+        // SAFETY: both buffers are alive and have so many bytes; who queues this orders it against what else is queued for them.
+        let copied = unsafe {
+            if from_context == to_context {
+                result::memcpy_dtod_async(to, source, end - begin, stream.cu_stream())
+            } else {
+                let contexts = (to_context.cu_ctx(), from_context.cu_ctx());
+                result::memcpy_peer_async(contexts.0, to, contexts.1, source, end - begin, stream.cu_stream())
+            }
+        };
+        copied.map_err(copying)
+    }
+
     /// All elements.
     ///
     /// # Errors
@@ -108,6 +164,10 @@ impl<T: Plain> Buffer<T> {
         self.read(stream, &mut data)?;
         Ok(data)
     }
+}
+
+fn copying(source: DriverError) -> BackendError {
+    BackendError::Driver { doing: "copying between GPUs", source: source.into() }
 }
 
 fn allocation_error(stream: &Arc<CudaStream>, what: &str, size: usize, source: DriverError) -> BackendError {

@@ -2,6 +2,7 @@
 //! launchers; the colony's buffers.
 
 mod buffer;
+mod cards;
 mod colony;
 mod descent;
 mod device;
@@ -13,6 +14,7 @@ mod tables;
 mod walks;
 
 pub use buffer::Buffer;
+pub use cards::Cards;
 pub use colony::{CudaAcs, CudaColony, TEAM_BYTES};
 pub use descent::CudaDescent;
 pub use device::{Device, DeviceFacts, devices};
@@ -23,7 +25,7 @@ pub use launch::{
     ProposeMoves, RunTrials, SelectMove, SettleTours, TourCosts, TransferGenes, TurnStretch, UpdateTrails,
     Walks,
 };
-pub use lin_kernighan::{CudaLinKernighan, default_trials, trials};
+pub use lin_kernighan::{CudaLinKernighan, default_trials, trials, useful};
 pub use module::{KernelFacts, Ptx, kernels, load_function, load_text, texts};
 pub use walks::{CREW_BYTES, CudaNeighbors, CudaWalks};
 

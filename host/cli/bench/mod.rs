@@ -454,7 +454,7 @@ impl<'a> Bench<'a> {
         let lock = || queue.lock().unwrap_or_else(PoisonError::into_inner);
         lock().early.resize_with(jobs.len(), || None);
         let work = || -> Result<Outcome> {
-            let backend = Backend::open(choice)?.0;
+            let backend = Backend::open_on(choice, &self.common.machine.gpus)?.0;
             for i in std::iter::from_fn(|| lock().take(jobs.len())) {
                 let (cell, seed, _) = jobs[i];
                 let Some(measured) = run(cell, seed.into(), &backend)? else {

@@ -65,7 +65,10 @@ pub fn starts(
     if is_about_one || stop.iterations.is_some() || stop.stagnation.is_some() {
         return Ok(None);
     }
-    let kicks = if backend.is_cpu() { THREAD * rayon::current_num_threads() as f64 } else { GPU };
+    let kicks = match backend.gpus() {
+        0 => THREAD * rayon::current_num_threads() as f64,
+        gpus => GPU * gpus as f64,
+    };
     let count = at_first(n, kicks, time.as_secs_f64());
     if count < FEWEST {
         return Ok(None);

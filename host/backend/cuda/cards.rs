@@ -1,0 +1,136 @@
+//! The CUDA devices of a run.
+
+use std::sync::Arc;
+
+use cudarc::driver::{CudaContext, sys};
+
+use super::device::{Device, count};
+use crate::backend::{Gpus, Machine};
+use crate::engine::BackendError;
+
+/// The CUDA devices of a run, at least one, each opened.
+#[derive(Clone)]
+pub struct Cards {
+    devices: Vec<Arc<Device>>,
+    /// Why others were left out.
+    left_out: Option<String>,
+}
+
+impl Cards {
+    /// Opens the devices that are asked for, all at the same time. Of all that there are, those that cannot be opened are left out,
+    /// as long as there is one.
+    ///
+    /// # Errors
+    /// Why one of those that were named, or each of all, cannot be used.
+    pub fn open(gpus: &Gpus) -> Result<Cards, BackendError> {
+        let there = count()?;
+        let ordinals: Vec<usize> = match gpus {
+            Gpus::All => (0..there).collect(),
+            Gpus::Count(wanted) if *wanted as usize > there => {
+                return Err(BackendError::NoDevice(format!(" number {}, only {there}", wanted - 1)));
+            }
+            Gpus::Count(wanted) => (0..*wanted as usize).collect(),
+            Gpus::These(numbers) => numbers.iter().map(|&number| number as usize).collect(),
+        };
+        let mut devices = Vec::new();
+        let mut failures = Vec::new();
+        std::thread::scope(|scope| {
+            let opening: Vec<_> = ordinals
+                .iter()
+                .map(|&ordinal| (ordinal, scope.spawn(move || Device::open(ordinal))))
+                .collect();
+            for (ordinal, opened) in opening {
+                match opened.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)) {
+                    Ok(device) => devices.push(Arc::new(device)),
+                    Err(failure) => failures.push((ordinal, failure)),
+                }
+            }
+        });
+        let may_be_fewer = *gpus == Gpus::All && !devices.is_empty();
+        let left_out = match failures.into_iter().next() {
+            Some((_, failure)) if !may_be_fewer => return Err(failure),
+            failure => failure.map(|(ordinal, why)| format!("GPU {ordinal} is left out: {why}")),
+        };
+        let cards = Cards { devices, left_out };
+        cards.befriend();
+        Ok(cards)
+    }
+
+    /// One device alone.
+    pub fn one(device: Device) -> Cards {
+        Cards { devices: vec![Arc::new(device)], left_out: None }
+    }
+
+    /// The same with each device alone.
+    pub fn each(&self) -> impl Iterator<Item = Cards> {
+        self.devices.iter().map(|device| Cards { devices: vec![device.clone()], left_out: None })
+    }
+
+    /// The first device: that of what runs on one.
+    pub fn first(&self) -> &Device {
+        &self.devices[0]
+    }
+
+    /// All devices.
+    pub fn all(&self) -> Vec<&Device> {
+        self.devices.iter().map(Arc::as_ref).collect()
+    }
+
+    /// Multiprocessors of all devices.
+    pub fn multiprocessors(&self) -> u32 {
+        self.devices.iter().map(|device| device.multiprocessors()).sum()
+    }
+
+    /// How many devices.
+    pub fn count(&self) -> usize {
+        self.devices.len()
+    }
+
+    /// For reports. Devices of another name than the first are named in the details.
+    pub fn machine(&self) -> Machine {
+        let mut machine = self.first().machine();
+        if self.count() > 1 {
+            let mut names: Vec<String> = self.devices.iter().map(|device| device.machine().device).collect();
+            names.dedup();
+            machine.device = format!("{} x {}", self.count(), names.join(", "));
+            machine.units = self.multiprocessors() as usize;
+        }
+        if let Some(why) = &self.left_out {
+            machine.details = format!("{}; {why}", machine.details);
+        }
+        machine
+    }
+
+    /// Lets devices copy from each other's memory directly, where they can. Where not, the driver copies through the host.
+    fn befriend(&self) {
+        for own in &self.devices {
+            for other in &self.devices {
+                if own.context() != other.context() {
+                    let _ = allow(own.context(), other.context());
+                }
+            }
+        }
+    }
+}
+
+/// Lets one device reach another one's memory, that of the driver's pool too; the driver's refusals change nothing.
+fn allow(own: &Arc<CudaContext>, other: &Arc<CudaContext>) -> Result<(), cudarc::driver::DriverError> {
+    let mut can = 0;
+    own.bind_to_thread()?;
+    // SAFETY: the devices exist; `can` is written to. A pool and its descriptor live for the calls that use them.
+    unsafe {
+        sys::cuDeviceCanAccessPeer(&mut can, own.cu_device(), other.cu_device()).result()?;
+        if can == 0 {
+            return Ok(());
+        }
+        // Who asks twice is refused, and has what it asks for.
+        let _ = sys::cuCtxEnablePeerAccess(other.cu_ctx(), 0);
+        let mut pool = std::ptr::null_mut();
+        sys::cuDeviceGetDefaultMemPool(&mut pool, other.cu_device()).result()?;
+        let mut access: sys::CUmemAccessDesc = std::mem::zeroed();
+        access.location.type_ = sys::CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE;
+        access.location.id = own.cu_device();
+        access.flags = sys::CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+        sys::cuMemPoolSetAccess(pool, &access, 1).result()
+    }
+}

@@ -1,0 +1,367 @@
+//! One GPU's part of a run of chained Lin-Kernighan: its kernels, its arrays, and the launches of a round.
+
+use std::ops::Range;
+
+use antwarp_core::kernels::TrialArgs;
+use antwarp_core::lin_kernighan::cuts::MOST;
+use antwarp_core::lin_kernighan::merge::{Merged, pairs};
+use antwarp_core::lin_kernighan::trial::{self, TrialRound};
+use cudarc::driver::CudaEvent;
+
+use super::super::colony::{driver, reserve_shared};
+use super::super::device::LONG_GRACE;
+use super::super::tables::{device_matrix, place_bytes};
+use super::super::{Buffer, Device, Launch, PlaceNodes, PlanMerge, RunTrials, TEAM_BYTES};
+use super::Begin;
+use crate::engine::lin_kernighan::Spec;
+use crate::engine::{BackendError, Enough, LocalSearch, Places, Problem};
+
+/// Warps of a block that makes trials.
+pub(super) const WARPS: u32 = 4;
+/// Nodes of a tour for every block that plans a merge.
+const NODES_A_BLOCK: u32 = 2048;
+/// Shared memory of a block that makes trials.
+const SHARED: u32 = 4 * trial::WORDS * WARPS;
+
+struct Kernels {
+    run: RunTrials,
+    plan: PlanMerge,
+    place: PlaceNodes,
+}
+
+impl Kernels {
+    fn load(
+        device: &Device,
+        problem: &Problem,
+        local_search: Option<LocalSearch>,
+    ) -> Result<Kernels, BackendError> {
+        let geometry = problem.places().kernel_name();
+        let reach = if local_search.is_some() { "shallow" } else { "deep" };
+        let load = |name: String| device.function(&name).map(|function| (name, function));
+        let (name, function) = load(format!("block_run_trials_{reach}_{geometry}"))?;
+        let run = RunTrials { name, function };
+        let (name, function) = load("blocks_plan_merge".into())?;
+        let plan = PlanMerge { name, function };
+        let (name, function) = load(format!("grid_place_nodes_{geometry}"))?;
+        let place = PlaceNodes { name, function };
+        Ok(Kernels { run, plan, place })
+    }
+}
+
+/// The arrays of a GPU; a tour's part behind another's.
+struct Buffers {
+    lists: Buffer<u32>,
+    near: Buffer<i32>,
+    places: Buffer<u8>,
+    points: Buffer<[f64; 3]>,
+    matrix: Buffer<i32>,
+    order: Buffer<u32>,
+    ahead: Buffer<i32>,
+    position: Buffer<u32>,
+    next_order: Buffer<u32>,
+    next_ahead: Buffer<i32>,
+    begun: Buffer<u32>,
+    gain: Buffer<i64>,
+    count: Buffer<u32>,
+    cuts: Buffer<[u32; 3]>,
+    claims: Buffer<u64>,
+    bits: Buffer<u32>,
+    before: Buffer<u32>,
+    which: Buffer<u32>,
+    at: Buffer<u32>,
+    begin: Buffer<u32>,
+    next: Buffer<u32>,
+    far: Buffer<u32>,
+    merged: Buffer<Merged>,
+    costs: Buffer<i64>,
+    arrivals: Buffer<u64>,
+    partials: Buffer<u64>,
+    best: Buffer<u32>,
+}
+
+impl Buffers {
+    /// For the tours that `begin` holds.
+    fn new(device: &Device, problem: &Problem, spec: &Spec, begin: &Begin) -> Result<Buffers, BackendError> {
+        let s = device.stream();
+        let (n, chains) = (problem.n() as usize, begin.costs.len());
+        let numbered = matches!(problem.places(), Places::Numbered(_));
+        let matrix = if numbered { device_matrix(problem) } else { Vec::new() };
+        let points = if numbered { problem.points() } else { &[] };
+        let (what, all) = ("the tours", n * chains);
+        let numbers = |len: usize| Buffer::<u32>::zeroed(s, what, len);
+        let trials = spec.trials as usize * chains;
+        let words = (n / 32 + 1) * chains;
+        let pairs = pairs(problem.n()) as usize * chains;
+        Ok(Buffers {
+            lists: Buffer::from_slice(s, "the neighbour lists", problem.neighbors())?,
+            near: Buffer::from_slice(s, "the neighbour lists", &problem.neighbor_lengths())?,
+            places: Buffer::from_slice(s, "the coordinates", &place_bytes(problem.places()))?,
+            points: Buffer::from_slice(s, "the coordinates", points)?,
+            matrix: Buffer::from_slice(s, "the distance matrix", &matrix)?,
+            order: Buffer::from_slice(s, what, &begin.order)?,
+            ahead: Buffer::from_slice(s, what, &begin.ahead)?,
+            position: Buffer::from_slice(s, what, &begin.position)?,
+            next_order: numbers(all)?,
+            next_ahead: Buffer::zeroed(s, what, all)?,
+            begun: numbers(1)?,
+            gain: Buffer::zeroed(s, "the trials", trials)?,
+            count: Buffer::zeroed(s, "the trials", trials)?,
+            cuts: Buffer::zeroed(s, "the trials", trials * MOST as usize)?,
+            claims: Buffer::zeroed(s, what, all)?,
+            bits: numbers(words)?,
+            before: numbers(words)?,
+            which: numbers(all)?,
+            at: numbers(all)?,
+            begin: numbers(all)?,
+            next: numbers(pairs)?,
+            far: numbers(pairs)?,
+            merged: Buffer::zeroed(s, what, chains)?,
+            costs: Buffer::from_slice(s, what, &begin.costs)?,
+            arrivals: Buffer::zeroed(s, what, chains)?,
+            partials: Buffer::zeroed(s, what, chains * device.multiprocessors() as usize)?,
+            best: numbers(n)?,
+        })
+    }
+}
+
+/// One GPU with its tours, which stay in its memory for the whole run.
+pub(super) struct Card<'p> {
+    device: &'p Device,
+    problem: &'p Problem,
+    local_search: Option<LocalSearch>,
+    kernels: Kernels,
+    buffers: Buffers,
+    /// The numbers of its tours.
+    chains: Range<u32>,
+    /// Blocks that make trials at the same time.
+    blocks: u32,
+    /// All its trials of a round are made.
+    made: CudaEvent,
+    /// It has what other GPUs found in the round.
+    taken: CudaEvent,
+}
+
+impl<'p> Card<'p> {
+    /// Loads the kernels, and allocates the arrays for these tours, which begin like `begin`.
+    pub(super) fn new(
+        device: &'p Device,
+        problem: &'p Problem,
+        (spec, chains): (&Spec, Range<u32>),
+        begin: &Begin,
+    ) -> Result<Card<'p>, BackendError> {
+        device.context().bind_to_thread().map_err(driver("turning to a GPU"))?;
+        let kernels = Kernels::load(device, problem, spec.local_search)?;
+        reserve_shared(&kernels.run.function, SHARED)?;
+        let blocks = kernels
+            .run
+            .function
+            .occupancy_max_active_blocks_per_multiprocessor(32 * WARPS, SHARED as usize, None)
+            .map_err(driver("asking for room on a multiprocessor"))?;
+        let event = || device.context().new_event(None).map_err(driver("making an event"));
+        Ok(Card {
+            device,
+            problem,
+            local_search: spec.local_search,
+            kernels,
+            buffers: Buffers::new(device, problem, spec, begin)?,
+            chains,
+            blocks: blocks.max(1) * device.multiprocessors(),
+            made: event()?,
+            taken: event()?,
+        })
+    }
+
+    /// Trials that it makes at the same time.
+    pub(super) fn at_once(&self) -> u32 {
+        self.blocks * WARPS
+    }
+
+    /// Registers of a thread that makes trials.
+    pub(super) fn registers(&self) -> i32 {
+        self.kernels.run.function.num_regs().unwrap_or(0)
+    }
+
+    /// The numbers of its tours.
+    pub(super) fn chains(&self) -> Range<u32> {
+        self.chains.clone()
+    }
+
+    fn tours(&self) -> u32 {
+        self.chains.end - self.chains.start
+    }
+
+    fn args(&self, round: TrialRound, trials: Range<u32>) -> TrialArgs {
+        TrialArgs {
+            round,
+            n: self.problem.n(),
+            k: self.problem.search_k(),
+            chains: self.tours(),
+            metric: self.problem.device_metric(),
+            reach: self.local_search.unwrap_or_default().reach(),
+            first_chain: self.chains.start,
+            first: trials.start,
+            end: trials.end,
+        }
+    }
+
+    /// Queues these trials of each of its tours.
+    pub(super) fn run(&mut self, round: TrialRound, trials: Range<u32>) -> Result<(), BackendError> {
+        let args = self.args(round, trials);
+        let blocks = (args.chains * (args.end - args.first)).div_ceil(WARPS).clamp(1, self.blocks);
+        let launch = Launch { grid: blocks, block: 32 * WARPS, shared: SHARED };
+        let (stream, b) = (self.device.stream(), &mut self.buffers);
+        // SAFETY: `Buffers::new` made the arrays for this problem and at least so many trials.
+        unsafe {
+            self.kernels.run.launch(
+                stream,
+                launch,
+                args,
+                &b.order,
+                &b.position,
+                &b.ahead,
+                &b.lists,
+                &b.near,
+                &b.places,
+                &b.points,
+                &b.matrix,
+                &mut b.begun,
+                &mut b.gain,
+                &mut b.count,
+                &mut b.cuts,
+            )
+        }
+    }
+
+    /// Notes that what was queued until now are its trials of a round.
+    pub(super) fn has_made(&self) -> Result<(), BackendError> {
+        self.made.record(self.device.stream()).map_err(driver("noting an event"))
+    }
+
+    /// Queues a copy of what another GPU's trials of the round found, once they are made.
+    pub(super) fn take(&mut self, from: &Card<'_>, trials: Range<u32>) -> Result<(), BackendError> {
+        let (stream, b, other) = (self.device.stream(), &mut self.buffers, &from.buffers);
+        stream.wait(&from.made).map_err(driver("waiting for another GPU"))?;
+        let (first, count, most) = (trials.start as usize, trials.len(), MOST as usize);
+        b.gain.copy_from(stream, &other.gain, first, count)?;
+        b.count.copy_from(stream, &other.count, first, count)?;
+        b.cuts.copy_from(stream, &other.cuts, first * most, count * most)
+    }
+
+    /// Notes that what was queued until now are its copies of a round.
+    pub(super) fn has_taken(&self) -> Result<(), BackendError> {
+        self.taken.record(self.device.stream()).map_err(driver("noting an event"))
+    }
+
+    /// What is queued from now on waits until another GPU has its copies of the round.
+    pub(super) fn wait_for(&self, other: &Card<'_>) -> Result<(), BackendError> {
+        self.device.stream().wait(&other.taken).map_err(driver("waiting for another GPU"))
+    }
+
+    /// Queues the merge of all trials of a round.
+    pub(super) fn merge(&mut self, round: TrialRound) -> Result<(), BackendError> {
+        let (args, n, chains) = (self.args(round, 0..round.trials), self.problem.n(), self.tours());
+        let (stream, k, b) = (self.device.stream(), &self.kernels, &mut self.buffers);
+        // Many threads for few nodes would wait for each other only.
+        let most = (self.device.multiprocessors() / chains).max(1);
+        let planners = n.div_ceil(NODES_A_BLOCK).clamp(1, most);
+        let plan = Launch { grid: chains * planners, block: 1024, shared: TEAM_BYTES };
+        let spread = (n as usize * chains as usize).div_ceil(256) as u32;
+        let place =
+            Launch { grid: spread.clamp(1, 16 * self.device.multiprocessors()), block: 256, shared: 0 };
+        // SAFETY: `Buffers::new` made the arrays for this problem and at least so many trials.
+        unsafe {
+            k.plan.launch_as(
+                planners > 1,
+                stream,
+                plan,
+                args,
+                &b.order,
+                &b.position,
+                &b.gain,
+                &mut b.count,
+                &b.cuts,
+                &mut b.claims,
+                &mut b.bits,
+                &mut b.before,
+                &mut b.which,
+                &mut b.at,
+                &mut b.begin,
+                &mut b.next,
+                &mut b.far,
+                &mut b.merged,
+                &mut b.costs,
+                &mut b.begun,
+                &mut b.arrivals,
+                &mut b.partials,
+            )?;
+            k.place.launch(
+                stream,
+                place,
+                args,
+                &b.order,
+                &b.ahead,
+                &b.places,
+                &b.points,
+                &b.matrix,
+                &b.cuts,
+                &b.bits,
+                &b.before,
+                &b.which,
+                &b.at,
+                &b.begin,
+                &b.merged,
+                &mut b.next_order,
+                &mut b.next_ahead,
+                &mut b.position,
+            )?;
+        }
+        std::mem::swap(&mut b.order, &mut b.next_order);
+        std::mem::swap(&mut b.ahead, &mut b.next_ahead);
+        Ok(())
+    }
+
+    /// Waits for what was queued.
+    pub(super) fn wait(&self, enough: Enough) -> Result<(), BackendError> {
+        self.device.wait(enough, LONG_GRACE)
+    }
+
+    /// The lengths of its tours, and how many changes their last round offered.
+    pub(super) fn read(&self) -> Result<(Vec<i64>, u64), BackendError> {
+        let stream = self.device.stream();
+        let merged = self.buffers.merged.to_vec(stream)?;
+        let offered = merged.iter().map(|merged: &Merged| u64::from(merged.offered)).sum();
+        Ok((self.buffers.costs.to_vec(stream)?, offered))
+    }
+
+    /// Keeps one of its tours as it is, by its number, in place of what it kept before.
+    pub(super) fn keep(&mut self, chain: u32) -> Result<(), BackendError> {
+        let n = self.problem.n() as usize;
+        let (b, first) = (&mut self.buffers, (chain - self.chains.start) as usize * n);
+        b.best.copy_part(self.device.stream(), &b.order, first)
+    }
+
+    /// The tour that it keeps.
+    pub(super) fn kept(&self) -> Result<Vec<u32>, BackendError> {
+        self.device.check_idle()?;
+        self.buffers.best.to_vec(self.device.stream())
+    }
+
+    /// All its tours, one after the other.
+    pub(super) fn orders(&self) -> Result<Vec<u32>, BackendError> {
+        self.device.check_idle()?;
+        self.buffers.order.to_vec(self.device.stream())
+    }
+
+    /// Makes all its tours one, of this length.
+    pub(super) fn set_all(
+        &mut self,
+        (order, ahead, position): (&[u32], &[i32], &[u32]),
+        cost: i64,
+    ) -> Result<(), BackendError> {
+        let (stream, b, chains) = (self.device.stream(), &mut self.buffers, self.chains.len());
+        b.order.write(stream, &order.repeat(chains))?;
+        b.ahead.write(stream, &ahead.repeat(chains))?;
+        b.position.write(stream, &position.repeat(chains))?;
+        b.costs.write(stream, &vec![cost; chains])
+    }
+}

@@ -1,0 +1,305 @@
+//! Chained Lin-Kernighan on one GPU or several. Tours stay in device memory for the whole run; after a batch of rounds the host
+//! reads their lengths.
+//!
+//! Several tours are shared out: each is one GPU's. Of a single tour all GPUs have a copy. Each makes its part of a round's trials,
+//! takes what the others found, and merges the same changes as they do, so that the copies stay the same. Either way a round does
+//! not depend on the number of GPUs: a trial draws by the numbers of its tour, its round and its own.
+
+mod card;
+
+use std::ops::Range;
+
+use antwarp_core::lin_kernighan::trial::{self, TrialRound};
+
+use super::{Cards, Device};
+use crate::backend::cpu::Recombiner;
+use crate::engine::lin_kernighan::{MOST_TRIALS, Spec};
+use crate::engine::{BackendError, Enough, LinKernighan, Problem, Reached, Trials};
+use crate::memory::bytes;
+use card::Card;
+
+/// Nodes of a tour for every trial of a round. Many changes share nodes then; but one tour with as many trials as
+/// there are warps gets shorter than several tours with fewer each.
+const NODES: u32 = 9;
+/// Of fewer nodes there are several tours, which are recombined: with [`FEW_NODES`] for every trial, and [`TRIALS`] trials of
+/// all tours for every multiprocessor.
+const FEW: u32 = 25_000;
+const FEW_NODES: u32 = 25;
+const TRIALS: u32 = 24;
+/// Most tours: more of them have too few kicks each.
+const CHAINS: u32 = 32;
+/// Of fewer trials for each multiprocessor, fewer GPUs share a tour: twice as many as it makes at the same time. All GPUs would
+/// only wait for the longest one.
+const SHARED_TRIALS: u32 = 32;
+
+/// Tours and trials that keep every multiprocessor of one GPU busy. As many on several, so that they come to the same tour.
+pub fn default_trials(cards: &Cards, n: u32) -> Trials {
+    if n >= FEW {
+        return Trials { chains: 1, trials: (n / NODES).min(MOST_TRIALS) };
+    }
+    let (trials, multiprocessors) = ((n / FEW_NODES).max(1), cards.first().multiprocessors());
+    let chains = (TRIALS * multiprocessors).div_ceil(trials);
+    Trials { chains: chains.clamp(1, CHAINS.min(multiprocessors)), trials }
+}
+
+/// Trials in a round of each of several tours: all together twice as many as keep every multiprocessor busy.
+pub fn trials(cards: &Cards, n: u32, chains: u32) -> u32 {
+    let multiprocessors = cards.multiprocessors();
+    (2 * TRIALS * multiprocessors / chains).min(n / FEW_NODES).max(1)
+}
+
+/// How many GPUs are of use: for several tours at most as many, for one tour as many as its trials keep busy.
+pub fn useful(cards: &Cards, spec: &Spec) -> usize {
+    let most = match spec.chains {
+        1 => spec.trials / (SHARED_TRIALS * cards.first().multiprocessors()),
+        chains => chains,
+    };
+    cards.count().min(most.max(1) as usize)
+}
+
+/// The names of all kernels that may be loaded.
+pub fn kernel_names() -> Vec<String> {
+    let mut names = vec!["blocks_plan_merge".to_string()];
+    for geometry in ["grid", "planar", "numbered"] {
+        let kernels = ["block_run_trials_deep", "block_run_trials_shallow", "grid_place_nodes"];
+        names.extend(kernels.map(|kernel| format!("{kernel}_{geometry}")));
+    }
+    names
+}
+
+/// What the tours begin as.
+struct Begin {
+    order: Vec<u32>,
+    ahead: Vec<i32>,
+    position: Vec<u32>,
+    costs: Vec<i64>,
+}
+
+impl Begin {
+    fn new(problem: &Problem, spec: &Spec) -> Result<Begin, BackendError> {
+        let chains = spec.chains as usize;
+        if spec.starts.is_empty() {
+            let own: Vec<u32> = (0..problem.n()).collect();
+            let order = own.repeat(chains);
+            let ahead = problem.step_lengths().repeat(chains);
+            return Ok(Begin { position: order.clone(), order, ahead, costs: vec![spec.start_cost; chains] });
+        }
+        let mut all =
+            Begin { order: spec.starts.clone(), ahead: Vec::new(), position: Vec::new(), costs: Vec::new() };
+        let mut recombiner = Recombiner::new(problem)?;
+        for tour in spec.starts.chunks_exact(problem.n() as usize) {
+            recombiner.begin(tour);
+            let ahead = recombiner.tour_and_steps().1;
+            all.costs.push(ahead.iter().map(|&a| i64::from(a)).sum());
+            all.ahead.extend(ahead);
+            all.position.extend(recombiner.positions());
+        }
+        Ok(all)
+    }
+
+    /// Some of them.
+    fn part(&self, n: usize, chains: &Range<u32>) -> Begin {
+        let (first, end) = (chains.start as usize, chains.end as usize);
+        let nodes = first * n..end * n;
+        Begin {
+            order: self.order[nodes.clone()].to_vec(),
+            ahead: self.ahead[nodes.clone()].to_vec(),
+            position: self.position[nodes].to_vec(),
+            costs: self.costs[first..end].to_vec(),
+        }
+    }
+
+    /// The shortest of the tours.
+    fn best(&self, n: usize) -> Vec<u32> {
+        let shortest = (0..self.costs.len()).min_by_key(|&i| self.costs[i]).unwrap_or(0);
+        self.order[shortest * n..][..n].to_vec()
+    }
+}
+
+/// The numbers from 0 to `all`, in as many parts as there are, about equally large: one of them.
+fn part(all: u32, part: usize, parts: usize) -> Range<u32> {
+    let begin = |part: usize| (u64::from(all) * part as u64 / parts as u64) as u32;
+    begin(part)..begin(part + 1)
+}
+
+/// Where the best tour is.
+#[derive(Clone, Copy)]
+enum Best {
+    /// Here.
+    Here,
+    /// On a GPU, which [keeps](Card::keep) it.
+    On(usize),
+}
+
+/// Tours that stay in device memory for the whole run.
+pub struct CudaLinKernighan<'p> {
+    problem: &'p Problem,
+    spec: Spec,
+    cards: Vec<Card<'p>>,
+    costs: Vec<i64>,
+    best_tour: Vec<u32>,
+    best: Best,
+    reached: Reached,
+}
+
+impl<'p> CudaLinKernighan<'p> {
+    /// Loads the kernels and allocates the arrays, on at least one device.
+    ///
+    /// # Errors
+    /// If the kernels are refused, or memory is short.
+    pub fn new(devices: &[&'p Device], problem: &'p Problem, spec: &Spec) -> Result<Self, BackendError> {
+        let begin = Begin::new(problem, spec)?;
+        let n = problem.n() as usize;
+        let mut cards = Vec::new();
+        if spec.chains == 1 {
+            for &device in devices {
+                cards.push(Card::new(device, problem, (spec, 0..1), &begin)?);
+            }
+        } else {
+            let parts = devices.len().min(spec.chains as usize);
+            for (i, &device) in devices[..parts].iter().enumerate() {
+                let chains = part(spec.chains, i, parts);
+                let begin = begin.part(n, &chains);
+                cards.push(Card::new(device, problem, (spec, chains), &begin)?);
+            }
+        }
+        Ok(CudaLinKernighan {
+            problem,
+            spec: spec.clone(),
+            cards,
+            best_tour: begin.best(n),
+            best: Best::Here,
+            costs: begin.costs,
+            reached: Reached { cost: spec.start_cost, best_cost: spec.start_cost, trials: 0, offered: 0 },
+        })
+    }
+
+    /// Whether all GPUs have the same tour.
+    fn is_shared(&self) -> bool {
+        self.spec.chains == 1
+    }
+
+    fn round(&mut self, round: TrialRound) -> Result<(), BackendError> {
+        let parts = if self.is_shared() { self.cards.len() } else { 1 };
+        let trials = |card: usize| part(round.trials, if parts > 1 { card } else { 0 }, parts);
+        for (i, card) in self.cards.iter_mut().enumerate() {
+            card.run(round, trials(i))?;
+        }
+        if parts > 1 {
+            self.exchange(trials)?;
+        }
+        self.cards.iter_mut().try_for_each(|card| card.merge(round))
+    }
+
+    /// Every GPU takes what all others found in their trials.
+    fn exchange(&mut self, trials: impl Fn(usize) -> Range<u32>) -> Result<(), BackendError> {
+        self.cards.iter().try_for_each(Card::has_made)?;
+        let others = |i: usize| (0..self.cards.len()).filter(move |&j| j != i);
+        let pairs: Vec<[usize; 2]> =
+            (0..self.cards.len()).flat_map(|i| others(i).map(move |j| [i, j])).collect();
+        for &[to, from] in &pairs {
+            let Ok([card, other]) = self.cards.get_disjoint_mut([to, from]) else { continue };
+            card.take(other, trials(from))?;
+        }
+        self.cards.iter().try_for_each(Card::has_taken)?;
+        // A merge changes what others have to take before.
+        pairs.iter().try_for_each(|&[card, other]| self.cards[card].wait_for(&self.cards[other]))
+    }
+
+    /// Takes a tour as the best if it is.
+    fn offer(&mut self, cost: i64, tour: &[u32]) {
+        self.reached.cost = cost;
+        if cost < self.reached.best_cost {
+            self.reached.best_cost = cost;
+            self.best_tour.copy_from_slice(tour);
+            self.best = Best::Here;
+        }
+    }
+}
+
+impl LinKernighan for CudaLinKernighan<'_> {
+    fn run(&mut self, rounds: &[TrialRound], enough: Enough) -> Result<Reached, BackendError> {
+        for &round in rounds {
+            self.round(round)?;
+        }
+        self.cards.iter().try_for_each(|card| card.wait(enough))?;
+        let is_shared = self.is_shared();
+        self.reached.offered = 0;
+        for card in &self.cards[..if is_shared { 1 } else { self.cards.len() }] {
+            let (costs, offered) = card.read()?;
+            self.reached.offered += offered;
+            let chains = card.chains();
+            self.costs[chains.start as usize..chains.end as usize].copy_from_slice(&costs);
+        }
+        self.reached.trials = rounds.iter().map(|round| u64::from(round.trials)).sum();
+        if let Some((chain, &cost)) = self.costs.iter().enumerate().min_by_key(|(_, cost)| **cost) {
+            self.reached.cost = cost;
+            let holds = |card: &Card| card.chains().contains(&(chain as u32));
+            if let Some(card) = self.cards.iter().position(holds).filter(|_| cost < self.reached.best_cost) {
+                self.cards[card].keep(chain as u32)?;
+                self.best = Best::On(card);
+                self.reached.best_cost = cost;
+            }
+        }
+        Ok(self.reached)
+    }
+
+    fn best_tour(&mut self) -> Result<Vec<u32>, BackendError> {
+        if let Best::On(card) = self.best {
+            self.best_tour = self.cards[card].kept()?;
+            self.best = Best::Here;
+        }
+        Ok(self.best_tour.clone())
+    }
+
+    fn tours(&mut self) -> Result<Vec<u32>, BackendError> {
+        if self.is_shared() {
+            return self.cards[0].orders();
+        }
+        let mut all = Vec::with_capacity(self.problem.n() as usize * self.spec.chains as usize);
+        for card in &self.cards {
+            all.extend(card.orders()?);
+        }
+        Ok(all)
+    }
+
+    fn recombine(&mut self) -> Result<Reached, BackendError> {
+        if self.spec.chains < 2 {
+            return Ok(self.reached);
+        }
+        let all = self.tours()?;
+        let tours = all.chunks(self.problem.n() as usize);
+        let mut tours: Vec<(i64, &[u32])> = self.costs.iter().copied().zip(tours).collect();
+        tours.sort_by_key(|&(cost, _)| cost);
+        let mut recombiner = Recombiner::new(self.problem)?;
+        recombiner.begin(tours[0].1);
+        let gain: i64 = tours[1..].iter().map(|(_, tour)| recombiner.join(tour)).sum();
+        let cost = tours[0].0 - gain;
+        let (positions, (order, ahead)) = (recombiner.positions(), recombiner.tour_and_steps());
+        self.costs.fill(cost);
+        for card in &mut self.cards {
+            card.set_all((order, &ahead, &positions), cost)?;
+        }
+        self.offer(cost, order);
+        Ok(self.reached)
+    }
+
+    fn describe(&self) -> String {
+        let card = &self.cards[0];
+        let cards = match self.cards.len() {
+            1 => String::new(),
+            count if self.is_shared() => format!(" shared by {count} GPUs"),
+            count => format!(" on {count} GPUs"),
+        };
+        format!(
+            "{} tours{cards}, one warp a trial, {} trials at once, {} registers a thread, {} shared memory a trial, {} \
+             neighbours, places {}",
+            self.spec.chains,
+            self.cards.iter().map(Card::at_once).sum::<u32>(),
+            card.registers(),
+            bytes(u64::from(4 * trial::WORDS)),
+            self.problem.search_k(),
+            self.problem.places().kernel_name(),
+        )
+    }
+}
