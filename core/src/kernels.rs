@@ -374,6 +374,11 @@ macro_rules! with_kernel_families {
                 points: In<[f64; 3]>, matrix: In<i32>, next: InOut<u32>, gain: InOut<i64>, count: InOut<u32>,
                 cuts: InOut<[u32; 3]>
             }
+            /// What trials on another device found: [`TrialChanges::take`]($crate::lin_kernighan::trial::TrialChanges::take).
+            TakeChanges(TrialArgs) {
+                from_gain: In<i64>, from_count: In<u32>, from_cuts: In<[u32; 3]>, gain: InOut<i64>, count: InOut<u32>,
+                cuts: InOut<[u32; 3]>
+            }
             /// What is made of them: [`merge::plan`]($crate::lin_kernighan::merge::plan), a tour's memory behind another's.
             PlanMerge(TrialArgs) {
                 order: In<u32>, position: In<u32>, gain: In<i64>, count: InOut<u32>, cuts: In<[u32; 3]>,

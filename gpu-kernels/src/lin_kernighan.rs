@@ -1,7 +1,8 @@
-//! Chained Lin-Kernighan, three launches a round.
+//! Chained Lin-Kernighan, three launches a round, and one for every other GPU that has a part in it.
 //!
 //! - `block_run_trials_{deep,shallow}_{grid,planar,numbered}`: trials of every tour, by Lin-Kernighan moves or by an operator's. A warp a trial; whichever is free takes the next one.
 //!   Blocks of whole warps; shared memory: [`BYTES`] a warp.
+//! - `grid_take_changes`: what trials found on another GPU, in whose memory it reads. Warps in grid strides, a trial each.
 //! - `blocks_plan_merge`: which changes are made, and where every segment goes. As many blocks a tour as the grid has for
 //!   each, in a cooperative launch. Shared memory: [`block::SHARED_BYTES`](crate::cuda::block::SHARED_BYTES).
 //! - `grid_place_nodes_{grid,planar,numbered}`: the next tours. Threads in grid strides.
@@ -119,6 +120,40 @@ run! {
     block_run_trials_shallow_planar: shallow, planar;
     block_run_trials_shallow_numbered: shallow, numbered;
 }
+
+/// See the module. # Safety: the launcher in `antwarp` gives arrays of the sizes that `args` tell.
+#[unsafe(no_mangle)]
+pub unsafe extern "ptx-kernel" fn grid_take_changes(
+    args: TrialArgs,
+    from_gain: In<i64>,
+    from_count: In<u32>,
+    from_cuts: In<[u32; 3]>,
+    gain: InOut<i64>,
+    count: InOut<u32>,
+    cuts: InOut<[u32; 3]>,
+) {
+    // SAFETY: the caller's promise; a trial is one warp's.
+    unsafe {
+        let (trials, most) = (args.round.trials as usize, MOST as usize);
+        let from = TrialChanges {
+            gain: fixed(from_gain, 0, trials),
+            count: fixed(from_count, 0, trials),
+            cuts: fixed(from_cuts, 0, trials * most),
+        };
+        let to = TrialChanges {
+            gain: own(gain, 0, trials),
+            count: own(count, 0, trials),
+            cuts: own(cuts, 0, trials * most),
+        };
+        let mut trial =
+            args.first + (thread::block_idx() * thread::block_dim() + thread::thread_idx()) / warp::SIZE;
+        while trial < args.end {
+            to.take(Warp, from, trial);
+            trial += thread::grid_dim() * thread::block_dim() / warp::SIZE;
+        }
+    }
+}
+declare!(grid_take_changes: TakeChanges, 256, 1);
 
 /// See the module. # Safety: the launcher in `antwarp` gives arrays of the sizes that `args` tell.
 #[unsafe(no_mangle)]

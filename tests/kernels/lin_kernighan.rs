@@ -1,4 +1,4 @@
-//! `block_run_trials_*`, `blocks_plan_merge`, `grid_place_nodes_*`: whole rounds of chained Lin-Kernighan on the GPU
+//! `block_run_trials_*`, `grid_take_changes`, `blocks_plan_merge`, `grid_place_nodes_*`: whole rounds of chained Lin-Kernighan on the GPU
 //! against rounds on CPU threads.
 
 use antwarp::backend::cuda::{CudaLinKernighan, Device};
@@ -21,6 +21,7 @@ pub const NAMES: &[&str] = &[
     "block_run_trials_shallow_grid",
     "block_run_trials_shallow_planar",
     "block_run_trials_shallow_numbered",
+    "grid_take_changes",
     "blocks_plan_merge",
     "grid_place_nodes_grid",
     "grid_place_nodes_planar",

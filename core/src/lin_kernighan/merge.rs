@@ -3,7 +3,8 @@
 //! Of changes that share a node the one with the larger gain is made, then the one of the earlier trial. What is left is
 //! made all at once: the tour is cut wherever one of them takes an edge out, and the segments are walked in their new
 //! order. Changes that are tours on their own may be several cycles together. Then, at every cycle but the longest, of
-//! those changes that lie on several the one with the smallest gain is left out, and the rest is tried again.
+//! those changes that lie on several the one with the smallest gain is left out, and the rest is tried again. From the second
+//! time on, all of them are left out at small cycles.
 
 use super::Tour;
 use super::cuts::MOST;
@@ -223,20 +224,35 @@ pub unsafe fn plan<T: Team, G: Geometry>(
     // SAFETY: the caller's promise; a claim is raised by atomics, and nothing is read before the barrier behind.
     unsafe {
         let offered = claim(team, tour, board, changes, trials);
+        let mut passes = 0u32;
         let cuts = loop {
             let cuts = number(team, tour.n, board, changes, trials);
             if cuts == 0 {
                 break 0;
             }
-            let reached = if T::ALONE {
-                walk(tour, board, changes, cuts)
+            // A thread learns on its way along the tour whether that is one cycle; several members know the cycles sooner.
+            let labels = if T::ALONE {
+                if walk(tour, board, changes, cuts) == cuts {
+                    break cuts;
+                }
+                label_alone(tour, board, changes, cuts)
             } else {
-                jump(team, tour, board, changes, cuts)
+                let labels = label_together(team, tour, board, changes, cuts);
+                let mut others = 0;
+                team.for_each(cuts, |s| others += (board.far.get(labels + s) != 0) as u64);
+                if team.sum(others) == 0 {
+                    jump(team, tour, board, changes, cuts);
+                    break cuts;
+                }
+                labels
             };
-            if reached == cuts {
-                break cuts;
-            }
-            leave_out(team, tour, board, changes, (trials, cuts));
+            let all_below = match passes {
+                0 => 0,
+                1..MOST_PASSES => (tour.n / 16).min(SMALL),
+                _ => tour.n,
+            };
+            leave_out(team, tour, board, changes, (trials, cuts, labels), all_below);
+            passes += 1;
         };
         team.barrier();
         let (mut gain, mut made) = (0i64, 0u64);
@@ -252,6 +268,11 @@ pub unsafe fn plan<T: Team, G: Geometry>(
     }
 }
 
+/// A cycle of fewer nodes has few changes on it: the second time all of them that lie on others, too, are left out. Cutting off one a
+/// time would take many passes where there are many cycles.
+const SMALL: u32 = 1000;
+/// So many passes are enough: then all changes that lie on several cycles are left out.
+const MOST_PASSES: u32 = 8;
 /// Beside a count: the change yields to another.
 const YIELDS: u32 = 1 << 31;
 /// A segment that the walk from the first one does not come to.
@@ -325,23 +346,20 @@ unsafe fn behind<G: Geometry>(
     }
 }
 
-/// Leaves a change out at every cycle but the longest.
+/// Leaves a change out at every cycle but the longest; at those of fewer than `all_below` nodes all that lie on others, too. `labels`
+/// is where segments' cycles are, in `far`.
 #[inline(always)]
 unsafe fn leave_out<T: Team, G: Geometry>(
     team: T,
     tour: Tour<G>,
     board: MergeBoard,
     changes: TrialChanges,
-    (trials, cuts): (u32, u32),
+    (trials, cuts, labels): (u32, u32, u32),
+    all_below: u32,
 ) {
     // SAFETY: the caller's promise.
     unsafe {
         team.barrier();
-        let labels = if T::ALONE {
-            label_alone(tour, board, changes, cuts)
-        } else {
-            label_together(team, tour, board, changes, cuts)
-        };
         team.for_each(cuts, |s| board.begin.set(s, 0));
         team.barrier();
         team.for_each(cuts, |s| {
@@ -363,9 +381,20 @@ unsafe fn leave_out<T: Team, G: Geometry>(
                 let s = board.rank(at) + behind;
                 board.far.get(labels + if s == cuts { 0 } else { s })
             };
-            let (first, mut is_mixed) = (label(0, 0), false);
-            part.for_each(count, |cut| is_mixed |= label(cut, 0) != first || label(cut, 1) != first);
-            if part.min(!is_mixed as u64) == 0 {
+            let first = label(0, 0);
+            let (mut is_mixed, mut is_small) = (false, false);
+            part.for_each(count, |cut| {
+                for label in [label(cut, 0), label(cut, 1)] {
+                    is_mixed |= label != first;
+                    is_small |= label != longest && board.begin.get(label) < all_below;
+                }
+            });
+            if part.min(!is_mixed as u64) == 1 {
+                return;
+            }
+            if part.min(!is_small as u64) == 0 {
+                part.single(|| changes.count.set(t, 0));
+            } else {
                 let key = !key(changes.gain.get(t), t);
                 part.for_each(count, |cut| {
                     for label in [label(cut, 0), label(cut, 1)] {
@@ -483,7 +512,7 @@ unsafe fn walk<G: Geometry>(tour: Tour<G>, board: MergeBoard, changes: TrialChan
     }
 }
 
-/// The same by pointer jumping: each segment, in both directions, learns how far the first one is behind it.
+/// The same by pointer jumping, of one cycle: each segment, in both directions, learns how far the first one is behind it.
 #[inline(always)]
 unsafe fn jump<T: Team, G: Geometry>(
     team: T,
@@ -491,7 +520,7 @@ unsafe fn jump<T: Team, G: Geometry>(
     board: MergeBoard,
     changes: TrialChanges,
     cuts: u32,
-) -> u32 {
+) {
     // SAFETY: the caller's promise.
     unsafe {
         let states = 2 * cuts;
@@ -506,20 +535,15 @@ unsafe fn jump<T: Team, G: Geometry>(
             board.far.set(state, far);
         });
         let (old, _) = double(team, tour, board, states, u32::wrapping_add);
-        let mut reached = 0;
         team.for_each(cuts, |s| {
-            let mut begin = UNREACHED;
             for back in [0, 1] {
                 let state = 2 * s + back;
                 if board.next.get(old + state) == 0 {
                     let far = board.far.get(old + state);
-                    begin = (if state == 0 { 0 } else { tour.n - far }) << 1 | back;
+                    board.begin.set(s, (if state == 0 { 0 } else { tour.n - far }) << 1 | back);
                 }
             }
-            reached += (begin != UNREACHED) as u64;
-            board.begin.set(s, begin);
         });
-        team.sum(reached) as u32
     }
 }
 

@@ -62,6 +62,25 @@ pub struct TrialChanges {
     pub cuts: Slots<[u32; 3]>,
 }
 
+impl TrialChanges {
+    /// Writes down what a trial found that was made elsewhere.
+    ///
+    /// # Safety
+    /// Both have a place for the trial; nobody else writes to it.
+    #[inline(always)]
+    pub unsafe fn take<T: Team>(self, team: T, from: TrialChanges, trial: u32) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let count = from.count.get(trial);
+            team.single(|| {
+                self.count.set(trial, count);
+                self.gain.set(trial, from.gain.get(trial));
+            });
+            team.for_each(count, |i| self.cuts.set(trial * MOST + i, from.cuts.get(trial * MOST + i)));
+        }
+    }
+}
+
 /// Nodes that wait to be looked around: a ring, in which no node is twice.
 struct Queue {
     nodes: Slots<u32>,

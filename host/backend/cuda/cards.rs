@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use cudarc::driver::{CudaContext, sys};
-
 use super::device::{Device, count};
 use crate::backend::{Gpus, Machine};
 use crate::engine::BackendError;
@@ -51,9 +49,7 @@ impl Cards {
             Some((_, failure)) if !may_be_fewer => return Err(failure),
             failure => failure.map(|(ordinal, why)| format!("GPU {ordinal} is left out: {why}")),
         };
-        let cards = Cards { devices, left_out };
-        cards.befriend();
-        Ok(cards)
+        Ok(Cards { devices, left_out })
     }
 
     /// One device alone.
@@ -99,38 +95,5 @@ impl Cards {
             machine.details = format!("{}; {why}", machine.details);
         }
         machine
-    }
-
-    /// Lets devices copy from each other's memory directly, where they can. Where not, the driver copies through the host.
-    fn befriend(&self) {
-        for own in &self.devices {
-            for other in &self.devices {
-                if own.context() != other.context() {
-                    let _ = allow(own.context(), other.context());
-                }
-            }
-        }
-    }
-}
-
-/// Lets one device reach another one's memory, that of the driver's pool too; the driver's refusals change nothing.
-fn allow(own: &Arc<CudaContext>, other: &Arc<CudaContext>) -> Result<(), cudarc::driver::DriverError> {
-    let mut can = 0;
-    own.bind_to_thread()?;
-    // SAFETY: the devices exist; `can` is written to. A pool and its descriptor live for the calls that use them.
-    unsafe {
-        sys::cuDeviceCanAccessPeer(&mut can, own.cu_device(), other.cu_device()).result()?;
-        if can == 0 {
-            return Ok(());
-        }
-        // Who asks twice is refused, and has what it asks for.
-        let _ = sys::cuCtxEnablePeerAccess(other.cu_ctx(), 0);
-        let mut pool = std::ptr::null_mut();
-        sys::cuDeviceGetDefaultMemPool(&mut pool, other.cu_device()).result()?;
-        let mut access: sys::CUmemAccessDesc = std::mem::zeroed();
-        access.location.type_ = sys::CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE;
-        access.location.id = own.cu_device();
-        access.flags = sys::CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
-        sys::cuMemPoolSetAccess(pool, &access, 1).result()
     }
 }

@@ -189,8 +189,21 @@ impl Device {
     /// [`BackendError::Busy`] if it was left behind: what is on the device cannot be had before a later wait comes to its end. Or
     /// if a kernel failed.
     pub fn wait(&self, enough: Enough, grace: Duration) -> Result<(), BackendError> {
+        self.wait_on(&self.stream, enough, grace)
+    }
+
+    /// The same of what was queued on another stream of the device.
+    ///
+    /// # Errors
+    /// As [`Device::wait`].
+    pub(super) fn wait_on(
+        &self,
+        stream: &Arc<CudaStream>,
+        enough: Enough,
+        grace: Duration,
+    ) -> Result<(), BackendError> {
         let fail = failed("running kernels");
-        let end = self.stream.record_event(Some(CUevent_flags::CU_EVENT_DISABLE_TIMING)).map_err(&fail)?;
+        let end = stream.record_event(Some(CUevent_flags::CU_EVENT_DISABLE_TIMING)).map_err(&fail)?;
         let (begun, mut over) = (Instant::now(), None);
         while !end.try_is_complete().map_err(&fail)? {
             if over.is_none() && enough() {
@@ -206,6 +219,40 @@ impl Device {
         }
         self.is_busy.store(false, Ordering::Relaxed);
         Ok(())
+    }
+
+    /// Whether kernels here can read another device's memory, for which it asks the driver. If not, there are copies, which go
+    /// through the host.
+    pub(super) fn reaches(&self, other: &Device) -> bool {
+        let (own, other) = (&self.context, &other.context);
+        let ask = || -> Result<bool, DriverError> {
+            let mut can = 0;
+            own.bind_to_thread()?;
+            // SAFETY: the devices exist; `can` and `pool` are written to, and the descriptor lives for the call that reads it.
+            unsafe {
+                sys::cuDeviceCanAccessPeer(&mut can, own.cu_device(), other.cu_device()).result()?;
+                if can == 0 {
+                    return Ok(false);
+                }
+                let asked = sys::cuCtxEnablePeerAccess(other.cu_ctx(), 0);
+                if asked != sys::CUresult::CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED {
+                    asked.result()?;
+                }
+                // Buffers come from a pool, which has rules of its own.
+                let mut pool = std::ptr::null_mut();
+                sys::cuDeviceGetDefaultMemPool(&mut pool, other.cu_device()).result()?;
+                let access = sys::CUmemAccessDesc {
+                    location: sys::CUmemLocation {
+                        type_: sys::CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE,
+                        id: own.cu_device(),
+                    },
+                    flags: sys::CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
+                };
+                sys::cuMemPoolSetAccess(pool, &access, 1).result()?;
+            }
+            Ok(true)
+        };
+        own == other || ask().unwrap_or(false)
     }
 
     /// Refuses what would wait for a launch that was left behind.

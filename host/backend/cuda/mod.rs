@@ -22,8 +22,8 @@ pub use genetic::CudaPopulation;
 pub use launch::{
     BreedGenes, ConstructAcs, ConstructCandidates, ConstructFull, DepositAcs, EvaluateNeighbors, FinishGenes,
     Judge, Launch, LocalSearch, MakeGenes, MakeMoves, PlaceNodes, PlanMerge, PrepareAcs, PrepareTrails,
-    ProposeMoves, RunTrials, SelectMove, SettleTours, TourCosts, TransferGenes, TurnStretch, UpdateTrails,
-    Walks,
+    ProposeMoves, RunTrials, SelectMove, SettleTours, TakeChanges, TourCosts, TransferGenes, TurnStretch,
+    UpdateTrails, Walks,
 };
 pub use lin_kernighan::{CudaLinKernighan, default_trials, trials, useful};
 pub use module::{KernelFacts, Ptx, kernels, load_function, load_text, texts};

@@ -1,17 +1,18 @@
 //! One GPU's part of a run of chained Lin-Kernighan: its kernels, its arrays, and the launches of a round.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use antwarp_core::kernels::TrialArgs;
 use antwarp_core::lin_kernighan::cuts::MOST;
 use antwarp_core::lin_kernighan::merge::{Merged, pairs};
 use antwarp_core::lin_kernighan::trial::{self, TrialRound};
-use cudarc::driver::CudaEvent;
+use cudarc::driver::{CudaEvent, CudaStream};
 
 use super::super::colony::{driver, reserve_shared};
 use super::super::device::LONG_GRACE;
 use super::super::tables::{device_matrix, place_bytes};
-use super::super::{Buffer, Device, Launch, PlaceNodes, PlanMerge, RunTrials, TEAM_BYTES};
+use super::super::{Buffer, Device, Launch, PlaceNodes, PlanMerge, RunTrials, TEAM_BYTES, TakeChanges};
 use super::Begin;
 use crate::engine::lin_kernighan::Spec;
 use crate::engine::{BackendError, Enough, LocalSearch, Places, Problem};
@@ -25,6 +26,7 @@ const SHARED: u32 = 4 * trial::WORDS * WARPS;
 
 struct Kernels {
     run: RunTrials,
+    take: TakeChanges,
     plan: PlanMerge,
     place: PlaceNodes,
 }
@@ -40,11 +42,13 @@ impl Kernels {
         let load = |name: String| device.function(&name).map(|function| (name, function));
         let (name, function) = load(format!("block_run_trials_{reach}_{geometry}"))?;
         let run = RunTrials { name, function };
+        let (name, function) = load("grid_take_changes".into())?;
+        let take = TakeChanges { name, function };
         let (name, function) = load("blocks_plan_merge".into())?;
         let plan = PlanMerge { name, function };
         let (name, function) = load(format!("grid_place_nodes_{geometry}"))?;
         let place = PlaceNodes { name, function };
-        Ok(Kernels { run, plan, place })
+        Ok(Kernels { run, take, plan, place })
     }
 }
 
@@ -81,8 +85,13 @@ struct Buffers {
 
 impl Buffers {
     /// For the tours that `begin` holds.
-    fn new(device: &Device, problem: &Problem, spec: &Spec, begin: &Begin) -> Result<Buffers, BackendError> {
-        let s = device.stream();
+    fn new(
+        device: &Device,
+        s: &Arc<CudaStream>,
+        problem: &Problem,
+        spec: &Spec,
+        begin: &Begin,
+    ) -> Result<Buffers, BackendError> {
         let (n, chains) = (problem.n() as usize, begin.costs.len());
         let numbered = matches!(problem.places(), Places::Numbered(_));
         let matrix = if numbered { device_matrix(problem) } else { Vec::new() };
@@ -127,6 +136,7 @@ impl Buffers {
 /// One GPU with its tours, which stay in its memory for the whole run.
 pub(super) struct Card<'p> {
     device: &'p Device,
+    stream: Arc<CudaStream>,
     problem: &'p Problem,
     local_search: Option<LocalSearch>,
     kernels: Kernels,
@@ -157,13 +167,15 @@ impl<'p> Card<'p> {
             .function
             .occupancy_max_active_blocks_per_multiprocessor(32 * WARPS, SHARED as usize, None)
             .map_err(driver("asking for room on a multiprocessor"))?;
+        let stream = device.context().new_stream().map_err(driver("making a stream"))?;
         let event = || device.context().new_event(None).map_err(driver("making an event"));
         Ok(Card {
             device,
             problem,
             local_search: spec.local_search,
             kernels,
-            buffers: Buffers::new(device, problem, spec, begin)?,
+            buffers: Buffers::new(device, &stream, problem, spec, begin)?,
+            stream,
             chains,
             blocks: blocks.max(1) * device.multiprocessors(),
             made: event()?,
@@ -209,7 +221,7 @@ impl<'p> Card<'p> {
         let args = self.args(round, trials);
         let blocks = (args.chains * (args.end - args.first)).div_ceil(WARPS).clamp(1, self.blocks);
         let launch = Launch { grid: blocks, block: 32 * WARPS, shared: SHARED };
-        let (stream, b) = (self.device.stream(), &mut self.buffers);
+        let (stream, b) = (&self.stream, &mut self.buffers);
         // SAFETY: `Buffers::new` made the arrays for this problem and at least so many trials.
         unsafe {
             self.kernels.run.launch(
@@ -234,33 +246,63 @@ impl<'p> Card<'p> {
 
     /// Notes that what was queued until now are its trials of a round.
     pub(super) fn has_made(&self) -> Result<(), BackendError> {
-        self.made.record(self.device.stream()).map_err(driver("noting an event"))
+        self.made.record(&self.stream).map_err(driver("noting an event"))
     }
 
-    /// Queues a copy of what another GPU's trials of the round found, once they are made.
-    pub(super) fn take(&mut self, from: &Card<'_>, trials: Range<u32>) -> Result<(), BackendError> {
-        let (stream, b, other) = (self.device.stream(), &mut self.buffers, &from.buffers);
+    /// Whether it can read what another GPU has.
+    pub(super) fn reaches(&self, other: &Card<'_>) -> bool {
+        self.device.reaches(other.device)
+    }
+
+    /// Queues that it takes what another GPU's trials of the round found, once they are made: of those that found something, where it
+    /// can look for itself (`reaches`), else a copy of all.
+    pub(super) fn take(
+        &mut self,
+        round: TrialRound,
+        (from, reaches): (&Card<'_>, bool),
+        trials: Range<u32>,
+    ) -> Result<(), BackendError> {
+        let args = self.args(round, trials.clone());
+        let (stream, b, other) = (&self.stream, &mut self.buffers, &from.buffers);
         stream.wait(&from.made).map_err(driver("waiting for another GPU"))?;
-        let (first, count, most) = (trials.start as usize, trials.len(), MOST as usize);
-        b.gain.copy_from(stream, &other.gain, first, count)?;
-        b.count.copy_from(stream, &other.count, first, count)?;
-        b.cuts.copy_from(stream, &other.cuts, first * most, count * most)
+        if !reaches {
+            let (first, count, most) = (trials.start as usize, trials.len(), MOST as usize);
+            b.gain.copy_from(stream, &other.gain, first, count)?;
+            b.count.copy_from(stream, &other.count, first, count)?;
+            return b.cuts.copy_from(stream, &other.cuts, first * most, count * most);
+        }
+        let blocks = (trials.len() as u32).div_ceil(8).clamp(1, 8 * self.device.multiprocessors());
+        let launch = Launch { grid: blocks, block: 256, shared: 0 };
+        // SAFETY: both GPUs' arrays are of this problem and at least so many trials.
+        unsafe {
+            self.kernels.take.launch(
+                stream,
+                launch,
+                args,
+                &other.gain,
+                &other.count,
+                &other.cuts,
+                &mut b.gain,
+                &mut b.count,
+                &mut b.cuts,
+            )
+        }
     }
 
     /// Notes that what was queued until now are its copies of a round.
     pub(super) fn has_taken(&self) -> Result<(), BackendError> {
-        self.taken.record(self.device.stream()).map_err(driver("noting an event"))
+        self.taken.record(&self.stream).map_err(driver("noting an event"))
     }
 
     /// What is queued from now on waits until another GPU has its copies of the round.
     pub(super) fn wait_for(&self, other: &Card<'_>) -> Result<(), BackendError> {
-        self.device.stream().wait(&other.taken).map_err(driver("waiting for another GPU"))
+        self.stream.wait(&other.taken).map_err(driver("waiting for another GPU"))
     }
 
     /// Queues the merge of all trials of a round.
     pub(super) fn merge(&mut self, round: TrialRound) -> Result<(), BackendError> {
         let (args, n, chains) = (self.args(round, 0..round.trials), self.problem.n(), self.tours());
-        let (stream, k, b) = (self.device.stream(), &self.kernels, &mut self.buffers);
+        let (stream, k, b) = (&self.stream, &self.kernels, &mut self.buffers);
         // Many threads for few nodes would wait for each other only.
         let most = (self.device.multiprocessors() / chains).max(1);
         let planners = n.div_ceil(NODES_A_BLOCK).clamp(1, most);
@@ -322,12 +364,12 @@ impl<'p> Card<'p> {
 
     /// Waits for what was queued.
     pub(super) fn wait(&self, enough: Enough) -> Result<(), BackendError> {
-        self.device.wait(enough, LONG_GRACE)
+        self.device.wait_on(&self.stream, enough, LONG_GRACE)
     }
 
     /// The lengths of its tours, and how many changes their last round offered.
     pub(super) fn read(&self) -> Result<(Vec<i64>, u64), BackendError> {
-        let stream = self.device.stream();
+        let stream = &self.stream;
         let merged = self.buffers.merged.to_vec(stream)?;
         let offered = merged.iter().map(|merged: &Merged| u64::from(merged.offered)).sum();
         Ok((self.buffers.costs.to_vec(stream)?, offered))
@@ -337,19 +379,19 @@ impl<'p> Card<'p> {
     pub(super) fn keep(&mut self, chain: u32) -> Result<(), BackendError> {
         let n = self.problem.n() as usize;
         let (b, first) = (&mut self.buffers, (chain - self.chains.start) as usize * n);
-        b.best.copy_part(self.device.stream(), &b.order, first)
+        b.best.copy_part(&self.stream, &b.order, first)
     }
 
     /// The tour that it keeps.
     pub(super) fn kept(&self) -> Result<Vec<u32>, BackendError> {
         self.device.check_idle()?;
-        self.buffers.best.to_vec(self.device.stream())
+        self.buffers.best.to_vec(&self.stream)
     }
 
     /// All its tours, one after the other.
     pub(super) fn orders(&self) -> Result<Vec<u32>, BackendError> {
         self.device.check_idle()?;
-        self.buffers.order.to_vec(self.device.stream())
+        self.buffers.order.to_vec(&self.stream)
     }
 
     /// Makes all its tours one, of this length.
@@ -358,7 +400,7 @@ impl<'p> Card<'p> {
         (order, ahead, position): (&[u32], &[i32], &[u32]),
         cost: i64,
     ) -> Result<(), BackendError> {
-        let (stream, b, chains) = (self.device.stream(), &mut self.buffers, self.chains.len());
+        let (stream, b, chains) = (&self.stream, &mut self.buffers, self.chains.len());
         b.order.write(stream, &order.repeat(chains))?;
         b.ahead.write(stream, &ahead.repeat(chains))?;
         b.position.write(stream, &position.repeat(chains))?;

@@ -59,7 +59,7 @@ pub fn useful(cards: &Cards, spec: &Spec) -> usize {
 
 /// The names of all kernels that may be loaded.
 pub fn kernel_names() -> Vec<String> {
-    let mut names = vec!["blocks_plan_merge".to_string()];
+    let mut names = ["grid_take_changes", "blocks_plan_merge"].map(String::from).to_vec();
     for geometry in ["grid", "planar", "numbered"] {
         let kernels = ["block_run_trials_deep", "block_run_trials_shallow", "grid_place_nodes"];
         names.extend(kernels.map(|kernel| format!("{kernel}_{geometry}")));
@@ -136,6 +136,8 @@ pub struct CudaLinKernighan<'p> {
     problem: &'p Problem,
     spec: Spec,
     cards: Vec<Card<'p>>,
+    /// Every GPU can read what the others have.
+    reach: bool,
     costs: Vec<i64>,
     best_tour: Vec<u32>,
     best: Best,
@@ -156,15 +158,19 @@ impl<'p> CudaLinKernighan<'p> {
                 cards.push(Card::new(device, problem, (spec, 0..1), &begin)?);
             }
         } else {
-            let parts = devices.len().min(spec.chains as usize);
-            for (i, &device) in devices[..parts].iter().enumerate() {
+            let groups: usize =
+                std::env::var("ANTWARP_GROUPS").ok().and_then(|g| g.parse().ok()).unwrap_or(1);
+            let parts = (groups * devices.len()).min(spec.chains as usize);
+            for (i, &device) in devices.iter().cycle().take(parts).enumerate() {
                 let chains = part(spec.chains, i, parts);
                 let begin = begin.part(n, &chains);
                 cards.push(Card::new(device, problem, (spec, chains), &begin)?);
             }
         }
+        let reach = cards.iter().all(|own| cards.iter().all(|other| own.reaches(other)));
         Ok(CudaLinKernighan {
             problem,
+            reach,
             spec: spec.clone(),
             cards,
             best_tour: begin.best(n),
@@ -186,20 +192,24 @@ impl<'p> CudaLinKernighan<'p> {
             card.run(round, trials(i))?;
         }
         if parts > 1 {
-            self.exchange(trials)?;
+            self.exchange(round, trials)?;
         }
         self.cards.iter_mut().try_for_each(|card| card.merge(round))
     }
 
     /// Every GPU takes what all others found in their trials.
-    fn exchange(&mut self, trials: impl Fn(usize) -> Range<u32>) -> Result<(), BackendError> {
+    fn exchange(
+        &mut self,
+        round: TrialRound,
+        trials: impl Fn(usize) -> Range<u32>,
+    ) -> Result<(), BackendError> {
         self.cards.iter().try_for_each(Card::has_made)?;
         let others = |i: usize| (0..self.cards.len()).filter(move |&j| j != i);
         let pairs: Vec<[usize; 2]> =
             (0..self.cards.len()).flat_map(|i| others(i).map(move |j| [i, j])).collect();
         for &[to, from] in &pairs {
             let Ok([card, other]) = self.cards.get_disjoint_mut([to, from]) else { continue };
-            card.take(other, trials(from))?;
+            card.take(round, (other, self.reach), trials(from))?;
         }
         self.cards.iter().try_for_each(Card::has_taken)?;
         // A merge changes what others have to take before.
@@ -288,7 +298,8 @@ impl LinKernighan for CudaLinKernighan<'_> {
         let card = &self.cards[0];
         let cards = match self.cards.len() {
             1 => String::new(),
-            count if self.is_shared() => format!(" shared by {count} GPUs"),
+            count if self.is_shared() && self.reach => format!(" shared by {count} GPUs"),
+            count if self.is_shared() => format!(" shared by {count} GPUs through the host"),
             count => format!(" on {count} GPUs"),
         };
         format!(
