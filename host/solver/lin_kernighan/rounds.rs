@@ -3,6 +3,7 @@
 use std::fmt::Write;
 use std::time::Duration;
 
+use antwarp_core::colony::ColonyState;
 use antwarp_core::lin_kernighan::trial::{LOOKED_AT, TrialRound};
 use antwarp_core::rng::Stream;
 
@@ -77,6 +78,8 @@ pub(super) struct Rounds<'a> {
     cost: i64,
     /// The best tour, where it is none of the engine's.
     shorter: Option<Vec<u32>>,
+    /// The last one that came from another run before crossing.
+    guest: Option<Vec<u32>>,
     /// Where annealing begins, in mean edges, and their length.
     temperature: f32,
     mean_edge: f32,
@@ -112,6 +115,7 @@ impl<'a> Rounds<'a> {
             best_cost: spec.start_cost,
             cost: spec.start_cost,
             shorter: None,
+            guest: None,
             temperature: plan.settings.temperature,
             mean_edge: spec.start_cost as f32 / plan.problem.n() as f32,
             round: 0,
@@ -146,6 +150,13 @@ impl<'a> Rounds<'a> {
             self.shorter = None;
         }
         is_best
+    }
+
+    /// The same of crossing, with the best tour if it is a shorter one.
+    fn note_crossed(&mut self, state: ColonyState, shorter: Option<Vec<u32>>) {
+        if self.note(state.iteration_cost, state.best_cost) {
+            self.shorter = shorter;
+        }
     }
 
     /// Rounds without kicks, until they gain little.
@@ -235,7 +246,8 @@ impl<'a> Rounds<'a> {
         let spent = budget.begin.elapsed();
         let rate =
             (self.made - self.begun.made) as f64 / spent.saturating_sub(self.since).as_secs_f64().max(1e-3);
-        let tours = self.engine.tours()?;
+        let mut tours = self.engine.tours()?;
+        tours.extend(self.guest.take().unwrap_or_default());
         let time = budget.stop.time.unwrap_or_default().saturating_sub(spent);
         let each = self.kicks - self.begun.kicks;
         let kicks = Kicks { each, rate, walk: self.walk_at(each) };
@@ -322,15 +334,32 @@ impl Engine for Rounds<'_> {
                 };
                 let shorter =
                     if state.best_cost < self.best_cost { Some(population.best_tour()?) } else { None };
-                if self.note(state.iteration_cost, state.best_cost) {
-                    self.shorter = shorter;
-                }
+                self.note_crossed(state, shorter);
                 if is_exhausted && !self.begin_anew(crossed, budget)? && !budget.is_over() {
                     self.kick_on()?;
                 }
                 Ok(1)
             }
         }
+    }
+
+    /// Kicks go on with what each of the two tours does better. Tours that are to be crossed stay as they are until then: what all
+    /// have from one is nothing to cross.
+    fn take_in(&mut self, cost: i64, tour: &Vec<u32>) -> Result<(), BackendError> {
+        match &mut self.phase {
+            Phase::Crossing(population) => {
+                let Some(state) = population.take_in(cost, tour)? else { return Ok(()) };
+                let shorter =
+                    if state.best_cost < self.best_cost { Some(population.best_tour()?) } else { None };
+                self.note_crossed(state, shorter);
+            }
+            _ if self.is_to_cross => self.guest = Some(tour.clone()),
+            _ => {
+                let Reached { cost, best_cost, .. } = self.engine.join(tour)?;
+                self.note(cost, best_cost);
+            }
+        }
+        Ok(())
     }
 
     fn status(&self) -> Status {
