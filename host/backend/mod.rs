@@ -60,11 +60,19 @@ impl Backend {
     /// # Errors
     /// With [`Choice::Cuda`], why no CUDA device can be used.
     pub fn open(choice: Choice) -> Result<(Backend, Option<String>), BackendError> {
+        Backend::open_nth(choice, 0)
+    }
+
+    /// As [`Backend::open`], for the process of this number among those that share the machine's devices: they take turns.
+    ///
+    /// # Errors
+    /// As [`Backend::open`].
+    pub fn open_nth(choice: Choice, number: usize) -> Result<(Backend, Option<String>), BackendError> {
         let cpu = || Backend::Cpu(cpu::Cpu::new());
         match choice {
             Choice::Cpu => Ok((cpu(), None)),
-            Choice::Cuda => Ok((Backend::open_cuda()?, None)),
-            Choice::Auto => match Backend::open_cuda() {
+            Choice::Cuda => Ok((Backend::open_cuda(number)?, None)),
+            Choice::Auto => match Backend::open_cuda(number) {
                 Ok(device) => Ok((device, None)),
                 Err(why) => Ok((cpu(), Some(why.to_string()))),
             },
@@ -72,12 +80,13 @@ impl Backend {
     }
 
     #[cfg(feature = "cuda")]
-    fn open_cuda() -> Result<Backend, BackendError> {
-        Ok(Backend::Cuda(Box::new(cuda::Device::open(0)?)))
+    fn open_cuda(number: usize) -> Result<Backend, BackendError> {
+        let ordinal = if number == 0 { 0 } else { number % cuda::count()?.max(1) };
+        Ok(Backend::Cuda(Box::new(cuda::Device::open(ordinal)?)))
     }
 
     #[cfg(not(feature = "cuda"))]
-    fn open_cuda() -> Result<Backend, BackendError> {
+    fn open_cuda(_: usize) -> Result<Backend, BackendError> {
         Err(BackendError::NoKernels("its feature `cuda` is off"))
     }
 

@@ -38,7 +38,12 @@ const PART: usize = 1 << 30;
 pub(super) enum Request {
     Share(Option<Vec<u8>>, Sender<Option<Vec<u8>>>),
     Begin(Box<Voyage>),
-    End { best: Option<Arc<Voyager>>, ended: Ended, patience: Option<Duration>, reply: Sender<Option<Gathered>> },
+    End {
+        best: Option<Arc<Voyager>>,
+        ended: Ended,
+        patience: Option<Duration>,
+        reply: Sender<Option<Gathered>>,
+    },
     Leave(Sender<()>),
 }
 
@@ -342,8 +347,9 @@ impl<'w> Courier<'w> {
     fn take(&mut self, bytes: &[u8], from: u32) {
         self.asked = None;
         let Some(voyage) = &self.voyage else { return };
-        let is_right =
-            |voyager: &Voyager| voyage.instance.check_tour(&voyager.tour).is_ok_and(|cost| cost == voyager.cost);
+        let is_right = |voyager: &Voyager| {
+            voyage.instance.check_tour(&voyager.tour).is_ok_and(|cost| cost == voyager.cost)
+        };
         match to_voyager(bytes).filter(is_right) {
             Some(voyager) => self.keep(Arc::new(Voyager { from, ..voyager })),
             None => self.told[from as usize].best.cost = None,

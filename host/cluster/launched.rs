@@ -23,7 +23,8 @@ pub fn launched() -> Option<Launched> {
 }
 
 fn by_names(value: &dyn Fn(&str) -> Option<u32>) -> Option<Launched> {
-    let found = NAMES.iter().find_map(|(rank, size)| Some(Launched { rank: value(rank)?, size: value(size)? }));
+    let found =
+        NAMES.iter().find_map(|(rank, size)| Some(Launched { rank: value(rank)?, size: value(size)? }));
     found.filter(|place| place.size > 1)
 }
 

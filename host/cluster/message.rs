@@ -66,7 +66,11 @@ pub(super) fn to_voyager(bytes: &[u8]) -> Option<Voyager> {
     let (cost, rest) = rest.split_first_chunk()?;
     let (nodes, rest) = rest.as_chunks::<4>();
     let tour = nodes.iter().map(|&node| u32::from_le_bytes(node)).collect();
-    rest.is_empty().then(|| Voyager { from: u32::from_le_bytes(*from), cost: i64::from_le_bytes(*cost), tour })
+    rest.is_empty().then(|| Voyager {
+        from: u32::from_le_bytes(*from),
+        cost: i64::from_le_bytes(*cost),
+        tour,
+    })
 }
 
 #[cfg(test)]

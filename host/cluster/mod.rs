@@ -20,7 +20,7 @@ mod world;
 pub use alone::World;
 pub use launched::{Launched, launched};
 pub use message::Ended;
-pub use orders::Orders;
+pub use orders::{Limits, Orders};
 pub use topology::Topology;
 #[cfg(feature = "mpi")]
 pub use world::World;
@@ -84,6 +84,18 @@ pub struct Facts {
     pub bytes_per_second: f64,
     /// Ranks that failed, or were not heard of in time at the end.
     pub lost: u32,
+}
+
+impl std::fmt::Display for Facts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Facts { ranks, tours_sent, best_rank, .. } = self;
+        let (topology, kib) = (self.topology.name(), self.bytes_per_second / 1024.0);
+        write!(
+            f,
+            "{ranks} ranks ({topology}), {tours_sent} tours sent, {kib:.1} KiB a second, the best by rank {best_rank}"
+        )?;
+        if self.lost > 0 { write!(f, "; {} without a result", self.lost) } else { Ok(()) }
+    }
 }
 
 /// How long rank 0 waits for others once its own run is over: those of a run by the clock end at the same time.

@@ -111,7 +111,10 @@ mod tests {
             Instance::from_matrix("", vec![0, 1, 1, 0]).unwrap(),
         ];
         let algorithms = [
-            Algorithm::LinKernighan(lin_kernighan::LinKernighanSettings { walk: Some(7), ..Default::default() }),
+            Algorithm::LinKernighan(lin_kernighan::LinKernighanSettings {
+                walk: Some(7),
+                ..Default::default()
+            }),
             Algorithm::Ils(ils::IlsSettings::default()),
             Algorithm::Mmas(mmas::MmasSettings { rho: Some(0.1), ..Default::default() }),
             Algorithm::Acs(acs::AcsSettings::default()),

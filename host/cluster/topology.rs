@@ -19,7 +19,8 @@ pub enum Topology {
 impl Topology {
     /// The ranks, of so many, that a rank sends to.
     pub fn neighbors(self, rank: u32, size: u32) -> Vec<u32> {
-        let others = |ranks: Vec<u32>| ranks.into_iter().filter(|&other| other < size && other != rank).collect();
+        let others =
+            |ranks: Vec<u32>| ranks.into_iter().filter(|&other| other < size && other != rank).collect();
         match self {
             Topology::Ring => others(vec![(rank + 1) % size]),
             Topology::All => others((0..size).collect()),

@@ -71,12 +71,7 @@ impl World {
 
     /// The run of this rank is over, with its best tour. Rank 0 waits for the others, `patience` at most, and gets what they have. The
     /// others wait until they are not needed any more.
-    pub fn end(
-        &self,
-        best: Option<Voyager>,
-        ended: Ended,
-        patience: Option<Duration>,
-    ) -> Option<Gathered> {
+    pub fn end(&self, best: Option<Voyager>, ended: Ended, patience: Option<Duration>) -> Option<Gathered> {
         let best = best.map(Arc::new);
         self.ask(|reply| Request::End { best, ended, patience, reply })?.recv().ok()?
     }

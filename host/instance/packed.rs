@@ -34,7 +34,10 @@ impl Instance {
         let instance = match u32::from_le_bytes(*metric) {
             MATRIX => {
                 let (weights, []) = rest.as_chunks::<4>() else { return None };
-                Instance::from_matrix(name, weights.iter().map(|&weight| i32::from_le_bytes(weight)).collect())
+                Instance::from_matrix(
+                    name,
+                    weights.iter().map(|&weight| i32::from_le_bytes(weight)).collect(),
+                )
             }
             metric => {
                 let (points, []) = rest.as_chunks::<24>() else { return None };
@@ -42,10 +45,15 @@ impl Instance {
                     let mut coordinates = bytes.as_chunks::<8>().0.iter().map(|&c| f64::from_le_bytes(c));
                     [(); 3].map(|()| coordinates.next().unwrap_or(0.0))
                 };
-                Instance::from_points(name, Metric::try_from(metric).ok()?, points.iter().map(point).collect())
+                Instance::from_points(
+                    name,
+                    Metric::try_from(metric).ok()?,
+                    points.iter().map(point).collect(),
+                )
             }
         };
-        let instance = instance.ok().filter(|instance| instance.len() as u64 == u64::from_le_bytes(*nodes))?;
+        let instance =
+            instance.ok().filter(|instance| instance.len() as u64 == u64::from_le_bytes(*nodes))?;
         Some(if is_directed != 0 { instance.into_atsp() } else { instance })
     }
 }

@@ -55,7 +55,10 @@ fn failed(doing: &'static str) -> impl Fn(DriverError) -> BackendError {
 }
 
 /// Loads the driver and counts its devices; at least one.
-fn count() -> Result<usize, BackendError> {
+///
+/// # Errors
+/// If there is no driver or no device.
+pub fn count() -> Result<usize, BackendError> {
     // SAFETY: it only tries to load the library.
     if !unsafe { sys::is_culib_present() } {
         return Err(BackendError::NoDriver);

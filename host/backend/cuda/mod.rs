@@ -15,7 +15,7 @@ mod walks;
 pub use buffer::Buffer;
 pub use colony::{CudaAcs, CudaColony, TEAM_BYTES};
 pub use descent::CudaDescent;
-pub use device::{Device, DeviceFacts, devices};
+pub use device::{Device, DeviceFacts, count, devices};
 pub use genetic::CudaPopulation;
 pub use launch::{
     BreedGenes, ConstructAcs, ConstructCandidates, ConstructFull, DepositAcs, EvaluateNeighbors, FinishGenes,
