@@ -343,14 +343,16 @@ impl<'w> Courier<'w> {
         }
     }
 
+    /// Whether a tour is one, and as long as it says: neither messages nor machines are trusted.
+    fn is_right(&self, voyager: &Voyager) -> bool {
+        let checked = self.voyage.as_ref().and_then(|voyage| voyage.instance.check_tour(&voyager.tour).ok());
+        checked == Some(voyager.cost)
+    }
+
     /// A tour that rank 0 has asked for. Of a rank that sends what is none it does not ask again.
     fn take(&mut self, bytes: &[u8], from: u32) {
         self.asked = None;
-        let Some(voyage) = &self.voyage else { return };
-        let is_right = |voyager: &Voyager| {
-            voyage.instance.check_tour(&voyager.tour).is_ok_and(|cost| cost == voyager.cost)
-        };
-        match to_voyager(bytes).filter(is_right) {
+        match to_voyager(bytes).filter(|voyager| self.is_right(voyager)) {
             Some(voyager) => self.keep(Arc::new(Voyager { from, ..voyager })),
             None => self.told[from as usize].best.cost = None,
         }
@@ -381,7 +383,7 @@ impl<'w> Courier<'w> {
     /// What the run has left at the post.
     fn collect(&mut self) {
         let Some(voyage) = &self.voyage else { return };
-        let Some(voyager) = voyage.post.collect() else { return };
+        let Some(voyager) = voyage.post.collect().filter(|voyager| self.is_right(voyager)) else { return };
         if voyage.exchanges && self.ending.is_none() {
             let bytes = Arc::new(from_voyager(&voyager));
             self.lanes.iter_mut().for_each(|lane| lane.waiting = Some(bytes.clone()));
