@@ -29,13 +29,13 @@ pub trait Engine {
     /// If it cannot be brought back from the device.
     fn best(&mut self) -> Result<Self::Best, BackendError>;
 
-    /// Takes in a tour, or what else it looks for, that another run has found: it may replace what is worse, or be joined with
+    /// Takes in a tour, or what else it looks for, that the run of this number has found: it may replace what is worse, or be joined with
     /// what there is. Nothing happens where that is of no use.
     ///
     /// # Errors
     /// As [`Engine::advance`].
-    fn take_in(&mut self, cost: Self::Cost, found: &Self::Best) -> Result<(), BackendError> {
-        let _ = (cost, found);
+    fn take_in(&mut self, from: u32, cost: Self::Cost, found: &Self::Best) -> Result<(), BackendError> {
+        let _ = (from, cost, found);
         Ok(())
     }
 

@@ -78,13 +78,6 @@ pub trait LinKernighan {
     /// If tours cannot be copied from or to the device, or memory is short.
     fn recombine(&mut self) -> Result<Reached, BackendError>;
 
-    /// Makes one tour of the shortest of all and another one, in the problem's numbering, by what each of them does better; it goes
-    /// on in the shortest one's place.
-    ///
-    /// # Errors
-    /// As [`LinKernighan::recombine`].
-    fn join(&mut self, other: &[u32]) -> Result<Reached, BackendError>;
-
     /// The best tour so far, in the problem's numbering.
     ///
     /// # Errors

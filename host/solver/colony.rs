@@ -85,7 +85,7 @@ impl<C: Colony + ?Sized> Engine for Iterations<'_, C> {
         self.colony.best_tour()
     }
 
-    fn take_in(&mut self, cost: i64, tour: &Vec<u32>) -> Result<(), BackendError> {
+    fn take_in(&mut self, _: u32, cost: i64, tour: &Vec<u32>) -> Result<(), BackendError> {
         if let Some(state) = self.colony.take_in(cost, tour)? {
             self.state = Some(state);
         }

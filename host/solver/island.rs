@@ -129,7 +129,7 @@ impl<E: Engine<Cost = i64, Best = Vec<u32>>> Island<'_, E> {
             let Ok(cost) = self.instance.check_tour(&named) else { continue };
             let places = positions(self.problem.start_tour());
             let tour: Vec<u32> = named.iter().map(|&node| places[node as usize]).collect();
-            self.engine.take_in(cost, &tour)?;
+            self.engine.take_in(voyager.from, cost, &tour)?;
             self.taken += 1;
             self.least = self.least.min(cost);
             if self.status().best_cost.is_none_or(|best| cost < best) {

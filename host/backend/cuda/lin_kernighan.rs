@@ -388,35 +388,6 @@ impl LinKernighan for CudaLinKernighan<'_> {
         Ok(self.reached)
     }
 
-    fn join(&mut self, other: &[u32]) -> Result<Reached, BackendError> {
-        let (stream, n) = (self.device.stream(), self.problem.n() as usize);
-        let Some(chain) = (0..self.costs.len()).min_by_key(|&chain| self.costs[chain]) else {
-            return Ok(self.reached);
-        };
-        let own = chain * n..(chain + 1) * n;
-        let mut orders = self.tours()?;
-        let mut recombiner = Recombiner::new(self.problem)?;
-        let cost = recombiner.join_both(&orders[own.clone()], other);
-        let (order, ahead) = recombiner.tour_and_steps();
-        // Buffers are written from their begin on: the tours before go with it.
-        let (mut aheads, mut positions) =
-            (self.buffers.ahead.to_vec(stream)?, self.buffers.position.to_vec(stream)?);
-        orders[own.clone()].copy_from_slice(order);
-        aheads[own.clone()].copy_from_slice(ahead);
-        positions[own].copy_from_slice(recombiner.positions());
-        self.buffers.order.write(stream, &orders)?;
-        self.buffers.ahead.write(stream, &aheads)?;
-        self.buffers.position.write(stream, &positions)?;
-        self.costs[chain] = cost;
-        self.buffers.costs.write(stream, &self.costs)?;
-        self.reached.cost = cost;
-        if cost < self.reached.best_cost {
-            self.reached.best_cost = cost;
-            self.best_tour.copy_from_slice(order);
-        }
-        Ok(self.reached)
-    }
-
     fn describe(&self) -> String {
         let f = &self.kernels.run.function;
         format!(

@@ -71,14 +71,6 @@ impl Chain {
         self.cost = self.ahead.iter().map(|&a| i64::from(a)).sum();
     }
 
-    /// Goes on with what came of several tours: its steps, and where each node is.
-    pub(super) fn go_on(&mut self, (order, ahead): (&[u32], &[i32]), position: &[u32], cost: i64) {
-        self.order.copy_from_slice(order);
-        self.ahead.copy_from_slice(ahead);
-        self.position.copy_from_slice(position);
-        self.cost = cost;
-    }
-
     pub(super) fn changes(&mut self) -> TrialChanges {
         // SAFETY: the arrays live as long as the chain, which is not moved while they are used.
         unsafe {

@@ -188,16 +188,6 @@ impl<'p, G: Geometry> Threads<'p, G> {
         self.reached.offered = self.chains.par_iter_mut().zip(&views).map(merge).sum();
         made.into_inner()
     }
-
-    /// Takes note of a tour of this length that came of several.
-    fn reach(&mut self, cost: i64, recombiner: &Recombiner<'_>) -> Reached {
-        self.reached.cost = cost;
-        if cost < self.reached.best_cost {
-            self.reached.best_cost = cost;
-            self.best_tour.copy_from_slice(recombiner.tour_and_steps().0);
-        }
-        self.reached
-    }
 }
 
 impl<G: Geometry> LinKernighan for Threads<'_, G> {
@@ -245,19 +235,19 @@ impl<G: Geometry> LinKernighan for Threads<'_, G> {
         recombiner.begin(&self.chains[0].order);
         let gain: i64 = self.chains[1..].iter().map(|chain| recombiner.join(&chain.order)).sum();
         let cost = self.chains[0].cost - gain;
-        let (tour, positions) = (recombiner.tour_and_steps(), recombiner.positions());
-        self.chains.iter_mut().for_each(|chain| chain.go_on(tour, positions, cost));
-        Ok(self.reach(cost, &recombiner))
-    }
-
-    fn join(&mut self, other: &[u32]) -> Result<Reached, BackendError> {
-        let mut recombiner = Recombiner::new(self.problem)?;
-        let Some(chain) = self.chains.iter_mut().min_by_key(|chain| chain.cost) else {
-            return Ok(self.reached);
-        };
-        let cost = recombiner.join_both(&chain.order, other);
-        chain.go_on(recombiner.tour_and_steps(), recombiner.positions(), cost);
-        Ok(self.reach(cost, &recombiner))
+        for chain in &mut self.chains {
+            let (order, ahead) = recombiner.tour_and_steps();
+            chain.order.copy_from_slice(order);
+            chain.ahead.copy_from_slice(ahead);
+            chain.position.copy_from_slice(recombiner.positions());
+            chain.cost = cost;
+        }
+        self.reached.cost = cost;
+        if cost < self.reached.best_cost {
+            self.reached.best_cost = cost;
+            self.best_tour.copy_from_slice(&self.chains[0].order);
+        }
+        Ok(self.reached)
     }
 
     fn describe(&self) -> String {

@@ -76,22 +76,6 @@ impl<'p> Recombiner<'p> {
         }
     }
 
-    /// Joins two tours, the shorter one first; the length of what comes out.
-    pub fn join_both(&mut self, one: &[u32], other: &[u32]) -> i64 {
-        self.begin(other);
-        let length = self.length();
-        self.begin(one);
-        if self.length() <= length {
-            return self.length() - self.join(other);
-        }
-        self.begin(other);
-        length - self.join(one)
-    }
-
-    fn length(&self) -> i64 {
-        self.chain.ahead.iter().map(|&ahead| i64::from(ahead)).sum()
-    }
-
     /// The tour as it is now, and how far it is from each of its nodes to the next.
     pub fn tour_and_steps(&self) -> (&[u32], &[i32]) {
         (&self.chain.order, &self.chain.ahead)
