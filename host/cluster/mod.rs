@@ -3,7 +3,7 @@
 //! Rank 0 reads and checks; what the others need is one message to all ([`Orders`]). Then every rank solves. In each one a thread of its
 //! own, the courier, owns MPI: it carries tours from post to post, tells rank 0 how good they are, and looks for the end. So
 //! messages go on whatever the run is at, and nobody waits for them. Rank 0 gathers the best tour, and alone it tells and
-//! writes. [docs/cluster.md](https://github.com/antwarp/antwarp/blob/main/docs/cluster.md) is for users.
+//! writes. `docs/cluster.md` is for users.
 
 #[cfg(not(feature = "mpi"))]
 mod alone;
