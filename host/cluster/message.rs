@@ -1,15 +1,7 @@
 //! Messages between ranks, as bytes. Who reads one trusts nothing in it.
 
+use super::Ended;
 use crate::engine::Voyager;
-
-/// A rank's run is over, or nothing but its best length if it is not.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Ended {
-    /// Length of its best tour; none if it has none.
-    pub cost: Option<i64>,
-    /// Tours that it built.
-    pub tours: u64,
-}
 
 /// What a rank tells rank 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

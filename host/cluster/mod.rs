@@ -10,6 +10,7 @@ mod alone;
 #[cfg(feature = "mpi")]
 mod courier;
 mod launched;
+#[cfg(any(feature = "mpi", test))]
 mod message;
 mod orders;
 mod topology;
@@ -19,7 +20,6 @@ mod world;
 #[cfg(not(feature = "mpi"))]
 pub use alone::World;
 pub use launched::{Launched, launched};
-pub use message::Ended;
 pub use orders::{Limits, Orders};
 pub use topology::Topology;
 #[cfg(feature = "mpi")]
@@ -53,6 +53,15 @@ pub struct Voyage {
     pub hurry: Arc<AtomicBool>,
     /// Of rank 0: where every better tour of any rank goes.
     pub better: Option<Sender<Arc<Voyager>>>,
+}
+
+/// How a rank's run ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ended {
+    /// Length of its best tour; none if it has none.
+    pub cost: Option<i64>,
+    /// Tours that it built.
+    pub tours: u64,
 }
 
 /// What rank 0 has of all ranks at the end.
