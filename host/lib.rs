@@ -6,6 +6,8 @@ pub mod backend;
 pub mod bound;
 #[cfg(feature = "cli")]
 pub mod cli;
+#[cfg(feature = "cli")]
+pub mod cluster;
 pub mod engine;
 pub mod instance;
 mod memory;

@@ -43,6 +43,27 @@ pub enum Gpus {
     Count(u32),
     /// Those of these numbers, from 0.
     These(Vec<u32>),
+    /// One: that of this number, where processes take turns at all that there are.
+    Turn(u32),
+}
+
+impl Gpus {
+    /// What the process of this number has of them, where several processes of a machine take turns.
+    pub fn turn(&self, number: u32) -> Gpus {
+        let one = |count: usize| number as usize % count.max(1);
+        match self {
+            Gpus::All | Gpus::Turn(_) => Gpus::Turn(number),
+            Gpus::Count(count) => Gpus::These(vec![one(*count as usize) as u32]),
+            Gpus::These(numbers) => {
+                Gpus::These(numbers.get(one(numbers.len())).copied().into_iter().collect())
+            }
+        }
+    }
+
+    /// Whether it is said which.
+    fn are_named(&self) -> bool {
+        matches!(self, Gpus::Count(_) | Gpus::These(_))
+    }
 }
 
 impl std::str::FromStr for Gpus {
@@ -115,7 +136,7 @@ impl Backend {
             Choice::Cuda => Ok((Backend::open_cuda(gpus)?, None)),
             Choice::Auto => match Backend::open_cuda(gpus) {
                 Ok(cards) => Ok((cards, None)),
-                Err(why) if *gpus != Gpus::All => Err(why),
+                Err(why) if gpus.are_named() => Err(why),
                 Err(why) => Ok((cpu(), Some(why.to_string()))),
             },
         }

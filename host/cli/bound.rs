@@ -46,7 +46,7 @@ pub fn run(args: Args) -> Result<Outcome> {
     let begin = Instant::now();
     let interrupt = signals::watch()?;
     output::check(args.json.as_slice(), &[(output::INSTANCE, &args.instance)])?;
-    super::options::start_threads(args.threads)?;
+    super::options::start_threads(args.threads, None)?;
     let instance = Instance::open(&args.instance)?;
     check(&instance)?;
     let time = args.time.map(|time| time.saturating_sub(begin.elapsed()));

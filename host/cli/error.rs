@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::CommandFactory;
 
+use crate::cluster::launched;
 use crate::engine::BackendError;
 use crate::instance::InstanceError;
 use crate::solver::SolveError;
@@ -120,6 +121,14 @@ impl Error {
         // Nobody is left to tell if this cannot be printed.
         let _ = writeln!(io::stderr(), "{}", text.trim_end());
         status
+    }
+}
+
+/// The same error for the first of several processes that all meet it; the others are quiet.
+pub fn once(error: Error) -> Error {
+    match launched() {
+        Some(place) if place.rank > 0 => Error::Printed(error.status()),
+        _ => error,
     }
 }
 

@@ -25,6 +25,7 @@ use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
+use crate::cluster::launched;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
@@ -110,8 +111,10 @@ pub fn execute(line: impl IntoIterator<Item = OsString>) -> Result<Outcome> {
 
 /// What is left to tell of a line that was wrong.
 fn printed(error: clap::Error) -> Error {
-    // Nobody is left to tell if this cannot be printed.
-    let _ = error.print();
+    if launched().is_none_or(|place| place.rank == 0) {
+        // Nobody is left to tell if this cannot be printed.
+        let _ = error.print();
+    }
     Error::Printed(error.exit_code() as u8)
 }
 
@@ -136,6 +139,10 @@ fn parse_line<A: clap::Args>(command: &'static str, line: &[OsString]) -> Result
 }
 
 fn dispatch(command: Command, given: &[String]) -> Result<Outcome> {
+    if launched().is_some() && !matches!(command, Command::Solve(_) | Command::Devices(_)) {
+        let why = "several ranks were started, and only `antwarp solve` is for them: leave out mpirun";
+        return Err(error::once(Error::Usage(why.to_owned())));
+    }
     match command {
         Command::Solve(args) => solve::run(*args, given),
         Command::Search(args) => search::run(*args),

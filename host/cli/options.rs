@@ -21,17 +21,33 @@ pub struct MachineArgs {
     /// CPU threads; all cores if not given. The result does not depend on it, but for relaxed updates of acs
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub threads: Option<u32>,
+    /// What this process has of its machine.
+    #[arg(skip)]
+    pub share: Share,
+}
+
+/// What one of several processes has of its machine; the whole machine, if nothing else is said.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Share {
+    /// Its number among them, which chooses a GPU.
+    pub local: u32,
+    /// CPU threads, if no others are asked for.
+    pub threads: Option<u32>,
 }
 
 impl MachineArgs {
     /// Starts the CPU threads; comes before anything uses them.
     pub fn start_threads(&self) -> Result<()> {
-        start_threads(self.threads)
+        start_threads(self.threads, self.share.threads)
     }
 
     /// Opens the backend. One line tells why it is not a GPU, where one was looked for.
     pub fn open(&self, quiet: bool) -> Result<Backend> {
-        let (backend, why_cpu) = Backend::open_on(self.backend, &self.gpus)?;
+        let gpus = match self.share.threads {
+            None => self.gpus.clone(),
+            Some(_) => self.gpus.turn(self.share.local),
+        };
+        let (backend, why_cpu) = Backend::open_on(self.backend, &gpus)?;
         if let Some(why) = why_cpu.filter(|_| !quiet) {
             super::output::tell(&format!("antwarp: solving on the CPU: {}", as_options(&why)));
         }
@@ -51,14 +67,14 @@ impl MachineArgs {
     }
 }
 
-/// Starts so many CPU threads, or as many as there are cores.
+/// Starts so many CPU threads, or as many as are this process's share, or as there are cores.
 ///
 /// # Errors
 /// If the system has no room for them.
-pub fn start_threads(threads: Option<u32>) -> Result<()> {
+pub fn start_threads(threads: Option<u32>, share: Option<u32>) -> Result<()> {
     let by_name = || std::env::var("RAYON_NUM_THREADS").ok()?.parse().ok().filter(|&count: &u32| count > 0);
     let cores = || std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
-    let count = threads.or_else(by_name).unwrap_or_else(cores);
+    let count = threads.or_else(by_name).or(share).unwrap_or_else(cores);
     let refused = |why: &dyn std::fmt::Display| {
         Error::Usage(format!(
             "{count} threads cannot be started: {why}; give --threads with a smaller number"

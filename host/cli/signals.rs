@@ -18,6 +18,7 @@ use nix::sys::time::TimeVal;
 
 use super::error::INTERRUPTED;
 use super::{Error, Result};
+use crate::cluster::launched;
 
 /// Interrupts this soon after the first are its echoes.
 const ECHO: Duration = Duration::from_millis(500);
@@ -34,6 +35,10 @@ pub fn watch() -> Result<Arc<AtomicBool>> {
             Some(at) if at.elapsed() < ECHO => return,
             Some(_) => std::process::exit(i32::from(INTERRUPTED)),
             None => first = Some(Instant::now()),
+        }
+        // Of several ranks that are signalled together one tells.
+        if launched().is_some_and(|place| place.rank > 0) {
+            return;
         }
         let _ = writeln!(std::io::stderr(), "\nstopping with the best so far; once more to stop at once");
     };

@@ -34,6 +34,16 @@ pub trait Colony {
     /// If it cannot be brought back from the device. Before the first iteration it is undefined.
     fn best_tour(&mut self) -> Result<Vec<u32>, BackendError>;
 
+    /// Takes in a tour of this length that another run has found, in the problem's numbering; the state afterwards. None where
+    /// tours of others are of no use.
+    ///
+    /// # Errors
+    /// As [`Colony::run`].
+    fn take_in(&mut self, cost: i64, tour: &[u32]) -> Result<Option<ColonyState>, BackendError> {
+        let _ = (cost, tour);
+        Ok(None)
+    }
+
     /// The time spent in each part since the last call; iterations are timed from the first call on.
     fn phases(&mut self) -> Result<Phases, BackendError>;
 

@@ -29,6 +29,24 @@ pub trait Engine {
     /// If it cannot be brought back from the device.
     fn best(&mut self) -> Result<Self::Best, BackendError>;
 
+    /// Takes in a tour, or what else it looks for, that the run of this number has found: it may replace what is worse, or be joined with
+    /// what there is. Nothing happens where that is of no use.
+    ///
+    /// # Errors
+    /// As [`Engine::advance`].
+    fn take_in(&mut self, from: u32, cost: Self::Cost, found: &Self::Best) -> Result<(), BackendError> {
+        let _ = (from, cost, found);
+        Ok(())
+    }
+
+    /// Exchanges what was found with other runs, if it is time for it.
+    ///
+    /// # Errors
+    /// As [`Engine::advance`].
+    fn exchange(&mut self) -> Result<(), BackendError> {
+        Ok(())
+    }
+
     /// What remains to be done once it is time to stop; soon done, and nothing for most.
     ///
     /// # Errors
@@ -193,9 +211,11 @@ fn advance<E: Engine>(
         let done = engine.advance(&Budget { units, begin, stop })?;
         let took = before.elapsed();
         units = next_units(units, done, took, stop.time.map(|t| t.saturating_sub(begin.elapsed())));
+        trace.note(engine.status().best_cost, part);
+        engine.exchange()?;
         let status = engine.status();
         let Some(best_cost) = status.best_cost else { continue };
-        trace.note(Some(best_cost), part);
+        trace.note(Some(best_cost), "islands");
         let is_time = kept_at.elapsed() >= KEEP_EVERY || took >= LONG;
         if is_time && kept.as_ref().is_none_or(|kept| best_cost < kept.0) {
             *kept = Some((best_cost, engine.best()?));

@@ -16,6 +16,8 @@ mod model;
 mod neighbors;
 pub(crate) mod numbers;
 mod open;
+#[cfg(feature = "cli")]
+mod packed;
 pub mod population_file;
 pub mod qaplib;
 pub(crate) mod source;

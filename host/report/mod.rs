@@ -14,6 +14,7 @@ use serde_json::Value;
 
 use crate::backend::Machine;
 use crate::bound::Bound;
+use crate::cluster::Facts;
 use crate::engine::{Better, Stop, StopReason};
 use crate::instance::{BestKnown, Instance, Kind};
 use crate::solver::Solution;
@@ -45,6 +46,8 @@ pub struct Report {
     pub gap_percent: Option<f64>,
     /// What no tour is shorter than, if that was looked for.
     pub bound: Option<Bounded>,
+    /// Of several processes: what went between them.
+    pub islands: Option<Facts>,
     /// Seconds of the whole run; of solve, from the begin of the command.
     pub seconds: f64,
     /// Seconds of it before the first iteration.
@@ -203,6 +206,7 @@ impl Report {
             best_known,
             gap_percent: best_known.and_then(|known| known.gap_percent(solution.cost)),
             bound: None,
+            islands: None,
             seconds: solution.seconds,
             setup_seconds: solution.setup_seconds,
             iterations: solution.iterations,

@@ -24,6 +24,9 @@ impl fmt::Display for Report {
         let machine = &self.machine;
         line("backend", format!("{}: {}, {}", machine.backend, machine.device, units(self)))?;
         line("layout", self.layout.clone())?;
+        if let Some(islands) = &self.islands {
+            line("islands", islands.to_string())?;
+        }
         line("seed", self.seed.to_string())
     }
 }

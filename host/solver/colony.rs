@@ -85,6 +85,13 @@ impl<C: Colony + ?Sized> Engine for Iterations<'_, C> {
         self.colony.best_tour()
     }
 
+    fn take_in(&mut self, _: u32, cost: i64, tour: &Vec<u32>) -> Result<(), BackendError> {
+        if let Some(state) = self.colony.take_in(cost, tour)? {
+            self.state = Some(state);
+        }
+        Ok(())
+    }
+
     fn finish(&mut self) -> Result<(), BackendError> {
         // Only a measure: a device that fails now fails at the tour, too.
         self.branching = self.colony.branching_factor().unwrap_or(None);

@@ -9,13 +9,12 @@ use serde::{Deserialize, Serialize};
 
 use super::colony::{Iterations, check_local_search};
 use super::haste::Haste;
+use super::island::{self, Contact};
 use super::{Solution, SolveError, check_kind, right};
 use crate::backend::Backend;
 use crate::engine::memory::check_memory;
 use crate::engine::start::{ants, hilbert_tours};
-use crate::engine::{
-    BackendError, Enough, LocalSearch, MOST_NEIGHBORS, Population, Problem, Progress, Stop, drive,
-};
+use crate::engine::{BackendError, Enough, LocalSearch, MOST_NEIGHBORS, Population, Problem, Stop};
 use crate::instance::Instance;
 
 pub use crate::engine::genetic::{Crossover, FirstGenes, GeneticSpec, Initial, Pairing};
@@ -230,7 +229,7 @@ pub(super) fn solve(
     given: Option<Vec<u32>>,
     backend: &Backend,
     stop: &Stop,
-    observe: &mut dyn FnMut(&Progress),
+    contact: Contact<'_>,
     keep: Option<Keep<'_>>,
 ) -> Result<Solution, SolveError> {
     let start = Instant::now();
@@ -275,8 +274,7 @@ pub(super) fn solve(
             };
         }
     };
-    let run = drive(&mut generations, start, stop, observe);
-    let solution = Solution::of(run, start, instance, &problem, backend)?;
+    let solution = island::run(&mut generations, (instance, &problem), backend, (start, stop), contact)?;
     if let Some(keep) = keep.filter(|_| is_complete) {
         let mut genes = Genes {
             instance,

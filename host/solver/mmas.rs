@@ -8,9 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use super::colony::Iterations;
 use super::haste::Haste;
+use super::island::{self, Contact};
 use super::{Solution, SolveError};
 use crate::backend::Backend;
-use crate::engine::{LocalSearch, MOST_NEIGHBORS, Problem, Progress, Stop, drive};
+use crate::engine::{LocalSearch, MOST_NEIGHBORS, Problem, Stop};
 use crate::instance::Instance;
 
 pub use crate::engine::mmas::{ColonySpec, Deposit, Selection, TabuKind};
@@ -157,7 +158,7 @@ pub(super) fn solve(
     settings: &MmasSettings,
     backend: &Backend,
     stop: &Stop,
-    observe: &mut dyn FnMut(&Progress),
+    contact: Contact<'_>,
 ) -> Result<Solution, SolveError> {
     let start = Instant::now();
     let haste = Haste::new(instance, (start, stop));
@@ -181,8 +182,7 @@ pub(super) fn solve(
         branching: None,
         part: "ants",
     };
-    let run = drive(&mut iterations, start, stop, observe);
-    Solution::of(run, start, instance, &problem, backend)
+    island::run(&mut iterations, (instance, &problem), backend, (start, stop), contact)
 }
 
 #[cfg(test)]

@@ -1,11 +1,13 @@
 //! Settings and plans: each algorithm's settings become an engine, which [`drive`](crate::engine::drive) runs.
 
 pub mod acs;
+pub mod archipelago;
 mod builder;
 mod colony;
 pub mod genetic;
 mod haste;
 pub mod ils;
+mod island;
 pub mod lin_kernighan;
 pub mod mmas;
 pub mod search;
@@ -14,16 +16,21 @@ pub use builder::Solver;
 
 use std::time::Instant;
 
+use antwarp_core::rng::Stream;
 use serde::Serialize;
 use thiserror::Error;
 
 use crate::backend::Backend;
-use crate::engine::{BackendError, Better, Problem, Progress, Run, Stop, StopReason};
+use crate::engine::{BackendError, Better, Post, Problem, Progress, Run, Stop, StopReason};
 use crate::instance::Instance;
 use colony::check_local_search;
+use island::Contact;
 
 /// The fewest nodes that an algorithm works on; of fewer, all tours are looked at.
 pub const FEWEST: usize = 8;
+
+/// The stream of random numbers that islands' seeds are of.
+const ISLANDS: u32 = u32::MAX - 1;
 
 /// An algorithm with its settings.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -65,6 +72,19 @@ impl Algorithm {
         }
     }
 
+    /// That of this name, with these settings as they are written; none if there is no such algorithm, or these are no settings of it.
+    pub fn of(name: &str, settings: serde_json::Value) -> Option<Algorithm> {
+        let read = match name {
+            "lk" => serde_json::from_value(settings).map(Algorithm::LinKernighan),
+            "ils" => serde_json::from_value(settings).map(Algorithm::Ils),
+            "mmas" => serde_json::from_value(settings).map(Algorithm::Mmas),
+            "acs" => serde_json::from_value(settings).map(Algorithm::Acs),
+            "ga" => serde_json::from_value(settings).map(Algorithm::Genetic),
+            _ => return None,
+        };
+        read.ok()
+    }
+
     /// Its name, as on the command line.
     pub fn name(&self) -> &'static str {
         match self {
@@ -85,6 +105,14 @@ impl Algorithm {
     pub fn seeded(mut self, seed: u64) -> Algorithm {
         of_any!(&mut self, settings => settings.seed = seed);
         self
+    }
+
+    /// The same with the seed of one of several islands, which are counted from 0. The first one keeps the seed: it does what a run
+    /// alone does.
+    pub fn of_island(self, island: u32) -> Algorithm {
+        let draws = Stream::new(self.seed(), island, ISLANDS).step(0);
+        let seed = u64::from(draws.bits(0)) << 32 | u64::from(draws.bits(1));
+        if island == 0 { self } else { self.seeded(seed) }
     }
 
     /// Refuses settings that are out of range.
@@ -140,6 +168,15 @@ impl Algorithm {
         }
     }
 
+    /// Whether one run makes use of several GPUs. Of the others each GPU has a run, and they exchange tours.
+    fn shares_gpus(&self) -> bool {
+        match self {
+            Algorithm::LinKernighan(_) => true,
+            Algorithm::Ils(settings) => settings.improvement == ils::Improvement::First,
+            Algorithm::Mmas(_) | Algorithm::Acs(_) | Algorithm::Genetic(_) => false,
+        }
+    }
+
     /// Solves an instance; of fewer than [`FEWEST`] nodes all tours are looked at. `initial` are the tours to begin with, one after the other, in the instance's numbering: one for local
     /// search, a population for the genetic algorithm whose settings ask for it, none for ants. `keep` is called with the population
     /// of a genetic algorithm, if there is one. `observe` is called after each batch of iterations.
@@ -155,6 +192,40 @@ impl Algorithm {
         observe: &mut dyn FnMut(&Progress),
         keep: Option<genetic::Keep<'_>>,
     ) -> Result<Solution, SolveError> {
+        let each = backend.each_gpu();
+        if !each.is_empty() && keep.is_none() && !self.shares_gpus() {
+            let each: Vec<&Backend> = each.iter().collect();
+            return archipelago::solve(self, instance, initial, &each, stop, observe);
+        }
+        let contact = Contact { observe, post: None, order: None };
+        self.solve_in_contact(instance, initial, (backend, stop), contact, keep)
+    }
+
+    /// As [`Algorithm::solve`], as one of several islands that exchange tours by way of `post`. A run that ends after a number of
+    /// iterations takes none in, so that it is the same every time.
+    ///
+    /// # Errors
+    /// As [`Algorithm::solve`].
+    pub fn solve_as_island(
+        &self,
+        instance: &Instance,
+        initial: Option<Vec<u32>>,
+        (backend, stop): (&Backend, &Stop),
+        (observe, post): (&mut dyn FnMut(&Progress), &Post),
+        keep: Option<genetic::Keep<'_>>,
+    ) -> Result<Solution, SolveError> {
+        let contact = Contact { observe, post: Some(post), order: None };
+        self.solve_in_contact(instance, initial, (backend, stop), contact, keep)
+    }
+
+    fn solve_in_contact(
+        &self,
+        instance: &Instance,
+        initial: Option<Vec<u32>>,
+        (backend, stop): (&Backend, &Stop),
+        contact: Contact<'_>,
+        keep: Option<genetic::Keep<'_>>,
+    ) -> Result<Solution, SolveError> {
         let begin = Instant::now();
         self.check_for(instance)?;
         if let (Algorithm::LinKernighan(_) | Algorithm::Ils(_), Some(tour)) = (self, &initial) {
@@ -165,15 +236,15 @@ impl Algorithm {
         }
         match self {
             Algorithm::LinKernighan(settings) => {
-                lin_kernighan::solve(instance, settings, initial.as_deref(), backend, stop, observe)
+                lin_kernighan::solve(instance, settings, initial.as_deref(), backend, stop, contact)
             }
             Algorithm::Ils(settings) => {
-                ils::solve(instance, settings, initial.as_deref(), backend, stop, observe)
+                ils::solve(instance, settings, initial.as_deref(), backend, stop, contact)
             }
-            Algorithm::Mmas(settings) => mmas::solve(instance, settings, backend, stop, observe),
-            Algorithm::Acs(settings) => acs::solve(instance, settings, backend, stop, observe),
+            Algorithm::Mmas(settings) => mmas::solve(instance, settings, backend, stop, contact),
+            Algorithm::Acs(settings) => acs::solve(instance, settings, backend, stop, contact),
             Algorithm::Genetic(settings) => {
-                genetic::solve(instance, settings, initial, backend, stop, observe, keep)
+                genetic::solve(instance, settings, initial, backend, stop, contact, keep)
             }
         }
     }

@@ -432,6 +432,23 @@ fn a_limit_of_processor_time_keeps_the_tour() {
     }
 }
 
+/// Several processes that know nothing of each other would all write the same files.
+#[test]
+fn several_ranks_need_mpi() {
+    for (size, sizes) in [("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"), ("PMI_SIZE", "PMI_RANK")] {
+        let ranks =
+            |rank: &str, args: &[&str]| antwarp(args).env(size, "4").env(sizes, rank).assert().code(2);
+        if cfg!(not(feature = "mpi")) {
+            ranks("0", &["solve", "E1k.0"]).stderr(contains("build it with `--features mpi`"));
+            ranks("1", &["solve", "E1k.0"]).stderr("");
+        }
+        ranks("0", &["info", "E1k.0"]).stderr(contains("only `antwarp solve` is for them"));
+        ranks("3", &["info", "E1k.0"]).stderr("");
+    }
+    let alone = antwarp(&["solve", "E1k.0", "--topology", "ring"]).assert().code(2);
+    alone.stderr(contains("--topology is for several ranks"));
+}
+
 #[test]
 fn a_reader_that_has_enough_is_no_failure() {
     let folder = Folder::new(2000);

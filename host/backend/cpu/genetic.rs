@@ -308,6 +308,21 @@ impl<I: NodeId + Default, G: Geometry> Colony for CpuPopulation<'_, I, G> {
         self.gene(place)
     }
 
+    fn take_in(&mut self, cost: i64, tour: &[u32]) -> Result<Option<ColonyState>, BackendError> {
+        let costs = (0..self.table.costs.len()).map(|place| (self.table.costs[place], place));
+        let Some((longest, place)) = costs.max() else { return Ok(None) };
+        // Not before all genes are there.
+        if self.first.is_none() && longest < i64::MAX && cost < longest {
+            let n = self.problem.n() as usize;
+            let row = self.table.rows[place] as usize;
+            let gene = self.genes[row * n..][..n].iter_mut().zip(tour);
+            gene.for_each(|(to, &node)| *to = I::new(node));
+            self.table.costs[place] = cost;
+            self.look();
+        }
+        Ok(Some(self.state))
+    }
+
     fn phases(&mut self) -> Result<Phases, BackendError> {
         Ok(std::mem::take(&mut self.phases))
     }

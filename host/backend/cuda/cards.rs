@@ -28,6 +28,7 @@ impl Cards {
                 return Err(BackendError::NoDevice(format!(" number {}, only {there}", wanted - 1)));
             }
             Gpus::Count(wanted) => (0..*wanted as usize).collect(),
+            Gpus::Turn(number) => vec![*number as usize % there],
             Gpus::These(numbers) => numbers.iter().map(|&number| number as usize).collect(),
         };
         let mut devices = Vec::new();

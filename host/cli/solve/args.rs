@@ -8,6 +8,7 @@ use std::time::Duration;
 use super::super::options::{Candidates, Iterations, MachineArgs, duration, iterations_or_none};
 use super::super::output::Output;
 use super::super::{Error, Result};
+use crate::cluster::Topology;
 use crate::engine::start::Start;
 use crate::engine::{LocalSearch, Stop};
 use crate::instance::Instance;
@@ -37,6 +38,9 @@ pub struct Args {
     pub(super) bound: bool,
     #[command(flatten)]
     pub(super) machine: MachineArgs,
+    /// Of several ranks (docs/cluster.md): whom each sends its tours to
+    #[arg(long, value_enum, default_value_t = Topology::default(), help_heading = "Machine")]
+    pub(super) topology: Topology,
     #[command(flatten)]
     pub(super) stop: StopArgs,
     #[command(flatten)]

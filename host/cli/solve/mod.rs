@@ -3,6 +3,7 @@
 mod args;
 mod beside;
 mod deliver;
+mod ranks;
 mod settings;
 
 use std::path::PathBuf;
@@ -10,9 +11,11 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use super::options::MachineArgs;
+use super::error::once;
+use super::options::{MachineArgs, Share};
 use super::progress::ProgressLine;
 use super::{Error, Outcome, Result, signals};
+use crate::cluster::{self, Facts, Topology, World};
 use crate::engine::{LocalSearch, Progress, Stop, StopReason};
 use crate::instance::{Instance, population_file, tour_file};
 use crate::report::{Bounded, Report};
@@ -22,6 +25,8 @@ use args::{
     Name, OPTIONS, Outputs, refuse_by_crossover, refuse_by_improvement, refuse_by_kicks, refuse_by_pheromone,
     refuse_foreign,
 };
+
+use ranks::{Crew, Keeper};
 
 pub use args::{Args, shorten_help};
 
@@ -44,13 +49,15 @@ pub(super) fn facts(algorithm: &Algorithm) -> Result<(&'static str, u64, serde_j
 
 /// A run that has passed every check that can be made before it begins.
 struct Plan {
-    instance: Instance,
+    instance: Arc<Instance>,
     source: PathBuf,
     asked: Asked,
     machine: MachineArgs,
     outputs: Outputs,
     /// A lower bound is asked for.
     bound: bool,
+    /// Whom ranks send tours to.
+    topology: Topology,
 }
 
 /// The option by which an algorithm runs on CPU threads alone, if there is one.
@@ -66,28 +73,65 @@ pub(super) fn on_threads(algorithm: &Algorithm) -> Option<&'static str> {
 }
 
 /// Solves an instance. `options` are the ids of those on the command line.
-pub fn run(args: Args, options: &[String]) -> Result<Outcome> {
+pub fn run(mut args: Args, options: &[String]) -> Result<Outcome> {
     let begin = Instant::now();
+    let world = cluster::join().map_err(|why| once(Error::Usage(why)))?;
     let interrupt = signals::watch()?;
-    let mut plan = Plan::check(args, options, interrupt)?;
-    let initial = plan.asked.initial.take();
-    let plan = &plan;
-    let Asked { algorithm, stop: whole, .. } = &plan.asked;
-    let backend = match on_threads(algorithm) {
-        Some(what) => plan.machine.open_threads(what, plan.outputs.quiet)?,
-        None => plan.machine.open(plan.outputs.quiet)?,
+    let Some(world) = &world else { return lead(args, options, interrupt, begin, None) };
+    args.machine.share = Share { local: world.local(), threads: Some(world.threads()) };
+    let ended = match world.rank() {
+        0 => lead(args, options, interrupt, begin, Some(world)),
+        _ => ranks::follow(world, &args.machine, &interrupt, begin),
     };
+    // What was written is safe from here on.
+    world.leave();
+    ended
+}
+
+/// The run of a process alone, or of rank 0.
+fn lead(
+    args: Args,
+    options: &[String],
+    interrupt: Arc<AtomicBool>,
+    begin: Instant,
+    world: Option<&World>,
+) -> Result<Outcome> {
+    let prepared = Plan::check(args, options, interrupt.clone(), world.is_some()).and_then(|mut plan| {
+        let initial = plan.asked.initial.take();
+        let backend = match on_threads(&plan.asked.algorithm) {
+            Some(what) => plan.machine.open_threads(what, plan.outputs.quiet)?,
+            None => plan.machine.open(plan.outputs.quiet)?,
+        };
+        let orders = world.map(|_| plan.orders(initial.as_deref())).transpose()?;
+        Ok((plan, initial, backend, orders))
+    });
+    let (plan, initial, backend, orders) = match (prepared, world) {
+        (Err(error), Some(world)) => {
+            // Then the others have nothing to do.
+            world.share(None);
+            return Err(error);
+        }
+        (prepared, _) => prepared?,
+    };
+    let plan = &plan;
+    if let Some(world) = world {
+        world.share(orders);
+    }
+    let Asked { algorithm, stop: whole, .. } = &plan.asked;
     let line = ProgressLine::new(plan.outputs.quiet, whole, plan.instance.best_known());
     let facts = facts(algorithm)?;
     // Who gives it ten seconds means those of reading, too.
     let reading = begin.elapsed();
     let stop = whole.spent(reading);
     let reading = reading.as_secs_f64();
+    let crew = world.map(|world| Crew::begin(world, &plan.instance, &stop, plan.topology, &interrupt));
+    let crew = crew.as_ref();
     std::thread::scope(|scope| {
         let is_told = !plan.outputs.quiet || plan.outputs.json.is_some();
         let beside = beside::Plan::new(&plan.instance, plan.bound, &backend, &stop).filter(|_| is_told);
         let beside = beside.and_then(|beside| beside::Search::begin(scope, beside, &plan.instance, &stop));
-        let deliver = |solution: &Solution, genes: Option<&mut Genes<'_>>| {
+        let keeper = crew.and_then(|crew| Keeper::begin(scope, crew, plan));
+        let deliver = |solution: &Solution, islands: Option<Facts>, genes: Option<&mut Genes<'_>>| {
             let bound = beside.as_ref().and_then(beside::Search::end);
             line.finish();
             let machine = backend.machine();
@@ -96,23 +140,53 @@ pub fn run(args: Args, options: &[String]) -> Result<Outcome> {
             let (right, wrong) =
                 (bound.filter(|b| b.length <= solution.cost), bound.filter(|b| b.length > solution.cost));
             report.bound = right.map(|bound| Bounded::new(bound, solution.cost));
+            report.islands = islands;
             report.begun_before(reading);
             plan.deliver(solution, &report, genes)?;
             wrong.map_or(Ok(()), |bound| {
                 Err(Error::Bug(format!("a bound of {} beside a tour of {}", bound.length, solution.cost)))
             })
         };
+        // The best of all ranks takes the place of what this one has found.
+        let gather = |own: &mut Solution| {
+            let (best, facts) = crew?.end(Some(own))?;
+            *own = best;
+            keeper.iter().for_each(Keeper::end);
+            Some(facts)
+        };
         // A population is there only until the solver returns: then everything is delivered while it is.
         let mut delivered = None;
-        let mut keep =
-            |solution: &Solution, genes: &mut Genes<'_>| delivered = Some(deliver(solution, Some(genes)));
+        let mut keep = |solution: &Solution, genes: &mut Genes<'_>| {
+            let mut solution = solution.clone();
+            let islands = gather(&mut solution);
+            delivered = Some(deliver(&solution, islands, Some(genes)));
+        };
         let keep: Option<genetic::Keep<'_>> =
             if plan.outputs.save_population.is_some() { Some(&mut keep) } else { None };
         let observe = &mut |progress: &Progress| line.show(progress, reading);
-        let solution = algorithm.solve(&plan.instance, initial, (&backend, &stop), observe, keep);
+        let solved = match crew {
+            None => algorithm.solve(&plan.instance, initial, (&backend, &stop), observe, keep),
+            Some(crew) => {
+                let island: (&mut dyn FnMut(&Progress), _) = (observe, &*crew.post);
+                algorithm.solve_as_island(&plan.instance, initial, (&backend, &crew.stop), island, keep)
+            }
+        };
         line.finish();
-        let solution = solution?;
-        delivered.unwrap_or_else(|| deliver(&solution, None))?;
+        let mut solution = match (solved, crew) {
+            // Others may have a tour.
+            (Err(error), Some(crew)) => {
+                let Some((best, facts)) = crew.end(None) else { return Err(error.into()) };
+                keeper.iter().for_each(Keeper::end);
+                let failed = Solution { failure: Some(error.to_string()), ..best };
+                deliver(&failed, Some(facts), None)?;
+                return Err(Error::CutShort(error.to_string()));
+            }
+            (solved, _) => solved?,
+        };
+        delivered.unwrap_or_else(|| {
+            let islands = gather(&mut solution);
+            deliver(&solution, islands, None)
+        })?;
         match (solution.failure, solution.stopped_by) {
             (Some(failure), _) => Err(Error::CutShort(failure)),
             (None, StopReason::Interrupt) => Ok(Outcome::Interrupted),
@@ -176,7 +250,12 @@ impl Asked {
 }
 
 impl Plan {
-    fn check(args: Args, options: &[String], interrupt: Arc<AtomicBool>) -> Result<Plan> {
+    fn check(args: Args, options: &[String], interrupt: Arc<AtomicBool>, are_several: bool) -> Result<Plan> {
+        if !are_several && options.iter().any(|option| option == "topology") {
+            return Err(Error::Usage(
+                "--topology is for several ranks, and this process is alone".to_owned(),
+            ));
+        }
         let given = Asked::name(&args, options);
         if let Some(name) = given {
             refuse(&args, options, name)?;
@@ -199,13 +278,18 @@ impl Plan {
             let why = "has so few nodes that every tour is looked at: leave out --save-population";
             return Err(Error::Usage(format!("{} {why}", instance.name())));
         }
+        if are_several {
+            // What is wrong is told once, before the others begin.
+            asked.algorithm.check_for(&instance)?;
+        }
         Ok(Plan {
-            instance,
+            instance: Arc::new(instance),
             source: args.instance,
             asked,
             machine: args.machine,
             outputs: args.outputs,
             bound: args.bound,
+            topology: args.topology,
         })
     }
 }

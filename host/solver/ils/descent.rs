@@ -8,10 +8,9 @@ use antwarp_core::local_search::best::DescentState;
 
 use super::settings::{IlsSettings, Moves};
 use crate::backend::Backend;
-use crate::engine::{
-    BackendError, Budget, Descent, DescentSpec, Engine, Problem, Progress, Status, Stop, StopReason, drive,
-};
+use crate::engine::{BackendError, Budget, Descent, DescentSpec, Engine, Problem, Status, Stop, StopReason};
 use crate::instance::Instance;
+use crate::solver::island::{self, Contact};
 use crate::solver::{Solution, SolveError};
 
 impl DescentSpec {
@@ -38,7 +37,7 @@ pub(super) fn solve(
     backend: &Backend,
     (begin, stop): (Instant, &Stop),
     start_cost: i64,
-    observe: &mut dyn FnMut(&Progress),
+    contact: Contact<'_>,
 ) -> Result<Solution, SolveError> {
     let spec = DescentSpec::new(problem, settings, stop, start_cost);
     let mut passes = Passes {
@@ -48,8 +47,7 @@ pub(super) fn solve(
         mean_edge: start_cost as f32 / problem.n() as f32,
         state: DescentState::new(start_cost),
     };
-    let run = drive(&mut passes, begin, stop, observe);
-    Solution::of(run, begin, instance, problem, backend)
+    island::run(&mut passes, (instance, problem), backend, (begin, stop), contact)
 }
 
 /// A descent, pass by pass.

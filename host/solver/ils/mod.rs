@@ -9,10 +9,11 @@ mod settings;
 use std::time::Instant;
 
 use super::haste::Haste;
+use super::island::Contact;
 use super::{Solution, SolveError, lin_kernighan};
 use crate::backend::Backend;
 use crate::engine::start;
-use crate::engine::{Problem, Progress, Stop};
+use crate::engine::{Problem, Stop};
 use crate::instance::{Instance, nearest_until, quadrant_until};
 
 pub use super::lin_kernighan::{Acceptance, NeighborKind};
@@ -25,11 +26,11 @@ pub(super) fn solve(
     initial: Option<&[u32]>,
     backend: &Backend,
     stop: &Stop,
-    observe: &mut dyn FnMut(&Progress),
+    contact: Contact<'_>,
 ) -> Result<Solution, SolveError> {
     let begin = Instant::now();
     if settings.improvement == Improvement::First {
-        return lin_kernighan::solve(instance, &settings.trials(), initial, backend, stop, observe);
+        return lin_kernighan::solve(instance, &settings.trials(), initial, backend, stop, contact);
     }
     let k = (settings.neighbors as usize).min(instance.len() - 1);
     let haste = Haste::new(instance, (begin, stop));
@@ -51,5 +52,5 @@ pub(super) fn solve(
     };
     let start_cost = instance.check_tour(&start).map_err(|e| SolveError::Settings(e.to_string()))?;
     let problem = Problem::for_search(instance, &near, start);
-    descent::solve((instance, &problem), settings, backend, (begin, stop), start_cost, observe)
+    descent::solve((instance, &problem), settings, backend, (begin, stop), start_cost, contact)
 }

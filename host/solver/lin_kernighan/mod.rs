@@ -10,11 +10,12 @@ mod settings;
 use std::time::Instant;
 
 use super::haste::{Haste, MANY};
+use super::island::{self, Contact};
 use super::{Solution, SolveError};
 use crate::backend::Backend;
 use crate::engine::lin_kernighan::Spec;
 use crate::engine::start;
-use crate::engine::{BackendError, Problem, Progress, Stop, drive};
+use crate::engine::{BackendError, Problem, Stop};
 use crate::instance::{Instance, nearest_until, quadrant_until};
 use cross::Starts;
 use rounds::Rounds;
@@ -29,22 +30,23 @@ pub(super) fn solve(
     initial: Option<&[u32]>,
     backend: &Backend,
     stop: &Stop,
-    observe: &mut dyn FnMut(&Progress),
+    contact: Contact<'_>,
 ) -> Result<Solution, SolveError> {
     let begin = Instant::now();
     // Nodes that are near each other in the plane are so in memory then, and preparation takes half as long.
     let order = if instance.len() < MANY { None } else { start::along_a_curve(instance) };
     let Some((renumbered, order)) = order.and_then(|order| Some((instance.renumbered(&order)?, order)))
     else {
-        return solve_as_numbered(instance, settings, initial, backend, (begin, stop), observe);
+        return solve_as_numbered(instance, settings, initial, backend, (begin, stop), contact);
     };
     let initial = initial.map(|tour| {
         let mut numbers = vec![0; order.len()];
         order.iter().zip(0..).for_each(|(&node, number)| numbers[node as usize] = number);
         tour.iter().map(|&node| numbers[node as usize]).collect::<Vec<u32>>()
     });
+    let contact = Contact { observe: &mut *contact.observe, post: contact.post, order: Some(&order) };
     let mut solution =
-        solve_as_numbered(&renumbered, settings, initial.as_deref(), backend, (begin, stop), observe)?;
+        solve_as_numbered(&renumbered, settings, initial.as_deref(), backend, (begin, stop), contact)?;
     solution.tour.iter_mut().for_each(|node| *node = order[*node as usize]);
     solution.seconds = begin.elapsed().as_secs_f64();
     Ok(solution)
@@ -56,7 +58,7 @@ fn solve_as_numbered(
     initial: Option<&[u32]>,
     backend: &Backend,
     (begin, stop): (Instant, &Stop),
-    observe: &mut dyn FnMut(&Progress),
+    contact: Contact<'_>,
 ) -> Result<Solution, SolveError> {
     let k = (settings.neighbors as usize).min(instance.len() - 1);
     // Many nodes are numbered along a curve.
@@ -117,6 +119,5 @@ fn solve_as_numbered(
         Err(BackendError::OutOfMemory { .. }) if are_several => begin_with(None)?,
         rounds => rounds?,
     };
-    let run = drive(&mut rounds, begin, stop, observe);
-    Solution::of(run, begin, instance, &problem, backend)
+    island::run(&mut rounds, (instance, &problem), backend, (begin, stop), contact)
 }

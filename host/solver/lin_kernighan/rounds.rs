@@ -3,6 +3,7 @@
 use std::fmt::Write;
 use std::time::Duration;
 
+use antwarp_core::colony::ColonyState;
 use antwarp_core::lin_kernighan::trial::{LOOKED_AT, TrialRound};
 use antwarp_core::rng::Stream;
 
@@ -17,6 +18,11 @@ use crate::engine::{
 const BATCH: u64 = 16;
 /// How many times a run makes one tour of all.
 const RECOMBINATIONS: u32 = 4;
+/// When a run with one tour crosses it with those of other runs, as shares of the time for kicks; the last time early enough that it is over
+/// before the run is.
+const MEETINGS: [f32; 4] = [0.25, 0.5, 0.75, 0.9];
+/// Most tours of others that are crossed with it.
+const MOST_GUESTS: usize = 8;
 /// Where annealing begins when kicks go on behind crossing, as a share of the first temperature.
 const COOLER: f32 = 0.3;
 /// A descent is over once looking around all nodes gains less than this share of the tour.
@@ -77,6 +83,10 @@ pub(super) struct Rounds<'a> {
     cost: i64,
     /// The best tour, where it is none of the engine's.
     shorter: Option<Vec<u32>>,
+    /// The last tour that came from each of some other runs, by its number.
+    guests: Vec<(u32, Vec<u32>)>,
+    /// How many times such tours were crossed with the best one.
+    met: usize,
     /// Where annealing begins, in mean edges, and their length.
     temperature: f32,
     mean_edge: f32,
@@ -112,6 +122,8 @@ impl<'a> Rounds<'a> {
             best_cost: spec.start_cost,
             cost: spec.start_cost,
             shorter: None,
+            guests: Vec::new(),
+            met: 0,
             temperature: plan.settings.temperature,
             mean_edge: spec.start_cost as f32 / plan.problem.n() as f32,
             round: 0,
@@ -146,6 +158,13 @@ impl<'a> Rounds<'a> {
             self.shorter = None;
         }
         is_best
+    }
+
+    /// The same of crossing, with the best tour if it is a shorter one.
+    fn note_crossed(&mut self, state: ColonyState, shorter: Option<Vec<u32>>) {
+        if self.note(state.iteration_cost, state.best_cost) {
+            self.shorter = shorter;
+        }
     }
 
     /// Rounds without kicks, until they gain little.
@@ -229,13 +248,44 @@ impl<'a> Rounds<'a> {
         Ok(rounds.len() as u64)
     }
 
+    /// Crosses the best tour with those of other runs, and goes on with what comes of it: what each does better, in parts of any size.
+    fn meet(&mut self, budget: &Budget) -> Result<(), BackendError> {
+        self.met += 1;
+        let mut tours = self.best()?;
+        let guests = std::mem::take(&mut self.guests);
+        if guests.is_empty() {
+            return Ok(());
+        }
+        tours.extend(guests.into_iter().flat_map(|(_, tour)| tour));
+        let Plan { backend, problem, settings, .. } = self.plan;
+        let mut population = match cross::population(problem, settings.seed, tours, budget.stop) {
+            Err(BackendError::OutOfMemory { .. }) => return Ok(()),
+            population => population?,
+        };
+        while !population.is_exhausted() && !budget.is_over() {
+            population.run(1, &|| budget.is_over())?;
+        }
+        let cost = population.run(0, &|| budget.is_over())?.best_cost;
+        if cost < self.best_cost {
+            let best = population.best_tour()?;
+            drop(population);
+            let starts = best.repeat(self.chains as usize);
+            let spec =
+                Spec::new(settings.local_search, problem.n(), (self.chains, self.trials), starts, cost);
+            self.engine = backend.lin_kernighan(problem, &spec)?;
+            self.note(cost, cost);
+        }
+        Ok(())
+    }
+
     /// Begins to cross the tours.
     fn cross(&mut self, budget: &Budget) -> Result<(), BackendError> {
         self.is_to_cross = false;
         let spent = budget.begin.elapsed();
         let rate =
             (self.made - self.begun.made) as f64 / spent.saturating_sub(self.since).as_secs_f64().max(1e-3);
-        let tours = self.engine.tours()?;
+        let mut tours = self.engine.tours()?;
+        tours.extend(std::mem::take(&mut self.guests).into_iter().flat_map(|(_, tour)| tour));
         let time = budget.stop.time.unwrap_or_default().saturating_sub(spent);
         let each = self.kicks - self.begun.kicks;
         let kicks = Kicks { each, rate, walk: self.walk_at(each) };
@@ -312,6 +362,11 @@ impl Engine for Rounds<'_> {
                     self.cross(budget)?;
                     return Ok(1);
                 }
+                let is_due = MEETINGS.get(self.met).is_some_and(|&at| budget.progress(self.since, 0) >= at);
+                if !self.is_to_cross && is_due && !self.guests.is_empty() {
+                    self.meet(budget)?;
+                    return Ok(1);
+                }
                 self.kick(budget)
             }
             Phase::Crossing(population) => {
@@ -322,15 +377,29 @@ impl Engine for Rounds<'_> {
                 };
                 let shorter =
                     if state.best_cost < self.best_cost { Some(population.best_tour()?) } else { None };
-                if self.note(state.iteration_cost, state.best_cost) {
-                    self.shorter = shorter;
-                }
+                self.note_crossed(state, shorter);
                 if is_exhausted && !self.begin_anew(crossed, budget)? && !budget.is_over() {
                     self.kick_on()?;
                 }
                 Ok(1)
             }
         }
+    }
+
+    /// A tour that comes while tours are crossed is one of them at once; others wait until there is something to cross.
+    fn take_in(&mut self, from: u32, cost: i64, tour: &Vec<u32>) -> Result<(), BackendError> {
+        if let Phase::Crossing(population) = &mut self.phase {
+            let Some(state) = population.take_in(cost, tour)? else { return Ok(()) };
+            let shorter = if state.best_cost < self.best_cost { Some(population.best_tour()?) } else { None };
+            self.note_crossed(state, shorter);
+            return Ok(());
+        }
+        self.guests.retain(|(other, _)| *other != from);
+        if self.guests.len() == MOST_GUESTS {
+            self.guests.remove(0);
+        }
+        self.guests.push((from, tour.clone()));
+        Ok(())
     }
 
     fn status(&self) -> Status {

@@ -2,6 +2,7 @@
 
 mod choose;
 pub mod problems;
+mod spread;
 
 pub use crate::engine::AskedShape;
 pub use choose::{Chosen, choose_on_host};
@@ -269,11 +270,26 @@ impl<S> Found<S> {
     }
 }
 
-/// Searches for a solution of least cost. The target is the settings' own; iterations are those of each walk.
+/// Searches for a solution of least cost. The target is the settings' own; iterations are those of each walk. Where the backend has
+/// several GPUs there are as many walks on each.
 ///
 /// # Errors
 /// If settings are out of range, the backend fails before there is a solution, or it returns a solution that is none.
 pub fn search<P: Searchable>(
+    backend: &Backend,
+    tables: &Tables,
+    settings: &SearchSettings,
+    stop: &Stop,
+    observe: &mut dyn FnMut(&Progress<f64>),
+) -> Result<Found<Vec<Element<P>>>, SolveError> {
+    match backend.each_gpu().as_slice() {
+        [] => search_on_one::<P>(backend, tables, settings, stop, observe),
+        each => spread::on_each::<P>(each, tables, settings, stop, observe),
+    }
+}
+
+/// As [`search`], on CPU threads or one GPU.
+fn search_on_one<P: Searchable>(
     backend: &Backend,
     tables: &Tables,
     settings: &SearchSettings,

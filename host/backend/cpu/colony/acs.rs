@@ -378,6 +378,10 @@ impl<I: NodeId + Default, P: Store<I>> Colony for CpuAcs<'_, I, P> {
         Ok(self.ants.best_tour())
     }
 
+    fn take_in(&mut self, cost: i64, tour: &[u32]) -> Result<Option<ColonyState>, BackendError> {
+        Ok(self.ants.take_in(cost, tour))
+    }
+
     fn phases(&mut self) -> Result<Phases, BackendError> {
         Ok(std::mem::take(&mut self.ants.phases))
     }

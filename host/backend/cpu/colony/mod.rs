@@ -206,6 +206,25 @@ impl<'p, I: NodeId + Default> Ants<'p, I> {
         }
     }
 
+    /// Takes in another colony's tour: into the elite where there is one, which keeps the trails of colonies apart; else a shorter
+    /// one takes the best one's place, and deposits. Nothing before the first iteration.
+    fn take_in(&mut self, cost: i64, tour: &[u32]) -> Option<ColonyState> {
+        let last = self.state.iterations.checked_sub(1)?;
+        let write = |to: &mut [I]| to.iter_mut().zip(tour).for_each(|(to, &node)| *to = I::new(node));
+        if cost < self.state.best_cost {
+            write(&mut self.best_tour);
+            (self.state.best_cost, self.state.best_iteration) = (cost, last);
+            self.state.done = (cost <= self.rules.target).into();
+        }
+        if self.local_search.0 == LocalSearch::Lk {
+            self.elite.add(tour.iter().copied());
+        } else if cost < self.state.restart_cost {
+            write(&mut self.restart_tour);
+            (self.state.restart_cost, self.state.restart_iteration) = (cost, last);
+        }
+        Some(self.state)
+    }
+
     fn best_tour(&self) -> Vec<u32> {
         self.best_tour.iter().map(|v| v.get()).collect()
     }

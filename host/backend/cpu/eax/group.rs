@@ -183,6 +183,11 @@ impl Group {
         Ok(())
     }
 
+    /// Whether all of its tours are there.
+    pub fn is_whole(&self) -> bool {
+        self.built == self.tours.len()
+    }
+
     /// Puts a tour in the longest one's place.
     pub fn welcome(&mut self, shared: &Shared<'_>, tour: &[u32]) -> Result<(), BackendError> {
         let place = self.extremes().1;

@@ -180,6 +180,17 @@ impl Colony for CpuEax<'_> {
         Ok(self.best_tour.clone())
     }
 
+    fn take_in(&mut self, cost: i64, tour: &[u32]) -> Result<Option<ColonyState>, BackendError> {
+        // Groups take turns. One that is not whole has no tour that could make way.
+        let turn = self.state.iterations as usize % self.groups.len();
+        let group = &mut self.groups[turn];
+        if self.begun && group.is_whole() && !group.costs().contains(&cost) {
+            group.welcome(&self.shared, tour)?;
+            self.look();
+        }
+        Ok(Some(self.state))
+    }
+
     fn phases(&mut self) -> Result<Phases, BackendError> {
         Ok(std::mem::take(&mut self.phases))
     }

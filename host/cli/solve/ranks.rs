@@ -1,0 +1,203 @@
+//! One run by several processes. Rank 0 does what a process alone does; the others get their orders from it and are quiet.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{Scope, ScopedJoinHandle};
+use std::time::{Duration, Instant};
+
+use super::super::error::as_options;
+use super::super::options::MachineArgs;
+use super::super::output::{self, Output};
+use super::super::{Error, Outcome, Result};
+use super::{Plan, on_threads};
+use crate::cluster::{Ended, Facts, LATE, Limits, Orders, Topology, Voyage, World};
+use crate::engine::{Post, Progress, Stop, StopReason, Voyager};
+use crate::instance::{Instance, tour_file};
+use crate::solver::Solution;
+
+/// How often the best tour so far is written, at most.
+const WRITE_EVERY: Duration = Duration::from_secs(5);
+/// How often the end is looked for meanwhile.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// One rank's run.
+pub(super) struct Crew<'w> {
+    world: &'w World,
+    /// Where its run meets the courier.
+    pub post: Arc<Post>,
+    /// When its run ends: as rank 0 was told, but also when another rank or the user of rank 0 says so.
+    pub stop: Stop,
+    /// The user's interrupt.
+    interrupt: Arc<AtomicBool>,
+    /// Every better tour of any rank, on rank 0.
+    better: Mutex<Option<Receiver<Arc<Voyager>>>>,
+}
+
+impl<'w> Crew<'w> {
+    /// Begins to exchange tours.
+    pub(super) fn begin(
+        world: &'w World,
+        instance: &Arc<Instance>,
+        stop: &Stop,
+        topology: Topology,
+        interrupt: &Arc<AtomicBool>,
+    ) -> Crew<'w> {
+        let post = Arc::new(Post::new(world.rank()));
+        let hurry = Arc::new(AtomicBool::new(false));
+        let (tell, better) = channel();
+        world.begin(Voyage {
+            instance: instance.clone(),
+            post: post.clone(),
+            topology,
+            exchanges: stop.iterations.is_none(),
+            target: stop.target,
+            interrupt: interrupt.clone(),
+            hurry: hurry.clone(),
+            better: (world.rank() == 0).then_some(tell),
+        });
+        let stop = Stop { interrupt: hurry, ..stop.clone() };
+        Crew { world, post, stop, interrupt: interrupt.clone(), better: Mutex::new(Some(better)) }
+    }
+
+    /// This rank's run is over. Rank 0 gets the best solution of all, and what a report tells of them; the others nothing. None if
+    /// nobody has a tour.
+    pub(super) fn end(&self, own: Option<&Solution>) -> Option<(Solution, Facts)> {
+        let best = own.map(|own| Voyager { from: self.world.rank(), cost: own.cost, tour: own.tour.clone() });
+        let ended = Ended { cost: own.map(|own| own.cost), tours: own.map_or(0, |own| own.tours) };
+        // Without a clock nobody knows how long the others take.
+        let patience = self.stop.time.map(|_| LATE);
+        let gathered = self.world.end(best, ended, patience)?;
+        let best = gathered.best?;
+        let mut solution = own.cloned().unwrap_or_else(|| of_others(&best));
+        if best.cost < solution.cost {
+            (solution.cost, solution.tour) = (best.cost, best.tour.clone());
+        }
+        solution.tours = gathered.tours.max(solution.tours);
+        // Who was told to hurry does not know why.
+        let is_interrupted = self.interrupt.load(Ordering::Relaxed);
+        let is_reached = self.stop.target.is_some_and(|target| solution.cost <= target);
+        if is_reached && (solution.stopped_by != StopReason::Interrupt || !is_interrupted) {
+            solution.stopped_by = StopReason::Target;
+        }
+        Some((solution, gathered.facts))
+    }
+}
+
+/// Writes every better tour of any rank, now and then, until the end: a job that is killed leaves the last one.
+pub(super) struct Keeper<'s> {
+    thread: Mutex<Option<ScopedJoinHandle<'s, ()>>>,
+    over: Arc<AtomicBool>,
+}
+
+impl<'s> Keeper<'s> {
+    /// Begins; none where there is no file to write, or no thread can be had.
+    pub(super) fn begin<'e>(
+        scope: &'s Scope<'s, 'e>,
+        crew: &'s Crew<'_>,
+        plan: &'s Plan,
+    ) -> Option<Keeper<'s>> {
+        let file = plan.outputs.tour.as_ref().filter(|output| !output.is_stdout())?;
+        let better = crew.better.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+        let over = Arc::new(AtomicBool::new(false));
+        let is_over = over.clone();
+        let keep = move || keep(&better, &is_over, &plan.instance, file);
+        let thread = std::thread::Builder::new().spawn_scoped(scope, keep).ok()?;
+        Some(Keeper { thread: Mutex::new(Some(thread)), over })
+    }
+
+    /// Ends: what is written from now on is not replaced by an older tour.
+    pub(super) fn end(&self) {
+        self.over.store(true, Ordering::Relaxed);
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        thread.into_iter().for_each(|thread| drop(thread.join()));
+    }
+}
+
+/// Whatever ends the run ends the keeper.
+impl Drop for Keeper<'_> {
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::Relaxed);
+    }
+}
+
+fn keep(better: &Receiver<Arc<Voyager>>, over: &AtomicBool, instance: &Instance, file: &Output) {
+    let (mut last, mut waiting): (Option<Instant>, Option<Arc<Voyager>>) = (None, None);
+    while !over.load(Ordering::Relaxed) {
+        match better.recv_timeout(LOOK_EVERY) {
+            Ok(voyager) => waiting = Some(voyager),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return,
+        }
+        let is_due = last.is_none_or(|last| last.elapsed() >= WRITE_EVERY);
+        if let Some(voyager) = waiting.take_if(|_| is_due) {
+            let (tour, cost) = (&voyager.tour, voyager.cost);
+            // What cannot be written now may be so at the end; then it is an error.
+            let _ = file.write(|mut out| tour_file::write(instance, tour, cost, &mut out));
+            last = Some(Instant::now());
+        }
+    }
+}
+
+/// A solution of which nothing but the tour is known here.
+fn of_others(best: &Voyager) -> Solution {
+    Solution {
+        tour: best.tour.clone(),
+        cost: best.cost,
+        iterations: 0,
+        best_iteration: 0,
+        seconds: 0.0,
+        setup_seconds: 0.0,
+        tours: 0,
+        stopped_by: StopReason::Failure,
+        layout: "of other ranks".to_owned(),
+        trace: Vec::new(),
+        failure: None,
+    }
+}
+
+impl Plan {
+    /// The orders of all other ranks.
+    pub(super) fn orders(&self, initial: Option<&[u32]>) -> Result<Vec<u8>> {
+        let limits = Limits::new(&self.asked.stop, self.topology);
+        let orders = Orders::to_bytes(&self.instance, &self.asked.algorithm, initial, limits);
+        orders.map_err(|error| Error::Bug(format!("the orders cannot be written: {error}")))
+    }
+}
+
+/// The run of a rank that is not the first. What goes wrong here is told, and does not end the others.
+pub(super) fn follow(
+    world: &World,
+    machine: &MachineArgs,
+    interrupt: &Arc<AtomicBool>,
+    begin: Instant,
+) -> Result<Outcome> {
+    if let Err(error) = work(world, machine, interrupt, begin) {
+        output::tell(&format!("antwarp: rank {}: {}", world.rank(), as_options(&error.to_string())));
+    }
+    Ok(Outcome::Done)
+}
+
+fn work(world: &World, machine: &MachineArgs, interrupt: &Arc<AtomicBool>, begin: Instant) -> Result<()> {
+    let Some(bytes) = world.share(None) else { return Ok(()) };
+    let orders = Orders::of(&bytes);
+    let orders = orders.ok_or_else(|| Error::Bug("the orders of rank 0 cannot be read".to_owned()))?;
+    drop(bytes);
+    let Orders { instance, algorithm, initial, limits } = orders;
+    machine.start_threads()?;
+    let backend = match on_threads(&algorithm) {
+        Some(what) => machine.open_threads(what, true)?,
+        None => machine.open(true)?,
+    };
+    let instance = Arc::new(instance);
+    let stop = limits.stop().spent(begin.elapsed());
+    let crew = Crew::begin(world, &instance, &stop, limits.topology, interrupt);
+    let algorithm = algorithm.of_island(world.rank());
+    let contact: (&mut dyn FnMut(&Progress), _) = (&mut |_| (), &*crew.post);
+    let solved = algorithm.solve_as_island(&instance, initial, (&backend, &crew.stop), contact, None);
+    crew.end(solved.as_ref().ok());
+    match solved?.failure {
+        Some(failure) => Err(Error::CutShort(failure)),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,531 @@
+//! The thread that owns MPI: it carries tours between the posts of all ranks, and tells rank 0 how good they are.
+//!
+//! Every rank sends its better tours to its [neighbours](super::Topology), one at a time to each: a tour that has to wait makes way
+//! for a better one. It tells rank 0 the length alone. Rank 0 asks for the tour where it is the best of all, every few seconds
+//! and at the end. So few bytes go far, and rank 0 always has a tour at hand that is nearly the best.
+
+use std::os::raw::c_int;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, Sender};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use mpi::collective::{CommunicatorCollectives, Root};
+use mpi::datatype::Equivalence;
+use mpi::ffi;
+use mpi::point_to_point::{MatchedReceiveVec, Source};
+use mpi::raw::AsRaw;
+use mpi::topology::{Communicator, SimpleCommunicator};
+
+use super::message::{News, Traffic, from_voyager, to_voyager};
+use super::{Ended, Facts, Gathered, Voyage};
+use crate::engine::Voyager;
+
+/// How often it looks for messages, and while it is sending.
+const LOOK: Duration = Duration::from_millis(1);
+const BUSY: Duration = Duration::from_micros(100);
+/// How often rank 0 asks for a better tour while all run.
+const ASK_EVERY: Duration = Duration::from_secs(3);
+/// How long rank 0 waits for the others after an interrupt: who interrupts kills a second later.
+const INTERRUPTED: Duration = Duration::from_millis(250);
+/// How long it waits for a tour that it has asked for at the end, and any rank for its last messages to go.
+const LAST: Duration = Duration::from_secs(2);
+/// Bytes of a part of what is sent to all: MPI counts with 31 bits.
+const PART: usize = 1 << 30;
+
+/// What the run of this rank asks for.
+pub(super) enum Request {
+    Share(Option<Vec<u8>>, Sender<Option<Vec<u8>>>),
+    Begin(Box<Voyage>),
+    End {
+        best: Option<Arc<Voyager>>,
+        ended: Ended,
+        patience: Option<Duration>,
+        reply: Sender<Option<Gathered>>,
+    },
+    Leave(Sender<()>),
+}
+
+/// Where a rank is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    pub rank: u32,
+    pub size: u32,
+    /// Its number among those of its machine.
+    pub local: u32,
+    /// Processors that are its own.
+    pub threads: u32,
+}
+
+/// What a message is, by its tag.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Tag {
+    /// A tour for the run.
+    Tour,
+    /// To rank 0: how far a rank is.
+    News,
+    /// From rank 0: send the best tour.
+    Ask,
+    /// That tour.
+    Answer,
+    /// From rank 0: end the run.
+    Stop,
+    /// From rank 0: nobody is needed any more.
+    Bye,
+}
+
+const TAGS: [Tag; 6] = [Tag::Tour, Tag::News, Tag::Ask, Tag::Answer, Tag::Stop, Tag::Bye];
+
+/// Starts MPI and does what it is asked for, until the process leaves.
+pub(super) fn run(requests: &Receiver<Request>, ready: &Sender<Place>) {
+    // This thread is the one that MPI calls the main one: no other calls it.
+    let Some((universe, _)) = mpi::initialize_with_threading(mpi::Threading::Funneled) else { return };
+    let world = universe.world();
+    let place = place(&world);
+    let mut courier = Courier::new(&world, place);
+    if ready.send(place).is_err() {
+        return;
+    }
+    let gone = courier.serve(requests);
+    drop(courier);
+    drop(world);
+    // MPI ends here, for all ranks together.
+    drop(universe);
+    if let Some(gone) = gone {
+        let _ = gone.send(());
+    }
+}
+
+fn place(world: &SimpleCommunicator) -> Place {
+    let neighbors = world.split_shared(world.rank());
+    let own = processors();
+    let mut all = vec![0u64; own.len() * neighbors.size() as usize];
+    neighbors.all_gather_into(&own[..], &mut all[..]);
+    let alike = all.chunks_exact(own.len()).filter(|other| **other == own).count();
+    let named: u32 = own.iter().map(|word| word.count_ones()).sum();
+    let free = std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
+    let free = if named == 0 { free } else { free.min(named) };
+    Place {
+        rank: world.rank() as u32,
+        size: world.size() as u32,
+        local: neighbors.rank() as u32,
+        threads: (free / alike.max(1) as u32).max(1),
+    }
+}
+
+/// The processors that this process may run on, a bit each; none where the system does not tell.
+fn processors() -> [u64; 16] {
+    let mut words = [0u64; 16];
+    #[cfg(target_os = "linux")]
+    {
+        // SAFETY: it writes at most so many bytes of the array, which is as large as the type and aligned as it is.
+        unsafe { nix::libc::sched_getaffinity(0, size_of_val(&words), words.as_mut_ptr().cast()) };
+    }
+    words
+}
+
+/// A message on its way. Its bytes stay where they are until it is done.
+struct Outgoing {
+    request: ffi::MPI_Request,
+    bytes: Arc<Vec<u8>>,
+}
+
+impl Outgoing {
+    fn send(world: &SimpleCommunicator, bytes: Arc<Vec<u8>>, to: u32, tag: Tag) -> Outgoing {
+        // SAFETY: a handle that holds no request, which the call below fills.
+        let mut request = unsafe { ffi::RSMPI_REQUEST_NULL };
+        // SAFETY: the bytes are this message's until `is_done`, nobody changes them, and the communicator is that of all ranks.
+        unsafe {
+            ffi::MPI_Isend(
+                bytes.as_ptr().cast(),
+                bytes.len() as c_int,
+                u8::equivalent_datatype().as_raw(),
+                to as c_int,
+                tag as c_int,
+                world.as_raw(),
+                &mut request,
+            );
+        }
+        Outgoing { request, bytes }
+    }
+
+    fn is_done(&mut self) -> bool {
+        let mut done = 0;
+        // SAFETY: a request of `send`, or the null request that it becomes; the status is not wanted.
+        unsafe { ffi::MPI_Test(&mut self.request, &mut done, ffi::RSMPI_STATUS_IGNORE) };
+        done != 0
+    }
+
+    /// Forgets a message that nobody takes any more: MPI may still read its bytes.
+    fn abandon(self) {
+        std::mem::forget(self.bytes);
+    }
+}
+
+/// The way to a neighbour, one tour at a time.
+struct Lane {
+    to: u32,
+    waiting: Option<Arc<Vec<u8>>>,
+    sending: Option<Outgoing>,
+}
+
+/// The run is over.
+struct Ending {
+    ended: Ended,
+    /// Until when rank 0 waits for others.
+    until: Option<Instant>,
+    is_interrupted: bool,
+    /// Rank 0 was told.
+    is_told: bool,
+    reply: Option<Sender<Option<Gathered>>>,
+}
+
+struct Courier<'w> {
+    world: &'w SimpleCommunicator,
+    place: Place,
+    begun: Instant,
+    /// Rank 0 had something to say: then it says good-bye, too.
+    is_shared: bool,
+    voyage: Option<Box<Voyage>>,
+    lanes: Vec<Lane>,
+    letters: Vec<Outgoing>,
+    traffic: Traffic,
+    /// The best tour of this rank; of rank 0, of all that it knows.
+    best: Option<Arc<Voyager>>,
+    /// What each rank told rank 0 last.
+    told: Vec<News>,
+    /// Whom rank 0 has asked for a tour, and when it did last.
+    asked: Option<u32>,
+    asked_at: Instant,
+    /// All were told to stop; and good-bye.
+    is_stopped: bool,
+    is_bye: bool,
+    ending: Option<Ending>,
+}
+
+impl<'w> Courier<'w> {
+    fn new(world: &'w SimpleCommunicator, place: Place) -> Courier<'w> {
+        Courier {
+            world,
+            place,
+            begun: Instant::now(),
+            is_shared: false,
+            voyage: None,
+            lanes: Vec::new(),
+            letters: Vec::new(),
+            traffic: Traffic::default(),
+            best: None,
+            told: vec![News::default(); place.size as usize],
+            asked: None,
+            asked_at: Instant::now(),
+            is_stopped: false,
+            is_bye: false,
+            ending: None,
+        }
+    }
+
+    fn is_first(&self) -> bool {
+        self.place.rank == 0
+    }
+
+    /// Does what it is asked for; whom to tell that this rank is gone.
+    fn serve(&mut self, requests: &Receiver<Request>) -> Option<Sender<()>> {
+        loop {
+            let is_idle = self.voyage.is_none() || self.is_bye;
+            let request = if is_idle { Some(requests.recv().ok()?) } else { requests.try_recv().ok() };
+            match request {
+                Some(Request::Share(bytes, reply)) => {
+                    let _ = reply.send(self.share(bytes));
+                }
+                Some(Request::Begin(voyage)) => self.begin(voyage),
+                Some(Request::End { best, ended, patience, reply }) => {
+                    self.end(best, ended, patience.map(|patience| Instant::now() + patience));
+                    self.ending.iter_mut().for_each(|ending| ending.reply = Some(reply.clone()));
+                }
+                Some(Request::Leave(gone)) => {
+                    self.leave();
+                    return Some(gone);
+                }
+                None => {}
+            }
+            if self.voyage.is_some() && !self.is_bye {
+                self.look();
+                let is_sending = self.lanes.iter().any(|lane| lane.sending.is_some());
+                sleep(if is_sending { BUSY } else { LOOK });
+            }
+            if self.is_bye
+                && let Some(reply) = self.ending.as_mut().and_then(|ending| ending.reply.take())
+            {
+                let _ = reply.send(self.gathered());
+            }
+        }
+    }
+
+    /// Sends rank 0's bytes to all.
+    fn share(&mut self, bytes: Option<Vec<u8>>) -> Option<Vec<u8>> {
+        let root = self.world.process_at_rank(0);
+        let mut length = bytes.as_ref().map_or(u64::MAX, |bytes| bytes.len() as u64);
+        root.broadcast_into(&mut length);
+        if length == u64::MAX {
+            return None;
+        }
+        self.is_shared = true;
+        let mut bytes = bytes.unwrap_or_default();
+        bytes.resize(length as usize, 0);
+        bytes.chunks_mut(PART).for_each(|part| root.broadcast_into(part));
+        Some(bytes)
+    }
+
+    fn begin(&mut self, voyage: Box<Voyage>) {
+        self.begun = Instant::now();
+        let neighbors = voyage.topology.neighbors(self.place.rank, self.place.size);
+        let lane = |to| Lane { to, waiting: None, sending: None };
+        self.lanes = neighbors.into_iter().map(lane).collect();
+        self.voyage = Some(voyage);
+    }
+
+    fn post(&mut self, bytes: Vec<u8>, to: u32, tag: Tag) {
+        self.traffic.bytes_sent += bytes.len() as u64;
+        self.letters.push(Outgoing::send(self.world, Arc::new(bytes), to, tag));
+    }
+
+    /// The same to all others.
+    fn post_all(&mut self, tag: Tag) {
+        (1..self.place.size).for_each(|to| self.post(Vec::new(), to, tag));
+    }
+
+    /// All that there is to do now.
+    fn look(&mut self) {
+        self.receive();
+        self.letters.retain_mut(|letter| !letter.is_done());
+        self.collect();
+        self.send_tours();
+        self.heed();
+        if self.is_first() {
+            self.gather();
+        } else {
+            self.tell_end();
+        }
+    }
+
+    fn receive(&mut self) {
+        while let Some(found) = self.world.any_process().immediate_matched_probe() {
+            let (bytes, status) = found.matched_receive_vec::<u8>();
+            let from = status.source_rank() as u32;
+            let Some(tag) = TAGS.into_iter().find(|&tag| tag as i32 == status.tag()) else { continue };
+            match tag {
+                Tag::Tour => self.deliver(&bytes),
+                Tag::News if self.is_first() => {
+                    if let Some(news) = News::of(&bytes) {
+                        self.told[from as usize] = news;
+                    }
+                }
+                Tag::Answer if self.is_first() => self.take(&bytes, from),
+                Tag::Ask => {
+                    if let Some(best) = &self.best {
+                        let bytes = from_voyager(best);
+                        self.post(bytes, 0, Tag::Answer);
+                    }
+                }
+                Tag::Stop => self.hurry(),
+                Tag::Bye => self.is_bye = true,
+                Tag::News | Tag::Answer => {}
+            }
+        }
+    }
+
+    /// A neighbour's tour: the run checks it.
+    fn deliver(&mut self, bytes: &[u8]) {
+        if let (Some(voyage), Some(voyager)) = (&self.voyage, to_voyager(bytes)) {
+            voyage.post.deliver(Arc::new(voyager));
+            self.traffic.tours_received += 1;
+        }
+    }
+
+    /// Whether a tour is one, and as long as it says: neither messages nor machines are trusted.
+    fn is_right(&self, voyager: &Voyager) -> bool {
+        let checked = self.voyage.as_ref().and_then(|voyage| voyage.instance.check_tour(&voyager.tour).ok());
+        checked == Some(voyager.cost)
+    }
+
+    /// A tour that rank 0 has asked for. Of a rank that sends what is none it does not ask again.
+    fn take(&mut self, bytes: &[u8], from: u32) {
+        self.asked = None;
+        match to_voyager(bytes).filter(|voyager| self.is_right(voyager)) {
+            Some(voyager) => self.keep(Arc::new(Voyager { from, ..voyager })),
+            None => self.told[from as usize].best.cost = None,
+        }
+    }
+
+    /// Keeps a tour if it is the best one.
+    fn keep(&mut self, voyager: Arc<Voyager>) {
+        if self.best.as_ref().is_some_and(|best| best.cost <= voyager.cost) {
+            return;
+        }
+        if let Some(better) = self.voyage.as_ref().and_then(|voyage| voyage.better.as_ref()) {
+            let _ = better.send(voyager.clone());
+        }
+        self.best = Some(voyager);
+    }
+
+    fn tell(&mut self, is_over: bool) {
+        let tours = self.ending.as_ref().map_or(0, |ending| ending.ended.tours);
+        let best = Ended { cost: self.best.as_ref().map(|best| best.cost), tours };
+        let news = News { best, is_over, traffic: self.traffic };
+        if self.is_first() {
+            self.told[0] = news;
+        } else {
+            self.post(news.to_bytes(), 0, Tag::News);
+        }
+    }
+
+    /// What the run has left at the post.
+    fn collect(&mut self) {
+        let Some(voyage) = &self.voyage else { return };
+        let Some(voyager) = voyage.post.collect().filter(|voyager| self.is_right(voyager)) else { return };
+        if voyage.exchanges && self.ending.is_none() {
+            let bytes = Arc::new(from_voyager(&voyager));
+            self.lanes.iter_mut().for_each(|lane| lane.waiting = Some(bytes.clone()));
+        }
+        self.keep(voyager);
+        self.tell(false);
+    }
+
+    fn send_tours(&mut self) {
+        for lane in &mut self.lanes {
+            if lane.sending.as_mut().is_some_and(Outgoing::is_done) {
+                lane.sending = None;
+            }
+            if lane.sending.is_none()
+                && let Some(bytes) = lane.waiting.take()
+            {
+                self.traffic.tours_sent += 1;
+                self.traffic.bytes_sent += bytes.len() as u64;
+                lane.sending = Some(Outgoing::send(self.world, bytes, lane.to, Tag::Tour));
+            }
+        }
+    }
+
+    fn hurry(&self) {
+        self.voyage.iter().for_each(|voyage| voyage.hurry.store(true, Ordering::Relaxed));
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.voyage.as_ref().is_some_and(|voyage| voyage.interrupt.load(Ordering::Relaxed))
+    }
+
+    /// The shortest tour that rank 0 was told of, and by whom.
+    fn shortest(&self) -> Option<(i64, u32)> {
+        let told = self.told.iter().zip(0..).filter_map(|(news, rank)| Some((news.best.cost?, rank)));
+        told.min()
+    }
+
+    /// Whether all are to end: rank 0 was interrupted, or somebody is at the target.
+    fn heed(&mut self) {
+        let target = self.voyage.as_ref().and_then(|voyage| voyage.target.filter(|_| voyage.exchanges));
+        let reached = target.is_some_and(|target| self.shortest().is_some_and(|(cost, _)| cost <= target));
+        if self.is_interrupted() {
+            self.hurry();
+        }
+        if self.is_first() && !self.is_stopped && (self.is_interrupted() || reached) {
+            self.is_stopped = true;
+            self.hurry();
+            self.post_all(Tag::Stop);
+        }
+    }
+
+    fn end(&mut self, best: Option<Arc<Voyager>>, ended: Ended, until: Option<Instant>) {
+        self.ending = Some(Ending { ended, until, is_interrupted: false, is_told: false, reply: None });
+        self.lanes.iter_mut().for_each(|lane| lane.waiting = None);
+        best.into_iter().for_each(|best| self.keep(best));
+    }
+
+    /// Tells rank 0 that the run is over, once nobody waits for a tour of this rank: those who get it are still there then.
+    fn tell_end(&mut self) {
+        let is_quiet = self.lanes.iter().all(|lane| lane.sending.is_none());
+        let is_told = self.ending.as_ref().is_none_or(|ending| ending.is_told);
+        if is_quiet && !is_told {
+            self.tell(true);
+            self.ending.iter_mut().for_each(|ending| ending.is_told = true);
+        }
+    }
+
+    /// Rank 0: asks for the best tour, and says good-bye once it has it.
+    fn gather(&mut self) {
+        self.tell_end();
+        let (now, is_interrupted) = (Instant::now(), self.is_interrupted());
+        let best = self.best.as_ref().map_or(i64::MAX, |best| best.cost);
+        let better = self.shortest().filter(|&(cost, rank)| cost < best && rank > 0);
+        let is_hasty = self.ending.is_some() || self.is_stopped;
+        if let Some((_, rank)) = better
+            && self.asked.is_none()
+            && (is_hasty || self.asked_at + ASK_EVERY <= now)
+        {
+            (self.asked, self.asked_at) = (Some(rank), now);
+            self.post(Vec::new(), rank, Tag::Ask);
+        }
+        let Some(ending) = &mut self.ending else { return };
+        if is_interrupted && !ending.is_interrupted {
+            ending.is_interrupted = true;
+            let soon = now + INTERRUPTED;
+            ending.until = Some(ending.until.map_or(soon, |until| until.min(soon)));
+        }
+        let last = if is_interrupted { INTERRUPTED } else { LAST };
+        let is_late = ending.until.is_some_and(|until| until <= now);
+        let is_too_late = ending.until.is_some_and(|until| until + last <= now);
+        let are_over = self.told.iter().all(|news| news.is_over);
+        if ((are_over || is_late) && better.is_none()) || is_too_late {
+            self.say_bye();
+        }
+    }
+
+    fn say_bye(&mut self) {
+        self.post_all(Tag::Bye);
+        self.is_bye = true;
+        // Who was to hear more is gone: nobody is told of better tours any more.
+        self.voyage.iter_mut().for_each(|voyage| voyage.better = None);
+    }
+
+    /// What rank 0 has of all.
+    fn gathered(&self) -> Option<Gathered> {
+        let voyage = self.voyage.as_ref().filter(|_| self.is_first())?;
+        let sum = |count: &dyn Fn(&News) -> u64| self.told.iter().map(count).sum::<u64>();
+        let bytes_sent = sum(&|news| news.traffic.bytes_sent);
+        let facts = Facts {
+            ranks: self.place.size,
+            topology: voyage.topology,
+            best_rank: self.best.as_ref().map_or(0, |best| best.from),
+            tours_sent: sum(&|news| news.traffic.tours_sent),
+            tours_received: sum(&|news| news.traffic.tours_received),
+            bytes_sent,
+            bytes_per_second: bytes_sent as f64 / self.begun.elapsed().as_secs_f64().max(1e-9),
+            lost: self.told.iter().filter(|news| !news.is_over || news.best.cost.is_none()).count() as u32,
+        };
+        Some(Gathered { best: self.best.clone(), tours: sum(&|news| news.best.tours), facts })
+    }
+
+    /// The last things: rank 0 ends all, if they have not ended; the others wait for its word.
+    fn leave(&mut self) {
+        if self.is_shared && !self.is_bye {
+            if self.is_first() {
+                self.post_all(Tag::Stop);
+                self.say_bye();
+            } else {
+                self.end(None, Ended::default(), None);
+                while !self.is_bye {
+                    self.look();
+                    sleep(LOOK);
+                }
+            }
+        }
+        let begun = Instant::now();
+        let mut letters = std::mem::take(&mut self.letters);
+        letters.extend(self.lanes.drain(..).filter_map(|lane| lane.sending));
+        while !letters.is_empty() && begun.elapsed() < LAST {
+            letters.retain_mut(|letter| !letter.is_done());
+            sleep(BUSY);
+        }
+        letters.into_iter().for_each(Outgoing::abandon);
+    }
+}

@@ -1,0 +1,93 @@
+//! Messages between ranks, as bytes. Who reads one trusts nothing in it.
+
+use super::Ended;
+use crate::engine::Voyager;
+
+/// What a rank tells rank 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct News {
+    pub best: Ended,
+    /// The run is over.
+    pub is_over: bool,
+    /// What it sent and received so far.
+    pub traffic: Traffic,
+}
+
+/// What went from rank to rank.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Traffic {
+    pub tours_sent: u64,
+    pub tours_received: u64,
+    pub bytes_sent: u64,
+}
+
+/// Numbers of news.
+const NUMBERS: usize = 6;
+
+impl News {
+    pub(super) fn to_bytes(self) -> Vec<u8> {
+        let Traffic { tours_sent, tours_received, bytes_sent } = self.traffic;
+        let cost = self.best.cost.unwrap_or(i64::MAX) as u64;
+        let numbers = [cost, self.best.tours, self.is_over.into(), tours_sent, tours_received, bytes_sent];
+        numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
+    }
+
+    pub(super) fn of(bytes: &[u8]) -> Option<News> {
+        let (numbers, rest) = bytes.as_chunks::<8>();
+        let numbers: [u64; NUMBERS] =
+            numbers.iter().map(|&number| u64::from_le_bytes(number)).collect::<Vec<_>>().try_into().ok()?;
+        let [cost, tours, is_over, tours_sent, tours_received, bytes_sent] = numbers;
+        let cost = Some(cost as i64).filter(|&cost| cost < i64::MAX);
+        let traffic = Traffic { tours_sent, tours_received, bytes_sent };
+        rest.is_empty().then_some(News { best: Ended { cost, tours }, is_over: is_over != 0, traffic })
+    }
+}
+
+/// A tour as bytes: its island, its length, its nodes.
+pub(super) fn from_voyager(voyager: &Voyager) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(12 + 4 * voyager.tour.len());
+    bytes.extend(voyager.from.to_le_bytes());
+    bytes.extend(voyager.cost.to_le_bytes());
+    bytes.extend(voyager.tour.iter().flat_map(|node| node.to_le_bytes()));
+    bytes
+}
+
+/// The way back.
+pub(super) fn to_voyager(bytes: &[u8]) -> Option<Voyager> {
+    let (from, rest) = bytes.split_first_chunk()?;
+    let (cost, rest) = rest.split_first_chunk()?;
+    let (nodes, rest) = rest.as_chunks::<4>();
+    let tour = nodes.iter().map(|&node| u32::from_le_bytes(node)).collect();
+    rest.is_empty().then(|| Voyager {
+        from: u32::from_le_bytes(*from),
+        cost: i64::from_le_bytes(*cost),
+        tour,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_come_back_as_they_were() {
+        for cost in [None, Some(-1), Some(i64::MAX - 1)] {
+            let traffic = Traffic { tours_sent: 1, tours_received: 2, bytes_sent: u64::MAX };
+            let news = News { best: Ended { cost, tours: 7 }, is_over: cost.is_some(), traffic };
+            assert_eq!(News::of(&news.to_bytes()), Some(news));
+        }
+        let voyager = Voyager { from: 3, cost: 12, tour: vec![2, 0, u32::MAX] };
+        assert_eq!(to_voyager(&from_voyager(&voyager)), Some(voyager));
+    }
+
+    #[test]
+    fn bytes_that_are_no_message_are_none() {
+        let whole = News::default().to_bytes();
+        for length in (0..whole.len()).chain([whole.len() + 1]) {
+            assert_eq!(News::of(&[&whole[..], &[0]].concat()[..length]), None);
+        }
+        for length in [0, 3, 4, 11, 13, 14, 15] {
+            assert_eq!(to_voyager(&vec![1; length]), None, "{length} bytes");
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Islands: runs that work on the same instance at the same time and exchange tours.
+//!
+//! A run knows nothing of the others but its [`Post`]. What carries tours between posts is a courier: threads of one process
+//! ([`archipelago`](crate::solver::archipelago)), or messages between processes ([`cluster`](crate::cluster)). Nobody waits for
+//! anybody: who has a better tour leaves it at the post, and takes what has arrived there whenever there is time for it.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Tours that wait for a run, at most: it takes them in faster than others find better ones, or it is about to end.
+const MOST: usize = 8;
+
+/// A tour on its way, in the instance's numbering.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Voyager {
+    /// The island that found it.
+    pub from: u32,
+    /// Its length, as that island says.
+    pub cost: i64,
+    /// Its nodes.
+    pub tour: Vec<u32>,
+}
+
+/// Where an island's run and its courier meet.
+#[derive(Debug, Default)]
+pub struct Post {
+    island: u32,
+    sent: Mutex<Option<Arc<Voyager>>>,
+    arrived: Mutex<VecDeque<Arc<Voyager>>>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Post {
+    /// That of the island of this number.
+    pub fn new(island: u32) -> Post {
+        Post { island, ..Post::default() }
+    }
+
+    /// The run has a better tour. One that was not collected yet is not sent any more.
+    pub fn send(&self, cost: i64, tour: Vec<u32>) {
+        *lock(&self.sent) = Some(Arc::new(Voyager { from: self.island, cost, tour }));
+    }
+
+    /// The tour that is to be carried to the others.
+    pub fn collect(&self) -> Option<Arc<Voyager>> {
+        lock(&self.sent).take()
+    }
+
+    /// A tour has come. Of one island only the last one waits for the run, and the oldest makes way where there are many.
+    pub fn deliver(&self, voyager: Arc<Voyager>) {
+        let mut arrived = lock(&self.arrived);
+        arrived.retain(|other| other.from != voyager.from);
+        if arrived.len() == MOST {
+            arrived.pop_front();
+        }
+        arrived.push_back(voyager);
+    }
+
+    /// The tours that have come since, the oldest first.
+    pub fn arrivals(&self) -> Vec<Arc<Voyager>> {
+        lock(&self.arrived).drain(..).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_post_keeps_the_last_tour_of_each_island() {
+        let post = Post::new(3);
+        assert!(post.collect().is_none() && post.arrivals().is_empty());
+        post.send(9, vec![0, 1]);
+        post.send(8, vec![1, 0]);
+        assert_eq!(post.collect().as_deref(), Some(&Voyager { from: 3, cost: 8, tour: vec![1, 0] }));
+        assert!(post.collect().is_none());
+        let from = |from, cost| post.deliver(Arc::new(Voyager { from, cost, tour: Vec::new() }));
+        (0..20).for_each(|island| from(island, 7));
+        from(15, 6);
+        let arrived: Vec<(u32, i64)> = post.arrivals().iter().map(|v| (v.from, v.cost)).collect();
+        assert_eq!(arrived, [(12, 7), (13, 7), (14, 7), (16, 7), (17, 7), (18, 7), (19, 7), (15, 6)]);
+        assert!(post.arrivals().is_empty());
+    }
+}

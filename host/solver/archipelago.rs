@@ -1,0 +1,241 @@
+//! Several islands in one process: a run on each of some backends, all at the same time.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use super::{Algorithm, Solution, SolveError};
+use crate::backend::Backend;
+use crate::engine::{Post, Progress, Stop, StopReason};
+use crate::instance::Instance;
+
+/// How often tours are carried from post to post, and an interrupt is looked for.
+const TICK: Duration = Duration::from_millis(10);
+
+/// Solves an instance by an island on each backend, with [a seed of its own](Algorithm::of_island). They exchange tours, unless the
+/// run ends after a number of iterations, which each of them does then. Once one has reached the target all end, but not so by a number of
+/// iterations: the run is the same every time.
+///
+/// The solution is the best one. Its tours are those of all islands, its iterations and its layout those of the island that found it.
+///
+/// # Errors
+/// As [`Algorithm::solve`], if every island fails before it has a tour. What else went wrong is told in the solution.
+///
+/// # Panics
+/// If there is no backend.
+pub fn solve(
+    algorithm: &Algorithm,
+    instance: &Instance,
+    initial: Option<Vec<u32>>,
+    backends: &[&Backend],
+    stop: &Stop,
+    observe: &mut dyn FnMut(&Progress),
+) -> Result<Solution, SolveError> {
+    assert!(!backends.is_empty(), "an archipelago has an island");
+    if let [backend] = backends {
+        return algorithm.solve(instance, initial, (backend, stop), observe, None);
+    }
+    let begin = Instant::now();
+    let posts: Vec<Post> = (0..backends.len() as u32).map(Post::new).collect();
+    let exchanges = stop.iterations.is_none();
+    let hurry = Arc::new(AtomicBool::new(false));
+    let own = Stop { interrupt: hurry.clone(), ..stop.clone() };
+    let reach = |cost: i64| {
+        if exchanges && stop.target.is_some_and(|target| cost <= target) {
+            hurry.store(true, Ordering::Relaxed);
+        }
+    };
+    let ended: Vec<Result<Solution, SolveError>> = std::thread::scope(|scope| {
+        let (told, progress) = mpsc::channel();
+        let islands: Vec<_> = (0u32..)
+            .zip(backends.iter().zip(&posts))
+            .map(|(number, (&backend, post))| {
+                let (algorithm, initial) = (algorithm.clone().of_island(number), initial.clone());
+                let (told, own, reach) = (told.clone(), &own, &reach);
+                scope.spawn(move || {
+                    let observe = &mut |progress: &Progress| {
+                        reach(progress.best_cost);
+                        // Nobody who listens is gone before the islands are.
+                        let _ = told.send((number, *progress));
+                    };
+                    let island = (observe as &mut dyn FnMut(&Progress), post);
+                    let solved = algorithm.solve_as_island(instance, initial, (backend, own), island, None);
+                    solved.inspect(|solution| reach(solution.cost))
+                })
+            })
+            .collect();
+        drop(told);
+        let mut last: Vec<Option<Progress>> = vec![None; backends.len()];
+        loop {
+            match progress.recv_timeout(TICK) {
+                Ok((island, progress)) => {
+                    last[island as usize] = Some(progress);
+                    observe(&together(&last, progress));
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            if stop.interrupt.load(Ordering::Relaxed) {
+                hurry.store(true, Ordering::Relaxed);
+            }
+            carry(&posts, exchanges);
+        }
+        let ended = islands.into_iter().map(|island| island.join());
+        ended.map(|ended| ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+    });
+    best_of(ended, begin, stop)
+}
+
+/// Carries what the islands have sent to all others.
+fn carry(posts: &[Post], exchanges: bool) {
+    for (from, post) in posts.iter().enumerate() {
+        let Some(voyager) = post.collect().filter(|_| exchanges) else { continue };
+        let others = posts.iter().enumerate().filter(|&(to, _)| to != from);
+        others.for_each(|(_, other)| other.deliver(voyager.clone()));
+    }
+}
+
+/// How far all islands are, one of which has just told.
+fn together(all: &[Option<Progress>], last: Progress) -> Progress {
+    let all = || all.iter().flatten();
+    Progress {
+        best_cost: all().map(|p| p.best_cost).min().unwrap_or(last.best_cost),
+        tours: all().map(|p| p.tours).sum(),
+        ..last
+    }
+}
+
+/// The best solution, the first one of those as good; with the tours of all, and the first failure.
+fn best_of(
+    ended: Vec<Result<Solution, SolveError>>,
+    begin: Instant,
+    stop: &Stop,
+) -> Result<Solution, SolveError> {
+    let count = ended.len();
+    let (mut best, mut failed): (Option<Solution>, Option<SolveError>) = (None, None);
+    let (mut tours, mut failure) = (0, None);
+    for ended in ended {
+        match ended {
+            Ok(solution) => {
+                tours += solution.tours;
+                failure = failure.or_else(|| solution.failure.clone());
+                if best.as_ref().is_none_or(|best| solution.cost < best.cost) {
+                    best = Some(solution);
+                }
+            }
+            Err(error) => {
+                failure = failure.or_else(|| Some(error.to_string()));
+                failed.get_or_insert(error);
+            }
+        }
+    }
+    let Some(best) = best else {
+        return Err(failed.unwrap_or_else(|| SolveError::Settings("there is no backend".to_string())));
+    };
+    let stopped_by = match best.stopped_by {
+        // Who is told to hurry does not know why.
+        StopReason::Interrupt if stop.target.is_some_and(|target| best.cost <= target) => StopReason::Target,
+        reason => reason,
+    };
+    let layout = format!("{count} islands, the best one: {}", best.layout);
+    Ok(Solution { tours, failure, stopped_by, layout, seconds: begin.elapsed().as_secs_f64(), ..best })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::Choice;
+    use crate::instance::generate;
+    use crate::solver::genetic::{Crossover, GeneticSettings};
+    use crate::solver::{acs, ils, lin_kernighan, mmas};
+
+    fn cpus(count: usize) -> Vec<Backend> {
+        (0..count).map(|_| Backend::open(Choice::Cpu).unwrap().0).collect()
+    }
+
+    fn run(algorithm: &Algorithm, instance: &Instance, count: usize, stop: &Stop) -> Solution {
+        let cpus = cpus(count);
+        let backends: Vec<&Backend> = cpus.iter().collect();
+        let mut least = i64::MAX;
+        let observe = &mut |progress: &Progress| least = least.min(progress.best_cost);
+        let solution = solve(algorithm, instance, None, &backends, stop, observe).unwrap();
+        assert_eq!(instance.check_tour(&solution.tour).ok(), Some(solution.cost));
+        assert!(solution.cost <= least && solution.failure.is_none());
+        solution
+    }
+
+    fn all() -> Vec<Algorithm> {
+        let genetic = |crossover| GeneticSettings { population: Some(32), ..GeneticSettings::of(crossover) };
+        let best = ils::IlsSettings { improvement: ils::Improvement::Best, ..Default::default() };
+        let deep = mmas::MmasSettings {
+            local_search: Some(crate::engine::LocalSearch::Lk),
+            ..mmas::MmasSettings::default()
+        };
+        vec![
+            Algorithm::LinKernighan(lin_kernighan::LinKernighanSettings::default()),
+            Algorithm::LinKernighan(lin_kernighan::LinKernighanSettings {
+                chains: Some(1),
+                ..Default::default()
+            }),
+            Algorithm::Ils(best),
+            Algorithm::Mmas(mmas::MmasSettings::default()),
+            Algorithm::Mmas(deep),
+            Algorithm::Acs(acs::AcsSettings::default()),
+            Algorithm::Genetic(GeneticSettings { groups: 2, ..genetic(Crossover::Scx) }),
+            Algorithm::Genetic(genetic(Crossover::Eax)),
+        ]
+    }
+
+    #[test]
+    fn islands_exchange_tours_whatever_the_algorithm() {
+        let instance = generate::uniform(400, 1).unwrap();
+        for algorithm in all() {
+            let solution = run(&algorithm, &instance, 3, &Stop::after(Duration::from_millis(700)));
+            assert!(solution.layout.starts_with("3 islands"), "{}", solution.layout);
+            assert_eq!(solution.stopped_by, StopReason::Time, "{}", algorithm.name());
+        }
+    }
+
+    #[test]
+    fn many_nodes_keep_their_numbers() {
+        let instance = generate::uniform(crate::solver::haste::MANY, 1).unwrap();
+        let lin_kernighan = Algorithm::LinKernighan(lin_kernighan::LinKernighanSettings::default());
+        run(&lin_kernighan, &instance, 2, &Stop::after(Duration::from_secs(6)));
+    }
+
+    #[test]
+    fn a_number_of_iterations_is_the_same_run_every_time() {
+        let instance = generate::uniform(300, 2).unwrap();
+        let stop = Stop { iterations: Some(500), ..Stop::never() };
+        let lin_kernighan = Algorithm::LinKernighan(lin_kernighan::LinKernighanSettings::default());
+        let [one, two] = [0, 1].map(|_| run(&lin_kernighan, &instance, 3, &stop));
+        assert_eq!((one.cost, &one.tour, one.tours), (two.cost, &two.tour, two.tours));
+        assert_eq!(one.stopped_by, StopReason::Iterations);
+        // The first island is the run alone.
+        assert!(one.cost <= run(&lin_kernighan, &instance, 1, &stop).cost);
+    }
+
+    #[test]
+    fn whoever_reaches_the_target_ends_all() {
+        let instance = generate::uniform(200, 3).unwrap();
+        let lin_kernighan = Algorithm::LinKernighan(lin_kernighan::LinKernighanSettings::default());
+        let found = run(&lin_kernighan, &instance, 2, &Stop::after(Duration::from_secs(1)));
+        let stop = Stop { target: Some(found.cost), ..Stop::after(Duration::from_secs(60)) };
+        let solution = run(&lin_kernighan, &instance, 2, &stop);
+        assert_eq!(solution.stopped_by, StopReason::Target);
+        assert!(solution.cost <= found.cost && solution.seconds < 30.0);
+    }
+
+    #[test]
+    fn an_interrupt_ends_all() {
+        let instance = generate::uniform(1000, 3).unwrap();
+        let (stop, cpus) = (Stop::never(), cpus(2));
+        let interrupt = stop.interrupt.clone();
+        let backends: Vec<&Backend> = cpus.iter().collect();
+        let mmas = Algorithm::Mmas(mmas::MmasSettings::default());
+        let observe = &mut |_: &Progress| interrupt.store(true, Ordering::Relaxed);
+        let solution = solve(&mmas, &instance, None, &backends, &stop, observe).unwrap();
+        assert_eq!(solution.stopped_by, StopReason::Interrupt);
+    }
+}

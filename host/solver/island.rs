@@ -1,0 +1,200 @@
+//! A run as an island among others: when tours are exchanged, and how they are translated.
+
+use std::time::{Duration, Instant};
+
+use super::{Solution, SolveError};
+use crate::backend::Backend;
+use crate::engine::{BackendError, Budget, Engine, Post, Problem, Progress, Status, Stop, drive};
+use crate::instance::Instance;
+
+/// How often tours are exchanged at most, and which share of the time it may take.
+const EVERY: Duration = Duration::from_millis(100);
+const SHARE: u32 = 20;
+
+/// Whom a run tells how far it is, and the islands that it exchanges tours with.
+pub(super) struct Contact<'a> {
+    /// Called after each batch of work.
+    pub observe: &'a mut dyn FnMut(&Progress),
+    /// None for a run alone.
+    pub post: Option<&'a Post>,
+    /// Where the whole instance was renumbered: what the others call each node.
+    pub order: Option<&'a [u32]>,
+}
+
+/// Drives an engine of tours, and translates what it ends with.
+///
+/// # Errors
+/// None so far: a failure is told in the solution.
+pub(super) fn run<E: Engine<Cost = i64, Best = Vec<u32>>>(
+    engine: &mut E,
+    (instance, problem): (&Instance, &Problem),
+    backend: &Backend,
+    (begin, stop): (Instant, &Stop),
+    contact: Contact<'_>,
+) -> Result<Solution, SolveError> {
+    let run = match contact.post {
+        None => drive(engine, begin, stop, contact.observe),
+        Some(post) => {
+            let mut island = Island {
+                engine,
+                instance,
+                problem,
+                post,
+                names: Names::new(contact.order),
+                // What depends on who is how fast would be another run every time.
+                takes_in: stop.iterations.is_none(),
+                better: None,
+                least: i64::MAX,
+                taken: 0,
+                next: Instant::now(),
+            };
+            drive(&mut island, begin, stop, contact.observe)
+        }
+    };
+    Solution::of(run, begin, instance, problem, backend)
+}
+
+/// What the others call the nodes of an instance that was renumbered, and the way back; empty if it was not.
+struct Names<'a> {
+    outside: &'a [u32],
+    inside: Vec<u32>,
+}
+
+impl<'a> Names<'a> {
+    fn new(order: Option<&'a [u32]>) -> Names<'a> {
+        let outside = order.unwrap_or_default();
+        Names { outside, inside: positions(outside) }
+    }
+
+    fn outward(&self, mut tour: Vec<u32>) -> Vec<u32> {
+        if !self.outside.is_empty() {
+            tour.iter_mut().for_each(|node| *node = self.outside[*node as usize]);
+        }
+        tour
+    }
+
+    /// Of a tour of the instance.
+    fn inward(&self, tour: &[u32]) -> Vec<u32> {
+        if self.inside.is_empty() {
+            return tour.to_vec();
+        }
+        tour.iter().map(|&node| self.inside[node as usize]).collect()
+    }
+}
+
+/// Where each node stands in a tour.
+fn positions(tour: &[u32]) -> Vec<u32> {
+    let mut positions = vec![0; tour.len()];
+    tour.iter().zip(0..).for_each(|(&node, position)| positions[node as usize] = position);
+    positions
+}
+
+/// A tour that came, in the problem's numbering, when there was none as short.
+struct Better {
+    cost: i64,
+    tour: Vec<u32>,
+    /// The iteration when it came.
+    iteration: u64,
+}
+
+/// An engine that exchanges tours. A better one that came from elsewhere is its best, whatever the engine makes of it.
+struct Island<'a, E> {
+    engine: &'a mut E,
+    /// As the problem was made of it.
+    instance: &'a Instance,
+    problem: &'a Problem,
+    post: &'a Post,
+    names: Names<'a>,
+    takes_in: bool,
+    /// The best tour that came, if it is better than the engine's own.
+    better: Option<Better>,
+    /// Length of the best tour that came or was sent.
+    least: i64,
+    /// How many tours were taken in.
+    taken: u64,
+    /// When tours are exchanged next.
+    next: Instant,
+}
+
+impl<E: Engine<Cost = i64, Best = Vec<u32>>> Island<'_, E> {
+    /// Takes in what has arrived, as far as these are tours: messages can be wrong.
+    fn take_arrivals(&mut self) -> Result<(), BackendError> {
+        for voyager in self.post.arrivals() {
+            let is_sound = voyager.tour.len() == self.instance.len()
+                && voyager.tour.iter().all(|&node| (node as usize) < self.instance.len());
+            if !self.takes_in || !is_sound {
+                continue;
+            }
+            let named = self.names.inward(&voyager.tour);
+            let Ok(cost) = self.instance.check_tour(&named) else { continue };
+            let places = positions(self.problem.start_tour());
+            let tour: Vec<u32> = named.iter().map(|&node| places[node as usize]).collect();
+            self.engine.take_in(voyager.from, cost, &tour)?;
+            self.taken += 1;
+            self.least = self.least.min(cost);
+            if self.status().best_cost.is_none_or(|best| cost < best) {
+                self.better = Some(Better { cost, tour, iteration: self.engine.status().iterations });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<E: Engine<Cost = i64, Best = Vec<u32>>> Engine for Island<'_, E> {
+    type Cost = i64;
+    type Best = Vec<u32>;
+
+    fn advance(&mut self, budget: &Budget) -> Result<u64, BackendError> {
+        self.engine.advance(budget)
+    }
+
+    fn exchange(&mut self) -> Result<(), BackendError> {
+        let begun = Instant::now();
+        if begun < self.next {
+            return Ok(());
+        }
+        self.take_arrivals()?;
+        // What came from others they have.
+        if let Some(cost) = self.engine.status().best_cost.filter(|&cost| cost < self.least) {
+            let tour = self.problem.original(&self.engine.best()?);
+            self.post.send(cost, self.names.outward(tour));
+            self.least = cost;
+        }
+        self.next = begun + EVERY.max(SHARE * begun.elapsed());
+        Ok(())
+    }
+
+    fn status(&self) -> Status {
+        let own = self.engine.status();
+        match &self.better {
+            Some(better) if own.best_cost.is_none_or(|cost| better.cost < cost) => {
+                Status { best_cost: Some(better.cost), best_iteration: better.iteration, ..own }
+            }
+            _ => own,
+        }
+    }
+
+    fn best(&mut self) -> Result<Vec<u32>, BackendError> {
+        match &self.better {
+            Some(better) if self.status().best_cost == Some(better.cost) => Ok(better.tour.clone()),
+            _ => self.engine.best(),
+        }
+    }
+
+    fn finish(&mut self) -> Result<(), BackendError> {
+        self.engine.finish()
+    }
+
+    fn describe(&self) -> String {
+        let layout = self.engine.describe();
+        match self.taken {
+            0 => layout,
+            1 => layout + "; a tour of another island taken in",
+            taken => layout + &format!("; {taken} tours of other islands taken in"),
+        }
+    }
+
+    fn part(&self) -> &'static str {
+        self.engine.part()
+    }
+}
