@@ -4,7 +4,7 @@
 //! made all at once: the tour is cut wherever one of them takes an edge out, and the segments are walked in their new
 //! order. Changes that are tours on their own may be several cycles together. Then, at every cycle but the longest, of
 //! those changes that lie on several the one with the smallest gain is left out, and the rest is tried again. From the second
-//! time on, all of them are left out at small cycles.
+//! time on, all of them are left out at small cycles; what counts as small doubles every time.
 
 use super::Tour;
 use super::cuts::MOST;
@@ -246,11 +246,7 @@ pub unsafe fn plan<T: Team, G: Geometry>(
                 }
                 labels
             };
-            let all_below = match passes {
-                0 => 0,
-                1..MOST_PASSES => (tour.n / 16).min(SMALL),
-                _ => tour.n,
-            };
+            let all_below = if passes == 0 { 0 } else { SMALL << passes.min(LONGEST) };
             leave_out(team, tour, board, changes, (trials, cuts, labels), all_below);
             passes += 1;
         };
@@ -268,11 +264,11 @@ pub unsafe fn plan<T: Team, G: Geometry>(
     }
 }
 
-/// A cycle of fewer nodes has few changes on it: the second time all of them that lie on others, too, are left out. Cutting off one a
-/// time would take many passes where there are many cycles.
-const SMALL: u32 = 1000;
-/// So many passes are enough: then all changes that lie on several cycles are left out.
-const MOST_PASSES: u32 = 8;
+/// Cycles of fewer nodes have few changes on them: from the second pass on all of these that lie on others, too, are left out. Each pass
+/// counts cycles of twice as many nodes as small. Where there are many, leaving out one a pass would take many passes.
+const SMALL: u32 = 8;
+/// More doublings would not fit; it is more than there are nodes.
+const LONGEST: u32 = 28;
 /// Beside a count: the change yields to another.
 const YIELDS: u32 = 1 << 31;
 /// A segment that the walk from the first one does not come to.
