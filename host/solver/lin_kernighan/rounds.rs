@@ -21,8 +21,10 @@ const RECOMBINATIONS: u32 = 4;
 /// When a run with one tour crosses it with those of other runs, as shares of the time for kicks; the last time early enough that it is over
 /// before the run is.
 const MEETINGS: [f32; 4] = [0.25, 0.5, 0.75, 0.9];
-/// Most tours of others that are crossed with it.
+/// Most tours of others that are crossed with it; half as many the next time if that took too long.
 const MOST_GUESTS: usize = 8;
+/// Share of a run's time that crossing with them may take each time: with a million nodes it would take all.
+const MEETING: f64 = 0.08;
 /// Where annealing begins when kicks go on behind crossing, as a share of the first temperature.
 const COOLER: f32 = 0.3;
 /// A descent is over once looking around all nodes gains less than this share of the tour.
@@ -85,8 +87,9 @@ pub(super) struct Rounds<'a> {
     shorter: Option<Vec<u32>>,
     /// The last tour that came from each of some other runs, by its number.
     guests: Vec<(u32, Vec<u32>)>,
-    /// How many times such tours were crossed with the best one.
+    /// How many times such tours were crossed with the best one, and how many of them are the next time.
     met: usize,
+    most_guests: usize,
     /// Where annealing begins, in mean edges, and their length.
     temperature: f32,
     mean_edge: f32,
@@ -124,6 +127,7 @@ impl<'a> Rounds<'a> {
             shorter: None,
             guests: Vec::new(),
             met: 0,
+            most_guests: MOST_GUESTS,
             temperature: plan.settings.temperature,
             mean_edge: spec.start_cost as f32 / plan.problem.n() as f32,
             round: 0,
@@ -253,19 +257,24 @@ impl<'a> Rounds<'a> {
         self.met += 1;
         let mut tours = self.best()?;
         let guests = std::mem::take(&mut self.guests);
-        if guests.is_empty() {
+        if guests.is_empty() || self.most_guests == 0 {
             return Ok(());
         }
-        tours.extend(guests.into_iter().flat_map(|(_, tour)| tour));
+        tours.extend(guests.into_iter().rev().take(self.most_guests).flat_map(|(_, tour)| tour));
+        let end = budget.stop.time.map(|time| budget.begin.elapsed() + time.mul_f64(MEETING));
+        let is_late = || budget.is_over() || end.is_some_and(|end| budget.begin.elapsed() >= end);
         let Plan { backend, problem, settings, .. } = self.plan;
         let mut population = match cross::population(problem, settings.seed, tours, budget.stop) {
             Err(BackendError::OutOfMemory { .. }) => return Ok(()),
             population => population?,
         };
-        while !population.is_exhausted() && !budget.is_over() {
-            population.run(1, &|| budget.is_over())?;
+        while !population.is_exhausted() && !is_late() {
+            population.run(1, &is_late)?;
         }
-        let cost = population.run(0, &|| budget.is_over())?.best_cost;
+        if is_late() {
+            self.most_guests /= 2;
+        }
+        let cost = population.run(0, &|| false)?.best_cost;
         if cost < self.best_cost {
             let best = population.best_tour()?;
             drop(population);

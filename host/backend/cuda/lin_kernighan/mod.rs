@@ -288,7 +288,7 @@ impl LinKernighan for CudaLinKernighan<'_> {
         let (positions, (order, ahead)) = (recombiner.positions(), recombiner.tour_and_steps());
         self.costs.fill(cost);
         for card in &mut self.cards {
-            card.set_all((order, &ahead, &positions), cost)?;
+            card.set_all((order, ahead, positions), cost)?;
         }
         self.offer(cost, order);
         Ok(self.reached)
