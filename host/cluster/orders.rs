@@ -10,7 +10,7 @@ use crate::engine::Stop;
 use crate::instance::Instance;
 use crate::solver::Algorithm;
 
-/// See the [module](self).
+/// What rank 0 tells all others at the beginning.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Orders {
     /// The instance, without what is only in its file.
