@@ -364,3 +364,28 @@ impl Backend {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gpus_are_all_or_so_many_or_these() {
+        let read = |text: &str| text.parse::<Gpus>();
+        assert_eq!(read("all"), Ok(Gpus::All));
+        assert_eq!(read("2"), Ok(Gpus::Count(2)));
+        assert_eq!(read("2,"), Ok(Gpus::These(vec![2])));
+        assert_eq!(read("0, 3,1"), Ok(Gpus::These(vec![0, 3, 1])));
+        for wrong in ["", "0", "-1", "two", ",", "1,,2", "1,1", "4294967296"] {
+            assert!(read(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn processes_take_turns() {
+        let turns = |gpus: Gpus| [0, 1, 2, 3].map(|number| gpus.turn(number));
+        assert_eq!(turns(Gpus::All), [0, 1, 2, 3].map(Gpus::Turn));
+        assert_eq!(turns(Gpus::Count(2)), [0, 1, 0, 1].map(|number| Gpus::These(vec![number])));
+        assert_eq!(turns(Gpus::These(vec![4, 6, 7])), [4, 6, 7, 4].map(|number| Gpus::These(vec![number])));
+    }
+}

@@ -43,6 +43,9 @@ impl MachineArgs {
 
     /// Opens the backend. One line tells why it is not a GPU, where one was looked for.
     pub fn open(&self, quiet: bool) -> Result<Backend> {
+        if self.backend == Choice::Cpu && self.gpus != Gpus::All {
+            return Err(Error::Usage("--gpus would do nothing: this run is on CPU threads".into()));
+        }
         let gpus = match self.share.threads {
             None => self.gpus.clone(),
             Some(_) => self.gpus.turn(self.share.local),

@@ -329,7 +329,10 @@ impl<'w> Courier<'w> {
                     }
                 }
                 Tag::Stop => self.hurry(),
-                Tag::Bye => self.is_bye = true,
+                Tag::Bye => {
+                    self.is_bye = true;
+                    self.hurry();
+                }
                 Tag::News | Tag::Answer => {}
             }
         }
@@ -358,9 +361,9 @@ impl<'w> Courier<'w> {
         }
     }
 
-    /// Keeps a tour if it is the best one.
+    /// Keeps a tour if it is the best one, of equally good ones that of the first rank.
     fn keep(&mut self, voyager: Arc<Voyager>) {
-        if self.best.as_ref().is_some_and(|best| best.cost <= voyager.cost) {
+        if self.best.as_ref().is_some_and(|best| (best.cost, best.from) <= (voyager.cost, voyager.from)) {
             return;
         }
         if let Some(better) = self.voyage.as_ref().and_then(|voyage| voyage.better.as_ref()) {
@@ -455,8 +458,10 @@ impl<'w> Courier<'w> {
     fn gather(&mut self) {
         self.tell_end();
         let (now, is_interrupted) = (Instant::now(), self.is_interrupted());
-        let best = self.best.as_ref().map_or(i64::MAX, |best| best.cost);
-        let better = self.shortest().filter(|&(cost, rank)| cost < best && rank > 0);
+        let best = self.best.as_ref().map_or((i64::MAX, 0), |best| (best.cost, best.from));
+        // At the end it also matters who has it: then a run by iterations is the same every time.
+        let is_better = |(cost, rank)| cost < best.0 || self.ending.is_some() && (cost, rank) < best;
+        let better = self.shortest().filter(|&told| told.1 > 0 && is_better(told));
         let is_hasty = self.ending.is_some() || self.is_stopped;
         if let Some((_, rank)) = better
             && self.asked.is_none()

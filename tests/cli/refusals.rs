@@ -48,6 +48,9 @@ fn wrong_usage_is_status_2() {
         (&["--chains", "0"], "--chains"),
         (&["--trials", "0"], "--trials"),
         (&["--walk", "1001"], "--walk"),
+        (&["--gpus", "0"], "--gpus"),
+        (&["--gpus", "1,1"], "named twice"),
+        (&["--gpus", "2"], "--gpus would do nothing"),
         (&["--segment", "9"], "--segment is for --improvement best"),
         (&["--improvement", "best", "--chains", "2"], "--chains is for --improvement first"),
     ];

@@ -128,7 +128,8 @@ impl Device {
         }
         let context = CudaContext::new(ordinal).map_err(failed("opening the device"))?;
         // One stream orders everything here; events between slices would only cost time.
-        // SAFETY: every buffer is used on this device's one stream only.
+        // SAFETY: every buffer is used on one stream only, but for tours of Lin-Kernighan that GPUs share: their streams wait for
+        // each other's events.
         unsafe { context.disable_event_tracking() };
         let stream = context.new_stream().map_err(failed("making a stream"))?;
         let facts = facts(&context)?;
@@ -152,7 +153,7 @@ impl Device {
         }
     }
 
-    /// The stream on which everything is queued.
+    /// The stream on which everything is queued but Lin-Kernighan, which has streams of its own.
     pub fn stream(&self) -> &Arc<CudaStream> {
         &self.stream
     }
@@ -253,6 +254,11 @@ impl Device {
             Ok(true)
         };
         own == other || ask().unwrap_or(false)
+    }
+
+    /// Nobody waits for what was queued.
+    pub(super) fn leave_behind(&self) {
+        self.is_busy.store(true, Ordering::Relaxed);
     }
 
     /// Refuses what would wait for a launch that was left behind.

@@ -155,10 +155,11 @@ fn lead(
             Some(facts)
         };
         // A population is there only until the solver returns: then everything is delivered while it is.
-        let mut delivered = None;
+        let (mut delivered, mut stopped_by) = (None, None);
         let mut keep = |solution: &Solution, genes: &mut Genes<'_>| {
             let mut solution = solution.clone();
             let islands = gather(&mut solution);
+            stopped_by = Some(solution.stopped_by);
             delivered = Some(deliver(&solution, islands, Some(genes)));
         };
         let keep: Option<genetic::Keep<'_>> =
@@ -187,7 +188,7 @@ fn lead(
             let islands = gather(&mut solution);
             deliver(&solution, islands, None)
         })?;
-        match (solution.failure, solution.stopped_by) {
+        match (solution.failure, stopped_by.unwrap_or(solution.stopped_by)) {
             (Some(failure), _) => Err(Error::CutShort(failure)),
             (None, StopReason::Interrupt) => Ok(Outcome::Interrupted),
             _ => Ok(Outcome::Done),

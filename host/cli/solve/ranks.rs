@@ -28,6 +28,8 @@ pub(super) struct Crew<'w> {
     pub post: Arc<Post>,
     /// When its run ends: as rank 0 was told, but also when another rank or the user of rank 0 says so.
     pub stop: Stop,
+    /// When it began.
+    begun: Instant,
     /// The user's interrupt.
     interrupt: Arc<AtomicBool>,
     /// Every better tour of any rank, on rank 0.
@@ -57,7 +59,8 @@ impl<'w> Crew<'w> {
             better: (world.rank() == 0).then_some(tell),
         });
         let stop = Stop { interrupt: hurry, ..stop.clone() };
-        Crew { world, post, stop, interrupt: interrupt.clone(), better: Mutex::new(Some(better)) }
+        let (begun, better) = (Instant::now(), Mutex::new(Some(better)));
+        Crew { world, post, stop, begun, interrupt: interrupt.clone(), better }
     }
 
     /// This rank's run is over. Rank 0 gets the best solution of all, and what a report tells of them; the others nothing. None if
@@ -66,7 +69,7 @@ impl<'w> Crew<'w> {
         let best = own.map(|own| Voyager { from: self.world.rank(), cost: own.cost, tour: own.tour.clone() });
         let ended = Ended { cost: own.map(|own| own.cost), tours: own.map_or(0, |own| own.tours) };
         // Without a clock nobody knows how long the others take.
-        let patience = self.stop.time.map(|_| LATE);
+        let patience = self.stop.time.map(|time| time.saturating_sub(self.begun.elapsed()) + LATE);
         let gathered = self.world.end(best, ended, patience)?;
         let best = gathered.best?;
         let mut solution = own.cloned().unwrap_or_else(|| of_others(&best));
@@ -97,8 +100,9 @@ impl<'s> Keeper<'s> {
         crew: &'s Crew<'_>,
         plan: &'s Plan,
     ) -> Option<Keeper<'s>> {
-        let file = plan.outputs.tour.as_ref().filter(|output| !output.is_stdout())?;
+        // Where nothing is written nobody listens, and tours do not pile up.
         let better = crew.better.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+        let file = plan.outputs.tour.as_ref().filter(|output| !output.is_stdout())?;
         let over = Arc::new(AtomicBool::new(false));
         let is_over = over.clone();
         let keep = move || keep(&better, &is_over, &plan.instance, file);

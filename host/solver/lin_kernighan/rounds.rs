@@ -281,8 +281,16 @@ impl<'a> Rounds<'a> {
             let starts = best.repeat(self.chains as usize);
             let spec =
                 Spec::new(settings.local_search, problem.n(), (self.chains, self.trials), starts, cost);
-            self.engine = backend.lin_kernighan(problem, &spec)?;
             self.note(cost, cost);
+            self.shorter = Some(best);
+            match backend.lin_kernighan(problem, &spec) {
+                // Kicks go on with the tour before.
+                Err(BackendError::OutOfMemory { .. }) => {}
+                engine => {
+                    self.engine = engine?;
+                    self.shorter = None;
+                }
+            }
         }
         Ok(())
     }

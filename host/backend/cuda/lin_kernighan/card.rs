@@ -367,6 +367,11 @@ impl<'p> Card<'p> {
         self.device.wait_on(&self.stream, enough, LONG_GRACE)
     }
 
+    /// What was queued is not waited for.
+    pub(super) fn leave_behind(&self) {
+        self.device.leave_behind();
+    }
+
     /// The lengths of its tours, and how many changes their last round offered.
     pub(super) fn read(&self) -> Result<(Vec<i64>, u64), BackendError> {
         let stream = &self.stream;

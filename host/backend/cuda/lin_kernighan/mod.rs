@@ -158,10 +158,8 @@ impl<'p> CudaLinKernighan<'p> {
                 cards.push(Card::new(device, problem, (spec, 0..1), &begin)?);
             }
         } else {
-            let groups: usize =
-                std::env::var("ANTWARP_GROUPS").ok().and_then(|g| g.parse().ok()).unwrap_or(1);
-            let parts = (groups * devices.len()).min(spec.chains as usize);
-            for (i, &device) in devices.iter().cycle().take(parts).enumerate() {
+            let parts = devices.len().min(spec.chains as usize);
+            for (i, &device) in devices[..parts].iter().enumerate() {
                 let chains = part(spec.chains, i, parts);
                 let begin = begin.part(n, &chains);
                 cards.push(Card::new(device, problem, (spec, chains), &begin)?);
@@ -232,7 +230,13 @@ impl LinKernighan for CudaLinKernighan<'_> {
         for &round in rounds {
             self.round(round)?;
         }
-        self.cards.iter().try_for_each(|card| card.wait(enough))?;
+        if let Err(failure) = self.cards.iter().try_for_each(|card| card.wait(enough)) {
+            if matches!(failure, BackendError::Busy) {
+                // Those that were not waited for may be as late as the one that was.
+                self.cards.iter().for_each(Card::leave_behind);
+            }
+            return Err(failure);
+        }
         let is_shared = self.is_shared();
         self.reached.offered = 0;
         for card in &self.cards[..if is_shared { 1 } else { self.cards.len() }] {
