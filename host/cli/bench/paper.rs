@@ -12,6 +12,7 @@ use super::super::error::INTERRUPTED;
 use super::super::options::MachineArgs;
 use super::super::output;
 use super::super::{Error, Outcome, Result, signals};
+use crate::backend::Gpus;
 
 /// Arguments of `antwarp bench paper`.
 #[derive(Debug, clap::Args)]
@@ -172,6 +173,7 @@ impl Args {
         let mut more: Vec<OsString> = Vec::new();
         if !line.iter().any(|word| word == "--backend") {
             more.extend(["--backend".into(), backend(&self.machine)]);
+            more.extend(gpus(&self.machine.gpus).map(|gpus| format!("--gpus={gpus}").into()));
         }
         more.extend(self.machine.threads.map(|threads| format!("--threads={threads}").into()));
         if let Some(folder) = &self.csv {
@@ -199,6 +201,16 @@ impl Args {
 /// The name of the backend, for another command line.
 fn backend(machine: &MachineArgs) -> OsString {
     machine.backend.to_possible_value().map_or_else(OsString::new, |value| value.get_name().into())
+}
+
+/// The GPUs that were asked for, for another command line; none if that is all.
+fn gpus(gpus: &Gpus) -> Option<String> {
+    match gpus {
+        Gpus::All | Gpus::Turn(_) => None,
+        Gpus::Count(count) => Some(count.to_string()),
+        // With a comma, one number is a list, too.
+        Gpus::These(numbers) => Some(numbers.iter().map(|number| format!("{number},")).collect()),
+    }
 }
 
 /// The words of a command behind `antwarp`, without instances that are not in the folder, which are told; none if there are
