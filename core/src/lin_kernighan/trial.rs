@@ -269,17 +269,20 @@ unsafe fn places<T: Team, G: Geometry>(
         team.barrier();
         let node = pick(sample);
         let a = tour.position(node);
-        let walked = |i: u32| {
-            let mut to = node;
-            let mut step = 0;
-            while step < round.walk {
-                let which = draws.below(FIRST_STEP + i * round.walk + step, tour.k);
-                to = *tour.lists.add(to as usize * tour.k as usize + which as usize);
-                step += 1;
-            }
-            tour.position(to)
+        // Each step waits for memory: the walks go side by side.
+        let onwards = |from: u32, step: u32| {
+            let which = draws.below(FIRST_STEP + step, tour.k);
+            *tour.lists.add(from as usize * tour.k as usize + which as usize)
         };
-        let sorted = in_order([a, walked(0), walked(1), walked(2)]);
+        let (mut b, mut c, mut d) = (node, node, node);
+        let mut step = 0;
+        while step < round.walk {
+            b = onwards(b, step);
+            c = onwards(c, round.walk + step);
+            d = onwards(d, 2 * round.walk + step);
+            step += 1;
+        }
+        let sorted = in_order([a, tour.position(b), tour.position(c), tour.position(d)]);
         if sorted[0] < sorted[1] && sorted[1] < sorted[2] && sorted[2] < sorted[3] {
             return sorted;
         }

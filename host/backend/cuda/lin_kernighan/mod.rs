@@ -18,9 +18,9 @@ use crate::engine::{BackendError, Enough, LinKernighan, Problem, Reached, Trials
 use crate::memory::bytes;
 use card::Card;
 
-/// Nodes of a tour for every trial of a round. Many changes share nodes then; but one tour with as many trials as
-/// there are warps gets shorter than several tours with fewer each.
-const NODES: u32 = 9;
+/// Nodes of a tour for every trial of a round. With more trials the last ones are waited for less often; with fewer, less of the
+/// changes share nodes, and each trial sees more of what the others did.
+const NODES: u32 = 18;
 /// Of fewer nodes there are several tours, which are recombined: with [`FEW_NODES`] for every trial, and [`TRIALS`] trials of
 /// all tours for every multiprocessor.
 const FEW: u32 = 25_000;
@@ -28,9 +28,9 @@ const FEW_NODES: u32 = 25;
 const TRIALS: u32 = 24;
 /// Most tours: more of them have too few kicks each.
 const CHAINS: u32 = 32;
-/// Of fewer trials for each multiprocessor, fewer GPUs share a tour: twice as many as it makes at the same time. All GPUs would
+/// Of fewer trials for each multiprocessor, fewer GPUs share a tour: as many as it makes at the same time. All GPUs would
 /// only wait for the longest one.
-const SHARED_TRIALS: u32 = 32;
+const SHARED_TRIALS: u32 = 16;
 
 /// Tours and trials that keep every multiprocessor of one GPU busy. As many on several, so that they come to the same tour.
 pub fn default_trials(cards: &Cards, n: u32) -> Trials {
