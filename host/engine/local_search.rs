@@ -39,6 +39,12 @@ impl LocalSearch {
         if is_directed { (20, 10) } else { (8, 5) }
     }
 
+    /// Neighbours of a node in the local search of ants: those given; of 2-opt, whose moves are few, as many as Skinderowicz 2020 has
+    /// (section 5.7); `None`: [`LocalSearch::default_lists`].
+    pub(crate) fn neighbors_of_ants(local_search: Option<LocalSearch>, given: Option<u32>) -> Option<u32> {
+        given.or((local_search == Some(LocalSearch::TwoOpt)).then_some(32))
+    }
+
     /// Whether ants alone have it.
     pub fn is_of_ants(self) -> bool {
         matches!(self, LocalSearch::Or3opt | LocalSearch::Lk)

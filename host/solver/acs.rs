@@ -51,7 +51,7 @@ pub struct AcsSettings {
     pub update: Update,
     /// What improves the ants' tours. `None`: Or-3opt where edges have a direction, nothing elsewhere.
     pub local_search: Option<LocalSearch>,
-    /// Neighbours of a node in it. `None`: 8, or 20 where edges have a direction.
+    /// Neighbours of a node in it. `None`: 8, with 2-opt 32, and 20 where edges have a direction.
     pub neighbors: Option<u32>,
     /// Neighbours that the second step of its moves looks at. `None`: 5, or 10 where edges have a direction.
     pub breadth: Option<u32>,
@@ -136,6 +136,11 @@ impl AcsSettings {
         Ok(())
     }
 
+    /// What a [`Problem`] needs to know of [`neighbors`](Self::neighbors).
+    pub fn listed(&self) -> Option<u32> {
+        LocalSearch::neighbors_of_ants(self.local_search, self.neighbors)
+    }
+
     /// The colony's layout for a problem.
     pub fn spec(&self, problem: &Problem, backend: &Backend, stop: &Stop) -> AcsSpec {
         let n = problem.n();
@@ -191,7 +196,7 @@ pub(super) fn solve(
     let start = Instant::now();
     let haste = Haste::new(instance, (start, stop));
     let Some(problem) =
-        Problem::until(instance, Some(settings.candidates), settings.neighbors, &|| haste.is_over())?
+        Problem::until(instance, Some(settings.candidates), settings.listed(), &|| haste.is_over())?
     else {
         return haste.end(None);
     };

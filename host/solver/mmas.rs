@@ -48,7 +48,7 @@ pub struct MmasSettings {
     pub reset_after: Option<u32>,
     /// What improves the ants' tours. `None`: Or-3opt where edges have a direction, nothing elsewhere.
     pub local_search: Option<LocalSearch>,
-    /// Neighbours of a node in it. `None`: 8, or 20 where edges have a direction.
+    /// Neighbours of a node in it. `None`: 8, with 2-opt 32, and 20 where edges have a direction.
     pub neighbors: Option<u32>,
     /// Neighbours that the second step of its moves looks at. `None`: 5, or 10 where edges have a direction.
     pub breadth: Option<u32>,
@@ -115,6 +115,11 @@ impl MmasSettings {
         Ok(())
     }
 
+    /// What a [`Problem`] needs to know of [`neighbors`](Self::neighbors).
+    pub fn listed(&self) -> Option<u32> {
+        LocalSearch::neighbors_of_ants(self.local_search, self.neighbors)
+    }
+
     /// The colony's layout for a problem.
     pub fn spec(&self, problem: &Problem, backend: &Backend, stop: &Stop) -> ColonySpec {
         let n = problem.n();
@@ -163,7 +168,7 @@ pub(super) fn solve(
     let start = Instant::now();
     let haste = Haste::new(instance, (start, stop));
     let Some(problem) =
-        Problem::until(instance, settings.candidates, settings.neighbors, &|| haste.is_over())?
+        Problem::until(instance, settings.candidates, settings.listed(), &|| haste.is_over())?
     else {
         return haste.end(None);
     };
@@ -194,8 +199,7 @@ mod tests {
     use crate::instance::generate::uniform;
 
     fn colony_of(settings: &MmasSettings, check: impl FnOnce(&Problem, &Backend, ColonySpec)) {
-        let problem =
-            Problem::new(&uniform(60, 3).unwrap(), settings.candidates, settings.neighbors).unwrap();
+        let problem = Problem::new(&uniform(60, 3).unwrap(), settings.candidates, settings.listed()).unwrap();
         let (backend, _) = Backend::open(Choice::Cpu).unwrap();
         check(&problem, &backend, settings.spec(&problem, &backend, &Stop::never()));
     }

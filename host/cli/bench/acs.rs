@@ -87,7 +87,7 @@ pub fn run(args: &Args) -> Result<Outcome> {
     let run = |cell: &Cell, seed, backend: &Backend| {
         let asked = bench.asked(cell, seed)?;
         let Algorithm::Acs(settings) = &asked.algorithm else { return Err(wrong_algorithm()) };
-        let problem = &bench.problem(cell, Some(settings.candidates), settings.neighbors, true)?;
+        let problem = &bench.problem(cell, Some(settings.candidates), settings.listed(), true)?;
         let mut spec = settings.spec(problem, backend, &Stop::never());
         spec.each_phase = args.each_phase;
         spec.counts_hits = args.hits;

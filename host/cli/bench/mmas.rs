@@ -27,7 +27,7 @@ pub fn run(common: &Common) -> Result<Outcome> {
     let run = |cell: &Cell, seed, backend: &Backend| {
         let asked = bench.asked(cell, seed)?;
         let Algorithm::Mmas(settings) = &asked.algorithm else { return Err(wrong_algorithm()) };
-        let problem = &bench.problem(cell, settings.candidates, settings.neighbors, true)?;
+        let problem = &bench.problem(cell, settings.candidates, settings.listed(), true)?;
         let spec = settings.spec(problem, backend, &Stop::never());
         let mut colony = backend.colony(problem, &spec)?;
         measure_ants(&asked, (&bench.instances[cell.at], problem), (colony.as_mut(), spec.ants), true)

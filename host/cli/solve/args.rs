@@ -251,7 +251,7 @@ pub(super) struct SearchArgs {
     /// lk and ils: begin with the tour of this file instead
     #[arg(long, value_name = "FILE", conflicts_with = "start")]
     pub(super) initial_tour: Option<PathBuf>,
-    /// Neighbours in a node's list; if not given 12 for ils, 20 for ants where edges have a direction, and 8 for all others
+    /// Neighbours in a node's list; if not given 12 for ils, 20 for ants where edges have a direction, 32 for their 2-opt, and 8 for all others
     #[arg(long, value_name = "N")]
     pub(super) neighbors: Option<u32>,
     /// lk and ils: which neighbours a list holds
