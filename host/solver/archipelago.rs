@@ -1,17 +1,12 @@
 //! Several islands in one process: a run on each of some backends, all at the same time.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
+use super::side_by_side::{self, Hurry};
 use super::{Algorithm, Solution, SolveError};
 use crate::backend::Backend;
 use crate::engine::{Post, Progress, Stop, StopReason};
 use crate::instance::Instance;
-
-/// How often tours are carried from post to post, and an interrupt is looked for.
-const TICK: Duration = Duration::from_millis(10);
 
 /// Solves an instance by an island on each backend, with [a seed of its own](Algorithm::of_island). They exchange tours, unless the
 /// run ends after a number of iterations, which each of them does then. Once one has reached the target all end, but not so by a number of
@@ -39,51 +34,27 @@ pub fn solve(
     let begin = Instant::now();
     let posts: Vec<Post> = (0..backends.len() as u32).map(Post::new).collect();
     let exchanges = stop.iterations.is_none();
-    let hurry = Arc::new(AtomicBool::new(false));
-    let own = Stop { interrupt: hurry.clone(), ..stop.clone() };
+    let hurry = Hurry::default();
+    let own = hurry.stop(stop);
     let reach = |cost: i64| {
         if exchanges && stop.target.is_some_and(|target| cost <= target) {
-            hurry.store(true, Ordering::Relaxed);
+            hurry.up();
         }
     };
-    let ended: Vec<Result<Solution, SolveError>> = std::thread::scope(|scope| {
-        let (told, progress) = mpsc::channel();
-        let islands: Vec<_> = (0u32..)
-            .zip(backends.iter().zip(&posts))
-            .map(|(number, (&backend, post))| {
-                let (algorithm, initial) = (algorithm.clone().of_island(number), initial.clone());
-                let (told, own, reach) = (told.clone(), &own, &reach);
-                scope.spawn(move || {
-                    let observe = &mut |progress: &Progress| {
-                        reach(progress.best_cost);
-                        // Nobody who listens is gone before the islands are.
-                        let _ = told.send((number, *progress));
-                    };
-                    let island = (observe as &mut dyn FnMut(&Progress), post);
-                    let solved = algorithm.solve_as_island(instance, initial, (backend, own), island, None);
-                    solved.inspect(|solution| reach(solution.cost))
-                })
-            })
-            .collect();
-        drop(told);
-        let mut last: Vec<Option<Progress>> = vec![None; backends.len()];
-        loop {
-            match progress.recv_timeout(TICK) {
-                Ok((island, progress)) => {
-                    last[island as usize] = Some(progress);
-                    observe(&together(&last, progress));
-                }
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => break,
-            }
-            if stop.interrupt.load(Ordering::Relaxed) {
-                hurry.store(true, Ordering::Relaxed);
-            }
-            carry(&posts, exchanges);
-        }
-        let ended = islands.into_iter().map(|island| island.join());
-        ended.map(|ended| ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
-    });
+    let island = |number: u32, told: &mut dyn FnMut(&Progress)| {
+        let (backend, post) = (backends[number as usize], &posts[number as usize]);
+        let (algorithm, initial) = (algorithm.clone().of_island(number), initial.clone());
+        let observe = &mut |progress: &Progress| {
+            reach(progress.best_cost);
+            told(progress);
+        };
+        let island = (observe as &mut dyn FnMut(&Progress), post);
+        let solved = algorithm.solve_as_island(instance, initial, (backend, &own), island, None);
+        solved.inspect(|solution| reach(solution.cost))
+    };
+    let hear = |last: &[Option<Progress>], progress: Progress| observe(&together(last, progress));
+    let carry = || carry(&posts, exchanges);
+    let ended = side_by_side::run(backends.len() as u32, stop, &hurry, island, hear, carry);
     best_of(ended, begin, stop)
 }
 
@@ -144,6 +115,9 @@ fn best_of(
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::Ordering;
+    use std::time::Duration;
+
     use super::*;
     use crate::backend::Choice;
     use crate::instance::generate;

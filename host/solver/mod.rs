@@ -11,6 +11,7 @@ mod island;
 pub mod lin_kernighan;
 pub mod mmas;
 pub mod search;
+mod side_by_side;
 
 pub use builder::Solver;
 

@@ -1,11 +1,6 @@
 //! Walks on several GPUs: a search on each, all at the same time, of which the best solution counts. They exchange nothing: walks
 //! seek apart, and those that recombine do so with others on their GPU.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::time::Duration;
-
 use antwarp_core::problem::Element;
 use antwarp_core::rng::Stream;
 
@@ -13,9 +8,8 @@ use super::{Found, SearchSettings, search_on_one};
 use crate::backend::Backend;
 use crate::engine::{Progress, Searchable, Stop, StopReason, Tables};
 use crate::solver::SolveError;
+use crate::solver::side_by_side::{self, Hurry};
 
-/// How often an interrupt is looked for.
-const TICK: Duration = Duration::from_millis(10);
 /// The step of the draws of seeds.
 const SEEDS: u32 = u32::MAX - 1;
 
@@ -31,47 +25,23 @@ pub(super) fn on_each<P: Searchable>(
     stop: &Stop,
     observe: &mut dyn FnMut(&Progress<f64>),
 ) -> Result<Found<Vec<Element<P>>>, SolveError> {
-    let hurry = Arc::new(AtomicBool::new(false));
-    let own = Stop { interrupt: hurry.clone(), ..stop.clone() };
-    let ended: Vec<Result<Found<Vec<Element<P>>>, SolveError>> = std::thread::scope(|scope| {
-        let (told, progress) = mpsc::channel();
-        let searches: Vec<_> = (0u32..)
-            .zip(backends)
-            .map(|(number, backend)| {
-                let (told, own, hurry) = (told.clone(), &own, &hurry);
-                let settings = SearchSettings { seed: seed(settings.seed, number), ..settings.clone() };
-                scope.spawn(move || {
-                    // Nobody who listens is gone before the searches are.
-                    let observe = &mut |progress: &Progress<f64>| _ = told.send((number, *progress));
-                    let found = search_on_one::<P>(backend, tables, &settings, own, observe);
-                    let is_enough = found.as_ref().is_ok_and(|found| found.stopped_by == StopReason::Target);
-                    if is_enough && own.iterations.is_none() {
-                        hurry.store(true, Ordering::Relaxed);
-                    }
-                    found
-                })
-            })
-            .collect();
-        drop(told);
-        let mut last: Vec<Option<Progress<f64>>> = vec![None; backends.len()];
-        loop {
-            match progress.recv_timeout(TICK) {
-                Ok((number, progress)) => {
-                    last[number as usize] = Some(progress);
-                    let all = || last.iter().flatten();
-                    let best_cost = all().map(|p| p.best_cost).fold(f64::INFINITY, f64::min);
-                    observe(&Progress { best_cost, tours: all().map(|p| p.tours).sum(), ..progress });
-                }
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => break,
-            }
-            if stop.interrupt.load(Ordering::Relaxed) {
-                hurry.store(true, Ordering::Relaxed);
-            }
+    let hurry = Hurry::default();
+    let own = hurry.stop(stop);
+    let one = |number: u32, observe: &mut dyn FnMut(&Progress<f64>)| {
+        let settings = SearchSettings { seed: seed(settings.seed, number), ..settings.clone() };
+        let found = search_on_one::<P>(&backends[number as usize], tables, &settings, &own, observe);
+        let is_enough = found.as_ref().is_ok_and(|found| found.stopped_by == StopReason::Target);
+        if is_enough && own.iterations.is_none() {
+            hurry.up();
         }
-        let ended = searches.into_iter().map(|search| search.join());
-        ended.map(|ended| ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
-    });
+        found
+    };
+    let hear = |last: &[Option<Progress<f64>>], progress: Progress<f64>| {
+        let all = || last.iter().flatten();
+        let best_cost = all().map(|p| p.best_cost).fold(f64::INFINITY, f64::min);
+        observe(&Progress { best_cost, tours: all().map(|p| p.tours).sum(), ..progress });
+    };
+    let ended = side_by_side::run(backends.len() as u32, stop, &hurry, one, hear, || ());
     best_of(ended)
 }
 
