@@ -80,3 +80,17 @@ impl LocalSearch {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ants_look_at_more_neighbours_by_two_opt_unless_told_otherwise() {
+        let listed = LocalSearch::neighbors_of_ants;
+        assert_eq!(listed(Some(LocalSearch::TwoOpt), None), Some(32));
+        assert_eq!(listed(Some(LocalSearch::TwoOpt), Some(8)), Some(8));
+        assert_eq!(listed(Some(LocalSearch::ThreeOpt), None), None);
+        assert_eq!(listed(None, Some(12)), Some(12));
+    }
+}
