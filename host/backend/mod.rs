@@ -5,6 +5,7 @@ pub mod cpu;
 pub mod cuda;
 pub mod tuning;
 
+use antwarp_core::lin_kernighan::trial::UNLIMITED;
 use antwarp_core::problem::Element;
 use serde::{Deserialize, Serialize};
 
@@ -235,6 +236,17 @@ impl Backend {
             Backend::Cpu(_) => cpu::trials(n, 1),
             #[cfg(feature = "cuda")]
             Backend::Cuda(cards) => cuda::trials(cards, n, chains),
+        }
+    }
+
+    /// Nodes that a trial of one of so many tours looks around, at most. A thread goes on with another trial; on a GPU all
+    /// trials of a round wait for the longest one.
+    #[cfg_attr(not(feature = "cuda"), allow(unused_variables))]
+    pub fn looks(&self, chains: u32) -> u32 {
+        match self {
+            Backend::Cpu(_) => UNLIMITED,
+            #[cfg(feature = "cuda")]
+            Backend::Cuda(_) => cuda::looks(chains),
         }
     }
 

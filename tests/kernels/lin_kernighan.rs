@@ -6,7 +6,7 @@ use antwarp::backend::{Backend, Choice};
 use antwarp::engine::lin_kernighan::Spec;
 use antwarp::engine::{LinKernighan, LocalSearch, Problem, Reached};
 use antwarp::instance::{Instance, nearest, quadrant};
-use antwarp_core::lin_kernighan::trial::TrialRound;
+use antwarp_core::lin_kernighan::trial::{TrialRound, UNLIMITED};
 
 use crate::gpu::{gpu, sizes, small, some};
 use crate::input::{Random, instances, is_tour};
@@ -78,6 +78,8 @@ impl Case {
             trials: if number < 2 { descent } else { trials },
             walk: if number < 2 { 0 } else { 20 + 15 * (number % 5) },
             temperature: if number % 3 == 2 { problem.scale() / 3.0 } else { 0.0 },
+            looks: if number % 4 == 3 { 20 } else { UNLIMITED },
+            padding: 0,
         };
         let rounds: Vec<TrialRound> = (0..if small() { FEW_ROUNDS } else { ROUNDS }).map(round).collect();
         let (trials, start_cost) = (descent.max(trials), problem.unit_cost());

@@ -22,6 +22,8 @@ pub const LOOKED_AT: u32 = 24;
 /// the other nodes to choose among.
 const THRESHOLD: u32 = 4;
 const FIRST_STEP: u32 = 5;
+/// More nodes than a trial looks around.
+pub const UNLIMITED: u32 = u32::MAX;
 /// No node.
 const NOBODY: u32 = u32::MAX;
 
@@ -46,9 +48,14 @@ pub struct TrialRound {
     pub walk: u32,
     /// See [`tolerance`].
     pub temperature: f32,
+    /// Nodes that a trial with a kick looks around, at most; [`UNLIMITED`]: until none waits. What is not mended by then
+    /// is given up, so that a round does not wait for its longest trial.
+    pub looks: u32,
+    /// Nothing; keeps the size a multiple of 8.
+    pub padding: u32,
 }
 
-const _: () = assert!(size_of::<TrialRound>() == 24);
+const _: () = assert!(size_of::<TrialRound>() == 32);
 
 /// What trials write down: a place of each array for every trial, [`MOST`] triples of `cuts`.
 #[derive(Clone, Copy)]
@@ -181,10 +188,12 @@ pub unsafe fn run<T: Team, R: Reach, G: Geometry>(
                 i += 1;
             }
         }
+        let mut left = if round.walk > 0 { round.looks } else { UNLIMITED };
         while let Some(node) = queue.front() {
-            if cuts.count() + DEPTH > MOST {
+            if cuts.count() + DEPTH > MOST || left == 0 {
                 break;
             }
+            left -= 1;
             let Some(found) = moves::best(team, reach, tour, &cuts, search, node) else {
                 queue.pop(team);
                 continue;

@@ -4,7 +4,7 @@ use crate::common::teams::{Order, Shareable, run, run_in_parts};
 use crate::scene::Scene;
 use crate::world::{Dice, World};
 use antwarp_core::lin_kernighan::merge::{self, Merged};
-use antwarp_core::lin_kernighan::trial::{self, TrialRound};
+use antwarp_core::lin_kernighan::trial::{self, TrialRound, UNLIMITED};
 use antwarp_core::operator::LinKernighan;
 use antwarp_core::rng::Stream;
 use antwarp_core::team::Serial;
@@ -44,7 +44,7 @@ fn place_all(scene: &mut Scene, cuts: u32) {
 
 fn rounds(trials: u32, number: u32) -> TrialRound {
     let walk = if number == 0 { 0 } else { 20 };
-    TrialRound { seed: 5, number, trials, walk, temperature: 10.0 }
+    TrialRound { seed: 5, number, trials, walk, temperature: 10.0, looks: UNLIMITED, padding: 0 }
 }
 
 #[test]

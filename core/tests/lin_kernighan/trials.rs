@@ -4,7 +4,7 @@ use crate::common::teams::{ORDERS, Shareable, run};
 use crate::scene::Scene;
 use crate::world::{Dice, World, edge, edges, replaced, tour_of};
 use antwarp_core::lin_kernighan::cuts::MOST;
-use antwarp_core::lin_kernighan::trial::{self, TrialRound};
+use antwarp_core::lin_kernighan::trial::{self, TrialRound, UNLIMITED};
 use antwarp_core::operator::{LinKernighan, Or2opt, OrOpt, Reach, Shallow, ThreeOpt, TwoOpt};
 use antwarp_core::rng::Stream;
 use antwarp_core::team::Serial;
@@ -12,7 +12,8 @@ use antwarp_core::team::Serial;
 fn round(number: u32, trials: u32, temperature: f32) -> TrialRound {
     // Short walks often end where they began.
     let walk = if number.is_multiple_of(4) { 0 } else { 1 + number % 30 };
-    TrialRound { seed: 7, number, trials, walk, temperature }
+    let looks = if number % 5 == 1 { number % 40 } else { UNLIMITED };
+    TrialRound { seed: 7, number, trials, walk, temperature, looks, padding: 0 }
 }
 
 #[test]
@@ -64,6 +65,31 @@ fn a_change_is_a_tour_that_is_as_much_shorter_as_it_says() {
         }
     }
     assert!(changed > 200, "{changed}");
+}
+
+#[test]
+fn more_looks_mend_more() {
+    let mut dice = Dice::new(6);
+    let mut mended = [0; 2];
+    for case in 0..40 {
+        let n = 30 + dice.below(200);
+        let world = World::any(n, 8, &mut dice);
+        let mut scene = Scene::new(world, 1, &mut dice);
+        let (tour, changes) = (scene.tour(), scene.changes());
+        let memory: *mut u32 = scene.memory.start().cast();
+        let [none, some, all] = [0, 3, UNLIMITED].map(|looks| {
+            let round = TrialRound { walk: 10, looks, ..round(case, 1, 0.0) };
+            // SAFETY: the scene's arrays.
+            unsafe {
+                trial::run(Serial, LinKernighan, tour, memory, round, Stream::new(7, case, 0), 0, changes);
+            }
+            scene.gain[0]
+        });
+        assert!(none <= some && some <= all, "case {case}: {none}, {some}, {all}");
+        mended[0] += i32::from(none < some);
+        mended[1] += i32::from(some < all);
+    }
+    assert!(mended.iter().all(|&m| m > 20), "{mended:?}");
 }
 
 fn teams_agree(reach: impl Reach, cases: u32) {

@@ -25,7 +25,7 @@ pub use launch::{
     ProposeMoves, RunTrials, SelectMove, SettleTours, TakeChanges, TourCosts, TransferGenes, TurnStretch,
     UpdateTrails, Walks,
 };
-pub use lin_kernighan::{CudaLinKernighan, default_trials, trials, useful};
+pub use lin_kernighan::{CudaLinKernighan, default_trials, looks, trials, useful};
 pub use module::{KernelFacts, Ptx, kernels, load_function, load_text, texts};
 pub use walks::{CREW_BYTES, CudaNeighbors, CudaWalks};
 

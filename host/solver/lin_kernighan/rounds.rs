@@ -150,7 +150,8 @@ impl<'a> Rounds<'a> {
     fn next(&mut self, walk: u32, trials: u32, temperature: f32) -> TrialRound {
         let number = self.round;
         self.round += 1;
-        TrialRound { seed: self.plan.settings.seed, number, trials, walk, temperature }
+        let looks = self.plan.backend.looks(self.chains);
+        TrialRound { seed: self.plan.settings.seed, number, trials, walk, temperature, looks, padding: 0 }
     }
 
     /// Takes note of what was reached, after [`Rounds::kicks`] kicks; whether it is the best so far.

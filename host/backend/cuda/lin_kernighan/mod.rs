@@ -9,7 +9,7 @@ mod card;
 
 use std::ops::Range;
 
-use antwarp_core::lin_kernighan::trial::{self, TrialRound};
+use antwarp_core::lin_kernighan::trial::{self, TrialRound, UNLIMITED};
 
 use super::{Cards, Device};
 use crate::backend::cpu::Recombiner;
@@ -28,6 +28,9 @@ const FEW_NODES: u32 = 25;
 const TRIALS: u32 = 24;
 /// Most tours: more of them have too few kicks each.
 const CHAINS: u32 = 32;
+/// Nodes that a trial of several tours looks around, at most. Few are begun after one another in a round, which then ends as
+/// its longest trial does: with this limit twice as soon.
+const LOOKS: u32 = 64;
 /// Of fewer trials for each multiprocessor, fewer GPUs share a tour: as many as it makes at the same time. All GPUs would
 /// only wait for the longest one.
 const SHARED_TRIALS: u32 = 16;
@@ -46,6 +49,12 @@ pub fn default_trials(cards: &Cards, n: u32) -> Trials {
 pub fn trials(cards: &Cards, n: u32, chains: u32) -> u32 {
     let multiprocessors = cards.multiprocessors();
     (2 * TRIALS * multiprocessors / chains).min(n / FEW_NODES).max(1)
+}
+
+/// Nodes that a trial looks around, at most. The many trials of a single tour are begun one after the other: there the limit
+/// would give up kicks for nothing.
+pub fn looks(chains: u32) -> u32 {
+    if chains > 1 { LOOKS } else { UNLIMITED }
 }
 
 /// How many GPUs are of use: for several tours at most as many, for one tour as many as its trials keep busy.
