@@ -404,6 +404,24 @@ impl Problem {
         Distances { matrix: self.search_matrix().as_ptr(), ..self.distances() }
     }
 
+    /// How long a tour in the problem's numbering is; none if it is no tour.
+    pub fn length(&self, tour: &[u32]) -> Option<i64> {
+        let n = self.order.len();
+        let mut is_seen = vec![false; n];
+        let is_new = |&node: &u32| {
+            let seen = is_seen.get_mut(node as usize);
+            seen.is_some_and(|seen| !std::mem::replace(seen, true))
+        };
+        if tour.len() != n || !tour.iter().all(is_new) {
+            return None;
+        }
+        let step = |p: usize| {
+            // SAFETY: both are nodes of the problem.
+            i64::from(unsafe { self.distances().between(tour[p], tour[if p + 1 == n { 0 } else { p + 1 }]) })
+        };
+        Some((0..n).into_par_iter().with_min_len(1 << 12).map(step).sum())
+    }
+
     /// A tour in the instance's numbering.
     pub fn original(&self, tour: &[u32]) -> Vec<u32> {
         tour.iter().map(|&v| self.order[v as usize]).collect()
@@ -418,7 +436,22 @@ impl Problem {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::instance::nearest;
+    use crate::instance::{generate, nearest};
+
+    #[test]
+    fn what_is_no_tour_has_no_length() {
+        let instance = generate::uniform(30, 3).unwrap();
+        let near = nearest(&instance, 5);
+        let start: Vec<u32> = (0..30).rev().collect();
+        let problem = Problem::for_search(&instance, &near, start);
+        let mut tour: Vec<u32> = (0..30).map(|i| i * 7 % 30).collect();
+        assert_eq!(problem.length(&tour), instance.check_tour(&problem.original(&tour)).ok());
+        assert_eq!(problem.length(&tour[1..]), None);
+        tour[4] = 30;
+        assert_eq!(problem.length(&tour), None);
+        tour[4] = tour[5];
+        assert_eq!(problem.length(&tour), None);
+    }
 
     #[test]
     fn nodes_at_one_place_have_lists_of_their_own() {
@@ -439,7 +472,7 @@ mod tests {
 
     #[test]
     fn other_lists_are_the_nearest() {
-        let instance = crate::instance::generate::uniform(500, 1).unwrap();
+        let instance = generate::uniform(500, 1).unwrap();
         let (problem, lists) = (Problem::new(&instance, Some(8), 8).unwrap(), nearest(&instance, 8));
         for (list, &node) in problem.lists().chunks_exact(8).zip(problem.start_tour()) {
             assert_eq!(problem.original(list), lists.of(node));

@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use rayon::prelude::*;
+
 use super::{Solution, SolveError};
 use crate::backend::Backend;
 use crate::engine::{BackendError, Budget, Engine, Post, Problem, Progress, Status, Stop, drive};
@@ -10,6 +12,8 @@ use crate::instance::Instance;
 /// How often tours are exchanged at most, and which share of the time it may take.
 const EVERY: Duration = Duration::from_millis(100);
 const SHARE: u32 = 20;
+/// Nodes that a thread translates at least.
+const MIN_LEN: usize = 1 << 14;
 
 /// Whom a run tells how far it is, and the islands that it exchanges tours with.
 pub(super) struct Contact<'a> {
@@ -37,10 +41,9 @@ pub(super) fn run<E: Engine<Cost = i64, Best = Vec<u32>>>(
         Some(post) => {
             let mut island = Island {
                 engine,
-                instance,
                 problem,
                 post,
-                names: Names::new(contact.order),
+                names: Names::new(problem, contact.order),
                 // What depends on who is how fast would be another run every time.
                 takes_in: stop.iterations.is_none(),
                 better: None,
@@ -54,39 +57,32 @@ pub(super) fn run<E: Engine<Cost = i64, Best = Vec<u32>>>(
     Solution::of(run, begin, instance, problem, backend)
 }
 
-/// What the others call the nodes of an instance that was renumbered, and the way back; empty if it was not.
-struct Names<'a> {
-    outside: &'a [u32],
+/// What the others call the problem's nodes, and the way back.
+struct Names {
+    outside: Vec<u32>,
     inside: Vec<u32>,
 }
 
-impl<'a> Names<'a> {
-    fn new(order: Option<&'a [u32]>) -> Names<'a> {
-        let outside = order.unwrap_or_default();
-        Names { outside, inside: positions(outside) }
+impl Names {
+    /// Of a problem made of an instance; where that was renumbered, `order` is what the others call its nodes.
+    fn new(problem: &Problem, order: Option<&[u32]>) -> Names {
+        let name = |&node: &u32| order.map_or(node, |order| order[node as usize]);
+        let outside: Vec<u32> = problem.start_tour().iter().map(name).collect();
+        let mut inside = vec![0; outside.len()];
+        outside.iter().zip(0..).for_each(|(&name, node)| inside[name as usize] = node);
+        Names { outside, inside }
     }
 
     fn outward(&self, mut tour: Vec<u32>) -> Vec<u32> {
-        if !self.outside.is_empty() {
-            tour.iter_mut().for_each(|node| *node = self.outside[*node as usize]);
-        }
+        tour.par_iter_mut().with_min_len(MIN_LEN).for_each(|node| *node = self.outside[*node as usize]);
         tour
     }
 
-    /// Of a tour of the instance.
-    fn inward(&self, tour: &[u32]) -> Vec<u32> {
-        if self.inside.is_empty() {
-            return tour.to_vec();
-        }
-        tour.iter().map(|&node| self.inside[node as usize]).collect()
+    /// None if there are nodes in it that nobody has heard of.
+    fn inward(&self, tour: &[u32]) -> Option<Vec<u32>> {
+        let node = |&name: &u32| self.inside.get(name as usize).copied();
+        tour.par_iter().with_min_len(MIN_LEN).map(node).collect()
     }
-}
-
-/// Where each node stands in a tour.
-fn positions(tour: &[u32]) -> Vec<u32> {
-    let mut positions = vec![0; tour.len()];
-    tour.iter().zip(0..).for_each(|(&node, position)| positions[node as usize] = position);
-    positions
 }
 
 /// A tour that came, in the problem's numbering, when there was none as short.
@@ -100,11 +96,9 @@ struct Better {
 /// An engine that exchanges tours. A better one that came from elsewhere is its best, whatever the engine makes of it.
 struct Island<'a, E> {
     engine: &'a mut E,
-    /// As the problem was made of it.
-    instance: &'a Instance,
     problem: &'a Problem,
     post: &'a Post,
-    names: Names<'a>,
+    names: Names,
     takes_in: bool,
     /// The best tour that came, if it is better than the engine's own.
     better: Option<Better>,
@@ -120,15 +114,11 @@ impl<E: Engine<Cost = i64, Best = Vec<u32>>> Island<'_, E> {
     /// Takes in what has arrived, as far as these are tours: messages can be wrong.
     fn take_arrivals(&mut self) -> Result<(), BackendError> {
         for voyager in self.post.arrivals() {
-            let is_sound = voyager.tour.len() == self.instance.len()
-                && voyager.tour.iter().all(|&node| (node as usize) < self.instance.len());
-            if !self.takes_in || !is_sound {
+            if !self.takes_in {
                 continue;
             }
-            let named = self.names.inward(&voyager.tour);
-            let Ok(cost) = self.instance.check_tour(&named) else { continue };
-            let places = positions(self.problem.start_tour());
-            let tour: Vec<u32> = named.iter().map(|&node| places[node as usize]).collect();
+            let Some(tour) = self.names.inward(&voyager.tour) else { continue };
+            let Some(cost) = self.problem.length(&tour) else { continue };
             self.engine.take_in(voyager.from, cost, &tour)?;
             self.taken += 1;
             self.least = self.least.min(cost);
@@ -156,8 +146,7 @@ impl<E: Engine<Cost = i64, Best = Vec<u32>>> Engine for Island<'_, E> {
         self.take_arrivals()?;
         // What came from others they have.
         if let Some(cost) = self.engine.status().best_cost.filter(|&cost| cost < self.least) {
-            let tour = self.problem.original(&self.engine.best()?);
-            self.post.send(cost, self.names.outward(tour));
+            self.post.send(cost, self.names.outward(self.engine.best()?));
             self.least = cost;
         }
         self.next = begun + EVERY.max(SHARE * begun.elapsed());

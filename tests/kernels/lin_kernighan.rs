@@ -48,6 +48,9 @@ struct Case {
     history: History,
     /// All tours behind the last round.
     tours: Vec<u32>,
+    /// A tour of another run, what comes of taking over what it does better, and all tours then.
+    other: Vec<u32>,
+    met: (Reached, Vec<u32>),
 }
 
 fn history(engine: &mut dyn LinKernighan, rounds: &[TrialRound]) -> History {
@@ -56,6 +59,11 @@ fn history(engine: &mut dyn LinKernighan, rounds: &[TrialRound]) -> History {
         (reached, engine.best_tour().expect("the best tour"))
     };
     rounds.iter().map(after).collect()
+}
+
+fn met(engine: &mut dyn LinKernighan, other: &[u32]) -> (Reached, Vec<u32>) {
+    let reached = engine.recombine(&[other.to_vec()]).expect("memory");
+    (reached, engine.tours().expect("the tours"))
 }
 
 impl Case {
@@ -88,7 +96,12 @@ impl Case {
         let mut engine = cpu.lin_kernighan(&problem, &spec).expect("memory");
         let history = history(engine.as_mut(), &rounds);
         let tours = engine.tours().expect("the tours");
-        drop(engine);
+        let mut elsewhere = cpu.lin_kernighan(&problem, &spec).expect("memory");
+        let kicked: Vec<TrialRound> = rounds.iter().map(|round| TrialRound { seed: 12, ..*round }).collect();
+        self::history(elsewhere.as_mut(), &kicked);
+        let other = elsewhere.best_tour().expect("the best tour");
+        let met = met(engine.as_mut(), &other);
+        drop((engine, elsewhere));
         Case {
             name: format!("{name}, {local_search:?}, n {n}, {chains} tours, {trials} trials, {k} neighbours"),
             problem,
@@ -96,6 +109,8 @@ impl Case {
             rounds,
             history,
             tours,
+            other,
+            met,
         }
     }
 
@@ -109,6 +124,7 @@ impl Case {
         }
         let tours = engine.tours().expect("the tours");
         assert_eq!(tours, self.tours, "{} on {}", self.name, devices.len());
+        assert_eq!(met(&mut engine, &self.other), self.met, "{} on {}, joined", self.name, devices.len());
     }
 }
 

@@ -18,13 +18,10 @@ use crate::engine::{
 const BATCH: u64 = 16;
 /// How many times a run makes one tour of all.
 const RECOMBINATIONS: u32 = 4;
-/// When a run with one tour crosses it with those of other runs, as shares of the time for kicks; the last time early enough that it is over
-/// before the run is.
-const MEETINGS: [f32; 4] = [0.25, 0.5, 0.75, 0.9];
-/// Most tours of others that are crossed with it; half as many the next time if that took too long.
+/// Most tours of other runs that wait.
 const MOST_GUESTS: usize = 8;
-/// Share of a run's time that crossing with them may take each time: with a million nodes it would take all.
-const MEETING: f64 = 0.08;
+/// A run with one tour makes kicks for so many times as long as it took to take over what others do better.
+const MEETINGS: u32 = 10;
 /// Where annealing begins when kicks go on behind crossing, as a share of the first temperature.
 const COOLER: f32 = 0.3;
 /// A descent is over once looking around all nodes gains less than this share of the tour.
@@ -87,9 +84,8 @@ pub(super) struct Rounds<'a> {
     shorter: Option<Vec<u32>>,
     /// The last tour that came from each of some other runs, by its number.
     guests: Vec<(u32, Vec<u32>)>,
-    /// How many times such tours were crossed with the best one, and how many of them are the next time.
-    met: usize,
-    most_guests: usize,
+    /// When what they do better may be taken over next.
+    next_meeting: Duration,
     /// Where annealing begins, in mean edges, and their length.
     temperature: f32,
     mean_edge: f32,
@@ -126,8 +122,7 @@ impl<'a> Rounds<'a> {
             cost: spec.start_cost,
             shorter: None,
             guests: Vec::new(),
-            met: 0,
-            most_guests: MOST_GUESTS,
+            next_meeting: Duration::ZERO,
             temperature: plan.settings.temperature,
             mean_edge: spec.start_cost as f32 / plan.problem.n() as f32,
             round: 0,
@@ -201,8 +196,9 @@ impl<'a> Rounds<'a> {
     }
 
     fn recombine(&mut self) -> Result<(), BackendError> {
-        let Reached { best_cost, .. } = self.engine.recombine()?;
-        self.note(self.cost, best_cost);
+        let guests: Vec<_> = std::mem::take(&mut self.guests).into_iter().map(|(_, tour)| tour).collect();
+        let Reached { cost, best_cost, .. } = self.engine.recombine(&guests)?;
+        self.note(cost, best_cost);
         Ok(())
     }
 
@@ -253,45 +249,21 @@ impl<'a> Rounds<'a> {
         Ok(rounds.len() as u64)
     }
 
-    /// Crosses the best tour with those of other runs, and goes on with what comes of it: what each does better, in parts of any size.
+    /// Takes over what the tours of other runs do better, unless memory is short. A kick changes little: what runs have gained in
+    /// different places since they met adds up.
     fn meet(&mut self, budget: &Budget) -> Result<(), BackendError> {
-        self.met += 1;
-        let mut tours = self.best()?;
-        let guests = std::mem::take(&mut self.guests);
-        if guests.is_empty() || self.most_guests == 0 {
-            return Ok(());
+        let begun = budget.begin.elapsed();
+        match self.recombine() {
+            Err(BackendError::OutOfMemory { .. }) => {}
+            met => met?,
         }
-        tours.extend(guests.into_iter().rev().take(self.most_guests).flat_map(|(_, tour)| tour));
-        let end = budget.stop.time.map(|time| budget.begin.elapsed() + time.mul_f64(MEETING));
-        let is_late = || budget.is_over() || end.is_some_and(|end| budget.begin.elapsed() >= end);
-        let Plan { backend, problem, settings, .. } = self.plan;
-        let mut population = match cross::population(problem, settings.seed, tours, budget.stop) {
-            Err(BackendError::OutOfMemory { .. }) => return Ok(()),
-            population => population?,
-        };
-        while !population.is_exhausted() && !is_late() {
-            population.run(1, &is_late)?;
-        }
-        if is_late() {
-            self.most_guests /= 2;
-        }
-        let cost = population.run(0, &|| false)?.best_cost;
-        if cost < self.best_cost {
-            let best = population.best_tour()?;
-            drop(population);
-            let starts = best.repeat(self.chains as usize);
-            let spec =
-                Spec::new(settings.local_search, problem.n(), (self.chains, self.trials), starts, cost);
-            self.note(cost, cost);
-            self.shorter = Some(best);
-            match backend.lin_kernighan(problem, &spec) {
-                // Kicks go on with the tour before.
-                Err(BackendError::OutOfMemory { .. }) => {}
-                engine => {
-                    self.engine = engine?;
-                    self.shorter = None;
-                }
-            }
+        let ended = budget.begin.elapsed();
+        let took = ended - begun;
+        self.next_meeting = ended + MEETINGS * took;
+        // The last one is over just before the run is.
+        let last = budget.stop.time.unwrap_or_default().saturating_sub(2 * took);
+        if last > ended {
+            self.next_meeting = self.next_meeting.min(last);
         }
         Ok(())
     }
@@ -380,8 +352,8 @@ impl Engine for Rounds<'_> {
                     self.cross(budget)?;
                     return Ok(1);
                 }
-                let is_due = MEETINGS.get(self.met).is_some_and(|&at| budget.progress(self.since, 0) >= at);
-                if !self.is_to_cross && is_due && !self.guests.is_empty() {
+                let is_alone = self.is_to_cross || self.chains > 1 || self.guests.is_empty();
+                if !is_alone && budget.begin.elapsed() >= self.next_meeting {
                     self.meet(budget)?;
                     return Ok(1);
                 }
@@ -440,7 +412,7 @@ impl Engine for Rounds<'_> {
 
     fn finish(&mut self) -> Result<(), BackendError> {
         match self.phase {
-            Phase::Kicks if self.recombinations() > 0 => self.recombine(),
+            Phase::Kicks if self.recombinations() > 0 && self.chains > 1 => self.recombine(),
             _ => Ok(()),
         }
     }
@@ -478,13 +450,54 @@ mod tests {
     use crate::backend::{Backend, Choice};
     use crate::engine::Problem;
     use crate::instance::{generate, quadrant};
-    use crate::solver::lin_kernighan::LinKernighanSettings;
+    use crate::solver::lin_kernighan::{Acceptance, LinKernighanSettings};
 
     #[test]
     fn walks_get_longer_at_one_and_at_sixteen_kicks_a_node() {
         let kicks = [0.0, 0.999, 1.0, 15.999, 16.0, 1e9];
         assert_eq!(kicks.map(|k| steps(k, false)), [20, 20, 40, 40, 80, 80]);
         assert_eq!(kicks.map(|k| steps(k, true)), [80; 6]);
+    }
+
+    #[test]
+    fn what_another_run_does_better_is_taken_over() {
+        let n = 2000;
+        let instance = generate::uniform(n as usize, 2).unwrap();
+        let near = quadrant(&instance, 8);
+        let problem = Problem::for_search(&instance, &near, (0..n).collect());
+        let backend = Backend::open(Choice::Cpu).unwrap().0;
+        let (begin, stop) = (Instant::now(), Stop { time: Some(Duration::from_secs(600)), ..Stop::never() });
+        let budget = Budget { units: 1, begin, stop: &stop };
+        // Else the tours, which are hot, are longer than their best.
+        let accept = Acceptance::Better;
+        let settings =
+            [1, 2].map(|seed| LinKernighanSettings { seed, accept, ..LinKernighanSettings::default() });
+        let mut both = settings.each_ref().map(|settings| {
+            let plan = Plan {
+                instance: &instance,
+                problem: &problem,
+                backend: &backend,
+                settings,
+                is_lattice: false,
+                is_crossed: false,
+                by_nearest: None,
+            };
+            let spec = Spec::new(None, n, (1, 40), Vec::new(), problem.unit_cost());
+            let mut rounds = Rounds::new(plan, &spec, 40).unwrap();
+            while rounds.kicks < 200 {
+                rounds.advance(&budget).unwrap();
+            }
+            rounds
+        });
+        let [one, other] = &mut both;
+        let before = [&one, &other].map(|rounds| rounds.best_cost);
+        other.take_in(7, one.best_cost, &one.best().unwrap()).unwrap();
+        let kicks = other.kicks;
+        other.advance(&budget).unwrap();
+        assert_eq!(other.kicks, kicks, "they meet before another kick");
+        assert!(other.best_cost < before[0].min(before[1]), "{before:?}, {}", other.best_cost);
+        let best = problem.original(&other.best().unwrap());
+        assert_eq!(instance.check_tour(&best).ok(), Some(other.best_cost));
     }
 
     #[test]

@@ -226,15 +226,12 @@ impl<G: Geometry> LinKernighan for Threads<'_, G> {
         Ok(tours)
     }
 
-    fn recombine(&mut self) -> Result<Reached, BackendError> {
-        if self.chains.len() < 2 {
+    fn recombine(&mut self, others: &[Vec<u32>]) -> Result<Reached, BackendError> {
+        if self.chains.len() + others.len() < 2 {
             return Ok(self.reached);
         }
-        self.chains.sort_by_key(|chain| chain.cost);
-        let mut recombiner = Recombiner::new(self.problem)?;
-        recombiner.begin(&self.chains[0].order);
-        let gain: i64 = self.chains[1..].iter().map(|chain| recombiner.join(&chain.order)).sum();
-        let cost = self.chains[0].cost - gain;
+        let tours = self.chains.iter().map(|chain| (chain.cost, &chain.order[..])).collect();
+        let (recombiner, cost) = Recombiner::of(self.problem, tours, others)?;
         for chain in &mut self.chains {
             let (order, ahead) = recombiner.tour_and_steps();
             chain.order.copy_from_slice(order);

@@ -1,14 +1,20 @@
 //! One tour of several: how chains of Lin-Kernighan meet, on CPU threads or on a GPU, and the tours of ants with such moves.
 
+use antwarp_core::distance::Distance;
 use antwarp_core::geometry::{self, Numbered};
 use antwarp_core::lin_kernighan::Tour;
 use antwarp_core::lin_kernighan::cuts::MOST;
 use antwarp_core::lin_kernighan::merge;
 use antwarp_core::team::Serial;
+use rayon::prelude::*;
 
+use super::super::Together;
 use super::chain::Chain;
 use crate::engine::lin_kernighan::Spec;
 use crate::engine::{BackendError, Problem};
+
+/// Nodes that a thread looks at, at least.
+const MIN_LEN: usize = 1 << 12;
 
 /// Makes one tour of several, by what each of them does better.
 ///
@@ -46,6 +52,23 @@ impl<'p> Recombiner<'p> {
         })
     }
 
+    /// Makes one tour of some, of which there is at least one, and of what others do better; with its length.
+    ///
+    /// # Errors
+    /// If memory is short.
+    pub fn of(
+        problem: &'p Problem,
+        mut tours: Vec<(i64, &[u32])>,
+        others: &[Vec<u32>],
+    ) -> Result<(Self, i64), BackendError> {
+        tours.sort_by_key(|&(cost, _)| cost);
+        let mut recombiner = Recombiner::new(problem)?;
+        recombiner.begin(tours[0].1);
+        let all = tours[1..].iter().map(|&(_, tour)| tour).chain(others.iter().map(Vec::as_slice));
+        let gain: i64 = all.map(|tour| recombiner.join(tour)).sum();
+        Ok((recombiner, tours[0].0 - gain))
+    }
+
     fn tour(&self) -> Tour<Numbered> {
         Tour {
             n: self.problem.n(),
@@ -68,12 +91,12 @@ impl<'p> Recombiner<'p> {
         for (position, &node) in (0..).zip(order) {
             self.chain.position[node as usize] = position;
         }
-        let tour = self.tour();
-        for position in 0..tour.n {
-            // SAFETY: positions of the tour.
-            let ahead = unsafe { tour.between(tour.at(position), tour.at(tour.behind(position))) };
-            self.chain.ahead[position as usize] = ahead;
-        }
+        let distances = self.problem.distances();
+        let steps = order.par_iter().zip(order[1..].par_iter().chain(&order[..1]));
+        self.chain.ahead.par_iter_mut().zip(steps).with_min_len(MIN_LEN).for_each(|(ahead, (&a, &b))| {
+            // SAFETY: nodes of the problem.
+            *ahead = unsafe { distances.between(a, b) };
+        });
     }
 
     /// The tour as it is now, and how far it is from each of its nodes to the next.
@@ -134,32 +157,38 @@ impl<'p> Recombiner<'p> {
                 (other[if p == 0 { n - 1 } else { p - 1 }], other[if p + 1 == n { 0 } else { p + 1 }]);
             self.beside[other[p] as usize] = [before, behind];
         }
-        (0..).zip(&mut self.parents).for_each(|(node, parent)| *parent = node);
-        for node in 0..n as u32 {
+        // Tours that have met before differ at few nodes.
+        let differs = |&node: &u32| {
+            let (own, beside) = (self.own(node), self.beside[node as usize]);
+            own != beside && own != [beside[1], beside[0]]
+        };
+        let nodes = (0..n as u32).into_par_iter().with_min_len(MIN_LEN);
+        let differing: Vec<u32> = nodes.filter(differs).collect();
+        for &node in &differing {
+            (self.parents[node as usize], self.parts[node as usize]) = (node, u32::MAX);
+        }
+        for &node in &differing {
             let (own, beside) = (self.own(node), self.beside[node as usize]);
             own.iter().filter(|v| !beside.contains(v)).for_each(|&v| self.unite(node, v));
             beside.iter().filter(|v| !own.contains(v)).for_each(|&v| self.unite(node, v));
         }
         // Of each part: edges out, and by how much it is shorter.
         let mut counts: Vec<(u32, i64)> = Vec::new();
-        self.parts.fill(u32::MAX);
         let tour = self.tour();
-        for node in 0..n as u32 {
+        for &node in &differing {
             let (own, beside) = (self.own(node), self.beside[node as usize]);
             // SAFETY: nodes of the tour.
             let far = |v: u32| i64::from(unsafe { tour.between(node, v) });
             let gone = (!beside.contains(&own[1])).then(|| far(own[1]));
             let come: i64 = beside.iter().filter(|v| node < **v && !own.contains(v)).map(|&v| far(v)).sum();
-            if gone.is_some() || come > 0 {
-                let root = self.root(node) as usize;
-                if self.parts[root] == u32::MAX {
-                    self.parts[root] = counts.len() as u32;
-                    counts.push((0, 0));
-                }
-                let part = &mut counts[self.parts[root] as usize];
-                part.0 += u32::from(gone.is_some());
-                part.1 += gone.unwrap_or(0) - come;
+            let root = self.root(node) as usize;
+            if self.parts[root] == u32::MAX {
+                self.parts[root] = counts.len() as u32;
+                counts.push((0, 0));
             }
+            let part = &mut counts[self.parts[root] as usize];
+            part.0 += u32::from(gone.is_some());
+            part.1 += gone.unwrap_or(0) - come;
         }
         let mut kept = 0;
         let numbers: Vec<u32> = counts
@@ -170,6 +199,9 @@ impl<'p> Recombiner<'p> {
                 if is_kept { kept - 1 } else { u32::MAX }
             })
             .collect();
+        if kept == 0 {
+            return 0;
+        }
         let chain = &mut self.chain;
         chain.gain = counts
             .iter()
@@ -179,32 +211,37 @@ impl<'p> Recombiner<'p> {
             .collect();
         chain.count = vec![0; kept as usize];
         chain.cuts = vec![[0; 3]; (kept * MOST) as usize];
-        for p in 0..n {
-            let (node, next) = (self.chain.order[p], self.chain.order[if p + 1 == n { 0 } else { p + 1 }]);
+        let mut positions: Vec<u32> = differing.iter().map(|&node| chain.position[node as usize]).collect();
+        positions.par_sort_unstable();
+        for position in positions {
+            // SAFETY: positions of the tour.
+            let (node, next) = unsafe { (tour.at(position), tour.at(tour.behind(position))) };
             if self.beside[node as usize].contains(&next) {
                 continue;
             }
             let root = self.root(node) as usize;
             let number = numbers[self.parts[root] as usize];
             if number != u32::MAX {
-                let cut = [p as u32, self.instead(node, next), self.instead(next, node)];
+                let cut = [position, self.instead(node, next), self.instead(next, node)];
                 let at = number * MOST + self.chain.count[number as usize];
                 self.chain.cuts[at as usize] = cut;
                 self.chain.count[number as usize] += 1;
             }
         }
-        let tour = self.tour();
         let (changes, board, next) = (self.chain.changes(), self.chain.board(), self.chain.next());
         // SAFETY: this is the only thread, and the changes are of this tour.
-        unsafe {
-            let merged = merge::plan(Serial, tour, board, changes, kept);
-            if merged.cuts > 0 {
-                (0..tour.n).for_each(|p| merge::place(tour, board, changes, merged.cuts, p, next));
-                std::mem::swap(&mut self.chain.order, &mut self.chain.next_order);
-                std::mem::swap(&mut self.chain.ahead, &mut self.chain.next_ahead);
-            }
-            merged.gain
+        let merged = unsafe { merge::plan(Serial, tour, board, changes, kept) };
+        if merged.cuts > 0 {
+            let together = Together((tour, changes, board, next));
+            (0..tour.n).into_par_iter().with_min_len(MIN_LEN).for_each(|position| {
+                let (tour, changes, board, next) = together.get();
+                // SAFETY: a position is one thread's; where nodes go is a permutation.
+                unsafe { merge::place(tour, board, changes, merged.cuts, position, next) };
+            });
+            std::mem::swap(&mut self.chain.order, &mut self.chain.next_order);
+            std::mem::swap(&mut self.chain.ahead, &mut self.chain.next_ahead);
         }
+        merged.gain
     }
 }
 

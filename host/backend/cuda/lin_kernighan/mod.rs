@@ -286,18 +286,13 @@ impl LinKernighan for CudaLinKernighan<'_> {
         Ok(all)
     }
 
-    fn recombine(&mut self) -> Result<Reached, BackendError> {
-        if self.spec.chains < 2 {
+    fn recombine(&mut self, others: &[Vec<u32>]) -> Result<Reached, BackendError> {
+        if self.spec.chains as usize + others.len() < 2 {
             return Ok(self.reached);
         }
         let all = self.tours()?;
-        let tours = all.chunks(self.problem.n() as usize);
-        let mut tours: Vec<(i64, &[u32])> = self.costs.iter().copied().zip(tours).collect();
-        tours.sort_by_key(|&(cost, _)| cost);
-        let mut recombiner = Recombiner::new(self.problem)?;
-        recombiner.begin(tours[0].1);
-        let gain: i64 = tours[1..].iter().map(|(_, tour)| recombiner.join(tour)).sum();
-        let cost = tours[0].0 - gain;
+        let tours = self.costs.iter().copied().zip(all.chunks(self.problem.n() as usize)).collect();
+        let (recombiner, cost) = Recombiner::of(self.problem, tours, others)?;
         let (positions, (order, ahead)) = (recombiner.positions(), recombiner.tour_and_steps());
         self.costs.fill(cost);
         for card in &mut self.cards {
