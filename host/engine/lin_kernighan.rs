@@ -72,12 +72,13 @@ pub trait LinKernighan {
     /// Where a round can take long, `enough` is asked now and then whether to end it early.
     fn run(&mut self, rounds: &[TrialRound], enough: Enough) -> Result<Reached, BackendError>;
 
-    /// Makes one tour of all, by what each of them and some others do better (a recombination), with which all go on. Even if another one
-    /// is the shortest, it begins with one of these, which may be hot.
+    /// Makes one tour of all, by what each of them and some others do better (a recombination), with which all go on. It begins with the
+    /// shortest of its own, even if one of the others is shorter: its own may be hot, longer than its best so far. The others are taken
+    /// until it is `enough`.
     ///
     /// # Errors
     /// If tours cannot be copied from or to the device, or memory is short.
-    fn recombine(&mut self, others: &[Vec<u32>]) -> Result<Reached, BackendError>;
+    fn recombine(&mut self, others: &[Vec<u32>], enough: Enough) -> Result<Reached, BackendError>;
 
     /// The best tour so far, in the problem's numbering.
     ///

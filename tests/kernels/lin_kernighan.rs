@@ -62,7 +62,7 @@ fn history(engine: &mut dyn LinKernighan, rounds: &[TrialRound]) -> History {
 }
 
 fn met(engine: &mut dyn LinKernighan, other: &[u32]) -> (Reached, Vec<u32>) {
-    let reached = engine.recombine(&[other.to_vec()]).expect("memory");
+    let reached = engine.recombine(&[other.to_vec()], &|| false).expect("memory");
     (reached, engine.tours().expect("the tours"))
 }
 

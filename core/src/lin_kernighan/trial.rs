@@ -48,8 +48,8 @@ pub struct TrialRound {
     pub walk: u32,
     /// See [`tolerance`].
     pub temperature: f32,
-    /// Nodes that a trial with a kick looks around, at most; [`UNLIMITED`]: until none waits. What is not mended by then
-    /// is given up, so that a round does not wait for its longest trial.
+    /// Nodes that a trial with a kick looks around, at most; [`UNLIMITED`]: until none waits. A kick that is not mended by then
+    /// is hardly ever kept, but a round does not wait for its longest trial.
     pub looks: u32,
     /// Nothing; keeps the size a multiple of 8.
     pub padding: u32,

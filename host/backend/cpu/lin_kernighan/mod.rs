@@ -226,12 +226,12 @@ impl<G: Geometry> LinKernighan for Threads<'_, G> {
         Ok(tours)
     }
 
-    fn recombine(&mut self, others: &[Vec<u32>]) -> Result<Reached, BackendError> {
+    fn recombine(&mut self, others: &[Vec<u32>], enough: Enough) -> Result<Reached, BackendError> {
         if self.chains.len() + others.len() < 2 {
             return Ok(self.reached);
         }
         let tours = self.chains.iter().map(|chain| (chain.cost, &chain.order[..])).collect();
-        let (recombiner, cost) = Recombiner::of(self.problem, tours, others)?;
+        let (recombiner, cost) = Recombiner::of(self.problem, tours, (others, enough))?;
         for chain in &mut self.chains {
             let (order, ahead) = recombiner.tour_and_steps();
             chain.order.copy_from_slice(order);

@@ -8,11 +8,13 @@ use antwarp_core::lin_kernighan::merge;
 use antwarp_core::team::Serial;
 use rayon::prelude::*;
 
-use super::super::Together;
+use super::super::{Together, check_memory};
 use super::chain::Chain;
 use crate::engine::lin_kernighan::Spec;
-use crate::engine::{BackendError, Problem};
+use crate::engine::{BackendError, Enough, Problem};
 
+/// Memory for a node, about: arrays, and what parts of four nodes take.
+const BYTES: usize = 500;
 /// Nodes that a thread looks at, at least.
 const MIN_LEN: usize = 1 << 12;
 
@@ -52,20 +54,21 @@ impl<'p> Recombiner<'p> {
         })
     }
 
-    /// Makes one tour of some, of which there is at least one, and of what others do better; with its length.
+    /// Makes one tour of some, of which there is at least one, and of what others do better, until it is `enough`; with its length.
     ///
     /// # Errors
     /// If memory is short.
     pub fn of(
         problem: &'p Problem,
         mut tours: Vec<(i64, &[u32])>,
-        others: &[Vec<u32>],
+        (others, enough): (&[Vec<u32>], Enough),
     ) -> Result<(Self, i64), BackendError> {
+        check_memory("what tours have in common", BYTES * problem.n() as usize)?;
         tours.sort_by_key(|&(cost, _)| cost);
         let mut recombiner = Recombiner::new(problem)?;
         recombiner.begin(tours[0].1);
-        let all = tours[1..].iter().map(|&(_, tour)| tour).chain(others.iter().map(Vec::as_slice));
-        let gain: i64 = all.map(|tour| recombiner.join(tour)).sum();
+        let mut gain: i64 = tours[1..].iter().map(|(_, tour)| recombiner.join(tour)).sum();
+        gain += others.iter().take_while(|_| !enough()).map(|tour| recombiner.join(tour)).sum::<i64>();
         Ok((recombiner, tours[0].0 - gain))
     }
 
@@ -194,7 +197,7 @@ impl<'p> Recombiner<'p> {
         let numbers: Vec<u32> = counts
             .iter()
             .map(|&(count, gain)| {
-                let is_kept = gain > 0 && count <= MOST;
+                let is_kept = gain > 0 && count <= MOST && kept < u32::MAX / MOST;
                 kept += u32::from(is_kept);
                 if is_kept { kept - 1 } else { u32::MAX }
             })

@@ -286,13 +286,13 @@ impl LinKernighan for CudaLinKernighan<'_> {
         Ok(all)
     }
 
-    fn recombine(&mut self, others: &[Vec<u32>]) -> Result<Reached, BackendError> {
+    fn recombine(&mut self, others: &[Vec<u32>], enough: Enough) -> Result<Reached, BackendError> {
         if self.spec.chains as usize + others.len() < 2 {
             return Ok(self.reached);
         }
         let all = self.tours()?;
         let tours = self.costs.iter().copied().zip(all.chunks(self.problem.n() as usize)).collect();
-        let (recombiner, cost) = Recombiner::of(self.problem, tours, others)?;
+        let (recombiner, cost) = Recombiner::of(self.problem, tours, (others, enough))?;
         let (positions, (order, ahead)) = (recombiner.positions(), recombiner.tour_and_steps());
         self.costs.fill(cost);
         for card in &mut self.cards {
