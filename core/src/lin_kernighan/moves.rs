@@ -17,7 +17,7 @@
 
 use super::Tour;
 use super::cuts::{Cuts, ENDS, Spot, Turn, Way};
-use super::lanes::{Lanes, and, bits, both, each, holds, same, truth};
+use super::lanes::{self, Lanes, and, bits, both, each, holds, same, truth};
 use crate::geometry::Geometry;
 use crate::operator::{MOST_KEPT, MOST_STEPS, Reach};
 use crate::team::{Serial, Slots, Team};
@@ -318,9 +318,9 @@ impl Search {
             while left > 0 {
                 left -= 1;
                 let step = self.step(from.path >> (BITS * left) & NUMBER);
-                places = places.map(|places| step.of(places));
+                places = lanes::map(places, |places| step.of(places));
             }
-            places.map(|places| from.step.of(places))
+            lanes::map(places, |places| from.step.of(places))
         }
     }
 }
@@ -350,7 +350,7 @@ impl<R: Reach, G: Geometry> View<'_, R, G> {
                 (self.tour.lists.add(node as usize * k), self.tour.near.add(node as usize * k));
             if entry + W <= k {
                 let row = *lists.add(entry).cast::<[u32; W]>();
-                return (row.map(|node| node as i32), *near.add(entry).cast::<[i32; W]>());
+                return (lanes::map(row, |node| node as i32), *near.add(entry).cast::<[i32; W]>());
             }
             let mut row = ([0; W], [i32::MAX; W]);
             for (lane, entry) in (entry..k).enumerate() {
