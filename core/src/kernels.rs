@@ -379,6 +379,16 @@ macro_rules! with_kernel_families {
                 from_gain: In<i64>, from_count: In<u32>, from_cuts: In<[u32; 3]>, gain: InOut<i64>, count: InOut<u32>,
                 cuts: InOut<[u32; 3]>
             }
+            /// The same as words, where they are wanted elsewhere: [`TrialChanges::pack`]($crate::lin_kernighan::trial::TrialChanges::pack).
+            /// `used` counts words.
+            PackChanges(TrialArgs) {
+                gain: In<i64>, count: In<u32>, cuts: In<[u32; 3]>, words: InOut<u32>, used: InOut<u32>
+            }
+            /// The way back, of changes that begin at the words `starts[first..end]`:
+            /// [`TrialChanges::unpack`]($crate::lin_kernighan::trial::TrialChanges::unpack).
+            UnpackChanges(TrialArgs) {
+                words: In<u32>, starts: In<u32>, gain: InOut<i64>, count: InOut<u32>, cuts: InOut<[u32; 3]>
+            }
             /// What is made of them: [`merge::plan`]($crate::lin_kernighan::merge::plan), a tour's memory behind another's.
             PlanMerge(TrialArgs) {
                 order: In<u32>, position: In<u32>, gain: In<i64>, count: InOut<u32>, cuts: In<[u32; 3]>,

@@ -1,8 +1,10 @@
-//! Chained Lin-Kernighan, three launches a round, and one for every other GPU that has a part in it.
+//! Chained Lin-Kernighan: three launches a round, one for every other GPU that has a part in it, and two where other processes have.
 //!
 //! - `block_run_trials_{deep,shallow}_{grid,planar,numbered}`: trials of every tour, by Lin-Kernighan moves or by an operator's. A warp a trial; whichever is free takes the next one.
 //!   Blocks of whole warps; shared memory: [`BYTES`] a warp.
 //! - `grid_take_changes`: what trials found on another GPU, in whose memory it reads. Warps in grid strides, a trial each.
+//! - `grid_pack_changes`, `grid_unpack_changes`: what trials found as words that can be sent, and the way back. Warps in grid strides, a
+//!   trial each.
 //! - `blocks_plan_merge`: which changes are made, and where every segment goes. As many blocks a tour as the grid has for
 //!   each, in a cooperative launch. Shared memory: [`block::SHARED_BYTES`](crate::cuda::block::SHARED_BYTES).
 //! - `grid_place_nodes_{grid,planar,numbered}`: the next tours. Threads in grid strides.
@@ -154,6 +156,81 @@ pub unsafe extern "ptx-kernel" fn grid_take_changes(
     }
 }
 declare!(grid_take_changes: TakeChanges, 256, 1);
+
+/// See the module. # Safety: the launcher in `antwarp` gives arrays of the sizes that `args` tell, and
+/// [`room`](trial::room) of words.
+#[unsafe(no_mangle)]
+pub unsafe extern "ptx-kernel" fn grid_pack_changes(
+    args: TrialArgs,
+    gain: In<i64>,
+    count: In<u32>,
+    cuts: In<[u32; 3]>,
+    words: InOut<u32>,
+    used: InOut<u32>,
+) {
+    // SAFETY: the caller's promise; words that were counted are one warp's.
+    unsafe {
+        let (trials, most) = (args.round.trials as usize, MOST as usize);
+        let from = TrialChanges {
+            gain: fixed(gain, 0, trials),
+            count: fixed(count, 0, trials),
+            cuts: fixed(cuts, 0, trials * most),
+        };
+        let room = trial::room(args.n, args.round.trials);
+        let words = own(words, 0, room as usize);
+        let mut trial =
+            args.first + (thread::block_idx() * thread::block_dim() + thread::thread_idx()) / warp::SIZE;
+        while trial < args.end {
+            let count = from.count.get(trial);
+            if count > 0 {
+                let mut at = u32::MAX;
+                if warp::lane() == 0 {
+                    at = AtomicU32::from_ptr(used.as_ptr()).fetch_add(trial::packed(count), Ordering::Relaxed);
+                }
+                let at = Warp.min(at as u64);
+                if at + trial::packed(count) as u64 <= room {
+                    from.pack(Warp, trial, words, at as u32);
+                } else if at < room {
+                    // Nothing behind is told, either.
+                    Warp.single(|| words.set(at as u32, u32::MAX));
+                }
+            }
+            trial += thread::grid_dim() * thread::block_dim() / warp::SIZE;
+        }
+    }
+}
+declare!(grid_pack_changes: PackChanges, 256, 1);
+
+/// See the module. # Safety: the launcher in `antwarp` gives arrays of the sizes that `args` tell, and
+/// starts of changes of these trials.
+#[unsafe(no_mangle)]
+pub unsafe extern "ptx-kernel" fn grid_unpack_changes(
+    args: TrialArgs,
+    words: In<u32>,
+    starts: In<u32>,
+    gain: InOut<i64>,
+    count: InOut<u32>,
+    cuts: InOut<[u32; 3]>,
+) {
+    // SAFETY: the caller's promise; a change is one warp's.
+    unsafe {
+        let (trials, most) = (args.round.trials as usize, MOST as usize);
+        let to = TrialChanges {
+            gain: own(gain, 0, trials),
+            count: own(count, 0, trials),
+            cuts: own(cuts, 0, trials * most),
+        };
+        let starts = fixed(starts, 0, args.end as usize);
+        let mut change =
+            args.first + (thread::block_idx() * thread::block_dim() + thread::thread_idx()) / warp::SIZE;
+        while change < args.end {
+            let at = starts.get(change);
+            to.unpack(Warp, fixed(words, 0, usize::MAX), at);
+            change += thread::grid_dim() * thread::block_dim() / warp::SIZE;
+        }
+    }
+}
+declare!(grid_unpack_changes: UnpackChanges, 256, 1);
 
 /// See the module. # Safety: the launcher in `antwarp` gives arrays of the sizes that `args` tell.
 #[unsafe(no_mangle)]

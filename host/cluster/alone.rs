@@ -19,6 +19,11 @@ impl World {
         match *self {}
     }
 
+    /// How many processes there are.
+    pub fn size(&self) -> u32 {
+        match *self {}
+    }
+
     /// Its number among those of its machine.
     pub fn local(&self) -> u32 {
         match *self {}

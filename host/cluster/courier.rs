@@ -20,7 +20,7 @@ use mpi::topology::{Communicator, SimpleCommunicator};
 
 use super::message::{News, Traffic, from_voyager, to_voyager};
 use super::{Ended, Facts, Gathered, Voyage};
-use crate::engine::Voyager;
+use crate::engine::{Lockstep, Voyager};
 
 /// How often it looks for messages, and while it is sending.
 const LOOK: Duration = Duration::from_millis(1);
@@ -73,9 +73,11 @@ enum Tag {
     Stop,
     /// From rank 0: nobody is needed any more.
     Bye,
+    /// What a run in lockstep tells all others.
+    Step,
 }
 
-const TAGS: [Tag; 6] = [Tag::Tour, Tag::News, Tag::Ask, Tag::Answer, Tag::Stop, Tag::Bye];
+const TAGS: [Tag; 7] = [Tag::Tour, Tag::News, Tag::Ask, Tag::Answer, Tag::Stop, Tag::Bye, Tag::Step];
 
 /// Starts MPI and does what it is asked for, until the process leaves.
 pub(super) fn run(requests: &Receiver<Request>, ready: &Sender<Place>) {
@@ -251,8 +253,7 @@ impl<'w> Courier<'w> {
             }
             if self.voyage.is_some() && !self.is_bye {
                 self.look();
-                let is_sending = self.lanes.iter().any(|lane| lane.sending.is_some());
-                sleep(if is_sending { BUSY } else { LOOK });
+                self.pause();
             }
             if self.is_bye
                 && let Some(reply) = self.ending.as_mut().and_then(|ending| ending.reply.take())
@@ -260,6 +261,21 @@ impl<'w> Courier<'w> {
                 let _ = reply.send(self.gathered());
             }
         }
+    }
+
+    /// Until it looks again. A run that waits for others does nothing else: then the courier does not sleep.
+    fn pause(&self) {
+        let is_sending = self.lanes.iter().any(|lane| lane.sending.is_some());
+        let most = if is_sending { BUSY } else { LOOK };
+        match self.lockstep() {
+            Some(lockstep) if lockstep.waits() => std::thread::yield_now(),
+            Some(lockstep) => lockstep.await_load(most),
+            None => sleep(most),
+        }
+    }
+
+    fn lockstep(&self) -> Option<&Lockstep> {
+        self.voyage.as_ref().and_then(|voyage| voyage.post.lockstep())
     }
 
     /// Sends rank 0's bytes to all.
@@ -286,8 +302,12 @@ impl<'w> Courier<'w> {
     }
 
     fn post(&mut self, bytes: Vec<u8>, to: u32, tag: Tag) {
+        self.post_shared(Arc::new(bytes), to, tag);
+    }
+
+    fn post_shared(&mut self, bytes: Arc<Vec<u8>>, to: u32, tag: Tag) {
         self.traffic.bytes_sent += bytes.len() as u64;
-        self.letters.push(Outgoing::send(self.world, Arc::new(bytes), to, tag));
+        self.letters.push(Outgoing::send(self.world, bytes, to, tag));
     }
 
     /// The same to all others.
@@ -298,6 +318,7 @@ impl<'w> Courier<'w> {
     /// All that there is to do now.
     fn look(&mut self) {
         self.receive();
+        self.send_steps();
         self.letters.retain_mut(|letter| !letter.is_done());
         self.collect();
         self.send_tours();
@@ -332,6 +353,11 @@ impl<'w> Courier<'w> {
                 Tag::Bye => {
                     self.is_bye = true;
                     self.hurry();
+                }
+                Tag::Step => {
+                    if let Some(lockstep) = self.lockstep() {
+                        lockstep.deliver(from, bytes);
+                    }
                 }
                 Tag::News | Tag::Answer => {}
             }
@@ -387,12 +413,24 @@ impl<'w> Courier<'w> {
     fn collect(&mut self) {
         let Some(voyage) = &self.voyage else { return };
         let Some(voyager) = voyage.post.collect().filter(|voyager| self.is_right(voyager)) else { return };
-        if voyage.exchanges && self.ending.is_none() {
+        if voyage.exchanges && self.ending.is_none() && !voyage.post.is_common() {
             let bytes = Arc::new(from_voyager(&voyager));
             self.lanes.iter_mut().for_each(|lane| lane.waiting = Some(bytes.clone()));
         }
         self.keep(voyager);
         self.tell(false);
+    }
+
+    /// What the run tells in lockstep.
+    fn send_steps(&mut self) {
+        while let Some(told) = self.lockstep().and_then(Lockstep::collect) {
+            self.send_step(&told);
+        }
+    }
+
+    fn send_step(&mut self, told: &Arc<Vec<u8>>) {
+        let Place { rank, size, .. } = self.place;
+        (0..size).filter(|&to| to != rank).for_each(|to| self.post_shared(told.clone(), to, Tag::Step));
     }
 
     fn send_tours(&mut self) {
@@ -439,6 +477,11 @@ impl<'w> Courier<'w> {
     }
 
     fn end(&mut self, best: Option<Arc<Voyager>>, ended: Ended, until: Option<Instant>) {
+        match self.lockstep() {
+            Some(lockstep) => lockstep.leave(),
+            // There was no run: nobody is to wait for it.
+            None => self.send_step(&Arc::default()),
+        }
         self.ending = Some(Ending { ended, until, is_interrupted: false, is_told: false, reply: None });
         self.lanes.iter_mut().for_each(|lane| lane.waiting = None);
         best.into_iter().for_each(|best| self.keep(best));

@@ -44,6 +44,11 @@ impl World {
         self.place.rank
     }
 
+    /// How many processes there are.
+    pub fn size(&self) -> u32 {
+        self.place.size
+    }
+
     /// Its number among those of its machine.
     pub fn local(&self) -> u32 {
         self.place.local

@@ -5,7 +5,10 @@
 //! anybody: who has a better tour leaves it at the post, and takes what has arrived there whenever there is time for it.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::Lockstep;
 
 /// Tours that wait for a run, at most: it takes them in faster than others find better ones, or it is about to end.
 const MOST: usize = 8;
@@ -27,6 +30,9 @@ pub struct Post {
     island: u32,
     sent: Mutex<Option<Arc<Voyager>>>,
     arrived: Mutex<VecDeque<Arc<Voyager>>>,
+    lockstep: Option<Lockstep>,
+    /// All islands have the same tours.
+    is_common: AtomicBool,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -37,6 +43,31 @@ impl Post {
     /// That of the island of this number.
     pub fn new(island: u32) -> Post {
         Post { island, ..Post::default() }
+    }
+
+    /// The same of an island, of so many, that may also run [in lockstep](Lockstep) with the others.
+    pub fn in_step(island: u32, islands: u32) -> Post {
+        Post { lockstep: Some(Lockstep::new(island, islands)), ..Post::new(island) }
+    }
+
+    /// Where islands run in lockstep, if they can.
+    pub fn lockstep(&self) -> Option<&Lockstep> {
+        self.lockstep.as_ref()
+    }
+
+    /// All islands have the same tours from now on, or no longer: none of them is worth sending.
+    pub fn set_common(&self, is_common: bool) {
+        self.is_common.store(is_common, Ordering::Relaxed);
+    }
+
+    /// Whether all islands have the same tours.
+    pub fn is_common(&self) -> bool {
+        self.is_common.load(Ordering::Relaxed)
+    }
+
+    /// The island's number.
+    pub fn island(&self) -> u32 {
+        self.island
     }
 
     /// The run has a better tour. One that was not collected yet is not sent any more.

@@ -1,7 +1,9 @@
 //! Chained Lin-Kernighan where it lives, and what it needs to know.
 
+use std::ops::Range;
+
 use antwarp_core::lin_kernighan::cuts::MOST;
-use antwarp_core::lin_kernighan::trial::{LOOKED_AT, TrialRound};
+use antwarp_core::lin_kernighan::trial::{HEAD, LOOKED_AT, TrialRound, packed};
 
 use super::{BackendError, Enough, LocalSearch};
 
@@ -65,12 +67,53 @@ pub struct Reached {
     pub offered: u64,
 }
 
+/// What some trials of a round found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// How many trials were made.
+    pub made: u32,
+    /// The changes, [packed](antwarp_core::lin_kernighan::trial::TrialChanges::pack) one behind the other.
+    pub words: Vec<u32>,
+}
+
+impl Found {
+    /// Where each change begins, of a tour of n nodes and a round of so many trials: up to the first that is wrong, for
+    /// messages can be.
+    pub fn starts(&self, n: u32, trials: u32) -> Vec<u32> {
+        let (mut starts, mut at) = (Vec::new(), 0);
+        while let Some(&[trial, _, _, count]) = self.words[at..].first_chunk::<{ HEAD as usize }>() {
+            let end = at + packed(count.min(MOST)) as usize;
+            let cuts = self.words.get(at + HEAD as usize..end);
+            let is_right = |cuts: &[u32]| cuts.iter().all(|&word| word < n);
+            if trial >= trials || count > MOST || !cuts.is_some_and(is_right) {
+                break;
+            }
+            starts.push(at as u32);
+            at = end;
+        }
+        starts
+    }
+}
+
 /// Chained Lin-Kernighan where it lives.
 pub trait LinKernighan {
     /// Runs these rounds.
     ///
     /// Where a round can take long, `enough` is asked now and then whether to end it early.
     fn run(&mut self, rounds: &[TrialRound], enough: Enough) -> Result<Reached, BackendError>;
+
+    /// Makes some trials of a round of the only tour, and leaves it as it is. Fewer if it is `enough`.
+    fn find(&mut self, round: TrialRound, trials: Range<u32>, enough: Enough) -> Result<Found, BackendError>;
+
+    /// Makes those of the changes that can be made together, which the trials of a round found: of one run or of several, but all
+    /// with the same tour.
+    fn make(&mut self, round: TrialRound, found: &mut [Found]) -> Result<(), BackendError>;
+
+    /// How far they are, once what was begun is done; the best tour so far is kept.
+    ///
+    /// # Errors
+    /// As [`LinKernighan::run`].
+    fn reached(&mut self, enough: Enough) -> Result<Reached, BackendError>;
 
     /// Makes one tour of all, by what each of them and some others do better (a recombination), with which all go on. It begins with the
     /// shortest of its own, even if one of the others is shorter: its own may be hot, longer than its best so far. The others are taken

@@ -1,4 +1,4 @@
-//! `block_run_trials_*`, `grid_take_changes`, `blocks_plan_merge`, `grid_place_nodes_*`: whole rounds of chained Lin-Kernighan on the GPU
+//! `block_run_trials_*`, `grid_{take,pack,unpack}_changes`, `blocks_plan_merge`, `grid_place_nodes_*`: whole rounds of chained Lin-Kernighan on the GPU
 //! against rounds on CPU threads.
 
 use antwarp::backend::cuda::{CudaLinKernighan, Device};
@@ -22,6 +22,8 @@ pub const NAMES: &[&str] = &[
     "block_run_trials_shallow_planar",
     "block_run_trials_shallow_numbered",
     "grid_take_changes",
+    "grid_pack_changes",
+    "grid_unpack_changes",
     "blocks_plan_merge",
     "grid_place_nodes_grid",
     "grid_place_nodes_planar",
@@ -125,6 +127,31 @@ impl Case {
         let tours = engine.tours().expect("the tours");
         assert_eq!(tours, self.tours, "{} on {}", self.name, devices.len());
         assert_eq!(met(&mut engine, &self.other), self.met, "{} on {}, joined", self.name, devices.len());
+        if self.spec.chains == 1 {
+            self.check_shared(devices);
+        }
+    }
+
+    /// A tour that GPUs and CPU threads share: each makes a part of a round's trials.
+    fn check_shared(&self, devices: &[&Device]) {
+        let (cpu, _) = Backend::open(Choice::Cpu).expect("CPU threads");
+        let mut threads = cpu.lin_kernighan(&self.problem, &self.spec).expect("memory");
+        let mut gpus = CudaLinKernighan::new(devices, &self.problem, &self.spec).expect("the kernels");
+        for (i, (round, (reached, tour))) in self.rounds.iter().zip(&self.history).enumerate() {
+            let case = format!("{} shared with {} GPUs, round {i}", self.name, devices.len());
+            let first = round.trials * (i as u32 % 4) / 4;
+            let both = [
+                threads.find(*round, 0..first, &|| false).expect("trials"),
+                gpus.find(*round, first..round.trials, &|| false).expect("trials"),
+            ];
+            assert_eq!(both[0].made + both[1].made, round.trials, "{case}");
+            for engine in [threads.as_mut(), &mut gpus] {
+                engine.make(*round, &mut both.clone()).expect("a merge");
+                let now = engine.reached(&|| false).expect("the tour");
+                assert_eq!((now.cost, now.best_cost), (reached.cost, reached.best_cost), "{case}");
+                assert_eq!(engine.best_tour().expect("the best tour"), *tour, "{case}");
+            }
+        }
     }
 }
 

@@ -86,6 +86,69 @@ impl TrialChanges {
             team.for_each(count, |i| self.cuts.set(trial * MOST + i, from.cuts.get(trial * MOST + i)));
         }
     }
+
+    /// Writes down what a trial found as [`packed`] words from `at` on: its number, the two halves of its gain, the number of edges that
+    /// go out, and three words of each.
+    ///
+    /// # Safety
+    /// There is a place for the trial, and there are so many words, which are this team's.
+    #[inline(always)]
+    pub unsafe fn pack<T: Team>(self, team: T, trial: u32, words: Slots<u32>, at: u32) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let (count, gain) = (self.count.get(trial), self.gain.get(trial));
+            team.single(|| {
+                words.set(at, trial);
+                words.set(at + 1, gain as u32);
+                words.set(at + 2, (gain >> 32) as u32);
+                words.set(at + 3, count);
+            });
+            team.for_each(count, |i| {
+                let [position, one, other] = self.cuts.get(trial * MOST + i);
+                let at = at + HEAD + 3 * i;
+                words.set(at, position);
+                words.set(at + 1, one);
+                words.set(at + 2, other);
+            });
+        }
+    }
+
+    /// Writes down what a trial found that is packed from `at` on.
+    ///
+    /// # Safety
+    /// That is what [`TrialChanges::pack`] has written, for a trial that has a place here; nobody else writes to it.
+    #[inline(always)]
+    pub unsafe fn unpack<T: Team>(self, team: T, words: Slots<u32>, at: u32) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let (trial, count) = (words.get(at), words.get(at + 3));
+            team.single(|| {
+                let (low, high) = (words.get(at + 1), words.get(at + 2));
+                self.gain.set(trial, (high as i64) << 32 | low as i64);
+                self.count.set(trial, count);
+            });
+            team.for_each(count, |i| {
+                let at = at + HEAD + 3 * i;
+                self.cuts.set(trial * MOST + i, [words.get(at), words.get(at + 1), words.get(at + 2)]);
+            });
+        }
+    }
+}
+
+/// Words of a change before its edges, where it is packed.
+pub const HEAD: u32 = 4;
+
+/// Words of a change where so many edges go out.
+#[inline(always)]
+pub const fn packed(count: u32) -> u32 {
+    HEAD + 3 * count
+}
+
+/// Words for all changes of so many trials on n nodes. With kicks a fifth of them change something, ten edges each; without
+/// kicks there are fewer trials, and nearly all change a lot. What finds no room is not told.
+#[inline(always)]
+pub const fn room(n: u32, trials: u32) -> u64 {
+    24 * trials as u64 + 2 * n as u64
 }
 
 /// Nodes that wait to be looked around: a ring, in which no node is twice.

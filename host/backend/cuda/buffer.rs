@@ -37,6 +37,15 @@ impl<T: Plain> Buffer<T> {
         Ok(buffer)
     }
 
+    /// Queues that all elements become 0.
+    ///
+    /// # Errors
+    /// If the driver fails.
+    pub fn clear(&mut self, stream: &Arc<CudaStream>) -> Result<(), BackendError> {
+        let cleared = stream.memset_zeros(&mut self.slice);
+        cleared.map_err(|source| BackendError::Driver { doing: "clearing device memory", source: source.into() })
+    }
+
     /// Number of elements.
     pub fn len(&self) -> usize {
         self.len

@@ -45,7 +45,7 @@ impl<'w> Crew<'w> {
         topology: Topology,
         interrupt: &Arc<AtomicBool>,
     ) -> Crew<'w> {
-        let post = Arc::new(Post::new(world.rank()));
+        let post = Arc::new(Post::in_step(world.rank(), world.size()));
         let hurry = Arc::new(AtomicBool::new(false));
         let (tell, better) = channel();
         world.begin(Voyage {

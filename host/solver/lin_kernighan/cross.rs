@@ -42,38 +42,31 @@ pub struct Starts {
     pub cost: i64,
 }
 
-/// What a run by the clock begins with if its time is enough for several tours, and if nothing was said that is about one.
-///
-/// None if the memory is short.
-///
-/// # Errors
-/// As [`genetic::first_genes`], but for that.
-pub fn starts(
-    instance: &Instance,
-    problem: &Problem,
+/// Kicks a second of a backend, as long as it is not known better.
+pub fn kicks(backend: &Backend) -> f64 {
+    match backend.gpus() {
+        0 => THREAD * rayon::current_num_threads() as f64,
+        gpus => GPU * gpus as f64,
+    }
+}
+
+/// How many tours a run by the clock begins with if its time is enough for several, and if nothing was said that is about one.
+pub fn at_begin(
+    n: u32,
     (settings, is_given): (&LinKernighanSettings, bool),
     backend: &Backend,
-    (begin, stop): (Instant, &Stop),
-) -> Result<Option<Starts>, SolveError> {
-    let Some(time) = stop.time else { return Ok(None) };
-    let n = problem.n();
+    stop: &Stop,
+) -> Option<u32> {
+    let time = stop.time?;
     let is_about_one = is_given
         || settings.start.is_some()
         || settings.descent_only
         || settings.chains.is_some()
         || settings.trials.is_some();
     if is_about_one || stop.iterations.is_some() || stop.stagnation.is_some() {
-        return Ok(None);
+        return None;
     }
-    let kicks = match backend.gpus() {
-        0 => THREAD * rayon::current_num_threads() as f64,
-        gpus => GPU * gpus as f64,
-    };
-    let count = at_first(n, kicks, time.as_secs_f64());
-    if count < FEWEST {
-        return Ok(None);
-    }
-    make(instance, problem, (settings.seed, count), (begin, stop))
+    Some(at_first(n, kicks(backend), time.as_secs_f64())).filter(|&count| count >= FEWEST)
 }
 
 /// So many tours, if they fit the memory; fewer if the time is over before.

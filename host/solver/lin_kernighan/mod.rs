@@ -4,6 +4,7 @@
 //! temperature that falls with the time or the trials that are left (Martin, Otto and Felten 1991).
 
 mod cross;
+mod partners;
 mod rounds;
 mod settings;
 
@@ -18,6 +19,7 @@ use crate::engine::start;
 use crate::engine::{BackendError, Problem, Stop};
 use crate::instance::{Instance, nearest_until, quadrant_until};
 use cross::Starts;
+use partners::{Force, Partners};
 use rounds::Rounds;
 use settings::Plan;
 
@@ -60,6 +62,27 @@ fn solve_as_numbered(
     (begin, stop): (Instant, &Stop),
     contact: Contact<'_>,
 ) -> Result<Solution, SolveError> {
+    let n = instance.len() as u32;
+    // What ends by the clock is another run every time anyway.
+    let layout = backend.default_trials(n, stop.iterations.is_some());
+    let crosses = cross::at_begin(n, (settings, initial.is_some()), backend, stop);
+    let own = Force {
+        seed: settings.seed,
+        kicks: cross::kicks(backend),
+        threads: if backend.is_cpu() { rayon::current_num_threads() as u32 } else { 0 },
+        chains: if crosses.is_some() { 0 } else { settings.chains.unwrap_or(layout.chains) },
+        trials: settings.trials.unwrap_or(layout.trials),
+    };
+    let late = || stop.is_over(begin);
+    let met = Partners::meet(contact.post, own, &late);
+    let met = met.filter(|(_, forces)| forces.iter().all(|force| force.chains == 1));
+    let (partners, forces) = met.unzip();
+    let forces = forces.unwrap_or_default();
+    let settings = &LinKernighanSettings { seed: forces.first().map_or(settings.seed, |first| first.seed), ..settings.clone() };
+    let trials = match settings.trials {
+        None if stop.iterations.is_none() && !forces.is_empty() => forces.iter().map(|force| force.trials).max().unwrap_or(1).max(crate::backend::cpu::trials(n, forces.iter().map(|force| force.threads).sum())),
+        _ => forces.first().map_or(own.trials, |first| first.trials),
+    };
     let k = (settings.neighbors as usize).min(instance.len() - 1);
     // Many nodes are numbered along a curve.
     let is_curve = instance.len() >= MANY && instance.points().is_some();
@@ -85,10 +108,11 @@ fn solve_as_numbered(
         start => return haste.end(start),
     };
     let problem = Problem::for_search(instance, &near, start);
-    let (n, start_cost) = (problem.n(), problem.unit_cost());
-    // What ends by the clock is another run every time anyway.
-    let layout = backend.default_trials(n, stop.iterations.is_some());
-    let crossed = cross::starts(instance, &problem, (settings, initial.is_some()), backend, (begin, stop))?;
+    let start_cost = problem.unit_cost();
+    let crossed = match crosses {
+        Some(count) => cross::make(instance, &problem, (settings.seed, count), (begin, stop))?,
+        None => None,
+    };
     if late() && crossed.is_none() {
         return haste.end(Some(problem.start_tour().to_vec()));
     }
@@ -107,7 +131,7 @@ fn solve_as_numbered(
             Some(starts) => (starts.count, backend.trials(n, starts.count), starts.tours, starts.cost),
             None => {
                 let chains = settings.chains.unwrap_or(layout.chains);
-                (chains, settings.trials.unwrap_or(layout.trials), Vec::new(), start_cost)
+                (chains, trials, Vec::new(), start_cost)
             }
         };
         let spec = Spec::new(settings.local_search, n, (chains, trials), starts, cost);
@@ -119,5 +143,8 @@ fn solve_as_numbered(
         Err(BackendError::OutOfMemory { .. }) if are_several => begin_with(None)?,
         rounds => rounds?,
     };
+    if let Some(partners) = partners {
+        rounds.share(partners);
+    }
     island::run(&mut rounds, (instance, &problem), backend, (begin, stop), contact)
 }

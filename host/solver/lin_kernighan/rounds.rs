@@ -8,6 +8,7 @@ use antwarp_core::lin_kernighan::trial::{LOOKED_AT, TrialRound};
 use antwarp_core::rng::Stream;
 
 use super::cross::{self, Anew, Kicks, Starts};
+use super::partners::Partners;
 use super::settings::Plan;
 use crate::engine::lin_kernighan::{NODES, Spec};
 use crate::engine::{
@@ -20,10 +21,6 @@ const BATCH: u64 = 16;
 const RECOMBINATIONS: u32 = 4;
 /// Most tours of other runs that wait.
 const MOST_GUESTS: usize = 8;
-/// A run with one tour makes kicks for so many times as long as it took to take over what others do better.
-const MEETINGS: u32 = 10;
-/// Nanoseconds that it takes for a node of each of them, as long as the run does not know.
-const MEETING: u64 = 200;
 /// Where annealing begins when kicks go on behind crossing, as a share of the first temperature.
 const COOLER: f32 = 0.3;
 /// A descent is over once looking around all nodes gains less than this share of the tour.
@@ -84,11 +81,10 @@ pub(super) struct Rounds<'a> {
     cost: i64,
     /// The best tour, where it is none of the engine's.
     shorter: Option<Vec<u32>>,
+    /// The runs that share the only tour.
+    partners: Option<Partners<'a>>,
     /// The last tour that came from each of some other runs, by its number.
     guests: Vec<(u32, Vec<u32>)>,
-    /// When what they do better may be taken over next, and how long that takes for each.
-    next_meeting: Duration,
-    meeting: Duration,
     /// Where annealing begins, in mean edges, and their length.
     temperature: f32,
     mean_edge: f32,
@@ -110,7 +106,11 @@ impl<'a> Rounds<'a> {
     ///
     /// # Errors
     /// As [`Backend::lin_kernighan`].
-    pub(super) fn new(plan: Plan<'a>, spec: &Spec, trials: u32) -> Result<Rounds<'a>, BackendError> {
+    pub(super) fn new(
+        plan: Plan<'a>,
+        spec: &Spec,
+        trials: u32,
+    ) -> Result<Rounds<'a>, BackendError> {
         let engine = plan.backend.lin_kernighan(plan.problem, spec)?;
         Ok(Rounds {
             layout: engine.describe(),
@@ -124,9 +124,8 @@ impl<'a> Rounds<'a> {
             best_cost: spec.start_cost,
             cost: spec.start_cost,
             shorter: None,
+            partners: None,
             guests: Vec::new(),
-            next_meeting: Duration::ZERO,
-            meeting: Duration::from_nanos(MEETING * u64::from(plan.problem.n())),
             temperature: plan.settings.temperature,
             mean_edge: spec.start_cost as f32 / plan.problem.n() as f32,
             round: 0,
@@ -140,6 +139,12 @@ impl<'a> Rounds<'a> {
         })
     }
 
+    /// The only tour is shared from now on.
+    pub(super) fn share(&mut self, partners: Partners<'a>) {
+        partners.begin();
+        self.partners = Some(partners);
+    }
+
     /// Steps of a kick's walks when so many kicks are made.
     fn walk_at(&self, kicks: u64) -> u32 {
         let a_node = kicks as f64 / f64::from(self.plan.problem.n());
@@ -151,6 +156,47 @@ impl<'a> Rounds<'a> {
         self.round += 1;
         let looks = self.plan.backend.looks(self.chains);
         TrialRound { seed: self.plan.settings.seed, number, trials, walk, temperature, looks, padding: 0 }
+    }
+
+    /// The next round with kicks, when so many are made or planned.
+    fn next_kicks(&mut self, budget: &Budget, planned: u64) -> TrialRound {
+        let trials = budget.left(planned).min(u64::from(self.trials)) as u32;
+        let progress = match &self.partners {
+            // The same for all of them: no two clocks are.
+            Some(partners) if budget.stop.time.is_some() => partners.progress,
+            _ => budget.progress(self.since, planned),
+        };
+        let cold = (1.0 - progress).max(0.0);
+        let temperature = self.plan.settings.accept.temperature(self.temperature * self.mean_edge * cold);
+        self.next(self.walk_at(planned), trials, temperature)
+    }
+
+    /// Rounds, as many as `next` has, which is told how many there were; and the trials of all tours that were made here.
+    fn run(
+        &mut self,
+        budget: &Budget,
+        mut next: impl FnMut(&mut Rounds<'a>, usize) -> Option<TrialRound>,
+    ) -> Result<(Reached, u64), BackendError> {
+        let enough: Enough = &|| budget.is_over();
+        if self.partners.is_none() {
+            let rounds: Vec<TrialRound> = (0..).map_while(|done| next(self, done)).collect();
+            let reached = self.engine.run(&rounds, enough)?;
+            return Ok((reached, reached.trials * u64::from(self.chains)));
+        }
+        let (mut trials, mut own, mut done) = (0, 0, 0);
+        while let Some(round) = next(self, done) {
+            let progress = budget.progress(self.since, 0);
+            let Some(partners) = &mut self.partners else { break };
+            match partners.round(&mut *self.engine, round, progress, enough)? {
+                Some(made) => {
+                    trials += made.by_all;
+                    own += made.here;
+                }
+                None => self.partners = None,
+            }
+            done += 1;
+        }
+        Ok((Reached { trials, ..self.engine.reached(enough)? }, own))
     }
 
     /// Takes note of what was reached, after [`Rounds::kicks`] kicks; whether it is the best so far.
@@ -178,7 +224,7 @@ impl<'a> Rounds<'a> {
         let before = self.cost;
         let stop = self.until(budget.stop);
         let budget = &Budget { stop: &stop, ..*budget };
-        let state = self.engine.run(&rounds, &|| budget.is_over())?;
+        let (state, _) = self.run(budget, |_, done| rounds.get(done).copied())?;
         self.note(state.cost, state.best_cost);
         let gain = before - state.cost;
         if budget.is_over() {
@@ -190,6 +236,7 @@ impl<'a> Rounds<'a> {
             self.phase = Phase::Kicks;
             self.since = budget.begin.elapsed();
             self.mean_edge = self.best_cost as f32 / self.plan.problem.n() as f32;
+            self.partners.iter_mut().for_each(|partners| partners.progress = 0.0);
         }
         Ok(rounds.len() as u64)
     }
@@ -234,19 +281,17 @@ impl<'a> Rounds<'a> {
         let end = stop.iterations.map_or(u64::MAX, |i| {
             i.saturating_mul(u64::from(self.recombined + 1)) / u64::from(recombinations.max(1))
         });
-        let mut rounds = Vec::new();
-        let mut planned = self.kicks - self.begun.kicks;
-        while (rounds.len() as u64) < units && planned < end {
-            let trials = budget.left(planned).min(u64::from(self.trials)) as u32;
-            let cold = (1.0 - budget.progress(self.since, planned)).max(0.0);
-            let temperature = self.plan.settings.accept.temperature(self.temperature * self.mean_edge * cold);
-            let walk = self.walk_at(planned);
-            rounds.push(self.next(walk, trials, temperature));
-            planned += u64::from(trials);
-        }
-        let state = self.engine.run(&rounds, &|| budget.is_over())?;
+        let (first, mut planned) = (self.round, self.kicks - self.begun.kicks);
+        let (state, own) = self.run(budget, |rounds, done| {
+            let is_over = done as u64 >= units || planned >= end;
+            (!is_over).then(|| {
+                let round = rounds.next_kicks(budget, planned);
+                planned += u64::from(round.trials);
+                round
+            })
+        })?;
         self.kicks += state.trials;
-        self.made += state.trials * u64::from(self.chains);
+        self.made += own;
         self.note(state.cost, state.best_cost);
         let is_due = match stop.iterations {
             Some(_) => self.kicks >= end,
@@ -258,33 +303,7 @@ impl<'a> Rounds<'a> {
                 self.recombine(&|| budget.is_over())?;
             }
         }
-        Ok(rounds.len() as u64)
-    }
-
-    /// Whether a run with one tour may take over what other runs do better: not while that would last longer than the run.
-    fn is_to_meet(&self, budget: &Budget) -> bool {
-        let (now, guests) = (budget.begin.elapsed(), self.guests.len() as u32);
-        let is_alone = self.is_to_cross || self.chains > 1 || guests == 0;
-        !is_alone
-            && now >= self.next_meeting
-            && budget.stop.time.is_none_or(|time| now + guests * self.meeting < time)
-    }
-
-    /// Takes over what the tours of other runs do better. A kick changes little: what runs have gained in
-    /// different places since they met adds up.
-    fn meet(&mut self, budget: &Budget) -> Result<(), BackendError> {
-        let (begun, guests) = (budget.begin.elapsed(), self.guests.len() as u32);
-        self.recombine(&|| budget.is_over())?;
-        let ended = budget.begin.elapsed();
-        let took = ended - begun;
-        self.meeting = took / guests.max(1);
-        self.next_meeting = ended + MEETINGS * took;
-        // Once more just before the run is over.
-        let last = budget.stop.time.unwrap_or_default().saturating_sub(2 * took);
-        if last > ended + took {
-            self.next_meeting = self.next_meeting.min(last);
-        }
-        Ok(())
+        Ok(u64::from(self.round - first))
     }
 
     /// Begins to cross the tours.
@@ -371,9 +390,6 @@ impl Engine for Rounds<'_> {
                     self.cross(budget)?;
                     return Ok(1);
                 }
-                if self.is_to_meet(budget) {
-                    self.meet(budget)?;
-                }
                 self.kick(budget)
             }
             Phase::Crossing(population) => {
@@ -428,6 +444,7 @@ impl Engine for Rounds<'_> {
     }
 
     fn finish(&mut self) -> Result<(), BackendError> {
+        self.partners = None;
         match self.phase {
             Phase::Kicks if self.recombinations() > 0 && self.chains > 1 => self.recombine(&|| true),
             _ => Ok(()),
@@ -467,54 +484,13 @@ mod tests {
     use crate::backend::{Backend, Choice};
     use crate::engine::Problem;
     use crate::instance::{generate, quadrant};
-    use crate::solver::lin_kernighan::{Acceptance, LinKernighanSettings};
+    use crate::solver::lin_kernighan::LinKernighanSettings;
 
     #[test]
     fn walks_get_longer_at_one_and_at_sixteen_kicks_a_node() {
         let kicks = [0.0, 0.999, 1.0, 15.999, 16.0, 1e9];
         assert_eq!(kicks.map(|k| steps(k, false)), [20, 20, 40, 40, 80, 80]);
         assert_eq!(kicks.map(|k| steps(k, true)), [80; 6]);
-    }
-
-    #[test]
-    fn what_another_run_does_better_is_taken_over() {
-        let n = 2000;
-        let instance = generate::uniform(n as usize, 2).unwrap();
-        let near = quadrant(&instance, 8);
-        let problem = Problem::for_search(&instance, &near, (0..n).collect());
-        let backend = Backend::open(Choice::Cpu).unwrap().0;
-        let (begin, stop) = (Instant::now(), Stop { time: Some(Duration::from_secs(600)), ..Stop::never() });
-        let budget = Budget { units: 1, begin, stop: &stop };
-        // With annealing a tour may be longer than its best, and taking something over need not make a new best.
-        let accept = Acceptance::Better;
-        let settings =
-            [1, 2].map(|seed| LinKernighanSettings { seed, accept, ..LinKernighanSettings::default() });
-        let mut both = settings.each_ref().map(|settings| {
-            let plan = Plan {
-                instance: &instance,
-                problem: &problem,
-                backend: &backend,
-                settings,
-                is_lattice: false,
-                is_crossed: false,
-                by_nearest: None,
-            };
-            let spec = Spec::new(None, n, (1, 40), Vec::new(), problem.unit_cost());
-            let mut rounds = Rounds::new(plan, &spec, 40).unwrap();
-            while rounds.kicks < 200 {
-                rounds.advance(&budget).unwrap();
-            }
-            rounds
-        });
-        let [one, other] = &mut both;
-        let before = [&one, &other].map(|rounds| rounds.best_cost);
-        other.take_in(7, one.best_cost, &one.best().unwrap()).unwrap();
-        assert!(other.is_to_meet(&budget));
-        other.meet(&budget).unwrap();
-        assert!(!other.is_to_meet(&budget));
-        assert!(other.best_cost < before[0].min(before[1]), "{before:?}, {}", other.best_cost);
-        let best = problem.original(&other.best().unwrap());
-        assert_eq!(instance.check_tour(&best).ok(), Some(other.best_cost));
     }
 
     #[test]

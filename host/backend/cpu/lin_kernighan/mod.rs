@@ -3,6 +3,7 @@
 mod chain;
 mod recombine;
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use antwarp_core::distance::{Distance, Distances};
@@ -10,17 +11,17 @@ use antwarp_core::geometry::{self, Geometry};
 use antwarp_core::lin_kernighan::Tour;
 use antwarp_core::lin_kernighan::cuts::MOST;
 use antwarp_core::lin_kernighan::merge::{self, Merged};
-use antwarp_core::lin_kernighan::trial::{self, TrialChanges, TrialRound};
+use antwarp_core::lin_kernighan::trial::{self, TrialChanges, TrialRound, packed};
 use antwarp_core::operator::{LinKernighan as Deep, Reach, Shallow};
 use antwarp_core::rng::Stream;
-use antwarp_core::team::Serial;
+use antwarp_core::team::{Serial, Slots};
 use rayon::prelude::*;
 
 pub use self::recombine::Recombiner;
 use super::processor::for_this_processor;
 use super::variants::with_places;
 use super::{Together, allocate, check_memory};
-use crate::engine::lin_kernighan::Spec;
+use crate::engine::lin_kernighan::{Found, Spec};
 use crate::engine::{BackendError, Enough, LinKernighan, LocalSearch, Problem, Reached, Trials};
 use chain::Chain;
 
@@ -77,6 +78,9 @@ for_this_processor!(run_trial, run_trial_new, trial::run, [R: Reach, G: Geometry
     team: Serial, reach: R, tour: Tour<G>, memory: *mut u32, round: TrialRound, stream: Stream, trial: u32, changes: TrialChanges
 ));
 
+/// A tour, and where its trials write.
+type View<G> = Together<(Tour<G>, TrialChanges)>;
+
 struct Threads<'p, G: Geometry> {
     problem: &'p Problem,
     /// None: as deep as Lin and Kernighan.
@@ -125,34 +129,43 @@ impl<'p, G: Geometry> Threads<'p, G> {
         })
     }
 
-    /// One round; the trials of the first tour that were made.
-    fn round<R: Reach>(&mut self, reach: R, round: TrialRound, enough: Enough) -> u64 {
-        let (problem, trials) = (self.problem, round.trials as usize);
-        let n = problem.n();
+    /// What the trials of each tour see of it, and where they write.
+    fn views(&mut self) -> Vec<View<G>> {
         let places = geometry::Places { geometry: self.geometry, start: self.places.as_ptr() };
-        let near = self.near.as_ptr();
-        let views: Vec<_> = (0..)
-            .zip(&mut self.chains)
-            .map(|(number, chain)| {
-                let tour = Tour {
-                    n,
-                    k: problem.search_k(),
-                    order: chain.order.as_ptr(),
-                    position: chain.position.as_ptr(),
-                    ahead: chain.ahead.as_ptr(),
-                    lists: problem.neighbors().as_ptr(),
-                    near,
-                    places,
-                };
-                Together((tour, chain.changes(), Stream::new(round.seed, round.number, number)))
-            })
-            .collect();
+        let (problem, near) = (self.problem, self.near.as_ptr());
+        let view = |chain: &mut Chain| {
+            let tour = Tour {
+                n: problem.n(),
+                k: problem.search_k(),
+                order: chain.order.as_ptr(),
+                position: chain.position.as_ptr(),
+                ahead: chain.ahead.as_ptr(),
+                lists: problem.neighbors().as_ptr(),
+                near,
+                places,
+            };
+            Together((tour, chain.changes()))
+        };
+        self.chains.iter_mut().map(view).collect()
+    }
+
+    /// Some trials of each tour; how many of the first one were made.
+    fn run_trials(&mut self, round: TrialRound, trials: Range<u32>, enough: Enough) -> u64 {
+        match self.reach {
+            None => self.run_trials_by(Deep, round, trials, enough),
+            Some(reach) => self.run_trials_by(reach, round, trials, enough),
+        }
+    }
+
+    fn run_trials_by<R: Reach>(&mut self, reach: R, round: TrialRound, trials: Range<u32>, enough: Enough) -> u64 {
+        let views = self.views();
         let made = AtomicU64::new(0);
-        (0..views.len() * trials).into_par_iter().for_each_init(
+        (0..views.len() * trials.len()).into_par_iter().for_each_init(
             || vec![0u64; trial::WORDS.div_ceil(2) as usize],
             |memory, index| {
-                let (chain, trial) = (index / trials, (index % trials) as u32);
-                let (tour, changes, stream) = views[chain].get();
+                let (chain, trial) = (index / trials.len(), trials.start + (index % trials.len()) as u32);
+                let (tour, changes) = views[chain].get();
+                let stream = Stream::new(round.seed, round.number, chain as u32);
                 // SAFETY: the memory is this thread's; a trial has places of its own.
                 unsafe {
                     if enough() {
@@ -167,8 +180,14 @@ impl<'p, G: Geometry> Threads<'p, G> {
                 }
             },
         );
-        let merge = |(chain, view): (&mut Chain, &Together<_>)| {
-            let (tour, changes, _): (Tour<G>, TrialChanges, Stream) = view.get();
+        made.into_inner()
+    }
+
+    /// Makes the changes that the trials of a round found.
+    fn merge(&mut self, round: TrialRound) {
+        let (n, views) = (self.problem.n(), self.views());
+        let merge = |(chain, view): (&mut Chain, &View<G>)| {
+            let (tour, changes): (Tour<G>, TrialChanges) = view.get();
             let board = chain.board();
             // SAFETY: the tour and its arrays are this thread's.
             let merged: Merged = unsafe { merge::plan(Serial, tour, board, changes, round.trials) };
@@ -186,7 +205,6 @@ impl<'p, G: Geometry> Threads<'p, G> {
             u64::from(merged.offered)
         };
         self.reached.offered = self.chains.par_iter_mut().zip(&views).map(merge).sum();
-        made.into_inner()
     }
 }
 
@@ -197,11 +215,13 @@ impl<G: Geometry> LinKernighan for Threads<'_, G> {
             if enough() {
                 break;
             }
-            self.reached.trials += match self.reach {
-                None => self.round(Deep, round, enough),
-                Some(reach) => self.round(reach, round, enough),
-            };
+            self.reached.trials += self.run_trials(round, 0..round.trials, enough);
+            self.merge(round);
         }
+        self.reached(enough)
+    }
+
+    fn reached(&mut self, _: Enough) -> Result<Reached, BackendError> {
         // Hot tours get better in nearly every round: only what comes at the end is worth a copy.
         if let Some(best) = self.chains.iter().min_by_key(|chain| chain.cost) {
             self.reached.cost = best.cost;
@@ -211,6 +231,37 @@ impl<G: Geometry> LinKernighan for Threads<'_, G> {
             }
         }
         Ok(self.reached)
+    }
+
+    fn find(&mut self, round: TrialRound, trials: Range<u32>, enough: Enough) -> Result<Found, BackendError> {
+        let made = self.run_trials(round, trials.clone(), enough) as u32;
+        let chain = &mut self.chains[0];
+        let changes = chain.changes();
+        let mut words = Vec::new();
+        for trial in trials {
+            let count = chain.count[trial as usize];
+            if count > 0 {
+                let at = words.len();
+                words.resize(at + packed(count) as usize, 0);
+                // SAFETY: a trial of the tour, and so many words.
+                unsafe { changes.pack(Serial, trial, Slots::of(&mut words), at as u32) };
+            }
+        }
+        Ok(Found { made, words })
+    }
+
+    fn make(&mut self, round: TrialRound, found: &mut [Found]) -> Result<(), BackendError> {
+        let chain = &mut self.chains[0];
+        chain.count[..round.trials as usize].fill(0);
+        let changes = chain.changes();
+        for found in found {
+            for start in found.starts(self.problem.n(), round.trials) {
+                // SAFETY: a whole change of a trial of the tour.
+                unsafe { changes.unpack(Serial, Slots::of(&mut found.words), start) };
+            }
+        }
+        self.merge(round);
+        Ok(())
     }
 
     fn best_tour(&mut self) -> Result<Vec<u32>, BackendError> {

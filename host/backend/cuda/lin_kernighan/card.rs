@@ -6,13 +6,13 @@ use std::sync::Arc;
 use antwarp_core::kernels::TrialArgs;
 use antwarp_core::lin_kernighan::cuts::MOST;
 use antwarp_core::lin_kernighan::merge::{Merged, pairs};
-use antwarp_core::lin_kernighan::trial::{self, TrialRound};
+use antwarp_core::lin_kernighan::trial::{self, TrialRound, room};
 use cudarc::driver::{CudaEvent, CudaStream};
 
 use super::super::colony::{driver, reserve_shared};
 use super::super::device::LONG_GRACE;
 use super::super::tables::{device_matrix, place_bytes};
-use super::super::{Buffer, Device, Launch, PlaceNodes, PlanMerge, RunTrials, TEAM_BYTES, TakeChanges};
+use super::super::{Buffer, Device, Launch, PlaceNodes, PlanMerge, PackChanges, RunTrials, TEAM_BYTES, TakeChanges, UnpackChanges};
 use super::Begin;
 use crate::engine::lin_kernighan::Spec;
 use crate::engine::{BackendError, Enough, LocalSearch, Places, Problem};
@@ -27,6 +27,8 @@ const SHARED: u32 = 4 * trial::WORDS * WARPS;
 struct Kernels {
     run: RunTrials,
     take: TakeChanges,
+    pack: PackChanges,
+    unpack: UnpackChanges,
     plan: PlanMerge,
     place: PlaceNodes,
 }
@@ -44,11 +46,15 @@ impl Kernels {
         let run = RunTrials { name, function };
         let (name, function) = load("grid_take_changes".into())?;
         let take = TakeChanges { name, function };
+        let (name, function) = load("grid_pack_changes".into())?;
+        let pack = PackChanges { name, function };
+        let (name, function) = load("grid_unpack_changes".into())?;
+        let unpack = UnpackChanges { name, function };
         let (name, function) = load("blocks_plan_merge".into())?;
         let plan = PlanMerge { name, function };
         let (name, function) = load(format!("grid_place_nodes_{geometry}"))?;
         let place = PlaceNodes { name, function };
-        Ok(Kernels { run, take, plan, place })
+        Ok(Kernels { run, take, pack, unpack, plan, place })
     }
 }
 
@@ -133,6 +139,16 @@ impl Buffers {
     }
 }
 
+/// What trials found, as words.
+struct Words {
+    /// What this GPU's trials found.
+    own: Buffer<u32>,
+    used: Buffer<u32>,
+    /// What all have found, and where each change begins.
+    all: Buffer<u32>,
+    starts: Buffer<u32>,
+}
+
 /// One GPU with its tours, which stay in its memory for the whole run.
 pub(super) struct Card<'p> {
     device: &'p Device,
@@ -141,6 +157,8 @@ pub(super) struct Card<'p> {
     local_search: Option<LocalSearch>,
     kernels: Kernels,
     buffers: Buffers,
+    /// Where other processes have the same tour.
+    words: Option<Words>,
     /// The numbers of its tours.
     chains: Range<u32>,
     /// Blocks that make trials at the same time.
@@ -176,6 +194,7 @@ impl<'p> Card<'p> {
             kernels,
             buffers: Buffers::new(device, &stream, problem, spec, begin)?,
             stream,
+            words: None,
             chains,
             blocks: blocks.max(1) * device.multiprocessors(),
             made: event()?,
@@ -244,6 +263,76 @@ impl<'p> Card<'p> {
         }
     }
 
+    /// A grid of a warp for each of so many trials, as far as it makes sense.
+    fn warps(&self, trials: usize) -> Launch {
+        let blocks = (trials as u32).div_ceil(8).clamp(1, 8 * self.device.multiprocessors());
+        Launch { grid: blocks, block: 256, shared: 0 }
+    }
+
+    /// Queues these trials of its tour, and what makes words of what they find.
+    pub(super) fn find(&mut self, round: TrialRound, trials: Range<u32>) -> Result<(), BackendError> {
+        self.run(round, trials.clone())?;
+        let (n, what) = (self.problem.n(), "what trials found");
+        let words = match &mut self.words {
+            Some(words) => words,
+            none => {
+                let most = self.buffers.count.len() as u32;
+                none.insert(Words {
+                    own: Buffer::zeroed(&self.stream, what, room(n, most) as usize)?,
+                    used: Buffer::zeroed(&self.stream, what, 1)?,
+                    all: Buffer::zeroed(&self.stream, what, 0)?,
+                    starts: Buffer::zeroed(&self.stream, what, most as usize)?,
+                })
+            }
+        };
+        words.used.write(&self.stream, &[0])?;
+        let (args, launch) = (self.args(round, trials.clone()), self.warps(trials.len()));
+        let (stream, b) = (&self.stream, &self.buffers);
+        let Some(Words { own, used, .. }) = &mut self.words else { return Ok(()) };
+        // SAFETY: the arrays are of at least so many trials, and the words as many as those need.
+        unsafe { self.kernels.pack.launch(stream, launch, args, &b.gain, &b.count, &b.cuts, own, used) }
+    }
+
+    /// Adds the words of what its trials found.
+    pub(super) fn found(&self, round: TrialRound, all: &mut Vec<u32>) -> Result<(), BackendError> {
+        let Some(words) = &self.words else { return Ok(()) };
+        let used = words.used.to_vec(&self.stream)?;
+        let room = room(self.problem.n(), round.trials);
+        let first = all.len();
+        all.resize(first + u64::from(used[0]).min(room) as usize, 0);
+        words.own.read(&self.stream, &mut all[first..])
+    }
+
+    /// Queues the merge of what trials of a round found, here or elsewhere: changes that begin at these words.
+    pub(super) fn make(&mut self, round: TrialRound, all: &[u32], starts: &[u32]) -> Result<(), BackendError> {
+        let (args, launch) = (self.args(round, 0..starts.len() as u32), self.warps(starts.len()));
+        let (stream, b) = (&self.stream, &mut self.buffers);
+        if let Some(words) = &mut self.words {
+            if words.all.len() < all.len() {
+                words.all = Buffer::zeroed(stream, "what trials found", 2 * all.len())?;
+            }
+            words.all.write(stream, all)?;
+            // Of one trial there is one change, if nothing is wrong.
+            let starts = &starts[..starts.len().min(words.starts.len())];
+            words.starts.write(stream, starts)?;
+            b.count.clear(stream)?;
+            // SAFETY: the arrays are of at least so many trials, and each change is of one of them.
+            unsafe {
+                self.kernels.unpack.launch(
+                    stream,
+                    launch,
+                    args,
+                    &words.all,
+                    &words.starts,
+                    &mut b.gain,
+                    &mut b.count,
+                    &mut b.cuts,
+                )?;
+            }
+        }
+        self.merge(round)
+    }
+
     /// Notes that what was queued until now are its trials of a round.
     pub(super) fn has_made(&self) -> Result<(), BackendError> {
         self.made.record(&self.stream).map_err(driver("noting an event"))
@@ -262,7 +351,7 @@ impl<'p> Card<'p> {
         (from, reaches): (&Card<'_>, bool),
         trials: Range<u32>,
     ) -> Result<(), BackendError> {
-        let args = self.args(round, trials.clone());
+        let (args, launch) = (self.args(round, trials.clone()), self.warps(trials.len()));
         let (stream, b, other) = (&self.stream, &mut self.buffers, &from.buffers);
         stream.wait(&from.made).map_err(driver("waiting for another GPU"))?;
         if !reaches {
@@ -271,8 +360,6 @@ impl<'p> Card<'p> {
             b.count.copy_from(stream, &other.count, first, count)?;
             return b.cuts.copy_from(stream, &other.cuts, first * most, count * most);
         }
-        let blocks = (trials.len() as u32).div_ceil(8).clamp(1, 8 * self.device.multiprocessors());
-        let launch = Launch { grid: blocks, block: 256, shared: 0 };
         // SAFETY: both GPUs' arrays are of this problem and at least so many trials.
         unsafe {
             self.kernels.take.launch(

@@ -13,7 +13,7 @@ use antwarp_core::lin_kernighan::trial::{self, TrialRound, UNLIMITED};
 
 use super::{Cards, Device};
 use crate::backend::cpu::Recombiner;
-use crate::engine::lin_kernighan::{MOST_TRIALS, Spec};
+use crate::engine::lin_kernighan::{Found, MOST_TRIALS, Spec};
 use crate::engine::{BackendError, Enough, LinKernighan, Problem, Reached, Trials};
 use crate::memory::bytes;
 use card::Card;
@@ -68,7 +68,9 @@ pub fn useful(cards: &Cards, spec: &Spec) -> usize {
 
 /// The names of all kernels that may be loaded.
 pub fn kernel_names() -> Vec<String> {
-    let mut names = ["grid_take_changes", "blocks_plan_merge"].map(String::from).to_vec();
+    let mut names = ["grid_take_changes", "grid_pack_changes", "grid_unpack_changes", "blocks_plan_merge"]
+        .map(String::from)
+        .to_vec();
     for geometry in ["grid", "planar", "numbered"] {
         let kernels = ["block_run_trials_deep", "block_run_trials_shallow", "grid_place_nodes"];
         names.extend(kernels.map(|kernel| format!("{kernel}_{geometry}")));
@@ -223,6 +225,16 @@ impl<'p> CudaLinKernighan<'p> {
         pairs.iter().try_for_each(|&[card, other]| self.cards[card].wait_for(&self.cards[other]))
     }
 
+    /// Waits for what was queued.
+    fn wait(&self, enough: Enough) -> Result<(), BackendError> {
+        let waited = self.cards.iter().try_for_each(|card| card.wait(enough));
+        if matches!(waited, Err(BackendError::Busy)) {
+            // Those that were not waited for may be as late as the one that was.
+            self.cards.iter().for_each(Card::leave_behind);
+        }
+        waited
+    }
+
     /// Takes a tour as the best if it is.
     fn offer(&mut self, cost: i64, tour: &[u32]) {
         self.reached.cost = cost;
@@ -239,13 +251,34 @@ impl LinKernighan for CudaLinKernighan<'_> {
         for &round in rounds {
             self.round(round)?;
         }
-        if let Err(failure) = self.cards.iter().try_for_each(|card| card.wait(enough)) {
-            if matches!(failure, BackendError::Busy) {
-                // Those that were not waited for may be as late as the one that was.
-                self.cards.iter().for_each(Card::leave_behind);
-            }
-            return Err(failure);
+        self.reached.trials = rounds.iter().map(|round| u64::from(round.trials)).sum();
+        self.reached(enough)
+    }
+
+    fn find(&mut self, round: TrialRound, trials: Range<u32>, enough: Enough) -> Result<Found, BackendError> {
+        let parts = self.cards.len();
+        for (i, card) in self.cards.iter_mut().enumerate() {
+            let Range { start, end } = part(trials.len() as u32, i, parts);
+            card.find(round, trials.start + start..trials.start + end)?;
         }
+        self.wait(enough)?;
+        let mut words = Vec::new();
+        self.cards.iter().try_for_each(|card| card.found(round, &mut words))?;
+        Ok(Found { made: trials.len() as u32, words })
+    }
+
+    fn make(&mut self, round: TrialRound, found: &mut [Found]) -> Result<(), BackendError> {
+        let (mut words, mut starts) = (Vec::new(), Vec::new());
+        for found in found {
+            let before = words.len() as u32;
+            starts.extend(found.starts(self.problem.n(), round.trials).iter().map(|start| before + start));
+            words.extend_from_slice(&found.words);
+        }
+        self.cards.iter_mut().try_for_each(|card| card.make(round, &words, &starts))
+    }
+
+    fn reached(&mut self, enough: Enough) -> Result<Reached, BackendError> {
+        self.wait(enough)?;
         let is_shared = self.is_shared();
         self.reached.offered = 0;
         for card in &self.cards[..if is_shared { 1 } else { self.cards.len() }] {
@@ -254,7 +287,6 @@ impl LinKernighan for CudaLinKernighan<'_> {
             let chains = card.chains();
             self.costs[chains.start as usize..chains.end as usize].copy_from_slice(&costs);
         }
-        self.reached.trials = rounds.iter().map(|round| u64::from(round.trials)).sum();
         if let Some((chain, &cost)) = self.costs.iter().enumerate().min_by_key(|(_, cost)| **cost) {
             self.reached.cost = cost;
             let holds = |card: &Card| card.chains().contains(&(chain as u32));

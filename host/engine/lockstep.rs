@@ -1,0 +1,205 @@
+//! Runs in lockstep: in every step each tells all others something, and goes on once it has heard what they told.
+//!
+//! So runs of one program come to the same decisions, and share work whose results all of them need. As with a
+//! [`Post`](super::Post), what carries messages is a courier. A run that is over leaves, and nobody waits for it any more; all others
+//! learn that in the same step.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::Enough;
+
+/// How often a run that waits looks whether it is to end.
+const LOOK: Duration = Duration::from_millis(5);
+/// How long it waits then for the others, who are at their end as well: their last step is not lost.
+const GRACE: Duration = Duration::from_millis(50);
+
+/// What each run told in a step, by its number; none of a run that has left.
+pub type Step = Vec<Option<Arc<Vec<u8>>>>;
+
+/// Where a run in lockstep and its courier meet.
+#[derive(Debug)]
+pub struct Lockstep {
+    own: u32,
+    messages: Mutex<Messages>,
+    /// There is something to carry, or to read.
+    is_new: Condvar,
+    /// The run waits for others.
+    waits: AtomicBool,
+}
+
+#[derive(Debug, Default)]
+struct Messages {
+    out: VecDeque<Arc<Vec<u8>>>,
+    of: Vec<Told>,
+}
+
+/// What came from a run.
+#[derive(Debug, Default)]
+struct Told {
+    waiting: VecDeque<Arc<Vec<u8>>>,
+    has_left: bool,
+}
+
+impl Lockstep {
+    /// That of the run of this number, of so many.
+    pub fn new(own: u32, runs: u32) -> Lockstep {
+        let of = (0..runs).map(|_| Told::default()).collect();
+        Lockstep {
+            own,
+            messages: Mutex::new(Messages { of, ..Messages::default() }),
+            is_new: Condvar::new(),
+            waits: AtomicBool::new(false),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Messages> {
+        self.messages.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn await_news<'a>(&self, messages: MutexGuard<'a, Messages>, most: Duration) -> MutexGuard<'a, Messages> {
+        self.is_new.wait_timeout(messages, most).unwrap_or_else(PoisonError::into_inner).0
+    }
+
+    /// The run's number.
+    pub fn own(&self) -> u32 {
+        self.own
+    }
+
+    /// Tells all others, and waits for what they tell in their step of the same number. None if this run has left, or if it was
+    /// `enough` before all had told; then it has to leave.
+    ///
+    /// # Panics
+    /// If there is nothing to tell.
+    pub fn step(&self, told: Vec<u8>, enough: Enough) -> Option<Step> {
+        assert!(!told.is_empty(), "a step without a word is how a run leaves");
+        let told = Arc::new(told);
+        let mut messages = self.lock();
+        if messages.of[self.own as usize].has_left {
+            return None;
+        }
+        messages.of[self.own as usize].waiting.push_back(told.clone());
+        messages.out.push_back(told);
+        self.waits.store(true, Ordering::Relaxed);
+        self.is_new.notify_all();
+        let mut late: Option<Instant> = None;
+        let is_whole = loop {
+            if messages.of.iter().all(|told| told.has_left || !told.waiting.is_empty()) {
+                break true;
+            }
+            if enough() && late.get_or_insert_with(Instant::now).elapsed() >= GRACE {
+                break false;
+            }
+            messages = self.await_news(messages, LOOK);
+        };
+        self.waits.store(false, Ordering::Relaxed);
+        is_whole.then(|| messages.of.iter_mut().map(|told| told.waiting.pop_front()).collect())
+    }
+
+    /// This run takes no further step.
+    pub fn leave(&self) {
+        let mut messages = self.lock();
+        if !std::mem::replace(&mut messages.of[self.own as usize].has_left, true) {
+            messages.out.push_back(Arc::default());
+            self.is_new.notify_all();
+        }
+    }
+
+    /// What is to be carried to all others, in this order.
+    pub fn collect(&self) -> Option<Arc<Vec<u8>>> {
+        self.lock().out.pop_front()
+    }
+
+    /// Something has come from another run.
+    pub fn deliver(&self, from: u32, told: Vec<u8>) {
+        let mut messages = self.lock();
+        let Some(of) = messages.of.get_mut(from as usize) else { return };
+        if told.is_empty() {
+            of.has_left = true;
+        } else {
+            of.waiting.push_back(Arc::new(told));
+        }
+        self.is_new.notify_all();
+    }
+
+    /// Whether the run can do nothing before the next message.
+    pub fn waits(&self) -> bool {
+        self.waits.load(Ordering::Relaxed)
+    }
+
+    /// Waits until there is something to carry, so long at most.
+    pub fn await_load(&self, most: Duration) {
+        let messages = self.lock();
+        if messages.out.is_empty() {
+            drop(self.await_news(messages, most));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread::scope;
+
+    use super::*;
+
+    /// Carries what there is.
+    fn carry(all: &[Lockstep]) {
+        for from in all {
+            while let Some(told) = from.collect() {
+                let others = all.iter().filter(|to| to.own() != from.own());
+                others.for_each(|to| to.deliver(from.own(), told.to_vec()));
+            }
+        }
+    }
+
+    #[test]
+    fn all_hear_the_same_in_every_step_until_they_leave() {
+        let all: Vec<Lockstep> = (0..3).map(|own| Lockstep::new(own, 3)).collect();
+        let is_over = AtomicBool::new(false);
+        scope(|s| {
+            s.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    carry(&all);
+                }
+            });
+            // Run 1 takes three steps, the others ten.
+            let runs = all.iter().map(|run| {
+                s.spawn(move || {
+                    let steps = if run.own() == 1 { 3 } else { 10 };
+                    let heard: Vec<Step> = (0..steps)
+                        .map(|step| run.step(vec![run.own() as u8, step], &|| false).unwrap())
+                        .collect();
+                    run.leave();
+                    assert!(run.step(vec![1], &|| false).is_none());
+                    heard
+                })
+            });
+            let runs: Vec<_> = runs.collect();
+            let heard: Vec<Vec<Step>> = runs.into_iter().map(|run| run.join().unwrap()).collect();
+            is_over.store(true, Ordering::Relaxed);
+            assert_eq!(heard[0], heard[2]);
+            assert_eq!(heard[0][..3], heard[1]);
+            for (step, told) in heard[0].iter().enumerate() {
+                let expected = |run: u8| (run != 1 || step < 3).then(|| Arc::new(vec![run, step as u8]));
+                assert_eq!(*told, [0, 1, 2].map(expected));
+            }
+        });
+    }
+
+    #[test]
+    fn nobody_waits_for_ever() {
+        let (run, other) = (Lockstep::new(0, 2), Lockstep::new(1, 2));
+        assert!(run.step(vec![7], &|| true).is_none());
+        run.leave();
+        assert_eq!(run.collect().as_deref(), Some(&vec![7]));
+        other.deliver(0, vec![7]);
+        other.deliver(0, run.collect().unwrap().to_vec());
+        assert!(run.collect().is_none());
+        // What a run had told before it left is heard.
+        assert!(other.step(vec![8], &|| false).unwrap()[0].is_some());
+        assert!(other.step(vec![9], &|| false).unwrap()[0].is_none());
+        other.deliver(5, vec![1]);
+    }
+}
