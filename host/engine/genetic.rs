@@ -1,11 +1,12 @@
 //! Populations of tours, and what they need to know: constructive crossovers (Kang et al. 2016), edge assembly crossover
 //! (Nagata and Kobayashi 2013).
 
+use antwarp_core::colony::ColonyState;
 use antwarp_core::genetic::GenerationRules;
 use antwarp_core::genetic::generation::method;
 use serde::{Deserialize, Serialize};
 
-use super::{BackendError, Colony, LocalSearch, Problem};
+use super::{BackendError, Colony, Enough, LocalSearch, Problem, Sharing};
 
 /// How children are made of their parents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -174,6 +175,15 @@ pub trait Population: Colony {
     /// # Errors
     /// If they cannot be brought back from the device.
     fn costs(&mut self) -> Result<Vec<i64>, BackendError>;
+
+    /// A generation of a population that other runs have as well, which come to the same: each makes a part of it, where that is possible.
+    ///
+    /// # Errors
+    /// As [`Colony::run`].
+    fn run_shared(&mut self, sharing: &mut dyn Sharing, enough: Enough) -> Result<ColonyState, BackendError> {
+        let _ = sharing;
+        self.run(1, enough)
+    }
 
     /// Whether nothing can come of its genes any more: with the next generation it begins anew.
     fn is_exhausted(&self) -> bool {

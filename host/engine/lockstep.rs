@@ -5,6 +5,7 @@
 //! learn that in the same step.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -18,6 +19,15 @@ const GRACE: Duration = Duration::from_millis(50);
 
 /// What each run told in a step, by its number; none of a run that has left.
 pub type Step = Vec<Option<Arc<Vec<u8>>>>;
+
+/// Runs in lockstep that do a piece of work together, as one of them sees them.
+pub trait Sharing {
+    /// This run's part of so many pieces.
+    fn part(&self, pieces: u32) -> Range<u32>;
+
+    /// Tells all others what this run has made of its part. What all have made, in the order of the pieces; none if this run is over.
+    fn gather(&mut self, made: Vec<u8>, enough: Enough) -> Option<Vec<Arc<Vec<u8>>>>;
+}
 
 /// Where a run in lockstep and its courier meet.
 #[derive(Debug)]

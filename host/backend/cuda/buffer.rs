@@ -43,7 +43,8 @@ impl<T: Plain> Buffer<T> {
     /// If the driver fails.
     pub fn clear(&mut self, stream: &Arc<CudaStream>) -> Result<(), BackendError> {
         let cleared = stream.memset_zeros(&mut self.slice);
-        cleared.map_err(|source| BackendError::Driver { doing: "clearing device memory", source: source.into() })
+        cleared
+            .map_err(|source| BackendError::Driver { doing: "clearing device memory", source: source.into() })
     }
 
     /// Number of elements.

@@ -21,9 +21,9 @@ pub use device::{Device, DeviceFacts, devices};
 pub use genetic::CudaPopulation;
 pub use launch::{
     BreedGenes, ConstructAcs, ConstructCandidates, ConstructFull, DepositAcs, EvaluateNeighbors, FinishGenes,
-    Judge, Launch, LocalSearch, MakeGenes, MakeMoves, PackChanges, PlaceNodes, PlanMerge, PrepareAcs, PrepareTrails,
-    ProposeMoves, RunTrials, SelectMove, SettleTours, TakeChanges, TourCosts, TransferGenes, TurnStretch,
-    UnpackChanges, UpdateTrails, Walks,
+    Judge, Launch, LocalSearch, MakeGenes, MakeMoves, PackChanges, PlaceNodes, PlanMerge, PrepareAcs,
+    PrepareTrails, ProposeMoves, RunTrials, SelectMove, SettleTours, TakeChanges, TourCosts, TransferGenes,
+    TurnStretch, UnpackChanges, UpdateTrails, Walks,
 };
 pub use lin_kernighan::{CudaLinKernighan, default_trials, looks, trials, useful};
 pub use module::{KernelFacts, Ptx, kernels, load_function, load_text, texts};

@@ -42,11 +42,35 @@ pub struct Starts {
     pub cost: i64,
 }
 
-/// Kicks a second of a backend, as long as it is not known better.
-pub fn kicks(backend: &Backend) -> f64 {
-    match backend.gpus() {
-        0 => THREAD * rayon::current_num_threads() as f64,
-        gpus => GPU * gpus as f64,
+/// What kicks and crosses tours: this process, or several that share them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Means {
+    /// Kicks a second, as long as that is not known better.
+    pub kicks: f64,
+    /// CPU threads, which cross.
+    pub threads: u32,
+    /// There are GPUs.
+    pub on_gpus: bool,
+}
+
+impl Means {
+    /// Those of a backend.
+    pub fn of(backend: &Backend) -> Means {
+        let threads = rayon::current_num_threads() as u32;
+        let kicks = match backend.gpus() {
+            0 => THREAD * f64::from(threads),
+            gpus => GPU * gpus as f64,
+        };
+        Means { kicks, threads, on_gpus: !backend.is_cpu() }
+    }
+
+    /// Those of two together.
+    pub fn with(self, other: Means) -> Means {
+        Means {
+            kicks: self.kicks + other.kicks,
+            threads: self.threads + other.threads,
+            on_gpus: self.on_gpus || other.on_gpus,
+        }
     }
 }
 
@@ -54,10 +78,10 @@ pub fn kicks(backend: &Backend) -> f64 {
 pub fn at_begin(
     n: u32,
     (settings, is_given): (&LinKernighanSettings, bool),
-    backend: &Backend,
-    stop: &Stop,
+    means: Means,
+    (time, stop): (Option<Duration>, &Stop),
 ) -> Option<u32> {
-    let time = stop.time?;
+    let time = time?;
     let is_about_one = is_given
         || settings.start.is_some()
         || settings.descent_only
@@ -66,7 +90,7 @@ pub fn at_begin(
     if is_about_one || stop.iterations.is_some() || stop.stagnation.is_some() {
         return None;
     }
-    Some(at_first(n, kicks(backend), time.as_secs_f64())).filter(|&count| count >= FEWEST)
+    Some(at_first(n, means, time.as_secs_f64())).filter(|&count| count >= FEWEST)
 }
 
 /// So many tours, if they fit the memory; fewer if the time is over before.
@@ -120,16 +144,16 @@ fn make_all(
 /// Seconds that crossing takes until nothing can come of the tours any more, about: the more, the larger, and the worse
 /// they are. `rate` are the kicks a second of one thread; several threads are as many times as fast as the square root of their
 /// number says.
-fn seconds(n: u32, count: u32, kicks_a_node: f64, rate: f64) -> f64 {
-    let threads = (rayon::current_num_threads() as f64).sqrt();
+fn seconds(n: u32, count: u32, kicks_a_node: f64, (rate, threads): (f64, u32)) -> f64 {
+    let threads = f64::from(threads).sqrt();
     f64::from(count) * f64::from(n).powf(1.4) / (A_KICK * rate * threads * kicks_a_node.min(1.0).sqrt())
 }
 
 /// Tours to begin with: as many as can be crossed after their kicks, of which so many are made in a second. At most [`MOST`].
-fn at_first(n: u32, kicks: f64, time: f64) -> u32 {
+fn at_first(n: u32, Means { kicks, threads, .. }: Means, time: f64) -> u32 {
     let fits = |&count: &u32| {
         let kicks_a_node = kicks * SHARE * time / f64::from(n) / f64::from(count) - BEGINS;
-        kicks_a_node > 0.0 && seconds(n, count, kicks_a_node, THREAD) <= (1.0 - SHARE) * time
+        kicks_a_node > 0.0 && seconds(n, count, kicks_a_node, (THREAD, threads)) <= (1.0 - SHARE) * time
     };
     (1..=MOST).rev().find(fits).unwrap_or(0)
 }
@@ -146,22 +170,23 @@ pub struct Kicks {
 
 impl Kicks {
     /// Kicks take longer the longer their walks are: kicks of a usual length that a thread makes in a second.
-    fn of_a_thread(&self) -> f64 {
-        self.rate / rayon::current_num_threads() as f64 * f64::from(40 + self.walk) / 60.0
+    fn of_a_thread(&self, threads: u32) -> f64 {
+        self.rate / f64::from(threads) * f64::from(40 + self.walk) / 60.0
     }
 }
 
 /// Of tours as many as can be crossed in the time that is left, the shortest ones: on slow threads fewer than were kicked, but
 /// [`FEWEST`] where there are so many.
 fn as_many_as_fit(plan: &Plan, tours: Vec<u32>, kicks: Kicks, time: Duration) -> Vec<u32> {
-    if !plan.backend.is_cpu() {
+    let threads = plan.means.threads;
+    if plan.means.on_gpus {
         return tours;
     }
     let n = plan.problem.n();
     let length = |tour: &&[u32]| plan.instance.check_tour(&plan.problem.original(tour)).unwrap_or(i64::MAX);
     let mut all: Vec<&[u32]> = tours.chunks_exact(n as usize).collect();
     let kicks_a_node = kicks.each as f64 / f64::from(n);
-    let one = seconds(n, 1, kicks_a_node, kicks.of_a_thread());
+    let one = seconds(n, 1, kicks_a_node, (kicks.of_a_thread(threads), threads));
     let count = ((time.as_secs_f64() / one) as usize).max(FEWEST as usize).min(all.len());
     all.sort_by_cached_key(length);
     all[..count].concat()
@@ -214,12 +239,12 @@ pub fn by_nearest(instance: &Instance, problem: &Problem) -> Option<Problem> {
 /// If it does not fit the memory.
 pub fn of_kicked<'a>(
     plan: &Plan<'a>,
-    tours: Vec<u32>,
-    kicks: Kicks,
+    seed: u64,
+    (tours, kicks): (Vec<u32>, Kicks),
     time: Duration,
     stop: &Stop,
 ) -> Result<Box<dyn Population + 'a>, BackendError> {
-    population(plan.problem, plan.settings.seed, as_many_as_fit(plan, tours, kicks, time), stop)
+    population(plan.problem, seed, as_many_as_fit(plan, tours, kicks, time), stop)
 }
 
 /// A population of tours.
@@ -243,12 +268,13 @@ pub fn population<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backend::Choice;
 
     #[test]
     fn as_many_tours_begin_as_can_be_crossed() {
         let in_pool = |threads: u32, n, time| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads as usize).build().unwrap();
-            pool.install(|| at_first(n, THREAD * f64::from(threads), time))
+            pool.install(|| at_first(n, Means::of(&Backend::open(Choice::Cpu).unwrap().0), time))
         };
         // 33 tours of 10,000 nodes have .0615 kicks a node in five seconds, and are crossed in 4.8; 34 would take 5.2.
         assert_eq!(in_pool(1, 10_000, 10.0), 33);
@@ -264,11 +290,12 @@ mod tests {
 
     #[test]
     fn better_tours_are_crossed_faster_and_faster_threads_cross_faster() {
-        let base = seconds(10_000, 50, 0.1, 1e4);
-        assert!(seconds(10_000, 50, 0.2, 1e4) < base && seconds(10_000, 50, 0.1, 2e4) < base);
-        assert!(seconds(10_000, 60, 0.1, 1e4) > base && seconds(12_000, 50, 0.1, 1e4) > base);
+        let base = seconds(10_000, 50, 0.1, (1e4, 1));
+        assert!(seconds(10_000, 50, 0.2, (1e4, 1)) < base && seconds(10_000, 50, 0.1, (2e4, 1)) < base);
+        assert!(seconds(10_000, 60, 0.1, (1e4, 1)) > base && seconds(12_000, 50, 0.1, (1e4, 1)) > base);
+        assert_eq!(seconds(10_000, 50, 0.1, (1e4, 4)), base / 2.0);
         // Without a kick there is no end.
-        assert_eq!(seconds(10_000, 50, 0.0, 1e4), f64::INFINITY);
+        assert_eq!(seconds(10_000, 50, 0.0, (1e4, 1)), f64::INFINITY);
     }
 
     #[test]

@@ -8,17 +8,17 @@ mod partners;
 mod rounds;
 mod settings;
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::haste::{Haste, MANY};
 use super::island::{self, Contact};
 use super::{Solution, SolveError};
-use crate::backend::Backend;
-use crate::engine::lin_kernighan::Spec;
+use crate::backend::{Backend, cpu};
+use crate::engine::lin_kernighan::{MOST_TRIALS, Spec};
 use crate::engine::start;
 use crate::engine::{BackendError, Problem, Stop};
 use crate::instance::{Instance, nearest_until, quadrant_until};
-use cross::Starts;
+use cross::{Means, Starts};
 use partners::{Force, Partners};
 use rounds::Rounds;
 use settings::Plan;
@@ -54,6 +54,13 @@ pub(super) fn solve(
     Ok(solution)
 }
 
+/// Trials in a round of a tour that runs share: as many as one would make of it that has all their threads.
+fn trials_of_all(n: u32, forces: &[Force]) -> u32 {
+    let most = forces.iter().map(|force| force.trials).max().unwrap_or(1);
+    let threads = forces.iter().filter(|force| !force.means.on_gpus).map(|force| force.means.threads).sum();
+    most.max(cpu::trials(n, threads)).min(MOST_TRIALS)
+}
+
 fn solve_as_numbered(
     instance: &Instance,
     settings: &LinKernighanSettings,
@@ -65,24 +72,29 @@ fn solve_as_numbered(
     let n = instance.len() as u32;
     // What ends by the clock is another run every time anyway.
     let layout = backend.default_trials(n, stop.iterations.is_some());
-    let crosses = cross::at_begin(n, (settings, initial.is_some()), backend, stop);
     let own = Force {
         seed: settings.seed,
-        kicks: cross::kicks(backend),
-        threads: if backend.is_cpu() { rayon::current_num_threads() as u32 } else { 0 },
-        chains: if crosses.is_some() { 0 } else { settings.chains.unwrap_or(layout.chains) },
+        time: stop.time.map(|time| time.as_secs_f64()),
+        means: Means::of(backend),
+        chains: settings.chains.unwrap_or(layout.chains),
         trials: settings.trials.unwrap_or(layout.trials),
     };
     let late = || stop.is_over(begin);
-    let met = Partners::meet(contact.post, own, &late);
-    let met = met.filter(|(_, forces)| forces.iter().all(|force| force.chains == 1));
-    let (partners, forces) = met.unzip();
-    let forces = forces.unwrap_or_default();
-    let settings = &LinKernighanSettings { seed: forces.first().map_or(settings.seed, |first| first.seed), ..settings.clone() };
-    let trials = match settings.trials {
-        None if stop.iterations.is_none() && !forces.is_empty() => forces.iter().map(|force| force.trials).max().unwrap_or(1).max(crate::backend::cpu::trials(n, forces.iter().map(|force| force.threads).sum())),
-        _ => forces.first().map_or(own.trials, |first| first.trials),
+    let mut partners = Partners::meet(contact.post, own, &late);
+    let forces = partners.as_ref().map_or(vec![own], Partners::forces);
+    // All that share tours decide alike: by what they have together, and else as the first of them would.
+    let Force { time, chains, .. } = forces[0];
+    let means = forces.iter().skip(1).fold(forces[0].means, |all, force| all.with(force.means));
+    let time = time.map(Duration::from_secs_f64);
+    let crossed = cross::at_begin(n, (settings, initial.is_some()), means, (time, stop));
+    // Several tours that are not crossed are not shared.
+    partners = partners.filter(|_| crossed.is_some() || chains == 1);
+    let trials = match &partners {
+        None => own.trials,
+        Some(_) if settings.trials.is_some() || stop.iterations.is_some() => forces[0].trials,
+        Some(_) => trials_of_all(n, &forces),
     };
+    let seed = partners.as_ref().map_or(settings.seed, |partners| partners.seed);
     let k = (settings.neighbors as usize).min(instance.len() - 1);
     // Many nodes are numbered along a curve.
     let is_curve = instance.len() >= MANY && instance.points().is_some();
@@ -100,7 +112,7 @@ fn solve_as_numbered(
         Some(tour) => Some(tour.to_vec()),
         None => {
             let start = settings.start.unwrap_or_else(|| start::for_lin_kernighan(instance, &near));
-            start::tour_until(instance, start, &near, settings.seed, &late)
+            start::tour_until(instance, start, &near, seed, &late)
         }
     };
     let start = match start {
@@ -109,20 +121,28 @@ fn solve_as_numbered(
     };
     let problem = Problem::for_search(instance, &near, start);
     let start_cost = problem.unit_cost();
-    let crossed = match crosses {
-        Some(count) => cross::make(instance, &problem, (settings.seed, count), (begin, stop))?,
+    let crossed = match crossed {
+        Some(count) => {
+            let own = partners.as_ref().map_or(count, |partners| partners.tours(count, true));
+            let made = cross::make(instance, &problem, (settings.seed, own), (begin, stop))?;
+            partners = partners.filter(|_| made.is_some());
+            made
+        }
         None => None,
     };
     if late() && crossed.is_none() {
         return haste.end(Some(problem.start_tour().to_vec()));
     }
     let by_nearest = crossed.as_ref().and_then(|_| cross::by_nearest(instance, &problem));
+    let is_shared = partners.is_some();
     let begin_with = |crossed: Option<Starts>| {
         let plan = Plan {
             instance,
             problem: &problem,
             backend,
             settings,
+            means,
+            trials,
             is_lattice: start::is_lattice(instance, &near),
             is_crossed: crossed.is_some(),
             by_nearest: by_nearest.as_ref(),
@@ -130,7 +150,7 @@ fn solve_as_numbered(
         let (chains, trials, starts, cost) = match crossed {
             Some(starts) => (starts.count, backend.trials(n, starts.count), starts.tours, starts.cost),
             None => {
-                let chains = settings.chains.unwrap_or(layout.chains);
+                let chains = if is_shared { 1 } else { own.chains };
                 (chains, trials, Vec::new(), start_cost)
             }
         };
@@ -140,7 +160,10 @@ fn solve_as_numbered(
     let are_several = crossed.is_some();
     let mut rounds = match begin_with(crossed) {
         // One tour needs less.
-        Err(BackendError::OutOfMemory { .. }) if are_several => begin_with(None)?,
+        Err(BackendError::OutOfMemory { .. }) if are_several => {
+            partners = None;
+            begin_with(None)?
+        }
         rounds => rounds?,
     };
     if let Some(partners) = partners {

@@ -1,11 +1,17 @@
-//! Runs that work on one tour in lockstep: each makes its part of a round's trials, and all make the same changes.
+//! Runs that share their tours in lockstep, and come to the same.
+//!
+//! Of a single tour each run makes a part of a round's trials, and all make the same changes. Of tours that are to be crossed each
+//! kicks some; then all have all of them, and each crosses a part of the pairs of a generation.
 
 use std::ops::Range;
-use std::time::Instant;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-use crate::engine::lin_kernighan::Found;
-use crate::engine::{BackendError, Enough, LinKernighan, Lockstep, Post};
 use antwarp_core::lin_kernighan::trial::TrialRound;
+
+use super::cross::Means;
+use crate::engine::lin_kernighan::Found;
+use crate::engine::{BackendError, Enough, LinKernighan, Lockstep, Post, Sharing, Step};
 
 /// What counts of a run's trials and seconds in each round that follows: how fast it is now.
 const FADING: f64 = 0.95;
@@ -17,34 +23,31 @@ const LEAST: f64 = 0.01;
 pub struct Force {
     /// Its seed.
     pub seed: u64,
-    /// Kicks a second that it makes, about.
-    pub kicks: f64,
-    /// CPU threads that make them; 0 on a GPU.
-    pub threads: u32,
-    /// Tours that it would work on, and kicks of each in a round.
+    /// The seconds that it has.
+    pub time: Option<f64>,
+    pub means: Means,
+    /// Tours that it works on if they are not crossed, and kicks of each in a round.
     pub chains: u32,
     pub trials: u32,
 }
 
 impl Force {
     fn to_bytes(self) -> Vec<u8> {
-        let Force { seed, kicks, threads, chains, trials } = self;
-        let numbers = [seed, kicks.to_bits(), threads.into(), chains.into(), trials.into()];
-        numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
+        let Force { seed, time, means: Means { kicks, threads, on_gpus }, chains, trials } = self;
+        let time = time.unwrap_or(f64::INFINITY);
+        let small = [threads, on_gpus.into(), chains, trials].map(u64::from);
+        let numbers = [seed, time.to_bits(), kicks.to_bits()].into_iter().chain(small);
+        numbers.flat_map(u64::to_le_bytes).collect()
     }
 
     fn of(bytes: &[u8]) -> Option<Force> {
         let numbers: Vec<u64> =
             bytes.as_chunks::<8>().0.iter().map(|&number| u64::from_le_bytes(number)).collect();
-        let &[seed, kicks, threads, chains, trials] = &numbers[..] else { return None };
+        let &[seed, time, kicks, threads, on_gpus, chains, trials] = &numbers[..] else { return None };
         let small = |number: u64| u32::try_from(number).ok();
-        Some(Force {
-            seed,
-            kicks: f64::from_bits(kicks),
-            threads: small(threads)?,
-            chains: small(chains)?,
-            trials: small(trials)?,
-        })
+        let means = Means { kicks: f64::from_bits(kicks), threads: small(threads)?, on_gpus: on_gpus != 0 };
+        let time = Some(f64::from_bits(time)).filter(|time| time.is_finite());
+        Some(Force { seed, time, means, chains: small(chains)?, trials: small(trials)? })
     }
 }
 
@@ -70,6 +73,35 @@ impl Told {
         let [progress, seconds] = [words.next()?, words.next()?].map(f32::from_bits);
         let found = Found { made: words.next()?, words: words.collect() };
         Some(Told { progress, seconds, found })
+    }
+}
+
+/// Tours with kicks, and what those were.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kicked {
+    /// Kicks of each tour; and of all of them in a second.
+    pub each: u64,
+    pub rate: f64,
+    /// The time that is left.
+    pub left: Duration,
+    /// One after the other.
+    pub tours: Vec<u32>,
+}
+
+impl Kicked {
+    fn to_bytes(&self) -> Vec<u8> {
+        let head = [self.each, self.rate.to_bits(), self.left.as_secs_f64().to_bits()];
+        let tours = self.tours.iter().flat_map(|node| node.to_le_bytes());
+        head.into_iter().flat_map(u64::to_le_bytes).chain(tours).collect()
+    }
+
+    fn of(bytes: &[u8]) -> Option<Kicked> {
+        let (head, tours) = bytes.split_at_checked(24)?;
+        let [each, rate, left] = *head.as_chunks::<8>().0 else { return None };
+        let real = |bytes| f64::from_bits(u64::from_le_bytes(bytes));
+        let tours = tours.as_chunks::<4>().0.iter().map(|&node| u32::from_le_bytes(node)).collect();
+        let left = Duration::try_from_secs_f64(real(left)).ok()?;
+        Some(Kicked { each: u64::from_le_bytes(each), rate: real(rate), left, tours })
     }
 }
 
@@ -101,12 +133,21 @@ impl Speed {
     }
 }
 
-/// All runs that share a tour, as one of them sees them; all see the same.
+/// One of those that share tours.
+#[derive(Clone, Copy, Debug)]
+struct Partner {
+    force: Force,
+    speed: Speed,
+}
+
+/// All runs that share tours, as one of them sees them; all see the same.
 pub struct Partners<'a> {
     post: &'a Post,
     lockstep: &'a Lockstep,
-    /// None of those that have left.
-    speeds: Vec<Option<Speed>>,
+    /// By their numbers; none of those that have left.
+    all: Vec<Option<Partner>>,
+    /// The seed that they have in common.
+    pub seed: u64,
     /// How much of the run is done, as the first of them says.
     pub progress: f32,
 }
@@ -114,36 +155,69 @@ pub struct Partners<'a> {
 impl<'a> Partners<'a> {
     /// Meets the others, if there are any, and learns what each of them is, the own one among them. None if there is nobody to share
     /// anything with.
-    pub fn meet(post: Option<&'a Post>, own: Force, enough: Enough) -> Option<(Partners<'a>, Vec<Force>)> {
+    pub fn meet(post: Option<&'a Post>, own: Force, enough: Enough) -> Option<Partners<'a>> {
         let post = post?;
         let lockstep = post.lockstep()?;
         let told = lockstep.step(own.to_bytes(), enough)?;
-        let forces: Vec<Option<Force>> = told.iter().map(|told| Force::of(told.as_ref()?)).collect();
-        let speed = |force: &Option<Force>| force.map(|force| Speed { trials: force.kicks.max(1.0), seconds: 1.0 });
-        let partners =
-            Partners { post, lockstep, speeds: forces.iter().map(speed).collect(), progress: 0.0 };
-        let forces: Vec<Force> = forces.into_iter().flatten().collect();
-        (forces.len() > 1).then_some((partners, forces))
+        let partner = |force: Force| {
+            let speed = Speed { trials: force.means.kicks.max(1.0), seconds: 1.0 };
+            Partner { force, speed }
+        };
+        let all = told.iter().map(|told| Some(partner(Force::of(told.as_ref()?)?))).collect();
+        let mut partners = Partners { post, lockstep, all, seed: 0, progress: 0.0 };
+        let forces = partners.forces();
+        partners.seed = forces.first()?.seed;
+        (forces.len() > 1).then_some(partners)
     }
 
-    /// The others need no tours from here: they have the same.
+    /// What each of them is, in order.
+    pub fn forces(&self) -> Vec<Force> {
+        self.all.iter().flatten().map(|partner| partner.force).collect()
+    }
+
+    /// The others need no tours from here: they have them, or will have.
     pub fn begin(&self) {
-        self.post.set_common(self.speeds.iter().all(Option::is_some));
+        self.post.set_common(self.all.iter().all(Option::is_some));
     }
 
-    /// This run's part of so many trials.
-    fn part(&self, trials: u32) -> Range<u32> {
-        let equal = 1.0 / self.speeds.iter().flatten().count().max(1) as f64;
-        let all: f64 = self.speeds.iter().flatten().map(|speed| speed.rate()).sum();
-        let share = |speed: &Option<Speed>| speed.map_or(0.0, |speed| (speed.rate() / all).max(LEAST * equal));
-        let shares: Vec<f64> = self.speeds.iter().map(share).collect();
+    /// Tells all others, and hears what they tell, by their numbers. None if this run is over.
+    fn step(&mut self, told: Vec<u8>, enough: Enough) -> Option<Step> {
+        let step = self.lockstep.step(told, enough)?;
+        self.all.iter_mut().zip(&step).filter(|(_, told)| told.is_none()).for_each(|(run, _)| *run = None);
+        Some(step)
+    }
+
+    /// What the first of them says.
+    pub fn agree(&mut self, own: u64, enough: Enough) -> Option<u64> {
+        let step = self.step(own.to_le_bytes().to_vec(), enough)?;
+        let first = step.iter().flatten().next()?;
+        first.first_chunk().map(|&bytes| u64::from_le_bytes(bytes))
+    }
+
+    /// This run's part of so many pieces, by what each run is worth.
+    fn part_by(&self, pieces: u32, worth: impl Fn(&Partner) -> f64) -> Range<u32> {
+        let equal = 1.0 / self.all.iter().flatten().count().max(1) as f64;
+        let sum: f64 = self.all.iter().flatten().map(&worth).sum();
+        let share = |partner: &Option<Partner>| match partner {
+            Some(partner) => (worth(partner) / sum).max(LEAST * equal),
+            None => 0.0,
+        };
+        let shares: Vec<f64> = self.all.iter().map(share).collect();
         let sum: f64 = shares.iter().sum();
         let until = |run: usize| match run {
-            run if run == shares.len() => trials,
-            run => (f64::from(trials) * shares[..run].iter().sum::<f64>() / sum) as u32,
+            run if run == shares.len() => pieces,
+            run => (f64::from(pieces) * shares[..run].iter().sum::<f64>() / sum).round() as u32,
         };
         let own = self.lockstep.own() as usize;
         until(own)..until(own + 1)
+    }
+
+    /// How many of so many tours this run kicks, or makes without kicks: one at least.
+    pub fn tours(&self, count: u32, are_kicked: bool) -> u32 {
+        let worth = |Partner { force: Force { means, .. }, .. }: &Partner| {
+            if are_kicked { means.kicks } else { f64::from(means.threads) }
+        };
+        (self.part_by(count, worth).len() as u32).max(1)
     }
 
     /// A round of all. None if this run is over.
@@ -158,22 +232,42 @@ impl<'a> Partners<'a> {
         enough: Enough,
     ) -> Result<Option<Made>, BackendError> {
         let begun = Instant::now();
-        let found = engine.find(round, self.part(round.trials), enough)?;
+        let part = self.part_by(round.trials, |partner| partner.speed.rate());
+        let found = engine.find(round, part, enough)?;
         let here = u64::from(found.made);
         let told = Told { progress, seconds: begun.elapsed().as_secs_f32(), found };
-        let Some(step) = self.lockstep.step(told.to_bytes(), enough) else { return Ok(None) };
+        let Some(step) = self.step(told.to_bytes(), enough) else { return Ok(None) };
         let all: Vec<Option<Told>> = step.iter().map(|told| Told::of(told.as_ref()?)).collect();
-        for (speed, told) in self.speeds.iter_mut().zip(&all) {
-            match told {
-                Some(told) => speed.iter_mut().for_each(|speed| speed.note(told.found.made, told.seconds)),
-                None => *speed = None,
-            }
+        for (partner, told) in self.all.iter_mut().flatten().zip(all.iter().flatten()) {
+            partner.speed.note(told.found.made, told.seconds);
         }
         self.progress = all.iter().flatten().next().map_or(progress, |told| told.progress);
         let by_all = all.iter().flatten().map(|told| u64::from(told.found.made)).sum();
         let mut found: Vec<Found> = all.into_iter().flatten().map(|told| told.found).collect();
         engine.make(round, &mut found)?;
         Ok(Some(Made { by_all, here }))
+    }
+
+    /// The tours of all, of n nodes. None if this run is over.
+    pub fn all_tours(&mut self, own: &Kicked, n: u32, enough: Enough) -> Option<Kicked> {
+        let step = self.step(own.to_bytes(), enough)?;
+        let mut all = step.iter().flatten().filter_map(|told| Kicked::of(told));
+        let first = all.next()?;
+        Some(all.filter(|one| one.tours.len().is_multiple_of(n as usize)).fold(first, |sum, one| Kicked {
+            rate: sum.rate + one.rate,
+            tours: [sum.tours, one.tours].concat(),
+            ..sum
+        }))
+    }
+}
+
+impl Sharing for Partners<'_> {
+    fn part(&self, pieces: u32) -> Range<u32> {
+        self.part_by(pieces, |partner| partner.force.means.threads.into())
+    }
+
+    fn gather(&mut self, made: Vec<u8>, enough: Enough) -> Option<Vec<Arc<Vec<u8>>>> {
+        Some(self.step(made, enough)?.into_iter().flatten().collect())
     }
 }
 
@@ -186,7 +280,6 @@ impl Drop for Partners<'_> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::thread::scope;
 
@@ -210,7 +303,8 @@ mod tests {
 
     /// What each of some runs ends with, of which this one is interrupted from the beginning.
     fn solve(instance: &Instance, stop: &Stop, runs: u32, interrupted: Option<u32>) -> Vec<Solution> {
-        let algorithm = Algorithm::LinKernighan(LinKernighanSettings { chains: Some(1), ..Default::default() });
+        let algorithm =
+            Algorithm::LinKernighan(LinKernighanSettings { chains: Some(1), ..Default::default() });
         let posts: Vec<Post> = (0..runs).map(|own| Post::in_step(own, runs)).collect();
         let is_over = AtomicBool::new(false);
         let run = |post: &Post| {
@@ -258,23 +352,37 @@ mod tests {
         assert!(all[0].cost == instance.check_tour(&all[0].tour).unwrap() && all[0].tour == all[2].tour);
     }
 
+    fn force(time: Option<f64>) -> Force {
+        let means = Means { kicks: 0.1, threads: 3, on_gpus: true };
+        Force { seed: u64::MAX, time, means, chains: 1, trials: 1 << 20 }
+    }
+
     #[test]
     fn what_runs_tell_comes_back_as_it_was() {
-        let force = Force { seed: u64::MAX, kicks: 0.1, threads: 3, chains: 1, trials: 1 << 20 };
-        assert_eq!(Force::of(&force.to_bytes()), Some(force));
-        assert!((0..40).all(|length| Force::of(&force.to_bytes()[..length]).is_none()));
+        for time in [None, Some(0.25)] {
+            let force = force(time);
+            assert_eq!(Force::of(&force.to_bytes()), Some(force));
+        }
+        let force = force(None);
+        assert!((0..56).all(|length| Force::of(&force.to_bytes()[..length]).is_none()));
         let found = Found { made: 4, words: vec![1, 2, u32::MAX] };
         let told = Told { progress: 0.25, seconds: 1e-3, found };
         assert_eq!(Told::of(&told.to_bytes()), Some(told));
         assert_eq!(Told::of(&[0; 11]), None);
+        let kicked = Kicked { each: 1 << 40, rate: 0.5, left: Duration::from_secs(3), tours: vec![2, 0, 1] };
+        assert_eq!(Kicked::of(&kicked.to_bytes()), Some(kicked));
+        assert_eq!(Kicked::of(&[0; 23]), None);
     }
 
     #[test]
     fn faster_runs_make_more_of_the_trials() {
         let post = Post::in_step(1, 3);
         let lockstep = post.lockstep().unwrap();
-        let speed = |trials: f64| Some(Speed { trials, seconds: 1.0 });
-        let part = |speeds| Partners { post: &post, lockstep, speeds, progress: 0.0 }.part(1000);
+        let speed = |trials: f64| Some(Partner { force: force(None), speed: Speed { trials, seconds: 1.0 } });
+        let part = |all| {
+            let partners = Partners { post: &post, lockstep, all, seed: 0, progress: 0.0 };
+            partners.part_by(1000, |partner| partner.speed.rate())
+        };
         assert_eq!(part(vec![speed(1.0), speed(1.0), None]), 500..1000);
         assert_eq!(part(vec![speed(1.0), speed(3.0), speed(1.0)]), 200..800);
         assert_eq!(part(vec![speed(1e12), speed(1.0), None]), 995..1000);

@@ -8,7 +8,7 @@ use antwarp_core::lin_kernighan::trial::{LOOKED_AT, TrialRound};
 use antwarp_core::rng::Stream;
 
 use super::cross::{self, Anew, Kicks, Starts};
-use super::partners::Partners;
+use super::partners::{Kicked, Partners};
 use super::settings::Plan;
 use crate::engine::lin_kernighan::{NODES, Spec};
 use crate::engine::{
@@ -76,12 +76,14 @@ pub(super) struct Rounds<'a> {
     trials: u32,
     /// How the engine works, and what came behind it.
     layout: String,
+    /// Seed of the trials.
+    seed: u64,
     /// Length of the best tour, and of the shortest one as it is.
     best_cost: i64,
     cost: i64,
     /// The best tour, where it is none of the engine's.
     shorter: Option<Vec<u32>>,
-    /// The runs that share the only tour.
+    /// The runs that share tours, and whether it is a single one.
     partners: Option<Partners<'a>>,
     /// The last tour that came from each of some other runs, by its number.
     guests: Vec<(u32, Vec<u32>)>,
@@ -106,15 +108,12 @@ impl<'a> Rounds<'a> {
     ///
     /// # Errors
     /// As [`Backend::lin_kernighan`].
-    pub(super) fn new(
-        plan: Plan<'a>,
-        spec: &Spec,
-        trials: u32,
-    ) -> Result<Rounds<'a>, BackendError> {
+    pub(super) fn new(plan: Plan<'a>, spec: &Spec, trials: u32) -> Result<Rounds<'a>, BackendError> {
         let engine = plan.backend.lin_kernighan(plan.problem, spec)?;
         Ok(Rounds {
             layout: engine.describe(),
             engine,
+            seed: plan.settings.seed,
             phase: Phase::Descent,
             is_to_cross: plan.is_crossed,
             begun: Begun::default(),
@@ -139,10 +138,23 @@ impl<'a> Rounds<'a> {
         })
     }
 
-    /// The only tour is shared from now on.
+    /// Tours are shared from now on.
     pub(super) fn share(&mut self, partners: Partners<'a>) {
         partners.begin();
+        if !self.is_to_cross {
+            self.seed = partners.seed;
+        }
         self.partners = Some(partners);
+    }
+
+    /// Whether a single tour is shared.
+    fn is_one_shared(&self) -> bool {
+        self.partners.is_some() && !self.is_to_cross
+    }
+
+    /// The seed of what all do that share tours.
+    fn common_seed(&self) -> u64 {
+        self.partners.as_ref().map_or(self.plan.settings.seed, |partners| partners.seed)
     }
 
     /// Steps of a kick's walks when so many kicks are made.
@@ -155,7 +167,7 @@ impl<'a> Rounds<'a> {
         let number = self.round;
         self.round += 1;
         let looks = self.plan.backend.looks(self.chains);
-        TrialRound { seed: self.plan.settings.seed, number, trials, walk, temperature, looks, padding: 0 }
+        TrialRound { seed: self.seed, number, trials, walk, temperature, looks, padding: 0 }
     }
 
     /// The next round with kicks, when so many are made or planned.
@@ -163,7 +175,7 @@ impl<'a> Rounds<'a> {
         let trials = budget.left(planned).min(u64::from(self.trials)) as u32;
         let progress = match &self.partners {
             // The same for all of them: no two clocks are.
-            Some(partners) if budget.stop.time.is_some() => partners.progress,
+            Some(partners) if self.is_one_shared() && budget.stop.time.is_some() => partners.progress,
             _ => budget.progress(self.since, planned),
         };
         let cold = (1.0 - progress).max(0.0);
@@ -178,7 +190,7 @@ impl<'a> Rounds<'a> {
         mut next: impl FnMut(&mut Rounds<'a>, usize) -> Option<TrialRound>,
     ) -> Result<(Reached, u64), BackendError> {
         let enough: Enough = &|| budget.is_over();
-        if self.partners.is_none() {
+        if !self.is_one_shared() {
             let rounds: Vec<TrialRound> = (0..).map_while(|done| next(self, done)).collect();
             let reached = self.engine.run(&rounds, enough)?;
             return Ok((reached, reached.trials * u64::from(self.chains)));
@@ -310,20 +322,47 @@ impl<'a> Rounds<'a> {
     fn cross(&mut self, budget: &Budget) -> Result<(), BackendError> {
         self.is_to_cross = false;
         let spent = budget.begin.elapsed();
-        let rate =
-            (self.made - self.begun.made) as f64 / spent.saturating_sub(self.since).as_secs_f64().max(1e-3);
+        let seconds = spent.saturating_sub(self.since).as_secs_f64().max(1e-3);
         let mut tours = self.engine.tours()?;
         tours.extend(std::mem::take(&mut self.guests).into_iter().flat_map(|(_, tour)| tour));
-        let time = budget.stop.time.unwrap_or_default().saturating_sub(spent);
-        let each = self.kicks - self.begun.kicks;
+        let mut kicked = Kicked {
+            each: self.kicks - self.begun.kicks,
+            rate: (self.made - self.begun.made) as f64 / seconds,
+            left: budget.stop.time.unwrap_or_default().saturating_sub(spent),
+            tours,
+        };
+        self.share_tours(&mut kicked, budget);
+        let Kicked { each, rate, left, tours } = kicked;
         let kicks = Kicks { each, rate, walk: self.walk_at(each) };
-        match cross::of_kicked(&self.plan, tours, kicks, time, budget.stop) {
-            Err(BackendError::OutOfMemory { .. }) => self.kick_on(),
+        match cross::of_kicked(&self.plan, self.common_seed(), (tours, kicks), left, budget.stop) {
+            Err(BackendError::OutOfMemory { .. }) => {
+                self.partners = None;
+                self.kick_on(budget)
+            }
             population => {
                 self.phase = Phase::Crossing(population?);
                 Ok(())
             }
         }
+    }
+
+    /// All have the tours of all, if they share them.
+    fn share_tours(&mut self, kicked: &mut Kicked, budget: &Budget) {
+        let Some(partners) = &mut self.partners else { return };
+        match partners.all_tours(kicked, self.plan.problem.n(), &|| budget.is_over()) {
+            Some(all) => *kicked = all,
+            None => self.partners = None,
+        }
+    }
+
+    /// What the first of those that share tours says; the own word if nobody does.
+    fn agree(&mut self, own: u64, budget: &Budget) -> u64 {
+        let Some(partners) = &mut self.partners else { return own };
+        let agreed = partners.agree(own, &|| budget.is_over());
+        if agreed.is_none() {
+            self.partners = None;
+        }
+        agreed.unwrap_or(own)
     }
 
     /// Begins anew with as many other tours as were crossed, once nothing can come of those any more; false if that is not worth
@@ -333,39 +372,61 @@ impl<'a> Rounds<'a> {
         let (times, spent) = (self.begun.times + 1, budget.begin.elapsed());
         let took = if times == 1 { spent } else { self.begun.took };
         let left = budget.stop.time.unwrap_or_default().saturating_sub(spent);
-        let Some(anew) = cross::anew(problem.n(), times).filter(|_| left >= took) else {
+        let is_worth_while = self.agree((left >= took).into(), budget) != 0;
+        let Some(anew) = cross::anew(problem.n(), times).filter(|_| is_worth_while) else {
             return Ok(false);
         };
-        let of = if anew == Anew::LocalOptima { by_nearest.unwrap_or(problem) } else { problem };
-        let seed = Stream::new(settings.seed, times, u32::MAX).step(0).bits(0).into();
-        let starts = cross::make(instance, of, (seed, crossed), (budget.begin, budget.stop));
-        let Ok(Some(Starts { count, tours, cost })) = starts else { return Ok(false) };
-        if count < crossed {
+        let is_kicked = anew != Anew::LocalOptima;
+        let of = if is_kicked { problem } else { by_nearest.unwrap_or(problem) };
+        let seed = |seed: u64| u64::from(Stream::new(seed, times, u32::MAX).step(0).bits(0));
+        let own = self.partners.as_ref().map_or(crossed, |partners| partners.tours(crossed, is_kicked));
+        let starts = cross::make(instance, of, (seed(settings.seed), own), (budget.begin, budget.stop));
+        let starts = starts.ok().flatten().filter(|starts| starts.count >= own);
+        let Some(Starts { count, tours, cost }) = starts else {
+            self.partners = None;
             return Ok(false);
-        }
-        if anew == Anew::LocalOptima {
-            self.phase = Phase::Crossing(cross::population(of, seed, tours, budget.stop)?);
-        } else {
+        };
+        if is_kicked {
             let best = self.best()?;
             let trials = backend.trials(problem.n(), count);
             let spec = Spec::new(settings.local_search, problem.n(), (count, trials), tours, cost);
             self.engine = backend.lin_kernighan(problem, &spec)?;
             (self.chains, self.trials, self.cost) = (count, trials, cost);
             (self.shorter, self.phase, self.is_to_cross) = (Some(best), Phase::Descent, true);
+        } else {
+            let mut made = Kicked { each: 0, rate: 0.0, left, tours };
+            self.share_tours(&mut made, budget);
+            let population = cross::population(of, seed(self.common_seed()), made.tours, budget.stop)?;
+            self.phase = Phase::Crossing(population);
         }
         self.begun = Begun { times, at: spent, took, kicks: self.kicks, made: self.made };
         Ok(true)
     }
 
     /// Goes on with kicks of the best tour, once nothing can come of crossing any more, or where that needs too much memory.
-    fn kick_on(&mut self) -> Result<(), BackendError> {
-        let best = self.best()?;
+    fn kick_on(&mut self, budget: &Budget) -> Result<(), BackendError> {
+        let mut best = self.best()?;
         // What was crossed makes room.
         self.phase = Phase::Descent;
         let Plan { backend, problem, settings, .. } = self.plan;
-        let Trials { chains, trials } = backend.default_trials(problem.n(), false);
+        let n = problem.n();
+        let mut layout = backend.default_trials(n, false);
+        if self.partners.is_some() {
+            // They go on with the same tour, and what depends on kicks and rounds before is the same for all.
+            let mut bests = Kicked { each: 0, rate: 0.0, left: Duration::ZERO, tours: best.clone() };
+            self.share_tours(&mut bests, budget);
+            let shortest = bests.tours.chunks_exact(n as usize);
+            let shortest = shortest.min_by_key(|tour| problem.length(tour).unwrap_or(i64::MAX));
+            best = shortest.map_or(best, <[u32]>::to_vec);
+            self.best_cost = problem.length(&best).unwrap_or(self.best_cost);
+            let made = self.agree(self.kicks - self.begun.kicks, budget);
+            (self.begun.kicks, self.round) = (self.kicks.saturating_sub(made), 0);
+            self.seed = self.common_seed();
+            layout = Trials { chains: 1, trials: self.plan.trials };
+        }
+        let Trials { chains, trials } = layout;
         let starts = best.repeat(chains as usize);
-        let spec = Spec::new(settings.local_search, problem.n(), (chains, trials), starts, self.best_cost);
+        let spec = Spec::new(settings.local_search, n, (chains, trials), starts, self.best_cost);
         self.engine = backend.lin_kernighan(problem, &spec)?;
         (self.chains, self.trials, self.cost) = (chains, trials, self.best_cost);
         self.shorter = None;
@@ -394,15 +455,23 @@ impl Engine for Rounds<'_> {
             }
             Phase::Crossing(population) => {
                 let (is_exhausted, crossed) = (population.is_exhausted(), population.places());
-                let state = match population.run(u32::from(!is_exhausted), &|| budget.is_over()) {
-                    Err(BackendError::OutOfMemory { .. }) => return self.kick_on().map(|()| 1),
+                let enough: Enough = &|| budget.is_over();
+                let state = match &mut self.partners {
+                    Some(partners) if !is_exhausted => population.run_shared(partners, enough),
+                    _ => population.run(u32::from(!is_exhausted), enough),
+                };
+                let state = match state {
+                    Err(BackendError::OutOfMemory { .. }) => {
+                        self.partners = None;
+                        return self.kick_on(budget).map(|()| 1);
+                    }
                     state => state?,
                 };
                 let shorter =
                     if state.best_cost < self.best_cost { Some(population.best_tour()?) } else { None };
                 self.note_crossed(state, shorter);
                 if is_exhausted && !self.begin_anew(crossed, budget)? && !budget.is_over() {
-                    self.kick_on()?;
+                    self.kick_on(budget)?;
                 }
                 Ok(1)
             }
@@ -411,6 +480,10 @@ impl Engine for Rounds<'_> {
 
     /// A tour that comes while tours are crossed is one of them at once; others wait until there is something to cross.
     fn take_in(&mut self, from: u32, cost: i64, tour: &Vec<u32>) -> Result<(), BackendError> {
+        if self.partners.is_some() {
+            // They do not depend on who else has what.
+            return Ok(());
+        }
         if let Phase::Crossing(population) = &mut self.phase {
             let Some(state) = population.take_in(cost, tour)? else { return Ok(()) };
             let shorter = if state.best_cost < self.best_cost { Some(population.best_tour()?) } else { None };
@@ -485,6 +558,7 @@ mod tests {
     use crate::engine::Problem;
     use crate::instance::{generate, quadrant};
     use crate::solver::lin_kernighan::LinKernighanSettings;
+    use crate::solver::lin_kernighan::cross::Means;
 
     #[test]
     fn walks_get_longer_at_one_and_at_sixteen_kicks_a_node() {
@@ -506,6 +580,8 @@ mod tests {
             problem: &problem,
             backend: &backend,
             settings: &settings,
+            means: Means::of(&backend),
+            trials: 8,
             is_lattice: false,
             is_crossed: true,
             by_nearest: nearest.as_ref(),

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::cross::Means;
 use crate::backend::Backend;
 use crate::engine::lin_kernighan::MOST_TRIALS;
 use crate::engine::start::Start;
@@ -139,6 +140,10 @@ pub(super) struct Plan<'a> {
     pub problem: &'a Problem,
     pub backend: &'a Backend,
     pub settings: &'a LinKernighanSettings,
+    /// What this run, or all that share its tours, have.
+    pub means: Means,
+    /// Trials in a round of a single tour.
+    pub trials: u32,
     /// See [`is_lattice`](crate::engine::start::is_lattice).
     pub is_lattice: bool,
     /// Tours are crossed; if not, they are recombined now and then instead.

@@ -13,7 +13,7 @@ use super::pair::{Desk, Heir};
 use super::tour::Tour;
 use crate::engine::LocalSearch;
 use crate::engine::genetic::{GeneticSpec, Initial};
-use crate::engine::{BackendError, Enough};
+use crate::engine::{BackendError, Enough, Sharing};
 
 /// Generations without a better tour after which a group is exhausted.
 const PATIENCE: u32 = 50;
@@ -104,11 +104,13 @@ impl Group {
         (places.clone().min_by_key(by_cost).unwrap_or(0), places.max_by_key(by_cost).unwrap_or(0))
     }
 
-    /// Generation `number` of it; a group that is exhausted begins again instead. False if it was cut short.
+    /// Generation `number` of it, of which each of those that share it makes some pairs; a group that is exhausted begins again instead.
+    /// False if it was cut short.
     pub fn generation(
         &mut self,
         shared: &Shared<'_>,
         number: u32,
+        mut sharing: Option<&mut dyn Sharing>,
         enough: Enough,
     ) -> Result<bool, BackendError> {
         let size = self.tours.len();
@@ -125,7 +127,21 @@ impl Group {
         let pairs: Vec<(usize, usize)> = (0..size).map(|i| (ring[i], ring[(i + 1) % size])).collect();
         let mut is_any = false;
         for some in pairs.chunks(size.div_ceil(size.div_ceil(MOST_PAIRS))) {
-            let heirs = self.cross(shared, some, number, enough);
+            let heirs = match &mut sharing {
+                None => self.cross(shared, some, number, enough),
+                Some(sharing) => {
+                    let Range { start, end } = sharing.part(some.len() as u32);
+                    let own = self.cross(shared, &some[start as usize..end as usize], number, enough);
+                    // Not empty, even where there is no heir.
+                    let mut message = vec![0; 4];
+                    own.iter().for_each(|(place, heir)| heir.write(*place, &mut message));
+                    let Some(all) = sharing.gather(message, enough) else { return Ok(false) };
+                    let size = (size, shared.nodes.problem.n());
+                    all.iter()
+                        .flat_map(|message| Heir::read(&message[4.min(message.len())..], size))
+                        .collect()
+                }
+            };
             is_any |= !heirs.is_empty();
             self.succeed(shared, heirs)?;
             if enough() {

@@ -28,7 +28,7 @@ use rayon::prelude::*;
 
 use super::check_memory;
 use crate::engine::genetic::{FirstGenes, GeneticSpec};
-use crate::engine::{BackendError, Colony, Enough, Phases, Population, Problem};
+use crate::engine::{BackendError, Colony, Enough, Phases, Population, Problem, Sharing};
 use census::Census;
 use group::{Group, MOST_PAIRS, Shared};
 use nodes::Nodes;
@@ -91,14 +91,23 @@ impl<'p> CpuEax<'p> {
         })
     }
 
-    /// Generation `number` of all groups; false if it was cut short.
-    fn generation(&mut self, enough: Enough) -> Result<bool, BackendError> {
+    /// The next generation of all groups; false if it was cut short. A single group's may be shared.
+    fn generation(
+        &mut self,
+        sharing: Option<&mut dyn Sharing>,
+        enough: Enough,
+    ) -> Result<bool, BackendError> {
         let (shared, number) = (&self.shared, self.shared.spec.first_generation + self.state.iterations + 1);
         let begin = Instant::now();
-        let groups = self.groups.par_iter_mut();
-        let done: Vec<bool> =
-            groups.map(|group| group.generation(shared, number, enough)).collect::<Result<_, _>>()?;
-        if !done.iter().all(|&done| done) {
+        let is_done = match (sharing, &mut self.groups[..]) {
+            (Some(sharing), [group]) => group.generation(shared, number, Some(sharing), enough)?,
+            (_, groups) => {
+                let groups = groups.par_iter_mut();
+                let done = groups.map(|group| group.generation(shared, number, None, enough));
+                done.collect::<Result<Vec<bool>, _>>()?.iter().all(|&done| done)
+            }
+        };
+        if !is_done {
             return Ok(false);
         }
         if shared.spec.transfers(number) {
@@ -167,7 +176,7 @@ impl Colony for CpuEax<'_> {
             if self.state.done != 0 {
                 break;
             }
-            let is_whole = self.generation(enough)?;
+            let is_whole = self.generation(None, enough)?;
             self.look();
             if !is_whole {
                 break;
@@ -219,6 +228,14 @@ impl Population for CpuEax<'_> {
 
     fn costs(&mut self) -> Result<Vec<i64>, BackendError> {
         Ok(self.groups.iter().flat_map(|group| group.costs().iter().copied()).collect())
+    }
+
+    fn run_shared(&mut self, sharing: &mut dyn Sharing, enough: Enough) -> Result<ColonyState, BackendError> {
+        if self.begun && self.state.done == 0 {
+            self.generation(Some(sharing), enough)?;
+            self.look();
+        }
+        Ok(self.state)
     }
 
     fn is_exhausted(&self) -> bool {

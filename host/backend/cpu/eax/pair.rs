@@ -25,6 +25,7 @@ pub struct Desk {
 }
 
 /// A child that takes its parent's place.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Heir {
     /// By how much it is shorter.
     pub gain: i64,
@@ -33,6 +34,30 @@ pub struct Heir {
 }
 
 impl Heir {
+    /// Adds it to a message, with its parent's place: the place, the two halves of the gain, the number of changes, three words of each.
+    pub fn write(&self, place: usize, message: &mut Vec<u8>) {
+        let head = [place as u32, self.gain as u32, (self.gain >> 32) as u32, self.changes.len() as u32];
+        let changes = self.changes.iter().flat_map(|&Change { node, links: [a, b] }| [node, a, b]);
+        message.extend(head.into_iter().chain(changes).flat_map(u32::to_le_bytes));
+    }
+
+    /// Reads all that are in a message: those of a population of so many tours of n nodes, until something is wrong.
+    pub fn read(message: &[u8], (places, n): (usize, u32)) -> Vec<(usize, Heir)> {
+        let mut words = message.as_chunks::<4>().0.iter().map(|&word| u32::from_le_bytes(word));
+        let mut next = || {
+            let (place, low, high, count) = (words.next()?, words.next()?, words.next()?, words.next()?);
+            let mut node = || words.next().filter(|&node| node < n);
+            let changes =
+                (0..count.min(n)).map(|_| Some(Change { node: node()?, links: [node()?, node()?] }));
+            let heir = Heir {
+                gain: i64::from(high) << 32 | i64::from(low),
+                changes: changes.collect::<Option<_>>()?,
+            };
+            Some((place as usize, heir)).filter(|&(place, _)| place < places)
+        };
+        std::iter::from_fn(&mut next).collect()
+    }
+
     /// Bytes of an heir of which a quarter of the nodes have other neighbours, about.
     pub fn bytes(n: u32) -> usize {
         size_of::<Change>() * n as usize / 4

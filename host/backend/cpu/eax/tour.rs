@@ -106,7 +106,7 @@ impl Tour {
 }
 
 /// A node, and its two neighbours in another tour; they may be the old ones.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Change {
     pub node: u32,
     pub links: [u32; 2],

@@ -157,7 +157,13 @@ impl<'p, G: Geometry> Threads<'p, G> {
         }
     }
 
-    fn run_trials_by<R: Reach>(&mut self, reach: R, round: TrialRound, trials: Range<u32>, enough: Enough) -> u64 {
+    fn run_trials_by<R: Reach>(
+        &mut self,
+        reach: R,
+        round: TrialRound,
+        trials: Range<u32>,
+        enough: Enough,
+    ) -> u64 {
         let views = self.views();
         let made = AtomicU64::new(0);
         (0..views.len() * trials.len()).into_par_iter().for_each_init(

@@ -12,7 +12,10 @@ use cudarc::driver::{CudaEvent, CudaStream};
 use super::super::colony::{driver, reserve_shared};
 use super::super::device::LONG_GRACE;
 use super::super::tables::{device_matrix, place_bytes};
-use super::super::{Buffer, Device, Launch, PlaceNodes, PlanMerge, PackChanges, RunTrials, TEAM_BYTES, TakeChanges, UnpackChanges};
+use super::super::{
+    Buffer, Device, Launch, PackChanges, PlaceNodes, PlanMerge, RunTrials, TEAM_BYTES, TakeChanges,
+    UnpackChanges,
+};
 use super::Begin;
 use crate::engine::lin_kernighan::Spec;
 use crate::engine::{BackendError, Enough, LocalSearch, Places, Problem};
@@ -304,7 +307,12 @@ impl<'p> Card<'p> {
     }
 
     /// Queues the merge of what trials of a round found, here or elsewhere: changes that begin at these words.
-    pub(super) fn make(&mut self, round: TrialRound, all: &[u32], starts: &[u32]) -> Result<(), BackendError> {
+    pub(super) fn make(
+        &mut self,
+        round: TrialRound,
+        all: &[u32],
+        starts: &[u32],
+    ) -> Result<(), BackendError> {
         let (args, launch) = (self.args(round, 0..starts.len() as u32), self.warps(starts.len()));
         let (stream, b) = (&self.stream, &mut self.buffers);
         if let Some(words) = &mut self.words {
