@@ -95,7 +95,8 @@ fn ranks_make_one_tour_and_one_report() {
         return;
     }
     for (ranks, topology) in [(2, "ring"), (4, "all"), (4, "tree")] {
-        let args = ["--time", "1500ms", "--chains", "1", "--topology", topology];
+        // Several tours that are not crossed are each rank's own, and the best are exchanged.
+        let args = ["--time", "1500ms", "--chains", "2", "--topology", topology];
         let islands = run(ranks, "E3k.0", &args)["islands"].clone();
         assert_eq!(islands["topology"], topology);
         assert!(islands["tours_sent"].as_u64() > Some(0), "{islands}");
@@ -130,9 +131,50 @@ fn a_number_of_iterations_is_the_same_run_every_time() {
     if !is_there() {
         return;
     }
-    let [one, two] = [0, 1].map(|_| run(2, "E1k.0", &["--iterations", "2000"]));
+    let args = ["--iterations", "200", "--algorithm", "mmas"];
+    let [one, two] = [0, 1].map(|_| run(2, "E1k.0", &args));
     assert_eq!((&one["tour"], &one["tours"]), (&two["tour"], &two["tours"]));
     assert_eq!(one["islands"]["tours_sent"], 0);
+}
+
+#[test]
+fn ranks_share_a_tour_that_depends_on_the_iterations_alone() {
+    if !is_there() {
+        return;
+    }
+    let files = Files::new();
+    let (instance, json) = ("E3k.0", files.path("json"));
+    let args = ["solve", instance, "--iterations", "5000", "--backend", "cpu", "--json", &json];
+    succeeded(Command::new(ANTWARP).args(args));
+    let alone = files.report();
+    assert_eq!(alone["tours"], 5000);
+    for ranks in [2, 4] {
+        let report = run(ranks, instance, &["--iterations", "5000"]);
+        // The kicks of all are as many as those of one.
+        assert_eq!((&report["tour"], &report["tours"]), (&alone["tour"], &alone["tours"]), "{ranks} ranks");
+        assert!(report["islands"]["bytes_sent"].as_u64() > Some(12_000));
+    }
+}
+
+#[test]
+fn ranks_go_on_without_one_that_is_told_to_end() {
+    if !is_there() {
+        return;
+    }
+    let files = Files::new();
+    let (tour, json) = (files.path("tour"), files.path("json"));
+    // Once of one tour, once of tours that are crossed.
+    for more in [&["--chains", "1"][..], &[]] {
+        let _ = std::fs::remove_file(&tour);
+        let args = [&["E3k.0", "--time", "4s", "--tour", &tour, "--json", &json], more].concat();
+        let run = begin(&mut solve(3, &args), &tour);
+        signal(ranks_of(&run)[1], "-TERM");
+        let output = run.wait_with_output().unwrap();
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        let report = files.report();
+        assert_eq!((&report["stopped_by"], &report["islands"]["lost"]), (&"time".into(), &0.into()));
+        assert_eq!(report["cost"].as_i64(), Some(checked("E3k.0", &tour)));
+    }
 }
 
 #[test]
@@ -197,7 +239,11 @@ fn a_rank_without_its_backend_is_told_and_the_others_go_on() {
 
 /// A run of minutes, which has written a tour by now.
 fn begun(ranks: u32, tour: &str) -> Child {
-    let mut command = solve(ranks, &["E3k.0", "--time", "120s", "--chains", "1", "--tour", tour]);
+    begin(&mut solve(ranks, &["E3k.0", "--time", "120s", "--chains", "1", "--tour", tour]), tour)
+}
+
+/// A run that has written a tour by now.
+fn begin(command: &mut Command, tour: &str) -> Child {
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let begin = Instant::now();
     while !Path::new(tour).exists() {

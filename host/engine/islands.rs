@@ -31,7 +31,7 @@ pub struct Post {
     sent: Mutex<Option<Arc<Voyager>>>,
     arrived: Mutex<VecDeque<Arc<Voyager>>>,
     lockstep: Option<Lockstep>,
-    /// All islands have the same tours.
+    /// All islands share their tours.
     is_common: AtomicBool,
 }
 
@@ -55,12 +55,12 @@ impl Post {
         self.lockstep.as_ref()
     }
 
-    /// All islands have the same tours from now on, or no longer: none of them is worth sending.
-    pub fn set_common(&self, is_common: bool) {
-        self.is_common.store(is_common, Ordering::Relaxed);
+    /// All islands share their tours from now on: none of them is worth sending.
+    pub fn set_common(&self) {
+        self.is_common.store(true, Ordering::Relaxed);
     }
 
-    /// Whether all islands have the same tours.
+    /// Whether all islands share their tours.
     pub fn is_common(&self) -> bool {
         self.is_common.load(Ordering::Relaxed)
     }

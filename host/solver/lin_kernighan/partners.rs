@@ -177,7 +177,9 @@ impl<'a> Partners<'a> {
 
     /// The others need no tours from here: they have them, or will have.
     pub fn begin(&self) {
-        self.post.set_common(self.all.iter().all(Option::is_some));
+        if self.all.iter().all(Option::is_some) {
+            self.post.set_common();
+        }
     }
 
     /// Tells all others, and hears what they tell, by their numbers. None if this run is over.
@@ -274,7 +276,6 @@ impl Sharing for Partners<'_> {
 impl Drop for Partners<'_> {
     fn drop(&mut self) {
         self.lockstep.leave();
-        self.post.set_common(false);
     }
 }
 
@@ -302,9 +303,13 @@ mod tests {
     }
 
     /// What each of some runs ends with, of which this one is interrupted from the beginning.
-    fn solve(instance: &Instance, stop: &Stop, runs: u32, interrupted: Option<u32>) -> Vec<Solution> {
-        let algorithm =
-            Algorithm::LinKernighan(LinKernighanSettings { chains: Some(1), ..Default::default() });
+    fn solve(
+        instance: &Instance,
+        chains: Option<u32>,
+        stop: &Stop,
+        (runs, interrupted): (u32, Option<u32>),
+    ) -> Vec<Solution> {
+        let algorithm = Algorithm::LinKernighan(LinKernighanSettings { chains, ..Default::default() });
         let posts: Vec<Post> = (0..runs).map(|own| Post::in_step(own, runs)).collect();
         let is_over = AtomicBool::new(false);
         let run = |post: &Post| {
@@ -333,11 +338,11 @@ mod tests {
     fn runs_that_share_a_tour_make_of_it_what_one_makes_alone() {
         let instance = generate::uniform(3000, 7).unwrap();
         let stop = Stop { iterations: Some(5000), ..Stop::never() };
-        let alone = solve(&instance, &stop, 1, None).remove(0);
+        let alone = solve(&instance, Some(1), &stop, (1, None)).remove(0);
         assert_eq!(alone.iterations, 5000);
         assert!(alone.tours == 5000 && alone.cost == instance.check_tour(&alone.tour).unwrap());
         for runs in [2, 3] {
-            let all = solve(&instance, &stop, runs, None);
+            let all = solve(&instance, Some(1), &stop, (runs, None));
             assert_eq!(all.iter().map(|solution| solution.tours).sum::<u64>(), 5000);
             for solution in all {
                 assert_eq!((solution.cost, &solution.tour), (alone.cost, &alone.tour), "{runs} runs");
@@ -347,9 +352,20 @@ mod tests {
             }
         }
         // One that is over before it began does not hold the others up, who make as many kicks without it.
-        let all = solve(&instance, &stop, 3, Some(1));
+        let all = solve(&instance, Some(1), &stop, (3, Some(1)));
         assert_eq!((all[0].iterations, all[1].iterations), (5000, 0));
         assert!(all[0].cost == instance.check_tour(&all[0].tour).unwrap() && all[0].tour == all[2].tour);
+    }
+
+    #[test]
+    fn runs_that_cross_kick_tours_of_their_own_first() {
+        let instance = generate::uniform(1000, 8).unwrap();
+        let stop = Stop { time: Some(Duration::from_secs(2)), ..Stop::never() };
+        for solution in solve(&instance, None, &stop, (3, None)) {
+            assert_eq!(solution.cost, instance.check_tour(&solution.tour).unwrap());
+            assert!(solution.layout.contains("; crossed"), "{}", solution.layout);
+            assert!(solution.tours > 0);
+        }
     }
 
     fn force(time: Option<f64>) -> Force {

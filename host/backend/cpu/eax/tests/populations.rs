@@ -1,7 +1,12 @@
 //! Populations as a whole.
 
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::super::tour::Change;
 use super::super::*;
-use crate::engine::Stop;
+use crate::engine::{Lockstep, Stop};
 use crate::instance::{Instance, generate};
 use crate::solver::genetic::{Crossover, GeneticSettings, Initial};
 
@@ -47,6 +52,71 @@ fn threads_do_not_matter() {
         assert_eq!(instance.check_tour(&problem.original(gene)).unwrap(), *cost);
     }
     assert_eq!(costs.iter().min(), Some(&best));
+}
+
+/// One of some runs that share a population equally.
+struct Sharer<'a>(&'a Lockstep, u32);
+
+impl Sharing for Sharer<'_> {
+    fn part(&self, pieces: u32) -> Range<u32> {
+        let until = |run: u32| pieces * run / self.1;
+        until(self.0.own())..until(self.0.own() + 1)
+    }
+
+    fn gather(&mut self, made: Vec<u8>, enough: Enough) -> Option<Vec<Arc<Vec<u8>>>> {
+        self.0.step(made, enough).map(|step| step.into_iter().flatten().collect())
+    }
+}
+
+#[test]
+fn runs_that_share_a_population_come_to_what_one_comes_to_alone() {
+    let instance = generate::uniform(300, 6).unwrap();
+    let problem = problem(&instance);
+    // More pairs than are crossed at the same time.
+    let spec = spec(&problem, (50, 1), None);
+    let mut alone = population(&problem, &spec, FirstGenes::Random).unwrap();
+    let expected = alone.run(12, &|| false).unwrap();
+    let expected = (expected.best_cost, alone.best_tour().unwrap(), genes(alone.as_mut()));
+    let all: Vec<Lockstep> = (0..3).map(|own| Lockstep::new(own, 3)).collect();
+    let ended = AtomicU32::new(0);
+    let share = |lockstep: &Lockstep| {
+        let mut population = population(&problem, &spec, FirstGenes::Random).unwrap();
+        population.run(0, &|| false).unwrap();
+        let mut state = population.run_shared(&mut Sharer(lockstep, 3), &|| false).unwrap();
+        for _ in 1..12 {
+            state = population.run_shared(&mut Sharer(lockstep, 3), &|| false).unwrap();
+        }
+        ended.fetch_add(1, Ordering::Relaxed);
+        (state.best_cost, population.best_tour().unwrap(), genes(population.as_mut()))
+    };
+    std::thread::scope(|s| {
+        let runs: Vec<_> = all.iter().map(|lockstep| s.spawn(|| share(lockstep))).collect();
+        while ended.load(Ordering::Relaxed) < 3 && !runs.iter().any(|run| run.is_finished()) {
+            for from in &all {
+                while let Some(told) = from.collect() {
+                    let others = all.iter().filter(|to| to.own() != from.own());
+                    others.for_each(|to| to.deliver(from.own(), told.to_vec()));
+                }
+            }
+        }
+        runs.into_iter().for_each(|run| assert_eq!(run.join().unwrap(), expected));
+    });
+}
+
+#[test]
+fn heirs_come_back_as_they_were_as_long_as_nothing_is_wrong() {
+    let change = |node| Change { node, links: [node + 1, 0] };
+    let heirs = [
+        (3, Heir { gain: -1, changes: vec![change(0), change(7)] }),
+        (0, Heir { gain: 1 << 40, changes: vec![] }),
+        (4, Heir { gain: 1, changes: vec![change(8)] }),
+    ];
+    let mut message = Vec::new();
+    heirs.iter().for_each(|(place, heir)| heir.write(*place, &mut message));
+    assert_eq!(Heir::read(&message, (5, 10)), heirs);
+    assert_eq!(Heir::read(&message, (5, 9)), heirs[..2]);
+    assert_eq!(Heir::read(&message, (4, 10)), heirs[..2]);
+    assert_eq!(Heir::read(&message[..message.len() - 1], (5, 10)), heirs[..2]);
 }
 
 #[test]
