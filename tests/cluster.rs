@@ -98,7 +98,7 @@ fn ranks_make_one_tour_and_one_report() {
         // Several tours that are not crossed are each rank's own, and the best are exchanged.
         let args = ["--time", "1500ms", "--chains", "2", "--topology", topology];
         let islands = run(ranks, "E3k.0", &args)["islands"].clone();
-        assert_eq!(islands["topology"], topology);
+        assert_eq!((&islands["topology"], &islands["lockstep"]), (&topology.into(), &false.into()));
         assert!(islands["tours_sent"].as_u64() > Some(0), "{islands}");
         assert!(islands["bytes_sent"].as_u64() > Some(12_000), "{islands}");
     }
@@ -153,6 +153,7 @@ fn ranks_share_a_tour_that_depends_on_the_iterations_alone() {
         // The kicks of all are as many as those of one.
         assert_eq!((&report["tour"], &report["tours"]), (&alone["tour"], &alone["tours"]), "{ranks} ranks");
         assert!(report["islands"]["bytes_sent"].as_u64() > Some(12_000));
+        assert_eq!(report["islands"]["lockstep"], true);
     }
 }
 
@@ -199,6 +200,12 @@ fn what_is_wrong_is_told_once() {
         (vec!["E1k.0", "--rho", "0.5", "--algorithm", "lk"], 2, "--rho is for"),
         (vec!["E1k.0", "--frobnicate"], 2, "unexpected argument"),
         (vec!["E1k.0", "--tour", &nowhere], 5, "cannot write"),
+        (vec!["E1k.0", "--topology", "ring"], 2, "these share them"),
+        (
+            vec!["E1k.0", "--topology", "ring", "--algorithm", "ga", "--iterations", "9"],
+            2,
+            "by --iterations they do not",
+        ),
     ] {
         let output = solve(4, &args).output().unwrap();
         let told = text(&output.stderr);

@@ -157,8 +157,8 @@ pub unsafe extern "ptx-kernel" fn grid_take_changes(
 }
 declare!(grid_take_changes: TakeChanges, 256, 1);
 
-/// See the module. # Safety: the launcher in `antwarp` gives arrays of the sizes that `args` tell, and
-/// [`room`](trial::room) of words.
+/// See the module. # Safety: the launcher in `antwarp` gives arrays of the sizes that `args` tell, and words for all trials, however
+/// many edges go out.
 #[unsafe(no_mangle)]
 pub unsafe extern "ptx-kernel" fn grid_pack_changes(
     args: TrialArgs,
@@ -176,8 +176,7 @@ pub unsafe extern "ptx-kernel" fn grid_pack_changes(
             count: fixed(count, 0, trials),
             cuts: fixed(cuts, 0, trials * most),
         };
-        let room = trial::room(args.n, args.round.trials);
-        let words = own(words, 0, room as usize);
+        let words = own(words, 0, trials * trial::packed(MOST) as usize);
         let mut trial =
             args.first + (thread::block_idx() * thread::block_dim() + thread::thread_idx()) / warp::SIZE;
         while trial < args.end {
@@ -187,13 +186,7 @@ pub unsafe extern "ptx-kernel" fn grid_pack_changes(
                 if warp::lane() == 0 {
                     at = AtomicU32::from_ptr(used.as_ptr()).fetch_add(trial::packed(count), Ordering::Relaxed);
                 }
-                let at = Warp.min(at as u64);
-                if at + trial::packed(count) as u64 <= room {
-                    from.pack(Warp, trial, words, at as u32);
-                } else if at < room {
-                    // Nothing behind is told, either.
-                    Warp.single(|| words.set(at as u32, u32::MAX));
-                }
+                from.pack(Warp, trial, words, Warp.min(at as u64) as u32);
             }
             trial += thread::grid_dim() * thread::block_dim() / warp::SIZE;
         }

@@ -542,6 +542,7 @@ impl<'w> Courier<'w> {
         let bytes_sent = sum(&|news| news.traffic.bytes_sent);
         let facts = Facts {
             ranks: self.place.size,
+            lockstep: voyage.post.is_common(),
             topology: voyage.topology,
             best_rank: self.best.as_ref().map_or(0, |best| best.from),
             tours_sent: sum(&|news| news.traffic.tours_sent),

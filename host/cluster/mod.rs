@@ -79,7 +79,9 @@ pub struct Gathered {
 pub struct Facts {
     /// Processes.
     pub ranks: u32,
-    /// Whom tours were sent to.
+    /// They shared their tours in lockstep.
+    pub lockstep: bool,
+    /// Whom tours were sent to, if not.
     pub topology: Topology,
     /// The rank that found the tour.
     pub best_rank: u32,
@@ -98,11 +100,12 @@ pub struct Facts {
 impl std::fmt::Display for Facts {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Facts { ranks, tours_sent, best_rank, .. } = self;
-        let (topology, kib) = (self.topology.name(), self.bytes_per_second / 1024.0);
-        write!(
-            f,
-            "{ranks} ranks ({topology}), {tours_sent} tours sent, {kib:.1} KiB a second, the best by rank {best_rank}"
-        )?;
+        let kib = self.bytes_per_second / 1024.0;
+        match self.topology.name() {
+            _ if self.lockstep => write!(f, "{ranks} ranks in lockstep")?,
+            topology => write!(f, "{ranks} ranks ({topology}), {tours_sent} tours sent")?,
+        }
+        write!(f, ", {kib:.1} KiB a second, the best by rank {best_rank}")?;
         if self.lost > 0 { write!(f, "; {} without a result", self.lost) } else { Ok(()) }
     }
 }

@@ -116,6 +116,16 @@ impl Algorithm {
         if island == 0 { self } else { self.seeded(seed) }
     }
 
+    /// Whether runs in [lockstep](crate::engine::Lockstep) share their tours instead of exchanging them; else it may depend on machines and time.
+    pub fn shares_tours(&self) -> bool {
+        let chains = match self {
+            Algorithm::LinKernighan(settings) => settings.chains,
+            Algorithm::Ils(settings) if settings.improvement == ils::Improvement::First => settings.chains,
+            _ => return false,
+        };
+        chains.is_none_or(|chains| chains == 1)
+    }
+
     /// Refuses settings that are out of range.
     ///
     /// # Errors

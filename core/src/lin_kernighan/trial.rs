@@ -144,13 +144,6 @@ pub const fn packed(count: u32) -> u32 {
     HEAD + 3 * count
 }
 
-/// Words for all changes of so many trials on n nodes. With kicks a fifth of them change something, ten edges each; without
-/// kicks there are fewer trials, and nearly all change a lot. What finds no room is not told.
-#[inline(always)]
-pub const fn room(n: u32, trials: u32) -> u64 {
-    24 * trials as u64 + 2 * n as u64
-}
-
 /// Nodes that wait to be looked around: a ring, in which no node is twice.
 struct Queue {
     nodes: Slots<u32>,

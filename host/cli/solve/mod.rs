@@ -252,7 +252,8 @@ impl Asked {
 
 impl Plan {
     fn check(args: Args, options: &[String], interrupt: Arc<AtomicBool>, are_several: bool) -> Result<Plan> {
-        if !are_several && options.iter().any(|option| option == "topology") {
+        let has_topology = options.iter().any(|option| option == "topology");
+        if !are_several && has_topology {
             return Err(Error::Usage(
                 "--topology is for several ranks, and this process is alone".to_owned(),
             ));
@@ -278,6 +279,15 @@ impl Plan {
         if args.outputs.save_population.is_some() && instance.len() < FEWEST {
             let why = "has so few nodes that every tour is looked at: leave out --save-population";
             return Err(Error::Usage(format!("{} {why}", instance.name())));
+        }
+        let without = match (&asked.algorithm, asked.stop.iterations) {
+            (algorithm, _) if algorithm.shares_tours() => Some("these share them"),
+            (_, Some(_)) => Some("by --iterations they do not"),
+            _ => None,
+        };
+        if let Some(without) = without.filter(|_| has_topology) {
+            let why = format!("--topology is for ranks that exchange tours; {without}");
+            return Err(Error::Usage(why));
         }
         if are_several {
             // What is wrong is told once, before the others begin.

@@ -58,7 +58,8 @@ pub(super) fn solve(
 fn trials_of_all(n: u32, forces: &[Force]) -> u32 {
     let most = forces.iter().map(|force| force.trials).max().unwrap_or(1);
     let threads = forces.iter().filter(|force| !force.means.on_gpus).map(|force| force.means.threads).sum();
-    most.max(cpu::trials(n, threads)).min(MOST_TRIALS)
+    let together = if threads > 0 { cpu::trials(n, threads) } else { 1 };
+    most.max(together).min(MOST_TRIALS)
 }
 
 fn solve_as_numbered(
@@ -80,19 +81,23 @@ fn solve_as_numbered(
         trials: settings.trials.unwrap_or(layout.trials),
     };
     let late = || stop.is_over(begin);
-    let mut partners = Partners::meet(contact.post, own, &late);
-    let forces = partners.as_ref().map_or(vec![own], Partners::forces);
+    let met = Partners::meet(contact.post, own, &late);
+    let forces = met.as_ref().map_or(vec![own], Partners::forces);
     // All that share tours decide alike: by what they have together, and else as the first of them would.
-    let Force { time, chains, .. } = forces[0];
+    let time = forces[0].time.map(Duration::from_secs_f64);
     let means = forces.iter().skip(1).fold(forces[0].means, |all, force| all.with(force.means));
-    let time = time.map(Duration::from_secs_f64);
     let crossed = cross::at_begin(n, (settings, initial.is_some()), means, (time, stop));
-    // Several tours that are not crossed are not shared.
-    partners = partners.filter(|_| crossed.is_some() || chains == 1);
+    let mut partners = match crossed {
+        Some(_) => met,
+        // Several tours that are not crossed are not shared.
+        None => met.and_then(Partners::of_one_tour).filter(|partners| partners.forces()[0].chains == 1),
+    };
     let trials = match &partners {
         None => own.trials,
-        Some(_) if settings.trials.is_some() || stop.iterations.is_some() => forces[0].trials,
-        Some(_) => trials_of_all(n, &forces),
+        Some(partners) if settings.trials.is_some() || stop.iterations.is_some() => {
+            partners.forces()[0].trials
+        }
+        Some(partners) => trials_of_all(n, &partners.forces()),
     };
     let seed = partners.as_ref().map_or(settings.seed, |partners| partners.seed);
     let k = (settings.neighbors as usize).min(instance.len() - 1);

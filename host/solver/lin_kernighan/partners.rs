@@ -175,6 +175,16 @@ impl<'a> Partners<'a> {
         self.all.iter().flatten().map(|partner| partner.force).collect()
     }
 
+    /// Those that share a single tour from now on. Where there are GPUs, threads would hold them up: a merge takes them as long as a GPU
+    /// takes for a round. None if this run is not one of them, or the only one.
+    pub fn of_one_tour(mut self) -> Option<Partners<'a>> {
+        if self.forces().iter().any(|force| force.means.on_gpus) {
+            self.all.iter_mut().for_each(|run| *run = run.filter(|run| run.force.means.on_gpus));
+        }
+        let is_one_of_them = self.all[self.lockstep.own() as usize].is_some();
+        (is_one_of_them && self.forces().len() > 1).then_some(self)
+    }
+
     /// The others need no tours from here: they have them, or will have.
     pub fn begin(&self) {
         if self.all.iter().all(Option::is_some) {

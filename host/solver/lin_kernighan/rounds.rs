@@ -411,6 +411,7 @@ impl<'a> Rounds<'a> {
         let Plan { backend, problem, settings, .. } = self.plan;
         let n = problem.n();
         let mut layout = backend.default_trials(n, false);
+        self.partners = self.partners.take().and_then(Partners::of_one_tour);
         if self.partners.is_some() {
             // They go on with the same tour, and what depends on kicks and rounds before is the same for all.
             let mut bests = Kicked { each: 0, rate: 0.0, left: Duration::ZERO, tours: best.clone() };

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use antwarp_core::kernels::TrialArgs;
 use antwarp_core::lin_kernighan::cuts::MOST;
 use antwarp_core::lin_kernighan::merge::{Merged, pairs};
-use antwarp_core::lin_kernighan::trial::{self, TrialRound, room};
+use antwarp_core::lin_kernighan::trial::{self, TrialRound, packed};
 use cudarc::driver::{CudaEvent, CudaStream};
 
 use super::super::colony::{driver, reserve_shared};
@@ -275,13 +275,13 @@ impl<'p> Card<'p> {
     /// Queues these trials of its tour, and what makes words of what they find.
     pub(super) fn find(&mut self, round: TrialRound, trials: Range<u32>) -> Result<(), BackendError> {
         self.run(round, trials.clone())?;
-        let (n, what) = (self.problem.n(), "what trials found");
+        let what = "what trials found";
         let words = match &mut self.words {
             Some(words) => words,
             none => {
                 let most = self.buffers.count.len() as u32;
                 none.insert(Words {
-                    own: Buffer::zeroed(&self.stream, what, room(n, most) as usize)?,
+                    own: Buffer::zeroed(&self.stream, what, (most * packed(MOST)) as usize)?,
                     used: Buffer::zeroed(&self.stream, what, 1)?,
                     all: Buffer::zeroed(&self.stream, what, 0)?,
                     starts: Buffer::zeroed(&self.stream, what, most as usize)?,
@@ -297,12 +297,11 @@ impl<'p> Card<'p> {
     }
 
     /// Adds the words of what its trials found.
-    pub(super) fn found(&self, round: TrialRound, all: &mut Vec<u32>) -> Result<(), BackendError> {
+    pub(super) fn found(&self, all: &mut Vec<u32>) -> Result<(), BackendError> {
         let Some(words) = &self.words else { return Ok(()) };
         let used = words.used.to_vec(&self.stream)?;
-        let room = room(self.problem.n(), round.trials);
         let first = all.len();
-        all.resize(first + u64::from(used[0]).min(room) as usize, 0);
+        all.resize(first + used[0] as usize, 0);
         words.own.read(&self.stream, &mut all[first..])
     }
 

@@ -263,7 +263,7 @@ impl LinKernighan for CudaLinKernighan<'_> {
         }
         self.wait(enough)?;
         let mut words = Vec::new();
-        self.cards.iter().try_for_each(|card| card.found(round, &mut words))?;
+        self.cards.iter().try_for_each(|card| card.found(&mut words))?;
         Ok(Found { made: trials.len() as u32, words })
     }
 
