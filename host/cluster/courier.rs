@@ -2,7 +2,8 @@
 //!
 //! Every rank sends its better tours to its [neighbours](super::Topology), one at a time to each: a tour that has to wait makes way
 //! for a better one. It tells rank 0 the length alone. Rank 0 asks for the tour where it is the best of all, every few seconds
-//! and at the end. So few bytes go far, and rank 0 always has a tour at hand that is nearly the best.
+//! and at the end. So few bytes go far, and rank 0 always has a tour at hand that is nearly the best. What runs in lockstep tell, it sends to
+//! all at once, and in order.
 
 use std::os::raw::c_int;
 use std::sync::Arc;
@@ -25,6 +26,8 @@ use crate::engine::{Lockstep, Voyager};
 /// How often it looks for messages, and while it is sending.
 const LOOK: Duration = Duration::from_millis(1);
 const BUSY: Duration = Duration::from_micros(100);
+/// How long it stays awake while its run waits for others: with several ranks a machine, that takes a processor from those.
+const AWAKE: Duration = Duration::from_millis(20);
 /// How often rank 0 asks for a better tour while all run.
 const ASK_EVERY: Duration = Duration::from_secs(3);
 /// How long rank 0 waits for the others after an interrupt: who interrupts kills a second later.
@@ -204,6 +207,8 @@ struct Courier<'w> {
     is_stopped: bool,
     is_bye: bool,
     ending: Option<Ending>,
+    /// When its run began to wait for others in lockstep.
+    waits_since: Option<Instant>,
 }
 
 impl<'w> Courier<'w> {
@@ -224,6 +229,7 @@ impl<'w> Courier<'w> {
             is_stopped: false,
             is_bye: false,
             ending: None,
+            waits_since: None,
         }
     }
 
@@ -263,13 +269,22 @@ impl<'w> Courier<'w> {
         }
     }
 
-    /// Until it looks again. A run that waits for others does nothing else: then the courier does not sleep.
-    fn pause(&self) {
+    /// Until it looks again. A run that waits for others does nothing else: then the courier does not sleep, for a while.
+    fn pause(&mut self) {
         let is_sending = self.lanes.iter().any(|lane| lane.sending.is_some());
         let most = if is_sending { BUSY } else { LOOK };
-        match self.lockstep() {
-            Some(lockstep) if lockstep.waits() => std::thread::yield_now(),
-            Some(lockstep) => lockstep.await_load(most),
+        match self.voyage.as_ref().and_then(|voyage| voyage.post.lockstep()) {
+            Some(lockstep) if lockstep.waits() => {
+                if self.waits_since.get_or_insert_with(Instant::now).elapsed() < AWAKE {
+                    std::thread::yield_now();
+                } else {
+                    sleep(BUSY);
+                }
+            }
+            Some(lockstep) => {
+                lockstep.await_load(most);
+                self.waits_since = None;
+            }
             None => sleep(most),
         }
     }
@@ -413,7 +428,7 @@ impl<'w> Courier<'w> {
     fn collect(&mut self) {
         let Some(voyage) = &self.voyage else { return };
         let Some(voyager) = voyage.post.collect().filter(|voyager| self.is_right(voyager)) else { return };
-        if voyage.exchanges && self.ending.is_none() && !voyage.post.is_common() {
+        if voyage.exchanges && self.ending.is_none() && !voyage.post.in_lockstep() {
             let bytes = Arc::new(from_voyager(&voyager));
             self.lanes.iter_mut().for_each(|lane| lane.waiting = Some(bytes.clone()));
         }
@@ -430,7 +445,9 @@ impl<'w> Courier<'w> {
 
     fn send_step(&mut self, told: &Arc<Vec<u8>>) {
         let Place { rank, size, .. } = self.place;
-        (0..size).filter(|&to| to != rank).for_each(|to| self.post_shared(told.clone(), to, Tag::Step));
+        let listens = |to: &u32| self.lockstep().is_none_or(|lockstep| lockstep.listens(*to));
+        let others: Vec<u32> = (0..size).filter(|&to| to != rank).filter(listens).collect();
+        others.into_iter().for_each(|to| self.post_shared(told.clone(), to, Tag::Step));
     }
 
     fn send_tours(&mut self) {
@@ -542,7 +559,7 @@ impl<'w> Courier<'w> {
         let bytes_sent = sum(&|news| news.traffic.bytes_sent);
         let facts = Facts {
             ranks: self.place.size,
-            lockstep: voyage.post.is_common(),
+            lockstep: voyage.post.in_lockstep(),
             topology: voyage.topology,
             best_rank: self.best.as_ref().map_or(0, |best| best.from),
             tours_sent: sum(&|news| news.traffic.tours_sent),

@@ -1,8 +1,8 @@
-//! Runs of several processes, the ranks of MPI: each is an island with a backend of its own.
+//! Runs of several processes, the ranks of MPI: each has a backend of its own. They are islands, or go in lockstep.
 //!
 //! Rank 0 reads and checks; what the others need is one message to all ([`Orders`]). Then every rank solves. In each one a thread of its
 //! own, the courier, owns MPI: it carries tours from post to post, tells rank 0 how good they are, and looks for the end. So
-//! messages go on whatever the run is at, and nobody waits for them. Rank 0 gathers the best tour, and alone it tells and
+//! messages go on whatever the run is at, and only runs in lockstep wait for them. Rank 0 gathers the best tour, and alone it tells and
 //! writes. `docs/cluster.md` is for users.
 
 #[cfg(not(feature = "mpi"))]

@@ -2,7 +2,8 @@
 //!
 //! A run knows nothing of the others but its [`Post`]. What carries tours between posts is a courier: threads of one process
 //! ([`archipelago`](crate::solver::archipelago)), or messages between processes ([`cluster`](crate::cluster)). Nobody waits for
-//! anybody: who has a better tour leaves it at the post, and takes what has arrived there whenever there is time for it.
+//! anybody: who has a better tour leaves it at the post, and takes what has arrived there whenever there is time for it. Runs that share
+//! what they do are not islands: they go [in lockstep](Lockstep).
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -31,8 +32,10 @@ pub struct Post {
     sent: Mutex<Option<Arc<Voyager>>>,
     arrived: Mutex<VecDeque<Arc<Voyager>>>,
     lockstep: Option<Lockstep>,
-    /// All islands share their tours.
-    is_common: AtomicBool,
+    /// All islands share their tours in lockstep: none of them is worth sending.
+    in_lockstep: AtomicBool,
+    /// Another one has the same tours, and tells.
+    is_silent: AtomicBool,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -55,19 +58,24 @@ impl Post {
         self.lockstep.as_ref()
     }
 
-    /// All islands share their tours from now on: none of them is worth sending.
-    pub fn set_common(&self) {
-        self.is_common.store(true, Ordering::Relaxed);
+    /// All islands share their tours in lockstep: none of them is worth sending.
+    pub fn set_in_lockstep(&self) {
+        self.in_lockstep.store(true, Ordering::Relaxed);
     }
 
-    /// Whether all islands share their tours.
-    pub fn is_common(&self) -> bool {
-        self.is_common.load(Ordering::Relaxed)
+    /// Whether all islands share their tours, or did.
+    pub fn in_lockstep(&self) -> bool {
+        self.in_lockstep.load(Ordering::Relaxed)
     }
 
-    /// The island's number.
-    pub fn island(&self) -> u32 {
-        self.island
+    /// Whether another island has the same tours from now on, and tells who asks.
+    pub fn set_silent(&self, is_silent: bool) {
+        self.is_silent.store(is_silent, Ordering::Relaxed);
+    }
+
+    /// Whether this island need not tell of its tours.
+    pub fn is_silent(&self) -> bool {
+        self.is_silent.load(Ordering::Relaxed)
     }
 
     /// The run has a better tour. One that was not collected yet is not sent any more.

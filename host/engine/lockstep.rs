@@ -25,7 +25,7 @@ pub trait Sharing {
     /// This run's part of so many pieces.
     fn part(&self, pieces: u32) -> Range<u32>;
 
-    /// Tells all others what this run has made of its part. What all have made, in the order of the pieces; none if this run is over.
+    /// Tells all others what this run has made of its part, which may be nothing. What all have made, in the order of the pieces; none if this run is over.
     fn gather(&mut self, made: Vec<u8>, enough: Enough) -> Option<Vec<Arc<Vec<u8>>>>;
 }
 
@@ -43,12 +43,22 @@ pub struct Lockstep {
 #[derive(Debug, Default)]
 struct Messages {
     out: VecDeque<Arc<Vec<u8>>>,
-    of: Vec<Told>,
+    of: Vec<Mail>,
+}
+
+impl Messages {
+    /// The run of this number, whose messages these are, takes no further step.
+    fn leave(&mut self, own: u32) {
+        if !std::mem::replace(&mut self.of[own as usize].has_left, true) {
+            self.out.push_back(Arc::default());
+            self.of.iter_mut().for_each(|mail| mail.waiting.clear());
+        }
+    }
 }
 
 /// What came from a run.
 #[derive(Debug, Default)]
-struct Told {
+struct Mail {
     waiting: VecDeque<Arc<Vec<u8>>>,
     has_left: bool,
 }
@@ -56,7 +66,7 @@ struct Told {
 impl Lockstep {
     /// That of the run of this number, of so many.
     pub fn new(own: u32, runs: u32) -> Lockstep {
-        let of = (0..runs).map(|_| Told::default()).collect();
+        let of = (0..runs).map(|_| Mail::default()).collect();
         Lockstep {
             own,
             messages: Mutex::new(Messages { of, ..Messages::default() }),
@@ -78,8 +88,8 @@ impl Lockstep {
         self.own
     }
 
-    /// Tells all others, and waits for what they tell in their step of the same number. None if this run has left, or if it was
-    /// `enough` before all had told; then it has to leave.
+    /// Tells all others, and waits for what they tell in their step of the same number. None if this run has left; it does if it is
+    /// `enough` before all have told.
     ///
     /// # Panics
     /// If there is nothing to tell.
@@ -96,7 +106,7 @@ impl Lockstep {
         self.is_new.notify_all();
         let mut late: Option<Instant> = None;
         let is_whole = loop {
-            if messages.of.iter().all(|told| told.has_left || !told.waiting.is_empty()) {
+            if messages.of.iter().all(|mail| mail.has_left || !mail.waiting.is_empty()) {
                 break true;
             }
             if enough() && late.get_or_insert_with(Instant::now).elapsed() >= GRACE {
@@ -105,16 +115,17 @@ impl Lockstep {
             messages = self.await_news(messages, LOOK);
         };
         self.waits.store(false, Ordering::Relaxed);
-        is_whole.then(|| messages.of.iter_mut().map(|told| told.waiting.pop_front()).collect())
+        if !is_whole {
+            messages.leave(self.own);
+            return None;
+        }
+        Some(messages.of.iter_mut().map(|mail| mail.waiting.pop_front()).collect())
     }
 
     /// This run takes no further step.
     pub fn leave(&self) {
-        let mut messages = self.lock();
-        if !std::mem::replace(&mut messages.of[self.own as usize].has_left, true) {
-            messages.out.push_back(Arc::default());
-            self.is_new.notify_all();
-        }
+        self.lock().leave(self.own);
+        self.is_new.notify_all();
     }
 
     /// What is to be carried to all others, in this order.
@@ -125,13 +136,19 @@ impl Lockstep {
     /// Something has come from another run.
     pub fn deliver(&self, from: u32, told: Vec<u8>) {
         let mut messages = self.lock();
+        let is_read = !messages.of[self.own as usize].has_left;
         let Some(of) = messages.of.get_mut(from as usize) else { return };
         if told.is_empty() {
             of.has_left = true;
-        } else {
+        } else if is_read {
             of.waiting.push_back(Arc::new(told));
         }
         self.is_new.notify_all();
+    }
+
+    /// Whether a run may still want to hear something.
+    pub fn listens(&self, run: u32) -> bool {
+        self.lock().of.get(run as usize).is_some_and(|mail| !mail.has_left)
     }
 
     /// Whether the run can do nothing before the next message.
@@ -202,7 +219,10 @@ mod tests {
     fn nobody_waits_for_ever() {
         let (run, other) = (Lockstep::new(0, 2), Lockstep::new(1, 2));
         assert!(run.step(vec![7], &|| true).is_none());
-        run.leave();
+        assert!(!run.listens(0) && run.listens(1));
+        // What comes then is of no use any more.
+        run.deliver(1, vec![1]);
+        assert!(run.lock().of[1].waiting.is_empty());
         assert_eq!(run.collect().as_deref(), Some(&vec![7]));
         other.deliver(0, vec![7]);
         other.deliver(0, run.collect().unwrap().to_vec());

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::colony::Iterations;
 use super::haste::Haste;
 use super::island::{self, Contact};
-use super::mmas::{ELITE_AFTER, MOST_ANTS};
+use super::mmas::{ELITE_AFTER, ELITE_ANTS, MOST_ANTS};
 use super::{Solution, SolveError};
 use crate::backend::Backend;
 use crate::engine::{LocalSearch, MOST_NEIGHBORS, Problem, Stop};
@@ -148,9 +148,13 @@ impl AcsSettings {
         let local_search = self.local_search.unwrap_or_else(|| LocalSearch::of_ants(problem.is_directed()));
         let (_, breadth) = LocalSearch::default_lists(problem.is_directed());
         let remember = self.remember.unwrap_or_else(|| backend.default_remember());
+        let ants = match local_search {
+            LocalSearch::Lk => ELITE_ANTS.min(n),
+            _ => backend.default_acs_ants(n),
+        };
         AcsSpec {
             seed: self.seed,
-            ants: self.ants.unwrap_or_else(|| backend.default_acs_ants(n)),
+            ants: self.ants.unwrap_or(ants),
             rule: Rule {
                 patience: Rule::patience(q0),
                 period: self.period,

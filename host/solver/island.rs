@@ -12,6 +12,8 @@ use crate::instance::Instance;
 /// How often tours are exchanged at most, and which share of the time it may take.
 const EVERY: Duration = Duration::from_millis(100);
 const SHARE: u32 = 20;
+/// How often a tour is told that others share, who have it: it is wanted where the process ends early.
+const TOLD_EVERY: Duration = Duration::from_secs(2);
 /// Nodes that a thread translates at least.
 const MIN_LEN: usize = 1 << 14;
 
@@ -140,9 +142,7 @@ impl<E: Engine<Cost = i64, Best = Vec<u32>>> Engine for Island<'_, E> {
 
     fn exchange(&mut self) -> Result<(), BackendError> {
         let begun = Instant::now();
-        // What all islands have in common the first of them tells.
-        let is_told = self.post.is_common() && self.post.island() > 0;
-        if is_told || begun < self.next {
+        if self.post.is_silent() || begun < self.next {
             return Ok(());
         }
         self.take_arrivals()?;
@@ -151,7 +151,8 @@ impl<E: Engine<Cost = i64, Best = Vec<u32>>> Engine for Island<'_, E> {
             self.post.send(cost, self.names.outward(self.engine.best()?));
             self.least = cost;
         }
-        self.next = begun + EVERY.max(SHARE * begun.elapsed());
+        let every = if self.post.in_lockstep() { TOLD_EVERY } else { EVERY };
+        self.next = begun + every.max(SHARE * begun.elapsed());
         Ok(())
     }
 

@@ -81,8 +81,10 @@ impl Default for MmasSettings {
 const RESET_AFTER: u32 = 500;
 /// The same where a reset gives a tour to the elite: many tours are worth more than good ones.
 pub(super) const ELITE_AFTER: u32 = 10;
+/// Ants with Lin-Kernighan moves: more resets are worth more than more tours of an iteration.
+pub(super) const ELITE_ANTS: u32 = 32;
 /// Shares of a trail that stay, with Lin-Kernighan moves and without.
-const RHO: [f64; 2] = [0.7, 0.9];
+const RHO: [f64; 2] = [0.6, 0.9];
 /// Most ants at all, so that ant numbers stay far inside 32 bits.
 pub(super) const MOST_ANTS: u32 = 1 << 24;
 
@@ -133,9 +135,13 @@ impl MmasSettings {
             LocalSearch::Lk => (Deposit::Restart, ELITE_AFTER, RHO[0]),
             _ => (Deposit::Mixed, RESET_AFTER, RHO[1]),
         };
+        let ants = match local_search {
+            LocalSearch::Lk => ELITE_ANTS.min(n),
+            _ => backend.default_ants(n),
+        };
         ColonySpec {
             seed: self.seed,
-            ants: self.ants.unwrap_or_else(|| backend.default_ants(n)),
+            ants: self.ants.unwrap_or(ants),
             alpha: self.alpha,
             beta: self.beta,
             selection: self.selection,

@@ -22,7 +22,7 @@ use serde::Serialize;
 use thiserror::Error;
 
 use crate::backend::Backend;
-use crate::engine::{BackendError, Better, Post, Problem, Progress, Run, Stop, StopReason};
+use crate::engine::{BackendError, Better, Lockstep, Post, Problem, Progress, Run, Stop, StopReason};
 use crate::instance::Instance;
 use colony::check_local_search;
 use island::Contact;
@@ -116,16 +116,6 @@ impl Algorithm {
         if island == 0 { self } else { self.seeded(seed) }
     }
 
-    /// Whether runs in [lockstep](crate::engine::Lockstep) share their tours instead of exchanging them; else it may depend on machines and time.
-    pub fn shares_tours(&self) -> bool {
-        let chains = match self {
-            Algorithm::LinKernighan(settings) => settings.chains,
-            Algorithm::Ils(settings) if settings.improvement == ils::Improvement::First => settings.chains,
-            _ => return false,
-        };
-        chains.is_none_or(|chains| chains == 1)
-    }
-
     /// Refuses settings that are out of range.
     ///
     /// # Errors
@@ -212,8 +202,8 @@ impl Algorithm {
         self.solve_in_contact(instance, initial, (backend, stop), contact, keep)
     }
 
-    /// As [`Algorithm::solve`], as one of several islands that exchange tours by way of `post`. A run that ends after a number of
-    /// iterations takes none in, so that it is the same every time.
+    /// As [`Algorithm::solve`], as one of several that exchange tours by way of `post`, or share them [in lockstep](crate::engine::Lockstep).
+    /// A run that ends after a number of iterations takes no tours in, so that it is the same every time.
     ///
     /// # Errors
     /// As [`Algorithm::solve`].
@@ -226,7 +216,10 @@ impl Algorithm {
         keep: Option<genetic::Keep<'_>>,
     ) -> Result<Solution, SolveError> {
         let contact = Contact { observe, post: Some(post), order: None };
-        self.solve_in_contact(instance, initial, (backend, stop), contact, keep)
+        let solved = self.solve_in_contact(instance, initial, (backend, stop), contact, keep);
+        // Whether it went in lockstep or not: nobody is to wait for it.
+        post.lockstep().into_iter().for_each(Lockstep::leave);
+        solved
     }
 
     fn solve_in_contact(

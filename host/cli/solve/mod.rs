@@ -280,13 +280,8 @@ impl Plan {
             let why = "has so few nodes that every tour is looked at: leave out --save-population";
             return Err(Error::Usage(format!("{} {why}", instance.name())));
         }
-        let without = match (&asked.algorithm, asked.stop.iterations) {
-            (algorithm, _) if algorithm.shares_tours() => Some("these share them"),
-            (_, Some(_)) => Some("by --iterations they do not"),
-            _ => None,
-        };
-        if let Some(without) = without.filter(|_| has_topology) {
-            let why = format!("--topology is for ranks that exchange tours; {without}");
+        if has_topology && asked.stop.iterations.is_some() {
+            let why = "--topology is for ranks that exchange tours: by --iterations they do not".to_owned();
             return Err(Error::Usage(why));
         }
         if are_several {

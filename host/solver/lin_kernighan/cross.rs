@@ -183,7 +183,7 @@ fn as_many_as_fit(plan: &Plan, tours: Vec<u32>, kicks: Kicks, time: Duration) ->
         return tours;
     }
     let n = plan.problem.n();
-    let length = |tour: &&[u32]| plan.instance.check_tour(&plan.problem.original(tour)).unwrap_or(i64::MAX);
+    let length = |tour: &&[u32]| plan.problem.length(tour).unwrap_or(i64::MAX);
     let mut all: Vec<&[u32]> = tours.chunks_exact(n as usize).collect();
     let kicks_a_node = kicks.each as f64 / f64::from(n);
     let one = seconds(n, 1, kicks_a_node, (kicks.of_a_thread(threads), threads));

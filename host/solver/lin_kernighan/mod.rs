@@ -80,11 +80,24 @@ fn solve_as_numbered(
         chains: settings.chains.unwrap_or(layout.chains),
         trials: settings.trials.unwrap_or(layout.trials),
     };
-    let late = || stop.is_over(begin);
+    let k = (settings.neighbors as usize).min(instance.len() - 1);
+    // Many nodes are numbered along a curve.
+    let is_curve = instance.len() >= MANY && instance.points().is_some();
+    let curve = is_curve.then(|| (0..instance.len() as u32).collect());
+    let haste = Haste { instance, begin, stop, curve };
+    let late = || haste.is_over();
+    let near = match settings.neighbor_lists {
+        NeighborKind::Nearest => nearest_until(instance, k, &late),
+        NeighborKind::Quadrant => quadrant_until(instance, k, &late),
+    };
+    let Some(near) = near else {
+        return haste.end(initial.map(<[u32]>::to_vec));
+    };
     let met = Partners::meet(contact.post, own, &late);
     let forces = met.as_ref().map_or(vec![own], Partners::forces);
     // All that share tours decide alike: by what they have together, and else as the first of them would.
-    let time = forces[0].time.map(Duration::from_secs_f64);
+    let seconds = |seconds| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
+    let time = forces[0].time.map(seconds);
     let means = forces.iter().skip(1).fold(forces[0].means, |all, force| all.with(force.means));
     let crossed = cross::at_begin(n, (settings, initial.is_some()), means, (time, stop));
     let mut partners = match crossed {
@@ -100,19 +113,6 @@ fn solve_as_numbered(
         Some(partners) => trials_of_all(n, &partners.forces()),
     };
     let seed = partners.as_ref().map_or(settings.seed, |partners| partners.seed);
-    let k = (settings.neighbors as usize).min(instance.len() - 1);
-    // Many nodes are numbered along a curve.
-    let is_curve = instance.len() >= MANY && instance.points().is_some();
-    let curve = is_curve.then(|| (0..instance.len() as u32).collect());
-    let haste = Haste { instance, begin, stop, curve };
-    let late = || haste.is_over();
-    let near = match settings.neighbor_lists {
-        NeighborKind::Nearest => nearest_until(instance, k, &late),
-        NeighborKind::Quadrant => quadrant_until(instance, k, &late),
-    };
-    let Some(near) = near else {
-        return haste.end(initial.map(<[u32]>::to_vec));
-    };
     let start = match initial {
         Some(tour) => Some(tour.to_vec()),
         None => {
@@ -139,8 +139,7 @@ fn solve_as_numbered(
         return haste.end(Some(problem.start_tour().to_vec()));
     }
     let by_nearest = crossed.as_ref().and_then(|_| cross::by_nearest(instance, &problem));
-    let is_shared = partners.is_some();
-    let begin_with = |crossed: Option<Starts>| {
+    let begin_with = |crossed: Option<Starts>, is_shared: bool| {
         let plan = Plan {
             instance,
             problem: &problem,
@@ -155,7 +154,7 @@ fn solve_as_numbered(
         let (chains, trials, starts, cost) = match crossed {
             Some(starts) => (starts.count, backend.trials(n, starts.count), starts.tours, starts.cost),
             None => {
-                let chains = if is_shared { 1 } else { own.chains };
+                let (chains, trials) = if is_shared { (1, trials) } else { (own.chains, own.trials) };
                 (chains, trials, Vec::new(), start_cost)
             }
         };
@@ -163,11 +162,11 @@ fn solve_as_numbered(
         Rounds::new(plan, &spec, trials)
     };
     let are_several = crossed.is_some();
-    let mut rounds = match begin_with(crossed) {
+    let mut rounds = match begin_with(crossed, partners.is_some()) {
         // One tour needs less.
         Err(BackendError::OutOfMemory { .. }) if are_several => {
             partners = None;
-            begin_with(None)?
+            begin_with(None, false)?
         }
         rounds => rounds?,
     };

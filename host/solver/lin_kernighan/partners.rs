@@ -11,12 +11,12 @@ use antwarp_core::lin_kernighan::trial::TrialRound;
 
 use super::cross::Means;
 use crate::engine::lin_kernighan::Found;
-use crate::engine::{BackendError, Enough, LinKernighan, Lockstep, Post, Sharing, Step};
+use crate::engine::{BackendError, Enough, LinKernighan, Lockstep, Post, Sharing};
 
 /// What counts of a run's trials and seconds in each round that follows: how fast it is now.
 const FADING: f64 = 0.95;
-/// Share of the trials that even the slowest run has, compared to an equal one: else nobody would know if it got faster.
-const LEAST: f64 = 0.01;
+/// Most bytes of a run's tours that it sends to all: MPI counts with 31 bits.
+const MOST_BYTES: usize = 1 << 30;
 
 /// What a run tells the others before they begin.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,6 +54,8 @@ impl Force {
 /// What a run tells the others after its trials of a round.
 #[derive(Debug, PartialEq)]
 struct Told {
+    /// The round's number.
+    round: u32,
     /// How much of its run is done.
     progress: f32,
     /// Seconds that its trials took.
@@ -64,15 +66,16 @@ struct Told {
 impl Told {
     fn to_bytes(&self) -> Vec<u8> {
         let Found { made, words } = &self.found;
-        let head = [self.progress.to_bits(), self.seconds.to_bits(), *made];
+        let head = [self.round, self.progress.to_bits(), self.seconds.to_bits(), *made];
         head.iter().chain(words).flat_map(|word| word.to_le_bytes()).collect()
     }
 
     fn of(bytes: &[u8]) -> Option<Told> {
         let mut words = bytes.as_chunks::<4>().0.iter().map(|&word| u32::from_le_bytes(word));
+        let round = words.next()?;
         let [progress, seconds] = [words.next()?, words.next()?].map(f32::from_bits);
         let found = Found { made: words.next()?, words: words.collect() };
-        Some(Told { progress, seconds, found })
+        Some(Told { round, progress, seconds, found })
     }
 }
 
@@ -150,6 +153,8 @@ pub struct Partners<'a> {
     pub seed: u64,
     /// How much of the run is done, as the first of them says.
     pub progress: f32,
+    /// They have the same tours, not each its own.
+    have_same: bool,
 }
 
 impl<'a> Partners<'a> {
@@ -164,7 +169,7 @@ impl<'a> Partners<'a> {
             Partner { force, speed }
         };
         let all = told.iter().map(|told| Some(partner(Force::of(told.as_ref()?)?))).collect();
-        let mut partners = Partners { post, lockstep, all, seed: 0, progress: 0.0 };
+        let mut partners = Partners { post, lockstep, all, seed: 0, progress: 0.0, have_same: false };
         let forces = partners.forces();
         partners.seed = forces.first()?.seed;
         (forces.len() > 1).then_some(partners)
@@ -185,40 +190,56 @@ impl<'a> Partners<'a> {
         (is_one_of_them && self.forces().len() > 1).then_some(self)
     }
 
-    /// The others need no tours from here: they have them, or will have.
+    /// They begin to share tours: nobody needs any from elsewhere if all do.
     pub fn begin(&self) {
         if self.all.iter().all(Option::is_some) {
-            self.post.set_common();
+            self.post.set_in_lockstep();
         }
     }
 
-    /// Tells all others, and hears what they tell, by their numbers. None if this run is over.
-    fn step(&mut self, told: Vec<u8>, enough: Enough) -> Option<Step> {
+    /// From now on they have the same tours, or each has its own.
+    pub fn have_same(&mut self, have_same: bool) {
+        self.have_same = have_same;
+        // Of what they have in common the first of them tells.
+        let is_first = self.all.iter().position(Option::is_some) == Some(self.lockstep.own() as usize);
+        self.post.set_silent(have_same && !is_first);
+    }
+
+    /// Tells all others, and hears what they tell, by their numbers: as far as that can be read. Whose message cannot be, or who has left,
+    /// is one of them no longer. None if this run is over.
+    fn step<T>(
+        &mut self,
+        told: Vec<u8>,
+        read: impl Fn(&Arc<Vec<u8>>) -> Option<T>,
+        enough: Enough,
+    ) -> Option<Vec<Option<T>>> {
         let step = self.lockstep.step(told, enough)?;
-        self.all.iter_mut().zip(&step).filter(|(_, told)| told.is_none()).for_each(|(run, _)| *run = None);
-        Some(step)
+        let are_in = self.all.iter().map(Option::is_some);
+        let told: Vec<Option<T>> =
+            step.iter().zip(are_in).map(|(told, is_in)| read(told.as_ref().filter(|_| is_in)?)).collect();
+        self.all.iter_mut().zip(&told).filter(|(_, told)| told.is_none()).for_each(|(run, _)| *run = None);
+        self.have_same(self.have_same);
+        Some(told)
     }
 
     /// What the first of them says.
     pub fn agree(&mut self, own: u64, enough: Enough) -> Option<u64> {
-        let step = self.step(own.to_le_bytes().to_vec(), enough)?;
-        let first = step.iter().flatten().next()?;
-        first.first_chunk().map(|&bytes| u64::from_le_bytes(bytes))
+        let read = |told: &Arc<Vec<u8>>| told.first_chunk().map(|&bytes| u64::from_le_bytes(bytes));
+        self.step(own.to_le_bytes().to_vec(), read, enough)?.into_iter().flatten().next()
     }
 
-    /// This run's part of so many pieces, by what each run is worth.
+    /// This run's part of so many pieces, by what each run is worth; at least one, where there are so many. (Of who has none, nobody would
+    /// know that it got faster.)
     fn part_by(&self, pieces: u32, worth: impl Fn(&Partner) -> f64) -> Range<u32> {
-        let equal = 1.0 / self.all.iter().flatten().count().max(1) as f64;
-        let sum: f64 = self.all.iter().flatten().map(&worth).sum();
-        let share = |partner: &Option<Partner>| match partner {
-            Some(partner) => (worth(partner) / sum).max(LEAST * equal),
-            None => 0.0,
-        };
-        let shares: Vec<f64> = self.all.iter().map(share).collect();
-        let sum: f64 = shares.iter().sum();
-        let until = |run: usize| match run {
-            run if run == shares.len() => pieces,
-            run => (f64::from(pieces) * shares[..run].iter().sum::<f64>() / sum).round() as u32,
+        let runs = self.all.iter().flatten().count() as u32;
+        let least = u32::from(pieces >= runs);
+        let worth: Vec<f64> = self.all.iter().map(|run| run.as_ref().map_or(0.0, &worth)).collect();
+        let sum: f64 = worth.iter().sum();
+        let until = |run: usize| {
+            let share = worth[..run].iter().sum::<f64>() / sum;
+            let before = self.all[..run].iter().flatten().count() as u32;
+            let end = least * before + (f64::from(pieces - least * runs) * share).round() as u32;
+            if run == self.all.len() { pieces } else { end.min(pieces) }
         };
         let own = self.lockstep.own() as usize;
         until(own)..until(own + 1)
@@ -247,11 +268,13 @@ impl<'a> Partners<'a> {
         let part = self.part_by(round.trials, |partner| partner.speed.rate());
         let found = engine.find(round, part, enough)?;
         let here = u64::from(found.made);
-        let told = Told { progress, seconds: begun.elapsed().as_secs_f32(), found };
-        let Some(step) = self.step(told.to_bytes(), enough) else { return Ok(None) };
-        let all: Vec<Option<Told>> = step.iter().map(|told| Told::of(told.as_ref()?)).collect();
-        for (partner, told) in self.all.iter_mut().flatten().zip(all.iter().flatten()) {
-            partner.speed.note(told.found.made, told.seconds);
+        let told = Told { round: round.number, progress, seconds: begun.elapsed().as_secs_f32(), found };
+        let read = |told: &Arc<Vec<u8>>| Told::of(told).filter(|told| told.round == round.number);
+        let Some(all) = self.step(told.to_bytes(), read, enough) else { return Ok(None) };
+        for (partner, told) in self.all.iter_mut().zip(&all) {
+            if let (Some(partner), Some(told)) = (partner, told) {
+                partner.speed.note(told.found.made, told.seconds);
+            }
         }
         self.progress = all.iter().flatten().next().map_or(progress, |told| told.progress);
         let by_all = all.iter().flatten().map(|told| u64::from(told.found.made)).sum();
@@ -260,16 +283,21 @@ impl<'a> Partners<'a> {
         Ok(Some(Made { by_all, here }))
     }
 
-    /// The tours of all, of n nodes. None if this run is over.
+    /// The tours of all, of n nodes. None if this run is over, or has too many of them.
     pub fn all_tours(&mut self, own: &Kicked, n: u32, enough: Enough) -> Option<Kicked> {
-        let step = self.step(own.to_bytes(), enough)?;
-        let mut all = step.iter().flatten().filter_map(|told| Kicked::of(told));
-        let first = all.next()?;
-        Some(all.filter(|one| one.tours.len().is_multiple_of(n as usize)).fold(first, |sum, one| Kicked {
-            rate: sum.rate + one.rate,
-            tours: [sum.tours, one.tours].concat(),
-            ..sum
-        }))
+        if size_of_val(&own.tours[..]) > MOST_BYTES {
+            return None;
+        }
+        let read = |told: &Arc<Vec<u8>>| {
+            Kicked::of(told).filter(|kicked| kicked.tours.len().is_multiple_of(n as usize))
+        };
+        let mut all = self.step(own.to_bytes(), read, enough)?.into_iter().flatten();
+        let mut sum = all.next()?;
+        for one in all {
+            sum.rate += one.rate;
+            sum.tours.extend(one.tours);
+        }
+        Some(sum)
     }
 }
 
@@ -279,13 +307,17 @@ impl Sharing for Partners<'_> {
     }
 
     fn gather(&mut self, made: Vec<u8>, enough: Enough) -> Option<Vec<Arc<Vec<u8>>>> {
-        Some(self.step(made, enough)?.into_iter().flatten().collect())
+        // A message says something.
+        let made = [&[0], &made[..]].concat();
+        let all = self.step(made, |told| told.get(1..).map(|made| Arc::new(made.to_vec())), enough)?;
+        Some(all.into_iter().flatten().collect())
     }
 }
 
 impl Drop for Partners<'_> {
     fn drop(&mut self) {
         self.lockstep.leave();
+        self.post.set_silent(false);
     }
 }
 
@@ -322,11 +354,11 @@ mod tests {
         let algorithm = Algorithm::LinKernighan(LinKernighanSettings { chains, ..Default::default() });
         let posts: Vec<Post> = (0..runs).map(|own| Post::in_step(own, runs)).collect();
         let is_over = AtomicBool::new(false);
-        let run = |post: &Post| {
+        let run = |own: u32, post: &Post| {
             let backend = Backend::open(Choice::Cpu).unwrap().0;
-            let interrupt = Arc::new(AtomicBool::new(interrupted == Some(post.island())));
+            let interrupt = Arc::new(AtomicBool::new(interrupted == Some(own)));
             let stop = Stop { interrupt, ..stop.clone() };
-            let algorithm = algorithm.clone().of_island(post.island());
+            let algorithm = algorithm.clone().of_island(own);
             let observe: &mut dyn FnMut(&Progress) = &mut |_| ();
             algorithm.solve_as_island(instance, None, (&backend, &stop), (observe, post), None).unwrap()
         };
@@ -337,7 +369,7 @@ mod tests {
                     std::thread::yield_now();
                 }
             });
-            let runs: Vec<_> = posts.iter().map(|post| s.spawn(|| run(post))).collect();
+            let runs: Vec<_> = (0..).zip(&posts).map(|(own, post)| s.spawn(move || run(own, post))).collect();
             let solved = runs.into_iter().map(|run| run.join().unwrap()).collect();
             is_over.store(true, Ordering::Relaxed);
             solved
@@ -392,9 +424,9 @@ mod tests {
         let force = force(None);
         assert!((0..56).all(|length| Force::of(&force.to_bytes()[..length]).is_none()));
         let found = Found { made: 4, words: vec![1, 2, u32::MAX] };
-        let told = Told { progress: 0.25, seconds: 1e-3, found };
+        let told = Told { round: 7, progress: 0.25, seconds: 1e-3, found };
         assert_eq!(Told::of(&told.to_bytes()), Some(told));
-        assert_eq!(Told::of(&[0; 11]), None);
+        assert_eq!(Told::of(&[0; 15]), None);
         let kicked = Kicked { each: 1 << 40, rate: 0.5, left: Duration::from_secs(3), tours: vec![2, 0, 1] };
         assert_eq!(Kicked::of(&kicked.to_bytes()), Some(kicked));
         assert_eq!(Kicked::of(&[0; 23]), None);
@@ -406,12 +438,12 @@ mod tests {
         let lockstep = post.lockstep().unwrap();
         let speed = |trials: f64| Some(Partner { force: force(None), speed: Speed { trials, seconds: 1.0 } });
         let part = |all| {
-            let partners = Partners { post: &post, lockstep, all, seed: 0, progress: 0.0 };
-            partners.part_by(1000, |partner| partner.speed.rate())
+            let partners = Partners { post: &post, lockstep, all, seed: 0, progress: 0.0, have_same: true };
+            [1000, 3, 2].map(|pieces| partners.part_by(pieces, |partner| partner.speed.rate()))
         };
-        assert_eq!(part(vec![speed(1.0), speed(1.0), None]), 500..1000);
-        assert_eq!(part(vec![speed(1.0), speed(3.0), speed(1.0)]), 200..800);
-        assert_eq!(part(vec![speed(1e12), speed(1.0), None]), 995..1000);
+        assert_eq!(part(vec![speed(1.0), speed(1.0), None]), [500..1000, 2..3, 1..2]);
+        assert_eq!(part(vec![speed(1.0), speed(3.0), speed(1.0)]), [200..800, 1..2, 0..2]);
+        assert_eq!(part(vec![speed(1e12), speed(1.0), None]), [999..1000, 2..3, 1..2]);
         let mut speed = Speed { trials: 1e4, seconds: 1.0 };
         (0..200).for_each(|_| speed.note(10, 0.1));
         assert!((speed.rate() - 100.0).abs() < 2.0, "{}", speed.rate());

@@ -83,7 +83,7 @@ pub(super) struct Rounds<'a> {
     cost: i64,
     /// The best tour, where it is none of the engine's.
     shorter: Option<Vec<u32>>,
-    /// The runs that share tours, and whether it is a single one.
+    /// The runs that share tours.
     partners: Option<Partners<'a>>,
     /// The last tour that came from each of some other runs, by its number.
     guests: Vec<(u32, Vec<u32>)>,
@@ -141,10 +141,16 @@ impl<'a> Rounds<'a> {
     /// Tours are shared from now on.
     pub(super) fn share(&mut self, partners: Partners<'a>) {
         partners.begin();
-        if !self.is_to_cross {
-            self.seed = partners.seed;
-        }
         self.partners = Some(partners);
+        self.have_same(!self.is_to_cross);
+        if !self.is_to_cross {
+            self.seed = self.common_seed();
+        }
+    }
+
+    /// From now on all that share tours have the same, or each has its own.
+    fn have_same(&mut self, have_same: bool) {
+        self.partners.iter_mut().for_each(|partners| partners.have_same(have_same));
     }
 
     /// Whether a single tour is shared.
@@ -173,9 +179,12 @@ impl<'a> Rounds<'a> {
     /// The next round with kicks, when so many are made or planned.
     fn next_kicks(&mut self, budget: &Budget, planned: u64) -> TrialRound {
         let trials = budget.left(planned).min(u64::from(self.trials)) as u32;
+        let by_iterations = budget.stop.iterations.map_or(0.0, |most| planned as f32 / most as f32);
         let progress = match &self.partners {
             // The same for all of them: no two clocks are.
-            Some(partners) if self.is_one_shared() && budget.stop.time.is_some() => partners.progress,
+            Some(partners) if self.is_one_shared() && budget.stop.time.is_some() => {
+                partners.progress.max(by_iterations)
+            }
             _ => budget.progress(self.since, planned),
         };
         let cold = (1.0 - progress).max(0.0);
@@ -196,15 +205,19 @@ impl<'a> Rounds<'a> {
             return Ok((reached, reached.trials * u64::from(self.chains)));
         }
         let (mut trials, mut own, mut done) = (0, 0, 0);
-        while let Some(round) = next(self, done) {
+        while !budget.is_over()
+            && let Some(round) = next(self, done)
+        {
             let progress = budget.progress(self.since, 0);
             let Some(partners) = &mut self.partners else { break };
-            match partners.round(&mut *self.engine, round, progress, enough)? {
-                Some(made) => {
+            match partners.round(&mut *self.engine, round, progress, enough) {
+                Ok(Some(made)) => {
                     trials += made.by_all;
                     own += made.here;
                 }
-                None => self.partners = None,
+                // Alone, it needs less.
+                Ok(None) | Err(BackendError::OutOfMemory { .. }) => self.partners = None,
+                Err(failure) => return Err(failure),
             }
             done += 1;
         }
@@ -286,7 +299,10 @@ impl<'a> Rounds<'a> {
     /// Rounds with kicks.
     fn kick(&mut self, budget: &Budget) -> Result<u64, BackendError> {
         // A run by iterations is the same every time, and so is each batch, at whose end the best tour is looked for.
-        let units = if budget.stop.iterations.is_some() { BATCH } else { budget.units };
+        // That of one shared tour is the same for all if they may end by what they find.
+        let is_same =
+            budget.stop.iterations.is_some() || (self.is_one_shared() && budget.stop.stagnation.is_some());
+        let units = if is_same { BATCH } else { budget.units };
         let stop = self.until(budget.stop);
         let budget = &Budget { stop: &stop, ..*budget };
         let recombinations = self.recombinations();
@@ -323,8 +339,7 @@ impl<'a> Rounds<'a> {
         self.is_to_cross = false;
         let spent = budget.begin.elapsed();
         let seconds = spent.saturating_sub(self.since).as_secs_f64().max(1e-3);
-        let mut tours = self.engine.tours()?;
-        tours.extend(std::mem::take(&mut self.guests).into_iter().flat_map(|(_, tour)| tour));
+        let tours = self.engine.tours()?;
         let mut kicked = Kicked {
             each: self.kicks - self.begun.kicks,
             rate: (self.made - self.begun.made) as f64 / seconds,
@@ -332,6 +347,7 @@ impl<'a> Rounds<'a> {
             tours,
         };
         self.share_tours(&mut kicked, budget);
+        self.have_same(true);
         let Kicked { each, rate, left, tours } = kicked;
         let kicks = Kicks { each, rate, walk: self.walk_at(each) };
         match cross::of_kicked(&self.plan, self.common_seed(), (tours, kicks), left, budget.stop) {
@@ -393,6 +409,7 @@ impl<'a> Rounds<'a> {
             self.engine = backend.lin_kernighan(problem, &spec)?;
             (self.chains, self.trials, self.cost) = (count, trials, cost);
             (self.shorter, self.phase, self.is_to_cross) = (Some(best), Phase::Descent, true);
+            self.have_same(false);
         } else {
             let mut made = Kicked { each: 0, rate: 0.0, left, tours };
             self.share_tours(&mut made, budget);
@@ -420,8 +437,10 @@ impl<'a> Rounds<'a> {
             let shortest = shortest.min_by_key(|tour| problem.length(tour).unwrap_or(i64::MAX));
             best = shortest.map_or(best, <[u32]>::to_vec);
             self.best_cost = problem.length(&best).unwrap_or(self.best_cost);
+            self.shorter = Some(best.clone());
             let made = self.agree(self.kicks - self.begun.kicks, budget);
-            (self.begun.kicks, self.round) = (self.kicks.saturating_sub(made), 0);
+            (self.kicks, self.round) = (self.begun.kicks + made, 0);
+            self.have_same(true);
             self.seed = self.common_seed();
             layout = Trials { chains: 1, trials: self.plan.trials };
         }
@@ -479,16 +498,9 @@ impl Engine for Rounds<'_> {
         }
     }
 
-    /// A tour that comes while tours are crossed is one of them at once; others wait until there is something to cross.
-    fn take_in(&mut self, from: u32, cost: i64, tour: &Vec<u32>) -> Result<(), BackendError> {
-        if self.partners.is_some() {
-            // They do not depend on who else has what.
-            return Ok(());
-        }
-        if let Phase::Crossing(population) = &mut self.phase {
-            let Some(state) = population.take_in(cost, tour)? else { return Ok(()) };
-            let shorter = if state.best_cost < self.best_cost { Some(population.best_tour()?) } else { None };
-            self.note_crossed(state, shorter);
+    /// Tours wait until all become one. Where there is one or they are crossed, they are shared, or there is nobody else.
+    fn take_in(&mut self, from: u32, _: i64, tour: &Vec<u32>) -> Result<(), BackendError> {
+        if self.chains == 1 || self.plan.is_crossed {
             return Ok(());
         }
         self.guests.retain(|(other, _)| *other != from);

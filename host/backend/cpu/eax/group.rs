@@ -132,14 +132,13 @@ impl Group {
                 Some(sharing) => {
                     let Range { start, end } = sharing.part(some.len() as u32);
                     let own = self.cross(shared, &some[start as usize..end as usize], number, enough);
-                    // Not empty, even where there is no heir.
-                    let mut message = vec![0; 4];
+                    let mut message = Vec::new();
                     own.iter().for_each(|(place, heir)| heir.write(*place, &mut message));
                     let Some(all) = sharing.gather(message, enough) else { return Ok(false) };
-                    let size = (size, shared.nodes.problem.n());
-                    all.iter()
-                        .flat_map(|message| Heir::read(&message[4.min(message.len())..], size))
-                        .collect()
+                    let (n, mut has_heir) = (shared.nodes.problem.n(), vec![false; size]);
+                    let all = all.iter().flat_map(|message| Heir::read(message, (size, n)));
+                    // One for a parent: messages can be wrong.
+                    all.filter(|&(place, _)| !std::mem::replace(&mut has_heir[place], true)).collect()
                 }
             };
             is_any |= !heirs.is_empty();

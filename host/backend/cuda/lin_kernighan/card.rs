@@ -312,6 +312,8 @@ impl<'p> Card<'p> {
         all: &[u32],
         starts: &[u32],
     ) -> Result<(), BackendError> {
+        // Of one trial there is one change, if nothing is wrong.
+        let starts = &starts[..starts.len().min(self.buffers.count.len())];
         let (args, launch) = (self.args(round, 0..starts.len() as u32), self.warps(starts.len()));
         let (stream, b) = (&self.stream, &mut self.buffers);
         if let Some(words) = &mut self.words {
@@ -319,8 +321,6 @@ impl<'p> Card<'p> {
                 words.all = Buffer::zeroed(stream, "what trials found", 2 * all.len())?;
             }
             words.all.write(stream, all)?;
-            // Of one trial there is one change, if nothing is wrong.
-            let starts = &starts[..starts.len().min(words.starts.len())];
             words.starts.write(stream, starts)?;
             b.count.clear(stream)?;
             // SAFETY: the arrays are of at least so many trials, and each change is of one of them.

@@ -64,7 +64,8 @@ impl Sharing for Sharer<'_> {
     }
 
     fn gather(&mut self, made: Vec<u8>, enough: Enough) -> Option<Vec<Arc<Vec<u8>>>> {
-        self.0.step(made, enough).map(|step| step.into_iter().flatten().collect())
+        let step = self.0.step([&[0], &made[..]].concat(), enough)?;
+        Some(step.into_iter().flatten().map(|made| Arc::new(made[1..].to_vec())).collect())
     }
 }
 
