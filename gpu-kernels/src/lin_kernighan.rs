@@ -184,7 +184,8 @@ pub unsafe extern "ptx-kernel" fn grid_pack_changes(
             if count > 0 {
                 let mut at = u32::MAX;
                 if warp::lane() == 0 {
-                    at = AtomicU32::from_ptr(used.as_ptr()).fetch_add(trial::packed(count), Ordering::Relaxed);
+                    at =
+                        AtomicU32::from_ptr(used.as_ptr()).fetch_add(trial::packed(count), Ordering::Relaxed);
                 }
                 from.pack(Warp, trial, words, Warp.min(at as u64) as u32);
             }
