@@ -427,7 +427,9 @@ impl<'w> Courier<'w> {
     /// What the run has left at the post.
     fn collect(&mut self) {
         let Some(voyage) = &self.voyage else { return };
-        let Some(voyager) = voyage.post.collect().filter(|voyager| self.is_right(voyager)) else { return };
+        // While runs in lockstep wait for messages there is no time to look at tours, and at the end they are checked once more.
+        let is_right = |voyager: &Arc<Voyager>| voyage.post.in_lockstep() || self.is_right(voyager);
+        let Some(voyager) = voyage.post.collect().filter(is_right) else { return };
         if voyage.exchanges && self.ending.is_none() && !voyage.post.in_lockstep() {
             let bytes = Arc::new(from_voyager(&voyager));
             self.lanes.iter_mut().for_each(|lane| lane.waiting = Some(bytes.clone()));

@@ -4,8 +4,9 @@
 
 use std::time::{Duration, Instant};
 
+use super::means::{Means, THREAD};
 use super::settings::{LinKernighanSettings, Plan};
-use crate::backend::{Backend, cpu};
+use crate::backend::cpu;
 use crate::engine::genetic::{Crossover, FirstGenes, Initial};
 use crate::engine::{BackendError, LocalSearch, Population, Problem, Stop};
 use crate::instance::{Instance, nearest};
@@ -13,9 +14,6 @@ use crate::solver::{SolveError, genetic};
 
 /// Share of the time that kicks have, at most: more tours are better than more kicks, and take longer to cross.
 const SHARE: f64 = 0.5;
-/// Kicks a second of a CPU thread, and of a GPU, as long as it is not known better.
-const THREAD: f64 = 10_000.0;
-const GPU: f64 = 1_200_000.0;
 /// Making a tour's start, and its descent, take as long as so many kicks a node.
 const BEGINS: f64 = 0.09;
 /// See [`seconds`].
@@ -40,38 +38,6 @@ pub struct Starts {
     pub tours: Vec<u32>,
     /// Length of the shortest one.
     pub cost: i64,
-}
-
-/// What kicks and crosses tours: this process, or several that share them.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Means {
-    /// Kicks a second, as long as that is not known better.
-    pub kicks: f64,
-    /// CPU threads, which cross.
-    pub threads: u32,
-    /// There are GPUs.
-    pub on_gpus: bool,
-}
-
-impl Means {
-    /// Those of a backend.
-    pub fn of(backend: &Backend) -> Means {
-        let threads = rayon::current_num_threads() as u32;
-        let kicks = match backend.gpus() {
-            0 => THREAD * f64::from(threads),
-            gpus => GPU * gpus as f64,
-        };
-        Means { kicks, threads, on_gpus: !backend.is_cpu() }
-    }
-
-    /// Those of two together.
-    pub fn with(self, other: Means) -> Means {
-        Means {
-            kicks: self.kicks + other.kicks,
-            threads: self.threads + other.threads,
-            on_gpus: self.on_gpus || other.on_gpus,
-        }
-    }
 }
 
 /// How many tours a run by the clock begins with if its time is enough for several, and if nothing was said that is about one.
@@ -268,7 +234,7 @@ pub fn population<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::Choice;
+    use crate::backend::{Backend, Choice};
 
     #[test]
     fn as_many_tours_begin_as_can_be_crossed() {

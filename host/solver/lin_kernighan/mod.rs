@@ -4,6 +4,7 @@
 //! temperature that falls with the time or the trials that are left (Martin, Otto and Felten 1991).
 
 mod cross;
+mod means;
 mod partners;
 mod rounds;
 mod settings;
@@ -18,7 +19,8 @@ use crate::engine::lin_kernighan::{MOST_TRIALS, Spec};
 use crate::engine::start;
 use crate::engine::{BackendError, Problem, Stop};
 use crate::instance::{Instance, nearest_until, quadrant_until};
-use cross::{Means, Starts};
+use cross::Starts;
+use means::Means;
 use partners::{Force, Partners};
 use rounds::Rounds;
 use settings::Plan;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use antwarp_core::lin_kernighan::trial::TrialRound;
 
-use super::cross::Means;
+use super::means::Means;
 use crate::engine::lin_kernighan::Found;
 use crate::engine::{BackendError, Enough, LinKernighan, Lockstep, Post, Sharing};
 
@@ -155,6 +155,8 @@ pub struct Partners<'a> {
     pub progress: f32,
     /// They have the same tours, not each its own.
     have_same: bool,
+    /// How many have met.
+    met: usize,
 }
 
 impl<'a> Partners<'a> {
@@ -169,8 +171,9 @@ impl<'a> Partners<'a> {
             Partner { force, speed }
         };
         let all = told.iter().map(|told| Some(partner(Force::of(told.as_ref()?)?))).collect();
-        let mut partners = Partners { post, lockstep, all, seed: 0, progress: 0.0, have_same: false };
+        let mut partners = Partners { post, lockstep, all, seed: 0, progress: 0.0, have_same: false, met: 0 };
         let forces = partners.forces();
+        partners.met = forces.len();
         partners.seed = forces.first()?.seed;
         (forces.len() > 1).then_some(partners)
     }
@@ -190,9 +193,9 @@ impl<'a> Partners<'a> {
         (is_one_of_them && self.forces().len() > 1).then_some(self)
     }
 
-    /// They begin to share tours: nobody needs any from elsewhere if all do.
+    /// They begin to share tours: nobody needs any from elsewhere if all do that have met.
     pub fn begin(&self) {
-        if self.all.iter().all(Option::is_some) {
+        if self.forces().len() == self.met {
             self.post.set_in_lockstep();
         }
     }
@@ -438,7 +441,8 @@ mod tests {
         let lockstep = post.lockstep().unwrap();
         let speed = |trials: f64| Some(Partner { force: force(None), speed: Speed { trials, seconds: 1.0 } });
         let part = |all| {
-            let partners = Partners { post: &post, lockstep, all, seed: 0, progress: 0.0, have_same: true };
+            let partners =
+                Partners { post: &post, lockstep, all, seed: 0, progress: 0.0, have_same: true, met: 3 };
             [1000, 3, 2].map(|pieces| partners.part_by(pieces, |partner| partner.speed.rate()))
         };
         assert_eq!(part(vec![speed(1.0), speed(1.0), None]), [500..1000, 2..3, 1..2]);

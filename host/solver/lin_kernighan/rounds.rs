@@ -215,12 +215,18 @@ impl<'a> Rounds<'a> {
                     trials += made.by_all;
                     own += made.here;
                 }
+                Ok(None) => self.partners = None,
                 // Alone, it needs less.
-                Ok(None) | Err(BackendError::OutOfMemory { .. }) => self.partners = None,
+                Err(BackendError::OutOfMemory { .. }) => {
+                    self.partners = None;
+                    self.seed = self.plan.settings.seed;
+                }
                 Err(failure) => return Err(failure),
             }
             done += 1;
         }
+        // The last one need not tell anybody what it finds.
+        self.partners = self.partners.take().filter(|partners| partners.forces().len() > 1);
         Ok((Reached { trials, ..self.engine.reached(enough)? }, own))
     }
 
@@ -249,8 +255,13 @@ impl<'a> Rounds<'a> {
         let before = self.cost;
         let stop = self.until(budget.stop);
         let budget = &Budget { stop: &stop, ..*budget };
+        let was_shared = self.is_one_shared();
         let (state, _) = self.run(budget, |_, done| rounds.get(done).copied())?;
         self.note(state.cost, state.best_cost);
+        if was_shared && !self.is_one_shared() && !budget.is_over() {
+            // Not all of the rounds were made; it goes on alone.
+            return Ok(rounds.len() as u64);
+        }
         let gain = before - state.cost;
         if budget.is_over() {
             // The rounds may have been cut short, and perhaps there is time for crossing.
@@ -365,8 +376,14 @@ impl<'a> Rounds<'a> {
     /// All have the tours of all, if they share them.
     fn share_tours(&mut self, kicked: &mut Kicked, budget: &Budget) {
         let Some(partners) = &mut self.partners else { return };
-        match partners.all_tours(kicked, self.plan.problem.n(), &|| budget.is_over()) {
-            Some(all) => *kicked = all,
+        let problem = self.plan.problem;
+        match partners.all_tours(kicked, problem.n(), &|| budget.is_over()) {
+            Some(all) => {
+                // Messages can be wrong.
+                let tours = all.tours.chunks_exact(problem.n() as usize);
+                let tours: Vec<&[u32]> = tours.filter(|tour| problem.length(tour).is_some()).collect();
+                *kicked = Kicked { tours: tours.concat(), ..all };
+            }
             None => self.partners = None,
         }
     }
@@ -571,7 +588,7 @@ mod tests {
     use crate::engine::Problem;
     use crate::instance::{generate, quadrant};
     use crate::solver::lin_kernighan::LinKernighanSettings;
-    use crate::solver::lin_kernighan::cross::Means;
+    use crate::solver::lin_kernighan::means::Means;
 
     #[test]
     fn walks_get_longer_at_one_and_at_sixteen_kicks_a_node() {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::cross::Means;
+use super::means::Means;
 use crate::backend::Backend;
 use crate::engine::lin_kernighan::MOST_TRIALS;
 use crate::engine::start::Start;
