@@ -403,13 +403,13 @@ mod tests {
     }
 
     #[test]
-    fn runs_that_cross_kick_tours_of_their_own_first() {
-        let instance = generate::uniform(1000, 8).unwrap();
-        let stop = Stop { time: Some(Duration::from_secs(2)), ..Stop::never() };
+    fn runs_that_cross_share_their_tours() {
+        // So few nodes that the first tours are made, and crossed, long before the time is over.
+        let instance = generate::uniform(200, 8).unwrap();
+        let stop = Stop { time: Some(Duration::from_secs(3)), ..Stop::never() };
         for solution in solve(&instance, None, &stop, (3, None)) {
             assert_eq!(solution.cost, instance.check_tour(&solution.tour).unwrap());
             assert!(solution.layout.contains("; crossed"), "{}", solution.layout);
-            assert!(solution.tours > 0);
         }
     }
 
