@@ -47,6 +47,18 @@ unsafe fn own<T: Copy>(array: InOut<T>, start: usize, len: usize) -> Slots<T> {
     unsafe { Slots::new(array.as_ptr().add(start), len) }
 }
 
+/// Does what each of the trials, or changes, `first..end` asks for, with a warp each: those of the grid share them.
+#[inline(always)]
+fn each_warp(args: &TrialArgs, mut act: impl FnMut(u32)) {
+    let warps = thread::grid_dim() * thread::block_dim() / warp::SIZE;
+    let mut one =
+        args.first + (thread::block_idx() * thread::block_dim() + thread::thread_idx()) / warp::SIZE;
+    while one < args.end {
+        act(one);
+        one += warps;
+    }
+}
+
 // How far shallow trials go is copied in 16 bytes of stack, once a trial.
 core::arch::global_asm!("//@allow *run_trials_shallow* local");
 
@@ -147,12 +159,7 @@ pub unsafe extern "ptx-kernel" fn grid_take_changes(
             count: own(count, 0, trials),
             cuts: own(cuts, 0, trials * most),
         };
-        let mut trial =
-            args.first + (thread::block_idx() * thread::block_dim() + thread::thread_idx()) / warp::SIZE;
-        while trial < args.end {
-            to.take(Warp, from, trial);
-            trial += thread::grid_dim() * thread::block_dim() / warp::SIZE;
-        }
+        each_warp(&args, |trial| to.take(Warp, from, trial));
     }
 }
 declare!(grid_take_changes: TakeChanges, 256, 1);
@@ -177,9 +184,7 @@ pub unsafe extern "ptx-kernel" fn grid_pack_changes(
             cuts: fixed(cuts, 0, trials * most),
         };
         let words = own(words, 0, trials * trial::packed(MOST) as usize);
-        let mut trial =
-            args.first + (thread::block_idx() * thread::block_dim() + thread::thread_idx()) / warp::SIZE;
-        while trial < args.end {
+        each_warp(&args, |trial| {
             let count = from.count.get(trial);
             if count > 0 {
                 let mut at = u32::MAX;
@@ -189,8 +194,7 @@ pub unsafe extern "ptx-kernel" fn grid_pack_changes(
                 }
                 from.pack(Warp, trial, words, Warp.min(at as u64) as u32);
             }
-            trial += thread::grid_dim() * thread::block_dim() / warp::SIZE;
-        }
+        });
     }
 }
 declare!(grid_pack_changes: PackChanges, 256, 1);
@@ -215,13 +219,8 @@ pub unsafe extern "ptx-kernel" fn grid_unpack_changes(
             cuts: own(cuts, 0, trials * most),
         };
         let starts = fixed(starts, 0, args.end as usize);
-        let mut change =
-            args.first + (thread::block_idx() * thread::block_dim() + thread::thread_idx()) / warp::SIZE;
-        while change < args.end {
-            let at = starts.get(change);
-            to.unpack(Warp, fixed(words, 0, usize::MAX), at);
-            change += thread::grid_dim() * thread::block_dim() / warp::SIZE;
-        }
+        let words = fixed(words, 0, usize::MAX);
+        each_warp(&args, |change| to.unpack(Warp, words, starts.get(change)));
     }
 }
 declare!(grid_unpack_changes: UnpackChanges, 256, 1);

@@ -30,7 +30,7 @@ pub struct MmasSettings {
     pub alpha: f32,
     /// Exponent of the heuristic value 1 / distance.
     pub beta: f32,
-    /// Share of a trail that stays when it evaporates. `None`: 0.7 with Lin-Kernighan moves, 0.9 without.
+    /// Share of a trail that stays when it evaporates. `None`: 0.6 with Lin-Kernighan moves, 0.9 without.
     pub rho: Option<f64>,
     /// Probability of building the best tour once the colony has converged; sets tau_min.
     pub p_best: f64,

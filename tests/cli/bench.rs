@@ -100,6 +100,23 @@ fn bench_solve_measures_any_line() {
 }
 
 #[test]
+fn a_later_bench_adds_seeds() {
+    let folder = Folder::new(30);
+    let measured = |seeds: [&str; 4], name: &str| {
+        let table = folder.path(name);
+        bench("ils", &folder.instance, &["--iterations", "5", "--csv", &table])
+            .args(seeds)
+            .assert()
+            .success();
+        rows(&table).into_iter().map(|row| (row["seed"].clone(), row["result"].clone())).collect::<Vec<_>>()
+    };
+    let all = measured(["--first-seed", "1", "--seeds", "5"], "all.csv");
+    let last = measured(["--first-seed", "4", "--seeds", "2"], "last.csv");
+    assert_eq!(all.iter().map(|(seed, _)| &seed[..]).collect::<Vec<_>>(), ["1", "2", "3", "4", "5"]);
+    assert_eq!(all[3..], last);
+}
+
+#[test]
 fn tables_are_made_again_from_raw_rows() {
     let folder = Folder::new(30);
     let suites: &[(&str, &[&str])] = &[

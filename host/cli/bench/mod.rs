@@ -116,9 +116,12 @@ struct Common {
     /// Most time of a run, such as 10s; all of a list are measured. Reading does not count, in mmas, acs and ga no set-up
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = duration)]
     time: Vec<Duration>,
-    /// Measure with the seeds 1 to N. The tables have Friedman tests from three seeds on, Wilcoxon tests from five
+    /// Measure with N seeds, from 1 on. The tables have Friedman tests from three seeds on, Wilcoxon tests from five
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
     seeds: u32,
+    /// The first of the seeds, to add runs to those of another bench
+    #[arg(long, value_name = "SEED", default_value_t = 1, value_parser = clap::value_parser!(u32).range(..=1 << 30))]
+    first_seed: u32,
     /// Runs of each seed
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1 << 10))]
     repeat: u32,
@@ -442,8 +445,9 @@ impl<'a> Bench<'a> {
         cells: &[Cell],
         run: impl Fn(&Cell, u64, &Backend) -> Result<Option<Measured>> + Sync,
     ) -> Result<Outcome> {
-        let Common { seeds, repeat, csv, .. } = self.common;
-        let jobs = cells.iter().flat_map(|cell| (1..=*seeds).map(move |seed| (cell, seed)));
+        let Common { seeds, first_seed, repeat, csv, .. } = self.common;
+        let seeds = *first_seed..first_seed + seeds;
+        let jobs = cells.iter().flat_map(|cell| seeds.clone().map(move |seed| (cell, seed)));
         let jobs: Vec<_> =
             jobs.flat_map(|(cell, seed)| (1..=*repeat).map(move |n| (cell, seed, n))).collect();
         let machine = backend.machine();

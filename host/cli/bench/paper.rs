@@ -260,6 +260,15 @@ mod tests {
     }
 
     #[test]
+    fn gpus_that_were_asked_for_are_asked_for_again() {
+        for text in ["2", "0,2", "2,"] {
+            let asked: Gpus = text.parse().unwrap();
+            assert_eq!(gpus(&asked).map(|text| text.parse()), Some(Ok(asked)), "{text}");
+        }
+        assert_eq!(gpus(&Gpus::All), None);
+    }
+
+    #[test]
     fn tables_have_names_commands_and_figures() {
         let page = "# P\n\nText.\n\n## Table 3: times\n\nWhat.\n\n```sh\na b\nc\n```\n\n```sh quick\nd\n```\n\n| x |\n\n## Figure 7: f\n";
         let tables = tables(page);
