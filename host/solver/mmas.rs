@@ -30,7 +30,7 @@ pub struct MmasSettings {
     pub alpha: f32,
     /// Exponent of the heuristic value 1 / distance.
     pub beta: f32,
-    /// Share of a trail that stays when it evaporates. `None`: 0.6 with Lin-Kernighan moves, 0.9 without.
+    /// Share of a trail that stays when it evaporates. `None`: 0.3 with Lin-Kernighan moves, 0.9 without.
     pub rho: Option<f64>,
     /// Probability of building the best tour once the colony has converged; sets tau_min.
     pub p_best: f64,
@@ -43,7 +43,7 @@ pub struct MmasSettings {
     /// Which tour deposits. `None`: the best since the last reset with Lin-Kernighan moves, mixed with other local search, the
     /// iteration's best without.
     pub deposit: Option<Deposit>,
-    /// The trails are reset after so many iterations without a better tour since the last reset; 0: never. `None`: 10
+    /// The trails are reset after so many iterations without a better tour since the last reset; 0: never. `None`: 5
     /// with Lin-Kernighan moves, 500 with other local search, never without.
     pub reset_after: Option<u32>,
     /// What improves the ants' tours. `None`: Or-3opt where edges have a direction, nothing elsewhere.
@@ -80,11 +80,11 @@ impl Default for MmasSettings {
 /// 2020 has it.
 const RESET_AFTER: u32 = 500;
 /// The same where a reset gives a tour to the elite: many tours are worth more than good ones.
-pub(super) const ELITE_AFTER: u32 = 10;
+pub(super) const ELITE_AFTER: u32 = 5;
 /// Ants with Lin-Kernighan moves: more resets are worth more than more tours of an iteration.
-pub(super) const ELITE_ANTS: u32 = 32;
+pub(super) const ELITE_ANTS: u32 = 16;
 /// Shares of a trail that stay, with Lin-Kernighan moves and without.
-const RHO: [f64; 2] = [0.6, 0.9];
+const RHO: [f64; 2] = [0.3, 0.9];
 /// Most ants at all, so that ant numbers stay far inside 32 bits.
 pub(super) const MOST_ANTS: u32 = 1 << 24;
 

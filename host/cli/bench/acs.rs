@@ -93,8 +93,12 @@ pub fn run(args: &Args) -> Result<Outcome> {
         spec.counts_hits = args.hits;
         let mut colony = backend.acs(problem, &spec)?;
         let (instance, ants) = (&bench.instances[cell.at], spec.ants);
-        let mut measured =
-            measure_ants(&asked, (instance, problem), (colony.as_mut(), ants), args.parallel == 1)?;
+        let mut measured = measure_ants(
+            &asked,
+            (instance, problem),
+            (colony.as_mut(), ants),
+            (backend, args.parallel == 1),
+        )?;
         if let Some(measured) = &mut measured {
             measured.values.push(("pheromone_bytes", json!(spec.memory_bytes(problem))));
             measured.values.extend(colony.hit_ratio().map(|ratio| ("hit_ratio", json!(ratio))));

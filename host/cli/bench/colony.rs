@@ -9,7 +9,8 @@ use serde_json::json;
 use super::super::{Error, Result};
 use super::table::{Column, How::Median};
 use super::{Asked, Measured, facts};
-use crate::engine::{BackendError, Colony, Phases, Problem, Stop, next_units};
+use crate::backend::Backend;
+use crate::engine::{Colony, Phases, Problem, Stop, next_units};
 use crate::instance::Instance;
 
 /// Iterations before the times count: a GPU loads kernels and measures its layout, a CPU wakes its threads.
@@ -28,31 +29,49 @@ pub fn limit(stop: &Stop) -> u32 {
     stop.iterations.map_or(u32::MAX, |most| u32::try_from(most).unwrap_or(u32::MAX))
 }
 
-/// Goes on from `done` to `until` iterations, or until the time that began at `start` is up or the target is reached;
+/// When a run began, and what ends it.
+pub struct Course<'a> {
+    stop: &'a Stop,
+    start: Instant,
+    /// The time ends an iteration half-way, too. On a GPU it does not: what such a launch has made could be had only after its end.
+    is_punctual: bool,
+}
+
+impl<'a> Course<'a> {
+    /// Of a run that begins now.
+    pub fn begin(stop: &'a Stop, backend: &Backend) -> Course<'a> {
+        Course { stop, start: Instant::now(), is_punctual: backend.is_cpu() }
+    }
+
+    /// Seconds since it began.
+    pub fn seconds(&self) -> f64 {
+        self.start.elapsed().as_secs_f64()
+    }
+}
+
+/// Goes on from `done` to `until` iterations, or until the time of the course is up or the target is reached;
 /// `None` if it is interrupted. Batches end after 1, 2, 4, 8 and so on iterations: then, and at the end, `seen` is called.
 pub fn advance<C: Colony + ?Sized>(
     colony: &mut C,
     (mut done, until): (u32, u32),
-    (stop, start): (&Stop, Instant),
+    &Course { stop, start, is_punctual }: &Course<'_>,
     seen: &mut dyn FnMut(&ColonyState),
 ) -> Result<Option<ColonyState>> {
     let left = || stop.time.map(|time| time.saturating_sub(start.elapsed()));
     let is_interrupted = || stop.interrupt.load(Ordering::Relaxed);
     let is_late = || left() == Some(Duration::ZERO);
-    let (mut batch, mut last) = (1, None);
+    let mut batch = 1;
     loop {
         let mark = done.checked_ilog2().map_or(1, |power| 2u64 << power);
         let count = (mark.min(until.into()) - u64::from(done)).min(batch) as u32;
         let before = Instant::now();
         // The first iteration is made whole, whatever the time: there is a tour then.
-        let is_first = done == 0;
-        let state = match colony.run(count, &|| is_interrupted() || (!is_first && is_late())) {
-            // The launch that outlasts the time does not count.
-            Err(BackendError::Busy) => last,
-            state => Some(state?),
-        };
-        let Some(state) = state.filter(|_| !is_interrupted()) else { return Ok(None) };
-        last = Some(state);
+        let may_be_cut = is_punctual && done > 0;
+        let state = colony.run(count, &|| is_interrupted() || (may_be_cut && is_late()));
+        if is_interrupted() {
+            return Ok(None);
+        }
+        let state = state?;
         batch = next_units(u64::from(count), u64::from(count), before.elapsed(), left());
         done = state.iterations;
         let is_over =
@@ -71,22 +90,22 @@ pub fn measure_ants(
     asked: &Asked,
     (instance, problem): (&Instance, &Problem),
     (colony, ants): (&mut dyn Colony, u32),
-    is_timed: bool,
+    (backend, is_timed): (&Backend, bool),
 ) -> Result<Option<Measured>> {
     // Not even an optimum ends it.
     let stop = Stop { target: None, ..asked.stop.clone() };
-    let (limit, course) = (limit(&stop), (&stop, Instant::now()));
+    let (limit, course) = (limit(&stop), Course::begin(&stop, backend));
     let warm_up = WARM_UP.min(limit / 2);
     let mut done = 0;
     if warm_up > 0 {
-        let Some(state) = advance(colony, (0, warm_up), course, &mut |_| {})? else { return Ok(None) };
+        let Some(state) = advance(colony, (0, warm_up), &course, &mut |_| {})? else { return Ok(None) };
         done = state.iterations;
     }
     if is_timed {
         colony.phases()?;
     }
-    let Some(state) = advance(colony, (done, limit), course, &mut |_| {})? else { return Ok(None) };
-    let seconds = course.1.elapsed().as_secs_f64();
+    let Some(state) = advance(colony, (done, limit), &course, &mut |_| {})? else { return Ok(None) };
+    let seconds = course.seconds();
     let Phases { iterations, construction, local_search, rest } =
         if is_timed { colony.phases()? } else { Phases::default() };
     let each = |time: Duration| (iterations > 0).then(|| time.as_secs_f64() * 1e3 / f64::from(iterations));

@@ -1,13 +1,12 @@
 //! `antwarp bench ga`: how the genetic algorithm's crossovers converge.
 
 use std::sync::atomic::Ordering;
-use std::time::Instant;
 
 use antwarp_core::colony::ColonyState;
 use serde_json::{Value, json};
 
 use super::super::{Error, Outcome, Result};
-use super::colony::{advance, checked, limit};
+use super::colony::{Course, advance, checked, limit};
 use super::table::{How::Count, How::Mean, How::Median, Suite};
 use super::{Bench, Cell, Common, FOREIGN_ENDS, Measured, facts, wrong_algorithm};
 use crate::backend::Backend;
@@ -88,11 +87,11 @@ impl Args {
         let stop = Stop { target: None, ..asked.stop.clone() };
         let limit = limit(&stop);
         let mut population = begin(None)?;
-        let start = Instant::now();
+        let course = Course::begin(&stop, backend);
         let mut curve = Vec::new();
         let mut warm = None;
         let mut seen = |state: &ColonyState| {
-            let seconds = start.elapsed().as_secs_f64();
+            let seconds = course.seconds();
             let (done, best, mean) = (state.iterations, state.best_cost, state.iteration_cost);
             if done == WARM_UP.min(limit / 2) {
                 warm = Some((done, seconds));
@@ -104,19 +103,18 @@ impl Args {
         };
         let first = population.run(0, &|| stop.interrupt.load(Ordering::Relaxed))?;
         seen(&first);
-        let last = advance(population.as_mut(), (0, limit), (&stop, start), &mut seen)?;
+        let last = advance(population.as_mut(), (0, limit), &course, &mut seen)?;
         let Some(last) = last else { return Ok(None) };
-        let seconds = start.elapsed().as_secs_f64();
+        let seconds = course.seconds();
         let cost = checked(instance, problem, &population.best_tour()?, last.best_cost)?;
         let each = warm.filter(|(done, _)| last.iterations > *done);
         let each = each.map(|(done, from)| (seconds - from) * 1e3 / f64::from(last.iterations - done));
         let target = cell.known.map(|known| (known.cost as f64 * (1.0 + self.epsilon)).floor() as i64);
         let reached = match target.filter(|&target| cost <= target) {
             Some(target) if first.best_cost > target => {
-                let stop = Stop { target: Some(target), time: None, ..stop };
-                let course = (&stop, Instant::now());
-                let until = (0, last.iterations);
-                let again = advance(begin(stop.target)?.as_mut(), until, course, &mut |_| {})?;
+                let stop = Stop { target: Some(target), time: None, ..stop.clone() };
+                let (course, until) = (Course::begin(&stop, backend), (0, last.iterations));
+                let again = advance(begin(stop.target)?.as_mut(), until, &course, &mut |_| {})?;
                 let Some(again) = again else { return Ok(None) };
                 Some(again.iterations)
             }

@@ -30,7 +30,12 @@ pub fn run(common: &Common) -> Result<Outcome> {
         let problem = &bench.problem(cell, settings.candidates, settings.listed(), true)?;
         let spec = settings.spec(problem, backend, &Stop::never());
         let mut colony = backend.colony(problem, &spec)?;
-        measure_ants(&asked, (&bench.instances[cell.at], problem), (colony.as_mut(), spec.ants), true)
+        measure_ants(
+            &asked,
+            (&bench.instances[cell.at], problem),
+            (colony.as_mut(), spec.ants),
+            (backend, true),
+        )
     };
     bench.measure(&SUITE, (bench.open(&cells)?, 1), &cells, run)
 }

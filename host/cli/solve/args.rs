@@ -305,7 +305,7 @@ pub(super) struct ColonyArgs {
     /// Exponent of the heuristic value, 1 / distance; 2 for mmas and 3 for acs if not given
     #[arg(long, value_name = "F")]
     pub(super) beta: Option<f32>,
-    /// mmas: share of a trail that stays when it evaporates, 0.6 with --local-search lk and 0.9 without if not given; acs:
+    /// mmas: share of a trail that stays when it evaporates, 0.3 with --local-search lk and 0.9 without if not given; acs:
     /// share of a trail that an ant replaces as it passes, 0.01
     #[arg(long, value_name = "F")]
     pub(super) rho: Option<f64>,
