@@ -47,7 +47,7 @@ unsafe fn own<T: Copy>(array: InOut<T>, start: usize, len: usize) -> Slots<T> {
     unsafe { Slots::new(array.as_ptr().add(start), len) }
 }
 
-/// Does what each of the trials, or changes, `first..end` asks for, with a warp each: those of the grid share them.
+/// Calls `act` for each number of `first..end`, a warp each: the grid's warps go through them in strides.
 #[inline(always)]
 fn each_warp(args: &TrialArgs, mut act: impl FnMut(u32)) {
     let warps = thread::grid_dim() * thread::block_dim() / warp::SIZE;

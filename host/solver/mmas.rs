@@ -221,7 +221,7 @@ mod tests {
         assert_eq!(rules(MmasSettings::default()), (Deposit::Iteration, 0));
         assert_eq!(rules(searching.clone()), (Deposit::Mixed, 500));
         let deep = MmasSettings { local_search: Some(LocalSearch::Lk), ..MmasSettings::default() };
-        assert_eq!(rules(deep), (Deposit::Restart, 10));
+        assert_eq!(rules(deep), (Deposit::Restart, 5));
         let given = MmasSettings { deposit: Some(Deposit::Best), reset_after: Some(0), ..searching };
         assert_eq!(rules(given), (Deposit::Best, 0));
     }

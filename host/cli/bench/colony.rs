@@ -47,6 +47,16 @@ impl<'a> Course<'a> {
     pub fn seconds(&self) -> f64 {
         self.start.elapsed().as_secs_f64()
     }
+
+    /// How much time is left, if it has a limit.
+    fn left(&self) -> Option<Duration> {
+        self.stop.time.map(|time| time.saturating_sub(self.start.elapsed()))
+    }
+
+    /// Whether the time is up.
+    fn is_late(&self) -> bool {
+        self.left() == Some(Duration::ZERO)
+    }
 }
 
 /// Goes on from `done` to `until` iterations, or until the time of the course is up or the target is reached;
@@ -54,28 +64,27 @@ impl<'a> Course<'a> {
 pub fn advance<C: Colony + ?Sized>(
     colony: &mut C,
     (mut done, until): (u32, u32),
-    &Course { stop, start, is_punctual }: &Course<'_>,
+    course: &Course<'_>,
     seen: &mut dyn FnMut(&ColonyState),
 ) -> Result<Option<ColonyState>> {
-    let left = || stop.time.map(|time| time.saturating_sub(start.elapsed()));
+    let stop = course.stop;
     let is_interrupted = || stop.interrupt.load(Ordering::Relaxed);
-    let is_late = || left() == Some(Duration::ZERO);
     let mut batch = 1;
     loop {
         let mark = done.checked_ilog2().map_or(1, |power| 2u64 << power);
         let count = (mark.min(until.into()) - u64::from(done)).min(batch) as u32;
         let before = Instant::now();
         // The first iteration is made whole, whatever the time: there is a tour then.
-        let may_be_cut = is_punctual && done > 0;
-        let state = colony.run(count, &|| is_interrupted() || (may_be_cut && is_late()));
+        let may_be_cut = course.is_punctual && done > 0;
+        let state = colony.run(count, &|| is_interrupted() || (may_be_cut && course.is_late()));
         if is_interrupted() {
             return Ok(None);
         }
         let state = state?;
-        batch = next_units(u64::from(count), u64::from(count), before.elapsed(), left());
+        batch = next_units(u64::from(count), u64::from(count), before.elapsed(), course.left());
         done = state.iterations;
         let is_over =
-            done >= until || is_late() || stop.target.is_some_and(|target| state.best_cost <= target);
+            done >= until || course.is_late() || stop.target.is_some_and(|target| state.best_cost <= target);
         if is_over || u64::from(done) == mark {
             seen(&state);
         }
@@ -96,15 +105,22 @@ pub fn measure_ants(
     let stop = Stop { target: None, ..asked.stop.clone() };
     let (limit, course) = (limit(&stop), Course::begin(&stop, backend));
     let warm_up = WARM_UP.min(limit / 2);
-    let mut done = 0;
+    let mut begun = None;
     if warm_up > 0 {
         let Some(state) = advance(colony, (0, warm_up), &course, &mut |_| {})? else { return Ok(None) };
-        done = state.iterations;
+        begun = Some(state);
     }
     if is_timed {
         colony.phases()?;
     }
-    let Some(state) = advance(colony, (done, limit), &course, &mut |_| {})? else { return Ok(None) };
+    let state = match begun.filter(|_| course.is_late()) {
+        Some(state) => state,
+        None => {
+            let done = begun.map_or(0, |state| state.iterations);
+            let Some(state) = advance(colony, (done, limit), &course, &mut |_| {})? else { return Ok(None) };
+            state
+        }
+    };
     let seconds = course.seconds();
     let Phases { iterations, construction, local_search, rest } =
         if is_timed { colony.phases()? } else { Phases::default() };
@@ -136,4 +152,52 @@ pub fn checked(instance: &Instance, problem: &Problem, tour: &[u32], said: i64) 
     }
     let cost = instance.check_tour(&problem.original(tour)).map_err(|error| bug(error.to_string()))?;
     if cost == said { Ok(cost) } else { Err(bug(format!("its length is {cost}, not {said}"))) }
+}
+
+#[cfg(test)]
+mod tests {
+    use antwarp_core::colony::Limits;
+
+    use super::*;
+    use crate::engine::{BackendError, Enough};
+
+    /// Iterations that take longer than a run may. Of one that was cut short nothing can be had, as on a GPU.
+    struct Slow(ColonyState);
+
+    impl Colony for Slow {
+        fn run(&mut self, iterations: u32, enough: Enough) -> std::result::Result<ColonyState, BackendError> {
+            std::thread::sleep(Duration::from_millis(20) * iterations);
+            if enough() {
+                return Err(BackendError::Busy);
+            }
+            self.0.iterations += iterations;
+            Ok(self.0)
+        }
+
+        fn best_tour(&mut self) -> std::result::Result<Vec<u32>, BackendError> {
+            Err(BackendError::Busy)
+        }
+
+        fn phases(&mut self) -> std::result::Result<Phases, BackendError> {
+            Ok(Phases::default())
+        }
+
+        fn describe(&self) -> String {
+            "slow".to_owned()
+        }
+    }
+
+    #[test]
+    fn the_launch_under_way_when_the_time_is_up_counts() {
+        let limits = Limits { lowest: 0.0, highest: 1.0, deposit: 1.0 };
+        for done in [0, 3] {
+            let stop = Stop::after(Duration::from_millis(1));
+            let course = Course { stop: &stop, start: Instant::now(), is_punctual: false };
+            let mut colony = Slow(ColonyState { iterations: done, ..ColonyState::new(limits) });
+            let mut seen = Vec::new();
+            let state = advance(&mut colony, (done, 100), &course, &mut |state| seen.push(state.iterations));
+            assert_eq!(state.unwrap().map(|state| state.iterations), Some(done + 1));
+            assert_eq!(seen, [done + 1]);
+        }
+    }
 }

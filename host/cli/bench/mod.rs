@@ -113,13 +113,14 @@ struct Common {
     /// Iterations of a run: numbers, or multiples of the nodes such as 10n; all of a list are measured
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     iterations: Vec<Iterations>,
-    /// Most time of a run, such as 10s; all of a list are measured. Reading does not count, in mmas, acs and ga no set-up
+    /// Most time of a run, such as 10s; all of a list are measured. Reading does not count, in mmas, acs and ga no set-up;
+    /// these wait for a GPU's last launch, which may end later
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = duration)]
     time: Vec<Duration>,
-    /// Measure with N seeds, from 1 on. The tables have Friedman tests from three seeds on, Wilcoxon tests from five
+    /// Measure with N seeds, one after the other. The tables have Friedman tests from three seeds on, Wilcoxon tests from five
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
     seeds: u32,
-    /// The first of the seeds, to add runs to those of another bench
+    /// The first of the seeds: to add runs to those of another bench, which has others
     #[arg(long, value_name = "SEED", default_value_t = 1, value_parser = clap::value_parser!(u32).range(..=1 << 30))]
     first_seed: u32,
     /// Runs of each seed

@@ -316,7 +316,7 @@ pub(super) struct ColonyArgs {
     /// iteration's best without, if not given
     #[arg(long, value_name = "RULE")]
     pub(super) deposit: Option<mmas::Deposit>,
-    /// mmas: reset the trails after N iterations without a better tour since the last reset; 0: never. 10 with
+    /// mmas: reset the trails after N iterations without a better tour since the last reset; 0: never. 5 with
     /// --local-search lk, 500 with other local search, never without, if not given
     #[arg(long, value_name = "N")]
     pub(super) reset_after: Option<u32>,
