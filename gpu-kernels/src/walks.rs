@@ -247,6 +247,9 @@ macro_rules! walk_entries {
 }
 antwarp_core::with_problems!(walk_entries);
 
+// A move of one of a perceptron's three neighbourhoods, of one to three flips, is put together in stack, 32 bytes in all.
+core::arch::global_asm!("//@allow *walk_perceptron_nested* local");
+
 macro_rules! nested_entries {
     ($($name:ident: $problem:ty, $threads:literal;)*) => { $(
         mod $name {

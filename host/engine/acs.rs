@@ -124,6 +124,11 @@ impl AcsSpec {
             (Pheromone::Selective, _) => " of edges taken",
             _ => "",
         };
-        format!("ACS-{:?}-{:?}{rings}{search}", self.pheromone, self.update)
+        let period = match self.rule.period {
+            0 => ", no local updates".to_owned(),
+            1 => String::new(),
+            period => format!(", one edge of {period} updated"),
+        };
+        format!("ACS-{:?}-{:?}{rings}{search}{period}", self.pheromone, self.update)
     }
 }

@@ -37,8 +37,9 @@ pub struct AcsSettings {
     pub rho: f32,
     /// Probability of taking the best edge; `None`: (n - 20) / n.
     pub q0: Option<f64>,
-    /// Every so many edges of an ant are updated locally; 0: none.
-    pub period: u32,
+    /// Every so many edges of an ant are updated locally; 0: none. `None`: 1, and 4 where rings of all edges would forget
+    /// the best tour's.
+    pub period: Option<u32>,
     /// Which edges have a trail.
     pub pheromone: Pheromone,
     /// Edges that a node of a selective memory remembers.
@@ -67,7 +68,7 @@ impl Default for AcsSettings {
             alpha: 0.2,
             rho: 0.01,
             q0: None,
-            period: 1,
+            period: None,
             pheromone: Pheromone::default(),
             slots: 8,
             remember: None,
@@ -82,6 +83,8 @@ impl Default for AcsSettings {
 
 /// Numbers of candidates of all nodes together have 32 bits.
 const MOST_CANDIDATES: u64 = 1 << 32;
+/// From as many nodes on, rings that take in every edge forget the best tour's unless fewer edges are updated.
+const FORGETTING: u32 = 5_000;
 /// Steps in which an ant explores, if q0 is not given (section 4.1).
 const EXPLORING: f64 = 20.0;
 
@@ -141,6 +144,12 @@ impl AcsSettings {
         LocalSearch::neighbors_of_ants(self.local_search, self.neighbors)
     }
 
+    /// Which edges of an ant are updated unless the user says otherwise (docs/algorithms/acs-measured.md, "The period").
+    fn default_period(&self, n: u32, remember: Remember, local_search: LocalSearch) -> u32 {
+        let takes_all = self.pheromone == Pheromone::Selective && remember == Remember::Taken;
+        if takes_all && local_search == LocalSearch::None && n >= FORGETTING { 4 } else { 1 }
+    }
+
     /// The colony's layout for a problem.
     pub fn spec(&self, problem: &Problem, backend: &Backend, stop: &Stop) -> AcsSpec {
         let n = problem.n();
@@ -157,7 +166,7 @@ impl AcsSettings {
             ants: self.ants.unwrap_or(ants),
             rule: Rule {
                 patience: Rule::patience(q0),
-                period: self.period,
+                period: self.period.unwrap_or_else(|| self.default_period(n, remember, local_search)),
                 // 1 / (n L), in units of 1 / L.
                 initial: 1.0 / n as f32,
                 local: self.rho,

@@ -110,7 +110,7 @@ fn check_sizes(settings: &AcsSettings) {
     let mut cases = Vec::new();
     for (n, period) in sizes(&SIZES).flat_map(|n| [1, 4].map(|period| (n, period))) {
         let instance = uniform(n as usize, 8).expect("an instance");
-        cases.push(Case::new(&instance, &AcsSettings { period, ..settings.clone() }));
+        cases.push(Case::new(&instance, &AcsSettings { period: Some(period), ..settings.clone() }));
     }
     let Some(gpu) = gpu() else { return };
     cases.iter().for_each(|case| case.check(&gpu));

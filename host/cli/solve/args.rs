@@ -341,9 +341,10 @@ pub(super) struct ColonyArgs {
     /// atomic, or step by step one after the other on one CPU thread
     #[arg(long, value_enum, default_value_t = Update::default())]
     pub(super) update: Update,
-    /// acs: every N-th edge that an ant takes is updated; 0: none
-    #[arg(long, value_name = "N", default_value_t = acs::AcsSettings::default().period)]
-    pub(super) update_period: u32,
+    /// acs: every N-th edge that an ant takes is updated; 0: none; 1 if not given, and 4 from 5,000 nodes on without local
+    /// search where a selective memory takes in all edges
+    #[arg(long, value_name = "N")]
+    pub(super) update_period: Option<u32>,
     /// acs: probability of taking the best edge; (n - 20) / n if not given
     #[arg(long, value_name = "F")]
     pub(super) q0: Option<f64>,
