@@ -247,7 +247,7 @@ macro_rules! walk_entries {
 }
 antwarp_core::with_problems!(walk_entries);
 
-// A move of one of a perceptron's three neighbourhoods, of one to three flips, is put together in stack, 32 bytes in all.
+// A move of one of a perceptron's three neighbourhoods, of one to three flips, is put together on the stack, in 32 bytes.
 core::arch::global_asm!("//@allow *walk_perceptron_nested* local");
 
 macro_rules! nested_entries {

@@ -210,7 +210,8 @@ impl Backend {
     }
 
     /// What rings of Ant Colony System take in unless the user says otherwise. Threads see each other's updates at once: every
-    /// ant's new edges would push those of the best tour out. Multiprocessors see them late.
+    /// ant's new edges would push those of the best tour out. Multiprocessors see them late; of large instances fewer edges
+    /// are updated (`AcsSettings::period`).
     pub fn default_remember(&self) -> Remember {
         match self {
             Backend::Cpu(_) => Remember::Best,

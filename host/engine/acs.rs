@@ -127,7 +127,7 @@ impl AcsSpec {
         let period = match self.rule.period {
             0 => ", no local updates".to_owned(),
             1 => String::new(),
-            period => format!(", one edge of {period} updated"),
+            period => format!(", updates of one edge in {period}"),
         };
         format!("ACS-{:?}-{:?}{rings}{search}{period}", self.pheromone, self.update)
     }

@@ -37,8 +37,8 @@ pub struct AcsSettings {
     pub rho: f32,
     /// Probability of taking the best edge; `None`: (n - 20) / n.
     pub q0: Option<f64>,
-    /// Every so many edges of an ant are updated locally; 0: none. `None`: 1, and 4 where rings of all edges would forget
-    /// the best tour's.
+    /// Every so many edges of an ant are updated locally; 0: none. `None`: 1, and 4 from 5,000 nodes on where rings take in
+    /// all edges and nothing improves the tours.
     pub period: Option<u32>,
     /// Which edges have a trail.
     pub pheromone: Pheromone,
@@ -83,8 +83,8 @@ impl Default for AcsSettings {
 
 /// Numbers of candidates of all nodes together have 32 bits.
 const MOST_CANDIDATES: u64 = 1 << 32;
-/// From as many nodes on, rings that take in every edge forget the best tour's unless fewer edges are updated.
-const FORGETTING: u32 = 5_000;
+/// From as many nodes on, rings that take in every edge are slow to lead to shorter tours unless fewer edges are updated.
+const SLOW_RINGS: u32 = 5_000;
 /// Steps in which an ant explores, if q0 is not given (section 4.1).
 const EXPLORING: f64 = 20.0;
 
@@ -147,7 +147,7 @@ impl AcsSettings {
     /// Which edges of an ant are updated unless the user says otherwise (docs/algorithms/acs-measured.md, "The period").
     fn default_period(&self, n: u32, remember: Remember, local_search: LocalSearch) -> u32 {
         let takes_all = self.pheromone == Pheromone::Selective && remember == Remember::Taken;
-        if takes_all && local_search == LocalSearch::None && n >= FORGETTING { 4 } else { 1 }
+        if takes_all && local_search == LocalSearch::None && n >= SLOW_RINGS { 4 } else { 1 }
     }
 
     /// The colony's layout for a problem.
@@ -229,4 +229,22 @@ pub(super) fn solve(
         part: "ants",
     };
     island::run(&mut iterations, (instance, &problem), backend, (start, stop), contact)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fewer_edges_are_updated_where_rings_of_all_edges_are_large() {
+        let of = |pheromone, n, remember, local_search| {
+            AcsSettings { pheromone, ..AcsSettings::default() }.default_period(n, remember, local_search)
+        };
+        let (rings, taken, none) = (Pheromone::Selective, Remember::Taken, LocalSearch::None);
+        assert_eq!(of(rings, SLOW_RINGS, taken, none), 4);
+        assert_eq!(of(rings, SLOW_RINGS - 1, taken, none), 1);
+        assert_eq!(of(rings, SLOW_RINGS, Remember::Best, none), 1);
+        assert_eq!(of(rings, SLOW_RINGS, taken, LocalSearch::TwoOpt), 1);
+        assert_eq!(of(Pheromone::Candidate, SLOW_RINGS, taken, none), 1);
+    }
 }

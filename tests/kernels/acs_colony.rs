@@ -59,8 +59,8 @@ impl Case {
             Problem::new(instance, Some(settings.candidates), settings.neighbors).unwrap().reduced(&|| false);
         let (backend, _) = Backend::open(Choice::Cpu).expect("the CPU");
         let spec = settings.spec(&problem, &backend, &Stop::never());
-        let (k, period) = (problem.k(), spec.rule.period);
-        let name = format!("{}, {}, {k} candidates, period {period}", instance.name(), spec.variant());
+        let k = problem.k();
+        let name = format!("{}, {}, {k} candidates", instance.name(), spec.variant());
         let cpu = history(backend.acs(&problem, &spec).expect("a colony on the CPU").as_mut());
         for (state, tour) in &cpu {
             assert!(is_tour(tour, problem.n()), "{name}: {tour:?}");

@@ -87,7 +87,7 @@ fn acs(draws: &mut Draws, is_symmetric: bool, is_cuda: bool) -> AcsSettings {
         alpha: draws.one_of(&[0.2, 0.001, 0.99]),
         rho: draws.one_of(&[0.01, 0.5, 0.99]),
         q0: draws.one_of(&[None, None, Some(0.0), Some(0.5), Some(1.0)]),
-        period: Some(draws.below(4) as u32),
+        period: draws.maybe(|draws| draws.below(4) as u32),
         pheromone,
         slots: draws.one_of(&[1, 3, 8]),
         remember: Some(draws.one_of(&[Remember::Best, Remember::Taken])),
