@@ -161,9 +161,16 @@ impl Instance {
         }
     }
 
-    /// Edges of a tour.
+    /// How many edges a tour has.
     fn steps(&self) -> i64 {
-        if self.len() == 1 { 0 } else { self.len() as i64 }
+        let nodes = self.len() as i64;
+        if nodes == 1 || self.ends().is_some() { nodes - 1 } else { nodes }
+    }
+
+    /// The edges of a tour.
+    pub(crate) fn edges<'t>(&self, tour: &'t [u32]) -> impl Iterator<Item = (u32, u32)> + use<'t> {
+        let count = self.steps() as usize;
+        (0..count).map(|at| (tour[at], tour[if at + 1 == tour.len() { 0 } else { at + 1 }]))
     }
 
     /// A tour's cost in the user's unit, of its cost inside: exact where the instance [is](Instance::is_exact), else to
@@ -244,7 +251,7 @@ impl Instance {
     /// If it is no tour of the instance.
     pub fn tour_cost(&self, tour: &[u32]) -> Cost {
         let allowed = |&(from, to): &(u32, u32)| !self.is_forbidden(from, to);
-        let steps = steps(tour).filter(allowed);
+        let steps = self.edges(tour).filter(allowed);
         match self.scale() {
             Scale::Decimal { .. } => {
                 let (sum, edges) = steps.fold((0, 0), |(sum, edges), (from, to)| {
@@ -261,7 +268,7 @@ impl Instance {
         if self.forbidden().is_none() {
             return Vec::new();
         }
-        steps(tour).filter(|&(from, to)| self.is_forbidden(from, to)).collect()
+        self.edges(tour).filter(|&(from, to)| self.is_forbidden(from, to)).collect()
     }
 
     /// Whether a tour that costs so much inside may have a forbidden edge.
@@ -275,12 +282,6 @@ impl Instance {
         let allowed = self.matrix().unwrap_or_default().iter().copied().filter(|&cost| cost < forbidden);
         bound > self.steps().saturating_mul(allowed.max().unwrap_or(0).into())
     }
-}
-
-/// The edges of a closed tour; none of a single node.
-pub(crate) fn steps(tour: &[u32]) -> impl Iterator<Item = (u32, u32)> + '_ {
-    let count = if tour.len() == 1 { 0 } else { tour.len() };
-    (0..count).map(|at| (tour[at], tour[(at + 1) % tour.len()]))
 }
 
 /// A sum whose rounding does not grow with its terms (Kahan 1965, as improved by Neumaier 1974).

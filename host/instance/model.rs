@@ -16,6 +16,15 @@ pub enum Kind {
     Atsp,
 }
 
+/// The ends of an open path; any node where none is given.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ends {
+    /// The first node.
+    pub start: Option<u32>,
+    /// The last one.
+    pub end: Option<u32>,
+}
+
 /// Where the distances of an instance come from.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Distances {
@@ -49,6 +58,7 @@ pub struct Instance {
     unit: Unit,
     /// What an edge costs inside that no tour should have.
     forbidden: Option<i32>,
+    ends: Option<Ends>,
     reading: Option<String>,
     warnings: Vec<String>,
 }
@@ -353,6 +363,7 @@ impl Instance {
             scale: Scale::NONE,
             unit: Unit::Own,
             forbidden: None,
+            ends: None,
             reading: None,
             warnings: Vec::new(),
         })
@@ -394,6 +405,43 @@ impl Instance {
         self
     }
 
+    /// The same instance, whose tours are open paths from one end to the other; or closed again.
+    ///
+    /// # Panics
+    /// If an end does not exist.
+    pub fn with_ends(mut self, ends: Option<Ends>) -> Instance {
+        let nodes = ends.into_iter().flat_map(|ends| [ends.start, ends.end]).flatten();
+        assert!(nodes.into_iter().all(|node| (node as usize) < self.len), "ends are nodes");
+        self.ends = ends;
+        self
+    }
+
+    /// The ends of its tours, if they are open paths.
+    pub fn ends(&self) -> Option<Ends> {
+        self.ends
+    }
+
+    /// The node that goes by this number or name. Numbers count first where they are the instance's own.
+    ///
+    /// # Errors
+    /// If there is none, or several have the name.
+    pub fn node_named(&self, text: &str) -> Result<u32> {
+        let unknown = |problem: String| {
+            let (first, last) = (self.label(0), self.label(self.len as u32 - 1));
+            let help = format!("name a node as the file does, such as {first} or {last}, or by its number");
+            Err(InstanceError::content(self.name.clone(), problem, help))
+        };
+        if let Some(names) = self.names.as_ref().filter(|names| names.iter().any(|name| name == text)) {
+            let mut nodes = (0..).zip(names).filter(|(_, name)| *name == text).map(|(node, _)| node);
+            return match (nodes.next(), nodes.next()) {
+                (Some(node), None) => Ok(node),
+                _ => unknown(format!("several nodes are named {text}")),
+            };
+        }
+        let node = text.parse().ok().and_then(|id| self.node_numbers().node(id));
+        node.map_or_else(|| unknown(format!("there is no node {text}")), Ok)
+    }
+
     /// The same instance called asymmetric, even if its distances are not.
     #[must_use]
     pub(crate) fn into_atsp(mut self) -> Instance {
@@ -421,6 +469,7 @@ impl Instance {
             scale: self.scale.clone(),
             unit: self.unit,
             forbidden: None,
+            ends: self.ends,
             reading: None,
             warnings: Vec::new(),
         })
@@ -529,7 +578,7 @@ impl Instance {
         }
     }
 
-    /// What a closed tour that visits every node once costs inside, or why the list is none. In the user's unit:
+    /// What a tour that visits every node once costs inside, or why the list is none. In the user's unit:
     /// [`Instance::tour_cost`].
     pub fn check_tour(&self, tour: &[u32]) -> std::result::Result<i64, TourError> {
         check_permutation(tour, self.len)?;
@@ -539,7 +588,8 @@ impl Instance {
         }
         let length = |a: u32, b: u32| i64::from(self.distance(a, b));
         let steps = tour.par_windows(2).with_min_len(1 << 14).map(|step| length(step[0], step[1]));
-        Ok(steps.sum::<i64>() + length(tour[tour.len() - 1], tour[0]))
+        let home = if self.ends.is_some() { 0 } else { length(tour[tour.len() - 1], tour[0]) };
+        Ok(steps.sum::<i64>() + home)
     }
 
     /// The first fixed edge that a tour does not use.
@@ -549,7 +599,9 @@ impl Instance {
     pub fn unused_fixed_edge(&self, tour: &[u32]) -> Option<(u32, u32)> {
         let mut position = vec![0; self.len];
         (0..).zip(tour).for_each(|(at, &node)| position[node as usize] = at);
-        let follows = |a: u32, b: u32| (position[a as usize] + 1) % self.len == position[b as usize];
+        let last = if self.ends.is_some() { self.len } else { 0 };
+        let next = |at: usize| if at + 1 == self.len { last } else { at + 1 };
+        let follows = |a: u32, b: u32| next(position[a as usize]) == position[b as usize];
         let uses = |(a, b): (u32, u32)| follows(a, b) || follows(b, a);
         self.fixed_edges.iter().copied().find(|&edge| !uses(edge))
     }

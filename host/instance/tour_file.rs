@@ -1,5 +1,6 @@
 //! TSPLIB tour files.
 
+use std::fmt::Display;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -99,14 +100,15 @@ fn not_a_tour(text: Text<'_>, instance: &Instance, words: &[Part], error: TourEr
 
 /// Writes a tour of an instance to a file, which is the old or the whole new one at any time.
 pub fn save(instance: &Instance, tour: &[u32], path: &Path) -> Result<()> {
-    let cost = instance.check_tour(tour).map_err(|error| {
+    instance.check_tour(tour).map_err(|error| {
         InstanceError::content(instance.name(), error.to_string(), "this is an error of the caller")
     })?;
+    let cost = instance.tour_cost(tour);
     atomic_file::write(path, |mut out| write(instance, tour, cost, &mut out))
 }
 
-/// Writes a tour of this length as a TSPLIB tour file.
-pub fn write(instance: &Instance, tour: &[u32], cost: i64, out: &mut impl Write) -> io::Result<()> {
+/// Writes a tour that costs so much, in the user's unit, as a TSPLIB tour file.
+pub fn write(instance: &Instance, tour: &[u32], cost: impl Display, out: &mut impl Write) -> io::Result<()> {
     let name = super::tsplib::one_line(instance.name());
     writeln!(out, "NAME : {name}.tour\nCOMMENT : length {cost}\nTYPE : TOUR")?;
     writeln!(out, "DIMENSION : {}\nTOUR_SECTION", tour.len())?;

@@ -58,12 +58,13 @@ pub(crate) fn stopped(reason: StopReason) -> &'static str {
     match reason {
         StopReason::Time => "stopped by the time limit",
         StopReason::Iterations => "all that were asked for",
-        StopReason::Target => "stopped at the target or the optimum",
+        StopReason::Target => "stopped at the target",
+        StopReason::PublishedOptimum => "stopped at the published optimum",
+        StopReason::Optimal => "stopped: optimal",
         StopReason::LocalOptimum => "stopped at a local optimum",
         StopReason::Stagnation => "stopped by stagnation",
         StopReason::Interrupt => "interrupted",
         StopReason::Failure => "cut short by a failure",
-        StopReason::Trivial => "nothing to search",
     }
 }
 
