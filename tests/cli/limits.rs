@@ -191,11 +191,12 @@ fn no_thread_to_be_had_is_told() {
     let folder = tempfile::tempdir().unwrap();
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
     fs::copy(ANTWARP, folder.path().join("antwarp")).unwrap();
-    let user = "setpriv --reuid=65534 --regid=65534 --clear-groups";
-    let is_root = shell(folder.path(), &format!("{user} true")).status().is_ok_and(|status| status.success());
-    let user = if is_root { user } else { "exec" };
+    let nobody = "setpriv --reuid=65534 --regid=65534 --clear-groups";
+    let is_root =
+        shell(folder.path(), &format!("{nobody} true")).status().is_ok_and(|status| status.success());
+    let user = if is_root { nobody } else { "" };
     for line in ["solve E1k.0 --time 1s --backend cpu", "generate uniform -n 5"] {
-        let line = format!("ulimit -u 1; {user} ./antwarp {line}");
+        let line = format!("exec prlimit --nproc=1 {user} ./antwarp {line}");
         let output = shell(folder.path(), &line).output().unwrap();
         assert_eq!(output.status.code(), Some(4), "{}", said(&output));
         assert!(said(&output).contains("no thread can be started") && !said(&output).contains("bug"));
