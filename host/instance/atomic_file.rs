@@ -87,7 +87,15 @@ pub(crate) fn begin(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Res
 
 #[cfg(feature = "cli")]
 fn write_device(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<File> {
-    let mut writer = BufWriter::new(super::patience::create(path)?);
+    let open = |flags: i32| {
+        let mut options = OpenOptions::new();
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, flags);
+        #[cfg(not(unix))]
+        let _ = flags;
+        options.write(true).open(path)
+    };
+    let mut writer = BufWriter::new(super::patience::open_device(path, open)?);
     content(&mut writer)?;
     writer.into_inner().map_err(|error| error.into_error())?.into_file()
 }

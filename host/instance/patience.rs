@@ -1,7 +1,7 @@
 //! Waiting for others. A pipe or a terminal may have nothing to read, or nobody who reads it, for ever: who waits for them looks at
 //! interrupts and at the time meanwhile.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,6 +14,16 @@ const READER: Duration = Duration::from_secs(5);
 const LAST: Duration = Duration::from_millis(500);
 /// How often interrupts and the time are looked at.
 const STEP: Duration = Duration::from_millis(50);
+
+/// Opens a pipe at once or not at all.
+const NO_WAITING: i32 = {
+    #[cfg(unix)]
+    {
+        nix::libc::O_NONBLOCK
+    }
+    #[cfg(not(unix))]
+    0
+};
 
 static INTERRUPT: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 static DEADLINE: Mutex<Option<Instant>> = Mutex::new(None);
@@ -39,6 +49,7 @@ fn is_interrupted() -> bool {
 }
 
 /// An error once there is a reason to wait for an input no more.
+#[cfg(unix)]
 fn check_input() -> io::Result<()> {
     if is_interrupted() {
         WAS_INTERRUPTED.store(true, Ordering::Relaxed);
@@ -56,23 +67,24 @@ fn check_input() -> io::Result<()> {
 
 /// Opens a file to read.
 pub(crate) fn open(path: &Path) -> io::Result<Box<dyn Read>> {
-    if !is_waited_for(path) {
-        return Ok(Box::new(File::open(path)?));
+    #[cfg(unix)]
+    if is_waited_for(path) {
+        use nix::fcntl::{OFlag, open};
+        let flags = OFlag::O_RDONLY | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
+        let opened = open(path, flags, nix::sys::stat::Mode::empty())?;
+        return Ok(Box::new(Input(opened.into())));
     }
-    let mut options = OpenOptions::new();
-    Ok(Box::new(Input(without_waiting(options.read(true)).open(path)?)))
+    Ok(Box::new(File::open(path)?))
 }
 
-/// Opens a pipe or a device to write to, and waits for somebody who reads it.
-pub(crate) fn create(path: &Path) -> io::Result<Device> {
-    let mut options = OpenOptions::new();
-    options.write(true);
+/// Opens a pipe or a device to write to with these flags of the system, and waits for somebody who reads it.
+pub(crate) fn open_device(path: &Path, open: impl Fn(i32) -> io::Result<File>) -> io::Result<Device> {
     if !is_waited_for(path) {
-        return options.open(path).map(Device);
+        return open(0).map(Device);
     }
     let mut patience = Patience::new(Some(READER));
     loop {
-        match without_waiting(&mut options).open(path) {
+        match open(NO_WAITING) {
             Err(error) if is_lonely(&error) && patience.lasts() => std::thread::sleep(STEP),
             Err(error) if is_lonely(&error) => {
                 return Err(io::Error::new(io::ErrorKind::TimedOut, "nobody reads it"));
@@ -85,16 +97,6 @@ pub(crate) fn create(path: &Path) -> io::Result<Device> {
 /// Files on a disk are there at once.
 fn is_waited_for(path: &Path) -> bool {
     cfg!(unix) && fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
-}
-
-#[cfg(unix)]
-fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
-    std::os::unix::fs::OpenOptionsExt::custom_flags(options, nix::libc::O_NONBLOCK)
-}
-
-#[cfg(not(unix))]
-fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
-    options
 }
 
 /// Whether a pipe could not be opened because nobody reads it.
@@ -121,13 +123,14 @@ fn is_ready(file: &File, what: nix::poll::PollFlags) -> bool {
 }
 
 /// What is read from a pipe or a device.
+#[cfg(unix)]
 struct Input(File);
 
+#[cfg(unix)]
 impl Read for Input {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             check_input()?;
-            #[cfg(unix)]
             if !is_ready(&self.0, nix::poll::PollFlags::POLLIN) {
                 continue;
             }
