@@ -67,9 +67,11 @@ pub fn trees_for(n: usize) -> u32 {
 
 /// Bytes for each node that has a place: the instance by places, its tree, the lists and the graph that is made of them, and the
 /// vectors of the ascent. Measured, less what the instance itself takes.
+#[cfg(feature = "cli")]
 const A_NODE: usize = 320;
 
 /// Bytes that [`held_karp`] takes beside the instance.
+#[cfg(feature = "cli")]
 pub(crate) fn memory(instance: &Instance) -> usize {
     A_NODE * instance.len()
 }
