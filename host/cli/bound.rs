@@ -12,7 +12,8 @@ use super::output::{self, Output};
 use super::{Error, Outcome, Result, signals};
 use crate::bound::{self, Bound};
 use crate::engine::Stop;
-use crate::instance::{Instance, InstanceError};
+use crate::instance::{Instance, InstanceError, patience};
+use crate::memory;
 use crate::report::{InstanceFacts, gap_percent};
 
 /// How long edges may be priced after an interrupt: without that the last steps are for nothing.
@@ -45,10 +46,13 @@ pub struct Args {
 pub fn run(args: Args) -> Result<Outcome> {
     let begin = Instant::now();
     let interrupt = signals::watch()?;
+    patience::until(args.time.and_then(|time| begin.checked_add(time)));
     output::check(args.json.as_slice(), &[(output::INSTANCE, &args.instance)])?;
     super::options::start_threads(args.threads, None)?;
     let instance = Instance::open(&args.instance)?;
     check(&instance)?;
+    let no_room = |shortage| Error::RunFailed(format!("not enough main memory for the bound: {shortage}"));
+    memory::check(bound::memory(&instance) as u64).map_err(no_room)?;
     let time = args.time.map(|time| time.saturating_sub(begin.elapsed()));
     let stop = Stop { time, interrupt, ..Stop::never() };
     let interrupted = OnceLock::new();

@@ -49,6 +49,14 @@ pub enum Error {
     /// The backend failed while it ran; the best tour until then was handed out.
     #[error("{0}\nThe result is the best tour until then.")]
     CutShort(String),
+    /// An allocation failed, and the run ended early.
+    #[error(
+        "main memory ran out, and the run ended early with the best it had: allow more memory, or take a smaller instance"
+    )]
+    MemoryRanOut,
+    /// The system starts no thread that is needed.
+    #[error("no thread can be started: {0}; allow more (`ulimit -u`, `ulimit -v`), or end other programs")]
+    NoThread(io::Error),
     /// The backend failed in a run of a bench, which does not count.
     #[error("{0}")]
     RunFailed(String),
@@ -94,7 +102,11 @@ impl Error {
             Error::Backend(BackendError::Warps(..) | BackendError::Threads(..)) => USAGE,
             Error::Solve(SolveError::Backend(BackendError::Warps(..) | BackendError::Threads(..))) => USAGE,
             Error::Input(_) | Error::Unusable(_) | Error::Solve(SolveError::Unsupported { .. }) => INPUT,
-            Error::Backend(_) | Error::CutShort(_) | Error::RunFailed(_) => BACKEND,
+            Error::Backend(_)
+            | Error::CutShort(_)
+            | Error::RunFailed(_)
+            | Error::MemoryRanOut
+            | Error::NoThread(_) => BACKEND,
             Error::Solve(SolveError::Backend(_) | SolveError::CutShort { .. } | SolveError::Wrong { .. }) => {
                 BACKEND
             }

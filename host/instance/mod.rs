@@ -19,6 +19,8 @@ pub(crate) mod numbers;
 mod open;
 #[cfg(feature = "cli")]
 mod packed;
+#[cfg(feature = "cli")]
+pub(crate) mod patience;
 pub mod population_file;
 pub mod qaplib;
 mod read_options;

@@ -3,7 +3,6 @@
 //! A small archive may unpack to any size, and a device never ends. So who reads a file says how long it can be, and a longer one is
 //! refused before it fills the memory.
 
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
@@ -57,11 +56,21 @@ impl Room {
 /// The text of a file.
 pub(crate) fn open(path: &Path) -> Result<Box<dyn BufRead>> {
     let failed = |cause| InstanceError::read(path, cause);
-    let mut file = BufReader::new(File::open(path).map_err(failed)?);
+    let mut file = BufReader::new(open_file(path).map_err(failed)?);
     let is_packed = file.fill_buf().map_err(failed)?.starts_with(&[0x1f, 0x8b]);
     let text: Box<dyn Read> =
         if is_packed { Box::new(flate2::bufread::MultiGzDecoder::new(file)) } else { Box::new(file) };
     Ok(Box::new(BufReader::with_capacity(1 << 16, Busy { text, idle: 0 })))
+}
+
+#[cfg(feature = "cli")]
+fn open_file(path: &Path) -> io::Result<Box<dyn Read>> {
+    super::patience::open(path)
+}
+
+#[cfg(not(feature = "cli"))]
+fn open_file(path: &Path) -> io::Result<Box<dyn Read>> {
+    Ok(Box::new(std::fs::File::open(path)?))
 }
 
 /// The bytes of a file. `room` tells of its first mebibyte how long the whole can be.

@@ -13,6 +13,8 @@ mod colonies;
 mod genetic;
 mod haste;
 mod help;
+#[cfg(target_os = "linux")]
+mod limits;
 mod local_search;
 mod refusals;
 mod solve;

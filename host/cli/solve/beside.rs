@@ -80,6 +80,7 @@ impl<'s> Search<'s> {
         let (enough, interrupt) = (Arc::new(AtomicBool::new(false)), stop.interrupt.clone());
         let time = stop.time.map(|time| time.mul_f64(SHARE));
         let (stop, abandoned) = (Stop { time, ..Stop::never() }, enough.clone());
+        memory::check(bound::memory(instance) as u64).ok()?;
         memory::check_threads(plan.threads as u32 + 1).ok()?;
         let pool = rayon::ThreadPoolBuilder::new().num_threads(plan.threads).build().ok()?;
         let is_abandoned = move || abandoned.load(Ordering::Relaxed);

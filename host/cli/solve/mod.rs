@@ -17,7 +17,8 @@ use super::progress::ProgressLine;
 use super::{Error, Outcome, Result, signals};
 use crate::cluster::{self, Facts, Topology, World};
 use crate::engine::{LocalSearch, Progress, Stop, StopReason};
-use crate::instance::{Instance, population_file, tour_file};
+use crate::instance::{Instance, patience, population_file, tour_file};
+use crate::memory::spare;
 use crate::report::{Bounded, Report};
 use crate::solver::genetic::{self, Crossover, Genes};
 use crate::solver::{Algorithm, FEWEST, Solution, acs, mmas};
@@ -77,6 +78,7 @@ pub fn run(mut args: Args, options: &[String]) -> Result<Outcome> {
     let begin = Instant::now();
     let world = cluster::join().map_err(|why| once(Error::Usage(why)))?;
     let interrupt = signals::watch()?;
+    patience::until(args.stop.time.and_then(|time| begin.checked_add(time)));
     let Some(world) = &world else { return lead(args, options, interrupt, begin, None) };
     args.machine.share = Share { local: world.local(), threads: Some(world.threads()) };
     let ended = match world.rank() {
@@ -114,6 +116,7 @@ fn lead(
         (prepared, _) => prepared?,
     };
     let plan = &plan;
+    spare::keep(plan.instance.len());
     if let Some(world) = world {
         world.share(orders);
     }
