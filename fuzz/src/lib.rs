@@ -12,7 +12,7 @@ use antwarp::backend::tuning as found;
 use antwarp::cli;
 use antwarp::instance::population_file::{Header, Saved};
 use antwarp::instance::{
-    Instance, InstanceError, Qap, coordinates, dimacs, population_file, qaplib, tour_file, tsplib,
+    Instance, InstanceError, Qap, ReadOptions, Shape, dimacs, population_file, qaplib, tour_file, tsplib,
 };
 use antwarp::solver::search::problems::{MaxCut, Partition, max_cut, partition};
 use tempfile::TempDir;
@@ -21,9 +21,10 @@ use tempfile::TempDir;
 pub type Reader = (&'static str, fn(&[u8]));
 
 /// All readers.
-pub const READERS: [Reader; 10] = [
+pub const READERS: [Reader; 11] = [
     ("tsplib", tsplib),
     ("table", table),
+    ("options", options),
     ("tour", tour),
     ("population", population),
     ("qaplib", qaplib),
@@ -46,9 +47,30 @@ pub fn tsplib(bytes: &[u8]) {
 
 /// A table of coordinates or weights.
 pub fn table(bytes: &[u8]) {
-    if let Some(instance) = taken(coordinates::parse(NAME, NAME, bytes)) {
+    if let Some(instance) = taken(Instance::parse(NAME, NAME, bytes, &ReadOptions::default())) {
         check_instance(&instance);
     }
+}
+
+/// The same under options that override what is found out; the first byte says which.
+pub fn options(bytes: &[u8]) {
+    let Some((&choice, bytes)) = bytes.split_first() else { return };
+    let shape = [None, Some(Shape::Points), Some(Shape::Matrix), Some(Shape::Edges)][usize::from(choice & 3)];
+    let columns: &[(&str, &str)] = match choice >> 2 & 3 {
+        0 => &[],
+        1 => &[("x", "1"), ("y", "2")],
+        2 => &[("lat", "1"), ("lon", "2")],
+        _ => &[("from", "1"), ("to", "2"), ("cost", "3")],
+    };
+    let options = ReadOptions {
+        shape,
+        columns: columns.iter().map(|&(role, column)| (role.to_owned(), column.to_owned())).collect(),
+        no_header: choice & 16 != 0,
+        directed: choice & 32 != 0,
+        forbidden_from: (choice & 64 != 0).then_some(100.0),
+        ..ReadOptions::default()
+    };
+    taken(Instance::parse(NAME, NAME, bytes, &options));
 }
 
 /// A tour file, or a bare list of nodes.
@@ -137,8 +159,10 @@ pub fn file(bytes: &[u8]) {
     // What is packed here, or is not packed, has to be read as its bytes are.
     let plain = Some(bytes).filter(|bytes| is_packed || !bytes.starts_with(&[0x1f, 0x8b]));
     match extension {
-        "tsp" => check_same(Instance::open(&path), plain.map(|bytes| tsplib::parse(name, NAME, bytes))),
-        "csv" => check_same(Instance::open(&path), plain.map(|bytes| coordinates::parse(name, NAME, bytes))),
+        "tsp" | "csv" => check_same(
+            Instance::open(&path),
+            plain.map(|bytes| Instance::parse(name, NAME, bytes, &ReadOptions::default())),
+        ),
         "tour" => {
             check_same(
                 tour_file::read(&path, instance),

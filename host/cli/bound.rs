@@ -9,6 +9,7 @@ use serde_json::json;
 
 use super::options::duration;
 use super::output::{self, Output};
+use super::reading::ReadingArgs;
 use super::{Error, Outcome, Result, signals};
 use crate::bound::{self, Bound};
 use crate::engine::Stop;
@@ -39,6 +40,8 @@ pub struct Args {
     /// Write the result as JSON; - is the standard output
     #[arg(long, value_name = "FILE|-")]
     json: Option<Output>,
+    #[command(flatten)]
+    reading: ReadingArgs,
 }
 
 /// Finds a bound, and prints it.
@@ -47,7 +50,7 @@ pub fn run(args: Args) -> Result<Outcome> {
     let interrupt = signals::watch()?;
     output::check(args.json.as_slice(), &[(output::INSTANCE, &args.instance)])?;
     super::options::start_threads(args.threads, None)?;
-    let instance = Instance::open(&args.instance)?;
+    let instance = Instance::open_with(&args.instance, &args.reading.options())?;
     check(&instance)?;
     let time = args.time.map(|time| time.saturating_sub(begin.elapsed()));
     let stop = Stop { time, interrupt, ..Stop::never() };

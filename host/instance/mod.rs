@@ -8,6 +8,7 @@
 pub(crate) mod atomic_file;
 mod best_known;
 mod content;
+mod costs;
 pub mod dimacs;
 mod encoding;
 mod error;
@@ -33,12 +34,13 @@ mod watch;
 
 pub use antwarp_core::metric::Metric;
 pub use best_known::BestKnown;
+pub use costs::{Cost, Unit};
 pub(crate) use error::Text;
 #[cfg(feature = "cli")]
 pub(crate) use error::printable;
 pub use error::{InstanceError, Result, SyntaxError, TourError};
 pub(crate) use kd_tree::{Cell, KdTree, Search, square};
-pub use model::{Distances, Instance, Kind};
+pub use model::{Distances, EARTH_RADIUS, Instance, Kind};
 pub use neighbors::{NeighborLists, nearest, nearest_until, quadrant, quadrant_until};
 pub(crate) use neighbors::{globe, motors, nearest_among, unvisited};
 pub use qaplib::Qap;

@@ -84,7 +84,8 @@ pub(in crate::instance) fn parse_with(
     let instance = if kind == Kind::Atsp { instance.into_atsp() } else { instance };
     let fixed = source.fixed_edges(n, ids.as_deref())?;
     let instance = if let Some(ids) = ids { instance.with_ids(ids) } else { instance };
-    Ok(instance.with_comments(comments).with_fixed_edges(fixed))
+    let instance = instance.with_comments(comments).with_fixed_edges(fixed);
+    if options.unrounded { instance.unrounded() } else { Ok(instance) }
 }
 
 /// The weights of a section: whole numbers as long as there are no others.
@@ -386,6 +387,7 @@ impl Source<'_> {
         let capacity = n.min((section.end - section.start) / LINE as usize + 1);
         memory::check(capacity as u64 * PLACE)
             .map_err(|shortage| self.text.no_room("the nodes", shortage))?;
+        self.refuse_behind_end(section)?;
         let mut ids: Vec<u32> = Vec::with_capacity(capacity);
         let mut points = Vec::with_capacity(capacity);
         for line in self.rows(section) {
@@ -407,6 +409,17 @@ impl Source<'_> {
                 let problem = format!("the number {id} is given to a second node");
                 Err(self.text.error_at(line, problem, "give every node a number of its own"))
             }
+        }
+    }
+
+    /// Refuses lines behind the -1 that some writers end sections with.
+    fn refuse_behind_end(&self, section: Part) -> Result<()> {
+        let bytes = self.text.bytes;
+        let is_end = |line: &Part| &bytes[line.start..line.end] == b"-1";
+        let mut lines = scan::lines(bytes, section).skip_while(|line| !is_end(line));
+        match lines.find(|line| line.start < line.end && !is_end(line)) {
+            None => Ok(()),
+            Some(line) => Err(self.text.error_at(line, "the section goes on behind its -1", "write -1 after the last line only")),
         }
     }
 
@@ -459,7 +472,8 @@ impl Source<'_> {
         let Some(section) = self.value("FIXED_EDGES_SECTION") else { return Ok(Vec::new()) };
         let numbers = NodeNumbers::new(n, ids);
         let mut ends = Vec::new();
-        for word in Words::new(self.text, section) {
+        let mut words = Words::new(self.text, section);
+        for word in words.by_ref() {
             if self.text.whole_number(word) == Some(-1) {
                 break;
             }
@@ -469,6 +483,10 @@ impl Source<'_> {
                 self.text.error_at(word, problem, "correct the edge or remove it")
             })?;
             ends.push(node);
+        }
+        if let Some(word) = words.find(|&word| self.text.whole_number(word) != Some(-1)) {
+            let help = "write -1 after the last fixed edge only";
+            return Err(self.text.error_at(word, "the section goes on behind its -1", help));
         }
         if !ends.len().is_multiple_of(2) {
             let help = "write two nodes for every fixed edge, and -1 after the last edge";
