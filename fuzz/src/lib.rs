@@ -48,7 +48,7 @@ pub fn tsplib(bytes: &[u8]) {
 /// A table of coordinates or weights.
 pub fn table(bytes: &[u8]) {
     if let Some(instance) = taken(Instance::parse(NAME, NAME, bytes, &ReadOptions::default())) {
-        check_instance(&instance);
+        check_table(&instance);
     }
 }
 
@@ -70,7 +70,9 @@ pub fn options(bytes: &[u8]) {
         forbidden_from: (choice & 64 != 0).then_some(100.0),
         ..ReadOptions::default()
     };
-    taken(Instance::parse(NAME, NAME, bytes, &options));
+    if let Some(instance) = taken(Instance::parse(NAME, NAME, bytes, &options)) {
+        check_table(&instance);
+    }
 }
 
 /// A tour file, or a bare list of nodes.
@@ -281,6 +283,19 @@ fn check_instance(instance: &Instance) {
     tsplib::write(instance, &mut text).unwrap();
     let again = tsplib::parse(NAME, NAME, &text);
     assert_eq!(&again.unwrap(), instance, "{}", String::from_utf8_lossy(&text));
+}
+
+/// What was read of no TSPLIB file is sound, and the nodes can be called by their numbers.
+fn check_table(instance: &Instance) {
+    let n = instance.len();
+    assert!(instance.names().is_none_or(|names| names.len() == n), "{instance:?}");
+    instance.names().unwrap_or_default().iter().for_each(|name| check_printable(name));
+    instance.reading().iter().for_each(|line| check_printable(line));
+    instance.warnings().iter().for_each(|warning| check_printable(warning));
+    let tour: Vec<u32> = (0..n as u32).rev().collect();
+    assert_eq!(instance.check_tour(&tour), Ok(length(instance, &tour)));
+    let ids: Vec<String> = tour.iter().map(|&node| instance.id(node).to_string()).collect();
+    assert_eq!(tour_file::parse(NAME, ids.join("\n").as_bytes(), instance).unwrap(), tour);
 }
 
 /// A tour of one node has no edge, even where a place is a kilometre from itself (GEO).

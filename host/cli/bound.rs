@@ -50,7 +50,7 @@ pub fn run(args: Args) -> Result<Outcome> {
     let interrupt = signals::watch()?;
     output::check(args.json.as_slice(), &[(output::INSTANCE, &args.instance)])?;
     super::options::start_threads(args.threads, None)?;
-    let instance = Instance::open_with(&args.instance, &args.reading.options())?;
+    let instance = args.reading.open(&args.instance)?;
     check(&instance)?;
     let time = args.time.map(|time| time.saturating_sub(begin.elapsed()));
     let stop = Stop { time, interrupt, ..Stop::never() };

@@ -34,7 +34,7 @@ struct Finding {
 /// Checks a tour.
 pub fn run(args: Args) -> Result<Outcome> {
     output::check(args.json.as_slice(), &[(output::INSTANCE, &args.instance), ("the tour", &args.tour)])?;
-    let instance = Instance::open_with(&args.instance, &args.reading.options())?;
+    let instance = args.reading.open(&args.instance)?;
     let finding = find(&instance, &args)?;
     if let Some(output) = &args.json {
         let value = as_json(&instance, &finding);
@@ -52,7 +52,7 @@ pub fn run(args: Args) -> Result<Outcome> {
 fn find(instance: &Instance, args: &Args) -> Result<Finding> {
     let tour = match tour_file::read_with(&args.tour, instance) {
         Ok(tour) => {
-            tour.warnings.iter().for_each(|warning| output::tell(&format!("antwarp: {warning}")));
+            tour.warnings.iter().for_each(|warning| output::tell(&format!("antwarp: warning: {warning}")));
             tour.nodes
         }
         Err(error @ InstanceError::Read { .. }) => return Err(error.into()),

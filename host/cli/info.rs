@@ -20,12 +20,12 @@ pub struct Args {
 pub fn run(args: Args) -> Result<Outcome> {
     let mut failed = None;
     for (i, source) in args.instances.iter().enumerate() {
-        match Instance::open_with(source, &args.reading.options()) {
+        match args.reading.open(source) {
             Ok(instance) => {
                 let gap = if i == 0 { "" } else { "\n" };
                 output::print(|out| write!(out, "{gap}{}", describe(&instance)))?;
             }
-            Err(error) => failed = Some(Error::from(error).print()),
+            Err(error) => failed = Some(error.print()),
         }
     }
     failed.map_or(Ok(Outcome::Done), |status| Err(Error::Printed(status)))

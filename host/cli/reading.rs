@@ -1,6 +1,9 @@
 //! How to read an instance file whose content leaves a choice.
 
-use crate::instance::{ReadOptions, Shape};
+use std::path::Path;
+
+use super::{output, Result};
+use crate::instance::{Instance, ReadOptions, Shape};
 
 /// Options of all commands that read an instance.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -30,6 +33,16 @@ pub struct ReadingArgs {
 }
 
 impl ReadingArgs {
+    /// Opens an instance, and says in a line what was read and how it was taken.
+    pub fn open(&self, path: &Path) -> Result<Instance> {
+        let instance = Instance::open_with(path, &self.options())?;
+        if let Some(reading) = instance.reading() {
+            output::tell(&format!("antwarp: read {reading}"));
+        }
+        instance.warnings().iter().for_each(|warning| output::tell(&format!("antwarp: warning: {warning}")));
+        Ok(instance)
+    }
+
     /// The options as the readers take them.
     pub fn options(&self) -> ReadOptions {
         ReadOptions {
@@ -44,7 +57,7 @@ impl ReadingArgs {
     }
 }
 
-fn role_and_column(text: &str) -> Result<(String, String), String> {
+fn role_and_column(text: &str) -> std::result::Result<(String, String), String> {
     let parts = text.split_once('=').map(|(role, column)| (role.trim(), column.trim()));
     match parts {
         Some((role, column)) if !role.is_empty() && !column.is_empty() => Ok((role.to_owned(), column.to_owned())),
@@ -52,6 +65,6 @@ fn role_and_column(text: &str) -> Result<(String, String), String> {
     }
 }
 
-fn finite(text: &str) -> Result<f64, String> {
+fn finite(text: &str) -> std::result::Result<f64, String> {
     text.parse().ok().filter(|value: &f64| !value.is_nan()).ok_or_else(|| "give a number such as 999999".to_owned())
 }

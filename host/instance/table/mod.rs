@@ -27,6 +27,9 @@ use number::{Spelling, is_none};
 
 pub(super) use brackets::is_array;
 
+#[cfg(test)]
+mod tests;
+
 const REMEDY: &str = "write one line `x,y` for every place, with the names of the columns in the first line";
 
 /// A table, what is said about it, and what was found of it so far.
