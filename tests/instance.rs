@@ -401,10 +401,18 @@ fn errors_name_the_place_and_the_remedy() {
             "DIMENSION",
         ),
         (explicit("UPPER_ROW", "1 2 3 4x 5 6"), "t.tsp:6:7: the weight `4x` is not a number", "inf"),
-        (format!("{standard}EDGE_WEIGHT_SECTION\n0 1 1\n"), "t.tsp:9:1: there are explicit weights, and EDGE_WEIGHT_TYPE says EUC_2D", "EXPLICIT"),
+        (
+            format!("{standard}EDGE_WEIGHT_SECTION\n0 1 1\n"),
+            "t.tsp:9:1: there are explicit weights, and EDGE_WEIGHT_TYPE says EUC_2D",
+            "EXPLICIT",
+        ),
         (format!("SALESMEN : 2\n{standard}"), "t.tsp:1:1: SALESMEN is not part", "one salesman"),
         (format!("CAPACITY : 9\n{standard}"), "t.tsp:1:1: CAPACITY is not part", "remove"),
-        (format!("{standard}FIXED_EDGES_SECTION\n1 2\n-1\n2 3\n-1\n"), "t.tsp:12:1: the section goes on behind its -1", "last"),
+        (
+            format!("{standard}FIXED_EDGES_SECTION\n1 2\n-1\n2 3\n-1\n"),
+            "t.tsp:12:1: the section goes on behind its -1",
+            "last",
+        ),
         (format!("{standard}-1\n4 1 1\n"), "t.tsp:10:1: the section goes on behind its -1", "last"),
         (explicit("FUNCTION", "1"), "t.tsp:4:21: EDGE_WEIGHT_FORMAT `FUNCTION`", "LOWER_DIAG_COL"),
         (
@@ -572,7 +580,9 @@ mod hostile {
 
     /// Whatever comes in, no reader panics, and an instance that comes out can be used.
     fn read_all(bytes: &[u8]) {
-        for instance in [tsplib::parse("f", "f", bytes), Instance::parse("f", "f", bytes, &ReadOptions::default())] {
+        for instance in
+            [tsplib::parse("f", "f", bytes), Instance::parse("f", "f", bytes, &ReadOptions::default())]
+        {
             match instance {
                 Ok(instance) => {
                     let last = instance.len() as u32 - 1;

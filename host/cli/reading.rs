@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{output, Result};
+use super::{Result, output};
 use crate::instance::{Instance, ReadOptions, Shape};
 
 /// Options of all commands that read an instance.
@@ -60,11 +60,16 @@ impl ReadingArgs {
 fn role_and_column(text: &str) -> std::result::Result<(String, String), String> {
     let parts = text.split_once('=').map(|(role, column)| (role.trim(), column.trim()));
     match parts {
-        Some((role, column)) if !role.is_empty() && !column.is_empty() => Ok((role.to_owned(), column.to_owned())),
+        Some((role, column)) if !role.is_empty() && !column.is_empty() => {
+            Ok((role.to_owned(), column.to_owned()))
+        }
         _ => Err("write roles and columns: x=2,y=3,name=1".to_owned()),
     }
 }
 
 fn finite(text: &str) -> std::result::Result<f64, String> {
-    text.parse().ok().filter(|value: &f64| !value.is_nan()).ok_or_else(|| "give a number such as 999999".to_owned())
+    text.parse()
+        .ok()
+        .filter(|value: &f64| !value.is_nan())
+        .ok_or_else(|| "give a number such as 999999".to_owned())
 }

@@ -51,10 +51,16 @@ pub(crate) fn decode<'a>(text: Text<'a>) -> Result<Decoded<'a>> {
             let problem = format!("the text is not sound {}", encoding.name());
             return Err(text.content(problem, "save it as UTF-8"));
         }
-        return Ok(Decoded { bytes: Cow::Owned(decoded.into_owned().into_bytes()), encoding: Some(encoding.name()) });
+        return Ok(Decoded {
+            bytes: Cow::Owned(decoded.into_owned().into_bytes()),
+            encoding: Some(encoding.name()),
+        });
     }
     if let Some(at) = bytes.iter().position(|byte| *byte == 0) {
-        return Err(text.content(format!("byte {} is zero, as in no text", at + 1), "give a text file: CSV, TSPLIB or JSON"));
+        return Err(text.content(
+            format!("byte {} is zero, as in no text", at + 1),
+            "give a text file: CSV, TSPLIB or JSON",
+        ));
     }
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     if std::str::from_utf8(bytes).is_ok() {

@@ -16,10 +16,18 @@ pub(super) enum Format {
 
 /// The first bytes of what is no text, or none that can be read; what it is, and the remedy.
 const FOREIGN: [(&[u8], &str, &str); 19] = [
-    (b"PK\x03\x04", "a zip archive, as spreadsheets (.xlsx, .ods) and .kmz files are", "save the sheet as CSV, or unpack the archive"),
+    (
+        b"PK\x03\x04",
+        "a zip archive, as spreadsheets (.xlsx, .ods) and .kmz files are",
+        "save the sheet as CSV, or unpack the archive",
+    ),
     (b"\xd0\xcf\x11\xe0", "an old Office document, such as an .xls spreadsheet", "save the sheet as CSV"),
     (b"%PDF", "a PDF document", "copy the table into a text file, or export it as CSV"),
-    (b"\x93NUMPY", "a binary array of numpy", "save it as text: numpy.savetxt(\"places.csv\", array, delimiter=\",\")"),
+    (
+        b"\x93NUMPY",
+        "a binary array of numpy",
+        "save it as text: numpy.savetxt(\"places.csv\", array, delimiter=\",\")",
+    ),
     (b"PAR1", "a Parquet file", "save it as CSV: pandas.read_parquet(file).to_csv(\"places.csv\")"),
     (b"SQLite format 3", "an SQLite database", "export the table as CSV"),
     (b"BZh", "a bzip2 archive", "unpack it: bunzip2; gzip is read as it is"),
@@ -39,8 +47,16 @@ const FOREIGN: [(&[u8], &str, &str); 19] = [
 
 /// Elements that say what an XML file is.
 const XML: [(&str, &str, &str); 6] = [
-    ("<gpx", "a GPX file", "convert it to CSV with names of columns: gpsbabel -i gpx -f FILE -o unicsv -F places.csv"),
-    ("<kml", "a KML file", "convert it to CSV with names of columns: gpsbabel -i kml -f FILE -o unicsv -F places.csv"),
+    (
+        "<gpx",
+        "a GPX file",
+        "convert it to CSV with names of columns: gpsbabel -i gpx -f FILE -o unicsv -F places.csv",
+    ),
+    (
+        "<kml",
+        "a KML file",
+        "convert it to CSV with names of columns: gpsbabel -i kml -f FILE -o unicsv -F places.csv",
+    ),
     ("<html", "an HTML page", "save the data itself, as CSV or TSPLIB"),
     ("<!doctype html", "an HTML page", "save the data itself, as CSV or TSPLIB"),
     ("<osm", "an OpenStreetMap extract", "export the nodes as CSV with lat and lon, or as GeoJSON"),
@@ -70,7 +86,8 @@ pub(super) fn of(text: Text<'_>) -> Result<Format> {
     if bare.starts_with('<') {
         let small = bare.to_ascii_lowercase();
         let known = XML.iter().find(|(element, ..)| small.contains(element));
-        let (_, what, help) = known.unwrap_or(&("", "an XML file", "convert it to CSV with columns x and y, or lat and lon"));
+        let (_, what, help) =
+            known.unwrap_or(&("", "an XML file", "convert it to CSV with columns x and y, or lat and lon"));
         return Err(foreign(text, what, help));
     }
     if is_tsplib(bare) {
@@ -88,8 +105,18 @@ pub(super) fn of(text: Text<'_>) -> Result<Format> {
 
 /// Keywords that a TSPLIB file begins with.
 const KEYWORDS: [&str; 12] = [
-    "NAME", "TYPE", "COMMENT", "DIMENSION", "CAPACITY", "SALESMEN", "EDGE_WEIGHT_TYPE", "EDGE_WEIGHT_FORMAT", "EDGE_DATA_FORMAT",
-    "NODE_COORD_TYPE", "DISPLAY_DATA_TYPE", "EOF",
+    "NAME",
+    "TYPE",
+    "COMMENT",
+    "DIMENSION",
+    "CAPACITY",
+    "SALESMEN",
+    "EDGE_WEIGHT_TYPE",
+    "EDGE_WEIGHT_FORMAT",
+    "EDGE_DATA_FORMAT",
+    "NODE_COORD_TYPE",
+    "DISPLAY_DATA_TYPE",
+    "EOF",
 ];
 
 fn is_tsplib(begin: &str) -> bool {
@@ -98,7 +125,8 @@ fn is_tsplib(begin: &str) -> bool {
         let end = line.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(line.len());
         let (word, rest) = (line[..end].to_ascii_uppercase(), line[end..].trim_start());
         // LKH takes keywords without a colon; the reader says what it needs.
-        let is_value = rest.starts_with(':') || word.contains("DIMENSION") && !rest.is_empty() && !rest.contains(',');
+        let is_value =
+            rest.starts_with(':') || word.contains("DIMENSION") && !rest.is_empty() && !rest.contains(',');
         word.ends_with("_SECTION") || KEYWORDS.contains(&word.as_str()) && is_value
     })
 }

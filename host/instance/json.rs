@@ -20,14 +20,23 @@ pub(super) fn read(text: Text<'_>, options: &ReadOptions, notes: Vec<String>) ->
 
 /// The value of a text; of several, one a line, an array.
 fn parse(text: Text<'_>) -> Result<Value> {
-    let all = |bytes: &[u8]| serde_json::Deserializer::from_slice(bytes).into_iter::<Value>().collect::<std::result::Result<Vec<_>, _>>();
+    let all = |bytes: &[u8]| {
+        serde_json::Deserializer::from_slice(bytes)
+            .into_iter::<Value>()
+            .collect::<std::result::Result<Vec<_>, _>>()
+    };
     let values = all(text.bytes).or_else(|error| all(&without_nan(text.bytes)).map_err(|_| error));
     match values {
         Ok(mut values) if values.len() == 1 => Ok(values.remove(0)),
         Ok(values) => Ok(Value::Array(values)),
         Err(error) => {
             let start = offset(text.bytes, error.line(), error.column());
-            Err(text.error(start, 1, format!("this is not sound JSON: {error}"), "correct it; a program such as `python3 -m json.tool` shows what is missing"))
+            Err(text.error(
+                start,
+                1,
+                format!("this is not sound JSON: {error}"),
+                "correct it; a program such as `python3 -m json.tool` shows what is missing",
+            ))
         }
     }
 }
@@ -51,7 +60,9 @@ fn without_nan(bytes: &[u8]) -> Vec<u8> {
             b'"' => is_quoted = !is_quoted,
             _ => {}
         }
-        let word = ["NaN", "Infinity"].into_iter().find(|word| !is_quoted && bytes[at..].starts_with(word.as_bytes()));
+        let word = ["NaN", "Infinity"]
+            .into_iter()
+            .find(|word| !is_quoted && bytes[at..].starts_with(word.as_bytes()));
         if let Some(word) = word {
             kept.extend_from_slice(b"null");
             at += word.len();
@@ -84,38 +95,70 @@ impl Json<'_> {
         }
         if let Some(code) = object.get("code").and_then(Value::as_str).filter(|code| *code != "Ok") {
             let said = object.get("message").and_then(Value::as_str).unwrap_or("it gives no reason");
-            let problem = format!("this is the answer of a routing engine that failed, with `{}`: {}", printable(code), printable(said));
-            return Err(self.text.content(problem, "ask it again; the answer has to have `distances` or `durations`"));
+            let problem = format!(
+                "this is the answer of a routing engine that failed, with `{}`: {}",
+                printable(code),
+                printable(said)
+            );
+            return Err(self
+                .text
+                .content(problem, "ask it again; the answer has to have `distances` or `durations`"));
         }
         let is_table = |value: &Value| matches!(value, Value::Array(values) if matches!(values.first(), Some(Value::Array(_) | Value::Object(_))));
-        let tables: Vec<String> = object.iter().filter(|(_, value)| is_table(value)).map(|(key, _)| key.clone()).collect();
+        let tables: Vec<String> =
+            object.iter().filter(|(_, value)| is_table(value)).map(|(key, _)| key.clone()).collect();
         let named = |key: &str| tables.iter().any(|table| table == key);
         let asked = self.options.columns.iter().find(|(role, _)| role == "cost").map(|(_, key)| key.clone());
         let costs: Vec<&str> = ["distances", "durations"].into_iter().filter(|key| named(key)).collect();
         let chosen = match (asked.filter(|key| named(key)), &costs[..], &tables[..]) {
             (Some(key), ..) => key,
             (None, [_, _], _) => {
-                return Err(self.text.content("there are both `distances` and `durations`", "choose: `--columns cost=distances` or `--columns cost=durations`"));
+                return Err(self.text.content(
+                    "there are both `distances` and `durations`",
+                    "choose: `--columns cost=distances` or `--columns cost=durations`",
+                ));
             }
             (None, [one], _) => (*one).to_owned(),
             (None, _, [one]) => one.clone(),
             (None, _, [_, _, ..]) => {
-                let keys = tables.iter().map(|key| format!("\"{}\"", printable(key))).collect::<Vec<_>>().join(", ");
-                return Err(self.text.content(format!("there are several tables: {keys}"), format!("choose a matrix such as `--columns cost={}`, or leave one of them in the file", printable(&tables[0]))));
+                let keys =
+                    tables.iter().map(|key| format!("\"{}\"", printable(key))).collect::<Vec<_>>().join(", ");
+                return Err(self.text.content(
+                    format!("there are several tables: {keys}"),
+                    format!(
+                        "choose a matrix such as `--columns cost={}`, or leave one of them in the file",
+                        printable(&tables[0])
+                    ),
+                ));
             }
             (None, ..) => return self.by_key(object, notes),
         };
-        let Some(Value::Array(values)) = object.remove(&chosen) else { return Err(self.text.content("there is no table", HELP)) };
+        let Some(Value::Array(values)) = object.remove(&chosen) else {
+            return Err(self.text.content("there is no table", HELP));
+        };
         let is_label = |value: &Value| matches!(value, Value::Array(names) if names.len() == values.len() && names.iter().all(Value::is_string));
-        let labels: Vec<Vec<String>> = object.values().filter(|value| is_label(value)).map(|value| {
-            value.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
-        }).collect();
+        let labels: Vec<Vec<String>> = object
+            .values()
+            .filter(|value| is_label(value))
+            .map(|value| {
+                value.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+            })
+            .collect();
         notes.push(format!("\"{}\"", printable(&chosen)));
         let names = match &labels[..] {
             [one] => Some(one.clone()),
             _ => None,
         };
-        let options = ReadOptions { columns: self.options.columns.iter().filter(|(role, key)| role != "cost" || *key != chosen).cloned().collect(), ..self.options.clone() };
+        let options = ReadOptions {
+            columns: self
+                .options
+                .columns
+                .iter()
+                .filter(|(role, key)| role != "cost" || *key != chosen)
+                .cloned()
+                .collect(),
+            ..self.options.clone()
+        };
         Json { text: self.text, options: &options }.array(values, names, notes)
     }
 
@@ -123,8 +166,13 @@ impl Json<'_> {
     fn by_key(&self, object: Map<String, Value>, notes: Vec<String>) -> Result<Reading> {
         let is_all = |is_it: fn(&Value) -> bool| object.len() > 1 && object.values().all(is_it);
         if !is_all(Value::is_array) && !is_all(Value::is_object) {
-            let keys: Vec<String> = object.keys().take(12).map(|key| format!("\"{}\"", printable(key))).collect();
-            let problem = if keys.is_empty() { "the object is empty".to_owned() } else { format!("the object has no table or places; its keys are {}", keys.join(", ")) };
+            let keys: Vec<String> =
+                object.keys().take(12).map(|key| format!("\"{}\"", printable(key))).collect();
+            let problem = if keys.is_empty() {
+                "the object is empty".to_owned()
+            } else {
+                format!("the object has no table or places; its keys are {}", keys.join(", "))
+            };
             return Err(self.text.content(problem, HELP));
         }
         let are_arrays = is_all(Value::is_array);
@@ -148,7 +196,9 @@ impl Json<'_> {
                 let mut rows = Vec::with_capacity(values.len());
                 for (at, value) in values.iter().enumerate() {
                     let Value::Array(row) = value else {
-                        return Err(self.text.content(format!("item {} is no array, as those before are", at + 1), HELP));
+                        return Err(self
+                            .text
+                            .content(format!("item {} is no array, as those before are", at + 1), HELP));
                     };
                     let label = names.as_ref().map(|names| Cell::Text(names[at].clone()));
                     rows.push(label.into_iter().chain(row.iter().map(cell)).collect());
@@ -166,7 +216,9 @@ impl Json<'_> {
         let mut rows = Vec::with_capacity(values.len());
         for (at, value) in values.iter().enumerate() {
             let Value::Object(object) = value else {
-                return Err(self.text.content(format!("item {} is no object, as those before are", at + 1), HELP));
+                return Err(self
+                    .text
+                    .content(format!("item {} is no object, as those before are", at + 1), HELP));
             };
             if object.get("type").and_then(Value::as_str) == Some("Feature") {
                 return self.geojson("FeatureCollection", &serde_json::json!({ "features": values }), notes);
@@ -193,7 +245,10 @@ impl Json<'_> {
         let mut rows = Vec::new();
         self.geometries(kind, value, None, &mut rows)?;
         if rows.is_empty() {
-            return Err(self.text.content(format!("this is GeoJSON, an empty {kind}: there are no points in it"), "export the layer with its points"));
+            return Err(self.text.content(
+                format!("this is GeoJSON, an empty {kind}: there are no points in it"),
+                "export the layer with its points",
+            ));
         }
         notes.push(format!("GeoJSON {kind}"));
         let columns = ["lon", "lat", "name"].map(str::to_owned).to_vec();
@@ -203,21 +258,37 @@ impl Json<'_> {
         table::values(self.text, Some(columns[..width].to_vec()), &rows, self.options, notes)
     }
 
-    fn geometries(&self, kind: &str, value: &Value, name: Option<&Value>, rows: &mut Vec<Vec<Cell>>) -> Result<()> {
+    fn geometries(
+        &self,
+        kind: &str,
+        value: &Value,
+        name: Option<&Value>,
+        rows: &mut Vec<Vec<Cell>>,
+    ) -> Result<()> {
         let items = |key: &str| value.get(key).and_then(Value::as_array).into_iter().flatten();
-        let kind_of = |value: &Value| value.get("type").and_then(Value::as_str).unwrap_or("nothing").to_owned();
+        let kind_of =
+            |value: &Value| value.get("type").and_then(Value::as_str).unwrap_or("nothing").to_owned();
         let mut point = |position: &Value| match position.as_array().map(Vec::as_slice) {
             Some([lon, lat, ..]) => {
                 rows.push(vec![cell(lon), cell(lat), name.map_or(Cell::Empty, cell)]);
                 Ok(())
             }
-            _ => Err(self.text.content(format!("point {} of this GeoJSON has no two coordinates", rows.len() + 1), "give each point its longitude and latitude")),
+            _ => Err(self.text.content(
+                format!("point {} of this GeoJSON has no two coordinates", rows.len() + 1),
+                "give each point its longitude and latitude",
+            )),
         };
         match kind {
-            "FeatureCollection" => items("features").try_for_each(|feature| self.geometries("Feature", feature, None, rows)),
-            "GeometryCollection" => items("geometries").try_for_each(|geometry| self.geometries(&kind_of(geometry), geometry, None, rows)),
+            "FeatureCollection" => {
+                items("features").try_for_each(|feature| self.geometries("Feature", feature, None, rows))
+            }
+            "GeometryCollection" => items("geometries")
+                .try_for_each(|geometry| self.geometries(&kind_of(geometry), geometry, None, rows)),
             "Feature" => {
-                let name = ["name", "Name", "NAME", "title", "label", "id"].iter().find_map(|key| value.get("properties")?.get(key)).or(value.get("id"));
+                let name = ["name", "Name", "NAME", "title", "label", "id"]
+                    .iter()
+                    .find_map(|key| value.get("properties")?.get(key))
+                    .or(value.get("id"));
                 let none = Value::Null;
                 let geometry = value.get("geometry").unwrap_or(&none);
                 self.geometries(&kind_of(geometry), geometry, name.filter(|name| !name.is_null()), rows)
@@ -225,7 +296,11 @@ impl Json<'_> {
             "Point" => point(value.get("coordinates").unwrap_or(&Value::Null)),
             "MultiPoint" | "LineString" => items("coordinates").try_for_each(point),
             other => {
-                let problem = format!("this GeoJSON has a geometry of the type {}, after {} points", printable(other), rows.len());
+                let problem = format!(
+                    "this GeoJSON has a geometry of the type {}, after {} points",
+                    printable(other),
+                    rows.len()
+                );
                 Err(self.text.content(problem, "export points: in QGIS, the centroids of the layer"))
             }
         }
@@ -233,7 +308,15 @@ impl Json<'_> {
 }
 
 const GEOJSON: [&str; 10] = [
-    "FeatureCollection", "Feature", "GeometryCollection", "Point", "MultiPoint", "LineString", "Polygon", "MultiPolygon", "MultiLineString",
+    "FeatureCollection",
+    "Feature",
+    "GeometryCollection",
+    "Point",
+    "MultiPoint",
+    "LineString",
+    "Polygon",
+    "MultiPolygon",
+    "MultiLineString",
     "Topology",
 ];
 

@@ -75,8 +75,15 @@ fn refuse_two_meanings(path: &Path, name: &str) -> Result<()> {
         return Ok(());
     }
     let other = dimacs::long_name(name).filter(|other| other != name && !Path::new(other).exists());
-    let other = other.map_or_else(|| "for the generated instance, run in another folder".to_owned(), |other| format!("`{other}` is the generated instance"));
-    Err(InstanceError::content(name, "this is both a file and the name of a generated instance", format!("`./{name}` is the file; {other}")))
+    let other = other.map_or_else(
+        || "for the generated instance, run in another folder".to_owned(),
+        |other| format!("`{other}` is the generated instance"),
+    );
+    Err(InstanceError::content(
+        name,
+        "this is both a file and the name of a generated instance",
+        format!("`./{name}` is the file; {other}"),
+    ))
 }
 
 /// How long a file that begins so can be.
@@ -94,4 +101,3 @@ fn room(begin: Text<'_>) -> Result<Room> {
         Format::Delimited => Room::bytes(MOST, "a table"),
     })
 }
-

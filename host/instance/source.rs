@@ -69,7 +69,11 @@ pub(crate) const STDIN: &str = "-";
 
 /// How a file is called in messages.
 pub(crate) fn shown(path: &Path) -> String {
-    if path == Path::new(STDIN) { "the standard input".to_owned() } else { path.to_string_lossy().into_owned() }
+    if path == Path::new(STDIN) {
+        "the standard input".to_owned()
+    } else {
+        path.to_string_lossy().into_owned()
+    }
 }
 
 /// The name of what is in a file: that of the file up to its first point.

@@ -1,6 +1,6 @@
 //! Tour files: TSPLIB's, which are written, and those of other programs and people, which are read.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -61,9 +61,9 @@ fn words(text: Text<'_>, instance: &Instance) -> Result<Vec<Part>> {
         return json(text);
     }
     if is_tsplib(text) {
-        return listed(text, section(text, instance)?, instance);
+        return listed(text, section(text, instance)?);
     }
-    if let Some(nodes) = column(text) {
+    if let Some(nodes) = names_in_lines(text, instance).or_else(|| column(text)) {
         return Ok(nodes);
     }
     let all = scan::whole(bytes);
@@ -71,18 +71,24 @@ fn words(text: Text<'_>, instance: &Instance) -> Result<Vec<Part>> {
         if let Some(nodes) = edges(text, instance)? {
             return Ok(nodes);
         }
-        return listed(text, all, instance);
+        return listed(text, all);
     }
     Ok(free(text))
 }
 
+/// The lines of a text that has a name of the instance in each.
+fn names_in_lines(text: Text<'_>, instance: &Instance) -> Option<Vec<Part>> {
+    let names: HashSet<&str> = instance.names()?.iter().map(String::as_str).collect();
+    let lines = scan::lines(text.bytes, scan::whole(text.bytes)).filter(|line| line.start < line.end);
+    let lines: Vec<Part> =
+        lines.take_while(|&line| !is_end(text, line)).map(|line| unquoted(text, line)).collect();
+    let is_name =
+        |line: &Part| names.contains(String::from_utf8_lossy(&text.bytes[line.start..line.end]).as_ref());
+    (lines.len() > 1 && lines.iter().all(is_name)).then_some(lines)
+}
+
 /// Words between blanks, up to -1 or the end, behind which there may be no more.
-fn listed(text: Text<'_>, section: Part, instance: &Instance) -> Result<Vec<Part>> {
-    if instance.names().is_some() && !Words::new(text, section).all(|word| text.whole_number(word).is_some() || is_end(text, word)) {
-        // Names may have blanks in them: one a line.
-        let lines = scan::lines(text.bytes, section).filter(|line| line.start < line.end);
-        return Ok(lines.take_while(|&line| !is_end(text, line)).collect());
-    }
+fn listed(text: Text<'_>, section: Part) -> Result<Vec<Part>> {
     let mut words = Words::new(text, section);
     let nodes = words.by_ref().take_while(|&word| !is_end(text, word)).collect();
     match words.find(|&word| !is_end(text, word)) {
@@ -99,19 +105,23 @@ fn is_end(text: Text<'_>, word: Part) -> bool {
 }
 
 fn is_tsplib(text: Text<'_>) -> bool {
-    scan::lines(text.bytes, scan::whole(text.bytes)).filter(|line| line.start < line.end).take(30).any(|line| {
-        let slice = text.show(line).to_ascii_uppercase();
-        let word = slice.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().unwrap_or("");
-        let has_colon = slice[word.len()..].trim_start().starts_with(':');
-        word.ends_with("_SECTION") || has_colon && ["NAME", "TYPE", "DIMENSION", "COMMENT"].contains(&word)
-    }) || text.bytes.trim_ascii().is_empty()
+    scan::lines(text.bytes, scan::whole(text.bytes)).filter(|line| line.start < line.end).take(30).any(
+        |line| {
+            let slice = text.show(line).to_ascii_uppercase();
+            let word = slice.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().unwrap_or("");
+            let has_colon = slice[word.len()..].trim_start().starts_with(':');
+            word.ends_with("_SECTION")
+                || has_colon && ["NAME", "TYPE", "DIMENSION", "COMMENT"].contains(&word)
+        },
+    ) || text.bytes.trim_ascii().is_empty()
 }
 
 /// The array `tour` of our own JSON.
 fn json(text: Text<'_>) -> Result<Vec<Part>> {
     let help = "give a JSON file with an array `tour`, as solve --json writes it";
-    let _: serde::de::IgnoredAny = serde_json::from_slice(text.bytes)
-        .map_err(|error| text.content(format!("this is not sound JSON: {error}"), "give a tour file, or a list of nodes"))?;
+    let _: serde::de::IgnoredAny = serde_json::from_slice(text.bytes).map_err(|error| {
+        text.content(format!("this is not sound JSON: {error}"), "give a tour file, or a list of nodes")
+    })?;
     let bytes = text.bytes;
     let key = b"\"tour\"";
     let at = bytes.windows(key.len()).position(|part| part == key);
@@ -142,8 +152,10 @@ fn column(text: Text<'_>) -> Option<Vec<Part>> {
         }
         cells.into_iter().map(|cell| unquoted(text, cell)).collect()
     };
-    let names: Vec<String> = cells(head).into_iter().map(|cell| text.show(cell).to_ascii_lowercase()).collect();
-    let column = ["id", "node", "name"].iter().find_map(|name| names.iter().position(|other| other == name))?;
+    let names: Vec<String> =
+        cells(head).into_iter().map(|cell| text.show(cell).to_ascii_lowercase()).collect();
+    let column =
+        ["id", "node", "name"].iter().find_map(|name| names.iter().position(|other| other == name))?;
     lines.map(|line| cells(line).get(column).copied()).collect()
 }
 
@@ -160,7 +172,8 @@ fn unquoted(text: Text<'_>, part: Part) -> Part {
 fn edges(text: Text<'_>, instance: &Instance) -> Result<Option<Vec<Part>>> {
     let n = instance.len();
     let mut lines = scan::lines(text.bytes, scan::whole(text.bytes)).filter(|line| line.start < line.end);
-    let numbers = |line: Part| Words::new(text, line).map(|word| text.whole_number(word)).collect::<Option<Vec<i64>>>();
+    let numbers =
+        |line: Part| Words::new(text, line).map(|word| text.whole_number(word)).collect::<Option<Vec<i64>>>();
     let head = lines.next().and_then(numbers);
     if head.as_deref() != Some(&[n as i64, n as i64]) || n < 3 {
         return Ok(None);
@@ -168,12 +181,22 @@ fn edges(text: Text<'_>, instance: &Instance) -> Result<Option<Vec<Part>>> {
     let mut next: Vec<Vec<(usize, Part)>> = vec![Vec::new(); n];
     let mut count = 0;
     for line in lines {
-        let ends: Vec<(usize, Part)> = Words::new(text, line).take(2).filter_map(|word| {
-            let node = text.whole_number(word).and_then(|node| usize::try_from(node).ok()).filter(|&node| node < n);
-            node.map(|node| (node, word))
-        }).collect();
+        let ends: Vec<(usize, Part)> = Words::new(text, line)
+            .take(2)
+            .filter_map(|word| {
+                let node = text
+                    .whole_number(word)
+                    .and_then(|node| usize::try_from(node).ok())
+                    .filter(|&node| node < n);
+                node.map(|node| (node, word))
+            })
+            .collect();
         let [(a, from), (b, to)] = ends[..] else {
-            return Err(text.error_at(line, "this is no edge of the tour", "write the two ends of each edge, from 0, and its length"));
+            return Err(text.error_at(
+                line,
+                "this is no edge of the tour",
+                "write the two ends of each edge, from 0, and its length",
+            ));
         };
         next[a].push((b, to));
         next[b].push((a, from));
@@ -207,12 +230,16 @@ fn free(text: Text<'_>) -> Vec<Part> {
     let mut found = Vec::new();
     for line in lines {
         let slice = &text.bytes[line.start..line.end];
-        let has_arrow = slice.windows(2).any(|pair| pair == b"->") || slice.windows(3).any(|part| part == ARROW);
+        let has_arrow =
+            slice.windows(2).any(|pair| pair == b"->") || slice.windows(3).any(|part| part == ARROW);
         // A heading, or what is said of the length.
         if has_arrows && !has_arrow {
             continue;
         }
-        let colon = slice.iter().position(|byte| *byte == b':').filter(|&at| slice[..at].iter().any(u8::is_ascii_alphabetic));
+        let colon = slice
+            .iter()
+            .position(|byte| *byte == b':')
+            .filter(|&at| slice[..at].iter().any(u8::is_ascii_alphabetic));
         let start = line.start + colon.map_or(0, |at| at + 1);
         if start < line.end {
             found.extend(pieces(text, Part { start, end: line.end }));
@@ -227,9 +254,12 @@ const ARROW: &[u8] = "\u{2192}".as_bytes();
 /// What stands between commas, arrows and brackets; blanks separate too where there are no others.
 fn pieces(text: Text<'_>, part: Part) -> Vec<Part> {
     let bytes = &text.bytes[part.start..part.end];
+    let has_arrows = bytes.windows(2).any(|pair| pair == b"->") || bytes.windows(3).any(|part| part == ARROW);
     let sign = |at: usize| match &bytes[at..] {
         [b'-', b'>', ..] => 2,
         rest if rest.starts_with(ARROW) => ARROW.len(),
+        // A name may have a comma in it.
+        [b',' | b';', ..] if has_arrows => 0,
         [b',' | b';' | b'[' | b']' | b'(' | b')', ..] => 1,
         _ => 0,
     };
@@ -305,7 +335,10 @@ fn by_name(text: Text<'_>, words: &[Part], instance: &Instance) -> Result<Vec<u3
                 Err(text.error_at(word, problem, "call the nodes by their numbers"))
             }
             None => {
-                let number = text.whole_number(word).and_then(|id| u32::try_from(id).ok()).and_then(|id| numbers.node(id));
+                let number = text
+                    .whole_number(word)
+                    .and_then(|id| u32::try_from(id).ok())
+                    .and_then(|id| numbers.node(id));
                 number.ok_or_else(|| {
                     let kind = if nodes.is_empty() { "the number" } else { "the number or the name" };
                     let problem = format!("`{}` is not {kind} of a node", text.show(word));
@@ -334,7 +367,8 @@ fn false_length(text: Text<'_>, nodes: &[u32], instance: &Instance) -> Option<St
     // As many digits count as are given.
     let decimals = comment.split_once('.').map_or(0, |(_, decimals)| decimals.len()) as i32;
     let is_right = (cost - told).abs() <= 0.51 * 10_f64.powi(-decimals) + 1e-9 * cost.abs();
-    (!is_right).then(|| format!("a comment of {} says that the length is {comment}, but it is {cost}", text.file))
+    (!is_right)
+        .then(|| format!("a comment of {} says that the length is {comment}, but it is {cost}", text.file))
 }
 
 /// Where the nodes stand.
@@ -354,7 +388,9 @@ fn section(text: Text<'_>, instance: &Instance) -> Result<Part> {
         return Err(text.error_at(value, problem, "give the instance that it is a tour of"));
     }
     let is_other = |keyword: &str| keyword.ends_with("_SECTION") && keyword != "TOUR_SECTION";
-    if let Some(other) = entries.iter().find(|entry| is_other(&entry.keyword)).filter(|_| value("TOUR_SECTION").is_some()) {
+    if let Some(other) =
+        entries.iter().find(|entry| is_other(&entry.keyword)).filter(|_| value("TOUR_SECTION").is_some())
+    {
         let problem = format!("{} is not a section of a tour", other.keyword);
         return Err(text.error_at(other.keyword_part, problem, "give the instance and its tour a file each"));
     }
@@ -437,7 +473,7 @@ mod tests {
             "TOUR_SECTION\n2\n1\n2\n4\n-1",
             "t.tour:4:1: node 2 is visited a second time; node 3 is missing",
         );
-        starts("TOUR_SECTION\n1 2 0 3", "t.tour:2:5: line has no node 0");
+        starts("TOUR_SECTION\n1 2 9 3", "t.tour:2:5: line has no node 9");
         starts("TOUR_SECTION\n1 2 x", "t.tour:2:5: `x` is not the number");
         starts("TOUR_SECTION\n1 2 3 -1", "t.tour: the tour has 3 nodes, the instance has 4");
         starts("NAME : x\nEOF", "t.tour: there is no TOUR_SECTION");

@@ -14,7 +14,8 @@ fn file(folder: &TempDir, name: &str, content: &[u8]) -> String {
 
 /// The cost that a short run finds, as its JSON says it.
 fn cost(path: &str, options: &[&str]) -> f64 {
-    let output = solve(&[path, "--iterations", "200", "--seed", "1", "--json", "-"]).args(options).assert().success();
+    let output =
+        solve(&[path, "--iterations", "200", "--seed", "1", "--json", "-"]).args(options).assert().success();
     let report: serde_json::Value = serde_json::from_slice(&output.get_output().stdout).unwrap();
     let cost = &report["result"]["cost"];
     cost.as_f64().or_else(|| report["cost"].as_f64()).unwrap_or_else(|| panic!("no cost in {report}"))
@@ -29,7 +30,8 @@ fn costs(cases: &[(&str, &[u8], &[&str], f64)]) {
 }
 
 const STOPS: &str = "id,name,lat,lon\n1,\"Stop 1, Town\",50.106856,8.682796\n2,\"Stop 2, Town\",50.108439,8.683871\n3,\"Stop 3, Town\",50.111509,8.67418\n4,\"Stop 4, Town\",50.104158,8.688074\n5,\"Stop 5, Town\",50.107112,8.677218\n6,\"Stop 6, Town\",50.115948,8.681465\n7,\"Stop 7, Town\",50.114038,8.681574\n8,\"Stop 8, Town\",50.111669,8.675711\n9,\"Stop 9, Town\",50.111618,8.688625\n10,\"Stop 10, Town\",50.110278,8.686343\n11,\"Stop 11, Town\",50.112057,8.674153\n";
-const UNIT: &str = "0.85,0.77\n1.0,0.47\n0.1,0.56\n0.33,0.91\n0.62,0.12\n0.05,0.05\n0.47,0.5\n0.9,0.2\n0.2,0.3\n0.7,0.6\n";
+const UNIT: &str =
+    "0.85,0.77\n1.0,0.47\n0.1,0.56\n0.33,0.91\n0.62,0.12\n0.05,0.05\n0.47,0.5\n0.9,0.2\n0.2,0.3\n0.7,0.6\n";
 const EIGHT: &str = "1,30,10\n2,70,20\n3,20,60\n4,90,80\n5,50,50\n6,10,90\n7,60,95\n8,35,75\n";
 
 #[test]
@@ -38,9 +40,19 @@ fn places_in_degrees_are_metres_apart() {
     let json = places().map(|place| format!("[{}, {}]", place[1], place[0])).collect::<Vec<_>>().join(", ");
     costs(&[
         ("stops.csv", STOPS.as_bytes(), &[], 4056.67),
-        ("spaced.csv", STOPS.replace(", Town", "").replace('"', "").replace(',', ", ").as_bytes(), &[], 4056.67),
+        (
+            "spaced.csv",
+            STOPS.replace(", Town", "").replace('"', "").replace(',', ", ").as_bytes(),
+            &[],
+            4056.67,
+        ),
         ("stops.json", format!("[{json}]").as_bytes(), &["--columns", "lat=1,lon=2"], 4056.67),
-        ("lonlat.csv", b"name,longitude,latitude\nA,13.41,52.52\nB,2.35,48.86\nC,12.48,41.89\n", &[], 3_167_571.0),
+        (
+            "lonlat.csv",
+            b"name,longitude,latitude\nA,13.41,52.52\nB,2.35,48.86\nC,12.48,41.89\n",
+            &[],
+            3_167_571.0,
+        ),
     ]);
 }
 
@@ -48,7 +60,8 @@ fn places_in_degrees_are_metres_apart() {
 fn places_keep_their_decimals() {
     let eight = EIGHT.replace(',', " ");
     let counted = format!("8\n{}", eight.lines().map(|line| format!("{}\n", &line[2..])).collect::<String>());
-    let utf16: Vec<u8> = format!("\u{feff}id,x,y\n{EIGHT}").encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let utf16: Vec<u8> =
+        format!("\u{feff}id,x,y\n{EIGHT}").encode_utf16().flat_map(u16::to_le_bytes).collect();
     costs(&[
         ("unit.csv", format!("x,y\n{UNIT}").as_bytes(), &[], 3.3885015),
         ("unit.txt", UNIT.replace(',', " ").as_bytes(), &[], 3.3885015),
@@ -69,8 +82,18 @@ fn matrices_and_edges_are_read_with_any_labels() {
         ("labels.csv", b",A,B,C,D\nA,0,10,15,20\nB,10,0,35,25\nC,15,35,0,30\nD,20,25,30,0\n", &[], 80.0),
         ("labels-top.csv", b"A,B,C,D\n0,10,15,20\n10,0,35,25\n15,35,0,30\n20,25,30,0\n", &[], 80.0),
         ("index-matrix.csv", b"1,0,10,15,20\n2,10,0,35,25\n3,15,35,0,30\n4,20,25,30,0\n", &[], 80.0),
-        ("pandas-index.csv", b",0,1,2,3\n0,0,10,15,20\n1,10,0,35,25\n2,15,35,0,30\n3,20,25,30,0\n", &[], 80.0),
-        ("brackets.txt", b"[[0, 10, 15, 20],\n [10, 0, 35, 25],\n [15, 35, 0, 30],\n [20, 25, 30, 0]]\n", &[], 80.0),
+        (
+            "pandas-index.csv",
+            b",0,1,2,3\n0,0,10,15,20\n1,10,0,35,25\n2,15,35,0,30\n3,20,25,30,0\n",
+            &[],
+            80.0,
+        ),
+        (
+            "brackets.txt",
+            b"[[0, 10, 15, 20],\n [10, 0, 35, 25],\n [15, 35, 0, 30],\n [20, 25, 30, 0]]\n",
+            &[],
+            80.0,
+        ),
         ("count-matrix.txt", b"4\n0 10 15 20\n10 0 35 25\n15 35 0 30\n20 25 30 0\n", &[], 80.0),
         ("pandas3.csv", b"0,1,2\n0,700,400\n700,0,900\n400,900,0\n", &[], 2000.0),
         ("edges.txt", b"1 2 10\n1 3 15\n1 4 20\n2 3 35\n2 4 25\n3 4 30\n", &[], 80.0),
@@ -82,13 +105,33 @@ fn matrices_and_edges_are_read_with_any_labels() {
 fn what_cannot_be_read_is_refused_by_what_it_is_and_with_a_remedy() {
     let folder = tempfile::tempdir().unwrap();
     let refused: &[(&str, &[u8], &str, &str)] = &[
-        ("swapped.csv", b"name,lat,lon\nc0,12.48,41.89\nc7,151.21,-33.87\n", "151.21", "--columns lat=3,lon=2"),
+        (
+            "swapped.csv",
+            b"name,lat,lon\nc0,12.48,41.89\nc7,151.21,-33.87\n",
+            "151.21",
+            "--columns lat=3,lon=2",
+        ),
         ("google.txt", b"0.85 0.77 1.0 0.47 0.1 0.56 output 1 2 3 1\n", "pointer networks", "one line `x y`"),
-        ("p.geojson", b"{\"type\":\"FeatureCollection\",\"features\":[]}", "empty FeatureCollection", "export"),
-        ("p.gpx", b"<?xml version=\"1.0\"?><gpx><wpt lat=\"48.1\" lon=\"11.5\"/></gpx>", "a GPX file", "gpsbabel"),
+        (
+            "p.geojson",
+            b"{\"type\":\"FeatureCollection\",\"features\":[]}",
+            "empty FeatureCollection",
+            "export",
+        ),
+        (
+            "p.gpx",
+            b"<?xml version=\"1.0\"?><gpx><wpt lat=\"48.1\" lon=\"11.5\"/></gpx>",
+            "a GPX file",
+            "gpsbabel",
+        ),
         ("sheet.csv", b"PK\x03\x04\x14\0", ".xlsx", "save the sheet as CSV"),
         ("both.csv", b"x,y,lat,lon\n1,2,3,4\n5,6,7,8\n", "both x and y", "--columns x=1,y=2"),
-        ("metric.tsp", b"DIMENSION: 1\nEDGE_WEIGHT_TYPE: SPHERE\nNODE_COORD_SECTION\n1 0 0\n", "SPHERE", "EUC_2D"),
+        (
+            "metric.tsp",
+            b"DIMENSION: 1\nEDGE_WEIGHT_TYPE: SPHERE\nNODE_COORD_SECTION\n1 0 0\n",
+            "SPHERE",
+            "EUC_2D",
+        ),
     ];
     for (name, content, problem, remedy) in refused {
         let path = file(&folder, name, content);
@@ -108,10 +151,17 @@ fn what_was_read_is_said_and_names_of_files_do_not_matter() {
     antwarp(&["info", &latin]).assert().success().stderr(contains("latin-1"));
     let tsplib = file(&folder, "i.csv", I8.as_bytes());
     antwarp(&["info", &tsplib]).assert().success().stdout(contains("EUC_2D"));
-    antwarp(&["info", "-"]).write_stdin("x,y\n0,0\n3,4\n").assert().success().stderr(contains("2 places from the standard input"));
+    antwarp(&["info", "-"])
+        .write_stdin("x,y\n0,0\n3,4\n")
+        .assert()
+        .success()
+        .stderr(contains("2 places from the standard input"));
     file(&folder, "E1k.0", I8.as_bytes());
     let mut run = antwarp(&["info", "E1k.0"]);
-    run.current_dir(folder.path()).assert().code(3).stderr(contains("`./E1k.0` is the file").and(contains("portgen-1000-1000")));
+    run.current_dir(folder.path())
+        .assert()
+        .code(3)
+        .stderr(contains("`./E1k.0` is the file").and(contains("portgen-1000-1000")));
     antwarp(&["info", "./E1k.0"]).current_dir(folder.path()).assert().success().stdout(contains("EUC_2D"));
 }
 
@@ -143,12 +193,21 @@ fn tours_are_read_as_other_programs_write_them() {
     }
     let lkh = "NAME : i8.0.tour\nCOMMENT : Length = 0\nTYPE : TOUR\nDIMENSION : 8\nTOUR_SECTION\n1\n3\n6\n8\n7\n4\n5\n2\n-1\nEOF\n";
     let tour = file(&folder, "lkh", lkh.as_bytes());
-    antwarp(&["check", &instance, &tour]).assert().success().stdout(contains("305")).stderr(contains("warning: a comment"));
+    antwarp(&["check", &instance, &tour])
+        .assert()
+        .success()
+        .stdout(contains("305"))
+        .stderr(contains("warning: a comment"));
     let right = file(&folder, "lkh", lkh.replace("= 0", "= 305").as_bytes());
     antwarp(&["check", &instance, &right]).assert().success().stderr("");
-    let edge = file(&folder, "edge", b"TYPE : TOUR\nDIMENSION : 8\nTOUR_SECTION\n1\n2\n3\n4\n5\n6\n7\n9\n-1\n");
+    let edge =
+        file(&folder, "edge", b"TYPE : TOUR\nDIMENSION : 8\nTOUR_SECTION\n1\n2\n3\n4\n5\n6\n7\n9\n-1\n");
     antwarp(&["check", &instance, &edge]).assert().code(6).stderr(contains("has no node 9"));
-    let behind = file(&folder, "behind", format!("TOUR_SECTION\n1 3 6 8 7 4 5 2 -1\n{}", &I8[I8.find("NODE").unwrap()..]).as_bytes());
+    let behind = file(
+        &folder,
+        "behind",
+        format!("TOUR_SECTION\n1 3 6 8 7 4 5 2 -1\n{}", &I8[I8.find("NODE").unwrap()..]).as_bytes(),
+    );
     antwarp(&["check", &instance, &behind]).assert().code(6).stderr(contains("not a section of a tour"));
 }
 
@@ -157,7 +216,11 @@ fn tours_of_names_are_read_and_a_name_of_two_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let instance = file(&folder, "n.csv", b"name,x,y\nOld Town,0,0\nB,3,0\n\"C, east\",3,4\nB,9,9\n");
     let named = file(&folder, "m.csv", b"name,x,y\nOld Town,0,0\nB,3,0\n\"C, east\",3,4\n");
-    for text in ["Old Town -> B -> \"C, east\" -> Old Town\n", "name,x\nB,3\n\"C, east\",3\nOld Town,0\n", "[\"B\", \"Old Town\", \"C, east\"]"] {
+    for text in [
+        "Old Town -> B -> \"C, east\" -> Old Town\n",
+        "name,x\nB,3\n\"C, east\",3\nOld Town,0\n",
+        "[\"B\", \"Old Town\", \"C, east\"]",
+    ] {
         let tour = file(&folder, "t", text.as_bytes());
         antwarp(&["check", &named, &tour]).assert().success().stdout(contains("3 nodes").and(contains("12")));
     }

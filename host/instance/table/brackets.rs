@@ -60,7 +60,8 @@ pub(super) fn for_each(
                 at = cell.0 + cell.1 + usize::from(cell.2);
                 if &bytes[cell.0..cell.0 + cell.1] == b"..." {
                     let problem = "the array was printed in part only";
-                    let help = "write it whole: numpy.savetxt, or numpy.set_printoptions(threshold=sys.maxsize)";
+                    let help =
+                        "write it whole: numpy.savetxt, or numpy.set_printoptions(threshold=sys.maxsize)";
                     return Err(text.error(cell.0, 3, problem, help));
                 }
                 cells.push(cell);
@@ -93,8 +94,10 @@ fn closing(open: u8) -> u8 {
 /// What stands behind an array may not be another one, or numbers.
 fn after(text: Text<'_>, at: usize) -> Result<()> {
     let rest = &text.bytes[at..];
-    let is_known = rest.iter().all(|byte| is_close(*byte) || byte.is_ascii_whitespace() || matches!(byte, b';' | b','));
-    if is_known || rest.trim_ascii_start().starts_with(b"dtype") || rest.trim_ascii_start().starts_with(b")") {
+    let is_known =
+        rest.iter().all(|byte| is_close(*byte) || byte.is_ascii_whitespace() || matches!(byte, b';' | b','));
+    if is_known || rest.trim_ascii_start().starts_with(b"dtype") || rest.trim_ascii_start().starts_with(b")")
+    {
         return Ok(());
     }
     Err(text.error(at, rest.len(), "the file goes on behind its array", "give each array a file"))
@@ -118,7 +121,10 @@ fn cell(text: Text<'_>, at: usize) -> Result<Found> {
     while let Some(byte) = bytes.get(at + length).filter(|byte| !is_end(byte)) {
         // `float('inf')`, `np.float64(1.5)`
         if *byte == b'(' {
-            let close = bytes[at..].iter().position(|byte| *byte == b')').ok_or_else(|| unclosed(text, at + length))?;
+            let close = bytes[at..]
+                .iter()
+                .position(|byte| *byte == b')')
+                .ok_or_else(|| unclosed(text, at + length))?;
             length = close + 1;
         } else if is_open(*byte) {
             return Err(text.error(at, length, "this stands beside an inner array", HELP));
@@ -135,13 +141,15 @@ fn unclosed(text: Text<'_>, at: usize) -> InstanceError {
 
 /// The text of a cell without Python's words around a number.
 pub(super) fn bare(cell: &str) -> &str {
-    let inner = ["float(", "np.float64(", "np.int64(", "int("].into_iter().find_map(|call| cell.strip_prefix(call));
+    let inner =
+        ["float(", "np.float64(", "np.int64(", "int("].into_iter().find_map(|call| cell.strip_prefix(call));
     inner.and_then(|inner| inner.strip_suffix(')')).map_or(cell, |inner| inner.trim_matches(['"', '\'']))
 }
 
 /// Whether a text is an array, perhaps behind a name: `d = np.array([[0, 1], ...`.
 pub(crate) fn is_array(begin: &str) -> bool {
-    let first = begin.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#')).unwrap_or("");
+    let first =
+        begin.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#')).unwrap_or("");
     if first.starts_with(['[', '(']) {
         return true;
     }

@@ -118,7 +118,10 @@ fn counts(lines: &[(usize, &str)]) -> Vec<usize> {
     let [(_, first), (_, second), ..] = lines else { return Vec::new() };
     let parts = |line: &str| {
         let line = line.trim().trim_end_matches([',', ';', '\t', ' ']).to_owned();
-        line.split([',', ';', '\t', ' ']).filter(|part| !part.is_empty()).map(str::to_owned).collect::<Vec<_>>()
+        line.split([',', ';', '\t', ' '])
+            .filter(|part| !part.is_empty())
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
     };
     let numbers: Option<Vec<usize>> = parts(first).iter().map(|part| part.parse().ok()).collect();
     match (numbers, parts(second).len()) {
@@ -151,11 +154,16 @@ fn separator(lines: &[&str]) -> Separator {
         return Separator::Blanks;
     }
     let has = |sign: u8| lines.iter().filter(|line| line.as_bytes().contains(&sign)).count();
-    let is_uniform = |sign: u8| lines.iter().all(|line| cells(line, sign) == cells(lines[0], sign) && cells(line, sign) > 1);
+    let is_uniform = |sign: u8| {
+        lines.iter().all(|line| cells(line, sign) == cells(lines[0], sign) && cells(line, sign) > 1)
+    };
     if let Some(sign) = SIGNS.into_iter().find(|&sign| is_uniform(sign)) {
         return Separator::Sign(sign);
     }
-    if has(b',') < lines.len() && spaced(lines[0]) > 1 && lines.iter().all(|line| spaced(line) == spaced(lines[0])) {
+    if has(b',') < lines.len()
+        && spaced(lines[0]) > 1
+        && lines.iter().all(|line| spaced(line) == spaced(lines[0]))
+    {
         return Separator::Blanks;
     }
     let all = SIGNS.into_iter().find(|&sign| has(sign) == lines.len());
@@ -178,7 +186,8 @@ fn has_decimal_commas_between_blanks(lines: &[&str]) -> bool {
         && lines.iter().all(|line| {
             let words = words(line);
             any |= words.iter().any(|word| is_decimal(word));
-            words.len() == width && words.iter().all(|word| is_plain(word) && (!word.contains(',') || is_decimal(word)))
+            words.len() == width
+                && words.iter().all(|word| is_plain(word) && (!word.contains(',') || is_decimal(word)))
         })
         && any
 }

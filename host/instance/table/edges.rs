@@ -65,7 +65,8 @@ pub(super) fn read(mut table: Table<'_>) -> Result<Reading> {
         let problem = format!("a list of edges between {n} nodes is too large: it becomes a matrix");
         return Err(table.text().content(problem, "give coordinates, or fewer nodes"));
     }
-    memory::check((n * n * size_of::<f64>()) as u64).map_err(|shortage| table.text().no_room("the matrix", shortage))?;
+    memory::check((n * n * size_of::<f64>()) as u64)
+        .map_err(|shortage| table.text().no_room("the matrix", shortage))?;
     let mut costs = vec![f64::NAN; n * n];
     let mut is_both = false;
     for row in 0..rows {
@@ -74,7 +75,8 @@ pub(super) fn read(mut table: Table<'_>) -> Result<Reading> {
         let here = &mut costs[from * n + to];
         if from != to && !here.is_nan() && *here != cost {
             let (from, to) = (&nodes.labels[from], &nodes.labels[to]);
-            let problem = format!("the edge from {from} to {to} has the cost {cost}, and {here} in a row before");
+            let problem =
+                format!("the edge from {from} to {to} has the cost {cost}, and {here} in a row before");
             return Err(table.wrong(row, columns.cost, problem, "leave one of them"));
         }
         *here = cost;
@@ -98,11 +100,20 @@ pub(super) fn read(mut table: Table<'_>) -> Result<Reading> {
         (false, false) => "each holds both ways",
     };
     if missing > 0 {
-        table.notes.push(format!("{missing} forbidden {}", if missing == 1 { "direction" } else { "directions" }));
+        table
+            .notes
+            .push(format!("{missing} forbidden {}", if missing == 1 { "direction" } else { "directions" }));
     }
     let line = table.line(format!("{rows} edges between {n} places"), &told, ways);
     let labels = Labels::of_texts(nodes.labels);
-    Ok(Reading { content: Content::Costs(costs), ids: labels.ids, names: labels.names, line, warnings: Vec::new(), is_directed: table.options.directed })
+    Ok(Reading {
+        content: Content::Costs(costs),
+        ids: labels.ids,
+        names: labels.names,
+        line,
+        warnings: Vec::new(),
+        is_directed: table.options.directed,
+    })
 }
 
 fn cost(table: &Table<'_>, row: usize, column: usize) -> Result<f64> {
@@ -110,7 +121,12 @@ fn cost(table: &Table<'_>, row: usize, column: usize) -> Result<f64> {
         Cell::Number(number, _) => Ok(number),
         Cell::Empty => Ok(f64::INFINITY),
         Cell::Text(text) if is_none(text) => Ok(f64::INFINITY),
-        Cell::Text(text) => Err(table.wrong(row, column, format!("`{text}` is not a cost"), "write a number, or inf where there is no way")),
+        Cell::Text(text) => Err(table.wrong(
+            row,
+            column,
+            format!("`{text}` is not a cost"),
+            "write a number, or inf where there is no way",
+        )),
     }
 }
 
@@ -119,16 +135,23 @@ fn columns(table: &Table<'_>) -> Result<Columns> {
     let default = |at: usize| (grid.names.is_none() || table.options.shape.is_some()).then_some(at);
     let (from, to) = (table.role(Role::From)?.or(default(0)), table.role(Role::To)?.or(default(1)));
     let (Some(from), Some(to)) = (from, to) else {
-        return Err(table.text().content("`--columns` does not say where both ends of an edge are", "give all three: `--columns from=1,to=2,cost=3`"));
+        return Err(table.text().content(
+            "`--columns` does not say where both ends of an edge are",
+            "give all three: `--columns from=1,to=2,cost=3`",
+        ));
     };
     let names = grid.names.as_deref().unwrap_or_default();
     let has_way_back = names.iter().any(|name| name.to_lowercase().contains("reverse"));
     if has_way_back && table.chosen(Role::Cost).is_none() {
         let problem = "there is a column of costs of the way back, which is not read";
-        return Err(table.text().content(problem, "write each direction as a row of its own; or choose one column: `--columns cost=4`"));
+        return Err(table.text().content(
+            problem,
+            "write each direction as a row of its own; or choose one column: `--columns cost=4`",
+        ));
     }
     let is_free = |column: &usize| *column != from && *column != to;
-    let numbers: Vec<usize> = (0..grid.width()).filter(is_free).filter(|&column| !grid.has_words(column)).collect();
+    let numbers: Vec<usize> =
+        (0..grid.width()).filter(is_free).filter(|&column| !grid.has_words(column)).collect();
     let by_name = match table.chosen(Role::Cost) {
         Some(column) => Some(column),
         None if numbers.len() == 1 => numbers.first().copied(),
@@ -192,6 +215,7 @@ impl Nodes {
 }
 
 fn miscounted(table: &Table<'_>, n: usize) -> InstanceError {
-    let problem = format!("the first line does not say what follows: {} edges between {n} nodes", table.grid.rows());
+    let problem =
+        format!("the first line does not say what follows: {} edges between {n} nodes", table.grid.rows());
     table.text().content(problem, "correct the first line, or remove it; every node needs an edge")
 }

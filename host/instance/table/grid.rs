@@ -33,7 +33,14 @@ pub(super) enum Cell<'a> {
 
 impl Grid {
     pub(super) fn new(width: usize) -> Grid {
-        Grid { width, numbers: Vec::new(), texts: Texts::default(), head: Vec::new(), names: None, skipped: 0 }
+        Grid {
+            width,
+            numbers: Vec::new(),
+            texts: Texts::default(),
+            head: Vec::new(),
+            names: None,
+            skipped: 0,
+        }
     }
 
     /// Columns.
@@ -151,7 +158,8 @@ impl Grid {
         let id = |row: usize| {
             let number = self.number(row, column);
             let is_plain = matches!(self.cell(row, column), Cell::Number(_, None));
-            (is_plain && number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&number)).then_some(number as u32)
+            (is_plain && number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&number))
+                .then_some(number as u32)
         };
         (0..self.rows()).map(id).collect()
     }

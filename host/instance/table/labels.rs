@@ -36,7 +36,9 @@ impl Labels {
             labels.columns.push((Role::Name, column));
         } else {
             let title = table.grid.title(column);
-            labels.warning = Some(format!("{title} is left out: its values are not distinct whole numbers, and places have names"));
+            labels.warning = Some(format!(
+                "{title} is left out: its values are not distinct whole numbers, and places have names"
+            ));
         }
         Ok(labels)
     }
@@ -49,7 +51,9 @@ impl Labels {
                 let ids = Some(ids).filter(|ids| !ids.iter().copied().eq(1..=ids.len() as u32));
                 Labels { ids, ..Labels::default() }
             }
-            None => Labels { names: Some(texts.iter().map(|text| clean(text)).collect()), ..Labels::default() },
+            None => {
+                Labels { names: Some(texts.iter().map(|text| clean(text)).collect()), ..Labels::default() }
+            }
         }
     }
 }

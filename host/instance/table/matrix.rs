@@ -33,7 +33,12 @@ pub(super) fn has_numeric_header(grid: &Grid) -> bool {
     if rows < 3 {
         return false;
     }
-    let labels: Option<Vec<u32>> = grid.head.iter().skip(usize::from(!short && grid.head[0].is_empty())).map(|cell| cell.parse().ok()).collect();
+    let labels: Option<Vec<u32>> = grid
+        .head
+        .iter()
+        .skip(usize::from(!short && grid.head[0].is_empty()))
+        .map(|cell| cell.parse().ok())
+        .collect();
     let Some(labels) = labels.filter(|labels| labels::are_distinct(labels)) else { return false };
     let is_blank_corner = short || grid.head[0].is_empty();
     let n = rows - 1;
@@ -83,7 +88,9 @@ pub(super) fn find(table: &Table<'_>) -> Option<Found> {
     let found = |is_certain| Some(Found { left, is_certain, is_symmetric });
     if has_blank_diagonal(grid, 0, left, n) {
         // A column 0, 1, 2 may be numbers of places, and two rows are places as well as they are a matrix.
-        let may_be_ids = left == 0 && matches!(n, 3 | 4) && labels::distinct(table, 0).is_some_and(|ids| labels::are_consecutive(&ids));
+        let may_be_ids = left == 0
+            && matches!(n, 3 | 4)
+            && labels::distinct(table, 0).is_some_and(|ids| labels::are_consecutive(&ids));
         return found(is_labelled || n > 2 && !may_be_ids);
     }
     if !has_even_diagonal(grid, left, n) || grid.number(0, left).is_nan() {
@@ -105,14 +112,18 @@ pub(super) fn find(table: &Table<'_>) -> Option<Found> {
 pub(super) fn read(mut table: Table<'_>) -> Result<Reading> {
     let n = table.grid.rows();
     let Some(left) = [0, 1].into_iter().find(|&left| table.grid.is_square(left)) else {
-        let problem = format!("a matrix needs as many rows as columns, and there are {n} rows of {} columns", table.grid.width());
+        let problem = format!(
+            "a matrix needs as many rows as columns, and there are {n} rows of {} columns",
+            table.grid.width()
+        );
         return Err(table.text().content(problem, "check that no line is missing; names of the nodes may stand in the first row and in the first column"));
     };
     if let Some(&count) = table.counts.first().filter(|&&count| count != n) {
         let problem = format!("the first line says {count}, and {n} rows follow");
         return Err(table.text().content(problem, "correct the first line, or remove it"));
     }
-    memory::check((n * n * size_of::<f64>()) as u64).map_err(|shortage| table.text().no_room("the matrix", shortage))?;
+    memory::check((n * n * size_of::<f64>()) as u64)
+        .map_err(|shortage| table.text().no_room("the matrix", shortage))?;
     let order = order(&table, left)?;
     let mut costs = Vec::with_capacity(n * n);
     for row in 0..n {
@@ -129,12 +140,21 @@ pub(super) fn read(mut table: Table<'_>) -> Result<Reading> {
     }
     let missing = forbid(&mut costs, n, table.options.forbidden_from);
     if missing > 0 {
-        table.notes.push(format!("{missing} forbidden {}", if missing == 1 { "direction" } else { "directions" }));
+        table
+            .notes
+            .push(format!("{missing} forbidden {}", if missing == 1 { "direction" } else { "directions" }));
     }
     let labels = order.labels;
     let line = table.line(format!("a {n} x {n} matrix"), &[], &order.told);
     let warnings = order.warning.into_iter().collect();
-    Ok(Reading { content: Content::Costs(costs), ids: labels.ids, names: labels.names, line, warnings, is_directed: table.options.directed })
+    Ok(Reading {
+        content: Content::Costs(costs),
+        ids: labels.ids,
+        names: labels.names,
+        line,
+        warnings,
+        is_directed: table.options.directed,
+    })
 }
 
 /// The columns in the order of the rows, and the names of both.
@@ -155,7 +175,9 @@ fn order(table: &Table<'_>, left: usize) -> Result<Order> {
         (None, None) => ("".to_owned(), None, plain, None),
         (Some(top), None) => ("labels in the first row".to_owned(), Some(top), plain, None),
         (None, Some(side)) => ("labels in the first column".to_owned(), Some(side), plain, None),
-        (Some(top), Some(side)) if top == side => ("labels in the first row and column".to_owned(), Some(side), plain, None),
+        (Some(top), Some(side)) if top == side => {
+            ("labels in the first row and column".to_owned(), Some(side), plain, None)
+        }
         (Some(top), Some(side)) => {
             let at = |label: &String| top.iter().position(|other| other == label);
             let found: Vec<Option<usize>> = side.iter().map(at).collect();
@@ -165,14 +187,27 @@ fn order(table: &Table<'_>, left: usize) -> Result<Order> {
             seen.dedup();
             if count == n && seen.len() == n {
                 let columns = found.into_iter().flatten().map(|at| at + left).collect();
-                ("labels in the first row and column, the columns put in the order of the rows".to_owned(), Some(side), columns, None)
+                (
+                    "labels in the first row and column, the columns put in the order of the rows".to_owned(),
+                    Some(side),
+                    columns,
+                    None,
+                )
             } else if count == 0 {
-                let warning = format!("rows and columns of {} have different labels: they are taken to be in the same order", table.file());
+                let warning = format!(
+                    "rows and columns of {} have different labels: they are taken to be in the same order",
+                    table.file()
+                );
                 ("labels in the first column".to_owned(), Some(side), plain, Some(warning))
             } else {
                 let odd = side.iter().zip(&found).find(|(_, at)| at.is_none()).map_or("", |(label, _)| label);
-                let problem = format!("the labels of the rows are not those of the columns: \"{odd}\" is not in the first row, or a label stands twice");
-                return Err(table.text().content(problem, format!("give rows and columns the same labels; the columns have {}", header::list(&top))));
+                let problem = format!(
+                    "the labels of the rows are not those of the columns: \"{odd}\" is not in the first row, or a label stands twice"
+                );
+                return Err(table.text().content(
+                    problem,
+                    format!("give rows and columns the same labels; the columns have {}", header::list(&top)),
+                ));
             }
         }
     };
@@ -196,10 +231,12 @@ fn cost(table: &Table<'_>, row: usize, column: usize, is_diagonal: bool) -> Resu
 /// Fills an empty triangle from the other; which one it was.
 fn mirror(costs: &mut [f64], n: usize) -> Option<&'static str> {
     let is_side = |is_lower: bool, is_empty: bool| {
-        (0..n).all(|i| (0..i).all(|j| {
-            let cost = if is_lower { costs[i * n + j] } else { costs[j * n + i] };
-            cost.is_infinite() == is_empty
-        }))
+        (0..n).all(|i| {
+            (0..i).all(|j| {
+                let cost = if is_lower { costs[i * n + j] } else { costs[j * n + i] };
+                cost.is_infinite() == is_empty
+            })
+        })
     };
     let side = match () {
         () if n < 3 => return None,
@@ -229,4 +266,3 @@ pub(super) fn forbid(costs: &mut [f64], n: usize, from: Option<f64>) -> usize {
     }
     count
 }
-

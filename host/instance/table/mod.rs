@@ -159,7 +159,9 @@ impl Table<'_> {
             (Some(shape), ..) => return Ok(shape),
             (None, true, true) => {
                 let help = "give either x and y, lat and lon, or from, to and cost";
-                return Err(self.text().content("`--columns` names both coordinates and the ends of edges", help));
+                return Err(self
+                    .text()
+                    .content("`--columns` names both coordinates and the ends of edges", help));
             }
             (None, true, false) => return Ok(Shape::Points),
             (None, false, true) => return Ok(Shape::Edges),
@@ -184,18 +186,26 @@ impl Table<'_> {
             Ok(header::column(text, names, one)?.is_some() && header::column(text, names, other)?.is_some())
         };
         // A name that two columns have matters only where its role does.
-        let is = |found: Result<bool>, other: bool| if other { found.unwrap_or(false).then_some(true).ok_or(()) .or(Ok(false)) } else { found };
+        let is = |found: Result<bool>, other: bool| {
+            if other { found.unwrap_or(false).then_some(true).ok_or(()).or(Ok(false)) } else { found }
+        };
         let edges = both(Role::From, Role::To);
         let is_edges = matches!(edges, Ok(true)) && self.grid.width() >= 3;
         let degrees = is(both(Role::Lat, Role::Lon), is_edges)?;
         let plane = is(both(Role::X, Role::Y), is_edges || degrees)?;
         if (degrees || plane) && is_edges && !(self.grid.width() == 3 || names.len() == 3) {
             let help = "choose with `--as points` or `--as edges`";
-            return Err(text.content(format!("the columns {} are both those of places and those of edges", header::list(names)), help));
+            return Err(text.content(
+                format!("the columns {} are both those of places and those of edges", header::list(names)),
+                help,
+            ));
         }
         Ok(if degrees || plane {
             if matrix::find(self).is_some_and(|found| found.is_symmetric) && self.grid.rows() >= 3 {
-                return Err(self.open(&["a matrix of costs with labels above it", "places, by the names of the columns"]));
+                return Err(self.open(&[
+                    "a matrix of costs with labels above it",
+                    "places, by the names of the columns",
+                ]));
             }
             Some(Shape::Points)
         } else {
@@ -214,7 +224,8 @@ impl Table<'_> {
     }
 
     fn refuse_pointer_network(&self) -> Result<()> {
-        let is_it = self.grid.head.iter().any(|cell| cell.eq_ignore_ascii_case("output")) && self.grid.width() > 4;
+        let is_it =
+            self.grid.head.iter().any(|cell| cell.eq_ignore_ascii_case("output")) && self.grid.width() > 4;
         if !is_it {
             return Ok(());
         }
@@ -237,14 +248,25 @@ impl Table<'_> {
             self.grid.skipped = 1;
             return Ok(());
         }
-        if grid.names.is_none() && grid.head.len() < grid.width() && grid.rows() > 1 && (grid.head.len()..grid.width()).any(|column| grid.cell(0, column) == Cell::Empty && !grid.is_blank(1, column)) {
-            let problem = format!("the first row has {} columns, the others have {}", grid.head.len(), grid.width());
+        if grid.names.is_none()
+            && grid.head.len() < grid.width()
+            && grid.rows() > 1
+            && (grid.head.len()..grid.width())
+                .any(|column| grid.cell(0, column) == Cell::Empty && !grid.is_blank(1, column))
+        {
+            let problem =
+                format!("the first row has {} columns, the others have {}", grid.head.len(), grid.width());
             return Err(text.content(problem, COLUMNS));
         }
-        let Some((line, separator)) = comment.filter(|_| grid.names.is_none() && !self.options.no_header) else { return Ok(()) };
+        let Some((line, separator)) = comment.filter(|_| grid.names.is_none() && !self.options.no_header)
+        else {
+            return Ok(());
+        };
         let names = names_of(line, separator);
         let has = |role| header::column(text, &names, role).is_ok_and(|column| column.is_some());
-        let is_known = has(Role::X) && has(Role::Y) || has(Role::Lat) && has(Role::Lon) || has(Role::From) && has(Role::To);
+        let is_known = has(Role::X) && has(Role::Y)
+            || has(Role::Lat) && has(Role::Lon)
+            || has(Role::From) && has(Role::To);
         if names.len() == grid.width() && is_known {
             self.grid.names = Some(names);
         }
@@ -265,7 +287,9 @@ impl Table<'_> {
         let rows = grid.rows();
         let is_named = |column: usize| {
             let others = || (1..rows).map(|row| (row, column + shift));
-            is_word(&grid.head[column]) && others().all(|(row, column)| !grid.is_word(row, column)) && others().any(|(row, column)| !grid.number(row, column).is_nan())
+            is_word(&grid.head[column])
+                && others().all(|(row, column)| !grid.is_word(row, column))
+                && others().any(|(row, column)| !grid.number(row, column).is_nan())
         };
         rows > 1 && (0..grid.head.len().min(grid.width() - shift)).any(is_named)
     }
@@ -276,11 +300,15 @@ impl Table<'_> {
         for (role, column) in &self.options.columns {
             let Some(named) = Role::from_option(role) else {
                 let problem = format!("`--columns` has no role `{role}`");
-                return Err(self.text().content(problem, "the roles are x, y, z, lat, lon, name, id, from, to and cost"));
+                return Err(self
+                    .text()
+                    .content(problem, "the roles are x, y, z, lat, lon, name, id, from, to and cost"));
             };
             let at = self.column(column)?;
             if chosen.iter().any(|&(other, _)| other == named) {
-                return Err(self.text().content(format!("`--columns` gives {role} twice"), "give each role one column"));
+                return Err(self
+                    .text()
+                    .content(format!("`--columns` gives {role} twice"), "give each role one column"));
             }
             chosen.push((named, at));
         }
@@ -291,14 +319,19 @@ impl Table<'_> {
     /// The column of this number or name.
     fn column(&self, given: &str) -> Result<usize> {
         let width = self.grid.width();
-        let by_number = given.parse().ok().filter(|number| (1..=width).contains(number)).map(|number: usize| number - 1);
+        let by_number =
+            given.parse().ok().filter(|number| (1..=width).contains(number)).map(|number: usize| number - 1);
         let names = self.grid.names.as_deref().unwrap_or_default();
         let by_name = || names.iter().position(|name| name.trim() == given);
         let by_any_case = || names.iter().position(|name| name.trim().eq_ignore_ascii_case(given));
         by_number.or_else(by_name).or_else(by_any_case).ok_or_else(|| {
-            let seen = if names.is_empty() { String::new() } else { format!("; they are {}", header::list(names)) };
+            let seen =
+                if names.is_empty() { String::new() } else { format!("; they are {}", header::list(names)) };
             let problem = format!("there is no column `{given}` among {width}{seen}");
-            self.text().content(problem, format!("give the number of a column, from 1 to {width}, or its name in the first line"))
+            self.text().content(
+                problem,
+                format!("give the number of a column, from 1 to {width}, or its name in the first line"),
+            )
         })
     }
 
@@ -312,30 +345,45 @@ impl Table<'_> {
             return Ok(Some(column));
         }
         let Some(names) = &self.grid.names else { return Ok(None) };
-        Ok(header::column(self.text(), names, role)?.filter(|column| self.chosen.iter().all(|(_, other)| other != column)))
+        Ok(header::column(self.text(), names, role)?
+            .filter(|column| self.chosen.iter().all(|(_, other)| other != column)))
     }
 
     /// A cell is wrong.
-    fn wrong(&self, row: usize, column: usize, problem: impl Into<String>, help: impl Into<String>) -> InstanceError {
+    fn wrong(
+        &self,
+        row: usize,
+        column: usize,
+        problem: impl Into<String>,
+        help: impl Into<String>,
+    ) -> InstanceError {
         grid::wrong(self.places, &self.grid, (row, column), problem, help)
     }
 
     /// The line about the file: what it has, how its columns are used, and what else is to be said.
     fn line(&self, what: String, columns: &[(Role, usize)], end: &str) -> String {
-        let columns: Vec<String> =
-            columns.iter().map(|&(role, column)| format!("{} {}", role.word(), self.grid.title(column))).collect();
+        let columns: Vec<String> = columns
+            .iter()
+            .map(|&(role, column)| format!("{} {}", role.word(), self.grid.title(column)))
+            .collect();
         let mut parts = vec![columns.join(", ")];
         parts.push(end.to_owned());
         parts.extend(self.notes.iter().cloned());
         parts.retain(|part| !part.is_empty());
         let from = self.file();
-        if parts.is_empty() { format!("{what} from {from}") } else { format!("{what} from {from}: {}", parts.join("; ")) }
+        if parts.is_empty() {
+            format!("{what} from {from}")
+        } else {
+            format!("{what} from {from}: {}", parts.join("; "))
+        }
     }
 }
 
 fn names_of(line: &str, separator: rows::Separator) -> Vec<String> {
     match separator {
-        rows::Separator::Sign(sign) => line.split(sign as char).map(|name| name.trim().trim_matches('"').to_owned()).collect(),
+        rows::Separator::Sign(sign) => {
+            line.split(sign as char).map(|name| name.trim().trim_matches('"').to_owned()).collect()
+        }
         rows::Separator::Blanks => line.split_whitespace().map(str::to_owned).collect(),
     }
 }
@@ -484,7 +532,8 @@ impl Arrays<'_> {
                 grid.head = cells.iter().map(written).collect();
             }
             if cells.len() != grid.width() {
-                let problem = format!("this row has {} values, those before have {}", cells.len(), grid.width());
+                let problem =
+                    format!("this row has {} values, those before have {}", cells.len(), grid.width());
                 let (start, length, _) = cells[0];
                 return Err(self.text.error(start, length, problem, "give every row as many values"));
             }
@@ -494,7 +543,9 @@ impl Arrays<'_> {
         let grid = grid.ok_or_else(|| self.text.content("the array is empty", REMEDY))?;
         if grid.rows() == 1 && grid.width() > 3 {
             let problem = format!("this is a list of {} values, not of places or rows", grid.width());
-            return Err(self.text.content(problem, "write one array for each place or row: [[1, 2], [3, 4]]"));
+            return Err(self
+                .text
+                .content(problem, "write one array for each place or row: [[1, 2], [3, 4]]"));
         }
         Ok(grid)
     }

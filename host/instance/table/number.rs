@@ -28,7 +28,9 @@ impl Spelling {
 
     /// The number of a cell with groups of three digits, a decimal comma or a typographic minus.
     fn grouped(self, cell: &str) -> Option<f64> {
-        let odd = |c: char| matches!(c, ',' | '.' | ' ' | '\'' | '\u{2019}' | '\u{a0}' | '\u{202f}' | '\u{2009}' | '\u{2212}');
+        let odd = |c: char| {
+            matches!(c, ',' | '.' | ' ' | '\'' | '\u{2019}' | '\u{a0}' | '\u{202f}' | '\u{2009}' | '\u{2212}')
+        };
         if cell.len() > 64 || !cell.contains(odd) {
             return None;
         }
@@ -46,12 +48,14 @@ impl Spelling {
         let first = parts.next()?;
         let digits = first.trim_start_matches(['+', '-']);
         let groups: Vec<&str> = parts.collect();
-        let are_groups = groups.iter().all(|part| part.len() == 3 && part.bytes().all(|b| b.is_ascii_digit()));
+        let are_groups =
+            groups.iter().all(|part| part.len() == 3 && part.bytes().all(|b| b.is_ascii_digit()));
         if !groups.is_empty() && !(are_groups && (1..=3).contains(&digits.len())) {
             return None;
         }
         let plain = format!("{first}{}{rest}", groups.concat());
-        let is_number = plain.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'+' | b'-' | b'.' | b'e' | b'E'));
+        let is_number =
+            plain.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'+' | b'-' | b'.' | b'e' | b'E'));
         plain.parse().ok().filter(|value: &f64| is_number && value.is_finite())
     }
 }
@@ -59,8 +63,28 @@ impl Spelling {
 /// Whether a cell says that there is no number: `inf`, `null`, `NaN`, `-`, `N/A` or nothing.
 pub(super) fn is_none(cell: &str) -> bool {
     const WORDS: [&str; 22] = [
-        "", "-", "--", "\u{2013}", "\u{2014}", "inf", "+inf", "infinity", "+infinity", "\u{221e}", "null", "nan", "na", "n/a",
-        "#n/a", "none", "nil", "np.inf", "np.nan", "math.inf", "1.#inf", "<na>",
+        "",
+        "-",
+        "--",
+        "\u{2013}",
+        "\u{2014}",
+        "inf",
+        "+inf",
+        "infinity",
+        "+infinity",
+        "\u{221e}",
+        "null",
+        "nan",
+        "na",
+        "n/a",
+        "#n/a",
+        "none",
+        "nil",
+        "np.inf",
+        "np.nan",
+        "math.inf",
+        "1.#inf",
+        "<na>",
     ];
     cell.len() <= 9 && WORDS.iter().any(|word| word.eq_ignore_ascii_case(cell))
 }
@@ -81,7 +105,8 @@ pub(super) struct Evidence {
 impl Evidence {
     /// Takes note of a cell.
     pub(super) fn see(&mut self, cell: &str) {
-        let is_number = |b: u8| b.is_ascii_digit() || matches!(b, b'.' | b',' | b'-' | b'+' | b'e' | b'E' | b' ' | b'\'');
+        let is_number =
+            |b: u8| b.is_ascii_digit() || matches!(b, b'.' | b',' | b'-' | b'+' | b'e' | b'E' | b' ' | b'\'');
         let has_digit = cell.bytes().any(|b| b.is_ascii_digit());
         if !has_digit || !cell.bytes().all(is_number) || cell.len() > 40 {
             return;

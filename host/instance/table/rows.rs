@@ -53,7 +53,10 @@ fn separated(
     loop {
         let from = reader.position().byte() as usize + start;
         let is_any = reader.read_byte_record(&mut record).map_err(|error| {
-            text.content(format!("the rows cannot be told apart: {error}"), "separate the columns in all lines alike")
+            text.content(
+                format!("the rows cannot be told apart: {error}"),
+                "separate the columns in all lines alike",
+            )
         })?;
         if !is_any {
             return Ok(());
@@ -66,7 +69,8 @@ fn separated(
         // The text is UTF-8, and is cut at ASCII signs only.
         let cells: Vec<&str> =
             record.iter().map(|cell| std::str::from_utf8(cell).unwrap_or_default().trim()).collect();
-        let is_markdown_rule = sign == b'|' && cells.iter().all(|cell| cell.bytes().all(|b| matches!(b, b'-' | b':')));
+        let is_markdown_rule =
+            sign == b'|' && cells.iter().all(|cell| cell.bytes().all(|b| matches!(b, b'-' | b':')));
         if cells.iter().all(|cell| cell.is_empty()) || is_comment(cells[0]) || is_markdown_rule {
             continue;
         }
@@ -100,7 +104,9 @@ fn check_quotes(text: Text<'_>, from: usize, raw: &[u8], sign: u8, width: usize)
     let line = raw.trim_ascii_end();
     let first = line.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
     let open = open_quote(&line[..first.unwrap_or(line.len())], sign);
-    let (Some(open), help) = (open, "close it; a quote in a quoted text is written twice") else { return Ok(()) };
+    let (Some(open), help) = (open, "close it; a quote in a quoted text is written twice") else {
+        return Ok(());
+    };
     let is_closed = open_quote(line, sign).is_none();
     let is_row = first.is_some_and(|end| width > 1 && fields(&line[..end], sign) >= width);
     if is_closed && !is_row {
@@ -136,7 +142,11 @@ fn fields(line: &[u8], sign: u8) -> usize {
     1 + line.iter().filter(|&&byte| byte == sign).count()
 }
 
-fn spaced(text: Text<'_>, start: usize, each: &mut dyn FnMut(Row<'_>) -> Result<ControlFlow<()>>) -> Result<()> {
+fn spaced(
+    text: Text<'_>,
+    start: usize,
+    each: &mut dyn FnMut(Row<'_>) -> Result<ControlFlow<()>>,
+) -> Result<()> {
     // The text is UTF-8, and `start` is the begin of a line.
     let all = std::str::from_utf8(&text.bytes[start..]).unwrap_or_default();
     let mut cells = Vec::new();

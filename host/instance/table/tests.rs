@@ -5,15 +5,23 @@ use crate::instance::content::Content;
 
 fn read_with(text: &str, options: &ReadOptions) -> Result<Reading> {
     let text = Text { file: "t", bytes: text.as_bytes() };
-    if is_array(std::str::from_utf8(text.bytes).unwrap()) { arrays(text, options, Vec::new()) } else { delimited(text, options, Vec::new()) }
+    if is_array(std::str::from_utf8(text.bytes).unwrap()) {
+        arrays(text, options, Vec::new())
+    } else {
+        delimited(text, options, Vec::new())
+    }
 }
 
 fn read(text: &str) -> Reading {
-    read_with(text, &ReadOptions::default()).unwrap_or_else(|error| panic!("{text:?}: {error}: {}", error.remedy()))
+    read_with(text, &ReadOptions::default())
+        .unwrap_or_else(|error| panic!("{text:?}: {error}: {}", error.remedy()))
 }
 
 fn columns(list: &[(&str, &str)]) -> ReadOptions {
-    ReadOptions { columns: list.iter().map(|(role, column)| ((*role).to_owned(), (*column).to_owned())).collect(), ..ReadOptions::default() }
+    ReadOptions {
+        columns: list.iter().map(|(role, column)| ((*role).to_owned(), (*column).to_owned())).collect(),
+        ..ReadOptions::default()
+    }
 }
 
 /// The first reading's line, its points (two coordinates) and its names.
@@ -62,8 +70,12 @@ fn places_are_read_however_they_are_written() {
     }
     assert_eq!(places("1.234,5;2\n3;4\n"), [[1234.5, 2.0], [3.0, 4.0]]);
     assert_eq!(read("id,x,y\n7,0,0\n9,1,1\n8,5,5\n").ids, Some(vec![7, 9, 8]));
-    let named = read("stop_id,stop_name,stop_lat,stop_lon\nS1,\"Haupt, platz\",48.1,11.5\nS2,Markt,50.9,6.9\n");
-    assert_eq!(named.line, "2 places from t: latitude \"stop_lat\", longitude \"stop_lon\", names \"stop_name\"; great-circle metres");
+    let named =
+        read("stop_id,stop_name,stop_lat,stop_lon\nS1,\"Haupt, platz\",48.1,11.5\nS2,Markt,50.9,6.9\n");
+    assert_eq!(
+        named.line,
+        "2 places from t: latitude \"stop_lat\", longitude \"stop_lon\", names \"stop_name\"; great-circle metres"
+    );
     assert_eq!(named.names, Some(vec!["Haupt, platz".to_owned(), "Markt".to_owned()]));
     assert_eq!(read("01234,5,6\n00017,8,9\n").names, Some(vec!["01234".to_owned(), "00017".to_owned()]));
 }
@@ -99,7 +111,12 @@ fn matrices_are_read_however_they_are_labelled() {
 #[test]
 fn edges_are_read_by_number_and_by_name() {
     let right = [0.0, 1.0, 2.0, 1.0, 0.0, 3.0, 2.0, 3.0, 0.0];
-    for text in ["1 2 1\n1 3 2\n2 3 3\n", "source,target,weight\nA,B,1\nA,C,2\nB,C,3\n", "A;B;1\nA;C;2\nB;C;3\n", "3 3\n0 1 1\n0 2 2\n1 2 3\n"] {
+    for text in [
+        "1 2 1\n1 3 2\n2 3 3\n",
+        "source,target,weight\nA,B,1\nA,C,2\nB,C,3\n",
+        "A;B;1\nA;C;2\nB;C;3\n",
+        "3 3\n0 1 1\n0 2 2\n1 2 3\n",
+    ] {
         assert_eq!(costs(text), right, "{text:?}");
     }
     let missing = costs("from,to,cost\nA,B,1\nB,C,2\nC,D,3\nD,A,4\n");
@@ -149,13 +166,23 @@ fn options_override_every_guess() {
     };
     let square = "0,1,2\n1,0,3\n2,3,0\n";
     assert_eq!(first(square, &columns(&[("x", "1"), ("y", "2"), ("z", "3")])), (3, [0.0, 1.0, 2.0]));
-    assert_eq!(first(square, &ReadOptions { shape: Some(Shape::Matrix), ..ReadOptions::default() }), (9, [0.0, 1.0, 2.0]));
+    assert_eq!(
+        first(square, &ReadOptions { shape: Some(Shape::Matrix), ..ReadOptions::default() }),
+        (9, [0.0, 1.0, 2.0])
+    );
     assert_eq!(first("a,B,c\n1,2,3\n4,5,6\n", &columns(&[("x", "b"), ("y", "1")])), (2, [2.0, 1.0, 0.0]));
-    assert_eq!(first("[[11.5, 48.1], [6.9, 50.9]]", &columns(&[("lat", "2"), ("lon", "1")])), (0, [48.1, 11.5, 0.0]));
+    assert_eq!(
+        first("[[11.5, 48.1], [6.9, 50.9]]", &columns(&[("lat", "2"), ("lon", "1")])),
+        (0, [48.1, 11.5, 0.0])
+    );
     let degrees = ReadOptions { degrees: true, ..ReadOptions::default() };
-    assert!(read_with("11.5 48.1\n6.9 50.9\n", &degrees).unwrap_err().remedy().contains("--columns lat=1,lon=2"));
+    assert!(
+        read_with("11.5 48.1\n6.9 50.9\n", &degrees).unwrap_err().remedy().contains("--columns lat=1,lon=2")
+    );
     let directed = ReadOptions { directed: true, ..ReadOptions::default() };
-    let Content::Costs(costs) = read_with("1 2 1\n1 3 2\n2 3 3\n", &directed).unwrap().content else { panic!() };
+    let Content::Costs(costs) = read_with("1 2 1\n1 3 2\n2 3 3\n", &directed).unwrap().content else {
+        panic!()
+    };
     assert!(costs[3].is_infinite() && costs[1] == 1.0);
     assert_eq!(read("48.13 11.57\n50.94 6.96\n").warnings.len(), 1);
     assert_eq!(read("0.13 0.57\n0.94 0.96\n").warnings.len(), 0);

@@ -35,7 +35,8 @@ pub(super) fn is_one(rows: &[Vec<String>], spelling: Spelling) -> bool {
 }
 
 fn labels(rows: &[Vec<String>], spelling: Spelling) -> usize {
-    let is_word = |row: &Vec<String>| row.first().is_some_and(|cell| !is_none(cell) && spelling.number(cell).is_none());
+    let is_word =
+        |row: &Vec<String>| row.first().is_some_and(|cell| !is_none(cell) && spelling.number(cell).is_none());
     usize::from(rows.iter().all(is_word))
 }
 

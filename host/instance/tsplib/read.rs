@@ -6,9 +6,9 @@ use antwarp_core::metric::Metric;
 
 use super::matrix::Layout;
 use super::scan::{self, Entry, Part, Words};
+use crate::instance::content::{in_file, instance_of};
 use crate::instance::error::{Result, Text};
 use crate::instance::model::{Instance, Kind, NodeNumbers};
-use crate::instance::content::{in_file, instance_of};
 use crate::instance::read_options::{ReadOptions, Shape};
 use crate::instance::source::Room;
 use crate::memory;
@@ -169,7 +169,9 @@ impl Source<'_> {
         match given.into_iter().find(|(is_given, _)| *is_given) {
             None => Ok(()),
             Some((_, option)) => {
-                let problem = format!("`{option}` is for tables, and this is a TSPLIB file, which says itself what it holds");
+                let problem = format!(
+                    "`{option}` is for tables, and this is a TSPLIB file, which says itself what it holds"
+                );
                 Err(self.text.content(problem, format!("leave out `{option}`")))
             }
         }
@@ -182,7 +184,11 @@ impl Source<'_> {
             let is_one = other.keyword == "SALESMEN" && self.text.whole_number(other.value) == Some(1);
             if !is_one {
                 let problem = format!("{} is not part of a travelling salesman problem", other.keyword);
-                return Err(self.text.error_at(other.keyword_part, problem, "one tour of one salesman is found: remove the line if that is meant"));
+                return Err(self.text.error_at(
+                    other.keyword_part,
+                    problem,
+                    "one tour of one salesman is found: remove the line if that is meant",
+                ));
             }
         }
         let Some(weights) = entry("EDGE_WEIGHT_SECTION") else { return Ok(()) };
@@ -252,7 +258,8 @@ impl Source<'_> {
                 .text
                 .content(problem, "add the section, with a line `number x y` for every node"));
         };
-        Instance::from_points(name, metric, coordinates.points).map_err(|error| in_file(self.text.file, error))
+        Instance::from_points(name, metric, coordinates.points)
+            .map_err(|error| in_file(self.text.file, error))
     }
 
     fn matrix_instance(&self, name: String, n: usize, kind: Kind) -> Result<Instance> {
@@ -272,7 +279,9 @@ impl Source<'_> {
     fn refuse_asymmetry(&self, kind: Kind, n: usize, cost: impl Fn(usize) -> f64) -> Result<()> {
         let differ = |i: usize, j: usize| cost(i * n + j) != cost(j * n + i);
         let first = || (0..n).find_map(|i| (i + 1..n).find(|&j| differ(i, j)).map(|j| (i, j)));
-        let Some((i, j)) = (kind == Kind::Tsp && !self.options.directed).then(first).flatten() else { return Ok(()) };
+        let Some((i, j)) = (kind == Kind::Tsp && !self.options.directed).then(first).flatten() else {
+            return Ok(());
+        };
         let (there, back) = (cost(i * n + j), cost(j * n + i));
         let (i, j) = (i + 1, j + 1);
         let problem =
@@ -345,7 +354,9 @@ impl Source<'_> {
         match self.text.number(word) {
             Some(weight) if is_forbidden(weight) => Ok(f64::INFINITY),
             Some(weight) => Ok(weight),
-            None if FORBIDDEN.iter().any(|none| self.text.show(word).eq_ignore_ascii_case(none)) => Ok(f64::INFINITY),
+            None if FORBIDDEN.iter().any(|none| self.text.show(word).eq_ignore_ascii_case(none)) => {
+                Ok(f64::INFINITY)
+            }
             None => {
                 let problem = format!("the weight `{}` is not a number", self.text.show(word));
                 Err(self.text.error_at(word, problem, "write a number, or inf where there is no way"))
@@ -419,7 +430,11 @@ impl Source<'_> {
         let mut lines = scan::lines(bytes, section).skip_while(|line| !is_end(line));
         match lines.find(|line| line.start < line.end && !is_end(line)) {
             None => Ok(()),
-            Some(line) => Err(self.text.error_at(line, "the section goes on behind its -1", "write -1 after the last line only")),
+            Some(line) => Err(self.text.error_at(
+                line,
+                "the section goes on behind its -1",
+                "write -1 after the last line only",
+            )),
         }
     }
 
