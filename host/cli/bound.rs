@@ -9,6 +9,7 @@ use serde_json::json;
 
 use super::options::duration;
 use super::output::{self, Output};
+use super::reading::ReadingArgs;
 use super::{Error, Outcome, Result, signals};
 use crate::bound::{self, Bound};
 use crate::engine::Stop;
@@ -40,6 +41,8 @@ pub struct Args {
     /// Write the result as JSON; - is the standard output
     #[arg(long, value_name = "FILE|-")]
     json: Option<Output>,
+    #[command(flatten)]
+    reading: ReadingArgs,
 }
 
 /// Finds a bound, and prints it.
@@ -49,7 +52,7 @@ pub fn run(args: Args) -> Result<Outcome> {
     patience::until(args.time.and_then(|time| begin.checked_add(time)));
     output::check(args.json.as_slice(), &[(output::INSTANCE, &args.instance)])?;
     super::options::start_threads(args.threads, None)?;
-    let instance = Instance::open(&args.instance)?;
+    let instance = args.reading.open(&args.instance)?;
     check(&instance)?;
     let no_room = |shortage| Error::RunFailed(format!("not enough main memory for the bound: {shortage}"));
     memory::check(bound::memory(&instance) as u64).map_err(no_room)?;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use serde_json::json;
 
 use super::output::{self, Output};
+use super::reading::ReadingArgs;
 use super::{Error, Outcome, Result};
 use crate::instance::{Instance, InstanceError, tour_file};
 use crate::report::Known;
@@ -20,6 +21,8 @@ pub struct Args {
     /// Write the result as JSON; - is the standard output
     #[arg(long, value_name = "FILE|-")]
     json: Option<Output>,
+    #[command(flatten)]
+    reading: ReadingArgs,
 }
 
 /// What was found.
@@ -31,7 +34,7 @@ struct Finding {
 /// Checks a tour.
 pub fn run(args: Args) -> Result<Outcome> {
     output::check(args.json.as_slice(), &[(output::INSTANCE, &args.instance), ("the tour", &args.tour)])?;
-    let instance = Instance::open(&args.instance)?;
+    let instance = args.reading.open(&args.instance)?;
     let finding = find(&instance, &args)?;
     if let Some(output) = &args.json {
         let value = as_json(&instance, &finding);
@@ -47,8 +50,11 @@ pub fn run(args: Args) -> Result<Outcome> {
 }
 
 fn find(instance: &Instance, args: &Args) -> Result<Finding> {
-    let tour = match tour_file::read(&args.tour, instance) {
-        Ok(tour) => tour,
+    let tour = match tour_file::read_with(&args.tour, instance) {
+        Ok(tour) => {
+            tour.warnings.iter().for_each(|warning| output::tell(&format!("antwarp: warning: {warning}")));
+            tour.nodes
+        }
         Err(error @ InstanceError::Read { .. }) => return Err(error.into()),
         Err(error) => return Ok(Finding { cost: None, problem: Some(Error::InvalidTour(error)) }),
     };

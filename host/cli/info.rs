@@ -1,5 +1,6 @@
 //! `antwarp info`: what an instance is.
 
+use super::reading::ReadingArgs;
 use super::{Error, Outcome, Result, output};
 use crate::instance::{Instance, Kind};
 use std::collections::HashSet;
@@ -11,18 +12,20 @@ pub struct Args {
     /// Instance files, or names of generated instances such as E10k.0
     #[arg(value_name = "FILE|NAME", required = true)]
     instances: Vec<PathBuf>,
+    #[command(flatten)]
+    reading: ReadingArgs,
 }
 
 /// Describes instances. One that cannot be read does not keep the others from being described.
 pub fn run(args: Args) -> Result<Outcome> {
     let mut failed = None;
     for (i, source) in args.instances.iter().enumerate() {
-        match Instance::open(source) {
+        match args.reading.open(source) {
             Ok(instance) => {
                 let gap = if i == 0 { "" } else { "\n" };
                 output::print(|out| write!(out, "{gap}{}", describe(&instance)))?;
             }
-            Err(error) => failed = Some(Error::from(error).print()),
+            Err(error) => failed = Some(error.print()),
         }
     }
     failed.map_or(Ok(Outcome::Done), |status| Err(Error::Printed(status)))

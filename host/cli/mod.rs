@@ -14,6 +14,7 @@ mod options;
 mod output;
 mod plot;
 mod progress;
+mod reading;
 mod search;
 mod shell;
 mod signals;

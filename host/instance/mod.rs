@@ -1,17 +1,21 @@
 //! Problem instances: reading, writing, generating, neighbour lists.
 //!
-//! [`Instance::open`] takes a file or the name of a generated instance; everything that it returns is sound.
+//! [`Instance::open_with`] takes a file or the name of a generated instance; everything that it returns is sound. `format` tells what a
+//! file is, `encoding`, `table`, `json` and `tsplib` read it.
 //! [`Qap`] is a quadratic assignment problem. The instances of other problems are in
 //! [`solver::search::problems`](crate::solver::search::problems).
 
 pub(crate) mod atomic_file;
 mod best_known;
-pub mod coordinates;
+mod content;
 mod costs;
 pub mod dimacs;
+mod encoding;
 mod error;
 mod fingerprint;
+mod format;
 pub mod generate;
+mod json;
 mod kd_tree;
 mod model;
 mod neighbors;
@@ -25,6 +29,7 @@ pub mod population_file;
 pub mod qaplib;
 mod read_options;
 pub(crate) mod source;
+mod table;
 pub mod tour_file;
 pub mod tsplib;
 mod watch;

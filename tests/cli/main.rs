@@ -10,6 +10,7 @@ mod common;
 mod bench;
 mod bound;
 mod colonies;
+mod field;
 mod genetic;
 mod haste;
 mod help;

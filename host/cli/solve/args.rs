@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::super::options::{Candidates, Iterations, MachineArgs, duration, iterations_or_none};
 use super::super::output::Output;
+use super::super::reading::ReadingArgs;
 use super::super::{Error, Result};
 use crate::cluster::Topology;
 use crate::engine::start::Start;
@@ -51,6 +52,8 @@ pub struct Args {
     pub(super) genetic: GeneticArgs,
     #[command(flatten)]
     pub(super) outputs: Outputs,
+    #[command(flatten)]
+    pub(super) reading: ReadingArgs,
 }
 
 /// The algorithms.

@@ -270,7 +270,7 @@ impl Plan {
         }
         args.check_outputs()?;
         args.machine.start_threads()?;
-        let instance = Instance::open(&args.instance)?;
+        let instance = Instance::open_with(&args.instance, &args.reading.options())?;
         if args.outputs.svg.is_some() && instance.display_points().is_none() {
             let why = "has no coordinates, so there is nothing to draw: leave out --svg";
             return Err(Error::Usage(format!("{} {why}", instance.name())));
