@@ -68,7 +68,9 @@ pub fn run(args: Args) -> Result<Outcome> {
     };
     if let Some(output) = &args.json {
         let facts = InstanceFacts::new(&instance, &args.instance);
-        let value = json!({ "antwarp": env!("CARGO_PKG_VERSION"), "instance": facts, "bound": bound });
+        let length = instance.lower_bound(bound.length);
+        let found = json!({ "length": length, "trees": bound.trees, "priced_in": bound.priced_in, "seconds": bound.seconds });
+        let value = json!({ "antwarp": env!("CARGO_PKG_VERSION"), "instance": facts, "bound": found });
         output.write(|out| writeln!(out, "{value}"))?;
     }
     if !args.json.as_ref().is_some_and(Output::is_stdout) {
@@ -99,7 +101,11 @@ fn text(instance: &Instance, bound: Bound) -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: String| text += &format!("{name:<12} {value}\n");
     line("instance", format!("{}, {} nodes", instance.name(), instance.len()));
-    line("bound", format!("{}: no tour is shorter", bound.length));
+    let length = instance.unit().show(instance.lower_bound(bound.length));
+    line("bound", format!("{length}: no tour is shorter"));
+    if instance.is_impossible(bound.length) {
+        line("forbidden", "every tour has a forbidden pair".to_owned());
+    }
     if let Some(known) = instance.best_known() {
         let kind = if known.proven { "the optimum" } else { "the best tour known" };
         let above = gap_percent(known.cost, bound.length);

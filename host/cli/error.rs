@@ -25,6 +25,8 @@ pub const BACKEND: u8 = 4;
 pub const OUTPUT: u8 = 5;
 /// Exit status of an invalid tour.
 pub const INVALID_TOUR: u8 = 6;
+/// Exit status of a tour that has a forbidden pair.
+pub const FORBIDDEN: u8 = 7;
 /// Exit status after an interrupt.
 pub const INTERRUPTED: u8 = 130;
 
@@ -85,6 +87,9 @@ pub enum Error {
     /// A tour does not do what the instance asks for.
     #[error("{0}")]
     WrongTour(String),
+    /// A tour has pairs that are forbidden; it was written.
+    #[error("{0}")]
+    Forbidden(String),
     /// The messages were printed as they came up.
     #[error("")]
     Printed(u8),
@@ -116,6 +121,7 @@ impl Error {
             Error::Stdout(_) => OUTPUT,
             Error::Rescued { first, .. } => first.status(),
             Error::InvalidTour(_) | Error::WrongTour(_) => INVALID_TOUR,
+            Error::Forbidden(_) => FORBIDDEN,
             Error::Printed(status) => *status,
             Error::Bug(_) => UNEXPECTED,
         }

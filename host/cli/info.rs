@@ -2,7 +2,7 @@
 
 use super::reading::ReadingArgs;
 use super::{Error, Outcome, Result, output};
-use crate::instance::{Instance, Kind};
+use crate::instance::{Cost, Instance, Kind};
 use std::collections::HashSet;
 use std::path::PathBuf;
 
@@ -41,6 +41,13 @@ fn describe(instance: &Instance) -> String {
     line("type", kind(instance.kind()).to_owned());
     line("nodes", instance.len().to_string());
     line("metric", instance.metric().map_or("EXPLICIT, a matrix", |metric| metric.keyword()).to_owned());
+    if let Some(reading) = instance.reading() {
+        line("read", reading.to_owned());
+    }
+    if !instance.is_exact() {
+        let cost = Cost::Real(instance.resolution());
+        line("resolution", format!("{cost}: to this costs of edges are rounded inside"));
+    }
     line("symmetric", if instance.is_symmetric() { "yes" } else { "no" }.to_owned());
     if let Some(points) = instance.points() {
         line("duplicate points", duplicates(points).to_string());

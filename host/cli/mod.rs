@@ -52,6 +52,7 @@ Exit status:
   4    the backend is not available or failed
   5    an output cannot be written
   6    check: the tour is invalid
+  7    no tour without a forbidden pair was found
   130  interrupted by Ctrl-C or SIGTERM; the best tour so far was written";
 
 /// Short tours, fast: chained Lin-Kernighan, ant colonies and a genetic algorithm for the travelling salesman problem, on a

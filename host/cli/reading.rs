@@ -35,7 +35,15 @@ pub struct ReadingArgs {
 impl ReadingArgs {
     /// Opens an instance, and says in a line what was read and how it was taken.
     pub fn open(&self, path: &Path) -> Result<Instance> {
+        self.open_quietly(path, false)
+    }
+
+    /// The same, and `quiet` without that line and without warnings.
+    pub fn open_quietly(&self, path: &Path, quiet: bool) -> Result<Instance> {
         let instance = Instance::open_with(path, &self.options())?;
+        if quiet {
+            return Ok(instance);
+        }
         if let Some(reading) = instance.reading() {
             output::tell(&format!("antwarp: read {reading}"));
         }

@@ -6,10 +6,11 @@
 use std::fmt;
 use std::sync::Arc;
 
-use antwarp_core::metric;
+use antwarp_core::metric::{self, Metric};
 use serde::{Serialize, Serializer};
 
 use super::model::{Distances, Instance};
+use super::neighbors::globe;
 
 /// A cost in the user's unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -261,6 +262,38 @@ impl Instance {
             }
             Scale::Binary { .. } => Cost::Real(sum(steps.map(|(from, to)| self.edge_cost(from, to)))),
         }
+    }
+
+    /// By what part of a tour's cost the rounding inside may change it: what it did to this tour, and three standard deviations of what
+    /// it does to others. None where the cost is 0.
+    pub fn rounding(&self, tour: &[u32]) -> Option<f64> {
+        let edges = self.edges(tour).filter(|&(from, to)| !self.is_forbidden(from, to));
+        let (mut inside, mut truly, mut count) = (0, 0.0, 0_u32);
+        for (from, to) in edges {
+            inside += i64::from(self.distance(from, to));
+            truly += self.edge_cost(from, to).abs();
+            count += 1;
+        }
+        let Scale::Binary { exponent, shift, .. } = self.scale() else { return Some(0.0) };
+        let told = scaled(inside as f64, *exponent) + shift * f64::from(count);
+        let off = if *shift == 0.0 { (told - truly).abs() } else { 0.0 };
+        let spread = 3.0 * (f64::from(count) / 12.0).sqrt() * self.resolution();
+        (truly > 0.0).then(|| (off + spread) / truly)
+    }
+
+    /// How long a tour is without TSPLIB's rounding of each edge, in the unit of the coordinates; none where costs are not rounded
+    /// lengths, or have no meaning without it.
+    pub fn unrounded_length(&self, tour: &[u32]) -> Option<f64> {
+        let (metric, points) = (self.metric().filter(|_| self.is_exact())?, self.points()?);
+        let place = |node: u32| points[node as usize];
+        let on_globe = |node: u32| globe::place(metric, place(node)).map(|c| c * globe::radius(metric));
+        let length = |(from, to): (u32, u32)| match metric {
+            Metric::Ceil2d | Metric::Floor2d => metric::length(Metric::Euc2d, place(from), place(to)),
+            Metric::Att => Some(metric::length(Metric::Euc2d, place(from), place(to))? / 10_f64.sqrt()),
+            Metric::Geo | Metric::Geom => metric::length(Metric::Sphere, on_globe(from), on_globe(to)),
+            _ => metric::length(metric, place(from), place(to)),
+        };
+        self.edges(tour).map(length).sum()
     }
 
     /// The edges of a tour that are forbidden.

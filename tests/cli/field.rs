@@ -227,3 +227,149 @@ fn tours_of_names_are_read_and_a_name_of_two_is_refused() {
     let tour = file(&folder, "t", b"Old Town\nB\nC, east\nB\n");
     antwarp(&["check", &instance, &tour]).assert().code(6).stderr(contains("two nodes have the name `B`"));
 }
+
+/// How a run ends: its exit status, what it printed on both outputs, and its report.
+fn run(path: &str, options: &[&str]) -> (i32, String, String, serde_json::Value) {
+    let folder = tempfile::tempdir().unwrap();
+    let json = folder.path().join("run.json");
+    let output =
+        solve(&[path, "--time", "5s", "--json", json.to_str().unwrap()]).args(options).output().unwrap();
+    let report = serde_json::from_slice(&std::fs::read(json).unwrap_or_default()).unwrap_or_default();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap(), text(output.stdout), text(output.stderr), report)
+}
+
+#[test]
+fn coarse_rounding_is_told_with_the_true_length_and_the_remedy() {
+    let folder = tempfile::tempdir().unwrap();
+    let places: String =
+        (1..).zip(UNIT.lines()).map(|(i, xy)| format!("{i} {}\n", xy.replace(',', " "))).collect();
+    let unit = format!("DIMENSION: 10\nEDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n{places}EOF\n");
+    let path = file(&folder, "unit.tsp", unit.as_bytes());
+    let (status, shown, told, report) = run(&path, &[]);
+    assert_eq!((status, &report["cost"]), (0, &serde_json::json!(1)));
+    assert!(told.contains("--unrounded") && told.contains("TSPLIB, EUC_2D, rounded"), "{told}");
+    let truly = report["unrounded_cost"].as_f64().unwrap();
+    assert!(truly > 3.3885 && told.contains(&format!("{truly:.4}")), "{told}");
+    assert!(shown.contains("stopped: optimal"), "{shown}");
+    let (status, _, told, report) = run(&path, &["--unrounded"]);
+    assert!((report["cost"].as_f64().unwrap() - 3.388_501_5).abs() < 1e-7);
+    assert!(status == 0 && !told.contains("warning"), "{told}");
+    let exact = file(&folder, "exact.tsp", unit.replace("EUC_2D", "EXACT_2D").as_bytes());
+    assert!((cost(&exact, &[]) - 3.388_501_5).abs() < 1e-7);
+    let grid: String = (0..9).map(|i| format!("{} {} {}\n", i + 1, i % 3, i / 3)).collect();
+    let grid = format!("DIMENSION: 9\nEDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n{grid}EOF\n");
+    costs(&[
+        ("grid3.tsp", grid.as_bytes(), &[], 9.0),
+        ("grid3.tsp", grid.as_bytes(), &["--unrounded"], 9.414_213_6),
+        (
+            "geom.tsp",
+            b"DIMENSION : 9\nEDGE_WEIGHT_TYPE : GEOM\nNODE_COORD_SECTION\n1 41.89 12.48\n2 48.86 2.35\n3 52.52 13.41\n4 59.33 18.07\n5 40.42 -3.7\n6 38.72 -9.14\n7 51.51 -0.13\n8 -33.87 151.21\n9 35.68 139.69\nEOF\n",
+            &[],
+            37_766_772.0,
+        ),
+    ]);
+    let error = file(&folder, "odd.tsp", unit.replace("EUC_2D", "ROAD_2D").as_bytes());
+    let (status, _, told, _) = run(&error, &[]);
+    assert!(status == 3 && told.contains("ROAD_2D"), "{told}");
+}
+
+#[test]
+fn ends_of_open_paths_and_fixed_edges_of_a_few_nodes() {
+    let folder = tempfile::tempdir().unwrap();
+    let stops = file(&folder, "stops.csv", STOPS.as_bytes());
+    for (options, right) in [
+        (&["--open", "--start", "1"][..], 3_575.33),
+        (&["--open", "--start", "1", "--end", "11"], 3_873.01),
+        (&["--open", "--start", "Stop 1, Town", "--end", "Stop 11, Town"], 3_873.01),
+    ] {
+        let (status, shown, _, report) = run(&stops, options);
+        assert!((report["cost"].as_f64().unwrap() - right).abs() < 0.005, "{report}");
+        assert!(status == 0 && shown.contains("stopped: optimal") && report["tour"][0] == 1);
+    }
+    let (status, _, told, _) = run(&stops, &["--open", "--start", "Stop 12, Town"]);
+    assert!(status == 3 && told.contains("there is no node Stop 12, Town"), "{told}");
+    let lines = b"NAME : lines\nTYPE : TSP\nDIMENSION : 4\nEDGE_WEIGHT_TYPE : EUC_2D\nNODE_COORD_SECTION\n1 0 0\n2 30 0\n3 30 40\n4 0 40\nFIXED_EDGES_SECTION\n1 3\n-1\nEOF\n";
+    let (status, _, _, report) = run(&file(&folder, "lines.tsp", lines), &[]);
+    assert_eq!((status, &report["cost"]), (0, &serde_json::json!(50 + 30 + 50 + 30)));
+    let many: String = (0..20).map(|x| format!("{x},{}\n", x * x % 7)).collect();
+    let (status, _, told, _) = run(&file(&folder, "many.csv", many.as_bytes()), &["--open"]);
+    assert!(status == 3 && told.contains("more than 16 nodes are not supported yet"), "{told}");
+}
+
+#[test]
+fn a_forbidden_pair_has_its_own_exit_status_and_is_in_no_sum() {
+    let folder = tempfile::tempdir().unwrap();
+    let chain = file(&folder, "chain.csv", b",A,B,C,D\nA,0,1,inf,\nB,1,0,2,N/A\nC,null,2,0,3\nD,NaN,-,3,0\n");
+    let (status, shown, told, report) = run(&chain, &[]);
+    assert_eq!((status, &report["cost"]), (7, &serde_json::json!(6)));
+    assert!(told.contains("no tour without a forbidden pair was found: "), "{told}");
+    assert_eq!(report["forbidden"].as_array().map(Vec::len), Some(1));
+    assert!(shown.contains("1 pairs, not counted"), "{shown}");
+    // A cycle of more nodes than are solved exactly, by every algorithm; one road less, and it is none.
+    let road = |i: usize| format!("{i},{},{}\n", (i + 1) % 15, i + 2);
+    let ring: String = (0..15).map(road).collect();
+    let sum: usize = (0..15).map(|i| i + 2).sum();
+    let ring_path = file(&folder, "ring.csv", ring.as_bytes());
+    let options = |algorithm: &'static str| {
+        let groups = if algorithm == "ga" { &["--groups", "1", "--population", "64"][..] } else { &[] };
+        [&["--algorithm", algorithm, "--time", "2s"][..], groups].concat()
+    };
+    for algorithm in ["lk", "ils", "mmas", "acs", "ga"] {
+        let (status, _, told, report) = run(&ring_path, &options(algorithm));
+        assert_eq!((status, &report["cost"]), (0, &serde_json::json!(sum)), "{algorithm}: {told}");
+    }
+    let open = file(&folder, "open.csv", ring.replace("14,0,16\n", "").as_bytes());
+    let (status, _, told, report) = run(&open, &["--time", "1s"]);
+    assert_eq!((status, &report["cost"]), (7, &serde_json::json!(sum - 16)), "{told}");
+    assert!(report["bound"].is_null());
+    let large = ring.replace("14,0,16\n", "14,0,99999\n");
+    let (status, ..) =
+        run(&file(&folder, "large.csv", large.as_bytes()), &["--time", "1s", "--forbidden-from", "99999"]);
+    assert_eq!(status, 7);
+}
+
+#[test]
+fn costs_and_targets_are_in_the_user_s_unit() {
+    let folder = tempfile::tempdir().unwrap();
+    let (n, far) = (14_i32, |i: i32, j: i32| (i - j).abs().min(14 - (i - j).abs()));
+    let matrix = |cost: &dyn Fn(i32, i32) -> String| -> String {
+        let row = |i: i32| (0..n).map(|j| cost(i, j)).collect::<Vec<_>>().join(",");
+        (0..n).map(|i| row(i) + "\n").collect()
+    };
+    let decimal = matrix(&|i, j| format!("{}", f64::from(far(i, j)) * 0.25));
+    let decimal = file(&folder, "decimal.csv", decimal.as_bytes());
+    let (status, shown, _, report) = run(&decimal, &[]);
+    assert_eq!((status, &report["cost"]), (0, &serde_json::json!(3.5)));
+    assert_eq!(report["bound"]["length"], serde_json::json!(3.5));
+    assert!(shown.contains("stopped: optimal"), "{shown}");
+    let negative = matrix(&|i, j| if i == j { "0".to_owned() } else { (far(i, j) - 3).to_string() });
+    let (status, _, _, report) = run(&file(&folder, "negative.csv", negative.as_bytes()), &[]);
+    assert_eq!((status, &report["cost"]), (0, &serde_json::json!(-28)));
+    let (_, _, _, report) =
+        run(&decimal, &["--target", "3.75", "--algorithm", "ils", "--local-search", "two-opt"]);
+    assert_eq!(report["limits"]["target"], serde_json::json!(3.75));
+    assert!(report["cost"].as_f64().unwrap() <= 3.75, "{report}");
+}
+
+#[test]
+fn a_tour_is_shown_and_written_with_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let names =
+        file(&folder, "names.csv", "name,x,y\nDüsseldorf,0,0\n\"Bonn, am Rhein\",3,4\nX,3,0\n".as_bytes());
+    let csv = folder.path().join("way.csv");
+    let svg = folder.path().join("way.svg");
+    let paths = [csv.to_str().unwrap(), svg.to_str().unwrap()];
+    let (status, shown, told, report) = run(&names, &["--csv", paths[0], "--svg", paths[1]]);
+    assert!(status == 0 && shown.contains("Düsseldorf -> "), "{shown}{told}");
+    assert!(told.contains("read 3 places from"), "{told}");
+    assert_eq!(report["names"].as_array().map(Vec::len), Some(3));
+    let table = std::fs::read_to_string(csv).unwrap();
+    assert!(table.starts_with("position,id,name,x,y,leg,total\n1,"), "{table}");
+    assert!(table.contains("\"Bonn, am Rhein\",3,4,") && table.trim_end().ends_with(",12"), "{table}");
+    assert!(std::fs::read_to_string(svg).unwrap().contains(">Bonn, am Rhein</text>"));
+    // Nothing asked for: how to save it.
+    solve(&[&names]).assert().success().stdout(contains("--tour, --csv, --json or --svg FILE"));
+    let quiet = solve(&[&names, "--quiet"]).assert().success();
+    assert!(quiet.get_output().stderr.is_empty());
+}

@@ -85,7 +85,15 @@ pub(in crate::instance) fn parse_with(
     let fixed = source.fixed_edges(n, ids.as_deref())?;
     let instance = if let Some(ids) = ids { instance.with_ids(ids) } else { instance };
     let instance = instance.with_comments(comments).with_fixed_edges(fixed);
-    if options.unrounded { instance.unrounded() } else { Ok(instance) }
+    let is_unrounded = options.unrounded || source.is_unrounded();
+    let instance = if is_unrounded { instance.unrounded()? } else { instance };
+    let rounding = match (source.metric()?, is_unrounded) {
+        (None, _) => String::new(),
+        (_, true) => ", without rounding".to_owned(),
+        _ => ", rounded to whole numbers".to_owned(),
+    };
+    let metric = source.metric()?.map_or("EXPLICIT", |metric| metric.keyword());
+    Ok(instance.with_reading(format!("{n} places from {file}: TSPLIB, {metric}{rounding}")))
 }
 
 /// The weights of a section: whole numbers as long as there are no others.
@@ -99,6 +107,9 @@ impl Weights {
         self.others.as_ref().map_or(self.whole.len(), Vec::len)
     }
 }
+
+/// How the name of a metric without rounding begins; the others begin with `EUC_` there.
+const UNROUNDED: &str = "EXACT_";
 
 /// Words in the place of a weight that say that there is no way.
 const FORBIDDEN: [&str; 6] = ["inf", "+inf", "infinity", "nan", "null", "n/a"];
@@ -239,11 +250,17 @@ impl Source<'_> {
         if keyword == "EXPLICIT" {
             return Ok(None);
         }
-        Metric::from_keyword(&keyword).map(Some).ok_or_else(|| {
+        Metric::from_keyword(&keyword.replace(UNROUNDED, "EUC_")).map(Some).ok_or_else(|| {
             let known = Metric::ALL.map(Metric::keyword).join(", ");
             let problem = format!("the EDGE_WEIGHT_TYPE `{keyword}` cannot be computed");
             self.text.error_at(value, problem, format!("use EXPLICIT with a matrix, or one of {known}"))
         })
+    }
+
+    /// Whether the type itself says that distances are not rounded, as LKH's `EXACT_2D` and `EXACT_3D` do.
+    fn is_unrounded(&self) -> bool {
+        let value = self.value("EDGE_WEIGHT_TYPE");
+        value.is_some_and(|value| self.text.show(value).to_ascii_uppercase().starts_with(UNROUNDED))
     }
 
     fn points_instance(
