@@ -26,7 +26,7 @@ impl Instance {
     /// A name does not tell which instance it is: an optimum stops a run, and that of another instance would stop it far too
     /// early. So the data must be those of the published instance, too.
     pub fn best_known(&self) -> Option<BestKnown> {
-        if !self.is_as_given() || self.forbidden().is_some() {
+        if !self.is_as_given() || self.forbidden().is_some() || self.ends().is_some() {
             return None;
         }
         // Names of files stand in for names of instances: pa561 calls itself pa561.tsp.

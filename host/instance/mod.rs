@@ -8,6 +8,7 @@
 pub(crate) mod atomic_file;
 mod best_known;
 mod content;
+mod cost;
 mod costs;
 pub mod dimacs;
 mod encoding;
@@ -15,6 +16,7 @@ mod error;
 mod fingerprint;
 mod format;
 pub mod generate;
+pub(crate) mod globe;
 mod json;
 mod kd_tree;
 mod model;
@@ -36,7 +38,7 @@ mod watch;
 
 pub use antwarp_core::metric::Metric;
 pub use best_known::BestKnown;
-pub use costs::{Cost, Unit};
+pub use cost::{Cost, Unit};
 pub(crate) use error::Text;
 #[cfg(feature = "cli")]
 pub(crate) use error::printable;
@@ -44,7 +46,7 @@ pub use error::{InstanceError, Result, SyntaxError, TourError};
 pub(crate) use kd_tree::{Cell, KdTree, Search, square};
 pub use model::{Distances, EARTH_RADIUS, Ends, Instance, Kind};
 pub use neighbors::{NeighborLists, nearest, nearest_until, quadrant, quadrant_until};
-pub(crate) use neighbors::{globe, motors, nearest_among, unvisited};
+pub(crate) use neighbors::{motors, nearest_among, unvisited};
 pub use qaplib::Qap;
 pub use read_options::{ReadOptions, Shape};
 pub(crate) use source::Room;

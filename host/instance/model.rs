@@ -3,9 +3,9 @@
 use antwarp_core::metric::{self, Metric};
 use rayon::prelude::*;
 
-use super::costs::{Scale, Unit, scaled};
+use super::cost::{Scale, Unit, scaled};
 use super::error::{InstanceError, Result, TourError};
-use super::neighbors::globe;
+use super::globe;
 
 /// Which tours are asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,8 +59,20 @@ pub struct Instance {
     /// What an edge costs inside that no tour should have.
     forbidden: Option<i32>,
     ends: Option<Ends>,
+    notes: Notes,
+}
+
+/// What there is to say about how an instance was read. It is no part of the instance: two that differ in nothing else are equal.
+#[derive(Clone, Debug, Default)]
+struct Notes {
     reading: Option<String>,
     warnings: Vec<String>,
+}
+
+impl PartialEq for Notes {
+    fn eq(&self, _: &Notes) -> bool {
+        true
+    }
 }
 
 /// The mean radius of the earth in metres, as great-circle distances have it.
@@ -287,24 +299,24 @@ impl Instance {
 
     /// The same instance, which was read as this line says: `11 places from stops.csv: latitude "lat", longitude "lon", names "name"`.
     pub(crate) fn with_reading(mut self, line: String) -> Instance {
-        self.reading = Some(line);
+        self.notes.reading = Some(line);
         self
     }
 
     /// Adds a sentence that the user has to know about how the file was read.
     pub(crate) fn with_warning(mut self, warning: String) -> Instance {
-        self.warnings.push(warning);
+        self.notes.warnings.push(warning);
         self
     }
 
     /// What was read, and how it was taken; none for what no file says.
     pub fn reading(&self) -> Option<&str> {
-        self.reading.as_deref()
+        self.notes.reading.as_deref()
     }
 
     /// What the user has to know about how the file was read.
     pub fn warnings(&self) -> &[String] {
-        &self.warnings
+        &self.notes.warnings
     }
 
     /// The name that its file gives to a node, else its number there.
@@ -364,8 +376,7 @@ impl Instance {
             unit: Unit::Own,
             forbidden: None,
             ends: None,
-            reading: None,
-            warnings: Vec::new(),
+            notes: Notes::default(),
         })
     }
 
@@ -470,8 +481,7 @@ impl Instance {
             unit: self.unit,
             forbidden: None,
             ends: self.ends,
-            reading: None,
-            warnings: Vec::new(),
+            notes: Notes::default(),
         })
     }
 
@@ -711,8 +721,8 @@ fn decimal_scale(low: f64, high: f64, decimals: u32, most: i64) -> Option<Scale>
     let whole = |cost: f64| (cost * 10_f64.powi(decimals as i32)).round() as i64;
     let (low, high) = (whole(low), whole(high));
     // What is neither negative nor too large stays as it is.
-    let shift = if low >= 0 && high < most { 0 } else { low };
-    (high - shift < most).then_some(Scale::Decimal { shift, decimals })
+    let shift = if low >= 0 && high <= most { 0 } else { low };
+    (high - shift <= most).then_some(Scale::Decimal { shift, decimals })
 }
 
 /// The scale of costs that are rounded inside.

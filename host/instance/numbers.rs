@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::error::{Result, Text, printable};
+use super::error::{Result, Text};
 use super::source::{self, Room};
 use super::tsplib::scan::{self, Part, Words};
 
@@ -17,12 +17,6 @@ pub(crate) fn load(path: &Path, missing: &str, room: impl FnOnce(&[u64]) -> Room
         room(&numbers.take(FIRST).collect::<Vec<_>>())
     };
     source::load(path, room).map_err(|error| error.where_missing(missing))
-}
-
-/// The name of a file up to its first point: tai12a of tai12a.dat.gz.
-pub(crate) fn stem(path: &Path) -> String {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    printable(name.split('.').next().unwrap_or_default())
 }
 
 /// The words of a text.

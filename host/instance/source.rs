@@ -75,9 +75,13 @@ pub(crate) fn shown(path: &Path) -> String {
     }
 }
 
-/// The name of what is in a file: that of the file up to its first point.
+/// The name of what is in a file: that of the file up to its first point, tai12a of tai12a.dat.gz.
 pub(crate) fn stem(path: &Path) -> String {
-    if path == Path::new(STDIN) { "stdin".to_owned() } else { super::numbers::stem(path) }
+    if path == Path::new(STDIN) {
+        return "stdin".to_owned();
+    }
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    super::error::printable(name.split('.').next().unwrap_or_default())
 }
 
 /// The text of a file, or of the standard input.

@@ -68,7 +68,9 @@ fn words(text: Text<'_>, instance: &Instance) -> Result<Vec<Part>> {
         return Ok(nodes);
     }
     let all = scan::whole(bytes);
-    if first.is_some_and(u8::is_ascii_digit) && !bytes.iter().any(|byte| matches!(byte, b',' | b'>' | b'[')) {
+    if first.is_some_and(u8::is_ascii_digit)
+        && !bytes.iter().any(|byte| matches!(byte, b',' | b'>' | b'[' | 0x80..))
+    {
         if let Some(nodes) = edges(text, instance)? {
             return Ok(nodes);
         }

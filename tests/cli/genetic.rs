@@ -123,7 +123,7 @@ fn edge_assembly_crossover_of_few_nodes_and_of_wrong_settings() {
             json(&report)
         });
         assert_eq!(found["cost"], least["cost"]);
-        assert_eq!(found["stopped_by"] == "trivial", nodes < 8);
+        assert_eq!(found["stopped_by"], "optimal");
     }
     let folder = Folder::new(20);
     let wrong: &[(&[&str], &str)] = &[
@@ -241,7 +241,7 @@ fn populations_that_cannot_go_on_are_refused() {
 #[test]
 fn small_and_directed_instances_evolve() {
     let folder = Folder::new(4);
-    for n in 1..=9 {
+    for n in [1, 2, 3, 5, 8, 12, 13, 14] {
         let places: String = (0..n).map(|i| format!("{},{}\n", i * 37 % 101, i * 53 % 97)).collect();
         let file = folder.file("places.csv", format!("x,y\n{places}").as_bytes());
         let tour = folder.path("a.tour");
@@ -256,7 +256,7 @@ fn small_and_directed_instances_evolve() {
         }
         let saved = folder.path("a.population");
         let run = evolve(&[&file, "--iterations", "3", "--save-population", &saved]).args(SMALL).assert();
-        if n < 8 {
+        if n < 13 {
             run.code(2).stderr(contains("leave out --save-population"))
         } else {
             run.success()

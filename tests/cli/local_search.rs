@@ -18,7 +18,7 @@ fn local_search_finds_an_optimum() {
         search(&[&instance, "--iterations", "20n", "--tour", &tour, "--json", &report])
             .assert()
             .success()
-            .stdout(contains("(optimal), gap 0.000 %").and(contains("stopped at the target or the optimum")));
+            .stdout(contains("(optimal), gap 0.000 %").and(contains("stopped at the published optimum")));
         assert_eq!(checked(&instance, &tour), optimum);
         let report = json(&report);
         assert!(report["best_iteration"].as_u64() <= report["iterations"].as_u64());
@@ -85,7 +85,8 @@ fn every_setting_of_chained_lin_kernighan_gives_a_valid_tour() {
             assert_eq!(report["algorithm"], "lk");
             assert_eq!(report["iterations"], 240);
             assert_eq!(report["cost"].as_i64(), Some(folder.checked(&tour)), "{option} {value}");
-            let setting = &report["settings"][option[2..].replace('-', "_")];
+            let setting = if *option == "--start-tour" { "start" } else { &option[2..] };
+            let setting = &report["settings"][setting.replace('-', "_")];
             assert_eq!(setting.to_string().trim_matches('"').trim_end_matches(".0"), *value, "{option}");
         }
     }
@@ -173,7 +174,8 @@ fn every_setting_of_local_search_gives_a_valid_tour() {
                 .success();
             let report = json(&report);
             assert_eq!(report["cost"].as_i64(), Some(folder.checked(&tour)), "{option} {value}");
-            let setting = &report["settings"][option[2..].replace('-', "_")];
+            let setting = if *option == "--start-tour" { "start" } else { &option[2..] };
+            let setting = &report["settings"][setting.replace('-', "_")];
             assert_eq!(setting.to_string().trim_matches('"').trim_end_matches(".0"), *value, "{option}");
         }
     }

@@ -104,7 +104,7 @@ pub fn checked(instance: &str, tour: &str) -> i64 {
     let output = antwarp(&["check", instance, tour, "--json", "-"]).assert().success().get_output().clone();
     let value: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(value["valid"], true);
-    value["cost"].as_i64().unwrap()
+    value["cost"].as_f64().unwrap() as i64
 }
 
 pub fn json(path: &str) -> Value {

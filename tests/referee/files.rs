@@ -82,28 +82,19 @@ impl File {
         File::tsplib(if is_directed { "atsp" } else { "tsp" }, text.written(kind, n), !is_directed)
     }
 
-    /// A table.
+    /// A table: a matrix of whole numbers with labels, or without where nothing else has its shape.
     fn table(draws: &mut Draws, n: usize) -> File {
-        let is_matrix = n >= 3 && draws.chance(0.3);
-        let (lines, weights, names) = if is_matrix {
-            let is_directed = draws.chance(0.5);
-            let rows = matrix(draws, n, is_directed);
-            let lines = rows.iter().map(|row| row.iter().map(|&x| x as f64).collect()).collect();
-            (lines, Weights::Matrix(rows), &[][..])
-        } else {
-            table_of_places(draws, n)
-        };
-        // Two numbers a line of two, three a line of three: the latter would be a matrix.
-        let is_named =
-            !names.is_empty() && (names[0] == "lat" || n == 3 && names.len() == 3 || draws.chance(0.5));
+        let is_directed = draws.chance(0.5);
+        let rows = matrix(draws, n, is_directed);
         let separator = draws.one_of(&[",", ";", "\t", " ", ", ", "   "]);
         let end = draws.one_of(&["\n", "\r\n", "\r"]);
-        let mut text = draws.one_of(&["", "\u{feff}", "# places\n", "\n\n"]).replace('\n', end);
-        if is_named {
-            text += &(names.join(separator) + end);
+        let mut text = draws.one_of(&["", "\u{feff}", "# costs\n", "\n\n"]).replace('\n', end);
+        if n < 5 || draws.chance(0.5) {
+            let labels: Vec<String> = (1..=n).map(|label| format!("p{label}")).collect();
+            text += &(labels.join(separator) + end);
         }
-        for line in lines {
-            let words: Vec<String> = line.into_iter().map(|number| spelled(draws, number)).collect();
+        for row in &rows {
+            let words: Vec<String> = row.iter().map(|&weight| spelled(draws, weight as f64)).collect();
             text += &words.join(separator);
             text += end;
             if draws.chance(0.05) {
@@ -113,37 +104,10 @@ impl File {
         if draws.chance(0.3) {
             text.truncate(text.trim_end_matches(['\r', '\n']).len());
         }
-        let judge = Instance::numbered(n, weights);
+        let judge = Instance::numbered(n, Weights::Matrix(rows));
         let extension = draws.one_of(&["csv", "tsv", "txt", "xy"]);
         File { extension, text, is_symmetric: judge.is_symmetric(), judge }
     }
-}
-
-/// What the columns of a table are called.
-const COLUMNS: [&[&str]; 3] = [&["x", "y"], &["x", "y", "z"], &["lat", "lon"]];
-
-/// Lines, what they say, and the names of the columns.
-type Table = (Vec<Vec<f64>>, Weights, &'static [&'static str]);
-
-/// Places as a table has them.
-fn table_of_places(draws: &mut Draws, n: usize) -> Table {
-    let names = draws.one_of(&COLUMNS);
-    let metric = match names.len() {
-        _ if names[0] == "lat" => "GEO",
-        2 => "EUC_2D",
-        _ => "EUC_3D",
-    };
-    let mut places = places(draws, metric, n);
-    if metric != "GEO" && n > 1 {
-        // What spreads over less than ten is refused.
-        places[1] = places[0].map(|c| c + 1000.0);
-    }
-    let lines = places.iter().map(|place| place[..names.len()].to_vec()).collect();
-    if metric == "GEO" {
-        // Degrees with decimals, where TSPLIB has minutes behind the point.
-        places.iter_mut().flatten().for_each(|c| *c = c.trunc() + 0.6 * c.fract());
-    }
-    (lines, Weights::Places(metric.to_owned(), places), names)
 }
 
 /// Places: spread out or near each other, on a grid or not, many of them the same.

@@ -3,6 +3,7 @@
 
 mod draws;
 mod files;
+mod formats;
 mod judge;
 mod reading;
 mod settings;

@@ -149,6 +149,7 @@ pub fn shorten_help(command: clap::Command) -> clap::Command {
             let shown = ["algorithm", "initial_tour", "resume", "save_population", "descent_only"];
             let hidden = is_setting(option.get_id()) && !shown.contains(&option.get_id().as_str());
             let hidden = hidden || ["local_search", "neighbors"].contains(&option.get_id().as_str());
+            let hidden = hidden || matches!(option.get_help_heading(), Some("Reading" | "Tour"));
             option.hide_short_help(hidden)
         })
         .after_help("Each algorithm has settings of its own: --help lists them.")

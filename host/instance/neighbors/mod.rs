@@ -15,7 +15,7 @@ use super::model::{Distances, Instance};
 use super::watch::{Enough, Watch};
 use places::{Best, Globe, Lengths, Lines, Places, Ruler};
 
-pub(crate) use places::{globe, motors};
+pub(crate) use places::motors;
 pub use quadrant::{quadrant, quadrant_until};
 pub(crate) use unvisited::unvisited;
 

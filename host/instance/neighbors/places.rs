@@ -4,8 +4,8 @@ use antwarp_core::metric::{Metric, distance};
 use rayon::prelude::*;
 
 use super::{Nearness, Neighborhood};
-use crate::instance::Watch;
 use crate::instance::kd_tree::{Cell, KdTree, Search, square};
+use crate::instance::{Watch, globe};
 
 /// How near nodes are to each other, in a space of `D` dimensions in which they have places.
 pub(super) trait Ruler<const D: usize>: Sync {
@@ -99,42 +99,6 @@ impl Ruler<3> for Globe {
     #[inline]
     fn least(&self, beyond: [f64; 3]) -> Nearness {
         Nearness::new(globe::least(self.0, beyond), 0.0)
-    }
-}
-
-/// Places on the globe as those of a unit sphere.
-pub(crate) mod globe {
-    use antwarp_core::metric::{EARTH_RADIUS, GEOM_RADIUS, Metric, geo_radians};
-
-    use super::square;
-
-    /// A coordinate of `GEO` or `GEOM` in radians.
-    pub(crate) fn radians(metric: Metric, coordinate: f64) -> f64 {
-        if metric == Metric::Geo { geo_radians(coordinate) } else { coordinate.to_radians() }
-    }
-
-    /// The radius of the globe of `GEO`, in kilometres, or of `GEOM`, in metres.
-    pub(crate) fn radius(metric: Metric) -> f64 {
-        if metric == Metric::Geo { EARTH_RADIUS } else { GEOM_RADIUS }
-    }
-
-    /// Where a point is, given as latitude and longitude.
-    pub(crate) fn place(metric: Metric, point: [f64; 3]) -> [f64; 3] {
-        on_unit_sphere(radians(metric, point[0]), radians(metric, point[1]))
-    }
-
-    /// Where a latitude and a longitude are, both in radians.
-    pub(crate) fn on_unit_sphere(latitude: f64, longitude: f64) -> [f64; 3] {
-        let radius = latitude.cos();
-        [radius * longitude.cos(), radius * longitude.sin(), latitude.sin()]
-    }
-
-    /// What no points are nearer than whose places are at least so far apart along each axis: the arc over a chord, and 1, as the
-    /// distance has it; what is computed is less than a hundredth off.
-    #[inline]
-    pub(crate) fn least(metric: Metric, beyond: [f64; 3]) -> i32 {
-        let arc = 2.0 * radius(metric) * (square(beyond).sqrt() / 2.0).min(1.0).asin();
-        (arc + 0.99) as i32
     }
 }
 

@@ -10,10 +10,10 @@ use std::f64::consts::PI;
 
 use antwarp_core::metric::{GEO_PI, Metric};
 
-use super::places::{Best, Globe, Lengths, Lines, Places, Ruler, globe};
+use super::places::{Best, Globe, Lengths, Lines, Places, Ruler};
 use super::{Geometry, Nearness, NeighborLists, Neighborhood, nearest_watched};
 use crate::instance::kd_tree::{Cell, Search, square};
-use crate::instance::{Enough, Instance, Watch};
+use crate::instance::{Enough, Instance, Watch, globe};
 
 /// On the globe, quadrants are looked for among this many times k neighbours.
 const WIDER: usize = 8;

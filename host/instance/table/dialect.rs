@@ -70,7 +70,7 @@ impl Dialect {
             seen += 1;
             Ok(if seen < SAMPLE { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
         })?;
-        let is_european = matches!(self.separator, Separator::Sign(b';') | Separator::Blanks);
+        let is_european = matches!(self.separator, Separator::Sign(b';'));
         evidence.spelling(is_european).map_err(|doubt| {
             let problem = match doubt {
                 Doubt::Both(one, other) => {

@@ -85,6 +85,18 @@ pub(super) fn find(table: &Table<'_>) -> Option<Found> {
         return None;
     }
     let is_symmetric = is_symmetric(grid, 0, left, n);
+    let has_labels_on_both_sides = left == 1
+        && grid.names.as_ref().is_some_and(|names| {
+            let (mut top, mut side) =
+                (names[1..].to_vec(), (0..n).map(|row| grid.written(row, 0)).collect::<Vec<_>>());
+            top.sort_unstable();
+            side.sort_unstable();
+            top == side
+        });
+    if has_labels_on_both_sides {
+        // Columns may stand in another order than rows, so the diagonal tells nothing.
+        return Some(Found { left, is_certain: true, is_symmetric: true });
+    }
     let found = |is_certain| Some(Found { left, is_certain, is_symmetric });
     if has_blank_diagonal(grid, 0, left, n) {
         // A column 0, 1, 2 may be numbers of places, and two rows are places as well as they are a matrix.

@@ -239,6 +239,11 @@ impl Table<'_> {
         let text = self.text();
         let is_short = grid.head.len() + 1 == grid.width() && !grid.head.is_empty();
         if grid.names.is_none() && !self.options.no_header && self.is_header() {
+            if grid.head.len() < grid.width() && !(is_short && self.has_index()) {
+                let (found, width) = (grid.head.len(), grid.width());
+                let problem = format!("the first row names {found} columns, the others have {width}");
+                return Err(text.content(problem, COLUMNS));
+            }
             let mut names = grid.head.clone();
             if is_short {
                 names.insert(0, String::new());
@@ -273,9 +278,25 @@ impl Table<'_> {
         Ok(())
     }
 
+    /// Whether the first column, which has no name, is that of an index: consecutive numbers, words, or what stands in the first row.
+    fn has_index(&self) -> bool {
+        let grid = &self.grid;
+        let rows = 1..grid.rows();
+        let mut column: Vec<String> = rows.clone().map(|row| grid.written(row, 0)).collect();
+        let numbers: Option<Vec<u32>> = column.iter().map(|cell| cell.parse().ok()).collect();
+        let mut head = grid.head.clone();
+        head.sort_unstable();
+        column.sort_unstable();
+        numbers.is_some_and(|numbers| labels::are_consecutive(&numbers))
+            || rows.clone().all(|row| grid.is_word(row, 0))
+            || head == column
+    }
+
     fn is_header(&self) -> bool {
         let grid = &self.grid;
-        let is_word = |cell: &String| !is_none(cell) && Spelling::Point.number(cell).is_none();
+        let is_number =
+            |cell: &String| Spelling::Point.number(cell).is_some() || Spelling::Comma.number(cell).is_some();
+        let is_word = |cell: &String| !is_none(cell) && !is_number(cell);
         if !grid.head.iter().any(is_word) {
             return matrix::has_numeric_header(grid);
         }

@@ -3,6 +3,8 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use antwarp_core::metric::Metric;
+
 use crate::instance::atomic_file;
 use crate::instance::error::Result;
 use crate::instance::model::{Distances, Instance, Kind};
@@ -12,7 +14,11 @@ pub fn save(instance: &Instance, path: &Path) -> Result<()> {
     atomic_file::write(path, |mut out| write(instance, &mut out))
 }
 
-/// Writes an instance as a TSPLIB file.
+/// Writes an instance as a TSPLIB file; unrounded lengths as LKH's `EXACT_2D` and `EXACT_3D`, a matrix with all its decimals, forbidden pairs
+/// as `inf`.
+///
+/// # Errors
+/// If it cannot be written; [`io::ErrorKind::Unsupported`] if no TSPLIB file says the same, as of great circles.
 pub fn write(instance: &Instance, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "NAME : {}", one_line(instance.name()))?;
     for comment in instance.comments() {
@@ -22,11 +28,21 @@ pub fn write(instance: &Instance, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "DIMENSION : {}", instance.len())?;
     match instance.distances() {
         Distances::Points { metric, points } => {
-            writeln!(out, "EDGE_WEIGHT_TYPE : {}", metric.keyword())?;
+            let keyword = match metric {
+                _ if instance.is_exact() => metric.keyword(),
+                Metric::Euc2d => "EXACT_2D",
+                Metric::Euc3d => "EXACT_3D",
+                _ => {
+                    let why = format!("TSPLIB has no unrounded {}", metric.keyword());
+                    return Err(io::Error::new(io::ErrorKind::Unsupported, why));
+                }
+            };
+            writeln!(out, "EDGE_WEIGHT_TYPE : {keyword}")?;
             write_places(
                 instance,
                 "NODE_COORD_SECTION",
-                points.iter().map(|p| &p[..metric.dimensions()]),
+                points.iter().map(|p| instance.as_given(*p)),
+                metric.dimensions(),
                 out,
             )?;
         }
@@ -47,16 +63,17 @@ pub(crate) fn one_line(text: &str) -> String {
     text.replace(['\n', '\r'], " ")
 }
 
-fn write_places<'a>(
+fn write_places<const D: usize>(
     instance: &Instance,
     section: &str,
-    places: impl Iterator<Item = &'a [f64]>,
+    places: impl Iterator<Item = [f64; D]>,
+    dimensions: usize,
     out: &mut impl Write,
 ) -> io::Result<()> {
     writeln!(out, "{section}")?;
     for (node, place) in (0..).zip(places) {
         write!(out, "{}", instance.id(node))?;
-        for coordinate in place {
+        for coordinate in &place[..dimensions] {
             write!(out, " {coordinate}")?;
         }
         writeln!(out)?;
@@ -77,14 +94,17 @@ fn write_matrix(instance: &Instance, matrix: &[i32], out: &mut impl Write) -> io
         writeln!(out, "DISPLAY_DATA_TYPE : {kind}")?;
     }
     writeln!(out, "EDGE_WEIGHT_SECTION")?;
-    for row in matrix.chunks(instance.len()) {
-        for weight in row {
-            write!(out, "{weight} ")?;
+    for (from, row) in (0..).zip(matrix.chunks(instance.len())) {
+        for (to, weight) in (0..).zip(row) {
+            match instance.is_as_given() && instance.forbidden().is_none() || from == to {
+                true => write!(out, "{weight} ")?,
+                false => write!(out, "{} ", instance.edge_cost(from, to))?,
+            }
         }
         writeln!(out)?;
     }
     match display {
-        Some(places) => write_places(instance, section, places.iter().map(|p| &p[..]), out),
+        Some(places) => write_places(instance, section, places.into_iter(), 2, out),
         None => Ok(()),
     }
 }

@@ -45,7 +45,7 @@ impl MaxCut {
                 Room::numbers(3 * edges + 2, format!("a graph of {edges} edges")).in_memory(3 * edges * 6)
             },
         )?;
-        parse(&path.to_string_lossy(), &numbers::stem(path), &bytes)
+        parse(&path.to_string_lossy(), &crate::instance::source::stem(path), &bytes)
     }
 
     /// A graph of edges of weight 1 between random pairs of `nodes` nodes, so many that a node has `degree` edges on the average;

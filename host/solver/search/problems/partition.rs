@@ -45,7 +45,7 @@ impl Partition {
             numbers::load(path, "give the path of a file of whole numbers with blanks between them", |_| {
                 Room::numbers(MOST_NUMBERS, format!("a file of {MOST_NUMBERS} numbers"))
             })?;
-        parse(&path.to_string_lossy(), &numbers::stem(path), &bytes, sets)
+        parse(&path.to_string_lossy(), &crate::instance::source::stem(path), &bytes, sets)
     }
 
     /// `count` random numbers from 1 to 1,000,000, to put into `sets` sets; a seed gives the same everywhere.
