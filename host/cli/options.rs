@@ -189,11 +189,6 @@ pub fn duration(text: &str) -> std::result::Result<Duration, String> {
     time.ok_or_else(|| "give a time such as 10s, 500ms, 2m or 1h 30m".to_owned())
 }
 
-/// Reads a number that is one: `nan` is not, and nothing is as large as `inf`.
-pub fn finite(text: &str) -> std::result::Result<f64, String> {
-    text.parse().ok().filter(|number: &f64| number.is_finite()).ok_or_else(|| "give a number".to_owned())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

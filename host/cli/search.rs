@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::options::{MachineArgs, duration, finite};
+use super::options::{MachineArgs, duration};
 use super::output::{self, Output};
 use super::{Error, Outcome, Result, signals};
 use crate::backend::{Backend, tuning};
-use crate::engine::{Progress, Stop, StopReason};
+use crate::engine::{Cost, Progress, Stop, StopReason};
 use crate::instance::{Instance, InstanceError, Qap};
 use crate::solver::search::problems::{MaxCut, Partition, Perceptron};
 use crate::solver::search::{
@@ -208,8 +208,8 @@ struct StopArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 31))]
     iterations: Option<u64>,
     /// At a solution that costs no more; a cost that no solution beats always ends a search
-    #[arg(long, value_name = "COST", allow_negative_numbers = true, value_parser = finite)]
-    target: Option<f64>,
+    #[arg(long, value_name = "COST", allow_negative_numbers = true)]
+    target: Option<Cost>,
 }
 
 /// How walks go.
@@ -388,7 +388,7 @@ impl Common {
     fn settings(&self, task: &Task) -> Result<SearchSettings> {
         let walk = &self.walk;
         let asked = walk.blocks.is_some() || walk.block_threads.is_some();
-        let proven = task.best_known().filter(|known| known.proven).map(|known| known.cost as f64);
+        let proven = task.best_known().filter(|known| known.proven).map(|known| Cost::Whole(known.cost));
         let settings = SearchSettings {
             strategy: self.strategy,
             seed: self.seed,
@@ -511,7 +511,7 @@ impl Line {
         Line { bar, by_time: stop.time.is_some() }
     }
 
-    fn show(&self, now: &Progress<f64>) {
+    fn show(&self, now: &Progress<Cost>) {
         self.bar.set_position(if self.by_time { (now.seconds * 1e3) as u64 } else { now.iterations });
         self.bar.set_message(format!("best {}, iteration {}", now.best_cost, now.iterations));
     }

@@ -9,6 +9,7 @@
 pub mod acs;
 mod budget;
 mod colony;
+mod cost;
 mod descent;
 mod drive;
 pub mod error;
@@ -31,6 +32,7 @@ pub use crate::instance::Enough;
 pub use acs::AcsSpec;
 pub use budget::Budget;
 pub use colony::{Colony, Phases};
+pub use cost::{Cost, Reported};
 pub(crate) use descent::each_pass;
 pub use descent::{Descent, DescentSpec, Pass};
 pub use drive::{Better, Engine, Progress, Run, Status, drive, next_units};

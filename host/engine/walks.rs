@@ -7,11 +7,17 @@ use antwarp_core::problem::{Problem, Shape};
 use antwarp_core::search::{Strategy, WalkRules, WalkState};
 use serde::{Deserialize, Serialize};
 
-use super::{BackendError, Enough, Plain};
+use super::{BackendError, Enough, Plain, Reported};
 
-/// What a problem's elements must be to be searched on all backends.
-pub trait Searchable: Problem<Moves: Neighborhood<Element: Plain + Default + Send + Sync>> + 'static {}
-impl<P: Problem<Moves: Neighborhood<Element: Plain + Default + Send + Sync>> + 'static> Searchable for P {}
+/// What a problem's elements and costs must be to be searched on all backends.
+pub trait Searchable:
+    Problem<Moves: Neighborhood<Element: Plain + Default + Send + Sync>, Cost: Reported> + 'static
+{
+}
+impl<P> Searchable for P where
+    P: Problem<Moves: Neighborhood<Element: Plain + Default + Send + Sync>, Cost: Reported> + 'static
+{
+}
 
 /// Teams and threads that a user asks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -111,7 +111,11 @@ impl Instance {
     ///
     /// # Errors
     /// If there are no places, or a coordinate is not finite.
-    pub fn from_places(name: impl Into<String>, dimensions: usize, places: Vec<[f64; 3]>) -> Result<Instance> {
+    pub fn from_places(
+        name: impl Into<String>,
+        dimensions: usize,
+        places: Vec<[f64; 3]>,
+    ) -> Result<Instance> {
         let metric = if dimensions == 3 { Metric::Euc3d } else { Metric::Euc2d };
         Instance::from_points(name, metric, places)
     }
@@ -121,7 +125,11 @@ impl Instance {
     /// # Errors
     /// If there are no places, or one is not on the earth.
     pub fn from_degrees(name: impl Into<String>, places: Vec<[f64; 2]>) -> Result<Instance> {
-        Instance::from_points(name, Metric::Geo, places.into_iter().map(|[lat, lon]| [lat, lon, 0.0]).collect())
+        Instance::from_points(
+            name,
+            Metric::Geo,
+            places.into_iter().map(|[lat, lon]| [lat, lon, 0.0]).collect(),
+        )
     }
 
     /// The instance of a square matrix of costs, row by row: asymmetric if the matrix is. The diagonal is ignored. A cost that is infinite

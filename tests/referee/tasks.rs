@@ -287,17 +287,19 @@ pub fn case(
     };
     let wrong = |what: String| Err(format!("{what}: {found:?}"));
     let real = cost(&solution)?;
-    if (real - found.cost).abs() > *tolerance {
+    if (real - found.cost.to_f64()).abs() > *tolerance {
         return wrong(format!("the solution costs {real}"));
     }
-    if found.cost < least - tolerance {
+    if found.cost.to_f64() < least - tolerance {
         return wrong(format!("no solution is below {least}"));
     }
-    if found.costs.iter().any(|&cost| cost < found.cost - tolerance) {
+    if found.costs.iter().any(|&cost| cost.to_f64() < found.cost.to_f64() - tolerance) {
         return wrong("a walk found a better solution".to_owned());
     }
-    let target = settings.target.or(task.best_known().map(|known| known.cost as f64));
-    if found.stopped_by == StopReason::Target && target.is_none_or(|target| found.cost > target + tolerance) {
+    let target = settings.target.or(task.best_known().map(|known| known.cost.into()));
+    if found.stopped_by == StopReason::Target
+        && target.is_none_or(|target| found.cost.to_f64() > target.to_f64() + tolerance)
+    {
         return wrong("the target was not reached".to_owned());
     }
     let label = format!(
@@ -308,6 +310,6 @@ pub fn case(
     );
     // Of real numbers only a bound is known.
     let is_known = !matches!(task, Task::Weierstrass(..));
-    tally.count(label.to_lowercase(), is_known.then_some(found.cost <= *least));
+    tally.count(label.to_lowercase(), is_known.then_some(found.cost.to_f64() <= *least));
     Ok(())
 }

@@ -29,7 +29,7 @@ use super::output::{self, Output};
 use super::solve::{self as solver, Asked, facts, on_threads};
 use super::{Error, Outcome, Result, parse_line, signals};
 use crate::backend::{Backend, Choice, Machine};
-use crate::engine::Problem;
+use crate::engine::{Cost, Problem};
 use crate::instance::{BestKnown, Instance};
 use crate::memory;
 use crate::report::Known;
@@ -217,7 +217,7 @@ struct Measured {
     seconds: Option<f64>,
     iterations: u64,
     /// Length or cost.
-    result: f64,
+    result: Cost,
     layout: String,
     /// The suite's own columns.
     values: Vec<(&'static str, Value)>,
@@ -551,9 +551,7 @@ fn row(suite: &str, machine: &Machine, (cell, seed, n): (&Cell, u32, u32), mut m
     let mut settings = cell.settings.clone();
     measured.solver.as_object_mut().map(|solver| solver.remove("seed"));
     settings.insert(table::SOLVER.to_owned(), measured.solver);
-    // Lengths are whole numbers.
-    let result = measured.result;
-    let whole = (result.fract() == 0.0).then_some(result as i64);
+    let (result, whole) = (measured.result, measured.result.whole());
     let known = cell.known.zip(whole).map(|(known, cost)| (Known::beside(known, cost), cost));
     let optimal = known.filter(|(known, _)| known.proven).map(|(known, cost)| u8::from(known.cost == cost));
     let columns = [
@@ -571,7 +569,7 @@ fn row(suite: &str, machine: &Machine, (cell, seed, n): (&Cell, u32, u32), mut m
         ("setup_seconds", json!(measured.setup_seconds)),
         ("seconds", json!(measured.seconds)),
         ("iterations", json!(measured.iterations)),
-        ("result", whole.map_or(json!(result), |cost| json!(cost))),
+        ("result", json!(result)),
         ("best_known", json!(cell.known.map(|known| known.cost))),
         ("gap_percent", json!(known.and_then(|(known, cost)| known.gap_percent(cost)))),
         ("optimal", json!(optimal)),

@@ -27,7 +27,7 @@ use std::time::Instant;
 
 use super::{Found, SearchSettings, Strategy, choose_on_host, search};
 use crate::backend::Backend;
-use crate::engine::{Progress, Searchable, Stop, Tables};
+use crate::engine::{Cost, Progress, Searchable, Stop, Tables};
 use crate::instance::{BestKnown, Instance, Qap};
 use crate::solver::SolveError;
 
@@ -130,7 +130,7 @@ struct Order<'a, 'o> {
     settings: &'a SearchSettings,
     stop: &'a Stop,
     selection: Chooser,
-    observe: &'o mut dyn FnMut(&Progress<f64>),
+    observe: &'o mut dyn FnMut(&Progress<Cost>),
 }
 
 impl Order<'_, '_> {
@@ -241,7 +241,7 @@ impl Task {
         settings: &SearchSettings,
         stop: &Stop,
         selection: Chooser,
-        observe: &mut dyn FnMut(&Progress<f64>),
+        observe: &mut dyn FnMut(&Progress<Cost>),
     ) -> Result<Done, SolveError> {
         let levels = if settings.strategy.varies() { self.neighborhoods() } else { 1 };
         if settings.strategy == Strategy::Vnd && levels == 1 {
@@ -354,7 +354,7 @@ impl Task {
             }
             Task::Weierstrass(..) => return Ok(()),
         };
-        if cost as f64 == found.cost {
+        if found.cost == Cost::Whole(cost) {
             Ok(())
         } else {
             Err(wrong(format!("a solution of cost {cost} reported as {}", found.cost)))
