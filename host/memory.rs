@@ -1,8 +1,15 @@
 //! Main memory: how much can still be had, and what to say where it does not suffice.
 
+#[cfg(feature = "cli")]
+pub(crate) mod spare;
+
 use std::fmt;
 use std::fs::read_to_string;
 use std::path::Path;
+
+/// Exit status of a process whose memory ran out: that of a backend that failed.
+#[cfg(all(feature = "cli", unix))]
+const SHORT: u8 = 4;
 
 /// So many bytes cannot be had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,9 +63,17 @@ pub(crate) fn reserve<T>(all: &mut Vec<T>, more: usize) -> Result<(), Shortage> 
     let mut by = |more: usize| {
         let needed = (more as u64).saturating_mul(size_of::<T>() as u64);
         check(needed)?;
-        all.try_reserve_exact(more).map_err(|_| Shortage::of(needed))
+        or_fail(|| all.try_reserve_exact(more)).map_err(|_| Shortage::of(needed))
     };
     if half > more && by(half).is_ok() { Ok(()) } else { by(more) }
+}
+
+/// Allocates where a failure is an answer.
+pub(crate) fn or_fail<R>(allocate: impl FnOnce() -> R) -> R {
+    #[cfg(feature = "cli")]
+    return spare::or_fail(allocate);
+    #[cfg(not(feature = "cli"))]
+    allocate()
 }
 
 /// Addresses that a thread takes: its stack, and what the system needs beside it.

@@ -72,3 +72,15 @@ pub fn cos(x: f64) -> f64 {
 pub fn acos(x: f64) -> f64 {
     libm::acos(x)
 }
+
+/// The sine of an angle in radians.
+#[inline]
+pub fn sin(x: f64) -> f64 {
+    libm::sin(x)
+}
+
+/// The angle in -π..=π of the point (x, y), seen from (0, 0).
+#[inline]
+pub fn atan2(y: f64, x: f64) -> f64 {
+    libm::atan2(y, x)
+}

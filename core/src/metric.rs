@@ -1,11 +1,11 @@
-//! TSPLIB distance functions, exact to the last unit (TSPLIB 95, section 2).
+//! Distance functions: those of TSPLIB, exact to the last unit (TSPLIB 95, section 2), and great circles.
 //!
 //! Everything is 64-bit arithmetic without fused multiply-adds: published optimal tours are off by
 //! a few units in 32 bits, and CPU and GPU have to agree on every distance.
 
-use crate::math::{acos, cos, sqrt};
+use crate::math::{acos, atan2, cos, sin, sqrt};
 
-/// A distance function over coordinates (TSPLIB 95, section 2).
+/// A distance function over coordinates (TSPLIB 95, section 2), or [`Metric::Sphere`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u32)]
 pub enum Metric {
@@ -31,11 +31,18 @@ pub enum Metric {
     Xray1 = 9,
     /// `XRAY2`: crystallography, three motors of different speeds.
     Xray2 = 10,
+    /// `FLOOR_2D`: Euclidean, rounded down (LKH).
+    Floor2d = 11,
+    /// `GEOM`: metres on a sphere of radius 6,378,388 m; x is the latitude, y the longitude, in degrees with decimals (Concorde).
+    Geom = 12,
+    /// Along a great circle, rounded to the nearest integer; points lie on a sphere around (0, 0, 0), in the unit of the distances.
+    /// No file names it: readers make it of degrees.
+    Sphere = 13,
 }
 
 impl Metric {
-    /// Every metric, in the order of its number.
-    pub const ALL: [Metric; 11] = [
+    /// Every metric that a file can name, in the order of its number.
+    pub const ALL: [Metric; 13] = [
         Metric::Euc2d,
         Metric::Ceil2d,
         Metric::Att,
@@ -47,6 +54,8 @@ impl Metric {
         Metric::Geo,
         Metric::Xray1,
         Metric::Xray2,
+        Metric::Floor2d,
+        Metric::Geom,
     ];
 
     /// The metric named by a TSPLIB `EDGE_WEIGHT_TYPE`, in capitals.
@@ -54,7 +63,7 @@ impl Metric {
         Metric::ALL.into_iter().find(|metric| metric.keyword() == keyword)
     }
 
-    /// Its TSPLIB `EDGE_WEIGHT_TYPE`.
+    /// Its `EDGE_WEIGHT_TYPE`; in words where it has none.
     pub const fn keyword(self) -> &'static str {
         match self {
             Metric::Euc2d => "EUC_2D",
@@ -68,25 +77,52 @@ impl Metric {
             Metric::Geo => "GEO",
             Metric::Xray1 => "XRAY1",
             Metric::Xray2 => "XRAY2",
+            Metric::Floor2d => "FLOOR_2D",
+            Metric::Geom => "GEOM",
+            Metric::Sphere => "great circle",
         }
     }
 
     /// How many coordinates a point has.
     pub const fn dimensions(self) -> usize {
         match self {
-            Metric::Euc2d | Metric::Ceil2d | Metric::Att | Metric::Man2d | Metric::Max2d | Metric::Geo => 2,
-            Metric::Euc3d | Metric::Man3d | Metric::Max3d | Metric::Xray1 | Metric::Xray2 => 3,
+            Metric::Euc2d | Metric::Ceil2d | Metric::Floor2d | Metric::Att => 2,
+            Metric::Man2d | Metric::Max2d | Metric::Geo | Metric::Geom => 2,
+            Metric::Euc3d
+            | Metric::Man3d
+            | Metric::Max3d
+            | Metric::Xray1
+            | Metric::Xray2
+            | Metric::Sphere => 3,
         }
     }
 
-    /// Whether distances need no more than roots: a GPU computes them from the points as it goes.
+    /// Whether distances need no more than roots.
     pub const fn is_algebraic(self) -> bool {
-        !matches!(self, Metric::Geo)
+        !matches!(self, Metric::Geo | Metric::Geom | Metric::Sphere)
+    }
+
+    /// Whether a GPU can compute distances from the points as it goes (see [`device_distance`]).
+    pub const fn is_on_devices(self) -> bool {
+        !self.is_in_degrees()
+    }
+
+    /// Whether the coordinates are a latitude and a longitude.
+    pub const fn is_in_degrees(self) -> bool {
+        matches!(self, Metric::Geo | Metric::Geom)
     }
 
     /// Whether points lie in a plane: two coordinates, and not on the globe.
     pub const fn is_planar(self) -> bool {
-        self.dimensions() == 2 && !matches!(self, Metric::Geo)
+        self.dimensions() == 2 && !self.is_in_degrees()
+    }
+
+    /// Whether distances grow with the straight line in the plane or in space.
+    pub const fn is_by_line(self) -> bool {
+        matches!(
+            self,
+            Metric::Euc2d | Metric::Ceil2d | Metric::Floor2d | Metric::Att | Metric::Euc3d | Metric::Sphere
+        )
     }
 }
 
@@ -95,7 +131,8 @@ impl TryFrom<u32> for Metric {
 
     /// The metric with this number, or the number back.
     fn try_from(number: u32) -> Result<Metric, u32> {
-        Metric::ALL.get(number as usize).copied().ok_or(number)
+        let is_it = |metric: &Metric| *metric as u32 == number;
+        Metric::ALL.into_iter().chain([Metric::Sphere]).find(is_it).ok_or(number)
     }
 }
 
@@ -105,26 +142,48 @@ impl TryFrom<u32> for Metric {
 /// such instances.
 #[inline(always)]
 pub fn distance(metric: Metric, a: [f64; 3], b: [f64; 3]) -> i32 {
-    if metric == Metric::Geo { geo(a, b) } else { algebraic_distance(metric, a, b) }
+    match metric {
+        Metric::Geo => geo(a, b),
+        Metric::Geom => geom(a, b),
+        _ => device_distance(metric, a, b),
+    }
 }
 
-/// [`distance`] for the metrics that need no cosines (see [`Metric::is_algebraic`]); 0 for the others.
+/// [`distance`] for the metrics that a GPU computes (see [`Metric::is_on_devices`]); 0 for the others.
 #[inline(always)]
-pub fn algebraic_distance(metric: Metric, a: [f64; 3], b: [f64; 3]) -> i32 {
+pub fn device_distance(metric: Metric, a: [f64; 3], b: [f64; 3]) -> i32 {
     let [dx, dy, dz] = [a[0] - b[0], a[1] - b[1], a[2] - b[2]];
     match metric {
         Metric::Euc2d => nint(sqrt(dx * dx + dy * dy)),
         Metric::Ceil2d => ceil(sqrt(dx * dx + dy * dy)),
+        Metric::Floor2d => sqrt(dx * dx + dy * dy) as i32,
         Metric::Att => att(dx * dx + dy * dy),
         Metric::Man2d => nint(abs(dx) + abs(dy)),
         Metric::Max2d => max(nint(abs(dx)), nint(abs(dy))),
         Metric::Euc3d => nint(sqrt(dx * dx + dy * dy + dz * dz)),
         Metric::Man3d => nint(abs(dx) + abs(dy) + abs(dz)),
         Metric::Max3d => max(nint(abs(dx)), max(nint(abs(dy)), nint(abs(dz)))),
-        Metric::Geo => 0,
         Metric::Xray1 => xray(dx, dy, dz, [1.0, 1.0, 1.0]),
         Metric::Xray2 => xray(dx, dy, dz, [1.25, 1.5, 1.15]),
+        Metric::Sphere => sphere(a, b),
+        Metric::Geo | Metric::Geom => 0,
     }
+}
+
+/// The distance of two points before any rounding, by the metrics that are rounded at the end only; none for the others.
+pub fn length(metric: Metric, a: [f64; 3], b: [f64; 3]) -> Option<f64> {
+    let [dx, dy, dz] = [a[0] - b[0], a[1] - b[1], a[2] - b[2]];
+    let larger = |a: f64, b: f64| if a > b { a } else { b };
+    Some(match metric {
+        Metric::Euc2d => sqrt(dx * dx + dy * dy),
+        Metric::Euc3d => sqrt(dx * dx + dy * dy + dz * dz),
+        Metric::Man2d => abs(dx) + abs(dy),
+        Metric::Man3d => abs(dx) + abs(dy) + abs(dz),
+        Metric::Max2d => larger(abs(dx), abs(dy)),
+        Metric::Max3d => larger(abs(dx), larger(abs(dy), abs(dz))),
+        Metric::Sphere => great_circle(a, b),
+        _ => return None,
+    })
 }
 
 /// TSPLIB's `nint` of a value that is not negative.
@@ -187,6 +246,37 @@ fn geo(a: [f64; 3], b: [f64; 3]) -> i32 {
     (EARTH_RADIUS * acos(cosine) + 1.0) as i32
 }
 
+/// The radius of the sphere of `GEOM`, in metres.
+pub const GEOM_RADIUS: f64 = 6_378_388.0;
+
+/// Out of line, as [`geo`] is. By the haversine, which keeps its digits where places are near.
+#[inline(never)]
+fn geom(a: [f64; 3], b: [f64; 3]) -> i32 {
+    let radians = core::f64::consts::PI / 180.0;
+    let north = sin(0.5 * (a[0] - b[0]) * radians);
+    let east = sin(0.5 * (a[1] - b[1]) * radians);
+    let haversine = north * north + cos(a[0] * radians) * cos(b[0] * radians) * east * east;
+    // Rounding can push it out of its range.
+    let haversine = haversine.clamp(0.0, 1.0);
+    (GEOM_RADIUS * 2.0 * atan2(sqrt(haversine), sqrt(1.0 - haversine)) + 1.0) as i32
+}
+
+/// Out of line: no metric of hot loops has to pay for its registers.
+#[inline(never)]
+fn sphere(a: [f64; 3], b: [f64; 3]) -> i32 {
+    nint(great_circle(a, b))
+}
+
+/// The arc between two points of a sphere around (0, 0, 0), in the unit of their coordinates. The chord and the line to the
+/// antipode are the legs of a right triangle over the diameter, so near and opposite points lose no digits.
+#[inline]
+fn great_circle(a: [f64; 3], b: [f64; 3]) -> f64 {
+    let square = |x: f64, y: f64, z: f64| x * x + y * y + z * z;
+    let chord = square(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
+    let other = square(a[0] + b[0], a[1] + b[1], a[2] + b[2]);
+    sqrt(chord + other) * atan2(sqrt(chord), sqrt(other))
+}
+
 /// The slowest of three motors decides; the first one turns in a circle. TSPLIB proposes to round
 /// a hundred times the time.
 #[inline(always)]
@@ -214,7 +304,9 @@ mod tests {
             assert_eq!(Metric::try_from(number as u32), Ok(metric));
             assert_eq!(Metric::from_keyword(metric.keyword()), Some(metric));
         }
-        assert_eq!(Metric::try_from(11), Err(11));
+        assert_eq!(Metric::try_from(13), Ok(Sphere));
+        assert_eq!(Metric::try_from(14), Err(14));
+        assert_eq!(Metric::from_keyword(Sphere.keyword()), None);
         assert_eq!(Metric::from_keyword("EXPLICIT"), None);
     }
 
@@ -251,6 +343,31 @@ mod tests {
     }
 
     #[test]
+    fn floors_are_rounded_down() {
+        assert_eq!(distance(Floor2d, ORIGIN, [3.0, 4.999, 9.0]), 5);
+        assert_eq!(distance(Floor2d, ORIGIN, [0.6, 0.6, 0.0]), 0);
+    }
+
+    #[test]
+    fn great_circles_of_near_and_of_opposite_places() {
+        // A quarter of the equator, half of a meridian, a metre, and one short of half the way round.
+        let radius = 1e6;
+        let at = |angle: f64| [radius * cos(angle), radius * sin(angle), 0.0];
+        let pi = core::f64::consts::PI;
+        for angle in [0.0, 1e-6, 0.1, pi / 2.0, 3.0, pi - 1e-6, pi] {
+            let arc = length(Sphere, at(0.3), at(0.3 + angle)).unwrap();
+            assert!((arc - radius * angle).abs() < 1e-8, "{angle}: {arc}");
+            assert_eq!(distance(Sphere, at(1.0), at(1.0 + angle)), nint(radius * angle));
+        }
+        assert_eq!(distance(Geom, [41.89, 12.48, 0.0], [41.89, 12.48, 0.0]), 1);
+        assert_eq!(distance(Geom, [0.0, 0.0, 0.0], [0.0, 90.0, 0.0]), (GEOM_RADIUS * pi / 2.0 + 1.0) as i32);
+        assert_eq!(
+            distance(Geom, [0.0, 179.5, 0.0], [0.0, -179.5, 0.0]),
+            (GEOM_RADIUS * pi / 180.0 + 1.0) as i32
+        );
+    }
+
+    #[test]
     fn xray_turns_the_short_way_round() {
         assert_eq!(distance(Xray1, [350.0, 0.0, 0.0], [10.0, 0.0, 0.0]), 2000);
         assert_eq!(distance(Xray1, ORIGIN, [1.0, 2.0, 3.5]), 350);
@@ -260,7 +377,7 @@ mod tests {
 
     #[test]
     fn absurd_coordinates_do_not_overflow() {
-        for metric in Metric::ALL {
+        for metric in Metric::ALL.into_iter().chain([Sphere]) {
             for x in [1e300, f64::INFINITY, f64::NAN] {
                 let d = distance(metric, [x, -x, x], [-x, x, -x]);
                 assert!(d >= 0, "{metric:?} {x} {d}");

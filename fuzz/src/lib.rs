@@ -12,7 +12,7 @@ use antwarp::backend::tuning as found;
 use antwarp::cli;
 use antwarp::instance::population_file::{Header, Saved};
 use antwarp::instance::{
-    Instance, InstanceError, Qap, coordinates, dimacs, population_file, qaplib, tour_file, tsplib,
+    Instance, InstanceError, Qap, ReadOptions, Shape, dimacs, population_file, qaplib, tour_file, tsplib,
 };
 use antwarp::solver::search::problems::{MaxCut, Partition, max_cut, partition};
 use tempfile::TempDir;
@@ -21,9 +21,10 @@ use tempfile::TempDir;
 pub type Reader = (&'static str, fn(&[u8]));
 
 /// All readers.
-pub const READERS: [Reader; 10] = [
+pub const READERS: [Reader; 11] = [
     ("tsplib", tsplib),
     ("table", table),
+    ("options", options),
     ("tour", tour),
     ("population", population),
     ("qaplib", qaplib),
@@ -46,8 +47,31 @@ pub fn tsplib(bytes: &[u8]) {
 
 /// A table of coordinates or weights.
 pub fn table(bytes: &[u8]) {
-    if let Some(instance) = taken(coordinates::parse(NAME, NAME, bytes)) {
-        check_instance(&instance);
+    if let Some(instance) = taken(Instance::parse(NAME, NAME, bytes, &ReadOptions::default())) {
+        check_table(&instance);
+    }
+}
+
+/// The same under options that override what is found out; the first byte says which.
+pub fn options(bytes: &[u8]) {
+    let Some((&choice, bytes)) = bytes.split_first() else { return };
+    let shape = [None, Some(Shape::Points), Some(Shape::Matrix), Some(Shape::Edges)][usize::from(choice & 3)];
+    let columns: &[(&str, &str)] = match choice >> 2 & 3 {
+        0 => &[],
+        1 => &[("x", "1"), ("y", "2")],
+        2 => &[("lat", "1"), ("lon", "2")],
+        _ => &[("from", "1"), ("to", "2"), ("cost", "3")],
+    };
+    let options = ReadOptions {
+        shape,
+        columns: columns.iter().map(|&(role, column)| (role.to_owned(), column.to_owned())).collect(),
+        no_header: choice & 16 != 0,
+        directed: choice & 32 != 0,
+        forbidden_from: (choice & 64 != 0).then_some(100.0),
+        ..ReadOptions::default()
+    };
+    if let Some(instance) = taken(Instance::parse(NAME, NAME, bytes, &options)) {
+        check_table(&instance);
     }
 }
 
@@ -137,8 +161,10 @@ pub fn file(bytes: &[u8]) {
     // What is packed here, or is not packed, has to be read as its bytes are.
     let plain = Some(bytes).filter(|bytes| is_packed || !bytes.starts_with(&[0x1f, 0x8b]));
     match extension {
-        "tsp" => check_same(Instance::open(&path), plain.map(|bytes| tsplib::parse(name, NAME, bytes))),
-        "csv" => check_same(Instance::open(&path), plain.map(|bytes| coordinates::parse(name, NAME, bytes))),
+        "tsp" | "csv" => check_same(
+            Instance::open(&path),
+            plain.map(|bytes| Instance::parse(name, NAME, bytes, &ReadOptions::default())),
+        ),
         "tour" => {
             check_same(
                 tour_file::read(&path, instance),
@@ -257,6 +283,19 @@ fn check_instance(instance: &Instance) {
     tsplib::write(instance, &mut text).unwrap();
     let again = tsplib::parse(NAME, NAME, &text);
     assert_eq!(&again.unwrap(), instance, "{}", String::from_utf8_lossy(&text));
+}
+
+/// What was read of no TSPLIB file is sound, and the nodes can be called by their numbers.
+fn check_table(instance: &Instance) {
+    let n = instance.len();
+    assert!(instance.names().is_none_or(|names| names.len() == n), "{instance:?}");
+    instance.names().unwrap_or_default().iter().for_each(|name| check_printable(name));
+    instance.reading().iter().for_each(|line| check_printable(line));
+    instance.warnings().iter().for_each(|warning| check_printable(warning));
+    let tour: Vec<u32> = (0..n as u32).rev().collect();
+    assert_eq!(instance.check_tour(&tour), Ok(length(instance, &tour)));
+    let ids: Vec<String> = tour.iter().map(|&node| instance.id(node).to_string()).collect();
+    assert_eq!(tour_file::parse(NAME, ids.join("\n").as_bytes(), instance).unwrap(), tour);
 }
 
 /// A tour of one node has no edge, even where a place is a kilometre from itself (GEO).

@@ -65,6 +65,17 @@ pub fn trees_for(n: usize) -> u32 {
     (20_000_000 / n.max(1)).clamp(120, 4000) as u32
 }
 
+/// Bytes for each node that has a place: the instance by places, its tree, the lists and the graph that is made of them, and the
+/// vectors of the ascent. Measured, less what the instance itself takes.
+#[cfg(feature = "cli")]
+const A_NODE: usize = 320;
+
+/// Bytes that [`held_karp`] takes beside the instance.
+#[cfg(feature = "cli")]
+pub(crate) fn memory(instance: &Instance) -> usize {
+    A_NODE * instance.len()
+}
+
 /// The bound of a symmetric instance by so many trees, or by [`trees_for`] it. The ascent ends after an interrupt, or before the time
 /// is up so that there is some left for pricing, which takes as long as some twenty trees where nodes have places. Once it is
 /// `enough` all ends, with the best bound until then; none if nothing was priced yet.

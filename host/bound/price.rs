@@ -205,7 +205,12 @@ impl Way {
 fn lighter(prices: &Prices<'_>, potentials: &[i64], way: &Way) -> Vec<Found> {
     match prices.instance.distances() {
         Distances::Points { metric, points } => match metric {
-            Metric::Euc2d | Metric::Ceil2d | Metric::Att | Metric::Man2d | Metric::Max2d => {
+            Metric::Euc2d
+            | Metric::Ceil2d
+            | Metric::Floor2d
+            | Metric::Att
+            | Metric::Man2d
+            | Metric::Max2d => {
                 let least = |[x, y]: [f64; 2]| metric::distance(*metric, [0.0; 3], [x, y, 0.0]);
                 in_tree(prices, (|p: [f64; 3]| [p[0], p[1]], Cell::beyond, least), points, (potentials, way))
             }
@@ -213,8 +218,18 @@ fn lighter(prices: &Prices<'_>, potentials: &[i64], way: &Way) -> Vec<Found> {
                 let least = |apart| metric::distance(*metric, [0.0; 3], apart);
                 in_tree(prices, (|p| p, Cell::beyond, least), points, (potentials, way))
             }
-            Metric::Geo => {
-                in_tree(prices, (globe::place, Cell::beyond, globe::least), points, (potentials, way))
+            Metric::Geo | Metric::Geom => {
+                let (place, least) = (|p| globe::place(*metric, p), |apart| globe::least(*metric, apart));
+                in_tree(prices, (place, Cell::beyond, least), points, (potentials, way))
+            }
+            Metric::Sphere => {
+                // Two ends of a chord through the middle: the arc between them is what is computed for two nodes, but for its last digit.
+                let radius = points.first().map_or(0.0, |p| square(*p).sqrt());
+                let least = |apart: [f64; 3]| {
+                    let chord = (square(apart).sqrt() / (2.0 * radius)).min(1.0);
+                    ((2.0 * radius * chord.asin()) as i32 - 1).max(0)
+                };
+                in_tree(prices, (|p| p, Cell::beyond, least), points, (potentials, way))
             }
             Metric::Xray1 | Metric::Xray2 => {
                 let least = |apart| metric::distance(*metric, [0.0; 3], apart);

@@ -9,10 +9,12 @@ use serde_json::json;
 
 use super::options::duration;
 use super::output::{self, Output};
+use super::reading::ReadingArgs;
 use super::{Error, Outcome, Result, signals};
 use crate::bound::{self, Bound};
 use crate::engine::Stop;
-use crate::instance::{Instance, InstanceError};
+use crate::instance::{Instance, InstanceError, patience};
+use crate::memory;
 use crate::report::{InstanceFacts, gap_percent};
 
 /// How long edges may be priced after an interrupt: without that the last steps are for nothing.
@@ -39,16 +41,21 @@ pub struct Args {
     /// Write the result as JSON; - is the standard output
     #[arg(long, value_name = "FILE|-")]
     json: Option<Output>,
+    #[command(flatten)]
+    reading: ReadingArgs,
 }
 
 /// Finds a bound, and prints it.
 pub fn run(args: Args) -> Result<Outcome> {
     let begin = Instant::now();
     let interrupt = signals::watch()?;
+    patience::until(args.time.and_then(|time| begin.checked_add(time)));
     output::check(args.json.as_slice(), &[(output::INSTANCE, &args.instance)])?;
     super::options::start_threads(args.threads, None)?;
-    let instance = Instance::open(&args.instance)?;
+    let instance = args.reading.open(&args.instance)?;
     check(&instance)?;
+    let no_room = |shortage| Error::RunFailed(format!("not enough main memory for the bound: {shortage}"));
+    memory::check(bound::memory(&instance) as u64).map_err(no_room)?;
     let time = args.time.map(|time| time.saturating_sub(begin.elapsed()));
     let stop = Stop { time, interrupt, ..Stop::never() };
     let interrupted = OnceLock::new();
@@ -61,7 +68,9 @@ pub fn run(args: Args) -> Result<Outcome> {
     };
     if let Some(output) = &args.json {
         let facts = InstanceFacts::new(&instance, &args.instance);
-        let value = json!({ "antwarp": env!("CARGO_PKG_VERSION"), "instance": facts, "bound": bound });
+        let length = instance.lower_bound(bound.length);
+        let found = json!({ "length": length, "trees": bound.trees, "priced_in": bound.priced_in, "seconds": bound.seconds });
+        let value = json!({ "antwarp": env!("CARGO_PKG_VERSION"), "instance": facts, "bound": found });
         output.write(|out| writeln!(out, "{value}"))?;
     }
     if !args.json.as_ref().is_some_and(Output::is_stdout) {
@@ -92,7 +101,11 @@ fn text(instance: &Instance, bound: Bound) -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: String| text += &format!("{name:<12} {value}\n");
     line("instance", format!("{}, {} nodes", instance.name(), instance.len()));
-    line("bound", format!("{}: no tour is shorter", bound.length));
+    let length = instance.unit().show(instance.lower_bound(bound.length));
+    line("bound", format!("{length}: no tour is shorter"));
+    if instance.is_impossible(bound.length) {
+        line("forbidden", "every tour has a forbidden pair".to_owned());
+    }
     if let Some(known) = instance.best_known() {
         let kind = if known.proven { "the optimum" } else { "the best tour known" };
         let above = gap_percent(known.cost, bound.length);

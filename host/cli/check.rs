@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use serde_json::json;
 
 use super::output::{self, Output};
+use super::reading::ReadingArgs;
 use super::{Error, Outcome, Result};
-use crate::instance::{Instance, InstanceError, tour_file};
-use crate::report::Known;
+use crate::instance::{Cost, Instance, InstanceError, tour_file};
+use crate::report::{Known, coarse, coarse_warning};
 
 /// Arguments of `antwarp check`.
 #[derive(Debug, clap::Args)]
@@ -20,18 +21,21 @@ pub struct Args {
     /// Write the result as JSON; - is the standard output
     #[arg(long, value_name = "FILE|-")]
     json: Option<Output>,
+    #[command(flatten)]
+    reading: ReadingArgs,
 }
 
 /// What was found.
 struct Finding {
-    cost: Option<i64>,
+    /// What it costs inside, the user's cost, and without TSPLIB's rounding if that differs much.
+    cost: Option<(i64, Cost, Option<Cost>)>,
     problem: Option<Error>,
 }
 
 /// Checks a tour.
 pub fn run(args: Args) -> Result<Outcome> {
     output::check(args.json.as_slice(), &[(output::INSTANCE, &args.instance), ("the tour", &args.tour)])?;
-    let instance = Instance::open(&args.instance)?;
+    let instance = args.reading.open(&args.instance)?;
     let finding = find(&instance, &args)?;
     if let Some(output) = &args.json {
         let value = as_json(&instance, &finding);
@@ -41,14 +45,18 @@ pub fn run(args: Args) -> Result<Outcome> {
         return Err(problem);
     }
     if !args.json.as_ref().is_some_and(Output::is_stdout) {
-        output::print(|out| out.write_all(as_text(&instance, finding.cost.unwrap_or(0)).as_bytes()))?;
+        let text = finding.cost.map_or_else(String::new, |cost| as_text(&instance, cost));
+        output::print(|out| out.write_all(text.as_bytes()))?;
     }
     Ok(Outcome::Done)
 }
 
 fn find(instance: &Instance, args: &Args) -> Result<Finding> {
-    let tour = match tour_file::read(&args.tour, instance) {
-        Ok(tour) => tour,
+    let tour = match tour_file::read_with(&args.tour, instance) {
+        Ok(tour) => {
+            tour.warnings.iter().for_each(|warning| output::tell(&format!("antwarp: warning: {warning}")));
+            tour.nodes
+        }
         Err(error @ InstanceError::Read { .. }) => return Err(error.into()),
         Err(error) => return Ok(Finding { cost: None, problem: Some(Error::InvalidTour(error)) }),
     };
@@ -61,11 +69,23 @@ fn find(instance: &Instance, args: &Args) -> Result<Finding> {
             instance.name()
         ))
     });
-    Ok(Finding { cost: Some(cost), problem: unused })
+    let forbidden = instance.forbidden_steps(&tour).first().map(|&(from, to)| {
+        let (from, to) = (instance.label(from), instance.label(to));
+        Error::Forbidden(format!(
+            "{}: the tour goes from {from} to {to}, which is forbidden",
+            args.tour.display()
+        ))
+    });
+    let coarse = coarse(instance, &tour);
+    if let Some(length) = coarse {
+        output::tell(&format!("antwarp: warning: {}", coarse_warning(instance, &tour, length)));
+    }
+    Ok(Finding { cost: Some((cost, instance.tour_cost(&tour), coarse)), problem: unused.or(forbidden) })
 }
 
-fn as_text(instance: &Instance, cost: i64) -> String {
-    let known = crate::report::known_text(instance, cost);
+fn as_text(instance: &Instance, (inside, cost, _): (i64, Cost, Option<Cost>)) -> String {
+    let known = crate::report::known_text(instance, inside);
+    let cost = instance.unit().show(cost);
     format!(
         "{:<12} valid, {} nodes\n{:<12} {cost}\n{:<12} {known}\n",
         "tour",
@@ -77,14 +97,16 @@ fn as_text(instance: &Instance, cost: i64) -> String {
 
 fn as_json(instance: &Instance, finding: &Finding) -> serde_json::Value {
     let known = instance.best_known();
-    let known = known.map(|known| Known::beside(known, finding.cost.unwrap_or(known.cost)));
+    let inside = finding.cost.map(|(inside, ..)| inside);
+    let known = known.map(|known| Known::beside(known, inside.unwrap_or(known.cost)));
     json!({
         "instance": instance.name(),
         "nodes": instance.len(),
         "valid": finding.problem.is_none(),
         "problem": finding.problem.as_ref().map(|problem| problem.to_string()),
-        "cost": finding.cost,
+        "cost": finding.cost.map(|(_, cost, _)| cost),
+        "unrounded_cost": finding.cost.and_then(|(.., coarse)| coarse),
         "best_known": known,
-        "gap_percent": finding.cost.zip(known).and_then(|(cost, known)| known.gap_percent(cost)),
+        "gap_percent": inside.zip(known).and_then(|(cost, known)| known.gap_percent(cost)),
     })
 }

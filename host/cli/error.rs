@@ -25,6 +25,8 @@ pub const BACKEND: u8 = 4;
 pub const OUTPUT: u8 = 5;
 /// Exit status of an invalid tour.
 pub const INVALID_TOUR: u8 = 6;
+/// Exit status of a tour that has a forbidden pair.
+pub const FORBIDDEN: u8 = 7;
 /// Exit status after an interrupt.
 pub const INTERRUPTED: u8 = 130;
 
@@ -49,6 +51,14 @@ pub enum Error {
     /// The backend failed while it ran; the best tour until then was handed out.
     #[error("{0}\nThe result is the best tour until then.")]
     CutShort(String),
+    /// An allocation failed, and the run ended early.
+    #[error(
+        "main memory ran out, and the run ended early with the best it had: allow more memory, or take a smaller instance"
+    )]
+    MemoryRanOut,
+    /// The system starts no thread that is needed.
+    #[error("no thread can be started: {0}; allow more (`ulimit -u`, `ulimit -v`), or end other programs")]
+    NoThread(io::Error),
     /// The backend failed in a run of a bench, which does not count.
     #[error("{0}")]
     RunFailed(String),
@@ -77,6 +87,9 @@ pub enum Error {
     /// A tour does not do what the instance asks for.
     #[error("{0}")]
     WrongTour(String),
+    /// A tour has pairs that are forbidden; it was written.
+    #[error("{0}")]
+    Forbidden(String),
     /// The messages were printed as they came up.
     #[error("")]
     Printed(u8),
@@ -94,7 +107,11 @@ impl Error {
             Error::Backend(BackendError::Warps(..) | BackendError::Threads(..)) => USAGE,
             Error::Solve(SolveError::Backend(BackendError::Warps(..) | BackendError::Threads(..))) => USAGE,
             Error::Input(_) | Error::Unusable(_) | Error::Solve(SolveError::Unsupported { .. }) => INPUT,
-            Error::Backend(_) | Error::CutShort(_) | Error::RunFailed(_) => BACKEND,
+            Error::Backend(_)
+            | Error::CutShort(_)
+            | Error::RunFailed(_)
+            | Error::MemoryRanOut
+            | Error::NoThread(_) => BACKEND,
             Error::Solve(SolveError::Backend(_) | SolveError::CutShort { .. } | SolveError::Wrong { .. }) => {
                 BACKEND
             }
@@ -104,6 +121,7 @@ impl Error {
             Error::Stdout(_) => OUTPUT,
             Error::Rescued { first, .. } => first.status(),
             Error::InvalidTour(_) | Error::WrongTour(_) => INVALID_TOUR,
+            Error::Forbidden(_) => FORBIDDEN,
             Error::Printed(status) => *status,
             Error::Bug(_) => UNEXPECTED,
         }

@@ -1,7 +1,7 @@
 //! `antwarp generate`: random instances.
 
 use super::output::{self, Output};
-use super::{Error, Outcome, Result};
+use super::{Error, Outcome, Result, signals};
 use crate::instance::{Instance, InstanceError, dimacs, generate, tsplib};
 
 /// Arguments of `antwarp generate`.
@@ -29,6 +29,7 @@ pub fn run(args: Args) -> Result<Outcome> {
     if args.clusters.is_some() && args.what != "clustered" {
         return Err(Error::Usage(format!("--clusters is for clustered instances, not for {}", args.what)));
     }
+    signals::end_at_once()?;
     output::check([&args.output], &[])?;
     let instance = make(&args)?;
     args.output.write(|mut out| tsplib::write(&instance, &mut out))?;

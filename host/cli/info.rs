@@ -1,7 +1,8 @@
 //! `antwarp info`: what an instance is.
 
+use super::reading::ReadingArgs;
 use super::{Error, Outcome, Result, output};
-use crate::instance::{Instance, Kind};
+use crate::instance::{Cost, Instance, Kind};
 use std::collections::HashSet;
 use std::path::PathBuf;
 
@@ -11,18 +12,20 @@ pub struct Args {
     /// Instance files, or names of generated instances such as E10k.0
     #[arg(value_name = "FILE|NAME", required = true)]
     instances: Vec<PathBuf>,
+    #[command(flatten)]
+    reading: ReadingArgs,
 }
 
 /// Describes instances. One that cannot be read does not keep the others from being described.
 pub fn run(args: Args) -> Result<Outcome> {
     let mut failed = None;
     for (i, source) in args.instances.iter().enumerate() {
-        match Instance::open(source) {
+        match args.reading.open(source) {
             Ok(instance) => {
                 let gap = if i == 0 { "" } else { "\n" };
                 output::print(|out| write!(out, "{gap}{}", describe(&instance)))?;
             }
-            Err(error) => failed = Some(Error::from(error).print()),
+            Err(error) => failed = Some(error.print()),
         }
     }
     failed.map_or(Ok(Outcome::Done), |status| Err(Error::Printed(status)))
@@ -38,6 +41,13 @@ fn describe(instance: &Instance) -> String {
     line("type", kind(instance.kind()).to_owned());
     line("nodes", instance.len().to_string());
     line("metric", instance.metric().map_or("EXPLICIT, a matrix", |metric| metric.keyword()).to_owned());
+    if let Some(reading) = instance.reading() {
+        line("read", reading.to_owned());
+    }
+    if !instance.is_exact() {
+        let cost = Cost::Real(instance.resolution());
+        line("resolution", format!("{cost}: to this costs of edges are rounded inside"));
+    }
     line("symmetric", if instance.is_symmetric() { "yes" } else { "no" }.to_owned());
     if let Some(points) = instance.points() {
         line("duplicate points", duplicates(points).to_string());

@@ -14,11 +14,14 @@ mod options;
 mod output;
 mod plot;
 mod progress;
+mod reading;
 mod search;
 mod shell;
 mod signals;
 mod solve;
+mod stack;
 
+pub use crate::memory::spare::Allocator;
 pub use error::{Error, Result};
 
 use std::ffi::OsString;
@@ -26,6 +29,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
 use crate::cluster::launched;
+use crate::instance::patience;
+use crate::memory::spare;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
@@ -47,6 +52,7 @@ Exit status:
   4    the backend is not available or failed
   5    an output cannot be written
   6    check: the tour is invalid
+  7    no tour without a forbidden pair was found
   130  interrupted by Ctrl-C or SIGTERM; the best tour so far was written";
 
 /// Short tours, fast: chained Lin-Kernighan, ant colonies and a genetic algorithm for the travelling salesman problem, on a
@@ -88,11 +94,19 @@ enum Command {
 pub fn run() -> ExitCode {
     std::panic::set_hook(Box::new(report_panic));
     signals::survive_limits();
+    stack::with_room(run_line).unwrap_or_else(|error| ExitCode::from(error.print()))
+}
+
+fn run_line() -> ExitCode {
     let ended = catch_unwind(AssertUnwindSafe(|| execute(std::env::args_os())));
     match ended {
+        Ok(Ok(_)) if spare::is_spent() => ExitCode::from(Error::MemoryRanOut.print()),
         Ok(Ok(Outcome::Done)) => ExitCode::SUCCESS,
         Ok(Ok(Outcome::Interrupted)) => ExitCode::from(error::INTERRUPTED),
-        Ok(Err(error)) => ExitCode::from(error.print()),
+        Ok(Err(error)) => {
+            let status = error.print();
+            ExitCode::from(if patience::was_interrupted() { error::INTERRUPTED } else { status })
+        }
         Err(_) => ExitCode::from(error::UNEXPECTED),
     }
 }

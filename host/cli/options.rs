@@ -70,6 +70,9 @@ impl MachineArgs {
     }
 }
 
+/// Most CPU threads: far more than processors have.
+const MOST_THREADS: u32 = 1024;
+
 /// Starts so many CPU threads, or as many as are this process's share, or as there are cores.
 ///
 /// # Errors
@@ -83,6 +86,10 @@ pub fn start_threads(threads: Option<u32>, share: Option<u32>) -> Result<()> {
             "{count} threads cannot be started: {why}; give --threads with a smaller number"
         ))
     };
+    if count > MOST_THREADS {
+        let problem = format!("{count} threads are asked for by RAYON_NUM_THREADS");
+        return Err(Error::Usage(format!("{problem}: at most {MOST_THREADS}, or give --threads")));
+    }
     memory::check_threads(count).map_err(|shortage| refused(&shortage))?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(count as usize).build_global();
     pool.map_err(|error| refused(&error))
@@ -187,6 +194,11 @@ pub fn duration(text: &str) -> std::result::Result<Duration, String> {
         None => humantime::parse_duration(text).ok(),
     };
     time.ok_or_else(|| "give a time such as 10s, 500ms, 2m or 1h 30m".to_owned())
+}
+
+/// Reads a number that is one: `nan` is not, and nothing is as large as `inf`.
+pub fn finite(text: &str) -> std::result::Result<f64, String> {
+    text.parse().ok().filter(|number: &f64| number.is_finite()).ok_or_else(|| "give a number".to_owned())
 }
 
 #[cfg(test)]

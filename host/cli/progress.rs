@@ -1,24 +1,26 @@
 //! The live line on a terminal: how far a run is and how good.
 
 use std::io::IsTerminal;
+use std::sync::Arc;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::engine::{Progress, Stop};
-use crate::instance::BestKnown;
+use crate::instance::{BestKnown, Instance};
 use crate::report::{Known, summary};
 
 /// See the [module](self). Without a terminal it shows nothing.
 pub struct ProgressLine {
     bar: ProgressBar,
     by_time: bool,
+    instance: Arc<Instance>,
     best_known: Option<BestKnown>,
 }
 
 impl ProgressLine {
-    /// A line for a run that ends by `stop`; gaps are over `best_known`.
-    pub fn new(quiet: bool, stop: &Stop, best_known: Option<BestKnown>) -> ProgressLine {
+    /// A line for a run on an instance that ends by `stop`.
+    pub fn new(quiet: bool, stop: &Stop, instance: &Arc<Instance>) -> ProgressLine {
         let bar = match (stop.time, stop.iterations) {
             _ if quiet || !std::io::stderr().is_terminal() => ProgressBar::hidden(),
             (Some(time), _) => ProgressBar::new(time.as_millis() as u64),
@@ -35,7 +37,8 @@ impl ProgressLine {
             bar.set_message("preparing");
             bar.enable_steady_tick(Duration::from_millis(200));
         }
-        ProgressLine { bar, by_time: stop.time.is_some(), best_known }
+        let best_known = instance.best_known();
+        ProgressLine { bar, by_time: stop.time.is_some(), instance: instance.clone(), best_known }
     }
 
     /// Shows how far the run is, which began so many seconds after the command.
@@ -50,6 +53,11 @@ impl ProgressLine {
         let gap = self.best_known.and_then(|known| Known::beside(known, best).gap_percent(best));
         let gap = gap.map_or_else(String::new, |gap| format!(" ({gap:.2} %)"));
         let rate = summary::rate(progress.tours as f64 / progress.seconds.max(1e-9));
+        let best = if self.instance.may_be_forbidden(best) {
+            "has forbidden pairs".to_owned()
+        } else {
+            self.instance.unit().show(self.instance.cost(best))
+        };
         self.bar.set_message(format!("best {best}{gap}, iteration {}, {rate} tours/s", progress.iterations));
     }
 

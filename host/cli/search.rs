@@ -1,6 +1,7 @@
 //! `antwarp search`: neighbourhood search on the problems that it has.
 
 mod deliver;
+mod watchdog;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,6 +22,7 @@ use crate::solver::search::{
     WeierstrassSpec,
 };
 use deliver::Ended;
+use watchdog::Hold;
 
 /// How long a search lasts if nothing says when to stop.
 const DEFAULT_TIME: Duration = Duration::from_secs(10);
@@ -462,8 +464,19 @@ pub fn run(args: Args) -> Result<Outcome> {
     output::check(common.outputs.all(), input.as_slice())?;
     tuning::check().map_err(Error::Usage)?;
     common.machine.start_threads()?;
+    let stop = common.stop(interrupt.clone());
+    watchdog::watch(begin, &stop, move |hold| carry_out(&args, begin, interrupt, hold))
+}
+
+/// Searches, on a thread that is left behind unless the search is [kept](Hold::keep).
+fn carry_out(args: &Args, begin: Instant, interrupt: Arc<AtomicBool>, hold: &Hold) -> Result<Outcome> {
+    let common = args.problem.common();
     let Asked { task, mut settings, stop } = args.asked(interrupt)?;
+    hold.keep();
     let backend = common.machine.open(common.outputs.quiet)?;
+    if backend.is_cpu() {
+        hold.release();
+    }
     if common.walks.is_none() && common.walk.selection == Chooser::Device {
         settings.walks = default_walks(&backend, &task);
         let is_alone = settings.restart.is_none() && settings.cooperate.is_none();
@@ -475,7 +488,11 @@ pub fn run(args: Args) -> Result<Outcome> {
     // Who gives it ten seconds means those of reading, too.
     let reading = begin.elapsed();
     let left = stop.spent(reading);
-    let done = task.run(&backend, &settings, &left, common.walk.selection, &mut |now| line.show(now));
+    let done = task.run(&backend, &settings, &left, common.walk.selection, &mut |now| {
+        hold.keep();
+        line.show(now);
+    });
+    hold.keep();
     line.bar.finish_and_clear();
     let mut done = done?;
     done.found = done.found.begun_before(reading);

@@ -19,6 +19,8 @@ use nix::sys::time::TimeVal;
 use super::error::INTERRUPTED;
 use super::{Error, Result};
 use crate::cluster::launched;
+use crate::instance::{atomic_file, patience};
+use crate::memory::spare;
 
 /// Interrupts this soon after the first are its echoes.
 const ECHO: Duration = Duration::from_millis(500);
@@ -27,13 +29,16 @@ const ECHO: Duration = Duration::from_millis(500);
 /// started to ignore, by `nohup` for example, it goes on to ignore.
 pub fn watch() -> Result<Arc<AtomicBool>> {
     let flag = Arc::new(AtomicBool::new(false));
+    patience::heed(&flag);
+    spare::interrupt_by(&flag);
+    spare::keep(0);
     let seen = flag.clone();
     let mut first: Option<Instant> = None;
     let handler = move || {
         seen.store(true, Ordering::Relaxed);
         match first {
             Some(at) if at.elapsed() < ECHO => return,
-            Some(_) => std::process::exit(i32::from(INTERRUPTED)),
+            Some(_) => end(),
             None => first = Some(Instant::now()),
         }
         // Of several ranks that are signalled together one tells.
@@ -42,15 +47,38 @@ pub fn watch() -> Result<Arc<AtomicBool>> {
         }
         let _ = writeln!(std::io::stderr(), "\nstopping with the best so far; once more to stop at once");
     };
-    let failed = |error: &dyn std::fmt::Display| Error::Bug(format!("cannot watch for Ctrl-C: {error}"));
-    #[cfg(unix)]
-    let ignored = ignored().map_err(|error| failed(&error))?;
-    ctrlc::set_handler(handler).map_err(|error| failed(&error))?;
-    #[cfg(unix)]
-    ignored.into_iter().try_for_each(|which| ignore(which).map(drop)).map_err(|error| failed(&error))?;
+    handle(handler)?;
     #[cfg(unix)]
     heed_processor_time(flag.clone());
     Ok(flag)
+}
+
+/// From now on the first interrupt ends the process: for what has no result until it is done.
+pub fn end_at_once() -> Result<()> {
+    handle(|| end())
+}
+
+/// Ends the process, and leaves no file half written.
+fn end() -> ! {
+    atomic_file::abandon();
+    std::process::exit(i32::from(INTERRUPTED))
+}
+
+/// Calls this at each interrupt, in a thread of its own.
+fn handle(handler: impl FnMut() + Send + 'static) -> Result<()> {
+    let failed = |error: &dyn std::fmt::Display| Error::Bug(format!("cannot watch for Ctrl-C: {error}"));
+    // The thread is not asked for in a way that tells why there is none.
+    let thread = std::thread::Builder::new().spawn(|| ()).map_err(Error::NoThread)?;
+    let _ = thread.join();
+    #[cfg(unix)]
+    let ignored = ignored().map_err(|error| failed(&error))?;
+    ctrlc::set_handler(handler).map_err(|error| match error {
+        ctrlc::Error::System(cause) => Error::NoThread(cause),
+        other => failed(&other),
+    })?;
+    #[cfg(unix)]
+    ignored.into_iter().try_for_each(|which| ignore(which).map(drop)).map_err(|error| failed(&error))?;
+    Ok(())
 }
 
 /// Seconds of processor time that a thread may take to come to an end.
@@ -155,9 +183,26 @@ fn ignore(which: Signal) -> nix::Result<SigHandler> {
     unsafe { signal(which, SigHandler::SigIgn) }
 }
 
-/// Makes a limit of the size of files (`ulimit -f`) an error of who writes too much, as a full disk is: else it ends the process.
+/// Makes the best of what the process is limited to.
+///
+/// A limit of the size of files (`ulimit -f`) becomes an error of who writes too much, as a full disk is: else it ends the process.
 pub fn survive_limits() {
     // It does not fail for signals that can be ignored.
     #[cfg(unix)]
     let _ = ignore(Signal::SIGXFSZ);
+    share_addresses();
 }
+
+/// Where addresses are limited (`ulimit -v`), all threads allocate from one place: by default the C library sets 64 MiB of addresses
+/// aside for each of them, which are used up before the memory is.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+fn share_addresses() {
+    let is_limited = getrlimit(Resource::RLIMIT_AS).is_ok_and(|(soft, _)| soft != nix::libc::RLIM_INFINITY);
+    if is_limited {
+        // SAFETY: it sets a number, before there is another thread.
+        unsafe { nix::libc::mallopt(nix::libc::M_ARENA_MAX, 1) };
+    }
+}
+
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+fn share_addresses() {}

@@ -1,7 +1,7 @@
 //! Main memory that may not suffice for what a backend needs.
 
 use super::BackendError;
-use crate::memory::{Shortage, check};
+use crate::memory::{Shortage, check, or_fail};
 
 /// The error where so many bytes could not be had.
 pub(crate) fn short_of_memory(what: &str, needed: usize) -> BackendError {
@@ -21,7 +21,7 @@ fn no_room(what: &str, shortage: Shortage) -> BackendError {
 pub(crate) fn allocate<T: Clone + Default>(what: &str, len: usize) -> Result<Vec<T>, BackendError> {
     // Whether there is room is asked first; `vec!` then has zeros that no thread need write.
     let mut room = Vec::<T>::new();
-    room.try_reserve_exact(len).map_err(|_| short_of_memory(what, len * size_of::<T>()))?;
+    or_fail(|| room.try_reserve_exact(len)).map_err(|_| short_of_memory(what, len * size_of::<T>()))?;
     // Else the compiler may leave out what nobody uses.
     drop(std::hint::black_box(room));
     Ok(vec![T::default(); len])

@@ -31,8 +31,12 @@ pub enum StopReason {
     Time,
     /// All iterations were done.
     Iterations,
-    /// The target cost, or a known optimum, was reached.
+    /// The target cost was reached.
     Target,
+    /// A tour as short as the published optimum was found.
+    PublishedOptimum,
+    /// The tour is proven to be optimal, by this run itself.
+    Optimal,
     /// No improvement for the given number of iterations.
     Stagnation,
     /// No move of the local search made the tour shorter, and no kicks were wanted.
@@ -41,8 +45,6 @@ pub enum StopReason {
     Interrupt,
     /// An error; the best tour until then was kept.
     Failure,
-    /// There was nothing to search: so few nodes that every tour was looked at.
-    Trivial,
 }
 
 impl<C> Stop<C> {

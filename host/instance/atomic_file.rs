@@ -1,9 +1,11 @@
 //! Files that are either the old one or the whole new one, whatever happens while writing.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::error::{InstanceError, Result};
 
@@ -64,7 +66,7 @@ pub(crate) fn check(path: &Path) -> Result<()> {
         if file.exists() {
             OpenOptions::new().write(true).open(&file)?;
         }
-        fs::remove_file(create_beside(&file)?.1)
+        remove(&create_beside(&file)?.1)
     };
     check().map_err(|cause| InstanceError::write(path, cause))
 }
@@ -78,9 +80,29 @@ pub(crate) fn write(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Res
 pub(crate) fn begin(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<Growing> {
     let written = place(path).and_then(|place| match place {
         Place::File(file) => replace(&file, content),
-        Place::Device => OpenOptions::new().write(true).open(path).and_then(|file| write_all(file, content)),
+        Place::Device => write_device(path, content),
     });
     written.map(Growing).map_err(|cause| InstanceError::write(path, cause))
+}
+
+#[cfg(feature = "cli")]
+fn write_device(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<File> {
+    let open = |flags: i32| {
+        let mut options = OpenOptions::new();
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, flags);
+        #[cfg(not(unix))]
+        let _ = flags;
+        options.write(true).open(path)
+    };
+    let mut writer = BufWriter::new(super::patience::open_device(path, open)?);
+    content(&mut writer)?;
+    writer.into_inner().map_err(|error| error.into_error())?.into_file()
+}
+
+#[cfg(not(feature = "cli"))]
+fn write_device(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<File> {
+    OpenOptions::new().write(true).open(path).and_then(|file| write_all(file, content))
 }
 
 /// A file that grows piece by piece: each is in it as a whole or not at all.
@@ -110,12 +132,15 @@ fn replace(target: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>
         let file = write_all(file, content)?;
         // Some systems report a full disk only when the file is flushed to it.
         file.sync_all()?;
-        fs::rename(&beside, target).map(|()| file)
+        let mut unfinished = unfinished();
+        fs::rename(&beside, target)?;
+        unfinished.remove(&beside);
+        Ok(file)
     };
     let written = write();
     if written.is_err() {
         // The first error is the one to report.
-        let _ = fs::remove_file(&beside);
+        let _ = remove(&beside);
     }
     written
 }
@@ -124,6 +149,28 @@ fn write_all(file: File, content: impl FnOnce(&mut dyn Write) -> io::Result<()>)
     let mut writer = BufWriter::new(file);
     content(&mut writer)?;
     writer.into_inner().map_err(|error| error.into_error())
+}
+
+/// Files that are being written.
+fn unfinished() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+    static ALL: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+    ALL.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn remove(beside: &Path) -> io::Result<()> {
+    let mut unfinished = unfinished();
+    unfinished.remove(beside);
+    fs::remove_file(beside)
+}
+
+/// Removes what is half written. From now on no file is begun or finished, so that the process can end.
+#[cfg(feature = "cli")]
+pub(crate) fn abandon() {
+    let unfinished = unfinished();
+    for beside in &*unfinished {
+        let _ = fs::remove_file(beside);
+    }
+    std::mem::forget(unfinished);
 }
 
 /// A new file in the folder of `target`. Its name is short, since that of `target` may be as long as names can be; no other
@@ -140,10 +187,15 @@ fn create_beside(target: &Path) -> io::Result<(File, PathBuf)> {
     loop {
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let beside = target.with_file_name(format!(".antwarp-{}-{number}.tmp", std::process::id()));
+        let mut unfinished = unfinished();
         match options.open(&beside) {
             // One that a process of the same number has left, or has, on another machine.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            opened => return opened.map(|file| (file, beside)),
+            Err(error) => return Err(error),
+            Ok(file) => {
+                unfinished.insert(beside.clone());
+                return Ok((file, beside));
+            }
         }
     }
 }

@@ -26,6 +26,9 @@ impl Instance {
     /// A name does not tell which instance it is: an optimum stops a run, and that of another instance would stop it far too
     /// early. So the data must be those of the published instance, too.
     pub fn best_known(&self) -> Option<BestKnown> {
+        if !self.is_as_given() || self.forbidden().is_some() {
+            return None;
+        }
         // Names of files stand in for names of instances: pa561 calls itself pa561.tsp.
         let name = self.name().trim_end_matches(".tsp").trim_end_matches(".atsp");
         if let Some(cost) = dimacs::best_known(name, self) {

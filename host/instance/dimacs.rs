@@ -28,6 +28,16 @@ pub fn by_name(name: &str) -> Option<Instance> {
     Some(instance.with_comments(vec![format!("portgen N={n}, seed={seed}")]))
 }
 
+/// Whether this is the name of an instance.
+pub(super) fn is_name(name: &str) -> bool {
+    size_and_seed(name).is_some()
+}
+
+/// The instance's name as the challenge's own generator gives it.
+pub(super) fn long_name(name: &str) -> Option<String> {
+    size_and_seed(name).map(|(n, seed)| format!("portgen-{n}-{seed}"))
+}
+
 /// The best published tour length of the instance of this name, if `instance` has its cities and no more.
 pub(super) fn best_known(name: &str, instance: &Instance) -> Option<i64> {
     let (n, seed) = size_and_seed(name)?;

@@ -1,16 +1,22 @@
 //! Problem instances: reading, writing, generating, neighbour lists.
 //!
-//! [`Instance::open`] takes a file or the name of a generated instance; everything that it returns is sound.
+//! [`Instance::open_with`] takes a file or the name of a generated instance; everything that it returns is sound. `format` tells what a
+//! file is, `encoding`, `table`, `json` and `tsplib` read it.
 //! [`Qap`] is a quadratic assignment problem. The instances of other problems are in
 //! [`solver::search::problems`](crate::solver::search::problems).
 
 pub(crate) mod atomic_file;
 mod best_known;
-pub mod coordinates;
+mod content;
+mod cost;
+mod costs;
 pub mod dimacs;
+mod encoding;
 mod error;
 mod fingerprint;
+mod format;
 pub mod generate;
+mod json;
 mod kd_tree;
 mod model;
 mod neighbors;
@@ -18,22 +24,27 @@ pub(crate) mod numbers;
 mod open;
 #[cfg(feature = "cli")]
 mod packed;
+#[cfg(feature = "cli")]
+pub(crate) mod patience;
 pub mod population_file;
 pub mod qaplib;
 mod read_options;
 pub(crate) mod source;
+mod table;
 pub mod tour_file;
 pub mod tsplib;
 mod watch;
 
 pub use antwarp_core::metric::Metric;
 pub use best_known::BestKnown;
+pub use cost::Cost;
+pub use costs::Unit;
 pub(crate) use error::Text;
 #[cfg(feature = "cli")]
 pub(crate) use error::printable;
 pub use error::{InstanceError, Result, SyntaxError, TourError};
 pub(crate) use kd_tree::{Cell, KdTree, Search, square};
-pub use model::{Distances, Instance, Kind};
+pub use model::{Distances, EARTH_RADIUS, Ends, Instance, Kind};
 pub use neighbors::{NeighborLists, nearest, nearest_until, quadrant, quadrant_until};
 pub(crate) use neighbors::{globe, motors, nearest_among, unvisited};
 pub use qaplib::Qap;

@@ -1,10 +1,11 @@
 //! An instance: nodes, their distances, and what is known about it.
 
-use antwarp_core::geometry::GRID_EXTENT;
 use antwarp_core::metric::{self, Metric};
 use rayon::prelude::*;
 
+use super::costs::{Scale, Unit, scaled};
 use super::error::{InstanceError, Result, TourError};
+use super::neighbors::globe;
 
 /// Which tours are asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +14,15 @@ pub enum Kind {
     Tsp,
     /// The asymmetric one: a way back may be longer than the way there.
     Atsp,
+}
+
+/// The ends of an open path; any node where none is given.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ends {
+    /// The first node.
+    pub start: Option<u32>,
+    /// The last one.
+    pub end: Option<u32>,
 }
 
 /// Where the distances of an instance come from.
@@ -43,9 +53,25 @@ pub struct Instance {
     display: Option<Vec<[f64; 2]>>,
     fixed_edges: Vec<(u32, u32)>,
     ids: Option<Vec<u32>>,
-    /// What a distance of 1 is in the unit that the points were given in.
-    unit: f64,
+    names: Option<Vec<String>>,
+    scale: Scale,
+    unit: Unit,
+    /// What an edge costs inside that no tour should have.
+    forbidden: Option<i32>,
+    ends: Option<Ends>,
+    reading: Option<String>,
+    warnings: Vec<String>,
 }
+
+/// The mean radius of the earth in metres, as great-circle distances have it.
+pub const EARTH_RADIUS: f64 = 6_371_008.8;
+
+/// Lengths that are not rounded are scaled so that none is longer inside: two of them still fit 32 bits.
+const LONGEST_BITS: i32 = 30;
+/// The same for costs of a matrix with forbidden pairs, which have to cost far more.
+const LONGEST_BESIDE_FORBIDDEN_BITS: i32 = 27;
+/// Most decimals of a matrix that are looked for.
+const MOST_DECIMALS: u32 = 9;
 
 impl Instance {
     /// The instance of these points; in the plane z counts as 0, whatever it is.
@@ -61,46 +87,25 @@ impl Instance {
         Instance::sound(name, Kind::Tsp, Distances::Points { metric, points }, len)
     }
 
-    /// The instance of these points of the plane, with Euclidean distances.
-    ///
-    /// Distances are whole numbers inside, as everywhere. So the points are magnified by a power of two first, until they extend over
-    /// one to two million, and put on the grid of whole numbers there. [`Instance::length`] takes back what it does to lengths; they
-    /// are those of the points to about a millionth of their extent an edge.
+    /// The instance of these points of the plane, with Euclidean distances that are not rounded: [`Instance::from_places`].
     ///
     /// # Errors
     /// If there are no points, or a coordinate is not finite.
     pub fn euclidean(points: &[[f64; 2]]) -> Result<Instance> {
-        let spread = |axis: usize| {
-            let along = points.iter().map(|point| point[axis]);
-            let low = along.clone().fold(f64::INFINITY, f64::min);
-            (low, along.fold(f64::NEG_INFINITY, f64::max) - low)
-        };
-        let ([x, width], [y, height]) = (<[f64; 2]>::from(spread(0)), <[f64; 2]>::from(spread(1)));
-        let extent = width.max(height);
-        let is_spread = extent.is_finite() && extent > 0.0;
-        let unit =
-            if is_spread { (extent / GRID_EXTENT).log2().ceil().exp2().max(f64::MIN_POSITIVE) } else { 1.0 };
-        let place =
-            |point: &[f64; 2]| [((point[0] - x) / unit).round(), ((point[1] - y) / unit).round(), 0.0];
-        let places = points.iter().map(place).collect();
-        Ok(Instance { unit, ..Instance::from_points("points", Metric::Euc2d, places)? })
+        Instance::from_places("points", 2, points.iter().map(|&[x, y]| [x, y, 0.0]).collect())
     }
 
     /// The instance of a square matrix, row by row: asymmetric if the matrix is. The diagonal is ignored.
     pub fn from_matrix(name: impl Into<String>, mut matrix: Vec<i32>) -> Result<Instance> {
         let name = name.into();
-        let n = matrix.len().isqrt();
-        if n * n != matrix.len() {
-            let problem = format!("a matrix of {} weights is not square", matrix.len());
-            return Err(InstanceError::content(name, problem, "give a row and a column to every node"));
-        }
+        let n = square_root(&name, matrix.len())?;
         for i in 0..n {
             matrix[i * n + i] = 0;
         }
         if let Some(at) = matrix.iter().position(|&weight| weight < 0) {
             let problem =
                 format!("the weight {} from node {} to node {} is negative", matrix[at], at / n, at % n);
-            let help = "add the same constant to every weight: it lengthens all tours alike";
+            let help = "give the costs to `from_costs`, which shifts them";
             return Err(InstanceError::content(name, problem, help));
         }
         let kind = if first_asymmetry(&matrix, n).is_none() { Kind::Tsp } else { Kind::Atsp };
@@ -109,6 +114,9 @@ impl Instance {
 
     /// The instance of these places of the plane (`dimensions` 2) or of space (3), with Euclidean distances that are not rounded.
     ///
+    /// Edges cost whole numbers inside, as everywhere. So the places are magnified by a power of two, until they extend over about
+    /// 2^30. [`Instance::tour_cost`] computes lengths from the places themselves.
+    ///
     /// # Errors
     /// If there are no places, or a coordinate is not finite.
     pub fn from_places(
@@ -116,48 +124,219 @@ impl Instance {
         dimensions: usize,
         places: Vec<[f64; 3]>,
     ) -> Result<Instance> {
-        let metric = if dimensions == 3 { Metric::Euc3d } else { Metric::Euc2d };
-        Instance::from_points(name, metric, places)
+        Instance::unrounded_points(
+            name.into(),
+            if dimensions == 3 { Metric::Euc3d } else { Metric::Euc2d },
+            places,
+        )
     }
 
-    /// The instance of these places on the earth, as latitude and longitude in degrees, with great-circle distances in metres.
+    /// The instance of these points, by a metric whose [length](metric::length) grows with its coordinates.
+    fn unrounded_points(name: String, metric: Metric, mut points: Vec<[f64; 3]>) -> Result<Instance> {
+        check_finite(&name, &points)?;
+        points.iter_mut().for_each(|point| point[metric.dimensions()..].fill(0.0));
+        let exponent = exponent_of(metric, &points);
+        points.iter_mut().for_each(|point| *point = point.map(|c| scaled(c, -exponent)));
+        let len = points.len();
+        let instance = Instance::sound(name, Kind::Tsp, Distances::Points { metric, points }, len)?;
+        Ok(Instance { scale: Scale::of_lengths(exponent), ..instance })
+    }
+
+    /// The instance of these places on the earth, as latitude and longitude in degrees, with great-circle distances in metres on a
+    /// sphere of [`EARTH_RADIUS`].
     ///
     /// # Errors
     /// If there are no places, or one is not on the earth.
     pub fn from_degrees(name: impl Into<String>, places: Vec<[f64; 2]>) -> Result<Instance> {
-        Instance::from_points(
-            name,
-            Metric::Geo,
-            places.into_iter().map(|[lat, lon]| [lat, lon, 0.0]).collect(),
-        )
+        let name = name.into();
+        for (node, &[latitude, longitude]) in places.iter().enumerate() {
+            if !(latitude.abs() <= 90.0 && longitude.abs() <= 360.0) {
+                let problem = format!("place {} is at latitude {latitude}, longitude {longitude}", node + 1);
+                let help =
+                    "latitudes go from -90 to 90, longitudes from -180 to 180: give the latitude first";
+                return Err(InstanceError::content(name, problem, help));
+            }
+        }
+        let radians = places.iter().map(|place| place.map(f64::to_radians)).collect();
+        let instance = Instance::on_sphere(name, EARTH_RADIUS, radians)?;
+        let display = places.into_iter().map(|[latitude, longitude]| [longitude, latitude]).collect();
+        Ok(Instance { unit: Unit::Metres, ..instance.with_display(display) })
+    }
+
+    /// The instance of these latitudes and longitudes in radians on a sphere.
+    fn on_sphere(name: String, radius: f64, places: Vec<[f64; 2]>) -> Result<Instance> {
+        let place = |&[latitude, longitude]: &[f64; 2]| {
+            globe::on_unit_sphere(latitude, longitude).map(|c| radius * c)
+        };
+        Instance::unrounded_points(name, Metric::Sphere, places.iter().map(place).collect())
     }
 
     /// The instance of a square matrix of costs, row by row: asymmetric if the matrix is. The diagonal is ignored. A cost that is infinite
     /// or not a number says that there is no way; any other may be negative and have decimals.
     ///
+    /// Costs of at most nine decimals are exact where 32 bits have room for them. Others are rounded inside to a 2^30th of the largest one,
+    /// or to a 2^27th beside forbidden pairs.
+    ///
     /// # Errors
-    /// If the matrix is not square or has no rows.
+    /// If the matrix is not square, has no rows, or all its costs are forbidden.
     pub fn from_costs(name: impl Into<String>, costs: Vec<f64>) -> Result<Instance> {
-        Instance::from_matrix(name, costs.into_iter().map(|cost| cost as i32).collect())
+        let name = name.into();
+        let n = square_root(&name, costs.len())?;
+        Instance::check_len(&name, n)?;
+        let is_off_diagonal = |at: usize| at / n != at % n;
+        let allowed = || {
+            let cost = |(at, &cost): (usize, &f64)| (is_off_diagonal(at) && cost.is_finite()).then_some(cost);
+            costs.iter().enumerate().filter_map(cost)
+        };
+        let has_forbidden =
+            costs.iter().enumerate().any(|(at, cost)| is_off_diagonal(at) && !cost.is_finite());
+        if has_forbidden && allowed().next().is_none() {
+            let help = "give costs of pairs that are not forbidden";
+            return Err(InstanceError::content(name, "every pair of nodes is forbidden", help));
+        }
+        let (low, high) = allowed()
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), cost| (low.min(cost), high.max(cost)));
+        let decimal = decimals_of(allowed()).and_then(|decimals| {
+            decimal_scale(
+                low,
+                high,
+                decimals,
+                if has_forbidden { 1 << LONGEST_BITS } else { i64::from(i32::MAX) },
+            )
+        });
+        let scale = decimal.unwrap_or_else(|| binary_scale(low, high, has_forbidden));
+        let inside = |cost: f64| match scale {
+            Scale::Decimal { shift, decimals } => {
+                (cost * 10_f64.powi(decimals as i32)).round() as i64 - shift
+            }
+            Scale::Binary { exponent, shift, .. } => scaled(cost - shift, -exponent).round() as i64,
+        };
+        let longest = if low <= high { inside(high) } else { 0 };
+        let forbidden = has_forbidden.then(|| forbidden_cost(n, longest));
+        let weight = |(at, &cost): (usize, &f64)| match forbidden {
+            _ if !is_off_diagonal(at) => 0,
+            Some(forbidden) if !cost.is_finite() => forbidden,
+            _ => inside(cost) as i32,
+        };
+        let matrix: Vec<i32> = costs.iter().enumerate().map(weight).collect();
+        // By the user's costs, for rounding may hide that they differ.
+        let differs = |i: usize, j: usize| {
+            let (there, back) = (costs[i * n + j], costs[j * n + i]);
+            there != back && (there.is_finite() || back.is_finite())
+        };
+        let is_directed = (0..n).any(|i| (i + 1..n).any(|j| differs(i, j)));
+        let kind = if is_directed { Kind::Atsp } else { Kind::Tsp };
+        let scale = match scale {
+            Scale::Binary { exponent, shift, .. } => {
+                Scale::Binary { exponent, shift, costs: Some(costs.into()) }
+            }
+            exact => exact,
+        };
+        let instance = Instance::sound(name, kind, Distances::Matrix(matrix), n)?;
+        Ok(Instance { scale, forbidden, ..instance })
+    }
+
+    /// The same coordinates without TSPLIB's rounding of distances to whole numbers. A matrix stays as it is.
+    ///
+    /// # Errors
+    /// If the distances have no meaning without it (`XRAY1`, `XRAY2`).
+    pub fn unrounded(self) -> Result<Instance> {
+        let (metric, points) = match &self.distances {
+            Distances::Points { metric, points } if self.is_exact() => (*metric, points.clone()),
+            _ => return Ok(self),
+        };
+        let name = self.name.clone();
+        let made = match metric {
+            Metric::Euc2d | Metric::Ceil2d | Metric::Floor2d => {
+                Instance::unrounded_points(name, Metric::Euc2d, points)
+            }
+            Metric::Att => {
+                let shorter = |p: &[f64; 3]| p.map(|c| c / 10_f64.sqrt());
+                Instance::unrounded_points(name, Metric::Euc2d, points.iter().map(shorter).collect())
+            }
+            Metric::Man2d | Metric::Max2d | Metric::Euc3d | Metric::Man3d | Metric::Max3d => {
+                Instance::unrounded_points(name, metric, points)
+            }
+            Metric::Geo | Metric::Geom => {
+                let radians = |p: &[f64; 3]| [p[0], p[1]].map(|c| globe::radians(metric, c));
+                Instance::on_sphere(name, globe::radius(metric), points.iter().map(radians).collect())
+            }
+            Metric::Xray1 | Metric::Xray2 | Metric::Sphere => {
+                let problem = format!("{} has no distances but rounded ones", metric.keyword());
+                return Err(InstanceError::content(name, problem, "leave out --unrounded"));
+            }
+        }?;
+        let unit = match metric {
+            Metric::Geo => Unit::Kilometres,
+            Metric::Geom => Unit::Metres,
+            _ => Unit::Own,
+        };
+        let display = self.display_points();
+        Ok(Instance { distances: made.distances, scale: made.scale, unit, display, ..self })
     }
 
     /// The same instance with a name for each node, any text.
     ///
     /// # Panics
     /// If there is not one name a node.
-    pub(crate) fn with_names(self, names: Vec<String>) -> Instance {
+    pub(crate) fn with_names(mut self, names: Vec<String>) -> Instance {
         assert_eq!(names.len(), self.len, "one name a node");
+        self.names = Some(names);
         self
     }
 
     /// The same instance, which was read as this line says: `11 places from stops.csv: latitude "lat", longitude "lon", names "name"`.
-    pub(crate) fn with_reading(self, _line: String) -> Instance {
+    pub(crate) fn with_reading(mut self, line: String) -> Instance {
+        self.reading = Some(line);
         self
     }
 
     /// Adds a sentence that the user has to know about how the file was read.
-    pub(crate) fn with_warning(self, _warning: String) -> Instance {
+    pub(crate) fn with_warning(mut self, warning: String) -> Instance {
+        self.warnings.push(warning);
         self
+    }
+
+    /// What was read, and how it was taken; none for what no file says.
+    pub fn reading(&self) -> Option<&str> {
+        self.reading.as_deref()
+    }
+
+    /// What the user has to know about how the file was read.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// The name that its file gives to a node, else its number there.
+    pub fn label(&self, node: u32) -> String {
+        self.names.as_ref().map_or_else(|| self.id(node).to_string(), |names| names[node as usize].clone())
+    }
+
+    /// The names that its file gives to nodes.
+    pub fn names(&self) -> Option<&[String]> {
+        self.names.as_deref()
+    }
+
+    /// What costs are counted in.
+    pub fn unit(&self) -> Unit {
+        self.unit
+    }
+
+    pub(super) fn scale(&self) -> &Scale {
+        &self.scale
+    }
+
+    /// What an edge costs inside that no tour should have, if there are such.
+    pub fn forbidden(&self) -> Option<i32> {
+        self.forbidden
+    }
+
+    /// Whether no tour should go from one node to the other.
+    ///
+    /// # Panics
+    /// If a node does not exist.
+    pub fn is_forbidden(&self, from: u32, to: u32) -> bool {
+        from != to && self.forbidden.is_some_and(|forbidden| self.distance(from, to) == forbidden)
     }
 
     /// Refuses numbers of nodes that no instance has.
@@ -180,7 +359,13 @@ impl Instance {
             display: None,
             fixed_edges: Vec::new(),
             ids: None,
-            unit: 1.0,
+            names: None,
+            scale: Scale::NONE,
+            unit: Unit::Own,
+            forbidden: None,
+            ends: None,
+            reading: None,
+            warnings: Vec::new(),
         })
     }
 
@@ -220,6 +405,43 @@ impl Instance {
         self
     }
 
+    /// The same instance, whose tours are open paths from one end to the other; or closed again.
+    ///
+    /// # Panics
+    /// If an end does not exist.
+    pub fn with_ends(mut self, ends: Option<Ends>) -> Instance {
+        let nodes = ends.into_iter().flat_map(|ends| [ends.start, ends.end]).flatten();
+        assert!(nodes.into_iter().all(|node| (node as usize) < self.len), "ends are nodes");
+        self.ends = ends;
+        self
+    }
+
+    /// The ends of its tours, if they are open paths.
+    pub fn ends(&self) -> Option<Ends> {
+        self.ends
+    }
+
+    /// The node that goes by this number or name. Numbers count first where they are the instance's own.
+    ///
+    /// # Errors
+    /// If there is none, or several have the name.
+    pub fn node_named(&self, text: &str) -> Result<u32> {
+        let unknown = |problem: String| {
+            let (first, last) = (self.label(0), self.label(self.len as u32 - 1));
+            let help = format!("name a node as the file does, such as {first} or {last}, or by its number");
+            Err(InstanceError::content(self.name.clone(), problem, help))
+        };
+        if let Some(names) = self.names.as_ref().filter(|names| names.iter().any(|name| name == text)) {
+            let mut nodes = (0..).zip(names).filter(|(_, name)| *name == text).map(|(node, _)| node);
+            return match (nodes.next(), nodes.next()) {
+                (Some(node), None) => Ok(node),
+                _ => unknown(format!("several nodes are named {text}")),
+            };
+        }
+        let node = text.parse().ok().and_then(|id| self.node_numbers().node(id));
+        node.map_or_else(|| unknown(format!("there is no node {text}")), Ok)
+    }
+
     /// The same instance called asymmetric, even if its distances are not.
     #[must_use]
     pub(crate) fn into_atsp(mut self) -> Instance {
@@ -243,7 +465,13 @@ impl Instance {
             display: None,
             fixed_edges: Vec::new(),
             ids: None,
+            names: None,
+            scale: self.scale.clone(),
             unit: self.unit,
+            forbidden: None,
+            ends: self.ends,
+            reading: None,
+            warnings: Vec::new(),
         })
     }
 
@@ -309,8 +537,9 @@ impl Instance {
         }
         let Distances::Points { metric, points } = &self.distances else { return None };
         // A latitude goes up the page; degrees and minutes are near enough to decimals for a picture.
-        let place = |p: &[f64; 3]| if *metric == Metric::Geo { [p[1], p[0]] } else { [p[0], p[1]] };
-        Some(points.iter().map(place).collect())
+        let exponent = if let Scale::Binary { exponent, .. } = self.scale { exponent } else { 0 };
+        let place = |p: &[f64; 3]| if metric.is_in_degrees() { [p[1], p[0]] } else { [p[0], p[1]] };
+        Some(points.iter().map(|p| place(p).map(|c| scaled(c, exponent))).collect())
     }
 
     /// The edges that a tour has to use. Their lengths count.
@@ -349,13 +578,8 @@ impl Instance {
         }
     }
 
-    /// A length or distance in the unit that the points were given in; the same number, unless they were given to
-    /// [`Instance::euclidean`].
-    pub fn length(&self, cost: i64) -> f64 {
-        cost as f64 * self.unit
-    }
-
-    /// The length of a closed tour that visits every node once, or why the list is none.
+    /// What a tour that visits every node once costs inside, or why the list is none. In the user's unit:
+    /// [`Instance::tour_cost`].
     pub fn check_tour(&self, tour: &[u32]) -> std::result::Result<i64, TourError> {
         check_permutation(tour, self.len)?;
         if self.len == 1 {
@@ -364,7 +588,8 @@ impl Instance {
         }
         let length = |a: u32, b: u32| i64::from(self.distance(a, b));
         let steps = tour.par_windows(2).with_min_len(1 << 14).map(|step| length(step[0], step[1]));
-        Ok(steps.sum::<i64>() + length(tour[tour.len() - 1], tour[0]))
+        let home = if self.ends.is_some() { 0 } else { length(tour[tour.len() - 1], tour[0]) };
+        Ok(steps.sum::<i64>() + home)
     }
 
     /// The first fixed edge that a tour does not use.
@@ -374,7 +599,9 @@ impl Instance {
     pub fn unused_fixed_edge(&self, tour: &[u32]) -> Option<(u32, u32)> {
         let mut position = vec![0; self.len];
         (0..).zip(tour).for_each(|(at, &node)| position[node as usize] = at);
-        let follows = |a: u32, b: u32| (position[a as usize] + 1) % self.len == position[b as usize];
+        let last = if self.ends.is_some() { self.len } else { 0 };
+        let next = |at: usize| if at + 1 == self.len { last } else { at + 1 };
+        let follows = |a: u32, b: u32| next(position[a as usize]) == position[b as usize];
         let uses = |(a, b): (u32, u32)| follows(a, b) || follows(b, a);
         self.fixed_edges.iter().copied().find(|&edge| !uses(edge))
     }
@@ -409,18 +636,111 @@ pub(crate) fn first_asymmetry(matrix: &[i32], n: usize) -> Option<(usize, usize)
     (0..n).find_map(|i| (i + 1..n).find(|&j| matrix[i * n + j] != matrix[j * n + i]).map(|j| (i, j)))
 }
 
+/// Rows of a square matrix of so many entries.
+fn square_root(name: &str, entries: usize) -> Result<usize> {
+    let n = entries.isqrt();
+    if n * n == entries {
+        return Ok(n);
+    }
+    let problem = format!("a matrix of {entries} weights is not square");
+    Err(InstanceError::content(name, problem, "give a row and a column to every node"))
+}
+
+/// Refuses coordinates that are no numbers.
+fn check_finite(name: &str, points: &[[f64; 3]]) -> Result<()> {
+    match points.iter().position(|point| !point.iter().all(|c| c.is_finite())) {
+        None => Ok(()),
+        Some(node) => {
+            let problem = format!("node {node} has a coordinate that is not a finite number");
+            Err(InstanceError::content(name, problem, "give every node finite coordinates"))
+        }
+    }
+}
+
+/// The power of two that an inside length of 1 is, so that the longest is below 2^30 inside.
+fn exponent_of(metric: Metric, points: &[[f64; 3]]) -> i32 {
+    // Halves: the whole may be too large for a number.
+    let half = |axis: usize| {
+        let along = || points.iter().map(|point| 0.5 * point[axis]);
+        along().fold(f64::NEG_INFINITY, f64::max) - along().fold(f64::INFINITY, f64::min)
+    };
+    let halves = [0, 1, 2].map(half);
+    let widest = halves.into_iter().fold(0.0, f64::max);
+    if !(widest > 0.0 && widest.is_finite()) {
+        return 0;
+    }
+    let magnitude = exponent_above(widest);
+    let parts = halves.map(|half| scaled(half, -magnitude));
+    let longest = match metric {
+        Metric::Man2d | Metric::Man3d => parts.iter().sum(),
+        // An arc is at most half of a circle over its chord.
+        Metric::Sphere => 1.6 * parts.iter().map(|part| part * part).sum::<f64>().sqrt(),
+        _ => parts.iter().map(|part| part * part).sum::<f64>().sqrt(),
+    };
+    magnitude + 1 + exponent_above(longest) - LONGEST_BITS
+}
+
+/// The smallest power of two that is not below a positive number.
+fn exponent_above(value: f64) -> i32 {
+    // Below the normal numbers a logarithm would be as good, but its powers are not.
+    let mut exponent = value.log2().ceil() as i32;
+    if scaled(1.0, exponent) < value {
+        exponent += 1;
+    }
+    exponent
+}
+
+/// The fewest decimals with which all of these are written.
+fn decimals_of(costs: impl Iterator<Item = f64>) -> Option<u32> {
+    let mut decimals = 0;
+    for cost in costs {
+        let fits = |decimals: &u32| {
+            let factor = 10_f64.powi(*decimals as i32);
+            (cost * factor).round() / factor == cost && (cost * factor).abs() < 2_f64.powi(53)
+        };
+        decimals = (decimals..=MOST_DECIMALS).find(fits)?;
+    }
+    Some(decimals)
+}
+
+/// The exact scale of costs from `low` to `high` with so many decimals, if none is above `most` inside.
+fn decimal_scale(low: f64, high: f64, decimals: u32, most: i64) -> Option<Scale> {
+    if low > high {
+        return Some(Scale::NONE);
+    }
+    let whole = |cost: f64| (cost * 10_f64.powi(decimals as i32)).round() as i64;
+    let (low, high) = (whole(low), whole(high));
+    // What is neither negative nor too large stays as it is.
+    let shift = if low >= 0 && high < most { 0 } else { low };
+    (high - shift < most).then_some(Scale::Decimal { shift, decimals })
+}
+
+/// The scale of costs that are rounded inside.
+fn binary_scale(low: f64, high: f64, has_forbidden: bool) -> Scale {
+    let shift = if low < 0.0 { low } else { 0.0 };
+    let bits = if has_forbidden { LONGEST_BESIDE_FORBIDDEN_BITS } else { LONGEST_BITS };
+    Scale::Binary { exponent: exponent_above(high - shift) - bits, shift, costs: None }
+}
+
+/// What a forbidden edge costs inside: more than any tour without one, where that fits; always far more than any other edge.
+fn forbidden_cost(n: usize, longest: i64) -> i32 {
+    let tour = (longest + 1).saturating_mul(n as i64);
+    tour.clamp(2 * longest + 1, i64::from(i32::MAX)).min(i64::from(i32::MAX)) as i32
+}
+
 /// Refuses coordinates that no distance can be computed from.
 fn check_points(name: &str, metric: Metric, points: &[[f64; 3]]) -> Result<()> {
+    check_finite(name, points)?;
     let mut low = [f64::INFINITY; 3];
     let mut high = [f64::NEG_INFINITY; 3];
     for (node, point) in points.iter().enumerate() {
-        if !point.iter().all(|c| c.is_finite()) {
-            let problem = format!("node {node} has a coordinate that is not a finite number");
-            return Err(InstanceError::content(name, problem, "give every node finite coordinates"));
-        }
-        if metric == Metric::Geo && (point[0].abs() > 90.0 || point[1].abs() > 360.0) {
+        if metric.is_in_degrees() && (point[0].abs() > 90.0 || point[1].abs() > 360.0) {
             let problem = format!("node {node} is at {} {}, which is not on the earth", point[0], point[1]);
-            let help = "write the latitude first, from -90 to 90, then the longitude, as degrees.minutes";
+            let help = if metric == Metric::Geo {
+                "write the latitude first, from -90 to 90, then the longitude, as degrees.minutes"
+            } else {
+                "write the latitude first, from -90 to 90, then the longitude, in degrees"
+            };
             return Err(InstanceError::content(name, problem, help));
         }
         for axis in 0..metric.dimensions() {
@@ -432,7 +752,7 @@ fn check_points(name: &str, metric: Metric, points: &[[f64; 3]]) -> Result<()> {
     // which is bounded by itself; XRAY counts in hundredths.
     let sum: f64 = (0..metric.dimensions()).map(|axis| (high[axis] - low[axis]).max(0.0)).sum();
     let scale = if matches!(metric, Metric::Xray1 | Metric::Xray2) { 100.0 } else { 1.0 };
-    if metric != Metric::Geo && sum * scale >= f64::from(i32::MAX) {
+    if !metric.is_in_degrees() && sum * scale >= f64::from(i32::MAX) {
         let problem = format!("the coordinates spread over {sum:e}, so distances exceed 2147483647");
         return Err(InstanceError::content(name, problem, "divide all coordinates by the same number"));
     }
@@ -477,6 +797,7 @@ impl NodeNumbers {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::instance::Cost;
 
     fn square() -> Instance {
         let points = vec![[0.0, 0.0, 0.0], [3.0, 0.0, 0.0], [3.0, 4.0, 0.0], [0.0, 4.0, 0.0]];
@@ -485,19 +806,123 @@ mod tests {
 
     #[test]
     fn points_of_any_extent_have_lengths_in_their_own_unit() {
-        for scale in [1e-300, 1e-9, 0.3, 1.0, 7e4, 1e18] {
+        for scale in [1e-320, 1e-309, 1e-300, 1e-9, 0.3, 1.0, 7e4, 1e18, 1e307] {
             let corners = [[0.0, 0.0], [3.0, 0.0], [3.0, 4.0], [0.0, 4.0]];
             let points = corners.map(|[x, y]| [scale * (x - 10.0), scale * (y + 1.0)]);
             let instance = Instance::euclidean(&points).unwrap();
-            let length = instance.length(instance.check_tour(&[0, 1, 2, 3]).unwrap());
-            assert!((length / scale - 14.0).abs() < 1e-4, "{scale}: {length}");
+            let tour = [0, 1, 2, 3];
+            let length = instance.tour_cost(&tour).as_f64();
+            let nearly = if scale < 1e-305 { 2e-4 } else { 1e-12 };
+            assert!((length / scale - 14.0).abs() < 14.0 * nearly, "{scale}: {length}");
+            let inside = instance.cost(instance.check_tour(&tour).unwrap()).as_f64();
+            assert!((inside / length - 1.0).abs() < 1e-8 + nearly, "{scale}: {inside}");
+            let longest = instance.distance(0, 2);
+            assert!((1 << 28..1 << 30).contains(&longest), "{scale}: {longest}");
         }
-        // What is on the grid stays as it is.
-        let grid = Instance::euclidean(&[[5.0, 5.0], [1_500_005.0, 5.0], [5.0, 7.0]]).unwrap();
-        assert_eq!((grid.distance(0, 1), grid.length(3)), (1_500_000, 3.0));
         let one = Instance::euclidean(&[[2.5, f64::MAX]; 3]).unwrap();
-        assert_eq!(one.length(one.check_tour(&[0, 2, 1]).unwrap()), 0.0);
+        assert_eq!(one.tour_cost(&[0, 2, 1]).as_f64(), 0.0);
+        let far = Instance::euclidean(&[[-f64::MAX, 0.0], [f64::MAX, 0.0], [0.0, f64::MAX]]).unwrap();
+        assert!(far.distance(0, 1) > 1 << 28);
         assert!(Instance::euclidean(&[]).is_err() && Instance::euclidean(&[[f64::NAN, 0.0]; 4]).is_err());
+    }
+
+    #[test]
+    fn degrees_are_metres_along_great_circles() {
+        let stops =
+            vec![[52.52, 13.41], [48.86, 2.35], [41.89, 12.48], [0.0, 179.5], [0.0, -179.5], [90.0, 0.0]];
+        let instance = Instance::from_degrees("stops", stops.clone()).unwrap();
+        let haversine = |[a, b]: [f64; 2], [c, d]: [f64; 2]| {
+            let [a, b, c, d] = [a, b, c, d].map(f64::to_radians);
+            let half = ((c - a) / 2.0).sin().powi(2) + a.cos() * c.cos() * ((d - b) / 2.0).sin().powi(2);
+            2.0 * EARTH_RADIUS * half.sqrt().asin()
+        };
+        for i in 0..6 {
+            for j in (0..6).filter(|&j| j != i) {
+                let expected = haversine(stops[i], stops[j]);
+                let length = instance.edge_cost(i as u32, j as u32);
+                assert!((length - expected).abs() < 1e-6, "{i} {j}: {length}, {expected}");
+                let inside = f64::from(instance.distance(i as u32, j as u32)) * instance.resolution();
+                assert!((inside - length).abs() <= instance.resolution());
+            }
+        }
+        assert_eq!(instance.unit(), Unit::Metres);
+        assert_eq!(instance.display_points().unwrap()[1], [2.35, 48.86]);
+        assert!(Instance::from_degrees("x", vec![[151.21, 1.0]]).is_err());
+    }
+
+    #[test]
+    fn decimals_of_a_matrix_are_exact() {
+        let instance = Instance::from_costs("m", vec![0.0, 10.25, 15.5, 10.25, 9.0, 0.125, 15.5, 0.125, 0.0]);
+        let instance = instance.unwrap();
+        assert!(instance.is_exact() && instance.is_symmetric());
+        assert_eq!(instance.check_tour(&[0, 1, 2]), Ok(25_875));
+        assert_eq!(instance.tour_cost(&[0, 1, 2]), Cost::Real(25.875));
+        assert_eq!((instance.inside(25.875), instance.inside(25.8749)), (25_875, 25_874));
+        let whole = Instance::from_costs("m", vec![0.0, 3.0, 4.0, 0.0]).unwrap();
+        assert_eq!((whole.is_as_given(), whole.tour_cost(&[0, 1])), (true, Cost::Whole(7)));
+        // Few places, but too long for 32 bits: the same taken from all.
+        let far = [1e12, 1e12 + 0.5, 1e12 + 7.0, 1e12 + 3.0];
+        let costs = vec![0.0, far[0], far[1], far[0], 0.0, far[2], far[1], far[2], 0.0];
+        let shifted = Instance::from_costs("m", costs).unwrap();
+        assert!(shifted.is_exact());
+        assert_eq!(shifted.tour_cost(&[0, 1, 2]), Cost::Real(3e12 + 7.5));
+    }
+
+    #[test]
+    fn negative_costs_are_shifted_inside_alone() {
+        let instance =
+            Instance::from_costs("m", vec![0.0, -5.0, 2.0, 1.0, 0.0, -3.0, 4.0, 0.0, 0.0]).unwrap();
+        assert!(!instance.is_symmetric() && instance.matrix().unwrap().iter().all(|&w| w >= 0));
+        assert_eq!(instance.tour_cost(&[0, 1, 2]), Cost::Whole(-5 - 3 + 4));
+        let inside = instance.check_tour(&[0, 1, 2]).unwrap();
+        assert_eq!(instance.cost(inside), Cost::Whole(-4));
+        assert_eq!(instance.inside(-4.0), inside);
+        assert_eq!(instance.lower_bound(inside), Cost::Whole(-4));
+    }
+
+    #[test]
+    fn costs_that_are_no_decimals_are_rounded_inside_alone() {
+        let third = 1.0 / 3.0;
+        let instance =
+            Instance::from_costs("m", vec![0.0, third, 0.7, third, 0.0, 1e3, 0.7, 1e3, 0.0]).unwrap();
+        assert!(!instance.is_exact());
+        assert!((instance.tour_cost(&[0, 1, 2]).as_f64() - (third + 1e3 + 0.7)).abs() < 1e-12);
+        let (inside, true_cost) = (instance.check_tour(&[0, 1, 2]).unwrap(), third + 1e3 + 0.7);
+        assert!(instance.lower_bound(inside).as_f64() < true_cost);
+        assert!(instance.lower_bound(inside).as_f64() > true_cost - 1e-5);
+        assert!(instance.inside(true_cost) < inside && instance.inside(true_cost + 1e-5) >= inside);
+    }
+
+    #[test]
+    fn forbidden_pairs_are_left_out_of_costs() {
+        let no = f64::INFINITY;
+        let costs = vec![0.0, 1.5, no, 1.5, 0.0, 2.0, f64::NAN, 2.0, 0.0];
+        let instance = Instance::from_costs("m", costs).unwrap();
+        assert!(instance.is_symmetric() && instance.is_forbidden(0, 2) && !instance.is_forbidden(0, 1));
+        assert!(!instance.is_forbidden(1, 1));
+        assert_eq!(instance.forbidden_steps(&[0, 1, 2]), [(2, 0)]);
+        assert_eq!(instance.tour_cost(&[0, 1, 2]), Cost::Real(3.5));
+        let inside = instance.check_tour(&[0, 1, 2]).unwrap();
+        assert!(instance.may_be_forbidden(inside) && instance.is_impossible(inside));
+        assert!(!instance.is_impossible(i64::from(instance.distance(1, 2)) * 3));
+        assert!(Instance::from_costs("m", vec![0.0, no, no, 0.0]).is_err());
+        // However long the others are.
+        let long = Instance::from_costs("m", vec![0.0, 1e9, no, 1e9, 0.0, 0.5, no, 0.5, 0.0]).unwrap();
+        assert!(long.forbidden().unwrap() > 2 * long.distance(0, 1));
+    }
+
+    #[test]
+    fn rounding_can_be_taken_back() {
+        let unit = vec![[0.85, 0.77, 0.0], [1.0, 0.47, 0.0], [0.1, 0.56, 0.0]];
+        let rounded = Instance::from_points("unit", Metric::Euc2d, unit).unwrap();
+        let true_length = rounded.clone().unrounded().unwrap().tour_cost(&[0, 1, 2]).as_f64();
+        assert!((true_length - (0.335_410_2 + 0.904_488_8 + 0.778_845_3)).abs() < 1e-6, "{true_length}");
+        let town = vec![[16.47, 96.10, 0.0], [16.47, 94.44, 0.0], [20.09, 92.54, 0.0]];
+        let geo = Instance::from_points("town", Metric::Geo, town).unwrap();
+        let (inside, real) = (geo.check_tour(&[0, 1, 2]).unwrap(), geo.clone().unrounded().unwrap());
+        let length = real.tour_cost(&[0, 1, 2]).as_f64();
+        assert!((0.0..=3.0).contains(&(inside as f64 - length)), "{inside} {length}");
+        assert_eq!(real.unit(), Unit::Kilometres);
     }
 
     #[test]

@@ -3,7 +3,6 @@
 //! A small archive may unpack to any size, and a device never ends. So who reads a file says how long it can be, and a longer one is
 //! refused before it fills the memory.
 
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
@@ -39,6 +38,16 @@ impl Room {
         }
     }
 
+    /// Room for so many bytes of `of`.
+    pub(crate) fn bytes(bytes: u64, of: impl Into<String>) -> Room {
+        Room { bytes, of: of.into(), memory: 0 }
+    }
+
+    /// The same where every letter takes so many bytes.
+    pub(crate) fn times(self, width: u64) -> Room {
+        Room { bytes: self.bytes.saturating_mul(width).min(MOST), ..self }
+    }
+
     /// The same for what takes so many bytes of memory at least.
     pub(crate) fn in_memory(self, bytes: u64) -> Room {
         Room { memory: bytes, ..self }
@@ -54,24 +63,61 @@ impl Room {
     }
 }
 
-/// The text of a file.
+/// The path that stands for the standard input.
+pub(crate) const STDIN: &str = "-";
+
+/// How a file is called in messages.
+pub(crate) fn shown(path: &Path) -> String {
+    if path == Path::new(STDIN) {
+        "the standard input".to_owned()
+    } else {
+        path.to_string_lossy().into_owned()
+    }
+}
+
+/// The name of what is in a file: that of the file up to its first point.
+pub(crate) fn stem(path: &Path) -> String {
+    if path == Path::new(STDIN) { "stdin".to_owned() } else { super::numbers::stem(path) }
+}
+
+/// The text of a file, or of the standard input.
 pub(crate) fn open(path: &Path) -> Result<Box<dyn BufRead>> {
     let failed = |cause| InstanceError::read(path, cause);
-    let mut file = BufReader::new(File::open(path).map_err(failed)?);
+    let file: Box<dyn Read> = if path == Path::new(STDIN) {
+        Box::new(io::stdin())
+    } else {
+        Box::new(open_file(path).map_err(failed)?)
+    };
+    let mut file = BufReader::new(file);
     let is_packed = file.fill_buf().map_err(failed)?.starts_with(&[0x1f, 0x8b]);
     let text: Box<dyn Read> =
         if is_packed { Box::new(flate2::bufread::MultiGzDecoder::new(file)) } else { Box::new(file) };
-    Ok(Box::new(BufReader::with_capacity(1 << 16, Busy { text, idle: 0 })))
+    Ok(Box::new(BufReader::with_capacity(1 << 16, Busy { text, idle: 0, unbroken: 0 })))
+}
+
+#[cfg(feature = "cli")]
+fn open_file(path: &Path) -> io::Result<Box<dyn Read>> {
+    super::patience::open(path)
+}
+
+#[cfg(not(feature = "cli"))]
+fn open_file(path: &Path) -> io::Result<Box<dyn Read>> {
+    Ok(Box::new(std::fs::File::open(path)?))
 }
 
 /// The bytes of a file. `room` tells of its first mebibyte how long the whole can be.
 pub(crate) fn load(path: &Path, room: impl FnOnce(Text<'_>) -> Room) -> Result<Vec<u8>> {
+    load_checked(path, |begin| Ok(room(begin)))
+}
+
+/// The same where the first mebibyte may show that the file is not to be read.
+pub(crate) fn load_checked(path: &Path, room: impl FnOnce(Text<'_>) -> Result<Room>) -> Result<Vec<u8>> {
     let failed = |cause| InstanceError::read(path, cause);
     let (mut text, mut bytes) = (open(path)?, Vec::new());
     text.by_ref().take(BESIDE).read_to_end(&mut bytes).map_err(failed)?;
     if bytes.len() as u64 == BESIDE {
-        let file = path.to_string_lossy();
-        let room = room(Text { file: &file, bytes: &bytes });
+        let file = shown(path);
+        let room = room(Text { file: &file, bytes: &bytes })?;
         let no_room = |shortage| Text { file: &file, bytes: b"" }.no_room(&room.of, shortage);
         memory::check(room.memory).map_err(no_room)?;
         // The byte too many tells that there are more; the end of an archive tells whether it is whole.
@@ -96,6 +142,8 @@ struct Busy<R> {
     text: R,
     /// Bytes since the last digit, but for those of its own read.
     idle: usize,
+    /// The same since the last sign that may separate two numbers.
+    unbroken: usize,
 }
 
 impl<R: Read> Read for Busy<R> {
@@ -104,6 +152,12 @@ impl<R: Read> Read for Busy<R> {
         self.idle = if buffer[..count].iter().any(u8::is_ascii_digit) { 0 } else { self.idle + count };
         if self.idle > IDLE {
             let problem = "there are four mebibytes without a number in it";
+            return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
+        }
+        let separates = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b',' | b';' | b'|' | b']');
+        self.unbroken = if buffer[..count].iter().any(separates) { 0 } else { self.unbroken + count };
+        if self.unbroken > IDLE {
+            let problem = "there are four mebibytes without an end of a number in it";
             return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
         }
         Ok(count)

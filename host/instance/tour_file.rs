@@ -1,55 +1,99 @@
-//! TSPLIB tour files.
+//! Tour files: TSPLIB's, which are written, and those of other programs and people, which are read.
 
+use std::collections::{HashMap, HashSet};
+use std::fmt::Display;
 use std::io::{self, Write};
 use std::path::Path;
 
 use super::atomic_file;
+use super::encoding;
 use super::error::{InstanceError, Result, Text, TourError};
 use super::model::Instance;
 use super::source::{self, Room};
 use super::tsplib::scan::{self, Part, Words};
 
-/// Reads a tour of an instance; the nodes come back numbered from 0, every one exactly once.
-pub fn read(path: &Path, instance: &Instance) -> Result<Vec<u32>> {
-    let room =
-        |_: Text<'_>| Room::numbers(instance.len() as u64, format!("a tour of {} nodes", instance.len()));
-    parse(&path.to_string_lossy(), &source::load(path, room)?, instance)
+/// A tour, and what its file says that is not so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TourFile {
+    /// The nodes, numbered from 0, every one exactly once.
+    pub nodes: Vec<u32>,
+    /// What the user has to know.
+    pub warnings: Vec<String>,
 }
 
-/// Makes a tour of the bytes of a tour file, or of a bare list of nodes; `file` stands in errors.
-///
-/// The numbers are those of the instance's file. The list ends at -1, at a keyword or at the end. A file of several tours is
-/// refused.
+/// Reads a tour of an instance; the nodes come back numbered from 0, every one exactly once.
+pub fn read(path: &Path, instance: &Instance) -> Result<Vec<u32>> {
+    Ok(read_with(path, instance)?.nodes)
+}
+
+/// The same with what is to be said about the file.
+pub fn read_with(path: &Path, instance: &Instance) -> Result<TourFile> {
+    let n = instance.len() as u64;
+    let names = instance.names().map_or(0, |names| names.iter().map(String::len).sum::<usize>() as u64 / 8);
+    // An edge list has three numbers a node.
+    let room = |_: Text<'_>| Room::numbers(n.saturating_add(names).max(n), format!("a tour of {n} nodes"));
+    parse_with(&source::shown(path), &source::load(path, room)?, instance)
+}
+
+/// Makes a tour of the bytes of a tour file; `file` stands in errors.
 pub fn parse(file: &str, bytes: &[u8], instance: &Instance) -> Result<Vec<u32>> {
-    let text = Text { file, bytes };
-    let section = section(text, instance)?;
-    let numbers = instance.node_numbers();
-    let mut tour = Vec::with_capacity(instance.len());
-    let mut nodes = Vec::with_capacity(instance.len());
-    let mut words = Words::new(text, section);
-    for word in words.by_ref() {
-        let id = text.whole_number(word).ok_or_else(|| {
-            let problem = format!("`{}` is not the number of a node", text.show(word));
-            text.error_at(word, problem, "list the nodes by their numbers, and -1 after the last")
-        })?;
-        if id == -1 {
-            break;
-        }
-        let node = u32::try_from(id).ok().and_then(|id| numbers.node(id)).ok_or_else(|| {
-            let (first, last) = (instance.id(0), instance.id(instance.len() as u32 - 1));
-            let problem = format!("{} has no node {id}", instance.name());
-            text.error_at(
-                word,
-                problem,
-                format!("number the nodes as the instance does, from {first} to {last}"),
-            )
-        })?;
-        tour.push(node);
-        nodes.push(word);
+    Ok(parse_with(file, bytes, instance)?.nodes)
+}
+
+/// Makes a tour of the bytes of a tour file as antwarp, TSPLIB, LKH, Concorde, OR-Tools or a person writes it.
+///
+/// Nodes are called by the numbers or the names of the instance's file; a complete tour that has a 0 where the instance has none
+/// counts from 0. A file of several tours is refused.
+pub fn parse_with(file: &str, bytes: &[u8], instance: &Instance) -> Result<TourFile> {
+    let decoded = encoding::decode(Text { file, bytes })?;
+    let text = Text { file, bytes: &decoded.bytes };
+    let words = words(text, instance)?;
+    let nodes = resolve(text, &words, instance)?;
+    instance.check_tour(&nodes).map_err(|error| not_a_tour(text, instance, &words, error))?;
+    let warnings = false_length(text, &nodes, instance).into_iter().collect();
+    Ok(TourFile { nodes, warnings })
+}
+
+/// The parts of a text that name the nodes, in the order of the tour.
+fn words(text: Text<'_>, instance: &Instance) -> Result<Vec<Part>> {
+    let bytes = text.bytes;
+    let first = bytes.trim_ascii_start().first();
+    if first == Some(&b'{') {
+        return json(text);
     }
-    instance.check_tour(&tour).map_err(|error| not_a_tour(text, instance, &nodes, error))?;
-    match words.find(|word| !matches!(&bytes[word.start..word.end], b"-1" | b"EOF")) {
-        None => Ok(tour),
+    if is_tsplib(text) {
+        return listed(text, section(text, instance)?);
+    }
+    if let Some(nodes) = names_in_lines(text, instance).or_else(|| column(text)) {
+        return Ok(nodes);
+    }
+    let all = scan::whole(bytes);
+    if first.is_some_and(u8::is_ascii_digit) && !bytes.iter().any(|byte| matches!(byte, b',' | b'>' | b'[')) {
+        if let Some(nodes) = edges(text, instance)? {
+            return Ok(nodes);
+        }
+        return listed(text, all);
+    }
+    Ok(free(text))
+}
+
+/// The lines of a text that has a name of the instance in each.
+fn names_in_lines(text: Text<'_>, instance: &Instance) -> Option<Vec<Part>> {
+    let names: HashSet<&str> = instance.names()?.iter().map(String::as_str).collect();
+    let lines = scan::lines(text.bytes, scan::whole(text.bytes)).filter(|line| line.start < line.end);
+    let lines: Vec<Part> =
+        lines.take_while(|&line| !is_end(text, line)).map(|line| unquoted(text, line)).collect();
+    let is_name =
+        |line: &Part| names.contains(String::from_utf8_lossy(&text.bytes[line.start..line.end]).as_ref());
+    (lines.len() > 1 && lines.iter().all(is_name)).then_some(lines)
+}
+
+/// Words between blanks, up to -1 or the end, behind which there may be no more.
+fn listed(text: Text<'_>, section: Part) -> Result<Vec<Part>> {
+    let mut words = Words::new(text, section);
+    let nodes = words.by_ref().take_while(|&word| !is_end(text, word)).collect();
+    match words.find(|&word| !is_end(text, word)) {
+        None => Ok(nodes),
         Some(word) => {
             let help = "give a file of one tour; a population is read by solve --algorithm ga --resume";
             Err(text.error_at(word, "the file goes on behind its tour", help))
@@ -57,13 +101,279 @@ pub fn parse(file: &str, bytes: &[u8], instance: &Instance) -> Result<Vec<u32>> 
     }
 }
 
+fn is_end(text: Text<'_>, word: Part) -> bool {
+    matches!(&text.bytes[word.start..word.end], b"-1" | b"EOF")
+}
+
+fn is_tsplib(text: Text<'_>) -> bool {
+    scan::lines(text.bytes, scan::whole(text.bytes)).filter(|line| line.start < line.end).take(30).any(
+        |line| {
+            let slice = text.show(line).to_ascii_uppercase();
+            let word = slice.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().unwrap_or("");
+            let has_colon = slice[word.len()..].trim_start().starts_with(':');
+            word.ends_with("_SECTION")
+                || has_colon && ["NAME", "TYPE", "DIMENSION", "COMMENT"].contains(&word)
+        },
+    ) || text.bytes.trim_ascii().is_empty()
+}
+
+/// The array `tour` of our own JSON.
+fn json(text: Text<'_>) -> Result<Vec<Part>> {
+    let help = "give a JSON file with an array `tour`, as solve --json writes it";
+    let _: serde::de::IgnoredAny = serde_json::from_slice(text.bytes).map_err(|error| {
+        text.content(format!("this is not sound JSON: {error}"), "give a tour file, or a list of nodes")
+    })?;
+    let bytes = text.bytes;
+    let key = b"\"tour\"";
+    let at = bytes.windows(key.len()).position(|part| part == key);
+    let open = at.and_then(|at| bytes[at..].iter().position(|byte| *byte == b'[').map(|open| at + open + 1));
+    let end = open.and_then(|open| bytes[open..].iter().position(|byte| *byte == b']').map(|end| open + end));
+    let (Some(start), Some(end)) = (open, end) else {
+        return Err(text.content("there is no array `tour` in this JSON", help));
+    };
+    Ok(pieces(text, Part { start, end }))
+}
+
+/// The column of nodes of a table in the order of the tour: that named id, else node, else name.
+fn column(text: Text<'_>) -> Option<Vec<Part>> {
+    let mut lines = scan::lines(text.bytes, scan::whole(text.bytes)).filter(|line| line.start < line.end);
+    let head = lines.next()?;
+    let sign = [b';', b'\t', b','].into_iter().find(|sign| text.bytes[head.start..head.end].contains(sign));
+    let cells = |line: Part| -> Vec<Part> {
+        let mut cells = vec![Part { start: line.start, end: line.end }];
+        let mut is_quoted = false;
+        for at in line.start..line.end {
+            is_quoted ^= text.bytes[at] == b'"';
+            if Some(text.bytes[at]) == sign && !is_quoted {
+                if let Some(last) = cells.last_mut() {
+                    last.end = at;
+                }
+                cells.push(Part { start: at + 1, end: line.end });
+            }
+        }
+        cells.into_iter().map(|cell| unquoted(text, cell)).collect()
+    };
+    let names: Vec<String> =
+        cells(head).into_iter().map(|cell| text.show(cell).to_ascii_lowercase()).collect();
+    let column =
+        ["id", "node", "name"].iter().find_map(|name| names.iter().position(|other| other == name))?;
+    lines.map(|line| cells(line).get(column).copied()).collect()
+}
+
+fn unquoted(text: Text<'_>, part: Part) -> Part {
+    let part = part.trimmed(text.bytes);
+    let slice = &text.bytes[part.start..part.end];
+    match slice {
+        [b'"', .., b'"'] | [b'\'', .., b'\''] => Part { start: part.start + 1, end: part.end - 1 },
+        _ => part,
+    }
+}
+
+/// The tour of an edge list as Concorde and linkern write it: `n n`, then the ends of each edge, from 0, and its length.
+fn edges(text: Text<'_>, instance: &Instance) -> Result<Option<Vec<Part>>> {
+    let n = instance.len();
+    let mut lines = scan::lines(text.bytes, scan::whole(text.bytes)).filter(|line| line.start < line.end);
+    let numbers =
+        |line: Part| Words::new(text, line).map(|word| text.whole_number(word)).collect::<Option<Vec<i64>>>();
+    let head = lines.next().and_then(numbers);
+    if head.as_deref() != Some(&[n as i64, n as i64]) || n < 3 {
+        return Ok(None);
+    }
+    let mut next: Vec<Vec<(usize, Part)>> = vec![Vec::new(); n];
+    let mut count = 0;
+    for line in lines {
+        let ends: Vec<(usize, Part)> = Words::new(text, line)
+            .take(2)
+            .filter_map(|word| {
+                let node = text
+                    .whole_number(word)
+                    .and_then(|node| usize::try_from(node).ok())
+                    .filter(|&node| node < n);
+                node.map(|node| (node, word))
+            })
+            .collect();
+        let [(a, from), (b, to)] = ends[..] else {
+            return Err(text.error_at(
+                line,
+                "this is no edge of the tour",
+                "write the two ends of each edge, from 0, and its length",
+            ));
+        };
+        next[a].push((b, to));
+        next[b].push((a, from));
+        count += 1;
+    }
+    if count != n || next.iter().any(|ends| ends.len() != 2) {
+        let problem = format!("{count} edges do not join each of the {n} nodes to two others");
+        return Err(text.content(problem, "give the edges of one closed tour"));
+    }
+    let mut tour = Vec::with_capacity(n);
+    let (mut before, mut here) = (usize::MAX, 0);
+    while tour.len() < n {
+        let [one, other] = next[here][..] else { break };
+        let (to, word) = if one.0 == before && tour.len() < 2 * n { other } else { one };
+        tour.push(word);
+        (before, here) = (here, to);
+        if here == 0 {
+            break;
+        }
+    }
+    // The edges name each node where they lead to it: node 0 comes last.
+    Ok(Some(tour))
+}
+
+/// The nodes of a text with commas, arrows or brackets, behind a word such as `Route:`.
+fn free(text: Text<'_>) -> Vec<Part> {
+    let all = scan::whole(text.bytes);
+    let slice = &text.bytes[all.start..];
+    let lines = scan::lines(text.bytes, all).filter(|line| line.start < line.end);
+    let has_arrows = slice.windows(2).any(|pair| pair == b"->") || slice.windows(3).any(|part| part == ARROW);
+    let mut found = Vec::new();
+    for line in lines {
+        let slice = &text.bytes[line.start..line.end];
+        let has_arrow =
+            slice.windows(2).any(|pair| pair == b"->") || slice.windows(3).any(|part| part == ARROW);
+        // A heading, or what is said of the length.
+        if has_arrows && !has_arrow {
+            continue;
+        }
+        let colon = slice
+            .iter()
+            .position(|byte| *byte == b':')
+            .filter(|&at| slice[..at].iter().any(u8::is_ascii_alphabetic));
+        let start = line.start + colon.map_or(0, |at| at + 1);
+        if start < line.end {
+            found.extend(pieces(text, Part { start, end: line.end }));
+        }
+    }
+    found.retain(|&word| !is_end(text, word));
+    found
+}
+
+const ARROW: &[u8] = "\u{2192}".as_bytes();
+
+/// What stands between commas, arrows and brackets; blanks separate too where there are no others.
+fn pieces(text: Text<'_>, part: Part) -> Vec<Part> {
+    let bytes = &text.bytes[part.start..part.end];
+    let has_arrows = bytes.windows(2).any(|pair| pair == b"->") || bytes.windows(3).any(|part| part == ARROW);
+    let sign = |at: usize| match &bytes[at..] {
+        [b'-', b'>', ..] => 2,
+        rest if rest.starts_with(ARROW) => ARROW.len(),
+        // A name may have a comma in it.
+        [b',' | b';', ..] if has_arrows => 0,
+        [b',' | b';' | b'[' | b']' | b'(' | b')', ..] => 1,
+        _ => 0,
+    };
+    let mut found = Vec::new();
+    let (mut start, mut at, mut any) = (0, 0, false);
+    let mut is_quoted = false;
+    while at < bytes.len() {
+        is_quoted ^= bytes[at] == b'"';
+        match sign(at) {
+            length if length > 0 && !is_quoted => {
+                found.push(Part { start: part.start + start, end: part.start + at });
+                any |= !matches!(bytes[at], b'[' | b']' | b'(' | b')');
+                at += length;
+                start = at;
+            }
+            _ => at += 1,
+        }
+    }
+    found.push(Part { start: part.start + start, end: part.start + bytes.len() });
+    let found = found.into_iter().map(|piece| unquoted(text, piece)).filter(|piece| piece.start < piece.end);
+    if any {
+        return found.collect();
+    }
+    found.flat_map(|piece| Words::new(text, piece).collect::<Vec<_>>()).collect()
+}
+
+/// The nodes of words: by the instance's numbers, by its names, or counted from 0.
+fn resolve(text: Text<'_>, words: &[Part], instance: &Instance) -> Result<Vec<u32>> {
+    let n = instance.len();
+    let numbers = instance.node_numbers();
+    let whole: Option<Vec<i64>> = words.iter().map(|&word| text.whole_number(word)).collect();
+    let by_id = |id: i64| u32::try_from(id).ok().and_then(|id| numbers.node(id));
+    let Some(mut whole) = whole else { return by_name(text, words, instance) };
+    let is_closed = whole.len() == n + 1 && n > 1 && whole[0] == whole[n];
+    // Concorde's .sol begins with the number of nodes.
+    let is_counted = whole.len() == n + 1 && !is_closed && whole[0] == n as i64;
+    if is_closed {
+        whole.pop();
+    } else if is_counted {
+        whole.remove(0);
+    }
+    let found: Option<Vec<u32>> = whole.iter().map(|&id| by_id(id)).collect();
+    if let Some(nodes) = found {
+        return Ok(nodes);
+    }
+    let mut sorted = whole.clone();
+    sorted.sort_unstable();
+    if sorted.into_iter().eq(0..n as i64) {
+        return Ok(whole.into_iter().map(|node| node as u32).collect());
+    }
+    let at = whole.iter().position(|&id| by_id(id).is_none()).unwrap_or(0) + usize::from(is_counted);
+    if instance.names().is_some() && by_name(text, words, instance).is_ok() {
+        return by_name(text, words, instance);
+    }
+    let (first, last) = (instance.id(0), instance.id(n as u32 - 1));
+    let problem = format!("{} has no node {}", instance.name(), text.show(words[at]));
+    let help = format!("number the nodes as the instance does, from {first} to {last}");
+    Err(text.error_at(words[at], problem, help))
+}
+
+fn by_name(text: Text<'_>, words: &[Part], instance: &Instance) -> Result<Vec<u32>> {
+    let numbers = instance.node_numbers();
+    let mut nodes: HashMap<&str, Option<u32>> = HashMap::new();
+    for (node, name) in (0..).zip(instance.names().unwrap_or_default()) {
+        nodes.entry(name).and_modify(|node| *node = None).or_insert(Some(node));
+    }
+    let node = |&word: &Part| {
+        let written = String::from_utf8_lossy(&text.bytes[word.start..word.end]).replace("\"\"", "\"");
+        match nodes.get(written.trim()) {
+            Some(Some(node)) => Ok(*node),
+            Some(None) => {
+                let problem = format!("two nodes have the name `{}`", text.show(word));
+                Err(text.error_at(word, problem, "call the nodes by their numbers"))
+            }
+            None => {
+                let number = text
+                    .whole_number(word)
+                    .and_then(|id| u32::try_from(id).ok())
+                    .and_then(|id| numbers.node(id));
+                number.ok_or_else(|| {
+                    let kind = if nodes.is_empty() { "the number" } else { "the number or the name" };
+                    let problem = format!("`{}` is not {kind} of a node", text.show(word));
+                    text.error_at(word, problem, "list the nodes by their numbers, and -1 after the last")
+                })
+            }
+        }
+    };
+    let mut found: Vec<u32> = words.iter().map(node).collect::<Result<_>>()?;
+    if found.len() == instance.len() + 1 && found.len() > 2 && found.first() == found.last() {
+        found.pop();
+    }
+    Ok(found)
+}
+
+/// A word where a comment gives a length that is not the tour's.
+fn false_length(text: Text<'_>, nodes: &[u32], instance: &Instance) -> Option<String> {
+    let comment = scan::lines(text.bytes, scan::whole(text.bytes)).take(20).find_map(|line| {
+        let said = text.show(line);
+        let said = said.strip_prefix("COMMENT")?.trim_start().strip_prefix(':')?.trim().to_owned();
+        let rest = said.get(..6).filter(|word| word.eq_ignore_ascii_case("length")).map(|_| &said[6..])?;
+        rest.trim_start_matches([' ', '=', ':']).split_whitespace().next().map(str::to_owned)
+    })?;
+    let told: f64 = comment.parse().ok()?;
+    let cost = instance.tour_cost(nodes).as_f64();
+    // As many digits count as are given.
+    let decimals = comment.split_once('.').map_or(0, |(_, decimals)| decimals.len()) as i32;
+    let is_right = (cost - told).abs() <= 0.51 * 10_f64.powi(-decimals) + 1e-9 * cost.abs();
+    (!is_right)
+        .then(|| format!("a comment of {} says that the length is {comment}, but it is {cost}", text.file))
+}
+
 /// Where the nodes stand.
 fn section(text: Text<'_>, instance: &Instance) -> Result<Part> {
-    let all = scan::whole(text.bytes);
-    let first = text.bytes[all.start..].trim_ascii_start().first();
-    if first.is_some_and(u8::is_ascii_digit) {
-        return Ok(all);
-    }
     let entries = scan::entries(text)?;
     let value =
         |keyword: &str| entries.iter().find(|entry| entry.keyword == keyword).map(|entry| entry.value);
@@ -78,6 +388,13 @@ fn section(text: Text<'_>, instance: &Instance) -> Result<Part> {
         let problem = format!("this is a tour of {} nodes, {} has {n}", text.show(value), instance.name());
         return Err(text.error_at(value, problem, "give the instance that it is a tour of"));
     }
+    let is_other = |keyword: &str| keyword.ends_with("_SECTION") && keyword != "TOUR_SECTION";
+    if let Some(other) =
+        entries.iter().find(|entry| is_other(&entry.keyword)).filter(|_| value("TOUR_SECTION").is_some())
+    {
+        let problem = format!("{} is not a section of a tour", other.keyword);
+        return Err(text.error_at(other.keyword_part, problem, "give the instance and its tour a file each"));
+    }
     value("TOUR_SECTION").ok_or_else(|| {
         let help = "give a TSPLIB tour file, or a bare list of node numbers";
         text.content("there is no TOUR_SECTION", help)
@@ -91,7 +408,7 @@ fn not_a_tour(text: Text<'_>, instance: &Instance, words: &[Part], error: TourEr
         TourError::Repeated { node, position, missing } => {
             let (node, missing) = (instance.id(node), instance.id(missing));
             let problem = format!("node {node} is visited a second time; node {missing} is missing");
-            text.error_at(words[position], problem, help)
+            text.error_at(words.get(position).copied().unwrap_or(Part { start: 0, end: 0 }), problem, help)
         }
         other => text.content(other.to_string(), help),
     }
@@ -99,14 +416,15 @@ fn not_a_tour(text: Text<'_>, instance: &Instance, words: &[Part], error: TourEr
 
 /// Writes a tour of an instance to a file, which is the old or the whole new one at any time.
 pub fn save(instance: &Instance, tour: &[u32], path: &Path) -> Result<()> {
-    let cost = instance.check_tour(tour).map_err(|error| {
+    instance.check_tour(tour).map_err(|error| {
         InstanceError::content(instance.name(), error.to_string(), "this is an error of the caller")
     })?;
+    let cost = instance.tour_cost(tour);
     atomic_file::write(path, |mut out| write(instance, tour, cost, &mut out))
 }
 
-/// Writes a tour of this length as a TSPLIB tour file.
-pub fn write(instance: &Instance, tour: &[u32], cost: i64, out: &mut impl Write) -> io::Result<()> {
+/// Writes a tour that costs so much, in the user's unit, as a TSPLIB tour file.
+pub fn write(instance: &Instance, tour: &[u32], cost: impl Display, out: &mut impl Write) -> io::Result<()> {
     let name = super::tsplib::one_line(instance.name());
     writeln!(out, "NAME : {name}.tour\nCOMMENT : length {cost}\nTYPE : TOUR")?;
     writeln!(out, "DIMENSION : {}\nTOUR_SECTION", tour.len())?;
@@ -157,7 +475,7 @@ mod tests {
             "TOUR_SECTION\n2\n1\n2\n4\n-1",
             "t.tour:4:1: node 2 is visited a second time; node 3 is missing",
         );
-        starts("TOUR_SECTION\n1 2 0 3", "t.tour:2:5: line has no node 0");
+        starts("TOUR_SECTION\n1 2 9 3", "t.tour:2:5: line has no node 9");
         starts("TOUR_SECTION\n1 2 x", "t.tour:2:5: `x` is not the number");
         starts("TOUR_SECTION\n1 2 3 -1", "t.tour: the tour has 3 nodes, the instance has 4");
         starts("NAME : x\nEOF", "t.tour: there is no TOUR_SECTION");

@@ -3,6 +3,7 @@
 //! [`Report`] gathers the facts of a run once; the summary and the JSON file are two views of it.
 
 pub mod curves;
+pub mod itinerary;
 pub mod statistics;
 pub(crate) mod summary;
 pub mod svg;
@@ -16,7 +17,7 @@ use crate::backend::Machine;
 use crate::bound::Bound;
 use crate::cluster::Facts;
 use crate::engine::{Better, Stop, StopReason};
-use crate::instance::{BestKnown, Instance, Kind};
+use crate::instance::{BestKnown, Cost, Instance, Kind, Unit};
 use crate::solver::Solution;
 
 /// A finished run, with everything needed to repeat it.
@@ -38,8 +39,14 @@ pub struct Report {
     pub layout: String,
     /// Seed of all random numbers.
     pub seed: u64,
-    /// Length of the tour.
-    pub cost: i64,
+    /// What the tour costs, in the user's unit; without its forbidden pairs.
+    pub cost: Cost,
+    /// The forbidden pairs that the tour has, by their names.
+    pub forbidden: Vec<[String; 2]>,
+    /// What the tour is long without TSPLIB's rounding, where that differs by more than a thousandth.
+    pub unrounded_cost: Option<Cost>,
+    /// What the user has to know.
+    pub warnings: Vec<String>,
     /// The best published length.
     pub best_known: Option<Known>,
     /// How much longer the tour is than that, in percent; none if that belongs to another instance.
@@ -65,9 +72,11 @@ pub struct Report {
     /// What went wrong on the way.
     pub failure: Option<String>,
     /// Every better length: when it was found, and by what.
-    pub trace: Vec<Better>,
+    pub trace: Vec<Better<Cost>>,
     /// The tour, its nodes numbered as in the instance's file.
     pub tour: Vec<u32>,
+    /// The names of these nodes, if the file has names.
+    pub names: Option<Vec<String>>,
 }
 
 /// What an instance is.
@@ -81,6 +90,12 @@ pub struct InstanceFacts {
     pub kind: &'static str,
     /// The distance function as TSPLIB names it, or `EXPLICIT`.
     pub metric: &'static str,
+    /// What costs are counted in.
+    pub unit: Unit,
+    /// To what costs of edges were rounded inside; none if they are exact.
+    pub resolution: Option<f64>,
+    /// What was read, and how it was taken.
+    pub reading: Option<String>,
     /// Its file, if it has one.
     pub path: Option<String>,
 }
@@ -105,7 +120,7 @@ pub struct Limits {
     /// Iterations.
     pub iterations: Option<u64>,
     /// A tour as short as this.
-    pub target: Option<i64>,
+    pub target: Option<Cost>,
     /// Iterations without improvement.
     pub stagnation: Option<u64>,
 }
@@ -126,23 +141,45 @@ impl Known {
 /// A lower bound beside a tour.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Bounded {
-    /// The bound.
-    #[serde(flatten)]
-    pub bound: Bound,
+    /// What no tour costs less than, in the user's unit.
+    pub length: Cost,
+    /// Minimum spanning trees that were looked for; none where all tours were looked at.
+    pub trees: Option<u32>,
+    /// Edges that were put into the sparse graph of the trees.
+    pub priced_in: Option<usize>,
+    /// Seconds that it took.
+    pub seconds: f64,
+    /// How costs are shown.
+    #[serde(skip)]
+    unit: Unit,
     /// How much longer than the optimum the tour is at most, in percent; none if that cannot be told.
     pub most_percent: Option<f64>,
 }
 
 impl Bounded {
-    /// A bound beside a tour of this length.
-    pub fn new(bound: Bound, cost: i64) -> Bounded {
-        Bounded { bound, most_percent: gap_percent(cost, bound.length) }
+    /// A bound of an instance beside a tour of this cost.
+    pub fn new(bound: Bound, instance: &Instance, cost: Cost) -> Bounded {
+        let length = instance.lower_bound(bound.length);
+        Bounded {
+            length,
+            trees: Some(bound.trees),
+            priced_in: Some(bound.priced_in),
+            seconds: bound.seconds,
+            unit: instance.unit(),
+            most_percent: cost.percent_above(length),
+        }
+    }
+
+    /// That of a tour that was found by looking at all.
+    pub fn exact(instance: &Instance, cost: Cost, seconds: f64) -> Bounded {
+        let (length, most_percent) = (cost, Some(0.0));
+        Bounded { length, trees: None, priced_in: None, seconds, unit: instance.unit(), most_percent }
     }
 }
 
 impl std::fmt::Display for Bounded {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}", self.bound.length)?;
+        write!(f, "{}", self.unit.show(self.length))?;
         match self.most_percent {
             Some(0.0) => write!(f, ": the tour is optimal, by proof"),
             // Rounded up, for it is a promise.
@@ -154,12 +191,13 @@ impl std::fmt::Display for Bounded {
     }
 }
 
-impl From<&Stop> for Limits {
-    fn from(stop: &Stop) -> Limits {
+impl Limits {
+    /// Those of a run on an instance.
+    pub fn new(stop: &Stop, instance: &Instance) -> Limits {
         Limits {
             time_seconds: stop.time.map(|t| t.as_secs_f64()),
             iterations: stop.iterations,
-            target: stop.target,
+            target: stop.target.map(|target| instance.cost(target)),
             stagnation: stop.stagnation,
         }
     }
@@ -176,6 +214,9 @@ impl InstanceFacts {
                 Kind::Atsp => "atsp",
             },
             metric: instance.metric().map_or("EXPLICIT", |metric| metric.keyword()),
+            unit: instance.unit(),
+            resolution: (!instance.is_exact()).then(|| instance.resolution()),
+            reading: instance.reading().map(str::to_owned),
             path: source.exists().then(|| source.to_string_lossy().into_owned()),
         }
     }
@@ -193,16 +234,29 @@ impl Report {
     ) -> Report {
         let best_known = instance.best_known().map(|known| Known::beside(known, solution.cost));
         let searching = solution.seconds - solution.setup_seconds;
+        let tour = &solution.tour;
+        let pair = |(from, to): (u32, u32)| [instance.label(from), instance.label(to)];
+        let unrounded_cost = coarse(instance, tour);
+        let mut warnings = instance.warnings().to_vec();
+        warnings.extend(unrounded_cost.map(|cost| coarse_warning(instance, tour, cost)));
+        let better = |better: &Better| {
+            let allowed = !instance.may_be_forbidden(better.cost);
+            let Better { seconds, part, cost } = *better;
+            allowed.then(|| Better { seconds, part, cost: instance.cost(cost) })
+        };
         Report {
             antwarp: env!("CARGO_PKG_VERSION"),
             instance: InstanceFacts::new(instance, source),
             algorithm,
             settings,
-            limits: Limits::from(stop),
+            limits: Limits::new(stop, instance),
             machine,
             layout: solution.layout.clone(),
             seed,
-            cost: solution.cost,
+            cost: instance.tour_cost(tour),
+            forbidden: instance.forbidden_steps(tour).into_iter().map(pair).collect(),
+            unrounded_cost,
+            warnings,
             best_known,
             gap_percent: best_known.and_then(|known| known.gap_percent(solution.cost)),
             bound: None,
@@ -215,8 +269,11 @@ impl Report {
             tours: solution.tours,
             tours_per_second: solution.tours as f64 / searching.max(1e-9),
             failure: solution.failure.clone(),
-            trace: solution.trace.clone(),
-            tour: solution.tour.iter().map(|&node| instance.id(node)).collect(),
+            trace: solution.trace.iter().filter_map(better).collect(),
+            tour: tour.iter().map(|&node| instance.id(node)).collect(),
+            names: instance
+                .names()
+                .map(|names| tour.iter().map(|&node| names[node as usize].clone()).collect()),
         }
     }
 }
@@ -228,6 +285,25 @@ impl Report {
         self.setup_seconds += seconds;
         self.trace.iter_mut().for_each(|better| better.seconds += seconds);
     }
+}
+
+/// What a tour is long without TSPLIB's rounding, if that differs by more than a thousandth and the instance is not a published one:
+/// then nobody compares its rounded costs with any others.
+pub fn coarse(instance: &Instance, tour: &[u32]) -> Option<Cost> {
+    let length = instance.unrounded_length(tour)?;
+    let rounded = instance.tour_cost(tour).as_f64();
+    let differs = (rounded - length).abs() > 1e-3 * length;
+    (differs && instance.best_known().is_none()).then_some(Cost::Real(length))
+}
+
+/// What to say about that.
+pub fn coarse_warning(instance: &Instance, tour: &[u32], length: Cost) -> String {
+    let metric = instance.metric().map_or("EXPLICIT", |metric| metric.keyword());
+    let cost = instance.tour_cost(tour);
+    format!(
+        "{metric} rounds the length of every edge to a whole number: the tour costs {cost}, but is truly {length} long; \
+         --unrounded takes the same coordinates without rounding"
+    )
 }
 
 /// How much longer `cost` is than `known`, in percent of it.

@@ -10,7 +10,16 @@ impl fmt::Display for Report {
         let mut line = |name: &str, value: String| writeln!(f, "{name:<12} {value}");
         let instance = &self.instance;
         line("instance", format!("{}, {} nodes, {}", instance.name, instance.nodes, instance.metric))?;
-        line("cost", self.cost.to_string())?;
+        line("cost", instance.unit.show(self.cost))?;
+        if !self.forbidden.is_empty() {
+            let pairs: Vec<_> =
+                self.forbidden.iter().take(5).map(|[from, to]| format!("{from} to {to}")).collect();
+            let more = if self.forbidden.len() > 5 { ", ..." } else { "" };
+            line(
+                "forbidden",
+                format!("{} pairs, not counted: {}{more}", self.forbidden.len(), pairs.join(", ")),
+            )?;
+        }
         line("best known", known(self.best_known, self.gap_percent))?;
         if let Some(bound) = self.bound {
             line("bound", bound.to_string())?;
@@ -49,6 +58,7 @@ pub(super) fn known(known: Option<Known>, gap: Option<f64>) -> String {
 fn best_found(report: &Report) -> String {
     match report.best_iteration {
         0 if report.stopped_by == StopReason::LocalOptimum => "a descent without kicks".to_owned(),
+        0 if report.stopped_by == StopReason::Optimal && report.iterations == 0 => "none needed".to_owned(),
         0 => "none better than the tour it began with".to_owned(),
         iteration => format!("the best in number {iteration}"),
     }
@@ -58,12 +68,13 @@ pub(crate) fn stopped(reason: StopReason) -> &'static str {
     match reason {
         StopReason::Time => "stopped by the time limit",
         StopReason::Iterations => "all that were asked for",
-        StopReason::Target => "stopped at the target or the optimum",
+        StopReason::Target => "stopped at the target",
+        StopReason::PublishedOptimum => "stopped at the published optimum",
+        StopReason::Optimal => "stopped: optimal",
         StopReason::LocalOptimum => "stopped at a local optimum",
         StopReason::Stagnation => "stopped by stagnation",
         StopReason::Interrupt => "interrupted",
         StopReason::Failure => "cut short by a failure",
-        StopReason::Trivial => "nothing to search",
     }
 }
 

@@ -19,18 +19,34 @@ const STYLE: &str = "\
 @media(prefers-color-scheme:dark){.page{fill:#10151b}.node{fill:#ddd}text{fill:#9aa4ae}}
 </style>";
 
-/// Draws a closed tour through `places`, y upwards. On a globe x is the longitude, and an edge may leave on one
-/// side and come back on the other.
-///
-/// # Panics
-/// If the tour has a node without a place.
-pub fn write(
-    out: &mut dyn Write,
-    places: &[[f64; 2]],
-    is_globe: bool,
-    tour: &[u32],
-    caption: &str,
-) -> io::Result<()> {
+/// Most nodes whose names are drawn.
+const LABELS: usize = 100;
+
+/// Where a tour's nodes are, and how they are drawn.
+#[derive(Clone, Debug)]
+pub struct Picture<'a> {
+    /// A place a node, y upwards. On a globe x is the longitude.
+    pub places: &'a [[f64; 2]],
+    /// An edge may leave on one side and come back on the other.
+    pub is_globe: bool,
+    /// The last node is not joined with the first.
+    pub is_open: bool,
+    /// A name a node, or none; drawn of up to a hundred.
+    pub labels: Vec<String>,
+}
+
+impl Picture<'_> {
+    /// Draws a tour.
+    ///
+    /// # Panics
+    /// If the tour has a node without a place.
+    pub fn write(&self, out: &mut dyn Write, tour: &[u32], caption: &str) -> io::Result<()> {
+        write(out, self, tour, caption)
+    }
+}
+
+fn write(out: &mut dyn Write, picture: &Picture<'_>, tour: &[u32], caption: &str) -> io::Result<()> {
+    let Picture { places, is_globe, .. } = *picture;
     let frame = Frame::around(places);
     let (width, height) = (frame.width + 2.0 * MARGIN, frame.height + 2.0 * MARGIN + CAPTION);
     page(out, (width, height), caption)?;
@@ -41,12 +57,19 @@ pub fn write(
         out,
         r#"<g fill="none" stroke-width="{thickness:.2}" stroke-linecap="round" stroke-linejoin="round">"#
     )?;
-    write_tour(out, &frame, places, is_globe, tour)?;
+    write_tour(out, &frame, places, (is_globe, picture.is_open), tour)?;
     writeln!(out, "</g>")?;
     if places.len() <= DOTS {
         for &place in places {
             let [x, y] = frame.place(place);
             writeln!(out, r#"<circle class="node" cx="{x:.1}" cy="{y:.1}" r="{:.2}"/>"#, 0.9 * thickness)?;
+        }
+    }
+    if places.len() <= LABELS && picture.labels.len() == places.len() {
+        for (&place, label) in places.iter().zip(&picture.labels) {
+            let [x, y] = frame.place(place);
+            let (x, y) = (x + 6.0, y - 6.0);
+            writeln!(out, r#"<text class="number" x="{x:.1}" y="{y:.1}">{}</text>"#, escaped(label))?;
         }
     }
     let below = height - CAPTION + 4.0;
@@ -65,13 +88,14 @@ fn write_tour(
     out: &mut dyn Write,
     frame: &Frame,
     places: &[[f64; 2]],
-    is_globe: bool,
+    (is_globe, is_open): (bool, bool),
     tour: &[u32],
 ) -> io::Result<()> {
+    let last = tour.len() - usize::from(is_open);
     let part = tour.len().div_ceil(PARTS).max(1);
     let place = |at: usize| places[tour[at % tour.len()] as usize];
     for start in (0..tour.len()).step_by(part) {
-        let end = (start + part).min(tour.len());
+        let end = (start + part).min(last);
         let begin = format!(r#"<polyline stroke="{}" points=""#, color(start as f64 / tour.len() as f64));
         write!(out, "{begin}{}", frame.point(place(start)))?;
         for (from, to) in (start..end).map(|at| (place(at), place(at + 1))) {
@@ -144,7 +168,8 @@ mod tests {
 
     fn drawn(places: &[[f64; 2]], tour: &[u32]) -> String {
         let mut out = Vec::new();
-        write(&mut out, places, false, tour, "a < b & c").unwrap();
+        let picture = Picture { places, is_globe: false, is_open: false, labels: Vec::new() };
+        picture.write(&mut out, tour, "a < b & c").unwrap();
         String::from_utf8(out).unwrap()
     }
 
@@ -160,7 +185,9 @@ mod tests {
     #[test]
     fn round_the_globe_is_not_across_the_picture() {
         let mut out = Vec::new();
-        write(&mut out, &[[-170.0, 0.0], [170.0, 0.0], [0.0, 50.0]], true, &[0, 1, 2], "").unwrap();
+        let places = &[[-170.0, 0.0], [170.0, 0.0], [0.0, 50.0]];
+        let picture = Picture { places, is_globe: true, is_open: false, labels: Vec::new() };
+        picture.write(&mut out, &[0, 1, 2], "").unwrap();
         let svg = String::from_utf8(out).unwrap();
         assert_eq!(svg.matches("<polyline").count(), 4, "{svg}");
         assert!(svg.contains(r#"points="32.0,179.1 -26.8,179.1 ""#), "{svg}");

@@ -19,7 +19,7 @@ type Observe<'a> = Box<dyn FnMut(&Progress) + 'a>;
 /// let corners = [[0.0, 0.0], [3.0, 4.0], [3.0, 0.0], [0.0, 4.0]];
 /// let instance = Instance::euclidean(&corners)?;
 /// let solution = Solver::default().seed(1).solve(&instance, Stop::after(Duration::from_secs(1)))?;
-/// assert_eq!(instance.length(solution.cost), 14.0);
+/// assert_eq!(instance.tour_cost(&solution.tour).as_f64(), 14.0);
 /// # Ok(())
 /// # }
 /// ```

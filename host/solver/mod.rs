@@ -4,6 +4,7 @@ pub mod acs;
 pub mod archipelago;
 mod builder;
 mod colony;
+pub mod exact;
 pub mod genetic;
 mod haste;
 pub mod ils;
@@ -27,8 +28,8 @@ use crate::instance::Instance;
 use colony::check_local_search;
 use island::Contact;
 
-/// The fewest nodes that an algorithm works on; of fewer, all tours are looked at.
-pub const FEWEST: usize = 8;
+/// The fewest nodes that an algorithm works on; fewer are solved exactly.
+pub const FEWEST: usize = exact::FEW + 1;
 
 /// The stream of random numbers that islands' seeds are of.
 const ISLANDS: u32 = u32::MAX - 1;
@@ -178,7 +179,7 @@ impl Algorithm {
         }
     }
 
-    /// Solves an instance; of fewer than [`FEWEST`] nodes all tours are looked at. `initial` are the tours to begin with, one after the other, in the instance's numbering: one for local
+    /// Solves an instance; fewer than [`FEWEST`] nodes are solved exactly. `initial` are the tours to begin with, one after the other, in the instance's numbering: one for local
     /// search, a population for the genetic algorithm whose settings ask for it, none for ants. `keep` is called with the population
     /// of a genetic algorithm, if there is one. `observe` is called after each batch of iterations.
     ///
@@ -235,8 +236,8 @@ impl Algorithm {
         if let (Algorithm::LinKernighan(_) | Algorithm::Ils(_), Some(tour)) = (self, &initial) {
             instance.check_tour(tour).map_err(|e| SolveError::Settings(format!("`initial_tour`: {e}")))?;
         }
-        if instance.len() < FEWEST {
-            return Ok(exhaustive(instance, begin));
+        if let Some(solution) = solve_exactly(instance, begin)? {
+            return Ok(solution);
         }
         match self {
             Algorithm::LinKernighan(settings) => {
@@ -362,6 +363,31 @@ impl Solution {
     }
 }
 
+/// The optimum of a few nodes; none if they are so many that an algorithm has to look for a tour.
+///
+/// # Errors
+/// If that cannot be done: algorithms know neither fixed edges nor open paths. If no tour has all fixed edges.
+fn solve_exactly(instance: &Instance, begin: Instant) -> Result<Option<Solution>, SolveError> {
+    let refused = |why: String| {
+        Err(SolveError::Unsupported { algorithm: "antwarp", instance: instance.name().to_string(), why })
+    };
+    let is_other = instance.ends().is_some() || !instance.fixed_edges().is_empty();
+    if instance.len() > if is_other { exact::FEW_OF_OTHERS } else { exact::FEW } {
+        if is_other {
+            let what = if instance.ends().is_some() { "open paths" } else { "instances with fixed edges" };
+            return refused(format!(
+                "{what} of more than {} nodes are not supported yet",
+                exact::FEW_OF_OTHERS
+            ));
+        }
+        return Ok(None);
+    }
+    match exact::shortest(instance) {
+        Some(tour) => Ok(Some(exact::solution(instance, tour, begin))),
+        None => refused("no tour has all of its fixed edges".to_string()),
+    }
+}
+
 /// Refuses instances that no algorithm here or not this one can solve.
 fn check_kind(instance: &Instance, algorithm: &'static str) -> Result<(), SolveError> {
     let refuse = |why: &str| {
@@ -371,53 +397,10 @@ fn check_kind(instance: &Instance, algorithm: &'static str) -> Result<(), SolveE
             why: why.to_string(),
         })
     };
-    if !instance.fixed_edges().is_empty() {
-        return refuse("it has fixed edges");
-    }
     if !matches!(algorithm, "MMAS" | "ACS" | "GA") && !instance.is_symmetric() {
         return refuse("its edges have a direction; use `algorithm` mmas or acs");
     }
     Ok(())
-}
-
-/// The best tour of a few nodes, by looking at all.
-fn exhaustive(instance: &Instance, start: Instant) -> Solution {
-    let n = instance.len() as u32;
-    let mut tour: Vec<u32> = (0..n).collect();
-    let mut best = (instance.check_tour(&tour).unwrap_or(i64::MAX), tour.clone());
-    let mut tours = 1;
-    // Heap's algorithm; node 0 stays where it is.
-    let m = tour.len() - 1;
-    let mut counts = vec![0; m];
-    let mut i = 1;
-    while i < m {
-        if counts[i] < i {
-            tour[1..].swap(if i % 2 == 0 { 0 } else { counts[i] }, i);
-            let cost = instance.check_tour(&tour).unwrap_or(i64::MAX);
-            tours += 1;
-            if cost < best.0 {
-                best = (cost, tour.clone());
-            }
-            counts[i] += 1;
-            i = 1;
-        } else {
-            counts[i] = 0;
-            i += 1;
-        }
-    }
-    Solution {
-        cost: best.0,
-        tour: best.1,
-        iterations: 0,
-        best_iteration: 0,
-        seconds: start.elapsed().as_secs_f64(),
-        setup_seconds: 0.0,
-        tours,
-        stopped_by: StopReason::Trivial,
-        layout: "every tour looked at".to_string(),
-        trace: Vec::new(),
-        failure: None,
-    }
 }
 
 /// A backend's tour in the instance's numbering, if it is one and as long as the backend says.

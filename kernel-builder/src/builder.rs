@@ -153,7 +153,7 @@ impl KernelBuilder {
         self
     }
 
-    /// Puts the inner cargo's files here instead of in `target/device`.
+    /// Puts the inner cargo's files here instead of in `OUT_DIR/device`.
     pub fn cache_dir(mut self, dir: impl AsRef<Path>) -> Self {
         self.cache_dir = Some(dir.as_ref().to_path_buf());
         self
@@ -202,7 +202,8 @@ impl KernelBuilder {
             toolchain,
             crate_dir: &self.crate_dir,
             dependencies: &self.dependencies,
-            cache_dir: self.cache_dir.clone().unwrap_or_else(|| device_dir(&out)),
+            // A build script may write nowhere but in OUT_DIR. Cargo keeps that folder from build to build.
+            cache_dir: self.cache_dir.clone().unwrap_or_else(|| out.join("device")),
             target,
             flags: &self.flags,
             line_tables: env::var_os("ANTWARP_KERNEL_DEBUG").is_some_and(|value| !value.is_empty()),
@@ -248,11 +249,6 @@ fn write(path: &Path, text: &str) -> Result<(), BuildError> {
 /// `OUT_DIR`; the current folder for a caller that is no build script.
 pub(crate) fn out_dir_from_env() -> PathBuf {
     env::var_os("OUT_DIR").map_or_else(|| ".".into(), PathBuf::from)
-}
-
-/// `target/device`, which all profiles of the host share: `OUT_DIR` is `target/PROFILE/build/PACKAGE/out`.
-fn device_dir(out: &Path) -> PathBuf {
-    out.ancestors().nth(4).unwrap_or(out).join("device")
 }
 
 /// One line for rustc's warnings, less the one that every build has: that PTX versions are not stable.

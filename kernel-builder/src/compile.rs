@@ -14,6 +14,7 @@ pub const FLAGS: &[&str] = &[
     "-Zunstable-options",
     "-Cpanic=immediate-abort",
     "-Cpasses=infer-address-spaces",
+    "-Cllvm-args=-opt-disable=slsr",
 ];
 
 /// Flags for the last crate alone that add source lines to the PTX; the rest stays in cargo's cache.
@@ -53,8 +54,8 @@ impl Job<'_> {
     pub fn run(&self) -> Result<Compiled, BuildError> {
         let target_dir = self.target_dir();
         fs::create_dir_all(&target_dir).map_err(BuildError::io("cannot make", &target_dir))?;
-        let raw = self.raw_ptx();
-        let mut command = self.command(&self.write_manifest()?);
+        let raw = self.raw_ptx()?;
+        let mut command = self.command(&self.write_manifest()?, &raw);
         let output = command.output().map_err(BuildError::io("cannot start", &self.toolchain.cargo))?;
         let messages = String::from_utf8_lossy(&output.stderr).into_owned();
         if !output.status.success() {
@@ -68,7 +69,7 @@ impl Job<'_> {
     /// Writes the crate's `Cargo.toml` and puts its `Cargo.lock` beside it. They stand outside of the crate's folder, as
     /// cargo leaves a folder with a `Cargo.toml` out of the package around it.
     fn write_manifest(&self) -> Result<PathBuf, BuildError> {
-        let dir = self.cache_dir.join(self.crate_dir.file_name().unwrap_or_default());
+        let dir = self.cache_dir.join(self.name(&self.absolute_crate()?));
         fs::create_dir_all(&dir).map_err(BuildError::io("cannot make", &dir))?;
         let read = |name| {
             let path = self.crate_dir.join(name);
@@ -85,7 +86,7 @@ impl Job<'_> {
     }
 
     /// The inner cargo call.
-    fn command(&self, manifest: &Path) -> Command {
+    fn command(&self, manifest: &Path, raw: &Path) -> Command {
         let mut command = Command::new(&self.toolchain.cargo);
         environment::scrub(&mut command);
         command
@@ -99,7 +100,7 @@ impl Job<'_> {
             .args(["--target", "nvptx64-nvidia-cuda", "-Zbuild-std=core", "--manifest-path"])
             .arg(manifest)
             .arg("--")
-            .arg(format!("--emit=asm={}", self.raw_ptx().display()))
+            .arg(format!("--emit=asm={}", raw.display()))
             .args(self.last_crate_flags());
         command
     }
@@ -122,12 +123,23 @@ impl Job<'_> {
 
     /// Where rustc writes. The name holds all that makes cargo keep results apart: with one name for two
     /// crates or sets of flags, cargo could rightly say "fresh" and leave us with the other's PTX.
-    fn raw_ptx(&self) -> PathBuf {
+    fn raw_ptx(&self) -> Result<PathBuf, BuildError> {
+        let compiler = (&self.toolchain.version, &self.toolchain.rustc);
+        let of = (self.absolute_crate()?, compiler, self.rustflags(), self.last_crate_flags());
+        Ok(self.target_dir().join(format!("{}.ptx", self.name(&of))))
+    }
+
+    /// The folder's name and a hash of what tells this file from others of that name.
+    fn name(&self, of: &impl Hash) -> String {
         let mut hasher = DefaultHasher::new();
-        (&self.toolchain.version, &self.toolchain.rustc, self.rustflags(), self.last_crate_flags())
-            .hash(&mut hasher);
-        let name = self.crate_dir.file_name().unwrap_or_default().display();
-        self.target_dir().join(format!("{name}-{:016x}.ptx", hasher.finish()))
+        of.hash(&mut hasher);
+        let folder = self.crate_dir.file_name().unwrap_or_default().display();
+        format!("{folder}-{:016x}", hasher.finish())
+    }
+
+    /// Two packages that share a cache may both call their folder `kernels`: only the whole path is its own.
+    fn absolute_crate(&self) -> Result<PathBuf, BuildError> {
+        absolute(self.crate_dir).map_err(BuildError::io("cannot find", self.crate_dir))
     }
 }
 

@@ -37,6 +37,28 @@ fn panic(_: &core::panic::PanicInfo) -> ! {
 }
 "#;
 
+/// The addresses that LLVM's straight-line strength reduction confuses: one element before `from`, or none, and the
+/// other way round.
+const NEIGHBOURS: &str = r#"
+#![no_std]
+#![feature(abi_ptx)]
+
+#[unsafe(no_mangle)]
+pub unsafe extern "ptx-kernel" fn neighbours(from: *const u32, a: u32, b: u32, out: *mut u32) {
+    let back = a < b;
+    // SAFETY: `from` has an element before it, `out` has two places.
+    unsafe {
+        *out = *from.wrapping_sub(back as usize);
+        *out.add(1) = *from.wrapping_sub(!back as usize);
+    }
+}
+
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo) -> ! {
+    loop {}
+}
+"#;
+
 fn toolchain() -> Option<Toolchain> {
     Search::from_env().find().inspect_err(|missing| println!("skipped: {missing:?}")).ok()
 }
@@ -58,6 +80,25 @@ fn put(path: &Path, text: &str) {
 
 fn build(name: &str, source: &str, flags: &[&str], toolchain: &Toolchain) -> Result<Kernels, BuildError> {
     let dir = scratch(name);
+    write_crate(&dir, name, source);
+    builder(&dir, flags).expect_one_barrier("canary").build_with(toolchain)
+}
+
+/// Builds a crate that has no canary, and returns its PTX.
+fn build_plain(dir: &Path, flags: &[&str], toolchain: &Toolchain) -> String {
+    let kernels = builder(dir, flags).build_with(toolchain).unwrap();
+    fs::read_to_string(&kernels.files[0].path).unwrap()
+}
+
+fn builder(dir: &Path, flags: &[&str]) -> KernelBuilder {
+    KernelBuilder::new(dir)
+        .target(Target::new("sm_70", "ptx70"))
+        .flags(flags)
+        .out_dir(dir)
+        .cache_dir(scratch("device"))
+}
+
+fn write_crate(dir: &Path, name: &str, source: &str) {
     let manifest = format!(
         "[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n\
          [lib]\npath = \"{{crate}}/src/lib.rs\"\n\
@@ -68,13 +109,23 @@ fn build(name: &str, source: &str, flags: &[&str], toolchain: &Toolchain) -> Res
     let lock = format!("version = 4\n\n[[package]]\nname = \"{name}\"\nversion = \"0.1.0\"\n");
     put(&dir.join("Cargo.lock"), &lock);
     put(&dir.join("src/lib.rs"), source);
-    KernelBuilder::new(&dir)
-        .target(Target::new("sm_70", "ptx70"))
-        .expect_one_barrier("canary")
-        .flags(flags)
-        .out_dir(&dir)
-        .cache_dir(scratch("device"))
-        .build_with(toolchain)
+}
+
+/// All of [`compile::FLAGS`] but the one that holds this word.
+fn flags_without(word: &str) -> Vec<&'static str> {
+    let rest: Vec<&str> = compile::FLAGS.iter().copied().filter(|flag| !flag.contains(word)).collect();
+    assert_eq!(rest.len() + 1, compile::FLAGS.len());
+    rest
+}
+
+/// Every compiler that is there: each has an LLVM of its own.
+fn toolchains() -> Vec<Toolchain> {
+    let first = toolchain();
+    let system = PathBuf::from(format!("/usr/bin/rustc{}", std::env::consts::EXE_SUFFIX));
+    let search = Search { named_rustc: Some(system), named_cargo: None, ..Search::from_env() };
+    let second =
+        search.find().ok().filter(|second| first.as_ref().is_none_or(|first| first.rustc != second.rustc));
+    first.into_iter().chain(second).collect()
 }
 
 #[test]
@@ -116,15 +167,82 @@ fn an_unchanged_crate_is_not_compiled_again() {
 #[test]
 fn with_jump_threading_the_canary_is_refused() {
     let Some(toolchain) = toolchain() else { return };
-    let without: Vec<&str> =
-        compile::FLAGS.iter().copied().filter(|f| !f.contains("JumpThreading")).collect();
-    assert_eq!(without.len() + 1, compile::FLAGS.len());
-    match build("threaded", CANARY, &without, &toolchain) {
+    match build("threaded", CANARY, &flags_without("JumpThreading"), &toolchain) {
         Err(BuildError::Check { faults, .. }) => {
             assert_eq!(faults, ["canary holds 2 barriers, not 1: barriers are copied or lost"]);
         }
         other => panic!("this rustc keeps barriers in place by itself, the flag can go: {other:?}"),
     }
+}
+
+/// Both addresses hang on `back`, so none of them is the other and a constant.
+#[test]
+fn strength_reduction_would_read_from_a_wrong_address() {
+    let dir = scratch("neighbours");
+    write_crate(&dir, "neighbours", NEIGHBOURS);
+    for toolchain in toolchains() {
+        let loads = |flags: &[&str]| -> Vec<String> {
+            let ptx = build_plain(&dir, flags, &toolchain);
+            ptx.lines().filter(|line| line.contains("ld.global.b32")).map(str::to_string).collect()
+        };
+        let right = loads(compile::FLAGS);
+        assert!(right.len() == 2 && right.iter().all(|load| !load.contains('+')), "{toolchain:?}: {right:?}");
+        let wrong = loads(&flags_without("slsr"));
+        assert!(
+            wrong.len() == 2 && wrong[1].contains("+-4]"),
+            "the pass of {} is right by itself, the flag can go: {wrong:?}",
+            toolchain.version
+        );
+    }
+}
+
+#[test]
+fn crates_of_one_name_keep_their_own_ptx() {
+    let Some(toolchain) = toolchain() else { return };
+    let dirs = ["one/kernels", "two/kernels"].map(scratch);
+    for (dir, to) in dirs.iter().zip(["neighbours", "strangers"]) {
+        write_crate(dir, "kernels", &NEIGHBOURS.replace("neighbours", to));
+    }
+    let build = |at: usize| build_plain(&dirs[at], compile::FLAGS, &toolchain);
+    let first = build(0);
+    assert!(build(1).contains(".entry strangers("));
+    assert_eq!(build(0), first, "the second build gave the first crate's kernels away");
+}
+
+/// In place of cargo: it writes what cargo and rustc would, where they are told to.
+#[cfg(unix)]
+const FAKE_CARGO: &str = r#"#!/bin/sh
+mkdir -p "$CARGO_TARGET_DIR" && : >"$CARGO_TARGET_DIR/written" || exit 1
+for word; do
+    case $word in --emit=asm=*) printf '.version 7.0\n.target sm_70\n.address_size 64\n' >"${word#--emit=asm=}" ;; esac
+done
+"#;
+
+#[cfg(unix)]
+#[test]
+fn a_build_writes_nowhere_but_in_its_out_dir() {
+    use std::os::unix::fs::PermissionsExt;
+    let root = scratch("inside");
+    let _ = fs::remove_dir_all(&root);
+    let (dir, out) = (scratch("inside/package/kernels"), scratch("inside/target/debug/build/package-1/out"));
+    write_crate(&dir, "kernels", NEIGHBOURS);
+    let cargo = root.join("cargo");
+    fs::write(&cargo, FAKE_CARGO).unwrap();
+    fs::set_permissions(&cargo, fs::Permissions::from_mode(0o755)).unwrap();
+    let before = files_below(&root);
+    let toolchain = Toolchain { cargo, rustc: "rustc".into(), version: "rustc 1.95.0".into() };
+    let builder = KernelBuilder::new(&dir).target(Target::new("sm_70", "ptx70")).out_dir(&out);
+    builder.build_with(&toolchain).unwrap();
+    let written: Vec<PathBuf> =
+        files_below(&root).into_iter().filter(|file| !before.contains(file)).collect();
+    assert!(written.iter().any(|file| file.ends_with("device/sm_70/written")), "{written:?}");
+    assert!(written.iter().all(|file| file.starts_with(&out)), "{written:?}");
+}
+
+#[cfg(unix)]
+fn files_below(dir: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
+    entries.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
 }
 
 #[test]

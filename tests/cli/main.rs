@@ -10,9 +10,12 @@ mod common;
 mod bench;
 mod bound;
 mod colonies;
+mod field;
 mod genetic;
 mod haste;
 mod help;
+#[cfg(target_os = "linux")]
+mod limits;
 mod local_search;
 mod refusals;
 mod solve;

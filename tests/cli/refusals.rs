@@ -36,7 +36,7 @@ fn wrong_usage_is_status_2() {
     let wrong: &[(&[&str], &str)] = &[
         (&["--local-search", "none"], "three-opt"),
         (&["--local-search", "four-opt"], "three-opt"),
-        (&["--start", "nowhere"], "greedy"),
+        (&["--start-tour", "nowhere"], "greedy"),
         (&["--accept", "all"], "annealing"),
         (&["--neighbor-lists", "far"], "quadrant"),
         (&["--neighbors", "0"], "--neighbors"),
@@ -185,7 +185,10 @@ fn options_of_other_algorithms_are_refused() {
         // Even if the value is the default.
         (&[instance, "--candidates", "32"], "--candidates is for --algorithm mmas and acs; this run uses lk"),
         (&[instance, "--local-search", "none", "--walk", "20"], "this run uses mmas"),
-        (&[&directed, "--start", "greedy"], "--start is for --algorithm lk and ils; this run uses mmas"),
+        (
+            &[&directed, "--start-tour", "greedy"],
+            "--start-tour is for --algorithm lk and ils; this run uses mmas",
+        ),
     ];
     for (args, message) in wrong {
         solve(args).assert().code(2).stdout("").stderr(contains(*message));

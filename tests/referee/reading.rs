@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use antwarp::instance::{Instance, coordinates, tour_file, tsplib};
+use antwarp::instance::{Instance, ReadOptions, tour_file, tsplib};
 
 use crate::draws::Draws;
 use crate::files::{File, spelled};
@@ -45,7 +45,7 @@ fn parse(file: &File) -> Result<Instance, String> {
     let bytes = file.text.as_bytes();
     let read = match file.extension {
         "tsp" | "atsp" => tsplib::parse("random", "random", bytes),
-        _ => coordinates::parse("random", "random", bytes),
+        _ => Instance::parse("random", "random", bytes, &ReadOptions::default()),
     };
     read.map_err(|error| error.to_string())
 }

@@ -147,7 +147,7 @@ impl Judged {
         if self.optimum.is_some_and(|optimum| length < optimum) {
             return wrong("the tour is shorter than the optimum");
         }
-        if solution.stopped_by == StopReason::Trivial && Some(length) != self.optimum {
+        if solution.stopped_by == StopReason::Optimal && Some(length) != self.optimum {
             return wrong("all tours were looked at, but the best one was not found");
         }
         let target = stop.target.or_else(|| self.instance.best_known().map(|known| known.cost));

@@ -17,6 +17,9 @@ pub(super) fn place_bytes(places: &Places) -> Vec<u8> {
 
 /// The distance matrix a kernel reads: the instance's, or one made of a metric that kernels cannot compute.
 pub(super) fn device_matrix(problem: &Problem) -> Vec<i32> {
-    let computed = problem.metric().is_some_and(|m| !m.is_algebraic());
-    if computed { problem.computed_matrix() } else { problem.matrix().to_vec() }
+    if problem.metric().is_some() && problem.has_device_matrix() {
+        problem.computed_matrix()
+    } else {
+        problem.matrix().to_vec()
+    }
 }

@@ -551,7 +551,12 @@ fn row(suite: &str, machine: &Machine, (cell, seed, n): (&Cell, u32, u32), mut m
     let mut settings = cell.settings.clone();
     measured.solver.as_object_mut().map(|solver| solver.remove("seed"));
     settings.insert(table::SOLVER.to_owned(), measured.solver);
-    let (result, whole) = (measured.result, measured.result.whole());
+    let result = measured.result;
+    // Real numbers that happen to be whole stand in rows as whole ones do.
+    let whole = match result {
+        Cost::Whole(cost) => Some(cost),
+        Cost::Real(cost) => (cost.fract() == 0.0).then_some(cost as i64),
+    };
     let known = cell.known.zip(whole).map(|(known, cost)| (Known::beside(known, cost), cost));
     let optimal = known.filter(|(known, _)| known.proven).map(|(known, cost)| u8::from(known.cost == cost));
     let columns = [
@@ -569,7 +574,7 @@ fn row(suite: &str, machine: &Machine, (cell, seed, n): (&Cell, u32, u32), mut m
         ("setup_seconds", json!(measured.setup_seconds)),
         ("seconds", json!(measured.seconds)),
         ("iterations", json!(measured.iterations)),
-        ("result", json!(result)),
+        ("result", whole.map_or(json!(result), |cost| json!(cost))),
         ("best_known", json!(cell.known.map(|known| known.cost))),
         ("gap_percent", json!(known.and_then(|(known, cost)| known.gap_percent(cost)))),
         ("optimal", json!(optimal)),

@@ -133,7 +133,8 @@ impl Ended<'_> {
         let mut text = String::new();
         let mut line = |name: &str, value: String| text += &format!("{name:<12} {value}\n");
         line("problem", format!("{problem} {name} ({elements} elements, {neighbors} neighbours)"));
-        line("cost", format!("{}{}", found.cost, self.beside()));
+        // All digits of real numbers.
+        line("cost", format!("{}{}", json!(found.cost), self.beside()));
         line("machine", format!("{} on {} ({})", machine.backend, machine.device, machine.details));
         line("layout", found.layout.to_string());
         line("iterations", format!("{} of each walk, the best after {best}, {stopped}", found.iterations));

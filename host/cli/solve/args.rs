@@ -5,13 +5,14 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use super::super::options::{Candidates, Iterations, MachineArgs, duration, iterations_or_none};
+use super::super::options::{Candidates, Iterations, MachineArgs, duration, finite, iterations_or_none};
 use super::super::output::Output;
+use super::super::reading::ReadingArgs;
 use super::super::{Error, Result};
 use crate::cluster::Topology;
 use crate::engine::start::Start;
 use crate::engine::{LocalSearch, Stop};
-use crate::instance::Instance;
+use crate::instance::{Ends, Instance};
 use crate::solver::acs::{self, Greedy, Pheromone, Remember, Update};
 use crate::solver::genetic::{self, Crossover, Initial, Pairing};
 use crate::solver::ils::{self, Acceptance, Improvement, Moves, NeighborKind};
@@ -42,6 +43,8 @@ pub struct Args {
     #[arg(long, value_enum, default_value_t = Topology::default(), help_heading = "Machine")]
     pub(super) topology: Topology,
     #[command(flatten)]
+    pub(super) ends: EndsArgs,
+    #[command(flatten)]
     pub(super) stop: StopArgs,
     #[command(flatten)]
     pub(super) search: SearchArgs,
@@ -51,6 +54,8 @@ pub struct Args {
     pub(super) genetic: GeneticArgs,
     #[command(flatten)]
     pub(super) outputs: Outputs,
+    #[command(flatten)]
+    pub(super) reading: ReadingArgs,
 }
 
 /// The algorithms.
@@ -92,7 +97,7 @@ const ANTS: &[Name] = &[Name::Mmas, Name::Acs];
 pub(super) const OPTIONS: [(&str, &[Name]); 43] = [
     ("improvement", ILS),
     ("moves", ILS),
-    ("start", TOURS),
+    ("start_tour", TOURS),
     ("initial_tour", TOURS),
     ("neighbor_lists", TOURS),
     ("segment", ILS),
@@ -209,6 +214,21 @@ pub(super) fn refuse_by_pheromone(given: &[String], pheromone: Pheromone) -> Res
     }
 }
 
+/// Where tours begin and end.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Tour")]
+pub(super) struct EndsArgs {
+    /// An open path instead of a closed tour, of up to 16 nodes
+    #[arg(long)]
+    pub(super) open: bool,
+    /// The node where the tour starts, by its number or name in the file
+    #[arg(long, value_name = "NODE")]
+    pub(super) start: Option<String>,
+    /// The node where the open path ends
+    #[arg(long, value_name = "NODE", requires = "open")]
+    pub(super) end: Option<String>,
+}
+
 /// When to stop.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Stop (the first of these; 10 s if none; a proven optimum always)")]
@@ -221,8 +241,8 @@ pub(super) struct StopArgs {
     #[arg(long, value_name = "N|Xn", value_parser = iterations_or_none)]
     pub(super) iterations: Option<Iterations>,
     /// At a tour this short
-    #[arg(long, value_name = "COST")]
-    pub(super) target: Option<i64>,
+    #[arg(long, value_name = "COST", allow_negative_numbers = true, value_parser = finite)]
+    pub(super) target: Option<f64>,
     /// lk and ils: at the first local optimum, without kicks
     #[arg(long, conflicts_with_all = ["iterations", "stagnation"])]
     pub(super) descent_only: bool,
@@ -247,9 +267,9 @@ pub(super) struct SearchArgs {
     pub(super) moves: Moves,
     /// lk and ils: the start tour; greedy if not given, but for lk on lattices quick-boruvka
     #[arg(long, value_enum)]
-    pub(super) start: Option<Start>,
+    pub(super) start_tour: Option<Start>,
     /// lk and ils: begin with the tour of this file instead
-    #[arg(long, value_name = "FILE", conflicts_with = "start")]
+    #[arg(long, value_name = "FILE", conflicts_with = "start_tour")]
     pub(super) initial_tour: Option<PathBuf>,
     /// Neighbours in a node's list; if not given 12 for ils, 20 for ants where edges have a direction, 32 for their 2-opt, and 8 for all others
     #[arg(long, value_name = "N")]
@@ -394,6 +414,12 @@ pub(super) struct GeneticArgs {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Output")]
 pub(super) struct Outputs {
+    /// Show the whole tour; without it, of more than 40 places the first and the last twenty
+    #[arg(long)]
+    pub(super) print_tour: bool,
+    /// Write the places in the order of the tour, a line each, as CSV: their names, coordinates and costs on the way
+    #[arg(long, value_name = "FILE|-")]
+    pub(super) csv: Option<Output>,
     /// Write the tour as a TSPLIB tour file
     #[arg(long, value_name = "FILE|-")]
     pub(super) tour: Option<Output>,
@@ -412,6 +438,19 @@ pub(super) struct Outputs {
     pub(super) quiet: bool,
 }
 
+impl EndsArgs {
+    /// The instance whose tours begin and end so, and where they start.
+    pub(super) fn apply(&self, instance: Instance) -> Result<(Instance, Option<u32>)> {
+        let node = |name: &Option<String>| name.as_ref().map(|name| instance.node_named(name)).transpose();
+        let (start, end) = (node(&self.start)?, node(&self.end)?);
+        if start.is_some() && start == end && instance.len() > 1 {
+            return Err(Error::Usage("an open path cannot start and end at the same node".to_owned()));
+        }
+        let ends = self.open.then_some(Ends { start, end });
+        Ok((instance.with_ends(ends), start))
+    }
+}
+
 impl StopArgs {
     /// A proven optimum is a target too: whichever of the two is reached first. Not so if one of the tours to begin
     /// with is shorter: then it is the optimum of another instance.
@@ -426,7 +465,7 @@ impl StopArgs {
         Stop {
             time: if given { self.time } else { Some(DEFAULT_TIME) },
             iterations: self.iterations.map(|i| i.count(instance.len())),
-            target: self.target.max(optimum),
+            target: self.target.map(|target| instance.inside(target)).max(optimum),
             stagnation: self.stagnation,
             interrupt,
         }

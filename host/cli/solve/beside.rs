@@ -1,6 +1,6 @@
 //! A lower bound beside a run, on what the run leaves idle.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Scope, ScopedJoinHandle};
 use std::time::Duration;
@@ -10,6 +10,7 @@ use crate::bound::{self, Bound, trees_for};
 use crate::engine::Stop;
 use crate::instance::{Instance, Metric};
 use crate::memory;
+use crate::solver::FEWEST as FEWEST_NODES;
 
 /// Share of the time after which the ascent ends: pricing follows, and on threads beside a GPU then crossing begins.
 const SHARE: f64 = 0.6;
@@ -37,14 +38,17 @@ pub(super) struct Plan {
 impl Plan {
     /// Beside a run that ends so: always if it `is_asked` for, else where no optimum is known and it costs the run next to nothing.
     pub fn new(instance: &Instance, is_asked: bool, backend: &Backend, stop: &Stop) -> Option<Plan> {
+        if instance.ends().is_some() {
+            return None;
+        }
         let (all, n) = (rayon::current_num_threads(), instance.len());
         let most = trees_for(n);
-        if is_asked {
+        if is_asked && instance.len() >= FEWEST_NODES {
             let threads = if backend.is_cpu() { all / ONE_OF } else { all / 2 };
             return Some(Plan { trees: most, threads: threads.max(1), is_asked });
         }
         let is_known = instance.best_known().is_some_and(|known| known.proven);
-        if is_known || !instance.is_symmetric() {
+        if is_known || !instance.is_symmetric() || instance.len() < FEWEST_NODES {
             return None;
         }
         // Others than points of the plane, of space and of the globe are priced pair by pair.
@@ -65,6 +69,8 @@ pub(super) struct Search<'s> {
     thread: Mutex<Option<ScopedJoinHandle<'s, Option<Bound>>>>,
     enough: Arc<AtomicBool>,
     is_asked: bool,
+    /// The bound once it is there; before that less than any.
+    found: Arc<AtomicI64>,
     /// That of the run.
     interrupt: Arc<AtomicBool>,
 }
@@ -80,13 +86,24 @@ impl<'s> Search<'s> {
         let (enough, interrupt) = (Arc::new(AtomicBool::new(false)), stop.interrupt.clone());
         let time = stop.time.map(|time| time.mul_f64(SHARE));
         let (stop, abandoned) = (Stop { time, ..Stop::never() }, enough.clone());
+        memory::check(bound::memory(instance) as u64).ok()?;
         memory::check_threads(plan.threads as u32 + 1).ok()?;
         let pool = rayon::ThreadPoolBuilder::new().num_threads(plan.threads).build().ok()?;
         let is_abandoned = move || abandoned.load(Ordering::Relaxed);
-        let find =
-            move || pool.install(|| bound::held_karp(instance, Some(plan.trees), &stop, &is_abandoned));
+        let found = Arc::new(AtomicI64::new(i64::MIN));
+        let told = found.clone();
+        let find = move || {
+            let bound = pool.install(|| bound::held_karp(instance, Some(plan.trees), &stop, &is_abandoned));
+            told.store(bound.map_or(i64::MIN, |bound| bound.length), Ordering::Relaxed);
+            bound
+        };
         let thread = std::thread::Builder::new().spawn_scoped(scope, find).ok()?;
-        Some(Search { thread: Mutex::new(Some(thread)), enough, is_asked: plan.is_asked, interrupt })
+        Some(Search { thread: Mutex::new(Some(thread)), enough, is_asked: plan.is_asked, found, interrupt })
+    }
+
+    /// Whether no tour costs less than so much inside, by the bound if it is there.
+    pub fn proves(&self, cost: i64) -> bool {
+        self.found.load(Ordering::Relaxed) >= cost
     }
 
     /// The bound, once the run is over. One that was not asked for is that until now, and so is one that the user does not wait for.

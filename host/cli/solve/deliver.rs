@@ -8,9 +8,13 @@ use super::args::Outputs;
 use super::{Args, Plan, facts};
 use crate::instance::population_file::{self, Header};
 use crate::instance::{Metric, tour_file};
-use crate::report::{Report, svg};
+use crate::report::svg::Picture;
+use crate::report::{Report, itinerary};
 use crate::solver::genetic::Genes;
 use crate::solver::{Solution, SolveError};
+
+/// Places shown of either end of a long tour.
+const SHOWN: usize = 20;
 
 impl Plan {
     /// Writes everything that was asked for. A tour whose output fails is written elsewhere.
@@ -24,6 +28,7 @@ impl Plan {
         let mut failure = None;
         for (is_tour, written) in [
             (true, self.write_tour(solution)),
+            (true, self.write_csv(solution)),
             (true, self.write_json(report)),
             (false, self.write_svg(solution)),
             (false, self.write_population(solution, genes)),
@@ -44,8 +49,13 @@ impl Plan {
 
     fn write_tour(&self, solution: &Solution) -> Result<bool> {
         let Some(output) = &self.outputs.tour else { return Ok(false) };
-        let (tour, cost) = (&solution.tour, solution.cost);
+        let (tour, cost) = (&solution.tour, self.instance.tour_cost(&solution.tour));
         output.write(|mut out| tour_file::write(&self.instance, tour, cost, &mut out)).map(|()| true)
+    }
+
+    fn write_csv(&self, solution: &Solution) -> Result<bool> {
+        let Some(output) = &self.outputs.csv else { return Ok(false) };
+        output.write(|out| itinerary::write(&self.instance, &solution.tour, out)).map(|()| true)
     }
 
     fn write_json(&self, report: &Report) -> Result<bool> {
@@ -61,10 +71,17 @@ impl Plan {
         let (Some(output), Some(places)) = (&self.outputs.svg, self.instance.display_points()) else {
             return Ok(false);
         };
-        let (tour, cost) = (&solution.tour, solution.cost);
+        let (tour, cost) = (&solution.tour, self.instance.tour_cost(&solution.tour));
+        let cost = self.instance.unit().show(cost);
         let caption = format!("{} · {} nodes · length {cost}", self.instance.name(), tour.len());
-        let is_globe = self.instance.metric() == Some(Metric::Geo);
-        output.write(|out| svg::write(out, &places, is_globe, tour, &caption)).map(|()| true)
+        let is_globe = matches!(self.instance.metric(), Some(Metric::Geo | Metric::Geom | Metric::Sphere));
+        let picture = Picture {
+            places: &places,
+            is_globe,
+            is_open: self.instance.ends().is_some(),
+            labels: self.instance.names().map(|names| names.to_vec()).unwrap_or_default(),
+        };
+        output.write(|out| picture.write(out, tour, &caption)).map(|()| true)
     }
 
     /// Of a run that failed, what can be had: then its failure is the one to tell, and this one is a line.
@@ -124,7 +141,7 @@ impl Plan {
         let path = |n| std::env::temp_dir().join(format!("antwarp-{name:.60}-{process}-{n}.tour"));
         // Others write there, too: what has a name of ours already is not replaced, and a link is not followed.
         let path = (1..).map(path).find(|path| path.symlink_metadata().is_err()).unwrap_or_default();
-        let (tour, cost) = (&solution.tour, solution.cost);
+        let (tour, cost) = (&solution.tour, self.instance.tour_cost(&solution.tour));
         let place = match tour_file::save(&self.instance, tour, &path) {
             Ok(()) => format!("The tour was written to {} instead.", path.display()),
             Err(_) => {
@@ -137,11 +154,32 @@ impl Plan {
         Error::Rescued { first: Box::new(error), place }
     }
 
+    /// The names or numbers of the tour's places, in its order; of many the first and the last.
+    fn places_in_order(&self, report: &Report) -> String {
+        let numbers = || report.tour.iter().map(u32::to_string).collect();
+        let names: Vec<String> = report.names.clone().unwrap_or_else(numbers);
+        let between = if report.names.is_some() { " -> " } else { " " };
+        if names.len() <= 2 * SHOWN || self.outputs.print_tour {
+            return names.join(between);
+        }
+        let left_out = names.len() - 2 * SHOWN;
+        let (first, last) = (names[..SHOWN].join(between), names[names.len() - SHOWN..].join(between));
+        format!("{first} ... {left_out} more (--print-tour shows them) ... {last}")
+    }
+
     fn summarize(&self, report: &Report) -> Result<()> {
         if self.outputs.quiet {
             return Ok(());
         }
+        // Those about the file were printed when it was read.
+        for warning in &report.warnings[self.instance.warnings().len()..] {
+            output::tell(&format!("antwarp: warning: {warning}"));
+        }
         let mut text = report.to_string();
+        text += &format!("{:<12} {}\n", "tour", self.places_in_order(report));
+        if self.outputs.all().next().is_none() {
+            text += &format!("{:<12} not asked for: --tour, --csv, --json or --svg FILE write it\n", "files");
+        }
         for (name, output) in self.outputs.named() {
             if let Output::File(path) = output {
                 text += &format!("{name:<12} {}\n", path.display());
@@ -161,7 +199,8 @@ impl Plan {
 impl Outputs {
     fn named(&self) -> impl Iterator<Item = (&'static str, &Output)> + Clone {
         let named = [
-            ("tour", &self.tour),
+            ("tour file", &self.tour),
+            ("csv", &self.csv),
             ("json", &self.json),
             ("svg", &self.svg),
             ("population", &self.save_population),
@@ -186,7 +225,7 @@ impl Args {
 
     /// What a run begins with: what it is, its file, and the output that may replace it by a better one.
     pub(in super::super) fn beginnings(&self) -> impl Iterator<Item = (&'static str, &Path, &'static str)> {
-        let tour = self.search.initial_tour.as_deref().map(|path| ("the initial tour", path, "tour"));
+        let tour = self.search.initial_tour.as_deref().map(|path| ("the initial tour", path, "tour file"));
         let genes =
             self.genetic.resume.as_deref().map(|path| ("the population to resume", path, "population"));
         tour.into_iter().chain(genes)

@@ -8,7 +8,7 @@ mod settings;
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use super::error::once;
@@ -16,8 +16,9 @@ use super::options::{MachineArgs, Share};
 use super::progress::ProgressLine;
 use super::{Error, Outcome, Result, signals};
 use crate::cluster::{self, Facts, Topology, World};
-use crate::engine::{LocalSearch, Progress, Stop, StopReason};
-use crate::instance::{Instance, population_file, tour_file};
+use crate::engine::{LocalSearch, Progress, Stop, StopReason, start};
+use crate::instance::{Cost, Instance, InstanceError, patience, population_file, tour_file};
+use crate::memory::spare;
 use crate::report::{Bounded, Report};
 use crate::solver::genetic::{self, Crossover, Genes};
 use crate::solver::{Algorithm, FEWEST, Solution, acs, mmas};
@@ -56,6 +57,10 @@ struct Plan {
     outputs: Outputs,
     /// A lower bound is asked for.
     bound: bool,
+    /// The target as it was given.
+    target: Option<f64>,
+    /// Where the tour is to start.
+    start: Option<u32>,
     /// Whom ranks send tours to.
     topology: Topology,
 }
@@ -77,6 +82,7 @@ pub fn run(mut args: Args, options: &[String]) -> Result<Outcome> {
     let begin = Instant::now();
     let world = cluster::join().map_err(|why| once(Error::Usage(why)))?;
     let interrupt = signals::watch()?;
+    patience::until(args.stop.time.and_then(|time| begin.checked_add(time)));
     let Some(world) = &world else { return lead(args, options, interrupt, begin, None) };
     args.machine.share = Share { local: world.local(), threads: Some(world.threads()) };
     let ended = match world.rank() {
@@ -114,11 +120,12 @@ fn lead(
         (prepared, _) => prepared?,
     };
     let plan = &plan;
+    spare::keep(plan.instance.len());
     if let Some(world) = world {
         world.share(orders);
     }
     let Asked { algorithm, stop: whole, .. } = &plan.asked;
-    let line = ProgressLine::new(plan.outputs.quiet, whole, plan.instance.best_known());
+    let line = ProgressLine::new(plan.outputs.quiet, whole, &plan.instance);
     let facts = facts(algorithm)?;
     // Who gives it ten seconds means those of reading, too.
     let reading = begin.elapsed();
@@ -137,15 +144,45 @@ fn lead(
             let machine = backend.machine();
             let mut report =
                 Report::new(&plan.instance, &plan.source, facts.clone(), whole, machine, solution);
+            report.limits.target = plan.target.map(cost_of).or(report.limits.target);
             let (right, wrong) =
                 (bound.filter(|b| b.length <= solution.cost), bound.filter(|b| b.length > solution.cost));
-            report.bound = right.map(|bound| Bounded::new(bound, solution.cost));
+            report.bound = match (right, solution.stopped_by) {
+                // Of no tour without forbidden pairs is known how far it is.
+                _ if !report.forbidden.is_empty() => None,
+                (bound, StopReason::Optimal) if bound.is_none_or(|bound| bound.length < solution.cost) => {
+                    Some(Bounded::exact(&plan.instance, report.cost, solution.seconds))
+                }
+                (bound, _) => bound.map(|bound| Bounded::new(bound, &plan.instance, report.cost)),
+            };
             report.islands = islands;
             report.begun_before(reading);
+            let is_proven = solution.stopped_by == StopReason::Optimal
+                || bound.is_some_and(|bound| plan.instance.is_impossible(bound.length));
             plan.deliver(solution, &report, genes)?;
-            wrong.map_or(Ok(()), |bound| {
-                Err(Error::Bug(format!("a bound of {} beside a tour of {}", bound.length, solution.cost)))
-            })
+            match wrong {
+                Some(bound) => {
+                    Err(Error::Bug(format!("a bound of {} beside a tour of {}", bound.length, solution.cost)))
+                }
+                None => refuse_forbidden(&report, is_proven),
+            }
+        };
+        let is_optimal = std::cell::Cell::new(false);
+        // What ended a run is known here: a proof that came beside it, or a published optimum.
+        let conclude = |solution: &mut Solution| {
+            if solution.stopped_by == StopReason::Interrupt && is_optimal.get() {
+                solution.stopped_by = StopReason::Optimal;
+            }
+            let published = plan.instance.best_known().filter(|known| known.proven);
+            if solution.stopped_by == StopReason::Target
+                && published.is_some_and(|known| known.cost == solution.cost)
+            {
+                solution.stopped_by = StopReason::PublishedOptimum;
+            }
+            if let Some(start) = plan.start.filter(|_| plan.instance.ends().is_none()) {
+                let at = solution.tour.iter().position(|&node| node == start).unwrap_or(0);
+                solution.tour.rotate_left(at);
+            }
         };
         // The best of all ranks takes the place of what this one has found.
         let gather = |own: &mut Solution| {
@@ -159,12 +196,21 @@ fn lead(
         let mut keep = |solution: &Solution, genes: &mut Genes<'_>| {
             let mut solution = solution.clone();
             let islands = gather(&mut solution);
+            conclude(&mut solution);
             stopped_by = Some(solution.stopped_by);
             delivered = Some(deliver(&solution, islands, Some(genes)));
         };
         let keep: Option<genetic::Keep<'_>> =
             if plan.outputs.save_population.is_some() { Some(&mut keep) } else { None };
-        let observe = &mut |progress: &Progress| line.show(progress, reading);
+        let observe = &mut |progress: &Progress| {
+            line.show(progress, reading);
+            let is_proven = plan.instance.is_exact()
+                && !plan.instance.may_be_forbidden(progress.best_cost)
+                && beside.as_ref().is_some_and(|beside| beside.proves(progress.best_cost));
+            if is_proven && crew.is_none() && !is_optimal.replace(true) {
+                interrupt.store(true, Ordering::Relaxed);
+            }
+        };
         let solved = match crew {
             None => algorithm.solve(&plan.instance, initial, (&backend, &stop), observe, keep),
             Some(crew) => {
@@ -186,6 +232,7 @@ fn lead(
         };
         delivered.unwrap_or_else(|| {
             let islands = gather(&mut solution);
+            conclude(&mut solution);
             deliver(&solution, islands, None)
         })?;
         match (solution.failure, stopped_by.unwrap_or(solution.stopped_by)) {
@@ -194,6 +241,42 @@ fn lead(
             _ => Ok(Outcome::Done),
         }
     })
+}
+
+/// A target as it was given.
+fn cost_of(target: f64) -> Cost {
+    if target.fract() == 0.0 && target.abs() < 1e15 { Cost::Whole(target as i64) } else { Cost::Real(target) }
+}
+
+/// Says that a tour has forbidden pairs, and whether all have.
+fn refuse_forbidden(report: &Report, is_proven: bool) -> Result<()> {
+    let Some([from, to]) = report.forbidden.first() else { return Ok(()) };
+    let more = match report.forbidden.len() - 1 {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let proof = if is_proven { "; there is none, by proof" } else { "" };
+    Err(Error::Forbidden(format!("no tour without a forbidden pair was found: {from} to {to}{more}{proof}")))
+}
+
+/// Refuses an instance whose costs are rounded inside by so much that it may matter more than a millionth of a tour.
+fn refuse_coarse(instance: &Instance) -> Result<()> {
+    if instance.is_exact() {
+        return Ok(());
+    }
+    let tour = start::along_a_curve(instance).unwrap_or_else(|| (0..instance.len() as u32).collect());
+    let Some(part) = instance.rounding(&tour).filter(|&part| part > 1e-6) else { return Ok(()) };
+    let resolution = instance.resolution();
+    let problem = format!(
+        "the costs span so much that they are rounded to {resolution:e} inside, which may change a tour by a {:.0e} part of it",
+        part
+    );
+    let help = if instance.matrix().is_some() {
+        "say by --forbidden-from which large costs mean that there is no way, or round the others"
+    } else {
+        "leave out places that are far from all others"
+    };
+    Err(InstanceError::content(instance.name(), problem, help).into())
 }
 
 /// Refuses options that would do nothing.
@@ -267,7 +350,9 @@ impl Plan {
         }
         args.check_outputs()?;
         args.machine.start_threads()?;
-        let instance = Instance::open(&args.instance)?;
+        let instance = args.reading.open_quietly(&args.instance, args.outputs.quiet)?;
+        refuse_coarse(&instance)?;
+        let (instance, start) = args.ends.apply(instance)?;
         if args.outputs.svg.is_some() && instance.display_points().is_none() {
             let why = "has no coordinates, so there is nothing to draw: leave out --svg";
             return Err(Error::Usage(format!("{} {why}", instance.name())));
@@ -295,6 +380,8 @@ impl Plan {
             machine: args.machine,
             outputs: args.outputs,
             bound: args.bound,
+            target: args.stop.target,
+            start,
             topology: args.topology,
         })
     }

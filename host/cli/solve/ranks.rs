@@ -135,7 +135,7 @@ fn keep(better: &Receiver<Arc<Voyager>>, over: &AtomicBool, instance: &Instance,
         }
         let is_due = last.is_none_or(|last| last.elapsed() >= WRITE_EVERY);
         if let Some(voyager) = waiting.take_if(|_| is_due) {
-            let (tour, cost) = (&voyager.tour, voyager.cost);
+            let (tour, cost) = (&voyager.tour, instance.tour_cost(&voyager.tour));
             // What cannot be written now may be so at the end; then it is an error.
             let _ = file.write(|mut out| tour_file::write(instance, tour, cost, &mut out));
             last = Some(Instant::now());

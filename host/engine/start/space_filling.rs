@@ -1,12 +1,12 @@
 //! The tour along a Hilbert curve.
 
-use antwarp_core::metric::{Metric, geo_radians};
+use antwarp_core::metric::Metric;
 use antwarp_core::rng::Stream;
 use rayon::prelude::*;
 
 use crate::engine::BackendError;
 use crate::engine::memory::{allocate, check_memory};
-use crate::instance::{Enough, Instance, Watch};
+use crate::instance::{Enough, Instance, Watch, globe};
 
 /// Bits of a coordinate on the curve.
 const BITS: u32 = 31;
@@ -58,9 +58,12 @@ struct Square(Vec<[f64; 2]>);
 
 impl Square {
     fn new(instance: &Instance) -> Option<Square> {
-        let is_globe = instance.metric() == Some(Metric::Geo);
-        let place =
-            |p: &[f64; 3]| if is_globe { [geo_radians(p[1]), geo_radians(p[0])] } else { [p[0], p[1]] };
+        let metric = instance.metric()?;
+        let place = |p: &[f64; 3]| match metric {
+            Metric::Geo | Metric::Geom => [globe::radians(metric, p[1]), globe::radians(metric, p[0])],
+            Metric::Sphere => [p[1].atan2(p[0]), p[2].atan2(p[0].hypot(p[1]))],
+            _ => [p[0], p[1]],
+        };
         let places: Vec<[f64; 2]> = instance.points()?.par_iter().map(place).collect();
         let bound = |axis: usize, wider: fn(f64, f64) -> f64| places.iter().map(|p| p[axis]).reduce(wider);
         let [left, lower] = [bound(0, f64::min)?, bound(1, f64::min)?];

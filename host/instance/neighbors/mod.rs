@@ -1,7 +1,7 @@
 //! Neighbours of every node: the [`nearest`], and the nearest of each [`quadrant()`] around it.
 //!
 //! Neighbours of one node are ordered by the instance's distance, then by the straight line between the
-//! points before any rounding, then by number; `GEO` and matrices know no such line. The order is total, so
+//! points before any rounding, then by number; `GEO`, `GEOM` and matrices know no such line. The order is total, so
 //! lists do not depend on threads.
 
 mod places;
@@ -98,7 +98,7 @@ pub(crate) fn nearest_among(instance: &Instance, nodes: Vec<u32>, k: usize, watc
         Geometry::Plane => in_tree::<2, _>(Lengths(metric), metric, points, nodes, k, watch),
         Geometry::SpaceOfLines => in_tree::<3, _>(Lines, metric, points, nodes, k, watch),
         Geometry::Space => in_tree::<3, _>(Lengths(metric), metric, points, nodes, k, watch),
-        Geometry::Globe => in_tree(Globe, metric, points, nodes, k, watch),
+        Geometry::Globe => in_tree(Globe(metric), metric, points, nodes, k, watch),
     }
 }
 
@@ -117,11 +117,11 @@ enum Geometry {
 impl Geometry {
     fn of(metric: Metric) -> Geometry {
         match metric {
-            Metric::Euc2d | Metric::Ceil2d | Metric::Att => Geometry::PlaneOfLines,
+            Metric::Euc2d | Metric::Ceil2d | Metric::Floor2d | Metric::Att => Geometry::PlaneOfLines,
             Metric::Man2d | Metric::Max2d => Geometry::Plane,
-            Metric::Euc3d => Geometry::SpaceOfLines,
+            Metric::Euc3d | Metric::Sphere => Geometry::SpaceOfLines,
             Metric::Man3d | Metric::Max3d | Metric::Xray1 | Metric::Xray2 => Geometry::Space,
-            Metric::Geo => Geometry::Globe,
+            Metric::Geo | Metric::Geom => Geometry::Globe,
         }
     }
 }
@@ -156,9 +156,13 @@ fn nearness(metric: Metric, points: &[[f64; 3]], from: u32, to: u32) -> Nearness
     let (a, b) = (points[from as usize], points[to as usize]);
     let axes = metric.dimensions();
     let squared = a.iter().zip(b).take(axes).map(|(a, b)| (a - b) * (a - b)).sum::<f64>();
-    // The line between two degrees means nothing.
-    let squared = if metric == Metric::Geo { 0.0 } else { squared };
-    Nearness::new(distance(metric, a, b), squared).of(to)
+    // The line between two degrees means nothing, and arcs of equal lengths may be computed with other last digits.
+    match metric {
+        Metric::Geo | Metric::Geom => Nearness::new(distance(metric, a, b), 0.0),
+        Metric::Sphere => Nearness::new(0, squared),
+        _ => Nearness::new(distance(metric, a, b), squared),
+    }
+    .of(to)
 }
 
 /// The k nearest of all other nodes, by looking at each.
@@ -244,7 +248,7 @@ pub(super) mod tests {
 
     fn list_by_definition(instance: &Instance, from: u32, k: usize) -> Vec<u32> {
         let line = |to: u32| {
-            let points = instance.points().filter(|_| instance.metric() != Some(Metric::Geo));
+            let points = instance.points().filter(|_| !instance.metric().is_some_and(Metric::is_in_degrees));
             points.map_or(0.0, |p| {
                 let axes = instance.metric().unwrap().dimensions();
                 let apart = |axis: usize| (p[from as usize][axis] - p[to as usize][axis]).powi(2);

@@ -6,9 +6,11 @@
 
 use std::ops::Range;
 
-use antwarp_core::metric::{GEO_PI, Metric, geo_radians};
+use std::f64::consts::PI;
 
-use super::places::{Best, Globe, Lengths, Lines, Places, Ruler};
+use antwarp_core::metric::{GEO_PI, Metric};
+
+use super::places::{Best, Globe, Lengths, Lines, Places, Ruler, globe};
 use super::{Geometry, Nearness, NeighborLists, Neighborhood, nearest_watched};
 use crate::instance::kd_tree::{Cell, Search, square};
 use crate::instance::{Enough, Instance, Watch};
@@ -22,7 +24,7 @@ const WIDER: usize = 8;
 /// A list holds `k` different nodes in the order of [`nearest`](super::nearest). A quadrant has the axis that it begins with
 /// counter-clockwise and not the one that it ends with; nodes at the same place belong to the first.
 ///
-/// In the plane this is exact. `GEO` has quadrants of latitude and longitude, the short way round, and looks for them
+/// In the plane this is exact. The globe has quadrants of latitude and longitude, the short way round, and looks for them
 /// among the `8 k` nearest only. Instances in space and matrices have no quadrants: they get the nearest neighbours.
 pub fn quadrant(instance: &Instance, k: usize) -> NeighborLists {
     quadrant_watched(instance, k, &Watch::new(&|| false))
@@ -42,7 +44,13 @@ fn quadrant_watched(instance: &Instance, k: usize, watch: &Watch) -> NeighborLis
     match Geometry::of(metric) {
         Geometry::PlaneOfLines if k >= 4 => in_the_plane(Lines, metric, points, (k, watch)),
         Geometry::Plane if k >= 4 => in_the_plane(Lengths(metric), metric, points, (k, watch)),
-        Geometry::Globe if k >= 4 => on_the_globe(points, (k, watch)),
+        Geometry::Globe if k >= 4 => {
+            let quadrant = |from, to| quadrant_of_degrees(metric, from, to);
+            on_the_globe(Globe(metric), metric, points, quadrant, (k, watch))
+        }
+        Geometry::SpaceOfLines if k >= 4 && metric == Metric::Sphere => {
+            on_the_globe(Lines, metric, points, quadrant_on_sphere, (k, watch))
+        }
         _ => nearest_watched(instance, k, watch),
     }
 }
@@ -143,9 +151,15 @@ fn choose(all: &[Nearness], quadrants: [&[Nearness]; 4], chosen: &mut Vec<Nearne
     }
 }
 
-fn on_the_globe(points: &[[f64; 3]], (k, watch): (usize, &Watch)) -> NeighborLists {
+fn on_the_globe(
+    ruler: impl Ruler<3> + Send,
+    metric: Metric,
+    points: &[[f64; 3]],
+    quadrant: impl Fn([f64; 3], [f64; 3]) -> usize + Sync,
+    (k, watch): (usize, &Watch),
+) -> NeighborLists {
     let all = (0..points.len() as u32).collect();
-    let Some(places) = Places::new(Globe, Metric::Geo, points, all, watch) else {
+    let Some(places) = Places::new(ruler, metric, points, all, watch) else {
         return Neighborhood::NONE.by_number();
     };
     let wide = (WIDER * k).min(points.len() - 1);
@@ -155,7 +169,7 @@ fn on_the_globe(points: &[[f64; 3]], (k, watch): (usize, &Watch)) -> NeighborLis
         quadrants.iter_mut().for_each(Vec::clear);
         let center = points[node.0 as usize];
         for &candidate in &all.found {
-            quadrants[quadrant_on_globe(center, points[candidate.node() as usize])].push(candidate);
+            quadrants[quadrant(center, points[candidate.node() as usize])].push(candidate);
         }
         choose(&all.found, quadrants.each_ref().map(|quadrant| &quadrant[..]), chosen, list);
     });
@@ -163,14 +177,21 @@ fn on_the_globe(points: &[[f64; 3]], (k, watch): (usize, &Watch)) -> NeighborLis
 }
 
 /// The quadrant, with x to the east and y to the north, of a place seen from another one.
-fn quadrant_on_globe(from: [f64; 3], to: [f64; 3]) -> usize {
-    let turn = (geo_radians(to[1]) - geo_radians(from[1])) % (2.0 * GEO_PI);
+fn quadrant_of_degrees(metric: Metric, from: [f64; 3], to: [f64; 3]) -> usize {
+    let pi = if metric == Metric::Geo { GEO_PI } else { PI };
+    let radians = |coordinate: f64| globe::radians(metric, coordinate);
+    let turn = (radians(to[1]) - radians(from[1])) % (2.0 * pi);
     let east = match turn {
-        _ if turn > GEO_PI => turn - 2.0 * GEO_PI,
-        _ if turn < -GEO_PI => turn + 2.0 * GEO_PI,
+        _ if turn > pi => turn - 2.0 * pi,
+        _ if turn < -pi => turn + 2.0 * pi,
         _ => turn,
     };
-    quadrant_of(east, geo_radians(to[0]) - geo_radians(from[0]))
+    quadrant_of(east, radians(to[0]) - radians(from[0]))
+}
+
+/// The same on a sphere, whose axis is that of z. Near a pole it is still one of four parts of what lies around.
+fn quadrant_on_sphere(from: [f64; 3], to: [f64; 3]) -> usize {
+    quadrant_of(from[0] * to[1] - from[1] * to[0], to[2] - from[2])
 }
 
 #[cfg(test)]
@@ -191,16 +212,18 @@ mod tests {
             let mut others: Vec<Nearness> =
                 (0..n as u32).filter(|&to| to != from).map(|to| nearness(metric, points, from, to)).collect();
             others.sort_unstable();
-            if metric == Metric::Geo {
+            if metric.is_in_degrees() {
                 others.truncate(8 * k);
             }
             let quadrant = |to: u32| {
                 let (a, b) = (points[from as usize], points[to as usize]);
                 let (mut dx, mut dy) = (b[0] - a[0], b[1] - a[1]);
-                if metric == Metric::Geo {
-                    (dx, dy) = (geo_radians(b[1]) - geo_radians(a[1]), geo_radians(b[0]) - geo_radians(a[0]));
-                    if dx.abs() > GEO_PI {
-                        dx -= 2.0 * GEO_PI * dx.signum();
+                if metric.is_in_degrees() {
+                    let pi = if metric == Metric::Geo { GEO_PI } else { PI };
+                    let radians = |coordinate| globe::radians(metric, coordinate);
+                    (dx, dy) = (radians(b[1]) - radians(a[1]), radians(b[0]) - radians(a[0]));
+                    if dx.abs() > pi {
+                        dx -= 2.0 * pi * dx.signum();
                     }
                 }
                 let angle = dy.atan2(dx).to_degrees().rem_euclid(360.0);

@@ -26,7 +26,7 @@ pub(crate) fn unvisited<'a>(instance: &'a Instance, watch: &Watch) -> Box<dyn Un
         Geometry::Plane => in_tree::<2, _>(Lengths(metric), metric, points, watch),
         Geometry::SpaceOfLines => in_tree::<3, _>(Lines, metric, points, watch),
         Geometry::Space => in_tree::<3, _>(Lengths(metric), metric, points, watch),
-        Geometry::Globe => in_tree(Globe, metric, points, watch),
+        Geometry::Globe => in_tree(Globe(metric), metric, points, watch),
     }
 }
 

@@ -66,11 +66,11 @@ impl Layout {
     }
 
     /// The whole matrix of weights in this layout, row by row.
-    pub(super) fn expand(self, n: usize, weights: Vec<i32>) -> Vec<i32> {
+    pub(super) fn expand<T: Copy + Default>(self, n: usize, weights: Vec<T>) -> Vec<T> {
         if self == Layout::Full {
             return weights;
         }
-        let mut matrix = vec![0; n * n];
+        let mut matrix = vec![T::default(); n * n];
         for ((i, j), weight) in self.cells(n).zip(weights) {
             matrix[i * n + j] = weight;
             matrix[j * n + i] = weight;

@@ -8,6 +8,7 @@ mod read;
 pub(crate) mod scan;
 mod write;
 
-pub use read::{parse, read};
+pub use read::parse;
+pub(super) use read::{parse_with, room};
 pub(crate) use write::one_line;
 pub use write::{save, write};

@@ -1,26 +1,20 @@
 //! From the entries of a TSPLIB file to an instance.
 
 use std::collections::HashSet;
-use std::path::Path;
 
 use antwarp_core::metric::Metric;
 
 use super::matrix::Layout;
 use super::scan::{self, Entry, Part, Words};
+use crate::instance::content::{in_file, instance_of};
 use crate::instance::error::{Result, Text};
-use crate::instance::model::{Instance, Kind, NodeNumbers, first_asymmetry};
-use crate::instance::numbers;
-use crate::instance::source::{self, Room};
+use crate::instance::model::{Instance, Kind, NodeNumbers};
+use crate::instance::read_options::{ReadOptions, Shape};
+use crate::instance::source::Room;
 use crate::memory;
 
-/// Reads a TSPLIB file, gzip or not.
-pub fn read(path: &Path) -> Result<Instance> {
-    let bytes = source::load(path, room)?;
-    parse(&path.to_string_lossy(), &numbers::stem(path), &bytes)
-}
-
 /// How long a file that begins so can be: a node has a line of each section, and explicit weights are a matrix at most.
-fn room(begin: Text<'_>) -> Room {
+pub(in crate::instance) fn room(begin: Text<'_>) -> Room {
     let dimension = scan::value_in_begin(begin, "DIMENSION").and_then(|value| begin.whole_number(value));
     let Some(n) = dimension.and_then(|n| u64::try_from(n).ok()) else {
         return Room::numbers(0, "a file without DIMENSION in its first lines");
@@ -52,11 +46,23 @@ const WEIGHT: u64 = size_of::<i32>() as u64;
 /// Nodes may be numbered from 1, from 0, or in any other way without repetition. If the numbers are
 /// consecutive they give the order, otherwise the file's own order stays.
 pub fn parse(file: &str, fallback: &str, bytes: &[u8]) -> Result<Instance> {
+    parse_with(file, fallback, bytes, &ReadOptions::default())
+}
+
+/// The same, as the options say.
+pub(in crate::instance) fn parse_with(
+    file: &str,
+    fallback: &str,
+    bytes: &[u8],
+    options: &ReadOptions,
+) -> Result<Instance> {
     let text = Text { file, bytes };
-    let source = Source { text, entries: scan::entries(text)? };
+    let source = Source { text, entries: scan::entries(text)?, options };
+    source.refuse_options_of_tables()?;
     // A file of another kind is named by its type rather than by its sections.
     let kind = source.kind()?;
     source.refuse_other_sections()?;
+    source.refuse_contradictions()?;
     let n = source.dimension()?;
     let name = source.value("NAME").map(|value| text.show(value)).filter(|name| !name.is_empty());
     let name = name.unwrap_or_else(|| fallback.to_owned());
@@ -78,8 +84,35 @@ pub fn parse(file: &str, fallback: &str, bytes: &[u8]) -> Result<Instance> {
     let instance = if kind == Kind::Atsp { instance.into_atsp() } else { instance };
     let fixed = source.fixed_edges(n, ids.as_deref())?;
     let instance = if let Some(ids) = ids { instance.with_ids(ids) } else { instance };
-    Ok(instance.with_comments(comments).with_fixed_edges(fixed))
+    let instance = instance.with_comments(comments).with_fixed_edges(fixed);
+    let is_unrounded = options.unrounded || source.is_unrounded();
+    let instance = if is_unrounded { instance.unrounded()? } else { instance };
+    let rounding = match (source.metric()?, is_unrounded) {
+        (None, _) => String::new(),
+        (_, true) => ", without rounding".to_owned(),
+        _ => ", rounded to whole numbers".to_owned(),
+    };
+    let metric = source.metric()?.map_or("EXPLICIT", |metric| metric.keyword());
+    Ok(instance.with_reading(format!("{n} places from {file}: TSPLIB, {metric}{rounding}")))
 }
+
+/// The weights of a section: whole numbers as long as there are no others.
+struct Weights {
+    whole: Vec<i32>,
+    others: Option<Vec<f64>>,
+}
+
+impl Weights {
+    fn len(&self) -> usize {
+        self.others.as_ref().map_or(self.whole.len(), Vec::len)
+    }
+}
+
+/// How the name of a metric without rounding begins; the others begin with `EUC_` there.
+const UNROUNDED: &str = "EXACT_";
+
+/// Words in the place of a weight that say that there is no way.
+const FORBIDDEN: [&str; 6] = ["inf", "+inf", "infinity", "nan", "null", "n/a"];
 
 /// The nodes of a coordinate section.
 struct Coordinates {
@@ -101,6 +134,7 @@ const SECTIONS: [&str; 4] =
 struct Source<'a> {
     text: Text<'a>,
     entries: Vec<Entry>,
+    options: &'a ReadOptions,
 }
 
 impl Source<'_> {
@@ -131,6 +165,51 @@ impl Source<'_> {
                 let problem = format!("problems of TYPE {other} are not travelling salesman problems");
                 Err(self.text.error_at(word, problem, "only TSP and ATSP can be solved"))
             }
+        }
+    }
+
+    /// Refuses options that would do nothing.
+    fn refuse_options_of_tables(&self) -> Result<()> {
+        let options = self.options;
+        let given = [
+            (!options.columns.is_empty(), "--columns"),
+            (options.no_header, "--no-header"),
+            (options.degrees, "--degrees"),
+            (options.shape == Some(Shape::Edges), "--as edges"),
+        ];
+        match given.into_iter().find(|(is_given, _)| *is_given) {
+            None => Ok(()),
+            Some((_, option)) => {
+                let problem = format!(
+                    "`{option}` is for tables, and this is a TSPLIB file, which says itself what it holds"
+                );
+                Err(self.text.content(problem, format!("leave out `{option}`")))
+            }
+        }
+    }
+
+    /// Refuses what says two things of which one would be ignored.
+    fn refuse_contradictions(&self) -> Result<()> {
+        let entry = |keyword: &'static str| self.all(keyword).next();
+        if let Some(other) = entry("SALESMEN").or_else(|| entry("CAPACITY")).or_else(|| entry("VEHICLES")) {
+            let is_one = other.keyword == "SALESMEN" && self.text.whole_number(other.value) == Some(1);
+            if !is_one {
+                let problem = format!("{} is not part of a travelling salesman problem", other.keyword);
+                return Err(self.text.error_at(
+                    other.keyword_part,
+                    problem,
+                    "one tour of one salesman is found: remove the line if that is meant",
+                ));
+            }
+        }
+        let Some(weights) = entry("EDGE_WEIGHT_SECTION") else { return Ok(()) };
+        match entry("EDGE_WEIGHT_TYPE").map(|entry| self.text.show(entry.value)) {
+            Some(metric) if !metric.eq_ignore_ascii_case("EXPLICIT") => {
+                let problem = format!("there are explicit weights, and EDGE_WEIGHT_TYPE says {metric}");
+                let help = "write `EDGE_WEIGHT_TYPE : EXPLICIT`, or remove the section";
+                Err(self.text.error_at(weights.keyword_part, problem, help))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -171,11 +250,17 @@ impl Source<'_> {
         if keyword == "EXPLICIT" {
             return Ok(None);
         }
-        Metric::from_keyword(&keyword).map(Some).ok_or_else(|| {
+        Metric::from_keyword(&keyword.replace(UNROUNDED, "EUC_")).map(Some).ok_or_else(|| {
             let known = Metric::ALL.map(Metric::keyword).join(", ");
             let problem = format!("the EDGE_WEIGHT_TYPE `{keyword}` cannot be computed");
             self.text.error_at(value, problem, format!("use EXPLICIT with a matrix, or one of {known}"))
         })
+    }
+
+    /// Whether the type itself says that distances are not rounded, as LKH's `EXACT_2D` and `EXACT_3D` do.
+    fn is_unrounded(&self) -> bool {
+        let value = self.value("EDGE_WEIGHT_TYPE");
+        value.is_some_and(|value| self.text.show(value).to_ascii_uppercase().starts_with(UNROUNDED))
     }
 
     fn points_instance(
@@ -190,31 +275,35 @@ impl Source<'_> {
                 .text
                 .content(problem, "add the section, with a line `number x y` for every node"));
         };
-        Instance::from_points(name, metric, coordinates.points).map_err(|error| self.in_file(error))
+        Instance::from_points(name, metric, coordinates.points)
+            .map_err(|error| in_file(self.text.file, error))
     }
 
     fn matrix_instance(&self, name: String, n: usize, kind: Kind) -> Result<Instance> {
         let layout = self.layout()?;
-        let matrix = layout.expand(n, self.weights(layout, n)?);
-        let asymmetry = first_asymmetry(&matrix, n).filter(|_| kind == Kind::Tsp);
-        if let Some((i, j)) = asymmetry {
-            let (there, back) = (matrix[i * n + j], matrix[j * n + i]);
-            let (i, j) = (i + 1, j + 1);
-            let problem = format!(
-                "the matrix is not symmetric: {there} from node {i} to node {j}, {back} the way back"
-            );
-            return Err(self.text.content(problem, "write `TYPE : ATSP` if that is meant"));
-        }
-        Instance::from_matrix(name, matrix).map_err(|error| self.in_file(error))
+        let Weights { whole, others } = self.weights(layout, n)?;
+        let Some(others) = others else {
+            let matrix = layout.expand(n, whole);
+            self.refuse_asymmetry(kind, n, |at| f64::from(matrix[at]))?;
+            return Instance::from_matrix(name, matrix).map_err(|error| in_file(self.text.file, error));
+        };
+        let matrix = layout.expand(n, others);
+        self.refuse_asymmetry(kind, n, |at| matrix[at])?;
+        instance_of(&name, matrix).map_err(|error| in_file(self.text.file, error))
     }
 
-    /// The same error, naming the file instead of the instance.
-    fn in_file(&self, error: crate::instance::InstanceError) -> crate::instance::InstanceError {
-        use crate::instance::InstanceError::Content;
-        match error {
-            Content { problem, help, .. } => self.text.content(problem, help),
-            other => other,
-        }
+    /// Refuses a matrix that is not symmetric where the type says that it is.
+    fn refuse_asymmetry(&self, kind: Kind, n: usize, cost: impl Fn(usize) -> f64) -> Result<()> {
+        let differ = |i: usize, j: usize| cost(i * n + j) != cost(j * n + i);
+        let first = || (0..n).find_map(|i| (i + 1..n).find(|&j| differ(i, j)).map(|j| (i, j)));
+        let Some((i, j)) = (kind == Kind::Tsp && !self.options.directed).then(first).flatten() else {
+            return Ok(());
+        };
+        let (there, back) = (cost(i * n + j), cost(j * n + i));
+        let (i, j) = (i + 1, j + 1);
+        let problem =
+            format!("the matrix is not symmetric: {there} from node {i} to node {j}, {back} the way back");
+        Err(self.text.content(problem, "write `TYPE : ATSP` if that is meant"))
     }
 
     fn layout(&self) -> Result<Layout> {
@@ -230,7 +319,7 @@ impl Source<'_> {
         })
     }
 
-    fn weights(&self, layout: Layout, n: usize) -> Result<Vec<i32>> {
+    fn weights(&self, layout: Layout, n: usize) -> Result<Weights> {
         let help = "add the section, or change EDGE_WEIGHT_TYPE if distances come from coordinates";
         let section = self.required("EDGE_WEIGHT_SECTION", help)?;
         let expected = layout.weights(n);
@@ -240,7 +329,7 @@ impl Source<'_> {
         let square = if layout == Layout::Full || capacity < expected { 0 } else { (n * n) as u64 };
         memory::check((capacity + square) * WEIGHT)
             .map_err(|shortage| self.text.no_room("the weights", shortage))?;
-        let mut weights = Vec::with_capacity(capacity as usize);
+        let mut weights = Weights { whole: Vec::with_capacity(capacity as usize), others: None };
         let mut cells = layout.cells(n);
         for word in Words::new(self.text, section) {
             let Some((i, j)) = cells.next() else {
@@ -248,25 +337,48 @@ impl Source<'_> {
                 return Err(self.text.error_at(word, problem, "check DIMENSION and EDGE_WEIGHT_FORMAT"));
             };
             // Whatever stands on the diagonal is never used.
-            weights.push(if i == j { 0 } else { self.weight(word)? });
+            self.add(&mut weights, if i == j { 0.0 } else { self.weight(word)? }, n)?;
         }
-        if weights.len() as u64 != expected {
-            let problem = format!("the matrix has {} weights, {n} nodes need {expected}", weights.len());
+        let found = weights.len();
+        if found as u64 != expected {
+            let problem = format!("the matrix has {found} weights, {n} nodes need {expected}");
             return Err(self.text.content(problem, "check DIMENSION and EDGE_WEIGHT_FORMAT"));
         }
         Ok(weights)
     }
 
-    fn weight(&self, word: Part) -> Result<i32> {
-        let (what, help) = match self.text.whole_number(word) {
-            Some(weight @ 0..=0x7fff_ffff) => return Ok(weight as i32),
-            Some(..0) => {
-                ("is negative", "add the same constant to every weight: it lengthens all tours alike")
+    /// Adds a weight. The first one that is no whole number from 0 on makes all of them floats.
+    fn add(&self, weights: &mut Weights, weight: f64, n: usize) -> Result<()> {
+        let is_whole = weight.fract() == 0.0 && (0.0..=f64::from(i32::MAX)).contains(&weight);
+        match &mut weights.others {
+            Some(others) => others.push(weight),
+            None if is_whole => weights.whole.push(weight as i32),
+            None => {
+                let needed = ((weights.whole.capacity() + n * n) * size_of::<f64>()) as u64;
+                memory::check(needed).map_err(|shortage| self.text.no_room("the weights", shortage))?;
+                let mut others = Vec::with_capacity(weights.whole.capacity());
+                others.extend(weights.whole.drain(..).map(f64::from));
+                others.push(weight);
+                weights.others = Some(others);
             }
-            Some(_) => ("is larger than 2147483647", "divide every weight by the same number"),
-            None => ("is not a whole number", "multiply every weight by the same number and round it"),
-        };
-        Err(self.text.error_at(word, format!("the weight `{}` {what}", self.text.show(word)), help))
+        }
+        Ok(())
+    }
+
+    /// The weight of a word; infinite where there is no way.
+    fn weight(&self, word: Part) -> Result<f64> {
+        let is_forbidden = |weight: f64| self.options.forbidden_from.is_some_and(|from| weight >= from);
+        match self.text.number(word) {
+            Some(weight) if is_forbidden(weight) => Ok(f64::INFINITY),
+            Some(weight) => Ok(weight),
+            None if FORBIDDEN.iter().any(|none| self.text.show(word).eq_ignore_ascii_case(none)) => {
+                Ok(f64::INFINITY)
+            }
+            None => {
+                let problem = format!("the weight `{}` is not a number", self.text.show(word));
+                Err(self.text.error_at(word, problem, "write a number, or inf where there is no way"))
+            }
+        }
     }
 
     fn coordinates(&self, n: usize) -> Result<Option<Coordinates>> {
@@ -303,6 +415,7 @@ impl Source<'_> {
         let capacity = n.min((section.end - section.start) / LINE as usize + 1);
         memory::check(capacity as u64 * PLACE)
             .map_err(|shortage| self.text.no_room("the nodes", shortage))?;
+        self.refuse_behind_end(section)?;
         let mut ids: Vec<u32> = Vec::with_capacity(capacity);
         let mut points = Vec::with_capacity(capacity);
         for line in self.rows(section) {
@@ -324,6 +437,21 @@ impl Source<'_> {
                 let problem = format!("the number {id} is given to a second node");
                 Err(self.text.error_at(line, problem, "give every node a number of its own"))
             }
+        }
+    }
+
+    /// Refuses lines behind the -1 that some writers end sections with.
+    fn refuse_behind_end(&self, section: Part) -> Result<()> {
+        let bytes = self.text.bytes;
+        let is_end = |line: &Part| &bytes[line.start..line.end] == b"-1";
+        let mut lines = scan::lines(bytes, section).skip_while(|line| !is_end(line));
+        match lines.find(|line| line.start < line.end && !is_end(line)) {
+            None => Ok(()),
+            Some(line) => Err(self.text.error_at(
+                line,
+                "the section goes on behind its -1",
+                "write -1 after the last line only",
+            )),
         }
     }
 
@@ -376,7 +504,8 @@ impl Source<'_> {
         let Some(section) = self.value("FIXED_EDGES_SECTION") else { return Ok(Vec::new()) };
         let numbers = NodeNumbers::new(n, ids);
         let mut ends = Vec::new();
-        for word in Words::new(self.text, section) {
+        let mut words = Words::new(self.text, section);
+        for word in words.by_ref() {
             if self.text.whole_number(word) == Some(-1) {
                 break;
             }
@@ -386,6 +515,10 @@ impl Source<'_> {
                 self.text.error_at(word, problem, "correct the edge or remove it")
             })?;
             ends.push(node);
+        }
+        if let Some(word) = words.find(|&word| self.text.whole_number(word) != Some(-1)) {
+            let help = "write -1 after the last fixed edge only";
+            return Err(self.text.error_at(word, "the section goes on behind its -1", help));
         }
         if !ends.len().is_multiple_of(2) {
             let help = "write two nodes for every fixed edge, and -1 after the last edge";

@@ -27,6 +27,7 @@ use std::time::Instant;
 
 use super::{Found, SearchSettings, Strategy, choose_on_host, search};
 use crate::backend::Backend;
+use crate::engine::memory::check_memory;
 use crate::engine::{Cost, Progress, Searchable, Stop, Tables};
 use crate::instance::{BestKnown, Instance, Qap};
 use crate::solver::SolveError;
@@ -324,7 +325,11 @@ impl Task {
             Task::Partition(partition) => {
                 order.carry_out::<problem::Partition>(&Tables::partition(partition), integers)
             }
-            Task::MaxCut(graph) => order.carry_out::<problem::MaxCut>(&Tables::max_cut(graph), integers),
+            Task::MaxCut(graph) => {
+                let needed = max_cut::bytes_of_tables(graph.nodes, graph.edges.len() as u64);
+                check_memory("the graph", needed as usize)?;
+                order.carry_out::<problem::MaxCut>(&Tables::max_cut(graph), integers)
+            }
         }?;
         self.verify(&done.found, backend)?;
         Ok(done)

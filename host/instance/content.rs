@@ -1,0 +1,76 @@
+//! What a file was found to hold, before it becomes an instance.
+
+use super::error::{InstanceError, Result, Text};
+use super::model::Instance;
+
+/// The numbers that a problem is made of.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Content {
+    /// Places in the plane (2 dimensions) or in space (3).
+    Places {
+        /// 2 or 3.
+        dimensions: usize,
+        /// (x, y, z) of each place.
+        points: Vec<[f64; 3]>,
+    },
+    /// Latitude and longitude of each place.
+    Degrees(Vec<[f64; 2]>),
+    /// The costs from each node to each other, row by row; infinite where there is no way.
+    Costs(Vec<f64>),
+}
+
+/// What was read of a file.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Reading {
+    pub(crate) content: Content,
+    /// The numbers of the nodes, unless they are 1 to n.
+    pub(crate) ids: Option<Vec<u32>>,
+    pub(crate) names: Option<Vec<String>>,
+    /// What was taken as what: `11 places from stops.csv: latitude "lat", longitude "lon"; great-circle metres`.
+    pub(crate) line: String,
+    pub(crate) warnings: Vec<String>,
+    /// Costs are for one direction, even if they are the same both ways.
+    pub(crate) is_directed: bool,
+}
+
+impl Reading {
+    /// The instance of this content; `file` stands in errors.
+    pub(crate) fn into_instance(self, file: &str, name: &str) -> Result<Instance> {
+        let instance = match self.content {
+            Content::Places { dimensions, points } => Instance::from_places(name, dimensions, points),
+            Content::Degrees(places) => Instance::from_degrees(name, places),
+            Content::Costs(costs) => instance_of(name, costs),
+        };
+        let mut instance = instance.map_err(|error| in_file(file, error))?;
+        if self.is_directed {
+            instance = instance.into_atsp();
+        }
+        if let Some(ids) = self.ids {
+            instance = instance.with_ids(ids);
+        }
+        if let Some(names) = self.names {
+            instance = instance.with_names(names);
+        }
+        instance = instance.with_reading(self.line);
+        Ok(self.warnings.into_iter().fold(instance, Instance::with_warning))
+    }
+}
+
+/// The instance of costs: exact 32-bit numbers where they are such.
+pub(crate) fn instance_of(name: &str, costs: Vec<f64>) -> Result<Instance> {
+    let n = costs.len().isqrt();
+    let is_whole = |cost: f64| cost.fract() == 0.0 && (0.0..=f64::from(i32::MAX)).contains(&cost);
+    let is_diagonal = |at: usize| n > 0 && at.is_multiple_of(n + 1);
+    if costs.iter().enumerate().all(|(at, &cost)| is_whole(cost) || is_diagonal(at)) {
+        return Instance::from_matrix(name, costs.into_iter().map(|cost| cost as i32).collect());
+    }
+    Instance::from_costs(name, costs)
+}
+
+/// The same error, naming the file instead of the instance.
+pub(crate) fn in_file(file: &str, error: InstanceError) -> InstanceError {
+    match error {
+        InstanceError::Content { problem, help, .. } => Text { file, bytes: b"" }.content(problem, help),
+        other => other,
+    }
+}

@@ -1,0 +1,280 @@
+//! What the whole numbers inside are in the user's unit.
+//!
+//! Every edge costs a 32-bit integer inside, for solvers on CPUs and GPUs to be exact and fast. A user's costs are decimals, metres,
+//! negative: so an instance knows how one becomes the other, and whatever a user sees went through here.
+
+use std::sync::Arc;
+
+use antwarp_core::metric::{self, Metric};
+use serde::Serialize;
+
+use super::cost::Cost;
+use super::model::{Distances, Instance};
+use super::neighbors::globe;
+
+/// What costs are counted in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unit {
+    /// Whatever the user counts in.
+    #[default]
+    Own,
+    /// Metres.
+    Metres,
+    /// Kilometres.
+    Kilometres,
+}
+
+impl Unit {
+    /// A cost with its unit. From ten kilometres on metres are shown as kilometres, to the centimetre.
+    pub fn show(self, cost: Cost) -> String {
+        match (self, cost.as_f64()) {
+            (Unit::Own, _) => cost.to_string(),
+            (Unit::Metres, metres) if metres.abs() < 1e4 => format!("{metres:.2} m"),
+            (Unit::Metres, metres) => format!("{:.5} km", metres / 1e3),
+            (Unit::Kilometres, _) => format!("{cost} km"),
+        }
+    }
+}
+
+/// How an edge's cost inside becomes the user's.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Scale {
+    /// Exactly: with `shift` added, so many of its last digits are decimals.
+    Decimal {
+        /// What was taken from every cost, so that none is negative or too large.
+        shift: i64,
+        /// Decimals.
+        decimals: u32,
+    },
+    /// To the nearest integer: a cost inside of 1 is `2^exponent`.
+    Binary {
+        /// See above.
+        exponent: i32,
+        /// What was taken from every cost before it was scaled.
+        shift: f64,
+        /// The user's own costs, n x n, where they are a matrix.
+        costs: Option<Arc<[f64]>>,
+    },
+}
+
+impl Scale {
+    /// Costs are the user's as they are.
+    pub(super) const NONE: Scale = Scale::Decimal { shift: 0, decimals: 0 };
+
+    /// That of unrounded lengths.
+    pub(super) fn of_lengths(exponent: i32) -> Scale {
+        Scale::Binary { exponent, shift: 0.0, costs: None }
+    }
+}
+
+/// `value * 2^exponent`, where that has a number, in two steps: a power alone may have none.
+pub(super) fn scaled(value: f64, exponent: i32) -> f64 {
+    let half = exponent / 2;
+    value * 2_f64.powi(half) * 2_f64.powi(exponent - half)
+}
+
+/// What adding up, roots and rounding to 64 bits may be off at most, as a part of the whole: far more than it ever is.
+const SLACK: f64 = 1e-12;
+
+impl Instance {
+    /// Whether costs inside tell those of the user exactly.
+    pub fn is_exact(&self) -> bool {
+        matches!(self.scale(), Scale::Decimal { .. })
+    }
+
+    /// Whether costs inside are the user's as they are: TSPLIB's, or a matrix of whole numbers.
+    pub fn is_as_given(&self) -> bool {
+        *self.scale() == Scale::NONE
+    }
+
+    /// What a difference of 1 inside is in the user's unit.
+    pub fn resolution(&self) -> f64 {
+        match self.scale() {
+            Scale::Decimal { decimals, .. } => 1.0 / 10_f64.powi(*decimals as i32),
+            Scale::Binary { exponent, .. } => scaled(1.0, *exponent),
+        }
+    }
+
+    /// How many edges a tour has.
+    fn steps(&self) -> i64 {
+        let nodes = self.len() as i64;
+        if nodes == 1 || self.ends().is_some() { nodes - 1 } else { nodes }
+    }
+
+    /// The edges of a tour.
+    pub(crate) fn edges<'t>(&self, tour: &'t [u32]) -> impl Iterator<Item = (u32, u32)> + use<'t> {
+        let count = self.steps() as usize;
+        (0..count).map(|at| (tour[at], tour[if at + 1 == tour.len() { 0 } else { at + 1 }]))
+    }
+
+    /// A tour's cost in the user's unit, of its cost inside: exact where the instance [is](Instance::is_exact), else to
+    /// [`Instance::resolution`] an edge.
+    pub fn cost(&self, inside: i64) -> Cost {
+        self.cost_of_edges(inside, self.steps())
+    }
+
+    fn cost_of_edges(&self, inside: i64, edges: i64) -> Cost {
+        match self.scale() {
+            Scale::Decimal { shift, decimals: 0 } => Cost::Whole(inside + shift * edges),
+            Scale::Decimal { shift, decimals } => {
+                Cost::Real((inside + shift * edges) as f64 / 10_f64.powi(*decimals as i32))
+            }
+            Scale::Binary { exponent, shift, .. } => {
+                Cost::Real(scaled(inside as f64, *exponent) + shift * edges as f64)
+            }
+        }
+    }
+
+    /// What no tour costs less than, in the user's unit, if none costs less inside: the rounding of every edge is taken off.
+    pub fn lower_bound(&self, inside: i64) -> Cost {
+        match self.scale() {
+            Scale::Decimal { .. } => self.cost(inside),
+            Scale::Binary { exponent, shift, .. } => {
+                let edges = self.steps() as f64;
+                let lengths = inside as f64 - 0.5 * edges;
+                let slack = SLACK * (scaled(lengths.abs(), *exponent) + shift.abs() * edges);
+                let least = scaled(lengths, *exponent) + shift * edges - slack;
+                // No sum of lengths is negative.
+                Cost::Real(if *shift == 0.0 { least.max(0.0) } else { least })
+            }
+        }
+    }
+
+    /// The highest cost inside of which every tour costs at most `target` in the user's unit; none where there is none.
+    pub fn inside(&self, target: f64) -> i64 {
+        let edges = self.steps();
+        let most = match self.scale() {
+            Scale::Decimal { shift, decimals } => {
+                let factor = 10_f64.powi(*decimals as i32);
+                // A decimal that was read is as near to its own digits as can be.
+                let nearest = (target * factor).round();
+                let whole = if nearest / factor == target { nearest } else { (target * factor).floor() };
+                return (whole as i64).saturating_sub(shift.saturating_mul(edges));
+            }
+            Scale::Binary { exponent, shift, .. } => {
+                scaled(target - shift * edges as f64, -exponent) - 0.5 * edges as f64
+            }
+        };
+        most.floor() as i64
+    }
+
+    /// The cost of an edge in the user's unit; of a forbidden one, infinite.
+    ///
+    /// # Panics
+    /// If a node does not exist.
+    pub fn edge_cost(&self, from: u32, to: u32) -> f64 {
+        if self.is_forbidden(from, to) {
+            return f64::INFINITY;
+        }
+        match (self.scale(), self.distances()) {
+            (Scale::Binary { exponent, .. }, Distances::Points { metric, points }) => {
+                let length = metric::length(*metric, points[from as usize], points[to as usize]);
+                scaled(length.unwrap_or_else(|| f64::from(self.distance(from, to))), *exponent)
+            }
+            (Scale::Binary { costs: Some(costs), .. }, Distances::Matrix(_)) => {
+                costs[from as usize * self.len() + to as usize]
+            }
+            _ => self.cost_of_edges(i64::from(self.distance(from, to)), 1).as_f64(),
+        }
+    }
+
+    /// What a tour costs in the user's unit: exact, or of unrounded lengths their sum. Forbidden pairs are left out; see
+    /// [`Instance::forbidden_steps`].
+    ///
+    /// # Panics
+    /// If it is no tour of the instance.
+    pub fn tour_cost(&self, tour: &[u32]) -> Cost {
+        let allowed = |&(from, to): &(u32, u32)| !self.is_forbidden(from, to);
+        let steps = self.edges(tour).filter(allowed);
+        match self.scale() {
+            Scale::Decimal { .. } => {
+                let (sum, edges) = steps.fold((0, 0), |(sum, edges), (from, to)| {
+                    (sum + i64::from(self.distance(from, to)), edges + 1)
+                });
+                self.cost_of_edges(sum, edges)
+            }
+            Scale::Binary { .. } => Cost::Real(sum(steps.map(|(from, to)| self.edge_cost(from, to)))),
+        }
+    }
+
+    /// By what part of a tour's cost the rounding inside may change it: what it did to this tour, and three standard deviations of what
+    /// it does to others. None where the cost is 0.
+    pub fn rounding(&self, tour: &[u32]) -> Option<f64> {
+        let edges = self.edges(tour).filter(|&(from, to)| !self.is_forbidden(from, to));
+        let (mut inside, mut truly, mut count) = (0, 0.0, 0_u32);
+        for (from, to) in edges {
+            inside += i64::from(self.distance(from, to));
+            truly += self.edge_cost(from, to).abs();
+            count += 1;
+        }
+        let Scale::Binary { exponent, shift, .. } = self.scale() else { return Some(0.0) };
+        let told = scaled(inside as f64, *exponent) + shift * f64::from(count);
+        let off = if *shift == 0.0 { (told - truly).abs() } else { 0.0 };
+        let spread = 3.0 * (f64::from(count) / 12.0).sqrt() * self.resolution();
+        (truly > 0.0).then(|| (off + spread) / truly)
+    }
+
+    /// How long a tour is without TSPLIB's rounding of each edge, in the unit of the coordinates; none where costs are not rounded
+    /// lengths, or have no meaning without it.
+    pub fn unrounded_length(&self, tour: &[u32]) -> Option<f64> {
+        let (metric, points) = (self.metric().filter(|_| self.is_exact())?, self.points()?);
+        let place = |node: u32| points[node as usize];
+        let on_globe = |node: u32| globe::place(metric, place(node)).map(|c| c * globe::radius(metric));
+        let length = |(from, to): (u32, u32)| match metric {
+            Metric::Ceil2d | Metric::Floor2d => metric::length(Metric::Euc2d, place(from), place(to)),
+            Metric::Att => Some(metric::length(Metric::Euc2d, place(from), place(to))? / 10_f64.sqrt()),
+            Metric::Geo | Metric::Geom => metric::length(Metric::Sphere, on_globe(from), on_globe(to)),
+            _ => metric::length(metric, place(from), place(to)),
+        };
+        self.edges(tour).map(length).sum()
+    }
+
+    /// The edges of a tour that are forbidden.
+    pub fn forbidden_steps(&self, tour: &[u32]) -> Vec<(u32, u32)> {
+        if self.forbidden().is_none() {
+            return Vec::new();
+        }
+        self.edges(tour).filter(|&(from, to)| self.is_forbidden(from, to)).collect()
+    }
+
+    /// Whether a tour that costs so much inside may have a forbidden edge.
+    pub fn may_be_forbidden(&self, inside: i64) -> bool {
+        self.forbidden().is_some_and(|forbidden| inside >= i64::from(forbidden))
+    }
+
+    /// Whether every tour has a forbidden edge, if none costs less than so much inside.
+    pub fn is_impossible(&self, bound: i64) -> bool {
+        let Some(forbidden) = self.forbidden() else { return false };
+        let allowed = self.matrix().unwrap_or_default().iter().copied().filter(|&cost| cost < forbidden);
+        bound > self.steps().saturating_mul(allowed.max().unwrap_or(0).into())
+    }
+}
+
+/// A sum whose rounding does not grow with its terms (Kahan 1965, as improved by Neumaier 1974).
+fn sum(terms: impl Iterator<Item = f64>) -> f64 {
+    let (mut sum, mut lost) = (0.0_f64, 0.0);
+    for term in terms {
+        let next = sum + term;
+        lost += if sum.abs() >= term.abs() { (sum - next) + term } else { (term - next) + sum };
+        sum = next;
+    }
+    sum + lost
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_are_shown_with_their_unit() {
+        assert_eq!(Unit::Metres.show(Cost::Real(4_056.671_23)), "4056.67 m");
+        assert_eq!(Unit::Metres.show(Cost::Real(120_550.451)), "120.55045 km");
+    }
+
+    #[test]
+    fn a_long_sum_loses_nothing() {
+        assert_eq!(sum([1e16, 1.0, -1e16, 1.0].into_iter()), 2.0);
+        assert_eq!(sum(std::iter::repeat_n(0.1, 1_000_000)), 100_000.0);
+    }
+}

@@ -1,0 +1,132 @@
+//! What a file is, told from its content.
+
+use super::error::{InstanceError, Result, Text};
+use super::table;
+
+/// The kinds of text that can be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Format {
+    Tsplib,
+    /// With objects in it.
+    Json,
+    /// Arrays of arrays, of JSON, Python or numpy.
+    Arrays,
+    Delimited,
+}
+
+/// The first bytes of what is no text, or none that can be read; what it is, and the remedy.
+const FOREIGN: [(&[u8], &str, &str); 19] = [
+    (
+        b"PK\x03\x04",
+        "a zip archive, as spreadsheets (.xlsx, .ods) and .kmz files are",
+        "save the sheet as CSV, or unpack the archive",
+    ),
+    (b"\xd0\xcf\x11\xe0", "an old Office document, such as an .xls spreadsheet", "save the sheet as CSV"),
+    (b"%PDF", "a PDF document", "copy the table into a text file, or export it as CSV"),
+    (
+        b"\x93NUMPY",
+        "a binary array of numpy",
+        "save it as text: numpy.savetxt(\"places.csv\", array, delimiter=\",\")",
+    ),
+    (b"PAR1", "a Parquet file", "save it as CSV: pandas.read_parquet(file).to_csv(\"places.csv\")"),
+    (b"SQLite format 3", "an SQLite database", "export the table as CSV"),
+    (b"BZh", "a bzip2 archive", "unpack it: bunzip2; gzip is read as it is"),
+    (b"\xfd7zXZ", "an xz archive", "unpack it: unxz; gzip is read as it is"),
+    (b"\x28\xb5\x2f\xfd", "a zstd archive", "unpack it: unzstd; gzip is read as it is"),
+    (b"7z\xbc\xaf\x27\x1c", "a 7z archive", "unpack it; gzip is read as it is"),
+    (b"\x89PNG", "a picture (PNG)", "give the coordinates as text"),
+    (b"\xff\xd8\xff", "a picture (JPEG)", "give the coordinates as text"),
+    (b"\x00\x00\x27\x0a", "a shapefile", "export the layer as CSV with its coordinates, or as GeoJSON"),
+    (b"\x80\x04\x95", "a pickle of Python", "save the data as CSV or JSON"),
+    (b"{\\rtf", "an RTF document", "save it as plain text"),
+    (b"\x7fELF", "a program", "give a file of coordinates or costs"),
+    (b"\xff\xfe\x00\x00", "text in UTF-32", "save it as UTF-8"),
+    (b"\x00\x00\xfe\xff", "text in UTF-32", "save it as UTF-8"),
+    (b"HDF", "an HDF file", "save the data as CSV"),
+];
+
+/// Elements that say what an XML file is.
+const XML: [(&str, &str, &str); 6] = [
+    (
+        "<gpx",
+        "a GPX file",
+        "convert it to CSV with names of columns: gpsbabel -i gpx -f FILE -o unicsv -F places.csv",
+    ),
+    (
+        "<kml",
+        "a KML file",
+        "convert it to CSV with names of columns: gpsbabel -i kml -f FILE -o unicsv -F places.csv",
+    ),
+    ("<html", "an HTML page", "save the data itself, as CSV or TSPLIB"),
+    ("<!doctype html", "an HTML page", "save the data itself, as CSV or TSPLIB"),
+    ("<osm", "an OpenStreetMap extract", "export the nodes as CSV with lat and lon, or as GeoJSON"),
+    ("<svg", "a drawing (SVG)", "give the coordinates as text"),
+];
+
+/// Refuses what is no text.
+pub(super) fn refuse_foreign(text: Text<'_>) -> Result<()> {
+    match FOREIGN.iter().find(|(begin, ..)| text.bytes.starts_with(begin)) {
+        Some((_, what, help)) => Err(foreign(text, what, help)),
+        None => Ok(()),
+    }
+}
+
+fn foreign(text: Text<'_>, what: &str, help: &str) -> InstanceError {
+    text.content(format!("this is {what}, which is not read"), help)
+}
+
+/// Tells what a UTF-8 text is from its begin.
+///
+/// # Errors
+/// If it is of a kind that is not read.
+pub(super) fn of(text: Text<'_>) -> Result<Format> {
+    let begin = &text.bytes[..text.bytes.len().min(1 << 16)];
+    let begin = String::from_utf8_lossy(begin);
+    let bare = begin.trim_start();
+    if bare.starts_with('<') {
+        let small = bare.to_ascii_lowercase();
+        let known = XML.iter().find(|(element, ..)| small.contains(element));
+        let (_, what, help) =
+            known.unwrap_or(&("", "an XML file", "convert it to CSV with columns x and y, or lat and lon"));
+        return Err(foreign(text, what, help));
+    }
+    if is_tsplib(bare) {
+        return Ok(Format::Tsplib);
+    }
+    if bare.starts_with('{') && !bare.starts_with("{{") {
+        return Ok(Format::Json);
+    }
+    if table::is_array(&begin) {
+        let has_objects = bare.starts_with('[') && bare[1..].trim_start().starts_with('{');
+        return Ok(if has_objects { Format::Json } else { Format::Arrays });
+    }
+    Ok(Format::Delimited)
+}
+
+/// Keywords that a TSPLIB file begins with.
+const KEYWORDS: [&str; 12] = [
+    "NAME",
+    "TYPE",
+    "COMMENT",
+    "DIMENSION",
+    "CAPACITY",
+    "SALESMEN",
+    "EDGE_WEIGHT_TYPE",
+    "EDGE_WEIGHT_FORMAT",
+    "EDGE_DATA_FORMAT",
+    "NODE_COORD_TYPE",
+    "DISPLAY_DATA_TYPE",
+    "EOF",
+];
+
+fn is_tsplib(begin: &str) -> bool {
+    let lines = begin.split(['\n', '\r']).map(str::trim).filter(|line| !line.is_empty());
+    lines.take(30).any(|line| {
+        let end = line.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(line.len());
+        let (word, rest) = (line[..end].to_ascii_uppercase(), line[end..].trim_start());
+        // LKH takes keywords without a colon; the reader says what it needs.
+        let is_value =
+            rest.starts_with(':') || word.contains("DIMENSION") && !rest.is_empty() && !rest.contains(',');
+        word.ends_with("_SECTION") || KEYWORDS.contains(&word.as_str()) && is_value
+    })
+}

@@ -1,0 +1,346 @@
+//! JSON: arrays of places or rows, objects with coordinates, answers of routing engines, GeoJSON.
+
+use serde_json::{Map, Value};
+
+use super::content::Reading;
+use super::error::{Result, Text, printable};
+use super::read_options::ReadOptions;
+use super::table::{self, Value as Cell};
+use crate::memory;
+
+const HELP: &str = "give an array of places ([[x, y], ...] or [{\"lat\": 48.1, \"lon\": 11.6}, ...]), of rows of costs, GeoJSON points, or a table with `distances`";
+
+/// Reads a text that has objects in it.
+pub(super) fn read(text: Text<'_>, options: &ReadOptions, notes: Vec<String>) -> Result<Reading> {
+    // Each value takes several times its text.
+    memory::check(8 * text.bytes.len() as u64).map_err(|shortage| text.no_room("the JSON", shortage))?;
+    let value = parse(text)?;
+    Json { text, options }.top(value, notes)
+}
+
+/// The value of a text; of several, one a line, an array.
+fn parse(text: Text<'_>) -> Result<Value> {
+    let all = |bytes: &[u8]| {
+        serde_json::Deserializer::from_slice(bytes)
+            .into_iter::<Value>()
+            .collect::<std::result::Result<Vec<_>, _>>()
+    };
+    let values = all(text.bytes).or_else(|error| all(&without_nan(text.bytes)).map_err(|_| error));
+    match values {
+        Ok(mut values) if values.len() == 1 => Ok(values.remove(0)),
+        Ok(values) => Ok(Value::Array(values)),
+        Err(error) => {
+            let start = offset(text.bytes, error.line(), error.column());
+            Err(text.error(
+                start,
+                1,
+                format!("this is not sound JSON: {error}"),
+                "correct it; a program such as `python3 -m json.tool` shows what is missing",
+            ))
+        }
+    }
+}
+
+/// Where a line and column of serde_json's errors are.
+fn offset(bytes: &[u8], line: usize, column: usize) -> usize {
+    let lines = bytes.split_inclusive(|byte| *byte == b'\n');
+    lines.take(line.saturating_sub(1)).map(<[u8]>::len).sum::<usize>() + column.saturating_sub(1)
+}
+
+/// The same with `null` for what Python writes where there is no number.
+fn without_nan(bytes: &[u8]) -> Vec<u8> {
+    let mut kept = Vec::with_capacity(bytes.len());
+    let (mut at, mut is_quoted) = (0, false);
+    while at < bytes.len() {
+        match bytes[at] {
+            b'\\' if is_quoted => {
+                kept.push(bytes[at]);
+                at += 1;
+            }
+            b'"' => is_quoted = !is_quoted,
+            _ => {}
+        }
+        let word = ["NaN", "Infinity"]
+            .into_iter()
+            .find(|word| !is_quoted && bytes[at..].starts_with(word.as_bytes()));
+        if let Some(word) = word {
+            kept.extend_from_slice(b"null");
+            at += word.len();
+        } else {
+            kept.extend(bytes.get(at));
+            at += 1;
+        }
+    }
+    kept
+}
+
+struct Json<'a> {
+    text: Text<'a>,
+    options: &'a ReadOptions,
+}
+
+impl Json<'_> {
+    fn top(&self, value: Value, notes: Vec<String>) -> Result<Reading> {
+        match value {
+            Value::Object(object) => self.object(object, notes),
+            Value::Array(values) => self.array(values, None, notes),
+            _ => Err(self.text.content("there is one value, and no places", HELP)),
+        }
+    }
+
+    fn object(&self, mut object: Map<String, Value>, mut notes: Vec<String>) -> Result<Reading> {
+        if let Some(kind) = object.get("type").and_then(Value::as_str).filter(|kind| GEOJSON.contains(kind)) {
+            let kind = kind.to_owned();
+            return self.geojson(&kind, &Value::Object(object), notes);
+        }
+        if let Some(code) = object.get("code").and_then(Value::as_str).filter(|code| *code != "Ok") {
+            let said = object.get("message").and_then(Value::as_str).unwrap_or("it gives no reason");
+            let problem = format!(
+                "this is the answer of a routing engine that failed, with `{}`: {}",
+                printable(code),
+                printable(said)
+            );
+            return Err(self
+                .text
+                .content(problem, "ask it again; the answer has to have `distances` or `durations`"));
+        }
+        let is_table = |value: &Value| matches!(value, Value::Array(values) if matches!(values.first(), Some(Value::Array(_) | Value::Object(_))));
+        let tables: Vec<String> =
+            object.iter().filter(|(_, value)| is_table(value)).map(|(key, _)| key.clone()).collect();
+        let named = |key: &str| tables.iter().any(|table| table == key);
+        let asked = self.options.columns.iter().find(|(role, _)| role == "cost").map(|(_, key)| key.clone());
+        let costs: Vec<&str> = ["distances", "durations"].into_iter().filter(|key| named(key)).collect();
+        let chosen = match (asked.filter(|key| named(key)), &costs[..], &tables[..]) {
+            (Some(key), ..) => key,
+            (None, [_, _], _) => {
+                return Err(self.text.content(
+                    "there are both `distances` and `durations`",
+                    "choose: `--columns cost=distances` or `--columns cost=durations`",
+                ));
+            }
+            (None, [one], _) => (*one).to_owned(),
+            (None, _, [one]) => one.clone(),
+            (None, _, [_, _, ..]) => {
+                let keys =
+                    tables.iter().map(|key| format!("\"{}\"", printable(key))).collect::<Vec<_>>().join(", ");
+                return Err(self.text.content(
+                    format!("there are several tables: {keys}"),
+                    format!(
+                        "choose a matrix such as `--columns cost={}`, or leave one of them in the file",
+                        printable(&tables[0])
+                    ),
+                ));
+            }
+            (None, ..) => return self.by_key(object, notes),
+        };
+        let Some(Value::Array(values)) = object.remove(&chosen) else {
+            return Err(self.text.content("there is no table", HELP));
+        };
+        let is_label = |value: &Value| matches!(value, Value::Array(names) if names.len() == values.len() && names.iter().all(Value::is_string));
+        let labels: Vec<Vec<String>> = object
+            .values()
+            .filter(|value| is_label(value))
+            .map(|value| {
+                value.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+            })
+            .collect();
+        notes.push(format!("\"{}\"", printable(&chosen)));
+        let names = match &labels[..] {
+            [one] => Some(one.clone()),
+            _ => None,
+        };
+        let options = ReadOptions {
+            columns: self
+                .options
+                .columns
+                .iter()
+                .filter(|(role, key)| role != "cost" || *key != chosen)
+                .cloned()
+                .collect(),
+            ..self.options.clone()
+        };
+        Json { text: self.text, options: &options }.array(values, names, notes)
+    }
+
+    /// An object whose keys are names: of places, or of rows of costs.
+    fn by_key(&self, object: Map<String, Value>, notes: Vec<String>) -> Result<Reading> {
+        let is_all = |is_it: fn(&Value) -> bool| object.len() > 1 && object.values().all(is_it);
+        if !is_all(Value::is_array) && !is_all(Value::is_object) {
+            let keys: Vec<String> =
+                object.keys().take(12).map(|key| format!("\"{}\"", printable(key))).collect();
+            let problem = if keys.is_empty() {
+                "the object is empty".to_owned()
+            } else {
+                format!("the object has no table or places; its keys are {}", keys.join(", "))
+            };
+            return Err(self.text.content(problem, HELP));
+        }
+        let are_arrays = is_all(Value::is_array);
+        let (names, values): (Vec<String>, Vec<Value>) = object.into_iter().unzip();
+        if are_arrays {
+            let rows = names.into_iter().zip(values).map(|(name, row)| {
+                let mut cells = vec![Cell::Text(name)];
+                cells.extend(row.as_array().into_iter().flatten().map(cell));
+                cells
+            });
+            return table::values(self.text, None, &rows.collect::<Vec<_>>(), self.options, notes);
+        }
+        self.records(values, Some(names), notes)
+    }
+
+    fn array(&self, values: Vec<Value>, names: Option<Vec<String>>, notes: Vec<String>) -> Result<Reading> {
+        match values.first() {
+            None => Err(self.text.content("the array is empty", HELP)),
+            Some(Value::Object(_)) => self.records(values, names, notes),
+            Some(Value::Array(_)) => {
+                let mut rows = Vec::with_capacity(values.len());
+                for (at, value) in values.iter().enumerate() {
+                    let Value::Array(row) = value else {
+                        return Err(self
+                            .text
+                            .content(format!("item {} is no array, as those before are", at + 1), HELP));
+                    };
+                    let label = names.as_ref().map(|names| Cell::Text(names[at].clone()));
+                    rows.push(label.into_iter().chain(row.iter().map(cell)).collect());
+                }
+                table::values(self.text, None, &rows, self.options, notes)
+            }
+            Some(_) => Err(self.text.content("the array holds neither arrays nor objects", HELP)),
+        }
+    }
+
+    /// Objects with the same keys: rows of a table with named columns.
+    fn records(&self, values: Vec<Value>, names: Option<Vec<String>>, notes: Vec<String>) -> Result<Reading> {
+        let mut columns: Vec<String> = names.iter().map(|_| String::new()).collect();
+        let mut known: std::collections::HashMap<String, usize> = std::collections::HashMap::new();
+        let mut rows = Vec::with_capacity(values.len());
+        for (at, value) in values.iter().enumerate() {
+            let Value::Object(object) = value else {
+                return Err(self
+                    .text
+                    .content(format!("item {} is no object, as those before are", at + 1), HELP));
+            };
+            if object.get("type").and_then(Value::as_str) == Some("Feature") {
+                return self.geojson("FeatureCollection", &serde_json::json!({ "features": values }), notes);
+            }
+            let mut row: Vec<Cell> = names.iter().map(|names| Cell::Text(names[at].clone())).collect();
+            flatten("", object, &mut |key, value| {
+                let column = *known.entry(key.clone()).or_insert_with(|| {
+                    columns.push(key);
+                    columns.len() - 1
+                });
+                if row.len() <= column {
+                    row.resize(column + 1, Cell::Empty);
+                }
+                row[column] = cell(value);
+            });
+            rows.push(row);
+        }
+        let width = columns.len();
+        rows.iter_mut().for_each(|row: &mut Vec<Cell>| row.resize(width, Cell::Empty));
+        table::values(self.text, Some(columns), &rows, self.options, notes)
+    }
+
+    fn geojson(&self, kind: &str, value: &Value, mut notes: Vec<String>) -> Result<Reading> {
+        let mut rows = Vec::new();
+        self.geometries(kind, value, None, &mut rows)?;
+        if rows.is_empty() {
+            return Err(self.text.content(
+                format!("this is GeoJSON, an empty {kind}: there are no points in it"),
+                "export the layer with its points",
+            ));
+        }
+        notes.push(format!("GeoJSON {kind}"));
+        let columns = ["lon", "lat", "name"].map(str::to_owned).to_vec();
+        let has_names = rows.iter().any(|row: &Vec<Cell>| !matches!(row[2], Cell::Empty));
+        let width = if has_names { 3 } else { 2 };
+        rows.iter_mut().for_each(|row| row.truncate(width));
+        table::values(self.text, Some(columns[..width].to_vec()), &rows, self.options, notes)
+    }
+
+    fn geometries(
+        &self,
+        kind: &str,
+        value: &Value,
+        name: Option<&Value>,
+        rows: &mut Vec<Vec<Cell>>,
+    ) -> Result<()> {
+        let items = |key: &str| value.get(key).and_then(Value::as_array).into_iter().flatten();
+        let kind_of =
+            |value: &Value| value.get("type").and_then(Value::as_str).unwrap_or("nothing").to_owned();
+        let mut point = |position: &Value| match position.as_array().map(Vec::as_slice) {
+            Some([lon, lat, ..]) => {
+                rows.push(vec![cell(lon), cell(lat), name.map_or(Cell::Empty, cell)]);
+                Ok(())
+            }
+            _ => Err(self.text.content(
+                format!("point {} of this GeoJSON has no two coordinates", rows.len() + 1),
+                "give each point its longitude and latitude",
+            )),
+        };
+        match kind {
+            "FeatureCollection" => {
+                items("features").try_for_each(|feature| self.geometries("Feature", feature, None, rows))
+            }
+            "GeometryCollection" => items("geometries")
+                .try_for_each(|geometry| self.geometries(&kind_of(geometry), geometry, None, rows)),
+            "Feature" => {
+                let name = ["name", "Name", "NAME", "title", "label", "id"]
+                    .iter()
+                    .find_map(|key| value.get("properties")?.get(key))
+                    .or(value.get("id"));
+                let none = Value::Null;
+                let geometry = value.get("geometry").unwrap_or(&none);
+                self.geometries(&kind_of(geometry), geometry, name.filter(|name| !name.is_null()), rows)
+            }
+            "Point" => point(value.get("coordinates").unwrap_or(&Value::Null)),
+            "MultiPoint" | "LineString" => items("coordinates").try_for_each(point),
+            other => {
+                let problem = format!(
+                    "this GeoJSON has a geometry of the type {}, after {} points",
+                    printable(other),
+                    rows.len()
+                );
+                Err(self.text.content(problem, "export points: in QGIS, the centroids of the layer"))
+            }
+        }
+    }
+}
+
+const GEOJSON: [&str; 10] = [
+    "FeatureCollection",
+    "Feature",
+    "GeometryCollection",
+    "Point",
+    "MultiPoint",
+    "LineString",
+    "Polygon",
+    "MultiPolygon",
+    "MultiLineString",
+    "Topology",
+];
+
+fn cell(value: &Value) -> Cell {
+    match value {
+        Value::Number(number) => number.as_f64().map_or(Cell::Empty, Cell::Number),
+        Value::String(text) => Cell::Text(text.clone()),
+        Value::Bool(value) => Cell::Text(value.to_string()),
+        Value::Null => Cell::Empty,
+        Value::Array(_) | Value::Object(_) => Cell::Text("...".to_owned()),
+    }
+}
+
+/// The values of an object, those of inner ones under keys such as `location.lat`; of a pair of numbers under `location.0`.
+fn flatten(prefix: &str, object: &Map<String, Value>, each: &mut impl FnMut(String, &Value)) {
+    for (key, value) in object {
+        let key = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
+        match value {
+            Value::Object(inner) if key.matches('.').count() < 4 => flatten(&key, inner, each),
+            Value::Array(pair) if matches!(pair.len(), 2 | 3) && pair.iter().all(Value::is_number) => {
+                pair.iter().enumerate().for_each(|(at, number)| each(format!("{key}.{at}"), number));
+            }
+            Value::Array(_) => {}
+            value => each(key, value),
+        }
+    }
+}

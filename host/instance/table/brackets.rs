@@ -1,0 +1,161 @@
+//! Rows in brackets, as Python, numpy and JSON write arrays: `[[0, 1], [2, 3]]`, `[(0, 1), (2, 3)]`, `[[0. 1.]\n [2. 3.]]`.
+
+use std::ops::ControlFlow;
+
+use crate::instance::error::{InstanceError, Result, Text};
+
+/// A cell: where it stands, and whether it was in quotes.
+pub(super) type Found = (usize, usize, bool);
+
+const HELP: &str = "write one array for each row: [[1, 2], [3, 4]]";
+
+/// Gives the cells of each innermost pair of brackets.
+pub(super) fn for_each(
+    text: Text<'_>,
+    mut each: impl FnMut(&[Found]) -> Result<ControlFlow<()>>,
+) -> Result<()> {
+    let bytes = text.bytes;
+    let mut at = bytes.iter().position(|byte| is_open(*byte)).unwrap_or(bytes.len());
+    let mut open: Vec<(usize, bool)> = Vec::new();
+    let mut cells: Vec<Found> = Vec::new();
+    let mut rows = 0;
+    while at < bytes.len() {
+        let byte = bytes[at];
+        match byte {
+            _ if byte.is_ascii_whitespace() || matches!(byte, b',' | b';') => at += 1,
+            _ if is_open(byte) => {
+                if let Some(&(start, length, _)) = cells.first() {
+                    return Err(text.error(start, length, "this stands beside an inner array", HELP));
+                }
+                if let Some(outer) = open.last_mut() {
+                    outer.1 = true;
+                }
+                open.push((at, false));
+                if open.len() > 3 {
+                    return Err(text.error(at, 1, "arrays are nested deeper than rows of a table", HELP));
+                }
+                at += 1;
+            }
+            _ if is_close(byte) => {
+                let Some((start, has_inner)) = open.pop() else {
+                    // The bracket of `array(`, and what numpy says of its type.
+                    return after(text, at);
+                };
+                if closing(bytes[start]) != byte {
+                    return Err(text.error(at, 1, "this closes a bracket of another kind", HELP));
+                }
+                if !has_inner && !cells.is_empty() {
+                    rows += 1;
+                    if each(&cells)?.is_break() {
+                        return Ok(());
+                    }
+                    cells.clear();
+                }
+                at += 1;
+            }
+            // What stands behind the last bracket: `, dtype=float64)`.
+            _ if open.is_empty() => return after(text, at),
+            _ => {
+                let cell = cell(text, at)?;
+                at = cell.0 + cell.1 + usize::from(cell.2);
+                if &bytes[cell.0..cell.0 + cell.1] == b"..." {
+                    let problem = "the array was printed in part only";
+                    let help =
+                        "write it whole: numpy.savetxt, or numpy.set_printoptions(threshold=sys.maxsize)";
+                    return Err(text.error(cell.0, 3, problem, help));
+                }
+                cells.push(cell);
+            }
+        }
+    }
+    match open.last() {
+        Some(&(start, _)) => Err(text.error(start, 1, "this bracket is not closed", HELP)),
+        None if rows == 0 => Err(text.content("the array is empty", HELP)),
+        None => Ok(()),
+    }
+}
+
+fn is_open(byte: u8) -> bool {
+    matches!(byte, b'[' | b'(' | b'{')
+}
+
+fn is_close(byte: u8) -> bool {
+    matches!(byte, b']' | b')' | b'}')
+}
+
+fn closing(open: u8) -> u8 {
+    match open {
+        b'[' => b']',
+        b'(' => b')',
+        _ => b'}',
+    }
+}
+
+/// What stands behind an array may not be another one, or numbers.
+fn after(text: Text<'_>, at: usize) -> Result<()> {
+    let rest = &text.bytes[at..];
+    let is_known =
+        rest.iter().all(|byte| is_close(*byte) || byte.is_ascii_whitespace() || matches!(byte, b';' | b','));
+    if is_known || rest.trim_ascii_start().starts_with(b"dtype") || rest.trim_ascii_start().starts_with(b")")
+    {
+        return Ok(());
+    }
+    Err(text.error(at, rest.len(), "the file goes on behind its array", "give each array a file"))
+}
+
+/// The cell that begins here: the place of its text without quotes.
+fn cell(text: Text<'_>, at: usize) -> Result<Found> {
+    let bytes = text.bytes;
+    if matches!(bytes[at], b'"' | b'\'') {
+        let mut end = at + 1;
+        while end < bytes.len() && bytes[end] != bytes[at] {
+            end += if bytes[end] == b'\\' { 2 } else { 1 };
+        }
+        if end >= bytes.len() {
+            return Err(unclosed(text, at));
+        }
+        return Ok((at + 1, end - at - 1, true));
+    }
+    let is_end = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b',' | b';') || is_close(*byte);
+    let mut length = 0;
+    while let Some(byte) = bytes.get(at + length).filter(|byte| !is_end(byte)) {
+        // `float('inf')`, `np.float64(1.5)`
+        if *byte == b'(' {
+            let close = bytes[at..]
+                .iter()
+                .position(|byte| *byte == b')')
+                .ok_or_else(|| unclosed(text, at + length))?;
+            length = close + 1;
+        } else if is_open(*byte) {
+            return Err(text.error(at, length, "this stands beside an inner array", HELP));
+        } else {
+            length += 1;
+        }
+    }
+    Ok((at, length, false))
+}
+
+fn unclosed(text: Text<'_>, at: usize) -> InstanceError {
+    text.error(at, text.bytes.len() - at, "this quote or bracket is not closed", "close it")
+}
+
+/// The text of a cell without Python's words around a number.
+pub(super) fn bare(cell: &str) -> &str {
+    let inner =
+        ["float(", "np.float64(", "np.int64(", "int("].into_iter().find_map(|call| cell.strip_prefix(call));
+    inner.and_then(|inner| inner.strip_suffix(')')).map_or(cell, |inner| inner.trim_matches(['"', '\'']))
+}
+
+/// Whether a text is an array, perhaps behind a name: `d = np.array([[0, 1], ...`.
+pub(crate) fn is_array(begin: &str) -> bool {
+    let first =
+        begin.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#')).unwrap_or("");
+    if first.starts_with(['[', '(']) {
+        return true;
+    }
+    let compact: String = begin.chars().take(200).filter(|c| !c.is_whitespace()).collect();
+    let is_named = compact.split_once(['[', '(', '{']).is_some_and(|(name, _)| {
+        name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | '=' | ':' | '+'))
+    });
+    is_named && ["[[", "([", "[(", "{{", "(("].iter().any(|open| compact.contains(open))
+}

@@ -1,0 +1,221 @@
+//! Lists of edges: two nodes and the cost between them in each row.
+
+use std::collections::HashMap;
+
+use super::Table;
+use super::grid::{Cell, MOST_CELLS};
+use super::header::{self, Role};
+use super::labels::Labels;
+use super::matrix;
+use super::number::is_none;
+use crate::instance::content::{Content, Reading};
+use crate::instance::error::{InstanceError, Result};
+use crate::memory;
+
+struct Columns {
+    from: usize,
+    to: usize,
+    cost: usize,
+}
+
+/// Whether a table without names of columns is a list of edges: three columns of which two name nodes.
+///
+/// # Errors
+/// If it may be places with numbers just as well.
+pub(super) fn fits(table: &Table<'_>) -> Result<bool> {
+    let grid = &table.grid;
+    let rows = grid.rows();
+    if grid.width() != 3 || grid.names.is_some() || rows < 2 {
+        return Ok(false);
+    }
+    let are_words = |column: usize| (0..rows).all(|row| grid.is_word(row, column));
+    let are_costs = !grid.has_words(2);
+    if are_words(0) && are_words(1) && are_costs {
+        return Ok(true);
+    }
+    let (Some(from), Some(to)) = (grid.whole(0), grid.whole(1)) else { return Ok(false) };
+    let mut nodes: Vec<u32> = from.iter().chain(&to).copied().collect();
+    nodes.sort_unstable();
+    nodes.dedup();
+    let n = nodes.len();
+    let is_range = nodes[0] <= 1 && nodes[n - 1] as usize == n - 1 + nodes[0] as usize;
+    let mut pairs: Vec<(u32, u32)> = from.iter().copied().zip(to.iter().copied()).collect();
+    let has_no_loops = pairs.iter().all(|(from, to)| from != to);
+    pairs.sort_unstable();
+    let are_distinct = pairs.windows(2).all(|pair| pair[0] != pair[1]);
+    let is_list = are_costs && is_range && has_no_loops && are_distinct && rows >= n && n >= 3;
+    let are_ids = {
+        let mut first = from.clone();
+        first.sort_unstable();
+        first.windows(2).all(|pair| pair[0] + 1 == pair[1]) && rows > 1
+    };
+    if is_list && are_ids {
+        return Err(table.open(&["edges: from, to and cost", "places x y with a number in column 1"]));
+    }
+    Ok(is_list)
+}
+
+/// Reads the costs of a list of edges.
+pub(super) fn read(mut table: Table<'_>) -> Result<Reading> {
+    let columns = columns(&table)?;
+    let rows = table.grid.rows();
+    let nodes = Nodes::of(&table, &columns)?;
+    let n = nodes.labels.len();
+    if n.saturating_mul(n) > MOST_CELLS {
+        let problem = format!("a list of edges between {n} nodes is too large: it becomes a matrix");
+        return Err(table.text().content(problem, "give coordinates, or fewer nodes"));
+    }
+    memory::check((n * n * size_of::<f64>()) as u64)
+        .map_err(|shortage| table.text().no_room("the matrix", shortage))?;
+    let mut costs = vec![f64::NAN; n * n];
+    let mut is_both = false;
+    for row in 0..rows {
+        let (from, to) = (nodes.ends[2 * row] as usize, nodes.ends[2 * row + 1] as usize);
+        let cost = cost(&table, row, columns.cost)?;
+        let here = &mut costs[from * n + to];
+        if from != to && !here.is_nan() && *here != cost {
+            let (from, to) = (&nodes.labels[from], &nodes.labels[to]);
+            let problem =
+                format!("the edge from {from} to {to} has the cost {cost}, and {here} in a row before");
+            return Err(table.wrong(row, columns.cost, problem, "leave one of them"));
+        }
+        *here = cost;
+        is_both |= from != to && !costs[to * n + from].is_nan();
+    }
+    let is_one_way = is_both || table.options.directed;
+    if !is_one_way {
+        for i in 0..n {
+            for j in 0..n {
+                if costs[i * n + j].is_nan() {
+                    costs[i * n + j] = costs[j * n + i];
+                }
+            }
+        }
+    }
+    let missing = matrix::forbid(&mut costs, n, table.options.forbidden_from);
+    let told = [(Role::From, columns.from), (Role::To, columns.to), (Role::Cost, columns.cost)];
+    let ways = match (table.options.directed, is_both) {
+        (true, _) => "each for its direction",
+        (false, true) => "each for its direction, as some are listed both ways",
+        (false, false) => "each holds both ways",
+    };
+    if missing > 0 {
+        table
+            .notes
+            .push(format!("{missing} forbidden {}", if missing == 1 { "direction" } else { "directions" }));
+    }
+    let line = table.line(format!("{rows} edges between {n} places"), &told, ways);
+    let labels = Labels::of_texts(nodes.labels);
+    Ok(Reading {
+        content: Content::Costs(costs),
+        ids: labels.ids,
+        names: labels.names,
+        line,
+        warnings: Vec::new(),
+        is_directed: table.options.directed,
+    })
+}
+
+fn cost(table: &Table<'_>, row: usize, column: usize) -> Result<f64> {
+    match table.grid.cell(row, column) {
+        Cell::Number(number, _) => Ok(number),
+        Cell::Empty => Ok(f64::INFINITY),
+        Cell::Text(text) if is_none(text) => Ok(f64::INFINITY),
+        Cell::Text(text) => Err(table.wrong(
+            row,
+            column,
+            format!("`{text}` is not a cost"),
+            "write a number, or inf where there is no way",
+        )),
+    }
+}
+
+fn columns(table: &Table<'_>) -> Result<Columns> {
+    let grid = &table.grid;
+    let default = |at: usize| (grid.names.is_none() || table.options.shape.is_some()).then_some(at);
+    let (from, to) = (table.role(Role::From)?.or(default(0)), table.role(Role::To)?.or(default(1)));
+    let (Some(from), Some(to)) = (from, to) else {
+        return Err(table.text().content(
+            "`--columns` does not say where both ends of an edge are",
+            "give all three: `--columns from=1,to=2,cost=3`",
+        ));
+    };
+    let names = grid.names.as_deref().unwrap_or_default();
+    let has_way_back = names.iter().any(|name| name.to_lowercase().contains("reverse"));
+    if has_way_back && table.chosen(Role::Cost).is_none() {
+        let problem = "there is a column of costs of the way back, which is not read";
+        return Err(table.text().content(
+            problem,
+            "write each direction as a row of its own; or choose one column: `--columns cost=4`",
+        ));
+    }
+    let is_free = |column: &usize| *column != from && *column != to;
+    let numbers: Vec<usize> =
+        (0..grid.width()).filter(is_free).filter(|&column| !grid.has_words(column)).collect();
+    let by_name = match table.chosen(Role::Cost) {
+        Some(column) => Some(column),
+        None if numbers.len() == 1 => numbers.first().copied(),
+        None => header::column(table.text(), names, Role::Cost)?.filter(|column| numbers.contains(column)),
+    };
+    let Some(cost) = by_name.or_else(|| numbers.first().copied().filter(|_| grid.names.is_none())) else {
+        let problem = format!("no column of costs is found among {}", header::list(names));
+        return Err(table.text().content(problem, "say which it is: `--columns cost=3`"));
+    };
+    Ok(Columns { from, to, cost })
+}
+
+/// The nodes of a list.
+struct Nodes {
+    /// As they are written: numbers in their order, else as they come.
+    labels: Vec<String>,
+    /// From and to of each row.
+    ends: Vec<u32>,
+}
+
+impl Nodes {
+    fn of(table: &Table<'_>, columns: &Columns) -> Result<Nodes> {
+        let grid = &table.grid;
+        let (mut labels, mut ends): (Vec<String>, Vec<u32>) = (Vec::new(), Vec::new());
+        let mut known: HashMap<String, u32> = HashMap::new();
+        for row in 0..grid.rows() {
+            for column in [columns.from, columns.to] {
+                let label = grid.written(row, column);
+                if label.is_empty() {
+                    return Err(table.wrong(row, column, "an end of the edge has no name", "name both ends"));
+                }
+                let next = labels.len() as u32;
+                let node = *known.entry(label).or_insert_with_key(|label| {
+                    labels.push(label.clone());
+                    next
+                });
+                ends.push(node);
+            }
+        }
+        let numbers: Option<Vec<u32>> = labels.iter().map(|label| label.parse().ok()).collect();
+        let Some(numbers) = numbers else { return Nodes::counted(table, labels, ends) };
+        let mut order: Vec<u32> = (0..labels.len() as u32).collect();
+        order.sort_by_key(|&node| numbers[node as usize]);
+        let mut place = vec![0; labels.len()];
+        (0..).zip(&order).for_each(|(at, &node)| place[node as usize] = at);
+        ends.iter_mut().for_each(|node| *node = place[*node as usize]);
+        labels = order.iter().map(|&node| std::mem::take(&mut labels[node as usize])).collect();
+        Nodes::counted(table, labels, ends)
+    }
+
+    /// Checks the numbers of the first line: of nodes, and perhaps of edges.
+    fn counted(table: &Table<'_>, labels: Vec<String>, ends: Vec<u32>) -> Result<Nodes> {
+        let (n, rows) = (labels.len(), table.grid.rows());
+        let is_right = match table.counts[..] {
+            [] => true,
+            [one] => one == n || one == rows,
+            [nodes, ref edges @ ..] => nodes == n && edges.iter().all(|&edges| edges == rows),
+        };
+        if is_right { Ok(Nodes { labels, ends }) } else { Err(miscounted(table, n)) }
+    }
+}
+
+fn miscounted(table: &Table<'_>, n: usize) -> InstanceError {
+    let problem =
+        format!("the first line does not say what follows: {} edges between {n} nodes", table.grid.rows());
+    table.text().content(problem, "correct the first line, or remove it; every node needs an edge")
+}

@@ -1,0 +1,237 @@
+//! The cells of a table, whatever it was written in.
+
+use crate::instance::error::{InstanceError, Result, Text, printable};
+use crate::memory;
+
+use super::number::is_none;
+
+/// Most cells of a table.
+pub(super) const MOST_CELLS: usize = 1 << 27;
+
+/// Rows of equally many cells, each a number, a text or nothing.
+pub(super) struct Grid {
+    width: usize,
+    /// Row by row; NaN where there is no number.
+    numbers: Vec<f64>,
+    texts: Texts,
+    /// The first row as it is written, without empty cells at its end.
+    pub(super) head: Vec<String>,
+    /// The names of the columns, once they are known: the first row, or what stands outside of the table.
+    pub(super) names: Option<Vec<String>>,
+    /// Rows at the top that are no data.
+    pub(super) skipped: usize,
+}
+
+/// One cell.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Cell<'a> {
+    /// A number, and how it is written if that is not as usual: `007`.
+    Number(f64, Option<&'a str>),
+    Text(&'a str),
+    Empty,
+}
+
+impl Grid {
+    pub(super) fn new(width: usize) -> Grid {
+        Grid {
+            width,
+            numbers: Vec::new(),
+            texts: Texts::default(),
+            head: Vec::new(),
+            names: None,
+            skipped: 0,
+        }
+    }
+
+    /// Columns.
+    pub(super) fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Rows of data.
+    pub(super) fn rows(&self) -> usize {
+        self.numbers.len() / self.width.max(1) - self.skipped
+    }
+
+    /// Adds a row of at most as many cells as there are columns; those that are missing are empty.
+    pub(super) fn push<'a>(&mut self, text: Text<'_>, cells: impl Iterator<Item = Cell<'a>>) -> Result<()> {
+        let no_room = |shortage| text.no_room("the table", shortage);
+        memory::reserve(&mut self.numbers, self.width).map_err(no_room)?;
+        let end = self.numbers.len() + self.width;
+        if end > MOST_CELLS {
+            let problem = format!("there are more than {MOST_CELLS} cells in the table");
+            return Err(text.content(problem, "give a smaller one, or write it as a TSPLIB file"));
+        }
+        for cell in cells.take(self.width) {
+            let (number, written) = match cell {
+                Cell::Number(number, written) => (number, written),
+                Cell::Text(text) => (f64::NAN, Some(text)),
+                Cell::Empty => (f64::NAN, None),
+            };
+            if let Some(written) = written {
+                self.texts.push(self.numbers.len(), written).map_err(no_room)?;
+            }
+            self.numbers.push(number);
+        }
+        self.numbers.resize(end, f64::NAN);
+        Ok(())
+    }
+
+    /// Removes columns at the right that hold nothing in any row.
+    pub(super) fn drop_empty_columns(&mut self) {
+        let rows = self.numbers.len() / self.width.max(1);
+        let is_empty = |column: usize| {
+            self.head.get(column).is_none_or(String::is_empty)
+                && (0..rows).all(|row| self.at(row * self.width + column) == Cell::Empty)
+        };
+        let width = (1..=self.width).rev().find(|width| !is_empty(width - 1)).unwrap_or(0);
+        if width == self.width {
+            return;
+        }
+        let mut kept = Grid { head: std::mem::take(&mut self.head), ..Grid::new(width) };
+        for row in 0..rows {
+            for column in 0..width {
+                let at = row * self.width + column;
+                if let Some(written) = self.texts.get(at) {
+                    // What had room has it again.
+                    let _ = kept.texts.push(kept.numbers.len(), written);
+                }
+                kept.numbers.push(self.numbers[at]);
+            }
+        }
+        *self = Grid { names: self.names.take(), skipped: self.skipped, ..kept };
+    }
+
+    fn at(&self, at: usize) -> Cell<'_> {
+        match (self.numbers[at], self.texts.get(at)) {
+            (number, written) if !number.is_nan() => Cell::Number(number, written),
+            (_, Some(text)) => Cell::Text(text),
+            _ => Cell::Empty,
+        }
+    }
+
+    /// A cell of a row of data.
+    pub(super) fn cell(&self, row: usize, column: usize) -> Cell<'_> {
+        self.at((row + self.skipped) * self.width + column)
+    }
+
+    /// The number of a cell, or NaN.
+    pub(super) fn number(&self, row: usize, column: usize) -> f64 {
+        self.numbers[(row + self.skipped) * self.width + column]
+    }
+
+    /// A cell as it is written.
+    pub(super) fn written(&self, row: usize, column: usize) -> String {
+        match self.cell(row, column) {
+            Cell::Number(_, Some(text)) | Cell::Text(text) => text.to_owned(),
+            Cell::Number(number, None) => number.to_string(),
+            Cell::Empty => String::new(),
+        }
+    }
+
+    /// Whether a cell holds a text that means something.
+    pub(super) fn is_word(&self, row: usize, column: usize) -> bool {
+        matches!(self.cell(row, column), Cell::Text(text) if !is_none(text))
+    }
+
+    /// Whether a cell holds no number, or says that there is none.
+    pub(super) fn is_blank(&self, row: usize, column: usize) -> bool {
+        match self.cell(row, column) {
+            Cell::Number(..) => false,
+            Cell::Text(text) => is_none(text),
+            Cell::Empty => true,
+        }
+    }
+
+    /// Whether every cell of a column holds a number.
+    pub(super) fn is_numbers(&self, column: usize) -> bool {
+        (0..self.rows()).all(|row| !self.number(row, column).is_nan())
+    }
+
+    /// Whether a cell of a column holds a text that means something.
+    pub(super) fn has_words(&self, column: usize) -> bool {
+        (0..self.rows()).any(|row| self.is_word(row, column))
+    }
+
+    /// The numbers of a column, if all are whole and fit into an id.
+    pub(super) fn whole(&self, column: usize) -> Option<Vec<u32>> {
+        let id = |row: usize| {
+            let number = self.number(row, column);
+            let is_plain = matches!(self.cell(row, column), Cell::Number(_, None));
+            (is_plain && number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&number))
+                .then_some(number as u32)
+        };
+        (0..self.rows()).map(id).collect()
+    }
+
+    /// How a column is called: by its name in quotes, or by its number.
+    pub(super) fn title(&self, column: usize) -> String {
+        match self.names.as_ref().and_then(|names| names.get(column)) {
+            Some(name) if !name.is_empty() => format!("\"{}\"", printable(name)),
+            _ => format!("column {}", column + 1),
+        }
+    }
+
+    /// The table without its first column or its first rows, for what is behind labels.
+    pub(super) fn is_square(&self, left: usize) -> bool {
+        self.rows() >= 1 && self.rows() == self.width.saturating_sub(left)
+    }
+}
+
+/// Texts of some cells, in the order of the cells.
+#[derive(Default)]
+struct Texts {
+    cells: Vec<u32>,
+    ends: Vec<u32>,
+    all: Vec<u8>,
+}
+
+impl Texts {
+    fn push(&mut self, cell: usize, text: &str) -> std::result::Result<(), memory::Shortage> {
+        let end = self.all.len() + text.len();
+        // Offsets are 32 bits: a table is far below that.
+        if end > u32::MAX as usize {
+            return Err(memory::Shortage::of(end as u64));
+        }
+        memory::reserve(&mut self.cells, 1)?;
+        memory::reserve(&mut self.ends, 1)?;
+        memory::reserve(&mut self.all, text.len())?;
+        self.cells.push(cell as u32);
+        self.all.extend_from_slice(text.as_bytes());
+        self.ends.push(end as u32);
+        Ok(())
+    }
+
+    fn get(&self, cell: usize) -> Option<&str> {
+        let at = self.cells.binary_search(&(cell as u32)).ok()?;
+        let start = if at == 0 { 0 } else { self.ends[at - 1] };
+        std::str::from_utf8(&self.all[start as usize..self.ends[at] as usize]).ok()
+    }
+}
+
+/// Where cells stand in a file.
+pub(super) trait Places {
+    /// The text of the file.
+    fn text(&self) -> Text<'_>;
+
+    /// Where a cell stands, both from 0: its start and its length in the text.
+    fn place(&self, row: usize, column: usize) -> Option<(usize, usize)>;
+}
+
+/// A cell is wrong.
+pub(super) fn wrong(
+    places: &dyn Places,
+    grid: &Grid,
+    (row, column): (usize, usize),
+    problem: impl Into<String>,
+    help: impl Into<String>,
+) -> InstanceError {
+    let text = places.text();
+    match places.place(row + grid.skipped, column) {
+        Some((start, length)) => text.error(start, length, problem, help),
+        None => {
+            let problem = format!("row {}, {}: {}", row + 1, grid.title(column), problem.into());
+            text.content(problem, help)
+        }
+    }
+}

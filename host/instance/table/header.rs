@@ -1,0 +1,396 @@
+//! What the names of columns say about them.
+
+use crate::instance::error::{InstanceError, Result, Text, printable};
+
+/// What a column is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    X,
+    Y,
+    Z,
+    Lat,
+    Lon,
+    Name,
+    Id,
+    From,
+    To,
+    Cost,
+}
+
+impl Role {
+    /// The role that `--columns` calls so.
+    pub(super) fn from_option(name: &str) -> Option<Role> {
+        Some(match name.to_ascii_lowercase().as_str() {
+            "x" => Role::X,
+            "y" => Role::Y,
+            "z" => Role::Z,
+            "lat" | "latitude" => Role::Lat,
+            "lon" | "lng" | "longitude" => Role::Lon,
+            "name" => Role::Name,
+            "id" => Role::Id,
+            "from" => Role::From,
+            "to" => Role::To,
+            "cost" => Role::Cost,
+            _ => return None,
+        })
+    }
+
+    /// The word for it in a sentence.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Role::X => "x",
+            Role::Y => "y",
+            Role::Z => "z",
+            Role::Lat => "latitude",
+            Role::Lon => "longitude",
+            Role::Name => "names",
+            Role::Id => "ids",
+            Role::From => "from",
+            Role::To => "to",
+            Role::Cost => "cost",
+        }
+    }
+
+    /// Words that name such a column on their own, the surest first.
+    fn whole(self) -> &'static [&'static str] {
+        match self {
+            Role::X => &[
+                "x",
+                "xcoord",
+                "xcoords",
+                "xcoordinate",
+                "coordx",
+                "xpos",
+                "posx",
+                "xloc",
+                "locx",
+                "xm",
+                "xkm",
+                "easting",
+                "eastings",
+                "east",
+                "rechtswert",
+                "utmx",
+                "utme",
+                "xkoordinate",
+                "pointx",
+                "px",
+                "xc",
+            ],
+            Role::Y => &[
+                "y",
+                "ycoord",
+                "ycoords",
+                "ycoordinate",
+                "coordy",
+                "ypos",
+                "posy",
+                "yloc",
+                "locy",
+                "ym",
+                "ykm",
+                "northing",
+                "northings",
+                "north",
+                "hochwert",
+                "utmy",
+                "utmn",
+                "ykoordinate",
+                "pointy",
+                "py",
+                "yc",
+            ],
+            Role::Z => &[
+                "z",
+                "zcoord",
+                "zcoords",
+                "zcoordinate",
+                "coordz",
+                "zpos",
+                "posz",
+                "zloc",
+                "zm",
+                "zkm",
+                "utmz",
+                "pointz",
+                "pz",
+                "zc",
+            ],
+            Role::Lat => &[
+                "lat",
+                "latitude",
+                "breitengrad",
+                "latitud",
+                "latitudine",
+                "geolat",
+                "gpslat",
+                "latdeg",
+                "stoplat",
+                "latdd",
+            ],
+            Role::Lon => &[
+                "lon",
+                "lng",
+                "long",
+                "longitude",
+                "laengengrad",
+                "längengrad",
+                "longitud",
+                "longitudine",
+                "geolon",
+                "geolng",
+                "gpslon",
+                "gpslong",
+                "londeg",
+                "longdeg",
+                "stoplon",
+                "lngdeg",
+                "londd",
+            ],
+            Role::Name => &[
+                "name",
+                "names",
+                "label",
+                "title",
+                "city",
+                "town",
+                "place",
+                "placename",
+                "cityname",
+                "stopname",
+                "address",
+                "adresse",
+                "ort",
+                "stadt",
+                "ville",
+                "ciudad",
+                "nom",
+                "nombre",
+                "location",
+                "station",
+                "stop",
+                "site",
+                "customer",
+                "store",
+                "hole",
+                "point",
+                "node",
+                "capital",
+            ],
+            Role::Id => &[
+                "id",
+                "#",
+                "no",
+                "nr",
+                "num",
+                "number",
+                "index",
+                "idx",
+                "key",
+                "code",
+                "fid",
+                "gid",
+                "uid",
+                "oid",
+                "objectid",
+                "osmid",
+                "nodeid",
+                "stopid",
+                "cityid",
+                "pointid",
+                "placeid",
+                "locationid",
+                "customerid",
+                "nodeno",
+                "unnamed0",
+                "i",
+                "n",
+                "",
+            ],
+            Role::From => &[
+                "from", "source", "origin", "orig", "start", "src", "fromnode", "fromid", "sourceid",
+                "originid", "startvid", "startid", "node1", "i", "u", "von",
+            ],
+            Role::To => &[
+                "to",
+                "target",
+                "destination",
+                "dest",
+                "end",
+                "dst",
+                "tonode",
+                "toid",
+                "targetid",
+                "destinationid",
+                "endvid",
+                "endid",
+                "node2",
+                "j",
+                "v",
+                "nach",
+            ],
+            Role::Cost => &[
+                "cost",
+                "costs",
+                "aggcost",
+                "distance",
+                "dist",
+                "weight",
+                "length",
+                "len",
+                "duration",
+                "time",
+                "traveltime",
+                "w",
+                "d",
+                "value",
+                "km",
+                "metres",
+                "meters",
+                "miles",
+                "minutes",
+                "seconds",
+            ],
+        }
+    }
+
+    /// Words that name such a column beside others: `stop_lat`, `X (m)`.
+    fn part(self) -> &'static [&'static str] {
+        match self {
+            Role::X => &["x", "easting"],
+            Role::Y => &["y", "northing"],
+            Role::Z => &["z"],
+            Role::Lat => &["lat", "latitude"],
+            Role::Lon => &["lon", "lng", "long", "longitude"],
+            Role::Name => &["name", "label"],
+            Role::Id => &["id", "nr", "no", "number"],
+            Role::From => &["from", "source", "origin"],
+            Role::To => &["to", "target", "destination"],
+            Role::Cost => &["cost", "distance", "dist", "duration", "length", "weight", "time"],
+        }
+    }
+}
+
+/// Finds the column of a role by the names of all; `None` if there is none.
+///
+/// # Errors
+/// If several have the role.
+pub(super) fn column(text: Text<'_>, names: &[String], role: Role) -> Result<Option<usize>> {
+    let normal: Vec<String> = names.iter().map(|name| normal(name)).collect();
+    for word in role.whole() {
+        let is_it = |name: &&String| *name == word;
+        match normal.iter().filter(is_it).count() {
+            0 => {}
+            1 => return Ok(normal.iter().position(|name| name == word)),
+            // An index without a name is no id if there are several.
+            _ if matches!(role, Role::Name | Role::Id) => {}
+            _ => return Err(several(text, names, role, |at| normal[at] == *word)),
+        }
+    }
+    let has_part = |name: &String| tokens(name).iter().any(|token| role.part().contains(&token.as_str()));
+    match names.iter().filter(|name| has_part(name)).count() {
+        0 => Ok(None),
+        1 => Ok(names.iter().position(has_part)),
+        _ if matches!(role, Role::Name | Role::Id) => Ok(names.iter().position(has_part)),
+        _ => Err(several(text, names, role, |at| has_part(&names[at]))),
+    }
+}
+
+fn several(text: Text<'_>, names: &[String], role: Role, is_it: impl Fn(usize) -> bool) -> InstanceError {
+    let found: Vec<usize> = (0..names.len()).filter(|&at| is_it(at)).collect();
+    let list: Vec<String> =
+        found.iter().map(|&at| format!("\"{}\" (column {})", printable(&names[at]), at + 1)).collect();
+    let problem = format!("several columns may be {}: {}", role.word(), list.join(", "));
+    let option = match role {
+        Role::Lat => "lat",
+        Role::Lon => "lon",
+        role => role.word(),
+    };
+    text.content(
+        problem,
+        format!(
+            "choose one, such as `--columns {option}={}`, beside the others that are needed",
+            found[0] + 1
+        ),
+    )
+}
+
+/// Letters and digits of a name, in small letters, without what stands in brackets.
+fn normal(name: &str) -> String {
+    let name = name.trim();
+    if name == "#" {
+        return name.to_owned();
+    }
+    let bare = name.split(['(', '[']).next().unwrap_or_default();
+    let bare = if bare.trim().is_empty() { name } else { bare };
+    bare.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// The words of a name: `stop_lat` and `stopLat` have two.
+fn tokens(name: &str) -> Vec<String> {
+    let mut tokens = vec![String::new()];
+    let mut is_small = false;
+    for c in name.chars() {
+        if !c.is_alphanumeric() || (c.is_uppercase() && is_small) {
+            tokens.push(String::new());
+        }
+        if c.is_alphanumeric() {
+            if let Some(last) = tokens.last_mut() {
+                last.extend(c.to_lowercase());
+            }
+        }
+        is_small = c.is_lowercase();
+    }
+    tokens.retain(|token| !token.is_empty());
+    tokens
+}
+
+/// The names of columns as a message lists them.
+pub(super) fn list(names: &[String]) -> String {
+    const SHOWN: usize = 12;
+    let shown: Vec<String> =
+        names.iter().take(SHOWN).map(|name| format!("\"{}\"", printable(name))).collect();
+    let more = if names.len() > SHOWN { format!(" and {} more", names.len() - SHOWN) } else { String::new() };
+    format!("{}{more}", shown.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_found_by_any_common_name() {
+        let find = |names: &[&str], role| {
+            let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+            column(Text { file: "t", bytes: b"" }, &names, role).map_err(|error| error.to_string())
+        };
+        for (name, role) in [
+            ("X", Role::X),
+            ("x_coord", Role::X),
+            ("XCoord", Role::X),
+            ("x (m)", Role::X),
+            ("Coord X", Role::X),
+            ("Easting [m]", Role::X),
+            ("pos_y", Role::Y),
+            ("Y-Coordinate", Role::Y),
+            ("Lat.", Role::Lat),
+            ("stop_lat", Role::Lat),
+            ("Latitude (deg)", Role::Lat),
+            ("LNG", Role::Lon),
+            ("location.lng", Role::Lon),
+            ("stopLon", Role::Lon),
+            ("Stop Name", Role::Name),
+            ("City", Role::Name),
+            ("stop_id", Role::Id),
+            ("", Role::Id),
+            ("Unnamed: 0", Role::Id),
+            ("start_vid", Role::From),
+            ("agg_cost", Role::Cost),
+        ] {
+            assert_eq!(find(&["other", name], role), Ok(Some(1)), "{name}");
+        }
+        assert_eq!(find(&["a", "Breite", "max"], Role::X), Ok(None));
+        assert_eq!(find(&["x", "x_old"], Role::X), Ok(Some(0)));
+        assert!(find(&["x", "y", "X"], Role::X).unwrap_err().contains("\"x\" (column 1), \"X\" (column 3)"));
+    }
+}

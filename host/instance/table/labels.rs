@@ -1,0 +1,95 @@
+//! The numbers and names of nodes.
+
+use super::Table;
+use super::header::Role;
+use crate::instance::error::Result;
+
+/// See the [module](self).
+#[derive(Debug, Default)]
+pub(super) struct Labels {
+    /// Unless they are 1 to n.
+    pub(super) ids: Option<Vec<u32>>,
+    pub(super) names: Option<Vec<String>>,
+    /// The columns that they come from.
+    pub(super) columns: Vec<(Role, usize)>,
+    pub(super) warning: Option<String>,
+}
+
+impl Labels {
+    /// The labels in these columns.
+    pub(super) fn of(table: &Table<'_>, id: Option<usize>, name: Option<usize>) -> Result<Labels> {
+        let (id, name) = match (id, name) {
+            (None, Some(name)) if distinct(table, name).is_some() => (Some(name), None),
+            (id, name) => (id.filter(|_| id != name), name),
+        };
+        let mut labels = Labels::default();
+        if let Some(column) = name {
+            labels.names = Some(names(table, column));
+            labels.columns.push((Role::Name, column));
+        }
+        let Some(column) = id else { return Ok(labels) };
+        if let Some(ids) = distinct(table, column) {
+            labels.ids = Some(ids).filter(|ids| !ids.iter().copied().eq(1..=ids.len() as u32));
+            labels.columns.insert(0, (Role::Id, column));
+        } else if labels.names.is_none() {
+            labels.names = Some(names(table, column));
+            labels.columns.push((Role::Name, column));
+        } else {
+            let title = table.grid.title(column);
+            labels.warning = Some(format!(
+                "{title} is left out: its values are not distinct whole numbers, and places have names"
+            ));
+        }
+        Ok(labels)
+    }
+
+    /// The labels of these texts.
+    pub(super) fn of_texts(texts: Vec<String>) -> Labels {
+        let ids: Option<Vec<u32>> = texts.iter().map(|text| whole(text)).collect();
+        match ids.filter(|ids| are_distinct(ids)) {
+            Some(ids) => {
+                let ids = Some(ids).filter(|ids| !ids.iter().copied().eq(1..=ids.len() as u32));
+                Labels { ids, ..Labels::default() }
+            }
+            None => {
+                Labels { names: Some(texts.iter().map(|text| clean(text)).collect()), ..Labels::default() }
+            }
+        }
+    }
+}
+
+/// The number that a text is, if it is no more than that.
+fn whole(text: &str) -> Option<u32> {
+    let number: u32 = text.parse().ok()?;
+    (number.to_string() == text).then_some(number)
+}
+
+/// The whole numbers of a column, if they are distinct.
+pub(super) fn distinct(table: &Table<'_>, column: usize) -> Option<Vec<u32>> {
+    table.grid.whole(column).filter(|ids| are_distinct(ids))
+}
+
+pub(super) fn are_distinct(ids: &[u32]) -> bool {
+    if ids.is_sorted_by(|a, b| a < b) {
+        return true;
+    }
+    let mut sorted = ids.to_vec();
+    sorted.sort_unstable();
+    sorted.windows(2).all(|pair| pair[0] != pair[1])
+}
+
+/// Whether these are consecutive numbers from 0 or 1, in any order, or consecutive from any in their order.
+pub(super) fn are_consecutive(ids: &[u32]) -> bool {
+    let in_order = ids.windows(2).all(|pair| pair[0].checked_add(1) == Some(pair[1]));
+    let (low, high) = (ids.iter().min().copied().unwrap_or(0), ids.iter().max().copied().unwrap_or(0));
+    in_order || low <= 1 && (high - low) as usize + 1 == ids.len() && are_distinct(ids)
+}
+
+fn names(table: &Table<'_>, column: usize) -> Vec<String> {
+    (0..table.grid.rows()).map(|row| clean(&table.grid.written(row, column))).collect()
+}
+
+/// A name for one line of a terminal.
+fn clean(name: &str) -> String {
+    name.replace(char::is_control, " ")
+}

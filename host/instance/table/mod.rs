@@ -1,0 +1,585 @@
+//! Tables in text: places, matrices of costs, lists of edges, as programs and people write them.
+//!
+//! `dialect` and `rows` know delimited text, `brackets` knows arrays; both become a `grid` of cells. `header` knows names of columns.
+//! What a grid means is decided here, and read by `points`, `matrix` and `edges`.
+
+mod brackets;
+mod dialect;
+mod edges;
+mod grid;
+mod header;
+mod labels;
+mod matrix;
+mod number;
+mod points;
+mod rows;
+mod triangle;
+
+use std::ops::ControlFlow;
+
+use super::content::Reading;
+use super::error::{InstanceError, Result, Text};
+use super::read_options::{ReadOptions, Shape};
+use dialect::Dialect;
+use grid::{Cell, Grid, Places};
+use header::Role;
+use number::{Spelling, is_none};
+
+pub(super) use brackets::is_array;
+
+#[cfg(test)]
+mod tests;
+
+const REMEDY: &str = "write one line `x,y` for every place, with the names of the columns in the first line";
+
+/// A table, what is said about it, and what was found of it so far.
+struct Table<'a> {
+    grid: Grid,
+    places: &'a dyn Places,
+    options: &'a ReadOptions,
+    /// The columns that the caller gives a role to.
+    chosen: Vec<(Role, usize)>,
+    /// The numbers of a line in front of the table.
+    counts: Vec<usize>,
+    /// What else the line about the file says.
+    notes: Vec<String>,
+}
+
+/// A value of a file that is no text of rows.
+#[derive(Clone, Debug)]
+pub(super) enum Value {
+    Number(f64),
+    Text(String),
+    Empty,
+}
+
+/// Reads delimited text.
+pub(super) fn delimited(text: Text<'_>, options: &ReadOptions, notes: Vec<String>) -> Result<Reading> {
+    let tight = tightened(text.bytes);
+    let text = Text { file: text.file, bytes: tight.as_deref().unwrap_or(text.bytes) };
+    let dialect = Dialect::of(text)?;
+    let places = Delimited { text, dialect };
+    let mut grid = places.grid()?;
+    grid.drop_empty_columns();
+    let mut notes = notes;
+    match places.dialect.spelling {
+        Spelling::Comma => notes.push("decimal commas".to_owned()),
+        Spelling::Thousands => notes.push("commas between thousands".to_owned()),
+        Spelling::Point => {}
+    }
+    if places.is_triangle() {
+        notes.push("a triangle, so costs are the same both ways".to_owned());
+    }
+    let counts = places.dialect.counts.clone();
+    Table { grid, places: &places, options, chosen: Vec::new(), counts, notes }
+        .read(places.dialect.comment.as_deref().map(|line| (line, places.dialect.separator)))
+}
+
+/// Reads an array of arrays.
+pub(super) fn arrays(text: Text<'_>, options: &ReadOptions, notes: Vec<String>) -> Result<Reading> {
+    let places = Arrays { text };
+    let grid = places.grid()?;
+    Table { grid, places: &places, options, chosen: Vec::new(), counts: Vec::new(), notes }.read(None)
+}
+
+/// Reads rows of values; `names` are those of the columns, if they have any.
+pub(super) fn values(
+    text: Text<'_>,
+    names: Option<Vec<String>>,
+    rows: &[Vec<Value>],
+    options: &ReadOptions,
+    notes: Vec<String>,
+) -> Result<Reading> {
+    let places = Values { text };
+    let width = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let mut grid = Grid::new(width);
+    for (at, row) in rows.iter().enumerate() {
+        if row.len() != width {
+            let problem = format!("row {} has {} values, others have {width}", at + 1, row.len());
+            return Err(text.content(problem, "give every row as many values"));
+        }
+        grid.push(text, row.iter().map(Value::cell))?;
+    }
+    grid.head = rows.first().map_or_else(Vec::new, |row| row.iter().map(Value::written).collect());
+    grid.names = names;
+    Table { grid, places: &places, options, chosen: Vec::new(), counts: Vec::new(), notes }.read(None)
+}
+
+impl Value {
+    fn cell(&self) -> Cell<'_> {
+        match self {
+            Value::Number(number) => Cell::Number(*number, None),
+            Value::Text(text) => cell(Spelling::Point, text),
+            Value::Empty => Cell::Empty,
+        }
+    }
+
+    fn written(&self) -> String {
+        match self {
+            Value::Number(number) => number.to_string(),
+            Value::Text(text) => text.clone(),
+            Value::Empty => String::new(),
+        }
+    }
+}
+
+impl Table<'_> {
+    fn text(&self) -> Text<'_> {
+        Text { file: self.places.text().file, bytes: b"" }
+    }
+
+    /// The file's name, as the line about it says it.
+    fn file(&self) -> String {
+        super::error::printable(self.places.text().file)
+    }
+
+    fn read(mut self, comment: Option<(&str, rows::Separator)>) -> Result<Reading> {
+        if self.grid.width() == 0 || self.grid.head.iter().all(String::is_empty) && self.grid.rows() == 0 {
+            return Err(self.text().content("there are no numbers in the file", REMEDY));
+        }
+        self.refuse_pointer_network()?;
+        self.find_header(comment)?;
+        self.choose_columns()?;
+        if self.grid.rows() == 0 {
+            return Err(self.text().content("there is nothing behind the names of the columns", REMEDY));
+        }
+        match self.shape()? {
+            Shape::Points => points::read(self),
+            Shape::Matrix => matrix::read(self),
+            Shape::Edges => edges::read(self),
+        }
+    }
+
+    /// What the table is: as the caller says, as its columns are called, or as its numbers are.
+    fn shape(&self) -> Result<Shape> {
+        let is_chosen = |roles: &[Role]| self.chosen.iter().any(|(role, _)| roles.contains(role));
+        let has_places = is_chosen(&[Role::X, Role::Y, Role::Z, Role::Lat, Role::Lon]);
+        let has_edges = is_chosen(&[Role::From, Role::To, Role::Cost]);
+        match (self.options.shape, has_places, has_edges) {
+            (Some(shape), ..) => return Ok(shape),
+            (None, true, true) => {
+                let help = "give either x and y, lat and lon, or from, to and cost";
+                return Err(self
+                    .text()
+                    .content("`--columns` names both coordinates and the ends of edges", help));
+            }
+            (None, true, false) => return Ok(Shape::Points),
+            (None, false, true) => return Ok(Shape::Edges),
+            (None, false, false) => {}
+        }
+        if let Some(shape) = self.shape_by_names()? {
+            return Ok(shape);
+        }
+        let matrix = matrix::find(self);
+        match matrix {
+            Some(found) if found.is_certain => Ok(Shape::Matrix),
+            Some(found) => Err(self.open(&[&found.told(&self.grid), points::other_reading(&self.grid)])),
+            None if edges::fits(self)? => Ok(Shape::Edges),
+            None => Ok(Shape::Points),
+        }
+    }
+
+    fn shape_by_names(&self) -> Result<Option<Shape>> {
+        let Some(names) = &self.grid.names else { return Ok(None) };
+        let text = self.text();
+        let both = |one, other| -> Result<bool> {
+            Ok(header::column(text, names, one)?.is_some() && header::column(text, names, other)?.is_some())
+        };
+        // A name that two columns have matters only where its role does.
+        let is = |found: Result<bool>, other: bool| {
+            if other { found.unwrap_or(false).then_some(true).ok_or(()).or(Ok(false)) } else { found }
+        };
+        let edges = both(Role::From, Role::To);
+        let is_edges = matches!(edges, Ok(true)) && self.grid.width() >= 3;
+        let degrees = is(both(Role::Lat, Role::Lon), is_edges)?;
+        let plane = is(both(Role::X, Role::Y), is_edges || degrees)?;
+        if (degrees || plane) && is_edges && !(self.grid.width() == 3 || names.len() == 3) {
+            let help = "choose with `--as points` or `--as edges`";
+            return Err(text.content(
+                format!("the columns {} are both those of places and those of edges", header::list(names)),
+                help,
+            ));
+        }
+        Ok(if degrees || plane {
+            if matrix::find(self).is_some_and(|found| found.is_symmetric) && self.grid.rows() >= 3 {
+                return Err(self.open(&[
+                    "a matrix of costs with labels above it",
+                    "places, by the names of the columns",
+                ]));
+            }
+            Some(Shape::Points)
+        } else {
+            is_edges.then_some(Shape::Edges)
+        })
+    }
+
+    /// Two readings fit.
+    fn open(&self, readings: &[&str]) -> InstanceError {
+        let (rows, width) = (self.grid.rows() + self.grid.skipped, self.grid.width());
+        let problem = format!("the {rows} rows of {width} columns may be {}", readings.join(", or "));
+        self.text().content(
+            problem,
+            "choose: `--as matrix`; `--as edges`; or for places `--columns x=1,y=2`, with the numbers of the columns that are meant (and `name=` or `z=`)",
+        )
+    }
+
+    fn refuse_pointer_network(&self) -> Result<()> {
+        let is_it =
+            self.grid.head.iter().any(|cell| cell.eq_ignore_ascii_case("output")) && self.grid.width() > 4;
+        if !is_it {
+            return Ok(());
+        }
+        let problem = "this looks like the data of pointer networks: in each line the coordinates x y of all places, the word `output`, and a tour";
+        Err(self.text().content(problem, "write the places of one line into a file of their own, one line `x y` for each, and the tour into another"))
+    }
+
+    /// Finds out whether the first row has the names of the columns.
+    fn find_header(&mut self, comment: Option<(&str, rows::Separator)>) -> Result<()> {
+        let grid = &self.grid;
+        let text = self.text();
+        let is_short = grid.head.len() + 1 == grid.width() && !grid.head.is_empty();
+        if grid.names.is_none() && !self.options.no_header && self.is_header() {
+            let mut names = grid.head.clone();
+            if is_short {
+                names.insert(0, String::new());
+            }
+            names.resize(grid.width(), String::new());
+            self.grid.names = Some(names);
+            self.grid.skipped = 1;
+            return Ok(());
+        }
+        if grid.names.is_none()
+            && grid.head.len() < grid.width()
+            && grid.rows() > 1
+            && (grid.head.len()..grid.width())
+                .any(|column| grid.cell(0, column) == Cell::Empty && !grid.is_blank(1, column))
+        {
+            let problem =
+                format!("the first row has {} columns, the others have {}", grid.head.len(), grid.width());
+            return Err(text.content(problem, COLUMNS));
+        }
+        let Some((line, separator)) = comment.filter(|_| grid.names.is_none() && !self.options.no_header)
+        else {
+            return Ok(());
+        };
+        let names = names_of(line, separator);
+        let has = |role| header::column(text, &names, role).is_ok_and(|column| column.is_some());
+        let is_known = has(Role::X) && has(Role::Y)
+            || has(Role::Lat) && has(Role::Lon)
+            || has(Role::From) && has(Role::To);
+        if names.len() == grid.width() && is_known {
+            self.grid.names = Some(names);
+        }
+        Ok(())
+    }
+
+    fn is_header(&self) -> bool {
+        let grid = &self.grid;
+        let is_word = |cell: &String| !is_none(cell) && Spelling::Point.number(cell).is_none();
+        if !grid.head.iter().any(is_word) {
+            return matrix::has_numeric_header(grid);
+        }
+        if grid.head.iter().all(is_word) {
+            return true;
+        }
+        // A number where the others have a name is one more row.
+        let shift = usize::from(grid.head.len() + 1 == grid.width());
+        let rows = grid.rows();
+        let is_named = |column: usize| {
+            let others = || (1..rows).map(|row| (row, column + shift));
+            is_word(&grid.head[column])
+                && others().all(|(row, column)| !grid.is_word(row, column))
+                && others().any(|(row, column)| !grid.number(row, column).is_nan())
+        };
+        rows > 1 && (0..grid.head.len().min(grid.width() - shift)).any(is_named)
+    }
+
+    /// The columns that the caller names.
+    fn choose_columns(&mut self) -> Result<()> {
+        let mut chosen = Vec::new();
+        for (role, column) in &self.options.columns {
+            let Some(named) = Role::from_option(role) else {
+                let problem = format!("`--columns` has no role `{role}`");
+                return Err(self
+                    .text()
+                    .content(problem, "the roles are x, y, z, lat, lon, name, id, from, to and cost"));
+            };
+            let at = self.column(column)?;
+            if chosen.iter().any(|&(other, _)| other == named) {
+                return Err(self
+                    .text()
+                    .content(format!("`--columns` gives {role} twice"), "give each role one column"));
+            }
+            chosen.push((named, at));
+        }
+        self.chosen = chosen;
+        Ok(())
+    }
+
+    /// The column of this number or name.
+    fn column(&self, given: &str) -> Result<usize> {
+        let width = self.grid.width();
+        let by_number =
+            given.parse().ok().filter(|number| (1..=width).contains(number)).map(|number: usize| number - 1);
+        let names = self.grid.names.as_deref().unwrap_or_default();
+        let by_name = || names.iter().position(|name| name.trim() == given);
+        let by_any_case = || names.iter().position(|name| name.trim().eq_ignore_ascii_case(given));
+        by_number.or_else(by_name).or_else(by_any_case).ok_or_else(|| {
+            let seen =
+                if names.is_empty() { String::new() } else { format!("; they are {}", header::list(names)) };
+            let problem = format!("there is no column `{given}` among {width}{seen}");
+            self.text().content(
+                problem,
+                format!("give the number of a column, from 1 to {width}, or its name in the first line"),
+            )
+        })
+    }
+
+    fn chosen(&self, role: Role) -> Option<usize> {
+        self.chosen.iter().find(|(other, _)| *other == role).map(|(_, column)| *column)
+    }
+
+    /// The column of a role: as the caller says, else as it is called.
+    fn role(&self, role: Role) -> Result<Option<usize>> {
+        if let Some(column) = self.chosen(role) {
+            return Ok(Some(column));
+        }
+        let Some(names) = &self.grid.names else { return Ok(None) };
+        Ok(header::column(self.text(), names, role)?
+            .filter(|column| self.chosen.iter().all(|(_, other)| other != column)))
+    }
+
+    /// A cell is wrong.
+    fn wrong(
+        &self,
+        row: usize,
+        column: usize,
+        problem: impl Into<String>,
+        help: impl Into<String>,
+    ) -> InstanceError {
+        grid::wrong(self.places, &self.grid, (row, column), problem, help)
+    }
+
+    /// The line about the file: what it has, how its columns are used, and what else is to be said.
+    fn line(&self, what: String, columns: &[(Role, usize)], end: &str) -> String {
+        let columns: Vec<String> = columns
+            .iter()
+            .map(|&(role, column)| format!("{} {}", role.word(), self.grid.title(column)))
+            .collect();
+        let mut parts = vec![columns.join(", ")];
+        parts.push(end.to_owned());
+        parts.extend(self.notes.iter().cloned());
+        parts.retain(|part| !part.is_empty());
+        let from = self.file();
+        if parts.is_empty() {
+            format!("{what} from {from}")
+        } else {
+            format!("{what} from {from}: {}", parts.join("; "))
+        }
+    }
+}
+
+fn names_of(line: &str, separator: rows::Separator) -> Vec<String> {
+    match separator {
+        rows::Separator::Sign(sign) => {
+            line.split(sign as char).map(|name| name.trim().trim_matches('"').to_owned()).collect()
+        }
+        rows::Separator::Blanks => line.split_whitespace().map(str::to_owned).collect(),
+    }
+}
+
+const COLUMNS: &str = "separate columns in all lines alike, quote a text with separators in it, and write decimals with a point: 0.5";
+
+/// The cell of this text.
+fn cell(spelling: Spelling, text: &str) -> Cell<'_> {
+    if text.is_empty() {
+        return Cell::Empty;
+    }
+    let Some(number) = spelling.number(text) else { return Cell::Text(text) };
+    let digits = text.bytes().all(|byte| byte.is_ascii_digit());
+    // As a name it is more than its value: a postal code, an order's number.
+    let is_odd = digits && (text.len() > 15 || text.len() > 1 && text.starts_with('0'));
+    Cell::Number(number, is_odd.then_some(text))
+}
+
+/// The text without blanks between a separator and a quote, if there are any: behind a blank, a quote would be part of the text.
+fn tightened(bytes: &[u8]) -> Option<Vec<u8>> {
+    let is_spaced = |at: usize| bytes[at] == b'"' && at > 1 && bytes[at - 1] == b' ';
+    if !memchr(bytes, is_spaced) {
+        return None;
+    }
+    let mut tight = Vec::with_capacity(bytes.len());
+    for &byte in bytes {
+        if byte == b'"' {
+            let kept = tight.iter().rposition(|byte| *byte != b' ').map_or(0, |at| at + 1);
+            if kept == 0 || matches!(tight[kept - 1], b',' | b';' | b'|' | b'\n') {
+                tight.truncate(kept);
+            }
+        }
+        tight.push(byte);
+    }
+    Some(tight)
+}
+
+fn memchr(bytes: &[u8], is_it: impl Fn(usize) -> bool) -> bool {
+    (0..bytes.len()).any(is_it)
+}
+
+struct Delimited<'a> {
+    text: Text<'a>,
+    dialect: Dialect,
+}
+
+impl Delimited<'_> {
+    fn grid(&self) -> Result<Grid> {
+        let Dialect { separator, spelling, start, .. } = self.dialect;
+        if let Some(rows) = self.triangle() {
+            return triangle::grid(self.text, &rows);
+        }
+        let mut widths = Vec::new();
+        rows::for_each(self.text, start, separator, |row| {
+            let cells = row.cells;
+            // Empty cells at the end of the names are none.
+            let kept = cells.iter().rposition(|cell| !cell.is_empty()).map_or(0, |at| at + 1);
+            widths.push(if widths.is_empty() { kept } else { cells.len() });
+            Ok(if widths.len() < 2 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+        })?;
+        let width = widths.iter().copied().max().unwrap_or(0);
+        let mut grid = Grid::new(width);
+        let mut count = 0_usize;
+        rows::for_each(self.text, start, separator, |row| {
+            let kept = row.cells.iter().rposition(|cell| !cell.is_empty()).map_or(0, |at| at + 1);
+            if count == 0 {
+                grid.head = row.cells[..kept].iter().map(|&cell| cell.to_owned()).collect();
+            } else if kept > width || row.cells.len() < width {
+                return Err(self.ragged(row.start, row.cells.len(), width));
+            }
+            count += 1;
+            grid.push(self.text, row.cells.iter().map(|text| cell(spelling, text)))?;
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(grid)
+    }
+
+    fn ragged(&self, start: usize, found: usize, width: usize) -> InstanceError {
+        let problem = format!("the line has {found} columns, those before have {width}");
+        let (start, length) = rows::place(self.text, start, self.dialect.separator, usize::MAX - 1);
+        self.text.error(start, length, problem, COLUMNS)
+    }
+
+    fn is_triangle(&self) -> bool {
+        self.triangle().is_some()
+    }
+
+    /// The rows of a triangle, if they are such.
+    fn triangle(&self) -> Option<Vec<Vec<String>>> {
+        let mut rows: Vec<Vec<String>> = Vec::new();
+        let mut is_one = true;
+        let read = rows::for_each(self.text, self.dialect.start, self.dialect.separator, |row| {
+            rows.push(row.cells.iter().map(|&cell| cell.to_owned()).collect());
+            is_one = triangle::may_be(&rows) && rows.len() <= triangle::MOST;
+            Ok(if is_one { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+        });
+        (read.is_ok() && is_one && triangle::is_one(&rows, self.dialect.spelling)).then_some(rows)
+    }
+}
+
+impl Places for Delimited<'_> {
+    fn text(&self) -> Text<'_> {
+        self.text
+    }
+
+    fn place(&self, row: usize, column: usize) -> Option<(usize, usize)> {
+        let Dialect { separator, start, .. } = self.dialect;
+        let (mut found, mut at) = (None, 0);
+        let _ = rows::for_each(self.text, start, separator, |one| {
+            if at == row {
+                found = Some(rows::place(self.text, one.start, separator, column));
+                return Ok(ControlFlow::Break(()));
+            }
+            at += 1;
+            Ok(ControlFlow::Continue(()))
+        });
+        found
+    }
+}
+
+struct Arrays<'a> {
+    text: Text<'a>,
+}
+
+impl Arrays<'_> {
+    fn cell(&self, (start, length, is_quoted): brackets::Found) -> Cell<'_> {
+        let written = std::str::from_utf8(&self.text.bytes[start..start + length]).unwrap_or_default();
+        match is_quoted {
+            true if written.is_empty() => Cell::Empty,
+            true => Cell::Text(written),
+            false => cell(Spelling::Point, brackets::bare(written)),
+        }
+    }
+
+    fn grid(&self) -> Result<Grid> {
+        let mut grid: Option<Grid> = None;
+        brackets::for_each(self.text, |cells| {
+            let is_first = grid.is_none();
+            let grid = grid.get_or_insert_with(|| Grid::new(cells.len()));
+            if is_first {
+                let written = |cell: &brackets::Found| match self.cell(*cell) {
+                    Cell::Number(number, None) => number.to_string(),
+                    Cell::Number(_, Some(text)) | Cell::Text(text) => text.to_owned(),
+                    Cell::Empty => String::new(),
+                };
+                grid.head = cells.iter().map(written).collect();
+            }
+            if cells.len() != grid.width() {
+                let problem =
+                    format!("this row has {} values, those before have {}", cells.len(), grid.width());
+                let (start, length, _) = cells[0];
+                return Err(self.text.error(start, length, problem, "give every row as many values"));
+            }
+            grid.push(self.text, cells.iter().map(|cell| self.cell(*cell)))?;
+            Ok(ControlFlow::Continue(()))
+        })?;
+        let grid = grid.ok_or_else(|| self.text.content("the array is empty", REMEDY))?;
+        if grid.rows() == 1 && grid.width() > 3 {
+            let problem = format!("this is a list of {} values, not of places or rows", grid.width());
+            return Err(self
+                .text
+                .content(problem, "write one array for each place or row: [[1, 2], [3, 4]]"));
+        }
+        Ok(grid)
+    }
+}
+
+impl Places for Arrays<'_> {
+    fn text(&self) -> Text<'_> {
+        self.text
+    }
+
+    fn place(&self, row: usize, column: usize) -> Option<(usize, usize)> {
+        let (mut found, mut at) = (None, 0);
+        let _ = brackets::for_each(self.text, |cells| {
+            if at == row {
+                found = cells.get(column).map(|&(start, length, _)| (start, length));
+                return Ok(ControlFlow::Break(()));
+            }
+            at += 1;
+            Ok(ControlFlow::Continue(()))
+        });
+        found
+    }
+}
+
+struct Values<'a> {
+    text: Text<'a>,
+}
+
+impl Places for Values<'_> {
+    fn text(&self) -> Text<'_> {
+        self.text
+    }
+
+    fn place(&self, _: usize, _: usize) -> Option<(usize, usize)> {
+        None
+    }
+}

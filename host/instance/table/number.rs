@@ -1,0 +1,214 @@
+//! How files spell numbers, and what they write where there is none.
+
+/// How the numbers of a file are spelled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Spelling {
+    /// `1234.5`
+    #[default]
+    Point,
+    /// `1,234.5`
+    Thousands,
+    /// `1234,5`, or `1.234,5`
+    Comma,
+}
+
+impl Spelling {
+    /// The finite number that a cell holds.
+    pub(super) fn number(self, cell: &str) -> Option<f64> {
+        let first = *cell.as_bytes().first()?;
+        // `inf` and `nan` parse as well, but are no numbers of a file.
+        let is_number = first.is_ascii_digit() || matches!(first, b'+' | b'-' | b'.');
+        let plain = || cell.parse().ok().filter(|value: &f64| value.is_finite());
+        match (self, is_number) {
+            (Spelling::Comma, _) if cell.contains(['.', ',']) => self.grouped(cell),
+            (_, true) => plain().or_else(|| self.grouped(cell)),
+            (_, false) => self.grouped(cell),
+        }
+    }
+
+    /// The number of a cell with groups of three digits, a decimal comma or a typographic minus.
+    fn grouped(self, cell: &str) -> Option<f64> {
+        let odd = |c: char| {
+            matches!(c, ',' | '.' | ' ' | '\'' | '\u{2019}' | '\u{a0}' | '\u{202f}' | '\u{2009}' | '\u{2212}')
+        };
+        if cell.len() > 64 || !cell.contains(odd) {
+            return None;
+        }
+        let (point, group) = if self == Spelling::Comma { (',', '.') } else { ('.', ',') };
+        let cell = cell.replace('\u{2212}', "-");
+        let (whole, rest) = match cell.split_once(point) {
+            Some((whole, rest)) => (whole, format!(".{rest}")),
+            None => (cell.as_str(), String::new()),
+        };
+        let is_group = |c: char| match c {
+            '.' | ',' => self != Spelling::Point && c == group,
+            c => odd(c),
+        };
+        let mut parts = whole.split(is_group);
+        let first = parts.next()?;
+        let digits = first.trim_start_matches(['+', '-']);
+        let groups: Vec<&str> = parts.collect();
+        let are_groups =
+            groups.iter().all(|part| part.len() == 3 && part.bytes().all(|b| b.is_ascii_digit()));
+        if !groups.is_empty() && !(are_groups && (1..=3).contains(&digits.len())) {
+            return None;
+        }
+        let plain = format!("{first}{}{rest}", groups.concat());
+        let is_number =
+            plain.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'+' | b'-' | b'.' | b'e' | b'E'));
+        plain.parse().ok().filter(|value: &f64| is_number && value.is_finite())
+    }
+}
+
+/// Whether a cell says that there is no number: `inf`, `null`, `NaN`, `-`, `N/A` or nothing.
+pub(super) fn is_none(cell: &str) -> bool {
+    const WORDS: [&str; 22] = [
+        "",
+        "-",
+        "--",
+        "\u{2013}",
+        "\u{2014}",
+        "inf",
+        "+inf",
+        "infinity",
+        "+infinity",
+        "\u{221e}",
+        "null",
+        "nan",
+        "na",
+        "n/a",
+        "#n/a",
+        "none",
+        "nil",
+        "np.inf",
+        "np.nan",
+        "math.inf",
+        "1.#inf",
+        "<na>",
+    ];
+    cell.len() <= 9 && WORDS.iter().any(|word| word.eq_ignore_ascii_case(cell))
+}
+
+/// What cells with commas and points tell of a file's spelling.
+#[derive(Debug, Default)]
+pub(super) struct Evidence {
+    /// A number that only a decimal point explains: `1.5` is one for a comma as well, if it stands for 15.
+    point: Option<String>,
+    /// `1,234.5` or `1,234,567`
+    thousands: Option<String>,
+    /// `1.234,5`, `1.234.567`, or `0,25`
+    comma: Option<String>,
+    /// `1,234`, which may be either.
+    open: Option<String>,
+}
+
+impl Evidence {
+    /// Takes note of a cell.
+    pub(super) fn see(&mut self, cell: &str) {
+        let is_number =
+            |b: u8| b.is_ascii_digit() || matches!(b, b'.' | b',' | b'-' | b'+' | b'e' | b'E' | b' ' | b'\'');
+        let has_digit = cell.bytes().any(|b| b.is_ascii_digit());
+        if !has_digit || !cell.bytes().all(is_number) || cell.len() > 40 {
+            return;
+        }
+        let count = |sign: char| cell.matches(sign).count();
+        let kind = match (count('.'), count(',')) {
+            (0, 0) => return,
+            (1, 0) => &mut self.point,
+            (_, 0) => &mut self.comma,
+            (0, 1) if is_decimal_comma(cell) => &mut self.comma,
+            (0, 1) => &mut self.open,
+            (0, _) => &mut self.thousands,
+            _ if cell.rfind(',') > cell.rfind('.') => &mut self.comma,
+            _ => &mut self.thousands,
+        };
+        kind.get_or_insert_with(|| cell.to_owned());
+    }
+
+    /// The spelling; or two cells of which one contradicts the other; or a cell that may be either. `is_european` says
+    /// that the columns are separated as programs do it where a comma is the decimal sign.
+    pub(super) fn spelling(self, is_european: bool) -> Result<Spelling, Doubt> {
+        let open = self.open.clone();
+        match (self.comma, self.thousands) {
+            (Some(one), Some(other)) => Err(Doubt::Both(one, other)),
+            // `1.5` beside `1,5`: one of them is not what it seems.
+            (Some(one), None) => match self.point.filter(|point| !is_group(point) || !one.contains('.')) {
+                Some(point) => Err(Doubt::Both(one, point)),
+                None => Ok(Spelling::Comma),
+            },
+            (None, Some(_)) => Ok(Spelling::Thousands),
+            (None, None) => match (open, self.point) {
+                (None, _) => Ok(Spelling::Point),
+                (Some(one), Some(point)) => Err(Doubt::Both(one, point)),
+                (Some(_), None) if is_european => Ok(Spelling::Comma),
+                (Some(one), None) => Err(Doubt::Either(one)),
+            },
+        }
+    }
+}
+
+/// Why the spelling of a file's numbers cannot be told.
+#[derive(Debug, PartialEq)]
+pub(super) enum Doubt {
+    /// One cell has a decimal comma, the other a decimal point or commas between thousands.
+    Both(String, String),
+    /// This cell may be a number of thousands, or have decimals.
+    Either(String),
+}
+
+/// Whether the comma of a cell cannot stand between thousands.
+fn is_decimal_comma(cell: &str) -> bool {
+    let (whole, decimals) = cell.split_once(',').unwrap_or((cell, ""));
+    let whole = whole.trim_start_matches(['-', '+']);
+    decimals.len() != 3 || whole.is_empty() || whole.len() > 3 || whole.starts_with('0')
+}
+
+/// Whether the point of a cell may stand between thousands.
+fn is_group(cell: &str) -> bool {
+    !is_decimal_comma(&cell.replace('.', ","))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_spelled_in_three_ways() {
+        let all = [Spelling::Point, Spelling::Thousands, Spelling::Comma];
+        let read = |cell: &str| all.map(|spelling| spelling.number(cell));
+        let same = |value: f64| [Some(value); 3];
+        assert_eq!(read("12"), same(12.0));
+        assert_eq!(read("-1e3"), same(-1000.0));
+        assert_eq!(read("\u{2212}7"), same(-7.0));
+        assert_eq!(read("1 234 567"), same(1_234_567.0));
+        assert_eq!(read("1'234.5"), [Some(1234.5), Some(1234.5), None]);
+        assert_eq!(read("1.5"), [Some(1.5), Some(1.5), None]);
+        assert_eq!(read("1,5"), [None, None, Some(1.5)]);
+        assert_eq!(read("1.234"), [Some(1.234), Some(1.234), Some(1234.0)]);
+        assert_eq!(read("1.234,5"), [None, None, Some(1234.5)]);
+        assert_eq!(read("1,234.5"), [None, Some(1234.5), None]);
+        for none in ["", "-", "inf", "NaN", "1,2,3", "12 34", "1.2.3", "x", "0x10", "1e999", "+", "."] {
+            assert_eq!(read(none)[0], None, "{none:?}");
+        }
+        assert!(["inf", "NULL", "NaN", "-", "N/A", ""].into_iter().all(is_none));
+        assert!(!["0", "x", "-1", "Nancy"].into_iter().any(is_none));
+    }
+
+    #[test]
+    fn a_spelling_is_told_from_all_cells() {
+        let spelling = |cells: &[&str], is_european| {
+            let mut evidence = Evidence::default();
+            cells.iter().for_each(|cell| evidence.see(cell));
+            evidence.spelling(is_european)
+        };
+        assert_eq!(spelling(&["1", "x", "2.5"], true), Ok(Spelling::Point));
+        assert_eq!(spelling(&["48,137", "0,5"], false), Ok(Spelling::Comma));
+        assert_eq!(spelling(&["48,137"], true), Ok(Spelling::Comma));
+        assert_eq!(spelling(&["1.234,5", "1.234"], false), Ok(Spelling::Comma));
+        assert_eq!(spelling(&["1,234.5", "1,234"], false), Ok(Spelling::Thousands));
+        let doubt = |cells: &[&str]| spelling(cells, false).unwrap_err();
+        assert_eq!(doubt(&["48,137"]), Doubt::Either("48,137".to_owned()));
+        assert_eq!(doubt(&["48,13", "1.5"]), Doubt::Both("48,13".to_owned(), "1.5".to_owned()));
+        assert_eq!(doubt(&["1.234,5", "1,234.5"]), Doubt::Both("1.234,5".to_owned(), "1,234.5".to_owned()));
+    }
+}

@@ -1,0 +1,319 @@
+//! Tables with a place in each row.
+
+use super::grid::Grid;
+use super::header::{self, Role};
+use super::labels::{self, Labels};
+use super::{REMEDY, Table};
+use crate::instance::content::{Content, Reading};
+use crate::instance::error::{InstanceError, Result};
+use crate::memory;
+
+/// Which columns hold what.
+struct Columns {
+    /// x, y and perhaps z; or latitude and longitude.
+    coordinates: Vec<(Role, usize)>,
+    id: Option<usize>,
+    name: Option<usize>,
+}
+
+impl Columns {
+    fn is_degrees(&self) -> bool {
+        self.coordinates[0].0 == Role::Lat
+    }
+}
+
+/// Reads the places of a table.
+pub(super) fn read(mut table: Table<'_>) -> Result<Reading> {
+    let columns = columns(&table)?;
+    let n = table.grid.rows();
+    if let Some(&count) = table.counts.first().filter(|&&count| count != n) {
+        let problem = format!("the first line says {count}, and {n} lines follow");
+        return Err(table.text().content(problem, "correct the first line, or remove it"));
+    }
+    for row in 0..n {
+        for &(_, column) in &columns.coordinates {
+            check_number(&table, row, column)?;
+        }
+    }
+    let labels = Labels::of(&table, columns.id, columns.name)?;
+    let made = (n * size_of::<[f64; 3]>()) as u64;
+    memory::check(made).map_err(|shortage| table.text().no_room("the places", shortage))?;
+    let mut warnings: Vec<String> = labels.warning.iter().cloned().collect();
+    let number = |row: usize, at: usize| {
+        columns.coordinates.get(at).map_or(0.0, |&(_, column)| table.grid.number(row, column))
+    };
+    let (content, unit) = if columns.is_degrees() {
+        let degrees: Vec<[f64; 2]> = (0..n).map(|row| [number(row, 0), number(row, 1)]).collect();
+        check_degrees(&table, &columns, &degrees)?;
+        (Content::Degrees(degrees), "great-circle metres")
+    } else {
+        let points: Vec<[f64; 3]> = (0..n).map(|row| [0, 1, 2].map(|at| number(row, at))).collect();
+        warnings.extend(maybe_degrees(&table, &columns, &points));
+        (Content::Places { dimensions: columns.coordinates.len(), points }, "")
+    };
+    let mut told = columns.coordinates.clone();
+    told.extend(&labels.columns);
+    let what = if n == 1 { "1 place".to_owned() } else { format!("{n} places") };
+    let line = table.line(what, &told, unit);
+    table.notes.clear();
+    Ok(Reading {
+        content,
+        ids: labels.ids,
+        names: labels.names,
+        line,
+        warnings,
+        is_directed: table.options.directed,
+    })
+}
+
+fn check_number(table: &Table<'_>, row: usize, column: usize) -> Result<()> {
+    if !table.grid.number(row, column).is_nan() {
+        return Ok(());
+    }
+    let written = table.grid.written(row, column);
+    let (problem, help) = if written.is_empty() {
+        (
+            format!("there is no number in {}", table.grid.title(column)),
+            "write the coordinate, or remove the line".to_owned(),
+        )
+    } else if written.contains(['\u{b0}', '\u{2032}'])
+        || written.ends_with(['N', 'S', 'E', 'W']) && written.starts_with(|c: char| c.is_ascii_digit())
+    {
+        (
+            format!("`{written}` is not a number"),
+            "write degrees as decimals, with a minus for south and west: 48.137".to_owned(),
+        )
+    } else {
+        (
+            format!("`{written}` is not a finite number"),
+            format!(
+                "write a number such as 12.5, or name the columns that hold coordinates: `--columns x={},y={}`",
+                column + 1,
+                column + 2
+            ),
+        )
+    };
+    Err(table.wrong(row, column, problem, help))
+}
+
+fn columns(table: &Table<'_>) -> Result<Columns> {
+    let coordinates = match named(table)? {
+        Some(coordinates) => coordinates,
+        None if table.grid.names.is_some() => return Err(unknown(table)),
+        None => return guessed(table),
+    };
+    if table.options.degrees && coordinates[0].0 != Role::Lat {
+        let (one, other) = (coordinates[0].1 + 1, coordinates[1].1 + 1);
+        let help = format!(
+            "write `--columns lat={other},lon={one}`, or `--columns lat={one},lon={other}` where the latitude comes first"
+        );
+        return Err(table.text().content("`--degrees` needs to know which column is the latitude", help));
+    }
+    let is_used = |column: &usize| coordinates.iter().any(|(_, used)| used == column);
+    let free = |column: Option<usize>| column.filter(|column| !is_used(column));
+    let (mut id, mut name) = (free(table.role(Role::Id)?), free(table.role(Role::Name)?));
+    if table.grid.names.is_none() || id.is_none() && name.is_none() {
+        let words = |column: &usize| table.grid.has_words(*column);
+        let mut left = (0..table.grid.width()).filter(|column| !is_used(column));
+        name = name.or_else(|| left.clone().find(words));
+        let is_id = |column: &usize| {
+            labels::distinct(table, *column).is_some_and(|ids| labels::are_consecutive(&ids))
+        };
+        if table.grid.names.is_none() {
+            id = id.or_else(|| left.find(is_id));
+        }
+    }
+    Ok(Columns { coordinates, id, name })
+}
+
+/// The coordinates by the caller's words or the names of the columns.
+fn named(table: &Table<'_>) -> Result<Option<Vec<(Role, usize)>>> {
+    let pick = |roles: &[Role], is_chosen: bool| -> Result<Vec<(Role, usize)>> {
+        let mut found = Vec::new();
+        for &role in roles {
+            let column = if is_chosen { table.chosen(role) } else { table.role(role)? };
+            found.extend(column.map(|column| (role, column)));
+        }
+        Ok(found)
+    };
+    const PLANE: [Role; 3] = [Role::X, Role::Y, Role::Z];
+    const GLOBE: [Role; 2] = [Role::Lat, Role::Lon];
+    let (plane, globe) = (pick(&PLANE, true)?, pick(&GLOBE, true)?);
+    let is_chosen = !plane.is_empty() || !globe.is_empty();
+    let (plane, globe) =
+        if is_chosen { (plane, globe) } else { (pick(&PLANE, false)?, pick(&GLOBE, false)?) };
+    let has_plane = plane.len() >= 2 && plane[0].0 == Role::X && plane[1].0 == Role::Y;
+    let has_globe = globe.len() == 2;
+    let title = |at: &(Role, usize)| table.grid.title(at.1);
+    if is_chosen && !(has_plane && globe.is_empty() || has_globe && plane.is_empty()) {
+        return Err(table.text().content(
+            "`--columns` does not say where both coordinates are",
+            "give x and y, or lat and lon: `--columns x=2,y=3`",
+        ));
+    }
+    if has_plane && has_globe {
+        if table.options.degrees {
+            return Ok(Some(globe));
+        }
+        let problem = format!(
+            "there are both x and y ({}, {}) and latitude and longitude ({}, {})",
+            title(&plane[0]),
+            title(&plane[1]),
+            title(&globe[0]),
+            title(&globe[1])
+        );
+        let [x, y, lat, lon] = [plane[0].1, plane[1].1, globe[0].1, globe[1].1].map(|column| column + 1);
+        return Err(table.text().content(
+            problem,
+            format!("choose: `--columns x={x},y={y}` or `--columns lat={lat},lon={lon}`"),
+        ));
+    }
+    if has_globe {
+        return Ok(Some(globe));
+    }
+    Ok(has_plane.then_some(plane))
+}
+
+/// The names of the columns say nothing.
+fn unknown(table: &Table<'_>) -> InstanceError {
+    let names = table.grid.names.as_deref().unwrap_or_default();
+    let numbers: Vec<usize> =
+        (0..table.grid.width()).filter(|&column| table.grid.is_numbers(column)).collect();
+    let (one, other) = match numbers[..] {
+        [.., one, other] => (one + 1, other + 1),
+        _ => (1, 2),
+    };
+    let problem =
+        format!("no columns are named x and y, or lat and lon; they are named {}", header::list(names));
+    let help = format!(
+        "say which they are: `--columns x={one},y={other}`, or for degrees `--columns lat={one},lon={other}` (add `name=` for a column of names)"
+    );
+    table.text().content(problem, help)
+}
+
+/// The columns by what is in them.
+fn guessed(table: &Table<'_>) -> Result<Columns> {
+    let grid = &table.grid;
+    let is_free = |column: &usize| table.chosen.iter().all(|(_, used)| used != column);
+    let all: Vec<usize> = (0..grid.width()).filter(is_free).collect();
+    let words: Vec<usize> = all.iter().copied().filter(|&column| grid.has_words(column)).collect();
+    let numbers: Vec<usize> = all
+        .iter()
+        .copied()
+        .filter(|&column| !grid.has_words(column) && (0..grid.rows()).any(|row| !grid.is_blank(row, column)))
+        .collect();
+    let name = table.chosen(Role::Name).or(words.first().copied());
+    let plain = |columns: &[usize], id: Option<usize>| {
+        let coordinates: Vec<(Role, usize)> =
+            [Role::X, Role::Y, Role::Z].into_iter().zip(columns.iter().copied()).collect();
+        if table.options.degrees {
+            let (one, other) = (columns[0] + 1, columns[1] + 1);
+            let help = format!(
+                "write `--columns lat={one},lon={other}`, or `--columns lat={other},lon={one}` where the longitude comes first"
+            );
+            return Err(table.text().content("`--degrees` needs to know which column is the latitude", help));
+        }
+        Ok(Columns { coordinates, id: table.chosen(Role::Id).or(id), name })
+    };
+    let ids = numbers.first().and_then(|&column| labels::distinct(table, column));
+    let is_id = ids.as_deref().is_some_and(labels::are_consecutive) && grid.rows() > 1;
+    match numbers.len() {
+        2 => plain(&numbers, None),
+        3 if is_id => plain(&numbers[1..], Some(numbers[0])),
+        3 if ids.as_deref().is_some_and(|ids| may_be_ids(table, ids, &numbers[1..])) => Err(table.open(&[
+            &format!("places x y with a number in {}", grid.title(numbers[0])),
+            "places x y z in space",
+        ])),
+        3 => plain(&numbers, None),
+        4 if is_id => plain(&numbers[1..], Some(numbers[0])),
+        _ => Err(neither(table, &numbers)),
+    }
+}
+
+/// Whether the numbers of a first column may be those of nodes, beside these coordinates.
+fn may_be_ids(table: &Table<'_>, ids: &[u32], coordinates: &[usize]) -> bool {
+    let is_whole =
+        |column: usize| (0..table.grid.rows()).all(|row| table.grid.number(row, column).fract() == 0.0);
+    let is_sorted = ids.is_sorted_by(|a, b| a < b);
+    ids.len() > 1 && (is_sorted || !coordinates.iter().any(|&column| is_whole(column)))
+}
+
+fn neither(table: &Table<'_>, numbers: &[usize]) -> InstanceError {
+    let (rows, width) = (table.grid.rows(), table.grid.width());
+    let problem = match (width, rows) {
+        (1, 1) => "there is one number or word only".to_owned(),
+        (1, _) => format!("each of the {rows} lines has one column"),
+        _ if numbers.len() < 2 => format!(
+            "{} of the {width} columns hold numbers",
+            if numbers.is_empty() { "none".to_owned() } else { numbers.len().to_string() }
+        ),
+        (_, 1) => format!("there is one line, of {width} columns"),
+        _ => format!(
+            "{rows} rows of {width} columns hold neither places nor a square matrix with zeros on its diagonal"
+        ),
+    };
+    let help = if width == 1 || rows == 1 {
+        REMEDY
+    } else {
+        "say which columns are meant: `--columns x=1,y=2`; or `--as matrix` for a matrix whose diagonal is not zero"
+    };
+    table.text().content(problem, help)
+}
+
+/// What a square table may be beside a matrix.
+pub(super) fn other_reading(grid: &Grid) -> &'static str {
+    match grid.width() {
+        2 => "places x y",
+        3 if grid.is_numbers(0) => "places x y with a number or a third coordinate",
+        3 => "places x y with a name",
+        _ => "places x y z with a number or a name",
+    }
+}
+
+fn check_degrees(table: &Table<'_>, columns: &Columns, degrees: &[[f64; 2]]) -> Result<()> {
+    let [(_, lat), (_, lon)] = columns.coordinates[..] else { return Ok(()) };
+    let wrong = |[latitude, longitude]: &[f64; 2]| latitude.abs() > 90.0 || longitude.abs() > 360.0;
+    let Some(row) = degrees.iter().position(wrong) else { return Ok(()) };
+    let [latitude, longitude] = degrees[row];
+    let (kind, value, column) =
+        if latitude.abs() > 90.0 { ("latitude", latitude, lat) } else { ("longitude", longitude, lon) };
+    let would_fit =
+        degrees.iter().all(|&[latitude, longitude]| longitude.abs() <= 90.0 && latitude.abs() <= 360.0);
+    let help = if would_fit {
+        format!("if the columns are exchanged, `--columns lat={},lon={}` reads them", lon + 1, lat + 1)
+    } else {
+        format!(
+            "write degrees with decimals; if these are coordinates of a plane, `--columns x={},y={}` reads them",
+            lon + 1,
+            lat + 1
+        )
+    };
+    Err(table.wrong(row, column, format!("a {kind} of {value} is not on the earth"), help))
+}
+
+/// A word where numbers of the plane look like degrees.
+fn maybe_degrees(table: &Table<'_>, columns: &Columns, points: &[[f64; 3]]) -> Option<String> {
+    let [(_, one), (_, other)] = columns.coordinates[..] else { return None };
+    let is_fine = |value: f64| ((value * 10.0).round() - value * 10.0).abs() > 1e-9;
+    let fits = |lat: usize, lon: usize| {
+        points.iter().all(|point| point[lat].abs() <= 90.0 && point[lon].abs() <= 180.0)
+    };
+    let fine = points.iter().flat_map(|point| [point[0], point[1]]).filter(|&value| is_fine(value)).count();
+    let is_wide = points.iter().any(|point| point[0].abs() > 1.5 || point[1].abs() > 1.5);
+    let (lat_first, lon_first) = (fits(0, 1), fits(1, 0));
+    if !(lat_first || lon_first) || !is_wide || fine < points.len() {
+        return None;
+    }
+    let (one, other) = (one + 1, other + 1);
+    let order = match (lat_first, lon_first) {
+        (true, false) => format!("`--columns lat={one},lon={other}`"),
+        (false, true) => format!("`--columns lat={other},lon={one}`"),
+        _ => format!(
+            "`--columns lat={one},lon={other}` where the latitude comes first, `--columns lat={other},lon={one}` where the longitude does"
+        ),
+    };
+    Some(format!(
+        "the coordinates of {} are taken as those of a plane; if they are degrees, say {order}",
+        table.file()
+    ))
+}

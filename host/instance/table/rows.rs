@@ -1,0 +1,229 @@
+//! The rows of delimited text.
+
+use std::ops::ControlFlow;
+
+use crate::instance::error::{Result, Text};
+
+/// What stands between two cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Separator {
+    /// One sign.
+    Sign(u8),
+    /// Any number of blanks.
+    Blanks,
+}
+
+/// The cells of one row, and where it begins in the text.
+pub(super) struct Row<'a> {
+    pub(super) start: usize,
+    pub(super) cells: &'a [&'a str],
+}
+
+/// Gives the rows from `start` on to `each`, without comments and empty lines.
+pub(super) fn for_each(
+    text: Text<'_>,
+    start: usize,
+    separator: Separator,
+    mut each: impl FnMut(Row<'_>) -> Result<ControlFlow<()>>,
+) -> Result<()> {
+    match separator {
+        Separator::Sign(sign) => separated(text, start, sign, &mut each),
+        Separator::Blanks => spaced(text, start, &mut each),
+    }
+}
+
+fn is_comment(cell: &str) -> bool {
+    cell.starts_with('#') || cell.starts_with('%') || cell.starts_with("//")
+}
+
+fn separated(
+    text: Text<'_>,
+    start: usize,
+    sign: u8,
+    each: &mut dyn FnMut(Row<'_>) -> Result<ControlFlow<()>>,
+) -> Result<()> {
+    let mut reader = csv::ReaderBuilder::new()
+        .has_headers(false)
+        .flexible(true)
+        .delimiter(sign)
+        .comment(Some(b'#'))
+        .from_reader(&text.bytes[start..]);
+    let mut record = csv::ByteRecord::new();
+    let mut width = 0;
+    loop {
+        let from = reader.position().byte() as usize + start;
+        let is_any = reader.read_byte_record(&mut record).map_err(|error| {
+            text.content(
+                format!("the rows cannot be told apart: {error}"),
+                "separate the columns in all lines alike",
+            )
+        })?;
+        if !is_any {
+            return Ok(());
+        }
+        let to = (reader.position().byte() as usize + start).min(text.bytes.len());
+        let raw = &text.bytes[from..to];
+        let from = from + skipped(raw);
+        let raw = &text.bytes[from..to];
+        check_quotes(text, from, raw, sign, width)?;
+        // The text is UTF-8, and is cut at ASCII signs only.
+        let cells: Vec<&str> =
+            record.iter().map(|cell| std::str::from_utf8(cell).unwrap_or_default().trim()).collect();
+        let is_markdown_rule =
+            sign == b'|' && cells.iter().all(|cell| cell.bytes().all(|b| matches!(b, b'-' | b':')));
+        if cells.iter().all(|cell| cell.is_empty()) || is_comment(cells[0]) || is_markdown_rule {
+            continue;
+        }
+        width = width.max(cells.len());
+        // A row of a Markdown table begins with its separator.
+        let is_framed = sign == b'|' && cells[0].is_empty() && raw.trim_ascii_start().starts_with(b"|");
+        let cells = if is_framed { &cells[1..] } else { &cells[..] };
+        if each(Row { start: from, cells })?.is_break() {
+            return Ok(());
+        }
+    }
+}
+
+/// Bytes of empty lines and comments in front of a record.
+fn skipped(raw: &[u8]) -> usize {
+    let mut at = 0;
+    loop {
+        at += raw[at..].iter().take_while(|byte| matches!(byte, b'\n' | b'\r')).count();
+        if raw.get(at) != Some(&b'#') {
+            return at;
+        }
+        at += raw[at..].iter().take_while(|byte| !matches!(byte, b'\n' | b'\r')).count();
+    }
+}
+
+/// Refuses a quoted text over several lines that may have swallowed them. `width` is that of the rows before.
+fn check_quotes(text: Text<'_>, from: usize, raw: &[u8], sign: u8, width: usize) -> Result<()> {
+    if !raw.contains(&b'"') {
+        return Ok(());
+    }
+    let line = raw.trim_ascii_end();
+    let first = line.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
+    let open = open_quote(&line[..first.unwrap_or(line.len())], sign);
+    let (Some(open), help) = (open, "close it; a quote in a quoted text is written twice") else {
+        return Ok(());
+    };
+    let is_closed = open_quote(line, sign).is_none();
+    let is_row = first.is_some_and(|end| width > 1 && fields(&line[..end], sign) >= width);
+    if is_closed && !is_row {
+        return Ok(());
+    }
+    Err(text.error(from + open, line.len() - open, "this quote is not closed in its line", help))
+}
+
+/// Where the quote begins that is not closed at the end of a part of a line. What follows on a closed one has to be a separator.
+fn open_quote(line: &[u8], sign: u8) -> Option<usize> {
+    let mut at = 0;
+    loop {
+        if line.get(at) == Some(&b'"') {
+            let open = at;
+            at += 1;
+            loop {
+                let Some(end) = line[at..].iter().position(|&byte| byte == b'"') else { return Some(open) };
+                at += end + 1;
+                match line.get(at) {
+                    Some(b'"') => at += 1,
+                    None => return None,
+                    Some(byte) if *byte == sign || matches!(byte, b'\n' | b'\r') => break,
+                    Some(b' ') if line[at..].trim_ascii_start().first().is_none_or(|b| *b == sign) => break,
+                    Some(_) => return Some(open),
+                }
+            }
+        }
+        at += line[at..].iter().position(|&byte| byte == sign || matches!(byte, b'\n' | b'\r'))? + 1;
+    }
+}
+
+fn fields(line: &[u8], sign: u8) -> usize {
+    1 + line.iter().filter(|&&byte| byte == sign).count()
+}
+
+fn spaced(
+    text: Text<'_>,
+    start: usize,
+    each: &mut dyn FnMut(Row<'_>) -> Result<ControlFlow<()>>,
+) -> Result<()> {
+    // The text is UTF-8, and `start` is the begin of a line.
+    let all = std::str::from_utf8(&text.bytes[start..]).unwrap_or_default();
+    let mut cells = Vec::new();
+    let mut at = start;
+    for line in all.split(['\n', '\r']) {
+        cells.clear();
+        if !is_comment(line.trim_start()) {
+            words(line, &mut cells).map_err(|open| {
+                let help = "close it; a quote in a quoted text is written twice";
+                text.error(at + open, line.len() - open, "this quote is not closed in its line", help)
+            })?;
+        }
+        if !cells.is_empty() && each(Row { start: at, cells: &cells })?.is_break() {
+            return Ok(());
+        }
+        at += line.len() + 1;
+    }
+    Ok(())
+}
+
+/// The words of a line; those in quotes may have blanks in them. If a quote is not closed, where it is.
+pub(super) fn words<'a>(line: &'a str, cells: &mut Vec<&'a str>) -> std::result::Result<(), usize> {
+    if !line.contains('"') {
+        cells.extend(line.split_whitespace());
+        return Ok(());
+    }
+    let mut rest = line.trim_start();
+    while !rest.is_empty() {
+        let at = line.len() - rest.len();
+        if let Some(quoted) = rest.strip_prefix('"') {
+            let end = quoted.find('"').ok_or(at)?;
+            cells.push(quoted[..end].trim());
+            rest = quoted[end + 1..].trim_start();
+        } else {
+            let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
+            cells.push(&rest[..end]);
+            rest = rest[end..].trim_start();
+        }
+    }
+    Ok(())
+}
+
+/// Where cell `column` of the row that begins at `start` stands.
+pub(super) fn place(text: Text<'_>, start: usize, separator: Separator, column: usize) -> (usize, usize) {
+    let rest = &text.bytes[start..];
+    let line = &rest[..rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')).unwrap_or(rest.len())];
+    let whole = (start, line.trim_ascii_end().len());
+    let found = match separator {
+        Separator::Sign(sign) => {
+            let mut is_quoted = false;
+            let ends = line.iter().enumerate().filter(|(_, byte)| {
+                is_quoted ^= **byte == b'"';
+                **byte == sign && !is_quoted
+            });
+            let mut ends: Vec<usize> = ends.map(|(at, _)| at).collect();
+            ends.push(line.len());
+            let is_framed = sign == b'|' && line.trim_ascii_start().starts_with(b"|");
+            let column = column + usize::from(is_framed);
+            let begin = if column == 0 { Some(0) } else { ends.get(column - 1).map(|end| end + 1) };
+            begin.zip(ends.get(column).copied())
+        }
+        Separator::Blanks => {
+            let text = std::str::from_utf8(line).unwrap_or_default();
+            let mut cells = Vec::new();
+            let _ = words(text, &mut cells);
+            cells.get(column).map(|cell| {
+                let begin = cell.as_ptr() as usize - text.as_ptr() as usize;
+                (begin, begin + cell.len())
+            })
+        }
+    };
+    let Some((begin, end)) = found else { return whole };
+    let cell = &line[begin..end];
+    let leading = cell.len() - cell.trim_ascii_start().len();
+    match cell.trim_ascii().len() {
+        // There is nothing to point at.
+        0 => whole,
+        length => (start + begin + leading, length),
+    }
+}

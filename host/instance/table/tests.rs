@@ -1,0 +1,189 @@
+//! What tables are read as.
+
+use super::*;
+use crate::instance::content::Content;
+
+fn read_with(text: &str, options: &ReadOptions) -> Result<Reading> {
+    let text = Text { file: "t", bytes: text.as_bytes() };
+    if is_array(std::str::from_utf8(text.bytes).unwrap()) {
+        arrays(text, options, Vec::new())
+    } else {
+        delimited(text, options, Vec::new())
+    }
+}
+
+fn read(text: &str) -> Reading {
+    read_with(text, &ReadOptions::default())
+        .unwrap_or_else(|error| panic!("{text:?}: {error}: {}", error.remedy()))
+}
+
+fn columns(list: &[(&str, &str)]) -> ReadOptions {
+    ReadOptions {
+        columns: list.iter().map(|(role, column)| ((*role).to_owned(), (*column).to_owned())).collect(),
+        ..ReadOptions::default()
+    }
+}
+
+/// The first reading's line, its points (two coordinates) and its names.
+fn places(text: &str) -> Vec<[f64; 2]> {
+    match read(text).content {
+        Content::Places { points, .. } => points.iter().map(|p| [p[0], p[1]]).collect(),
+        Content::Degrees(degrees) => degrees,
+        Content::Costs(costs) => panic!("{text:?}: {costs:?}"),
+    }
+}
+
+fn costs(text: &str) -> Vec<f64> {
+    match read(text).content {
+        Content::Costs(costs) => costs,
+        other => panic!("{text:?}: {other:?}"),
+    }
+}
+
+fn refused(text: &str) -> (String, String) {
+    let error = read_with(text, &ReadOptions::default()).expect_err(text);
+    (error.to_string(), error.remedy().to_owned())
+}
+
+#[test]
+fn places_are_read_however_they_are_written() {
+    let right = [[0.5, 3.5], [100.25, 10.0], [7.0, -2.0]];
+    for text in [
+        "x,y\n0.5,3.5\n100.25,10\n7,-2\n",
+        "0,5;3,5\n100,25;10,0\n7;-2\n",
+        "0,5 3,5\n100,25 10,0\n7 -2\n",
+        "x\ty\r\n0.5\t3.5\r\n100.25\t10\r\n7\t-2\r\n",
+        "sep=;\nname;X;Y\na;0,5;3,5\nb;100,25;10\nc;7;-2\n",
+        "# places\n\n3\n 0.5   3.5\n\n100.25 10.0\n7 -2e0\n",
+        "name, y, x\n\"a, b\", 3.5, 0.5\n\"c\", 10, 100.25\nd, -2, 7\n",
+        "[[0.5, 3.5],\n [100.25, 10.],\n [7, -2],]",
+        "[(0.5, 3.5), (100.25, 10), (7, -2)]",
+        "array([[  0.5 ,   3.5 ],\n       [100.25,  10.  ],\n       [  7.  ,  -2.  ]])",
+        "(0.5, 3.5)\n(100.25, 10)\n(7, -2)\n",
+        "# x y\n0.5 3.5\n100.25 10\n7 -2\n",
+        "X [m],Y [m],\n0.5,3.5,\n100.25,10,\n7,-2,\n,,\n",
+        "A 0.5 3.5\nB 100.25 10\nC 7 -2\n",
+        "3,0.5,3.5\n1,100.25,10\n2,7,-2\n",
+        "| name | x | y |\n|---|---|---|\n| a | 0.5 | 3.5 |\n| b | 100.25 | 10 |\n| c | 7 | \u{2212}2 |\n",
+    ] {
+        assert_eq!(places(text), right, "{text:?}");
+    }
+    assert_eq!(places("1.234,5;2\n3;4\n"), [[1234.5, 2.0], [3.0, 4.0]]);
+    assert_eq!(read("id,x,y\n7,0,0\n9,1,1\n8,5,5\n").ids, Some(vec![7, 9, 8]));
+    let named =
+        read("stop_id,stop_name,stop_lat,stop_lon\nS1,\"Haupt, platz\",48.1,11.5\nS2,Markt,50.9,6.9\n");
+    assert_eq!(
+        named.line,
+        "2 places from t: latitude \"stop_lat\", longitude \"stop_lon\", names \"stop_name\"; great-circle metres"
+    );
+    assert_eq!(named.names, Some(vec!["Haupt, platz".to_owned(), "Markt".to_owned()]));
+    assert_eq!(read("01234,5,6\n00017,8,9\n").names, Some(vec!["01234".to_owned(), "00017".to_owned()]));
+}
+
+#[test]
+fn matrices_are_read_however_they_are_labelled() {
+    let right = [0.0, 10.0, 15.0, 20.0, 10.0, 0.0, 35.0, 25.0, 15.0, 35.0, 0.0, 30.0, 20.0, 25.0, 30.0, 0.0];
+    for text in [
+        "0,10,15,20\n10,0,35,25\n15,35,0,30\n20,25,30,0\n",
+        "A B C D\n0 10 15 20\n10 0 35 25\n15 35 0 30\n20 25 30 0\n",
+        "A B C D\nA 0 10 15 20\nB 10 0 35 25\nC 15 35 0 30\nD 20 25 30 0\n",
+        ",D,B,C,A\nA,20,10,15,0\nB,25,0,35,10\nC,30,35,0,15\nD,0,25,30,20\n",
+        "id;A;B;C;D\nA;-;10;15;20\nB;10;-;35;25\nC;15;35;-;30\nD;20;25;30;-\n",
+        "0,1,2,3\n0,10,15,20\n10,0,35,25\n15,35,0,30\n20,25,30,0\n",
+        "0\n10 0\n15 35 0\n20 25 30 0\n",
+        "0 10 15 20\n0 35 25\n0 30\n0\n",
+        ",A,B,C,D\nA,,10,15,20\nB,,,35,25\nC,,,,30\nD,,,,\n",
+        "[[0. 10. 15. 20.]\n [10. 0. 35. 25.]\n [15. 35. 0. 30.]\n [20. 25. 30. 0.]]",
+        "[[0, 10, 15, 20], [10, None, 35, 25], [15, 35, 0, 30], [20, 25, 30, 0]]",
+        "999,10,15,20\n10,999,35,25\n15,35,999,30\n20,25,30,999\n",
+    ] {
+        assert_eq!(costs(text), right, "{text:?}");
+    }
+    for none in ["inf", "null", "NaN", "-", "N/A", "", "None"] {
+        let found = costs(&format!("0,1,{none}\n2.5,0,-3\n4,5,0\n"));
+        assert_eq!(found, [0.0, 1.0, f64::INFINITY, 2.5, 0.0, -3.0, 4.0, 5.0, 0.0], "{none}");
+    }
+    let options = ReadOptions { forbidden_from: Some(100.0), ..ReadOptions::default() };
+    let read = read_with("0,1,100\n2,0,3\n4,5,0\n", &options).unwrap();
+    assert!(matches!(read.content, Content::Costs(costs) if costs[2].is_infinite() && costs[5] == 3.0));
+}
+
+#[test]
+fn edges_are_read_by_number_and_by_name() {
+    let right = [0.0, 1.0, 2.0, 1.0, 0.0, 3.0, 2.0, 3.0, 0.0];
+    for text in [
+        "1 2 1\n1 3 2\n2 3 3\n",
+        "source,target,weight\nA,B,1\nA,C,2\nB,C,3\n",
+        "A;B;1\nA;C;2\nB;C;3\n",
+        "3 3\n0 1 1\n0 2 2\n1 2 3\n",
+    ] {
+        assert_eq!(costs(text), right, "{text:?}");
+    }
+    let missing = costs("from,to,cost\nA,B,1\nB,C,2\nC,D,3\nD,A,4\n");
+    assert!(missing[2].is_infinite() && missing[7].is_infinite());
+    // One pair both ways: every row counts for its direction.
+    assert!(costs("from,to,cost\nA,B,1\nB,A,5\nB,C,2\nC,A,3\n")[2].is_infinite());
+    assert!(refused("from,to,cost\nA,B,1\nA,B,2\nB,C,2\n").0.contains("a row before"));
+    assert!(refused("1 2 10\n2 3 5\n3 4 7\n4 1 3\n").0.contains("may be edges"));
+}
+
+#[test]
+fn what_has_two_meanings_or_none_is_refused_with_what_chooses() {
+    for (text, problem, remedy) in [
+        ("0,5\n5,0\n", "may be a 2 x 2 matrix", "--as matrix"),
+        ("0,1,2\n1,0,3\n2,3,0\n", "may be a 3 x 3 matrix", "--columns x=1,y=2"),
+        ("101 5 6\n205 7 8\n309 1 2\n", "places x y z in space", "--columns"),
+        ("name,x,y,lat,lon\na,1,2,3,4\n", "both x and y", "`--columns x=2,y=3` or `--columns lat=4,lon=5`"),
+        ("Name;Breite;Laenge\na;1;2\nb;3;4\n", "\"Name\", \"Breite\", \"Laenge\"", "--columns x=2,y=3"),
+        ("name,lat,lon\na,12,41\nb,151.21,-33.87\n", "latitude of 151.21", "--columns lat=3,lon=2"),
+        ("x,y,X\n1,2,3\n", "several columns may be x", "--columns x=1"),
+        ("1,2,3,4\n5,6,7,8\n", "neither places nor a square matrix", "--as matrix"),
+        ("9\n1 2\n3 4\n", "the first line says 9, and 2 lines follow", "first line"),
+        ("x\ty\n1,234\t5,678\n", "may be 1.234 or 1234", "with a point"),
+        ("x;y\n1,5;2.5\n", "same decimal sign", "with a point"),
+        ("x,y\n0,5,3,5\n", "the line has 4 columns", "with a point"),
+        ("x,y,name\n0,0,\"a\n90,0,b\n0,90,c\n", "this quote is not closed in its line", "close it"),
+        ("name,x,y\n\"a,0,0\nb\",90,0\nc,0,90\n", "this quote is not closed in its line", "close it"),
+        ("x,y\n3,inf\n4,5\n", "`inf` is not a finite number", "12.5"),
+        ("x,y\n", "nothing behind the names", "x,y"),
+        ("", "no numbers", "x,y"),
+        ("[[1, 2], [3, 4]", "not closed", "array"),
+        ("[[0. 1. ... 3.]\n ...\n [1. 2. ... 0.]]", "in part only", "savetxt"),
+        ("0,1,x\n1,0,2\n5,6,0\n", "`x` is not", ""),
+    ] {
+        let (error, help) = refused(text);
+        assert!(error.contains(problem), "{text:?}: {error}");
+        assert!(help.contains(remedy), "{text:?}: {help}");
+    }
+}
+
+#[test]
+fn options_override_every_guess() {
+    let first = |text: &str, options: &ReadOptions| match read_with(text, options).unwrap().content {
+        Content::Places { dimensions, points } => (dimensions, points[0]),
+        Content::Degrees(degrees) => (0, [degrees[0][0], degrees[0][1], 0.0]),
+        Content::Costs(costs) => (9, [costs[0], costs[1], costs[2]]),
+    };
+    let square = "0,1,2\n1,0,3\n2,3,0\n";
+    assert_eq!(first(square, &columns(&[("x", "1"), ("y", "2"), ("z", "3")])), (3, [0.0, 1.0, 2.0]));
+    assert_eq!(
+        first(square, &ReadOptions { shape: Some(Shape::Matrix), ..ReadOptions::default() }),
+        (9, [0.0, 1.0, 2.0])
+    );
+    assert_eq!(first("a,B,c\n1,2,3\n4,5,6\n", &columns(&[("x", "b"), ("y", "1")])), (2, [2.0, 1.0, 0.0]));
+    assert_eq!(
+        first("[[11.5, 48.1], [6.9, 50.9]]", &columns(&[("lat", "2"), ("lon", "1")])),
+        (0, [48.1, 11.5, 0.0])
+    );
+    let degrees = ReadOptions { degrees: true, ..ReadOptions::default() };
+    assert!(
+        read_with("11.5 48.1\n6.9 50.9\n", &degrees).unwrap_err().remedy().contains("--columns lat=1,lon=2")
+    );
+    let directed = ReadOptions { directed: true, ..ReadOptions::default() };
+    let Content::Costs(costs) = read_with("1 2 1\n1 3 2\n2 3 3\n", &directed).unwrap().content else {
+        panic!()
+    };
+    assert!(costs[3].is_infinite() && costs[1] == 1.0);
+    assert_eq!(read("48.13 11.57\n50.94 6.96\n").warnings.len(), 1);
+    assert_eq!(read("0.13 0.57\n0.94 0.96\n").warnings.len(), 0);
+}

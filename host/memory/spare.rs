@@ -1,0 +1,200 @@
+//! Memory that is kept for the end. When an allocation fails it is given back, and the run is asked to end with the best that it has;
+//! when even that does not suffice, the process ends with a message in place of an abort.
+//!
+//! Plans come first ([`check`](super::check)): they refuse what would not fit. This is for what a plan did not see.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::ptr::null_mut;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+
+/// Bytes that are kept beside those for each node: what reports, messages and a file's buffers take.
+const BESIDE: usize = 4 << 20;
+/// Bytes that are kept for each node: the best tour in the numbers of the solver and of the file, and its check.
+const NODE: usize = 32;
+
+static SPARE: AtomicPtr<u8> = AtomicPtr::new(null_mut());
+/// Set once the spare was needed.
+static IS_SPENT: AtomicBool = AtomicBool::new(false);
+/// What asks the run to end: a flag that is never dropped.
+static INTERRUPT: AtomicPtr<AtomicBool> = AtomicPtr::new(null_mut());
+
+thread_local! {
+    /// Whether the allocation that this thread makes has another way out. Without a destructor it can be read at any time, and
+    /// reading it allocates nothing.
+    static MAY_FAIL: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The system's allocator with a spare.
+#[derive(Debug)]
+pub struct Allocator;
+
+// SAFETY: all memory is the system allocator's, asked for with the layout that was given. A call that failed is made again after
+// other memory was given back to the same allocator. Nothing here allocates, takes a lock or unwinds.
+unsafe impl GlobalAlloc for Allocator {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: as the caller promises.
+        at_last(layout.size(), || unsafe { System.alloc(layout) })
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: as the caller promises.
+        at_last(layout.size(), || unsafe { System.alloc_zeroed(layout) })
+    }
+
+    unsafe fn realloc(&self, old: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        // SAFETY: as the caller promises; a block that could not be resized is still there.
+        at_last(size, || unsafe { System.realloc(old, layout, size) })
+    }
+
+    unsafe fn dealloc(&self, old: *mut u8, layout: Layout) {
+        // SAFETY: as the caller promises.
+        unsafe { System.dealloc(old, layout) }
+    }
+}
+
+fn at_last(size: usize, ask: impl Fn() -> *mut u8) -> *mut u8 {
+    let found = ask();
+    if found.is_null() { in_need(size, ask) } else { found }
+}
+
+#[cold]
+fn in_need(size: usize, ask: impl Fn() -> *mut u8) -> *mut u8 {
+    if MAY_FAIL.try_with(Cell::get).unwrap_or(true) {
+        return null_mut();
+    }
+    spend();
+    // Another thread may have given the spare back just before.
+    let found = ask();
+    if found.is_null() {
+        end(size);
+    }
+    found
+}
+
+/// Gives the spare back, and asks the run to end.
+fn spend() {
+    let spare = SPARE.swap(null_mut(), Ordering::AcqRel);
+    if spare.is_null() {
+        return;
+    }
+    give_back(spare);
+    IS_SPENT.store(true, Ordering::Relaxed);
+    // SAFETY: it is null or leads to a flag that is never dropped.
+    if let Some(flag) = unsafe { INTERRUPT.load(Ordering::Acquire).as_ref() } {
+        flag.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Gives a block back that nobody else has any more.
+fn give_back(block: *mut u8) {
+    // SAFETY: `keep` wrote the size of the block into it, and allocated it with this layout.
+    unsafe { System.dealloc(block, layout(block.cast::<usize>().read())) };
+}
+
+/// Of a block for a spare.
+fn layout(size: usize) -> Layout {
+    // SAFETY: the alignment is a power of two, and `keep` asks for far less than the largest size.
+    unsafe { Layout::from_size_align_unchecked(size, align_of::<usize>()) }
+}
+
+/// Ends the process: its status is that of a backend that failed.
+#[cfg(unix)]
+fn end(size: usize) {
+    let (mut text, mut len) = ([0_u8; 256], 0);
+    let mut add = |part: &[u8]| {
+        let part = &part[..part.len().min(256 - len)];
+        text[len..len + part.len()].copy_from_slice(part);
+        len += part.len();
+    };
+    let mut digits = [0_u8; 20];
+    let mut at = digits.len();
+    let mut rest = size;
+    while at == digits.len() || rest > 0 {
+        at -= 1;
+        digits[at] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+    }
+    add(b"antwarp: main memory ran out: ");
+    add(&digits[at..]);
+    add(b" more bytes could not be had; allow more memory (`ulimit -v`), or take a smaller instance\n");
+    // SAFETY: it writes bytes of this frame to the standard error, and the process ends without running anything else.
+    unsafe {
+        let _ = nix::libc::write(2, text.as_ptr().cast(), len);
+        nix::libc::_exit(i32::from(crate::memory::SHORT));
+    }
+}
+
+/// Elsewhere the failure is the program's, as it is without a spare.
+#[cfg(not(unix))]
+fn end(_: usize) {}
+
+/// Keeps a spare for a run of so many nodes, in place of what was kept before. Where there is no room for one, there is none.
+pub(crate) fn keep(nodes: usize) {
+    let size = BESIDE.saturating_add(nodes.saturating_mul(NODE)).min(1 << 30);
+    // SAFETY: the size is not 0.
+    let block = unsafe { System.alloc(layout(size)) };
+    if block.is_null() {
+        return;
+    }
+    // SAFETY: the block has room for a number, is aligned for it, and nobody else has it yet.
+    unsafe { block.cast::<usize>().write(size) };
+    let old = SPARE.swap(block, Ordering::AcqRel);
+    if !old.is_null() {
+        give_back(old);
+    }
+}
+
+/// Lets this flag ask the run to end.
+pub(crate) fn interrupt_by(flag: &Arc<AtomicBool>) {
+    let flag = Arc::into_raw(flag.clone()).cast_mut();
+    let old = INTERRUPT.swap(flag, Ordering::AcqRel);
+    debug_assert!(old.is_null(), "one command watches once");
+}
+
+/// Whether the spare was needed.
+pub(crate) fn is_spent() -> bool {
+    IS_SPENT.load(Ordering::Relaxed)
+}
+
+/// Allocates where a failure is an answer: it does not touch the spare.
+pub(crate) fn or_fail<R>(allocate: impl FnOnce() -> R) -> R {
+    let before = MAY_FAIL.replace(true);
+    let made = allocate();
+    MAY_FAIL.set(before);
+    made
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_allocation_that_may_fail_does() {
+        let asked = Cell::new(0);
+        let nothing = || {
+            asked.set(asked.get() + 1);
+            null_mut()
+        };
+        assert!(or_fail(|| at_last(1, nothing)).is_null());
+        assert_eq!(asked.get(), 1);
+        assert!(!MAY_FAIL.get());
+    }
+
+    #[test]
+    fn the_spare_is_given_back_and_asks_the_run_to_end() {
+        let flag = Arc::new(AtomicBool::new(false));
+        interrupt_by(&flag);
+        keep(1000);
+        let mut place = 0_u8;
+        let place = &raw mut place;
+        let asked = Cell::new(0);
+        let found = at_last(1, || {
+            asked.set(asked.get() + 1);
+            if SPARE.load(Ordering::Acquire).is_null() { place } else { null_mut() }
+        });
+        assert_eq!((found, asked.get()), (place, 2));
+        assert!(is_spent() && flag.load(Ordering::Relaxed));
+    }
+}

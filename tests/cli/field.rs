@@ -1,0 +1,375 @@
+//! Files as people have them, and the costs of their tours.
+
+use predicates::prelude::*;
+use predicates::str::contains;
+use tempfile::TempDir;
+
+use crate::world::{antwarp, solve};
+
+fn file(folder: &TempDir, name: &str, content: &[u8]) -> String {
+    let path = folder.path().join(name);
+    std::fs::write(&path, content).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+/// The cost that a short run finds, as its JSON says it.
+fn cost(path: &str, options: &[&str]) -> f64 {
+    let output =
+        solve(&[path, "--iterations", "200", "--seed", "1", "--json", "-"]).args(options).assert().success();
+    let report: serde_json::Value = serde_json::from_slice(&output.get_output().stdout).unwrap();
+    let cost = &report["result"]["cost"];
+    cost.as_f64().or_else(|| report["cost"].as_f64()).unwrap_or_else(|| panic!("no cost in {report}"))
+}
+
+fn costs(cases: &[(&str, &[u8], &[&str], f64)]) {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, content, options, right) in cases {
+        let found = cost(&file(&folder, name, content), options);
+        assert!((found - right).abs() <= 6e-7 * right, "{name}: {found}, not {right}");
+    }
+}
+
+const STOPS: &str = "id,name,lat,lon\n1,\"Stop 1, Town\",50.106856,8.682796\n2,\"Stop 2, Town\",50.108439,8.683871\n3,\"Stop 3, Town\",50.111509,8.67418\n4,\"Stop 4, Town\",50.104158,8.688074\n5,\"Stop 5, Town\",50.107112,8.677218\n6,\"Stop 6, Town\",50.115948,8.681465\n7,\"Stop 7, Town\",50.114038,8.681574\n8,\"Stop 8, Town\",50.111669,8.675711\n9,\"Stop 9, Town\",50.111618,8.688625\n10,\"Stop 10, Town\",50.110278,8.686343\n11,\"Stop 11, Town\",50.112057,8.674153\n";
+const UNIT: &str =
+    "0.85,0.77\n1.0,0.47\n0.1,0.56\n0.33,0.91\n0.62,0.12\n0.05,0.05\n0.47,0.5\n0.9,0.2\n0.2,0.3\n0.7,0.6\n";
+const EIGHT: &str = "1,30,10\n2,70,20\n3,20,60\n4,90,80\n5,50,50\n6,10,90\n7,60,95\n8,35,75\n";
+
+#[test]
+fn places_in_degrees_are_metres_apart() {
+    let places = || STOPS.lines().skip(1).map(|line| line.rsplit(',').take(2).collect::<Vec<_>>());
+    let json = places().map(|place| format!("[{}, {}]", place[1], place[0])).collect::<Vec<_>>().join(", ");
+    costs(&[
+        ("stops.csv", STOPS.as_bytes(), &[], 4056.67),
+        (
+            "spaced.csv",
+            STOPS.replace(", Town", "").replace('"', "").replace(',', ", ").as_bytes(),
+            &[],
+            4056.67,
+        ),
+        ("stops.json", format!("[{json}]").as_bytes(), &["--columns", "lat=1,lon=2"], 4056.67),
+        (
+            "lonlat.csv",
+            b"name,longitude,latitude\nA,13.41,52.52\nB,2.35,48.86\nC,12.48,41.89\n",
+            &[],
+            3_167_571.0,
+        ),
+    ]);
+}
+
+#[test]
+fn places_keep_their_decimals() {
+    let eight = EIGHT.replace(',', " ");
+    let counted = format!("8\n{}", eight.lines().map(|line| format!("{}\n", &line[2..])).collect::<String>());
+    let utf16: Vec<u8> =
+        format!("\u{feff}id,x,y\n{EIGHT}").encode_utf16().flat_map(u16::to_le_bytes).collect();
+    costs(&[
+        ("unit.csv", format!("x,y\n{UNIT}").as_bytes(), &[], 3.3885015),
+        ("unit.txt", UNIT.replace(',', " ").as_bytes(), &[], 3.3885015),
+        ("id-x-y.csv", EIGHT.as_bytes(), &[], 304.6109),
+        ("id-x-y.txt", eight.as_bytes(), &[], 304.6109),
+        ("named-id.csv", format!("id,x,y\n{EIGHT}").as_bytes(), &[], 304.6109),
+        ("count-first.txt", counted.as_bytes(), &[], 304.6109),
+        ("utf16.csv", &utf16, &[], 304.6109),
+        ("three-id-x-y.csv", b"1,0,0\n2,300,0\n3,0,400\n", &[], 1200.0),
+        ("XCoord.csv", b"city,x_coord,y_coord\nA,10,20\nB,30,40\nC,50,10\n", &[], 105.5708),
+        ("upper.csv", b"ID;X;Y\n1;10;20\n2;30;40\n3;50;10\n", &[], 105.5708),
+    ]);
+}
+
+#[test]
+fn matrices_and_edges_are_read_with_any_labels() {
+    costs(&[
+        ("labels.csv", b",A,B,C,D\nA,0,10,15,20\nB,10,0,35,25\nC,15,35,0,30\nD,20,25,30,0\n", &[], 80.0),
+        ("labels-top.csv", b"A,B,C,D\n0,10,15,20\n10,0,35,25\n15,35,0,30\n20,25,30,0\n", &[], 80.0),
+        ("index-matrix.csv", b"1,0,10,15,20\n2,10,0,35,25\n3,15,35,0,30\n4,20,25,30,0\n", &[], 80.0),
+        (
+            "pandas-index.csv",
+            b",0,1,2,3\n0,0,10,15,20\n1,10,0,35,25\n2,15,35,0,30\n3,20,25,30,0\n",
+            &[],
+            80.0,
+        ),
+        (
+            "brackets.txt",
+            b"[[0, 10, 15, 20],\n [10, 0, 35, 25],\n [15, 35, 0, 30],\n [20, 25, 30, 0]]\n",
+            &[],
+            80.0,
+        ),
+        ("count-matrix.txt", b"4\n0 10 15 20\n10 0 35 25\n15 35 0 30\n20 25 30 0\n", &[], 80.0),
+        ("pandas3.csv", b"0,1,2\n0,700,400\n700,0,900\n400,900,0\n", &[], 2000.0),
+        ("edges.txt", b"1 2 10\n1 3 15\n1 4 20\n2 3 35\n2 4 25\n3 4 30\n", &[], 80.0),
+        ("od.csv", b"from,to,cost\nA,B,10\nA,C,15\nA,D,20\nB,C,35\nB,D,25\nC,D,30\n", &[], 80.0),
+    ]);
+}
+
+#[test]
+fn what_cannot_be_read_is_refused_by_what_it_is_and_with_a_remedy() {
+    let folder = tempfile::tempdir().unwrap();
+    let refused: &[(&str, &[u8], &str, &str)] = &[
+        (
+            "swapped.csv",
+            b"name,lat,lon\nc0,12.48,41.89\nc7,151.21,-33.87\n",
+            "151.21",
+            "--columns lat=3,lon=2",
+        ),
+        ("google.txt", b"0.85 0.77 1.0 0.47 0.1 0.56 output 1 2 3 1\n", "pointer networks", "one line `x y`"),
+        (
+            "p.geojson",
+            b"{\"type\":\"FeatureCollection\",\"features\":[]}",
+            "empty FeatureCollection",
+            "export",
+        ),
+        (
+            "p.gpx",
+            b"<?xml version=\"1.0\"?><gpx><wpt lat=\"48.1\" lon=\"11.5\"/></gpx>",
+            "a GPX file",
+            "gpsbabel",
+        ),
+        ("sheet.csv", b"PK\x03\x04\x14\0", ".xlsx", "save the sheet as CSV"),
+        ("both.csv", b"x,y,lat,lon\n1,2,3,4\n5,6,7,8\n", "both x and y", "--columns x=1,y=2"),
+        (
+            "metric.tsp",
+            b"DIMENSION: 1\nEDGE_WEIGHT_TYPE: SPHERE\nNODE_COORD_SECTION\n1 0 0\n",
+            "SPHERE",
+            "EUC_2D",
+        ),
+    ];
+    for (name, content, problem, remedy) in refused {
+        let path = file(&folder, name, content);
+        antwarp(&["info", &path]).assert().code(3).stderr(contains(*problem)).stderr(contains(*remedy));
+    }
+}
+
+#[test]
+fn what_was_read_is_said_and_names_of_files_do_not_matter() {
+    let folder = tempfile::tempdir().unwrap();
+    let stops = file(&folder, "stops.tsp", STOPS.as_bytes());
+    let line = "latitude \"lat\", longitude \"lon\", ids \"id\", names \"name\"; great-circle metres";
+    antwarp(&["info", &stops]).assert().success().stderr(contains("read 11 places from").and(contains(line)));
+    let degrees = file(&folder, "d.csv", b"52.52,13.41\n48.86,2.35\n41.89,12.48\n59.33,18.07\n40.42,-3.70\n");
+    antwarp(&["info", &degrees]).assert().success().stderr(contains("--columns lat=1,lon=2"));
+    let latin = file(&folder, "l.csv", b"name,lat,lon\nM\xfcnchen,48.14,11.58\nK\xf6ln,50.94,6.96\n");
+    antwarp(&["info", &latin]).assert().success().stderr(contains("latin-1"));
+    let tsplib = file(&folder, "i.csv", I8.as_bytes());
+    antwarp(&["info", &tsplib]).assert().success().stdout(contains("EUC_2D"));
+    antwarp(&["info", "-"])
+        .write_stdin("x,y\n0,0\n3,4\n")
+        .assert()
+        .success()
+        .stderr(contains("2 places from the standard input"));
+    file(&folder, "E1k.0", I8.as_bytes());
+    let mut run = antwarp(&["info", "E1k.0"]);
+    run.current_dir(folder.path())
+        .assert()
+        .code(3)
+        .stderr(contains("`./E1k.0` is the file").and(contains("portgen-1000-1000")));
+    antwarp(&["info", "./E1k.0"]).current_dir(folder.path()).assert().success().stdout(contains("EUC_2D"));
+}
+
+const I8: &str = "NAME : i8\nTYPE : TSP\nDIMENSION : 8\nEDGE_WEIGHT_TYPE : EUC_2D\nNODE_COORD_SECTION\n1 30 10\n2 70 20\n3 20 60\n4 90 80\n5 50 50\n6 10 90\n7 60 95\n8 35 75\nEOF\n";
+
+#[test]
+fn tours_are_read_as_other_programs_write_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let instance = file(&folder, "i.tsp", I8.as_bytes());
+    let tours = [
+        "1 -> 3 -> 6 -> 8 -> 7 -> 4 -> 5 -> 2\n",
+        "1 \u{2192} 3 \u{2192} 6 \u{2192} 8 \u{2192} 7 \u{2192} 4 \u{2192} 5 \u{2192} 2\n",
+        "[1, 3, 6, 8, 7, 4, 5, 2]\n",
+        "NAME : i8.opt\nTYPE : TOUR\nDIMENSION : 8\nTOUR_SECTION\n1\n3\n6\n8\n7\n4\n5\n2\n1\n-1\nEOF\n",
+        "1,3,6,8,7,4,5,2\n",
+        "0\n2\n5\n7\n6\n3\n4\n1\n",
+        "8\n0 2 5 7 6 3 4 1 \n",
+        "8 8\n0 2 51\n2 5 32\n5 7 29\n7 6 32\n6 3 34\n3 4 50\n4 1 36\n1 0 41\n",
+        "NAME : i8.opt\nTYPE : TOUR\nDIMENSION : 8\nTOUR_SECTION\n1 3 6 8 7 4 5 2 -1\nEOF\n",
+        "0 2 5 7 6 3 4 1\n",
+        "Objective: 305\nRoute:\n 0 -> 2 -> 5 -> 7 -> 6 -> 3 -> 4 -> 1 -> 0\n",
+        "Route for vehicle 0: 0 -> 2 -> 5 -> 7 -> 6 -> 3 -> 4 -> 1 -> 0\nDistance of the route: 305m\n",
+        "{\"cost\": 305, \"tour\": [1, 3, 6, 8, 7, 4, 5, 2]}\n",
+        "position,id,x\n1,1,30\n2,3,20\n3,6,10\n4,8,35\n5,7,60\n6,4,90\n7,5,50\n8,2,70\n",
+    ];
+    for text in tours {
+        let tour = file(&folder, "t", text.as_bytes());
+        antwarp(&["check", &instance, &tour]).assert().success().stdout(contains("305"));
+    }
+    let lkh = "NAME : i8.0.tour\nCOMMENT : Length = 0\nTYPE : TOUR\nDIMENSION : 8\nTOUR_SECTION\n1\n3\n6\n8\n7\n4\n5\n2\n-1\nEOF\n";
+    let tour = file(&folder, "lkh", lkh.as_bytes());
+    antwarp(&["check", &instance, &tour])
+        .assert()
+        .success()
+        .stdout(contains("305"))
+        .stderr(contains("warning: a comment"));
+    let right = file(&folder, "lkh", lkh.replace("= 0", "= 305").as_bytes());
+    antwarp(&["check", &instance, &right]).assert().success().stderr("");
+    let edge =
+        file(&folder, "edge", b"TYPE : TOUR\nDIMENSION : 8\nTOUR_SECTION\n1\n2\n3\n4\n5\n6\n7\n9\n-1\n");
+    antwarp(&["check", &instance, &edge]).assert().code(6).stderr(contains("has no node 9"));
+    let behind = file(
+        &folder,
+        "behind",
+        format!("TOUR_SECTION\n1 3 6 8 7 4 5 2 -1\n{}", &I8[I8.find("NODE").unwrap()..]).as_bytes(),
+    );
+    antwarp(&["check", &instance, &behind]).assert().code(6).stderr(contains("not a section of a tour"));
+}
+
+#[test]
+fn tours_of_names_are_read_and_a_name_of_two_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let instance = file(&folder, "n.csv", b"name,x,y\nOld Town,0,0\nB,3,0\n\"C, east\",3,4\nB,9,9\n");
+    let named = file(&folder, "m.csv", b"name,x,y\nOld Town,0,0\nB,3,0\n\"C, east\",3,4\n");
+    for text in [
+        "Old Town -> B -> \"C, east\" -> Old Town\n",
+        "name,x\nB,3\n\"C, east\",3\nOld Town,0\n",
+        "[\"B\", \"Old Town\", \"C, east\"]",
+    ] {
+        let tour = file(&folder, "t", text.as_bytes());
+        antwarp(&["check", &named, &tour]).assert().success().stdout(contains("3 nodes").and(contains("12")));
+    }
+    let tour = file(&folder, "t", b"Old Town\nB\nC, east\nB\n");
+    antwarp(&["check", &instance, &tour]).assert().code(6).stderr(contains("two nodes have the name `B`"));
+}
+
+/// How a run ends: its exit status, what it printed on both outputs, and its report.
+fn run(path: &str, options: &[&str]) -> (i32, String, String, serde_json::Value) {
+    let folder = tempfile::tempdir().unwrap();
+    let json = folder.path().join("run.json");
+    let output =
+        solve(&[path, "--time", "5s", "--json", json.to_str().unwrap()]).args(options).output().unwrap();
+    let report = serde_json::from_slice(&std::fs::read(json).unwrap_or_default()).unwrap_or_default();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap(), text(output.stdout), text(output.stderr), report)
+}
+
+#[test]
+fn coarse_rounding_is_told_with_the_true_length_and_the_remedy() {
+    let folder = tempfile::tempdir().unwrap();
+    let places: String =
+        (1..).zip(UNIT.lines()).map(|(i, xy)| format!("{i} {}\n", xy.replace(',', " "))).collect();
+    let unit = format!("DIMENSION: 10\nEDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n{places}EOF\n");
+    let path = file(&folder, "unit.tsp", unit.as_bytes());
+    let (status, shown, told, report) = run(&path, &[]);
+    assert_eq!((status, &report["cost"]), (0, &serde_json::json!(1)));
+    assert!(told.contains("--unrounded") && told.contains("TSPLIB, EUC_2D, rounded"), "{told}");
+    let truly = report["unrounded_cost"].as_f64().unwrap();
+    assert!(truly > 3.3885 && told.contains(&format!("{truly:.4}")), "{told}");
+    assert!(shown.contains("stopped: optimal"), "{shown}");
+    let (status, _, told, report) = run(&path, &["--unrounded"]);
+    assert!((report["cost"].as_f64().unwrap() - 3.388_501_5).abs() < 1e-7);
+    assert!(status == 0 && !told.contains("warning"), "{told}");
+    let exact = file(&folder, "exact.tsp", unit.replace("EUC_2D", "EXACT_2D").as_bytes());
+    assert!((cost(&exact, &[]) - 3.388_501_5).abs() < 1e-7);
+    let grid: String = (0..9).map(|i| format!("{} {} {}\n", i + 1, i % 3, i / 3)).collect();
+    let grid = format!("DIMENSION: 9\nEDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n{grid}EOF\n");
+    costs(&[
+        ("grid3.tsp", grid.as_bytes(), &[], 9.0),
+        ("grid3.tsp", grid.as_bytes(), &["--unrounded"], 9.414_213_6),
+        (
+            "geom.tsp",
+            b"DIMENSION : 9\nEDGE_WEIGHT_TYPE : GEOM\nNODE_COORD_SECTION\n1 41.89 12.48\n2 48.86 2.35\n3 52.52 13.41\n4 59.33 18.07\n5 40.42 -3.7\n6 38.72 -9.14\n7 51.51 -0.13\n8 -33.87 151.21\n9 35.68 139.69\nEOF\n",
+            &[],
+            37_766_772.0,
+        ),
+    ]);
+    let error = file(&folder, "odd.tsp", unit.replace("EUC_2D", "ROAD_2D").as_bytes());
+    let (status, _, told, _) = run(&error, &[]);
+    assert!(status == 3 && told.contains("ROAD_2D"), "{told}");
+}
+
+#[test]
+fn ends_of_open_paths_and_fixed_edges_of_a_few_nodes() {
+    let folder = tempfile::tempdir().unwrap();
+    let stops = file(&folder, "stops.csv", STOPS.as_bytes());
+    for (options, right) in [
+        (&["--open", "--start", "1"][..], 3_575.33),
+        (&["--open", "--start", "1", "--end", "11"], 3_873.01),
+        (&["--open", "--start", "Stop 1, Town", "--end", "Stop 11, Town"], 3_873.01),
+    ] {
+        let (status, shown, _, report) = run(&stops, options);
+        assert!((report["cost"].as_f64().unwrap() - right).abs() < 0.005, "{report}");
+        assert!(status == 0 && shown.contains("stopped: optimal") && report["tour"][0] == 1);
+    }
+    let (status, _, told, _) = run(&stops, &["--open", "--start", "Stop 12, Town"]);
+    assert!(status == 3 && told.contains("there is no node Stop 12, Town"), "{told}");
+    let lines = b"NAME : lines\nTYPE : TSP\nDIMENSION : 4\nEDGE_WEIGHT_TYPE : EUC_2D\nNODE_COORD_SECTION\n1 0 0\n2 30 0\n3 30 40\n4 0 40\nFIXED_EDGES_SECTION\n1 3\n-1\nEOF\n";
+    let (status, _, _, report) = run(&file(&folder, "lines.tsp", lines), &[]);
+    assert_eq!((status, &report["cost"]), (0, &serde_json::json!(50 + 30 + 50 + 30)));
+    let many: String = (0..20).map(|x| format!("{x},{}\n", x * x % 7)).collect();
+    let (status, _, told, _) = run(&file(&folder, "many.csv", many.as_bytes()), &["--open"]);
+    assert!(status == 3 && told.contains("more than 16 nodes are not supported yet"), "{told}");
+}
+
+#[test]
+fn a_forbidden_pair_has_its_own_exit_status_and_is_in_no_sum() {
+    let folder = tempfile::tempdir().unwrap();
+    let chain = file(&folder, "chain.csv", b",A,B,C,D\nA,0,1,inf,\nB,1,0,2,N/A\nC,null,2,0,3\nD,NaN,-,3,0\n");
+    let (status, shown, told, report) = run(&chain, &[]);
+    assert_eq!((status, &report["cost"]), (7, &serde_json::json!(6)));
+    assert!(told.contains("no tour without a forbidden pair was found: "), "{told}");
+    assert_eq!(report["forbidden"].as_array().map(Vec::len), Some(1));
+    assert!(shown.contains("1 pairs, not counted"), "{shown}");
+    // A cycle of more nodes than are solved exactly, by every algorithm; one road less, and it is none.
+    let road = |i: usize| format!("{i},{},{}\n", (i + 1) % 15, i + 2);
+    let ring: String = (0..15).map(road).collect();
+    let sum: usize = (0..15).map(|i| i + 2).sum();
+    let ring_path = file(&folder, "ring.csv", ring.as_bytes());
+    let options = |algorithm: &'static str| {
+        let groups = if algorithm == "ga" { &["--groups", "1", "--population", "64"][..] } else { &[] };
+        [&["--algorithm", algorithm, "--time", "2s"][..], groups].concat()
+    };
+    for algorithm in ["lk", "ils", "mmas", "acs", "ga"] {
+        let (status, _, told, report) = run(&ring_path, &options(algorithm));
+        assert_eq!((status, &report["cost"]), (0, &serde_json::json!(sum)), "{algorithm}: {told}");
+    }
+    let open = file(&folder, "open.csv", ring.replace("14,0,16\n", "").as_bytes());
+    let (status, _, told, report) = run(&open, &["--time", "1s"]);
+    assert_eq!((status, &report["cost"]), (7, &serde_json::json!(sum - 16)), "{told}");
+    assert!(report["bound"].is_null());
+    let large = ring.replace("14,0,16\n", "14,0,99999\n");
+    let (status, ..) =
+        run(&file(&folder, "large.csv", large.as_bytes()), &["--time", "1s", "--forbidden-from", "99999"]);
+    assert_eq!(status, 7);
+}
+
+#[test]
+fn costs_and_targets_are_in_the_user_s_unit() {
+    let folder = tempfile::tempdir().unwrap();
+    let (n, far) = (14_i32, |i: i32, j: i32| (i - j).abs().min(14 - (i - j).abs()));
+    let matrix = |cost: &dyn Fn(i32, i32) -> String| -> String {
+        let row = |i: i32| (0..n).map(|j| cost(i, j)).collect::<Vec<_>>().join(",");
+        (0..n).map(|i| row(i) + "\n").collect()
+    };
+    let decimal = matrix(&|i, j| format!("{}", f64::from(far(i, j)) * 0.25));
+    let decimal = file(&folder, "decimal.csv", decimal.as_bytes());
+    let (status, shown, _, report) = run(&decimal, &[]);
+    assert_eq!((status, &report["cost"]), (0, &serde_json::json!(3.5)));
+    assert_eq!(report["bound"]["length"], serde_json::json!(3.5));
+    assert!(shown.contains("stopped: optimal"), "{shown}");
+    let negative = matrix(&|i, j| if i == j { "0".to_owned() } else { (far(i, j) - 3).to_string() });
+    let (status, _, _, report) = run(&file(&folder, "negative.csv", negative.as_bytes()), &[]);
+    assert_eq!((status, &report["cost"]), (0, &serde_json::json!(-28)));
+    let (_, _, _, report) =
+        run(&decimal, &["--target", "3.75", "--algorithm", "ils", "--local-search", "two-opt"]);
+    assert_eq!(report["limits"]["target"], serde_json::json!(3.75));
+    assert!(report["cost"].as_f64().unwrap() <= 3.75, "{report}");
+}
+
+#[test]
+fn a_tour_is_shown_and_written_with_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let names =
+        file(&folder, "names.csv", "name,x,y\nDüsseldorf,0,0\n\"Bonn, am Rhein\",3,4\nX,3,0\n".as_bytes());
+    let csv = folder.path().join("way.csv");
+    let svg = folder.path().join("way.svg");
+    let paths = [csv.to_str().unwrap(), svg.to_str().unwrap()];
+    let (status, shown, told, report) = run(&names, &["--csv", paths[0], "--svg", paths[1]]);
+    assert!(status == 0 && shown.contains("Düsseldorf -> "), "{shown}{told}");
+    assert!(told.contains("read 3 places from"), "{told}");
+    assert_eq!(report["names"].as_array().map(Vec::len), Some(3));
+    let table = std::fs::read_to_string(csv).unwrap();
+    assert!(table.starts_with("position,id,name,x,y,leg,total\n1,"), "{table}");
+    assert!(table.contains("\"Bonn, am Rhein\",3,4,") && table.trim_end().ends_with(",12"), "{table}");
+    assert!(std::fs::read_to_string(svg).unwrap().contains(">Bonn, am Rhein</text>"));
+    // Nothing asked for: how to save it.
+    solve(&[&names]).assert().success().stdout(contains("--tour, --csv, --json or --svg FILE"));
+    let quiet = solve(&[&names, "--quiet"]).assert().success();
+    assert!(quiet.get_output().stderr.is_empty());
+}

@@ -1,0 +1,204 @@
+//! What the system does not give: memory, threads, a stack, somebody at the other end of a pipe.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+const ANTWARP: &str = env!("CARGO_BIN_EXE_antwarp");
+
+/// Runs a line of a shell in a folder; `$ANTWARP` is the program.
+fn shell(folder: &Path, line: &str) -> Command {
+    let mut command = Command::new("sh");
+    command.args(["-c", line]).current_dir(folder).env("ANTWARP", ANTWARP).env("TMPDIR", folder);
+    command
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn begin(command: &mut Command) -> Child {
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+fn end(process: Child) -> Output {
+    let sent = Command::new("kill").args(["-TERM", &process.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    process.wait_with_output().unwrap()
+}
+
+/// Waits until something is so, for a minute at most.
+fn wait_for(what: &str, is_so: impl Fn() -> bool) {
+    let begin = Instant::now();
+    while !is_so() {
+        assert!(begin.elapsed() < Duration::from_secs(60), "{what} never came");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+fn files(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+fn with_pipe() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    assert!(Command::new("mkfifo").arg(folder.path().join("pipe")).status().unwrap().success());
+    folder
+}
+
+#[test]
+fn memory_that_runs_out_is_told_and_leaves_the_best_tour() {
+    let folder = tempfile::tempdir().unwrap();
+    let lines = [
+        "solve E100k.0 --time 1s --backend cpu --threads 2 --quiet --tour a.tour",
+        "solve E100k.0 --algorithm ils --time 1s --backend cpu --threads 2 --quiet --tour a.tour",
+        "bound E100k.0 --time 1s --threads 2",
+    ];
+    let mut refused = 0;
+    for line in lines {
+        for kib in [32_000, 36_000, 40_000, 45_000, 52_000, 60_000] {
+            let _ = fs::remove_file(folder.path().join("a.tour"));
+            let output =
+                shell(folder.path(), &format!("ulimit -v {kib}; exec $ANTWARP {line}")).output().unwrap();
+            let said = said(&output);
+            match output.status.code() {
+                Some(0) => {}
+                // A bound of which nothing was there when the time was up, or threads without room.
+                Some(2) => {
+                    assert!(said.contains("--threads") || line.starts_with("bound"), "{kib} {line}: {said}")
+                }
+                Some(4) if said.contains("ended early") => {
+                    assert!(
+                        line.starts_with("bound") || folder.path().join("a.tour").exists(),
+                        "{kib} {line}: {said}"
+                    );
+                    refused += 1;
+                }
+                Some(4) => {
+                    assert!(said.contains("memory") || said.contains("thread"), "{kib} {line}: {said}");
+                    refused += 1;
+                }
+                other => panic!("{kib} {line}: {other:?}: {said}"),
+            }
+        }
+    }
+    assert!(refused > 0, "no limit was tight");
+}
+
+#[test]
+fn with_room_for_it_a_bound_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let output =
+        shell(folder.path(), "ulimit -v 150000; exec $ANTWARP bound E100k.0 --trees 3 --threads 2").output();
+    let output = output.unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+}
+
+#[test]
+fn an_instance_that_nobody_writes_is_waited_for_until_the_time_is_up() {
+    let folder = with_pipe();
+    for line in ["solve pipe --time 1s", "bound pipe --time 1s"] {
+        let begin = Instant::now();
+        let output = shell(folder.path(), &format!("exec $ANTWARP {line}")).output().unwrap();
+        let said = said(&output);
+        assert_eq!(output.status.code(), Some(3), "{said}");
+        assert!(said.contains("the time was up before it was read"), "{said}");
+        assert!(begin.elapsed() < Duration::from_secs(8));
+    }
+}
+
+#[test]
+fn waiting_for_an_instance_is_interrupted() {
+    let folder = with_pipe();
+    let process = begin(&mut shell(folder.path(), "exec $ANTWARP solve pipe --time 100s"));
+    std::thread::sleep(Duration::from_millis(800));
+    let begin = Instant::now();
+    let output = end(process);
+    assert_eq!(output.status.code(), Some(130), "{}", said(&output));
+    assert!(begin.elapsed() < Duration::from_secs(8));
+}
+
+#[test]
+fn an_instance_may_come_late_and_a_reader_too() {
+    let folder = with_pipe();
+    let line = "$ANTWARP generate uniform -n 300 >a.tsp; (sleep 1; cat a.tsp >pipe) & \
+                $ANTWARP solve pipe --time 3s --quiet --tour b.tour && $ANTWARP check a.tsp b.tour && \
+                { (sleep 2; cat pipe >c.tour) & $ANTWARP solve a.tsp --time 1s --quiet --tour pipe && wait && \
+                $ANTWARP check a.tsp c.tour; }";
+    let output = shell(folder.path(), line).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+}
+
+#[test]
+fn a_tour_that_nobody_reads_is_written_elsewhere() {
+    let folder = with_pipe();
+    let line = "exec $ANTWARP solve E1k.0 --time 1s --quiet --backend cpu --tour pipe";
+    let process = begin(&mut shell(folder.path(), line));
+    let begun = Instant::now();
+    let output = process.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(5), "{}", said(&output));
+    assert!(begun.elapsed() < Duration::from_secs(15));
+    assert!(said(&output).contains("nobody reads it"), "{}", said(&output));
+    let rescued = files(folder.path()).into_iter().find(|name| name.ends_with(".tour")).unwrap();
+    let check = shell(folder.path(), &format!("exec $ANTWARP check E1k.0 {rescued}")).output().unwrap();
+    assert_eq!(check.status.code(), Some(0), "{}", said(&check));
+
+    let process = begin(&mut shell(folder.path(), &line.replace("--time 1s", "--time 100s")));
+    std::thread::sleep(Duration::from_millis(800));
+    let begun = Instant::now();
+    let output = end(process);
+    assert_eq!(output.status.code(), Some(5), "{}", said(&output));
+    assert!(said(&output).contains("was written to") && begun.elapsed() < Duration::from_secs(4));
+}
+
+#[test]
+fn an_interrupted_generation_leaves_nothing() {
+    for _ in 0..3 {
+        let folder = tempfile::tempdir().unwrap();
+        let process = begin(&mut shell(folder.path(), "exec $ANTWARP generate uniform -n 4000000 -o a.tsp"));
+        // The first file of the kind is gone again: it only tries whether there can be one.
+        let is_long =
+            |name: &String| fs::metadata(folder.path().join(name)).is_ok_and(|metadata| metadata.len() > 0);
+        wait_for("the file", || files(folder.path()).iter().any(is_long));
+        let output = end(process);
+        assert_eq!(output.status.code(), Some(130), "{}", said(&output));
+        assert_eq!(files(folder.path()), [""; 0]);
+    }
+}
+
+#[test]
+fn too_many_threads_are_refused() {
+    let mut command = shell(Path::new("."), "exec $ANTWARP solve E1k.0 --time 1s --backend cpu");
+    let output = command.env("RAYON_NUM_THREADS", "1025").output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+    assert!(said(&output).contains("RAYON_NUM_THREADS"), "{}", said(&output));
+}
+
+#[test]
+fn a_small_stack_is_enough() {
+    for line in ["solve E1k.0 --time 1s --backend cpu --quiet", "bound E1k.0 --trees 5", "solve --help"] {
+        let output = shell(Path::new("."), &format!("ulimit -s 64; exec $ANTWARP {line}")).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{line}: {}", said(&output));
+    }
+}
+
+/// The system does not limit root, so this gives up root's rights; who has none is limited by the processes that run already.
+#[test]
+fn no_thread_to_be_had_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    fs::copy(ANTWARP, folder.path().join("antwarp")).unwrap();
+    let nobody = "setpriv --reuid=65534 --regid=65534 --clear-groups";
+    let is_root =
+        shell(folder.path(), &format!("{nobody} true")).status().is_ok_and(|status| status.success());
+    let user = if is_root { nobody } else { "" };
+    for line in ["solve E1k.0 --time 1s --backend cpu", "generate uniform -n 5"] {
+        let line = format!("exec prlimit --nproc=1 {user} ./antwarp {line}");
+        let output = shell(folder.path(), &line).output().unwrap();
+        assert_eq!(output.status.code(), Some(4), "{}", said(&output));
+        assert!(said(&output).contains("no thread can be started") && !said(&output).contains("bug"));
+    }
+}
