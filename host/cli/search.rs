@@ -1,6 +1,7 @@
 //! `antwarp search`: neighbourhood search on the problems that it has.
 
 mod deliver;
+mod watchdog;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,11 +10,11 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::options::{MachineArgs, duration, finite};
+use super::options::{MachineArgs, duration};
 use super::output::{self, Output};
 use super::{Error, Outcome, Result, signals};
 use crate::backend::{Backend, tuning};
-use crate::engine::{Progress, Stop, StopReason};
+use crate::engine::{Cost, Progress, Stop, StopReason};
 use crate::instance::{Instance, InstanceError, Qap};
 use crate::solver::search::problems::{MaxCut, Partition, Perceptron};
 use crate::solver::search::{
@@ -21,6 +22,7 @@ use crate::solver::search::{
     WeierstrassSpec,
 };
 use deliver::Ended;
+use watchdog::Hold;
 
 /// How long a search lasts if nothing says when to stop.
 const DEFAULT_TIME: Duration = Duration::from_secs(10);
@@ -208,8 +210,8 @@ struct StopArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 31))]
     iterations: Option<u64>,
     /// At a solution that costs no more; a cost that no solution beats always ends a search
-    #[arg(long, value_name = "COST", allow_negative_numbers = true, value_parser = finite)]
-    target: Option<f64>,
+    #[arg(long, value_name = "COST", allow_negative_numbers = true)]
+    target: Option<Cost>,
 }
 
 /// How walks go.
@@ -388,7 +390,7 @@ impl Common {
     fn settings(&self, task: &Task) -> Result<SearchSettings> {
         let walk = &self.walk;
         let asked = walk.blocks.is_some() || walk.block_threads.is_some();
-        let proven = task.best_known().filter(|known| known.proven).map(|known| known.cost as f64);
+        let proven = task.best_known().filter(|known| known.proven).map(|known| Cost::Whole(known.cost));
         let settings = SearchSettings {
             strategy: self.strategy,
             seed: self.seed,
@@ -462,8 +464,19 @@ pub fn run(args: Args) -> Result<Outcome> {
     output::check(common.outputs.all(), input.as_slice())?;
     tuning::check().map_err(Error::Usage)?;
     common.machine.start_threads()?;
+    let stop = common.stop(interrupt.clone());
+    watchdog::watch(begin, &stop, move |hold| carry_out(&args, begin, interrupt, hold))
+}
+
+/// Searches, on a thread that is left behind unless the search is [kept](Hold::keep).
+fn carry_out(args: &Args, begin: Instant, interrupt: Arc<AtomicBool>, hold: &Hold) -> Result<Outcome> {
+    let common = args.problem.common();
     let Asked { task, mut settings, stop } = args.asked(interrupt)?;
+    hold.keep();
     let backend = common.machine.open(common.outputs.quiet)?;
+    if backend.is_cpu() {
+        hold.release();
+    }
     if common.walks.is_none() && common.walk.selection == Chooser::Device {
         settings.walks = default_walks(&backend, &task);
         let is_alone = settings.restart.is_none() && settings.cooperate.is_none();
@@ -475,7 +488,11 @@ pub fn run(args: Args) -> Result<Outcome> {
     // Who gives it ten seconds means those of reading, too.
     let reading = begin.elapsed();
     let left = stop.spent(reading);
-    let done = task.run(&backend, &settings, &left, common.walk.selection, &mut |now| line.show(now));
+    let done = task.run(&backend, &settings, &left, common.walk.selection, &mut |now| {
+        hold.keep();
+        line.show(now);
+    });
+    hold.keep();
     line.bar.finish_and_clear();
     let mut done = done?;
     done.found = done.found.begun_before(reading);
@@ -511,7 +528,7 @@ impl Line {
         Line { bar, by_time: stop.time.is_some() }
     }
 
-    fn show(&self, now: &Progress<f64>) {
+    fn show(&self, now: &Progress<Cost>) {
         self.bar.set_position(if self.by_time { (now.seconds * 1e3) as u64 } else { now.iterations });
         self.bar.set_message(format!("best {}, iteration {}", now.best_cost, now.iterations));
     }

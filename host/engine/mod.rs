@@ -9,6 +9,7 @@
 pub mod acs;
 mod budget;
 mod colony;
+mod cost;
 mod descent;
 mod drive;
 pub mod error;
@@ -27,10 +28,11 @@ mod stop;
 mod walks;
 mod worker;
 
-pub use crate::instance::Enough;
+pub use crate::instance::{Cost, Enough};
 pub use acs::AcsSpec;
 pub use budget::Budget;
 pub use colony::{Colony, Phases};
+pub use cost::Reported;
 pub(crate) use descent::each_pass;
 pub use descent::{Descent, DescentSpec, Pass};
 pub use drive::{Better, Engine, Progress, Run, Status, drive, next_units};

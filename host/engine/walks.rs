@@ -7,11 +7,17 @@ use antwarp_core::problem::{Problem, Shape};
 use antwarp_core::search::{Strategy, WalkRules, WalkState};
 use serde::{Deserialize, Serialize};
 
-use super::{BackendError, Enough, Plain};
+use super::{BackendError, Enough, Plain, Reported};
 
-/// What a problem's elements must be to be searched on all backends.
-pub trait Searchable: Problem<Moves: Neighborhood<Element: Plain + Default + Send + Sync>> + 'static {}
-impl<P: Problem<Moves: Neighborhood<Element: Plain + Default + Send + Sync>> + 'static> Searchable for P {}
+/// What a problem's elements and costs must be to be searched on all backends.
+pub trait Searchable:
+    Problem<Moves: Neighborhood<Element: Plain + Default + Send + Sync>, Cost: Reported> + 'static
+{
+}
+impl<P> Searchable for P where
+    P: Problem<Moves: Neighborhood<Element: Plain + Default + Send + Sync>, Cost: Reported> + 'static
+{
+}
 
 /// Teams and threads that a user asks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,13 +65,15 @@ impl Tables {
     /// The tables in their order, each from a 16-byte boundary.
     pub fn new(shape: Shape, tables: &[&[u8]]) -> Tables {
         let len = tables.iter().map(|table| table.len().next_multiple_of(16)).sum::<usize>();
-        let mut bytes = Vec::with_capacity(len);
+        let mut words = vec![0u128; len / 16];
+        // SAFETY: words are bytes, and so many.
+        let mut bytes = unsafe { std::slice::from_raw_parts_mut(words.as_mut_ptr().cast::<u8>(), len) };
         for table in tables {
-            bytes.extend_from_slice(table);
-            bytes.resize(bytes.len().next_multiple_of(16), 0);
+            let (place, rest) = bytes.split_at_mut(table.len().next_multiple_of(16));
+            place[..table.len()].copy_from_slice(table);
+            bytes = rest;
         }
-        let word = |chunk: &[u8]| u128::from_ne_bytes(std::array::from_fn(|i| chunk[i]));
-        Tables { shape, words: bytes.chunks_exact(16).map(word).collect(), len }
+        Tables { shape, words, len }
     }
 
     /// The tables.

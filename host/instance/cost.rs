@@ -1,15 +1,15 @@
-//! Costs in the user's unit, and how the whole numbers inside become them.
-//!
-//! Every edge costs a 32-bit integer inside, for solvers on CPUs and GPUs to be exact and fast. A user's costs are decimals, metres,
-//! negative: so an instance knows how one becomes the other, and whatever a user sees went through here.
+//! A cost as users see it: exact, whatever its size, or a number with decimals.
 
+use std::cmp::Ordering;
 use std::fmt;
-use std::sync::Arc;
+use std::str::FromStr;
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
-/// A cost in the user's unit.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// A cost in the user's unit: a whole number, as combinatorial problems have it, or one with decimals. Both are compared by their exact
+/// values: no whole number is rounded to a real one.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(untagged)]
 pub enum Cost {
     /// A whole number, exact.
     Whole(i64),
@@ -17,12 +17,35 @@ pub enum Cost {
     Real(f64),
 }
 
+/// 2^63: real numbers from here on are above all whole ones.
+const BEYOND: f64 = 9_223_372_036_854_775_808.0;
+
 impl Cost {
-    /// The same number, to 53 bits.
+    /// Worse than the cost of any solution.
+    pub const WORST: Cost = Cost::Real(f64::INFINITY);
+
+    /// The whole number; none if it is a real one.
+    pub fn whole(self) -> Option<i64> {
+        match self {
+            Cost::Whole(cost) => Some(cost),
+            Cost::Real(_) => None,
+        }
+    }
+
+    /// The real number that is next to it: the same number, to 53 bits.
     pub fn as_f64(self) -> f64 {
         match self {
             Cost::Whole(cost) => cost as f64,
             Cost::Real(cost) => cost,
+        }
+    }
+
+    /// The largest whole number that is not above it, within 64 bits.
+    pub fn floor(self) -> i64 {
+        match self {
+            Cost::Whole(cost) => cost,
+            // Beyond 64 bits this is the largest or smallest number that fits.
+            Cost::Real(cost) => cost.floor() as i64,
         }
     }
 
@@ -37,6 +60,69 @@ impl Cost {
             base if base > 0.0 => Some(100.0 * difference / base),
             _ => None,
         }
+    }
+
+    /// The smaller of two.
+    #[must_use]
+    pub fn min(self, other: Cost) -> Cost {
+        if other < self { other } else { self }
+    }
+
+    /// The larger of two.
+    #[must_use]
+    pub fn max(self, other: Cost) -> Cost {
+        if other > self { other } else { self }
+    }
+}
+
+/// How a whole number stands to a real one.
+fn compare(whole: i64, real: f64) -> Option<Ordering> {
+    if real.is_nan() {
+        return None;
+    }
+    if real >= BEYOND {
+        return Some(Ordering::Less);
+    }
+    if real < -BEYOND {
+        return Some(Ordering::Greater);
+    }
+    let floor = real.floor();
+    let above_floor = if real > floor { Ordering::Less } else { Ordering::Equal };
+    Some(whole.cmp(&(floor as i64)).then(above_floor))
+}
+
+impl PartialOrd for Cost {
+    fn partial_cmp(&self, other: &Cost) -> Option<Ordering> {
+        match (*self, *other) {
+            (Cost::Whole(a), Cost::Whole(b)) => Some(a.cmp(&b)),
+            (Cost::Real(a), Cost::Real(b)) => a.partial_cmp(&b),
+            (Cost::Whole(a), Cost::Real(b)) => compare(a, b),
+            (Cost::Real(a), Cost::Whole(b)) => compare(b, a).map(Ordering::reverse),
+        }
+    }
+}
+
+impl PartialEq for Cost {
+    fn eq(&self, other: &Cost) -> bool {
+        self.partial_cmp(other) == Some(Ordering::Equal)
+    }
+}
+
+impl Default for Cost {
+    fn default() -> Cost {
+        Cost::Whole(0)
+    }
+}
+
+impl From<i64> for Cost {
+    fn from(cost: i64) -> Cost {
+        Cost::Whole(cost)
+    }
+}
+
+impl From<f64> for Cost {
+    fn from(cost: f64) -> Cost {
+        Cost::Real(cost)
     }
 }
 
@@ -65,80 +151,72 @@ fn digits(value: f64, count: i32) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
-impl Serialize for Cost {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match *self {
-            Cost::Whole(cost) => serializer.serialize_i64(cost),
-            Cost::Real(cost) => serializer.serialize_f64(cost),
+/// A number as it is written: digits alone, with or without a sign, are a whole number where 64 bits hold it. Decimals behind one that
+/// real numbers do not hold exactly are rounded down.
+impl FromStr for Cost {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Cost, String> {
+        if let Ok(whole) = text.parse() {
+            return Ok(Cost::Whole(whole));
         }
-    }
-}
-
-/// What costs are counted in.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Unit {
-    /// Whatever the user counts in.
-    #[default]
-    Own,
-    /// Metres.
-    Metres,
-    /// Kilometres.
-    Kilometres,
-}
-
-impl Unit {
-    /// A cost with its unit. From ten kilometres on metres are shown as kilometres, to the centimetre.
-    pub fn show(self, cost: Cost) -> String {
-        match (self, cost.as_f64()) {
-            (Unit::Own, _) => cost.to_string(),
-            (Unit::Metres, metres) if metres.abs() < 1e4 => format!("{metres:.2} m"),
-            (Unit::Metres, metres) => format!("{:.5} km", metres / 1e3),
-            (Unit::Kilometres, _) => format!("{cost} km"),
+        if let Some(floor) = large_decimal(text) {
+            return Ok(Cost::Whole(floor));
         }
+        let real: Option<f64> = text.parse().ok();
+        real.filter(|real| real.is_finite()).map(Cost::Real).ok_or_else(|| "give a number".to_owned())
     }
 }
 
-/// How an edge's cost inside becomes the user's.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Scale {
-    /// Exactly: with `shift` added, so many of its last digits are decimals.
-    Decimal {
-        /// What was taken from every cost, so that none is negative or too large.
-        shift: i64,
-        /// Decimals.
-        decimals: u32,
-    },
-    /// To the nearest integer: a cost inside of 1 is `2^exponent`.
-    Binary {
-        /// See above.
-        exponent: i32,
-        /// What was taken from every cost before it was scaled.
-        shift: f64,
-        /// The user's own costs, n x n, where they are a matrix.
-        costs: Option<Arc<[f64]>>,
-    },
-}
-
-impl Scale {
-    /// Costs are the user's as they are.
-    pub(super) const NONE: Scale = Scale::Decimal { shift: 0, decimals: 0 };
-
-    /// That of unrounded lengths.
-    pub(super) fn of_lengths(exponent: i32) -> Scale {
-        Scale::Binary { exponent, shift: 0.0, costs: None }
-    }
-}
-
-/// `value * 2^exponent`, where that has a number, in two steps: a power alone may have none.
-pub(super) fn scaled(value: f64, exponent: i32) -> f64 {
-    let half = exponent / 2;
-    value * 2_f64.powi(half) * 2_f64.powi(exponent - half)
+/// The floor of a number with a decimal point that is too large for 64-bit real numbers to hold its digits; none of others.
+fn large_decimal(text: &str) -> Option<i64> {
+    let (digits, decimals) = text.split_once('.')?;
+    let whole: i64 = digits.parse().ok()?;
+    let are_digits = decimals.bytes().all(|byte| byte.is_ascii_digit());
+    let has_rest = decimals.bytes().any(|byte| byte != b'0');
+    (are_digits && whole.unsigned_abs() >= 1 << 53).then(|| whole - i64::from(whole < 0 && has_rest))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const LARGE: i64 = 450_358_044_767_908_290;
+
+    #[test]
+    fn whole_and_real_numbers_are_compared_exactly() {
+        // The real number next to it is 2 below.
+        assert_eq!(LARGE as f64, 450_358_044_767_908_288.0);
+        assert!(Cost::Whole(LARGE) > Cost::Real(LARGE as f64));
+        assert!(Cost::Whole(LARGE) > Cost::Whole(LARGE - 1));
+        assert!(Cost::Whole(LARGE - 2) == Cost::Real(LARGE as f64));
+        assert!(Cost::Whole(-3) < Cost::Real(-2.5) && Cost::Whole(-2) > Cost::Real(-2.5));
+        assert!(Cost::Whole(i64::MAX) < Cost::Real(BEYOND) && Cost::Whole(i64::MIN) == Cost::Real(-BEYOND));
+        assert!(Cost::Whole(i64::MIN) > Cost::Real(f64::NEG_INFINITY) && Cost::Whole(i64::MAX) < Cost::WORST);
+        assert!(Cost::Whole(0).partial_cmp(&Cost::Real(f64::NAN)).is_none());
+        assert_eq!(Cost::Whole(1).max(Cost::Real(1.5)), Cost::Real(1.5));
+        assert_eq!(Cost::Whole(1).min(Cost::Real(1.5)), Cost::Whole(1));
+    }
+
+    #[test]
+    fn numbers_are_read_exactly() {
+        let read = |text: &str| text.parse::<Cost>().map(|cost| format!("{cost:?}"));
+        for (text, told) in [
+            ("450358044767908289", "Whole(450358044767908289)"),
+            ("450358044767908289.5", "Whole(450358044767908289)"),
+            ("-450358044767908289.5", "Whole(-450358044767908290)"),
+            ("450358044767908289.0", "Whole(450358044767908289)"),
+            ("-7", "Whole(-7)"),
+            ("2.5", "Real(2.5)"),
+            ("1e3", "Real(1000.0)"),
+            ("99999999999999999999", "Real(1e20)"),
+        ] {
+            assert_eq!(read(text), Ok(told.to_owned()), "{text}");
+        }
+        for text in ["nan", "inf", "-inf", "", "x", "1.x", "9007199254740993.x"] {
+            assert!(read(text).is_err(), "{text}");
+        }
+    }
 
     #[test]
     fn costs_are_shown_by_ten_digits() {
@@ -155,8 +233,6 @@ mod tests {
         ] {
             assert_eq!(cost.to_string(), text);
         }
-        assert_eq!(Unit::Metres.show(Cost::Real(4_056.671_23)), "4056.67 m");
-        assert_eq!(Unit::Metres.show(Cost::Real(120_550.451)), "120.55045 km");
     }
 
     #[test]

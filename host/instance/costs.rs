@@ -2,9 +2,10 @@
 
 use antwarp_core::metric::{self, Metric};
 
-use super::cost::{Cost, Scale, scaled};
+use super::cost::Cost;
 use super::globe;
 use super::model::{Distances, Instance};
+use super::scale::{Scale, scaled};
 
 /// What adding up, roots and rounding to 64 bits may be off at most, as a part of the whole: far more than it ever is.
 const SLACK: f64 = 1e-12;

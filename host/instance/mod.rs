@@ -30,6 +30,7 @@ pub(crate) mod patience;
 pub mod population_file;
 pub mod qaplib;
 mod read_options;
+mod scale;
 pub(crate) mod source;
 mod table;
 pub mod tour_file;
@@ -38,7 +39,7 @@ mod watch;
 
 pub use antwarp_core::metric::Metric;
 pub use best_known::BestKnown;
-pub use cost::{Cost, Unit};
+pub use cost::Cost;
 pub(crate) use error::Text;
 #[cfg(feature = "cli")]
 pub(crate) use error::printable;
@@ -49,6 +50,7 @@ pub use neighbors::{NeighborLists, nearest, nearest_until, quadrant, quadrant_un
 pub(crate) use neighbors::{motors, nearest_among, unvisited};
 pub use qaplib::Qap;
 pub use read_options::{ReadOptions, Shape};
+pub use scale::Unit;
 pub(crate) use source::Room;
 pub use watch::Enough;
 pub(crate) use watch::Watch;

@@ -3,9 +3,9 @@
 use antwarp_core::metric::{self, Metric};
 use rayon::prelude::*;
 
-use super::cost::{Scale, Unit, scaled};
 use super::error::{InstanceError, Result, TourError};
 use super::globe;
+use super::scale::{Scale, Unit, scaled};
 
 /// Which tours are asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

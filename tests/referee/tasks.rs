@@ -6,8 +6,8 @@ use antwarp::instance::Qap;
 use antwarp::prelude::*;
 use antwarp::solver::search::problems::{Partition, Perceptron, max_cut, partition};
 use antwarp::solver::search::{
-    Assignment, Changes, Chooser, Found, Improvement, Precision, SearchSettings, Strategy, Task, TourMove,
-    WeierstrassSpec,
+    Assignment, Changes, Chooser, Cost, Found, Improvement, Precision, SearchSettings, Strategy, Task,
+    TourMove, WeierstrassSpec,
 };
 
 use crate::draws::Draws;
@@ -236,7 +236,7 @@ fn order(draws: &mut Draws, judged: &Judged) -> (SearchSettings, Chooser, Stop) 
         kicks: draws.maybe(|draws| u32::from(strategy == Strategy::Vns) + draws.below(6) as u32),
         temperatures: draws.maybe(|draws| draws.one_of(&[(1.0, 1.0), (1e6, 1e-3), (1e-6, 1e-6)])),
         cooling: draws.maybe(|draws| 1 + draws.below(1000) as u64),
-        target,
+        target: target.map(Cost::Real),
         // With none, shapes are tried out, and what is found is written to a file.
         shape: Some(AskedShape {
             parts: Some(1 + draws.below(3) as u32),
@@ -287,17 +287,19 @@ pub fn case(
     };
     let wrong = |what: String| Err(format!("{what}: {found:?}"));
     let real = cost(&solution)?;
-    if (real - found.cost).abs() > *tolerance {
+    if (real - found.cost.as_f64()).abs() > *tolerance {
         return wrong(format!("the solution costs {real}"));
     }
-    if found.cost < least - tolerance {
+    if found.cost.as_f64() < least - tolerance {
         return wrong(format!("no solution is below {least}"));
     }
-    if found.costs.iter().any(|&cost| cost < found.cost - tolerance) {
+    if found.costs.iter().any(|&cost| cost.as_f64() < found.cost.as_f64() - tolerance) {
         return wrong("a walk found a better solution".to_owned());
     }
-    let target = settings.target.or(task.best_known().map(|known| known.cost as f64));
-    if found.stopped_by == StopReason::Target && target.is_none_or(|target| found.cost > target + tolerance) {
+    let target = settings.target.or(task.best_known().map(|known| known.cost.into()));
+    if found.stopped_by == StopReason::Target
+        && target.is_none_or(|target| found.cost.as_f64() > target.as_f64() + tolerance)
+    {
         return wrong("the target was not reached".to_owned());
     }
     let label = format!(
@@ -308,6 +310,6 @@ pub fn case(
     );
     // Of real numbers only a bound is known.
     let is_known = !matches!(task, Task::Weierstrass(..));
-    tally.count(label.to_lowercase(), is_known.then_some(found.cost <= *least));
+    tally.count(label.to_lowercase(), is_known.then_some(found.cost.as_f64() <= *least));
     Ok(())
 }

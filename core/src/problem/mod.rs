@@ -134,6 +134,12 @@ pub trait Problem: Copy {
     /// As [`Problem::begin`], which was called before; `step` is a move of the walk's solution.
     unsafe fn neighbor_cost(&self, walk: &WalkOf<Self>, cost: Self::Cost, step: Move<Self>) -> Self::Cost;
 
+    /// About how many short steps the cost of a neighbour takes: whoever looks at the clock in between knows by it how often.
+    #[inline(always)]
+    fn effort(&self) -> u64 {
+        1
+    }
+
     /// Whether whoever looks at neighbours may stop, as nothing comes of it: where core's caller has no more time.
     #[inline(always)]
     fn is_over(&self) -> bool {

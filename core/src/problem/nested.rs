@@ -77,6 +77,11 @@ impl<A: Problem, B: Behind<A>> Problem for Nested<A, B> {
     }
 
     #[inline(always)]
+    fn effort(&self) -> u64 {
+        self.first.effort().max(self.behind.effort())
+    }
+
+    #[inline(always)]
     unsafe fn begin<C: Crew>(&self, crew: &mut C, walk: &WalkOf<Self>) -> A::Cost {
         // SAFETY: the caller's promise.
         unsafe { self.first.begin(crew, walk) }

@@ -390,6 +390,11 @@ impl<const D: usize, const NESTED: bool> Problem for Perceptron<D, NESTED> {
     }
 
     #[inline(always)]
+    fn effort(&self) -> u64 {
+        self.m as u64
+    }
+
+    #[inline(always)]
     unsafe fn begin<C: Crew>(&self, crew: &mut C, walk: &Walk<u8>) -> i64 {
         let (team, notes, n) = (crew.team(), self.view(walk), self.n);
         let groups = self.row_words();

@@ -368,6 +368,11 @@ impl<const STORED: bool> Problem for Qap<STORED> {
     }
 
     #[inline(always)]
+    fn effort(&self) -> u64 {
+        if STORED { 1 } else { self.n as u64 }
+    }
+
+    #[inline(always)]
     unsafe fn begin<C: Crew>(&self, crew: &mut C, walk: &Walk<u32>) -> i64 {
         let (team, p) = (crew.team(), walk.solution);
         let mut sum = 0;

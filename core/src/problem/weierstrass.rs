@@ -66,6 +66,13 @@ impl<R: Real + Cost + Named> Problem for Weierstrass<R> {
         self.moves
     }
 
+    #[inline(always)]
+    fn effort(&self) -> u64 {
+        /// Steps of a sine.
+        const SINE: u64 = 8;
+        SINE * self.moves.n as u64 * self.terms as u64
+    }
+
     /// Every member computes it all: the sum's order must not depend on the team.
     #[inline(always)]
     unsafe fn begin<C: Crew>(&self, crew: &mut C, walk: &Walk<R>) -> R {

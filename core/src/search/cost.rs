@@ -14,10 +14,6 @@ pub trait Cost: Copy + PartialOrd + Send + Sync + 'static {
     fn above(self, other: Self) -> f32;
     /// Whether two costs of the same solution agree, computed in two ways: exactly, or to rounding.
     fn agrees(self, other: Self) -> bool;
-    /// For reports.
-    fn to_f64(self) -> f64;
-    /// The largest cost that is not above a number, or near it.
-    fn from_f64(x: f64) -> Self;
 }
 
 /// Integers from -2^61 to 2^61 - 1.
@@ -42,19 +38,6 @@ impl Cost for i64 {
     fn agrees(self, other: Self) -> bool {
         self == other
     }
-    fn to_f64(self) -> f64 {
-        self as f64
-    }
-    fn from_f64(x: f64) -> Self {
-        let limit = (1i64 << 61) as f64;
-        (if x < -limit {
-            -limit
-        } else if x > limit - 1024.0 {
-            limit - 1024.0
-        } else {
-            x
-        }) as i64
-    }
 }
 
 /// Finite real numbers. The order leaves out the two lowest of 64 bits: costs that differ by less count as equal.
@@ -78,11 +61,5 @@ impl<R: Real> Cost for R {
     #[inline(always)]
     fn agrees(self, other: Self) -> bool {
         self.to_bits64() == other.to_bits64()
-    }
-    fn to_f64(self) -> f64 {
-        Real::to_f64(self)
-    }
-    fn from_f64(x: f64) -> Self {
-        R::from_f64(x)
     }
 }

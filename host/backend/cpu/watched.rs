@@ -8,8 +8,10 @@ use antwarp_core::team::Team;
 
 use crate::instance::Watch;
 
-/// Neighbours of a share: many more than make up for a look at the clock.
+/// Neighbours of a share, of those that cost little: many more than make up for a look at the clock.
 const SHARE: u64 = 1 << 12;
+/// Steps of a share, of those that cost [more](Problem::effort): far less than a millisecond, where one does not take longer.
+const STEPS: u64 = 1 << 16;
 
 /// A problem that is watched. Once it is cut, a look at the neighbours meets none of those that are left.
 #[derive(Clone, Copy)]
@@ -114,6 +116,11 @@ impl<P: Problem> Problem for Watched<'_, P> {
     }
 
     #[inline(always)]
+    fn effort(&self) -> u64 {
+        self.problem.effort()
+    }
+
+    #[inline(always)]
     fn is_over(&self) -> bool {
         self.watch.is_some_and(Watch::is_over)
     }
@@ -136,7 +143,8 @@ impl<P: Problem> Problem for Watched<'_, P> {
         let parts = crew.parts();
         let most = u64::from(u32::MAX / parts);
         let (start, end) = self.moves().level(level);
-        let shares = ((end - start) / (SHARE * u64::from(parts))).clamp(1, most) as u32;
+        let share = (STEPS / self.problem.effort().max(1)).clamp(1, SHARE);
+        let shares = ((end - start) / (share * u64::from(parts))).clamp(1, most) as u32;
         for share in 0..shares {
             if self.watch.is_some_and(Watch::is_over) {
                 return;

@@ -130,7 +130,7 @@ pub fn measure_ants(
         solver: facts(&asked.algorithm)?.2,
         seconds: is_timed.then_some(seconds),
         iterations: state.iterations.into(),
-        result: checked(instance, problem, &colony.best_tour()?, state.best_cost)? as f64,
+        result: checked(instance, problem, &colony.best_tour()?, state.best_cost)?.into(),
         layout: colony.describe(),
         values: vec![
             ("ants", json!(ants)),

@@ -124,7 +124,7 @@ impl Args {
             solver: facts(&asked.algorithm)?.2,
             seconds: Some(seconds),
             iterations: last.iterations.into(),
-            result: cost as f64,
+            result: cost.into(),
             layout: population.describe(),
             values: vec![
                 ("first_gap_percent", json!(gap(first.best_cost))),

@@ -29,7 +29,7 @@ use super::output::{self, Output};
 use super::solve::{self as solver, Asked, facts, on_threads};
 use super::{Error, Outcome, Result, parse_line, signals};
 use crate::backend::{Backend, Choice, Machine};
-use crate::engine::Problem;
+use crate::engine::{Cost, Problem};
 use crate::instance::{BestKnown, Instance};
 use crate::memory;
 use crate::report::Known;
@@ -217,7 +217,7 @@ struct Measured {
     seconds: Option<f64>,
     iterations: u64,
     /// Length or cost.
-    result: f64,
+    result: Cost,
     layout: String,
     /// The suite's own columns.
     values: Vec<(&'static str, Value)>,
@@ -551,9 +551,12 @@ fn row(suite: &str, machine: &Machine, (cell, seed, n): (&Cell, u32, u32), mut m
     let mut settings = cell.settings.clone();
     measured.solver.as_object_mut().map(|solver| solver.remove("seed"));
     settings.insert(table::SOLVER.to_owned(), measured.solver);
-    // Lengths are whole numbers.
     let result = measured.result;
-    let whole = (result.fract() == 0.0).then_some(result as i64);
+    // Real numbers that happen to be whole stand in rows as whole ones do.
+    let whole = match result {
+        Cost::Whole(cost) => Some(cost),
+        Cost::Real(cost) => (cost.fract() == 0.0).then_some(cost as i64),
+    };
     let known = cell.known.zip(whole).map(|(known, cost)| (Known::beside(known, cost), cost));
     let optimal = known.filter(|(known, _)| known.proven).map(|(known, cost)| u8::from(known.cost == cost));
     let columns = [

@@ -76,7 +76,8 @@ impl Ended<'_> {
 
     /// The best known cost, and how much more the cost is in percent.
     fn known(&self) -> (Option<Known>, Option<f64>) {
-        let cost = self.done.found.cost as i64;
+        // What is published is whole numbers.
+        let Some(cost) = self.done.found.cost.whole() else { return (None, None) };
         let known = self.task.best_known().map(|known| Known::beside(known, cost));
         let gap = known.as_ref().and_then(|known| known.gap_percent(cost));
         (known, gap)
@@ -91,7 +92,7 @@ impl Ended<'_> {
             "instance": task.name(),
             "elements": task.elements(),
             "neighbors": task.neighbors(),
-            "cost": self.cost(found.cost),
+            "cost": found.cost,
             "best_known": known,
             "gap_percent": gap,
             "settings": self.settings,
@@ -115,7 +116,7 @@ impl Ended<'_> {
                 "kernels_seconds": kernels.as_secs_f64(),
                 "host_seconds": host.as_secs_f64(),
             })),
-            "walks": found.costs.iter().map(|&cost| self.cost(cost)).collect::<Vec<_>>(),
+            "walks": found.costs,
             "solution": found.solution,
         })
     }
@@ -132,7 +133,8 @@ impl Ended<'_> {
         let mut text = String::new();
         let mut line = |name: &str, value: String| text += &format!("{name:<12} {value}\n");
         line("problem", format!("{problem} {name} ({elements} elements, {neighbors} neighbours)"));
-        line("cost", format!("{}{}", self.cost(found.cost), self.beside()));
+        // All digits of real numbers.
+        line("cost", format!("{}{}", json!(found.cost), self.beside()));
         line("machine", format!("{} on {} ({})", machine.backend, machine.device, machine.details));
         line("layout", found.layout.to_string());
         line("iterations", format!("{} of each walk, the best after {best}, {stopped}", found.iterations));
@@ -153,21 +155,16 @@ impl Ended<'_> {
         format!(" ({kind} {}{gap})", known.cost)
     }
 
-    /// Costs of combinatorial problems are integers.
-    fn cost(&self, cost: f64) -> Value {
-        if matches!(self.task, Task::Weierstrass(..)) { json!(cost) } else { json!(cost as i64) }
-    }
-
     fn write_solution(&self, mut out: &mut dyn Write) -> io::Result<()> {
         let found = &self.done.found;
         match (self.task, &found.solution) {
             (Task::Qap(..), Assignment::Integers(places)) => {
                 let places: Vec<u32> = places.iter().map(|&place| place as u32).collect();
-                qaplib::write_solution(&mut out, found.cost as i64, &places)
+                qaplib::write_solution(&mut out, found.cost.floor(), &places)
             }
             (Task::Tour(instance, _), Assignment::Integers(cities)) => {
                 let tour: Vec<u32> = cities.iter().map(|&city| city as u32).collect();
-                tour_file::write(instance, &tour, found.cost as i64, &mut out)
+                tour_file::write(instance, &tour, found.cost.floor(), &mut out)
             }
             (_, Assignment::Integers(values)) => values.iter().try_for_each(|value| writeln!(out, "{value}")),
             // Enough digits to read the same number back.

@@ -6,15 +6,15 @@ use std::time::{Duration, Instant};
 use antwarp_core::neighborhood::{Clock, Neighborhood, Walk};
 use antwarp_core::problem::Element;
 use antwarp_core::rng::Stream;
-use antwarp_core::search::{Contender, Cost, FORBIDDEN, WalkRules, candidate, iteration_stream};
+use antwarp_core::search::{Contender, Cost as _, FORBIDDEN, WalkRules, candidate, iteration_stream};
 use antwarp_core::team::{Serial, Slots};
 
 use super::{Found, Improvement, SearchSettings, Strategy, check_neighbors, full_cost, random, rules};
 use crate::backend::Backend;
 use crate::engine::memory::{allocate, check_memory};
 use crate::engine::{
-    BackendError, Budget, Engine, Enough, Neighbors, Progress, Searchable, Status, Stop, StopReason, Tables,
-    WalksSpec, drive,
+    BackendError, Budget, Cost, Engine, Enough, Neighbors, Progress, Reported, Searchable, Status, Stop,
+    StopReason, Tables, WalksSpec, drive,
 };
 use crate::solver::SolveError;
 
@@ -42,7 +42,7 @@ pub fn choose_on_host<P: Searchable>(
     settings: &SearchSettings,
     stop: &Stop,
     generates: bool,
-    observe: &mut dyn FnMut(&Progress<f64>),
+    observe: &mut dyn FnMut(&Progress<Cost>),
 ) -> Result<Chosen<Vec<Element<P>>>, SolveError> {
     settings.check()?;
     let is_simple = matches!(settings.strategy, Strategy::Tabu | Strategy::HillClimbing);
@@ -89,12 +89,12 @@ pub fn choose_on_host<P: Searchable>(
     let (copies, kernels) = choices.neighbors.phases();
     let cost = full_cost(&problem, &best);
     if best_cost.is_some_and(|told: P::Cost| told.key() != cost.key()) {
-        let what = format!("cost {} is not what was told", cost.to_f64());
+        let what = format!("cost {} is not what was told", cost.reported());
         return Err(SolveError::Wrong { backend: backend.machine().backend, what });
     }
     let found = Found {
-        cost: cost.to_f64(),
-        costs: vec![cost.to_f64()],
+        cost: cost.reported(),
+        costs: vec![cost.reported()],
         solution: best,
         iterations,
         best_iteration,
@@ -187,7 +187,7 @@ impl<P: Searchable> Choices<'_, P> {
         let stream = iteration_stream(self.rules.seed, self.iterations, 0);
         let draws = stream.step(0);
         let salt = u64::from(draws.bits(0)) << 32 | u64::from(draws.bits(1));
-        let best_key = self.best_cost.map_or(u64::MAX, Cost::key);
+        let best_key = self.best_cost.map_or(u64::MAX, |best| best.key());
         let clock = clock(&self.rules, self.iterations, &self.traces);
         let walk = walk(&mut self.solution, &mut self.traces, stream);
         let mut chosen = Contender::NONE;
@@ -268,10 +268,10 @@ impl<P: Searchable> Choices<'_, P> {
 }
 
 impl<P: Searchable> Engine for Choices<'_, P> {
-    type Cost = f64;
+    type Cost = Cost;
     type Best = Vec<Element<P>>;
 
-    fn advance(&mut self, budget: &Budget<f64>) -> Result<u64, BackendError> {
+    fn advance(&mut self, budget: &Budget<Cost>) -> Result<u64, BackendError> {
         let (mut done, begun) = (0, Instant::now());
         while done < budget.units && !budget.is_over() {
             if let Some(next) = self.next {
@@ -292,14 +292,14 @@ impl<P: Searchable> Engine for Choices<'_, P> {
         Ok(done)
     }
 
-    fn status(&self) -> Status<f64> {
-        let cost = self.best_cost.map(Cost::to_f64);
+    fn status(&self) -> Status<Cost> {
+        let cost = self.best_cost.map(Reported::reported);
         let is_reached = |best: P::Cost| best.key() <= self.rules.target;
         Status {
             iterations: self.iterations,
             best_iteration: self.best_iteration,
             best_cost: cost,
-            cost: cost.unwrap_or(f64::INFINITY),
+            cost: cost.unwrap_or(Cost::WORST),
             tours: 0,
             ended: match (self.best_cost.is_some_and(is_reached), self.has_descended()) {
                 (true, _) => Some(StopReason::Target),

@@ -4,7 +4,7 @@ mod choose;
 pub mod problems;
 mod spread;
 
-pub use crate::engine::AskedShape;
+pub use crate::engine::{AskedShape, Cost};
 pub use choose::{Chosen, choose_on_host};
 pub use problems::{
     Assignment, Changes, Chooser, Done, Precision, Task, TourMove, TourTables, WeierstrassSpec, can_be_stored,
@@ -16,7 +16,8 @@ use antwarp_core::neighborhood::{Neighborhood, Walk};
 use antwarp_core::problem::{Element, Problem};
 use antwarp_core::rng::Stream;
 use antwarp_core::search::{
-    Alone, Cost, DESCENDED, LEVELS, REACHED, Strategy as CoreStrategy, WalkRules, WalkState, random_solution,
+    Alone, Cost as _, DESCENDED, LEVELS, REACHED, Strategy as CoreStrategy, WalkRules, WalkState,
+    random_solution,
 };
 use antwarp_core::team::Slots;
 use serde::{Deserialize, Serialize};
@@ -25,8 +26,8 @@ use super::SolveError;
 use crate::backend::Backend;
 use crate::backend::tuning::now;
 use crate::engine::{
-    BackendError, Budget, Engine, Progress, Searchable, Status, Stop, StopReason, Tables, Walks, WalksSpec,
-    drive,
+    BackendError, Budget, Engine, Progress, Reported, Searchable, Status, Stop, StopReason, Tables, Walks,
+    WalksSpec, drive,
 };
 
 /// Most iterations of tabu search.
@@ -123,7 +124,7 @@ pub struct SearchSettings {
     /// Annealing: iterations from the first to the last temperature.
     pub cooling: Option<u64>,
     /// A solution of this cost ends the search.
-    pub target: Option<f64>,
+    pub target: Option<Cost>,
     /// How many threads; tried out if not given.
     pub shape: Option<AskedShape>,
     /// Try out again how many threads are best.
@@ -220,9 +221,9 @@ pub struct Found<S> {
     /// The best solution.
     pub solution: S,
     /// Its cost, computed from nothing but the solution.
-    pub cost: f64,
+    pub cost: Cost,
     /// The best cost of each walk that has begun.
-    pub costs: Vec<f64>,
+    pub costs: Vec<Cost>,
     /// Iterations of a walk.
     pub iterations: u64,
     /// Iterations of the best walk until it found the solution.
@@ -280,7 +281,7 @@ pub fn search<P: Searchable>(
     tables: &Tables,
     settings: &SearchSettings,
     stop: &Stop,
-    observe: &mut dyn FnMut(&Progress<f64>),
+    observe: &mut dyn FnMut(&Progress<Cost>),
 ) -> Result<Found<Vec<Element<P>>>, SolveError> {
     match backend.each_gpu().as_slice() {
         [] => search_on_one::<P>(backend, tables, settings, stop, observe),
@@ -294,7 +295,7 @@ fn search_on_one<P: Searchable>(
     tables: &Tables,
     settings: &SearchSettings,
     stop: &Stop,
-    observe: &mut dyn FnMut(&Progress<f64>),
+    observe: &mut dyn FnMut(&Progress<Cost>),
 ) -> Result<Found<Vec<Element<P>>>, SolveError> {
     settings.check()?;
     let begin = Instant::now();
@@ -324,19 +325,19 @@ fn search_on_one<P: Searchable>(
     let carried = state.map_or(cost, |state| P::Cost::from_bits(state.best));
     let last = states.iter().map(|state| state.iterations).max();
     let best_iteration = state.map_or(0, |state| state.best_iteration);
-    let best_cost = |state: &WalkState| P::Cost::from_bits(state.best).to_f64();
+    let best_cost = |state: &WalkState| P::Cost::from_bits(state.best).reported();
     let flaws: u32 = states.iter().map(|state| state.flaws).sum();
     if failure.is_none() && (!cost.agrees(carried) || flaws > 0) {
         let what = format!(
             "cost {} was carried as {}, {flaws} batches began with another cost than the one before ended with",
-            cost.to_f64(),
-            carried.to_f64()
+            cost.reported(),
+            carried.reported()
         );
         return Err(SolveError::Wrong { backend: backend.machine().backend, what });
     }
     Ok(Found {
         solution,
-        cost: cost.to_f64(),
+        cost: cost.reported(),
         costs: states.iter().filter(|state| state.fresh == 0).map(best_cost).collect(),
         // Those of all walks that go on, or of the one with the best if that is ahead; where none goes on, of the one that went on longest.
         iterations: now(&states).or(last).unwrap_or(0).max(best_iteration),
@@ -428,7 +429,7 @@ fn rules<P: Searchable>(
     let cooling = settings.cooling.or(stop.iterations).unwrap_or_else(|| 100 * moves.len().max(1000));
     Ok(WalkRules {
         seed: settings.seed,
-        target: settings.target.map_or(0, |target| P::Cost::from_f64(target).key()),
+        target: settings.target.map_or(0, |target| P::Cost::at_most(target).key()),
         end: 0,
         cooling,
         strategy: settings.strategy.in_core() as u32,
@@ -491,14 +492,14 @@ fn temperatures<P: Searchable>(problem: &P, seed: u64) -> (f32, f32) {
 }
 
 /// Walks, batch by batch.
-struct Batches<'a, P: Problem> {
+struct Batches<'a, P: Searchable> {
     walks: Box<dyn Walks<Element<P>> + 'a>,
     settings: &'a SearchSettings,
     rules: WalkRules,
     states: Vec<WalkState>,
 }
 
-impl<P: Problem> Batches<'_, P> {
+impl<P: Searchable> Batches<'_, P> {
     /// Where the next batch ends. Walks compare at fixed iterations, so that results do not depend on the length of batches.
     fn end(&self, units: u64, left: u64) -> u64 {
         let done = self.rules.end;
@@ -535,12 +536,12 @@ impl<P: Problem> Batches<'_, P> {
     }
 }
 
-impl<P: Problem> Engine for Batches<'_, P> {
-    type Cost = f64;
+impl<P: Searchable> Engine for Batches<'_, P> {
+    type Cost = Cost;
     /// The walk and its best solution.
     type Best = (usize, Vec<Element<P>>);
 
-    fn advance(&mut self, budget: &Budget<f64>) -> Result<u64, BackendError> {
+    fn advance(&mut self, budget: &Budget<Cost>) -> Result<u64, BackendError> {
         let done = self.rules.end;
         (self.rules.rival_bit, self.rules.mate) = (self.rival_bit(), self.mate());
         self.rules.end = self.end(budget.units, budget.left(done));
@@ -552,9 +553,9 @@ impl<P: Problem> Engine for Batches<'_, P> {
         Ok(self.rules.end - done)
     }
 
-    fn status(&self) -> Status<f64> {
+    fn status(&self) -> Status<Cost> {
         let best = best_of::<P>(&self.states).map(|walk| self.states[walk]);
-        let cost = best.map(|state| P::Cost::from_bits(state.best).to_f64());
+        let cost = best.map(|state| P::Cost::from_bits(state.best).reported());
         let ended = if self.states.iter().any(|state| state.done == REACHED) {
             Some(StopReason::Target)
         } else if self.states.iter().all(|state| state.done == DESCENDED) {
@@ -566,7 +567,7 @@ impl<P: Problem> Engine for Batches<'_, P> {
             iterations: self.rules.end,
             best_iteration: best.map_or(0, |state| state.best_iteration),
             best_cost: cost,
-            cost: cost.unwrap_or(f64::INFINITY),
+            cost: cost.unwrap_or(Cost::WORST),
             tours: 0,
             ended,
         }

@@ -6,7 +6,7 @@ use antwarp_core::rng::Stream;
 
 use super::{Found, SearchSettings, search_on_one};
 use crate::backend::Backend;
-use crate::engine::{Progress, Searchable, Stop, StopReason, Tables};
+use crate::engine::{Cost, Progress, Searchable, Stop, StopReason, Tables};
 use crate::solver::SolveError;
 use crate::solver::side_by_side::{self, Hurry};
 
@@ -23,11 +23,11 @@ pub(super) fn on_each<P: Searchable>(
     tables: &Tables,
     settings: &SearchSettings,
     stop: &Stop,
-    observe: &mut dyn FnMut(&Progress<f64>),
+    observe: &mut dyn FnMut(&Progress<Cost>),
 ) -> Result<Found<Vec<Element<P>>>, SolveError> {
     let hurry = Hurry::default();
     let own = hurry.stop(stop);
-    let one = |number: u32, observe: &mut dyn FnMut(&Progress<f64>)| {
+    let one = |number: u32, observe: &mut dyn FnMut(&Progress<Cost>)| {
         let settings = SearchSettings { seed: seed(settings.seed, number), ..settings.clone() };
         let found = search_on_one::<P>(&backends[number as usize], tables, &settings, &own, observe);
         let is_enough = found.as_ref().is_ok_and(|found| found.stopped_by == StopReason::Target);
@@ -36,9 +36,9 @@ pub(super) fn on_each<P: Searchable>(
         }
         found
     };
-    let hear = |last: &[Option<Progress<f64>>], progress: Progress<f64>| {
+    let hear = |last: &[Option<Progress<Cost>>], progress: Progress<Cost>| {
         let all = || last.iter().flatten();
-        let best_cost = all().map(|p| p.best_cost).fold(f64::INFINITY, f64::min);
+        let best_cost = all().map(|p| p.best_cost).fold(Cost::WORST, Cost::min);
         observe(&Progress { best_cost, tours: all().map(|p| p.tours).sum(), ..progress });
     };
     let ended = side_by_side::run(backends.len() as u32, stop, &hurry, one, hear, || ());
@@ -116,9 +116,9 @@ mod tests {
                 search_on_one::<MaxCut>(&cpus[0], &tables, &settings, &stop, &mut |_| ()).unwrap()
             })
             .collect();
-        let best = alone.iter().min_by(|a, b| a.cost.total_cmp(&b.cost)).unwrap();
+        let best = alone.iter().min_by(|a, b| a.cost.partial_cmp(&b.cost).unwrap()).unwrap();
         assert_eq!((together.cost, &together.solution), (best.cost, &best.solution));
-        let costs: Vec<f64> = alone.iter().flat_map(|found| found.costs.clone()).collect();
+        let costs: Vec<Cost> = alone.iter().flat_map(|found| found.costs.clone()).collect();
         assert_eq!(together.costs.len(), 6);
         assert!(costs.iter().all(|cost| together.costs.contains(cost)));
         assert_eq!(together.evaluations, alone.iter().map(|found| found.evaluations).sum::<u64>());

@@ -7,6 +7,7 @@ use antwarp_core::problem::Shape;
 use super::of_words;
 use crate::engine::Tables;
 use crate::instance::{InstanceError, Result, Room, Text, generate, numbers};
+use crate::memory;
 
 /// Most nodes, and most edges.
 const MOST_NODES: u32 = 1 << 24;
@@ -63,6 +64,10 @@ impl MaxCut {
             );
             return Err(InstanceError::content(name, problem, help));
         }
+        let needed = bytes_of_edges(count) + bytes_of_tables(nodes, count);
+        memory::check(needed).map_err(|shortage| {
+            InstanceError::content(&*name, format!("no room: {shortage}"), "ask for a smaller one")
+        })?;
         let draws = generate::stream(*b"max-cut ", seed, 0).step(0);
         let edge = |i: u32| {
             let a = draws.below(2 * i, nodes);
@@ -84,6 +89,16 @@ impl MaxCut {
         let cut = self.edges.iter().filter(|&&(a, b, _)| sides[a as usize] != sides[b as usize]);
         cut.map(|&(_, _, weight)| i64::from(weight)).sum()
     }
+}
+
+/// Bytes of a graph's edges.
+fn bytes_of_edges(edges: u64) -> u64 {
+    edges * size_of::<(u32, u32, i32)>() as u64
+}
+
+/// Bytes that it takes to lay a graph out: a number for each node is there four times on the way, both directions of an edge three times.
+pub(super) fn bytes_of_tables(nodes: u32, edges: u64) -> u64 {
+    16 * u64::from(nodes) + 3 * 16 * edges
 }
 
 /// Makes a graph of the bytes of a file; `file` stands in errors.

@@ -27,7 +27,8 @@ use std::time::Instant;
 
 use super::{Found, SearchSettings, Strategy, choose_on_host, search};
 use crate::backend::Backend;
-use crate::engine::{Progress, Searchable, Stop, Tables};
+use crate::engine::memory::check_memory;
+use crate::engine::{Cost, Progress, Searchable, Stop, Tables};
 use crate::instance::{BestKnown, Instance, Qap};
 use crate::solver::SolveError;
 
@@ -130,7 +131,7 @@ struct Order<'a, 'o> {
     settings: &'a SearchSettings,
     stop: &'a Stop,
     selection: Chooser,
-    observe: &'o mut dyn FnMut(&Progress<f64>),
+    observe: &'o mut dyn FnMut(&Progress<Cost>),
 }
 
 impl Order<'_, '_> {
@@ -241,7 +242,7 @@ impl Task {
         settings: &SearchSettings,
         stop: &Stop,
         selection: Chooser,
-        observe: &mut dyn FnMut(&Progress<f64>),
+        observe: &mut dyn FnMut(&Progress<Cost>),
     ) -> Result<Done, SolveError> {
         let levels = if settings.strategy.varies() { self.neighborhoods() } else { 1 };
         if settings.strategy == Strategy::Vnd && levels == 1 {
@@ -324,7 +325,11 @@ impl Task {
             Task::Partition(partition) => {
                 order.carry_out::<problem::Partition>(&Tables::partition(partition), integers)
             }
-            Task::MaxCut(graph) => order.carry_out::<problem::MaxCut>(&Tables::max_cut(graph), integers),
+            Task::MaxCut(graph) => {
+                let needed = max_cut::bytes_of_tables(graph.nodes, graph.edges.len() as u64);
+                check_memory("the graph", needed as usize)?;
+                order.carry_out::<problem::MaxCut>(&Tables::max_cut(graph), integers)
+            }
         }?;
         self.verify(&done.found, backend)?;
         Ok(done)
@@ -354,7 +359,7 @@ impl Task {
             }
             Task::Weierstrass(..) => return Ok(()),
         };
-        if cost as f64 == found.cost {
+        if found.cost == Cost::Whole(cost) {
             Ok(())
         } else {
             Err(wrong(format!("a solution of cost {cost} reported as {}", found.cost)))
