@@ -612,3 +612,91 @@ fn bench_search_prints_a_line_an_instance_and_way() {
         antwarp(&["bench", "search"]).args(*args).assert().code(*status).stdout("").stderr(contains(*word));
     }
 }
+
+#[test]
+fn costs_beyond_53_bits_are_exact() {
+    let folder = Folder::new();
+    let numbers = [536_870_001_i128, 268_435_001, 134_217_001, 3, 5, 7];
+    let file = folder.file("large.txt", &numbers.map(|number| number.to_string()).join(" "));
+    let problem = ["partition", file.as_str()];
+    let found = report(&problem, &["--iterations", "50"]);
+    let mut sums = [0; 2];
+    for (set, number) in integers(&found["solution"]).into_iter().zip(numbers) {
+        sums[set as usize] += number;
+    }
+    let cost = sums.map(|sum| sum * sum).iter().sum::<i128>();
+    assert_eq!(found["cost"].as_i64().map(i128::from), Some(cost));
+    // The least of all: as a 64-bit real number it would be 288 at its end.
+    assert_eq!(cost, 450_358_044_767_908_290);
+    search(&problem, &["--iterations", "50"]).assert().success().stdout(contains(cost.to_string()));
+    for (target, why) in [(cost - 1, "iterations"), (cost, "target")] {
+        let found = report(&problem, &["--iterations", "50", "--target", &target.to_string()]);
+        assert_eq!((found["cost"].as_i64().map(i128::from), &found["stopped_by"]), (Some(cost), &why.into()));
+        assert_eq!(found["limits"]["target"].as_i64().map(i128::from), Some(target));
+    }
+}
+
+#[test]
+fn a_qap_solution_names_the_exact_cost_of_its_permutation() {
+    let (folder, n) = (Folder::new(), 5_usize);
+    let entry = |i: usize, j: usize, salt: usize| (1 << 27) + ((i * 7 + j * 3 + salt) % 11 * 2 + 1) as i128;
+    let matrix = |salt: usize| -> Vec<i128> { (0..n * n).map(|at| entry(at / n, at % n, salt)).collect() };
+    let (a, b) = (matrix(1), matrix(6));
+    let text = |matrix: &[i128]| matrix.iter().map(i128::to_string).collect::<Vec<_>>().join(" ");
+    let file = folder.file("large.dat", &format!("{n}\n{}\n{}\n", text(&a), text(&b)));
+    let written = folder.path("large.sln");
+    let found = report(&["qap", &file], &["--iterations", "50", "--solution", &written]);
+    let solution = fs::read_to_string(&written).unwrap();
+    let words: Vec<i128> = solution.split_whitespace().map(|word| word.parse().unwrap()).collect();
+    let place = |i: usize| words[2 + i] as usize - 1;
+    let all = (0..n).flat_map(|i| (0..n).map(move |j| (i, j)));
+    let cost = all.map(|(i, j)| a[i * n + j] * b[place(i) * n + place(j)]).sum::<i128>();
+    assert!(cost > 1 << 53 && cost as f64 as i128 != cost, "{cost} shows nothing");
+    assert_eq!(words[..2], [n as i128, cost]);
+    assert_eq!(found["cost"].as_i64().map(i128::from), Some(cost));
+}
+
+#[test]
+fn a_search_is_over_in_time_whatever_a_neighbour_costs() {
+    let begin = Instant::now();
+    let problem = ["weierstrass", "--dim", "4096", "--terms", "1000", "--b", "1.05"];
+    let found = report(&problem, &["--time", "500ms", "--walks", "1"]);
+    assert_eq!((&found["stopped_by"], &found["iterations"]), (&"time".into(), &0.into()));
+    assert!(begin.elapsed() < Duration::from_secs(10), "{:?}", begin.elapsed());
+}
+
+#[test]
+fn a_search_that_has_no_solution_in_time_says_so() {
+    let begin = Instant::now();
+    let problem = ["max-cut", "--nodes", "4000000", "--degree", "20"];
+    search(&problem, &["--time", "1ms"])
+        .assert()
+        .code(2)
+        .stdout("")
+        .stderr(contains("the time was up before there was a solution"));
+    assert!(begin.elapsed() < Duration::from_secs(10), "{:?}", begin.elapsed());
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_ends_a_search_that_has_no_solution() {
+    let args = ["search", "qap", "--uniform", "16384", "--backend", "cpu", "--time", "1h"];
+    let (output, took) = interrupted(&args, Duration::from_millis(100));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("interrupted before there was a solution"));
+    assert!(took < Duration::from_secs(10), "{took:?}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_graph_that_does_not_fit_the_memory_is_refused() {
+    let program = env!("CARGO_BIN_EXE_antwarp");
+    let line = format!(
+        "ulimit -v 1500000; exec {program} search max-cut --nodes 4000000 --degree 20 --backend cpu --time 1m"
+    );
+    Command::new("sh")
+        .args(["-c", &line])
+        .timeout(Duration::from_secs(120))
+        .assert()
+        .code(2)
+        .stderr(contains("no room").and(contains("main memory are needed")));
+}
