@@ -133,7 +133,7 @@ fn counts(lines: &[(usize, &str)]) -> Vec<usize> {
 
 /// Cells of a line, without empty ones at its end; a sign in quotes separates nothing.
 fn cells(line: &str, sign: u8) -> usize {
-    let line = line.trim_end_matches(|c: char| c == sign as char || c == ' ');
+    let line = line.trim_end_matches([sign as char, ' ']);
     let mut is_quoted = false;
     let signs = line.bytes().filter(|&byte| {
         is_quoted ^= byte == b'"';

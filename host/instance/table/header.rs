@@ -334,10 +334,10 @@ fn tokens(name: &str) -> Vec<String> {
         if !c.is_alphanumeric() || (c.is_uppercase() && is_small) {
             tokens.push(String::new());
         }
-        if c.is_alphanumeric() {
-            if let Some(last) = tokens.last_mut() {
-                last.extend(c.to_lowercase());
-            }
+        if c.is_alphanumeric()
+            && let Some(last) = tokens.last_mut()
+        {
+            last.extend(c.to_lowercase());
         }
         is_small = c.is_lowercase();
     }

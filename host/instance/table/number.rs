@@ -50,7 +50,8 @@ impl Spelling {
         let groups: Vec<&str> = parts.collect();
         let are_groups =
             groups.iter().all(|part| part.len() == 3 && part.bytes().all(|b| b.is_ascii_digit()));
-        if !groups.is_empty() && !(are_groups && (1..=3).contains(&digits.len())) {
+        let is_grouped = are_groups && (1..=3).contains(&digits.len());
+        if !groups.is_empty() && !is_grouped {
             return None;
         }
         let plain = format!("{first}{}{rest}", groups.concat());
