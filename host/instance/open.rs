@@ -26,7 +26,7 @@ impl Instance {
     /// Reads an instance file, or makes the generated instance of this name.
     ///
     /// The content of the file decides what it is, not its name: TSPLIB, delimited text or arrays of coordinates, costs or edges
-    /// (see [`table`]), or JSON. It may be compressed by gzip, and be in UTF-8, UTF-16 or latin-1. `-` is the standard input.
+    /// with or without names, or JSON. It may be compressed by gzip, and be in UTF-8, UTF-16 or latin-1. `-` is the standard input.
     /// Names such as `E10k.0` need no file (see [`dimacs`]).
     ///
     /// # Errors

@@ -200,7 +200,8 @@ fn options_of_other_algorithms_are_refused() {
 fn bad_inputs_are_status_3_and_name_the_file() {
     let folder = Folder::new(10);
     let good = fs::read(&folder.instance).unwrap();
-    let fixed = String::from_utf8(good.clone()).unwrap().replace("EOF", "FIXED_EDGES_SECTION\n1 2\n-1\nEOF");
+    let many = std::fs::read_to_string(Folder::new(20).instance).unwrap();
+    let fixed = many.replace("EOF", "FIXED_EDGES_SECTION\n1 2\n-1\nEOF");
     let inputs = [
         folder.path("missing.tsp"),
         folder.file("empty.tsp", b""),

@@ -125,7 +125,8 @@ fn counts(lines: &[(usize, &str)]) -> Vec<usize> {
     };
     let numbers: Option<Vec<usize>> = parts(first).iter().map(|part| part.parse().ok()).collect();
     match (numbers, parts(second).len()) {
-        (Some(numbers), others) if numbers.len() == 1 && others > 1 => numbers,
+        // A zero is the first row of a triangle.
+        (Some(numbers), others) if numbers.len() == 1 && numbers[0] > 0 && others > 1 => numbers,
         (Some(numbers), 3) if numbers.len() == 2 && numbers[1] + 1 == lines.len() => numbers,
         _ => Vec::new(),
     }

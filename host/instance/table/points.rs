@@ -1,6 +1,6 @@
 //! Tables with a place in each row.
 
-use super::grid::Grid;
+use super::grid::{Cell, Grid};
 use super::header::{self, Role};
 use super::labels::{self, Labels};
 use super::{REMEDY, Table};
@@ -216,7 +216,8 @@ fn guessed(table: &Table<'_>) -> Result<Columns> {
         Ok(Columns { coordinates, id: table.chosen(Role::Id).or(id), name })
     };
     let ids = numbers.first().and_then(|&column| labels::distinct(table, column));
-    let is_id = ids.as_deref().is_some_and(labels::are_consecutive) && grid.rows() > 1;
+    let is_code = numbers.first().is_some_and(|&column| has_codes(grid, column));
+    let is_id = is_code || ids.as_deref().is_some_and(labels::are_consecutive) && grid.rows() > 1;
     match numbers.len() {
         2 => plain(&numbers, None),
         3 if is_id => plain(&numbers[1..], Some(numbers[0])),
@@ -228,6 +229,17 @@ fn guessed(table: &Table<'_>) -> Result<Columns> {
         4 if is_id => plain(&numbers[1..], Some(numbers[0])),
         _ => Err(neither(table, &numbers)),
     }
+}
+
+/// Whether a column holds codes, such as 01067: no coordinate begins with a zero that means nothing.
+fn has_codes(grid: &Grid, column: usize) -> bool {
+    let is_code = |row: usize| match grid.cell(row, column) {
+        Cell::Number(_, Some(text)) => {
+            text.len() > 1 && text.starts_with('0') && text.bytes().all(|b| b.is_ascii_digit())
+        }
+        _ => false,
+    };
+    grid.is_numbers(column) && (0..grid.rows()).any(is_code)
 }
 
 /// Whether the numbers of a first column may be those of nodes, beside these coordinates.
