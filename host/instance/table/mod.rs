@@ -57,6 +57,9 @@ pub(super) enum Value {
 pub(super) fn delimited(text: Text<'_>, options: &ReadOptions, notes: Vec<String>) -> Result<Reading> {
     let tight = tightened(text.bytes);
     let text = Text { file: text.file, bytes: tight.as_deref().unwrap_or(text.bytes) };
+    // Comments end with their line, and to the crate that splits rows a lone carriage return ends none.
+    let with_line_feeds = line_feeds(text.bytes);
+    let text = Text { bytes: with_line_feeds.as_deref().unwrap_or(text.bytes), ..text };
     let dialect = Dialect::of(text)?;
     let places = Delimited { text, dialect };
     let mut grid = places.grid()?;
@@ -73,6 +76,20 @@ pub(super) fn delimited(text: Text<'_>, options: &ReadOptions, notes: Vec<String
     let counts = places.dialect.counts.clone();
     Table { grid, places: &places, options, chosen: Vec::new(), counts, notes }
         .read(places.dialect.comment.as_deref().map(|line| (line, places.dialect.separator)))
+}
+
+/// The text with a line feed in the place of each lone carriage return; none if there is none.
+fn line_feeds(bytes: &[u8]) -> Option<Vec<u8>> {
+    let is_lone = |at: usize| bytes[at] == b'\r' && bytes.get(at + 1) != Some(&b'\n');
+    let first = carriage_returns(bytes).find(|&at| is_lone(at))?;
+    let mut text = bytes.to_vec();
+    (first..bytes.len()).filter(|&at| is_lone(at)).for_each(|at| text[at] = b'\n');
+    Some(text)
+}
+
+/// Where carriage returns are.
+fn carriage_returns(bytes: &[u8]) -> impl Iterator<Item = usize> + '_ {
+    bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\r').map(|(at, _)| at)
 }
 
 /// Reads an array of arrays.
