@@ -257,6 +257,12 @@ fn a_closed_standard_output_is_an_error_before_anything_is_computed() {
         "search ppp --m 73 --n 73 --time 1h --solution -",
         "bench solve --instances a.tsp --time 1h --csv -",
         "bound a.tsp --json -",
+        // What they print is all that they are for.
+        "bound a.tsp",
+        "info a.tsp",
+        "devices",
+        "man",
+        "completions bash",
         "generate uniform -n 5",
     ] {
         let (status, told) = folder.run(&format!("exec $ANTWARP {command} >&-"));

@@ -41,7 +41,7 @@ impl Plane {
 
 /// Distances of an instance: from its matrix where there is one, else from its points.
 ///
-/// On a GPU a metric that it does not compute ([`Metric::is_on_devices`] is false) must come as a matrix.
+/// On a GPU a metric that needs more than roots ([`Metric::is_algebraic`] is false) must come as a matrix.
 #[derive(Clone, Copy, Debug)]
 pub struct Distances {
     /// n x n, row by row.
@@ -69,7 +69,7 @@ impl Distance for Distances {
                 Some(m) => {
                     let (a, b) = (*self.points.add(i as usize), *self.points.add(j as usize));
                     if cfg!(target_arch = "nvptx64") {
-                        metric::device_distance(m, a, b)
+                        metric::algebraic_distance(m, a, b)
                     } else {
                         metric::distance(m, a, b)
                     }

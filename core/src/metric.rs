@@ -97,14 +97,9 @@ impl Metric {
         }
     }
 
-    /// Whether distances need no more than roots.
+    /// Whether distances need no more than roots: a GPU computes them from the points as it goes.
     pub const fn is_algebraic(self) -> bool {
         !matches!(self, Metric::Geo | Metric::Geom | Metric::Sphere)
-    }
-
-    /// Whether a GPU can compute distances from the points as it goes (see [`device_distance`]).
-    pub const fn is_on_devices(self) -> bool {
-        !self.is_in_degrees()
     }
 
     /// Whether the coordinates are a latitude and a longitude.
@@ -145,13 +140,14 @@ pub fn distance(metric: Metric, a: [f64; 3], b: [f64; 3]) -> i32 {
     match metric {
         Metric::Geo => geo(a, b),
         Metric::Geom => geom(a, b),
-        _ => device_distance(metric, a, b),
+        Metric::Sphere => sphere(a, b),
+        _ => algebraic_distance(metric, a, b),
     }
 }
 
-/// [`distance`] for the metrics that a GPU computes (see [`Metric::is_on_devices`]); 0 for the others.
+/// [`distance`] for the metrics that need no more than roots (see [`Metric::is_algebraic`]); 0 for the others.
 #[inline(always)]
-pub fn device_distance(metric: Metric, a: [f64; 3], b: [f64; 3]) -> i32 {
+pub fn algebraic_distance(metric: Metric, a: [f64; 3], b: [f64; 3]) -> i32 {
     let [dx, dy, dz] = [a[0] - b[0], a[1] - b[1], a[2] - b[2]];
     match metric {
         Metric::Euc2d => nint(sqrt(dx * dx + dy * dy)),
@@ -165,8 +161,7 @@ pub fn device_distance(metric: Metric, a: [f64; 3], b: [f64; 3]) -> i32 {
         Metric::Max3d => max(nint(abs(dx)), max(nint(abs(dy)), nint(abs(dz)))),
         Metric::Xray1 => xray(dx, dy, dz, [1.0, 1.0, 1.0]),
         Metric::Xray2 => xray(dx, dy, dz, [1.25, 1.5, 1.15]),
-        Metric::Sphere => sphere(a, b),
-        Metric::Geo | Metric::Geom => 0,
+        Metric::Geo | Metric::Geom | Metric::Sphere => 0,
     }
 }
 
@@ -261,7 +256,7 @@ fn geom(a: [f64; 3], b: [f64; 3]) -> i32 {
     (GEOM_RADIUS * 2.0 * atan2(sqrt(haversine), sqrt(1.0 - haversine)) + 1.0) as i32
 }
 
-/// Out of line: no metric of hot loops has to pay for its registers.
+/// Out of line, as [`geo`] is.
 #[inline(never)]
 fn sphere(a: [f64; 3], b: [f64; 3]) -> i32 {
     nint(great_circle(a, b))

@@ -35,7 +35,7 @@ macro_rules! declare {
 }
 pub(crate) use declare;
 
-/// The instance's distances. `metric` is a [`Metric`] that devices compute, or [`BY_MATRIX`].
+/// The instance's distances. `metric` is a [`Metric`] that needs no more than roots, or [`BY_MATRIX`].
 #[inline(always)]
 pub fn distances(points: In<[f64; 3]>, matrix: In<i32>, metric: u32, n: u32) -> Distances {
     let metric = match metric {
@@ -50,8 +50,7 @@ pub fn distances(points: In<[f64; 3]>, matrix: In<i32>, metric: u32, n: u32) -> 
         m if m == Metric::Max3d as u32 => Some(Metric::Max3d),
         m if m == Metric::Xray1 as u32 => Some(Metric::Xray1),
         m if m == Metric::Xray2 as u32 => Some(Metric::Xray2),
-        m if m == Metric::Floor2d as u32 => Some(Metric::Floor2d),
-        _ => Some(Metric::Sphere),
+        _ => Some(Metric::Floor2d),
     };
     Distances { matrix: matrix.as_ptr(), points: points.as_ptr(), metric, n }
 }

@@ -74,7 +74,7 @@ pub fn run(args: Args) -> Result<Outcome> {
         output.write(|out| writeln!(out, "{value}"))?;
     }
     if !args.json.as_ref().is_some_and(Output::is_stdout) {
-        output::print(|out| out.write_all(text(&instance, bound).as_bytes()))?;
+        output::deliver(|out| out.write_all(text(&instance, bound).as_bytes()))?;
     }
     Ok(if stop.interrupt.load(Relaxed) { Outcome::Interrupted } else { Outcome::Done })
 }

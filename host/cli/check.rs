@@ -46,7 +46,7 @@ pub fn run(args: Args) -> Result<Outcome> {
     }
     if !args.json.as_ref().is_some_and(Output::is_stdout) {
         let text = finding.cost.map_or_else(String::new, |cost| as_text(&instance, cost));
-        output::print(|out| out.write_all(text.as_bytes()))?;
+        output::deliver(|out| out.write_all(text.as_bytes()))?;
     }
     Ok(Outcome::Done)
 }

@@ -14,7 +14,7 @@ pub struct Args {}
 /// Lists the processors and GPUs.
 pub fn run(_: Args) -> Result<Outcome> {
     let text = describe();
-    output::print(|out| out.write_all(text.as_bytes())).map(|()| Outcome::Done)
+    output::deliver(|out| out.write_all(text.as_bytes())).map(|()| Outcome::Done)
 }
 
 fn describe() -> String {

@@ -23,7 +23,7 @@ pub fn run(args: Args) -> Result<Outcome> {
         match args.reading.open(source) {
             Ok(instance) => {
                 let gap = if i == 0 { "" } else { "\n" };
-                output::print(|out| write!(out, "{gap}{}", describe(&instance)))?;
+                output::deliver(|out| write!(out, "{gap}{}", describe(&instance)))?;
             }
             Err(error) => failed = Some(error.print()),
         }

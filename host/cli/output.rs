@@ -121,6 +121,12 @@ fn twice(name: &str) -> Error {
     Error::Usage(format!("{name} is named for two outputs: only one can have it"))
 }
 
+/// Writes to the standard output what a command is for: a standard output that was closed is an error.
+pub fn deliver(content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+    check_stdout()?;
+    print(content)
+}
+
 /// Writes to the standard output.
 pub fn print(content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
     let mut out = io::BufWriter::new(io::stdout().lock());

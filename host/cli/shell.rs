@@ -20,14 +20,14 @@ pub struct ManArgs {}
 pub fn completions(args: CompletionArgs) -> Result<Outcome> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "antwarp", &mut script);
-    output::print(|out| out.write_all(&script)).map(|()| Outcome::Done)
+    output::deliver(|out| out.write_all(&script)).map(|()| Outcome::Done)
 }
 
 /// Prints the manual page, subcommands included.
 pub fn man(_: ManArgs) -> Result<Outcome> {
     let mut command = Cli::command();
     command.build();
-    output::print(|mut out| {
+    output::deliver(|mut out| {
         clap_mangen::Man::new(command.clone()).render(&mut out)?;
         command
             .get_subcommands()

@@ -31,9 +31,6 @@ const MOST_IDS: usize = 1 << 25;
 /// seconds for 3,000 nodes on one thread, and it grows with their cube).
 const MOST_REDUCED: usize = 2000;
 
-/// Nodes up to which a device gets the arcs of a sphere as a matrix: 64 MiB, about what its cache holds.
-const FEW_ON_DEVICES: usize = 4096;
-
 /// Bytes of a node besides: places, numbers, the tree in which neighbours are looked for.
 const A_NODE: usize = 200;
 
@@ -351,11 +348,9 @@ impl Problem {
         self.metric.filter(|_| !self.has_device_matrix()).map_or(BY_MATRIX, |m| m as u32)
     }
 
-    /// Whether a kernel looks distances up: in the instance's matrix, or in one that is made of a metric that it cannot compute, or that
-    /// takes it longer than the look.
+    /// Whether a kernel looks distances up: in the instance's matrix, or in one that is made of a metric that it cannot compute.
     pub fn has_device_matrix(&self) -> bool {
-        let is_few = self.order.len() <= FEW_ON_DEVICES;
-        self.metric.is_none_or(|m| !m.is_on_devices() || is_few && !m.is_algebraic())
+        self.metric.is_none_or(|m| !m.is_algebraic())
     }
 
     /// All distances by the metric, n x n, row by row.

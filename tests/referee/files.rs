@@ -19,8 +19,8 @@ impl File {
     /// One of any kind, of `n` nodes.
     pub fn random(draws: &mut Draws, n: usize) -> File {
         match draws.below(20) {
-            0..4 => File::table(draws, n),
-            4..8 => File::explicit(draws, n, false),
+            0..4 if n > 2 => File::table(draws, n),
+            0..8 => File::explicit(draws, n, false),
             8..11 => File::explicit(draws, n, true),
             _ => File::places(draws, n),
         }

@@ -513,7 +513,7 @@ impl<'a> Bench<'a> {
             output::tell(text.trim_end());
             return written;
         }
-        let printed = output::print(|out| out.write_all(text.as_bytes()));
+        let printed = output::deliver(|out| out.write_all(text.as_bytes()));
         written.and(printed)
     }
 }

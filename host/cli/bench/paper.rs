@@ -121,7 +121,7 @@ pub fn run(args: &Args) -> Result<Outcome> {
         }
     }
     if args.list {
-        return output::print(|out| {
+        return output::deliver(|out| {
             tables.iter().try_for_each(|table| {
                 writeln!(out, "{:<10} {}", table.name, table.title)?;
                 args.commands(table).iter().try_for_each(|command| writeln!(out, "    {command}"))
@@ -140,7 +140,7 @@ pub fn run(args: &Args) -> Result<Outcome> {
     }
     let interrupt = signals::watch()?;
     for table in &tables {
-        output::print(|out| writeln!(out, "\n{}", table.title))?;
+        output::deliver(|out| writeln!(out, "\n{}", table.title))?;
         for (i, command) in args.commands(table).iter().enumerate() {
             let Some(line) = present(command, &data) else { continue };
             if args.measure(&line, &data, &args.file(table, i + 1))? == Outcome::Interrupted
@@ -149,7 +149,7 @@ pub fn run(args: &Args) -> Result<Outcome> {
                 return Ok(Outcome::Interrupted);
             }
         }
-        output::print(|out| write!(out, "\nThe paper:\n\n{}\n", table.published.trim_end()))?;
+        output::deliver(|out| write!(out, "\nThe paper:\n\n{}\n", table.published.trim_end()))?;
     }
     Ok(Outcome::Done)
 }
@@ -184,7 +184,7 @@ impl Args {
         }
         line.splice(end..end, more);
         let text: Vec<_> = line.iter().map(|word| word.to_string_lossy()).collect();
-        output::print(|out| writeln!(out, "\nantwarp {}\n", text.join(" ")))?;
+        output::deliver(|out| writeln!(out, "\nantwarp {}\n", text.join(" ")))?;
         let failed = |cause: std::io::Error| Error::Unusable(format!("cannot run the bench: {cause}"));
         let program = std::env::current_exe().map_err(failed)?;
         let ended = Command::new(program).args(&line).current_dir(data).status().map_err(failed)?;

@@ -34,6 +34,7 @@ impl Row {
             Value::String(text) => text.parse().ok(),
             other => other.as_f64(),
         }
+        .filter(|number: &f64| number.is_finite())
     }
 
     /// A value that has parts: of a row that was read, they are told by its text.

@@ -401,7 +401,8 @@ fn render(title: &str, (head, left): (&[&str], usize), lines: &[Vec<String>], ma
         };
         let cells: Vec<String> = cells.iter().enumerate().map(pad).collect();
         if markdown {
-            format!("| {} |\n", cells.join(" | "))
+            let escaped: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
+            format!("| {} |\n", escaped.join(" | "))
         } else {
             format!("{}\n", cells.join("  ").trim_end())
         }

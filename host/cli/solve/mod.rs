@@ -77,6 +77,16 @@ pub(super) fn on_threads(algorithm: &Algorithm) -> Option<&'static str> {
     }
 }
 
+/// Most places in degrees that `auto` takes to a GPU: it looks their distances up in a matrix of n x n, a gibibyte.
+const MOST_ON_GPUS: usize = 1 << 14;
+
+/// What an instance has that a GPU has hardly the memory for, if that is so.
+fn too_large_for_gpus(instance: &Instance) -> Option<&'static str> {
+    let is_looked_up = instance.metric().is_some_and(|metric| !metric.is_algebraic());
+    (is_looked_up && instance.len() > MOST_ON_GPUS)
+        .then_some("an instance of more than 16,384 places on the globe")
+}
+
 /// Solves an instance. `options` are the ids of those on the command line.
 pub fn run(mut args: Args, options: &[String]) -> Result<Outcome> {
     let begin = Instant::now();
@@ -104,7 +114,8 @@ fn lead(
 ) -> Result<Outcome> {
     let prepared = Plan::check(args, options, interrupt.clone(), world.is_some()).and_then(|mut plan| {
         let initial = plan.asked.initial.take();
-        let backend = match on_threads(&plan.asked.algorithm) {
+        let what = on_threads(&plan.asked.algorithm).or_else(|| too_large_for_gpus(&plan.instance));
+        let backend = match what {
             Some(what) => plan.machine.open_threads(what, plan.outputs.quiet)?,
             None => plan.machine.open(plan.outputs.quiet)?,
         };
