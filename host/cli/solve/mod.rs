@@ -15,10 +15,11 @@ use super::error::once;
 use super::options::{MachineArgs, Share};
 use super::progress::ProgressLine;
 use super::{Error, Outcome, Result, signals};
+use crate::backend::Choice;
 use crate::cluster::{self, Facts, Topology, World};
 use crate::engine::{LocalSearch, Progress, Stop, StopReason, start};
 use crate::instance::{Cost, Instance, InstanceError, patience, population_file, tour_file};
-use crate::memory::spare;
+use crate::memory::{self, spare};
 use crate::report::{Bounded, Report};
 use crate::solver::genetic::{self, Crossover, Genes};
 use crate::solver::{Algorithm, FEWEST, Solution, acs, mmas};
@@ -115,6 +116,14 @@ fn lead(
     let prepared = Plan::check(args, options, interrupt.clone(), world.is_some()).and_then(|mut plan| {
         let initial = plan.asked.initial.take();
         let what = on_threads(&plan.asked.algorithm).or_else(|| too_large_for_gpus(&plan.instance));
+        if what.is_some() && plan.machine.backend == Choice::Cuda && plan.instance.metric().is_some() {
+            let bytes = 4 * (plan.instance.len() as u64).pow(2);
+            memory::check(bytes).map_err(|shortage| {
+                Error::Usage(format!(
+                    "no room for the matrix of distances that a GPU needs: {shortage}; use --backend cpu"
+                ))
+            })?;
+        }
         let backend = match what {
             Some(what) => plan.machine.open_threads(what, plan.outputs.quiet)?,
             None => plan.machine.open(plan.outputs.quiet)?,

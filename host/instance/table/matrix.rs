@@ -47,8 +47,10 @@ pub(super) fn has_numeric_header(grid: &Grid) -> bool {
         return false;
     }
     if is_blank_corner {
-        // The same labels stand at the left.
-        return (0..n).all(|row| !grid.number(row + 1, 0).is_nan());
+        // The same labels stand at the left. Where the corner is one of many empty cells on a diagonal, only numbers in a row are labels.
+        let is_same = (0..n).all(|row| grid.number(row + 1, 0) == f64::from(labels[row]));
+        let has_zeros = (0..n).all(|at| grid.number(at + 1, at + left) == 0.0);
+        return is_same && (has_zeros || labels::are_consecutive(&labels));
     }
     n >= 4 || n == 3 && (labels::are_consecutive(&labels) || is_symmetric(grid, 1, left, n))
 }
