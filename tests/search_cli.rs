@@ -304,7 +304,7 @@ fn a_published_name_does_not_stop_a_search_of_other_places() {
         folder.file("berlin52.tsp", &format!("{head}{lines}EOF\n"))
     };
     let found = report(&["tsp", &scaled(1.0)], &["--iterations", "10"]);
-    assert_eq!((&found["best_known"]["cost"], &found["limits"]["target"]), (&7542.into(), &7542.0.into()));
+    assert_eq!((&found["best_known"]["cost"], &found["limits"]["target"]), (&7542.into(), &7542.into()));
     let found = report(&["tsp", &scaled(0.5)], &["--iterations", "10"]);
     assert_eq!((&found["instance"], &found["stopped_by"]), (&"berlin52".into(), &"iterations".into()));
     for unknown in [&found["best_known"], &found["gap_percent"], &found["limits"]["target"]] {
@@ -493,8 +493,8 @@ fn threads_of_a_walk_are_started_before_the_search() {
         seen.extend(tasks.flatten().map(|task| task.file_name()));
         std::thread::sleep(Duration::from_millis(1));
     }
-    // The pool's, the main one, and one that waits for signals.
-    assert!(seen.len() <= 5, "{} threads were started", seen.len());
+    // The pool's, the main one, the search's own beside it, and one that waits for signals.
+    assert!(seen.len() <= 6, "{} threads were started", seen.len());
 }
 
 #[cfg(unix)]
