@@ -9,7 +9,7 @@ fn check<C: Cost>(a: C, b: C) {
     assert!(a.key() < 1 << 62);
     assert_eq!(C::from_bits(a.bits()).bits(), a.bits());
     assert!(a.agrees(a));
-    assert_eq!(a.key().cmp(&b.key()), a.partial_cmp(&b).unwrap(), "{} and {}", a.to_f64(), b.to_f64());
+    assert_eq!(a.key().cmp(&b.key()), a.partial_cmp(&b).unwrap(), "{:x} and {:x}", a.bits(), b.bits());
     assert_eq!(a.above(b) > 0.0, a > b);
     assert_eq!(a.above(b) < 0.0, a < b);
 }
