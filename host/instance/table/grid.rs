@@ -16,6 +16,8 @@ pub(super) struct Grid {
     texts: Texts,
     /// The first row as it is written, without empty cells at its end.
     pub(super) head: Vec<String>,
+    /// How many cells the first row has, with empty ones at its end.
+    pub(super) first: usize,
     /// The names of the columns, once they are known: the first row, or what stands outside of the table.
     pub(super) names: Option<Vec<String>>,
     /// Rows at the top that are no data.
@@ -38,6 +40,7 @@ impl Grid {
             numbers: Vec::new(),
             texts: Texts::default(),
             head: Vec::new(),
+            first: width,
             names: None,
             skipped: 0,
         }
@@ -88,7 +91,8 @@ impl Grid {
         if width == self.width {
             return;
         }
-        let mut kept = Grid { head: std::mem::take(&mut self.head), ..Grid::new(width) };
+        let first = self.first.min(width);
+        let mut kept = Grid { head: std::mem::take(&mut self.head), first, ..Grid::new(width) };
         for row in 0..rows {
             for column in 0..width {
                 let at = row * self.width + column;

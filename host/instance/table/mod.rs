@@ -271,13 +271,13 @@ impl Table<'_> {
             return Ok(());
         }
         if grid.names.is_none()
-            && grid.head.len() < grid.width()
+            && grid.first < grid.width()
             && grid.rows() > 1
-            && (grid.head.len()..grid.width())
+            && (grid.first..grid.width())
                 .any(|column| grid.cell(0, column) == Cell::Empty && !grid.is_blank(1, column))
         {
             let problem =
-                format!("the first row has {} columns, the others have {}", grid.head.len(), grid.width());
+                format!("the first row has {} columns, the others have {}", grid.first, grid.width());
             return Err(text.content(problem, COLUMNS));
         }
         let Some((line, separator)) = comment.filter(|_| grid.names.is_none() && !self.options.no_header)
@@ -319,6 +319,11 @@ impl Table<'_> {
         }
         if grid.head.iter().all(is_word) {
             return true;
+        }
+        // One word among the numbers of a square is a cost that is none.
+        let words = grid.head.iter().filter(|&cell| is_word(cell)).count();
+        if words == 1 && grid.rows() == grid.width() && grid.rows() > 2 {
+            return false;
         }
         // A number where the others have a name is one more row.
         let shift = usize::from(grid.head.len() + 1 == grid.width());
@@ -489,6 +494,7 @@ impl Delimited<'_> {
             let kept = row.cells.iter().rposition(|cell| !cell.is_empty()).map_or(0, |at| at + 1);
             if count == 0 {
                 grid.head = row.cells[..kept].iter().map(|&cell| cell.to_owned()).collect();
+                grid.first = row.cells.len();
             } else if kept > width || row.cells.len() < width {
                 return Err(self.ragged(row.start, row.cells.len(), width));
             }
