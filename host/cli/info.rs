@@ -2,7 +2,7 @@
 
 use super::reading::ReadingArgs;
 use super::{Error, Outcome, Result, output};
-use crate::instance::{Cost, Instance, Kind};
+use crate::instance::{Cost, Instance, Kind, Metric};
 use std::collections::HashSet;
 use std::path::PathBuf;
 
@@ -49,9 +49,11 @@ fn describe(instance: &Instance) -> String {
         line("resolution", format!("{cost}: to this costs of edges are rounded inside"));
     }
     line("symmetric", if instance.is_symmetric() { "yes" } else { "no" }.to_owned());
-    if let Some(points) = instance.points() {
-        line("duplicate points", duplicates(points).to_string());
-        line("bounding box", bounding_box(points, instance.metric().map_or(2, |metric| metric.dimensions())));
+    if let Some(points) = instance.given_points() {
+        let is_sphere = instance.metric() == Some(Metric::Sphere);
+        let axes = instance.metric().filter(|_| !is_sphere).map_or(2, |metric| metric.dimensions());
+        line("duplicate points", duplicates(&points).to_string());
+        line("bounding box", bounding_box(&points, axes));
     }
     line("best known", best_known(instance));
     if !instance.fixed_edges().is_empty() {

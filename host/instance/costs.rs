@@ -29,6 +29,15 @@ impl Instance {
         }
     }
 
+    /// The coordinates of all points as they were given: of a sphere longitudes and latitudes.
+    pub fn given_points(&self) -> Option<Vec<[f64; 3]>> {
+        let points = self.points()?;
+        Some(match self.display_points().filter(|_| self.metric() == Some(Metric::Sphere)) {
+            Some(places) => places.into_iter().map(|[x, y]| [x, y, 0.0]).collect(),
+            None => points.iter().map(|&point| self.as_given(point)).collect(),
+        })
+    }
+
     /// The coordinates of a point as they were given.
     pub(super) fn as_given(&self, point: [f64; 3]) -> [f64; 3] {
         match self.scale() {

@@ -90,6 +90,15 @@ pub(super) fn of(text: Text<'_>) -> Result<Format> {
             known.unwrap_or(&("", "an XML file", "convert it to CSV with columns x and y, or lat and lon"));
         return Err(foreign(text, what, help));
     }
+    if bare.starts_with("%%MatrixMarket") {
+        let help = "write a line `from,to,cost` for each entry, below a line with these names";
+        return Err(foreign(text, "a MatrixMarket file", help));
+    }
+    let first = bare.lines().next().unwrap_or_default().trim_end();
+    if !bare.starts_with(['{', '[']) && (first.contains(" {'") || first.ends_with(" {}")) {
+        let help = "write it by nx.write_weighted_edgelist(graph, file)";
+        return Err(foreign(text, "an edge list of networkx with all attributes", help));
+    }
     if is_tsplib(bare) {
         return Ok(Format::Tsplib);
     }

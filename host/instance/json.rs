@@ -74,6 +74,12 @@ fn without_nan(bytes: &[u8]) -> Vec<u8> {
     kept
 }
 
+/// The texts of an array of texts.
+fn strings(value: Value) -> Option<Vec<String>> {
+    let Value::Array(values) = value else { return None };
+    values.into_iter().map(|value| value.as_str().map(str::to_owned)).collect()
+}
+
 struct Json<'a> {
     text: Text<'a>,
     options: &'a ReadOptions,
@@ -136,6 +142,10 @@ impl Json<'_> {
         let Some(Value::Array(values)) = object.remove(&chosen) else {
             return Err(self.text.content("there is no table", HELP));
         };
+        if costs.contains(&chosen.as_str()) {
+            self.refuse_rectangle(&chosen, &values)?;
+        }
+        let columns = object.remove("columns").filter(|_| chosen == "data").and_then(strings);
         let is_label = |value: &Value| matches!(value, Value::Array(names) if names.len() == values.len() && names.iter().all(Value::is_string));
         let labels: Vec<Vec<String>> = object
             .values()
@@ -159,7 +169,63 @@ impl Json<'_> {
                 .collect(),
             ..self.options.clone()
         };
-        Json { text: self.text, options: &options }.array(values, names, notes)
+        let json = Json { text: self.text, options: &options };
+        match columns {
+            Some(columns) => json.split(columns, values, names, notes),
+            None => json.array(values, names, notes),
+        }
+    }
+
+    /// Refuses the answer of a routing engine that was not asked for all places both ways.
+    fn refuse_rectangle(&self, key: &str, rows: &[Value]) -> Result<()> {
+        let length = |row: &Value| row.as_array().map_or(0, Vec::len);
+        match rows.iter().map(length).find(|&length| length != rows.len()) {
+            None => Ok(()),
+            Some(length) => {
+                let problem = format!("`{key}` has {} rows, and one of {length} columns", rows.len());
+                let help = "ask for all places as sources and as destinations";
+                Err(self.text.content(problem, help))
+            }
+        }
+    }
+
+    /// Rows with the names of their columns beside them, as pandas writes `orient="split"`.
+    fn split(
+        &self,
+        columns: Vec<String>,
+        rows: Vec<Value>,
+        names: Option<Vec<String>>,
+        notes: Vec<String>,
+    ) -> Result<Reading> {
+        let has_labels = names.is_some();
+        let columns = has_labels.then(String::new).into_iter().chain(columns).collect();
+        let label = |at: usize| names.as_ref().map(|names| Cell::Text(names[at].clone()));
+        let row = |(at, row): (usize, &Value)| -> Vec<Cell> {
+            label(at).into_iter().chain(row.as_array().into_iter().flatten().map(cell)).collect()
+        };
+        let rows: Vec<Vec<Cell>> = rows.iter().enumerate().map(row).collect();
+        table::values(self.text, Some(columns), &rows, self.options, notes)
+    }
+
+    /// An object of columns, each an array, or an object with a key for each row, as pandas writes them.
+    fn columns(&self, names: Vec<String>, columns: &[Value], notes: Vec<String>) -> Result<Reading> {
+        let mut keys: Vec<&String> =
+            columns.first().and_then(Value::as_object).into_iter().flat_map(Map::keys).collect();
+        // Numbers of rows are texts here, of which 10 would come before 2.
+        keys.sort_by_key(|key| (key.parse().unwrap_or(u64::MAX), *key));
+        let length = columns.iter().map(|column| column.as_array().map_or(keys.len(), Vec::len));
+        let (fewest, most) = (length.clone().min().unwrap_or(0), length.max().unwrap_or(0));
+        if fewest != most {
+            let problem = format!("one column has {fewest} values, another one {most}");
+            return Err(self.text.content(problem, "give every column a value for each place"));
+        }
+        let at = |column: &Value, row: usize| match column {
+            Value::Array(values) => values.get(row).map_or(Cell::Empty, cell),
+            other => keys.get(row).and_then(|key| other.get(key.as_str())).map_or(Cell::Empty, cell),
+        };
+        let rows: Vec<Vec<Cell>> =
+            (0..most).map(|row| columns.iter().map(|column| at(column, row)).collect()).collect();
+        table::values(self.text, Some(names), &rows, self.options, notes)
     }
 
     /// An object whose keys are names: of places, or of rows of costs.
@@ -177,6 +243,15 @@ impl Json<'_> {
         }
         let are_arrays = is_all(Value::is_array);
         let (names, values): (Vec<String>, Vec<Value>) = object.into_iter().unzip();
+        let is_scalar = |value: &Value| !value.is_array() && !value.is_object();
+        let are_flat = values.iter().all(|value| match value {
+            Value::Array(values) => values.iter().all(is_scalar),
+            Value::Object(values) => values.values().all(is_scalar),
+            _ => false,
+        });
+        if are_flat && table::are_columns(self.text, &names) {
+            return self.columns(names, &values, notes);
+        }
         if are_arrays {
             let rows = names.into_iter().zip(values).map(|(name, row)| {
                 let mut cells = vec![Cell::Text(name)];

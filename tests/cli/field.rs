@@ -373,3 +373,44 @@ fn a_tour_is_shown_and_written_with_names() {
     let quiet = solve(&[&names, "--quiet"]).assert().success();
     assert!(quiet.get_output().stderr.is_empty());
 }
+
+#[test]
+fn files_that_a_stranger_made_are_read_or_refused() {
+    let three = 21.0564609;
+    costs(&[
+        ("tabs.txt", b"\t5\t7\n5\t\t9\n7\t9\t\n", &[], 21.0),
+        ("index.txt", b"\t0\t1\t2\n0\t\t5\t7\n1\t5\t\t9\n2\t7\t9\t\n", &[], 21.0),
+        ("corner.csv", b",7,2,9,4\n6,,8,3,5\n1,9,,7,6\n8,2,6,,3\n5,4,7,1,\n", &[], 16.0),
+        ("comma.csv", b"0;1,5;2,25\n1,5;0;3,5\n2,25;3,5;0\n", &[], 7.25),
+        ("places.csv", b"1,5;2,5\n4,25;6,5\n9,5;0,5\n", &[], 21.0729426),
+        ("columns.json", br#"{"x": [1, 4, 9], "y": [2, 6, 0]}"#, &[], three),
+        ("frame.json", br#"{"x": {"0": 1, "1": 4, "2": 9}, "y": {"0": 2, "1": 6, "2": 0}}"#, &[], three),
+        (
+            "split.json",
+            br#"{"columns": ["x", "y"], "index": [0, 1, 2], "data": [[1, 2], [4, 6], [9, 0]]}"#,
+            &[],
+            three,
+        ),
+        (
+            "edges.json",
+            br#"{"columns": ["from", "to", "cost"], "data": [[0, 1, 5], [0, 2, 7], [1, 2, 6]]}"#,
+            &[],
+            18.0,
+        ),
+        ("codes.csv", b"01067,1,2\n01069,4,6\n01097,9,0\n", &[], three),
+        ("header.csv", b"0,1\n1,2\n4,6\n9,0\n", &["--no-header"], 23.2798484),
+    ]);
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text, told) in [
+        ("header.csv", &b"0,1\n1,2\n4,6\n9,0\n"[..], "--no-header"),
+        ("networkx.txt", b"0 1 {'weight': 29}\n0 2 {'weight': 20}\n1 2 {'weight': 3}\n", "networkx"),
+        ("market.mtx", b"%%MatrixMarket matrix coordinate real general\n3 3 1\n1 2 5\n", "MatrixMarket"),
+        ("osrm.json", br#"{"code": "Ok", "durations": [[0, 5], [5, 0], [7, 9]]}"#, "sources"),
+        ("short.csv", b"x,y\n10,5,3\n7,5,4\n", "names 2 columns"),
+    ] {
+        let path = file(&folder, name, text);
+        solve(&[&path]).assert().code(3).stderr(contains(told));
+    }
+    let info = antwarp(&["info", &file(&folder, "box.csv", b"x,y\n0,0\n3,0\n3,4\n")]).assert().success();
+    info.stdout(contains("0 to 3, 0 to 4"));
+}

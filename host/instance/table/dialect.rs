@@ -149,8 +149,20 @@ fn spaced(line: &str) -> usize {
     cells.len()
 }
 
+/// Whether tabs separate cells, some of them empty: all lines have as many tabs, and no column is empty in all of them.
+fn is_tabbed(lines: &[&str]) -> bool {
+    let rows: Vec<Vec<&str>> = lines.iter().map(|line| line.split('\t').collect()).collect();
+    let width = rows.first().map_or(0, Vec::len);
+    let has_column = |column: usize| rows.iter().any(|row| !row[column].trim().is_empty());
+    let has_words = rows.iter().flatten().any(|cell| cell.trim().contains(' '));
+    width > 1 && !has_words && rows.iter().all(|row| row.len() == width) && (0..width).all(has_column)
+}
+
 fn separator(lines: &[&str]) -> Separator {
     const SIGNS: [u8; 4] = [b'\t', b';', b'|', b','];
+    if is_tabbed(lines) {
+        return Separator::Sign(b'\t');
+    }
     if lines.is_empty() || has_decimal_commas_between_blanks(lines) {
         return Separator::Blanks;
     }

@@ -83,7 +83,12 @@ pub(super) fn find(table: &Table<'_>) -> Option<Found> {
     let left = [0, 1].into_iter().find(|&left| grid.is_square(left))?;
     let is_index = || labels::distinct(table, 0).is_some();
     let is_text = || (0..n).all(|row| !matches!(grid.cell(row, 0), Cell::Number(..)));
-    if n < 2 || has_words(grid, left, n) || left == 1 && !is_index() && !is_text() && !is_labelled {
+    // A word in a square of zeros on the diagonal is a cost that is none: reading it says so.
+    let has_zeros = left == 0 && !is_labelled && n > 2 && (0..n).all(|at| grid.number(at, at) == 0.0);
+    if n < 2
+        || has_words(grid, left, n) && !has_zeros
+        || left == 1 && !is_index() && !is_text() && !is_labelled
+    {
         return None;
     }
     let is_symmetric = is_symmetric(grid, 0, left, n);

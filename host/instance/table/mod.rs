@@ -99,6 +99,14 @@ pub(super) fn arrays(text: Text<'_>, options: &ReadOptions, notes: Vec<String>) 
     Table { grid, places: &places, options, chosen: Vec::new(), counts: Vec::new(), notes }.read(None)
 }
 
+/// Whether these are names of columns that say what a table holds.
+pub(super) fn are_columns(text: Text<'_>, names: &[String]) -> bool {
+    let has = |role| header::column(text, names, role).is_ok_and(|column| column.is_some());
+    has(Role::X) && has(Role::Y)
+        || has(Role::Lat) && has(Role::Lon)
+        || has(Role::From) && has(Role::To) && has(Role::Cost)
+}
+
 /// Reads rows of values; `names` are those of the columns, if they have any.
 pub(super) fn values(
     text: Text<'_>,

@@ -215,6 +215,11 @@ fn guessed(table: &Table<'_>) -> Result<Columns> {
         }
         Ok(Columns { coordinates, id: table.chosen(Role::Id).or(id), name })
     };
+    if let Some(labels) = numbered_header(table) {
+        let problem = format!("the first row, {labels}, may have the numbers of the columns, or be a place");
+        let help = "`--no-header` takes it as a place; remove the row if it is none";
+        return Err(table.text().content(problem, help));
+    }
     let ids = numbers.first().and_then(|&column| labels::distinct(table, column));
     let is_code = numbers.first().is_some_and(|&column| has_codes(grid, column));
     let is_id = is_code || ids.as_deref().is_some_and(labels::are_consecutive) && grid.rows() > 1;
@@ -229,6 +234,17 @@ fn guessed(table: &Table<'_>) -> Result<Columns> {
         4 if is_id => plain(&numbers[1..], Some(numbers[0])),
         _ => Err(neither(table, &numbers)),
     }
+}
+
+/// The first row if it is as pandas writes the numbers of two or three columns.
+fn numbered_header(table: &Table<'_>) -> Option<String> {
+    let grid = &table.grid;
+    let is_it = grid.names.is_none()
+        && !table.options.no_header
+        && grid.rows() > 2
+        && matches!(grid.width(), 2 | 3)
+        && (0..grid.width()).all(|at| grid.head.get(at).is_some_and(|cell| *cell == at.to_string()));
+    is_it.then(|| grid.head.join(", "))
 }
 
 /// Whether a column holds codes, such as 01067: no coordinate begins with a zero that means nothing.
