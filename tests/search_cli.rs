@@ -493,8 +493,8 @@ fn threads_of_a_walk_are_started_before_the_search() {
         seen.extend(tasks.flatten().map(|task| task.file_name()));
         std::thread::sleep(Duration::from_millis(1));
     }
-    // The pool's, the main one, the search's own beside it, and one that waits for signals.
-    assert!(seen.len() <= 6, "{} threads were started", seen.len());
+    // The pool's three, the first one, that of the command, whose stack is large, that of the search, and one that waits for signals.
+    assert!(seen.len() <= 7, "{} threads were started", seen.len());
 }
 
 #[cfg(unix)]
