@@ -41,13 +41,9 @@ impl ReadingArgs {
     /// The same, and `quiet` without that line and without warnings.
     pub fn open_quietly(&self, path: &Path, quiet: bool) -> Result<Instance> {
         let instance = Instance::open_with(path, &self.options())?;
-        if quiet {
-            return Ok(instance);
+        if !quiet {
+            announce(&instance);
         }
-        if let Some(reading) = instance.reading() {
-            output::tell(&format!("antwarp: read {reading}"));
-        }
-        instance.warnings().iter().for_each(|warning| output::tell(&format!("antwarp: warning: {warning}")));
         Ok(instance)
     }
 
@@ -80,4 +76,12 @@ fn finite(text: &str) -> std::result::Result<f64, String> {
         .ok()
         .filter(|value: &f64| !value.is_nan())
         .ok_or_else(|| "give a number such as 999999".to_owned())
+}
+
+/// Says in a line what was read and how it was taken, and what the user has to know about it.
+pub fn announce(instance: &Instance) {
+    if let Some(reading) = instance.reading() {
+        output::tell(&format!("antwarp: read {reading}"));
+    }
+    instance.warnings().iter().for_each(|warning| output::tell(&format!("antwarp: warning: {warning}")));
 }

@@ -12,7 +12,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::options::{MachineArgs, duration};
 use super::output::{self, Output};
-use super::{Error, Outcome, Result, signals};
+use super::{Error, Outcome, Result, reading, signals};
 use crate::backend::{Backend, tuning};
 use crate::engine::{Cost, Progress, Stop, StopReason};
 use crate::instance::{Instance, InstanceError, Qap};
@@ -406,7 +406,7 @@ impl Common {
             kicks: walk.kicks,
             temperatures: pair(&walk.temperatures, "temperatures")?,
             cooling: walk.cooling,
-            target: match (self.stop.target, proven) {
+            target: match (self.stop.target.map(|target| task.inside(target)), proven) {
                 (Some(target), Some(proven)) => Some(target.max(proven)),
                 (target, proven) => target.or(proven),
             },
@@ -473,6 +473,9 @@ fn carry_out(args: &Args, begin: Instant, interrupt: Arc<AtomicBool>, hold: &Hol
     let common = args.problem.common();
     let Asked { task, mut settings, stop } = args.asked(interrupt)?;
     hold.keep();
+    if let (Task::Tour(instance, _), false) = (&task, common.outputs.quiet) {
+        reading::announce(instance);
+    }
     let backend = common.machine.open(common.outputs.quiet)?;
     if backend.is_cpu() {
         hold.release();
@@ -490,7 +493,7 @@ fn carry_out(args: &Args, begin: Instant, interrupt: Arc<AtomicBool>, hold: &Hol
     let left = stop.spent(reading);
     let done = task.run(&backend, &settings, &left, common.walk.selection, &mut |now| {
         hold.keep();
-        line.show(now);
+        line.show(now, &task);
     });
     hold.keep();
     line.bar.finish_and_clear();
@@ -498,7 +501,7 @@ fn carry_out(args: &Args, begin: Instant, interrupt: Arc<AtomicBool>, hold: &Hol
     done.found = done.found.begun_before(reading);
     let ended =
         Ended { task: &task, settings: &settings, stop: &stop, machine: backend.machine(), done: &done };
-    let delivered = ended.deliver(&common.outputs);
+    let delivered = ended.deliver(&common.outputs).and_then(|()| ended.refuse_forbidden());
     match (delivered, &done.found.failure, done.found.stopped_by) {
         (Err(error), ..) => Err(error),
         (_, Some(failure), _) => Err(Error::CutShort(failure.clone())),
@@ -528,8 +531,10 @@ impl Line {
         Line { bar, by_time: stop.time.is_some() }
     }
 
-    fn show(&self, now: &Progress<Cost>) {
+    fn show(&self, now: &Progress<Cost>, task: &Task) {
         self.bar.set_position(if self.by_time { (now.seconds * 1e3) as u64 } else { now.iterations });
-        self.bar.set_message(format!("best {}, iteration {}", now.best_cost, now.iterations));
+        let best =
+            task.user_cost(now.best_cost).map_or("has forbidden pairs".to_owned(), |cost| cost.to_string());
+        self.bar.set_message(format!("best {best}, iteration {}", now.iterations));
     }
 }

@@ -67,9 +67,6 @@ fn end() -> ! {
 /// Calls this at each interrupt, in a thread of its own.
 fn handle(handler: impl FnMut() + Send + 'static) -> Result<()> {
     let failed = |error: &dyn std::fmt::Display| Error::Bug(format!("cannot watch for Ctrl-C: {error}"));
-    // The thread is not asked for in a way that tells why there is none.
-    let thread = std::thread::Builder::new().spawn(|| ()).map_err(Error::NoThread)?;
-    let _ = thread.join();
     #[cfg(unix)]
     let ignored = ignored().map_err(|error| failed(&error))?;
     ctrlc::set_handler(handler).map_err(|error| match error {

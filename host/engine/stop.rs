@@ -15,7 +15,7 @@ pub struct Stop<C = i64> {
     pub time: Option<Duration>,
     /// Number of iterations.
     pub iterations: Option<u64>,
-    /// A tour not longer than this, or a solution of this cost.
+    /// A tour that costs no more inside ([`Instance::inside`](crate::instance::Instance::inside)), or a solution of this cost.
     pub target: Option<C>,
     /// Iterations without improvement.
     pub stagnation: Option<u64>,

@@ -163,7 +163,7 @@ fn remove(beside: &Path) -> io::Result<()> {
     fs::remove_file(beside)
 }
 
-/// Removes what is half written. From now on no file is begun or finished, so that the process can end.
+/// Removes all unfinished files. No file can be started or finished afterwards: the caller ends the process.
 #[cfg(feature = "cli")]
 pub(crate) fn abandon() {
     let unfinished = unfinished();

@@ -91,7 +91,7 @@ impl Instance {
         }
     }
 
-    /// The highest cost inside of which every tour costs at most `target` in the user's unit; none where there is none.
+    /// The highest cost inside at which a tour certainly costs at most `target` in the user's unit.
     pub fn inside(&self, target: f64) -> i64 {
         let edges = self.steps();
         let most = match self.scale() {

@@ -39,10 +39,10 @@ pub(crate) fn width(begin: &[u8]) -> u64 {
     if shown(begin).is_some() { 2 } else { 1 }
 }
 
-/// The text of a whole file.
+/// Decodes a whole file.
 ///
 /// # Errors
-/// If it is none.
+/// If the bytes are not text in any known encoding.
 pub(crate) fn decode<'a>(text: Text<'a>) -> Result<Decoded<'a>> {
     let bytes = text.bytes;
     if let Some((encoding, mark)) = shown(bytes) {
@@ -70,7 +70,7 @@ pub(crate) fn decode<'a>(text: Text<'a>) -> Result<Decoded<'a>> {
     Ok(Decoded { bytes: Cow::Owned(decoded.into_bytes()), encoding: Some("latin-1 (windows-1252)") })
 }
 
-/// The begin of a file, which may break off inside of a letter.
+/// Decodes the first bytes of a file. They may end within a character.
 pub(crate) fn decode_begin(bytes: &[u8]) -> Cow<'_, [u8]> {
     match shown(bytes) {
         Some((encoding, mark)) => {

@@ -435,7 +435,7 @@ impl Instance {
     /// The node that goes by this number or name. Numbers count first where they are the instance's own.
     ///
     /// # Errors
-    /// If there is none, or several have the name.
+    /// If no node, or more than one, has this number or name.
     pub fn node_named(&self, text: &str) -> Result<u32> {
         let unknown = |problem: String| {
             let (first, last) = (self.label(0), self.label(self.len as u32 - 1));
@@ -588,8 +588,8 @@ impl Instance {
         }
     }
 
-    /// What a tour that visits every node once costs inside, or why the list is none. In the user's unit:
-    /// [`Instance::tour_cost`].
+    /// Checks that a list visits every node once, and returns what the tour costs inside. [`Instance::tour_cost`] returns the cost in
+    /// the user's unit.
     pub fn check_tour(&self, tour: &[u32]) -> std::result::Result<i64, TourError> {
         check_permutation(tour, self.len)?;
         if self.len == 1 {

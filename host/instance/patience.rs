@@ -110,7 +110,7 @@ fn is_lonely(error: &io::Error) -> bool {
     }
 }
 
-/// Whether something can be done with the file within a step. A failure to ask is told by what is done next.
+/// Waits up to one step until the file is ready. Errors are not reported here: the read or write that follows reports them.
 #[cfg(unix)]
 fn is_ready(file: &File, what: nix::poll::PollFlags) -> bool {
     use nix::poll::{PollFd, PollTimeout, poll};

@@ -238,6 +238,7 @@ impl Report {
         let pair = |(from, to): (u32, u32)| [instance.label(from), instance.label(to)];
         let unrounded_cost = coarse(instance, tour);
         let mut warnings = instance.warnings().to_vec();
+        warnings.extend(rounding_warning(instance, solution));
         warnings.extend(unrounded_cost.map(|cost| coarse_warning(instance, tour, cost)));
         let better = |better: &Better| {
             let allowed = !instance.may_be_forbidden(better.cost);
@@ -294,6 +295,14 @@ pub fn coarse(instance: &Instance, tour: &[u32]) -> Option<Cost> {
     let rounded = instance.tour_cost(tour).as_f64();
     let differs = (rounded - length).abs() > 1e-3 * length;
     (differs && instance.best_known().is_none()).then_some(Cost::Real(length))
+}
+
+/// Warns where costs were rounded inside so coarsely that another tour may be better by more than a millionth.
+fn rounding_warning(instance: &Instance, solution: &Solution) -> Option<String> {
+    let is_exact = solution.stopped_by == StopReason::Optimal;
+    let part = instance.rounding(&solution.tour).filter(|&part| part > 1e-6 && !is_exact)?;
+    let resolution = Cost::Real(instance.resolution());
+    Some(format!("costs are rounded to {resolution} inside, which is {:.1e} of this tour", part))
 }
 
 /// What to say about that.

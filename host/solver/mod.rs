@@ -299,7 +299,7 @@ pub enum SolveError {
 pub struct Solution {
     /// The nodes from 0, in order.
     pub tour: Vec<u32>,
-    /// Its length.
+    /// What it costs inside; in the user's unit: [`Instance::tour_cost`].
     pub cost: i64,
     /// Iterations done; of iterated local search, kicks of each chain.
     pub iterations: u64,
@@ -315,7 +315,7 @@ pub struct Solution {
     pub stopped_by: StopReason,
     /// How the backend did it.
     pub layout: String,
-    /// Every better length: when it was found, and by what.
+    /// Every better cost inside: when it was found, and by what.
     pub trace: Vec<Better>,
     /// What went wrong on the way, if the run was cut short by an error and this is the best tour until then.
     pub failure: Option<String>,
@@ -366,7 +366,7 @@ impl Solution {
 /// The optimum of a few nodes; none if they are so many that an algorithm has to look for a tour.
 ///
 /// # Errors
-/// If that cannot be done: algorithms know neither fixed edges nor open paths. If no tour has all fixed edges.
+/// If no tour has all fixed edges.
 fn solve_exactly(instance: &Instance, begin: Instant) -> Result<Option<Solution>, SolveError> {
     let refused = |why: String| {
         Err(SolveError::Unsupported { algorithm: "antwarp", instance: instance.name().to_string(), why })
@@ -397,6 +397,15 @@ fn check_kind(instance: &Instance, algorithm: &'static str) -> Result<(), SolveE
             why: why.to_string(),
         })
     };
+    let others = [
+        (instance.ends().is_some(), "open paths"),
+        (!instance.fixed_edges().is_empty(), "instances with fixed edges"),
+    ];
+    if let Some((_, what)) = others.iter().find(|(is_it, _)| *is_it && instance.len() > exact::FEW_OF_OTHERS)
+    {
+        let most = exact::FEW_OF_OTHERS;
+        return refuse(&format!("{what} of more than {most} nodes are not supported yet"));
+    }
     if !matches!(algorithm, "MMAS" | "ACS" | "GA") && !instance.is_symmetric() {
         return refuse("its edges have a direction; use `algorithm` mmas or acs");
     }

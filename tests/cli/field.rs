@@ -353,6 +353,55 @@ fn costs_and_targets_are_in_the_user_s_unit() {
 }
 
 #[test]
+fn a_huge_range_with_tiny_differences_is_refused_with_a_remedy_that_works() {
+    let folder = tempfile::tempdir().unwrap();
+    let far = |i: i32, j: i32| (i - j).abs().min(20 - (i - j).abs());
+    let cost = |i: i32, j: i32| match far(i, j) {
+        near @ 0..5 => format!("{}", f64::from(near) * 0.001),
+        _ => "1000000000".to_owned(),
+    };
+    let row = |i: i32| (0..20).map(|j| cost(i, j)).collect::<Vec<_>>().join(",") + "\n";
+    let path = file(&folder, "range.csv", (0..20).map(row).collect::<String>().as_bytes());
+    let (status, _, told, _) = run(&path, &[]);
+    assert!(status == 3 && told.contains("--forbidden-from"), "{told}");
+    let (status, _, told, report) = run(&path, &["--forbidden-from", "1000000000"]);
+    assert_eq!((status, &report["cost"]), (0, &serde_json::json!(0.02)), "{told}");
+}
+
+#[test]
+fn a_search_for_tours_reports_the_user_s_costs() {
+    let folder = tempfile::tempdir().unwrap();
+    let unit = file(&folder, "unit.csv", format!("x,y\n{UNIT}").as_bytes());
+    let (json, tour) = (folder.path().join("run.json"), folder.path().join("a.tour"));
+    let [json, tour] = [&json, &tour].map(|path| path.to_str().unwrap());
+    let line = ["search", "tsp", &unit, "--backend", "cpu", "--iterations", "500", "--target", "3.3886"];
+    let output = antwarp(&line).args(["--json", json, "--solution", tour]).assert().success();
+    let shown = String::from_utf8(output.get_output().stdout.clone()).unwrap();
+    let report: serde_json::Value = serde_json::from_slice(&std::fs::read(json).unwrap()).unwrap();
+    assert!((report["cost"].as_f64().unwrap() - 3.388_501_5).abs() < 1e-7, "{report}");
+    assert!((report["limits"]["target"].as_f64().unwrap() - 3.3886).abs() < 1e-6, "{report}");
+    assert_eq!(report["stopped_by"], "target");
+    assert!(shown.contains("3.38850153"), "{shown}");
+    assert!(std::fs::read_to_string(tour).unwrap().contains("length 3.388501"));
+    // A path is no tour: one pair is forbidden.
+    let chain = file(&folder, "chain.csv", b",A,B,C,D\nA,0,1,,\nB,1,0,2,\nC,,2,0,3\nD,,,3,0\n");
+    antwarp(&["search", "tsp", &chain, "--backend", "cpu", "--iterations", "50"])
+        .assert()
+        .code(7)
+        .stdout(contains("cost         6"))
+        .stderr(contains("no tour without a forbidden pair was found"));
+    antwarp(&["bench", "solve", "--instances", &chain, "--time", "1s"])
+        .assert()
+        .code(3)
+        .stderr(contains("forbidden"));
+    let rows = folder.path().join("rows.csv");
+    antwarp(&["bench", "solve", "--instances", &unit, "--time", "1s", "--csv", rows.to_str().unwrap()])
+        .assert()
+        .success();
+    assert!(std::fs::read_to_string(rows).unwrap().contains(",3.38850153"));
+}
+
+#[test]
 fn a_tour_is_shown_and_written_with_names() {
     let folder = tempfile::tempdir().unwrap();
     let names =

@@ -130,7 +130,7 @@ pub fn measure_ants(
         solver: facts(&asked.algorithm)?.2,
         seconds: is_timed.then_some(seconds),
         iterations: state.iterations.into(),
-        result: checked(instance, problem, &colony.best_tour()?, state.best_cost)?.into(),
+        result: instance.cost(checked(instance, problem, &colony.best_tour()?, state.best_cost)?),
         layout: colony.describe(),
         values: vec![
             ("ants", json!(ants)),

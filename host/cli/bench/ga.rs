@@ -124,7 +124,7 @@ impl Args {
             solver: facts(&asked.algorithm)?.2,
             seconds: Some(seconds),
             iterations: last.iterations.into(),
-            result: cost.into(),
+            result: instance.cost(cost),
             layout: population.describe(),
             values: vec![
                 ("first_gap_percent", json!(gap(first.best_cost))),

@@ -259,13 +259,14 @@ pub fn run(args: Args) -> Result<Outcome> {
 }
 
 /// Options that no line has, and what to do.
-const RESERVED: [(&[&str], &str); 3] = [
+const RESERVED: [(&[&str], &str); 4] = [
     (&["seed"], "give --seeds before the `--`"),
     (&["time", "iterations", "backend", "threads"], "give it before the `--`, not by --vary"),
     (
-        &["tour", "json", "svg", "save_population", "solution", "quiet", "bound"],
+        &["tour", "json", "svg", "csv", "save_population", "solution", "quiet", "bound", "print_tour"],
         "a bench writes nothing but its rows",
     ),
+    (&["open", "start", "end"], "a bench is of closed tours"),
 ];
 /// Options that end a run of solve: with one of them, the defaults of the others do not count.
 const ENDS: [&str; 5] = ["time", "iterations", "target", "stagnation", "descent_only"];
@@ -294,7 +295,13 @@ impl<'a> Bench<'a> {
             output::check(common.outputs(), &[(what, path)])?;
         }
         for source in &common.instances {
-            bench.instances.push(Instance::open(source)?);
+            let instance = Instance::open_with(source, &args.reading_options())?;
+            if instance.forbidden().is_some() || !instance.fixed_edges().is_empty() {
+                let what =
+                    "has forbidden pairs or fixed edges, and a bench compares costs of tours without them";
+                return Err(Error::Unusable(format!("{} {what}", instance.name())));
+            }
+            bench.instances.push(instance);
         }
         Ok(bench)
     }

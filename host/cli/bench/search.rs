@@ -217,7 +217,7 @@ fn measure(
         setup_seconds: Some(found.setup_seconds),
         seconds: Some(found.seconds),
         iterations: found.iterations,
-        result: found.cost,
+        result: asked.task.user_cost(found.cost).unwrap_or(found.cost),
         layout: found.layout,
         values: vec![
             ("neighbors", json!(asked.task.neighbors())),

@@ -41,7 +41,7 @@ pub fn measure(suite: &Suite, common: &Common, fixed: &[&str], defaults: &[&str]
             setup_seconds: Some(solution.setup_seconds),
             seconds: Some(solution.seconds),
             iterations: solution.iterations,
-            result: solution.cost.into(),
+            result: instance.tour_cost(&solution.tour),
             layout: solution.layout,
             values: vec![
                 ("search_seconds", json!(solution.seconds - solution.setup_seconds)),

@@ -9,7 +9,7 @@ use super::super::{Error, Result};
 use super::Outputs;
 use crate::backend::Machine;
 use crate::engine::Stop;
-use crate::instance::{qaplib, tour_file};
+use crate::instance::{Cost, Instance, qaplib, tour_file};
 use crate::report::{Known, summary};
 use crate::solver::search::{Assignment, Done, SearchSettings, Task};
 
@@ -74,6 +74,37 @@ impl Ended<'_> {
         }
     }
 
+    /// The user's cost of the solution. Forbidden pairs of a tour are left out.
+    fn cost(&self) -> Cost {
+        let found = &self.done.found;
+        match self.tour() {
+            Some((instance, tour)) => instance.tour_cost(&tour),
+            None => found.cost,
+        }
+    }
+
+    /// The tour that was found, where that is the problem.
+    fn tour(&self) -> Option<(&Instance, Vec<u32>)> {
+        match (self.task, &self.done.found.solution) {
+            (Task::Tour(instance, _), Assignment::Integers(cities)) => {
+                Some((instance, cities.iter().map(|&city| city as u32).collect()))
+            }
+            _ => None,
+        }
+    }
+
+    /// Says that a tour has forbidden pairs.
+    pub fn refuse_forbidden(&self) -> Result<()> {
+        let Some((instance, tour)) = self.tour() else { return Ok(()) };
+        match instance.forbidden_steps(&tour).first() {
+            None => Ok(()),
+            Some(&(from, to)) => {
+                let (from, to) = (instance.label(from), instance.label(to));
+                Err(Error::Forbidden(format!("no tour without a forbidden pair was found: {from} to {to}")))
+            }
+        }
+    }
+
     /// The best known cost, and how much more the cost is in percent.
     fn known(&self) -> (Option<Known>, Option<f64>) {
         // What is published is whole numbers.
@@ -92,14 +123,14 @@ impl Ended<'_> {
             "instance": task.name(),
             "elements": task.elements(),
             "neighbors": task.neighbors(),
-            "cost": found.cost,
+            "cost": self.cost(),
             "best_known": known,
             "gap_percent": gap,
             "settings": self.settings,
             "limits": {
                 "time_seconds": self.stop.time.map(|time| time.as_secs_f64()),
                 "iterations": self.stop.iterations,
-                "target": self.settings.target,
+                "target": self.settings.target.map(|target| task.user_cost(target)),
             },
             "machine": self.machine,
             "layout": found.layout,
@@ -116,7 +147,7 @@ impl Ended<'_> {
                 "kernels_seconds": kernels.as_secs_f64(),
                 "host_seconds": host.as_secs_f64(),
             })),
-            "walks": found.costs,
+            "walks": found.costs.iter().map(|&cost| task.user_cost(cost)).collect::<Vec<_>>(),
             "solution": found.solution,
         })
     }
@@ -134,7 +165,7 @@ impl Ended<'_> {
         let mut line = |name: &str, value: String| text += &format!("{name:<12} {value}\n");
         line("problem", format!("{problem} {name} ({elements} elements, {neighbors} neighbours)"));
         // All digits of real numbers.
-        line("cost", format!("{}{}", json!(found.cost), self.beside()));
+        line("cost", format!("{}{}", json!(self.cost()), self.beside()));
         line("machine", format!("{} on {} ({})", machine.backend, machine.device, machine.details));
         line("layout", found.layout.to_string());
         line("iterations", format!("{} of each walk, the best after {best}, {stopped}", found.iterations));
@@ -156,15 +187,14 @@ impl Ended<'_> {
     }
 
     fn write_solution(&self, mut out: &mut dyn Write) -> io::Result<()> {
+        if let Some((instance, tour)) = self.tour() {
+            return tour_file::write(instance, &tour, instance.tour_cost(&tour), &mut out);
+        }
         let found = &self.done.found;
         match (self.task, &found.solution) {
             (Task::Qap(..), Assignment::Integers(places)) => {
                 let places: Vec<u32> = places.iter().map(|&place| place as u32).collect();
                 qaplib::write_solution(&mut out, found.cost.floor(), &places)
-            }
-            (Task::Tour(instance, _), Assignment::Integers(cities)) => {
-                let tour: Vec<u32> = cities.iter().map(|&city| city as u32).collect();
-                tour_file::write(instance, &tour, found.cost.floor(), &mut out)
             }
             (_, Assignment::Integers(values)) => values.iter().try_for_each(|value| writeln!(out, "{value}")),
             // Enough digits to read the same number back.

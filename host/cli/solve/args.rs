@@ -12,7 +12,7 @@ use super::super::{Error, Result};
 use crate::cluster::Topology;
 use crate::engine::start::Start;
 use crate::engine::{LocalSearch, Stop};
-use crate::instance::{Ends, Instance};
+use crate::instance::{Ends, Instance, ReadOptions};
 use crate::solver::acs::{self, Greedy, Pheromone, Remember, Update};
 use crate::solver::genetic::{self, Crossover, Initial, Pairing};
 use crate::solver::ils::{self, Acceptance, Improvement, Moves, NeighborKind};
@@ -439,8 +439,15 @@ pub(super) struct Outputs {
     pub(super) quiet: bool,
 }
 
+impl Args {
+    /// How the instance is to be read.
+    pub(in super::super) fn reading_options(&self) -> ReadOptions {
+        self.reading.options()
+    }
+}
+
 impl EndsArgs {
-    /// The instance whose tours begin and end so, and where they start.
+    /// Gives an instance these ends. Also returns the node where a tour starts.
     pub(super) fn apply(&self, instance: Instance) -> Result<(Instance, Option<u32>)> {
         let node = |name: &Option<String>| name.as_ref().map(|name| instance.node_named(name)).transpose();
         let (start, end) = (node(&self.start)?, node(&self.end)?);

@@ -81,7 +81,7 @@ pub(super) fn on_threads(algorithm: &Algorithm) -> Option<&'static str> {
 /// Most places in degrees that `auto` takes to a GPU: it looks their distances up in a matrix of n x n, a gibibyte.
 const MOST_ON_GPUS: usize = 1 << 14;
 
-/// What an instance has that a GPU has hardly the memory for, if that is so.
+/// Names what makes an instance too large for GPUs, if it is.
 fn too_large_for_gpus(instance: &Instance) -> Option<&'static str> {
     let is_looked_up = instance.metric().is_some_and(|metric| !metric.is_algebraic());
     (is_looked_up && instance.len() > MOST_ON_GPUS)
@@ -116,7 +116,7 @@ fn lead(
     let prepared = Plan::check(args, options, interrupt.clone(), world.is_some()).and_then(|mut plan| {
         let initial = plan.asked.initial.take();
         let what = on_threads(&plan.asked.algorithm).or_else(|| too_large_for_gpus(&plan.instance));
-        if what.is_some() && plan.machine.backend == Choice::Cuda && plan.instance.metric().is_some() {
+        if plan.machine.backend == Choice::Cuda && too_large_for_gpus(&plan.instance).is_some() {
             let bytes = 4 * (plan.instance.len() as u64).pow(2);
             memory::check(bytes).map_err(|shortage| {
                 Error::Usage(format!(
@@ -168,7 +168,7 @@ fn lead(
             let (right, wrong) =
                 (bound.filter(|b| b.length <= solution.cost), bound.filter(|b| b.length > solution.cost));
             report.bound = match (right, solution.stopped_by) {
-                // Of no tour without forbidden pairs is known how far it is.
+                // A bound says nothing about a tour with forbidden pairs.
                 _ if !report.forbidden.is_empty() => None,
                 (bound, StopReason::Optimal) if bound.is_none_or(|bound| bound.length < solution.cost) => {
                     Some(Bounded::exact(&plan.instance, report.cost, solution.seconds))
@@ -275,16 +275,18 @@ fn refuse_forbidden(report: &Report, is_proven: bool) -> Result<()> {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    let proof = if is_proven { "; there is none, by proof" } else { "" };
+    let proof = if is_proven { "; every tour has one, by proof" } else { "" };
     Err(Error::Forbidden(format!("no tour without a forbidden pair was found: {from} to {to}{more}{proof}")))
 }
 
-/// Refuses an instance whose costs are rounded inside by so much that it may matter more than a millionth of a tour.
+/// Refuses an instance whose costs are rounded inside so coarsely that it may change a tour by more than a millionth. A few nodes are
+/// solved without rounding.
 fn refuse_coarse(instance: &Instance) -> Result<()> {
-    if instance.is_exact() {
+    if instance.is_exact() || instance.len() < FEWEST {
         return Ok(());
     }
-    let tour = start::along_a_curve(instance).unwrap_or_else(|| (0..instance.len() as u32).collect());
+    // A short tour: a long one may hide behind its length what rounding does to short edges.
+    let tour = start::along_a_curve(instance).unwrap_or_else(|| nearest_by_true_cost(instance));
     let Some(part) = instance.rounding(&tour).filter(|&part| part > 1e-6) else { return Ok(()) };
     let resolution = instance.resolution();
     let problem = format!(
@@ -297,6 +299,19 @@ fn refuse_coarse(instance: &Instance) -> Result<()> {
         "leave out places that are far from all others"
     };
     Err(InstanceError::content(instance.name(), problem, help).into())
+}
+
+/// The tour that always goes on to the nearest unvisited node, by the user's own costs.
+fn nearest_by_true_cost(instance: &Instance) -> Vec<u32> {
+    let mut left: Vec<u32> = (1..instance.len() as u32).collect();
+    let mut tour = vec![0];
+    while !left.is_empty() {
+        let from = tour[tour.len() - 1];
+        let cost = |&to: &u32| instance.edge_cost(from, to);
+        let nearest = (0..left.len()).min_by(|&a, &b| cost(&left[a]).total_cmp(&cost(&left[b])));
+        tour.push(left.swap_remove(nearest.unwrap_or(0)));
+    }
+    tour
 }
 
 /// Refuses options that would do nothing.

@@ -138,7 +138,7 @@ impl Grid {
         matches!(self.cell(row, column), Cell::Text(text) if !is_none(text))
     }
 
-    /// Whether a cell holds no number, or says that there is none.
+    /// Whether a cell is empty or holds a word for a missing number, such as `inf` or `NaN`.
     pub(super) fn is_blank(&self, row: usize, column: usize) -> bool {
         match self.cell(row, column) {
             Cell::Number(..) => false,

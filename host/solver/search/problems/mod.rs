@@ -175,6 +175,27 @@ impl Task {
         }
     }
 
+    /// The user's cost of a solution, of its cost inside: a tour's is in the instance's own unit. None for a tour that may have a
+    /// forbidden pair.
+    pub fn user_cost(&self, inside: Cost) -> Option<Cost> {
+        match (self, inside) {
+            (Task::Tour(instance, _), Cost::Whole(cost)) => {
+                (!instance.may_be_forbidden(cost)).then(|| instance.cost(cost))
+            }
+            _ => Some(inside),
+        }
+    }
+
+    /// The highest cost inside of solutions that cost at most `target` in the user's unit.
+    pub fn inside(&self, target: Cost) -> Cost {
+        match self {
+            Task::Tour(instance, _) if !instance.is_as_given() => {
+                Cost::Whole(instance.inside(target.as_f64()))
+            }
+            _ => target,
+        }
+    }
+
     /// The problem's name, as on the command line.
     pub fn problem(&self) -> &'static str {
         match self {
