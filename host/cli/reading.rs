@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::{Result, output};
-use crate::instance::{Instance, ReadOptions, Shape};
+use crate::instance::{DecimalSign, Instance, ReadOptions, Shape};
 
 /// Options of all commands that read an instance.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -15,6 +15,9 @@ pub struct ReadingArgs {
     /// Which columns are meant, by number from 1 or by name: x=2,y=3,name=1, or lat=1,lon=2 for degrees, or from=1,to=2,cost=3
     #[arg(long, value_name = "ROLE=COLUMN,...", value_delimiter = ',', value_parser = role_and_column)]
     columns: Vec<(String, String)>,
+    /// The sign in front of decimals in delimited text; found out if not given
+    #[arg(long, value_enum, value_name = "SIGN")]
+    decimal: Option<DecimalSign>,
     /// The first line is data, not the names of the columns
     #[arg(long)]
     no_header: bool,
@@ -52,6 +55,7 @@ impl ReadingArgs {
         ReadOptions {
             shape: self.shape,
             columns: self.columns.clone(),
+            decimal: self.decimal,
             no_header: self.no_header,
             degrees: self.degrees,
             directed: self.directed,

@@ -110,6 +110,11 @@ impl Json<'_> {
                 .text
                 .content(problem, "ask it again; the answer has to have `distances` or `durations`"));
         }
+        if let Some(key) = ["links", "edges"].into_iter().find(|key| is_edges(object.get(*key)))
+            && object.get("nodes").is_some_and(Value::is_array)
+        {
+            return self.node_link(&object, key, notes);
+        }
         let is_table = |value: &Value| matches!(value, Value::Array(values) if matches!(values.first(), Some(Value::Array(_) | Value::Object(_))));
         let tables: Vec<String> =
             object.iter().filter(|(_, value)| is_table(value)).map(|(key, _)| key.clone()).collect();
@@ -174,6 +179,28 @@ impl Json<'_> {
             Some(columns) => json.split(columns, values, names, notes),
             None => json.array(values, names, notes),
         }
+    }
+
+    /// A graph as networkx and d3 write it: nodes, and links with a source, a target and a cost.
+    fn node_link(&self, object: &Map<String, Value>, key: &str, mut notes: Vec<String>) -> Result<Reading> {
+        let links = object.get(key).and_then(Value::as_array).cloned().unwrap_or_default();
+        let nodes = object.get("nodes").and_then(Value::as_array).map_or(0, Vec::len);
+        let mut ends: Vec<String> = links
+            .iter()
+            .flat_map(|link| {
+                ["source", "target"].map(|end| link.get(end).map_or(String::new(), Value::to_string))
+            })
+            .collect();
+        ends.sort_unstable();
+        ends.dedup();
+        if ends.len() != nodes {
+            let problem = format!("there are {nodes} nodes, and `{key}` joins {}", ends.len());
+            return Err(self.text.content(problem, "give every node a link, and every end of a link a node"));
+        }
+        notes.push(format!("\"{key}\""));
+        let is_directed = object.get("directed").and_then(Value::as_bool).unwrap_or(false);
+        let options = ReadOptions { directed: self.options.directed || is_directed, ..self.options.clone() };
+        Json { text: self.text, options: &options }.records(links, None, notes)
     }
 
     /// Refuses the answer of a routing engine that was not asked for all places both ways.
@@ -394,6 +421,12 @@ const GEOJSON: [&str; 10] = [
     "MultiLineString",
     "Topology",
 ];
+
+/// Whether a value is an array of objects with a source and a target.
+fn is_edges(value: Option<&Value>) -> bool {
+    let is_edge = |link: &Value| link.get("source").is_some() && link.get("target").is_some();
+    value.and_then(Value::as_array).is_some_and(|links| !links.is_empty() && links.iter().all(is_edge))
+}
 
 fn cell(value: &Value) -> Cell {
     match value {

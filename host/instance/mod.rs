@@ -49,7 +49,7 @@ pub use model::{Distances, EARTH_RADIUS, Ends, Instance, Kind};
 pub use neighbors::{NeighborLists, nearest, nearest_until, quadrant, quadrant_until};
 pub(crate) use neighbors::{motors, nearest_among, unvisited};
 pub use qaplib::Qap;
-pub use read_options::{ReadOptions, Shape};
+pub use read_options::{DecimalSign, ReadOptions, Shape};
 pub use scale::Unit;
 pub(crate) use source::Room;
 pub use watch::Enough;

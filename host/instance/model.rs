@@ -439,14 +439,23 @@ impl Instance {
     pub fn node_named(&self, text: &str) -> Result<u32> {
         let unknown = |problem: String| {
             let (first, last) = (self.label(0), self.label(self.len as u32 - 1));
-            let help = format!("name a node as the file does, such as {first} or {last}, or by its number");
+            let help = if first == last {
+                "give the number of a node".to_owned()
+            } else {
+                format!("name a node as the file does, such as {first} or {last}, or by its number")
+            };
             Err(InstanceError::content(self.name.clone(), problem, help))
         };
         if let Some(names) = self.names.as_ref().filter(|names| names.iter().any(|name| name == text)) {
             let mut nodes = (0..).zip(names).filter(|(_, name)| *name == text).map(|(node, _)| node);
             return match (nodes.next(), nodes.next()) {
                 (Some(node), None) => Ok(node),
-                _ => unknown(format!("several nodes are named {text}")),
+                (one, other) => {
+                    let [one, other] = [one, other].map(|node| self.id(node.unwrap_or(0)));
+                    let problem = format!("several nodes are named {text}");
+                    let help = format!("give the number of the one that is meant, such as {one} or {other}");
+                    Err(InstanceError::content(self.name.clone(), problem, help))
+                }
             };
         }
         let node = text.parse().ok().and_then(|id| self.node_numbers().node(id));

@@ -12,6 +12,16 @@ pub enum Shape {
     Edges,
 }
 
+/// The sign in front of the decimals of a number. The other one stands between thousands, if anywhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+pub enum DecimalSign {
+    /// `1234.5`, or `1,234.5`
+    Point,
+    /// `1234,5`, or `1.234,5`
+    Comma,
+}
+
 /// How to read a file. The default decides by the file's content, and refuses what has two meanings.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ReadOptions {
@@ -20,6 +30,8 @@ pub struct ReadOptions {
     /// Which columns have which role: `x`, `y`, `z`, `lat`, `lon`, `name`, `from`, `to` or `cost`, each with the number of a column,
     /// from 1, or its header.
     pub columns: Vec<(String, String)>,
+    /// How delimited text spells decimals.
+    pub decimal: Option<DecimalSign>,
     /// The first line is data, not names of columns.
     pub no_header: bool,
     /// The numbers are degrees: latitudes and longitudes. Without names of columns `columns` has to say which is which.

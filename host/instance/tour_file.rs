@@ -67,6 +67,9 @@ fn words(text: Text<'_>, instance: &Instance) -> Result<Vec<Part>> {
     if let Some(nodes) = names_in_lines(text, instance).or_else(|| column(text)) {
         return Ok(nodes);
     }
+    if let Some(nodes) = pairs(text, instance)? {
+        return Ok(nodes);
+    }
     let all = scan::whole(bytes);
     if first.is_some_and(u8::is_ascii_digit)
         && !bytes.iter().any(|byte| matches!(byte, b',' | b'>' | b'[' | 0x80..))
@@ -157,8 +160,11 @@ fn column(text: Text<'_>) -> Option<Vec<Part>> {
     };
     let names: Vec<String> =
         cells(head).into_iter().map(|cell| text.show(cell).to_ascii_lowercase()).collect();
-    let column =
-        ["id", "node", "name"].iter().find_map(|name| names.iter().position(|other| other == name))?;
+    let mut known = ["id", "node", "name"].to_vec();
+    if names.len() == 1 {
+        known.extend(["tour", "route", "path", "order", "nodes", "city", "cities", "stop", "stops"]);
+    }
+    let column = known.iter().find_map(|name| names.iter().position(|other| other == name))?;
     lines.map(|line| cells(line).get(column).copied()).collect()
 }
 
@@ -169,6 +175,36 @@ fn unquoted(text: Text<'_>, part: Part) -> Part {
         [b'"', .., b'"'] | [b'\'', .., b'\''] => Part { start: part.start + 1, end: part.end - 1 },
         _ => part,
     }
+}
+
+/// The nodes of a list of pairs such as `[(1, 3), (3, 2), (2, 1)]`, each the end of one edge and the begin of the next.
+fn pairs(text: Text<'_>, instance: &Instance) -> Result<Option<Vec<Part>>> {
+    let slice = text.bytes.trim_ascii();
+    let inner = |open: &[u8], close: &[u8]| {
+        slice.first().is_some_and(|byte| open.contains(byte))
+            && slice.last().is_some_and(|byte| close.contains(byte))
+    };
+    let bare: Vec<u8> = slice.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
+    let starts = bare.starts_with(b"[[") || bare.starts_with(b"[(") || bare.starts_with(b"((");
+    let has_several = bare.windows(3).any(|part| matches!(part, b"),(" | b"],["));
+    if !starts || !has_several || !inner(b"[(", b"])") {
+        return Ok(None);
+    }
+    let all = pieces(text, scan::whole(text.bytes));
+    let n = instance.len();
+    let shown = |part: &Part| &text.bytes[part.start..part.end];
+    let is_chain =
+        all.len() == 2 * n && (0..n).all(|at| shown(&all[2 * at + 1]) == shown(&all[2 * ((at + 1) % n)]));
+    if is_chain {
+        return Ok(Some(all.into_iter().step_by(2).collect()));
+    }
+    if all.len() == 2 * n || all.len() == 2 * n - 2 {
+        let help = "give the edges in the order of the tour, each from where the one before ends, or a list of the nodes";
+        return Err(
+            text.content("the pairs do not follow on each other as the edges of a closed tour do", help)
+        );
+    }
+    Ok(None)
 }
 
 /// The tour of an edge list as Concorde and linkern write it: `n n`, then the ends of each edge, from 0, and its length.

@@ -463,3 +463,143 @@ fn files_that_a_stranger_made_are_read_or_refused() {
     let info = antwarp(&["info", &file(&folder, "box.csv", b"x,y\n0,0\n3,0\n3,4\n")]).assert().success();
     info.stdout(contains("0 to 3, 0 to 4"));
 }
+
+#[test]
+fn what_may_be_thousands_is_refused_and_an_option_chooses() {
+    let text = b"x;y\n1.234;2.500\n3.100;4.750\n5.001;1.002\n";
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(&folder, "thousands.csv", text);
+    solve(&[&path]).assert().code(3).stderr(contains("may be 1.234 or 1234").and(contains("--decimal")));
+    costs(&[
+        ("thousands.csv", text, &["--decimal", "point"], 11.179_548_8),
+        ("thousands.csv", text, &["--decimal", "comma"], 11_179.548_8),
+        (
+            "tab.txt",
+            b"x\ty\n1,234\t2,500\n3,100\t4,750\n5,001\t1,002\n",
+            &["--decimal", "point"],
+            11_179.548_8,
+        ),
+        // Degrees are no thousands.
+        ("degrees.csv", b"lat;lon\n48.137;11.575\n50.938;6.960\n52.520;13.405\n", &[], 1_437_401.86),
+        ("degrees.txt", b"lat\tlon\n48,137\t11,575\n50,938\t6,960\n52,520\t13,405\n", &[], 1_437_401.86),
+    ]);
+}
+
+#[test]
+fn half_a_matrix_counts_both_ways() {
+    let zeros = b"0,3,4,5\n0,0,6,7\n0,0,0,8\n0,0,0,0\n";
+    costs(&[
+        ("triu.csv", zeros, &[], 22.0),
+        ("tril.csv", b"0,0,0,0\n3,0,0,0\n4,6,0,0\n5,7,8,0\n", &[], 22.0),
+        ("triu.csv", zeros, &["--directed"], 5.0),
+        ("sized.txt", b"4 4\n0 3 4 5\n3 0 6 7\n4 6 0 8\n5 7 8 0\n", &[], 22.0),
+    ]);
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(&folder, "triu.csv", zeros);
+    solve(&[&path]).assert().success().stderr(contains("is zero").and(contains("--directed")));
+}
+
+#[test]
+fn what_is_damaged_or_has_two_meanings_is_refused_with_a_remedy_that_works() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text, told, remedy) in [
+        ("space.csv", "1,2,5\n2,3,7\n1,3,9\n3,4,1\n", "may be edges", "--as edges"),
+        ("rad.csv", "lat_rad,lon_rad\n0.84,0.2\n0.85,0.3\n0.9,0.25\n", "in radians", "write degrees"),
+        (
+            "two.csv",
+            "from,to,distance,duration\nA,B,1,9\nA,C,2,8\nB,C,3,7\n",
+            "\"duration\"",
+            "--columns cost=4",
+        ),
+        ("ends.csv", "a,b,w\n1,2,10\n1,3,20\n2,3,30\n", "they are named", "--as edges"),
+        ("towns.csv", "a,b,w\nA,B,10\nA,C,20\nB,C,30\n", "they are named", "--as edges"),
+        ("sum.csv", ",A,B,C,Sum\nA,0,1,2,3\nB,1,0,3,4\nC,2,3,0,5\n", "\"Sum\"", "remove its column"),
+        ("sums.csv", ",A,B,C,Sum\nA,0,1,2,3\nB,1,0,3,4\nC,2,3,0,5\nSum,3,4,5,12\n", "the sums", "remove"),
+        ("row.csv", ",A,B,C,D\nA,0,1,2,4\nB,1,0,3,5\nC,2,3,0,6\n", "\"D\"", "add the row of D"),
+        ("short.csv", "0,1,2,4\n1,0,3,5\n2,3,0,6\n", "matrix of 4 rows", "add the row"),
+        ("half.txt", "0\n1 0\n2 3 0\n4 5 6\n", "columns", "the zero on the diagonal"),
+        ("strict.txt", "1\n2 3\n4 5 6\n", "columns", "the zero on the diagonal"),
+        ("last.csv", ",3,4,5\n,,6,7\n,,,8\n,,,\n", "matrix of 4 rows", "a zero on its diagonal"),
+    ] {
+        let path = file(&folder, name, text.as_bytes());
+        let output = solve(&[&path]).assert().code(3);
+        let shown = String::from_utf8_lossy(&output.get_output().stderr)
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ");
+        assert!(shown.contains(told) && shown.contains(remedy), "{name}: {shown}");
+    }
+    costs(&[
+        ("space.csv", b"1,2,5\n2,3,7\n1,3,9\n3,1,2\n3,4,1\n4,1,6\n", &["--as", "edges"], 19.0),
+        (
+            "two.csv",
+            b"from,to,distance,duration\nA,B,1,9\nA,C,2,8\nB,C,3,7\n",
+            &["--columns", "cost=4"],
+            24.0,
+        ),
+        ("ends.csv", b"a,b,w\n1,2,10\n1,3,20\n2,3,30\n", &["--as", "edges"], 60.0),
+        ("corner.csv", b"from/to,A,B,C\nA,0,1,2\nB,1,0,3\nC,2,3,0\n", &[], 6.0),
+        ("order.csv", b"1,2,5\n1,3,9\n2,3,7\n3,4,1\n1,4,6\n", &["--as", "edges"], 19.0),
+    ]);
+    let path = file(&folder, "text.csv", b"name,kind,x,y\na,b,1,2\nc,d,3,4\n");
+    let chosen = solve(&[&path, "--columns", "x=1,y=2"]).assert().code(3);
+    chosen.stderr(contains("choose columns of numbers").and(contains("x=3,y=4")));
+}
+
+#[test]
+fn graphs_of_networkx_are_edges() {
+    let links = r#"[{"weight": 5, "source": "A", "target": "B"}, {"weight": 7, "source": "A", "target": "C"}, {"weight": 9, "source": "B", "target": "C"}]"#;
+    let graph = |key: &str, directed: bool, nodes: &str| {
+        format!(
+            r#"{{"directed": {directed}, "multigraph": false, "graph": {{}}, "nodes": [{nodes}], "{key}": {links}}}"#
+        )
+    };
+    let nodes = r#"{"id": "A"}, {"id": "B"}, {"id": "C"}"#;
+    costs(&[
+        ("links.json", graph("links", false, nodes).as_bytes(), &[], 21.0),
+        ("edges.json", graph("edges", false, nodes).as_bytes(), &[], 21.0),
+    ]);
+    let folder = tempfile::tempdir().unwrap();
+    let directed = file(&folder, "directed.json", graph("links", true, nodes).as_bytes());
+    solve(&[&directed]).assert().code(7);
+    let lonely =
+        file(&folder, "lonely.json", graph("links", false, &format!(r#"{nodes}, {{"id": "D"}}"#)).as_bytes());
+    solve(&[&lonely]).assert().code(3).stderr(contains("there are 4 nodes"));
+}
+
+#[test]
+fn names_keep_their_meaning() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in [
+        ("codes.csv", "PLZ;x;y\nDüsseldorf;1;2\nDüsseldorf;4;6\nO'Neil;9;0\n"),
+        ("escapes.json", r#"[["D\u00fcsseldorf", 1, 2], ["O'Neil", 4, 6], ["\ud83d\ude80", 9, 0]]"#),
+        ("escapes.py", r"places = [('D\xfcsseldorf', 1, 2), ('O\'Neil', 4, 6), ('C', 9, 0)]"),
+    ] {
+        let path = file(&folder, name, text.as_bytes());
+        let output = solve(&[&path, "--print-tour"]).assert().success();
+        let shown = String::from_utf8(output.get_output().stdout.clone()).unwrap();
+        assert!(shown.contains("Düsseldorf") && shown.contains("O'Neil"), "{name}: {shown}");
+        assert_eq!(shown.contains('\u{1f680}'), name == "escapes.json", "{shown}");
+    }
+    let codes = file(&folder, "plz.csv", b"Filiale;x;y\n80331;1;2\n80331;4;6\n50667;9;0\n");
+    solve(&[&codes]).assert().success().stderr(contains("names \"Filiale\""));
+    let same = file(&folder, "same.csv", b"name,x,y\nA,0,0\nA,3,0\nB,3,4\n");
+    solve(&[&same, "--open", "--start", "A"]).assert().code(3).stderr(contains("such as 1 or 2"));
+}
+
+#[test]
+fn tours_as_tables_and_as_pairs() {
+    let folder = tempfile::tempdir().unwrap();
+    let instance = file(&folder, "four.csv", b"x,y\n0,0\n3,0\n3,4\n0,4\n");
+    for text in [
+        "tour\n1\n2\n3\n4\n",
+        "[(1, 2), (2, 3), (3, 4), (4, 1)]",
+        "[[0, 1], [1, 2],\n [2, 3], [3, 0]]",
+        "[[1, 2, 3, 4]]",
+    ] {
+        let tour = file(&folder, "a.tour", text.as_bytes());
+        antwarp(&["check", &instance, &tour]).assert().success().stdout(contains("14"));
+    }
+    let tour = file(&folder, "a.tour", b"[(1, 2), (3, 4), (2, 3), (4, 1)]");
+    antwarp(&["check", &instance, &tour]).assert().code(6).stderr(contains("do not follow on each other"));
+}

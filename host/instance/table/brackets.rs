@@ -4,12 +4,12 @@ use std::ops::ControlFlow;
 
 use crate::instance::error::{InstanceError, Result, Text};
 
-/// A cell: where it stands, and whether it was in quotes.
+/// A cell: its offset and length in the text, and whether it was quoted.
 pub(super) type Found = (usize, usize, bool);
 
 const HELP: &str = "write one array for each row: [[1, 2], [3, 4]]";
 
-/// Gives the cells of each innermost pair of brackets.
+/// Calls `each` with the cells of every innermost pair of brackets.
 pub(super) fn for_each(
     text: Text<'_>,
     mut each: impl FnMut(&[Found]) -> Result<ControlFlow<()>>,
@@ -91,7 +91,7 @@ fn closing(open: u8) -> u8 {
     }
 }
 
-/// What stands behind an array may not be another one, or numbers.
+/// Refuses another array, or numbers, after the array.
 fn after(text: Text<'_>, at: usize) -> Result<()> {
     let rest = &text.bytes[at..];
     let is_known =
@@ -103,7 +103,7 @@ fn after(text: Text<'_>, at: usize) -> Result<()> {
     Err(text.error(at, rest.len(), "the file goes on behind its array", "give each array a file"))
 }
 
-/// The cell that begins here: the place of its text without quotes.
+/// Returns the cell that starts at `at`, without its quotes.
 fn cell(text: Text<'_>, at: usize) -> Result<Found> {
     let bytes = text.bytes;
     if matches!(bytes[at], b'"' | b'\'') {
@@ -135,18 +135,60 @@ fn cell(text: Text<'_>, at: usize) -> Result<Found> {
     Ok((at, length, false))
 }
 
+/// Resolves the escapes of JSON and Python in a quoted text. Returns `None` if it has none.
+pub(super) fn unescaped(quoted: &str) -> Option<String> {
+    let mut chars = quoted.contains('\\').then(|| quoted.chars())?;
+    let mut text = String::with_capacity(quoted.len());
+    // JSON writes a character beyond 16 bits as a pair of numbers.
+    let mut pair: Vec<u16> = Vec::new();
+    while let Some(c) = chars.next() {
+        let digits = match (c, chars.as_str().chars().next()) {
+            ('\\', Some('x')) => 2,
+            ('\\', Some('u')) => 4,
+            ('\\', Some('U')) => 8,
+            _ => 0,
+        };
+        let code = chars.as_str().get(1..=digits).and_then(|code| u32::from_str_radix(code, 16).ok());
+        if let Some(code) = code.filter(|_| digits > 0) {
+            chars = chars.as_str()[1 + digits..].chars();
+            if let Ok(half) = u16::try_from(code)
+                && (0xd800..0xe000).contains(&half)
+            {
+                pair.push(half);
+                if pair.len() == 2 {
+                    text.extend(
+                        char::decode_utf16(pair.drain(..)).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)),
+                    );
+                }
+                continue;
+            }
+            text.push(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER));
+            continue;
+        }
+        text.push(match c {
+            '\\' => match chars.next() {
+                Some('n' | 'r' | 't' | 'b' | 'f') => ' ',
+                Some(other) => other,
+                None => '\\',
+            },
+            c => c,
+        });
+    }
+    Some(text)
+}
+
 fn unclosed(text: Text<'_>, at: usize) -> InstanceError {
     text.error(at, text.bytes.len() - at, "this quote or bracket is not closed", "close it")
 }
 
-/// The text of a cell without Python's words around a number.
+/// Strips what Python writes around a number, such as `float(...)`.
 pub(super) fn bare(cell: &str) -> &str {
     let inner =
         ["float(", "np.float64(", "np.int64(", "int("].into_iter().find_map(|call| cell.strip_prefix(call));
     inner.and_then(|inner| inner.strip_suffix(')')).map_or(cell, |inner| inner.trim_matches(['"', '\'']))
 }
 
-/// Whether a text is an array, perhaps behind a name: `d = np.array([[0, 1], ...`.
+/// Whether a text is an array, with or without an assignment in front of it: `d = np.array([[0, 1], ...`.
 pub(crate) fn is_array(begin: &str) -> bool {
     let first =
         begin.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#')).unwrap_or("");

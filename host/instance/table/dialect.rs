@@ -1,13 +1,15 @@
-//! How a delimited text is laid out: what separates its columns, how its numbers are spelled, where its rows begin.
+//! The layout of delimited text: the separator of its columns, the spelling of its numbers, the start of its rows.
 
 use std::ops::ControlFlow;
 
 use crate::instance::error::{Result, Text};
 
+use super::header;
 use super::number::{Doubt, Evidence, Spelling};
 use super::rows::{self, Separator};
+use crate::instance::read_options::DecimalSign;
 
-/// Lines that are looked at.
+/// Number of lines that are inspected.
 const SAMPLE: usize = 1000;
 
 /// See the [module](self).
@@ -15,17 +17,20 @@ const SAMPLE: usize = 1000;
 pub(super) struct Dialect {
     pub(super) separator: Separator,
     pub(super) spelling: Spelling,
-    /// Where the rows begin.
+    /// Offset of the first row.
     pub(super) start: usize,
-    /// The numbers of a line in front of the rows: how many nodes, or nodes and edges, there are.
+    /// The numbers in a line before the rows: how many nodes, or nodes and edges, follow.
     pub(super) counts: Vec<usize>,
-    /// The last comment in front of the rows, without its sign: numpy writes the names of columns there.
+    /// The last comment before the rows, without its marker. numpy writes the column names there.
     pub(super) comment: Option<String>,
 }
 
 impl Dialect {
-    /// Looks at the first lines of a text.
-    pub(super) fn of(text: Text<'_>) -> Result<Dialect> {
+    /// Detects the dialect from the first lines of a text.
+    ///
+    /// # Errors
+    /// If `1.234` can mean both 1234 and 1.234, and `decimal` does not say which.
+    pub(super) fn of(text: Text<'_>, decimal: Option<DecimalSign>) -> Result<Dialect> {
         let mut lines = Vec::new();
         let (mut declared, mut comment, mut start) = (None, None, None);
         for (at, line) in physical(text) {
@@ -50,7 +55,7 @@ impl Dialect {
             }
         }
         let mut start = start.unwrap_or(text.bytes.len());
-        let counts = counts(&lines);
+        let counts = counts(text, &lines);
         if !counts.is_empty() {
             lines.remove(0);
             start = lines[0].0;
@@ -58,35 +63,47 @@ impl Dialect {
         let lines: Vec<&str> = lines.into_iter().map(|(_, line)| line).collect();
         let separator = declared.map_or_else(|| separator(&lines), Separator::Sign);
         let mut dialect = Dialect { separator, spelling: Spelling::Point, start, counts, comment };
-        dialect.spelling = dialect.find_spelling(text)?;
+        dialect.spelling = dialect.find_spelling(text, decimal)?;
         Ok(dialect)
     }
 
-    fn find_spelling(&self, text: Text<'_>) -> Result<Spelling> {
+    fn find_spelling(&self, text: Text<'_>, decimal: Option<DecimalSign>) -> Result<Spelling> {
         let mut evidence = Evidence::default();
         let mut seen = 0;
+        let mut has_degrees = false;
         rows::for_each(text, self.start, self.separator, |row| {
+            has_degrees |= seen == 0 && header::are_degrees(text, row.cells);
             row.cells.iter().filter(|cell| cell.contains([',', '.'])).for_each(|cell| evidence.see(cell));
             seen += 1;
             Ok(if seen < SAMPLE { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
         })?;
+        match decimal {
+            Some(DecimalSign::Comma) => return Ok(Spelling::Comma),
+            Some(DecimalSign::Point) if evidence.has_commas() => return Ok(Spelling::Thousands),
+            Some(DecimalSign::Point) => return Ok(Spelling::Point),
+            None => {}
+        }
         let is_european = matches!(self.separator, Separator::Sign(b';'));
-        evidence.spelling(is_european).map_err(|doubt| {
-            let problem = match doubt {
-                Doubt::Both(one, other) => {
-                    format!("`{one}` and `{other}` do not have the same decimal sign")
-                }
-                Doubt::Either(one) => {
-                    let (whole, rest) = one.split_once(',').unwrap_or((&one, ""));
-                    format!("`{one}` may be {whole}.{rest} or {whole}{rest}")
-                }
-            };
-            text.content(problem, "write decimals with a point and nothing between thousands: 1234.5")
-        })
+        let help = "`--decimal point` or `--decimal comma` says which sign is in front of decimals; the other one stands between thousands";
+        match evidence.spelling(is_european) {
+            Ok(spelling) => Ok(spelling),
+            // No latitude or longitude is a number of thousands.
+            Err(Doubt::Either(one)) if has_degrees => {
+                Ok(if one.contains(',') { Spelling::Comma } else { Spelling::Point })
+            }
+            Err(Doubt::Either(one)) => {
+                let (whole, rest) = one.split_once([',', '.']).unwrap_or((&one, ""));
+                Err(text.content(format!("`{one}` may be {whole}.{rest} or {whole}{rest}"), help))
+            }
+            Err(Doubt::Both(one, other)) => {
+                let problem = format!("`{one}` and `{other}` do not have the same decimal sign");
+                Err(text.content(problem, help))
+            }
+        }
     }
 }
 
-/// The lines of a text, with the blanks around them, and where they begin.
+/// Iterates over the lines of a text, untrimmed, each with its offset.
 fn physical<'a>(text: Text<'a>) -> impl Iterator<Item = (usize, &'a str)> {
     let all = std::str::from_utf8(text.bytes).unwrap_or_default();
     let mut at = 0;
@@ -97,12 +114,17 @@ fn physical<'a>(text: Text<'a>) -> impl Iterator<Item = (usize, &'a str)> {
     })
 }
 
-/// What a comment says.
+/// Whether a trimmed line holds data.
+fn is_row(line: &str) -> bool {
+    !line.is_empty() && comment_of(line).is_none()
+}
+
+/// Returns the text of a comment line.
 fn comment_of(line: &str) -> Option<&str> {
     ["#", "%", "//"].into_iter().find_map(|sign| line.strip_prefix(sign))
 }
 
-/// The separator that a line such as `sep=;` declares, as spreadsheets write it.
+/// Returns the separator that a line such as `sep=;` declares. Spreadsheets write it.
 fn declaration(line: &str) -> Option<u8> {
     let line = line.trim_matches('"');
     let sign = line.get(..4).filter(|key| key.eq_ignore_ascii_case("sep=")).map(|_| &line[4..])?;
@@ -113,8 +135,9 @@ fn declaration(line: &str) -> Option<u8> {
     }
 }
 
-/// The numbers of the first line, if it says how many lines follow.
-fn counts(lines: &[(usize, &str)]) -> Vec<usize> {
+/// Returns the numbers of the first line if they say how many lines follow: the number of places, the size of a matrix, or
+/// the numbers of nodes and edges.
+fn counts(text: Text<'_>, lines: &[(usize, &str)]) -> Vec<usize> {
     let [(_, first), (_, second), ..] = lines else { return Vec::new() };
     let parts = |line: &str| {
         let line = line.trim().trim_end_matches([',', ';', '\t', ' ']).to_owned();
@@ -123,16 +146,24 @@ fn counts(lines: &[(usize, &str)]) -> Vec<usize> {
             .map(str::to_owned)
             .collect::<Vec<_>>()
     };
+    let follow = || {
+        physical(text).skip_while(|(at, _)| *at < lines[1].0).filter(|(_, line)| is_row(line.trim())).count()
+    };
+    let lengths: Vec<usize> = lines.iter().take(3).map(|(_, line)| parts(line).len()).collect();
+    if lengths == [1, 2, 3] {
+        // The first rows of a triangle.
+        return Vec::new();
+    }
     let numbers: Option<Vec<usize>> = parts(first).iter().map(|part| part.parse().ok()).collect();
     match (numbers, parts(second).len()) {
-        // A zero is the first row of a triangle.
         (Some(numbers), others) if numbers.len() == 1 && numbers[0] > 0 && others > 1 => numbers,
-        (Some(numbers), 3) if numbers.len() == 2 && numbers[1] + 1 == lines.len() => numbers,
+        (Some(numbers), 3) if numbers.len() == 2 && numbers[1] == follow() => numbers,
+        (Some(numbers), others) if others > 2 && numbers == [others, others] && others == follow() => numbers,
         _ => Vec::new(),
     }
 }
 
-/// Cells of a line, without empty ones at its end; a sign in quotes separates nothing.
+/// Counts the cells of a line without empty ones at its end. A separator inside quotes does not count.
 fn cells(line: &str, sign: u8) -> usize {
     let line = line.trim_end_matches([sign as char, ' ']);
     let mut is_quoted = false;
@@ -149,7 +180,7 @@ fn spaced(line: &str) -> usize {
     cells.len()
 }
 
-/// Whether tabs separate cells, some of them empty: all lines have as many tabs, and no column is empty in all of them.
+/// Whether tabs separate cells that may be empty: all lines have equally many tabs, and every column has a value somewhere.
 fn is_tabbed(lines: &[&str]) -> bool {
     let rows: Vec<Vec<&str>> = lines.iter().map(|line| line.split('\t').collect()).collect();
     let width = rows.first().map_or(0, Vec::len);
@@ -186,7 +217,7 @@ fn separator(lines: &[&str]) -> Separator {
     }
 }
 
-/// Whether columns are separated by blanks, and commas are decimal ones: `0,5 3,5`.
+/// Whether blanks separate the columns and commas are decimal signs: `0,5 3,5`.
 fn has_decimal_commas_between_blanks(lines: &[&str]) -> bool {
     let is_plain = |word: &str| !word.starts_with(',') && !word.ends_with(',') && !word.contains(";");
     let is_decimal = |word: &str| {

@@ -18,10 +18,10 @@ struct Columns {
     cost: usize,
 }
 
-/// Whether a table without names of columns is a list of edges: three columns of which two name nodes.
+/// Whether a table without column names is a list of edges: three columns, of which two name nodes.
 ///
 /// # Errors
-/// If it may be places with numbers just as well.
+/// If the rows can be places just as well.
 pub(super) fn fits(table: &Table<'_>) -> Result<bool> {
     let grid = &table.grid;
     let rows = grid.rows();
@@ -43,16 +43,24 @@ pub(super) fn fits(table: &Table<'_>) -> Result<bool> {
     let has_no_loops = pairs.iter().all(|(from, to)| from != to);
     pairs.sort_unstable();
     let are_distinct = pairs.windows(2).all(|pair| pair[0] != pair[1]);
-    let is_list = are_costs && is_range && has_no_loops && are_distinct && rows >= n && n >= 3;
+    if !(are_costs && is_range && has_no_loops && are_distinct && rows >= n && n >= 3) {
+        return Ok(false);
+    }
     let are_ids = {
         let mut first = from.clone();
         first.sort_unstable();
-        first.windows(2).all(|pair| pair[0] + 1 == pair[1]) && rows > 1
+        first.windows(2).all(|pair| pair[0] + 1 == pair[1])
     };
-    if is_list && are_ids {
+    if are_ids {
         return Err(table.open(&["edges: from, to and cost", "places x y with a number in column 1"]));
     }
-    Ok(is_list)
+    // A few small numbers are coordinates just as well, unless they are in the order of a list of pairs.
+    let is_complete = rows == n * (n - 1) / 2 || rows == n * (n - 1);
+    let is_ordered = from.iter().zip(&to).is_sorted() && from.iter().zip(&to).all(|(from, to)| from < to);
+    if table.counts.is_empty() && n < 6 && !is_complete && !is_ordered {
+        return Err(table.open(&["edges: from, to and cost", "places x y z in space"]));
+    }
+    Ok(true)
 }
 
 /// Reads the costs of a list of edges.
@@ -155,7 +163,7 @@ fn columns(table: &Table<'_>) -> Result<Columns> {
     let by_name = match table.chosen(Role::Cost) {
         Some(column) => Some(column),
         None if numbers.len() == 1 => numbers.first().copied(),
-        None => header::column(table.text(), names, Role::Cost)?.filter(|column| numbers.contains(column)),
+        None => cost_by_name(table, &numbers)?,
     };
     let Some(cost) = by_name.or_else(|| numbers.first().copied().filter(|_| grid.names.is_none())) else {
         let problem = format!("no column of costs is found among {}", header::list(names));
@@ -164,11 +172,30 @@ fn columns(table: &Table<'_>) -> Result<Columns> {
     Ok(Columns { from, to, cost })
 }
 
+/// Returns the only column among `numbers` whose name is that of a cost.
+fn cost_by_name(table: &Table<'_>, numbers: &[usize]) -> Result<Option<usize>> {
+    let names = table.grid.names.as_deref().unwrap_or_default();
+    let named: Vec<usize> =
+        header::costs(names).into_iter().filter(|column| numbers.contains(column)).collect();
+    let is_plain =
+        |column: &&usize| matches!(names[**column].trim().to_lowercase().as_str(), "cost" | "costs");
+    match (&named[..], named.iter().find(is_plain)) {
+        ([], _) => Ok(None),
+        ([one], _) | (_, Some(one)) => Ok(Some(*one)),
+        ([one, other, ..], None) => {
+            let (title, rival) = (table.grid.title(*one), table.grid.title(*other));
+            let problem = format!("the cost of an edge may be {title} or {rival}");
+            let help = format!("choose: `--columns cost={}` or `--columns cost={}`", one + 1, other + 1);
+            Err(table.text().content(problem, help))
+        }
+    }
+}
+
 /// The nodes of a list.
 struct Nodes {
-    /// As they are written: numbers in their order, else as they come.
+    /// The nodes' labels as written: sorted if all are numbers, else in order of appearance.
     labels: Vec<String>,
-    /// From and to of each row.
+    /// Two entries a row: the edge's start and end.
     ends: Vec<u32>,
 }
 
@@ -202,7 +229,7 @@ impl Nodes {
         Nodes::counted(table, labels, ends)
     }
 
-    /// Checks the numbers of the first line: of nodes, and perhaps of edges.
+    /// Checks the counts of nodes and edges that the first line states.
     fn counted(table: &Table<'_>, labels: Vec<String>, ends: Vec<u32>) -> Result<Nodes> {
         let (n, rows) = (labels.len(), table.grid.rows());
         let is_right = match table.counts[..] {

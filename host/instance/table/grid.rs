@@ -1,33 +1,33 @@
-//! The cells of a table, whatever it was written in.
+//! The cells of a table, independent of its file format.
 
 use crate::instance::error::{InstanceError, Result, Text, printable};
 use crate::memory;
 
 use super::number::is_none;
 
-/// Most cells of a table.
+/// The largest number of cells that a table may have.
 pub(super) const MOST_CELLS: usize = 1 << 27;
 
-/// Rows of equally many cells, each a number, a text or nothing.
+/// Rows of equal width. Each cell is a number, a text or empty.
 pub(super) struct Grid {
     width: usize,
-    /// Row by row; NaN where there is no number.
+    /// The cells' numbers in row-major order; NaN for a cell without a number.
     numbers: Vec<f64>,
     texts: Texts,
-    /// The first row as it is written, without empty cells at its end.
+    /// The first row as written, without trailing empty cells.
     pub(super) head: Vec<String>,
-    /// How many cells the first row has, with empty ones at its end.
+    /// The number of cells in the first row, trailing empty ones included.
     pub(super) first: usize,
-    /// The names of the columns, once they are known: the first row, or what stands outside of the table.
+    /// The column names once they are known. They come from the first row or from outside the table.
     pub(super) names: Option<Vec<String>>,
-    /// Rows at the top that are no data.
+    /// The number of rows at the top that hold no data.
     pub(super) skipped: usize,
 }
 
 /// One cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Cell<'a> {
-    /// A number, and how it is written if that is not as usual: `007`.
+    /// A number, and its text if printing the number would lose something: `007`.
     Number(f64, Option<&'a str>),
     Text(&'a str),
     Empty,
@@ -46,17 +46,17 @@ impl Grid {
         }
     }
 
-    /// Columns.
+    /// Number of columns.
     pub(super) fn width(&self) -> usize {
         self.width
     }
 
-    /// Rows of data.
+    /// Number of rows of data.
     pub(super) fn rows(&self) -> usize {
         self.numbers.len() / self.width.max(1) - self.skipped
     }
 
-    /// Adds a row of at most as many cells as there are columns; those that are missing are empty.
+    /// Adds a row. Cells beyond the width are dropped, missing ones are empty.
     pub(super) fn push<'a>(&mut self, text: Text<'_>, cells: impl Iterator<Item = Cell<'a>>) -> Result<()> {
         let no_room = |shortage| text.no_room("the table", shortage);
         memory::reserve(&mut self.numbers, self.width).map_err(no_room)?;
@@ -80,7 +80,7 @@ impl Grid {
         Ok(())
     }
 
-    /// Removes columns at the right that hold nothing in any row.
+    /// Removes trailing columns that are empty in every row.
     pub(super) fn drop_empty_columns(&mut self) {
         let rows = self.numbers.len() / self.width.max(1);
         let is_empty = |column: usize| {
@@ -114,7 +114,7 @@ impl Grid {
         }
     }
 
-    /// A cell of a row of data.
+    /// Returns a cell of a data row.
     pub(super) fn cell(&self, row: usize, column: usize) -> Cell<'_> {
         self.at((row + self.skipped) * self.width + column)
     }
@@ -124,7 +124,7 @@ impl Grid {
         self.numbers[(row + self.skipped) * self.width + column]
     }
 
-    /// A cell as it is written.
+    /// Returns a cell's text.
     pub(super) fn written(&self, row: usize, column: usize) -> String {
         match self.cell(row, column) {
             Cell::Number(_, Some(text)) | Cell::Text(text) => text.to_owned(),
@@ -133,7 +133,7 @@ impl Grid {
         }
     }
 
-    /// Whether a cell holds a text that means something.
+    /// Whether a cell holds a text other than a word for a missing number.
     pub(super) fn is_word(&self, row: usize, column: usize) -> bool {
         matches!(self.cell(row, column), Cell::Text(text) if !is_none(text))
     }
@@ -152,12 +152,12 @@ impl Grid {
         (0..self.rows()).all(|row| !self.number(row, column).is_nan())
     }
 
-    /// Whether a cell of a column holds a text that means something.
+    /// Whether any cell of a column is a word (see `is_word`).
     pub(super) fn has_words(&self, column: usize) -> bool {
         (0..self.rows()).any(|row| self.is_word(row, column))
     }
 
-    /// The numbers of a column, if all are whole and fit into an id.
+    /// Returns a column's numbers if all of them are integers that fit into an id.
     pub(super) fn whole(&self, column: usize) -> Option<Vec<u32>> {
         let id = |row: usize| {
             let number = self.number(row, column);
@@ -168,7 +168,7 @@ impl Grid {
         (0..self.rows()).map(id).collect()
     }
 
-    /// How a column is called: by its name in quotes, or by its number.
+    /// Returns a column's quoted name, or `column N` if it has none.
     pub(super) fn title(&self, column: usize) -> String {
         match self.names.as_ref().and_then(|names| names.get(column)) {
             Some(name) if !name.is_empty() => format!("\"{}\"", printable(name)),
@@ -176,7 +176,7 @@ impl Grid {
         }
     }
 
-    /// The table without its first column or its first rows, for what is behind labels.
+    /// Whether the table is square without its first `left` columns.
     pub(super) fn is_square(&self, left: usize) -> bool {
         self.rows() >= 1 && self.rows() == self.width.saturating_sub(left)
     }
@@ -213,16 +213,16 @@ impl Texts {
     }
 }
 
-/// Where cells stand in a file.
+/// Locates cells in a file.
 pub(super) trait Places {
     /// The text of the file.
     fn text(&self) -> Text<'_>;
 
-    /// Where a cell stands, both from 0: its start and its length in the text.
+    /// Returns the offset and length of a cell. `row` and `column` count from 0.
     fn place(&self, row: usize, column: usize) -> Option<(usize, usize)>;
 }
 
-/// A cell is wrong.
+/// Makes an error that points at a cell.
 pub(super) fn wrong(
     places: &dyn Places,
     grid: &Grid,

@@ -1,8 +1,8 @@
-//! What the names of columns say about them.
+//! Roles of columns by their names.
 
 use crate::instance::error::{InstanceError, Result, Text, printable};
 
-/// What a column is for.
+/// The role of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     X,
@@ -18,7 +18,7 @@ pub(super) enum Role {
 }
 
 impl Role {
-    /// The role that `--columns` calls so.
+    /// Parses the name of a role in `--columns`.
     pub(super) fn from_option(name: &str) -> Option<Role> {
         Some(match name.to_ascii_lowercase().as_str() {
             "x" => Role::X,
@@ -35,7 +35,7 @@ impl Role {
         })
     }
 
-    /// The word for it in a sentence.
+    /// Returns the word for this role in messages.
     pub(super) fn word(self) -> &'static str {
         match self {
             Role::X => "x",
@@ -51,7 +51,7 @@ impl Role {
         }
     }
 
-    /// Words that name such a column on their own, the surest first.
+    /// Names that mean this role as a whole, the most specific first.
     fn whole(self) -> &'static [&'static str] {
         match self {
             Role::X => &[
@@ -202,6 +202,12 @@ impl Role {
                 "locationid",
                 "customerid",
                 "nodeno",
+                "plz",
+                "postleitzahl",
+                "zip",
+                "zipcode",
+                "postcode",
+                "postalcode",
                 "unnamed0",
                 "i",
                 "n",
@@ -254,7 +260,7 @@ impl Role {
         }
     }
 
-    /// Words that name such a column beside others: `stop_lat`, `X (m)`.
+    /// Words that mean this role as a part of a name: `stop_lat`, `X (m)`.
     fn part(self) -> &'static [&'static str] {
         match self {
             Role::X => &["x", "easting"],
@@ -271,10 +277,10 @@ impl Role {
     }
 }
 
-/// Finds the column of a role by the names of all; `None` if there is none.
+/// Finds the column with this role by its name.
 ///
 /// # Errors
-/// If several have the role.
+/// If several columns have the role.
 pub(super) fn column(text: Text<'_>, names: &[String], role: Role) -> Result<Option<usize>> {
     let normal: Vec<String> = names.iter().map(|name| normal(name)).collect();
     for word in role.whole() {
@@ -287,13 +293,57 @@ pub(super) fn column(text: Text<'_>, names: &[String], role: Role) -> Result<Opt
             _ => return Err(several(text, names, role, |at| normal[at] == *word)),
         }
     }
-    let has_part = |name: &String| tokens(name).iter().any(|token| role.part().contains(&token.as_str()));
+    let has =
+        |name: &String, role: Role| tokens(name).iter().any(|word| role.part().contains(&word.as_str()));
+    // `from/to` stands in the corner of a matrix.
+    let is_corner = |name: &String| has(name, Role::From) && has(name, Role::To);
+    let has_part = |name: &String| has(name, role) && !is_corner(name);
     match names.iter().filter(|name| has_part(name)).count() {
         0 => Ok(None),
         1 => Ok(names.iter().position(has_part)),
         _ if matches!(role, Role::Name | Role::Id) => Ok(names.iter().position(has_part)),
         _ => Err(several(text, names, role, |at| has_part(&names[at]))),
     }
+}
+
+/// Whether these column names include a latitude and a longitude.
+pub(super) fn are_degrees(text: Text<'_>, names: &[&str]) -> bool {
+    let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
+    [Role::Lat, Role::Lon]
+        .into_iter()
+        .all(|role| column(text, &names, role).is_ok_and(|found| found.is_some()))
+}
+
+/// Whether a column name says that its angles are in radians.
+pub(super) fn is_in_radians(name: &str) -> bool {
+    tokens(name).iter().any(|word| matches!(word.as_str(), "rad" | "rads" | "radian" | "radians"))
+}
+
+/// Returns the columns whose names are those of costs.
+pub(super) fn costs(names: &[String]) -> Vec<usize> {
+    let is_cost = |name: &String| {
+        Role::Cost.whole().contains(&normal(name).as_str())
+            || tokens(name).iter().any(|word| Role::Cost.part().contains(&word.as_str()))
+    };
+    (0..names.len()).filter(|&at| is_cost(&names[at])).collect()
+}
+
+/// Whether a label is a word for a sum.
+pub(super) fn is_sum(label: &str) -> bool {
+    let words = [
+        "sum",
+        "total",
+        "totals",
+        "summe",
+        "gesamt",
+        "grandtotal",
+        "somme",
+        "suma",
+        "totale",
+        "\u{3c3}",
+        "\u{2211}",
+    ];
+    words.contains(&normal(label).as_str()) || label.trim() == "\u{2211}"
 }
 
 fn several(text: Text<'_>, names: &[String], role: Role, is_it: impl Fn(usize) -> bool) -> InstanceError {
@@ -315,7 +365,7 @@ fn several(text: Text<'_>, names: &[String], role: Role, is_it: impl Fn(usize) -
     )
 }
 
-/// Letters and digits of a name, in small letters, without what stands in brackets.
+/// Returns a name's letters and digits in lower case, without anything in brackets.
 fn normal(name: &str) -> String {
     let name = name.trim();
     if name == "#" {
@@ -326,7 +376,7 @@ fn normal(name: &str) -> String {
     bare.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// The words of a name: `stop_lat` and `stopLat` have two.
+/// Splits a name into words: `stop_lat` and `stopLat` have two.
 fn tokens(name: &str) -> Vec<String> {
     let mut tokens = vec![String::new()];
     let mut is_small = false;
@@ -345,7 +395,7 @@ fn tokens(name: &str) -> Vec<String> {
     tokens
 }
 
-/// The names of columns as a message lists them.
+/// Lists column names for a message.
 pub(super) fn list(names: &[String]) -> String {
     const SHOWN: usize = 12;
     let shown: Vec<String> =
@@ -391,6 +441,7 @@ mod tests {
         }
         assert_eq!(find(&["a", "Breite", "max"], Role::X), Ok(None));
         assert_eq!(find(&["x", "x_old"], Role::X), Ok(Some(0)));
+        assert_eq!(find(&["from/to", "A"], Role::From), Ok(None));
         assert!(find(&["x", "y", "X"], Role::X).unwrap_err().contains("\"x\" (column 1), \"X\" (column 3)"));
     }
 }

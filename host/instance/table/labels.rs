@@ -7,16 +7,16 @@ use crate::instance::error::Result;
 /// See the [module](self).
 #[derive(Debug, Default)]
 pub(super) struct Labels {
-    /// Unless they are 1 to n.
+    /// The nodes' ids, unless they are 1 to n.
     pub(super) ids: Option<Vec<u32>>,
     pub(super) names: Option<Vec<String>>,
-    /// The columns that they come from.
+    /// The columns that the labels come from.
     pub(super) columns: Vec<(Role, usize)>,
     pub(super) warning: Option<String>,
 }
 
 impl Labels {
-    /// The labels in these columns.
+    /// Reads the labels in these columns.
     pub(super) fn of(table: &Table<'_>, id: Option<usize>, name: Option<usize>) -> Result<Labels> {
         let (id, name) = match (id, name) {
             (None, Some(name)) if distinct(table, name).is_some() => (Some(name), None),
@@ -43,7 +43,7 @@ impl Labels {
         Ok(labels)
     }
 
-    /// The labels of these texts.
+    /// Makes labels of these texts.
     pub(super) fn of_texts(texts: Vec<String>) -> Labels {
         let ids: Option<Vec<u32>> = texts.iter().map(|text| whole(text)).collect();
         match ids.filter(|ids| are_distinct(ids)) {
@@ -58,13 +58,13 @@ impl Labels {
     }
 }
 
-/// The number that a text is, if it is no more than that.
+/// Parses a text that is the plain spelling of a number.
 fn whole(text: &str) -> Option<u32> {
     let number: u32 = text.parse().ok()?;
     (number.to_string() == text).then_some(number)
 }
 
-/// The whole numbers of a column, if they are distinct.
+/// Returns a column's integers if they are distinct.
 pub(super) fn distinct(table: &Table<'_>, column: usize) -> Option<Vec<u32>> {
     table.grid.whole(column).filter(|ids| are_distinct(ids))
 }
@@ -78,7 +78,7 @@ pub(super) fn are_distinct(ids: &[u32]) -> bool {
     sorted.windows(2).all(|pair| pair[0] != pair[1])
 }
 
-/// Whether these are consecutive numbers from 0 or 1, in any order, or consecutive from any in their order.
+/// Whether these are consecutive numbers: in any order from 0 or 1, or in ascending order from any number.
 pub(super) fn are_consecutive(ids: &[u32]) -> bool {
     let in_order = ids.windows(2).all(|pair| pair[0].checked_add(1) == Some(pair[1]));
     let (low, high) = (ids.iter().min().copied().unwrap_or(0), ids.iter().max().copied().unwrap_or(0));
@@ -89,7 +89,7 @@ fn names(table: &Table<'_>, column: usize) -> Vec<String> {
     (0..table.grid.rows()).map(|row| clean(&table.grid.written(row, column))).collect()
 }
 
-/// A name for one line of a terminal.
+/// Makes a name printable on one line.
 fn clean(name: &str) -> String {
     name.replace(char::is_control, " ")
 }

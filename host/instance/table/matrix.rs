@@ -8,18 +8,18 @@ use crate::instance::content::{Content, Reading};
 use crate::instance::error::Result;
 use crate::memory;
 
-/// How a table is a square.
+/// A square of costs found in a table.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Found {
-    /// Columns of labels in front of it: 0 or 1.
+    /// The number of label columns before the square: 0 or 1.
     left: usize,
-    /// Nothing else fits.
+    /// Whether no other reading fits.
     pub(super) is_certain: bool,
     pub(super) is_symmetric: bool,
 }
 
 impl Found {
-    /// What the table is then.
+    /// Describes this reading for a message.
     pub(super) fn told(&self, grid: &Grid) -> String {
         let n = grid.rows();
         let labels = if self.left == 1 { " with labels in the first column" } else { "" };
@@ -27,7 +27,7 @@ impl Found {
     }
 }
 
-/// Whether the first row, of numbers only, has the labels of a matrix below it: `0,1,2`, or `,0,1,2`.
+/// Whether the first row, which holds only numbers, labels the columns of the matrix below it: `0,1,2`, or `,0,1,2`.
 pub(super) fn has_numeric_header(grid: &Grid) -> bool {
     let (rows, width, short) = (grid.rows(), grid.width(), grid.head.len() + 1 == grid.width());
     if rows < 3 {
@@ -55,12 +55,12 @@ pub(super) fn has_numeric_header(grid: &Grid) -> bool {
     n >= 4 || n == 3 && (labels::are_consecutive(&labels) || is_symmetric(grid, 1, left, n))
 }
 
-/// Whether every cell on the diagonal of a square is a zero, or says that there is nothing.
+/// Whether every cell on the diagonal of a square is zero or blank.
 fn has_blank_diagonal(grid: &Grid, top: usize, left: usize, n: usize) -> bool {
     (0..n).all(|at| grid.number(at + top, at + left) == 0.0 || grid.is_blank(at + top, at + left))
 }
 
-/// Whether every cell on the diagonal has the same number.
+/// Whether all cells on the diagonal hold the same number.
 fn has_even_diagonal(grid: &Grid, left: usize, n: usize) -> bool {
     (0..n).all(|at| grid.number(at, at + left) == grid.number(0, left))
 }
@@ -75,7 +75,7 @@ fn has_words(grid: &Grid, left: usize, n: usize) -> bool {
     (0..n).any(|i| (0..n).any(|j| i != j && grid.is_word(i, j + left)))
 }
 
-/// Whether the table is a square of costs, with or without labels.
+/// Finds a square of costs, with or without labels.
 pub(super) fn find(table: &Table<'_>) -> Option<Found> {
     let grid = &table.grid;
     let n = grid.rows();
@@ -137,6 +137,8 @@ pub(super) fn read(mut table: Table<'_>) -> Result<Reading> {
         );
         return Err(table.text().content(problem, "check that no line is missing; names of the nodes may stand in the first row and in the first column"));
     };
+    refuse_damaged(&table)?;
+    refuse_sums(&table, left)?;
     if let Some(&count) = table.counts.first().filter(|&&count| count != n) {
         let problem = format!("the first line says {count}, and {n} rows follow");
         return Err(table.text().content(problem, "correct the first line, or remove it"));
@@ -153,9 +155,14 @@ pub(super) fn read(mut table: Table<'_>) -> Result<Reading> {
     if let Some(other) = (0..n).map(|i| costs[i * n + i]).find(|cost| *cost != 0.0 && cost.is_finite()) {
         table.notes.push(format!("the diagonal ({other}, ...) is ignored"));
     }
-    let side = if table.options.directed { None } else { mirror(&mut costs, n) };
-    if let Some(side) = side {
-        table.notes.push(format!("the {side} triangle is empty, so costs are the same both ways"));
+    let mut warning = None;
+    if let Some((side, is_zero)) = (!table.options.directed).then(|| mirror(&mut costs, n)).flatten() {
+        let what = if is_zero { "zero" } else { "empty" };
+        table.notes.push(format!("the {side} triangle is {what}, so costs are the same both ways"));
+        warning = is_zero.then(|| {
+            let file = table.file();
+            format!("every cost in the {side} triangle of {file} is zero: the other triangle is taken for both; `--directed` takes the zeros as costs")
+        });
     }
     let missing = forbid(&mut costs, n, table.options.forbidden_from);
     if missing > 0 {
@@ -165,7 +172,7 @@ pub(super) fn read(mut table: Table<'_>) -> Result<Reading> {
     }
     let labels = order.labels;
     let line = table.line(format!("a {n} x {n} matrix"), &[], &order.told);
-    let warnings = order.warning.into_iter().collect();
+    let warnings = order.warning.into_iter().chain(warning).collect();
     Ok(Reading {
         content: Content::Costs(costs),
         ids: labels.ids,
@@ -176,7 +183,57 @@ pub(super) fn read(mut table: Table<'_>) -> Result<Reading> {
     })
 }
 
-/// The columns in the order of the rows, and the names of both.
+/// Refuses what would be a matrix if it had one more row or one column less.
+pub(super) fn refuse_damaged(table: &Table<'_>) -> Result<()> {
+    let grid = &table.grid;
+    let (n, width) = (grid.rows(), grid.width());
+    let has_diagonal =
+        |left: usize| (0..n).all(|at| grid.number(at, at + left) == 0.0 || grid.is_blank(at, at + left));
+    let Some(names) = &grid.names else {
+        if width < 4 || n + 1 != width || !has_diagonal(0) {
+            return Ok(());
+        }
+        let problem = format!(
+            "there are {n} rows of {width} columns, and nothing on the diagonal, as in a matrix of {width} rows"
+        );
+        let help = "add the row that is missing, with a zero on its diagonal; for places choose `--columns x=1,y=2` with the numbers of the columns that are meant";
+        return Err(table.text().content(problem, help));
+    };
+    let side: Vec<String> = (0..n).map(|row| grid.written(row, 0)).collect();
+    let (left, odd) = match () {
+        () if n > 1 && width == n + 2 && names[1..=n] == side => (1, &names[n + 1]),
+        () if n > 2 && width == n + 1 && has_diagonal(0) && !has_diagonal(1) => (0, &names[n]),
+        () => return Ok(()),
+    };
+    let problem =
+        format!("there are {} labels in the first row, and {n} rows below: \"{odd}\" has none", width - left);
+    let help = format!("add the row of {odd}, or remove its column");
+    Err(table.text().content(problem, help))
+}
+
+/// Refuses a last row or column of sums.
+fn refuse_sums(table: &Table<'_>, left: usize) -> Result<()> {
+    let grid = &table.grid;
+    let last = grid.rows() - 1;
+    let above = grid.names.as_ref().and_then(|names| names.last()).is_some_and(|name| header::is_sum(name));
+    let beside = left == 1 && header::is_sum(&grid.written(last, 0));
+    let sum = |cost: &dyn Fn(usize) -> f64| (0..last).map(cost).filter(|cost| cost.is_finite()).sum::<f64>();
+    let is_near = |one: f64, other: f64| (one - other).abs() <= 1e-6 * one.abs().max(1.0);
+    let are_sums = || {
+        (0..last).all(|at| is_near(grid.number(at, last + left), sum(&|other| grid.number(at, other + left))))
+            || (0..last)
+                .all(|at| is_near(grid.number(last, at + left), sum(&|other| grid.number(other, at + left))))
+    };
+    if last > 1 && (above || beside) && are_sums() {
+        let problem = "the last row or column of the matrix holds the sums of the others";
+        return Err(table
+            .text()
+            .content(problem, "remove the sums: every row and column is taken for a place"));
+    }
+    Ok(())
+}
+
+/// The matrix's columns in the order of its rows, and their labels.
 struct Order {
     columns: Vec<usize>,
     labels: Labels,
@@ -234,7 +291,7 @@ fn order(table: &Table<'_>, left: usize) -> Result<Order> {
     Ok(Order { columns, labels, told, warning })
 }
 
-/// The cost in a cell: infinite if there is none; whatever stands on the diagonal.
+/// Returns the cost in a cell; infinity if the cell is blank. Any text is allowed on the diagonal.
 fn cost(table: &Table<'_>, row: usize, column: usize, is_diagonal: bool) -> Result<f64> {
     match table.grid.cell(row, column) {
         Cell::Number(number, _) => Ok(number),
@@ -247,32 +304,34 @@ fn cost(table: &Table<'_>, row: usize, column: usize, is_diagonal: bool) -> Resu
     }
 }
 
-/// Fills an empty triangle from the other; which one it was.
-fn mirror(costs: &mut [f64], n: usize) -> Option<&'static str> {
-    let is_side = |is_lower: bool, is_empty: bool| {
-        (0..n).all(|i| {
-            (0..i).all(|j| {
-                let cost = if is_lower { costs[i * n + j] } else { costs[j * n + i] };
-                cost.is_infinite() == is_empty
-            })
-        })
+/// Fills a triangle that is empty or zero from the other one. Returns which one it filled, and whether that one was zero.
+fn mirror(costs: &mut [f64], n: usize) -> Option<(&'static str, bool)> {
+    let is_side = |costs: &[f64], is_lower: bool, is_it: fn(f64) -> bool| {
+        (0..n).all(|i| (0..i).all(|j| is_it(if is_lower { costs[i * n + j] } else { costs[j * n + i] })))
     };
-    let side = match () {
-        () if n < 3 => return None,
-        () if is_side(true, true) && is_side(false, false) => "lower",
-        () if is_side(false, true) && is_side(true, false) => "upper",
-        () => return None,
-    };
+    if n < 3 {
+        return None;
+    }
+    let (is_lower, is_zero) = [true, false].into_iter().find_map(|is_lower| {
+        let is = |is_it| is_side(costs, is_lower, is_it);
+        let is_other = |is_it| is_side(costs, !is_lower, is_it);
+        match () {
+            () if is(f64::is_infinite) && is_other(f64::is_finite) => Some((is_lower, false)),
+            // numpy's triu and tril leave zeros.
+            () if is(|cost| cost == 0.0) && !is_other(|cost| cost == 0.0) => Some((is_lower, true)),
+            () => None,
+        }
+    })?;
     for i in 0..n {
         for j in 0..i {
-            let cost = costs[i * n + j].min(costs[j * n + i]);
+            let cost = costs[if is_lower { j * n + i } else { i * n + j }];
             (costs[i * n + j], costs[j * n + i]) = (cost, cost);
         }
     }
-    Some(side)
+    Some((if is_lower { "lower" } else { "upper" }, is_zero))
 }
 
-/// Makes costs from `from` on infinite and the diagonal zero; how many directions are forbidden.
+/// Sets the diagonal to zero and costs of at least `from` to infinity. Returns the number of forbidden directions.
 pub(super) fn forbid(costs: &mut [f64], n: usize, from: Option<f64>) -> usize {
     let mut count = 0;
     for (at, cost) in costs.iter_mut().enumerate() {

@@ -32,20 +32,20 @@ mod tests;
 
 const REMEDY: &str = "write one line `x,y` for every place, with the names of the columns in the first line";
 
-/// A table, what is said about it, and what was found of it so far.
+/// A table, the caller's options, and what has been found out so far.
 struct Table<'a> {
     grid: Grid,
     places: &'a dyn Places,
     options: &'a ReadOptions,
-    /// The columns that the caller gives a role to.
+    /// The roles that the caller assigns to columns.
     chosen: Vec<(Role, usize)>,
-    /// The numbers of a line in front of the table.
+    /// The counts in a line before the table.
     counts: Vec<usize>,
-    /// What else the line about the file says.
+    /// Remarks for the line that describes the file.
     notes: Vec<String>,
 }
 
-/// A value of a file that is no text of rows.
+/// A value from a file that is not delimited text.
 #[derive(Clone, Debug)]
 pub(super) enum Value {
     Number(f64),
@@ -60,7 +60,7 @@ pub(super) fn delimited(text: Text<'_>, options: &ReadOptions, notes: Vec<String
     // Comments end with their line, and to the crate that splits rows a lone carriage return ends none.
     let with_line_feeds = line_feeds(text.bytes);
     let text = Text { bytes: with_line_feeds.as_deref().unwrap_or(text.bytes), ..text };
-    let dialect = Dialect::of(text)?;
+    let dialect = Dialect::of(text, options.decimal)?;
     let places = Delimited { text, dialect };
     let mut grid = places.grid()?;
     grid.drop_empty_columns();
@@ -78,7 +78,7 @@ pub(super) fn delimited(text: Text<'_>, options: &ReadOptions, notes: Vec<String
         .read(places.dialect.comment.as_deref().map(|line| (line, places.dialect.separator)))
 }
 
-/// The text with a line feed in the place of each lone carriage return; none if there is none.
+/// Replaces lone carriage returns by line feeds. Returns `None` if there are none.
 fn line_feeds(bytes: &[u8]) -> Option<Vec<u8>> {
     let is_lone = |at: usize| bytes[at] == b'\r' && bytes.get(at + 1) != Some(&b'\n');
     let first = carriage_returns(bytes).find(|&at| is_lone(at))?;
@@ -87,7 +87,7 @@ fn line_feeds(bytes: &[u8]) -> Option<Vec<u8>> {
     Some(text)
 }
 
-/// Where carriage returns are.
+/// Returns the offsets of carriage returns.
 fn carriage_returns(bytes: &[u8]) -> impl Iterator<Item = usize> + '_ {
     bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\r').map(|(at, _)| at)
 }
@@ -99,7 +99,7 @@ pub(super) fn arrays(text: Text<'_>, options: &ReadOptions, notes: Vec<String>) 
     Table { grid, places: &places, options, chosen: Vec::new(), counts: Vec::new(), notes }.read(None)
 }
 
-/// Whether these are names of columns that say what a table holds.
+/// Whether these column names say what a table holds.
 pub(super) fn are_columns(text: Text<'_>, names: &[String]) -> bool {
     let has = |role| header::column(text, names, role).is_ok_and(|column| column.is_some());
     has(Role::X) && has(Role::Y)
@@ -107,7 +107,7 @@ pub(super) fn are_columns(text: Text<'_>, names: &[String]) -> bool {
         || has(Role::From) && has(Role::To) && has(Role::Cost)
 }
 
-/// Reads rows of values; `names` are those of the columns, if they have any.
+/// Reads rows of values. `names` are the column names, if there are any.
 pub(super) fn values(
     text: Text<'_>,
     names: Option<Vec<String>>,
@@ -153,7 +153,7 @@ impl Table<'_> {
         Text { file: self.places.text().file, bytes: b"" }
     }
 
-    /// The file's name, as the line about it says it.
+    /// Returns the file's name for messages.
     fn file(&self) -> String {
         super::error::printable(self.places.text().file)
     }
@@ -175,7 +175,7 @@ impl Table<'_> {
         }
     }
 
-    /// What the table is: as the caller says, as its columns are called, or as its numbers are.
+    /// Decides what the table holds: by the caller's options, else by its column names, else by its numbers.
     fn shape(&self) -> Result<Shape> {
         let is_chosen = |roles: &[Role]| self.chosen.iter().any(|(role, _)| roles.contains(role));
         let has_places = is_chosen(&[Role::X, Role::Y, Role::Z, Role::Lat, Role::Lon]);
@@ -200,7 +200,7 @@ impl Table<'_> {
             Some(found) if found.is_certain => Ok(Shape::Matrix),
             Some(found) => Err(self.open(&[&found.told(&self.grid), points::other_reading(&self.grid)])),
             None if edges::fits(self)? => Ok(Shape::Edges),
-            None => Ok(Shape::Points),
+            None => matrix::refuse_damaged(self).and(Ok(Shape::Points)),
         }
     }
 
@@ -238,7 +238,7 @@ impl Table<'_> {
         })
     }
 
-    /// Two readings fit.
+    /// Makes the error for a table that several readings fit.
     fn open(&self, readings: &[&str]) -> InstanceError {
         let (rows, width) = (self.grid.rows() + self.grid.skipped, self.grid.width());
         let problem = format!("the {rows} rows of {width} columns may be {}", readings.join(", or "));
@@ -258,7 +258,7 @@ impl Table<'_> {
         Err(self.text().content(problem, "write the places of one line into a file of their own, one line `x y` for each, and the tour into another"))
     }
 
-    /// Finds out whether the first row has the names of the columns.
+    /// Finds the column names in the first row or in the comment before it.
     fn find_header(&mut self, comment: Option<(&str, rows::Separator)>) -> Result<()> {
         let grid = &self.grid;
         let text = self.text();
@@ -303,7 +303,7 @@ impl Table<'_> {
         Ok(())
     }
 
-    /// Whether the first column, which has no name, is that of an index: consecutive numbers, words, or what stands in the first row.
+    /// Whether the unnamed first column is an index: consecutive numbers, words, or the labels of the first row.
     fn has_index(&self) -> bool {
         let grid = &self.grid;
         let rows = 1..grid.rows();
@@ -345,7 +345,7 @@ impl Table<'_> {
         rows > 1 && (0..grid.head.len().min(grid.width() - shift)).any(is_named)
     }
 
-    /// The columns that the caller names.
+    /// Resolves the columns that the caller names.
     fn choose_columns(&mut self) -> Result<()> {
         let mut chosen = Vec::new();
         for (role, column) in &self.options.columns {
@@ -367,7 +367,7 @@ impl Table<'_> {
         Ok(())
     }
 
-    /// The column of this number or name.
+    /// Finds a column by its number or name.
     fn column(&self, given: &str) -> Result<usize> {
         let width = self.grid.width();
         let by_number =
@@ -390,7 +390,7 @@ impl Table<'_> {
         self.chosen.iter().find(|(other, _)| *other == role).map(|(_, column)| *column)
     }
 
-    /// The column of a role: as the caller says, else as it is called.
+    /// Finds the column with a role: by the caller's options, else by its name.
     fn role(&self, role: Role) -> Result<Option<usize>> {
         if let Some(column) = self.chosen(role) {
             return Ok(Some(column));
@@ -400,7 +400,7 @@ impl Table<'_> {
             .filter(|column| self.chosen.iter().all(|(_, other)| other != column)))
     }
 
-    /// A cell is wrong.
+    /// Makes an error that points at a cell.
     fn wrong(
         &self,
         row: usize,
@@ -411,7 +411,7 @@ impl Table<'_> {
         grid::wrong(self.places, &self.grid, (row, column), problem, help)
     }
 
-    /// The line about the file: what it has, how its columns are used, and what else is to be said.
+    /// Makes the line that describes the file: its content, the use of its columns, and remarks.
     fn line(&self, what: String, columns: &[(Role, usize)], end: &str) -> String {
         let columns: Vec<String> = columns
             .iter()
@@ -441,7 +441,7 @@ fn names_of(line: &str, separator: rows::Separator) -> Vec<String> {
 
 const COLUMNS: &str = "separate columns in all lines alike, quote a text with separators in it, and write decimals with a point: 0.5";
 
-/// The cell of this text.
+/// Makes a cell of a text.
 fn cell(spelling: Spelling, text: &str) -> Cell<'_> {
     if text.is_empty() {
         return Cell::Empty;
@@ -453,7 +453,7 @@ fn cell(spelling: Spelling, text: &str) -> Cell<'_> {
     Cell::Number(number, is_odd.then_some(text))
 }
 
-/// The text without blanks between a separator and a quote, if there are any: behind a blank, a quote would be part of the text.
+/// Removes blanks between a separator and a quote, where a quote would be part of the text. Returns `None` if there are none.
 fn tightened(bytes: &[u8]) -> Option<Vec<u8>> {
     let is_spaced = |at: usize| bytes[at] == b'"' && at > 1 && bytes[at - 1] == b' ';
     if !memchr(bytes, is_spaced) {
@@ -516,14 +516,25 @@ impl Delimited<'_> {
     fn ragged(&self, start: usize, found: usize, width: usize) -> InstanceError {
         let problem = format!("the line has {found} columns, those before have {width}");
         let (start, length) = rows::place(self.text, start, self.dialect.separator, usize::MAX - 1);
-        self.text.error(start, length, problem, COLUMNS)
+        let help = if self.begins_as_triangle() { triangle::HELP } else { COLUMNS };
+        self.text.error(start, length, problem, help)
+    }
+
+    /// Whether the first three rows grow or shrink by one cell each.
+    fn begins_as_triangle(&self) -> bool {
+        let mut rows: Vec<Vec<String>> = Vec::new();
+        let read = rows::for_each(self.text, self.dialect.start, self.dialect.separator, |row| {
+            rows.push(row.cells.iter().map(|&cell| cell.to_owned()).collect());
+            Ok(if rows.len() < 3 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+        });
+        read.is_ok() && rows.len() == 3 && triangle::may_be(&rows)
     }
 
     fn is_triangle(&self) -> bool {
         self.triangle().is_some()
     }
 
-    /// The rows of a triangle, if they are such.
+    /// Returns the rows if they form a triangle.
     fn triangle(&self) -> Option<Vec<Vec<String>>> {
         let mut rows: Vec<Vec<String>> = Vec::new();
         let mut is_one = true;
@@ -561,6 +572,12 @@ struct Arrays<'a> {
 }
 
 impl Arrays<'_> {
+    /// Returns the text of a quoted cell with its escapes resolved; `None` if it has none.
+    fn unescaped(&self, (start, length, is_quoted): brackets::Found) -> Option<String> {
+        let written = std::str::from_utf8(&self.text.bytes[start..start + length]).ok()?;
+        is_quoted.then(|| brackets::unescaped(written)).flatten()
+    }
+
     fn cell(&self, (start, length, is_quoted): brackets::Found) -> Cell<'_> {
         let written = std::str::from_utf8(&self.text.bytes[start..start + length]).unwrap_or_default();
         match is_quoted {
@@ -575,13 +592,18 @@ impl Arrays<'_> {
         brackets::for_each(self.text, |cells| {
             let is_first = grid.is_none();
             let grid = grid.get_or_insert_with(|| Grid::new(cells.len()));
+            let unescaped: Vec<Option<String>> = cells.iter().map(|cell| self.unescaped(*cell)).collect();
+            let cell_at = |(at, cell): (usize, &brackets::Found)| match &unescaped[at] {
+                Some(text) => Cell::Text(text),
+                None => self.cell(*cell),
+            };
             if is_first {
-                let written = |cell: &brackets::Found| match self.cell(*cell) {
+                let written = |cell| match cell_at(cell) {
                     Cell::Number(number, None) => number.to_string(),
                     Cell::Number(_, Some(text)) | Cell::Text(text) => text.to_owned(),
                     Cell::Empty => String::new(),
                 };
-                grid.head = cells.iter().map(written).collect();
+                grid.head = cells.iter().enumerate().map(written).collect();
             }
             if cells.len() != grid.width() {
                 let problem =
@@ -589,7 +611,7 @@ impl Arrays<'_> {
                 let (start, length, _) = cells[0];
                 return Err(self.text.error(start, length, problem, "give every row as many values"));
             }
-            grid.push(self.text, cells.iter().map(|cell| self.cell(*cell)))?;
+            grid.push(self.text, cells.iter().enumerate().map(cell_at))?;
             Ok(ControlFlow::Continue(()))
         })?;
         let grid = grid.ok_or_else(|| self.text.content("the array is empty", REMEDY))?;

@@ -1,4 +1,4 @@
-//! How files spell numbers, and what they write where there is none.
+//! The spelling of numbers and of missing numbers.
 
 /// How the numbers of a file are spelled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub(super) enum Spelling {
 }
 
 impl Spelling {
-    /// The finite number that a cell holds.
+    /// Parses a finite number.
     pub(super) fn number(self, cell: &str) -> Option<f64> {
         let first = *cell.as_bytes().first()?;
         // `inf` and `nan` parse as well, but are no numbers of a file.
@@ -26,7 +26,7 @@ impl Spelling {
         }
     }
 
-    /// The number of a cell with groups of three digits, a decimal comma or a typographic minus.
+    /// Parses a number with groups of three digits, a decimal comma or a typographic minus.
     fn grouped(self, cell: &str) -> Option<f64> {
         let odd = |c: char| {
             matches!(c, ',' | '.' | ' ' | '\'' | '\u{2019}' | '\u{a0}' | '\u{202f}' | '\u{2009}' | '\u{2212}')
@@ -61,7 +61,7 @@ impl Spelling {
     }
 }
 
-/// Whether a cell says that there is no number: `inf`, `null`, `NaN`, `-`, `N/A` or nothing.
+/// Whether a cell stands for a missing number: `inf`, `null`, `NaN`, `-`, `N/A` or empty.
 pub(super) fn is_none(cell: &str) -> bool {
     const WORDS: [&str; 22] = [
         "",
@@ -90,11 +90,13 @@ pub(super) fn is_none(cell: &str) -> bool {
     cell.len() <= 9 && WORDS.iter().any(|word| word.eq_ignore_ascii_case(cell))
 }
 
-/// What cells with commas and points tell of a file's spelling.
+/// Evidence for a file's spelling from its cells with commas and points.
 #[derive(Debug, Default)]
 pub(super) struct Evidence {
-    /// A number that only a decimal point explains: `1.5` is one for a comma as well, if it stands for 15.
+    /// `1.5`: a number whose point cannot stand between thousands.
     point: Option<String>,
+    /// `1.234`: a number whose point may stand between thousands.
+    open_point: Option<String>,
     /// `1,234.5` or `1,234,567`
     thousands: Option<String>,
     /// `1.234,5`, `1.234.567`, or `0,25`
@@ -104,7 +106,7 @@ pub(super) struct Evidence {
 }
 
 impl Evidence {
-    /// Takes note of a cell.
+    /// Adds a cell to the evidence.
     pub(super) fn see(&mut self, cell: &str) {
         let is_number =
             |b: u8| b.is_ascii_digit() || matches!(b, b'.' | b',' | b'-' | b'+' | b'e' | b'E' | b' ' | b'\'');
@@ -115,6 +117,7 @@ impl Evidence {
         let count = |sign: char| cell.matches(sign).count();
         let kind = match (count('.'), count(',')) {
             (0, 0) => return,
+            (1, 0) if is_group(cell) => &mut self.open_point,
             (1, 0) => &mut self.point,
             (_, 0) => &mut self.comma,
             (0, 1) if is_decimal_comma(cell) => &mut self.comma,
@@ -126,45 +129,50 @@ impl Evidence {
         kind.get_or_insert_with(|| cell.to_owned());
     }
 
-    /// The spelling; or two cells of which one contradicts the other; or a cell that may be either. `is_european` says
-    /// that the columns are separated as programs do it where a comma is the decimal sign.
+    /// Whether a number has a comma in it.
+    pub(super) fn has_commas(&self) -> bool {
+        self.thousands.is_some() || self.comma.is_some() || self.open.is_some()
+    }
+
+    /// Decides the spelling. `is_european` says that semicolons separate the columns, as programs write them where the comma is
+    /// the decimal sign. Fails if two cells contradict each other or a cell has two meanings.
     pub(super) fn spelling(self, is_european: bool) -> Result<Spelling, Doubt> {
-        let open = self.open.clone();
         match (self.comma, self.thousands) {
             (Some(one), Some(other)) => Err(Doubt::Both(one, other)),
             // `1.5` beside `1,5`: one of them is not what it seems.
-            (Some(one), None) => match self.point.filter(|point| !is_group(point) || !one.contains('.')) {
+            (Some(one), None) => match self.point.or(self.open_point.filter(|_| !one.contains('.'))) {
                 Some(point) => Err(Doubt::Both(one, point)),
                 None => Ok(Spelling::Comma),
             },
             (None, Some(_)) => Ok(Spelling::Thousands),
-            (None, None) => match (open, self.point) {
-                (None, _) => Ok(Spelling::Point),
-                (Some(one), Some(point)) => Err(Doubt::Both(one, point)),
-                (Some(_), None) if is_european => Ok(Spelling::Comma),
-                (Some(one), None) => Err(Doubt::Either(one)),
+            (None, None) => match (self.open, self.point, self.open_point) {
+                (Some(one), Some(point), _) | (Some(one), None, Some(point)) => Err(Doubt::Both(one, point)),
+                (Some(_), None, None) if is_european => Ok(Spelling::Comma),
+                (Some(one), None, None) => Err(Doubt::Either(one)),
+                (None, None, Some(one)) if is_european => Err(Doubt::Either(one)),
+                (None, ..) => Ok(Spelling::Point),
             },
         }
     }
 }
 
-/// Why the spelling of a file's numbers cannot be told.
+/// Why the spelling of a file's numbers is unknown.
 #[derive(Debug, PartialEq)]
 pub(super) enum Doubt {
     /// One cell has a decimal comma, the other a decimal point or commas between thousands.
     Both(String, String),
-    /// This cell may be a number of thousands, or have decimals.
+    /// This cell may be a number of thousands, or have three decimals.
     Either(String),
 }
 
-/// Whether the comma of a cell cannot stand between thousands.
+/// Whether a cell's comma can only be a decimal sign.
 fn is_decimal_comma(cell: &str) -> bool {
     let (whole, decimals) = cell.split_once(',').unwrap_or((cell, ""));
     let whole = whole.trim_start_matches(['-', '+']);
     decimals.len() != 3 || whole.is_empty() || whole.len() > 3 || whole.starts_with('0')
 }
 
-/// Whether the point of a cell may stand between thousands.
+/// Whether a cell's point may separate thousands.
 fn is_group(cell: &str) -> bool {
     !is_decimal_comma(&cell.replace('.', ","))
 }
@@ -205,6 +213,9 @@ mod tests {
         assert_eq!(spelling(&["1", "x", "2.5"], true), Ok(Spelling::Point));
         assert_eq!(spelling(&["48,137", "0,5"], false), Ok(Spelling::Comma));
         assert_eq!(spelling(&["48,137"], true), Ok(Spelling::Comma));
+        assert_eq!(spelling(&["48.137"], false), Ok(Spelling::Point));
+        assert_eq!(spelling(&["48.137", "48.1371"], true), Ok(Spelling::Point));
+        assert_eq!(spelling(&["48.137"], true), Err(Doubt::Either("48.137".to_owned())));
         assert_eq!(spelling(&["1.234,5", "1.234"], false), Ok(Spelling::Comma));
         assert_eq!(spelling(&["1,234.5", "1,234"], false), Ok(Spelling::Thousands));
         let doubt = |cells: &[&str]| spelling(cells, false).unwrap_err();

@@ -8,7 +8,7 @@ use crate::instance::content::{Content, Reading};
 use crate::instance::error::{InstanceError, Result};
 use crate::memory;
 
-/// Which columns hold what.
+/// The columns of a table of places.
 struct Columns {
     /// x, y and perhaps z; or latitude and longitude.
     coordinates: Vec<(Role, usize)>,
@@ -84,14 +84,17 @@ fn check_number(table: &Table<'_>, row: usize, column: usize) -> Result<()> {
             "write degrees as decimals, with a minus for south and west: 48.137".to_owned(),
         )
     } else {
-        (
-            format!("`{written}` is not a finite number"),
-            format!(
-                "write a number such as 12.5, or name the columns that hold coordinates: `--columns x={},y={}`",
-                column + 1,
-                column + 2
-            ),
-        )
+        let numbers: Vec<usize> = (0..table.grid.width())
+            .filter(|&column| !table.grid.has_words(column))
+            .map(|at| at + 1)
+            .collect();
+        let help = match numbers[..] {
+            [one, other, ..] if !table.chosen.is_empty() => {
+                format!("choose columns of numbers, such as `--columns x={one},y={other}`")
+            }
+            _ => "write a number such as 12.5, or remove the line".to_owned(),
+        };
+        (format!("`{written}` is not a finite number"), help)
     };
     Err(table.wrong(row, column, problem, help))
 }
@@ -102,6 +105,17 @@ fn columns(table: &Table<'_>) -> Result<Columns> {
         None if table.grid.names.is_some() => return Err(unknown(table)),
         None => return guessed(table),
     };
+    let radians = |&&(role, column): &&(Role, usize)| {
+        let name = table.grid.names.as_ref().and_then(|names| names.get(column));
+        matches!(role, Role::Lat | Role::Lon) && name.is_some_and(|name| header::is_in_radians(name))
+    };
+    if let Some(&(role, column)) =
+        coordinates.iter().find(radians).filter(|(role, _)| table.chosen(*role).is_none())
+    {
+        let problem = format!("the {} is in radians: {}", role.word(), table.grid.title(column));
+        let help = "write degrees: the radians times 57.29577951308232";
+        return Err(table.text().content(problem, help));
+    }
     if table.options.degrees && coordinates[0].0 != Role::Lat {
         let (one, other) = (coordinates[0].1 + 1, coordinates[1].1 + 1);
         let help = format!(
@@ -121,12 +135,15 @@ fn columns(table: &Table<'_>) -> Result<Columns> {
         };
         if table.grid.names.is_none() {
             id = id.or_else(|| left.find(is_id));
+        } else if !is_used(&0) && name.is_none() {
+            // What stands in front of coordinates tells places apart.
+            id = Some(0);
         }
     }
     Ok(Columns { coordinates, id, name })
 }
 
-/// The coordinates by the caller's words or the names of the columns.
+/// Finds the coordinates by the caller's options or the column names.
 fn named(table: &Table<'_>) -> Result<Option<Vec<(Role, usize)>>> {
     let pick = |roles: &[Role], is_chosen: bool| -> Result<Vec<(Role, usize)>> {
         let mut found = Vec::new();
@@ -174,7 +191,7 @@ fn named(table: &Table<'_>) -> Result<Option<Vec<(Role, usize)>>> {
     Ok(has_plane.then_some(plane))
 }
 
-/// The names of the columns say nothing.
+/// Makes the error for column names without a known role.
 fn unknown(table: &Table<'_>) -> InstanceError {
     let names = table.grid.names.as_deref().unwrap_or_default();
     let numbers: Vec<usize> =
@@ -185,13 +202,25 @@ fn unknown(table: &Table<'_>) -> InstanceError {
     };
     let problem =
         format!("no columns are named x and y, or lat and lon; they are named {}", header::list(names));
-    let help = format!(
-        "say which they are: `--columns x={one},y={other}`, or for degrees `--columns lat={one},lon={other}` (add `name=` for a column of names)"
-    );
+    let are_ends = table.grid.width() >= 3
+        && [0, 1].into_iter().all(|column| {
+            (0..table.grid.rows()).all(|row| table.grid.is_word(row, column))
+                || table.grid.whole(column).is_some()
+        });
+    let edges = if are_ends { "; `--as edges` for from, to and cost" } else { "" };
+    let help = match numbers.len() {
+        0 | 1 if are_ends => {
+            "`--as edges` reads from, to and cost; places need two columns of numbers".to_owned()
+        }
+        0 | 1 => "write the coordinates of each place in two columns of numbers".to_owned(),
+        _ => format!(
+            "say which they are: `--columns x={one},y={other}`, or for degrees `--columns lat={one},lon={other}` (add `name=` for a column of names){edges}"
+        ),
+    };
     table.text().content(problem, help)
 }
 
-/// The columns by what is in them.
+/// Chooses the columns by their content.
 fn guessed(table: &Table<'_>) -> Result<Columns> {
     let grid = &table.grid;
     let is_free = |column: &usize| table.chosen.iter().all(|(_, used)| used != column);
@@ -236,7 +265,7 @@ fn guessed(table: &Table<'_>) -> Result<Columns> {
     }
 }
 
-/// The first row if it is as pandas writes the numbers of two or three columns.
+/// Returns the first row if it is `0, 1` or `0, 1, 2`, which pandas writes above columns without names.
 fn numbered_header(table: &Table<'_>) -> Option<String> {
     let grid = &table.grid;
     let is_it = grid.names.is_none()
@@ -247,7 +276,7 @@ fn numbered_header(table: &Table<'_>) -> Option<String> {
     is_it.then(|| grid.head.join(", "))
 }
 
-/// Whether a column holds codes, such as 01067: no coordinate begins with a zero that means nothing.
+/// Whether a column holds codes such as 01067. Coordinates have no leading zeros.
 fn has_codes(grid: &Grid, column: usize) -> bool {
     let is_code = |row: usize| match grid.cell(row, column) {
         Cell::Number(_, Some(text)) => {
@@ -258,7 +287,7 @@ fn has_codes(grid: &Grid, column: usize) -> bool {
     grid.is_numbers(column) && (0..grid.rows()).any(is_code)
 }
 
-/// Whether the numbers of a first column may be those of nodes, beside these coordinates.
+/// Whether the first column may hold ids beside these coordinates.
 fn may_be_ids(table: &Table<'_>, ids: &[u32], coordinates: &[usize]) -> bool {
     let is_whole =
         |column: usize| (0..table.grid.rows()).all(|row| table.grid.number(row, column).fract() == 0.0);
@@ -288,7 +317,7 @@ fn neither(table: &Table<'_>, numbers: &[usize]) -> InstanceError {
     table.text().content(problem, help)
 }
 
-/// What a square table may be beside a matrix.
+/// Describes the reading of a square table as places.
 pub(super) fn other_reading(grid: &Grid) -> &'static str {
     match grid.width() {
         2 => "places x y",
@@ -319,7 +348,7 @@ fn check_degrees(table: &Table<'_>, columns: &Columns, degrees: &[[f64; 2]]) -> 
     Err(table.wrong(row, column, format!("a {kind} of {value} is not on the earth"), help))
 }
 
-/// A word where numbers of the plane look like degrees.
+/// Returns a warning if the coordinates look like degrees.
 fn maybe_degrees(table: &Table<'_>, columns: &Columns, points: &[[f64; 3]]) -> Option<String> {
     let [(_, one), (_, other)] = columns.coordinates[..] else { return None };
     let is_fine = |value: f64| ((value * 10.0).round() - value * 10.0).abs() > 1e-9;

@@ -4,22 +4,22 @@ use std::ops::ControlFlow;
 
 use crate::instance::error::{Result, Text};
 
-/// What stands between two cells.
+/// The separator between two cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Separator {
-    /// One sign.
+    /// One character.
     Sign(u8),
-    /// Any number of blanks.
+    /// A run of blanks.
     Blanks,
 }
 
-/// The cells of one row, and where it begins in the text.
+/// The cells of a row, and the row's offset in the text.
 pub(super) struct Row<'a> {
     pub(super) start: usize,
     pub(super) cells: &'a [&'a str],
 }
 
-/// Gives the rows from `start` on to `each`, without comments and empty lines.
+/// Calls `each` with every row from offset `start` on. Comments and empty lines are skipped.
 pub(super) fn for_each(
     text: Text<'_>,
     start: usize,
@@ -84,7 +84,7 @@ fn separated(
     }
 }
 
-/// Bytes of empty lines and comments in front of a record.
+/// Counts the bytes of empty lines and comments before a record.
 fn skipped(raw: &[u8]) -> usize {
     let mut at = 0;
     loop {
@@ -96,7 +96,7 @@ fn skipped(raw: &[u8]) -> usize {
     }
 }
 
-/// Refuses a quoted text over several lines that may have swallowed them. `width` is that of the rows before.
+/// Refuses a quoted text that spans lines which look like rows of their own. `width` is that of the rows before.
 fn check_quotes(text: Text<'_>, from: usize, raw: &[u8], sign: u8, width: usize) -> Result<()> {
     if !raw.contains(&b'"') {
         return Ok(());
@@ -115,7 +115,7 @@ fn check_quotes(text: Text<'_>, from: usize, raw: &[u8], sign: u8, width: usize)
     Err(text.error(from + open, line.len() - open, "this quote is not closed in its line", help))
 }
 
-/// Where the quote begins that is not closed at the end of a part of a line. What follows on a closed one has to be a separator.
+/// Returns the offset of a quote that is still open at the end of `line`. A closing quote must be followed by a separator.
 fn open_quote(line: &[u8], sign: u8) -> Option<usize> {
     let mut at = 0;
     loop {
@@ -167,7 +167,7 @@ fn spaced(
     Ok(())
 }
 
-/// The words of a line; those in quotes may have blanks in them. If a quote is not closed, where it is.
+/// Splits a line at blanks outside of quotes. Fails with the offset of a quote that is not closed.
 pub(super) fn words<'a>(line: &'a str, cells: &mut Vec<&'a str>) -> std::result::Result<(), usize> {
     if !line.contains('"') {
         cells.extend(line.split_whitespace());
@@ -189,7 +189,7 @@ pub(super) fn words<'a>(line: &'a str, cells: &mut Vec<&'a str>) -> std::result:
     Ok(())
 }
 
-/// Where cell `column` of the row that begins at `start` stands.
+/// Returns the offset and length of cell `column` in the row at offset `start`.
 pub(super) fn place(text: Text<'_>, start: usize, separator: Separator, column: usize) -> (usize, usize) {
     let rest = &text.bytes[start..];
     let line = &rest[..rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')).unwrap_or(rest.len())];

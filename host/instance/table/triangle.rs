@@ -1,4 +1,4 @@
-//! Tables whose rows grow or shrink by one: one half of a symmetric matrix, with its diagonal.
+//! Triangles: half of a symmetric matrix with its diagonal. Rows grow or shrink by one cell.
 
 use crate::instance::error::{Result, Text};
 
@@ -6,10 +6,13 @@ use super::cell;
 use super::grid::Grid;
 use super::number::{Spelling, is_none};
 
-/// Most rows of a triangle that is read here.
+/// The largest number of rows of a triangle.
 pub(super) const MOST: usize = 5000;
 
-/// Whether rows may be the first of a triangle.
+/// The remedy for an incomplete triangle.
+pub(super) const HELP: &str = "half a matrix needs its diagonal, too: each row has one cost more, or one less, than the row before, and one of them is the zero on the diagonal";
+
+/// Whether these rows may be the first ones of a triangle.
 pub(super) fn may_be(rows: &[Vec<String>]) -> bool {
     let lengths = || rows.iter().map(Vec::len);
     let grow = lengths().enumerate().all(|(at, length)| length == rows[0].len() + at);
@@ -40,7 +43,7 @@ fn labels(rows: &[Vec<String>], spelling: Spelling) -> usize {
     usize::from(rows.iter().all(is_word))
 }
 
-/// The whole matrix.
+/// Makes the full matrix of a triangle.
 pub(super) fn grid(text: Text<'_>, rows: &[Vec<String>]) -> Result<Grid> {
     let n = rows.len();
     let left = rows[0].len().min(rows[n - 1].len()) - 1;
