@@ -446,10 +446,12 @@ fn an_interrupt_keeps_the_best_solution() {
 }
 
 /// Of searches whose single iterations take far longer.
-const LONG: [&[&str]; 4] = [
+const LONG: [&[&str]; 5] = [
     &["tsp", "E1k.0", "--move", "rotate", "--walks", "1"],
     &["tsp", "E1k.0", "--move", "rotate", "--walks", "1", "--selection", "host"],
     &["qap", "--uniform", "2000"],
+    // What is noted about a first solution takes longer than all.
+    &["qap", "--uniform", "2000", "--changes", "stored", "--walks", "1"],
     &["tsp", "E3k.0", "--walks", "2000"],
 ];
 
@@ -518,9 +520,10 @@ fn an_iteration_that_was_cut_short_is_not_made() {
         let iterations = cut["iterations"].as_u64().unwrap();
         assert!(iterations > 0);
         let whole = report(&problem, &[&["--iterations", &iterations.to_string()], more].concat());
-        let (cut, whole) = (cut["cost"].as_i64().unwrap(), whole["cost"].as_i64().unwrap());
-        // Of several walks some may be an iteration ahead.
-        assert!(if more.contains(&"5") { cut <= whole } else { cut == whole }, "{more:?}");
+        // The walk with the best solution finds it again. Another walk may find a better one now: `iterations` are those of the best
+        // walk where that was ahead, and the others then had made fewer.
+        let costs = integers(&whole["walks"]);
+        assert!(costs.contains(&cut["cost"].as_i64().unwrap()), "{more:?}: {} of {costs:?}", cut["cost"]);
     }
 }
 

@@ -93,7 +93,8 @@ pub fn population(bytes: &[u8]) {
         let tours = || saved.genes.chunks(instance.len());
         assert_eq!(tours().len(), saved.count as usize);
         tours().for_each(|tour| check_permutation(tour, instance.len()));
-        let shortest = tours().map(|tour| length(instance, tour)).min().unwrap();
+        let shortest = tours().min_by_key(|tour| length(instance, tour)).unwrap();
+        let shortest = instance.tour_cost(shortest);
         let own = Header { genes: saved.count, generation: 0, shortest, settings: serde_json::Value::Null };
         let header = saved.header.clone().unwrap_or(own);
         assert_eq!((header.genes, header.shortest), (saved.count, shortest));

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::cost::Cost;
 use super::error::{Result, Text};
 use super::model::{Instance, NodeNumbers};
 use super::source::{self, Lines, Room};
@@ -19,6 +20,9 @@ const MARK: &str = "antwarp population ";
 /// Tours of a file, at most.
 const MOST_TOURS: u32 = 1 << 20;
 
+/// What reading a number with decimals may be off, as a part of it.
+const READING: f64 = 1e-12;
+
 /// What a population is besides its tours.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Header {
@@ -26,8 +30,8 @@ pub struct Header {
     pub genes: u32,
     /// Generations that they have behind them.
     pub generation: u32,
-    /// Length of the shortest.
-    pub shortest: i64,
+    /// Cost of the shortest in the user's unit, as [`Instance::tour_cost`] has it.
+    pub shortest: Cost,
     /// How they were made.
     pub settings: serde_json::Value,
 }
@@ -174,8 +178,10 @@ struct Genes<'a> {
     most: u32,
     /// Nodes of the tour under way.
     length: usize,
+    /// Its cost inside.
     cost: i64,
-    shortest: i64,
+    /// The least cost inside of a tour, and the number of the first such tour, from 0.
+    shortest: (i64, u32),
     /// The tour, from 1, that visited a node last.
     visited: Vec<u32>,
 }
@@ -190,7 +196,7 @@ impl Genes<'_> {
             most: MOST_TOURS,
             length: 0,
             cost: 0,
-            shortest: i64::MAX,
+            shortest: (i64::MAX, 0),
             visited: vec![0; instance.len()],
         }
     }
@@ -255,7 +261,8 @@ impl Genes<'_> {
             return Err(text.error_at(word, problem, self.help()));
         }
         let (first, last) = (self.genes[self.genes.len() - n], self.genes[self.genes.len() - 1]);
-        self.shortest = self.shortest.min(self.cost + i64::from(self.instance.distance(last, first)));
+        self.shortest =
+            self.shortest.min((self.cost + i64::from(self.instance.distance(last, first)), self.count));
         (self.cost, self.length) = (0, 0);
         self.count += 1;
         Ok(())
@@ -278,11 +285,13 @@ impl Genes<'_> {
                     format!("there are {} tours, not the {} of its comment", self.count, header.genes);
                 return Err(text.content(problem, whole));
             }
-            if header.shortest != self.shortest {
+            let n = self.instance.len();
+            let shortest = self.instance.tour_cost(&self.genes[self.shortest.1 as usize * n..][..n]);
+            if !are_same(header.shortest, shortest) {
                 let name = self.instance.name();
                 let problem = format!(
-                    "the shortest tour is {} long in {name}, not {} as its comment says",
-                    self.shortest, header.shortest
+                    "the shortest tour costs {shortest} in {name}, not {} as its comment says",
+                    header.shortest
                 );
                 return Err(text.content(problem, "give the instance whose tours these are"));
             }
@@ -292,6 +301,14 @@ impl Genes<'_> {
 
     fn help(&self) -> String {
         format!("a tour of {} visits each of its {} nodes once", self.instance.name(), self.instance.len())
+    }
+}
+
+/// Whether a cost that was read is this one.
+fn are_same(read: Cost, cost: Cost) -> bool {
+    match cost {
+        Cost::Whole(_) => read == cost,
+        Cost::Real(cost) => (read.as_f64() - cost).abs() <= READING * cost.abs(),
     }
 }
 
@@ -307,7 +324,7 @@ mod tests {
 
     fn header() -> Header {
         let settings = serde_json::json!({ "seed": 7, "crossover": "arx" });
-        Header { genes: 2, generation: 30, shortest: 6, settings }
+        Header { genes: 2, generation: 30, shortest: Cost::Whole(6), settings }
     }
 
     fn written(header: &Header) -> String {
@@ -373,7 +390,7 @@ mod tests {
             "p.tour:2:1: the population's comment cannot be read",
         );
         starts(&without("\"genes\":2", "\"genes\":3"), "p.tour: there are 2 tours, not the 3");
-        starts(&without("\"shortest\":6", "\"shortest\":5"), "p.tour: the shortest tour is 6 long in line");
+        starts(&without("\"shortest\":6", "\"shortest\":5"), "p.tour: the shortest tour costs 6 in line");
         let end = good.len();
         starts(&good[..end - 12], "p.tour: the file ends in tour 2, 3 of 4 nodes long");
         starts("TOUR_SECTION\n-1\nEOF", "p.tour: there is no tour");

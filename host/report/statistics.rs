@@ -2,6 +2,8 @@
 //! section 5.8), two, or one and a published number, by Wilcoxon's (Wilcoxon 1945). Where there are many tests, Holm's
 //! correction (Holm 1979).
 
+use std::cmp::Ordering;
+
 use statrs::distribution::{ChiSquared, ContinuousCDF, Normal};
 
 /// The outcome of a Friedman test.
@@ -15,11 +17,12 @@ pub struct Friedman {
     pub p_value: Option<f64>,
 }
 
-/// Tests whether treatments differ: a row a block, a column a treatment. `None` without two of each.
+/// Tests whether treatments differ: a row a block, a column a treatment. `None` without two of each. Values are compared, and not
+/// computed with.
 ///
 /// # Panics
 /// If the rows are not equally long.
-pub fn friedman(blocks: &[Vec<f64>]) -> Option<Friedman> {
+pub fn friedman<T: PartialOrd>(blocks: &[Vec<T>]) -> Option<Friedman> {
     let treatments = blocks.first()?.len();
     if treatments < 2 || blocks.len() < 2 {
         return None;
@@ -80,8 +83,8 @@ impl Wilcoxon {
 
 /// Wilcoxon's rank-sum test, that of Mann and Whitney: do values of `a` differ from those of `b`? The statistic is the
 /// sum of the ranks of `a` among all (Wilcoxon 1945; the correction for ties after Hollander & Wolfe 1999, section
-/// 4.1). `None` without values of both.
-pub fn rank_sum(a: &[f64], b: &[f64]) -> Option<Wilcoxon> {
+/// 4.1). `None` without values of both. Values are compared, and not computed with.
+pub fn rank_sum<T: PartialOrd + Copy>(a: &[T], b: &[T]) -> Option<Wilcoxon> {
     if a.is_empty() || b.is_empty() {
         return None;
     }
@@ -108,20 +111,32 @@ pub fn signed_rank(values: &[f64], center: f64) -> Option<Wilcoxon> {
     Some(Wilcoxon::new(statistic, n * (n + 1.0) / 4.0, variance))
 }
 
+/// The order of values, and where each run of equal ones ends in it.
+fn runs<T: PartialOrd>(values: &[T]) -> (Vec<usize>, Vec<usize>) {
+    let compare = |a: &usize, b: &usize| values[*a].partial_cmp(&values[*b]).unwrap_or(Ordering::Equal);
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(compare);
+    let is_last = |&end: &usize| end == order.len() || compare(&order[end - 1], &order[end]).is_ne();
+    let ends = (1..=order.len()).filter(is_last).collect();
+    (order, ends)
+}
+
 /// The sum of t³ - t over all groups of t equal values.
-fn ties(values: &[f64]) -> f64 {
-    let equal = |value: &f64| values.iter().filter(|v| *v == value).count() as f64;
-    values.iter().map(|value| equal(value).powi(2) - 1.0).sum()
+fn ties<T: PartialOrd>(values: &[T]) -> f64 {
+    let (_, ends) = runs(values);
+    let starts = std::iter::once(&0).chain(&ends);
+    starts.zip(&ends).map(|(start, end)| (end - start) as f64).map(|equal| equal.powi(3) - equal).sum()
 }
 
 /// The rank of each value from 1; equal values share the mean of their ranks.
-fn ranks(values: &[f64]) -> Vec<f64> {
-    let rank = |value: &f64| {
-        let smaller = values.iter().filter(|v| *v < value).count() as f64;
-        let equal = values.iter().filter(|v| *v == value).count() as f64;
-        smaller + (equal + 1.0) / 2.0
-    };
-    values.iter().map(rank).collect()
+fn ranks<T: PartialOrd>(values: &[T]) -> Vec<f64> {
+    let (order, ends) = runs(values);
+    let (mut ranks, mut start) = (vec![0.0; values.len()], 0);
+    for end in ends {
+        order[start..end].iter().for_each(|&i| ranks[i] = (start + 1 + end) as f64 / 2.0);
+        start = end;
+    }
+    ranks
 }
 
 #[cfg(test)]
@@ -131,6 +146,16 @@ mod tests {
     #[test]
     fn equal_values_share_a_rank() {
         assert_eq!(ranks(&[5.0, 1.0, 5.0, 2.0]), [3.5, 1.0, 3.5, 2.0]);
+    }
+
+    /// As real numbers of 64 bits all of them would be equal.
+    #[test]
+    fn large_whole_numbers_are_told_apart() {
+        let large = 450_358_044_767_908_290_i64;
+        assert_eq!(ranks(&[large + 2, large, large + 1]), [3.0, 1.0, 2.0]);
+        assert_eq!(ties(&[large + 2, large, large + 1]), 0.0);
+        assert_eq!(friedman(&vec![vec![large, large + 1]; 4]).unwrap().mean_ranks, [1.0, 2.0]);
+        assert_eq!(rank_sum(&[large], &[large + 1]).unwrap().statistic, 1.0);
     }
 
     #[test]
@@ -146,7 +171,7 @@ mod tests {
     fn ties_only_are_no_evidence() {
         assert_eq!(friedman(&vec![vec![7.0; 3]; 4]).unwrap().p_value, None);
         assert_eq!(friedman(&[vec![1.0, 2.0]]), None);
-        assert_eq!(friedman(&[]), None);
+        assert_eq!(friedman::<f64>(&[]), None);
     }
 
     /// How four grasses rank with each of twelve home owners (Conover 1999, section 5.8, example 1).

@@ -10,7 +10,12 @@ use predicates::prelude::*;
 use predicates::str::contains;
 use serde_json::Value;
 
+#[cfg(unix)]
+use crate::common::interrupted;
 use crate::world::{Folder, antwarp, bench, evolve, json, rows, solve};
+
+/// The head of rows with what tables need of them.
+const HEAD: &str = "suite,antwarp,backend,device,details,units,instance,n,settings,seed,repetition,result\n";
 
 #[test]
 fn bench_mmas_prints_a_line_a_variant() {
@@ -235,8 +240,7 @@ three-opt     14.667 (2)   4.667 (1)  24.667 (1)                       1 of 2
 #[test]
 fn values_with_equal_results_are_one_treatment() {
     let folder = Folder::new(5);
-    let mut text =
-        "suite,antwarp,backend,device,details,units,instance,n,settings,seed,repetition,result\n".to_owned();
+    let mut text = HEAD.to_owned();
     for (tabu, more) in [("list", 0), ("compact", 0), ("bitmask", 5)] {
         for (instance, seed) in (1..=3).flat_map(|seed| [("a", seed), ("b", seed)]) {
             // In instance b nothing makes a difference.
@@ -267,6 +271,81 @@ fn a_bench_without_time_has_one_iteration() {
         let at = rows.headers().unwrap().iter().position(|name| name == "iterations").unwrap();
         assert_eq!(rows.records().next().unwrap().unwrap()[at].parse::<u32>().unwrap(), 1, "{suite}");
     }
+}
+
+/// They cannot be listed, and none of them lasts long enough to hear an interrupt itself.
+#[cfg(unix)]
+#[test]
+fn a_bench_of_a_billion_runs_begins_and_ends() {
+    let folder = Folder::new(5);
+    let table = folder.path("rows.csv");
+    let args = ["bench", "solve", "--backend", "cpu", "--instances", &folder.instance, "--csv", &table];
+    let many = ["--iterations", "5", "--seeds", "1048576", "--repeat", "1024"];
+    let (output, _) = interrupted(&[&args[..], &many].concat(), Duration::from_millis(500));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("1 of 1073741824: "), "{said}");
+    let rows = rows(&table);
+    let numbers = |name: &str| rows.iter().map(|row| row[name].parse().unwrap()).collect::<Vec<usize>>();
+    // Of each seed all repetitions.
+    assert!((0..rows.len()).map(|i| i / 1024 + 1).eq(numbers("seed")));
+    assert!((0..rows.len()).map(|i| i % 1024 + 1).eq(numbers("repetition")));
+    let printed = String::from_utf8_lossy(&output.stdout);
+    assert!(printed.contains(&format!("  {}  ", rows.len())), "{printed}");
+}
+
+#[test]
+fn more_combinations_than_can_be_measured_are_refused() {
+    let folder = Folder::new(5);
+    let mut run = bench("solve", &folder.instance, &["--iterations", "5"]);
+    for option in ["neighbors", "trials", "chains", "ants", "slots", "tabu"] {
+        run.args(["--vary", &format!("{option}=1,2,3,4,5,6,7,8,9,10")]);
+    }
+    run.assert().code(2).stdout("").stderr(contains("more than 100000 combinations"));
+}
+
+/// What takes the square of their number would take hours.
+#[test]
+fn a_table_of_many_rows_is_made() {
+    let folder = Folder::new(5);
+    let mut text = HEAD.to_owned();
+    for (tabu, more) in [("list", 0), ("bitmask", 1)] {
+        for seed in 1..=100_000 {
+            let settings = format!("{{\"\"tabu\"\":\"\"{tabu}\"\"}}");
+            text += &format!("mmas,0.1.0,cpu,P,x,2,a,9,\"{settings}\",{seed},1,{}\n", seed % 7 + more);
+        }
+    }
+    let file = folder.file("rows.csv", text.as_bytes());
+    antwarp(&["bench", "table", &file])
+        .assert()
+        .success()
+        .stdout(contains("100000").and(contains("list 1.00, bitmask 2.00")));
+}
+
+/// As real numbers of 64 bits all of these results are the same.
+#[test]
+fn results_are_compared_exactly() {
+    let folder = Folder::new(5);
+    let mut text = HEAD.to_owned();
+    for (tabu, more) in [("list", 0), ("bitmask", 5)] {
+        for seed in 1..=5 {
+            let settings = format!("{{\"\"tabu\"\":\"\"{tabu}\"\"}}");
+            let result = 450_358_044_767_908_290_i64 + seed + more;
+            text += &format!("mmas,0.1.0,cpu,P,x,2,a,9,\"{settings}\",{seed},1,{result}\n");
+        }
+    }
+    text += "mmas,0.1.0,cpu,P,x,2,a,9,\"{\"\"tabu\"\":\"\"bitmask\"\"}\",6,1,450358044767908297\n";
+    let file = folder.file("rows.csv", text.as_bytes());
+    let table = "\
+mmas: antwarp 0.1.0, cpu, P, x, units 2
+instance  n  tabu     runs                  mean      sd                best              against first
+a         9  list        5    450358044767908293  1.5811  450358044767908291
+a         9  bitmask     6  450358044767908297.8  1.4720  450358044767908296  W = 51, p = 0.0080: worse
+
+Friedman tests of tabu, blocks are seeds; Holm's correction is for 1 tests
+instance  mean ranks               seeds  freedom     χ²       p  p by Holm
+a         list 1.00, bitmask 2.00      5        1  5.000  0.0253     0.0253
+";
+    antwarp(&["bench", "table", &file]).assert().success().stdout(table);
 }
 
 #[cfg(unix)]

@@ -238,6 +238,54 @@ fn populations_that_cannot_go_on_are_refused() {
         .success();
 }
 
+/// Costs of these instances are others inside.
+#[test]
+fn a_population_names_the_cost_that_a_user_knows() {
+    let folder = Folder::new(5);
+    let place = |i: i32| [i * 37 % 101, i * 53 % 97];
+    let length = |i, j| {
+        let ([x, y], [u, v]) = (place(i), place(j));
+        f64::from(x - u).hypot(f64::from(y - v))
+    };
+    let places: String = (0..20).map(place).map(|[x, y]| format!("{x},{y}\n")).collect();
+    let cost = |i: i32, j: i32| f64::from((i * 7 + j * 3) * (j * 7 + i * 3) % 101) / 4.0 - 5.0;
+    let row = |i| (0..20).map(|j| if i == j { 0.0 } else { cost(i, j) }.to_string()).collect::<Vec<_>>();
+    let matrix: String = (0..20).map(|i| row(i).join(",") + "\n").collect();
+    let cases: [(_, _, &dyn Fn(i32, i32) -> f64); 2] =
+        [("places.csv", format!("x,y\n{places}"), &length), ("costs.csv", matrix, &cost)];
+    for (name, text, cost) in cases {
+        let instance = folder.file(name, text.as_bytes());
+        let [saved, first, again] =
+            ["a.population", "first.json", "again.json"].map(|name| folder.path(name));
+        evolve(&[&instance, "--iterations", "3", "--save-population", &saved, "--json", &first])
+            .args(SMALL)
+            .assert()
+            .success();
+        let text = fs::read_to_string(&saved).unwrap();
+        let comment =
+            text.lines().find_map(|line| line.strip_prefix("COMMENT : antwarp population ")).unwrap();
+        let header: Value = serde_json::from_str(comment).unwrap();
+        let tours = text.split_once("TOUR_SECTION\n").unwrap().1.split("-1\n").filter(|part| part.len() > 20);
+        let tours = tours.map(|tour| tour.lines().map(|id| id.parse().unwrap()).collect::<Vec<i32>>());
+        let of_tour =
+            |tour: Vec<i32>| (0..20).map(|at| cost(tour[at] - 1, tour[(at + 1) % 20] - 1)).sum::<f64>();
+        let cost = tours.map(of_tour).reduce(f64::min).unwrap();
+        let shortest = header["shortest"].as_f64().unwrap();
+        assert!((shortest - cost).abs() < 1e-9, "{name}: {shortest} for {cost}");
+        evolve(&[&instance, "--iterations", "0", "--resume", &saved, "--json", &again]).assert().success();
+        assert_eq!(json(&again)["cost"], json(&first)["cost"], "{name}");
+        // Of another instance the costs are told in the same unit.
+        let wrong = text.replacen(&format!("\"shortest\":{}", header["shortest"]), "\"shortest\":12.5", 1);
+        let wrong = folder.file("wrong.population", wrong.as_bytes());
+        let refused = evolve(&[&instance, "--resume", &wrong]).assert().code(3).stdout("");
+        let said = String::from_utf8_lossy(&refused.get_output().stderr).replace('\n', " ");
+        let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(said.contains("not 12.5 as its comment says"), "{said}");
+        let told = said.split("the shortest tour costs ").nth(1).unwrap().split(' ').next().unwrap();
+        assert!((told.parse::<f64>().unwrap() - cost).abs() < 1e-6, "{name}: {told} for {cost}");
+    }
+}
+
 #[test]
 fn small_and_directed_instances_evolve() {
     let folder = Folder::new(4);

@@ -155,6 +155,76 @@ fn a_tour_that_nobody_reads_is_written_elsewhere() {
 }
 
 #[test]
+fn a_writer_that_stalls_is_waited_for_until_the_time_is_up_or_an_interrupt() {
+    let folder = with_pipe();
+    // It writes half of an instance, and keeps the pipe open.
+    let stalls = "$ANTWARP generate uniform -n 300 | head -n 100 >half; (touch opened; cat half; exec sleep 600) >pipe & writer=$!;";
+    for line in ["solve pipe --time 1s", "bound pipe --time 1s"] {
+        let line = format!("{stalls} $ANTWARP {line}; status=$?; kill $writer; exit $status");
+        let output = shell(folder.path(), &line).output().unwrap();
+        let said = said(&output);
+        assert_eq!(output.status.code(), Some(3), "{said}");
+        assert!(said.contains("the time was up before it was read"), "{said}");
+    }
+    let line = format!(
+        "rm opened; {stalls} $ANTWARP solve pipe --time 10m & solver=$!; \
+         while ! test -e opened; do sleep 0.1; done; sleep 1; kill $solver; wait $solver; status=$?; \
+         kill $writer; exit $status"
+    );
+    let output = shell(folder.path(), &line).output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", said(&output));
+}
+
+#[test]
+fn a_reader_that_stalls_is_waited_for_until_an_interrupt() {
+    let folder = with_pipe();
+    // A tour of so many nodes does not fit the buffer of a pipe.
+    let solve = "$ANTWARP solve E31k.0 --iterations 1 --backend cpu --quiet --tour pipe";
+    let line = format!(
+        "(exec <pipe; head -c 100 >part; exec sleep 600) & reader=$!; {solve} & solver=$!; \
+         while ! test -s part; do sleep 0.1; done; sleep 1; kill $solver; wait $solver; status=$?; \
+         kill $reader; exit $status"
+    );
+    let output = shell(folder.path(), &line).output().unwrap();
+    assert_eq!(output.status.code(), Some(5), "{}", said(&output));
+    assert!(said(&output).contains("nobody goes on reading it"), "{}", said(&output));
+    let rescued = files(folder.path()).into_iter().find(|name| name.ends_with(".tour")).unwrap();
+    let check = shell(folder.path(), &format!("exec $ANTWARP check E31k.0 {rescued}")).output().unwrap();
+    assert_eq!(check.status.code(), Some(0), "{}", said(&check));
+
+    // One that goes on gets it all, however late: later than one may come who has not begun to read.
+    let line = format!("(exec <pipe; head -c 100 >a; sleep 6; cat a - >whole) & {solve} && wait");
+    let output = shell(folder.path(), &line).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    let check = shell(folder.path(), "exec $ANTWARP check E31k.0 whole").output().unwrap();
+    assert_eq!(check.status.code(), Some(0), "{}", said(&check));
+}
+
+#[test]
+fn a_million_cities_without_room_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut refused = 0;
+    for kib in [40_000, 150_000] {
+        for line in [
+            "generate E1M.0 -o a.tsp",
+            "generate clustered -n 1000000 -o a.tsp",
+            "solve E1M.0 --time 1s --backend cpu --threads 2 --quiet --tour a.tour",
+            "solve E1M.0 --algorithm ils --time 1s --backend cpu --threads 2 --quiet --tour a.tour",
+        ] {
+            let line = format!("ulimit -v {kib}; exec $ANTWARP {line}");
+            let output = shell(folder.path(), &line).output().unwrap();
+            let said = said(&output);
+            match output.status.code() {
+                Some(0) => {}
+                Some(2 | 4) if said.contains("memory") => refused += 1,
+                other => panic!("{line}: {other:?}: {said}"),
+            }
+        }
+    }
+    assert!(refused > 0, "no limit was tight");
+}
+
+#[test]
 fn an_interrupted_generation_leaves_nothing() {
     for _ in 0..3 {
         let folder = tempfile::tempdir().unwrap();

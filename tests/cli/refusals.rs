@@ -330,6 +330,26 @@ fn an_invalid_tour_is_status_6_and_the_fault_is_named() {
     }
 }
 
+/// Some programs end every section by -1, and not only those that need it.
+#[test]
+fn fixed_edges_behind_the_end_of_another_section_count() {
+    let folder = Folder::new(4);
+    let head = "NAME : lines\nTYPE : TSP\nDIMENSION : 4\n";
+    let places = "1 0 0\n2 30 0\n3 30 40\n4 0 40\n-1\n";
+    let fixed = "FIXED_EDGES_SECTION\n1 3\n-1\nEOF\n";
+    let [around, across] = [("around.tour", "1 2 3 4"), ("across.tour", "1 3 2 4")]
+        .map(|(name, tour)| folder.file(name, tour.as_bytes()));
+    for body in [
+        format!("EDGE_WEIGHT_TYPE : EUC_2D\nNODE_COORD_SECTION\n{places}"),
+        format!("EDGE_WEIGHT_TYPE : EUC_2D\nNODE_COORD_SECTION\n{places}DISPLAY_DATA_SECTION\n{places}"),
+    ] {
+        let file = folder.file("fixed.tsp", format!("{head}{body}{fixed}").as_bytes());
+        let refused = antwarp(&["check", &file, &around]).assert().code(6).stdout("");
+        refused.stderr(contains("the tour does not use the edge 1-3, which lines fixes"));
+        antwarp(&["check", &file, &across]).assert().success();
+    }
+}
+
 /// Runs the program with so many KiB of addresses.
 #[cfg(target_os = "linux")]
 fn within(kib: u32, line: &str) -> std::process::Output {

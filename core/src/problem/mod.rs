@@ -113,7 +113,8 @@ pub trait Problem: Copy {
         0
     }
 
-    /// Makes all notes about the walk's solution, and computes its cost from nothing else. All teams end up with the same.
+    /// Makes all notes about the walk's solution, and computes its cost from nothing else. All teams end up with the same. Notes may be
+    /// left incomplete once [`Crew::is_over`] says that nothing comes of the batch.
     ///
     /// # Safety
     /// The walk is of this problem: solution and notes have the sizes told here; all members of all teams come here.

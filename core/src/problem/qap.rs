@@ -181,10 +181,16 @@ impl<const STORED: bool> Qap<STORED> {
 
     /// Calls `work` for each place x on one part, and each place y on one of its members.
     #[inline(always)]
-    fn each<T: Team>(&self, team: T, mut work: impl FnMut(u32, u32)) {
+    fn each<T: Team>(&self, team: T, work: impl FnMut(u32, u32)) {
+        self.each_until(team, || false, work);
+    }
+
+    /// The same, but leaves out all places x that are left once `is_over` says so.
+    #[inline(always)]
+    fn each_until<T: Team>(&self, team: T, is_over: impl Fn() -> bool, mut work: impl FnMut(u32, u32)) {
         let part = team.part();
         let mut x = team.part_rank();
-        while x < self.n {
+        while x < self.n && !is_over() {
             part.for_each(self.n, |y| work(x, y));
             x += team.parts();
         }
@@ -384,7 +390,9 @@ impl<const STORED: bool> Problem for Qap<STORED> {
             });
             if STORED {
                 let notes = self.view(walk);
-                self.each(team, |x, y| {
+                // Cubic time: seconds for some thousand places. So a crew that has no more time leaves rows out.
+                let is_over = || crew.is_over();
+                self.each_until(team, is_over, |x, y| {
                     let py = p.get(y);
                     let (mut row, mut column) = (0i32, 0i32);
                     Serial.for_each(self.n, |k| {

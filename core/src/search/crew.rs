@@ -50,6 +50,12 @@ pub trait Crew {
     /// The winner among the candidates of all members. A barrier for the own team.
     fn best(&mut self, own: Contender) -> Contender;
 
+    /// Whether long work may be left undone, because nothing will come of the batch: where core's caller has no more time.
+    #[inline(always)]
+    fn is_over(&self) -> bool {
+        false
+    }
+
     /// The part of `0..len` that is this team's: contiguous, and as large as the others' but for 1.
     #[inline(always)]
     fn share(&self, len: u64) -> (u64, u64) {

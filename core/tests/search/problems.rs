@@ -6,8 +6,10 @@ use antwarp_core::geometry::{Grid, Numbered, Planar};
 use antwarp_core::metric::Metric;
 use antwarp_core::problem::{NestedTour, RotatedTour, SwappedTour};
 use antwarp_core::rng::Stream;
-use antwarp_core::search::Cost;
+use antwarp_core::search::{Alone, Contender, Cost, Crew};
+use antwarp_core::team::Serial;
 use proptest::prelude::*;
+use std::cell::Cell;
 
 /// Every neighbour's cost, asked for by number and in a scan.
 fn check_neighbors<N: Naive>(
@@ -49,6 +51,47 @@ fn check<N: Naive>(naive: N, seed: u64, moves: u32) {
     check_neighbors(&world, &mut place, cost);
     let scratch = Place::new(&world, &place.solution()).begin();
     assert!(cost.agrees(scratch), "{cost:?} is carried for {scratch:?}");
+}
+
+/// A thread that has no more time once it has asked so often.
+struct Late {
+    asked: Cell<u32>,
+    most: u32,
+}
+
+impl Crew for Late {
+    type Team = Serial;
+
+    fn team(&self) -> Serial {
+        Serial
+    }
+    fn part(&self) -> u32 {
+        Alone.part()
+    }
+    fn parts(&self) -> u32 {
+        Alone.parts()
+    }
+    fn barrier(&mut self) {}
+    fn best(&mut self, own: Contender) -> Contender {
+        own
+    }
+    fn is_over(&self) -> bool {
+        self.asked.set(self.asked.get() + 1);
+        self.asked.get() > self.most
+    }
+}
+
+/// They take cubic time, which may be more than is left.
+#[test]
+fn notes_of_an_assignment_are_left_when_there_is_no_more_time() {
+    let world = World::new(Assignment::<true>::new(9, true, 50, 1));
+    let solution = world.naive.random(&mut Dice::new(2));
+    // Before each row of the notes it asks once.
+    for (most, asked) in [(0, 1), (3, 4), (20, 9)] {
+        let mut late = Late { asked: Cell::new(0), most };
+        let cost = Place::new(&world, &solution).begin_by(&mut late);
+        assert_eq!((late.asked.get(), cost), (asked, world.naive.cost(&solution)));
+    }
 }
 
 proptest! {

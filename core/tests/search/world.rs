@@ -303,9 +303,14 @@ impl<'a, N: Naive> Place<'a, N> {
     }
 
     pub fn begin(&mut self) -> CostOf<N> {
+        self.begin_by(&mut Alone)
+    }
+
+    /// The same by a crew of one thread.
+    pub fn begin_by<C: Crew>(&mut self, crew: &mut C) -> CostOf<N> {
         let walk = self.walk();
         // SAFETY: the memory is what the problem asks for.
-        unsafe { self.world.problem.begin(&mut Alone, &walk) }
+        unsafe { self.world.problem.begin(crew, &walk) }
     }
 
     /// The cost of a neighbour; behind [`Place::begin`].

@@ -1,5 +1,5 @@
-//! Looks at neighbours that can be cut short. Core knows no clock; here a problem's neighbours are looked at share by share, and the
-//! clock is looked at in between.
+//! Looks at neighbours that can be cut short, and notes about a solution. Core knows no clock; here a problem's neighbours are looked
+//! at share by share, and the clock is looked at in between.
 
 use antwarp_core::neighborhood::Neighborhood;
 use antwarp_core::problem::{Move, Problem, Shape, WalkOf};
@@ -60,6 +60,42 @@ impl<T: Team> Crew for Shift<T> {
     }
 }
 
+/// A crew that makes notes as long as there is time.
+struct Hasty<'a, C> {
+    crew: &'a mut C,
+    /// None where nobody watches.
+    watch: Option<&'a Watch<'a>>,
+}
+
+impl<C: Crew> Crew for Hasty<'_, C> {
+    type Team = C::Team;
+
+    #[inline(always)]
+    fn team(&self) -> C::Team {
+        self.crew.team()
+    }
+    #[inline(always)]
+    fn part(&self) -> u32 {
+        self.crew.part()
+    }
+    #[inline(always)]
+    fn parts(&self) -> u32 {
+        self.crew.parts()
+    }
+    #[inline(always)]
+    fn barrier(&mut self) {
+        self.crew.barrier();
+    }
+    #[inline(always)]
+    fn best(&mut self, own: Contender) -> Contender {
+        self.crew.best(own)
+    }
+    #[inline(always)]
+    fn is_over(&self) -> bool {
+        self.watch.is_some_and(Watch::is_over)
+    }
+}
+
 impl<P: Problem> Problem for Watched<'_, P> {
     type Moves = P::Moves;
     type Cost = P::Cost;
@@ -99,8 +135,8 @@ impl<P: Problem> Problem for Watched<'_, P> {
                 return P::Cost::from_bits(0);
             }
         }
-        // SAFETY: the caller's promise.
-        unsafe { self.problem.begin(crew, walk) }
+        // SAFETY: the caller's promise. Where notes are left incomplete the watch is cut, and nobody keeps what comes of them.
+        unsafe { self.problem.begin(&mut Hasty { crew, watch: self.watch }, walk) }
     }
 
     #[inline(always)]

@@ -15,6 +15,7 @@ mod search;
 mod solve;
 mod table;
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -258,6 +259,9 @@ pub fn run(args: Args) -> Result<Outcome> {
     }
 }
 
+/// Most combinations of options that are measured of an instance.
+const MOST_LINES: usize = 100_000;
+
 /// Options that no line has, and what to do.
 const RESERVED: [(&[&str], &str); 4] = [
     (&["seed"], "give --seeds before the `--`"),
@@ -347,6 +351,11 @@ impl<'a> Bench<'a> {
         }
         all.push(Vary::new("iterations", iterations.iter().map(Iterations::to_string)));
         all.push(Vary::new("time", time.iter().map(|time| format!("{}s", time.as_secs_f64()))));
+        let count = all.iter().map(|vary| vary.values.len().max(1)).try_fold(1, usize::checked_mul);
+        if count.is_none_or(|count| count > MOST_LINES) {
+            let what = "combinations of what varies are too many: give fewer values, or several benches";
+            return Err(Error::Usage(format!("more than {MOST_LINES} {what}")));
+        }
         let mut lines = vec![(Map::new(), fixed.to_vec())];
         for Vary { names, values } in all.iter().filter(|vary| !vary.values.is_empty()) {
             let with = |(settings, line): &Line, value: &String| {
@@ -453,27 +462,30 @@ impl<'a> Bench<'a> {
         cells: &[Cell],
         run: impl Fn(&Cell, u64, &Backend) -> Result<Option<Measured>> + Sync,
     ) -> Result<Outcome> {
-        let Common { seeds, first_seed, repeat, csv, .. } = self.common;
-        let seeds = *first_seed..first_seed + seeds;
-        let jobs = cells.iter().flat_map(|cell| seeds.clone().map(move |seed| (cell, seed)));
-        let jobs: Vec<_> =
-            jobs.flat_map(|(cell, seed)| (1..=*repeat).map(move |n| (cell, seed, n))).collect();
+        let jobs = Jobs::new(cells, self.common);
         let machine = backend.machine();
         // Of the kind that was found: every worker has one of its own.
         let choice = if machine.backend == "cpu" { Choice::Cpu } else { Choice::Cuda };
-        let queue =
-            Mutex::new(Queue { next: 0, early: Vec::new(), log: Log::new(csv.as_ref()), ended: None });
+        let queue = Mutex::new(Queue {
+            next: 0,
+            early: BTreeMap::new(),
+            log: Log::new(self.common.csv.as_ref()),
+            ended: None,
+        });
         let lock = || queue.lock().unwrap_or_else(PoisonError::into_inner);
-        lock().early.resize_with(jobs.len(), || None);
         let work = || -> Result<Outcome> {
             let backend = Backend::open_on(choice, &self.common.machine.gpus)?.0;
             for i in std::iter::from_fn(|| lock().take(jobs.len())) {
-                let (cell, seed, _) = jobs[i];
+                // A run that is soon over may never have looked at interrupts itself.
+                if self.interrupt.load(Ordering::Relaxed) {
+                    return Ok(Outcome::Interrupted);
+                }
+                let (cell, seed, _) = jobs.get(i);
                 let Some(measured) = run(cell, seed.into(), &backend)? else {
                     return Ok(Outcome::Interrupted);
                 };
                 lock().add(i, measured, |i, measured| {
-                    let row = row(suite.name, &machine, jobs[i], measured);
+                    let row = row(suite.name, &machine, jobs.get(i), measured);
                     output::tell(&format!("{} of {}: {}", i + 1, jobs.len(), table::line(&row)));
                     row
                 })?;
@@ -504,8 +516,8 @@ impl<'a> Bench<'a> {
         });
         let Queue { early, mut log, ended, .. } = queue.into_inner().unwrap_or_else(PoisonError::into_inner);
         // Where it was cut short, what others did behind the one that is missing.
-        let late = early.into_iter().enumerate().filter_map(|(i, measured)| Some((i, measured?)));
-        let added = late.map(|(i, measured)| log.add(row(suite.name, &machine, jobs[i], measured)));
+        let late = early.into_iter();
+        let added = late.map(|(i, measured)| log.add(row(suite.name, &machine, jobs.get(i), measured)));
         let added = added.fold(Ok(()), Result::and);
         let written = self.finish(&log);
         let outcome = ended.unwrap_or(Ok(Outcome::Done))?;
@@ -525,11 +537,38 @@ impl<'a> Bench<'a> {
     }
 }
 
+/// The runs of a bench by their numbers: of each cell all seeds, and of each seed all repetitions. There can be billions, so they are not
+/// listed.
+struct Jobs<'a> {
+    cells: &'a [Cell],
+    first_seed: u32,
+    seeds: u64,
+    repeat: u64,
+}
+
+impl<'a> Jobs<'a> {
+    fn new(cells: &'a [Cell], common: &Common) -> Jobs<'a> {
+        let Common { seeds, first_seed, repeat, .. } = *common;
+        Jobs { cells, first_seed, seeds: seeds.into(), repeat: repeat.into() }
+    }
+
+    fn len(&self) -> u64 {
+        self.cells.len() as u64 * self.seeds * self.repeat
+    }
+
+    /// The cell, the seed and the repetition, from 1, of a run.
+    fn get(&self, i: u64) -> (&'a Cell, u32, u32) {
+        let (pair, repetition) = (i / self.repeat, i % self.repeat);
+        let (cell, seed) = (pair / self.seeds, pair % self.seeds);
+        (&self.cells[cell as usize], self.first_seed + seed as u32, repetition as u32 + 1)
+    }
+}
+
 /// What workers share.
 struct Queue<'a> {
-    next: usize,
+    next: u64,
     /// Runs that are over before others that stand above them.
-    early: Vec<Option<Measured>>,
+    early: BTreeMap<u64, Measured>,
     log: Log<'a>,
     /// How it ended, if not all was done.
     ended: Option<Result<Outcome>>,
@@ -537,20 +576,25 @@ struct Queue<'a> {
 
 impl Queue<'_> {
     /// The number of a job to do, of so many.
-    fn take(&mut self, count: usize) -> Option<usize> {
+    fn take(&mut self, count: u64) -> Option<u64> {
         self.next += 1;
         (self.next <= count && self.ended.is_none()).then_some(self.next - 1)
     }
 
     /// Adds rows in the order of their jobs.
-    fn add(&mut self, i: usize, measured: Measured, row: impl Fn(usize, Measured) -> Row) -> Result<()> {
-        self.early[i] = Some(measured);
-        while let Some(measured) = self.early.get_mut(self.log.rows.len()).and_then(Option::take) {
-            self.log.add(row(self.log.rows.len(), measured))?;
+    fn add(&mut self, i: u64, measured: Measured, row: impl Fn(u64, Measured) -> Row) -> Result<()> {
+        self.early.insert(i, measured);
+        loop {
+            let next = self.log.rows.len() as u64;
+            let Some(measured) = self.early.remove(&next) else { break };
+            self.log.add(row(next, measured))?;
         }
         Ok(())
     }
 }
+
+/// Real numbers below it, each way, have 64-bit whole numbers before their point.
+const WHOLE: f64 = 9_223_372_036_854_775_808.0;
 
 /// Everything about a run.
 fn row(suite: &str, machine: &Machine, (cell, seed, n): (&Cell, u32, u32), mut measured: Measured) -> Row {
@@ -562,7 +606,7 @@ fn row(suite: &str, machine: &Machine, (cell, seed, n): (&Cell, u32, u32), mut m
     // Real numbers that happen to be whole stand in rows as whole ones do.
     let whole = match result {
         Cost::Whole(cost) => Some(cost),
-        Cost::Real(cost) => (cost.fract() == 0.0).then_some(cost as i64),
+        Cost::Real(cost) => (cost.fract() == 0.0 && cost.abs() < WHOLE).then_some(cost as i64),
     };
     let known = cell.known.zip(whole).map(|(known, cost)| (Known::beside(known, cost), cost));
     let optimal = known.filter(|(known, _)| known.proven).map(|(known, cost)| u8::from(known.cost == cost));

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::super::Result;
 use super::super::output::Output;
-use crate::instance::{InstanceError, Room, Text, source};
+use crate::instance::{Cost, InstanceError, Room, Text, source};
 
 /// What was measured in a run. Values are empty (null) where there are none.
 pub struct Row(Vec<(String, Value)>);
@@ -35,6 +35,15 @@ impl Row {
             other => other.as_f64(),
         }
         .filter(|number: &f64| number.is_finite())
+    }
+
+    /// A value that is a cost: whole numbers exactly.
+    pub fn cost(&self, name: &str) -> Option<Cost> {
+        match self.value(name) {
+            Value::String(text) => text.parse().ok(),
+            other => other.as_i64().map(Cost::Whole).or_else(|| other.as_f64().map(Cost::Real)),
+        }
+        .filter(|cost: &Cost| cost.as_f64().is_finite())
     }
 
     /// A value that has parts: of a row that was read, they are told by its text.

@@ -1,13 +1,15 @@
 //! Tables of raw rows. Rows with the same machine, instance and settings are a group, and a line of the table; what differs
 //! between groups are columns, what does not stands above.
 
+use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
 use std::ops::RangeInclusive;
 
 use serde_json::Value;
 
 use super::super::{Error, Result};
 use super::rows::{Row, text};
-use crate::instance::printable;
+use crate::instance::{Cost, printable};
 use crate::report::statistics::{Wilcoxon, friedman, holm, rank_sum, signed_rank};
 
 /// What the tables of a suite show.
@@ -49,16 +51,18 @@ use How::{Count, Deviation, Least, Mean, Median, Per, RankSum, SignedRank, Sum, 
 /// Columns of every suite, before its own and after.
 const BEFORE: [Column; 2] = [("runs", "seed", Count, 0), ("done", "iterations", Mean, 0)];
 const AFTER: [Column; 9] = [
-    ("mean", "result", Mean, 4),
-    ("sd", "result", Deviation, 4),
-    ("best", "result", Least, 4),
+    ("mean", RESULT, Mean, 4),
+    ("sd", RESULT, Deviation, 4),
+    ("best", RESULT, Least, 4),
     ("gap %", "gap_percent", Mean, 3),
     ("gap sd", "gap_percent", Deviation, 3),
     ("least gap", "gap_percent", Least, 3),
     ("optimal", "optimal", Sum, 0),
-    ("against first", "result", RankSum, 4),
+    ("against first", RESULT, RankSum, 4),
     ("against published", "gap_percent", SignedRank("published_gap_percent"), 4),
 ];
+/// The column of costs. They are compared exactly.
+const RESULT: &str = "result";
 /// The part of the settings that holds all of the solver's: groups go by it, but it is no column.
 pub const SOLVER: &str = "solver";
 /// Columns of rows that tell machines apart.
@@ -112,6 +116,7 @@ impl<'a> Group<'a> {
     /// In the order of their first rows.
     fn all(rows: impl Iterator<Item = &'a Row>) -> Vec<Group<'a>> {
         let mut groups: Vec<Group<'a>> = Vec::new();
+        let mut places: HashMap<Vec<(String, String)>, usize> = HashMap::new();
         for row in rows {
             let settings = row.parts("settings");
             let settings = settings.as_object().into_iter().flatten();
@@ -119,9 +124,12 @@ impl<'a> Group<'a> {
                 MACHINE.iter().chain(&["instance", "n"]).map(|name| (name.to_string(), row.text(name)));
             let keys: Vec<_> =
                 columns.chain(settings.map(|(name, value)| (name.clone(), text(value)))).collect();
-            match groups.iter_mut().find(|group| group.keys == keys) {
-                Some(group) => group.rows.push(row),
-                None => groups.push(Group { keys, rows: vec![row] }),
+            match places.get(&keys) {
+                Some(&place) => groups[place].rows.push(row),
+                None => {
+                    places.insert(keys.clone(), groups.len());
+                    groups.push(Group { keys, rows: vec![row] });
+                }
             }
         }
         groups
@@ -139,14 +147,16 @@ impl<'a> Group<'a> {
         self.rows.iter().filter_map(|row| row.number(column)).collect()
     }
 
-    /// Of the first run of each seed: repetitions are no evidence.
-    fn independent(&self, column: &str) -> Vec<f64> {
-        let first = self.rows.iter().filter(|row| row.text("repetition") == "1");
-        first.filter_map(|row| row.number(column)).collect()
+    /// The rows of the first run of each seed: repetitions are no evidence.
+    fn independent(&self) -> impl Iterator<Item = &'a Row> {
+        self.rows.iter().copied().filter(|row| row.text("repetition") == "1")
     }
 
     /// The figure of a column; empty if there is none.
     fn figure(&self, &(_, of, how, digits): &Column, groups: &[Group<'a>]) -> String {
+        if of == RESULT {
+            return self.figure_of_results(how, digits);
+        }
         let mut values = self.numbers(of);
         let sum = |column: &str| self.numbers(column).iter().sum::<f64>();
         let figure = match how {
@@ -172,23 +182,45 @@ impl<'a> Group<'a> {
             // Tests of all groups belong together: see `figures`.
             RankSum | SignedRank(_) => None,
         };
-        let digits = |figure: f64| match of {
-            "result" if figure.fract() == 0.0 => 0,
-            "result" if figure.abs() >= 1000.0 => 1,
-            _ => digits,
+        figure.map_or_else(String::new, |figure| format!("{figure:.digits$}"))
+    }
+
+    /// The figure of the results, which may be whole numbers beyond 53 bits.
+    fn figure_of_results(&self, how: How, digits: usize) -> String {
+        let results: Vec<Cost> = self.rows.iter().filter_map(|row| row.cost(RESULT)).collect();
+        let whole: Option<Vec<i64>> = results.iter().map(|cost| cost.whole()).collect();
+        let real: Vec<f64> = results.iter().map(|cost| cost.as_f64()).collect();
+        let shown = |figure: Option<f64>| figure.map(|figure| short(figure, digits));
+        let text = match (how, whole) {
+            (Mean, Some(whole)) => whole_mean(&whole, digits),
+            (Mean, None) => shown(mean(&real)),
+            (Deviation, Some(whole)) => shown(whole_deviation(&whole)),
+            (Deviation, None) => shown(deviation(&real)),
+            (Least, _) => results.into_iter().reduce(Cost::min).map(|least| match least {
+                Cost::Whole(least) => least.to_string(),
+                Cost::Real(least) => short(least, digits),
+            }),
+            // No suite shows anything else of its results.
+            _ => None,
         };
-        figure.map_or_else(String::new, |figure| format!("{figure:.0$}", digits(figure)))
+        text.unwrap_or_default()
     }
 
     fn against_first(&self, column: &str, groups: &[Group<'a>]) -> Option<Wilcoxon> {
         let first = groups.iter().find(|other| other.key("instance") == self.key("instance"))?;
-        let (own, others) = (self.independent(column), first.independent(column));
+        let costs = |group: &Group<'a>| -> Vec<Cost> {
+            group.independent().filter_map(|row| row.cost(column)).collect()
+        };
+        let (own, others) = (costs(self), costs(first));
         let is_enough = first.keys != self.keys && own.len().min(others.len()) >= FEWEST_RANKED;
         if is_enough { rank_sum(&own, &others) } else { None }
     }
 
     fn against_number(&self, column: &str, other: &str) -> Option<Wilcoxon> {
-        let own = Some(self.independent(column)).filter(|own| own.len() >= FEWEST_SIGNED)?;
+        let own: Vec<f64> = self.independent().filter_map(|row| row.number(column)).collect();
+        if own.len() < FEWEST_SIGNED {
+            return None;
+        }
         signed_rank(&own, self.rows[0].number(other)?)
     }
 
@@ -242,15 +274,43 @@ fn deviation(values: &[f64]) -> Option<f64> {
     Some((sum / (values.len() - 1) as f64).sqrt())
 }
 
-/// Values without repetitions.
-fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
-    let mut distinct = Vec::new();
-    for value in values {
-        if !distinct.contains(&value) {
-            distinct.push(value);
-        }
+/// A result with decimals, of which large ones need fewer digits.
+fn short(result: f64, digits: usize) -> String {
+    let digits = match result.abs() {
+        _ if result.fract() == 0.0 => 0,
+        1000.0.. => 1,
+        _ => digits,
+    };
+    format!("{result:.digits$}")
+}
+
+/// The mean of whole numbers, as [`short`] shows it, but computed without rounding.
+fn whole_mean(values: &[i64], digits: usize) -> Option<String> {
+    let (sum, count) = (values.iter().copied().map(i128::from).sum::<i128>(), values.len() as i128);
+    if count == 0 {
+        return None;
     }
-    distinct
+    if sum % count == 0 {
+        return Some((sum / count).to_string());
+    }
+    let digits = if sum.abs() / count >= 1000 { 1 } else { digits };
+    let unit = 10_i128.pow(digits as u32);
+    let scaled = (2 * sum.abs() * unit + count) / (2 * count);
+    let sign = if sum < 0 { "-" } else { "" };
+    Some(format!("{sign}{}.{:0digits$}", scaled / unit, scaled % unit))
+}
+
+/// The standard deviation of whole numbers, by their exact differences from one of them.
+fn whole_deviation(values: &[i64]) -> Option<f64> {
+    let first = i128::from(*values.first()?);
+    let differences: Vec<f64> = values.iter().map(|&value| (i128::from(value) - first) as f64).collect();
+    deviation(&differences)
+}
+
+/// Values without repetitions.
+fn distinct<T: Eq + Hash + Clone>(values: impl Iterator<Item = T>) -> Vec<T> {
+    let mut seen = HashSet::new();
+    values.filter(|value| seen.insert(value.clone())).collect()
 }
 
 /// The keys that are columns: the instance, its nodes, and what differs.
@@ -337,18 +397,24 @@ fn compare(setting: &str, names: &[&str], groups: &[Group<'_>], markdown: bool) 
 
 /// The distinct treatments among groups that differ in a setting, and the number of seeds that all have: the setting's values,
 /// joined where results are equal for every seed, with the results seed by seed.
-fn treatments(setting: &str, groups: &[&Group<'_>]) -> (Vec<(String, Vec<f64>)>, usize) {
+fn treatments(setting: &str, groups: &[&Group<'_>]) -> (Vec<(String, Vec<Cost>)>, usize) {
     let values = distinct(groups.iter().map(|group| group.key(setting)));
     let seeds = distinct(groups.iter().flat_map(|group| &group.rows).map(|row| row.text("seed")));
-    let result = |value: &str, seed: &String| {
-        let own = groups.iter().filter(|group| group.key(setting) == value);
-        own.flat_map(|group| &group.rows).find(|row| row.text("seed") == *seed)?.number("result")
+    // Of each value the result of the first run of each seed.
+    let of_value = |value: &&str| {
+        let mut results = HashMap::new();
+        let own = groups.iter().filter(|group| group.key(setting) == *value);
+        for row in own.flat_map(|group| &group.rows) {
+            results.entry(row.text("seed")).or_insert_with(|| row.cost(RESULT));
+        }
+        results
     };
-    let blocks = seeds.iter().filter_map(|seed| values.iter().map(|value| result(value, seed)).collect());
-    let blocks: Vec<Vec<f64>> = blocks.collect();
-    let mut treatments: Vec<(String, Vec<f64>)> = Vec::new();
+    let results: Vec<HashMap<String, Option<Cost>>> = values.iter().map(of_value).collect();
+    let block = |seed| results.iter().map(|results| results.get(seed).copied().flatten()).collect();
+    let blocks: Vec<Vec<Cost>> = seeds.iter().filter_map(block).collect();
+    let mut treatments: Vec<(String, Vec<Cost>)> = Vec::new();
     for (i, value) in values.iter().enumerate() {
-        let results: Vec<f64> = blocks.iter().map(|block| block[i]).collect();
+        let results: Vec<Cost> = blocks.iter().map(|block| block[i]).collect();
         match treatments.iter_mut().find(|(_, others)| *others == results) {
             Some((same, _)) => *same += &format!(" = {value}"),
             None => treatments.push(((*value).to_owned(), results)),

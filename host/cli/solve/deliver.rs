@@ -114,10 +114,14 @@ impl Plan {
             settings.remove("initial");
             settings.remove("first_generation");
         }
+        let Some((length, place)) = lengths.iter().copied().zip(0..).min() else {
+            return Err(Error::Bug("a population without genes".to_owned()));
+        };
+        let shortest = genes.gene(place, length).map_err(lost)?;
         let header = Header {
             genes: lengths.len() as u32,
             generation: genes.generation(),
-            shortest: lengths.iter().copied().min().unwrap_or(i64::MAX),
+            shortest: self.instance.tour_cost(&shortest),
             settings,
         };
         let mut failed = None;
