@@ -156,12 +156,20 @@ pub(super) fn read(mut table: Table<'_>) -> Result<Reading> {
         table.notes.push(format!("the diagonal ({other}, ...) is ignored"));
     }
     let mut warning = None;
-    if let Some((side, is_zero)) = (!table.options.directed).then(|| mirror(&mut costs, n)).flatten() {
-        let what = if is_zero { "zero" } else { "empty" };
-        table.notes.push(format!("the {side} triangle is {what}, so costs are the same both ways"));
-        warning = is_zero.then(|| {
+    if !table.options.directed {
+        let zero = zero_triangle(&costs, n);
+        if let Some(side) = mirror(&mut costs, n) {
+            let what = if zero.is_some() { "zero" } else { "empty" };
+            table.notes.push(format!("the {side} triangle is {what}, so costs are the same both ways"));
+        }
+        warning = zero.map(|side| {
             let file = table.file();
-            format!("every cost in the {side} triangle of {file} is zero: the other triangle is taken for both; `--directed` takes the zeros as costs")
+            let taken = if is_symmetric_costs(&costs, n) {
+                "the other triangle is taken for both; `--directed` takes the zeros as costs"
+            } else {
+                "they are taken as costs; if they say nothing, leave these cells empty"
+            };
+            format!("every cost in the {side} triangle of {file} is zero: {taken}")
         });
     }
     let missing = forbid(&mut costs, n, table.options.forbidden_from);
@@ -304,23 +312,37 @@ fn cost(table: &Table<'_>, row: usize, column: usize, is_diagonal: bool) -> Resu
     }
 }
 
-/// Fills a triangle that is empty or zero from the other one. Returns which one it filled, and whether that one was zero.
-fn mirror(costs: &mut [f64], n: usize) -> Option<(&'static str, bool)> {
-    let is_side = |costs: &[f64], is_lower: bool, is_it: fn(f64) -> bool| {
-        (0..n).all(|i| (0..i).all(|j| is_it(if is_lower { costs[i * n + j] } else { costs[j * n + i] })))
-    };
-    if n < 3 {
-        return None;
+/// Whether all costs of a triangle satisfy a condition.
+fn all_of_triangle(costs: &[f64], n: usize, is_lower: bool, is_it: impl Fn(f64) -> bool) -> bool {
+    (0..n).all(|i| (0..i).all(|j| is_it(if is_lower { costs[i * n + j] } else { costs[j * n + i] })))
+}
+
+fn side(is_lower: bool) -> &'static str {
+    if is_lower { "lower" } else { "upper" }
+}
+
+/// Returns the triangle in which all costs are zero, as numpy's `triu` and `tril` leave it, if the other one has costs.
+fn zero_triangle(costs: &[f64], n: usize) -> Option<&'static str> {
+    let is_zero = |is_lower| all_of_triangle(costs, n, is_lower, |cost| cost == 0.0);
+    match (n > 2, is_zero(true), is_zero(false)) {
+        (true, true, false) => Some(side(true)),
+        (true, false, true) => Some(side(false)),
+        _ => None,
     }
-    let (is_lower, is_zero) = [true, false].into_iter().find_map(|is_lower| {
-        let is = |is_it| is_side(costs, is_lower, is_it);
-        let is_other = |is_it| is_side(costs, !is_lower, is_it);
-        match () {
-            () if is(f64::is_infinite) && is_other(f64::is_finite) => Some((is_lower, false)),
-            // numpy's triu and tril leave zeros.
-            () if is(|cost| cost == 0.0) && !is_other(|cost| cost == 0.0) => Some((is_lower, true)),
-            () => None,
-        }
+}
+
+fn is_symmetric_costs(costs: &[f64], n: usize) -> bool {
+    (0..n).all(|i| (0..i).all(|j| costs[i * n + j] == costs[j * n + i]))
+}
+
+/// Fills an empty triangle, or one of zeros, if the other one is full. Returns which one it filled.
+fn mirror(costs: &mut [f64], n: usize) -> Option<&'static str> {
+    let is_lower = [true, false].into_iter().filter(|_| n > 2).find(|&is_lower| {
+        let is_all = |is_it: fn(f64) -> bool| all_of_triangle(costs, n, is_lower, is_it);
+        let is_full = |is_it: fn(f64) -> bool| all_of_triangle(costs, n, !is_lower, is_it);
+        is_all(f64::is_infinite) && is_full(f64::is_finite)
+            // Of three nodes, three zeros may be a coincidence.
+            || n > 3 && is_all(|cost| cost == 0.0) && is_full(|cost| cost != 0.0 && cost.is_finite())
     })?;
     for i in 0..n {
         for j in 0..i {
@@ -328,7 +350,7 @@ fn mirror(costs: &mut [f64], n: usize) -> Option<(&'static str, bool)> {
             (costs[i * n + j], costs[j * n + i]) = (cost, cost);
         }
     }
-    Some((if is_lower { "lower" } else { "upper" }, is_zero))
+    Some(side(is_lower))
 }
 
 /// Sets the diagonal to zero and costs of at least `from` to infinity. Returns the number of forbidden directions.
