@@ -144,7 +144,7 @@ impl AcsSettings {
         LocalSearch::neighbors_of_ants(self.local_search, self.neighbors)
     }
 
-    /// Which edges of an ant are updated unless the user says otherwise (docs/algorithms/acs-measured.md, "The period").
+    /// Which edges of an ant are updated unless the user says otherwise (benches/notebooks/acs.md, "The period").
     fn default_period(&self, n: u32, remember: Remember, local_search: LocalSearch) -> u32 {
         let takes_all = self.pheromone == Pheromone::Selective && remember == Remember::Taken;
         if takes_all && local_search == LocalSearch::None && n >= SLOW_RINGS { 4 } else { 1 }

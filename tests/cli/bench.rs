@@ -303,6 +303,101 @@ fn more_combinations_than_can_be_measured_are_refused() {
     run.assert().code(2).stdout("").stderr(contains("more than 100000 combinations"));
 }
 
+/// Rows of two machines and two settings, with gaps.
+fn gaps(folder: &Folder, name: &str) -> String {
+    let mut text = HEAD.replace("result", "result,gap_percent,part");
+    let rows = [
+        ("cpu", "a", "list", "0.5", "one"),
+        ("cpu", "a", "list", "0.7", "one"),
+        ("cpu", "b", "list", "0", "one"),
+        ("cuda", "a", "bitmask", "0.25", "two"),
+        ("cuda", "b", "bitmask", "1e-9", "two"),
+    ];
+    for (i, (backend, instance, tabu, gap, part)) in rows.into_iter().enumerate() {
+        let settings = format!("{{\"\"tabu\"\":\"\"{tabu}\"\"}}");
+        text += &format!("mmas,0.1.0,{backend},P,x,2,{instance},9,\"{settings}\",{i},1,100,{gap},{part}\n");
+    }
+    folder.file(name, text.as_bytes())
+}
+
+#[test]
+fn a_table_of_one_figure_has_lines_and_columns_of_choice() {
+    let folder = Folder::new(5);
+    let file = gaps(&folder, "rows.csv");
+    let table = |args: &[&str]| {
+        let run = antwarp(&[&["bench", "table", &file], args].concat()).assert().success().stderr("");
+        String::from_utf8(run.get_output().stdout.clone()).unwrap()
+    };
+    let pivot = ["--rows", "backend", "--columns", "instance", "--cell"];
+    let each = "\
+gap_percent
+                  a      b
+cpu   0.500 / 0.700      0
+cuda          0.250  0.000
+";
+    assert_eq!(table(&[&pivot[..], &["gap_percent"]].concat()), each);
+    // The order is that of --where; labels stand in place of values; settings are found as columns are.
+    let ordered = ["--where", "instance=b,a", "--where", "tabu=bitmask,list", "--label", "cuda=a | GPU"];
+    let chosen = ["--rows", "backend", "--columns", "instance", "--cell", "gap_percent:mean:1", "--markdown"];
+    let markdown = "\
+gap_percent
+
+|         |   b |   a |
+|---|---:|---:|
+| cpu     |   0 | 0.6 |
+| a \\| GPU | 0.0 | 0.2 |
+";
+    assert_eq!(table(&[&chosen[..], &ordered].concat()), markdown);
+    for (figure, cell) in [("least", "0.500"), ("median", "0.600"), ("count", "2")] {
+        let said =
+            table(&[&pivot[..], &[&format!("gap_percent:{figure}"), "--where", "instance=a"]].concat());
+        assert!(said.lines().any(|line| line.starts_with("cpu") && line.ends_with(cell)), "{said}");
+    }
+    // Other tables keep only these rows, too.
+    let kept = table(&["--where", "part=two"]);
+    assert!(kept.contains("bitmask") && !kept.contains("list"), "{kept}");
+
+    let refused: &[(&[&str], i32, &str)] = &[
+        (&["--where", "instance=c"], 3, "--where leaves no row"),
+        (&["--where", "instance"], 2, "--where"),
+        (&["--rows", "backend"], 2, "--columns"),
+        (&["--label", "cuda=GPU"], 2, "--cell"),
+        (&["--rows", "backend", "--columns", "instance", "--cell", "layout"], 3, "column `layout`"),
+        (&["--rows", "backend", "--columns", "instance", "--cell", "result:most"], 2, "FIGURE"),
+        (&["--rows", "backend", "--columns", "instance", "--cell", "result:mean:x"], 2, "FIGURE"),
+    ];
+    for (args, status, word) in refused {
+        let run = antwarp(&[&["bench", "table", &file], *args].concat()).assert();
+        run.code(*status).stdout("").stderr(contains(*word));
+    }
+}
+
+/// benches/runs holds a table of runs for each campaign.
+#[test]
+fn records_are_read() {
+    let records = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/runs");
+    let mut count = 0;
+    for entry in fs::read_dir(&records).unwrap() {
+        let file = entry.unwrap().path().join("runs.csv.gz");
+        if file.exists() {
+            let run = antwarp(&["bench", "table", file.to_str().unwrap()]).assert().success().stderr("");
+            assert!(!run.get_output().stdout.is_empty());
+            count += 1;
+        }
+    }
+    assert!(count >= 14, "{count}");
+    // What is not a table of runs is refused with what it begins with.
+    for (name, first) in [
+        ("2026-11-23-h200-sanitizer/tests-per-kernel.csv", "kernel,memcheck,initcheck"),
+        ("2026-11-25-h100x2-1f0b7c4/lin-kernighan.txt", "# Printed output, not a table of runs"),
+    ] {
+        antwarp(&["bench", "table", records.join(name).to_str().unwrap()])
+            .assert()
+            .code(3)
+            .stderr(contains("not a table of runs").and(contains(first)));
+    }
+}
+
 /// What takes the square of their number would take hours.
 #[test]
 fn a_table_of_many_rows_is_made() {

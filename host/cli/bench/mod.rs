@@ -10,6 +10,7 @@ mod ga;
 mod ils;
 mod mmas;
 mod paper;
+mod pivot;
 mod rows;
 mod search;
 mod solve;
@@ -35,6 +36,7 @@ use crate::instance::{BestKnown, Instance};
 use crate::memory;
 use crate::report::Known;
 use crate::solver::{Algorithm, SolveError};
+use pivot::{Label, Pivot, Where};
 use rows::{Log, Row};
 use table::Suite;
 
@@ -83,9 +85,26 @@ enum What {
     Solve(Common),
     /// Make the tables again from the raw rows that --csv wrote; those of several files stand in one table
     Table {
-        /// What bench --csv has written
+        /// What bench --csv has written, gzip or not
         #[arg(value_name = "FILE", required = true)]
         files: Vec<PathBuf>,
+        /// Only rows with one of these values in a column or setting, such as instance=E1k.0,pr2392; with several --where, rows
+        /// that fit all of them
+        #[arg(long = "where", value_name = "COLUMN=LIST")]
+        filters: Vec<Where>,
+        /// A table of one figure instead: a line for each value of this column or setting (in the order of --where)
+        #[arg(long, value_name = "COLUMN", requires_all = ["columns", "cell"])]
+        rows: Option<String>,
+        /// The column or setting whose values are its columns
+        #[arg(long, value_name = "COLUMN", requires_all = ["rows", "cell"])]
+        columns: Option<String>,
+        /// What stands in its cells: a column of numbers, and each (of the rows), mean, median, least or count, with so many
+        /// digits behind the point (3)
+        #[arg(long, value_name = "COLUMN[:FIGURE[:DIGITS]]", requires_all = ["rows", "columns"])]
+        cell: Option<pivot::Cell>,
+        /// Show TEXT for a value of --rows or --columns
+        #[arg(long, value_name = "VALUE=TEXT", requires = "cell")]
+        label: Vec<Label>,
         /// Markdown instead of plain text
         #[arg(long)]
         markdown: bool,
@@ -249,11 +268,24 @@ pub fn run(args: Args) -> Result<Outcome> {
         What::Search(args) => search::run(&args),
         What::Paper(args) => paper::run(&args),
         What::Solve(args) => solve::run(&args),
-        What::Table { files, markdown, output } => {
+        What::Table { files, filters, rows, columns, cell, label, markdown, output } => {
             let inputs: Vec<_> = files.iter().map(|file| ("one of the files", file.as_path())).collect();
             output::check([&output], &inputs)?;
-            let rows = files.iter().map(|path| rows::read(path)).collect::<Result<Vec<_>>>()?;
-            let text = table::tables(&SUITES, &rows.into_iter().flatten().collect::<Vec<_>>(), markdown)?;
+            let read = files.iter().map(|path| rows::read(path)).collect::<Result<Vec<_>>>()?;
+            let is_any = read.iter().any(|rows| !rows.is_empty());
+            let mut kept: Vec<Row> = read.into_iter().flatten().collect();
+            kept.retain(|row| filters.iter().all(|filter| filter.keeps(row)));
+            if is_any && kept.is_empty() {
+                return Err(Error::Unusable(
+                    "--where leaves no row: check its columns and values".to_owned(),
+                ));
+            }
+            let text = match (&rows, &columns, &cell) {
+                (Some(rows), Some(columns), Some(cell)) => {
+                    Pivot { rows, columns, cell, filters: &filters, labels: &label }.table(&kept, markdown)?
+                }
+                _ => table::tables(&SUITES, &kept, markdown)?,
+            };
             output.write(|out| out.write_all(text.as_bytes())).map(|()| Outcome::Done)
         }
     }

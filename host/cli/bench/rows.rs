@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::super::Result;
 use super::super::output::Output;
-use crate::instance::{Cost, InstanceError, Room, Text, source};
+use crate::instance::{Cost, InstanceError, Room, Text, printable, source};
 
 /// What was measured in a run. Values are empty (null) where there are none.
 pub struct Row(Vec<(String, Value)>);
@@ -44,6 +44,14 @@ impl Row {
             other => other.as_i64().map(Cost::Whole).or_else(|| other.as_f64().map(Cost::Real)),
         }
         .filter(|cost: &Cost| cost.as_f64().is_finite())
+    }
+
+    /// The value of a setting, or of a column if there is no setting of this name; empty if there is neither.
+    pub fn setting(&self, name: &str) -> String {
+        match self.parts("settings").get(name) {
+            Some(value) => text(value),
+            None => self.text(name),
+        }
     }
 
     /// A value that has parts: of a row that was read, they are told by its text.
@@ -121,6 +129,9 @@ fn line(values: &[String]) -> io::Result<Vec<u8>> {
 /// Numbers of a file of rows that there is room for.
 const MOST_NUMBERS: u64 = 1 << 23;
 
+/// Most characters of a first line that a message shows.
+const MOST_SHOWN: usize = 60;
+
 /// Reads what [`Log`] has written, gzip or not.
 pub fn read(path: &Path) -> Result<Vec<Row>> {
     let help = "give files that antwarp bench --csv has written";
@@ -131,7 +142,12 @@ pub fn read(path: &Path) -> Result<Vec<Row>> {
     let head = reader.headers().map_err(|error| unusable(error.to_string()))?.clone();
     let needed = ["suite", "instance", "n", "settings", "seed", "repetition", "result"];
     if let Some(lacks) = needed.iter().find(|name| !head.iter().any(|own| own == **name)) {
-        return Err(unusable(format!("no rows of a bench: there is no column `{lacks}`")).into());
+        // Curves, counts and printed output stand beside tables of runs, and have other columns or none.
+        let first = printable(&head.iter().collect::<Vec<_>>().join(","));
+        let first: String = first.chars().take(MOST_SHOWN).collect();
+        let problem =
+            format!("not a table of runs: there is no column `{lacks}` in its first line, `{first}`");
+        return Err(unusable(problem).into());
     }
     let row = |record: std::result::Result<csv::StringRecord, csv::Error>| {
         let record = record.map_err(|error| unusable(error.to_string()))?;

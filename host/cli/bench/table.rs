@@ -308,7 +308,7 @@ fn whole_deviation(values: &[i64]) -> Option<f64> {
 }
 
 /// Values without repetitions.
-fn distinct<T: Eq + Hash + Clone>(values: impl Iterator<Item = T>) -> Vec<T> {
+pub fn distinct<T: Eq + Hash + Clone>(values: impl Iterator<Item = T>) -> Vec<T> {
     let mut seen = HashSet::new();
     values.filter(|value| seen.insert(value.clone())).collect()
 }
@@ -456,7 +456,7 @@ fn over_instances(suite: &Suite, groups: &[Group<'_>], names: &[&str], markdown:
 }
 
 /// A table; `left` columns are words, the others numbers.
-fn render(title: &str, (head, left): (&[&str], usize), lines: &[Vec<String>], markdown: bool) -> String {
+pub fn render(title: &str, (head, left): (&[&str], usize), lines: &[Vec<String>], markdown: bool) -> String {
     let head: Vec<String> = head.iter().map(|name| name.to_string()).collect();
     let width = |i: usize| lines.iter().chain([&head]).map(|line| line[i].chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..head.len()).map(width).collect();

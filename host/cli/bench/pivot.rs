@@ -1,0 +1,173 @@
+//! A table of one figure: a line for each value of one column or setting, and a column for each value of another. The tables of
+//! the documentation have this form.
+
+use std::str::FromStr;
+
+use super::super::{Error, Result};
+use super::rows::Row;
+use super::table::{distinct, render};
+use crate::instance::printable;
+
+/// Keeps rows that have one of these values in a column or setting.
+#[derive(Clone, Debug)]
+pub struct Where {
+    column: String,
+    values: Vec<String>,
+}
+
+impl Where {
+    /// Whether the row has one of the values.
+    pub fn keeps(&self, row: &Row) -> bool {
+        let own = row.setting(&self.column);
+        self.values.iter().any(|value| *value == own)
+    }
+}
+
+impl FromStr for Where {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Where, String> {
+        let (column, values) =
+            text.split_once('=').filter(|(column, _)| !column.is_empty()).ok_or_else(|| {
+                "give a column or setting and the values to keep, such as instance=E1k.0,pr2392".to_owned()
+            })?;
+        Ok(Where { column: column.to_owned(), values: values.split(',').map(str::to_owned).collect() })
+    }
+}
+
+/// The text that a table shows in place of a value.
+#[derive(Clone, Debug)]
+pub struct Label {
+    value: String,
+    text: String,
+}
+
+impl FromStr for Label {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Label, String> {
+        let (value, text) = text
+            .split_once('=')
+            .ok_or_else(|| "give a value and the text to show instead, such as cuda=H200".to_owned())?;
+        Ok(Label { value: value.to_owned(), text: text.to_owned() })
+    }
+}
+
+/// What a cell shows of its rows.
+#[derive(Clone, Copy, Debug)]
+enum Figure {
+    /// The value of each row, in the order of the rows.
+    Each,
+    Mean,
+    Median,
+    Least,
+    Count,
+}
+
+/// What stands in the cells: a figure of a column of numbers.
+#[derive(Clone, Debug)]
+pub struct Cell {
+    column: String,
+    figure: Figure,
+    /// Digits behind the point.
+    digits: usize,
+}
+
+impl FromStr for Cell {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Cell, String> {
+        let wrong = || {
+            "give COLUMN, COLUMN:FIGURE or COLUMN:FIGURE:DIGITS, where FIGURE is each, mean, median, least or count".to_owned()
+        };
+        let mut parts = text.split(':');
+        let column = parts.next().filter(|column| !column.is_empty()).ok_or_else(wrong)?.to_owned();
+        let figure = match parts.next() {
+            None | Some("each") => Figure::Each,
+            Some("mean") => Figure::Mean,
+            Some("median") => Figure::Median,
+            Some("least") => Figure::Least,
+            Some("count") => Figure::Count,
+            Some(_) => return Err(wrong()),
+        };
+        let digits = parts.next().map_or(Ok(3), str::parse).ok().filter(|&digits| digits <= 17);
+        match (digits, parts.next()) {
+            (Some(digits), None) => Ok(Cell { column, figure, digits }),
+            _ => Err(wrong()),
+        }
+    }
+}
+
+impl Cell {
+    /// The text of a cell; empty if none of its rows has a number.
+    fn show(&self, rows: &[&Row]) -> String {
+        let mut values: Vec<f64> = rows.iter().filter_map(|row| row.number(&self.column)).collect();
+        let count = values.len();
+        // An exact zero is an optimum, and is not to look like a rounded one.
+        let number =
+            |value: f64| if value == 0.0 { "0".to_owned() } else { format!("{value:.*}", self.digits) };
+        match self.figure {
+            _ if values.is_empty() => String::new(),
+            Figure::Each => values.into_iter().map(number).collect::<Vec<_>>().join(" / "),
+            Figure::Mean => number(values.iter().sum::<f64>() / count as f64),
+            Figure::Median => {
+                values.sort_by(f64::total_cmp);
+                let (low, high) = (values[(count - 1) / 2], values[count / 2]);
+                number(low + (high - low) / 2.0)
+            }
+            Figure::Least => number(values.into_iter().fold(f64::INFINITY, f64::min)),
+            Figure::Count => count.to_string(),
+        }
+    }
+}
+
+/// The arguments of such a table.
+pub struct Pivot<'a> {
+    /// The column or setting whose values are the lines.
+    pub rows: &'a str,
+    /// The column or setting whose values are the columns.
+    pub columns: &'a str,
+    pub cell: &'a Cell,
+    pub filters: &'a [Where],
+    pub labels: &'a [Label],
+}
+
+impl Pivot<'_> {
+    /// The table of rows that the filters have kept.
+    pub fn table(&self, rows: &[Row], markdown: bool) -> Result<String> {
+        if rows.iter().all(|row| row.number(&self.cell.column).is_none()) {
+            let column = printable(&self.cell.column);
+            return Err(Error::Unusable(format!("none of the rows has a number in the column `{column}`")));
+        }
+        let places: Vec<(String, String, &Row)> =
+            rows.iter().map(|row| (row.setting(self.rows), row.setting(self.columns), row)).collect();
+        let lines = self.order(self.rows, distinct(places.iter().map(|place| place.0.clone())));
+        let columns = self.order(self.columns, distinct(places.iter().map(|place| place.1.clone())));
+        let cell = |line: &String, column: &String| {
+            let own = places.iter().filter(|place| place.0 == *line && place.1 == *column);
+            self.cell.show(&own.map(|place| place.2).collect::<Vec<_>>())
+        };
+        let line = |line: &String| {
+            std::iter::once(self.label(line)).chain(columns.iter().map(|column| cell(line, column))).collect()
+        };
+        let table: Vec<Vec<String>> = lines.iter().map(line).collect();
+        let head: Vec<String> = columns.iter().map(|column| self.label(column)).collect();
+        let head: Vec<&str> = std::iter::once("").chain(head.iter().map(String::as_str)).collect();
+        let text = render(&self.cell.column, (&head, 1), &table, markdown);
+        // As in other tables: text of files must not control a terminal.
+        Ok(text.split('\n').map(printable).collect::<Vec<_>>().join("\n"))
+    }
+
+    /// Values in the order of a filter on their column, if there is one.
+    fn order(&self, column: &str, found: Vec<String>) -> Vec<String> {
+        match self.filters.iter().find(|filter| filter.column == column) {
+            Some(filter) => filter.values.iter().filter(|value| found.contains(value)).cloned().collect(),
+            None => found,
+        }
+    }
+
+    fn label(&self, value: &str) -> String {
+        let own = self.labels.iter().find(|label| label.value == value);
+        own.map_or(value, |label| &label.text).to_owned()
+    }
+}
