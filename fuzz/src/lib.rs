@@ -255,10 +255,7 @@ fn check_error(error: &InstanceError) {
         check_printable(text);
         assert!(text.get(span).is_some() && error.line() > 0 && error.column > 0, "{error:?}");
     }
-    let mut shown = String::new();
-    let handler = miette::GraphicalReportHandler::new_themed(miette::GraphicalTheme::unicode_nocolor());
-    handler.render_report(&mut shown, error).unwrap();
-    check_printable(&shown.replace('\n', ""));
+    check_printable(&error.rendered(false).replace('\n', ""));
 }
 
 /// To a terminal control characters are commands.

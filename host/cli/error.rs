@@ -133,7 +133,10 @@ impl Error {
         let text = match self {
             Error::Printed(_) => return status,
             Error::Stdout(_) if status == 0 => return status,
-            Error::Input(error) | Error::InvalidTour(error) => diagnosis(error),
+            Error::Input(error) | Error::InvalidTour(error) => {
+                let has_colors = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+                error.rendered(has_colors)
+            }
             other => format!("antwarp: {}", as_options(&other.to_string())),
         };
         // Nobody is left to tell if this cannot be printed.
@@ -168,16 +171,6 @@ pub fn as_options(text: &str) -> String {
         }
     }
     told
-}
-
-/// The message with its place and its remedy; lines are broken only to fit a terminal.
-fn diagnosis(error: InstanceError) -> String {
-    let wrap = io::stderr().is_terminal();
-    // It fails only if it was done before.
-    let _ = miette::set_hook(Box::new(move |_| {
-        Box::new(miette::MietteHandlerOpts::new().wrap_lines(wrap).build())
-    }));
-    format!("{:?}", miette::Report::new(error))
 }
 
 /// Failures to write are told apart from failures to read by who asks.

@@ -6,7 +6,6 @@ mod bench;
 mod bound;
 mod check;
 mod devices;
-mod diagnostic;
 mod error;
 mod generate;
 mod info;

@@ -10,6 +10,7 @@ mod best_known;
 mod content;
 mod cost;
 mod costs;
+mod diagnostic;
 pub mod dimacs;
 mod encoding;
 mod error;
