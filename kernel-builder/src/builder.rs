@@ -2,7 +2,9 @@
 
 use std::env;
 use std::fs;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
+use std::thread;
 
 use crate::compile::{self, Job};
 use crate::toolchain::{self, Missing, Search, Toolchain};
@@ -191,8 +193,19 @@ impl KernelBuilder {
     /// See [`BuildError`].
     pub fn build_with(&self, toolchain: &Toolchain) -> Result<Kernels, BuildError> {
         rerun_if_changed(&toolchain.rustc);
-        let files = self.targets.iter().map(|target| self.build_target(toolchain, target));
-        Ok(Kernels { rustc: toolchain.version.clone(), files: files.collect::<Result<_, _>>()? })
+        // Each target keeps one processor busy: rustc writes one text, in one unit.
+        let files: Vec<Result<PtxFile, BuildError>> = thread::scope(|scope| {
+            let builds: Vec<_> = self
+                .targets
+                .iter()
+                .map(|target| scope.spawn(|| self.build_target(toolchain, target)))
+                .collect();
+            builds
+                .into_iter()
+                .map(|build| build.join().unwrap_or_else(|panic| resume_unwind(panic)))
+                .collect()
+        });
+        Ok(Kernels { rustc: toolchain.version.clone(), files: files.into_iter().collect::<Result<_, _>>()? })
     }
 
     fn build_target(&self, toolchain: &Toolchain, target: &Target) -> Result<PtxFile, BuildError> {

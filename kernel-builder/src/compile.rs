@@ -157,12 +157,15 @@ fn fill_in(manifest: &str, folders: &[(&str, String)]) -> String {
     })
 }
 
-/// Writes a file unless it says this already: another inner build may be reading it.
+/// Writes a file unless it holds this text already. The build of another target may read it at any time, so it is never seen in part.
 fn put(path: &Path, text: &str) -> Result<(), BuildError> {
     if fs::read_to_string(path).is_ok_and(|old| old == text) {
         return Ok(());
     }
-    fs::write(path, text).map_err(BuildError::io("cannot write", path))
+    let whole = path.with_added_extension(format!("{:?}", std::thread::current().id()));
+    fs::write(&whole, text)
+        .and_then(|()| fs::rename(&whole, path))
+        .map_err(BuildError::io("cannot write", path))
 }
 
 #[cfg(test)]
