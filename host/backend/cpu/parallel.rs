@@ -8,6 +8,11 @@ use rayon::prelude::*;
 
 use super::Quad;
 
+/// The work on one ant: its thread's memory, its number, its tour and its cost.
+type AntBody<'a, I> = &'a (dyn Fn(&mut [Quad], u32, &mut [I], &mut i64) + Sync);
+/// A step of one ant: its number, its tour and its own memory.
+type StepBody<'a, I> = &'a (dyn Fn(u32, &mut [I], &mut [Quad]) + Sync);
+
 /// Calls `body` once with each number below `count`.
 pub(super) fn each(count: u32, body: &(dyn Fn(u32) + Sync)) {
     (0..count).into_par_iter().for_each(body);
@@ -34,7 +39,7 @@ pub(super) fn each_ant<I: Send>(
     (tours, n): (&mut [I], u32),
     costs: &mut [i64],
     quads: usize,
-    body: &(dyn Fn(&mut [Quad], u32, &mut [I], &mut i64) + Sync),
+    body: AntBody<I>,
 ) {
     let ants = tours.par_chunks_exact_mut(n as usize).zip(costs).enumerate();
     let memory = || vec![Quad::default(); quads];
@@ -45,7 +50,7 @@ pub(super) fn each_ant<I: Send>(
 pub(super) fn each_ant_with_own_memory<I: Send>(
     (tours, n): (&mut [I], u32),
     (memory, quads): (&mut [Quad], usize),
-    body: &(dyn Fn(u32, &mut [I], &mut [Quad]) + Sync),
+    body: StepBody<I>,
 ) {
     let ants = tours.par_chunks_exact_mut(n as usize).zip(memory.par_chunks_exact_mut(quads)).enumerate();
     ants.for_each(|(ant, (tour, memory))| body(ant as u32, tour, memory));

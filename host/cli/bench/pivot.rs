@@ -19,7 +19,7 @@ impl Where {
     /// Whether the row has one of the values.
     pub fn keeps(&self, row: &Row) -> bool {
         let own = row.setting(&self.column);
-        self.values.iter().any(|value| *value == own)
+        self.values.contains(&own)
     }
 }
 
