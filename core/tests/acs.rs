@@ -1,7 +1,9 @@
 //! Ant Colony System: its rule by hand and by chi-square, its three forms against each other and against a model.
 
-mod common;
-
+use crate::common::memory::{Array, Number};
+use crate::common::statistics::{LEVEL, fit};
+use crate::common::teams::{ORDERS, Order, Shareable, run};
+use crate::common::trails::{Arrays, Kind, OfCandidates, OfMatrix, OfRings, Shape, difference, edges, trail};
 use antwarp_core::acs::{
     self, Rule, build, choose_step, deposit_row, memory_bytes, prepare_row, update_step,
 };
@@ -15,10 +17,6 @@ use antwarp_core::pheromone::{Memory, heuristic};
 use antwarp_core::rng::Stream;
 use antwarp_core::tabu::NONE;
 use antwarp_core::team::{Serial, Slots, Team};
-use common::memory::{Array, Number};
-use common::statistics::{LEVEL, fit};
-use common::teams::{ORDERS, Order, Shareable, run};
-use common::trails::{Arrays, Kind, OfCandidates, OfMatrix, OfRings, Shape, difference, edges, trail};
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::Barrier;

@@ -1,7 +1,7 @@
 //! Best improvement: every pass makes the tour as much shorter as it says, and a descent ends in a local optimum.
 
-mod common;
-
+use crate::common::memory::Array;
+use crate::common::teams::{Member, ORDERS, Order, Shareable, run};
 use antwarp_core::geometry::{Grid, Places};
 use antwarp_core::local_search::array::Stretch;
 use antwarp_core::local_search::best::{self, DescentState, Kicks, MOST_CLAIMED, PassBoard, Proposal};
@@ -11,8 +11,6 @@ use antwarp_core::local_search::{ArrayTour, View};
 use antwarp_core::operator::{Operator, Or2opt, OrOpt, ThreeOpt, TwoOpt};
 use antwarp_core::rng::Stream;
 use antwarp_core::team::{Serial, Team};
-use common::memory::Array;
-use common::teams::{Member, ORDERS, Order, Shareable, run};
 
 const GRID: Grid = Grid { up: false };
 

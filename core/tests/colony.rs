@@ -1,12 +1,10 @@
 //! Limits against the formulas, and the judgement of iterations.
 
-mod common;
-
+use crate::common::memory::Array;
+use crate::common::teams::{ORDERS, Shareable, run};
 use antwarp_core::colony::{ColonyRules, ColonyState, Depositor, Limits, judge, limit_ratio};
 use antwarp_core::pheromone::{self, Form};
 use antwarp_core::team::Serial;
-use common::memory::Array;
-use common::teams::{ORDERS, Shareable, run};
 
 const RULES: ColonyRules = ColonyRules {
     target: 0,

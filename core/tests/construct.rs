@@ -1,7 +1,7 @@
 //! Tours are permutations; they depend on seed and ant, not on the tabu's layout, the width of ids or the team.
 
-mod common;
-
+use crate::common::memory::{Array, Number};
+use crate::common::teams::{ORDERS, Order, Shareable, run};
 use antwarp_core::colony::{ColonyRules, ColonyState, Depositor, Limits, judge};
 use antwarp_core::construct::{Lists, candidates, full, full_leaves, memory_bytes, row_stride};
 use antwarp_core::distance::Distances;
@@ -13,8 +13,6 @@ use antwarp_core::select::{Reservoir, Roulette, Select};
 use antwarp_core::tabu::{Bitmask, Compact, ListCompression, Tabu};
 use antwarp_core::team::{Serial, Slots, Team};
 use antwarp_core::tour;
-use common::memory::{Array, Number};
-use common::teams::{ORDERS, Order, Shareable, run};
 use proptest::prelude::*;
 
 /// Nodes in reserve for a node: more than some teams, fewer than others.
@@ -273,7 +271,7 @@ fn first_nodes_are_uniform() {
         let tour = build::<Bitmask, Reservoir, u16>(&world, Way::Candidates, stream, Builders::One);
         counts[tour[0] as usize] += 1;
     }
-    assert!(common::statistics::uniformity(&counts) > common::statistics::LEVEL, "{counts:?}");
+    assert!(crate::common::statistics::uniformity(&counts) > crate::common::statistics::LEVEL, "{counts:?}");
 }
 
 /// Every team must build the tours that one thread builds.

@@ -1,9 +1,7 @@
 //! Sums and roulettes in groups of eight.
 
-mod common;
-
+use crate::common::memory::Array;
 use antwarp_core::group::{Group, SIZE, load, pick, round_up, sum};
-use common::memory::Array;
 use proptest::prelude::*;
 
 /// Weights over twelve orders of magnitude, about half of them 0.
@@ -20,7 +18,7 @@ fn prefixes(w: Group) -> [f32; SIZE] {
 }
 
 proptest! {
-    #![proptest_config(common::cases(256))]
+    #![proptest_config(crate::common::cases(256))]
 
     #[test]
     fn sums_are_accurate(w in groups()) {

@@ -1,9 +1,7 @@
 //! Ids of both widths.
 
-mod common;
-
+use crate::common::memory::{Array, Number};
 use antwarp_core::node::NodeId;
-use common::memory::{Array, Number};
 
 fn groups_come_in_order<I: NodeId + Number>() {
     let values: Vec<I> = (0..24).map(|i| I::new(65_535 - 2_731 * i)).collect();

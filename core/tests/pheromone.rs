@@ -1,15 +1,13 @@
 //! Trails and weights against values worked out by hand, and the memories' forms against each other.
 
-mod common;
-
+use crate::common::memory::Array;
+use crate::common::teams::Alone;
 use antwarp_core::colony::Limits;
 use antwarp_core::construct::row_stride;
 use antwarp_core::distance::Distances;
 use antwarp_core::pheromone::{Candidate, Form, Matrix, Tables, prepare_row, update_row};
 use antwarp_core::rng::Stream;
 use antwarp_core::team::{Serial, Team};
-use common::memory::Array;
-use common::teams::Alone;
 
 /// A memory of one form over a matrix of distances.
 struct Memory<F> {

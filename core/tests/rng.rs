@@ -1,9 +1,7 @@
 //! Are the random numbers random, over every counter they are a function of?
 
-mod common;
-
+use crate::common::statistics::{LEVEL, fit, uniformity};
 use antwarp_core::rng::{Draws, Stream, exponential, unit};
-use common::statistics::{LEVEL, fit, uniformity};
 
 const DRAWS: u32 = 1 << 18;
 

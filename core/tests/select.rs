@@ -1,14 +1,12 @@
 //! Both selections choose with exactly the probabilities that the weights ask for.
 
-mod common;
-
+use crate::common::memory::Array;
+use crate::common::statistics::{LEVEL, fit, likeness};
 use antwarp_core::construct::{full_leaves, row_stride};
 use antwarp_core::rng::Stream;
 use antwarp_core::select::{Reservoir, Roulette, Select};
 use antwarp_core::tabu::{Bitmask, Compact, ListCompression, Tabu};
 use antwarp_core::team::Serial;
-use common::memory::Array;
-use common::statistics::{LEVEL, fit, likeness};
 
 /// Scratch memory for a selection, and its choices.
 struct Chooser<S> {

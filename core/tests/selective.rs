@@ -1,7 +1,8 @@
 //! Pheromone memories that ants change as they go, against simple models of them.
 
-mod common;
-
+use crate::common::memory::Array;
+use crate::common::teams::{ORDERS, Order, Shareable, run};
+use crate::common::trails::{Arrays, Kind, OfCandidates, OfMatrix, OfRings, Shape, difference, edges, trail};
 use antwarp_core::acs::{self, Rule};
 use antwarp_core::pheromone::matrix::FAR;
 use antwarp_core::pheromone::{MatrixTrails, Memory, Selective};
@@ -9,9 +10,6 @@ use antwarp_core::relaxed::{load_pair, store_pair};
 use antwarp_core::rng::Stream;
 use antwarp_core::tabu::{Bitmask, NONE, Tabu};
 use antwarp_core::team::{Serial, Team};
-use common::memory::Array;
-use common::teams::{ORDERS, Order, Shareable, run};
-use common::trails::{Arrays, Kind, OfCandidates, OfMatrix, OfRings, Shape, difference, edges, trail};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use std::collections::HashMap;
@@ -411,7 +409,7 @@ fn teams() -> impl Strategy<Value = Option<(u32, Order)>> {
 }
 
 proptest! {
-    #![proptest_config(common::cases(128))]
+    #![proptest_config(crate::common::cases(128))]
 
     #[test]
     fn a_ring_forgets_the_edge_added_longest_ago(
@@ -429,7 +427,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(common::cases(48))]
+    #![proptest_config(crate::common::cases(48))]
 
     #[test]
     fn members_share_a_ring(

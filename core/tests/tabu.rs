@@ -1,14 +1,12 @@
 //! Every tabu against a set of unvisited nodes.
 
-mod common;
-
+use crate::common::memory::Array;
+use crate::common::teams::Alone;
 use antwarp_core::construct::row_stride;
 use antwarp_core::group::SIZE;
 use antwarp_core::rng::Stream;
 use antwarp_core::tabu::{Bitmask, Compact, ListCompression, NONE, Tabu};
 use antwarp_core::team::Serial;
-use common::memory::Array;
-use common::teams::Alone;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -125,7 +123,7 @@ fn orders() -> impl Strategy<Value = (u32, Vec<u32>)> {
 }
 
 proptest! {
-    #![proptest_config(common::cases(48))]
+    #![proptest_config(crate::common::cases(48))]
 
     #[test]
     fn tabus_follow_the_set_of_unvisited_nodes((n, order) in orders()) {

@@ -1,9 +1,7 @@
 //! Reductions over a team, the numbers of some of its members, and the bounds of what they share.
 
-mod common;
-
+use crate::common::teams::{ORDERS, run, run_in_parts};
 use antwarp_core::team::{Seat, Serial, Slots, Team, seat};
-use common::teams::{ORDERS, run, run_in_parts};
 
 /// What one member is told.
 #[derive(Debug, PartialEq)]

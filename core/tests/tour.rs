@@ -1,13 +1,11 @@
 //! Costs and links of closed tours.
 
-mod common;
-
+use crate::common::memory::Array;
+use crate::common::teams::{Alone, ORDERS, run};
 use antwarp_core::distance::Distances;
 use antwarp_core::node::NodeId;
 use antwarp_core::team::{Serial, Team};
 use antwarp_core::tour;
-use common::memory::Array;
-use common::teams::{Alone, ORDERS, run};
 use proptest::prelude::*;
 
 fn cost<T: Team, I: NodeId>(team: T, distances: &[i32], tour: &[I]) -> i64 {
@@ -58,7 +56,7 @@ fn permutations() -> impl Strategy<Value = Vec<u16>> {
 }
 
 proptest! {
-    #![proptest_config(common::cases(256))]
+    #![proptest_config(crate::common::cases(256))]
 
     #[test]
     fn links_lead_around_the_tour(tour in permutations(), size in 1u32..5) {

@@ -1,5 +1,4 @@
 //! What the tests share: guarded memory, teams of several members, statistics, how many random cases there are.
-#![allow(dead_code, reason = "every test program uses a part of it")]
 
 pub mod memory;
 pub mod statistics;

@@ -1,7 +1,7 @@
 //! Children by hand, by search, and what they inherit.
 
 use crate::common::trails::difference;
-use crate::world::{Dice, World, construct, is_tour, make, make_with};
+use crate::genetic::world::{Dice, World, construct, is_tour, make, make_with};
 use antwarp_core::genetic::Crossover;
 use proptest::prelude::*;
 
@@ -130,7 +130,7 @@ pub fn recommenders(child: &[u32], parents: [&[u32]; 2]) -> Vec<Option<usize>> {
     (1..child.len())
         .map(|i| {
             let is_open = |v: u32| child[i..].contains(&v);
-            let next = parents.map(|parent| crate::world::seek(parent, child[i - 1], true, is_open));
+            let next = parents.map(|parent| crate::genetic::world::seek(parent, child[i - 1], true, is_open));
             assert!(next.contains(&child[i]), "nobody recommends place {i}");
             let [one, two] = next.map(|node| node == child[i]);
             if one && two { None } else { Some(usize::from(two)) }

@@ -3,7 +3,7 @@
 use crate::common::memory::Array;
 use crate::common::statistics::{LEVEL, uniformity};
 use crate::common::teams::{ORDERS, Shareable, run};
-use crate::world::{Dice, Pool, World, breed_all, ids, rules};
+use crate::genetic::world::{Dice, Pool, World, breed_all, ids, rules};
 use antwarp_core::genetic::generation::{method, record, recorded};
 use antwarp_core::genetic::{GenerationRules, finish, random_gene, settle};
 use antwarp_core::team::Serial;

@@ -3,8 +3,8 @@
 use crate::common::memory::Number;
 use crate::common::statistics::{LEVEL, fit, uniformity};
 use crate::common::trails::difference;
-use crate::crossover::recommenders;
-use crate::world::{Pool, World, breed_all, construct, rules};
+use crate::genetic::crossover::recommenders;
+use crate::genetic::world::{Pool, World, breed_all, construct, rules};
 use antwarp_core::genetic::generation::{method, record};
 use antwarp_core::genetic::{Crossover, GenerationRules};
 use antwarp_core::node::NodeId;

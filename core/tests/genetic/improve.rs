@@ -1,7 +1,7 @@
 //! The best gene's improvement against a search that makes every move it looks at; which child it is, and when.
 
 use crate::common::memory::{Array, Number};
-use crate::world::{Dice, Pool, World, breed_all, ids, is_tour, rules};
+use crate::genetic::world::{Dice, Pool, World, breed_all, ids, is_tour, rules};
 use antwarp_core::genetic::GenerationRules;
 use antwarp_core::genetic::generation::method;
 use antwarp_core::genetic::improve::improve;

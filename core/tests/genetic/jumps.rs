@@ -2,7 +2,7 @@
 
 use crate::common::memory::{Array, Number};
 use crate::common::teams::{ORDERS, Shareable, run};
-use crate::world::{Dice, Table, ids, seek};
+use crate::genetic::world::{Dice, Table, ids, seek};
 use antwarp_core::genetic::{Jumps, memory_bytes};
 use antwarp_core::node::NodeId;
 use proptest::prelude::*;

@@ -1,8 +1,8 @@
 //! Mutations: one exchange of two edges, as often as asked for, and the length that comes with it.
 
 use crate::common::statistics::{LEVEL, fit, uniformity};
-use crate::generation::{METHODS, world};
-use crate::world::{Pool, World, breed_all, rules};
+use crate::genetic::generation::{METHODS, world};
+use crate::genetic::world::{Pool, World, breed_all, rules};
 use antwarp_core::genetic::GenerationRules;
 use antwarp_core::genetic::generation::{method, record};
 use proptest::prelude::*;

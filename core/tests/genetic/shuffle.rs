@@ -1,7 +1,7 @@
 //! Shuffles: permutations, and all alike.
 
 use crate::common::statistics::{LEVEL, uniformity};
-use crate::world::is_tour;
+use crate::genetic::world::is_tour;
 use antwarp_core::genetic::Shuffle;
 use antwarp_core::rng::Stream;
 

@@ -2,8 +2,8 @@
 
 use crate::common::memory::{Array, Number};
 use crate::common::teams::{ORDERS, Order, Shareable, run};
-use crate::generation::METHODS;
-use crate::world::{Dice, Pool, World, breed_in_order, rules};
+use crate::genetic::generation::METHODS;
+use crate::genetic::world::{Dice, Pool, World, breed_in_order, rules};
 use antwarp_core::genetic::{GenerationRules, breed, memory_bytes};
 use antwarp_core::geometry::{Geometry, Places};
 use antwarp_core::node::NodeId;

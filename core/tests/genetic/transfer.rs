@@ -3,8 +3,8 @@
 use crate::common::memory::Number;
 use crate::common::statistics::{LEVEL, uniformity};
 use crate::common::teams::{ORDERS, Shareable, run};
-use crate::generation::world;
-use crate::world::{Dice, Pool, World, rules};
+use crate::genetic::generation::world;
+use crate::genetic::world::{Dice, Pool, World, rules};
 use antwarp_core::genetic::generation::method;
 use antwarp_core::genetic::{GenerationRules, transfer};
 use antwarp_core::node::NodeId;

@@ -2,8 +2,8 @@
 
 use crate::common::memory::{Array, Number};
 use crate::common::teams::{ORDERS, Shareable, run};
-use crate::scene::Scene;
-use crate::world::{Dice, World, edges, is_permutation};
+use crate::lin_kernighan::scene::Scene;
+use crate::local_search::world::{Dice, World, edges, is_permutation};
 use antwarp_core::lin_kernighan::ants::{AntTables, improve, words};
 use antwarp_core::lin_kernighan::cuts::{self, Cuts};
 use antwarp_core::lin_kernighan::moves::{self, Search};

@@ -1,8 +1,8 @@
 //! Trials: what they write down, the same by every team.
 
 use crate::common::teams::{ORDERS, Shareable, run};
-use crate::scene::Scene;
-use crate::world::{Dice, World, edge, edges, replaced, tour_of};
+use crate::lin_kernighan::scene::Scene;
+use crate::local_search::world::{Dice, World, edge, edges, replaced, tour_of};
 use antwarp_core::lin_kernighan::cuts::MOST;
 use antwarp_core::lin_kernighan::trial::{self, TrialRound, UNLIMITED};
 use antwarp_core::operator::{LinKernighan, Or2opt, OrOpt, Reach, Shallow, ThreeOpt, TwoOpt};

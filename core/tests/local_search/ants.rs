@@ -2,7 +2,7 @@
 
 use crate::common::memory::{Array, Number};
 use crate::common::teams::Shareable;
-use crate::world::{Bench, Crew, Dice, Job, World, crews, edges, is_permutation};
+use crate::local_search::world::{Bench, Crew, Dice, Job, World, crews, edges, is_permutation};
 use antwarp_core::geometry::{Geometry, Grid, Places};
 use antwarp_core::local_search::ants::{TourTables, WIDTH, improve, memory_bytes};
 use antwarp_core::local_search::descend::descend;

@@ -1,7 +1,7 @@
 //! Exchanges of two edges in an array.
 
 use crate::common::teams::Shareable;
-use crate::world::{Bench, Crew, Dice, Job, crews, edge, edges, replaced};
+use crate::local_search::world::{Bench, Crew, Dice, Job, crews, edge, edges, replaced};
 use antwarp_core::local_search::ArrayTour;
 use antwarp_core::team::Team;
 

@@ -1,7 +1,7 @@
 //! Descents: local optima against brute force, the same on every team.
 
 use crate::common::teams::{Order, Shareable};
-use crate::world::{
+use crate::local_search::world::{
     Bench, Crew, Dice, Job, World, best_or_opt, best_three_opt, best_two_opt, crews, edges, own,
 };
 use antwarp_core::geometry::{Numbered, Places};

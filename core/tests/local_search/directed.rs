@@ -1,7 +1,7 @@
 //! Or-3opt, where edges have a direction: moves against a model, local optima against brute force, the same on every team.
 
 use crate::common::teams::Shareable;
-use crate::world::{Bench, Crew, Dice, Job, World, crews, own};
+use crate::local_search::world::{Bench, Crew, Dice, Job, World, crews, own};
 use antwarp_core::geometry::{Numbered, Places};
 use antwarp_core::local_search::descend::{DescentRound, descend};
 use antwarp_core::local_search::moves::{Found, Kind};

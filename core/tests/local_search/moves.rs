@@ -1,7 +1,7 @@
 //! Moves: what the search around a node finds, against a model; what moves do to a tour.
 
 use crate::common::teams::Shareable;
-use crate::world::{
+use crate::local_search::world::{
     Bench, Crew, Dice, Edge, Job, World, any_move, changes, crews, edge, edges, moves_segment, own, replaced,
     tour_of,
 };

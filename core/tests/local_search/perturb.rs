@@ -1,7 +1,7 @@
 //! Double bridges, and where they cut.
 
 use crate::common::statistics::{LEVEL, uniformity};
-use crate::world::{Bench, Dice, Edge, World, edge, edges, replaced};
+use crate::local_search::world::{Bench, Dice, Edge, World, edge, edges, replaced};
 use antwarp_core::local_search::perturb::{Cut, STEPS, longer, step, tolerance};
 use antwarp_core::rng::Stream;
 use antwarp_core::team::Serial;

@@ -2,8 +2,8 @@
 
 use crate::common::memory::Array;
 use crate::common::teams::{ORDERS, Order, Shareable, run};
-use crate::instances::Assignment;
-use crate::world::{By, Dice, Snapshot, Walks, World, cost_of, distance, is_permutation, rules};
+use crate::search::instances::Assignment;
+use crate::search::world::{By, Dice, Snapshot, Walks, World, cost_of, distance, is_permutation, rules};
 use antwarp_core::neighborhood::crossover;
 use antwarp_core::search::{Strategy, WalkRules};
 use antwarp_core::team::Serial;

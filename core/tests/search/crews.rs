@@ -1,8 +1,8 @@
 //! A walk's course does not depend on who goes it, nor on where its batches end.
 
 use crate::common::teams::{ORDERS, Order};
-use crate::instances::{Assignment, Graph, NestedSigns, Numbers, Rough, Signs, Tours};
-use crate::world::{By, Dice, Naive, Snapshot, Walks, World, rules};
+use crate::search::instances::{Assignment, Graph, NestedSigns, Numbers, Rough, Signs, Tours};
+use crate::search::world::{By, Dice, Naive, Snapshot, Walks, World, rules};
 use antwarp_core::geometry::{Grid, Numbered};
 use antwarp_core::neighborhood::Neighborhood;
 use antwarp_core::problem::{NestedTour, Problem, RotatedTour, SwappedTour};
@@ -32,7 +32,7 @@ fn course<N: Naive>(
     world: &World<N>,
     rules: &WalkRules,
     by: By,
-) -> Vec<Snapshot<crate::world::ElementOf<N>>> {
+) -> Vec<Snapshot<crate::search::world::ElementOf<N>>> {
     let mut walks = Walks::new(world, &WalkRules { walks: 2, ..*rules });
     let mut seen = vec![];
     for (end, rival_bit) in [(1, 0), (11, 0), (20, 1)] {
@@ -133,7 +133,7 @@ fn in_batches<N: Naive>(
     rules: &WalkRules,
     length: u64,
     by: By,
-) -> Snapshot<crate::world::ElementOf<N>> {
+) -> Snapshot<crate::search::world::ElementOf<N>> {
     let mut walks = Walks::new(world, rules);
     let mut end = 0;
     while end < 60 {

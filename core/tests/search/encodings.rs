@@ -2,7 +2,7 @@
 
 use crate::common::memory::Number;
 use crate::common::statistics::{LEVEL, uniformity};
-use crate::world::{changes, distance, exchanges, flips, is_permutation, moved, rotations};
+use crate::search::world::{changes, distance, exchanges, flips, is_permutation, moved, rotations};
 use antwarp_core::neighborhood::{
     Changes, Crowns, Exchanges, Flips, Neighborhood, Nested, Rotation, Rotations,
 };

@@ -1,7 +1,7 @@
 //! Small problems, and what their solutions cost by plain sums.
 
 use crate::common::memory::Number;
-use crate::world::{CostOf, Dice, Naive, bytes, changes, exchanges, flips, moved, rotations};
+use crate::search::world::{CostOf, Dice, Naive, bytes, changes, exchanges, flips, moved, rotations};
 use antwarp_core::geometry::{Grid, Numbered, Planar};
 use antwarp_core::metric::Metric;
 use antwarp_core::neighborhood::Neighborhood;

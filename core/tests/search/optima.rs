@@ -1,7 +1,7 @@
 //! Optima of small problems, known from looking at all their solutions.
 
-use crate::instances::{Assignment, Graph, Numbers, Signs};
-use crate::world::{By, Naive, Walks, World, cost_of, rules};
+use crate::search::instances::{Assignment, Graph, Numbers, Signs};
+use crate::search::world::{By, Naive, Walks, World, cost_of, rules};
 use antwarp_core::problem::Problem;
 use antwarp_core::search::{Strategy, WalkRules};
 
@@ -27,7 +27,7 @@ fn vectors(n: u32, k: u32) -> Vec<Vec<u8>> {
     (0..k.pow(n)).map(digits).collect()
 }
 
-fn check<N>(naive: N, solutions: &[Vec<crate::world::ElementOf<N>>], tabu: (u32, u32))
+fn check<N>(naive: N, solutions: &[Vec<crate::search::world::ElementOf<N>>], tabu: (u32, u32))
 where
     N: Naive<P: Problem<Cost = i64>>,
 {

@@ -1,7 +1,7 @@
 //! Costs of neighbours are those of full evaluations, also after many moves.
 
-use crate::instances::{Assignment, Graph, NestedSigns, Numbers, Rough, Signs, Tours, same};
-use crate::world::{Dice, Naive, Place, World};
+use crate::search::instances::{Assignment, Graph, NestedSigns, Numbers, Rough, Signs, Tours, same};
+use crate::search::world::{Dice, Naive, Place, World};
 use antwarp_core::geometry::{Grid, Numbered, Planar};
 use antwarp_core::metric::Metric;
 use antwarp_core::problem::{NestedTour, RotatedTour, SwappedTour};

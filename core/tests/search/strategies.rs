@@ -1,8 +1,10 @@
 //! Climbing, iterated search and annealing, iteration by iteration; what stops a walk, and what rivals tell each other.
 
 use crate::common::statistics::{LEVEL, fit};
-use crate::instances::{Assignment, Graph, NestedSigns, Numbers, Rough, Signs, Tours};
-use crate::world::{By, ElementOf, Naive, Snapshot, Walks, World, cost_of, distance, exchanges, rules};
+use crate::search::instances::{Assignment, Graph, NestedSigns, Numbers, Rough, Signs, Tours};
+use crate::search::world::{
+    By, ElementOf, Naive, Snapshot, Walks, World, cost_of, distance, exchanges, rules,
+};
 use antwarp_core::geometry::Numbered;
 use antwarp_core::neighborhood::Neighborhood;
 use antwarp_core::problem::{NestedTour, Problem, RotatedTour, SwappedTour};

@@ -1,7 +1,7 @@
 //! Tabu search against one that computes everything anew in each iteration, from its documentation.
 
-use crate::instances::{Assignment, Graph, Numbers, Rough, Signs, Tours};
-use crate::world::{By, ElementOf, Naive, Walks, World, cost_of, moved, rules};
+use crate::search::instances::{Assignment, Graph, Numbers, Rough, Signs, Tours};
+use crate::search::world::{By, ElementOf, Naive, Walks, World, cost_of, moved, rules};
 use antwarp_core::geometry::{Grid, Numbered};
 use antwarp_core::neighborhood::Neighborhood;
 use antwarp_core::problem::{Problem, RotatedTour, SwappedTour};

@@ -2,12 +2,7 @@
 //! team.
 
 mod ants;
-#[path = "../common/mod.rs"]
-mod common;
 mod merge;
 mod moves;
 mod scene;
 mod trials;
-#[allow(dead_code, reason = "the tests of local search use more of it")]
-#[path = "../local_search/world.rs"]
-mod world;

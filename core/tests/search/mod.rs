@@ -2,8 +2,6 @@
 //! thought of speed, the same by any number of teams.
 
 mod children;
-#[path = "../common/mod.rs"]
-mod common;
 mod costs;
 mod crews;
 mod encodings;

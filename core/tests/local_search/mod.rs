@@ -2,10 +2,8 @@
 
 mod ants;
 mod array;
-#[path = "../common/mod.rs"]
-mod common;
 mod descend;
 mod directed;
 mod moves;
 mod perturb;
-mod world;
+pub mod world;

@@ -1,8 +1,6 @@
 //! The genetic algorithm: children against constructions by hand and by search, generations against their
 //! documentation, the same on every team.
 
-#[path = "../common/mod.rs"]
-mod common;
 mod crossover;
 mod first;
 mod generation;
