@@ -1,7 +1,7 @@
 //! What holds for every reader, whatever bytes it is given: it panics never, what it takes is sound and the same when it is written
 //! and read again, and what it refuses it refuses with a message that can be printed.
 //!
-//! The targets of the fuzzer call these functions, and so does `tests/corpus.rs` with the files of `corpus`.
+//! The targets of the fuzzer call these functions, and so does `tests/instances/corpus.rs` with the files of `corpus`.
 
 use std::fmt::Debug;
 use std::io::Write;

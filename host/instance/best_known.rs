@@ -55,7 +55,7 @@ impl Qap {
     }
 }
 
-/// Name, number of nodes, optimal length, fingerprint: that of a file without an entry is told by `tests/instance.rs`.
+/// Name, number of nodes, optimal length, fingerprint: that of a file without an entry is told by `tests/instances/tours.rs`.
 type Entry = (&'static str, u32, i64, u64);
 
 /// TSPLIB95, symmetric.

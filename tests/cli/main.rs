@@ -17,6 +17,9 @@ mod help;
 #[cfg(target_os = "linux")]
 mod limits;
 mod local_search;
+#[cfg(target_os = "linux")]
+mod outputs;
 mod refusals;
+mod search;
 mod solve;
 mod world;

@@ -1,5 +1,4 @@
 //! Whatever happens while a command writes, its result is not lost and no other file is harmed. On the CPU.
-#![cfg(target_os = "linux")]
 
 use std::ffi::{OsStr, OsString};
 use std::fs;

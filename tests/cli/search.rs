@@ -1,8 +1,5 @@
 //! `antwarp search` and `antwarp bench search` from end to end, on the CPU.
 
-#[cfg(unix)]
-mod common;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -16,7 +13,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 #[cfg(unix)]
-use common::interrupted;
+use crate::common::interrupted;
 
 fn antwarp(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_antwarp"));
