@@ -2,7 +2,10 @@
 //! team.
 
 mod ants;
+mod cuts;
 mod merge;
 mod moves;
 mod scene;
+mod search;
+mod shapes;
 mod trials;

@@ -63,9 +63,13 @@ impl World {
 
     /// Points with coordinates below `extent`: of a small one, many are at one place or equally far apart.
     pub fn plane(n: u32, k: u32, extent: u32, dice: &mut Dice) -> Self {
-        let points: Vec<[u32; 2]> = (0..n).map(|_| [dice.below(extent), dice.below(extent)]).collect();
+        World::of_points((0..n).map(|_| [dice.below(extent), dice.below(extent)]).collect(), k)
+    }
+
+    /// These points of the plane.
+    pub fn of_points(points: Vec<[u32; 2]>, k: u32) -> Self {
         let places = points.iter().map(|p| Grid::place(p[0], p[1])).collect();
-        World::new(n, k, places, |i, j| {
+        World::new(points.len() as u32, k, places, |i, j| {
             let (a, b) = (points[i as usize], points[j as usize]);
             (a[0] as f64 - b[0] as f64).hypot(a[1] as f64 - b[1] as f64).round() as i32
         })
