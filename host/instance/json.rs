@@ -120,13 +120,14 @@ impl Json<'_> {
             object.iter().filter(|(_, value)| is_table(value)).map(|(key, _)| key.clone()).collect();
         let named = |key: &str| tables.iter().any(|table| table == key);
         let asked = self.options.columns.iter().find(|(role, _)| role == "cost").map(|(_, key)| key.clone());
-        let costs: Vec<&str> = ["distances", "durations"].into_iter().filter(|key| named(key)).collect();
+        let costs: Vec<&str> =
+            ["distances", "durations", "times", "weights"].into_iter().filter(|key| named(key)).collect();
         let chosen = match (asked.filter(|key| named(key)), &costs[..], &tables[..]) {
             (Some(key), ..) => key,
-            (None, [_, _], _) => {
+            (None, [one, other, ..], _) => {
                 return Err(self.text.content(
-                    "there are both `distances` and `durations`",
-                    "choose: `--columns cost=distances` or `--columns cost=durations`",
+                    format!("there are both `{one}` and `{other}`"),
+                    format!("choose: `--columns cost={one}` or `--columns cost={other}`"),
                 ));
             }
             (None, [one], _) => (*one).to_owned(),
@@ -344,6 +345,13 @@ impl Json<'_> {
     }
 
     fn geojson(&self, kind: &str, value: &Value, mut notes: Vec<String>) -> Result<Reading> {
+        let system = value.pointer("/crs/properties/name").and_then(Value::as_str).unwrap_or("CRS84");
+        if !system.contains("CRS84") && !system.ends_with("4326") {
+            let problem = format!("the coordinates of this GeoJSON are in {}", printable(system));
+            return Err(self
+                .text
+                .content(problem, "export it again in longitude and latitude (WGS 84, EPSG:4326)"));
+        }
         let mut rows = Vec::new();
         self.geometries(kind, value, None, &mut rows)?;
         if rows.is_empty() {

@@ -165,7 +165,18 @@ fn column(text: Text<'_>) -> Option<Vec<Part>> {
         known.extend(["tour", "route", "path", "order", "nodes", "city", "cities", "stop", "stops"]);
     }
     let column = known.iter().find_map(|name| names.iter().position(|other| other == name))?;
-    lines.map(|line| cells(line).get(column).copied()).collect()
+    const ORDERS: [&str; 8] =
+        ["position", "order", "rank", "sequence", "seq", "step", "visit_order", "arrival_order"];
+    let order = ORDERS.iter().find_map(|name| names.iter().position(|other| other == name));
+    let rows: Vec<Vec<Part>> = lines.map(cells).collect();
+    let place = |row: &Vec<Part>| text.whole_number(*row.get(order?)?);
+    let mut places: Vec<(i64, Part)> = Vec::new();
+    for row in &rows {
+        let at = if order.is_some_and(|order| order != column) { place(row)? } else { places.len() as i64 };
+        places.push((at, *row.get(column)?));
+    }
+    places.sort_by_key(|(at, _)| *at);
+    Some(places.into_iter().map(|(_, node)| node).collect())
 }
 
 fn unquoted(text: Text<'_>, part: Part) -> Part {

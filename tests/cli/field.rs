@@ -603,3 +603,58 @@ fn tours_as_tables_and_as_pairs() {
     let tour = file(&folder, "a.tour", b"[(1, 2), (3, 4), (2, 3), (4, 1)]");
     antwarp(&["check", &instance, &tour]).assert().code(6).stderr(contains("do not follow on each other"));
 }
+
+#[test]
+fn what_a_file_says_beside_its_numbers_is_heard() {
+    let folder = tempfile::tempdir().unwrap();
+    let refused = |name: &str, text: &str, told: &str, remedy: &str| {
+        let path = file(&folder, name, text.as_bytes());
+        let output = solve(&[&path]).assert().code(3);
+        let shown = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
+        assert!(shown.contains(told) && shown.contains(remedy), "{name}: {shown}");
+    };
+    let hemispheres = "lat,N/S,lon,E/W\n33.9,S,151.2,E\n33.8,S,151.1,E\n1.3,N,103.8,E\n";
+    refused("hemispheres.csv", hemispheres, "in which hemisphere", "with a minus");
+    let oneway =
+        "u,v,oneway,length\n1,2,True,1\n3,2,True,1\n3,4,True,1\n1,4,True,1\n1,3,False,5\n2,4,False,5\n";
+    refused("oneway.csv", oneway, "4 of 6 edges have a direction", "`--directed`");
+    refused("units.csv", "id,x_km,y_m\n1,0,0\n2,3,4000\n3,7,1000\n", "is in km", "the same unit");
+    refused("total.csv", "name,x,y\nA,0,0\nB,3,4\nC,7,1\nTotal,10,5\n", "the last row", "remove it");
+    let code = "1;80331;48,1;11,5\n2;10115;52,5;13,4\n3;20095;53,5;10,0\n";
+    refused("code.csv", code, "may be places x y with numbers", "--columns id=1,x=3,y=4");
+    let hopper =
+        r#"{"distances": [[0, 2, 3], [2, 0, 4], [3, 4, 0]], "times": [[0, 1, 1], [1, 0, 1], [1, 1, 0]]}"#;
+    refused("hopper.json", hopper, "both `distances` and `times`", "--columns cost=times");
+    let mercator = r#"{"type": "MultiPoint", "crs": {"type": "name", "properties": {"name": "urn:ogc:def:crs:EPSG::3857"}}, "coordinates": [[10, 20], [13, 24]]}"#;
+    refused("mercator.geojson", mercator, "EPSG::3857", "EPSG:4326");
+    // Gephi's column of types.
+    let gephi = file(
+        &folder,
+        "gephi.csv",
+        b"Source,Target,Type,Weight\n1,2,Directed,1\n3,2,Directed,1\n3,1,Directed,2\n",
+    );
+    solve(&[&gephi]).assert().code(7);
+    let says = |name: &str, text: &str, told: &str| {
+        let path = file(&folder, name, text.as_bytes());
+        solve(&[&path]).assert().success().stderr(contains(told.to_owned()));
+    };
+    says("comment.csv", "name,x,y\nA,0,0\n# B,3,4\nC,7,1\nD,2,9\n", "1 comment line is left out");
+    says("quoted.csv", "name,x,y\nA,0,0\n\"#9 Dream\",3,4\nC,7,1\nD,2,9\n", "read 4 places");
+    says("missing.csv", ",A,B,C\nA,0,-1,10\nB,-1,0,3\nC,10,3,0\n", "-1 is the only negative cost");
+    let osm =
+        "osmid,y,x\n21438,48.8566123,2.3522456\n21439,45.7640321,4.8357765\n21440,43.2965123,5.3698987\n";
+    says("osm.csv", osm, "`--columns lat=2,lon=3`");
+    // A tour in the order that another column gives.
+    let instance = file(&folder, "five.csv", b"x,y\n0,0\n300,400\n700,100\n200,900\n800,800\n");
+    let length = |text: &str| {
+        let tour = file(&folder, "tour.csv", text.as_bytes());
+        let output = antwarp(&["check", &instance, &tour]).assert().success();
+        String::from_utf8_lossy(&output.get_output().stdout).into_owned()
+    };
+    let right = length("1 3 5 4 2\n");
+    assert_eq!(
+        length("node,position\n1,1\n2,5\n3,2\n4,4\n5,3\n").split("cost").nth(1),
+        right.split("cost").nth(1)
+    );
+    assert_ne!(length("1 2 3 4 5\n").split("cost").nth(1), right.split("cost").nth(1));
+}

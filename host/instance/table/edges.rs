@@ -52,13 +52,19 @@ pub(super) fn fits(table: &Table<'_>) -> Result<bool> {
         first.windows(2).all(|pair| pair[0] + 1 == pair[1])
     };
     if are_ids {
-        return Err(table.open(&["edges: from, to and cost", "places x y with a number in column 1"]));
+        return Err(table.open(&[
+            ("edges from, to and cost", "--as edges"),
+            ("places x y with a number in column 1", "--columns id=1,x=2,y=3"),
+        ]));
     }
     // A few small numbers are coordinates just as well, unless they are in the order of a list of pairs.
     let is_complete = rows == n * (n - 1) / 2 || rows == n * (n - 1);
     let is_ordered = from.iter().zip(&to).is_sorted() && from.iter().zip(&to).all(|(from, to)| from < to);
     if table.counts.is_empty() && n < 6 && !is_complete && !is_ordered {
-        return Err(table.open(&["edges: from, to and cost", "places x y z in space"]));
+        return Err(table.open(&[
+            ("edges from, to and cost", "--as edges"),
+            ("places x y z in space", "--columns x=1,y=2,z=3"),
+        ]));
     }
     Ok(true)
 }
@@ -90,7 +96,9 @@ pub(super) fn read(mut table: Table<'_>) -> Result<Reading> {
         *here = cost;
         is_both |= from != to && !costs[to * n + from].is_nan();
     }
-    let is_one_way = is_both || table.options.directed;
+    let says_directed = direction(&table)?;
+    let is_directed = table.options.directed || says_directed == Some(true);
+    let is_one_way = is_both || is_directed;
     if !is_one_way {
         for i in 0..n {
             for j in 0..n {
@@ -102,7 +110,7 @@ pub(super) fn read(mut table: Table<'_>) -> Result<Reading> {
     }
     let missing = matrix::forbid(&mut costs, n, table.options.forbidden_from);
     let told = [(Role::From, columns.from), (Role::To, columns.to), (Role::Cost, columns.cost)];
-    let ways = match (table.options.directed, is_both) {
+    let ways = match (is_directed, is_both) {
         (true, _) => "each for its direction",
         (false, true) => "each for its direction, as some are listed both ways",
         (false, false) => "each holds both ways",
@@ -119,9 +127,38 @@ pub(super) fn read(mut table: Table<'_>) -> Result<Reading> {
         ids: labels.ids,
         names: labels.names,
         line,
-        warnings: Vec::new(),
-        is_directed: table.options.directed,
+        warnings: missing_cost(&table, columns.cost).into_iter().collect(),
+        is_directed,
     })
+}
+
+/// Whether a column such as `oneway`, or Gephi's `Type`, says that all edges have a direction, or that none has.
+///
+/// # Errors
+/// If it says so of some edges only.
+fn direction(table: &Table<'_>) -> Result<Option<bool>> {
+    let grid = &table.grid;
+    let names = grid.names.as_deref().unwrap_or_default();
+    let Some(column) = (0..names.len()).find(|&at| header::is_direction(&names[at])) else { return Ok(None) };
+    let one = |row: usize| match grid.written(row, column).trim().to_lowercase().as_str() {
+        "directed" | "true" | "yes" | "y" | "t" | "1" => Some(true),
+        "undirected" | "false" | "no" | "n" | "f" | "0" | "" => Some(false),
+        _ => None,
+    };
+    let Some(said) = (0..grid.rows()).map(one).collect::<Option<Vec<bool>>>() else { return Ok(None) };
+    let count = said.iter().filter(|&&is_directed| is_directed).count();
+    if table.options.directed || count == 0 || count == said.len() {
+        return Ok(Some(count > 0));
+    }
+    let problem =
+        format!("{} says that {count} of {} edges have a direction", grid.title(column), said.len());
+    let help = "write the other edges in both directions, and say `--directed`";
+    Err(table.text().content(problem, help))
+}
+
+/// Returns a warning if -1 may stand for a missing cost.
+fn missing_cost(table: &Table<'_>, column: usize) -> Option<String> {
+    matrix::missing_costs((0..table.grid.rows()).map(|row| table.grid.number(row, column)), &table.file())
 }
 
 fn cost(table: &Table<'_>, row: usize, column: usize) -> Result<f64> {

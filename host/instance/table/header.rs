@@ -319,6 +319,18 @@ pub(super) fn is_in_radians(name: &str) -> bool {
     tokens(name).iter().any(|word| matches!(word.as_str(), "rad" | "rads" | "radian" | "radians"))
 }
 
+/// Whether the column says which edges have a direction.
+pub(super) fn is_direction(name: &str) -> bool {
+    matches!(normal(name).as_str(), "type" | "directed" | "isdirected" | "oneway" | "direction")
+}
+
+/// Returns the unit of length that a column name states, as it is written.
+pub(super) fn unit(name: &str) -> Option<String> {
+    const UNITS: [&str; 14] =
+        ["m", "km", "cm", "mm", "um", "mi", "miles", "ft", "feet", "in", "inch", "inches", "mil", "mils"];
+    tokens(name).into_iter().skip(1).find(|word| UNITS.contains(&word.as_str()))
+}
+
 /// Returns the columns whose names are those of costs.
 pub(super) fn costs(names: &[String]) -> Vec<usize> {
     let is_cost = |name: &String| {
@@ -344,6 +356,11 @@ pub(super) fn is_sum(label: &str) -> bool {
         "\u{2211}",
     ];
     words.contains(&normal(label).as_str()) || label.trim() == "\u{2211}"
+}
+
+/// Whether a label is a word for a mean.
+pub(super) fn is_mean(label: &str) -> bool {
+    matches!(normal(label).as_str(), "mean" | "average" | "avg" | "durchschnitt" | "mittelwert" | "moyenne")
 }
 
 fn several(text: Text<'_>, names: &[String], role: Role, is_it: impl Fn(usize) -> bool) -> InstanceError {

@@ -180,7 +180,9 @@ pub(super) fn read(mut table: Table<'_>) -> Result<Reading> {
     }
     let labels = order.labels;
     let line = table.line(format!("a {n} x {n} matrix"), &[], &order.told);
-    let warnings = order.warning.into_iter().chain(warning).collect();
+    let off = costs.iter().enumerate().filter(|(at, _)| at % (n + 1) != 0).map(|(_, &cost)| cost);
+    let warnings =
+        order.warning.into_iter().chain(warning).chain(missing_costs(off, &table.file())).collect();
     Ok(Reading {
         content: Content::Costs(costs),
         ids: labels.ids,
@@ -310,6 +312,15 @@ fn cost(table: &Table<'_>, row: usize, column: usize, is_diagonal: bool) -> Resu
             Err(table.wrong(row, column, format!("`{text}` is not a cost"), help))
         }
     }
+}
+
+/// Returns a warning if -1 is the only negative cost: some programs write it where there is no way.
+pub(super) fn missing_costs(costs: impl Iterator<Item = f64>, file: &str) -> Option<String> {
+    let mut negative = costs.filter(|&cost| cost < 0.0).peekable();
+    negative.peek()?;
+    negative.all(|cost| cost == -1.0).then(|| {
+        format!("-1 is the only negative cost in {file}, and is taken as a cost; write inf if it means that there is no way")
+    })
 }
 
 /// Whether all costs of a triangle satisfy a condition.

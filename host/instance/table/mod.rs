@@ -73,6 +73,11 @@ pub(super) fn delimited(text: Text<'_>, options: &ReadOptions, notes: Vec<String
     if places.is_triangle() {
         notes.push("a triangle, so costs are the same both ways".to_owned());
     }
+    match rows::comments(text, places.dialect.start) {
+        0 => {}
+        1 => notes.push("1 comment line is left out".to_owned()),
+        count => notes.push(format!("{count} comment lines are left out")),
+    }
     let counts = places.dialect.counts.clone();
     Table { grid, places: &places, options, chosen: Vec::new(), counts, notes }
         .read(places.dialect.comment.as_deref().map(|line| (line, places.dialect.separator)))
@@ -198,7 +203,10 @@ impl Table<'_> {
         let matrix = matrix::find(self);
         match matrix {
             Some(found) if found.is_certain => Ok(Shape::Matrix),
-            Some(found) => Err(self.open(&[&found.told(&self.grid), points::other_reading(&self.grid)])),
+            Some(found) => {
+                let (places, option) = points::other_reading(&self.grid);
+                Err(self.open(&[(&found.told(&self.grid), "--as matrix"), (places, option)]))
+            }
             None if edges::fits(self)? => Ok(Shape::Edges),
             None => matrix::refuse_damaged(self).and(Ok(Shape::Points)),
         }
@@ -228,8 +236,8 @@ impl Table<'_> {
         Ok(if degrees || plane {
             if matrix::find(self).is_some_and(|found| found.is_symmetric) && self.grid.rows() >= 3 {
                 return Err(self.open(&[
-                    "a matrix of costs with labels above it",
-                    "places, by the names of the columns",
+                    ("a matrix of costs with labels above it", "--as matrix"),
+                    ("places, by the names of the columns", "--as points"),
                 ]));
             }
             Some(Shape::Points)
@@ -238,14 +246,14 @@ impl Table<'_> {
         })
     }
 
-    /// Makes the error for a table that several readings fit.
-    fn open(&self, readings: &[&str]) -> InstanceError {
+    /// Makes the error for a table that several readings fit, each with the option that chooses it.
+    fn open(&self, readings: &[(&str, &str)]) -> InstanceError {
         let (rows, width) = (self.grid.rows() + self.grid.skipped, self.grid.width());
-        let problem = format!("the {rows} rows of {width} columns may be {}", readings.join(", or "));
-        self.text().content(
-            problem,
-            "choose: `--as matrix`; `--as edges`; or for places `--columns x=1,y=2`, with the numbers of the columns that are meant (and `name=` or `z=`)",
-        )
+        let texts: Vec<&str> = readings.iter().map(|(reading, _)| *reading).collect();
+        let problem = format!("the {rows} rows of {width} columns may be {}", texts.join(", or "));
+        let choices: Vec<String> =
+            readings.iter().map(|(reading, option)| format!("`{option}` for {reading}")).collect();
+        self.text().content(problem, format!("choose: {}", choices.join("; ")))
     }
 
     fn refuse_pointer_network(&self) -> Result<()> {

@@ -5,7 +5,7 @@ use super::header::{self, Role};
 use super::labels::{self, Labels};
 use super::{REMEDY, Table};
 use crate::instance::content::{Content, Reading};
-use crate::instance::error::{InstanceError, Result};
+use crate::instance::error::{InstanceError, Result, printable};
 use crate::memory;
 
 /// The columns of a table of places.
@@ -35,6 +35,7 @@ pub(super) fn read(mut table: Table<'_>) -> Result<Reading> {
             check_number(&table, row, column)?;
         }
     }
+    refuse_sums(&table, &columns)?;
     let labels = Labels::of(&table, columns.id, columns.name)?;
     let made = (n * size_of::<[f64; 3]>()) as u64;
     memory::check(made).map_err(|shortage| table.text().no_room("the places", shortage))?;
@@ -116,6 +117,7 @@ fn columns(table: &Table<'_>) -> Result<Columns> {
         let help = "write degrees: the radians times 57.29577951308232";
         return Err(table.text().content(problem, help));
     }
+    refuse_odd_units(table, &coordinates)?;
     if table.options.degrees && coordinates[0].0 != Role::Lat {
         let (one, other) = (coordinates[0].1 + 1, coordinates[1].1 + 1);
         let help = format!(
@@ -141,6 +143,51 @@ fn columns(table: &Table<'_>) -> Result<Columns> {
         }
     }
     Ok(Columns { coordinates, id, name })
+}
+
+/// Refuses coordinates in different units, and degrees whose hemisphere is in another column.
+fn refuse_odd_units(table: &Table<'_>, coordinates: &[(Role, usize)]) -> Result<()> {
+    let grid = &table.grid;
+    let Some(names) = &grid.names else { return Ok(()) };
+    let units: Vec<String> =
+        coordinates.iter().filter_map(|&(_, column)| header::unit(&names[column])).collect();
+    if let Some(other) = units.iter().find(|unit| **unit != units[0]) {
+        let problem = format!("one coordinate is in {}, another one in {other}", units[0]);
+        return Err(table.text().content(problem, "write all coordinates in the same unit"));
+    }
+    let is_letter = |row: usize, column: usize| {
+        let text = grid.written(row, column).to_lowercase();
+        matches!(text.as_str(), "n" | "s" | "e" | "w" | "o" | "north" | "south" | "east" | "west")
+    };
+    let is_hemisphere = |column: &usize| (0..grid.rows()).all(|row| is_letter(row, *column));
+    let is_degrees = coordinates[0].0 == Role::Lat;
+    match (0..grid.width()).filter(|_| is_degrees).find(is_hemisphere) {
+        None => Ok(()),
+        Some(column) => {
+            let problem = format!("{} says in which hemisphere the degrees are", grid.title(column));
+            let help = "write southern latitudes and western longitudes with a minus, and remove that column";
+            Err(table.text().content(problem, help))
+        }
+    }
+}
+
+/// Refuses a last row that holds the sums or means of the others.
+fn refuse_sums(table: &Table<'_>, columns: &Columns) -> Result<()> {
+    let grid = &table.grid;
+    let last = grid.rows() - 1;
+    let Some(name) = columns.name.filter(|_| last > 1) else { return Ok(()) };
+    let label = grid.written(last, name);
+    let (is_sum, is_mean) = (header::is_sum(&label), header::is_mean(&label));
+    let is_near = |one: f64, other: f64| (one - other).abs() <= 0.02 * other.abs().max(1e-9);
+    let is_made = columns.coordinates.iter().all(|&(_, column)| {
+        let sum: f64 = (0..last).map(|row| grid.number(row, column)).sum();
+        is_near(grid.number(last, column), if is_mean { sum / last as f64 } else { sum })
+    });
+    if (is_sum || is_mean) && is_made {
+        let problem = format!("the last row, \"{}\", holds what the others give together", printable(&label));
+        return Err(table.text().content(problem, "remove it: every row is a place"));
+    }
+    Ok(())
 }
 
 /// Finds the coordinates by the caller's options or the column names.
@@ -255,10 +302,29 @@ fn guessed(table: &Table<'_>) -> Result<Columns> {
     match numbers.len() {
         2 => plain(&numbers, None),
         3 if is_id => plain(&numbers[1..], Some(numbers[0])),
-        3 if ids.as_deref().is_some_and(|ids| may_be_ids(table, ids, &numbers[1..])) => Err(table.open(&[
-            &format!("places x y with a number in {}", grid.title(numbers[0])),
-            "places x y z in space",
-        ])),
+        3 if ids.as_deref().is_some_and(|ids| may_be_ids(table, ids, &numbers[1..])) => {
+            let [id, x, y] = [numbers[0] + 1, numbers[1] + 1, numbers[2] + 1];
+            Err(table.open(&[
+                (
+                    &format!("places x y with a number in {}", grid.title(numbers[0])),
+                    &format!("--columns id={id},x={x},y={y}"),
+                ),
+                ("places x y z in space", &format!("--columns x={id},y={x},z={y}")),
+            ]))
+        }
+        4 if is_id && is_code_before(table, &numbers[1..]) => {
+            let [id, code, x, y] = [0, 1, 2, 3].map(|at| numbers[at] + 1);
+            Err(table.open(&[
+                (
+                    &format!("places x y with numbers in columns {id} and {code}"),
+                    &format!("--columns id={id},x={x},y={y}"),
+                ),
+                (
+                    &format!("places x y z with a number in column {id}"),
+                    &format!("--columns id={id},x={code},y={x},z={y}"),
+                ),
+            ]))
+        }
         3 => plain(&numbers, None),
         4 if is_id => plain(&numbers[1..], Some(numbers[0])),
         _ => Err(neither(table, &numbers)),
@@ -285,6 +351,13 @@ fn has_codes(grid: &Grid, column: usize) -> bool {
         _ => false,
     };
     grid.is_numbers(column) && (0..grid.rows()).any(is_code)
+}
+
+/// Whether the first of three columns is whole and the others are not, as a postal code beside degrees is.
+fn is_code_before(table: &Table<'_>, columns: &[usize]) -> bool {
+    let is_whole =
+        |column: usize| (0..table.grid.rows()).all(|row| table.grid.number(row, column).fract() == 0.0);
+    is_whole(columns[0]) && !is_whole(columns[1]) && !is_whole(columns[2])
 }
 
 /// Whether the first column may hold ids beside these coordinates.
@@ -318,12 +391,16 @@ fn neither(table: &Table<'_>, numbers: &[usize]) -> InstanceError {
 }
 
 /// Describes the reading of a square table as places.
-pub(super) fn other_reading(grid: &Grid) -> &'static str {
+///
+/// The second text is the option that chooses it.
+pub(super) fn other_reading(grid: &Grid) -> (&'static str, &'static str) {
     match grid.width() {
-        2 => "places x y",
-        3 if grid.is_numbers(0) => "places x y with a number or a third coordinate",
-        3 => "places x y with a name",
-        _ => "places x y z with a number or a name",
+        2 => ("places x y", "--columns x=1,y=2"),
+        3 if grid.is_numbers(0) => {
+            ("places x y with a number (or x=1,y=2,z=3 in space)", "--columns id=1,x=2,y=3")
+        }
+        3 => ("places x y with a name", "--columns name=1,x=2,y=3"),
+        _ => ("places x y z with a number or a name", "--columns name=1,x=2,y=3,z=4"),
     }
 }
 
@@ -361,8 +438,10 @@ fn maybe_degrees(table: &Table<'_>, columns: &Columns, points: &[[f64; 3]]) -> O
     if !(lat_first || lon_first) || !is_wide || fine < points.len() {
         return None;
     }
+    // Of columns that are named x and y, x is the longitude; of others the first one may be either.
     let (one, other) = (one + 1, other + 1);
     let order = match (lat_first, lon_first) {
+        (_, true) if table.grid.names.is_some() => format!("`--columns lat={other},lon={one}`"),
         (true, false) => format!("`--columns lat={one},lon={other}`"),
         (false, true) => format!("`--columns lat={other},lon={one}`"),
         _ => format!(

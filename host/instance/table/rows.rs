@@ -32,6 +32,13 @@ pub(super) fn for_each(
     }
 }
 
+/// Counts the comment lines behind the first row, at offset `start`.
+pub(super) fn comments(text: Text<'_>, start: usize) -> usize {
+    // `start` is that of a line, and the text is UTF-8.
+    let lines = std::str::from_utf8(&text.bytes[start..]).unwrap_or_default().split(['\n', '\r']);
+    lines.filter(|line| is_comment(line.trim_start())).count()
+}
+
 fn is_comment(cell: &str) -> bool {
     cell.starts_with('#') || cell.starts_with('%') || cell.starts_with("//")
 }
@@ -71,7 +78,9 @@ fn separated(
             record.iter().map(|cell| std::str::from_utf8(cell).unwrap_or_default().trim()).collect();
         let is_markdown_rule =
             sign == b'|' && cells.iter().all(|cell| cell.bytes().all(|b| matches!(b, b'-' | b':')));
-        if cells.iter().all(|cell| cell.is_empty()) || is_comment(cells[0]) || is_markdown_rule {
+        let is_quoted = raw.trim_ascii_start().starts_with(b"\"");
+        if cells.iter().all(|cell| cell.is_empty()) || is_comment(cells[0]) && !is_quoted || is_markdown_rule
+        {
             continue;
         }
         width = width.max(cells.len());

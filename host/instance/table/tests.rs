@@ -133,7 +133,7 @@ fn edges_are_read_by_number_and_by_name() {
 fn what_has_two_meanings_or_none_is_refused_with_what_chooses() {
     for (text, problem, remedy) in [
         ("0,5\n5,0\n", "may be a 2 x 2 matrix", "--as matrix"),
-        ("0,1,2\n1,0,3\n2,3,0\n", "may be a 3 x 3 matrix", "--columns x=1,y=2"),
+        ("0,1,2\n1,0,3\n2,3,0\n", "may be a 3 x 3 matrix", "--columns id=1,x=2,y=3"),
         ("101 5 6\n205 7 8\n309 1 2\n", "places x y z in space", "--columns"),
         ("name,x,y,lat,lon\na,1,2,3,4\n", "both x and y", "`--columns x=2,y=3` or `--columns lat=4,lon=5`"),
         ("Name;Breite;Laenge\na;1;2\nb;3;4\n", "\"Name\", \"Breite\", \"Laenge\"", "--columns x=2,y=3"),
