@@ -3,13 +3,15 @@
 use crate::common::memory::{Array, Number};
 use crate::common::teams::{ORDERS, Shareable, run};
 use crate::lin_kernighan::scene::Scene;
+use crate::lin_kernighan::shapes::shapes;
 use crate::local_search::world::{Dice, World, edges, is_permutation};
 use antwarp_core::lin_kernighan::ants::{AntTables, improve, words};
 use antwarp_core::lin_kernighan::cuts::{self, Cuts};
 use antwarp_core::lin_kernighan::moves::{self, Search};
 use antwarp_core::node::NodeId;
 use antwarp_core::operator::LinKernighan;
-use antwarp_core::team::Serial;
+use antwarp_core::team::{Serial, Team};
+use std::cell::Cell;
 
 /// Successors and predecessors in a tour; those of no tour lead from each node to itself.
 struct Links([Vec<u32>; 2]);
@@ -119,6 +121,105 @@ fn only_what_differs_is_looked_at_first() {
         }
     }
     assert!(mended > 5, "{mended}");
+}
+
+#[test]
+fn degenerate_instances_end_in_local_optima_by_every_team() {
+    let mut dice = Dice::new(44);
+    for n in (8..=12).chain([60]) {
+        for (at, shape) in shapes(n, 1 + n % 7, &mut dice).into_iter().enumerate() {
+            let known = shape.optimum.as_ref().map(|tour| shape.world.cost(tour));
+            let mut scene = Scene::new(shape.world, 1, &mut dice);
+            let (mut tour, none) = (scene.nodes.clone(), Links::none(scene.world.n));
+            loop {
+                let (new, gained) = improved::<u32>(&mut scene, &tour, &none, None);
+                let team = improved::<u16>(&mut scene, &tour, &none, Some(at % 4));
+                assert_eq!(team, (new.clone(), gained), "{n} nodes, {}", shape.name);
+                tour = new;
+                if gained == 0 {
+                    break;
+                }
+            }
+            assert!(!has_move(&mut scene, &tour), "{n} nodes, {}", shape.name);
+            assert!(known.is_none_or(|cost| scene.world.cost(&tour) >= cost), "{}", shape.name);
+            if let Some(optimum) = shape.optimum {
+                // Nothing is changed without a gain.
+                assert_eq!(
+                    improved::<u32>(&mut scene, &optimum, &none, None),
+                    (optimum, 0),
+                    "{}",
+                    shape.name
+                );
+            }
+        }
+    }
+}
+
+/// A thread that is over once it has asked so often.
+#[derive(Clone, Copy)]
+struct Impatient<'a>(&'a Cell<u32>);
+
+impl Team for Impatient<'_> {
+    const ALONE: bool = true;
+    type Part = Serial;
+
+    fn part(self) -> Serial {
+        Serial
+    }
+    fn part_rank(self) -> u32 {
+        0
+    }
+    fn parts(self) -> u32 {
+        1
+    }
+    fn rank(self) -> u32 {
+        0
+    }
+    fn size(self) -> u32 {
+        1
+    }
+    fn barrier(self) {}
+    fn arg_max(self, key: u32, tag: u32, value: u32) -> (u32, u32) {
+        Serial.arg_max(key, tag, value)
+    }
+    fn sum(self, value: u64) -> u64 {
+        value
+    }
+    fn min(self, value: u64) -> u64 {
+        value
+    }
+    fn sum_before(self, value: u32) -> (u32, u32) {
+        (0, value)
+    }
+    fn is_over(self) -> bool {
+        let left = self.0.get();
+        self.0.set(left.saturating_sub(1));
+        left == 0
+    }
+}
+
+#[test]
+fn a_search_that_is_over_leaves_what_it_has_gained() {
+    let mut dice = Dice::new(45);
+    let mut gains = Vec::new();
+    let mut scene = Scene::new(World::plane(150, 8, 1000, &mut dice), 1, &mut dice);
+    let (n, start, none) = (scene.world.n, scene.nodes.clone(), Links::none(150));
+    for asked in [0, 1, 2, 5, 20, 60, 100_000] {
+        let tables =
+            AntTables { tour: scene.tour(), successor: none.0[0].as_ptr(), predecessor: none.0[1].as_ptr() };
+        let mut nodes = Array::of(&start);
+        let mut memory = Array::<u64>::rubbish(words(n).div_ceil(2));
+        let (words, slots) = (memory.start().cast(), nodes.slots());
+        let left = Cell::new(asked);
+        // SAFETY: tour and memory are as large as they have to be.
+        let gained = unsafe { improve::<_, _, u32, _>(Impatient(&left), LinKernighan, tables, words, slots) };
+        assert!(is_permutation(&nodes));
+        assert_eq!(gained, scene.world.cost(&start) - scene.world.cost(&nodes));
+        gains.push(gained);
+    }
+    assert_eq!(gains[0], 0);
+    assert!(gains.is_sorted() && gains[3] > 0 && gains[4] < gains[6], "{gains:?}");
+    assert_eq!(gains[6], improved::<u32>(&mut scene, &start, &none, None).1);
 }
 
 #[test]

@@ -75,11 +75,8 @@ fn any_move(tour: &[u32], dice: &mut Dice) -> Move {
         }
         nodes.extend(steps);
     }
-    let mut after = vec![0; n as usize];
-    for (i, &node) in (0..).zip(&path) {
-        after[((start + if back { n - i } else { i }) % n) as usize] = node;
-    }
-    Move { nodes, way, turns, after }
+    // Positions are counted along the path from then on.
+    Move { nodes, way, turns, after: path }
 }
 
 /// Checks positions and neighbours of all nodes, and the edges that are gone, against the tour that the cuts should be.
@@ -124,7 +121,7 @@ unsafe fn check(cuts: &Cuts, tour: Tour<Numbered>, old: &[u32], new: &[u32]) {
 }
 
 /// A tour that is cut at four positions, and its parts in the order A D C B.
-fn bridged(tour: &[u32], [a, b, c, d]: [u32; 4]) -> Vec<u32> {
+pub fn bridged(tour: &[u32], [a, b, c, d]: [u32; 4]) -> Vec<u32> {
     let part = |from: u32, to: u32| &tour[from as usize + 1..=to as usize];
     let first = &tour[..=a as usize];
     [first, part(c, d), part(b, c), part(a, b), &tour[d as usize + 1..]].concat()
@@ -195,7 +192,7 @@ fn any_moves_lead_where_they_lead_in_a_list() {
         let n = if case < 60 { 8 + case % 5 } else { 8 + dice.below(150) };
         let mut scene = Scene::new(World::any(n, 5, &mut dice), 1, &mut dice);
         let (tour, old) = (scene.tour(), scene.nodes.clone());
-        let (at, moves) = any_moves(&old, if n < 13 { 8 } else { 40 }, &mut dice);
+        let (at, moves) = any_moves(&old, if n < 13 { 8 } else { 60 }, &mut dice);
         let mut memory = Array::<u64>::rubbish(cuts::WORDS as usize / 2);
         // SAFETY: as above.
         unsafe {

@@ -5,6 +5,7 @@ mod ants;
 mod cuts;
 mod merge;
 mod moves;
+mod plain_merge;
 mod scene;
 mod search;
 mod shapes;

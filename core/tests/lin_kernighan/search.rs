@@ -4,7 +4,7 @@ use crate::common::memory::Array;
 use crate::common::teams::{ORDERS, Shareable, run};
 use crate::lin_kernighan::scene::Scene;
 use crate::lin_kernighan::shapes::shapes;
-use crate::local_search::world::{Dice, Edge, World, edge, edges};
+use crate::local_search::world::{Dice, Edge, World, edge};
 use antwarp_core::geometry::Numbered;
 use antwarp_core::lin_kernighan::Tour;
 use antwarp_core::lin_kernighan::cuts::{self, Cuts, MOST, Turn, Way};
@@ -56,15 +56,17 @@ impl Partial {
     }
 }
 
-/// The least number of nodes that an exchange of three edges moves: of a part whose ends' old neighbours are neighbours now.
-fn moved_nodes(tour: &[u32], after: &[u32]) -> usize {
+/// The least number of nodes that an exchange of three edges moves: those of a part whose ends' old neighbours are joined.
+fn moved_nodes(tour: &[u32], nodes: &[u32]) -> usize {
     let n = tour.len();
-    let (old, new) = (edges(tour), edges(after));
-    let mut cut: Vec<usize> = (0..n).filter(|&p| !new.contains(&edge(tour[p], tour[(p + 1) % n]))).collect();
+    let gone: Vec<Edge> = nodes.chunks(2).map(|e| edge(e[0], e[1])).collect();
+    let come: Vec<Edge> =
+        (0..nodes.len() / 2).map(|i| edge(nodes[2 * i + 1], nodes[(2 * i + 2) % nodes.len()])).collect();
+    let mut cut: Vec<usize> = (0..n).filter(|&p| gone.contains(&edge(tour[p], tour[(p + 1) % n]))).collect();
     cut.push(cut[0] + n);
-    let parts =
-        cut.windows(2).map(|ends| (ends[1] - ends[0], edge(tour[ends[0] % n], tour[(ends[1] + 1) % n])));
-    parts.filter(|(_, e)| new.contains(e) && !old.contains(e)).map(|(nodes, _)| nodes).min().unwrap_or(n)
+    let around = |from: usize, to: usize| edge(tour[from % n], tour[(to + 1) % n]);
+    let parts = cut.windows(2).filter(|ends| come.contains(&around(ends[0], ends[1])));
+    parts.map(|ends| ends[1] - ends[0]).min().unwrap_or(n)
 }
 
 /// What 32 bits hold of a sum or a gain.
@@ -100,7 +102,9 @@ fn best(reach: impl Reach, scene: &Scene, tour: &[u32], node: u32) -> Option<Bes
             let list = &scene.world.lists[begin as usize * k..][..k.min(BREADTH as usize)];
             for &near in list {
                 let sum = from.kept - gap(begin, near);
-                if sum <= least || near == node || of_tour(begin, near) {
+                // No edge of the tour comes in, but for the first one if nothing of the path is left but `node`.
+                let is_back = begin == node && near == from.nodes[1];
+                if sum <= least || near == node || of_tour(begin, near) && !is_back {
                     continue;
                 }
                 for (end, cycle, path) in from.steps(near).into_iter().flatten() {
@@ -115,7 +119,7 @@ fn best(reach: impl Reach, scene: &Scene, tour: &[u32], node: u32) -> Option<Bes
                     let counts = match level {
                         0 => reach.pairs(),
                         1 if reach.segment() < u32::MAX => {
-                            moved_nodes(tour, &to.path) <= reach.segment() as usize
+                            moved_nodes(tour, &to.nodes) <= reach.segment() as usize
                         }
                         _ => true,
                     };
@@ -186,11 +190,8 @@ fn check(scene: &Scene, reach: impl Reach, tour: &[u32], node: u32, found: &Foun
     }
     assert_eq!(path, expected.path, "turns of {nodes:?}");
     assert_eq!(scene.world.cost(tour) - scene.world.cost(&path), found.gain);
-    let mut after = vec![0; n as usize];
-    for (i, v) in (0..).zip(path) {
-        after[((begin + if back { n - i } else { i }) % n) as usize] = v;
-    }
-    Some(after)
+    // Positions are counted along the path from then on.
+    Some(path)
 }
 
 /// Looks around all nodes of a tour, again and again, and makes every move. Counts moves by their edges.

@@ -54,7 +54,7 @@ impl World {
         let mut lists = Vec::new();
         for i in 0..n {
             let mut others: Vec<u32> = (0..n).filter(|&j| j != i).collect();
-            others.sort_by_key(|&j| (distance(i, j), j));
+            others.sort_by_cached_key(|&j| (distance(i, j), j));
             lists.extend(&others[..k as usize]);
         }
         let matrix = (0..n * n).map(|e| distance(e / n, e % n)).collect();
