@@ -240,7 +240,7 @@ pub(super) mod tests {
     }
 
     /// The definition, without any cleverness.
-    fn by_definition(instance: &Instance, k: usize) -> NeighborLists {
+    pub(super) fn by_definition(instance: &Instance, k: usize) -> NeighborLists {
         let k = k.min(instance.len() - 1);
         let ids = (0..instance.len() as u32).flat_map(|from| list_by_definition(instance, from, k)).collect();
         NeighborLists { k, ids }

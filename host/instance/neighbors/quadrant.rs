@@ -259,6 +259,41 @@ mod tests {
     }
 
     #[test]
+    fn degenerate_places_agree_with_the_definition() {
+        for n in 1..=12 {
+            let circle = |i: u32| {
+                let angle = f64::from(i) / f64::from(n) * std::f64::consts::TAU;
+                [angle.cos(), angle.sin(), 0.0].map(|x| (1000.0 * x).round())
+            };
+            let places: [&dyn Fn(u32) -> [f64; 3]; 6] = [
+                &|_| [5.0, 5.0, 0.0],
+                &|i| [f64::from(i), 0.0, 0.0],
+                &|i| [2.0, f64::from(i / 2), 0.0],
+                &|i| [f64::from(i), -f64::from(i), 0.0],
+                &circle,
+                &|i| [f64::from(i % 3), f64::from(i / 3), 0.0],
+            ];
+            for (shape, place) in places.into_iter().enumerate() {
+                let points = (0..n).map(place).collect();
+                let instance = Instance::from_points("degenerate", Metric::Euc2d, points).unwrap();
+                for k in 0..14 {
+                    assert_eq!(
+                        quadrant(&instance, k),
+                        by_definition(&instance, k),
+                        "{shape}, {n} nodes, {k}"
+                    );
+                    let nearest = nearest(&instance, k);
+                    assert_eq!(
+                        nearest,
+                        super::super::tests::by_definition(&instance, k),
+                        "{shape}, {n} nodes, {k}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
     fn axes_belong_to_the_quadrant_that_begins_with_them() {
         let seen = [(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0)].map(|(x, y)| quadrant_of(x, y));
         assert_eq!(seen, [0, 1, 2, 3]);

@@ -157,10 +157,15 @@ fn check_child(pair: &mut Pair, set: &[u32]) -> usize {
     tours
 }
 
-/// Checks the children of two tours. Returns how many of them were several sub-tours.
+/// Checks the children of two random tours. Returns how many of them were several sub-tours.
 fn check_pair(pair: &mut Pair, optimal: bool, seed: u64) -> usize {
     let parents = [2 * seed, 2 * seed + 1].map(|seed| random(&pair.nodes, seed, optimal));
-    pair.cross(&parents[0], &parents[1], seed);
+    check_parents(pair, [&parents[0], &parents[1]], seed)
+}
+
+/// Checks the children of two tours. Returns how many of them were several sub-tours.
+fn check_parents(pair: &mut Pair, [a, b]: [&[u32]; 2], seed: u64) -> usize {
+    pair.cross(a, b, seed);
     check_cycles(pair);
     let mut merged = 0;
     for i in 0..pair.cycles.count() {
@@ -195,6 +200,160 @@ fn children_of_random_tours() {
         let mut pair = Pair::new(&problem);
         (0..10).for_each(|seed| _ = check_pair(&mut pair, false, seed));
     }
+}
+
+/// All tours of `n` nodes, each in one direction.
+fn all_tours(n: u32) -> Vec<Vec<u32>> {
+    let mut all = vec![vec![0]];
+    for _ in 1..n {
+        let longer = |tour: Vec<u32>| {
+            (1..n).filter(|v| !tour.contains(v)).map(|v| [&tour[..], &[v]].concat()).collect::<Vec<_>>()
+        };
+        all = all.into_iter().flat_map(longer).collect();
+    }
+    all.retain(|tour| tour[1] < tour[n as usize - 1]);
+    all
+}
+
+#[test]
+fn children_of_all_tours_of_few_nodes() {
+    for (n, count) in [(5, 12), (6, 60)] {
+        let problem = problem(square(n, 50, n.into()), 3);
+        let mut pair = Pair::new(&problem);
+        let tours = all_tours(n);
+        assert_eq!(tours.len(), count);
+        for (seed, a) in (0..).zip(&tours) {
+            for b in &tours {
+                check_parents(&mut pair, [a, b], seed);
+            }
+        }
+    }
+}
+
+/// Places that random ones hardly ever are: all the same, on a line, on a circle, on a lattice, and in pairs.
+fn degenerate(n: u32) -> Vec<(&'static str, Vec<[f64; 3]>)> {
+    let make = |place: &dyn Fn(u32) -> [f64; 2]| {
+        (0..n).map(|i| place(i)).map(|[x, y]| [x, y, 0.0]).collect::<Vec<_>>()
+    };
+    let side = f64::from(n).sqrt().ceil() as u32;
+    let around = |i: u32, of: u32| {
+        let angle = f64::from(i) / f64::from(of) * std::f64::consts::TAU;
+        [angle.cos(), angle.sin()].map(|x| (1e5 * x).round())
+    };
+    vec![
+        ("all places equal", make(&|_| [3.0, 3.0])),
+        ("a line", make(&|i| [10.0 * f64::from(i), 0.0])),
+        ("a circle", make(&|i| around(i, n))),
+        ("a lattice", make(&|i| [f64::from(i % side), f64::from(i / side)])),
+        ("pairs on a circle", make(&|i| around(i / 2, n.div_ceil(2)))),
+    ]
+}
+
+#[test]
+fn children_on_degenerate_places() {
+    for n in (5..=12).chain([60]) {
+        for (name, points) in degenerate(n) {
+            let problem = problem(points, 5.min(n - 1));
+            let mut pair = Pair::new(&problem);
+            (0..6).for_each(|seed| _ = check_pair(&mut pair, seed % 2 == 0, seed));
+            // On these the order of the nodes is a shortest tour, but for lattices.
+            if name != "a lattice" {
+                let best: Vec<u32> = (0..n).collect();
+                let other = random(&pair.nodes, 7, false);
+                for [a, b] in [[&best, &other], [&other, &best]] {
+                    pair.cross(a, b, 1);
+                    for i in 0..pair.cycles.count() {
+                        let (gain, ..) = pair.evaluate(&[i]);
+                        let most = pair.nodes.length(&pair.a) - pair.nodes.length(&tour(&best));
+                        assert!(gain <= most, "{n} nodes, {name}: {gain} of {most}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The nodes of the sub-tour of node 0 in edges of which each node has two.
+fn sub_tour(all: &Edges) -> BTreeSet<u32> {
+    let mut nodes = BTreeSet::from([0]);
+    loop {
+        let before = nodes.len();
+        for &(u, v) in all {
+            if nodes.contains(&u) || nodes.contains(&v) {
+                nodes.extend([u, v]);
+            }
+        }
+        if nodes.len() == before {
+            return nodes;
+        }
+    }
+}
+
+/// Ways to join two sub-tours: the gain, the nodes that are joined first, and whether these are not farther apart than the
+/// other two.
+fn joints(nodes: &Nodes, all: &Edges, inside: &BTreeSet<u32>) -> Vec<(i64, [u32; 2], bool)> {
+    let is_inside = |e: &&(u32, u32)| inside.contains(&e.0);
+    let mut joints = Vec::new();
+    for &(x, y) in all.iter().filter(is_inside) {
+        for &(w, z) in all.iter().filter(|e| !is_inside(e)) {
+            for (x, y) in [(x, y), (y, x)] {
+                for (w, z) in [(w, z), (z, w)] {
+                    let [first, second] = [nodes.distance(x, w), nodes.distance(y, z)];
+                    let gain = nodes.distance(x, y) + nodes.distance(w, z) - first - second;
+                    joints.push((gain, [x, w], first <= second));
+                }
+            }
+        }
+    }
+    joints
+}
+
+#[test]
+fn two_sub_tours_are_joined_by_the_best_exchange() {
+    let mut pairs = [0; 2];
+    for seed in 0..40 {
+        let n = 8 + seed as u32 % 40;
+        // With all nodes in the lists nothing is left out.
+        let k = if seed % 4 == 0 { n - 1 } else { 6 };
+        let side = [20, 1000][seed as usize % 2];
+        let problem = problem(square(n, side, seed), k);
+        let mut pair = Pair::new(&problem);
+        let parents = [2 * seed, 2 * seed + 1].map(|seed| random(&pair.nodes, seed, seed % 3 == 0));
+        pair.cross(&parents[0], &parents[1], seed);
+        for i in 0..pair.cycles.count() {
+            let (gain, tours, _) = pair.evaluate(&[i]);
+            if tours != 2 {
+                continue;
+            }
+            let mut all = edges(&parents[0]);
+            let (cycle, mut of_set) = (pair.cycles.get(i), 0);
+            for j in 0..cycle.len() {
+                let (u, v) = (cycle[j], cycle[(j + 1) % cycle.len()]);
+                let is_of_a = j % 2 == 0;
+                assert!(if is_of_a { all.remove(&edge(u, v)) } else { all.insert(edge(u, v)) });
+                of_set += if is_of_a { pair.nodes.distance(u, v) } else { -pair.nodes.distance(u, v) };
+            }
+            let first = sub_tour(&all);
+            let others: BTreeSet<u32> = (0..n).filter(|v| !first.contains(v)).collect();
+            if first.len() == others.len() && k < n - 1 {
+                continue;
+            }
+            let smaller = if first.len() < others.len() { first } else { others };
+            let joints = joints(&pair.nodes, &all, &smaller);
+            let best = joints.iter().map(|joint| joint.0).max().unwrap();
+            let is_near = |[x, w]: [u32; 2]| pair.nodes.near(x).contains(&w);
+            // By the lists, from the nodes of the smaller one.
+            let near = joints.iter().filter(|(_, joined, is_shorter)| *is_shorter && is_near(*joined));
+            let Some(least) = near.map(|joint| joint.0).max() else { continue };
+            let joined = gain - of_set;
+            assert!((least..=best).contains(&joined), "{joined} of {least} to {best}, {n} nodes");
+            if k == n - 1 {
+                assert_eq!(joined, best, "{n} nodes");
+            }
+            pairs[usize::from(k == n - 1)] += 1;
+        }
+    }
+    assert!(pairs[0] > 20 && pairs[1] > 10, "{pairs:?}");
 }
 
 #[test]
