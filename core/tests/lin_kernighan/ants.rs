@@ -66,6 +66,12 @@ fn improved<I: NodeId + Number>(
 
 /// Whether there is a move around any node.
 fn has_move(scene: &mut Scene, tour: &[u32]) -> bool {
+    let all: Vec<u32> = (0..scene.world.n).collect();
+    has_move_around(scene, tour, &all)
+}
+
+/// Whether there is a move around any of these nodes.
+fn has_move_around(scene: &mut Scene, tour: &[u32], nodes: &[u32]) -> bool {
     scene.put(tour);
     let view = scene.tour();
     let mut memory = Array::<u64>::rubbish((moves::WORDS + cuts::WORDS) as usize / 2);
@@ -74,7 +80,7 @@ fn has_move(scene: &mut Scene, tour: &[u32]) -> bool {
     unsafe {
         let (search, mut cuts) = (Search::new(memory), Cuts::new(memory.add(moves::WORDS as usize)));
         cuts.reset(Serial, view);
-        (0..view.n).any(|node| moves::best(Serial, LinKernighan, view, &cuts, search, node).is_some())
+        nodes.iter().any(|&node| moves::best(Serial, LinKernighan, view, &cuts, search, node).is_some())
     }
 }
 
@@ -153,6 +159,40 @@ fn degenerate_instances_end_in_local_optima_by_every_team() {
             }
         }
     }
+}
+
+#[test]
+fn a_node_that_differs_by_one_link_is_looked_at() {
+    let mut dice = Dice::new(46);
+    let (mut with, mut without) = (0, 0);
+    for n in [8, 13, 30] {
+        let mut scene = Scene::new(World::plane(n, 5, 100, &mut dice), 1, &mut dice);
+        let start = scene.nodes.clone();
+        // There are moves around some nodes only.
+        let (mut tour, _) = improved::<u16>(&mut scene, &start, &Links::none(n), None);
+        tour[..3].reverse();
+        for back in [false, true] {
+            let mut reference = tour.clone();
+            if back {
+                reference.reverse();
+            }
+            for node in 0..n {
+                let is_move = has_move_around(&mut scene, &tour, &[node]);
+                for changed in [[true, false], [false, true], [true, true]] {
+                    let mut links = Links::of(&reference);
+                    // A link to itself: the reference has none there.
+                    for (links, _) in links.0.iter_mut().zip(changed).filter(|(_, changed)| *changed) {
+                        links[node as usize] = node;
+                    }
+                    let (new, gained) = improved::<u16>(&mut scene, &tour, &links, None);
+                    assert_eq!(gained > 0, is_move, "{node} of {n}, {changed:?}, back: {back}");
+                    assert_eq!(new != tour, is_move);
+                }
+                *(if is_move { &mut with } else { &mut without }) += 1;
+            }
+        }
+    }
+    assert!(with > 10 && without > 10, "{with} with a move, {without} without");
 }
 
 /// A thread that is over once it has asked so often.

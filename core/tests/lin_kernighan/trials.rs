@@ -14,6 +14,7 @@ use antwarp_core::operator::{LinKernighan, Or2opt, OrOpt, Reach, Shallow, ThreeO
 use antwarp_core::rng::Stream;
 use antwarp_core::team::{Serial, Slots, Team};
 use proptest::prelude::*;
+use std::collections::VecDeque;
 
 fn round(number: u32, trials: u32, temperature: f32) -> TrialRound {
     // Short walks often end where they began.
@@ -185,6 +186,120 @@ fn a_kick_is_a_double_bridge_that_begins_in_the_trial_s_share() {
         }
     }
     assert!(whole > 1000, "{whole}");
+}
+
+/// The gain of a trial that begins with these nodes to look around, after a kick at these positions if there is one.
+fn gain_by_queue(scene: &mut Scene, at: Option<[u32; 4]>, nodes: &[u32], looks: u32) -> i64 {
+    let tour = scene.tour();
+    let start = scene.nodes.clone();
+    let memory: *mut u32 = scene.memory.start().cast();
+    let mut queue = VecDeque::new();
+    let push = |queue: &mut VecDeque<u32>, node| {
+        if queue.len() < 128 && !queue.contains(&node) {
+            queue.push_back(node);
+        }
+    };
+    nodes.iter().for_each(|&node| push(&mut queue, node));
+    let kicked = at.map_or(start.clone(), |at| bridged(&start, at));
+    let mut gain = scene.world.cost(&start) - scene.world.cost(&kicked);
+    // SAFETY: the scene's arrays.
+    unsafe {
+        let (search, mut cuts) = (Search::new(memory), Cuts::new(memory.add(moves::WORDS as usize)));
+        cuts.reset(Serial, tour);
+        if let Some(at) = at {
+            cuts.bridge(Serial, tour, at);
+        }
+        for _ in 0..looks {
+            let Some(&node) = queue.front() else { break };
+            if cuts.count() + moves::DEPTH > MOST {
+                break;
+            }
+            let Some(found) = moves::best(Serial, LinKernighan, tour, &cuts, search, node) else {
+                queue.pop_front();
+                continue;
+            };
+            cuts.make(Serial, tour, (search.nodes(), found.edges), found.way, (search.turns(), found.turns));
+            gain += found.gain;
+            if gain == 0 && at.is_some() {
+                break;
+            }
+            (0..2 * found.edges).for_each(|i| push(&mut queue, search.nodes().get(i)));
+        }
+    }
+    gain
+}
+
+#[test]
+fn a_trial_looks_around_touched_nodes_in_their_order() {
+    let mut dice = Dice::new(14);
+    let mut ends = [0; 3];
+    for case in 0..150 {
+        let n = if case % 3 == 0 { 8 + case / 3 % 5 } else { 20 + dice.below(300) };
+        // Small distances: a trial often comes back to the length that it began with, or close to it.
+        let world =
+            if case % 2 == 0 { World::any(n, 6, &mut dice) } else { World::lawless(n, 6, 4, &mut dice) };
+        let mut scene = Scene::new(world, 3, &mut dice);
+        let trials = 1 + 2 * (case / 2 % 2);
+        for number in 0..30 {
+            let looks = [0, 1, 7, UNLIMITED, UNLIMITED][dice.below(5) as usize];
+            let round =
+                TrialRound { seed: case.into(), walk: 1 + number % 3, looks, ..round(number, trials, -1.0) };
+            let t = dice.below(trials);
+            let at = kick(&mut scene, round, t);
+            let Ok(at) = <[u32; 4]>::try_from(at) else { continue };
+            let ends_of = |p: u32| [scene.nodes[p as usize], scene.nodes[((p + 1) % n) as usize]];
+            let nodes: Vec<u32> = at.iter().flat_map(|&p| ends_of(p)).collect();
+            try_once(&mut scene, round, t);
+            let gain = scene.gain[t as usize];
+            assert_eq!(gain > 0, scene.count[t as usize] > 0, "only shorter tours are kept");
+            assert_eq!(gain_by_queue(&mut scene, Some(at), &nodes, looks), gain, "{n} nodes, {looks} looks");
+            ends[(gain.signum() + 1) as usize] += 1;
+            if gain > 0 {
+                scene.put(&check_change(&scene, t));
+            }
+            // Without a kick a trial looks around the first nodes of its share, which moves on in every round.
+            let round = TrialRound { walk: 0, ..round };
+            let begin = |t: u32| n * t / trials;
+            let first = number * trial::LOOKED_AT + begin(t);
+            let count = trial::LOOKED_AT.min(begin(t + 1) - begin(t));
+            let nodes: Vec<u32> = (first..first + count).map(|v| v % n).collect();
+            try_once(&mut scene, round, t);
+            let gain = scene.gain[t as usize];
+            assert_eq!(gain_by_queue(&mut scene, None, &nodes, UNLIMITED), gain, "{n} nodes without a kick");
+            if gain > 0 {
+                scene.put(&check_change(&scene, t));
+            }
+        }
+    }
+    assert!(ends.iter().all(|&count| count > 50), "{ends:?}");
+}
+
+#[test]
+fn walks_of_a_kick_have_draws_of_their_own() {
+    let mut dice = Dice::new(15);
+    let n = 400;
+    let mut scene = Scene::new(World::plane(n, 3, 1000, &mut dice), 1, &mut dice);
+    let mut walked = [0; 4];
+    for number in 0..200 {
+        let walk = 1 + number % 3;
+        let at = kick(&mut scene, TrialRound { walk, ..round(4 * number + 1, 1, 0.0) }, 0);
+        let nodes: Vec<u32> = at.iter().map(|&p| scene.nodes[p as usize]).collect();
+        // Three walks from the same node, each by draws of its own.
+        let draws = Stream::new(7, 4 * number + 1, 0).step(0);
+        let onwards = |v: u32, step: u32| scene.world.lists[(3 * v + draws.below(5 + step, 3)) as usize];
+        let end = |v: u32, i: u32| (0..walk).fold(v, |v, step| onwards(v, i * walk + step));
+        let is_start = |&v: &u32| {
+            let mut all = vec![v, end(v, 0), end(v, 1), end(v, 2)];
+            all.sort_unstable_by_key(|v| scene.nodes.iter().position(|u| u == v));
+            all == nodes
+        };
+        // Where two walks end at the same node, the cuts are near each other in the tour instead.
+        let apart: Vec<u32> = (0..at.len()).map(|i| (at[(i + 1) % at.len()] + n - at[i]) % n).collect();
+        let is_short = apart.iter().filter(|&&apart| apart <= 30).count() + 1 >= at.len();
+        assert!(is_short || nodes.iter().any(is_start), "{nodes:?}");
+        walked[if is_short { 0 } else { walk as usize }] += 1;
+    }
+    assert!(walked.iter().all(|&count| count > 10), "{walked:?}");
 }
 
 #[test]
