@@ -54,6 +54,7 @@ pub fn run(args: Args) -> Result<Outcome> {
 fn find(instance: &Instance, args: &Args) -> Result<Finding> {
     let tour = match tour_file::read_with(&args.tour, instance) {
         Ok(tour) => {
+            output::tell(&format!("antwarp: read {}", tour.line));
             tour.warnings.iter().for_each(|warning| output::tell(&format!("antwarp: warning: {warning}")));
             tour.nodes
         }

@@ -2,6 +2,7 @@
 
 use super::error::{InstanceError, Result, Text};
 use super::model::Instance;
+use super::read_options::ReadOptions;
 
 /// The numbers that a problem is made of.
 #[derive(Clone, Debug, PartialEq)]
@@ -65,6 +66,38 @@ pub(crate) fn instance_of(name: &str, costs: Vec<f64>) -> Result<Instance> {
         return Instance::from_matrix(name, costs.into_iter().map(|cost| cost as i32).collect());
     }
     Instance::from_costs(name, costs)
+}
+
+/// Returns warnings about costs that some programs write where there is no way: -1 as the only negative one, or a number such as 9999
+/// far above all others.
+pub(crate) fn odd_costs(
+    costs: impl Iterator<Item = f64> + Clone,
+    options: &ReadOptions,
+    file: &str,
+) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let mut negative = costs.clone().filter(|&cost| cost < 0.0).peekable();
+    if negative.peek().is_some() && negative.all(|cost| cost == -1.0) {
+        warnings.push(format!("-1 is the only negative cost in {file}, and is taken as a cost; write inf if it means that there is no way"));
+    }
+    let finite = costs.filter(|cost| cost.is_finite());
+    let most = finite.clone().fold(0.0, f64::max);
+    let next = finite.filter(|&cost| cost < most).fold(0.0, f64::max);
+    if options.forbidden_from.is_none() && may_be_no_way(most) && next > 0.0 && most > 3.0 * next {
+        warnings.push(format!(
+            "{most} stands in {file} far above all other costs, and is taken as a cost; if it means that there is no way, say `--forbidden-from {most}`"
+        ));
+    }
+    warnings
+}
+
+/// Whether people write this number where there is no way: nines, a power of ten, or the largest number of a type.
+fn may_be_no_way(cost: f64) -> bool {
+    let largest = [15, 16, 31, 32, 63, 64].map(|bits| 2_f64.powi(bits));
+    let is_ten = |cost: f64| (3..=308).any(|power| cost == 10_f64.powi(power));
+    let near = [cost, cost + 1.0];
+    cost >= 999.0
+        && near.into_iter().any(|cost| is_ten(cost) || largest.contains(&cost) || cost == 2_f64.powi(30))
 }
 
 /// The same error, naming the file instead of the instance.

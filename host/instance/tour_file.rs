@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::atomic_file;
 use super::encoding;
-use super::error::{InstanceError, Result, Text, TourError};
+use super::error::{InstanceError, Result, Text, TourError, printable};
 use super::model::Instance;
 use super::source::{self, Room};
 use super::tsplib::scan::{self, Part, Words};
@@ -17,6 +17,8 @@ use super::tsplib::scan::{self, Part, Words};
 pub struct TourFile {
     /// The nodes, numbered from 0, every one exactly once.
     pub nodes: Vec<u32>,
+    /// What was taken as what: `a tour of 5 nodes from t.txt: a list; nodes counted from 0`.
+    pub line: String,
     /// What the user has to know.
     pub warnings: Vec<String>,
 }
@@ -47,39 +49,44 @@ pub fn parse(file: &str, bytes: &[u8], instance: &Instance) -> Result<Vec<u32>> 
 pub fn parse_with(file: &str, bytes: &[u8], instance: &Instance) -> Result<TourFile> {
     let decoded = encoding::decode(Text { file, bytes })?;
     let text = Text { file, bytes: &decoded.bytes };
-    let words = words(text, instance)?;
-    let nodes = resolve(text, &words, instance)?;
+    let (form, words) = words(text, instance)?;
+    let (called, nodes) = resolve(text, &words, instance)?;
     instance.check_tour(&nodes).map_err(|error| not_a_tour(text, instance, &words, error))?;
     let warnings = false_length(text, &nodes, instance).into_iter().collect();
-    Ok(TourFile { nodes, warnings })
+    let line = format!("a tour of {} nodes from {}: {form}; {called}", nodes.len(), printable(file));
+    Ok(TourFile { nodes, line, warnings })
 }
 
-/// The parts of a text that name the nodes, in the order of the tour.
-fn words(text: Text<'_>, instance: &Instance) -> Result<Vec<Part>> {
+/// What a text is, and its parts that name the nodes, in the order of the tour.
+fn words(text: Text<'_>, instance: &Instance) -> Result<(String, Vec<Part>)> {
+    let is = |form: &str, nodes| Ok((form.to_owned(), nodes));
     let bytes = text.bytes;
     let first = bytes.trim_ascii_start().first();
     if first == Some(&b'{') {
-        return json(text);
+        return is("the array \"tour\" of JSON", json(text)?);
     }
     if is_tsplib(text) {
-        return listed(text, section(text, instance)?);
+        return is("a TSPLIB tour", listed(text, section(text, instance)?)?);
     }
-    if let Some(nodes) = names_in_lines(text, instance).or_else(|| column(text)) {
-        return Ok(nodes);
+    if let Some(nodes) = names_in_lines(text, instance) {
+        return is("a name in each line", nodes);
+    }
+    if let Some((columns, nodes)) = column(text) {
+        return Ok((columns, nodes));
     }
     if let Some(nodes) = pairs(text, instance)? {
-        return Ok(nodes);
+        return is("a list of edges", nodes);
     }
     let all = scan::whole(bytes);
     if first.is_some_and(u8::is_ascii_digit)
         && !bytes.iter().any(|byte| matches!(byte, b',' | b'>' | b'[' | 0x80..))
     {
         if let Some(nodes) = edges(text, instance)? {
-            return Ok(nodes);
+            return is("the edges of Concorde or linkern", nodes);
         }
-        return listed(text, all);
+        return is("a list", listed(text, all)?);
     }
-    Ok(free(text))
+    is("a list", free(text))
 }
 
 /// The lines of a text that has a name of the instance in each.
@@ -140,7 +147,7 @@ fn json(text: Text<'_>) -> Result<Vec<Part>> {
 }
 
 /// The column of nodes of a table in the order of the tour: that named id, else node, else name.
-fn column(text: Text<'_>) -> Option<Vec<Part>> {
+fn column(text: Text<'_>) -> Option<(String, Vec<Part>)> {
     let mut lines = scan::lines(text.bytes, scan::whole(text.bytes)).filter(|line| line.start < line.end);
     let head = lines.next()?;
     let sign = [b';', b'\t', b','].into_iter().find(|sign| text.bytes[head.start..head.end].contains(sign));
@@ -176,7 +183,13 @@ fn column(text: Text<'_>) -> Option<Vec<Part>> {
         places.push((at, *row.get(column)?));
     }
     places.sort_by_key(|(at, _)| *at);
-    Some(places.into_iter().map(|(_, node)| node).collect())
+    let title = |column: usize| printable(&names[column]);
+    let ordered = match order.filter(|order| *order != column) {
+        Some(order) => format!(" in the order of the column \"{}\"", title(order)),
+        None => String::new(),
+    };
+    let nodes = places.into_iter().map(|(_, node)| node).collect();
+    Some((format!("the column \"{}\"{ordered}", title(column)), nodes))
 }
 
 fn unquoted(text: Text<'_>, part: Part) -> Part {
@@ -336,13 +349,14 @@ fn pieces(text: Text<'_>, part: Part) -> Vec<Part> {
     found.flat_map(|piece| Words::new(text, piece).collect::<Vec<_>>()).collect()
 }
 
-/// The nodes of words: by the instance's numbers, by its names, or counted from 0.
-fn resolve(text: Text<'_>, words: &[Part], instance: &Instance) -> Result<Vec<u32>> {
+/// The nodes of words, by the instance's numbers, by its names, or counted from 0; and which of these it was.
+fn resolve(text: Text<'_>, words: &[Part], instance: &Instance) -> Result<(&'static str, Vec<u32>)> {
+    let by_name = || by_name(text, words, instance).map(|nodes| ("nodes by their names", nodes));
     let n = instance.len();
     let numbers = instance.node_numbers();
     let whole: Option<Vec<i64>> = words.iter().map(|&word| text.whole_number(word)).collect();
     let by_id = |id: i64| u32::try_from(id).ok().and_then(|id| numbers.node(id));
-    let Some(mut whole) = whole else { return by_name(text, words, instance) };
+    let Some(mut whole) = whole else { return by_name() };
     let is_closed = whole.len() == n + 1 && n > 1 && whole[0] == whole[n];
     // Concorde's .sol begins with the number of nodes.
     let is_counted = whole.len() == n + 1 && !is_closed && whole[0] == n as i64;
@@ -353,16 +367,16 @@ fn resolve(text: Text<'_>, words: &[Part], instance: &Instance) -> Result<Vec<u3
     }
     let found: Option<Vec<u32>> = whole.iter().map(|&id| by_id(id)).collect();
     if let Some(nodes) = found {
-        return Ok(nodes);
+        return Ok(("nodes by their numbers", nodes));
     }
     let mut sorted = whole.clone();
     sorted.sort_unstable();
     if sorted.into_iter().eq(0..n as i64) {
-        return Ok(whole.into_iter().map(|node| node as u32).collect());
+        return Ok(("nodes counted from 0", whole.into_iter().map(|node| node as u32).collect()));
     }
     let at = whole.iter().position(|&id| by_id(id).is_none()).unwrap_or(0) + usize::from(is_counted);
-    if instance.names().is_some() && by_name(text, words, instance).is_ok() {
-        return by_name(text, words, instance);
+    if let Some(Ok(found)) = instance.names().map(|_| by_name()) {
+        return Ok(found);
     }
     let (first, last) = (instance.id(0), instance.id(n as u32 - 1));
     let problem = format!("{} has no node {}", instance.name(), text.show(words[at]));

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 
 use super::Table;
-use super::grid::{Cell, MOST_CELLS};
+use super::grid::{Cell, Grid, MOST_CELLS};
 use super::header::{self, Role};
 use super::labels::Labels;
 use super::matrix;
 use super::number::is_none;
-use crate::instance::content::{Content, Reading};
+use crate::instance::content::{Content, Reading, odd_costs};
 use crate::instance::error::{InstanceError, Result};
 use crate::memory;
 
@@ -33,19 +33,7 @@ pub(super) fn fits(table: &Table<'_>) -> Result<bool> {
     if are_words(0) && are_words(1) && are_costs {
         return Ok(true);
     }
-    let (Some(from), Some(to)) = (grid.whole(0), grid.whole(1)) else { return Ok(false) };
-    let mut nodes: Vec<u32> = from.iter().chain(&to).copied().collect();
-    nodes.sort_unstable();
-    nodes.dedup();
-    let n = nodes.len();
-    let is_range = nodes[0] <= 1 && nodes[n - 1] as usize == n - 1 + nodes[0] as usize;
-    let mut pairs: Vec<(u32, u32)> = from.iter().copied().zip(to.iter().copied()).collect();
-    let has_no_loops = pairs.iter().all(|(from, to)| from != to);
-    pairs.sort_unstable();
-    let are_distinct = pairs.windows(2).all(|pair| pair[0] != pair[1]);
-    if !(are_costs && is_range && has_no_loops && are_distinct && rows >= n && n >= 3) {
-        return Ok(false);
-    }
+    let Some(Ends { from, to, n }) = Ends::of(grid, 0, 1).filter(|_| are_costs) else { return Ok(false) };
     let are_ids = {
         let mut first = from.clone();
         first.sort_unstable();
@@ -67,6 +55,36 @@ pub(super) fn fits(table: &Table<'_>) -> Result<bool> {
         ]));
     }
     Ok(true)
+}
+
+/// The numbers of the nodes that edges join.
+pub(super) struct Ends {
+    from: Vec<u32>,
+    to: Vec<u32>,
+    /// Number of nodes.
+    n: usize,
+}
+
+impl Ends {
+    /// Reads two columns as the ends of edges. Returns `None` if they are no such: the nodes of a list are numbered from 0 or 1 without
+    /// gaps, each has an edge at least, and no pair is listed twice.
+    pub(super) fn of(grid: &Grid, from: usize, to: usize) -> Option<Ends> {
+        let (from, to) = (grid.whole(from)?, grid.whole(to)?);
+        let mut nodes: Vec<u32> = from.iter().chain(&to).copied().collect();
+        nodes.sort_unstable();
+        nodes.dedup();
+        let n = nodes.len();
+        let is_range = nodes[0] <= 1 && nodes[n - 1] as usize == n - 1 + nodes[0] as usize;
+        let mut pairs: Vec<(u32, u32)> = from.iter().copied().zip(to.iter().copied()).collect();
+        let has_no_loops = pairs.iter().all(|(from, to)| from != to);
+        pairs.sort_unstable();
+        let are_distinct = pairs.windows(2).all(|pair| pair[0] != pair[1]);
+        (is_range && has_no_loops && are_distinct && grid.rows() >= n && n >= 3).then_some(Ends {
+            from,
+            to,
+            n,
+        })
+    }
 }
 
 /// Reads the costs of a list of edges.
@@ -108,6 +126,8 @@ pub(super) fn read(mut table: Table<'_>) -> Result<Reading> {
             }
         }
     }
+    let listed = (0..rows).map(|row| table.grid.number(row, columns.cost));
+    let warnings = odd_costs(listed, table.options, &table.file());
     let missing = matrix::forbid(&mut costs, n, table.options.forbidden_from);
     let told = [(Role::From, columns.from), (Role::To, columns.to), (Role::Cost, columns.cost)];
     let ways = match (is_directed, is_both) {
@@ -127,7 +147,7 @@ pub(super) fn read(mut table: Table<'_>) -> Result<Reading> {
         ids: labels.ids,
         names: labels.names,
         line,
-        warnings: missing_cost(&table, columns.cost).into_iter().collect(),
+        warnings,
         is_directed,
     })
 }
@@ -154,11 +174,6 @@ fn direction(table: &Table<'_>) -> Result<Option<bool>> {
         format!("{} says that {count} of {} edges have a direction", grid.title(column), said.len());
     let help = "write the other edges in both directions, and say `--directed`";
     Err(table.text().content(problem, help))
-}
-
-/// Returns a warning if -1 may stand for a missing cost.
-fn missing_cost(table: &Table<'_>, column: usize) -> Option<String> {
-    matrix::missing_costs((0..table.grid.rows()).map(|row| table.grid.number(row, column)), &table.file())
 }
 
 fn cost(table: &Table<'_>, row: usize, column: usize) -> Result<f64> {

@@ -4,7 +4,7 @@ use super::grid::{Cell, Grid};
 use super::labels::{self, Labels};
 use super::number::is_none;
 use super::{Table, header};
-use crate::instance::content::{Content, Reading};
+use crate::instance::content::{Content, Reading, odd_costs};
 use crate::instance::error::Result;
 use crate::memory;
 
@@ -127,6 +127,17 @@ pub(super) fn find(table: &Table<'_>) -> Option<Found> {
     }
 }
 
+/// Finds a square of costs beside coordinates. Returns its first column.
+pub(super) fn beside_places(grid: &Grid) -> Option<usize> {
+    let n = grid.rows();
+    let last = grid.width().checked_sub(n).filter(|_| n > 2)?;
+    let is_square = |left: &usize| {
+        has_blank_diagonal(grid, 0, *left, n)
+            && (0..n).all(|i| (0..n).all(|j| i == j || grid.number(i, j + left) > 0.0))
+    };
+    (2..=last).find(is_square)
+}
+
 /// Reads the costs of a table.
 pub(super) fn read(mut table: Table<'_>) -> Result<Reading> {
     let n = table.grid.rows();
@@ -172,6 +183,8 @@ pub(super) fn read(mut table: Table<'_>) -> Result<Reading> {
             format!("every cost in the {side} triangle of {file} is zero: {taken}")
         });
     }
+    let off = costs.iter().enumerate().filter(|(at, _)| at % (n + 1) != 0).map(|(_, &cost)| cost);
+    let odd = odd_costs(off, table.options, &table.file());
     let missing = forbid(&mut costs, n, table.options.forbidden_from);
     if missing > 0 {
         table
@@ -180,9 +193,7 @@ pub(super) fn read(mut table: Table<'_>) -> Result<Reading> {
     }
     let labels = order.labels;
     let line = table.line(format!("a {n} x {n} matrix"), &[], &order.told);
-    let off = costs.iter().enumerate().filter(|(at, _)| at % (n + 1) != 0).map(|(_, &cost)| cost);
-    let warnings =
-        order.warning.into_iter().chain(warning).chain(missing_costs(off, &table.file())).collect();
+    let warnings = order.warning.into_iter().chain(warning).chain(odd).collect();
     Ok(Reading {
         content: Content::Costs(costs),
         ids: labels.ids,
@@ -312,15 +323,6 @@ fn cost(table: &Table<'_>, row: usize, column: usize, is_diagonal: bool) -> Resu
             Err(table.wrong(row, column, format!("`{text}` is not a cost"), help))
         }
     }
-}
-
-/// Returns a warning if -1 is the only negative cost: some programs write it where there is no way.
-pub(super) fn missing_costs(costs: impl Iterator<Item = f64>, file: &str) -> Option<String> {
-    let mut negative = costs.filter(|&cost| cost < 0.0).peekable();
-    negative.peek()?;
-    negative.all(|cost| cost == -1.0).then(|| {
-        format!("-1 is the only negative cost in {file}, and is taken as a cost; write inf if it means that there is no way")
-    })
 }
 
 /// Whether all costs of a triangle satisfy a condition.

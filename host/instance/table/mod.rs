@@ -234,6 +234,13 @@ impl Table<'_> {
             ));
         }
         Ok(if degrees || plane {
+            self.refuse_edges_by_coordinates(plane)?;
+            if let Some(left) = matrix::beside_places(&self.grid) {
+                let (first, last) = (self.grid.title(left), self.grid.title(left + self.grid.rows() - 1));
+                let problem = format!("beside the places there is a matrix of costs, from {first} to {last}");
+                let help = "`--as points` takes the places; for the matrix, write it into a file of its own";
+                return Err(text.content(problem, help));
+            }
             if matrix::find(self).is_some_and(|found| found.is_symmetric) && self.grid.rows() >= 3 {
                 return Err(self.open(&[
                     ("a matrix of costs with labels above it", "--as matrix"),
@@ -244,6 +251,23 @@ impl Table<'_> {
         } else {
             is_edges.then_some(Shape::Edges)
         })
+    }
+
+    /// Refuses columns x, y and a cost that can be the ends of edges.
+    fn refuse_edges_by_coordinates(&self, is_plane: bool) -> Result<()> {
+        let names = self.grid.names.as_deref().unwrap_or_default();
+        let of = |role| header::column(self.text(), names, role).ok().flatten();
+        let (Some(x), Some(y)) = (of(Role::X), of(Role::Y)) else { return Ok(()) };
+        let costs = header::costs(names);
+        let [cost] = costs[..] else { return Ok(()) };
+        if !is_plane || cost == x || cost == y || edges::Ends::of(&self.grid, x, y).is_none() {
+            return Ok(());
+        }
+        let (x, y, cost) = (x + 1, y + 1, cost + 1);
+        Err(self.open(&[
+            ("edges between numbered nodes", &format!("--columns from={x},to={y},cost={cost}")),
+            ("places x y", &format!("--columns x={x},y={y}")),
+        ]))
     }
 
     /// Makes the error for a table that several readings fit, each with the option that chooses it.

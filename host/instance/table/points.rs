@@ -50,6 +50,7 @@ pub(super) fn read(mut table: Table<'_>) -> Result<Reading> {
     } else {
         let points: Vec<[f64; 3]> = (0..n).map(|row| [0, 1, 2].map(|at| number(row, at))).collect();
         warnings.extend(maybe_degrees(&table, &columns, &points));
+        warnings.extend(maybe_load(&table, &columns));
         (Content::Places { dimensions: columns.coordinates.len(), points }, "")
     };
     let mut told = columns.coordinates.clone();
@@ -326,6 +327,19 @@ fn guessed(table: &Table<'_>) -> Result<Columns> {
             ]))
         }
         3 => plain(&numbers, None),
+        4 if is_id && may_be_load(grid, numbers[3]) => {
+            let [id, x, y, last] = [0, 1, 2, 3].map(|at| numbers[at] + 1);
+            Err(table.open(&[
+                (
+                    &format!("places x y with a number, and a demand in column {last}"),
+                    &format!("--columns id={id},x={x},y={y}"),
+                ),
+                (
+                    &format!("places x y z with a number in column {id}"),
+                    &format!("--columns id={id},x={x},y={y},z={last}"),
+                ),
+            ]))
+        }
         4 if is_id => plain(&numbers[1..], Some(numbers[0])),
         _ => Err(neither(table, &numbers)),
     }
@@ -351,6 +365,26 @@ fn has_codes(grid: &Grid, column: usize) -> bool {
         _ => false,
     };
     grid.is_numbers(column) && (0..grid.rows()).any(is_code)
+}
+
+/// Whether a column may hold demands or weights of places: whole numbers, none negative.
+fn may_be_load(grid: &Grid, column: usize) -> bool {
+    (0..grid.rows()).all(|row| {
+        let number = grid.number(row, column);
+        number.fract() == 0.0 && number >= 0.0
+    })
+}
+
+/// Returns a warning if a third column without a name is taken as z and may be something else.
+fn maybe_load(table: &Table<'_>, columns: &Columns) -> Option<String> {
+    let [(_, x), (_, y), (_, z)] = columns.coordinates[..] else { return None };
+    let is_guess = table.grid.names.is_none() && table.chosen(Role::Z).is_none();
+    (is_guess && may_be_load(&table.grid, z)).then(|| {
+        let (file, x, y, z) = (table.file(), x + 1, y + 1, z + 1);
+        format!(
+            "column {z} of {file} is taken as z, of places in space; `--columns x={x},y={y}` leaves it out"
+        )
+    })
 }
 
 /// Whether the first of three columns is whole and the others are not, as a postal code beside degrees is.

@@ -6,7 +6,7 @@ use antwarp_core::metric::Metric;
 
 use super::matrix::Layout;
 use super::scan::{self, Entry, Part, Words};
-use crate::instance::content::{in_file, instance_of};
+use crate::instance::content::{in_file, instance_of, odd_costs};
 use crate::instance::error::{Result, Text};
 use crate::instance::model::{Instance, Kind, NodeNumbers};
 use crate::instance::read_options::{ReadOptions, Shape};
@@ -70,6 +70,8 @@ pub(in crate::instance) fn parse_with(
     let coordinates = source.coordinates(n)?;
     let ids = coordinates.as_ref().and_then(|coordinates| coordinates.ids.clone());
     let places = source.display(n, ids.as_deref())?;
+    let minutes =
+        coordinates.as_ref().and_then(|coordinates| source.maybe_decimal_degrees(&coordinates.points));
     let instance = match source.metric()? {
         Some(metric) => source.points_instance(name, metric, coordinates)?,
         None => {
@@ -87,8 +89,14 @@ pub(in crate::instance) fn parse_with(
     let instance = instance.with_comments(comments).with_fixed_edges(fixed);
     let is_unrounded = options.unrounded || source.is_unrounded();
     let instance = if is_unrounded { instance.unrounded()? } else { instance };
+    let warnings = minutes.into_iter().chain(source.odd_weights(&instance)?);
+    let instance = match instance.best_known() {
+        Some(_) => instance,
+        None => warnings.fold(instance, Instance::with_warning),
+    };
     let rounding = match (source.metric()?, is_unrounded) {
         (None, _) => String::new(),
+        _ if options.degrees => ", decimal degrees; great-circle metres".to_owned(),
         (_, true) => ", without rounding".to_owned(),
         _ => ", rounded to whole numbers".to_owned(),
     };
@@ -168,13 +176,45 @@ impl Source<'_> {
         }
     }
 
+    fn is_geographic(&self) -> bool {
+        matches!(self.metric(), Ok(Some(Metric::Geo | Metric::Geom)))
+    }
+
+    /// Returns a warning if coordinates of type GEO, whose decimals are minutes, look like decimal degrees.
+    fn maybe_decimal_degrees(&self, points: &[[f64; 3]]) -> Option<String> {
+        let is_geo = matches!(self.metric(), Ok(Some(Metric::Geo)));
+        let is_odd = |&degrees: &f64| {
+            let minutes = 100.0 * degrees.abs().fract();
+            minutes > 60.0 - 1e-6 || (minutes - minutes.round()).abs() > 1e-6
+        };
+        let odd = points.iter().flat_map(|point| [point[0], point[1]]).find(is_odd)?;
+        let file = self.text.file;
+        (is_geo && !self.options.degrees).then(|| {
+            format!("the coordinates of {file} are of type GEO, whose decimals are minutes: {odd} looks like decimal degrees; if that is what they are, say `--degrees`")
+        })
+    }
+
+    /// Returns warnings about weights that may mean that there is no way.
+    fn odd_weights(&self, instance: &Instance) -> Result<Vec<String>> {
+        let n = instance.len() as u32;
+        if self.metric()?.is_some() {
+            return Ok(Vec::new());
+        }
+        let pairs = (0..n).flat_map(|from| (0..n).map(move |to| (from, to))).filter(|(from, to)| from != to);
+        let weights = pairs.map(|(from, to)| match instance.is_forbidden(from, to) {
+            true => f64::INFINITY,
+            false => instance.edge_cost(from, to),
+        });
+        Ok(odd_costs(weights, self.options, self.text.file))
+    }
+
     /// Refuses options that would do nothing.
     fn refuse_options_of_tables(&self) -> Result<()> {
         let options = self.options;
         let given = [
             (!options.columns.is_empty(), "--columns"),
             (options.no_header, "--no-header"),
-            (options.degrees, "--degrees"),
+            (options.degrees && !self.is_geographic(), "--degrees"),
             (options.shape == Some(Shape::Edges), "--as edges"),
         ];
         match given.into_iter().find(|(is_given, _)| *is_given) {
@@ -275,8 +315,12 @@ impl Source<'_> {
                 .text
                 .content(problem, "add the section, with a line `number x y` for every node"));
         };
-        Instance::from_points(name, metric, coordinates.points)
-            .map_err(|error| in_file(self.text.file, error))
+        let instance = if self.options.degrees {
+            Instance::from_degrees(name, coordinates.points.iter().map(|&[lat, lon, _]| [lat, lon]).collect())
+        } else {
+            Instance::from_points(name, metric, coordinates.points)
+        };
+        instance.map_err(|error| in_file(self.text.file, error))
     }
 
     fn matrix_instance(&self, name: String, n: usize, kind: Kind) -> Result<Instance> {
