@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use super::literal;
 use crate::instance::error::{InstanceError, Result, Text};
 
 /// A cell: its offset and length in the text, and whether it was quoted.
@@ -190,6 +191,10 @@ pub(super) fn bare(cell: &str) -> &str {
 
 /// Whether a text is an array, with or without an assignment in front of it: `d = np.array([[0, 1], ...`.
 pub(crate) fn is_array(begin: &str) -> bool {
+    // R prints the numbers of rows and columns in brackets.
+    if literal::is_matrix(begin) || begin.trim_start().starts_with("[,1]") {
+        return false;
+    }
     let first =
         begin.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#')).unwrap_or("");
     if first.starts_with(['[', '(']) {

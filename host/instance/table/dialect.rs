@@ -35,7 +35,7 @@ impl Dialect {
         let (mut declared, mut comment, mut start) = (None, None, None);
         for (at, line) in physical(text) {
             let bare = line.trim();
-            if bare.is_empty() {
+            if bare.is_empty() || rows::is_decoration(bare) {
                 continue;
             }
             if let Some(said) = comment_of(bare) {
@@ -61,6 +61,7 @@ impl Dialect {
             start = lines[0].0;
         }
         let lines: Vec<&str> = lines.into_iter().map(|(_, line)| line).collect();
+        refuse_two_commas(text, &lines)?;
         let separator = declared.map_or_else(|| separator(&lines), Separator::Sign);
         let mut dialect = Dialect { separator, spelling: Spelling::Point, start, counts, comment };
         dialect.spelling = dialect.find_spelling(text, decimal)?;
@@ -103,6 +104,32 @@ impl Dialect {
     }
 }
 
+/// Refuses lines such as `48,137, 11,575`, in which commas are decimal signs and separate columns.
+fn refuse_two_commas(text: Text<'_>, lines: &[&str]) -> Result<()> {
+    let is_decimal = |cell: &str| cell.matches(',').count() == 1 && Spelling::Comma.number(cell).is_some();
+    let parts = |line: &str| line.split(", ").map(str::trim).map(str::to_owned).collect::<Vec<_>>();
+    let is_such = |line: &&str| {
+        let parts = parts(line);
+        let decimals = parts.iter().filter(|part| is_decimal(part)).count();
+        // A name or a number may stand in front.
+        decimals > 1
+            && decimals + 1 >= parts.len()
+            && parts[parts.len() - decimals..].iter().all(|part| is_decimal(part))
+    };
+    let rows = lines.get(1..).filter(|rows| !rows.is_empty());
+    match rows.filter(|rows| rows.iter().all(is_such)) {
+        None => Ok(()),
+        Some(rows) => {
+            let problem =
+                format!("in `{}` a comma may be a decimal sign, or separate columns", rows[0].trim());
+            Err(text.content(
+                problem,
+                "separate the columns by semicolons or tabs, or write decimals with a point",
+            ))
+        }
+    }
+}
+
 /// Iterates over the lines of a text, untrimmed, each with its offset.
 fn physical<'a>(text: Text<'a>) -> impl Iterator<Item = (usize, &'a str)> {
     let all = std::str::from_utf8(text.bytes).unwrap_or_default();
@@ -116,7 +143,7 @@ fn physical<'a>(text: Text<'a>) -> impl Iterator<Item = (usize, &'a str)> {
 
 /// Whether a trimmed line holds data.
 fn is_row(line: &str) -> bool {
-    !line.is_empty() && comment_of(line).is_none()
+    !line.is_empty() && comment_of(line).is_none() && !rows::is_decoration(line)
 }
 
 /// Returns the text of a comment line.
@@ -194,7 +221,9 @@ fn separator(lines: &[&str]) -> Separator {
     if is_tabbed(lines) {
         return Separator::Sign(b'\t');
     }
-    if lines.is_empty() || has_decimal_commas_between_blanks(lines) {
+    // R prints a matrix with the numbers of its rows and columns: `[1,]`, `[,1]`.
+    let is_printed_by_r = lines.first().is_some_and(|line| line.trim_start().starts_with("[,1]"));
+    if lines.is_empty() || is_printed_by_r || has_decimal_commas_between_blanks(lines) {
         return Separator::Blanks;
     }
     let has = |sign: u8| lines.iter().filter(|line| line.as_bytes().contains(&sign)).count();

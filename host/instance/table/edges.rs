@@ -7,7 +7,7 @@ use super::grid::{Cell, Grid, MOST_CELLS};
 use super::header::{self, Role};
 use super::labels::Labels;
 use super::matrix;
-use super::number::is_none;
+use super::number::{self, is_none};
 use crate::instance::content::{Content, Reading, odd_costs};
 use crate::instance::error::{InstanceError, Result};
 use crate::memory;
@@ -185,7 +185,7 @@ fn cost(table: &Table<'_>, row: usize, column: usize) -> Result<f64> {
             row,
             column,
             format!("`{text}` is not a cost"),
-            "write a number, or inf where there is no way",
+            number::remedy(text).unwrap_or("write a number, or inf where there is no way".to_owned()),
         )),
     }
 }

@@ -76,6 +76,9 @@ impl Role {
                 "pointx",
                 "px",
                 "xc",
+                "ostwert",
+                "este",
+                "e",
             ],
             Role::Y => &[
                 "y",
@@ -99,6 +102,9 @@ impl Role {
                 "pointy",
                 "py",
                 "yc",
+                "nordwert",
+                "norte",
+                "n",
             ],
             Role::Z => &[
                 "z",
@@ -171,6 +177,9 @@ impl Role {
                 "stop",
                 "site",
                 "customer",
+                "kunde",
+                "client",
+                "cliente",
                 "store",
                 "hole",
                 "point",
@@ -215,7 +224,7 @@ impl Role {
             ],
             Role::From => &[
                 "from", "source", "origin", "orig", "start", "src", "fromnode", "fromid", "sourceid",
-                "originid", "startvid", "startid", "node1", "i", "u", "von",
+                "originid", "startvid", "startid", "node1", "i", "u", "von", "var1",
             ],
             Role::To => &[
                 "to",
@@ -231,6 +240,7 @@ impl Role {
                 "endvid",
                 "endid",
                 "node2",
+                "var2",
                 "j",
                 "v",
                 "nach",

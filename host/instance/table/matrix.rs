@@ -2,7 +2,7 @@
 
 use super::grid::{Cell, Grid};
 use super::labels::{self, Labels};
-use super::number::is_none;
+use super::number::{self, is_none};
 use super::{Table, header};
 use crate::instance::content::{Content, Reading, odd_costs};
 use crate::instance::error::Result;
@@ -204,6 +204,21 @@ pub(super) fn read(mut table: Table<'_>) -> Result<Reading> {
     })
 }
 
+/// Refuses matrices that stand one below the other.
+pub(super) fn refuse_several(table: &Table<'_>) -> Result<()> {
+    let grid = &table.grid;
+    let (rows, n) = (grid.rows(), grid.width());
+    let is_matrix = |top: usize| {
+        has_blank_diagonal(grid, top, 0, n)
+            && (0..n).all(|i| (0..n).all(|j| i == j || grid.number(top + i, j) > 0.0))
+    };
+    if n < 3 || rows < 2 * n || rows % n > 0 || !(0..rows).step_by(n).all(is_matrix) {
+        return Ok(());
+    }
+    let problem = format!("there are {} matrices of {n} x {n}, one below the other", rows / n);
+    Err(table.text().content(problem, "give each a file of its own; `--as points` takes the rows as places"))
+}
+
 /// Refuses what would be a matrix if it had one more row or one column less.
 pub(super) fn refuse_damaged(table: &Table<'_>) -> Result<()> {
     let grid = &table.grid;
@@ -319,7 +334,8 @@ fn cost(table: &Table<'_>, row: usize, column: usize, is_diagonal: bool) -> Resu
         Cell::Empty => Ok(f64::INFINITY),
         Cell::Text(text) if is_none(text) || is_diagonal => Ok(f64::INFINITY),
         Cell::Text(text) => {
-            let help = "write a number, or inf where there is no way";
+            let help =
+                number::remedy(text).unwrap_or("write a number, or inf where there is no way".to_owned());
             Err(table.wrong(row, column, format!("`{text}` is not a cost"), help))
         }
     }

@@ -9,6 +9,7 @@ mod edges;
 mod grid;
 mod header;
 mod labels;
+mod literal;
 mod matrix;
 mod number;
 mod points;
@@ -18,7 +19,7 @@ mod triangle;
 use std::ops::ControlFlow;
 
 use super::content::Reading;
-use super::error::{InstanceError, Result, Text};
+use super::error::{InstanceError, Result, Text, printable};
 use super::read_options::{ReadOptions, Shape};
 use dialect::Dialect;
 use grid::{Cell, Grid, Places};
@@ -57,6 +58,8 @@ pub(super) enum Value {
 pub(super) fn delimited(text: Text<'_>, options: &ReadOptions, notes: Vec<String>) -> Result<Reading> {
     let tight = tightened(text.bytes);
     let text = Text { file: text.file, bytes: tight.as_deref().unwrap_or(text.bytes) };
+    let lines = literal::in_lines(text.bytes);
+    let text = Text { bytes: lines.as_deref().unwrap_or(text.bytes), ..text };
     // Comments end with their line, and to the crate that splits rows a lone carriage return ends none.
     let with_line_feeds = line_feeds(text.bytes);
     let text = Text { bytes: with_line_feeds.as_deref().unwrap_or(text.bytes), ..text };
@@ -65,6 +68,9 @@ pub(super) fn delimited(text: Text<'_>, options: &ReadOptions, notes: Vec<String
     let mut grid = places.grid()?;
     grid.drop_empty_columns();
     let mut notes = notes;
+    if lines.is_some() {
+        notes.push("a matrix in brackets".to_owned());
+    }
     match places.dialect.spelling {
         Spelling::Comma => notes.push("decimal commas".to_owned()),
         Spelling::Thousands => notes.push("commas between thousands".to_owned()),
@@ -200,6 +206,7 @@ impl Table<'_> {
         if let Some(shape) = self.shape_by_names()? {
             return Ok(shape);
         }
+        matrix::refuse_several(self)?;
         let matrix = matrix::find(self);
         match matrix {
             Some(found) if found.is_certain => Ok(Shape::Matrix),
@@ -299,7 +306,15 @@ impl Table<'_> {
             if grid.head.len() < grid.width() && !(is_short && self.has_index()) {
                 let (found, width) = (grid.head.len(), grid.width());
                 let problem = format!("the first row names {found} columns, the others have {width}");
-                return Err(text.content(problem, COLUMNS));
+                let is_title = found == 1 && grid.head[0].contains(|c: char| c.is_alphabetic());
+                let help = match is_title {
+                    true => format!(
+                        "if \"{}\" is the title of the table, remove that line",
+                        printable(&grid.head[0])
+                    ),
+                    false => COLUMNS.to_owned(),
+                };
+                return Err(text.content(problem, help));
             }
             let mut names = grid.head.clone();
             if is_short {
@@ -471,6 +486,8 @@ fn names_of(line: &str, separator: rows::Separator) -> Vec<String> {
     }
 }
 
+const NAMES: &str =
+    "put names of several words in quotes, or separate the columns by commas, semicolons or tabs";
 const COLUMNS: &str = "separate columns in all lines alike, quote a text with separators in it, and write decimals with a point: 0.5";
 
 /// Makes a cell of a text.
@@ -517,7 +534,7 @@ impl Delimited<'_> {
     fn grid(&self) -> Result<Grid> {
         let Dialect { separator, spelling, start, .. } = self.dialect;
         if let Some(rows) = self.triangle() {
-            return triangle::grid(self.text, &rows);
+            return triangle::grid(self.text, &rows, self.dialect.spelling);
         }
         let mut widths = Vec::new();
         rows::for_each(self.text, start, separator, |row| {
@@ -548,8 +565,43 @@ impl Delimited<'_> {
     fn ragged(&self, start: usize, found: usize, width: usize) -> InstanceError {
         let problem = format!("the line has {found} columns, those before have {width}");
         let (start, length) = rows::place(self.text, start, self.dialect.separator, usize::MAX - 1);
-        let help = if self.begins_as_triangle() { triangle::HELP } else { COLUMNS };
+        let help = match () {
+            () if self.begins_as_triangle() => triangle::HELP,
+            () if self.is_dist_of_r() => "in R, write the whole matrix: write.csv(as.matrix(d), \"d.csv\")",
+            () if self.has_names_of_words(start) => NAMES,
+            () => COLUMNS,
+        };
         self.text.error(start, length, problem, help)
+    }
+
+    /// Whether the first rows are those of half a matrix with names, as R prints a `dist`.
+    fn is_dist_of_r(&self) -> bool {
+        let mut widths = Vec::new();
+        let _ = rows::for_each(self.text, self.dialect.start, self.dialect.separator, |row| {
+            let is_word = |cell: &&str| self.dialect.spelling.number(cell).is_none();
+            let words = row.cells.iter().filter(|cell| is_word(cell)).count();
+            let is_right = if widths.is_empty() { words == row.cells.len() } else { words == 1 };
+            widths.push(if is_right { row.cells.len() } else { 0 });
+            Ok(if widths.len() < 3 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+        });
+        self.dialect.separator == rows::Separator::Blanks && matches!(widths[..], [head, 2, 3] if head > 0)
+    }
+
+    /// Whether blanks separate columns, and the line at `start` has several words before its coordinates.
+    fn has_names_of_words(&self, start: usize) -> bool {
+        let rest = &self.text.bytes[start..];
+        let end = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')).unwrap_or(rest.len());
+        let mut widths = Vec::new();
+        let _ = rows::for_each(self.text, self.dialect.start, self.dialect.separator, |row| {
+            let is_number = |cell: &&str| self.dialect.spelling.number(cell).is_some();
+            let numbers = row.cells.iter().rev().take_while(|cell| is_number(cell)).count();
+            widths.push((row.cells.len() - numbers, numbers));
+            Ok(if row.start < start + end { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+        });
+        let is_place = |&(words, numbers): &(usize, usize)| {
+            words >= 1 && matches!(numbers, 2 | 3) && numbers == widths[0].1
+        };
+        self.dialect.separator == rows::Separator::Blanks && !widths.is_empty() && widths.iter().all(is_place)
     }
 
     /// Whether the first three rows grow or shrink by one cell each.

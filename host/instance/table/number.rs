@@ -90,6 +90,32 @@ pub(super) fn is_none(cell: &str) -> bool {
     cell.len() <= 9 && WORDS.iter().any(|word| word.eq_ignore_ascii_case(cell))
 }
 
+/// Returns the remedy for a text that is a number with something beside it: a unit, a time, a name, a sign of degrees.
+pub(super) fn remedy(cell: &str) -> Option<String> {
+    let is_part = |c: char| c.is_ascii_digit() || matches!(c, '.' | ',' | '-' | '+' | '\u{2212}');
+    let is_number = |text: &str| {
+        !text.is_empty() && text.chars().all(is_part) && text.contains(|c: char| c.is_ascii_digit())
+    };
+    let cell = cell.trim();
+    if cell.contains(['\u{b0}', '\u{2032}'])
+        || cell.ends_with(['N', 'S', 'E', 'W']) && cell.starts_with(is_part)
+    {
+        return Some("write degrees as decimals, with a minus for south and west: 48.137".to_owned());
+    }
+    if cell.contains(':') && cell.split(':').all(is_number) {
+        return Some("write times as numbers of one unit, such as 90 for 1:30 in minutes".to_owned());
+    }
+    if let Some((name, number)) = cell.split_once(':').filter(|(_, number)| is_number(number.trim())) {
+        return Some(format!(
+            "separate the name from the numbers as the numbers are separated: `{name},{}`",
+            number.trim()
+        ));
+    }
+    let bare = cell.trim_matches(|c: char| !is_part(c));
+    (is_number(bare) && bare.len() < cell.len())
+        .then(|| format!("write all numbers in one unit, and leave it out: {bare}"))
+}
+
 /// Evidence for a file's spelling from its cells with commas and points.
 #[derive(Debug, Default)]
 pub(super) struct Evidence {

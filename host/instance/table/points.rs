@@ -3,6 +3,7 @@
 use super::grid::{Cell, Grid};
 use super::header::{self, Role};
 use super::labels::{self, Labels};
+use super::number;
 use super::{REMEDY, Table};
 use crate::instance::content::{Content, Reading};
 use crate::instance::error::{InstanceError, Result, printable};
@@ -78,13 +79,8 @@ fn check_number(table: &Table<'_>, row: usize, column: usize) -> Result<()> {
             format!("there is no number in {}", table.grid.title(column)),
             "write the coordinate, or remove the line".to_owned(),
         )
-    } else if written.contains(['\u{b0}', '\u{2032}'])
-        || written.ends_with(['N', 'S', 'E', 'W']) && written.starts_with(|c: char| c.is_ascii_digit())
-    {
-        (
-            format!("`{written}` is not a number"),
-            "write degrees as decimals, with a minus for south and west: 48.137".to_owned(),
-        )
+    } else if let Some(remedy) = number::remedy(&written) {
+        (format!("`{written}` is not a number"), remedy)
     } else {
         let numbers: Vec<usize> = (0..table.grid.width())
             .filter(|&column| !table.grid.has_words(column))
@@ -142,6 +138,17 @@ fn columns(table: &Table<'_>) -> Result<Columns> {
             // What stands in front of coordinates tells places apart.
             id = Some(0);
         }
+    }
+    // Of two columns of words, the one that tells all places apart is their name.
+    let are_distinct = |column: &usize| {
+        let mut words: Vec<String> =
+            (0..table.grid.rows()).map(|row| table.grid.written(row, *column)).collect();
+        words.sort_unstable();
+        words.windows(2).all(|pair| pair[0] != pair[1])
+    };
+    if id.is_none() && table.chosen(Role::Name).is_none() && name.is_some_and(|name| !are_distinct(&name)) {
+        let mut others = (0..table.grid.width()).filter(|column| !is_used(column));
+        name = others.find(|column| table.grid.has_words(*column) && are_distinct(column)).or(name);
     }
     Ok(Columns { coordinates, id, name })
 }
@@ -248,6 +255,9 @@ fn unknown(table: &Table<'_>) -> InstanceError {
         [.., one, other] => (one + 1, other + 1),
         _ => (1, 2),
     };
+    if let Some(error) = refused_by_cell(table) {
+        return error;
+    }
     let problem =
         format!("no columns are named x and y, or lat and lon; they are named {}", header::list(names));
     let are_ends = table.grid.width() >= 3
@@ -402,7 +412,38 @@ fn may_be_ids(table: &Table<'_>, ids: &[u32], coordinates: &[usize]) -> bool {
     ids.len() > 1 && (is_sorted || !coordinates.iter().any(|&column| is_whole(column)))
 }
 
+/// Makes the error for the first text that says why a column holds no numbers: a point of a map, a number with a unit.
+fn refused_by_cell(table: &Table<'_>) -> Option<InstanceError> {
+    let grid = &table.grid;
+    let row = 0..grid.rows().min(2);
+    let cells = row.flat_map(|row| (0..grid.width()).map(move |column| (row, column)));
+    let (row, column, written) = cells
+        .filter(|&(row, column)| grid.is_word(row, column))
+        .map(|(row, column)| (row, column, grid.written(row, column)))
+        .find(|(.., written)| is_map_point(written) || number::remedy(written).is_some())?;
+    let (problem, help) = match number::remedy(&written).filter(|_| !is_map_point(&written)) {
+        Some(help) => (format!("`{}` is not a number", printable(&written)), help),
+        None => (
+            format!("{} holds points as texts: `{}`", grid.title(column), printable(&written)),
+            "write x and y, or lat and lon, in columns of their own (QGIS: export with GEOMETRY=AS_XY; PostGIS: ST_X and ST_Y)".to_owned(),
+        ),
+    };
+    Some(table.wrong(row, column, problem, help))
+}
+
+/// Whether a text is a geometry as well-known text.
+fn is_map_point(text: &str) -> bool {
+    let text = text.split_once(';').map_or(text, |(_, text)| text).trim().to_ascii_uppercase();
+    ["POINT", "MULTIPOINT", "LINESTRING", "POLYGON"].iter().any(|kind| text.starts_with(kind))
+        && text.contains('(')
+}
+
 fn neither(table: &Table<'_>, numbers: &[usize]) -> InstanceError {
+    if numbers.len() < 2
+        && let Some(error) = refused_by_cell(table)
+    {
+        return error;
+    }
     let (rows, width) = (table.grid.rows(), table.grid.width());
     let problem = match (width, rows) {
         (1, 1) => "there is one number or word only".to_owned(),

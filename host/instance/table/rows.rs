@@ -43,6 +43,29 @@ fn is_comment(cell: &str) -> bool {
     cell.starts_with('#') || cell.starts_with('%') || cell.starts_with("//")
 }
 
+/// Whether a line is one that programs draw around a table, such as `---+---`, or write below it, such as `(3 rows)`.
+pub(super) fn is_decoration(line: &str) -> bool {
+    let line = line.trim();
+    let is_rule = || {
+        line.bytes().all(|b| matches!(b, b'-' | b'=' | b'+' | b'|' | b':' | b' ' | b'\t'))
+            && (line.contains("---") || line.contains("==="))
+    };
+    let bare = line.trim_start_matches('(');
+    let is_count = || {
+        let rest = bare.trim_start_matches(|c: char| c.is_ascii_digit());
+        rest.len() < bare.len()
+            && matches!(rest.split_whitespace().next(), Some("rows" | "row" | "rows)" | "row)"))
+    };
+    // `3×3 Matrix{Int64}:`
+    let is_type =
+        || line.ends_with("}:") && line.contains('\u{d7}') && line.starts_with(|c: char| c.is_ascii_digit());
+    match line.as_bytes().first() {
+        Some(b'-' | b'=' | b'+' | b'|' | b':') => is_rule(),
+        Some(b'(' | b'0'..=b'9') => is_count() || is_type(),
+        _ => false,
+    }
+}
+
 fn separated(
     text: Text<'_>,
     start: usize,
@@ -78,8 +101,12 @@ fn separated(
             record.iter().map(|cell| std::str::from_utf8(cell).unwrap_or_default().trim()).collect();
         let is_markdown_rule =
             sign == b'|' && cells.iter().all(|cell| cell.bytes().all(|b| matches!(b, b'-' | b':')));
+        let is_drawn = std::str::from_utf8(raw).is_ok_and(is_decoration);
         let is_quoted = raw.trim_ascii_start().starts_with(b"\"");
-        if cells.iter().all(|cell| cell.is_empty()) || is_comment(cells[0]) && !is_quoted || is_markdown_rule
+        if cells.iter().all(|cell| cell.is_empty())
+            || is_comment(cells[0]) && !is_quoted
+            || is_markdown_rule
+            || is_drawn
         {
             continue;
         }
@@ -162,7 +189,7 @@ fn spaced(
     let mut at = start;
     for line in all.split(['\n', '\r']) {
         cells.clear();
-        if !is_comment(line.trim_start()) {
+        if !is_comment(line.trim_start()) && !is_decoration(line) {
             words(line, &mut cells).map_err(|open| {
                 let help = "close it; a quote in a quoted text is written twice";
                 text.error(at + open, line.len() - open, "this quote is not closed in its line", help)

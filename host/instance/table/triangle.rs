@@ -44,7 +44,7 @@ fn labels(rows: &[Vec<String>], spelling: Spelling) -> usize {
 }
 
 /// Makes the full matrix of a triangle.
-pub(super) fn grid(text: Text<'_>, rows: &[Vec<String>]) -> Result<Grid> {
+pub(super) fn grid(text: Text<'_>, rows: &[Vec<String>], spelling: Spelling) -> Result<Grid> {
     let n = rows.len();
     let left = rows[0].len().min(rows[n - 1].len()) - 1;
     let grows = rows[0].len() < rows[1].len();
@@ -59,7 +59,7 @@ pub(super) fn grid(text: Text<'_>, rows: &[Vec<String>]) -> Result<Grid> {
         if i == 0 {
             grid.head = row.iter().map(|&cell| cell.to_owned()).collect();
         }
-        grid.push(text, row.into_iter().map(|text| cell(Spelling::Point, text)))?;
+        grid.push(text, row.into_iter().map(|text| cell(spelling, text)))?;
     }
     Ok(grid)
 }

@@ -1,10 +1,12 @@
 //! JSON: arrays of places or rows, objects with coordinates, answers of routing engines, GeoJSON.
 
+mod routing;
+
 use serde_json::{Map, Value};
 
 use super::content::Reading;
 use super::error::{Result, Text, printable};
-use super::read_options::ReadOptions;
+use super::read_options::{ReadOptions, Shape};
 use super::table::{self, Value as Cell};
 use crate::memory;
 
@@ -115,6 +117,19 @@ impl Json<'_> {
         {
             return self.node_link(&object, key, notes);
         }
+        if let (Some(Value::Array(nodes)), Some(Value::Array(lists))) =
+            (object.get("nodes"), object.get("adjacency"))
+        {
+            let links = adjacency(nodes, lists);
+            object.remove("adjacency");
+            object.insert("links".to_owned(), Value::Array(links));
+            return self.node_link(&object, "links", notes);
+        }
+        let mut object = routing::unified(object);
+        if object.contains_key("origin_addresses") && object.contains_key("destination_addresses") {
+            let problem = "the origins are not the destinations";
+            return Err(self.text.content(problem, "ask for all places as origins and as destinations"));
+        }
         let is_table = |value: &Value| matches!(value, Value::Array(values) if matches!(values.first(), Some(Value::Array(_) | Value::Object(_))));
         let tables: Vec<String> =
             object.iter().filter(|(_, value)| is_table(value)).map(|(key, _)| key.clone()).collect();
@@ -135,20 +150,28 @@ impl Json<'_> {
             (None, _, [_, _, ..]) => {
                 let keys =
                     tables.iter().map(|key| format!("\"{}\"", printable(key))).collect::<Vec<_>>().join(", ");
-                return Err(self.text.content(
-                    format!("there are several tables: {keys}"),
-                    format!(
-                        "choose a matrix such as `--columns cost={}`, or leave one of them in the file",
-                        printable(&tables[0])
-                    ),
-                ));
+                let is_matrix = |key: &&String| {
+                    object
+                        .get(*key)
+                        .and_then(Value::as_array)
+                        .is_some_and(|rows| rows.iter().all(Value::is_array))
+                };
+                let leave = "leave the one that is meant in the file";
+                let help = match tables.iter().find(is_matrix) {
+                    Some(key) => {
+                        format!("choose a matrix such as `--columns cost={}`, or {leave}", printable(key))
+                    }
+                    None => leave.to_owned(),
+                };
+                return Err(self.text.content(format!("there are several tables: {keys}"), help));
             }
             (None, ..) => return self.by_key(object, notes),
         };
         let Some(Value::Array(values)) = object.remove(&chosen) else {
             return Err(self.text.content("there is no table", HELP));
         };
-        if costs.contains(&chosen.as_str()) {
+        let is_named_matrix = costs.contains(&chosen.as_str());
+        if is_named_matrix {
             self.refuse_rectangle(&chosen, &values)?;
         }
         let columns = object.remove("columns").filter(|_| chosen == "data").and_then(strings);
@@ -173,6 +196,7 @@ impl Json<'_> {
                 .filter(|(role, key)| role != "cost" || *key != chosen)
                 .cloned()
                 .collect(),
+            shape: self.options.shape.or(is_named_matrix.then_some(Shape::Matrix)),
             ..self.options.clone()
         };
         let json = Json { text: self.text, options: &options };
@@ -429,6 +453,21 @@ const GEOJSON: [&str; 10] = [
     "MultiLineString",
     "Topology",
 ];
+
+/// The links of networkx's adjacency lists, each from the node of its list to the node that it names.
+fn adjacency(nodes: &[Value], lists: &[Value]) -> Vec<Value> {
+    let mut links = Vec::new();
+    for (node, list) in nodes.iter().zip(lists) {
+        for other in list.as_array().into_iter().flatten().filter_map(Value::as_object) {
+            let mut link = other.clone();
+            let target = link.remove("id").unwrap_or_default();
+            link.insert("source".to_owned(), node.get("id").cloned().unwrap_or_default());
+            link.insert("target".to_owned(), target);
+            links.push(Value::Object(link));
+        }
+    }
+    links
+}
 
 /// Whether a value is an array of objects with a source and a target.
 fn is_edges(value: Option<&Value>) -> bool {
