@@ -1,5 +1,7 @@
 //! Tour files: TSPLIB's, which are written, and those of other programs and people, which are read.
 
+mod loose;
+
 use std::collections::{HashMap, HashSet};
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -49,13 +51,24 @@ pub fn parse(file: &str, bytes: &[u8], instance: &Instance) -> Result<Vec<u32>> 
 pub fn parse_with(file: &str, bytes: &[u8], instance: &Instance) -> Result<TourFile> {
     let decoded = encoding::decode(Text { file, bytes })?;
     let text = Text { file, bytes: &decoded.bytes };
-    let (form, words) = words(text, instance)?;
-    let (called, nodes) = resolve(text, &words, instance)?;
-    instance.check_tour(&nodes).map_err(|error| not_a_tour(text, instance, &words, error))?;
+    let strict = || {
+        let (form, words) = words(text, instance)?;
+        let (called, nodes) = resolve(text, &words, instance)?;
+        instance.check_tour(&nodes).map_err(|error| not_a_tour(text, instance, &words, error))?;
+        Ok((form, called, nodes))
+    };
+    let (form, called, nodes) = match strict() {
+        Ok(found) => found,
+        Err(error) if is_tsplib(text) || text.bytes.len() > MOST_LOOSE => return Err(error),
+        Err(error) => loose::find(text, instance)?.ok_or(error)?,
+    };
     let warnings = false_length(text, &nodes, instance).into_iter().collect();
     let line = format!("a tour of {} nodes from {}: {form}; {called}", nodes.len(), printable(file));
     Ok(TourFile { nodes, line, warnings })
 }
+
+/// Most bytes of a text that is searched for a tour in any layout: each way to take it apart reads all of it.
+const MOST_LOOSE: usize = 1 << 22;
 
 /// What a text is, and its parts that name the nodes, in the order of the tour.
 fn words(text: Text<'_>, instance: &Instance) -> Result<(String, Vec<Part>)> {
@@ -172,9 +185,7 @@ fn column(text: Text<'_>) -> Option<(String, Vec<Part>)> {
         known.extend(["tour", "route", "path", "order", "nodes", "city", "cities", "stop", "stops"]);
     }
     let column = known.iter().find_map(|name| names.iter().position(|other| other == name))?;
-    const ORDERS: [&str; 8] =
-        ["position", "order", "rank", "sequence", "seq", "step", "visit_order", "arrival_order"];
-    let order = ORDERS.iter().find_map(|name| names.iter().position(|other| other == name));
+    let order = loose::ORDERS.iter().find_map(|name| names.iter().position(|other| other == name));
     let rows: Vec<Vec<Part>> = lines.map(cells).collect();
     let place = |row: &Vec<Part>| text.whole_number(*row.get(order?)?);
     let mut places: Vec<(i64, Part)> = Vec::new();

@@ -1,0 +1,202 @@
+//! Tours as programs print them and people type them: of all ways to take a text apart, those that give a tour of the instance.
+
+use super::{Part, Text, pieces, resolve, scan, unquoted};
+use crate::instance::error::Result;
+use crate::instance::model::Instance;
+
+/// Names of columns that say at which place of the tour a node is.
+pub(super) const ORDERS: [&str; 12] = [
+    "position",
+    "order",
+    "rank",
+    "sequence",
+    "seq",
+    "step",
+    "visit_order",
+    "arrival_order",
+    "reihenfolge",
+    "ordre",
+    "orden",
+    "visit",
+];
+
+/// A way to take a text apart, and the nodes that it gives.
+struct Found {
+    form: String,
+    called: &'static str,
+    nodes: Vec<u32>,
+    /// The nodes are in the order of their numbers, as an index is.
+    is_index: bool,
+}
+
+/// Finds the tour in a text of any layout. Returns `None` if no way to take it apart gives one.
+///
+/// # Errors
+/// If two ways give different tours.
+pub(super) fn find(text: Text<'_>, instance: &Instance) -> Result<Option<(String, &'static str, Vec<u32>)>> {
+    let mut found: Vec<Found> = Vec::new();
+    for (form, words) in candidates(text) {
+        let Ok((called, nodes)) = resolve(text, &words, instance) else { continue };
+        if instance.check_tour(&nodes).is_ok() && !found.iter().any(|other| are_same(&other.nodes, &nodes)) {
+            let is_index = nodes.is_sorted() && called != "nodes by their names";
+            found.push(Found { form, called, nodes, is_index });
+        }
+    }
+    if found.len() > 1 {
+        found.retain(|one| !one.is_index);
+    }
+    match &found[..] {
+        // Several tours.
+        [one, other, ..] if one.form == other.form => Ok(None),
+        [one, other, ..] => {
+            let problem = format!("the tour may be {} or {}", one.form, other.form);
+            Err(text.content(problem, "leave one of them in the file"))
+        }
+        _ => Ok(found.pop().map(|one| (one.form, one.called, one.nodes))),
+    }
+}
+
+/// Whether two closed tours differ in where they begin alone.
+fn are_same(one: &[u32], other: &[u32]) -> bool {
+    let begin = other.iter().position(|node| Some(node) == one.first()).unwrap_or(0);
+    one.iter().eq(other[begin..].iter().chain(&other[..begin]))
+}
+
+/// The ways to take a text apart, each with its name.
+fn candidates(text: Text<'_>) -> Vec<(String, Vec<Part>)> {
+    let lines = lines(text);
+    let mut all: Vec<(String, Vec<Part>)> = Vec::new();
+    for sign in [" - ", " \u{2013} ", ">", "|", ";", "/", "-"] {
+        if lines.iter().any(|line| show(text, *line).contains(sign)) {
+            let words = lines.iter().flat_map(|&line| split(text, line, sign)).collect();
+            all.push((format!("a list with `{}` between the nodes", sign.trim()), words));
+        }
+    }
+    all.push(("a list".to_owned(), lines.iter().flat_map(|&line| pieces(text, line)).collect()));
+    let groups: Vec<Vec<Part>> = groups(text).into_iter().map(|group| pieces(text, group)).collect();
+    let is_alone = groups.iter().filter(|group| group.len() > 2).count() == 1;
+    all.extend(
+        groups
+            .into_iter()
+            .filter(|group| is_alone && group.len() > 2)
+            .map(|group| ("an array".to_owned(), group)),
+    );
+    // What stands in other lines has to be words.
+    let has_letters = |line: &Part| show(text, *line).contains(char::is_alphabetic);
+    let bare: Vec<Part> = lines.iter().copied().filter(|line| !has_letters(line)).collect();
+    let labelled = lines.iter().filter_map(|&line| {
+        let colon = show(text, line).find(':')?;
+        Some(Part { start: line.start + colon + 1, end: line.end })
+    });
+    match bare[..] {
+        [] => all.extend(labelled.map(|rest| ("a line".to_owned(), pieces(text, rest)))),
+        [line] => all.push(("a line".to_owned(), pieces(text, line))),
+        _ => {}
+    }
+    let numbered: Option<Vec<Part>> = lines.iter().map(|&line| behind_number(text, line)).collect();
+    all.extend(numbered.map(|words| ("a numbered list".to_owned(), words)));
+    for sign in [",", ";", "\t", "|", " "] {
+        all.extend(columns(text, &lines, sign));
+    }
+    all
+}
+
+fn show<'a>(text: Text<'a>, part: Part) -> &'a str {
+    std::str::from_utf8(&text.bytes[part.start..part.end]).unwrap_or_default()
+}
+
+/// The lines that are no comments, without the numbers `[1]` that R prints before each.
+fn lines(text: Text<'_>) -> Vec<Part> {
+    let lines = scan::lines(text.bytes, scan::whole(text.bytes)).map(|line| line.trimmed(text.bytes));
+    let is_data = |line: &Part| {
+        let shown = show(text, *line);
+        !shown.is_empty() && !["#", "%", "//"].iter().any(|sign| shown.starts_with(sign))
+    };
+    let bare = |line: Part| {
+        let shown = show(text, line);
+        let number = shown.strip_prefix('[').and_then(|rest| rest.split_once("] "));
+        let is_number = |(number, _): &(&str, &str)| number.bytes().all(|b| b.is_ascii_digit());
+        match number.filter(is_number) {
+            Some((_, rest)) => Part { start: line.end - rest.len(), end: line.end }.trimmed(text.bytes),
+            None => line,
+        }
+    };
+    lines.filter(is_data).map(bare).collect()
+}
+
+/// The parts of a line between these signs.
+fn split(text: Text<'_>, line: Part, sign: &str) -> Vec<Part> {
+    let mut start = line.start;
+    let parts = show(text, line).split(sign).map(|part| {
+        let found = Part { start, end: start + part.len() };
+        start += part.len() + sign.len();
+        unquoted(text, found)
+    });
+    parts.filter(|part| part.start < part.end).collect()
+}
+
+/// What stands in each innermost pair of brackets.
+fn groups(text: Text<'_>) -> Vec<Part> {
+    let mut found = Vec::new();
+    let mut open = None;
+    for (at, byte) in text.bytes.iter().enumerate() {
+        match byte {
+            b'[' | b'(' | b'{' => open = Some(at + 1),
+            b']' | b')' | b'}' => found.extend(open.take().map(|start| Part { start, end: at })),
+            _ => {}
+        }
+    }
+    found
+}
+
+/// What stands behind `1.` or `1)`.
+fn behind_number(text: Text<'_>, line: Part) -> Option<Part> {
+    let shown = show(text, line);
+    let (number, rest) = shown.split_once(['.', ')'])?;
+    let is_number = !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
+    is_number.then(|| unquoted(text, Part { start: line.end - rest.len(), end: line.end }))
+}
+
+/// The columns of lines, in the order of a column that says so; and the chain of the edges that two columns are.
+fn columns(text: Text<'_>, lines: &[Part], sign: &str) -> Vec<(String, Vec<Part>)> {
+    let cells = |line: &Part| match sign {
+        " " => pieces(text, *line),
+        _ => split(text, *line, sign),
+    };
+    let rows: Vec<Vec<Part>> = lines.iter().map(cells).collect();
+    let width = rows.last().map_or(0, Vec::len);
+    let [head, rest @ ..] = &rows[..] else { return Vec::new() };
+    if width < 2 || rest.iter().any(|row| row.len() != width) {
+        return Vec::new();
+    }
+    let names: Vec<String> = head.iter().map(|&cell| show(text, cell).to_lowercase()).collect();
+    let order =
+        names.iter().position(|name| ORDERS.contains(&name.as_str())).filter(|_| names.len() == width);
+    let mut sorted: Vec<&Vec<Part>> = rest.iter().collect();
+    let places: Option<Vec<i64>> =
+        order.and_then(|column| rest.iter().map(|row| text.whole_number(row[column])).collect());
+    if let Some(places) = &places {
+        let mut ranks: Vec<usize> = (0..rest.len()).collect();
+        ranks.sort_by_key(|&at| places[at]);
+        sorted = ranks.into_iter().map(|at| &rest[at]).collect();
+    }
+    let mut found = Vec::new();
+    let is_chain = |rows: &[&Vec<Part>]| {
+        (0..rows.len()).all(|at| show(text, rows[at][1]) == show(text, rows[(at + 1) % rows.len()][0]))
+    };
+    let all: Vec<&Vec<Part>> = rows.iter().collect();
+    for rows in [&sorted[..], &all[..]] {
+        if rows.len() > 2 && rows.iter().all(|row| row.len() >= 2) && is_chain(rows) {
+            found.push(("a list of edges".to_owned(), rows.iter().map(|row| row[0]).collect()));
+        }
+    }
+    for column in (0..width).filter(|column| Some(*column) != order || places.is_none()) {
+        let below: Vec<Part> = sorted.iter().map(|row| row[column]).collect();
+        if head.len() == width && order.is_none() {
+            let whole = std::iter::once(head[column]).chain(below.iter().copied()).collect();
+            found.push((format!("column {}", column + 1), whole));
+        }
+        found.push((format!("column {}", column + 1), below));
+    }
+    found
+}
