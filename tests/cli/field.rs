@@ -658,3 +658,175 @@ fn what_a_file_says_beside_its_numbers_is_heard() {
     );
     assert_ne!(length("1 2 3 4 5\n").split("cost").nth(1), right.split("cost").nth(1));
 }
+
+#[test]
+fn a_second_meaning_is_refused_or_warned_of() {
+    let folder = tempfile::tempdir().unwrap();
+    let refused = |name: &str, text: &str, told: &str, remedy: &str| {
+        let path = file(&folder, name, text.as_bytes());
+        let output = solve(&[&path]).assert().code(3);
+        let shown = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
+        assert!(shown.contains(told) && shown.contains(remedy), "{name}: {shown}");
+    };
+    let beside = "name,x,y,A,B,C\nA,0,0,0,3,5\nB,3,0,3,0,4\nC,3,4,5,4,0\n";
+    refused("beside.csv", beside, "from \"A\" to \"C\"", "--as points");
+    let demand = "1 10 20 0\n2 30 40 5\n3 50 10 7\n4 20 60 3\n";
+    refused("demand.txt", demand, "a demand in column 4", "--columns id=1,x=2,y=3");
+    let ends = "x,y,distance\n1,2,5\n1,3,6\n2,3,7\n";
+    refused("ends.csv", ends, "edges between numbered nodes", "--columns from=1,to=2,cost=3");
+    let two = "0 3 5\n3 0 4\n5 4 0\n\n0 1 2\n1 0 3\n2 3 0\n";
+    refused("two.txt", two, "2 matrices of 3 x 3", "a file of its own");
+    let commas = "48,137, 11,575\n50,938, 6,957\n53,551, 9,994\n";
+    refused("commas.csv", commas, "may be a decimal sign", "semicolons");
+    costs(&[
+        ("beside.csv", beside.as_bytes(), &["--as", "points"], 12.0),
+        ("demand.txt", b"1 0 0 0\n2 3 0 5\n3 3 4 7\n4 0 4 3\n", &["--columns", "id=1,x=2,y=3"], 14.0),
+        ("ends.csv", ends.as_bytes(), &["--columns", "from=1,to=2,cost=3"], 18.0),
+    ]);
+    let warned = |name: &str, text: &str, options: &[&str], told: &str| {
+        let path = file(&folder, name, text.as_bytes());
+        let output = solve(&[&[path.as_str()], options].concat()).assert().success();
+        let shown = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
+        assert_eq!(shown.contains(told), options.is_empty(), "{name}: {shown}");
+    };
+    warned("load.txt", "10 20 5\n30 45 2\n55 10 7\n25 60 3\n", &[], "--columns x=1,y=2");
+    let matrix = "0 5 9999 7\n5 0 6 9999\n9999 6 0 8\n7 9999 8 0\n";
+    warned("big.txt", matrix, &[], "--forbidden-from 9999");
+    warned("big.txt", matrix, &["--forbidden-from", "9999"], "--forbidden-from 9999");
+    let head = "TYPE: TSP\nDIMENSION: 4\nEDGE_WEIGHT_TYPE: ";
+    let explicit = format!("{head}EXPLICIT\nEDGE_WEIGHT_FORMAT: FULL_MATRIX\nEDGE_WEIGHT_SECTION\n{matrix}");
+    warned("big.tsp", &explicit, &[], "--forbidden-from 9999");
+    let degrees = "1 48.75 11.25\n2 48.95 11.50\n3 49.10 11.80\n4 48.30 12.00\n";
+    let geo = format!("{head}GEO\nNODE_COORD_SECTION\n{degrees}EOF\n");
+    warned("geo.tsp", &geo, &[], "say `--degrees`");
+    warned("geo.tsp", &geo, &["--degrees"], "say `--degrees`");
+    // The same places as a table.
+    let table = format!("id lat lon\n{degrees}");
+    let cost_of =
+        |name: &str, text: &str, options: &[&str]| cost(&file(&folder, name, text.as_bytes()), options);
+    assert_eq!(cost_of("geo.tsp", &geo, &["--degrees"]), cost_of("geo.txt", &table, &[]));
+}
+
+#[test]
+fn answers_of_routing_services_are_matrices() {
+    let google = |destinations: &str| {
+        let cell = |cost: u32| {
+            format!(
+                r#"{{"distance": {{"text": "{cost} m", "value": {cost}}}, "duration": {{"text": "", "value": {}}}, "status": "OK"}}"#,
+                2 * cost
+            )
+        };
+        let row = |costs: [u32; 3]| format!(r#"{{"elements": [{}]}}"#, costs.map(cell).join(","));
+        let rows = [[0, 3, 5], [3, 0, 4], [5, 4, 0]].map(row).join(",");
+        format!(
+            r#"{{"origin_addresses": ["A", "B", "C"], "destination_addresses": [{destinations}], "rows": [{rows}], "status": "OK"}}"#
+        )
+    };
+    let same = google(r#""A", "B", "C""#);
+    let cell =
+        |at: usize, cost: u32| format!(r#"{{"to_index": {at}, "distance": {cost}, "time": {}}}"#, 60 * cost);
+    let row =
+        |costs: [u32; 3]| format!("[{},{},{}]", cell(0, costs[0]), cell(1, costs[1]), cell(2, costs[2]));
+    let valhalla = format!(
+        r#"{{"sources": [{{"lat": 1, "lon": 2}}], "sources_to_targets": [{}]}}"#,
+        [[0, 3, 5], [3, 0, 4], [5, 4, 0]].map(row).join(",")
+    );
+    let adjacency = r#"{"directed": false, "nodes": [{"id": "A"}, {"id": "B"}, {"id": "C"}], "adjacency": [[{"weight": 3, "id": "B"}, {"weight": 5, "id": "C"}], [{"weight": 3, "id": "A"}, {"weight": 4, "id": "C"}], [{"weight": 5, "id": "A"}, {"weight": 4, "id": "B"}]]}"#;
+    costs(&[
+        ("google.json", same.as_bytes(), &["--columns", "cost=durations"], 24.0),
+        ("google.json", same.as_bytes(), &["--columns", "cost=distances"], 12.0),
+        ("valhalla.json", valhalla.as_bytes(), &["--columns", "cost=durations"], 720.0),
+        (
+            "here.json",
+            br#"{"matrix": {"numOrigins": 3, "numDestinations": 3, "travelTimes": [0, 3, 5, 3, 0, 4, 5, 4, 0]}}"#,
+            &[],
+            12.0,
+        ),
+        ("networkx.json", adjacency.as_bytes(), &[], 12.0),
+    ]);
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text, told) in [
+        ("both.json", same.as_str(), "--columns cost=durations"),
+        ("others.json", &google(r#""D", "E", "F""#), "the origins are not the destinations"),
+        ("tables.json", r#"{"jobs": [{"id": 1}], "vehicles": [{"id": 1}]}"#, "leave the one that is meant"),
+    ] {
+        solve(&[&file(&folder, name, text.as_bytes())]).assert().code(3).stderr(contains(told));
+    }
+}
+
+#[test]
+fn tables_that_programs_print_are_read() {
+    costs(&[
+        ("psql.txt", b" id | x | y \n----+---+---\n  1 | 0 | 0\n  2 | 3 | 0\n  3 | 3 | 4\n(3 rows)\n", &[], 12.0),
+        (
+            "mysql.txt",
+            b"+----+---+---+\n| id | x | y |\n+----+---+---+\n|  1 | 0 | 0 |\n|  2 | 3 | 0 |\n|  3 | 3 | 4 |\n+----+---+---+\n",
+            &[],
+            12.0,
+        ),
+        ("matlab.m", b"D = [0 3 5; 3 0 4; 5 4 0];\n", &[], 12.0),
+        ("matlab2.m", b"places = [0, 0\n 3, 0;\n 3, 4];", &[], 12.0),
+        ("julia.txt", "3\u{d7}3 Matrix{Int64}:\n 0  3  5\n 3  0  4\n 5  4  0\n".as_bytes(), &[], 12.0),
+        ("r.txt", b"     [,1] [,2] [,3]\n[1,]    0    3    5\n[2,]    3    0    4\n[3,]    5    4    0\n", &[], 12.0),
+        ("melt.csv", b"Var1,Var2,value\nB,A,3\nC,A,5\nC,B,4\n", &[], 12.0),
+        ("triangle.csv", b"0\n1,5;0\n2,5;3,5;0\n", &[], 7.5),
+        ("grid.csv", b"E;N\n4468000;5333000\n4468300;5333000\n4468300;5333400\n", &[], 1200.0),
+    ]);
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text, told) in [
+        ("km.csv", ",A,B\nA,0 km,12 km\nB,12 km,0 km\n", "write all numbers in one unit"),
+        ("hours.csv", ",A,B\nA,0:00,1:30\nB,1:30,0:00\n", "write times as numbers"),
+        ("names.yaml", "A: 0, 0\nB: 3, 0\nC: 3, 4\n", "`A,0`"),
+        ("points.csv", "name,geom\nA,POINT (11.5 48.1)\nB,POINT (6.9 50.9)\n", "AS_XY"),
+        ("title.csv", "Stops of Monday\nname,x,y\nA,0,0\nB,3,0\n", "remove that line"),
+        ("towns.txt", "New York 0 0\nBoston 3 0\nSan Jose 3 4\n", "names of several words in quotes"),
+        ("dist.txt", "  A B\nB 3  \nC 5 4\n", "as.matrix"),
+    ] {
+        let output = solve(&[&file(&folder, name, text.as_bytes())]).assert().code(3);
+        let shown = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
+        assert!(shown.contains(told), "{name}: {shown}");
+    }
+    // The column that tells all places apart names them.
+    let customers =
+        file(&folder, "kunden.csv", b"Ort;Kunde;x;y\nBonn;Meier;0;0\nBonn;Lang;3;0\nUlm;Vogt;3;4\n");
+    solve(&[&customers, "--print-tour"]).assert().success().stdout(contains("Meier"));
+}
+
+#[test]
+fn tours_are_found_in_any_layout() {
+    let folder = tempfile::tempdir().unwrap();
+    let instance = file(
+        &folder,
+        "five.csv",
+        "name,x,y\nBonn,0,0\nKöln,3,0\nUlm,3,4\nHof,0,4\nNew York,-1,2\n".as_bytes(),
+    );
+    let check = |text: &str| {
+        let tour = file(&folder, "a.txt", text.as_bytes());
+        antwarp(&["check", &instance, &tour]).assert()
+    };
+    for (text, told) in [
+        ("1-2-3-4-5\n", "a list with `-` between the nodes; nodes by their numbers"),
+        (" [1] 1 2 3\n [4] 4 5\n", "a list; nodes by their numbers"),
+        ("([0, 1, 2, 3, 4], 15.0)\n", "an array; nodes counted from 0"),
+        ("city;order\nBonn;1\nUlm;3\nKöln;2\nHof;4\nNew York;5\n", "column 1; nodes by their names"),
+        ("Bonn > Köln > Ulm > Hof > New York > Bonn\n", "nodes by their names"),
+        ("Tour length: 14.47\n0 1 2 3 4\n", "a line; nodes counted from 0"),
+        ("1. Bonn\n2. Köln\n3. Ulm\n4. Hof\n5. New York\n", "a numbered list; nodes by their names"),
+        ("Bonn    Köln     Ulm     Hof New York \n   1   2   3   4   5 \n", "a line; nodes by their numbers"),
+        (r#"{"route": [1, 2, 3, 4, 5], "cost": 15}"#, "an array; nodes by their numbers"),
+        ("from,to\n1,2\n2,3\n3,4\n4,5\n5,1\n", "a list of edges; nodes by their numbers"),
+        ("\"x\"\n\"1\" 1\n\"2\" 2\n\"3\" 3\n\"4\" 4\n\"5\" 5\n", "column 2"),
+        ("1;2;3;4;5\n", "`;` between the nodes"),
+    ] {
+        let read = format!("read a tour of 5 nodes from {}: ", folder.path().join("a.txt").display());
+        check(text).success().stdout(contains("14.47213595")).stderr(contains(read).and(contains(told)));
+    }
+    for text in [
+        "1 2 3 4 5\n1 3 2 4 5\n",
+        "1 2 3 4 5\n1 2 3\n",
+        "[[1, 2, 3], [1, 2, 3, 4, 5]]",
+        "a,b\n2,1\n1,2\n5,3\n4,5\n3,4\n",
+    ] {
+        check(text).code(6);
+    }
+}
