@@ -93,6 +93,12 @@ impl World {
                 ),
                 ("labels", lines(&|i| format!("{} {} {}", names[i], p[i][0], p[i][1]))),
                 (
+                    "psql",
+                    " place | x | y \n-------+---+---\n".to_owned()
+                        + &lines(&|i| format!(" {} | {} | {} ", names[i], p[i][0], p[i][1]))
+                        + &format!("({} rows)\n", names.len()),
+                ),
+                (
                     "json",
                     format!(
                         "[{}]",
@@ -165,6 +171,40 @@ impl World {
                     ("top", format!("{}\n", names.join(";")) + &lines(&|i| row(i, ";"))),
                     ("left", lines(&|i| format!("{}\t{}", names[i], row(i, "\t")))),
                     ("brackets", format!("[{}]", listed(&|i| format!("[{}]", row(i, ", "))))),
+                    (
+                        "matlab",
+                        format!(
+                            "D = [{}];\n",
+                            (0..names.len()).map(|i| row(i, " ")).collect::<Vec<_>>().join("; ")
+                        ),
+                    ),
+                    (
+                        "google",
+                        format!(
+                            r#"{{"origin_addresses": [{0}], "destination_addresses": [{0}], "rows": [{1}]}}"#,
+                            listed(&|i| format!("{:?}", names[i])),
+                            listed(&|i| {
+                                let cell = |cost: &f64| format!(r#"{{"distance": {{"value": {cost}}}}}"#);
+                                let cells: Vec<String> = rows[i].iter().map(cell).collect();
+                                format!(r#"{{"elements": [{}]}}"#, cells.join(", "))
+                            })
+                        ),
+                    ),
+                    (
+                        "adjacency",
+                        format!(
+                            r#"{{"nodes": [{}], "adjacency": [{}]}}"#,
+                            listed(&|i| format!(r#"{{"id": "{}"}}"#, names[i])),
+                            listed(&|i| {
+                                let link = |j: usize| {
+                                    format!(r#"{{"id": "{}", "weight": {}}}"#, names[j], rows[i][j])
+                                };
+                                let links: Vec<String> =
+                                    (0..names.len()).filter(|&j| j != i).map(link).collect();
+                                format!("[{}]", links.join(", "))
+                            })
+                        ),
+                    ),
                     ("edges", "from,to,cost\n".to_owned() + &(0..names.len()).map(edge).collect::<String>()),
                 ]
             }
