@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use crate::instance::error::{Result, Text};
+use crate::instance::error::{Result, Text, printable};
 
 use super::header;
 use super::number::{Doubt, Evidence, Spelling};
@@ -120,8 +120,10 @@ fn refuse_two_commas(text: Text<'_>, lines: &[&str]) -> Result<()> {
     match rows.filter(|rows| rows.iter().all(is_such)) {
         None => Ok(()),
         Some(rows) => {
-            let problem =
-                format!("in `{}` a comma may be a decimal sign, or separate columns", rows[0].trim());
+            let problem = format!(
+                "in `{}` a comma may be a decimal sign, or separate columns",
+                printable(rows[0].trim())
+            );
             Err(text.content(
                 problem,
                 "separate the columns by semicolons or tabs, or write decimals with a point",

@@ -1,5 +1,7 @@
 //! The spelling of numbers and of missing numbers.
 
+use crate::instance::error::printable;
+
 /// How the numbers of a file are spelled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Spelling {
@@ -106,6 +108,7 @@ pub(super) fn remedy(cell: &str) -> Option<String> {
         return Some("write times as numbers of one unit, such as 90 for 1:30 in minutes".to_owned());
     }
     if let Some((name, number)) = cell.split_once(':').filter(|(_, number)| is_number(number.trim())) {
+        let name = printable(name);
         return Some(format!(
             "separate the name from the numbers as the numbers are separated: `{name},{}`",
             number.trim()

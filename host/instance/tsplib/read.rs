@@ -7,7 +7,7 @@ use antwarp_core::metric::Metric;
 use super::matrix::Layout;
 use super::scan::{self, Entry, Part, Words};
 use crate::instance::content::{in_file, instance_of, odd_costs};
-use crate::instance::error::{Result, Text};
+use crate::instance::error::{Result, Text, printable};
 use crate::instance::model::{Instance, Kind, NodeNumbers};
 use crate::instance::read_options::{ReadOptions, Shape};
 use crate::instance::source::Room;
@@ -188,7 +188,7 @@ impl Source<'_> {
             minutes > 60.0 - 1e-6 || (minutes - minutes.round()).abs() > 1e-6
         };
         let odd = points.iter().flat_map(|point| [point[0], point[1]]).find(is_odd)?;
-        let file = self.text.file;
+        let file = printable(self.text.file);
         (is_geo && !self.options.degrees).then(|| {
             format!("the coordinates of {file} are of type GEO, whose decimals are minutes: {odd} looks like decimal degrees; if that is what they are, say `--degrees`")
         })
@@ -205,7 +205,7 @@ impl Source<'_> {
             true => f64::INFINITY,
             false => instance.edge_cost(from, to),
         });
-        Ok(odd_costs(weights, self.options, self.text.file))
+        Ok(odd_costs(weights, self.options, &printable(self.text.file)))
     }
 
     /// Refuses options that would do nothing.
