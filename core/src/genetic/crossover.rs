@@ -110,8 +110,15 @@ impl<I: NodeId, G: Geometry> Path<I, G> {
             unsafe {
                 self.jumps.visit(self.four);
                 let mut candidates = recommend(i, self.four);
-                let fours = candidates.each_mut().map(|node| fetched(self.jumps.of(*node), node));
-                let places = candidates.map(|node| *self.places.start.add(node as usize));
+                // Loops and not `map` of arrays, which only optimisation across crates makes part of this function.
+                let mut fours = [[0; 4]; K];
+                for (four, node) in fours.iter_mut().zip(&mut candidates) {
+                    *four = fetched(self.jumps.of(*node), node);
+                }
+                let mut places = [self.place; K];
+                for (place, &node) in places.iter_mut().zip(&candidates) {
+                    *place = *self.places.start.add(node as usize);
+                }
                 let (mut node, mut four, mut place) = (candidates[0], fours[0], places[0]);
                 let mut least = self.places.geometry.remoteness(self.place, place);
                 for other in 1..K {

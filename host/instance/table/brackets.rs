@@ -122,11 +122,11 @@ fn cell(text: Text<'_>, at: usize) -> Result<Found> {
     while let Some(byte) = bytes.get(at + length).filter(|byte| !is_end(byte)) {
         // `float('inf')`, `np.float64(1.5)`
         if *byte == b'(' {
-            let close = bytes[at..]
+            let close = bytes[at + length..]
                 .iter()
                 .position(|byte| *byte == b')')
                 .ok_or_else(|| unclosed(text, at + length))?;
-            length = close + 1;
+            length += close + 1;
         } else if is_open(*byte) {
             return Err(text.error(at, length, "this stands beside an inner array", HELP));
         } else {
