@@ -102,6 +102,14 @@ pub(super) fn of(text: Text<'_>) -> Result<Format> {
     if is_tsplib(bare) {
         return Ok(Format::Tsplib);
     }
+    if let Some((_, what, help)) = TEXTS.iter().find(|(is_it, ..)| is_it(bare)) {
+        return Err(foreign(text, what, help));
+    }
+    let compact: String = bare.chars().take(200).filter(|c| !c.is_whitespace()).collect();
+    // A dictionary of tuples of Python.
+    if compact.starts_with('{') && compact.contains(":(") {
+        return Ok(Format::Arrays);
+    }
     if bare.starts_with('{') && !bare.starts_with("{{") {
         return Ok(Format::Json);
     }
@@ -110,6 +118,64 @@ pub(super) fn of(text: Text<'_>) -> Result<Format> {
         return Ok(if has_objects { Format::Json } else { Format::Arrays });
     }
     Ok(Format::Delimited)
+}
+
+/// Tells whether a text is of a kind.
+type IsKind = fn(&str) -> bool;
+
+/// Texts of kinds that are not read: how to tell them, their names and the remedies.
+const TEXTS: [(IsKind, &str, &str); 6] = [
+    (is_drill_file, "a drill file or G-code", "write one line `x,y` for each hole"),
+    (is_solomon, "a vehicle routing problem of Solomon's layout", "write one line `id,x,y` for each place"),
+    (
+        |text| text.starts_with("\\begin{"),
+        "a LaTeX table",
+        "write commas between the columns, and nothing else",
+    ),
+    (
+        |text| text.starts_with("structure(") || text.starts_with("list(") || text.starts_with("c("),
+        "an object as R's dput writes it",
+        "write it by write.csv(x, \"x.csv\")",
+    ),
+    (
+        |text| ["INSERT INTO", "CREATE TABLE", "SELECT "].iter().any(|word| starts_with(text, word)),
+        "a script of SQL",
+        "export the table as CSV",
+    ),
+    (is_yaml, "YAML", "write it as JSON, or as CSV with a line `name,x,y` for each place"),
+];
+
+fn starts_with(text: &str, word: &str) -> bool {
+    text.get(..word.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(word))
+}
+
+/// Whether lines have coordinates such as `X12.5Y3.25`.
+fn is_drill_file(text: &str) -> bool {
+    let is_number =
+        |text: &str| text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.'));
+    let is_move = |line: &str| {
+        let mut parts = line.split_once('X').into_iter().filter(|(_, rest)| is_number(rest));
+        parts.any(|(_, rest)| {
+            let rest =
+                rest.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.' | ' '));
+            rest.strip_prefix('Y').is_some_and(is_number)
+        })
+    };
+    text.lines().take(30).filter(|line| is_move(line)).count() > 1
+}
+
+fn is_solomon(text: &str) -> bool {
+    let has = |word: &str| text.lines().take(12).any(|line| line.trim() == word);
+    has("VEHICLE") && has("CUSTOMER")
+}
+
+/// Whether the first line is a key, and the next one an item or a key below it.
+fn is_yaml(text: &str) -> bool {
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty() && line.trim() != "---");
+    let is_key = |line: &str| line.trim_end().ends_with(':') && !line.contains([',', ';', '\t']);
+    let (first, second) = (lines.next().unwrap_or(""), lines.next().unwrap_or(""));
+    is_key(first)
+        && (second.trim_start().starts_with("- ") || second.starts_with("  ") && second.contains(": "))
 }
 
 /// Keywords that a TSPLIB file begins with.

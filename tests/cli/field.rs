@@ -641,6 +641,11 @@ fn what_a_file_says_beside_its_numbers_is_heard() {
     says("comment.csv", "name,x,y\nA,0,0\n# B,3,4\nC,7,1\nD,2,9\n", "1 comment line is left out");
     says("quoted.csv", "name,x,y\nA,0,0\n\"#9 Dream\",3,4\nC,7,1\nD,2,9\n", "read 4 places");
     says("missing.csv", ",A,B,C\nA,0,-1,10\nB,-1,0,3\nC,10,3,0\n", "-1 is the only negative cost");
+    says(
+        "swapped.csv",
+        "city,x,y\nA,52.52,13.405\nB,53.5511,9.9937\nC,48.1351,11.582\n",
+        "where \"x\" is the latitude",
+    );
     let osm =
         "osmid,y,x\n21438,48.8566123,2.3522456\n21439,45.7640321,4.8357765\n21440,43.2965123,5.3698987\n";
     says("osm.csv", osm, "`--columns lat=2,lon=3`");
@@ -770,6 +775,10 @@ fn tables_that_programs_print_are_read() {
         ("r.txt", b"     [,1] [,2] [,3]\n[1,]    0    3    5\n[2,]    3    0    4\n[3,]    5    4    0\n", &[], 12.0),
         ("melt.csv", b"Var1,Var2,value\nB,A,3\nC,A,5\nC,B,4\n", &[], 12.0),
         ("triangle.csv", b"0\n1,5;0\n2,5;3,5;0\n", &[], 7.5),
+        ("dict.py", b"cities = {\n  'A': (0, 0),\n  'B': (3, 0),\n  'C': (3, 4),\n}\n", &[], 12.0),
+        ("dict2.py", b"{0: (0, 0), 1: (3, 0), 2: (3, 4)}\n", &[], 12.0),
+        ("array.c", b"int d[3][3] = {{0, 3, 5}, {3, 0, 4}, {5, 4, 0}};\n", &[], 12.0),
+        ("crosses.csv", b",A,B,C\nA,x,3,5\nB,3,x,4\nC,5,4,x\n", &[], 12.0),
         ("grid.csv", b"E;N\n4468000;5333000\n4468300;5333000\n4468300;5333400\n", &[], 1200.0),
     ]);
     let folder = tempfile::tempdir().unwrap();
@@ -781,6 +790,19 @@ fn tables_that_programs_print_are_read() {
         ("title.csv", "Stops of Monday\nname,x,y\nA,0,0\nB,3,0\n", "remove that line"),
         ("towns.txt", "New York 0 0\nBoston 3 0\nSan Jose 3 4\n", "names of several words in quotes"),
         ("dist.txt", "  A B\nB 3  \nC 5 4\n", "as.matrix"),
+        ("pair.csv", "name,place\nA,\"48.1, 11.5\"\nB,\"50.9, 6.9\"\n", "two numbers in a cell"),
+        ("holes.drl", "M48\nMETRIC,TZ\nT1C0.8\n%\nT1\nX12.5Y3.25\nX40.0Y8.5\nM30\n", "a drill file"),
+        ("holes.nc", "G21\nG90\nG81 X12.5 Y3.25 Z-2\nG81 X40 Y8.5 Z-2\nM30\n", "G-code"),
+        ("table.tex", "\\begin{tabular}{lrr}\nA & 1 & 2 \\\\\n\\end{tabular}\n", "a LaTeX table"),
+        ("dput.R", "structure(list(x = c(1, 4, 9), y = c(2, 6, 0)))\n", "write.csv"),
+        ("places.sql", "INSERT INTO places VALUES (1,1,2),(2,4,6),(3,9,0);\n", "as CSV"),
+        ("places.yaml", "places:\n  - name: A\n    x: 1\n    y: 2\n", "as JSON"),
+        (
+            "c101.txt",
+            "C101\n\nVEHICLE\nNUMBER CAPACITY\n25 200\n\nCUSTOMER\nCUST NO. XCOORD.\n1 2 3\n",
+            "Solomon",
+        ),
+        ("line.txt", "a list(x = 1, 2, 3)\n", "there is one line"),
     ] {
         let output = solve(&[&file(&folder, name, text.as_bytes())]).assert().code(3);
         let shown = String::from_utf8_lossy(&output.get_output().stderr).into_owned();

@@ -16,14 +16,20 @@ pub(super) fn for_each(
     mut each: impl FnMut(&[Found]) -> Result<ControlFlow<()>>,
 ) -> Result<()> {
     let bytes = text.bytes;
-    let mut at = bytes.iter().position(|byte| is_open(*byte)).unwrap_or(bytes.len());
+    let mut at = begin(bytes);
     let mut open: Vec<(usize, bool)> = Vec::new();
     let mut cells: Vec<Found> = Vec::new();
+    // The name before an inner array, as in `{"A": (1, 2)}`.
+    let mut key: Option<Found> = None;
     let mut rows = 0;
     while at < bytes.len() {
         let byte = bytes[at];
         match byte {
             _ if byte.is_ascii_whitespace() || matches!(byte, b',' | b';') => at += 1,
+            b':' if cells.len() == 1 => {
+                key = cells.pop();
+                at += 1;
+            }
             _ if is_open(byte) => {
                 if let Some(&(start, length, _)) = cells.first() {
                     return Err(text.error(start, length, "this stands beside an inner array", HELP));
@@ -47,6 +53,7 @@ pub(super) fn for_each(
                 }
                 if !has_inner && !cells.is_empty() {
                     rows += 1;
+                    cells.splice(..0, key.take());
                     if each(&cells)?.is_break() {
                         return Ok(());
                     }
@@ -65,7 +72,13 @@ pub(super) fn for_each(
                         "write it whole: numpy.savetxt, or numpy.set_printoptions(threshold=sys.maxsize)";
                     return Err(text.error(cell.0, 3, problem, help));
                 }
-                cells.push(cell);
+                match cell {
+                    // A number as a name.
+                    (start, length, false) if length > 1 && bytes[at - 1] == b':' && cells.is_empty() => {
+                        key = Some((start, length - 1, false));
+                    }
+                    cell => cells.push(cell),
+                }
             }
         }
     }
@@ -73,6 +86,19 @@ pub(super) fn for_each(
         Some(&(start, _)) => Err(text.error(start, 1, "this bracket is not closed", HELP)),
         None if rows == 0 => Err(text.content("the array is empty", HELP)),
         None => Ok(()),
+    }
+}
+
+/// Returns the offset of the first bracket of an array, behind an assignment such as `int d[3][3] =`.
+fn begin(bytes: &[u8]) -> usize {
+    let open = |from: usize| bytes[from..].iter().position(|byte| is_open(*byte)).map(|at| from + at);
+    let first = open(0).unwrap_or(bytes.len());
+    let line = bytes.iter().position(|byte| *byte == b'\n').unwrap_or(bytes.len());
+    let assigned = bytes[..line].iter().position(|byte| *byte == b'=');
+    // `[` before the sign belongs to the name.
+    match assigned.filter(|&sign| sign > first && bytes[first] == b'[') {
+        Some(sign) => open(sign).unwrap_or(first),
+        None => first,
     }
 }
 
@@ -204,5 +230,6 @@ pub(crate) fn is_array(begin: &str) -> bool {
     let is_named = compact.split_once(['[', '(', '{']).is_some_and(|(name, _)| {
         name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | '=' | ':' | '+'))
     });
-    is_named && ["[[", "([", "[(", "{{", "(("].iter().any(|open| compact.contains(open))
+    let opens = ["[[", "([", "[(", "{{", "((", "\":(", "\":[", "':(", "':["];
+    is_named && opens.iter().any(|open| compact.contains(open))
 }

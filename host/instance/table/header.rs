@@ -133,6 +133,7 @@ impl Role {
                 "latdeg",
                 "stoplat",
                 "latdd",
+                "breite",
             ],
             Role::Lon => &[
                 "lon",
@@ -152,6 +153,8 @@ impl Role {
                 "stoplon",
                 "lngdeg",
                 "londd",
+                "länge",
+                "laenge",
             ],
             Role::Name => &[
                 "name",

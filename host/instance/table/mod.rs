@@ -383,8 +383,13 @@ impl Table<'_> {
         // A number where the others have a name is one more row.
         let shift = usize::from(grid.head.len() + 1 == grid.width());
         let rows = grid.rows();
+        // Anything may stand on the diagonal of a matrix.
+        let is_diagonal = |row: usize, column: usize| {
+            (rows == grid.width() && row == column) || (rows == grid.width() + 1 && row == column + 1)
+        };
         let is_named = |column: usize| {
-            let others = || (1..rows).map(|row| (row, column + shift));
+            let others =
+                || (1..rows).map(|row| (row, column + shift)).filter(|&(row, at)| !is_diagonal(row, at));
             is_word(&grid.head[column])
                 && others().all(|(row, column)| !grid.is_word(row, column))
                 && others().any(|(row, column)| !grid.number(row, column).is_nan())

@@ -307,6 +307,9 @@ fn guessed(table: &Table<'_>) -> Result<Columns> {
         let help = "`--no-header` takes it as a place; remove the row if it is none";
         return Err(table.text().content(problem, help));
     }
+    if grid.rows() == 1 && !words.is_empty() {
+        return Err(neither(table, &numbers));
+    }
     let ids = numbers.first().and_then(|&column| labels::distinct(table, column));
     let is_code = numbers.first().is_some_and(|&column| has_codes(grid, column));
     let is_id = is_code || ids.as_deref().is_some_and(labels::are_consecutive) && grid.rows() > 1;
@@ -420,7 +423,15 @@ fn refused_by_cell(table: &Table<'_>) -> Option<InstanceError> {
     let (row, column, written) = cells
         .filter(|&(row, column)| grid.is_word(row, column))
         .map(|(row, column)| (row, column, grid.written(row, column)))
-        .find(|(.., written)| is_map_point(written) || number::remedy(written).is_some())?;
+        .find(|(.., written)| {
+            are_two_numbers(written) || is_map_point(written) || number::remedy(written).is_some()
+        })?;
+    if are_two_numbers(&written) {
+        let problem =
+            format!("{} holds two numbers in a cell: `{}`", grid.title(column), printable(&written));
+        let help = "write each of them in a column of its own, such as lat and lon";
+        return Some(table.wrong(row, column, problem, help));
+    }
     let (problem, help) = match number::remedy(&written).filter(|_| !is_map_point(&written)) {
         Some(help) => (format!("`{}` is not a number", printable(&written)), help),
         None => (
@@ -429,6 +440,15 @@ fn refused_by_cell(table: &Table<'_>) -> Option<InstanceError> {
         ),
     };
     Some(table.wrong(row, column, problem, help))
+}
+
+/// Whether a text is a pair of coordinates: `48.1, 11.5`.
+fn are_two_numbers(text: &str) -> bool {
+    let bare = text.trim_matches(['(', ')', '[', ']', ' ']);
+    let is_number = |part: &str| part.trim().parse::<f64>().is_ok_and(f64::is_finite);
+    [',', ';', ' ']
+        .iter()
+        .any(|sign| bare.split_once(*sign).is_some_and(|(one, other)| is_number(one) && is_number(other)))
 }
 
 /// Whether a text is a geometry as well-known text.
@@ -440,6 +460,7 @@ fn is_map_point(text: &str) -> bool {
 
 fn neither(table: &Table<'_>, numbers: &[usize]) -> InstanceError {
     if numbers.len() < 2
+        && table.grid.rows() > 1
         && let Some(error) = refused_by_cell(table)
     {
         return error;
@@ -516,7 +537,12 @@ fn maybe_degrees(table: &Table<'_>, columns: &Columns, points: &[[f64; 3]]) -> O
     // Of columns that are named x and y, x is the longitude; of others the first one may be either.
     let (one, other) = (one + 1, other + 1);
     let order = match (lat_first, lon_first) {
-        (_, true) if table.grid.names.is_some() => format!("`--columns lat={other},lon={one}`"),
+        (true, true) if table.grid.names.is_some() => {
+            let x = table.grid.title(one - 1);
+            format!(
+                "`--columns lat={other},lon={one}`, or `--columns lat={one},lon={other}` where {x} is the latitude"
+            )
+        }
         (true, false) => format!("`--columns lat={one},lon={other}`"),
         (false, true) => format!("`--columns lat={other},lon={one}`"),
         _ => format!(
