@@ -802,7 +802,7 @@ fn tables_that_programs_print_are_read() {
             "C101\n\nVEHICLE\nNUMBER CAPACITY\n25 200\n\nCUSTOMER\nCUST NO. XCOORD.\n1 2 3\n",
             "Solomon",
         ),
-        ("line.txt", "a list(x = 1, 2, 3)\n", "there is one line"),
+        ("line.txt", "a list(x = 1, 2, 3)\n", "1 of the 3 columns"),
     ] {
         let output = solve(&[&file(&folder, name, text.as_bytes())]).assert().code(3);
         let shown = String::from_utf8_lossy(&output.get_output().stderr).into_owned();

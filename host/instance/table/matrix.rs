@@ -33,14 +33,11 @@ pub(super) fn has_numeric_header(grid: &Grid) -> bool {
     if rows < 3 {
         return false;
     }
-    let labels: Option<Vec<u32>> = grid
-        .head
-        .iter()
-        .skip(usize::from(!short && grid.head[0].is_empty()))
-        .map(|cell| cell.parse().ok())
-        .collect();
+    let has_no_corner = grid.head.first().is_none_or(String::is_empty);
+    let labels: Option<Vec<u32>> =
+        grid.head.iter().skip(usize::from(!short && has_no_corner)).map(|cell| cell.parse().ok()).collect();
     let Some(labels) = labels.filter(|labels| labels::are_distinct(labels)) else { return false };
-    let is_blank_corner = short || grid.head[0].is_empty();
+    let is_blank_corner = short || has_no_corner;
     let n = rows - 1;
     let left = usize::from(is_blank_corner);
     if labels.len() != n || width != n + left || !has_blank_diagonal(grid, 1, left, n) {

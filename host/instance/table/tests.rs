@@ -136,7 +136,7 @@ fn what_has_two_meanings_or_none_is_refused_with_what_chooses() {
         ("0,1,2\n1,0,3\n2,3,0\n", "may be a 3 x 3 matrix", "--columns id=1,x=2,y=3"),
         ("101 5 6\n205 7 8\n309 1 2\n", "places x y z in space", "--columns"),
         ("name,x,y,lat,lon\na,1,2,3,4\n", "both x and y", "`--columns x=2,y=3` or `--columns lat=4,lon=5`"),
-        ("Name;Breite;Laenge\na;1;2\nb;3;4\n", "\"Name\", \"Breite\", \"Laenge\"", "--columns x=2,y=3"),
+        ("Name;Hoehe;Laenge\na;1;2\nb;3;4\n", "\"Name\", \"Hoehe\", \"Laenge\"", "--columns x=2,y=3"),
         ("name,lat,lon\na,12,41\nb,151.21,-33.87\n", "latitude of 151.21", "--columns lat=3,lon=2"),
         ("x,y,X\n1,2,3\n", "several columns may be x", "--columns x=1"),
         ("1,2,3,4\n5,6,7,8\n", "neither places nor a square matrix", "--as matrix"),
