@@ -83,7 +83,6 @@ impl Census {
 
     /// What it costs to put a tour of the population with changes in its place; about, if changes were made to the tour
     /// since it was counted.
-    #[inline]
     pub fn loss(&self, tour: &Tour, changes: &[Change]) -> i64 {
         let mut loss = 0;
         // The tour has the edges that go, and where another tour would get an edge there is one without it.
@@ -99,7 +98,6 @@ impl Census {
     }
 
     /// How many tours have an edge.
-    #[inline]
     pub fn count(&self, u: u32, v: u32) -> u32 {
         self.entries[self.find(u, v)].count
     }

@@ -41,7 +41,6 @@ impl Child {
     /// where the cycles alone make it shorter, and they do not, they stay as they are, and are no child.
     ///
     /// It takes O(k log k) steps for k edges, and with sub-tours as many more as all but the largest have nodes near others.
-    #[inline]
     pub fn evaluate(
         &mut self,
         nodes: &Nodes,

@@ -53,7 +53,6 @@ impl Subtours {
     /// Finds the sub-tours that a tour's segments become, and returns how many they are. A cut's tag is the place of the
     /// node before it in the row of the E-set's nodes, the node behind it is the other one of the pair; the cycles have so
     /// many nodes.
-    #[inline]
     pub fn find(&mut self, segments: &Segments, lengths: impl Iterator<Item = usize>) -> usize {
         let count = segments.cuts().len();
         self.ends.resize(2 * count, 0);
@@ -100,7 +99,6 @@ impl Subtours {
 
     /// Merges the sub-tours of `a` with `changes`; by how much the edges get shorter. Mergers gain often enough for
     /// children that were no shorter before to be worth it.
-    #[inline]
     pub fn merge(&mut self, nodes: &Nodes, a: &Tour, segments: &Segments, changes: &mut Changes) -> i64 {
         self.heap.clear();
         self.heap.extend(self.tours.iter().enumerate().map(|(t, tour)| Reverse((tour.nodes, t))));
@@ -165,7 +163,6 @@ impl Subtours {
 
     /// The best exchange of an edge of the row's sub-tour and one at a near node outside it; if there is no such node, the
     /// best one that joins two nodes which were neighbours in A.
-    #[inline]
     fn best(&self, nodes: &Nodes, a: &Tour, segments: &Segments, changes: &Changes) -> Exchange {
         let mut joints = Joints { nodes, a, changes, best: Exchange::default() };
         let is_outside = |w: u32| !self.is_inside[w as usize];
@@ -234,7 +231,7 @@ impl Joints<'_> {
         let others = self.edges(w);
         // Of the two edges that come the shorter one is shorter than the longer one of those that go by half of the gain at
         // least. It is seen as this one unless it is too long for the lists.
-        let longest = edges.iter().chain(&others).map(|edge| edge.1).max().unwrap_or(0);
+        let longest = edges[0].1.max(edges[1].1).max(others[0].1).max(others[1].1);
         if 2 * (longest - joined) <= self.best.gain {
             return;
         }
