@@ -124,7 +124,7 @@ pub(super) fn of(text: Text<'_>) -> Result<Format> {
 type IsKind = fn(&str) -> bool;
 
 /// Texts of kinds that are not read: how to tell them, their names and the remedies.
-const TEXTS: [(IsKind, &str, &str); 6] = [
+const TEXTS: [(IsKind, &str, &str); 8] = [
     (is_drill_file, "a drill file or G-code", "write one line `x,y` for each hole"),
     (is_solomon, "a vehicle routing problem of Solomon's layout", "write one line `id,x,y` for each place"),
     (
@@ -142,8 +142,29 @@ const TEXTS: [(IsKind, &str, &str); 6] = [
         "a script of SQL",
         "export the table as CSV",
     ),
+    (
+        |text| {
+            starts_with(text, "*Vertices")
+                || is_graph(text)
+                || text.lines().take(50).any(|line| line.starts_with("p sp "))
+        },
+        "a graph in the layout of Pajek, DOT, GML or DIMACS",
+        "write a line `from,to,cost` for each edge, below a line with these names",
+    ),
+    (
+        |text| ["set ", "param "].iter().any(|word| text.starts_with(word)) && text.contains(":="),
+        "a file of data for GMPL or AMPL",
+        "write the table alone, as CSV",
+    ),
     (is_yaml, "YAML", "write it as JSON, or as CSV with a line `name,x,y` for each place"),
 ];
+
+/// Whether a text begins as DOT or GML do.
+fn is_graph(text: &str) -> bool {
+    let first = text.lines().next().unwrap_or("").trim();
+    let word = first.split_whitespace().next().unwrap_or("");
+    matches!(word, "graph" | "digraph" | "strict") && (first.ends_with(['{', '[']) || first == word)
+}
 
 fn starts_with(text: &str, word: &str) -> bool {
     text.get(..word.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(word))

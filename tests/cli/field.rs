@@ -778,6 +778,7 @@ fn tables_that_programs_print_are_read() {
         ("dict.py", b"cities = {\n  'A': (0, 0),\n  'B': (3, 0),\n  'C': (3, 4),\n}\n", &[], 12.0),
         ("dict2.py", b"{0: (0, 0), 1: (3, 0), 2: (3, 4)}\n", &[], 12.0),
         ("array.c", b"int d[3][3] = {{0, 3, 5}, {3, 0, 4}, {5, 4, 0}};\n", &[], 12.0),
+        ("pivot.csv", b"to,A,B,C\nfrom,,,\nA,0,3,5\nB,3,0,4\nC,5,4,0\n", &[], 12.0),
         ("crosses.csv", b",A,B,C\nA,x,3,5\nB,3,x,4\nC,5,4,x\n", &[], 12.0),
         ("grid.csv", b"E;N\n4468000;5333000\n4468300;5333000\n4468300;5333400\n", &[], 1200.0),
     ]);
@@ -802,6 +803,13 @@ fn tables_that_programs_print_are_read() {
             "C101\n\nVEHICLE\nNUMBER CAPACITY\n25 200\n\nCUSTOMER\nCUST NO. XCOORD.\n1 2 3\n",
             "Solomon",
         ),
+        ("net.net", "*Vertices 2\n1 \"A\"\n2 \"B\"\n*Edges\n1 2 3\n", "from,to,cost"),
+        ("graph.gv", "graph g {\n A -- B [weight=3];\n}\n", "from,to,cost"),
+        ("data.dat", "set V := 1 2;\nparam c : 1 2 :=\n1 0 3\n2 3 0;\n", "as CSV"),
+        ("walls.csv", ",A,B,C\nA,0,3,wall\nB,3,0,4\nC,wall,4,0\n", "`wall` is not a cost"),
+        ("times.csv", "from,to,time\nA,B,0:30\nA,C,1:10\nB,C,0:20\n", "write times as numbers"),
+        ("minutes.csv", "name,lat,lon\nA,48 08.2,11 34.5\nB,48 46.5,9 10.9\n", "write degrees as decimals"),
+        ("bins.csv", "bin,aisle,bay\nA1,1,4\nB2,3,9\nC3,7,2\n", "--columns x=2,y=3"),
         ("line.txt", "a list(x = 1, 2, 3)\n", "1 of the 3 columns"),
     ] {
         let output = solve(&[&file(&folder, name, text.as_bytes())]).assert().code(3);

@@ -217,6 +217,13 @@ fn columns(table: &Table<'_>) -> Result<Columns> {
         None if numbers.len() == 1 => numbers.first().copied(),
         None => cost_by_name(table, &numbers)?,
     };
+    // A column of costs that holds words: times such as 1:30.
+    let mut others =
+        header::costs(names).into_iter().filter(|column| is_free(column) && !numbers.contains(column));
+    if let Some(column) = others.next().filter(|_| by_name.is_none()) {
+        let row = (0..grid.rows()).find(|&row| grid.is_word(row, column)).unwrap_or(0);
+        cost(table, row, column)?;
+    }
     let Some(cost) = by_name.or_else(|| numbers.first().copied().filter(|_| grid.names.is_none())) else {
         let problem = format!("no column of costs is found among {}", header::list(names));
         return Err(table.text().content(problem, "say which it is: `--columns cost=3`"));

@@ -82,10 +82,7 @@ pub(super) fn find(table: &Table<'_>) -> Option<Found> {
     let is_text = || (0..n).all(|row| !matches!(grid.cell(row, 0), Cell::Number(..)));
     // A word in a square of zeros on the diagonal is a cost that is none: reading it says so.
     let has_zeros = left == 0 && !is_labelled && n > 2 && (0..n).all(|at| grid.number(at, at) == 0.0);
-    if n < 2
-        || has_words(grid, left, n) && !has_zeros
-        || left == 1 && !is_index() && !is_text() && !is_labelled
-    {
+    if n < 2 {
         return None;
     }
     let is_symmetric = is_symmetric(grid, 0, left, n);
@@ -100,6 +97,9 @@ pub(super) fn find(table: &Table<'_>) -> Option<Found> {
     if has_labels_on_both_sides {
         // Columns may stand in another order than rows, so the diagonal tells nothing.
         return Some(Found { left, is_certain: true, is_symmetric: true });
+    }
+    if has_words(grid, left, n) && !has_zeros || left == 1 && !is_index() && !is_text() && !is_labelled {
+        return None;
     }
     let found = |is_certain| Some(Found { left, is_certain, is_symmetric });
     if has_blank_diagonal(grid, 0, left, n) {

@@ -323,6 +323,13 @@ impl Table<'_> {
             names.resize(grid.width(), String::new());
             self.grid.names = Some(names);
             self.grid.skipped = 1;
+            // pandas writes the name of the index into a row of its own.
+            let (rows, width) = (self.grid.rows(), self.grid.width());
+            let is_name_of_index = rows == width
+                && rows > 2
+                && self.grid.is_word(0, 0)
+                && (1..width).all(|column| self.grid.cell(0, column) == Cell::Empty);
+            self.grid.skipped += usize::from(is_name_of_index);
             return Ok(());
         }
         if grid.names.is_none()

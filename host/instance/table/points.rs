@@ -33,7 +33,7 @@ pub(super) fn read(mut table: Table<'_>) -> Result<Reading> {
     }
     for row in 0..n {
         for &(_, column) in &columns.coordinates {
-            check_number(&table, row, column)?;
+            check_number(&table, row, column, columns.is_degrees())?;
         }
     }
     refuse_sums(&table, &columns)?;
@@ -69,7 +69,7 @@ pub(super) fn read(mut table: Table<'_>) -> Result<Reading> {
     })
 }
 
-fn check_number(table: &Table<'_>, row: usize, column: usize) -> Result<()> {
+fn check_number(table: &Table<'_>, row: usize, column: usize, is_angle: bool) -> Result<()> {
     if !table.grid.number(row, column).is_nan() {
         return Ok(());
     }
@@ -81,6 +81,11 @@ fn check_number(table: &Table<'_>, row: usize, column: usize) -> Result<()> {
         )
     } else if let Some(remedy) = number::remedy(&written) {
         (format!("`{written}` is not a number"), remedy)
+    } else if are_two_numbers(&written) && is_angle {
+        (
+            format!("`{written}` is not a number"),
+            "write degrees as decimals, with a minus for south and west: 48.137".to_owned(),
+        )
     } else {
         let numbers: Vec<usize> = (0..table.grid.width())
             .filter(|&column| !table.grid.has_words(column))
