@@ -5,6 +5,7 @@ mod descent;
 mod eax;
 mod genetic;
 mod lin_kernighan;
+mod parallel;
 mod processor;
 mod variants;
 mod walks;
@@ -57,6 +58,9 @@ fn processor_name() -> String {
 #[derive(Clone, Copy, Default)]
 #[repr(C, align(16))]
 struct Quad([f32; 4]);
+
+/// 32-bit words of a [`Quad`].
+const QUAD_WORDS: usize = size_of::<Quad>() / size_of::<u32>();
 
 /// A view of memory that threads work on together, each on its own part.
 #[derive(Clone, Copy)]

@@ -9,11 +9,10 @@ use antwarp_core::neighborhood::Neighborhood;
 use antwarp_core::problem::{Element, Problem};
 use antwarp_core::search::{self, Alone, Bank, Contender, Crew, Layout, WalkRules, WalkState};
 use antwarp_core::team::Serial;
-use rayon::prelude::*;
 
 use super::processor::for_this_processor;
 use super::watched::Watched;
-use super::{Cpu, Together, allocate, check_memory};
+use super::{Cpu, Together, allocate, check_memory, parallel};
 use crate::backend::tuning::{Key, Shape, Tuner, now};
 use crate::engine::{AskedShape, BackendError, Enough, Neighbors, Tables, Walks, WalksSpec};
 use crate::instance::Watch;
@@ -205,7 +204,7 @@ impl<'p, P: Problem<Moves: Neighborhood<Element: Default + Send + Sync>>> CpuWal
                 unsafe { walk(&mut Alone, &problem, rules, layout, &bank.get(), index, memory) };
                 Ok(watch.is_cut())
             };
-            (0..self.spec.walks).into_par_iter().with_max_len(1).map_init(memory, go).collect()
+            parallel::collect(self.spec.walks, &memory, &go)
         } else {
             let parts = shape.parts;
             let memory = |bytes: usize, count: u32| -> Result<Vec<Vec<Unit>>, BackendError> {
@@ -220,9 +219,9 @@ impl<'p, P: Problem<Moves: Neighborhood<Element: Default + Send + Sync>>> CpuWal
             let replicas: Vec<_> =
                 replicas.iter_mut().map(|replica| Together(replica.as_mut_ptr())).collect();
             // Those of the pool are all there already, and there are as many of them: `new` made shapes for that.
-            rayon::broadcast(|thread| {
-                let Some(replica) = replicas.get(thread.index()) else { return };
-                let (index, part) = (thread.index() as u32 / parts, thread.index() as u32 % parts);
+            parallel::on_each_thread(&|thread| {
+                let Some(replica) = replicas.get(thread) else { return };
+                let (index, part) = (thread as u32 / parts, thread as u32 % parts);
                 let meeting = &meetings[index as usize];
                 let mut member = Member { meeting, part, parts, complete: 0, row: 0 };
                 let memory = (replica.get().cast(), commons[index as usize].get().cast());

@@ -11,9 +11,8 @@ use antwarp_core::pheromone::{Candidate, CandidateTrails, MatrixTrails, Memory, 
 use antwarp_core::rng::Stream;
 use antwarp_core::team::{Serial, Slots};
 use antwarp_core::tour;
-use rayon::prelude::*;
 
-use super::super::{Together, allocate};
+use super::super::{Together, allocate, parallel};
 use super::hits::{Counted, Hits};
 use super::{Ants, Iterate, Quad, check_memory};
 use crate::engine::acs::{AcsSpec, Pheromone, Update};
@@ -251,27 +250,28 @@ impl<'p, I: NodeId + Default, P: Store<I>> CpuAcs<'p, I, P> {
 
     /// Whole tours, an ant a thread.
     fn build(&mut self, enough: Enough) {
-        let (n, quads, world) = (self.ants.problem.n() as usize, self.quads(), self.world());
+        let (n, quads, world) = (self.ants.problem.n(), self.quads(), self.world());
         let (seed, iteration) = (self.spec.seed, self.ants.state.iterations);
-        let ants = self.ants.tours.par_chunks_exact_mut(n).zip(&mut self.ants.costs).enumerate();
-        ants.for_each_init(
-            || vec![Quad::default(); quads],
-            |memory, (ant, (tour, cost))| {
+        parallel::each_ant(
+            (&mut self.ants.tours, n),
+            &mut self.ants.costs,
+            quads,
+            &|memory, ant, tour, cost| {
                 if enough() {
                     *cost = i64::MAX;
                     return;
                 }
-                let (worker, stream) = (Worker::new(enough), Stream::new(seed, iteration, ant as u32));
+                let (worker, stream) = (Worker::new(enough), Stream::new(seed, iteration, ant));
                 let start = tour.as_mut_ptr();
                 // SAFETY: memory and tour are this ant's alone and large enough; trails are atomics.
                 unsafe {
                     let memory = memory.as_mut_ptr().cast();
-                    acs::build(&worker, world.get(), memory, Slots::new(start, n), stream);
+                    acs::build(&worker, world.get(), memory, Slots::new(start, n as usize), stream);
                     // A part of a tour is none.
                     *cost = if worker.has_stopped() {
                         i64::MAX
                     } else {
-                        tour::cost(Serial, n as u32, world.get().distance, start.cast_const())
+                        tour::cost(Serial, n, world.get().distance, start.cast_const())
                     };
                 }
             },
@@ -284,8 +284,8 @@ impl<'p, I: NodeId + Default, P: Store<I>> CpuAcs<'p, I, P> {
         let (n, quads, world) = (self.ants.problem.n(), self.quads(), self.world());
         let (seed, iteration) = (self.spec.seed, self.ants.state.iterations);
         let together = self.spec.update == Update::Atomic;
-        let choose = |step: u32, (ant, (tour, memory)): (usize, (&mut [I], &mut [Quad]))| {
-            let stream = Stream::new(seed, iteration, ant as u32);
+        let choose = |step: u32, ant: u32, tour: &mut [I], memory: &mut [Quad]| {
+            let stream = Stream::new(seed, iteration, ant);
             let memory = memory.as_mut_ptr().cast();
             // SAFETY: memory and tour are this ant's alone and large enough, and as the last step left them.
             unsafe { acs::choose_step(Serial, world.get(), memory, Slots::of(tour), stream, step) }
@@ -296,11 +296,12 @@ impl<'p, I: NodeId + Default, P: Store<I>> CpuAcs<'p, I, P> {
                 return;
             }
             if together {
-                let tours = self.ants.tours.par_chunks_exact_mut(n as usize);
-                let memories = self.memory.par_chunks_exact_mut(quads);
-                tours.zip(memories).enumerate().for_each(|ant| choose(step, ant));
-                let tours = self.ants.tours.par_chunks_exact_mut(n as usize);
-                tours.zip(self.memory.par_chunks_exact_mut(quads)).for_each(|(tour, memory)| {
+                let (tours, memory) = (&mut self.ants.tours, &mut self.memory);
+                parallel::each_ant_with_own_memory((tours, n), (memory, quads), &|ant, tour, memory| {
+                    choose(step, ant, tour, memory);
+                });
+                let (tours, memory) = (&mut self.ants.tours, &mut self.memory);
+                parallel::each_ant_with_own_memory((tours, n), (memory, quads), &|_, tour, memory| {
                     let memory = memory.as_mut_ptr().cast();
                     // SAFETY: as above; all ants have chosen.
                     unsafe { P::update(world.get(), memory, Slots::of(tour), step) }
@@ -308,14 +309,14 @@ impl<'p, I: NodeId + Default, P: Store<I>> CpuAcs<'p, I, P> {
             } else {
                 let tours = self.ants.tours.chunks_exact_mut(n as usize);
                 for (ant, (tour, memory)) in tours.zip(self.memory.chunks_exact_mut(quads)).enumerate() {
-                    choose(step, (ant, (tour, memory)));
+                    choose(step, ant as u32, tour, memory);
                     let memory = memory.as_mut_ptr().cast();
                     // SAFETY: as above; nobody else is at work.
                     unsafe { acs::update_step(Serial, world.get(), memory, Slots::of(tour), step) }
                 }
             }
         }
-        self.ants.tours.par_chunks_exact(n as usize).zip(&mut self.ants.costs).for_each(|(tour, cost)| {
+        parallel::each_ant((&mut self.ants.tours, n), &mut self.ants.costs, 0, &|_, _, tour, cost| {
             // SAFETY: a tour of n nodes.
             *cost = unsafe { tour::cost(Serial, n, world.get().distance, tour.as_ptr()) };
         });
@@ -332,7 +333,7 @@ impl<'p, I: NodeId + Default, P: Store<I>> Iterate<'p, I> for CpuAcs<'p, I, P> {
         let heuristics = Together(unsafe { Slots::of(&mut self.heuristic) });
         let world = self.world();
         // SAFETY: each node's rows are visited once.
-        (0..self.ants.problem.n()).into_par_iter().for_each(|node| unsafe {
+        parallel::each(self.ants.problem.n(), &|node| unsafe {
             if watch.is_over_at(node as usize) {
                 return;
             }
@@ -361,7 +362,7 @@ impl<'p, I: NodeId + Default, P: Store<I>> Iterate<'p, I> for CpuAcs<'p, I, P> {
         let (world, deposit) = (self.world(), self.ants.state.limits.deposit);
         let (successor, predecessor) = (&self.ants.successor, &self.ants.predecessor);
         // SAFETY: each node's row is visited once.
-        (0..self.ants.problem.n()).into_par_iter().for_each(|node| unsafe {
+        parallel::each(self.ants.problem.n(), &|node| unsafe {
             let World { rule, lists, memory, .. } = world.get();
             let links = (successor[node as usize], predecessor[node as usize]);
             acs::deposit_row(Serial, rule, (lists.nodes, lists.k), memory, node, links, deposit);

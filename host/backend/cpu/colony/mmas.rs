@@ -11,9 +11,8 @@ use antwarp_core::select::{Reservoir, Roulette, Select};
 use antwarp_core::tabu::{Bitmask, Compact, ListCompression, Tabu};
 use antwarp_core::team::{Serial, Slots};
 use antwarp_core::tour;
-use rayon::prelude::*;
 
-use super::super::{Together, allocate};
+use super::super::{Together, allocate, parallel};
 use super::{Ants, Iterate, Quad, check_memory};
 use crate::engine::mmas::{ColonySpec, Selection, TabuKind};
 use crate::engine::{BackendError, Colony, Enough, Phases, Problem, Worker};
@@ -85,7 +84,7 @@ impl<'p, I: NodeId + Default, B: Tabu, S: Select> CpuColony<'p, I, B, S> {
         let heuristic = (self.ants.problem.scale(), self.spec.beta);
         let trail = (self.ants.state.limits.highest, self.spec.alpha);
         // SAFETY: each node's row is visited once.
-        (0..self.ants.problem.n()).into_par_iter().for_each(|node| unsafe {
+        parallel::each(self.ants.problem.n(), &|node| unsafe {
             if !watch.is_over_at(node as usize) {
                 pheromone::prepare_row(Serial, form.get(), tables.get(), node, distances, heuristic, trail)
             }
@@ -97,7 +96,7 @@ impl<'p, I: NodeId + Default, B: Tabu, S: Select> CpuColony<'p, I, B, S> {
         let factors = (self.spec.rules.persistence as f32, self.spec.alpha);
         let (successor, predecessor) = (&self.ants.successor, &self.ants.predecessor);
         let directed = self.ants.problem.is_directed();
-        (0..self.ants.problem.n()).into_par_iter().for_each(|node| {
+        parallel::each(self.ants.problem.n(), &|node| {
             let back = if directed { u32::MAX } else { predecessor[node as usize] };
             let links = (successor[node as usize], back);
             // SAFETY: each node's row is visited once.
@@ -124,15 +123,16 @@ impl<'p, I: NodeId + Default, B: Tabu, S: Select> Iterate<'p, I> for CpuColony<'
         let memory = construct::memory_bytes::<B, S>(n, leaves).div_ceil(size_of::<Quad>());
         let lists = Together(self.ants.lists(self.weights.as_ptr().cast::<f32>()));
         let (seed, iteration) = (self.spec.seed, self.ants.state.iterations);
-        let ants = self.ants.tours.par_chunks_exact_mut(n as usize).zip(&mut self.ants.costs).enumerate();
-        ants.for_each_init(
-            || vec![Quad::default(); memory],
-            |memory, (ant, (tour, cost))| {
+        parallel::each_ant(
+            (&mut self.ants.tours, n),
+            &mut self.ants.costs,
+            memory,
+            &|memory, ant, tour, cost| {
                 if enough() {
                     *cost = i64::MAX;
                     return;
                 }
-                let (worker, stream) = (Worker::new(enough), Stream::new(seed, iteration, ant as u32));
+                let (worker, stream) = (Worker::new(enough), Stream::new(seed, iteration, ant));
                 let memory = memory.as_mut_ptr().cast();
                 let start = tour.as_mut_ptr();
                 // SAFETY: memory and tour are this ant's alone and large enough; lists and weights are read.

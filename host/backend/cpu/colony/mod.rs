@@ -20,11 +20,10 @@ use antwarp_core::local_search::ants;
 use antwarp_core::node::NodeId;
 use antwarp_core::operator::{LinKernighan as Deep, Operator, Reach};
 use antwarp_core::team::{Serial, Slots};
-use rayon::prelude::*;
 
 use super::processor::for_this_processor;
 use super::variants::{with_operator, with_places};
-use super::{Quad, Together, allocate, check_memory};
+use super::{QUAD_WORDS, Quad, Together, allocate, check_memory, parallel};
 use crate::engine::{BackendError, Enough, LocalSearch, Phases, Problem, Worker};
 use crate::instance::Watch;
 use elite::Elite;
@@ -127,20 +126,15 @@ impl<'p, I: NodeId + Default> Ants<'p, I> {
             predecessor: self.predecessor.as_ptr(),
         });
         let memory = ants::memory_bytes::<I>(n).div_ceil(size_of::<Quad>());
-        let ants = self.tours.par_chunks_exact_mut(n as usize).zip(&mut self.costs);
-        ants.for_each_init(
-            || vec![Quad::default(); memory],
-            |memory, (tour, cost)| {
-                if *cost < i64::MAX && !enough() {
-                    let (worker, memory) = (Worker::new(enough), memory.as_mut_ptr().cast());
-                    // SAFETY: memory and tour are this ant's alone and large enough; the tables are read.
-                    let gained = unsafe {
-                        ants::improve::<_, O, I, G>(&worker, tables.get(), memory, Slots::of(tour))
-                    };
-                    *cost -= gained;
-                }
-            },
-        );
+        parallel::each_ant((&mut self.tours, n), &mut self.costs, memory, &|memory, _, tour, cost| {
+            if *cost < i64::MAX && !enough() {
+                let (worker, memory) = (Worker::new(enough), memory.as_mut_ptr().cast());
+                // SAFETY: memory and tour are this ant's alone and large enough; the tables are read.
+                let gained =
+                    unsafe { ants::improve::<_, O, I, G>(&worker, tables.get(), memory, Slots::of(tour)) };
+                *cost -= gained;
+            }
+        });
     }
 
     fn search_by_lin_kernighan<G: Geometry>(&mut self, geometry: G, places: &[G::Place], enough: Enough) {
@@ -160,19 +154,15 @@ impl<'p, I: NodeId + Default> Ants<'p, I> {
             successor: self.successor.as_ptr(),
             predecessor: self.predecessor.as_ptr(),
         });
-        let ants = self.tours.par_chunks_exact_mut(n as usize).zip(&mut self.costs);
-        ants.for_each_init(
-            || vec![0u64; lin_kernighan::words(n).div_ceil(2)],
-            |memory, (tour, cost)| {
-                if *cost < i64::MAX && !enough() {
-                    let (worker, memory) = (Worker::new(enough), memory.as_mut_ptr().cast());
-                    // SAFETY: memory and tour are this ant's alone and large enough; the tables are read.
-                    let gained =
-                        unsafe { improve_deeply(&worker, Deep, tables.get(), memory, Slots::of(tour)) };
-                    *cost -= gained;
-                }
-            },
-        );
+        let memory = lin_kernighan::words(n).div_ceil(QUAD_WORDS);
+        parallel::each_ant((&mut self.tours, n), &mut self.costs, memory, &|memory, _, tour, cost| {
+            if *cost < i64::MAX && !enough() {
+                let (worker, memory) = (Worker::new(enough), memory.as_mut_ptr().cast());
+                // SAFETY: memory and tour are this ant's alone and large enough; the tables are read.
+                let gained = unsafe { improve_deeply(&worker, Deep, tables.get(), memory, Slots::of(tour)) };
+                *cost -= gained;
+            }
+        });
     }
 
     fn judge(&mut self, depositor: Depositor) {

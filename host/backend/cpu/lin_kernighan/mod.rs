@@ -20,7 +20,7 @@ use rayon::prelude::*;
 pub use self::recombine::Recombiner;
 use super::processor::for_this_processor;
 use super::variants::with_places;
-use super::{Together, allocate, check_memory};
+use super::{QUAD_WORDS, Together, allocate, check_memory, parallel};
 use crate::engine::lin_kernighan::{Found, Spec};
 use crate::engine::{BackendError, Enough, LinKernighan, LocalSearch, Problem, Reached, Trials};
 use chain::Chain;
@@ -166,9 +166,10 @@ impl<'p, G: Geometry> Threads<'p, G> {
     ) -> u64 {
         let views = self.views();
         let made = AtomicU64::new(0);
-        (0..views.len() * trials.len()).into_par_iter().for_each_init(
-            || vec![0u64; trial::WORDS.div_ceil(2) as usize],
-            |memory, index| {
+        parallel::each_with_memory(
+            views.len() * trials.len(),
+            (trial::WORDS as usize).div_ceil(QUAD_WORDS),
+            &|memory, index| {
                 let (chain, trial) = (index / trials.len(), trials.start + (index % trials.len()) as u32);
                 let (tour, changes) = views[chain].get();
                 let stream = Stream::new(round.seed, round.number, chain as u32);

@@ -1,0 +1,62 @@
+//! Parallel loops whose bodies are called through a pointer.
+//!
+//! Rayon's iterators are generic in the body of the loop. Bodies that are generic themselves (in the problem, the operator, the
+//! geometry) would have each loop compiled once a body, with the body inlined in several places. The bodies here run for
+//! microseconds, so the call costs nothing.
+
+use rayon::prelude::*;
+
+use super::Quad;
+
+/// The work on one ant: its thread's memory, its number, its tour and its cost.
+type AntBody<'a, I> = &'a (dyn Fn(&mut [Quad], u32, &mut [I], &mut i64) + Sync);
+/// A step of one ant: its number, its tour and its own memory.
+type StepBody<'a, I> = &'a (dyn Fn(u32, &mut [I], &mut [Quad]) + Sync);
+
+/// Calls `body` once with each number below `count`.
+pub(super) fn each(count: u32, body: &(dyn Fn(u32) + Sync)) {
+    (0..count).into_par_iter().for_each(body);
+}
+
+/// The same, with `quads` of memory that belong to the calling thread.
+pub(super) fn each_with_memory(count: usize, quads: usize, body: &(dyn Fn(&mut [Quad], usize) + Sync)) {
+    let memory = || vec![Quad::default(); quads];
+    (0..count).into_par_iter().for_each_init(memory, |memory, index| body(memory, index));
+}
+
+/// Calls `body` with each ant's number, tour of `n` nodes and cost, and `quads` of memory that belong to the calling thread.
+pub(super) fn each_ant<I: Send>(
+    (tours, n): (&mut [I], u32),
+    costs: &mut [i64],
+    quads: usize,
+    body: AntBody<I>,
+) {
+    let ants = tours.par_chunks_exact_mut(n as usize).zip(costs).enumerate();
+    let memory = || vec![Quad::default(); quads];
+    ants.for_each_init(memory, |memory, (ant, (tour, cost))| body(memory, ant as u32, tour, cost));
+}
+
+/// Calls `body` with each ant's number, tour of `n` nodes, and its own `quads` of `memory`.
+pub(super) fn each_ant_with_own_memory<I: Send>(
+    (tours, n): (&mut [I], u32),
+    (memory, quads): (&mut [Quad], usize),
+    body: StepBody<I>,
+) {
+    let ants = tours.par_chunks_exact_mut(n as usize).zip(memory.par_chunks_exact_mut(quads)).enumerate();
+    ants.for_each(|(ant, (tour, memory))| body(ant as u32, tour, memory));
+}
+
+/// Collects what `body` returns for each number below `count`; `memory` makes what belongs to a thread. No thread takes
+/// several numbers at once.
+pub(super) fn collect<M, R: Send, E: Send>(
+    count: u32,
+    memory: &(dyn Fn() -> M + Sync),
+    body: &(dyn Fn(&mut M, u32) -> Result<R, E> + Sync),
+) -> Result<Vec<R>, E> {
+    (0..count).into_par_iter().with_max_len(1).map_init(memory, body).collect()
+}
+
+/// Calls `body` once on every thread of the pool, with the thread's number.
+pub(super) fn on_each_thread(body: &(dyn Fn(usize) + Sync)) {
+    rayon::broadcast(|thread| body(thread.index()));
+}
