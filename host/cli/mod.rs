@@ -115,7 +115,8 @@ fn run_line() -> ExitCode {
 /// # Errors
 /// As the command ends. What is wrong with the line itself is printed, as help is that it asks for.
 pub fn execute(line: impl IntoIterator<Item = OsString>) -> Result<Outcome> {
-    let mut command = Cli::command().mut_subcommand("solve", solve::shorten_help);
+    let line: Vec<OsString> = line.into_iter().collect();
+    let mut command = Cli::command().mut_subcommand("solve", |solve| solve::shape(solve, &line));
     let matches = command.try_get_matches_from_mut(line).map_err(printed)?;
     let given = given(&matches);
     let cli = Cli::from_arg_matches(&matches).map_err(|error| printed(error.format(&mut command)))?;
