@@ -30,6 +30,7 @@ use std::process::ExitCode;
 use crate::cluster::launched;
 use crate::instance::patience;
 use crate::memory::spare;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
@@ -123,8 +124,17 @@ pub fn execute(line: impl IntoIterator<Item = OsString>) -> Result<Outcome> {
     dispatch(cli.command, &given)
 }
 
+/// Options that have another name now, by the old one.
+const RENAMED: [(&str, &str); 2] = [("--start-tour", "--first-tour"), ("--resume", "--load-population")];
+
 /// What is left to tell of a line that was wrong.
 fn printed(error: clap::Error) -> Error {
+    if let Some(ContextValue::String(old)) = error.get(ContextKind::InvalidArg)
+        && error.kind() == ErrorKind::UnknownArgument
+        && let Some((old, new)) = RENAMED.iter().find(|(name, _)| name == old)
+    {
+        return error::once(Error::Usage(format!("{old} is called {new} now")));
+    }
     if launched().is_none_or(|place| place.rank == 0) {
         // Nobody is left to tell if this cannot be printed.
         let _ = error.print();

@@ -470,3 +470,100 @@ macro_rules! settings {
     };
 }
 pub(super) use settings;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_default_lies_in_its_range() {
+        for declaration in Algorithm::ALL {
+            let algorithm = (declaration.read)(&Map::new()).unwrap();
+            algorithm.check().unwrap_or_else(|error| panic!("{}: {error}", declaration.name));
+            let values = serde_json::to_value(&algorithm).unwrap();
+            for setting in declaration.settings {
+                let default = setting.default();
+                let other = declaration.default_beside(setting).map(|(_, value)| value);
+                for number in [Some(&default), other.as_ref()].into_iter().flatten().filter_map(Value::as_f64)
+                {
+                    assert!(setting.range.contains(number), "{}: {}", declaration.name, setting.name);
+                }
+                let is_said = !default.is_null() || !setting.otherwise.is_empty() || setting.is_internal;
+                assert!(is_said, "{}: what is {} if it is not given?", declaration.name, setting.name);
+                let value = values.get(setting.name).unwrap_or(&Value::Null);
+                // 32-bit numbers have more digits as 64-bit ones.
+                match (value.as_f64(), default.as_f64()) {
+                    (Some(value), Some(default)) => assert_eq!(value as f32, default as f32),
+                    _ => assert_eq!(*value, default, "{}", setting.name),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn conditions_name_settings_and_values_that_there_are() {
+        for declaration in Algorithm::ALL {
+            for (setting, condition) in
+                declaration.settings.iter().flat_map(|s| s.only.iter().map(move |c| (s, c)))
+            {
+                let other = declaration.setting(condition.setting);
+                let other = other.unwrap_or_else(|| panic!("{} of {}", condition.setting, setting.name));
+                let given = match condition.value {
+                    "true" => true.into(),
+                    name => Value::from(name),
+                };
+                let given = Map::from_iter([(other.name.to_owned(), given)]);
+                let algorithm = (declaration.read)(&given).unwrap();
+                let values = serde_json::to_value(&algorithm).unwrap();
+                assert_eq!(
+                    condition.holds(&values),
+                    condition.is,
+                    "{} of {}",
+                    condition.setting,
+                    setting.name
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn names_and_sentences_are_there_and_differ() {
+        for declaration in Algorithm::ALL {
+            for (i, setting) in declaration.settings.iter().enumerate() {
+                assert!(!setting.help().is_empty() && !setting.help().ends_with('.'), "{}", setting.name);
+                let others = &declaration.settings[..i];
+                assert!(others.iter().all(|other| other.option() != setting.option()), "{}", setting.name);
+            }
+        }
+    }
+
+    #[test]
+    fn settings_out_of_range_are_refused_by_name_and_range() {
+        let with = |name: &str, value: Value| Map::from_iter([(name.to_owned(), value)]);
+        let refusal = |algorithm: usize, given| {
+            let read = (Algorithm::ALL[algorithm].read)(&given).unwrap();
+            read.check().unwrap_err().to_string()
+        };
+        assert_eq!(
+            refusal(0, with("temperature", 2000.into())),
+            "`temperature` must be 0 to 1000 mean edges of the start tour"
+        );
+        assert_eq!(refusal(2, with("candidates", 0.into())), "`candidates` must be at least 1, or `all`");
+        assert_eq!(refusal(2, with("rho", 1.into())), "`rho` must be above 0 and below 1");
+        assert_eq!(refusal(4, with("neighbors", 101.into())), "`neighbors` must be 1 to 100");
+        let nan = super::super::mmas::MmasSettings { rho: Some(f64::NAN), ..Default::default() };
+        assert!(nan.check().is_err(), "NaN lies in no range");
+    }
+
+    /// One setting changes the defaults of others; what is given stays.
+    #[test]
+    fn defaults_depend_on_what_is_given() {
+        let genetic = Algorithm::ALL.into_iter().find(|algorithm| algorithm.name == "ga").unwrap();
+        let read =
+            |given: Value| serde_json::to_value((genetic.read)(given.as_object().unwrap()).unwrap()).unwrap();
+        let of = |values: &Value| (values["groups"].clone(), values["transfer_every"].clone());
+        assert_eq!(of(&read(serde_json::json!({}))), (8.into(), 20.into()));
+        assert_eq!(of(&read(serde_json::json!({"crossover": "eax"}))), (1.into(), 0.into()));
+        assert_eq!(of(&read(serde_json::json!({"crossover": "eax", "groups": 3}))), (3.into(), 0.into()));
+    }
+}

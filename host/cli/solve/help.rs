@@ -28,11 +28,10 @@ pub fn shape(command: Command, line: &[OsString]) -> Command {
     let help = Arg::new("help")
         .short('h')
         .long("help")
-        .value_name("TOPIC")
+        .help_heading(None::<&str>)
         .action(action)
         .help("Print help; --help all tells everything, --help lk (or another algorithm) its settings");
     let command = command.disable_help_flag(true).arg(help);
-    let is_setting = |id: &str| OPTIONS.iter().any(|option| option.id == id);
     command
         .mut_args(|argument| {
             let id = argument.get_id().to_string();
@@ -41,9 +40,12 @@ pub fn shape(command: Command, line: &[OsString]) -> Command {
             match &topic {
                 Topic::All => argument,
                 Topic::Common => {
-                    let is_hidden = is_rare || option.is_some_and(|option| !option.is_common());
-                    let argument = if is_setting(&id) { argument.help_heading("Options") } else { argument };
-                    argument.hide_short_help(is_hidden)
+                    let argument = match option {
+                        Some(_) => argument.help_heading(None::<&str>),
+                        None => argument,
+                    };
+                    let is_rare = is_rare || id == "topology";
+                    argument.hide_short_help(is_rare || option.is_some_and(|option| !option.is_common()))
                 }
                 Topic::Algorithm(Declaration { name, .. }) => match option {
                     Some(option) if option.is_of(name) => argument
@@ -88,7 +90,7 @@ fn topic(line: &[OsString]) -> Topic {
 pub fn table() -> String {
     let mut text = String::new();
     for declaration in Algorithm::ALL {
-        let _ = writeln!(text, "### Settings of `{}`\n", declaration.name);
+        let _ = writeln!(text, "#### `{}`: {}\n", declaration.name, declaration.about);
         text += "| option | JSON | values | default | meaning |\n|---|---|---|---|---|\n";
         for setting in declaration.settings.iter().filter(|setting| !setting.is_internal) {
             let values = match setting.kind {
@@ -108,15 +110,15 @@ pub fn table() -> String {
                     numbers(setting).unwrap_or_else(|| kind.to_owned()) + &none
                 }
             };
-            let condition = conditions(setting).map_or_else(String::new, |when| format!("; {when}"));
+            let condition = conditions(setting).map_or_else(String::new, |when| format!(" ({when})"));
+            let prose = |cell: String| as_options_of(&declaration, &cell, "`");
             let cells = [
                 format!("`--{}`", setting.option().replace('_', "-")),
                 format!("`{}`", setting.name),
                 values,
-                default(&declaration, setting).unwrap_or_else(|| "off".to_owned()),
-                format!("{}{condition}", setting.help()),
+                prose(default(&declaration, setting).unwrap_or_else(|| "off".to_owned())),
+                prose(format!("{}{condition}", setting.help())),
             ];
-            let cells = cells.map(|cell| as_options_of(&declaration, &cell.replace('|', "\\|")));
             let _ = writeln!(text, "| {} |", cells.join(" | "));
         }
         text.push('\n');

@@ -35,9 +35,6 @@ pub(super) static OPTIONS: LazyLock<Vec<SettingOption>> = LazyLock::new(|| {
     options
 });
 
-/// What options are called that had another name before, and their old names, which are refused.
-const RENAMED: [(&str, &str); 2] = [("start-tour", "first-tour"), ("resume", "load-population")];
-
 impl SettingOption {
     /// Returns the names of its algorithms.
     pub(super) fn names(&self) -> Vec<&'static str> {
@@ -136,18 +133,18 @@ fn whole(text: &str, most: u64, none: Option<&'static str>) -> Result<Value, Str
 /// What a setting means to an algorithm: its sentence, when it applies, its range and its default.
 fn describe(declaration: &Declaration, setting: &Setting) -> String {
     let mut told = setting.help().to_owned();
-    told += &conditions(setting).map(|when| format!("; {when}")).unwrap_or_default();
+    told += &conditions(setting).map(|when| format!(" ({when})")).unwrap_or_default();
     told += &numbers(setting).map(|numbers| format!(" [{numbers}]")).unwrap_or_default();
     told +=
         &default(declaration, setting).map(|default| format!(" [default: {default}]")).unwrap_or_default();
-    as_options_of(declaration, &told)
+    as_options_of(declaration, &told, "")
 }
 
-/// Returns a text in which an algorithm's settings are named as the command line does: `` `rho` `` becomes `--rho`.
-pub(super) fn as_options_of(declaration: &Declaration, text: &str) -> String {
+/// Returns a text in which an algorithm's settings are named as the command line does, in these quotes: `` `rho` `` becomes `--rho`.
+pub(super) fn as_options_of(declaration: &Declaration, text: &str, quote: &str) -> String {
     let parts = text.split('`').enumerate().map(|(i, part)| match declaration.setting(part) {
         // What stands between two of them is quoted.
-        Some(setting) if i % 2 == 1 => format!("--{}", setting.option().replace('_', "-")),
+        Some(setting) if i % 2 == 1 => format!("{quote}--{}{quote}", setting.option().replace('_', "-")),
         _ => part.to_owned(),
     });
     parts.collect()
@@ -179,12 +176,18 @@ pub(super) fn default(declaration: &Declaration, setting: &Setting) -> Option<St
         Value::Bool(false) => return None,
         Value::Null if setting.none.is_empty() => return None,
         Value::Null => setting.none.to_owned(),
-        value => text(&value),
+        value => short(&value),
     };
     Some(match declaration.default_beside(setting) {
-        Some((other, own)) => format!("{value}; with {other} {}", text(&own)),
+        Some((other, own)) => format!("{value}; with {other} {}", short(&own)),
         None => value,
     })
+}
+
+/// A value as a user writes it: real numbers that are whole have no decimals.
+fn short(value: &Value) -> String {
+    let text = text(value);
+    text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)
 }
 
 /// Settings as the command line gives them: the names of options, with underscores, and values as JSON.
@@ -203,17 +206,7 @@ impl Given {
 
 impl clap::Args for Given {
     fn augment_args(command: clap::Command) -> clap::Command {
-        let renamed = RENAMED.iter().map(|(old, new)| {
-            let refuse = move |_: &str| Err::<String, _>(format!("this option is called --{new} now"));
-            // It may have lost its value, too.
-            Arg::new(*old)
-                .long(*old)
-                .hide(true)
-                .num_args(0..=1)
-                .default_missing_value("")
-                .value_parser(ValueParser::from(refuse))
-        });
-        command.args(OPTIONS.iter().map(SettingOption::argument)).args(renamed)
+        command.args(OPTIONS.iter().map(SettingOption::argument))
     }
 
     fn augment_args_for_update(command: clap::Command) -> clap::Command {
