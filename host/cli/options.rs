@@ -8,7 +8,7 @@ use super::{Error, Result};
 use crate::backend::{Backend, Choice, Gpus};
 use crate::instance::Instance;
 use crate::memory;
-use crate::solver::{Algorithm, Place, place};
+use crate::solver::{Algorithm, Placement, placement};
 
 /// Where to compute.
 #[derive(Clone, Debug, clap::Args)]
@@ -61,15 +61,15 @@ impl MachineArgs {
 
     /// Opens the backend for a run. One line tells why it is on CPU threads, if that is not asked for.
     pub fn open_for(&self, algorithm: &Algorithm, instance: &Instance, quiet: bool) -> Result<Backend> {
-        self.open_at(place(algorithm, instance, self.backend)?, quiet)
+        self.open_at(placement(algorithm, instance, self.backend)?, quiet)
     }
 
     /// Opens the backend that was decided on. One line tells why it is CPU threads, if that is not asked for.
-    pub fn open_at(&self, place: Place, quiet: bool) -> Result<Backend> {
-        if let Some(what) = place.why_cpu.filter(|_| !quiet) {
+    pub fn open_at(&self, placement: Placement, quiet: bool) -> Result<Backend> {
+        if let Some(what) = placement.why_cpu.filter(|_| !quiet) {
             super::output::tell(&format!("antwarp: {} runs on CPU threads", as_options(what)));
         }
-        MachineArgs { backend: place.choice, ..self.clone() }.open(quiet)
+        MachineArgs { backend: placement.choice, ..self.clone() }.open(quiet)
     }
 }
 

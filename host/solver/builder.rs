@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Algorithm, Solution, SolveError, place, proven_optimum};
+use super::{Algorithm, Solution, SolveError, placement, proven_optimum};
 use crate::backend::{Backend, Choice};
 use crate::engine::{Progress, Stop};
 use crate::instance::Instance;
@@ -57,7 +57,7 @@ impl<'a> Solver<'a> {
     }
 
     /// On CPU threads or on a GPU, instead of a GPU if there is one that works and the algorithm and the instance suit it
-    /// ([`place`](super::place)). CPU threads are those of the current pool of rayon.
+    /// ([`placement`](super::placement)). CPU threads are those of the current pool of rayon.
     #[must_use]
     pub fn backend(self, backend: Choice) -> Solver<'a> {
         Solver { backend, ..self }
@@ -91,8 +91,8 @@ impl<'a> Solver<'a> {
         if self.initial.is_some() && matches!(algorithm, Algorithm::Mmas(_) | Algorithm::Acs(_)) {
             return Err(SolveError::Settings("ants begin with no tour".to_string()));
         }
-        let place = place(&algorithm, instance, self.backend)?;
-        let (backend, _) = Backend::open(place.choice)?;
+        let placement = placement(&algorithm, instance, self.backend)?;
+        let (backend, _) = Backend::open(placement.choice)?;
         let initial = self.initial.as_deref().unwrap_or_default();
         let stop = Stop { target: stop.target.max(proven_optimum(instance, initial)), ..stop };
         let mut observe = self.observe.unwrap_or_else(|| Box::new(|_| ()));

@@ -17,7 +17,7 @@ pub mod settings;
 mod side_by_side;
 
 pub use builder::Solver;
-pub use placement::{Place, place, proven_optimum};
+pub use placement::{Placement, placement, proven_optimum};
 
 use std::time::Instant;
 

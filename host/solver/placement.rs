@@ -12,7 +12,7 @@ const MOST_ON_GPUS: usize = 1 << 14;
 
 /// Where a run computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct Placement {
     /// Which backend to open.
     pub choice: Choice,
     /// What keeps a run that might be on a GPU on CPU threads, if anything does.
@@ -24,7 +24,7 @@ pub struct Place {
 ///
 /// # Errors
 /// If a GPU is asked for, and main memory has no room for the distances that it needs.
-pub fn place(algorithm: &Algorithm, instance: &Instance, asked: Choice) -> Result<Place, SolveError> {
+pub fn placement(algorithm: &Algorithm, instance: &Instance, asked: Choice) -> Result<Placement, SolveError> {
     let why_cpu = algorithm.on_threads().or_else(|| too_large_for_gpus(instance));
     if asked == Choice::Cuda && too_large_for_gpus(instance).is_some() {
         let bytes = 4 * (instance.len() as u64).pow(2);
@@ -35,8 +35,8 @@ pub fn place(algorithm: &Algorithm, instance: &Instance, asked: Choice) -> Resul
         })?;
     }
     Ok(match (asked, why_cpu) {
-        (Choice::Auto, Some(_)) => Place { choice: Choice::Cpu, why_cpu },
-        _ => Place { choice: asked, why_cpu: None },
+        (Choice::Auto, Some(_)) => Placement { choice: Choice::Cpu, why_cpu },
+        _ => Placement { choice: asked, why_cpu: None },
     })
 }
 
@@ -104,15 +104,15 @@ mod tests {
             Algorithm::Mmas(mmas::MmasSettings { local_search: lk, ..Default::default() }),
             Algorithm::Acs(acs::AcsSettings { local_search: lk, ..Default::default() }),
         ];
-        let at = |algorithm, instance, asked| place(algorithm, instance, asked).unwrap();
+        let at = |algorithm, instance, asked| placement(algorithm, instance, asked).unwrap();
         for (algorithm, instance) in [(&eax, &small), (&ants, &small), (&others, &small), (&plain, &large)] {
-            let Place { choice, why_cpu } = at(algorithm, instance, Choice::Auto);
+            let Placement { choice, why_cpu } = at(algorithm, instance, Choice::Auto);
             assert!(choice == Choice::Cpu && why_cpu.is_some(), "{algorithm:?}");
             // A user who says where is heard: what cannot be done there is an error of the backend.
             for asked in [Choice::Cpu, Choice::Cuda] {
-                assert_eq!(at(algorithm, instance, asked), Place { choice: asked, why_cpu: None });
+                assert_eq!(at(algorithm, instance, asked), Placement { choice: asked, why_cpu: None });
             }
         }
-        assert_eq!(at(&plain, &small, Choice::Auto), Place { choice: Choice::Auto, why_cpu: None });
+        assert_eq!(at(&plain, &small, Choice::Auto), Placement { choice: Choice::Auto, why_cpu: None });
     }
 }

@@ -142,7 +142,7 @@ fn an_output_does_not_replace_an_input() {
                 "--tour",
                 "a.population",
             ],
-            "to resume",
+            "to load",
         ),
         (&["search", "tsp", "a.tsp", "--solution", "b.tsp"], "the instance"),
         (&["bound", "a.tsp", "--json", "b.tsp"], "the instance"),

@@ -36,16 +36,16 @@ fn options(declaration: &Declaration) -> impl Iterator<Item = &'static Setting> 
 fn every_option_is_refused_by_the_algorithms_that_do_not_have_it() {
     for owner in Algorithm::ALL {
         for setting in options(&owner) {
-            for other in Algorithm::ALL {
-                let given = option(setting, &sample(setting));
-                let run = solve(&["missing.tsp", "--algorithm", other.name, &given]).assert();
-                if other.option(setting.option()).is_some() {
-                    continue;
-                }
+            let others = Algorithm::ALL.into_iter().filter(|other| other.option(setting.option()).is_none());
+            for other in others {
                 let name = option(setting, "");
-                let (begin, end) =
-                    (format!("{name} is for --algorithm "), format!("; this run uses {}", other.name));
-                run.code(2).stdout("").stderr(contains(begin).and(contains(owner.name)).and(contains(end)));
+                let [begin, end] =
+                    [format!("{name} is for --algorithm "), format!("; this run uses {}", other.name)];
+                solve(&["missing.tsp", "--algorithm", other.name, &option(setting, &sample(setting))])
+                    .assert()
+                    .code(2)
+                    .stdout("")
+                    .stderr(contains(begin).and(contains(owner.name)).and(contains(end)));
             }
         }
     }

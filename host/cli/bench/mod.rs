@@ -35,7 +35,7 @@ use crate::engine::{Cost, Problem};
 use crate::instance::{BestKnown, Instance};
 use crate::memory;
 use crate::report::Known;
-use crate::solver::{Algorithm, Place, SolveError, place};
+use crate::solver::{Algorithm, Placement, SolveError, placement};
 use pivot::{Label, Pivot, Where};
 use rows::{Log, Row};
 use table::Suite;
@@ -477,7 +477,7 @@ impl<'a> Bench<'a> {
             let algorithm = self.asked(cell, 1)?.algorithm;
             Ok(match machine.backend {
                 Choice::Cuda => algorithm.on_threads(),
-                asked => place(&algorithm, &self.instances[cell.at], asked)?.why_cpu,
+                asked => placement(&algorithm, &self.instances[cell.at], asked)?.why_cpu,
             })
         };
         let whys = cells.iter().map(why_cpu).collect::<Result<Vec<_>>>()?;
@@ -488,7 +488,7 @@ impl<'a> Bench<'a> {
                 Err(Error::Usage(format!("{why} {what}")))
             }
             Some(_) if choice == Choice::Auto => {
-                machine.open_at(Place { choice: Choice::Cpu, why_cpu: whys[0] }, false)
+                machine.open_at(Placement { choice: Choice::Cpu, why_cpu: whys[0] }, false)
             }
             _ => machine.open(false),
         }

@@ -104,7 +104,7 @@ pub(super) struct EndsArgs {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Stop (the first of these; 10 s if none; a proven optimum always)")]
 pub(super) struct StopArgs {
-    /// After this time, such as 10s or 2m, from the begin of the command
+    /// After this time, such as 10s or 2m, from the start of the command
     #[arg(long, value_parser = duration)]
     pub(super) time: Option<Duration>,
     /// After this many iterations, such as 1000, or 10n for ten times as many as nodes; of lk and ils, kicks of each tour; of

@@ -131,16 +131,15 @@ impl<'a> Wanted<'a> {
             }
         }
         let Some(Config { path, settings, .. }) = &self.config else { return Ok(()) };
-        for key in settings.keys().filter(|key| declaration.setting(key).is_none()) {
-            let has = |other: &Declaration| other.setting(key).is_some();
-            let users: Vec<&str> = Algorithm::ALL.iter().filter(|a| has(a)).map(|a| a.name).collect();
-            let what = format!("{}: \"{key}\"", path.display());
-            if users.is_empty() {
-                return Err(Error::Usage(format!("{what} is no setting of any algorithm")));
-            }
-            return refuse(what, &users);
+        let Some(key) = settings.keys().find(|key| declaration.setting(key).is_none()) else { return Ok(()) };
+        let has = |other: &Declaration| other.setting(key).is_some();
+        let users: Vec<&str> =
+            Algorithm::ALL.iter().filter(|other| has(other)).map(|other| other.name).collect();
+        let what = format!("{}: \"{key}\"", path.display());
+        if users.is_empty() {
+            return Err(Error::Usage(format!("{what} is no setting of any algorithm")));
         }
-        Ok(())
+        refuse(what, &users)
     }
 
     /// Refuses what the algorithm has, but does not use beside its other settings. A file may say so if it says no more than the
