@@ -55,6 +55,9 @@ settings! {
         pub greedy: Greedy = Greedy::default(), only: &[is("pheromone", "selective")];
         /// How ants go, and how their updates of trails meet
         pub update: Update = Update::default();
+        /// Reset the trails after so many iterations without a better tour since the last reset; 0: never
+        pub reset_after: Option<u32> = None,
+            unit: "iterations", only: &[is("local_search", "lk")], otherwise: "5";
         /// The operator that improves the tours of ants
         pub local_search: Option<LocalSearch> = None, otherwise: "or-3opt where edges have a direction, else none";
         /// Neighbours of a node in the local search
@@ -121,6 +124,11 @@ impl AcsSettings {
             LocalSearch::Lk => ELITE_ANTS.min(n),
             _ => backend.default_acs_ants(n),
         };
+        // Only recombination makes use of the tours that a reset leaves behind.
+        let reset_after = match local_search {
+            LocalSearch::Lk => self.reset_after.unwrap_or(ELITE_AFTER),
+            _ => 0,
+        };
         AcsSpec {
             seed: self.seed,
             ants: self.ants.unwrap_or(ants),
@@ -151,7 +159,7 @@ impl AcsSettings {
                 // Trails end at 1 / (length of the best tour).
                 persistence: 0.0,
                 limit_ratio: 0.0,
-                reset_after: if local_search == LocalSearch::Lk { ELITE_AFTER } else { 0 },
+                reset_after,
                 padding: 0,
             },
         }
@@ -194,6 +202,22 @@ pub(super) fn solve(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backend::Choice;
+    use crate::instance::generate::uniform;
+
+    #[test]
+    fn trails_are_reset_where_tours_are_recombined() {
+        let instance = uniform(60, 3).unwrap();
+        let (backend, _) = Backend::open(Choice::Cpu).unwrap();
+        let problem = Problem::new(&instance, Some(32), None).unwrap();
+        let reset_after = |local_search, reset_after| {
+            let settings = AcsSettings { local_search, reset_after, ..AcsSettings::default() };
+            settings.spec(&problem, &backend, &Stop::never()).rules.reset_after
+        };
+        let lk = Some(LocalSearch::Lk);
+        assert_eq!((reset_after(lk, None), reset_after(lk, Some(0)), reset_after(lk, Some(9))), (5, 0, 9));
+        assert_eq!((reset_after(None, None), reset_after(Some(LocalSearch::TwoOpt), Some(9))), (0, 0));
+    }
 
     #[test]
     fn fewer_edges_are_updated_where_rings_of_all_edges_are_large() {
