@@ -1,4 +1,4 @@
-//! Settings of algorithms. Each is declared once, by [`settings!`]: its name, its sentence of help, its type, its default, its range
+//! Settings of algorithms. Each is declared once, by `settings!`: its name, its sentence of help, its type, its default, its range
 //! and unit, and the condition under which it applies.
 //!
 //! A declaration becomes a field of the algorithm's settings, which serde reads and writes, and a row of the table
@@ -335,6 +335,7 @@ pub(super) fn listed<T: clap::ValueEnum>() -> Vec<Choice> {
 
 /// Returns nothing: names and help of the values come with the command line.
 #[cfg(not(feature = "cli"))]
+#[allow(clippy::extra_unused_type_parameters, reason = "it is called as the other one is")]
 pub(super) fn listed<T>() -> Vec<Choice> {
     Vec::new()
 }
