@@ -8,7 +8,8 @@ use clap::CommandFactory;
 use crate::cluster::launched;
 use crate::engine::BackendError;
 use crate::instance::InstanceError;
-use crate::solver::SolveError;
+use crate::solver::settings::Setting;
+use crate::solver::{Algorithm, SolveError};
 
 /// The result of a command.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -159,11 +160,16 @@ pub fn as_options(text: &str) -> String {
         command.get_arguments().any(|argument| argument.get_long() == Some(name))
             || command.get_subcommands().any(|command| has(command, name))
     }
+    // A field whose option has another name.
+    let renamed = |name: &str| {
+        let settings = Algorithm::ALL.into_iter().filter_map(|algorithm| algorithm.setting(name));
+        settings.map(Setting::option).find(|option| *option != name)
+    };
     let command = super::Cli::command();
     let mut told = String::new();
     // What stands between two of them is quoted.
     for (i, part) in text.split('`').enumerate() {
-        let name = part.replace('_', "-");
+        let name = renamed(part).unwrap_or(part).replace('_', "-");
         match i % 2 {
             0 => told += part,
             _ if has(&command, &name) => told += &format!("--{name}"),

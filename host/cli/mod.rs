@@ -30,6 +30,7 @@ use std::process::ExitCode;
 use crate::cluster::launched;
 use crate::instance::patience;
 use crate::memory::spare;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
@@ -115,15 +116,25 @@ fn run_line() -> ExitCode {
 /// # Errors
 /// As the command ends. What is wrong with the line itself is printed, as help is that it asks for.
 pub fn execute(line: impl IntoIterator<Item = OsString>) -> Result<Outcome> {
-    let mut command = Cli::command().mut_subcommand("solve", solve::shorten_help);
+    let line: Vec<OsString> = line.into_iter().collect();
+    let mut command = Cli::command().mut_subcommand("solve", |solve| solve::shape(solve, &line));
     let matches = command.try_get_matches_from_mut(line).map_err(printed)?;
     let given = given(&matches);
     let cli = Cli::from_arg_matches(&matches).map_err(|error| printed(error.format(&mut command)))?;
     dispatch(cli.command, &given)
 }
 
+/// Options that have another name now, by the old one.
+const RENAMED: [(&str, &str); 2] = [("--start-tour", "--first-tour"), ("--resume", "--load-population")];
+
 /// What is left to tell of a line that was wrong.
 fn printed(error: clap::Error) -> Error {
+    if let Some(ContextValue::String(old)) = error.get(ContextKind::InvalidArg)
+        && error.kind() == ErrorKind::UnknownArgument
+        && let Some((old, new)) = RENAMED.iter().find(|(name, _)| name == old)
+    {
+        return error::once(Error::Usage(format!("{old} is called {new} now")));
+    }
     if launched().is_none_or(|place| place.rank == 0) {
         // Nobody is left to tell if this cannot be printed.
         let _ = error.print();

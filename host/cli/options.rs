@@ -6,7 +6,9 @@ use std::time::Duration;
 use super::error::as_options;
 use super::{Error, Result};
 use crate::backend::{Backend, Choice, Gpus};
+use crate::instance::Instance;
 use crate::memory;
+use crate::solver::{Algorithm, Placement, placement};
 
 /// Where to compute.
 #[derive(Clone, Debug, clap::Args)]
@@ -57,16 +59,17 @@ impl MachineArgs {
         Ok(backend)
     }
 
-    /// Opens the backend for what runs on CPU threads alone. One line tells why it is not a GPU, if that is not asked for.
-    pub fn open_threads(&self, what: &str, quiet: bool) -> Result<Backend> {
-        let choice = match self.backend {
-            Choice::Auto => Choice::Cpu,
-            Choice::Cpu | Choice::Cuda => return self.open(quiet),
-        };
-        if !quiet {
-            super::output::tell(&format!("antwarp: {what} runs on CPU threads"));
+    /// Opens the backend for a run. One line tells why it is on CPU threads, if that is not asked for.
+    pub fn open_for(&self, algorithm: &Algorithm, instance: &Instance, quiet: bool) -> Result<Backend> {
+        self.open_at(placement(algorithm, instance, self.backend)?, quiet)
+    }
+
+    /// Opens the backend that was decided on. One line tells why it is CPU threads, if that is not asked for.
+    pub fn open_at(&self, placement: Placement, quiet: bool) -> Result<Backend> {
+        if let Some(what) = placement.why_cpu.filter(|_| !quiet) {
+            super::output::tell(&format!("antwarp: {} runs on CPU threads", as_options(what)));
         }
-        MachineArgs { backend: choice, ..self.clone() }.open(quiet)
+        MachineArgs { backend: placement.choice, ..self.clone() }.open(quiet)
     }
 }
 
@@ -93,46 +96,6 @@ pub fn start_threads(threads: Option<u32>, share: Option<u32>) -> Result<()> {
     memory::check_threads(count).map_err(|shortage| refused(&shortage))?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(count as usize).build_global();
     pool.map_err(|error| refused(&error))
-}
-
-/// How many candidates a node has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Candidates {
-    /// All other nodes.
-    All,
-    /// The nearest ones.
-    Nearest(u32),
-}
-
-impl Candidates {
-    /// As the solver takes it.
-    pub fn count(self) -> Option<u32> {
-        match self {
-            Candidates::All => None,
-            Candidates::Nearest(count) => Some(count),
-        }
-    }
-}
-
-impl FromStr for Candidates {
-    type Err = String;
-
-    fn from_str(text: &str) -> std::result::Result<Candidates, String> {
-        match (text, text.parse()) {
-            ("all", _) => Ok(Candidates::All),
-            (_, Ok(count @ 1..)) => Ok(Candidates::Nearest(count)),
-            _ => Err("give a number of at least 1, or `all`".to_owned()),
-        }
-    }
-}
-
-impl std::fmt::Display for Candidates {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Candidates::All => write!(f, "all"),
-            Candidates::Nearest(count) => write!(f, "{count}"),
-        }
-    }
 }
 
 /// A number of iterations, as it is or by the number of nodes.
@@ -227,12 +190,5 @@ mod tests {
         for text in ["", "0", "-1n", "0n", "nan", "nann", "infn", "ten", "281474976710657"] {
             assert!(text.parse::<Iterations>().is_err(), "{text}");
         }
-    }
-
-    #[test]
-    fn candidates_are_a_number_or_all() {
-        assert_eq!("all".parse(), Ok(Candidates::All));
-        assert_eq!("32".parse(), Ok(Candidates::Nearest(32)));
-        assert!("0".parse::<Candidates>().is_err() && "many".parse::<Candidates>().is_err());
     }
 }

@@ -3,7 +3,7 @@
 use clap::CommandFactory;
 use clap_complete::Shell;
 
-use super::{Cli, Outcome, Result, output};
+use super::{Cli, Outcome, Result, output, solve};
 
 /// Arguments of `antwarp completions`.
 #[derive(Debug, clap::Args)]
@@ -14,7 +14,11 @@ pub struct CompletionArgs {
 
 /// Arguments of `antwarp man`.
 #[derive(Debug, clap::Args)]
-pub struct ManArgs {}
+pub struct ManArgs {
+    /// The table of settings in docs/cli.md instead
+    #[arg(long, hide = true)]
+    settings: bool,
+}
 
 /// Prints a completion script.
 pub fn completions(args: CompletionArgs) -> Result<Outcome> {
@@ -24,7 +28,10 @@ pub fn completions(args: CompletionArgs) -> Result<Outcome> {
 }
 
 /// Prints the manual page, subcommands included.
-pub fn man(_: ManArgs) -> Result<Outcome> {
+pub fn man(args: ManArgs) -> Result<Outcome> {
+    if args.settings {
+        return output::deliver(|out| out.write_all(solve::table().as_bytes())).map(|()| Outcome::Done);
+    }
     let mut command = Cli::command();
     command.build();
     output::deliver(|mut out| {

@@ -90,7 +90,7 @@ impl Orders {
         let (nodes, rest) = rest.split_at_checked(initial.unwrap_or(0).checked_mul(4)?)?;
         let nodes = nodes.as_chunks::<4>().0.iter().map(|&node| u32::from_le_bytes(node));
         let initial: Option<Vec<u32>> = initial.map(|_| nodes.collect());
-        let algorithm = Algorithm::of(&algorithm, settings)?;
+        let algorithm = Algorithm::of(&algorithm, &settings)?;
         Some(Orders { instance: Instance::unpack(rest)?, algorithm, initial, limits })
     }
 }

@@ -6,12 +6,12 @@ use antwarp_core::acs::Rule;
 use antwarp_core::colony::ColonyRules;
 use antwarp_core::local_search::best::FEWEST;
 use antwarp_core::pheromone::selective::MOST_SLOTS;
-use serde::{Deserialize, Serialize};
 
 use super::colony::Iterations;
 use super::haste::Haste;
 use super::island::{self, Contact};
 use super::mmas::{ELITE_AFTER, ELITE_ANTS, MOST_ANTS};
+use super::settings::{Settings, at_least, between, choices, from_to, inside, is, settings};
 use super::{Solution, SolveError};
 use crate::backend::Backend;
 use crate::engine::{LocalSearch, MOST_NEIGHBORS, Problem, Stop};
@@ -19,65 +19,54 @@ use crate::instance::Instance;
 
 pub use crate::engine::acs::{AcsSpec, Greedy, Pheromone, Remember, Update};
 
-/// What a user can set. `None` means: choose for me.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct AcsSettings {
-    /// Seed of all random numbers.
-    pub seed: u64,
-    /// Ants: tours an iteration.
-    pub ants: Option<u32>,
-    /// Candidates of a node.
-    pub candidates: u32,
-    /// Exponent of the heuristic value 1 / distance.
-    pub beta: f32,
-    /// Share of a trail that the global update replaces.
-    pub alpha: f32,
-    /// Share of a trail that a local update replaces.
-    pub rho: f32,
-    /// Probability of taking the best edge; `None`: (n - 20) / n.
-    pub q0: Option<f64>,
-    /// Every so many edges of an ant are updated locally; 0: none. `None`: 1, and 4 from 5,000 nodes on where rings take in
-    /// all edges and nothing improves the tours.
-    pub period: Option<u32>,
-    /// Which edges have a trail.
-    pub pheromone: Pheromone,
-    /// Edges that a node of a selective memory remembers.
-    pub slots: u32,
-    /// Which edges a selective memory takes in; as the backend needs it if not given.
-    pub remember: Option<Remember>,
-    /// What a greedy step at a node of a selective memory chooses among.
-    pub greedy: Greedy,
-    /// How updates meet.
-    pub update: Update,
-    /// What improves the ants' tours. `None`: Or-3opt where edges have a direction, nothing elsewhere.
-    pub local_search: Option<LocalSearch>,
-    /// Neighbours of a node in it. `None`: 8, with 2-opt 32, and 20 where edges have a direction.
-    pub neighbors: Option<u32>,
-    /// Neighbours that the second step of its moves looks at. `None`: 5, or 10 where edges have a direction.
-    pub breadth: Option<u32>,
-}
+choices!(Pheromone, Remember, Greedy, Update);
 
-impl Default for AcsSettings {
-    fn default() -> Self {
-        AcsSettings {
-            seed: 1,
-            ants: None,
-            candidates: 32,
-            beta: 3.0,
-            alpha: 0.2,
-            rho: 0.01,
-            q0: None,
-            period: None,
-            pheromone: Pheromone::default(),
-            slots: 8,
-            remember: None,
-            greedy: Greedy::default(),
-            update: Update::default(),
-            local_search: None,
-            neighbors: None,
-            breadth: None,
-        }
+settings! {
+    /// Settings of Ant Colony System. `None` means: chosen for the run.
+    pub struct AcsSettings: Acs = "acs", "Ant Colony System" {
+        /// Seed of all random numbers: the same seed gives the same tour after as many iterations, but for acs with relaxed updates
+        pub seed: u64 = 1, is_common: true;
+        /// Ants: tours an iteration
+        pub ants: Option<u32> = None,
+            range: from_to(1, MOST_ANTS),
+            otherwise: "by the number of nodes and the backend; 16 with `local_search` lk";
+        /// Candidates of a node: its nearest ones
+        pub candidates: u32 = 32, range: at_least(1);
+        /// Exponent of the heuristic value, 1 / distance
+        pub beta: f32 = 3.0, range: between(0.0, 20.0);
+        /// Share of a trail of the best tour that an iteration replaces
+        pub alpha: f32 = 0.2, range: inside(0.0, 1.0);
+        /// Share of a trail that an ant replaces as it passes
+        pub rho: f32 = 0.01, range: inside(0.0, 1.0);
+        /// Probability of taking the best edge
+        pub q0: Option<f64> = None, range: between(0.0, 1.0), otherwise: "(n - 20) / n";
+        /// Update every N-th edge that an ant takes; 0: none
+        pub period: Option<u32> = None,
+            option: "update_period",
+            otherwise: "1; 4 from 5,000 nodes on without local search where a selective memory takes in all edges";
+        /// Which edges have a pheromone trail
+        pub pheromone: Pheromone = Pheromone::default();
+        /// Edges that a node of the pheromone memory remembers
+        pub slots: u32 = 8, range: from_to(1, MOST_SLOTS), only: &[is("pheromone", "selective")];
+        /// Which edges the pheromone memory takes in
+        pub remember: Option<Remember> = None,
+            only: &[is("pheromone", "selective")], otherwise: "best on CPU threads, taken on a GPU";
+        /// What a greedy step chooses among
+        pub greedy: Greedy = Greedy::default(), only: &[is("pheromone", "selective")];
+        /// How ants go, and how their updates of trails meet
+        pub update: Update = Update::default();
+        /// Reset the trails after so many iterations without a better tour since the last reset; 0: never
+        pub reset_after: Option<u32> = None,
+            unit: "iterations", only: &[is("local_search", "lk")], otherwise: "5";
+        /// The operator that improves the tours of ants
+        pub local_search: Option<LocalSearch> = None, otherwise: "or-3opt where edges have a direction, else none";
+        /// Neighbours of a node in the local search
+        pub neighbors: Option<u32> = None,
+            range: from_to(1, MOST_NEIGHBORS),
+            otherwise: "32 with `local_search` two-opt, 20 where edges have a direction, else 8";
+        /// Neighbours that the second step of a move looks at
+        pub breadth: Option<u32> = None,
+            range: from_to(1, MOST_NEIGHBORS), otherwise: "10 where edges have a direction, else 5";
     }
 }
 
@@ -90,41 +79,15 @@ const EXPLORING: f64 = 20.0;
 
 impl AcsSettings {
     /// Checks every setting's range, and that they go together.
+    ///
+    /// # Errors
+    /// What is out of its range, or does not go together.
     pub fn check(&self) -> Result<(), SolveError> {
-        let fail = |what: String| Err(SolveError::Settings(what));
-        if self.ants.is_some_and(|a| a == 0 || a > MOST_ANTS) {
-            return fail(format!("`ants` must be 1 to {MOST_ANTS}"));
-        }
-        if self.candidates == 0 {
-            return fail("`candidates` must be at least 1".into());
-        }
-        if !(self.beta >= 0.0 && self.beta <= 20.0) {
-            return fail("`beta` must be between 0 and 20".into());
-        }
-        for (name, share) in [("`alpha`", self.alpha), ("`rho`", self.rho)] {
-            if !(share > 0.0 && share < 1.0) {
-                return fail(format!(
-                    "{name}, the share of a trail that acs replaces, must be above 0 and below 1"
-                ));
-            }
-        }
-        if self.q0.is_some_and(|q0| !(0.0..=1.0).contains(&q0)) {
-            return fail("`q0` must be between 0 and 1".into());
-        }
-        if self.slots == 0 || self.slots > MOST_SLOTS {
-            return fail(format!("`slots` must be 1 to {MOST_SLOTS}"));
-        }
+        self.check_ranges()?;
         if self.pheromone == Pheromone::Selective && self.update == Update::Atomic {
-            return fail(
+            return Err(SolveError::Settings(
                 "a selective pheromone memory has no atomic update: use `update` relaxed, or `pheromone` matrix".into(),
-            );
-        }
-        let is_out = |count: Option<u32>| count.is_some_and(|count| count == 0 || count > MOST_NEIGHBORS);
-        if is_out(self.neighbors) {
-            return fail(format!("`neighbors` must be 1 to {MOST_NEIGHBORS}"));
-        }
-        if is_out(self.breadth) {
-            return fail(format!("`breadth` must be 1 to {MOST_NEIGHBORS}"));
+            ));
         }
         Ok(())
     }
@@ -161,6 +124,11 @@ impl AcsSettings {
             LocalSearch::Lk => ELITE_ANTS.min(n),
             _ => backend.default_acs_ants(n),
         };
+        // Only recombination makes use of the tours that a reset leaves behind.
+        let reset_after = match local_search {
+            LocalSearch::Lk => self.reset_after.unwrap_or(ELITE_AFTER),
+            _ => 0,
+        };
         AcsSpec {
             seed: self.seed,
             ants: self.ants.unwrap_or(ants),
@@ -191,7 +159,7 @@ impl AcsSettings {
                 // Trails end at 1 / (length of the best tour).
                 persistence: 0.0,
                 limit_ratio: 0.0,
-                reset_after: if local_search == LocalSearch::Lk { ELITE_AFTER } else { 0 },
+                reset_after,
                 padding: 0,
             },
         }
@@ -234,6 +202,22 @@ pub(super) fn solve(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backend::Choice;
+    use crate::instance::generate::uniform;
+
+    #[test]
+    fn trails_are_reset_where_tours_are_recombined() {
+        let instance = uniform(60, 3).unwrap();
+        let (backend, _) = Backend::open(Choice::Cpu).unwrap();
+        let problem = Problem::new(&instance, Some(32), None).unwrap();
+        let reset_after = |local_search, reset_after| {
+            let settings = AcsSettings { local_search, reset_after, ..AcsSettings::default() };
+            settings.spec(&problem, &backend, &Stop::never()).rules.reset_after
+        };
+        let lk = Some(LocalSearch::Lk);
+        assert_eq!((reset_after(lk, None), reset_after(lk, Some(0)), reset_after(lk, Some(9))), (5, 0, 9));
+        assert_eq!((reset_after(None, None), reset_after(Some(LocalSearch::TwoOpt), Some(9))), (0, 0));
+    }
 
     #[test]
     fn fewer_edges_are_updated_where_rings_of_all_edges_are_large() {

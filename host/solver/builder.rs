@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Algorithm, Solution, SolveError, genetic};
+use super::{Algorithm, Solution, SolveError, placement, proven_optimum};
 use crate::backend::{Backend, Choice};
 use crate::engine::{Progress, Stop};
 use crate::instance::Instance;
@@ -56,7 +56,8 @@ impl<'a> Solver<'a> {
         Solver { seed: Some(seed), ..self }
     }
 
-    /// On CPU threads or on a GPU, instead of a GPU if there is one that works. CPU threads are those of the current pool of rayon.
+    /// On CPU threads or on a GPU, instead of a GPU if there is one that works and the algorithm and the instance suit it
+    /// ([`placement`](super::placement)). CPU threads are those of the current pool of rayon.
     #[must_use]
     pub fn backend(self, backend: Choice) -> Solver<'a> {
         Solver { backend, ..self }
@@ -90,14 +91,10 @@ impl<'a> Solver<'a> {
         if self.initial.is_some() && matches!(algorithm, Algorithm::Mmas(_) | Algorithm::Acs(_)) {
             return Err(SolveError::Settings("ants begin with no tour".to_string()));
         }
-        let (backend, _) = match &algorithm {
-            Algorithm::Genetic(settings) if settings.crossover == genetic::Crossover::Eax => {
-                Backend::open(Choice::Cpu)?
-            }
-            _ => Backend::open(self.backend)?,
-        };
-        let optimum = instance.best_known().filter(|known| known.proven).map(|known| known.cost);
-        let stop = Stop { target: stop.target.max(optimum), ..stop };
+        let placement = placement(&algorithm, instance, self.backend)?;
+        let (backend, _) = Backend::open(placement.choice)?;
+        let initial = self.initial.as_deref().unwrap_or_default();
+        let stop = Stop { target: stop.target.max(proven_optimum(instance, initial)), ..stop };
         let mut observe = self.observe.unwrap_or_else(|| Box::new(|_| ()));
         let solved = algorithm.solve(instance, self.initial, (&backend, &stop), &mut observe, None)?;
         match solved.failure.clone() {

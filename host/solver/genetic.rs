@@ -5,11 +5,11 @@ use std::time::Instant;
 
 use antwarp_core::local_search::best::FEWEST;
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 
 use super::colony::{Iterations, check_local_search};
 use super::haste::Haste;
 use super::island::{self, Contact};
+use super::settings::{Settings, at_least, between, choices, from_to, is, is_not, settings};
 use super::{Solution, SolveError, check_kind, right};
 use crate::backend::Backend;
 use crate::engine::memory::check_memory;
@@ -19,59 +19,45 @@ use crate::instance::Instance;
 
 pub use crate::engine::genetic::{Crossover, FirstGenes, GeneticSpec, Initial, Pairing};
 
-/// What a user can set. `None` means: choose for me.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct GeneticSettings {
-    /// Seed of all random numbers.
-    pub seed: u64,
-    /// How children are made.
-    pub crossover: Crossover,
-    /// Genes.
-    pub population: Option<u32>,
-    /// Groups that evolve on their own.
-    pub groups: u32,
-    /// Generations between transfers of a group's best gene to another group; 0: never.
-    pub transfer_every: u32,
-    /// Of edge assembly crossover: of so many children of a pair at a time the best one is made.
-    pub children: u32,
-    /// Share of the children that mutate; not of edge assembly crossover.
-    pub mutation: f64,
-    /// Who meets whom; not of edge assembly crossover.
-    pub pairing: Pairing,
-    /// Whether each group's best gene is improved a little in each generation; not of edge assembly crossover, nor where edges
-    /// have a direction.
-    pub improve_best: bool,
-    /// What the first genes are.
-    pub initial: Initial,
-    /// Generations that the genes of a file have behind them; 0 unless there is one.
-    pub first_generation: u32,
-    /// What improves children; with edge assembly crossover, the first genes alone.
-    pub local_search: LocalSearch,
-    /// Neighbours of a node in it, and when edge assembly crossover joins sub-tours.
-    pub neighbors: u32,
-    /// Neighbours that the second step of its moves looks at.
-    pub breadth: u32,
-}
+choices!(Crossover, Pairing, Initial);
 
-impl Default for GeneticSettings {
-    fn default() -> Self {
-        GeneticSettings {
-            seed: 1,
-            crossover: Crossover::default(),
-            population: None,
-            groups: 8,
-            transfer_every: 20,
-            children: CHILDREN,
-            mutation: 0.1,
-            pairing: Pairing::default(),
-            improve_best: true,
-            initial: Initial::default(),
-            first_generation: 0,
-            local_search: LocalSearch::None,
-            neighbors: 8,
-            breadth: 5,
-        }
+settings! {
+    /// Settings of the genetic algorithm. `None` means: chosen for the run.
+    pub struct GeneticSettings: Genetic = "ga", "Genetic algorithm" {
+        /// Seed of all random numbers: the same seed gives the same tour after as many iterations, but for acs with relaxed updates
+        pub seed: u64 = 1, is_common: true;
+        /// How children are made of their parents
+        pub crossover: Crossover = Crossover::default();
+        /// Tours of the population, a multiple of 4 times `groups`; with `crossover` eax of `groups`
+        pub population: Option<u32> = None,
+            range: from_to(1, MOST_GENES), otherwise: "2048, with `crossover` eax 300; those of a loaded population";
+        /// Groups that evolve on their own
+        pub groups: u32 = 8, range: at_least(1);
+        /// Generations between transfers of each group's best tour to another group; 0: never
+        pub transfer_every: u32 = 20, unit: "generations";
+        /// Children of a pair at a time, of which the best one is made
+        pub children: u32 = CHILDREN, range: from_to(1, MOST_CHILDREN), only: &[is("crossover", "eax")];
+        /// Share of the children that mutate
+        pub mutation: f64 = 0.1, range: between(0.0, 1.0), only: &[is_not("crossover", "eax")];
+        /// Rivals and partners: the same places always, or drawn anew for every generation
+        pub pairing: Pairing = Pairing::default(), only: &[is_not("crossover", "eax")];
+        /// Improve each group's best tour a little in each generation, where distances are symmetric
+        pub improve_best: bool = true, only: &[is_not("crossover", "eax")];
+        /// What the first tours are
+        pub initial: Initial = Initial::default();
+        /// Generations that the tours of a file have behind them
+        pub first_generation: u32 = 0, range: from_to(0, MOST_GENERATIONS), is_internal: true;
+        /// The operator that improves children; with `crossover` eax the first tours alone
+        pub local_search: LocalSearch = LocalSearch::None;
+        /// Neighbours in a node's list, for local search, and where `crossover` eax joins sub-tours
+        pub neighbors: u32 = 8, range: from_to(1, MOST_NEIGHBORS);
+        /// Neighbours that the second step of a move looks at
+        pub breadth: u32 = 5, range: from_to(1, MOST_NEIGHBORS);
+    }
+    beside crossover = Crossover::Eax => {
+        groups: 1,
+        transfer_every: 0,
+        initial: Initial::LocalOptima,
     }
 }
 
@@ -91,15 +77,9 @@ const MOST_GENES: u32 = 1 << 20;
 const MOST_GENERATIONS: u32 = 1 << 30;
 
 impl GeneticSettings {
-    /// The settings of a crossover where nothing else is said.
+    /// Returns the settings of a crossover where nothing else is given.
     pub fn of(crossover: Crossover) -> GeneticSettings {
-        let default = GeneticSettings { crossover, ..GeneticSettings::default() };
-        match crossover {
-            Crossover::Eax => {
-                GeneticSettings { groups: 1, transfer_every: 0, initial: Initial::LocalOptima, ..default }
-            }
-            _ => default,
-        }
+        GeneticSettings { crossover, ..GeneticSettings::default() }.with_defaults_beside()
     }
 
     /// Fewest nodes of an instance that generations can be made for.
@@ -107,46 +87,28 @@ impl GeneticSettings {
         if self.crossover == Crossover::Eax { FEWEST as usize } else { 4 }
     }
 
-    /// Checks every setting's range.
+    /// Checks every setting's range, and that they go together.
+    ///
+    /// # Errors
+    /// What is out of its range, or does not go together.
     pub fn check(&self) -> Result<(), SolveError> {
+        self.check_ranges()?;
         let fail = |what: String| Err(SolveError::Settings(what));
-        let genes = self.genes();
+        let (genes, groups) = (self.genes(), self.groups);
         if self.crossover == Crossover::Eax {
-            let is_even = self.groups > 0 && genes.is_multiple_of(self.groups);
-            if !is_even || genes / self.groups < FEWEST_GENES || genes > MOST_GENES {
+            if !genes.is_multiple_of(groups) || genes / groups < FEWEST_GENES {
                 return fail(format!(
-                    "`population` must be a multiple of `groups`, with {FEWEST_GENES} genes a group or more, at most \
-                     {MOST_GENES}: {genes} genes are no {} such groups",
-                    self.groups
+                    "`population` must be a multiple of `groups`, with {FEWEST_GENES} genes a group or more: {genes} \
+                     genes are no {groups} such groups"
                 ));
             }
-            if self.children == 0 || self.children > MOST_CHILDREN {
-                return fail(format!("`children` must be 1 to {MOST_CHILDREN}"));
-            }
-        } else if self.groups == 0
-            || !genes.is_multiple_of(self.groups.saturating_mul(4))
-            || !(4..=MOST_GENES).contains(&genes)
-        {
+        } else if !genes.is_multiple_of(groups.saturating_mul(4)) {
             return fail(format!(
-                "`population` must be a multiple of 4 times `groups`, at most {MOST_GENES}: {genes} genes are no \
-                 {} groups of equal size",
-                self.groups
+                "`population` must be a multiple of 4 times `groups`: {genes} genes are no {groups} groups of equal size"
             ));
-        }
-        if self.first_generation > MOST_GENERATIONS {
-            return fail(format!("genes that are more than {MOST_GENERATIONS} generations old cannot go on"));
-        }
-        if !(0.0..=1.0).contains(&self.mutation) {
-            return fail("`mutation`, the share of children that mutate, must be between 0 and 1".into());
         }
         if self.local_search.is_of_ants() {
             return fail("`local_search` lk and or-3opt are for `algorithm` mmas or acs".into());
-        }
-        if self.neighbors == 0 || self.neighbors > MOST_NEIGHBORS {
-            return fail(format!("`neighbors` must be 1 to {MOST_NEIGHBORS}"));
-        }
-        if self.breadth == 0 || self.breadth > MOST_NEIGHBORS {
-            return fail(format!("`breadth` must be 1 to {MOST_NEIGHBORS}"));
         }
         Ok(())
     }

@@ -4,11 +4,11 @@ use std::time::Instant;
 
 use antwarp_core::colony::{ColonyRules, limit_ratio};
 use antwarp_core::local_search::best::FEWEST;
-use serde::{Deserialize, Serialize};
 
 use super::colony::Iterations;
 use super::haste::Haste;
 use super::island::{self, Contact};
+use super::settings::{Settings, at_least, between, choices, from_to, inside, settings};
 use super::{Solution, SolveError};
 use crate::backend::Backend;
 use crate::engine::{LocalSearch, MOST_NEIGHBORS, Problem, Stop};
@@ -16,63 +16,49 @@ use crate::instance::Instance;
 
 pub use crate::engine::mmas::{ColonySpec, Deposit, Selection, TabuKind};
 
-/// What a user can set. `None` means: choose for me.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct MmasSettings {
-    /// Seed of all random numbers.
-    pub seed: u64,
-    /// Ants: tours an iteration.
-    pub ants: Option<u32>,
-    /// Candidates of a node; `None`: all nodes are candidates.
-    pub candidates: Option<u32>,
-    /// Exponent of the trail.
-    pub alpha: f32,
-    /// Exponent of the heuristic value 1 / distance.
-    pub beta: f32,
-    /// Share of a trail that stays when it evaporates. `None`: 0.3 with Lin-Kernighan moves, 0.9 without.
-    pub rho: Option<f64>,
-    /// Probability of building the best tour once the colony has converged; sets tau_min.
-    pub p_best: f64,
-    /// Node selection.
-    pub selection: Selection,
-    /// Tabu.
-    pub tabu: TabuKind,
-    /// Warps an ant on a GPU, without candidate lists; `None`: measured in the first iterations.
-    pub warps: Option<u32>,
-    /// Which tour deposits. `None`: the best since the last reset with Lin-Kernighan moves, mixed with other local search, the
-    /// iteration's best without.
-    pub deposit: Option<Deposit>,
-    /// The trails are reset after so many iterations without a better tour since the last reset; 0: never. `None`: 5
-    /// with Lin-Kernighan moves, 500 with other local search, never without.
-    pub reset_after: Option<u32>,
-    /// What improves the ants' tours. `None`: Or-3opt where edges have a direction, nothing elsewhere.
-    pub local_search: Option<LocalSearch>,
-    /// Neighbours of a node in it. `None`: 8, with 2-opt 32, and 20 where edges have a direction.
-    pub neighbors: Option<u32>,
-    /// Neighbours that the second step of its moves looks at. `None`: 5, or 10 where edges have a direction.
-    pub breadth: Option<u32>,
-}
+choices!(LocalSearch, Selection, TabuKind, Deposit);
 
-impl Default for MmasSettings {
-    fn default() -> Self {
-        MmasSettings {
-            seed: 1,
-            ants: None,
-            candidates: Some(32),
-            alpha: 1.0,
-            beta: 2.0,
-            rho: None,
-            p_best: 0.01,
-            selection: Selection::default(),
-            tabu: TabuKind::default(),
-            warps: None,
-            deposit: None,
-            reset_after: None,
-            local_search: None,
-            neighbors: None,
-            breadth: None,
-        }
+settings! {
+    /// Settings of MAX-MIN Ant System. `None` means: chosen for the run.
+    pub struct MmasSettings: Mmas = "mmas", "MAX-MIN Ant System" {
+        /// Seed of all random numbers: the same seed gives the same tour after as many iterations, but for acs with relaxed updates
+        pub seed: u64 = 1, is_common: true;
+        /// Ants: tours an iteration
+        pub ants: Option<u32> = None,
+            range: from_to(1, MOST_ANTS),
+            otherwise: "by the number of nodes and the backend; 16 with `local_search` lk";
+        /// Candidates of a node: its nearest ones, or all nodes
+        pub candidates: Option<u32> = Some(32), range: at_least(1), none: "all";
+        /// Exponent of the pheromone trail
+        pub alpha: f32 = 1.0, range: between(0.0, 20.0);
+        /// Exponent of the heuristic value, 1 / distance
+        pub beta: f32 = 2.0, range: between(0.0, 20.0);
+        /// Share of a trail that stays when it evaporates
+        pub rho: Option<f64> = None,
+            range: inside(0.0, 1.0), otherwise: "0.3 with `local_search` lk, 0.9 without";
+        /// Probability of building the best tour once the colony has converged
+        pub p_best: f64 = 0.01, range: inside(0.0, 1.0);
+        /// How an ant chooses its next node
+        pub selection: Selection = Selection::default();
+        /// How an ant remembers where it was
+        pub tabu: TabuKind = TabuKind::default();
+        /// Warps an ant on a GPU without candidate lists
+        pub warps: Option<u32> = None, range: at_least(1), otherwise: "measured in the first iterations";
+        /// Which tour deposits pheromone
+        pub deposit: Option<Deposit> = None,
+            otherwise: "restart with `local_search` lk, mixed with other local search, iteration without";
+        /// Reset the trails after so many iterations without a better tour since the last reset; 0: never
+        pub reset_after: Option<u32> = None,
+            unit: "iterations", otherwise: "5 with `local_search` lk, 500 with other local search, 0 without";
+        /// The operator that improves the tours of ants
+        pub local_search: Option<LocalSearch> = None, otherwise: "or-3opt where edges have a direction, else none";
+        /// Neighbours of a node in the local search
+        pub neighbors: Option<u32> = None,
+            range: from_to(1, MOST_NEIGHBORS),
+            otherwise: "32 with `local_search` two-opt, 20 where edges have a direction, else 8";
+        /// Neighbours that the second step of a move looks at
+        pub breadth: Option<u32> = None,
+            range: from_to(1, MOST_NEIGHBORS), otherwise: "10 where edges have a direction, else 5";
     }
 }
 
@@ -90,31 +76,11 @@ pub(super) const MOST_ANTS: u32 = 1 << 24;
 
 impl MmasSettings {
     /// Checks every setting's range.
+    ///
+    /// # Errors
+    /// What is out of its range.
     pub fn check(&self) -> Result<(), SolveError> {
-        let fail = |what: String| Err(SolveError::Settings(what));
-        if self.ants.is_some_and(|a| a == 0 || a > MOST_ANTS) {
-            return fail(format!("`ants` must be 1 to {MOST_ANTS}"));
-        }
-        if self.candidates == Some(0) {
-            return fail("`candidates` must be at least 1, or `all`".into());
-        }
-        if !(self.alpha >= 0.0 && self.alpha <= 20.0 && self.beta >= 0.0 && self.beta <= 20.0) {
-            return fail("`alpha` and `beta` must be between 0 and 20".into());
-        }
-        if self.rho.is_some_and(|rho| !(rho > 0.0 && rho < 1.0)) {
-            return fail("`rho`, the share of a trail that stays, must be above 0 and below 1".into());
-        }
-        if !(self.p_best > 0.0 && self.p_best < 1.0) {
-            return fail("`p_best` must be above 0 and below 1".into());
-        }
-        let is_out = |count: Option<u32>| count.is_some_and(|count| count == 0 || count > MOST_NEIGHBORS);
-        if is_out(self.neighbors) {
-            return fail(format!("`neighbors` must be 1 to {MOST_NEIGHBORS}"));
-        }
-        if is_out(self.breadth) {
-            return fail(format!("`breadth` must be 1 to {MOST_NEIGHBORS}"));
-        }
-        Ok(())
+        self.check_ranges()
     }
 
     /// What a [`Problem`] needs to know of [`neighbors`](Self::neighbors).

@@ -11,10 +11,13 @@ pub mod ils;
 mod island;
 pub mod lin_kernighan;
 pub mod mmas;
+mod placement;
 pub mod search;
+pub mod settings;
 mod side_by_side;
 
 pub use builder::Solver;
+pub use placement::{Placement, placement, proven_optimum};
 
 use std::time::Instant;
 
@@ -27,6 +30,7 @@ use crate::engine::{BackendError, Better, Lockstep, Post, Problem, Progress, Run
 use crate::instance::Instance;
 use colony::check_local_search;
 use island::Contact;
+use settings::{Declaration, Settings};
 
 /// The fewest nodes that an algorithm works on; fewer are solved exactly.
 pub const FEWEST: usize = exact::FEW + 1;
@@ -74,28 +78,32 @@ impl Algorithm {
         }
     }
 
+    /// Every algorithm as it is declared.
+    pub const ALL: [Declaration; 5] = [
+        lin_kernighan::LinKernighanSettings::DECLARATION,
+        ils::IlsSettings::DECLARATION,
+        mmas::MmasSettings::DECLARATION,
+        acs::AcsSettings::DECLARATION,
+        genetic::GeneticSettings::DECLARATION,
+    ];
+
+    /// Returns how it is declared.
+    pub fn declaration(&self) -> Declaration {
+        fn of<S: Settings>(_: &S) -> Declaration {
+            S::DECLARATION
+        }
+        of_any!(self, settings => of(settings))
+    }
+
     /// That of this name, with these settings as they are written; none if there is no such algorithm, or these are no settings of it.
-    pub fn of(name: &str, settings: serde_json::Value) -> Option<Algorithm> {
-        let read = match name {
-            "lk" => serde_json::from_value(settings).map(Algorithm::LinKernighan),
-            "ils" => serde_json::from_value(settings).map(Algorithm::Ils),
-            "mmas" => serde_json::from_value(settings).map(Algorithm::Mmas),
-            "acs" => serde_json::from_value(settings).map(Algorithm::Acs),
-            "ga" => serde_json::from_value(settings).map(Algorithm::Genetic),
-            _ => return None,
-        };
-        read.ok()
+    pub fn of(name: &str, settings: &serde_json::Value) -> Option<Algorithm> {
+        let declaration = Algorithm::ALL.into_iter().find(|declaration| declaration.name == name)?;
+        (declaration.read)(settings.as_object()?).ok()
     }
 
     /// Its name, as on the command line.
     pub fn name(&self) -> &'static str {
-        match self {
-            Algorithm::LinKernighan(_) => "lk",
-            Algorithm::Ils(_) => "ils",
-            Algorithm::Mmas(_) => "mmas",
-            Algorithm::Acs(_) => "acs",
-            Algorithm::Genetic(_) => "ga",
-        }
+        self.declaration().name
     }
 
     /// The seed of all its random numbers.

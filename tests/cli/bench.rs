@@ -483,7 +483,7 @@ fn a_bench_tells_what_is_wrong_before_it_measures() {
         .assert()
         .success();
     bench("ga", &folder.instance, &["--vary", "population=32,48", "--csv", &table])
-        .args(["--", "--groups", "1", "--resume", &genes])
+        .args(["--", "--groups", "1", "--load-population", &genes])
         .assert()
         .code(2)
         .stderr(contains("multiple of the 32 genes"));
@@ -591,15 +591,19 @@ fn bench_ga_prints_a_line_a_crossover_and_population() {
         .assert()
         .success();
     bench("ga", &folder.instance, &["--vary", "population=32,64", "--iterations", "3"])
-        .args(["--", "--groups", "1", "--pairing", "fixed", "--resume", &optima])
+        .args(["--", "--groups", "1", "--pairing", "fixed", "--load-population", &optima])
         .assert()
         .success();
     let wrong: &[(&[&str], i32, &str)] = &[
-        (&["--", "--resume", &optima, "--population", "48", "--groups", "1"], 2, "multiple of the 32 genes"),
+        (
+            &["--", "--load-population", &optima, "--population", "48", "--groups", "1"],
+            2,
+            "multiple of the 32 genes",
+        ),
         (&["--vary", "population=30"], 2, "a multiple of 4 times --groups"),
         (&["--epsilon", "nan"], 2, "--epsilon"),
         (&["--iterations", "0"], 2, "--iterations"),
-        (&["--instances", "E1k.0", "--", "--resume", &optima], 3, "E1k.0"),
+        (&["--instances", "E1k.0", "--", "--load-population", &optima], 3, "E1k.0"),
     ];
     for (args, status, word) in wrong {
         bench("ga", &folder.instance, args).assert().code(*status).stdout("").stderr(contains(*word));

@@ -73,7 +73,7 @@ fn a_resumed_population_goes_on_as_if_it_had_never_stopped() {
             fs::write(&half, begun).unwrap();
             // Seed and settings are those of the file.
             let left = if first == "0" { "30" } else { "20" };
-            let (resumed, second) = evolved(&folder, &["--resume", &half, "--iterations", left]);
+            let (resumed, second) = evolved(&folder, &["--load-population", &half, "--iterations", left]);
             assert_eq!(resumed, whole, "{more:?} after {first}");
             assert_eq!(second["tour"], report["tour"]);
             assert_eq!(second["settings"]["initial"], "file");
@@ -95,7 +95,7 @@ fn edge_assembly_crossover_finds_the_best_tour_and_goes_on() {
     assert_eq!((&settings["children"], &report["tours"]), (&30.into(), &(14 * 60).into()));
     assert_eq!(run(&["--iterations", "14", "--threads", "2"]).0, whole);
     fs::write(&half, run(&["--iterations", "5"]).0).unwrap();
-    let (resumed, second) = evolved(&folder, &["--resume", &half, "--iterations", "9"]);
+    let (resumed, second) = evolved(&folder, &["--load-population", &half, "--iterations", "9"]);
     assert_eq!((resumed, &second["settings"]["children"]), (whole, &30.into()));
     // Two seeds find the same tour, and go on until they are stopped.
     let [one, other] = ["1", "2"].map(|seed| run(&["--iterations", "60", "--seed", seed]).1);
@@ -152,14 +152,25 @@ fn what_is_given_counts_more_than_what_was_saved() {
     let first = folder.path("first.population");
     let saved = [&SMALL[..], &["--iterations", "0", "--initial", "local-optima", "--seed", "4"]].concat();
     fs::write(&first, evolved(&folder, &saved).0).unwrap();
-    let args =
-        ["--resume", &first, "--iterations", "5", "--crossover", "arx", "--groups", "4", "--seed", "8"];
+    let args = [
+        "--load-population",
+        &first,
+        "--iterations",
+        "5",
+        "--crossover",
+        "arx",
+        "--groups",
+        "4",
+        "--seed",
+        "8",
+    ];
     let (_, report) = evolved(&folder, &[&args[..], &["--population", "96"]].concat());
     let settings = &report["settings"];
     assert_eq!((&settings["crossover"], &settings["groups"]), (&"arx".into(), &4.into()));
     assert_eq!((&settings["population"], &settings["seed"]), (&96.into(), &8.into()));
     // The genes are those of the file again and again.
-    let (thrice, _) = evolved(&folder, &["--resume", &first, "--iterations", "0", "--population", "96"]);
+    let (thrice, _) =
+        evolved(&folder, &["--load-population", &first, "--iterations", "0", "--population", "96"]);
     let tours = |text: &str| {
         let tours = text.split_once("TOUR_SECTION\n").unwrap().1.trim_end_matches("-1\nEOF\n").to_owned();
         assert!(tours.ends_with('\n'));
@@ -172,7 +183,7 @@ fn what_is_given_counts_more_than_what_was_saved() {
         assert_eq!(gene(&thrice, i), gene(&once, i % 32), "{i}");
     }
     // A file of many tours is none of one tour.
-    antwarp(&["check", &folder.instance, &first]).assert().code(6).stderr(contains("--resume"));
+    antwarp(&["check", &folder.instance, &first]).assert().code(6).stderr(contains("--load-population"));
 }
 
 #[test]
@@ -187,7 +198,7 @@ fn populations_that_cannot_go_on_are_refused() {
         (&["--tour", &file, "--save-population", &file], "named for two outputs"),
     ];
     for (args, message) in usage {
-        evolve(&[&folder.instance, "--resume", &file])
+        evolve(&[&folder.instance, "--load-population", &file])
             .args(*args)
             .assert()
             .code(2)
@@ -216,7 +227,7 @@ fn populations_that_cannot_go_on_are_refused() {
     ];
     for (text, message) in inputs {
         let bad = folder.file("bad.population", text.as_bytes());
-        evolve(&[&folder.instance, "--resume", &bad])
+        evolve(&[&folder.instance, "--load-population", &bad])
             .assert()
             .code(3)
             .stdout("")
@@ -224,16 +235,16 @@ fn populations_that_cannot_go_on_are_refused() {
             .stderr(contains(*message).or(contains(message.replace(' ', "\n"))));
     }
     let missing = folder.path("missing.population");
-    evolve(&[&folder.instance, "--resume", &missing]).assert().code(3).stderr(contains(&missing));
+    evolve(&[&folder.instance, "--load-population", &missing]).assert().code(3).stderr(contains(&missing));
     let other = Folder::new(20);
     let moved = fs::read_to_string(&other.instance)
         .unwrap()
         .replace("NODE_COORD_SECTION\n1 ", "NODE_COORD_SECTION\n1 9");
     let other = folder.file("other.tsp", moved.as_bytes());
-    evolve(&[&other, "--resume", &file]).assert().code(3).stderr(contains("shortest tour"));
+    evolve(&[&other, "--load-population", &file]).assert().code(3).stderr(contains("shortest tour"));
     // Without its comment, a part of it will do.
     evolve(&[&folder.instance, "--iterations", "2", "--groups", "1", "--population", "12"])
-        .args(["--resume", &folder.file("six.population", six.as_bytes())])
+        .args(["--load-population", &folder.file("six.population", six.as_bytes())])
         .assert()
         .success();
 }
@@ -272,12 +283,14 @@ fn a_population_names_the_cost_that_a_user_knows() {
         let cost = tours.map(of_tour).reduce(f64::min).unwrap();
         let shortest = header["shortest"].as_f64().unwrap();
         assert!((shortest - cost).abs() < 1e-9, "{name}: {shortest} for {cost}");
-        evolve(&[&instance, "--iterations", "0", "--resume", &saved, "--json", &again]).assert().success();
+        evolve(&[&instance, "--iterations", "0", "--load-population", &saved, "--json", &again])
+            .assert()
+            .success();
         assert_eq!(json(&again)["cost"], json(&first)["cost"], "{name}");
         // Of another instance the costs are told in the same unit.
         let wrong = text.replacen(&format!("\"shortest\":{}", header["shortest"]), "\"shortest\":12.5", 1);
         let wrong = folder.file("wrong.population", wrong.as_bytes());
-        let refused = evolve(&[&instance, "--resume", &wrong]).assert().code(3).stdout("");
+        let refused = evolve(&[&instance, "--load-population", &wrong]).assert().code(3).stdout("");
         let said = String::from_utf8_lossy(&refused.get_output().stderr).replace('\n', " ");
         let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(said.contains("not 12.5 as its comment says"), "{said}");

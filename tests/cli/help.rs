@@ -1,7 +1,9 @@
 //! Help, completions, and curves of runs.
 
 use std::fs;
+use std::path::Path;
 
+use antwarp::solver::Algorithm;
 use predicates::prelude::*;
 use predicates::str::contains;
 
@@ -45,18 +47,75 @@ fn shells_and_readers_are_served() {
     antwarp(&["man"]).assert().success().stdout(contains(".TH").and(contains("candidates")));
 }
 
+/// What a line prints.
+fn printed(args: &[&str]) -> String {
+    let output = antwarp(args).assert().success().get_output().stdout.clone();
+    String::from_utf8(output).unwrap()
+}
+
 #[test]
-fn the_short_help_of_solve_leaves_settings_out() {
-    let help = |option: &str| {
-        let output = antwarp(&["solve", option]).assert().success().get_output().stdout.clone();
-        String::from_utf8(output).unwrap()
-    };
-    let (short, long) = (help("-h"), help("--help"));
-    for everywhere in ["--time", "--threads", "--tour", "--algorithm", "--initial-tour"] {
-        assert!(short.contains(everywhere) && long.contains(everywhere), "{everywhere}");
+fn the_help_of_solve_has_a_short_form_and_one_for_each_algorithm() {
+    let [short, common] = ["-h", "--help"].map(|option| printed(&["solve", option]));
+    assert_eq!(short, common);
+    let all = printed(&["solve", "--help", "all"]);
+    for everywhere in ["--time", "--threads", "--tour", "--algorithm", "--initial-tour", "--config", "--seed"]
+    {
+        assert!(short.contains(everywhere) && all.contains(everywhere), "{everywhere}");
     }
-    for setting in ["--rho", "--crossover", "--walk", "--segment"] {
-        assert!(!short.contains(setting) && long.contains(setting), "{setting}");
+    for setting in ["--rho", "--crossover", "--walk", "--segment", "--open"] {
+        assert!(!short.contains(setting) && all.contains(setting), "{setting}");
     }
-    assert!(short.lines().count() < 60, "{short}");
+    assert!(short.lines().count() <= 60, "{} lines:\n{short}", short.lines().count());
+    assert!(short.contains("--help all"));
+    // An algorithm's settings, and what they mean to it.
+    let genetic = printed(&["solve", "--help", "ga"]);
+    assert!(genetic.contains("--crossover") && genetic.contains("--time") && !genetic.contains("--rho"));
+    for line in [&["--algorithm", "ga", "--help"][..], &["a.tsp", "--algorithm=ga", "-h"]] {
+        assert_eq!(printed(&[&["solve"], line].concat()), genetic);
+    }
+    let [mmas, acs] = ["mmas", "acs"].map(|name| printed(&["solve", "--help", name]));
+    assert!(mmas.contains("Exponent of the pheromone trail") && !acs.contains("Exponent of the pheromone"));
+}
+
+/// Completions and the manual page have every setting, and no option that is called something else now.
+#[test]
+fn every_setting_is_in_the_manual_page_and_in_completions() {
+    let texts = [printed(&["man"]), printed(&["completions", "bash"])].map(|text| text.replace("\\-", "-"));
+    for setting in Algorithm::ALL.iter().flat_map(|algorithm| algorithm.settings) {
+        let option = format!("--{}", setting.option().replace('_', "-"));
+        let is_there = texts.iter().all(|text| text.contains(&option));
+        assert!(is_there || setting.is_internal, "{option}");
+    }
+    for old in ["--start-tour", "--resume"] {
+        assert!(texts.iter().all(|text| !text.contains(old)), "{old}");
+    }
+}
+
+/// The lines between which the documentation has the table of settings, and the text around.
+fn documented() -> [String; 3] {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/cli.md");
+    let text = fs::read_to_string(path).unwrap();
+    let (before, rest) = text.split_once("<!-- settings: made of").unwrap();
+    let (mark, rest) = rest.split_once("-->\n").unwrap();
+    let (table, after) = rest.split_once("<!-- settings: end -->").unwrap();
+    let before = format!("{before}<!-- settings: made of{mark}-->\n");
+    [before, table.to_owned(), format!("<!-- settings: end -->{after}")]
+}
+
+#[test]
+fn the_documentation_has_the_table_of_settings() {
+    let [_, table, _] = documented();
+    let made = printed(&["man", "--settings"]);
+    assert!(
+        table.trim() == made.trim(),
+        "docs/cli.md has another table: cargo test --test cli -- --ignored the_table_of_settings_is_written"
+    );
+}
+
+#[test]
+#[ignore = "writes docs/cli.md"]
+fn the_table_of_settings_is_written() {
+    let [before, _, after] = documented();
+    let text = format!("{before}\n{}\n{after}", printed(&["man", "--settings"]));
+    fs::write(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/cli.md"), text).unwrap();
 }

@@ -67,7 +67,7 @@ fn every_setting_of_chained_lin_kernighan_gives_a_valid_tour() {
     let folder = Folder::new(120);
     let [tour, report] = ["a.tour", "a.json"].map(|name| folder.path(name));
     let settings: &[(&str, &[&str])] = &[
-        ("--start-tour", &["nearest-neighbor", "greedy", "quick-boruvka", "space-filling", "random"]),
+        ("--first-tour", &["nearest-neighbor", "greedy", "quick-boruvka", "space-filling", "random"]),
         ("--neighbor-lists", &["nearest", "quadrant"]),
         ("--neighbors", &["1", "3", "100"]),
         ("--walk", &["1", "1000"]),
@@ -85,7 +85,7 @@ fn every_setting_of_chained_lin_kernighan_gives_a_valid_tour() {
             assert_eq!(report["algorithm"], "lk");
             assert_eq!(report["iterations"], 240);
             assert_eq!(report["cost"].as_i64(), Some(folder.checked(&tour)), "{option} {value}");
-            let setting = if *option == "--start-tour" { "start" } else { &option[2..] };
+            let setting = if *option == "--first-tour" { "start" } else { &option[2..] };
             let setting = &report["settings"][setting.replace('-', "_")];
             assert_eq!(setting.to_string().trim_matches('"').trim_end_matches(".0"), *value, "{option}");
         }
@@ -152,7 +152,7 @@ fn every_setting_of_local_search_gives_a_valid_tour() {
     let [tour, report] = ["a.tour", "a.json"].map(|name| folder.path(name));
     let settings: &[(&str, &[&str])] = &[
         ("--local-search", &["two-opt", "or-opt", "or-2opt", "three-opt"]),
-        ("--start-tour", &["nearest-neighbor", "greedy", "quick-boruvka", "space-filling", "random"]),
+        ("--first-tour", &["nearest-neighbor", "greedy", "quick-boruvka", "space-filling", "random"]),
         ("--accept", &["better", "better-or-equal", "always", "annealing"]),
         ("--neighbor-lists", &["nearest", "quadrant"]),
         ("--neighbors", &["1", "100"]),
@@ -174,7 +174,7 @@ fn every_setting_of_local_search_gives_a_valid_tour() {
                 .success();
             let report = json(&report);
             assert_eq!(report["cost"].as_i64(), Some(folder.checked(&tour)), "{option} {value}");
-            let setting = if *option == "--start-tour" { "start" } else { &option[2..] };
+            let setting = if *option == "--first-tour" { "start" } else { &option[2..] };
             let setting = &report["settings"][setting.replace('-', "_")];
             assert_eq!(setting.to_string().trim_matches('"').trim_end_matches(".0"), *value, "{option}");
         }
@@ -189,7 +189,7 @@ fn every_setting_of_local_search_gives_a_valid_tour() {
 fn a_tour_from_a_file_is_continued() {
     let folder = Folder::new(200);
     let [first, second, third] = ["a.tour", "b.tour", "c.tour"].map(|name| folder.path(name));
-    search(&[&folder.instance, "--iterations", "1", "--start-tour", "random", "--tour", &first])
+    search(&[&folder.instance, "--iterations", "1", "--first-tour", "random", "--tour", &first])
         .args(["--local-search", "or-opt"])
         .assert()
         .success();
@@ -281,7 +281,7 @@ fn ils(folder: &Folder, args: &[&str]) -> Value {
 #[test]
 fn a_descent_ends_at_a_local_optimum() {
     let folder = Folder::new(300);
-    let start = ["--descent-only", "--start-tour", "space-filling"];
+    let start = ["--descent-only", "--first-tour", "space-filling"];
     for improvement in [
         &["--improvement", "first"][..],
         &["--improvement", "best"],

@@ -21,5 +21,6 @@ mod local_search;
 mod outputs;
 mod refusals;
 mod search;
+mod settings;
 mod solve;
 mod world;

@@ -132,8 +132,17 @@ fn an_output_does_not_replace_an_input() {
         (&["solve", "a.tsp", "--initial-tour", "a.tour", "--json", "./a.tour"], "the initial tour"),
         (&["solve", "a.tsp", "--initial-tour", "a.tour", "--svg", "./a.tour"], "the initial tour"),
         (
-            &["solve", "a.tsp", "--algorithm", "ga", "--resume", "a.population", "--tour", "a.population"],
-            "to resume",
+            &[
+                "solve",
+                "a.tsp",
+                "--algorithm",
+                "ga",
+                "--load-population",
+                "a.population",
+                "--tour",
+                "a.population",
+            ],
+            "to load",
         ),
         (&["search", "tsp", "a.tsp", "--solution", "b.tsp"], "the instance"),
         (&["bound", "a.tsp", "--json", "b.tsp"], "the instance"),
@@ -168,7 +177,8 @@ fn an_output_does_not_replace_an_input() {
     }
     // A tour and a population may be replaced by what came of them.
     folder.solve(&["--initial-tour", "a.tour", "--tour", "a.tour"]).assert().success();
-    let population = ["--algorithm", "ga", "--resume", "a.population", "--save-population", "a.population"];
+    let population =
+        ["--algorithm", "ga", "--load-population", "a.population", "--save-population", "a.population"];
     folder.solve(&population).assert().success();
 }
 

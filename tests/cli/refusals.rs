@@ -36,7 +36,7 @@ fn wrong_usage_is_status_2() {
     let wrong: &[(&[&str], &str)] = &[
         (&["--local-search", "none"], "three-opt"),
         (&["--local-search", "four-opt"], "three-opt"),
-        (&["--start-tour", "nowhere"], "greedy"),
+        (&["--first-tour", "nowhere"], "greedy"),
         (&["--accept", "all"], "annealing"),
         (&["--neighbor-lists", "far"], "quadrant"),
         (&["--neighbors", "0"], "--neighbors"),
@@ -89,7 +89,7 @@ fn wrong_usage_is_status_2() {
         (&["--crossover", "none"], "bcscx"),
         (&["--pairing", "never"], "shuffled"),
         (&["--initial", "file"], "local-optima"),
-        (&["--initial", "ants", "--resume", "p.tour"], "--resume"),
+        (&["--initial", "ants", "--load-population", "p.tour"], "--load-population"),
         (&["--neighbors", "0"], "--neighbors"),
         (&["--save-population", instance], "is the instance"),
         (&["--descent-only"], "--algorithm lk and ils"),
@@ -169,7 +169,10 @@ fn options_of_other_algorithms_are_refused() {
             &[instance, "--algorithm", "acs", "--save-population", "p.tour"],
             "--save-population is for --algorithm ga; this run uses acs",
         ),
-        (&[instance, "--resume", "p.tour"], "--resume is for --algorithm ga; this run uses lk"),
+        (
+            &[instance, "--load-population", "p.tour"],
+            "--load-population is for --algorithm ga; this run uses lk",
+        ),
         (&[instance, "--algorithm", "ga", "--ants", "5"], "this run uses ga"),
         (
             &[instance, "--algorithm", "lk", "--accept", "better"],
@@ -186,8 +189,8 @@ fn options_of_other_algorithms_are_refused() {
         (&[instance, "--candidates", "32"], "--candidates is for --algorithm mmas and acs; this run uses lk"),
         (&[instance, "--local-search", "none", "--walk", "20"], "this run uses mmas"),
         (
-            &[&directed, "--start-tour", "greedy"],
-            "--start-tour is for --algorithm lk and ils; this run uses mmas",
+            &[&directed, "--first-tour", "greedy"],
+            "--first-tour is for --algorithm lk and ils; this run uses mmas",
         ),
     ];
     for (args, message) in wrong {

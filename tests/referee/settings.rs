@@ -93,6 +93,7 @@ fn acs(draws: &mut Draws, is_symmetric: bool, is_cuda: bool) -> AcsSettings {
         remember: Some(draws.one_of(&[Remember::Best, Remember::Taken])),
         greedy: draws.one_of(&[Greedy::Candidates, Greedy::Remembered]),
         update: draws.one_of(&updates),
+        reset_after: draws.maybe(|draws| draws.below(6) as u32),
         local_search: draws.maybe(|draws| local_search(draws, is_symmetric)),
         neighbors: draws.maybe(|draws| draws.one_of(&NEIGHBORS)),
         breadth: draws.maybe(|draws| draws.one_of(&NEIGHBORS)),

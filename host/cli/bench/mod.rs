@@ -28,14 +28,14 @@ use serde_json::{Map, Value, json};
 
 use super::options::{Iterations, MachineArgs, duration};
 use super::output::{self, Output};
-use super::solve::{self as solver, Asked, facts, on_threads};
+use super::solve::{self as solver, Asked, facts};
 use super::{Error, Outcome, Result, parse_line, signals};
 use crate::backend::{Backend, Choice, Machine};
 use crate::engine::{Cost, Problem};
 use crate::instance::{BestKnown, Instance};
 use crate::memory;
 use crate::report::Known;
-use crate::solver::{Algorithm, SolveError};
+use crate::solver::{Algorithm, Placement, SolveError, placement};
 use pivot::{Label, Pivot, Where};
 use rows::{Log, Row};
 use table::Suite;
@@ -472,17 +472,25 @@ impl<'a> Bench<'a> {
 
     /// The backend of cells of tours, some of which may have CPU threads alone.
     fn open(&self, cells: &[Cell]) -> Result<Backend> {
-        let asked = |cell| Ok(on_threads(&self.asked(cell, 1)?.algorithm));
-        let options = cells.iter().map(asked).collect::<Result<Vec<_>>>()?;
         let machine = &self.common.machine;
-        match options.iter().flatten().next() {
-            None => machine.open(false),
-            Some(option) if options.iter().all(Option::is_some) => machine.open_threads(option, false),
-            Some(_) if machine.backend == Choice::Cpu => machine.open(false),
-            Some(option) => {
+        let why_cpu = |cell: &Cell| -> Result<Option<&'static str>> {
+            let algorithm = self.asked(cell, 1)?.algorithm;
+            Ok(match machine.backend {
+                Choice::Cuda => algorithm.on_threads(),
+                asked => placement(&algorithm, &self.instances[cell.at], asked)?.why_cpu,
+            })
+        };
+        let whys = cells.iter().map(why_cpu).collect::<Result<Vec<_>>>()?;
+        let choice = machine.backend;
+        match whys.iter().flatten().next() {
+            Some(why) if whys.iter().any(Option::is_none) => {
                 let what = "runs on CPU threads: measure it apart from others, or give --backend cpu";
-                Err(Error::Usage(format!("{option} {what}")))
+                Err(Error::Usage(format!("{why} {what}")))
             }
+            Some(_) if choice == Choice::Auto => {
+                machine.open_at(Placement { choice: Choice::Cpu, why_cpu: whys[0] }, false)
+            }
+            _ => machine.open(false),
         }
     }
 

@@ -229,9 +229,11 @@ impl Args {
 
     /// What a run begins with: what it is, its file, and the output that may replace it by a better one.
     pub(in super::super) fn beginnings(&self) -> impl Iterator<Item = (&'static str, &Path, &'static str)> {
-        let tour = self.search.initial_tour.as_deref().map(|path| ("the initial tour", path, "tour file"));
-        let genes =
-            self.genetic.resume.as_deref().map(|path| ("the population to resume", path, "population"));
-        tour.into_iter().chain(genes)
+        let tour = self.begin.initial_tour.as_deref().map(|path| ("the initial tour", path, "tour file"));
+        let genes = self.begin.load_population.as_deref();
+        let genes = genes.map(|path| ("the population to load", path, "population"));
+        // No output replaces it.
+        let config = self.begin.config.as_deref().map(|path| ("the file of settings", path, ""));
+        tour.into_iter().chain(genes).chain(config)
     }
 }

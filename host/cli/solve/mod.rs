@@ -2,7 +2,11 @@
 
 mod args;
 mod beside;
+mod config;
 mod deliver;
+mod help;
+mod options;
+mod population;
 mod ranks;
 mod settings;
 
@@ -15,22 +19,19 @@ use super::error::once;
 use super::options::{MachineArgs, Share};
 use super::progress::ProgressLine;
 use super::{Error, Outcome, Result, signals};
-use crate::backend::Choice;
 use crate::cluster::{self, Facts, Topology, World};
-use crate::engine::{LocalSearch, Progress, Stop, StopReason, start};
+use crate::engine::{Progress, Stop, StopReason, start};
 use crate::instance::{Cost, Instance, InstanceError, patience, population_file, tour_file};
-use crate::memory::{self, spare};
+use crate::memory::spare;
 use crate::report::{Bounded, Report};
-use crate::solver::genetic::{self, Crossover, Genes};
-use crate::solver::{Algorithm, FEWEST, Solution, acs, mmas};
-use args::{
-    Name, OPTIONS, Outputs, refuse_by_crossover, refuse_by_improvement, refuse_by_kicks, refuse_by_pheromone,
-    refuse_foreign,
-};
-
+use crate::solver::genetic::{self, Genes};
+use crate::solver::{Algorithm, FEWEST, Solution};
+use args::Outputs;
 use ranks::{Crew, Keeper};
+use settings::{Wanted, is_descent_only};
 
-pub use args::{Args, shorten_help};
+pub use args::Args;
+pub use help::{shape, table};
 
 /// What a command line asks of an instance.
 pub(super) struct Asked {
@@ -66,28 +67,6 @@ struct Plan {
     topology: Topology,
 }
 
-/// The option by which an algorithm runs on CPU threads alone, if there is one.
-pub(super) fn on_threads(algorithm: &Algorithm) -> Option<&'static str> {
-    match algorithm {
-        Algorithm::Genetic(settings) if settings.crossover == Crossover::Eax => Some("--crossover eax"),
-        Algorithm::Mmas(mmas::MmasSettings { local_search: Some(LocalSearch::Lk), .. })
-        | Algorithm::Acs(acs::AcsSettings { local_search: Some(LocalSearch::Lk), .. }) => {
-            Some("--local-search lk")
-        }
-        _ => None,
-    }
-}
-
-/// Most places in degrees that `auto` takes to a GPU: it looks their distances up in a matrix of n x n, a gibibyte.
-const MOST_ON_GPUS: usize = 1 << 14;
-
-/// Names what makes an instance too large for GPUs, if it is.
-fn too_large_for_gpus(instance: &Instance) -> Option<&'static str> {
-    let is_looked_up = instance.metric().is_some_and(|metric| !metric.is_algebraic());
-    (is_looked_up && instance.len() > MOST_ON_GPUS)
-        .then_some("an instance of more than 16,384 places on the globe")
-}
-
 /// Solves an instance. `options` are the ids of those on the command line.
 pub fn run(mut args: Args, options: &[String]) -> Result<Outcome> {
     let begin = Instant::now();
@@ -115,19 +94,7 @@ fn lead(
 ) -> Result<Outcome> {
     let prepared = Plan::check(args, options, interrupt.clone(), world.is_some()).and_then(|mut plan| {
         let initial = plan.asked.initial.take();
-        let what = on_threads(&plan.asked.algorithm).or_else(|| too_large_for_gpus(&plan.instance));
-        if plan.machine.backend == Choice::Cuda && too_large_for_gpus(&plan.instance).is_some() {
-            let bytes = 4 * (plan.instance.len() as u64).pow(2);
-            memory::check(bytes).map_err(|shortage| {
-                Error::Usage(format!(
-                    "no room for the matrix of distances that a GPU needs: {shortage}; use --backend cpu"
-                ))
-            })?;
-        }
-        let backend = match what {
-            Some(what) => plan.machine.open_threads(what, plan.outputs.quiet)?,
-            None => plan.machine.open(plan.outputs.quiet)?,
-        };
+        let backend = plan.machine.open_for(&plan.asked.algorithm, &plan.instance, plan.outputs.quiet)?;
         let orders = world.map(|_| plan.orders(initial.as_deref())).transpose()?;
         Ok((plan, initial, backend, orders))
     });
@@ -314,28 +281,7 @@ fn nearest_by_true_cost(instance: &Instance) -> Vec<u32> {
     tour
 }
 
-/// Refuses options that would do nothing.
-fn refuse(args: &Args, options: &[String], name: Name) -> Result<()> {
-    refuse_foreign(options, name)?;
-    if name == Name::Ils {
-        refuse_by_improvement(options, args.search.improvement)?;
-    }
-    refuse_by_kicks(args, options)
-}
-
 impl Asked {
-    /// The algorithm, if the line alone tells: an option that only one of the defaults understands chooses it.
-    fn name(args: &Args, options: &[String]) -> Option<Name> {
-        let is_given = |id: &str| options.iter().any(|option| option == id);
-        args.algorithm.or(match args.search.local_search {
-            Some(search) if search == LocalSearch::None || search.is_of_ants() => Some(Name::Mmas),
-            Some(_) => Some(Name::Ils),
-            None => {
-                OPTIONS.iter().any(|(id, users)| users[0] == Name::Ils && is_given(id)).then_some(Name::Ils)
-            }
-        })
-    }
-
     /// Checks a line against an instance. `options` are the ids of those given.
     pub(super) fn check(
         args: &Args,
@@ -343,27 +289,36 @@ impl Asked {
         instance: &Instance,
         interrupt: Arc<AtomicBool>,
     ) -> Result<Asked> {
-        let by_kind = if instance.is_symmetric() { Name::Lk } else { Name::Mmas };
-        let name = Asked::name(args, options).unwrap_or(by_kind);
-        refuse(args, options, name)?;
-        let mut algorithm = settings::algorithm(args, name)?;
-        let initial = match (&args.search.initial_tour, &args.genetic.resume) {
-            (Some(path), _) => Some(tour_file::read(path, instance)?),
-            (None, Some(path)) => {
+        Asked::of(&Wanted::new(args, options)?, None, instance, interrupt)
+    }
+
+    /// What is wanted of an instance; `known` is the algorithm, if it was made before.
+    fn of(
+        wanted: &Wanted<'_>,
+        known: Option<Algorithm>,
+        instance: &Instance,
+        interrupt: Arc<AtomicBool>,
+    ) -> Result<Asked> {
+        let declaration = wanted.declaration_for(Algorithm::for_instance(instance).declaration());
+        wanted.refuse_foreign(&declaration)?;
+        let begin = &wanted.args.begin;
+        let (algorithm, initial) = match (&begin.initial_tour, &begin.load_population) {
+            (_, Some(path)) => {
                 let saved = population_file::read(path, instance)?;
-                algorithm = Algorithm::Genetic(settings::resumed(args, options, path, &saved)?);
-                Some(saved.genes)
+                (population::loaded(wanted, path, &saved)?, Some(saved.genes))
             }
-            (None, None) => None,
+            (path, None) => {
+                let algorithm = known.map_or_else(|| wanted.algorithm(&declaration), Ok)?;
+                let tour = path.as_ref().map(|path| tour_file::read(path, instance)).transpose()?;
+                (algorithm, tour)
+            }
         };
-        if let Algorithm::Acs(settings) = &algorithm {
-            refuse_by_pheromone(options, settings.pheromone)?;
-        }
         if let Algorithm::Genetic(settings) = &algorithm {
-            refuse_by_crossover(options, settings.crossover)?;
             genetic::check_for(instance, settings)?;
         }
-        let stop = args.stop.check(instance, initial.as_deref().unwrap_or_default(), interrupt);
+        let ends = is_descent_only(&algorithm);
+        let stop = &wanted.args.stop;
+        let stop = stop.check(ends, instance, initial.as_deref().unwrap_or_default(), interrupt);
         Ok(Asked { algorithm, initial, stop })
     }
 }
@@ -376,13 +331,8 @@ impl Plan {
                 "--topology is for several ranks, and this process is alone".to_owned(),
             ));
         }
-        let given = Asked::name(&args, options);
-        if let Some(name) = given {
-            refuse(&args, options, name)?;
-        }
-        for name in given.map_or(vec![Name::Lk, Name::Mmas], |one| vec![one]) {
-            settings::algorithm(&args, name)?;
-        }
+        let wanted = Wanted::new(&args, options)?;
+        let known = wanted.check_early()?;
         args.check_outputs()?;
         args.machine.start_threads()?;
         let instance = args.reading.open_quietly(&args.instance, args.outputs.quiet)?;
@@ -395,7 +345,7 @@ impl Plan {
         if args.bound {
             super::bound::check(&instance)?;
         }
-        let asked = Asked::check(&args, options, &instance, interrupt)?;
+        let asked = Asked::of(&wanted, known, &instance, interrupt)?;
         if args.outputs.save_population.is_some() && instance.len() < FEWEST {
             let why = "has so few nodes that every tour is looked at: leave out --save-population";
             return Err(Error::Usage(format!("{} {why}", instance.name())));

@@ -10,7 +10,7 @@ use super::super::error::as_options;
 use super::super::options::MachineArgs;
 use super::super::output::{self, Output};
 use super::super::{Error, Outcome, Result};
-use super::{Plan, on_threads};
+use super::Plan;
 use crate::cluster::{Ended, Facts, LATE, Limits, Orders, Topology, Voyage, World};
 use crate::engine::{Post, Progress, Stop, StopReason, Voyager};
 use crate::instance::{Instance, tour_file};
@@ -189,10 +189,7 @@ fn work(world: &World, machine: &MachineArgs, interrupt: &Arc<AtomicBool>, begin
     drop(bytes);
     let Orders { instance, algorithm, initial, limits } = orders;
     machine.start_threads()?;
-    let backend = match on_threads(&algorithm) {
-        Some(what) => machine.open_threads(what, true)?,
-        None => machine.open(true)?,
-    };
+    let backend = machine.open_for(&algorithm, &instance, true)?;
     let instance = Arc::new(instance);
     let stop = limits.stop().spent(begin.elapsed());
     let crew = Crew::begin(world, &instance, &stop, limits.topology, interrupt);

@@ -1,186 +1,208 @@
-//! The settings that a command line asks for.
+//! The algorithm and the settings that a command line and `--config` ask for.
 
-use std::path::Path;
+use serde_json::{Map, Value};
 
 use super::super::options::Iterations;
 use super::super::{Error, Result};
-use super::args::{Args, Name};
-use crate::instance::InstanceError;
-use crate::instance::population_file::Saved;
-use crate::solver::genetic::{Crossover, Initial};
-use crate::solver::{Algorithm, acs, genetic, ils, lin_kernighan, mmas};
+use super::args::{Args, FILES};
+use super::config::Config;
+use super::options::{OPTIONS, list};
+use crate::engine::LocalSearch;
+use crate::solver::genetic::Initial;
+use crate::solver::settings::{Declaration, Setting, Settings};
+use crate::solver::{Algorithm, ils, lin_kernighan, mmas};
 
-/// The algorithm of this name with its settings, which are checked.
-pub(super) fn algorithm(args: &Args, name: Name) -> Result<Algorithm> {
-    if args.stop.iterations == Some(Iterations::Count(0)) && name != Name::Ga {
-        let what = "--iterations must be at least 1, or a multiple of the nodes such as 0.1n or 10n";
-        return Err(Error::Usage(format!("{what}; 0 is for --algorithm ga")));
+/// What is asked for: the command line goes before the file of `--config`.
+pub(super) struct Wanted<'a> {
+    pub args: &'a Args,
+    /// The ids of the options on the command line.
+    given: &'a [String],
+    config: Option<Config>,
+}
+
+impl<'a> Wanted<'a> {
+    /// Reads the file of `--config`, if there is one. `given` are the ids of the options on the command line.
+    pub(super) fn new(args: &'a Args, given: &'a [String]) -> Result<Wanted<'a>> {
+        let config = args.begin.config.as_deref().map(Config::read).transpose()?;
+        Ok(Wanted { args, given, config })
     }
-    let algorithm = match name {
-        Name::Lk => Algorithm::LinKernighan(lin_kernighan(args)),
-        Name::Ils => Algorithm::Ils(ils(args)),
-        Name::Mmas => Algorithm::Mmas(mmas(args)),
-        Name::Acs => Algorithm::Acs(acs(args)?),
-        Name::Ga => {
-            Algorithm::Genetic(genetic(args, &[], genetic::GeneticSettings::of(args.genetic.crossover)))
+
+    fn is_given(&self, id: &str) -> bool {
+        self.given.iter().any(|option| option == id)
+    }
+
+    /// Returns the algorithm, if the line or the file alone says which: an option that only one of the defaults understands chooses it.
+    fn declaration(&self) -> Option<Declaration> {
+        let named = self.args.algorithm.or(self.config.as_ref().and_then(|config| config.algorithm));
+        let ils = ils::IlsSettings::DECLARATION;
+        named.or_else(|| {
+            let local_search = self.args.settings.get("local_search").cloned();
+            match local_search.and_then(|value| serde_json::from_value::<LocalSearch>(value).ok()) {
+                Some(search) if search == LocalSearch::None || search.is_of_ants() => {
+                    Some(mmas::MmasSettings::DECLARATION)
+                }
+                Some(_) => Some(ils),
+                None => {
+                    let is_first = |id: &str| {
+                        OPTIONS.iter().any(|option| option.id == id && option.names()[0] == ils.name)
+                    };
+                    self.args.settings.values.iter().any(|(id, _)| is_first(id)).then_some(ils)
+                }
+            }
+        })
+    }
+
+    /// Checks all that can be checked before the instance is read. Returns the algorithm, if that is known without.
+    pub(super) fn check_early(&self) -> Result<Option<Algorithm>> {
+        if let Some(declaration) = self.declaration() {
+            self.refuse_foreign(&declaration)?;
+            // With a population of a file, what is not given is not known yet.
+            let is_loaded = self.args.begin.load_population.is_some();
+            return if is_loaded { Ok(None) } else { self.algorithm(&declaration).map(Some) };
         }
-    };
-    // With a population of a file, what is not given is not known yet.
-    if name != Name::Ga || args.genetic.resume.is_none() {
+        for declaration in [lin_kernighan::LinKernighanSettings::DECLARATION, mmas::MmasSettings::DECLARATION]
+        {
+            let (algorithm, _) = self.unchecked(&declaration)?;
+            self.check_iterations(&algorithm)?;
+            algorithm.check()?;
+        }
+        Ok(None)
+    }
+
+    /// Returns how the algorithm is declared that solves an instance where nothing names another.
+    pub(super) fn declaration_for(&self, default: Declaration) -> Declaration {
+        self.declaration().unwrap_or(default)
+    }
+
+    /// Makes the algorithm with its settings, and checks everything about them.
+    pub(super) fn algorithm(&self, declaration: &Declaration) -> Result<Algorithm> {
+        self.refuse_foreign(declaration)?;
+        let (algorithm, _) = self.unchecked(declaration)?;
+        self.check(&algorithm)?;
+        Ok(algorithm)
+    }
+
+    /// Checks the ranges of settings, and whether they go together.
+    pub(super) fn check(&self, algorithm: &Algorithm) -> Result<()> {
+        self.check_iterations(algorithm)?;
         algorithm.check()?;
+        self.refuse_unused(algorithm)
     }
-    Ok(algorithm)
+
+    /// Makes the algorithm of those settings that it has. Returns these, too.
+    pub(super) fn unchecked(&self, declaration: &Declaration) -> Result<(Algorithm, Map<String, Value>)> {
+        let mut settings = Map::new();
+        if let Some(Config { path, settings: own, .. }) = &self.config {
+            for (name, value) in own {
+                // Null stands for what is left to the algorithm.
+                let is_left = |setting: &Setting| value.is_null() && setting.default().is_null();
+                if declaration.setting(name).is_some_and(|setting| !is_left(setting)) {
+                    settings.insert(name.clone(), value.clone());
+                }
+            }
+            (declaration.read)(&settings).map_err(|problem| {
+                Error::Usage(format!("{}: {}", path.display(), problem.replace('`', "\"")))
+            })?;
+        }
+        for (id, value) in &self.args.settings.values {
+            let Some(setting) = declaration.option(id) else { continue };
+            if value.is_null() && !setting.is_optional() {
+                let name = declaration.name;
+                return Err(Error::Usage(format!("{name} needs a number here: give `{id}` a number")));
+            }
+            settings.insert(setting.name.to_owned(), value.clone());
+        }
+        let algorithm = (declaration.read)(&settings).map_err(Error::Usage)?;
+        Ok((algorithm, settings))
+    }
+
+    /// Refuses what the algorithm does not have: it would do nothing.
+    pub(super) fn refuse_foreign(&self, declaration: &Declaration) -> Result<()> {
+        let name = declaration.name;
+        let refuse = |what: String, users: &[&str]| {
+            let users = list(users);
+            Err(Error::Usage(format!("{what} is for `algorithm` {users}; this run uses {name}")))
+        };
+        let files = FILES.iter().map(|(id, users)| (*id, users.to_vec()));
+        let options = OPTIONS.iter().map(|option| (option.id, option.names())).chain(files);
+        for (id, users) in options {
+            if self.is_given(id) && !users.contains(&name) {
+                return refuse(format!("`{id}`"), &users);
+            }
+        }
+        let Some(Config { path, settings, .. }) = &self.config else { return Ok(()) };
+        let Some(key) = settings.keys().find(|key| declaration.setting(key).is_none()) else { return Ok(()) };
+        let has = |other: &Declaration| other.setting(key).is_some();
+        let users: Vec<&str> =
+            Algorithm::ALL.iter().filter(|other| has(other)).map(|other| other.name).collect();
+        let what = format!("{}: \"{key}\"", path.display());
+        if users.is_empty() {
+            return Err(Error::Usage(format!("{what} is no setting of any algorithm")));
+        }
+        refuse(what, &users)
+    }
+
+    /// Refuses what the algorithm has, but does not use beside its other settings. A file may say so if it says no more than the
+    /// default: so does the file of a run.
+    fn refuse_unused(&self, algorithm: &Algorithm) -> Result<()> {
+        let declaration = algorithm.declaration();
+        let json = |algorithm: &Algorithm| {
+            serde_json::to_value(algorithm)
+                .map_err(|error| Error::Bug(format!("settings cannot be written: {error}")))
+        };
+        let is_loaded = self.args.begin.load_population.is_some();
+        if let (Some(Config { path, .. }), Algorithm::Genetic(settings)) = (&self.config, algorithm)
+            && settings.initial == Initial::File
+            && !is_loaded
+        {
+            let what = "the run went on with a population: give --load-population, or take out \"initial\"";
+            return Err(Error::Usage(format!("{}: {what}", path.display())));
+        }
+        let values = json(algorithm)?;
+        let default = json(&(declaration.read)(&Map::new()).map_err(Error::Bug)?)?;
+        for setting in declaration.settings {
+            let (id, name) = (setting.option(), setting.name);
+            let why = match setting.unmet(&values) {
+                Some(condition) => condition.to_string(),
+                // What a population brings is not the user's.
+                None if setting.is_internal && !is_loaded => {
+                    format!("is not for users: {} sets it", declaration.name)
+                }
+                None => continue,
+            };
+            if !setting.is_internal && self.is_given(id) {
+                return Err(Error::Usage(format!("`{id}` {why}")));
+            }
+            if let Some(Config { path, settings, .. }) = &self.config
+                && settings.contains_key(name)
+                && values[name] != default[name]
+            {
+                return Err(Error::Usage(format!("{}: \"{name}\" {why}", path.display())));
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses limits that the algorithm cannot have.
+    fn check_iterations(&self, algorithm: &Algorithm) -> Result<()> {
+        let stop = &self.args.stop;
+        if stop.iterations == Some(Iterations::Count(0)) && !matches!(algorithm, Algorithm::Genetic(_)) {
+            let what = "--iterations must be at least 1, or a multiple of the nodes such as 0.1n or 10n";
+            return Err(Error::Usage(format!("{what}; 0 is for --algorithm ga")));
+        }
+        let limit = stop.iterations.map(|_| "--iterations").or(stop.stagnation.map(|_| "--stagnation"));
+        match limit.filter(|_| is_descent_only(algorithm)) {
+            Some(limit) => Err(Error::Usage(format!("{limit} does nothing with --descent-only"))),
+            None => Ok(()),
+        }
+    }
 }
 
-fn lin_kernighan(args: &Args) -> lin_kernighan::LinKernighanSettings {
-    let (search, default) = (&args.search, lin_kernighan::LinKernighanSettings::default());
-    lin_kernighan::LinKernighanSettings {
-        seed: args.seed,
-        neighbors: search.neighbors.unwrap_or(default.neighbors),
-        neighbor_lists: search.neighbor_lists,
-        start: search.start_tour,
-        walk: search.walk,
-        temperature: search.temperature,
-        chains: search.chains,
-        trials: search.trials,
-        descent_only: args.stop.descent_only,
-        ..default
+/// Returns whether a run ends at its first local optimum.
+pub(super) fn is_descent_only(algorithm: &Algorithm) -> bool {
+    match algorithm {
+        Algorithm::LinKernighan(settings) => settings.descent_only,
+        Algorithm::Ils(settings) => settings.descent_only,
+        Algorithm::Mmas(_) | Algorithm::Acs(_) | Algorithm::Genetic(_) => false,
     }
-}
-
-fn ils(args: &Args) -> ils::IlsSettings {
-    let search = &args.search;
-    ils::IlsSettings {
-        seed: args.seed,
-        local_search: search.local_search.unwrap_or_default(),
-        neighbors: search.neighbors.unwrap_or(ils::IlsSettings::default().neighbors),
-        neighbor_lists: search.neighbor_lists,
-        breadth: search.breadth.unwrap_or(ils::IlsSettings::default().breadth),
-        start: search.start_tour.unwrap_or_default(),
-        segment: search.segment,
-        accept: search.accept,
-        temperature: search.temperature,
-        improvement: search.improvement,
-        moves: search.moves,
-        chains: search.chains,
-        trials: search.trials,
-        walk: search.walk,
-        descent_only: args.stop.descent_only,
-    }
-}
-
-fn mmas(args: &Args) -> mmas::MmasSettings {
-    let (colony, search, default) = (&args.colony, &args.search, mmas::MmasSettings::default());
-    mmas::MmasSettings {
-        seed: args.seed,
-        ants: colony.ants,
-        candidates: colony.candidates.count(),
-        alpha: colony.alpha.unwrap_or(default.alpha),
-        beta: colony.beta.unwrap_or(default.beta),
-        rho: colony.rho,
-        p_best: colony.p_best,
-        selection: colony.selection,
-        tabu: colony.tabu,
-        warps: colony.warps,
-        deposit: colony.deposit,
-        reset_after: colony.reset_after,
-        local_search: search.local_search,
-        neighbors: search.neighbors,
-        breadth: search.breadth,
-    }
-}
-
-fn acs(args: &Args) -> Result<acs::AcsSettings> {
-    let (colony, search, default) = (&args.colony, &args.search, acs::AcsSettings::default());
-    let Some(candidates) = colony.candidates.count() else {
-        return Err(Error::Usage("acs needs candidate lists: give --candidates a number".to_owned()));
-    };
-    Ok(acs::AcsSettings {
-        seed: args.seed,
-        ants: colony.ants,
-        candidates,
-        beta: colony.beta.unwrap_or(default.beta),
-        alpha: colony.alpha.unwrap_or(default.alpha),
-        rho: colony.rho.map_or(default.rho, |rho| rho as f32),
-        q0: colony.q0,
-        period: colony.update_period,
-        pheromone: colony.pheromone,
-        slots: colony.slots,
-        remember: colony.remember,
-        greedy: colony.greedy,
-        update: colony.update,
-        local_search: search.local_search,
-        neighbors: search.neighbors,
-        breadth: search.breadth,
-    })
-}
-
-/// The settings of the genetic algorithm: those on the command line, whose ids are `given`, or all if there is no file
-/// to take others from; else those of `base`.
-fn genetic(args: &Args, given: &[String], base: genetic::GeneticSettings) -> genetic::GeneticSettings {
-    let own = &args.genetic;
-    let is_given = |id: &str| own.resume.is_none() || given.iter().any(|option| option == id);
-    fn either<T>(is_given: bool, given: T, base: T) -> T {
-        if is_given { given } else { base }
-    }
-    genetic::GeneticSettings {
-        seed: either(is_given("seed"), args.seed, base.seed),
-        crossover: either(is_given("crossover"), own.crossover, base.crossover),
-        population: own.population.or(base.population),
-        groups: own.groups.unwrap_or(base.groups),
-        transfer_every: own.transfer_every.unwrap_or(base.transfer_every),
-        children: either(is_given("children"), own.children, base.children),
-        mutation: either(is_given("mutation"), own.mutation, base.mutation),
-        pairing: either(is_given("pairing"), own.pairing, base.pairing),
-        improve_best: either(is_given("improve_best"), own.improve_best, base.improve_best),
-        initial: if own.resume.is_some() { Initial::File } else { own.initial.unwrap_or(base.initial) },
-        first_generation: base.first_generation,
-        local_search: args.search.local_search.unwrap_or(base.local_search),
-        neighbors: args.search.neighbors.unwrap_or(base.neighbors),
-        breadth: args.search.breadth.unwrap_or(base.breadth),
-    }
-}
-
-/// The settings for a population of a file: those given count, the others are the file's.
-pub(super) fn resumed(
-    args: &Args,
-    given: &[String],
-    path: &Path,
-    saved: &Saved,
-) -> Result<genetic::GeneticSettings> {
-    let crossover = if given.iter().any(|option| option == "crossover") {
-        args.genetic.crossover
-    } else {
-        Crossover::default()
-    };
-    let mut base = genetic::GeneticSettings::of(crossover);
-    if let Some(header) = &saved.header {
-        base = serde_json::from_value(header.settings.clone()).map_err(|error| {
-            let problem = format!("the settings of the population cannot be used: {error}");
-            let help = "it was written by another version of antwarp, or edited: take out its comment";
-            InstanceError::content(path.to_string_lossy(), problem, help)
-        })?;
-        base.first_generation = header.generation;
-    }
-    base.population = Some(saved.count);
-    let settings = genetic(args, given, base);
-    let (genes, count) = (settings.genes(), saved.count);
-    if !genes.is_multiple_of(count) {
-        let path = path.display();
-        let what = format!("--population must be a multiple of the {count} genes of {path}, not {genes}");
-        return Err(Error::Usage(what));
-    }
-    // The file is to blame for what nobody asked for.
-    let is_paired = settings.crossover != Crossover::Eax;
-    if is_paired
-        && args.genetic.population.is_none()
-        && !genes.is_multiple_of(settings.groups.max(1).saturating_mul(4))
-    {
-        let problem =
-            format!("{genes} genes are no {} groups of equal size, a multiple of 4", settings.groups);
-        let help = "give other --groups, or a --population that is a multiple of 4 times the groups and of the genes";
-        return Err(InstanceError::content(path.to_string_lossy(), problem, help).into());
-    }
-    settings.check()?;
-    Ok(settings)
 }

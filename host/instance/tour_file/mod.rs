@@ -120,7 +120,8 @@ fn listed(text: Text<'_>, section: Part) -> Result<Vec<Part>> {
     match words.find(|&word| !is_end(text, word)) {
         None => Ok(nodes),
         Some(word) => {
-            let help = "give a file of one tour; a population is read by solve --algorithm ga --resume";
+            let help =
+                "give a file of one tour; a population is read by solve --algorithm ga --load-population";
             Err(text.error_at(word, "the file goes on behind its tour", help))
         }
     }

@@ -2,10 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::engine::lin_kernighan::MOST_TRIALS;
 use crate::engine::start::Start;
 use crate::engine::{LocalSearch, MOST_NEIGHBORS};
 use crate::solver::SolveError;
-use crate::solver::lin_kernighan::{Acceptance, LinKernighanSettings, NeighborKind};
+use crate::solver::lin_kernighan::{Acceptance, LinKernighanSettings, MOST_CHAINS, MOST_STEPS, NeighborKind};
+use crate::solver::settings::{Settings, between, choices, from_to, is, is_not, settings};
 
 /// Which improving move is made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,61 +33,54 @@ pub enum Moves {
     One,
 }
 
-/// What a user can set. `None` means: choose for me.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct IlsSettings {
-    /// Seed of all random numbers.
-    pub seed: u64,
-    /// The operator.
-    pub local_search: LocalSearch,
-    /// Neighbours of a node.
-    pub neighbors: u32,
-    /// Which neighbours.
-    pub neighbor_lists: NeighborKind,
-    /// With the best of all moves: neighbours that the second step of a move looks at.
-    pub breadth: u32,
-    /// The start tour; a file's tour goes before it.
-    pub start: Start,
-    /// With the best of all moves: longest segment of a double bridge; 0: four edges anywhere.
-    pub segment: u32,
-    /// When a tour is accepted.
-    pub accept: Acceptance,
-    /// Temperature at the start of annealing, in mean edges of the start tour.
-    pub temperature: f32,
-    /// Which improving move is made.
-    pub improvement: Improvement,
-    /// With the best of all moves: how many of them are made at a time.
-    pub moves: Moves,
-    /// With first improvement: tours that are worked on at the same time.
-    pub chains: Option<u32>,
-    /// With first improvement: kicks of each tour in a round.
-    pub trials: Option<u32>,
-    /// With first improvement: steps of the random walks that lead from a kick's first edge to the others.
-    pub walk: Option<u32>,
-    /// No kicks: the first local optimum ends the run.
-    pub descent_only: bool,
-}
+choices!(Improvement, Moves);
 
-impl Default for IlsSettings {
-    fn default() -> Self {
-        IlsSettings {
-            seed: 1,
-            local_search: LocalSearch::default(),
-            neighbors: 12,
-            neighbor_lists: NeighborKind::default(),
-            breadth: 5,
-            start: Start::default(),
-            segment: 50,
-            accept: Acceptance::default(),
-            temperature: 0.7,
-            improvement: Improvement::default(),
-            moves: Moves::default(),
-            chains: None,
-            trials: None,
-            walk: None,
-            descent_only: false,
-        }
+settings! {
+    /// Settings of iterated local search. `None` means: chosen for the run.
+    pub struct IlsSettings: Ils = "ils", "Iterated local search" {
+        /// Seed of all random numbers: the same seed gives the same tour after as many iterations, but for acs with relaxed updates
+        pub seed: u64 = 1, is_common: true;
+        /// The operator that improves tours
+        pub local_search: LocalSearch = LocalSearch::default();
+        /// Neighbours in a node's list
+        pub neighbors: u32 = 12, range: from_to(1, MOST_NEIGHBORS);
+        /// Which neighbours a list holds
+        pub neighbor_lists: NeighborKind = NeighborKind::default();
+        /// Neighbours that the second step of a move looks at
+        pub breadth: u32 = 5, range: from_to(1, MOST_NEIGHBORS), only: &[is("improvement", "best")];
+        /// The start tour; a tour of a file goes before it
+        pub start: Start = Start::default(), option: "first_tour";
+        /// Longest segment of a kick's double bridge; 0: four edges anywhere
+        pub segment: u32 = 50,
+            unit: "nodes", only: &[is("improvement", "best"), is_not("descent_only", "true")];
+        /// When a tour takes the place of the one before
+        pub accept: Acceptance = Acceptance::default(), only: &[is_not("descent_only", "true")];
+        /// Temperature at the start of annealing
+        pub temperature: f32 = 0.7,
+            range: between(0.0, 1000.0),
+            unit: "mean edges of the start tour",
+            only: &[is("accept", "annealing"), is_not("descent_only", "true")];
+        /// Which improving move is made: the best around a node, at many places at the same time, or the best of the whole tour
+        pub improvement: Improvement = Improvement::default();
+        /// How many moves are made at a time
+        pub moves: Moves = Moves::default(), only: &[is("improvement", "best")];
+        /// Tours that are worked on at the same time
+        pub chains: Option<u32> = None,
+            range: from_to(1, MOST_CHAINS),
+            only: &[is("improvement", "first")],
+            otherwise: "by the number of nodes";
+        /// Kicks of each tour in a round, at whose end they are put together
+        pub trials: Option<u32> = None,
+            range: from_to(1, MOST_TRIALS),
+            only: &[is("improvement", "first"), is_not("descent_only", "true")],
+            otherwise: "by the number of nodes";
+        /// Steps of the random walks that lead from a kick's first edge to the others
+        pub walk: Option<u32> = None,
+            range: from_to(1, MOST_STEPS),
+            only: &[is("improvement", "first"), is_not("descent_only", "true")],
+            otherwise: "20, then 40 from one kick a node on, 80 from 16 on, and 80 on lattices";
+        /// Stop at the first local optimum, without kicks
+        pub descent_only: bool = false, is_common: true;
     }
 }
 
@@ -95,19 +90,13 @@ impl IlsSettings {
     /// # Errors
     /// What is out of its range.
     pub fn check(&self) -> Result<(), SolveError> {
-        let fail = |what: String| Err(SolveError::Settings(what));
+        self.check_ranges()?;
         if self.local_search == LocalSearch::None || self.local_search.is_of_ants() {
-            return fail(
+            return Err(SolveError::Settings(
                 "ils needs a local search: `local_search` two-opt, or-opt, or-2opt or three-opt".into(),
-            );
+            ));
         }
-        if self.neighbors == 0 || self.neighbors > MOST_NEIGHBORS {
-            return fail(format!("`neighbors` must be 1 to {MOST_NEIGHBORS}"));
-        }
-        if self.breadth == 0 || self.breadth > MOST_NEIGHBORS {
-            return fail(format!("`breadth` must be 1 to {MOST_NEIGHBORS}"));
-        }
-        self.trials().check()
+        Ok(())
     }
 
     /// Those of first improvement: chained Lin-Kernighan with other moves.

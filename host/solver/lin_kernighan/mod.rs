@@ -26,6 +26,7 @@ use rounds::Rounds;
 use settings::Plan;
 
 pub use settings::{Acceptance, LinKernighanSettings, NeighborKind};
+pub(super) use settings::{MOST_CHAINS, MOST_STEPS};
 
 /// As [`Algorithm::solve`](super::Algorithm::solve), once everything is checked.
 pub(super) fn solve(

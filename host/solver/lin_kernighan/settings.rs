@@ -9,6 +9,7 @@ use crate::engine::start::Start;
 use crate::engine::{LocalSearch, MOST_NEIGHBORS, Problem};
 use crate::instance::Instance;
 use crate::solver::SolveError;
+use crate::solver::settings::{Settings, between, choices, from_to, is_not, settings};
 
 /// When a tour after a kick takes the place of the one before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,84 +51,64 @@ pub enum NeighborKind {
     Quadrant,
 }
 
-/// What a user can set. `None` means: choose for me.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct LinKernighanSettings {
-    /// Seed of all random numbers.
-    pub seed: u64,
-    /// Neighbours of a node.
-    pub neighbors: u32,
-    /// Which neighbours.
-    pub neighbor_lists: NeighborKind,
-    /// The moves; none: Lin and Kernighan's.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub local_search: Option<LocalSearch>,
-    /// When a tour is kept after a kick.
-    pub accept: Acceptance,
-    /// The start tour; a file's tour goes before it. None: [`for_lin_kernighan`](crate::engine::start::for_lin_kernighan).
-    pub start: Option<Start>,
-    /// Steps of the random walks that lead from a kick's first edge to the others. None: the more, the more kicks the tour has had,
-    /// and many on a lattice.
-    pub walk: Option<u32>,
-    /// Temperature at the start of annealing, in mean edges of the tour.
-    pub temperature: f32,
-    /// Tours that are worked on at the same time.
-    pub chains: Option<u32>,
-    /// Kicks of each tour in a round.
-    pub trials: Option<u32>,
-    /// No kicks: the first local optimum ends the run.
-    pub descent_only: bool,
-}
+/// Most tours at the same time.
+pub(in crate::solver) const MOST_CHAINS: u32 = 1 << 10;
+/// Longest walk.
+pub(in crate::solver) const MOST_STEPS: u32 = 1000;
 
-impl Default for LinKernighanSettings {
-    fn default() -> Self {
-        LinKernighanSettings {
-            seed: 1,
-            neighbors: 8,
-            neighbor_lists: NeighborKind::default(),
-            local_search: None,
-            accept: Acceptance::default(),
-            start: None,
-            walk: None,
-            temperature: 0.7,
-            chains: None,
-            trials: None,
-            descent_only: false,
-        }
+choices!(Acceptance, NeighborKind, Start);
+
+settings! {
+    /// Settings of chained Lin-Kernighan. `None` means: chosen for the run.
+    pub struct LinKernighanSettings: LinKernighan = "lk", "Chained Lin-Kernighan" {
+        /// Seed of all random numbers: the same seed gives the same tour after as many iterations, but for acs with relaxed updates
+        pub seed: u64 = 1, is_common: true;
+        /// Neighbours in a node's list
+        pub neighbors: u32 = 8, range: from_to(1, MOST_NEIGHBORS);
+        /// Which neighbours a list holds
+        pub neighbor_lists: NeighborKind = NeighborKind::default();
+        /// The moves; none: Lin and Kernighan's
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub local_search: Option<LocalSearch> = None, is_internal: true;
+        /// When a tour takes the place of the one before
+        pub accept: Acceptance = Acceptance::default(), is_internal: true;
+        /// The start tour; a tour of a file goes before it
+        pub start: Option<Start> = None,
+            option: "first_tour", otherwise: "greedy, on lattices quick-boruvka";
+        /// Steps of the random walks that lead from a kick's first edge to the others
+        pub walk: Option<u32> = None,
+            range: from_to(1, MOST_STEPS),
+            only: &[is_not("descent_only", "true")],
+            otherwise: "20, then 40 from one kick a node on, 80 from 16 on, and 80 on lattices";
+        /// Temperature at the start of annealing
+        pub temperature: f32 = 0.7,
+            range: between(0.0, 1000.0),
+            unit: "mean edges of the start tour",
+            only: &[is_not("descent_only", "true")];
+        /// Tours that are worked on at the same time
+        pub chains: Option<u32> = None,
+            range: from_to(1, MOST_CHAINS), otherwise: "by the number of nodes";
+        /// Kicks of each tour in a round, at whose end they are put together
+        pub trials: Option<u32> = None,
+            range: from_to(1, MOST_TRIALS),
+            only: &[is_not("descent_only", "true")],
+            otherwise: "by the number of nodes";
+        /// Stop at the first local optimum, without kicks
+        pub descent_only: bool = false, is_common: true;
     }
 }
 
-/// Most tours at the same time.
-const MOST_CHAINS: u32 = 1 << 10;
-/// Longest walk.
-const MOST_STEPS: u32 = 1000;
 impl LinKernighanSettings {
     /// Checks every setting's range.
     ///
     /// # Errors
     /// What is out of its range.
     pub fn check(&self) -> Result<(), SolveError> {
-        let fail = |what: String| Err(SolveError::Settings(what));
-        if self.neighbors == 0 || self.neighbors > MOST_NEIGHBORS {
-            return fail(format!("`neighbors` must be 1 to {MOST_NEIGHBORS}"));
-        }
+        self.check_ranges()?;
         if self.local_search.is_some_and(|search| search == LocalSearch::None || search.is_of_ants()) {
-            return fail(
+            return Err(SolveError::Settings(
                 "`local_search` must be two-opt, or-opt, or-2opt or three-opt, if it is given".into(),
-            );
-        }
-        if self.walk.is_some_and(|walk| walk == 0 || walk > MOST_STEPS) {
-            return fail(format!("`walk` must be 1 to {MOST_STEPS}"));
-        }
-        if !(self.temperature >= 0.0 && self.temperature <= 1000.0) {
-            return fail("`temperature` must be 0 to 1000 mean edges".into());
-        }
-        if self.chains.is_some_and(|c| c == 0 || c > MOST_CHAINS) {
-            return fail(format!("`chains` must be 1 to {MOST_CHAINS}"));
-        }
-        if self.trials.is_some_and(|t| t == 0 || t > MOST_TRIALS) {
-            return fail(format!("`trials` must be 1 to {MOST_TRIALS}"));
+            ));
         }
         Ok(())
     }

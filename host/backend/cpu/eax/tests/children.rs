@@ -232,9 +232,8 @@ fn children_of_all_tours_of_few_nodes() {
 
 /// Places that random ones hardly ever are: all the same, on a line, on a circle, on a lattice, and in pairs.
 fn degenerate(n: u32) -> Vec<(&'static str, Vec<[f64; 3]>)> {
-    let make = |place: &dyn Fn(u32) -> [f64; 2]| {
-        (0..n).map(|i| place(i)).map(|[x, y]| [x, y, 0.0]).collect::<Vec<_>>()
-    };
+    let make =
+        |place: &dyn Fn(u32) -> [f64; 2]| (0..n).map(place).map(|[x, y]| [x, y, 0.0]).collect::<Vec<_>>();
     let side = f64::from(n).sqrt().ceil() as u32;
     let around = |i: u32, of: u32| {
         let angle = f64::from(i) / f64::from(of) * std::f64::consts::TAU;

@@ -1,0 +1,58 @@
+//! `--load-population FILE`: a genetic algorithm that goes on with a saved population.
+
+use std::path::Path;
+
+use super::super::{Error, Result};
+use super::settings::Wanted;
+use crate::instance::InstanceError;
+use crate::instance::population_file::Saved;
+use crate::solver::Algorithm;
+use crate::solver::genetic::{Crossover, GeneticSettings, Initial};
+use crate::solver::settings::{Settings, overlay};
+
+/// The algorithm for a population of a file: settings that are given count, the others are the file's.
+pub(super) fn loaded(wanted: &Wanted<'_>, path: &Path, saved: &Saved) -> Result<Algorithm> {
+    let (_, mut given) = wanted.unchecked(&GeneticSettings::DECLARATION)?;
+    // These belong to the file.
+    for name in ["initial", "first_generation"] {
+        given.remove(name);
+    }
+    let mut base = match &saved.header {
+        None => {
+            let crossover = given.get("crossover").cloned();
+            let crossover = crossover.and_then(|value| serde_json::from_value::<Crossover>(value).ok());
+            GeneticSettings::of(crossover.unwrap_or_default())
+        }
+        Some(header) => {
+            let base = serde_json::from_value(header.settings.clone()).map_err(|error| {
+                let problem = format!("the settings of the population cannot be used: {error}");
+                let help = "it was written by another version of antwarp, or edited: take out its comment";
+                InstanceError::content(path.to_string_lossy(), problem, help)
+            })?;
+            GeneticSettings { first_generation: header.generation, ..base }
+        }
+    };
+    base.population = Some(saved.count);
+    base.initial = Initial::File;
+    let settings = overlay(&base, &given).map_err(Error::Usage)?;
+    let (genes, count) = (settings.genes(), saved.count);
+    if !genes.is_multiple_of(count) {
+        let path = path.display();
+        let what = format!("--population must be a multiple of the {count} genes of {path}, not {genes}");
+        return Err(Error::Usage(what));
+    }
+    // The file is to blame for what nobody asked for.
+    let is_paired = settings.crossover != Crossover::Eax;
+    if is_paired
+        && !given.contains_key("population")
+        && !genes.is_multiple_of(settings.groups.max(1).saturating_mul(4))
+    {
+        let problem =
+            format!("{genes} genes are no {} groups of equal size, a multiple of 4", settings.groups);
+        let help = "give other --groups, or a --population that is a multiple of 4 times the groups and of the genes";
+        return Err(InstanceError::content(path.to_string_lossy(), problem, help).into());
+    }
+    let algorithm = Algorithm::Genetic(settings);
+    wanted.check(&algorithm)?;
+    Ok(algorithm)
+}

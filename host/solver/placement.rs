@@ -1,0 +1,118 @@
+//! Where a run computes, and which target a proof gives it: decided alike for the program, the library and every rank.
+
+use super::{Algorithm, SolveError};
+use crate::backend::Choice;
+use crate::engine::LocalSearch;
+use crate::instance::Instance;
+use crate::memory;
+use crate::solver::genetic::Crossover;
+
+/// Most places in degrees that [`Choice::Auto`] takes to a GPU: it looks their distances up in a matrix of n x n, a gibibyte.
+const MOST_ON_GPUS: usize = 1 << 14;
+
+/// Where a run computes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Placement {
+    /// Which backend to open.
+    pub choice: Choice,
+    /// What keeps a run that might be on a GPU on CPU threads, if anything does.
+    pub why_cpu: Option<&'static str>,
+}
+
+/// Decides where an algorithm solves an instance: where the user asks for. If that is left open, it is CPU threads for what runs nowhere
+/// else, and for what is too large for GPUs.
+///
+/// # Errors
+/// If a GPU is asked for, and main memory has no room for the distances that it needs.
+pub fn placement(algorithm: &Algorithm, instance: &Instance, asked: Choice) -> Result<Placement, SolveError> {
+    let why_cpu = algorithm.on_threads().or_else(|| too_large_for_gpus(instance));
+    if asked == Choice::Cuda && too_large_for_gpus(instance).is_some() {
+        let bytes = 4 * (instance.len() as u64).pow(2);
+        memory::check(bytes).map_err(|shortage| {
+            SolveError::Settings(format!(
+                "no room for the matrix of distances that a GPU needs: {shortage}; use `backend` cpu"
+            ))
+        })?;
+    }
+    Ok(match (asked, why_cpu) {
+        (Choice::Auto, Some(_)) => Placement { choice: Choice::Cpu, why_cpu },
+        _ => Placement { choice: asked, why_cpu: None },
+    })
+}
+
+impl Algorithm {
+    /// Returns the setting by which it runs on CPU threads alone, as in `` `crossover` eax ``; none if it runs on GPUs too.
+    pub fn on_threads(&self) -> Option<&'static str> {
+        let local_search = match self {
+            Algorithm::Genetic(settings) if settings.crossover == Crossover::Eax => {
+                return Some("`crossover` eax");
+            }
+            Algorithm::Mmas(settings) => settings.local_search,
+            Algorithm::Acs(settings) => settings.local_search,
+            _ => None,
+        };
+        (local_search == Some(LocalSearch::Lk)).then_some("`local_search` lk")
+    }
+}
+
+/// Names what makes an instance too large for GPUs, if it is.
+fn too_large_for_gpus(instance: &Instance) -> Option<&'static str> {
+    let is_looked_up = instance.metric().is_some_and(|metric| !metric.is_algebraic());
+    (is_looked_up && instance.len() > MOST_ON_GPUS)
+        .then_some("an instance of more than 16,384 places on the globe")
+}
+
+/// Returns the length of the proven optimum of an instance, which ends a run that reaches it. None if one of the tours to begin with,
+/// which stand one after the other, is shorter: then it is the optimum of another instance.
+pub fn proven_optimum(instance: &Instance, initial: &[u32]) -> Option<i64> {
+    let optimum = instance.best_known().filter(|known| known.proven).map(|known| known.cost)?;
+    let is_beaten = is_beaten(optimum, instance, initial);
+    (!is_beaten).then_some(optimum)
+}
+
+/// Returns whether one of these tours, which stand one after the other, is shorter than `length`.
+fn is_beaten(length: i64, instance: &Instance, tours: &[u32]) -> bool {
+    tours.chunks(instance.len()).any(|tour| instance.check_tour(tour).is_ok_and(|cost| cost < length))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::instance::Metric;
+    use crate::solver::{acs, genetic, mmas};
+
+    #[test]
+    fn any_initial_tour_can_beat_a_length() {
+        let corners = [[0.0, 0.0, 0.0], [3.0, 0.0, 0.0], [3.0, 4.0, 0.0], [0.0, 4.0, 0.0]];
+        let square = Instance::from_points("square", Metric::Euc2d, corners.to_vec()).unwrap();
+        // Lengths 16 and 14.
+        let tours = [2, 0, 1, 3, 0, 1, 2, 3];
+        assert!(is_beaten(15, &square, &tours) && is_beaten(17, &square, &tours[..4]));
+        assert!(!is_beaten(14, &square, &tours) && !is_beaten(16, &square, &tours[..4]));
+        assert!(!is_beaten(100, &square, &[]));
+    }
+
+    #[test]
+    fn what_no_gpu_can_do_is_on_cpu_threads_unless_a_gpu_is_asked_for() {
+        let degrees = |n: usize| (0..n).map(|i| [i as f64 % 80.0, i as f64 / 200.0, 0.0]).collect();
+        let globe = |n| Instance::from_points("globe", Metric::Geo, degrees(n)).unwrap();
+        let (small, large) = (globe(20), globe(MOST_ON_GPUS + 1));
+        let lk = Some(LocalSearch::Lk);
+        let [plain, eax, ants, others] = [
+            Algorithm::for_instance(&small),
+            Algorithm::Genetic(genetic::GeneticSettings::of(Crossover::Eax)),
+            Algorithm::Mmas(mmas::MmasSettings { local_search: lk, ..Default::default() }),
+            Algorithm::Acs(acs::AcsSettings { local_search: lk, ..Default::default() }),
+        ];
+        let at = |algorithm, instance, asked| placement(algorithm, instance, asked).unwrap();
+        for (algorithm, instance) in [(&eax, &small), (&ants, &small), (&others, &small), (&plain, &large)] {
+            let Placement { choice, why_cpu } = at(algorithm, instance, Choice::Auto);
+            assert!(choice == Choice::Cpu && why_cpu.is_some(), "{algorithm:?}");
+            // A user who says where is heard: what cannot be done there is an error of the backend.
+            for asked in [Choice::Cpu, Choice::Cuda] {
+                assert_eq!(at(algorithm, instance, asked), Placement { choice: asked, why_cpu: None });
+            }
+        }
+        assert_eq!(at(&plain, &small, Choice::Auto), Placement { choice: Choice::Auto, why_cpu: None });
+    }
+}
