@@ -14,10 +14,32 @@ use serde_json::Value;
 use crate::common::interrupted;
 use crate::world::{Folder, antwarp, bench, evolve, json, rows, solve};
 
+tests! {
+    bench_mmas_prints_a_line_a_variant,
+    bench_ils_prints_a_line_an_operator_and_number_of_kicks,
+    bench_solve_measures_any_line,
+    a_later_bench_adds_seeds,
+    tables_are_made_again_from_raw_rows,
+    a_table_has_means_deviations_tests_and_what_differs,
+    values_with_equal_results_are_one_treatment,
+    a_bench_without_time_has_one_iteration,
+    a_bench_of_a_billion_runs_begins_and_ends,
+    more_combinations_than_can_be_measured_are_refused,
+    a_table_of_one_figure_has_lines_and_columns_of_choice,
+    records_are_read,
+    a_table_of_many_rows_is_made,
+    results_are_compared_exactly,
+    an_interrupted_bench_keeps_the_rows_so_far,
+    a_bench_tells_what_is_wrong_before_it_measures,
+    bench_acs_counts_hits_of_a_selective_memory,
+    bench_acs_prints_a_line_a_form_period_and_number_of_ants,
+    bench_ga_prints_a_line_a_crossover_and_population,
+    bench_paper_runs_the_commands_of_a_table_and_prints_the_papers_figures,
+}
+
 /// The head of rows with what tables need of them.
 const HEAD: &str = "suite,antwarp,backend,device,details,units,instance,n,settings,seed,repetition,result\n";
 
-#[test]
 fn bench_mmas_prints_a_line_a_variant() {
     let folder = Folder::new(40);
     let table = folder.path("rows.csv");
@@ -45,7 +67,6 @@ fn bench_mmas_prints_a_line_a_variant() {
     assert!(text.contains("options --rho 0.9"), "{text}");
 }
 
-#[test]
 fn bench_ils_prints_a_line_an_operator_and_number_of_kicks() {
     let folder = Folder::new(40);
     let table = folder.path("rows.csv");
@@ -69,7 +90,6 @@ fn bench_ils_prints_a_line_an_operator_and_number_of_kicks() {
     assert_eq!(String::from_utf8(output.stdout).unwrap().lines().count(), 1 + 16);
 }
 
-#[test]
 fn bench_solve_measures_any_line() {
     let folder = Folder::new(60);
     let table = folder.path("rows.csv");
@@ -104,7 +124,6 @@ fn bench_solve_measures_any_line() {
     bench("solve", &folder.instance, &["--", "--descent-only"]).assert().success();
 }
 
-#[test]
 fn a_later_bench_adds_seeds() {
     let folder = Folder::new(30);
     let measured = |seeds: [&str; 4], name: &str| {
@@ -121,7 +140,6 @@ fn a_later_bench_adds_seeds() {
     assert_eq!(all[3..], last);
 }
 
-#[test]
 fn tables_are_made_again_from_raw_rows() {
     let folder = Folder::new(30);
     let suites: &[(&str, &[&str])] = &[
@@ -191,7 +209,6 @@ fn tables_are_made_again_from_raw_rows() {
     antwarp(&["bench", "table", &foreign]).assert().code(3).stderr(contains("no suite `magic`"));
 }
 
-#[test]
 fn a_table_has_means_deviations_tests_and_what_differs() {
     let folder = Folder::new(5);
     let mut text = "suite,antwarp,backend,device,details,units,instance,n,settings,seed,repetition,seconds,\
@@ -237,7 +254,6 @@ three-opt     14.667 (2)   4.667 (1)  24.667 (1)                       1 of 2
 
 /// Of three values two have equal results: ranked as three, with two degrees of freedom, they would tell of a difference
 /// with p = 0.0498 instead of 0.0833.
-#[test]
 fn values_with_equal_results_are_one_treatment() {
     let folder = Folder::new(5);
     let mut text = HEAD.to_owned();
@@ -260,7 +276,6 @@ b         list = compact = bitmask               3        0
     antwarp(&["bench", "table", &file]).assert().success().stdout(contains(tests));
 }
 
-#[test]
 fn a_bench_without_time_has_one_iteration() {
     for suite in ["mmas", "acs"] {
         let line =
@@ -275,7 +290,6 @@ fn a_bench_without_time_has_one_iteration() {
 
 /// They cannot be listed, and none of them lasts long enough to hear an interrupt itself.
 #[cfg(unix)]
-#[test]
 fn a_bench_of_a_billion_runs_begins_and_ends() {
     let folder = Folder::new(5);
     let table = folder.path("rows.csv");
@@ -293,7 +307,6 @@ fn a_bench_of_a_billion_runs_begins_and_ends() {
     assert!(printed.contains(&format!("  {}  ", rows.len())), "{printed}");
 }
 
-#[test]
 fn more_combinations_than_can_be_measured_are_refused() {
     let folder = Folder::new(5);
     let mut run = bench("solve", &folder.instance, &["--iterations", "5"]);
@@ -320,7 +333,6 @@ fn gaps(folder: &Folder, name: &str) -> String {
     folder.file(name, text.as_bytes())
 }
 
-#[test]
 fn a_table_of_one_figure_has_lines_and_columns_of_choice() {
     let folder = Folder::new(5);
     let file = gaps(&folder, "rows.csv");
@@ -373,7 +385,6 @@ gap_percent
 }
 
 /// benches/runs holds a table of runs for each campaign.
-#[test]
 fn records_are_read() {
     let records = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/runs");
     let mut count = 0;
@@ -399,7 +410,6 @@ fn records_are_read() {
 }
 
 /// What takes the square of their number would take hours.
-#[test]
 fn a_table_of_many_rows_is_made() {
     let folder = Folder::new(5);
     let mut text = HEAD.to_owned();
@@ -417,7 +427,6 @@ fn a_table_of_many_rows_is_made() {
 }
 
 /// As real numbers of 64 bits all of these results are the same.
-#[test]
 fn results_are_compared_exactly() {
     let folder = Folder::new(5);
     let mut text = HEAD.to_owned();
@@ -444,7 +453,6 @@ a         list 1.00, bitmask 2.00      5        1  5.000  0.0253     0.0253
 }
 
 #[cfg(unix)]
-#[test]
 fn an_interrupted_bench_keeps_the_rows_so_far() {
     let folder = Folder::new(50);
     let table = folder.path("rows.csv");
@@ -473,7 +481,6 @@ fn an_interrupted_bench_keeps_the_rows_so_far() {
     assert!(String::from_utf8(again.stdout).unwrap().contains(&format!(" {} ", kept.len())));
 }
 
-#[test]
 fn a_bench_tells_what_is_wrong_before_it_measures() {
     let folder = Folder::new(20);
     // The second population does not fit the first's file.
@@ -490,7 +497,6 @@ fn a_bench_tells_what_is_wrong_before_it_measures() {
     assert!(!Path::new(&table).exists(), "what is wrong is told before anything is measured");
 }
 
-#[test]
 fn bench_acs_counts_hits_of_a_selective_memory() {
     let folder = Folder::new(40);
     let table = folder.path("rows.csv");
@@ -509,7 +515,6 @@ fn bench_acs_counts_hits_of_a_selective_memory() {
     assert!(0.0 < found[0] && found[0] < found[1] && found[1] < 1.0, "{found:?}");
 }
 
-#[test]
 fn bench_acs_prints_a_line_a_form_period_and_number_of_ants() {
     let folder = Folder::new(40);
     let table = folder.path("rows.csv");
@@ -553,7 +558,6 @@ fn bench_acs_prints_a_line_a_form_period_and_number_of_ants() {
         .stdout(contains("against published").and(contains("W = 21, p = 0.0360: worse")));
 }
 
-#[test]
 fn bench_ga_prints_a_line_a_crossover_and_population() {
     let folder = Folder::new(40);
     let [table, report] = ["table.csv", "table.json"].map(|name| folder.path(name));
@@ -610,7 +614,6 @@ fn bench_ga_prints_a_line_a_crossover_and_population() {
     }
 }
 
-#[test]
 fn bench_paper_runs_the_commands_of_a_table_and_prints_the_papers_figures() {
     let folder = Folder::new(30);
     fs::create_dir(folder.path("tsplib")).unwrap();

@@ -9,7 +9,16 @@ use serde_json::Value;
 use crate::common::interrupted;
 use crate::world::{Folder, antwarp, json, published, solve};
 
-#[test]
+tests! {
+    a_bound_stands_beside_the_tour_and_the_trace_leads_to_it,
+    a_bound_is_the_same_on_any_number_of_threads,
+    bounds_of_published_instances_are_below_their_optima,
+    an_interrupt_keeps_the_bound_so_far,
+    edges_with_a_direction_have_no_bound,
+    a_time_too_short_for_a_bound_is_told,
+    an_interrupt_before_there_is_a_bound_ends_the_search_for_one,
+}
+
 fn a_bound_stands_beside_the_tour_and_the_trace_leads_to_it() {
     let folder = Folder::new(5);
     let result = folder.path("result.json");
@@ -34,7 +43,6 @@ fn a_bound_stands_beside_the_tour_and_the_trace_leads_to_it() {
     );
 }
 
-#[test]
 fn a_bound_is_the_same_on_any_number_of_threads() {
     let on = |threads| {
         let line = ["bound", "E1k.0", "--trees", "60", "--json", "-", "--threads", threads];
@@ -46,7 +54,6 @@ fn a_bound_is_the_same_on_any_number_of_threads() {
 }
 
 /// Near the optimum, and proving some; burma14 and gr666 lie on the globe, brg180 is a matrix.
-#[test]
 fn bounds_of_published_instances_are_below_their_optima() {
     let known = [
         ("burma14.tsp", 3323, 3323),
@@ -65,14 +72,12 @@ fn bounds_of_published_instances_are_below_their_optima() {
 }
 
 #[cfg(unix)]
-#[test]
 fn an_interrupt_keeps_the_bound_so_far() {
     let (output, _) = interrupted(&["bound", "E1k.0", "--trees", "1000000"], Duration::from_secs(1));
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(text.contains("no tour is shorter"), "{text}");
 }
 
-#[test]
 fn edges_with_a_direction_have_no_bound() {
     let Some(instance) = published("br17.atsp") else { return };
     for line in [&["bound", &instance][..], &["solve", &instance, "--bound", "--time", "1s"]] {
@@ -80,7 +85,6 @@ fn edges_with_a_direction_have_no_bound() {
     }
 }
 
-#[test]
 fn a_time_too_short_for_a_bound_is_told() {
     let begin = Instant::now();
     antwarp(&["bound", "E100k.0", "--time", "1ms", "--json", "-"])
@@ -92,7 +96,6 @@ fn a_time_too_short_for_a_bound_is_told() {
 }
 
 #[cfg(unix)]
-#[test]
 fn an_interrupt_before_there_is_a_bound_ends_the_search_for_one() {
     let (output, took) = interrupted(&["bound", "E316k.0"], Duration::ZERO);
     let told = String::from_utf8(output.stderr).unwrap();

@@ -7,7 +7,17 @@ use serde_json::Value;
 
 use crate::world::{Folder, antwarp, checked, colony_system, json, published};
 
-#[test]
+tests! {
+    every_form_of_ant_colony_system_gives_a_valid_tour,
+    large_rings_of_all_edges_are_updated_less_often,
+    atomic_updates_give_one_tour_whatever_the_threads,
+    ant_colony_system_solves_directed_instances,
+    ants_find_the_optima_of_directed_instances,
+    or_3opt_is_for_ants_and_edges_with_a_direction,
+    colonies_recombine_their_tours,
+    lin_kernighan_moves_improve_ants_tours,
+}
+
 fn every_form_of_ant_colony_system_gives_a_valid_tour() {
     let folder = Folder::new(80);
     let [tour, report] = ["a.tour", "a.json"].map(|name| folder.path(name));
@@ -52,7 +62,6 @@ fn every_form_of_ant_colony_system_gives_a_valid_tour() {
     assert!(folder.checked(&tour) > 0);
 }
 
-#[test]
 fn large_rings_of_all_edges_are_updated_less_often() {
     let larger = Folder::new(5000);
     let report = larger.path("layout.json");
@@ -69,7 +78,6 @@ fn large_rings_of_all_edges_are_updated_less_often() {
     assert!(!layout(&["--remember", "best"]).contains("updates"));
 }
 
-#[test]
 fn atomic_updates_give_one_tour_whatever_the_threads() {
     let folder = Folder::new(100);
     let tour = |name: &str, threads: &str, seed: &str| {
@@ -87,7 +95,6 @@ fn atomic_updates_give_one_tour_whatever_the_threads() {
     assert_ne!(first, tour("c.tour", "2", "6"));
 }
 
-#[test]
 fn ant_colony_system_solves_directed_instances() {
     let folder = Folder::new(5);
     // Along the numbers every edge is 1, back it is 9.
@@ -110,7 +117,6 @@ fn ant_colony_system_solves_directed_instances() {
 }
 
 /// Local search that keeps directions, the default there, soon leads both colonies to published optima.
-#[test]
 fn ants_find_the_optima_of_directed_instances() {
     let folder = Folder::new(5);
     let tour = folder.path("a.tour");
@@ -127,7 +133,6 @@ fn ants_find_the_optima_of_directed_instances() {
     }
 }
 
-#[test]
 fn or_3opt_is_for_ants_and_edges_with_a_direction() {
     let folder = Folder::new(20);
     let instance = folder.instance.as_str();
@@ -146,7 +151,6 @@ fn or_3opt_is_for_ants_and_edges_with_a_direction() {
 
 /// With Lin-Kernighan moves ants' tours are joined, and crossed whenever the trails are reset: both the same by any number of
 /// threads.
-#[test]
 fn colonies_recombine_their_tours() {
     let folder = Folder::new(400);
     let [tour, report] = ["a.tour", "a.json"].map(|name| folder.path(name));
@@ -169,7 +173,6 @@ fn colonies_recombine_their_tours() {
     assert!(worst as f64 <= 1.01 * best as f64, "{} and {}", mmas.0, acs.0);
 }
 
-#[test]
 fn lin_kernighan_moves_improve_ants_tours() {
     let folder = Folder::new(200);
     let solved = |args: &[&str]| {

@@ -6,6 +6,35 @@ use tempfile::TempDir;
 
 use crate::world::{antwarp, solve};
 
+tests! {
+    places_in_degrees_are_metres_apart,
+    places_keep_their_decimals,
+    matrices_and_edges_are_read_with_any_labels,
+    what_cannot_be_read_is_refused_by_what_it_is_and_with_a_remedy,
+    what_was_read_is_said_and_names_of_files_do_not_matter,
+    tours_are_read_as_other_programs_write_them,
+    tours_of_names_are_read_and_a_name_of_two_is_refused,
+    coarse_rounding_is_told_with_the_true_length_and_the_remedy,
+    ends_of_open_paths_and_fixed_edges_of_a_few_nodes,
+    a_forbidden_pair_has_its_own_exit_status_and_is_in_no_sum,
+    costs_and_targets_are_in_the_user_s_unit,
+    a_huge_range_with_tiny_differences_is_refused_with_a_remedy_that_works,
+    a_search_for_tours_reports_the_user_s_costs,
+    a_tour_is_shown_and_written_with_names,
+    files_that_a_stranger_made_are_read_or_refused,
+    what_may_be_thousands_is_refused_and_an_option_chooses,
+    half_a_matrix_counts_both_ways,
+    what_is_damaged_or_has_two_meanings_is_refused_with_a_remedy_that_works,
+    graphs_of_networkx_are_edges,
+    names_keep_their_meaning,
+    tours_as_tables_and_as_pairs,
+    what_a_file_says_beside_its_numbers_is_heard,
+    a_second_meaning_is_refused_or_warned_of,
+    answers_of_routing_services_are_matrices,
+    tables_that_programs_print_are_read,
+    tours_are_found_in_any_layout,
+}
+
 fn file(folder: &TempDir, name: &str, content: &[u8]) -> String {
     let path = folder.path().join(name);
     std::fs::write(&path, content).unwrap();
@@ -34,7 +63,6 @@ const UNIT: &str =
     "0.85,0.77\n1.0,0.47\n0.1,0.56\n0.33,0.91\n0.62,0.12\n0.05,0.05\n0.47,0.5\n0.9,0.2\n0.2,0.3\n0.7,0.6\n";
 const EIGHT: &str = "1,30,10\n2,70,20\n3,20,60\n4,90,80\n5,50,50\n6,10,90\n7,60,95\n8,35,75\n";
 
-#[test]
 fn places_in_degrees_are_metres_apart() {
     let places = || STOPS.lines().skip(1).map(|line| line.rsplit(',').take(2).collect::<Vec<_>>());
     let json = places().map(|place| format!("[{}, {}]", place[1], place[0])).collect::<Vec<_>>().join(", ");
@@ -56,7 +84,6 @@ fn places_in_degrees_are_metres_apart() {
     ]);
 }
 
-#[test]
 fn places_keep_their_decimals() {
     let eight = EIGHT.replace(',', " ");
     let counted = format!("8\n{}", eight.lines().map(|line| format!("{}\n", &line[2..])).collect::<String>());
@@ -76,7 +103,6 @@ fn places_keep_their_decimals() {
     ]);
 }
 
-#[test]
 fn matrices_and_edges_are_read_with_any_labels() {
     costs(&[
         ("labels.csv", b",A,B,C,D\nA,0,10,15,20\nB,10,0,35,25\nC,15,35,0,30\nD,20,25,30,0\n", &[], 80.0),
@@ -101,7 +127,6 @@ fn matrices_and_edges_are_read_with_any_labels() {
     ]);
 }
 
-#[test]
 fn what_cannot_be_read_is_refused_by_what_it_is_and_with_a_remedy() {
     let folder = tempfile::tempdir().unwrap();
     let refused: &[(&str, &[u8], &str, &str)] = &[
@@ -139,7 +164,6 @@ fn what_cannot_be_read_is_refused_by_what_it_is_and_with_a_remedy() {
     }
 }
 
-#[test]
 fn what_was_read_is_said_and_names_of_files_do_not_matter() {
     let folder = tempfile::tempdir().unwrap();
     let stops = file(&folder, "stops.tsp", STOPS.as_bytes());
@@ -167,7 +191,6 @@ fn what_was_read_is_said_and_names_of_files_do_not_matter() {
 
 const I8: &str = "NAME : i8\nTYPE : TSP\nDIMENSION : 8\nEDGE_WEIGHT_TYPE : EUC_2D\nNODE_COORD_SECTION\n1 30 10\n2 70 20\n3 20 60\n4 90 80\n5 50 50\n6 10 90\n7 60 95\n8 35 75\nEOF\n";
 
-#[test]
 fn tours_are_read_as_other_programs_write_them() {
     let folder = tempfile::tempdir().unwrap();
     let instance = file(&folder, "i.tsp", I8.as_bytes());
@@ -211,7 +234,6 @@ fn tours_are_read_as_other_programs_write_them() {
     antwarp(&["check", &instance, &behind]).assert().code(6).stderr(contains("not a section of a tour"));
 }
 
-#[test]
 fn tours_of_names_are_read_and_a_name_of_two_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let instance = file(&folder, "n.csv", b"name,x,y\nOld Town,0,0\nB,3,0\n\"C, east\",3,4\nB,9,9\n");
@@ -239,7 +261,6 @@ fn run(path: &str, options: &[&str]) -> (i32, String, String, serde_json::Value)
     (output.status.code().unwrap(), text(output.stdout), text(output.stderr), report)
 }
 
-#[test]
 fn coarse_rounding_is_told_with_the_true_length_and_the_remedy() {
     let folder = tempfile::tempdir().unwrap();
     let places: String =
@@ -274,7 +295,6 @@ fn coarse_rounding_is_told_with_the_true_length_and_the_remedy() {
     assert!(status == 3 && told.contains("ROAD_2D"), "{told}");
 }
 
-#[test]
 fn ends_of_open_paths_and_fixed_edges_of_a_few_nodes() {
     let folder = tempfile::tempdir().unwrap();
     let stops = file(&folder, "stops.csv", STOPS.as_bytes());
@@ -297,7 +317,6 @@ fn ends_of_open_paths_and_fixed_edges_of_a_few_nodes() {
     assert!(status == 3 && told.contains("more than 16 nodes are not supported yet"), "{told}");
 }
 
-#[test]
 fn a_forbidden_pair_has_its_own_exit_status_and_is_in_no_sum() {
     let folder = tempfile::tempdir().unwrap();
     let chain = file(&folder, "chain.csv", b",A,B,C,D\nA,0,1,inf,\nB,1,0,2,N/A\nC,null,2,0,3\nD,NaN,-,3,0\n");
@@ -329,7 +348,6 @@ fn a_forbidden_pair_has_its_own_exit_status_and_is_in_no_sum() {
     assert_eq!(status, 7);
 }
 
-#[test]
 fn costs_and_targets_are_in_the_user_s_unit() {
     let folder = tempfile::tempdir().unwrap();
     let (n, far) = (14_i32, |i: i32, j: i32| (i - j).abs().min(14 - (i - j).abs()));
@@ -352,7 +370,6 @@ fn costs_and_targets_are_in_the_user_s_unit() {
     assert!(report["cost"].as_f64().unwrap() <= 3.75, "{report}");
 }
 
-#[test]
 fn a_huge_range_with_tiny_differences_is_refused_with_a_remedy_that_works() {
     let folder = tempfile::tempdir().unwrap();
     let far = |i: i32, j: i32| (i - j).abs().min(20 - (i - j).abs());
@@ -368,7 +385,6 @@ fn a_huge_range_with_tiny_differences_is_refused_with_a_remedy_that_works() {
     assert_eq!((status, &report["cost"]), (0, &serde_json::json!(0.02)), "{told}");
 }
 
-#[test]
 fn a_search_for_tours_reports_the_user_s_costs() {
     let folder = tempfile::tempdir().unwrap();
     let unit = file(&folder, "unit.csv", format!("x,y\n{UNIT}").as_bytes());
@@ -401,7 +417,6 @@ fn a_search_for_tours_reports_the_user_s_costs() {
     assert!(std::fs::read_to_string(rows).unwrap().contains(",3.38850153"));
 }
 
-#[test]
 fn a_tour_is_shown_and_written_with_names() {
     let folder = tempfile::tempdir().unwrap();
     let names =
@@ -423,7 +438,6 @@ fn a_tour_is_shown_and_written_with_names() {
     assert!(quiet.get_output().stderr.is_empty());
 }
 
-#[test]
 fn files_that_a_stranger_made_are_read_or_refused() {
     let three = 21.0564609;
     costs(&[
@@ -464,7 +478,6 @@ fn files_that_a_stranger_made_are_read_or_refused() {
     info.stdout(contains("0 to 3, 0 to 4"));
 }
 
-#[test]
 fn what_may_be_thousands_is_refused_and_an_option_chooses() {
     let text = b"x;y\n1.234;2.500\n3.100;4.750\n5.001;1.002\n";
     let folder = tempfile::tempdir().unwrap();
@@ -485,7 +498,6 @@ fn what_may_be_thousands_is_refused_and_an_option_chooses() {
     ]);
 }
 
-#[test]
 fn half_a_matrix_counts_both_ways() {
     let zeros = b"0,3,4,5\n0,0,6,7\n0,0,0,8\n0,0,0,0\n";
     costs(&[
@@ -499,7 +511,6 @@ fn half_a_matrix_counts_both_ways() {
     solve(&[&path]).assert().success().stderr(contains("is zero").and(contains("--directed")));
 }
 
-#[test]
 fn what_is_damaged_or_has_two_meanings_is_refused_with_a_remedy_that_works() {
     let folder = tempfile::tempdir().unwrap();
     for (name, text, told, remedy) in [
@@ -546,7 +557,6 @@ fn what_is_damaged_or_has_two_meanings_is_refused_with_a_remedy_that_works() {
     chosen.stderr(contains("choose columns of numbers").and(contains("x=3,y=4")));
 }
 
-#[test]
 fn graphs_of_networkx_are_edges() {
     let links = r#"[{"weight": 5, "source": "A", "target": "B"}, {"weight": 7, "source": "A", "target": "C"}, {"weight": 9, "source": "B", "target": "C"}]"#;
     let graph = |key: &str, directed: bool, nodes: &str| {
@@ -567,7 +577,6 @@ fn graphs_of_networkx_are_edges() {
     solve(&[&lonely]).assert().code(3).stderr(contains("there are 4 nodes"));
 }
 
-#[test]
 fn names_keep_their_meaning() {
     let folder = tempfile::tempdir().unwrap();
     for (name, text) in [
@@ -587,7 +596,6 @@ fn names_keep_their_meaning() {
     solve(&[&same, "--open", "--start", "A"]).assert().code(3).stderr(contains("such as 1 or 2"));
 }
 
-#[test]
 fn tours_as_tables_and_as_pairs() {
     let folder = tempfile::tempdir().unwrap();
     let instance = file(&folder, "four.csv", b"x,y\n0,0\n3,0\n3,4\n0,4\n");
@@ -604,7 +612,6 @@ fn tours_as_tables_and_as_pairs() {
     antwarp(&["check", &instance, &tour]).assert().code(6).stderr(contains("do not follow on each other"));
 }
 
-#[test]
 fn what_a_file_says_beside_its_numbers_is_heard() {
     let folder = tempfile::tempdir().unwrap();
     let refused = |name: &str, text: &str, told: &str, remedy: &str| {
@@ -664,7 +671,6 @@ fn what_a_file_says_beside_its_numbers_is_heard() {
     assert_ne!(length("1 2 3 4 5\n").split("cost").nth(1), right.split("cost").nth(1));
 }
 
-#[test]
 fn a_second_meaning_is_refused_or_warned_of() {
     let folder = tempfile::tempdir().unwrap();
     let refused = |name: &str, text: &str, told: &str, remedy: &str| {
@@ -712,7 +718,6 @@ fn a_second_meaning_is_refused_or_warned_of() {
     assert_eq!(cost_of("geo.tsp", &geo, &["--degrees"]), cost_of("geo.txt", &table, &[]));
 }
 
-#[test]
 fn answers_of_routing_services_are_matrices() {
     let google = |destinations: &str| {
         let cell = |cost: u32| {
@@ -759,7 +764,6 @@ fn answers_of_routing_services_are_matrices() {
     }
 }
 
-#[test]
 fn tables_that_programs_print_are_read() {
     costs(&[
         ("psql.txt", b" id | x | y \n----+---+---\n  1 | 0 | 0\n  2 | 3 | 0\n  3 | 3 | 4\n(3 rows)\n", &[], 12.0),
@@ -822,7 +826,6 @@ fn tables_that_programs_print_are_read() {
     solve(&[&customers, "--print-tour"]).assert().success().stdout(contains("Meier"));
 }
 
-#[test]
 fn tours_are_found_in_any_layout() {
     let folder = tempfile::tempdir().unwrap();
     let instance = file(

@@ -12,6 +12,19 @@ use serde_json::Value;
 use crate::common::interrupted;
 use crate::world::{Folder, antwarp, bench, checked, evolve, json, solve};
 
+tests! {
+    every_crossover_evolves_the_same_whatever_the_threads,
+    a_resumed_population_goes_on_as_if_it_had_never_stopped,
+    edge_assembly_crossover_finds_the_best_tour_and_goes_on,
+    edge_assembly_crossover_of_few_nodes_and_of_wrong_settings,
+    what_is_given_counts_more_than_what_was_saved,
+    populations_that_cannot_go_on_are_refused,
+    a_population_names_the_cost_that_a_user_knows,
+    small_and_directed_instances_evolve,
+    an_interrupted_population_goes_on_exactly,
+    a_run_that_is_over_before_its_first_genes_saves_none,
+}
+
 /// The saved file of a run of the genetic algorithm, and its report; the tour is checked.
 fn evolved(folder: &Folder, args: &[&str]) -> (String, Value) {
     let [tour, report, genes] = ["ga.tour", "ga.json", "ga.population"].map(|name| folder.path(name));
@@ -29,7 +42,6 @@ fn evolved(folder: &Folder, args: &[&str]) -> (String, Value) {
 
 const SMALL: [&str; 4] = ["--population", "32", "--groups", "2"];
 
-#[test]
 fn every_crossover_evolves_the_same_whatever_the_threads() {
     let folder = Folder::new(70);
     for crossover in ["scx", "bcscx", "arx", "hybrid"] {
@@ -50,7 +62,6 @@ fn every_crossover_evolves_the_same_whatever_the_threads() {
     }
 }
 
-#[test]
 fn a_resumed_population_goes_on_as_if_it_had_never_stopped() {
     let folder = Folder::new(70);
     let half = folder.path("half.population");
@@ -83,7 +94,6 @@ fn a_resumed_population_goes_on_as_if_it_had_never_stopped() {
     }
 }
 
-#[test]
 fn edge_assembly_crossover_finds_the_best_tour_and_goes_on() {
     let folder = Folder::new(120);
     let half = folder.path("half.population");
@@ -111,7 +121,6 @@ fn edge_assembly_crossover_finds_the_best_tour_and_goes_on() {
         .stderr(contains("--crossover eax runs on CPU threads"));
 }
 
-#[test]
 fn edge_assembly_crossover_of_few_nodes_and_of_wrong_settings() {
     for nodes in [3, 5, 7, 8, 9] {
         let folder = Folder::new(nodes);
@@ -146,7 +155,6 @@ fn edge_assembly_crossover_of_few_nodes_and_of_wrong_settings() {
         .stdout(contains("eax"));
 }
 
-#[test]
 fn what_is_given_counts_more_than_what_was_saved() {
     let folder = Folder::new(40);
     let first = folder.path("first.population");
@@ -186,7 +194,6 @@ fn what_is_given_counts_more_than_what_was_saved() {
     antwarp(&["check", &folder.instance, &first]).assert().code(6).stderr(contains("--load-population"));
 }
 
-#[test]
 fn populations_that_cannot_go_on_are_refused() {
     let folder = Folder::new(20);
     let (good, _) = evolved(&folder, &[&SMALL[..], &["--iterations", "3"]].concat());
@@ -250,7 +257,6 @@ fn populations_that_cannot_go_on_are_refused() {
 }
 
 /// Costs of these instances are others inside.
-#[test]
 fn a_population_names_the_cost_that_a_user_knows() {
     let folder = Folder::new(5);
     let place = |i: i32| [i * 37 % 101, i * 53 % 97];
@@ -299,7 +305,6 @@ fn a_population_names_the_cost_that_a_user_knows() {
     }
 }
 
-#[test]
 fn small_and_directed_instances_evolve() {
     let folder = Folder::new(4);
     for n in [1, 2, 3, 5, 8, 12, 13, 14] {
@@ -341,7 +346,6 @@ fn small_and_directed_instances_evolve() {
 
 /// Whatever ends a run, the generation under way is finished, so that it can go on exactly.
 #[cfg(unix)]
-#[test]
 fn an_interrupted_population_goes_on_exactly() {
     let folder = Folder::new(300);
     let [cut, whole] = ["cut.population", "whole.population"].map(|name| folder.path(name));
@@ -361,7 +365,6 @@ fn an_interrupted_population_goes_on_exactly() {
 }
 
 /// Nobody waits for first genes that are to be saved: the tour is there, the population is not, and that is told.
-#[test]
 fn a_run_that_is_over_before_its_first_genes_saves_none() {
     let folder = Folder::new(3000);
     let [tour, genes] = ["a.tour", "a.population"].map(|name| folder.path(name));

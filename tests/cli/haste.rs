@@ -10,8 +10,14 @@ use serde_json::Value;
 use crate::common::interrupted;
 use crate::world::{Folder, antwarp, solve};
 
+tests! {
+    an_interrupt_keeps_the_tour,
+    a_run_whose_time_is_up_before_it_begins_has_a_tour,
+    an_interrupt_ends_the_set_up,
+    a_given_tour_is_not_lost_in_haste,
+}
+
 #[cfg(unix)]
-#[test]
 fn an_interrupt_keeps_the_tour() {
     let folder = Folder::new(50);
     for algorithm in ["mmas", "lk", "ils", "acs", "ga"] {
@@ -38,7 +44,6 @@ const SLOW_TO_BEGIN: [(&str, &[&str]); 9] = [
     ("E100k.0", &["--algorithm", "ga", "--initial", "space-filling"]),
 ];
 
-#[test]
 fn a_run_whose_time_is_up_before_it_begins_has_a_tour() {
     let folder = Folder::new(50);
     for (instance, algorithm) in SLOW_TO_BEGIN {
@@ -53,7 +58,6 @@ fn a_run_whose_time_is_up_before_it_begins_has_a_tour() {
 }
 
 #[cfg(unix)]
-#[test]
 fn an_interrupt_ends_the_set_up() {
     let folder = Folder::new(50);
     for (instance, algorithm) in SLOW_TO_BEGIN {
@@ -66,7 +70,6 @@ fn an_interrupt_ends_the_set_up() {
     }
 }
 
-#[test]
 fn a_given_tour_is_not_lost_in_haste() {
     let folder = Folder::new(50);
     let (good, again) = (folder.path("good.tour"), folder.path("again.tour"));

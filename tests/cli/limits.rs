@@ -6,6 +6,22 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+tests! {
+    memory_that_runs_out_is_told_and_leaves_the_best_tour,
+    with_room_for_it_a_bound_is_found,
+    an_instance_that_nobody_writes_is_waited_for_until_the_time_is_up,
+    waiting_for_an_instance_is_interrupted,
+    an_instance_may_come_late_and_a_reader_too,
+    a_tour_that_nobody_reads_is_written_elsewhere,
+    a_writer_that_stalls_is_waited_for_until_the_time_is_up_or_an_interrupt,
+    a_reader_that_stalls_is_waited_for_until_an_interrupt,
+    a_million_cities_without_room_are_refused,
+    an_interrupted_generation_leaves_nothing,
+    too_many_threads_are_refused,
+    a_small_stack_is_enough,
+    no_thread_to_be_had_is_told,
+}
+
 const ANTWARP: &str = env!("CARGO_BIN_EXE_antwarp");
 
 /// Runs a line of a shell in a folder; `$ANTWARP` is the program.
@@ -49,7 +65,6 @@ fn with_pipe() -> tempfile::TempDir {
     folder
 }
 
-#[test]
 fn memory_that_runs_out_is_told_and_leaves_the_best_tour() {
     let folder = tempfile::tempdir().unwrap();
     let lines = [
@@ -88,7 +103,6 @@ fn memory_that_runs_out_is_told_and_leaves_the_best_tour() {
     assert!(refused > 0, "no limit was tight");
 }
 
-#[test]
 fn with_room_for_it_a_bound_is_found() {
     let folder = tempfile::tempdir().unwrap();
     let output =
@@ -97,7 +111,6 @@ fn with_room_for_it_a_bound_is_found() {
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
 }
 
-#[test]
 fn an_instance_that_nobody_writes_is_waited_for_until_the_time_is_up() {
     let folder = with_pipe();
     for line in ["solve pipe --time 1s", "bound pipe --time 1s"] {
@@ -110,7 +123,6 @@ fn an_instance_that_nobody_writes_is_waited_for_until_the_time_is_up() {
     }
 }
 
-#[test]
 fn waiting_for_an_instance_is_interrupted() {
     let folder = with_pipe();
     let process = begin(&mut shell(folder.path(), "exec $ANTWARP solve pipe --time 100s"));
@@ -121,7 +133,6 @@ fn waiting_for_an_instance_is_interrupted() {
     assert!(begin.elapsed() < Duration::from_secs(8));
 }
 
-#[test]
 fn an_instance_may_come_late_and_a_reader_too() {
     let folder = with_pipe();
     let line = "$ANTWARP generate uniform -n 300 >a.tsp; (sleep 1; cat a.tsp >pipe) & \
@@ -132,7 +143,6 @@ fn an_instance_may_come_late_and_a_reader_too() {
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
 }
 
-#[test]
 fn a_tour_that_nobody_reads_is_written_elsewhere() {
     let folder = with_pipe();
     let line = "exec $ANTWARP solve E1k.0 --time 1s --quiet --backend cpu --tour pipe";
@@ -154,7 +164,6 @@ fn a_tour_that_nobody_reads_is_written_elsewhere() {
     assert!(said(&output).contains("was written to") && begun.elapsed() < Duration::from_secs(4));
 }
 
-#[test]
 fn a_writer_that_stalls_is_waited_for_until_the_time_is_up_or_an_interrupt() {
     let folder = with_pipe();
     // It writes half of an instance, and keeps the pipe open.
@@ -175,7 +184,6 @@ fn a_writer_that_stalls_is_waited_for_until_the_time_is_up_or_an_interrupt() {
     assert_eq!(output.status.code(), Some(130), "{}", said(&output));
 }
 
-#[test]
 fn a_reader_that_stalls_is_waited_for_until_an_interrupt() {
     let folder = with_pipe();
     // A tour of so many nodes does not fit the buffer of a pipe.
@@ -200,7 +208,6 @@ fn a_reader_that_stalls_is_waited_for_until_an_interrupt() {
     assert_eq!(check.status.code(), Some(0), "{}", said(&check));
 }
 
-#[test]
 fn a_million_cities_without_room_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let mut refused = 0;
@@ -224,7 +231,6 @@ fn a_million_cities_without_room_are_refused() {
     assert!(refused > 0, "no limit was tight");
 }
 
-#[test]
 fn an_interrupted_generation_leaves_nothing() {
     for _ in 0..3 {
         let folder = tempfile::tempdir().unwrap();
@@ -239,7 +245,6 @@ fn an_interrupted_generation_leaves_nothing() {
     }
 }
 
-#[test]
 fn too_many_threads_are_refused() {
     let mut command = shell(Path::new("."), "exec $ANTWARP solve E1k.0 --time 1s --backend cpu");
     let output = command.env("RAYON_NUM_THREADS", "1025").output().unwrap();
@@ -247,7 +252,6 @@ fn too_many_threads_are_refused() {
     assert!(said(&output).contains("RAYON_NUM_THREADS"), "{}", said(&output));
 }
 
-#[test]
 fn a_small_stack_is_enough() {
     for line in ["solve E1k.0 --time 1s --backend cpu --quiet", "bound E1k.0 --trees 5", "solve --help"] {
         let output = shell(Path::new("."), &format!("ulimit -s 64; exec $ANTWARP {line}")).output().unwrap();
@@ -256,7 +260,6 @@ fn a_small_stack_is_enough() {
 }
 
 /// The system does not limit root, so this gives up root's rights; who has none is limited by the processes that run already.
-#[test]
 fn no_thread_to_be_had_is_told() {
     let folder = tempfile::tempdir().unwrap();
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();

@@ -9,7 +9,24 @@ use serde_json::Value;
 
 use crate::world::{Folder, bench, checked, json, lin_kernighan, published, search, solve};
 
-#[test]
+tests! {
+    local_search_finds_an_optimum,
+    local_search_does_not_depend_on_threads,
+    chained_lin_kernighan_does_not_depend_on_threads,
+    every_setting_of_chained_lin_kernighan_gives_a_valid_tour,
+    several_tours_are_crossed_at_the_end_of_a_run_by_the_clock,
+    few_nodes_begin_anew_and_keep_the_best_tour,
+    published_instances_are_solved_to_the_optimum,
+    every_setting_of_local_search_gives_a_valid_tour,
+    a_tour_from_a_file_is_continued,
+    an_initial_tour_that_is_none_is_status_3,
+    directed_edges_are_refused_with_advice,
+    published_matrices_and_globes_are_searched,
+    local_search_stops_when_it_should,
+    a_descent_ends_at_a_local_optimum,
+    kicks_by_best_improvement_give_one_tour_whatever_the_threads,
+}
+
 fn local_search_finds_an_optimum() {
     for (file, optimum) in [("eil51.tsp", 426), ("berlin52.tsp", 7542)] {
         let Some(instance) = published(file) else { return };
@@ -25,7 +42,6 @@ fn local_search_finds_an_optimum() {
     }
 }
 
-#[test]
 fn local_search_does_not_depend_on_threads() {
     let folder = Folder::new(600);
     let tour = |name: &str, threads: &str, seed: &str| {
@@ -43,7 +59,6 @@ fn local_search_does_not_depend_on_threads() {
     assert_ne!(first, tour("c.tour", "2", "6"));
 }
 
-#[test]
 fn chained_lin_kernighan_does_not_depend_on_threads() {
     let folder = Folder::new(600);
     let tour = |layout: &[&str], name: &str, threads: &str, seed: &str| {
@@ -62,7 +77,6 @@ fn chained_lin_kernighan_does_not_depend_on_threads() {
     }
 }
 
-#[test]
 fn every_setting_of_chained_lin_kernighan_gives_a_valid_tour() {
     let folder = Folder::new(120);
     let [tour, report] = ["a.tour", "a.json"].map(|name| folder.path(name));
@@ -97,7 +111,6 @@ fn every_setting_of_chained_lin_kernighan_gives_a_valid_tour() {
     }
 }
 
-#[test]
 fn several_tours_are_crossed_at_the_end_of_a_run_by_the_clock() {
     let folder = Folder::new(500);
     let [tour, report] = ["a.tour", "a.json"].map(|name| folder.path(name));
@@ -118,7 +131,6 @@ fn several_tours_are_crossed_at_the_end_of_a_run_by_the_clock() {
     }
 }
 
-#[test]
 fn few_nodes_begin_anew_and_keep_the_best_tour() {
     let folder = Folder::new(60);
     let [tour, report] = ["a.tour", "a.json"].map(|name| folder.path(name));
@@ -133,7 +145,6 @@ fn few_nodes_begin_anew_and_keep_the_best_tour() {
     assert_eq!(trace.last().unwrap()["cost"], report["cost"]);
 }
 
-#[test]
 fn published_instances_are_solved_to_the_optimum() {
     for file in
         ["eil51.tsp", "berlin52.tsp", "ulysses22.tsp", "att48.tsp", "gr120.tsp", "brg180.tsp", "kroA100.tsp"]
@@ -146,7 +157,6 @@ fn published_instances_are_solved_to_the_optimum() {
     }
 }
 
-#[test]
 fn every_setting_of_local_search_gives_a_valid_tour() {
     let folder = Folder::new(120);
     let [tour, report] = ["a.tour", "a.json"].map(|name| folder.path(name));
@@ -185,7 +195,6 @@ fn every_setting_of_local_search_gives_a_valid_tour() {
     assert!(report["iterations"].as_u64() >= Some(120));
 }
 
-#[test]
 fn a_tour_from_a_file_is_continued() {
     let folder = Folder::new(200);
     let [first, second, third] = ["a.tour", "b.tour", "c.tour"].map(|name| folder.path(name));
@@ -207,7 +216,6 @@ fn a_tour_from_a_file_is_continued() {
     assert!(continued(&third, &third, "1n") <= improved);
 }
 
-#[test]
 fn an_initial_tour_that_is_none_is_status_3() {
     let folder = Folder::new(4);
     let files = [
@@ -228,7 +236,6 @@ fn an_initial_tour_that_is_none_is_status_3() {
     }
 }
 
-#[test]
 fn directed_edges_are_refused_with_advice() {
     let folder = Folder::new(5);
     let directed = folder.file("directed.csv", b"0 1 2\n3 0 4\n5 6 0\n");
@@ -236,7 +243,6 @@ fn directed_edges_are_refused_with_advice() {
     bench("ils", &directed, &[]).assert().code(3).stdout("").stderr(contains("symmetric"));
 }
 
-#[test]
 fn published_matrices_and_globes_are_searched() {
     for file in ["pa561.tsp", "gr96.tsp", "att48.tsp", "brg180.tsp"] {
         let Some(instance) = published(file) else { return };
@@ -247,7 +253,6 @@ fn published_matrices_and_globes_are_searched() {
     }
 }
 
-#[test]
 fn local_search_stops_when_it_should() {
     let folder = Folder::new(30);
     let report = folder.path("a.json");
@@ -278,7 +283,6 @@ fn ils(folder: &Folder, args: &[&str]) -> Value {
     report
 }
 
-#[test]
 fn a_descent_ends_at_a_local_optimum() {
     let folder = Folder::new(300);
     let start = ["--descent-only", "--first-tour", "space-filling"];
@@ -310,7 +314,6 @@ fn a_descent_ends_at_a_local_optimum() {
     }
 }
 
-#[test]
 fn kicks_by_best_improvement_give_one_tour_whatever_the_threads() {
     let folder = Folder::new(200);
     let run = |more: &[&str]| ils(&folder, &[&["--improvement", "best"], more].concat());

@@ -3,9 +3,15 @@
 // A helper that nobody calls is to go.
 #![deny(dead_code)]
 
+#[macro_use]
+#[path = "../common/harness.rs"]
+mod harness;
 #[cfg(unix)]
 #[path = "../common/mod.rs"]
 mod common;
+
+#[path = "../common/data.rs"]
+mod data;
 
 mod bench;
 mod bound;
@@ -24,3 +30,24 @@ mod search;
 mod settings;
 mod solve;
 mod world;
+
+fn main() -> std::process::ExitCode {
+    harness::run(&[
+        bench::TESTS,
+        bound::TESTS,
+        colonies::TESTS,
+        field::TESTS,
+        genetic::TESTS,
+        haste::TESTS,
+        help::TESTS,
+        #[cfg(target_os = "linux")]
+        limits::TESTS,
+        local_search::TESTS,
+        #[cfg(target_os = "linux")]
+        outputs::TESTS,
+        refusals::TESTS,
+        search::TESTS,
+        settings::TESTS,
+        solve::TESTS,
+    ])
+}

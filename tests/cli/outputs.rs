@@ -9,10 +9,27 @@ use std::process::{Child, Command as Process, Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use crate::harness;
 use assert_cmd::Command;
 use predicates::prelude::*;
 use predicates::str::contains;
 use tempfile::TempDir;
+
+tests! {
+    two_spellings_of_a_file_are_refused_before_anything_is_computed,
+    an_output_does_not_replace_an_input,
+    a_limit_of_the_size_of_files_is_an_error_and_the_tour_is_kept,
+    a_tour_that_is_written_elsewhere_replaces_nothing,
+    signals_that_were_ignored_when_the_program_began_stay_ignored,
+    a_closed_standard_output_is_an_error_before_anything_is_computed,
+    a_file_that_others_have_open_is_not_replaced,
+    names_that_cannot_be_written_are_found_out_at_once,
+    links_stay_links_and_rights_stay_rights,
+    the_file_of_shapes_does_not_replace_one_of_somebody_else,
+    paths_need_not_be_utf_8,
+    a_file_is_whole_or_absent_whenever_the_program_is_killed,
+    rows_of_a_bench_are_whole_whenever_it_is_killed,
+}
 
 const ANTWARP: &str = env!("CARGO_BIN_EXE_antwarp");
 
@@ -77,7 +94,6 @@ impl Folder {
     }
 }
 
-#[test]
 fn two_spellings_of_a_file_are_refused_before_anything_is_computed() {
     let folder = Folder::new();
     fs::create_dir(folder.path("real")).unwrap();
@@ -114,7 +130,6 @@ fn two_spellings_of_a_file_are_refused_before_anything_is_computed() {
     assert_eq!(folder.names(), ["a.tsp", "linked", "real", "to-missing", "to-there"]);
 }
 
-#[test]
 fn an_output_does_not_replace_an_input() {
     let folder = Folder::new();
     symlink("a.tsp", folder.path("b.tsp")).unwrap();
@@ -182,7 +197,6 @@ fn an_output_does_not_replace_an_input() {
     folder.solve(&population).assert().success();
 }
 
-#[test]
 fn a_limit_of_the_size_of_files_is_an_error_and_the_tour_is_kept() {
     let folder = Folder::new();
     folder.antwarp(["generate", "uniform", "-n", "5000", "-o", "large.tsp"]).assert().success();
@@ -203,7 +217,6 @@ fn a_limit_of_the_size_of_files_is_an_error_and_the_tour_is_kept() {
 }
 
 #[cfg(target_os = "linux")]
-#[test]
 fn a_tour_that_is_written_elsewhere_replaces_nothing() {
     let folder = Folder::new();
     fs::create_dir(folder.path("elsewhere")).unwrap();
@@ -237,7 +250,6 @@ fn signalled(folder: &Folder, ignored: &str, signals: &[&str], seconds: u32) -> 
     (output.status.code(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
 }
 
-#[test]
 fn signals_that_were_ignored_when_the_program_began_stay_ignored() {
     let folder = Folder::new();
     let (status, told) = signalled(&folder, "INT HUP", &["INT", "HUP"], 3);
@@ -246,7 +258,7 @@ fn signals_that_were_ignored_when_the_program_began_stay_ignored() {
     // The others stop it.
     for (ignored, signal) in [("INT", "HUP"), ("HUP", "INT"), ("INT HUP", "TERM")] {
         if is_ignored(&folder, signal) {
-            println!("skipped: SIG{signal} is ignored here");
+            harness::ignore(format!("SIG{signal} is ignored here"));
             continue;
         }
         let (status, told) = signalled(&folder, ignored, &[signal], 300);
@@ -255,7 +267,6 @@ fn signals_that_were_ignored_when_the_program_began_stay_ignored() {
     }
 }
 
-#[test]
 fn a_closed_standard_output_is_an_error_before_anything_is_computed() {
     let folder = Folder::new();
     let begin = Instant::now();
@@ -296,7 +307,6 @@ fn a_closed_standard_output_is_an_error_before_anything_is_computed() {
     assert!(folder.read("c.tour").starts_with("COMMENT : old\n") && folder.is_tour("c.tour"));
 }
 
-#[test]
 fn a_file_that_others_have_open_is_not_replaced() {
     let folder = Folder::new();
     fs::write(folder.path("log"), "old\n").unwrap();
@@ -310,7 +320,6 @@ fn a_file_that_others_have_open_is_not_replaced() {
     assert!(folder.is_tour("a.tour"));
 }
 
-#[test]
 fn names_that_cannot_be_written_are_found_out_at_once() {
     let folder = Folder::new();
     fs::create_dir(folder.path("locked")).unwrap();
@@ -354,7 +363,6 @@ fn names_that_cannot_be_written_are_found_out_at_once() {
     }
 }
 
-#[test]
 fn links_stay_links_and_rights_stay_rights() {
     let folder = Folder::new();
     symlink("behind.tour", folder.path("link.tour")).unwrap();
@@ -370,7 +378,6 @@ fn links_stay_links_and_rights_stay_rights() {
     }
 }
 
-#[test]
 fn the_file_of_shapes_does_not_replace_one_of_somebody_else() {
     let folder = Folder::new();
     let search = |problem: &[&str], file: &str| {
@@ -396,12 +403,11 @@ fn the_file_of_shapes_does_not_replace_one_of_somebody_else() {
     assert!(folder.read("empty").contains("qap_stored"));
 }
 
-#[test]
 fn paths_need_not_be_utf_8() {
     let folder = Folder::new();
     let name = |text: &str| OsString::from_vec([text.as_bytes(), b"\xe9"].concat());
     if fs::copy(folder.path("a.tsp"), folder.path(name("tsp"))).is_err() {
-        println!("skipped: files have names of UTF-8 here");
+        harness::ignore("files have names of UTF-8 here");
         return;
     }
     let run = |args: &[&str], names: &[(&str, &str)]| {
@@ -452,7 +458,6 @@ fn killed(folder: &Folder, args: &[&str], step: Duration, mut look: impl FnMut()
     }
 }
 
-#[test]
 fn a_file_is_whole_or_absent_whenever_the_program_is_killed() {
     let folder = Folder::new();
     let step = Duration::from_millis(5);
@@ -497,7 +502,6 @@ fn a_file_is_whole_or_absent_whenever_the_program_is_killed() {
     });
 }
 
-#[test]
 fn rows_of_a_bench_are_whole_whenever_it_is_killed() {
     let folder = Folder::new();
     let bench =

@@ -9,9 +9,28 @@ use predicates::prelude::*;
 use predicates::str::contains;
 use serde_json::Value;
 
+use crate::harness;
 use crate::world::{Folder, antwarp, bench, colony_system, evolve, search, solve};
 
-#[test]
+tests! {
+    wrong_usage_is_status_2,
+    options_of_other_algorithms_are_refused,
+    bad_inputs_are_status_3_and_name_the_file,
+    a_gpu_that_is_not_there_is_status_4,
+    an_output_that_cannot_be_written_is_refused_before_solving,
+    a_full_disk_does_not_lose_the_tour,
+    an_invalid_tour_is_status_6_and_the_fault_is_named,
+    fixed_edges_behind_the_end_of_another_section_count,
+    short_memory_is_told_before_it_is_used_up,
+    a_file_is_read_as_far_as_there_is_memory,
+    rows_and_runs_are_not_read_without_end,
+    more_nodes_than_can_be_are_refused,
+    threads_that_cannot_be_started_are_told,
+    a_limit_of_processor_time_keeps_the_tour,
+    several_ranks_need_mpi,
+    a_reader_that_has_enough_is_no_failure,
+}
+
 fn wrong_usage_is_status_2() {
     let folder = Folder::new(10);
     let (instance, output) = (folder.instance.as_str(), folder.path("x"));
@@ -143,7 +162,6 @@ fn wrong_usage_is_status_2() {
     antwarp(&["--version"]).assert().success().stdout(contains("antwarp "));
 }
 
-#[test]
 fn options_of_other_algorithms_are_refused() {
     let folder = Folder::new(10);
     let directed = folder.file("directed.csv", b"0 1 2 3\n3 0 4 1\n5 6 0 2\n4 1 2 0\n");
@@ -199,7 +217,6 @@ fn options_of_other_algorithms_are_refused() {
     solve(&[&directed, "--ants", "5", "--tabu", "list", "--iterations", "1"]).assert().success();
 }
 
-#[test]
 fn bad_inputs_are_status_3_and_name_the_file() {
     let folder = Folder::new(10);
     let good = fs::read(&folder.instance).unwrap();
@@ -226,13 +243,12 @@ fn bad_inputs_are_status_3_and_name_the_file() {
     antwarp(&["check", &folder.instance, &folder.path("missing.tour")]).assert().code(3);
 }
 
-#[test]
 fn a_gpu_that_is_not_there_is_status_4() {
     let folder = Folder::new(10);
     let args = ["solve", &folder.instance, "--backend", "cuda", "--iterations", "1"];
     let output = antwarp(&args).output().unwrap();
     if output.status.success() {
-        println!("skipped: there is a GPU");
+        harness::ignore("there is a GPU");
         return;
     }
     let remedy = || contains("NVIDIA driver").or(contains("without GPU kernels"));
@@ -244,7 +260,6 @@ fn a_gpu_that_is_not_there_is_status_4() {
     antwarp(&["devices"]).assert().success().stdout(contains("CPU").and(contains("none: ")));
 }
 
-#[test]
 fn an_output_that_cannot_be_written_is_refused_before_solving() {
     let folder = Folder::new(10);
     let start = Instant::now();
@@ -263,7 +278,6 @@ fn an_output_that_cannot_be_written_is_refused_before_solving() {
 }
 
 #[cfg(target_os = "linux")]
-#[test]
 fn a_full_disk_does_not_lose_the_tour() {
     let folder = Folder::new(30);
     let temporary = folder.path("temporary");
@@ -298,7 +312,6 @@ fn a_full_disk_does_not_lose_the_tour() {
         .stderr(contains("instead").not());
 }
 
-#[test]
 fn an_invalid_tour_is_status_6_and_the_fault_is_named() {
     let folder = Folder::new(4);
     for (tour, fault) in [
@@ -334,7 +347,6 @@ fn an_invalid_tour_is_status_6_and_the_fault_is_named() {
 }
 
 /// Some programs end every section by -1, and not only those that need it.
-#[test]
 fn fixed_edges_behind_the_end_of_another_section_count() {
     let folder = Folder::new(4);
     let head = "NAME : lines\nTYPE : TSP\nDIMENSION : 4\n";
@@ -361,7 +373,6 @@ fn within(kib: u32, line: &str) -> std::process::Output {
 }
 
 #[cfg(target_os = "linux")]
-#[test]
 fn short_memory_is_told_before_it_is_used_up() {
     for algorithm in ["mmas", "acs", "ga", "ga --crossover eax", "ga --initial local-optima"] {
         let line = format!("solve E316k.0 --time 60s --backend cpu --threads 2 --algorithm {algorithm}");
@@ -380,7 +391,6 @@ fn short_memory_is_told_before_it_is_used_up() {
 }
 
 #[cfg(target_os = "linux")]
-#[test]
 fn a_file_is_read_as_far_as_there_is_memory() {
     let folder = Folder::new(5);
     // More than a gibibyte of nodes, of which the limit of addresses leaves no room for half.
@@ -396,7 +406,6 @@ fn a_file_is_read_as_far_as_there_is_memory() {
     assert!(said.contains("no room for DIMENSION 4000000: "), "{said}");
 }
 
-#[test]
 fn rows_and_runs_are_not_read_without_end() {
     let folder = Folder::new(5);
     let endless = "four mebibytes without an end of a number";
@@ -419,7 +428,6 @@ fn rows_and_runs_are_not_read_without_end() {
     }
 }
 
-#[test]
 fn more_nodes_than_can_be_are_refused() {
     for nodes in ["1000000000000000000", "3000000000", "0"] {
         for kind in ["uniform", "clustered"] {
@@ -432,7 +440,6 @@ fn more_nodes_than_can_be_are_refused() {
 }
 
 #[cfg(target_os = "linux")]
-#[test]
 fn threads_that_cannot_be_started_are_told() {
     let program = env!("CARGO_BIN_EXE_antwarp");
     let line = format!("ulimit -v 1000000 && exec {program} solve E1k.0 --time 1s --backend cpu");
@@ -444,7 +451,6 @@ fn threads_that_cannot_be_started_are_told() {
 
 /// Soft and hard limit together end the process without a signal, the soft one alone does with one.
 #[cfg(target_os = "linux")]
-#[test]
 fn a_limit_of_processor_time_keeps_the_tour() {
     let program = env!("CARGO_BIN_EXE_antwarp");
     let folder = Folder::new(200);
@@ -462,7 +468,6 @@ fn a_limit_of_processor_time_keeps_the_tour() {
 }
 
 /// Several processes that know nothing of each other would all write the same files.
-#[test]
 fn several_ranks_need_mpi() {
     for (size, sizes) in [("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"), ("PMI_SIZE", "PMI_RANK")] {
         let ranks =
@@ -478,7 +483,6 @@ fn several_ranks_need_mpi() {
     alone.stderr(contains("--topology is for several ranks"));
 }
 
-#[test]
 fn a_reader_that_has_enough_is_no_failure() {
     let folder = Folder::new(2000);
     let commands: [&[&str]; 2] = [

@@ -1,7 +1,7 @@
 //! `antwarp search` and `antwarp bench search` from end to end, on the CPU.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use antwarp::instance::{Qap, qaplib};
@@ -14,6 +14,38 @@ use tempfile::TempDir;
 
 #[cfg(unix)]
 use crate::common::interrupted;
+use crate::world::published_in;
+
+tests! {
+    costs_are_those_of_the_solutions,
+    every_strategy_searches_every_problem_and_keeps_the_iterations,
+    a_seed_gives_one_solution_whatever_the_threads,
+    assignments_recombine_unless_walks_are_chosen_or_they_are_large_without_structure,
+    descents_end_where_no_neighbourhood_has_a_better_solution,
+    the_host_chooses_as_the_device,
+    a_target_stops_a_search,
+    a_published_optimum_is_found,
+    a_published_name_does_not_stop_a_search_of_other_matrices,
+    a_published_name_does_not_stop_a_search_of_other_places,
+    solutions_are_files_that_read_back,
+    wrong_usage_is_status_2,
+    bad_files_are_status_3_with_their_line,
+    outputs_that_cannot_be_written_are_status_5,
+    an_interrupt_keeps_the_best_solution,
+    an_iteration_is_cut_short_when_the_time_is_up,
+    a_climb_of_several_threads_is_cut_short,
+    threads_of_a_walk_are_started_before_the_search,
+    an_interrupt_cuts_an_iteration_short,
+    an_iteration_that_was_cut_short_is_not_made,
+    what_was_tried_out_is_kept_and_used,
+    bench_search_prints_a_line_an_instance_and_way,
+    costs_beyond_53_bits_are_exact,
+    a_qap_solution_names_the_exact_cost_of_its_permutation,
+    a_search_is_over_in_time_whatever_a_neighbour_costs,
+    a_search_that_has_no_solution_in_time_says_so,
+    an_interrupt_ends_a_search_that_has_no_solution,
+    a_graph_that_does_not_fit_the_memory_is_refused,
+}
 
 fn antwarp(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_antwarp"));
@@ -75,14 +107,7 @@ impl Folder {
 
 /// A published quadratic assignment problem, if the data is there.
 fn published(file: &str) -> Option<String> {
-    let given = std::env::var_os("ANTWARP_DATA").map(PathBuf::from);
-    let folder = given.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data"));
-    let path = folder.join("qaplib").join(file);
-    if !path.exists() {
-        println!("skipped: {} is not there; ANTWARP_DATA names the folder of qaplib/", path.display());
-        return None;
-    }
-    path.to_str().map(str::to_owned)
+    published_in("qaplib", file)
 }
 
 const PROBLEMS: [&[&str]; 8] = [
@@ -97,7 +122,6 @@ const PROBLEMS: [&[&str]; 8] = [
 ];
 const STRATEGIES: [&str; 5] = ["tabu", "hill-climbing", "annealing", "ils", "vns"];
 
-#[test]
 fn costs_are_those_of_the_solutions() {
     let folder = Folder::new();
     let file = folder.qap(13);
@@ -124,7 +148,6 @@ fn costs_are_those_of_the_solutions() {
     }
 }
 
-#[test]
 fn every_strategy_searches_every_problem_and_keeps_the_iterations() {
     for problem in PROBLEMS {
         for strategy in STRATEGIES {
@@ -143,7 +166,6 @@ fn every_strategy_searches_every_problem_and_keeps_the_iterations() {
     }
 }
 
-#[test]
 fn a_seed_gives_one_solution_whatever_the_threads() {
     let qap: &[&str] = &["qap", "--uniform", "15"];
     for strategy in STRATEGIES {
@@ -174,7 +196,6 @@ fn a_seed_gives_one_solution_whatever_the_threads() {
     assert_ne!(one, (moved["solution"].clone(), moved["walks"].clone()), "children were made");
 }
 
-#[test]
 fn assignments_recombine_unless_walks_are_chosen_or_they_are_large_without_structure() {
     // Places on a line, and flows between neighbours on a ring.
     let folder = Folder::new();
@@ -206,7 +227,6 @@ fn assignments_recombine_unless_walks_are_chosen_or_they_are_large_without_struc
     assert_eq!(settings(&["partition", "--numbers", "9"], &[]), (false.into(), 450.into()));
 }
 
-#[test]
 fn descents_end_where_no_neighbourhood_has_a_better_solution() {
     let ppp = |distance| ["ppp", "--m", "21", "--n", "19", "--distance", distance];
     let tsp = |step| ["tsp", "E1k.0", "--move", step];
@@ -226,7 +246,6 @@ fn descents_end_where_no_neighbourhood_has_a_better_solution() {
     }
 }
 
-#[test]
 fn the_host_chooses_as_the_device() {
     for problem in PROBLEMS {
         for strategy in ["tabu", "hill-climbing"] {
@@ -249,7 +268,6 @@ fn the_host_chooses_as_the_device() {
     }
 }
 
-#[test]
 fn a_target_stops_a_search() {
     let args = ["--target", "100000000000000", "--time", "1m", "--walks", "2"];
     let found = report(&["partition", "--numbers", "30"], &args);
@@ -265,7 +283,6 @@ fn a_target_stops_a_search() {
         .stdout(contains("stopped by the time limit"));
 }
 
-#[test]
 fn a_published_optimum_is_found() {
     let Some(file) = published("nug12.dat") else { return };
     for strategy in ["tabu", "hill-climbing", "ils"] {
@@ -275,7 +292,6 @@ fn a_published_optimum_is_found() {
     }
 }
 
-#[test]
 fn a_published_name_does_not_stop_a_search_of_other_matrices() {
     let folder = Folder::new();
     let odd = fs::read_to_string(folder.qap(12)).unwrap();
@@ -287,7 +303,6 @@ fn a_published_name_does_not_stop_a_search_of_other_matrices() {
     }
 }
 
-#[test]
 fn a_published_name_does_not_stop_a_search_of_other_places() {
     let folder = Folder::new();
     let Some(berlin52) = published("../tsplib/berlin52.tsp") else { return };
@@ -309,7 +324,6 @@ fn a_published_name_does_not_stop_a_search_of_other_places() {
     }
 }
 
-#[test]
 fn solutions_are_files_that_read_back() {
     let folder = Folder::new();
     let [solution, tour, json] = ["a.sln", "a.tour", "a.json"].map(|name| folder.path(name));
@@ -329,7 +343,6 @@ fn solutions_are_files_that_read_back() {
     assert_eq!((&checked["valid"], &checked["cost"]), (&true.into(), &found["cost"]));
 }
 
-#[test]
 fn wrong_usage_is_status_2() {
     let folder = Folder::new();
     let (file, qap) = (folder.qap(8), ["qap", "--uniform", "8"]);
@@ -378,7 +391,6 @@ fn wrong_usage_is_status_2() {
     }
 }
 
-#[test]
 fn bad_files_are_status_3_with_their_line() {
     let folder = Folder::new();
     let numbers = folder.file("bad.txt", "1 2\n3 x 4\n");
@@ -403,7 +415,6 @@ fn bad_files_are_status_3_with_their_line() {
     }
 }
 
-#[test]
 fn outputs_that_cannot_be_written_are_status_5() {
     let folder = Folder::new();
     for option in ["--solution", "--json"] {
@@ -426,7 +437,6 @@ fn outputs_that_cannot_be_written_are_status_5() {
 }
 
 #[cfg(unix)]
-#[test]
 fn an_interrupt_keeps_the_best_solution() {
     let folder = Folder::new();
     for selection in ["device", "host"] {
@@ -452,7 +462,6 @@ const LONG: [&[&str]; 5] = [
     &["tsp", "E3k.0", "--walks", "2000"],
 ];
 
-#[test]
 fn an_iteration_is_cut_short_when_the_time_is_up() {
     for problem in LONG {
         let begin = Instant::now();
@@ -465,7 +474,6 @@ fn an_iteration_is_cut_short_when_the_time_is_up() {
     }
 }
 
-#[test]
 fn a_climb_of_several_threads_is_cut_short() {
     let problem = ["qap", "--uniform", "400", "--strategy", "hill-climbing", "--walks", "1"];
     let begin = Instant::now();
@@ -476,7 +484,6 @@ fn a_climb_of_several_threads_is_cut_short() {
 
 /// One that could not be started on the way would leave the others waiting for it.
 #[cfg(target_os = "linux")]
-#[test]
 fn threads_of_a_walk_are_started_before_the_search() {
     let args = ["search", "qap", "--uniform", "60", "--walks", "1", "--blocks", "3", "--threads", "3"];
     let mut search = std::process::Command::new(env!("CARGO_BIN_EXE_antwarp"))
@@ -497,7 +504,6 @@ fn threads_of_a_walk_are_started_before_the_search() {
 }
 
 #[cfg(unix)]
-#[test]
 fn an_interrupt_cuts_an_iteration_short() {
     let folder = Folder::new();
     let json = folder.path("a.json");
@@ -508,7 +514,6 @@ fn an_interrupt_cuts_an_iteration_short() {
     assert_eq!(found["stopped_by"], "interrupt");
 }
 
-#[test]
 fn an_iteration_that_was_cut_short_is_not_made() {
     for more in [&["--walks", "1"][..], &["--walks", "1", "--selection", "host"], &["--walks", "5"]] {
         let problem = ["tsp", "E1k.0"];
@@ -524,7 +529,6 @@ fn an_iteration_that_was_cut_short_is_not_made() {
     }
 }
 
-#[test]
 fn what_was_tried_out_is_kept_and_used() {
     let folder = Folder::new();
     let file = folder.path("deeper/tuning.json");
@@ -551,7 +555,6 @@ fn what_was_tried_out_is_kept_and_used() {
     assert!(serde_json::from_slice::<Value>(&fs::read(&file).unwrap()).is_ok());
 }
 
-#[test]
 fn bench_search_prints_a_line_an_instance_and_way() {
     let folder = Folder::new();
     let (table, file) = (folder.path("rows.csv"), folder.qap(12));
@@ -613,7 +616,6 @@ fn bench_search_prints_a_line_an_instance_and_way() {
     }
 }
 
-#[test]
 fn costs_beyond_53_bits_are_exact() {
     let folder = Folder::new();
     let numbers = [536_870_001_i128, 268_435_001, 134_217_001, 3, 5, 7];
@@ -636,7 +638,6 @@ fn costs_beyond_53_bits_are_exact() {
     }
 }
 
-#[test]
 fn a_qap_solution_names_the_exact_cost_of_its_permutation() {
     let (folder, n) = (Folder::new(), 5_usize);
     let entry = |i: usize, j: usize, salt: usize| (1 << 27) + ((i * 7 + j * 3 + salt) % 11 * 2 + 1) as i128;
@@ -656,7 +657,6 @@ fn a_qap_solution_names_the_exact_cost_of_its_permutation() {
     assert_eq!(found["cost"].as_i64().map(i128::from), Some(cost));
 }
 
-#[test]
 fn a_search_is_over_in_time_whatever_a_neighbour_costs() {
     let begin = Instant::now();
     let problem = ["weierstrass", "--dim", "4096", "--terms", "1000", "--b", "1.05"];
@@ -665,7 +665,6 @@ fn a_search_is_over_in_time_whatever_a_neighbour_costs() {
     assert!(begin.elapsed() < Duration::from_secs(10), "{:?}", begin.elapsed());
 }
 
-#[test]
 fn a_search_that_has_no_solution_in_time_says_so() {
     let begin = Instant::now();
     let problem = ["max-cut", "--nodes", "4000000", "--degree", "20"];
@@ -678,7 +677,6 @@ fn a_search_that_has_no_solution_in_time_says_so() {
 }
 
 #[cfg(unix)]
-#[test]
 fn an_interrupt_ends_a_search_that_has_no_solution() {
     let args = ["search", "qap", "--uniform", "16384", "--backend", "cpu", "--time", "1h"];
     let (output, took) = interrupted(&args, Duration::from_millis(100));
@@ -687,7 +685,6 @@ fn an_interrupt_ends_a_search_that_has_no_solution() {
 }
 
 #[cfg(target_os = "linux")]
-#[test]
 fn a_graph_that_does_not_fit_the_memory_is_refused() {
     let program = env!("CARGO_BIN_EXE_antwarp");
     let line = format!(

@@ -8,6 +8,16 @@ use serde_json::{Value, json};
 
 use crate::world::{Folder, bench, evolve, json, solve};
 
+tests! {
+    every_option_is_refused_by_the_algorithms_that_do_not_have_it,
+    every_condition_of_a_setting_is_kept,
+    old_names_of_options_are_refused_with_the_new_ones,
+    a_run_is_repeated_by_its_report,
+    a_descent_of_a_file_ends_by_itself,
+    files_of_settings_that_cannot_be_used_are_refused,
+    a_run_with_a_population_is_repeated,
+}
+
 /// The option of a setting, with its value if it takes one.
 fn option(setting: &Setting, value: &str) -> String {
     let name = setting.option().replace('_', "-");
@@ -32,7 +42,6 @@ fn options(declaration: &Declaration) -> impl Iterator<Item = &'static Setting> 
 }
 
 /// No file is read for it.
-#[test]
 fn every_option_is_refused_by_the_algorithms_that_do_not_have_it() {
     for owner in Algorithm::ALL {
         for setting in options(&owner) {
@@ -52,7 +61,6 @@ fn every_option_is_refused_by_the_algorithms_that_do_not_have_it() {
 }
 
 /// Of two options that do not go together, one is refused, and the message names the other.
-#[test]
 fn every_condition_of_a_setting_is_kept() {
     for declaration in Algorithm::ALL {
         for setting in options(&declaration) {
@@ -80,7 +88,6 @@ fn every_condition_of_a_setting_is_kept() {
     }
 }
 
-#[test]
 fn old_names_of_options_are_refused_with_the_new_ones() {
     let folder = Folder::new(10);
     for (old, new) in [("--start-tour", "--first-tour"), ("--resume", "--load-population")] {
@@ -93,7 +100,6 @@ fn old_names_of_options_are_refused_with_the_new_ones() {
 }
 
 /// The report of a run, as a file of settings, makes the same run.
-#[test]
 fn a_run_is_repeated_by_its_report() {
     let folder = Folder::new(60);
     let [first, second, bare] = ["first.json", "second.json", "bare.json"].map(|name| folder.path(name));
@@ -129,7 +135,6 @@ fn a_run_is_repeated_by_its_report() {
     }
 }
 
-#[test]
 fn a_descent_of_a_file_ends_by_itself() {
     let folder = Folder::new(60);
     let file = folder.file("descent.json", br#"{"algorithm": "ils", "descent_only": true}"#);
@@ -140,7 +145,6 @@ fn a_descent_of_a_file_ends_by_itself() {
         .stderr(contains("--iterations does nothing with --descent-only"));
 }
 
-#[test]
 fn files_of_settings_that_cannot_be_used_are_refused() {
     let folder = Folder::new(10);
     let instance = folder.instance.as_str();
@@ -178,7 +182,6 @@ fn files_of_settings_that_cannot_be_used_are_refused() {
 }
 
 /// A report of a run that went on with a population is a file of settings for such a run.
-#[test]
 fn a_run_with_a_population_is_repeated() {
     let folder = Folder::new(40);
     let [genes, first, second] = ["a.population", "first.json", "second.json"].map(|name| folder.path(name));

@@ -9,7 +9,24 @@ use serde_json::Value;
 
 use crate::world::{Folder, antwarp, checked, json, lin_kernighan, published, search, solve};
 
-#[test]
+tests! {
+    a_published_name_does_not_stop_a_run_on_other_nodes,
+    a_published_optimum_stops_a_run,
+    a_seed_gives_one_tour_whatever_the_threads,
+    every_file_tells_the_same,
+    many_nodes_keep_their_numbers,
+    json_on_the_standard_output_stands_alone,
+    the_capitals_have_a_tour_and_a_picture,
+    all_variants_give_valid_tours,
+    a_published_instance_has_a_gap,
+    an_asymmetric_instance_is_solved_to_its_optimum,
+    an_instance_that_is_generated_has_a_name,
+    a_target_stops_the_run,
+    tiny_instances_need_no_search,
+    iterations_go_by_the_number_of_nodes,
+    small_odd_instances_have_tours,
+}
+
 fn a_published_name_does_not_stop_a_run_on_other_nodes() {
     let folder = Folder::new(5);
     // Two rows, so close that every good tour is shorter than the optimum of the published eil51, 426.
@@ -45,7 +62,6 @@ fn a_published_name_does_not_stop_a_run_on_other_nodes() {
     }
 }
 
-#[test]
 fn a_published_optimum_stops_a_run() {
     let folder = Folder::new(5);
     let report = folder.path("report.json");
@@ -62,7 +78,6 @@ fn a_published_optimum_stops_a_run() {
     }
 }
 
-#[test]
 fn a_seed_gives_one_tour_whatever_the_threads() {
     let folder = Folder::new(80);
     let tour = |name: &str, threads: &str, seed: &str| {
@@ -93,7 +108,6 @@ fn a_seed_gives_one_tour_whatever_the_threads() {
     assert_ne!(first, tour("d.tour", "2", "6"));
 }
 
-#[test]
 fn every_file_tells_the_same() {
     let folder = Folder::new(60);
     let [tour, report, picture] = ["a.tour", "a.json", "a.svg"].map(|name| folder.path(name));
@@ -121,7 +135,6 @@ fn every_file_tells_the_same() {
 }
 
 /// So many nodes are numbered along a curve before anything else: tours come back, and go in, by the file's numbers.
-#[test]
 fn many_nodes_keep_their_numbers() {
     let folder = Folder::new(5);
     let [first, second, report] = ["first.tour", "second.tour", "report.json"].map(|name| folder.path(name));
@@ -135,7 +148,6 @@ fn many_nodes_keep_their_numbers() {
     assert_eq!((again, checked("E316k.0", &second)), (cost, cost));
 }
 
-#[test]
 fn json_on_the_standard_output_stands_alone() {
     let folder = Folder::new(20);
     let output = solve(&[&folder.instance, "--iterations", "3", "--json", "-"])
@@ -148,7 +160,6 @@ fn json_on_the_standard_output_stands_alone() {
     assert_eq!(report["failure"], Value::Null);
 }
 
-#[test]
 fn the_capitals_have_a_tour_and_a_picture() {
     let folder = Folder::new(5);
     let [tour, picture] = ["a.tour", "a.svg"].map(|name| folder.path(name));
@@ -160,7 +171,6 @@ fn the_capitals_have_a_tour_and_a_picture() {
     }
 }
 
-#[test]
 fn all_variants_give_valid_tours() {
     let folder = Folder::new(100);
     let tour = folder.path("a.tour");
@@ -179,7 +189,6 @@ fn all_variants_give_valid_tours() {
     }
 }
 
-#[test]
 fn a_published_instance_has_a_gap() {
     let Some(instance) = published("eil51.tsp") else { return };
     solve(&[&instance, "--iterations", "20"])
@@ -197,7 +206,6 @@ fn a_published_instance_has_a_gap() {
         .stdout(contains("valid").and(contains("gap 0.000 %")));
 }
 
-#[test]
 fn an_asymmetric_instance_is_solved_to_its_optimum() {
     let Some(instance) = published("br17.atsp") else { return };
     let folder = Folder::new(5);
@@ -209,7 +217,6 @@ fn an_asymmetric_instance_is_solved_to_its_optimum() {
     assert_eq!(checked(&instance, &tour), 39);
 }
 
-#[test]
 fn an_instance_that_is_generated_has_a_name() {
     let folder = Folder::new(5);
     let tour = folder.path("e.tour");
@@ -234,7 +241,6 @@ fn an_instance_that_is_generated_has_a_name() {
     );
 }
 
-#[test]
 fn a_target_stops_the_run() {
     // Too many nodes for a bound to prove a tour optimal.
     let folder = Folder::new(300);
@@ -251,7 +257,6 @@ fn a_target_stops_the_run() {
     assert!(start.elapsed() < Duration::from_secs(10));
 }
 
-#[test]
 fn tiny_instances_need_no_search() {
     for nodes in [1, 2, 3, 4] {
         let folder = Folder::new(nodes);
@@ -263,7 +268,6 @@ fn tiny_instances_need_no_search() {
     }
 }
 
-#[test]
 fn iterations_go_by_the_number_of_nodes() {
     let folder = Folder::new(95);
     let report = folder.path("a.json");
@@ -277,7 +281,6 @@ fn iterations_go_by_the_number_of_nodes() {
 }
 
 /// From the whole search of a few nodes on.
-#[test]
 fn small_odd_instances_have_tours() {
     let folder = Folder::new(5);
     let tour = folder.path("a.tour");

@@ -1,8 +1,8 @@
 //! The program, and what it works on.
 
+use crate::data;
 use std::collections::HashMap;
 use std::fs;
-use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use assert_cmd::Command;
@@ -113,12 +113,11 @@ pub fn json(path: &str) -> Value {
 
 /// A published instance, if the data is there.
 pub fn published(file: &str) -> Option<String> {
-    let given = std::env::var_os("ANTWARP_DATA").map(PathBuf::from);
-    let folder = given.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data"));
-    let path = folder.join("tsplib").join(file);
-    if !path.exists() {
-        println!("skipped: {} is not there; ANTWARP_DATA names the folder of tsplib/", path.display());
-        return None;
-    }
+    published_in("tsplib", file)
+}
+
+/// The same from another folder. Without it the test counts as ignored.
+pub fn published_in(folder: &str, file: &str) -> Option<String> {
+    let path = data::folder(&[folder])?.join(folder).join(file);
     path.to_str().map(str::to_owned)
 }

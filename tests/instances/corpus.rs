@@ -7,12 +7,16 @@ use std::path::{Path, PathBuf};
 #[path = "../../fuzz/src/lib.rs"]
 mod readers;
 
+tests! {
+    readers_take_or_refuse_every_file,
+    every_reader_has_a_target_and_a_corpus,
+}
+
 fn in_folder(folder: &str) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz").join(folder);
     fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect()
 }
 
-#[test]
 fn readers_take_or_refuse_every_file() {
     for (name, read) in readers::READERS {
         let files = in_folder(&format!("corpus/{name}"));
@@ -25,7 +29,6 @@ fn readers_take_or_refuse_every_file() {
     }
 }
 
-#[test]
 fn every_reader_has_a_target_and_a_corpus() {
     let stem = |path: PathBuf| path.file_stem().unwrap().to_string_lossy().into_owned();
     let names: BTreeSet<_> = readers::READERS.iter().map(|(name, _)| name.to_string()).collect();

@@ -1,22 +1,38 @@
 //! Instances of problems other than tours: published files, broken files, and what we generate.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use antwarp::instance::{InstanceError, Qap, Result, qaplib};
 use antwarp::solver::search::problems::perceptron::{COUNT_WEIGHT, NEGATIVE_WEIGHT};
 use antwarp::solver::search::problems::{MaxCut, Partition, Perceptron, max_cut, partition};
 use proptest::prelude::*;
 
-/// The folder of QAPLIB's files, or none where they are not installed.
+use crate::data;
+
+tests! {
+    solutions_are_written_and_read,
+    costs_of_assignments_are_sums_over_pairs,
+    costs_of_vectors_are_those_of_the_definition,
+    costs_of_sets_are_those_of_the_definition,
+    hostile_bytes_are_an_instance_or_an_error,
+    every_published_instance_is_read,
+    every_published_solution_has_its_stated_cost,
+    best_known_costs_are_those_of_the_published_list,
+    matrices_come_in_any_lines,
+    broken_instances_are_located,
+    files_are_missing_packed_or_damaged,
+    solutions_come_in_many_shapes,
+    broken_solutions_are_located,
+    a_saved_solution_reads_back,
+    a_planted_solution_costs_nothing,
+    broken_numbers_are_located,
+    broken_graphs_are_located,
+    a_seed_fixes_a_graph,
+}
+
+/// The folder of QAPLIB's files.
 fn published() -> Option<PathBuf> {
-    let data = std::env::var_os("ANTWARP_DATA")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data"), PathBuf::from);
-    let folder = data.join("qaplib");
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    eprintln!("skipped: there is no {}; name the folder of qaplib/ in ANTWARP_DATA", folder.display());
-    None
+    Some(data::folder(&["qaplib"])?.join("qaplib"))
 }
 
 /// The published instances, each with the path of its solution.
@@ -37,7 +53,6 @@ fn number_in_name(name: &str) -> u32 {
     digits.parse().unwrap()
 }
 
-#[test]
 fn every_published_instance_is_read() {
     for (qap, _) in instances() {
         let name = &qap.name;
@@ -55,7 +70,6 @@ fn every_published_instance_is_read() {
     }
 }
 
-#[test]
 fn every_published_solution_has_its_stated_cost() {
     let mut inverted = Vec::new();
     for (qap, path) in instances() {
@@ -73,7 +87,6 @@ fn every_published_solution_has_its_stated_cost() {
     assert!(inverted.is_empty() || inverted == ["tai60a", "tho150"], "{inverted:?}");
 }
 
-#[test]
 fn best_known_costs_are_those_of_the_published_list() {
     let Some(folder) = published() else { return };
     let list = std::fs::read_to_string(folder.join("../best_known.csv")).unwrap();
@@ -102,7 +115,6 @@ fn fails<T: std::fmt::Debug>(result: Result<T>, start: &str) {
     assert!(text.starts_with(start), "{text}");
 }
 
-#[test]
 fn matrices_come_in_any_lines() {
     let expected = Qap::from_matrices("x", 2, vec![0, 1, 2, 3], vec![4, -5, 6, 7]).unwrap();
     for text in
@@ -112,7 +124,6 @@ fn matrices_come_in_any_lines() {
     }
 }
 
-#[test]
 fn broken_instances_are_located() {
     let parse = |text: &[u8]| qaplib::parse("x.dat", "x", text);
     fails(parse(b""), "x.dat: the file is empty");
@@ -137,7 +148,6 @@ fn broken_instances_are_located() {
     fails(parse(format!("2 {m} {m} {m} {m} {m} {m} {m} {m}").as_bytes()), "x.dat: costs could reach");
 }
 
-#[test]
 fn files_are_missing_packed_or_damaged() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("tiny.v2.dat.gz");
@@ -164,7 +174,6 @@ fn files_are_missing_packed_or_damaged() {
     assert!(shown(Qap::open(&path)).1.contains("download it again"));
 }
 
-#[test]
 fn solutions_come_in_many_shapes() {
     let expected = (-70, vec![2, 0, 1]);
     for text in [
@@ -178,7 +187,6 @@ fn solutions_come_in_many_shapes() {
     }
 }
 
-#[test]
 fn broken_solutions_are_located() {
     let parse = |text: &[u8]| qaplib::parse_solution("x.sln", text, 3);
     fails(parse(b""), "x.sln: there is no solution");
@@ -195,7 +203,6 @@ fn broken_solutions_are_located() {
     fails(parse(b"3 70\n1,\xff,3"), "x.sln:2:3: `\u{fffd}` is not a whole number");
 }
 
-#[test]
 fn a_saved_solution_reads_back() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("uniform.sln");
@@ -227,7 +234,6 @@ fn naive_cost(instance: &Perceptron, v: &[u8]) -> i64 {
     NEGATIVE_WEIGHT * negative + COUNT_WEIGHT * miscounted
 }
 
-#[test]
 fn a_planted_solution_costs_nothing() {
     for (m, n) in [(1, 1), (73, 73), (101, 117), (64, 96), (401, 417)] {
         let instance = Perceptron::generate(m, n, 1).unwrap();
@@ -240,7 +246,6 @@ fn a_planted_solution_costs_nothing() {
     }
 }
 
-#[test]
 fn broken_numbers_are_located() {
     let parse = |text: &[u8]| partition::parse("x.txt", "x", text, 2);
     assert_eq!(parse(b" 5\r\n7 +9\n").unwrap().numbers, [5, 7, 9]);
@@ -257,7 +262,6 @@ fn broken_numbers_are_located() {
     fails(parse(b"1073741822\n1 1"), "x.txt:2:3: with `1` the sum of all numbers is 1073741824 or more");
 }
 
-#[test]
 fn broken_graphs_are_located() {
     let parse = |text: &[u8]| max_cut::parse("x.txt", "x", text);
     let graph = parse(b"4 5\r\n1 2 1\n4 2 -3\n 2 4 5 3 1 0\n1 3 7\n").unwrap();
@@ -277,7 +281,6 @@ fn broken_graphs_are_located() {
     fails(parse(b"3 2\n1 2 1073741822\n3 1 -2"), "x.txt:3:5: the edges of node 1 weigh 1073741824 or more");
 }
 
-#[test]
 fn a_seed_fixes_a_graph() {
     let graph = MaxCut::random(1000, 20, 1).unwrap();
     assert_eq!((graph.name.as_str(), graph.nodes), ("max-cut-1000-20-s1", 1000));
@@ -303,7 +306,6 @@ fn permutations(longest: usize) -> impl Strategy<Value = Vec<u32>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
-    #[test]
     fn solutions_are_written_and_read(
         cost in -(1_i64 << 60)..=1 << 60,
         permutation in permutations(150),
@@ -315,7 +317,6 @@ proptest! {
         prop_assert_eq!(read, (cost, permutation));
     }
 
-    #[test]
     fn costs_of_assignments_are_sums_over_pairs(permutation in permutations(30), seed in any::<u64>()) {
         let n = permutation.len();
         let mut qap = Qap::uniform(n as u32, seed).unwrap();
@@ -331,7 +332,6 @@ proptest! {
         prop_assert_eq!(qap.cost(&permutation), Some(cost));
     }
 
-    #[test]
     fn costs_of_vectors_are_those_of_the_definition(
         (m, n, seed) in (1_u32..40, 1_u32..100, any::<u64>()),
         v in prop::collection::vec(0_u8..2, 100),
@@ -341,7 +341,6 @@ proptest! {
         prop_assert_eq!(instance.cost(v), naive_cost(&instance, v));
     }
 
-    #[test]
     fn costs_of_sets_are_those_of_the_definition(
         (sets, seed) in (2_u32..=256, any::<u64>()),
         draws in prop::collection::vec(any::<u8>(), 1..200),
@@ -357,7 +356,6 @@ proptest! {
         prop_assert_eq!(instance.spread(&assignment), high - low);
     }
 
-    #[test]
     fn hostile_bytes_are_an_instance_or_an_error(
         pieces in prop::collection::vec(
             prop_oneof![

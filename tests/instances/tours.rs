@@ -6,15 +6,35 @@ use std::path::{Path, PathBuf};
 
 use antwarp::instance::{Instance, InstanceError, Kind, Metric, nearest, tour_file, tsplib};
 
-/// The folder of published instances, or none where they are not installed.
+tests! {
+    every_published_instance_is_read,
+    best_known_lengths_are_those_of_the_published_list,
+    other_data_under_a_published_name_have_no_best_known_length,
+    a_published_instance_is_known_in_any_file,
+    every_published_tour_has_its_published_length,
+    details_of_published_files,
+    what_is_written_reads_back,
+    duplicate_points_are_neighbors_in_order,
+    generated_instances_need_no_file,
+    the_capitals_are_one_instance_in_two_files,
+    every_layout_of_a_matrix_gives_the_same_instance,
+    files_vary_in_form,
+    comments_may_be_many_and_long,
+    nodes_may_be_numbered_otherwise,
+    errors_name_the_place_and_the_remedy,
+    the_wrong_line_is_shown_with_its_number,
+    a_matrix_in_one_long_line_is_shown_in_part,
+    missing_files_and_folders_are_explained,
+    a_damaged_archive_is_an_error,
+    a_file_is_no_longer_than_its_dimension_allows,
+    what_unpacks_to_anything_is_refused_early,
+    devices_and_holes_are_refused_early,
+    what_a_file_says_gives_a_terminal_no_commands,
+}
+
+/// The folder of published instances.
 fn data() -> Option<PathBuf> {
-    let folder = std::env::var_os("ANTWARP_DATA")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data"), PathBuf::from);
-    if folder.join("tsplib").is_dir() {
-        return Some(folder);
-    }
-    eprintln!("skipped: no instances in {}; name their folder in ANTWARP_DATA", folder.display());
-    None
+    crate::data::folder(&["tsplib", "vlsi", "national"])
 }
 
 /// The files of a folder whose names end like this, in order.
@@ -39,7 +59,6 @@ fn number_in_name(path: &Path) -> usize {
     digits.parse().unwrap()
 }
 
-#[test]
 fn every_published_instance_is_read() {
     let Some(files) = published() else { return };
     assert!(files.len() >= 126);
@@ -62,7 +81,6 @@ fn every_published_instance_is_read() {
     }
 }
 
-#[test]
 fn best_known_lengths_are_those_of_the_published_list() {
     let Some(data) = data() else { return };
     let list = std::fs::read_to_string(data.join("best_known.csv")).unwrap();
@@ -83,7 +101,6 @@ fn best_known_lengths_are_those_of_the_published_list() {
     }
 }
 
-#[test]
 fn other_data_under_a_published_name_have_no_best_known_length() {
     let Some(files) = published() else { return };
     for path in files {
@@ -100,7 +117,6 @@ fn other_data_under_a_published_name_have_no_best_known_length() {
     }
 }
 
-#[test]
 fn a_published_instance_is_known_in_any_file() {
     let Some(data) = data() else { return };
     let berlin52 = Instance::open(data.join("tsplib/berlin52.tsp")).unwrap();
@@ -122,7 +138,6 @@ fn a_published_instance_is_known_in_any_file() {
     assert_eq!((with("berlin52", Metric::Ceil2d), with("berlin", Metric::Euc2d)), (None, None));
 }
 
-#[test]
 fn every_published_tour_has_its_published_length() {
     let Some(data) = data() else { return };
     let tours = files(&data.join("tsplib"), &[".opt.tour"]);
@@ -135,7 +150,6 @@ fn every_published_tour_has_its_published_length() {
     }
 }
 
-#[test]
 fn details_of_published_files() {
     let Some(data) = data() else { return };
     let open = |name: &str| Instance::open(data.join(name)).unwrap();
@@ -163,7 +177,6 @@ fn details_of_published_files() {
     assert_eq!(burma14.display_points().unwrap()[0], [96.10, 16.47]);
 }
 
-#[test]
 fn what_is_written_reads_back() {
     let Some(data) = data() else { return };
     let folder = tempfile::tempdir().unwrap();
@@ -180,7 +193,6 @@ fn what_is_written_reads_back() {
     assert_eq!(Instance::open(&copy).unwrap(), instance);
 }
 
-#[test]
 fn duplicate_points_are_neighbors_in_order() {
     let Some(data) = data() else { return };
     let instance = Instance::open(data.join("national/rw1621.tsp")).unwrap();
@@ -197,7 +209,6 @@ fn duplicate_points_are_neighbors_in_order() {
     }
 }
 
-#[test]
 fn generated_instances_need_no_file() {
     let instance = Instance::open("E3k.0").unwrap();
     assert_eq!((instance.name(), instance.len()), ("E3k.0", 3162));
@@ -206,7 +217,6 @@ fn generated_instances_need_no_file() {
     assert_ne!(Instance::open("E3k.1").unwrap().points(), instance.points());
 }
 
-#[test]
 fn the_capitals_are_one_instance_in_two_files() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
     let [tsp, csv] =
@@ -227,7 +237,6 @@ fn the_capitals_are_one_instance_in_two_files() {
     assert!((335..350).contains(&tsp.distance(node("Paris"), node("London"))));
 }
 
-#[test]
 fn every_layout_of_a_matrix_gives_the_same_instance() {
     let weights = [
         ("FULL_MATRIX", "0 1 2 3  1 0 4 5\n2 4 0\n\n6 3 5 6 0"),
@@ -260,7 +269,6 @@ fn parse(text: &str) -> Result<Instance, InstanceError> {
     tsplib::parse("t.tsp", "t", text.as_bytes())
 }
 
-#[test]
 fn files_vary_in_form() {
     let standard = "NAME : a\nTYPE : TSP\nDIMENSION : 3\nEDGE_WEIGHT_TYPE : EUC_2D\n\
                     NODE_COORD_SECTION\n1 0 0\n2 3e0 4.0\n3 -6 +8\nEOF\n";
@@ -285,14 +293,12 @@ fn files_vary_in_form() {
     }
 }
 
-#[test]
 fn comments_may_be_many_and_long() {
     let text = "COMMENT : first\nNAME : a\nCOMMENT: second\n  goes on\nand on\nDIMENSION : 1\n\
                 EDGE_WEIGHT_TYPE : CEIL_2D\nNODE_COORD_SECTION\n1 0 0\n";
     assert_eq!(parse(text).unwrap().comments(), ["first", "second"]);
 }
 
-#[test]
 fn nodes_may_be_numbered_otherwise() {
     let text = |ids: [u32; 3]| {
         let [a, b, c] = ids;
@@ -327,7 +333,6 @@ fn coordinates(nodes: &str) -> String {
     format!("NAME : a\nTYPE : TSP\nDIMENSION : 3\nEDGE_WEIGHT_TYPE : EUC_2D\nNODE_COORD_SECTION\n{nodes}")
 }
 
-#[test]
 fn errors_name_the_place_and_the_remedy() {
     let standard = coordinates("1 0 0\n2 3 4\n3 6 8\n");
     let cases = [
@@ -431,7 +436,6 @@ fn errors_name_the_place_and_the_remedy() {
     }
 }
 
-#[test]
 fn the_wrong_line_is_shown_with_its_number() {
     let error = parse(&coordinates("1 0 0\n2 nan 4\n3 6 8")).unwrap_err();
     let shown = error.rendered(false);
@@ -439,7 +443,6 @@ fn the_wrong_line_is_shown_with_its_number() {
     assert!(!shown.contains("3 6 8"), "{shown}");
 }
 
-#[test]
 fn a_matrix_in_one_long_line_is_shown_in_part() {
     let mut weights = String::new();
     for _ in 0..100_000 {
@@ -452,7 +455,6 @@ fn a_matrix_in_one_long_line_is_shown_in_part() {
     assert!(shown.len() < 1000, "{shown}");
 }
 
-#[test]
 fn missing_files_and_folders_are_explained() {
     let error = Instance::open("no-such-file.tsp").unwrap_err();
     assert!(error.to_string().starts_with("cannot read no-such-file.tsp: "), "{error}");
@@ -461,7 +463,6 @@ fn missing_files_and_folders_are_explained() {
     assert!(error.to_string().starts_with("cannot read "), "{error}");
 }
 
-#[test]
 fn a_damaged_archive_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.tsp.gz");
@@ -490,7 +491,6 @@ fn packed_with(bytes: &[u8], mebibytes: usize, byte: u8) -> Vec<u8> {
     packed.finish().unwrap()
 }
 
-#[test]
 fn a_file_is_no_longer_than_its_dimension_allows() {
     let text = coordinates("1 0 0\n2 3 4\n3 6 8\nEOF\n");
     let long = format!("{text}{}", "\n".repeat(2 << 20));
@@ -521,7 +521,6 @@ fn a_file_is_no_longer_than_its_dimension_allows() {
 /// The begin of a file that there is room for in the memory, but that may be long.
 const MANY: &str = "DIMENSION : 10000000\nEDGE_WEIGHT_TYPE : EUC_2D\n";
 
-#[test]
 fn what_unpacks_to_anything_is_refused_early() {
     let bomb = |begin: &[u8], byte: u8| packed_with(begin, 256, byte);
     let blanks = bomb(b"DIMENSION : 3\n", b'\n');
@@ -540,7 +539,6 @@ fn what_unpacks_to_anything_is_refused_early() {
 }
 
 #[cfg(unix)]
-#[test]
 fn devices_and_holes_are_refused_early() {
     let zero = Path::new("/dev/zero");
     assert!(Instance::open(zero).unwrap_err().to_string().contains("no text"));
@@ -558,7 +556,6 @@ fn devices_and_holes_are_refused_early() {
     }
 }
 
-#[test]
 fn what_a_file_says_gives_a_terminal_no_commands() {
     let text = coordinates("1 0 0\n2 3 4\n3 6 8\n");
     let text = text.replace(": a\n", ": a\u{1b}[31mb\u{7}\u{9b}2J\nCOMMENT : \u{1b}]0;c\u{7} \t\u{e9}\n");
@@ -572,7 +569,7 @@ fn what_a_file_says_gives_a_terminal_no_commands() {
     assert!(!shown.contains('\u{1b}'), "{shown}");
 }
 
-mod hostile {
+pub mod hostile {
     use proptest::prelude::*;
 
     use super::*;
@@ -651,15 +648,18 @@ mod hostile {
         prop_oneof![word, prop::collection::vec(any::<u8>(), 1..4)]
     }
 
+    tests! {
+        random_bytes,
+        damaged_files,
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(2000))]
 
-        #[test]
         fn random_bytes(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
             read_all(&bytes);
         }
 
-        #[test]
         fn damaged_files(
             seed in 0_usize..6,
             edits in prop::collection::vec((any::<prop::sample::Index>(), 0_usize..8, piece()), 1..6),

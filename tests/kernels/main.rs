@@ -11,6 +11,7 @@
 use std::process::ExitCode;
 
 #[macro_use]
+#[path = "../common/harness.rs"]
 mod harness;
 
 mod acs;

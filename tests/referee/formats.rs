@@ -6,6 +6,10 @@ use antwarp::instance::{Instance, ReadOptions};
 
 use crate::draws::Draws;
 
+tests! {
+    a_tour_costs_the_same_in_every_format,
+}
+
 /// Random problems.
 const CASES: u64 = 400;
 
@@ -212,7 +216,6 @@ impl World {
     }
 }
 
-#[test]
 fn a_tour_costs_the_same_in_every_format() {
     for seed in 0..CASES {
         let draws = &mut Draws::new(seed);

@@ -1,6 +1,12 @@
 //! antwarp against a judge that shares no code with it ([`judge`]): what it reads, what it says of its tours, and what it promises of
 //! threads. `CONTRIBUTING.md` tells how to let it run for long.
 
+#[macro_use]
+#[path = "../common/harness.rs"]
+mod harness;
+#[path = "../common/data.rs"]
+mod data;
+
 mod draws;
 mod files;
 mod formats;
@@ -11,3 +17,7 @@ mod soak;
 mod tasks;
 mod threads;
 mod tours;
+
+fn main() -> std::process::ExitCode {
+    harness::run(&[formats::TESTS, judge::TESTS, reading::TESTS, soak::TESTS, threads::TESTS])
+}

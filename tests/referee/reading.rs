@@ -1,12 +1,19 @@
 //! What antwarp reads, against what the judge reads.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use antwarp::instance::{Instance, ReadOptions, tour_file, tsplib};
 
+use crate::data;
 use crate::draws::Draws;
 use crate::files::{File, spelled};
 use crate::judge;
+
+tests! {
+    random_files_are_read_as_the_judge_reads_them,
+    random_tours_are_read_as_the_judge_reads_them,
+    published_files_are_read_as_the_judge_reads_them,
+}
 
 /// Pairs of nodes of a large instance that are looked at.
 const PAIRS: usize = 5000;
@@ -50,7 +57,6 @@ fn parse(file: &File) -> Result<Instance, String> {
     read.map_err(|error| error.to_string())
 }
 
-#[test]
 fn random_files_are_read_as_the_judge_reads_them() {
     for seed in 0..FILES {
         let draws = &mut Draws::new(seed);
@@ -66,7 +72,6 @@ fn random_files_are_read_as_the_judge_reads_them() {
     }
 }
 
-#[test]
 fn random_tours_are_read_as_the_judge_reads_them() {
     for seed in 0..2000 {
         let draws = &mut Draws::new(seed);
@@ -105,17 +110,6 @@ fn random_tours_are_read_as_the_judge_reads_them() {
     }
 }
 
-/// The folder of published instances, or none where they are not installed.
-fn data() -> Option<PathBuf> {
-    let folder = std::env::var_os("ANTWARP_DATA")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data"), PathBuf::from);
-    if folder.join("tsplib").is_dir() {
-        return Some(folder);
-    }
-    eprintln!("skipped: no instances in {}; name their folder in ANTWARP_DATA", folder.display());
-    None
-}
-
 /// A file's text, unpacked if it is gzip.
 fn text(path: &Path) -> String {
     let bytes = std::fs::read(path).unwrap();
@@ -128,9 +122,8 @@ fn text(path: &Path) -> String {
     text
 }
 
-#[test]
 fn published_files_are_read_as_the_judge_reads_them() {
-    let Some(data) = data() else { return };
+    let Some(data) = data::folder(&["tsplib", "vlsi", "national"]) else { return };
     let (mut instances, mut tours) = (0, 0);
     for folder in ["tsplib", "vlsi", "national"] {
         for entry in std::fs::read_dir(data.join(folder)).unwrap() {

@@ -16,6 +16,11 @@ use crate::files::File;
 use crate::reading::difference;
 use crate::{tasks, tours};
 
+tests! {
+    tours_are_what_they_are_said_to_be,
+    solutions_are_what_they_are_said_to_be,
+}
+
 /// Cases if the variable does not say.
 const CASES: u64 = 1500;
 /// Wrong ones after which a run ends.
@@ -95,12 +100,10 @@ fn soak(test: &str, case: impl Fn(&Machine, &mut Draws, &mut Tally, &mut String)
     assert_eq!(wrong, 0, "wrong cases of {cases}");
 }
 
-#[test]
 fn tours_are_what_they_are_said_to_be() {
     soak("soak::tours", tours::case);
 }
 
-#[test]
 fn solutions_are_what_they_are_said_to_be() {
     soak("soak::solutions", tasks::case);
 }

@@ -14,6 +14,16 @@ use antwarp::solver::search::{Changes, Chooser, SearchSettings, Strategy, Task};
 
 use crate::draws::Draws;
 
+tests! {
+    chained_lin_kernighan,
+    iterated_local_search,
+    max_min_ant_system,
+    ant_colony_system_but_for_relaxed_updates,
+    genetic_algorithm,
+    neighbourhood_search,
+    lower_bound,
+}
+
 const THREADS: [usize; 4] = [1, 2, 3, 16];
 
 /// What some work gives on each number of threads.
@@ -51,14 +61,12 @@ fn directed() -> Instance {
     Instance::from_matrix("directed", (0..150 * 150).map(|_| draws.below(1000) as i32).collect()).unwrap()
 }
 
-#[test]
 fn chained_lin_kernighan() {
     assert_tour(&places(), Algorithm::LinKernighan(LinKernighanSettings::default()), 2000);
     let several = LinKernighanSettings { chains: Some(5), ..LinKernighanSettings::default() };
     assert_tour(&places(), Algorithm::LinKernighan(several), 500);
 }
 
-#[test]
 fn iterated_local_search() {
     for (local_search, improvement) in [
         (LocalSearch::TwoOpt, Improvement::First),
@@ -71,7 +79,6 @@ fn iterated_local_search() {
     }
 }
 
-#[test]
 fn max_min_ant_system() {
     for (selection, candidates, local_search) in [
         (Selection::Wrs, Some(32), None),
@@ -86,7 +93,6 @@ fn max_min_ant_system() {
     }
 }
 
-#[test]
 fn ant_colony_system_but_for_relaxed_updates() {
     for (pheromone, update, ants) in [
         (Pheromone::Matrix, Update::Atomic, None),
@@ -103,7 +109,6 @@ fn ant_colony_system_but_for_relaxed_updates() {
     }
 }
 
-#[test]
 fn genetic_algorithm() {
     let small = generate::uniform(120, 2).unwrap();
     for crossover in [Crossover::Scx, Crossover::Hybrid] {
@@ -119,7 +124,6 @@ fn genetic_algorithm() {
     assert_tour(&small, Algorithm::Genetic(edge_assembly), 8);
 }
 
-#[test]
 fn neighbourhood_search() {
     for strategy in [Strategy::Tabu, Strategy::HillClimbing, Strategy::Annealing, Strategy::Ils] {
         for (walks, parts) in [(1, 3), (4, 1)] {
@@ -138,7 +142,6 @@ fn neighbourhood_search() {
     }
 }
 
-#[test]
 fn lower_bound() {
     let instance = places();
     let find = || held_karp(&instance, Some(200), &Stop::never(), &|| false).unwrap();

@@ -7,6 +7,11 @@ pub mod tsplib;
 
 use std::collections::HashMap;
 
+tests! {
+    dynamic_programming_finds_what_all_orders_have,
+    what_is_no_tour_has_no_length,
+}
+
 /// How far it is from node to node.
 #[derive(Clone, Debug)]
 pub enum Weights {
@@ -102,7 +107,6 @@ impl Instance {
     }
 }
 
-#[test]
 fn dynamic_programming_finds_what_all_orders_have() {
     fn shortest(judge: &Instance, tour: &mut Vec<i64>, at: usize) -> i64 {
         if at == tour.len() {
@@ -125,7 +129,6 @@ fn dynamic_programming_finds_what_all_orders_have() {
     }
 }
 
-#[test]
 fn what_is_no_tour_has_no_length() {
     let rows = (0..4).map(|i| (0..4).map(|j| i * 10 + j).collect()).collect();
     let judge = Instance { fixed: vec![(2, 4)], ..Instance::numbered(4, Weights::Matrix(rows)) };

@@ -1,13 +1,27 @@
 //! One run by several ranks, started by Open MPI's mpirun on this machine. Skipped, with the reason, where there is none.
 
-#![cfg(unix)]
-
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tempfile::TempDir;
+
+use crate::harness;
+
+tests! {
+    ranks_make_one_tour_and_one_report,
+    every_algorithm_runs_on_ranks,
+    a_file_is_read_once_for_all,
+    a_number_of_iterations_is_the_same_run_every_time,
+    ranks_share_a_tour_that_depends_on_the_iterations_alone,
+    ranks_go_on_without_one_that_is_told_to_end,
+    whoever_reaches_the_target_ends_all,
+    what_is_wrong_is_told_once,
+    a_rank_without_its_backend_is_told_and_the_others_go_on,
+    a_killed_rank_ends_the_run_and_the_tour_is_there,
+    an_interrupt_ends_all_with_the_best_tour,
+}
 
 const ANTWARP: &str = env!("CARGO_BIN_EXE_antwarp");
 
@@ -16,7 +30,7 @@ fn is_there() -> bool {
     let version = Command::new("mpirun").arg("--version").output();
     let found = version.is_ok_and(|told| String::from_utf8_lossy(&told.stdout).contains("Open MPI"));
     if !found {
-        eprintln!("skipped: there is no mpirun of Open MPI (apt-get install openmpi-bin)");
+        harness::ignore("there is no mpirun of Open MPI (apt-get install openmpi-bin)");
     }
     found
 }
@@ -88,7 +102,6 @@ fn run(ranks: u32, instance: &str, args: &[&str]) -> Value {
     report
 }
 
-#[test]
 fn ranks_make_one_tour_and_one_report() {
     if !is_there() {
         return;
@@ -103,7 +116,6 @@ fn ranks_make_one_tour_and_one_report() {
     }
 }
 
-#[test]
 fn every_algorithm_runs_on_ranks() {
     if !is_there() {
         return;
@@ -113,7 +125,6 @@ fn every_algorithm_runs_on_ranks() {
     }
 }
 
-#[test]
 fn a_file_is_read_once_for_all() {
     if !is_there() {
         return;
@@ -125,7 +136,6 @@ fn a_file_is_read_once_for_all() {
     run(3, &instance, &["--time", "500ms"]);
 }
 
-#[test]
 fn a_number_of_iterations_is_the_same_run_every_time() {
     if !is_there() {
         return;
@@ -136,7 +146,6 @@ fn a_number_of_iterations_is_the_same_run_every_time() {
     assert_eq!(one["islands"]["tours_sent"], 0);
 }
 
-#[test]
 fn ranks_share_a_tour_that_depends_on_the_iterations_alone() {
     if !is_there() {
         return;
@@ -156,7 +165,6 @@ fn ranks_share_a_tour_that_depends_on_the_iterations_alone() {
     }
 }
 
-#[test]
 fn ranks_go_on_without_one_that_is_told_to_end() {
     if !is_there() {
         return;
@@ -177,7 +185,6 @@ fn ranks_go_on_without_one_that_is_told_to_end() {
     }
 }
 
-#[test]
 fn whoever_reaches_the_target_ends_all() {
     if !is_there() {
         return;
@@ -187,7 +194,6 @@ fn whoever_reaches_the_target_ends_all() {
     assert!(report["seconds"].as_f64().unwrap() < 30.0);
 }
 
-#[test]
 fn what_is_wrong_is_told_once() {
     if !is_there() {
         return;
@@ -216,7 +222,6 @@ fn what_is_wrong_is_told_once() {
     assert_eq!(text(&output.stderr).matches("only `antwarp solve`").count(), 1);
 }
 
-#[test]
 fn a_rank_without_its_backend_is_told_and_the_others_go_on() {
     if !is_there() {
         return;
@@ -270,7 +275,6 @@ fn ranks_of(mpirun: &Child) -> Vec<u32> {
     children.split_whitespace().map(|child| child.parse().unwrap()).collect()
 }
 
-#[test]
 fn a_killed_rank_ends_the_run_and_the_tour_is_there() {
     if !is_there() {
         return;
@@ -290,7 +294,6 @@ fn a_killed_rank_ends_the_run_and_the_tour_is_there() {
     }
 }
 
-#[test]
 fn an_interrupt_ends_all_with_the_best_tour() {
     if !is_there() {
         return;
