@@ -1,8 +1,8 @@
 //! The contract between host and device: each kernel family's scalars and pointer parameters, once.
 //!
-//! The host makes a typed launcher of each family, the device crate checks its entries against it, so the two
-//! cannot disagree. Scalars travel in one `repr(C)` struct; pointers are separate parameters, which is what
-//! lets the compiler read them with the fast global loads.
+//! The host makes a typed launcher of each family, and the device crate makes its entries with it, so the two cannot disagree.
+//! Both know the pointers by their names here, and the order of a kernel's parameters stands nowhere else. Scalars travel in one
+//! `repr(C)` struct; pointers are separate parameters, which is what lets the compiler read them with the fast global loads.
 
 use crate::acs::Rule;
 use crate::colony::{ColonyRules, Depositor};
@@ -368,10 +368,10 @@ macro_rules! with_kernel_families {
             EvaluateNeighbors(WalkArgs) {
                 tables: In<u8>, solution: In<u8>, given: In<u8>, common: InOut<u8>, slots: InOut<u64>, costs: InOut<u64>
             }
-            /// Trials of every tour: [`trial::run`]($crate::lin_kernighan::trial::run). `next` counts those that have begun.
+            /// Trials of every tour: [`trial::run`]($crate::lin_kernighan::trial::run). `begun` counts those that have begun.
             RunTrials(TrialArgs) {
                 order: In<u32>, position: In<u32>, ahead: In<i32>, lists: In<u32>, near: In<i32>, places: In<u8>,
-                points: In<[f64; 3]>, matrix: In<i32>, next: InOut<u32>, gain: InOut<i64>, count: InOut<u32>,
+                points: In<[f64; 3]>, matrix: In<i32>, begun: InOut<u32>, gain: InOut<i64>, count: InOut<u32>,
                 cuts: InOut<[u32; 3]>
             }
             /// What trials on another device found: [`TrialChanges::take`]($crate::lin_kernighan::trial::TrialChanges::take).

@@ -5,7 +5,6 @@
 //! Source: Skinderowicz 2016, equations 1 and 4.
 
 use antwarp_core::acs;
-use antwarp_core::colony::ColonyState;
 use antwarp_core::kernels::AcsArgs;
 use antwarp_core::node::NodeId;
 use antwarp_core::pheromone::{CandidateTrails, MatrixTrails, Selective};
@@ -13,71 +12,46 @@ use antwarp_core::team::Slots;
 
 use crate::construct_acs::View;
 use crate::cuda::Warp;
-use crate::cuda::parameter::{In, InOut};
-use crate::entry::{declare, distances};
+use crate::entry::{DepositAcs, PrepareAcs, distances};
 use crate::trails::warp_rows;
 
 #[inline(always)]
-unsafe fn prepare<M: View, I: NodeId>(
-    args: AcsArgs,
-    lists: In<u8>,
-    (points, matrix): (In<[f64; 3]>, In<i32>),
-    heuristic: InOut<f32>,
-    memory: M,
-) {
+unsafe fn prepare<M: View, I: NodeId>(args: AcsArgs, p: PrepareAcs, memory: M) {
     // SAFETY: each row is one warp's.
     warp_rows(args.n, |node| unsafe {
-        let distance = distances(points, matrix, args.metric, args.n);
-        let lists = lists.as_ptr().cast::<I>();
-        let heuristics = Slots::new(heuristic.as_ptr(), args.n as usize * args.k as usize);
+        let distance = distances(p.points, p.matrix, args.metric, args.n);
+        let lists = p.lists.as_ptr().cast::<I>();
+        let heuristics = Slots::new(p.heuristic.as_ptr(), args.n as usize * args.k as usize);
         acs::prepare_row(Warp, args.rule, (lists, args.k), memory, distance, heuristics, node)
     });
 }
 
 #[inline(always)]
-unsafe fn deposit<M: View, I: NodeId>(
-    args: AcsArgs,
-    (state, lists): (In<ColonyState>, In<u8>),
-    (successor, predecessor): (In<u32>, In<u32>),
-    memory: M,
-) {
+unsafe fn deposit<M: View, I: NodeId>(args: AcsArgs, p: DepositAcs, memory: M) {
     // SAFETY: each row is one warp's; links and state are read only.
     warp_rows(args.n, |node| unsafe {
-        let links = (*successor.as_ptr().add(node as usize), *predecessor.as_ptr().add(node as usize));
-        let (lists, deposit) = (lists.as_ptr().cast::<I>(), (*state.as_ptr()).limits.deposit);
+        let links = (*p.successor.as_ptr().add(node as usize), *p.predecessor.as_ptr().add(node as usize));
+        let (lists, deposit) = (p.lists.as_ptr().cast::<I>(), (*p.state.as_ptr()).limits.deposit);
         acs::deposit_row(Warp, args.rule, (lists, args.k), memory, node, links, deposit)
     });
 }
 
 macro_rules! entries {
     ($($prepare:ident, $deposit:ident: $view:ty, $id:ty;)*) => { $(
-        /// See the module. # Safety: the launcher in `antwarp` gives arrays of the sizes that `args` tell.
-        #[unsafe(no_mangle)]
-        pub unsafe extern "ptx-kernel" fn $prepare(
-            args: AcsArgs, lists: In<u8>, points: In<[f64; 3]>, matrix: In<i32>, heuristic: InOut<f32>,
-            trails: InOut<u8>, tails: InOut<u32>,
-        ) {
+        entry!($prepare, PrepareAcs, 256, 1, |args, p| {
             // SAFETY: the caller's promise.
             unsafe {
-                let memory = <$view>::new(args, true, lists, trails, tails);
-                prepare::<_, $id>(args, lists, (points, matrix), heuristic, memory)
+                let memory = <$view>::new(args, true, p.lists, p.trails, p.tails);
+                prepare::<_, $id>(args, p, memory)
             }
-        }
-        declare!($prepare: PrepareAcs, 256, 1);
-
-        /// See the module. # Safety: the launcher in `antwarp` gives arrays of the sizes that `args` tell.
-        #[unsafe(no_mangle)]
-        pub unsafe extern "ptx-kernel" fn $deposit(
-            args: AcsArgs, state: In<ColonyState>, lists: In<u8>, successor: In<u32>, predecessor: In<u32>,
-            trails: InOut<u8>, tails: InOut<u32>,
-        ) {
+        });
+        entry!($deposit, DepositAcs, 256, 1, |args, p| {
             // SAFETY: the caller's promise.
             unsafe {
-                let memory = <$view>::new(args, true, lists, trails, tails);
-                deposit::<_, $id>(args, (state, lists), (successor, predecessor), memory)
+                let memory = <$view>::new(args, true, p.lists, p.trails, p.tails);
+                deposit::<_, $id>(args, p, memory)
             }
-        }
-        declare!($deposit: DepositAcs, 256, 1);
+        });
     )* };
 }
 

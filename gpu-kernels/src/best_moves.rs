@@ -14,7 +14,7 @@
 use antwarp_core::distance::Distance;
 use antwarp_core::geometry::{Geometry, Places};
 use antwarp_core::kernels::PassArgs;
-use antwarp_core::local_search::best::{self, DescentState, PassBoard};
+use antwarp_core::local_search::best::{self, PassBoard};
 use antwarp_core::local_search::moves::scratch_words;
 use antwarp_core::local_search::{ArrayTour, View};
 use antwarp_core::operator::{Or2opt, OrOpt, ThreeOpt, TwoOpt};
@@ -24,7 +24,7 @@ use antwarp_core::team::{Slots, Team};
 use crate::cuda::block::{self, Block};
 use crate::cuda::parameter::{In, InOut};
 use crate::cuda::{Warp, shared, thread, warp};
-use crate::entry::{declare, grid, numbered, planar};
+use crate::entry::{grid, numbered, planar};
 
 /// A tour that is only read.
 ///
@@ -80,30 +80,23 @@ core::arch::global_asm!("//@allow *propose_moves* local");
 
 macro_rules! propose {
     ($($name:ident: $operator:ty, $geometry:ident;)*) => { $(
-        /// See the module. # Safety: the launcher in `antwarp` gives arrays of the sizes that `args` tell.
-        #[unsafe(no_mangle)]
-        pub unsafe extern "ptx-kernel" fn $name(
-            args: PassArgs, lists: In<u32>, order: In<u32>, position: In<u32>, places: In<u8>,
-            points: In<[f64; 3]>, matrix: In<i32>, state: InOut<DescentState>, proposals: InOut<u8>,
-            claims: InOut<u64>, ranks: InOut<u64>,
-        ) {
+        entry!($name, ProposeMoves, 256, 3, |args, p| {
             // SAFETY: the caller's promise; `done` is not written in this launch.
             unsafe {
-                if (*state.as_ptr()).done != 0 {
+                if (*p.state.as_ptr()).done != 0 {
                     return;
                 }
                 let board = PassBoard {
-                    proposals: proposals.as_ptr().cast(), claims: claims.as_ptr(), state: state.as_ptr(),
+                    proposals: p.proposals.as_ptr().cast(), claims: p.claims.as_ptr(), state: p.state.as_ptr(),
                 };
-                let geometry = $geometry(points, matrix, args.metric, args.n);
-                let view = view(args, fixed(args.n, order, position), lists.as_ptr(), geometry, places);
+                let geometry = $geometry(p.points, p.matrix, args.metric, args.n);
+                let view = view(args, fixed(args.n, p.order, p.position), p.lists.as_ptr(), geometry, p.places);
                 let block = thread::block_idx();
                 let share = (block, args.blocks);
                 let rank = best::evaluate::<_, $operator, _>(Block, view, board, share, args.many != 0);
-                Block.single(|| *ranks.as_ptr().add(block as usize) = rank);
+                Block.single(|| *p.ranks.as_ptr().add(block as usize) = rank);
             }
-        }
-        declare!($name: ProposeMoves, 256, 3);
+        });
     )* };
 }
 
@@ -124,29 +117,23 @@ propose! {
 
 macro_rules! select {
     ($($name:ident: $geometry:ident;)*) => { $(
-        /// See the module. # Safety: the launcher in `antwarp` gives arrays of the sizes that `args` tell.
-        #[unsafe(no_mangle)]
-        pub unsafe extern "ptx-kernel" fn $name(
-            args: PassArgs, order: In<u32>, position: In<u32>, accepted_order: In<u32>, places: In<u8>,
-            points: In<[f64; 3]>, matrix: In<i32>, proposals: In<u8>, ranks: In<u64>, state: InOut<DescentState>,
-        ) {
+        entry!($name, SelectMove, 256, 1, |args, p| {
             // SAFETY: the caller's promise; the grid is one block. Neither lists nor claims are used, nor the
             // positions of the accepted tour.
             unsafe {
                 let board = PassBoard {
-                    proposals: proposals.as_ptr().cast_mut().cast(),
+                    proposals: p.proposals.as_ptr().cast_mut().cast(),
                     claims: core::ptr::null_mut(),
-                    state: state.as_ptr(),
+                    state: p.state.as_ptr(),
                 };
-                let geometry = $geometry(points, matrix, args.metric, args.n);
-                let view = view(args, fixed(args.n, order, position), core::ptr::null(), geometry, places);
-                let accepted = fixed(args.n, accepted_order, position);
+                let geometry = $geometry(p.points, p.matrix, args.metric, args.n);
+                let view = view(args, fixed(args.n, p.order, p.position), core::ptr::null(), geometry, p.places);
+                let accepted = fixed(args.n, p.accepted_order, p.position);
                 let stream = Stream::new(args.seed, 0, 0);
-                let (ranks, blocks) = (ranks.as_ptr(), args.blocks);
+                let (ranks, blocks) = (p.ranks.as_ptr(), args.blocks);
                 best::select(Block, view, accepted, board, ranks, blocks, args.kicks, stream, args.target);
             }
-        }
-        declare!($name: SelectMove, 256, 1);
+        });
     )* };
 }
 
@@ -156,75 +143,45 @@ select! {
     block_select_move_numbered: numbered;
 }
 
-/// See the module. # Safety: the launcher in `antwarp` gives arrays of the sizes that `args` tell.
-#[unsafe(no_mangle)]
-pub unsafe extern "ptx-kernel" fn grid_make_moves(
-    args: PassArgs,
-    proposals: In<u8>,
-    claims: In<u64>,
-    state: InOut<DescentState>,
-    order: InOut<u32>,
-    position: InOut<u32>,
-) {
+entry!(grid_make_moves, MakeMoves, 256, 4, |args, p| {
     // SAFETY: the caller's promise; proposals and claims are only read.
     unsafe {
         let board = PassBoard {
-            proposals: proposals.as_ptr().cast_mut().cast(),
-            claims: claims.as_ptr().cast_mut(),
-            state: state.as_ptr(),
+            proposals: p.proposals.as_ptr().cast_mut().cast(),
+            claims: p.claims.as_ptr().cast_mut(),
+            state: p.state.as_ptr(),
         };
         let warps = thread::block_dim() / warp::SIZE;
         let mut node = thread::block_idx() * warps + thread::thread_idx() / warp::SIZE;
         while node < args.n {
-            best::make(Warp, tour(args.n, order, position), board, node);
+            best::make(Warp, tour(args.n, p.order, p.position), board, node);
             node += thread::grid_dim() * warps;
         }
     }
-}
-declare!(grid_make_moves: MakeMoves, 256, 4);
+});
 
-/// See the module. # Safety: the launcher in `antwarp` gives arrays of the sizes that `args` tell.
-#[unsafe(no_mangle)]
-pub unsafe extern "ptx-kernel" fn grid_settle_tours(
-    args: PassArgs,
-    state: In<DescentState>,
-    order: InOut<u32>,
-    position: InOut<u32>,
-    accepted_order: InOut<u32>,
-    accepted_position: InOut<u32>,
-    best_tour: InOut<u32>,
-    claims: InOut<u64>,
-) {
+entry!(grid_settle_tours, SettleTours, 256, 1, |args, p| {
     // SAFETY: the caller's promise; the state is only read, proposals are not used.
     unsafe {
         let board = PassBoard {
             proposals: core::ptr::null_mut(),
-            claims: claims.as_ptr(),
-            state: state.as_ptr().cast_mut(),
+            claims: p.claims.as_ptr(),
+            state: p.state.as_ptr().cast_mut(),
         };
-        let accepted = tour(args.n, accepted_order, accepted_position);
-        let tour = tour(args.n, order, position);
-        let best = Slots::new(best_tour.as_ptr(), args.n as usize);
+        let accepted = tour(args.n, p.accepted_order, p.accepted_position);
+        let tour = tour(args.n, p.order, p.position);
+        let best = Slots::new(p.best_tour.as_ptr(), args.n as usize);
         thread::for_each(args.n, |i| best::settle(tour, accepted, best, board, args.many != 0, i));
     }
-}
-declare!(grid_settle_tours: SettleTours, 256, 1);
+});
 
-/// See the module. # Safety: the launcher in `antwarp` gives arrays of the sizes that `args` tell.
-#[unsafe(no_mangle)]
-pub unsafe extern "ptx-kernel" fn grid_turn_stretch(
-    args: PassArgs,
-    state: In<DescentState>,
-    order: InOut<u32>,
-    position: InOut<u32>,
-) {
+entry!(grid_turn_stretch, TurnStretch, 256, 1, |args, p| {
     // SAFETY: the caller's promise; the state is only read, proposals and claims are not used. A swap is one thread's.
     unsafe {
         let (proposals, claims) = (core::ptr::null_mut(), core::ptr::null_mut());
-        let board = PassBoard { proposals, claims, state: state.as_ptr().cast_mut() };
+        let board = PassBoard { proposals, claims, state: p.state.as_ptr().cast_mut() };
         let turn = board.turn(args.step);
-        let tour = tour(args.n, order, position);
+        let tour = tour(args.n, p.order, p.position);
         thread::for_each(turn.length / 2, |i| tour.swap(turn, i));
     }
-}
-declare!(grid_turn_stretch: TurnStretch, 256, 1);
+});

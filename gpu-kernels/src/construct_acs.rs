@@ -10,7 +10,6 @@
 //! than one, the launch is cooperative. Source: Skinderowicz 2016, sections 3.1 and 3.2.
 
 use antwarp_core::acs::{self, World};
-use antwarp_core::colony::ColonyState;
 use antwarp_core::construct::{Lists, row_stride};
 use antwarp_core::distance::Distances;
 use antwarp_core::kernels::AcsArgs;
@@ -23,19 +22,7 @@ use antwarp_core::team::Slots;
 
 use crate::cuda::parameter::{In, InOut};
 use crate::cuda::{Warp, grid, shared, thread, warp};
-use crate::entry::{declare, distances};
-
-/// What the ants read.
-#[derive(Clone, Copy)]
-struct Tables {
-    lists: In<u8>,
-    heuristic: In<f32>,
-    reserves: In<u8>,
-    successor: In<u32>,
-    predecessor: In<u32>,
-    points: In<[f64; 3]>,
-    matrix: In<i32>,
-}
+use crate::entry::{ConstructAcs, distances};
 
 /// The pheromone memory behind the parameters.
 pub trait View: Memory {
@@ -93,21 +80,21 @@ impl View for Selective {
 /// # Safety
 /// The arrays have the sizes that `args` tell.
 #[inline(always)]
-unsafe fn world<M, I: NodeId>(args: AcsArgs, tables: Tables, memory: M) -> World<I, M, Distances> {
+unsafe fn world<M, I: NodeId>(args: AcsArgs, p: ConstructAcs, memory: M) -> World<I, M, Distances> {
     World {
         n: args.n,
         rule: args.rule,
         lists: Lists {
             k: args.k,
-            nodes: tables.lists.as_ptr().cast::<I>(),
-            weights: tables.heuristic.as_ptr(),
+            nodes: p.lists.as_ptr().cast::<I>(),
+            weights: p.heuristic.as_ptr(),
             reserve: args.reserve,
-            reserves: tables.reserves.as_ptr().cast::<I>(),
-            successor: tables.successor.as_ptr(),
-            predecessor: tables.predecessor.as_ptr(),
+            reserves: p.reserves.as_ptr().cast::<I>(),
+            successor: p.successor.as_ptr(),
+            predecessor: p.predecessor.as_ptr(),
         },
         memory,
-        distance: distances(tables.points, tables.matrix, args.metric, args.n),
+        distance: distances(p.points, p.matrix, args.metric, args.n),
     }
 }
 
@@ -209,62 +196,40 @@ fn ant_in_global(args: AcsArgs, memory: InOut<u8>) -> impl Fn(u32, u32) -> *mut 
     move |_, ant| unsafe { memory.as_ptr().add(ant as usize * args.memory as usize) }
 }
 
-macro_rules! entry {
-    ($name:ident: |$args:ident, $tables:ident, $trails:ident, $tails:ident, $memory:ident, $arrivals:ident, $tours:ident| $run:expr) => {
-        /// See the module. # Safety: the launcher in `antwarp` gives arrays of the sizes that `args` tell.
-        #[unsafe(no_mangle)]
-        pub unsafe extern "ptx-kernel" fn $name(
-            $args: AcsArgs,
-            state: In<ColonyState>,
-            lists: In<u8>,
-            heuristic: In<f32>,
-            reserves: In<u8>,
-            successor: In<u32>,
-            predecessor: In<u32>,
-            points: In<[f64; 3]>,
-            matrix: In<i32>,
-            $trails: InOut<u8>,
-            $tails: InOut<u32>,
-            $memory: InOut<u8>,
-            $arrivals: InOut<u64>,
-            $tours: InOut<u8>,
-        ) {
-            // SAFETY: the caller's promise.
-            unsafe {
-                if (*state.as_ptr()).done != 0 {
-                    return;
-                }
-                let $tables = Tables { lists, heuristic, reserves, successor, predecessor, points, matrix };
-                $run
-            }
-        }
-    };
-}
-
 macro_rules! build_entries {
     ($($name:ident: $view:ty, $id:ty, $place:ident, $threads:literal, $blocks:literal;)*) => { $(
-        entry!($name: |args, tables, trails, tails, memory, _arrivals, tours| {
-            let place = $place(args, memory);
-            if args.fresh != 0 {
-                let view = <$view>::new(args, true, tables.lists, trails, tails);
-                build(args, world::<$view, $id>(args, tables, view), place, tours)
-            } else {
-                let view = <$view>::new(args, false, tables.lists, trails, tails);
-                build(args, world::<$view, $id>(args, tables, view), place, tours)
+        entry!($name, ConstructAcs, $threads, $blocks, |args, p| {
+            // SAFETY: the caller's promise.
+            unsafe {
+                if (*p.state.as_ptr()).done != 0 {
+                    return;
+                }
+                let place = $place(args, p.memory);
+                if args.fresh != 0 {
+                    let view = <$view>::new(args, true, p.lists, p.trails, p.tails);
+                    build(args, world::<$view, $id>(args, p, view), place, p.tours)
+                } else {
+                    let view = <$view>::new(args, false, p.lists, p.trails, p.tails);
+                    build(args, world::<$view, $id>(args, p, view), place, p.tours)
+                }
             }
         });
-        declare!($name: ConstructAcs, $threads, $blocks);
     )* };
 }
 
 macro_rules! walk_entries {
     ($($name:ident: $view:ty, $id:ty, $place:ident;)*) => { $(
-        entry!($name: |args, tables, trails, tails, memory, arrivals, tours| {
-            // A barrier stands between what ants write and what they read.
-            let view = <$view>::new(args, false, tables.lists, trails, tails);
-            walk(args, world::<$view, $id>(args, tables, view), $place(args, memory), arrivals, tours)
+        entry!($name, ConstructAcs, 640, 1, |args, p| {
+            // SAFETY: the caller's promise.
+            unsafe {
+                if (*p.state.as_ptr()).done != 0 {
+                    return;
+                }
+                // A barrier stands between what ants write and what they read.
+                let view = <$view>::new(args, false, p.lists, p.trails, p.tails);
+                walk(args, world::<$view, $id>(args, p, view), $place(args, p.memory), p.arrivals, p.tours)
+            }
         });
-        declare!($name: ConstructAcs, 640, 1);
     )* };
 }
 

@@ -5,7 +5,6 @@
 //! are 16 or 32 bits as the storage says. Deterministic, whatever the grid and the block; the same tours with
 //! each tabu. Source: Skinderowicz 2020, section 4.3.
 
-use antwarp_core::colony::ColonyState;
 use antwarp_core::construct::{self, Lists};
 use antwarp_core::kernels::ConstructArgs;
 use antwarp_core::node::NodeId;
@@ -14,47 +13,29 @@ use antwarp_core::select::{Reservoir, Roulette, Select};
 use antwarp_core::tabu::{Bitmask, Compact, ListCompression, Tabu};
 use antwarp_core::team::Slots;
 
-use crate::cuda::parameter::{In, InOut};
+use crate::cuda::parameter::InOut;
 use crate::cuda::{Warp, shared, thread, warp};
-use crate::entry::{declare, distances};
-
-/// What the ants read.
-#[derive(Clone, Copy)]
-struct Tables {
-    state: In<ColonyState>,
-    lists: In<u8>,
-    weights: In<f32>,
-    reserves: In<u8>,
-    successor: In<u32>,
-    predecessor: In<u32>,
-    points: In<[f64; 3]>,
-    matrix: In<i32>,
-}
+use crate::entry::{ConstructCandidates, distances};
 
 /// Every ant of this warp. `memory` is the warp's.
 #[inline(always)]
-unsafe fn ants<B: Tabu, S: Select, I: NodeId>(
-    args: ConstructArgs,
-    tables: Tables,
-    memory: *mut u8,
-    tours: InOut<u8>,
-) {
+unsafe fn ants<B: Tabu, S: Select, I: NodeId>(args: ConstructArgs, p: ConstructCandidates, memory: *mut u8) {
     // SAFETY: the launcher gives arrays of the sizes that args tell; a warp writes its own ants' tours.
     unsafe {
-        if (*tables.state.as_ptr()).done != 0 {
+        if (*p.state.as_ptr()).done != 0 {
             return;
         }
-        let distance = distances(tables.points, tables.matrix, args.metric, args.n);
+        let distance = distances(p.points, p.matrix, args.metric, args.n);
         let lists = Lists {
             k: args.k,
-            nodes: tables.lists.as_ptr().cast::<I>(),
-            weights: tables.weights.as_ptr(),
+            nodes: p.lists.as_ptr().cast::<I>(),
+            weights: p.weights.as_ptr(),
             reserve: args.reserve,
-            reserves: tables.reserves.as_ptr().cast::<I>(),
-            successor: tables.successor.as_ptr(),
-            predecessor: tables.predecessor.as_ptr(),
+            reserves: p.reserves.as_ptr().cast::<I>(),
+            successor: p.successor.as_ptr(),
+            predecessor: p.predecessor.as_ptr(),
         };
-        let tours = tours.as_ptr().cast::<I>();
+        let tours = p.tours.as_ptr().cast::<I>();
         let warps = thread::block_dim() / warp::SIZE;
         let mut ant = thread::block_idx() * warps + thread::thread_idx() / warp::SIZE;
         while ant < args.ants {
@@ -83,17 +64,10 @@ fn in_global(args: ConstructArgs, memory: InOut<u8>) -> *mut u8 {
 
 macro_rules! entries {
     ($($name:ident: $tabu:ty, $select:ty, $id:ty, $place:ident;)*) => { $(
-        /// See the module. # Safety: the launcher in `antwarp` gives arrays of the sizes that `args` tell.
-        #[unsafe(no_mangle)]
-        pub unsafe extern "ptx-kernel" fn $name(
-            args: ConstructArgs, state: In<ColonyState>, lists: In<u8>, weights: In<f32>, reserves: In<u8>,
-            successor: In<u32>, predecessor: In<u32>, points: In<[f64; 3]>, matrix: In<i32>, memory: InOut<u8>, tours: InOut<u8>,
-        ) {
-            let tables = Tables { state, lists, weights, reserves, successor, predecessor, points, matrix };
+        entry!($name, ConstructCandidates, 128, 8, |args, p| {
             // SAFETY: the caller's promise.
-            unsafe { ants::<$tabu, $select, $id>(args, tables, $place(args, memory), tours) }
-        }
-        declare!($name: ConstructCandidates, 128, 8);
+            unsafe { ants::<$tabu, $select, $id>(args, p, $place(args, p.memory)) }
+        });
     )* };
 }
 

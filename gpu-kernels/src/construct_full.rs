@@ -5,7 +5,6 @@
 //! `global_u32` that lies in `memory`, `args.memory` bytes a block. Node ids are 16 or 32 bits as the storage
 //! says. Deterministic, whatever the grid and the block. Source: Skinderowicz 2020, figures 1, 5 and 7.
 
-use antwarp_core::colony::ColonyState;
 use antwarp_core::construct;
 use antwarp_core::kernels::ConstructArgs;
 use antwarp_core::node::NodeId;
@@ -14,30 +13,24 @@ use antwarp_core::select::{Reservoir, Roulette, Select};
 use antwarp_core::tabu::{Bitmask, Compact, ListCompression, Tabu};
 use antwarp_core::team::Slots;
 
-use crate::cuda::parameter::{In, InOut};
+use crate::cuda::parameter::InOut;
 use crate::cuda::{Block, block, shared, thread};
-use crate::entry::declare;
+use crate::entry::ConstructFull;
 
 /// Every ant of this block. `memory` is the block's.
 #[inline(always)]
-unsafe fn ants<B: Tabu, S: Select, I: NodeId>(
-    args: ConstructArgs,
-    state: In<ColonyState>,
-    weights: In<f32>,
-    memory: *mut u8,
-    tours: InOut<u8>,
-) {
+unsafe fn ants<B: Tabu, S: Select, I: NodeId>(args: ConstructArgs, p: ConstructFull, memory: *mut u8) {
     // SAFETY: the launcher gives arrays of the sizes that args tell; a block writes its own ants' tours.
     unsafe {
-        if (*state.as_ptr()).done != 0 {
+        if (*p.state.as_ptr()).done != 0 {
             return;
         }
-        let tours = tours.as_ptr().cast::<I>();
+        let tours = p.tours.as_ptr().cast::<I>();
         let mut ant = thread::block_idx();
         while ant < args.ants {
             let tour = Slots::new(tours.add(ant as usize * args.n as usize), args.n as usize);
             let stream = Stream::new(args.seed, args.iteration, ant);
-            construct::full::<_, B, S, I>(Block, args.n, weights.as_ptr(), memory, tour, stream);
+            construct::full::<_, B, S, I>(Block, args.n, p.weights.as_ptr(), memory, tour, stream);
             ant += thread::grid_dim();
         }
     }
@@ -59,15 +52,10 @@ fn in_global(args: ConstructArgs, memory: InOut<u8>) -> *mut u8 {
 
 macro_rules! entries {
     ($($name:ident: $tabu:ty, $select:ty, $id:ty, $place:ident;)*) => { $(
-        /// See the module. # Safety: the launcher in `antwarp` gives arrays of the sizes that `args` tell.
-        #[unsafe(no_mangle)]
-        pub unsafe extern "ptx-kernel" fn $name(
-            args: ConstructArgs, state: In<ColonyState>, weights: In<f32>, memory: InOut<u8>, tours: InOut<u8>,
-        ) {
+        entry!($name, ConstructFull, 512, 2, |args, p| {
             // SAFETY: the caller's promise.
-            unsafe { ants::<$tabu, $select, $id>(args, state, weights, $place(args, memory), tours) }
-        }
-        declare!($name: ConstructFull, 512, 2);
+            unsafe { ants::<$tabu, $select, $id>(args, p, $place(args, p.memory)) }
+        });
     )* };
 }
 

@@ -1,39 +1,75 @@
-//! What every entry needs: the signatures it must have, and its views of the arguments.
+//! What every entry needs: its family's parameters, and its views of them.
 
-use antwarp_core::colony::ColonyState;
 use antwarp_core::distance::Distances;
 use antwarp_core::geometry::{Grid, Numbered, Planar};
-use antwarp_core::kernels::{
-    AcsArgs, BY_MATRIX, ConstructArgs, CostArgs, GeneticArgs, JudgeArgs, PassArgs, SearchArgs, TrailArgs,
-    TrialArgs, WalkArgs,
-};
-use antwarp_core::lin_kernighan::merge::Merged;
-use antwarp_core::local_search::best::DescentState;
+use antwarp_core::kernels::BY_MATRIX;
 use antwarp_core::metric::Metric;
-use antwarp_core::search::WalkState;
 
-use crate::cuda::parameter::{In, InOut};
+use self::types::{ColonyState, DescentState, In, InOut, Merged, WalkState};
 
-macro_rules! signatures {
-    ($($(#[$doc:meta])* $family:ident($args:ident) { $($parameter:ident: $kind:ident<$element:ty>),* $(,)? })*) => {
-        $($(#[$doc])* pub type $family = unsafe extern "ptx-kernel" fn($args, $($kind<$element>),*);)*
+/// All types that the contract names. `entry!` imports them where it is used.
+pub mod types {
+    pub use antwarp_core::colony::ColonyState;
+    pub use antwarp_core::kernels::{
+        AcsArgs, ConstructArgs, CostArgs, GeneticArgs, JudgeArgs, PassArgs, SearchArgs, TrailArgs, TrialArgs,
+        WalkArgs,
     };
-}
-antwarp_core::with_kernel_families!(signatures);
+    pub use antwarp_core::lin_kernighan::merge::Merged;
+    pub use antwarp_core::local_search::best::DescentState;
+    pub use antwarp_core::search::WalkState;
 
-/// Asserts at compile time that an entry has its family's signature, and gives its launch bounds to the build:
-/// most threads of a block, and blocks that should fit on a multiprocessor.
-macro_rules! declare {
-    ($name:ident: $family:ident, $threads:literal, $blocks:literal) => {
-        crate::entry::declare!($name: $family, $threads, $blocks, stringify!($name));
+    pub use crate::cuda::parameter::{In, InOut};
+}
+
+/// Makes two things of each family in the contract: a struct with its pointer parameters as fields, and a macro of the same name,
+/// which `entry!` calls to define an entry. The entry's PTX parameters are the contract's, in its order, each a parameter of its
+/// own. The entry puts them into the struct, so its body knows them by their names alone.
+///
+/// `$d` stands for a dollar sign, which the inner macros need for their own parameters.
+macro_rules! families {
+    (($d:tt) $($(#[$doc:meta])* $family:ident($args:ident) { $($p:ident: $kind:ident<$element:ty>),* $(,)? })*) => { $(
+        $(#[$doc])*
+        #[derive(Clone, Copy)]
+        pub struct $family { $(pub $p: $kind<$element>),* }
+
+        macro_rules! $family {
+            ($d entry:ident, $d name:expr, |$d args:ident, $d buffers:ident| $d body:expr) => {
+                const _: () = {
+                    use crate::entry::types::*;
+
+                    /// See the module. # Safety: the launcher in `antwarp` gives arrays of the sizes that `args` tell.
+                    #[unsafe(export_name = $d name)]
+                    pub unsafe extern "ptx-kernel" fn $d entry($d args: $args, $($p: $kind<$element>),*) {
+                        let $d buffers = crate::entry::$family { $($p),* };
+                        $d body
+                    }
+                };
+            };
+        }
+    )* };
+}
+macro_rules! families_with_dollar {
+    ($($families:tt)*) => { families! { ($) $($families)* } };
+}
+antwarp_core::with_kernel_families!(families_with_dollar);
+
+/// Defines an entry of a family: `entry!(name, Family, threads, blocks, |args, p| body)`. The body has the scalars in `args` and the
+/// buffers in `p` (`p.tours`). It is part of the entry, not a closure: a `return` ends the kernel.
+///
+/// The launch bounds go to the build: most threads of a block, and blocks that should fit on a multiprocessor.
+macro_rules! entry {
+    ($entry:ident, $family:ident, $threads:literal, $blocks:literal, |$args:ident, $p:ident| $body:expr) => {
+        entry!($entry, $family, $threads, $blocks, stringify!($entry), |$args, $p| $body);
     };
     // With the entry's name in the PTX, where that is another.
-    ($entry:ident: $family:ident, $threads:literal, $blocks:literal, $name:expr) => {
-        const _: crate::entry::$family = $entry;
+    (
+        $entry:ident, $family:ident, $threads:literal, $blocks:literal, $name:expr,
+        |$args:ident, $p:ident| $body:expr
+    ) => {
+        $family!($entry, $name, |$args, $p| $body);
         core::arch::global_asm!(concat!("//@launch_bounds ", $name, " ", $threads, " ", $blocks));
     };
 }
-pub(crate) use declare;
 
 /// The instance's distances. `metric` is a [`Metric`] that needs no more than roots, or [`BY_MATRIX`].
 #[inline(always)]

@@ -23,9 +23,9 @@ use antwarp_core::node::NodeId;
 use antwarp_core::team::Slots;
 
 use crate::cuda::block::Block;
-use crate::cuda::parameter::{In, InOut};
+use crate::cuda::parameter::InOut;
 use crate::cuda::{Warp, shared, thread};
-use crate::entry::{declare, grid, numbered, planar};
+use crate::entry::{grid, numbered, planar};
 
 /// The tables behind the parameters; what a kernel does not have is null.
 struct Tables {
@@ -100,25 +100,19 @@ fn in_global(args: GeneticArgs, memory: InOut<u8>) -> *mut u8 {
 
 macro_rules! breed_entries {
     ($($name:ident: $geometry:ident, $id:ty, $memory:ident;)*) => { $(
-        /// See the module. # Safety: the launcher in `antwarp` gives arrays of the sizes that `args` tell.
-        #[unsafe(no_mangle)]
-        pub unsafe extern "ptx-kernel" fn $name(
-            args: GeneticArgs, places: InOut<u8>, points: In<[f64; 3]>, matrix: In<i32>, rows: In<u32>, costs: In<i64>,
-            memory: InOut<u8>, genes: InOut<u8>, next_rows: InOut<u32>, next_costs: InOut<i64>, best: InOut<u64>,
-            born: InOut<u64>,
-        ) {
-            let geometry = $geometry(points, matrix, args.metric, args.rules.n);
+        entry!($name, BreedGenes, 32, 16, |args, p| {
+            let geometry = $geometry(p.points, p.matrix, args.metric, args.rules.n);
             let tables = Tables {
-                rows: rows.as_ptr(), costs: costs.as_ptr(), genes: genes.as_ptr(), next_rows: next_rows.as_ptr(),
-                next_costs: next_costs.as_ptr(), best: best.as_ptr(), born: born.as_ptr(),
+                rows: p.rows.as_ptr(), costs: p.costs.as_ptr(), genes: p.genes.as_ptr(),
+                next_rows: p.next_rows.as_ptr(), next_costs: p.next_costs.as_ptr(), best: p.best.as_ptr(),
+                born: p.born.as_ptr(),
             };
             // SAFETY: the caller's promise.
             unsafe {
-                let places = Places { geometry, start: places.as_ptr().cast_const().cast() };
-                breed::<$id, _>(args, tables.view(&args), places, $memory(args, memory))
+                let places = Places { geometry, start: p.places.as_ptr().cast_const().cast() };
+                breed::<$id, _>(args, tables.view(&args), places, $memory(args, p.memory))
             }
-        }
-        declare!($name: BreedGenes, 32, 16);
+        });
     )* };
 }
 
@@ -153,24 +147,18 @@ unsafe fn make<I: NodeId, G: Geometry>(args: GeneticArgs, population: Population
 
 macro_rules! make_entries {
     ($($name:ident: $geometry:ident, $id:ty;)*) => { $(
-        /// See the module. # Safety: the launcher in `antwarp` gives arrays of the sizes that `args` tell.
-        #[unsafe(no_mangle)]
-        pub unsafe extern "ptx-kernel" fn $name(
-            args: GeneticArgs, places: In<u8>, points: In<[f64; 3]>, matrix: In<i32>, genes: InOut<u8>,
-            next_rows: InOut<u32>, next_costs: InOut<i64>, best: InOut<u64>, born: InOut<u64>,
-        ) {
-            let geometry = $geometry(points, matrix, args.metric, args.rules.n);
+        entry!($name, MakeGenes, 256, 2, |args, p| {
+            let geometry = $geometry(p.points, p.matrix, args.metric, args.rules.n);
             let tables = Tables {
-                rows: core::ptr::null(), costs: core::ptr::null(), genes: genes.as_ptr(),
-                next_rows: next_rows.as_ptr(), next_costs: next_costs.as_ptr(), best: best.as_ptr(),
-                born: born.as_ptr(),
+                rows: core::ptr::null(), costs: core::ptr::null(), genes: p.genes.as_ptr(),
+                next_rows: p.next_rows.as_ptr(), next_costs: p.next_costs.as_ptr(), best: p.best.as_ptr(),
+                born: p.born.as_ptr(),
             };
             // SAFETY: the caller's promise.
             unsafe {
-                make::<$id, _>(args, tables.view(&args), Places { geometry, start: places.as_ptr().cast() })
+                make::<$id, _>(args, tables.view(&args), Places { geometry, start: p.places.as_ptr().cast() })
             }
-        }
-        declare!($name: MakeGenes, 256, 2);
+        });
     )* };
 }
 
@@ -183,23 +171,15 @@ make_entries! {
     block_make_genes_numbered_u32: numbered, u32;
 }
 
-/// See the module. # Safety: the launcher in `antwarp` gives arrays of the sizes that `args` tell.
-#[unsafe(no_mangle)]
-pub unsafe extern "ptx-kernel" fn grid_finish_genes(
-    args: GeneticArgs,
-    gains: In<i64>,
-    next_costs: InOut<i64>,
-    best: InOut<u64>,
-    born: InOut<u64>,
-) {
+entry!(grid_finish_genes, FinishGenes, 256, 2, |args, p| {
     let tables = Tables {
         rows: core::ptr::null(),
         costs: core::ptr::null(),
         genes: core::ptr::null_mut(),
         next_rows: core::ptr::null_mut(),
-        next_costs: next_costs.as_ptr(),
-        best: best.as_ptr(),
-        born: born.as_ptr(),
+        next_costs: p.next_costs.as_ptr(),
+        best: p.best.as_ptr(),
+        born: p.born.as_ptr(),
     };
     // SAFETY: the caller's promise; every gene is one thread's.
     unsafe {
@@ -208,23 +188,18 @@ pub unsafe extern "ptx-kernel" fn grid_finish_genes(
             return;
         }
         thread::for_each(args.count, |i| {
-            genetic::finish(&args.rules, population, i, *gains.as_ptr().add(i as usize))
+            genetic::finish(&args.rules, population, i, *p.gains.as_ptr().add(i as usize))
         });
     }
-}
-declare!(grid_finish_genes: FinishGenes, 256, 2);
+});
 
 macro_rules! transfer_entries {
     ($($name:ident: $id:ty;)*) => { $(
-        /// See the module. # Safety: the launcher in `antwarp` gives arrays of the sizes that `args` tell.
-        #[unsafe(no_mangle)]
-        pub unsafe extern "ptx-kernel" fn $name(
-            args: GeneticArgs, rows: In<u32>, costs: In<i64>, genes: InOut<u8>, next_rows: InOut<u32>,
-            next_costs: InOut<i64>, best: InOut<u64>,
-        ) {
+        entry!($name, TransferGenes, 1024, 1, |args, p| {
             let tables = Tables {
-                rows: rows.as_ptr(), costs: costs.as_ptr(), genes: genes.as_ptr(), next_rows: next_rows.as_ptr(),
-                next_costs: next_costs.as_ptr(), best: best.as_ptr(), born: core::ptr::null_mut(),
+                rows: p.rows.as_ptr(), costs: p.costs.as_ptr(), genes: p.genes.as_ptr(),
+                next_rows: p.next_rows.as_ptr(), next_costs: p.next_costs.as_ptr(), best: p.best.as_ptr(),
+                born: core::ptr::null_mut(),
             };
             // SAFETY: the caller's promise; a group is one block's.
             unsafe {
@@ -233,8 +208,7 @@ macro_rules! transfer_entries {
                     genetic::transfer(Block, &args.rules, population, thread::block_idx());
                 }
             }
-        }
-        declare!($name: TransferGenes, 1024, 1);
+        });
     )* };
 }
 

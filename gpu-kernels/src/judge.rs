@@ -4,41 +4,46 @@
 //! One block of 1 to 32 whole warps. Shared memory: [`block::SHARED_BYTES`](crate::cuda::block::SHARED_BYTES).
 //! Deterministic: the first of equally short tours is the best. Source: Skinderowicz 2020, figure 9.
 
-use antwarp_core::colony::{self, ColonyState};
+use antwarp_core::colony;
 use antwarp_core::kernels::JudgeArgs;
+use antwarp_core::node::NodeId;
 use antwarp_core::team::Slots;
 
 use crate::cuda::Block;
-use crate::cuda::parameter::{In, InOut};
-use crate::entry::declare;
+use crate::entry::Judge;
+
+/// The end of an iteration.
+///
+/// # Safety
+/// The arrays have the sizes that `args` tell.
+#[inline(always)]
+unsafe fn judge<I: NodeId>(args: JudgeArgs, p: Judge) {
+    let n = args.n as usize;
+    // SAFETY: the caller's promise; the grid is one block.
+    unsafe {
+        let best_tour = Slots::new(p.best_tour.as_ptr().cast::<I>(), n);
+        let restart_tour = Slots::new(p.restart_tour.as_ptr().cast::<I>(), n);
+        let successor = Slots::new(p.successor.as_ptr(), n);
+        let predecessor = Slots::new(p.predecessor.as_ptr(), n);
+        colony::judge(
+            Block,
+            args.rules,
+            (args.n, args.ants, args.depositor),
+            p.costs.as_ptr(),
+            p.tours.as_ptr().cast::<I>(),
+            p.state.as_ptr(),
+            (best_tour, restart_tour),
+            (successor, predecessor),
+        )
+    }
+}
 
 macro_rules! entries {
     ($($name:ident: $id:ty;)*) => { $(
-        /// See the module. # Safety: the launcher in `antwarp` gives arrays of the sizes that `args` tell.
-        #[unsafe(no_mangle)]
-        pub unsafe extern "ptx-kernel" fn $name(
-            args: JudgeArgs, costs: In<i64>, tours: In<u8>, state: InOut<ColonyState>, best_tour: InOut<u8>,
-            restart_tour: InOut<u8>, successor: InOut<u32>, predecessor: InOut<u32>,
-        ) {
-            let n = args.n as usize;
-            // SAFETY: the caller's promise; the grid is one block.
-            unsafe {
-                colony::judge(
-                    Block,
-                    args.rules,
-                    (args.n, args.ants, args.depositor),
-                    costs.as_ptr(),
-                    tours.as_ptr().cast::<$id>(),
-                    state.as_ptr(),
-                    (
-                        Slots::new(best_tour.as_ptr().cast::<$id>(), n),
-                        Slots::new(restart_tour.as_ptr().cast::<$id>(), n),
-                    ),
-                    (Slots::new(successor.as_ptr(), n), Slots::new(predecessor.as_ptr(), n)),
-                )
-            }
-        }
-        declare!($name: Judge, 1024, 1);
+        entry!($name, Judge, 1024, 1, |args, p| {
+            // SAFETY: the caller's promise.
+            unsafe { judge::<$id>(args, p) }
+        });
     )* };
 }
 

@@ -4,6 +4,10 @@
 #![feature(abi_ptx, stdarch_nvptx, asm_experimental_arch, link_llvm_intrinsics, abi_unadjusted)]
 #![allow(internal_features)]
 
+// First, because macros are only visible to the modules that follow.
+#[macro_use]
+mod entry;
+
 mod acs_trails;
 mod best_moves;
 mod canary;
@@ -11,7 +15,6 @@ mod construct_acs;
 mod construct_candidates;
 mod construct_full;
 mod cuda;
-mod entry;
 mod genetic;
 mod judge;
 mod lin_kernighan;

@@ -7,7 +7,6 @@
 //! `global_u32` those lie in `memory`, as many for each block. Deterministic, whatever the grid and the block. Source:
 //! Skinderowicz 2020, section 5.7.
 
-use antwarp_core::colony::ColonyState;
 use antwarp_core::genetic::NOWHERE;
 use antwarp_core::geometry::{Geometry, Places};
 use antwarp_core::kernels::SearchArgs;
@@ -17,56 +16,46 @@ use antwarp_core::operator::{Operator, Or2opt, Or3opt, OrOpt, ThreeOpt, TwoOpt};
 use antwarp_core::team::Slots;
 
 use crate::cuda::block::{self, Block};
-use crate::cuda::parameter::{In, InOut};
+use crate::cuda::parameter::InOut;
 use crate::cuda::{shared, thread};
-use crate::entry::{declare, grid, numbered, planar};
-
-/// What the search reads.
-#[derive(Clone, Copy)]
-struct Tables {
-    state: In<ColonyState>,
-    lists: In<u8>,
-    places: In<u8>,
-    successor: In<u32>,
-    predecessor: In<u32>,
-    rows: In<u64>,
-}
+use crate::entry::{LocalSearch, grid, numbered, planar};
 
 /// Every tour of this block. `memory` is the block's.
 #[inline(always)]
 unsafe fn tours<O: Operator, I: NodeId, G: Geometry>(
     args: SearchArgs,
-    tables: Tables,
+    p: LocalSearch,
     geometry: G,
     memory: *mut u8,
-    (tours, gains): (InOut<u8>, InOut<i64>),
 ) {
     // SAFETY: the launcher gives arrays of the sizes that args tell; a block writes its own tours.
     unsafe {
-        if (*tables.state.as_ptr()).done != 0 {
+        if (*p.state.as_ptr()).done != 0 {
             return;
         }
         let search = ants::TourTables {
             n: args.n,
-            lists: tables.lists.as_ptr().cast::<I>(),
+            lists: p.lists.as_ptr().cast::<I>(),
             k: args.k,
             breadth: args.breadth,
-            places: Places { geometry, start: tables.places.as_ptr().cast() },
-            successor: tables.successor.as_ptr(),
-            predecessor: tables.predecessor.as_ptr(),
+            places: Places { geometry, start: p.places.as_ptr().cast() },
+            successor: p.successor.as_ptr(),
+            predecessor: p.predecessor.as_ptr(),
         };
+        // Not in the loop: loads from `p` there keep LLVM from making one loop for `listed` and one without it.
+        let (rows, tours, gains) = (p.rows.as_ptr(), p.tours.as_ptr().cast::<I>(), p.gains.as_ptr());
         let mut i = thread::block_idx();
         while i < args.tours {
-            let row = if args.listed != 0 { *tables.rows.as_ptr().add(i as usize) as u32 } else { i };
+            let row = if args.listed != 0 { *rows.add(i as usize) as u32 } else { i };
             if args.listed != 0 && row == NOWHERE {
                 i += thread::grid_dim();
                 continue;
             }
-            let tour = tours.as_ptr().cast::<I>().add(row as usize * args.n as usize);
+            let tour = tours.add(row as usize * args.n as usize);
             let tour = Slots::new(tour, args.n as usize);
             let gain = ants::improve::<_, O, I, G>(Block, search, memory, tour);
             if args.listed != 0 && thread::thread_idx() == 0 {
-                *gains.as_ptr().add(i as usize) = gain;
+                *gains.add(i as usize) = gain;
             }
             i += thread::grid_dim();
         }
@@ -89,19 +78,11 @@ fn in_global(args: SearchArgs, memory: InOut<u8>) -> *mut u8 {
 
 macro_rules! entries {
     ($($name:ident: $operator:ty, $geometry:ident, $id:ty, $place:ident;)*) => { $(
-        /// See the module. # Safety: the launcher in `antwarp` gives arrays of the sizes that `args` tell.
-        #[unsafe(no_mangle)]
-        pub unsafe extern "ptx-kernel" fn $name(
-            args: SearchArgs, state: In<ColonyState>, lists: In<u8>, places: In<u8>, points: In<[f64; 3]>,
-            matrix: In<i32>, successor: In<u32>, predecessor: In<u32>, rows: In<u64>, memory: InOut<u8>, out: InOut<u8>,
-            gains: InOut<i64>,
-        ) {
-            let tables = Tables { state, lists, places, successor, predecessor, rows };
-            let geometry = $geometry(points, matrix, args.metric, args.n);
+        entry!($name, LocalSearch, 256, 2, |args, p| {
+            let geometry = $geometry(p.points, p.matrix, args.metric, args.n);
             // SAFETY: the caller's promise.
-            unsafe { tours::<$operator, $id, _>(args, tables, geometry, $place(args, memory), (out, gains)) }
-        }
-        declare!($name: LocalSearch, 256, 2);
+            unsafe { tours::<$operator, $id, _>(args, p, geometry, $place(args, p.memory)) }
+        });
     )* };
 }
 

@@ -21,7 +21,7 @@ use crate::cuda::block::{self, Block};
 use crate::cuda::grid::Barrier;
 use crate::cuda::parameter::{In, InOut};
 use crate::cuda::{shared, thread, warp};
-use crate::entry::declare;
+use crate::entry::EvaluateNeighbors;
 
 /// Words of a candidate.
 const WORDS: u32 = 3;
@@ -140,7 +140,7 @@ impl Crew for Blocks {
     }
 }
 
-/// The parameters of a walk's kernel.
+/// The parameters of a walk's kernel but `memory`, which is for `replica`.
 struct Tables {
     tables: In<u8>,
     old_states: In<WalkState>,
@@ -197,22 +197,42 @@ unsafe fn walk<P: Problem>(args: WalkArgs, t: Tables, replica: *mut u8) {
     }
 }
 
+/// Looks at all neighbours with this block's part.
+///
+/// # Safety
+/// The arrays have the sizes that `args` tell.
+#[inline(always)]
+unsafe fn evaluate<P: Problem>(args: WalkArgs, p: EvaluateNeighbors) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let problem = P::new(&args.shape, p.tables.as_ptr());
+        let mut crew = Blocks::new(thread::block_idx(), args.parts, p.slots.as_ptr());
+        let replica = shared::dynamic().add(SHARED_BYTES as usize);
+        let given = if args.given != 0 { p.given.as_ptr().cast() } else { core::ptr::null() };
+        let solution = (p.solution.as_ptr().cast(), given);
+        let memory = (replica, p.common.as_ptr());
+        search::evaluate(&mut crew, &problem, &args.rules, &args.layout, solution, memory, p.costs.as_ptr());
+    }
+}
+
 macro_rules! walk_entry {
     ($entry:ident: $problem:ty, $memory:ident, $threads:literal, $name:expr) => {
-        /// See the module. # Safety: the launcher in `antwarp` gives arrays of the sizes that `args` tell.
-        #[unsafe(export_name = $name)]
-        pub unsafe extern "ptx-kernel" fn $entry(
-            args: WalkArgs, tables: In<u8>, old_states: In<WalkState>, old_bests: In<u8>, states: InOut<WalkState>,
-            bests: InOut<u8>, solutions: InOut<u8>, accepted: InOut<u8>, traces: InOut<u32>, memory: InOut<u8>,
-            common: InOut<u8>, slots: InOut<u64>,
-        ) {
+        entry!($entry, Walks, $threads, 1, $name, |args, p| {
             let tables = Tables {
-                tables, old_states, old_bests, states, bests, solutions, accepted, traces, common, slots,
+                tables: p.tables,
+                old_states: p.old_states,
+                old_bests: p.old_bests,
+                states: p.states,
+                bests: p.bests,
+                solutions: p.solutions,
+                accepted: p.accepted,
+                traces: p.traces,
+                common: p.common,
+                slots: p.slots,
             };
             // SAFETY: the caller's promise.
-            unsafe { walk::<$problem>(args, tables, $memory(args, memory)) }
-        }
-        declare!($entry: Walks, $threads, 1, $name);
+            unsafe { walk::<$problem>(args, tables, $memory(args, p.memory)) }
+        });
     };
 }
 
@@ -223,25 +243,10 @@ macro_rules! walk_entries {
 
             walk_entry!(shared: $problem, in_shared, $threads, concat!("block_walk_", stringify!($name), "_shared"));
             walk_entry!(global: $problem, in_global, $threads, concat!("block_walk_", stringify!($name), "_global"));
-
-            /// See the module. # Safety: the launcher in `antwarp` gives arrays of the sizes that `args` tell.
-            #[unsafe(export_name = concat!("block_evaluate_", stringify!($name)))]
-            pub unsafe extern "ptx-kernel" fn evaluate(
-                args: WalkArgs, tables: In<u8>, solution: In<u8>, given: In<u8>, common: InOut<u8>, slots: InOut<u64>,
-                costs: InOut<u64>,
-            ) {
+            entry!(evaluate, EvaluateNeighbors, $threads, 1, concat!("block_evaluate_", stringify!($name)), |args, p| {
                 // SAFETY: the caller's promise.
-                unsafe {
-                    let problem = <$problem>::new(&args.shape, tables.as_ptr());
-                    let mut crew = Blocks::new(thread::block_idx(), args.parts, slots.as_ptr());
-                    let replica = shared::dynamic().add(SHARED_BYTES as usize);
-                    let given = if args.given != 0 { given.as_ptr().cast() } else { core::ptr::null() };
-                    let solution = (solution.as_ptr().cast(), given);
-                    let memory = (replica, common.as_ptr());
-                    search::evaluate(&mut crew, &problem, &args.rules, &args.layout, solution, memory, costs.as_ptr());
-                }
-            }
-            declare!(evaluate: EvaluateNeighbors, $threads, 1, concat!("block_evaluate_", stringify!($name)));
+                unsafe { super::evaluate::<$problem>(args, p) }
+            });
         }
     )* };
 }

@@ -1,7 +1,7 @@
 //! `warp_build_acs_*` and `warp_walk_acs_*`: tours of Ant Colony System, and the trails that ants change as they go;
 //! `warp_prepare_acs_*` and `warp_deposit_acs_*`: the pheromone memories between iterations.
 
-use antwarp::backend::cuda::{Buffer, ConstructAcs, DepositAcs, Device, Launch, PrepareAcs};
+use antwarp::backend::cuda::{Buffer, ConstructAcs, DepositAcs, Device, Launch, PrepareAcs, buffers};
 use antwarp_core::acs::{self, Rule, World, memory_bytes};
 use antwarp_core::colony::{ColonyState, Limits};
 use antwarp_core::construct::{self, row_stride};
@@ -620,19 +620,21 @@ impl<'d> Grounds<'d> {
                     device.stream(),
                     launch,
                     AcsArgs { first, end, ..args },
-                    &self.state,
-                    &self.lists,
-                    &self.heuristic,
-                    &self.reserves,
-                    &self.successor,
-                    back,
-                    &self.points,
-                    &self.matrix,
-                    &mut self.trails,
-                    &mut self.tails,
-                    &mut memory,
-                    &mut self.arrivals,
-                    &mut tours,
+                    buffers::ConstructAcs {
+                        state: &self.state,
+                        lists: &self.lists,
+                        heuristic: &self.heuristic,
+                        reserves: &self.reserves,
+                        successor: &self.successor,
+                        predecessor: back,
+                        points: &self.points,
+                        matrix: &self.matrix,
+                        trails: &mut self.trails,
+                        tails: &mut self.tails,
+                        memory: &mut memory,
+                        arrivals: &mut self.arrivals,
+                        tours: &mut tours,
+                    },
                 )
             }
             .expect("the launch");
@@ -650,12 +652,14 @@ impl<'d> Grounds<'d> {
                 self.device.stream(),
                 launch,
                 self.args,
-                &self.state,
-                &self.lists,
-                &self.successor,
-                &self.predecessor,
-                &mut self.trails,
-                &mut self.tails,
+                buffers::DepositAcs {
+                    state: &self.state,
+                    lists: &self.lists,
+                    successor: &self.successor,
+                    predecessor: &self.predecessor,
+                    trails: &mut self.trails,
+                    tails: &mut self.tails,
+                },
             )
         }
         .expect("the launch");
@@ -770,12 +774,14 @@ fn prepare<M: Trails<I>, I: NodeId>(name: &str) {
                 gpu.stream(),
                 launch,
                 input.args,
-                &grounds.lists,
-                &grounds.points,
-                &grounds.matrix,
-                &mut grounds.heuristic,
-                &mut grounds.trails,
-                &mut grounds.tails,
+                buffers::PrepareAcs {
+                    lists: &grounds.lists,
+                    points: &grounds.points,
+                    matrix: &grounds.matrix,
+                    heuristic: &mut grounds.heuristic,
+                    trails: &mut grounds.trails,
+                    tails: &mut grounds.tails,
+                },
             )
         }
         .expect("the launch");

@@ -1,6 +1,6 @@
 //! `warp_construct_*`: tours, choosing in candidate lists.
 
-use antwarp::backend::cuda::{ConstructCandidates, Device, Launch};
+use antwarp::backend::cuda::{ConstructCandidates, Device, Launch, buffers};
 use antwarp_core::construct::{Lists, candidates, memory_bytes};
 use antwarp_core::kernels::ConstructArgs;
 use antwarp_core::metric::Metric;
@@ -113,16 +113,18 @@ impl Case {
                 device.stream(),
                 launch,
                 args,
-                &state,
-                &lists,
-                &weights,
-                &reserves,
-                &successor,
-                &predecessor,
-                &points,
-                &matrix,
-                &mut memory,
-                &mut tours,
+                buffers::ConstructCandidates {
+                    state: &state,
+                    lists: &lists,
+                    weights: &weights,
+                    reserves: &reserves,
+                    successor: &successor,
+                    predecessor: &predecessor,
+                    points: &points,
+                    matrix: &matrix,
+                    memory: &mut memory,
+                    tours: &mut tours,
+                },
             )
         }
         .expect("the launch");

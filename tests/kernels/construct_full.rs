@@ -1,6 +1,6 @@
 //! `block_construct_*`: tours, choosing among all unvisited nodes.
 
-use antwarp::backend::cuda::{ConstructFull, Device, Launch, TEAM_BYTES};
+use antwarp::backend::cuda::{ConstructFull, Device, Launch, TEAM_BYTES, buffers};
 use antwarp_core::construct::{full, full_leaves, memory_bytes, row_stride};
 use antwarp_core::kernels::{BY_MATRIX, ConstructArgs};
 use antwarp_core::node::NodeId;
@@ -55,8 +55,20 @@ fn launched<I: NodeId>(
     let mut memory = poisoned(device, in_global as usize);
     let mut tours = poisoned(device, (args.ants * args.n * I::BYTES) as usize);
     // SAFETY: arrays and shared memory have the sizes that `args` tell.
-    unsafe { kernel.launch(device.stream(), launch, args, &state, &weights, &mut memory, &mut tours) }
-        .expect("the launch");
+    unsafe {
+        kernel.launch(
+            device.stream(),
+            launch,
+            args,
+            buffers::ConstructFull {
+                state: &state,
+                weights: &weights,
+                memory: &mut memory,
+                tours: &mut tours,
+            },
+        )
+    }
+    .expect("the launch");
     download(device, "the ants' memory", &memory);
     download(device, "the tours", &tours)
 }

@@ -2,7 +2,7 @@
 //! population.
 
 use antwarp::backend::cuda::{
-    BreedGenes, Buffer, Device, FinishGenes, Launch, MakeGenes, TEAM_BYTES, TransferGenes,
+    BreedGenes, Buffer, Device, FinishGenes, Launch, MakeGenes, TEAM_BYTES, TransferGenes, buffers,
 };
 use antwarp::engine::Problem;
 use antwarp::instance::Instance;
@@ -354,17 +354,19 @@ impl<I: NodeId> Case<I> {
                     device.stream(),
                     Launch { grid, block: 32, shared },
                     self.args,
-                    &mut board.places,
-                    &board.points,
-                    &board.matrix,
-                    &t.rows,
-                    &t.costs,
-                    &mut memory,
-                    &mut t.genes,
-                    &mut t.next_rows,
-                    &mut t.next_costs,
-                    &mut t.best,
-                    &mut t.born,
+                    buffers::BreedGenes {
+                        places: &mut board.places,
+                        points: &board.points,
+                        matrix: &board.matrix,
+                        rows: &t.rows,
+                        costs: &t.costs,
+                        memory: &mut memory,
+                        genes: &mut t.genes,
+                        next_rows: &mut t.next_rows,
+                        next_costs: &mut t.next_costs,
+                        best: &mut t.best,
+                        born: &mut t.born,
+                    },
                 )
             }
             .unwrap_or_else(|e| panic!("{what}: {e}"));
@@ -457,14 +459,16 @@ impl<I: NodeId> Case<I> {
                     device.stream(),
                     Launch { grid, block: 32 * warps, shared: TEAM_BYTES },
                     self.args,
-                    &board.places,
-                    &board.points,
-                    &board.matrix,
-                    &mut t.genes,
-                    &mut t.next_rows,
-                    &mut t.next_costs,
-                    &mut t.best,
-                    &mut t.born,
+                    buffers::MakeGenes {
+                        places: &board.places,
+                        points: &board.points,
+                        matrix: &board.matrix,
+                        genes: &mut t.genes,
+                        next_rows: &mut t.next_rows,
+                        next_costs: &mut t.next_costs,
+                        best: &mut t.best,
+                        born: &mut t.born,
+                    },
                 )
             }
             .unwrap_or_else(|e| panic!("{what}: {e}"));
@@ -550,10 +554,12 @@ fn grid_finish_genes() {
                 gpu.stream(),
                 launch,
                 case.args,
-                &gains,
-                &mut t.next_costs,
-                &mut t.best,
-                &mut t.born,
+                buffers::FinishGenes {
+                    gains: &gains,
+                    next_costs: &mut t.next_costs,
+                    best: &mut t.best,
+                    born: &mut t.born,
+                },
             )
         }
         .unwrap_or_else(|e| panic!("{what}: {e}"));
@@ -610,12 +616,14 @@ impl<I: NodeId> Case<I> {
                     device.stream(),
                     launch,
                     self.args,
-                    &t.rows,
-                    &t.costs,
-                    &mut t.genes,
-                    &mut t.next_rows,
-                    &mut t.next_costs,
-                    &mut t.best,
+                    buffers::TransferGenes {
+                        rows: &t.rows,
+                        costs: &t.costs,
+                        genes: &mut t.genes,
+                        next_rows: &mut t.next_rows,
+                        next_costs: &mut t.next_costs,
+                        best: &mut t.best,
+                    },
                 )
             }
             .unwrap_or_else(|e| panic!("{what}: {e}"));

@@ -1,6 +1,6 @@
 //! `block_judge_*`: the end of an iteration.
 
-use antwarp::backend::cuda::{Buffer, Device, Judge, Launch, TEAM_BYTES};
+use antwarp::backend::cuda::{Buffer, Device, Judge, Launch, TEAM_BYTES, buffers};
 use antwarp_core::colony::{self, ColonyRules, ColonyState, Depositor};
 use antwarp_core::kernels::JudgeArgs;
 use antwarp_core::node::NodeId;
@@ -188,13 +188,15 @@ impl Case {
                 device.stream(),
                 launch,
                 self.args,
-                &costs,
-                &tours,
-                &mut state,
-                &mut best_tour,
-                &mut restart_tour,
-                &mut successor,
-                &mut predecessor,
+                buffers::Judge {
+                    costs: &costs,
+                    tours: &tours,
+                    state: &mut state,
+                    best_tour: &mut best_tour,
+                    restart_tour: &mut restart_tour,
+                    successor: &mut successor,
+                    predecessor: &mut predecessor,
+                },
             )
         }
         .expect("the launch");

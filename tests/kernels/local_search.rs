@@ -1,6 +1,6 @@
 //! `block_local_search_*`: local search on ants' tours, and on the new genes of a population.
 
-use antwarp::backend::cuda::{Device, Launch, LocalSearch as Search, TEAM_BYTES};
+use antwarp::backend::cuda::{Device, Launch, LocalSearch as Search, TEAM_BYTES, buffers};
 use antwarp::engine::{LocalSearch, Problem};
 use antwarp::instance::Instance;
 use antwarp::solver::mmas::MmasSettings;
@@ -236,17 +236,19 @@ impl Case {
                 device.stream(),
                 Launch { grid, block: 32 * warps, shared },
                 args,
-                &upload(device, &[state(done)]),
-                &lists,
-                &places,
-                &points,
-                &matrix,
-                &successor,
-                &predecessor,
-                &upload(device, rows),
-                &mut memory,
-                &mut tours,
-                &mut gains,
+                buffers::LocalSearch {
+                    state: &upload(device, &[state(done)]),
+                    lists: &lists,
+                    places: &places,
+                    points: &points,
+                    matrix: &matrix,
+                    successor: &successor,
+                    predecessor: &predecessor,
+                    rows: &upload(device, rows),
+                    memory: &mut memory,
+                    tours: &mut tours,
+                    gains: &mut gains,
+                },
             )
         }
         .expect("the launch");

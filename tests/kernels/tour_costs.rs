@@ -1,6 +1,6 @@
 //! `block_tour_costs_*`: the length of every tour.
 
-use antwarp::backend::cuda::{Launch, TEAM_BYTES, TourCosts};
+use antwarp::backend::cuda::{Launch, TEAM_BYTES, TourCosts, buffers};
 use antwarp_core::kernels::CostArgs;
 use antwarp_core::node::NodeId;
 use antwarp_core::team::Serial;
@@ -50,7 +50,18 @@ impl Case {
             let mut costs = poisoned(device, TOURS as usize);
             // SAFETY: arrays and shared memory have the sizes that `args` tell.
             unsafe {
-                kernel.launch(device.stream(), launch, args, &state, &tours, &points, &matrix, &mut costs)
+                kernel.launch(
+                    device.stream(),
+                    launch,
+                    args,
+                    buffers::TourCosts {
+                        state: &state,
+                        tours: &tours,
+                        points: &points,
+                        matrix: &matrix,
+                        costs: &mut costs,
+                    },
+                )
             }
             .expect("the launch");
             download(device, &what, &costs)

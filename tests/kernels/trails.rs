@@ -1,6 +1,6 @@
 //! `*_prepare_*` and `*_update_*`: filling and updating a pheromone memory.
 
-use antwarp::backend::cuda::{Buffer, Device, Launch, PrepareTrails, UpdateTrails};
+use antwarp::backend::cuda::{Buffer, Device, Launch, PrepareTrails, UpdateTrails, buffers};
 use antwarp::engine::BackendError;
 use antwarp_core::colony::{ColonyState, Limits};
 use antwarp_core::kernels::TrailArgs;
@@ -181,21 +181,30 @@ impl Case {
     }
 }
 
+/// A pheromone memory on the device.
+struct OnDevice {
+    trails: Buffer<f32>,
+    heuristic: Buffer<f32>,
+    weights: Buffer<f32>,
+}
+
 /// Calls `launch` with the tables, `before` on the device, and compares what it makes of them.
 fn compare(
     device: &Device,
     what: &str,
     (before, after): (&Memory, &Memory),
-    launch: impl FnOnce(&mut Buffer<f32>, &mut Buffer<f32>, &mut Buffer<f32>) -> Result<(), BackendError>,
+    launch: impl FnOnce(&mut OnDevice) -> Result<(), BackendError>,
 ) {
-    let table = |v: &[f32]| guarded(device, v);
-    let [mut trails, mut heuristic, mut weights] =
-        [table(&before.trails), table(&before.heuristic), table(&before.weights)];
-    launch(&mut trails, &mut heuristic, &mut weights).unwrap_or_else(|e| panic!("{what}: {e}"));
+    let mut memory = OnDevice {
+        trails: guarded(device, &before.trails),
+        heuristic: guarded(device, &before.heuristic),
+        weights: guarded(device, &before.weights),
+    };
+    launch(&mut memory).unwrap_or_else(|e| panic!("{what}: {e}"));
     for (name, gpu, cpu) in [
-        ("trails", trails, &after.trails),
-        ("heuristic values", heuristic, &after.heuristic),
-        ("weights", weights, &after.weights),
+        ("trails", memory.trails, &after.trails),
+        ("heuristic values", memory.heuristic, &after.heuristic),
+        ("weights", memory.weights, &after.weights),
     ] {
         let what = format!("{what}: {name}");
         let bits = |v: &[f32]| v.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
@@ -216,17 +225,19 @@ fn check_prepare<I: NodeId>(name: &str, matrix: bool) {
             let launch = Launch { grid: GRID, block: 32 * warps, shared: 0 };
             let what = format!("{}, {warps} warps", case.name(&kernel.name));
             // SAFETY: the arrays have the sizes that the arguments tell.
-            compare(&gpu, &what, (&before, &case.prepared), |trails, heuristic, weights| unsafe {
+            compare(&gpu, &what, (&before, &case.prepared), |memory| unsafe {
                 kernel.launch(
                     gpu.stream(),
                     launch,
                     case.args,
-                    &lists,
-                    &points,
-                    &matrix,
-                    trails,
-                    heuristic,
-                    weights,
+                    buffers::PrepareTrails {
+                        lists: &lists,
+                        points: &points,
+                        matrix: &matrix,
+                        trails: &mut memory.trails,
+                        heuristic: &mut memory.heuristic,
+                        weights: &mut memory.weights,
+                    },
                 )
             });
         }
@@ -246,18 +257,20 @@ fn check_update<I: NodeId>(name: &str, matrix: bool) {
             let launch = Launch { grid: GRID, block: 32 * warps, shared: 0 };
             let what = format!("{}, {warps} warps", case.name(&kernel.name));
             // SAFETY: the arrays have the sizes that the arguments tell.
-            compare(&gpu, &what, (&before, &case.updated), |trails, heuristic, weights| unsafe {
+            compare(&gpu, &what, (&before, &case.updated), |memory| unsafe {
                 kernel.launch(
                     gpu.stream(),
                     launch,
                     case.args,
-                    &state,
-                    &lists,
-                    &successor,
-                    &predecessor,
-                    trails,
-                    heuristic,
-                    weights,
+                    buffers::UpdateTrails {
+                        state: &state,
+                        lists: &lists,
+                        successor: &successor,
+                        predecessor: &predecessor,
+                        trails: &mut memory.trails,
+                        heuristic: &mut memory.heuristic,
+                        weights: &mut memory.weights,
+                    },
                 )
             });
         }

@@ -1,6 +1,6 @@
 //! `block_walk_*` and `block_evaluate_*`: walks through solutions, and looks at neighbours, in blocks of all shapes.
 
-use antwarp::backend::cuda::{Buffer, CREW_BYTES, Device, EvaluateNeighbors, Launch, Walks};
+use antwarp::backend::cuda::{Buffer, CREW_BYTES, Device, EvaluateNeighbors, Launch, Walks, buffers};
 use antwarp::engine::Searchable;
 use antwarp_core::geometry::{Grid, Numbered, Planar};
 use antwarp_core::kernels::WalkArgs;
@@ -238,17 +238,19 @@ impl Walker {
                 device.stream(),
                 launch,
                 args,
-                &arrays.tables,
-                old_states,
-                old_bests,
-                states,
-                bests,
-                &mut arrays.solutions,
-                &mut arrays.accepted,
-                &mut arrays.traces,
-                &mut arrays.memory,
-                &mut arrays.common,
-                &mut arrays.slots,
+                buffers::Walks {
+                    tables: &arrays.tables,
+                    old_states,
+                    old_bests,
+                    states,
+                    bests,
+                    solutions: &mut arrays.solutions,
+                    accepted: &mut arrays.accepted,
+                    traces: &mut arrays.traces,
+                    memory: &mut arrays.memory,
+                    common: &mut arrays.common,
+                    slots: &mut arrays.slots,
+                },
             )
         };
         launched.unwrap_or_else(|e| panic!("{what}: {e}"));
@@ -368,12 +370,14 @@ impl Looker {
                 device.stream(),
                 launch,
                 args,
-                &tables,
-                &solution,
-                &given,
-                &mut common,
-                &mut slots,
-                &mut costs,
+                buffers::EvaluateNeighbors {
+                    tables: &tables,
+                    solution: &solution,
+                    given: &given,
+                    common: &mut common,
+                    slots: &mut slots,
+                    costs: &mut costs,
+                },
             )
         };
         launched.unwrap_or_else(|e| panic!("{what}: {e}"));

@@ -15,6 +15,7 @@ use super::device::LONG_GRACE;
 use super::tables::{device_matrix, place_bytes};
 use super::{
     Buffer, Device, Launch, MakeMoves, ProposeMoves, SelectMove, SettleTours, TEAM_BYTES, TurnStretch,
+    buffers,
 };
 use crate::engine::{BackendError, Descent, DescentSpec, Enough, Pass, Places, Problem, each_pass};
 
@@ -183,30 +184,34 @@ impl<'p> CudaDescent<'p> {
                 stream,
                 propose,
                 args,
-                &b.lists,
-                &b.order,
-                &b.position,
-                &b.places,
-                &b.points,
-                &b.matrix,
-                &mut b.state,
-                &mut b.proposals,
-                &mut b.claims,
-                &mut b.ranks,
+                buffers::ProposeMoves {
+                    lists: &b.lists,
+                    order: &b.order,
+                    position: &b.position,
+                    places: &b.places,
+                    points: &b.points,
+                    matrix: &b.matrix,
+                    state: &mut b.state,
+                    proposals: &mut b.proposals,
+                    claims: &mut b.claims,
+                    ranks: &mut b.ranks,
+                },
             )?;
             k.select.launch(
                 stream,
                 Launch { grid: 1, ..propose },
                 args,
-                &b.order,
-                &b.position,
-                &b.accepted_order,
-                &b.places,
-                &b.points,
-                &b.matrix,
-                &b.proposals,
-                &b.ranks,
-                &mut b.state,
+                buffers::SelectMove {
+                    order: &b.order,
+                    position: &b.position,
+                    accepted_order: &b.accepted_order,
+                    places: &b.places,
+                    points: &b.points,
+                    matrix: &b.matrix,
+                    proposals: &b.proposals,
+                    ranks: &b.ranks,
+                    state: &mut b.state,
+                },
             )?;
         }
         let after = event()?;
@@ -214,24 +219,41 @@ impl<'p> CudaDescent<'p> {
         unsafe {
             if spec.many {
                 let warps = Launch { shared: 0, ..propose };
-                let (order, position) = (&mut b.order, &mut b.position);
-                k.make.launch(stream, warps, args, &b.proposals, &b.claims, &mut b.state, order, position)?;
+                k.make.launch(
+                    stream,
+                    warps,
+                    args,
+                    buffers::MakeMoves {
+                        proposals: &b.proposals,
+                        claims: &b.claims,
+                        state: &mut b.state,
+                        order: &mut b.order,
+                        position: &mut b.position,
+                    },
+                )?;
             }
             k.settle.launch(
                 stream,
                 spread,
                 args,
-                &b.state,
-                &mut b.order,
-                &mut b.position,
-                &mut b.accepted_order,
-                &mut b.accepted_position,
-                &mut b.best_tour,
-                &mut b.claims,
+                buffers::SettleTours {
+                    state: &b.state,
+                    order: &mut b.order,
+                    position: &mut b.position,
+                    accepted_order: &mut b.accepted_order,
+                    accepted_position: &mut b.accepted_position,
+                    best_tour: &mut b.best_tour,
+                    claims: &mut b.claims,
+                },
             )?;
             for step in 0..STEPS {
                 let args = PassArgs { step, ..args };
-                k.turn.launch(stream, spread, args, &b.state, &mut b.order, &mut b.position)?;
+                k.turn.launch(
+                    stream,
+                    spread,
+                    args,
+                    buffers::TurnStretch { state: &b.state, order: &mut b.order, position: &mut b.position },
+                )?;
             }
         }
         Ok(before.zip(after).map(|(before, after)| [before, after]))

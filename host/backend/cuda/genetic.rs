@@ -11,7 +11,7 @@ use cudarc::driver::sys::CUevent_flags;
 use super::colony::{SearchPlan, Storage, WARP, driver, from_id_bytes, id_bytes, reserve_shared};
 use super::device::GRACE;
 use super::tables::{device_matrix, place_bytes};
-use super::{BreedGenes, Buffer, Device, FinishGenes, Launch, MakeGenes, TEAM_BYTES, TransferGenes};
+use super::{BreedGenes, Buffer, Device, FinishGenes, Launch, MakeGenes, TEAM_BYTES, TransferGenes, buffers};
 use crate::engine::genetic::{FirstGenes, GeneticSpec};
 use crate::engine::{BackendError, Colony, Enough, LocalSearch, Phases, Places, Population, Problem};
 
@@ -252,14 +252,16 @@ impl<'p> CudaPopulation<'p> {
                 self.device.stream(),
                 launch,
                 args,
-                &b.places,
-                &b.points,
-                &b.matrix,
-                &mut b.genes,
-                &mut b.next.rows,
-                &mut b.next.costs,
-                &mut b.best,
-                &mut b.born,
+                buffers::MakeGenes {
+                    places: &b.places,
+                    points: &b.points,
+                    matrix: &b.matrix,
+                    genes: &mut b.genes,
+                    next_rows: &mut b.next.rows,
+                    next_costs: &mut b.next.costs,
+                    best: &mut b.best,
+                    born: &mut b.born,
+                },
             )?;
         }
         if unfinished {
@@ -295,27 +297,31 @@ impl<'p> CudaPopulation<'p> {
                 self.device.stream(),
                 launch,
                 search_args,
-                &b.search.state,
-                &b.search.neighbors,
-                &b.places,
-                &b.points,
-                &b.matrix,
-                &b.search.own,
-                &b.search.own,
-                &b.born,
-                &mut b.search.memory,
-                &mut b.genes,
-                &mut b.search.gains,
+                buffers::LocalSearch {
+                    state: &b.search.state,
+                    lists: &b.search.neighbors,
+                    places: &b.places,
+                    points: &b.points,
+                    matrix: &b.matrix,
+                    successor: &b.search.own,
+                    predecessor: &b.search.own,
+                    rows: &b.born,
+                    memory: &mut b.search.memory,
+                    tours: &mut b.genes,
+                    gains: &mut b.search.gains,
+                },
             )?;
             let launch = Launch { grid: args.count.div_ceil(256), block: 256, shared: 0 };
             self.kernels.finish.launch(
                 self.device.stream(),
                 launch,
                 args,
-                &b.search.gains,
-                &mut b.next.costs,
-                &mut b.best,
-                &mut b.born,
+                buffers::FinishGenes {
+                    gains: &b.search.gains,
+                    next_costs: &mut b.next.costs,
+                    best: &mut b.best,
+                    born: &mut b.born,
+                },
             )
         }
     }
@@ -334,17 +340,19 @@ impl<'p> CudaPopulation<'p> {
                 self.device.stream(),
                 self.launch,
                 args,
-                &mut b.places,
-                &b.points,
-                &b.matrix,
-                &b.table.rows,
-                &b.table.costs,
-                &mut b.memory,
-                &mut b.genes,
-                &mut b.next.rows,
-                &mut b.next.costs,
-                &mut b.best,
-                &mut b.born,
+                buffers::BreedGenes {
+                    places: &mut b.places,
+                    points: &b.points,
+                    matrix: &b.matrix,
+                    rows: &b.table.rows,
+                    costs: &b.table.costs,
+                    memory: &mut b.memory,
+                    genes: &mut b.genes,
+                    next_rows: &mut b.next.rows,
+                    next_costs: &mut b.next.costs,
+                    best: &mut b.best,
+                    born: &mut b.born,
+                },
             )?;
         }
         let built = stamp(self)?;
@@ -375,12 +383,14 @@ impl<'p> CudaPopulation<'p> {
                 self.device.stream(),
                 launch,
                 args,
-                &b.table.rows,
-                &b.table.costs,
-                &mut b.genes,
-                &mut b.next.rows,
-                &mut b.next.costs,
-                &mut b.best,
+                buffers::TransferGenes {
+                    rows: &b.table.rows,
+                    costs: &b.table.costs,
+                    genes: &mut b.genes,
+                    next_rows: &mut b.next.rows,
+                    next_costs: &mut b.next.costs,
+                    best: &mut b.best,
+                },
             )?;
         }
         self.swap();

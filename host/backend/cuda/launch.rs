@@ -41,70 +41,84 @@ struct Scalars<T>(T);
 unsafe impl<T: Copy> DeviceRepr for Scalars<T> {}
 
 macro_rules! parameter {
-    (In<$t:ty>) => { &Buffer<$t> };
-    (InOut<$t:ty>) => { &mut Buffer<$t> };
+    ($lifetime:lifetime In<$t:ty>) => { &$lifetime Buffer<$t> };
+    ($lifetime:lifetime InOut<$t:ty>) => { &$lifetime mut Buffer<$t> };
 }
 
 macro_rules! slice {
-    (In, $p:ident) => {
+    (In, $p:expr) => {
         &$p.slice
     };
-    (InOut, $p:ident) => {
+    (InOut, $p:expr) => {
         &mut $p.slice
     };
 }
 
 macro_rules! launchers {
-    ($($(#[$doc:meta])* $family:ident($args:ident) { $($p:ident: $kind:ident<$element:ty>),* $(,)? })*) => { $(
-        $(#[$doc])*
-        pub struct $family {
-            /// The kernel's name.
-            pub name: String,
-            /// The loaded kernel.
-            pub function: CudaFunction,
+    ($($(#[$doc:meta])* $family:ident($args:ident) { $($p:ident: $kind:ident<$element:ty>),* $(,)? })*) => {
+        /// The buffers of a launch, under the contract's names, so that two of one type cannot be exchanged by accident. Each
+        /// struct has the name of its launcher.
+        pub mod buffers {
+            use super::{Buffer, ColonyState, DescentState, Merged, WalkState};
+
+            $(
+                $(#[$doc])*
+                // The kernel's documentation says what they are.
+                #[allow(missing_docs)]
+                pub struct $family<'a> { $(pub $p: parameter!('a $kind<$element>)),* }
+            )*
         }
 
-        impl $family {
-            /// Queues a launch.
-            ///
-            /// # Errors
-            /// If the driver refuses it.
-            ///
-            /// # Safety
-            /// The buffers have the sizes that `args` tell and that the kernel's documentation asks for, and
-            /// so has the shared memory.
-            #[allow(clippy::too_many_arguments)]
-            pub unsafe fn launch(
-                &self, stream: &Arc<CudaStream>, launch: Launch, args: $args,
-                $($p: parameter!($kind<$element>)),*
-            ) -> Result<(), BackendError> {
-                // SAFETY: the caller's promise.
-                unsafe { self.launch_as(false, stream, launch, args, $($p),*) }
+        $(
+            $(#[$doc])*
+            pub struct $family {
+                /// The kernel's name.
+                pub name: String,
+                /// The loaded kernel.
+                pub function: CudaFunction,
             }
 
-            /// As the plain launch; `together`: cooperative, with all blocks running at the same time.
-            ///
-            /// # Errors
-            /// If the driver refuses it, for one because so many blocks do not fit on the device together.
-            ///
-            /// # Safety
-            /// As the plain launch.
-            #[allow(clippy::too_many_arguments)]
-            pub unsafe fn launch_as(
-                &self, together: bool, stream: &Arc<CudaStream>, launch: Launch, args: $args,
-                $($p: parameter!($kind<$element>)),*
-            ) -> Result<(), BackendError> {
-                let scalars = Scalars(args);
-                let mut builder = stream.launch_builder(&self.function);
-                builder.arg(&scalars);
-                $(builder.arg(slice!($kind, $p));)*
-                // SAFETY: parameters are those of the contract; sizes are the caller's promise.
-                let launched = unsafe {
-                    if together { builder.launch_cooperative(launch.into()) } else { builder.launch(launch.into()) }
-                };
-                launched.map(drop).map_err(|source| BackendError::Launch { kernel: self.name.clone(), source: source.into() })
+            impl $family {
+                /// Queues a launch.
+                ///
+                /// # Errors
+                /// If the driver refuses it.
+                ///
+                /// # Safety
+                /// The buffers have the sizes that `args` tell and that the kernel's documentation asks for, and
+                /// so has the shared memory.
+                pub unsafe fn launch(
+                    &self, stream: &Arc<CudaStream>, launch: Launch, args: $args, buffers: buffers::$family<'_>,
+                ) -> Result<(), BackendError> {
+                    // SAFETY: the caller's promise.
+                    unsafe { self.launch_as(false, stream, launch, args, buffers) }
+                }
+
+                /// As the plain launch; `together`: cooperative, with all blocks running at the same time.
+                ///
+                /// # Errors
+                /// If the driver refuses it, for one because so many blocks do not fit on the device together.
+                ///
+                /// # Safety
+                /// As the plain launch.
+                pub unsafe fn launch_as(
+                    &self, together: bool, stream: &Arc<CudaStream>, launch: Launch, args: $args,
+                    buffers: buffers::$family<'_>,
+                ) -> Result<(), BackendError> {
+                    let scalars = Scalars(args);
+                    let mut builder = stream.launch_builder(&self.function);
+                    builder.arg(&scalars);
+                    $(builder.arg(slice!($kind, buffers.$p));)*
+                    // SAFETY: parameters are those of the contract, in its order; sizes are the caller's promise.
+                    let launched = unsafe {
+                        if together { builder.launch_cooperative(launch.into()) } else { builder.launch(launch.into()) }
+                    };
+                    launched
+                        .map(drop)
+                        .map_err(|source| BackendError::Launch { kernel: self.name.clone(), source: source.into() })
+                }
             }
-        }
-    )* };
+        )*
+    };
 }
 antwarp_core::with_kernel_families!(launchers);

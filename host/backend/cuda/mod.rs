@@ -23,7 +23,7 @@ pub use launch::{
     BreedGenes, ConstructAcs, ConstructCandidates, ConstructFull, DepositAcs, EvaluateNeighbors, FinishGenes,
     Judge, Launch, LocalSearch, MakeGenes, MakeMoves, PackChanges, PlaceNodes, PlanMerge, PrepareAcs,
     PrepareTrails, ProposeMoves, RunTrials, SelectMove, SettleTours, TakeChanges, TourCosts, TransferGenes,
-    TurnStretch, UnpackChanges, UpdateTrails, Walks,
+    TurnStretch, UnpackChanges, UpdateTrails, Walks, buffers,
 };
 pub use lin_kernighan::{CudaLinKernighan, default_trials, looks, trials, useful};
 pub use module::{KernelFacts, Ptx, kernels, load_function, load_text, texts};

@@ -12,7 +12,7 @@ use cudarc::driver::CudaFunction;
 
 use super::colony::{WARP, reserve_shared};
 use super::device::GRACE;
-use super::{Buffer, Device, EvaluateNeighbors, Launch, TEAM_BYTES, Walks as WalksKernel};
+use super::{Buffer, Device, EvaluateNeighbors, Launch, TEAM_BYTES, Walks as WalksKernel, buffers};
 use crate::backend::cpu::fresh;
 use crate::backend::tuning::{Key, Shape, Tuner, now};
 use crate::engine::{BackendError, Enough, Neighbors, Plain, Tables, Walks, WalksSpec};
@@ -216,17 +216,19 @@ impl<'p, P: Problem<Moves: Neighborhood<Element: Plain>>> CudaWalks<'p, P> {
                 self.device.stream(),
                 launch,
                 args,
-                &self.tables,
-                old_states,
-                old_bests,
-                states,
-                bests,
-                &mut self.solutions,
-                &mut self.accepted,
-                &mut self.traces,
-                &mut self.memory,
-                &mut self.common,
-                &mut self.slots,
+                buffers::Walks {
+                    tables: &self.tables,
+                    old_states,
+                    old_bests,
+                    states,
+                    bests,
+                    solutions: &mut self.solutions,
+                    accepted: &mut self.accepted,
+                    traces: &mut self.traces,
+                    memory: &mut self.memory,
+                    common: &mut self.common,
+                    slots: &mut self.slots,
+                },
             )?;
         }
         self.device.wait(enough, GRACE)?;
@@ -386,12 +388,14 @@ impl<P: Problem<Moves: Neighborhood<Element: Plain>>> Neighbors<Element<P>> for 
                 stream,
                 self.launch,
                 args,
-                &self.tables,
-                &self.solution,
-                &self.given,
-                &mut self.common,
-                &mut self.slots,
-                &mut self.device_costs,
+                buffers::EvaluateNeighbors {
+                    tables: &self.tables,
+                    solution: &self.solution,
+                    given: &self.given,
+                    common: &mut self.common,
+                    slots: &mut self.slots,
+                    costs: &mut self.device_costs,
+                },
             )?;
         }
         match self.device.wait(enough, GRACE) {

@@ -4,7 +4,7 @@ use antwarp_core::acs;
 use antwarp_core::colony::{ColonyState, Depositor};
 use antwarp_core::kernels::AcsArgs;
 
-use super::super::{Buffer, ConstructAcs, DepositAcs, Device, Launch, PrepareAcs};
+use super::super::{Buffer, ConstructAcs, DepositAcs, Device, Launch, PrepareAcs, buffers};
 use super::{Ants, Iterate, Storage, WARP, driver, reserve_shared};
 use crate::engine::acs::{AcsSpec, Pheromone, Update};
 use crate::engine::{BackendError, Colony, Enough, Phases, Problem};
@@ -204,12 +204,14 @@ impl<'p> CudaAcs<'p> {
                 stream,
                 launch,
                 args,
-                &a.lists,
-                &a.points,
-                &a.matrix,
-                &mut self.heuristic,
-                &mut self.trails,
-                &mut self.tails,
+                buffers::PrepareAcs {
+                    lists: &a.lists,
+                    points: &a.points,
+                    matrix: &a.matrix,
+                    heuristic: &mut self.heuristic,
+                    trails: &mut self.trails,
+                    tails: &mut self.tails,
+                },
             )?;
         }
         stream.synchronize().map_err(driver("filling the pheromone memory"))
@@ -229,19 +231,21 @@ impl<'p> CudaAcs<'p> {
                 a.device.stream(),
                 self.plan.launch,
                 args,
-                &a.state,
-                &a.lists,
-                &self.heuristic,
-                &a.reserves,
-                &a.successor,
-                back,
-                &a.points,
-                &a.matrix,
-                &mut self.trails,
-                &mut self.tails,
-                &mut self.memory,
-                &mut self.arrivals,
-                &mut a.tours,
+                buffers::ConstructAcs {
+                    state: &a.state,
+                    lists: &a.lists,
+                    heuristic: &self.heuristic,
+                    reserves: &a.reserves,
+                    successor: &a.successor,
+                    predecessor: back,
+                    points: &a.points,
+                    matrix: &a.matrix,
+                    trails: &mut self.trails,
+                    tails: &mut self.tails,
+                    memory: &mut self.memory,
+                    arrivals: &mut self.arrivals,
+                    tours: &mut a.tours,
+                },
             )
         }
     }
@@ -272,12 +276,14 @@ impl<'p> Iterate<'p> for CudaAcs<'p> {
                 a.device.stream(),
                 launch,
                 args,
-                &a.state,
-                &a.lists,
-                &a.successor,
-                &a.predecessor,
-                &mut self.trails,
-                &mut self.tails,
+                buffers::DepositAcs {
+                    state: &a.state,
+                    lists: &a.lists,
+                    successor: &a.successor,
+                    predecessor: &a.predecessor,
+                    trails: &mut self.trails,
+                    tails: &mut self.tails,
+                },
             )
         }
     }

@@ -9,7 +9,9 @@ use antwarp_core::tabu::{Bitmask, Compact, ListCompression, Tabu};
 use cudarc::driver::CudaFunction;
 
 use super::super::device::GRACE;
-use super::super::{Buffer, ConstructCandidates, ConstructFull, Device, Launch, PrepareTrails, UpdateTrails};
+use super::super::{
+    Buffer, ConstructCandidates, ConstructFull, Device, Launch, PrepareTrails, UpdateTrails, buffers,
+};
 use super::{Ants, Iterate, Storage, TEAM_BYTES, WARP, driver, reserve_shared};
 use crate::engine::mmas::{ColonySpec, Selection, TabuKind};
 use crate::engine::{BackendError, Colony, Enough, Phases, Problem};
@@ -285,12 +287,14 @@ impl<'p> CudaColony<'p> {
                 stream,
                 launch,
                 args,
-                &self.ants.lists,
-                &self.ants.points,
-                &self.ants.matrix,
-                &mut self.trails,
-                &mut self.heuristic,
-                &mut self.weights,
+                buffers::PrepareTrails {
+                    lists: &self.ants.lists,
+                    points: &self.ants.points,
+                    matrix: &self.ants.matrix,
+                    trails: &mut self.trails,
+                    heuristic: &mut self.heuristic,
+                    weights: &mut self.weights,
+                },
             )?;
         }
         stream.synchronize().map_err(driver("filling the pheromone memory"))
@@ -339,10 +343,12 @@ impl<'p> Iterate<'p> for CudaColony<'p> {
                     stream,
                     launch,
                     args,
-                    &a.state,
-                    &self.weights,
-                    &mut self.memory,
-                    &mut a.tours,
+                    buffers::ConstructFull {
+                        state: &a.state,
+                        weights: &self.weights,
+                        memory: &mut self.memory,
+                        tours: &mut a.tours,
+                    },
                 ),
                 Construct::Candidates(kernel) => {
                     let back = if a.problem.is_directed() { &a.successor } else { &a.predecessor };
@@ -350,16 +356,18 @@ impl<'p> Iterate<'p> for CudaColony<'p> {
                         stream,
                         launch,
                         args,
-                        &a.state,
-                        &a.lists,
-                        &self.weights,
-                        &a.reserves,
-                        &a.successor,
-                        back,
-                        &a.points,
-                        &a.matrix,
-                        &mut self.memory,
-                        &mut a.tours,
+                        buffers::ConstructCandidates {
+                            state: &a.state,
+                            lists: &a.lists,
+                            weights: &self.weights,
+                            reserves: &a.reserves,
+                            successor: &a.successor,
+                            predecessor: back,
+                            points: &a.points,
+                            matrix: &a.matrix,
+                            memory: &mut self.memory,
+                            tours: &mut a.tours,
+                        },
                     )
                 }
             }
@@ -379,13 +387,15 @@ impl<'p> Iterate<'p> for CudaColony<'p> {
                 a.device.stream(),
                 launch,
                 args,
-                &a.state,
-                &a.lists,
-                &a.successor,
-                &a.predecessor,
-                &mut self.trails,
-                &mut self.heuristic,
-                &mut self.weights,
+                buffers::UpdateTrails {
+                    state: &a.state,
+                    lists: &a.lists,
+                    successor: &a.successor,
+                    predecessor: &a.predecessor,
+                    trails: &mut self.trails,
+                    heuristic: &mut self.heuristic,
+                    weights: &mut self.weights,
+                },
             )
         }
     }

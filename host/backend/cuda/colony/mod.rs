@@ -17,7 +17,7 @@ use cudarc::driver::{CudaEvent, CudaFunction, DriverError};
 
 use super::device::GRACE;
 use super::tables::{device_matrix, place_bytes};
-use super::{Buffer, Device, Judge, Launch, LocalSearch as SearchKernel, TourCosts};
+use super::{Buffer, Device, Judge, Launch, LocalSearch as SearchKernel, TourCosts, buffers};
 use crate::engine::{BackendError, Enough, LocalSearch, Phases, Problem};
 
 /// Threads of a warp.
@@ -284,17 +284,19 @@ impl<'p> Ants<'p> {
                 self.device.stream(),
                 search.launch,
                 args,
-                &self.state,
-                &self.neighbors,
-                &self.places,
-                &self.points,
-                matrix,
-                &self.successor,
-                &self.predecessor,
-                &self.listed,
-                &mut self.search_memory,
-                &mut self.tours,
-                &mut self.gains,
+                buffers::LocalSearch {
+                    state: &self.state,
+                    lists: &self.neighbors,
+                    places: &self.places,
+                    points: &self.points,
+                    matrix,
+                    successor: &self.successor,
+                    predecessor: &self.predecessor,
+                    rows: &self.listed,
+                    memory: &mut self.search_memory,
+                    tours: &mut self.tours,
+                    gains: &mut self.gains,
+                },
             )
         }
     }
@@ -310,11 +312,13 @@ impl<'p> Ants<'p> {
                 self.device.stream(),
                 launch,
                 args,
-                &self.state,
-                &self.tours,
-                &self.points,
-                &self.matrix,
-                &mut self.costs,
+                buffers::TourCosts {
+                    state: &self.state,
+                    tours: &self.tours,
+                    points: &self.points,
+                    matrix: &self.matrix,
+                    costs: &mut self.costs,
+                },
             )
         }
     }
@@ -329,13 +333,15 @@ impl<'p> Ants<'p> {
                 self.device.stream(),
                 launch,
                 args,
-                &self.costs,
-                &self.tours,
-                &mut self.state,
-                &mut self.best_tour,
-                &mut self.restart_tour,
-                &mut self.successor,
-                &mut self.predecessor,
+                buffers::Judge {
+                    costs: &self.costs,
+                    tours: &self.tours,
+                    state: &mut self.state,
+                    best_tour: &mut self.best_tour,
+                    restart_tour: &mut self.restart_tour,
+                    successor: &mut self.successor,
+                    predecessor: &mut self.predecessor,
+                },
             )
         }
     }

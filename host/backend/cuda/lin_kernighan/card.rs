@@ -14,7 +14,7 @@ use super::super::device::LONG_GRACE;
 use super::super::tables::{device_matrix, place_bytes};
 use super::super::{
     Buffer, Device, Launch, PackChanges, PlaceNodes, PlanMerge, RunTrials, TEAM_BYTES, TakeChanges,
-    UnpackChanges,
+    UnpackChanges, buffers,
 };
 use super::Begin;
 use crate::engine::lin_kernighan::Spec;
@@ -250,18 +250,20 @@ impl<'p> Card<'p> {
                 stream,
                 launch,
                 args,
-                &b.order,
-                &b.position,
-                &b.ahead,
-                &b.lists,
-                &b.near,
-                &b.places,
-                &b.points,
-                &b.matrix,
-                &mut b.begun,
-                &mut b.gain,
-                &mut b.count,
-                &mut b.cuts,
+                buffers::RunTrials {
+                    order: &b.order,
+                    position: &b.position,
+                    ahead: &b.ahead,
+                    lists: &b.lists,
+                    near: &b.near,
+                    places: &b.places,
+                    points: &b.points,
+                    matrix: &b.matrix,
+                    begun: &mut b.begun,
+                    gain: &mut b.gain,
+                    count: &mut b.count,
+                    cuts: &mut b.cuts,
+                },
             )
         }
     }
@@ -293,7 +295,14 @@ impl<'p> Card<'p> {
         let (stream, b) = (&self.stream, &self.buffers);
         let Some(Words { own, used, .. }) = &mut self.words else { return Ok(()) };
         // SAFETY: the arrays are of at least so many trials, and the words as many as those need.
-        unsafe { self.kernels.pack.launch(stream, launch, args, &b.gain, &b.count, &b.cuts, own, used) }
+        unsafe {
+            self.kernels.pack.launch(
+                stream,
+                launch,
+                args,
+                buffers::PackChanges { gain: &b.gain, count: &b.count, cuts: &b.cuts, words: own, used },
+            )
+        }
     }
 
     /// Adds the words of what its trials found.
@@ -329,11 +338,13 @@ impl<'p> Card<'p> {
                     stream,
                     launch,
                     args,
-                    &words.all,
-                    &words.starts,
-                    &mut b.gain,
-                    &mut b.count,
-                    &mut b.cuts,
+                    buffers::UnpackChanges {
+                        words: &words.all,
+                        starts: &words.starts,
+                        gain: &mut b.gain,
+                        count: &mut b.count,
+                        cuts: &mut b.cuts,
+                    },
                 )?;
             }
         }
@@ -373,12 +384,14 @@ impl<'p> Card<'p> {
                 stream,
                 launch,
                 args,
-                &other.gain,
-                &other.count,
-                &other.cuts,
-                &mut b.gain,
-                &mut b.count,
-                &mut b.cuts,
+                buffers::TakeChanges {
+                    from_gain: &other.gain,
+                    from_count: &other.count,
+                    from_cuts: &other.cuts,
+                    gain: &mut b.gain,
+                    count: &mut b.count,
+                    cuts: &mut b.cuts,
+                },
             )
         }
     }
@@ -411,44 +424,48 @@ impl<'p> Card<'p> {
                 stream,
                 plan,
                 args,
-                &b.order,
-                &b.position,
-                &b.gain,
-                &mut b.count,
-                &b.cuts,
-                &mut b.claims,
-                &mut b.bits,
-                &mut b.before,
-                &mut b.which,
-                &mut b.at,
-                &mut b.begin,
-                &mut b.next,
-                &mut b.far,
-                &mut b.merged,
-                &mut b.costs,
-                &mut b.begun,
-                &mut b.arrivals,
-                &mut b.partials,
+                buffers::PlanMerge {
+                    order: &b.order,
+                    position: &b.position,
+                    gain: &b.gain,
+                    count: &mut b.count,
+                    cuts: &b.cuts,
+                    claims: &mut b.claims,
+                    bits: &mut b.bits,
+                    before: &mut b.before,
+                    which: &mut b.which,
+                    at: &mut b.at,
+                    begin: &mut b.begin,
+                    next: &mut b.next,
+                    far: &mut b.far,
+                    merged: &mut b.merged,
+                    costs: &mut b.costs,
+                    begun: &mut b.begun,
+                    arrivals: &mut b.arrivals,
+                    partials: &mut b.partials,
+                },
             )?;
             k.place.launch(
                 stream,
                 place,
                 args,
-                &b.order,
-                &b.ahead,
-                &b.places,
-                &b.points,
-                &b.matrix,
-                &b.cuts,
-                &b.bits,
-                &b.before,
-                &b.which,
-                &b.at,
-                &b.begin,
-                &b.merged,
-                &mut b.next_order,
-                &mut b.next_ahead,
-                &mut b.position,
+                buffers::PlaceNodes {
+                    order: &b.order,
+                    ahead: &b.ahead,
+                    places: &b.places,
+                    points: &b.points,
+                    matrix: &b.matrix,
+                    cuts: &b.cuts,
+                    bits: &b.bits,
+                    before: &b.before,
+                    which: &b.which,
+                    at: &b.at,
+                    begin: &b.begin,
+                    merged: &b.merged,
+                    next_order: &mut b.next_order,
+                    next_ahead: &mut b.next_ahead,
+                    position: &mut b.position,
+                },
             )?;
         }
         std::mem::swap(&mut b.order, &mut b.next_order);
