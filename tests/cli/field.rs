@@ -689,7 +689,24 @@ fn a_second_meaning_is_refused_or_warned_of() {
     refused("two.txt", two, "2 matrices of 3 x 3", "a file of its own");
     let commas = "48,137, 11,575\n50,938, 6,957\n53,551, 9,994\n";
     refused("commas.csv", commas, "may be a decimal sign", "semicolons");
+    let minutes = "name,lat_deg,lat_min,lon_deg,lon_min\nA,45,45.8,4,50.1\nB,46,12.2,6,8.8\n";
+    refused("minutes.csv", minutes, "\"lat_min\"", "minutes / 60");
+    refused("gon.csv", "name,lat (gon),lon (gon)\nA,50.1,5.2\nB,51.2,6.3\n", "is in gon", "times 0.9");
+    refused(
+        "e7.json",
+        r#"[{"latitudeE7": 457640000, "longitudeE7": 48350000}]"#,
+        "ten-millionths",
+        "10000000",
+    );
+    let zones = "name,zone,easting,northing\nA,31T,640000,5069000\nB,32T,280000,5120000\n";
+    refused("zones.csv", zones, "31T and 32T", "the same system");
+    let units = "from,to,distance,unit\nA,B,1.2,km\nA,C,800,m\nB,C,900,m\n";
+    refused("mixed.csv", units, "km and m", "the same system and unit");
+    refused("pixels.csv", "x_px,y_mm\n1,2\n3,4\n", "is in px", "the same unit");
+    let both = "from,to,cost,bidirectional\nA,B,1,yes\nB,C,2,no\nC,A,3,yes\n";
+    refused("both.csv", both, "1 of 3 edges", "--directed");
     costs(&[
+        ("labels.csv", b"id,11,12,13\n11,0,3,5\n12,3,0,4\n13,5,4,0\n", &[], 12.0),
         ("beside.csv", beside.as_bytes(), &["--as", "points"], 12.0),
         ("demand.txt", b"1 0 0 0\n2 3 0 5\n3 3 4 7\n4 0 4 3\n", &["--columns", "id=1,x=2,y=3"], 14.0),
         ("ends.csv", ends.as_bytes(), &["--columns", "from=1,to=2,cost=3"], 18.0),
@@ -700,6 +717,11 @@ fn a_second_meaning_is_refused_or_warned_of() {
         let shown = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
         assert_eq!(shown.contains(told), options.is_empty(), "{name}: {shown}");
     };
+    let zeros = "0,29,0,12\n29,0,7,0\n0,7,0,31\n12,0,31,0\n";
+    warned("zeros.csv", zeros, &[], "4 of the costs");
+    warned("similar.csv", ",A,B,C\nA,1,0.2,0.4\nB,0.2,1,0.3\nC,0.4,0.3,1\n", &[], "similarities");
+    warned("edges.txt", "3 7\n7 1\n1 5\n5 2\n2 4\n4 6\n6 3\n", &[], "if they are edges");
+    warned("unknown.csv", "name,lat,lon\nA,45.7,4.8\nB,0,0\nC,46.2,6.1\n", &[], "latitude 0 and longitude 0");
     warned("load.txt", "10 20 5\n30 45 2\n55 10 7\n25 60 3\n", &[], "--columns x=1,y=2");
     let matrix = "0 5 9999 7\n5 0 6 9999\n9999 6 0 8\n7 9999 8 0\n";
     warned("big.txt", matrix, &[], "--forbidden-from 9999");
@@ -841,13 +863,23 @@ fn tours_are_found_in_any_layout() {
         ("1-2-3-4-5\n", "a list with `-` between the nodes; nodes by their numbers"),
         (" [1] 1 2 3\n [4] 4 5\n", "a list; nodes by their numbers"),
         ("([0, 1, 2, 3, 4], 15.0)\n", "an array; nodes counted from 0"),
-        ("city;order\nBonn;1\nUlm;3\nKöln;2\nHof;4\nNew York;5\n", "column 1; nodes by their names"),
+        (
+            "city;order\nBonn;1\nUlm;3\nKöln;2\nHof;4\nNew York;5\n",
+            "the column \"city\"; nodes by their names",
+        ),
         ("Bonn > Köln > Ulm > Hof > New York > Bonn\n", "nodes by their names"),
         ("Tour length: 14.47\n0 1 2 3 4\n", "a line; nodes counted from 0"),
         ("1. Bonn\n2. Köln\n3. Ulm\n4. Hof\n5. New York\n", "a numbered list; nodes by their names"),
         ("Bonn    Köln     Ulm     Hof New York \n   1   2   3   4   5 \n", "a line; nodes by their numbers"),
         (r#"{"route": [1, 2, 3, 4, 5], "cost": 15}"#, "an array; nodes by their numbers"),
         ("from,to\n1,2\n2,3\n3,4\n4,5\n5,1\n", "a list of edges; nodes by their numbers"),
+        // Edges in any order, as programs for integer programming write them.
+        ("3 4\n1 2\n5 1\n4 5\n2 3\n", "a list of edges; nodes by their numbers"),
+        (
+            "x[0,1] = 1\nx[0,2] = 0\nx[3,2] = 1\nx[0,4] = 1\nx[1,2] = 1\nx[3,4] = 1\n",
+            "a list of edges; nodes counted from 0",
+        ),
+        ("id,stop_number\n1,1\n3,3\n2,2\n5,5\n4,4\n", "in the order of the column \"stop_number\""),
         ("\"x\"\n\"1\" 1\n\"2\" 2\n\"3\" 3\n\"4\" 4\n\"5\" 5\n", "column 2"),
         ("1;2;3;4;5\n", "`;` between the nodes"),
     ] {
@@ -859,6 +891,10 @@ fn tours_are_found_in_any_layout() {
         "1 2 3 4 5\n1 2 3\n",
         "[[1, 2, 3], [1, 2, 3, 4, 5]]",
         "a,b\n2,1\n1,2\n5,3\n4,5\n3,4\n",
+        // A rank beside each node, two closed parts, and the next node of each.
+        "1 1\n2 5\n3 2\n4 3\n5 4\n",
+        "1 2\n2 1\n3 4\n4 5\n5 3\n",
+        "id,successor\n1,3\n2,1\n3,5\n4,2\n5,4\n",
     ] {
         check(text).code(6);
     }

@@ -90,6 +90,7 @@ impl Ends {
 /// Reads the costs of a list of edges.
 pub(super) fn read(mut table: Table<'_>) -> Result<Reading> {
     let columns = columns(&table)?;
+    table.refuse_systems()?;
     let rows = table.grid.rows();
     let nodes = Nodes::of(&table, &columns)?;
     let n = nodes.labels.len();
@@ -165,6 +166,9 @@ fn direction(table: &Table<'_>) -> Result<Option<bool>> {
         "undirected" | "false" | "no" | "n" | "f" | "0" | "" => Some(false),
         _ => None,
     };
+    // Such a column says the opposite.
+    let is_both = header::is_both_ways(&names[column]);
+    let one = |row: usize| one(row).map(|said| said != is_both);
     let Some(said) = (0..grid.rows()).map(one).collect::<Option<Vec<bool>>>() else { return Ok(None) };
     let count = said.iter().filter(|&&is_directed| is_directed).count();
     if table.options.directed || count == 0 || count == said.len() {

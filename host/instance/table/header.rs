@@ -346,20 +346,74 @@ pub(super) fn are_degrees(text: Text<'_>, names: &[&str]) -> bool {
         .all(|role| column(text, &names, role).is_ok_and(|found| found.is_some()))
 }
 
-/// Whether a column name says that its angles are in radians.
-pub(super) fn is_in_radians(name: &str) -> bool {
-    tokens(name).iter().any(|word| matches!(word.as_str(), "rad" | "rads" | "radian" | "radians"))
+/// Returns the unit of angles that a column name states, if it is not degrees, and how degrees come of it.
+pub(super) fn odd_angle(name: &str) -> Option<(&'static str, &'static str)> {
+    const ODD: [(&[&str], &str, &str); 7] = [
+        (&["rad", "rads", "radian", "radians"], "radians", "the radians times 57.29577951308232"),
+        (&["gon", "gons", "grad", "grads"], "gon", "the gon times 0.9"),
+        (&["semicircle", "semicircles"], "semicircles", "the semicircles times 180 / 2147483648"),
+        (&["e7", "1e7"], "ten-millionths of a degree", "the numbers divided by 10000000"),
+        (&["e6", "1e6", "microdegrees"], "millionths of a degree", "the numbers divided by 1000000"),
+        (&["arcmin", "arcminutes"], "minutes", "the minutes divided by 60"),
+        (
+            &["ddmm", "dddmm", "ddmmss", "dms", "dm"],
+            "degrees and minutes",
+            "the degrees, and the minutes divided by 60",
+        ),
+    ];
+    let words = tokens(name);
+    let has = |word: &str| {
+        words.iter().any(|other| {
+            other == word
+                || other
+                    .strip_suffix(word)
+                    .is_some_and(|stem| matches!(stem, "latitude" | "longitude" | "lat" | "lon" | "lng"))
+        })
+    };
+    // `deg.min`
+    let are_two = has("deg") && (has("min") || has("minutes"));
+    if are_two {
+        return Some((ODD[6].1, ODD[6].2));
+    }
+    ODD.iter()
+        .find(|(units, ..)| units.iter().any(|unit| has(unit)))
+        .map(|&(_, unit, degrees)| (unit, degrees))
+}
+
+/// Whether a column holds the minutes or seconds of an angle whose degrees are in another column.
+pub(super) fn is_part_of_degrees(name: &str) -> bool {
+    let words = tokens(name);
+    let has = |of: &[&str]| words.iter().any(|word| of.contains(&word.as_str()));
+    has(&["lat", "latitude", "lon", "lng", "long", "longitude"])
+        && has(&["min", "mins", "minute", "minutes", "sec", "secs", "second", "seconds"])
+        && !has(&["deg", "degrees", "degree"])
+}
+
+/// Whether a column says in which system or unit the numbers of its row are.
+pub(super) fn is_system(name: &str) -> bool {
+    matches!(
+        normal(name).as_str(),
+        "zone" | "utmzone" | "epsg" | "crs" | "srid" | "srs" | "datum" | "unit" | "units" | "uom"
+    )
 }
 
 /// Whether the column says which edges have a direction.
 pub(super) fn is_direction(name: &str) -> bool {
     matches!(normal(name).as_str(), "type" | "directed" | "isdirected" | "oneway" | "direction")
+        || is_both_ways(name)
+}
+
+/// Whether the column says which edges hold both ways.
+pub(super) fn is_both_ways(name: &str) -> bool {
+    matches!(normal(name).as_str(), "bidirectional" | "bidir" | "twoway" | "undirected")
 }
 
 /// Returns the unit of length that a column name states, as it is written.
 pub(super) fn unit(name: &str) -> Option<String> {
-    const UNITS: [&str; 14] =
-        ["m", "km", "cm", "mm", "um", "mi", "miles", "ft", "feet", "in", "inch", "inches", "mil", "mils"];
+    const UNITS: [&str; 17] = [
+        "m", "km", "cm", "mm", "um", "mi", "miles", "ft", "feet", "in", "inch", "inches", "mil", "mils",
+        "px", "pixel", "pixels",
+    ];
     tokens(name).into_iter().skip(1).find(|word| UNITS.contains(&word.as_str()))
 }
 

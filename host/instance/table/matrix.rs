@@ -163,6 +163,8 @@ pub(super) fn read(mut table: Table<'_>) -> Result<Reading> {
     if let Some(other) = (0..n).map(|i| costs[i * n + i]).find(|cost| *cost != 0.0 && cost.is_finite()) {
         table.notes.push(format!("the diagonal ({other}, ...) is ignored"));
     }
+    let mut doubts = Vec::new();
+    doubts.extend(maybe_similarities(&table, left));
     let mut warning = None;
     if !table.options.directed {
         let zero = zero_triangle(&costs, n);
@@ -182,6 +184,12 @@ pub(super) fn read(mut table: Table<'_>) -> Result<Reading> {
     }
     let off = costs.iter().enumerate().filter(|(at, _)| at % (n + 1) != 0).map(|(_, &cost)| cost);
     let odd = odd_costs(off, table.options, &table.file());
+    doubts.extend(maybe_no_ways(&costs, n, warning.is_some()).map(|count| {
+        format!(
+            "{count} of the costs in {} are zero, and are taken as costs; if zero means that there is no way, leave these cells empty",
+            table.file()
+        )
+    }));
     let missing = forbid(&mut costs, n, table.options.forbidden_from);
     if missing > 0 {
         table
@@ -190,7 +198,7 @@ pub(super) fn read(mut table: Table<'_>) -> Result<Reading> {
     }
     let labels = order.labels;
     let line = table.line(format!("a {n} x {n} matrix"), &[], &order.told);
-    let warnings = order.warning.into_iter().chain(warning).chain(odd).collect();
+    let warnings = order.warning.into_iter().chain(warning).chain(odd).chain(doubts).collect();
     Ok(Reading {
         content: Content::Costs(costs),
         ids: labels.ids,
@@ -336,6 +344,28 @@ fn cost(table: &Table<'_>, row: usize, column: usize, is_diagonal: bool) -> Resu
             Err(table.wrong(row, column, format!("`{text}` is not a cost"), help))
         }
     }
+}
+
+/// Returns the number of costs of zero if they may stand for missing edges, as in the matrix of a graph: some in every row, but not all.
+fn maybe_no_ways(costs: &[f64], n: usize, is_said: bool) -> Option<usize> {
+    let zeros = |row: usize| (0..n).filter(|&column| column != row && costs[row * n + column] == 0.0).count();
+    // A row of zeros is a place that is free to reach, as open tours have it.
+    let rows: Vec<usize> = (0..n).map(zeros).filter(|&count| count + 1 < n).collect();
+    let with_zeros = rows.iter().filter(|&&count| count > 0).count();
+    (!is_said && n > 3 && rows.len() == n && 2 * with_zeros >= n).then(|| rows.iter().sum())
+}
+
+/// Returns a warning if the diagonal holds the largest numbers, as in a matrix of similarities.
+fn maybe_similarities(table: &Table<'_>, left: usize) -> Option<String> {
+    let grid = &table.grid;
+    let n = grid.rows();
+    let is_largest = |row: usize| {
+        let own = grid.number(row, row + left);
+        own > 0.0 && (0..n).all(|column| column == row || grid.number(row, column + left) < own)
+    };
+    (n > 2 && (0..n).all(is_largest)).then(|| {
+        format!("every row of {} has its largest number on the diagonal, as similarities have; they are taken as costs, of which less is better", table.file())
+    })
 }
 
 /// Whether all costs of a triangle satisfy a condition.

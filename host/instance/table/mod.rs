@@ -277,6 +277,25 @@ impl Table<'_> {
         ]))
     }
 
+    /// Refuses rows in different systems of coordinates, or different units.
+    fn refuse_systems(&self) -> Result<()> {
+        let names = self.grid.names.as_deref().unwrap_or_default();
+        for column in (0..names.len()).filter(|&column| header::is_system(&names[column])) {
+            let first = self.grid.written(0, column);
+            if let Some(row) = (0..self.grid.rows()).find(|&row| self.grid.written(row, column) != first) {
+                let other = printable(&self.grid.written(row, column));
+                let problem = format!(
+                    "{} is not the same in all rows: {} and {other}",
+                    self.grid.title(column),
+                    printable(&first)
+                );
+                let help = "write all numbers in the same system and unit, and leave the column out";
+                return Err(self.wrong(row, column, problem, help));
+            }
+        }
+        Ok(())
+    }
+
     /// Makes the error for a table that several readings fit, each with the option that chooses it.
     fn open(&self, readings: &[(&str, &str)]) -> InstanceError {
         let (rows, width) = (self.grid.rows() + self.grid.skipped, self.grid.width());
@@ -380,6 +399,14 @@ impl Table<'_> {
             return matrix::has_numeric_header(grid);
         }
         if grid.head.iter().all(is_word) {
+            return true;
+        }
+        // The same labels stand on both sides of a matrix: `id,11,12` above `11,0,5` and `12,5,0`.
+        let are_labels = grid.rows() == grid.width()
+            && grid.rows() > 2
+            && (1..grid.rows())
+                .all(|row| grid.written(row, 0) == grid.head.get(row).map_or("", String::as_str));
+        if are_labels {
             return true;
         }
         // One word among the numbers of a square is a cost that is none.

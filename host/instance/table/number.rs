@@ -116,7 +116,7 @@ pub(super) fn remedy(cell: &str) -> Option<String> {
     }
     let bare = cell.trim_matches(|c: char| !is_part(c));
     // `A1` is a name.
-    let is_name = cell.starts_with(char::is_alphabetic);
+    let is_name = cell.split(bare).next().is_some_and(|front| front.contains(char::is_alphabetic));
     (is_number(bare) && bare.len() < cell.len() && !is_name)
         .then(|| format!("write all numbers in one unit, and leave it out: {bare}"))
 }

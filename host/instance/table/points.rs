@@ -1,5 +1,6 @@
 //! Tables with a place in each row.
 
+use super::edges;
 use super::grid::{Cell, Grid};
 use super::header::{self, Role};
 use super::labels::{self, Labels};
@@ -47,11 +48,13 @@ pub(super) fn read(mut table: Table<'_>) -> Result<Reading> {
     let (content, unit) = if columns.is_degrees() {
         let degrees: Vec<[f64; 2]> = (0..n).map(|row| [number(row, 0), number(row, 1)]).collect();
         check_degrees(&table, &columns, &degrees)?;
+        warnings.extend(maybe_unknown(&table, &degrees));
         (Content::Degrees(degrees), "great-circle metres")
     } else {
         let points: Vec<[f64; 3]> = (0..n).map(|row| [0, 1, 2].map(|at| number(row, at))).collect();
         warnings.extend(maybe_degrees(&table, &columns, &points));
         warnings.extend(maybe_load(&table, &columns));
+        warnings.extend(maybe_edges(&table, &columns));
         (Content::Places { dimensions: columns.coordinates.len(), points }, "")
     };
     let mut told = columns.coordinates.clone();
@@ -108,17 +111,24 @@ fn columns(table: &Table<'_>) -> Result<Columns> {
         None if table.grid.names.is_some() => return Err(unknown(table)),
         None => return guessed(table),
     };
-    let radians = |&&(role, column): &&(Role, usize)| {
-        let name = table.grid.names.as_ref().and_then(|names| names.get(column));
-        matches!(role, Role::Lat | Role::Lon) && name.is_some_and(|name| header::is_in_radians(name))
+    let names = table.grid.names.as_deref().unwrap_or_default();
+    let odd = |&(role, column): &(Role, usize)| {
+        let unit = names.get(column).and_then(|name| header::odd_angle(name));
+        unit.filter(|_| matches!(role, Role::Lat | Role::Lon) && table.chosen(role).is_none())
+            .map(|unit| (role, column, unit))
     };
-    if let Some(&(role, column)) =
-        coordinates.iter().find(radians).filter(|(role, _)| table.chosen(*role).is_none())
-    {
-        let problem = format!("the {} is in radians: {}", role.word(), table.grid.title(column));
-        let help = "write degrees: the radians times 57.29577951308232";
+    if let Some((role, column, (unit, degrees))) = coordinates.iter().find_map(odd) {
+        let problem = format!("the {} is in {unit}: {}", role.word(), table.grid.title(column));
+        return Err(table.text().content(problem, format!("write degrees: {degrees}")));
+    }
+    let part = (0..names.len()).find(|&column| header::is_part_of_degrees(&names[column]));
+    if let Some(column) = part.filter(|_| coordinates[0].0 == Role::Lat) {
+        let problem =
+            format!("degrees have their minutes or seconds in another column, {}", table.grid.title(column));
+        let help = "write decimal degrees in one column each: degrees + minutes / 60 + seconds / 3600, with a minus for south and west";
         return Err(table.text().content(problem, help));
     }
+    table.refuse_systems()?;
     refuse_odd_units(table, &coordinates)?;
     if table.options.degrees && coordinates[0].0 != Role::Lat {
         let (one, other) = (coordinates[0].1 + 1, coordinates[1].1 + 1);
@@ -393,6 +403,30 @@ fn may_be_load(grid: &Grid, column: usize) -> bool {
     })
 }
 
+/// Returns a warning if a few places at 0, 0 may be ones whose degrees are not known.
+fn maybe_unknown(table: &Table<'_>, degrees: &[[f64; 2]]) -> Option<String> {
+    let is_zero = |place: &[f64; 2]| *place == [0.0, 0.0];
+    let count = degrees.iter().filter(|place| is_zero(place)).count();
+    let is_far =
+        degrees.iter().filter(|place| !is_zero(place)).all(|&[lat, lon]| lat.abs() > 1.0 || lon.abs() > 1.0);
+    (count > 0 && count < degrees.len() && is_far).then(|| {
+        let places = if count == 1 { "a place is".to_owned() } else { format!("{count} places are") };
+        format!(
+            "{places} at latitude 0 and longitude 0 in {}; leave out the line if the degrees are not known",
+            table.file()
+        )
+    })
+}
+
+/// Returns a warning if two columns of small numbers may be the ends of edges.
+fn maybe_edges(table: &Table<'_>, columns: &Columns) -> Option<String> {
+    let [(_, one), (_, other)] = columns.coordinates[..] else { return None };
+    let is_guess = table.grid.names.is_none() && table.chosen(Role::X).is_none() && table.grid.width() == 2;
+    (is_guess && edges::Ends::of(&table.grid, one, other).is_some()).then(|| {
+        format!("the lines of {} are taken as places; if they are edges, write the cost of each behind it, and say `--as edges`", table.file())
+    })
+}
+
 /// Returns a warning if a third column without a name is taken as z and may be something else.
 fn maybe_load(table: &Table<'_>, columns: &Columns) -> Option<String> {
     let [(_, x), (_, y), (_, z)] = columns.coordinates[..] else { return None };
@@ -447,13 +481,11 @@ fn refused_by_cell(table: &Table<'_>) -> Option<InstanceError> {
     Some(table.wrong(row, column, problem, help))
 }
 
-/// Whether a text is a pair of coordinates: `48.1, 11.5`.
+/// Whether a text is several numbers: `48.1, 11.5`.
 fn are_two_numbers(text: &str) -> bool {
     let bare = text.trim_matches(['(', ')', '[', ']', ' ']);
     let is_number = |part: &str| part.trim().parse::<f64>().is_ok_and(f64::is_finite);
-    [',', ';', ' ']
-        .iter()
-        .any(|sign| bare.split_once(*sign).is_some_and(|(one, other)| is_number(one) && is_number(other)))
+    [',', ';', ' '].iter().any(|sign| bare.split(*sign).count() > 1 && bare.split(*sign).all(is_number))
 }
 
 /// Whether a text is a geometry as well-known text.

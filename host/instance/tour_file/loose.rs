@@ -1,11 +1,11 @@
 //! Tours as programs print them and people type them: of all ways to take a text apart, those that give a tour of the instance.
 
 use super::{Part, Text, pieces, resolve, scan, unquoted};
-use crate::instance::error::Result;
+use crate::instance::error::{Result, printable};
 use crate::instance::model::Instance;
 
 /// Names of columns that say at which place of the tour a node is.
-pub(super) const ORDERS: [&str; 12] = [
+pub(super) const ORDERS: [&str; 20] = [
     "position",
     "order",
     "rank",
@@ -18,6 +18,14 @@ pub(super) const ORDERS: [&str; 12] = [
     "ordre",
     "orden",
     "visit",
+    "rang",
+    "stop_number",
+    "stop number",
+    "order_visited",
+    "visited",
+    "étape",
+    "pos",
+    "u",
 ];
 
 /// A way to take a text apart, and the nodes that it gives.
@@ -34,15 +42,23 @@ struct Found {
 /// # Errors
 /// If two ways give different tours.
 pub(super) fn find(text: Text<'_>, instance: &Instance) -> Result<Option<(String, &'static str, Vec<u32>)>> {
+    let lines = lines(text);
+    if let Some(words) = edges(text, instance, &lines) {
+        let (called, nodes) = resolve(text, &words, instance)?;
+        return Ok(Some(("a list of edges".to_owned(), called, nodes)));
+    }
     let mut found: Vec<Found> = Vec::new();
-    for (form, words) in candidates(text) {
+    for (form, words) in candidates(text, &lines) {
         let Ok((called, nodes)) = resolve(text, &words, instance) else { continue };
         if instance.check_tour(&nodes).is_ok() && !found.iter().any(|other| are_same(&other.nodes, &nodes)) {
             let is_index = nodes.is_sorted() && called != "nodes by their names";
             found.push(Found { form, called, nodes, is_index });
         }
     }
-    if found.len() > 1 {
+    // Beside names, and beside R's numbers of rows, numbers in their order are an index. Beside other numbers they may be nodes.
+    let is_by_name = |one: &Found| one.called == "nodes by their names";
+    let is_named_column = |one: &Found| one.form.starts_with("the column");
+    if found.len() > 1 && (found.iter().any(is_by_name) || !found.iter().any(is_named_column)) {
         found.retain(|one| !one.is_index);
     }
     match &found[..] {
@@ -63,11 +79,13 @@ fn are_same(one: &[u32], other: &[u32]) -> bool {
 }
 
 /// The ways to take a text apart, each with its name.
-fn candidates(text: Text<'_>) -> Vec<(String, Vec<Part>)> {
-    let lines = lines(text);
+fn candidates(text: Text<'_>, lines: &[Part]) -> Vec<(String, Vec<Part>)> {
     let mut all: Vec<(String, Vec<Part>)> = Vec::new();
     for sign in [" - ", " \u{2013} ", ">", "|", ";", "/", "-"] {
-        if lines.iter().any(|line| show(text, *line).contains(sign)) {
+        // `1-2-3`; in `1 2 3 -1` the sign is a minus.
+        let is_minus =
+            sign == "-" && lines.iter().any(|line| show(text, *line).contains(char::is_whitespace));
+        if !is_minus && lines.iter().any(|line| show(text, *line).contains(sign)) {
             let words = lines.iter().flat_map(|&line| split(text, line, sign)).collect();
             all.push((format!("a list with `{}` between the nodes", sign.trim()), words));
         }
@@ -96,7 +114,7 @@ fn candidates(text: Text<'_>) -> Vec<(String, Vec<Part>)> {
     let numbered: Option<Vec<Part>> = lines.iter().map(|&line| behind_number(text, line)).collect();
     all.extend(numbered.map(|words| ("a numbered list".to_owned(), words)));
     for sign in [",", ";", "\t", "|", " "] {
-        all.extend(columns(text, &lines, sign));
+        all.extend(columns(text, lines, sign));
     }
     all
 }
@@ -157,7 +175,7 @@ fn behind_number(text: Text<'_>, line: Part) -> Option<Part> {
     is_number.then(|| unquoted(text, Part { start: line.end - rest.len(), end: line.end }))
 }
 
-/// The columns of lines, in the order of a column that says so; and the chain of the edges that two columns are.
+/// The columns of lines, in the order of a column that says so.
 fn columns(text: Text<'_>, lines: &[Part], sign: &str) -> Vec<(String, Vec<Part>)> {
     let cells = |line: &Part| match sign {
         " " => pieces(text, *line),
@@ -181,22 +199,86 @@ fn columns(text: Text<'_>, lines: &[Part], sign: &str) -> Vec<(String, Vec<Part>
         sorted = ranks.into_iter().map(|at| &rest[at]).collect();
     }
     let mut found = Vec::new();
-    let is_chain = |rows: &[&Vec<Part>]| {
-        (0..rows.len()).all(|at| show(text, rows[at][1]) == show(text, rows[(at + 1) % rows.len()][0]))
-    };
-    let all: Vec<&Vec<Part>> = rows.iter().collect();
-    for rows in [&sorted[..], &all[..]] {
-        if rows.len() > 2 && rows.iter().all(|row| row.len() >= 2) && is_chain(rows) {
-            found.push(("a list of edges".to_owned(), rows.iter().map(|row| row[0]).collect()));
-        }
-    }
+    // Without the names of columns, two of numbers may be a rank beside a node just as well.
+    let has_names =
+        head.len() == width && head.iter().all(|&cell| show(text, cell).contains(char::is_alphabetic));
     for column in (0..width).filter(|column| Some(*column) != order || places.is_none()) {
         let below: Vec<Part> = sorted.iter().map(|row| row[column]).collect();
-        if head.len() == width && order.is_none() {
-            let whole = std::iter::once(head[column]).chain(below.iter().copied()).collect();
-            found.push((format!("column {}", column + 1), whole));
+        let are_words = below.iter().any(|&cell| show(text, cell).contains(char::is_alphabetic));
+        if has_names || head.len() + 1 == width || are_words {
+            let title = names.get(column).filter(|_| has_names);
+            let form = title.map_or(format!("column {}", column + 1), |name| {
+                format!("the column \"{}\"", printable(name))
+            });
+            let whole = std::iter::once(head[column.min(head.len() - 1)]).chain(below.iter().copied());
+            if !has_names && head.len() == width {
+                found.push((form.clone(), whole.collect()));
+            }
+            found.push((form, below));
         }
-        found.push((format!("column {}", column + 1), below));
+    }
+    found
+}
+
+/// The tour of edges in any order, two nodes a line, as `1,3`, `1->3`, or `x[1,3] = 1`; `None` if lines hold something else.
+///
+/// A line whose last number is 0, as programs for integer programming write edges that are not used, does not count.
+fn edges(text: Text<'_>, instance: &Instance, lines: &[Part]) -> Option<Vec<Part>> {
+    let n = instance.len();
+    let mut all: Vec<Vec<Part>> = lines.iter().map(|&line| numbers(text, line)).collect();
+    // Names of columns.
+    all.retain(|found| !found.is_empty());
+    let width = all.first()?.len();
+    if !matches!(width, 2 | 3) || all.iter().any(|row| row.len() != width) {
+        return None;
+    }
+    let value = |part: Part| show(text, part).parse::<f64>().ok();
+    if width == 3 {
+        if all.iter().any(|row| !matches!(value(row[2]), Some(flag) if flag == 0.0 || flag == 1.0)) {
+            return None;
+        }
+        all.retain(|row| value(row[2]) == Some(1.0));
+    }
+    if all.len() != n || n < 3 {
+        return None;
+    }
+    let mut next: Vec<Vec<usize>> = vec![Vec::new(); n];
+    let ends: Vec<Part> = all.iter().flat_map(|row| [row[0], row[1]]).collect();
+    let (_, nodes) = super::nodes_of(text, &ends, instance)?;
+    for (edge, pair) in nodes.chunks_exact(2).enumerate() {
+        next[pair[0] as usize].push(edge);
+        next[pair[1] as usize].push(edge);
+    }
+    // Where every edge has a direction the first column leads to the second.
+    let (mut here, mut edge, mut tour) = (nodes[0], 0, Vec::with_capacity(n));
+    if next.iter().any(|edges| edges.len() != 2) {
+        return None;
+    }
+    loop {
+        let (from, to) = (nodes[2 * edge], nodes[2 * edge + 1]);
+        tour.push(ends[2 * edge + usize::from(from != here)]);
+        here = if from == here { to } else { from };
+        edge = next[here as usize].iter().copied().find(|&other| other != edge)?;
+        if tour.len() == n {
+            return (here == nodes[0]).then_some(tour);
+        }
+        if here == nodes[0] {
+            return None;
+        }
+    }
+}
+
+/// The numbers of a line.
+fn numbers(text: Text<'_>, line: Part) -> Vec<Part> {
+    let bytes = &text.bytes[line.start..line.end];
+    let mut found: Vec<Part> = Vec::new();
+    for (at, byte) in bytes.iter().enumerate() {
+        if byte.is_ascii_digit() || *byte == b'.' && at > 0 && bytes[at - 1].is_ascii_digit() {
+            match found.last_mut().filter(|part| part.end == line.start + at) {
+                Some(part) => part.end += 1,
+                None => found.push(Part { start: line.start + at, end: line.start + at + 1 }),
+            }
+        }
     }
     found
 }

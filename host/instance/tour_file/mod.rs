@@ -51,6 +51,10 @@ pub fn parse(file: &str, bytes: &[u8], instance: &Instance) -> Result<Vec<u32>> 
 pub fn parse_with(file: &str, bytes: &[u8], instance: &Instance) -> Result<TourFile> {
     let decoded = encoding::decode(Text { file, bytes })?;
     let text = Text { file, bytes: &decoded.bytes };
+    if !is_tsplib(text) {
+        // Its doubts are final.
+        column(text)?;
+    }
     let strict = || {
         let (form, words) = words(text, instance)?;
         let (called, nodes) = resolve(text, &words, instance)?;
@@ -84,7 +88,7 @@ fn words(text: Text<'_>, instance: &Instance) -> Result<(String, Vec<Part>)> {
     if let Some(nodes) = names_in_lines(text, instance) {
         return is("a name in each line", nodes);
     }
-    if let Some((columns, nodes)) = column(text) {
+    if let Some((columns, nodes)) = column(text)? {
         return Ok((columns, nodes));
     }
     if let Some(nodes) = pairs(text, instance)? {
@@ -161,9 +165,9 @@ fn json(text: Text<'_>) -> Result<Vec<Part>> {
 }
 
 /// The column of nodes of a table in the order of the tour: that named id, else node, else name.
-fn column(text: Text<'_>) -> Option<(String, Vec<Part>)> {
+fn column(text: Text<'_>) -> Result<Option<(String, Vec<Part>)>> {
     let mut lines = scan::lines(text.bytes, scan::whole(text.bytes)).filter(|line| line.start < line.end);
-    let head = lines.next()?;
+    let Some(head) = lines.next() else { return Ok(None) };
     let sign = [b';', b'\t', b','].into_iter().find(|sign| text.bytes[head.start..head.end].contains(sign));
     let cells = |line: Part| -> Vec<Part> {
         let mut cells = vec![Part { start: line.start, end: line.end }];
@@ -185,23 +189,49 @@ fn column(text: Text<'_>) -> Option<(String, Vec<Part>)> {
     if names.len() == 1 {
         known.extend(["tour", "route", "path", "order", "nodes", "city", "cities", "stop", "stops"]);
     }
-    let column = known.iter().find_map(|name| names.iter().position(|other| other == name))?;
+    let column = known.iter().find_map(|name| names.iter().position(|other| other == name));
+    let Some(column) = column else { return Ok(None) };
     let order = loose::ORDERS.iter().find_map(|name| names.iter().position(|other| other == name));
     let rows: Vec<Vec<Part>> = lines.map(cells).collect();
     let place = |row: &Vec<Part>| text.whole_number(*row.get(order?)?);
     let mut places: Vec<(i64, Part)> = Vec::new();
     for row in &rows {
-        let at = if order.is_some_and(|order| order != column) { place(row)? } else { places.len() as i64 };
-        places.push((at, *row.get(column)?));
+        let at = match order.is_some_and(|order| order != column) {
+            true => place(row),
+            false => Some(places.len() as i64),
+        };
+        let (Some(at), Some(node)) = (at, row.get(column)) else { return Ok(None) };
+        places.push((at, *node));
     }
     places.sort_by_key(|(at, _)| *at);
+    if order.is_none_or(|order| order == column) {
+        // Another column that numbers the rows in another order says something that would not be heard.
+        let is_order = |other: usize| {
+            let numbers: Option<Vec<i64>> =
+                rows.iter().map(|row| text.whole_number(*row.get(other)?)).collect();
+            let mut sorted = numbers.clone().unwrap_or_default();
+            sorted.sort_unstable();
+            let first = sorted.first().copied().unwrap_or(0);
+            let is_range = sorted.iter().copied().eq(first..first + rows.len() as i64) && first <= 1;
+            is_range && numbers.is_some_and(|numbers| numbers != sorted)
+        };
+        if let Some(other) = (0..names.len()).filter(|&other| other != column).find(|&other| is_order(other))
+        {
+            let (column, other) = (printable(&names[column]), printable(&names[other]));
+            let problem = format!(
+                "the tour may be the column \"{column}\" from top to bottom, or in the order of the column \"{other}\""
+            );
+            let help = "call the column of the order `order`, or leave it out";
+            return Err(text.content(problem, help));
+        }
+    }
     let title = |column: usize| printable(&names[column]);
     let ordered = match order.filter(|order| *order != column) {
         Some(order) => format!(" in the order of the column \"{}\"", title(order)),
         None => String::new(),
     };
     let nodes = places.into_iter().map(|(_, node)| node).collect();
-    Some((format!("the column \"{}\"{ordered}", title(column)), nodes))
+    Ok(Some((format!("the column \"{}\"{ordered}", title(column)), nodes)))
 }
 
 fn unquoted(text: Text<'_>, part: Part) -> Part {
@@ -394,6 +424,20 @@ fn resolve(text: Text<'_>, words: &[Part], instance: &Instance) -> Result<(&'sta
     let problem = format!("{} has no node {}", instance.name(), text.show(words[at]));
     let help = format!("number the nodes as the instance does, from {first} to {last}");
     Err(text.error_at(words[at], problem, help))
+}
+
+/// The nodes of words that may name a node several times, all by their numbers or all counted from 0.
+fn nodes_of(text: Text<'_>, words: &[Part], instance: &Instance) -> Option<(&'static str, Vec<u32>)> {
+    let numbers = instance.node_numbers();
+    let whole: Vec<u32> = words
+        .iter()
+        .map(|&word| text.whole_number(word).and_then(|id| u32::try_from(id).ok()))
+        .collect::<Option<_>>()?;
+    if let Some(nodes) = whole.iter().map(|&id| numbers.node(id)).collect::<Option<Vec<u32>>>() {
+        return Some(("nodes by their numbers", nodes));
+    }
+    let is_inside = whole.iter().all(|&node| (node as usize) < instance.len());
+    is_inside.then_some(("nodes counted from 0", whole))
 }
 
 fn by_name(text: Text<'_>, words: &[Part], instance: &Instance) -> Result<Vec<u32>> {
