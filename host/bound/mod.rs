@@ -26,7 +26,7 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use crate::engine::{Budget, Stop};
+use crate::engine::{Budget, Deadline, Stop};
 use crate::instance::{Enough, Instance, KdTree, Watch, quadrant_until};
 use ascent::Ascent;
 use graph::Graph;
@@ -102,7 +102,8 @@ pub fn held_karp(instance: &Instance, trees: Option<u32>, stop: &Stop, enough: E
         let graph = Graph::new(instance, &lists);
         drop(lists);
         let mut prices = Prices::new(instance, &watch);
-        let trees = climb(graph, &mut prices, trees.unwrap_or_else(|| trees_for(n)), (begin, stop));
+        let trees =
+            climb(graph, &mut prices, trees.unwrap_or_else(|| trees_for(n)), Deadline { begin, stop });
         // What a price that was cut short proves may be less than nothing; no edge is.
         let length = ((prices.proven?.max(0) + (1 << FRACTION) - 1) >> FRACTION) as i64;
         Some(Bound { trees, priced_in: prices.put_in, ..done(length) })
@@ -110,14 +111,14 @@ pub fn held_karp(instance: &Instance, trees: Option<u32>, stop: &Stop, enough: E
 }
 
 /// The ascent by so many trees at most, and what is priced on its way and behind it; how many trees there were.
-fn climb(mut graph: Graph, prices: &mut Prices<'_>, trees: u32, (begin, stop): (Instant, &Stop)) -> u32 {
+fn climb(mut graph: Graph, prices: &mut Prices<'_>, trees: u32, deadline: Deadline<'_>) -> u32 {
     let lacking = graph.len() as usize / LACKING;
     let mut ascent = Ascent::new(&graph, trees);
-    let since = begin.elapsed();
+    let since = deadline.elapsed();
     // What makes the graph connected may be far too long, and steps go by the first bound.
     price::mend(prices, &mut graph, &mut ascent, lacking);
-    let stop = stop.spent(prices.longest * LAST_PRICED);
-    let budget = Budget { units: 1, begin, stop: &stop };
+    let stop = deadline.stop.spent(prices.longest * LAST_PRICED);
+    let budget = Budget { units: 1, deadline: deadline.with(&stop) };
     let priced_at = if trees < MANY { &OF_FEW[..] } else { &PRICED_AT };
     for part in priced_at.iter().copied().chain([1.0]) {
         while ascent.progress < part && !budget.is_over() && !prices.is_over() {

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use super::Stop;
+use super::Deadline;
 
 /// How late work ends at its best that should have ended in time by itself: cut short, it would have been for nothing.
 const GRACE: Duration = Duration::from_millis(20);
@@ -15,38 +15,36 @@ const INTERRUPTED: Duration = Duration::from_millis(100);
 pub struct Budget<'a, C = i64> {
     /// Units of work to be done, 1 or more: what a unit is the engine chooses. As many as take about a tenth of a second.
     pub units: u64,
-    /// When the run began.
-    pub begin: Instant,
-    /// When it is to end.
-    pub stop: &'a Stop<C>,
+    /// When the run is to end.
+    pub deadline: Deadline<'a, C>,
 }
 
 impl<C> Budget<'_, C> {
     /// Whether the time is up or the run was interrupted.
     pub fn is_over(&self) -> bool {
-        self.stop.is_over(self.begin)
+        self.deadline.is_over()
     }
 
     /// Whether work that began then, and should be over by now, is to be cut short and lost.
     pub fn is_overdue(&self, begun: Instant) -> bool {
-        let late = self.begin.elapsed().checked_sub(GRACE);
-        self.stop.time.is_some_and(|time| late.is_some_and(|late| late >= time))
-            || (self.stop.interrupt.load(Ordering::Relaxed) && begun.elapsed() >= INTERRUPTED)
+        let late = self.deadline.elapsed().checked_sub(GRACE);
+        self.deadline.stop.time.is_some_and(|time| late.is_some_and(|late| late >= time))
+            || (self.deadline.stop.interrupt.load(Ordering::Relaxed) && begun.elapsed() >= INTERRUPTED)
     }
 
     /// Iterations that are left after so many.
     pub fn left(&self, iterations: u64) -> u64 {
-        self.stop.iterations.map_or(u64::MAX, |most| most.saturating_sub(iterations))
+        self.deadline.stop.iterations.map_or(u64::MAX, |most| most.saturating_sub(iterations))
     }
 
     /// How much of a run is done, from 0 to 1, that was prepared after `setup` and has had so many iterations. 1 if it has no end:
     /// there is nothing to cool down towards.
     pub fn progress(&self, setup: Duration, iterations: u64) -> f32 {
-        let time = self.stop.time.map(|time| {
+        let time = self.deadline.stop.time.map(|time| {
             let working = time.saturating_sub(setup).as_secs_f64().max(1e-9);
-            (self.begin.elapsed().saturating_sub(setup).as_secs_f64() / working) as f32
+            (self.deadline.elapsed().saturating_sub(setup).as_secs_f64() / working) as f32
         });
-        let iterations = self.stop.iterations.map(|most| iterations as f32 / most as f32);
+        let iterations = self.deadline.stop.iterations.map(|most| iterations as f32 / most as f32);
         time.into_iter().chain(iterations).reduce(f32::max).unwrap_or(1.0)
     }
 }

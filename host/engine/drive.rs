@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use super::{BackendError, Budget, Stop, StopReason};
+use super::{BackendError, Budget, Deadline, StopReason};
 
 /// An algorithm at work on an instance.
 pub trait Engine {
@@ -135,15 +135,14 @@ const LONG: Duration = Duration::from_millis(400);
 /// after each batch.
 pub fn drive<E: Engine>(
     engine: &mut E,
-    begin: Instant,
-    stop: &Stop<E::Cost>,
+    deadline: Deadline<'_, E::Cost>,
     observe: &mut dyn FnMut(&Progress<E::Cost>),
 ) -> Run<E::Cost, E::Best> {
-    let setup = begin.elapsed();
+    let setup = deadline.elapsed();
     let mut kept = None;
-    let mut trace = Trace { begin, found: Vec::new() };
+    let mut trace = Trace { begin: deadline.begin, found: Vec::new() };
     trace.note(engine.status().best_cost, "start");
-    let ended = advance(engine, (begin, stop), (&mut kept, &mut trace), observe).and_then(|reason| {
+    let ended = advance(engine, deadline, (&mut kept, &mut trace), observe).and_then(|reason| {
         let part = engine.part();
         engine.finish()?;
         trace.note(engine.status().best_cost, part);
@@ -164,7 +163,7 @@ pub fn drive<E: Engine>(
                 kept = Some((cost, best));
             }
             match failure {
-                BackendError::Busy if stop.is_over(begin) => (stop.haste(), None),
+                BackendError::Busy if deadline.is_over() => (deadline.haste(), None),
                 failure => (StopReason::Failure, Some(failure)),
             }
         }
@@ -193,7 +192,7 @@ type Kept<E> = Option<(<E as Engine>::Cost, <E as Engine>::Best)>;
 
 fn advance<E: Engine>(
     engine: &mut E,
-    (begin, stop): (Instant, &Stop<E::Cost>),
+    deadline: Deadline<'_, E::Cost>,
     (kept, trace): (&mut Kept<E>, &mut Trace<E::Cost>),
     observe: &mut dyn FnMut(&Progress<E::Cost>),
 ) -> Result<StopReason, BackendError> {
@@ -201,16 +200,16 @@ fn advance<E: Engine>(
     let mut kept_at = Instant::now();
     loop {
         let status = engine.status();
-        let reason = stop.reason(begin.elapsed(), &status).or(status.ended);
+        let reason = deadline.stop.reason(deadline.elapsed(), &status).or(status.ended);
         let is_hasty = matches!(reason, Some(StopReason::Time | StopReason::Interrupt));
         if let Some(reason) = reason.filter(|_| is_hasty || status.best_cost.is_some()) {
             return Ok(reason);
         }
         let before = Instant::now();
         let part = engine.part();
-        let done = engine.advance(&Budget { units, begin, stop })?;
+        let done = engine.advance(&Budget { units, deadline })?;
         let took = before.elapsed();
-        units = next_units(units, done, took, stop.time.map(|t| t.saturating_sub(begin.elapsed())));
+        units = next_units(units, done, took, deadline.left());
         trace.note(engine.status().best_cost, part);
         engine.exchange()?;
         let status = engine.status();
@@ -225,7 +224,7 @@ fn advance<E: Engine>(
             iterations: status.iterations,
             best_cost,
             iteration_cost: status.cost,
-            seconds: begin.elapsed().as_secs_f64(),
+            seconds: deadline.elapsed().as_secs_f64(),
             tours: status.tours,
         });
     }

@@ -1,7 +1,5 @@
 //! Ant Colony System (Skinderowicz 2016): settings, and what a backend needs to know.
 
-use std::time::Instant;
-
 use antwarp_core::acs::Rule;
 use antwarp_core::colony::ColonyRules;
 use antwarp_core::local_search::best::FEWEST;
@@ -14,7 +12,7 @@ use super::mmas::{ELITE_AFTER, ELITE_ANTS, MOST_ANTS};
 use super::settings::{Settings, at_least, between, choices, from_to, inside, is, settings};
 use super::{Solution, SolveError};
 use crate::backend::Backend;
-use crate::engine::{LocalSearch, MOST_NEIGHBORS, Problem, Stop};
+use crate::engine::{Deadline, LocalSearch, MOST_NEIGHBORS, Problem, Stop};
 use crate::instance::Instance;
 
 pub use crate::engine::acs::{AcsSpec, Greedy, Pheromone, Remember, Update};
@@ -174,8 +172,8 @@ pub(super) fn solve(
     stop: &Stop,
     contact: Contact<'_>,
 ) -> Result<Solution, SolveError> {
-    let start = Instant::now();
-    let haste = Haste::new(instance, (start, stop));
+    let deadline = Deadline::now(stop);
+    let haste = Haste::new(instance, deadline);
     let Some(problem) =
         Problem::until(instance, Some(settings.candidates), settings.listed(), &|| haste.is_over())?
     else {
@@ -196,7 +194,7 @@ pub(super) fn solve(
         branching: None,
         part: "ants",
     };
-    island::run(&mut iterations, (instance, &problem), backend, (start, stop), contact)
+    island::run(&mut iterations, (instance, &problem), backend, deadline, contact)
 }
 
 #[cfg(test)]

@@ -1,8 +1,6 @@
 //! A genetic algorithm with constructive crossovers (Kang et al. 2016) or edge assembly crossover (Nagata and Kobayashi
 //! 2013): settings, and what a backend needs to know.
 
-use std::time::Instant;
-
 use antwarp_core::local_search::best::FEWEST;
 use rayon::prelude::*;
 
@@ -14,7 +12,7 @@ use super::{Solution, SolveError, check_kind, right};
 use crate::backend::Backend;
 use crate::engine::memory::check_memory;
 use crate::engine::start::{ants, hilbert_tours};
-use crate::engine::{BackendError, Enough, LocalSearch, MOST_NEIGHBORS, Population, Problem, Stop};
+use crate::engine::{BackendError, Deadline, Enough, LocalSearch, MOST_NEIGHBORS, Population, Problem, Stop};
 use crate::instance::Instance;
 
 pub use crate::engine::genetic::{Crossover, FirstGenes, GeneticSpec, Initial, Pairing};
@@ -194,8 +192,8 @@ pub(super) fn solve(
     contact: Contact<'_>,
     keep: Option<Keep<'_>>,
 ) -> Result<Solution, SolveError> {
-    let start = Instant::now();
-    let haste = Haste::new(instance, (start, stop));
+    let deadline = Deadline::now(stop);
+    let haste = Haste::new(instance, deadline);
     let late = || haste.is_over();
     // What is given is not lost, whatever happens.
     let shortest = given.as_deref().and_then(|given| shortest(instance, given));
@@ -236,7 +234,7 @@ pub(super) fn solve(
             };
         }
     };
-    let solution = island::run(&mut generations, (instance, &problem), backend, (start, stop), contact)?;
+    let solution = island::run(&mut generations, (instance, &problem), backend, deadline, contact)?;
     if let Some(keep) = keep.filter(|_| is_complete) {
         let mut genes = Genes {
             instance,

@@ -1,9 +1,7 @@
 //! Runs that are over before they could begin.
 
-use std::time::Instant;
-
 use super::{Solution, SolveError};
-use crate::engine::{BackendError, Better, Stop, StopReason, start};
+use crate::engine::{BackendError, Better, Deadline, StopReason, start};
 use crate::instance::Instance;
 
 /// From so many nodes on the curve is laid before anything else: there is no time for it later.
@@ -12,22 +10,21 @@ pub(super) const MANY: usize = 200_000;
 /// What a run has while it is being prepared.
 pub(super) struct Haste<'a> {
     pub instance: &'a Instance,
-    pub begin: Instant,
-    pub stop: &'a Stop,
+    pub deadline: Deadline<'a>,
     /// A tour along a space-filling curve, if there is one already.
     pub curve: Option<Vec<u32>>,
 }
 
 impl<'a> Haste<'a> {
     /// Of a run that began then.
-    pub fn new(instance: &'a Instance, (begin, stop): (Instant, &'a Stop)) -> Haste<'a> {
+    pub fn new(instance: &'a Instance, deadline: Deadline<'a>) -> Haste<'a> {
         let curve = if instance.len() < MANY { None } else { start::along_a_curve(instance) };
-        Haste { instance, begin, stop, curve }
+        Haste { instance, deadline, curve }
     }
 
     /// Whether the time is up, or the run was interrupted.
     pub fn is_over(&self) -> bool {
-        self.stop.is_over(self.begin)
+        self.deadline.is_over()
     }
 
     /// What the run ends with: this tour, or else the one along the curve; in the order of the numbers if there are no coordinates.
@@ -35,11 +32,11 @@ impl<'a> Haste<'a> {
     /// # Errors
     /// If it is no tour.
     pub fn end(self, tour: Option<Vec<u32>>) -> Result<Solution, SolveError> {
-        let Haste { instance, begin, stop, curve } = self;
+        let Haste { instance, deadline, curve } = self;
         let by_number = || (0..instance.len() as u32).collect();
         let tour = tour.or(curve).or_else(|| start::along_a_curve(instance)).unwrap_or_else(by_number);
         let cost = instance.check_tour(&tour).map_err(|e| SolveError::Settings(e.to_string()))?;
-        let seconds = begin.elapsed().as_secs_f64();
+        let seconds = deadline.elapsed().as_secs_f64();
         Ok(Solution {
             tour,
             cost,
@@ -48,7 +45,7 @@ impl<'a> Haste<'a> {
             seconds,
             setup_seconds: seconds,
             tours: 0,
-            stopped_by: stop.haste(),
+            stopped_by: deadline.haste(),
             layout: "over before it began".to_string(),
             trace: vec![Better { seconds, cost, part: "start" }],
             failure: None,

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::{Solution, SolveError};
 use crate::backend::Backend;
-use crate::engine::{BackendError, Budget, Engine, Post, Problem, Progress, Status, Stop, drive};
+use crate::engine::{BackendError, Budget, Deadline, Engine, Post, Problem, Progress, Status, drive};
 use crate::instance::Instance;
 
 /// How often tours are exchanged at most, and which share of the time it may take.
@@ -35,11 +35,11 @@ pub(super) fn run<E: Engine<Cost = i64, Best = Vec<u32>>>(
     engine: &mut E,
     (instance, problem): (&Instance, &Problem),
     backend: &Backend,
-    (begin, stop): (Instant, &Stop),
+    deadline: Deadline<'_>,
     contact: Contact<'_>,
 ) -> Result<Solution, SolveError> {
     let run = match contact.post {
-        None => drive(engine, begin, stop, contact.observe),
+        None => drive(engine, deadline, contact.observe),
         Some(post) => {
             let mut island = Island {
                 engine,
@@ -47,16 +47,16 @@ pub(super) fn run<E: Engine<Cost = i64, Best = Vec<u32>>>(
                 post,
                 names: Names::new(problem, contact.order),
                 // What depends on who is how fast would be another run every time.
-                takes_in: stop.iterations.is_none(),
+                takes_in: deadline.stop.iterations.is_none(),
                 better: None,
                 least: i64::MAX,
                 taken: 0,
                 next: Instant::now(),
             };
-            drive(&mut island, begin, stop, contact.observe)
+            drive(&mut island, deadline, contact.observe)
         }
     };
-    Solution::of(run, begin, instance, problem, backend)
+    Solution::of(run, deadline.begin, instance, problem, backend)
 }
 
 /// What the others call the problem's nodes, and the way back.

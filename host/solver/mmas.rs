@@ -1,7 +1,5 @@
 //! MAX-MIN Ant System (Skinderowicz 2020): settings, and the loop around a backend's colony.
 
-use std::time::Instant;
-
 use antwarp_core::colony::{ColonyRules, limit_ratio};
 use antwarp_core::local_search::best::FEWEST;
 
@@ -11,7 +9,7 @@ use super::island::{self, Contact};
 use super::settings::{Settings, at_least, between, choices, from_to, inside, settings};
 use super::{Solution, SolveError};
 use crate::backend::Backend;
-use crate::engine::{LocalSearch, MOST_NEIGHBORS, Problem, Stop};
+use crate::engine::{Deadline, LocalSearch, MOST_NEIGHBORS, Problem, Stop};
 use crate::instance::Instance;
 
 pub use crate::engine::mmas::{ColonySpec, Deposit, Selection, TabuKind};
@@ -137,8 +135,8 @@ pub(super) fn solve(
     stop: &Stop,
     contact: Contact<'_>,
 ) -> Result<Solution, SolveError> {
-    let start = Instant::now();
-    let haste = Haste::new(instance, (start, stop));
+    let deadline = Deadline::now(stop);
+    let haste = Haste::new(instance, deadline);
     let Some(problem) =
         Problem::until(instance, settings.candidates, settings.listed(), &|| haste.is_over())?
     else {
@@ -159,7 +157,7 @@ pub(super) fn solve(
         branching: None,
         part: "ants",
     };
-    island::run(&mut iterations, (instance, &problem), backend, (start, stop), contact)
+    island::run(&mut iterations, (instance, &problem), backend, deadline, contact)
 }
 
 #[cfg(test)]

@@ -2,13 +2,15 @@
 //!
 //! Settings, start and end of a run are those of [`ils`](super).
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use antwarp_core::local_search::best::DescentState;
 
 use super::settings::{IlsSettings, Moves};
 use crate::backend::Backend;
-use crate::engine::{BackendError, Budget, Descent, DescentSpec, Engine, Problem, Status, Stop, StopReason};
+use crate::engine::{
+    BackendError, Budget, Deadline, Descent, DescentSpec, Engine, Problem, Status, Stop, StopReason,
+};
 use crate::instance::Instance;
 use crate::solver::island::{self, Contact};
 use crate::solver::{Solution, SolveError};
@@ -35,19 +37,19 @@ pub(super) fn solve(
     (instance, problem): (&Instance, &Problem),
     settings: &IlsSettings,
     backend: &Backend,
-    (begin, stop): (Instant, &Stop),
+    deadline: Deadline<'_>,
     start_cost: i64,
     contact: Contact<'_>,
 ) -> Result<Solution, SolveError> {
-    let spec = DescentSpec::new(problem, settings, stop, start_cost);
+    let spec = DescentSpec::new(problem, settings, deadline.stop, start_cost);
     let mut passes = Passes {
         descent: backend.descent(problem, &spec)?,
         settings,
-        setup: begin.elapsed(),
+        setup: deadline.elapsed(),
         mean_edge: start_cost as f32 / problem.n() as f32,
         state: DescentState::new(start_cost),
     };
-    island::run(&mut passes, (instance, problem), backend, (begin, stop), contact)
+    island::run(&mut passes, (instance, problem), backend, deadline, contact)
 }
 
 /// A descent, pass by pass.

@@ -6,14 +6,12 @@
 mod descent;
 mod settings;
 
-use std::time::Instant;
-
 use super::haste::Haste;
 use super::island::Contact;
 use super::{Solution, SolveError, lin_kernighan};
 use crate::backend::Backend;
 use crate::engine::start;
-use crate::engine::{Problem, Stop};
+use crate::engine::{Deadline, Problem, Stop};
 use crate::instance::{Instance, nearest_until, quadrant_until};
 
 pub use super::lin_kernighan::{Acceptance, NeighborKind};
@@ -28,12 +26,12 @@ pub(super) fn solve(
     stop: &Stop,
     contact: Contact<'_>,
 ) -> Result<Solution, SolveError> {
-    let begin = Instant::now();
+    let deadline = Deadline::now(stop);
     if settings.improvement == Improvement::First {
         return lin_kernighan::solve(instance, &settings.trials(), initial, backend, stop, contact);
     }
     let k = (settings.neighbors as usize).min(instance.len() - 1);
-    let haste = Haste::new(instance, (begin, stop));
+    let haste = Haste::new(instance, deadline);
     let late = || haste.is_over();
     let near = match settings.neighbor_lists {
         NeighborKind::Nearest => nearest_until(instance, k, &late),
@@ -52,5 +50,5 @@ pub(super) fn solve(
     };
     let start_cost = instance.check_tour(&start).map_err(|e| SolveError::Settings(e.to_string()))?;
     let problem = Problem::for_search(instance, &near, start);
-    descent::solve((instance, &problem), settings, backend, (begin, stop), start_cost, contact)
+    descent::solve((instance, &problem), settings, backend, deadline, start_cost, contact)
 }

@@ -2,13 +2,13 @@
 //! nodes; then they are the first tours of edge assembly crossover (Nagata and Kobayashi 2013) on CPU threads. Once nothing can
 //! come of them any more, few nodes begin anew with other tours; of many nodes the best tour is kicked for the rest of the time.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::means::{Means, THREAD};
 use super::settings::{LinKernighanSettings, Plan};
 use crate::backend::cpu;
 use crate::engine::genetic::{Crossover, FirstGenes, Initial};
-use crate::engine::{BackendError, LocalSearch, Population, Problem, Stop};
+use crate::engine::{BackendError, Deadline, LocalSearch, Population, Problem, Stop};
 use crate::instance::{Instance, nearest};
 use crate::solver::{SolveError, genetic};
 
@@ -67,9 +67,9 @@ pub fn make(
     instance: &Instance,
     problem: &Problem,
     size: (u64, u32),
-    run: (Instant, &Stop),
+    deadline: Deadline<'_>,
 ) -> Result<Option<Starts>, SolveError> {
-    match make_all(instance, problem, size, run) {
+    match make_all(instance, problem, size, deadline) {
         Err(SolveError::Backend(BackendError::OutOfMemory { .. })) => Ok(None),
         made => made,
     }
@@ -79,16 +79,16 @@ fn make_all(
     instance: &Instance,
     problem: &Problem,
     (seed, count): (u64, u32),
-    (begin, stop): (Instant, &Stop),
+    deadline: Deadline<'_>,
 ) -> Result<Option<Starts>, SolveError> {
     let n = problem.n();
     let initial = if n > MOST_RANDOM { Initial::SpaceFilling } else { Initial::LocalOptima };
     let genes = genes(seed, count, initial);
-    let late = || stop.is_over(begin);
+    let late = || deadline.is_over();
     let Some(first) = genetic::first_genes_until(instance, problem, &genes, None, &late)? else {
         return Ok(None);
     };
-    let mut population = cpu::population(problem, &genes.spec(problem, stop), first)?;
+    let mut population = cpu::population(problem, &genes.spec(problem, deadline.stop), first)?;
     let state = population.run(0, &late)?;
     if late() {
         // The run is over: what matters is the best tour so far.

@@ -9,7 +9,7 @@ mod partners;
 mod rounds;
 mod settings;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::haste::{Haste, MANY};
 use super::island::{self, Contact};
@@ -17,7 +17,7 @@ use super::{Solution, SolveError};
 use crate::backend::{Backend, cpu};
 use crate::engine::lin_kernighan::{MOST_TRIALS, Spec};
 use crate::engine::start;
-use crate::engine::{BackendError, Problem, Stop};
+use crate::engine::{BackendError, Deadline, Problem, Stop};
 use crate::instance::{Instance, nearest_until, quadrant_until};
 use cross::Starts;
 use means::Means;
@@ -37,12 +37,12 @@ pub(super) fn solve(
     stop: &Stop,
     contact: Contact<'_>,
 ) -> Result<Solution, SolveError> {
-    let begin = Instant::now();
+    let deadline = Deadline::now(stop);
     // Nodes that are near each other in the plane are so in memory then, and preparation takes half as long.
     let order = if instance.len() < MANY { None } else { start::along_a_curve(instance) };
     let Some((renumbered, order)) = order.and_then(|order| Some((instance.renumbered(&order)?, order)))
     else {
-        return solve_as_numbered(instance, settings, initial, backend, (begin, stop), contact);
+        return solve_as_numbered(instance, settings, initial, backend, deadline, contact);
     };
     let initial = initial.map(|tour| {
         let mut numbers = vec![0; order.len()];
@@ -51,9 +51,9 @@ pub(super) fn solve(
     });
     let contact = Contact { observe: &mut *contact.observe, post: contact.post, order: Some(&order) };
     let mut solution =
-        solve_as_numbered(&renumbered, settings, initial.as_deref(), backend, (begin, stop), contact)?;
+        solve_as_numbered(&renumbered, settings, initial.as_deref(), backend, deadline, contact)?;
     solution.tour.iter_mut().for_each(|node| *node = order[*node as usize]);
-    solution.seconds = begin.elapsed().as_secs_f64();
+    solution.seconds = deadline.elapsed().as_secs_f64();
     Ok(solution)
 }
 
@@ -70,9 +70,10 @@ fn solve_as_numbered(
     settings: &LinKernighanSettings,
     initial: Option<&[u32]>,
     backend: &Backend,
-    (begin, stop): (Instant, &Stop),
+    deadline: Deadline<'_>,
     contact: Contact<'_>,
 ) -> Result<Solution, SolveError> {
+    let stop = deadline.stop;
     let n = instance.len() as u32;
     // What ends by the clock is another run every time anyway.
     let layout = backend.default_trials(n, stop.iterations.is_some());
@@ -87,7 +88,7 @@ fn solve_as_numbered(
     // Many nodes are numbered along a curve.
     let is_curve = instance.len() >= MANY && instance.points().is_some();
     let curve = is_curve.then(|| (0..instance.len() as u32).collect());
-    let haste = Haste { instance, begin, stop, curve };
+    let haste = Haste { instance, deadline, curve };
     let late = || haste.is_over();
     let near = match settings.neighbor_lists {
         NeighborKind::Nearest => nearest_until(instance, k, &late),
@@ -132,7 +133,7 @@ fn solve_as_numbered(
     let crossed = match crossed {
         Some(count) => {
             let own = partners.as_ref().map_or(count, |partners| partners.tours(count, true));
-            let made = cross::make(instance, &problem, (settings.seed, own), (begin, stop))?;
+            let made = cross::make(instance, &problem, (settings.seed, own), deadline)?;
             partners = partners.filter(|_| made.is_some());
             made
         }
@@ -176,5 +177,5 @@ fn solve_as_numbered(
     if let Some(partners) = partners {
         rounds.share(partners);
     }
-    island::run(&mut rounds, (instance, &problem), backend, (begin, stop), contact)
+    island::run(&mut rounds, (instance, &problem), backend, deadline, contact)
 }

@@ -179,10 +179,10 @@ impl<'a> Rounds<'a> {
     /// The next round with kicks, when so many are made or planned.
     fn next_kicks(&mut self, budget: &Budget, planned: u64) -> TrialRound {
         let trials = budget.left(planned).min(u64::from(self.trials)) as u32;
-        let by_iterations = budget.stop.iterations.map_or(0.0, |most| planned as f32 / most as f32);
+        let by_iterations = budget.deadline.stop.iterations.map_or(0.0, |most| planned as f32 / most as f32);
         let progress = match &self.partners {
             // The same for all of them: no two clocks are.
-            Some(partners) if self.is_one_shared() && budget.stop.time.is_some() => {
+            Some(partners) if self.is_one_shared() && budget.deadline.stop.time.is_some() => {
                 partners.progress.max(by_iterations)
             }
             _ => budget.progress(self.since, planned),
@@ -253,8 +253,8 @@ impl<'a> Rounds<'a> {
         let trials = self.plan.problem.n().div_ceil(NODES);
         let rounds: Vec<TrialRound> = (0..NODES / LOOKED_AT).map(|_| self.next(0, trials, 0.0)).collect();
         let before = self.cost;
-        let stop = self.until(budget.stop);
-        let budget = &Budget { stop: &stop, ..*budget };
+        let stop = self.until(budget.deadline.stop);
+        let budget = &Budget { deadline: budget.deadline.with(&stop), ..*budget };
         let was_shared = self.is_one_shared();
         let (state, _) = self.run(budget, |_, done| rounds.get(done).copied())?;
         self.note(state.cost, state.best_cost);
@@ -270,7 +270,7 @@ impl<'a> Rounds<'a> {
             self.ended = (gain == 0 && state.offered == 0).then_some(StopReason::LocalOptimum);
         } else if (gain as f64) < ENOUGH * state.cost as f64 || gain == 0 {
             self.phase = Phase::Kicks;
-            self.since = budget.begin.elapsed();
+            self.since = budget.deadline.elapsed();
             self.mean_edge = self.best_cost as f32 / self.plan.problem.n() as f32;
             self.partners.iter_mut().for_each(|partners| partners.progress = 0.0);
         }
@@ -311,11 +311,11 @@ impl<'a> Rounds<'a> {
     fn kick(&mut self, budget: &Budget) -> Result<u64, BackendError> {
         // A run by iterations is the same every time, and so is each batch, at whose end the best tour is looked for.
         // That of one shared tour is the same for all if they may end by what they find.
-        let is_same =
-            budget.stop.iterations.is_some() || (self.is_one_shared() && budget.stop.stagnation.is_some());
+        let is_same = budget.deadline.stop.iterations.is_some()
+            || (self.is_one_shared() && budget.deadline.stop.stagnation.is_some());
         let units = if is_same { BATCH } else { budget.units };
-        let stop = self.until(budget.stop);
-        let budget = &Budget { stop: &stop, ..*budget };
+        let stop = self.until(budget.deadline.stop);
+        let budget = &Budget { deadline: budget.deadline.with(&stop), ..*budget };
         let recombinations = self.recombinations();
         let end = stop.iterations.map_or(u64::MAX, |i| {
             i.saturating_mul(u64::from(self.recombined + 1)) / u64::from(recombinations.max(1))
@@ -348,20 +348,20 @@ impl<'a> Rounds<'a> {
     /// Begins to cross the tours.
     fn cross(&mut self, budget: &Budget) -> Result<(), BackendError> {
         self.is_to_cross = false;
-        let spent = budget.begin.elapsed();
+        let spent = budget.deadline.elapsed();
         let seconds = spent.saturating_sub(self.since).as_secs_f64().max(1e-3);
         let tours = self.engine.tours()?;
         let mut kicked = Kicked {
             each: self.kicks - self.begun.kicks,
             rate: (self.made - self.begun.made) as f64 / seconds,
-            left: budget.stop.time.unwrap_or_default().saturating_sub(spent),
+            left: budget.deadline.stop.time.unwrap_or_default().saturating_sub(spent),
             tours,
         };
         self.share_tours(&mut kicked, budget);
         self.have_same(true);
         let Kicked { each, rate, left, tours } = kicked;
         let kicks = Kicks { each, rate, walk: self.walk_at(each) };
-        match cross::of_kicked(&self.plan, self.common_seed(), (tours, kicks), left, budget.stop) {
+        match cross::of_kicked(&self.plan, self.common_seed(), (tours, kicks), left, budget.deadline.stop) {
             Err(BackendError::OutOfMemory { .. }) => {
                 self.partners = None;
                 self.kick_on(budget)
@@ -402,9 +402,9 @@ impl<'a> Rounds<'a> {
     /// while, or does not fit the memory.
     fn begin_anew(&mut self, crossed: u32, budget: &Budget) -> Result<bool, BackendError> {
         let Plan { instance, backend, problem, settings, by_nearest, .. } = self.plan;
-        let (times, spent) = (self.begun.times + 1, budget.begin.elapsed());
+        let (times, spent) = (self.begun.times + 1, budget.deadline.elapsed());
         let took = if times == 1 { spent } else { self.begun.took };
-        let left = budget.stop.time.unwrap_or_default().saturating_sub(spent);
+        let left = budget.deadline.stop.time.unwrap_or_default().saturating_sub(spent);
         let is_worth_while = self.agree((left >= took).into(), budget) != 0;
         let Some(anew) = cross::anew(problem.n(), times).filter(|_| is_worth_while) else {
             return Ok(false);
@@ -413,7 +413,7 @@ impl<'a> Rounds<'a> {
         let of = if is_kicked { problem } else { by_nearest.unwrap_or(problem) };
         let seed = |seed: u64| u64::from(Stream::new(seed, times, u32::MAX).step(0).bits(0));
         let own = self.partners.as_ref().map_or(crossed, |partners| partners.tours(crossed, is_kicked));
-        let starts = cross::make(instance, of, (seed(settings.seed), own), (budget.begin, budget.stop));
+        let starts = cross::make(instance, of, (seed(settings.seed), own), budget.deadline);
         let starts = starts.ok().flatten().filter(|starts| starts.count >= own);
         let Some(Starts { count, tours, cost }) = starts else {
             self.partners = None;
@@ -430,7 +430,8 @@ impl<'a> Rounds<'a> {
         } else {
             let mut made = Kicked { each: 0, rate: 0.0, left, tours };
             self.share_tours(&mut made, budget);
-            let population = cross::population(of, seed(self.common_seed()), made.tours, budget.stop)?;
+            let population =
+                cross::population(of, seed(self.common_seed()), made.tours, budget.deadline.stop)?;
             self.phase = Phase::Crossing(population);
         }
         self.begun = Begun { times, at: spent, took, kicks: self.kicks, made: self.made };
@@ -481,8 +482,8 @@ impl Engine for Rounds<'_> {
         match &mut self.phase {
             Phase::Descent => self.descend(budget),
             Phase::Kicks => {
-                let stop = self.until(budget.stop);
-                let until = Budget { stop: &stop, ..*budget };
+                let stop = self.until(budget.deadline.stop);
+                let until = Budget { deadline: budget.deadline.with(&stop), ..*budget };
                 let are_made = until.left(self.kicks - self.begun.kicks) == 0;
                 if self.is_to_cross && (until.is_over() || are_made) {
                     self.cross(budget)?;
@@ -581,11 +582,9 @@ impl Engine for Rounds<'_> {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Instant;
-
     use super::*;
     use crate::backend::{Backend, Choice};
-    use crate::engine::Problem;
+    use crate::engine::{Deadline, Problem};
     use crate::instance::{generate, quadrant};
     use crate::solver::lin_kernighan::LinKernighanSettings;
     use crate::solver::lin_kernighan::means::Means;
@@ -617,13 +616,14 @@ mod tests {
             by_nearest: nearest.as_ref(),
         };
         // So few tours that each time comes to another end, long before the time is over.
-        let (begin, stop) = (Instant::now(), Stop { time: Some(Duration::from_secs(600)), ..Stop::never() });
-        let starts = cross::make(&instance, &problem, (1, 10), (begin, &stop)).unwrap().unwrap();
+        let stop = Stop { time: Some(Duration::from_secs(600)), ..Stop::never() };
+        let deadline = Deadline::now(&stop);
+        let starts = cross::make(&instance, &problem, (1, 10), deadline).unwrap().unwrap();
         let spec = Spec::new(None, 300, (10, 8), starts.tours, starts.cost);
         let mut rounds = Rounds::new(plan, &spec, 8).unwrap();
         let mut best = i64::MAX;
         while rounds.begun.times < 8 {
-            rounds.advance(&Budget { units: 4, begin, stop: &stop }).unwrap();
+            rounds.advance(&Budget { units: 4, deadline }).unwrap();
             let status = rounds.status();
             let now = status.best_cost.unwrap();
             assert!(now <= best, "{now} is longer than {best}");

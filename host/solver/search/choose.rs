@@ -13,8 +13,8 @@ use super::{Found, Improvement, SearchSettings, Strategy, check_neighbors, full_
 use crate::backend::Backend;
 use crate::engine::memory::{allocate, check_memory};
 use crate::engine::{
-    BackendError, Budget, Cost, Engine, Enough, Neighbors, Progress, Reported, Searchable, Status, Stop,
-    StopReason, Tables, WalksSpec, drive,
+    BackendError, Budget, Cost, Deadline, Engine, Enough, Neighbors, Progress, Reported, Searchable, Status,
+    Stop, StopReason, Tables, WalksSpec, drive,
 };
 use crate::solver::SolveError;
 
@@ -81,7 +81,7 @@ pub fn choose_on_host<P: Searchable>(
     if choices.is_tabu {
         choices.traces = (0..choices.problem.moves().traces()).collect();
     }
-    let run = drive(&mut choices, begin, &stop.with_target(settings.target), observe);
+    let run = drive(&mut choices, Deadline { begin, stop: &stop.with_target(settings.target) }, observe);
     if let Some(failure) = run.failure {
         return Err(failure.into());
     }

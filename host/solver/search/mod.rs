@@ -4,7 +4,7 @@ mod choose;
 pub mod problems;
 mod spread;
 
-pub use crate::engine::{AskedShape, Cost};
+pub use crate::engine::{AskedShape, Cost, Deadline};
 pub use choose::{Chosen, choose_on_host};
 pub use problems::{
     Assignment, Changes, Chooser, Done, Precision, Task, TourMove, TourTables, WeierstrassSpec, can_be_stored,
@@ -311,7 +311,7 @@ fn search_on_one<P: Searchable>(
         states: vec![WalkState { fresh: 1, ..WalkState::default() }; rules.walks as usize],
         rules,
     };
-    let run = drive(&mut batches, begin, &stop.with_target(settings.target), observe);
+    let run = drive(&mut batches, Deadline { begin, stop: &stop.with_target(settings.target) }, observe);
     let (states, failure) = (batches.states, run.failure);
     let (state, solution) = match run.best {
         Some((_, (best, solution))) => (Some(states[best]), solution),

@@ -1,0 +1,55 @@
+//! When a run ends by the clock.
+
+use std::time::{Duration, Instant};
+
+use super::{Stop, StopReason};
+
+/// A run's limits, and when it began.
+#[derive(Debug)]
+pub struct Deadline<'a, C = i64> {
+    /// When the run began.
+    pub begin: Instant,
+    /// Its limits.
+    pub stop: &'a Stop<C>,
+}
+
+// Deriving them would ask the same of C.
+impl<C> Clone for Deadline<'_, C> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<C> Copy for Deadline<'_, C> {}
+
+impl<'a, C> Deadline<'a, C> {
+    /// Returns the deadline of a run that begins now.
+    pub fn now(stop: &'a Stop<C>) -> Deadline<'a, C> {
+        Deadline { begin: Instant::now(), stop }
+    }
+
+    /// Returns the same run with other limits.
+    pub fn with<D>(self, stop: &Stop<D>) -> Deadline<'_, D> {
+        Deadline { begin: self.begin, stop }
+    }
+
+    /// Returns whether the time is up or the run was interrupted.
+    pub fn is_over(self) -> bool {
+        self.stop.is_over(self.begin)
+    }
+
+    /// Returns why the run [is over](Deadline::is_over).
+    pub fn haste(self) -> StopReason {
+        self.stop.haste()
+    }
+
+    /// Returns the time since the begin.
+    pub fn elapsed(self) -> Duration {
+        self.begin.elapsed()
+    }
+
+    /// Returns the time that is left; none if there is no limit.
+    pub fn left(self) -> Option<Duration> {
+        self.stop.time.map(|time| time.saturating_sub(self.elapsed()))
+    }
+}
