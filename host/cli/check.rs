@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde_json::json;
 
 use super::output::{self, Output};
-use super::reading::ReadingArgs;
+use super::reading::{ReadingArgs, announce_tour};
 use super::{Error, Outcome, Result};
 use crate::instance::{Cost, Instance, InstanceError, tour_file};
 use crate::report::{Known, coarse, coarse_warning};
@@ -54,8 +54,7 @@ pub fn run(args: Args) -> Result<Outcome> {
 fn find(instance: &Instance, args: &Args) -> Result<Finding> {
     let tour = match tour_file::read_with(&args.tour, instance) {
         Ok(tour) => {
-            output::tell(&format!("antwarp: read {}", tour.line));
-            tour.warnings.iter().for_each(|warning| output::tell(&format!("antwarp: warning: {warning}")));
+            announce_tour(&tour);
             tour.nodes
         }
         Err(error @ InstanceError::Read { .. }) => return Err(error.into()),

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::{Result, output};
+use crate::instance::tour_file::TourFile;
 use crate::instance::{DecimalSign, Instance, ReadOptions, Shape};
 
 /// Options of all commands that read an instance.
@@ -88,4 +89,10 @@ pub fn announce(instance: &Instance) {
         output::tell(&format!("antwarp: read {reading}"));
     }
     instance.warnings().iter().for_each(|warning| output::tell(&format!("antwarp: warning: {warning}")));
+}
+
+/// Says how a tour was read, and what the user has to know about it.
+pub fn announce_tour(tour: &TourFile) {
+    output::tell(&format!("antwarp: read {}", tour.line));
+    tour.warnings.iter().for_each(|warning| output::tell(&format!("antwarp: warning: {warning}")));
 }

@@ -886,6 +886,12 @@ fn tours_are_found_in_any_layout() {
         let read = format!("read a tour of 5 nodes from {}: ", folder.path().join("a.txt").display());
         check(text).success().stdout(contains("14.47213595")).stderr(contains(read).and(contains(told)));
     }
+    let places: String = (0..20).map(|i| format!("{},{}\n", i * i % 17, i * 7 % 19)).collect();
+    let many = file(&folder, "many.csv", format!("x,y\n{places}").as_bytes());
+    let first = (0..20).map(|node| node.to_string()).collect::<Vec<_>>().join(" ");
+    let first = file(&folder, "first.txt", first.as_bytes());
+    let begun = solve(&[&many, "--initial-tour", &first, "--iterations", "5"]).assert().success();
+    begun.stderr(contains("read a tour of 20 nodes").and(contains("nodes counted from 0")));
     for text in [
         "1 2 3 4 5\n1 3 2 4 5\n",
         "1 2 3 4 5\n1 2 3\n",

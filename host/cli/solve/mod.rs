@@ -18,6 +18,7 @@ use std::time::Instant;
 use super::error::once;
 use super::options::{MachineArgs, Share};
 use super::progress::ProgressLine;
+use super::reading::announce_tour;
 use super::{Error, Outcome, Result, signals};
 use crate::cluster::{self, Facts, Topology, World};
 use crate::engine::{Progress, Stop, StopReason, start};
@@ -309,8 +310,11 @@ impl Asked {
             }
             (path, None) => {
                 let algorithm = known.map_or_else(|| wanted.algorithm(&declaration), Ok)?;
-                let tour = path.as_ref().map(|path| tour_file::read(path, instance)).transpose()?;
-                (algorithm, tour)
+                let tour = path.as_ref().map(|path| tour_file::read_with(path, instance)).transpose()?;
+                if let Some(tour) = tour.as_ref().filter(|_| !wanted.args.outputs.quiet) {
+                    announce_tour(tour);
+                }
+                (algorithm, tour.map(|tour| tour.nodes))
             }
         };
         if let Algorithm::Genetic(settings) = &algorithm {
