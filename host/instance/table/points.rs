@@ -161,9 +161,12 @@ fn columns(table: &Table<'_>) -> Result<Columns> {
         words.sort_unstable();
         words.windows(2).all(|pair| pair[0] != pair[1])
     };
-    if id.is_none() && table.chosen(Role::Name).is_none() && name.is_some_and(|name| !are_distinct(&name)) {
-        let mut others = (0..table.grid.width()).filter(|column| !is_used(column));
-        name = others.find(|column| table.grid.has_words(*column) && are_distinct(column)).or(name);
+    let is_other =
+        |column: &usize| !is_used(column) && Some(*column) != name && table.grid.has_words(*column);
+    let mut others = (0..table.grid.width()).filter(is_other).peekable();
+    let is_free = id.is_none() && name.is_some() && table.chosen(Role::Name).is_none();
+    if is_free && others.peek().is_some() && name.is_some_and(|name| !are_distinct(&name)) {
+        name = others.find(are_distinct).or(name);
     }
     Ok(Columns { coordinates, id, name })
 }
