@@ -92,7 +92,7 @@ pub(crate) fn odd_costs(
 }
 
 /// Whether people write this number where there is no way: nines, a power of ten, or the largest number of a type.
-fn may_be_no_way(cost: f64) -> bool {
+pub(crate) fn may_be_no_way(cost: f64) -> bool {
     let largest = [15, 16, 31, 32, 63, 64].map(|bits| 2_f64.powi(bits));
     let is_ten = |cost: f64| (3..=308).any(|power| cost == 10_f64.powi(power));
     let near = [cost, cost + 1.0];

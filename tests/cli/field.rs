@@ -703,9 +703,27 @@ fn a_second_meaning_is_refused_or_warned_of() {
     let units = "from,to,distance,unit\nA,B,1.2,km\nA,C,800,m\nB,C,900,m\n";
     refused("mixed.csv", units, "km and m", "the same system and unit");
     refused("pixels.csv", "x_px,y_mm\n1,2\n3,4\n", "is in px", "the same unit");
+    let mixed = r#"{"type": "FeatureCollection", "features": [{"geometry": {"type": "Point", "coordinates": [8.5, 47.4]}, "type": "Feature"}, {"geometry": {"type": "LineString", "coordinates": [[8.5, 47.4], [8.3, 47.1]]}, "type": "Feature"}]}"#;
+    refused("mixed.geojson", mixed, "points, and lines", "the points alone");
+    let esri = |system: u32| {
+        format!(
+            r#"{{"spatialReference": {{"wkid": {system}}}, "features": [{{"geometry": {{"x": 8.5, "y": 47.4}}}}, {{"geometry": {{"x": 8.3, "y": 47.1}}}}, {{"geometry": {{"x": 9.1, "y": 47.0}}}}]}}"#
+        )
+    };
+    refused("esri.json", &esri(102_100), "the system 102100", "outSR=4326");
+    refused(
+        "way.csv",
+        "from,to,km,min\nA,B,1,9\nA,C,2,8\nB,C,3,7\n",
+        "\"km\" or \"min\"",
+        "--columns cost=4",
+    );
+    refused("rows.csv", "0,3,3,0,5\n0,0,4,4,2\n", "2 rows of 5 columns", "transpose");
+    refused("polar.csv", "hole,r,theta\nA,1,0.5\nB,2,0.7\nC,3,1.1\n", "polar", "r cos");
     let both = "from,to,cost,bidirectional\nA,B,1,yes\nB,C,2,no\nC,A,3,yes\n";
     refused("both.csv", both, "1 of 3 edges", "--directed");
     costs(&[
+        ("stack.csv", b"level_0,level_1,0\nA,B,3\nA,C,5\nB,C,4\n", &[], 12.0),
+        ("degrees.json", esri(4326).as_bytes(), &[], 161_744.12133),
         ("labels.csv", b"id,11,12,13\n11,0,3,5\n12,3,0,4\n13,5,4,0\n", &[], 12.0),
         ("beside.csv", beside.as_bytes(), &["--as", "points"], 12.0),
         ("demand.txt", b"1 0 0 0\n2 3 0 5\n3 3 4 7\n4 0 4 3\n", &["--columns", "id=1,x=2,y=3"], 14.0),
@@ -721,6 +739,15 @@ fn a_second_meaning_is_refused_or_warned_of() {
     warned("zeros.csv", zeros, &[], "4 of the costs");
     warned("similar.csv", ",A,B,C\nA,1,0.2,0.4\nB,0.2,1,0.3\nC,0.4,0.3,1\n", &[], "similarities");
     warned("edges.txt", "3 7\n7 1\n1 5\n5 2\n2 4\n4 6\n6 3\n", &[], "if they are edges");
+    warned("twice.csv", "id,x,y\n1,10,10\n2,40,10\n2,40,60\n3,80,50\n", &[], "a number stands there twice");
+    warned(
+        "height.csv",
+        "47.37689,8.54169,412.3\n46.94799,7.44821,540.1\n46.20438,6.14316,375.2\n",
+        &[],
+        "lat=1,lon=2",
+    );
+    let plane = "TYPE: TSP\nDIMENSION: 4\nEDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n1 47.37689 8.54169\n2 46.94799 7.44821\n3 46.20438 6.14316\n4 47.55960 7.58858\nEOF\n";
+    warned("plane.tsp", plane, &[], "`lat,lon`");
     warned("unknown.csv", "name,lat,lon\nA,45.7,4.8\nB,0,0\nC,46.2,6.1\n", &[], "latitude 0 and longitude 0");
     warned("load.txt", "10 20 5\n30 45 2\n55 10 7\n25 60 3\n", &[], "--columns x=1,y=2");
     let matrix = "0 5 9999 7\n5 0 6 9999\n9999 6 0 8\n7 9999 8 0\n";

@@ -125,7 +125,7 @@ impl Json<'_> {
             object.insert("links".to_owned(), Value::Array(links));
             return self.node_link(&object, "links", notes);
         }
-        let mut object = routing::unified(object);
+        let mut object = routing::unified(self.esri(object)?);
         if object.contains_key("origin_addresses") && object.contains_key("destination_addresses") {
             let problem = "the origins are not the destinations";
             return Err(self.text.content(problem, "ask for all places as origins and as destinations"));
@@ -204,6 +204,30 @@ impl Json<'_> {
             Some(columns) => json.split(columns, values, names, notes),
             None => json.array(values, names, notes),
         }
+    }
+
+    /// Calls the coordinates of ArcGIS features longitude and latitude if they are.
+    ///
+    /// # Errors
+    /// If they are in another system.
+    fn esri(&self, mut object: Map<String, Value>) -> Result<Map<String, Value>> {
+        let Some(system) = object.get("spatialReference").and_then(|system| system.get("wkid")) else {
+            return Ok(object);
+        };
+        if system.as_u64() != Some(4326) {
+            let problem =
+                format!("the coordinates of this file are in the system {}", printable(&system.to_string()));
+            return Err(self.text.content(problem, "ask for longitude and latitude (outSR=4326)"));
+        }
+        for feature in object.get_mut("features").and_then(Value::as_array_mut).into_iter().flatten() {
+            let Some(geometry) = feature.get_mut("geometry").and_then(Value::as_object_mut) else { continue };
+            for (old, new) in [("x", "lon"), ("y", "lat")] {
+                if let Some(value) = geometry.remove(old) {
+                    geometry.insert(new.to_owned(), value);
+                }
+            }
+        }
+        Ok(object)
     }
 
     /// A graph as networkx and d3 write it: nodes, and links with a source, a target and a cost.
@@ -312,6 +336,13 @@ impl Json<'_> {
             });
             return table::values(self.text, None, &rows.collect::<Vec<_>>(), self.options, notes);
         }
+        let mut notes = notes;
+        if values
+            .iter()
+            .any(|value| value.as_object().is_some_and(|row| row.keys().any(|key| names.contains(key))))
+        {
+            notes.push("each key of the outer object is a row, from which its costs go".to_owned());
+        }
         self.records(values, Some(names), notes)
     }
 
@@ -377,6 +408,13 @@ impl Json<'_> {
                 .content(problem, "export it again in longitude and latitude (WGS 84, EPSG:4326)"));
         }
         let mut rows = Vec::new();
+        let all = value.get("features").and_then(Value::as_array).into_iter().flatten();
+        let kinds: Vec<&str> =
+            all.filter_map(|feature| feature.pointer("/geometry/type")?.as_str()).collect();
+        if kinds.contains(&"Point") && kinds.contains(&"LineString") {
+            let problem = "this GeoJSON has points, and lines between others";
+            return Err(self.text.content(problem, "export the points alone"));
+        }
         self.geometries(kind, value, None, &mut rows)?;
         if rows.is_empty() {
             return Err(self.text.content(

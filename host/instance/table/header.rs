@@ -130,6 +130,7 @@ impl Role {
                 "latitudine",
                 "geolat",
                 "gpslat",
+                "gpslatitude",
                 "latdeg",
                 "stoplat",
                 "latdd",
@@ -154,6 +155,7 @@ impl Role {
                 "geolon",
                 "geolng",
                 "gpslon",
+                "gpslongitude",
                 "gpslong",
                 "londeg",
                 "longdeg",
@@ -246,7 +248,7 @@ impl Role {
             ],
             Role::From => &[
                 "from", "source", "origin", "orig", "start", "src", "fromnode", "fromid", "sourceid",
-                "originid", "startvid", "startid", "node1", "i", "u", "von", "var1",
+                "originid", "startvid", "startid", "node1", "i", "u", "von", "var1", "level0", "city1",
             ],
             Role::To => &[
                 "to",
@@ -263,6 +265,8 @@ impl Role {
                 "endid",
                 "node2",
                 "var2",
+                "level1",
+                "city2",
                 "j",
                 "v",
                 "nach",
@@ -288,6 +292,11 @@ impl Role {
                 "miles",
                 "minutes",
                 "seconds",
+                "min",
+                "mins",
+                "sec",
+                "hours",
+                "h",
             ],
         }
     }
@@ -336,6 +345,19 @@ pub(super) fn column(text: Text<'_>, names: &[String], role: Role) -> Result<Opt
         _ if matches!(role, Role::Name | Role::Id) => Ok(names.iter().position(has_part)),
         _ => Err(several(text, names, role, |at| has_part(&names[at]))),
     }
+}
+
+/// Whether the first two names are those of the ends of edges, whatever the third one is.
+pub(super) fn are_ends(head: &[String]) -> bool {
+    let is = |at: usize, role: Role| {
+        head.get(at).is_some_and(|name| role.whole().contains(&normal(name).as_str()))
+    };
+    is(0, Role::From) && is(1, Role::To)
+}
+
+/// Whether a name is that of an angle of polar coordinates.
+pub(super) fn is_polar(name: &str) -> bool {
+    matches!(normal(name).as_str(), "theta" | "phi" | "azimuth" | "bearing" | "\u{3b8}")
 }
 
 /// Whether these column names include a latitude and a longitude.

@@ -32,6 +32,10 @@ impl Labels {
             labels.ids = Some(ids).filter(|ids| !ids.iter().copied().eq(1..=ids.len() as u32));
             labels.columns.insert(0, (Role::Id, column));
         } else if labels.names.is_none() {
+            if table.grid.whole(column).is_some() {
+                let title = table.grid.title(column);
+                labels.warning = Some(format!("{title} is taken for names, as a number stands there twice"));
+            }
             labels.names = Some(names(table, column));
             labels.columns.push((Role::Name, column));
         } else {

@@ -4,7 +4,7 @@ use super::grid::{Cell, Grid};
 use super::labels::{self, Labels};
 use super::number::{self, is_none};
 use super::{Table, header};
-use crate::instance::content::{Content, Reading, odd_costs};
+use crate::instance::content::{Content, Reading, may_be_no_way, odd_costs};
 use crate::instance::error::Result;
 use crate::memory;
 
@@ -361,7 +361,9 @@ fn maybe_similarities(table: &Table<'_>, left: usize) -> Option<String> {
     let n = grid.rows();
     let is_largest = |row: usize| {
         let own = grid.number(row, row + left);
-        own > 0.0 && (0..n).all(|column| column == row || grid.number(row, column + left) < own)
+        own > 0.0
+            && !may_be_no_way(own)
+            && (0..n).all(|column| column == row || grid.number(row, column + left) < own)
     };
     (n > 2 && (0..n).all(is_largest)).then(|| {
         format!("every row of {} has its largest number on the diagonal, as similarities have; they are taken as costs, of which less is better", table.file())

@@ -401,6 +401,10 @@ impl Table<'_> {
         if grid.head.iter().all(is_word) {
             return true;
         }
+        // pandas calls the column of a cost 0.
+        if header::are_ends(&grid.head) && rows_of_words(grid) {
+            return true;
+        }
         // The same labels stand on both sides of a matrix: `id,11,12` above `11,0,5` and `12,5,0`.
         let are_labels = grid.rows() == grid.width()
             && grid.rows() > 2
@@ -514,6 +518,11 @@ impl Table<'_> {
             format!("{what} from {from}: {}", parts.join("; "))
         }
     }
+}
+
+/// Whether the first two columns hold words in every row.
+fn rows_of_words(grid: &Grid) -> bool {
+    grid.width() > 2 && (0..grid.rows()).all(|row| grid.is_word(row, 0) && grid.is_word(row, 1))
 }
 
 fn names_of(line: &str, separator: rows::Separator) -> Vec<String> {

@@ -99,9 +99,9 @@ pub(super) fn remedy(cell: &str) -> Option<String> {
         !text.is_empty() && text.chars().all(is_part) && text.contains(|c: char| c.is_ascii_digit())
     };
     let cell = cell.trim();
-    if cell.contains(['\u{b0}', '\u{2032}'])
-        || cell.ends_with(['N', 'S', 'E', 'W']) && cell.starts_with(is_part)
-    {
+    let has_sign = cell.contains(['\u{b0}', '\u{2032}']);
+    let is_hemisphere = cell.ends_with(['N', 'S', 'E', 'W']) && cell.starts_with(is_part);
+    if has_sign || is_hemisphere && cell.matches(char::is_alphabetic).count() == 1 {
         return Some("write degrees as decimals, with a minus for south and west: 48.137".to_owned());
     }
     if cell.contains(':') && cell.split(':').all(is_number) {

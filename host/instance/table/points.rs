@@ -278,6 +278,9 @@ fn unknown(table: &Table<'_>) -> InstanceError {
     }
     let problem =
         format!("no columns are named x and y, or lat and lon; they are named {}", header::list(names));
+    if let Some(error) = refused_by_layout(table, names) {
+        return error;
+    }
     let are_ends = table.grid.width() >= 3
         && [0, 1].into_iter().all(|column| {
             (0..table.grid.rows()).all(|row| table.grid.is_word(row, column))
@@ -434,7 +437,7 @@ fn maybe_edges(table: &Table<'_>, columns: &Columns) -> Option<String> {
 fn maybe_load(table: &Table<'_>, columns: &Columns) -> Option<String> {
     let [(_, x), (_, y), (_, z)] = columns.coordinates[..] else { return None };
     let is_guess = table.grid.names.is_none() && table.chosen(Role::Z).is_none();
-    (is_guess && may_be_load(&table.grid, z)).then(|| {
+    is_guess.then(|| {
         let (file, x, y, z) = (table.file(), x + 1, y + 1, z + 1);
         format!(
             "column {z} of {file} is taken as z, of places in space; `--columns x={x},y={y}` leaves it out"
@@ -455,6 +458,23 @@ fn may_be_ids(table: &Table<'_>, ids: &[u32], coordinates: &[usize]) -> bool {
         |column: usize| (0..table.grid.rows()).all(|row| table.grid.number(row, column).fract() == 0.0);
     let is_sorted = ids.is_sorted_by(|a, b| a < b);
     ids.len() > 1 && (is_sorted || !coordinates.iter().any(|&column| is_whole(column)))
+}
+
+/// Makes the error for a table whose rows are coordinates, or whose columns are polar ones.
+fn refused_by_layout(table: &Table<'_>, names: &[String]) -> Option<InstanceError> {
+    let grid = &table.grid;
+    let numbers = (0..grid.width()).filter(|&column| grid.is_numbers(column)).count();
+    if matches!(grid.rows(), 2 | 3) && numbers > 4 {
+        let problem = format!("there are {} rows of {} columns", grid.rows(), grid.width());
+        return Some(
+            table
+                .text()
+                .content(problem, "if the rows are x and y, transpose the table: one line for each place"),
+        );
+    }
+    let polar = names.iter().find(|name| header::is_polar(name))?;
+    let problem = format!("\"{}\" is an angle of polar coordinates", printable(polar));
+    Some(table.text().content(problem, "write x = r cos(angle) and y = r sin(angle)"))
 }
 
 /// Makes the error for the first text that says why a column holds no numbers: a point of a map, a number with a unit.
@@ -499,6 +519,9 @@ fn is_map_point(text: &str) -> bool {
 }
 
 fn neither(table: &Table<'_>, numbers: &[usize]) -> InstanceError {
+    if let Some(error) = refused_by_layout(table, &[]) {
+        return error;
+    }
     if numbers.len() < 2
         && table.grid.rows() > 1
         && let Some(error) = refused_by_cell(table)
@@ -563,7 +586,7 @@ fn check_degrees(table: &Table<'_>, columns: &Columns, degrees: &[[f64; 2]]) -> 
 
 /// Returns a warning if the coordinates look like degrees.
 fn maybe_degrees(table: &Table<'_>, columns: &Columns, points: &[[f64; 3]]) -> Option<String> {
-    let [(_, one), (_, other)] = columns.coordinates[..] else { return None };
+    let [(_, one), (_, other), ..] = columns.coordinates[..] else { return None };
     let is_fine = |value: f64| ((value * 10.0).round() - value * 10.0).abs() > 1e-9;
     let fits = |lat: usize, lon: usize| {
         points.iter().all(|point| point[lat].abs() <= 90.0 && point[lon].abs() <= 180.0)

@@ -72,6 +72,7 @@ pub(in crate::instance) fn parse_with(
     let places = source.display(n, ids.as_deref())?;
     let minutes =
         coordinates.as_ref().and_then(|coordinates| source.maybe_decimal_degrees(&coordinates.points));
+    let degrees = coordinates.as_ref().and_then(|coordinates| source.maybe_degrees(&coordinates.points));
     let instance = match source.metric()? {
         Some(metric) => source.points_instance(name, metric, coordinates)?,
         None => {
@@ -89,7 +90,7 @@ pub(in crate::instance) fn parse_with(
     let instance = instance.with_comments(comments).with_fixed_edges(fixed);
     let is_unrounded = options.unrounded || source.is_unrounded();
     let instance = if is_unrounded { instance.unrounded()? } else { instance };
-    let warnings = minutes.into_iter().chain(source.odd_weights(&instance)?);
+    let warnings = minutes.into_iter().chain(degrees).chain(source.odd_weights(&instance)?);
     let instance = match instance.best_known() {
         Some(_) => instance,
         None => warnings.fold(instance, Instance::with_warning),
@@ -191,6 +192,24 @@ impl Source<'_> {
         let file = printable(self.text.file);
         (is_geo && !self.options.degrees).then(|| {
             format!("the coordinates of {file} are of type GEO, whose decimals are minutes: {odd} looks like decimal degrees; if that is what they are, say `--degrees`")
+        })
+    }
+
+    /// Returns a warning if coordinates of a plane look like degrees.
+    fn maybe_degrees(&self, points: &[[f64; 3]]) -> Option<String> {
+        let is_plane = matches!(self.metric(), Ok(Some(Metric::Euc2d | Metric::Ceil2d | Metric::Floor2d)));
+        let all = || points.iter().flat_map(|point| [point[0], point[1]]);
+        let is_fine = |value: f64| (value * 100.0 - (value * 100.0).round()).abs() > 1e-6;
+        let fits = |lat: usize, lon: usize| {
+            points.iter().all(|point| point[lat].abs() <= 90.0 && point[lon].abs() <= 180.0)
+        };
+        let is_wide = all().any(|value| value.abs() > 1.5);
+        let fine = all().filter(|&value| is_fine(value)).count();
+        (is_plane && is_wide && fine > points.len() && (fits(0, 1) || fits(1, 0))).then(|| {
+            format!(
+                "the coordinates of {} are taken as those of a plane; if they are degrees, write them as CSV below a line `lat,lon` (or `lon,lat`)",
+                printable(self.text.file)
+            )
         })
     }
 
