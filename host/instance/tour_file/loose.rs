@@ -184,7 +184,7 @@ fn columns(text: Text<'_>, lines: &[Part], sign: &str) -> Vec<(String, Vec<Part>
     let rows: Vec<Vec<Part>> = lines.iter().map(cells).collect();
     let width = rows.last().map_or(0, Vec::len);
     let [head, rest @ ..] = &rows[..] else { return Vec::new() };
-    if width < 2 || rest.iter().any(|row| row.len() != width) {
+    if width < 2 || head.is_empty() || rest.iter().any(|row| row.len() != width) {
         return Vec::new();
     }
     let names: Vec<String> = head.iter().map(|&cell| show(text, cell).to_lowercase()).collect();
