@@ -723,7 +723,7 @@ fn a_second_meaning_is_refused_or_warned_of() {
     refused("both.csv", both, "1 of 3 edges", "--directed");
     costs(&[
         ("stack.csv", b"level_0,level_1,0\nA,B,3\nA,C,5\nB,C,4\n", &[], 12.0),
-        ("degrees.json", esri(4326).as_bytes(), &[], 161_744.12133),
+        ("degrees.json", esri(4326).as_bytes(), &[], 161_744.121_33),
         ("labels.csv", b"id,11,12,13\n11,0,3,5\n12,3,0,4\n13,5,4,0\n", &[], 12.0),
         ("beside.csv", beside.as_bytes(), &["--as", "points"], 12.0),
         ("demand.txt", b"1 0 0 0\n2 3 0 5\n3 3 4 7\n4 0 4 3\n", &["--columns", "id=1,x=2,y=3"], 14.0),
