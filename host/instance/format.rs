@@ -107,7 +107,8 @@ pub(super) fn of(text: Text<'_>) -> Result<Format> {
     }
     let compact: String = bare.chars().take(200).filter(|c| !c.is_whitespace()).collect();
     // A dictionary of tuples of Python.
-    if compact.starts_with('{') && compact.contains(":(") {
+    let is_key = |at: usize| compact[..at].ends_with(|c: char| matches!(c, '"' | '\'') || c.is_ascii_digit());
+    if compact.starts_with('{') && compact.match_indices(":(").any(|(at, _)| is_key(at)) {
         return Ok(Format::Arrays);
     }
     if bare.starts_with('{') && !bare.starts_with("{{") {
@@ -175,7 +176,13 @@ fn is_drill_file(text: &str) -> bool {
     let is_number =
         |text: &str| text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.'));
     let is_move = |line: &str| {
-        let mut parts = line.split_once('X').into_iter().filter(|(_, rest)| is_number(rest));
+        let line = line.trim();
+        let is_code = line.starts_with(['X', 'G', 'N', 'T']) && !line.contains([',', ';', '"', '\'', '\t']);
+        let mut parts = Some(line)
+            .filter(|_| is_code)
+            .and_then(|line| line.split_once('X'))
+            .into_iter()
+            .filter(|(_, rest)| is_number(rest));
         parts.any(|(_, rest)| {
             let rest =
                 rest.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.' | ' '));

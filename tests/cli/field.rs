@@ -33,6 +33,7 @@ tests! {
     answers_of_routing_services_are_matrices,
     tables_that_programs_print_are_read,
     tours_are_found_in_any_layout,
+    what_only_looks_like_something_else_is_read_as_it_is,
 }
 
 fn file(folder: &TempDir, name: &str, content: &[u8]) -> String {
@@ -930,5 +931,51 @@ fn tours_are_found_in_any_layout() {
         "id,successor\n1,3\n2,1\n3,5\n4,2\n5,4\n",
     ] {
         check(text).code(6);
+    }
+}
+
+fn what_only_looks_like_something_else_is_read_as_it_is() {
+    costs(&[
+        ("uv.txt", b"u v 5\nv w 3\nw u 4\n", &[], 12.0),
+        ("crosses.txt", b"x 3 5\n3 x 4\n5 4 x\n", &["--as", "matrix"], 12.0),
+        ("zones.csv", b"name,x,y,zone\nA,0,0,North\nB,3,0,South\nC,3,4,North\n", &[], 12.0),
+        ("flats.csv", b"address,unit,x,y\nA,5,0,0\nB,7,3,0\nC,2,3,4\n", &[], 12.0),
+        ("cells.csv", b"name,x,y\nX0Y0,0,0\nX3Y0,3,0\nX3Y4,3,4\n", &[], 12.0),
+        ("note.json", br#"{"comment": "format:(x,y)", "points": [[0, 0], [3, 0], [3, 4]]}"#, &[], 12.0),
+        ("height.csv", b"x,y,h\n0,0,5\n3,0,6\n3,4,7\n", &[], 12.0),
+    ]);
+    let folder = tempfile::tempdir().unwrap();
+    let run = |name: &str, text: &str| solve(&[&file(&folder, name, text.as_bytes())]).assert();
+    run("lost.csv", "name,x,y\nDepot,,\nA,1,2\nB,3,4\n").code(3).stderr(contains("there is no number"));
+    let boxes =
+        "name,lat,lon,lat_min,lat_max\nA,48.1,11.5,48.0,48.2\nB,50.9,6.9,50.8,51.0\nC,53.5,9.9,53.4,53.6\n";
+    run("boxes.csv", boxes).success().stderr(contains("read 3 places"));
+    // A symmetric square with crosses on its diagonal loses no row.
+    let crosses = run("crosses.txt", "x 3 5\n3 x 4\n5 4 x\n");
+    let shown = String::from_utf8_lossy(&crosses.get_output().stderr).into_owned();
+    assert!(!shown.contains("2 x 2"), "{shown}");
+
+    let instance = file(&folder, "five.csv", b"name,x,y\nC5,0,0\nC4,3,0\nC3,3,4\nC2,0,4\nC1,-1,2\n");
+    let length = |text: &str| {
+        let tour = file(&folder, "tour.txt", text.as_bytes());
+        let found = antwarp(&["check", &instance, &tour]).output().unwrap();
+        let shown = String::from_utf8_lossy(&found.stdout).into_owned();
+        shown.lines().find(|line| line.starts_with("cost")).map(str::to_owned)
+    };
+    let right = length("2 4 5 3 1\n");
+    assert!(right.is_some());
+    // A rank beside each node is no edge, whatever the ranks are.
+    for text in [
+        "1. 2\n2. 4\n3. 5\n4. 3\n5. 1\n",
+        "1) 2\n2) 4\n3) 5\n4) 3\n5) 1\n",
+        "position,city\n1,2\n2,4\n3,5\n4,3\n5,1\n",
+    ] {
+        assert_eq!(length(text), right, "{text}");
+    }
+    assert_eq!(length("order\tcity\n1\tC4\n2\tC2\n3\tC1\n4\tC3\n5\tC5\n"), right);
+    // Names are not their digits.
+    let by_name = length("C1\nC3\nC2\nC4\nC5\n");
+    for text in ["C1->C3\nC3->C2\nC2->C4\nC4->C5\nC5->C1\n", "from,to\nC1,C3\nC3,C2\nC2,C4\nC4,C5\nC5,C1\n"] {
+        assert!(length(text).is_none_or(|found| Some(found) == by_name), "{text}");
     }
 }

@@ -401,7 +401,8 @@ impl Json<'_> {
 
     fn geojson(&self, kind: &str, value: &Value, mut notes: Vec<String>) -> Result<Reading> {
         let system = value.pointer("/crs/properties/name").and_then(Value::as_str).unwrap_or("CRS84");
-        if !system.contains("CRS84") && !system.ends_with("4326") {
+        if !["CRS84", "WGS84", "WGS 84"].iter().any(|name| system.contains(name)) && !system.ends_with("4326")
+        {
             let problem = format!("the coordinates of this GeoJSON are in {}", printable(system));
             return Err(self
                 .text

@@ -294,9 +294,7 @@ impl Role {
                 "seconds",
                 "min",
                 "mins",
-                "sec",
                 "hours",
-                "h",
             ],
         }
     }
@@ -406,17 +404,23 @@ pub(super) fn odd_angle(name: &str) -> Option<(&'static str, &'static str)> {
 pub(super) fn is_part_of_degrees(name: &str) -> bool {
     let words = tokens(name);
     let has = |of: &[&str]| words.iter().any(|word| of.contains(&word.as_str()));
-    has(&["lat", "latitude", "lon", "lng", "long", "longitude"])
+    has(&["lat", "latitude", "lon", "lng", "longitude"])
         && has(&["min", "mins", "minute", "minutes", "sec", "secs", "second", "seconds"])
         && !has(&["deg", "degrees", "degree"])
 }
 
-/// Whether a column says in which system or unit the numbers of its row are.
-pub(super) fn is_system(name: &str) -> bool {
-    matches!(
-        normal(name).as_str(),
-        "zone" | "utmzone" | "epsg" | "crs" | "srid" | "srs" | "datum" | "unit" | "units" | "uom"
-    )
+/// Whether a value says in which system or unit the numbers of its row are, in a column of this name. A zone for deliveries, or the number
+/// of a flat, does not.
+pub(super) fn is_system(name: &str, value: &str) -> bool {
+    let digits = value.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    match normal(name).as_str() {
+        "epsg" | "crs" | "srid" | "srs" | "datum" => true,
+        "utmzone" => is_number,
+        "zone" => is_number && digits.len() <= 2 && value.len() == digits.len() + 1,
+        "unit" | "units" | "uom" => UNITS.contains(&value.trim().to_lowercase().as_str()),
+        _ => false,
+    }
 }
 
 /// Whether the column says which edges have a direction.
@@ -430,12 +434,13 @@ pub(super) fn is_both_ways(name: &str) -> bool {
     matches!(normal(name).as_str(), "bidirectional" | "bidir" | "twoway" | "undirected")
 }
 
+const UNITS: [&str; 17] = [
+    "m", "km", "cm", "mm", "um", "mi", "miles", "ft", "feet", "in", "inch", "inches", "mil", "mils", "px",
+    "pixel", "pixels",
+];
+
 /// Returns the unit of length that a column name states, as it is written.
 pub(super) fn unit(name: &str) -> Option<String> {
-    const UNITS: [&str; 17] = [
-        "m", "km", "cm", "mm", "um", "mi", "miles", "ft", "feet", "in", "inch", "inches", "mil", "mils",
-        "px", "pixel", "pixels",
-    ];
     tokens(name).into_iter().skip(1).find(|word| UNITS.contains(&word.as_str()))
 }
 

@@ -280,7 +280,11 @@ impl Table<'_> {
     /// Refuses rows in different systems of coordinates, or different units.
     fn refuse_systems(&self) -> Result<()> {
         let names = self.grid.names.as_deref().unwrap_or_default();
-        for column in (0..names.len()).filter(|&column| header::is_system(&names[column])) {
+        let is_one = |column: &usize| {
+            (0..self.grid.rows())
+                .all(|row| header::is_system(&names[*column], &self.grid.written(row, *column)))
+        };
+        for column in (0..names.len()).filter(|_| self.chosen.is_empty()).filter(is_one) {
             let first = self.grid.written(0, column);
             if let Some(row) = (0..self.grid.rows()).find(|&row| self.grid.written(row, column) != first) {
                 let other = printable(&self.grid.written(row, column));
@@ -344,9 +348,11 @@ impl Table<'_> {
             self.grid.skipped = 1;
             // pandas writes the name of the index into a row of its own.
             let (rows, width) = (self.grid.rows(), self.grid.width());
+            let names = self.grid.names.as_deref().unwrap_or_default();
             let is_name_of_index = rows == width
                 && rows > 2
                 && self.grid.is_word(0, 0)
+                && (1..rows).all(|row| self.grid.written(row, 0) == names[row])
                 && (1..width).all(|column| self.grid.cell(0, column) == Cell::Empty);
             self.grid.skipped += usize::from(is_name_of_index);
             return Ok(());
@@ -402,12 +408,17 @@ impl Table<'_> {
             return true;
         }
         // pandas calls the column of a cost 0.
-        if header::are_ends(&grid.head) && rows_of_words(grid) {
+        if header::are_ends(&grid.head) && grid.head.len() == 3 && grid.head[2] == "0" && is_named_apart(grid)
+        {
             return true;
         }
         // The same labels stand on both sides of a matrix: `id,11,12` above `11,0,5` and `12,5,0`.
+        let is_blank = |at: usize| grid.number(at, at) == 0.0 || grid.is_blank(at, at);
         let are_labels = grid.rows() == grid.width()
             && grid.rows() > 2
+            && is_word(&grid.head[0])
+            && grid.head[1..].iter().all(is_number)
+            && (1..grid.rows()).all(is_blank)
             && (1..grid.rows())
                 .all(|row| grid.written(row, 0) == grid.head.get(row).map_or("", String::as_str));
         if are_labels {
@@ -520,9 +531,12 @@ impl Table<'_> {
     }
 }
 
-/// Whether the first two columns hold words in every row.
-fn rows_of_words(grid: &Grid) -> bool {
-    grid.width() > 2 && (0..grid.rows()).all(|row| grid.is_word(row, 0) && grid.is_word(row, 1))
+/// Whether the words at the head of the first two columns are in no row below.
+fn is_named_apart(grid: &Grid) -> bool {
+    let is_apart = |row: usize, column: usize| {
+        grid.is_word(row, column) && !grid.head[..2].contains(&grid.written(row, column))
+    };
+    (1..grid.rows()).all(|row| is_apart(row, 0) && is_apart(row, 1))
 }
 
 fn names_of(line: &str, separator: rows::Separator) -> Vec<String> {

@@ -122,7 +122,11 @@ fn columns(table: &Table<'_>) -> Result<Columns> {
         return Err(table.text().content(problem, format!("write degrees: {degrees}")));
     }
     let part = (0..names.len()).find(|&column| header::is_part_of_degrees(&names[column]));
-    if let Some(column) = part.filter(|_| coordinates[0].0 == Role::Lat) {
+    let are_whole = coordinates
+        .iter()
+        .all(|&(_, column)| (0..table.grid.rows()).all(|row| table.grid.number(row, column).fract() == 0.0));
+    let is_split = coordinates[0].0 == Role::Lat && table.chosen.is_empty() && are_whole;
+    if let Some(column) = part.filter(|_| is_split) {
         let problem =
             format!("degrees have their minutes or seconds in another column, {}", table.grid.title(column));
         let help = "write decimal degrees in one column each: degrees + minutes / 60 + seconds / 3600, with a minus for south and west";

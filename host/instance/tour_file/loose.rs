@@ -49,6 +49,10 @@ pub(super) fn find(text: Text<'_>, instance: &Instance) -> Result<Option<(String
     }
     let mut found: Vec<Found> = Vec::new();
     for (form, words) in candidates(text, &lines) {
+        // No other number of words is a tour, an open or a closed one.
+        if words.len() != instance.len() && words.len() != instance.len() + 1 {
+            continue;
+        }
         let Ok((called, nodes)) = resolve(text, &words, instance) else { continue };
         if instance.check_tour(&nodes).is_ok() && !found.iter().any(|other| are_same(&other.nodes, &nodes)) {
             let is_index = nodes.is_sorted() && called != "nodes by their names";
@@ -227,8 +231,11 @@ fn edges(text: Text<'_>, instance: &Instance, lines: &[Part]) -> Option<Vec<Part
     let n = instance.len();
     let mut all: Vec<Vec<Part>> = lines.iter().map(|&line| numbers(text, line)).collect();
     // Names of columns.
-    all.retain(|found| !found.is_empty());
+    let head = lines.first().filter(|_| all.first().is_some_and(Vec::is_empty));
+    let data = &lines[usize::from(head.is_some())..];
+    all.drain(..usize::from(head.is_some()));
     let width = all.first()?.len();
+    let layout = Layout::of(text, head.copied(), data, width)?;
     if !matches!(width, 2 | 3) || all.iter().any(|row| row.len() != width) {
         return None;
     }
@@ -245,6 +252,10 @@ fn edges(text: Text<'_>, instance: &Instance, lines: &[Part]) -> Option<Vec<Part
     let mut next: Vec<Vec<usize>> = vec![Vec::new(); n];
     let ends: Vec<Part> = all.iter().flat_map(|row| [row[0], row[1]]).collect();
     let (_, nodes) = super::nodes_of(text, &ends, instance)?;
+    // Beside plain numbers in their order, others may be nodes in the order of a tour.
+    if layout == Layout::Plain && nodes.iter().step_by(2).is_sorted() {
+        return None;
+    }
     for (edge, pair) in nodes.chunks_exact(2).enumerate() {
         next[pair[0] as usize].push(edge);
         next[pair[1] as usize].push(edge);
@@ -264,6 +275,54 @@ fn edges(text: Text<'_>, instance: &Instance, lines: &[Part]) -> Option<Vec<Part
         }
         if here == nodes[0] {
             return None;
+        }
+    }
+}
+
+/// How lines show that they are edges.
+#[derive(Clone, Copy, PartialEq)]
+enum Layout {
+    /// By brackets, an arrow, a variable, or the names of the columns.
+    Marked,
+    /// Not at all: two numbers.
+    Plain,
+}
+
+impl Layout {
+    /// Returns the layout of lines that differ in their numbers alone; `None` if something else stands in them, such as a name.
+    fn of(text: Text<'_>, head: Option<Part>, lines: &[Part], width: usize) -> Option<Layout> {
+        let bare = |line: &Part| show(text, *line).replace(|c: char| c.is_ascii_digit(), "").replace(' ', "");
+        let first = bare(lines.first()?);
+        if lines.iter().any(|line| bare(line) != first) {
+            // `1.0` beside `1`
+            return None;
+        }
+        let variable = first.trim_start_matches(char::is_alphabetic);
+        let has_variable = variable.len() < first.len();
+        let names = head.map(|head| show(text, head).to_lowercase());
+        let is_of_ends = |names: &String| {
+            let names: Vec<&str> =
+                names.split([',', ';', '\t', ' ']).map(str::trim).filter(|name| !name.is_empty()).collect();
+            matches!(
+                names[..],
+                ["from", "to", ..]
+                    | ["source", "target", ..]
+                    | ["i", "j", ..]
+                    | ["u", "v", ..]
+                    | ["node1", "node2", ..]
+            )
+        };
+        let marks =
+            ["[,]", "(,)", "->", "_", "[,]=", "(,)=", "__=", "__", "[,]=.", "__=.", "[,].", "(,)=.", "(,),"];
+        match () {
+            // Only a variable has a name in front of its numbers: `x[1,3] = 1`; else a node may have one.
+            () if has_variable => (width == 3 && marks.contains(&variable)).then_some(Layout::Marked),
+            () if marks.contains(&variable) && head.is_none() => Some(Layout::Marked),
+            () if !matches!(variable, "" | "," | ";" | "\t") || width != 2 => None,
+            () => match names {
+                None => Some(Layout::Plain),
+                Some(names) => is_of_ends(&names).then_some(Layout::Marked),
+            },
         }
     }
 }
