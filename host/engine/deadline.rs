@@ -4,10 +4,10 @@ use std::time::{Duration, Instant};
 
 use super::{Stop, StopReason};
 
-/// A run's limits, and when it began.
+/// A run's limits, and when it started.
 #[derive(Debug)]
 pub struct Deadline<'a, C = i64> {
-    /// When the run began.
+    /// When the run started.
     pub begin: Instant,
     /// Its limits.
     pub stop: &'a Stop<C>,
@@ -23,7 +23,7 @@ impl<C> Clone for Deadline<'_, C> {
 impl<C> Copy for Deadline<'_, C> {}
 
 impl<'a, C> Deadline<'a, C> {
-    /// Returns the deadline of a run that begins now.
+    /// Returns the deadline of a run that starts now.
     pub fn now(stop: &'a Stop<C>) -> Deadline<'a, C> {
         Deadline { begin: Instant::now(), stop }
     }
@@ -38,12 +38,12 @@ impl<'a, C> Deadline<'a, C> {
         self.stop.is_over(self.begin)
     }
 
-    /// Returns why the run [is over](Deadline::is_over).
-    pub fn haste(self) -> StopReason {
-        self.stop.haste()
+    /// Returns what ended the run, once it [is over](Deadline::is_over): the time or an interrupt.
+    pub fn ended_by(self) -> StopReason {
+        self.stop.ended_by()
     }
 
-    /// Returns the time since the begin.
+    /// Returns the time since the start.
     pub fn elapsed(self) -> Duration {
         self.begin.elapsed()
     }

@@ -163,7 +163,7 @@ pub fn drive<E: Engine>(
                 kept = Some((cost, best));
             }
             match failure {
-                BackendError::Busy if deadline.is_over() => (deadline.haste(), None),
+                BackendError::Busy if deadline.is_over() => (deadline.ended_by(), None),
                 failure => (StopReason::Failure, Some(failure)),
             }
         }

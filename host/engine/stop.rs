@@ -64,7 +64,7 @@ impl<C> Stop<C> {
     }
 
     /// Why a run [is over](Stop::is_over).
-    pub fn haste(&self) -> StopReason {
+    pub fn ended_by(&self) -> StopReason {
         if self.interrupt.load(Ordering::Relaxed) { StopReason::Interrupt } else { StopReason::Time }
     }
 

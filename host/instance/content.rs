@@ -100,6 +100,30 @@ pub(crate) fn may_be_no_way(cost: f64) -> bool {
         && near.into_iter().any(|cost| is_ten(cost) || largest.contains(&cost) || cost == 2_f64.powi(30))
 }
 
+/// How coordinates of a plane look like degrees, if they do: all are in the range of latitudes and longitudes, and have decimals.
+pub(crate) struct Degrees {
+    /// The first coordinate may be the latitude.
+    pub(crate) lat_first: bool,
+    /// The second one may be.
+    pub(crate) lon_first: bool,
+}
+
+impl Degrees {
+    /// Returns `None` for coordinates that do not look like degrees, as those of a unit square or with one decimal.
+    pub(crate) fn of(points: &[[f64; 3]]) -> Option<Degrees> {
+        let is_fine = |value: f64| ((value * 10.0).round() - value * 10.0).abs() > 1e-9;
+        let fits = |lat: usize, lon: usize| {
+            points.iter().all(|point| point[lat].abs() <= 90.0 && point[lon].abs() <= 180.0)
+        };
+        let all = || points.iter().flat_map(|point| [point[0], point[1]]);
+        let fine = all().filter(|&value| is_fine(value)).count();
+        let (lat_first, lon_first) = (fits(0, 1), fits(1, 0));
+        let is_wide = all().any(|value| value.abs() > 1.5);
+        ((lat_first || lon_first) && is_wide && fine >= points.len())
+            .then_some(Degrees { lat_first, lon_first })
+    }
+}
+
 /// The same error, naming the file instead of the instance.
 pub(crate) fn in_file(file: &str, error: InstanceError) -> InstanceError {
     match error {

@@ -65,7 +65,15 @@ const XML: [(&str, &str, &str); 6] = [
 
 /// Refuses what is no text.
 pub(super) fn refuse_foreign(text: Text<'_>) -> Result<()> {
-    match FOREIGN.iter().find(|(begin, ..)| text.bytes.starts_with(begin)) {
+    // A text may begin with such letters, but goes on with others.
+    let is_text = |begin: &[u8]| {
+        begin == b"PAR1"
+            && text
+                .bytes
+                .get(begin.len())
+                .is_none_or(|byte| byte.is_ascii_graphic() || byte.is_ascii_whitespace())
+    };
+    match FOREIGN.iter().find(|(begin, ..)| text.bytes.starts_with(begin) && !is_text(begin)) {
         Some((_, what, help)) => Err(foreign(text, what, help)),
         None => Ok(()),
     }
@@ -139,7 +147,7 @@ const TEXTS: [(IsKind, &str, &str); 8] = [
         "write it by write.csv(x, \"x.csv\")",
     ),
     (
-        |text| ["INSERT INTO", "CREATE TABLE", "SELECT "].iter().any(|word| starts_with(text, word)),
+        |text| ["INSERT INTO ", "CREATE TABLE "].iter().any(|word| starts_with(text, word)),
         "a script of SQL",
         "export the table as CSV",
     ),

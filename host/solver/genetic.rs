@@ -46,7 +46,7 @@ settings! {
         /// Generations that the tours of a file have behind them
         pub first_generation: u32 = 0, range: from_to(0, MOST_GENERATIONS), is_internal: true;
         /// The operator that improves children; with `crossover` eax the first tours alone
-        pub local_search: LocalSearch = LocalSearch::None;
+        pub local_search: LocalSearch = LocalSearch::None, except: &["or-3opt", "lk"];
         /// Neighbours in a node's list, for local search, and where `crossover` eax joins sub-tours
         pub neighbors: u32 = 8, range: from_to(1, MOST_NEIGHBORS);
         /// Neighbours that the second step of a move looks at

@@ -45,7 +45,7 @@ impl<'a> Haste<'a> {
             seconds,
             setup_seconds: seconds,
             tours: 0,
-            stopped_by: deadline.haste(),
+            stopped_by: deadline.ended_by(),
             layout: "over before it began".to_string(),
             trace: vec![Better { seconds, cost, part: "start" }],
             failure: None,

@@ -72,6 +72,8 @@ pub struct Setting {
     pub only: &'static [Condition],
     /// It stands in the short help too.
     pub is_common: bool,
+    /// Names of values that other algorithms take and this one refuses.
+    pub except: &'static [&'static str],
     /// It has no option: the algorithm sets it.
     pub is_internal: bool,
     /// The name of its option, if that is another one; with underscores.
@@ -98,6 +100,7 @@ impl Setting {
             none: "",
             only: &[],
             is_common: false,
+            except: &[],
             is_internal: false,
             option: "",
             is_optional,

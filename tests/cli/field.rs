@@ -59,6 +59,13 @@ fn costs(cases: &[(&str, &[u8], &[&str], f64)]) {
     }
 }
 
+/// A file of this text is refused, with what is wrong and what to do.
+fn refused(folder: &TempDir, name: &str, text: &str, told: &str, remedy: &str) {
+    let output = solve(&[&file(folder, name, text.as_bytes())]).assert().code(3);
+    let shown = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
+    assert!(shown.contains(told) && shown.contains(remedy), "{name}: {shown}");
+}
+
 const STOPS: &str = "id,name,lat,lon\n1,\"Stop 1, Town\",50.106856,8.682796\n2,\"Stop 2, Town\",50.108439,8.683871\n3,\"Stop 3, Town\",50.111509,8.67418\n4,\"Stop 4, Town\",50.104158,8.688074\n5,\"Stop 5, Town\",50.107112,8.677218\n6,\"Stop 6, Town\",50.115948,8.681465\n7,\"Stop 7, Town\",50.114038,8.681574\n8,\"Stop 8, Town\",50.111669,8.675711\n9,\"Stop 9, Town\",50.111618,8.688625\n10,\"Stop 10, Town\",50.110278,8.686343\n11,\"Stop 11, Town\",50.112057,8.674153\n";
 const UNIT: &str =
     "0.85,0.77\n1.0,0.47\n0.1,0.56\n0.33,0.91\n0.62,0.12\n0.05,0.05\n0.47,0.5\n0.9,0.2\n0.2,0.3\n0.7,0.6\n";
@@ -615,12 +622,8 @@ fn tours_as_tables_and_as_pairs() {
 
 fn what_a_file_says_beside_its_numbers_is_heard() {
     let folder = tempfile::tempdir().unwrap();
-    let refused = |name: &str, text: &str, told: &str, remedy: &str| {
-        let path = file(&folder, name, text.as_bytes());
-        let output = solve(&[&path]).assert().code(3);
-        let shown = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
-        assert!(shown.contains(told) && shown.contains(remedy), "{name}: {shown}");
-    };
+    let refused =
+        |name: &str, text: &str, told: &str, remedy: &str| refused(&folder, name, text, told, remedy);
     let hemispheres = "lat,N/S,lon,E/W\n33.9,S,151.2,E\n33.8,S,151.1,E\n1.3,N,103.8,E\n";
     refused("hemispheres.csv", hemispheres, "in which hemisphere", "with a minus");
     let oneway =
@@ -674,12 +677,8 @@ fn what_a_file_says_beside_its_numbers_is_heard() {
 
 fn a_second_meaning_is_refused_or_warned_of() {
     let folder = tempfile::tempdir().unwrap();
-    let refused = |name: &str, text: &str, told: &str, remedy: &str| {
-        let path = file(&folder, name, text.as_bytes());
-        let output = solve(&[&path]).assert().code(3);
-        let shown = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
-        assert!(shown.contains(told) && shown.contains(remedy), "{name}: {shown}");
-    };
+    let refused =
+        |name: &str, text: &str, told: &str, remedy: &str| refused(&folder, name, text, told, remedy);
     let beside = "name,x,y,A,B,C\nA,0,0,0,3,5\nB,3,0,3,0,4\nC,3,4,5,4,0\n";
     refused("beside.csv", beside, "from \"A\" to \"C\"", "--as points");
     let demand = "1 10 20 0\n2 30 40 5\n3 50 10 7\n4 20 60 3\n";
@@ -705,7 +704,8 @@ fn a_second_meaning_is_refused_or_warned_of() {
     refused("mixed.csv", units, "km and m", "the same system and unit");
     refused("pixels.csv", "x_px,y_mm\n1,2\n3,4\n", "is in px", "the same unit");
     let mixed = r#"{"type": "FeatureCollection", "features": [{"geometry": {"type": "Point", "coordinates": [8.5, 47.4]}, "type": "Feature"}, {"geometry": {"type": "LineString", "coordinates": [[8.5, 47.4], [8.3, 47.1]]}, "type": "Feature"}]}"#;
-    refused("mixed.geojson", mixed, "points, and lines", "the points alone");
+    let mixed = file(&folder, "mixed.geojson", mixed.as_bytes());
+    solve(&[&mixed]).assert().success().stderr(contains("read 1 place").and(contains("1 line is left out")));
     let esri = |system: u32| {
         format!(
             r#"{{"spatialReference": {{"wkid": {system}}}, "features": [{{"geometry": {{"x": 8.5, "y": 47.4}}}}, {{"geometry": {{"x": 8.3, "y": 47.1}}}}, {{"geometry": {{"x": 9.1, "y": 47.0}}}}]}}"#
@@ -942,6 +942,8 @@ fn what_only_looks_like_something_else_is_read_as_it_is() {
         ("flats.csv", b"address,unit,x,y\nA,5,0,0\nB,7,3,0\nC,2,3,4\n", &[], 12.0),
         ("cells.csv", b"name,x,y\nX0Y0,0,0\nX3Y0,3,0\nX3Y4,3,4\n", &[], 12.0),
         ("note.json", br#"{"comment": "format:(x,y)", "points": [[0, 0], [3, 0], [3, 4]]}"#, &[], 12.0),
+        ("par.csv", b"PAR1,0,0\nSelect Store,3,0\nB,3,4\n", &[], 12.0),
+        ("store.csv", b"Select Store,0,0\nA,3,0\nB,3,4\n", &[], 12.0),
         ("height.csv", b"x,y,h\n0,0,5\n3,0,6\n3,4,7\n", &[], 12.0),
     ]);
     let folder = tempfile::tempdir().unwrap();

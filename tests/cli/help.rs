@@ -117,6 +117,6 @@ fn the_documentation_has_the_table_of_settings() {
     }
     assert!(
         table.trim() == made.trim(),
-        "docs/cli.md has another table: ANTWARP_WRITE=1 cargo test --test cli the_table_of_settings"
+        "docs/cli.md has another table: ANTWARP_WRITE=1 cargo test --test cli the_documentation_has_the_table"
     );
 }

@@ -10,7 +10,10 @@ pub fn folder(needed: &[&str]) -> Option<PathBuf> {
         .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data"), PathBuf::from);
     let missing = needed.iter().find(|needed| !folder.join(needed).is_dir());
     if let Some(missing) = missing {
-        harness::ignore(format!("there is no {missing}/ in the folder that ANTWARP_DATA names"));
+        harness::ignore(format!(
+            "there is no {missing}/ in {}; ANTWARP_DATA names the folder of published instances",
+            folder.display()
+        ));
         return None;
     }
     Some(folder)

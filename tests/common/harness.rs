@@ -1,4 +1,4 @@
-//! The harness of this test program: names, filters and output as libtest's, and one thing more: a test that finds out
+//! The harness of test programs: names, filters and output as libtest's, and one thing more: a test that finds out
 //! that it cannot do its work, as without a GPU, counts as ignored.
 
 use std::cell::Cell;

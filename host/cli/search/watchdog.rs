@@ -81,7 +81,7 @@ pub(super) fn watch<C>(
             && over_since.get_or_insert_with(Instant::now).elapsed() >= GRACE
             && hold.give_up()
         {
-            return nothing(stop.haste());
+            return nothing(stop.ended_by());
         }
     }
 }

@@ -97,7 +97,10 @@ pub fn table() -> String {
                 Kind::Switch if default(&declaration, setting).is_none() => String::new(),
                 Kind::Switch => "`true`, `false`".to_owned(),
                 Kind::Choice(choices) => {
-                    let names = choices().into_iter().map(|choice| format!("`{}`", choice.name));
+                    let taken = choices()
+                        .into_iter()
+                        .filter(|choice| !setting.except.contains(&choice.name.as_str()));
+                    let names = taken.map(|choice| format!("`{}`", choice.name));
                     names.collect::<Vec<_>>().join(", ")
                 }
                 Kind::Whole(_) | Kind::Real => {

@@ -412,9 +412,22 @@ impl Json<'_> {
         let all = value.get("features").and_then(Value::as_array).into_iter().flatten();
         let kinds: Vec<&str> =
             all.filter_map(|feature| feature.pointer("/geometry/type")?.as_str()).collect();
-        if kinds.contains(&"Point") && kinds.contains(&"LineString") {
-            let problem = "this GeoJSON has points, and lines between others";
-            return Err(self.text.content(problem, "export the points alone"));
+        // A drawn route beside the places is none of them.
+        let lines = kinds.iter().filter(|kind| **kind == "LineString").count();
+        let points: Value;
+        let mut value = value;
+        if lines > 0 && kinds.contains(&"Point") {
+            let is_line =
+                |feature: &Value| feature.pointer("/geometry/type").is_some_and(|kind| kind == "LineString");
+            let mut features = value.get("features").and_then(Value::as_array).cloned().unwrap_or_default();
+            features.retain(|feature| !is_line(feature));
+            points = serde_json::json!({ "features": features });
+            value = &points;
+            notes.push(if lines == 1 {
+                "1 line is left out".to_owned()
+            } else {
+                format!("{lines} lines are left out")
+            });
         }
         self.geometries(kind, value, None, &mut rows)?;
         if rows.is_empty() {

@@ -6,7 +6,7 @@ use super::header::{self, Role};
 use super::labels::{self, Labels};
 use super::number;
 use super::{REMEDY, Table};
-use crate::instance::content::{Content, Reading};
+use crate::instance::content::{Content, Degrees, Reading};
 use crate::instance::error::{InstanceError, Result, printable};
 use crate::memory;
 
@@ -591,16 +591,7 @@ fn check_degrees(table: &Table<'_>, columns: &Columns, degrees: &[[f64; 2]]) -> 
 /// Returns a warning if the coordinates look like degrees.
 fn maybe_degrees(table: &Table<'_>, columns: &Columns, points: &[[f64; 3]]) -> Option<String> {
     let [(_, one), (_, other), ..] = columns.coordinates[..] else { return None };
-    let is_fine = |value: f64| ((value * 10.0).round() - value * 10.0).abs() > 1e-9;
-    let fits = |lat: usize, lon: usize| {
-        points.iter().all(|point| point[lat].abs() <= 90.0 && point[lon].abs() <= 180.0)
-    };
-    let fine = points.iter().flat_map(|point| [point[0], point[1]]).filter(|&value| is_fine(value)).count();
-    let is_wide = points.iter().any(|point| point[0].abs() > 1.5 || point[1].abs() > 1.5);
-    let (lat_first, lon_first) = (fits(0, 1), fits(1, 0));
-    if !(lat_first || lon_first) || !is_wide || fine < points.len() {
-        return None;
-    }
+    let Degrees { lat_first, lon_first } = Degrees::of(points)?;
     // Of columns that are named x and y, x is the longitude; of others the first one may be either.
     let (one, other) = (one + 1, other + 1);
     let order = match (lat_first, lon_first) {

@@ -246,37 +246,13 @@ fn edges(text: Text<'_>, instance: &Instance, lines: &[Part]) -> Option<Vec<Part
         }
         all.retain(|row| value(row[2]) == Some(1.0));
     }
-    if all.len() != n || n < 3 {
-        return None;
-    }
-    let mut next: Vec<Vec<usize>> = vec![Vec::new(); n];
     let ends: Vec<Part> = all.iter().flat_map(|row| [row[0], row[1]]).collect();
     let (_, nodes) = super::nodes_of(text, &ends, instance)?;
     // Beside plain numbers in their order, others may be nodes in the order of a tour.
     if layout == Layout::Plain && nodes.iter().step_by(2).is_sorted() {
         return None;
     }
-    for (edge, pair) in nodes.chunks_exact(2).enumerate() {
-        next[pair[0] as usize].push(edge);
-        next[pair[1] as usize].push(edge);
-    }
-    // Where every edge has a direction the first column leads to the second.
-    let (mut here, mut edge, mut tour) = (nodes[0], 0, Vec::with_capacity(n));
-    if next.iter().any(|edges| edges.len() != 2) {
-        return None;
-    }
-    loop {
-        let (from, to) = (nodes[2 * edge], nodes[2 * edge + 1]);
-        tour.push(ends[2 * edge + usize::from(from != here)]);
-        here = if from == here { to } else { from };
-        edge = next[here as usize].iter().copied().find(|&other| other != edge)?;
-        if tour.len() == n {
-            return (here == nodes[0]).then_some(tour);
-        }
-        if here == nodes[0] {
-            return None;
-        }
-    }
+    Some(super::cycle(&nodes, n)?.into_iter().map(|end| ends[end]).collect())
 }
 
 /// How lines show that they are edges.

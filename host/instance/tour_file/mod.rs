@@ -51,12 +51,10 @@ pub fn parse(file: &str, bytes: &[u8], instance: &Instance) -> Result<Vec<u32>> 
 pub fn parse_with(file: &str, bytes: &[u8], instance: &Instance) -> Result<TourFile> {
     let decoded = encoding::decode(Text { file, bytes })?;
     let text = Text { file, bytes: &decoded.bytes };
-    if !is_tsplib(text) {
-        // Its doubts are final.
-        column(text)?;
-    }
+    // A table with two orders is refused, whatever else fits.
+    let table = if is_tsplib(text) { None } else { column(text)? };
     let strict = || {
-        let (form, words) = words(text, instance)?;
+        let (form, words) = words(text, instance, table)?;
         let (called, nodes) = resolve(text, &words, instance)?;
         instance.check_tour(&nodes).map_err(|error| not_a_tour(text, instance, &words, error))?;
         Ok((form, called, nodes))
@@ -75,7 +73,11 @@ pub fn parse_with(file: &str, bytes: &[u8], instance: &Instance) -> Result<TourF
 const MOST_LOOSE: usize = 1 << 22;
 
 /// What a text is, and its parts that name the nodes, in the order of the tour.
-fn words(text: Text<'_>, instance: &Instance) -> Result<(String, Vec<Part>)> {
+fn words(
+    text: Text<'_>,
+    instance: &Instance,
+    table: Option<(String, Vec<Part>)>,
+) -> Result<(String, Vec<Part>)> {
     let is = |form: &str, nodes| Ok((form.to_owned(), nodes));
     let bytes = text.bytes;
     let first = bytes.trim_ascii_start().first();
@@ -88,8 +90,8 @@ fn words(text: Text<'_>, instance: &Instance) -> Result<(String, Vec<Part>)> {
     if let Some(nodes) = names_in_lines(text, instance) {
         return is("a name in each line", nodes);
     }
-    if let Some((columns, nodes)) = column(text)? {
-        return Ok((columns, nodes));
+    if let Some(table) = table {
+        return Ok(table);
     }
     if let Some(nodes) = pairs(text, instance)? {
         return is("a list of edges", nodes);
@@ -215,7 +217,9 @@ fn column(text: Text<'_>) -> Result<Option<(String, Vec<Part>)>> {
             let is_range = sorted.iter().copied().eq(first..first + rows.len() as i64) && first <= 1;
             is_range && numbers.is_some_and(|numbers| numbers != sorted)
         };
-        if let Some(other) = (0..names.len()).filter(|&other| other != column).find(|&other| is_order(other))
+        if let Some(other) = (0..names.len())
+            .filter(|&other| other != column && !names[other].is_empty())
+            .find(|&other| is_order(other))
         {
             let (column, other) = (printable(&names[column]), printable(&names[other]));
             let problem = format!(
@@ -283,47 +287,54 @@ fn edges(text: Text<'_>, instance: &Instance) -> Result<Option<Vec<Part>>> {
     if head.as_deref() != Some(&[n as i64, n as i64]) || n < 3 {
         return Ok(None);
     }
-    let mut next: Vec<Vec<(usize, Part)>> = vec![Vec::new(); n];
-    let mut count = 0;
+    let (mut nodes, mut parts) = (Vec::new(), Vec::new());
     for line in lines {
-        let ends: Vec<(usize, Part)> = Words::new(text, line)
-            .take(2)
-            .filter_map(|word| {
-                let node = text
-                    .whole_number(word)
-                    .and_then(|node| usize::try_from(node).ok())
-                    .filter(|&node| node < n);
-                node.map(|node| (node, word))
-            })
-            .collect();
-        let [(a, from), (b, to)] = ends[..] else {
+        let ends: Vec<Part> = Words::new(text, line).take(2).collect();
+        let node = |word: &Part| text.whole_number(*word).and_then(|node| u32::try_from(node).ok());
+        let found: Vec<u32> = ends.iter().filter_map(node).filter(|&node| (node as usize) < n).collect();
+        if found.len() != 2 {
             return Err(text.error_at(
                 line,
                 "this is no edge of the tour",
                 "write the two ends of each edge, from 0, and its length",
             ));
-        };
-        next[a].push((b, to));
-        next[b].push((a, from));
-        count += 1;
+        }
+        nodes.extend(found);
+        parts.extend(ends);
     }
-    if count != n || next.iter().any(|ends| ends.len() != 2) {
-        let problem = format!("{count} edges do not join each of the {n} nodes to two others");
-        return Err(text.content(problem, "give the edges of one closed tour"));
-    }
-    let mut tour = Vec::with_capacity(n);
-    let (mut before, mut here) = (usize::MAX, 0);
-    while tour.len() < n {
-        let [one, other] = next[here][..] else { break };
-        let (to, word) = if one.0 == before && tour.len() < 2 * n { other } else { one };
-        tour.push(word);
-        (before, here) = (here, to);
-        if here == 0 {
-            break;
+    match cycle(&nodes, n) {
+        Some(order) => Ok(Some(order.into_iter().map(|end| parts[end]).collect())),
+        None => {
+            let problem = format!("{} edges do not make one closed tour of the {n} nodes", nodes.len() / 2);
+            Err(text.content(problem, "give the edges of one closed tour"))
         }
     }
-    // The edges name each node where they lead to it: node 0 comes last.
-    Ok(Some(tour))
+}
+
+/// Returns the ends of edges, two for each, in the order of the closed tour of `n` nodes that they make, one end a node; `None` if they
+/// make none. The tour goes along the first edge.
+fn cycle(nodes: &[u32], n: usize) -> Option<Vec<usize>> {
+    if nodes.len() != 2 * n || n < 3 {
+        return None;
+    }
+    let mut edges: Vec<Vec<usize>> = vec![Vec::new(); n];
+    for (end, &node) in nodes.iter().enumerate() {
+        edges[node as usize].push(end / 2);
+    }
+    if edges.iter().any(|edges| edges.len() != 2) {
+        return None;
+    }
+    let (mut here, mut edge, mut order) = (nodes[0], 0, Vec::with_capacity(n));
+    while order.len() < n {
+        if here == nodes[0] && !order.is_empty() {
+            return None;
+        }
+        let from = 2 * edge + usize::from(nodes[2 * edge] != here);
+        order.push(from);
+        here = nodes[from ^ 1];
+        edge = edges[here as usize].iter().copied().find(|&other| other != edge)?;
+    }
+    (here == nodes[0]).then_some(order)
 }
 
 /// The nodes of a text with commas, arrows or brackets, behind a word such as `Route:`.

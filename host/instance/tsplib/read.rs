@@ -6,7 +6,7 @@ use antwarp_core::metric::Metric;
 
 use super::matrix::Layout;
 use super::scan::{self, Entry, Part, Words};
-use crate::instance::content::{in_file, instance_of, odd_costs};
+use crate::instance::content::{Degrees, in_file, instance_of, odd_costs};
 use crate::instance::error::{Result, Text, printable};
 use crate::instance::model::{Instance, Kind, NodeNumbers};
 use crate::instance::read_options::{ReadOptions, Shape};
@@ -198,14 +198,7 @@ impl Source<'_> {
     /// Returns a warning if coordinates of a plane look like degrees.
     fn maybe_degrees(&self, points: &[[f64; 3]]) -> Option<String> {
         let is_plane = matches!(self.metric(), Ok(Some(Metric::Euc2d | Metric::Ceil2d | Metric::Floor2d)));
-        let all = || points.iter().flat_map(|point| [point[0], point[1]]);
-        let is_fine = |value: f64| (value * 100.0 - (value * 100.0).round()).abs() > 1e-6;
-        let fits = |lat: usize, lon: usize| {
-            points.iter().all(|point| point[lat].abs() <= 90.0 && point[lon].abs() <= 180.0)
-        };
-        let is_wide = all().any(|value| value.abs() > 1.5);
-        let fine = all().filter(|&value| is_fine(value)).count();
-        (is_plane && is_wide && fine > points.len() && (fits(0, 1) || fits(1, 0))).then(|| {
+        Degrees::of(points).filter(|_| is_plane).map(|_| {
             format!(
                 "the coordinates of {} are taken as those of a plane; if they are degrees, write them as CSV below a line `lat,lon` (or `lon,lat`)",
                 printable(self.text.file)
@@ -216,7 +209,7 @@ impl Source<'_> {
     /// Returns warnings about weights that may mean that there is no way.
     fn odd_weights(&self, instance: &Instance) -> Result<Vec<String>> {
         let n = instance.len() as u32;
-        if self.metric()?.is_some() {
+        if self.metric()?.is_some() || instance.best_known().is_some() {
             return Ok(Vec::new());
         }
         let pairs = (0..n).flat_map(|from| (0..n).map(move |to| (from, to))).filter(|(from, to)| from != to);

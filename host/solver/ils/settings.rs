@@ -41,7 +41,7 @@ settings! {
         /// Seed of all random numbers: the same seed gives the same tour after as many iterations, but for acs with relaxed updates
         pub seed: u64 = 1, is_common: true;
         /// The operator that improves tours
-        pub local_search: LocalSearch = LocalSearch::default();
+        pub local_search: LocalSearch = LocalSearch::default(), except: &["none", "or-3opt", "lk"];
         /// Neighbours in a node's list
         pub neighbors: u32 = 12, range: from_to(1, MOST_NEIGHBORS);
         /// Which neighbours a list holds
