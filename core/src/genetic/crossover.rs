@@ -110,14 +110,13 @@ impl<I: NodeId, G: Geometry> Path<I, G> {
             unsafe {
                 self.jumps.visit(self.four);
                 let mut candidates = recommend(i, self.four);
-                // Loops and not `map` of arrays, which only optimisation across crates makes part of this function.
-                let mut fours = [[0; 4]; K];
-                for (four, node) in fours.iter_mut().zip(&mut candidates) {
-                    *four = fetched(self.jumps.of(*node), node);
+                // Plain loops: `map` of arrays and `zip` of iterators stay calls where crates are optimised each by itself.
+                let (mut fours, mut places) = ([[0; 4]; K], [self.place; K]);
+                for i in 0..K {
+                    fours[i] = fetched(self.jumps.of(candidates[i]), &mut candidates[i]);
                 }
-                let mut places = [self.place; K];
-                for (place, &node) in places.iter_mut().zip(&candidates) {
-                    *place = *self.places.start.add(node as usize);
+                for i in 0..K {
+                    places[i] = *self.places.start.add(candidates[i] as usize);
                 }
                 let (mut node, mut four, mut place) = (candidates[0], fours[0], places[0]);
                 let mut least = self.places.geometry.remoteness(self.place, place);

@@ -38,7 +38,8 @@ impl<I: NodeId> Jumps<I> {
         team.for_each(n, |i| {
             let next = if i + 1 == n { 0 } else { i + 1 };
             let before = if i == 0 { n - 1 } else { i - 1 };
-            for (parent, tour) in (0..).zip(parents) {
+            for parent in 0..2 {
+                let tour = parents[parent as usize];
                 // SAFETY: places below n; in a permutation every node is written by one member.
                 unsafe {
                     let at = |place: u32| (*tour.add(place as usize)).get();
