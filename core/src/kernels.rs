@@ -234,10 +234,14 @@ pub struct WalkArgs {
     pub parts: u32,
     /// Evaluation: not 0 if neighbours are given.
     pub given: u32,
+    /// Walks: not 0 if replicas are in shared memory.
+    pub in_shared: u32,
+    /// Nothing; keeps the size a multiple of 8.
+    pub padding: u32,
 }
 
 const _: () = {
-    assert!(size_of::<WalkArgs>() == 152);
+    assert!(size_of::<WalkArgs>() == 160);
     assert!(core::mem::offset_of!(WalkArgs, rules) == 32);
     assert!(core::mem::offset_of!(WalkArgs, layout) == 120);
     assert!(size_of::<PassArgs>() == 64);

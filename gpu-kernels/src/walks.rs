@@ -1,17 +1,19 @@
 //! Neighbourhood search: walks through a problem's solutions.
 //!
-//! `block_walk_{problem}_{shared,global}`: a batch of iterations of every walk, `args.parts` blocks a walk, which must all
-//! run at the same time if there is more than one. A block's replica is in shared memory behind [`SHARED_BYTES`], or in
+//! `block_walk_{problem}`: a batch of iterations of every walk, `args.parts` blocks a walk, which must all run at the same time
+//! if there is more than one. A block's replica is in shared memory behind [`SHARED_BYTES`] if `args.in_shared`, else in
 //! `memory`. `slots`: for each walk a count of arrivals, a multiple of `args.parts`, and two candidates a block.
 //!
-//! Of a problem with several neighbourhoods there are only these.
+//! `block_walk_{problem}_shared`: the same with the replica in shared memory, where that gains something.
+//!
+//! Problems with several neighbourhoods have no other kernels.
 //!
 //! `block_evaluate_{problem}`: the costs of all neighbours of a solution, for a search that chooses on the host, and makes the
 //! neighbours there if `args.given`. One walk.
 //!
 //! Deterministic, whatever the number and size of blocks.
 
-use antwarp_core::geometry::{Grid, Numbered, Planar};
+use antwarp_core::geometry::{Grid, Numbered};
 use antwarp_core::kernels::WalkArgs;
 // All types that `with_problems!` and `with_nested_problems!` name.
 use antwarp_core::problem::*;
@@ -161,9 +163,12 @@ fn in_shared(_: WalkArgs, _: InOut<u8>) -> *mut u8 {
     unsafe { shared::dynamic().add(SHARED_BYTES as usize) }
 }
 
-/// The block's replica in global memory.
+/// The block's replica in shared or in global memory.
 #[inline(always)]
-fn in_global(args: WalkArgs, memory: InOut<u8>) -> *mut u8 {
+fn in_either(args: WalkArgs, memory: InOut<u8>) -> *mut u8 {
+    if args.in_shared != 0 {
+        return in_shared(args, memory);
+    }
     // SAFETY: the launcher gives the layout's bytes to each block of the grid.
     unsafe { memory.as_ptr().add(thread::block_idx() as usize * args.layout.bytes as usize) }
 }
@@ -216,8 +221,8 @@ unsafe fn evaluate<P: Problem>(args: WalkArgs, p: EvaluateNeighbors) {
 }
 
 macro_rules! walk_entry {
-    ($entry:ident: $problem:ty, $memory:ident, $threads:literal, $name:expr) => {
-        entry!($entry, Walks, $threads, 1, $name, |args, p| {
+    ($problem:ty, $memory:ident, $threads:literal, $name:expr) => {
+        entry!(walk, Walks, $threads, 1, $name, |args, p| {
             let tables = Tables {
                 tables: p.tables,
                 old_states: p.old_states,
@@ -231,7 +236,7 @@ macro_rules! walk_entry {
                 slots: p.slots,
             };
             // SAFETY: the caller's promise.
-            unsafe { walk::<$problem>(args, tables, $memory(args, p.memory)) }
+            unsafe { crate::walks::walk::<$problem>(args, tables, $memory(args, p.memory)) }
         });
     };
 }
@@ -241,8 +246,7 @@ macro_rules! walk_entries {
         mod $name {
             use super::*;
 
-            walk_entry!(shared: $problem, in_shared, $threads, concat!("block_walk_", stringify!($name), "_shared"));
-            walk_entry!(global: $problem, in_global, $threads, concat!("block_walk_", stringify!($name), "_global"));
+            walk_entry!($problem, in_either, $threads, concat!("block_walk_", stringify!($name)));
             entry!(evaluate, EvaluateNeighbors, $threads, 1, concat!("block_evaluate_", stringify!($name)), |args, p| {
                 // SAFETY: the caller's promise.
                 unsafe { super::evaluate::<$problem>(args, p) }
@@ -252,6 +256,23 @@ macro_rules! walk_entries {
 }
 antwarp_core::with_problems!(walk_entries);
 
+// A replica is in either memory.
+core::arch::global_asm!("//@allow *block_walk* generic");
+
+macro_rules! shared_entries {
+    ($($name:ident: $problem:ty, $threads:literal;)*) => {
+        /// Walks with replicas in shared memory.
+        mod replicas_in_shared { $(
+            mod $name {
+                use super::super::*;
+
+                walk_entry!($problem, in_shared, $threads, concat!("block_walk_", stringify!($name), "_shared"));
+            }
+        )* }
+    };
+}
+antwarp_core::with_problems_in_shared!(shared_entries);
+
 // A move of one of a perceptron's three neighbourhoods, of one to three flips, is put together on the stack, in 32 bytes.
 core::arch::global_asm!("//@allow *walk_perceptron_nested* local");
 
@@ -260,8 +281,7 @@ macro_rules! nested_entries {
         mod $name {
             use super::*;
 
-            walk_entry!(shared: $problem, in_shared, $threads, concat!("block_walk_", stringify!($name), "_shared"));
-            walk_entry!(global: $problem, in_global, $threads, concat!("block_walk_", stringify!($name), "_global"));
+            walk_entry!($problem, in_either, $threads, concat!("block_walk_", stringify!($name)));
         }
     )* };
 }

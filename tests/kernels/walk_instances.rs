@@ -82,7 +82,6 @@ pub fn tours(geometry: &str, n: u32) -> Vec<Named> {
 fn tour(geometry: &str, instance: &Instance) -> Tables {
     match (geometry, TourTables::new(instance).expect("tables")) {
         ("grid", TourTables::Grid(tables)) => tables,
-        ("planar", TourTables::Planar(tables)) => tables,
         ("numbered", TourTables::Numbered(tables)) => tables,
         _ => panic!("{} is not of {geometry}", instance.name()),
     }

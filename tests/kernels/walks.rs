@@ -1,8 +1,10 @@
 //! `block_walk_*` and `block_evaluate_*`: walks through solutions, and looks at neighbours, in blocks of all shapes.
 
-use antwarp::backend::cuda::{Buffer, CREW_BYTES, Device, EvaluateNeighbors, Launch, Walks, buffers};
+use antwarp::backend::cuda::{
+    Buffer, CREW_BYTES, Device, EvaluateNeighbors, Launch, Walks, buffers, walk_kernel,
+};
 use antwarp::engine::Searchable;
-use antwarp_core::geometry::{Grid, Numbered, Planar};
+use antwarp_core::geometry::{Grid, Numbered};
 use antwarp_core::kernels::WalkArgs;
 use antwarp_core::neighborhood::Neighborhood;
 use antwarp_core::problem::{
@@ -23,10 +25,8 @@ tests![
     perceptron_2,
     perceptron_3,
     tour_swap_grid,
-    tour_swap_planar,
     tour_swap_numbered,
     tour_rotate_grid,
-    tour_rotate_planar,
     tour_rotate_numbered,
     weierstrass_f32,
     weierstrass_f64,
@@ -34,65 +34,45 @@ tests![
     max_cut,
     perceptron_nested,
     tour_nested_grid,
-    tour_nested_planar,
     tour_nested_numbered
 ];
 
 /// The kernels tested here.
 pub const NAMES: &[&str] = &[
-    "block_walk_qap_shared",
-    "block_walk_qap_global",
+    "block_walk_qap",
     "block_evaluate_qap",
+    "block_walk_qap_stored",
     "block_walk_qap_stored_shared",
-    "block_walk_qap_stored_global",
     "block_evaluate_qap_stored",
-    "block_walk_perceptron_1_shared",
-    "block_walk_perceptron_1_global",
+    "block_walk_perceptron_1",
     "block_evaluate_perceptron_1",
-    "block_walk_perceptron_2_shared",
-    "block_walk_perceptron_2_global",
+    "block_walk_perceptron_2",
     "block_evaluate_perceptron_2",
-    "block_walk_perceptron_3_shared",
-    "block_walk_perceptron_3_global",
+    "block_walk_perceptron_3",
     "block_evaluate_perceptron_3",
+    "block_walk_tour_swap_grid",
     "block_walk_tour_swap_grid_shared",
-    "block_walk_tour_swap_grid_global",
     "block_evaluate_tour_swap_grid",
-    "block_walk_tour_swap_planar_shared",
-    "block_walk_tour_swap_planar_global",
-    "block_evaluate_tour_swap_planar",
+    "block_walk_tour_swap_numbered",
     "block_walk_tour_swap_numbered_shared",
-    "block_walk_tour_swap_numbered_global",
     "block_evaluate_tour_swap_numbered",
-    "block_walk_tour_rotate_grid_shared",
-    "block_walk_tour_rotate_grid_global",
+    "block_walk_tour_rotate_grid",
     "block_evaluate_tour_rotate_grid",
-    "block_walk_tour_rotate_planar_shared",
-    "block_walk_tour_rotate_planar_global",
-    "block_evaluate_tour_rotate_planar",
-    "block_walk_tour_rotate_numbered_shared",
-    "block_walk_tour_rotate_numbered_global",
+    "block_walk_tour_rotate_numbered",
     "block_evaluate_tour_rotate_numbered",
-    "block_walk_weierstrass_f32_shared",
-    "block_walk_weierstrass_f32_global",
+    "block_walk_weierstrass_f32",
     "block_evaluate_weierstrass_f32",
-    "block_walk_weierstrass_f64_shared",
-    "block_walk_weierstrass_f64_global",
+    "block_walk_weierstrass_f64",
     "block_evaluate_weierstrass_f64",
+    "block_walk_partition",
     "block_walk_partition_shared",
-    "block_walk_partition_global",
     "block_evaluate_partition",
+    "block_walk_max_cut",
     "block_walk_max_cut_shared",
-    "block_walk_max_cut_global",
     "block_evaluate_max_cut",
-    "block_walk_perceptron_nested_shared",
-    "block_walk_perceptron_nested_global",
-    "block_walk_tour_nested_grid_shared",
-    "block_walk_tour_nested_grid_global",
-    "block_walk_tour_nested_planar_shared",
-    "block_walk_tour_nested_planar_global",
-    "block_walk_tour_nested_numbered_shared",
-    "block_walk_tour_nested_numbered_global",
+    "block_walk_perceptron_nested",
+    "block_walk_tour_nested_grid",
+    "block_walk_tour_nested_numbered",
 ];
 
 /// Blocks of a walk, and threads of a block.
@@ -159,8 +139,7 @@ struct Walker {
 
 impl Walker {
     fn load(device: &Device, problem: &str, in_shared: bool, largest: u32) -> Walker {
-        let memory = if in_shared { "shared" } else { "global" };
-        let (name, function) = load(device, &format!("block_walk_{problem}_{memory}"));
+        let (name, function) = load(device, &walk_kernel(problem, in_shared));
         reserve_shared(device, &function, CREW_BYTES + if in_shared { largest } else { 0 });
         Walker { kernel: Walks { name, function }, in_shared }
     }
@@ -176,7 +155,9 @@ impl Walker {
 
     /// Runs a course in these shapes; where it first differs from the CPU's.
     fn differences(&self, device: &Device, case: &Case, course: &Course, shapes: &[Shape]) -> Option<String> {
-        let what = format!("{}, {}, {}, shapes {shapes:?}", self.kernel.name, case.name, course.name);
+        let memory = if self.in_shared { "shared" } else { "global" };
+        let (kernel, case_name, course_name) = (&self.kernel.name, &case.name, &course.name);
+        let what = format!("{kernel} in {memory} memory, {case_name}, {course_name}, shapes {shapes:?}");
         if shapes
             .iter()
             .any(|&s| s.0 > 1 && !are_resident(device, &self.kernel.function, self.launch(course, s)))
@@ -229,6 +210,8 @@ impl Walker {
             common: arrays.common_bytes,
             parts,
             given: 0,
+            in_shared: self.in_shared.into(),
+            padding: 0,
         };
         let ([old_states, states], [old_bests, bests]) = (&mut arrays.states, &mut arrays.bests);
         // SAFETY: `Arrays` and the lines above made the arrays for these walks and blocks.
@@ -357,6 +340,8 @@ impl Looker {
             common: common as u64,
             parts: shape.0,
             given: is_given.into(),
+            in_shared: 1,
+            padding: 0,
         };
         let (tables, solution) = (upload(device, case.tables.bytes()), upload(device, &look.solution));
         let given = upload(device, if is_given { &look.neighbors } else { &[] });
@@ -473,20 +458,12 @@ fn tour_swap_grid() {
     check::<SwappedTour<Grid>>(tours("grid", 27));
 }
 
-fn tour_swap_planar() {
-    check::<SwappedTour<Planar>>(tours("planar", 27));
-}
-
 fn tour_swap_numbered() {
     check::<SwappedTour<Numbered>>(tours("numbered", 27));
 }
 
 fn tour_rotate_grid() {
     check::<RotatedTour<Grid>>(tours("grid", 15));
-}
-
-fn tour_rotate_planar() {
-    check::<RotatedTour<Planar>>(tours("planar", 15));
 }
 
 fn tour_rotate_numbered() {
@@ -515,10 +492,6 @@ fn perceptron_nested() {
 
 fn tour_nested_grid() {
     check::<NestedTour<Grid>>(tours("grid", 15));
-}
-
-fn tour_nested_planar() {
-    check::<NestedTour<Planar>>(tours("planar", 15));
 }
 
 fn tour_nested_numbered() {

@@ -1,7 +1,7 @@
 //! A problem with several neighbourhoods.
 
 use super::{Move, Perceptron, Problem, RotatedTour, Shape, SwappedTour, WalkOf};
-use crate::geometry::{Grid, Numbered, Planar};
+use crate::geometry::{Grid, Numbered};
 use crate::neighborhood::{self, Neighborhood, Step};
 use crate::search::Crew;
 
@@ -40,10 +40,6 @@ unsafe impl Behind<Perceptron<1, true>> for Nested<Perceptron<2, true>, Perceptr
 // SAFETY: as above.
 unsafe impl Behind<SwappedTour<Grid>> for RotatedTour<Grid> {
     const TOGETHER: &'static str = "tour_nested_grid";
-}
-// SAFETY: as above.
-unsafe impl Behind<SwappedTour<Planar>> for RotatedTour<Planar> {
-    const TOGETHER: &'static str = "tour_nested_planar";
 }
 // SAFETY: as above.
 unsafe impl Behind<SwappedTour<Numbered>> for RotatedTour<Numbered> {

@@ -3,7 +3,7 @@
 
 use super::{Problem, Shape};
 use crate::distance::Distances;
-use crate::geometry::{Geometry, Grid, Numbered, Planar};
+use crate::geometry::{Geometry, Grid, Numbered};
 use crate::metric::Metric;
 use crate::neighborhood::{Exchanges, Neighborhood, Rotation, Rotations, Walk};
 use crate::search::Crew;
@@ -32,20 +32,6 @@ impl Tabled for Grid {
     #[inline(always)]
     unsafe fn tabled(shape: &Shape, tables: *const u8) -> (Self, *const u64) {
         (Grid { up: shape.sizes[1] == Metric::Ceil2d as u32 }, tables.cast())
-    }
-}
-
-impl Tabled for Planar {
-    const SWAP: &'static str = "tour_swap_planar";
-    const ROTATE: &'static str = "tour_rotate_planar";
-    #[inline(always)]
-    unsafe fn tabled(shape: &Shape, tables: *const u8) -> (Self, *const Self::Place) {
-        let metric = match shape.sizes[1] {
-            m if m == Metric::Ceil2d as u32 => Metric::Ceil2d,
-            m if m == Metric::Att as u32 => Metric::Att,
-            _ => Metric::Euc2d,
-        };
-        (Planar { metric }, tables.cast())
     }
 }
 

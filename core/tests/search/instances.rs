@@ -2,7 +2,7 @@
 
 use crate::common::memory::Number;
 use crate::search::world::{CostOf, Dice, Naive, bytes, changes, exchanges, flips, moved, rotations};
-use antwarp_core::geometry::{Grid, Numbered, Planar};
+use antwarp_core::geometry::{Grid, Numbered};
 use antwarp_core::metric::Metric;
 use antwarp_core::neighborhood::Neighborhood;
 use antwarp_core::problem::tour::MATRIX;
@@ -178,13 +178,6 @@ impl<P> Tours<P> {
         Self::of(n, metric as u32, bytes(&places), |(i, j)| rounded(metric, square(at(i), at(j))))
     }
 
-    pub fn in_plane(n: u32, metric: Metric, seed: u64) -> Self {
-        let mut dice = Dice::new(seed);
-        let points: Vec<_> = (0..n).map(|_| [0; 2].map(|_| dice.real() * 50.0)).collect();
-        let tables = bytes(points.as_flattened());
-        Self::of(n, metric as u32, tables, |(i, j)| rounded(metric, square(points[i], points[j])))
-    }
-
     /// A distance for each direction of each edge, some below 0; cities in an order of their own.
     pub fn numbered(n: u32, seed: u64) -> Self {
         let mut dice = Dice::new(seed);
@@ -257,9 +250,8 @@ macro_rules! tours {
 }
 
 tours!(
-    SwappedTour<Grid> exchanges, SwappedTour<Planar> exchanges, SwappedTour<Numbered> exchanges,
-    RotatedTour<Grid> rotations, RotatedTour<Planar> rotations, RotatedTour<Numbered> rotations,
-    NestedTour<Grid> exchanges_and_rotations, NestedTour<Planar> exchanges_and_rotations,
+    SwappedTour<Grid> exchanges, SwappedTour<Numbered> exchanges, RotatedTour<Grid> rotations,
+    RotatedTour<Numbered> rotations, NestedTour<Grid> exchanges_and_rotations,
     NestedTour<Numbered> exchanges_and_rotations
 );
 

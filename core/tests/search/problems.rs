@@ -2,8 +2,7 @@
 
 use crate::search::instances::{Assignment, Graph, NestedSigns, Numbers, Rough, Signs, Tours, same};
 use crate::search::world::{Dice, Naive, Place, World};
-use antwarp_core::geometry::{Grid, Numbered, Planar};
-use antwarp_core::metric::Metric;
+use antwarp_core::geometry::{Grid, Numbered};
 use antwarp_core::problem::{NestedTour, RotatedTour, SwappedTour};
 use antwarp_core::rng::Stream;
 use antwarp_core::search::{Alone, Contender, Cost, Crew};
@@ -122,9 +121,6 @@ proptest! {
         for up in [false, true] {
             check(Tours::<SwappedTour<Grid>>::on_grid(n, up, seed), seed, moves);
         }
-        for metric in [Metric::Euc2d, Metric::Ceil2d, Metric::Att] {
-            check(Tours::<SwappedTour<Planar>>::in_plane(n, metric, seed), seed, moves);
-        }
         check(Tours::<SwappedTour<Numbered>>::numbered(n, seed), seed, moves);
     }
 
@@ -133,12 +129,8 @@ proptest! {
         for up in [false, true] {
             check(Tours::<RotatedTour<Grid>>::on_grid(n, up, seed), seed, moves);
         }
-        for metric in [Metric::Euc2d, Metric::Ceil2d, Metric::Att] {
-            check(Tours::<RotatedTour<Planar>>::in_plane(n, metric, seed), seed, moves);
-        }
         check(Tours::<RotatedTour<Numbered>>::numbered(n, seed), seed, moves);
         check(Tours::<NestedTour<Grid>>::on_grid(n, false, seed), seed, moves);
-        check(Tours::<NestedTour<Planar>>::in_plane(n, Metric::Att, seed), seed, moves);
         check(Tours::<NestedTour<Numbered>>::numbered(n, seed), seed, moves);
     }
 

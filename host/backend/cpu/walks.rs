@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use antwarp_core::neighborhood::Neighborhood;
 use antwarp_core::problem::{Element, Problem};
-use antwarp_core::search::{self, Alone, Bank, Contender, Crew, Layout, WalkRules, WalkState};
+use antwarp_core::search::{self, Bank, Contender, Crew, Layout, WalkRules, WalkState};
 use antwarp_core::team::Serial;
 
 use super::processor::for_this_processor;
@@ -41,11 +41,17 @@ impl Meeting {
 
 /// One of the threads of a walk.
 struct Member<'a> {
-    meeting: &'a Meeting,
+    /// None for a thread alone: one code for both, because there is much of it for every problem.
+    meeting: Option<&'a Meeting>,
     part: u32,
     parts: u32,
     complete: u64,
     row: usize,
+}
+
+impl Member<'_> {
+    /// The only thread of a walk.
+    const ALONE: Self = Member { meeting: None, part: 0, parts: 1, complete: 0, row: 0 };
 }
 
 impl Crew for Member<'_> {
@@ -61,17 +67,19 @@ impl Crew for Member<'_> {
         self.parts
     }
     fn barrier(&mut self) {
+        let Some(meeting) = self.meeting else { return };
         self.complete += u64::from(self.parts);
-        self.meeting.arrivals.fetch_add(1, Ordering::AcqRel);
+        meeting.arrivals.fetch_add(1, Ordering::AcqRel);
         let mut spins = 0;
-        while self.meeting.arrivals.load(Ordering::Acquire) < self.complete {
+        while meeting.arrivals.load(Ordering::Acquire) < self.complete {
             spins += 1;
             if spins % SPINS == 0 { std::thread::yield_now() } else { std::hint::spin_loop() }
         }
     }
     fn best(&mut self, own: Contender) -> Contender {
+        let Some(meeting) = self.meeting else { return own };
         // A late thread may still read the other row.
-        let row = &self.meeting.slots[self.row];
+        let row = &meeting.slots[self.row];
         self.row ^= 1;
         let slot = &row[self.part as usize];
         for (word, value) in slot.iter().zip([own.key, own.tag, own.cost]) {
@@ -88,12 +96,12 @@ impl Crew for Member<'_> {
     }
 }
 
-for_this_processor!(walk, walk_new, search::walk, [P: Problem, C: Crew], (
-    crew: &mut C, problem: &P, rules: &WalkRules, layout: &Layout, bank: &Bank<Element<P>>, index: u32,
+for_this_processor!(walk, walk_new, search::walk, [P: Problem], (
+    crew: &mut Member<'_>, problem: &P, rules: &WalkRules, layout: &Layout, bank: &Bank<Element<P>>, index: u32,
     memory: (*mut u8, *mut u8)
 ));
-for_this_processor!(evaluate, evaluate_new, search::evaluate, [P: Problem, C: Crew], (
-    crew: &mut C, problem: &P, rules: &WalkRules, layout: &Layout, solutions: (*const Element<P>, *const Element<P>),
+for_this_processor!(evaluate, evaluate_new, search::evaluate, [P: Problem], (
+    crew: &mut Member<'_>, problem: &P, rules: &WalkRules, layout: &Layout, solutions: (*const Element<P>, *const Element<P>),
     memory: (*mut u8, *mut u8), costs: *mut u64
 ));
 
@@ -201,7 +209,7 @@ impl<'p, P: Problem<Moves: Neighborhood<Element: Default + Send + Sync>>> CpuWal
                 let (replica, common) = memory.as_mut().map_err(|_| BackendError::Replica)?;
                 let memory = (replica.as_mut_ptr().cast(), common.as_mut_ptr().cast());
                 // SAFETY: the arrays are those of all walks; each walk is one thread's, and its memory too.
-                unsafe { walk(&mut Alone, &problem, rules, layout, &bank.get(), index, memory) };
+                unsafe { walk(&mut { Member::ALONE }, &problem, rules, layout, &bank.get(), index, memory) };
                 Ok(watch.is_cut())
             };
             parallel::collect(self.spec.walks, &memory, &go)
@@ -222,7 +230,7 @@ impl<'p, P: Problem<Moves: Neighborhood<Element: Default + Send + Sync>>> CpuWal
             parallel::on_each_thread(&|thread| {
                 let Some(replica) = replicas.get(thread) else { return };
                 let (index, part) = (thread as u32 / parts, thread as u32 % parts);
-                let meeting = &meetings[index as usize];
+                let meeting = Some(&meetings[index as usize]);
                 let mut member = Member { meeting, part, parts, complete: 0, row: 0 };
                 let memory = (replica.get().cast(), commons[index as usize].get().cast());
                 let problem = Watched::new(tables.problem::<P>(), &watches[index as usize]);
@@ -335,7 +343,7 @@ impl<P: Problem> Neighbors<Element<P>> for CpuNeighbors<'_, P> {
         let given = if given.is_empty() { std::ptr::null() } else { given.as_ptr() };
         let solutions = (solution.as_ptr(), given);
         // SAFETY: `new` made the arrays for this problem; who gives neighbours gives all of them.
-        unsafe { evaluate(&mut Alone, &problem, rules, &self.layout, solutions, memory, costs) };
+        unsafe { evaluate(&mut { Member::ALONE }, &problem, rules, &self.layout, solutions, memory, costs) };
         self.time += begin.elapsed();
         Ok(watch.kept(&self.costs[..]))
     }

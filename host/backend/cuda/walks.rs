@@ -31,16 +31,20 @@ macro_rules! names {
 
 /// The names of all kernels that walks may load.
 pub fn kernel_names() -> Vec<String> {
-    let of = |problem| {
-        [
-            format!("block_walk_{problem}_shared"),
-            format!("block_walk_{problem}_global"),
-            format!("block_evaluate_{problem}"),
-        ]
-    };
-    let walks = |problem| of(problem).into_iter().take(2);
-    let nested = antwarp_core::with_nested_problems!(names).into_iter().flat_map(walks);
-    antwarp_core::with_problems!(names).into_iter().flat_map(of).chain(nested).collect()
+    let of = |problem| [walk_kernel(problem, false), format!("block_evaluate_{problem}")];
+    let in_shared = IN_SHARED.iter().map(|problem| walk_kernel(problem, true));
+    let nested =
+        antwarp_core::with_nested_problems!(names).into_iter().map(|problem| walk_kernel(problem, false));
+    antwarp_core::with_problems!(names).into_iter().flat_map(of).chain(in_shared).chain(nested).collect()
+}
+
+/// Problems that have a kernel for replicas in shared memory alone.
+const IN_SHARED: [&str; 5] = antwarp_core::with_problems_in_shared!(names);
+
+/// The kernel that walks through solutions of a problem, with replicas in shared memory or not.
+pub fn walk_kernel(problem: &str, in_shared: bool) -> String {
+    let is_for_shared = in_shared && IN_SHARED.contains(&problem);
+    format!("block_walk_{problem}{}", if is_for_shared { "_shared" } else { "" })
 }
 
 /// Where the blocks of a walk meet: a count of arrivals and two candidates a block.
@@ -135,7 +139,7 @@ impl<'p, P: Problem<Moves: Neighborhood<Element: Plain>>> CudaWalks<'p, P> {
         let layout = Layout::new(&problem, spec.strategy).ok_or(BackendError::Replica)?;
         let moves = problem.moves();
         let in_shared = layout.bytes + CREW_BYTES <= device.shared_limit();
-        let name = format!("block_walk_{}_{}", P::NAME, if in_shared { "shared" } else { "global" });
+        let name = walk_kernel(P::NAME, in_shared);
         let kernel = WalksKernel { function: device.function(&name)?, name };
         let asked = (spec.walks, moves.len(), spec.retune_all);
         let fit = Fit::new(device, &kernel.function, asked, (in_shared, layout.bytes))?;
@@ -205,6 +209,8 @@ impl<'p, P: Problem<Moves: Neighborhood<Element: Plain>>> CudaWalks<'p, P> {
             common: self.common_bytes as u64,
             parts: shape.parts,
             given: 0,
+            in_shared: self.fit.in_shared.into(),
+            padding: 0,
         };
         let launch =
             Launch { grid: self.spec.walks * shape.parts, block: shape.threads, shared: self.fit.shared };
@@ -380,6 +386,8 @@ impl<P: Problem<Moves: Neighborhood<Element: Plain>>> Neighbors<Element<P>> for 
             common: self.common.len() as u64,
             parts: self.launch.grid,
             given: (!given.is_empty()).into(),
+            in_shared: 1,
+            padding: 0,
         };
         // SAFETY: `new` made the arrays for this problem.
         unsafe {

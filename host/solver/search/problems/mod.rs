@@ -19,7 +19,7 @@ pub use weierstrass::WeierstrassSpec;
 
 use std::time::Duration;
 
-use antwarp_core::geometry::{Grid, Numbered, Planar};
+use antwarp_core::geometry::{Grid, Numbered};
 use antwarp_core::problem::{self, NestedPerceptron, NestedTour, RotatedTour, SwappedTour};
 use serde::{Deserialize, Serialize};
 
@@ -324,21 +324,14 @@ impl Task {
                 .carry_out::<problem::Weierstrass<f64>>(&Tables::weierstrass::<f64>(w), Assignment::Reals),
             Task::Tour(instance, _) if levels > 1 => match TourTables::new(instance)? {
                 TourTables::Grid(t) => order.carry_out::<NestedTour<Grid>>(&t, integers),
-                TourTables::Planar(t) => order.carry_out::<NestedTour<Planar>>(&t, integers),
                 TourTables::Numbered(t) => order.carry_out::<NestedTour<Numbered>>(&t, integers),
             },
             Task::Tour(instance, step) => match (TourTables::new(instance)?, step) {
                 (TourTables::Grid(t), TourMove::Swap) => order.carry_out::<SwappedTour<Grid>>(&t, integers),
-                (TourTables::Planar(t), TourMove::Swap) => {
-                    order.carry_out::<SwappedTour<Planar>>(&t, integers)
-                }
                 (TourTables::Numbered(t), TourMove::Swap) => {
                     order.carry_out::<SwappedTour<Numbered>>(&t, integers)
                 }
                 (TourTables::Grid(t), TourMove::Rotate) => order.carry_out::<RotatedTour<Grid>>(&t, integers),
-                (TourTables::Planar(t), TourMove::Rotate) => {
-                    order.carry_out::<RotatedTour<Planar>>(&t, integers)
-                }
                 (TourTables::Numbered(t), TourMove::Rotate) => {
                     order.carry_out::<RotatedTour<Numbered>>(&t, integers)
                 }

@@ -1,11 +1,12 @@
 //! Tours as their problems in core read them.
 
-use antwarp_core::geometry::{Grid, Numbered, Planar};
+use antwarp_core::geometry::{Grid, Numbered};
 use antwarp_core::metric::Metric;
 use antwarp_core::problem::Shape;
 use antwarp_core::problem::tour::MATRIX;
 
 use super::{MOST_ELEMENTS, of_words};
+use crate::engine::memory::check_memory;
 use crate::engine::{Places, Problem as Nodes, Tables};
 use crate::instance::{Instance, NeighborLists};
 use crate::solver::SolveError;
@@ -14,8 +15,6 @@ use crate::solver::SolveError;
 pub enum TourTables {
     /// For [`Grid`].
     Grid(Tables),
-    /// For [`Planar`].
-    Planar(Tables),
     /// For [`Numbered`].
     Numbered(Tables),
 }
@@ -23,7 +22,6 @@ pub enum TourTables {
 const _: () = {
     // What the tables below hold is what these geometries read.
     assert!(size_of::<<Grid as antwarp_core::geometry::Geometry>::Place>() == 8);
-    assert!(size_of::<<Planar as antwarp_core::geometry::Geometry>::Place>() == 16);
     assert!(size_of::<<Numbered as antwarp_core::geometry::Geometry>::Place>() == 4);
 };
 
@@ -31,7 +29,7 @@ impl TourTables {
     /// The tables of an instance; nodes keep their numbers.
     ///
     /// # Errors
-    /// If it has fixed edges, too few nodes or too many.
+    /// If it has fixed edges, too few nodes or too many, or memory is short for a matrix.
     pub fn new(instance: &Instance) -> Result<TourTables, SolveError> {
         let refuse = |why: String| {
             Err(SolveError::Unsupported {
@@ -59,16 +57,13 @@ impl TourTables {
                 let bytes: Vec<u8> = places.iter().flat_map(|p| p.to_ne_bytes()).collect();
                 TourTables::Grid(Tables::new(shape(metric as u32), &[&bytes]))
             }
-            Places::Planar { places, metric } => {
-                let point =
-                    |p: &antwarp_core::geometry::Point| [p.0.to_ne_bytes(), p.1.to_ne_bytes()].concat();
-                let bytes: Vec<u8> = places.iter().flat_map(point).collect();
-                TourTables::Planar(Tables::new(shape(*metric as u32), &[&bytes]))
-            }
-            Places::Numbered(numbers) => {
+            // All others by their matrix: one more kind of place would be three more problems, each with kernels of its own.
+            Places::Planar { .. } | Places::Numbered(_) => {
+                check_memory("the matrix of distances", 3 * 4 * n * n)?;
                 let matrix =
                     if nodes.metric().is_some() { nodes.computed_matrix() } else { nodes.matrix().to_vec() };
-                TourTables::Numbered(Tables::new(shape(MATRIX), &[&of_words(numbers), &of_words(&matrix)]))
+                let numbers: Vec<u32> = (0..n as u32).collect();
+                TourTables::Numbered(Tables::new(shape(MATRIX), &[&of_words(&numbers), &of_words(&matrix)]))
             }
         })
     }
