@@ -12,12 +12,12 @@ use serde::{Deserialize, Serialize};
 #[cfg(feature = "cuda")]
 use crate::engine::LocalSearch;
 use crate::engine::acs::Remember;
-#[cfg(feature = "cuda")]
-use crate::engine::genetic::Crossover;
 use crate::engine::{
     AcsSpec, BackendError, Colony, ColonySpec, Descent, DescentSpec, FirstGenes, GeneticSpec, LinKernighan,
     Neighbors, Population, Problem, Searchable, Tables, Trials, Walks, WalksSpec, lin_kernighan,
 };
+#[cfg(feature = "cuda")]
+use crate::engine::{Outline, genetic::Crossover};
 
 /// Which backend a user asks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -334,9 +334,12 @@ impl Backend {
         spec: &WalksSpec,
     ) -> Result<Box<dyn Walks<Element<P>> + 'p>, BackendError> {
         Ok(match self {
-            Backend::Cpu(cpu) => Box::new(cpu::CpuWalks::<P>::new(cpu, tables, spec)?),
+            Backend::Cpu(cpu) => Box::new(cpu::CpuWalks::new::<P>(cpu, tables, spec)?),
             #[cfg(feature = "cuda")]
-            Backend::Cuda(cards) => Box::new(cuda::CudaWalks::<P>::new(cards.first(), tables, spec)?),
+            Backend::Cuda(cards) => {
+                let outline = Outline::of::<P>(tables, spec)?;
+                Box::new(cuda::CudaWalks::new(cards.first(), tables, spec, &outline)?)
+            }
         })
     }
 
@@ -350,9 +353,12 @@ impl Backend {
         spec: &WalksSpec,
     ) -> Result<Box<dyn Neighbors<Element<P>> + 'p>, BackendError> {
         Ok(match self {
-            Backend::Cpu(_) => Box::new(cpu::CpuNeighbors::<P>::new(tables, spec)?),
+            Backend::Cpu(_) => Box::new(cpu::CpuNeighbors::new::<P>(tables, spec)?),
             #[cfg(feature = "cuda")]
-            Backend::Cuda(cards) => Box::new(cuda::CudaNeighbors::<P>::new(cards.first(), tables, spec)?),
+            Backend::Cuda(cards) => {
+                let outline = Outline::of::<P>(tables, spec)?;
+                Box::new(cuda::CudaNeighbors::new(cards.first(), tables, spec, &outline)?)
+            }
         })
     }
 

@@ -133,12 +133,13 @@ const LONG: Duration = Duration::from_millis(400);
 
 /// Runs an engine until it is time to stop; but for the clock and an interrupt, not before it has a solution. `observe` is called
 /// after each batch.
-pub fn drive<E: Engine>(
-    engine: &mut E,
-    deadline: Deadline<'_, E::Cost>,
-    observe: &mut dyn FnMut(&Progress<E::Cost>),
-) -> Run<E::Cost, E::Best> {
+pub fn drive<C: Copy + PartialOrd, B>(
+    engine: &mut dyn Engine<Cost = C, Best = B>,
+    deadline: Deadline<'_, C>,
+    observe: &mut dyn FnMut(&Progress<C>),
+) -> Run<C, B> {
     let setup = deadline.elapsed();
+    // What is kept in case the device fails.
     let mut kept = None;
     let mut trace = Trace { begin: deadline.begin, found: Vec::new() };
     trace.note(engine.status().best_cost, "start");
@@ -187,14 +188,11 @@ impl<C: Copy + PartialOrd> Trace<C> {
     }
 }
 
-/// A better solution that is kept in case the device fails, and its cost.
-type Kept<E> = Option<(<E as Engine>::Cost, <E as Engine>::Best)>;
-
-fn advance<E: Engine>(
-    engine: &mut E,
-    deadline: Deadline<'_, E::Cost>,
-    (kept, trace): (&mut Kept<E>, &mut Trace<E::Cost>),
-    observe: &mut dyn FnMut(&Progress<E::Cost>),
+fn advance<C: Copy + PartialOrd, B>(
+    engine: &mut dyn Engine<Cost = C, Best = B>,
+    deadline: Deadline<'_, C>,
+    (kept, trace): (&mut Option<(C, B)>, &mut Trace<C>),
+    observe: &mut dyn FnMut(&Progress<C>),
 ) -> Result<StopReason, BackendError> {
     let mut units = 1;
     let mut kept_at = Instant::now();

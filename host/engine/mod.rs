@@ -48,5 +48,5 @@ pub use mmas::ColonySpec;
 pub use plain::Plain;
 pub use problem::{Places, Problem};
 pub use stop::{Stop, StopReason};
-pub use walks::{AskedShape, Neighbors, Searchable, Tables, Walks, WalksSpec};
+pub use walks::{AskedShape, Neighbors, Outline, Searchable, Tables, Walks, WalksSpec};
 pub(crate) use worker::Worker;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use antwarp_core::neighborhood::Neighborhood;
 use antwarp_core::problem::{Problem, Shape};
-use antwarp_core::search::{Strategy, WalkRules, WalkState};
+use antwarp_core::search::{Layout, Strategy, WalkRules, WalkState};
 use serde::{Deserialize, Serialize};
 
 use super::{BackendError, Enough, Plain, Reported};
@@ -86,6 +86,43 @@ impl Tables {
     pub fn problem<P: Problem>(&self) -> P {
         // SAFETY: the functions below make what the problems ask for; they live as long as the tables.
         unsafe { P::new(&self.shape, self.words.as_ptr().cast()) }
+    }
+}
+
+/// What of a problem tells how much memory its walks take. With this, what launches walks is compiled once for each kind of element
+/// and not for each problem.
+#[derive(Clone, Copy, Debug)]
+pub struct Outline {
+    /// [`Problem::NAME`].
+    pub name: &'static str,
+    /// Where a replica's parts lie.
+    pub layout: Layout,
+    /// Number of a solution's neighbours.
+    pub neighbors: u64,
+    /// Elements of a solution.
+    pub elements: usize,
+    /// Length of a walk's tabu list; 0 where walks have none.
+    pub traces: usize,
+    /// Bytes that the teams of a walk share.
+    pub common: usize,
+}
+
+impl Outline {
+    /// The outline of a problem for walks of this kind.
+    ///
+    /// # Errors
+    /// If a replica would take 4 GiB or more.
+    pub fn of<P: Problem>(tables: &Tables, spec: &WalksSpec) -> Result<Outline, BackendError> {
+        let problem: P = tables.problem();
+        let moves = problem.moves();
+        Ok(Outline {
+            name: P::NAME,
+            layout: Layout::new(&problem, spec.strategy).ok_or(BackendError::Replica)?,
+            neighbors: moves.len(),
+            elements: moves.elements() as usize,
+            traces: if spec.uses_traces() { moves.traces() as usize } else { 0 },
+            common: problem.common(),
+        })
     }
 }
 

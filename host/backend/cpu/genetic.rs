@@ -15,7 +15,7 @@ use antwarp_core::tour;
 use rayon::prelude::*;
 
 use super::variants::{with_operator, with_places};
-use super::{Quad, Together, allocate, check_memory, eax};
+use super::{Quad, Together, allocate, check_memory, eax, parallel};
 use crate::engine::genetic::{Crossover, FirstGenes, GeneticSpec};
 use crate::engine::{BackendError, Colony, Enough, LocalSearch, Phases, Population, Problem, Worker};
 
@@ -134,7 +134,7 @@ impl<'p, I: NodeId + Default, G: Geometry> CpuPopulation<'p, I, G> {
         let shared = Together((self.tables(), self.places));
         // One gene is always made, so that there is a tour.
         let started = AtomicBool::new(false);
-        let made = (0..self.spec.genes).into_par_iter().all(|row| {
+        let made = parallel::all_with_memory(self.spec.genes, 0, &|_, row| {
             if started.swap(true, Ordering::Relaxed) && enough() {
                 return false;
             }
@@ -166,22 +166,16 @@ impl<'p, I: NodeId + Default, G: Geometry> CpuPopulation<'p, I, G> {
         let begin = Instant::now();
         let memory = memory_bytes::<I>(rules.n).div_ceil(size_of::<Quad>());
         let shared = Together((self.tables(), self.places));
-        let made = (0..rules.children())
-            .into_par_iter()
-            .map_init(
-                || vec![Quad::default(); memory],
-                |memory, index| {
-                    if enough() {
-                        return false;
-                    }
-                    let (tables, places) = shared.get();
-                    let memory = memory.as_mut_ptr().cast();
-                    // SAFETY: the tables and the memory are large enough, and each child is one thread's.
-                    unsafe { genetic::breed(Serial, &rules, tables, places, memory, index) };
-                    true
-                },
-            )
-            .all(|made| made);
+        let made = parallel::all_with_memory(rules.children(), memory, &|memory, index| {
+            if enough() {
+                return false;
+            }
+            let (tables, places) = shared.get();
+            let memory = memory.as_mut_ptr().cast();
+            // SAFETY: the tables and the memory are large enough, and each child is one thread's.
+            unsafe { genetic::breed(Serial, &rules, tables, places, memory, index) };
+            true
+        });
         let built = Instant::now();
         if !made || (searches && !self.search(&rules, rules.children(), enough)) {
             self.measure();
@@ -191,7 +185,7 @@ impl<'p, I: NodeId + Default, G: Geometry> CpuPopulation<'p, I, G> {
         std::mem::swap(&mut self.table, &mut self.next);
         if self.spec.transfers(generation) {
             let shared = Together(self.tables());
-            (0..rules.groups).into_par_iter().for_each(|group| {
+            parallel::each(rules.groups, &|group| {
                 // SAFETY: the tables are large enough, and each group is one thread's.
                 unsafe { genetic::transfer(Serial, &rules, shared.get(), group) };
             });
@@ -237,27 +231,21 @@ impl<'p, I: NodeId + Default, G: Geometry> CpuPopulation<'p, I, G> {
         };
         let memory = ants::memory_bytes::<I>(n).div_ceil(size_of::<Quad>());
         let shared = Together((self.tables(), search));
-        (0..count)
-            .into_par_iter()
-            .map_init(
-                || vec![Quad::default(); memory],
-                |memory, index| {
-                    let (tables, search) = shared.get();
-                    let memory = memory.as_mut_ptr().cast();
-                    // SAFETY: each new gene is one thread's; memory and tables are large enough.
-                    unsafe {
-                        let gain = if enough() {
-                            0
-                        } else {
-                            let gene = tables.gene(tables.born.get(index) as u32, n);
-                            ants::improve::<_, O, I, G>(&Worker::new(enough), search, memory, gene)
-                        };
-                        genetic::finish(rules, tables, index, gain);
-                        gain > 0 || !enough()
-                    }
-                },
-            )
-            .all(|done| done)
+        parallel::all_with_memory(count, memory, &|memory, index| {
+            let (tables, search) = shared.get();
+            let memory = memory.as_mut_ptr().cast();
+            // SAFETY: each new gene is one thread's; memory and tables are large enough.
+            unsafe {
+                let gain = if enough() {
+                    0
+                } else {
+                    let gene = tables.gene(tables.born.get(index) as u32, n);
+                    ants::improve::<_, O, I, G>(&Worker::new(enough), search, memory, gene)
+                };
+                genetic::finish(rules, tables, index, gain);
+                gain > 0 || !enough()
+            }
+        })
     }
 
     /// What the tables say now.

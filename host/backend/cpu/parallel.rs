@@ -24,6 +24,17 @@ pub(super) fn each_with_memory(count: usize, quads: usize, body: &(dyn Fn(&mut [
     (0..count).into_par_iter().for_each_init(memory, |memory, index| body(memory, index));
 }
 
+/// Whether `body` returns true for each number below `count`, with `quads` of memory that belong to the calling thread. After the first
+/// false the rest may be left out.
+pub(super) fn all_with_memory(
+    count: u32,
+    quads: usize,
+    body: &(dyn Fn(&mut [Quad], u32) -> bool + Sync),
+) -> bool {
+    let memory = || vec![Quad::default(); quads];
+    (0..count).into_par_iter().map_init(memory, |memory, index| body(memory, index)).all(|is_done| is_done)
+}
+
 /// Calls `body` with each ant's number, tour of `n` nodes and cost, and `quads` of memory that belong to the calling thread.
 pub(super) fn each_ant<I: Send>(
     (tours, n): (&mut [I], u32),

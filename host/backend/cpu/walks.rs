@@ -1,7 +1,6 @@
 //! Walks of neighbourhood search on CPU threads: many walks on a thread each, or few walks whose neighbourhoods several threads
 //! divide.
 
-use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -14,7 +13,7 @@ use super::processor::for_this_processor;
 use super::watched::Watched;
 use super::{Cpu, Together, allocate, check_memory, parallel};
 use crate::backend::tuning::{Key, Shape, Tuner, now};
-use crate::engine::{AskedShape, BackendError, Enough, Neighbors, Tables, Walks, WalksSpec};
+use crate::engine::{AskedShape, BackendError, Enough, Neighbors, Outline, Tables, Walks, WalksSpec};
 use crate::instance::Watch;
 
 /// Most threads that wait for each other.
@@ -105,41 +104,96 @@ for_this_processor!(evaluate, evaluate_new, search::evaluate, [P: Problem], (
     memory: (*mut u8, *mut u8), costs: *mut u64
 ));
 
-/// The layout of a replica.
-fn layout_of<P: Problem>(problem: &P, spec: &WalksSpec) -> Result<Layout, BackendError> {
-    Layout::new(problem, spec.strategy).ok_or(BackendError::Replica)
+/// A thread's part of a batch of one of the walks, as [`search::walk`] does it, of a watched problem.
+type WalkBody<E> = unsafe fn(
+    &mut Member<'_>,
+    (&Tables, &Watch<'_>),
+    (&WalkRules, &Layout),
+    (&Bank<E>, u32),
+    (*mut u8, *mut u8),
+);
+
+/// The walk of a problem.
+///
+/// # Safety
+/// As [`search::walk`].
+unsafe fn walk_of<P: Problem>(
+    crew: &mut Member<'_>,
+    (tables, watch): (&Tables, &Watch<'_>),
+    (rules, layout): (&WalkRules, &Layout),
+    (bank, index): (&Bank<Element<P>>, u32),
+    memory: (*mut u8, *mut u8),
+) {
+    let problem = Watched::new(tables.problem::<P>(), watch);
+    // SAFETY: the caller's promise.
+    unsafe { walk(crew, &problem, rules, layout, bank, index, memory) }
+}
+
+/// All costs of a solution's neighbours, as [`search::evaluate`] computes them, of a watched problem.
+type EvaluateBody<E> = unsafe fn(
+    (&Tables, &Watch<'_>),
+    (&WalkRules, &Layout),
+    (*const E, *const E),
+    (*mut u8, *mut u8),
+    *mut u64,
+);
+
+/// The costs of a problem's neighbours.
+///
+/// # Safety
+/// As [`search::evaluate`].
+unsafe fn evaluate_of<P: Problem>(
+    (tables, watch): (&Tables, &Watch<'_>),
+    (rules, layout): (&WalkRules, &Layout),
+    solutions: (*const Element<P>, *const Element<P>),
+    memory: (*mut u8, *mut u8),
+    costs: *mut u64,
+) {
+    let problem = Watched::new(tables.problem::<P>(), watch);
+    // SAFETY: the caller's promise.
+    unsafe { evaluate(&mut { Member::ALONE }, &problem, rules, layout, solutions, memory, costs) }
 }
 
 /// Walks in main memory.
-pub struct CpuWalks<'p, P: Problem> {
+pub struct CpuWalks<'p, E> {
     tables: &'p Tables,
     spec: WalksSpec,
+    body: WalkBody<E>,
     layout: Layout,
     /// Bytes that a walk's threads share.
     common: usize,
     states: [Vec<WalkState>; 2],
-    bests: [Vec<Element<P>>; 2],
-    solutions: Vec<Element<P>>,
-    accepted: Vec<Element<P>>,
+    bests: [Vec<E>; 2],
+    solutions: Vec<E>,
+    accepted: Vec<E>,
     traces: Vec<u32>,
     tuner: Tuner,
-    problem: PhantomData<P>,
 }
 
-impl<'p, P: Problem<Moves: Neighborhood<Element: Default + Send + Sync>>> CpuWalks<'p, P> {
+impl<'p, E: Copy + Default + Send + Sync> CpuWalks<'p, E> {
     /// Allocates the walks, which begin at random.
     ///
     /// # Errors
     /// If memory is short.
-    pub fn new(cpu: &Cpu, tables: &'p Tables, spec: &WalksSpec) -> Result<Self, BackendError> {
-        let problem: P = tables.problem();
-        let layout = layout_of(&problem, spec)?;
-        let moves = problem.moves();
-        let (walks, n) = (spec.walks as usize, moves.elements() as usize);
+    pub fn new<P: Problem<Moves: Neighborhood<Element = E>>>(
+        cpu: &Cpu,
+        tables: &'p Tables,
+        spec: &WalksSpec,
+    ) -> Result<Self, BackendError> {
+        Self::laid_out(cpu, tables, spec, &Outline::of::<P>(tables, spec)?, walk_of::<P>)
+    }
+
+    fn laid_out(
+        cpu: &Cpu,
+        tables: &'p Tables,
+        spec: &WalksSpec,
+        &Outline { name, layout, neighbors, elements: n, traces: list, common }: &Outline,
+        body: WalkBody<E>,
+    ) -> Result<Self, BackendError> {
+        let walks = spec.walks as usize;
         let threads = rayon::current_num_threads() as u32;
-        let list = if spec.uses_traces() { moves.traces() as usize } else { 0 };
-        let replica = layout.bytes as usize + problem.common();
-        let elements = walks * n * size_of::<Element<P>>();
+        let replica = layout.bytes as usize + common;
+        let elements = walks * n * size_of::<E>();
         // Threads of a walk wait for each other, so those of all walks run at the same time.
         let asked = spec.shape.and_then(|shape| shape.parts).filter(|&parts| parts > 1);
         let waiting = asked.map_or(0, |parts| u64::from(parts) * u64::from(spec.walks));
@@ -149,21 +203,21 @@ impl<'p, P: Problem<Moves: Neighborhood<Element: Default + Send + Sync>>> CpuWal
         let replicas = waiting.max(u64::from(threads)) as usize;
         check_memory("the walks", 4 * elements + 4 * walks * list + replicas * replica)?;
         let most = (threads / spec.walks).max(1);
-        let key = Key::new(&cpu.machine().device, threads, P::NAME, tables, spec, moves.len());
+        let key = Key::new(&cpu.machine().device, threads, name, tables, spec, neighbors);
         let is_tried = |parts: &u32| spec.retune_all || parts.is_power_of_two() || *parts == most;
         let shapes = (1..=most).filter(is_tried).map(|parts| Shape { parts, threads: 1 });
         Ok(CpuWalks {
             tables,
             spec: spec.clone(),
+            body,
             layout,
-            common: problem.common(),
+            common,
             states: [fresh(spec.walks), fresh(spec.walks)],
             bests: [allocate("the walks", walks * n)?, allocate("the walks", walks * n)?],
             solutions: allocate("the walks", walks * n)?,
             accepted: allocate("the walks", walks * n)?,
             traces: allocate("the tabu lists", walks * list)?,
             tuner: Tuner::new(key, shapes.collect(), &spec_within(spec, most)),
-            problem: PhantomData,
         })
     }
 
@@ -194,7 +248,7 @@ impl<'p, P: Problem<Moves: Neighborhood<Element: Default + Send + Sync>>> CpuWal
             accepted: self.accepted.as_mut_ptr(),
             traces: self.traces.as_mut_ptr(),
         });
-        let (layout, tables) = (self.layout, self.tables);
+        let (layout, tables, body) = (self.layout, self.tables, self.body);
         let units = |bytes: usize| allocate::<Unit>("a walk", bytes.div_ceil(size_of::<Unit>()).max(1));
         let replica = layout.bytes as usize;
         let (bank, layout) = (&bank, &layout);
@@ -205,11 +259,18 @@ impl<'p, P: Problem<Moves: Neighborhood<Element: Default + Send + Sync>>> CpuWal
                     return Ok(true);
                 }
                 let watch = Watch::new(enough);
-                let problem = Watched::new(tables.problem::<P>(), &watch);
                 let (replica, common) = memory.as_mut().map_err(|_| BackendError::Replica)?;
                 let memory = (replica.as_mut_ptr().cast(), common.as_mut_ptr().cast());
                 // SAFETY: the arrays are those of all walks; each walk is one thread's, and its memory too.
-                unsafe { walk(&mut { Member::ALONE }, &problem, rules, layout, &bank.get(), index, memory) };
+                unsafe {
+                    body(
+                        &mut { Member::ALONE },
+                        (tables, &watch),
+                        (rules, layout),
+                        (&bank.get(), index),
+                        memory,
+                    )
+                };
                 Ok(watch.is_cut())
             };
             parallel::collect(self.spec.walks, &memory, &go)
@@ -233,9 +294,9 @@ impl<'p, P: Problem<Moves: Neighborhood<Element: Default + Send + Sync>>> CpuWal
                 let meeting = Some(&meetings[index as usize]);
                 let mut member = Member { meeting, part, parts, complete: 0, row: 0 };
                 let memory = (replica.get().cast(), commons[index as usize].get().cast());
-                let problem = Watched::new(tables.problem::<P>(), &watches[index as usize]);
+                let watch = &watches[index as usize];
                 // SAFETY: as above; the threads of a walk meet in `member`.
-                unsafe { walk(&mut member, &problem, rules, layout, &bank.get(), index, memory) };
+                unsafe { body(&mut member, (tables, watch), (rules, layout), (&bank.get(), index), memory) };
             });
             Ok(watches.iter().map(Watch::is_cut).collect())
         }
@@ -254,7 +315,7 @@ pub fn fresh(walks: u32) -> Vec<WalkState> {
     vec![WalkState { fresh: 1, ..WalkState::default() }; walks as usize]
 }
 
-impl<P: Problem<Moves: Neighborhood<Element: Default + Send + Sync>>> Walks<Element<P>> for CpuWalks<'_, P> {
+impl<E: Copy + Default + Send + Sync> Walks<E> for CpuWalks<'_, E> {
     fn run(&mut self, rules: &WalkRules, enough: Enough) -> Result<&[WalkState], BackendError> {
         let mut rules = *rules;
         let end = rules.end;
@@ -275,7 +336,7 @@ impl<P: Problem<Moves: Neighborhood<Element: Default + Send + Sync>>> Walks<Elem
         Ok(&self.states[0])
     }
 
-    fn best(&mut self, walk: u32) -> Result<Vec<Element<P>>, BackendError> {
+    fn best(&mut self, walk: u32) -> Result<Vec<E>, BackendError> {
         let n = self.bests[0].len() / self.spec.walks as usize;
         Ok(self.bests[0][walk as usize * n..][..n].to_vec())
     }
@@ -296,54 +357,55 @@ impl<P: Problem<Moves: Neighborhood<Element: Default + Send + Sync>>> Walks<Elem
 }
 
 /// Neighbours looked at by one thread.
-pub struct CpuNeighbors<'p, P: Problem> {
+pub struct CpuNeighbors<'p, E> {
     tables: &'p Tables,
+    body: EvaluateBody<E>,
     layout: Layout,
     replica: Vec<Unit>,
     common: Vec<Unit>,
     costs: Vec<u64>,
     time: Duration,
-    problem: PhantomData<P>,
 }
 
-impl<'p, P: Problem> CpuNeighbors<'p, P> {
+impl<'p, E> CpuNeighbors<'p, E> {
     /// Allocates what is needed.
     ///
     /// # Errors
     /// If memory is short.
-    pub fn new(tables: &'p Tables, spec: &WalksSpec) -> Result<Self, BackendError> {
-        let problem: P = tables.problem();
-        let layout = layout_of(&problem, spec)?;
+    pub fn new<P: Problem<Moves: Neighborhood<Element = E>>>(
+        tables: &'p Tables,
+        spec: &WalksSpec,
+    ) -> Result<Self, BackendError> {
+        let Outline { layout, neighbors, common, .. } = Outline::of::<P>(tables, spec)?;
         let units = |bytes: usize| allocate("the neighbours", bytes.div_ceil(size_of::<Unit>()).max(1));
         Ok(CpuNeighbors {
             tables,
+            body: evaluate_of::<P>,
             layout,
             replica: units(layout.bytes as usize)?,
-            common: units(problem.common())?,
-            costs: allocate("the neighbours' costs", problem.moves().len() as usize + 1)?,
+            common: units(common)?,
+            costs: allocate("the neighbours' costs", neighbors as usize + 1)?,
             time: Duration::ZERO,
-            problem: PhantomData,
         })
     }
 }
 
-impl<P: Problem> Neighbors<Element<P>> for CpuNeighbors<'_, P> {
+impl<E> Neighbors<E> for CpuNeighbors<'_, E> {
     fn costs(
         &mut self,
-        solution: &[Element<P>],
-        given: &[Element<P>],
+        solution: &[E],
+        given: &[E],
         rules: &WalkRules,
         enough: Enough,
     ) -> Result<Option<&[u64]>, BackendError> {
         let begin = Instant::now();
         let watch = Watch::new(enough);
-        let problem = Watched::new(self.tables.problem::<P>(), &watch);
         let memory = (self.replica.as_mut_ptr().cast(), self.common.as_mut_ptr().cast());
         let costs = self.costs.as_mut_ptr();
         let given = if given.is_empty() { std::ptr::null() } else { given.as_ptr() };
         let solutions = (solution.as_ptr(), given);
         // SAFETY: `new` made the arrays for this problem; who gives neighbours gives all of them.
-        unsafe { evaluate(&mut { Member::ALONE }, &problem, rules, &self.layout, solutions, memory, costs) };
+        unsafe { (self.body)((self.tables, &watch), (rules, &self.layout), solutions, memory, costs) };
         self.time += begin.elapsed();
         Ok(watch.kept(&self.costs[..]))
     }

@@ -5,8 +5,6 @@ use std::marker::PhantomData;
 use std::time::{Duration, Instant};
 
 use antwarp_core::kernels::WalkArgs;
-use antwarp_core::neighborhood::Neighborhood;
-use antwarp_core::problem::{Element, Problem};
 use antwarp_core::search::{Layout, WalkRules, WalkState};
 use cudarc::driver::CudaFunction;
 
@@ -15,7 +13,7 @@ use super::device::GRACE;
 use super::{Buffer, Device, EvaluateNeighbors, Launch, TEAM_BYTES, Walks as WalksKernel, buffers};
 use crate::backend::cpu::fresh;
 use crate::backend::tuning::{Key, Shape, Tuner, now};
-use crate::engine::{BackendError, Enough, Neighbors, Plain, Tables, Walks, WalksSpec};
+use crate::engine::{BackendError, Enough, Neighbors, Outline, Plain, Tables, Walks, WalksSpec};
 use crate::memory::bytes;
 
 /// Bytes of shared memory before a replica: the team's, and two rows of a candidate a warp.
@@ -104,7 +102,7 @@ impl Fit {
 }
 
 /// Walks in device memory.
-pub struct CudaWalks<'p, P: Problem> {
+pub struct CudaWalks<'p, E> {
     device: &'p Device,
     spec: WalksSpec,
     shape: antwarp_core::problem::Shape,
@@ -126,32 +124,33 @@ pub struct CudaWalks<'p, P: Problem> {
     common: Buffer<u8>,
     slots: Buffer<u64>,
     known: Vec<WalkState>,
-    problem: PhantomData<P>,
+    element: PhantomData<E>,
 }
 
-impl<'p, P: Problem<Moves: Neighborhood<Element: Plain>>> CudaWalks<'p, P> {
+impl<'p, E: Plain> CudaWalks<'p, E> {
     /// Loads the kernel and allocates the walks, which begin at random.
     ///
     /// # Errors
     /// If the kernel is refused, or memory is short.
-    pub fn new(device: &'p Device, tables: &'p Tables, spec: &WalksSpec) -> Result<Self, BackendError> {
-        let problem: P = tables.problem();
-        let layout = Layout::new(&problem, spec.strategy).ok_or(BackendError::Replica)?;
-        let moves = problem.moves();
+    pub fn new(
+        device: &'p Device,
+        tables: &'p Tables,
+        spec: &WalksSpec,
+        &Outline { name, layout, neighbors, elements: n, traces, common }: &Outline,
+    ) -> Result<Self, BackendError> {
         let in_shared = layout.bytes + CREW_BYTES <= device.shared_limit();
-        let name = walk_kernel(P::NAME, in_shared);
+        let name = walk_kernel(name, in_shared);
         let kernel = WalksKernel { function: device.function(&name)?, name };
-        let asked = (spec.walks, moves.len(), spec.retune_all);
+        let asked = (spec.walks, neighbors, spec.retune_all);
         let fit = Fit::new(device, &kernel.function, asked, (in_shared, layout.bytes))?;
         if fit.shapes.is_empty() {
             return Err(BackendError::Shape { kernel: kernel.name, needed: bytes(u64::from(layout.bytes)) });
         }
         let machine = device.machine();
-        let key = Key::new(&machine.device, machine.units as u32, &kernel.name, tables, spec, moves.len());
+        let key = Key::new(&machine.device, machine.units as u32, &kernel.name, tables, spec, neighbors);
         let tuner = Tuner::new(key, fit.shapes.clone(), spec);
-        let (walks, n) = (spec.walks as usize, moves.elements() as usize);
-        let elements = walks * n * size_of::<Element<P>>();
-        let list = if spec.uses_traces() { moves.traces() as usize } else { 0 };
+        let walks = spec.walks as usize;
+        let elements = walks * n * size_of::<E>();
         let s = device.stream();
         let known = fresh(spec.walks);
         let states = || Buffer::from_slice(s, "the states", &known);
@@ -161,7 +160,7 @@ impl<'p, P: Problem<Moves: Neighborhood<Element: Plain>>> CudaWalks<'p, P> {
             spec: spec.clone(),
             shape: tables.shape,
             layout,
-            common_bytes: problem.common().next_multiple_of(16),
+            common_bytes: common.next_multiple_of(16),
             n,
             fit,
             tuner,
@@ -171,13 +170,13 @@ impl<'p, P: Problem<Moves: Neighborhood<Element: Plain>>> CudaWalks<'p, P> {
             bests: [of_walks()?, of_walks()?],
             solutions: of_walks()?,
             accepted: of_walks()?,
-            traces: Buffer::zeroed(s, "the tabu lists", walks * list)?,
+            traces: Buffer::zeroed(s, "the tabu lists", walks * traces)?,
             memory: Buffer::zeroed(s, "the replicas", 0)?,
-            common: Buffer::zeroed(s, "the shared notes", walks * problem.common().next_multiple_of(16))?,
+            common: Buffer::zeroed(s, "the shared notes", walks * common.next_multiple_of(16))?,
             slots: Buffer::zeroed(s, "the candidates", 0)?,
             kernel,
             known,
-            problem: PhantomData,
+            element: PhantomData,
         })
     }
 
@@ -244,7 +243,7 @@ impl<'p, P: Problem<Moves: Neighborhood<Element: Plain>>> CudaWalks<'p, P> {
     }
 }
 
-impl<P: Problem<Moves: Neighborhood<Element: Plain>>> Walks<Element<P>> for CudaWalks<'_, P> {
+impl<E: Plain> Walks<E> for CudaWalks<'_, E> {
     /// A launch is not cut short, but left behind if it goes on once there was enough; and none begins then.
     fn run(&mut self, rules: &WalkRules, enough: Enough) -> Result<&[WalkState], BackendError> {
         let mut rules = *rules;
@@ -264,15 +263,13 @@ impl<P: Problem<Moves: Neighborhood<Element: Plain>>> Walks<Element<P>> for Cuda
         Ok(&self.known)
     }
 
-    fn best(&mut self, walk: u32) -> Result<Vec<Element<P>>, BackendError> {
+    fn best(&mut self, walk: u32) -> Result<Vec<E>, BackendError> {
         self.device.check_idle()?;
-        let size = self.n * size_of::<Element<P>>();
+        let size = self.n * size_of::<E>();
         let mut raw = vec![0u8; size];
         self.bests[0].read_from(self.device.stream(), walk as usize * size, &mut raw)?;
         // SAFETY: elements are plain, and were written as such.
-        Ok((0..self.n)
-            .map(|i| unsafe { raw.as_ptr().cast::<Element<P>>().add(i).read_unaligned() })
-            .collect())
+        Ok((0..self.n).map(|i| unsafe { raw.as_ptr().cast::<E>().add(i).read_unaligned() }).collect())
     }
 
     fn describe(&self) -> String {
@@ -297,7 +294,7 @@ fn bytes_of<E: Plain>(elements: &[E]) -> &[u8] {
 }
 
 /// Neighbours looked at on the device, whose costs go to the host.
-pub struct CudaNeighbors<'p, P: Problem> {
+pub struct CudaNeighbors<'p, E> {
     device: &'p Device,
     spec: WalksSpec,
     shape: antwarp_core::problem::Shape,
@@ -313,32 +310,34 @@ pub struct CudaNeighbors<'p, P: Problem> {
     costs: Vec<u64>,
     copies: Duration,
     kernels: Duration,
-    problem: PhantomData<P>,
+    element: PhantomData<E>,
 }
 
-impl<'p, P: Problem<Moves: Neighborhood<Element: Plain>>> CudaNeighbors<'p, P> {
+impl<'p, E: Plain> CudaNeighbors<'p, E> {
     /// Loads the kernel and allocates what is needed.
     ///
     /// # Errors
     /// If the kernel is refused, or memory is short.
-    pub fn new(device: &'p Device, tables: &'p Tables, spec: &WalksSpec) -> Result<Self, BackendError> {
-        let problem: P = tables.problem();
-        let layout = Layout::new(&problem, spec.strategy).ok_or(BackendError::Replica)?;
-        let moves = problem.moves();
-        let name = format!("block_evaluate_{}", P::NAME);
+    pub fn new(
+        device: &'p Device,
+        tables: &'p Tables,
+        spec: &WalksSpec,
+        &Outline { name, layout, neighbors, elements: n, common, .. }: &Outline,
+    ) -> Result<Self, BackendError> {
+        let name = format!("block_evaluate_{name}");
         let refused = || BackendError::Shape { kernel: name.clone(), needed: bytes(u64::from(layout.bytes)) };
         if layout.bytes + CREW_BYTES > device.shared_limit() {
             return Err(refused());
         }
         let function = device.function(&name)?;
-        let fit = Fit::new(device, &function, (1, moves.len(), false), (true, layout.bytes))?;
+        let fit = Fit::new(device, &function, (1, neighbors, false), (true, layout.bytes))?;
         // The paper has a thread for each neighbour, 256 to a block.
         let asked = spec.shape.and_then(|shape| shape.threads).unwrap_or(256);
         let fitting = fit.shapes.iter().filter(|shape| shape.threads <= asked);
         let shape = fitting.max_by_key(|shape| (shape.threads, shape.parts)).or(fit.shapes.first());
         let shape = *shape.ok_or_else(refused)?;
-        let (n, s) = (moves.elements() as usize, device.stream());
-        let costs = moves.len() as usize + 1;
+        let s = device.stream();
+        let costs = neighbors as usize + 1;
         Ok(CudaNeighbors {
             device,
             spec: spec.clone(),
@@ -347,25 +346,25 @@ impl<'p, P: Problem<Moves: Neighborhood<Element: Plain>>> CudaNeighbors<'p, P> {
             launch: Launch { grid: shape.parts, block: shape.threads, shared: fit.shared },
             kernel: EvaluateNeighbors { name, function },
             tables: Buffer::from_slice(s, "the instance", tables.bytes())?,
-            solution: Buffer::zeroed(s, "the solution", n * size_of::<Element<P>>())?,
+            solution: Buffer::zeroed(s, "the solution", n * size_of::<E>())?,
             given: Buffer::zeroed(s, "the neighbours", 0)?,
-            common: Buffer::zeroed(s, "the shared notes", problem.common())?,
+            common: Buffer::zeroed(s, "the shared notes", common)?,
             slots: Buffer::zeroed(s, "the candidates", slots(shape.parts))?,
             device_costs: Buffer::zeroed(s, "the costs", costs)?,
             costs: vec![0; costs],
             copies: Duration::ZERO,
             kernels: Duration::ZERO,
-            problem: PhantomData,
+            element: PhantomData,
         })
     }
 }
 
-impl<P: Problem<Moves: Neighborhood<Element: Plain>>> Neighbors<Element<P>> for CudaNeighbors<'_, P> {
+impl<E: Plain> Neighbors<E> for CudaNeighbors<'_, E> {
     /// A launch is not cut short, but left behind if it goes on once there was enough.
     fn costs(
         &mut self,
-        solution: &[Element<P>],
-        given: &[Element<P>],
+        solution: &[E],
+        given: &[E],
         rules: &WalkRules,
         enough: Enough,
     ) -> Result<Option<&[u64]>, BackendError> {
