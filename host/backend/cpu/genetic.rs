@@ -8,7 +8,6 @@ use antwarp_core::genetic::generation::{is_over, record, recorded};
 use antwarp_core::genetic::{self, GenerationRules, Population as Tables, memory_bytes};
 use antwarp_core::geometry::{self, Geometry};
 use antwarp_core::local_search::ants;
-use antwarp_core::node::NodeId;
 use antwarp_core::operator::Operator;
 use antwarp_core::team::{Serial, Slots};
 use antwarp_core::tour;
@@ -26,21 +25,10 @@ pub fn population<'p>(
     first: FirstGenes,
 ) -> Result<Box<dyn Population + 'p>, BackendError> {
     if spec.crossover == Crossover::Eax {
-        eax::population(problem, spec, first)
-    } else if problem.n() < 1 << 16 {
-        by_places::<u16>(problem, spec, first)
-    } else {
-        by_places::<u32>(problem, spec, first)
+        return eax::population(problem, spec, first);
     }
-}
-
-fn by_places<'p, I: NodeId + Default>(
-    problem: &'p Problem,
-    spec: &GeneticSpec,
-    first: FirstGenes,
-) -> Result<Box<dyn Population + 'p>, BackendError> {
     with_places!(problem, problem.distances(), |geometry, places| {
-        Ok(Box::new(CpuPopulation::<I, _>::new(problem, spec, first, geometry, places)?))
+        Ok(Box::new(CpuPopulation::new(problem, spec, first, geometry, places)?))
     })
 }
 
@@ -61,16 +49,16 @@ impl Table {
     }
 }
 
-struct CpuPopulation<'p, I, G: Geometry> {
+struct CpuPopulation<'p, G: Geometry> {
     problem: &'p Problem,
     spec: GeneticSpec,
     places: geometry::Places<G>,
     /// What the first generation is made of, until it is.
     first: Option<FirstGenes>,
-    neighbors: Vec<I>,
+    neighbors: Vec<u32>,
     /// Every node's own number: no tour to compare with.
     own: Vec<u32>,
-    genes: Vec<I>,
+    genes: Vec<u32>,
     table: Table,
     next: Table,
     born: Vec<u64>,
@@ -79,7 +67,7 @@ struct CpuPopulation<'p, I, G: Geometry> {
     phases: Phases,
 }
 
-impl<'p, I: NodeId + Default, G: Geometry> CpuPopulation<'p, I, G> {
+impl<'p, G: Geometry> CpuPopulation<'p, G> {
     fn new(
         problem: &'p Problem,
         spec: &GeneticSpec,
@@ -88,14 +76,14 @@ impl<'p, I: NodeId + Default, G: Geometry> CpuPopulation<'p, I, G> {
         places: &'p [G::Place],
     ) -> Result<Self, BackendError> {
         let (n, count) = (problem.n() as usize, spec.genes as usize);
-        check_memory("the population", n * count * size_of::<I>())?;
+        check_memory("the population", n * count * size_of::<u32>())?;
         let no_limits = Limits { lowest: 0.0, highest: 0.0, deposit: 0.0 };
         Ok(CpuPopulation {
             problem,
             spec: spec.clone(),
             places: geometry::Places { geometry, start: places.as_ptr() },
             first: Some(first),
-            neighbors: problem.neighbors().iter().map(|&v| I::new(v)).collect(),
+            neighbors: problem.neighbors().to_vec(),
             own: (0..problem.n()).collect(),
             genes: allocate("the genes", n * count)?,
             table: Table::new(spec.genes)?,
@@ -107,7 +95,7 @@ impl<'p, I: NodeId + Default, G: Geometry> CpuPopulation<'p, I, G> {
         })
     }
 
-    fn tables(&mut self) -> Tables<I> {
+    fn tables(&mut self) -> Tables<u32> {
         // SAFETY: all arrays have as many elements as there are genes (and nodes); views do not outlive a call.
         unsafe {
             Tables {
@@ -127,8 +115,7 @@ impl<'p, I: NodeId + Default, G: Geometry> CpuPopulation<'p, I, G> {
         let n = self.problem.n() as usize;
         let rules = self.spec.rules(self.problem, 0, 0, self.spec.descends_first());
         if let FirstGenes::Given(tours) = &first {
-            let genes = self.genes.par_iter_mut().zip(tours.par_iter());
-            genes.for_each(|(gene, &node)| *gene = I::new(node));
+            self.genes[..tours.len()].copy_from_slice(tours);
         }
         debug_assert!(n > 0);
         let shared = Together((self.tables(), self.places));
@@ -164,7 +151,7 @@ impl<'p, I: NodeId + Default, G: Geometry> CpuPopulation<'p, I, G> {
             return false;
         }
         let begin = Instant::now();
-        let memory = memory_bytes::<I>(rules.n).div_ceil(size_of::<Quad>());
+        let memory = memory_bytes::<u32>(rules.n).div_ceil(size_of::<Quad>());
         let shared = Together((self.tables(), self.places));
         let made = parallel::all_with_memory(rules.children(), memory, &|memory, index| {
             if enough() {
@@ -229,7 +216,7 @@ impl<'p, I: NodeId + Default, G: Geometry> CpuPopulation<'p, I, G> {
             successor: self.own.as_ptr(),
             predecessor: self.own.as_ptr(),
         };
-        let memory = ants::memory_bytes::<I>(n).div_ceil(size_of::<Quad>());
+        let memory = ants::memory_bytes::<u32>(n).div_ceil(size_of::<Quad>());
         let shared = Together((self.tables(), search));
         parallel::all_with_memory(count, memory, &|memory, index| {
             let (tables, search) = shared.get();
@@ -240,7 +227,7 @@ impl<'p, I: NodeId + Default, G: Geometry> CpuPopulation<'p, I, G> {
                     0
                 } else {
                     let gene = tables.gene(tables.born.get(index) as u32, n);
-                    ants::improve::<_, O, I, G>(&Worker::new(enough), search, memory, gene)
+                    ants::improve::<_, O, u32, G>(&Worker::new(enough), search, memory, gene)
                 };
                 genetic::finish(rules, tables, index, gain);
                 gain > 0 || !enough()
@@ -268,7 +255,7 @@ impl<'p, I: NodeId + Default, G: Geometry> CpuPopulation<'p, I, G> {
     }
 }
 
-impl<I: NodeId + Default, G: Geometry> Colony for CpuPopulation<'_, I, G> {
+impl<G: Geometry> Colony for CpuPopulation<'_, G> {
     fn run(&mut self, iterations: u32, enough: Enough) -> Result<ColonyState, BackendError> {
         if let Some(first) = self.first.take() {
             let complete = self.begin(first, enough);
@@ -303,8 +290,7 @@ impl<I: NodeId + Default, G: Geometry> Colony for CpuPopulation<'_, I, G> {
         if self.first.is_none() && longest < i64::MAX && cost < longest {
             let n = self.problem.n() as usize;
             let row = self.table.rows[place] as usize;
-            let gene = self.genes[row * n..][..n].iter_mut().zip(tour);
-            gene.for_each(|(to, &node)| *to = I::new(node));
+            self.genes[row * n..][..n].copy_from_slice(tour);
             self.table.costs[place] = cost;
             self.look();
         }
@@ -317,16 +303,15 @@ impl<I: NodeId + Default, G: Geometry> Colony for CpuPopulation<'_, I, G> {
 
     fn describe(&self) -> String {
         format!(
-            "{}, {} genes in {} groups, a thread a child, {} bits a node",
+            "{}, {} genes in {} groups, a thread a child, 32 bits a node",
             self.spec.variant(),
             self.spec.genes,
             self.spec.groups,
-            8 * I::BYTES
         )
     }
 }
 
-impl<I: NodeId + Default, G: Geometry> Population for CpuPopulation<'_, I, G> {
+impl<G: Geometry> Population for CpuPopulation<'_, G> {
     fn places(&self) -> u32 {
         self.spec.genes
     }
@@ -334,7 +319,7 @@ impl<I: NodeId + Default, G: Geometry> Population for CpuPopulation<'_, I, G> {
     fn gene(&mut self, place: u32) -> Result<Vec<u32>, BackendError> {
         let n = self.problem.n() as usize;
         let row = self.table.rows[place as usize] as usize;
-        Ok(self.genes[row * n..][..n].iter().map(|node| node.get()).collect())
+        Ok(self.genes[row * n..][..n].to_vec())
     }
 
     fn costs(&mut self) -> Result<Vec<i64>, BackendError> {

@@ -9,9 +9,9 @@ use rayon::prelude::*;
 use super::Quad;
 
 /// The work on one ant: its thread's memory, its number, its tour and its cost.
-type AntBody<'a, I> = &'a (dyn Fn(&mut [Quad], u32, &mut [I], &mut i64) + Sync);
+type AntBody<'a> = &'a (dyn Fn(&mut [Quad], u32, &mut [u32], &mut i64) + Sync);
 /// A step of one ant: its number, its tour and its own memory.
-type StepBody<'a, I> = &'a (dyn Fn(u32, &mut [I], &mut [Quad]) + Sync);
+type StepBody<'a> = &'a (dyn Fn(u32, &mut [u32], &mut [Quad]) + Sync);
 
 /// Calls `body` once with each number below `count`.
 pub(super) fn each(count: u32, body: &(dyn Fn(u32) + Sync)) {
@@ -36,22 +36,17 @@ pub(super) fn all_with_memory(
 }
 
 /// Calls `body` with each ant's number, tour of `n` nodes and cost, and `quads` of memory that belong to the calling thread.
-pub(super) fn each_ant<I: Send>(
-    (tours, n): (&mut [I], u32),
-    costs: &mut [i64],
-    quads: usize,
-    body: AntBody<I>,
-) {
+pub(super) fn each_ant((tours, n): (&mut [u32], u32), costs: &mut [i64], quads: usize, body: AntBody) {
     let ants = tours.par_chunks_exact_mut(n as usize).zip(costs).enumerate();
     let memory = || vec![Quad::default(); quads];
     ants.for_each_init(memory, |memory, (ant, (tour, cost))| body(memory, ant as u32, tour, cost));
 }
 
 /// Calls `body` with each ant's number, tour of `n` nodes, and its own `quads` of `memory`.
-pub(super) fn each_ant_with_own_memory<I: Send>(
-    (tours, n): (&mut [I], u32),
+pub(super) fn each_ant_with_own_memory(
+    (tours, n): (&mut [u32], u32),
     (memory, quads): (&mut [Quad], usize),
-    body: StepBody<I>,
+    body: StepBody,
 ) {
     let ants = tours.par_chunks_exact_mut(n as usize).zip(memory.par_chunks_exact_mut(quads)).enumerate();
     ants.for_each(|(ant, (tour, memory))| body(ant as u32, tour, memory));

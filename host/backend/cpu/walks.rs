@@ -99,10 +99,6 @@ for_this_processor!(walk, walk_new, search::walk, [P: Problem], (
     crew: &mut Member<'_>, problem: &P, rules: &WalkRules, layout: &Layout, bank: &Bank<Element<P>>, index: u32,
     memory: (*mut u8, *mut u8)
 ));
-for_this_processor!(evaluate, evaluate_new, search::evaluate, [P: Problem], (
-    crew: &mut Member<'_>, problem: &P, rules: &WalkRules, layout: &Layout, solutions: (*const Element<P>, *const Element<P>),
-    memory: (*mut u8, *mut u8), costs: *mut u64
-));
 
 /// A thread's part of a batch of one of the walks, as [`search::walk`] does it, of a watched problem.
 type WalkBody<E> = unsafe fn(
@@ -151,7 +147,7 @@ unsafe fn evaluate_of<P: Problem>(
 ) {
     let problem = Watched::new(tables.problem::<P>(), watch);
     // SAFETY: the caller's promise.
-    unsafe { evaluate(&mut { Member::ALONE }, &problem, rules, layout, solutions, memory, costs) }
+    unsafe { search::evaluate(&mut { Member::ALONE }, &problem, rules, layout, solutions, memory, costs) }
 }
 
 /// Walks in main memory.

@@ -2,7 +2,6 @@
 
 use antwarp_core::construct::{self, Lists};
 use antwarp_core::distance::Distance;
-use antwarp_core::node::NodeId;
 use antwarp_core::pheromone::heuristic;
 use antwarp_core::rng::Stream;
 use antwarp_core::select::Reservoir;
@@ -32,26 +31,15 @@ pub fn tours_until(
 ) -> Result<Option<Vec<u32>>, BackendError> {
     let Some(problem) = Problem::until(instance, Some(CANDIDATES), 1, enough)? else { return Ok(None) };
     let watch = Watch::new(enough);
-    let tours = if problem.n() < 1 << 16 {
-        with_ids::<u16>(&problem, count, seed, &watch)
-    } else {
-        with_ids::<u32>(&problem, count, seed, &watch)
-    };
-    Ok(watch.kept(tours?))
+    let tours = built(&problem, count, seed, &watch)?;
+    Ok(watch.kept(tours))
 }
 
-fn with_ids<I: NodeId + Default>(
-    problem: &Problem,
-    count: u32,
-    seed: u64,
-    watch: &Watch,
-) -> Result<Vec<u32>, BackendError> {
+fn built(problem: &Problem, count: u32, seed: u64, watch: &Watch) -> Result<Vec<u32>, BackendError> {
     let (n, k) = (problem.n(), problem.k());
     let len = n as usize * count as usize;
     check_memory("the ants' tours", 4 * len)?;
     let mut tours: Vec<u32> = allocate("the ants' tours", len)?;
-    let ids = |nodes: &[u32]| nodes.iter().map(|&v| I::new(v)).collect::<Vec<I>>();
-    let (lists, reserves) = (ids(problem.lists()), ids(problem.reserves()));
     let distances = problem.distances();
     let scale = (problem.scale(), BETA);
     let weights: Vec<f32> = (0..n)
@@ -66,17 +54,17 @@ fn with_ids<I: NodeId + Default>(
     let own: Vec<u32> = (0..n).collect();
     let memory = construct::memory_bytes::<Bitmask, Reservoir>(n, k).div_ceil(16);
     tours.par_chunks_exact_mut(n as usize).enumerate().for_each_init(
-        || (vec![0u128; memory], vec![I::default(); n as usize]),
+        || (vec![0u128; memory], vec![0u32; n as usize]),
         |(memory, built), (ant, tour)| {
             if watch.is_over() {
                 return;
             }
             let lists = Lists {
                 k,
-                nodes: lists.as_ptr(),
+                nodes: problem.lists().as_ptr(),
                 weights: weights.as_ptr(),
                 reserve: problem.reserve(),
-                reserves: reserves.as_ptr(),
+                reserves: problem.reserves().as_ptr(),
                 successor: own.as_ptr(),
                 predecessor: own.as_ptr(),
             };
@@ -86,12 +74,12 @@ fn with_ids<I: NodeId + Default>(
             unsafe {
                 let memory = memory.as_mut_ptr().cast();
                 let slots = Slots::of(built);
-                construct::candidates::<_, Bitmask, Reservoir, I, _>(
+                construct::candidates::<_, Bitmask, Reservoir, u32, _>(
                     &worker, n, lists, distances, memory, slots, stream,
                 );
             }
             let order = problem.start_tour();
-            tour.iter_mut().zip(built).for_each(|(node, id)| *node = order[id.get() as usize]);
+            tour.iter_mut().zip(built).for_each(|(node, id)| *node = order[*id as usize]);
         },
     );
     Ok(tours)

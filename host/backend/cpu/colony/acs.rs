@@ -4,7 +4,6 @@ use antwarp_core::acs::{self, World};
 use antwarp_core::colony::{ColonyState, Depositor};
 use antwarp_core::construct::row_stride;
 use antwarp_core::distance::Distances;
-use antwarp_core::node::NodeId;
 use antwarp_core::pheromone::matrix::FAR;
 use antwarp_core::pheromone::selective::stride;
 use antwarp_core::pheromone::{Candidate, CandidateTrails, MatrixTrails, Memory, Selective};
@@ -22,39 +21,26 @@ use crate::memory::bytes;
 
 /// A colony for `problem` on CPU threads.
 pub fn acs<'p>(problem: &'p Problem, spec: &AcsSpec) -> Result<Box<dyn Colony + 'p>, BackendError> {
-    if problem.n() < 1 << 16 {
-        by_pheromone::<u16>(problem, spec)
-    } else {
-        by_pheromone::<u32>(problem, spec)
-    }
-}
-
-fn by_pheromone<'p, I: NodeId + Default>(
-    problem: &'p Problem,
-    spec: &AcsSpec,
-) -> Result<Box<dyn Colony + 'p>, BackendError> {
     Ok(match spec.pheromone {
-        Pheromone::Matrix => Box::new(CpuAcs::<I, InMatrix>::new(problem, spec)?),
-        Pheromone::Candidate => Box::new(CpuAcs::<I, InCandidates>::new(problem, spec)?),
-        Pheromone::Selective if spec.counts_hits => {
-            Box::new(CpuAcs::<I, InCountedRings>::new(problem, spec)?)
-        }
-        Pheromone::Selective => Box::new(CpuAcs::<I, InRings>::new(problem, spec)?),
+        Pheromone::Matrix => Box::new(CpuAcs::<InMatrix>::new(problem, spec)?),
+        Pheromone::Candidate => Box::new(CpuAcs::<InCandidates>::new(problem, spec)?),
+        Pheromone::Selective if spec.counts_hits => Box::new(CpuAcs::<InCountedRings>::new(problem, spec)?),
+        Pheromone::Selective => Box::new(CpuAcs::<InRings>::new(problem, spec)?),
     })
 }
 
 /// The memory behind a pheromone memory.
-trait Store<I>: Sized + Sync {
+trait Store: Sized + Sync {
     /// Its view.
     type View: Memory;
 
     fn new(problem: &Problem, spec: &AcsSpec) -> Result<Self, BackendError>;
-    fn view(&mut self, ants: &Ants<I>) -> Self::View;
+    fn view(&mut self, ants: &Ants) -> Self::View;
     /// The updates of `step` of one of many ants.
     ///
     /// # Safety
     /// As [`acs::update_step_atomically`].
-    unsafe fn update(world: World<I, Self::View, Distances>, memory: *mut u8, tour: Slots<I>, step: u32);
+    unsafe fn update(world: World<u32, Self::View, Distances>, memory: *mut u8, tour: Slots<u32>, step: u32);
     /// What is counted of it.
     fn hit_ratio(&self) -> Option<f64> {
         None
@@ -86,8 +72,8 @@ struct InCountedRings {
     hits: Hits,
 }
 
-impl<I: NodeId> Store<I> for InMatrix {
-    type View = MatrixTrails<I>;
+impl Store for InMatrix {
+    type View = MatrixTrails<u32>;
 
     fn new(problem: &Problem, _: &AcsSpec) -> Result<Self, BackendError> {
         let n = problem.n() as usize;
@@ -98,7 +84,7 @@ impl<I: NodeId> Store<I> for InMatrix {
         })
     }
 
-    fn view(&mut self, ants: &Ants<I>) -> Self::View {
+    fn view(&mut self, ants: &Ants) -> Self::View {
         // SAFETY: n rows each.
         unsafe {
             MatrixTrails {
@@ -110,30 +96,30 @@ impl<I: NodeId> Store<I> for InMatrix {
         }
     }
 
-    unsafe fn update(world: World<I, Self::View, Distances>, memory: *mut u8, tour: Slots<I>, step: u32) {
+    unsafe fn update(world: World<u32, Self::View, Distances>, memory: *mut u8, tour: Slots<u32>, step: u32) {
         // SAFETY: the caller's promise.
         unsafe { acs::update_step_atomically(Serial, world, memory, tour, step) }
     }
 }
 
-fn candidate_trails<I: NodeId>(trails: &mut [f32], ants: &Ants<I>) -> CandidateTrails<I> {
+fn candidate_trails(trails: &mut [f32], ants: &Ants) -> CandidateTrails<u32> {
     let form = Candidate { lists: ants.lists.as_ptr(), k: ants.problem.k() };
     // SAFETY: n rows.
     CandidateTrails { form, trails: unsafe { Slots::of(trails) }, fresh: true }
 }
 
-impl<I: NodeId> Store<I> for InCandidates {
-    type View = CandidateTrails<I>;
+impl Store for InCandidates {
+    type View = CandidateTrails<u32>;
 
     fn new(problem: &Problem, _: &AcsSpec) -> Result<Self, BackendError> {
         Ok(InCandidates(allocate("the pheromone memory", problem.lists().len())?))
     }
 
-    fn view(&mut self, ants: &Ants<I>) -> Self::View {
+    fn view(&mut self, ants: &Ants) -> Self::View {
         candidate_trails(&mut self.0, ants)
     }
 
-    unsafe fn update(world: World<I, Self::View, Distances>, memory: *mut u8, tour: Slots<I>, step: u32) {
+    unsafe fn update(world: World<u32, Self::View, Distances>, memory: *mut u8, tour: Slots<u32>, step: u32) {
         // SAFETY: the caller's promise.
         unsafe { acs::update_step_atomically(Serial, world, memory, tour, step) }
     }
@@ -166,37 +152,37 @@ impl InRings {
     }
 }
 
-impl<I: NodeId> Store<I> for InRings {
+impl Store for InRings {
     type View = Selective;
 
     fn new(problem: &Problem, spec: &AcsSpec) -> Result<Self, BackendError> {
         InRings::allocate(problem, spec)
     }
 
-    fn view(&mut self, _: &Ants<I>) -> Self::View {
+    fn view(&mut self, _: &Ants) -> Self::View {
         self.rings()
     }
 
-    unsafe fn update(world: World<I, Self::View, Distances>, memory: *mut u8, tour: Slots<I>, step: u32) {
+    unsafe fn update(world: World<u32, Self::View, Distances>, memory: *mut u8, tour: Slots<u32>, step: u32) {
         // The settings' check refuses atomic updates of rings; in turn they are right.
         // SAFETY: the caller's promise.
         unsafe { acs::update_step(Serial, world, memory, tour, step) }
     }
 }
 
-impl<I: NodeId> Store<I> for InCountedRings {
+impl Store for InCountedRings {
     type View = Counted;
 
     fn new(problem: &Problem, spec: &AcsSpec) -> Result<Self, BackendError> {
         Ok(InCountedRings { rings: InRings::allocate(problem, spec)?, hits: Hits::default() })
     }
 
-    fn view(&mut self, _: &Ants<I>) -> Self::View {
+    fn view(&mut self, _: &Ants) -> Self::View {
         // SAFETY: both are of this store, which outlives the view as it does that of its rings.
         unsafe { Counted::new(self.rings.rings(), &self.hits) }
     }
 
-    unsafe fn update(world: World<I, Self::View, Distances>, memory: *mut u8, tour: Slots<I>, step: u32) {
+    unsafe fn update(world: World<u32, Self::View, Distances>, memory: *mut u8, tour: Slots<u32>, step: u32) {
         // SAFETY: the caller's promise.
         unsafe { acs::update_step(Serial, world, memory, tour, step) }
     }
@@ -206,8 +192,8 @@ impl<I: NodeId> Store<I> for InCountedRings {
     }
 }
 
-struct CpuAcs<'p, I, P> {
-    ants: Ants<'p, I>,
+struct CpuAcs<'p, P> {
+    ants: Ants<'p>,
     spec: AcsSpec,
     store: P,
     heuristic: Vec<f32>,
@@ -215,11 +201,11 @@ struct CpuAcs<'p, I, P> {
     memory: Vec<Quad>,
 }
 
-impl<'p, I: NodeId + Default, P: Store<I>> CpuAcs<'p, I, P> {
+impl<'p, P: Store> CpuAcs<'p, P> {
     fn new(problem: &'p Problem, spec: &AcsSpec) -> Result<Self, BackendError> {
         let tours = problem.n() as usize * spec.ants as usize;
         let entries = problem.lists().len();
-        check_memory("the colony", spec.memory_bytes(problem) + 4 * entries + tours * size_of::<I>())?;
+        check_memory("the colony", spec.memory_bytes(problem) + 4 * entries + tours * size_of::<u32>())?;
         let mut colony = CpuAcs {
             ants: Ants::new(problem, (spec.seed, spec.ants, spec.rules), (spec.local_search, spec.breadth))?,
             spec: *spec,
@@ -238,7 +224,7 @@ impl<'p, I: NodeId + Default, P: Store<I>> CpuAcs<'p, I, P> {
         acs::memory_bytes(self.ants.problem.n()).div_ceil(size_of::<Quad>())
     }
 
-    fn world(&mut self) -> Together<World<I, P::View, Distances>> {
+    fn world(&mut self) -> Together<World<u32, P::View, Distances>> {
         Together(World {
             n: self.ants.problem.n(),
             rule: self.spec.rule,
@@ -284,7 +270,7 @@ impl<'p, I: NodeId + Default, P: Store<I>> CpuAcs<'p, I, P> {
         let (n, quads, world) = (self.ants.problem.n(), self.quads(), self.world());
         let (seed, iteration) = (self.spec.seed, self.ants.state.iterations);
         let together = self.spec.update == Update::Atomic;
-        let choose = |step: u32, ant: u32, tour: &mut [I], memory: &mut [Quad]| {
+        let choose = |step: u32, ant: u32, tour: &mut [u32], memory: &mut [Quad]| {
             let stream = Stream::new(seed, iteration, ant);
             let memory = memory.as_mut_ptr().cast();
             // SAFETY: memory and tour are this ant's alone and large enough, and as the last step left them.
@@ -323,8 +309,8 @@ impl<'p, I: NodeId + Default, P: Store<I>> CpuAcs<'p, I, P> {
     }
 }
 
-impl<'p, I: NodeId + Default, P: Store<I>> Iterate<'p, I> for CpuAcs<'p, I, P> {
-    fn ants(&mut self) -> &mut Ants<'p, I> {
+impl<'p, P: Store> Iterate<'p> for CpuAcs<'p, P> {
+    fn ants(&mut self) -> &mut Ants<'p> {
         &mut self.ants
     }
 
@@ -370,7 +356,7 @@ impl<'p, I: NodeId + Default, P: Store<I>> Iterate<'p, I> for CpuAcs<'p, I, P> {
     }
 }
 
-impl<I: NodeId + Default, P: Store<I>> Colony for CpuAcs<'_, I, P> {
+impl<P: Store> Colony for CpuAcs<'_, P> {
     fn run(&mut self, iterations: u32, enough: Enough) -> Result<ColonyState, BackendError> {
         Ok(self.iterate(iterations, enough))
     }

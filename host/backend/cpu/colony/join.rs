@@ -1,13 +1,12 @@
 //! One tour of several: an iteration's best, with all that other ants do better.
 
-use antwarp_core::node::NodeId;
 use rayon::prelude::*;
 
 use super::super::Recombiner;
 use super::Ants;
 use crate::engine::{BackendError, Enough};
 
-impl<I: NodeId> Ants<'_, I> {
+impl Ants<'_> {
     /// Joins the best tour of this iteration, or since the last reset of the trails if that is shorter, with the tours of all ants,
     /// the shortest first ([`Recombiner`]), until it is `enough`. Where a shorter one comes out it takes the place of the iteration's
     /// best. Where memory is short nothing is joined.
@@ -16,24 +15,23 @@ impl<I: NodeId> Ants<'_, I> {
         let built = (0usize..).zip(&self.costs).filter(|(_, cost)| **cost < i64::MAX);
         let Some((best_ant, _)) = built.min_by_key(|(_, cost)| **cost) else { return };
         let ants = self.costs.iter().copied().zip(self.tours.chunks_exact(n));
-        let mut tours: Vec<(i64, &[I])> = ants
+        let mut tours: Vec<(i64, &[u32])> = ants
             .chain([(self.state.restart_cost, &self.restart_tour[..])])
             .filter(|t| t.0 < i64::MAX)
             .collect();
         tours.sort_by_key(|&(cost, _)| cost);
-        let numbers = |tour: &[I]| -> Vec<u32> { tour.iter().map(|v| v.get()).collect() };
-        let (cost, base) = (tours[0].0, numbers(tours[0].1));
+        let (cost, base) = (tours[0].0, tours[0].1);
         let begun = || {
             let mut recombiner = Recombiner::new(self.problem)?;
-            recombiner.begin(&base);
+            recombiner.begin(base);
             Ok::<_, BackendError>(recombiner)
         };
         // Few tours have anything to offer, and one after the other they are joined by a single thread.
         let offers = tours[1..].par_iter().map_init(begun, |recombiner, (_, tour)| {
             let Some(recombiner) = recombiner.as_mut().ok().filter(|_| !enough()) else { return false };
-            let offers = recombiner.join(&numbers(tour)) > 0;
+            let offers = recombiner.join(tour) > 0;
             if offers {
-                recombiner.begin(&base);
+                recombiner.begin(base);
             }
             offers
         });
@@ -47,12 +45,12 @@ impl<I: NodeId> Ants<'_, I> {
             if enough() {
                 break;
             }
-            gain += recombiner.join(&numbers(tour));
+            gain += recombiner.join(tour);
         }
         if gain > 0 {
             let (order, _) = recombiner.tour_and_steps();
             let place = &mut self.tours[best_ant * n..][..n];
-            place.iter_mut().zip(order).for_each(|(to, &node)| *to = I::new(node));
+            place.copy_from_slice(order);
             self.costs[best_ant] = cost - gain;
         }
     }
@@ -85,13 +83,13 @@ mod tests {
             reset_after: 0,
             padding: 0,
         };
-        let mut ants = Ants::<u16>::new(&problem, (1, 4, rules), (LocalSearch::Lk, 5)).unwrap();
-        let build = |ants: &mut Ants<u16>, wrong: [usize; 3]| {
+        let mut ants = Ants::new(&problem, (1, 4, rules), (LocalSearch::Lk, 5)).unwrap();
+        let build = |ants: &mut Ants, wrong: [usize; 3]| {
             for (ant, at) in wrong.into_iter().enumerate() {
                 let mut tour = ring.clone();
                 tour.swap(at, at + 1);
                 ants.costs[ant] = length(&tour);
-                ants.tours[20 * ant..].iter_mut().zip(&tour).for_each(|(to, &node)| *to = node as u16);
+                ants.tours[20 * ant..].iter_mut().zip(&tour).for_each(|(to, &node)| *to = node);
             }
             ants.costs[3] = i64::MAX;
         };
@@ -99,7 +97,7 @@ mod tests {
         let before = ants.costs.clone();
         let best = (0..4).min_by_key(|&ant| before[ant]).unwrap();
         ants.join(&|| false);
-        let joined: Vec<u32> = ants.tours[20 * best..][..20].iter().map(|v| v.get()).collect();
+        let joined: Vec<u32> = ants.tours[20 * best..][..20].to_vec();
         assert_eq!((length(&joined), ants.costs[best]), (length(&ring), length(&ring)));
         assert!((0..4).all(|ant| ant == best || ants.costs[ant] == before[ant]));
         // The best tour so far is the ring: there is nothing that any ant does better.

@@ -4,7 +4,6 @@ use std::marker::PhantomData;
 
 use antwarp_core::colony::{ColonyState, Depositor};
 use antwarp_core::construct;
-use antwarp_core::node::NodeId;
 use antwarp_core::pheromone::{self, Candidate, Form, Matrix, Tables};
 use antwarp_core::rng::Stream;
 use antwarp_core::select::{Reservoir, Roulette, Select};
@@ -20,32 +19,25 @@ use crate::instance::Watch;
 
 /// A colony for `problem` on CPU threads.
 pub fn colony<'p>(problem: &'p Problem, spec: &ColonySpec) -> Result<Box<dyn Colony + 'p>, BackendError> {
-    if problem.n() < 1 << 16 { by_tabu::<u16>(problem, spec) } else { by_tabu::<u32>(problem, spec) }
-}
-
-fn by_tabu<'p, I: NodeId + Default>(
-    problem: &'p Problem,
-    spec: &ColonySpec,
-) -> Result<Box<dyn Colony + 'p>, BackendError> {
     match spec.tabu {
-        TabuKind::List => by_selection::<I, ListCompression<I>>(problem, spec),
-        TabuKind::Compact => by_selection::<I, Compact<I>>(problem, spec),
-        TabuKind::Bitmask => by_selection::<I, Bitmask>(problem, spec),
+        TabuKind::List => by_selection::<ListCompression<u32>>(problem, spec),
+        TabuKind::Compact => by_selection::<Compact<u32>>(problem, spec),
+        TabuKind::Bitmask => by_selection::<Bitmask>(problem, spec),
     }
 }
 
-fn by_selection<'p, I: NodeId + Default, B: Tabu + 'p>(
+fn by_selection<'p, B: Tabu + 'p>(
     problem: &'p Problem,
     spec: &ColonySpec,
 ) -> Result<Box<dyn Colony + 'p>, BackendError> {
     Ok(match spec.selection {
-        Selection::Wrs => Box::new(CpuColony::<I, B, Reservoir>::new(problem, spec)?),
-        Selection::Rwm => Box::new(CpuColony::<I, B, Roulette>::new(problem, spec)?),
+        Selection::Wrs => Box::new(CpuColony::<B, Reservoir>::new(problem, spec)?),
+        Selection::Rwm => Box::new(CpuColony::<B, Roulette>::new(problem, spec)?),
     })
 }
 
-struct CpuColony<'p, I, B, S> {
-    ants: Ants<'p, I>,
+struct CpuColony<'p, B, S> {
+    ants: Ants<'p>,
     spec: ColonySpec,
     trails: Vec<Quad>,
     heuristic: Vec<Quad>,
@@ -53,11 +45,11 @@ struct CpuColony<'p, I, B, S> {
     variant: PhantomData<(B, S)>,
 }
 
-impl<'p, I: NodeId + Default, B: Tabu, S: Select> CpuColony<'p, I, B, S> {
+impl<'p, B: Tabu, S: Select> CpuColony<'p, B, S> {
     fn new(problem: &'p Problem, spec: &ColonySpec) -> Result<Self, BackendError> {
         let entries = spec.entries(problem);
         let tours = problem.n() as usize * spec.ants as usize;
-        check_memory("the colony", 3 * 4 * entries + tours * size_of::<I>())?;
+        check_memory("the colony", 3 * 4 * entries + tours * size_of::<u32>())?;
         let table = |what| allocate(what, entries.div_ceil(4));
         Ok(CpuColony {
             ants: Ants::new(problem, (spec.seed, spec.ants, spec.rules), (spec.local_search, spec.breadth))?,
@@ -105,8 +97,8 @@ impl<'p, I: NodeId + Default, B: Tabu, S: Select> CpuColony<'p, I, B, S> {
     }
 }
 
-impl<'p, I: NodeId + Default, B: Tabu, S: Select> Iterate<'p, I> for CpuColony<'p, I, B, S> {
-    fn ants(&mut self) -> &mut Ants<'p, I> {
+impl<'p, B: Tabu, S: Select> Iterate<'p> for CpuColony<'p, B, S> {
+    fn ants(&mut self) -> &mut Ants<'p> {
         &mut self.ants
     }
 
@@ -139,9 +131,9 @@ impl<'p, I: NodeId + Default, B: Tabu, S: Select> Iterate<'p, I> for CpuColony<'
                 unsafe {
                     let (lists, slots) = (lists.get(), Slots::new(start, n as usize));
                     if k == 0 {
-                        construct::full::<_, B, S, I>(&worker, n, lists.weights, memory, slots, stream);
+                        construct::full::<_, B, S, u32>(&worker, n, lists.weights, memory, slots, stream);
                     } else {
-                        construct::candidates::<_, B, S, I, _>(
+                        construct::candidates::<_, B, S, u32, _>(
                             &worker, n, lists, distances, memory, slots, stream,
                         );
                     }
@@ -169,7 +161,7 @@ impl<'p, I: NodeId + Default, B: Tabu, S: Select> Iterate<'p, I> for CpuColony<'
     }
 }
 
-impl<I: NodeId + Default, B: Tabu, S: Select> Colony for CpuColony<'_, I, B, S> {
+impl<B: Tabu, S: Select> Colony for CpuColony<'_, B, S> {
     fn run(&mut self, iterations: u32, enough: Enough) -> Result<ColonyState, BackendError> {
         Ok(self.iterate(iterations, enough))
     }
@@ -233,7 +225,7 @@ mod tests {
                 breadth: 5,
                 rules,
             };
-            let mut colony = CpuColony::<u16, Bitmask, Reservoir>::new(&problem, &spec).unwrap();
+            let mut colony = CpuColony::<Bitmask, Reservoir>::new(&problem, &spec).unwrap();
             let state = colony.run(60, &|| false).unwrap();
             (state, colony.ants.elite.met())
         };

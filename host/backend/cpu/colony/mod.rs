@@ -17,7 +17,6 @@ use antwarp_core::construct::Lists;
 use antwarp_core::geometry::{self, Geometry};
 use antwarp_core::lin_kernighan::{Tour, ants as lin_kernighan};
 use antwarp_core::local_search::ants;
-use antwarp_core::node::NodeId;
 use antwarp_core::operator::{LinKernighan as Deep, Operator, Reach};
 use antwarp_core::team::{Serial, Slots};
 
@@ -28,25 +27,25 @@ use crate::engine::{BackendError, Enough, LocalSearch, Phases, Problem, Worker};
 use crate::instance::Watch;
 use elite::Elite;
 
-for_this_processor!(improve_deeply, improve_deeply_new, lin_kernighan::improve, [R: Reach, I: NodeId, G: Geometry], (
-    worker: &Worker<'_>, reach: R, tables: lin_kernighan::AntTables<G>, memory: *mut u32, tour: Slots<I>
+for_this_processor!(improve_deeply, improve_deeply_new, lin_kernighan::improve, [R: Reach, G: Geometry], (
+    worker: &Worker<'_>, reach: R, tables: lin_kernighan::AntTables<G>, memory: *mut u32, tour: Slots<u32>
 ) -> i64);
 
 /// The ants' tours, and what comes of them.
-struct Ants<'p, I> {
+struct Ants<'p> {
     problem: &'p Problem,
     count: u32,
     rules: ColonyRules,
     local_search: (LocalSearch, u32),
-    lists: Vec<I>,
+    lists: Vec<u32>,
     /// How far each of the problem's neighbours is, for Lin-Kernighan moves; else empty.
     near: Vec<i32>,
-    neighbors: Vec<I>,
-    reserves: Vec<I>,
-    tours: Vec<I>,
+    neighbors: Vec<u32>,
+    reserves: Vec<u32>,
+    tours: Vec<u32>,
     costs: Vec<i64>,
-    best_tour: Vec<I>,
-    restart_tour: Vec<I>,
+    best_tour: Vec<u32>,
+    restart_tour: Vec<u32>,
     /// Tables for all nodes are there.
     are_prepared: bool,
     successor: Vec<u32>,
@@ -56,14 +55,14 @@ struct Ants<'p, I> {
     phases: Phases,
 }
 
-impl<'p, I: NodeId + Default> Ants<'p, I> {
+impl<'p> Ants<'p> {
     fn new(
         problem: &'p Problem,
         (seed, count, rules): (u64, u32, ColonyRules),
         local_search: (LocalSearch, u32),
     ) -> Result<Self, BackendError> {
         let n = problem.n() as usize;
-        let ids = |nodes: &[u32]| nodes.iter().map(|&v| I::new(v)).collect();
+        let ids = <[u32]>::to_vec;
         Ok(Ants {
             problem,
             count,
@@ -75,8 +74,8 @@ impl<'p, I: NodeId + Default> Ants<'p, I> {
             reserves: ids(problem.reserves()),
             tours: allocate("the ants' tours", n * count as usize)?,
             costs: vec![0; count as usize],
-            best_tour: vec![I::default(); n],
-            restart_tour: vec![I::default(); n],
+            best_tour: vec![0; n],
+            restart_tour: vec![0; n],
             are_prepared: false,
             successor: (0..problem.n()).collect(),
             predecessor: (0..problem.n()).collect(),
@@ -87,7 +86,7 @@ impl<'p, I: NodeId + Default> Ants<'p, I> {
     }
 
     /// The candidates with these weights.
-    fn lists(&self, weights: *const f32) -> Lists<I> {
+    fn lists(&self, weights: *const f32) -> Lists<u32> {
         Lists {
             k: self.problem.k(),
             nodes: self.lists.as_ptr(),
@@ -125,13 +124,13 @@ impl<'p, I: NodeId + Default> Ants<'p, I> {
             successor: self.successor.as_ptr(),
             predecessor: self.predecessor.as_ptr(),
         });
-        let memory = ants::memory_bytes::<I>(n).div_ceil(size_of::<Quad>());
+        let memory = ants::memory_bytes::<u32>(n).div_ceil(size_of::<Quad>());
         parallel::each_ant((&mut self.tours, n), &mut self.costs, memory, &|memory, _, tour, cost| {
             if *cost < i64::MAX && !enough() {
                 let (worker, memory) = (Worker::new(enough), memory.as_mut_ptr().cast());
                 // SAFETY: memory and tour are this ant's alone and large enough; the tables are read.
                 let gained =
-                    unsafe { ants::improve::<_, O, I, G>(&worker, tables.get(), memory, Slots::of(tour)) };
+                    unsafe { ants::improve::<_, O, u32, G>(&worker, tables.get(), memory, Slots::of(tour)) };
                 *cost -= gained;
             }
         });
@@ -184,12 +183,12 @@ impl<'p, I: NodeId + Default> Ants<'p, I> {
     /// Takes the best tour before a reset of the trails into the elite, and from the elite its best child, if there is none shorter.
     /// Where memory is short nothing is crossed.
     fn cross(&mut self, enough: Enough) {
-        self.elite.add(self.restart_tour.iter().map(|v| v.get()));
+        self.elite.add(self.restart_tour.iter().copied());
         let Ok(Some((cost, tour))) = self.elite.cross(self.problem, self.rules.target, enough) else {
             return;
         };
         if cost < self.state.best_cost {
-            self.best_tour.iter_mut().zip(tour).for_each(|(to, node)| *to = I::new(node));
+            self.best_tour.clone_from(&tour);
             self.state.best_cost = cost;
             self.state.best_iteration = self.state.iterations - 1;
             self.state.done = (cost <= self.rules.target).into();
@@ -200,7 +199,7 @@ impl<'p, I: NodeId + Default> Ants<'p, I> {
     /// one takes the best one's place, and deposits. Nothing before the first iteration.
     fn take_in(&mut self, cost: i64, tour: &[u32]) -> Option<ColonyState> {
         let last = self.state.iterations.checked_sub(1)?;
-        let write = |to: &mut [I]| to.iter_mut().zip(tour).for_each(|(to, &node)| *to = I::new(node));
+        let write = |to: &mut [u32]| to.copy_from_slice(tour);
         if cost < self.state.best_cost {
             write(&mut self.best_tour);
             (self.state.best_cost, self.state.best_iteration) = (cost, last);
@@ -216,13 +215,13 @@ impl<'p, I: NodeId + Default> Ants<'p, I> {
     }
 
     fn best_tour(&self) -> Vec<u32> {
-        self.best_tour.iter().map(|v| v.get()).collect()
+        self.best_tour.clone()
     }
 }
 
 /// A colony as its iterations see it.
-trait Iterate<'p, I> {
-    fn ants(&mut self) -> &mut Ants<'p, I>;
+trait Iterate<'p> {
+    fn ants(&mut self) -> &mut Ants<'p>;
     /// Fills the tables, unless the watch is over.
     fn prepare(&mut self, watch: &Watch);
     /// Builds and measures a tour for every ant, or fewer once it is `enough`; whether there is one. Where an ant has none its cost
@@ -234,10 +233,7 @@ trait Iterate<'p, I> {
     fn update(&mut self);
 
     /// Runs `iterations` more iterations; see [`crate::backend::Colony::run`].
-    fn iterate(&mut self, iterations: u32, enough: Enough) -> ColonyState
-    where
-        I: NodeId + Default + 'p,
-    {
+    fn iterate(&mut self, iterations: u32, enough: Enough) -> ColonyState {
         if !self.ants().are_prepared {
             let watch = Watch::new(enough);
             self.prepare(&watch);
