@@ -103,7 +103,10 @@ pub(super) fn of(text: Text<'_>) -> Result<Format> {
         return Err(foreign(text, "a MatrixMarket file", help));
     }
     let first = bare.lines().next().unwrap_or_default().trim_end();
-    if !bare.starts_with(['{', '[']) && (first.contains(" {'") || first.ends_with(" {}")) {
+    if !bare.starts_with(['{', '['])
+        && (first.contains(" {'") || first.ends_with(" {}"))
+        && !first.contains('=')
+    {
         let help = "write it by nx.write_weighted_edgelist(graph, file)";
         return Err(foreign(text, "an edge list of networkx with all attributes", help));
     }
@@ -133,7 +136,7 @@ pub(super) fn of(text: Text<'_>) -> Result<Format> {
 type IsKind = fn(&str) -> bool;
 
 /// Texts of kinds that are not read: how to tell them, their names and the remedies.
-const TEXTS: [(IsKind, &str, &str); 8] = [
+const TEXTS: [(IsKind, &str, &str); 10] = [
     (is_drill_file, "a drill file or G-code", "write one line `x,y` for each hole"),
     (is_solomon, "a vehicle routing problem of Solomon's layout", "write one line `id,x,y` for each place"),
     (
@@ -164,6 +167,19 @@ const TEXTS: [(IsKind, &str, &str); 8] = [
         |text| ["set ", "param "].iter().any(|word| text.starts_with(word)) && text.contains(":="),
         "a file of data for GMPL or AMPL",
         "write the table alone, as CSV",
+    ),
+    (
+        |text| text.starts_with("shape: (") || text.starts_with('\u{250c}'),
+        "a data frame as polars prints it",
+        "write it by df.write_csv(\"places.csv\")",
+    ),
+    (
+        |text| {
+            let has = |begin: &str| text.lines().any(|line| line.starts_with(begin));
+            has("v ") && (has("f ") || has("l ") || has("vn "))
+        },
+        "a Wavefront OBJ file",
+        "write one line `x,y,z` for each vertex",
     ),
     (is_yaml, "YAML", "write it as JSON, or as CSV with a line `name,x,y` for each place"),
 ];

@@ -802,6 +802,13 @@ fn answers_of_routing_services_are_matrices() {
             &[],
             12.0,
         ),
+        (
+            // From the first place to the second there is no way.
+            "errors.json",
+            br#"{"matrix": {"numOrigins": 3, "numDestinations": 3, "travelTimes": [0, 0, 6, 3, 0, 4, 5, 4, 0], "errorCodes": [0, 3, 0, 0, 0, 0, 0, 0, 0]}}"#,
+            &[],
+            13.0,
+        ),
         ("networkx.json", adjacency.as_bytes(), &[], 12.0),
     ]);
     let folder = tempfile::tempdir().unwrap();
@@ -865,6 +872,16 @@ fn tables_that_programs_print_are_read() {
         ("minutes.csv", "name,lat,lon\nA,48 08.2,11 34.5\nB,48 46.5,9 10.9\n", "write degrees as decimals"),
         ("bins.csv", "bin,aisle,bay\nA1,1,4\nB2,3,9\nC3,7,2\n", "--columns x=2,y=3"),
         ("line.txt", "a list(x = 1, 2, 3)\n", "1 of the 3 columns"),
+        (
+            "lower.tsp",
+            "TYPE: TSP\nDIMENSION: 4\nEDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_FORMAT: UPPER_DIAG_ROW\nEDGE_WEIGHT_SECTION\n0\n3 0\n4 6 0\n5 7 8 0\nEOF\n",
+            "the diagonal of the weights holds 0 and 6",
+        ),
+        (
+            "depot.json",
+            r#"{"depot": {"x": 0, "y": 0}, "customers": [{"x": 10, "y": 20}, {"x": 35, "y": 5}, {"x": 42, "y": 31}]}"#,
+            "one more, \"depot\"",
+        ),
     ] {
         let output = solve(&[&file(&folder, name, text.as_bytes())]).assert().code(3);
         let shown = String::from_utf8_lossy(&output.get_output().stderr).into_owned();

@@ -76,6 +76,39 @@ fn without_nan(bytes: &[u8]) -> Vec<u8> {
     kept
 }
 
+/// Keys of a place that stands beside others.
+const DEPOTS: [&str; 12] = [
+    "depot",
+    "start",
+    "end",
+    "home",
+    "origin",
+    "destination",
+    "warehouse",
+    "hub",
+    "base",
+    "source",
+    "target",
+    "center",
+];
+
+/// Whether a value is one place: two or three numbers, or an object with coordinates.
+fn is_place(value: &Value) -> bool {
+    match value {
+        Value::Array(numbers) => matches!(numbers.len(), 2 | 3) && numbers.iter().all(Value::is_number),
+        Value::Object(object) => {
+            let has = |keys: &[&str]| object.keys().any(|key| keys.contains(&key.to_lowercase().as_str()));
+            has(&["x"]) && has(&["y"])
+                || has(&["lat", "latitude"]) && has(&["lon", "lng", "long", "longitude"])
+                || ["location", "coordinates", "position"]
+                    .iter()
+                    .filter_map(|key| object.get(*key))
+                    .any(is_place)
+        }
+        _ => false,
+    }
+}
+
 /// The texts of an array of texts.
 fn strings(value: Value) -> Option<Vec<String>> {
     let Value::Array(values) = value else { return None };
@@ -173,6 +206,19 @@ impl Json<'_> {
         let is_named_matrix = costs.contains(&chosen.as_str());
         if is_named_matrix {
             self.refuse_rectangle(&chosen, &values)?;
+        }
+        // A depot that stands beside the other places belongs to them.
+        let is_beside = |(key, value): &(&String, &Value)| {
+            is_place(value)
+                && !is_named_matrix
+                && (value.is_object() || DEPOTS.contains(&key.to_lowercase().as_str()))
+        };
+        if let Some((key, _)) = object.iter().find(is_beside) {
+            let (key, chosen) = (printable(key), printable(&chosen));
+            let problem = format!("beside the places of \"{chosen}\" there is one more, \"{key}\"");
+            return Err(self
+                .text
+                .content(problem, format!("put it among those of \"{chosen}\", or remove it")));
         }
         let columns = object.remove("columns").filter(|_| chosen == "data").and_then(strings);
         let is_label = |value: &Value| matches!(value, Value::Array(names) if names.len() == values.len() && names.iter().all(Value::is_string));

@@ -72,5 +72,14 @@ fn folded(matrix: &Value, key: &str) -> Option<Value> {
     let (height, width) = (count("numOrigins")?, count("numDestinations")?);
     let all = matrix.get(key)?.as_array()?;
     let is_whole = width > 0 && height.checked_mul(width) == Some(all.len());
+    // A pair with an error has no way, whatever stands in its place.
+    let errors = matrix.get("errorCodes").and_then(Value::as_array);
+    let has_way =
+        |at: usize| errors.and_then(|errors| errors.get(at)).is_none_or(|code| code.as_u64() == Some(0));
+    let all: Vec<Value> = all
+        .iter()
+        .enumerate()
+        .map(|(at, cost)| if has_way(at) { cost.clone() } else { Value::Null })
+        .collect();
     is_whole.then(|| Value::Array(all.chunks(width).map(|row| Value::Array(row.to_vec())).collect()))
 }

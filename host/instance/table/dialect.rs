@@ -98,7 +98,7 @@ impl Dialect {
             }
             Err(Doubt::Both(one, other)) => {
                 let problem = format!("`{one}` and `{other}` do not have the same decimal sign");
-                Err(text.content(problem, help))
+                Err(text.content(problem, "write all numbers with the same decimal sign"))
             }
         }
     }

@@ -91,6 +91,7 @@ impl Ends {
 pub(super) fn read(mut table: Table<'_>) -> Result<Reading> {
     let columns = columns(&table)?;
     table.refuse_systems()?;
+    refuse_states(&table, &columns)?;
     let rows = table.grid.rows();
     let nodes = Nodes::of(&table, &columns)?;
     let n = nodes.labels.len();
@@ -128,7 +129,12 @@ pub(super) fn read(mut table: Table<'_>) -> Result<Reading> {
         }
     }
     let listed = (0..rows).map(|row| table.grid.number(row, columns.cost));
-    let warnings = odd_costs(listed, table.options, &table.file());
+    let mut warnings = odd_costs(listed, table.options, &table.file());
+    let name = table.grid.title(columns.cost);
+    let is_alike = |word: &&str| name.to_lowercase().contains(*word);
+    if ["similar", "correl", "affinity"].iter().any(is_alike) {
+        warnings.push(format!("{name} is taken as costs, of which less is better"));
+    }
     let missing = matrix::forbid(&mut costs, n, table.options.forbidden_from);
     let told = [(Role::From, columns.from), (Role::To, columns.to), (Role::Cost, columns.cost)];
     let ways = match (is_directed, is_both) {
@@ -205,7 +211,8 @@ fn columns(table: &Table<'_>) -> Result<Columns> {
         ));
     };
     let names = grid.names.as_deref().unwrap_or_default();
-    let has_way_back = names.iter().any(|name| name.to_lowercase().contains("reverse"));
+    let is_back = |at: usize| names[at].to_lowercase().contains("reverse") && !grid.has_words(at);
+    let has_way_back = (0..names.len()).any(is_back);
     if has_way_back && table.chosen(Role::Cost).is_none() {
         let problem = "there is a column of costs of the way back, which is not read";
         return Err(table.text().content(
@@ -216,6 +223,9 @@ fn columns(table: &Table<'_>) -> Result<Columns> {
     let is_free = |column: &usize| *column != from && *column != to;
     let numbers: Vec<usize> =
         (0..grid.width()).filter(is_free).filter(|&column| !grid.has_words(column)).collect();
+    if table.chosen(Role::Cost).is_none() {
+        refuse_split_costs(table, &numbers)?;
+    }
     let by_name = match table.chosen(Role::Cost) {
         Some(column) => Some(column),
         None if numbers.len() == 1 => numbers.first().copied(),
@@ -233,6 +243,76 @@ fn columns(table: &Table<'_>) -> Result<Columns> {
         return Err(table.text().content(problem, "say which it is: `--columns cost=3`"));
     };
     Ok(Columns { from, to, cost })
+}
+
+/// Refuses costs of which two columns hold a part each, such as hours and minutes, or whose unit is none of decimals.
+fn refuse_split_costs(table: &Table<'_>, numbers: &[usize]) -> Result<()> {
+    let names = table.grid.names.as_deref().unwrap_or_default();
+    if let Some(&column) =
+        numbers.iter().find(|&&at| names.get(at).is_some_and(|name| header::is_clock(name)))
+    {
+        let problem = format!("{} holds hours and minutes, or minutes and seconds", table.grid.title(column));
+        return Err(table
+            .text()
+            .content(problem, "write times as decimals of one unit: 1 h 30 min as 1.5 or 90"));
+    }
+    if let Some(&column) =
+        numbers.iter().find(|&&at| at > 0 && names.get(at).is_some_and(|name| name.trim().is_empty()))
+    {
+        let problem = format!("{} has no name, and may be a part of the cost", table.grid.title(column));
+        let cost = numbers.iter().find(|&&other| other != column).map_or(column, |&other| other) + 1;
+        let help = format!("name it or remove it; or choose: `--columns cost={cost}`");
+        return Err(table.text().content(problem, help));
+    }
+    for units in header::UNITS_OF_COSTS {
+        let mut of =
+            numbers.iter().filter(|&&at| names.get(at).is_some_and(|name| header::is_in(name, units)));
+        if let (Some(&one), Some(&other)) = (of.next(), of.next()) {
+            let problem = format!(
+                "the cost of an edge may be {}, {}, or both together",
+                table.grid.title(one),
+                table.grid.title(other)
+            );
+            let help = format!(
+                "write a sum such as 1 h 30 min in one column; if each is the whole cost, choose: `--columns cost={}` or `--columns cost={}`",
+                one + 1,
+                other + 1
+            );
+            return Err(table.text().content(problem, help));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses edges of which a column says that some are closed, or that they have different directions.
+fn refuse_states(table: &Table<'_>, used: &Columns) -> Result<()> {
+    let grid = &table.grid;
+    let names = grid.names.as_deref().unwrap_or_default();
+    let is_used = |at: usize| at == used.from || at == used.to || at == used.cost;
+    let says = |row: usize, at: usize| grid.written(row, at).trim().to_lowercase();
+    let differs = |at: &usize| (1..grid.rows()).any(|row| says(row, *at) != says(0, *at));
+    let is_way = |at: usize| {
+        header::is_direction(&names[at])
+            && (0..grid.rows())
+                .any(|row| matches!(says(row, at).as_str(), "forward" | "backward" | "ft" | "tf"))
+    };
+    let odd = (0..names.len())
+        .filter(|&at| !is_used(at) && table.chosen.is_empty())
+        .filter(|&at| header::is_state(&names[at]) || is_way(at))
+        .find(differs);
+    let Some(column) = odd else { return Ok(()) };
+    let (problem, help) = if is_way(column) {
+        (
+            format!("{} is not the same for all edges", grid.title(column)),
+            "write each edge as `from,to` in the directions that it has, remove the column, and say `--directed`",
+        )
+    } else {
+        (
+            format!("{} is not the same for all edges", grid.title(column)),
+            "leave out the edges that are closed, and then the column",
+        )
+    };
+    Err(table.text().content(problem, help))
 }
 
 /// Returns the only column among `numbers` whose name is that of a cost.

@@ -137,6 +137,7 @@ impl Role {
                 "breite",
                 "breedtegraad",
                 "szerokość",
+                "szerokośćgeograficzna",
                 "šířka",
                 "enlem",
                 "широта",
@@ -166,6 +167,7 @@ impl Role {
                 "laenge",
                 "lengtegraad",
                 "długość",
+                "długośćgeograficzna",
                 "délka",
                 "boylam",
                 "долгота",
@@ -353,6 +355,17 @@ pub(super) fn are_ends(head: &[String]) -> bool {
     is(0, Role::From) && is(1, Role::To)
 }
 
+/// Whether a name is that of a right ascension (0) or of a declination (1).
+pub(super) fn of_the_sky(name: &str) -> Option<usize> {
+    let words = tokens(name);
+    let is = |of: &[&str]| words.first().is_some_and(|word| of.contains(&word.as_str()));
+    match () {
+        () if is(&["ra", "raj2000", "rajd", "rah"]) => Some(0),
+        () if is(&["dec", "decl", "de", "dej2000", "ded"]) => Some(1),
+        () => None,
+    }
+}
+
 /// Whether a name is that of an angle of polar coordinates.
 pub(super) fn is_polar(name: &str) -> bool {
     matches!(normal(name).as_str(), "theta" | "phi" | "azimuth" | "bearing" | "\u{3b8}")
@@ -368,12 +381,13 @@ pub(super) fn are_degrees(text: Text<'_>, names: &[&str]) -> bool {
 
 /// Returns the unit of angles that a column name states, if it is not degrees, and how degrees come of it.
 pub(super) fn odd_angle(name: &str) -> Option<(&'static str, &'static str)> {
-    const ODD: [(&[&str], &str, &str); 7] = [
+    const ODD: [(&[&str], &str, &str); 8] = [
         (&["rad", "rads", "radian", "radians"], "radians", "the radians times 57.29577951308232"),
         (&["gon", "gons", "grad", "grads"], "gon", "the gon times 0.9"),
         (&["semicircle", "semicircles"], "semicircles", "the semicircles times 180 / 2147483648"),
         (&["e7", "1e7"], "ten-millionths of a degree", "the numbers divided by 10000000"),
         (&["e6", "1e6", "microdegrees"], "millionths of a degree", "the numbers divided by 1000000"),
+        (&["h", "hour", "hours", "hms"], "hours", "the hours times 15"),
         (&["arcmin", "arcminutes"], "minutes", "the minutes divided by 60"),
         (
             &["ddmm", "dddmm", "ddmmss", "dms", "dm"],
@@ -381,6 +395,10 @@ pub(super) fn odd_angle(name: &str) -> Option<(&'static str, &'static str)> {
             "the degrees, and the minutes divided by 60",
         ),
     ];
+    let lower = name.to_lowercase();
+    if ["dd.mm", "d.mm", "mm.ss", "mmss"].iter().any(|form| lower.contains(form)) {
+        return Some((ODD[7].1, ODD[7].2));
+    }
     let words = tokens(name);
     let has = |word: &str| {
         words.iter().any(|other| {
@@ -393,7 +411,7 @@ pub(super) fn odd_angle(name: &str) -> Option<(&'static str, &'static str)> {
     // `deg.min`
     let are_two = has("deg") && (has("min") || has("minutes"));
     if are_two {
-        return Some((ODD[6].1, ODD[6].2));
+        return Some((ODD[7].1, ODD[7].2));
     }
     ODD.iter()
         .find(|(units, ..)| units.iter().any(|unit| has(unit)))
@@ -415,12 +433,73 @@ pub(super) fn is_system(name: &str, value: &str) -> bool {
     let digits = value.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     match normal(name).as_str() {
-        "epsg" | "crs" | "srid" | "srs" | "datum" => true,
+        "epsg" | "crs" | "srid" | "srs" => true,
+        // In German a date.
+        "datum" => !value.starts_with(|c: char| c.is_ascii_digit()),
         "utmzone" => is_number,
         "zone" => is_number && digits.len() <= 2 && value.len() == digits.len() + 1,
         "unit" | "units" | "uom" => UNITS.contains(&value.trim().to_lowercase().as_str()),
         _ => false,
     }
+}
+
+/// Names of units of time, and of length.
+pub(super) const UNITS_OF_COSTS: [&[&str]; 2] = [
+    &[
+        "d", "day", "days", "tage", "h", "hr", "hrs", "hour", "hours", "std", "stunde", "stunden", "min",
+        "mins", "minute", "minutes", "minuten", "s", "sec", "secs", "second", "seconds", "sek", "sekunden",
+    ],
+    &[
+        "km", "m", "meter", "meters", "metre", "metres", "mi", "mile", "miles", "chain", "chains", "furlong",
+        "furlongs", "yd", "yard", "yards", "ft", "feet", "foot", "in", "inch", "inches",
+    ],
+];
+
+/// Whether a name ends with one of these units.
+pub(super) fn is_in(name: &str, units: &[&str]) -> bool {
+    tokens(name).last().is_some_and(|word| units.contains(&word.as_str()))
+}
+
+/// Whether a name says that a number is no decimal but two parts of a time: `h.mm`.
+pub(super) fn is_clock(name: &str) -> bool {
+    let name = name.to_lowercase();
+    ["h.mm", "h:mm", "m.ss", "m:ss"].iter().any(|form| name.contains(form))
+}
+
+/// Whether a word is the name of a column of names or ids.
+pub(super) fn is_label(word: &str) -> bool {
+    let word = normal(word);
+    !word.is_empty() && [Role::Name, Role::Id].iter().any(|role| role.whole().contains(&word.as_str()))
+}
+
+/// Whether a word is the name of a column of coordinates.
+pub(super) fn is_coordinate(word: &str) -> bool {
+    let word = normal(word);
+    [Role::X, Role::Y, Role::Z, Role::Lat, Role::Lon].iter().any(|role| role.whole().contains(&word.as_str()))
+}
+
+/// Whether letters in the column are no hemispheres.
+pub(super) fn is_of_deliveries(name: &str) -> bool {
+    tokens(name).iter().any(|word| {
+        matches!(word.as_str(), "zone" | "status" | "sex" | "region" | "sector" | "side" | "shift")
+    })
+}
+
+/// Whether the column says which edges can be used.
+pub(super) fn is_state(name: &str) -> bool {
+    matches!(
+        normal(name).as_str(),
+        "closed"
+            | "open"
+            | "status"
+            | "state"
+            | "blocked"
+            | "active"
+            | "enabled"
+            | "disabled"
+            | "passable"
+            | "access"
+    )
 }
 
 /// Whether the column says which edges have a direction.

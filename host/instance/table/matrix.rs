@@ -52,6 +52,42 @@ pub(super) fn has_numeric_header(grid: &Grid) -> bool {
     n >= 4 || n == 3 && (labels::are_consecutive(&labels) || is_symmetric(grid, 1, left, n))
 }
 
+/// Refuses a matrix whose columns are called by numbers: below a corner of words beside names, or below a zero beside the same numbers.
+/// The numbers would be costs, or coordinates of one more place.
+pub(super) fn refuse_numbered(table: &Table<'_>) -> Result<()> {
+    let grid = &table.grid;
+    let n = grid.rows().saturating_sub(1);
+    let is_square = n > 1 && grid.width() == n + 1 && grid.names.is_none();
+    let is_number = |at: usize| grid.head.get(at).is_some_and(|cell| cell.parse::<u32>().is_ok());
+    if !is_square
+        || table.options.shape.is_some()
+        || !(1..=n).all(is_number)
+        || !has_blank_diagonal(grid, 1, 1, n)
+    {
+        return Ok(());
+    }
+    if (1..=n).all(|row| grid.is_word(row, 0)) {
+        let problem =
+            "the first row calls the columns of a matrix by numbers, the first column its rows by names";
+        return Err(table
+            .text()
+            .content(problem, "write the same names in the first row as in the first column"));
+    }
+    let label = |at: usize| grid.number(0, at);
+    let is_same = (1..=n).all(|at| label(at) == grid.number(at, 0));
+    let are_in_row = n > 0 && label(1) <= 1.0 && (2..=n).all(|at| label(at) == label(at - 1) + 1.0);
+    let costs = || (1..=n).flat_map(|row| (1..=n).map(move |column| grid.number(row, column)));
+    let least = (1..=n).map(label).fold(f64::INFINITY, f64::min);
+    let are_far = costs().filter(|cost| cost.is_finite()).all(|cost| 10.0 * cost < least);
+    if n > 2 && table.counts.is_empty() && grid.number(0, 0) == 0.0 && is_same && (are_in_row || are_far) {
+        let problem = "the first row and the first column may be costs, or the numbers of the places";
+        return Err(table
+            .text()
+            .content(problem, "`--as matrix` takes them as costs; else remove the 0 in the corner"));
+    }
+    Ok(())
+}
+
 /// Whether every cell on the diagonal of a square is zero or blank.
 fn has_blank_diagonal(grid: &Grid, top: usize, left: usize, n: usize) -> bool {
     (0..n).all(|at| grid.number(at + top, at + left) == 0.0 || grid.is_blank(at + top, at + left))

@@ -14,6 +14,7 @@ mod matrix;
 mod number;
 mod points;
 mod rows;
+mod suspect;
 mod triangle;
 
 use std::ops::ControlFlow;
@@ -63,6 +64,7 @@ pub(super) fn delimited(text: Text<'_>, options: &ReadOptions, notes: Vec<String
     // Comments end with their line, and to the crate that splits rows a lone carriage return ends none.
     let with_line_feeds = line_feeds(text.bytes);
     let text = Text { bytes: with_line_feeds.as_deref().unwrap_or(text.bytes), ..text };
+    let suspicion = suspect::check(text, options)?;
     let dialect = Dialect::of(text, options.decimal)?;
     let places = Delimited { text, dialect };
     let mut grid = places.grid()?;
@@ -84,9 +86,35 @@ pub(super) fn delimited(text: Text<'_>, options: &ReadOptions, notes: Vec<String
         1 => notes.push("1 comment line is left out".to_owned()),
         count => notes.push(format!("{count} comment lines are left out")),
     }
+    let hidden = hidden_rows(&places, grid.width());
     let counts = places.dialect.counts.clone();
     Table { grid, places: &places, options, chosen: Vec::new(), counts, notes }
         .read(places.dialect.comment.as_deref().map(|line| (line, places.dialect.separator)))
+        .map(|reading| with_warnings(reading, suspicion.into_iter().chain(hidden)))
+}
+
+fn with_warnings(mut reading: Reading, warnings: impl Iterator<Item = String>) -> Reading {
+    reading.warnings.extend(warnings);
+    reading
+}
+
+/// Returns a warning about comments that may be rows: with as many cells, and numbers where rows have some.
+fn hidden_rows(places: &Delimited<'_>, width: usize) -> Option<String> {
+    let Delimited { text, dialect } = places;
+    let is_row = |line: &&str| {
+        let cells = names_of(line, dialect.separator);
+        let is_number = |cell: &String| dialect.spelling.number(cell.trim()).is_some();
+        width > 2 && cells.len() == width && cells[1..].iter().filter(|cell| is_number(cell)).count() > 1
+    };
+    let rows = std::str::from_utf8(text.bytes).unwrap_or_default().lines();
+    let is_comment = |line: &&str| ["#", "%", "//"].iter().any(|sign| line.trim_start().starts_with(sign));
+    let count = rows.filter(is_comment).filter(is_row).count();
+    (count > 0).then(|| {
+        let file = super::error::printable(text.file);
+        let lines =
+            if count == 1 { "1 comment line has".to_owned() } else { format!("{count} comment lines have") };
+        format!("{lines} as many columns as the rows of {file}; put quotes around names that begin with #")
+    })
 }
 
 /// Replaces lone carriage returns by line feeds. Returns `None` if there are none.
@@ -207,7 +235,11 @@ impl Table<'_> {
             return Ok(shape);
         }
         matrix::refuse_several(self)?;
+        matrix::refuse_numbered(self)?;
         let matrix = matrix::find(self);
+        if matrix.is_none() {
+            self.refuse_counts()?;
+        }
         match matrix {
             Some(found) if found.is_certain => Ok(Shape::Matrix),
             Some(found) => {
@@ -258,6 +290,31 @@ impl Table<'_> {
         } else {
             is_edges.then_some(Shape::Edges)
         })
+    }
+
+    /// Refuses a first row that may say how many others there are.
+    fn refuse_counts(&self) -> Result<()> {
+        let grid = &self.grid;
+        let rest = grid.rows().saturating_sub(1);
+        if grid.names.is_some() || self.options.no_header || rest < 3 || grid.width() > 3 {
+            return Ok(());
+        }
+        let first: Vec<f64> = (0..grid.head.len()).map(|column| grid.number(0, column)).collect();
+        let is_count = |number: &f64| *number == rest as f64;
+        let are_whole = first.iter().all(|number| number.fract() == 0.0 && *number >= 0.0);
+        let is_it = match first[..] {
+            [one, _] => is_count(&one),
+            [one, other, last] => is_count(&one) || one == other && is_count(&last),
+            _ => false,
+        };
+        if !are_whole || !is_it {
+            return Ok(());
+        }
+        let problem = format!(
+            "the first line, {}, may say that {rest} lines follow, or be one of them",
+            grid.head.join(" ")
+        );
+        Err(self.text().content(problem, "remove it if it is a count; else say `--no-header`"))
     }
 
     /// Refuses columns x, y and a cost that can be the ends of edges.
@@ -324,9 +381,10 @@ impl Table<'_> {
     fn find_header(&mut self, comment: Option<(&str, rows::Separator)>) -> Result<()> {
         let grid = &self.grid;
         let text = self.text();
-        let is_short = grid.head.len() + 1 == grid.width() && !grid.head.is_empty();
+        let is_less = grid.head.len() < grid.width() && grid.first < grid.width();
+        let is_short = is_less && grid.head.len() + 1 == grid.width() && !grid.head.is_empty();
         if grid.names.is_none() && !self.options.no_header && self.is_header() {
-            if grid.head.len() < grid.width() && !(is_short && self.has_index()) {
+            if is_less && !(is_short && self.has_index()) {
                 let (found, width) = (grid.head.len(), grid.width());
                 let problem = format!("the first row names {found} columns, the others have {width}");
                 let is_title = found == 1 && grid.head[0].contains(|c: char| c.is_alphabetic());
@@ -335,7 +393,7 @@ impl Table<'_> {
                         "if \"{}\" is the title of the table, remove that line",
                         printable(&grid.head[0])
                     ),
-                    false => COLUMNS.to_owned(),
+                    false => format!("name all {width} columns in the first line; {COLUMNS}"),
                 };
                 return Err(text.content(problem, help));
             }
@@ -430,7 +488,7 @@ impl Table<'_> {
             return false;
         }
         // A number where the others have a name is one more row.
-        let shift = usize::from(grid.head.len() + 1 == grid.width());
+        let shift = usize::from(grid.head.len() + 1 == grid.width() && grid.first < grid.width());
         let rows = grid.rows();
         // Anything may stand on the diagonal of a matrix.
         let is_diagonal = |row: usize, column: usize| {
@@ -629,15 +687,20 @@ impl Delimited<'_> {
         let (start, length) = rows::place(self.text, start, self.dialect.separator, usize::MAX - 1);
         let help = match () {
             () if self.begins_as_triangle() => triangle::HELP,
-            () if self.is_dist_of_r() => "in R, write the whole matrix: write.csv(as.matrix(d), \"d.csv\")",
+            () if self.is_half_with_names() && self.dialect.separator != rows::Separator::Blanks => {
+                triangle::HELP
+            }
+            () if self.is_half_with_names() => {
+                "in R, write the whole matrix: write.csv(as.matrix(d), \"d.csv\")"
+            }
             () if self.has_names_of_words(start) => NAMES,
             () => COLUMNS,
         };
         self.text.error(start, length, problem, help)
     }
 
-    /// Whether the first rows are those of half a matrix with names, as R prints a `dist`.
-    fn is_dist_of_r(&self) -> bool {
+    /// Whether the first rows are those of half a matrix with names and without its diagonal, as R prints a `dist`.
+    fn is_half_with_names(&self) -> bool {
         let mut widths = Vec::new();
         let _ = rows::for_each(self.text, self.dialect.start, self.dialect.separator, |row| {
             let is_word = |cell: &&str| self.dialect.spelling.number(cell).is_none();
@@ -646,7 +709,7 @@ impl Delimited<'_> {
             widths.push(if is_right { row.cells.len() } else { 0 });
             Ok(if widths.len() < 3 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
         });
-        self.dialect.separator == rows::Separator::Blanks && matches!(widths[..], [head, 2, 3] if head > 0)
+        matches!(widths[..], [head, 2, 3] if head > 0)
     }
 
     /// Whether blanks separate columns, and the line at `start` has several words before its coordinates.

@@ -101,6 +101,9 @@ pub(super) fn remedy(cell: &str) -> Option<String> {
     let cell = cell.trim();
     let has_sign = cell.contains(['\u{b0}', '\u{2032}']);
     let is_hemisphere = cell.ends_with(['N', 'S', 'E', 'W']) && cell.starts_with(is_part);
+    if cell.matches('\u{b0}').count() == 2 && cell.contains([',', ';']) {
+        return Some("write latitude and longitude as decimals in two columns: 48.137,11.575".to_owned());
+    }
     if has_sign || is_hemisphere && cell.matches(char::is_alphabetic).count() == 1 {
         return Some("write degrees as decimals, with a minus for south and west: 48.137".to_owned());
     }
@@ -114,11 +117,26 @@ pub(super) fn remedy(cell: &str) -> Option<String> {
             number.trim()
         ));
     }
+    let real = cell.trim_matches(['(', ')']).strip_suffix(['i', 'j']).filter(|real| is_number(real));
+    if real.is_some_and(|real| real[1..].contains(['+', '-'])) {
+        return Some("write the parts of complex numbers as x and y in two columns".to_owned());
+    }
+    if let Some(negative) =
+        cell.strip_prefix('(').and_then(|cell| cell.strip_suffix(')')).filter(|cell| is_number(cell))
+    {
+        return Some(format!("write negative numbers with a minus: -{negative}"));
+    }
     let bare = cell.trim_matches(|c: char| !is_part(c));
     // `A1` is a name.
     let is_name = cell.split(bare).next().is_some_and(|front| front.contains(char::is_alphabetic));
     (is_number(bare) && bare.len() < cell.len() && !is_name)
         .then(|| format!("write all numbers in one unit, and leave it out: {bare}"))
+}
+
+/// Whether a cell is a date such as 01.03.2024.
+fn is_date(cell: &str) -> bool {
+    let lengths: Vec<usize> = cell.split('.').map(str::len).collect();
+    matches!(lengths[..], [1 | 2, 1 | 2, 2 | 4])
 }
 
 /// Evidence for a file's spelling from its cells with commas and points.
@@ -142,7 +160,7 @@ impl Evidence {
         let is_number =
             |b: u8| b.is_ascii_digit() || matches!(b, b'.' | b',' | b'-' | b'+' | b'e' | b'E' | b' ' | b'\'');
         let has_digit = cell.bytes().any(|b| b.is_ascii_digit());
-        if !has_digit || !cell.bytes().all(is_number) || cell.len() > 40 {
+        if !has_digit || !cell.bytes().all(is_number) || cell.len() > 40 || is_date(cell) {
             return;
         }
         let count = |sign: char| cell.matches(sign).count();

@@ -49,11 +49,15 @@ pub(super) fn read(mut table: Table<'_>) -> Result<Reading> {
         let degrees: Vec<[f64; 2]> = (0..n).map(|row| [number(row, 0), number(row, 1)]).collect();
         check_degrees(&table, &columns, &degrees)?;
         warnings.extend(maybe_unknown(&table, &degrees));
+        warnings.extend(maybe_no_degrees(&table, &degrees));
         (Content::Degrees(degrees), "great-circle metres")
     } else {
         let points: Vec<[f64; 3]> = (0..n).map(|row| [0, 1, 2].map(|at| number(row, at))).collect();
         warnings.extend(maybe_degrees(&table, &columns, &points));
         warnings.extend(maybe_load(&table, &columns));
+        warnings.extend(maybe_mercator(&table, &points));
+        warnings.extend(maybe_strips(&table, &points));
+        warnings.extend(maybe_no_data(&table, &points));
         warnings.extend(maybe_edges(&table, &columns));
         (Content::Places { dimensions: columns.coordinates.len(), points }, "")
     };
@@ -77,7 +81,14 @@ fn check_number(table: &Table<'_>, row: usize, column: usize, is_angle: bool) ->
         return Ok(());
     }
     let written = table.grid.written(row, column);
-    let (problem, help) = if written.is_empty() {
+    let names = table.grid.names.as_deref().unwrap_or_default();
+    let is_header = names.get(column) == Some(&written);
+    let (problem, help) = if is_header {
+        (
+            "the names of the columns stand here once more".to_owned(),
+            "remove the line; where another table begins here, write it into a file of its own".to_owned(),
+        )
+    } else if written.is_empty() {
         (
             format!("there is no number in {}", table.grid.title(column)),
             "write the coordinate, or remove the line".to_owned(),
@@ -121,7 +132,19 @@ fn columns(table: &Table<'_>) -> Result<Columns> {
         let problem = format!("the {} is in {unit}: {}", role.word(), table.grid.title(column));
         return Err(table.text().content(problem, format!("write degrees: {degrees}")));
     }
-    let part = (0..names.len()).find(|&column| header::is_part_of_degrees(&names[column]));
+    // `lat,min,lon,min`, or no name where a head over both columns was.
+    let is_behind = |at: usize| {
+        let name = names.get(at + 1).map(|name| name.trim().to_lowercase());
+        let is_part = name.is_some_and(|name| {
+            matches!(name.as_str(), "" | "min" | "mins" | "minute" | "minutes" | "m" | "'")
+        });
+        is_part && table.grid.is_numbers(at + 1)
+    };
+    let are_behind =
+        coordinates[0].0 == Role::Lat && coordinates.iter().all(|&(_, column)| is_behind(column));
+    let part = (0..names.len())
+        .find(|&column| header::is_part_of_degrees(&names[column]))
+        .or(are_behind.then_some(coordinates[0].1 + 1));
     let are_whole = coordinates
         .iter()
         .all(|&(_, column)| (0..table.grid.rows()).all(|row| table.grid.number(row, column).fract() == 0.0));
@@ -189,9 +212,20 @@ fn refuse_odd_units(table: &Table<'_>, coordinates: &[(Role, usize)]) -> Result<
         let text = grid.written(row, column).to_lowercase();
         matches!(text.as_str(), "n" | "s" | "e" | "w" | "o" | "north" | "south" | "east" | "west")
     };
-    let is_hemisphere = |column: &usize| (0..grid.rows()).all(|row| is_letter(row, *column));
     let is_degrees = coordinates[0].0 == Role::Lat;
-    match (0..grid.width()).filter(|_| is_degrees).find(is_hemisphere) {
+    let is_hemisphere = |column: &usize| {
+        let differs = || (1..grid.rows()).any(|row| grid.written(row, *column) != grid.written(0, *column));
+        let is_named = || names[*column].to_lowercase().contains("hemisphere");
+        let is_other = header::is_of_deliveries(&names[*column]);
+        (0..grid.rows()).all(|row| is_letter(row, *column))
+            && (is_degrees && !is_other || is_named() && differs())
+    };
+    match (0..grid.width()).find(is_hemisphere) {
+        Some(column) if !is_degrees => {
+            let problem = format!("{} is not the same in all rows", grid.title(column));
+            let help = "write all coordinates in one zone of one hemisphere, or latitude and longitude";
+            Err(table.text().content(problem, help))
+        }
         None => Ok(()),
         Some(column) => {
             let problem = format!("{} says in which hemisphere the degrees are", grid.title(column));
@@ -205,7 +239,7 @@ fn refuse_odd_units(table: &Table<'_>, coordinates: &[(Role, usize)]) -> Result<
 fn refuse_sums(table: &Table<'_>, columns: &Columns) -> Result<()> {
     let grid = &table.grid;
     let last = grid.rows() - 1;
-    let Some(name) = columns.name.filter(|_| last > 1) else { return Ok(()) };
+    let Some(name) = columns.name.or(columns.id).filter(|_| last > 1) else { return Ok(()) };
     let label = grid.written(last, name);
     let (is_sum, is_mean) = (header::is_sum(&label), header::is_mean(&label));
     let is_near = |one: f64, other: f64| (one - other).abs() <= 0.02 * other.abs().max(1e-9);
@@ -277,6 +311,8 @@ fn unknown(table: &Table<'_>) -> InstanceError {
         [.., one, other] => (one + 1, other + 1),
         _ => (1, 2),
     };
+    let is_pair =
+        names[one - 1].ends_with(".0") && names.get(other - 1).is_some_and(|name| name.ends_with(".1"));
     if let Some(error) = refused_by_cell(table) {
         return error;
     }
@@ -296,6 +332,12 @@ fn unknown(table: &Table<'_>) -> InstanceError {
             "`--as edges` reads from, to and cost; places need two columns of numbers".to_owned()
         }
         0 | 1 => "write the coordinates of each place in two columns of numbers".to_owned(),
+        _ if is_pair => format!(
+            "say which they are: `--columns x={one},y={other}`; for degrees `--columns lat={other},lon={one}`, as GeoJSON has the longitude first, or `--columns lat={one},lon={other}`"
+        ),
+        3.. => format!(
+            "say which they are, by number or by name: `--columns x=A,y=B`, or for degrees `--columns lat=A,lon=B` (add `name=` for a column of names){edges}"
+        ),
         _ => format!(
             "say which they are: `--columns x={one},y={other}`, or for degrees `--columns lat={one},lon={other}` (add `name=` for a column of names){edges}"
         ),
@@ -327,6 +369,22 @@ fn guessed(table: &Table<'_>) -> Result<Columns> {
         }
         Ok(Columns { coordinates, id: table.chosen(Role::Id).or(id), name })
     };
+    let is_coordinate = |row: usize| header::is_coordinate(&grid.written(row, 0));
+    if matches!(grid.rows(), 2 | 3) && grid.width() > 2 && (0..grid.rows()).all(is_coordinate) {
+        let problem = "each coordinate of the places has a row of its own";
+        return Err(table.text().content(problem, "transpose the table: one line for each place"));
+    }
+    if let Some((from, to)) = ends_of_edges(table, &words).filter(|_| table.chosen.is_empty()) {
+        let cost = numbers.last().map_or(3, |cost| cost + 1);
+        let (from, to) = (from + 1, to + 1);
+        return Err(table.open(&[
+            (
+                &format!("edges, whose ends are in columns {from} and {to}"),
+                &format!("--columns from={from},to={to},cost={cost}"),
+            ),
+            ("places with two names", &format!("--columns name={from},x=A,y=B")),
+        ]));
+    }
     if let Some(labels) = numbered_header(table) {
         let problem = format!("the first row, {labels}, may have the numbers of the columns, or be a place");
         let help = "`--no-header` takes it as a place; remove the row if it is none";
@@ -383,9 +441,38 @@ fn guessed(table: &Table<'_>) -> Result<Columns> {
     }
 }
 
-/// Returns the first row if it is `0, 1` or `0, 1, 2`, which pandas writes above columns without names.
+/// Two columns of words that hold the same words, of which the first one holds some twice or more.
+fn ends_of_edges(table: &Table<'_>, words: &[usize]) -> Option<(usize, usize)> {
+    let grid = &table.grid;
+    let [from, to, ..] = words[..] else { return None };
+    let column = |at: usize| (0..grid.rows()).map(move |row| grid.written(row, at)).collect::<Vec<_>>();
+    let (from_words, to_words) = (column(from), column(to));
+    let known: std::collections::HashSet<&String> = to_words.iter().collect();
+    let shared = from_words.iter().filter(|word| known.contains(word)).count();
+    let are_loops = from_words.iter().zip(&to_words).any(|(from, to)| from == to);
+    let has_twice = |words: &[String]| {
+        let mut words = words.to_vec();
+        words.sort_unstable();
+        words.windows(2).any(|pair| pair[0] == pair[1])
+    };
+    let are_twice = has_twice(&from_words) || has_twice(&to_words) || 2 * shared >= grid.rows();
+    (shared > 0 && !are_loops && are_twice).then_some((from, to))
+}
+
+/// Returns the first row if it may be one of names that are numbers: `0, 1` or `0, 1, 2`, which pandas writes above columns without
+/// names, or whole numbers behind a word such as `name`.
 fn numbered_header(table: &Table<'_>) -> Option<String> {
     let grid = &table.grid;
+    if let [word, numbers @ ..] = &grid.head[..]
+        && grid.names.is_none()
+        && !table.options.no_header
+        && grid.rows() > 2
+        && header::is_label(word)
+        && numbers.len() + 1 == grid.width()
+        && numbers.iter().all(|cell| cell.parse::<u32>().is_ok())
+    {
+        return Some(grid.head.join(", "));
+    }
     let is_it = grid.names.is_none()
         && !table.options.no_header
         && grid.rows() > 2
@@ -413,6 +500,53 @@ fn may_be_load(grid: &Grid, column: usize) -> bool {
     })
 }
 
+/// Returns a warning if a column says that the coordinates are those of Web Mercator, whose metres are longer than those on the ground.
+fn maybe_mercator(table: &Table<'_>, points: &[[f64; 3]]) -> Option<String> {
+    const RADIUS: f64 = 6_378_137.0;
+    let grid = &table.grid;
+    let codes = ["3857", "900913", "102100"];
+    let is_code = |text: String| codes.contains(&text.trim_start_matches(|c: char| !c.is_ascii_digit()));
+    let names = grid.names.as_deref().unwrap_or_default();
+    let says_so = |column: &usize| {
+        (0..grid.rows()).all(|row| {
+            let text = grid.written(row, *column);
+            header::is_system(&names[*column], &text) && is_code(text)
+        })
+    };
+    let is_named = |column: &usize| {
+        let name = names[*column].to_lowercase();
+        codes.iter().any(|code| name.contains(code)) || name.contains("mercator")
+    };
+    let column = (0..names.len()).find(|column| is_named(column) || says_so(column))?;
+    let stretch = (points.first()?[1] / RADIUS).cosh();
+    Some(format!(
+        "{} says that {} is in Web Mercator, whose lengths are {stretch:.2} times those on the ground here; give latitude and longitude for true metres",
+        grid.title(column),
+        table.file()
+    ))
+}
+
+/// Returns a warning if eastings may be those of different strips, whose number is in front of each: 2567845 and 4468321 of
+/// Gauss and Krüger, 32691608 and 33384342 of UTM. Lengths between strips are none.
+fn maybe_strips(table: &Table<'_>, points: &[[f64; 3]]) -> Option<String> {
+    let strip = |x: f64| {
+        let (strip, rest) = ((x / 1e6).floor(), x.rem_euclid(1e6));
+        let is_one = (1.0..=5.0).contains(&strip) && (3e5..7e5).contains(&rest)
+            || (31.0..=35.0).contains(&strip) && (1.6e5..8.4e5).contains(&rest);
+        is_one.then_some(strip)
+    };
+    let is_north = |y: f64| (4.5e6..8e6).contains(&y);
+    let first = strip(points.first()?[0])?;
+    let are_strips = points.iter().all(|point| strip(point[0]).is_some() && is_north(point[1]));
+    let other = points.iter().filter_map(|point| strip(point[0])).find(|strip| *strip != first)?;
+    are_strips.then(|| {
+        format!(
+            "the eastings of {} may be those of different strips, {first} and {other}; lengths between them mean something only if all are in one system",
+            table.file()
+        )
+    })
+}
+
 /// Returns a warning if a few places at 0, 0 may be ones whose degrees are not known.
 fn maybe_unknown(table: &Table<'_>, degrees: &[[f64; 2]]) -> Option<String> {
     let is_zero = |place: &[f64; 2]| *place == [0.0, 0.0];
@@ -425,6 +559,33 @@ fn maybe_unknown(table: &Table<'_>, degrees: &[[f64; 2]]) -> Option<String> {
             "{places} at latitude 0 and longitude 0 in {}; leave out the line if the degrees are not known",
             table.file()
         )
+    })
+}
+
+/// Returns a warning if numbers may be other ones than degrees: radians, or degrees without their minutes.
+fn maybe_no_degrees(table: &Table<'_>, degrees: &[[f64; 2]]) -> Option<String> {
+    let are_all = |is_it: &dyn Fn(&[f64; 2]) -> bool| degrees.len() > 2 && degrees.iter().all(is_it);
+    let file = table.file();
+    if are_all(&|[lat, lon]| lat.abs() <= std::f64::consts::FRAC_PI_2 && lon.abs() <= std::f64::consts::PI) {
+        return Some(format!(
+            "the degrees of {file} are all small; if they are radians, write degrees: the radians times 57.29577951308232"
+        ));
+    }
+    are_all(&|[lat, lon]| lat.fract() == 0.0 && lon.fract() == 0.0).then(|| {
+        format!(
+            "the degrees of {file} are all whole numbers; minutes and seconds belong to them, as decimals"
+        )
+    })
+}
+
+/// Returns a warning if a coordinate far from all others may say that there is none.
+fn maybe_no_data(table: &Table<'_>, points: &[[f64; 3]]) -> Option<String> {
+    let all = || points.iter().flatten().copied();
+    let value = [-9999.0, -99999.0, -999999.0, -32768.0]
+        .into_iter()
+        .find(|&none| all().any(|value| value == none))?;
+    all().all(|number| number == value || number > value / 2.0).then(|| {
+        format!("{value} stands among the coordinates of {}; leave out the line or the column if it means that there is no value", table.file())
     })
 }
 
@@ -476,9 +637,69 @@ fn refused_by_layout(table: &Table<'_>, names: &[String]) -> Option<InstanceErro
                 .content(problem, "if the rows are x and y, transpose the table: one line for each place"),
         );
     }
+    let by_labels = refused_half(table, names).or_else(|| refused_between(table, names));
+    if let Some(error) = by_labels.or_else(|| refused_labels(table)) {
+        return Some(error);
+    }
+    let of_the_sky = |which: usize| names.iter().position(|name| header::of_the_sky(name) == Some(which));
+    if let (Some(ascension), Some(declination)) = (of_the_sky(0), of_the_sky(1)) {
+        let problem =
+            format!("{} and {} are places in the sky", grid.title(ascension), grid.title(declination));
+        let help = format!(
+            "write decimal degrees (hours times 15) and say `--columns lat={},lon={}`; lengths are then those on the earth",
+            declination + 1,
+            ascension + 1
+        );
+        return Some(table.text().content(problem, help));
+    }
     let polar = names.iter().find(|name| header::is_polar(name))?;
     let problem = format!("\"{}\" is an angle of polar coordinates", printable(polar));
     Some(table.text().content(problem, "write x = r cos(angle) and y = r sin(angle)"))
+}
+
+/// Makes the error for half a matrix without its diagonal, of which the labels above lack one that those beside have.
+fn refused_half(table: &Table<'_>, names: &[String]) -> Option<InstanceError> {
+    let grid = &table.grid;
+    let n = grid.rows();
+    if n < 2 || names.len() != n + 1 {
+        return None;
+    }
+    let beside: Vec<String> = (0..n).map(|row| grid.written(row, 0)).collect();
+    (beside[..n - 1] == names[2..] || beside[1..] == names[1..n])
+        .then(|| table.text().content("this is half a matrix without its diagonal", super::triangle::HELP))
+}
+
+/// Makes the error for a matrix with other columns between its labels and its costs.
+fn refused_between(table: &Table<'_>, names: &[String]) -> Option<InstanceError> {
+    let grid = &table.grid;
+    let n = grid.rows();
+    let left = names.len().checked_sub(n).filter(|&left| left > 1 && n > 2)?;
+    (0..n).all(|row| grid.written(row, 0) == names[left + row]).then(|| {
+        let problem = format!("{} stands between the labels of a matrix and its costs", grid.title(1));
+        table.text().content(problem, "remove what is no cost between places")
+    })
+}
+
+/// Makes the error for a matrix with numbers for labels, in another order above than beside.
+fn refused_labels(table: &Table<'_>) -> Option<InstanceError> {
+    let grid = &table.grid;
+    let n = grid.rows();
+    let is_square = n > 2 && n == grid.width() && grid.is_blank(0, 0) && grid.names.is_none();
+    let sorted = |cells: &mut dyn Iterator<Item = String>| {
+        let mut cells: Vec<String> = cells.collect();
+        cells.sort_unstable();
+        cells
+    };
+    let is_label = |at: usize| !grid.number(0, at).is_nan() && !grid.number(at, 0).is_nan();
+    if !is_square || !(1..n).all(is_label) {
+        return None;
+    }
+    let above = sorted(&mut (1..n).map(|at| grid.written(0, at)));
+    let beside = sorted(&mut (1..n).map(|at| grid.written(at, 0)));
+    (is_square && above == beside && above.windows(2).all(|pair| pair[0] != pair[1])).then(|| {
+        let problem = "the first row and the first column hold the same numbers in another order";
+        table.text().content(problem, "write them in the same order, or as words such as n1")
+    })
 }
 
 /// Makes the error for the first text that says why a column holds no numbers: a point of a map, a number with a unit.
@@ -547,6 +768,8 @@ fn neither(table: &Table<'_>, numbers: &[usize]) -> InstanceError {
     };
     let help = if width == 1 || rows == 1 {
         REMEDY
+    } else if numbers.len() < 2 {
+        "places need two columns of numbers, `name,x,y`; edges a line `from,to,cost` each, which `--as edges` reads"
     } else {
         "say which columns are meant: `--columns x=1,y=2`; or `--as matrix` for a matrix whose diagonal is not zero"
     };

@@ -142,13 +142,69 @@ fn what_has_two_meanings_or_none_is_refused_with_what_chooses() {
         ("1,2,3,4\n5,6,7,8\n", "neither places nor a square matrix", "--as matrix"),
         ("9\n1 2\n3 4\n", "the first line says 9, and 2 lines follow", "first line"),
         ("x\ty\n1,234\t5,678\n", "may be 1.234 or 1234", "--decimal point"),
-        ("x;y\n1,5;2.5\n", "same decimal sign", "--decimal comma"),
+        ("x;y\n1,5;2.5\n", "same decimal sign", "all numbers with the same"),
         ("x,y\n0,5,3,5\n", "the first row names 2 columns, the others have 4", "with a point"),
         ("x,y\n10,5,3\n7,5,4\n", "the first row names 2 columns, the others have 3", "with a point"),
         ("x,y,name\n0,0,\"a\n90,0,b\n0,90,c\n", "this quote is not closed in its line", "close it"),
         ("name,x,y\n\"a,0,0\nb\",90,0\nc,0,90\n", "this quote is not closed in its line", "close it"),
         ("x,y\n3,inf\n4,5\n", "`inf` is not a finite number", "12.5"),
         ("x,y\n", "nothing behind the names", "x,y"),
+        ("x,y\n1,2\n3,4\nx,y\n5,6\n", "the names of the columns stand here once more", "remove the line"),
+        ("id,x,y\n1,5,5\n2,7,9\n3,1,2\nTotal,13,16\n", "the last row, \"Total\", holds", "remove it"),
+        (",A,B,C\nB,4\nC,5,6\nD,7,8,9\n", "the line has 2 columns", "diagonal"),
+        ("1+2j\n3+4j\n", "is not a number", "as x and y"),
+        (",A,B,C\nB,3,,\nC,5,4,\nD,4,5,3\n", "half a matrix without its diagonal", "zero on the diagonal"),
+        (",2,1,4\n1,3,0,4\n2,0,3,5\n4,5,4,0\n", "the same numbers in another order", "same order"),
+        ("City,Land,A,B,C\nA,DE,0,3,5\nB,FR,3,0,4\nC,IT,5,4,0\n", "\"Land\" stands between", "remove"),
+        ("star,ra,dec,mag\na,1.5,40,2\nb,3,41,1\n", "places in the sky", "--columns lat=3,lon=2"),
+        ("n,x,y\na,1,(74.01)\nb,2,3\n", "`(74.01)` is not a number", "-74.01"),
+        ("id  x y\n 1: 3 4\n ---\n99: 5 6\n", "printed in part only", "write all of it"),
+        ("# A tibble: 100 x 2\nx y\n1 2\n3 4\n# \u{2026} with 97 more rows\n", "printed in part only", "CSV"),
+        (" x | y\n---+---\n 1 | 2\n 3 | 5\n(100 rows)\n", "this says 100 rows", "all rows"),
+        ("0 3\n3 0\n5 4\n4 5\n\n5 4\n4 5\n0 3\n3 0\n", "in 2 blocks of columns", "one line"),
+        ("1.0e+03 *\n1.5 2\n3 4\n", "MATLAB", "writematrix"),
+        ("0,0 30,0\n30,40 0,40\n-10,20 15,60\n", "may be a place x,y", "--decimal comma"),
+        ("1\t2,3\t3,5\n2\t1,3\t3,4\n3\t1,5\t2,4\n", "lists of neighbours", "from,to,cost"),
+        ("4 2\n12.5 3\n40 7\n33 28\n5 31\n", "may say that 4 lines follow", "--no-header"),
+        ("4 4 6\n2 1 3\n3 1 5\n4 1 4\n3 2 4\n4 2 5\n4 3 3\n", "may say that 6 lines follow", "--no-header"),
+        (";1;2;3\nUlm;0;12;40\nHof;12;0;25\nSuhl;40;25;0\n", "by numbers, the first column", "same names"),
+        ("0,1,2,3\n1,0,12,40\n2,12,0,25\n3,40,25,0\n", "may be costs, or the numbers", "remove the 0"),
+        ("name,0,1\nA,10,20\nB,35,5\nC,42,31\n", "may have the numbers of the columns", "--no-header"),
+        (
+            "1,A,B,5\n2,B,C,6\n3,C,A,7\n",
+            "edges, whose ends are in columns 2 and 3",
+            "--columns from=2,to=3,cost=4",
+        ),
+        ("x = [10 35 42 8];\ny = [20 5 31 47];\n", "an array of its own", "`x,y`"),
+        ("x\t10\t35\ny\t20\t5\n", "a row of its own", "transpose"),
+        ("p,lat,lon_h\na,48.1,3.5\nb,50,4\n", "the longitude is in hours", "times 15"),
+        ("from,to,h,min\nA,B,1,30\nA,C,2,5\nB,C,0,50\n", "\"h\", \"min\", or both", "--columns cost=3"),
+        ("from,to,time,\nA,B,1,30\nA,C,2,5\nB,C,0,50\n", "column 4 has no name", "--columns cost=3"),
+        ("from,to,time (h.mm)\nA,B,1.30\nA,C,2.05\nB,C,0.50\n", "hours and minutes", "1.5 or 90"),
+        ("from,to,km,closed\nA,B,1,no\nA,C,2,yes\nB,C,3,no\n", "\"closed\" is not the same", "closed"),
+        (
+            "from,to,km,direction\nA,B,1,both\nA,C,2,forward\nB,C,3,both\n",
+            "\"direction\" is not",
+            "--directed",
+        ),
+        ("city,lat,min,lon,min\na,48,8.2,11,34.5\nb,50,1.5,6,57\n", "minutes or seconds", "decimal degrees"),
+        (
+            "city,Latitude,,Longitude,\na,48,8.2,11,34.5\nb,50,1.5,6,57\n",
+            "minutes or seconds",
+            "decimal degrees",
+        ),
+        (
+            "p,lat (DD.MMSS),lon (DD.MMSS)\na,48.0814,11.3432\nb,50.1,6.2\n",
+            "degrees and minutes",
+            "divided by 60",
+        ),
+        (
+            "p,easting,northing,hemisphere\na,500000,100000,N\nb,510000,9950000,S\n",
+            "not the same in all rows",
+            "one zone",
+        ),
+        ("name,place\na,\"48.1° N, 11.5° E\"\n", "is not a number", "two columns"),
+        ("a -> b: 5\nb -> c: 6\nc -> a: 7\n", "hold numbers", "--as edges"),
         ("", "no numbers", "x,y"),
         ("[[1, 2], [3, 4]", "not closed", "array"),
         ("[[0. 1. ... 3.]\n ...\n [1. 2. ... 0.]]", "in part only", "savetxt"),
@@ -189,4 +245,46 @@ fn options_override_every_guess() {
     assert!(costs[3].is_infinite() && costs[1] == 1.0);
     assert_eq!(read("48.13 11.57\n50.94 6.96\n").warnings.len(), 1);
     assert_eq!(read("0.13 0.57\n0.94 0.96\n").warnings.len(), 0);
+}
+
+#[test]
+fn a_name_may_be_missing_at_the_end_of_the_first_row() {
+    let text = "id,lat,lon,\n1,48.1,11.5,5\n2,48.3,10.8,7\n3,49.4,11,2\n";
+    assert_eq!(places(text)[0], [48.1, 11.5]);
+    assert!(read(text).line.contains("latitude \"lat\", longitude \"lon\", ids \"id\""));
+}
+
+#[test]
+fn what_may_be_meant_otherwise_is_told() {
+    for (text, warning) in [
+        ("stop,x,y\n#1 Depot,0,0\n#2 Mill,3,0\na,3,4\nb,0,4\n", "2 comment lines have as many columns"),
+        (
+            "Rechtswert,Hochwert\n2567845,5645321\n4468321,5333210\n3534987,5687654\n",
+            "different strips, 2 and 4",
+        ),
+        ("10,20 30,20\n30,60 10,60\n", "`10,20` in t is taken as a number with a decimal comma"),
+        ("name,x_3857,y_3857\na,1279000,6122000\nb,1280000,6123000\n", "Web Mercator"),
+        ("p;Länge;Breite;Höhe\n1;30;20;10\n2;60;40;30\n3;15;10;5\n", "all whole numbers"),
+        ("p,lat,lon\na,0.889027,0.121480\nb,0.84,0.2\nc,0.9,0.1\n", "if they are radians"),
+        ("X;Y;Z\n10;20;-9999\n35;5;-9999\n42;31;7\n", "-9999 stands among the coordinates"),
+        ("from,to,similarity\na,b,.5\na,c,.7\nb,c,.2\n", "of which less is better"),
+    ] {
+        let warnings = read(text).warnings;
+        assert!(warnings.iter().any(|found| found.contains(warning)), "{text:?}: {warnings:?}");
+    }
+}
+
+#[test]
+fn dates_and_delivery_zones_are_no_systems() {
+    let text = "Datum;Ort;lat;lon;zone\n01.03.2024;a;48.1;11.5;N\n02.03.2024;b;50.9;6.9;S\n";
+    assert_eq!(places(text), [[48.1, 11.5], [50.9, 6.9]]);
+}
+
+#[test]
+fn coordinates_of_web_mercator_are_told() {
+    let text = "name,x,y,srid\na,1279000,6122000,EPSG\nb,1280000,6123000,EPSG\n";
+    let warnings = |code: &str| read(&text.replace("EPSG", code)).warnings;
+    assert!(warnings("3857")[0].contains("1.50 times"), "{:?}", warnings("3857"));
+    assert!(warnings("EPSG:900913")[0].contains("\"srid\""));
+    assert_eq!(warnings("25832").len(), 0);
 }

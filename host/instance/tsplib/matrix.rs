@@ -65,6 +65,11 @@ impl Layout {
         }
     }
 
+    /// Whether it is half of a matrix.
+    pub(super) fn is_half(self) -> bool {
+        matches!(self, Layout::Triangle { .. })
+    }
+
     /// The whole matrix of weights in this layout, row by row.
     pub(super) fn expand<T: Copy + Default>(self, n: usize, weights: Vec<T>) -> Vec<T> {
         if self == Layout::Full {

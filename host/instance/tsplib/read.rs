@@ -6,7 +6,7 @@ use antwarp_core::metric::Metric;
 
 use super::matrix::Layout;
 use super::scan::{self, Entry, Part, Words};
-use crate::instance::content::{Degrees, in_file, instance_of, odd_costs};
+use crate::instance::content::{Degrees, in_file, instance_of, may_be_no_way, odd_costs};
 use crate::instance::error::{Result, Text, printable};
 use crate::instance::model::{Instance, Kind, NodeNumbers};
 use crate::instance::read_options::{ReadOptions, Shape};
@@ -387,12 +387,22 @@ impl Source<'_> {
             .map_err(|shortage| self.text.no_room("the weights", shortage))?;
         let mut weights = Weights { whole: Vec::with_capacity(capacity as usize), others: None };
         let mut cells = layout.cells(n);
+        let mut diagonal = None;
         for word in Words::new(self.text, section) {
             let Some((i, j)) = cells.next() else {
                 let problem = format!("there are more weights than the {expected} of {n} nodes");
                 return Err(self.text.error_at(word, problem, "check DIMENSION and EDGE_WEIGHT_FORMAT"));
             };
-            // Whatever stands on the diagonal is never used.
+            // Whatever stands on the diagonal is never used. Different numbers there are those of another layout.
+            if let Some(here) = self.text.number(word).filter(|_| i == j && layout.is_half()) {
+                let first = *diagonal.get_or_insert(here);
+                let is_cost = |weight: f64| weight > 0.0 && !may_be_no_way(weight);
+                if here != first && (is_cost(here) || is_cost(first)) {
+                    let problem = format!("the diagonal of the weights holds {first} and {here}");
+                    let help = "give the EDGE_WEIGHT_FORMAT that the rows have; if it is right, write 0 on the diagonal";
+                    return Err(self.text.error_at(word, problem, help));
+                }
+            }
             self.add(&mut weights, if i == j { 0.0 } else { self.weight(word)? }, n)?;
         }
         let found = weights.len();
