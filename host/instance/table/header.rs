@@ -250,7 +250,8 @@ impl Role {
             ],
             Role::From => &[
                 "from", "source", "origin", "orig", "start", "src", "fromnode", "fromid", "sourceid",
-                "originid", "startvid", "startid", "node1", "i", "u", "von", "var1", "level0", "city1",
+                "originid", "startvid", "startid", "node1", "i", "u", "von", "start", "var1", "level0",
+                "city1",
             ],
             Role::To => &[
                 "to",
@@ -272,6 +273,7 @@ impl Role {
                 "j",
                 "v",
                 "nach",
+                "ziel",
             ],
             Role::Cost => &[
                 "cost",

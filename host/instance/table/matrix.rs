@@ -222,8 +222,9 @@ pub(super) fn read(mut table: Table<'_>) -> Result<Reading> {
     let odd = odd_costs(off, table.options, &table.file());
     doubts.extend(maybe_no_ways(&costs, n, warning.is_some()).map(|count| {
         format!(
-            "{count} of the costs in {} are zero, and are taken as costs; if zero means that there is no way, leave these cells empty",
-            table.file()
+            "{count} of the costs in {} {} zero, and taken as costs; if zero means that there is no way, leave these cells empty",
+            table.file(),
+            if count == 1 { "is" } else { "are" }
         )
     }));
     let missing = forbid(&mut costs, n, table.options.forbidden_from);
@@ -382,13 +383,26 @@ fn cost(table: &Table<'_>, row: usize, column: usize, is_diagonal: bool) -> Resu
     }
 }
 
-/// Returns the number of costs of zero if they may stand for missing edges, as in the matrix of a graph: some in every row, but not all.
+/// Returns the number of costs of zero if they may stand for missing edges: some in every row, but not all, as in the matrix of a graph, or
+/// between places that are not at one spot.
 fn maybe_no_ways(costs: &[f64], n: usize, is_said: bool) -> Option<usize> {
     let zeros = |row: usize| (0..n).filter(|&column| column != row && costs[row * n + column] == 0.0).count();
     // A row of zeros is a place that is free to reach, as open tours have it.
     let rows: Vec<usize> = (0..n).map(zeros).filter(|&count| count + 1 < n).collect();
     let with_zeros = rows.iter().filter(|&&count| count > 0).count();
-    (!is_said && n > 3 && rows.len() == n && 2 * with_zeros >= n).then(|| rows.iter().sum())
+    // Two places at no cost from each other are equally far from any third one.
+    let cost = |from: usize, to: usize| costs[from * n + to];
+    let is_odd = |from: usize, to: usize| {
+        let are_unlike = |other: usize| {
+            let (one, other) = (cost(from, other), cost(to, other));
+            (one - other).abs() > 0.5 * one.max(other) && one.max(other).is_finite()
+        };
+        from != to
+            && cost(from, to) == 0.0
+            && (0..n).any(|other| other != from && other != to && are_unlike(other))
+    };
+    let has_odd = || (0..n).any(|from| (0..n).any(|to| is_odd(from, to)));
+    (!is_said && n > 3 && rows.len() == n && (2 * with_zeros >= n || has_odd())).then(|| rows.iter().sum())
 }
 
 /// Returns a warning if the diagonal holds the largest numbers, as in a matrix of similarities.
