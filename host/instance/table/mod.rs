@@ -205,7 +205,15 @@ impl Table<'_> {
         self.find_header(comment)?;
         self.choose_columns()?;
         if self.grid.rows() == 0 {
-            return Err(self.text().content("there is nothing behind the names of the columns", REMEDY));
+            let has_comments = self.notes.iter().any(|note| note.contains("comment line"));
+            return Err(match has_comments {
+                true => {
+                    let help =
+                        "lines that begin with #, % or // are comments: put quotes around names that do";
+                    self.text().content("there are only comments behind the names of the columns", help)
+                }
+                false => self.text().content("there is nothing behind the names of the columns", REMEDY),
+            });
         }
         match self.shape()? {
             Shape::Points => points::read(self),

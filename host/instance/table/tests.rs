@@ -149,6 +149,7 @@ fn what_has_two_meanings_or_none_is_refused_with_what_chooses() {
         ("name,x,y\n\"a,0,0\nb\",90,0\nc,0,90\n", "this quote is not closed in its line", "close it"),
         ("x,y\n3,inf\n4,5\n", "`inf` is not a finite number", "12.5"),
         ("x,y\n", "nothing behind the names", "x,y"),
+        ("name,x,y\n#1,2,3\n#2,4,5\n", "only comments behind the names", "quotes"),
         ("x,y\n1,2\n3,4\nx,y\n5,6\n", "the names of the columns stand here once more", "remove the line"),
         ("id,x,y\n1,5,5\n2,7,9\n3,1,2\nTotal,13,16\n", "the last row, \"Total\", holds", "remove it"),
         (",A,B,C\nB,4\nC,5,6\nD,7,8,9\n", "the line has 2 columns", "diagonal"),
