@@ -872,6 +872,8 @@ fn tables_that_programs_print_are_read() {
         ("minutes.csv", "name,lat,lon\nA,48 08.2,11 34.5\nB,48 46.5,9 10.9\n", "write degrees as decimals"),
         ("bins.csv", "bin,aisle,bay\nA1,1,4\nB2,3,9\nC3,7,2\n", "--columns x=2,y=3"),
         ("line.txt", "a list(x = 1, 2, 3)\n", "1 of the 3 columns"),
+        ("cube.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", "OBJ"),
+        ("frame.txt", "shape: (2, 2)\n\u{250c}\u{2500}\u{2510}\n", "polars"),
         (
             "lower.tsp",
             "TYPE: TSP\nDIMENSION: 4\nEDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_FORMAT: UPPER_DIAG_ROW\nEDGE_WEIGHT_SECTION\n0\n3 0\n4 6 0\n5 7 8 0\nEOF\n",

@@ -458,7 +458,7 @@ impl Json<'_> {
         let all = value.get("features").and_then(Value::as_array).into_iter().flatten();
         let kinds: Vec<&str> =
             all.filter_map(|feature| feature.pointer("/geometry/type")?.as_str()).collect();
-        // A drawn route beside the places is none of them.
+        // A route drawn beside the points is not a place.
         let lines = kinds.iter().filter(|kind| **kind == "LineString").count();
         let points: Value;
         let mut value = value;

@@ -245,7 +245,7 @@ fn columns(table: &Table<'_>) -> Result<Columns> {
     Ok(Columns { from, to, cost })
 }
 
-/// Refuses costs of which two columns hold a part each, such as hours and minutes, or whose unit is none of decimals.
+/// Refuses costs that are divided between two columns, such as hours and minutes, and costs that are no decimals, such as `h.mm`.
 fn refuse_split_costs(table: &Table<'_>, numbers: &[usize]) -> Result<()> {
     let names = table.grid.names.as_deref().unwrap_or_default();
     if let Some(&column) =

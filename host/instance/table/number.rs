@@ -118,7 +118,7 @@ pub(super) fn remedy(cell: &str) -> Option<String> {
         ));
     }
     let real = cell.trim_matches(['(', ')']).strip_suffix(['i', 'j']).filter(|real| is_number(real));
-    if real.is_some_and(|real| real[1..].contains(['+', '-'])) {
+    if real.is_some_and(|real| real.chars().skip(1).any(|c| matches!(c, '+' | '-'))) {
         return Some("write the parts of complex numbers as x and y in two columns".to_owned());
     }
     if let Some(negative) =

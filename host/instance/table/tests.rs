@@ -154,6 +154,7 @@ fn what_has_two_meanings_or_none_is_refused_with_what_chooses() {
         ("id,x,y\n1,5,5\n2,7,9\n3,1,2\nTotal,13,16\n", "the last row, \"Total\", holds", "remove it"),
         (",A,B,C\nB,4\nC,5,6\nD,7,8,9\n", "the line has 2 columns", "diagonal"),
         ("1+2j\n3+4j\n", "is not a number", "as x and y"),
+        ("x,y\n\u{2212}5j,1\n2,3\n", "is not", ""),
         (",A,B,C\nB,3,,\nC,5,4,\nD,4,5,3\n", "half a matrix without its diagonal", "zero on the diagonal"),
         (",2,1,4\n1,3,0,4\n2,0,3,5\n4,5,4,0\n", "the same numbers in another order", "same order"),
         ("City,Land,A,B,C\nA,DE,0,3,5\nB,FR,3,0,4\nC,IT,5,4,0\n", "\"Land\" stands between", "remove"),
