@@ -182,9 +182,9 @@ pub struct GeneticArgs {
     pub memory: u64,
     /// A [`crate::metric::Metric`], or [`BY_MATRIX`].
     pub metric: u32,
-    /// Genes or children to make, improve or measure.
+    /// Individuals or children to make, improve or measure.
     pub count: u32,
-    /// Not 0: first genes are there already, and only need to be measured.
+    /// Not 0: first individuals are there already, and only need to be measured.
     pub given: u32,
     /// Nothing; keeps the size a multiple of 8.
     pub padding: u32,
@@ -304,26 +304,26 @@ macro_rules! with_kernel_families {
                 successor: In<u32>, predecessor: In<u32>, rows: In<u64>, memory: InOut<u8>, tours: InOut<u8>,
                 gains: InOut<i64>
             }
-            /// First genes: [`genetic::random_gene`]($crate::genetic::random_gene).
-            MakeGenes(GeneticArgs) {
-                places: In<u8>, points: In<[f64; 3]>, matrix: In<i32>, genes: InOut<u8>, next_rows: InOut<u32>,
+            /// First individuals: [`genetic::random_individual`]($crate::genetic::random_individual).
+            MakeIndividuals(GeneticArgs) {
+                places: In<u8>, points: In<[f64; 3]>, matrix: In<i32>, individuals: InOut<u8>, next_rows: InOut<u32>,
                 next_costs: InOut<i64>, best: InOut<u64>, born: InOut<u64>
             }
             /// The children of a generation: [`genetic::breed`]($crate::genetic::breed). Nobody writes to `places`; but
             /// ordinary loads from there stay behind the stores of jump indices, and so together with those of jump
             /// indices, where read-only ones would be waited for before the others are begun.
-            BreedGenes(GeneticArgs) {
+            BreedIndividuals(GeneticArgs) {
                 places: InOut<u8>, points: In<[f64; 3]>, matrix: In<i32>, rows: In<u32>, costs: In<i64>,
-                memory: InOut<u8>, genes: InOut<u8>, next_rows: InOut<u32>, next_costs: InOut<i64>,
+                memory: InOut<u8>, individuals: InOut<u8>, next_rows: InOut<u32>, next_costs: InOut<i64>,
                 best: InOut<u64>, born: InOut<u64>
             }
             /// After local search: [`genetic::finish`]($crate::genetic::finish).
-            FinishGenes(GeneticArgs) {
+            FinishIndividuals(GeneticArgs) {
                 gains: In<i64>, next_costs: InOut<i64>, best: InOut<u64>, born: InOut<u64>
             }
-            /// Best genes go to other groups: [`genetic::transfer`]($crate::genetic::transfer).
-            TransferGenes(GeneticArgs) {
-                rows: In<u32>, costs: In<i64>, genes: InOut<u8>, next_rows: InOut<u32>, next_costs: InOut<i64>,
+            /// Best individuals go to other groups: [`genetic::transfer`]($crate::genetic::transfer).
+            TransferIndividuals(GeneticArgs) {
+                rows: In<u32>, costs: In<i64>, individuals: InOut<u8>, next_rows: InOut<u32>, next_costs: InOut<i64>,
                 best: InOut<u64>
             }
             /// The end of an iteration: [`colony::judge`]($crate::colony::judge).

@@ -90,17 +90,18 @@ pub fn tour(bytes: &[u8]) {
 pub fn population(bytes: &[u8]) {
     for instance in instances() {
         let Some(saved) = taken(population_file::parse(Path::new(NAME), bytes, instance)) else { continue };
-        let tours = || saved.genes.chunks(instance.len());
+        let tours = || saved.individuals.chunks(instance.len());
         assert_eq!(tours().len(), saved.count as usize);
         tours().for_each(|tour| check_permutation(tour, instance.len()));
         let shortest = tours().min_by_key(|tour| length(instance, tour)).unwrap();
         let shortest = instance.tour_cost(shortest);
-        let own = Header { genes: saved.count, generation: 0, shortest, settings: serde_json::Value::Null };
+        let own =
+            Header { individuals: saved.count, generation: 0, shortest, settings: serde_json::Value::Null };
         let header = saved.header.clone().unwrap_or(own);
-        assert_eq!((header.genes, header.shortest), (saved.count, shortest));
+        assert_eq!((header.individuals, header.shortest), (saved.count, shortest));
         let mut text = Vec::new();
-        let genes = tours().map(|tour| Ok(tour.to_vec()));
-        population_file::write(instance, &header, genes, &mut text).unwrap();
+        let individuals = tours().map(|tour| Ok(tour.to_vec()));
+        population_file::write(instance, &header, individuals, &mut text).unwrap();
         let again = population_file::parse(Path::new(NAME), &text[..], instance).unwrap();
         assert_eq!(again, Saved { header: Some(header), ..saved });
     }

@@ -1,15 +1,15 @@
 //! The generations of a population. Source: Kang et al. 2016, sections 2 and 3.
 //!
-//! `warp_breed_genes_{grid,planar,numbered}_{shared_u16,global_u32}`: the children of a generation, a block of one warp a
+//! `warp_breed_individuals_{grid,planar,numbered}_{shared_u16,global_u32}`: the children of a generation, a block of one warp a
 //! child; blocks take further children in grid strides. The jump indices of a child are `args.memory` bytes of shared
 //! memory, or, with `global_u32`, of `memory`, as many for each block.
 //!
-//! `block_make_genes_{grid,planar,numbered}_{u16,u32}`: the first genes, a block a gene, in grid strides; shared memory:
+//! `block_make_individuals_{grid,planar,numbered}_{u16,u32}`: the first individuals, a block an individual, in grid strides; shared memory:
 //! [`block::SHARED_BYTES`](crate::cuda::block::SHARED_BYTES).
 //!
-//! `grid_finish_genes`: lengths after local search, a thread a gene, in grid strides.
+//! `grid_finish_individuals`: lengths after local search, a thread an individual, in grid strides.
 //!
-//! `block_transfer_genes_{u16,u32}`: best genes go to other groups, a block a group, as many blocks as groups; shared
+//! `block_transfer_individuals_{u16,u32}`: best individuals go to other groups, a block a group, as many blocks as groups; shared
 //! memory as above.
 //!
 //! All are deterministic, whatever the grid and the block. Once an earlier generation has reached the target, children
@@ -31,7 +31,7 @@ use crate::entry::{grid, numbered, planar};
 struct Tables {
     rows: *const u32,
     costs: *const i64,
-    genes: *mut u8,
+    individuals: *mut u8,
     next_rows: *mut u32,
     next_costs: *mut i64,
     best: *mut u64,
@@ -47,7 +47,7 @@ impl Tables {
         // SAFETY: the caller's promise.
         unsafe {
             Population {
-                genes: Slots::new(self.genes.cast(), places * args.rules.n as usize),
+                individuals: Slots::new(self.individuals.cast(), places * args.rules.n as usize),
                 rows: self.rows,
                 costs: self.costs,
                 next_rows: Slots::new(self.next_rows, places),
@@ -100,10 +100,10 @@ fn in_global(args: GeneticArgs, memory: InOut<u8>) -> *mut u8 {
 
 macro_rules! breed_entries {
     ($($name:ident: $geometry:ident, $id:ty, $memory:ident;)*) => { $(
-        entry!($name, BreedGenes, 32, 16, |args, p| {
+        entry!($name, BreedIndividuals, 32, 16, |args, p| {
             let geometry = $geometry(p.points, p.matrix, args.metric, args.rules.n);
             let tables = Tables {
-                rows: p.rows.as_ptr(), costs: p.costs.as_ptr(), genes: p.genes.as_ptr(),
+                rows: p.rows.as_ptr(), costs: p.costs.as_ptr(), individuals: p.individuals.as_ptr(),
                 next_rows: p.next_rows.as_ptr(), next_costs: p.next_costs.as_ptr(), best: p.best.as_ptr(),
                 born: p.born.as_ptr(),
             };
@@ -117,28 +117,28 @@ macro_rules! breed_entries {
 }
 
 breed_entries! {
-    warp_breed_genes_grid_shared_u16: grid, u16, in_shared;
-    warp_breed_genes_grid_global_u32: grid, u32, in_global;
-    warp_breed_genes_planar_shared_u16: planar, u16, in_shared;
-    warp_breed_genes_planar_global_u32: planar, u32, in_global;
-    warp_breed_genes_numbered_shared_u16: numbered, u16, in_shared;
-    warp_breed_genes_numbered_global_u32: numbered, u32, in_global;
+    warp_breed_individuals_grid_shared_u16: grid, u16, in_shared;
+    warp_breed_individuals_grid_global_u32: grid, u32, in_global;
+    warp_breed_individuals_planar_shared_u16: planar, u16, in_shared;
+    warp_breed_individuals_planar_global_u32: planar, u32, in_global;
+    warp_breed_individuals_numbered_shared_u16: numbered, u16, in_shared;
+    warp_breed_individuals_numbered_global_u32: numbered, u32, in_global;
 }
 
-/// Every first gene of this block.
+/// Every first individual of this block.
 ///
 /// # Safety
 /// The arrays have the sizes that `args` tell.
 #[inline(always)]
 unsafe fn make<I: NodeId, G: Geometry>(args: GeneticArgs, population: Population<I>, places: Places<G>) {
-    // SAFETY: the caller's promise; a gene is one block's.
+    // SAFETY: the caller's promise; an individual is one block's.
     unsafe {
         let mut row = thread::block_idx();
         while row < args.count {
             if args.given != 0 {
                 genetic::settle(Block, &args.rules, population, places, row);
             } else {
-                genetic::random_gene(Block, &args.rules, population, places, row);
+                genetic::random_individual(Block, &args.rules, population, places, row);
             }
             row += thread::grid_dim();
         }
@@ -147,10 +147,10 @@ unsafe fn make<I: NodeId, G: Geometry>(args: GeneticArgs, population: Population
 
 macro_rules! make_entries {
     ($($name:ident: $geometry:ident, $id:ty;)*) => { $(
-        entry!($name, MakeGenes, 256, 2, |args, p| {
+        entry!($name, MakeIndividuals, 256, 2, |args, p| {
             let geometry = $geometry(p.points, p.matrix, args.metric, args.rules.n);
             let tables = Tables {
-                rows: core::ptr::null(), costs: core::ptr::null(), genes: p.genes.as_ptr(),
+                rows: core::ptr::null(), costs: core::ptr::null(), individuals: p.individuals.as_ptr(),
                 next_rows: p.next_rows.as_ptr(), next_costs: p.next_costs.as_ptr(), best: p.best.as_ptr(),
                 born: p.born.as_ptr(),
             };
@@ -163,25 +163,25 @@ macro_rules! make_entries {
 }
 
 make_entries! {
-    block_make_genes_grid_u16: grid, u16;
-    block_make_genes_grid_u32: grid, u32;
-    block_make_genes_planar_u16: planar, u16;
-    block_make_genes_planar_u32: planar, u32;
-    block_make_genes_numbered_u16: numbered, u16;
-    block_make_genes_numbered_u32: numbered, u32;
+    block_make_individuals_grid_u16: grid, u16;
+    block_make_individuals_grid_u32: grid, u32;
+    block_make_individuals_planar_u16: planar, u16;
+    block_make_individuals_planar_u32: planar, u32;
+    block_make_individuals_numbered_u16: numbered, u16;
+    block_make_individuals_numbered_u32: numbered, u32;
 }
 
-entry!(grid_finish_genes, FinishGenes, 256, 2, |args, p| {
+entry!(grid_finish_individuals, FinishIndividuals, 256, 2, |args, p| {
     let tables = Tables {
         rows: core::ptr::null(),
         costs: core::ptr::null(),
-        genes: core::ptr::null_mut(),
+        individuals: core::ptr::null_mut(),
         next_rows: core::ptr::null_mut(),
         next_costs: p.next_costs.as_ptr(),
         best: p.best.as_ptr(),
         born: p.born.as_ptr(),
     };
-    // SAFETY: the caller's promise; every gene is one thread's.
+    // SAFETY: the caller's promise; every individual is one thread's.
     unsafe {
         let population = tables.view::<u32>(&args);
         if is_over(&args.rules, population.best) {
@@ -195,9 +195,9 @@ entry!(grid_finish_genes, FinishGenes, 256, 2, |args, p| {
 
 macro_rules! transfer_entries {
     ($($name:ident: $id:ty;)*) => { $(
-        entry!($name, TransferGenes, 1024, 1, |args, p| {
+        entry!($name, TransferIndividuals, 1024, 1, |args, p| {
             let tables = Tables {
-                rows: p.rows.as_ptr(), costs: p.costs.as_ptr(), genes: p.genes.as_ptr(),
+                rows: p.rows.as_ptr(), costs: p.costs.as_ptr(), individuals: p.individuals.as_ptr(),
                 next_rows: p.next_rows.as_ptr(), next_costs: p.next_costs.as_ptr(), best: p.best.as_ptr(),
                 born: core::ptr::null_mut(),
             };
@@ -213,6 +213,6 @@ macro_rules! transfer_entries {
 }
 
 transfer_entries! {
-    block_transfer_genes_u16: u16;
-    block_transfer_genes_u32: u32;
+    block_transfer_individuals_u16: u16;
+    block_transfer_individuals_u32: u32;
 }

@@ -1,6 +1,6 @@
 //! `block_local_search_{two_opt,or_opt,or_2opt,three_opt}_{grid,planar,numbered}_{shared_u16,global_u32}` and
 //! `block_local_search_or_3opt_numbered_{shared_u16,global_u32}`, for edges with a direction, which only a matrix tells: local
-//! search on every tour of a colony, or on the new genes of a population, where there are some.
+//! search on every tour of a colony, or on the new individuals of a population, where there are some.
 //!
 //! A block a tour, of 1 to 8 whole warps; blocks take further tours in grid strides. Shared memory:
 //! [`block::SHARED_BYTES`](crate::cuda::block::SHARED_BYTES) and, for `shared_u16`, `args.memory` bytes; with

@@ -13,8 +13,9 @@ use serde::{Deserialize, Serialize};
 use crate::engine::LocalSearch;
 use crate::engine::acs::Remember;
 use crate::engine::{
-    AcsSpec, BackendError, Colony, ColonySpec, Descent, DescentSpec, FirstGenes, GeneticSpec, LinKernighan,
-    Neighbors, Population, Problem, Searchable, Tables, Trials, Walks, WalksSpec, lin_kernighan,
+    AcsSpec, BackendError, Colony, ColonySpec, Descent, DescentSpec, FirstIndividuals, GeneticSpec,
+    LinKernighan, Neighbors, Population, Problem, Searchable, Tables, Trials, Walks, WalksSpec,
+    lin_kernighan,
 };
 #[cfg(feature = "cuda")]
 use crate::engine::{Outline, genetic::Crossover};
@@ -370,7 +371,7 @@ impl Backend {
         &'p self,
         problem: &'p Problem,
         spec: &GeneticSpec,
-        first: FirstGenes,
+        first: FirstIndividuals,
     ) -> Result<Box<dyn Population + 'p>, BackendError> {
         match self {
             Backend::Cpu(_) => cpu::population(problem, spec, first),

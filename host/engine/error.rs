@@ -53,7 +53,7 @@ pub enum BackendError {
     /// A buffer or the whole colony does not fit.
     #[error(
         "not enough {place} memory for {what}: {needed} are needed, {free} are free. Use fewer ants (`ants`), \
-         genes (`population`) or walks (`walks`), shorter candidate lists (`candidates` 16), or the other backend"
+         individuals (`population`) or walks (`walks`), shorter candidate lists (`candidates` 16), or the other backend"
     )]
     OutOfMemory {
         /// `device` or `main`.

@@ -51,7 +51,7 @@ pub enum Pairing {
     Shuffled,
 }
 
-/// What the first genes are.
+/// What the first individuals are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]
@@ -78,8 +78,8 @@ pub struct GeneticSpec {
     pub seed: u64,
     /// How children are made.
     pub crossover: Crossover,
-    /// Genes.
-    pub genes: u32,
+    /// Individuals.
+    pub individuals: u32,
     /// Groups of equal size, a multiple of 4; any size with edge assembly crossover.
     pub groups: u32,
     /// Generations between transfers; 0: never.
@@ -90,17 +90,17 @@ pub struct GeneticSpec {
     pub mutation: u32,
     /// Who meets whom.
     pub pairing: Pairing,
-    /// Each group's best gene is improved a little in each generation, if edges have no direction.
+    /// Each group's best individual is improved a little in each generation, if edges have no direction.
     pub improve_best: bool,
-    /// What the first genes are.
+    /// What the first individuals are.
     pub initial: Initial,
     /// What improves children.
     pub local_search: LocalSearch,
     /// Neighbours that the second step of its moves looks at.
     pub breadth: u32,
-    /// Stop once a gene is not longer than this.
+    /// Stop once an individual is not longer than this.
     pub target: i64,
-    /// Generations that the first genes have behind them.
+    /// Generations that the first individuals have behind them.
     pub first_generation: u32,
 }
 
@@ -111,7 +111,7 @@ impl GeneticSpec {
             seed: self.seed,
             target: self.target,
             n: problem.n(),
-            group: self.genes / self.groups,
+            group: self.individuals / self.groups,
             groups: self.groups,
             method: self.crossover.method().unwrap_or_default(),
             mutation: self.mutation,
@@ -125,12 +125,12 @@ impl GeneticSpec {
         }
     }
 
-    /// Whether groups send their best genes to others after this generation.
+    /// Whether groups send their best individuals to others after this generation.
     pub fn transfers(&self, generation: u32) -> bool {
         self.groups > 1 && self.transfer_every > 0 && generation.is_multiple_of(self.transfer_every)
     }
 
-    /// Whether the first genes go through local search; by 2-opt if children do not.
+    /// Whether the first individuals go through local search; by 2-opt if children do not.
     pub fn descends_first(&self) -> bool {
         match self.initial {
             Initial::Random | Initial::SpaceFilling | Initial::Ants => self.local_search != LocalSearch::None,
@@ -148,29 +148,29 @@ impl GeneticSpec {
 
 /// What a population begins with.
 #[derive(Clone, Debug)]
-pub enum FirstGenes {
+pub enum FirstIndividuals {
     /// Random tours, made where the population lives.
     Random,
     /// These, one after the other, in the problem's numbering.
     Given(Vec<u32>),
 }
 
-/// A population of genes, which are tours. Its iterations are generations; [`ColonyState::iteration_cost`](antwarp_core::colony::ColonyState::iteration_cost) is the mean
-/// length of its genes.
+/// A population of individuals, which are tours. Its iterations are generations; [`ColonyState::iteration_cost`](antwarp_core::colony::ColonyState::iteration_cost) is the mean
+/// length of its individuals.
 pub trait Population: Colony {
-    /// Number of places for genes.
+    /// Number of places for individuals.
     fn places(&self) -> u32;
 
-    /// The gene at a place, in the problem's numbering.
+    /// The individual at a place, in the problem's numbering.
     ///
     /// # Errors
     /// If it cannot be brought back from the device.
     ///
     /// # Panics
     /// If there is no such place.
-    fn gene(&mut self, place: u32) -> Result<Vec<u32>, BackendError>;
+    fn individual(&mut self, place: u32) -> Result<Vec<u32>, BackendError>;
 
-    /// The length of the gene at each place; `i64::MAX` where there is none, because the first generation was cut short.
+    /// The length of the individual at each place; `i64::MAX` where there is none, because the first generation was cut short.
     ///
     /// # Errors
     /// If they cannot be brought back from the device.
@@ -185,7 +185,7 @@ pub trait Population: Colony {
         self.run(1, enough)
     }
 
-    /// Whether nothing can come of its genes any more: with the next generation it begins anew.
+    /// Whether nothing can come of its individuals any more: with the next generation it begins anew.
     fn is_exhausted(&self) -> bool {
         false
     }

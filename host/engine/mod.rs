@@ -39,7 +39,7 @@ pub(crate) use descent::each_pass;
 pub use descent::{Descent, DescentSpec, Pass};
 pub use drive::{Better, Engine, Progress, Run, Status, drive, next_units};
 pub use error::BackendError;
-pub use genetic::{FirstGenes, GeneticSpec, Population};
+pub use genetic::{FirstIndividuals, GeneticSpec, Population};
 pub use islands::{Post, Voyager};
 pub use lin_kernighan::{LinKernighan, Reached, Trials};
 pub use local_search::{LocalSearch, MOST_NEIGHBORS};

@@ -26,8 +26,9 @@ const READING: f64 = 1e-12;
 /// What a population is besides its tours.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Header {
-    /// Number of tours.
-    pub genes: u32,
+    /// Number of tours; files of older versions call them genes.
+    #[serde(alias = "genes")]
+    pub individuals: u32,
     /// Generations that they have behind them.
     pub generation: u32,
     /// Cost of the shortest in the user's unit, as [`Instance::tour_cost`] has it.
@@ -42,7 +43,7 @@ pub struct Saved {
     /// The comment, if the file has it: any file of tours can be read.
     pub header: Option<Header>,
     /// The tours one after the other, their nodes numbered from 0.
-    pub genes: Vec<u32>,
+    pub individuals: Vec<u32>,
     /// Number of tours.
     pub count: u32,
 }
@@ -50,11 +51,11 @@ pub struct Saved {
 /// Writes tours of an instance, as many as `header` says.
 ///
 /// # Errors
-/// The first of `genes` or of `out`.
+/// The first of `individuals` or of `out`.
 pub fn write(
     instance: &Instance,
     header: &Header,
-    genes: impl Iterator<Item = io::Result<Vec<u32>>>,
+    individuals: impl Iterator<Item = io::Result<Vec<u32>>>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let name = super::tsplib::one_line(instance.name());
@@ -62,9 +63,9 @@ pub fn write(
     writeln!(out, "NAME : {name}.population\nCOMMENT : {MARK}{comment}\nTYPE : TOUR")?;
     writeln!(out, "DIMENSION : {}\nTOUR_SECTION", instance.len())?;
     let mut text = Vec::new();
-    for gene in genes {
+    for individual in individuals {
         text.clear();
-        for node in gene? {
+        for node in individual? {
             writeln!(text, "{}", instance.id(node))?;
         }
         text.extend_from_slice(b"-1\n");
@@ -92,14 +93,15 @@ pub fn parse(path: &Path, reader: impl BufRead, instance: &Instance) -> Result<S
     let file = path.to_string_lossy();
     let n = instance.len();
     let mut lines = Lines::new(&file, reader, Room::numbers(n as u64, format!("a tour of {n} nodes")));
-    let mut genes = Genes::new(instance);
+    let mut individuals = Individuals::new(instance);
     let mut header = None;
     let mut place = Place::Head;
     // To the end, where an archive says whether it is whole.
     while let Some(line) = lines.next()? {
-        let (text, number, count) = (line.text, line.number, genes.count);
-        place = next_place(text, place, &mut genes, &mut header).map_err(|error| error.in_line(number))?;
-        if genes.count > count {
+        let (text, number, count) = (line.text, line.number, individuals.count);
+        place =
+            next_place(text, place, &mut individuals, &mut header).map_err(|error| error.in_line(number))?;
+        if individuals.count > count {
             lines.renew();
         }
     }
@@ -107,27 +109,28 @@ pub fn parse(path: &Path, reader: impl BufRead, instance: &Instance) -> Result<S
     if place == Place::Head {
         return Err(text.content("there is no TOUR_SECTION", "give a file that --save-population wrote"));
     }
-    genes.finish(text, header)
+    individuals.finish(text, header)
 }
 
 /// Takes a line that stands at `place`; where the one behind it does.
 fn next_place(
     text: Text<'_>,
     place: Place,
-    genes: &mut Genes<'_>,
+    individuals: &mut Individuals<'_>,
     header: &mut Option<Header>,
 ) -> Result<Place> {
     let line = text.bytes.trim_ascii();
     let is_keyword = line.first().is_some_and(u8::is_ascii_alphabetic);
     match place {
         Place::Head if is_keyword => {
-            let is_section = entry(text, genes.instance, header)?;
-            genes.most = header.as_ref().map_or(MOST_TOURS, |header| header.genes.min(MOST_TOURS));
+            let is_section = entry(text, individuals.instance, header)?;
+            individuals.most =
+                header.as_ref().map_or(MOST_TOURS, |header| header.individuals.min(MOST_TOURS));
             Ok(if is_section { Place::Tours } else { Place::Head })
         }
         Place::Head => Ok(Place::Head),
         _ if line.eq_ignore_ascii_case(b"EOF") => Ok(Place::End),
-        Place::Tours => Ok(if genes.take(text)? { Place::Tours } else { Place::End }),
+        Place::Tours => Ok(if individuals.take(text)? { Place::Tours } else { Place::End }),
         Place::End if line.is_empty() => Ok(Place::End),
         Place::End => Err(text.error(
             0,
@@ -169,10 +172,10 @@ fn entry(text: Text<'_>, instance: &Instance, header: &mut Option<Header>) -> Re
 }
 
 /// Tours on the way.
-struct Genes<'a> {
+struct Individuals<'a> {
     instance: &'a Instance,
     numbers: NodeNumbers,
-    genes: Vec<u32>,
+    individuals: Vec<u32>,
     count: u32,
     /// Tours that there can be.
     most: u32,
@@ -186,12 +189,12 @@ struct Genes<'a> {
     visited: Vec<u32>,
 }
 
-impl Genes<'_> {
-    fn new(instance: &Instance) -> Genes<'_> {
-        Genes {
+impl Individuals<'_> {
+    fn new(instance: &Instance) -> Individuals<'_> {
+        Individuals {
             instance,
             numbers: instance.node_numbers(),
-            genes: Vec::new(),
+            individuals: Vec::new(),
             count: 0,
             most: MOST_TOURS,
             length: 0,
@@ -224,15 +227,15 @@ impl Genes<'_> {
     }
 
     fn visit(&mut self, text: Text<'_>, word: Part, id: i64) -> Result<()> {
-        let (instance, gene) = (self.instance, self.count + 1);
+        let (instance, individual) = (self.instance, self.count + 1);
         let Some(node) = u32::try_from(id).ok().and_then(|id| self.numbers.node(id)) else {
             let (first, last) = (instance.id(0), instance.id(instance.len() as u32 - 1));
             let problem = format!("{} has no node {id}", instance.name());
             let help = format!("number the nodes as the instance does, from {first} to {last}");
             return Err(text.error_at(word, problem, help));
         };
-        if std::mem::replace(&mut self.visited[node as usize], gene) == gene {
-            let problem = format!("node {id} is visited a second time in tour {gene}");
+        if std::mem::replace(&mut self.visited[node as usize], individual) == individual {
+            let problem = format!("node {id} is visited a second time in tour {individual}");
             return Err(text.error_at(word, problem, self.help()));
         }
         if self.count == self.most {
@@ -243,12 +246,12 @@ impl Genes<'_> {
         }
         if self.length == 0 {
             let no_room = |shortage| text.no_room(&format!("more than {} tours", self.count), shortage);
-            memory::reserve(&mut self.genes, instance.len()).map_err(no_room)?;
+            memory::reserve(&mut self.individuals, instance.len()).map_err(no_room)?;
         }
-        if let Some(&last) = self.genes.last().filter(|_| self.length > 0) {
+        if let Some(&last) = self.individuals.last().filter(|_| self.length > 0) {
             self.cost += i64::from(instance.distance(last, node));
         }
-        self.genes.push(node);
+        self.individuals.push(node);
         self.length += 1;
         Ok(())
     }
@@ -260,7 +263,8 @@ impl Genes<'_> {
             let problem = format!("tour {} has {} nodes, the instance has {n}", self.count + 1, self.length);
             return Err(text.error_at(word, problem, self.help()));
         }
-        let (first, last) = (self.genes[self.genes.len() - n], self.genes[self.genes.len() - 1]);
+        let (first, last) =
+            (self.individuals[self.individuals.len() - n], self.individuals[self.individuals.len() - 1]);
         self.shortest =
             self.shortest.min((self.cost + i64::from(self.instance.distance(last, first)), self.count));
         (self.cost, self.length) = (0, 0);
@@ -280,13 +284,13 @@ impl Genes<'_> {
             return Err(text.content("there is no tour in it", "give a file that --save-population wrote"));
         }
         if let Some(header) = &header {
-            if header.genes != self.count {
+            if header.individuals != self.count {
                 let problem =
-                    format!("there are {} tours, not the {} of its comment", self.count, header.genes);
+                    format!("there are {} tours, not the {} of its comment", self.count, header.individuals);
                 return Err(text.content(problem, whole));
             }
             let n = self.instance.len();
-            let shortest = self.instance.tour_cost(&self.genes[self.shortest.1 as usize * n..][..n]);
+            let shortest = self.instance.tour_cost(&self.individuals[self.shortest.1 as usize * n..][..n]);
             if !are_same(header.shortest, shortest) {
                 let name = self.instance.name();
                 let problem = format!(
@@ -296,7 +300,7 @@ impl Genes<'_> {
                 return Err(text.content(problem, "give the instance whose tours these are"));
             }
         }
-        Ok(Saved { header, genes: self.genes, count: self.count })
+        Ok(Saved { header, individuals: self.individuals, count: self.count })
     }
 
     fn help(&self) -> String {
@@ -324,13 +328,13 @@ mod tests {
 
     fn header() -> Header {
         let settings = serde_json::json!({ "seed": 7, "crossover": "arx" });
-        Header { genes: 2, generation: 30, shortest: Cost::Whole(6), settings }
+        Header { individuals: 2, generation: 30, shortest: Cost::Whole(6), settings }
     }
 
     fn written(header: &Header) -> String {
         let mut out = Vec::new();
-        let genes = [vec![3, 1, 0, 2], vec![0, 1, 2, 3]];
-        write(&line_of_four(), header, genes.into_iter().map(Ok), &mut out).unwrap();
+        let individuals = [vec![3, 1, 0, 2], vec![0, 1, 2, 3]];
+        write(&line_of_four(), header, individuals.into_iter().map(Ok), &mut out).unwrap();
         String::from_utf8(out).unwrap()
     }
 
@@ -341,10 +345,11 @@ mod tests {
     #[test]
     fn a_written_population_reads_back() {
         let text = written(&header());
-        let start = "NAME : line.population\nCOMMENT : antwarp population {\"genes\":2,\"generation\":30,";
+        let start =
+            "NAME : line.population\nCOMMENT : antwarp population {\"individuals\":2,\"generation\":30,";
         assert!(text.starts_with(start), "{text}");
         assert!(text.ends_with("\nTOUR_SECTION\n4\n2\n1\n3\n-1\n1\n2\n3\n4\n-1\n-1\nEOF\n"), "{text}");
-        let saved = Saved { header: Some(header()), genes: vec![3, 1, 0, 2, 0, 1, 2, 3], count: 2 };
+        let saved = Saved { header: Some(header()), individuals: vec![3, 1, 0, 2, 0, 1, 2, 3], count: 2 };
         assert_eq!(parsed(&text), Ok(saved.clone()));
         assert_eq!(parsed(&text.replace('\n', "\r\n")), Ok(saved.clone()));
         let folder = tempfile::tempdir().unwrap();
@@ -362,7 +367,7 @@ mod tests {
 
     #[test]
     fn tours_without_comment_are_taken() {
-        let saved = Saved { header: None, genes: vec![1, 0, 2, 3, 0, 1, 2, 3], count: 2 };
+        let saved = Saved { header: None, individuals: vec![1, 0, 2, 3, 0, 1, 2, 3], count: 2 };
         for text in [
             "TYPE : TOUR\nTOUR_SECTION\n2 1\n3 4 -1\n1 2 3 4 -1 -1\nEOF",
             "COMMENT : two\n\nTOUR_SECTION:\n2\n1\n3\n4\n-1 1 2 3 4\n-1\n",
@@ -386,10 +391,10 @@ mod tests {
         starts(&without("DIMENSION : 4", "DIMENSION : 5"), "p.tour:4:1: the tours have 5 nodes, line has 4");
         starts(&without("TYPE : TOUR", "TYPE : TSP"), "p.tour:3:1: this is a file of type TSP");
         starts(
-            &without("\"genes\":2", "\"genes\":two"),
+            &without("\"individuals\":2", "\"individuals\":two"),
             "p.tour:2:1: the population's comment cannot be read",
         );
-        starts(&without("\"genes\":2", "\"genes\":3"), "p.tour: there are 2 tours, not the 3");
+        starts(&without("\"individuals\":2", "\"individuals\":3"), "p.tour: there are 2 tours, not the 3");
         starts(&without("\"shortest\":6", "\"shortest\":5"), "p.tour: the shortest tour costs 6 in line");
         let end = good.len();
         starts(&good[..end - 12], "p.tour: the file ends in tour 2, 3 of 4 nodes long");
@@ -446,9 +451,9 @@ mod tests {
     }
 
     #[test]
-    fn an_error_of_a_gene_ends_the_file() {
-        let genes = [Ok(vec![3, 1, 0, 2]), Err(io::Error::other("the device is gone"))];
-        let error = write(&line_of_four(), &header(), genes.into_iter(), &mut Vec::new()).unwrap_err();
+    fn an_error_of_a_individual_ends_the_file() {
+        let individuals = [Ok(vec![3, 1, 0, 2]), Err(io::Error::other("the device is gone"))];
+        let error = write(&line_of_four(), &header(), individuals.into_iter(), &mut Vec::new()).unwrap_err();
         assert_eq!(error.to_string(), "the device is gone");
     }
 }

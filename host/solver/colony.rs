@@ -1,4 +1,4 @@
-//! Ants and genes: what goes on by iterations.
+//! Ants and individuals: what goes on by iterations.
 
 use antwarp_core::colony::ColonyState;
 

@@ -15,7 +15,7 @@ use crate::engine::start::{ants, hilbert_tours};
 use crate::engine::{BackendError, Deadline, Enough, LocalSearch, MOST_NEIGHBORS, Population, Problem, Stop};
 use crate::instance::Instance;
 
-pub use crate::engine::genetic::{Crossover, FirstGenes, GeneticSpec, Initial, Pairing};
+pub use crate::engine::genetic::{Crossover, FirstIndividuals, GeneticSpec, Initial, Pairing};
 
 choices!(Crossover, Pairing, Initial);
 
@@ -28,7 +28,7 @@ settings! {
         pub crossover: Crossover = Crossover::default();
         /// Tours of the population, a multiple of 4 times `groups`; with `crossover` eax of `groups`
         pub population: Option<u32> = None,
-            range: from_to(1, MOST_GENES), otherwise: "2048, with `crossover` eax 300; those of a loaded population";
+            range: from_to(1, MOST_INDIVIDUALS), otherwise: "2048, with `crossover` eax 300; those of a loaded population";
         /// Groups that evolve on their own
         pub groups: u32 = 8, range: at_least(1);
         /// Generations between transfers of each group's best tour to another group; 0: never
@@ -61,17 +61,17 @@ settings! {
 
 /// Most nodes of random tours that local search is to improve: beyond, reversals take too long.
 const MOST_RANDOM: usize = 20_000;
-/// Genes unless the user says otherwise.
-const GENES: u32 = 2048;
-/// The same with edge assembly crossover; the children of a pair there; and fewest genes of a group.
-const EAX_GENES: u32 = 300;
+/// Individuals unless the user says otherwise.
+const INDIVIDUALS: u32 = 2048;
+/// The same with edge assembly crossover; the children of a pair there; and fewest individuals of a group.
+const EAX_INDIVIDUALS: u32 = 300;
 const CHILDREN: u32 = 30;
-const FEWEST_GENES: u32 = 8;
+const FEWEST_INDIVIDUALS: u32 = 8;
 /// Most children of a pair.
 const MOST_CHILDREN: u32 = 1 << 16;
-/// Most genes, so that their numbers stay far inside 32 bits.
-const MOST_GENES: u32 = 1 << 20;
-/// Most generations that the genes of a file have behind them: their numbers stay far inside 32 bits, too.
+/// Most individuals, so that their numbers stay far inside 32 bits.
+const MOST_INDIVIDUALS: u32 = 1 << 20;
+/// Most generations that the individuals of a file have behind them: their numbers stay far inside 32 bits, too.
 const MOST_GENERATIONS: u32 = 1 << 30;
 
 impl GeneticSettings {
@@ -92,17 +92,17 @@ impl GeneticSettings {
     pub fn check(&self) -> Result<(), SolveError> {
         self.check_ranges()?;
         let fail = |what: String| Err(SolveError::Settings(what));
-        let (genes, groups) = (self.genes(), self.groups);
+        let (individuals, groups) = (self.individuals(), self.groups);
         if self.crossover == Crossover::Eax {
-            if !genes.is_multiple_of(groups) || genes / groups < FEWEST_GENES {
+            if !individuals.is_multiple_of(groups) || individuals / groups < FEWEST_INDIVIDUALS {
                 return fail(format!(
-                    "`population` must be a multiple of `groups`, with {FEWEST_GENES} genes a group or more: {genes} \
-                     genes are no {groups} such groups"
+                    "`population` must be a multiple of `groups`, with {FEWEST_INDIVIDUALS} individuals a group or more: {individuals} \
+                     individuals are no {groups} such groups"
                 ));
             }
-        } else if !genes.is_multiple_of(groups.saturating_mul(4)) {
+        } else if !individuals.is_multiple_of(groups.saturating_mul(4)) {
             return fail(format!(
-                "`population` must be a multiple of 4 times `groups`: {genes} genes are no {groups} groups of equal size"
+                "`population` must be a multiple of 4 times `groups`: {individuals} individuals are no {groups} groups of equal size"
             ));
         }
         if self.local_search.is_of_ants() {
@@ -111,9 +111,13 @@ impl GeneticSettings {
         Ok(())
     }
 
-    /// Genes of the population.
-    pub fn genes(&self) -> u32 {
-        self.population.unwrap_or(if self.crossover == Crossover::Eax { EAX_GENES } else { GENES })
+    /// Individuals of the population.
+    pub fn individuals(&self) -> u32 {
+        self.population.unwrap_or(if self.crossover == Crossover::Eax {
+            EAX_INDIVIDUALS
+        } else {
+            INDIVIDUALS
+        })
     }
 
     /// The population's layout for a problem.
@@ -124,7 +128,7 @@ impl GeneticSettings {
         GeneticSpec {
             seed: self.seed,
             crossover: self.crossover,
-            genes: self.genes(),
+            individuals: self.individuals(),
             groups: self.groups,
             transfer_every: self.transfer_every,
             children: self.children,
@@ -141,7 +145,7 @@ impl GeneticSettings {
 }
 
 /// A population at the end of a run.
-pub struct Genes<'a> {
+pub struct Individuals<'a> {
     instance: &'a Instance,
     problem: &'a Problem,
     population: &'a mut dyn Population,
@@ -149,13 +153,13 @@ pub struct Genes<'a> {
     generation: u32,
 }
 
-impl Genes<'_> {
-    /// Generations that the genes have behind them, those before the run included.
+impl Individuals<'_> {
+    /// Generations that the individuals have behind them, those before the run included.
     pub fn generation(&self) -> u32 {
         self.generation
     }
 
-    /// The length of each gene.
+    /// The length of each individual.
     ///
     /// # Errors
     /// If they cannot be brought back from the backend, or there is none at some place.
@@ -166,22 +170,22 @@ impl Genes<'_> {
         if lengths.contains(&i64::MAX) { Err(wrong) } else { Ok(lengths) }
     }
 
-    /// The gene at a place in the instance's numbering, which is as long as it should be.
+    /// The individual at a place in the instance's numbering, which is as long as it should be.
     ///
     /// # Errors
     /// If it cannot be brought back from the backend, is no tour, or has another length.
-    pub fn gene(&mut self, place: u32, length: i64) -> Result<Vec<u32>, SolveError> {
-        let gene = self.population.gene(place)?;
-        right(self.instance, self.problem, self.backend, &gene, length)
+    pub fn individual(&mut self, place: u32, length: i64) -> Result<Vec<u32>, SolveError> {
+        let individual = self.population.individual(place)?;
+        right(self.instance, self.problem, self.backend, &individual, length)
     }
 }
 
 /// What happens to a population when a run ends: saving it, say.
-pub type Keep<'a> = &'a mut dyn FnMut(&Solution, &mut Genes<'_>);
+pub type Keep<'a> = &'a mut dyn FnMut(&Solution, &mut Individuals<'_>);
 
 /// As [`Algorithm::solve`](super::Algorithm::solve), once everything is checked. `keep` is not called if the run was over before all
-/// of the first genes were there; with it, a generation that has begun is finished, whatever stops the run. With
-/// [`Initial::File`] the first genes are `given`, in the instance's numbering, and repeated if they are fewer than the
+/// of the first individuals were there; with it, a generation that has begun is finished, whatever stops the run. With
+/// [`Initial::File`] the first individuals are `given`, in the instance's numbering, and repeated if they are fewer than the
 /// population has.
 pub(super) fn solve(
     instance: &Instance,
@@ -201,19 +205,19 @@ pub(super) fn solve(
         return haste.end(shortest);
     };
     let spec = settings.spec(&problem, stop);
-    let Some(first) = first_genes_until(instance, &problem, settings, given, &late)? else {
+    let Some(first) = first_individuals_until(instance, &problem, settings, given, &late)? else {
         return haste.end(Some(problem.start_tour().to_vec()));
     };
     let mut population = backend.population(&problem, &spec, first)?;
     // Of edge assembly crossover a pair counts as one.
     let children = match settings.crossover {
-        Crossover::Eax => spec.genes,
+        Crossover::Eax => spec.individuals,
         _ => spec.rules(&problem, 1, 1, false).children(),
     };
     let mut generations = Iterations {
         colony: population.as_mut(),
         ants: children,
-        // With none, the first genes are all there is to do.
+        // With none, the first individuals are all there is to do.
         fewest: 0,
         whole: keep.is_some(),
         state: None,
@@ -236,14 +240,14 @@ pub(super) fn solve(
     };
     let solution = island::run(&mut generations, (instance, &problem), backend, deadline, contact)?;
     if let Some(keep) = keep.filter(|_| is_complete) {
-        let mut genes = Genes {
+        let mut individuals = Individuals {
             instance,
             problem: &problem,
             population: population.as_mut(),
             backend: backend.machine().backend,
             generation: settings.first_generation + solution.iterations as u32,
         };
-        keep(&solution, &mut genes);
+        keep(&solution, &mut individuals);
     }
     Ok(solution)
 }
@@ -273,42 +277,44 @@ pub fn check_for(instance: &Instance, settings: &GeneticSettings) -> Result<(), 
     Ok(())
 }
 
-/// The first genes by the settings; `given` are those of a file.
+/// The first individuals by the settings; `given` are those of a file.
 ///
 /// # Errors
 /// If they do not fit the memory, or those of a file cannot fill the population.
-pub fn first_genes(
+pub fn first_individuals(
     instance: &Instance,
     problem: &Problem,
     settings: &GeneticSettings,
     given: Option<Vec<u32>>,
-) -> Result<FirstGenes, SolveError> {
-    let first = first_genes_until(instance, problem, settings, given, &|| false)?;
-    Ok(first.unwrap_or(FirstGenes::Random))
+) -> Result<FirstIndividuals, SolveError> {
+    let first = first_individuals_until(instance, problem, settings, given, &|| false)?;
+    Ok(first.unwrap_or(FirstIndividuals::Random))
 }
 
-/// As [`first_genes`]; none if it was `enough` before they were there.
+/// As [`first_individuals`]; none if it was `enough` before they were there.
 ///
 /// # Errors
-/// As [`first_genes`].
-pub fn first_genes_until(
+/// As [`first_individuals`].
+pub fn first_individuals_until(
     instance: &Instance,
     problem: &Problem,
     settings: &GeneticSettings,
     given: Option<Vec<u32>>,
     enough: Enough,
-) -> Result<Option<FirstGenes>, SolveError> {
-    let random = Ok(Some(FirstGenes::Random));
+) -> Result<Option<FirstIndividuals>, SolveError> {
+    let random = Ok(Some(FirstIndividuals::Random));
     let tours = match (settings.initial, given) {
         (Initial::Random, _) => return random,
         (Initial::LocalOptima, _) if instance.len() <= MOST_RANDOM => return random,
         (Initial::LocalOptima | Initial::SpaceFilling, _) if instance.points().is_none() => return random,
         (Initial::LocalOptima | Initial::SpaceFilling, _) => {
-            hilbert_tours(instance, settings.genes(), settings.seed, enough)?
+            hilbert_tours(instance, settings.individuals(), settings.seed, enough)?
         }
-        (Initial::Ants, _) => ants::tours_until(instance, settings.genes(), settings.seed, enough)?,
-        (Initial::File, Some(given)) => Some(repeated(given, instance.len(), settings.genes())?),
-        (Initial::File, None) => return Err(SolveError::Settings("there are no first genes".to_string())),
+        (Initial::Ants, _) => ants::tours_until(instance, settings.individuals(), settings.seed, enough)?,
+        (Initial::File, Some(given)) => Some(repeated(given, instance.len(), settings.individuals())?),
+        (Initial::File, None) => {
+            return Err(SolveError::Settings("there are no first individuals".to_string()));
+        }
     };
     let Some(mut tours) = tours else { return Ok(None) };
     let mut place = vec![0u32; instance.len()];
@@ -316,7 +322,7 @@ pub fn first_genes_until(
         place[node as usize] = i;
     }
     tours.par_iter_mut().for_each(|node| *node = place[*node as usize]);
-    Ok(Some(FirstGenes::Given(tours)))
+    Ok(Some(FirstIndividuals::Given(tours)))
 }
 
 /// The shortest of some tours, one after the other.
@@ -331,10 +337,10 @@ fn repeated(mut tours: Vec<u32>, n: usize, count: u32) -> Result<Vec<u32>, Solve
     if had == 0 || !wanted.is_multiple_of(had) || !had.is_multiple_of(n) {
         let had = had / n;
         return Err(SolveError::Settings(format!(
-            "`population` must be a multiple of the {had} given genes, not {count}"
+            "`population` must be a multiple of the {had} given individuals, not {count}"
         )));
     }
-    check_memory("the first genes", 4 * (wanted - had))?;
+    check_memory("the first individuals", 4 * (wanted - had))?;
     while tours.len() < wanted {
         tours.extend_from_within(..had);
     }
@@ -346,13 +352,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn given_genes_are_repeated() {
-        let genes = vec![0, 1, 2, 3, 3, 1, 2, 0];
-        assert_eq!(repeated(genes.clone(), 4, 2).unwrap(), genes);
-        assert_eq!(repeated(genes.clone(), 4, 6).unwrap(), genes.repeat(3));
+    fn given_individuals_are_repeated() {
+        let individuals = vec![0, 1, 2, 3, 3, 1, 2, 0];
+        assert_eq!(repeated(individuals.clone(), 4, 2).unwrap(), individuals);
+        assert_eq!(repeated(individuals.clone(), 4, 6).unwrap(), individuals.repeat(3));
         for wrong in [1, 3] {
-            let error = repeated(genes.clone(), 4, wrong).unwrap_err().to_string();
-            assert!(error.contains("multiple of the 2 given genes"), "{error}");
+            let error = repeated(individuals.clone(), 4, wrong).unwrap_err().to_string();
+            assert!(error.contains("multiple of the 2 given individuals"), "{error}");
         }
     }
 }

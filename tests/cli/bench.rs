@@ -484,16 +484,16 @@ fn an_interrupted_bench_keeps_the_rows_so_far() {
 fn a_bench_tells_what_is_wrong_before_it_measures() {
     let folder = Folder::new(20);
     // The second population does not fit the first's file.
-    let [genes, table] = ["a.population", "rows.csv"].map(|name| folder.path(name));
+    let [individuals, table] = ["a.population", "rows.csv"].map(|name| folder.path(name));
     evolve(&[&folder.instance, "--iterations", "0", "--population", "32", "--groups", "1"])
-        .args(["--save-population", &genes])
+        .args(["--save-population", &individuals])
         .assert()
         .success();
     bench("ga", &folder.instance, &["--vary", "population=32,48", "--csv", &table])
-        .args(["--", "--groups", "1", "--load-population", &genes])
+        .args(["--", "--groups", "1", "--load-population", &individuals])
         .assert()
         .code(2)
-        .stderr(contains("multiple of the 32 genes"));
+        .stderr(contains("multiple of the 32 individuals"));
     assert!(!Path::new(&table).exists(), "what is wrong is told before anything is measured");
 }
 
@@ -602,7 +602,7 @@ fn bench_ga_prints_a_line_a_crossover_and_population() {
         (
             &["--", "--load-population", &optima, "--population", "48", "--groups", "1"],
             2,
-            "multiple of the 32 genes",
+            "multiple of the 32 individuals",
         ),
         (&["--vary", "population=30"], 2, "a multiple of 4 times --groups"),
         (&["--epsilon", "nan"], 2, "--epsilon"),

@@ -22,22 +22,31 @@ tests! {
     a_population_names_the_cost_that_a_user_knows,
     small_and_directed_instances_evolve,
     an_interrupted_population_goes_on_exactly,
-    a_run_that_is_over_before_its_first_genes_saves_none,
+    a_run_that_is_over_before_its_first_individuals_saves_none,
 }
 
 /// The saved file of a run of the genetic algorithm, and its report; the tour is checked.
 fn evolved(folder: &Folder, args: &[&str]) -> (String, Value) {
-    let [tour, report, genes] = ["ga.tour", "ga.json", "ga.population"].map(|name| folder.path(name));
-    evolve(&[&folder.instance, "--tour", &tour, "--json", &report, "--save-population", &genes, "--quiet"])
-        .args(args)
-        .assert()
-        .success()
-        .stdout("")
-        .stderr("");
+    let [tour, report, individuals] = ["ga.tour", "ga.json", "ga.population"].map(|name| folder.path(name));
+    evolve(&[
+        &folder.instance,
+        "--tour",
+        &tour,
+        "--json",
+        &report,
+        "--save-population",
+        &individuals,
+        "--quiet",
+    ])
+    .args(args)
+    .assert()
+    .success()
+    .stdout("")
+    .stderr("");
     let report = json(&report);
     assert_eq!(report["cost"], folder.checked(&tour));
     assert_eq!((&report["algorithm"], &report["failure"]), (&"ga".into(), &Value::Null));
-    (fs::read_to_string(genes).unwrap(), report)
+    (fs::read_to_string(individuals).unwrap(), report)
 }
 
 const SMALL: [&str; 4] = ["--population", "32", "--groups", "2"];
@@ -49,16 +58,16 @@ fn every_crossover_evolves_the_same_whatever_the_threads() {
             let args = ["--iterations", "30", "--crossover", crossover, "--transfer-every", "7"];
             evolved(&folder, &[&SMALL[..], &args, more].concat())
         };
-        let (genes, report) = run(&["--threads", "1", "--seed", "5"]);
+        let (individuals, report) = run(&["--threads", "1", "--seed", "5"]);
         assert_eq!(
             (&report["iterations"], &report["settings"]["crossover"]),
             (&30.into(), &crossover.into())
         );
-        assert_eq!(genes.lines().filter(|line| *line == "-1").count(), 32 + 1);
-        assert_eq!(genes.lines().count(), 5 + 32 * 71 + 2);
-        assert_eq!(run(&["--threads", "2", "--seed", "5"]).0, genes);
-        assert_ne!(run(&["--threads", "2", "--seed", "6"]).0, genes);
-        assert_ne!(run(&["--improve-best", "false", "--seed", "5"]).0, genes);
+        assert_eq!(individuals.lines().filter(|line| *line == "-1").count(), 32 + 1);
+        assert_eq!(individuals.lines().count(), 5 + 32 * 71 + 2);
+        assert_eq!(run(&["--threads", "2", "--seed", "5"]).0, individuals);
+        assert_ne!(run(&["--threads", "2", "--seed", "6"]).0, individuals);
+        assert_ne!(run(&["--improve-best", "false", "--seed", "5"]).0, individuals);
     }
 }
 
@@ -137,7 +146,7 @@ fn edge_assembly_crossover_of_few_nodes_and_of_wrong_settings() {
     let folder = Folder::new(20);
     let wrong: &[(&[&str], &str)] = &[
         (&["--population", "60", "--groups", "8"], "a multiple of --groups"),
-        (&["--population", "60", "--groups", "10"], "8 genes a group or more"),
+        (&["--population", "60", "--groups", "10"], "8 individuals a group or more"),
         (&["--groups", "0"], "--groups"),
         (&["--children", "0"], "--children"),
         (&["--mutation", "0.1"], "--mutation does nothing with --crossover eax"),
@@ -176,7 +185,7 @@ fn what_is_given_counts_more_than_what_was_saved() {
     let settings = &report["settings"];
     assert_eq!((&settings["crossover"], &settings["groups"]), (&"arx".into(), &4.into()));
     assert_eq!((&settings["population"], &settings["seed"]), (&96.into(), &8.into()));
-    // The genes are those of the file again and again.
+    // The individuals are those of the file again and again.
     let (thrice, _) =
         evolved(&folder, &["--load-population", &first, "--iterations", "0", "--population", "96"]);
     let tours = |text: &str| {
@@ -186,9 +195,9 @@ fn what_is_given_counts_more_than_what_was_saved() {
     };
     // The last -1 of a tour went with that of the section.
     let once = fs::read_to_string(&first).unwrap();
-    let gene = |text: &str, i: usize| tours(text).split("-1\n").nth(i).unwrap().to_owned();
+    let individual = |text: &str, i: usize| tours(text).split("-1\n").nth(i).unwrap().to_owned();
     for i in [0, 1, 31, 32, 63, 64, 90] {
-        assert_eq!(gene(&thrice, i), gene(&once, i % 32), "{i}");
+        assert_eq!(individual(&thrice, i), individual(&once, i % 32), "{i}");
     }
     // A file of many tours is none of one tour.
     antwarp(&["check", &folder.instance, &first]).assert().code(6).stderr(contains("--load-population"));
@@ -199,7 +208,7 @@ fn populations_that_cannot_go_on_are_refused() {
     let (good, _) = evolved(&folder, &[&SMALL[..], &["--iterations", "3"]].concat());
     let file = folder.file("good.population", good.as_bytes());
     let usage: &[(&[&str], &str)] = &[
-        (&["--population", "48"], "a multiple of the 32 genes of"),
+        (&["--population", "48"], "a multiple of the 32 individuals of"),
         (&["--population", "64", "--groups", "3"], "a multiple of 4 times --groups"),
         (&["--mutation", "2"], "--mutation"),
         (&["--tour", &file, "--save-population", &file], "named for two outputs"),
@@ -227,10 +236,10 @@ fn populations_that_cannot_go_on_are_refused() {
         ("", "there is no TOUR_SECTION"),
         (cut, "the file ends in tour 32"),
         (&good.replace("DIMENSION : 20", "DIMENSION : 21"), "4:1"),
-        (&good.replace("\"genes\":32", "\"genes\":64"), "there are 32 tours, not the 64"),
+        (&good.replace("\"individuals\":32", "\"individuals\":64"), "there are 32 tours, not the 64"),
         (&good.replace("\"crossover\":\"hybrid\"", "\"crossover\":\"magic\""), "take out its comment"),
         (&repeated, "7:1"),
-        (&six, "6 genes are no 8 groups of equal size"),
+        (&six, "6 individuals are no 8 groups of equal size"),
     ];
     for (text, message) in inputs {
         let bad = folder.file("bad.population", text.as_bytes());
@@ -364,20 +373,28 @@ fn an_interrupted_population_goes_on_exactly() {
     assert!(fs::read_to_string(&whole).unwrap() == saved, "after {done} generations");
 }
 
-/// Nobody waits for first genes that are to be saved: the tour is there, the population is not, and that is told.
-fn a_run_that_is_over_before_its_first_genes_saves_none() {
+/// Nobody waits for first individuals that are to be saved: the tour is there, the population is not, and that is told.
+fn a_run_that_is_over_before_its_first_individuals_saves_none() {
     let folder = Folder::new(3000);
-    let [tour, genes] = ["a.tour", "a.population"].map(|name| folder.path(name));
+    let [tour, individuals] = ["a.tour", "a.population"].map(|name| folder.path(name));
     for crossover in ["hybrid", "eax"] {
         let begin = Instant::now();
         let args = ["--population", "8192", "--groups", "1", "--local-search", "two-opt", "--time", "50ms"];
-        evolve(&[&folder.instance, "--crossover", crossover, "--tour", &tour, "--save-population", &genes])
-            .args(args)
-            .assert()
-            .code(5)
-            .stderr(contains("the run was over before the first genes were there"));
+        evolve(&[
+            &folder.instance,
+            "--crossover",
+            crossover,
+            "--tour",
+            &tour,
+            "--save-population",
+            &individuals,
+        ])
+        .args(args)
+        .assert()
+        .code(5)
+        .stderr(contains("the run was over before the first individuals were there"));
         assert!(begin.elapsed() < Duration::from_secs(20), "{:?}", begin.elapsed());
         antwarp(&["check", &folder.instance, &tour]).assert().success();
-        assert!(!Path::new(&genes).exists());
+        assert!(!Path::new(&individuals).exists());
     }
 }

@@ -184,10 +184,11 @@ fn files_of_settings_that_cannot_be_used_are_refused() {
 /// A report of a run that went on with a population is a file of settings for such a run.
 fn a_run_with_a_population_is_repeated() {
     let folder = Folder::new(40);
-    let [genes, first, second] = ["a.population", "first.json", "second.json"].map(|name| folder.path(name));
+    let [individuals, first, second] =
+        ["a.population", "first.json", "second.json"].map(|name| folder.path(name));
     let small = ["--population", "32", "--groups", "2", "--iterations", "3"];
-    evolve(&[&folder.instance, "--save-population", &genes]).args(small).assert().success();
-    let load = ["--iterations", "4", "--load-population", &genes];
+    evolve(&[&folder.instance, "--save-population", &individuals]).args(small).assert().success();
+    let load = ["--iterations", "4", "--load-population", &individuals];
     evolve(&[&folder.instance, "--mutation", "0.3", "--json", &first]).args(load).assert().success();
     solve(&[&folder.instance, "--config", &first, "--json", &second]).args(load).assert().success();
     let [made, again] = [json(&first), json(&second)];

@@ -41,7 +41,7 @@ const SOLVE: &[&str] = &[
     "--algorithm acs --pheromone matrix --update atomic",
     "--algorithm acs --pheromone selective",
     "--algorithm ga",
-    "--algorithm ga --local-search two-opt --save-population FOLDER/genes",
+    "--algorithm ga --local-search two-opt --save-population FOLDER/individuals",
 ];
 
 /// And what stands behind `search`.

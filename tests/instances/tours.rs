@@ -595,8 +595,8 @@ pub mod hostile {
             assert_eq!(two.check_tour(&tour), Ok(2));
         }
         if let Ok(saved) = population_file::parse(Path::new("f"), bytes, &two) {
-            assert!(saved.count > 0 && saved.genes.len() == 2 * saved.count as usize);
-            assert!(saved.genes.chunks(2).all(|tour| two.check_tour(tour) == Ok(2)));
+            assert!(saved.count > 0 && saved.individuals.len() == 2 * saved.count as usize);
+            assert!(saved.individuals.chunks(2).all(|tour| two.check_tour(tour) == Ok(2)));
         }
     }
 
@@ -610,7 +610,7 @@ pub mod hostile {
             "NAME : t\nTYPE : TOUR\nTOUR_SECTION\n1 2\n-1\nEOF\n".to_owned(),
             "name,lat,lon\na,1.5,2.5\n\"b\",3,4\nc,5,6\n".to_owned(),
             "x y\n0 0\n 30  40 \n\"50\" 60\n".to_owned(),
-            "COMMENT : antwarp population {\"genes\":2,\"generation\":3,\"shortest\":2,\"settings\":{}}\n\
+            "COMMENT : antwarp population {\"individuals\":2,\"generation\":3,\"shortest\":2,\"settings\":{}}\n\
              TYPE : TOUR\nTOUR_SECTION\n1\n2\n-1\n2 1 -1\n-1\nEOF\n"
                 .to_owned(),
         ]

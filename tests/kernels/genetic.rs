@@ -1,8 +1,9 @@
-//! `warp_breed_genes_*`, `block_make_genes_*`, `grid_finish_genes`, `block_transfer_genes_*`: the generations of a
+//! `warp_breed_individuals_*`, `block_make_individuals_*`, `grid_finish_individuals`, `block_transfer_individuals_*`: the generations of a
 //! population.
 
 use antwarp::backend::cuda::{
-    BreedGenes, Buffer, Device, FinishGenes, Launch, MakeGenes, TEAM_BYTES, TransferGenes, buffers,
+    BreedIndividuals, Buffer, Device, FinishIndividuals, Launch, MakeIndividuals, TEAM_BYTES,
+    TransferIndividuals, buffers,
 };
 use antwarp::engine::Problem;
 use antwarp::instance::Instance;
@@ -21,25 +22,25 @@ use crate::input::{
     GEOMETRIES, Quad, Random, instances, is_tour, kernel_matrix, numbers, place_bytes, typed, with_geometry,
 };
 
-tests![warp_breed_genes, block_make_genes, grid_finish_genes, block_transfer_genes];
+tests![warp_breed_individuals, block_make_individuals, grid_finish_individuals, block_transfer_individuals];
 
 /// The kernels tested here.
 pub const NAMES: &[&str] = &[
-    "warp_breed_genes_grid_shared_u16",
-    "warp_breed_genes_grid_global_u32",
-    "warp_breed_genes_planar_shared_u16",
-    "warp_breed_genes_planar_global_u32",
-    "warp_breed_genes_numbered_shared_u16",
-    "warp_breed_genes_numbered_global_u32",
-    "block_make_genes_grid_u16",
-    "block_make_genes_grid_u32",
-    "block_make_genes_planar_u16",
-    "block_make_genes_planar_u32",
-    "block_make_genes_numbered_u16",
-    "block_make_genes_numbered_u32",
-    "grid_finish_genes",
-    "block_transfer_genes_u16",
-    "block_transfer_genes_u32",
+    "warp_breed_individuals_grid_shared_u16",
+    "warp_breed_individuals_grid_global_u32",
+    "warp_breed_individuals_planar_shared_u16",
+    "warp_breed_individuals_planar_global_u32",
+    "warp_breed_individuals_numbered_shared_u16",
+    "warp_breed_individuals_numbered_global_u32",
+    "block_make_individuals_grid_u16",
+    "block_make_individuals_grid_u32",
+    "block_make_individuals_planar_u16",
+    "block_make_individuals_planar_u32",
+    "block_make_individuals_numbered_u16",
+    "block_make_individuals_numbered_u32",
+    "grid_finish_individuals",
+    "block_transfer_individuals_u16",
+    "block_transfer_individuals_u32",
 ];
 
 const SIZES: [u32; 4] = [4, 5, 33, 300];
@@ -47,13 +48,13 @@ const SIZES: [u32; 4] = [4, 5, 33, 300];
 const GROUPS: [(u32, u32); 5] = [(1, 4), (1, 24), (3, 8), (2, 12), (8, 4)];
 /// Blocks where they are fewer than what there is to do.
 const FEW: u32 = 3;
-/// Of a generation that every gene ends.
+/// Of a generation that every individual ends.
 const ANY_LENGTH: i64 = 1 << 47;
 
 /// The tables of a population, as the host has them.
 #[derive(Clone)]
 struct Host<I> {
-    genes: Vec<I>,
+    individuals: Vec<I>,
     rows: Vec<u32>,
     costs: Vec<i64>,
     next_rows: Vec<u32>,
@@ -63,11 +64,11 @@ struct Host<I> {
 }
 
 impl<I: NodeId> Host<I> {
-    /// These genes in random rows, with lengths below `spread` more than 2^33; nothing comes next.
-    fn new(random: &mut Random, genes: &[u32], count: u32, spread: u32) -> Host<I> {
+    /// These individuals in random rows, with lengths below `spread` more than 2^33; nothing comes next.
+    fn new(random: &mut Random, individuals: &[u32], count: u32, spread: u32) -> Host<I> {
         let all = count as usize;
         Host {
-            genes: typed(genes),
+            individuals: typed(individuals),
             rows: random.permutation(count),
             costs: (0..count).map(|_| (1 << 33) + i64::from(random.below(spread))).collect(),
             next_rows: vec![u32::POISON; all],
@@ -82,7 +83,7 @@ impl<I: NodeId> Host<I> {
         // SAFETY: the view is used while the tables live and stay where they are.
         unsafe {
             Population {
-                genes: Slots::of(&mut self.genes),
+                individuals: Slots::of(&mut self.individuals),
                 rows: self.rows.as_ptr(),
                 costs: self.costs.as_ptr(),
                 next_rows: Slots::of(&mut self.next_rows),
@@ -93,9 +94,9 @@ impl<I: NodeId> Host<I> {
         }
     }
 
-    /// The gene in a row.
-    fn gene(&self, row: u32, n: u32) -> Vec<u32> {
-        numbers(&self.genes[(row * n) as usize..][..n as usize])
+    /// The individual in a row.
+    fn individual(&self, row: u32, n: u32) -> Vec<u32> {
+        numbers(&self.individuals[(row * n) as usize..][..n as usize])
     }
 }
 
@@ -103,7 +104,7 @@ impl<I: NodeId> Host<I> {
 struct Tables {
     rows: Buffer<u32>,
     costs: Buffer<i64>,
-    genes: Buffer<u8>,
+    individuals: Buffer<u8>,
     next_rows: Buffer<u32>,
     next_costs: Buffer<i64>,
     best: Buffer<u64>,
@@ -115,7 +116,7 @@ impl Tables {
         Tables {
             rows: upload(device, &host.rows),
             costs: upload(device, &host.costs),
-            genes: guarded(device, &id_bytes::<I>(&numbers(&host.genes))),
+            individuals: guarded(device, &id_bytes::<I>(&numbers(&host.individuals))),
             next_rows: guarded(device, &host.next_rows),
             next_costs: guarded(device, &host.next_costs),
             best: guarded(device, &[host.best]),
@@ -126,8 +127,12 @@ impl Tables {
     /// Whether they are as they should be now.
     fn check<I: NodeId>(&self, device: &Device, what: &str, host: &Host<I>) {
         let of = |table: &str| format!("{what}: {table}");
-        let what = of("genes");
-        assert_same(&what, &ids::<I>(&download(device, &what, &self.genes)), &numbers(&host.genes));
+        let what = of("individuals");
+        assert_same(
+            &what,
+            &ids::<I>(&download(device, &what, &self.individuals)),
+            &numbers(&host.individuals),
+        );
         let what = of("next rows");
         assert_same(&what, &download(device, &what, &self.next_rows), &host.next_rows);
         let what = of("next lengths");
@@ -151,14 +156,14 @@ impl World {
         World { problem: Problem::new(&instance, Some(1), 8).unwrap(), instance }
     }
 
-    fn length(&self, gene: &[u32]) -> i64 {
-        self.instance.check_tour(&self.problem.original(gene)).expect("a tour")
+    fn length(&self, individual: &[u32]) -> i64 {
+        self.instance.check_tour(&self.problem.original(individual)).expect("a tour")
     }
 
-    /// Whether a gene is a tour of this length.
-    fn assert_length(&self, what: &str, gene: &[u32], length: i64) {
-        assert!(is_tour(gene, self.problem.n()), "{what}: no tour");
-        assert_eq!(self.length(gene), length, "{what}");
+    /// Whether an individual is a tour of this length.
+    fn assert_length(&self, what: &str, individual: &[u32], length: i64) {
+        assert!(is_tour(individual, self.problem.n()), "{what}: no tour");
+        assert_eq!(self.length(individual), length, "{what}");
     }
 }
 
@@ -284,8 +289,8 @@ impl<I: NodeId> Case<I> {
         let mut before = Host::new(&mut random, &parents(&mut random_of(i), n, count), count, count);
         (rules.target, before.best) = beginning(&rules, i / 8 + i);
         if rules.window > 0 {
-            // The length of an improved gene is what it was, without the gain.
-            before.costs = before.rows.iter().map(|&row| world.length(&before.gene(row, n))).collect();
+            // The length of an improved individual is what it was, without the gain.
+            before.costs = before.rows.iter().map(|&row| world.length(&before.individual(row, n))).collect();
         }
         let name = format!("{}, {groups} groups of {group}, {i}", world.instance.name());
         let args =
@@ -299,7 +304,7 @@ impl<I: NodeId> Case<I> {
         for &born in &after.born[..rules.children() as usize] {
             let (row, place) = (born as u32, (born >> 32) as usize);
             assert_eq!(after.next_rows[place], row, "{what}");
-            world.assert_length(what, &after.gene(row, n), after.next_costs[place]);
+            world.assert_length(what, &after.individual(row, n), after.next_costs[place]);
         }
         case
     }
@@ -311,7 +316,7 @@ impl<I: NodeId> Case<I> {
         let name = format!("{}, too late", self.name);
         let mut case = Case { name, args, after: before.clone(), before };
         case.breed(world);
-        assert!(numbers(&case.after.genes) == numbers(&case.before.genes), "{}", case.name);
+        assert!(numbers(&case.after.individuals) == numbers(&case.before.individuals), "{}", case.name);
         case
     }
 
@@ -337,7 +342,7 @@ impl<I: NodeId> Case<I> {
         }
     }
 
-    fn check_breeding(&self, device: &Device, kernel: &BreedGenes, board: &mut Board) {
+    fn check_breeding(&self, device: &Device, kernel: &BreedIndividuals, board: &mut Board) {
         let is_shared = kernel.name.contains("_shared_");
         let bytes = self.args.memory as usize;
         let shared = if is_shared { bytes as u32 } else { 0 };
@@ -354,14 +359,14 @@ impl<I: NodeId> Case<I> {
                     device.stream(),
                     Launch { grid, block: 32, shared },
                     self.args,
-                    buffers::BreedGenes {
+                    buffers::BreedIndividuals {
                         places: &mut board.places,
                         points: &board.points,
                         matrix: &board.matrix,
                         rows: &t.rows,
                         costs: &t.costs,
                         memory: &mut memory,
-                        genes: &mut t.genes,
+                        individuals: &mut t.individuals,
                         next_rows: &mut t.next_rows,
                         next_costs: &mut t.next_costs,
                         best: &mut t.best,
@@ -390,15 +395,15 @@ fn check_breeding<I: NodeId>(geometry: &str, storage: &str) {
     };
     let all: Vec<_> = (0..).zip(&worlds).map(cases).collect();
     let Some(gpu) = gpu() else { return };
-    let (name, function) = load(&gpu, &format!("warp_breed_genes_{geometry}_{storage}"));
-    let kernel = BreedGenes { name, function };
+    let (name, function) = load(&gpu, &format!("warp_breed_individuals_{geometry}_{storage}"));
+    let kernel = BreedIndividuals { name, function };
     for (world, cases) in worlds.iter().zip(&all) {
         let mut board = Board::new(&gpu, &world.problem);
         cases.iter().flatten().for_each(|case| case.check_breeding(&gpu, &kernel, &mut board));
     }
 }
 
-fn warp_breed_genes() {
+fn warp_breed_individuals() {
     for geometry in GEOMETRIES {
         check_breeding::<u16>(geometry, "shared_u16");
         check_breeding::<u32>(geometry, "global_u32");
@@ -406,7 +411,7 @@ fn warp_breed_genes() {
 }
 
 impl<I: NodeId> Case<I> {
-    /// First genes, random or given.
+    /// First individuals, random or given.
     fn making(world: &World, i: u32) -> Case<I> {
         const COUNT: u32 = 12;
         let mut random = Random::new(u64::from(i) + 72);
@@ -419,15 +424,15 @@ impl<I: NodeId> Case<I> {
             ..rules(&mut random, n, (1, COUNT))
         };
         let given = i % 2;
-        let genes = if given != 0 { random.tours(n, COUNT) } else { vec![0; (n * COUNT) as usize] };
-        let before = Host::new(&mut random, &genes, COUNT, 1);
+        let individuals = if given != 0 { random.tours(n, COUNT) } else { vec![0; (n * COUNT) as usize] };
+        let before = Host::new(&mut random, &individuals, COUNT, 1);
         let name = format!("{}, given {given}, unfinished {}", world.instance.name(), rules.unfinished);
         let args = GeneticArgs { given, ..args(rules, COUNT, metric) };
         let mut case = Case { name, args, after: before.clone(), before };
         with_geometry!(world.problem, |geometry, places| case.make_at(geometry, places));
         for row in 0..COUNT {
             let length = case.after.next_costs[row as usize];
-            world.assert_length(&case.name, &case.after.gene(row, n), length);
+            world.assert_length(&case.name, &case.after.individual(row, n), length);
         }
         case
     }
@@ -442,13 +447,13 @@ impl<I: NodeId> Case<I> {
                 if self.args.given != 0 {
                     genetic::settle(Serial, &rules, population, places, row);
                 } else {
-                    genetic::random_gene(Serial, &rules, population, places, row);
+                    genetic::random_individual(Serial, &rules, population, places, row);
                 }
             }
         }
     }
 
-    fn check_making(&self, device: &Device, kernel: &MakeGenes, board: &Board) {
+    fn check_making(&self, device: &Device, kernel: &MakeIndividuals, board: &Board) {
         let all = self.args.count;
         for (grid, warps) in [(all, 8), (all, 1), (FEW, 3)] {
             let what = format!("{}, {}, {grid} blocks of {warps} warps", kernel.name, self.name);
@@ -459,11 +464,11 @@ impl<I: NodeId> Case<I> {
                     device.stream(),
                     Launch { grid, block: 32 * warps, shared: TEAM_BYTES },
                     self.args,
-                    buffers::MakeGenes {
+                    buffers::MakeIndividuals {
                         places: &board.places,
                         points: &board.points,
                         matrix: &board.matrix,
-                        genes: &mut t.genes,
+                        individuals: &mut t.individuals,
                         next_rows: &mut t.next_rows,
                         next_costs: &mut t.next_costs,
                         best: &mut t.best,
@@ -481,15 +486,15 @@ fn check_making<I: NodeId>(geometry: &str, id: &str) {
     let worlds = worlds(geometry);
     let all: Vec<_> = worlds.iter().map(|world| [0, 1, 2, 3].map(|i| Case::<I>::making(world, i))).collect();
     let Some(gpu) = gpu() else { return };
-    let (name, function) = load(&gpu, &format!("block_make_genes_{geometry}_{id}"));
-    let kernel = MakeGenes { name, function };
+    let (name, function) = load(&gpu, &format!("block_make_individuals_{geometry}_{id}"));
+    let kernel = MakeIndividuals { name, function };
     for (world, cases) in worlds.iter().zip(&all) {
         let board = Board::new(&gpu, &world.problem);
         cases.iter().for_each(|case| case.check_making(&gpu, &kernel, &board));
     }
 }
 
-fn block_make_genes() {
+fn block_make_individuals() {
     for geometry in GEOMETRIES {
         check_making::<u16>(geometry, "u16");
         check_making::<u32>(geometry, "u32");
@@ -503,7 +508,7 @@ const LAUNCHES: [Launch; 3] = [
     Launch { grid: 64, block: 256, shared: 0 },
 ];
 
-/// Lengths after local search: the gains, and the case. There are places for twice as many genes as were born.
+/// Lengths after local search: the gains, and the case. There are places for twice as many individuals as were born.
 fn finishing(random: &mut Random, count: u32, i: u32) -> (Vec<i64>, Case<u32>) {
     let gains: Vec<i64> = (0..count).map(|_| i64::from(random.below(1 << 31) >> random.below(32))).collect();
     let mut rules = rules(random, 4, (1, 4));
@@ -515,7 +520,7 @@ fn finishing(random: &mut Random, count: u32, i: u32) -> (Vec<i64>, Case<u32>) {
     }
     (rules.target, before.best) = if i < 4 { beginning(&rules, i) } else { end(&rules, i) };
     let mut case = Case {
-        name: format!("{count} genes, target {}, {:?}", rules.target, recorded(before.best)),
+        name: format!("{count} individuals, target {}, {:?}", rules.target, recorded(before.best)),
         args: args(rules, count, 0),
         after: before.clone(),
         before,
@@ -533,7 +538,7 @@ fn finishing(random: &mut Random, count: u32, i: u32) -> (Vec<i64>, Case<u32>) {
     (gains, case)
 }
 
-fn grid_finish_genes() {
+fn grid_finish_individuals() {
     let mut random = Random::new(73);
     let counts: Vec<u32> = sizes(&[1, 9, 33, 64, 700, 5000]).collect();
     let cases: Vec<_> = counts
@@ -542,8 +547,8 @@ fn grid_finish_genes() {
         .map(|(count, i)| finishing(&mut random, count, i))
         .collect();
     let Some(gpu) = gpu() else { return };
-    let (name, function) = load(&gpu, "grid_finish_genes");
-    let kernel = FinishGenes { name, function };
+    let (name, function) = load(&gpu, "grid_finish_individuals");
+    let kernel = FinishIndividuals { name, function };
     for ((gains, case), launch) in cases.iter().flat_map(|case| LAUNCHES.map(|launch| (case, launch))) {
         let what = format!("{}, {launch:?}", case.name);
         let mut t = Tables::new(&gpu, &case.before);
@@ -554,7 +559,7 @@ fn grid_finish_genes() {
                 gpu.stream(),
                 launch,
                 case.args,
-                buffers::FinishGenes {
+                buffers::FinishIndividuals {
                     gains: &gains,
                     next_costs: &mut t.next_costs,
                     best: &mut t.best,
@@ -568,15 +573,15 @@ fn grid_finish_genes() {
 }
 
 impl<I: NodeId> Case<I> {
-    /// Best genes go to other groups. Of the groups, the best gene is anywhere, in the first place, or in the last.
+    /// Best individuals go to other groups. Of the groups, the best individual is anywhere, in the first place, or in the last.
     fn transferring(n: u32, (groups, group): (u32, u32), i: u32) -> Case<I> {
         let mut random = Random::new(u64::from(1000 * groups + group + n) + u64::from(i));
         let mut rules = rules(&mut random, n, (groups, group));
         let count = groups * group;
         // Many equal lengths, or few.
         let spread = if i.is_multiple_of(2) { 3 } else { u32::MAX };
-        let genes = random.tours(n, count);
-        let mut before = Host::new(&mut random, &genes, count, spread);
+        let individuals = random.tours(n, count);
+        let mut before = Host::new(&mut random, &individuals, count, spread);
         for places in before.costs.chunks_mut(group as usize) {
             match random.below(3) {
                 0 => {}
@@ -600,12 +605,12 @@ impl<I: NodeId> Case<I> {
                 }
             }
         }
-        let moved = numbers(&case.after.genes) != numbers(&case.before.genes);
+        let moved = numbers(&case.after.individuals) != numbers(&case.before.individuals);
         assert_eq!(moved, i < 4, "{}", case.name);
         case
     }
 
-    fn check_transfer(&self, device: &Device, kernel: &TransferGenes) {
+    fn check_transfer(&self, device: &Device, kernel: &TransferIndividuals) {
         for &warps in some(&[1, 3, 8, 32]) {
             let what = format!("{}, {}, {warps} warps", kernel.name, self.name);
             let mut t = Tables::new(device, &self.before);
@@ -616,10 +621,10 @@ impl<I: NodeId> Case<I> {
                     device.stream(),
                     launch,
                     self.args,
-                    buffers::TransferGenes {
+                    buffers::TransferIndividuals {
                         rows: &t.rows,
                         costs: &t.costs,
-                        genes: &mut t.genes,
+                        individuals: &mut t.individuals,
                         next_rows: &mut t.next_rows,
                         next_costs: &mut t.next_costs,
                         best: &mut t.best,
@@ -638,12 +643,12 @@ fn check_transfer<I: NodeId>(id: &str) {
     let all: Vec<_> =
         shapes.flat_map(|(n, groups)| (0..8).map(move |i| Case::<I>::transferring(n, groups, i))).collect();
     let Some(gpu) = gpu() else { return };
-    let (name, function) = load(&gpu, &format!("block_transfer_genes_{id}"));
-    let kernel = TransferGenes { name, function };
+    let (name, function) = load(&gpu, &format!("block_transfer_individuals_{id}"));
+    let kernel = TransferIndividuals { name, function };
     all.iter().for_each(|case| case.check_transfer(&gpu, &kernel));
 }
 
-fn block_transfer_genes() {
+fn block_transfer_individuals() {
     check_transfer::<u16>("u16");
     check_transfer::<u32>("u32");
 }

@@ -6,7 +6,7 @@ use antwarp::engine::{LocalSearch, Population, Problem, Stop};
 use antwarp::instance::Instance;
 use antwarp::instance::generate::uniform;
 use antwarp::solver::genetic::{
-    Crossover, FirstGenes, GeneticSettings, GeneticSpec, Initial, Pairing, check_for, first_genes,
+    Crossover, FirstIndividuals, GeneticSettings, GeneticSpec, Initial, Pairing, check_for, first_individuals,
 };
 use antwarp_core::colony::ColonyState;
 
@@ -21,9 +21,9 @@ tests![
     arx,
     hybrid,
     targets,
-    given_genes_and_a_target,
-    a_target_of_the_first_genes,
-    first_genes_of_all_kinds,
+    given_individuals_and_a_target,
+    a_target_of_the_first_individuals,
+    first_individuals_of_all_kinds,
     groups,
     few_nodes,
     edges_with_a_direction,
@@ -34,16 +34,16 @@ tests![
 
 /// Generations of each population.
 const GENERATIONS: u32 = 8;
-/// Genes, in three groups.
-const GENES: u32 = 48;
+/// Individuals, in three groups.
+const INDIVIDUALS: u32 = 48;
 const SIZES: [u32; 2] = [40, 200];
 
-/// A population after some generations: lengths and genes by place.
+/// A population after some generations: lengths and individuals by place.
 #[derive(Clone)]
 struct Snapshot {
     state: ColonyState,
     costs: Vec<i64>,
-    genes: Vec<u32>,
+    individuals: Vec<u32>,
     best: Vec<u32>,
 }
 
@@ -55,7 +55,9 @@ impl Snapshot {
         Snapshot {
             state,
             costs: population.costs().expect("the lengths"),
-            genes: places.flat_map(|place| population.gene(place).expect("a gene")).collect(),
+            individuals: places
+                .flat_map(|place| population.individual(place).expect("an individual"))
+                .collect(),
             best: population.best_tour().expect("the best tour"),
         }
     }
@@ -65,7 +67,7 @@ impl Snapshot {
     fn check(&self, what: &str, gpu: &Snapshot) {
         assert_eq!(gpu.state, self.state, "{what}: on the GPU and the CPU");
         assert_same(&format!("{what}: lengths"), &gpu.costs, &self.costs);
-        assert_same(&format!("{what}: genes"), &gpu.genes, &self.genes);
+        assert_same(&format!("{what}: individuals"), &gpu.individuals, &self.individuals);
         assert_same(&format!("{what}: best tour"), &gpu.best, &self.best);
     }
 }
@@ -75,8 +77,8 @@ struct Case {
     name: String,
     problem: Problem,
     spec: GeneticSpec,
-    first: FirstGenes,
-    /// The first genes, and those after every generation.
+    first: FirstIndividuals,
+    /// The first individuals, and those after every generation.
     cpu: Vec<Snapshot>,
 }
 
@@ -85,7 +87,7 @@ impl Case {
         Case::with(instance, settings, None, GENERATIONS)
     }
 
-    /// Runs it on the CPU, from these genes if there are some.
+    /// Runs it on the CPU, from these individuals if there are some.
     fn with(
         instance: &Instance,
         settings: &GeneticSettings,
@@ -95,7 +97,7 @@ impl Case {
         check_for(instance, settings).expect("settings");
         let problem = Problem::new(instance, Some(1), settings.neighbors).unwrap();
         let spec = settings.spec(&problem, &Stop::never());
-        let first = first_genes(instance, &problem, settings, given).expect("first genes");
+        let first = first_individuals(instance, &problem, settings, given).expect("first individuals");
         let name = format!(
             "{}, {}, {:?}, {} groups, a transfer every {}",
             instance.name(),
@@ -111,8 +113,8 @@ impl Case {
         drop(population);
         let n = problem.n() as usize;
         for snapshot in &cpu {
-            for (gene, &length) in snapshot.genes.chunks(n).zip(&snapshot.costs) {
-                let tour = problem.original(gene);
+            for (individual, &length) in snapshot.individuals.chunks(n).zip(&snapshot.costs) {
+                let tour = problem.original(individual);
                 assert_eq!(instance.check_tour(&tour).ok(), Some(length), "{name}");
             }
         }
@@ -146,7 +148,7 @@ impl Case {
         }
     }
 
-    /// Generations with a gene that is shorter than all before, and with or without a transfer.
+    /// Generations with an individual that is shorter than all before, and with or without a transfer.
     fn better(&self, transfer: bool) -> impl Iterator<Item = usize> {
         let is_better = |i: &usize| self.cpu[*i].state.best_cost < self.cpu[*i - 1].state.best_cost;
         let number = |i: &usize| self.spec.first_generation + *i as u32;
@@ -154,7 +156,7 @@ impl Case {
         (1..last).filter(is_better).filter(move |i| self.spec.transfers(number(i)) == transfer)
     }
 
-    /// The same with a target that generation `reached` reaches, the first genes being 0: on the CPU it ends there.
+    /// The same with a target that generation `reached` reaches, the first individuals being 0: on the CPU it ends there.
     fn towards(&self, reached: usize) -> (GeneticSpec, Snapshot) {
         let target = self.cpu[reached].state.best_cost;
         let spec = GeneticSpec { target, ..self.spec.clone() };
@@ -183,7 +185,7 @@ fn settings(crossover: Crossover, pairing: Pairing) -> GeneticSettings {
         seed: 31,
         crossover,
         pairing,
-        population: Some(GENES),
+        population: Some(INDIVIDUALS),
         groups: 3,
         transfer_every: 3,
         mutation: 0.3,
@@ -260,9 +262,9 @@ fn targets() {
     }
 }
 
-/// Given genes that local search would improve, and that are better than most children: they go to other groups in the
+/// Given individuals that local search would improve, and that are better than most children: they go to other groups in the
 /// generation that reaches the target, and must stay as they are.
-fn given_genes_and_a_target() {
+fn given_individuals_and_a_target() {
     let instance = uniform(60, 14).expect("an instance");
     let settings = GeneticSettings {
         initial: Initial::File,
@@ -281,8 +283,8 @@ fn given_genes_and_a_target() {
     ends.iter().for_each(|end| case.check_target(&gpu, end));
 }
 
-/// The first genes reach the target: no generation follows.
-fn a_target_of_the_first_genes() {
+/// The first individuals reach the target: no generation follows.
+fn a_target_of_the_first_individuals() {
     let instance = uniform(40, 15).expect("an instance");
     let cases = [LocalSearch::None, LocalSearch::TwoOpt]
         .map(|local_search| Case::new(&instance, &GeneticSettings { local_search, ..default() }));
@@ -296,20 +298,21 @@ fn a_target_of_the_first_genes() {
 fn mixed(instance: &Instance) -> Vec<u32> {
     let problem = Problem::new(instance, Some(1), 8).unwrap();
     let (n, mut random) = (problem.n(), Random::new(41));
-    let mut genes = Vec::new();
-    for i in 0..GENES / 4 {
-        let mut gene = problem.start_tour().to_vec();
+    let mut individuals = Vec::new();
+    for i in 0..INDIVIDUALS / 4 {
+        let mut individual = problem.start_tour().to_vec();
         for _ in 0..2 * i {
-            gene.swap(random.below(n) as usize, random.below(n) as usize);
+            individual.swap(random.below(n) as usize, random.below(n) as usize);
         }
-        genes.extend(gene);
+        individuals.extend(individual);
     }
-    let backwards: Vec<_> = genes.chunks(n as usize).flat_map(|gene| gene.iter().rev()).copied().collect();
-    genes.extend(backwards);
-    genes
+    let backwards: Vec<_> =
+        individuals.chunks(n as usize).flat_map(|individual| individual.iter().rev()).copied().collect();
+    individuals.extend(backwards);
+    individuals
 }
 
-fn first_genes_of_all_kinds() {
+fn first_individuals_of_all_kinds() {
     let instance = uniform(60, 16).expect("an instance");
     let mut cases = Vec::new();
     for local_search in [LocalSearch::None, LocalSearch::Or2opt] {
@@ -324,21 +327,21 @@ fn first_genes_of_all_kinds() {
     cases.iter().for_each(|case| case.check_batches(&gpu, &[0, 1, 2, 5]));
 }
 
-/// One group, and many of a few genes; no transfer, and one in every generation.
+/// One group, and many of a few individuals; no transfer, and one in every generation.
 fn groups() {
     let instance = uniform(50, 17).expect("an instance");
     let shapes = [(1, 4, 1), (1, 40, 1), (2, 24, 0), (8, 32, 1), (5, 60, 2)];
-    let cases = shapes.map(|(groups, genes, transfer_every)| {
+    let cases = shapes.map(|(groups, individuals, transfer_every)| {
         Case::new(
             &instance,
-            &GeneticSettings { groups, population: Some(genes), transfer_every, ..default() },
+            &GeneticSettings { groups, population: Some(individuals), transfer_every, ..default() },
         )
     });
     let Some(gpu) = gpu() else { return };
     cases.iter().for_each(|case| case.check_batches(&gpu, &[1, 1, 6]));
 }
 
-/// So few nodes that there is no local search; equal genes are many.
+/// So few nodes that there is no local search; equal individuals are many.
 fn few_nodes() {
     let mut cases = Vec::new();
     for n in [4, 5, 7, 8, 9] {

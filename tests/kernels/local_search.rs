@@ -1,4 +1,4 @@
-//! `block_local_search_*`: local search on ants' tours, and on the new genes of a population.
+//! `block_local_search_*`: local search on ants' tours, and on the new individuals of a population.
 
 use antwarp::backend::cuda::{Device, Launch, LocalSearch as Search, TEAM_BYTES, buffers};
 use antwarp::engine::{LocalSearch, Problem};

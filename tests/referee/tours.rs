@@ -52,7 +52,7 @@ fn initial(draws: &mut Draws, n: usize, algorithm: &mut Algorithm) -> Option<Vec
         Algorithm::LinKernighan(_) | Algorithm::Ils(_) => Some(tour(0)),
         Algorithm::Genetic(settings) => {
             settings.initial = Initial::File;
-            Some((0..settings.genes()).flat_map(tour).collect())
+            Some((0..settings.individuals()).flat_map(tour).collect())
         }
         Algorithm::Mmas(_) | Algorithm::Acs(_) => None,
     }

@@ -4,7 +4,7 @@
 //! places, rivals are place j and place j + s/2 for j < s/2; the winner goes to the former. Winners 2t and 2t + 1 mate;
 //! their child lives at place s/2 + t, and a second child, of crossovers that make two, at 3s/4 + t.
 //!
-//! A place holds the number of a gene (a row of the pool) and its length, so that no tour is moved but when it is made.
+//! A place holds the number of an individual (a row of the pool) and its length, so that no tour is moved but when it is made.
 //! The table of places is double: a generation reads one and writes the other, and every child's team can find out by
 //! itself who won what it needs.
 
@@ -33,10 +33,10 @@ pub mod method {
     pub const HYBRID: u32 = 3;
 }
 
-/// The genes' number of a stream of random numbers that no child has.
+/// The individuals' number of a stream of random numbers that no child has.
 const NOBODY: u32 = u32::MAX;
 
-/// In [`Population::born`], the row of a gene that was not made.
+/// In [`Population::born`], the row of an individual that was not made.
 pub const NOWHERE: u32 = u32::MAX;
 
 /// The constants of a generation.
@@ -45,7 +45,7 @@ pub const NOWHERE: u32 = u32::MAX;
 pub struct GenerationRules {
     /// Seed of the run.
     pub seed: u64,
-    /// Stop once a gene is not longer than this.
+    /// Stop once an individual is not longer than this.
     pub target: i64,
     /// Number of nodes.
     pub n: u32,
@@ -68,7 +68,7 @@ pub struct GenerationRules {
     pub directed: u32,
     /// Not 0: children are improved after this, so their lengths are not recorded yet.
     pub unfinished: u32,
-    /// Places of a window in which each group's best gene is looked at ([`improve`]), the root of n; 0: it stays as it is.
+    /// Places of a window in which each group's best individual is looked at ([`improve`]), the root of n; 0: it stays as it is.
     pub window: u32,
     /// Nothing; keeps the size a multiple of 8.
     pub padding: u32,
@@ -90,8 +90,8 @@ impl GenerationRules {
 
 /// The tables of a population. Rows are n ids each.
 pub struct Population<I> {
-    /// Rows of genes, as many as places.
-    pub genes: Slots<I>,
+    /// Rows of individuals, as many as places.
+    pub individuals: Slots<I>,
     /// Places before: the row of each.
     pub rows: *const u32,
     /// Places before: the length of each.
@@ -102,7 +102,7 @@ pub struct Population<I> {
     pub next_costs: Slots<i64>,
     /// The least length and when it came; see [`record`].
     pub best: *mut u64,
-    /// The row of each new gene, or [`NOWHERE`], and in the upper half its place: for those who improve them.
+    /// The row of each new individual, or [`NOWHERE`], and in the upper half its place: for those who improve them.
     pub born: Slots<u64>,
 }
 
@@ -116,14 +116,14 @@ impl<I> Clone for Population<I> {
 impl<I> Copy for Population<I> {}
 
 impl<I: NodeId> Population<I> {
-    /// The gene of `n` nodes in row `row`.
+    /// The individual of `n` nodes in row `row`.
     ///
     /// # Safety
     /// There is such a row.
     #[inline(always)]
-    pub unsafe fn gene(self, row: u32, n: u32) -> Slots<I> {
+    pub unsafe fn individual(self, row: u32, n: u32) -> Slots<I> {
         // SAFETY: the caller's promise.
-        unsafe { self.genes.part(row as usize * n as usize, n as usize) }
+        unsafe { self.individuals.part(row as usize * n as usize, n as usize) }
     }
 }
 
@@ -145,7 +145,7 @@ pub const fn recorded(record: u64) -> (i64, u32) {
     ((record >> SINCE_BITS) as i64, record as u32 & ((1 << SINCE_BITS) - 1))
 }
 
-/// Notes that there is a gene of this length.
+/// Notes that there is an individual of this length.
 ///
 /// # Safety
 /// `best` is aligned, valid, and written by this function only.
@@ -178,9 +178,9 @@ pub unsafe fn pass_over<T: Team, I>(team: T, population: Population<I>, index: u
     team.single(|| unsafe { population.born.set(index, NOWHERE as u64) });
 }
 
-/// A place's gene.
+/// A place's individual.
 #[derive(Clone, Copy)]
-struct Gene {
+struct Individual {
     row: u32,
     cost: i64,
 }
@@ -209,17 +209,17 @@ impl Group {
 
     /// Winner and loser at place `j` below half the group: the former of two equals wins.
     #[inline(always)]
-    unsafe fn compete<I>(self, population: Population<I>, j: u32) -> (Gene, Gene) {
-        let gene = |place: u32| {
+    unsafe fn compete<I>(self, population: Population<I>, j: u32) -> (Individual, Individual) {
+        let individual = |place: u32| {
             // SAFETY: the places of a group are in the table.
             unsafe {
-                Gene {
+                Individual {
                     row: *population.rows.add(place as usize),
                     cost: *population.costs.add(place as usize),
                 }
             }
         };
-        let (a, b) = (gene(self.place(j)), gene(self.place(j + self.size / 2)));
+        let (a, b) = (individual(self.place(j)), individual(self.place(j + self.size / 2)));
         if a.cost <= b.cost { (a, b) } else { (b, a) }
     }
 
@@ -243,8 +243,8 @@ impl Group {
             let winner = |j| self.compete(population, j).0;
             let (_, j) = first_of_least(team, self.size / 2, |j| winner(j).cost as u64);
             let best = winner(j);
-            let gene = population.gene(best.row, n);
-            team.for_each(n, |i| child.set(i, gene.get(i)));
+            let individual = population.individual(best.row, n);
+            team.for_each(n, |i| child.set(i, individual.get(i)));
             team.barrier();
             let gain = improve(team, (n, rules.window), draws, places, child);
             (gain > 0).then_some(best.cost - gain)
@@ -255,7 +255,7 @@ impl Group {
 /// Makes child `index` of a generation, below [`GenerationRules::children`], and fills the places that its pair answers for.
 ///
 /// # Safety
-/// The tables have as many elements as places, rows are a permutation of those of the pool, genes are permutations of
+/// The tables have as many elements as places, rows are a permutation of those of the pool, individuals are permutations of
 /// n >= 4 nodes that `places` covers; `memory` has [`super::memory_bytes`] and is this team's; each index is one team's.
 #[inline(always)]
 pub unsafe fn breed<T: Team, I: NodeId, G: Geometry>(
@@ -271,14 +271,14 @@ pub unsafe fn breed<T: Team, I: NodeId, G: Geometry>(
     let of_group = quarter * rules.litter();
     let group = Group::new(rules, index / of_group);
     let (pair, second) = (index % of_group % quarter, index % of_group >= quarter);
-    // SAFETY: the caller's promise: places are below the table's length, rows are genes. A row that is written is a
+    // SAFETY: the caller's promise: places are below the table's length, rows are individuals. A row that is written is a
     // loser's, which nobody reads, and every loser is at one place.
     unsafe {
         let (a, loser_a) = group.compete(population, 2 * pair);
         let (b, loser_b) = group.compete(population, 2 * pair + 1);
-        let set = |place: u32, gene: Gene| {
-            population.next_rows.set(place, gene.row);
-            population.next_costs.set(place, gene.cost);
+        let set = |place: u32, individual: Individual| {
+            population.next_rows.set(place, individual.row);
+            population.next_costs.set(place, individual.cost);
         };
         if !second {
             team.single(|| {
@@ -293,28 +293,29 @@ pub unsafe fn breed<T: Team, I: NodeId, G: Geometry>(
         let home = pair + if second { quarter } else { 0 };
         let (_, replaced) = group.compete(population, home);
         let stream = Stream::new(rules.seed, rules.generation, index);
-        let gene = population.gene(replaced.row, n);
+        let individual = population.individual(replaced.row, n);
         let place = group.place(home + rules.group / 2);
-        // The first child of a group is its best gene, improved, if that can be.
+        // The first child of a group is its best individual, improved, if that can be.
         let improved = if rules.window != 0 && index.is_multiple_of(of_group) {
-            group.improve_best(team, (rules, stream.step(1)), population, places, gene)
+            group.improve_best(team, (rules, stream.step(1)), population, places, individual)
         } else {
             None
         };
         let cost = match improved {
             Some(cost) => cost,
             None => {
-                let row = |gene: Gene| population.gene(gene.row, n).at(0).cast_const();
+                let row =
+                    |individual: Individual| population.individual(individual.row, n).at(0).cast_const();
                 let jumps = Jumps::<I>::new(memory, n);
                 jumps.fill(team, n, [row(a), row(b)]);
                 // Both children of a pair switch at the same places.
                 let sibling = if second { index - quarter } else { index };
                 let pair = Stream::new(rules.seed, rules.generation, sibling).step(0);
-                conceive(team, rules, (stream.step(0), pair, second), jumps, places, gene)
+                conceive(team, rules, (stream.step(0), pair, second), jumps, places, individual)
             }
         };
         team.single(|| {
-            set(place, Gene { row: replaced.row, cost });
+            set(place, Individual { row: replaced.row, cost });
             population.born.set(index, replaced.row as u64 | (place as u64) << 32);
             if rules.unfinished == 0 {
                 improve_record(population.best, cost, rules.since);
@@ -329,7 +330,7 @@ pub unsafe fn breed<T: Team, I: NodeId, G: Geometry>(
 /// ARX switches: between a pair's children every place is recommended by both parents.
 ///
 /// # Safety
-/// As [`breed`]; `gene` is this team's.
+/// As [`breed`]; `individual` is this team's.
 #[inline(always)]
 unsafe fn conceive<T: Team, I: NodeId, G: Geometry>(
     team: T,
@@ -337,7 +338,7 @@ unsafe fn conceive<T: Team, I: NodeId, G: Geometry>(
     (draws, pair, second): (Draws, Draws, bool),
     jumps: Jumps<I>,
     places: Places<G>,
-    gene: Slots<I>,
+    individual: Slots<I>,
 ) -> i64 {
     let n = rules.n;
     let start = if rules.shuffled != 0 { draws.below(0, n) } else { 0 };
@@ -349,21 +350,21 @@ unsafe fn conceive<T: Team, I: NodeId, G: Geometry>(
         let mut cost = 0;
         team.single(|| {
             cost = match rules.method {
-                method::SCX => crossover::child(n, start, Crossover::Scx, jumps, places, gene),
-                method::ARX => crossover::child(n, start, arx, jumps, places, gene),
-                method::HYBRID if second => crossover::child(n, start, arx, jumps, places, gene),
-                _ => crossover::child(n, start, Crossover::Bcscx, jumps, places, gene),
+                method::SCX => crossover::child(n, start, Crossover::Scx, jumps, places, individual),
+                method::ARX => crossover::child(n, start, arx, jumps, places, individual),
+                method::HYBRID if second => crossover::child(n, start, arx, jumps, places, individual),
+                _ => crossover::child(n, start, Crossover::Bcscx, jumps, places, individual),
             };
         });
         if draws.bits(2) < rules.mutation {
             team.barrier();
             let (i, j) = (draws.below(3, n - 1), draws.below(4, n - 2));
             let j = if j >= i { j + 1 } else { j };
-            let change = exchange(team, n, (i.min(j) + 1, i.max(j) + 1), places, gene);
+            let change = exchange(team, n, (i.min(j) + 1, i.max(j) + 1), places, individual);
             cost += change;
             team.barrier();
             if rules.directed != 0 {
-                cost = tour::cost(team, n, places, gene.at(0).cast_const());
+                cost = tour::cost(team, n, places, individual.at(0).cast_const());
             }
         }
         cost
@@ -371,28 +372,28 @@ unsafe fn conceive<T: Team, I: NodeId, G: Geometry>(
 }
 
 /// The 2-opt exchange that reverses places `from` to `to`, 0 < from < to < n; the change of length where edges have no
-/// direction. Of all there are, the one from place 1 to the last leaves the edges as they are. A barrier must follow before the gene is read.
+/// direction. Of all there are, the one from place 1 to the last leaves the edges as they are. A barrier must follow before the individual is read.
 ///
 /// # Safety
-/// `gene` is a tour of n nodes that this team alone works on.
+/// `individual` is a tour of n nodes that this team alone works on.
 #[inline(always)]
 unsafe fn exchange<T: Team, I: NodeId, G: Geometry>(
     team: T,
     n: u32,
     (from, to): (u32, u32),
     places: Places<G>,
-    gene: Slots<I>,
+    individual: Slots<I>,
 ) -> i64 {
     // SAFETY: places below n; members swap places of their own after all have read the ends.
     unsafe {
-        let at = |i: u32| *places.start.add(gene.get(i).get() as usize);
+        let at = |i: u32| *places.start.add(individual.get(i).get() as usize);
         let (before, first, last, after) =
             (at(from - 1), at(from), at(to), at(if to + 1 == n { 0 } else { to + 1 }));
         let between = |a, b| places.geometry.between(a, b) as i64;
         let change =
             between(before, last) + between(first, after) - between(before, first) - between(last, after);
         team.barrier();
-        reverse(team, (from, to), gene);
+        reverse(team, (from, to), individual);
         change
     }
 }
@@ -402,7 +403,7 @@ unsafe fn exchange<T: Team, I: NodeId, G: Geometry>(
 /// # Safety
 /// The tables have that row and place; it is this team's.
 #[inline(always)]
-pub unsafe fn random_gene<T: Team, I: NodeId, G: Geometry>(
+pub unsafe fn random_individual<T: Team, I: NodeId, G: Geometry>(
     team: T,
     rules: &GenerationRules,
     population: Population<I>,
@@ -413,15 +414,15 @@ pub unsafe fn random_gene<T: Team, I: NodeId, G: Geometry>(
     let shuffle = Shuffle::new(Stream::new(rules.seed, 0, row), n);
     // SAFETY: the caller's promise.
     unsafe {
-        let gene = population.gene(row, n);
-        team.for_each(n, |i| gene.set(i, I::new(shuffle.at(i))));
+        let individual = population.individual(row, n);
+        team.for_each(n, |i| individual.set(i, I::new(shuffle.at(i))));
         team.barrier();
     }
     // SAFETY: as above.
     unsafe { settle(team, rules, population, places, row) }
 }
 
-/// Measures the gene in row `row` and puts it at the place of the same number.
+/// Measures the individual in row `row` and puts it at the place of the same number.
 ///
 /// # Safety
 /// The tables have that row and place; the row holds a tour; it is this team's.
@@ -435,8 +436,8 @@ pub unsafe fn settle<T: Team, I: NodeId, G: Geometry>(
 ) {
     // SAFETY: the caller's promise.
     unsafe {
-        let gene = population.gene(row, rules.n).at(0).cast_const();
-        let cost = tour::cost(team, rules.n, places, gene);
+        let individual = population.individual(row, rules.n).at(0).cast_const();
+        let cost = tour::cost(team, rules.n, places, individual);
         team.single(|| {
             population.next_rows.set(row, row);
             population.next_costs.set(row, cost);
@@ -448,10 +449,10 @@ pub unsafe fn settle<T: Team, I: NodeId, G: Geometry>(
     }
 }
 
-/// Notes that new gene `index`, which was left unfinished, got shorter by `gain`.
+/// Notes that new individual `index`, which was left unfinished, got shorter by `gain`.
 ///
 /// # Safety
-/// As [`breed`]; only one thread is at work on this gene.
+/// As [`breed`]; only one thread is at work on this individual.
 #[inline(always)]
 pub unsafe fn finish<I>(rules: &GenerationRules, population: Population<I>, index: u32, gain: i64) {
     // SAFETY: the caller's promise.
@@ -463,24 +464,24 @@ pub unsafe fn finish<I>(rules: &GenerationRules, population: Population<I>, inde
     }
 }
 
-/// Best gene of a group: its place, its row and its length; of equal ones that of the smallest place.
+/// Best individual of a group: its place, its row and its length; of equal ones that of the smallest place.
 #[inline(always)]
 unsafe fn best_of<T: Team, I>(
     team: T,
     rules: &GenerationRules,
     population: Population<I>,
     group: u32,
-) -> (u32, Gene) {
+) -> (u32, Individual) {
     let first = group * rules.group;
     // SAFETY: the places of a group are in the table.
     let cost = |j: u32| unsafe { *population.costs.add((first + j) as usize) as u64 };
     let (least, j) = first_of_least(team, rules.group, cost);
     let place = first + j;
     // SAFETY: as above.
-    (place, Gene { row: unsafe { *population.rows.add(place as usize) }, cost: least as i64 })
+    (place, Individual { row: unsafe { *population.rows.add(place as usize) }, cost: least as i64 })
 }
 
-/// Copies the best gene of group `group` to another group, in a random circle of all groups (section 3.4), and what
+/// Copies the best individual of group `group` to another group, in a random circle of all groups (section 3.4), and what
 /// stays of the group's places into the next table. It takes the last place, or the one before if the best is there.
 ///
 /// # Safety
@@ -503,7 +504,7 @@ pub unsafe fn transfer<T: Team, I: NodeId>(
     };
     // SAFETY: the caller's promise. A guest's row is nobody's best, and everyone else writes its own places.
     unsafe {
-        let (own, gene) = best_of(team, rules, population, group);
+        let (own, individual) = best_of(team, rules, population, group);
         team.barrier();
         let (theirs, _) = best_of(team, rules, population, host);
         let (own_guest, place) = (guest(group, own), guest(host, theirs));
@@ -515,8 +516,8 @@ pub unsafe fn transfer<T: Team, I: NodeId>(
             }
         });
         let row = *population.rows.add(place as usize);
-        let (from, to) = (population.gene(gene.row, n), population.gene(row, n));
+        let (from, to) = (population.individual(individual.row, n), population.individual(row, n));
         team.for_each(n, |i| to.set(i, from.get(i)));
-        team.single(|| population.next_costs.set(place, gene.cost));
+        team.single(|| population.next_costs.set(place, individual.cost));
     }
 }

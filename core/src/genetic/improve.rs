@@ -1,4 +1,4 @@
-//! The best gene of a group gets a little shorter in each generation, as in the public program of the authors of Kang et al.
+//! The best individual of a group gets a little shorter in each generation, as in the public program of the authors of Kang et al.
 //! (2016), which the paper does not tell.
 //!
 //! A *window* is a random stretch of a tour. There are two, of as many places as the root of n, so that a search of all
@@ -14,7 +14,7 @@ use crate::team::{Slots, Team};
 /// away from it. By how much; the same on every member.
 ///
 /// # Safety
-/// `gene` is a tour of n >= 4 nodes that `places` covers, and this team alone works on it; edges have no direction; `width`
+/// `individual` is a tour of n >= 4 nodes that `places` covers, and this team alone works on it; edges have no direction; `width`
 /// is that of a window, whose square is at most n.
 #[inline(always)]
 pub unsafe fn improve<T: Team, I: NodeId, G: Geometry>(
@@ -22,9 +22,9 @@ pub unsafe fn improve<T: Team, I: NodeId, G: Geometry>(
     (n, width): (u32, u32),
     draws: Draws,
     places: Places<G>,
-    gene: Slots<I>,
+    individual: Slots<I>,
 ) -> i64 {
-    let tour = Tour { n, places, gene };
+    let tour = Tour { n, places, individual };
     let wrap = |place: u32| if place < n { place } else { place - n };
     let (one, two) = (draws.below(0, n), draws.below(1, n));
     let across = |pair: u32| (wrap(one + pair / width), wrap(two + pair % width));
@@ -80,12 +80,12 @@ pub(super) fn first_of_least<T: Team>(team: T, count: u32, key: impl Fn(u32) -> 
 /// # Safety
 /// There are such places, from <= to, and this team alone works on them.
 #[inline(always)]
-pub(super) unsafe fn reverse<T: Team, I: NodeId>(team: T, (from, to): (u32, u32), gene: Slots<I>) {
+pub(super) unsafe fn reverse<T: Team, I: NodeId>(team: T, (from, to): (u32, u32), individual: Slots<I>) {
     // SAFETY: the caller's promise; each pair of places is one member's.
     team.for_each((to - from).div_ceil(2), |i| unsafe {
-        let (a, b) = (gene.get(from + i), gene.get(to - i));
-        gene.set(from + i, b);
-        gene.set(to - i, a);
+        let (a, b) = (individual.get(from + i), individual.get(to - i));
+        individual.set(from + i, b);
+        individual.set(to - i, a);
     });
 }
 
@@ -93,7 +93,7 @@ pub(super) unsafe fn reverse<T: Team, I: NodeId>(team: T, (from, to): (u32, u32)
 struct Tour<I, G: Geometry> {
     n: u32,
     places: Places<G>,
-    gene: Slots<I>,
+    individual: Slots<I>,
 }
 
 impl<I: NodeId, G: Geometry> Tour<I, G> {
@@ -103,7 +103,7 @@ impl<I: NodeId, G: Geometry> Tour<I, G> {
         let wrap = |place: u32| if place < self.n { place } else { 0 };
         // SAFETY: places of the tour.
         unsafe {
-            let at = |place: u32| *self.places.start.add(self.gene.get(wrap(place)).get() as usize);
+            let at = |place: u32| *self.places.start.add(self.individual.get(wrap(place)).get() as usize);
             self.places.geometry.between(at(a), at(b)) as i64
         }
     }
@@ -128,9 +128,9 @@ impl<I: NodeId, G: Geometry> Tour<I, G> {
         let (with, without) = if x < y { ((x, y), (x, y - 1)) } else { ((y + 1, x), (y + 2, x)) };
         // SAFETY: places of the tour; y is neither x nor the place before it.
         unsafe {
-            reverse(team, with, self.gene);
+            reverse(team, with, self.individual);
             team.barrier();
-            reverse(team, without, self.gene);
+            reverse(team, without, self.individual);
         }
         team.barrier();
     }
@@ -149,7 +149,7 @@ impl<I: NodeId, G: Geometry> Tour<I, G> {
     #[inline(always)]
     unsafe fn exchange<T: Team>(&self, team: T, (x, y): (u32, u32)) {
         // SAFETY: places of the tour, not equal.
-        unsafe { reverse(team, (x.min(y) + 1, x.max(y)), self.gene) };
+        unsafe { reverse(team, (x.min(y) + 1, x.max(y)), self.individual) };
         team.barrier();
     }
 }

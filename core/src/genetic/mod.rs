@@ -1,6 +1,6 @@
 //! A genetic algorithm whose crossovers construct tours city by city (Kang et al. 2016).
 //!
-//! A gene is a tour; the population is split into groups of equal size. In a [`generation`], genes compete with fixed
+//! An individual is a tour; the population is split into groups of equal size. In a [`generation`], individuals compete with fixed
 //! rivals, winners mate with fixed partners, and children take the losers' places, so nothing needs to be synchronised.
 //! A child is made by a [`crossover`] over the parents' [`jumps`].
 
@@ -12,7 +12,7 @@ pub mod shuffle;
 
 pub use crossover::{Crossover, child};
 pub use generation::{
-    GenerationRules, NOWHERE, Population, breed, finish, pass_over, random_gene, settle, transfer,
+    GenerationRules, NOWHERE, Population, breed, finish, pass_over, random_individual, settle, transfer,
 };
 pub use jumps::{Jumps, memory_bytes};
 pub use shuffle::Shuffle;

@@ -12,20 +12,25 @@ use proptest::prelude::*;
 
 pub const METHODS: [u32; 4] = [method::SCX, method::BCSCX, method::ARX, method::HYBRID];
 
-/// A gene before the generation: its place, its row and its length.
-type Gene = (u32, u32, i64);
+/// An individual before the generation: its place, its row and its length.
+type Individual = (u32, u32, i64);
 
 /// Winner and loser at place `j` of a group that begins with place `first`, without a shuffle.
-fn rivals<I: NodeId + Number>(before: &Pool<I>, rules: &GenerationRules, first: u32, j: u32) -> (Gene, Gene) {
-    let gene = |place: u32| (place, before.row(place), before.cost(place));
-    let (a, b) = (gene(first + j), gene(first + j + rules.group / 2));
+fn rivals<I: NodeId + Number>(
+    before: &Pool<I>,
+    rules: &GenerationRules,
+    first: u32,
+    j: u32,
+) -> (Individual, Individual) {
+    let individual = |place: u32| (place, before.row(place), before.cost(place));
+    let (a, b) = (individual(first + j), individual(first + j + rules.group / 2));
     if a.2 <= b.2 { (a, b) } else { (b, a) }
 }
 
-/// The survivor at a place is that gene, untouched.
-fn check_kept<I: NodeId + Number>(before: &Pool<I>, after: &Pool<I>, place: u32, (_, row, cost): Gene) {
-    assert_eq!((after.row(place), after.cost(place)), (row, cost), "the gene at place {place}");
-    assert!(after.gene(row) == before.gene(row), "a survivor changed at place {place}");
+/// The survivor at a place is that individual, untouched.
+fn check_kept<I: NodeId + Number>(before: &Pool<I>, after: &Pool<I>, place: u32, (_, row, cost): Individual) {
+    assert_eq!((after.row(place), after.cost(place)), (row, cost), "the individual at place {place}");
+    assert!(after.individual(row) == before.individual(row), "a survivor changed at place {place}");
 }
 
 /// A generation with fixed places and without mutation, in every detail.
@@ -48,7 +53,7 @@ fn check_generation<I: NodeId + Number>(
             }
         }
         for t in 0..quarter {
-            let parents = [2 * t, 2 * t + 1].map(|j| before.gene(rivals(before, rules, first, j).0.1));
+            let parents = [2 * t, 2 * t + 1].map(|j| before.individual(rivals(before, rules, first, j).0.1));
             let is = |place: u32, crossover| {
                 after.at(place)
                     == construct([&parents[0], &parents[1]], 0, crossover, |a, b| world.distance(a, b))
@@ -72,7 +77,7 @@ fn check_generation<I: NodeId + Number>(
     check_notes(rules, before, after, children);
 }
 
-/// The record, and the list of new genes.
+/// The record, and the list of new individuals.
 fn check_notes<I: NodeId + Number>(
     rules: &GenerationRules,
     before: &Pool<I>,
@@ -86,7 +91,7 @@ fn check_notes<I: NodeId + Number>(
     let mut born = after.newborn(rules.children());
     expected.sort();
     born.sort();
-    assert_eq!(difference(&born, &expected), None, "new genes, sorted");
+    assert_eq!(difference(&born, &expected), None, "new individuals, sorted");
 }
 
 fn breed_and_check<I: NodeId + Number>(world: &World, rules: &GenerationRules, seed: u64) {
@@ -157,7 +162,7 @@ proptest! {
     }
 }
 
-/// Genes of each group stay in it, as many as there are children are replaced, and the best and half of all stay.
+/// Individuals of each group stay in it, as many as there are children are replaced, and the best and half of all stay.
 fn check_survival<I: NodeId + Number>(rules: &GenerationRules, before: &Pool<I>, after: &Pool<I>) {
     let newborn = after.newborn(rules.children());
     for group in 0..rules.groups {
@@ -167,7 +172,7 @@ fn check_survival<I: NodeId + Number>(rules: &GenerationRules, before: &Pool<I>,
             rows.sort();
             rows
         };
-        assert!(sorted(before) == sorted(after), "genes left group {group}");
+        assert!(sorted(before) == sorted(after), "individuals left group {group}");
         let mut born: Vec<_> = newborn.iter().filter(|(place, _)| places.contains(place)).collect();
         born.sort();
         born.dedup();
@@ -175,7 +180,10 @@ fn check_survival<I: NodeId + Number>(rules: &GenerationRules, before: &Pool<I>,
         for place in places.clone() {
             let row = after.row(place);
             let is_born = born.contains(&&(place, row));
-            assert!(is_born || after.gene(row) == before.gene(row), "a survivor changed at place {place}");
+            assert!(
+                is_born || after.individual(row) == before.individual(row),
+                "a survivor changed at place {place}"
+            );
         }
         let costs = |pool: &Pool<I>| places.clone().map(|place| pool.cost(place)).collect::<Vec<_>>();
         let best = *costs(before).iter().min().unwrap();
@@ -183,7 +191,7 @@ fn check_survival<I: NodeId + Number>(rules: &GenerationRules, before: &Pool<I>,
             let is_born = born.contains(&&(place, after.row(place)));
             after.cost(place) == best && !is_born
         });
-        assert!(stays, "group {group} lost its best gene");
+        assert!(stays, "group {group} lost its best individual");
     }
 }
 
@@ -257,7 +265,7 @@ fn children_begin_anywhere_where_places_are_shuffled() {
             let mut pool = Pool::<u16>::random(&world, &rules, 1);
             breed_all(&world, &rules, &mut pool);
             for (_, row) in pool.newborn(rules.children()) {
-                counts[pool.gene(row)[0] as usize] += 1;
+                counts[pool.individual(row)[0] as usize] += 1;
             }
         }
         let p = uniformity(&counts);
@@ -265,7 +273,7 @@ fn children_begin_anywhere_where_places_are_shuffled() {
     }
 }
 
-/// The place of whoever takes the place of a gene that loses to all, if that shows: if it was in the first half.
+/// The place of whoever takes the place of an individual that loses to all, if that shows: if it was in the first half.
 fn rival(world: &World, rules: &GenerationRules, seed: u64, place: u32) -> Option<u32> {
     let mut pool = Pool::<u16>::random(world, rules, seed);
     // SAFETY: the place is in the table.
@@ -325,7 +333,7 @@ fn couples(
 ) -> Vec<Option<[u32; 2]>> {
     let newborn = after.newborn(rules.children());
     let couple = |&(place, row): &(u32, u32)| {
-        let child = after.gene(row);
+        let child = after.individual(row);
         let first = place / rules.group * rules.group;
         let mates = first..first + rules.group;
         let pairs = mates.clone().flat_map(|a| (a + 1..mates.end).map(move |b| [a, b]));

@@ -1,4 +1,4 @@
-//! The best gene's improvement against a search that makes every move it looks at; which child it is, and when.
+//! The best individual's improvement against a search that makes every move it looks at; which child it is, and when.
 
 use crate::common::memory::{Array, Number};
 use crate::genetic::world::{Dice, Pool, World, breed_all, ids, is_tour, rules};
@@ -47,11 +47,11 @@ fn searched(world: &World, mut tour: Vec<u32>, [one, two]: [usize; 2]) -> i64 {
 }
 
 fn check<I: NodeId + Number>(world: &World, tour: &[u32], seed: u64) {
-    let (n, mut gene): (u32, Array<I>) = (world.n, ids(tour));
+    let (n, mut individual): (u32, Array<I>) = (world.n, ids(tour));
     let draws = Stream::new(seed, 1, 2).step(1);
     // SAFETY: a tour of n nodes, whose places these are; nobody else is at work.
-    let gain = unsafe { improve(Serial, (n, n.isqrt()), draws, world.places(), gene.slots()) };
-    let made: Vec<u32> = gene.iter().map(|node| node.get()).collect();
+    let gain = unsafe { improve(Serial, (n, n.isqrt()), draws, world.places(), individual.slots()) };
+    let made: Vec<u32> = individual.iter().map(|node| node.get()).collect();
     assert!(is_tour(n, &made), "no tour");
     assert_eq!(world.cost(&made), world.cost(tour) - gain, "the length told");
     let windows = [draws.below(0, n) as usize, draws.below(1, n) as usize];
@@ -77,9 +77,9 @@ proptest! {
         check::<u32>(&World::points(n, 6, seed).clone(), &(0..n).collect::<Vec<_>>(), seed);
     }
 
-    /// Without it all children are the same but for the first of each group, which is no longer than the best gene.
+    /// Without it all children are the same but for the first of each group, which is no longer than the best individual.
     #[test]
-    fn the_first_child_of_a_group_is_its_best_gene_if_that_gets_shorter(
+    fn the_first_child_of_a_group_is_its_best_individual_if_that_gets_shorter(
         n in 4u32..40,
         quarter in 1u32..5,
         shuffled in 0u32..2,
@@ -99,7 +99,7 @@ proptest! {
             let of_group = rules.children() / rules.groups;
             for (index, &(place, row)) in (0..).zip(&newborn) {
                 let is_first = index % of_group == 0;
-                let same = improved.gene(row) == plain.gene(row);
+                let same = improved.individual(row) == plain.individual(row);
                 let is_shorter = improved.cost(place) < best[(index / of_group) as usize];
                 prop_assert!(same || is_first && is_shorter, "child {index} is another one");
             }
@@ -118,5 +118,5 @@ fn a_random_tour_gets_shorter_again_and_again() {
         breed_all(&world, &GenerationRules { generation, since: generation, ..rules }, &mut pool);
         gains += u32::from(pool.costs[0].iter().min().copied() < best);
     }
-    assert!(gains > 25, "only {gains} generations of 50 made a better gene");
+    assert!(gains > 25, "only {gains} generations of 50 made a better individual");
 }

@@ -17,7 +17,7 @@ fn twins(world: &World, rules: &GenerationRules, mutation: u32, seed: u64) -> [P
     })
 }
 
-/// The stretch whose reversal makes the one gene the other.
+/// The stretch whose reversal makes the one individual the other.
 fn reversal(plain: &[u32], mutant: &[u32]) -> Option<(u32, u32)> {
     let from = (0..plain.len()).find(|&i| plain[i] != mutant[i])?;
     let to = (0..plain.len()).rfind(|&i| plain[i] != mutant[i])?;
@@ -44,7 +44,7 @@ proptest! {
             let newborn = plain.newborn(rules.children());
             prop_assert!(mutated.newborn(rules.children()) == newborn, "children are elsewhere");
             for row in 0..16 {
-                let change = reversal(&plain.gene(row), &mutated.gene(row));
+                let change = reversal(&plain.individual(row), &mutated.individual(row));
                 let is_new = newborn.iter().any(|child| child.1 == row);
                 prop_assert_eq!(change.is_some(), is_new, "whether row {} mutated", row);
                 // The node that a child begins with stays, for a reversal around it would be the same.
@@ -66,7 +66,7 @@ fn exchanges_are_uniform() {
             let rules = GenerationRules { generation, ..rules(&world, (64, 2), method::BCSCX) };
             let [plain, mutated] = twins(&world, &rules, u32::MAX, 1);
             for (_, row) in plain.newborn(rules.children()) {
-                let change = reversal(&plain.gene(row), &mutated.gene(row)).expect("no mutation");
+                let change = reversal(&plain.individual(row), &mutated.individual(row)).expect("no mutation");
                 counts[pairs.iter().position(|&pair| pair == change).unwrap()] += 1;
             }
         }
@@ -86,7 +86,7 @@ fn mutants_are_as_frequent_as_asked_for_and_as_any() {
                     GenerationRules { generation, shuffled, ..rules(&world, (32, 2), method::HYBRID) };
                 let [plain, mutated] = twins(&world, &rules, mutation, 1);
                 for (_, row) in plain.newborn(rules.children()) {
-                    let (before, after) = (plain.gene(row), mutated.gene(row));
+                    let (before, after) = (plain.individual(row), mutated.individual(row));
                     counts[usize::from(before != after)] += 1;
                     first[after[0] as usize] += u64::from(before != after);
                 }

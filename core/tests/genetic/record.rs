@@ -1,4 +1,4 @@
-//! The record of the shortest gene and when it came.
+//! The record of the shortest individual and when it came.
 
 use crate::common::teams::Shareable;
 use antwarp_core::genetic::GenerationRules;
@@ -28,10 +28,10 @@ fn rules(target: i64, since: u32) -> GenerationRules {
     }
 }
 
-/// What a record says after some genes.
-fn after(first: u64, genes: &[(i64, u32)]) -> u64 {
+/// What a record says after some individuals.
+fn after(first: u64, individuals: &[(i64, u32)]) -> u64 {
     let mut best = first;
-    for &(cost, since) in genes {
+    for &(cost, since) in individuals {
         // SAFETY: the record is a number of this function.
         unsafe { improve_record(&mut best, cost, since) };
     }
@@ -65,11 +65,11 @@ proptest! {
     }
 
     #[test]
-    fn the_least_record_stays(genes in prop::collection::vec((0i64..50, 1u32..5), 1..20)) {
-        let (cost, since) = *genes.iter().min().unwrap();
-        prop_assert_eq!(recorded(after(record(i64::MAX, 0), &genes)), (cost, since));
+    fn the_least_record_stays(individuals in prop::collection::vec((0i64..50, 1u32..5), 1..20)) {
+        let (cost, since) = *individuals.iter().min().unwrap();
+        prop_assert_eq!(recorded(after(record(i64::MAX, 0), &individuals)), (cost, since));
         // Nothing longer than what the host knew, nor as long.
-        let known = after(record(20, 0), &genes);
+        let known = after(record(20, 0), &individuals);
         prop_assert_eq!(recorded(known), if cost < 20 { (cost, since) } else { (20, 0) });
     }
 
@@ -82,8 +82,8 @@ proptest! {
         target in 0i64..40,
     ) {
         // A generation after one that reached the target finds nothing.
-        let end = before.iter().filter(|gene| gene.0 <= target).map(|gene| gene.1).min().unwrap_or(7);
-        let before: Vec<_> = before.into_iter().filter(|gene| gene.1 <= end).collect();
+        let end = before.iter().filter(|individual| individual.0 <= target).map(|individual| individual.1).min().unwrap_or(7);
+        let before: Vec<_> = before.into_iter().filter(|individual| individual.1 <= end).collect();
         let known = after(record(host, 0), &before);
         let expected = host <= target || end < 7;
         prop_assert_eq!(over(target, 7, known), expected);
@@ -116,7 +116,7 @@ fn nothing_is_over_before_the_target() {
 
 #[test]
 fn threads_keep_the_least_record() {
-    // One thread finds ever shorter genes while another finds long ones: what it loads and stores is one step, or the
+    // One thread finds ever shorter individuals while another finds long ones: what it loads and stores is one step, or the
     // least is lost now and then.
     let mut best = record(i64::MAX, 0);
     let shared = Shareable::new(&raw mut best);

@@ -1,4 +1,4 @@
-//! Transfers: the best gene of each group gets to one other group, and nothing else changes but the gene it replaces.
+//! Transfers: the best individual of each group gets to one other group, and nothing else changes but the individual it replaces.
 
 use crate::common::memory::Number;
 use crate::common::statistics::{LEVEL, uniformity};
@@ -24,12 +24,12 @@ fn transfer_all<I: NodeId + Number>(
     pool.turn();
 }
 
-/// The place of the best gene of a group, of equal ones the first.
+/// The place of the best individual of a group, of equal ones the first.
 fn best<I: NodeId + Number>(rules: &GenerationRules, pool: &Pool<I>, group: u32) -> u32 {
     (group * rules.group..(group + 1) * rules.group).min_by_key(|&place| pool.cost(place)).unwrap()
 }
 
-/// How far the best genes went.
+/// How far the best individuals went.
 fn check<I: NodeId + Number>(
     world: &World,
     rules: &GenerationRules,
@@ -56,7 +56,7 @@ fn check<I: NodeId + Number>(
         })
     };
     let shifts: Vec<u32> = (1..rules.groups).filter(|&shift| came(shift)).collect();
-    assert!(!shifts.is_empty(), "the best genes went round no circle");
+    assert!(!shifts.is_empty(), "the best individuals went round no circle");
     shifts[0]
 }
 
@@ -95,9 +95,9 @@ fn crafted(costs: [i32; 8]) -> (World, GenerationRules, Pool<u16>) {
     });
     let of_cost =
         |cost: i32| tours.iter().find(|tour| world.cost(&tour[..]) == cost.into()).unwrap().to_vec();
-    let genes: Vec<_> = costs.iter().map(|&cost| of_cost(cost)).collect();
+    let individuals: Vec<_> = costs.iter().map(|&cost| of_cost(cost)).collect();
     let rules = rules(&world, (4, 2), method::ARX);
-    let pool = Pool::of(&world, &genes, &(0..8).collect::<Vec<_>>());
+    let pool = Pool::of(&world, &individuals, &(0..8).collect::<Vec<_>>());
     (world, rules, pool)
 }
 

@@ -223,7 +223,7 @@ pub fn rules(world: &World, (group, groups): (u32, u32), method: u32) -> Generat
 /// A population: the table of places as it is in 0, and as it will be in 1.
 pub struct Pool<I> {
     n: u32,
-    genes: Array<I>,
+    individuals: Array<I>,
     pub rows: [Array<u32>; 2],
     pub costs: [Array<i64>; 2],
     pub best: Array<u64>,
@@ -236,7 +236,7 @@ impl<I: NodeId + Number> Pool<I> {
         let count = count as usize;
         Pool {
             n,
-            genes: Array::rubbish(n as usize * count),
+            individuals: Array::rubbish(n as usize * count),
             rows: [0; 2].map(|_| Array::rubbish(count)),
             costs: [0; 2].map(|_| Array::rubbish(count)),
             best: Array::of(&[record(i64::MAX, 0)]),
@@ -244,19 +244,19 @@ impl<I: NodeId + Number> Pool<I> {
         }
     }
 
-    /// Random genes, in rows of other numbers than their places.
+    /// Random individuals, in rows of other numbers than their places.
     pub fn random(world: &World, rules: &GenerationRules, seed: u64) -> Self {
         let mut dice = Dice::new(seed);
-        let genes: Vec<_> = (0..rules.group * rules.groups).map(|_| dice.shuffled(world.n)).collect();
-        Pool::of(world, &genes, &dice.shuffled(genes.len() as u32))
+        let individuals: Vec<_> = (0..rules.group * rules.groups).map(|_| dice.shuffled(world.n)).collect();
+        Pool::of(world, &individuals, &dice.shuffled(individuals.len() as u32))
     }
 
-    /// Genes in the rows given.
-    pub fn of(world: &World, genes: &[Vec<u32>], rows: &[u32]) -> Self {
-        let mut pool = Pool::empty(world.n, genes.len() as u32);
-        pool.genes = ids(&genes.concat());
+    /// Individuals in the rows given.
+    pub fn of(world: &World, individuals: &[Vec<u32>], rows: &[u32]) -> Self {
+        let mut pool = Pool::empty(world.n, individuals.len() as u32);
+        pool.individuals = ids(&individuals.concat());
         pool.rows[0] = Array::of(rows);
-        let costs: Vec<_> = rows.iter().map(|&row| world.cost(&genes[row as usize])).collect();
+        let costs: Vec<_> = rows.iter().map(|&row| world.cost(&individuals[row as usize])).collect();
         pool.costs[0] = Array::of(&costs);
         pool
     }
@@ -264,7 +264,7 @@ impl<I: NodeId + Number> Pool<I> {
     pub fn copy(&self) -> Self {
         Pool {
             n: self.n,
-            genes: Array::of(&self.genes),
+            individuals: Array::of(&self.individuals),
             rows: self.rows.each_ref().map(|rows| Array::of(rows)),
             costs: self.costs.each_ref().map(|costs| Array::of(costs)),
             best: Array::of(&self.best),
@@ -274,7 +274,7 @@ impl<I: NodeId + Number> Pool<I> {
 
     pub fn tables(&mut self) -> Population<I> {
         Population {
-            genes: self.genes.slots(),
+            individuals: self.individuals.slots(),
             rows: self.rows[0].start(),
             costs: self.costs[0].start(),
             next_rows: self.rows[1].slots(),
@@ -290,14 +290,14 @@ impl<I: NodeId + Number> Pool<I> {
         self.costs.swap(0, 1);
     }
 
-    pub fn gene(&self, row: u32) -> Vec<u32> {
+    pub fn individual(&self, row: u32) -> Vec<u32> {
         let n = self.n as usize;
-        self.genes[row as usize * n..][..n].iter().map(|v| v.get()).collect()
+        self.individuals[row as usize * n..][..n].iter().map(|v| v.get()).collect()
     }
 
-    /// The gene at a place.
+    /// The individual at a place.
     pub fn at(&self, place: u32) -> Vec<u32> {
-        self.gene(self.rows[0][place as usize])
+        self.individual(self.rows[0][place as usize])
     }
 
     pub fn row(&self, place: u32) -> u32 {
@@ -308,21 +308,21 @@ impl<I: NodeId + Number> Pool<I> {
         self.costs[0][place as usize]
     }
 
-    /// New genes: place and row.
+    /// New individuals: place and row.
     pub fn newborn(&self, count: u32) -> Vec<(u32, u32)> {
         self.born[..count as usize].iter().map(|&word| ((word >> 32) as u32, word as u32)).collect()
     }
 
     /// Every number that is not rubbish.
     pub fn state(&self, newborn: u32) -> Vec<u64> {
-        let mut all: Vec<u64> = self.genes.iter().map(|v| v.get().into()).collect();
+        let mut all: Vec<u64> = self.individuals.iter().map(|v| v.get().into()).collect();
         all.extend(self.rows.iter().flat_map(|rows| rows.iter().map(|&row| u64::from(row))));
         all.extend(self.costs.iter().flat_map(|costs| costs.iter().map(|&cost| cost as u64)));
         all.extend(self.best.iter().chain(&self.born[..newborn as usize]));
         all
     }
 
-    /// Rows are a permutation, genes tours, and costs theirs.
+    /// Rows are a permutation, individuals tours, and costs theirs.
     pub fn check(&self, world: &World, context: &str) {
         let count = self.rows[0].len() as u32;
         assert!(is_tour(count, &self.rows[0]), "{context}: a row is nowhere");

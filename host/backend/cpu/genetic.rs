@@ -15,14 +15,14 @@ use rayon::prelude::*;
 
 use super::variants::{with_operator, with_places};
 use super::{Quad, Together, allocate, check_memory, eax, parallel};
-use crate::engine::genetic::{Crossover, FirstGenes, GeneticSpec};
+use crate::engine::genetic::{Crossover, FirstIndividuals, GeneticSpec};
 use crate::engine::{BackendError, Colony, Enough, LocalSearch, Phases, Population, Problem, Worker};
 
 /// A population for `problem` on CPU threads.
 pub fn population<'p>(
     problem: &'p Problem,
     spec: &GeneticSpec,
-    first: FirstGenes,
+    first: FirstIndividuals,
 ) -> Result<Box<dyn Population + 'p>, BackendError> {
     if spec.crossover == Crossover::Eax {
         return eax::population(problem, spec, first);
@@ -32,18 +32,18 @@ pub fn population<'p>(
     })
 }
 
-/// Which gene is at a place, and how long it is.
+/// Which individual is at a place, and how long it is.
 struct Table {
     rows: Vec<u32>,
     costs: Vec<i64>,
 }
 
 impl Table {
-    /// Places without genes.
+    /// Places without individuals.
     fn new(count: u32) -> Result<Table, BackendError> {
-        let mut costs = allocate("the genes' lengths", count as usize)?;
+        let mut costs = allocate("the individuals' lengths", count as usize)?;
         costs.fill(i64::MAX);
-        let mut rows = allocate("the genes' rows", count as usize)?;
+        let mut rows = allocate("the individuals' rows", count as usize)?;
         (0..).zip(&mut rows).for_each(|(i, row)| *row = i);
         Ok(Table { rows, costs })
     }
@@ -54,11 +54,11 @@ struct CpuPopulation<'p, G: Geometry> {
     spec: GeneticSpec,
     places: geometry::Places<G>,
     /// What the first generation is made of, until it is.
-    first: Option<FirstGenes>,
+    first: Option<FirstIndividuals>,
     neighbors: Vec<u32>,
     /// Every node's own number: no tour to compare with.
     own: Vec<u32>,
-    genes: Vec<u32>,
+    individuals: Vec<u32>,
     table: Table,
     next: Table,
     born: Vec<u64>,
@@ -71,11 +71,11 @@ impl<'p, G: Geometry> CpuPopulation<'p, G> {
     fn new(
         problem: &'p Problem,
         spec: &GeneticSpec,
-        first: FirstGenes,
+        first: FirstIndividuals,
         geometry: G,
         places: &'p [G::Place],
     ) -> Result<Self, BackendError> {
-        let (n, count) = (problem.n() as usize, spec.genes as usize);
+        let (n, count) = (problem.n() as usize, spec.individuals as usize);
         check_memory("the population", n * count * size_of::<u32>())?;
         let no_limits = Limits { lowest: 0.0, highest: 0.0, deposit: 0.0 };
         Ok(CpuPopulation {
@@ -85,10 +85,10 @@ impl<'p, G: Geometry> CpuPopulation<'p, G> {
             first: Some(first),
             neighbors: problem.neighbors().to_vec(),
             own: (0..problem.n()).collect(),
-            genes: allocate("the genes", n * count)?,
-            table: Table::new(spec.genes)?,
-            next: Table::new(spec.genes)?,
-            born: allocate("the genes' places", count)?,
+            individuals: allocate("the individuals", n * count)?,
+            table: Table::new(spec.individuals)?,
+            next: Table::new(spec.individuals)?,
+            born: allocate("the individuals' places", count)?,
             best: record(i64::MAX, 0),
             state: ColonyState::new(no_limits),
             phases: Phases::default(),
@@ -96,10 +96,10 @@ impl<'p, G: Geometry> CpuPopulation<'p, G> {
     }
 
     fn tables(&mut self) -> Tables<u32> {
-        // SAFETY: all arrays have as many elements as there are genes (and nodes); views do not outlive a call.
+        // SAFETY: all arrays have as many elements as there are individuals (and nodes); views do not outlive a call.
         unsafe {
             Tables {
-                genes: Slots::of(&mut self.genes),
+                individuals: Slots::of(&mut self.individuals),
                 rows: self.table.rows.as_ptr(),
                 costs: self.table.costs.as_ptr(),
                 next_rows: Slots::of(&mut self.next.rows),
@@ -110,18 +110,18 @@ impl<'p, G: Geometry> CpuPopulation<'p, G> {
         }
     }
 
-    /// The first generation; false if it was cut short, which leaves places without a gene.
-    fn begin(&mut self, first: FirstGenes, enough: Enough) -> bool {
+    /// The first generation; false if it was cut short, which leaves places without an individual.
+    fn begin(&mut self, first: FirstIndividuals, enough: Enough) -> bool {
         let n = self.problem.n() as usize;
         let rules = self.spec.rules(self.problem, 0, 0, self.spec.descends_first());
-        if let FirstGenes::Given(tours) = &first {
-            self.genes[..tours.len()].copy_from_slice(tours);
+        if let FirstIndividuals::Given(tours) = &first {
+            self.individuals[..tours.len()].copy_from_slice(tours);
         }
         debug_assert!(n > 0);
         let shared = Together((self.tables(), self.places));
-        // One gene is always made, so that there is a tour.
+        // One individual is always made, so that there is a tour.
         let started = AtomicBool::new(false);
-        let made = parallel::all_with_memory(self.spec.genes, 0, &|_, row| {
+        let made = parallel::all_with_memory(self.spec.individuals, 0, &|_, row| {
             if started.swap(true, Ordering::Relaxed) && enough() {
                 return false;
             }
@@ -129,18 +129,21 @@ impl<'p, G: Geometry> CpuPopulation<'p, G> {
             // SAFETY: the tables are large enough, and each row is one thread's.
             unsafe {
                 match &first {
-                    FirstGenes::Random => genetic::random_gene(Serial, &rules, tables, places, row),
-                    FirstGenes::Given(_) => genetic::settle(Serial, &rules, tables, places, row),
+                    FirstIndividuals::Random => {
+                        genetic::random_individual(Serial, &rules, tables, places, row)
+                    }
+                    FirstIndividuals::Given(_) => genetic::settle(Serial, &rules, tables, places, row),
                 }
             }
             true
         });
-        let made = made && (!self.spec.descends_first() || self.search(&rules, self.spec.genes, enough));
+        let made =
+            made && (!self.spec.descends_first() || self.search(&rules, self.spec.individuals, enough));
         std::mem::swap(&mut self.table, &mut self.next);
         made
     }
 
-    /// One generation; false if it was cut short, which leaves genes where they were but some losers replaced by children.
+    /// One generation; false if it was cut short, which leaves individuals where they were but some losers replaced by children.
     fn generation(&mut self, enough: Enough) -> bool {
         let generation = self.spec.first_generation + self.state.iterations + 1;
         self.best = record(self.state.best_cost, 0);
@@ -186,16 +189,16 @@ impl<'p, G: Geometry> CpuPopulation<'p, G> {
         true
     }
 
-    /// Measures every gene anew: a generation that was cut short has replaced some whose lengths the table still has, even of
+    /// Measures every individual anew: a generation that was cut short has replaced some whose lengths the table still has, even of
     /// the shortest where several are equal.
     fn measure(&mut self) {
         let n = self.problem.n();
-        let (genes, places, rows) = (&self.genes, Together(self.places), &self.table.rows);
+        let (individuals, places, rows) = (&self.individuals, Together(self.places), &self.table.rows);
         self.table.costs.par_iter_mut().zip(rows).filter(|(cost, _)| **cost < i64::MAX).for_each(
             |(cost, &row)| {
-                let gene = &genes[row as usize * n as usize..][..n as usize];
+                let individual = &individuals[row as usize * n as usize..][..n as usize];
                 // SAFETY: every row holds a tour.
-                *cost = unsafe { tour::cost(Serial, n, places.get(), gene.as_ptr()) };
+                *cost = unsafe { tour::cost(Serial, n, places.get(), individual.as_ptr()) };
             },
         );
     }
@@ -204,7 +207,7 @@ impl<'p, G: Geometry> CpuPopulation<'p, G> {
         with_operator!(self.spec.local_search, O => self.search_with::<O>(rules, count, enough))
     }
 
-    /// Local search on the genes that were made last.
+    /// Local search on the individuals that were made last.
     fn search_with<O: Operator>(&mut self, rules: &GenerationRules, count: u32, enough: Enough) -> bool {
         let n = self.problem.n();
         let search = ants::TourTables {
@@ -221,13 +224,13 @@ impl<'p, G: Geometry> CpuPopulation<'p, G> {
         parallel::all_with_memory(count, memory, &|memory, index| {
             let (tables, search) = shared.get();
             let memory = memory.as_mut_ptr().cast();
-            // SAFETY: each new gene is one thread's; memory and tables are large enough.
+            // SAFETY: each new individual is one thread's; memory and tables are large enough.
             unsafe {
                 let gain = if enough() {
                     0
                 } else {
-                    let gene = tables.gene(tables.born.get(index) as u32, n);
-                    ants::improve::<_, O, u32, G>(&Worker::new(enough), search, memory, gene)
+                    let individual = tables.individual(tables.born.get(index) as u32, n);
+                    ants::improve::<_, O, u32, G>(&Worker::new(enough), search, memory, individual)
                 };
                 genetic::finish(rules, tables, index, gain);
                 gain > 0 || !enough()
@@ -280,17 +283,17 @@ impl<G: Geometry> Colony for CpuPopulation<'_, G> {
     fn best_tour(&mut self) -> Result<Vec<u32>, BackendError> {
         let costs = (0u32..).zip(&self.table.costs);
         let place = costs.min_by_key(|&(_, cost)| cost).map_or(0, |(place, _)| place);
-        self.gene(place)
+        self.individual(place)
     }
 
     fn take_in(&mut self, cost: i64, tour: &[u32]) -> Result<Option<ColonyState>, BackendError> {
         let costs = (0..self.table.costs.len()).map(|place| (self.table.costs[place], place));
         let Some((longest, place)) = costs.max() else { return Ok(None) };
-        // Not before all genes are there.
+        // Not before all individuals are there.
         if self.first.is_none() && longest < i64::MAX && cost < longest {
             let n = self.problem.n() as usize;
             let row = self.table.rows[place] as usize;
-            self.genes[row * n..][..n].copy_from_slice(tour);
+            self.individuals[row * n..][..n].copy_from_slice(tour);
             self.table.costs[place] = cost;
             self.look();
         }
@@ -303,9 +306,9 @@ impl<G: Geometry> Colony for CpuPopulation<'_, G> {
 
     fn describe(&self) -> String {
         format!(
-            "{}, {} genes in {} groups, a thread a child, 32 bits a node",
+            "{}, {} individuals in {} groups, a thread a child, 32 bits a node",
             self.spec.variant(),
-            self.spec.genes,
+            self.spec.individuals,
             self.spec.groups,
         )
     }
@@ -313,13 +316,13 @@ impl<G: Geometry> Colony for CpuPopulation<'_, G> {
 
 impl<G: Geometry> Population for CpuPopulation<'_, G> {
     fn places(&self) -> u32 {
-        self.spec.genes
+        self.spec.individuals
     }
 
-    fn gene(&mut self, place: u32) -> Result<Vec<u32>, BackendError> {
+    fn individual(&mut self, place: u32) -> Result<Vec<u32>, BackendError> {
         let n = self.problem.n() as usize;
         let row = self.table.rows[place as usize] as usize;
-        Ok(self.genes[row * n..][..n].to_vec())
+        Ok(self.individuals[row * n..][..n].to_vec())
     }
 
     fn costs(&mut self) -> Result<Vec<i64>, BackendError> {
@@ -339,7 +342,7 @@ mod tests {
         GeneticSpec {
             seed: 1,
             crossover: Crossover::Scx,
-            genes: count,
+            individuals: count,
             groups: 1,
             transfer_every: 0,
             children: 0,
@@ -354,19 +357,19 @@ mod tests {
         }
     }
 
-    /// Of equally short genes a loser is replaced before the table knows: whenever a generation is cut short, lengths must be
-    /// those of the genes that are there.
+    /// Of equally short individuals a loser is replaced before the table knows: whenever a generation is cut short, lengths must be
+    /// those of the individuals that are there.
     #[test]
-    fn a_generation_cut_short_leaves_genes_of_the_lengths_told() {
+    fn a_generation_cut_short_leaves_individuals_of_the_lengths_told() {
         let (n, count) = (30u32, 64u32);
         let instance = generate::uniform(n as usize, 5).expect("an instance");
         let problem = Problem::for_search(&instance, &nearest(&instance, 8), (0..n).collect());
         let spec = spec(count, LocalSearch::None);
         for children in 0..count / 2 {
             let same: Vec<u32> = (0..count).flat_map(|_| 0..n).collect();
-            let mut population = population(&problem, &spec, FirstGenes::Given(same)).expect("memory");
+            let mut population = population(&problem, &spec, FirstIndividuals::Given(same)).expect("memory");
             let asked = AtomicU32::new(0);
-            // The first generation asks for every gene but one.
+            // The first generation asks for every individual but one.
             let enough = || asked.fetch_add(1, Ordering::Relaxed) >= count - 1 + children;
             let state = population.run(1, &enough).expect("a generation");
             if state.iterations == 1 {
@@ -375,8 +378,12 @@ mod tests {
             }
             let told = population.costs().expect("lengths");
             for (place, cost) in (0..).zip(told) {
-                let gene = population.gene(place).expect("a gene");
-                assert_eq!(instance.check_tour(&gene).ok(), Some(cost), "{children} children, place {place}");
+                let individual = population.individual(place).expect("an individual");
+                assert_eq!(
+                    instance.check_tour(&individual).ok(),
+                    Some(cost),
+                    "{children} children, place {place}"
+                );
             }
             let best = population.best_tour().expect("a tour");
             assert_eq!(instance.check_tour(&best).ok(), Some(state.best_cost), "{children} children");
@@ -384,19 +391,19 @@ mod tests {
     }
 
     #[test]
-    fn a_gene_improved_in_part_has_the_length_told() {
+    fn a_individual_improved_in_part_has_the_length_told() {
         let (n, count) = (3000u32, 4u32);
         let instance = generate::uniform(n as usize, 5).expect("an instance");
         let problem = Problem::for_search(&instance, &nearest(&instance, 8), (0..n).collect());
         let after = |looks: u32| {
-            let first = FirstGenes::Random;
+            let first = FirstIndividuals::Random;
             let mut population =
                 population(&problem, &spec(count, LocalSearch::TwoOpt), first).expect("memory");
             let asked = AtomicU32::new(0);
-            population.run(0, &|| asked.fetch_add(1, Ordering::Relaxed) >= looks).expect("genes");
+            population.run(0, &|| asked.fetch_add(1, Ordering::Relaxed) >= looks).expect("individuals");
             for (place, cost) in (0..).zip(population.costs().expect("lengths")) {
-                let gene = population.gene(place).expect("a gene");
-                assert_eq!(instance.check_tour(&gene).ok(), Some(cost), "{looks} looks, place {place}");
+                let individual = population.individual(place).expect("an individual");
+                assert_eq!(instance.check_tour(&individual).ok(), Some(cost), "{looks} looks, place {place}");
             }
             population.costs().expect("lengths").into_iter().min()
         };

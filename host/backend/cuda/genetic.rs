@@ -1,5 +1,5 @@
-//! The genetic algorithm on a GPU. Genes stay in device memory for the whole run; a generation is one launch, three with
-//! local search, and one more where groups exchange genes. After a batch of generations the host reads the genes' lengths.
+//! The genetic algorithm on a GPU. Individuals stay in device memory for the whole run; a generation is one launch, three with
+//! local search, and one more where groups exchange individuals. After a batch of generations the host reads the individuals' lengths.
 
 use antwarp_core::colony::{ColonyState, Limits};
 use antwarp_core::genetic::generation::{record, recorded};
@@ -11,45 +11,48 @@ use cudarc::driver::sys::CUevent_flags;
 use super::colony::{SearchPlan, Storage, WARP, driver, from_id_bytes, id_bytes, reserve_shared};
 use super::device::GRACE;
 use super::tables::{device_matrix, place_bytes};
-use super::{BreedGenes, Buffer, Device, FinishGenes, Launch, MakeGenes, TEAM_BYTES, TransferGenes, buffers};
-use crate::engine::genetic::{FirstGenes, GeneticSpec};
+use super::{
+    BreedIndividuals, Buffer, Device, FinishIndividuals, Launch, MakeIndividuals, TEAM_BYTES,
+    TransferIndividuals, buffers,
+};
+use crate::engine::genetic::{FirstIndividuals, GeneticSpec};
 use crate::engine::{BackendError, Colony, Enough, LocalSearch, Phases, Places, Population, Problem};
 
 /// The names of all kernels that a population may load, but for those of local search.
 pub fn kernel_names() -> Vec<String> {
-    let mut names = vec!["grid_finish_genes".to_string()];
+    let mut names = vec!["grid_finish_individuals".to_string()];
     for geometry in ["grid", "planar", "numbered"] {
-        names.extend(["shared_u16", "global_u32"].map(|s| format!("warp_breed_genes_{geometry}_{s}")));
-        names.extend(["u16", "u32"].map(|id| format!("block_make_genes_{geometry}_{id}")));
+        names.extend(["shared_u16", "global_u32"].map(|s| format!("warp_breed_individuals_{geometry}_{s}")));
+        names.extend(["u16", "u32"].map(|id| format!("block_make_individuals_{geometry}_{id}")));
     }
-    names.extend(["u16", "u32"].map(|id| format!("block_transfer_genes_{id}")));
+    names.extend(["u16", "u32"].map(|id| format!("block_transfer_individuals_{id}")));
     names
 }
 
 struct Kernels {
-    make: MakeGenes,
-    breed: BreedGenes,
-    finish: FinishGenes,
-    transfer: TransferGenes,
+    make: MakeIndividuals,
+    breed: BreedIndividuals,
+    finish: FinishIndividuals,
+    transfer: TransferIndividuals,
 }
 
 impl Kernels {
     fn load(device: &Device, problem: &Problem, storage: Storage) -> Result<Kernels, BackendError> {
         let (geometry, id) = (problem.places().kernel_name(), storage.id());
         let load = |name: String| device.function(&name).map(|function| (name, function));
-        let (name, function) = load(format!("block_make_genes_{geometry}_{id}"))?;
-        let make = MakeGenes { name, function };
-        let (name, function) = load(format!("warp_breed_genes_{geometry}_{}", storage.name()))?;
-        let breed = BreedGenes { name, function };
-        let (name, function) = load("grid_finish_genes".into())?;
-        let finish = FinishGenes { name, function };
-        let (name, function) = load(format!("block_transfer_genes_{id}"))?;
-        let transfer = TransferGenes { name, function };
+        let (name, function) = load(format!("block_make_individuals_{geometry}_{id}"))?;
+        let make = MakeIndividuals { name, function };
+        let (name, function) = load(format!("warp_breed_individuals_{geometry}_{}", storage.name()))?;
+        let breed = BreedIndividuals { name, function };
+        let (name, function) = load("grid_finish_individuals".into())?;
+        let finish = FinishIndividuals { name, function };
+        let (name, function) = load(format!("block_transfer_individuals_{id}"))?;
+        let transfer = TransferIndividuals { name, function };
         Ok(Kernels { make, breed, finish, transfer })
     }
 }
 
-/// Which gene is at a place, and how long it is.
+/// Which individual is at a place, and how long it is.
 struct Table {
     rows: Buffer<u32>,
     costs: Buffer<i64>,
@@ -59,7 +62,7 @@ struct Buffers {
     places: Buffer<u8>,
     points: Buffer<[f64; 3]>,
     matrix: Buffer<i32>,
-    genes: Buffer<u8>,
+    individuals: Buffer<u8>,
     memory: Buffer<u8>,
     table: Table,
     next: Table,
@@ -79,30 +82,30 @@ struct SearchBuffers {
 }
 
 impl SearchBuffers {
-    /// For `genes` of them, if local search is wanted.
+    /// For `individuals` of them, if local search is wanted.
     fn new(
         device: &Device,
         problem: &Problem,
         plan: Option<&SearchPlan>,
         storage: Storage,
-        genes: Option<usize>,
+        individuals: Option<usize>,
     ) -> Result<SearchBuffers, BackendError> {
         let s = device.stream();
         let in_global = plan.filter(|s| s.launch.shared == TEAM_BYTES);
         let bytes = in_global.map_or(0, |s| s.launch.grid as usize * s.memory);
-        let own: Vec<u32> = if genes.is_some() { (0..problem.n()).collect() } else { Vec::new() };
-        let neighbors = if genes.is_some() { problem.neighbors() } else { &[] };
+        let own: Vec<u32> = if individuals.is_some() { (0..problem.n()).collect() } else { Vec::new() };
+        let neighbors = if individuals.is_some() { problem.neighbors() } else { &[] };
         Ok(SearchBuffers {
             state: Buffer::from_slice(s, "the state", &[ColonyState::new(NO_LIMITS)])?,
             neighbors: Buffer::from_slice(s, "the neighbour lists", &id_bytes(storage, neighbors))?,
             own: Buffer::from_slice(s, "the tour's links", &own)?,
             memory: Buffer::zeroed(s, "the memory of local search", bytes)?,
-            gains: Buffer::zeroed(s, "the gains", genes.unwrap_or(0))?,
+            gains: Buffer::zeroed(s, "the gains", individuals.unwrap_or(0))?,
         })
     }
 }
 
-/// A population whose genes stay in device memory for the whole run.
+/// A population whose individuals stay in device memory for the whole run.
 pub struct CudaPopulation<'p> {
     device: &'p Device,
     problem: &'p Problem,
@@ -114,7 +117,7 @@ pub struct CudaPopulation<'p> {
     search: Option<SearchPlan>,
     kernels: Kernels,
     buffers: Buffers,
-    /// Whether there are genes.
+    /// Whether there are individuals.
     begun: bool,
     given: bool,
     state: ColonyState,
@@ -125,7 +128,7 @@ pub struct CudaPopulation<'p> {
 const NO_LIMITS: Limits = Limits { lowest: 0.0, highest: 0.0, deposit: 0.0 };
 
 impl<'p> CudaPopulation<'p> {
-    /// Loads the kernels and allocates the genes.
+    /// Loads the kernels and allocates the individuals.
     ///
     /// # Errors
     /// If the kernels are refused, or memory is short.
@@ -133,11 +136,11 @@ impl<'p> CudaPopulation<'p> {
         device: &'p Device,
         problem: &'p Problem,
         spec: &GeneticSpec,
-        first: FirstGenes,
+        first: FirstIndividuals,
     ) -> Result<Self, BackendError> {
         let s = device.stream();
         let n = problem.n();
-        // The first genes may need local search where children do not.
+        // The first individuals may need local search where children do not.
         let searches = spec.local_search != LocalSearch::None || spec.descends_first();
         let operator = match spec.local_search {
             LocalSearch::None if searches => LocalSearch::TwoOpt,
@@ -154,19 +157,21 @@ impl<'p> CudaPopulation<'p> {
             Storage::GlobalU32 => memory_bytes::<u32>(n),
         });
         let kernels = Kernels::load(device, problem, storage)?;
-        let search = SearchPlan::new(device, problem, (operator, spec.genes), storage)?;
-        let (id, count) = (storage.id_bytes(), spec.genes as usize);
-        let given = matches!(first, FirstGenes::Given(_));
-        let genes = match first {
-            FirstGenes::Random => Buffer::zeroed(s, "the genes", count * n as usize * id)?,
-            FirstGenes::Given(tours) => Buffer::from_slice(s, "the genes", &id_bytes(storage, &tours))?,
+        let search = SearchPlan::new(device, problem, (operator, spec.individuals), storage)?;
+        let (id, count) = (storage.id_bytes(), spec.individuals as usize);
+        let given = matches!(first, FirstIndividuals::Given(_));
+        let individuals = match first {
+            FirstIndividuals::Random => Buffer::zeroed(s, "the individuals", count * n as usize * id)?,
+            FirstIndividuals::Given(tours) => {
+                Buffer::from_slice(s, "the individuals", &id_bytes(storage, &tours))?
+            }
         };
         let search_buffers =
             SearchBuffers::new(device, problem, search.as_ref(), storage, searches.then_some(count))?;
         let table = || -> Result<Table, BackendError> {
             Ok(Table {
-                rows: Buffer::zeroed(s, "the genes' rows", count)?,
-                costs: Buffer::zeroed(s, "the genes' lengths", count)?,
+                rows: Buffer::zeroed(s, "the individuals' rows", count)?,
+                costs: Buffer::zeroed(s, "the individuals' lengths", count)?,
             })
         };
         let numbered = matches!(problem.places(), Places::Numbered(_));
@@ -193,12 +198,12 @@ impl<'p> CudaPopulation<'p> {
                 places,
                 points,
                 matrix,
-                genes,
+                individuals,
                 memory: Buffer::zeroed(s, "the jump indices", global)?,
                 table,
                 next,
                 best: Buffer::zeroed(s, "the record", 1)?,
-                born: Buffer::zeroed(s, "the genes' places", count)?,
+                born: Buffer::zeroed(s, "the individuals' places", count)?,
                 search: search_buffers,
             },
             begun: false,
@@ -212,7 +217,7 @@ impl<'p> CudaPopulation<'p> {
     /// room for.
     fn layout(
         device: &Device,
-        breed: &BreedGenes,
+        breed: &BreedIndividuals,
         (n, children): (u32, u32),
         storage: Storage,
     ) -> Result<(usize, Launch), BackendError> {
@@ -242,21 +247,21 @@ impl<'p> CudaPopulation<'p> {
     /// Queues the first generation.
     fn begin(&mut self) -> Result<(), BackendError> {
         let unfinished = self.spec.descends_first();
-        let args = GeneticArgs { count: self.spec.genes, ..self.args(0, 0, unfinished) };
-        let launch = Launch { grid: self.spec.genes, block: 256, shared: TEAM_BYTES };
+        let args = GeneticArgs { count: self.spec.individuals, ..self.args(0, 0, unfinished) };
+        let launch = Launch { grid: self.spec.individuals, block: 256, shared: TEAM_BYTES };
         let b = &mut self.buffers;
         b.best.write(self.device.stream(), &[record(i64::MAX, 0)])?;
-        // SAFETY: `new` made the arrays for this problem and these genes.
+        // SAFETY: `new` made the arrays for this problem and these individuals.
         unsafe {
             self.kernels.make.launch(
                 self.device.stream(),
                 launch,
                 args,
-                buffers::MakeGenes {
+                buffers::MakeIndividuals {
                     places: &b.places,
                     points: &b.points,
                     matrix: &b.matrix,
-                    genes: &mut b.genes,
+                    individuals: &mut b.individuals,
                     next_rows: &mut b.next.rows,
                     next_costs: &mut b.next.costs,
                     best: &mut b.best,
@@ -276,7 +281,7 @@ impl<'p> CudaPopulation<'p> {
         std::mem::swap(&mut self.buffers.table, &mut self.buffers.next);
     }
 
-    /// Queues local search on the genes that were made last.
+    /// Queues local search on the individuals that were made last.
     fn improve(&mut self, args: GeneticArgs) -> Result<(), BackendError> {
         let Some(search) = &self.search else { return Ok(()) };
         let problem = self.problem;
@@ -307,7 +312,7 @@ impl<'p> CudaPopulation<'p> {
                     predecessor: &b.search.own,
                     rows: &b.born,
                     memory: &mut b.search.memory,
-                    tours: &mut b.genes,
+                    tours: &mut b.individuals,
                     gains: &mut b.search.gains,
                 },
             )?;
@@ -316,7 +321,7 @@ impl<'p> CudaPopulation<'p> {
                 self.device.stream(),
                 launch,
                 args,
-                buffers::FinishGenes {
+                buffers::FinishIndividuals {
                     gains: &b.search.gains,
                     next_costs: &mut b.next.costs,
                     best: &mut b.best,
@@ -334,20 +339,20 @@ impl<'p> CudaPopulation<'p> {
         let stamp = |own: &Self| if timed { own.event().map(Some) } else { Ok(None) };
         let before = stamp(self)?;
         let b = &mut self.buffers;
-        // SAFETY: `new` made the arrays, and `layout` the launch, for this problem and these genes.
+        // SAFETY: `new` made the arrays, and `layout` the launch, for this problem and these individuals.
         unsafe {
             self.kernels.breed.launch(
                 self.device.stream(),
                 self.launch,
                 args,
-                buffers::BreedGenes {
+                buffers::BreedIndividuals {
                     places: &mut b.places,
                     points: &b.points,
                     matrix: &b.matrix,
                     rows: &b.table.rows,
                     costs: &b.table.costs,
                     memory: &mut b.memory,
-                    genes: &mut b.genes,
+                    individuals: &mut b.individuals,
                     next_rows: &mut b.next.rows,
                     next_costs: &mut b.next.costs,
                     best: &mut b.best,
@@ -377,16 +382,16 @@ impl<'p> CudaPopulation<'p> {
         let block = self.problem.n().div_ceil(4 * WARP).clamp(1, 32) * WARP;
         let launch = Launch { grid: self.spec.groups, block, shared: TEAM_BYTES };
         let b = &mut self.buffers;
-        // SAFETY: `new` made the arrays for this problem and these genes.
+        // SAFETY: `new` made the arrays for this problem and these individuals.
         unsafe {
             self.kernels.transfer.launch(
                 self.device.stream(),
                 launch,
                 args,
-                buffers::TransferGenes {
+                buffers::TransferIndividuals {
                     rows: &b.table.rows,
                     costs: &b.table.costs,
-                    genes: &mut b.genes,
+                    individuals: &mut b.individuals,
                     next_rows: &mut b.next.rows,
                     next_costs: &mut b.next.costs,
                     best: &mut b.best,
@@ -437,7 +442,7 @@ impl<'p> CudaPopulation<'p> {
         Ok(())
     }
 
-    /// Generations behind the genes, before what is queued.
+    /// Generations behind the individuals, before what is queued.
     fn generations(&self) -> u32 {
         self.spec.first_generation + self.state.iterations
     }
@@ -480,7 +485,7 @@ impl Colony for CudaPopulation<'_> {
     fn best_tour(&mut self) -> Result<Vec<u32>, BackendError> {
         let costs = self.costs()?;
         let place = (0u32..).zip(costs).min_by_key(|&(_, cost)| cost).map_or(0, |(place, _)| place);
-        self.gene(place)
+        self.individual(place)
     }
 
     fn phases(&mut self) -> Result<Phases, BackendError> {
@@ -492,9 +497,9 @@ impl Colony for CudaPopulation<'_> {
         let id = if self.storage == Storage::SharedU16 { 16 } else { 32 };
         let place = if self.storage == Storage::SharedU16 { "shared" } else { "global" };
         format!(
-            "{}, {} genes in {} groups, {} children, a warp each, jump indices in {place} memory ({} at a time), {id} bits a node, {} registers a thread",
+            "{}, {} individuals in {} groups, {} children, a warp each, jump indices in {place} memory ({} at a time), {id} bits a node, {} registers a thread",
             self.spec.variant(),
-            self.spec.genes,
+            self.spec.individuals,
             self.spec.groups,
             self.spec.rules(self.problem, 1, 1, false).children(),
             self.launch.grid,
@@ -505,16 +510,16 @@ impl Colony for CudaPopulation<'_> {
 
 impl Population for CudaPopulation<'_> {
     fn places(&self) -> u32 {
-        self.spec.genes
+        self.spec.individuals
     }
 
-    fn gene(&mut self, place: u32) -> Result<Vec<u32>, BackendError> {
+    fn individual(&mut self, place: u32) -> Result<Vec<u32>, BackendError> {
         self.device.check_idle()?;
         let stream = self.device.stream();
         let rows = self.buffers.table.rows.to_vec(stream)?;
         let size = self.problem.n() as usize * self.storage.id_bytes();
         let mut raw = vec![0; size];
-        self.buffers.genes.read_from(stream, rows[place as usize] as usize * size, &mut raw)?;
+        self.buffers.individuals.read_from(stream, rows[place as usize] as usize * size, &mut raw)?;
         Ok(from_id_bytes(self.storage, &raw))
     }
 

@@ -20,10 +20,10 @@ pub use descent::CudaDescent;
 pub use device::{Device, DeviceFacts, devices};
 pub use genetic::CudaPopulation;
 pub use launch::{
-    BreedGenes, ConstructAcs, ConstructCandidates, ConstructFull, DepositAcs, EvaluateNeighbors, FinishGenes,
-    Judge, Launch, LocalSearch, MakeGenes, MakeMoves, PackChanges, PlaceNodes, PlanMerge, PrepareAcs,
-    PrepareTrails, ProposeMoves, RunTrials, SelectMove, SettleTours, TakeChanges, TourCosts, TransferGenes,
-    TurnStretch, UnpackChanges, UpdateTrails, Walks, buffers,
+    BreedIndividuals, ConstructAcs, ConstructCandidates, ConstructFull, DepositAcs, EvaluateNeighbors,
+    FinishIndividuals, Judge, Launch, LocalSearch, MakeIndividuals, MakeMoves, PackChanges, PlaceNodes,
+    PlanMerge, PrepareAcs, PrepareTrails, ProposeMoves, RunTrials, SelectMove, SettleTours, TakeChanges,
+    TourCosts, TransferIndividuals, TurnStretch, UnpackChanges, UpdateTrails, Walks, buffers,
 };
 pub use lin_kernighan::{CudaLinKernighan, default_trials, looks, trials, useful};
 pub use module::{KernelFacts, Ptx, kernels, load_function, load_text, texts};

@@ -14,7 +14,7 @@ use crate::engine::Population;
 use crate::engine::Stop;
 use crate::report::gap_percent;
 use crate::solver::Algorithm;
-use crate::solver::genetic::first_genes;
+use crate::solver::genetic::first_individuals;
 
 /// Generations before the times count.
 const WARM_UP: u32 = 2;
@@ -46,7 +46,7 @@ pub const SUITE: Suite = Suite {
     curve: &POINT,
 };
 
-/// What a point of a curve tells. Seconds are without set-up; the first genes are a part of them.
+/// What a point of a curve tells. Seconds are without set-up; the first individuals are a part of them.
 const POINT: [&str; 6] =
     ["generation", "seconds", "best_cost", "best_gap_percent", "mean_cost", "mean_gap_percent"];
 
@@ -80,7 +80,7 @@ impl Args {
         let problem = &bench.problem(cell, Some(1), settings.neighbors, false)?;
         let begin = |target| -> Result<Box<dyn Population + '_>> {
             let spec = settings.spec(problem, &Stop { target, ..Stop::never() });
-            let first = first_genes(instance, problem, settings, asked.initial.clone())?;
+            let first = first_individuals(instance, problem, settings, asked.initial.clone())?;
             Ok(backend.population(problem, &spec, first)?)
         };
         let gap = |cost: i64| cell.known.and_then(|known| gap_percent(cost, known.cost));

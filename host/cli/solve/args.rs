@@ -108,7 +108,7 @@ pub(super) struct StopArgs {
     #[arg(long, value_parser = duration)]
     pub(super) time: Option<Duration>,
     /// After this many iterations, such as 1000, or 10n for ten times as many as nodes; of lk and ils, kicks of each tour; of
-    /// ga, generations of this run, and with 0 the first genes are all
+    /// ga, generations of this run, and with 0 the first individuals are all
     #[arg(long, value_name = "N|Xn", value_parser = iterations_or_none, conflicts_with = "descent_only")]
     pub(super) iterations: Option<Iterations>,
     /// At a tour this short

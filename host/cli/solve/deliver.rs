@@ -10,7 +10,7 @@ use crate::instance::population_file::{self, Header};
 use crate::instance::{Metric, tour_file};
 use crate::report::svg::Picture;
 use crate::report::{Report, itinerary};
-use crate::solver::genetic::Genes;
+use crate::solver::genetic::Individuals;
 use crate::solver::{Solution, SolveError};
 
 /// Places shown of either end of a long tour.
@@ -22,7 +22,7 @@ impl Plan {
         &self,
         solution: &Solution,
         report: &Report,
-        genes: Option<&mut Genes<'_>>,
+        individuals: Option<&mut Individuals<'_>>,
     ) -> Result<()> {
         let mut safe = false;
         let mut failure = None;
@@ -31,7 +31,7 @@ impl Plan {
             (true, self.write_csv(solution)),
             (true, self.write_json(report)),
             (false, self.write_svg(solution)),
-            (false, self.write_population(solution, genes)),
+            (false, self.write_population(solution, individuals)),
         ] {
             match written {
                 Ok(done) => safe |= is_tour && done,
@@ -85,13 +85,16 @@ impl Plan {
     }
 
     /// Of a run that failed, what can be had: then its failure is the one to tell, and this one is a line.
-    fn write_population(&self, solution: &Solution, genes: Option<&mut Genes<'_>>) -> Result<bool> {
+    fn write_population(
+        &self,
+        solution: &Solution,
+        individuals: Option<&mut Individuals<'_>>,
+    ) -> Result<bool> {
         let Some(output) = &self.outputs.save_population else { return Ok(false) };
-        let saved = match genes {
-            Some(genes) => self.save_genes(output, genes),
-            None => {
-                Err(output.error(std::io::Error::other("the run was over before the first genes were there")))
-            }
+        let saved = match individuals {
+            Some(individuals) => self.save_individuals(output, individuals),
+            None => Err(output
+                .error(std::io::Error::other("the run was over before the first individuals were there"))),
         };
         match saved {
             Err(error) if solution.failure.is_some() => {
@@ -102,37 +105,37 @@ impl Plan {
         }
     }
 
-    /// Writes gene by gene.
-    fn save_genes(&self, output: &Output, genes: &mut Genes<'_>) -> Result<()> {
+    /// Writes individual by individual.
+    fn save_individuals(&self, output: &Output, individuals: &mut Individuals<'_>) -> Result<()> {
         let (_, _, mut settings) = facts(&self.asked.algorithm)?;
-        // The tour is there already: a backend that fails now takes the genes alone with it.
+        // The tour is there already: a backend that fails now takes the individuals alone with it.
         let lost = |error: SolveError| Error::CutShort(format!("the population is lost: {error}"));
-        let lengths = genes.lengths().map_err(lost)?;
+        let lengths = individuals.lengths().map_err(lost)?;
         if let Some(settings) = settings.as_object_mut() {
             settings.insert("population".to_owned(), lengths.len().into());
-            // What the genes were before does not count any more.
+            // What the individuals were before does not count any more.
             settings.remove("initial");
             settings.remove("first_generation");
         }
         let Some((length, place)) = lengths.iter().copied().zip(0..).min() else {
-            return Err(Error::Bug("a population without genes".to_owned()));
+            return Err(Error::Bug("a population without individuals".to_owned()));
         };
-        let shortest = genes.gene(place, length).map_err(lost)?;
+        let shortest = individuals.individual(place, length).map_err(lost)?;
         let header = Header {
-            genes: lengths.len() as u32,
-            generation: genes.generation(),
+            individuals: lengths.len() as u32,
+            generation: individuals.generation(),
             shortest: self.instance.tour_cost(&shortest),
             settings,
         };
         let mut failed = None;
-        let genes = (0..).zip(lengths).map(|(place, length)| {
-            genes.gene(place, length).map_err(|error| {
+        let individuals = (0..).zip(lengths).map(|(place, length)| {
+            individuals.individual(place, length).map_err(|error| {
                 let told = std::io::Error::other(error.to_string());
                 failed = Some(error);
                 told
             })
         });
-        let written = output.write(|out| population_file::write(&self.instance, &header, genes, out));
+        let written = output.write(|out| population_file::write(&self.instance, &header, individuals, out));
         failed.map_or(written, |error| Err(lost(error)))
     }
 
@@ -230,10 +233,10 @@ impl Args {
     /// What a run begins with: what it is, its file, and the output that may replace it by a better one.
     pub(in super::super) fn beginnings(&self) -> impl Iterator<Item = (&'static str, &Path, &'static str)> {
         let tour = self.begin.initial_tour.as_deref().map(|path| ("the initial tour", path, "tour file"));
-        let genes = self.begin.load_population.as_deref();
-        let genes = genes.map(|path| ("the population to load", path, "population"));
+        let individuals = self.begin.load_population.as_deref();
+        let individuals = individuals.map(|path| ("the population to load", path, "population"));
         // No output replaces it.
         let config = self.begin.config.as_deref().map(|path| ("the file of settings", path, ""));
-        tour.into_iter().chain(genes).chain(config)
+        tour.into_iter().chain(individuals).chain(config)
     }
 }

@@ -25,7 +25,7 @@ use crate::engine::{Progress, Stop, StopReason, start};
 use crate::instance::{Cost, Instance, InstanceError, patience, population_file, tour_file};
 use crate::memory::spare;
 use crate::report::{Bounded, Report};
-use crate::solver::genetic::{self, Genes};
+use crate::solver::genetic::{self, Individuals};
 use crate::solver::{Algorithm, FEWEST, Solution};
 use args::Outputs;
 use ranks::{Crew, Keeper};
@@ -126,7 +126,9 @@ fn lead(
         let beside = beside::Plan::new(&plan.instance, plan.bound, &backend, &stop).filter(|_| is_told);
         let beside = beside.and_then(|beside| beside::Search::begin(scope, beside, &plan.instance, &stop));
         let keeper = crew.and_then(|crew| Keeper::begin(scope, crew, plan));
-        let deliver = |solution: &Solution, islands: Option<Facts>, genes: Option<&mut Genes<'_>>| {
+        let deliver = |solution: &Solution,
+                       islands: Option<Facts>,
+                       individuals: Option<&mut Individuals<'_>>| {
             let bound = beside.as_ref().and_then(beside::Search::end);
             line.finish();
             let machine = backend.machine();
@@ -147,7 +149,7 @@ fn lead(
             report.begun_before(reading);
             let is_proven = solution.stopped_by == StopReason::Optimal
                 || bound.is_some_and(|bound| plan.instance.is_impossible(bound.length));
-            plan.deliver(solution, &report, genes)?;
+            plan.deliver(solution, &report, individuals)?;
             match wrong {
                 Some(bound) => {
                     Err(Error::Bug(format!("a bound of {} beside a tour of {}", bound.length, solution.cost)))
@@ -181,12 +183,12 @@ fn lead(
         };
         // A population is there only until the solver returns: then everything is delivered while it is.
         let (mut delivered, mut stopped_by) = (None, None);
-        let mut keep = |solution: &Solution, genes: &mut Genes<'_>| {
+        let mut keep = |solution: &Solution, individuals: &mut Individuals<'_>| {
             let mut solution = solution.clone();
             let islands = gather(&mut solution);
             conclude(&mut solution);
             stopped_by = Some(solution.stopped_by);
-            delivered = Some(deliver(&solution, islands, Some(genes)));
+            delivered = Some(deliver(&solution, islands, Some(individuals)));
         };
         let keep: Option<genetic::Keep<'_>> =
             if plan.outputs.save_population.is_some() { Some(&mut keep) } else { None };
@@ -306,7 +308,7 @@ impl Asked {
         let (algorithm, initial) = match (&begin.initial_tour, &begin.load_population) {
             (_, Some(path)) => {
                 let saved = population_file::read(path, instance)?;
-                (population::loaded(wanted, path, &saved)?, Some(saved.genes))
+                (population::loaded(wanted, path, &saved)?, Some(saved.individuals))
             }
             (path, None) => {
                 let algorithm = known.map_or_else(|| wanted.algorithm(&declaration), Ok)?;

@@ -35,21 +35,25 @@ pub(super) fn loaded(wanted: &Wanted<'_>, path: &Path, saved: &Saved) -> Result<
     base.population = Some(saved.count);
     base.initial = Initial::File;
     let settings = overlay(&base, &given).map_err(Error::Usage)?;
-    let (genes, count) = (settings.genes(), saved.count);
-    if !genes.is_multiple_of(count) {
+    let (individuals, count) = (settings.individuals(), saved.count);
+    if !individuals.is_multiple_of(count) {
         let path = path.display();
-        let what = format!("--population must be a multiple of the {count} genes of {path}, not {genes}");
+        let what = format!(
+            "--population must be a multiple of the {count} individuals of {path}, not {individuals}"
+        );
         return Err(Error::Usage(what));
     }
     // The file is to blame for what nobody asked for.
     let is_paired = settings.crossover != Crossover::Eax;
     if is_paired
         && !given.contains_key("population")
-        && !genes.is_multiple_of(settings.groups.max(1).saturating_mul(4))
+        && !individuals.is_multiple_of(settings.groups.max(1).saturating_mul(4))
     {
-        let problem =
-            format!("{genes} genes are no {} groups of equal size, a multiple of 4", settings.groups);
-        let help = "give other --groups, or a --population that is a multiple of 4 times the groups and of the genes";
+        let problem = format!(
+            "{individuals} individuals are no {} groups of equal size, a multiple of 4",
+            settings.groups
+        );
+        let help = "give other --groups, or a --population that is a multiple of 4 times the groups and of the individuals";
         return Err(InstanceError::content(path.to_string_lossy(), problem, help).into());
     }
     let algorithm = Algorithm::Genetic(settings);

@@ -32,8 +32,8 @@ pub(crate) fn hilbert_tours(
 ) -> Result<Option<Vec<u32>>, BackendError> {
     let Some(places) = Square::new(instance) else { return Ok(None) };
     let n = instance.len();
-    check_memory("the first genes", 4 * n * count as usize)?;
-    let mut tours: Vec<u32> = allocate("the first genes", n * count as usize)?;
+    check_memory("the first individuals", 4 * n * count as usize)?;
+    let mut tours: Vec<u32> = allocate("the first individuals", n * count as usize)?;
     let (whole, watch) = (f64::from((1_u32 << BITS) - 1), Watch::new(enough));
     tours.par_chunks_exact_mut(n).enumerate().for_each(|(i, tour)| {
         if watch.is_over() {

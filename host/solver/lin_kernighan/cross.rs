@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::means::{Means, THREAD};
 use super::settings::{LinKernighanSettings, Plan};
 use crate::backend::cpu;
-use crate::engine::genetic::{Crossover, FirstGenes, Initial};
+use crate::engine::genetic::{Crossover, FirstIndividuals, Initial};
 use crate::engine::{BackendError, Deadline, LocalSearch, Population, Problem, Stop};
 use crate::instance::{Instance, nearest};
 use crate::solver::{SolveError, genetic};
@@ -62,7 +62,7 @@ pub fn at_begin(
 /// So many tours, if they fit the memory; fewer if the time is over before.
 ///
 /// # Errors
-/// As [`genetic::first_genes`], but for that.
+/// As [`genetic::first_individuals`], but for that.
 pub fn make(
     instance: &Instance,
     problem: &Problem,
@@ -83,12 +83,12 @@ fn make_all(
 ) -> Result<Option<Starts>, SolveError> {
     let n = problem.n();
     let initial = if n > MOST_RANDOM { Initial::SpaceFilling } else { Initial::LocalOptima };
-    let genes = genes(seed, count, initial);
+    let individuals = individuals(seed, count, initial);
     let late = || deadline.is_over();
-    let Some(first) = genetic::first_genes_until(instance, problem, &genes, None, &late)? else {
+    let Some(first) = genetic::first_individuals_until(instance, problem, &individuals, None, &late)? else {
         return Ok(None);
     };
-    let mut population = cpu::population(problem, &genes.spec(problem, deadline.stop), first)?;
+    let mut population = cpu::population(problem, &individuals.spec(problem, deadline.stop), first)?;
     let state = population.run(0, &late)?;
     if late() {
         // The run is over: what matters is the best tour so far.
@@ -97,7 +97,7 @@ fn make_all(
     }
     let mut tours = Vec::with_capacity(n as usize * count as usize);
     for place in 0..count {
-        tours.extend(population.gene(place)?);
+        tours.extend(population.individual(place)?);
     }
     // The start tour that was made before takes the last one's place, if it is shorter than all of them.
     if problem.unit_cost() < state.best_cost {
@@ -159,7 +159,7 @@ fn as_many_as_fit(plan: &Plan, tours: Vec<u32>, kicks: Kicks, time: Duration) ->
 }
 
 /// Settings of edge assembly crossover.
-fn genes(seed: u64, count: u32, initial: Initial) -> genetic::GeneticSettings {
+fn individuals(seed: u64, count: u32, initial: Initial) -> genetic::GeneticSettings {
     genetic::GeneticSettings {
         seed,
         population: Some(count),
@@ -224,8 +224,8 @@ pub fn population<'a>(
     stop: &Stop,
 ) -> Result<Box<dyn Population + 'a>, BackendError> {
     let count = (tours.len() / problem.n() as usize) as u32;
-    let spec = genes(seed, count, Initial::File).spec(problem, stop);
-    let mut population = cpu::population(problem, &spec, FirstGenes::Given(tours))?;
+    let spec = individuals(seed, count, Initial::File).spec(problem, stop);
+    let mut population = cpu::population(problem, &spec, FirstIndividuals::Given(tours))?;
     // Tours that are all one are exhausted already, and a generation would replace them.
     population.run(0, &|| false)?;
     Ok(population)

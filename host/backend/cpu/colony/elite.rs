@@ -1,7 +1,7 @@
 //! Elite tours: the best ones that a colony had found whenever its trails were reset.
 
 use super::super::{allocate, population};
-use crate::engine::genetic::{Crossover, FirstGenes, GeneticSpec, Initial, Pairing};
+use crate::engine::genetic::{Crossover, FirstIndividuals, GeneticSpec, Initial, Pairing};
 use crate::engine::{BackendError, Enough, LocalSearch, Problem};
 
 /// Most tours; of more the first ones make way.
@@ -60,7 +60,7 @@ impl Elite {
         let spec = GeneticSpec {
             seed: self.seed,
             crossover: Crossover::Eax,
-            genes: self.met.min(MOST) as u32,
+            individuals: self.met.min(MOST) as u32,
             groups: 1,
             transfer_every: 0,
             children: CHILDREN,
@@ -76,7 +76,7 @@ impl Elite {
         };
         let mut tours = allocate("the elite", self.tours.len())?;
         tours.copy_from_slice(&self.tours);
-        let mut population = population(problem, &spec, FirstGenes::Given(tours))?;
+        let mut population = population(problem, &spec, FirstIndividuals::Given(tours))?;
         let mut state = population.run(0, enough)?;
         while !population.is_exhausted() && state.done == 0 && !enough() {
             state = population.run(1, enough)?;

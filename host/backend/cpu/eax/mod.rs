@@ -27,7 +27,7 @@ use antwarp_core::colony::{ColonyState, Limits};
 use rayon::prelude::*;
 
 use super::check_memory;
-use crate::engine::genetic::{FirstGenes, GeneticSpec};
+use crate::engine::genetic::{FirstIndividuals, GeneticSpec};
 use crate::engine::{BackendError, Colony, Enough, Phases, Population, Problem, Sharing};
 use census::Census;
 use group::{Group, MOST_PAIRS, Shared};
@@ -38,7 +38,7 @@ use pair::{Desk, Heir};
 pub fn population<'p>(
     problem: &'p Problem,
     spec: &GeneticSpec,
-    first: FirstGenes,
+    first: FirstIndividuals,
 ) -> Result<Box<dyn Population + 'p>, BackendError> {
     Ok(Box::new(CpuEax::new(problem, spec, first)?))
 }
@@ -53,8 +53,8 @@ struct CpuEax<'p> {
 }
 
 impl<'p> CpuEax<'p> {
-    fn new(problem: &'p Problem, spec: &GeneticSpec, first: FirstGenes) -> Result<Self, BackendError> {
-        let (n, count, size) = (problem.n(), spec.genes as usize, spec.genes / spec.groups);
+    fn new(problem: &'p Problem, spec: &GeneticSpec, first: FirstIndividuals) -> Result<Self, BackendError> {
+        let (n, count, size) = (problem.n(), spec.individuals as usize, spec.individuals / spec.groups);
         let threads = rayon::current_num_threads();
         let tours = 2 * size_of::<u32>() * n as usize * count;
         let tables = threads * Desk::bytes(n) + spec.groups as usize * Census::bytes(n);
@@ -62,19 +62,19 @@ impl<'p> CpuEax<'p> {
         check_memory("the population", tours + tables + heirs)?;
         let nodes = Nodes::new(problem);
         let given = match first {
-            FirstGenes::Random => None,
-            FirstGenes::Given(genes) => Some(genes),
+            FirstIndividuals::Random => None,
+            FirstIndividuals::Given(individuals) => Some(individuals),
         };
-        let is_population = |genes: &Vec<u32>| {
-            genes.len() == n as usize * count
-                && genes.chunks_exact(n as usize).all(|gene| nodes.is_tour(gene))
+        let is_population = |individuals: &Vec<u32>| {
+            individuals.len() == n as usize * count
+                && individuals.chunks_exact(n as usize).all(|individual| nodes.is_tour(individual))
         };
         if !given.as_ref().is_none_or(is_population) {
-            return Err(BackendError::Population { tours: spec.genes, nodes: n });
+            return Err(BackendError::Population { tours: spec.individuals, nodes: n });
         }
         let group = |g: u32| {
             let each = size as usize * n as usize;
-            let given = given.as_ref().map(|genes| &genes[g as usize * each..][..each]);
+            let given = given.as_ref().map(|individuals| &individuals[g as usize * each..][..each]);
             Group::new((n, size, g * size, spec.first_generation), given)
         };
         Ok(CpuEax {
@@ -207,8 +207,8 @@ impl Colony for CpuEax<'_> {
     fn describe(&self) -> String {
         let spec = &self.shared.spec;
         format!(
-            "GA-Eax, {} genes in {} groups, {} children at a time, a thread a pair, places {}",
-            spec.genes,
+            "GA-Eax, {} individuals in {} groups, {} children at a time, a thread a pair, places {}",
+            spec.individuals,
             spec.groups,
             spec.children,
             self.shared.nodes.problem.places().kernel_name()
@@ -218,11 +218,11 @@ impl Colony for CpuEax<'_> {
 
 impl Population for CpuEax<'_> {
     fn places(&self) -> u32 {
-        self.shared.spec.genes
+        self.shared.spec.individuals
     }
 
-    fn gene(&mut self, place: u32) -> Result<Vec<u32>, BackendError> {
-        let size = (self.shared.spec.genes / self.shared.spec.groups) as usize;
+    fn individual(&mut self, place: u32) -> Result<Vec<u32>, BackendError> {
+        let size = (self.shared.spec.individuals / self.shared.spec.groups) as usize;
         Ok(self.groups[place as usize / size].tour(place as usize % size).to_vec())
     }
 

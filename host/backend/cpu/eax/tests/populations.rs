@@ -25,10 +25,10 @@ fn spec(problem: &Problem, (population, groups): (u32, u32), target: Option<i64>
     settings.spec(problem, &Stop { target, ..Stop::never() })
 }
 
-/// All genes after so many generations, and their lengths.
-fn genes(population: &mut dyn Population) -> (Vec<Vec<u32>>, Vec<i64>) {
-    let genes = (0..population.places()).map(|place| population.gene(place).unwrap()).collect();
-    (genes, population.costs().unwrap())
+/// All individuals after so many generations, and their lengths.
+fn individuals(population: &mut dyn Population) -> (Vec<Vec<u32>>, Vec<i64>) {
+    let individuals = (0..population.places()).map(|place| population.individual(place).unwrap()).collect();
+    (individuals, population.costs().unwrap())
 }
 
 #[test]
@@ -39,17 +39,22 @@ fn threads_do_not_matter() {
     let run = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
-            let mut population = population(&problem, &spec, FirstGenes::Random).unwrap();
+            let mut population = population(&problem, &spec, FirstIndividuals::Random).unwrap();
             let state = population.run(12, &|| false).unwrap();
-            (state.best_cost, state.iterations, population.best_tour().unwrap(), genes(population.as_mut()))
+            (
+                state.best_cost,
+                state.iterations,
+                population.best_tour().unwrap(),
+                individuals(population.as_mut()),
+            )
         })
     };
     let one = run(1);
     assert_eq!(one, run(2));
-    let (best, generations, tour, (genes, costs)) = one;
+    let (best, generations, tour, (individuals, costs)) = one;
     assert_eq!((generations, instance.check_tour(&problem.original(&tour)).unwrap()), (12, best));
-    for (gene, cost) in genes.iter().zip(&costs) {
-        assert_eq!(instance.check_tour(&problem.original(gene)).unwrap(), *cost);
+    for (individual, cost) in individuals.iter().zip(&costs) {
+        assert_eq!(instance.check_tour(&problem.original(individual)).unwrap(), *cost);
     }
     assert_eq!(costs.iter().min(), Some(&best));
 }
@@ -75,20 +80,20 @@ fn runs_that_share_a_population_come_to_what_one_comes_to_alone() {
     let problem = problem(&instance);
     // More pairs than are crossed at the same time.
     let spec = spec(&problem, (50, 1), None);
-    let mut alone = population(&problem, &spec, FirstGenes::Random).unwrap();
+    let mut alone = population(&problem, &spec, FirstIndividuals::Random).unwrap();
     let expected = alone.run(12, &|| false).unwrap();
-    let expected = (expected.best_cost, alone.best_tour().unwrap(), genes(alone.as_mut()));
+    let expected = (expected.best_cost, alone.best_tour().unwrap(), individuals(alone.as_mut()));
     let all: Vec<Lockstep> = (0..3).map(|own| Lockstep::new(own, 3)).collect();
     let ended = AtomicU32::new(0);
     let share = |lockstep: &Lockstep| {
-        let mut population = population(&problem, &spec, FirstGenes::Random).unwrap();
+        let mut population = population(&problem, &spec, FirstIndividuals::Random).unwrap();
         population.run(0, &|| false).unwrap();
         let mut state = population.run_shared(&mut Sharer(lockstep, 3), &|| false).unwrap();
         for _ in 1..12 {
             state = population.run_shared(&mut Sharer(lockstep, 3), &|| false).unwrap();
         }
         ended.fetch_add(1, Ordering::Relaxed);
-        (state.best_cost, population.best_tour().unwrap(), genes(population.as_mut()))
+        (state.best_cost, population.best_tour().unwrap(), individuals(population.as_mut()))
     };
     std::thread::scope(|s| {
         let runs: Vec<_> = all.iter().map(|lockstep| s.spawn(|| share(lockstep))).collect();
@@ -125,14 +130,14 @@ fn a_population_goes_on_as_if_it_had_never_stopped() {
     let instance = generate::uniform(200, 2).unwrap();
     let problem = problem(&instance);
     let spec = spec(&problem, (40, 2), None);
-    let mut whole = population(&problem, &spec, FirstGenes::Random).unwrap();
+    let mut whole = population(&problem, &spec, FirstIndividuals::Random).unwrap();
     whole.run(6, &|| false).unwrap();
-    let half = genes(whole.as_mut()).0.concat();
+    let half = individuals(whole.as_mut()).0.concat();
     whole.run(7, &|| false).unwrap();
     let later = GeneticSpec { first_generation: 6, initial: Initial::File, ..spec };
-    let mut resumed = population(&problem, &later, FirstGenes::Given(half)).unwrap();
+    let mut resumed = population(&problem, &later, FirstIndividuals::Given(half)).unwrap();
     assert_eq!(resumed.run(7, &|| false).unwrap().iterations, 7);
-    assert_eq!(genes(resumed.as_mut()), genes(whole.as_mut()));
+    assert_eq!(individuals(resumed.as_mut()), individuals(whole.as_mut()));
 }
 
 #[test]
@@ -149,13 +154,13 @@ fn a_ring_is_solved_again_and_again() {
     let best = instance.check_tour(&around).unwrap();
     let problem = problem(&instance);
     let with_target = spec(&problem, (20, 1), Some(best));
-    let mut ends = population(&problem, &with_target, FirstGenes::Random).unwrap();
+    let mut ends = population(&problem, &with_target, FirstIndividuals::Random).unwrap();
     let state = ends.run(200, &|| false).unwrap();
     assert_eq!((state.best_cost, state.done), (best, 1));
     assert!(state.iterations < 200);
     // Without a target the population begins again, and the best tour stays.
     let without = GeneticSpec { target: i64::MIN, ..with_target };
-    let mut goes_on = population(&problem, &without, FirstGenes::Random).unwrap();
+    let mut goes_on = population(&problem, &without, FirstIndividuals::Random).unwrap();
     let mut means = Vec::new();
     for _ in 0..60 {
         means.push(goes_on.run(1, &|| false).unwrap().iteration_cost);
@@ -171,7 +176,7 @@ fn it_ends_when_it_is_enough() {
     let instance = generate::uniform(100, 1).unwrap();
     let problem = problem(&instance);
     let spec = spec(&problem, (32, 2), None);
-    let mut population = population(&problem, &spec, FirstGenes::Random).unwrap();
+    let mut population = population(&problem, &spec, FirstIndividuals::Random).unwrap();
     let state = population.run(5, &|| true).unwrap();
     assert_eq!(state.iterations, 0);
     assert_eq!(population.best_tour().unwrap().len(), 100);
@@ -180,9 +185,9 @@ fn it_ends_when_it_is_enough() {
     let calls = std::sync::atomic::AtomicU32::new(0);
     let enough = || calls.fetch_add(1, std::sync::atomic::Ordering::Relaxed) > 20;
     assert_eq!(population.run(5, &enough).unwrap().iterations, 5);
-    let (genes, costs) = genes(population.as_mut());
-    for (gene, cost) in genes.iter().zip(costs) {
-        assert_eq!(instance.check_tour(&problem.original(gene)).unwrap(), cost);
+    let (individuals, costs) = individuals(population.as_mut());
+    for (individual, cost) in individuals.iter().zip(costs) {
+        assert_eq!(instance.check_tour(&problem.original(individual)).unwrap(), cost);
     }
 }
 
@@ -191,8 +196,8 @@ fn a_population_that_is_none() {
     let instance = generate::uniform(50, 1).unwrap();
     let problem = problem(&instance);
     let spec = spec(&problem, (8, 1), None);
-    for genes in [vec![], vec![0; 400], (0..400).collect()] {
-        let population = population(&problem, &spec, FirstGenes::Given(genes));
+    for individuals in [vec![], vec![0; 400], (0..400).collect()] {
+        let population = population(&problem, &spec, FirstIndividuals::Given(individuals));
         assert!(matches!(population, Err(BackendError::Population { tours: 8, nodes: 50 })));
     }
 }
