@@ -195,6 +195,23 @@ fn no_files_import_each_other_in_a_circle() {
 }
 
 #[test]
+fn the_default_engine_uses_nothing_of_the_papers() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut files_read = 0;
+    // Crossing works on the genetic algorithm's population, so the host's part of the engine names it.
+    for folder in ["core/src", "gpu-kernels/src"] {
+        for (module, named) in imports(&root.join(folder)) {
+            if module.first().is_some_and(|part| part == "lin_kernighan") {
+                files_read += 1;
+                let of_papers = named.iter().find(|other| other.first().is_some_and(|part| part == "papers"));
+                assert!(of_papers.is_none(), "{folder}/{} imports from {of_papers:?}", module.join("/"));
+            }
+        }
+    }
+    assert!(files_read >= 6, "{files_read} files of the default engine");
+}
+
+#[test]
 fn one_file_alone_opens_files_to_write() {
     let host = Path::new(env!("CARGO_MANIFEST_DIR")).join("host");
     let writes = ["File::create", "OpenOptions", "fs::write", "fs::copy", "fs::rename"];

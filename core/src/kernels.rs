@@ -4,14 +4,14 @@
 //! Both know the pointers by their names here, and the order of a kernel's parameters stands nowhere else. Scalars travel in one
 //! `repr(C)` struct; pointers are separate parameters, which is what lets the compiler read them with the fast global loads.
 
-use crate::acs::Rule;
-use crate::colony::{ColonyRules, Depositor};
-use crate::genetic;
 use crate::lin_kernighan::trial::TrialRound;
-use crate::local_search::best::Kicks;
 use crate::operator::Shallow;
-use crate::problem::Shape;
-use crate::search;
+use crate::papers::ants::acs::Rule;
+use crate::papers::ants::colony::{ColonyRules, Depositor};
+use crate::papers::genetic;
+use crate::papers::local_search::best::Kicks;
+use crate::papers::problem::Shape;
+use crate::papers::search;
 
 /// `metric` when distances come from the matrix.
 pub const BY_MATRIX: u32 = u32::MAX;
@@ -255,10 +255,10 @@ const _: () = {
     assert!(size_of::<CostArgs>() == 16);
     assert!(size_of::<JudgeArgs>() == 56);
     assert!(size_of::<TrailArgs>() == 40);
-    assert!(size_of::<crate::colony::ColonyState>() == 56);
+    assert!(size_of::<crate::papers::ants::colony::ColonyState>() == 56);
     assert!(core::mem::offset_of!(ConstructArgs, n) == 16);
     assert!(core::mem::offset_of!(JudgeArgs, n) == 40);
-    assert!(core::mem::offset_of!(crate::colony::ColonyState, limits) == 24);
+    assert!(core::mem::offset_of!(crate::papers::ants::colony::ColonyState, limits) == 24);
 };
 
 /// Calls macro `$then` with every kernel family: its name, its scalars, and its pointer parameters in order.
@@ -268,28 +268,28 @@ const _: () = {
 macro_rules! with_kernel_families {
     ($then:ident) => {
         $then! {
-            /// One tour an ant, choosing among all unvisited nodes: [`construct::full`]($crate::construct::full).
+            /// One tour an ant, choosing among all unvisited nodes: [`construct::full`]($crate::papers::ants::construct::full).
             ConstructFull(ConstructArgs) {
                 state: In<ColonyState>, weights: In<f32>, memory: InOut<u8>, tours: InOut<u8>
             }
-            /// One tour an ant, choosing in candidate lists: [`construct::candidates`]($crate::construct::candidates).
+            /// One tour an ant, choosing in candidate lists: [`construct::candidates`]($crate::papers::ants::construct::candidates).
             ConstructCandidates(ConstructArgs) {
                 state: In<ColonyState>, lists: In<u8>, weights: In<f32>, reserves: In<u8>, successor: In<u32>,
                 predecessor: In<u32>, points: In<[f64; 3]>, matrix: In<i32>, memory: InOut<u8>, tours: InOut<u8>
             }
-            /// One tour an ant of Ant Colony System, whole ([`acs::build`]($crate::acs::build)) or step by step
-            /// ([`acs::choose_step`]($crate::acs::choose_step)).
+            /// One tour an ant of Ant Colony System, whole ([`acs::build`]($crate::papers::ants::acs::build)) or step by step
+            /// ([`acs::choose_step`]($crate::papers::ants::acs::choose_step)).
             ConstructAcs(AcsArgs) {
                 state: In<ColonyState>, lists: In<u8>, heuristic: In<f32>, reserves: In<u8>, successor: In<u32>,
                 predecessor: In<u32>, points: In<[f64; 3]>, matrix: In<i32>, trails: InOut<u8>, tails: InOut<u32>,
                 memory: InOut<u8>, arrivals: InOut<u64>, tours: InOut<u8>
             }
-            /// Heuristic values and first trails: [`acs::prepare_row`]($crate::acs::prepare_row).
+            /// Heuristic values and first trails: [`acs::prepare_row`]($crate::papers::ants::acs::prepare_row).
             PrepareAcs(AcsArgs) {
                 lists: In<u8>, points: In<[f64; 3]>, matrix: In<i32>, heuristic: InOut<f32>, trails: InOut<u8>,
                 tails: InOut<u32>
             }
-            /// The global update: [`acs::deposit_row`]($crate::acs::deposit_row).
+            /// The global update: [`acs::deposit_row`]($crate::papers::ants::acs::deposit_row).
             DepositAcs(AcsArgs) {
                 state: In<ColonyState>, lists: In<u8>, successor: In<u32>, predecessor: In<u32>, trails: InOut<u8>,
                 tails: InOut<u32>
@@ -298,18 +298,18 @@ macro_rules! with_kernel_families {
             TourCosts(CostArgs) {
                 state: In<ColonyState>, tours: In<u8>, points: In<[f64; 3]>, matrix: In<i32>, costs: InOut<i64>
             }
-            /// Local search on every tour: [`ants::improve`]($crate::local_search::ants::improve).
+            /// Local search on every tour: [`ants::improve`]($crate::papers::local_search::ants::improve).
             LocalSearch(SearchArgs) {
                 state: In<ColonyState>, lists: In<u8>, places: In<u8>, points: In<[f64; 3]>, matrix: In<i32>,
                 successor: In<u32>, predecessor: In<u32>, rows: In<u64>, memory: InOut<u8>, tours: InOut<u8>,
                 gains: InOut<i64>
             }
-            /// First individuals: [`genetic::random_individual`]($crate::genetic::random_individual).
+            /// First individuals: [`genetic::random_individual`]($crate::papers::genetic::random_individual).
             MakeIndividuals(GeneticArgs) {
                 places: In<u8>, points: In<[f64; 3]>, matrix: In<i32>, individuals: InOut<u8>, next_rows: InOut<u32>,
                 next_costs: InOut<i64>, best: InOut<u64>, born: InOut<u64>
             }
-            /// The children of a generation: [`genetic::breed`]($crate::genetic::breed). Nobody writes to `places`; but
+            /// The children of a generation: [`genetic::breed`]($crate::papers::genetic::breed). Nobody writes to `places`; but
             /// ordinary loads from there stay behind the stores of jump indices, and so together with those of jump
             /// indices, where read-only ones would be waited for before the others are begun.
             BreedIndividuals(GeneticArgs) {
@@ -317,58 +317,58 @@ macro_rules! with_kernel_families {
                 memory: InOut<u8>, individuals: InOut<u8>, next_rows: InOut<u32>, next_costs: InOut<i64>,
                 best: InOut<u64>, born: InOut<u64>
             }
-            /// After local search: [`genetic::finish`]($crate::genetic::finish).
+            /// After local search: [`genetic::finish`]($crate::papers::genetic::finish).
             FinishIndividuals(GeneticArgs) {
                 gains: In<i64>, next_costs: InOut<i64>, best: InOut<u64>, born: InOut<u64>
             }
-            /// Best individuals go to other groups: [`genetic::transfer`]($crate::genetic::transfer).
+            /// Best individuals go to other groups: [`genetic::transfer`]($crate::papers::genetic::transfer).
             TransferIndividuals(GeneticArgs) {
                 rows: In<u32>, costs: In<i64>, individuals: InOut<u8>, next_rows: InOut<u32>, next_costs: InOut<i64>,
                 best: InOut<u64>
             }
-            /// The end of an iteration: [`colony::judge`]($crate::colony::judge).
+            /// The end of an iteration: [`colony::judge`]($crate::papers::ants::colony::judge).
             Judge(JudgeArgs) {
                 costs: In<i64>, tours: In<u8>, state: InOut<ColonyState>, best_tour: InOut<u8>,
                 restart_tour: InOut<u8>, successor: InOut<u32>, predecessor: InOut<u32>
             }
-            /// Fills a pheromone memory: [`pheromone::prepare_row`]($crate::pheromone::prepare_row).
+            /// Fills a pheromone memory: [`pheromone::prepare_row`]($crate::papers::ants::pheromone::prepare_row).
             PrepareTrails(TrailArgs) {
                 lists: In<u8>, points: In<[f64; 3]>, matrix: In<i32>,
                 trails: InOut<f32>, heuristic: InOut<f32>, weights: InOut<f32>
             }
-            /// Updates a pheromone memory: [`pheromone::update_row`]($crate::pheromone::update_row).
+            /// Updates a pheromone memory: [`pheromone::update_row`]($crate::papers::ants::pheromone::update_row).
             UpdateTrails(TrailArgs) {
                 state: In<ColonyState>, lists: In<u8>, successor: In<u32>, predecessor: In<u32>,
                 trails: InOut<f32>, heuristic: InOut<f32>, weights: InOut<f32>
             }
-            /// The best move around every node: [`best::evaluate`]($crate::local_search::best::evaluate).
+            /// The best move around every node: [`best::evaluate`]($crate::papers::local_search::best::evaluate).
             ProposeMoves(PassArgs) {
                 lists: In<u32>, order: In<u32>, position: In<u32>, places: In<u8>, points: In<[f64; 3]>,
                 matrix: In<i32>, state: InOut<DescentState>, proposals: InOut<u8>, claims: InOut<u64>,
                 ranks: InOut<u64>
             }
-            /// What a pass does: [`best::select`]($crate::local_search::best::select).
+            /// What a pass does: [`best::select`]($crate::papers::local_search::best::select).
             SelectMove(PassArgs) {
                 order: In<u32>, position: In<u32>, accepted_order: In<u32>, places: In<u8>, points: In<[f64; 3]>,
                 matrix: In<i32>, proposals: In<u8>, ranks: In<u64>, state: InOut<DescentState>
             }
-            /// Moves that hold what they claimed: [`best::make`]($crate::local_search::best::make).
+            /// Moves that hold what they claimed: [`best::make`]($crate::papers::local_search::best::make).
             MakeMoves(PassArgs) {
                 proposals: In<u8>, claims: In<u64>, state: InOut<DescentState>, order: InOut<u32>,
                 position: InOut<u32>
             }
-            /// Copies of the tour: [`best::settle`]($crate::local_search::best::settle).
+            /// Copies of the tour: [`best::settle`]($crate::papers::local_search::best::settle).
             SettleTours(PassArgs) {
                 state: In<DescentState>, order: InOut<u32>, position: InOut<u32>, accepted_order: InOut<u32>,
                 accepted_position: InOut<u32>, best_tour: InOut<u32>, claims: InOut<u64>
             }
-            /// A batch of iterations of neighbourhood search: [`search::walk`]($crate::search::walk).
+            /// A batch of iterations of neighbourhood search: [`search::walk`]($crate::papers::search::walk).
             Walks(WalkArgs) {
                 tables: In<u8>, old_states: In<WalkState>, old_bests: In<u8>, states: InOut<WalkState>, bests: InOut<u8>,
                 solutions: InOut<u8>, accepted: InOut<u8>, traces: InOut<u32>, memory: InOut<u8>, common: InOut<u8>,
                 slots: InOut<u64>
             }
-            /// The costs of a solution's neighbours: [`search::evaluate`]($crate::search::evaluate).
+            /// The costs of a solution's neighbours: [`search::evaluate`]($crate::papers::search::evaluate).
             EvaluateNeighbors(WalkArgs) {
                 tables: In<u8>, solution: In<u8>, given: In<u8>, common: InOut<u8>, slots: InOut<u64>, costs: InOut<u64>
             }
@@ -406,7 +406,7 @@ macro_rules! with_kernel_families {
                 cuts: In<[u32; 3]>, bits: In<u32>, before: In<u32>, which: In<u32>, at: In<u32>, begin: In<u32>,
                 merged: In<Merged>, next_order: InOut<u32>, next_ahead: InOut<i32>, position: InOut<u32>
             }
-            /// One reversal: [`PassBoard::turn`]($crate::local_search::best::PassBoard::turn).
+            /// One reversal: [`PassBoard::turn`]($crate::papers::local_search::best::PassBoard::turn).
             TurnStretch(PassArgs) { state: In<DescentState>, order: InOut<u32>, position: InOut<u32> }
         }
     };

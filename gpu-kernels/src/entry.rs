@@ -9,14 +9,14 @@ use self::types::{ColonyState, DescentState, In, InOut, Merged, WalkState};
 
 /// All types that the contract names. `entry!` imports them where it is used.
 pub mod types {
-    pub use antwarp_core::colony::ColonyState;
     pub use antwarp_core::kernels::{
         AcsArgs, ConstructArgs, CostArgs, GeneticArgs, JudgeArgs, PassArgs, SearchArgs, TrailArgs, TrialArgs,
         WalkArgs,
     };
     pub use antwarp_core::lin_kernighan::merge::Merged;
-    pub use antwarp_core::local_search::best::DescentState;
-    pub use antwarp_core::search::WalkState;
+    pub use antwarp_core::papers::ants::colony::ColonyState;
+    pub use antwarp_core::papers::local_search::best::DescentState;
+    pub use antwarp_core::papers::search::WalkState;
 
     pub use crate::cuda::parameter::{In, InOut};
 }

@@ -4,9 +4,9 @@
 //! One block of 1 to 32 whole warps. Shared memory: [`block::SHARED_BYTES`](crate::cuda::block::SHARED_BYTES).
 //! Deterministic: the first of equally short tours is the best. Source: Skinderowicz 2020, figure 9.
 
-use antwarp_core::colony;
 use antwarp_core::kernels::JudgeArgs;
 use antwarp_core::node::NodeId;
+use antwarp_core::papers::ants::colony;
 use antwarp_core::team::Slots;
 
 use crate::cuda::Block;

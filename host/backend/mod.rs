@@ -6,7 +6,7 @@ pub mod cuda;
 pub mod tuning;
 
 use antwarp_core::lin_kernighan::trial::UNLIMITED;
-use antwarp_core::problem::Element;
+use antwarp_core::papers::problem::Element;
 use serde::{Deserialize, Serialize};
 
 #[cfg(feature = "cuda")]

@@ -9,8 +9,8 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use antwarp_core::problem;
-use antwarp_core::search::{REACHED, WalkState};
+use antwarp_core::papers::problem;
+use antwarp_core::papers::search::{REACHED, WalkState};
 use serde::{Deserialize, Serialize};
 
 use crate::engine::{Tables, WalksSpec};

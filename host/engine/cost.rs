@@ -1,6 +1,6 @@
 //! What core's costs are in reports and targets.
 
-use antwarp_core::search;
+use antwarp_core::papers::search;
 
 use crate::instance::Cost;
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// Most neighbours: the number of a move has eight bits for those of the second step.
 pub const MOST_NEIGHBORS: u32 = 100;
 
-/// The operators of [`antwarp_core::local_search`] by name.
+/// The operators of [`antwarp_core::papers::local_search`] by name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]

@@ -121,7 +121,7 @@ mod tests {
     use super::*;
     use crate::backend::Choice;
     use crate::instance::generate;
-    use crate::solver::genetic::{Crossover, GeneticSettings};
+    use crate::solver::papers::genetic::{Crossover, GeneticSettings};
     use crate::solver::{acs, ils, lin_kernighan, mmas};
 
     fn cpus(count: usize) -> Vec<Backend> {

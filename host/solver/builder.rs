@@ -50,7 +50,7 @@ impl<'a> Solver<'a> {
     }
 
     /// With this seed of all random numbers. A run that ends after a number of iterations gives the same tour every time, on any
-    /// number of threads; but not so by Ant Colony System with [relaxed](crate::solver::acs::Update::Relaxed) updates, its default.
+    /// number of threads; but not so by Ant Colony System with [relaxed](crate::solver::papers::acs::Update::Relaxed) updates, its default.
     #[must_use]
     pub fn seed(self, seed: u64) -> Solver<'a> {
         Solver { seed: Some(seed), ..self }

@@ -1,22 +1,18 @@
 //! Settings and plans: each algorithm's settings become an engine, which [`drive`](crate::engine::drive) runs.
 
-pub mod acs;
 pub mod archipelago;
 mod builder;
-mod colony;
 pub mod exact;
-pub mod genetic;
 mod haste;
-pub mod ils;
 mod island;
 pub mod lin_kernighan;
-pub mod mmas;
+mod papers;
 mod placement;
-pub mod search;
 pub mod settings;
 mod side_by_side;
 
 pub use builder::Solver;
+pub use papers::{acs, genetic, ils, mmas, search};
 pub use placement::{Placement, placement, proven_optimum};
 
 use std::time::Instant;
@@ -28,8 +24,8 @@ use thiserror::Error;
 use crate::backend::Backend;
 use crate::engine::{BackendError, Better, Lockstep, Post, Problem, Progress, Run, Stop, StopReason};
 use crate::instance::Instance;
-use colony::check_local_search;
 use island::Contact;
+use papers::colony::check_local_search;
 use settings::{Declaration, Settings};
 
 /// The fewest nodes that an algorithm works on; fewer are solved exactly.
@@ -443,7 +439,7 @@ mod tests {
 
     use super::*;
     use crate::backend::Choice;
-    use crate::solver::genetic::Crossover;
+    use crate::solver::papers::genetic::Crossover;
 
     /// The length of the shortest tour (Held and Karp 1962).
     fn shortest(instance: &Instance) -> i64 {

@@ -5,7 +5,7 @@ use crate::backend::Choice;
 use crate::engine::LocalSearch;
 use crate::instance::Instance;
 use crate::memory;
-use crate::solver::genetic::Crossover;
+use crate::solver::papers::genetic::Crossover;
 
 /// Most places in degrees that [`Choice::Auto`] takes to a GPU: it looks their distances up in a matrix of n x n, a gibibyte.
 const MOST_ON_GPUS: usize = 1 << 14;

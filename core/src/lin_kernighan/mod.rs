@@ -9,7 +9,6 @@
 //! So neither the length of the tour nor the number of teams matters to a trial, nothing is taken back, and nobody has to
 //! stay within a part of the tour. The result depends on the seed and on the number of trials a round only.
 
-pub mod ants;
 pub mod cuts;
 mod lanes;
 pub mod merge;

@@ -5,9 +5,8 @@ use super::Tour;
 use super::cuts::{self, Cuts, MOST};
 use super::moves::{self, DEPTH, Search};
 use crate::geometry::Geometry;
-use crate::local_search::perturb::tolerance;
 use crate::operator::Reach;
-use crate::rng::{Draws, Stream};
+use crate::rng::{self, Draws, Stream};
 use crate::team::{Slots, Team};
 
 /// Nodes that wait to be looked around, at most.
@@ -411,4 +410,16 @@ impl Kick {
             far(a[0], c[1]) + far(d[0], b[1]) + far(c[0], a[1]) + far(b[0], d[1]) - length
         }
     }
+}
+
+/// By how much a tour may get longer by a kick and what follows it, with 32 random bits: the temperature times an exponential
+/// variate of mean 1, which is simulated annealing's rule. An infinite temperature allows anything; a negative one, only
+/// what is shorter.
+#[inline(always)]
+pub fn tolerance(temperature: f32, bits: u32) -> i64 {
+    if temperature < 0.0 {
+        return -1;
+    }
+    // The variate comes in binary logarithms.
+    (temperature * core::f32::consts::LN_2 * rng::exponential(bits)) as i64
 }

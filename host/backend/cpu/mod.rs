@@ -1,21 +1,18 @@
 //! The CPU backend: a team is one thread; ants and trials are spread over threads.
 
-mod colony;
-mod descent;
 mod eax;
-mod genetic;
 mod lin_kernighan;
+mod papers;
 mod parallel;
 mod processor;
 mod variants;
-mod walks;
 mod watched;
 
-pub use colony::{acs, colony};
-pub use descent::descent;
-pub use genetic::population;
 pub use lin_kernighan::{Recombiner, default_trials, lin_kernighan, trials};
-pub use walks::{CpuNeighbors, CpuWalks, fresh};
+pub use papers::colony::{acs, colony};
+pub use papers::descent::descent;
+pub use papers::genetic::population;
+pub use papers::walks::{CpuNeighbors, CpuWalks, fresh};
 
 use super::Machine;
 use crate::engine::memory::{allocate, check_memory, short_of_memory};

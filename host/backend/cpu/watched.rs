@@ -1,9 +1,9 @@
 //! Looks at neighbours that can be cut short, and notes about a solution. Core knows no clock; here a problem's neighbours are looked
 //! at share by share, and the clock is looked at in between.
 
-use antwarp_core::neighborhood::Neighborhood;
-use antwarp_core::problem::{Move, Problem, Shape, WalkOf};
-use antwarp_core::search::{Contender, Cost, Crew};
+use antwarp_core::papers::neighborhood::Neighborhood;
+use antwarp_core::papers::problem::{Move, Problem, Shape, WalkOf};
+use antwarp_core::papers::search::{Contender, Cost, Crew};
 use antwarp_core::team::Team;
 
 use crate::instance::Watch;

@@ -3,14 +3,14 @@
 
 use std::sync::Arc;
 
-use antwarp_core::colony::ColonyState;
 use antwarp_core::kernels::{
     AcsArgs, ConstructArgs, CostArgs, GeneticArgs, JudgeArgs, PassArgs, SearchArgs, TrailArgs, TrialArgs,
     WalkArgs,
 };
 use antwarp_core::lin_kernighan::merge::Merged;
-use antwarp_core::local_search::best::DescentState;
-use antwarp_core::search::WalkState;
+use antwarp_core::papers::ants::colony::ColonyState;
+use antwarp_core::papers::local_search::best::DescentState;
+use antwarp_core::papers::search::WalkState;
 use cudarc::driver::{CudaFunction, CudaStream, DeviceRepr, LaunchConfig, PushKernelArg};
 
 use super::Buffer;

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use antwarp_core::colony::ColonyState;
+use antwarp_core::papers::ants::colony::ColonyState;
 use serde_json::json;
 
 use super::super::{Error, Result};
@@ -156,7 +156,7 @@ pub fn checked(instance: &Instance, problem: &Problem, tour: &[u32], said: i64) 
 
 #[cfg(test)]
 mod tests {
-    use antwarp_core::colony::Limits;
+    use antwarp_core::papers::ants::colony::Limits;
 
     use super::*;
     use crate::engine::{BackendError, Enough};

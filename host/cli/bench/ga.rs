@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use antwarp_core::colony::ColonyState;
+use antwarp_core::papers::ants::colony::ColonyState;
 use serde_json::{Value, json};
 
 use super::super::{Error, Outcome, Result};

@@ -1,11 +1,11 @@
 //! Tours of ants on fresh trails: all alike, so that an edge's weight is its heuristic value to a power.
 
-use antwarp_core::construct::{self, Lists};
 use antwarp_core::distance::Distance;
-use antwarp_core::pheromone::heuristic;
+use antwarp_core::papers::ants::construct::{self, Lists};
+use antwarp_core::papers::ants::pheromone::heuristic;
+use antwarp_core::papers::ants::select::Reservoir;
+use antwarp_core::papers::ants::tabu::Bitmask;
 use antwarp_core::rng::Stream;
-use antwarp_core::select::Reservoir;
-use antwarp_core::tabu::Bitmask;
 use antwarp_core::team::Slots;
 use rayon::prelude::*;
 

@@ -3,8 +3,8 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use antwarp_core::colony::ColonyState;
 use antwarp_core::lin_kernighan::trial::{LOOKED_AT, TrialRound};
+use antwarp_core::papers::ants::colony::ColonyState;
 use antwarp_core::rng::Stream;
 
 use super::cross::{self, Anew, Kicks, Starts};

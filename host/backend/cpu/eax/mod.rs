@@ -23,7 +23,7 @@ mod tour;
 use std::sync::Mutex;
 use std::time::Instant;
 
-use antwarp_core::colony::{ColonyState, Limits};
+use antwarp_core::papers::ants::colony::{ColonyState, Limits};
 use rayon::prelude::*;
 
 use super::check_memory;

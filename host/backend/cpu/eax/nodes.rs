@@ -5,9 +5,9 @@ use std::mem;
 
 use antwarp_core::distance::Distances;
 use antwarp_core::geometry::{self, Geometry};
-use antwarp_core::local_search::ants;
 use antwarp_core::metric::{self, Metric};
 use antwarp_core::operator::Operator;
+use antwarp_core::papers::local_search::ants;
 use antwarp_core::team::Slots;
 
 use super::super::variants::{with_operator, with_places};

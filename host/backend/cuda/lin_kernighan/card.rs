@@ -9,8 +9,8 @@ use antwarp_core::lin_kernighan::merge::{Merged, pairs};
 use antwarp_core::lin_kernighan::trial::{self, TrialRound, packed};
 use cudarc::driver::{CudaEvent, CudaStream};
 
-use super::super::colony::{driver, reserve_shared};
 use super::super::device::LONG_GRACE;
+use super::super::papers::colony::{driver, reserve_shared};
 use super::super::tables::{device_matrix, place_bytes};
 use super::super::{
     Buffer, Device, Launch, PackChanges, PlaceNodes, PlanMerge, RunTrials, TEAM_BYTES, TakeChanges,
