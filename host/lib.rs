@@ -11,6 +11,7 @@ pub mod cluster;
 pub mod engine;
 pub mod instance;
 mod memory;
+mod parallel;
 pub mod prelude;
 #[cfg(feature = "cli")]
 pub mod report;

@@ -6,8 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The parts of `host`, each with imports from those before it only; `antwarp_core` lies below all of them.
-const LAYERS: [&str; 9] =
-    ["memory", "instance", "engine", "bound", "backend", "solver", "cluster", "report", "cli"];
+const LAYERS: [&str; 10] =
+    ["memory", "parallel", "instance", "engine", "bound", "backend", "solver", "cluster", "report", "cli"];
 /// Roots of crates whose files are looked at.
 const CRATES: [&str; 4] = ["host", "core/src", "gpu-kernels/src", "kernel-builder/src"];
 

@@ -12,6 +12,7 @@ use super::ascent::Ascent;
 use super::graph::Graph;
 use super::tree::{Spanner, weight};
 use crate::instance::{Cell, Distances, Instance, KdTree, Search, Watch, globe, motors, square};
+use crate::parallel;
 
 /// Most edges that a node puts in at a time: of many at one place each would put in all others.
 const MOST: usize = 16;
@@ -278,7 +279,8 @@ impl Lightest {
 
 fn by_comparison(prices: &Prices<'_>, potentials: &[i64], way: &Way) -> Vec<Found> {
     let n = prices.instance.len() as u32;
-    let of_node = |found: &mut Lightest, node: u32| {
+    let of_node = |found: &mut Lightest, node: usize| {
+        let node = node as u32;
         let rank = way.rank[node as usize];
         let others = if prices.watch.is_over() { 0..0 } else { 0..n };
         for to in others.filter(|&to| way.rank[to as usize] > rank) {
@@ -290,7 +292,7 @@ fn by_comparison(prices: &Prices<'_>, potentials: &[i64], way: &Way) -> Vec<Foun
         }
         found.take(node, way)
     };
-    (0..n).into_par_iter().map_init(Lightest::default, of_node).flatten_iter().collect()
+    parallel::collect_some(n as usize, &Lightest::default, &of_node)
 }
 
 /// What pricing knows of a cell of the tree.
@@ -363,7 +365,7 @@ fn in_tree<const D: usize>(
     points: &[[f64; 3]],
     (potentials, way): (&[i64], &Way),
 ) -> Vec<Found> {
-    let places = KdTree::new(&points.par_iter().map(|&point| place(point)).collect::<Vec<_>>());
+    let places = KdTree::new(&parallel::collect(points.len(), &|i| place(points[i])));
     let nothing = Known { potential: i64::MAX / 4, last: 0 };
     let with = |known: Known, other: Known| Known {
         potential: known.potential.min(other.potential),
@@ -373,7 +375,8 @@ fn in_tree<const D: usize>(
         potential: potentials[node as usize],
         last: way.rank[node as usize],
     });
-    let look = |found: &mut Lightest, (position, &node): (usize, &u32)| {
+    let look = |found: &mut Lightest, position: usize| {
+        let node = places.items()[position];
         if !prices.watch.is_over_at(position) {
             let mut search = Lighter {
                 places: &places,
@@ -392,5 +395,5 @@ fn in_tree<const D: usize>(
         }
         found.take(node, way)
     };
-    places.items().par_iter().enumerate().map_init(Lightest::default, look).flatten_iter().collect()
+    parallel::collect_some(places.items().len(), &Lightest::default, &look)
 }

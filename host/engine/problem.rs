@@ -9,7 +9,6 @@ use antwarp_core::geometry::{GRID_EXTENT, Grid, Point};
 use antwarp_core::kernels::BY_MATRIX;
 use antwarp_core::metric::Metric;
 use antwarp_core::rng::Stream;
-use rayon::prelude::*;
 
 use crate::engine::BackendError;
 use crate::engine::local_search::LocalSearch;
@@ -17,6 +16,7 @@ use crate::engine::memory::check_memory;
 use crate::engine::potentials;
 use crate::engine::start::{self, Start};
 use crate::instance::{Enough, Instance, NeighborLists, Watch, nearest_until};
+use crate::parallel;
 
 /// Neighbours that the nearest-neighbour tour looks at before it searches for the nearest one that is left.
 const NEAR: usize = 16;
@@ -85,10 +85,10 @@ impl Places {
             let whole = p[0].fract() == 0.0 && p[1].fract() == 0.0;
             whole && p[0] - x <= GRID_EXTENT && p[1] - y <= GRID_EXTENT
         };
-        if metric != Metric::Att && points.par_iter().all(fits) {
+        if metric != Metric::Att && parallel::all(points.len(), &|i| fits(&points[i])) {
             let place = |p: &[f64; 3]| Grid::place((p[0] - x) as u32, (p[1] - y) as u32);
             return Places::Grid {
-                places: points.par_iter().map(place).collect(),
+                places: parallel::collect(points.len(), &|i| place(&points[i])),
                 up: metric == Metric::Ceil2d,
             };
         }
@@ -128,7 +128,8 @@ fn numbers(order: &[u32]) -> Vec<u32> {
 fn spread(instance: &Instance, near: &mut NeighborLists, order: &[u32]) {
     let (n, k) = (order.len(), near.k);
     let numbers = numbers(order);
-    near.ids.par_chunks_mut(k.max(1)).zip(0..n as u32).for_each(|(list, node)| {
+    parallel::each_part(&mut near.ids, k.max(1), &|node, list| {
+        let node = node as u32;
         let distance = |to: &u32| instance.distance(node, *to);
         let (nearest, farthest) = (distance(&list[0]), distance(&list[k - 1]));
         if nearest < farthest {
@@ -204,7 +205,8 @@ impl Problem {
         }
         let Some(reduced) = potentials::reduced(&self.matrix, n, &Watch::new(enough)) else { return self };
         let [wanted, reserve, searched] = [self.k, self.reserve, self.search_k].map(|count| count as usize);
-        let list = |(node, row): (usize, &[i32])| {
+        let list = |node: usize| {
+            let row = &reduced[node * n..][..n];
             let draws = Stream::new(0, 0, node as u32).step(0);
             let key = |&to: &u32| (row[to as usize], draws.bits(to), to);
             let mut others: Vec<u32> = (0..n as u32).filter(|&to| to as usize != node).collect();
@@ -217,7 +219,7 @@ impl Problem {
             others.shrink_to_fit();
             others
         };
-        let lists: Vec<Vec<u32>> = reduced.par_chunks(n).enumerate().map(list).collect();
+        let lists: Vec<Vec<u32>> = parallel::collect(n, &list);
         let part = |from: usize, to: usize| lists.iter().flat_map(|list| &list[from..to]).copied().collect();
         self.lists = part(0, wanted);
         self.reserves = part(wanted, wanted + reserve);
@@ -241,8 +243,8 @@ impl Problem {
         let place = numbers(&order);
         let rows = |from: usize, to: usize| -> Vec<u32> {
             let mut rows = vec![0; n * (to - from)];
-            rows.par_chunks_mut((to - from).max(1)).zip(&order).for_each(|(row, &v)| {
-                let list = &near.ids[v as usize * near.k..][from..to];
+            parallel::each_part(&mut rows, (to - from).max(1), &|index, row| {
+                let list = &near.ids[order[index] as usize * near.k..][from..to];
                 row.iter_mut().zip(list).for_each(|(to, &u)| *to = place[u as usize]);
             });
             rows
@@ -251,7 +253,7 @@ impl Problem {
         let neighbors = rows(0, searched);
         let unit_cost = instance.check_tour(&order).unwrap_or(1);
         let points: Vec<[f64; 3]> =
-            instance.points().map_or_else(Vec::new, |p| order.par_iter().map(|&v| p[v as usize]).collect());
+            instance.points().map_or_else(Vec::new, |p| parallel::collect(n, &|i| p[order[i] as usize]));
         let row = |i: u32| order.iter().map(move |&j| instance.distance(i, j));
         let matrix =
             instance.matrix().map_or_else(Vec::new, |_| order.iter().flat_map(|&i| row(i)).collect());
@@ -355,22 +357,25 @@ impl Problem {
 
     /// All distances by the metric, n x n, row by row.
     pub fn computed_matrix(&self) -> Vec<i32> {
-        let row = |i: u32| {
+        let n = self.n() as usize;
+        let mut matrix = vec![0; n * n];
+        parallel::each_part(&mut matrix, n.max(1), &|i, row| {
             let distances = self.distances();
-            // SAFETY: both are nodes of the problem.
-            (0..self.n()).map(move |j| unsafe { distances.between(i, j) })
-        };
-        (0..self.n()).into_par_iter().flat_map_iter(row).collect()
+            for (j, length) in (0..).zip(row) {
+                // SAFETY: both are nodes of the problem.
+                *length = unsafe { distances.between(i as u32, j) };
+            }
+        });
+        matrix
     }
 
     /// How far each of [`Problem::neighbors`] is.
     pub fn neighbor_lengths(&self) -> Vec<i32> {
         let k = (self.search_k as usize).max(1);
         let mut lengths = vec![0; self.neighbors.len()];
-        let rows = lengths.par_chunks_mut(k).zip(self.neighbors.par_chunks(k)).enumerate();
-        rows.for_each(|(node, (lengths, list))| {
+        parallel::each_part(&mut lengths, k, &|node, lengths| {
             let distances = self.distances();
-            for (length, &v) in lengths.iter_mut().zip(list) {
+            for (length, &v) in lengths.iter_mut().zip(&self.neighbors[node * k..]) {
                 // SAFETY: both are nodes of the problem.
                 *length = unsafe { distances.between(node as u32, v) };
             }
@@ -381,11 +386,12 @@ impl Problem {
     /// How far it is from each node to the next one along the start tour.
     pub fn step_lengths(&self) -> Vec<i32> {
         let n = self.n();
-        let length = |node: u32| {
+        let length = |node: usize| {
+            let node = node as u32;
             // SAFETY: both are nodes of the problem.
             unsafe { self.distances().between(node, if node + 1 == n { 0 } else { node + 1 }) }
         };
-        (0..n).into_par_iter().map(length).collect()
+        parallel::collect(n as usize, &length)
     }
 
     /// Distances for code on the CPU.
@@ -424,7 +430,7 @@ impl Problem {
             // SAFETY: both are nodes of the problem.
             i64::from(unsafe { self.distances().between(tour[p], tour[if p + 1 == n { 0 } else { p + 1 }]) })
         };
-        Some((0..n).into_par_iter().with_min_len(1 << 12).map(step).sum())
+        Some(parallel::sum(n, 1 << 12, &step))
     }
 
     /// A tour in the instance's numbering.

@@ -1,6 +1,6 @@
 //! A k-d tree (Bentley 1975) that is searched from a leaf upwards (Bentley 1992).
 
-use rayon::prelude::*;
+use crate::parallel;
 
 /// Most items of a leaf.
 const LEAF: usize = 8;
@@ -85,12 +85,11 @@ impl<const D: usize> KdTree<D> {
     /// The tree of these places; items are numbered as they are.
     pub(crate) fn new(places: &[[f64; D]]) -> KdTree<D> {
         let leaves = places.len().div_ceil(LEAF).next_power_of_two();
-        let mut entries: Vec<([f64; D], u32)> =
-            places.par_iter().copied().zip(0..places.len() as u32).collect();
+        let mut entries: Vec<([f64; D], u32)> = parallel::collect(places.len(), &|i| (places[i], i as u32));
         halve(&mut entries, leaves);
         let mut tree = KdTree {
-            places: entries.par_iter().map(|entry| entry.0).collect(),
-            items: entries.par_iter().map(|entry| entry.1).collect(),
+            places: parallel::collect(entries.len(), &|i| entries[i].0),
+            items: parallel::collect(entries.len(), &|i| entries[i].1),
             cells: Vec::new(),
             leaves,
         };
@@ -99,7 +98,7 @@ impl<const D: usize> KdTree<D> {
             places.fold(Cell::NOTHING, |cell, &low| cell.with(Cell { low, high: low }))
         };
         let mut cells = vec![Cell::NOTHING; leaves];
-        cells.par_extend((leaves..2 * leaves).into_par_iter().map(around));
+        cells.extend(parallel::collect(leaves, &|leaf| around(leaves + leaf)));
         for i in (1..leaves).rev() {
             cells[i] = cells[2 * i].with(cells[2 * i + 1]);
         }
@@ -150,7 +149,7 @@ impl<const D: usize> KdTree<D> {
             items.fold(nothing, |known, &item| with(known, of(item)))
         };
         let mut known = vec![nothing; self.leaves];
-        known.par_extend((self.leaves..2 * self.leaves).into_par_iter().map(in_leaf));
+        known.extend(parallel::collect(self.leaves, &|leaf| in_leaf(self.leaves + leaf)));
         for i in (1..self.leaves).rev() {
             known[i] = with(known[2 * i], known[2 * i + 1]);
         }

@@ -9,10 +9,10 @@ mod quadrant;
 mod unvisited;
 
 use antwarp_core::metric::{Metric, distance};
-use rayon::prelude::*;
 
 use super::model::{Distances, Instance};
 use super::watch::{Enough, Watch};
+use crate::parallel;
 use places::{Best, Globe, Lengths, Lines, Places, Ruler};
 
 pub(crate) use places::motors;
@@ -77,8 +77,8 @@ impl Neighborhood {
         }
         let k = self.k;
         let mut ids = vec![0; self.ids.len()];
-        ids.par_chunks_exact_mut(k.max(1)).zip(at).for_each(|(list, i)| {
-            list.copy_from_slice(&self.ids[i * k..][..k]);
+        parallel::each_part(&mut ids, k.max(1), &|node, list| {
+            list.copy_from_slice(&self.ids[at[node] * k..][..k]);
         });
         NeighborLists { k, ids }
     }
@@ -168,7 +168,8 @@ fn nearness(metric: Metric, points: &[[f64; 3]], from: u32, to: u32) -> Nearness
 /// The k nearest of all other nodes, by looking at each.
 fn by_comparison(instance: &Instance, nodes: Vec<u32>, k: usize, watch: &Watch) -> Neighborhood {
     let mut ids = vec![0; nodes.len() * k];
-    ids.par_chunks_mut(k.max(1)).zip(&nodes).for_each_init(Vec::new, |candidates, (list, &from)| {
+    parallel::each_part_with(&mut ids, k.max(1), &Vec::new, &|candidates, index, list| {
+        let from = nodes[index];
         if watch.is_over() {
             return;
         }

@@ -1,11 +1,12 @@
 //! Where nodes are, as a tree, and lists of what is near them.
 
 use antwarp_core::metric::{Metric, distance};
-use rayon::prelude::*;
+use rayon::slice::ParallelSliceMut;
 
 use super::{Nearness, Neighborhood};
 use crate::instance::kd_tree::{Cell, KdTree, Search, square};
 use crate::instance::{Watch, globe};
+use crate::parallel;
 
 /// How near nodes are to each other, in a space of `D` dimensions in which they have places.
 pub(super) trait Ruler<const D: usize>: Sync {
@@ -119,6 +120,13 @@ pub(crate) mod motors {
     }
 }
 
+/// Sorts nodes by their places, those at one place by their numbers.
+fn sort<const D: usize>(placed: &mut [([f64; D], u32)]) {
+    placed.par_sort_unstable_by(|a, b| {
+        a.0.partial_cmp(&b.0).expect("coordinates are finite").then(a.1.cmp(&b.1))
+    });
+}
+
 /// Where nodes are. Nodes at one place are one item of the tree: thousands of them would otherwise be looked at thousands of
 /// times.
 pub(super) struct Places<'a, const D: usize, R> {
@@ -142,11 +150,9 @@ impl<'a, const D: usize, R: Ruler<D>> Places<'a, D, R> {
         nodes: Vec<u32>,
         watch: &Watch,
     ) -> Option<Self> {
-        let mut placed: Vec<([f64; D], u32)> =
-            nodes.into_par_iter().map(|node| (ruler.place(points[node as usize]), node)).collect();
-        placed.par_sort_unstable_by(|a, b| {
-            a.0.partial_cmp(&b.0).expect("coordinates are finite").then(a.1.cmp(&b.1))
-        });
+        let placed = |index: usize| (ruler.place(points[nodes[index] as usize]), nodes[index]);
+        let mut placed: Vec<([f64; D], u32)> = parallel::collect(nodes.len(), &placed);
+        sort(&mut placed);
         if watch.is_over() {
             return None;
         }
@@ -160,7 +166,7 @@ impl<'a, const D: usize, R: Ruler<D>> Places<'a, D, R> {
         if watch.is_over() {
             return None;
         }
-        let tree = KdTree::new(&groups.par_iter().map(|&i| placed[i as usize].0).collect::<Vec<_>>());
+        let tree = KdTree::new(&parallel::collect(groups.len(), &|i| placed[groups[i] as usize].0));
         if watch.is_over() {
             return None;
         }
@@ -180,24 +186,20 @@ impl<'a, const D: usize, R: Ruler<D>> Places<'a, D, R> {
     pub(super) fn lists<S: Send>(
         self,
         (k, watch): (usize, &Watch),
-        scratch: impl Fn() -> S + Sync + Send,
-        fill: impl Fn(&Self, &mut S, (u32, u32), &mut [u32]) + Sync + Send,
+        scratch: impl Fn() -> S + Sync,
+        fill: impl Fn(&Self, &mut S, (u32, u32), &mut [u32]) + Sync,
     ) -> Neighborhood {
         let mut ids = vec![0; self.nodes.len() * k];
         let mut at: Vec<u32> = Vec::with_capacity(self.nodes.len());
         for (position, ends) in self.begins.windows(2).enumerate() {
             at.extend((ends[0]..ends[1]).map(|_| position as u32));
         }
-        let nodes = self.nodes.par_iter().zip(at);
-        ids.par_chunks_exact_mut(k).zip(nodes).for_each_init(
-            scratch,
-            |scratch, (list, (&node, position))| {
-                if watch.is_over_at(node as usize) {
-                    return;
-                }
-                fill(&self, scratch, (node, position), list);
-            },
-        );
+        parallel::each_part_with(&mut ids, k, &scratch, &|scratch, index, list| {
+            let node = self.nodes[index];
+            if !watch.is_over_at(node as usize) {
+                fill(&self, scratch, (node, at[index]), list);
+            }
+        });
         Neighborhood { k, nodes: self.nodes, ids }
     }
 

@@ -15,7 +15,6 @@ use antwarp_core::lin_kernighan::trial::{self, TrialChanges, TrialRound, packed}
 use antwarp_core::operator::{LinKernighan as Deep, Reach, Shallow};
 use antwarp_core::rng::Stream;
 use antwarp_core::team::{Serial, Slots};
-use rayon::prelude::*;
 
 pub use self::recombine::Recombiner;
 use super::processor::for_this_processor;
@@ -193,25 +192,26 @@ impl<'p, G: Geometry> Threads<'p, G> {
     /// Makes the changes that the trials of a round found.
     fn merge(&mut self, round: TrialRound) {
         let (n, views) = (self.problem.n(), self.views());
-        let merge = |(chain, view): (&mut Chain, &View<G>)| {
-            let (tour, changes): (Tour<G>, TrialChanges) = view.get();
+        let offered = AtomicU64::new(0);
+        crate::parallel::each_of(&mut self.chains, 1, &|index, chain| {
+            let (tour, changes): (Tour<G>, TrialChanges) = views[index].get();
             let board = chain.board();
             // SAFETY: the tour and its arrays are this thread's.
             let merged: Merged = unsafe { merge::plan(Serial, tour, board, changes, round.trials) };
             if merged.cuts > 0 {
                 let together = Together((tour, changes, board, chain.next()));
-                (0..n).into_par_iter().with_min_len(1 << 10).for_each(|position| {
+                crate::parallel::each(n as usize, 1 << 10, &|position| {
                     let (tour, changes, board, next) = together.get();
                     // SAFETY: a position is one thread's; where nodes go is a permutation.
-                    unsafe { merge::place(tour, board, changes, merged.cuts, position, next) };
+                    unsafe { merge::place(tour, board, changes, merged.cuts, position as u32, next) };
                 });
                 std::mem::swap(&mut chain.order, &mut chain.next_order);
                 std::mem::swap(&mut chain.ahead, &mut chain.next_ahead);
                 chain.cost -= merged.gain;
             }
-            u64::from(merged.offered)
-        };
-        self.reached.offered = self.chains.par_iter_mut().zip(&views).map(merge).sum();
+            offered.fetch_add(u64::from(merged.offered), Ordering::Relaxed);
+        });
+        self.reached.offered = offered.into_inner();
     }
 }
 

@@ -9,12 +9,12 @@ use antwarp_core::papers::local_search::perturb::STEPS;
 use antwarp_core::papers::local_search::{ArrayTour, View};
 use antwarp_core::rng::Stream;
 use antwarp_core::team::{Serial, Slots};
-use rayon::prelude::*;
 
 use crate::backend::cpu::variants::{with_operator, with_places};
 use crate::backend::cpu::{Together, allocate, short_of_memory};
 use crate::engine::{BackendError, Descent, DescentSpec, Enough, Pass, Problem, each_pass};
 use crate::instance::Watch;
+use crate::parallel;
 
 /// Nodes that a thread looks at without a break.
 const SHARE: u32 = 256;
@@ -108,7 +108,7 @@ impl<'p, G: Geometry> CpuDescent<'p, G> {
         let begin = Instant::now();
         let blocks = self.ranks.len() as u32;
         let (shared, watch) = (Together((view, board)), Watch::new(enough));
-        self.ranks.par_iter_mut().enumerate().for_each(|(block, rank)| {
+        parallel::each_of(&mut self.ranks, 1, &|block, rank| {
             if watch.is_over() {
                 return;
             }
@@ -125,22 +125,21 @@ impl<'p, G: Geometry> CpuDescent<'p, G> {
         // SAFETY: this is the only thread.
         unsafe { best::select(Serial, view, accepted, board, ranks, blocks, kicks, stream, target) };
         self.evaluation += begin.elapsed();
-        let nodes = (0..n).into_par_iter().with_min_len(SHARE as usize);
         if many {
             let shared = Together((tour, board));
             // SAFETY: every node is one thread's.
-            nodes.clone().for_each(|node| unsafe {
+            parallel::each(n as usize, SHARE as usize, &|node| unsafe {
                 let (tour, board) = shared.get();
-                best::make(Serial, tour, board, node);
+                best::make(Serial, tour, board, node as u32);
             });
         }
         // SAFETY: the best tour has n elements.
         let best = unsafe { Slots::of(&mut self.best_tour) };
         let shared = Together((tour, accepted, best, board));
         // SAFETY: every node is one thread's.
-        nodes.for_each(|i| unsafe {
+        parallel::each(n as usize, SHARE as usize, &|node| unsafe {
             let (tour, accepted, best, board) = shared.get();
-            best::settle(tour, accepted, best, board, many, i);
+            best::settle(tour, accepted, best, board, many, node as u32);
         });
         for step in 0..STEPS {
             // SAFETY: this is the only thread.
