@@ -48,7 +48,7 @@ settings! {
         pub first_generation: u32 = 0, range: from_to(0, MOST_GENERATIONS), is_internal: true;
         /// The operator that improves children; with `crossover` eax, only the first tours
         pub local_search: LocalSearch = LocalSearch::None, except: &["or-3opt", "lk"];
-        /// Neighbours in a node's list, for local search, and for joining subtours with `crossover` eax
+        /// Neighbours in a node's list, for local search, and for joining sub-tours with `crossover` eax
         pub neighbors: u32 = 8, range: from_to(1, MOST_NEIGHBORS);
         /// Neighbours evaluated in the second step of a move
         pub breadth: u32 = 5, range: from_to(1, MOST_NEIGHBORS);

@@ -29,7 +29,7 @@ pub use lin_kernighan::{CudaLinKernighan, default_trials, looks, trials, useful}
 pub use module::{KernelFacts, Ptx, kernels, load_function, load_text, texts};
 pub use walks::{CREW_BYTES, CudaNeighbors, CudaWalks, walk_kernel};
 
-/// The names of all kernels that may be loaded.
+/// Returns the names of all kernels that may be loaded.
 pub fn kernel_names() -> Vec<String> {
     let mut names = colony::kernel_names();
     names.extend(descent::kernel_names());
