@@ -77,7 +77,7 @@ impl Turn {
         if self.holds(p) { self.0 + self.1 - p } else { p }
     }
 
-    /// Whether it moves.
+    /// Returns whether it moves.
     #[inline(always)]
     pub fn holds(self, p: u32) -> bool {
         p >= self.0 && p <= self.1

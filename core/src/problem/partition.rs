@@ -1,4 +1,4 @@
-//! Multiway number partitioning: numbers go to k sets whose sums should be equal.
+//! Multiway number partitioning: divides numbers into k sets whose sums should be equal.
 
 use super::{Problem, Shape};
 use crate::neighborhood::{Change, Changes, Neighborhood, Walk};
@@ -15,7 +15,7 @@ pub struct Partition {
 }
 
 impl Partition {
-    /// The sums in a walk's notes.
+    /// Returns the sums in a walk's notes.
     fn sums(&self, walk: &Walk<u8>) -> Slots<i64> {
         // SAFETY: the notes are as long as `notes` asks for, and aligned.
         unsafe { Slots::new(walk.notes.cast(), self.moves.k as usize) }
