@@ -1,8 +1,8 @@
 //! `warp_prepare_acs_{matrix,candidate,selective}_{u16,u32}`: heuristic values and trails before the first iteration;
 //! `warp_deposit_acs_*`: the global update of Ant Colony System.
 //!
-//! A row a warp; warps take further rows in grid strides. Blocks of whole warps. No shared memory. Deterministic.
-//! Source: Skinderowicz 2016, equations 1 and 4.
+//! A warp per row; warps take further rows in grid strides. Blocks of whole warps. No shared memory. Deterministic. Source:
+//! Skinderowicz 2016, equations 1 and 4.
 
 use antwarp_core::acs;
 use antwarp_core::kernels::AcsArgs;

@@ -23,7 +23,7 @@ mod tour_costs;
 mod trails;
 mod walks;
 
-/// Never runs: `-Cpanic=immediate-abort` turns every panic into a trap. The language wants a handler all the same.
+/// Never runs: `-Cpanic=immediate-abort` turns every panic into a trap. The language requires a handler all the same.
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo) -> ! {
     // SAFETY: a trap ends the launch with an error; nothing runs after it.

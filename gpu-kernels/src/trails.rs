@@ -1,8 +1,8 @@
 //! `block_prepare_matrix`, `block_update_matrix`, `warp_prepare_candidates_{u16,u32}`,
 //! `warp_update_candidates_{u16,u32}`: filling and updating a pheromone memory.
 //!
-//! A row a team: blocks for the rows of a matrix, warps for candidate lists; teams take further rows in grid
-//! strides. Blocks of whole warps. No shared memory. Deterministic. Source: Skinderowicz 2020, section 4.4.
+//! A team per row: blocks for the rows of a matrix, warps for candidate lists; teams take further rows in grid strides. Blocks of
+//! whole warps. No shared memory. Deterministic. Source: Skinderowicz 2020, section 4.4.
 
 use antwarp_core::kernels::TrailArgs;
 use antwarp_core::node::NodeId;
@@ -34,19 +34,19 @@ pub(crate) fn warp_rows(n: u32, mut work: impl FnMut(u32)) {
     }
 }
 
-/// The form of a matrix.
+/// Returns the form of a matrix.
 #[inline(always)]
 fn matrix(args: TrailArgs, _: In<u8>) -> Matrix {
     Matrix { n: args.n }
 }
 
-/// The form of candidate lists.
+/// Returns the form of candidate lists.
 #[inline(always)]
 fn candidates<I: NodeId>(args: TrailArgs, lists: In<u8>) -> Candidate<I> {
     Candidate { lists: lists.as_ptr().cast(), k: args.k }
 }
 
-/// One of the tables.
+/// Returns one of the tables.
 ///
 /// # Safety
 /// The array covers every row.

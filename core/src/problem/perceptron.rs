@@ -175,7 +175,7 @@ struct Price {
     each: u32,
     /// Cost of each row more or fewer than this.
     target: u32,
-    /// 1 if the latter counts, else 0.
+    /// 1 if `target` counts, else 0.
     is_target: u32,
 }
 
