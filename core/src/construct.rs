@@ -36,7 +36,7 @@ pub(crate) struct Ant<B, W> {
 
 impl<B: Tabu> Ant<B, f32> {
     /// # Safety
-    /// As [`full`] and [`candidates`] ask of `memory`, for so many leaves.
+    /// As [`full`] and [`candidates`] require of `memory`, for this many leaves.
     #[inline(always)]
     unsafe fn new<S: Select>(memory: *mut u8, n: u32, leaves: u32) -> Self {
         // SAFETY: the scratch follows the tabu inside the caller's memory.

@@ -371,7 +371,8 @@ macro_rules! with_kernel_families {
             EvaluateNeighbors(WalkArgs) {
                 tables: In<u8>, solution: In<u8>, given: In<u8>, common: InOut<u8>, slots: InOut<u64>, costs: InOut<u64>
             }
-            /// Trials of every tour: [`trial::run`]($crate::lin_kernighan::trial::run). `begun` counts the trials that have started.
+            /// Trials of every tour: [`trial::run`]($crate::lin_kernighan::trial::run). `begun` counts the trials that have
+            /// started.
             RunTrials(TrialArgs) {
                 order: In<u32>, position: In<u32>, ahead: In<i32>, lists: In<u32>, near: In<i32>, places: In<u8>,
                 points: In<[f64; 3]>, matrix: In<i32>, begun: InOut<u32>, gain: InOut<i64>, count: InOut<u32>,

@@ -175,7 +175,7 @@ entry!(grid_settle_tours, SettleTours, 256, 1, |args, p| {
 });
 
 entry!(grid_turn_stretch, TurnStretch, 256, 1, |args, p| {
-    // SAFETY: the caller's promise; the state is only read, proposals and claims are not used. A swap is one thread's.
+    // SAFETY: the caller's promise; the state is only read, proposals and claims are not used. A swap belongs to one thread.
     unsafe {
         let (proposals, claims) = (core::ptr::null_mut(), core::ptr::null_mut());
         let board = PassBoard { proposals, claims, state: p.state.as_ptr().cast_mut() };

@@ -22,7 +22,7 @@ pub unsafe extern "ptx-kernel" fn block_canary(out: *mut u32) {
     let (thread, threads) = unsafe { (_thread_idx_x() as u32, _block_dim_x() as u32) };
     let mut flag = false;
     if thread < FLAGGED {
-        // SAFETY: `thread < threads`, so the word is in `out`'s first half, and it is this thread's alone.
+        // SAFETY: `thread < threads`, so the word is in `out`'s first half, and it belongs to this thread alone.
         unsafe { out.add(thread as usize).write(1) };
         flag = true;
     }

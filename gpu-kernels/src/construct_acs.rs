@@ -24,7 +24,7 @@ use crate::cuda::parameter::{In, InOut};
 use crate::cuda::{Warp, grid, shared, thread, warp};
 use crate::entry::{ConstructAcs, distances};
 
-/// The pheromone memory behind the parameters.
+/// The pheromone memory in the parameters.
 pub trait View: Memory {
     /// `fresh` is a constant, so that all loads are of one kind.
     ///

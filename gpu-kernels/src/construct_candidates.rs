@@ -17,7 +17,7 @@ use crate::cuda::parameter::InOut;
 use crate::cuda::{Warp, shared, thread, warp};
 use crate::entry::{ConstructCandidates, distances};
 
-/// Builds the tours of every ant of this warp. `memory` is the warp's.
+/// Builds the tours of every ant of this warp. `memory` belongs to the warp.
 #[inline(always)]
 unsafe fn ants<B: Tabu, S: Select, I: NodeId>(args: ConstructArgs, p: ConstructCandidates, memory: *mut u8) {
     // SAFETY: the launcher gives arrays of the sizes stated in args; a warp writes its own ants' tours.

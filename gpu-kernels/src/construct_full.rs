@@ -17,7 +17,7 @@ use crate::cuda::parameter::InOut;
 use crate::cuda::{Block, block, shared, thread};
 use crate::entry::ConstructFull;
 
-/// Builds the tours of every ant of this block. `memory` is the block's.
+/// Builds the tours of every ant of this block. `memory` belongs to the block.
 #[inline(always)]
 unsafe fn ants<B: Tabu, S: Select, I: NodeId>(args: ConstructArgs, p: ConstructFull, memory: *mut u8) {
     // SAFETY: the launcher gives arrays of the sizes stated in args; a block writes its own ants' tours.

@@ -59,7 +59,7 @@ impl Tables {
     }
 }
 
-/// Makes every child of this block. `memory` is the block's.
+/// Makes every child of this block. `memory` belongs to the block.
 ///
 /// # Safety
 /// The arrays have the sizes stated in `args`.
@@ -70,7 +70,7 @@ unsafe fn breed<I: NodeId, G: Geometry>(
     places: Places<G>,
     memory: *mut u8,
 ) {
-    // SAFETY: the caller's promise; a child is one block's.
+    // SAFETY: the caller's promise; a child belongs to one block.
     unsafe {
         let over = is_over(&args.rules, population.best);
         let mut index = thread::block_idx();
@@ -131,7 +131,7 @@ breed_entries! {
 /// The arrays have the sizes stated in `args`.
 #[inline(always)]
 unsafe fn make<I: NodeId, G: Geometry>(args: GeneticArgs, population: Population<I>, places: Places<G>) {
-    // SAFETY: the caller's promise; an individual is one block's.
+    // SAFETY: the caller's promise; an individual belongs to one block.
     unsafe {
         let mut row = thread::block_idx();
         while row < args.count {
@@ -181,7 +181,7 @@ entry!(grid_finish_individuals, FinishIndividuals, 256, 2, |args, p| {
         best: p.best.as_ptr(),
         born: p.born.as_ptr(),
     };
-    // SAFETY: the caller's promise; every individual is one thread's.
+    // SAFETY: the caller's promise; every individual belongs to one thread.
     unsafe {
         let population = tables.view::<u32>(&args);
         if is_over(&args.rules, population.best) {
@@ -201,7 +201,7 @@ macro_rules! transfer_entries {
                 next_rows: p.next_rows.as_ptr(), next_costs: p.next_costs.as_ptr(), best: p.best.as_ptr(),
                 born: core::ptr::null_mut(),
             };
-            // SAFETY: the caller's promise; a group is one block's.
+            // SAFETY: the caller's promise; a group belongs to one block.
             unsafe {
                 let population = tables.view::<$id>(&args);
                 if !is_over(&args.rules, population.best) {

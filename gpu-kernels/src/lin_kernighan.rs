@@ -147,7 +147,8 @@ entry!(grid_take_changes, TakeChanges, 256, 1, |args, p| {
 });
 
 entry!(grid_pack_changes, PackChanges, 256, 1, |args, p| {
-    // SAFETY: the caller's promise, with words for all trials, however many edges are removed; the words counted are one warp's.
+    // SAFETY: the caller's promise, with words for all trials, however many edges are removed; the words counted belong to one
+    // warp.
     unsafe {
         let (trials, most) = (args.round.trials as usize, MOST as usize);
         let from = TrialChanges {

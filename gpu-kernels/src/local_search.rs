@@ -19,7 +19,7 @@ use crate::cuda::parameter::InOut;
 use crate::cuda::{shared, thread};
 use crate::entry::{LocalSearch, grid, numbered, planar};
 
-/// Improves every tour of this block. `memory` is the block's.
+/// Improves every tour of this block. `memory` belongs to the block.
 #[inline(always)]
 unsafe fn tours<O: Operator, I: NodeId, G: Geometry>(
     args: SearchArgs,

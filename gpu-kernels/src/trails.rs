@@ -13,7 +13,7 @@ use crate::cuda::parameter::{In, InOut};
 use crate::cuda::{Block, Warp, thread, warp};
 use crate::entry::{PrepareTrails, UpdateTrails, distances};
 
-/// Calls `work` with each node whose row is this block's.
+/// Calls `work` with each node whose row belongs to this block.
 #[inline(always)]
 fn block_rows(n: u32, mut work: impl FnMut(u32)) {
     let mut node = thread::block_idx();
@@ -23,7 +23,7 @@ fn block_rows(n: u32, mut work: impl FnMut(u32)) {
     }
 }
 
-/// Calls `work` with each node whose row is this warp's.
+/// Calls `work` with each node whose row belongs to this warp.
 #[inline(always)]
 pub(crate) fn warp_rows(n: u32, mut work: impl FnMut(u32)) {
     let warps = thread::block_dim() / warp::SIZE;
@@ -58,7 +58,7 @@ unsafe fn table<F: Form>(n: u32, form: F, array: InOut<f32>) -> Slots<f32> {
 
 #[inline(always)]
 unsafe fn prepare<T: Team, F: Form>(team: T, form: F, args: TrailArgs, p: PrepareTrails, node: u32) {
-    // SAFETY: the launcher's arrays cover every row; the row is this team's.
+    // SAFETY: the launcher's arrays cover every row; the row belongs to this team.
     unsafe {
         let tables = Tables {
             trails: table(args.n, form, p.trails),
@@ -73,7 +73,7 @@ unsafe fn prepare<T: Team, F: Form>(team: T, form: F, args: TrailArgs, p: Prepar
 
 #[inline(always)]
 unsafe fn update<T: Team, F: Form>(team: T, form: F, args: TrailArgs, p: UpdateTrails, node: u32) {
-    // SAFETY: the launcher's arrays cover every row; the row is this team's; links and state are read only.
+    // SAFETY: the launcher's arrays cover every row; the row belongs to this team; links and state are read only.
     unsafe {
         let tables = Tables {
             trails: table(args.n, form, p.trails),

@@ -134,9 +134,7 @@ pub fn check() -> Result<(), String> {
     };
     let Some(path) = file().filter(is_foreign) else { return Ok(()) };
     let path = path.display();
-    Err(format!(
-        "{path} is not a file of thread control: name another one in ANTWARP_TUNING, or none"
-    ))
+    Err(format!("{path} is not a file of thread control: name another one in ANTWARP_TUNING, or none"))
 }
 
 /// Returns the number of iterations of the walk that is least far, of those that go on. `None` if no walk goes on, or one has

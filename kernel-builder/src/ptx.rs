@@ -123,7 +123,9 @@ fn launch_bounds(ptx: &str) -> Result<BTreeMap<&str, String>, String> {
         let directives = match numbers.as_deref() {
             Some([threads]) => format!(".maxntid {threads}, 1, 1"),
             Some([threads, blocks]) => format!(".maxntid {threads}, 1, 1\n.minnctapersm {blocks}"),
-            _ => return Err(format!("launch bounds must be NAME THREADS [BLOCKS], not `{}`", words.join(" "))),
+            _ => {
+                return Err(format!("launch bounds must be NAME THREADS [BLOCKS], not `{}`", words.join(" ")));
+            }
         };
         if all.insert(words[0], directives).is_some() {
             return Err(format!("two different launch bounds for {}", words[0]));

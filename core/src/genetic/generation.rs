@@ -255,8 +255,8 @@ impl Group {
 /// Makes child `index` of a generation, below [`GenerationRules::children`], and fills the places that its pair is responsible for.
 ///
 /// # Safety
-/// The tables have as many elements as places, rows are a permutation of those of the pool, individuals are permutations of
-/// n >= 4 nodes that `places` covers; `memory` has [`super::memory_bytes`] and is this team's; each index is one team's.
+/// The tables have as many elements as places, rows are a permutation of those of the pool, individuals are permutations of n >= 4
+/// nodes that `places` covers; `memory` has [`super::memory_bytes`] and belongs to this team; each index belongs to one team.
 #[inline(always)]
 pub unsafe fn breed<T: Team, I: NodeId, G: Geometry>(
     team: T,
@@ -330,7 +330,7 @@ pub unsafe fn breed<T: Team, I: NodeId, G: Geometry>(
 /// where ARX switches: between a pair's children, every place is recommended by both parents.
 ///
 /// # Safety
-/// As [`breed`]; `individual` is this team's.
+/// As [`breed`]; `individual` belongs to this team.
 #[inline(always)]
 unsafe fn conceive<T: Team, I: NodeId, G: Geometry>(
     team: T,
@@ -402,7 +402,7 @@ unsafe fn exchange<T: Team, I: NodeId, G: Geometry>(
 /// Fills row `row` with a random tour, at the place of the same number.
 ///
 /// # Safety
-/// The tables have that row and place; it is this team's.
+/// The tables have that row and place; it belongs to this team.
 #[inline(always)]
 pub unsafe fn random_individual<T: Team, I: NodeId, G: Geometry>(
     team: T,
@@ -426,7 +426,7 @@ pub unsafe fn random_individual<T: Team, I: NodeId, G: Geometry>(
 /// Measures the individual in row `row` and puts it at the place of the same number.
 ///
 /// # Safety
-/// The tables have that row and place; the row holds a tour; it is this team's.
+/// The tables have that row and place; the row holds a tour; it belongs to this team.
 #[inline(always)]
 pub unsafe fn settle<T: Team, I: NodeId, G: Geometry>(
     team: T,
@@ -486,7 +486,7 @@ unsafe fn best_of<T: Team, I>(
 /// other places into the next table. The copy takes the last place, or the one before if the best is there.
 ///
 /// # Safety
-/// As [`breed`]; there are at least 2 groups; each group is one team's.
+/// As [`breed`]; there are at least 2 groups; each group belongs to one team.
 #[inline(always)]
 pub unsafe fn transfer<T: Team, I: NodeId>(
     team: T,

@@ -81,7 +81,7 @@ pub(super) fn first_of_least<T: Team>(team: T, count: u32, key: impl Fn(u32) -> 
 /// There are such places, from <= to, and this team alone works on them.
 #[inline(always)]
 pub(super) unsafe fn reverse<T: Team, I: NodeId>(team: T, (from, to): (u32, u32), individual: Slots<I>) {
-    // SAFETY: the caller's promise; each pair of places is one member's.
+    // SAFETY: the caller's promise; each pair of places belongs to one member.
     team.for_each((to - from).div_ceil(2), |i| unsafe {
         let (a, b) = (individual.get(from + i), individual.get(to - i));
         individual.set(from + i, b);

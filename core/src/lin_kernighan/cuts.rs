@@ -113,7 +113,7 @@ impl Cuts {
     /// Makes cuts in [`WORDS`] words of memory at a multiple of 8 bytes.
     ///
     /// # Safety
-    /// The memory is this team's alone for as long as they are used.
+    /// The memory belongs to this team alone for as long as they are used.
     #[inline(always)]
     pub unsafe fn new(memory: *mut u32) -> Cuts {
         // SAFETY: the caller's promise.

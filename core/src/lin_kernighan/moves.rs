@@ -695,7 +695,7 @@ impl<R: Reach, G: Geometry> View<'_, R, G> {
 /// starts with nearer neighbours. It is the same for every team.
 ///
 /// # Safety
-/// `cuts` are of `tour`, `node` is a node of it, and the search's memory is this team's.
+/// `cuts` are of `tour`, `node` is a node of it, and the search's memory belongs to this team.
 #[inline(always)]
 pub unsafe fn best<T: Team, R: Reach, G: Geometry>(
     team: T,

@@ -90,7 +90,7 @@ impl TrialChanges {
     /// removed edges, and three words for each.
     ///
     /// # Safety
-    /// There is an entry for the trial, and there are enough words, which are this team's.
+    /// There is an entry for the trial, and there are enough words, which belong to this team.
     #[inline(always)]
     pub unsafe fn pack<T: Team>(self, team: T, trial: u32, words: Slots<u32>, at: u32) {
         // SAFETY: the caller's promise.

@@ -227,7 +227,7 @@ pub unsafe fn evaluate<T: Team, O: Operator, D: Distance>(
     let mut best = 0;
     let mut i = team.part_rank();
     while i < count {
-        // SAFETY: the caller's promise; a node is one part's.
+        // SAFETY: the caller's promise; a node belongs to one part.
         let rank = unsafe { propose::<T::Part, O, D>(team.part(), view, board, first + i, many) };
         best = if rank > best { rank } else { best };
         i += team.parts();

@@ -172,7 +172,8 @@ pub struct DescentRound {
     pub proposals: Slots<u32>,
 }
 
-/// Makes improving moves until no dirty node has one, or the team [is over](Team::is_over). Returns by how much the tour got shorter.
+/// Makes improving moves until no dirty node has one, or the team [is over](Team::is_over). Returns by how much the tour got
+/// shorter.
 ///
 /// In every round the parts of the team search around `width` dirty nodes; the moves that they find are made one after another if
 /// they are still possible. So the result does not depend on the team, only on the round.

@@ -25,7 +25,7 @@ pub unsafe fn crossover<T: Team>(
     (child, used): (Slots<u32>, Slots<u32>),
     seed: u64,
 ) {
-    // SAFETY: the caller's promise; between barriers an element is one member's.
+    // SAFETY: the caller's promise; between barriers an element belongs to one member.
     unsafe {
         team.for_each(n, |e| used.set(e, 0));
         team.barrier();

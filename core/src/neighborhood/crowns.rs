@@ -99,7 +99,7 @@ impl<R: Real> Neighborhood for Crowns<R> {
     #[inline(always)]
     unsafe fn apply<T: Team>(&self, team: T, walk: &Walk<R>, step: u32) {
         let stretch = self.stretch(walk.stream, step);
-        // SAFETY: the caller's promise; a coordinate is one member's.
+        // SAFETY: the caller's promise; a coordinate belongs to one member.
         team.for_each(self.n, |k| unsafe {
             let x = walk.solution.get(k);
             walk.solution.set(k, Self::coordinate(walk.stream, step, k, x, stretch));
@@ -152,7 +152,7 @@ impl<R: Real> Neighborhood for Crowns<R> {
         }
         team.barrier();
         let at = place * self.words();
-        // SAFETY: the caller's promise; a word is one member's.
+        // SAFETY: the caller's promise; a word belongs to one member.
         unsafe {
             team.single(|| walk.traces.set(at, until(0)));
             team.for_each(self.n, |k| {

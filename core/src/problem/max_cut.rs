@@ -71,7 +71,7 @@ impl Problem for MaxCut {
     #[inline(always)]
     unsafe fn begin<C: Crew>(&self, crew: &mut C, walk: &Walk<u8>) -> i64 {
         let (team, mut cut) = (crew.team(), 0);
-        // SAFETY: the caller's promise; a node is one member's.
+        // SAFETY: the caller's promise; a node belongs to one member.
         team.for_each(self.moves.n, |node| unsafe {
             let (side, (first, end)) = (walk.solution.get(node), self.edges_of(node));
             let mut rise = 0;

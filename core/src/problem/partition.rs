@@ -45,7 +45,7 @@ impl Problem for Partition {
     #[inline(always)]
     unsafe fn begin<C: Crew>(&self, crew: &mut C, walk: &Walk<u8>) -> i64 {
         let (team, mut cost) = (crew.team(), 0);
-        // SAFETY: the caller's promise; a set is one member's.
+        // SAFETY: the caller's promise; a set belongs to one member.
         team.for_each(self.moves.k, |set| unsafe {
             let mut sum = 0;
             for i in 0..self.moves.n {

@@ -398,7 +398,7 @@ impl<const D: usize, const NESTED: bool> Problem for Perceptron<D, NESTED> {
     unsafe fn begin<C: Crew>(&self, crew: &mut C, walk: &Walk<u8>) -> i64 {
         let (team, notes, n) = (crew.team(), self.view(walk), self.n);
         let groups = self.row_words();
-        // SAFETY: the caller's promise; a word and a row are one member's.
+        // SAFETY: the caller's promise; a word and a row belong to one member.
         unsafe {
             team.for_each(groups, |group| {
                 let (mut bits, mut bit) = (0, 0);
@@ -446,7 +446,7 @@ impl<const D: usize, const NESTED: bool> Problem for Perceptron<D, NESTED> {
     #[inline(always)]
     unsafe fn make<C: Crew>(&self, crew: &mut C, walk: &Walk<u8>, step: [u32; D]) {
         let (team, notes) = (crew.team(), self.view(walk));
-        // SAFETY: the caller's promise; a row is one member's.
+        // SAFETY: the caller's promise; a row belongs to one member.
         unsafe {
             team.for_each(self.m, |row| {
                 let (mut level, mut i) = (notes.levels.get(row), 0);

@@ -203,7 +203,7 @@ impl<const STORED: bool> Qap<STORED> {
     #[inline(always)]
     unsafe fn add_product<T: Team>(&self, team: T, of: Interactions) {
         let (n, stride, size) = (self.n, self.stride(), team.size());
-        // SAFETY: the caller's promise; a number is one member's.
+        // SAFETY: the caller's promise; a number belongs to one member.
         unsafe {
             let sum = |x: u32, y: u32, factor: i32| {
                 of.matrix.get(x * stride + y).wrapping_add(of.of_row.get(x).wrapping_mul(factor))
@@ -313,7 +313,7 @@ impl<const STORED: bool> Qap<STORED> {
         let (rows, stride) = (self.view(walk).rows, self.stride());
         let Interactions { matrix, of_row, of_column } = rows;
         let p = walk.solution;
-        // SAFETY: the caller's promise; between barriers a number is one member's.
+        // SAFETY: the caller's promise; between barriers a number belongs to one member.
         unsafe {
             let (pr, ps) = (p.get(r), p.get(s));
             let (a_rs, b_rs) = (self.a(r, s), self.b(pr, ps));
@@ -382,7 +382,7 @@ impl<const STORED: bool> Problem for Qap<STORED> {
     unsafe fn begin<C: Crew>(&self, crew: &mut C, walk: &Walk<u32>) -> i64 {
         let (team, p) = (crew.team(), walk.solution);
         let mut sum = 0;
-        // SAFETY: the caller's promise; between barriers an element is one member's.
+        // SAFETY: the caller's promise; between barriers an element belongs to one member.
         unsafe {
             team.for_each(self.n * self.n, |ij| {
                 let (i, j) = (ij / self.n, ij % self.n);

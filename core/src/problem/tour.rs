@@ -110,7 +110,7 @@ impl<G: Geometry> Noted<G> {
     #[inline(always)]
     unsafe fn begin<T: Team>(&self, team: T, solution: Slots<u32>, of_city: *const G::Place) -> i64 {
         let (n, mut length) = (self.n, 0);
-        // SAFETY: the caller's promise; between barriers an element is one member's.
+        // SAFETY: the caller's promise; between barriers an element belongs to one member.
         unsafe {
             team.for_each(n + 2, |i| {
                 let position = if i == 0 {

@@ -94,8 +94,8 @@ impl<P: Problem> Journey<'_, P> {
                 let seed = (draws.bits(0) as u64) << 32 | draws.bits(1) as u64;
                 moves.cross(team, walk, (own_best, others), seed);
             }
-            // Nothing is tabu, and entries, which may be distinguished by their ages, get different ones: for a walk that starts, or
-            // goes on from another solution while its clock continues.
+            // Nothing is tabu, and entries, which may be distinguished by their ages, get different ones: for a walk that starts,
+            // or goes on from another solution while its clock continues.
             team.for_each(*traces, |i| {
                 let begun = if begins { i } else { state.iterations as u32 + i };
                 walk.traces.set(i, if carried { *home_traces.add(i as usize) } else { begun });

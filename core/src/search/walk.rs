@@ -376,7 +376,7 @@ pub unsafe fn evaluate<P: Problem, C: Crew>(
     costs: *mut u64,
 ) {
     let (team, moves) = (crew.team(), problem.moves());
-    // SAFETY: the caller's promise; a neighbour is one member's.
+    // SAFETY: the caller's promise; a neighbour belongs to one member.
     unsafe {
         let walk: WalkOf<P> = Walk {
             solution: Slots::new(replica.cast(), moves.elements() as usize),

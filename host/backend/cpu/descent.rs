@@ -113,7 +113,7 @@ impl<'p, G: Geometry> CpuDescent<'p, G> {
                 return;
             }
             let (view, board) = shared.get();
-            // SAFETY: the arrays have the sizes asked for; every block is one thread's.
+            // SAFETY: the arrays have the sizes asked for; every block belongs to one thread.
             *rank = unsafe { best::evaluate::<_, O, _>(Serial, view, board, (block as u32, blocks), many) };
         });
         if watch.is_cut() {
@@ -128,7 +128,7 @@ impl<'p, G: Geometry> CpuDescent<'p, G> {
         let nodes = (0..n).into_par_iter().with_min_len(SHARE as usize);
         if many {
             let shared = Together((tour, board));
-            // SAFETY: every node is one thread's.
+            // SAFETY: every node belongs to one thread.
             nodes.clone().for_each(|node| unsafe {
                 let (tour, board) = shared.get();
                 best::make(Serial, tour, board, node);
@@ -137,7 +137,7 @@ impl<'p, G: Geometry> CpuDescent<'p, G> {
         // SAFETY: the best tour has n elements.
         let best = unsafe { Slots::of(&mut self.best_tour) };
         let shared = Together((tour, accepted, best, board));
-        // SAFETY: every node is one thread's.
+        // SAFETY: every node belongs to one thread.
         nodes.for_each(|i| unsafe {
             let (tour, accepted, best, board) = shared.get();
             best::settle(tour, accepted, best, board, many, i);

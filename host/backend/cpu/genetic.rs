@@ -126,7 +126,7 @@ impl<'p, G: Geometry> CpuPopulation<'p, G> {
                 return false;
             }
             let (tables, places) = shared.get();
-            // SAFETY: the tables are large enough, and each row is one thread's.
+            // SAFETY: the tables are large enough, and each row belongs to one thread.
             unsafe {
                 match &first {
                     FirstIndividuals::Random => {
@@ -149,7 +149,7 @@ impl<'p, G: Geometry> CpuPopulation<'p, G> {
         self.best = record(self.state.best_cost, 0);
         let searches = self.spec.local_search != LocalSearch::None;
         let rules = self.spec.rules(self.problem, generation, 1, searches);
-        // SAFETY: the record is this thread's.
+        // SAFETY: the record belongs to this thread.
         if unsafe { is_over(&rules, &mut self.best) } {
             return false;
         }
@@ -162,7 +162,7 @@ impl<'p, G: Geometry> CpuPopulation<'p, G> {
             }
             let (tables, places) = shared.get();
             let memory = memory.as_mut_ptr().cast();
-            // SAFETY: the tables and the memory are large enough, and each child is one thread's.
+            // SAFETY: the tables and the memory are large enough, and each child belongs to one thread.
             unsafe { genetic::breed(Serial, &rules, tables, places, memory, index) };
             true
         });
@@ -176,7 +176,7 @@ impl<'p, G: Geometry> CpuPopulation<'p, G> {
         if self.spec.transfers(generation) {
             let shared = Together(self.tables());
             parallel::each(rules.groups, &|group| {
-                // SAFETY: the tables are large enough, and each group is one thread's.
+                // SAFETY: the tables are large enough, and each group belongs to one thread.
                 unsafe { genetic::transfer(Serial, &rules, shared.get(), group) };
             });
             std::mem::swap(&mut self.table, &mut self.next);
@@ -224,7 +224,7 @@ impl<'p, G: Geometry> CpuPopulation<'p, G> {
         parallel::all_with_memory(count, memory, &|memory, index| {
             let (tables, search) = shared.get();
             let memory = memory.as_mut_ptr().cast();
-            // SAFETY: each new individual is one thread's; memory and tables are large enough.
+            // SAFETY: each new individual belongs to one thread; memory and tables are large enough.
             unsafe {
                 let gain = if enough() {
                     0

@@ -258,7 +258,7 @@ impl<'p, E: Copy + Default + Send + Sync> CpuWalks<'p, E> {
                 let watch = Watch::new(enough);
                 let (replica, common) = memory.as_mut().map_err(|_| BackendError::Replica)?;
                 let memory = (replica.as_mut_ptr().cast(), common.as_mut_ptr().cast());
-                // SAFETY: the arrays are those of all walks; each walk is one thread's, and its memory too.
+                // SAFETY: the arrays are those of all walks; each walk belongs to one thread, and its memory too.
                 unsafe {
                     body(
                         &mut { Member::ALONE },

@@ -86,8 +86,10 @@ pub fn load_function(
     ptx: &Ptx,
     name: &str,
 ) -> Result<CudaFunction, BackendError> {
-    let missing =
-        || BackendError::PtxRefused { kernel: name.to_string(), log: "the PTX does not contain it".to_string() };
+    let missing = || BackendError::PtxRefused {
+        kernel: name.to_string(),
+        log: "the PTX does not contain it".to_string(),
+    };
     load_text(context, ptx.only(name).ok_or_else(missing)?, name)
 }
 

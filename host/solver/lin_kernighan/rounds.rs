@@ -7,7 +7,7 @@ use antwarp_core::colony::ColonyState;
 use antwarp_core::lin_kernighan::trial::{LOOKED_AT, TrialRound};
 use antwarp_core::rng::Stream;
 
-use super::cross::{self, Restart, Kicks, Starts};
+use super::cross::{self, Kicks, Restart, Starts};
 use super::partners::{Kicked, Partners};
 use super::settings::Plan;
 use crate::engine::lin_kernighan::{NODES, Spec};

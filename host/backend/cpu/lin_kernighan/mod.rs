@@ -173,7 +173,7 @@ impl<'p, G: Geometry> Threads<'p, G> {
                 let (chain, trial) = (index / trials.len(), trials.start + (index % trials.len()) as u32);
                 let (tour, changes) = views[chain].get();
                 let stream = Stream::new(round.seed, round.number, chain as u32);
-                // SAFETY: the memory is this thread's; a trial has its own places.
+                // SAFETY: the memory belongs to this thread; a trial has its own places.
                 unsafe {
                     if enough() {
                         changes.count.set(trial, 0);
@@ -196,13 +196,13 @@ impl<'p, G: Geometry> Threads<'p, G> {
         let merge = |(chain, view): (&mut Chain, &View<G>)| {
             let (tour, changes): (Tour<G>, TrialChanges) = view.get();
             let board = chain.board();
-            // SAFETY: the tour and its arrays are this thread's.
+            // SAFETY: the tour and its arrays belong to this thread.
             let merged: Merged = unsafe { merge::plan(Serial, tour, board, changes, round.trials) };
             if merged.cuts > 0 {
                 let together = Together((tour, changes, board, chain.next()));
                 (0..n).into_par_iter().with_min_len(1 << 10).for_each(|position| {
                     let (tour, changes, board, next) = together.get();
-                    // SAFETY: a position is one thread's; where nodes go is a permutation.
+                    // SAFETY: a position belongs to one thread; where nodes go is a permutation.
                     unsafe { merge::place(tour, board, changes, merged.cuts, position, next) };
                 });
                 std::mem::swap(&mut chain.order, &mut chain.next_order);

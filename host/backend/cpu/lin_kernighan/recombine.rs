@@ -239,7 +239,7 @@ impl<'p> Recombiner<'p> {
             let together = Together((tour, changes, board, next));
             (0..tour.n).into_par_iter().with_min_len(MIN_LEN).for_each(|position| {
                 let (tour, changes, board, next) = together.get();
-                // SAFETY: a position is one thread's; where nodes go is a permutation.
+                // SAFETY: a position belongs to one thread; where nodes go is a permutation.
                 unsafe { merge::place(tour, board, changes, merged.cuts, position, next) };
             });
             std::mem::swap(&mut self.chain.order, &mut self.chain.next_order);

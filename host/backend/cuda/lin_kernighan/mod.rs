@@ -31,8 +31,8 @@ const CHAINS: u32 = 32;
 /// Most nodes that a trial of several tours searches around. A round has few trials one after another and ends with its longest
 /// one: with this limit twice as soon.
 const LOOKS: u32 = 64;
-/// With fewer trials per multiprocessor, fewer GPUs share a tour: as many as its trials keep busy. All GPUs would only wait for the longest
-/// trial.
+/// With fewer trials per multiprocessor, fewer GPUs share a tour: as many as its trials keep busy. All GPUs would only wait for the
+/// longest trial.
 const SHARED_TRIALS: u32 = 16;
 
 /// Returns tours and trials that keep every multiprocessor of one GPU busy. The numbers are the same for several GPUs, so that they
