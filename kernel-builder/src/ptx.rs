@@ -124,7 +124,10 @@ fn launch_bounds(ptx: &str) -> Result<BTreeMap<&str, String>, String> {
             Some([threads]) => format!(".maxntid {threads}, 1, 1"),
             Some([threads, blocks]) => format!(".maxntid {threads}, 1, 1\n.minnctapersm {blocks}"),
             _ => {
-                return Err(format!("launch bounds must be NAME THREADS [BLOCKS], not `{}`", words.join(" ")));
+                return Err(format!(
+                    "launch bounds must be NAME THREADS [BLOCKS], not `{}`",
+                    words.join(" ")
+                ));
             }
         };
         if all.insert(words[0], directives).is_some() {
