@@ -15,7 +15,7 @@ mod lin_kernighan;
 mod papers;
 mod tour_costs;
 
-/// Never runs: `-Cpanic=immediate-abort` turns every panic into a trap. The language wants a handler all the same.
+/// Never runs: `-Cpanic=immediate-abort` turns every panic into a trap. The language requires a handler all the same.
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo) -> ! {
     // SAFETY: a trap ends the launch with an error; nothing runs after it.

@@ -146,7 +146,7 @@ fn edge_assembly_crossover_of_few_nodes_and_of_wrong_settings() {
     let folder = Folder::new(20);
     let wrong: &[(&[&str], &str)] = &[
         (&["--population", "60", "--groups", "8"], "a multiple of --groups"),
-        (&["--population", "60", "--groups", "10"], "8 individuals a group or more"),
+        (&["--population", "60", "--groups", "10"], "at least 8 individuals per group"),
         (&["--groups", "0"], "--groups"),
         (&["--children", "0"], "--children"),
         (&["--mutation", "0.1"], "--mutation does nothing with --crossover eax"),

@@ -1,8 +1,8 @@
 //! `warp_prepare_acs_{matrix,candidate,selective}_{u16,u32}`: heuristic values and trails before the first iteration;
 //! `warp_deposit_acs_*`: the global update of Ant Colony System.
 //!
-//! A row a warp; warps take further rows in grid strides. Blocks of whole warps. No shared memory. Deterministic.
-//! Source: Skinderowicz 2016, equations 1 and 4.
+//! A warp per row; warps take further rows in grid strides. Blocks of whole warps. No shared memory. Deterministic. Source:
+//! Skinderowicz 2016, equations 1 and 4.
 
 use antwarp_core::kernels::AcsArgs;
 use antwarp_core::node::NodeId;
@@ -17,7 +17,7 @@ use crate::papers::trails::warp_rows;
 
 #[inline(always)]
 unsafe fn prepare<M: View, I: NodeId>(args: AcsArgs, p: PrepareAcs, memory: M) {
-    // SAFETY: each row is one warp's.
+    // SAFETY: each row belongs to one warp.
     warp_rows(args.n, |node| unsafe {
         let distance = distances(p.points, p.matrix, args.metric, args.n);
         let lists = p.lists.as_ptr().cast::<I>();
@@ -28,7 +28,7 @@ unsafe fn prepare<M: View, I: NodeId>(args: AcsArgs, p: PrepareAcs, memory: M) {
 
 #[inline(always)]
 unsafe fn deposit<M: View, I: NodeId>(args: AcsArgs, p: DepositAcs, memory: M) {
-    // SAFETY: each row is one warp's; links and state are read only.
+    // SAFETY: each row belongs to one warp; links and state are read only.
     warp_rows(args.n, |node| unsafe {
         let links = (*p.successor.as_ptr().add(node as usize), *p.predecessor.as_ptr().add(node as usize));
         let (lists, deposit) = (p.lists.as_ptr().cast::<I>(), (*p.state.as_ptr()).limits.deposit);

@@ -1,15 +1,14 @@
-//! Local search by best improvement, a launch a part of a pass.
+//! Local search by best improvement: one launch for each part of a pass.
 //!
 //! - `block_propose_moves_{two_opt,or_opt,or_2opt,three_opt}_{grid,planar,numbered}`: the best move around every node.
-//!   A warp a node, a thread an edge, neighbour and side; blocks of whole warps, each with a part of the nodes.
+//!   A warp per node, a thread per edge, neighbour and side; blocks of whole warps, each with a part of the nodes.
 //! - `block_select_move_{grid,planar,numbered}`: the best of all, or the end of a descent. One block.
-//! - `grid_make_moves`: moves that hold what they claimed. A warp a node.
+//! - `grid_make_moves`: makes moves that hold what they claimed. A warp per node.
 //! - `grid_settle_tours`, `grid_turn_stretch`: copies of the tour, a reversal. Threads in grid strides.
 //!
-//! Shared memory: [`block::SHARED_BYTES`](crate::cuda::block::SHARED_BYTES) for those of blocks, and 512 bytes a warp for
-//! propose. Deterministic: claims
-//! are the largest of ranks that differ, lengths sums of integers. Source: Fosin et al. 2013, section 4; many moves a
-//! pass are not from there.
+//! Shared memory: [`block::SHARED_BYTES`](crate::cuda::block::SHARED_BYTES) for kernels with blocks, and 512 bytes per warp for
+//! propose. Deterministic: claims are the largest of distinct ranks, and lengths are sums of integers. Source: Fosin et al. 2013,
+//! section 4; many moves per pass are an addition.
 
 use antwarp_core::distance::Distance;
 use antwarp_core::geometry::{Geometry, Places};
@@ -26,7 +25,7 @@ use crate::cuda::parameter::{In, InOut};
 use crate::cuda::{Warp, shared, thread, warp};
 use crate::entry::{grid, numbered, planar};
 
-/// A tour that is only read.
+/// Returns a tour that is only read.
 ///
 /// # Safety
 /// The arrays have n elements, and one is the other's inverse.
@@ -39,7 +38,7 @@ unsafe fn fixed(n: u32, order: In<u32>, position: In<u32>) -> ArrayTour<u32> {
     }
 }
 
-/// A tour that changes.
+/// Returns a tour that changes.
 ///
 /// # Safety
 /// As [`fixed`].
@@ -61,7 +60,7 @@ fn view<G: Geometry>(
     places: In<u8>,
 ) -> View<u32, impl Distance> {
     let distance = Places { geometry, start: places.as_ptr().cast() };
-    // SAFETY: the launcher reserves it for each warp where moves are looked for.
+    // SAFETY: the launcher reserves it for each warp of kernels that search for moves.
     let scratch = unsafe {
         let start = shared::dynamic().add(scratch_at(thread::thread_idx() / warp::SIZE));
         Slots::new(start.cast(), scratch_words(warp::SIZE) as usize)
@@ -69,13 +68,13 @@ fn view<G: Geometry>(
     View { tour, lists, k: args.k, breadth: args.breadth, distance, scratch }
 }
 
-/// Where the scratch memory of a warp lies in shared memory.
+/// Returns where a warp's scratch memory starts in shared memory.
 #[inline(always)]
 fn scratch_at(warp: u32) -> usize {
     (block::SHARED_BYTES + 8 * scratch_words(warp::SIZE) * warp) as usize
 }
 
-// The extent of a move, the shortest of three, is chosen in 16 bytes of stack, once a node that has a move.
+// The extent of a move, the shortest of three, is chosen in 16 bytes of stack, once per node that has a move.
 core::arch::global_asm!("//@allow *propose_moves* local");
 
 macro_rules! propose {
@@ -176,7 +175,7 @@ entry!(grid_settle_tours, SettleTours, 256, 1, |args, p| {
 });
 
 entry!(grid_turn_stretch, TurnStretch, 256, 1, |args, p| {
-    // SAFETY: the caller's promise; the state is only read, proposals and claims are not used. A swap is one thread's.
+    // SAFETY: the caller's promise; the state is only read, proposals and claims are not used. A swap belongs to one thread.
     unsafe {
         let (proposals, claims) = (core::ptr::null_mut(), core::ptr::null_mut());
         let board = PassBoard { proposals, claims, state: p.state.as_ptr().cast_mut() };

@@ -1,13 +1,13 @@
 //! `warp_build_acs_{matrix,candidate,selective}_{storage}`: tours of Ant Colony System, each built whole, with relaxed
 //! updates of trails; `warp_walk_acs_{matrix,candidate}_{storage}`: all ants step by step, with atomic updates.
 //!
-//! A warp an ant; warps take further ants in grid strides. Shared memory: for `shared_*` storage the memory of each ant
-//! that a block has at a time (build: one a warp; walk: all), `args.memory` bytes each; with `global_u32` that lies in
-//! `memory`, by warp (build) or by ant (walk). Node ids are 16 or 32 bits as the storage says.
+//! A warp per ant; warps take further ants in grid strides. Shared memory: for `shared_*` storage the memory of each ant that a
+//! block has at a time (build: one per warp; walk: all), `args.memory` bytes each; with `global_u32` that is in `memory`, by warp
+//! (build) or by ant (walk). Node ids are 16 or 32 bits, according to the storage.
 //!
-//! Build: ants read and write trails at the same time, so tours depend on their timing, except those of a single ant.
-//! Walk: deterministic, whatever the grid and the block. It does the phases `args.first` to `args.end`; if these are more
-//! than one, the launch is cooperative. Source: Skinderowicz 2016, sections 3.1 and 3.2.
+//! Build: ants read and write trails at the same time, so tours depend on their timing, except those of a single ant. Walk:
+//! deterministic, whatever the grid and the block. It runs phases `args.first` to `args.end`; for more than one, the launch is
+//! cooperative. Source: Skinderowicz 2016, sections 3.1 and 3.2.
 
 use antwarp_core::distance::Distances;
 use antwarp_core::kernels::AcsArgs;
@@ -26,12 +26,12 @@ use crate::cuda::parameter::{In, InOut};
 use crate::cuda::{Warp, grid, shared, thread, warp};
 use crate::entry::{ConstructAcs, distances};
 
-/// The pheromone memory behind the parameters.
+/// The pheromone memory in the parameters.
 pub trait View: Memory {
-    /// `fresh` is a constant, so that loads are of one kind each.
+    /// `fresh` is a constant, so that all loads are of one kind.
     ///
     /// # Safety
-    /// The arrays have the sizes that `args` tell.
+    /// The arrays have the sizes stated in `args`.
     unsafe fn new(args: AcsArgs, fresh: bool, lists: In<u8>, trails: InOut<u8>, tails: InOut<u32>) -> Self;
 }
 
@@ -49,7 +49,7 @@ impl<I: NodeId> View for MatrixTrails<I> {
     #[inline(always)]
     unsafe fn new(args: AcsArgs, fresh: bool, lists: In<u8>, trails: InOut<u8>, tails: InOut<u32>) -> Self {
         let (n, near) = (args.n as usize, args.n as usize * args.k as usize);
-        // SAFETY: the caller's promise; the matrix lies behind the candidates' trails.
+        // SAFETY: the caller's promise; the matrix follows the candidates' trails.
         unsafe {
             MatrixTrails {
                 near: CandidateTrails::new(args, fresh, lists, trails, tails),
@@ -80,7 +80,7 @@ impl View for Selective {
 }
 
 /// # Safety
-/// The arrays have the sizes that `args` tell.
+/// The arrays have the sizes stated in `args`.
 #[inline(always)]
 unsafe fn world<M, I: NodeId>(args: AcsArgs, p: ConstructAcs, memory: M) -> World<I, M, Distances> {
     World {
@@ -100,14 +100,15 @@ unsafe fn world<M, I: NodeId>(args: AcsArgs, p: ConstructAcs, memory: M) -> Worl
     }
 }
 
-/// Warps of the grid, and this one's number.
+/// Returns the number of warps of the grid, and this one's number.
 #[inline(always)]
 fn warps() -> (u32, u32) {
     let of_block = thread::block_dim() / warp::SIZE;
     (thread::grid_dim() * of_block, thread::block_idx() * of_block + thread::thread_idx() / warp::SIZE)
 }
 
-/// Every ant of this warp. `place` has the memory of an ant by its number among those of this warp, and in all.
+/// Builds the tours of every ant of this warp. `place` returns the memory of an ant, given its number among those of this warp, and
+/// among all.
 #[inline(always)]
 unsafe fn build<M: Memory, I: NodeId>(
     args: AcsArgs,
@@ -135,7 +136,7 @@ unsafe fn walk<M: Atomic, I: NodeId>(
     arrivals: InOut<u64>,
     tours: InOut<u8>,
 ) {
-    // SAFETY: a warp writes its own ants' tours and memory; all choices and all updates are apart by a barrier.
+    // SAFETY: a warp writes its own ants' tours and memory; a barrier separates all choices from all updates.
     unsafe {
         let tours = tours.as_ptr().cast::<I>();
         let (warps, first_ant) = warps();
@@ -159,7 +160,7 @@ unsafe fn walk<M: Atomic, I: NodeId>(
                     ant += warps;
                 }
             }
-            // A step without updates hands over to the next one as it is.
+            // After a step without updates no barrier is needed.
             if updates && phase + 1 < args.end {
                 barrier.wait();
             }
@@ -168,21 +169,21 @@ unsafe fn walk<M: Atomic, I: NodeId>(
     }
 }
 
-/// Memory of a warp's only ant at a time, in shared memory.
+/// Returns the memory of a warp's only current ant, in shared memory.
 #[inline(always)]
 fn warp_in_shared(args: AcsArgs, _: InOut<u8>) -> *mut u8 {
     // SAFETY: the launcher reserves args.memory bytes for each warp.
     unsafe { shared::dynamic().add((thread::thread_idx() / warp::SIZE * args.memory as u32) as usize) }
 }
 
-/// Memory of a warp's only ant at a time, in global memory.
+/// Returns the memory of a warp's only current ant, in global memory.
 #[inline(always)]
 fn warp_in_global(args: AcsArgs, memory: InOut<u8>) -> *mut u8 {
     // SAFETY: the launcher gives args.memory bytes to each warp of the grid.
     unsafe { memory.as_ptr().add(warps().1 as usize * args.memory as usize) }
 }
 
-/// Memory of ants in shared memory: those of a warp one after the other.
+/// Returns the memory of ants in shared memory: those of a warp follow each other.
 #[inline(always)]
 fn ant_in_shared(args: AcsArgs, _: InOut<u8>) -> impl Fn(u32, u32) -> *mut u8 {
     let each = args.ants.div_ceil(warps().0);
@@ -191,7 +192,7 @@ fn ant_in_shared(args: AcsArgs, _: InOut<u8>) -> impl Fn(u32, u32) -> *mut u8 {
     move |own, _| unsafe { shared::dynamic().add(((first + own) * args.memory as u32) as usize) }
 }
 
-/// Memory of ants in global memory.
+/// Returns the memory of ants in global memory.
 #[inline(always)]
 fn ant_in_global(args: AcsArgs, memory: InOut<u8>) -> impl Fn(u32, u32) -> *mut u8 {
     // SAFETY: the launcher gives args.memory bytes to each ant.
@@ -227,7 +228,7 @@ macro_rules! walk_entries {
                 if (*p.state.as_ptr()).done != 0 {
                     return;
                 }
-                // A barrier stands between what ants write and what they read.
+                // A barrier separates what ants write from what they read.
                 let view = <$view>::new(args, false, p.lists, p.trails, p.tails);
                 walk(args, world::<$view, $id>(args, p, view), $place(args, p.memory), p.arrivals, p.tours)
             }

@@ -1,9 +1,9 @@
 //! `warp_construct_{wrs,rwm}_{list,compact,bitmask}_{storage}`: tours, choosing in candidate lists.
 //!
-//! A warp an ant, several warps a block; warps take further ants in grid strides. Shared memory: for `shared_*`
-//! storage the memory of each warp's ant, `args.memory` bytes; with `global_u32` that lies in `memory`. Node ids
-//! are 16 or 32 bits as the storage says. Deterministic, whatever the grid and the block; the same tours with
-//! each tabu. Source: Skinderowicz 2020, section 4.3.
+//! A warp per ant, several warps per block; warps take further ants in grid strides. Shared memory: for `shared_*` storage the
+//! memory of each warp's ant, `args.memory` bytes; with `global_u32` that is in `memory`. Node ids are 16 or 32 bits, according to
+//! the storage. Deterministic, whatever the grid and the block; all tabus give the same tours. Source: Skinderowicz 2020, section
+//! 4.3.
 
 use antwarp_core::kernels::ConstructArgs;
 use antwarp_core::node::NodeId;
@@ -17,10 +17,10 @@ use crate::cuda::parameter::InOut;
 use crate::cuda::{Warp, shared, thread, warp};
 use crate::entry::{ConstructCandidates, distances};
 
-/// Every ant of this warp. `memory` is the warp's.
+/// Builds the tours of every ant of this warp. `memory` belongs to the warp.
 #[inline(always)]
 unsafe fn ants<B: Tabu, S: Select, I: NodeId>(args: ConstructArgs, p: ConstructCandidates, memory: *mut u8) {
-    // SAFETY: the launcher gives arrays of the sizes that args tell; a warp writes its own ants' tours.
+    // SAFETY: the launcher gives arrays of the sizes stated in args; a warp writes its own ants' tours.
     unsafe {
         if (*p.state.as_ptr()).done != 0 {
             return;
@@ -47,14 +47,14 @@ unsafe fn ants<B: Tabu, S: Select, I: NodeId>(args: ConstructArgs, p: ConstructC
     }
 }
 
-/// The warp's team memory in shared memory.
+/// Returns the warp's team memory in shared memory.
 #[inline(always)]
 fn in_shared(args: ConstructArgs, _: InOut<u8>) -> *mut u8 {
     // SAFETY: the launcher reserves args.memory bytes for each warp.
     unsafe { shared::dynamic().add((thread::thread_idx() / warp::SIZE * args.memory as u32) as usize) }
 }
 
-/// The warp's team memory in global memory.
+/// Returns the warp's team memory in global memory.
 #[inline(always)]
 fn in_global(args: ConstructArgs, memory: InOut<u8>) -> *mut u8 {
     let warp = (thread::block_idx() * thread::block_dim() + thread::thread_idx()) / warp::SIZE;

@@ -1,9 +1,9 @@
 //! `block_construct_{wrs,rwm}_{list,compact,bitmask}_{storage}`: tours, choosing among all unvisited nodes.
 //!
-//! A block an ant; blocks take further ants in grid strides. Block: 1 to 16 whole warps. Shared memory:
-//! [`block::SHARED_BYTES`] and, for `shared_*` storage, the ant's memory (`construct::memory_bytes`); with
-//! `global_u32` that lies in `memory`, `args.memory` bytes a block. Node ids are 16 or 32 bits as the storage
-//! says. Deterministic, whatever the grid and the block. Source: Skinderowicz 2020, figures 1, 5 and 7.
+//! A block per ant; blocks take further ants in grid strides. Block: 1 to 16 whole warps. Shared memory: [`block::SHARED_BYTES`]
+//! and, for `shared_*` storage, the ant's memory (`construct::memory_bytes`); with `global_u32` that is in `memory`, `args.memory`
+//! bytes per block. Node ids are 16 or 32 bits, according to the storage. Deterministic, whatever the grid and the block. Source:
+//! Skinderowicz 2020, figures 1, 5 and 7.
 
 use antwarp_core::kernels::ConstructArgs;
 use antwarp_core::node::NodeId;
@@ -17,10 +17,10 @@ use crate::cuda::parameter::InOut;
 use crate::cuda::{Block, block, shared, thread};
 use crate::entry::ConstructFull;
 
-/// Every ant of this block. `memory` is the block's.
+/// Builds the tours of every ant of this block. `memory` belongs to the block.
 #[inline(always)]
 unsafe fn ants<B: Tabu, S: Select, I: NodeId>(args: ConstructArgs, p: ConstructFull, memory: *mut u8) {
-    // SAFETY: the launcher gives arrays of the sizes that args tell; a block writes its own ants' tours.
+    // SAFETY: the launcher gives arrays of the sizes stated in args; a block writes its own ants' tours.
     unsafe {
         if (*p.state.as_ptr()).done != 0 {
             return;
@@ -36,14 +36,14 @@ unsafe fn ants<B: Tabu, S: Select, I: NodeId>(args: ConstructArgs, p: ConstructF
     }
 }
 
-/// The block's team memory in shared memory, behind what the team itself needs.
+/// Returns the block's team memory in shared memory, after the team's own.
 #[inline(always)]
 fn in_shared(_: ConstructArgs, _: InOut<u8>) -> *mut u8 {
     // SAFETY: the launcher reserves SHARED_BYTES and the ant's memory.
     unsafe { shared::dynamic().add(block::SHARED_BYTES as usize) }
 }
 
-/// The block's team memory in global memory.
+/// Returns the block's team memory in global memory.
 #[inline(always)]
 fn in_global(args: ConstructArgs, memory: InOut<u8>) -> *mut u8 {
     // SAFETY: the launcher gives args.memory bytes to each block.

@@ -1,19 +1,19 @@
 //! The generations of a population. Source: Kang et al. 2016, sections 2 and 3.
 //!
-//! `warp_breed_individuals_{grid,planar,numbered}_{shared_u16,global_u32}`: the children of a generation, a block of one warp a
-//! child; blocks take further children in grid strides. The jump indices of a child are `args.memory` bytes of shared
-//! memory, or, with `global_u32`, of `memory`, as many for each block.
+//! `warp_breed_individuals_{grid,planar,numbered}_{shared_u16,global_u32}`: the children of a generation, a block of one warp per
+//! child; blocks take further children in grid strides. The jump indices of a child are `args.memory` bytes of shared memory, or,
+//! with `global_u32`, of `memory`, as many for each block.
 //!
-//! `block_make_individuals_{grid,planar,numbered}_{u16,u32}`: the first individuals, a block an individual, in grid strides; shared memory:
-//! [`block::SHARED_BYTES`](crate::cuda::block::SHARED_BYTES).
+//! `block_make_individuals_{grid,planar,numbered}_{u16,u32}`: the first individuals, a block per individual, in grid strides;
+//! shared memory: [`block::SHARED_BYTES`](crate::cuda::block::SHARED_BYTES).
 //!
-//! `grid_finish_individuals`: lengths after local search, a thread an individual, in grid strides.
+//! `grid_finish_individuals`: lengths after local search, a thread per individual, in grid strides.
 //!
-//! `block_transfer_individuals_{u16,u32}`: best individuals go to other groups, a block a group, as many blocks as groups; shared
-//! memory as above.
+//! `block_transfer_individuals_{u16,u32}`: copies best individuals to other groups, a block per group, as many blocks as groups;
+//! shared memory as above.
 //!
-//! All are deterministic, whatever the grid and the block. Once an earlier generation has reached the target, children
-//! are born nowhere, and nothing else happens.
+//! All are deterministic, whatever the grid and the block. Once an earlier generation has reached the target, children are not
+//! made, and nothing else happens.
 
 use antwarp_core::geometry::{Geometry, Places};
 use antwarp_core::kernels::GeneticArgs;
@@ -27,7 +27,7 @@ use crate::cuda::parameter::InOut;
 use crate::cuda::{Warp, shared, thread};
 use crate::entry::{grid, numbered, planar};
 
-/// The tables behind the parameters; what a kernel does not have is null.
+/// The tables in the parameters; those that a kernel does not have are null.
 struct Tables {
     rows: *const u32,
     costs: *const i64,
@@ -40,7 +40,7 @@ struct Tables {
 
 impl Tables {
     /// # Safety
-    /// The arrays have the sizes that `args` tell, or are not used.
+    /// The arrays have the sizes stated in `args`, or are not used.
     #[inline(always)]
     unsafe fn view<I: NodeId>(self, args: &GeneticArgs) -> Population<I> {
         let places = args.rules.groups as usize * args.rules.group as usize;
@@ -59,10 +59,10 @@ impl Tables {
     }
 }
 
-/// Every child of this block. `memory` is the block's.
+/// Makes every child of this block. `memory` belongs to the block.
 ///
 /// # Safety
-/// The arrays have the sizes that `args` tell.
+/// The arrays have the sizes stated in `args`.
 #[inline(always)]
 unsafe fn breed<I: NodeId, G: Geometry>(
     args: GeneticArgs,
@@ -70,7 +70,7 @@ unsafe fn breed<I: NodeId, G: Geometry>(
     places: Places<G>,
     memory: *mut u8,
 ) {
-    // SAFETY: the caller's promise; a child is one block's.
+    // SAFETY: the caller's promise; a child belongs to one block.
     unsafe {
         let over = is_over(&args.rules, population.best);
         let mut index = thread::block_idx();
@@ -85,13 +85,13 @@ unsafe fn breed<I: NodeId, G: Geometry>(
     }
 }
 
-/// The jump indices of the block's child in shared memory.
+/// Returns the memory for jump indices of the block's child in shared memory.
 #[inline(always)]
 fn in_shared(_: GeneticArgs, _: InOut<u8>) -> *mut u8 {
     shared::dynamic()
 }
 
-/// The jump indices of the block's child in global memory.
+/// Returns the memory for jump indices of the block's child in global memory.
 #[inline(always)]
 fn in_global(args: GeneticArgs, memory: InOut<u8>) -> *mut u8 {
     // SAFETY: the launcher gives args.memory bytes to each block of the grid.
@@ -125,13 +125,13 @@ breed_entries! {
     warp_breed_individuals_numbered_global_u32: numbered, u32, in_global;
 }
 
-/// Every first individual of this block.
+/// Makes every first individual of this block.
 ///
 /// # Safety
-/// The arrays have the sizes that `args` tell.
+/// The arrays have the sizes stated in `args`.
 #[inline(always)]
 unsafe fn make<I: NodeId, G: Geometry>(args: GeneticArgs, population: Population<I>, places: Places<G>) {
-    // SAFETY: the caller's promise; an individual is one block's.
+    // SAFETY: the caller's promise; an individual belongs to one block.
     unsafe {
         let mut row = thread::block_idx();
         while row < args.count {
@@ -181,7 +181,7 @@ entry!(grid_finish_individuals, FinishIndividuals, 256, 2, |args, p| {
         best: p.best.as_ptr(),
         born: p.born.as_ptr(),
     };
-    // SAFETY: the caller's promise; every individual is one thread's.
+    // SAFETY: the caller's promise; every individual belongs to one thread.
     unsafe {
         let population = tables.view::<u32>(&args);
         if is_over(&args.rules, population.best) {
@@ -201,7 +201,7 @@ macro_rules! transfer_entries {
                 next_rows: p.next_rows.as_ptr(), next_costs: p.next_costs.as_ptr(), best: p.best.as_ptr(),
                 born: core::ptr::null_mut(),
             };
-            // SAFETY: the caller's promise; a group is one block's.
+            // SAFETY: the caller's promise; a group belongs to one block.
             unsafe {
                 let population = tables.view::<$id>(&args);
                 if !is_over(&args.rules, population.best) {

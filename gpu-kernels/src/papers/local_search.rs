@@ -1,11 +1,10 @@
 //! `block_local_search_{two_opt,or_opt,or_2opt,three_opt}_{grid,planar,numbered}_{shared_u16,global_u32}` and
-//! `block_local_search_or_3opt_numbered_{shared_u16,global_u32}`, for edges with a direction, which only a matrix tells: local
-//! search on every tour of a colony, or on the new individuals of a population, where there are some.
+//! `block_local_search_or_3opt_numbered_{shared_u16,global_u32}`, for edges with a direction, which only a matrix has: local search
+//! on every tour of a colony, or on a population's new individuals that exist.
 //!
-//! A block a tour, of 1 to 8 whole warps; blocks take further tours in grid strides. Shared memory:
-//! [`block::SHARED_BYTES`](crate::cuda::block::SHARED_BYTES) and, for `shared_u16`, `args.memory` bytes; with
-//! `global_u32` those lie in `memory`, as many for each block. Deterministic, whatever the grid and the block. Source:
-//! Skinderowicz 2020, section 5.7.
+//! A block per tour, of 1 to 8 whole warps; blocks take further tours in grid strides. Shared memory:
+//! [`block::SHARED_BYTES`](crate::cuda::block::SHARED_BYTES) and, for `shared_u16`, `args.memory` bytes; with `global_u32` those
+//! are in `memory`, as many for each block. Deterministic, whatever the grid and the block. Source: Skinderowicz 2020, section 5.7.
 
 use antwarp_core::geometry::{Geometry, Places};
 use antwarp_core::kernels::SearchArgs;
@@ -20,7 +19,7 @@ use crate::cuda::parameter::InOut;
 use crate::cuda::{shared, thread};
 use crate::entry::{LocalSearch, grid, numbered, planar};
 
-/// Every tour of this block. `memory` is the block's.
+/// Improves every tour of this block. `memory` belongs to the block.
 #[inline(always)]
 unsafe fn tours<O: Operator, I: NodeId, G: Geometry>(
     args: SearchArgs,
@@ -28,7 +27,7 @@ unsafe fn tours<O: Operator, I: NodeId, G: Geometry>(
     geometry: G,
     memory: *mut u8,
 ) {
-    // SAFETY: the launcher gives arrays of the sizes that args tell; a block writes its own tours.
+    // SAFETY: the launcher gives arrays of the sizes stated in args; a block writes its own tours.
     unsafe {
         if (*p.state.as_ptr()).done != 0 {
             return;
@@ -42,7 +41,7 @@ unsafe fn tours<O: Operator, I: NodeId, G: Geometry>(
             successor: p.successor.as_ptr(),
             predecessor: p.predecessor.as_ptr(),
         };
-        // Not in the loop: loads from `p` there keep LLVM from making one loop for `listed` and one without it.
+        // Not in the loop: there, loads from `p` keep LLVM from splitting the loop into one for `listed` and one without it.
         let (rows, tours, gains) = (p.rows.as_ptr(), p.tours.as_ptr().cast::<I>(), p.gains.as_ptr());
         let mut i = thread::block_idx();
         while i < args.tours {
@@ -62,14 +61,14 @@ unsafe fn tours<O: Operator, I: NodeId, G: Geometry>(
     }
 }
 
-/// The block's team memory in shared memory.
+/// Returns the block's team memory in shared memory.
 #[inline(always)]
 fn in_shared(_: SearchArgs, _: InOut<u8>) -> *mut u8 {
-    // SAFETY: the launcher reserves args.memory bytes behind the team's own.
+    // SAFETY: the launcher reserves args.memory bytes after the team's own.
     unsafe { shared::dynamic().add(block::SHARED_BYTES as usize) }
 }
 
-/// The block's team memory in global memory.
+/// Returns the block's team memory in global memory.
 #[inline(always)]
 fn in_global(args: SearchArgs, memory: InOut<u8>) -> *mut u8 {
     // SAFETY: the launcher gives args.memory bytes to each block of the grid.

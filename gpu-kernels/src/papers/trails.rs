@@ -1,8 +1,8 @@
 //! `block_prepare_matrix`, `block_update_matrix`, `warp_prepare_candidates_{u16,u32}`,
 //! `warp_update_candidates_{u16,u32}`: filling and updating a pheromone memory.
 //!
-//! A row a team: blocks for the rows of a matrix, warps for candidate lists; teams take further rows in grid
-//! strides. Blocks of whole warps. No shared memory. Deterministic. Source: Skinderowicz 2020, section 4.4.
+//! A team per row: blocks for the rows of a matrix, warps for candidate lists; teams take further rows in grid strides. Blocks of
+//! whole warps. No shared memory. Deterministic. Source: Skinderowicz 2020, section 4.4.
 
 use antwarp_core::kernels::TrailArgs;
 use antwarp_core::node::NodeId;
@@ -13,7 +13,7 @@ use crate::cuda::parameter::{In, InOut};
 use crate::cuda::{Block, Warp, thread, warp};
 use crate::entry::{PrepareTrails, UpdateTrails, distances};
 
-/// Calls `work` with each node whose row is this block's.
+/// Calls `work` with each node whose row belongs to this block.
 #[inline(always)]
 fn block_rows(n: u32, mut work: impl FnMut(u32)) {
     let mut node = thread::block_idx();
@@ -23,7 +23,7 @@ fn block_rows(n: u32, mut work: impl FnMut(u32)) {
     }
 }
 
-/// Calls `work` with each node whose row is this warp's.
+/// Calls `work` with each node whose row belongs to this warp.
 #[inline(always)]
 pub(crate) fn warp_rows(n: u32, mut work: impl FnMut(u32)) {
     let warps = thread::block_dim() / warp::SIZE;
@@ -34,19 +34,19 @@ pub(crate) fn warp_rows(n: u32, mut work: impl FnMut(u32)) {
     }
 }
 
-/// The form of a matrix.
+/// Returns the form of a matrix.
 #[inline(always)]
 fn matrix(args: TrailArgs, _: In<u8>) -> Matrix {
     Matrix { n: args.n }
 }
 
-/// The form of candidate lists.
+/// Returns the form of candidate lists.
 #[inline(always)]
 fn candidates<I: NodeId>(args: TrailArgs, lists: In<u8>) -> Candidate<I> {
     Candidate { lists: lists.as_ptr().cast(), k: args.k }
 }
 
-/// One of the tables.
+/// Returns one of the tables.
 ///
 /// # Safety
 /// The array covers every row.
@@ -58,7 +58,7 @@ unsafe fn table<F: Form>(n: u32, form: F, array: InOut<f32>) -> Slots<f32> {
 
 #[inline(always)]
 unsafe fn prepare<T: Team, F: Form>(team: T, form: F, args: TrailArgs, p: PrepareTrails, node: u32) {
-    // SAFETY: the launcher's arrays cover every row; the row is this team's.
+    // SAFETY: the launcher's arrays cover every row; the row belongs to this team.
     unsafe {
         let tables = Tables {
             trails: table(args.n, form, p.trails),
@@ -73,7 +73,7 @@ unsafe fn prepare<T: Team, F: Form>(team: T, form: F, args: TrailArgs, p: Prepar
 
 #[inline(always)]
 unsafe fn update<T: Team, F: Form>(team: T, form: F, args: TrailArgs, p: UpdateTrails, node: u32) {
-    // SAFETY: the launcher's arrays cover every row; the row is this team's; links and state are read only.
+    // SAFETY: the launcher's arrays cover every row; the row belongs to this team; links and state are read only.
     unsafe {
         let tables = Tables {
             trails: table(args.n, form, p.trails),

@@ -1,15 +1,15 @@
 //! Neighbourhood search: walks through a problem's solutions.
 //!
-//! `block_walk_{problem}`: a batch of iterations of every walk, `args.parts` blocks a walk, which must all run at the same time
-//! if there is more than one. A block's replica is in shared memory behind [`SHARED_BYTES`] if `args.in_shared`, else in
-//! `memory`. `slots`: for each walk a count of arrivals, a multiple of `args.parts`, and two candidates a block.
+//! `block_walk_{problem}`: a batch of iterations of every walk, with `args.parts` blocks per walk, which must all run at the same
+//! time if there is more than one. A block's replica is in shared memory after [`SHARED_BYTES`] if `args.in_shared`, else in
+//! `memory`. `slots`: for each walk a count of arrivals, a multiple of `args.parts`, and two candidates per block.
 //!
-//! `block_walk_{problem}_shared`: the same with the replica in shared memory, where that gains something.
+//! `block_walk_{problem}_shared`: the same with the replica in shared memory, where that is faster.
 //!
 //! Problems with several neighbourhoods have no other kernels.
 //!
-//! `block_evaluate_{problem}`: the costs of all neighbours of a solution, for a search that chooses on the host, and makes the
-//! neighbours there if `args.given`. One walk.
+//! `block_evaluate_{problem}`: computes the costs of all neighbours of a solution, for a search that chooses on the host; with
+//! `args.given`, the host has also made the neighbours. One walk.
 //!
 //! Deterministic, whatever the number and size of blocks.
 
@@ -27,7 +27,7 @@ use crate::entry::EvaluateNeighbors;
 
 /// Words of a candidate.
 const WORDS: u32 = 3;
-/// Bytes of shared memory before a replica: those of the block's reductions and two rows of a candidate a warp.
+/// Bytes of shared memory before a replica: those of the block's reductions and two rows with a candidate per warp.
 const SHARED_BYTES: u32 = (block::SHARED_BYTES + 2 * warp::SIZE * WORDS * 8).next_multiple_of(16);
 
 /// The blocks of a walk.
@@ -35,22 +35,22 @@ struct Blocks {
     part: u32,
     parts: u32,
     barrier: Barrier,
-    /// Two rows of candidates, a candidate a block.
+    /// Two rows of candidates, with one candidate per block.
     slots: *mut u64,
-    /// The row of the next exchange: a late warp or block still reads the other one.
+    /// The row of the next exchange: a late warp or block may still read the other one.
     row: u32,
 }
 
 impl Blocks {
     /// # Safety
-    /// `slots` is the walk's, its blocks run at the same time.
+    /// `slots` is the walk's, and its blocks run at the same time.
     #[inline(always)]
     unsafe fn new(part: u32, parts: u32, slots: *mut u64) -> Self {
         // SAFETY: the caller's promise.
         unsafe { Blocks { part, parts, barrier: Barrier::new(slots, parts), slots: slots.add(1), row: 0 } }
     }
 
-    /// The winner of a warp's candidates.
+    /// Returns the winner of a warp's candidates.
     #[inline(always)]
     fn of_warp(own: Contender) -> Contender {
         let (key, tag, cost) = warp::arg_min_u64(own.key, own.tag, own.cost);
@@ -108,8 +108,8 @@ impl Crew for Blocks {
     #[inline(always)]
     fn best(&mut self, own: Contender) -> Contender {
         let warps = thread::block_dim() / warp::SIZE;
-        // SAFETY: the launcher reserves SHARED_BYTES; a warp writes its own slot, a barrier stands before reading, and
-        // another one before the row is written again.
+        // SAFETY: the launcher reserves SHARED_BYTES; a warp writes its own slot, a barrier precedes reading, and another one
+        // precedes writing the row again.
         let mut best = unsafe {
             let slots: *mut u64 = shared::dynamic().add(block::SHARED_BYTES as usize).cast();
             let slots = slots.add((self.row * warp::SIZE * WORDS) as usize);
@@ -142,7 +142,7 @@ impl Crew for Blocks {
     }
 }
 
-/// The parameters of a walk's kernel but `memory`, which is for `replica`.
+/// The parameters of a walk's kernel except `memory`, which is for `replica`.
 struct Tables {
     tables: In<u8>,
     old_states: In<WalkState>,
@@ -156,14 +156,14 @@ struct Tables {
     slots: InOut<u64>,
 }
 
-/// The block's replica in shared memory.
+/// Returns the block's replica in shared memory.
 #[inline(always)]
 fn in_shared(_: WalkArgs, _: InOut<u8>) -> *mut u8 {
-    // SAFETY: the launcher asks for SHARED_BYTES and the layout's bytes.
+    // SAFETY: the launcher reserves SHARED_BYTES and the layout's bytes.
     unsafe { shared::dynamic().add(SHARED_BYTES as usize) }
 }
 
-/// The block's replica in shared or in global memory.
+/// Returns the block's replica in shared or in global memory.
 #[inline(always)]
 fn in_either(args: WalkArgs, memory: InOut<u8>) -> *mut u8 {
     if args.in_shared != 0 {
@@ -173,10 +173,10 @@ fn in_either(args: WalkArgs, memory: InOut<u8>) -> *mut u8 {
     unsafe { memory.as_ptr().add(thread::block_idx() as usize * args.layout.bytes as usize) }
 }
 
-/// Walks with this block's part.
+/// Runs this block's part of a walk.
 ///
 /// # Safety
-/// The arrays have the sizes that `args` tell.
+/// The arrays have the sizes stated in `args`.
 #[inline(always)]
 unsafe fn walk<P: Problem>(args: WalkArgs, t: Tables, replica: *mut u8) {
     let (index, part) = (thread::block_idx() / args.parts, thread::block_idx() % args.parts);
@@ -202,10 +202,10 @@ unsafe fn walk<P: Problem>(args: WalkArgs, t: Tables, replica: *mut u8) {
     }
 }
 
-/// Looks at all neighbours with this block's part.
+/// Evaluates this block's part of all neighbours.
 ///
 /// # Safety
-/// The arrays have the sizes that `args` tell.
+/// The arrays have the sizes stated in `args`.
 #[inline(always)]
 unsafe fn evaluate<P: Problem>(args: WalkArgs, p: EvaluateNeighbors) {
     // SAFETY: the caller's promise.
@@ -256,7 +256,7 @@ macro_rules! walk_entries {
 }
 antwarp_core::with_problems!(walk_entries);
 
-// A replica is in either memory.
+// A replica may be in either memory.
 core::arch::global_asm!("//@allow *block_walk* generic");
 
 macro_rules! shared_entries {
@@ -273,7 +273,7 @@ macro_rules! shared_entries {
 }
 antwarp_core::with_problems_in_shared!(shared_entries);
 
-// A move of one of a perceptron's three neighbourhoods, of one to three flips, is put together on the stack, in 32 bytes.
+// A move in one of a perceptron's three neighbourhoods, of one to three flips, is assembled on the stack, in 32 bytes.
 core::arch::global_asm!("//@allow *walk_perceptron_nested* local");
 
 macro_rules! nested_entries {

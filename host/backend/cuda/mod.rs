@@ -26,7 +26,7 @@ pub use papers::descent::CudaDescent;
 pub use papers::genetic::CudaPopulation;
 pub use papers::walks::{CREW_BYTES, CudaNeighbors, CudaWalks, walk_kernel};
 
-/// The names of all kernels that may be loaded.
+/// Returns the names of all kernels that may be loaded.
 pub fn kernel_names() -> Vec<String> {
     let mut names = papers::colony::kernel_names();
     names.extend(papers::descent::kernel_names());

@@ -1,4 +1,4 @@
-//! Ant Colony System (Skinderowicz 2016): settings, and what a backend needs to know.
+//! Ant Colony System (Skinderowicz 2016): settings, and the spec for a backend.
 
 use antwarp_core::papers::ants::acs::Rule;
 use antwarp_core::papers::ants::colony::ColonyRules;
@@ -22,9 +22,10 @@ choices!(Pheromone, Remember, Greedy, Update);
 settings! {
     /// Settings of Ant Colony System. `None` means: chosen for the run.
     pub struct AcsSettings: Acs = "acs", "Ant Colony System" {
-        /// Seed of all random numbers: the same seed gives the same tour after as many iterations, but for acs with relaxed updates
+        /// Seed of all random numbers: the same seed gives the same tour after the same number of iterations, except acs with
+        /// relaxed updates
         pub seed: u64 = 1, is_common: true;
-        /// Ants: tours an iteration
+        /// Ants: tours per iteration
         pub ants: Option<u32> = None,
             range: from_to(1, MOST_ANTS),
             otherwise: "by the number of nodes and the backend; 16 with `local_search` lk";
@@ -41,19 +42,19 @@ settings! {
         /// Update every N-th edge that an ant takes; 0: none
         pub period: Option<u32> = None,
             option: "update_period",
-            otherwise: "1; 4 from 5,000 nodes on without local search where a selective memory takes in all edges";
+            otherwise: "1; 4 from 5,000 nodes on, without local search and with a selective memory that stores all edges";
         /// Which edges have a pheromone trail
         pub pheromone: Pheromone = Pheromone::default();
-        /// Edges that a node of the pheromone memory remembers
+        /// Edges that the pheromone memory stores per node
         pub slots: u32 = 8, range: from_to(1, MOST_SLOTS), only: &[is("pheromone", "selective")];
-        /// Which edges the pheromone memory takes in
+        /// Which edges the pheromone memory stores
         pub remember: Option<Remember> = None,
             only: &[is("pheromone", "selective")], otherwise: "best on CPU threads, taken on a GPU";
         /// What a greedy step chooses among
         pub greedy: Greedy = Greedy::default(), only: &[is("pheromone", "selective")];
-        /// How ants go, and how their updates of trails meet
+        /// How ants build tours, and how their trail updates interact
         pub update: Update = Update::default();
-        /// Reset the trails after so many iterations without a better tour since the last reset; 0: never
+        /// Reset the trails after this many iterations without a better tour since the last reset; 0: never
         pub reset_after: Option<u32> = None,
             unit: "iterations", only: &[is("local_search", "lk")], otherwise: "5";
         /// The operator that improves the tours of ants
@@ -62,24 +63,24 @@ settings! {
         pub neighbors: Option<u32> = None,
             range: from_to(1, MOST_NEIGHBORS),
             otherwise: "32 with `local_search` two-opt, 20 where edges have a direction, else 8";
-        /// Neighbours that the second step of a move looks at
+        /// Neighbours evaluated in the second step of a move
         pub breadth: Option<u32> = None,
             range: from_to(1, MOST_NEIGHBORS), otherwise: "10 where edges have a direction, else 5";
     }
 }
 
-/// Numbers of candidates of all nodes together have 32 bits.
+/// Candidates of all nodes together are numbered in 32 bits.
 const MOST_CANDIDATES: u64 = 1 << 32;
-/// From as many nodes on, rings that take in every edge are slow to lead to shorter tours unless fewer edges are updated.
+/// From this many nodes on, rings that store every edge are slow to lead to shorter tours unless fewer edges are updated.
 const SLOW_RINGS: u32 = 5_000;
-/// Steps in which an ant explores, if q0 is not given (section 4.1).
+/// Steps per tour in which an ant explores, if q0 is not given (section 4.1).
 const EXPLORING: f64 = 20.0;
 
 impl AcsSettings {
-    /// Checks every setting's range, and that they go together.
+    /// Checks every setting's range, and that they are compatible.
     ///
     /// # Errors
-    /// What is out of its range, or does not go together.
+    /// The settings that are out of range or incompatible.
     pub fn check(&self) -> Result<(), SolveError> {
         self.check_ranges()?;
         if self.pheromone == Pheromone::Selective && self.update == Update::Atomic {
@@ -100,18 +101,18 @@ impl AcsSettings {
         Ok(())
     }
 
-    /// What a [`Problem`] needs to know of [`neighbors`](Self::neighbors).
+    /// Returns what a [`Problem`] needs to know about [`neighbors`](Self::neighbors).
     pub fn listed(&self) -> Option<u32> {
         LocalSearch::neighbors_of_ants(self.local_search, self.neighbors)
     }
 
-    /// Which edges of an ant are updated unless the user says otherwise (benches/notebooks/acs.md, "The period").
+    /// Returns which edges of an ant are updated by default (benches/notebooks/acs.md, "The period").
     fn default_period(&self, n: u32, remember: Remember, local_search: LocalSearch) -> u32 {
         let takes_all = self.pheromone == Pheromone::Selective && remember == Remember::Taken;
         if takes_all && local_search == LocalSearch::None && n >= SLOW_RINGS { 4 } else { 1 }
     }
 
-    /// The colony's layout for a problem.
+    /// Returns the colony's spec for a problem.
     pub fn spec(&self, problem: &Problem, backend: &Backend, stop: &Stop) -> AcsSpec {
         let n = problem.n();
         let q0 = self.q0.unwrap_or((f64::from(n) - EXPLORING) / f64::from(n)).max(0.0);
@@ -122,7 +123,7 @@ impl AcsSettings {
             LocalSearch::Lk => ELITE_ANTS.min(n),
             _ => backend.default_acs_ants(n),
         };
-        // Only recombination makes use of the tours that a reset leaves behind.
+        // Only recombination makes use of the tours from before a reset.
         let reset_after = match local_search {
             LocalSearch::Lk => self.reset_after.unwrap_or(ELITE_AFTER),
             _ => 0,
@@ -148,13 +149,13 @@ impl AcsSettings {
             update: self.update,
             each_phase: false,
             counts_hits: false,
-            // A few nodes have no moves of three edges to speak of.
+            // With only a few nodes there are hardly any moves of three edges.
             local_search: if n < FEWEST { LocalSearch::None } else { local_search },
             breadth: self.breadth.unwrap_or(breadth).min(problem.search_k()),
             rules: ColonyRules {
                 target: stop.target.unwrap_or(i64::MIN),
                 unit_cost: problem.unit_cost() as f64,
-                // Trails end at 1 / (length of the best tour).
+                // Trails approach 1 / (length of the best tour).
                 persistence: 0.0,
                 limit_ratio: 0.0,
                 reset_after,
@@ -164,7 +165,7 @@ impl AcsSettings {
     }
 }
 
-/// As [`Algorithm::solve`](crate::solver::Algorithm::solve), once everything is checked.
+/// As [`Algorithm::solve`](crate::solver::Algorithm::solve), after all checks.
 pub(in crate::solver) fn solve(
     instance: &Instance,
     settings: &AcsSettings,

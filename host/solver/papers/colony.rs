@@ -1,4 +1,4 @@
-//! Ants and individuals: what goes on by iterations.
+//! Colonies of ants and populations of individuals: engines that work in iterations.
 
 use antwarp_core::papers::ants::colony::ColonyState;
 
@@ -6,8 +6,8 @@ use crate::engine::{BackendError, Budget, Colony, Engine, Enough, LocalSearch, S
 use crate::instance::{Instance, Watch};
 use crate::solver::SolveError;
 
-/// Refuses a local search that turns parts of tours where edges have a direction, and one that turns none elsewhere; `advice`
-/// says what can be used instead where they have.
+/// Rejects a local search that reverses parts of tours where edges have a direction, and one for directed edges where they have
+/// none; `advice` says what can be used instead for directed edges.
 pub(in crate::solver) fn check_local_search(
     instance: &Instance,
     local_search: LocalSearch,
@@ -26,24 +26,24 @@ pub(in crate::solver) fn check_local_search(
     Err(SolveError::Unsupported { algorithm, instance, why })
 }
 
-/// A colony, iteration by iteration.
+/// Runs a colony, iteration by iteration.
 pub(in crate::solver) struct Iterations<'a, C: ?Sized> {
     pub colony: &'a mut C,
-    /// Tours of an iteration.
+    /// Tours per iteration.
     pub ants: u32,
-    /// Fewest iterations of a batch: 1 where there is no tour before the first one.
+    /// Fewest iterations per batch: 1 if there is no tour before the first one.
     pub fewest: u64,
-    /// An iteration that has begun is finished whatever happens.
+    /// Whether an iteration that has started always finishes.
     pub whole: bool,
     pub state: Option<ColonyState>,
-    /// How far the trails had converged at the end, where a colony can tell.
+    /// How far the trails had converged at the end, if the colony can measure it.
     pub branching: Option<f64>,
-    /// What the engine's [part](Engine::part) is called.
+    /// The name of the engine's [part](Engine::part).
     pub part: &'static str,
 }
 
 impl<C: Colony + ?Sized> Iterations<'_, C> {
-    /// What comes before the first iteration; false if it was `enough` before all of it was there.
+    /// Does the work before the first iteration; returns false if interrupted by `enough` before it was complete.
     ///
     /// # Errors
     /// As [`Engine::advance`].

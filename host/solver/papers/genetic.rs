@@ -1,5 +1,5 @@
-//! A genetic algorithm with constructive crossovers (Kang et al. 2016) or edge assembly crossover (Nagata and Kobayashi
-//! 2013): settings, and what a backend needs to know.
+//! A genetic algorithm with constructive crossovers (Kang et al. 2016) or edge assembly crossover (Nagata and Kobayashi 2013):
+//! settings, and the spec for a backend.
 
 use antwarp_core::papers::local_search::best::FEWEST;
 use rayon::prelude::*;
@@ -22,34 +22,35 @@ choices!(Crossover, Pairing, Initial);
 settings! {
     /// Settings of the genetic algorithm. `None` means: chosen for the run.
     pub struct GeneticSettings: Genetic = "ga", "Genetic algorithm" {
-        /// Seed of all random numbers: the same seed gives the same tour after as many iterations, but for acs with relaxed updates
+        /// Seed of all random numbers: the same seed gives the same tour after the same number of iterations, except acs with
+        /// relaxed updates
         pub seed: u64 = 1, is_common: true;
-        /// How children are made of their parents
+        /// How children are made from their parents
         pub crossover: Crossover = Crossover::default();
-        /// Tours of the population, a multiple of 4 times `groups`; with `crossover` eax of `groups`
+        /// Tours of the population, a multiple of 4 times `groups`; with `crossover` eax, a multiple of `groups`
         pub population: Option<u32> = None,
             range: from_to(1, MOST_INDIVIDUALS), otherwise: "2048, with `crossover` eax 300; those of a loaded population";
         /// Groups that evolve on their own
         pub groups: u32 = 8, range: at_least(1);
         /// Generations between transfers of each group's best tour to another group; 0: never
         pub transfer_every: u32 = 20, unit: "generations";
-        /// Children of a pair at a time, of which the best one is made
+        /// Children of a pair evaluated at a time, of which the best one is made
         pub children: u32 = CHILDREN, range: from_to(1, MOST_CHILDREN), only: &[is("crossover", "eax")];
         /// Share of the children that mutate
         pub mutation: f64 = 0.1, range: between(0.0, 1.0), only: &[is_not("crossover", "eax")];
-        /// Rivals and partners: the same places always, or drawn anew for every generation
+        /// Rivals and partners: always at the same places, or drawn again for every generation
         pub pairing: Pairing = Pairing::default(), only: &[is_not("crossover", "eax")];
         /// Improve each group's best tour a little in each generation, where distances are symmetric
         pub improve_best: bool = true, only: &[is_not("crossover", "eax")];
-        /// What the first tours are
+        /// How the first tours are made
         pub initial: Initial = Initial::default();
-        /// Generations that the tours of a file have behind them
+        /// Generations before this run, for tours from a file
         pub first_generation: u32 = 0, range: from_to(0, MOST_GENERATIONS), is_internal: true;
-        /// The operator that improves children; with `crossover` eax the first tours alone
+        /// The operator that improves children; with `crossover` eax, only the first tours
         pub local_search: LocalSearch = LocalSearch::None, except: &["or-3opt", "lk"];
-        /// Neighbours in a node's list, for local search, and where `crossover` eax joins sub-tours
+        /// Neighbours in a node's list, for local search, and for joining sub-tours with `crossover` eax
         pub neighbors: u32 = 8, range: from_to(1, MOST_NEIGHBORS);
-        /// Neighbours that the second step of a move looks at
+        /// Neighbours evaluated in the second step of a move
         pub breadth: u32 = 5, range: from_to(1, MOST_NEIGHBORS);
     }
     beside crossover = Crossover::Eax => {
@@ -59,36 +60,36 @@ settings! {
     }
 }
 
-/// Most nodes of random tours that local search is to improve: beyond, reversals take too long.
+/// Most nodes of random tours that local search may improve: beyond this, reversals take too long.
 const MOST_RANDOM: usize = 20_000;
-/// Individuals unless the user says otherwise.
+/// Individuals by default.
 const INDIVIDUALS: u32 = 2048;
-/// The same with edge assembly crossover; the children of a pair there; and fewest individuals of a group.
+/// The same with edge assembly crossover; the children of a pair there; and the fewest individuals of a group.
 const EAX_INDIVIDUALS: u32 = 300;
 const CHILDREN: u32 = 30;
 const FEWEST_INDIVIDUALS: u32 = 8;
 /// Most children of a pair.
 const MOST_CHILDREN: u32 = 1 << 16;
-/// Most individuals, so that their numbers stay far inside 32 bits.
+/// Most individuals, so that their numbers stay far below 32 bits.
 const MOST_INDIVIDUALS: u32 = 1 << 20;
-/// Most generations that the individuals of a file have behind them: their numbers stay far inside 32 bits, too.
+/// Most generations before this run, for individuals from a file: their numbers stay far below 32 bits, too.
 const MOST_GENERATIONS: u32 = 1 << 30;
 
 impl GeneticSettings {
-    /// Returns the settings of a crossover where nothing else is given.
+    /// Returns the settings of a crossover, otherwise with defaults.
     pub fn of(crossover: Crossover) -> GeneticSettings {
         GeneticSettings { crossover, ..GeneticSettings::default() }.with_defaults_beside()
     }
 
-    /// Fewest nodes of an instance that generations can be made for.
+    /// Returns the fewest nodes of an instance for which generations can be made.
     pub fn fewest_nodes(&self) -> usize {
         if self.crossover == Crossover::Eax { FEWEST as usize } else { 4 }
     }
 
-    /// Checks every setting's range, and that they go together.
+    /// Checks every setting's range, and that they are compatible.
     ///
     /// # Errors
-    /// What is out of its range, or does not go together.
+    /// The settings that are out of range or incompatible.
     pub fn check(&self) -> Result<(), SolveError> {
         self.check_ranges()?;
         let fail = |what: String| Err(SolveError::Settings(what));
@@ -96,13 +97,13 @@ impl GeneticSettings {
         if self.crossover == Crossover::Eax {
             if !individuals.is_multiple_of(groups) || individuals / groups < FEWEST_INDIVIDUALS {
                 return fail(format!(
-                    "`population` must be a multiple of `groups`, with {FEWEST_INDIVIDUALS} individuals a group or more: {individuals} \
-                     individuals are no {groups} such groups"
+                    "`population` must be a multiple of `groups`, with at least {FEWEST_INDIVIDUALS} individuals per group: \
+                     {individuals} individuals do not make {groups} such groups"
                 ));
             }
         } else if !individuals.is_multiple_of(groups.saturating_mul(4)) {
             return fail(format!(
-                "`population` must be a multiple of 4 times `groups`: {individuals} individuals are no {groups} groups of equal size"
+                "`population` must be a multiple of 4 times `groups`: {individuals} individuals do not make {groups} equal groups"
             ));
         }
         if self.local_search.is_of_ants() {
@@ -111,7 +112,7 @@ impl GeneticSettings {
         Ok(())
     }
 
-    /// Individuals of the population.
+    /// Returns the number of individuals.
     pub fn individuals(&self) -> u32 {
         self.population.unwrap_or(if self.crossover == Crossover::Eax {
             EAX_INDIVIDUALS
@@ -120,9 +121,9 @@ impl GeneticSettings {
         })
     }
 
-    /// The population's layout for a problem.
+    /// Returns the population's spec for a problem.
     pub fn spec(&self, problem: &Problem, stop: &Stop) -> GeneticSpec {
-        // A few nodes have no moves of three edges to speak of, and no other tours than random ones.
+        // With only a few nodes there are hardly any moves of three edges, and no other tours than random ones.
         let is_small = problem.n() < FEWEST;
         let is_descent = self.initial == Initial::LocalOptima;
         GeneticSpec {
@@ -154,39 +155,39 @@ pub struct Individuals<'a> {
 }
 
 impl Individuals<'_> {
-    /// Generations that the individuals have behind them, those before the run included.
+    /// Returns the generations that the individuals have gone through, including those before the run.
     pub fn generation(&self) -> u32 {
         self.generation
     }
 
-    /// The length of each individual.
+    /// Returns the length of each individual.
     ///
     /// # Errors
-    /// If they cannot be brought back from the backend, or there is none at some place.
+    /// If they cannot be fetched from the backend, or there is none at some place.
     pub fn lengths(&mut self) -> Result<Vec<i64>, SolveError> {
         let lengths = self.population.costs()?;
-        let what = "a population that is not complete".to_string();
+        let what = "an incomplete population".to_string();
         let wrong = SolveError::Wrong { backend: self.backend, what };
         if lengths.contains(&i64::MAX) { Err(wrong) } else { Ok(lengths) }
     }
 
-    /// The individual at a place in the instance's numbering, which is as long as it should be.
+    /// Returns the individual at a place in the instance's numbering, and checks its length.
     ///
     /// # Errors
-    /// If it cannot be brought back from the backend, is no tour, or has another length.
+    /// If it cannot be fetched from the backend, is an invalid tour, or has another length.
     pub fn individual(&mut self, place: u32, length: i64) -> Result<Vec<u32>, SolveError> {
         let individual = self.population.individual(place)?;
         right(self.instance, self.problem, self.backend, &individual, length)
     }
 }
 
-/// What happens to a population when a run ends: saving it, say.
+/// What to do with a population when a run ends, such as saving it.
 pub type Keep<'a> = &'a mut dyn FnMut(&Solution, &mut Individuals<'_>);
 
-/// As [`Algorithm::solve`](crate::solver::Algorithm::solve), once everything is checked. `keep` is not called if the run was over before all
-/// of the first individuals were there; with it, a generation that has begun is finished, whatever stops the run. With
+/// As [`Algorithm::solve`](crate::solver::Algorithm::solve), after all checks. `keep` is not called if the run was over before all of the
+/// first individuals were there; with it, a generation that has started always finishes, even when the run is interrupted. With
 /// [`Initial::File`] the first individuals are `given`, in the instance's numbering, and repeated if they are fewer than the
-/// population has.
+/// population needs.
 pub(in crate::solver) fn solve(
     instance: &Instance,
     settings: &GeneticSettings,
@@ -199,7 +200,7 @@ pub(in crate::solver) fn solve(
     let deadline = Deadline::now(stop);
     let haste = Haste::new(instance, deadline);
     let late = || haste.is_over();
-    // What is given is not lost, whatever happens.
+    // The given tours are not lost, whatever happens.
     let shortest = given.as_deref().and_then(|given| shortest(instance, given));
     let Some(problem) = Problem::until(instance, Some(1), settings.neighbors, &late)? else {
         return haste.end(shortest);
@@ -209,7 +210,7 @@ pub(in crate::solver) fn solve(
         return haste.end(Some(problem.start_tour().to_vec()));
     };
     let mut population = backend.population(&problem, &spec, first)?;
-    // Of edge assembly crossover a pair counts as one.
+    // With edge assembly crossover a pair counts as one.
     let children = match settings.crossover {
         Crossover::Eax => spec.individuals,
         _ => spec.rules(&problem, 1, 1, false).children(),
@@ -217,14 +218,14 @@ pub(in crate::solver) fn solve(
     let mut generations = Iterations {
         colony: population.as_mut(),
         ants: children,
-        // With none, the first individuals are all there is to do.
+        // With 0 generations, only the first individuals are made.
         fewest: 0,
         whole: keep.is_some(),
         state: None,
         branching: None,
         part: "generations",
     };
-    // What is given is not lost, whatever the clock says; what is to be saved has to be complete.
+    // The given tours are not lost, even if time is up; a population to be saved has to be complete.
     let is_given = settings.initial == Initial::File;
     let begun =
         if keep.is_none() && !is_given { Ok(true) } else { generations.begin(&|| !is_given && late()) };
@@ -252,10 +253,10 @@ pub(in crate::solver) fn solve(
     Ok(solution)
 }
 
-/// Refuses settings that are out of range, and instances that cannot be solved with them.
+/// Rejects settings that are out of range, and instances that cannot be solved with them.
 ///
 /// # Errors
-/// Which, and what to do about it.
+/// The problem, and the remedy.
 pub fn check_for(instance: &Instance, settings: &GeneticSettings) -> Result<(), SolveError> {
     settings.check()?;
     check_kind(instance, "GA")?;
@@ -277,10 +278,10 @@ pub fn check_for(instance: &Instance, settings: &GeneticSettings) -> Result<(), 
     Ok(())
 }
 
-/// The first individuals by the settings; `given` are those of a file.
+/// Returns the first individuals according to the settings; `given` are those from a file.
 ///
 /// # Errors
-/// If they do not fit the memory, or those of a file cannot fill the population.
+/// If they do not fit in memory, or those from a file cannot fill the population.
 pub fn first_individuals(
     instance: &Instance,
     problem: &Problem,
@@ -291,7 +292,7 @@ pub fn first_individuals(
     Ok(first.unwrap_or(FirstIndividuals::Random))
 }
 
-/// As [`first_individuals`]; none if it was `enough` before they were there.
+/// As [`first_individuals`]; `None` if interrupted by `enough` before they were there.
 ///
 /// # Errors
 /// As [`first_individuals`].
@@ -325,13 +326,13 @@ pub fn first_individuals_until(
     Ok(Some(FirstIndividuals::Given(tours)))
 }
 
-/// The shortest of some tours, one after the other.
+/// Returns the shortest of several concatenated tours.
 fn shortest(instance: &Instance, tours: &[u32]) -> Option<Vec<u32>> {
     let length = |tour: &&[u32]| instance.check_tour(tour).unwrap_or(i64::MAX);
     tours.par_chunks_exact(instance.len()).min_by_key(length).map(<[u32]>::to_vec)
 }
 
-/// Tours of n nodes, again and again until there are `count`.
+/// Repeats tours of n nodes until there are `count`.
 fn repeated(mut tours: Vec<u32>, n: usize, count: u32) -> Result<Vec<u32>, SolveError> {
     let (had, wanted) = (tours.len(), n * count as usize);
     if had == 0 || !wanted.is_multiple_of(had) || !had.is_multiple_of(n) {

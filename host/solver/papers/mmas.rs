@@ -19,9 +19,10 @@ choices!(LocalSearch, Selection, TabuKind, Deposit);
 settings! {
     /// Settings of MAX-MIN Ant System. `None` means: chosen for the run.
     pub struct MmasSettings: Mmas = "mmas", "MAX-MIN Ant System" {
-        /// Seed of all random numbers: the same seed gives the same tour after as many iterations, but for acs with relaxed updates
+        /// Seed of all random numbers: the same seed gives the same tour after the same number of iterations, except acs with
+        /// relaxed updates
         pub seed: u64 = 1, is_common: true;
-        /// Ants: tours an iteration
+        /// Ants: tours per iteration
         pub ants: Option<u32> = None,
             range: from_to(1, MOST_ANTS),
             otherwise: "by the number of nodes and the backend; 16 with `local_search` lk";
@@ -38,14 +39,14 @@ settings! {
         pub p_best: f64 = 0.01, range: inside(0.0, 1.0);
         /// How an ant chooses its next node
         pub selection: Selection = Selection::default();
-        /// How an ant remembers where it was
+        /// How an ant remembers visited nodes
         pub tabu: TabuKind = TabuKind::default();
-        /// Warps an ant on a GPU without candidate lists
+        /// Warps per ant on a GPU without candidate lists
         pub warps: Option<u32> = None, range: at_least(1), otherwise: "measured in the first iterations";
         /// Which tour deposits pheromone
         pub deposit: Option<Deposit> = None,
             otherwise: "restart with `local_search` lk, mixed with other local search, iteration without";
-        /// Reset the trails after so many iterations without a better tour since the last reset; 0: never
+        /// Reset the trails after this many iterations without a better tour since the last reset; 0: never
         pub reset_after: Option<u32> = None,
             unit: "iterations", otherwise: "5 with `local_search` lk, 500 with other local search, 0 without";
         /// The operator that improves the tours of ants
@@ -54,48 +55,47 @@ settings! {
         pub neighbors: Option<u32> = None,
             range: from_to(1, MOST_NEIGHBORS),
             otherwise: "32 with `local_search` two-opt, 20 where edges have a direction, else 8";
-        /// Neighbours that the second step of a move looks at
+        /// Neighbours evaluated in the second step of a move
         pub breadth: Option<u32> = None,
             range: from_to(1, MOST_NEIGHBORS), otherwise: "10 where edges have a direction, else 5";
     }
 }
 
-/// Iterations without a better tour after which the trails are reset, with local search: as the program of Skinderowicz
-/// 2020 has it.
+/// Iterations without a better tour after which the trails are reset, with local search: as in the program of Skinderowicz 2020.
 const RESET_AFTER: u32 = 500;
-/// The same where a reset gives a tour to the elite: many tours are worth more than good ones.
+/// The same where a reset adds a tour to the elite: many tours are worth more than good ones.
 pub(in crate::solver) const ELITE_AFTER: u32 = 5;
-/// Ants with Lin-Kernighan moves: more resets are worth more than more tours of an iteration.
+/// Ants with Lin-Kernighan moves: more resets are worth more than more tours per iteration.
 pub(in crate::solver) const ELITE_ANTS: u32 = 16;
-/// Shares of a trail that stay, with Lin-Kernighan moves and without.
+/// Shares of a trail that remain, with Lin-Kernighan moves and without.
 const RHO: [f64; 2] = [0.3, 0.9];
-/// Most ants at all, so that ant numbers stay far inside 32 bits.
+/// Most ants in total, so that ant numbers stay far below 32 bits.
 pub(in crate::solver) const MOST_ANTS: u32 = 1 << 24;
 
 impl MmasSettings {
     /// Checks every setting's range.
     ///
     /// # Errors
-    /// What is out of its range.
+    /// The setting that is out of range.
     pub fn check(&self) -> Result<(), SolveError> {
         self.check_ranges()
     }
 
-    /// What a [`Problem`] needs to know of [`neighbors`](Self::neighbors).
+    /// Returns what a [`Problem`] needs to know about [`neighbors`](Self::neighbors).
     pub fn listed(&self) -> Option<u32> {
         LocalSearch::neighbors_of_ants(self.local_search, self.neighbors)
     }
 
-    /// The colony's layout for a problem.
+    /// Returns the colony's spec for a problem.
     pub fn spec(&self, problem: &Problem, backend: &Backend, stop: &Stop) -> ColonySpec {
         let n = problem.n();
         let choices = if problem.k() == 0 { n } else { problem.k() };
         let local_search = self.local_search.unwrap_or_else(|| LocalSearch::of_ants(problem.is_directed()));
         let (_, breadth) = LocalSearch::default_lists(problem.is_directed());
-        // Without local search a colony converges too slowly to stagnate in the iterations that runs have.
+        // Without local search a colony converges too slowly to stagnate within the iterations of a typical run.
         let (deposit, reset_after, rho) = match local_search {
             LocalSearch::None => (Deposit::Iteration, 0, RHO[1]),
-            // The elite's tours are to have little in common.
+            // The elite's tours should have little in common.
             LocalSearch::Lk => (Deposit::Restart, ELITE_AFTER, RHO[0]),
             _ => (Deposit::Mixed, RESET_AFTER, RHO[1]),
         };
@@ -112,7 +112,7 @@ impl MmasSettings {
             tabu: self.tabu,
             warps: self.warps,
             deposit: self.deposit.unwrap_or(deposit),
-            // A few nodes have no moves of three edges to speak of.
+            // With only a few nodes there are hardly any moves of three edges.
             local_search: if n < FEWEST { LocalSearch::None } else { local_search },
             breadth: self.breadth.unwrap_or(breadth).min(problem.search_k()),
             rules: ColonyRules {
@@ -127,7 +127,7 @@ impl MmasSettings {
     }
 }
 
-/// As [`Algorithm::solve`](crate::solver::Algorithm::solve), once everything is checked.
+/// As [`Algorithm::solve`](crate::solver::Algorithm::solve), after all checks.
 pub(in crate::solver) fn solve(
     instance: &Instance,
     settings: &MmasSettings,
@@ -209,7 +209,7 @@ mod tests {
         });
     }
 
-    /// Of 60 nodes local search soon finds the best tour; then the trails are reset again and again.
+    /// With 60 nodes, local search soon finds the best tour; then the trails are reset again and again.
     #[test]
     fn a_colony_that_stagnates_is_reset() {
         let settings = MmasSettings {
@@ -237,7 +237,7 @@ mod tests {
         ];
         for (settings, choices) in settings {
             colony_of(&settings, |problem, backend, spec| {
-                // Nothing keeps the ants from building the same tour for ever.
+                // Nothing keeps the ants from building the same tour forever.
                 let rules = ColonyRules { limit_ratio: 1e-12, persistence: 0.5, ..spec.rules };
                 let mut colony = backend.colony(problem, &ColonySpec { rules, ..spec }).unwrap();
                 colony.run(0, &|| false).unwrap();
@@ -256,7 +256,7 @@ mod tests {
     fn branches_are_counted_from_the_least_trail_of_a_node() {
         let settings = MmasSettings { candidates: Some(4), ..MmasSettings::default() };
         colony_of(&settings, |problem, _, spec| {
-            // 5 % of the way from 1 to 3 is 1.1.
+            // 5 % of the range from 1 to 3 is 1.1.
             let trails = [1.0, 1.05, 1.2, 3.0, 1.0, 1.0, 1.0, 3.0];
             assert_eq!(spec.branching_factor(problem, &trails), 1.5);
         });

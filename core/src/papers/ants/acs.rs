@@ -1,12 +1,12 @@
 //! Ant Colony System (Dorigo and Gambardella 1997; on GPUs Skinderowicz 2016): ants that mostly take the best edge they
 //! see and wear down the trail of every edge they take.
 //!
-//! Three ways to build the tours of an iteration, which are the same for a single ant:
+//! There are three ways to build the tours of an iteration, which are the same for a single ant:
 //! - *step by step, in turn* ([`choose_step`] and [`update_step`] of one ant after the other): the sequential algorithm
 //!   of figure 2;
 //! - *step by step, all together* (all [`choose_step`]s, then all [`update_step`]s with atomic updates): every choice of
-//!   a step sees the trails as they were before it. As an edge worn down twice has the same trail whoever was first,
-//!   the result does not depend on the order of the ants;
+//!   a step sees the trails as they were before it. An edge worn down twice has the same trail whichever ant came first,
+//!   so the result does not depend on the order of the ants;
 //! - *whole tours at once* ([`build`]): updates are relaxed, and ants that meet may lose one.
 
 use crate::distance::Distance;
@@ -21,12 +21,12 @@ use crate::team::{Slots, Team};
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C)]
 pub struct Rule {
-    /// How long an ant takes the best edges until it explores, in steps: 1 / -log2(q0) times an exponential variate of
-    /// base 2; see [`Rule::patience`].
+    /// How long an ant takes the best edges until it explores, in steps: 1 / -log2(q0), to be multiplied by an exponential variate
+    /// of base 2; see [`Rule::patience`].
     pub patience: f32,
-    /// Every so many edges of an ant are updated locally; 0: none.
+    /// Every `period`-th edge of an ant is updated locally; 0: none.
     pub period: u32,
-    /// tau_0: trails at the start, and what local updates draw trails towards.
+    /// tau_0: trails at the start, and the value that local updates move trails towards.
     pub initial: f32,
     /// rho: the share of a trail that a local update replaces.
     pub local: f32,
@@ -38,53 +38,53 @@ pub struct Rule {
     pub scale: f32,
     /// Not 0: edges have a direction, and updates concern one of them only.
     pub directed: u32,
-    /// Not 0: a greedy step looks at all edges that a node remembers, not at those to candidates only.
+    /// Not 0: a greedy step evaluates all edges that a node remembers, not only those to candidates.
     pub remembered: u32,
-    /// Not 0: a selective memory takes in every edge that an ant takes, not those of best tours only.
+    /// Not 0: a selective memory stores every edge that an ant takes, not only those of best tours.
     pub passing: u32,
 }
 
 impl Rule {
-    /// [`Rule::patience`] for a probability q0 of taking the best edge: steps that explore with probability 1 - q0, each
-    /// by itself, have gaps of at least g with probability q0^g between them.
+    /// Returns [`Rule::patience`] for a probability q0 of taking the best edge: steps that explore with probability 1 - q0, each
+    /// independently, have gaps of at least g with probability q0^g between them.
     pub fn patience(q0: f64) -> f32 {
         // The logarithm of 1 is a 0 of either sign.
         (1.0 / libm::fabs(libm::log2(q0))) as f32
     }
 
-    /// Steps from one that explores, which `draws` is of, to the next, or from step 0.
+    /// Returns the number of steps from one that explores, whose draws are `draws`, to the next, or from step 0.
     #[inline(always)]
     fn pause(&self, draws: Draws) -> u32 {
         // The cast saturates.
         1u32.saturating_add((exponential(draws.bits(EXPLORE)) * self.patience) as u32)
     }
 
-    /// Whether the edge with this number, from 1, of an ant's tour is updated locally.
+    /// Returns whether the edge with this number, from 1, of an ant's tour is updated locally.
     #[inline(always)]
     pub fn is_due(&self, edge: u32) -> bool {
         self.period == 1 || (edge > 0 && edge.is_multiple_of(self.period))
     }
 
-    /// The trail after a local update (equation 3).
+    /// Returns the trail after a local update (equation 3).
     #[inline(always)]
     pub fn local_update(&self, trail: f32) -> f32 {
         (1.0 - self.local) * trail + self.local * self.initial
     }
 
-    /// The trail of an edge of the best tour after a global update (equation 4).
+    /// Returns the trail of an edge of the best tour after a global update (equation 4).
     #[inline(always)]
     pub fn global_update(&self, trail: f32, deposit: f32) -> f32 {
         (1.0 - self.global) * trail + self.global * deposit
     }
 
-    /// Both sides of an edge, or one where edges have a direction.
+    /// Returns whether both sides of an edge are updated, not only one, as where edges have a direction.
     #[inline(always)]
     fn is_symmetric(&self) -> bool {
         self.directed == 0
     }
 }
 
-/// What an ant knows of its world.
+/// The data that an ant reads.
 #[derive(Clone, Copy)]
 pub struct World<I, M, D> {
     /// Number of nodes.
@@ -95,17 +95,17 @@ pub struct World<I, M, D> {
     pub lists: Lists<I>,
     /// The trails.
     pub memory: M,
-    /// How far nodes are apart.
+    /// The distances between nodes.
     pub distance: D,
 }
 
-/// The item that decides when an ant explores next, apart from those of candidates.
+/// The item whose draw decides when an ant next explores, distinct from those of candidates.
 const EXPLORE: u32 = u32::MAX - 2;
 
-/// Bytes of the node an ant is at, the one it goes to, the trail there, and the next step that explores.
+/// Bytes for the node an ant is at, the one it goes to, the trail there, and the next step that explores.
 const STATE: usize = 16;
 
-/// Bytes of team memory for an ant among n nodes.
+/// Returns the bytes of team memory for an ant among n nodes.
 #[inline(always)]
 pub const fn memory_bytes(n: u32) -> usize {
     STATE + aligned(n.div_ceil(32) as usize * 4)
@@ -114,27 +114,27 @@ pub const fn memory_bytes(n: u32) -> usize {
 /// An ant whose own words are its state.
 type Ant = construct::Ant<Bitmask, u32>;
 
-/// The ant whose state and tabu lie in `memory`.
+/// Returns the ant whose state and tabu are in `memory`.
 ///
 /// # Safety
 /// `memory` has [`memory_bytes`] for n nodes at a 16-byte boundary and belongs to the team.
 #[inline(always)]
 unsafe fn ant(memory: *mut u8, n: u32) -> Ant {
-    // SAFETY: the parts lie one after the other.
+    // SAFETY: the parts follow each other.
     unsafe { Ant { tabu: Bitmask::new(memory.add(STATE), n), scratch: Slots::new(memory.cast(), STATE / 4) } }
 }
 
-/// The pseudo-random proportional rule (equations 1 and 2) at `node`, with the local updates that go with it: the trail
-/// `back` to where the ant came from, unless that is [`NONE`], and, if `forth`, the one to the node it goes to.
+/// Applies the pseudo-random proportional rule (equations 1 and 2) at `node`, with its local updates: of the trail `back` to where
+/// the ant came from, unless that is [`NONE`], and, if `forth`, of the trail to the node it goes to.
 ///
-/// The best edge is the largest product of trail and heuristic value among the open candidates, and with
-/// [`Rule::remembered`] also among the other edges that the node remembers; with draws to explore, it is the largest key
-/// of weighted reservoir sampling, which chooses in proportion to that product. Without open candidate it is the largest
-/// product among all unvisited nodes. Returns the node it goes to; one member also gives the trail there, if
-/// it is not one of an edge beyond the candidates.
+/// The best edge is the one with the largest product of trail and heuristic value among the open candidates, and with
+/// [`Rule::remembered`] also among the other edges that the node remembers; with draws to explore, it is the largest key of
+/// weighted reservoir sampling, which chooses in proportion to that product. Without an open candidate it is the largest product
+/// among all unvisited nodes. Returns the node it goes to; one member also returns the trail there, unless the edge is not one to a
+/// candidate.
 ///
 /// # Safety
-/// The world's arrays have the sizes it tells; `node` is a node.
+/// The world's arrays have the stated sizes; `node` is a node.
 #[inline(always)]
 unsafe fn choose<T: Team, I: NodeId, M: Memory, D: Distance>(
     team: T,
@@ -159,7 +159,7 @@ unsafe fn choose<T: Team, I: NodeId, M: Memory, D: Distance>(
                 None => weight,
             }
         };
-        // All that a member's first candidate needs is on its way before anything waits for it.
+        // Everything that a member's first candidate needs is being loaded before anything waits for it.
         let mut at = team.rank();
         let (mut chosen, close) = if at < lists.k { candidate(at) } else { (NONE, 0.0) };
         let row = memory.enter(team, node, back);
@@ -207,11 +207,10 @@ unsafe fn choose<T: Team, I: NodeId, M: Memory, D: Distance>(
     }
 }
 
-/// The unvisited node with the largest product of trail and heuristic value, where no candidate is open and `best` is 0. A
-/// memory of candidates only knows no other trails: there the ant follows the best tour if it can, else it goes to the
-/// nearest node.
+/// Returns the unvisited node with the largest product of trail and heuristic value, where no candidate is open and `best` is 0. A
+/// memory of candidates only has no other trails: there the ant follows the best tour if it can, else it goes to the nearest node.
 ///
-/// Where `best` are the bits of the largest product among the candidates: the remembered node with a larger one, or
+/// If `best` holds the bits of the largest product among the candidates, returns the remembered node with a larger one, or
 /// [`NONE`].
 ///
 /// # Safety
@@ -230,14 +229,14 @@ unsafe fn elsewhere<T: Team, I: NodeId, M: Memory, D: Distance>(
     unsafe {
         if !M::BEYOND {
             let next = construct::elsewhere(team, &ant.tabu, lists, world.distance, node);
-            // Every member has looked into the tabu: from here on it may change.
+            // Every member has read the tabu: from here on it may change.
             team.barrier();
             return next;
         }
         let (mut key, mut chosen) = (best, NONE);
         let mut offer = |v: u32, trail: f32| {
             let lure = trail * heuristic(world.distance.between(node, v), (rule.scale, rule.beta));
-            // A product of 0 is better than none, but not than an open candidate.
+            // A product of 0 is better than none, but not better than an open candidate.
             let ties = lure.to_bits() == key && (best == 0 || key > best);
             if lure.to_bits() > key || (ties && v < chosen) {
                 (key, chosen) = (lure.to_bits(), v);
@@ -253,13 +252,13 @@ unsafe fn elsewhere<T: Team, I: NodeId, M: Memory, D: Distance>(
     }
 }
 
-/// Builds a whole tour, updating trails on the way; a part of one if the team [is over](Team::is_over).
+/// Builds a whole tour, updating trails on the way; only part of one if the team [is over](Team::is_over).
 ///
-/// A trail back is updated when the ant is at the other end and has that row at hand; as the ant never returns, and
-/// its own choice there is not concerned, that is as good as at once.
+/// A trail back is updated when the ant is at the other end and has that row at hand. The ant never returns, and its own choice
+/// there is not affected, so this is as good as an immediate update.
 ///
 /// # Safety
-/// The world's arrays have the sizes it tells; `memory` has [`memory_bytes`] at a 16-byte boundary; `tour` has n ids;
+/// The world's arrays have the stated sizes; `memory` has [`memory_bytes`] at a 16-byte boundary; `tour` has n ids;
 /// nobody else touches the last two.
 #[inline(always)]
 pub unsafe fn build<T: Team, I: NodeId, M: Memory, D: Distance>(
@@ -276,7 +275,7 @@ pub unsafe fn build<T: Team, I: NodeId, M: Memory, D: Distance>(
         let first = ant.start(team, n, stream, tour);
         let (mut node, mut back) = (first, NONE);
         let mut exploring = rule.pause(stream.step(0));
-        // Edges until the next one whose trail is updated; with a period of 0 it never comes.
+        // Number of edges until the next one whose trail is updated; with a period of 0 it never comes.
         let mut left = rule.period;
         let mut step = 1;
         while step < n && !team.is_over() {
@@ -311,10 +310,10 @@ pub unsafe fn build<T: Team, I: NodeId, M: Memory, D: Distance>(
     }
 }
 
-/// One choice of an ant that goes step by step: `step` is 1 to n - 1; the first one also starts the tour. No trail changes.
+/// Makes one choice of an ant that goes step by step: `step` is 1 to n - 1; the first one also starts the tour. No trail changes.
 ///
 /// # Safety
-/// As [`build`]; `memory` and `tour` are as the steps before left them.
+/// As [`build`]; `memory` and `tour` are as the earlier steps left them.
 #[inline(always)]
 pub unsafe fn choose_step<T: Team, I: NodeId, M: Memory, D: Distance>(
     team: T,
@@ -324,7 +323,7 @@ pub unsafe fn choose_step<T: Team, I: NodeId, M: Memory, D: Distance>(
     stream: Stream,
     step: u32,
 ) {
-    // SAFETY: the caller's promises; a barrier stands between reading and writing the state.
+    // SAFETY: the caller's promises; a barrier separates reading and writing the state.
     unsafe {
         let mut ant = ant(memory, world.n);
         let state = ant.scratch;
@@ -343,7 +342,7 @@ pub unsafe fn choose_step<T: Team, I: NodeId, M: Memory, D: Distance>(
             state.set(1, next);
             state.set(3, exploring);
         });
-        // What the updates may find there.
+        // The trail that the updates may find there.
         if let Some(trail) = trail {
             state.set(2, trail.to_bits());
         }
@@ -351,8 +350,8 @@ pub unsafe fn choose_step<T: Team, I: NodeId, M: Memory, D: Distance>(
     }
 }
 
-/// The edges whose local updates go with the choice of `step`: the one that was chosen and, with the last, the one that
-/// closes the tour. `update` is told each with the trail that may be there.
+/// Finds the edges whose local updates go with the choice of `step`: the chosen one and, with the last, the one that closes the
+/// tour. `update` is called for each, with the trail that may be there.
 ///
 /// # Safety
 /// As [`choose_step`], which comes before; `update` may be called with nodes of the world.
@@ -380,7 +379,7 @@ unsafe fn updates<T: Team, I: NodeId, M: Memory, D>(
     }
 }
 
-/// The local updates that go with the choice of `step`. Not for ants at work at the same time, or theirs may be lost.
+/// Makes the local updates that go with the choice of `step`. Not for ants that run at the same time, whose updates might be lost.
 ///
 /// # Safety
 /// As [`choose_step`], which comes before.
@@ -426,7 +425,7 @@ pub unsafe fn update_step_atomically<T: Team, I: NodeId, M: Atomic, D: Distance>
     }
 }
 
-/// Fills the row of a node before the first iteration: heuristic values of the candidates, and trails at the start.
+/// Fills the row of a node before the first iteration: heuristic values of the candidates, and initial trails.
 ///
 /// # Safety
 /// `lists` has n x k candidates, `heuristics` as many places; the rows belong to the team; `distance` covers all nodes.
@@ -453,7 +452,7 @@ pub unsafe fn prepare_row<T: Team, I: NodeId, M: Memory, D: Distance>(
     }
 }
 
-/// The global update of the trails from `node`: to its neighbours in the best tour (equation 4).
+/// Makes the global update of the trails from `node`: to its neighbours in the best tour (equation 4).
 ///
 /// # Safety
 /// `lists` has n x k candidates; the row belongs to the team; the links are nodes.

@@ -1,5 +1,5 @@
-//! A colony of ants, of MAX-MIN Ant System (Stützle and Hoos; Skinderowicz 2020, section 2.1) or of Ant Colony System:
-//! what happens between the construction of tours and the update of the trails.
+//! A colony of ants, of MAX-MIN Ant System (Stützle and Hoos; Skinderowicz 2020, section 2.1) or of Ant Colony System: the steps
+//! between the construction of tours and the update of the trails.
 
 use crate::node::NodeId;
 use crate::team::{Slots, Team};
@@ -30,7 +30,7 @@ pub enum Depositor {
     Restart = 2,
 }
 
-/// What a colony has found so far. It lives where the colony lives: in device memory on a GPU.
+/// A colony's results so far. It is stored with the colony: in device memory on a GPU.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C)]
 pub struct ColonyState {
@@ -48,7 +48,7 @@ pub struct ColonyState {
     pub resets: u32,
     /// Length of the best tour since the last reset; `i64::MAX` before there is one.
     pub restart_cost: i64,
-    /// The iteration (from 0) that found it, or that reset the trails while there is none.
+    /// The iteration (from 0) that found it, or that reset the trails if there is none yet.
     pub restart_iteration: u32,
     /// 1 once the target has been reached: all later work of the batch is skipped.
     pub done: u32,
@@ -79,18 +79,18 @@ pub struct ColonyRules {
     pub target: i64,
     /// Cost of the nearest-neighbour tour: the unit of the trails.
     pub unit_cost: f64,
-    /// rho: the share of a trail that stays when it evaporates.
+    /// rho: the share of a trail that remains after evaporation.
     pub persistence: f64,
     /// tau_min / tau_max; see [`limit_ratio`].
     pub limit_ratio: f64,
-    /// The trails are reset after so many iterations without a better tour since the last reset; 0: never.
+    /// The trails are reset after this many iterations without a better tour since the last reset; 0: never.
     pub reset_after: u32,
-    /// Nothing; keeps the size a multiple of 8.
+    /// Unused; keeps the size a multiple of 8.
     pub padding: u32,
 }
 
 impl ColonyRules {
-    /// tau_min and tau_max for a best cost, and the deposit for the cost of the tour that deposits.
+    /// Returns tau_min and tau_max for a best cost, and the deposit for the cost of the tour that deposits.
     #[inline(always)]
     pub fn limits(&self, best: i64, depositing: i64) -> Limits {
         // Tours of length 0 exist (all cities at one place); their trails must stay finite.
@@ -103,7 +103,7 @@ impl ColonyRules {
         }
     }
 
-    /// Limits whose update sets every trail to tau_max (Stützle and Hoos 2000).
+    /// Returns limits whose update sets every trail to tau_max (Stützle and Hoos 2000).
     #[inline(always)]
     fn reset_limits(&self, best: i64) -> Limits {
         let highest = self.limits(best, best).highest;
@@ -111,18 +111,18 @@ impl ColonyRules {
     }
 }
 
-/// tau_min / tau_max for which a converged colony builds its best tour with probability `p_best`, given the
-/// mean number of nodes an ant chooses among (Stützle and Hoos 2000, equation 11). At most 1.
+/// Returns tau_min / tau_max for which a converged colony builds its best tour with probability `p_best`, given the mean number of
+/// nodes that an ant chooses among (Stützle and Hoos 2000, equation 11). At most 1.
 pub fn limit_ratio(n: u32, mean_choices: f64, p_best: f64) -> f64 {
     let p = libm::pow(p_best, 1.0 / n as f64);
     ((1.0 - p) / ((mean_choices - 1.0).max(1.0) * p)).min(1.0)
 }
 
-/// Finds the best tour of an iteration, keeps the best of all in `best_tour` and the best since the last reset in
-/// `restart_tour`, writes the links of the tour that deposits and the limits for the update.
+/// Finds the best tour of an iteration, keeps the best overall in `best_tour` and the best since the last reset in `restart_tour`,
+/// writes the links of the tour that deposits and the limits for the update.
 ///
-/// Where [`ColonyRules::reset_after`] says so, the trails are reset instead: no tour deposits, and as before the first
-/// deposit each node is linked to itself.
+/// When [`ColonyRules::reset_after`] says so, the trails are reset instead: no tour deposits, and, as before the first deposit,
+/// each node is linked to itself.
 ///
 /// # Safety
 /// `costs` and `tours` hold `ants`, at least one, costs and tours of n ids that nobody writes to; the rest belongs to the team;
@@ -139,7 +139,7 @@ pub unsafe fn judge<T: Team, I: NodeId>(
     (best_tour, restart_tour): (Slots<I>, Slots<I>),
     (successor, predecessor): (Slots<u32>, Slots<u32>),
 ) {
-    // SAFETY: the caller's promises; barriers stand between writing and reading.
+    // SAFETY: the caller's promises; barriers separate writing and reading.
     unsafe {
         let before = *state;
         if before.done != 0 {

@@ -9,26 +9,26 @@ use crate::papers::ants::tabu::{NONE, Tabu, aligned};
 use crate::rng::Stream;
 use crate::team::{Slots, Team};
 
-/// Floats in a row of the n x n weights: padded so that groups are whole and that node n, the sentinel, has a
-/// weight of 0.
+/// Returns the floats per row of the n x n weights: padded so that groups are whole and that node n, the sentinel, has a weight of
+/// 0.
 #[inline(always)]
 pub const fn row_stride(n: u32) -> u32 {
     round_up(n + 1)
 }
 
-/// Number of leaves a selection sees when it chooses among all n nodes.
+/// Returns the number of leaves that a selection sees when it chooses among all n nodes.
 #[inline(always)]
 pub const fn full_leaves(n: u32) -> u32 {
     n.div_ceil(crate::group::SIZE as u32)
 }
 
-/// Bytes of team memory for one ant: its tabu and the selection's scratch for `leaves` leaves.
+/// Returns the bytes of team memory for one ant: its tabu and the selection's scratch for `leaves` leaves.
 #[inline(always)]
 pub fn memory_bytes<B: Tabu, S: Select>(n: u32, leaves: u32) -> usize {
     B::bytes(n) + aligned(4 * S::scratch(leaves) as usize)
 }
 
-/// One ant's tools in team memory: the tabu, and words of its own.
+/// One ant's data in team memory: the tabu, and words of its own.
 pub(crate) struct Ant<B, W> {
     pub(crate) tabu: B,
     pub(crate) scratch: Slots<W>,
@@ -36,12 +36,12 @@ pub(crate) struct Ant<B, W> {
 
 impl<B: Tabu> Ant<B, f32> {
     /// # Safety
-    /// As [`full`] and [`candidates`] ask of `memory`, for so many leaves.
+    /// As [`full`] and [`candidates`] require of `memory`, for this many leaves.
     #[inline(always)]
     unsafe fn new<S: Select>(memory: *mut u8, n: u32, leaves: u32) -> Self {
         // SAFETY: the scratch follows the tabu inside the caller's memory.
         unsafe {
-            // The loop that counts them would stay in kernels, though nobody asks for the length there.
+            // The loop that counts them would stay in kernels, although nobody uses the length there.
             let floats = if cfg!(feature = "checked") { S::scratch(leaves) as usize } else { 0 };
             Ant { tabu: B::new(memory, n), scratch: Slots::new(memory.add(B::bytes(n)).cast(), floats) }
         }
@@ -75,7 +75,7 @@ impl<B: Tabu, W> Ant<B, W> {
     }
 }
 
-/// Builds a tour by choosing among all unvisited nodes; a part of one if the team [is over](Team::is_over).
+/// Builds a tour by choosing among all unvisited nodes; only part of one if the team [is over](Team::is_over).
 ///
 /// # Safety
 /// `weights` is an n x [`row_stride`] matrix at a 16-byte boundary, positive except for the diagonal and the
@@ -104,8 +104,8 @@ pub unsafe fn full<T: Team, B: Tabu, S: Select, I: NodeId>(
     }
 }
 
-/// What an ant with candidate lists reads: n x k candidates with their positive weights; each node's next `reserve`
-/// neighbours, nearest first; and its two neighbours in the tour that deposited last, itself while there is none.
+/// The data that an ant with candidate lists reads: n x k candidates with their positive weights; each node's next `reserve`
+/// neighbours, nearest first; and its two neighbours in the tour that deposited last, or the node itself while there is none.
 #[derive(Clone, Copy, Debug)]
 pub struct Lists<I> {
     /// Candidates of a node.
@@ -114,9 +114,9 @@ pub struct Lists<I> {
     pub nodes: *const I,
     /// Their weights.
     pub weights: *const f32,
-    /// Nodes in reserve for a node.
+    /// Reserve nodes per node.
     pub reserve: u32,
-    /// The nodes in reserve, row by row.
+    /// The reserve nodes, row by row.
     pub reserves: *const I,
     /// Successors in the tour.
     pub successor: *const u32,
@@ -124,10 +124,9 @@ pub struct Lists<I> {
     pub predecessor: *const u32,
 }
 
-/// Builds a tour by choosing among the unvisited nodes of the current node's candidate list. Where none is left, the
-/// ant follows the tour that deposited last if it can, for that is where a full memory's trails would lead it;
-/// else it goes to the nearest unvisited node, which nine times in ten is among the reserves. A part of a tour if the team
-/// [is over](Team::is_over).
+/// Builds a tour by choosing among the unvisited nodes of the current node's candidate list. If none is left, the ant follows the
+/// tour that deposited last if it can, because that is where a full memory's trails would lead it; otherwise it goes to the nearest
+/// unvisited node, which nine times in ten is among the reserves. Builds only part of a tour if the team [is over](Team::is_over).
 ///
 /// # Safety
 /// `lists` are those of n nodes; `memory` has [`memory_bytes`] for k leaves at a 16-byte boundary; `tour` has n ids;
@@ -159,7 +158,7 @@ pub unsafe fn candidates<T: Team, B: Tabu, S: Select, I: NodeId, D: Distance>(
                 Some(v) => v,
                 None => {
                     let next = elsewhere(team, &ant.tabu, lists, distance, node);
-                    // Every member has looked into the tabu: from here on it may change.
+                    // Every member has read the tabu: from here on it may change.
                     team.barrier();
                     next
                 }
@@ -170,8 +169,8 @@ pub unsafe fn candidates<T: Team, B: Tabu, S: Select, I: NodeId, D: Distance>(
     }
 }
 
-/// Where an ant without open candidate goes: on along the tour that deposited last, either way, else to the nearest
-/// unvisited node.
+/// Returns where an ant without an open candidate goes: on along the tour that deposited last, in either direction, else to the
+/// nearest unvisited node.
 ///
 /// # Safety
 /// As [`candidates`]; the tabu is that of the lists' nodes.
@@ -197,7 +196,7 @@ pub unsafe fn elsewhere<T: Team, B: Tabu, I: NodeId, D: Distance>(
     }
 }
 
-/// The nearest unvisited node, if no candidate is unvisited; nine times in ten it is among the reserves.
+/// Returns the nearest unvisited node, if no candidate is unvisited; nine times in ten it is among the reserves.
 ///
 /// # Safety
 /// As [`elsewhere`].
@@ -218,7 +217,7 @@ pub unsafe fn nearest<T: Team, B: Tabu, I: NodeId, D: Distance>(
     }
 }
 
-/// The first unvisited node of `node`'s reserve.
+/// Returns the first unvisited node of `node`'s reserve.
 ///
 /// # Safety
 /// As [`candidates`].
@@ -236,7 +235,7 @@ unsafe fn first_in_reserve<T: Team, B: Tabu, I: NodeId>(
     };
     let (mut start, size) = (team.rank(), team.size());
     while start - team.rank() < lists.reserve {
-        // Four nodes are on their way together.
+        // Four nodes are loaded together.
         let nodes =
             [reserve(start), reserve(start + size), reserve(start + 2 * size), reserve(start + 3 * size)];
         let mut place = u64::MAX;
@@ -258,7 +257,7 @@ unsafe fn first_in_reserve<T: Team, B: Tabu, I: NodeId>(
     None
 }
 
-/// The unvisited node nearest to `node`; among equally near ones that with the smallest number.
+/// Returns the unvisited node nearest to `node`; among equally near ones that with the smallest number.
 ///
 /// # Safety
 /// `distance` covers every node of the tabu, and one of them is unvisited.
@@ -269,7 +268,7 @@ unsafe fn nearest_unvisited<T: Team, B: Tabu, D: Distance>(team: T, tabu: &B, di
         let key = (remoteness as u64) << 32 | v as u64;
         best = if v != NONE && key < best { key } else { best };
     };
-    // SAFETY: nodes of the tabu, and `node` in the place of none.
+    // SAFETY: nodes of the tabu, with `node` in place of no node.
     unsafe {
         match distance.plane() {
             Some(plane) => {

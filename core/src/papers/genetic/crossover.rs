@@ -8,31 +8,32 @@ use crate::team::Slots;
 
 use super::jumps::{Four, Jumps};
 
-/// How a child is made of two parents.
+/// How a child is made from two parents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Crossover {
-    /// Sequential constructive crossover (Ahmed 2010): the nearer of the nodes that come next in the parents, of equally
-    /// near ones the second's; tours have an end, behind which the unvisited node of the smallest number stands for them.
+    /// Sequential constructive crossover (Ahmed 2010): the nearer of the nodes that come next in the parents, or the second
+    /// parent's if equally near; tours have an end, after which the unvisited node with the smallest number takes their place.
     Scx,
     /// Bidirectional circular SCX (section 2.2): the nearest of the nodes next and before in both parents.
     Bcscx,
-    /// Alternating recommendation crossover (section 2.4): the nearer of the nodes next and before in one parent. The
-    /// parent is the first one, but the second from place `from` up to place `to` (exclusive) of the child, or the other
-    /// way round if `second`.
+    /// Alternating recommendation crossover (section 2.4): the nearer of the nodes next and before in one parent. The parent is the
+    /// first one, except from place `from` up to place `to` (exclusive) of the child, where it is the second; with `second`, the
+    /// parents are swapped.
     Arx {
         /// The first switching point.
         from: u32,
         /// The second switching point.
         to: u32,
-        /// The second parent begins.
+        /// Whether the second parent comes first.
         second: bool,
     },
 }
 
-/// The child of two parents, from node `start` on; its length.
+/// Makes the child of two parents, starting at node `start`; returns its length.
 ///
 /// # Safety
-/// `jumps` is filled for parents of n nodes, n at least 2; ARX switches at from <= to <= n; `child` has n elements; `places` those of the nodes; only one
+/// `jumps` is filled for parents of n nodes, n at least 2; ARX switches at from <= to <= n; `child` has n elements; `places` those
+/// of the nodes; only one member is working.
 /// member is at work.
 #[inline(always)]
 pub unsafe fn child<I: NodeId, G: Geometry>(
@@ -61,14 +62,14 @@ pub unsafe fn child<I: NodeId, G: Geometry>(
     }
 }
 
-/// A child on the way.
+/// An incomplete child.
 struct Path<I, G: Geometry> {
     jumps: Jumps<I>,
     places: Places<G>,
     child: Slots<I>,
     /// Jumps of the last node.
     four: Four,
-    /// Where it is.
+    /// The place of the last node.
     place: G::Place,
     cost: i64,
 }
@@ -92,8 +93,8 @@ impl<I: NodeId, G: Geometry> Path<I, G> {
         }
     }
 
-    /// Fills places `begin` to `end` (exclusive) of the child, each with the nearest node (by [`Geometry::remoteness`]) that `recommend` picks from the
-    /// jumps of the last; among equally near ones the first.
+    /// Fills places `begin` to `end` (exclusive) of the child, each with the nearest node (by [`Geometry::remoteness`]) that
+    /// `recommend` picks from the jumps of the last one; among equally near ones the first.
     ///
     /// # Safety
     /// As [`child`]; the places before `begin` are filled.
@@ -105,12 +106,12 @@ impl<I: NodeId, G: Geometry> Path<I, G> {
         recommend: impl Fn(u32, Four) -> [u32; K],
     ) {
         for i in begin..end {
-            // SAFETY: the caller's promise. What the candidates need if they are taken is fetched for all at once, before
-            // one is known: on a GPU that saves a step the latency of a load.
+            // SAFETY: the caller's promise. Everything that the candidates would need if taken is fetched for all at once, before
+            // one is chosen: on a GPU this saves the latency of a load per step.
             unsafe {
                 self.jumps.visit(self.four);
                 let mut candidates = recommend(i, self.four);
-                // Plain loops: `map` of arrays and `zip` of iterators stay calls where crates are optimised each by itself.
+                // Plain loops: `map` of arrays and `zip` of iterators remain calls where crates are optimised separately.
                 let (mut fours, mut places) = ([[0; 4]; K], [self.place; K]);
                 for i in 0..K {
                     fours[i] = fetched(self.jumps.of(candidates[i]), &mut candidates[i]);
@@ -122,7 +123,7 @@ impl<I: NodeId, G: Geometry> Path<I, G> {
                 let mut least = self.places.geometry.remoteness(self.place, place);
                 for other in 1..K {
                     let remoteness = self.places.geometry.remoteness(self.place, places[other]);
-                    // Not a branch, into which the loads would be moved, one behind the other.
+                    // Not a branch, into which the loads would be moved, one after the other.
                     let nearer = remoteness < least;
                     node = select_unpredictable(nearer, candidates[other], node);
                     place = select_unpredictable(nearer, places[other], place);
@@ -150,14 +151,14 @@ impl<I: NodeId, G: Geometry> Path<I, G> {
     }
 }
 
-/// The same, fetched here and now and before anything that needs the node: left to itself the compiler fetches only what
-/// is taken in the end, when it is known, or waits for places before it fetches jumps.
+/// The same, fetched here and before anything that needs the node: on its own the compiler would fetch only what is finally taken,
+/// once it is known, or wait for places before it fetches jumps.
 #[inline(always)]
 fn fetched(four: Four, node: &mut u32) -> Four {
     #[cfg(target_arch = "nvptx64")]
     {
         let [mut a, mut b, mut c, mut d] = four;
-        // SAFETY: no instruction at all, only something that needs the values.
+        // SAFETY: not an instruction, only something that needs the values.
         unsafe {
             core::arch::asm!(
                 "// {0} {1} {2} {3} {4}",
@@ -174,7 +175,7 @@ fn fetched(four: Four, node: &mut u32) -> Four {
     }
 }
 
-/// SCX. The start stays unvisited: a jump to it is one over a tour's end.
+/// SCX. The start stays unvisited: a jump to it crosses a tour's end.
 ///
 /// # Safety
 /// As [`child`].

@@ -1,12 +1,12 @@
 //! A generation without synchronisation (Kang et al. 2016, sections 3.2 to 3.4).
 //!
-//! Who competes with whom, who mates with whom and where children live is fixed by places in a group. In a group of s
-//! places, rivals are place j and place j + s/2 for j < s/2; the winner goes to the former. Winners 2t and 2t + 1 mate;
-//! their child lives at place s/2 + t, and a second child, of crossovers that make two, at 3s/4 + t.
+//! Rivals, mates and the places of children are fixed by places in a group. In a group of s places, rivals are place j and
+//! place j + s/2 for j < s/2; the winner goes to the former. Winners 2t and 2t + 1 mate; their child goes to place s/2 + t, and a second
+//! child, of crossovers that make two, to 3s/4 + t.
 //!
-//! A place holds the number of an individual (a row of the pool) and its length, so that no tour is moved but when it is made.
-//! The table of places is double: a generation reads one and writes the other, and every child's team can find out by
-//! itself who won what it needs.
+//! A place holds the number of an individual (a row of the pool) and its length, so that no tour is moved after it is made. The
+//! table of places is double: a generation reads one and writes the other, and every child's team can find out by itself who won
+//! the competitions that concern it.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -21,19 +21,19 @@ use super::improve::{first_of_least, improve, reverse};
 use super::jumps::Jumps;
 use super::shuffle::Shuffle;
 
-/// What [`GenerationRules::method`] says.
+/// Values of [`GenerationRules::method`].
 pub mod method {
-    /// One child a pair by SCX.
+    /// One child per pair by SCX.
     pub const SCX: u32 = 0;
-    /// One child a pair by BCSCX.
+    /// One child per pair by BCSCX.
     pub const BCSCX: u32 = 1;
-    /// Two children a pair by ARX.
+    /// Two children per pair by ARX.
     pub const ARX: u32 = 2;
-    /// A child a pair by BCSCX and one by ARX.
+    /// One child per pair by BCSCX and one by ARX.
     pub const HYBRID: u32 = 3;
 }
 
-/// The individuals' number of a stream of random numbers that no child has.
+/// The index of a stream of random numbers that no child has.
 const NOBODY: u32 = u32::MAX;
 
 /// In [`Population::born`], the row of an individual that was not made.
@@ -57,31 +57,31 @@ pub struct GenerationRules {
     pub method: u32,
     /// A child mutates with this probability, in units of 2^-32.
     pub mutation: u32,
-    /// Not 0: a group's places are drawn anew for each generation, and a child begins with a random node; else places are
-    /// those of the memory, and children begin with node 0.
+    /// Not 0: a group's places are drawn again for each generation, and a child starts with a random node; else places are those of
+    /// the memory, and children start with node 0.
     pub shuffled: u32,
     /// Number of the generation, from 1.
     pub generation: u32,
-    /// Generations since the host looked, this one included, from 1; below 2^16.
+    /// Generations since the host last read the results, this one included, from 1; below 2^16.
     pub since: u32,
     /// Not 0: edges have a direction.
     pub directed: u32,
-    /// Not 0: children are improved after this, so their lengths are not recorded yet.
+    /// Not 0: children are improved afterwards, so their lengths are not recorded yet.
     pub unfinished: u32,
-    /// Places of a window in which each group's best individual is looked at ([`improve`]), the root of n; 0: it stays as it is.
+    /// Places of a window in which each group's best individual is improved ([`improve`]), the root of n; 0: it is not improved.
     pub window: u32,
-    /// Nothing; keeps the size a multiple of 8.
+    /// Unused; keeps the size a multiple of 8.
     pub padding: u32,
 }
 
 impl GenerationRules {
-    /// Children of a pair.
+    /// Returns the children per pair.
     #[inline(always)]
     pub const fn litter(&self) -> u32 {
         if self.method >= method::ARX { 2 } else { 1 }
     }
 
-    /// Children of a generation.
+    /// Returns the children per generation.
     #[inline(always)]
     pub const fn children(&self) -> u32 {
         self.groups * (self.group / 4) * self.litter()
@@ -100,9 +100,9 @@ pub struct Population<I> {
     pub next_rows: Slots<u32>,
     /// Places after: the length of each.
     pub next_costs: Slots<i64>,
-    /// The least length and when it came; see [`record`].
+    /// The smallest length and when it was found; see [`record`].
     pub best: *mut u64,
-    /// The row of each new individual, or [`NOWHERE`], and in the upper half its place: for those who improve them.
+    /// The row of each new individual, or [`NOWHERE`], and in the upper half its place: for improving them.
     pub born: Slots<u64>,
 }
 
@@ -116,7 +116,7 @@ impl<I> Clone for Population<I> {
 impl<I> Copy for Population<I> {}
 
 impl<I: NodeId> Population<I> {
-    /// The individual of `n` nodes in row `row`.
+    /// Returns the individual of `n` nodes in row `row`.
     ///
     /// # Safety
     /// There is such a row.
@@ -130,8 +130,8 @@ impl<I: NodeId> Population<I> {
 /// Bits of [`record`] that count generations.
 const SINCE_BITS: u32 = 16;
 
-/// A length and the generation that found it, in an order where less is better: the length in the upper 48 bits (longer
-/// ones all alike), generations since the host looked in the lower 16.
+/// Packs a length and the generation that found it, in an order where less is better: the length in the upper 48 bits (longer ones
+/// are not distinguished), generations since the host last read the results in the lower 16.
 #[inline(always)]
 pub const fn record(cost: i64, since: u32) -> u64 {
     let most = (1u64 << (u64::BITS - SINCE_BITS)) - 1;
@@ -139,13 +139,13 @@ pub const fn record(cost: i64, since: u32) -> u64 {
     cost << SINCE_BITS | since as u64
 }
 
-/// The length and the generation of a [`record`].
+/// Returns the length and the generation of a [`record`].
 #[inline(always)]
 pub const fn recorded(record: u64) -> (i64, u32) {
     ((record >> SINCE_BITS) as i64, record as u32 & ((1 << SINCE_BITS) - 1))
 }
 
-/// Notes that there is an individual of this length.
+/// Records that there is an individual of this length.
 ///
 /// # Safety
 /// `best` is aligned, valid, and written by this function only.
@@ -155,8 +155,8 @@ pub unsafe fn improve_record(best: *mut u64, cost: i64, since: u32) {
     unsafe { AtomicU64::from_ptr(best) }.fetch_min(record(cost, since), Ordering::Relaxed);
 }
 
-/// Whether a generation before this one reached the target: then this one does nothing. The answer is the same for all
-/// children of a generation, whatever of it is already done.
+/// Returns whether an earlier generation reached the target: then this one does nothing. The answer is the same for all children of
+/// a generation, however much of it is already done.
 ///
 /// # Safety
 /// As [`improve_record`].
@@ -167,8 +167,8 @@ pub unsafe fn is_over(rules: &GenerationRules, best: *mut u64) -> bool {
     cost <= rules.target && since < rules.since
 }
 
-/// Notes that child `index` was not made, because this generation [`is_over`]: nobody must improve what was born in its
-/// row, whose length is told already.
+/// Records that child `index` was not made, because this generation [`is_over`]: the individual in its row, whose length is already
+/// reported, must not be improved.
 ///
 /// # Safety
 /// As [`breed`].
@@ -185,7 +185,7 @@ struct Individual {
     cost: i64,
 }
 
-/// The places of a group, as this generation sees them.
+/// The places of a group, as seen by this generation.
 #[derive(Clone, Copy)]
 struct Group {
     first: u32,
@@ -201,13 +201,13 @@ impl Group {
         Group { first: group * rules.group, size: rules.group, shuffle }
     }
 
-    /// The place in the table of a place of the group.
+    /// Returns the place in the table of a place of the group.
     #[inline(always)]
     fn place(self, j: u32) -> u32 {
         self.first + self.shuffle.map_or(j, |shuffle| shuffle.at(j))
     }
 
-    /// Winner and loser at place `j` below half the group: the former of two equals wins.
+    /// Returns winner and loser at place `j` below half the group: the former of two equals wins.
     #[inline(always)]
     unsafe fn compete<I>(self, population: Population<I>, j: u32) -> (Individual, Individual) {
         let individual = |place: u32| {
@@ -223,10 +223,10 @@ impl Group {
         if a.cost <= b.cost { (a, b) } else { (b, a) }
     }
 
-    /// Makes `child` of the best of the winners, with an [`improve`]ment; its length, or none if there is no gain.
+    /// Makes `child` from the best of the winners by [`improve`]; returns its length, or `None` if there is no gain.
     ///
     /// # Safety
-    /// As [`breed`]; `child` is this team's.
+    /// As [`breed`]; `child` belongs to this team.
     #[inline(always)]
     unsafe fn improve_best<T: Team, I: NodeId, G: Geometry>(
         self,
@@ -252,11 +252,11 @@ impl Group {
     }
 }
 
-/// Makes child `index` of a generation, below [`GenerationRules::children`], and fills the places that its pair answers for.
+/// Makes child `index` of a generation, below [`GenerationRules::children`], and fills the places that its pair is responsible for.
 ///
 /// # Safety
-/// The tables have as many elements as places, rows are a permutation of those of the pool, individuals are permutations of
-/// n >= 4 nodes that `places` covers; `memory` has [`super::memory_bytes`] and is this team's; each index is one team's.
+/// The tables have as many elements as places, rows are a permutation of those of the pool, individuals are permutations of n >= 4
+/// nodes that `places` covers; `memory` has [`super::memory_bytes`] and belongs to this team; each index belongs to one team.
 #[inline(always)]
 pub unsafe fn breed<T: Team, I: NodeId, G: Geometry>(
     team: T,
@@ -271,8 +271,8 @@ pub unsafe fn breed<T: Team, I: NodeId, G: Geometry>(
     let of_group = quarter * rules.litter();
     let group = Group::new(rules, index / of_group);
     let (pair, second) = (index % of_group % quarter, index % of_group >= quarter);
-    // SAFETY: the caller's promise: places are below the table's length, rows are individuals. A row that is written is a
-    // loser's, which nobody reads, and every loser is at one place.
+    // SAFETY: the caller's promise: places are below the table's length, rows are individuals. A row that is written is a loser's,
+    // which nobody reads, and every loser is at one place.
     unsafe {
         let (a, loser_a) = group.compete(population, 2 * pair);
         let (b, loser_b) = group.compete(population, 2 * pair + 1);
@@ -295,7 +295,7 @@ pub unsafe fn breed<T: Team, I: NodeId, G: Geometry>(
         let stream = Stream::new(rules.seed, rules.generation, index);
         let individual = population.individual(replaced.row, n);
         let place = group.place(home + rules.group / 2);
-        // The first child of a group is its best individual, improved, if that can be.
+        // The first child of a group is its best individual, improved, if that is possible.
         let improved = if rules.window != 0 && index.is_multiple_of(of_group) {
             group.improve_best(team, (rules, stream.step(1)), population, places, individual)
         } else {
@@ -321,16 +321,16 @@ pub unsafe fn breed<T: Team, I: NodeId, G: Geometry>(
                 improve_record(population.best, cost, rules.since);
             }
         });
-        // The memory may be the next child's.
+        // The next child may use the memory.
         team.barrier();
     }
 }
 
-/// Makes a child of the parents in `jumps` by `draws`, and mutates it if they say so; its length. Of `pair` are the points where
-/// ARX switches: between a pair's children every place is recommended by both parents.
+/// Makes a child of the parents in `jumps` by `draws`, and mutates it if they say so; returns its length. `pair` gives the points
+/// where ARX switches: between a pair's children, every place is recommended by both parents.
 ///
 /// # Safety
-/// As [`breed`]; `individual` is this team's.
+/// As [`breed`]; `individual` belongs to this team.
 #[inline(always)]
 unsafe fn conceive<T: Team, I: NodeId, G: Geometry>(
     team: T,
@@ -346,7 +346,7 @@ unsafe fn conceive<T: Team, I: NodeId, G: Geometry>(
     let arx = Crossover::Arx { from: one.min(two), to: one.max(two), second };
     // SAFETY: the caller's promise.
     unsafe {
-        // The thread that makes the child needs no barrier on its way; what follows is of a few only.
+        // The thread that makes the child needs no barriers meanwhile; the work that follows is done by only a few members.
         let mut cost = 0;
         team.single(|| {
             cost = match rules.method {
@@ -371,8 +371,9 @@ unsafe fn conceive<T: Team, I: NodeId, G: Geometry>(
     }
 }
 
-/// The 2-opt exchange that reverses places `from` to `to`, 0 < from < to < n; the change of length where edges have no
-/// direction. Of all there are, the one from place 1 to the last leaves the edges as they are. A barrier must follow before the individual is read.
+/// Makes the 2-opt exchange that reverses places `from` to `to`, 0 < from < to < n; returns the change of length where edges have
+/// no direction. The exchange from place 1 to the last one leaves the edges as they are. A barrier must follow before the
+/// individual is read.
 ///
 /// # Safety
 /// `individual` is a tour of n nodes that this team alone works on.
@@ -384,7 +385,7 @@ unsafe fn exchange<T: Team, I: NodeId, G: Geometry>(
     places: Places<G>,
     individual: Slots<I>,
 ) -> i64 {
-    // SAFETY: places below n; members swap places of their own after all have read the ends.
+    // SAFETY: places below n; members swap their own places after all have read the ends.
     unsafe {
         let at = |i: u32| *places.start.add(individual.get(i).get() as usize);
         let (before, first, last, after) =
@@ -401,7 +402,7 @@ unsafe fn exchange<T: Team, I: NodeId, G: Geometry>(
 /// Fills row `row` with a random tour, at the place of the same number.
 ///
 /// # Safety
-/// The tables have that row and place; it is this team's.
+/// The tables have that row and place; it belongs to this team.
 #[inline(always)]
 pub unsafe fn random_individual<T: Team, I: NodeId, G: Geometry>(
     team: T,
@@ -425,7 +426,7 @@ pub unsafe fn random_individual<T: Team, I: NodeId, G: Geometry>(
 /// Measures the individual in row `row` and puts it at the place of the same number.
 ///
 /// # Safety
-/// The tables have that row and place; the row holds a tour; it is this team's.
+/// The tables have that row and place; the row holds a tour; it belongs to this team.
 #[inline(always)]
 pub unsafe fn settle<T: Team, I: NodeId, G: Geometry>(
     team: T,
@@ -449,10 +450,10 @@ pub unsafe fn settle<T: Team, I: NodeId, G: Geometry>(
     }
 }
 
-/// Notes that new individual `index`, which was left unfinished, got shorter by `gain`.
+/// Records that new individual `index`, which was left unfinished, got shorter by `gain`.
 ///
 /// # Safety
-/// As [`breed`]; only one thread is at work on this individual.
+/// As [`breed`]; only one thread handles this individual.
 #[inline(always)]
 pub unsafe fn finish<I>(rules: &GenerationRules, population: Population<I>, index: u32, gain: i64) {
     // SAFETY: the caller's promise.
@@ -464,7 +465,7 @@ pub unsafe fn finish<I>(rules: &GenerationRules, population: Population<I>, inde
     }
 }
 
-/// Best individual of a group: its place, its row and its length; of equal ones that of the smallest place.
+/// Returns the best individual of a group: its place, its row and its length; among equal ones that at the smallest place.
 #[inline(always)]
 unsafe fn best_of<T: Team, I>(
     team: T,
@@ -481,11 +482,11 @@ unsafe fn best_of<T: Team, I>(
     (place, Individual { row: unsafe { *population.rows.add(place as usize) }, cost: least as i64 })
 }
 
-/// Copies the best individual of group `group` to another group, in a random circle of all groups (section 3.4), and what
-/// stays of the group's places into the next table. It takes the last place, or the one before if the best is there.
+/// Copies the best individual of group `group` to another group, in a random cycle of all groups (section 3.4), and the group's
+/// other places into the next table. The copy takes the last place, or the one before if the best is there.
 ///
 /// # Safety
-/// As [`breed`]; there are at least 2 groups; each group is one team's.
+/// As [`breed`]; there are at least 2 groups; each group belongs to one team.
 #[inline(always)]
 pub unsafe fn transfer<T: Team, I: NodeId>(
     team: T,
@@ -497,12 +498,12 @@ pub unsafe fn transfer<T: Team, I: NodeId>(
     let draws = Stream::new(rules.seed, rules.generation, NOBODY).step(1);
     let shift = 1 + draws.below(0, rules.groups - 1);
     let host = (group + shift) % rules.groups;
-    // Where a group's guest goes, given its best place.
+    // Returns where a group's guest goes, given the group's best place.
     let guest = |group: u32, best: u32| {
         let last = (group + 1) * rules.group - 1;
         if best == last { last - 1 } else { last }
     };
-    // SAFETY: the caller's promise. A guest's row is nobody's best, and everyone else writes its own places.
+    // SAFETY: the caller's promise. A guest's row is nobody's best, and each group writes only its own places.
     unsafe {
         let (own, individual) = best_of(team, rules, population, group);
         team.barrier();

@@ -1,17 +1,17 @@
-//! The best individual of a group gets a little shorter in each generation, as in the public program of the authors of Kang et al.
-//! (2016), which the paper does not tell.
+//! Shortens the best individual of a group a little in each generation, as in the public program of the authors of Kang et al.
+//! (2016); the paper does not mention it.
 //!
-//! A *window* is a random stretch of a tour. There are two, of as many places as the root of n, so that a search of all
-//! pairs of their places looks at n moves.
+//! A *window* is a random stretch of a tour. There are two, of as many places as the root of n, so that evaluating all pairs of
+//! their places means n moves.
 
 use crate::geometry::{Geometry, Places};
 use crate::node::NodeId;
 use crate::rng::Draws;
 use crate::team::{Slots, Team};
 
-/// Shortens a tour by three moves, each the best one if it is a gain: of a node of the first window to behind a node of the
-/// second; of two edges, one from each window; and of two edges, one from the first window and one at most a window's width
-/// away from it. By how much; the same on every member.
+/// Shortens a tour by three moves, each the best one if it is a gain: of a node of the first window to after a node of the second;
+/// of two edges, one from each window; and of two edges, one from the first window and one at most a window's width away from it.
+/// Returns the gain; the same on every member.
 ///
 /// # Safety
 /// `individual` is a tour of n >= 4 nodes that `places` covers, and this team alone works on it; edges have no direction; `width`
@@ -52,7 +52,7 @@ pub unsafe fn improve<T: Team, I: NodeId, G: Geometry>(
     }
 }
 
-/// The largest of `count` gains and its number, of equal ones the smallest; none if there is no gain at all.
+/// Returns the largest of `count` gains and its number, among equal ones the smallest; `None` if there is no gain at all.
 #[inline(always)]
 fn best<T: Team>(team: T, count: u32, gain: impl Fn(u32) -> i64) -> Option<(i64, u32)> {
     let most = i64::MAX as u64;
@@ -61,7 +61,7 @@ fn best<T: Team>(team: T, count: u32, gain: impl Fn(u32) -> i64) -> Option<(i64,
     (gain > 0).then_some((gain, best.1))
 }
 
-/// The least of `count` keys and its number, of equal ones the smallest; the same on every member.
+/// Returns the smallest of `count` keys and its number, among equal ones the smallest; the same on every member.
 #[inline(always)]
 pub(super) fn first_of_least<T: Team>(team: T, count: u32, key: impl Fn(u32) -> u64) -> (u64, u32) {
     let mut own = (u64::MAX, u64::MAX);
@@ -81,7 +81,7 @@ pub(super) fn first_of_least<T: Team>(team: T, count: u32, key: impl Fn(u32) -> 
 /// There are such places, from <= to, and this team alone works on them.
 #[inline(always)]
 pub(super) unsafe fn reverse<T: Team, I: NodeId>(team: T, (from, to): (u32, u32), individual: Slots<I>) {
-    // SAFETY: the caller's promise; each pair of places is one member's.
+    // SAFETY: the caller's promise; each pair of places belongs to one member.
     team.for_each((to - from).div_ceil(2), |i| unsafe {
         let (a, b) = (individual.get(from + i), individual.get(to - i));
         individual.set(from + i, b);
@@ -97,7 +97,7 @@ struct Tour<I, G: Geometry> {
 }
 
 impl<I: NodeId, G: Geometry> Tour<I, G> {
-    /// The length of the edge between the nodes at two places, each of them at most n.
+    /// Returns the length of the edge between the nodes at two places, each of them at most n.
     #[inline(always)]
     unsafe fn edge(&self, a: u32, b: u32) -> i64 {
         let wrap = |place: u32| if place < self.n { place } else { 0 };
@@ -108,7 +108,7 @@ impl<I: NodeId, G: Geometry> Tour<I, G> {
         }
     }
 
-    /// By how much the tour gets shorter if the node at place x goes behind the one at y.
+    /// Returns the gain of moving the node at place x to after the one at y.
     #[inline(always)]
     unsafe fn gain_of_shift(&self, (x, y): (u32, u32)) -> i64 {
         let before = if x == 0 { self.n - 1 } else { x - 1 };
@@ -122,7 +122,7 @@ impl<I: NodeId, G: Geometry> Tour<I, G> {
         }
     }
 
-    /// That move: the stretch between is reversed twice, with the node and without it.
+    /// Makes that move: the stretch between is reversed twice, with the node and without it.
     #[inline(always)]
     unsafe fn shift<T: Team>(&self, team: T, (x, y): (u32, u32)) {
         let (with, without) = if x < y { ((x, y), (x, y - 1)) } else { ((y + 1, x), (y + 2, x)) };
@@ -135,7 +135,7 @@ impl<I: NodeId, G: Geometry> Tour<I, G> {
         team.barrier();
     }
 
-    /// By how much the tour gets shorter if the edges behind places x and y are exchanged.
+    /// Returns the gain of exchanging the edges after places x and y.
     #[inline(always)]
     unsafe fn gain_of_exchange(&self, (x, y): (u32, u32)) -> i64 {
         if x == y {
@@ -145,7 +145,7 @@ impl<I: NodeId, G: Geometry> Tour<I, G> {
         unsafe { self.edge(x, x + 1) + self.edge(y, y + 1) - self.edge(x, y) - self.edge(x + 1, y + 1) }
     }
 
-    /// That exchange, of two different places.
+    /// Makes that exchange, of two different places.
     #[inline(always)]
     unsafe fn exchange<T: Team>(&self, team: T, (x, y): (u32, u32)) {
         // SAFETY: places of the tour, not equal.

@@ -1,9 +1,9 @@
-//! Jump indices (Kang et al. 2016, section 2.3): from each node the nearest nodes that the child has not visited yet,
-//! forwards and backwards in either parent, in O(1).
+//! Jump indices (Kang et al. 2016, section 2.3): from each node the nearest nodes that the child has not visited yet, forwards and
+//! backwards in either parent, in O(1).
 //!
-//! The paper stores by position how far to jump. Here they are stored by node, and as the nodes where the jumps end, so a
-//! node's four jumps lie together and nothing has to be looked up to use them: equation (1), which adds the jumps of a
-//! node that is visited to those of its neighbours, becomes the removal from a doubly linked list.
+//! The paper stores by position how far to jump. Here they are stored by node, as the nodes where the jumps end, so a node's four
+//! jumps are next to each other and can be used without a lookup: equation (1), which adds the jumps of a visited node to those of
+//! its neighbours, becomes the removal from a doubly linked list.
 
 use crate::node::NodeId;
 use crate::team::{Slots, Team};
@@ -11,7 +11,7 @@ use crate::team::{Slots, Team};
 /// Where to jump from a node: forwards and backwards in the first parent, forwards and backwards in the second.
 pub type Four = [u32; 4];
 
-/// Bytes of memory for the jumps in tours of n nodes.
+/// Returns the bytes of memory for the jumps in tours of n nodes.
 pub const fn memory_bytes<I: NodeId>(n: u32) -> usize {
     (4 * I::BYTES as usize * n as usize + 15) & !15
 }
@@ -29,7 +29,7 @@ impl<I: NodeId> Jumps<I> {
         Jumps(unsafe { Slots::new(memory.cast(), 4 * n as usize) })
     }
 
-    /// The jumps before any node is visited: to the neighbours in the parents' tours.
+    /// Makes the jumps before any node is visited: to the neighbours in the parents' tours.
     ///
     /// # Safety
     /// Both parents hold a permutation of n nodes, and nobody writes to them.
@@ -50,7 +50,7 @@ impl<I: NodeId> Jumps<I> {
         team.barrier();
     }
 
-    /// The jumps of a node.
+    /// Returns the jumps of a node.
     ///
     /// # Safety
     /// `node` is below n, and nobody writes meanwhile.
@@ -63,7 +63,7 @@ impl<I: NodeId> Jumps<I> {
     /// Visits a node, whose jumps are `four`: no jump ends there any more.
     ///
     /// # Safety
-    /// The node has not been visited; only one member is at work.
+    /// The node has not been visited; only one member is working.
     #[inline(always)]
     pub unsafe fn visit(self, four: Four) {
         let [next, before, next_too, before_too] = four;
@@ -76,13 +76,13 @@ impl<I: NodeId> Jumps<I> {
         }
     }
 
-    /// Whether a node has not been visited, as long as another one has not: the last stays open.
+    /// Returns whether a node has not been visited, provided that another one has not: the last one stays open.
     ///
     /// # Safety
     /// `node` is below n, and nobody writes meanwhile.
     #[inline(always)]
     pub unsafe fn is_open(self, node: u32) -> bool {
-        // A visited node keeps its jumps, but the node before it got another.
+        // A visited node keeps its jumps, but the node before it has a new one.
         // SAFETY: jumps are nodes.
         unsafe { self.0.get(4 * self.0.get(4 * node + 1).get()).get() == node }
     }

@@ -1,19 +1,19 @@
-//! Random permutations of which every element is computed on its own, so that threads share no state.
+//! Random permutations in which every element is computed independently, so that threads share no state.
 
 use crate::rng::Stream;
 
-/// Rounds of the network: pairs of elements are told from uniform ones by no test here.
+/// Rounds of the network: no test here distinguishes pairs of elements from uniform ones.
 const ROUNDS: u32 = 6;
 
-/// Rounds of a network of at most [`TINY`] bits a half: of 16 elements, pairs are off by a twelfth after 6 rounds, and
-/// every two more divide that by 4.
+/// Rounds of a network with at most [`TINY`] bits per half: with 16 elements, pairs are off by a twelfth after 6 rounds, and every
+/// two more divide that by 4.
 const ROUNDS_OF_TINY: u32 = 12;
 
 /// Bits of half a tiny network.
 const TINY: u32 = 2;
 
-/// A random permutation of 0 .. n: a Feistel network on the smallest square power of two that is not less, walked
-/// again where it leaves the range.
+/// A random permutation of 0 .. n: a Feistel network on the smallest square power of two that is not less, applied again while the
+/// result is out of range.
 #[derive(Clone, Copy, Debug)]
 pub struct Shuffle {
     stream: Stream,
@@ -23,7 +23,7 @@ pub struct Shuffle {
 }
 
 impl Shuffle {
-    /// The permutation of 0 .. n that `stream` draws.
+    /// Makes the permutation of 0 .. n drawn from `stream`.
     #[inline(always)]
     pub const fn new(stream: Stream, n: u32) -> Self {
         let bits = u32::BITS - n.saturating_sub(1).leading_zeros();
@@ -31,13 +31,13 @@ impl Shuffle {
         Shuffle { stream, n, half }
     }
 
-    /// Element `i`, below n; `i` must be below n.
+    /// Returns element `i`, which must be below n.
     #[inline(always)]
     pub const fn at(self, i: u32) -> u32 {
         let mask = (1 << self.half) - 1;
         let rounds = if self.half <= TINY { ROUNDS_OF_TINY } else { ROUNDS };
         let mut x = i;
-        // The walk is along a cycle of a permutation that i is on, so it comes back below n.
+        // The walk is along a cycle of a permutation that contains i, so it comes back below n.
         loop {
             let (mut left, mut right) = (x >> self.half, x & mask);
             let mut round = 0;

@@ -9,21 +9,22 @@ use super::array::ArrayTour;
 use super::descend::{DescentRound, Dirty, descend, proposal_words};
 use super::moves::{View, scratch_words};
 
-/// Nodes that a descent looks at together, in as many stretches of the nodes' numbers: parts of a team, at most.
+/// Most nodes that a descent processes together, and most parts of a team; the nodes come from as many stretches of the nodes'
+/// numbers.
 pub const WIDTH: u32 = 8;
-/// Members of a part, at most: a warp.
+/// Most members of a part: a warp.
 const MEMBERS: u32 = 32;
 
 const SCRATCH: u32 = 8 * scratch_words(MEMBERS) * WIDTH;
 const PROPOSALS: u32 = 4 * proposal_words(WIDTH);
 
-/// Bytes of team memory for a tour of n ids of `I`'s width.
+/// Returns the bytes of team memory for a tour of n ids of `I`'s width.
 pub const fn memory_bytes<I: NodeId>(n: u32) -> usize {
     let arrays = SCRATCH as usize + PROPOSALS as usize + 4 * Dirty::words(n) as usize;
     (arrays + 2 * n as usize * I::BYTES as usize + 15) & !15
 }
 
-/// What a descent reads of the instance.
+/// The data that a descent reads about the instance.
 pub struct TourTables<I, G: Geometry> {
     /// Number of nodes.
     pub n: u32,
@@ -31,14 +32,14 @@ pub struct TourTables<I, G: Geometry> {
     pub lists: *const I,
     /// Neighbours of a node.
     pub k: u32,
-    /// Neighbours that the second step of a move looks at; at most `k`.
+    /// Neighbours evaluated in the second step of a move; at most `k`.
     pub breadth: u32,
     /// Places of all nodes.
     pub places: Places<G>,
-    /// Links of a tour that is a local optimum: the nodes whose neighbours are the same there are not looked at until
-    /// something changes beside them. Links from a node to itself stand for none.
+    /// Links of a tour that is a local optimum: nodes whose neighbours are the same there are not searched around until something
+    /// next to them changes. Links from a node to itself mean no link.
     pub successor: *const u32,
-    /// As [`TourTables::successor`], the other way.
+    /// As [`TourTables::successor`], in the other direction.
     pub predecessor: *const u32,
 }
 
@@ -51,14 +52,12 @@ impl<I, G: Geometry> Clone for TourTables<I, G> {
 
 impl<I, G: Geometry> Copy for TourTables<I, G> {}
 
-/// Improves a tour until no node that differs from the reference, or that was touched since, has an improving move, or the team
-/// [is over](Team::is_over).
-/// Returns by how much it got shorter.
+/// Improves a tour until no node that differs from the reference, or that was touched since, has an improving move, or the team [is
+/// over](Team::is_over). Returns by how much it got shorter.
 ///
 /// # Safety
-/// `tour` holds a permutation of n nodes and belongs to this team, as does `memory`, [`memory_bytes`] at a 16-byte
-/// boundary; n is at least 5; the tables have the sizes they tell; a team has at most [`WIDTH`] parts of at most 32
-/// members.
+/// `tour` holds a permutation of n nodes and belongs to this team, as does `memory`, [`memory_bytes`] at a 16-byte boundary; n is
+/// at least 5; the tables have the stated sizes; a team has at most [`WIDTH`] parts of at most 32 members.
 #[inline(always)]
 pub unsafe fn improve<T: Team, O: Operator, I: NodeId, G: Geometry>(
     team: T,
@@ -67,8 +66,8 @@ pub unsafe fn improve<T: Team, O: Operator, I: NodeId, G: Geometry>(
     tour: Slots<I>,
 ) -> i64 {
     let n = tables.n;
-    // SAFETY: the arrays are inside the memory and aligned; nodes are below n. Barriers stand between loading, marking,
-    // searching and storing.
+    // SAFETY: the arrays are inside the memory and aligned; nodes are below n. Barriers separate loading, marking, searching and
+    // storing.
     unsafe {
         let words =
             |offset: u32, len: u32| Slots::<u32>::new(memory.add(offset as usize).cast(), len as usize);

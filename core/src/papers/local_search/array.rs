@@ -3,7 +3,7 @@
 use crate::node::NodeId;
 use crate::team::{Slots, Team};
 
-/// Positions in a row, which may go around the end.
+/// A stretch of consecutive positions, which may wrap around the end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Stretch {
@@ -14,12 +14,12 @@ pub struct Stretch {
 }
 
 impl Stretch {
-    /// What is reversed to replace the edges (a, b) and (c, d) of a tour of `n` nodes by (a, c) and (b, d), by the
-    /// nodes' positions: the shorter way between the edges.
+    /// Returns the stretch to reverse, by the nodes' positions, to replace the edges (a, b) and (c, d) of a tour of `n` nodes by
+    /// (a, c) and (b, d): the shorter one between the edges.
     #[inline(always)]
     pub const fn between(n: u32, [a, b, c, d]: [u32; 4]) -> Stretch {
         let forward = b == if a + 1 == n { 0 } else { a + 1 };
-        // With two nodes left both ways are right; the edges then coincide.
+        // With two nodes left, both are right; the edges then coincide.
         let (first, last) = if forward { (b, c) } else { (a, d) };
         let length = if last >= first { last - first + 1 } else { last + n + 1 - first };
         if 2 * length <= n {
@@ -29,14 +29,14 @@ impl Stretch {
         }
     }
 
-    /// Position number `i` of the stretch, in a tour of `n` nodes.
+    /// Returns position number `i` of the stretch, in a tour of `n` nodes.
     #[inline(always)]
     pub const fn at(self, n: u32, i: u32) -> u32 {
         let position = self.first + i;
         if position >= n { position - n } else { position }
     }
 
-    /// Where the node at a position is once the stretch is reversed.
+    /// Returns where the node at a position is after the stretch is reversed.
     #[inline(always)]
     pub const fn reversed(self, n: u32, position: u32) -> u32 {
         let offset = if position >= self.first { position - self.first } else { position + n - self.first };
@@ -64,7 +64,7 @@ impl<I> Clone for ArrayTour<I> {
 impl<I> Copy for ArrayTour<I> {}
 
 impl<I: NodeId> ArrayTour<I> {
-    /// A view of both arrays, of `n` elements each.
+    /// Makes a view of both arrays, of `n` elements each.
     ///
     /// # Safety
     /// They are valid for as long as the view is used; `order` holds a permutation of 0 .. n and `position` its
@@ -85,13 +85,13 @@ impl<I: NodeId> ArrayTour<I> {
         team.barrier();
     }
 
-    /// Number of nodes.
+    /// Returns the number of nodes.
     #[inline(always)]
     pub fn n(self) -> u32 {
         self.n
     }
 
-    /// Copies what another tour has at position and node `i`.
+    /// Copies another tour's data at position and node `i`.
     ///
     /// # Safety
     /// `i < n`, of both tours; nobody else reads or writes there.
@@ -104,27 +104,27 @@ impl<I: NodeId> ArrayTour<I> {
         }
     }
 
-    /// The node at a position.
+    /// Returns the node at a position.
     ///
     /// # Safety
-    /// `position < n`, and no exchange is under way.
+    /// `position < n`, and no exchange is in progress.
     #[inline(always)]
     pub unsafe fn at(self, position: u32) -> u32 {
         // SAFETY: the caller's promise.
         unsafe { self.order.get(position).get() }
     }
 
-    /// The position of a node.
+    /// Returns the position of a node.
     ///
     /// # Safety
-    /// `node < n`, and no exchange is under way.
+    /// `node < n`, and no exchange is in progress.
     #[inline(always)]
     pub unsafe fn position(self, node: u32) -> u32 {
         // SAFETY: the caller's promise.
         unsafe { self.position.get(node).get() }
     }
 
-    /// The node after another.
+    /// Returns the node after another.
     ///
     /// # Safety
     /// As [`ArrayTour::position`].
@@ -134,7 +134,7 @@ impl<I: NodeId> ArrayTour<I> {
         unsafe { self.after(self.position(node)) }
     }
 
-    /// The node before another.
+    /// Returns the node before another.
     ///
     /// # Safety
     /// As [`ArrayTour::position`].
@@ -144,7 +144,7 @@ impl<I: NodeId> ArrayTour<I> {
         unsafe { self.before(self.position(node)) }
     }
 
-    /// The node behind a position.
+    /// Returns the node after a position.
     ///
     /// # Safety
     /// As [`ArrayTour::at`].
@@ -154,7 +154,7 @@ impl<I: NodeId> ArrayTour<I> {
         unsafe { self.at(if position + 1 == self.n { 0 } else { position + 1 }) }
     }
 
-    /// The node in front of a position.
+    /// Returns the node before a position.
     ///
     /// # Safety
     /// As [`ArrayTour::at`].
@@ -164,10 +164,10 @@ impl<I: NodeId> ArrayTour<I> {
         unsafe { self.at(if position == 0 { self.n - 1 } else { position - 1 }) }
     }
 
-    /// Whether the edges (a, b) and (c, d) are in the tour and run the same way, as an exchange asks for.
+    /// Returns whether the edges (a, b) and (c, d) are in the tour and have the same direction, as an exchange requires.
     ///
     /// # Safety
-    /// All four are nodes, and no exchange is under way.
+    /// All four are nodes, and no exchange is in progress.
     #[inline(always)]
     pub unsafe fn can_exchange(self, [a, b, c, d]: [u32; 4]) -> bool {
         // SAFETY: the caller's promise.
@@ -177,15 +177,15 @@ impl<I: NodeId> ArrayTour<I> {
         }
     }
 
-    /// Replaces the edges (a, b) and (c, d) by (a, c) and (b, d), by reversing the shorter way between them. Every
-    /// member comes here with the same nodes; the tour is whole again when any of them returns.
+    /// Replaces the edges (a, b) and (c, d) by (a, c) and (b, d), by reversing the shorter stretch between them. Every member calls
+    /// this with the same nodes; the tour is complete again when any of them returns.
     ///
     /// # Safety
     /// [`ArrayTour::can_exchange`] holds.
     #[inline(always)]
     pub unsafe fn exchange<T: Team>(self, team: T, [a, b, c, d]: [u32; 4]) {
-        // SAFETY: positions of nodes; each pair of elements is swapped by one member, and barriers stand between the
-        // positions read here and those written.
+        // SAFETY: positions of nodes; each pair of elements is swapped by one member, and barriers separate the positions read here
+        // from those written.
         unsafe {
             let at = [self.position(a), self.position(b), self.position(c), self.position(d)];
             let stretch = Stretch::between(self.n, at);
@@ -195,10 +195,9 @@ impl<I: NodeId> ArrayTour<I> {
         }
     }
 
-    /// Lets two segments of the tour change places, of `a` nodes from position `first` on and of the `b` nodes behind
-    /// them: no part of the tour is turned. Of the three segments of a cycle, it does not matter which two change places: the
-    /// longest stays where it is. Every member comes here with the same numbers; the tour is whole again when any of them
-    /// returns.
+    /// Swaps two segments of the tour, of `a` nodes from position `first` on and of the `b` nodes after them: no part of the tour
+    /// is reversed. Of the three segments of a cycle, it does not matter which two are swapped: the longest stays where it is.
+    /// Every member calls this with the same numbers; the tour is complete again when any of them returns.
     ///
     /// # Safety
     /// `first < n`, and `a + b < n`; nobody reads or writes the tour meanwhile.
@@ -216,8 +215,7 @@ impl<I: NodeId> ArrayTour<I> {
         let first = at(first);
         let (low, high) = (Stretch { first, length: a }, Stretch { first: at(first + a), length: b });
         let whole = Stretch { first, length: a + b };
-        // SAFETY: stretches of this tour; each pair of elements is swapped by one member, and barriers stand between swaps
-        // that meet.
+        // SAFETY: stretches of this tour; each pair of elements is swapped by one member, and barriers separate swaps that meet.
         unsafe {
             team.barrier();
             team.for_each(a / 2 + b / 2, |i| {

@@ -1,14 +1,13 @@
 //! Local search by best improvement (Fosin et al. 2013, section 4), and iterated local search on top.
 //!
-//! It goes in passes over the whole tour. In each the moves around all nodes are [evaluated](evaluate) and the best of
-//! all is [selected](select); it is made by [reversals](PassBoard::turn) whose stretches the selection has worked out, so
-//! that many threads can swap at once. Beyond the source, several moves can be made in a pass: every node
-//! claims the positions between the outermost edges that its best move removes, and whoever holds all it claimed
-//! [makes](make) its move there. Such moves share no position, so their gains add exactly. Where no claim is made, the
-//! best of all moves is.
+//! It works in passes over the whole tour. In each the moves around all nodes are [evaluated](evaluate) and the best of all is
+//! [selected](select); it is made by [reversals](PassBoard::turn) whose stretches the selection has computed, so that many threads
+//! can swap at once. Beyond the source, several moves can be made in one pass: every node claims the positions between the
+//! outermost edges that its best move removes, and a node that holds all its claims [makes](make) its move. Such moves share no
+//! position, so their gains add exactly. If no claim is made, the best of all moves is made.
 //!
-//! A pass that finds no move ends a descent: its tour is accepted or taken back, and a kick is planned like a move. The
-//! parts of a pass follow each other; nothing has to be known outside until a whole batch of passes is done.
+//! A pass that finds no move ends a descent: its tour is accepted or undone, and a kick is planned like a move. The parts of a pass
+//! follow each other; nothing has to be known outside until a whole batch of passes is done.
 
 use core::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering::Relaxed};
 
@@ -22,13 +21,13 @@ use super::moves::{EdgeMove, Kind, View};
 use super::perturb::{self, Cut};
 use crate::lin_kernighan::trial::tolerance;
 
-/// Most positions that a move may claim: more would keep others waiting, and its team busy.
+/// Most positions that a move may claim: more would make others wait, and keep its team busy.
 pub const MOST_CLAIMED: u32 = 1000;
 
 /// The fewest nodes of a tour.
 pub const FEWEST: u32 = 8;
 
-/// A part of all: where part number `index` of `parts` begins among n nodes, and how many it has.
+/// Returns where part `index` of `parts` starts among n nodes, and its size.
 #[inline(always)]
 const fn part(n: u32, parts: u32, index: u32) -> (u32, u32) {
     let from = (n as u64 * index as u64 / parts as u64) as u32;
@@ -40,19 +39,19 @@ const fn part(n: u32, parts: u32, index: u32) -> (u32, u32) {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C)]
 pub struct Kicks {
-    /// Kicks, at most.
+    /// Most kicks.
     pub most: u32,
     /// Longest segment of a double bridge; 0: four edges anywhere.
     pub segment: u32,
-    /// See [`tolerance`]. It falls to 0 with the kicks that are left.
+    /// See [`tolerance`]. It falls to 0 with the remaining kicks.
     pub temperature: f32,
-    /// Nothing; keeps the size a multiple of 8.
+    /// Unused; keeps the size a multiple of 8.
     pub padding: u32,
 }
 
 const _: () = assert!(size_of::<Kicks>() == 16);
 
-/// What a run has found so far, and what is left to do in its pass. It lives where the tour lives.
+/// The results of a run so far, and the remaining work of its pass. It is stored with the tour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct DescentState {
@@ -64,7 +63,7 @@ pub struct DescentState {
     pub best_cost: i64,
     /// Passes done.
     pub passes: u64,
-    /// Descents done; the first one begins with the start tour, all others with a kick.
+    /// Descents done; the first one starts with the start tour, all others with a kick.
     pub descents: u32,
     /// Descents done when the best tour was found; 0: it is the start tour.
     pub best_descent: u32,
@@ -72,7 +71,7 @@ pub struct DescentState {
     pub done: u32,
     /// Not 0: a claim was made in this pass.
     claimed: u32,
-    /// [`ACCEPT`] and the like.
+    /// [`ACCEPT`] and other flags.
     copies: u32,
     /// Reversals of this pass.
     steps: u32,
@@ -85,16 +84,16 @@ const _: () = assert!(size_of::<DescentState>() == 88);
 const ACCEPT: u32 = 1;
 /// The tour becomes the best one.
 const KEEP: u32 = 2;
-/// The accepted tour comes back.
+/// The accepted tour is restored.
 const TAKE_BACK: u32 = 4;
 
 impl DescentState {
-    /// The state before the first pass, with a tour of this length.
+    /// Makes the state before the first pass, with a tour of this length.
     pub fn new(cost: i64) -> Self {
         DescentState { cost, accepted_cost: cost, best_cost: cost, ..DescentState::default() }
     }
 
-    /// Length of the shortest tour there is: the best one's, or on the way of a descent the tour's.
+    /// Returns the length of the shortest tour: the best one, or the current tour during a descent.
     pub fn least(&self) -> i64 {
         self.best_cost.min(self.cost)
     }
@@ -104,11 +103,11 @@ impl DescentState {
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Proposal {
-    /// How much shorter the tour gets; 0: there is no move, and nothing else here has a meaning.
+    /// How much shorter the tour gets; 0: there is no move, and the other fields are meaningless.
     gain: i64,
     kind: Kind,
     t: [u32; 6],
-    /// What it claims; of no length: nothing.
+    /// The stretch that it claims; with length 0, nothing.
     claim: Stretch,
     padding: u32,
 }
@@ -122,27 +121,27 @@ impl Proposal {
     }
 }
 
-/// What the parts of a pass tell each other.
+/// The data that the parts of a pass exchange.
 #[derive(Clone, Copy)]
 pub struct PassBoard {
-    /// One a node.
+    /// One per node.
     pub proposals: *mut Proposal,
-    /// A position's best claim, 0: none. With moves made one at a time there are none.
+    /// The best claim of each position, 0: none. With moves made one at a time there are none.
     pub claims: *mut u64,
     /// The state.
     pub state: *mut DescentState,
 }
 
-/// A move's rank: by gain (equal from 2^32 on), among equal ones the smaller node first. 0: no move.
+/// Returns a move's rank: by gain (equal from 2^32 on), among equal ones the smaller node first. 0: no move.
 #[inline(always)]
 fn rank(gain: i64, node: u32) -> u64 {
     (if gain > u32::MAX as i64 { u32::MAX } else { gain as u32 } as u64) << 32 | !node as u64
 }
 
-/// The positions from the first to the last node of the edges that a move removes, the shortest way around.
+/// Returns the stretch from the first to the last node of the edges that a move removes, the shortest one.
 ///
 /// # Safety
-/// The move can be made, and no exchange is under way.
+/// The move can be made, and no exchange is in progress.
 #[inline(always)]
 unsafe fn extent(tour: ArrayTour<u32>, m: EdgeMove) -> Stretch {
     let n = tour.n();
@@ -169,10 +168,10 @@ unsafe fn extent(tour: ArrayTour<u32>, m: EdgeMove) -> Stretch {
     shorter(shorter(from(x, y, z), from(y, x, z)), from(z, x, y))
 }
 
-/// Finds the best move around `node`, notes it and, with `many`, claims its positions. Returns its rank.
+/// Finds the best move around `node`, stores it and, with `many`, claims its positions. Returns its rank.
 ///
 /// # Safety
-/// As [`evaluate`]; the proposal is this team's.
+/// As [`evaluate`]; the proposal belongs to this team.
 #[inline(always)]
 unsafe fn propose<T: Team, O: Operator, D: Distance>(
     team: T,
@@ -181,8 +180,8 @@ unsafe fn propose<T: Team, O: Operator, D: Distance>(
     node: u32,
     many: bool,
 ) -> u64 {
-    // SAFETY: the caller's promise; claims are made by atomic operations. A claim is at most half the tour, so that
-    // the shorter way between two of its edges, which an exchange reverses, is inside.
+    // SAFETY: the caller's promise; claims are made by atomic operations. A claim is at most half the tour, so the shorter stretch
+    // between two of its edges, which an exchange reverses, is inside.
     unsafe {
         let proposal = board.proposals.add(node as usize);
         let found = view.best::<T, O>(team, node);
@@ -211,13 +210,12 @@ unsafe fn propose<T: Team, O: Operator, D: Distance>(
     }
 }
 
-/// The first part of a pass: the best moves around the nodes of part `block` of `blocks`. Returns the rank of the best
-/// of them, the same for every member.
+/// The first part of a pass: finds the best moves around the nodes of part `block` of `blocks`. Returns the rank of the best of
+/// them, the same for every member.
 ///
 /// # Safety
-/// The view's tour is whole, and nobody writes to it; it has at least [`FEWEST`] nodes. The
-/// board's arrays have as many elements as the tour; all claims were 0 before the pass. The proposals of this part
-/// are the team's.
+/// The view's tour is complete, and nobody writes to it; it has at least [`FEWEST`] nodes. The board's arrays have as many elements
+/// as the tour; all claims were 0 before the pass. The proposals of this part belong to the team.
 #[inline(always)]
 pub unsafe fn evaluate<T: Team, O: Operator, D: Distance>(
     team: T,
@@ -230,7 +228,7 @@ pub unsafe fn evaluate<T: Team, O: Operator, D: Distance>(
     let mut best = 0;
     let mut i = team.part_rank();
     while i < count {
-        // SAFETY: the caller's promise; a node is one part's.
+        // SAFETY: the caller's promise; a node belongs to one part.
         let rank = unsafe { propose::<T::Part, O, D>(team.part(), view, board, first + i, many) };
         best = if rank > best { rank } else { best };
         i += team.parts();
@@ -238,12 +236,12 @@ pub unsafe fn evaluate<T: Team, O: Operator, D: Distance>(
     !team.min(!best)
 }
 
-/// The second part of a pass: what is to be done in the others. `ranks` is what [`evaluate`] returned for each of
-/// `blocks`. With no move left a descent is over: its tour is accepted or not, and a kick planned, unless that was the
-/// descent after the last one of [`Kicks::most`].
+/// The second part of a pass: decides what the others do. `ranks` is what [`evaluate`] returned for each of `blocks`. If no move is
+/// left, the descent is over: its tour is accepted or not, and a kick is planned, unless it was the descent after the last one of
+/// [`Kicks::most`].
 ///
 /// # Safety
-/// All of `evaluate` is done; nobody else uses board and tours. `accepted` is the tour accepted last, once there is one.
+/// `evaluate` is done everywhere; nobody else uses board and tours. `accepted` is the tour accepted last, once there is one.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
 pub unsafe fn select<T: Team, D: Distance>(
@@ -257,7 +255,7 @@ pub unsafe fn select<T: Team, D: Distance>(
     stream: Stream,
     target: i64,
 ) {
-    // SAFETY: the caller's promise; members read the state before the reduction, and one of them uses it behind.
+    // SAFETY: the caller's promise; members read the state before the reduction, and one of them uses it afterwards.
     unsafe {
         if (*board.state).done != 0 {
             return;
@@ -285,14 +283,14 @@ pub unsafe fn select<T: Team, D: Distance>(
     }
 }
 
-/// Notes the reversals that make a move.
+/// Stores the reversals that make a move.
 ///
 /// # Safety
-/// The move can be made in the tour; the state is this thread's.
+/// The move can be made in the tour; the state belongs to this thread.
 #[inline(always)]
 unsafe fn plan_move(tour: ArrayTour<u32>, m: EdgeMove, state: *mut DescentState) {
-    // SAFETY: the caller's promise; a move has fewer steps than a double bridge. Exchanges are given by positions here,
-    // as they are when the reversals before are done.
+    // SAFETY: the caller's promise; a move has fewer steps than a double bridge. Exchanges are given here by positions, as they are
+    // after the earlier reversals.
     unsafe {
         let n = tour.n();
         let [t1, t2, t3, t4, t5, t6] = m.t;
@@ -310,10 +308,10 @@ unsafe fn plan_move(tour: ArrayTour<u32>, m: EdgeMove, state: *mut DescentState)
     }
 }
 
-/// Accepts the tour or takes it back, and plans a kick.
+/// Accepts the tour or undoes it, and plans a kick.
 ///
 /// # Safety
-/// As [`select`]; the state is this thread's.
+/// As [`select`]; the state belongs to this thread.
 #[inline(always)]
 unsafe fn end_descent<D: Distance>(
     view: View<u32, D>,
@@ -323,11 +321,11 @@ unsafe fn end_descent<D: Distance>(
     stream: Stream,
     target: i64,
 ) {
-    // SAFETY: the caller's promise; a cut is inside the tour, and its kick has as many steps as there are turns.
+    // SAFETY: the caller's promise; a cut is inside the tour, and its kick has as many steps as there are reversals.
     unsafe {
         let longer = (*state).cost - (*state).accepted_cost;
         let is_accepted = (*state).descents == 0 || {
-            // A kick's number is that of the descents before it, without the first.
+            // A kick's number is the number of earlier descents, not counting the first.
             let kick = (*state).descents - 1;
             let left = 1.0 - kick as f32 / kicks.most as f32;
             longer <= tolerance(kicks.temperature * left, stream.step(kick).bits(4))
@@ -371,11 +369,11 @@ unsafe fn end_descent<D: Distance>(
 /// The third part of a pass with many moves: makes the best move around `node` if it holds all positions it claimed.
 ///
 /// # Safety
-/// [`select`] is done; of tour and board the others use what this function tells them for their nodes only.
+/// [`select`] is done; others use only the parts of tour and board that this function gives to their own nodes.
 #[inline(always)]
 pub unsafe fn make<T: Team>(team: T, tour: ArrayTour<u32>, board: PassBoard, node: u32) {
-    // SAFETY: nobody writes proposals and claims. Who holds a stretch is the only one that reads or writes the tour
-    // there, and all nodes of its move are inside.
+    // SAFETY: nobody writes proposals and claims. Only the holder of a stretch reads or writes the tour there, and all nodes of its
+    // move are inside.
     unsafe {
         let proposal = board.proposals.add(node as usize);
         if (*proposal).gain == 0 || (*proposal).claim.length == 0 {
@@ -402,10 +400,10 @@ pub unsafe fn make<T: Team>(team: T, tour: ArrayTour<u32>, board: PassBoard, nod
     }
 }
 
-/// The fourth part of a pass, at position or node `i`: copies of the tour that [`select`] wants; no claims any more.
+/// The fourth part of a pass, at position or node `i`: makes the copies of the tour that [`select`] wants, and clears claims.
 ///
 /// # Safety
-/// [`select`] and [`make`] are done; nobody else is at `i`, which is below n, and nobody writes the state.
+/// [`select`] and [`make`] are done; nobody else handles `i`, which is below n, and nobody writes the state.
 #[inline(always)]
 pub unsafe fn settle(
     tour: ArrayTour<u32>,
@@ -434,14 +432,14 @@ pub unsafe fn settle(
 }
 
 impl PassBoard {
-    /// The last parts of a pass, of which there are [`perturb::STEPS`]: the stretch that part `step` reverses, by
-    /// [swaps](ArrayTour::swap) that can be made in any order. It may have no length.
+    /// The last parts of a pass, of which there are [`perturb::STEPS`]: returns the stretch that part `step` reverses, by
+    /// [swaps](ArrayTour::swap) that can be made in any order. Its length may be 0.
     ///
     /// # Safety
     /// [`select`] is done, and nobody writes the state.
     #[inline(always)]
     pub unsafe fn turn(self, step: u32) -> Stretch {
-        // SAFETY: the caller's promise; there are at most as many steps as turns.
+        // SAFETY: the caller's promise; there are at most as many steps as reversals.
         unsafe {
             if step < (*self.state).steps {
                 *(&raw const (*self.state).turns).cast::<Stretch>().add(step as usize)

@@ -7,8 +7,8 @@ use crate::team::{Slots, Team};
 
 use super::moves::{EdgeMove, Kind, View};
 
-/// Nodes to look at: a bit a node, the complement of Bentley's don't-look bits. They are taken in the order of their
-/// numbers, round and round.
+/// Nodes to search around: one bit per node, the complement of Bentley's don't-look bits. They are taken in cyclic order of their
+/// numbers.
 #[derive(Clone, Copy)]
 pub struct Dirty {
     words: Slots<u32>,
@@ -19,12 +19,12 @@ pub struct Dirty {
 const NOBODY: u32 = u32::MAX;
 
 impl Dirty {
-    /// Words of 32 bits that `n` nodes take.
+    /// Returns the words of 32 bits that `n` nodes take.
     pub const fn words(n: u32) -> u32 {
         n.div_ceil(32)
     }
 
-    /// A view of the bits of `n` nodes.
+    /// Makes a view of the bits of `n` nodes.
     ///
     /// # Safety
     /// `words` has [`Dirty::words`] elements for as long as the view is used, and bits of n and beyond stay 0.
@@ -48,10 +48,10 @@ impl Dirty {
         team.barrier();
     }
 
-    /// Sets the bit of a node, as other members may do for theirs.
+    /// Sets the bit of a node, while other members may do so for theirs.
     ///
     /// # Safety
-    /// `node < n`; nobody looks for a node meanwhile.
+    /// `node < n`; nobody searches for a node meanwhile.
     #[inline(always)]
     pub unsafe fn insert<T: Team>(self, node: u32) {
         // SAFETY: the caller's promise.
@@ -68,7 +68,7 @@ impl Dirty {
         unsafe { self.words.set(node / 32, self.words.get(node / 32) & !(1 << (node % 32))) }
     }
 
-    /// The first node of all behind `last`, going around; `last` comes last.
+    /// Returns the first node after `last`, in cyclic order; `last` comes last.
     ///
     /// # Safety
     /// `last < n`; nobody writes the bits meanwhile.
@@ -79,7 +79,7 @@ impl Dirty {
         (node != NOBODY).then_some(node)
     }
 
-    /// The first node of words `first .. first + count` behind `last`, going around; `last` is among them.
+    /// Returns the first node of words `first .. first + count` after `last`, in cyclic order; `last` is among them.
     ///
     /// # Safety
     /// The words are some of all; nobody writes them meanwhile.
@@ -112,7 +112,7 @@ impl Dirty {
     }
 }
 
-/// Element `i` of six, without an array in memory.
+/// Returns element `i` of six, without an array in memory.
 #[inline(always)]
 fn nth(t: [u32; 6], i: u32) -> u32 {
     let pair = |i: usize| t[i] as u64 | (t[i + 1] as u64) << 32;
@@ -149,40 +149,41 @@ pub unsafe fn make<T: Team, I: NodeId, D: Distance>(team: T, view: View<I, D>, d
     }
 }
 
-/// Words of shared memory for each node that a round of [`descend`] looks at: the node, the kind of its move, and the
-/// move's nodes.
+/// Words of shared memory for each node that a round of [`descend`] processes: the node, the kind of its move, and the move's
+/// nodes.
 const PROPOSAL: u32 = 8;
-/// In the place of a kind: no move.
+/// In place of a kind: no move.
 const NOTHING: u32 = u32::MAX;
 
-/// Words of [`DescentRound::proposals`].
+/// Returns the words of [`DescentRound::proposals`].
 pub const fn proposal_words(width: u32) -> u32 {
     PROPOSAL * width
 }
 
-/// How a descent goes on.
+/// The parameters of a descent's rounds.
 #[derive(Clone, Copy)]
 pub struct DescentRound {
-    /// Nodes that are looked at together, each by a part of the team; at least 1.
+    /// Nodes that are processed together, each by a part of the team; at least 1.
     pub width: u32,
-    /// They come from as many stretches of the nodes' numbers, so that their moves hardly meet; else they are the next
-    /// ones in order.
+    /// Whether they come from as many stretches of the nodes' numbers, so that their moves rarely meet; else they are the next ones
+    /// in order.
     pub spread: bool,
     /// Memory of the team, [`proposal_words`] of it.
     pub proposals: Slots<u32>,
 }
 
-/// Makes improving moves until no dirty node has one, or the team [is over](Team::is_over). Returns by how much the tour got shorter.
+/// Makes improving moves until no dirty node has one, or the team [is over](Team::is_over). Returns by how much the tour got
+/// shorter.
 ///
-/// In every round the parts of the team look at `width` dirty nodes; the moves they find are made one after another
-/// where they still can be. So the result does not depend on the team, only on the round.
+/// In every round the parts of the team search around `width` dirty nodes; the moves that they find are made one after another if
+/// they are still possible. So the result does not depend on the team, only on the round.
 ///
-/// A move may open a better way for a node that is not dirty: a local optimum of the operator is reached when a descent
-/// from all nodes gains nothing.
+/// A move may enable a better one for a node that is not dirty: a local optimum of the operator is reached when a descent from all
+/// nodes gains nothing.
 ///
 /// # Safety
-/// The view, the bits and the proposals belong to this team alone, for the same nodes; `last < n`, where
-/// the search for dirty nodes begins and, afterwards, where it ended. The view's scratch memory is this part's.
+/// The view, the bits and the proposals belong to this team alone, for the same nodes; `last < n`, where the search for dirty nodes
+/// starts and, afterwards, where it ended. The view's scratch memory belongs to this part.
 #[inline(always)]
 pub unsafe fn descend<T: Team, O: Operator, I: NodeId, D: Distance>(
     team: T,
@@ -194,8 +195,8 @@ pub unsafe fn descend<T: Team, O: Operator, I: NodeId, D: Distance>(
     let (width, proposals) = (round.width, round.proposals);
     let mut gained = 0;
     loop {
-        // SAFETY: barriers and reductions stand between choosing nodes, looking at them and making moves; a proposal is
-        // written by one part, and the bits by nobody who reads them.
+        // SAFETY: barriers and reductions separate choosing nodes, searching around them and making moves; a proposal is written by
+        // one part, and the bits by nobody who reads them.
         unsafe {
             if team.is_over() || !choose(team, dirty, round, last) {
                 return gained;
@@ -226,7 +227,7 @@ pub unsafe fn descend<T: Team, O: Operator, I: NodeId, D: Distance>(
                     let t = |t| proposals.get(proposal + 2 + t);
                     let m = EdgeMove { kind, t: [t(0), t(1), t(2), t(3), t(4), t(5)] };
                     if moved && !view.is_possible(m) {
-                        // Another move of this round was in the way: the node is looked at again.
+                        // Another move of this round was in the way: the node is searched around again.
                         team.barrier();
                         team.single(|| dirty.insert::<T>(m.t[0]));
                     } else {
@@ -242,7 +243,7 @@ pub unsafe fn descend<T: Team, O: Operator, I: NodeId, D: Distance>(
     }
 }
 
-/// Puts the next dirty nodes into the proposals and clears their bits; whether there are any. Waits.
+/// Puts the next dirty nodes into the proposals and clears their bits; returns whether there are any. Waits.
 ///
 /// # Safety
 /// As [`descend`].
@@ -250,8 +251,7 @@ pub unsafe fn descend<T: Team, O: Operator, I: NodeId, D: Distance>(
 unsafe fn choose<T: Team>(team: T, dirty: Dirty, round: DescentRound, last: &mut u32) -> bool {
     let (width, proposals) = (round.width, round.proposals);
     let words = Dirty::words(dirty.n);
-    // SAFETY: reductions stand between reading bits and clearing them; one part does both, in words of its own where
-    // several choose.
+    // SAFETY: reductions separate reading bits and clearing them; one part does both, in its own words where several choose.
     unsafe {
         let part = team.part();
         let take = |i: u32, node: u32| {

@@ -1,7 +1,7 @@
-//! A move as nodes, and as the exchanges of two edges that it takes.
+//! A move as nodes, and as the exchanges of two edges that make it.
 
-/// How the pieces of a tour are joined anew. With t2 the node after t1 in the direction of the move, the tour is
-/// A B C (A alone and the rest for [`Kind::Pair`]): A begins at t2, and C ends at t1.
+/// How the pieces of a tour are reconnected. With t2 the node after t1 in the direction of the move, the tour is A B C (A alone and
+/// the rest for [`Kind::Pair`]): A starts at t2, and C ends at t1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Kind {
@@ -13,13 +13,13 @@ pub enum Kind {
     Shifted = 2,
     /// A^r B^r C, with A = t2 .. t6, B = t5 .. t3.
     BothTurned = 3,
-    /// As `Shifted`, in a tour whose edges have a direction: t2 is the node before t1, and no part may be turned, not even for
-    /// a while. [`interchange`](super::array::ArrayTour::interchange) makes it.
+    /// As `Shifted`, in a tour whose edges have a direction: t2 is the node before t1, and no part may be reversed, not even
+    /// temporarily. [`interchange`](super::array::ArrayTour::interchange) makes it.
     Directed = 4,
 }
 
 impl Kind {
-    /// The kind of a number, if it is one.
+    /// Returns the kind with a number, if there is one.
     #[inline(always)]
     pub fn numbered(number: u32) -> Option<Kind> {
         match number {
@@ -33,19 +33,19 @@ impl Kind {
     }
 }
 
-/// A move by its nodes: the edges (t1, t2), (t3, t4), (t5, t6) go, (t2, t3), (t4, t5), (t6, t1) come; of a pair
-/// (t1, t2), (t3, t4) go, (t2, t3), (t4, t1) come. Of a directed move those that come lead from t2 to t3, from t4 to t5 and from
-/// t6 to t1.
+/// A move by its nodes: the edges (t1, t2), (t3, t4), (t5, t6) are removed, (t2, t3), (t4, t5), (t6, t1) are added; for a pair (t1,
+/// t2), (t3, t4) are removed, (t2, t3), (t4, t1) are added. For a directed move the added edges lead from t2 to t3, from t4 to t5
+/// and from t6 to t1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EdgeMove {
-    /// How the pieces are joined.
+    /// How the pieces are reconnected.
     pub kind: Kind,
     /// t1 to t6.
     pub t: [u32; 6],
 }
 
 impl EdgeMove {
-    /// Exchanges it takes.
+    /// Returns the number of exchanges that it takes.
     #[inline(always)]
     pub fn steps(&self) -> u32 {
         match self.kind {
@@ -55,7 +55,7 @@ impl EdgeMove {
         }
     }
 
-    /// Its exchange number `step`: what [`exchange`](super::array::ArrayTour::exchange) takes.
+    /// Returns its exchange number `step`: the arguments of [`exchange`](super::array::ArrayTour::exchange).
     #[inline(always)]
     pub fn step(&self, step: u32) -> [u32; 4] {
         let [t1, t2, t3, t4, t5, t6] = self.t;
@@ -70,7 +70,7 @@ impl EdgeMove {
         }
     }
 
-    /// Nodes whose edges it changes.
+    /// Returns the nodes whose edges it changes.
     #[inline(always)]
     pub fn ends(&self) -> u32 {
         if self.kind == Kind::Pair { 4 } else { 6 }

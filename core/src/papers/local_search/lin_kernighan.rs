@@ -1,7 +1,7 @@
 //! Lin-Kernighan moves on the tours that ants build.
 //!
-//! As in [a trial](crate::lin_kernighan::trial), moves cut the tour into segments, and nothing of it is written meanwhile. But an ant's tour
-//! has more to be mended than so many segments hold: whenever they are used up, the tour is put together anew.
+//! As in [a trial](crate::lin_kernighan::trial), moves cut the tour into segments, and the tour itself is not written meanwhile. But an ant's tour
+//! needs more moves than the segments can hold: whenever they are used up, the tour is rebuilt.
 
 use crate::geometry::Geometry;
 use crate::node::NodeId;
@@ -13,24 +13,24 @@ use crate::lin_kernighan::Tour;
 use crate::lin_kernighan::cuts::{self, Cuts, MOST};
 use crate::lin_kernighan::moves::{self, DEPTH, Search};
 
-// Ways, turns, links and cuts are read as words of 8 bytes.
+// Steps, reversals, links and cuts are read as words of 8 bytes.
 const SCRATCH: u32 = moves::WORDS + cuts::WORDS;
 const _: () = assert!(SCRATCH.is_multiple_of(2));
 
-/// Words of memory for a tour of n nodes: what a search needs, the nodes in order and by place, distances, the order to come,
-/// and nodes to look at.
+/// Words of memory for a tour of n nodes: those of a search, the nodes in order and by place, distances, the next order, and the
+/// nodes to search around.
 pub const fn words(n: u32) -> usize {
     SCRATCH as usize + 4 * n as usize + Dirty::words(n) as usize
 }
 
-/// What is read of the instance, and of the tour that deposited last.
+/// The data read about the instance, and about the tour that deposited last.
 pub struct AntTables<G: Geometry> {
-    /// As in a [`Tour`], whose order, positions and distances are not used.
+    /// As in a [`Tour`]; its order, positions and distances are not used.
     pub tour: Tour<G>,
-    /// Links of a tour that is a local optimum: the nodes whose neighbours are the same there are not looked at until
-    /// something changes beside them. Links from a node to itself stand for none.
+    /// Links of a tour that is a local optimum: nodes whose neighbours are the same there are not searched around until something
+    /// next to them changes. Links from a node to itself mean no link.
     pub successor: *const u32,
-    /// As [`AntTables::successor`], the other way.
+    /// As [`AntTables::successor`], in the other direction.
     pub predecessor: *const u32,
 }
 
@@ -43,12 +43,12 @@ impl<G: Geometry> Clone for AntTables<G> {
 
 impl<G: Geometry> Copy for AntTables<G> {}
 
-/// Improves a tour until no node that differs from the reference, or that was touched since, has an improving move, or the team
-/// [is over](Team::is_over). Returns by how much it got shorter.
+/// Improves a tour until no node that differs from the reference, or that was touched since, has an improving move, or the team [is
+/// over](Team::is_over). Returns by how much it got shorter.
 ///
 /// # Safety
-/// `tour` holds a permutation of n nodes and belongs to this team, as does `memory`, [`words`] at a multiple of 8 bytes; the
-/// tables are of so many nodes; a team has one member or at least [`cuts::ENDS`].
+/// `tour` holds a permutation of n nodes and belongs to this team, as does `memory`, [`words`] at a multiple of 8 bytes; the tables
+/// are for that many nodes; a team has one member or at least [`cuts::ENDS`].
 #[inline(always)]
 pub unsafe fn improve<T: Team, R: Reach, I: NodeId, G: Geometry>(
     team: T,
@@ -58,7 +58,7 @@ pub unsafe fn improve<T: Team, R: Reach, I: NodeId, G: Geometry>(
     tour: Slots<I>,
 ) -> i64 {
     let n = tables.tour.n;
-    // SAFETY: the arrays are inside the memory, nodes are below n; barriers stand between reading and writing.
+    // SAFETY: the arrays are inside the memory, nodes are below n; barriers separate reading and writing.
     unsafe {
         let array = |i: usize| memory.add(SCRATCH as usize + i * n as usize);
         let slots = |i: usize| Slots::<u32>::new(array(i), n as usize);

@@ -9,7 +9,7 @@ use super::array::ArrayTour;
 
 pub use super::exchanges::{EdgeMove, Kind};
 
-/// What a search looks at: a tour, neighbour lists and distances.
+/// The data that a search reads: a tour, neighbour lists and distances.
 pub struct View<I, D> {
     /// The tour.
     pub tour: ArrayTour<I>,
@@ -17,16 +17,16 @@ pub struct View<I, D> {
     pub lists: *const I,
     /// Neighbours of a node.
     pub k: u32,
-    /// Neighbours of a node that the second step looks at; at most `k`.
+    /// Neighbours of a node evaluated in the second step; at most `k`.
     pub breadth: u32,
     /// Distances.
     pub distance: D,
-    /// Memory of the team that looks for moves (in a descent, of each part of its team), [`scratch_words`] of it; a team
-    /// of one needs none.
+    /// Memory of the team that searches for moves (in a descent, of each part of its team), [`scratch_words`] of it; a team of one
+    /// needs none.
     pub scratch: Slots<u64>,
 }
 
-/// Words of [`View::scratch`] for a team of `members`: two for a way each of them may find.
+/// Returns the words of [`View::scratch`] for a team of `members`: two for each first step that one of them may find.
 pub const fn scratch_words(members: u32) -> u32 {
     2 * members
 }
@@ -40,7 +40,7 @@ impl<I, D: Copy> Clone for View<I, D> {
 
 impl<I, D: Copy> Copy for View<I, D> {}
 
-/// The best move of some: how much shorter the tour gets, and the move as [`View::decode`] takes it.
+/// The best move found: how much shorter the tour gets, and the move's code for [`View::decode`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Found {
     /// Positive if there is a move at all.
@@ -53,43 +53,43 @@ impl Found {
     /// No move.
     pub const NONE: Found = Found { gain: 0, code: u32::MAX };
 
-    /// The better one of two.
+    /// Returns the better one of two.
     #[inline(always)]
     fn or(self, other: Found) -> Found {
         if self.is_after(other) { other } else { self }
     }
 
-    /// Whether another move comes before this one: more gain, or as much and a smaller code.
+    /// Returns whether another move comes before this one: it gains more, or as much with a smaller code.
     #[inline(always)]
     fn is_after(self, other: Found) -> bool {
         self.gain < other.gain || (self.gain == other.gain && self.code > other.code)
     }
 }
 
-/// The first step of a move: the edges (t1, t2) and (t3, t4) out, (t2, t3) in.
+/// The first step of a move: removes the edges (t1, t2) and (t3, t4), and adds (t2, t3).
 #[derive(Clone, Copy)]
 struct Opening {
-    /// The way's number.
+    /// The number of this first step.
     way: u32,
-    /// Length out less length in; positive.
+    /// Removed length minus added length; positive.
     kept: i64,
     t4: u32,
-    /// How far t3 is from t2 along the direction of the move.
+    /// The distance in positions from t2 to t3 along the direction of the move.
     to_t3: u32,
 }
 
-/// What looking along one way tells.
+/// The result of trying a first step.
 #[derive(Clone, Copy)]
 enum Look {
-    /// It can be gone on from.
+    /// It can be continued.
     Open(Opening),
     /// It leads nowhere.
     Closed,
-    /// The first new edge is as long as the removed one: neither do ways behind it in the list.
+    /// The added edge is as long as the removed one: so are those of later neighbours in the list.
     Beyond,
 }
 
-/// A node's place on the way from t2 along the direction of a move.
+/// A node's place counted from t2 along the direction of a move.
 #[derive(Clone, Copy)]
 struct Course {
     n: u32,
@@ -105,11 +105,11 @@ impl Course {
     }
 }
 
-/// Bits of a code: the second step's choice lies below the way's number.
+/// Bits of a code: the second step's choice is below the first step's number.
 const CHOICE_BITS: u32 = 8;
 
 impl<I: NodeId, D: Distance> View<I, D> {
-    /// A neighbour from a node's list; n or beyond: none.
+    /// Returns a neighbour from a node's list; n or more: none.
     ///
     /// # Safety
     /// `node < n`, `i < k`.
@@ -127,8 +127,8 @@ impl<I: NodeId, D: Distance> View<I, D> {
         unsafe { if forward { self.tour.after(position) } else { self.tour.before(position) } }
     }
 
-    /// Ways from a node, numbered direction by direction, then neighbour by neighbour, then by the side of t3. Where edges have
-    /// a direction, moves go against the tour only: lists hold the nodes that edges lead *to*.
+    /// Returns the number of first steps from a node, numbered by direction, then by neighbour, then by the side of t3. Where edges
+    /// have a direction, moves go only against the tour: lists hold the nodes that edges lead *to*.
     #[inline(always)]
     fn ways<O: Operator>(self) -> u32 {
         if O::DIRECTED {
@@ -140,8 +140,8 @@ impl<I: NodeId, D: Distance> View<I, D> {
         }
     }
 
-    /// What a way's number tells: its direction, the number of t3 in the list, and whether t4 lies before t3, so that
-    /// a pair closes the tour.
+    /// Decodes a first step's number: its direction, the number of t3 in the list, and whether t4 comes before t3, so that a pair
+    /// closes the tour.
     #[inline(always)]
     fn parts<O: Operator>(self, way: u32) -> (bool, u32, bool) {
         if O::DIRECTED {
@@ -153,7 +153,7 @@ impl<I: NodeId, D: Distance> View<I, D> {
         if O::STEPS > 1 { (forward, rest / 2, rest.is_multiple_of(2)) } else { (forward, rest, true) }
     }
 
-    /// The course of moves from the node at `at_t1` in a direction.
+    /// Returns the course of moves from the node at `at_t1` in a direction.
     #[inline(always)]
     fn course(self, at_t1: u32, forward: bool) -> Course {
         let n = self.tour.n();
@@ -166,10 +166,10 @@ impl<I: NodeId, D: Distance> View<I, D> {
         Course { n, origin, forward }
     }
 
-    /// The first step from `t1` along a way.
+    /// Tries the first step with number `way` from `t1`.
     ///
     /// # Safety
-    /// `t1 < n`, `way < ways`, and no exchange is under way.
+    /// `t1 < n`, `way < ways`, and no exchange is in progress.
     #[inline(always)]
     unsafe fn open<O: Operator>(self, t1: u32, way: u32) -> Look {
         // SAFETY: nodes below n, entries inside the lists.
@@ -184,7 +184,7 @@ impl<I: NodeId, D: Distance> View<I, D> {
             }
             let at_t3 = self.tour.position(t3);
             let t4 = self.beside(at_t3, forward != closing);
-            // An edge that is in the tour cannot come; one of the other direction can.
+            // An edge that is in the tour cannot be added; one of the other direction can.
             if t4 == t2 || (!O::DIRECTED && self.beside(at_t3, forward == closing) == t2) {
                 return Look::Closed;
             }
@@ -193,7 +193,7 @@ impl<I: NodeId, D: Distance> View<I, D> {
         }
     }
 
-    /// The move that closes the tour after the first step, if it is one of the operator's.
+    /// Returns the move that closes the tour after the first step, if it is one of the operator's.
     ///
     /// # Safety
     /// The opening is one from `t1`.
@@ -208,8 +208,8 @@ impl<I: NodeId, D: Distance> View<I, D> {
         if gain > 0 { found } else { Found::NONE }
     }
 
-    /// What is kept after the edge from t4 to its neighbour number `j` has come; `None`, if that neighbour and those
-    /// behind it lead nowhere.
+    /// Returns the length kept after adding the edge from t4 to its neighbour number `j`; `None` if that neighbour and later ones
+    /// lead nowhere.
     ///
     /// # Safety
     /// The opening is one from the tour, `j < breadth`.
@@ -223,10 +223,10 @@ impl<I: NodeId, D: Distance> View<I, D> {
         }
     }
 
-    /// The move that closes the tour after the second step with t6 on one `side` of t5.
+    /// Returns the move that closes the tour after the second step with t6 on one `side` of t5.
     ///
     /// # Safety
-    /// The opening is one from `t1`, `second` is what [`View::second`] made of it for `j`, and no exchange is under way.
+    /// The opening is one from `t1`, `second` is the result of [`View::second`] for `j`, and no exchange is in progress.
     #[inline(always)]
     unsafe fn triple<O: Operator>(
         self,
@@ -240,7 +240,7 @@ impl<I: NodeId, D: Distance> View<I, D> {
             let (forward, _, closing) = self.parts::<O>(opening.way);
             let at_t5 = self.tour.position(t5);
             let to_t5 = self.course(self.tour.position(t1), forward).of(at_t5);
-            // With t5 = t3 the edge that has gone would come back, with t5 = t1 it is a pair.
+            // With t5 = t3 the removed edge would be added again, with t5 = t1 it is a pair.
             if to_t5 == opening.to_t3 || t5 == t1 {
                 return Found::NONE;
             }
@@ -257,10 +257,10 @@ impl<I: NodeId, D: Distance> View<I, D> {
         }
     }
 
-    /// The best move around `t1`; among equally good ones that with the smallest code. The same for every member.
+    /// Returns the best move around `t1`; among equally good ones that with the smallest code. The same for every member.
     ///
     /// # Safety
-    /// `t1 < n`, and no exchange is under way.
+    /// `t1 < n`, and no exchange is in progress.
     #[inline(always)]
     pub unsafe fn best<T: Team, O: Operator>(self, team: T, t1: u32) -> Found {
         // SAFETY: the caller's promise.
@@ -270,7 +270,7 @@ impl<I: NodeId, D: Distance> View<I, D> {
             }
             self.best_of_member::<T, O>(team, t1)
         };
-        // Gains beyond 32 bits count as equal: the choice among them is free, the sum is not taken from here.
+        // Gains beyond 32 bits count as equal: any of them may be chosen, and the sum is not computed from here.
         let key = if best.gain > u32::MAX as i64 { u32::MAX } else { best.gain as u32 };
         let (key, code) = team.arg_max(key, best.code, best.code);
         Found { gain: key as i64, code }
@@ -311,8 +311,8 @@ impl<I: NodeId, D: Distance> View<I, D> {
         best
     }
 
-    /// The best of the moves that this member looks at. First steps are few, and each has many second ones: the team
-    /// takes ways first, then shares what can be gone on from evenly.
+    /// Returns the best of the moves that this member evaluates. First steps are few, and each has many second ones: the team tries
+    /// first steps, then divides the continuations evenly.
     ///
     /// # Safety
     /// As [`View::best`].
@@ -324,7 +324,7 @@ impl<I: NodeId, D: Distance> View<I, D> {
         let mut first = 0;
         while first < ways {
             let way = first + team.rank();
-            // SAFETY: the caller's promise; a reduction and a barrier stand around the use of the scratch memory.
+            // SAFETY: the caller's promise; the use of the scratch memory is between a reduction and a barrier.
             unsafe {
                 let look = if way < ways { self.open::<O>(t1, way) } else { Look::Closed };
                 if let Look::Open(opening) = look {
@@ -333,7 +333,7 @@ impl<I: NodeId, D: Distance> View<I, D> {
                 if O::STEPS > 1 {
                     let (place, count) = team.rank_among(matches!(look, Look::Open(_)));
                     if let Look::Open(o) = look {
-                        // What is kept is positive and far below 2^40.
+                        // The kept length is positive and far below 2^40.
                         self.scratch.set(2 * place, o.kept as u64 | (o.way as u64) << 40);
                         self.scratch.set(2 * place + 1, o.t4 as u64 | (o.to_t3 as u64) << 32);
                     }
@@ -369,7 +369,7 @@ impl<I: NodeId, D: Distance> View<I, D> {
         best
     }
 
-    /// The move of a code around `t1`.
+    /// Returns the move with a code around `t1`.
     ///
     /// # Safety
     /// The code came from [`View::best`] for `t1`, and the tour is the same as then.
@@ -405,7 +405,7 @@ impl<I: NodeId, D: Distance> View<I, D> {
         }
     }
 
-    /// How much shorter a move makes the tour; negative: longer.
+    /// Returns how much shorter a move makes the tour; negative: longer.
     ///
     /// # Safety
     /// All are nodes.
@@ -418,10 +418,10 @@ impl<I: NodeId, D: Distance> View<I, D> {
         if m.kind == Kind::Pair { pair - d(t4, t1) } else { pair + d(t6, t5) - d(t4, t5) - d(t6, t1) }
     }
 
-    /// Of a directed move: the first position of the two segments that change places, and their lengths.
+    /// Returns, for a directed move, the first position of the two segments that are swapped, and their lengths.
     ///
     /// # Safety
-    /// It can be made, and no exchange is under way.
+    /// It can be made, and no exchange is in progress.
     #[inline(always)]
     pub(super) unsafe fn segments(self, m: EdgeMove) -> (u32, (u32, u32)) {
         let [t1, _, t3, _, t5, _] = m.t;
@@ -434,10 +434,10 @@ impl<I: NodeId, D: Distance> View<I, D> {
         }
     }
 
-    /// Whether a move that was found in an earlier tour can be made in this one with the same gain.
+    /// Returns whether a move that was found in an earlier tour can be made in this one with the same gain.
     ///
     /// # Safety
-    /// All are nodes, and no exchange is under way.
+    /// All are nodes, and no exchange is in progress.
     #[inline(always)]
     pub unsafe fn is_possible(self, m: EdgeMove) -> bool {
         // SAFETY: the caller's promise.
@@ -467,12 +467,12 @@ impl<I: NodeId, D: Distance> View<I, D> {
     }
 }
 
-/// Of a move of three edges, with the way from t2 to t3 and to t5 along its direction: whether t6 lies ahead of t5,
-/// and the length of the shortest segment that moves relative to the rest. `None`: no tour comes of it.
+/// For a move of three edges, with the places of t3 and t5 counted from t2 along its direction: returns whether t6 comes after t5,
+/// and the length of the shortest segment that moves relative to the rest. `None`: the result is not a tour.
 #[inline(always)]
 fn reconnect(closing: bool, to_t3: u32, to_t5: u32, side: u32, n: u32) -> Option<(bool, u32)> {
     if closing {
-        // A ends at t4, next to t3. Only what is turned can be short.
+        // A ends at t4, next to t3. Only the reversed part can be short.
         return if to_t5 < to_t3 { Some((true, to_t5 + 1)) } else { Some((false, to_t5 - to_t3)) };
     }
     if to_t5 > to_t3 {

@@ -1,5 +1,5 @@
-//! Perturbation: the double bridge (Martin, Otto, Felten 1991), which no sequential move of up to three edges undoes; and
-//! by how much it may make a tour longer.
+//! Perturbation: the double bridge (Martin, Otto, Felten 1991), which no sequential move of up to three edges undoes; and how much
+//! longer it may make a tour.
 
 use crate::distance::Distance;
 use crate::rng::Draws;
@@ -7,7 +7,7 @@ use crate::rng::Draws;
 /// Exchanges of a double bridge.
 pub const STEPS: u32 = 4;
 
-/// Where a tour A B C D is cut: B begins behind the node at position `first`, and B, C, D have these lengths.
+/// Where a tour A B C D is cut: B starts after the node at position `first`, and B, C, D have these lengths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cut {
     /// The position of A's last node.
@@ -17,13 +17,13 @@ pub struct Cut {
 }
 
 impl Cut {
-    /// A cut with segments of up to `longest` nodes; 0: four edges anywhere.
+    /// Draws a cut with segments of up to `longest` nodes; 0: four edges anywhere.
     #[inline(always)]
     pub fn of(draws: Draws, n: u32, longest: u32) -> Cut {
         if longest == 0 { Cut::anywhere(draws, n) } else { Cut::local(draws, n, longest) }
     }
 
-    /// Three segments in a row of up to `longest` nodes each, anywhere.
+    /// Draws three consecutive segments of up to `longest` nodes each, anywhere.
     ///
     /// `n` is at least 4, `longest` at least 1.
     #[inline(always)]
@@ -34,7 +34,7 @@ impl Cut {
         Cut { first: draws.below(0, n), lengths: [length(1), length(2), length(3)] }
     }
 
-    /// Four different edges of the whole tour, each set of four equally likely.
+    /// Draws four different edges of the whole tour, each set of four equally likely.
     ///
     /// `n` is at least 4.
     #[inline(always)]
@@ -61,7 +61,7 @@ impl Cut {
         Cut { first: draws.below(0, n), lengths: [a + 1, b - a, c - b] }
     }
 
-    /// The positions of the nodes at the cuts, along the tour: A's last; first and last of B, C, D; the one behind D.
+    /// Returns the positions of the nodes at the cuts, along the tour: A's last; first and last of B, C, D; the one after D.
     #[inline(always)]
     pub fn ends(self, n: u32) -> [u32; 8] {
         let [b, c, d] = self.lengths;
@@ -73,7 +73,7 @@ impl Cut {
     }
 }
 
-/// Exchange number `step` of a double bridge, given the nodes at [`Cut::ends`].
+/// Returns exchange number `step` of a double bridge, given the nodes at [`Cut::ends`].
 #[inline(always)]
 pub const fn step([a, b1, b2, c1, c2, d1, d2, e]: [u32; 8], step: u32) -> [u32; 4] {
     match step {
@@ -84,7 +84,7 @@ pub const fn step([a, b1, b2, c1, c2, d1, d2, e]: [u32; 8], step: u32) -> [u32; 
     }
 }
 
-/// How much longer a double bridge makes a tour, given the nodes at [`Cut::ends`].
+/// Returns how much longer a double bridge makes a tour, given the nodes at [`Cut::ends`].
 ///
 /// # Safety
 /// All are nodes.

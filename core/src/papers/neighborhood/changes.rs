@@ -4,8 +4,8 @@ use super::{Clock, Neighborhood, Standing, Walk, differing};
 use crate::rng::Stream;
 use crate::team::{Slots, Team};
 
-/// All vectors of n values below k that differ from one in one value (Luong et al. 2013, section 4.4): neighbour
-/// i (k - 1) + v has another value at place i, the v-th of the others.
+/// All vectors of n values below k that differ from one in one value (Luong et al. 2013, section 4.4): neighbour i (k - 1) + v has
+/// another value at place i, the v-th of the other values.
 ///
 /// The tabu list remembers which value was where: n k iterations.
 #[derive(Clone, Copy, Debug)]
@@ -21,12 +21,12 @@ pub struct Changes {
 pub struct Change {
     /// The place.
     pub place: u32,
-    /// Which of the other values comes there, in their order.
+    /// The rank of the new value among the other values.
     pub rank: u32,
 }
 
 impl Change {
-    /// The value that comes.
+    /// Returns the new value.
     ///
     /// # Safety
     /// The change is one of this solution.

@@ -7,16 +7,16 @@ use crate::team::{Slots, Team};
 /// A place without an element.
 const NONE: u32 = u32::MAX;
 
-/// Uniform crossover of two permutations of 0 .. n: what both parents have at a place the child has there, too. The other places take,
-/// in random order, what one parent has there, drawn by a coin; if that is elsewhere already, what the other has. What no
-/// place took goes at random to the places that are left. (D. M. Tate and A. E. Smith, "A genetic approach to the quadratic
-/// assignment problem", Computers & Operations Research 22, 1995; that a place tries its other parent, too, is ours.)
+/// Uniform crossover of two permutations of 0 .. n: places where both parents agree stay the same. The other places take, in random
+/// order, one parent's element, chosen by a coin; if that is already used, the other parent's. Elements that no place took go at
+/// random to the remaining places. (D. M. Tate and A. E. Smith, "A genetic approach to the quadratic assignment problem", Computers
+/// & Operations Research 22, 1995; trying a place's other parent, too, is ours.)
 ///
-/// One member makes the child of what the parents do not share: a few steps a place, once in thousands of iterations.
+/// One member does the part that the parents do not share: a few steps per place, once in thousands of iterations.
 ///
 /// # Safety
-/// Both parents are permutations of 0 .. n that nobody writes to; `child` and `used` have n places at least, nobody else looks at
-/// them. The team waits at the end.
+/// Both parents are permutations of 0 .. n that nobody writes to; `child` and `used` have at least n places, and nobody else
+/// accesses them. The team waits at the end.
 #[inline(always)]
 pub unsafe fn crossover<T: Team>(
     team: T,
@@ -25,7 +25,7 @@ pub unsafe fn crossover<T: Team>(
     (child, used): (Slots<u32>, Slots<u32>),
     seed: u64,
 ) {
-    // SAFETY: the caller's promise; between barriers an element is one member's.
+    // SAFETY: the caller's promise; between barriers an element belongs to one member.
     unsafe {
         team.for_each(n, |e| used.set(e, 0));
         team.barrier();
@@ -41,7 +41,7 @@ pub unsafe fn crossover<T: Team>(
         team.single(|| {
             let [places, elements] = [0, 1].map(|epoch| Shuffle::new(Stream::new(seed, epoch, 0), n));
             let coins = Stream::new(seed, 2, 0).step(0);
-            // Each place tries the parent of its coin; once all have, the other one.
+            // Each place tries its coin's parent; once all have, the other one.
             let mut turn = 0;
             while turn < 2 {
                 let mut k = 0;

@@ -1,4 +1,4 @@
-//! Vectors of real numbers: random points around one, nearer and farther ones.
+//! Vectors of real numbers: random points around one, at increasing distances.
 
 use core::marker::PhantomData;
 
@@ -10,11 +10,11 @@ use crate::team::Team;
 /// Points that the tabu list remembers.
 const REMEMBERED: u32 = 8;
 
-/// m points around a point of the cube from -1 to 1: one in each of m concentric shells, the crowns between balls whose
-/// radii grow in equal steps (Luong et al. 2013, section 4.5; R. Chelouah and P. Siarry, "Tabu search applied to global
-/// optimization", EJOR 123, 2000). Directions are uniform; what would leave the cube stays on its face.
+/// m points around a point of the cube from -1 to 1: one in each of m concentric shells, the crowns between balls whose radii grow
+/// in equal steps (Luong et al. 2013, section 4.5; R. Chelouah and P. Siarry, "Tabu search applied to global optimization", EJOR
+/// 123, 2000). Directions are uniform; points outside the cube are moved to its face.
 ///
-/// The tabu list is the last 8 points that were left; a move is tabu if it leads into a small ball around one of them.
+/// The tabu list holds the last 8 points that were left; a move is tabu if it leads into a small ball around one of them.
 #[derive(Clone, Copy, Debug)]
 pub struct Crowns<R> {
     /// Dimensions.
@@ -30,17 +30,17 @@ pub struct Crowns<R> {
 }
 
 impl<R: Real> Crowns<R> {
-    /// A normal variate for coordinate `k` of neighbour `index` (G.E.P. Box and M.E. Muller, "A note on the generation of random
-    /// normal deviates", 1958).
+    /// Returns a normal variate for coordinate `k` of neighbour `index` (G.E.P. Box and M.E. Muller, "A note on the generation of
+    /// random normal deviates", 1958).
     #[inline(always)]
     fn normal(stream: Stream, index: u32, k: u32) -> f32 {
         let draws = stream.step(NEIGHBORS + 1 + k);
-        // 2 ln 2, for the exponential variate is to base 2.
+        // 2 ln 2, because the exponential variate is to base 2.
         let square = exponential(draws.bits(2 * index)) * core::f32::consts::LN_2 * 2.0;
         Real::sqrt(square) * unit_sine_of_turns(draws.bits(2 * index + 1))
     }
 
-    /// By how much the unit normals of neighbour `index` have to be stretched to reach into its shell.
+    /// Returns the factor that stretches the unit normals of neighbour `index` into its shell.
     #[inline(always)]
     pub fn stretch(&self, stream: Stream, index: u32) -> R {
         let mut square = 0.0;
@@ -55,7 +55,7 @@ impl<R: Real> Crowns<R> {
         R::from_f64((radius / Real::sqrt(square.max(1e-30))) as f64)
     }
 
-    /// Coordinate `k`, now `x`, of neighbour `index`, whose [`Crowns::stretch`] is `stretch`.
+    /// Returns coordinate `k`, now `x`, of neighbour `index`, whose [`Crowns::stretch`] is `stretch`.
     #[inline(always)]
     pub fn coordinate(stream: Stream, index: u32, k: u32, x: R, stretch: R) -> R {
         let moved = x + R::from_f64(Self::normal(stream, index, k) as f64) * stretch;
@@ -63,7 +63,7 @@ impl<R: Real> Crowns<R> {
         if low > R::ONE { R::ONE } else { low }
     }
 
-    /// Words of the tabu list that a point takes: the iteration until which it is in the list, and its coordinates.
+    /// Returns the words of the tabu list per point: the iteration until which it is in the list, and its coordinates.
     #[inline(always)]
     fn words(&self) -> u32 {
         1 + 2 * self.n
@@ -72,7 +72,7 @@ impl<R: Real> Crowns<R> {
 
 impl<R: Real> Neighborhood for Crowns<R> {
     type Element = R;
-    /// The number of a shell. Where the neighbour is, the walk's stream tells.
+    /// The number of a shell. The neighbour's place in it follows from the walk's stream.
     type Move = u32;
 
     #[inline(always)]
@@ -99,7 +99,7 @@ impl<R: Real> Neighborhood for Crowns<R> {
     #[inline(always)]
     unsafe fn apply<T: Team>(&self, team: T, walk: &Walk<R>, step: u32) {
         let stretch = self.stretch(walk.stream, step);
-        // SAFETY: the caller's promise; a coordinate is one member's.
+        // SAFETY: the caller's promise; a coordinate belongs to one member.
         team.for_each(self.n, |k| unsafe {
             let x = walk.solution.get(k);
             walk.solution.set(k, Self::coordinate(walk.stream, step, k, x, stretch));
@@ -139,7 +139,7 @@ impl<R: Real> Neighborhood for Crowns<R> {
 
     #[inline(always)]
     unsafe fn leave<T: Team>(&self, team: T, walk: &Walk<R>, _: u32, until: impl Fn(u32) -> u32) {
-        // The place of the point that has been in the list for longest, or is not in it any more.
+        // The place of the point that has been in the list for longest, or is no longer in it.
         let (mut oldest, mut place) = (u32::MAX, 0);
         let mut point = 0;
         while point < REMEMBERED {
@@ -152,7 +152,7 @@ impl<R: Real> Neighborhood for Crowns<R> {
         }
         team.barrier();
         let at = place * self.words();
-        // SAFETY: the caller's promise; a word is one member's.
+        // SAFETY: the caller's promise; a word belongs to one member.
         unsafe {
             team.single(|| walk.traces.set(at, until(0)));
             team.for_each(self.n, |k| {

@@ -13,14 +13,14 @@ use crate::team::{Seat, Slots, Team, seat};
 pub struct Exchanges {
     /// Number of places.
     pub n: u32,
-    /// Whether the tabu list remembers which element was where: n^2 iterations, and a move is tabu if it brings both
-    /// elements back (Taillard 1991, section 3.1). Else it remembers which elements were moved: n iterations, and a move is
-    /// tabu if it moves one of them.
+    /// Whether the tabu list remembers which element was where: n^2 iterations, and a move is tabu if it moves both elements back
+    /// (Taillard 1991, section 3.1). Else it remembers which elements were moved: n iterations, and a move is tabu if it moves one
+    /// of them.
     pub by_place: bool,
 }
 
 impl Exchanges {
-    /// Where the tabu list remembers the element at place `i`, should it be put at place `j`.
+    /// Returns where the tabu list remembers the element at place `i` being at place `j`.
     ///
     /// # Safety
     /// `i` is a place of the solution.
@@ -33,23 +33,23 @@ impl Exchanges {
 }
 
 impl Exchanges {
-    /// Calls `work` for each exchange of this member's share: all members of all teams together get all of them, each once.
+    /// Calls `work` for each exchange of this member's share: all members of all teams together handle all exchanges, each once.
     ///
-    /// Not in the order of their numbers, for which every step of a member would cost a search for its row. A place j is exchanged with
-    /// those that come next in a circle, up to half of it: so every pair is met once, from one of its ends. A member keeps its j, and
-    /// what is known of it, for all its exchanges, and members side by side have places side by side at both ends. `work` gets
+    /// Not in the order of their numbers, in which every step of a member would have to search for its row. A place j is exchanged
+    /// with those that follow it in a circle, up to half of it, so every pair occurs once, from one of its ends. A member keeps its
+    /// j, and the data about it, for all its exchanges, and neighbouring members have neighbouring places at both ends. `work` gets
     /// the other place first and j second, whichever is smaller.
     #[inline(always)]
     pub fn sweep<C: Crew>(&self, crew: &C, mut work: impl FnMut(u32, u32)) {
         let (n, size) = (self.n, crew.team().size());
         let (members, member) = (crew.parts() * size, crew.part() * size + crew.team().rank());
-        // Several members may share a place, and take turns with those behind it.
+        // Several members may share a place, and take turns with those that follow it.
         let Seat { place: mut j, turn, turns } = seat(n, members, member);
         if turn >= turns {
             return;
         }
         loop {
-            // Of an even number of places the one across the circle is met from the first half alone.
+            // With an even number of places, the one across the circle is handled only from the first half.
             let most = (n - (j >= n / 2) as u32) / 2;
             let (mut behind, mut i) = (1 + turn, j + 1 + turn);
             while behind <= most {
@@ -142,7 +142,7 @@ impl Neighborhood for Exchanges {
         (i, j): (u32, u32),
         until: impl Fn(u32) -> u32,
     ) {
-        // What is left: the element at i in place i, and that at j in place j.
+        // The rest: the element at i in place i, and that at j in place j.
         // SAFETY: the caller's promise.
         team.single(|| unsafe {
             walk.traces.set(self.trace(walk.solution, i, i), until(0));

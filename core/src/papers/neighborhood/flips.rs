@@ -106,7 +106,7 @@ impl<const D: usize> Neighborhood for Flips<D> {
     #[inline(always)]
     unsafe fn standing(&self, walk: &Walk<u8>, clock: Clock, step: [u32; D]) -> Standing {
         let (mut first, mut last) = (u32::MAX, 0);
-        // Not an iterator over the array, which a GPU would put into memory.
+        // Not an iterator over the array: a GPU would keep the array in memory.
         let mut i = 0;
         while i < D {
             // SAFETY: the caller's promise.

@@ -1,5 +1,5 @@
-//! Encodings of solutions and the neighbourhoods on them: which neighbour has which number (Luong, Melab and Talbi 2013,
-//! section 4), how a move changes a solution, and what a tabu list remembers of it.
+//! Encodings of solutions and their neighbourhoods: the numbering of neighbours (Luong, Melab and Talbi 2013, section 4), how a
+//! move changes a solution, and what a tabu list remembers of it.
 //!
 //! | solution | neighbourhood | size |
 //! |---|---|---|
@@ -29,32 +29,32 @@ pub use rotations::{Rotation, Rotations};
 use crate::rng::Stream;
 use crate::team::{Slots, Team};
 
-/// Where a walk stands, as one team sees it: its replica of the solution, and what goes with it.
+/// A walk as one team sees it: its replica of the solution, and the related data.
 #[derive(Clone, Copy)]
 pub struct Walk<E> {
     /// The solution.
     pub solution: Slots<E>,
-    /// Iterations that the tabu list remembers: [`Neighborhood::traces`] of them; none in a search without tabu list.
+    /// Iterations that the tabu list remembers, [`Neighborhood::traces`] of them; none in a search without a tabu list.
     pub traces: Slots<u32>,
-    /// The problem's notes about the solution, the team's own.
+    /// The problem's notes about the solution, owned by the team.
     pub notes: *mut u8,
     /// The problem's notes that the walk's teams share.
     pub common: *mut u8,
-    /// The iteration's random numbers, from [`NEIGHBORS`] on those of the neighbourhood.
+    /// The iteration's random numbers; those from [`NEIGHBORS`] on belong to the neighbourhood.
     pub stream: Stream,
 }
 
 /// The first step of [`Walk::stream`] that belongs to the neighbourhood; those before are the search's.
 pub const NEIGHBORS: u32 = 16;
 
-/// What a tabu list says of a move.
+/// The tabu list's verdict on a move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
     /// It may be made.
     Free,
-    /// It would bring back what was left not long ago.
+    /// It would bring back what was left recently.
     Tabu,
-    /// It would bring something that has not been for very long: it should be made.
+    /// It would bring something that has been absent for very long: it should be made.
     Overdue,
 }
 
@@ -63,19 +63,19 @@ pub enum Standing {
 pub struct Clock {
     /// This iteration: more than [`Neighborhood::traces`].
     pub now: u32,
-    /// What has been tabu until so many iterations ago, and not since, is overdue.
+    /// What was last tabu at least this many iterations ago is overdue.
     pub aspiration: u32,
 }
 
 impl Clock {
-    /// The standing of a move that brings two things back, tabu until these iterations: it is tabu while both are.
+    /// Returns the standing of a move that brings two things back, tabu until these iterations: it is tabu while both are.
     #[inline(always)]
     pub fn both(self, until: u32, other: u32) -> Standing {
         let first = until.min(other);
         self.any(first, first)
     }
 
-    /// The standing of a move that brings several things back, of which the first and the last are tabu until these
+    /// Returns the standing of a move that brings several things back, of which the first and the last are tabu until these
     /// iterations: it is tabu while one of them is.
     #[inline(always)]
     pub fn any(self, first: u32, last: u32) -> Standing {
@@ -89,10 +89,10 @@ impl Clock {
     }
 }
 
-/// The first `D` places, ascending, at which a solution of n elements differs from another.
+/// Returns the first `D` places, ascending, at which a solution of n elements differs from another.
 ///
 /// # Safety
-/// Both have so many elements, and differ at so many places.
+/// Both have n elements, and differ at enough places.
 #[inline(always)]
 unsafe fn differing<E: Copy + PartialEq, const D: usize>(
     solution: Slots<E>,
@@ -104,7 +104,7 @@ unsafe fn differing<E: Copy + PartialEq, const D: usize>(
         // SAFETY: the caller's promise.
         if unsafe { solution.get(i) != *other.add(i as usize) } {
             let mut place = 0;
-            // Not by its number, for which a GPU would put the places into memory.
+            // Not indexed by its number, for which a GPU would keep the places in memory.
             while place < D {
                 places[place] = if place == found { i } else { places[place] };
                 place += 1;
@@ -118,43 +118,43 @@ unsafe fn differing<E: Copy + PartialEq, const D: usize>(
 
 /// Solutions of one encoding, and the moves from each to its neighbours, numbered from 0.
 pub trait Neighborhood: Copy {
-    /// What a solution is a vector of.
+    /// The element type of solutions, which are vectors.
     type Element: Copy + PartialEq;
     /// A move.
     type Move: Copy;
 
-    /// Elements of a solution.
+    /// Returns the number of elements of a solution.
     fn elements(&self) -> u32;
-    /// Number of neighbours.
+    /// Returns the number of neighbours.
     fn len(&self) -> u64;
-    /// Whether a solution has no neighbours.
+    /// Returns whether a solution has no neighbours.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
-    /// How many neighbourhoods these are, one behind the other: 1 but for [`Nested`].
+    /// Returns the number of successive neighbourhoods: 1 except for [`Nested`].
     #[inline(always)]
     fn levels(&self) -> u32 {
         1
     }
-    /// The number of the first neighbour of one of them, and the number behind the last.
+    /// Returns the number of the first neighbour of one of them, and the number after the last.
     #[inline(always)]
     fn level(&self, level: u32) -> (u64, u64) {
         let _ = level;
         (0, self.len())
     }
-    /// The move to neighbour `index`, below [`Neighborhood::len`].
+    /// Returns the move to neighbour `index`, below [`Neighborhood::len`].
     fn at(&self, index: u64) -> Self::Move;
-    /// The number of the neighbour that a move leads to.
+    /// Returns the number of the neighbour that a move leads to.
     fn index(&self, step: Self::Move) -> u64;
-    /// The move `by` neighbours behind that to neighbour `index`, which is `step`, if there are so many in its neighbourhood.
+    /// Returns the move `by` neighbours after that to neighbour `index`, which is `step`, if its neighbourhood has that many.
     #[inline(always)]
     fn skip(&self, step: Self::Move, index: u64, by: u32) -> Self::Move {
         let _ = step;
         self.at(index + by as u64)
     }
 
-    /// The move that leads from the walk's solution to its neighbour `index`, which is there element by element. As it is here, it
-    /// comes from the number alone: for solutions that do not tell it.
+    /// Returns the move that leads from the walk's solution to its neighbour `index`, which is given element by element. The
+    /// default uses only the number: for solutions that do not show the move.
     ///
     /// # Safety
     /// The walk is of this neighbourhood, and `neighbor` has the elements of that neighbour.
@@ -169,7 +169,7 @@ pub trait Neighborhood: Copy {
         self.at(index)
     }
 
-    /// Element `i` of a random solution: the one that `stream` draws.
+    /// Returns element `i` of a random solution drawn from `stream`.
     fn random(&self, stream: Stream, i: u32) -> Self::Element;
 
     /// Makes a move, and waits for the team.
@@ -178,11 +178,11 @@ pub trait Neighborhood: Copy {
     /// The walk is of this neighbourhood, and nobody reads its solution meanwhile.
     unsafe fn apply<T: Team>(&self, team: T, walk: &Walk<Self::Element>, step: Self::Move);
 
-    /// Makes the walk's solution a child of two others, which keeps what they share, and waits for the team. What the tabu list
-    /// remembers is lost. Only for encodings of problems with [`Problem::CROSSES`](crate::papers::problem::Problem::CROSSES).
+    /// Makes the walk's solution a child of two others, which keeps what they share, and waits for the team. The contents of the
+    /// tabu list are lost. Only for encodings of problems with [`Problem::CROSSES`](crate::papers::problem::Problem::CROSSES).
     ///
     /// # Safety
-    /// As [`Neighborhood::standing`]; the parents are two solutions that nobody writes to, and nobody looks at the walk's.
+    /// As [`Neighborhood::standing`]; the parents are two solutions that nobody writes to, and nobody accesses the walk's.
     #[inline(always)]
     unsafe fn cross<T: Team>(
         &self,
@@ -193,20 +193,20 @@ pub trait Neighborhood: Copy {
     ) {
     }
 
-    /// How many iterations the tabu list remembers.
+    /// Returns how many iterations the tabu list remembers.
     fn traces(&self) -> u32;
 
-    /// What the tabu list says of a move.
+    /// Returns the tabu list's verdict on a move.
     ///
     /// # Safety
     /// The walk is of this neighbourhood and has a tabu list.
     unsafe fn standing(&self, walk: &Walk<Self::Element>, clock: Clock, step: Self::Move) -> Standing;
 
-    /// Remembers what a move that will be made next leaves. `until` gives the iteration until which the first, second, ...
-    /// thing that it leaves is tabu. The team waits afterwards before anyone looks.
+    /// Remembers what a move that will be made next leaves. `until` gives the iteration until which the first, second, ... thing
+    /// that it leaves is tabu. The team waits before anyone reads it.
     ///
     /// # Safety
-    /// As [`Neighborhood::standing`]; nobody looks at the tabu list meanwhile.
+    /// As [`Neighborhood::standing`]; nobody accesses the tabu list meanwhile.
     unsafe fn leave<T: Team>(
         &self,
         team: T,

@@ -1,20 +1,20 @@
-//! Several neighbourhoods of one solution, one behind the other.
+//! Several neighbourhoods of one solution, one after the other.
 
 use super::{Clock, Neighborhood, Standing, Walk};
 use crate::rng::Stream;
 use crate::team::Team;
 
-/// A neighbourhood, and behind it others of the same solutions, commonly larger ones: what variable neighbourhood search goes
-/// through. Random solutions and the tabu list are those of the first.
+/// A neighbourhood followed by others of the same solutions, usually larger ones: the sequence of variable neighbourhood search.
+/// Random solutions and the tabu list are those of the first.
 #[derive(Clone, Copy, Debug)]
 pub struct Nested<A, B> {
     /// The first one.
     pub first: A,
-    /// Those behind it.
+    /// The following ones.
     pub behind: B,
 }
 
-/// A move in the first neighbourhood, or in one behind it.
+/// A move in the first neighbourhood, or in a following one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step<A, B> {
     /// In the first.

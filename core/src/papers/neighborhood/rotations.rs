@@ -6,9 +6,9 @@ use crate::papers::genetic::shuffle::Shuffle;
 use crate::rng::Stream;
 use crate::team::Team;
 
-/// All permutations of 0 .. n that come from one by rotating the elements of three places i < j < k, either way (the
-/// 3-exchange neighbourhood of Luong et al. 2013, section 4.6). Neighbours are numbered by the lexicographic order of their
-/// places, and first comes the rotation that moves elements up.
+/// All permutations of 0 .. n obtained from one by rotating the elements of three places i < j < k, in either direction (the
+/// 3-exchange neighbourhood of Luong et al. 2013, section 4.6). Neighbours are numbered by the lexicographic order of their places;
+/// the rotation that moves elements up comes first.
 ///
 /// The tabu list remembers which elements were moved; a move is tabu if it moves one of them.
 #[derive(Clone, Copy, Debug)]
@@ -22,12 +22,12 @@ pub struct Rotations {
 pub struct Rotation {
     /// The places, ascending.
     pub places: (u32, u32, u32),
-    /// Whether elements go down: from j to i, from k to j and from i to k. Else from i to j, from j to k and from k to i.
+    /// Whether elements move down: from j to i, from k to j and from i to k. Else from i to j, from j to k and from k to i.
     pub down: bool,
 }
 
 impl Rotation {
-    /// The place whose element comes to the first, second and third place.
+    /// Returns the places whose elements come to the first, second and third place.
     #[inline(always)]
     pub fn sources(self) -> (u32, u32, u32) {
         let (i, j, k) = self.places;

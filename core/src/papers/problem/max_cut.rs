@@ -1,25 +1,25 @@
-//! Maximum cut: the nodes of a weighted graph go to two sides, so that edges between the sides weigh as much as possible.
+//! Maximum cut: divides the nodes of a weighted graph into two sides, so that edges between the sides weigh as much as possible.
 
 use super::{Problem, Shape};
 use crate::papers::neighborhood::{Flips, Neighborhood, Walk};
 use crate::papers::search::Crew;
 use crate::team::{Slots, Team};
 
-/// An edge as one of its nodes sees it.
+/// An edge as seen from one of its nodes.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(8))]
 pub struct Edge {
     /// The node at its other end.
     pub to: u32,
-    /// What it weighs.
+    /// Its weight.
     pub weight: i32,
 }
 
 /// An instance: the cost is the weight of the cut, negated. A node's bit is its side.
 ///
-/// Shape: `sizes` = nodes. Tables: for each node where its edges begin, and where those of the last one end, u32; the edges of
-/// each node, [`Edge`], one at most to any other node and none to itself. Weights of a node's edges have absolute values
-/// that add up to less than 2^30. Notes: by how much the cost grows if a node changes sides, i32.
+/// Shape: `sizes` = nodes. Tables: for each node where its edges start, and where those of the last one end, u32; the edges of each
+/// node, [`Edge`], at most one to any other node and none to itself. The absolute weights of a node's edges add up to less than
+/// 2^30. Notes: by how much the cost grows if a node changes sides, i32.
 #[derive(Clone, Copy, Debug)]
 pub struct MaxCut {
     starts: *const u32,
@@ -28,13 +28,13 @@ pub struct MaxCut {
 }
 
 impl MaxCut {
-    /// By how much the cost grows for each node that changes sides, in a walk's notes.
+    /// Returns by how much the cost grows for each node that changes sides, from a walk's notes.
     fn rises(&self, walk: &Walk<u8>) -> Slots<i32> {
         // SAFETY: the notes are as long as `notes` asks for, and aligned.
         unsafe { Slots::new(walk.notes.cast(), self.moves.n as usize) }
     }
 
-    /// The edges of a node, from one number to another.
+    /// Returns the edges of a node, from one number to another.
     ///
     /// # Safety
     /// There is such a node.
@@ -53,7 +53,7 @@ impl Problem for MaxCut {
     #[inline(always)]
     unsafe fn new(shape: &Shape, tables: *const u8) -> Self {
         let (n, starts) = (shape.sizes[0], tables.cast::<u32>());
-        // SAFETY: the edges are behind the starts.
+        // SAFETY: the edges follow the starts.
         let edges = unsafe { starts.add((n + 1).next_multiple_of(4) as usize).cast() };
         MaxCut { starts, edges, moves: Flips { n } }
     }
@@ -71,7 +71,7 @@ impl Problem for MaxCut {
     #[inline(always)]
     unsafe fn begin<C: Crew>(&self, crew: &mut C, walk: &Walk<u8>) -> i64 {
         let (team, mut cut) = (crew.team(), 0);
-        // SAFETY: the caller's promise; a node is one member's.
+        // SAFETY: the caller's promise; a node belongs to one member.
         team.for_each(self.moves.n, |node| unsafe {
             let (side, (first, end)) = (walk.solution.get(node), self.edges_of(node));
             let mut rise = 0;
@@ -86,7 +86,7 @@ impl Problem for MaxCut {
             }
             self.rises(walk).set(node, rise);
         });
-        // Both of its nodes see an edge.
+        // Both of its nodes count an edge.
         -(team.sum(cut as u64) as i64 / 2)
     }
 

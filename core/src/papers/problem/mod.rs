@@ -1,7 +1,7 @@
-//! What a search needs to know of a problem, and the problems that antwarp has.
+//! What a search needs to know about a problem, and antwarp's problems.
 //!
-//! A new problem implements [`Problem`], and all of [`search`](crate::papers::search) works on it, on both backends;
-//! [`partition`] is the shortest example.
+//! A new problem implements [`Problem`], and all of [`search`](crate::papers::search) works on it, on both backends; [`partition`] is the
+//! shortest example.
 
 pub mod max_cut;
 pub mod nested;
@@ -23,8 +23,8 @@ use crate::papers::neighborhood::{Neighborhood, Walk};
 use crate::papers::search::{Alone, Cost, Crew};
 use crate::team::Team;
 
-/// Calls macro `$then` with every problem that has kernels, a line each: [`Problem::NAME`], its type, and the most threads of a
-/// block: fewer leave more registers to each.
+/// Calls macro `$then` with every problem that has kernels, one line each: [`Problem::NAME`], its type, and the most threads of a
+/// block: fewer leave more registers for each.
 #[macro_export]
 macro_rules! with_problems {
     ($then:ident) => {
@@ -46,9 +46,9 @@ macro_rules! with_problems {
     };
 }
 
-/// The same for problems whose walks read and write little else than their replica: these have one more kernel, for replicas in
-/// shared memory alone. By the kernel for either memory QAP with stored changes takes 1.25 times as long, exchanges of cities 1.10, partition
-/// 1.07 (maximum cut was not measured); other problems take at most 1.02 times as long (H100).
+/// The same for problems whose walks read and write little else than their replica: these have another kernel, only for replicas in
+/// shared memory. With the kernel for either memory, QAP with stored changes takes 1.25 times as long, exchanges of cities 1.10,
+/// partition 1.07 (maximum cut was not measured); other problems take at most 1.02 times as long (H100).
 #[macro_export]
 macro_rules! with_problems_in_shared {
     ($then:ident) => {
@@ -62,7 +62,7 @@ macro_rules! with_problems_in_shared {
     };
 }
 
-/// The same for problems with several neighbourhoods, which only walks go through.
+/// The same for problems with several neighbourhoods, which only walks use.
 #[macro_export]
 macro_rules! with_nested_problems {
     ($then:ident) => {
@@ -74,7 +74,7 @@ macro_rules! with_nested_problems {
     };
 }
 
-/// The numbers that describe an instance; each problem says what they are. Its tables lie elsewhere.
+/// The numbers that describe an instance; each problem defines them. Its tables are separate.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[repr(C)]
 pub struct Shape {
@@ -86,54 +86,53 @@ pub struct Shape {
 
 /// The moves of a problem.
 pub type Move<P> = <<P as Problem>::Moves as Neighborhood>::Move;
-/// What its solutions are vectors of.
+/// The element type of its solutions, which are vectors.
 pub type Element<P> = <<P as Problem>::Moves as Neighborhood>::Element;
 /// A walk through its solutions.
 pub type WalkOf<P> = Walk<Element<P>>;
 
 /// A problem to minimise, with an encoding and a neighbourhood.
 ///
-/// What a walk's team notes about its solution ([`Walk::notes`], a replica of its own) and what the walk's teams note together
-/// ([`Walk::common`]) is the problem's: it asks for bytes, fills them in [`Problem::begin`] and keeps them up to date in
-/// [`Problem::make`].
+/// The problem defines its team's notes about the solution ([`Walk::notes`], separate for each replica) and the notes shared by the
+/// walk's teams ([`Walk::common`]): it asks for bytes, fills them in [`Problem::begin`] and updates them in [`Problem::make`].
 pub trait Problem: Copy {
     /// Encoding and neighbourhood.
     type Moves: Neighborhood;
-    /// What solutions are compared by.
+    /// The cost that solutions are compared by.
     type Cost: Cost;
 
     /// The problem's name in the names of kernels.
     const NAME: &'static str;
-    /// Whether children of two solutions are worth a search: [`Neighborhood::cross`].
+    /// Whether crossing two solutions is useful: [`Neighborhood::cross`].
     const CROSSES: bool = false;
 
-    /// The instance of a shape, with tables at a 16-byte boundary.
+    /// Makes the instance of a shape, with tables at a 16-byte boundary.
     ///
     /// # Safety
-    /// `tables` holds what the problem's documentation says, for as long as the instance is used.
+    /// `tables` holds what the problem's documentation requires, for as long as the instance is used.
     unsafe fn new(shape: &Shape, tables: *const u8) -> Self;
 
-    /// The neighbourhood.
+    /// Returns the neighbourhood.
     fn moves(&self) -> Self::Moves;
 
-    /// Bytes of a team's notes.
+    /// Returns the bytes of a team's notes.
     fn notes(&self) -> usize {
         0
     }
 
-    /// Bytes of the notes that a walk's teams share.
+    /// Returns the bytes of the notes that a walk's teams share.
     fn common(&self) -> usize {
         0
     }
 
-    /// Makes all notes about the walk's solution, and computes its cost from nothing else. All teams end up with the same. Notes may be
-    /// left incomplete once [`Crew::is_over`] says that nothing comes of the batch.
+    /// Makes all notes about the walk's solution, and computes its cost from nothing else. All teams get the same result. Notes may
+    /// be left incomplete once [`Crew::is_over`] says that the batch will be discarded.
     ///
     /// # Safety
-    /// The walk is of this problem: solution and notes have the sizes told here; all members of all teams come here.
+    /// The walk is of this problem: solution and notes have the sizes given here; all members of all teams call this.
     unsafe fn begin<C: Crew>(&self, crew: &mut C, walk: &WalkOf<Self>) -> Self::Cost;
 
-    /// The cost of the walk's solution, by one thread and without a look at notes; it may make them.
+    /// Returns the cost of the walk's solution, computed by one thread without reading notes; it may make them.
     ///
     /// # Safety
     /// As [`Problem::begin`].
@@ -142,36 +141,36 @@ pub trait Problem: Copy {
         unsafe { self.begin(&mut Alone, walk) }
     }
 
-    /// The cost of a neighbour, given that of the walk's solution: from what the move changes.
+    /// Returns the cost of a neighbour, given that of the walk's solution, from what the move changes.
     ///
     /// # Safety
     /// As [`Problem::begin`], which was called before; `step` is a move of the walk's solution.
     unsafe fn neighbor_cost(&self, walk: &WalkOf<Self>, cost: Self::Cost, step: Move<Self>) -> Self::Cost;
 
-    /// About how many short steps the cost of a neighbour takes: whoever looks at the clock in between knows by it how often.
+    /// Returns about how many short steps the cost of a neighbour takes: the caller uses it to decide how often to check the clock.
     #[inline(always)]
     fn effort(&self) -> u64 {
         1
     }
 
-    /// Whether whoever looks at neighbours may stop, as nothing comes of it: where core's caller has no more time.
+    /// Returns whether evaluations may stop because their results will be discarded: where core's caller has no more time.
     #[inline(always)]
     fn is_over(&self) -> bool {
         false
     }
 
-    /// Makes a move, and changes the notes.
+    /// Makes a move, and updates the notes.
     ///
     /// # Safety
-    /// As [`Problem::neighbor_cost`]; all members of all teams come here, and what they read before they have read.
+    /// As [`Problem::neighbor_cost`]; all members of all teams call this, after they have finished earlier reads.
     #[inline(always)]
     unsafe fn make<C: Crew>(&self, crew: &mut C, walk: &WalkOf<Self>, step: Move<Self>) {
         // SAFETY: the caller's promise.
         unsafe { self.moves().apply(crew.team(), walk, step) }
     }
 
-    /// Calls `visit` with the number, the move and the cost of each of this member's neighbours, which together with those of
-    /// all members of all teams are all neighbours of a [level](Neighborhood::level). The number is [`Neighborhood::index`] of the move.
+    /// Calls `visit` with the number, the move and the cost of each of this member's neighbours; all members of all teams together
+    /// visit all neighbours of a [level](Neighborhood::level). The number is [`Neighborhood::index`] of the move.
     ///
     /// # Safety
     /// As [`Problem::neighbor_cost`].
@@ -190,7 +189,7 @@ pub trait Problem: Copy {
     }
 }
 
-/// [`Problem::scan`] for problems whose neighbours have nothing in common.
+/// Implements [`Problem::scan`] for problems whose neighbours share no work.
 ///
 /// # Safety
 /// As there.

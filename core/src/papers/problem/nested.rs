@@ -5,7 +5,7 @@ use crate::geometry::{Grid, Numbered};
 use crate::papers::neighborhood::{self, Neighborhood, Step};
 use crate::papers::search::Crew;
 
-/// A problem with its neighbourhood, and behind it the same problem with others: for variable neighbourhood search.
+/// A problem with its neighbourhood, followed by the same problem with others: for variable neighbourhood search.
 #[derive(Clone, Copy, Debug)]
 pub struct Nested<A, B> {
     first: A,
@@ -15,21 +15,21 @@ pub struct Nested<A, B> {
 /// The permuted perceptron problem at distance 1, then 2, then 3.
 pub type NestedPerceptron = Nested<Perceptron<1, true>, Nested<Perceptron<2, true>, Perceptron<3, true>>>;
 
-/// Tours of which two cities exchange their places, then three change places in a circle.
+/// Tours in which two cities swap places, then three rotate.
 pub type NestedTour<G> = Nested<SwappedTour<G>, RotatedTour<G>>;
 
 /// The same problem as `A`, with another neighbourhood.
 ///
 /// # Safety
-/// It has the shape, tables, solutions, costs and notes of `A`: notes that one of them made are those that the other needs.
+/// It has the shape, tables, solutions, costs and notes of `A`: notes made by either are valid for the other.
 pub unsafe trait Behind<A: Problem>:
     Problem<Cost = A::Cost, Moves: Neighborhood<Element = <A::Moves as Neighborhood>::Element>>
 {
-    /// The name of both together in the names of kernels.
+    /// The name of both combined, in the names of kernels.
     const TOGETHER: &'static str;
 }
 
-// SAFETY: a problem's notes do not depend on the neighbourhood, but for those of perceptrons, which are told to serve all distances.
+// SAFETY: a problem's notes do not depend on the neighbourhood, except those of perceptrons, which here serve all distances.
 unsafe impl Behind<Perceptron<2, true>> for Perceptron<3, true> {
     const TOGETHER: &'static str = "perceptron_2_and_3";
 }

@@ -1,4 +1,4 @@
-//! Multiway number partitioning: numbers go to k sets whose sums should be equal.
+//! Multiway number partitioning: divides numbers into k sets whose sums should be equal.
 
 use super::{Problem, Shape};
 use crate::papers::neighborhood::{Change, Changes, Neighborhood, Walk};
@@ -15,7 +15,7 @@ pub struct Partition {
 }
 
 impl Partition {
-    /// The sums in a walk's notes.
+    /// Returns the sums in a walk's notes.
     fn sums(&self, walk: &Walk<u8>) -> Slots<i64> {
         // SAFETY: the notes are as long as `notes` asks for, and aligned.
         unsafe { Slots::new(walk.notes.cast(), self.moves.k as usize) }
@@ -45,7 +45,7 @@ impl Problem for Partition {
     #[inline(always)]
     unsafe fn begin<C: Crew>(&self, crew: &mut C, walk: &Walk<u8>) -> i64 {
         let (team, mut cost) = (crew.team(), 0);
-        // SAFETY: the caller's promise; a set is one member's.
+        // SAFETY: the caller's promise; a set belongs to one member.
         team.for_each(self.moves.k, |set| unsafe {
             let mut sum = 0;
             for i in 0..self.moves.n {

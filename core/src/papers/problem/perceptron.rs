@@ -7,24 +7,24 @@ use crate::papers::neighborhood::{Flips, Neighborhood, Walk};
 use crate::papers::search::Crew;
 use crate::team::{Slots, Team};
 
-/// What the cost counts for each 1 that a product is below 0, twice (L.R. Knudsen and W. Meier, "Cryptanalysis of an
-/// identification scheme based on the permuted perceptron problem", EUROCRYPT 1999).
+/// Cost of each 1 that a product is below 0, counted twice (L.R. Knudsen and W. Meier, "Cryptanalysis of an identification scheme
+/// based on the permuted perceptron problem", EUROCRYPT 1999).
 pub const NEGATIVE: i32 = 30;
 
-/// Rows that one word of bits tells of.
+/// Rows per word of bits.
 const WORD: u32 = 32;
 
-/// An instance: given m x n signs A and how often each value should come up, find n signs V such that the m products of A's rows
-/// with V are not negative and come up as often (D. Pointcheval, "A new identification scheme based on the perceptrons
-/// problem", EUROCRYPT 1995). With products y, the cost is 30 sum (|y_i| - y_i) + sum over v = 0 .. n of | how often v comes up -
-/// how often it should |, which is 0 for solutions only. Neighbours differ in `D` signs.
+/// An instance: given m x n signs A and how often each value should occur, find n signs V such that the m products of A's rows with
+/// V are not negative and occur that often (D. Pointcheval, "A new identification scheme based on the perceptrons problem",
+/// EUROCRYPT 1995). With products y, the cost is 30 sum (|y_i| - y_i) + sum over v = 0 .. n of | how often v occurs - how often it
+/// should |, which is 0 only for solutions. Neighbours differ in `D` signs.
 ///
-/// The cost of a neighbour takes no look at the m rows: rows with equal products, a *level*, are put side by side, 32 to a word of
-/// bits, and each column's signs, times V, are in such words. A word of each flipped column then tells by its set bits how many
-/// rows of a level go to which other level. So a neighbour is counted level by level, and nothing but counts is kept.
+/// The cost of a neighbour is computed without visiting the m rows: rows with equal products, a *level*, are grouped, 32 to a word
+/// of bits, and each column's signs, times V, are stored in such words. The set bits of each flipped column's word then give how
+/// many rows of a level move to each other level. So a neighbour is counted level by level, and only counts are kept.
 ///
-/// Shape: `sizes` = m, n. Tables: how often each product 0 .. n should come up, u32, then the rows of A as words of bits, a set bit
-/// for +1, unused bits 0; both begin at multiples of 16 bytes.
+/// Shape: `sizes` = m, n. Tables: how often each product 0 .. n should occur, u32, then the rows of A as words of bits, a set bit
+/// for +1, unused bits 0; both start at multiples of 16 bytes.
 ///
 /// With `NESTED` the notes are those of all three distances, for [`Nested`](super::Nested).
 #[derive(Clone, Copy, Debug)]
@@ -35,21 +35,21 @@ pub struct Perceptron<const D: usize, const NESTED: bool = false> {
     n: u32,
 }
 
-/// Words of [`Notes::extent`], and where those of the distances are, less the first one's 1.
+/// Words of [`Notes::extent`], and the offset of the words of each distance, minus the first distance 1.
 const EXTENT: usize = 6;
 const FAR: u32 = 2;
 
-/// What a team notes.
+/// A team's notes.
 #[derive(Clone, Copy)]
 struct Notes {
-    /// The lowest level with rows, the highest, the number of words, and what all levels cost together that no neighbour
-    /// reaches: one at distance 1, 2 and 3.
+    /// The lowest level with rows, the highest, the number of words, and the total cost of all levels that no neighbour reaches:
+    /// one each for distances 1, 2 and 3.
     extent: Slots<u32>,
-    /// The level of each row: how many of its signs are those of V. Its product is twice that, less n.
+    /// The level of each row: how many of its signs agree with V. Its product is twice that, minus n.
     levels: Slots<u32>,
     /// Rows of each level, and its first word.
     level: Slots<Level>,
-    /// Where the next row of each level comes.
+    /// Where the next row of each level goes.
     cursors: Slots<u32>,
     /// V as words of bits.
     signs: Slots<u32>,
@@ -63,39 +63,39 @@ struct Level {
     first: u32,
 }
 
-/// What a walk's teams note together.
+/// The notes shared by a walk's teams.
 #[derive(Clone, Copy)]
 struct Common {
-    /// Rows in the order of levels, every level from the start of a word; no row is m.
+    /// Rows in the order of levels, each level starting at a new word; m means no row.
     order: Slots<u32>,
     /// Word w of column j, at w times [`Perceptron::stride`] + j: which of the word's rows have V's sign there.
     matches: Slots<u32>,
 }
 
-/// A neighbour being counted, level by level. Levels are looked at from the lowest on; rows come from each to levels up to `D`
-/// below and above it.
+/// A neighbour being counted, level by level. Levels are processed from the lowest; rows of each move to levels up to `D` below and
+/// above it.
 #[derive(Clone, Copy)]
 struct Count<const D: usize> {
-    /// What the neighbour costs, but for the levels below.
+    /// The neighbour's cost, excluding the levels below.
     sum: u32,
-    /// Rows of the level with one, two, three of the flipped columns right. Each takes the row one level down, and each other one
-    /// up.
+    /// Rows of the level in which one, two, three of the flipped columns agree with V. Each such column moves the row one level
+    /// down, and each other column one up.
     right: (u32, u32, u32),
-    /// Rows that have come to the levels from `D` below the level to `D` above.
+    /// Rows that have moved to the levels from `D` below the level to `D` above.
     near: (u32, u32, u32, u32, u32, u32, u32),
 }
 
 impl<const D: usize> Count<D> {
-    /// Before the lowest level; `far` is what levels cost that no row comes to.
+    /// Makes the state before the lowest level; `far` is the cost of the levels that no row moves to.
     #[inline(always)]
     fn new(far: u32) -> Self {
         Count { sum: far, right: (0, 0, 0), near: (0, 0, 0, 0, 0, 0, 0) }
     }
 
-    /// Takes a word of the level's rows, one for each flipped column.
+    /// Adds a word of the level's rows, one for each flipped column.
     #[inline(always)]
     fn word(&mut self, words: [u32; D]) {
-        // The last ones stand for those that are not there.
+        // The last ones stand in for missing ones.
         let (a, b, c) = (words[0], words[D / 2], words[D - 1]);
         if D == 1 {
             self.right.0 += a.count_ones();
@@ -110,7 +110,7 @@ impl<const D: usize> Count<D> {
         }
     }
 
-    /// Ends a level of so many rows.
+    /// Ends a level with this many rows.
     #[inline(always)]
     fn level(&mut self, count: u32) {
         let (one, two, three) = self.right;
@@ -132,7 +132,7 @@ impl<const D: usize> Count<D> {
         self.right = (0, 0, 0);
     }
 
-    /// The rows of the lowest level, to which no more will come.
+    /// Returns the rows of the lowest level, to which no more will be added.
     #[inline(always)]
     fn shift(&mut self) -> u32 {
         let near = self.near;
@@ -141,7 +141,7 @@ impl<const D: usize> Count<D> {
     }
 }
 
-/// Counts neighbours together: for each a name, and the words of the columns that it flips, given where the words begin.
+/// Counts neighbours together: for each a name, and the words of the columns that it flips, given where the words start.
 macro_rules! count_together {
     ($problem:ident, $walk:ident, $start:ident, $($one:ident: $words:expr),*) => {{
         let (notes, stride) = ($problem.view($walk), $problem.stride());
@@ -168,14 +168,14 @@ macro_rules! count_together {
     }};
 }
 
-/// What rows of a level cost.
+/// The cost of rows of a level.
 #[derive(Clone, Copy)]
 struct Price {
-    /// Each.
+    /// Cost per row.
     each: u32,
-    /// Each more or less than this.
+    /// Cost of each row more or fewer than this.
     target: u32,
-    /// 1 if the latter counts, else 0.
+    /// 1 if `target` counts, else 0.
     is_target: u32,
 }
 
@@ -187,22 +187,22 @@ impl Price {
 }
 
 impl<const D: usize, const NESTED: bool> Perceptron<D, NESTED> {
-    /// The largest distance that notes are for.
+    /// The largest distance that notes support.
     const MOST: u32 = if NESTED { 3 } else { D as u32 };
 
-    /// Words of a row.
+    /// Returns the words of a row.
     #[inline(always)]
     fn row_words(&self) -> u32 {
         self.n.div_ceil(WORD)
     }
 
-    /// Columns from a word of matches to the next, and a few that nobody needs.
+    /// Returns the columns from a word of matches to the next, including a few unused ones.
     #[inline(always)]
     fn stride(&self) -> u32 {
         self.row_words() * WORD
     }
 
-    /// Most words that all levels together take.
+    /// Returns the most words that all levels together take.
     #[inline(always)]
     fn most_words(&self) -> u32 {
         self.m.div_ceil(WORD) + if self.m < self.n + 1 { self.m } else { self.n + 1 }
@@ -236,7 +236,7 @@ impl<const D: usize, const NESTED: bool> Perceptron<D, NESTED> {
         }
     }
 
-    /// Which of 32 columns of a row have V's sign.
+    /// Returns which of 32 columns of a row have V's sign.
     ///
     /// # Safety
     /// There is such a row and such a group of columns.
@@ -246,16 +246,16 @@ impl<const D: usize, const NESTED: bool> Perceptron<D, NESTED> {
         unsafe { !(*self.rows.add((row * self.row_words() + group) as usize) ^ notes.signs.get(group)) }
     }
 
-    /// Puts rows side by side by level, and their columns into words. The levels of rows are right.
+    /// Groups rows by level, and puts their columns into words. The levels of rows are correct.
     ///
     /// # Safety
-    /// The walk is of this problem; all members of all teams come here.
+    /// The walk is of this problem; all members of all teams call this.
     #[inline(always)]
     unsafe fn arrange<C: Crew>(&self, crew: &mut C, walk: &Walk<u8>) {
         let (team, notes, common) = (crew.team(), self.view(walk), self.together(walk));
         let (m, n) = (self.m, self.n);
-        // SAFETY: the caller's promise; between barriers an element is written by one member, and read by no other, but for
-        // those that all members count up.
+        // SAFETY: the caller's promise; between barriers an element is written by one member, and read by no other, except those
+        // that all members increment.
         unsafe {
             team.for_each(n + 1, |level| notes.cursors.set(level, 0));
             team.barrier();
@@ -267,7 +267,7 @@ impl<const D: usize, const NESTED: bool> Perceptron<D, NESTED> {
             });
             let low = team.min(low as u64) as u32;
             let high = n - team.min((n - high) as u64) as u32;
-            // A level is one part's.
+            // Each level is handled by one part.
             let part = team.part();
             let mut level = low + team.part_rank();
             while level <= high + 1 {
@@ -306,7 +306,7 @@ impl<const D: usize, const NESTED: bool> Perceptron<D, NESTED> {
                 }
             });
             let words = notes.extent.get(2);
-            // Rows of a level come in any order, which changes nothing but must be the same for all teams: the first one's.
+            // Rows of a level come in any order; the order does not matter, but must be the same for all teams: the first one's.
             if crew.part() == 0 {
                 team.for_each(high - low + 1, |i| {
                     notes.cursors.set(low + i, notes.level.get(low + i).first * WORD);
@@ -335,10 +335,10 @@ impl<const D: usize, const NESTED: bool> Perceptron<D, NESTED> {
         crew.barrier();
     }
 
-    /// What rows of a level cost; nothing if there is no such level.
+    /// Returns the cost of rows of a level; nothing if there is no such level.
     ///
     /// # Safety
-    /// The tables are there.
+    /// The tables exist.
     #[inline(always)]
     unsafe fn price_of(&self, level: u32) -> Price {
         let product = level.wrapping_mul(2).wrapping_sub(self.n) as i32;
@@ -353,7 +353,7 @@ impl<const D: usize, const NESTED: bool> Perceptron<D, NESTED> {
     }
 }
 
-/// Neighbours of a tile: flips of a column with each of so many others.
+/// Neighbours of a tile: flips of a column with each of this many others.
 const TILE: u32 = 4;
 
 impl<const D: usize, const NESTED: bool> Problem for Perceptron<D, NESTED> {
@@ -369,7 +369,7 @@ impl<const D: usize, const NESTED: bool> Problem for Perceptron<D, NESTED> {
     unsafe fn new(shape: &Shape, tables: *const u8) -> Self {
         let [m, n, ..] = shape.sizes;
         let target: *const u32 = tables.cast();
-        // SAFETY: the rows are behind the target.
+        // SAFETY: the rows follow the target.
         let rows = unsafe { target.add((n + 1).next_multiple_of(4) as usize) };
         Perceptron { target, rows, m, n }
     }
@@ -398,7 +398,7 @@ impl<const D: usize, const NESTED: bool> Problem for Perceptron<D, NESTED> {
     unsafe fn begin<C: Crew>(&self, crew: &mut C, walk: &Walk<u8>) -> i64 {
         let (team, notes, n) = (crew.team(), self.view(walk), self.n);
         let groups = self.row_words();
-        // SAFETY: the caller's promise; a word and a row are one member's.
+        // SAFETY: the caller's promise; a word and a row belong to one member.
         unsafe {
             team.for_each(groups, |group| {
                 let (mut bits, mut bit) = (0, 0);
@@ -446,11 +446,11 @@ impl<const D: usize, const NESTED: bool> Problem for Perceptron<D, NESTED> {
     #[inline(always)]
     unsafe fn make<C: Crew>(&self, crew: &mut C, walk: &Walk<u8>, step: [u32; D]) {
         let (team, notes) = (crew.team(), self.view(walk));
-        // SAFETY: the caller's promise; a row is one member's.
+        // SAFETY: the caller's promise; a row belongs to one member.
         unsafe {
             team.for_each(self.m, |row| {
                 let (mut level, mut i) = (notes.levels.get(row), 0);
-                // Not an iterator over the array, which a GPU would put into memory.
+                // Not an iterator over the array: a GPU would keep the array in memory.
                 while i < D {
                     let column = step[i];
                     level = level + 1 - 2 * (self.matches(notes, row, column / WORD) >> (column % WORD) & 1);
@@ -472,7 +472,7 @@ impl<const D: usize, const NESTED: bool> Problem for Perceptron<D, NESTED> {
         }
     }
 
-    /// Of pairs of columns, those of one with four others go together: they share its words and all that is common to levels.
+    /// Pairs of one column with four others are counted together: they share its words and all work common to levels.
     #[inline(always)]
     unsafe fn scan<C: Crew>(
         &self,
@@ -489,8 +489,8 @@ impl<const D: usize, const NESTED: bool> Problem for Perceptron<D, NESTED> {
         let (team, n, matches) = (crew.team(), self.n, self.together(walk).matches);
         let part = team.part();
         let groups = self.row_words();
-        // Pairs of groups of 32 columns, the first not behind the second; of the first group a tile, of the second one column a
-        // member.
+        // Pairs of groups of 32 columns, the first not after the second; from the first group a tile, from the second one column
+        // per member.
         let tiles = WORD / TILE;
         let units = pairs(groups + 1) * tiles as u64;
         let mut unit = (crew.part() * team.parts() + team.part_rank()) as u64;

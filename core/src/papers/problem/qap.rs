@@ -7,22 +7,22 @@ use crate::team::{Seat, Serial, Slots, Team, seat};
 
 /// An instance: a permutation p costs the sum of a_ij b_p(i)p(j) over all i and j (Luong et al. 2013, section 6.1).
 ///
-/// With `STORED`, what an exchange changes is known in constant time, before and after every move. Taillard (1991, equations 4
-/// and 5) stores the change of each exchange, and brings it up to date in constant time unless the exchange has a place in common
-/// with the move, which takes linear time. Here what is stored is what changes are made of: how place x would interact with the
-/// element that is at place y, D(x, y) = sum over k of a_xk b_p(y)p(k). A move of r and s adds the product of two vectors to it,
-/// (a_xr - a_xs) (b_p(y)p(s) - b_p(y)p(r)), and exchanges columns r and s: constant time for every number, and the same for all.
+/// With `STORED`, the change of an exchange is known in constant time, before and after every move. Taillard (1991, equations 4 and
+/// 5) stores the change of each exchange, and updates it in constant time unless the exchange shares a place with the move, which
+/// takes linear time. Here the components of changes are stored: how place x would interact with the element that is at place y,
+/// D(x, y) = sum over k of a_xk b_p(y)p(k). A move of r and s adds the product of two vectors to it, (a_xr - a_xs) (b_p(y)p(s) -
+/// b_p(y)p(r)), and exchanges columns r and s: constant time for every number, and the same for all.
 ///
-/// Where both matrices are symmetric with diagonals of zeros, what is stored is E(x, y) = D(x, y) + a_xy b_p(x)p(y), which takes the
-/// place of the term k = y, which is 0. Then an exchange of r and s changes the cost by twice
-/// E(r, s) + E(s, r) - E(r, r) - E(s, s), and nobody looks at a and b for it. Of a move, the members that make the vectors also
-/// put rows and columns r and s right, and the product changes all others.
+/// If both matrices are symmetric with zero diagonals, the stored numbers are E(x, y) = D(x, y) + a_xy b_p(x)p(y), where the added
+/// term takes the place of the term k = y, which is 0. Then an exchange of r and s changes the cost by twice E(r, s) + E(s, r) -
+/// E(r, r) - E(s, s), without reading a and b. In a move, the members that make the vectors also update rows and columns r and s,
+/// and the product changes all others.
 ///
-/// Without, every change is computed in linear time when it is asked for, as Luong et al. do: for searches that look at few
+/// Without `STORED`, every change is computed in linear time when needed, as by Luong et al.: for searches that evaluate few
 /// neighbours.
 ///
-/// Shape: `sizes` = n, 1 if both matrices are symmetric, 1 if both have diagonals of zeros. Tables: a and b, n x n, i32 below 2^28
-/// each way; if stored, no sum of n products of their numbers leaves 32 bits.
+/// Shape: `sizes` = n, 1 if both matrices are symmetric, 1 if both have zero diagonals. Tables: a and b, n x n, i32, absolute
+/// values below 2^28; if stored, no sum of n products of their numbers exceeds 32 bits.
 #[derive(Clone, Copy, Debug)]
 pub struct Qap<const STORED: bool> {
     a: *const i32,
@@ -32,12 +32,12 @@ pub struct Qap<const STORED: bool> {
     hollow: bool,
 }
 
-/// What a team notes.
+/// A team's notes.
 #[derive(Clone, Copy)]
 struct Notes {
-    /// D by rows, or E. Numbers wrap around on the way, but not where they arrive.
+    /// D by rows, or E. Intermediate numbers wrap around, but not final ones.
     rows: Interactions,
-    /// The same of columns, where they differ from rows: the sum of a_kx b_p(k)p(y).
+    /// The same for columns, where they differ from rows: the sum of a_kx b_p(k)p(y).
     columns: Interactions,
 }
 
@@ -50,7 +50,7 @@ struct Interactions {
 }
 
 impl Interactions {
-    /// What an exchange of places r and s changes in the sum of their interactions.
+    /// Returns by how much an exchange of places r and s changes the sum of their interactions.
     ///
     /// # Safety
     /// The places are of the matrix, whose rows are `stride` numbers apart.
@@ -75,20 +75,20 @@ impl<const STORED: bool> Qap<STORED> {
         unsafe { *self.b.add((i * self.n + j) as usize) }
     }
 
-    /// Numbers from a row of D or E to the next: even, so that a GPU reads a diagonal as fast as a row. (A column is read and written
-    /// once a move, slowly.)
+    /// Returns the numbers from one row of D or E to the next: even, so that a GPU reads a diagonal as fast as a row. (A column is
+    /// read and written once per move, slowly.)
     #[inline(always)]
     fn stride(&self) -> u32 {
         (self.n + 1) & !1
     }
 
-    /// Whether what is stored is E.
+    /// Returns whether E is stored.
     #[inline(always)]
     fn is_plain(&self) -> bool {
         self.symmetric && self.hollow
     }
 
-    /// Matrices that are stored.
+    /// Returns the number of stored matrices.
     #[inline(always)]
     fn matrices(&self) -> usize {
         if self.symmetric { 1 } else { 2 }
@@ -109,7 +109,7 @@ impl<const STORED: bool> Qap<STORED> {
         Notes { rows: of(0, 1), columns: of(self.matrices() - 1, self.matrices() - 1) }
     }
 
-    /// What the exchange of places r and s changes, in linear time.
+    /// Returns the change of the cost by an exchange of places r and s, in linear time.
     ///
     /// # Safety
     /// The walk is of this problem.
@@ -134,12 +134,12 @@ impl<const STORED: bool> Qap<STORED> {
                 let term = if !self.symmetric {
                     rows() + columns()
                 } else if cfg!(target_arch = "nvptx64") {
-                    // Threads side by side have the same r and look at the same k: what they read lies side by side.
+                    // Adjacent threads have the same r and use the same k, so they read adjacent memory.
                     2 * columns()
                 } else {
                     2 * rows()
                 };
-                // Where both edges end at the two places they change both ends.
+                // Edges between the two places change both ends.
                 sum += if k == r || k == s { 0 } else { term };
             });
             let loops = (self.a(r, r) - self.a(s, s)) as i64 * (self.b(ps, ps) - self.b(pr, pr)) as i64;
@@ -148,14 +148,14 @@ impl<const STORED: bool> Qap<STORED> {
         }
     }
 
-    /// The same in constant time, from what is stored.
+    /// Returns the same in constant time, from the stored numbers.
     ///
     /// # Safety
     /// As [`Qap::change`].
     #[inline(always)]
     unsafe fn stored_change(&self, walk: &Walk<u32>, (r, s): (u32, u32)) -> i64 {
         let (notes, stride, p) = (self.view(walk), self.stride(), walk.solution);
-        // Sums over all k, those of the two places among them.
+        // Sums over all k, including the two places.
         // SAFETY: the caller's promise.
         let all = |of: Interactions| unsafe { of.change(stride, (r, s)) };
         if self.is_plain() {
@@ -185,7 +185,7 @@ impl<const STORED: bool> Qap<STORED> {
         self.each_until(team, || false, work);
     }
 
-    /// The same, but leaves out all places x that are left once `is_over` says so.
+    /// The same, but skips all remaining places x once `is_over` returns true.
     #[inline(always)]
     fn each_until<T: Team>(&self, team: T, is_over: impl Fn() -> bool, mut work: impl FnMut(u32, u32)) {
         let part = team.part();
@@ -199,11 +199,11 @@ impl<const STORED: bool> Qap<STORED> {
     /// Adds the product of a move's vectors to a matrix.
     ///
     /// # Safety
-    /// The vectors are made, and nobody else looks at the matrix meanwhile.
+    /// The vectors are made, and nobody else accesses the matrix meanwhile.
     #[inline(always)]
     unsafe fn add_product<T: Team>(&self, team: T, of: Interactions) {
         let (n, stride, size) = (self.n, self.stride(), team.size());
-        // SAFETY: the caller's promise; a number is one member's.
+        // SAFETY: the caller's promise; a number belongs to one member.
         unsafe {
             let sum = |x: u32, y: u32, factor: i32| {
                 of.matrix.get(x * stride + y).wrapping_add(of.of_row.get(x).wrapping_mul(factor))
@@ -270,7 +270,7 @@ impl<const STORED: bool> Qap<STORED> {
         }
     }
 
-    /// Brings D up to date before a move of places r and s.
+    /// Updates D before a move of places r and s.
     ///
     /// # Safety
     /// As [`Problem::make`].
@@ -304,7 +304,7 @@ impl<const STORED: bool> Qap<STORED> {
         });
     }
 
-    /// Brings E up to date before a move of places r and s.
+    /// Updates E before a move of places r and s.
     ///
     /// # Safety
     /// As [`Problem::make`].
@@ -313,13 +313,13 @@ impl<const STORED: bool> Qap<STORED> {
         let (rows, stride) = (self.view(walk).rows, self.stride());
         let Interactions { matrix, of_row, of_column } = rows;
         let p = walk.solution;
-        // SAFETY: the caller's promise; between barriers a number is one member's.
+        // SAFETY: the caller's promise; between barriers a number belongs to one member.
         unsafe {
             let (pr, ps) = (p.get(r), p.get(s));
             let (a_rs, b_rs) = (self.a(r, s), self.b(pr, ps));
             let set = |x: u32, y: u32, number: i32| matrix.set(x * stride + y, number);
             let get = |x: u32, y: u32| matrix.get(x * stride + y);
-            // Whatever is added to rows and columns r and s by the product is nothing.
+            // The product adds nothing to rows and columns r and s.
             team.for_each(self.n, |k| {
                 if k == r || k == s {
                     of_row.set(k, 0);
@@ -357,7 +357,7 @@ impl<const STORED: bool> Problem for Qap<STORED> {
     unsafe fn new(shape: &Shape, tables: *const u8) -> Self {
         let [n, symmetric, hollow, _] = shape.sizes;
         let a: *const i32 = tables.cast();
-        // SAFETY: b is behind a.
+        // SAFETY: b follows a.
         let b = unsafe { a.add(n as usize * n as usize) };
         Qap { a, b, n, symmetric: symmetric != 0, hollow: hollow != 0 }
     }
@@ -382,7 +382,7 @@ impl<const STORED: bool> Problem for Qap<STORED> {
     unsafe fn begin<C: Crew>(&self, crew: &mut C, walk: &Walk<u32>) -> i64 {
         let (team, p) = (crew.team(), walk.solution);
         let mut sum = 0;
-        // SAFETY: the caller's promise; between barriers an element is one member's.
+        // SAFETY: the caller's promise; between barriers an element belongs to one member.
         unsafe {
             team.for_each(self.n * self.n, |ij| {
                 let (i, j) = (ij / self.n, ij % self.n);
@@ -390,7 +390,7 @@ impl<const STORED: bool> Problem for Qap<STORED> {
             });
             if STORED {
                 let notes = self.view(walk);
-                // Cubic time: seconds for some thousand places. So a crew that has no more time leaves rows out.
+                // Cubic time: seconds for a few thousand places. So a crew that has no more time skips rows.
                 let is_over = || crew.is_over();
                 self.each_until(team, is_over, |x, y| {
                     let py = p.get(y);
@@ -434,7 +434,7 @@ impl<const STORED: bool> Problem for Qap<STORED> {
     #[inline(always)]
     unsafe fn make<C: Crew>(&self, crew: &mut C, walk: &Walk<u32>, step: (u32, u32)) {
         let team = crew.team();
-        // Nothing of it looks at the solution behind its last barrier.
+        // Nothing reads the solution after the last barrier.
         // SAFETY: the caller's promise.
         unsafe {
             if STORED && self.is_plain() {

@@ -1,5 +1,5 @@
-//! The travelling salesman problem with exchanges of cities in the tour: the neighbourhoods of permutations, not the ones that
-//! fit tours ([`local_search`](crate::papers::local_search) has those).
+//! The travelling salesman problem with exchanges of cities in the tour: the neighbourhoods of permutations, not those that suit
+//! tours ([`local_search`](crate::papers::local_search) has those).
 
 use super::{Problem, Shape};
 use crate::distance::Distances;
@@ -16,14 +16,14 @@ pub trait Tabled: Geometry {
     /// Its name in the names of kernels of [`RotatedTour`].
     const ROTATE: &'static str;
 
-    /// The geometry, and where its places are, a place a city.
+    /// Returns the geometry, and its places, one per city.
     ///
     /// # Safety
-    /// `tables` holds what [`SwappedTour`] says.
+    /// `tables` holds what [`SwappedTour`] requires.
     unsafe fn tabled(shape: &Shape, tables: *const u8) -> (Self, *const Self::Place);
 }
 
-/// What is in `sizes[1]`: the number of a [`Metric`], or that distances come from a matrix.
+/// Value of `sizes[1]` if distances come from a matrix; otherwise it is the number of a [`Metric`].
 pub const MATRIX: u32 = u32::MAX;
 
 impl Tabled for Grid {
@@ -35,14 +35,14 @@ impl Tabled for Grid {
     }
 }
 
-/// Distances come from the matrix, which every metric can be put into.
+/// Distances come from the matrix, which any metric can be converted to.
 impl Tabled for Numbered {
     const SWAP: &'static str = "tour_swap_numbered";
     const ROTATE: &'static str = "tour_rotate_numbered";
     #[inline(always)]
     unsafe fn tabled(shape: &Shape, tables: *const u8) -> (Self, *const u32) {
         let n = shape.sizes[0];
-        // SAFETY: the matrix is behind the places.
+        // SAFETY: the matrix follows the places.
         let matrix = unsafe { tables.add(4 * n.next_multiple_of(4) as usize) }.cast();
         (
             Numbered { distances: Distances { matrix, points: core::ptr::null(), metric: None, n } },
@@ -51,14 +51,14 @@ impl Tabled for Numbered {
     }
 }
 
-/// The tour that a walk's solution is, as its team notes it: by position, so that neighbours of neighbours lie side by side.
+/// The tour of a walk's solution, as noted by its team: by position, so that neighbours of neighbours are adjacent.
 #[derive(Clone, Copy)]
 struct Noted<G: Geometry> {
     geometry: G,
     n: u32,
-    /// The place of the city at each position, and of the first once more behind the last; the last before the first.
+    /// The place of the city at each position, and again of the first after the last; the last before the first.
     places: Slots<G::Place>,
-    /// The length of the edge from each position to the next; from the last to the first also before the first.
+    /// The length of the edge from each position to the next; that from the last to the first also before the first.
     edges: Slots<i32>,
 }
 
@@ -68,7 +68,7 @@ impl<G: Geometry> Noted<G> {
     }
 
     /// # Safety
-    /// `notes` has so many bytes and is aligned.
+    /// `notes` has enough bytes and is aligned.
     #[inline(always)]
     unsafe fn new(geometry: G, n: u32, notes: *mut u8) -> Self {
         let (places, room): (*mut G::Place, _) = (notes.cast(), n as usize + 2);
@@ -83,14 +83,14 @@ impl<G: Geometry> Noted<G> {
         }
     }
 
-    /// The place at a position from -1 to n.
+    /// Returns the place at a position from -1 to n.
     #[inline(always)]
     unsafe fn place(&self, position: u32) -> G::Place {
         // SAFETY: the caller's promise.
         unsafe { self.places.get(position.wrapping_add(1)) }
     }
 
-    /// The edge from a position, from -1 to n - 1, to the next.
+    /// Returns the edge from a position, from -1 to n - 1, to the next.
     #[inline(always)]
     unsafe fn edge(&self, position: u32) -> i64 {
         // SAFETY: the caller's promise.
@@ -103,14 +103,14 @@ impl<G: Geometry> Noted<G> {
         unsafe { self.geometry.between(a, b) as i64 }
     }
 
-    /// Notes the whole tour; its length.
+    /// Notes the whole tour; returns its length.
     ///
     /// # Safety
     /// `of_city` has a place for each city of `solution`.
     #[inline(always)]
     unsafe fn begin<T: Team>(&self, team: T, solution: Slots<u32>, of_city: *const G::Place) -> i64 {
         let (n, mut length) = (self.n, 0);
-        // SAFETY: the caller's promise; between barriers an element is one member's.
+        // SAFETY: the caller's promise; between barriers an element belongs to one member.
         unsafe {
             team.for_each(n + 2, |i| {
                 let position = if i == 0 {
@@ -132,7 +132,7 @@ impl<G: Geometry> Noted<G> {
         team.sum(length as u64) as i64
     }
 
-    /// Notes what changed at a few positions.
+    /// Updates the notes at a few positions.
     ///
     /// # Safety
     /// The team has waited since the solution changed, and nobody reads the notes meanwhile.
@@ -165,7 +165,7 @@ impl<G: Geometry> Noted<G> {
                 for (i, at) in (0..).zip(positions) {
                     position = if i == which / 2 { at } else { position };
                 }
-                // The edges before it and behind it.
+                // The edges before and after it.
                 let from = if which % 2 == 1 {
                     position
                 } else if position == 0 {
@@ -173,7 +173,7 @@ impl<G: Geometry> Noted<G> {
                 } else {
                     position - 1
                 };
-                // That behind one position and before another is the other's.
+                // An edge after one position and before another is handled by the other.
                 let to = if from == n - 1 { 0 } else { from + 1 };
                 if which % 2 == 1 && positions.contains(&to) {
                     return;
@@ -193,8 +193,8 @@ macro_rules! tour_problem {
     ($(#[$doc:meta])* $name:ident, $moves:ident, $kernel:ident $(, $scan:item)?) => {
         $(#[$doc])*
         ///
-        /// Shape: `sizes` = cities (at least 4), the metric's number or [`MATRIX`]. Tables: a place a city; of [`Numbered`], the
-        /// cities' numbers and, 16 bytes aligned, the distance matrix, n x n, i32.
+        /// Shape: `sizes` = cities (at least 4), the metric's number or [`MATRIX`]. Tables: one place per city; for [`Numbered`],
+        /// the cities' numbers and, 16-byte aligned, the distance matrix, n x n, i32.
         #[derive(Clone, Copy)]
         pub struct $name<G: Geometry> {
             geometry: G,
@@ -270,7 +270,7 @@ macro_rules! tour_problem {
 }
 
 tour_problem! {
-    /// A tour, of which two cities exchange their places (Luong et al. 2013, section 6.4).
+    /// A tour in which two cities swap places (Luong et al. 2013, section 6.4).
     SwappedTour, Exchanges, SWAP,
     #[inline(always)]
     unsafe fn scan<C: Crew>(
@@ -291,7 +291,7 @@ tour_problem! {
 }
 
 tour_problem! {
-    /// A tour, of which three cities change places in a circle.
+    /// A tour in which three cities rotate.
     RotatedTour, Rotations, ROTATE
 }
 
@@ -354,7 +354,7 @@ impl<G: Tabled> RotatedTour<G> {
         let ((i, j, k), (from_i, from_j, from_k)) = (step.places, step.sources());
         // SAFETY: the caller's promise.
         unsafe {
-            // The place at a position afterwards.
+            // Returns the place at a position afterwards.
             let after = |position: u32| {
                 let is = |one: u32, source: u32, other: u32| if position == one { source } else { other };
                 t.place(is(i, from_i, is(j, from_j, is(k, from_k, position))))
@@ -364,7 +364,7 @@ impl<G: Tabled> RotatedTour<G> {
                 t.between(after(from), after(to)) - t.edge(from)
             };
             let before_i = if i == 0 { n - 1 } else { i - 1 };
-            // Every edge at one of the positions once: that before i may be the one behind k.
+            // Every edge at one of the positions once: the one before i may be the one after k.
             let mut sum = change(i) + change(j) + change(k);
             sum += if before_i == k { 0 } else { change(before_i) };
             sum += if j == i + 1 { 0 } else { change(j - 1) };

@@ -21,10 +21,10 @@ pub struct Weierstrass<R> {
 }
 
 impl<R: Real> Weierstrass<R> {
-    /// The sum of all terms of one coordinate.
+    /// Returns the sum of all terms of one coordinate.
     ///
     /// # Safety
-    /// The table is there.
+    /// The table exists.
     #[inline(always)]
     unsafe fn at(&self, x: R) -> R {
         // SAFETY: the caller's promise.
@@ -34,7 +34,7 @@ impl<R: Real> Weierstrass<R> {
         };
         let mut sum = R::ZERO;
         let mut i = 0;
-        // Four sines at a time hide each other's latency; the sum keeps its order.
+        // Four sines at a time hide each other's latency; the order of the sum stays the same.
         while i + 4 <= self.terms {
             let (a, b, c, d) = (term(i), term(i + 1), term(i + 2), term(i + 3));
             sum = sum + a + b + c + d;
@@ -68,12 +68,12 @@ impl<R: Real + Cost + Named> Problem for Weierstrass<R> {
 
     #[inline(always)]
     fn effort(&self) -> u64 {
-        /// Steps of a sine.
+        /// Steps per sine.
         const SINE: u64 = 8;
         SINE * self.moves.n as u64 * self.terms as u64
     }
 
-    /// Every member computes it all: the sum's order must not depend on the team.
+    /// Every member computes everything: the sum's order must not depend on the team.
     #[inline(always)]
     unsafe fn begin<C: Crew>(&self, crew: &mut C, walk: &Walk<R>) -> R {
         let mut sum = R::ZERO;
@@ -106,7 +106,7 @@ impl<R: Real + Cost + Named> Problem for Weierstrass<R> {
     }
 }
 
-/// Kinds of numbers by the name of their kernels.
+/// Number types by the name of their kernels.
 pub trait Named {
     /// See [`Problem::NAME`].
     const NAME: &'static str;

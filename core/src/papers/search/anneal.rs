@@ -1,4 +1,4 @@
-//! Simulated annealing: one random neighbour an iteration.
+//! Simulated annealing: one random neighbour per iteration.
 
 use super::kick::random_neighbor;
 use super::walk::{Journey, LEVELS, Next, WalkRules, iteration_stream};
@@ -9,7 +9,7 @@ use crate::rng::exponential;
 use crate::team::Team;
 
 impl WalkRules {
-    /// The temperature of a step.
+    /// Returns the temperature of a step.
     #[inline(always)]
     fn temperature(&self, step: u64) -> f32 {
         let cooling = self.cooling.max(1);
@@ -25,8 +25,8 @@ impl WalkRules {
 }
 
 impl<P: Problem> Journey<'_, P> {
-    /// Every member looks at the neighbour that a coming iteration proposes, unless those before it are accepted: the first that is
-    /// accepted counts, and the iterations up to it.
+    /// Lets every member evaluate the neighbour that an upcoming iteration proposes if the ones before it are not accepted: the
+    /// first accepted one counts, and the iterations up to it.
     ///
     /// # Safety
     /// As [`walk`](super::walk()), with a solution whose notes are made.

@@ -1,4 +1,4 @@
-//! The ends of a batch: what a walk begins with, and what is kept of it.
+//! The start and end of a batch: where a walk starts, and what is kept of it.
 
 use super::walk::{Journey, Strategy, WalkState, iteration_stream, random_solution};
 use super::{Cost, kick::kick};
@@ -7,7 +7,7 @@ use crate::papers::problem::Problem;
 use crate::team::{Slots, Team};
 
 impl<P: Problem> Journey<'_, P> {
-    /// Begins where the last batch ended, or at a random solution, or at a best one; whether it was the first of these.
+    /// Starts where the last batch ended, or at a random solution, or at a best one; returns whether it was the first of these.
     ///
     /// # Safety
     /// As [`walk`](super::walk()), which calls this first; `leads` in the walk's first team.
@@ -48,7 +48,7 @@ impl<P: Problem> Journey<'_, P> {
                         (carried, adopted) = (false, true);
                     }
                 }
-                // A child is made on the tabu list.
+                // A child is made in the memory of the tabu list.
                 if rules.mate != 0 && P::CROSSES && rules.strategy == Strategy::Tabu as u32 {
                     let other = ((index as u64 + rules.mate as u64) % rules.walks as u64) as u32;
                     let others = bank.old_bests.add(other as usize * n as usize);
@@ -59,7 +59,7 @@ impl<P: Problem> Journey<'_, P> {
                     if team.sum(differing) > rules.alike as u64 {
                         mate = Some(others);
                     } else {
-                        // The first in this order never begins anew, so the best solution of all is kept.
+                        // The first in this order never restarts, so the best solution of all is kept.
                         let rank = |state: &WalkState, index| {
                             (P::Cost::from_bits(state.best).key(), state.best_iteration, index)
                         };
@@ -71,7 +71,7 @@ impl<P: Problem> Journey<'_, P> {
                     }
                 }
             }
-            // A walk that begins anew later begins elsewhere.
+            // A walk that restarts later starts elsewhere.
             let number = if begins { state.descents } else { state.iterations as u32 };
             team.for_each(n, |i| {
                 let element = if state.fresh != 0 {
@@ -94,8 +94,8 @@ impl<P: Problem> Journey<'_, P> {
                 let seed = (draws.bits(0) as u64) << 32 | draws.bits(1) as u64;
                 moves.cross(team, walk, (own_best, others), seed);
             }
-            // Nothing is tabu, and what is told apart by its age is of different ages: those of a walk that begins, or goes on
-            // from another solution while its clock goes on too.
+            // Nothing is tabu, and entries, which may be distinguished by their ages, get different ones: for a walk that starts,
+            // or goes on from another solution while its clock continues.
             team.for_each(*traces, |i| {
                 let begun = if begins { i } else { state.iterations as u32 + i };
                 walk.traces.set(i, if carried { *home_traces.add(i as usize) } else { begun });
@@ -108,10 +108,10 @@ impl<P: Problem> Journey<'_, P> {
         }
     }
 
-    /// Keeps what the next batch begins with.
+    /// Saves what the next batch starts with.
     ///
     /// # Safety
-    /// As [`walk`](super::walk()), which calls this last; in the walk's first team alone.
+    /// As [`walk`](super::walk()), which calls this last; only in the walk's first team.
     #[inline(always)]
     pub(super) unsafe fn keep<T: Team>(&mut self, team: T) {
         (self.state.cost, self.state.best) = (self.cost.bits(), self.best.bits());

@@ -5,7 +5,7 @@ use super::{Contender, Cost, Crew};
 use crate::papers::neighborhood::{Clock, Neighborhood, Standing};
 use crate::papers::problem::Problem;
 
-/// A neighbour as a candidate of tabu search, given the best cost so far.
+/// Returns the key of a neighbour as a candidate of tabu search, given the best cost so far.
 #[inline(always)]
 pub fn candidate(key: u64, standing: Standing, best_key: u64) -> u64 {
     let class = if standing == Standing::Overdue || key < best_key {
@@ -16,11 +16,11 @@ pub fn candidate(key: u64, standing: Standing, best_key: u64) -> u64 {
     class << 62 | key
 }
 
-/// Candidates from here on are tabu.
+/// Candidates with keys from here on are tabu.
 pub const FORBIDDEN: u64 = 2 << 62;
 
 impl<P: Problem> Journey<'_, P> {
-    /// Looks at all neighbours of the walk's level, and decides.
+    /// Evaluates all neighbours of the walk's level, and decides.
     ///
     /// # Safety
     /// As [`walk`](super::walk()), with a solution whose notes are made.
@@ -36,8 +36,8 @@ impl<P: Problem> Journey<'_, P> {
         let salt = (draws.bits(0) as u64) << 32 | draws.bits(1) as u64;
         let best_key = best.key();
         let (start, end) = moves.level(state.level);
-        // The best of this member's neighbours. What orders equal ones takes longer to compute than to compare costs, and is
-        // computed for those alone.
+        // The best of this member's neighbours. The tie-breaking order takes longer to compute than a comparison of costs, so it is
+        // computed only for ties.
         let (mut least, mut there_bits, mut found) = (u64::MAX, 0, None);
         // SAFETY: the caller's promise.
         unsafe {

@@ -1,18 +1,18 @@
-//! What a search compares solutions by: integers where the problem has them, else real numbers.
+//! The costs that a search compares: integers where the problem allows, else real numbers.
 
 use crate::sine::Real;
 
 /// The cost of a solution. Smaller is better.
 pub trait Cost: Copy + PartialOrd + Send + Sync + 'static {
-    /// A number below 2^62 in the order of costs.
+    /// Returns a number below 2^62 in the order of costs.
     fn key(self) -> u64;
-    /// This cost in 64 bits.
+    /// Returns this cost in 64 bits.
     fn bits(self) -> u64;
-    /// The cost with these [`bits`](Cost::bits).
+    /// Returns the cost with these [`bits`](Cost::bits).
     fn from_bits(bits: u64) -> Self;
-    /// By how much it is larger than `other`.
+    /// Returns by how much it is larger than `other`.
     fn above(self, other: Self) -> f32;
-    /// Whether two costs of the same solution agree, computed in two ways: exactly, or to rounding.
+    /// Returns whether two costs of the same solution, computed in different ways, agree: exactly, or up to rounding.
     fn agrees(self, other: Self) -> bool;
 }
 
@@ -40,7 +40,7 @@ impl Cost for i64 {
     }
 }
 
-/// Finite real numbers. The order leaves out the two lowest of 64 bits: costs that differ by less count as equal.
+/// Finite real numbers. The order ignores the two lowest of 64 bits: costs that differ by less count as equal.
 impl<R: Real> Cost for R {
     #[inline(always)]
     fn key(self) -> u64 {

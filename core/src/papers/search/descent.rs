@@ -1,4 +1,4 @@
-//! Descents: the first better neighbour, and what comes where none is better.
+//! Descents: the first improving neighbour, and what follows if there is none.
 
 use super::kick::{kick, random_neighbor};
 use super::walk::{DESCENDED, Journey, Next, Strategy, random_solution};
@@ -11,9 +11,9 @@ use crate::team::Team;
 const MOST: u64 = 1 << 12;
 
 impl<P: Problem> Journey<'_, P> {
-    /// Goes to the first better neighbour of the walk's level: in the order of their numbers, from a random one on, and behind the
-    /// last with the first again. Members look at windows of neighbours, each twice as long as the last, and the first of all
-    /// that they find counts.
+    /// Goes to the first improving neighbour of the walk's level: in the order of their numbers, from a random one on, wrapping
+    /// around after the last. Members evaluate windows of neighbours, each twice as long as the last, and the first improvement
+    /// found by any of them counts.
     ///
     /// # Safety
     /// As [`walk`](super::walk()), with a solution whose notes are made.
@@ -74,7 +74,7 @@ impl<P: Problem> Journey<'_, P> {
         Next::Optimum
     }
 
-    /// Where no neighbour is better, a descent goes on to the next neighbourhood, and from the last one away.
+    /// If no neighbour is better, goes on to the next neighbourhood, and after the last one leaves the local optimum.
     ///
     /// # Safety
     /// As [`walk`](super::walk()).
@@ -89,8 +89,8 @@ impl<P: Problem> Journey<'_, P> {
         unsafe { self.leave_the_optimum(team) }
     }
 
-    /// From a local optimum, hill climbing goes to a random solution, iterated search some random moves away from the optimum that it
-    /// accepted last, and variable search one move further each time, or a single one from an optimum that is better.
+    /// Leaves a local optimum: hill climbing goes to a random solution, iterated search makes some random moves from the optimum
+    /// that it accepted last, and variable search one more move each time, or a single one from an optimum that is better.
     ///
     /// # Safety
     /// As [`walk`](super::walk()).

@@ -1,9 +1,9 @@
 //! Neighbourhood search on any [`Problem`](crate::papers::problem::Problem): tabu search, hill climbing, simulated annealing, iterated and
 //! variable neighbourhood search.
 //!
-//! A *walk* goes from a solution to a neighbour, and on. Its teams look at the neighbours together ([`Crew`]); everything that a
-//! walk needs is theirs, so on a GPU nothing is copied for as long as a batch of iterations lasts. All decisions come from
-//! costs and from counter-based random numbers, so a walk's course does not depend on how many threads go it.
+//! A *walk* goes from a solution to a neighbour, and on. Its teams evaluate the neighbours together ([`Crew`]) and hold everything
+//! that it needs, so on a GPU nothing is copied during a batch of iterations. All decisions depend only on costs and on
+//! counter-based random numbers, so a walk's course does not depend on the number of its threads.
 
 mod anneal;
 mod batch;

@@ -10,12 +10,12 @@ use crate::team::{Slots, Team};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Strategy {
-    /// The best that is not tabu (F. Glover 1989). Tenures are random and moves that were not made for very long are made
-    /// (É. Taillard, "Robust taboo search for the quadratic assignment problem", Parallel Computing 17, 1991).
+    /// The best that is not tabu (F. Glover 1989). Tenures are random, and moves that have not been made for very long are made (É.
+    /// Taillard, "Robust taboo search for the quadratic assignment problem", Parallel Computing 17, 1991).
     Tabu = 0,
     /// The best, if it is better; else a new random solution.
     Climb = 1,
-    /// A random one, by Metropolis' rule (S. Kirkpatrick, C.D. Gelatt and M.P. Vecchi 1983), while temperature falls.
+    /// A random one, by Metropolis' rule (S. Kirkpatrick, C.D. Gelatt and M.P. Vecchi 1983), while the temperature falls.
     Anneal = 2,
     /// The best, if it is better; else random moves from the last accepted local optimum (H.R. Lourenço, O.C. Martin and T. Stützle,
     /// "Iterated local search", 2003). An optimum is accepted if it is not worse.
@@ -26,13 +26,13 @@ pub enum Strategy {
 }
 
 impl Strategy {
-    /// Whether it goes on from a local optimum that it accepted.
+    /// Returns whether it goes on from a local optimum that it accepted.
     pub const fn accepts_optima(self) -> bool {
         matches!(self, Strategy::Iterate | Strategy::Vary)
     }
 }
 
-/// What a batch of iterations is to do.
+/// The work of a batch of iterations.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct WalkRules {
@@ -42,20 +42,20 @@ pub struct WalkRules {
     pub target: u64,
     /// The batch ends before this iteration.
     pub end: u64,
-    /// Annealing: iterations from the first temperature to the last, from where it begins again.
+    /// Annealing: iterations from the first temperature to the last, after which the cycle repeats.
     pub cooling: u64,
     /// A [`Strategy`].
     pub strategy: u32,
-    /// Tabu: fewest iterations that something is tabu.
+    /// Tabu: fewest iterations for which something is tabu.
     pub tenure: u32,
-    /// Tabu: tenures are drawn from so many.
+    /// Tabu: the number of different tenures.
     pub tenures: u32,
-    /// Tabu: what has not been for so many iterations is overdue.
+    /// Tabu: what has been absent for this many iterations is overdue.
     pub aspiration: u32,
-    /// Climbing, iterated search: most descents of a walk; 0: any number.
+    /// Climbing, iterated search: most descents of a walk; 0: unlimited.
     pub descents: u32,
-    /// Iterated search: random moves after a descent. Variable: most of them. Tabu: most random moves from a best solution where walks compare; if 0,
-    /// walks go on from where they are unless a rival has a better one.
+    /// Iterated search: random moves after a descent. Variable: most of them. Tabu: most random moves from a best solution where
+    /// walks compare; if 0, walks go on from where they are unless a rival has a better one.
     pub kicks: u32,
     /// Annealing: the first temperature.
     pub hot: f32,
@@ -63,31 +63,31 @@ pub struct WalkRules {
     pub ratio: f32,
     /// Number of walks.
     pub walks: u32,
-    /// Not 0: walks whose numbers differ by this bit compare their best solutions first, and go on from the better one. Tabu
-    /// search with kicks always goes on from the best solution that it has then: iterated tabu search.
+    /// Not 0: walks whose numbers differ by this bit first compare their best solutions, and go on from the better one. Tabu search
+    /// with kicks always goes on from its best solution then: iterated tabu search.
     pub rival_bit: u32,
-    /// Climbing, iterated and variable search: neighbourhoods that a descent goes through, the first ones of
+    /// Climbing, iterated and variable search: number of neighbourhoods that a descent goes through, the first ones of
     /// [`Neighborhood::levels`].
     pub levels: u32,
-    /// Climbing, iterated and variable search: not 0 to go to the first better neighbour instead of the best.
+    /// Climbing, iterated and variable search: not 0 to go to the first improving neighbour instead of the best.
     pub first: u32,
-    /// Not 0, at a restart of tabu search: the *mate* of a walk is the walk so many numbers behind it, in a circle. It goes on from a
-    /// child of its own best solution and its mate's.
+    /// Not 0, at a restart of tabu search: the *mate* of a walk is the walk this many numbers after it, in a circle. The walk goes
+    /// on from a child of its own best solution and its mate's.
     pub mate: u32,
-    /// Best solutions that differ in no more places are alike. Of a walk and a mate that are, the walk begins anew if its own is
-    /// worse; else it goes on as without a mate.
+    /// Best solutions that differ in at most this many places are alike. If a walk and its mate are alike, the walk restarts if its
+    /// own is worse; else it goes on as without a mate.
     pub alike: u32,
 }
 
 impl WalkRules {
-    /// [`Strategy::accepts_optima`].
+    /// As [`Strategy::accepts_optima`].
     #[inline(always)]
     pub(super) fn accepts_optima(&self) -> bool {
         self.strategy == Strategy::Iterate as u32 || self.strategy == Strategy::Vary as u32
     }
 }
 
-/// Temperatures of annealing.
+/// Number of temperatures of annealing.
 pub const LEVELS: u32 = 1024;
 
 /// [`WalkState::done`]: the target was reached.
@@ -95,13 +95,13 @@ pub const REACHED: u32 = 1;
 /// [`WalkState::done`]: all descents were made.
 pub const DESCENDED: u32 = 2;
 
-/// What there is to say of a walk between batches.
+/// The state of a walk between batches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct WalkState {
-    /// Iterations done. One looks at all neighbours; of annealing, at one.
+    /// Iterations done. Each evaluates all neighbours, or one with annealing.
     pub iterations: u64,
-    /// Neighbours looked at.
+    /// Neighbours evaluated.
     pub evaluations: u64,
     /// [`Cost::bits`] of the solution.
     pub cost: u64,
@@ -115,32 +115,32 @@ pub struct WalkState {
     pub descents: u32,
     /// Not 0: the walk is over, [`REACHED`] or [`DESCENDED`].
     pub done: u32,
-    /// Not 0: the walk begins with a random solution.
+    /// Not 0: the walk starts with a random solution.
     pub fresh: u32,
-    /// Batches that began with another cost than the one before ended with, computed from scratch: a bug.
+    /// Batches whose initial cost, computed from scratch, differs from the final cost of the batch before: a bug.
     pub flaws: u32,
-    /// The neighbourhood that a descent has come to.
+    /// The neighbourhood that a descent has reached.
     pub level: u32,
-    /// Variable search: random moves that were made last.
+    /// Variable search: the number of random moves made last.
     pub shake: u32,
 }
 
-/// Where a replica's parts lie in a team's memory, in bytes, all at multiples of 16.
+/// The offsets of a replica's parts in a team's memory, in bytes, all multiples of 16.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Layout {
-    /// The accepted local optimum, behind the solution.
+    /// The accepted local optimum, after the solution.
     pub accepted: u32,
     /// The tabu list.
     pub traces: u32,
     /// The problem's notes.
     pub notes: u32,
-    /// The end of it all.
+    /// The total size.
     pub bytes: u32,
 }
 
 impl Layout {
-    /// The layout for a problem; none if it takes 4 GiB or more.
+    /// Returns the layout for a problem; `None` if it takes 4 GiB or more.
     pub fn new<P: Problem>(problem: &P, strategy: Strategy) -> Option<Layout> {
         let up = |bytes: usize| bytes.next_multiple_of(16);
         let moves = problem.moves();
@@ -153,33 +153,33 @@ impl Layout {
     }
 }
 
-/// Where all walks are between batches.
+/// The data of all walks between batches.
 #[derive(Clone, Copy)]
 pub struct Bank<E> {
-    /// A state a walk; nobody writes there during a batch.
+    /// One state per walk; not written during a batch.
     pub old_states: *const WalkState,
-    /// A best solution a walk; nobody writes there during a batch.
+    /// One best solution per walk; not written during a batch.
     pub old_bests: *const E,
     /// The states afterwards.
     pub states: *mut WalkState,
     /// The best solutions afterwards.
     pub bests: *mut E,
-    /// A solution a walk.
+    /// One solution per walk.
     pub solutions: *mut E,
-    /// Iterated, variable search: an accepted local optimum a walk.
+    /// Iterated, variable search: one accepted local optimum per walk.
     pub accepted: *mut E,
-    /// Tabu: a tabu list a walk.
+    /// Tabu: one tabu list per walk.
     pub traces: *mut u32,
 }
 
-/// The random numbers of an iteration of a walk: step 0 orders equal costs, 1 draws tenures, 2 what annealing proposes, 3 kicks of
-/// iterated search, 4 how many kicks of tabu search, 5 these, 6 a child.
+/// Returns the random numbers of an iteration of a walk: step 0 orders equal costs, 1 draws tenures, 2 annealing's proposals, 3
+/// kicks of iterated search, 4 the number of kicks of tabu search, 5 these kicks, 6 a child.
 #[inline(always)]
 pub fn iteration_stream(seed: u64, iteration: u64, index: u32) -> Stream {
     Stream::new(seed ^ (iteration >> 32).wrapping_mul(0x9e37_79b9_7f4a_7c15), iteration as u32, index)
 }
 
-/// Element `i` of the random solution with which a walk begins its descent of that number.
+/// Returns element `i` of the random solution with which a walk starts its descent of that number.
 #[inline(always)]
 pub fn random_solution<N: Neighborhood>(
     moves: &N,
@@ -191,7 +191,7 @@ pub fn random_solution<N: Neighborhood>(
     moves.random(Stream::new(!seed, descent, index), i)
 }
 
-/// A walk during a batch, as each member of its teams sees it.
+/// A walk during a batch, as seen by each member of its teams.
 pub(super) struct Journey<'a, P: Problem> {
     pub problem: &'a P,
     pub rules: &'a WalkRules,
@@ -212,7 +212,7 @@ pub(super) struct Journey<'a, P: Problem> {
 }
 
 impl<'a, P: Problem> Journey<'a, P> {
-    /// A walk at the begin of a batch.
+    /// Makes a walk at the start of a batch.
     ///
     /// # Safety
     /// As [`walk`].
@@ -255,25 +255,24 @@ impl<'a, P: Problem> Journey<'a, P> {
     }
 }
 
-/// What an iteration decides.
+/// The decision of an iteration.
 pub(super) enum Next {
-    /// To go to the neighbour of this number, whose cost has these bits.
+    /// Go to the neighbour with this number, whose cost has these bits.
     Go(u64, u64),
-    /// To stay.
+    /// Stay.
     Stay,
-    /// That no neighbour here is better.
+    /// No neighbour here is better.
     Optimum,
-    /// To begin again from the solution that is there now, its notes not made yet.
+    /// Restart from the current solution, whose notes are not made yet.
     Anew,
 }
 
 /// Takes walk `index` through a batch of iterations.
 ///
 /// # Safety
-/// All members of all the walk's teams come here, with a crew of their own and the same arguments but for `replica`, which is the
+/// All members of all the walk's teams call this, each with its own crew and the same arguments except `replica`, which is the
 /// team's and has the layout's bytes; `common` is the walk's and has [`Problem::common`] bytes; both are 16-byte aligned. The bank
-/// has that walk, its old and new states and best solutions do not overlap, and no one else uses that walk's part of it
-/// meanwhile.
+/// has that walk, its old and new states and best solutions do not overlap, and no one else uses that walk's part of it meanwhile.
 #[inline(always)]
 pub unsafe fn walk<P: Problem, C: Crew>(
     crew: &mut C,
@@ -288,8 +287,8 @@ pub unsafe fn walk<P: Problem, C: Crew>(
     let n = moves.elements();
     let is = |strategy: Strategy| rules.strategy == strategy as u32;
     let first = index as usize * n as usize;
-    // SAFETY: the caller's promise: an element is one member's between barriers, and what is the walk's is written by its first
-    // team alone, after all teams have read it.
+    // SAFETY: the caller's promise; between barriers an element belongs to one member, and the walk's data are written only by its
+    // first team, after all teams have read them.
     unsafe {
         let state = *bank.old_states.add(index as usize);
         let new_best = Slots::new(bank.bests.add(first), n as usize);
@@ -334,7 +333,7 @@ pub unsafe fn walk<P: Problem, C: Crew>(
             } else if rules.first != 0 && !is(Strategy::Tabu) {
                 j.go_to_the_first(crew)
             } else if is(Strategy::Tabu) {
-                // Compiled for itself, so that nothing is asked neighbour by neighbour.
+                // Compiled separately, so that no condition is checked for each neighbour.
                 j.go_to_the_best(crew, true)
             } else {
                 j.go_to_the_best(crew, false)
@@ -360,12 +359,12 @@ pub unsafe fn walk<P: Problem, C: Crew>(
     }
 }
 
-/// Writes the costs of all neighbours of a solution, and its own behind them, as [`Cost::bits`]: the paper's way, in which the search
-/// chooses elsewhere (Luong et al. 2013, algorithm 2). Neighbours may have been made elsewhere, too (section 3.1, the first
-/// approach): `given` is null, or has them in their order, element by element.
+/// Writes the costs of all neighbours of a solution, followed by its own, as [`Cost::bits`]: the paper's approach, in which the
+/// search chooses elsewhere (Luong et al. 2013, algorithm 2). Neighbours may also have been made elsewhere (section 3.1, the first
+/// approach): `given` is null, or holds them in order, element by element.
 ///
 /// # Safety
-/// As [`walk`]; `solution` has a solution, `costs` one place more than there are neighbours.
+/// As [`walk`]; `solution` holds a solution, `costs` has one place more than there are neighbours.
 #[inline(always)]
 pub unsafe fn evaluate<P: Problem, C: Crew>(
     crew: &mut C,
@@ -377,7 +376,7 @@ pub unsafe fn evaluate<P: Problem, C: Crew>(
     costs: *mut u64,
 ) {
     let (team, moves) = (crew.team(), problem.moves());
-    // SAFETY: the caller's promise; a neighbour is one member's.
+    // SAFETY: the caller's promise; a neighbour belongs to one member.
     unsafe {
         let walk: WalkOf<P> = Walk {
             solution: Slots::new(replica.cast(), moves.elements() as usize),

@@ -1,4 +1,4 @@
-//! Best improvement on CPU threads: nodes are spread over them, each a team of one.
+//! Best improvement on CPU threads: nodes are spread over threads, each a team of one.
 
 use std::time::{Duration, Instant};
 
@@ -16,10 +16,10 @@ use crate::engine::{BackendError, Descent, DescentSpec, Enough, Pass, Problem, e
 use crate::instance::Watch;
 use crate::parallel;
 
-/// Nodes that a thread looks at without a break.
+/// Nodes that a thread evaluates without a break.
 const SHARE: u32 = 256;
 
-/// A descent for `problem` on CPU threads.
+/// Makes a descent for `problem` on CPU threads.
 pub fn descent<'p>(problem: &'p Problem, spec: &DescentSpec) -> Result<Box<dyn Descent + 'p>, BackendError> {
     with_places!(problem, problem.distances(), |geometry, places| {
         Ok(Box::new(CpuDescent::new(problem, spec, geometry, places)?))
@@ -91,7 +91,7 @@ impl<'p, G: Geometry> CpuDescent<'p, G> {
         }
     }
 
-    /// A pass; nothing if it is `enough` before all nodes were looked at.
+    /// Runs a pass; does nothing if interrupted by `enough` before all nodes were evaluated.
     fn pass<O: Operator>(&mut self, temperature: f32, enough: Enough) {
         let (n, many, kicks) = (self.problem.n(), self.spec.many, self.spec.kicks_at(temperature));
         let (tour, accepted) = (array_tour(&mut self.tour), array_tour(&mut self.accepted));
@@ -113,7 +113,7 @@ impl<'p, G: Geometry> CpuDescent<'p, G> {
                 return;
             }
             let (view, board) = shared.get();
-            // SAFETY: the arrays have the sizes asked for; every block is one thread's.
+            // SAFETY: the arrays have the sizes asked for; every block belongs to one thread.
             *rank = unsafe { best::evaluate::<_, O, _>(Serial, view, board, (block as u32, blocks), many) };
         });
         if watch.is_cut() {
@@ -127,7 +127,7 @@ impl<'p, G: Geometry> CpuDescent<'p, G> {
         self.evaluation += begin.elapsed();
         if many {
             let shared = Together((tour, board));
-            // SAFETY: every node is one thread's.
+            // SAFETY: every node belongs to one thread.
             parallel::each(n as usize, SHARE as usize, &|node| unsafe {
                 let (tour, board) = shared.get();
                 best::make(Serial, tour, board, node as u32);
@@ -136,7 +136,7 @@ impl<'p, G: Geometry> CpuDescent<'p, G> {
         // SAFETY: the best tour has n elements.
         let best = unsafe { Slots::of(&mut self.best_tour) };
         let shared = Together((tour, accepted, best, board));
-        // SAFETY: every node is one thread's.
+        // SAFETY: every node belongs to one thread.
         parallel::each(n as usize, SHARE as usize, &|node| unsafe {
             let (tour, accepted, best, board) = shared.get();
             best::settle(tour, accepted, best, board, many, node as u32);
@@ -173,7 +173,7 @@ impl<G: Geometry> Descent for CpuDescent<'_, G> {
 
     fn describe(&self) -> String {
         format!(
-            "one tour, {} a pass, nodes spread over CPU threads, {}, places {}",
+            "one tour, {} per pass, nodes spread over CPU threads, {}, places {}",
             self.spec.moves(),
             each_pass(self.evaluation()),
             self.problem.places().kernel_name()

@@ -1,4 +1,4 @@
-//! The genetic algorithm on CPU threads: a child is made by a team of one.
+//! The genetic algorithm on CPU threads: a team of one makes a child.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -18,7 +18,7 @@ use crate::backend::cpu::{Quad, Together, allocate, check_memory, eax, parallel}
 use crate::engine::genetic::{Crossover, FirstIndividuals, GeneticSpec};
 use crate::engine::{BackendError, Colony, Enough, LocalSearch, Phases, Population, Problem, Worker};
 
-/// A population for `problem` on CPU threads.
+/// Makes a population for `problem` on CPU threads.
 pub fn population<'p>(
     problem: &'p Problem,
     spec: &GeneticSpec,
@@ -32,14 +32,14 @@ pub fn population<'p>(
     })
 }
 
-/// Which individual is at a place, and how long it is.
+/// The individual at each place, and its length.
 struct Table {
     rows: Vec<u32>,
     costs: Vec<i64>,
 }
 
 impl Table {
-    /// Places without individuals.
+    /// Makes places without individuals.
     fn new(count: u32) -> Result<Table, BackendError> {
         let mut costs = allocate("the individuals' lengths", count as usize)?;
         costs.fill(i64::MAX);
@@ -53,7 +53,7 @@ struct CpuPopulation<'p, G: Geometry> {
     problem: &'p Problem,
     spec: GeneticSpec,
     places: geometry::Places<G>,
-    /// What the first generation is made of, until it is.
+    /// The source of the first generation, until it is made.
     first: Option<FirstIndividuals>,
     neighbors: Vec<u32>,
     /// Every node's own number: no tour to compare with.
@@ -110,7 +110,7 @@ impl<'p, G: Geometry> CpuPopulation<'p, G> {
         }
     }
 
-    /// The first generation; false if it was cut short, which leaves places without an individual.
+    /// Makes the first generation; false if it was cut short, which leaves places without an individual.
     fn begin(&mut self, first: FirstIndividuals, enough: Enough) -> bool {
         let n = self.problem.n() as usize;
         let rules = self.spec.rules(self.problem, 0, 0, self.spec.descends_first());
@@ -126,7 +126,7 @@ impl<'p, G: Geometry> CpuPopulation<'p, G> {
                 return false;
             }
             let (tables, places) = shared.get();
-            // SAFETY: the tables are large enough, and each row is one thread's.
+            // SAFETY: the tables are large enough, and each row belongs to one thread.
             unsafe {
                 match &first {
                     FirstIndividuals::Random => {
@@ -143,13 +143,13 @@ impl<'p, G: Geometry> CpuPopulation<'p, G> {
         made
     }
 
-    /// One generation; false if it was cut short, which leaves individuals where they were but some losers replaced by children.
+    /// Runs one generation; false if it was cut short, which leaves individuals in place, with some losers replaced by children.
     fn generation(&mut self, enough: Enough) -> bool {
         let generation = self.spec.first_generation + self.state.iterations + 1;
         self.best = record(self.state.best_cost, 0);
         let searches = self.spec.local_search != LocalSearch::None;
         let rules = self.spec.rules(self.problem, generation, 1, searches);
-        // SAFETY: the record is this thread's.
+        // SAFETY: the record belongs to this thread.
         if unsafe { is_over(&rules, &mut self.best) } {
             return false;
         }
@@ -162,7 +162,7 @@ impl<'p, G: Geometry> CpuPopulation<'p, G> {
             }
             let (tables, places) = shared.get();
             let memory = memory.as_mut_ptr().cast();
-            // SAFETY: the tables and the memory are large enough, and each child is one thread's.
+            // SAFETY: the tables and the memory are large enough, and each child belongs to one thread.
             unsafe { genetic::breed(Serial, &rules, tables, places, memory, index) };
             true
         });
@@ -176,7 +176,7 @@ impl<'p, G: Geometry> CpuPopulation<'p, G> {
         if self.spec.transfers(generation) {
             let shared = Together(self.tables());
             parallel::each(rules.groups, &|group| {
-                // SAFETY: the tables are large enough, and each group is one thread's.
+                // SAFETY: the tables are large enough, and each group belongs to one thread.
                 unsafe { genetic::transfer(Serial, &rules, shared.get(), group) };
             });
             std::mem::swap(&mut self.table, &mut self.next);
@@ -189,8 +189,8 @@ impl<'p, G: Geometry> CpuPopulation<'p, G> {
         true
     }
 
-    /// Measures every individual anew: a generation that was cut short has replaced some whose lengths the table still has, even of
-    /// the shortest where several are equal.
+    /// Measures every individual again: a generation that was cut short has replaced some whose old lengths are still in the table,
+    /// possibly even the shortest where several are equal.
     fn measure(&mut self) {
         let n = self.problem.n();
         let (individuals, places, rows) = (&self.individuals, Together(self.places), &self.table.rows);
@@ -207,7 +207,7 @@ impl<'p, G: Geometry> CpuPopulation<'p, G> {
         with_operator!(self.spec.local_search, O => self.search_with::<O>(rules, count, enough))
     }
 
-    /// Local search on the individuals that were made last.
+    /// Runs local search on the individuals that were made last.
     fn search_with<O: Operator>(&mut self, rules: &GenerationRules, count: u32, enough: Enough) -> bool {
         let n = self.problem.n();
         let search = ants::TourTables {
@@ -224,7 +224,7 @@ impl<'p, G: Geometry> CpuPopulation<'p, G> {
         parallel::all_with_memory(count, memory, &|memory, index| {
             let (tables, search) = shared.get();
             let memory = memory.as_mut_ptr().cast();
-            // SAFETY: each new individual is one thread's; memory and tables are large enough.
+            // SAFETY: each new individual belongs to one thread; memory and tables are large enough.
             unsafe {
                 let gain = if enough() {
                     0
@@ -238,7 +238,7 @@ impl<'p, G: Geometry> CpuPopulation<'p, G> {
         })
     }
 
-    /// What the tables say now.
+    /// Reads the state from the tables.
     fn look(&mut self) {
         let costs = &self.table.costs;
         let known = costs.iter().filter(|&&cost| cost < i64::MAX);
@@ -289,7 +289,7 @@ impl<G: Geometry> Colony for CpuPopulation<'_, G> {
     fn take_in(&mut self, cost: i64, tour: &[u32]) -> Result<Option<ColonyState>, BackendError> {
         let costs = (0..self.table.costs.len()).map(|place| (self.table.costs[place], place));
         let Some((longest, place)) = costs.max() else { return Ok(None) };
-        // Not before all individuals are there.
+        // Only once all individuals are there.
         if self.first.is_none() && longest < i64::MAX && cost < longest {
             let n = self.problem.n() as usize;
             let row = self.table.rows[place] as usize;
@@ -306,7 +306,7 @@ impl<G: Geometry> Colony for CpuPopulation<'_, G> {
 
     fn describe(&self) -> String {
         format!(
-            "{}, {} individuals in {} groups, a thread a child, 32 bits a node",
+            "{}, {} individuals in {} groups, a thread per child, 32 bits per node",
             self.spec.variant(),
             self.spec.individuals,
             self.spec.groups,
@@ -357,8 +357,8 @@ mod tests {
         }
     }
 
-    /// Of equally short individuals a loser is replaced before the table knows: whenever a generation is cut short, lengths must be
-    /// those of the individuals that are there.
+    /// Of equally short individuals a loser is replaced before the table is updated: when a generation is cut short, lengths must
+    /// be those of the individuals that are there.
     #[test]
     fn a_generation_cut_short_leaves_individuals_of_the_lengths_told() {
         let (n, count) = (30u32, 64u32);
@@ -369,7 +369,7 @@ mod tests {
             let same: Vec<u32> = (0..count).flat_map(|_| 0..n).collect();
             let mut population = population(&problem, &spec, FirstIndividuals::Given(same)).expect("memory");
             let asked = AtomicU32::new(0);
-            // The first generation asks for every individual but one.
+            // The first generation asks before every individual but one.
             let enough = || asked.fetch_add(1, Ordering::Relaxed) >= count - 1 + children;
             let state = population.run(1, &enough).expect("a generation");
             if state.iterations == 1 {

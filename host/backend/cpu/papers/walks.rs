@@ -1,5 +1,5 @@
-//! Walks of neighbourhood search on CPU threads: many walks on a thread each, or few walks whose neighbourhoods several threads
-//! divide.
+//! Walks of neighbourhood search on CPU threads: many walks, each on one thread, or few walks, each with several threads that
+//! divide its neighbourhoods.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ use crate::instance::Watch;
 
 /// Most threads that wait for each other.
 const MOST_THREADS: u64 = 1024;
-/// Turns of a thread that waits for others before it lets others run.
+/// Spins of a waiting thread before it lets others run.
 const SPINS: u32 = 512;
 
 /// A 16-byte unit of memory.
@@ -27,7 +27,7 @@ type Unit = u128;
 /// Where the threads of a walk meet.
 struct Meeting {
     arrivals: AtomicU64,
-    /// Two rows of candidates, a candidate a thread.
+    /// Two rows of candidates, with one candidate per thread.
     slots: [Vec<[AtomicU64; 3]>; 2],
 }
 
@@ -40,7 +40,7 @@ impl Meeting {
 
 /// One of the threads of a walk.
 struct Member<'a> {
-    /// None for a thread alone: one code for both, because there is much of it for every problem.
+    /// `None` for a single thread: both share one code, because there is much of it for every problem.
     meeting: Option<&'a Meeting>,
     part: u32,
     parts: u32,
@@ -109,7 +109,7 @@ type WalkBody<E> = unsafe fn(
     (*mut u8, *mut u8),
 );
 
-/// The walk of a problem.
+/// Runs the walk of a problem.
 ///
 /// # Safety
 /// As [`search::walk`].
@@ -125,7 +125,7 @@ unsafe fn walk_of<P: Problem>(
     unsafe { walk(crew, &problem, rules, layout, bank, index, memory) }
 }
 
-/// All costs of a solution's neighbours, as [`search::evaluate`] computes them, of a watched problem.
+/// Computes all costs of a solution's neighbours, as [`search::evaluate`] does, of a watched problem.
 type EvaluateBody<E> = unsafe fn(
     (&Tables, &Watch<'_>),
     (&WalkRules, &Layout),
@@ -134,7 +134,7 @@ type EvaluateBody<E> = unsafe fn(
     *mut u64,
 );
 
-/// The costs of a problem's neighbours.
+/// Computes the costs of a problem's neighbours.
 ///
 /// # Safety
 /// As [`search::evaluate`].
@@ -167,7 +167,7 @@ pub struct CpuWalks<'p, E> {
 }
 
 impl<'p, E: Copy + Default + Send + Sync> CpuWalks<'p, E> {
-    /// Allocates the walks, which begin at random.
+    /// Allocates the walks, which start at random.
     ///
     /// # Errors
     /// If memory is short.
@@ -190,7 +190,7 @@ impl<'p, E: Copy + Default + Send + Sync> CpuWalks<'p, E> {
         let threads = rayon::current_num_threads() as u32;
         let replica = layout.bytes as usize + common;
         let elements = walks * n * size_of::<E>();
-        // Threads of a walk wait for each other, so those of all walks run at the same time.
+        // Threads of a walk wait for each other, so those of all walks have to run at the same time.
         let asked = spec.shape.and_then(|shape| shape.parts).filter(|&parts| parts > 1);
         let waiting = asked.map_or(0, |parts| u64::from(parts) * u64::from(spec.walks));
         if waiting > MOST_THREADS {
@@ -217,7 +217,8 @@ impl<'p, E: Copy + Default + Send + Sync> CpuWalks<'p, E> {
         })
     }
 
-    /// One batch in one shape; whether it was complete. A walk whose batch was cut short has its old state and best solution.
+    /// Runs one batch in one shape; returns whether it was complete. A walk whose batch was cut short keeps its old state and best
+    /// solution.
     fn batch(&mut self, rules: &WalkRules, shape: Shape, enough: Enough) -> Result<bool, BackendError> {
         let are_cut = self.go(rules, shape, enough)?;
         let n = self.bests[0].len() / self.spec.walks as usize;
@@ -231,7 +232,7 @@ impl<'p, E: Copy + Default + Send + Sync> CpuWalks<'p, E> {
         Ok(!are_cut.contains(&true))
     }
 
-    /// Takes the walks through a batch; of which it was cut short.
+    /// Takes the walks through a batch; returns which ones were cut short.
     fn go(&mut self, rules: &WalkRules, shape: Shape, enough: Enough) -> Result<Vec<bool>, BackendError> {
         let [old_states, states] = &mut self.states;
         let [old_bests, bests] = &mut self.bests;
@@ -257,7 +258,7 @@ impl<'p, E: Copy + Default + Send + Sync> CpuWalks<'p, E> {
                 let watch = Watch::new(enough);
                 let (replica, common) = memory.as_mut().map_err(|_| BackendError::Replica)?;
                 let memory = (replica.as_mut_ptr().cast(), common.as_mut_ptr().cast());
-                // SAFETY: the arrays are those of all walks; each walk is one thread's, and its memory too.
+                // SAFETY: the arrays are those of all walks; each walk belongs to one thread, and its memory too.
                 unsafe {
                     body(
                         &mut { Member::ALONE },
@@ -276,14 +277,14 @@ impl<'p, E: Copy + Default + Send + Sync> CpuWalks<'p, E> {
                 (0..count).map(|_| units(bytes)).collect()
             };
             let mut commons = memory(self.common, self.spec.walks)?;
-            // Before threads wait for each other all of them must have their memory.
+            // All threads must have their memory before any of them waits for another.
             let mut replicas = memory(replica, self.spec.walks * parts)?;
             let meetings: Vec<Meeting> = commons.iter().map(|_| Meeting::new(parts)).collect();
             let watches: Vec<Watch> = commons.iter().map(|_| Watch::new(enough)).collect();
             let commons: Vec<_> = commons.iter_mut().map(|common| Together(common.as_mut_ptr())).collect();
             let replicas: Vec<_> =
                 replicas.iter_mut().map(|replica| Together(replica.as_mut_ptr())).collect();
-            // Those of the pool are all there already, and there are as many of them: `new` made shapes for that.
+            // The pool's threads all exist already, and there are enough of them: `new` made shapes for that.
             parallel::on_each_thread(&|thread| {
                 let Some(replica) = replicas.get(thread) else { return };
                 let (index, part) = (thread as u32 / parts, thread as u32 % parts);
@@ -299,14 +300,14 @@ impl<'p, E: Copy + Default + Send + Sync> CpuWalks<'p, E> {
     }
 }
 
-/// The same with at most so many threads for a walk: those that there are.
+/// Returns the spec with at most this many threads per walk: the available ones.
 fn spec_within(spec: &WalksSpec, most: u32) -> WalksSpec {
     let asked =
         spec.shape.map(|shape| AskedShape { parts: shape.parts.map(|parts| parts.min(most)), ..shape });
     WalksSpec { shape: asked, ..spec.clone() }
 }
 
-/// States of walks that have not begun.
+/// Returns states of walks that have not started.
 pub fn fresh(walks: u32) -> Vec<WalkState> {
     vec![WalkState { fresh: 1, ..WalkState::default() }; walks as usize]
 }
@@ -339,7 +340,7 @@ impl<E: Copy + Default + Send + Sync> Walks<E> for CpuWalks<'_, E> {
 
     fn describe(&self) -> String {
         format!(
-            "{} walk{}, {} a walk ({} trials), {} B a replica",
+            "{} walk{}, {} per walk ({} trials), {} B per replica",
             self.spec.walks,
             if self.spec.walks == 1 { "" } else { "s" },
             match self.tuner.best().parts {
@@ -352,7 +353,7 @@ impl<E: Copy + Default + Send + Sync> Walks<E> for CpuWalks<'_, E> {
     }
 }
 
-/// Neighbours looked at by one thread.
+/// Evaluates neighbours on one thread.
 pub struct CpuNeighbors<'p, E> {
     tables: &'p Tables,
     body: EvaluateBody<E>,
@@ -364,7 +365,7 @@ pub struct CpuNeighbors<'p, E> {
 }
 
 impl<'p, E> CpuNeighbors<'p, E> {
-    /// Allocates what is needed.
+    /// Allocates the memory.
     ///
     /// # Errors
     /// If memory is short.
@@ -400,7 +401,7 @@ impl<E> Neighbors<E> for CpuNeighbors<'_, E> {
         let costs = self.costs.as_mut_ptr();
         let given = if given.is_empty() { std::ptr::null() } else { given.as_ptr() };
         let solutions = (solution.as_ptr(), given);
-        // SAFETY: `new` made the arrays for this problem; who gives neighbours gives all of them.
+        // SAFETY: `new` made the arrays for this problem; whoever gives neighbours gives all of them.
         unsafe { (self.body)((self.tables, &watch), (rules, &self.layout), solutions, memory, costs) };
         self.time += begin.elapsed();
         Ok(watch.kept(&self.costs[..]))
@@ -411,6 +412,6 @@ impl<E> Neighbors<E> for CpuNeighbors<'_, E> {
     }
 
     fn describe(&self) -> String {
-        "one thread looks, the host chooses".to_string()
+        "one thread evaluates, the host chooses".to_string()
     }
 }

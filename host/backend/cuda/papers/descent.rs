@@ -19,14 +19,14 @@ use crate::backend::cuda::{
 };
 use crate::engine::{BackendError, Descent, DescentSpec, Enough, Pass, Places, Problem, each_pass};
 
-/// Threads of a block that evaluates moves, a warp a node.
+/// Threads of a block that evaluates moves, with a warp per node.
 const BLOCK: u32 = 256;
-/// Such blocks for each multiprocessor: enough to even out that some nodes have more to look at.
+/// Number of such blocks per multiprocessor: enough to balance nodes with more moves to evaluate.
 const BLOCKS: u32 = 16;
 /// Passes whose evaluation is timed.
 const TIMED: u64 = 1000;
 
-/// The names of all kernels that a descent may load.
+/// Returns the names of all kernels that a descent may load.
 pub fn kernel_names() -> Vec<String> {
     let geometries = ["grid", "planar", "numbered"];
     let mut names: Vec<String> =
@@ -130,7 +130,7 @@ impl<'p> CudaDescent<'p> {
     /// Loads the kernels and allocates the arrays.
     ///
     /// # Errors
-    /// If the kernels are refused, or memory is short.
+    /// If the kernels are rejected, or memory is short.
     pub fn new(device: &'p Device, problem: &'p Problem, spec: &DescentSpec) -> Result<Self, BackendError> {
         let blocks = problem.n().div_ceil(BLOCK / 32).min(BLOCKS * device.multiprocessors());
         Ok(CudaDescent {
@@ -270,7 +270,7 @@ impl Descent for CudaDescent<'_> {
         let mut state = [self.state];
         self.device.wait(enough, LONG_GRACE)?;
         self.buffers.state.read(self.device.stream(), &mut state)?;
-        // Passes behind the last one did nothing.
+        // Passes after the last one did nothing.
         let done = (state[0].passes - self.state.passes) as usize;
         for [before, after] in events.iter().take(done) {
             let ms = before.elapsed_ms(after).map_err(driver("timing kernels"))?;
@@ -294,7 +294,7 @@ impl Descent for CudaDescent<'_> {
 
     fn describe(&self) -> String {
         format!(
-            "one tour, {} a pass, a warp a node, {} blocks of {BLOCK} threads, {} registers a thread, {}, places {}",
+            "one tour, {} per pass, a warp per node, {} blocks of {BLOCK} threads, {} registers per thread, {}, places {}",
             self.spec.moves(),
             self.blocks,
             self.kernels.propose.function.num_regs().unwrap_or(0),

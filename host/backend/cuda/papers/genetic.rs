@@ -1,5 +1,6 @@
 //! The genetic algorithm on a GPU. Individuals stay in device memory for the whole run; a generation is one launch, three with
-//! local search, and one more where groups exchange individuals. After a batch of generations the host reads the individuals' lengths.
+//! local search, and one more where groups exchange individuals. After a batch of generations the host reads the individuals'
+//! lengths.
 
 use antwarp_core::kernels::{GeneticArgs, SearchArgs};
 use antwarp_core::papers::ants::colony::{ColonyState, Limits};
@@ -18,7 +19,7 @@ use crate::backend::cuda::{
 use crate::engine::genetic::{FirstIndividuals, GeneticSpec};
 use crate::engine::{BackendError, Colony, Enough, LocalSearch, Phases, Places, Population, Problem};
 
-/// The names of all kernels that a population may load, but for those of local search.
+/// Returns the names of all kernels that a population may load, except those of local search.
 pub fn kernel_names() -> Vec<String> {
     let mut names = vec!["grid_finish_individuals".to_string()];
     for geometry in ["grid", "planar", "numbered"] {
@@ -52,7 +53,7 @@ impl Kernels {
     }
 }
 
-/// Which individual is at a place, and how long it is.
+/// The individual at each place, and its length.
 struct Table {
     rows: Buffer<u32>,
     costs: Buffer<i64>,
@@ -71,7 +72,7 @@ struct Buffers {
     search: SearchBuffers,
 }
 
-/// What local search needs.
+/// The buffers of local search.
 struct SearchBuffers {
     /// The state of a colony that is never done.
     state: Buffer<ColonyState>,
@@ -82,7 +83,7 @@ struct SearchBuffers {
 }
 
 impl SearchBuffers {
-    /// For `individuals` of them, if local search is wanted.
+    /// Makes the buffers for `individuals` of them, if local search is wanted.
     fn new(
         device: &Device,
         problem: &Problem,
@@ -111,7 +112,7 @@ pub struct CudaPopulation<'p> {
     problem: &'p Problem,
     spec: GeneticSpec,
     storage: Storage,
-    /// Of the kernel that makes children.
+    /// The launch of the kernel that makes children.
     launch: Launch,
     memory: usize,
     search: Option<SearchPlan>,
@@ -121,7 +122,7 @@ pub struct CudaPopulation<'p> {
     begun: bool,
     given: bool,
     state: ColonyState,
-    /// Events around children, local search and the rest of each generation, once someone asked for phases.
+    /// Events around children, local search and the rest of each generation, once phases were asked for.
     events: Option<Vec<[CudaEvent; 4]>>,
 }
 
@@ -131,7 +132,7 @@ impl<'p> CudaPopulation<'p> {
     /// Loads the kernels and allocates the individuals.
     ///
     /// # Errors
-    /// If the kernels are refused, or memory is short.
+    /// If the kernels are rejected, or memory is short.
     pub fn new(
         device: &'p Device,
         problem: &'p Problem,
@@ -140,7 +141,7 @@ impl<'p> CudaPopulation<'p> {
     ) -> Result<Self, BackendError> {
         let s = device.stream();
         let n = problem.n();
-        // The first individuals may need local search where children do not.
+        // The first individuals may need local search even where children do not.
         let searches = spec.local_search != LocalSearch::None || spec.descends_first();
         let operator = match spec.local_search {
             LocalSearch::None if searches => LocalSearch::TwoOpt,
@@ -149,10 +150,10 @@ impl<'p> CudaPopulation<'p> {
         let children = spec.rules(problem, 1, 1, false).children();
         let crowded = !searches && !has_room(device, n, children);
         let storage = Storage::choose(device, n, operator, |storage| match storage {
-            // Waiting for room takes longer than waiting for memory.
+            // Waiting for space in shared memory takes longer than global memory.
             Storage::SharedU16 if crowded => usize::MAX,
             Storage::SharedU16 => memory_bytes::<u16>(n),
-            // There is no kernel of this kind.
+            // There is no such kernel.
             Storage::SharedU32 => usize::MAX,
             Storage::GlobalU32 => memory_bytes::<u32>(n),
         });
@@ -213,8 +214,7 @@ impl<'p> CudaPopulation<'p> {
         })
     }
 
-    /// Bytes of jump indices of a child, and the launch that makes children: all at a time, or as many as memory has
-    /// room for.
+    /// Returns the bytes of jump indices per child, and the launch that makes children: all at a time, or as many as fit in memory.
     fn layout(
         device: &Device,
         breed: &BreedIndividuals,
@@ -411,7 +411,7 @@ impl<'p> CudaPopulation<'p> {
         make().map_err(driver("recording an event"))
     }
 
-    /// Reads what the last `queued` generations did.
+    /// Reads the results of the last `queued` generations.
     fn look(&mut self, queued: u32, enough: Enough) -> Result<(), BackendError> {
         self.device.wait(enough, GRACE)?;
         let mut best = [0];
@@ -419,7 +419,7 @@ impl<'p> CudaPopulation<'p> {
         let (_, since) = recorded(best[0]);
         let before = self.state.best_cost;
         let reached = recorded(best[0]).0 <= self.spec.target;
-        // Generations behind the one that reached the target did nothing, and left the tables as they were before.
+        // Generations after the one that reached the target did nothing, and left the tables unchanged.
         let done = if reached { since } else { queued };
         for generation in (self.generations() + done + 1..=self.generations() + queued).rev() {
             self.swap();
@@ -434,7 +434,7 @@ impl<'p> CudaPopulation<'p> {
         self.state.iteration_cost = (sum / costs.len().max(1) as i128) as i64;
         if least < before {
             self.state.best_cost = least;
-            // Lengths beyond the record's range all look alike there.
+            // Lengths beyond the record's range cannot be distinguished there.
             let since = if recorded(best[0]).0 == least { since } else { done };
             self.state.best_iteration = (self.state.iterations - done + since).saturating_sub(1);
         }
@@ -442,24 +442,24 @@ impl<'p> CudaPopulation<'p> {
         Ok(())
     }
 
-    /// Generations behind the individuals, before what is queued.
+    /// Returns the generations completed before the queued ones.
     fn generations(&self) -> u32 {
         self.spec.first_generation + self.state.iterations
     }
 }
 
-/// Shared memory of a block that is not its own, in bytes.
+/// Shared memory of a block that is reserved by the system, in bytes.
 const BLOCK_OVERHEAD: u32 = 1024;
 
-/// Whether the jump indices of all children have room in shared memory in two rounds: more of them take longer than jump
-/// indices in global memory.
+/// Returns whether the jump indices of all children fit in shared memory in two rounds: with more rounds, jump indices in global
+/// memory are faster.
 fn has_room(device: &Device, n: u32, children: u32) -> bool {
     let each = memory_bytes::<u16>(n) as u32 + BLOCK_OVERHEAD;
     let fit = (device.shared_limit() + BLOCK_OVERHEAD) / each;
     children <= 2 * fit * device.multiprocessors()
 }
 
-/// Generations that the host queues before it looks, at most: the record counts them in 16 bits.
+/// Most generations that the host queues before it reads the results: the record counts them in 16 bits.
 const MOST_QUEUED: u32 = 1 << 15;
 
 impl Colony for CudaPopulation<'_> {
@@ -497,7 +497,8 @@ impl Colony for CudaPopulation<'_> {
         let id = if self.storage == Storage::SharedU16 { 16 } else { 32 };
         let place = if self.storage == Storage::SharedU16 { "shared" } else { "global" };
         format!(
-            "{}, {} individuals in {} groups, {} children, a warp each, jump indices in {place} memory ({} at a time), {id} bits a node, {} registers a thread",
+            "{}, {} individuals in {} groups, {} children, a warp each, \
+             jump indices in {place} memory ({} at a time), {id} bits per node, {} registers per thread",
             self.spec.variant(),
             self.spec.individuals,
             self.spec.groups,

@@ -1,5 +1,5 @@
 //! Walks of neighbourhood search on a GPU. Solutions, tabu lists and best solutions stay in device memory for the whole run; a
-//! batch of iterations is one launch, and the host reads a [`WalkState`] a walk afterwards.
+//! batch of iterations is one launch, after which the host reads a [`WalkState`] per walk.
 
 use std::marker::PhantomData;
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ use crate::backend::tuning::{Key, Shape, Tuner, now};
 use crate::engine::{BackendError, Enough, Neighbors, Outline, Plain, Tables, Walks, WalksSpec};
 use crate::memory::bytes;
 
-/// Bytes of shared memory before a replica: the team's, and two rows of a candidate a warp.
+/// Bytes of shared memory before a replica: the team's, and two rows with a candidate per warp.
 pub const CREW_BYTES: u32 = (TEAM_BYTES + 2 * WARP * CANDIDATE * 8).next_multiple_of(16);
 /// Words of a candidate.
 const CANDIDATE: u32 = 3;
@@ -29,7 +29,7 @@ macro_rules! names {
     ($($problem:ident: $type:ty, $threads:literal;)*) => { [$(stringify!($problem)),*] };
 }
 
-/// The names of all kernels that walks may load.
+/// Returns the names of all kernels that walks may load.
 pub fn kernel_names() -> Vec<String> {
     let of = |problem| [walk_kernel(problem, false), format!("block_evaluate_{problem}")];
     let in_shared = IN_SHARED.iter().map(|problem| walk_kernel(problem, true));
@@ -38,16 +38,16 @@ pub fn kernel_names() -> Vec<String> {
     antwarp_core::with_problems!(names).into_iter().flat_map(of).chain(in_shared).chain(nested).collect()
 }
 
-/// Problems that have a kernel for replicas in shared memory alone.
+/// Problems that have a kernel only for replicas in shared memory.
 const IN_SHARED: [&str; 5] = antwarp_core::with_problems_in_shared!(names);
 
-/// The kernel that walks through solutions of a problem, with replicas in shared memory or not.
+/// Returns the kernel that walks through solutions of a problem, with or without replicas in shared memory.
 pub fn walk_kernel(problem: &str, in_shared: bool) -> String {
     let is_for_shared = in_shared && IN_SHARED.contains(&problem);
     format!("block_walk_{problem}{}", if is_for_shared { "_shared" } else { "" })
 }
 
-/// Where the blocks of a walk meet: a count of arrivals and two candidates a block.
+/// Returns the words where the blocks of a walk meet: a count of arrivals and two candidates per block.
 fn slots(parts: u32) -> usize {
     1 + 2 * (CANDIDATE * parts) as usize
 }
@@ -60,8 +60,8 @@ struct Fit {
 }
 
 impl Fit {
-    /// The shapes of `walks` walks with replicas in shared memory if `in_shared`, fewest blocks first: a power of two threads of
-    /// a block, or every multiple of a warp if `all`.
+    /// Finds the shapes of `walks` walks, with replicas in shared memory if `in_shared`, fewest blocks first: a power of two
+    /// threads per block, or every multiple of a warp if `all`.
     fn new(
         device: &Device,
         function: &CudaFunction,
@@ -84,9 +84,9 @@ impl Fit {
             let multiples = (1..=MOST_THREADS / WARP).rev().map(|warps| warps * WARP);
             let is_tried = |&threads: &u32| threads <= most_threads && (all || threads.is_power_of_two());
             for threads in multiples.filter(is_tried) {
-                // One block a walk may wait for others to end; several must run at the same time.
+                // With one block per walk, blocks may wait for others to end; several must run at the same time.
                 let fits = parts == 1 || u64::from(walks) * u64::from(parts) <= u64::from(resident(threads));
-                // More threads than neighbours have nothing to do, but for the last warp's.
+                // Except in the last warp, more threads than neighbours have nothing to do.
                 let useful = u64::from(parts) * u64::from(threads) < 2 * neighbors.max(32);
                 if fits && useful && resident(threads) > 0 {
                     shapes.push(Shape { parts, threads });
@@ -114,7 +114,7 @@ pub struct CudaWalks<'p, E> {
     kernel: WalksKernel,
     fit: Fit,
     tuner: Tuner,
-    /// Blocks that `memory` and `slots` are for.
+    /// Number of blocks that `memory` and `slots` are for.
     parts: u32,
     tables: Buffer<u8>,
     states: [Buffer<WalkState>; 2],
@@ -130,10 +130,10 @@ pub struct CudaWalks<'p, E> {
 }
 
 impl<'p, E: Plain> CudaWalks<'p, E> {
-    /// Loads the kernel and allocates the walks, which begin at random.
+    /// Loads the kernel and allocates the walks, which start at random.
     ///
     /// # Errors
-    /// If the kernel is refused, or memory is short.
+    /// If the kernel is rejected, or memory is short.
     pub fn new(
         device: &'p Device,
         tables: &'p Tables,
@@ -182,17 +182,17 @@ impl<'p, E: Plain> CudaWalks<'p, E> {
         })
     }
 
-    /// Makes room for so many blocks a walk.
+    /// Makes room for this many blocks per walk.
     fn make_room(&mut self, parts: u32) -> Result<(), BackendError> {
         if self.parts == parts {
             return Ok(());
         }
         let (s, walks) = (self.device.stream(), self.spec.walks as usize);
-        // Arrivals begin at 0, a multiple of any number of blocks.
+        // Arrivals start at 0, a multiple of any number of blocks.
         self.slots = Buffer::zeroed(s, "the candidates", walks * slots(parts))?;
         if !self.fit.in_shared {
             let replicas = walks * parts as usize * self.layout.bytes as usize;
-            // The old one goes first.
+            // The old one is freed first.
             self.memory = Buffer::zeroed(s, "the replicas", 0)?;
             self.memory = Buffer::zeroed(s, "the replicas", replicas)?;
         }
@@ -200,7 +200,7 @@ impl<'p, E: Plain> CudaWalks<'p, E> {
         Ok(())
     }
 
-    /// One batch in one shape. A launch that is refused changes nothing.
+    /// Runs one batch in one shape. A rejected launch changes nothing.
     fn batch(&mut self, rules: &WalkRules, shape: Shape, enough: Enough) -> Result<(), BackendError> {
         self.make_room(shape.parts)?;
         let args = WalkArgs {
@@ -246,7 +246,7 @@ impl<'p, E: Plain> CudaWalks<'p, E> {
 }
 
 impl<E: Plain> Walks<E> for CudaWalks<'_, E> {
-    /// A launch is not cut short, but left behind if it goes on once there was enough; and none begins then.
+    /// A launch is not cut short, but abandoned if it goes on after an interrupt by `enough`; and none starts then.
     fn run(&mut self, rules: &WalkRules, enough: Enough) -> Result<&[WalkState], BackendError> {
         let mut rules = *rules;
         let end = rules.end;
@@ -277,7 +277,8 @@ impl<E: Plain> Walks<E> for CudaWalks<'_, E> {
     fn describe(&self) -> String {
         let Shape { parts, threads } = self.tuner.best();
         format!(
-            "{} walk{}, {parts} block{} of {threads} threads a walk ({} trials), {} registers a thread, {} a replica in {} memory",
+            "{} walk{}, {parts} block{} of {threads} threads per walk ({} trials), {} registers per thread, \
+             {} per replica in {} memory",
             self.spec.walks,
             if self.spec.walks == 1 { "" } else { "s" },
             if parts == 1 { "" } else { "s" },
@@ -289,13 +290,13 @@ impl<E: Plain> Walks<E> for CudaWalks<'_, E> {
     }
 }
 
-/// The bytes of elements.
+/// Returns the bytes of elements.
 fn bytes_of<E: Plain>(elements: &[E]) -> &[u8] {
     // SAFETY: elements are plain.
     unsafe { std::slice::from_raw_parts(elements.as_ptr().cast(), size_of_val(elements)) }
 }
 
-/// Neighbours looked at on the device, whose costs go to the host.
+/// Evaluates neighbours on the device and sends their costs to the host.
 pub struct CudaNeighbors<'p, E> {
     device: &'p Device,
     spec: WalksSpec,
@@ -316,10 +317,10 @@ pub struct CudaNeighbors<'p, E> {
 }
 
 impl<'p, E: Plain> CudaNeighbors<'p, E> {
-    /// Loads the kernel and allocates what is needed.
+    /// Loads the kernel and allocates its buffers.
     ///
     /// # Errors
-    /// If the kernel is refused, or memory is short.
+    /// If the kernel is rejected, or memory is short.
     pub fn new(
         device: &'p Device,
         tables: &'p Tables,
@@ -333,7 +334,7 @@ impl<'p, E: Plain> CudaNeighbors<'p, E> {
         }
         let function = device.function(&name)?;
         let fit = Fit::new(device, &function, (1, neighbors, false), (true, layout.bytes))?;
-        // The paper has a thread for each neighbour, 256 to a block.
+        // The paper has one thread per neighbour, 256 per block.
         let asked = spec.shape.and_then(|shape| shape.threads).unwrap_or(256);
         let fitting = fit.shapes.iter().filter(|shape| shape.threads <= asked);
         let shape = fitting.max_by_key(|shape| (shape.threads, shape.parts)).or(fit.shapes.first());
@@ -362,7 +363,7 @@ impl<'p, E: Plain> CudaNeighbors<'p, E> {
 }
 
 impl<E: Plain> Neighbors<E> for CudaNeighbors<'_, E> {
-    /// A launch is not cut short, but left behind if it goes on once there was enough.
+    /// A launch is not cut short, but abandoned if it goes on after an interrupt by `enough`.
     fn costs(
         &mut self,
         solution: &[E],
@@ -424,7 +425,7 @@ impl<E: Plain> Neighbors<E> for CudaNeighbors<'_, E> {
 
     fn describe(&self) -> String {
         format!(
-            "{} blocks of {} threads look, the host chooses ({} walk)",
+            "{} blocks of {} threads evaluate, the host chooses ({} walk)",
             self.launch.grid, self.launch.block, self.spec.walks
         )
     }

@@ -1,4 +1,4 @@
-//! Iterated local search by best improvement (Fosin et al. 2013): one tour, worked on as a whole.
+//! Iterated local search by best improvement (Fosin et al. 2013): works on one tour as a whole.
 //!
 //! Settings, start and end of a run are those of [`ils`](super).
 
@@ -16,7 +16,7 @@ use crate::solver::island::{self, Contact};
 use crate::solver::{Solution, SolveError};
 
 impl DescentSpec {
-    /// What settings and stop criteria ask for.
+    /// Makes the spec from settings and stop criteria.
     pub fn new(problem: &Problem, settings: &IlsSettings, stop: &Stop, start_cost: i64) -> DescentSpec {
         let kicks = if settings.descent_only { 0 } else { stop.iterations.unwrap_or(u64::MAX) };
         DescentSpec {
@@ -32,7 +32,7 @@ impl DescentSpec {
     }
 }
 
-/// Runs a descent from a tour of this length on.
+/// Runs a descent from a tour of this length.
 pub(super) fn solve(
     (instance, problem): (&Instance, &Problem),
     settings: &IlsSettings,
@@ -66,7 +66,7 @@ impl Engine for Passes<'_> {
     type Best = Vec<u32>;
 
     fn advance(&mut self, budget: &Budget) -> Result<u64, BackendError> {
-        // It falls with the kicks too, but where they are made: batches depend on time.
+        // The kicks lower it too, but on the backend: how many there are in a batch depends on time.
         let left = (1.0 - budget.progress(self.setup, 0)).max(0.0);
         let annealing = self.settings.temperature * self.mean_edge * left;
         let temperature = self.settings.accept.temperature(annealing);

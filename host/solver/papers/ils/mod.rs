@@ -1,7 +1,7 @@
 //! Iterated local search (Fosin et al. 2013): a tour is kicked and repaired by 2-opt, Or-opt or 3-opt.
 //!
-//! With first improvement it is chained Lin-Kernighan with other moves: many kicks at the same time, each at a place of its
-//! own. With best improvement, as in the paper, every pass looks at the moves of the whole tour.
+//! With first improvement it is chained Lin-Kernighan with other moves: many kicks at the same time, each in a different place.
+//! With best improvement, as in the paper, every pass evaluates the moves of the whole tour.
 
 mod descent;
 mod settings;
@@ -17,7 +17,7 @@ use crate::solver::{Solution, SolveError, lin_kernighan};
 pub use crate::solver::lin_kernighan::{Acceptance, NeighborKind};
 pub use settings::{IlsSettings, Improvement, Moves};
 
-/// As [`Algorithm::solve`](crate::solver::Algorithm::solve), once everything is checked.
+/// As [`Algorithm::solve`](crate::solver::Algorithm::solve), after all checks.
 pub(in crate::solver) fn solve(
     instance: &Instance,
     settings: &IlsSettings,

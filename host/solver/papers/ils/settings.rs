@@ -26,7 +26,7 @@ pub enum Improvement {
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]
 pub enum Moves {
-    /// All that are better than what they would meet
+    /// All that are better than the moves they conflict with
     #[default]
     Many,
     /// The best one
@@ -38,7 +38,8 @@ choices!(Improvement, Moves);
 settings! {
     /// Settings of iterated local search. `None` means: chosen for the run.
     pub struct IlsSettings: Ils = "ils", "Iterated local search" {
-        /// Seed of all random numbers: the same seed gives the same tour after as many iterations, but for acs with relaxed updates
+        /// Seed of all random numbers: the same seed gives the same tour after the same number of iterations, except acs with
+        /// relaxed updates
         pub seed: u64 = 1, is_common: true;
         /// The operator that improves tours
         pub local_search: LocalSearch = LocalSearch::default(), except: &["none", "or-3opt", "lk"];
@@ -46,14 +47,14 @@ settings! {
         pub neighbors: u32 = 12, range: from_to(1, MOST_NEIGHBORS);
         /// Which neighbours a list holds
         pub neighbor_lists: NeighborKind = NeighborKind::default();
-        /// Neighbours that the second step of a move looks at
+        /// Neighbours evaluated in the second step of a move
         pub breadth: u32 = 5, range: from_to(1, MOST_NEIGHBORS), only: &[is("improvement", "best")];
-        /// The start tour; a tour of a file goes before it
+        /// The start tour, unless a tour is read from a file
         pub start: Start = Start::default(), option: "first_tour";
         /// Longest segment of a kick's double bridge; 0: four edges anywhere
         pub segment: u32 = 50,
             unit: "nodes", only: &[is("improvement", "best"), is_not("descent_only", "true")];
-        /// When a tour takes the place of the one before
+        /// When a new tour replaces the current one
         pub accept: Acceptance = Acceptance::default(), only: &[is_not("descent_only", "true")];
         /// Temperature at the start of annealing
         pub temperature: f32 = 0.7,
@@ -69,7 +70,7 @@ settings! {
             range: from_to(1, MOST_CHAINS),
             only: &[is("improvement", "first")],
             otherwise: "by the number of nodes";
-        /// Kicks of each tour in a round, at whose end they are put together
+        /// Kicks of each tour in a round, whose changes are merged at its end
         pub trials: Option<u32> = None,
             range: from_to(1, MOST_TRIALS),
             only: &[is("improvement", "first"), is_not("descent_only", "true")],
@@ -78,7 +79,7 @@ settings! {
         pub walk: Option<u32> = None,
             range: from_to(1, MOST_STEPS),
             only: &[is("improvement", "first"), is_not("descent_only", "true")],
-            otherwise: "20, then 40 from one kick a node on, 80 from 16 on, and 80 on lattices";
+            otherwise: "20, then 40 from one kick per node on, 80 from 16 on, and 80 on lattices";
         /// Stop at the first local optimum, without kicks
         pub descent_only: bool = false, is_common: true;
     }
@@ -88,7 +89,7 @@ impl IlsSettings {
     /// Checks every setting's range.
     ///
     /// # Errors
-    /// What is out of its range.
+    /// The setting that is out of range.
     pub fn check(&self) -> Result<(), SolveError> {
         self.check_ranges()?;
         if self.local_search == LocalSearch::None || self.local_search.is_of_ants() {
@@ -99,7 +100,7 @@ impl IlsSettings {
         Ok(())
     }
 
-    /// Those of first improvement: chained Lin-Kernighan with other moves.
+    /// Returns the settings of first improvement: chained Lin-Kernighan with other moves.
     pub(super) fn trials(&self) -> LinKernighanSettings {
         LinKernighanSettings {
             seed: self.seed,

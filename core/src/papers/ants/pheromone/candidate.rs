@@ -1,5 +1,5 @@
-//! A trail for every node and each of its k candidates: O(n k) memory. Edges outside the candidate lists have
-//! no trail; ants take them only where every candidate has been visited, by distance.
+//! A trail for every node and each of its k candidates: O(n k) memory. Edges outside the candidate lists have no trail; ants take
+//! them only when every candidate has been visited, by distance.
 
 use super::{Atomic, Form, Memory};
 use crate::node::NodeId;
@@ -17,7 +17,7 @@ pub struct Candidate<I> {
 }
 
 impl<I: NodeId> Candidate<I> {
-    /// The first entry of row `node`. There may be more than 2^32 entries.
+    /// Returns the first entry of row `node`. There may be more than 2^32 entries.
     #[inline(always)]
     fn start(self, node: u32) -> usize {
         node as usize * self.k as usize
@@ -55,7 +55,7 @@ impl<I: NodeId> Form for Candidate<I> {
 /// The trails, as ants of Ant Colony System read and change them.
 #[derive(Clone, Copy)]
 pub struct CandidateTrails<I> {
-    /// Which node an entry leads to.
+    /// The node that each entry leads to.
     pub form: Candidate<I>,
     /// n x k trails, fewer than 2^32.
     pub trails: Slots<f32>,
@@ -64,8 +64,8 @@ pub struct CandidateTrails<I> {
 }
 
 impl<I: NodeId> CandidateTrails<I> {
-    /// The places of the trails of an edge's two sides, each on the member that found it, else null. That of the way back
-    /// is only looked for with `back`.
+    /// Returns the places of the trails of an edge's two sides, each on the member that found it, else null. The trail back is
+    /// looked for only with `back`.
     ///
     /// # Safety
     /// Both are nodes.
@@ -88,7 +88,7 @@ impl<I: NodeId> CandidateTrails<I> {
     }
 }
 
-/// Updates two trails, either of which may be null. Where it is one a member, members do theirs at the same time.
+/// Updates two trails, either of which may be null. If members hold one each, they update them at the same time.
 ///
 /// # Safety
 /// They are trails that ants share.

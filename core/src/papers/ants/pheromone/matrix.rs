@@ -30,10 +30,10 @@ impl Form for Matrix {
 /// Words of a row of [`MatrixTrails::far`].
 pub const FAR: u32 = 8;
 
-/// The trails, as ants of Ant Colony System read and change them: those of candidates side by side, for these are read at
-/// every step, and a matrix for all others. Places of candidates in the matrix may be changed too, but are never read.
+/// The trails, as ants of Ant Colony System read and change them: those of candidates in rows, because they are read at every step,
+/// and a matrix for all others. The matrix entries of candidates may be changed too, but are never read.
 ///
-/// Where edges have no direction both sides of an edge have the same trail, so a side that is not among the candidates
+/// Where edges have no direction, both sides of an edge have the same trail, so the side that is not among the candidates
 /// ([`Memory::mirror`]) need not be read to be updated.
 #[derive(Clone, Copy)]
 pub struct MatrixTrails<I> {
@@ -43,12 +43,12 @@ pub struct MatrixTrails<I> {
     pub all: Slots<f32>,
     /// Number of nodes.
     pub n: u32,
-    /// n rows of [`FAR`] words: how many nodes that are no candidates best tours have gone to from a node, and the first of
-    /// them. Only the trails to these can be other than they were at the start.
+    /// n rows of [`FAR`] words: the number of non-candidates that best tours have gone to from a node, and the first of these. Only
+    /// the trails to these can differ from the initial trail.
     pub far: Slots<u32>,
 }
 
-/// A visit to a node: it, and its first candidate's trail.
+/// A visit to a node: the node, and its first candidate's trail.
 #[derive(Clone, Copy)]
 pub struct MatrixRow {
     node: u32,
@@ -56,7 +56,7 @@ pub struct MatrixRow {
 }
 
 impl<I: NodeId> MatrixTrails<I> {
-    /// The place in the matrix of the trail from `node` to `v`.
+    /// Returns the place in the matrix of the trail from `node` to `v`.
     ///
     /// # Safety
     /// Both are nodes.

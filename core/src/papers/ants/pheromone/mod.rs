@@ -1,13 +1,12 @@
-//! Pheromone memories: a trail for each edge an ant may choose, and the weight it has in the choice.
+//! Pheromone memories: a trail for each edge that an ant may choose, and the edge's weight in that choice.
 //!
-//! A table has a row a node; its [`Form`] says which node each entry of a row leads to. MAX-MIN Ant System keeps
-//! heuristic values and weights in tables of the same shape and rewrites whole rows between iterations
-//! ([`prepare_row`], [`update_row`]). In Ant Colony System the ants change trails as they go: through [`Memory`], with
-//! trails in a matrix ([`MatrixTrails`]), in candidate lists ([`CandidateTrails`]), or for a few edges of each node
-//! ([`Selective`]).
+//! A table has one row per node; its [`Form`] says which node each entry of a row leads to. MAX-MIN Ant System keeps heuristic
+//! values and weights in tables of the same shape and rewrites whole rows between iterations ([`prepare_row`], [`update_row`]). In
+//! Ant Colony System the ants change trails as they go: through [`Memory`], with trails in a matrix ([`MatrixTrails`]), in
+//! candidate lists ([`CandidateTrails`]), or for a few edges of each node ([`Selective`]).
 //!
-//! Trails are in units of 1 / (cost of the nearest-neighbour tour): a constant factor cancels in equation (1) of
-//! Skinderowicz 2020 and this one keeps products of trails and heuristic values inside an f32.
+//! Trails are in units of 1 / (cost of the nearest-neighbour tour): a constant factor cancels in equation (1) of Skinderowicz 2020,
+//! and this one keeps products of trails and heuristic values within the range of f32.
 
 pub mod candidate;
 pub mod matrix;
@@ -25,9 +24,9 @@ use crate::team::{Slots, Team};
 
 /// The form of a table: which edges have a trail.
 pub trait Form: Copy {
-    /// Entries of a row, padding included.
+    /// Returns the entries per row, including padding.
     fn stride(self) -> u32;
-    /// The node that entry `k` of row `node` leads to; `None` on the diagonal and in the padding.
+    /// Returns the node that entry `k` of row `node` leads to; `None` on the diagonal and in the padding.
     ///
     /// # Safety
     /// `node` is a node and `k` is below [`Form::stride`].
@@ -36,58 +35,57 @@ pub trait Form: Copy {
 
 /// A pheromone memory that ants read and change while they build tours.
 ///
-/// Loads and stores are relaxed atomic ones: ants that meet may lose an update of each other, nothing else. A visit to
-/// a node goes: [`Memory::enter`], [`Memory::trail`] for each candidate, [`Memory::put_back`], a barrier,
-/// [`Memory::put`], a barrier.
+/// Loads and stores are relaxed atomics: ants that meet may lose an update, nothing else. A visit to a node consists of
+/// [`Memory::enter`], [`Memory::trail`] for each candidate, [`Memory::put_back`], a barrier, [`Memory::put`], a barrier.
 pub trait Memory: Copy {
-    /// What a member of the team knows of a node's trails during a visit.
+    /// A team member's view of a node's trails during a visit.
     type Row: Copy;
-    /// Trails to candidates have the candidates' numbers, so whoever looks at the candidate `back` puts its trail back.
+    /// Whether trails to candidates have the candidates' numbers, so that the member that reads the candidate `back` puts its trail
+    /// back.
     const LISTED: bool;
-    /// Edges to nodes that are no candidates have trails too.
+    /// Whether edges to nodes that are not candidates have trails too.
     const BEYOND: bool;
 
-    /// Goes to `node`. The trail from there to `back` will be put back; `back` is [`NONE`](crate::papers::ants::tabu::NONE) if none will.
+    /// Enters `node`. The trail from there to `back` will be put back; `back` is [`NONE`](crate::papers::ants::tabu::NONE) if none will.
     ///
     /// # Safety
     /// Both are nodes of the memory.
     unsafe fn enter<T: Team>(self, team: T, node: u32, back: u32) -> Self::Row;
 
-    /// The trail to candidate number `i`, which is `v`, and the entry that has it.
+    /// Returns the trail to candidate number `i`, which is `v`, and the entry that holds it.
     ///
     /// # Safety
     /// `i` and `v` are a candidate of the row's node.
     unsafe fn trail(self, row: Self::Row, i: u32, v: u32) -> (f32, u32);
 
-    /// Puts back, as `revise` makes it, the trail that [`Memory::enter`] was told of, where it is not met among the
-    /// candidates.
+    /// Puts back the trail announced to [`Memory::enter`], as changed by `revise`, if it was not met among the candidates.
     ///
     /// # Safety
     /// As [`Memory::enter`], and called by every member.
     unsafe fn put_back<T: Team>(self, team: T, row: Self::Row, back: u32, revise: impl Fn(f32) -> f32);
 
-    /// Replaces the trail to `v`, whose `entry` [`Memory::trail`] told. Called by one member.
+    /// Replaces the trail to `v`, whose `entry` [`Memory::trail`] returned. Called by one member.
     ///
     /// # Safety
     /// As [`Memory::trail`].
     unsafe fn put(self, row: Self::Row, entry: u32, v: u32, trail: f32);
 
-    /// Told of the trail that [`Memory::put`] put there, where edges have no direction: for a visit to `v`, where the trail
-    /// back to `node` may not be met. Called by one member.
+    /// Receives the trail that [`Memory::put`] stored, where edges have no direction: for a visit to `v`, where the trail back to
+    /// `node` may not be met. Called by one member.
     ///
     /// # Safety
     /// Both are nodes of the memory.
     #[inline(always)]
     unsafe fn mirror(self, _node: u32, _v: u32, _trail: f32) {}
 
-    /// As [`Memory::put`] and, with `both`, [`Memory::mirror`], for a node `v` that is no candidate. Called by every member.
+    /// As [`Memory::put`] and, with `both`, [`Memory::mirror`], for a node `v` that is not a candidate. Called by every member.
     ///
     /// # Safety
     /// Both are nodes of the memory.
     unsafe fn put_beyond<T: Team>(self, team: T, node: u32, v: u32, both: bool, revise: impl Fn(f32) -> f32);
 
-    /// Offers, each on one member, the unvisited nodes that have a trail of their own, with it, or every unvisited node, and
-    /// then it returns true. Those that are candidates may be among them or not.
+    /// Offers the unvisited nodes that have their own trail, each on one member, with the trail; or it offers every unvisited node
+    /// and returns true. Candidates may be among them or not.
     ///
     /// # Safety
     /// As [`Memory::trail`]; the tabu is that of the memory's nodes.
@@ -99,7 +97,7 @@ pub trait Memory: Copy {
         offer: impl FnMut(u32, f32),
     ) -> bool;
 
-    /// Whether edges from the row's node to nodes that are no candidates may have trails above the lowest, and are few, so
+    /// Returns whether edges from the row's node to nodes that are not candidates may have trails above the lowest, and are few, so
     /// that [`Memory::beyond`] offers them also to ants with open candidates. The same for every member.
     #[inline(always)]
     fn is_far(self, _row: Self::Row) -> bool {
@@ -122,7 +120,7 @@ pub trait Memory: Copy {
         unsafe { self.update(team, node, v, revise) }
     }
 
-    /// As [`Memory::update`], for the trail back of an edge whose way there has been put, and mirrored.
+    /// As [`Memory::update`], for the trail back of an edge whose forward trail has been put and mirrored.
     ///
     /// # Safety
     /// As [`Memory::update`].
@@ -132,15 +130,14 @@ pub trait Memory: Copy {
         unsafe { self.update(team, node, back, revise) }
     }
 
-    /// Told that the best tour goes from `node` to `v`, which is no candidate: for [`Memory::beyond`] and
-    /// [`Memory::is_far`].
+    /// Records that the best tour goes from `node` to `v`, which is not a candidate: for [`Memory::beyond`] and [`Memory::is_far`].
     ///
     /// # Safety
     /// Both are nodes of the memory, and nobody else uses row `node`.
     #[inline(always)]
     unsafe fn remember<T: Team>(self, _team: T, _node: u32, _v: u32) {}
 
-    /// Empties row `node`: every trail is `initial`.
+    /// Resets row `node`: every trail becomes `initial`.
     ///
     /// # Safety
     /// `node` is a node of the memory.
@@ -149,8 +146,8 @@ pub trait Memory: Copy {
 
 /// A memory whose trails can be changed by many ants at once without any update being lost.
 pub trait Atomic: Memory {
-    /// Replaces the trail of the edge from `from` to `to`, and, if `back`, the one the other way, atomically. Trails may be
-    /// `seen`, which makes it faster.
+    /// Replaces the trail of the edge from `from` to `to`, and, if `back`, the trail in the other direction, atomically. Trails may
+    /// be `seen`, which makes it faster.
     ///
     /// # Safety
     /// As [`Memory::update`].
@@ -168,19 +165,19 @@ pub trait Atomic: Memory {
 /// ratios to random numbers, are neither 0 nor infinite.
 const HEAVIEST: f32 = 1e27;
 
-/// Heuristic value of an edge, times `scale`: scale / distance. Distance 0 counts as a tenth.
+/// Returns the heuristic value of an edge, times `scale`: scale / distance. Distance 0 counts as a tenth.
 #[inline(always)]
 fn closeness(distance: i32, scale: f32) -> f32 {
     scale / if distance > 0 { distance as f32 } else { 0.1 }
 }
 
-/// The heuristic value of an edge to the power beta: never 0, so that it can always be chosen.
+/// Returns the heuristic value of an edge to the power beta: never 0, so that it can always be chosen.
 #[inline(always)]
 pub fn heuristic(distance: i32, (scale, beta): (f32, f32)) -> f32 {
     power(closeness(distance, scale), beta).clamp(1.0 / HEAVIEST, HEAVIEST)
 }
 
-/// The weight of an entry (numerator of equation (1)); never 0 for an edge, so that it can always be chosen.
+/// Returns the weight of an entry (numerator of equation (1)); never 0 for an edge, so that it can always be chosen.
 #[inline(always)]
 fn weight(trail: f32, alpha: f32, heuristic: f32) -> f32 {
     if heuristic == 0.0 { 0.0 } else { (power(trail, alpha) * heuristic).clamp(1.0 / HEAVIEST, HEAVIEST) }
@@ -198,10 +195,10 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// The tables' row of `len` entries that begins at entry `start`.
+    /// Returns the tables' row of `len` entries that starts at entry `start`.
     ///
     /// # Safety
-    /// The row lies inside the tables.
+    /// The row is inside the tables.
     #[inline(always)]
     unsafe fn row(self, start: usize, len: u32) -> Self {
         // SAFETY: the caller's promise.
@@ -215,7 +212,7 @@ impl Tables {
 /// Fills a row: every trail at `trail`, heuristic values from the distances.
 ///
 /// # Safety
-/// The row belongs to this team alone, and lies inside the tables; `distance` covers all its targets.
+/// The row belongs to this team alone, and is inside the tables; `distance` covers all its targets.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
 pub unsafe fn prepare_row<T: Team, F: Form, D: Distance>(
@@ -242,11 +239,11 @@ pub unsafe fn prepare_row<T: Team, F: Form, D: Distance>(
     }
 }
 
-/// Evaporates a row, deposits on the edges of the tour whose links are given, keeps the limits, and computes the
-/// new weights (Skinderowicz 2020, section 2.1; one pass instead of the paper's three kernels).
+/// Evaporates a row, deposits on the edges of the tour whose links are given, enforces the limits, and computes the new weights
+/// (Skinderowicz 2020, section 2.1; one pass instead of the paper's three kernels).
 ///
 /// # Safety
-/// The row belongs to this team alone, and lies inside the tables; `links` are the node's two neighbours.
+/// The row belongs to this team alone, and is inside the tables; `links` are the node's two neighbours.
 #[inline(always)]
 pub unsafe fn update_row<T: Team, F: Form>(
     team: T,

@@ -1,12 +1,10 @@
-//! Selective pheromone memory (Skinderowicz 2016, section 3.2 and figure 5): a node remembers the trails of a few edges
-//! in a ring; a new one takes the place of the one added longest ago. Every other edge has the lowest trail. O(n s)
-//! memory.
+//! Selective pheromone memory (Skinderowicz 2016, section 3.2 and figure 5): a node remembers the trails of a few edges in a ring;
+//! a new one replaces the one added longest ago. Every other edge has the lowest trail. O(n s) memory.
 //!
-//! An edge that an ant takes, and that no best tour has had, has the lowest trail before and after the update: in a ring it
-//! tells nothing, and makes an edge of the best tour be forgotten. So rings may take in edges of best tours only.
+//! An edge that an ant takes, and that no best tour has had, has the lowest trail before and after the update: in a ring it carries
+//! no information, and pushes out an edge of the best tour. So rings may be restricted to edges of best tours.
 //!
-//! An edge and its trail are one 64-bit word, so that ants that meet in a ring never see the one of one edge with the
-//! other of another.
+//! An edge and its trail are one 64-bit word, so that ants that meet in a ring never see one edge with another edge's trail.
 
 use super::Memory;
 use crate::papers::ants::tabu::{NONE, Tabu};
@@ -16,7 +14,7 @@ use crate::team::{Slots, Team};
 /// Most edges that a node remembers.
 pub const MOST_SLOTS: u32 = 32;
 
-/// Words of a ring for `slots` edges: whole chunks.
+/// Returns the words of a ring for `slots` edges: whole chunks.
 pub const fn stride(slots: u32) -> u32 {
     slots.next_multiple_of(CHUNK)
 }
@@ -27,7 +25,7 @@ pub struct Selective {
     /// n rings of [`stride`] edges, at a 16-byte boundary: the node in the lower half of a word, the trail's bits in the
     /// upper.
     pub edges: Slots<u64>,
-    /// A node's slot that was filled last, with [`IS_FAR`].
+    /// The slot of each node that was filled last, with [`IS_FAR`].
     pub tails: Slots<u32>,
     /// Edges that a node remembers, at most [`MOST_SLOTS`].
     pub slots: u32,
@@ -35,17 +33,17 @@ pub struct Selective {
     pub lowest: f32,
     /// Whether ants on a GPU see each other's updates at once ([`crate::relaxed`]).
     pub fresh: bool,
-    /// Whether rings take in every edge that an ant takes, or those of best tours only.
+    /// Whether rings store every edge that an ant takes, or only those of best tours.
     pub passing: bool,
 }
 
-/// Set in the word beside a ring once a best tour has had an edge to a node that is no candidate.
+/// Set in a node's word of `tails` once a best tour has had an edge to a node that is not a candidate.
 pub const IS_FAR: u32 = 1 << 31;
 
 /// No slot.
 const NOWHERE: u32 = u32::MAX;
 
-/// Edges that are looked at together.
+/// Edges that are read together.
 const CHUNK: u32 = 8;
 
 /// Some edges of a ring: nodes and trails.
@@ -54,7 +52,7 @@ struct Chunk([(u32, u32); CHUNK as usize]);
 
 impl Chunk {
     /// # Safety
-    /// `first` is the first slot of the ring, or the first behind another chunk.
+    /// `first` is the first slot of the ring, or the first after another chunk.
     #[inline(always)]
     unsafe fn load(ring: Slots<u64>, first: u32, fresh: bool) -> Self {
         // SAFETY: the caller's promise.
@@ -68,7 +66,7 @@ impl Chunk {
         }
     }
 
-    /// The slot of `v` and its trail's bits; what is `known` already, if it is not here. `first` is the chunk's first slot.
+    /// Returns the slot of `v` and its trail's bits; `known` if it is not here. `first` is the chunk's first slot.
     #[inline(always)]
     fn find(&self, v: u32, first: u32, known: (u32, u32)) -> (u32, u32) {
         let (mut slot, mut trail) = known;
@@ -90,13 +88,13 @@ pub struct RingRow {
     ring: Slots<u64>,
     chunk: Chunk,
     tail_place: *mut u32,
-    /// The slot filled last, the one for the trail back included.
+    /// The slot filled last, including the one for the trail back.
     tail: u32,
     /// [`IS_FAR`], or 0.
     far: u32,
     /// The slot of the trail back, and the trail's bits.
     back: (u32, u32),
-    /// The slot whose edge makes way for the one back.
+    /// The slot whose edge is replaced by the one back.
     lost: u32,
 }
 
@@ -115,7 +113,7 @@ impl Selective {
         unsafe { self.edges.part(node as usize * stride, stride) }
     }
 
-    /// The slot of `v` and its trail's bits; [`NOWHERE`] and the lowest trail if it is not in the ring.
+    /// Returns the slot of `v` and its trail's bits; [`NOWHERE`] and the lowest trail if it is not in the ring.
     ///
     /// # Safety
     /// The chunk is the first of the ring.
@@ -132,7 +130,7 @@ impl Selective {
         found
     }
 
-    /// Replaces the trail from `node` to `v`, outside of visits, on one member; one that is not in the ring only if it
+    /// Replaces the trail from `node` to `v`, outside of visits, on one member; a trail that is not in the ring is added only if it
     /// `enters`.
     ///
     /// # Safety
@@ -155,7 +153,7 @@ impl Selective {
         }
     }
 
-    /// Whether the edge from `node` to `v` is in the ring.
+    /// Returns whether the edge from `node` to `v` is in the ring.
     ///
     /// # Safety
     /// Both are nodes of the memory.
@@ -245,7 +243,7 @@ impl Memory for Selective {
         _both: bool,
         revise: impl Fn(f32) -> f32,
     ) {
-        // The other side is put back on the visit there.
+        // The other side is put back on the visit to that node.
         // SAFETY: the caller's promise.
         unsafe { self.update(team, node, v, revise) }
     }

@@ -1,8 +1,7 @@
 //! Choosing the next node with probability proportional to its weight (Skinderowicz 2020, section 4.2).
 //!
-//! Two methods with the same distribution: [`reservoir`] and [`roulette`]. Among all unvisited nodes both look
-//! at [groups](crate::group) of eight slots and then inside the chosen one; in a candidate list they look at
-//! single candidates.
+//! Two methods with the same distribution: [`reservoir`] and [`roulette`]. To choose among all unvisited nodes, both process
+//! [groups](crate::group) of eight slots and then choose inside one; in a candidate list they process single candidates.
 
 pub mod reservoir;
 pub mod roulette;
@@ -18,15 +17,14 @@ use crate::team::{Slots, Team};
 /// The item whose draw decides inside a group; others use the numbers from 0 up.
 const WITHIN: u32 = u32::MAX;
 
-/// A way to choose with probability proportional to weight; the same answer on every member.
+/// A method of choosing with probability proportional to weight; the result is the same on every member.
 pub trait Select {
-    /// Floats of team memory for up to `choices` candidates, or groups of eight nodes.
+    /// Returns the floats of team memory for up to `choices` candidates, or groups of eight nodes.
     fn scratch(choices: u32) -> u32;
 
-    /// Chooses one of `choices` candidates, at least one, whose node and weight `candidate` tells. `None` if every
-    /// one weighs 0.
+    /// Chooses one of `choices` candidates, at least one, whose node and weight `candidate` returns. `None` if all of them weigh 0.
     ///
-    /// Every member has read all it reads of the team's memory but `scratch` when this returns.
+    /// When this returns, every member has read all it reads of the team's memory except `scratch`.
     ///
     /// # Safety
     /// `scratch` has [`Select::scratch`] floats at a 16-byte boundary, owned by the team.
@@ -40,11 +38,11 @@ pub trait Select {
 
     /// Chooses an unvisited node by its weight in `row`.
     ///
-    /// Every member has read all it reads of the team's memory but `scratch` when this returns.
+    /// When this returns, every member has read all it reads of the team's memory except `scratch`.
     ///
     /// # Safety
-    /// As [`Tabu::weights`] asks; `scratch` as above, for as many choices as groups; at least one node is
-    /// unvisited, and unvisited nodes weigh more than 0.
+    /// As [`Tabu::weights`] requires; `scratch` as above, for as many choices as groups; at least one node is unvisited, and
+    /// unvisited nodes weigh more than 0.
     unsafe fn unvisited<T: Team, B: Tabu>(
         team: T,
         tabu: &B,
@@ -54,7 +52,7 @@ pub trait Select {
     ) -> u32;
 }
 
-/// Roulette inside a group of the tabu's slots.
+/// Chooses by roulette inside a group of the tabu's slots.
 ///
 /// # Safety
 /// As [`Tabu::weights`].

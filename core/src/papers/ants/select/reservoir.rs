@@ -1,11 +1,11 @@
 //! Weighted reservoir sampling with a reservoir of one (Efraimidis and Spirakis; Skinderowicz 2020, section
 //! 4.2.2): everyone draws a key and the largest key wins.
 //!
-//! The paper's key is log2(u) / w; ours is w / -log2(u), which has the same order and needs no stored
-//! reciprocal of the weight. Among all unvisited nodes the race is between up to 64 leaves: leaf l holds
-//! the groups l, l + 64, ... of the tabu. A leaf runs with the sum of its weights, keeps one of its groups
-//! as it meets them, each with the probability of its share so far (Chao 1982), and a roulette decides inside the
-//! group. Each node still wins with the probability of its weight, and a logarithm a leaf is enough.
+//! The paper's key is log2(u) / w; ours is w / -log2(u), which has the same order and needs no stored reciprocal of the weight.
+//! Among all unvisited nodes the race is between up to 64 leaves: leaf l holds the groups l, l + 64, ... of the tabu. A leaf
+//! competes with the sum of its weights, keeps one of its groups as it meets them, each with the probability of its share so far
+//! (Chao 1982), and a roulette decides inside the group. Each node still wins in proportion to its weight, and one logarithm per
+//! leaf is enough.
 
 use super::{Select, within};
 use crate::group;
@@ -16,11 +16,10 @@ use crate::team::{Slots, Team};
 /// See the [module](self).
 pub enum Reservoir {}
 
-/// Leaves among which all unvisited nodes are shared out. More would keep a larger team busy, fewer would draw
-/// fewer logarithms.
+/// Leaves over which all unvisited nodes are distributed. More would keep a larger team busy, fewer would draw fewer logarithms.
 const LEAVES: u32 = 64;
 
-/// The key of item `i` with weight `w`. Keys are not negative, so their bits are in the same order as they are.
+/// Returns the key of item `i` with weight `w`. Keys are not negative, so their bits are in the same order as they are.
 #[inline(always)]
 fn key(draws: Draws, i: u32, w: f32) -> u32 {
     (w * reciprocal(exponential(draws.bits(i)))).to_bits()
@@ -71,7 +70,7 @@ impl Select for Reservoir {
         };
         // SAFETY: groups asked for begin below the tabu's length.
         let weights = |g: u32| unsafe { tabu.weights(team, row, g) };
-        // A group a leaf is a case of its own: small instances live on few instructions.
+        // One group per leaf is a special case: small instances need few instructions.
         if groups <= LEAVES {
             team.for_each(groups, |l| race(l, group::sum(weights(l)), l));
         } else {
@@ -86,8 +85,8 @@ impl Select for Reservoir {
                 race(l, sum, kept);
             });
         }
-        // Each member looks inside its own best group before the race is decided: after that the tabu may change.
-        // SAFETY: as above; a member without any leaf looks into the first group, in vain.
+        // Each member chooses inside its own best group before the race is decided: after that the tabu may change.
+        // SAFETY: as above; a member without any leaf uses the first group, to no effect.
         let node = unsafe { within(team, tabu, row, chosen, draws) };
         team.arg_max(best, at, node).1
     }

@@ -1,8 +1,7 @@
 //! Roulette wheel (Skinderowicz 2020, section 4.2.1): one draw, compared with prefix sums of the weights.
 //!
-//! The sums form a tree with eight children a node, built level by level by the whole team and descended by
-//! every member alike. The tree's shape, and with it the rounding, depends on the number of leaves only, so
-//! every team gets the same sums.
+//! The sums form a tree with eight children per node, built level by level by the whole team and descended by every member alike.
+//! The tree's shape, and so the rounding, depends only on the number of leaves, so every team gets the same sums.
 
 use super::{Select, WITHIN, within};
 use crate::group::{self, SIZE, round_up};
@@ -13,10 +12,10 @@ use crate::team::{Slots, Team};
 /// See the [module](self).
 pub enum Roulette {}
 
-/// The item that is drawn; apart from the one that decides inside a group.
+/// The item that is drawn; distinct from the one that decides inside a group.
 const SPIN: u32 = WITHIN - 1;
 
-/// Where a level of the tree begins, and how many of its entries are in use.
+/// Where a level of the tree starts, and how many of its entries are in use.
 #[derive(Clone, Copy)]
 struct Level {
     start: u32,
@@ -41,8 +40,8 @@ unsafe fn leaf<T: Team>(
     draws: Draws,
     scratch: Slots<f32>,
 ) -> Option<u32> {
-    // SAFETY: indices stay inside the levels, whose sizes `scratch` accounts for; a barrier stands between
-    // the writing of a level and its reading.
+    // SAFETY: indices stay inside the levels, whose sizes `scratch` accounts for; a barrier separates the writing of a level and
+    // its reading.
     unsafe {
         let bottom = Level { start: 0, length: leaves };
         team.for_each(round_up(leaves), |i| scratch.set(i, if i < leaves { weight(i) } else { 0.0 }));
@@ -68,10 +67,10 @@ unsafe fn leaf<T: Team>(
     }
 }
 
-/// Builds the levels above `bottom`; the topmost, of at most eight sums, and how many lie under it.
+/// Builds the levels above `bottom`; returns the topmost, of at most eight sums, and how many are below it.
 ///
 /// # Safety
-/// As [`leaf`]; `bottom` has been written, and a barrier stands behind that.
+/// As [`leaf`]; `bottom` has been written, followed by a barrier.
 #[inline(always)]
 unsafe fn build<T: Team>(team: T, bottom: Level, scratch: Slots<f32>) -> (Level, u32) {
     let (mut level, mut depth) = (bottom, 0);
@@ -129,7 +128,7 @@ impl Select for Roulette {
             let g = leaf(team, groups, weight, draws, scratch).unwrap_or(0);
             within(team, tabu, row, g, draws)
         };
-        // Every member has looked into the tabu: from here on it may change.
+        // Every member has read the tabu: from here on it may change.
         team.barrier();
         node
     }

@@ -1,7 +1,7 @@
-//! Bitmask tabu (Skinderowicz 2020, section 4.1): one bit a node, set while it is unvisited. n / 8 bytes.
+//! Bitmask tabu (Skinderowicz 2020, section 4.1): one bit per node, set while it is unvisited. n / 8 bytes.
 //!
-//! Its slots are the nodes themselves, so a group reads eight neighbouring weights at once and a group whose
-//! nodes have all been visited costs one byte.
+//! Its slots are the nodes themselves, so a group reads eight consecutive weights at once, and a group whose nodes have all been
+//! visited costs one byte.
 
 use super::{NONE, Tabu, aligned, each_slot};
 use crate::group::{self, Group};
@@ -15,7 +15,7 @@ pub struct Bitmask {
 }
 
 impl Bitmask {
-    /// The bits of nodes 32 w .. 32 w + 32.
+    /// Returns the bits of nodes 32 w .. 32 w + 32.
     #[inline(always)]
     fn word(&self, w: u32) -> u32 {
         // SAFETY: callers stay below n / 32 rounded up.
@@ -73,8 +73,8 @@ impl Tabu for Bitmask {
         if T::ALONE && bits == 0 {
             return [0.0; group::SIZE];
         }
-        // A group without unvisited nodes reads the row's first one instead: no branch, and, as others do
-        // the same, nothing to fetch.
+        // A group without unvisited nodes reads the row's first one instead: this needs no branch and, as others do the same, no
+        // fetch.
         let start = if bits == 0 { 0 } else { group as usize * group::SIZE };
         // SAFETY: the group's floats lie inside the padded row.
         let mut w = unsafe { group::load(row.add(start)) };
@@ -91,7 +91,7 @@ impl Tabu for Bitmask {
         if !T::ALONE {
             return each_slot(self, team, visit);
         }
-        // A member alone goes from bit to bit instead.
+        // A single member goes from bit to bit instead.
         for w in 0..self.n.div_ceil(32) {
             let mut bits = self.word(w);
             while bits != 0 {

@@ -1,7 +1,6 @@
-//! Compact tabu (Skinderowicz 2020, section 4.1 and figure 4): one list of n ids. Its left part holds the
-//! unvisited nodes; right of it stand, for nodes that were moved left, their places, and "no node" (n) for
-//! the visited ones. A node below the border that is not at its own place has been visited: the entry there
-//! is larger than the node.
+//! Compact tabu (Skinderowicz 2020, section 4.1 and figure 4): one list of n ids. Its left part holds the unvisited nodes; right of
+//! it are, for nodes that were moved left, their places, and "no node" (n) for the visited ones. A node below the border that is
+//! not at its own place has been visited: the entry there is larger than the node.
 
 use super::list_compression::gather;
 use super::{Tabu, aligned};
@@ -55,8 +54,7 @@ impl<I: NodeId> Tabu for Compact<I> {
             if place == last {
                 entries.set(last, I::new(n));
             } else {
-                // The last node moves to the free place; being at or right of the new border it is found
-                // through its own entry.
+                // The last node moves to the free place; being at or right of the new border, it is found through its own entry.
                 let moved = entries.get(last);
                 entries.set(place, moved);
                 entries.set(moved.get(), I::new(place));

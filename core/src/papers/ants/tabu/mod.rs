@@ -1,4 +1,4 @@
-//! Which nodes an ant has visited (Skinderowicz 2020, section 4.1): three structures behind one trait.
+//! The nodes that an ant has visited (Skinderowicz 2020, section 4.1): three data structures behind one trait.
 //!
 //! Each gives its unvisited nodes in *slots*: positions of a list, or the nodes themselves. Slots are read in
 //! [groups](crate::group) of eight, and a slot that holds no unvisited node weighs 0.
@@ -16,13 +16,13 @@ use crate::team::Team;
 
 /// The visited nodes of one ant, shared by the ant's team.
 ///
-/// Every member holds a copy and calls [`Tabu::mark`] in step with the others; the memory behind is one.
-/// All methods are uniform over the team and need a barrier after a `mark` or a `reset`.
+/// Every member holds a copy and calls [`Tabu::mark`] in step with the others; the underlying memory is shared. All methods are
+/// uniform over the team and need a barrier after a `mark` or a `reset`.
 pub trait Tabu: Copy {
-    /// Bytes of team memory for `n` nodes, a multiple of 16.
+    /// Returns the bytes of team memory for `n` nodes, a multiple of 16.
     fn bytes(n: u32) -> usize;
 
-    /// The tabu of `n` nodes in `memory`; [`Tabu::reset`] comes before any use.
+    /// Makes the tabu of `n` nodes in `memory`; [`Tabu::reset`] must come before any use.
     ///
     /// # Safety
     /// `memory` is aligned to 16 bytes, has [`Tabu::bytes`] bytes, and belongs to the team alone while in use.
@@ -34,31 +34,31 @@ pub trait Tabu: Copy {
     /// Marks the unvisited node `node` as visited.
     fn mark<T: Team>(&mut self, team: T, node: u32);
 
-    /// Whether `node` has been visited.
+    /// Returns whether `node` has been visited.
     fn is_visited(&self, node: u32) -> bool;
 
-    /// Number of slots that have to be looked at to meet every unvisited node.
+    /// Returns the number of slots that have to be read to find every unvisited node.
     fn length(&self) -> u32;
 
-    /// The node in a slot below [`Tabu::length`]; `None` where it holds no unvisited node.
+    /// Returns the node in a slot below [`Tabu::length`]; `None` if it holds no unvisited node.
     fn candidate(&self, slot: u32) -> Option<u32>;
 
-    /// The weights of the slots of a group, read from a row of weights by node; 0 for a slot without node.
+    /// Returns the weights of the slots of a group, read from a row of weights by node; 0 for a slot without a node.
     ///
     /// # Safety
-    /// `row` is aligned to 16 bytes and readable for `round_up(n + 1)` floats, those from `n` on being 0;
-    /// the group begins below [`Tabu::length`].
+    /// `row` is aligned to 16 bytes and readable for `round_up(n + 1)` floats, those from `n` on being 0; the group starts below
+    /// [`Tabu::length`].
     unsafe fn weights<T: Team>(&self, team: T, row: *const f32, group: u32) -> Group;
 
-    /// Calls `visit` with every unvisited node, each on one member, four at a time so that their data can be on
-    /// the way together; [`NONE`] fills up.
+    /// Calls `visit` with every unvisited node, each on one member, four at a time so that their data can be loaded together;
+    /// [`NONE`] fills up.
     #[inline(always)]
     fn for_each_unvisited<T: Team>(&self, team: T, visit: impl FnMut([u32; 4])) {
         each_slot(self, team, visit)
     }
 }
 
-/// [`Tabu::for_each_unvisited`] by looking at every slot.
+/// Implements [`Tabu::for_each_unvisited`] by reading every slot.
 #[inline(always)]
 fn each_slot<T: Team, B: Tabu>(tabu: &B, team: T, mut visit: impl FnMut([u32; 4])) {
     let (length, size) = (tabu.length(), team.size());

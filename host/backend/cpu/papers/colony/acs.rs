@@ -1,4 +1,4 @@
-//! A colony of Ant Colony System on CPU threads: an ant is a team of one.
+//! Ant Colony System on CPU threads: an ant is a team of one.
 
 use antwarp_core::distance::Distances;
 use antwarp_core::papers::ants::acs::{self, World};
@@ -19,7 +19,7 @@ use crate::engine::{BackendError, Colony, Enough, Phases, Problem, Worker};
 use crate::instance::Watch;
 use crate::memory::bytes;
 
-/// A colony for `problem` on CPU threads.
+/// Makes a colony for `problem` on CPU threads.
 pub fn acs<'p>(problem: &'p Problem, spec: &AcsSpec) -> Result<Box<dyn Colony + 'p>, BackendError> {
     Ok(match spec.pheromone {
         Pheromone::Matrix => Box::new(CpuAcs::<InMatrix>::new(problem, spec)?),
@@ -29,19 +29,19 @@ pub fn acs<'p>(problem: &'p Problem, spec: &AcsSpec) -> Result<Box<dyn Colony + 
     })
 }
 
-/// The memory behind a pheromone memory.
+/// The storage of a pheromone memory.
 trait Store: Sized + Sync {
     /// Its view.
     type View: Memory;
 
     fn new(problem: &Problem, spec: &AcsSpec) -> Result<Self, BackendError>;
     fn view(&mut self, ants: &Ants) -> Self::View;
-    /// The updates of `step` of one of many ants.
+    /// Makes the updates of `step` of one of many ants.
     ///
     /// # Safety
     /// As [`acs::update_step_atomically`].
     unsafe fn update(world: World<u32, Self::View, Distances>, memory: *mut u8, tour: Slots<u32>, step: u32);
-    /// What is counted of it.
+    /// Returns the share of updates that found their trail, if counted.
     fn hit_ratio(&self) -> Option<f64> {
         None
     }
@@ -197,7 +197,7 @@ struct CpuAcs<'p, P> {
     spec: AcsSpec,
     store: P,
     heuristic: Vec<f32>,
-    /// Team memory of every ant, where they go step by step.
+    /// Team memory of every ant, where ants go step by step.
     memory: Vec<Quad>,
 }
 
@@ -219,7 +219,7 @@ impl<'p, P: Store> CpuAcs<'p, P> {
         Ok(colony)
     }
 
-    /// Quads of team memory of an ant.
+    /// Returns the quads of team memory per ant.
     fn quads(&self) -> usize {
         acs::memory_bytes(self.ants.problem.n()).div_ceil(size_of::<Quad>())
     }
@@ -234,7 +234,7 @@ impl<'p, P: Store> CpuAcs<'p, P> {
         })
     }
 
-    /// Whole tours, an ant a thread.
+    /// Builds whole tours, one ant per thread.
     fn build(&mut self, enough: Enough) {
         let (n, quads, world) = (self.ants.problem.n(), self.quads(), self.world());
         let (seed, iteration) = (self.spec.seed, self.ants.state.iterations);
@@ -253,7 +253,7 @@ impl<'p, P: Store> CpuAcs<'p, P> {
                 unsafe {
                     let memory = memory.as_mut_ptr().cast();
                     acs::build(&worker, world.get(), memory, Slots::new(start, n as usize), stream);
-                    // A part of a tour is none.
+                    // Part of a tour is not a valid tour.
                     *cost = if worker.has_stopped() {
                         i64::MAX
                     } else {
@@ -264,8 +264,8 @@ impl<'p, P: Store> CpuAcs<'p, P> {
         );
     }
 
-    /// Step by step, in turn or together. A step is short: it is not interrupted, an iteration that was begun is ended
-    /// only between steps, without tours.
+    /// Goes step by step, with the ants in turn or together. A step is short and is not interrupted: an iteration that has started
+    /// ends early only between steps, without tours.
     fn walk(&mut self, enough: Enough) {
         let (n, quads, world) = (self.ants.problem.n(), self.quads(), self.world());
         let (seed, iteration) = (self.spec.seed, self.ants.state.iterations);
@@ -297,7 +297,7 @@ impl<'p, P: Store> CpuAcs<'p, P> {
                 for (ant, (tour, memory)) in tours.zip(self.memory.chunks_exact_mut(quads)).enumerate() {
                     choose(step, ant as u32, tour, memory);
                     let memory = memory.as_mut_ptr().cast();
-                    // SAFETY: as above; nobody else is at work.
+                    // SAFETY: as above; no other thread is working.
                     unsafe { acs::update_step(Serial, world.get(), memory, Slots::of(tour), step) }
                 }
             }
@@ -377,7 +377,7 @@ impl<P: Store> Colony for CpuAcs<'_, P> {
         let who = if self.spec.update == Update::Sequential {
             "on one CPU thread"
         } else {
-            "one CPU thread an ant"
+            "one CPU thread per ant"
         };
         let memory = bytes(self.spec.memory_bytes(self.ants.problem) as u64);
         format!("{}, pheromone memory {memory}, {who}", self.spec.variant())

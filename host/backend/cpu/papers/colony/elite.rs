@@ -1,35 +1,35 @@
-//! Elite tours: the best ones that a colony had found whenever its trails were reset.
+//! Elite tours: the best tours that a colony had found at each reset of its trails.
 
 use crate::backend::cpu::{allocate, population};
 use crate::engine::genetic::{Crossover, FirstIndividuals, GeneticSpec, Initial, Pairing};
 use crate::engine::{BackendError, Enough, LocalSearch, Problem};
 
-/// Most tours; of more the first ones make way.
+/// Most tours; beyond this the oldest ones are dropped.
 const MOST: usize = 64;
-/// Children of a pair of which the best one is made, again and again.
+/// Children of a pair, of which the best one is made, again and again.
 const CHILDREN: u32 = 30;
 
-/// Tours of independent searches, one after the other.
+/// Tours of independent searches, concatenated.
 pub(super) struct Elite {
     seed: u64,
     tours: Vec<u32>,
-    /// Tours that came so far.
+    /// Number of tours received so far.
     met: usize,
 }
 
 impl Elite {
-    /// No tours yet.
+    /// Makes an elite without tours.
     pub(super) fn new(seed: u64) -> Elite {
         Elite { seed, tours: Vec::new(), met: 0 }
     }
 
-    /// How many tours it took in.
+    /// Returns the number of tours received so far.
     #[cfg(test)]
     pub(super) fn met(&self) -> usize {
         self.met
     }
 
-    /// Takes a tour in, if there is memory for it.
+    /// Adds a tour, if there is memory for it.
     pub(super) fn add(&mut self, tour: impl ExactSizeIterator<Item = u32>) {
         let start = self.met % MOST * tour.len();
         if start == self.tours.len() && self.tours.try_reserve_exact(tour.len()).is_err() {
@@ -43,8 +43,9 @@ impl Elite {
         }
     }
 
-    /// The best of a population that begins with these tours, and its length: edge assembly crossover goes on until nothing can
-    /// come of them any more. The tours stay as they are, to be crossed anew when there are others. None if there is only one.
+    /// Returns the best tour of a population that starts with these tours, and its length: edge assembly crossover goes on until it
+    /// cannot improve them any more. The tours stay unchanged, to be crossed again when there are others. `None` if there is only
+    /// one.
     ///
     /// # Errors
     /// If memory is short.
@@ -71,7 +72,7 @@ impl Elite {
             local_search: LocalSearch::None,
             breadth: 1,
             target,
-            // Draws begin elsewhere every time.
+            // Random numbers differ every time.
             first_generation: self.met as u32,
         };
         let mut tours = allocate("the elite", self.tours.len())?;
@@ -91,7 +92,7 @@ mod tests {
     use crate::engine::start::{self, Start};
     use crate::instance::{Instance, generate, quadrant};
 
-    /// Four tours, in the numbering of a problem along the first.
+    /// Returns four tours, and a problem numbered along the first.
     fn tours(instance: &Instance) -> (Problem, [Vec<u32>; 4]) {
         let near = quadrant(instance, 8);
         let starts = [Start::Greedy, Start::NearestNeighbor, Start::QuickBoruvka, Start::SpaceFilling];

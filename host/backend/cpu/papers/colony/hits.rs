@@ -1,5 +1,5 @@
-//! How often a trail that is updated is in its selective memory (Skinderowicz 2016, figure 6): a memory that counts,
-//! for `antwarp bench acs --hits`.
+//! How often a trail that is updated is found in its selective memory (Skinderowicz 2016, figure 6): a memory that counts, for
+//! `antwarp bench acs --hits`.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -16,7 +16,7 @@ pub struct Hits {
 }
 
 impl Hits {
-    /// The share of updates that found their trail; none before the first one.
+    /// Returns the share of updates that found their trail; `None` before the first one.
     pub fn ratio(&self) -> Option<f64> {
         let updates = self.updates.load(Relaxed);
         (updates > 0).then(|| self.found.load(Relaxed) as f64 / updates as f64)
@@ -37,7 +37,7 @@ impl Counted {
         Counted { rings, hits }
     }
 
-    /// An update of the trail from `node` to `v` is about to come.
+    /// Counts an update of the trail from `node` to `v` that is about to be made.
     ///
     /// # Safety
     /// Both are nodes of the memory.
@@ -51,7 +51,7 @@ impl Counted {
 }
 
 impl Memory for Counted {
-    /// The node, and what its ring knows.
+    /// The node, and its ring's row.
     type Row = (u32, RingRow);
     const LISTED: bool = Selective::LISTED;
     const BEYOND: bool = Selective::BEYOND;

@@ -1,4 +1,4 @@
-//! One tour of several: an iteration's best, with all that other ants do better.
+//! Joins an iteration's tours: its best, improved by every better part of other ants' tours.
 
 use rayon::prelude::*;
 
@@ -8,8 +8,8 @@ use crate::engine::{BackendError, Enough};
 
 impl Ants<'_> {
     /// Joins the best tour of this iteration, or since the last reset of the trails if that is shorter, with the tours of all ants,
-    /// the shortest first ([`Recombiner`]), until it is `enough`. Where a shorter one comes out it takes the place of the iteration's
-    /// best. Where memory is short nothing is joined.
+    /// the shortest first ([`Recombiner`]), until interrupted by `enough`. If the result is shorter, it replaces the iteration's
+    /// best. If memory is short, nothing is joined.
     pub(super) fn join(&mut self, enough: Enough) {
         let n = self.problem.n() as usize;
         let built = (0usize..).zip(&self.costs).filter(|(_, cost)| **cost < i64::MAX);
@@ -26,7 +26,7 @@ impl Ants<'_> {
             recombiner.begin(base);
             Ok::<_, BackendError>(recombiner)
         };
-        // Few tours have anything to offer, and one after the other they are joined by a single thread.
+        // Few tours have improvements to offer, and a single thread joins them one after the other.
         let offers = tours[1..].par_iter().map_init(begun, |recombiner, (_, tour)| {
             let Some(recombiner) = recombiner.as_mut().ok().filter(|_| !enough()) else { return false };
             let offers = recombiner.join(tour) > 0;
@@ -64,7 +64,7 @@ mod tests {
     use crate::engine::{LocalSearch, Problem};
     use crate::instance::{Instance, Metric};
 
-    /// Twenty nodes on a ring. Three ants have each another pair of neighbours wrong, a fourth one was cut short.
+    /// Twenty nodes on a ring. Three ants each have a different pair of neighbours swapped, a fourth one was cut short.
     #[test]
     fn the_best_tour_gets_what_all_ants_do_better() {
         let places = (0..20).map(|i| {
@@ -100,7 +100,7 @@ mod tests {
         let joined: Vec<u32> = ants.tours[20 * best..][..20].to_vec();
         assert_eq!((length(&joined), ants.costs[best]), (length(&ring), length(&ring)));
         assert!((0..4).all(|ant| ant == best || ants.costs[ant] == before[ant]));
-        // The best tour so far is the ring: there is nothing that any ant does better.
+        // The best tour so far is the ring: no ant has a better part.
         ants.judge(Depositor::Iteration);
         build(&mut ants, [7, 1, 12]);
         let before = ants.costs.clone();

@@ -1,4 +1,4 @@
-//! A colony of MAX-MIN Ant System on CPU threads: an ant is a team of one.
+//! MAX-MIN Ant System on CPU threads: an ant is a team of one.
 
 use std::marker::PhantomData;
 
@@ -17,7 +17,7 @@ use crate::engine::mmas::{ColonySpec, Selection, TabuKind};
 use crate::engine::{BackendError, Colony, Enough, Phases, Problem, Worker};
 use crate::instance::Watch;
 
-/// A colony for `problem` on CPU threads.
+/// Makes a colony for `problem` on CPU threads.
 pub fn colony<'p>(problem: &'p Problem, spec: &ColonySpec) -> Result<Box<dyn Colony + 'p>, BackendError> {
     match spec.tabu {
         TabuKind::List => by_selection::<ListCompression<u32>>(problem, spec),
@@ -137,7 +137,7 @@ impl<'p, B: Tabu, S: Select> Iterate<'p> for CpuColony<'p, B, S> {
                             &worker, n, lists, distances, memory, slots, stream,
                         );
                     }
-                    // A part of a tour is none.
+                    // Part of a tour is not a valid tour.
                     *cost = if worker.has_stopped() {
                         i64::MAX
                     } else {
@@ -186,7 +186,7 @@ impl<B: Tabu, S: Select> Colony for CpuColony<'_, B, S> {
     }
 
     fn describe(&self) -> String {
-        format!("{}, one CPU thread an ant", self.spec.variant())
+        format!("{}, one CPU thread per ant", self.spec.variant())
     }
 }
 
@@ -199,7 +199,7 @@ mod tests {
     use crate::engine::mmas::Deposit;
     use crate::instance::generate::uniform;
 
-    /// With Lin-Kernighan moves every reset gives a tour to the elite; with others none does.
+    /// With Lin-Kernighan moves every reset adds a tour to the elite; with others none does.
     #[test]
     fn resets_feed_the_elite_with_lin_kernighan_moves_alone() {
         let problem = Problem::new(&uniform(300, 8).unwrap(), Some(16), 8).unwrap();

@@ -1,4 +1,4 @@
-//! Colonies on CPU threads: what those of all kinds of ants have in common.
+//! Colonies on CPU threads: the parts common to all kinds of ants.
 
 mod acs;
 mod elite;
@@ -32,14 +32,14 @@ for_this_processor!(improve_deeply, improve_deeply_new, lin_kernighan::improve, 
     worker: &Worker<'_>, reach: R, tables: lin_kernighan::AntTables<G>, memory: *mut u32, tour: Slots<u32>
 ) -> i64);
 
-/// The ants' tours, and what comes of them.
+/// The ants' tours, and their results.
 struct Ants<'p> {
     problem: &'p Problem,
     count: u32,
     rules: ColonyRules,
     local_search: (LocalSearch, u32),
     lists: Vec<u32>,
-    /// How far each of the problem's neighbours is, for Lin-Kernighan moves; else empty.
+    /// The distance to each of the problem's neighbours, for Lin-Kernighan moves; else empty.
     near: Vec<i32>,
     neighbors: Vec<u32>,
     reserves: Vec<u32>,
@@ -47,7 +47,7 @@ struct Ants<'p> {
     costs: Vec<i64>,
     best_tour: Vec<u32>,
     restart_tour: Vec<u32>,
-    /// Tables for all nodes are there.
+    /// Whether the tables for all nodes are there.
     are_prepared: bool,
     successor: Vec<u32>,
     predecessor: Vec<u32>,
@@ -86,7 +86,7 @@ impl<'p> Ants<'p> {
         })
     }
 
-    /// The candidates with these weights.
+    /// Returns the candidates with these weights.
     fn lists(&self, weights: *const f32) -> Lists<u32> {
         Lists {
             k: self.problem.k(),
@@ -100,7 +100,7 @@ impl<'p> Ants<'p> {
         }
     }
 
-    /// Improves the tours that were built, and their lengths with them; none any more once it is `enough`.
+    /// Improves the tours that were built, and updates their lengths; stops starting new ones once interrupted by `enough`.
     pub(super) fn search(&mut self, enough: Enough) {
         let problem = self.problem;
         if self.local_search.0 == LocalSearch::None {
@@ -181,8 +181,8 @@ impl<'p> Ants<'p> {
         }
     }
 
-    /// Takes the best tour before a reset of the trails into the elite, and from the elite its best child, if there is none shorter.
-    /// Where memory is short nothing is crossed.
+    /// Adds the best tour before a reset of the trails to the elite, and crosses the elite; its best child becomes the best tour,
+    /// unless there is a shorter one. If memory is short, nothing is crossed.
     fn cross(&mut self, enough: Enough) {
         self.elite.add(self.restart_tour.iter().copied());
         let Ok(Some((cost, tour))) = self.elite.cross(self.problem, self.rules.target, enough) else {
@@ -196,8 +196,8 @@ impl<'p> Ants<'p> {
         }
     }
 
-    /// Takes in another colony's tour: into the elite where there is one, which keeps the trails of colonies apart; else a shorter
-    /// one takes the best one's place, and deposits. Nothing before the first iteration.
+    /// Takes in another colony's tour: into the elite if there is one, which keeps the trails of colonies apart; else a shorter
+    /// tour replaces the best one, and deposits. Does nothing before the first iteration.
     fn take_in(&mut self, cost: i64, tour: &[u32]) -> Option<ColonyState> {
         let last = self.state.iterations.checked_sub(1)?;
         let write = |to: &mut [u32]| to.copy_from_slice(tour);
@@ -220,15 +220,15 @@ impl<'p> Ants<'p> {
     }
 }
 
-/// A colony as its iterations see it.
+/// A colony, as needed for running iterations.
 trait Iterate<'p> {
     fn ants(&mut self) -> &mut Ants<'p>;
     /// Fills the tables, unless the watch is over.
     fn prepare(&mut self, watch: &Watch);
-    /// Builds and measures a tour for every ant, or fewer once it is `enough`; whether there is one. Where an ant has none its cost
-    /// is `i64::MAX`.
+    /// Builds and measures a tour for every ant, or for fewer once interrupted by `enough`; returns whether there is one. An ant
+    /// without a tour has the cost `i64::MAX`.
     fn construct(&mut self, enough: Enough) -> bool;
-    /// The tour that deposits in this iteration.
+    /// Returns the tour that deposits in this iteration.
     fn depositor(&mut self) -> Depositor;
     /// Deposits and evaporates, for the next iteration.
     fn update(&mut self);
@@ -242,7 +242,7 @@ trait Iterate<'p> {
         }
         let iterations = if self.ants().are_prepared { iterations } else { 0 };
         for _ in 0..iterations {
-            // The first ant always begins, so that few nodes have a tour.
+            // The first ant always starts, so that small instances get a tour.
             let first = self.ants().state.iterations == 0;
             let started = AtomicBool::new(!first);
             let enough = || started.swap(true, Ordering::Relaxed) && enough();
@@ -262,7 +262,7 @@ trait Iterate<'p> {
             if recombines && self.ants().state.resets > resets {
                 self.ants().cross(&enough);
             }
-            // Nobody will look at the trails once it is over.
+            // The trails are not needed any more once the run is over.
             if !enough() {
                 self.update();
             }

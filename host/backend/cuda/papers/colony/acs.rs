@@ -1,4 +1,4 @@
-//! A colony of Ant Colony System on a GPU.
+//! Ant Colony System on a GPU.
 
 use antwarp_core::kernels::AcsArgs;
 use antwarp_core::papers::ants::acs;
@@ -10,10 +10,10 @@ use crate::engine::acs::{AcsSpec, Pheromone, Update};
 use crate::engine::{BackendError, Colony, Enough, Phases, Problem};
 use crate::memory::bytes;
 
-/// Most warps of a block that walks; the kernels' launch bounds say 640 threads.
+/// Most warps of a block that walks; the kernels' launch bounds are 640 threads.
 const MOST_WALKING: u32 = 20;
 
-/// Most warps of a block that builds; the kernels' launch bounds say 256 threads, those with rings 128.
+/// Returns the most warps of a block that builds; the kernels' launch bounds are 256 threads, or 128 with rings.
 fn most_building(pheromone: Pheromone) -> u32 {
     if pheromone == Pheromone::Selective { 4 } else { 8 }
 }
@@ -28,7 +28,7 @@ fn memory_name(pheromone: Pheromone) -> &'static str {
 
 const PHEROMONES: [Pheromone; 3] = [Pheromone::Matrix, Pheromone::Candidate, Pheromone::Selective];
 
-/// The names of all kernels of these colonies.
+/// Returns the names of all kernels of these colonies.
 pub(super) fn kernel_names() -> Vec<String> {
     let mut names = Vec::new();
     for memory in PHEROMONES {
@@ -54,7 +54,7 @@ struct Plan {
     /// Bytes of team memory of one ant.
     memory: usize,
     launch: Launch,
-    /// Ants whose memory lies in global memory at the same time.
+    /// Ants whose memory is in global memory at the same time.
     in_global: usize,
 }
 
@@ -63,13 +63,13 @@ impl Plan {
         let (n, ants, units) = (problem.n(), spec.ants, device.multiprocessors());
         let memory = acs::memory_bytes(n);
         let walks = spec.update != Update::Relaxed;
-        // All ants that walk are there at the same time, in a block on each multiprocessor.
+        // All ants that walk run at the same time, in a block on each multiprocessor.
         let warps = ants.div_ceil(units).clamp(1, MOST_WALKING);
         let grid = ants.div_ceil(warps).min(units);
         let of_block = warps * ants.div_ceil(grid * warps);
         let together = if walks { of_block as usize } else { 1 };
         let storage = match walks && spec.each_phase {
-            // What an ant knows outlives the launch.
+            // An ant's memory outlives the launch.
             true => Storage::GlobalU32,
             false => Storage::choose(device, n, spec.local_search, |_| together * memory),
         };
@@ -83,11 +83,11 @@ impl Plan {
             reserve_shared(&kernel.function, launch.shared)?;
             return Ok(Plan { kernel, storage, memory, launch, in_global: ants as usize });
         }
-        // A few ants a block: they share what the multiprocessor's cache knows of trails.
+        // A few ants per block: they share the trails in the multiprocessor's cache.
         let fit = (device.shared_limit() as usize / memory) as u32;
         let warps = match storage {
             Storage::GlobalU32 => 1,
-            // Small blocks share out many ants more evenly.
+            // Small blocks distribute many ants more evenly.
             _ if ants > 8 * units => 4.min(fit).max(1),
             _ => most_building(spec.pheromone).min(fit).max(1),
         };
@@ -104,7 +104,8 @@ impl Plan {
 
     fn describe(&self, spec: &AcsSpec, problem: &Problem) -> String {
         format!(
-            "{}, pheromone memory {}, a warp an ant, {} blocks of {} warps, {} registers a thread, {} shared memory a block, ids and tabu {}",
+            "{}, pheromone memory {}, a warp per ant, {} blocks of {} warps, {} registers per thread, \
+             {} shared memory per block, ids and tabu {}",
             spec.variant(),
             bytes(spec.memory_bytes(problem) as u64),
             self.launch.grid,
@@ -133,7 +134,7 @@ impl<'p> CudaAcs<'p> {
     /// Loads the kernels, allocates the arrays and fills the pheromone memory.
     ///
     /// # Errors
-    /// If the update is sequential, which a GPU does not do; if the kernels are refused, or memory is short.
+    /// If the update is sequential, which a GPU does not support; if the kernels are rejected, or memory is short.
     pub fn new(device: &'p Device, problem: &'p Problem, spec: &AcsSpec) -> Result<Self, BackendError> {
         if spec.update == Update::Sequential {
             return Err(BackendError::Sequential);

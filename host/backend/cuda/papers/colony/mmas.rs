@@ -1,4 +1,4 @@
-//! A colony of MAX-MIN Ant System on a GPU.
+//! MAX-MIN Ant System on a GPU.
 
 use antwarp_core::kernels::{ConstructArgs, TrailArgs};
 use antwarp_core::node::NodeId;
@@ -17,7 +17,7 @@ use crate::engine::mmas::{ColonySpec, Selection, TabuKind};
 use crate::engine::{BackendError, Colony, Enough, Phases, Problem};
 use crate::memory::bytes;
 
-/// Most warps of a construction block; the kernels' launch bounds say 512 threads.
+/// Most warps of a construction block; the kernels' launch bounds are 512 threads.
 const MOST_WARPS: u32 = 16;
 
 fn construct_name(full: bool, selection: Selection, tabu: TabuKind, storage: Storage) -> String {
@@ -34,7 +34,7 @@ fn construct_name(full: bool, selection: Selection, tabu: TabuKind, storage: Sto
     format!("{scope}_construct_{selection}_{tabu}_{}", storage.name())
 }
 
-/// The names of all kernels of these colonies.
+/// Returns the names of all kernels of these colonies.
 pub(super) fn kernel_names() -> Vec<String> {
     let mut names = vec!["block_prepare_matrix".to_string(), "block_update_matrix".to_string()];
     for id in ["u16", "u32"] {
@@ -50,7 +50,7 @@ pub(super) fn kernel_names() -> Vec<String> {
     names
 }
 
-/// Bytes of team memory of one ant.
+/// Returns the bytes of team memory of one ant.
 fn ant_memory(spec: &ColonySpec, n: u32, leaves: u32, storage: Storage) -> usize {
     fn by_tabu<I: NodeId>(spec: &ColonySpec, n: u32, leaves: u32) -> usize {
         match spec.tabu {
@@ -93,7 +93,7 @@ struct Plan {
     storage: Storage,
     /// Bytes of team memory of one ant.
     memory: usize,
-    /// Warps of a block: that many work on one ant, or, with candidate lists, on one ant each.
+    /// Warps per block: all work on one ant, or, with candidate lists, on one ant each.
     warps: u32,
 }
 
@@ -125,12 +125,12 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Warps beyond which some would have no group of nodes to look at.
+    /// Returns the number of warps beyond which some would have no group of nodes to process.
     fn most_useful_warps(&self, n: u32) -> u32 {
         construct::full_leaves(n).div_ceil(WARP).clamp(1, MOST_WARPS)
     }
 
-    /// With candidate lists: several ants a block only where one a block would leave warp slots empty.
+    /// With candidate lists: several ants per block only where one per block would leave warp slots empty.
     fn ants_per_block(&self, device: &Device, ants: u32) -> u32 {
         let blocks = ants / device.multiprocessors();
         let fit = (device.shared_limit() as usize / self.memory.max(1)) as u32;
@@ -156,7 +156,7 @@ impl Plan {
         .max(1)
     }
 
-    /// Blocks for all ants; where their memory is global, no more than run at once.
+    /// Returns a launch with blocks for all ants; where their memory is global, no more than run at once.
     fn launch(&self, device: &Device, ants: u32) -> Launch {
         let blocks = match self.construct {
             Construct::Full(_) => ants,
@@ -170,12 +170,12 @@ impl Plan {
     fn describe(&self, variant: &str) -> String {
         let f = self.construct.function();
         let per = match self.construct {
-            Construct::Full(_) => "an ant",
-            Construct::Candidates(_) => "a block of one ant each",
+            Construct::Full(_) => "per ant",
+            Construct::Candidates(_) => "per block, one ant each",
         };
         let blocks = self.blocks_per_multiprocessor();
         format!(
-            "{variant}, {} warps {per}, {} registers a thread, {} shared memory a block, {blocks} blocks a \
+            "{variant}, {} warps {per}, {} registers per thread, {} shared memory per block, {blocks} blocks per \
              multiprocessor ({} of 64 warps), ids and tabu {}",
             self.warps,
             f.num_regs().unwrap_or(0),
@@ -186,7 +186,7 @@ impl Plan {
     }
 }
 
-/// Tries numbers of warps an ant on the first iterations; the tours do not depend on them.
+/// Tries numbers of warps per ant in the first iterations; the tours do not depend on them.
 struct Tuning {
     left: Vec<u32>,
     best: (f32, u32),
@@ -209,7 +209,7 @@ impl<'p> CudaColony<'p> {
     /// Loads the kernels, allocates the arrays and fills the pheromone memory.
     ///
     /// # Errors
-    /// If the kernels are refused, or memory is short.
+    /// If the kernels are rejected, or memory is short.
     pub fn new(device: &'p Device, problem: &'p Problem, spec: &ColonySpec) -> Result<Self, BackendError> {
         let plan = Plan::new(device, problem, spec)?;
         let ants = Ants::new(
@@ -231,7 +231,7 @@ impl<'p> CudaColony<'p> {
         let tune = problem.k() == 0 && spec.warps.is_none();
         let most = plan.most_useful_warps(problem.n());
         let tuning = tune.then(|| Tuning {
-            // The first one also pays for cold caches: it is measured again.
+            // The first one also pays for cold caches, so it is measured again.
             left: [4, 1, 2, 3, 4, 6, 8, 12, 16].into_iter().filter(|&w| w <= most).collect(),
             best: (f32::INFINITY, plan.warps),
         });
@@ -300,7 +300,7 @@ impl<'p> CudaColony<'p> {
         stream.synchronize().map_err(driver("filling the pheromone memory"))
     }
 
-    /// One iteration with another number of warps, timed.
+    /// Runs one iteration with another number of warps, and times it.
     fn tune(&mut self, warps: u32, enough: Enough) -> Result<(), BackendError> {
         self.plan.warps = warps;
         let start = self.ants.event()?;

@@ -1,5 +1,5 @@
-//! Colonies on a GPU: what those of all kinds of ants have in common. Tours, trails and the best tour stay in device
-//! memory for the whole run; after a batch of iterations the host reads [`ColonyState`], a few numbers.
+//! Colonies on a GPU: the parts common to all kinds of ants. Tours, trails and the best tour stay in device memory for the whole
+//! run; after a batch of iterations the host reads [`ColonyState`], a few numbers.
 
 mod acs;
 mod mmas;
@@ -25,7 +25,7 @@ pub(in crate::backend::cuda) const WARP: u32 = 32;
 /// Shared memory that a block team keeps for its reductions (`SHARED_BYTES` of the kernels' `cuda::block`).
 pub const TEAM_BYTES: u32 = 640;
 
-/// Where an ant's tabu lies and how wide node ids are.
+/// Where an ant's tabu is stored, and the width of node ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::backend::cuda) enum Storage {
     SharedU16,
@@ -48,7 +48,7 @@ impl Storage {
         if self == Storage::SharedU16 { "u16" } else { "u32" }
     }
 
-    /// The first storage that has room for this much memory of an ant, and for local search on its tour.
+    /// Returns the first storage with room for this much memory per ant, and for local search on its tour.
     pub(in crate::backend::cuda) fn choose(
         device: &Device,
         n: u32,
@@ -73,7 +73,7 @@ impl Storage {
     }
 }
 
-/// The names of all kernels that a colony may load.
+/// Returns the names of all kernels that a colony may load.
 pub fn kernel_names() -> Vec<String> {
     let mut names = Vec::new();
     for operator in ["two_opt", "or_opt", "or_2opt", "three_opt"] {
@@ -103,11 +103,11 @@ pub(in crate::backend::cuda) struct SearchPlan {
     pub(in crate::backend::cuda) launch: Launch,
 }
 
-/// Warps of a block of local search, which share the nodes that are looked at together.
+/// Warps of a block of local search, which share the nodes that are processed together.
 const SEARCH_WARPS: u32 = 4;
 
 impl SearchPlan {
-    /// `None` without local search.
+    /// Returns `None` without local search.
     pub(in crate::backend::cuda) fn new(
         device: &Device,
         problem: &Problem,
@@ -131,7 +131,7 @@ impl SearchPlan {
     }
 }
 
-/// Node ids as the bytes of `storage`'s width.
+/// Converts node ids to bytes of `storage`'s width.
 pub(in crate::backend::cuda) fn id_bytes(storage: Storage, ids: &[u32]) -> Vec<u8> {
     match storage {
         Storage::SharedU16 => ids.iter().flat_map(|&v| (v as u16).to_ne_bytes()).collect(),
@@ -139,7 +139,7 @@ pub(in crate::backend::cuda) fn id_bytes(storage: Storage, ids: &[u32]) -> Vec<u
     }
 }
 
-/// The node ids in bytes of `storage`'s width.
+/// Converts bytes of `storage`'s width to node ids.
 pub(in crate::backend::cuda) fn from_id_bytes(storage: Storage, raw: &[u8]) -> Vec<u32> {
     match storage {
         Storage::SharedU16 => {
@@ -149,7 +149,7 @@ pub(in crate::backend::cuda) fn from_id_bytes(storage: Storage, raw: &[u8]) -> V
     }
 }
 
-/// The times between events around construction, local search and the rest of iterations, once they are done.
+/// Returns the times between events around construction, local search and the rest of iterations, once they are done.
 pub(in crate::backend::cuda) fn phases(
     device: &Device,
     events: &[[CudaEvent; 4]],
@@ -169,7 +169,7 @@ pub(in crate::backend::cuda) fn phases(
     Ok(phases)
 }
 
-/// Lets a kernel have this much shared memory.
+/// Lets a kernel use this much shared memory.
 pub(in crate::backend::cuda) fn reserve_shared(
     function: &CudaFunction,
     bytes: u32,
@@ -182,7 +182,7 @@ pub(in crate::backend::cuda) fn driver(doing: &'static str) -> impl Fn(DriverErr
     move |source| BackendError::Driver { doing, source: source.into() }
 }
 
-/// The ants' tours, and what comes of them.
+/// The ants' tours, and their results.
 struct Ants<'p> {
     device: &'p Device,
     problem: &'p Problem,
@@ -200,10 +200,10 @@ struct Ants<'p> {
     reserves: Buffer<u8>,
     neighbors: Buffer<u8>,
     places: Buffer<u8>,
-    /// What local search looks distances up in, if that is not `matrix`; else empty.
+    /// The distance matrix of local search, if that is not `matrix`; else empty.
     search_matrix: Buffer<i32>,
     search_memory: Buffer<u8>,
-    /// Of local search on tours in other rows: empty.
+    /// For local search on tours in other rows: empty.
     listed: Buffer<u64>,
     gains: Buffer<i64>,
     tours: Buffer<u8>,
@@ -214,7 +214,7 @@ struct Ants<'p> {
     predecessor: Buffer<u32>,
     /// Iterations queued so far; the same as those done unless the target was reached.
     queued: u32,
-    /// Events around construction, local search and the rest of each iteration, once someone asked for phases.
+    /// Events around construction, local search and the rest of each iteration, once phases were asked for.
     events: Option<Vec<[CudaEvent; 4]>>,
 }
 
@@ -380,12 +380,12 @@ impl<'p> Ants<'p> {
     }
 }
 
-/// A colony as its iterations see it.
+/// A colony, as needed for running iterations.
 trait Iterate<'p> {
     fn ants(&mut self) -> &mut Ants<'p>;
     /// Queues the building of tours.
     fn construct(&mut self) -> Result<(), BackendError>;
-    /// The tour that deposits in this iteration.
+    /// Returns the tour that deposits in this iteration.
     fn depositor(&mut self) -> Depositor;
     /// Queues deposits and evaporation.
     fn update(&mut self) -> Result<(), BackendError>;
