@@ -272,6 +272,6 @@ fn no_thread_to_be_had_is_told() {
         let line = format!("exec prlimit --nproc=1 {user} ./antwarp {line}");
         let output = shell(folder.path(), &line).output().unwrap();
         assert_eq!(output.status.code(), Some(4), "{}", said(&output));
-        assert!(said(&output).contains("no thread can be started") && !said(&output).contains("bug"));
+        assert!(said(&output).contains("cannot start a thread") && !said(&output).contains("bug"));
     }
 }

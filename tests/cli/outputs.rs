@@ -119,7 +119,7 @@ fn two_spellings_of_a_file_are_refused_before_anything_is_computed() {
             &["bench", "solve", "--instances", "a.tsp", "--csv", one, "--json", two],
         ] {
             let run = folder.antwarp(args).args(["--time", "1h"]).assert();
-            run.code(2).stdout("").stderr(contains("named for two outputs"));
+            run.code(2).stdout("").stderr(contains("given for two outputs"));
         }
     }
     let (status, told) = folder.run("exec $ANTWARP solve a.tsp --time 1h --tour - --svg x > x");

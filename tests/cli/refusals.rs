@@ -69,7 +69,7 @@ fn wrong_usage_is_status_2() {
         (&["--walk", "1001"], "--walk"),
         (&["--gpus", "0"], "--gpus"),
         (&["--gpus", "1,1"], "named twice"),
-        (&["--gpus", "2"], "--gpus would do nothing"),
+        (&["--gpus", "2"], "--gpus has no effect"),
         (&["--segment", "9"], "--segment is for --improvement best"),
         (&["--improvement", "best", "--chains", "2"], "--chains is for --improvement first"),
     ];
@@ -146,8 +146,8 @@ fn wrong_usage_is_status_2() {
         ("solve", &["--", "--tour", "a.tour"], "nothing but its rows"),
         ("solve", &["--vary", "ants=2", "--", "--ants", "3"], "--ants"),
         ("solve", &["--csv", instance], "is the instance"),
-        ("solve", &["--csv", "rows", "--json", "rows"], "named for two outputs"),
-        ("solve", &["--csv", "-", "--json", "-"], "named for two outputs"),
+        ("solve", &["--csv", "rows", "--json", "rows"], "given for two outputs"),
+        ("solve", &["--csv", "-", "--json", "-"], "given for two outputs"),
     ];
     for (suite, args, word) in wrong {
         bench(suite, instance, args).assert().code(2).stdout("").stderr(contains(*word));
@@ -461,7 +461,7 @@ fn a_limit_of_processor_time_keeps_the_tour() {
         let output = Process::new("sh").args(["-c", &line]).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(130), "{limit}: {said}");
-        assert!(said.contains("the limit of processor time is near"), "{limit}: {said}");
+        assert!(said.contains("the processor time limit is near"), "{limit}: {said}");
         assert!(folder.checked(&tour) > 0);
         fs::remove_file(tour).unwrap();
     }
@@ -476,7 +476,7 @@ fn several_ranks_need_mpi() {
             ranks("0", &["solve", "E1k.0"]).stderr(contains("build it with `--features mpi`"));
             ranks("1", &["solve", "E1k.0"]).stderr("");
         }
-        ranks("0", &["info", "E1k.0"]).stderr(contains("only `antwarp solve` is for them"));
+        ranks("0", &["info", "E1k.0"]).stderr(contains("only `antwarp solve` can use them"));
         ranks("3", &["info", "E1k.0"]).stderr("");
     }
     let alone = antwarp(&["solve", "E1k.0", "--topology", "ring"]).assert().code(2);
