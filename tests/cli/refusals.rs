@@ -124,10 +124,10 @@ fn wrong_usage_is_status_2() {
         (&["--parallel", "2", "--time", "1s"], "--time"),
         (&["--seeds", "6", "--against", "3.1,-"], "each of the 4 lines"),
         (&["--seeds", "5", "--against", "3.1,-,-,-"], "--seeds 6"),
-        (&["--seeds", "6", "--against", "3.1,-,-,-"], "no best length"),
+        (&["--seeds", "6", "--against", "3.1,-,-,-"], "whose best known length is missing"),
         (&["--seeds", "6", "--against", "inf,-,-,-"], "such as 3.23"),
         (&["--", "--alpha", "1"], "--alpha"),
-        (&["--", "--target", "5"], "not for this suite"),
+        (&["--", "--target", "5"], "does not apply to this suite"),
     ];
     for (args, word) in wrong {
         bench("acs", instance, args).assert().code(2).stdout("").stderr(contains(*word));
@@ -143,7 +143,7 @@ fn wrong_usage_is_status_2() {
         ("solve", &["--", "--seed", "5"], "--seeds"),
         ("solve", &["--", "--time", "5s"], "before the `--`"),
         ("solve", &["--vary", "threads=1,2"], "--threads"),
-        ("solve", &["--", "--tour", "a.tour"], "nothing but its rows"),
+        ("solve", &["--", "--tour", "a.tour"], "a bench writes only its rows"),
         ("solve", &["--vary", "ants=2", "--", "--ants", "3"], "--ants"),
         ("solve", &["--csv", instance], "is the instance"),
         ("solve", &["--csv", "rows", "--json", "rows"], "given for two outputs"),

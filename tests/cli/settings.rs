@@ -165,7 +165,7 @@ fn files_of_settings_that_cannot_be_used_are_refused() {
         (json!({"algorithm": "ga", "initial": "file"}), &[], 2, "--load-population"),
         (json!({"algorithm": "magic"}), &[], 3, "unknown algorithm \"magic\""),
         (json!({"settings": {}, "ants": 5}), &[], 3, "\"settings\" is not an object"),
-        (json!([1, 2]), &[], 3, "no settings"),
+        (json!([1, 2]), &[], 3, "not an object of settings"),
         (json!({"algorithm": "acs"}), &["--algorithm", "mmas", "--slots", "4"], 2, "this run uses mmas"),
     ];
     for (content, more, status, message) in wrong {
