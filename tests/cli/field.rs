@@ -617,7 +617,7 @@ fn tours_as_tables_and_as_pairs() {
         antwarp(&["check", &instance, &tour]).assert().success().stdout(contains("14"));
     }
     let tour = file(&folder, "a.tour", b"[(1, 2), (3, 4), (2, 3), (4, 1)]");
-    antwarp(&["check", &instance, &tour]).assert().code(6).stderr(contains("do not follow on each other"));
+    antwarp(&["check", &instance, &tour]).assert().code(6).stderr(contains("are not the consecutive edges"));
 }
 
 fn what_a_file_says_beside_its_numbers_is_heard() {
@@ -705,7 +705,7 @@ fn a_second_meaning_is_refused_or_warned_of() {
     refused("pixels.csv", "x_px,y_mm\n1,2\n3,4\n", "is in px", "the same unit");
     let mixed = r#"{"type": "FeatureCollection", "features": [{"geometry": {"type": "Point", "coordinates": [8.5, 47.4]}, "type": "Feature"}, {"geometry": {"type": "LineString", "coordinates": [[8.5, 47.4], [8.3, 47.1]]}, "type": "Feature"}]}"#;
     let mixed = file(&folder, "mixed.geojson", mixed.as_bytes());
-    solve(&[&mixed]).assert().success().stderr(contains("read 1 place").and(contains("1 line is left out")));
+    solve(&[&mixed]).assert().success().stderr(contains("read 1 place").and(contains("1 line is ignored")));
     let esri = |system: u32| {
         format!(
             r#"{{"spatialReference": {{"wkid": {system}}}, "features": [{{"geometry": {{"x": 8.5, "y": 47.4}}}}, {{"geometry": {{"x": 8.3, "y": 47.1}}}}, {{"geometry": {{"x": 9.1, "y": 47.0}}}}]}}"#
@@ -759,8 +759,8 @@ fn a_second_meaning_is_refused_or_warned_of() {
     warned("big.tsp", &explicit, &[], "--forbidden-from 9999");
     let degrees = "1 48.75 11.25\n2 48.95 11.50\n3 49.10 11.80\n4 48.30 12.00\n";
     let geo = format!("{head}GEO\nNODE_COORD_SECTION\n{degrees}EOF\n");
-    warned("geo.tsp", &geo, &[], "say `--degrees`");
-    warned("geo.tsp", &geo, &["--degrees"], "say `--degrees`");
+    warned("geo.tsp", &geo, &[], "use `--degrees`");
+    warned("geo.tsp", &geo, &["--degrees"], "use `--degrees`");
     // The same places as a table.
     let table = format!("id lat lon\n{degrees}");
     let cost_of =
@@ -814,8 +814,8 @@ fn answers_of_routing_services_are_matrices() {
     let folder = tempfile::tempdir().unwrap();
     for (name, text, told) in [
         ("both.json", same.as_str(), "--columns cost=durations"),
-        ("others.json", &google(r#""D", "E", "F""#), "the origins are not the destinations"),
-        ("tables.json", r#"{"jobs": [{"id": 1}], "vehicles": [{"id": 1}]}"#, "leave the one that is meant"),
+        ("others.json", &google(r#""D", "E", "F""#), "the origins differ from the destinations"),
+        ("tables.json", r#"{"jobs": [{"id": 1}], "vehicles": [{"id": 1}]}"#, "keep only the one you mean"),
     ] {
         solve(&[&file(&folder, name, text.as_bytes())]).assert().code(3).stderr(contains(told));
     }

@@ -313,7 +313,7 @@ fn a_file_that_others_have_open_is_not_replaced() {
     let solve = "exec $ANTWARP solve a.tsp --backend cpu --iterations 3 -q --tour";
     let (status, told) = folder.run(&format!("{solve} /dev/fd/5 5>> log"));
     assert_eq!(status, Some(5), "{told}");
-    assert!(told.contains("give its own name"), "{told}");
+    assert!(told.contains("give its real name"), "{told}");
     assert_eq!(folder.read("log"), "old\n");
     let (status, told) = folder.run(&format!("{{ {solve} /dev/fd/5; }} 5>&1 | cat > a.tour"));
     assert_eq!(status, Some(0), "{told}");

@@ -339,7 +339,7 @@ fn an_invalid_tour_is_status_6_and_the_fault_is_named() {
         (&b"TYPE : TSP\nTOUR_SECTION\n1 2 3 4 -1\n"[..], "TYPE TSP"),
         (b"DIMENSION : 5\nTOUR_SECTION\n1 2 3 4 -1\n", "tour of 5 nodes"),
         (b"TOUR_SECTION\n1 2 3 4 -1\nTOUR_SECTION\n4 3 2 1 -1\n", "a second time"),
-        (b"1 2 3 4 -1 4 3 2 1 -1", "behind its tour"),
+        (b"1 2 3 4 -1 4 3 2 1 -1", "after its tour"),
     ] {
         let tour = folder.file("c.tour", tour);
         antwarp(&["check", &folder.instance, &tour]).assert().code(6).stdout("").stderr(contains(fault));
@@ -403,12 +403,12 @@ fn a_file_is_read_as_far_as_there_is_memory() {
     let output = within(600_000, &format!("info {}", folder.path("long.tsp.gz")));
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(3), "{said}");
-    assert!(said.contains("no room for DIMENSION 4000000: "), "{said}");
+    assert!(said.contains("not enough memory for DIMENSION 4000000: "), "{said}");
 }
 
 fn rows_and_runs_are_not_read_without_end() {
     let folder = Folder::new(5);
-    let endless = "four mebibytes without an end of a number";
+    let endless = "four mebibytes without the end of a number";
     for (command, begin) in [("bench table", "suite,\""), ("plot", "{\"trace\":[")] {
         let hole = folder.file("hole", begin.as_bytes());
         let packed = folder.path("packed");
