@@ -25,7 +25,7 @@ fn a_bound_stands_beside_the_tour_and_the_trace_leads_to_it() {
     solve(&["E1k.0", "--iterations", "200", "--bound", "--json", &result])
         .assert()
         .success()
-        .stdout(contains("% above the optimum, by proof"));
+        .stdout(contains("% above the optimum"));
     let result = json(&result);
     let (cost, bound) = (result["cost"].as_i64().unwrap(), result["bound"]["length"].as_i64().unwrap());
     assert!(bound <= 23_360_648 && bound > 23_100_000, "{bound}");

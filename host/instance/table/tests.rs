@@ -161,7 +161,11 @@ fn what_has_two_meanings_or_none_is_refused_with_what_chooses() {
         ("star,ra,dec,mag\na,1.5,40,2\nb,3,41,1\n", "places in the sky", "--columns lat=3,lon=2"),
         ("n,x,y\na,1,(74.01)\nb,2,3\n", "`(74.01)` is not a number", "-74.01"),
         ("id  x y\n 1: 3 4\n ---\n99: 5 6\n", "only a part of the table was printed", "write all of it"),
-        ("# A tibble: 100 x 2\nx y\n1 2\n3 4\n# \u{2026} with 97 more rows\n", "only a part of the table was printed", "CSV"),
+        (
+            "# A tibble: 100 x 2\nx y\n1 2\n3 4\n# \u{2026} with 97 more rows\n",
+            "only a part of the table was printed",
+            "CSV",
+        ),
         (" x | y\n---+---\n 1 | 2\n 3 | 5\n(100 rows)\n", "this says 100 rows", "all rows"),
         ("0 3\n3 0\n5 4\n4 5\n\n5 4\n4 5\n0 3\n3 0\n", "into 2 blocks of columns", "one line"),
         ("1.0e+03 *\n1.5 2\n3 4\n", "MATLAB", "writematrix"),
@@ -169,7 +173,11 @@ fn what_has_two_meanings_or_none_is_refused_with_what_chooses() {
         ("1\t2,3\t3,5\n2\t1,3\t3,4\n3\t1,5\t2,4\n", "lists of neighbours", "from,to,cost"),
         ("4 2\n12.5 3\n40 7\n33 28\n5 31\n", "may mean that 4 lines follow", "--no-header"),
         ("4 4 6\n2 1 3\n3 1 5\n4 1 4\n3 2 4\n4 2 5\n4 3 3\n", "may mean that 6 lines follow", "--no-header"),
-        (";1;2;3\nUlm;0;12;40\nHof;12;0;25\nSuhl;40;25;0\n", "by numbers, but the first column", "same names"),
+        (
+            ";1;2;3\nUlm;0;12;40\nHof;12;0;25\nSuhl;40;25;0\n",
+            "by numbers, but the first column",
+            "same names",
+        ),
         ("0,1,2,3\n1,0,12,40\n2,12,0,25\n3,40,25,0\n", "may be costs, or the numbers", "remove the 0"),
         ("name,0,1\nA,10,20\nB,35,5\nC,42,31\n", "may be the numbers of the columns", "--no-header"),
         (
