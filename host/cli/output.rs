@@ -89,6 +89,7 @@ pub const INSTANCE: &str = "the instance";
 /// Checks early, without changing anything, that all outputs can be written at the end.
 ///
 /// # Errors
+///
 /// If an output cannot be written, or would overwrite another output or one of the `inputs`, which are pairs of description and
 /// path.
 pub fn check<'a>(

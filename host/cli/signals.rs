@@ -1,6 +1,8 @@
 //! Signals. The first Ctrl-C, SIGTERM or SIGHUP requests a stop, the second ends the process at once. A processor time limit
-//! (`ulimit -t`) also requests a stop, shortly before it would end the process. Programs such as `timeout` signal a process and its
-//! group, so one interrupt arrives twice: a signal right after the first counts as part of it.
+//! (`ulimit -t`) also requests a stop, shortly before it would end the process.
+//!
+//! Programs such as `timeout` signal a process and its group, so one interrupt arrives twice: a signal right after the first counts
+//! as part of it.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -181,8 +183,9 @@ fn ignore(which: Signal) -> nix::Result<SigHandler> {
     unsafe { signal(which, SigHandler::SigIgn) }
 }
 
-/// Prepares the process for resource limits. Exceeding the file size limit (`ulimit -f`) becomes a write error, like a full disk;
-/// otherwise it would end the process.
+/// Prepares the process for resource limits.
+///
+/// Exceeding the file size limit (`ulimit -f`) becomes a write error, like a full disk; otherwise it would end the process.
 pub fn survive_limits() {
     // This cannot fail for a signal that may be ignored.
     #[cfg(unix)]

@@ -1,8 +1,9 @@
-//! The thread that owns MPI: it carries tours between the posts of all ranks, and reports their lengths to rank 0. Every rank sends
-//! its better tours to its [neighbours](super::Topology), one at a time to each: a waiting tour is replaced by a better one. Rank 0
-//! gets only the length. It requests the tour itself if it is the best of all, every few seconds and at the end. So few bytes
-//! travel far, and rank 0 always has a tour that is nearly the best. The messages of runs in lockstep are sent to all at once, and
-//! in order.
+//! The thread that owns MPI: it carries tours between the posts of all ranks, and reports their lengths to rank 0.
+//!
+//! Every rank sends its better tours to its [neighbours](super::Topology), one at a time to each: a waiting tour is replaced by a
+//! better one. Rank 0 gets only the length. It requests the tour itself if it is the best of all, every few seconds and at the end.
+//! So few bytes travel far, and rank 0 always has a tour that is nearly the best. The messages of runs in lockstep are sent to all
+//! at once, and in order.
 
 use std::os::raw::c_int;
 use std::sync::Arc;

@@ -1,8 +1,9 @@
-//! Runs of several processes, the ranks of MPI, each with its own backend. They are islands, or run in lockstep. Rank 0 reads and
-//! checks; the others get everything they need in one broadcast ([`Orders`]). Then every rank solves. In each rank a separate
-//! thread, the courier, owns MPI: it carries tours from post to post, reports their lengths to rank 0, and checks for the end. So
-//! messages move whatever the run is doing, and only runs in lockstep wait for them. Rank 0 gathers the best tour, and is the only
-//! rank that reports and writes. `docs/cluster.md` is for users.
+//! Runs of several processes, the ranks of MPI, each with its own backend. They are islands, or run in lockstep.
+//!
+//! Rank 0 reads and checks; the others get everything they need in one broadcast ([`Orders`]). Then every rank solves. In each rank
+//! a separate thread, the courier, owns MPI: it carries tours from post to post, reports their lengths to rank 0, and checks for
+//! the end. So messages move whatever the run is doing, and only runs in lockstep wait for them. Rank 0 gathers the best tour, and
+//! is the only rank that reports and writes. `docs/cluster.md` is for users.
 
 #[cfg(not(feature = "mpi"))]
 mod alone;

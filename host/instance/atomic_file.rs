@@ -24,6 +24,7 @@ pub(crate) enum Place {
 /// Finds out what a path refers to.
 ///
 /// # Errors
+///
 /// If it is a folder, its folder does not exist, it has no file name, or it only gives the number of an open file.
 pub(crate) fn place(path: &Path) -> io::Result<Place> {
     match fs::metadata(path) {

@@ -21,8 +21,10 @@ pub struct BestKnown {
 }
 
 impl Instance {
-    /// Returns the best published tour length. A name alone does not identify an instance: an optimum stops a run, and that of
-    /// another instance would stop it far too early. So the data must also match the published instance.
+    /// Returns the best published tour length.
+    ///
+    /// A name alone does not identify an instance: an optimum stops a run, and that of another instance would stop it far too
+    /// early. So the data must also match the published instance.
     pub fn best_known(&self) -> Option<BestKnown> {
         if !self.is_as_given() || self.forbidden().is_some() || self.ends().is_some() {
             return None;
@@ -57,9 +59,10 @@ impl Qap {
 /// entry.
 type Entry = (&'static str, u32, i64, u64);
 
-/// TSPLIB95, symmetric. dsj1000 is listed with both of its metrics, CEIL_2D first. linhp318 is about the shortest path from node 1
-/// to node 214, 41345. Its file, which calls itself lin318, fixes the edge that closes the path, and the length of that edge, 3869,
-/// counts.
+/// TSPLIB95, symmetric.
+///
+/// dsj1000 is listed with both of its metrics, CEIL_2D first. linhp318 is about the shortest path from node 1 to node 214, 41345.
+/// Its file, which calls itself lin318, fixes the edge that closes the path, and the length of that edge, 3869, counts.
 #[rustfmt::skip]
 const TSPLIB: &[Entry] = &[
     ("a280", 280, 2579, 0x291319b7bfd655fb), ("ali535", 535, 202339, 0xcb427b958dd5ee60),

@@ -1,6 +1,8 @@
-//! A 64-bit hash that identifies the data of an instance. A name does not, since anyone may call a file eil51. Fingerprints are in
-//! the lists of published optima, so they never change, and are the same on every machine: FNV-1a (G. Fowler, L. C. Noll, K.-P. Vo)
-//! over little-endian bytes. They distinguish data that differ by chance, but do not protect against deliberate collisions.
+//! A 64-bit hash that identifies the data of an instance.
+//!
+//! A name does not, since anyone may call a file eil51. Fingerprints are in the lists of published optima, so they never change,
+//! and are the same on every machine: FNV-1a (G. Fowler, L. C. Noll, K.-P. Vo) over little-endian bytes. They distinguish data that
+//! differ by chance, but do not protect against deliberate collisions.
 
 use super::model::{Distances, Instance, Kind};
 use super::qaplib::Qap;

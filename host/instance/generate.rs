@@ -63,8 +63,10 @@ pub(crate) fn draw(draws: &mut impl Rng, end: u64) -> u64 {
     ((u128::from(draws.next_u64()) * u128::from(end)) >> 64) as u64
 }
 
-/// Returns part `part` of the random numbers of an instance of `family`. The family modifies the seed, since a search may run with
-/// the seed of its instance: it must not draw its start from the numbers that hide the solution.
+/// Returns part `part` of the random numbers of an instance of `family`.
+///
+/// The family modifies the seed, since a search may run with the seed of its instance: it must not draw its start from the numbers
+/// that hide the solution.
 pub(crate) const fn stream(family: [u8; 8], seed: u64, part: u32) -> Stream {
     Stream::new(seed ^ u64::from_be_bytes(family), part, 0)
 }

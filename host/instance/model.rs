@@ -39,8 +39,10 @@ pub enum Distances {
     Matrix(Vec<i32>),
 }
 
-/// A problem to solve. Its nodes are numbered from 0. Every instance is valid: coordinates are finite, no distance is negative or
-/// beyond `i32`, a matrix is square with a diagonal of zeros, and fixed edges join nodes that exist.
+/// A problem to solve. Its nodes are numbered from 0.
+///
+/// Every instance is valid: coordinates are finite, no distance is negative or beyond `i32`, a matrix is square with a diagonal of
+/// zeros, and fixed edges join nodes that exist.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Instance {
     name: String,
@@ -124,8 +126,10 @@ impl Instance {
     }
 
     /// Creates an instance from these places in the plane (`dimensions` 2) or in space (3), with Euclidean distances that are not
-    /// rounded. As everywhere, edge costs are whole numbers internally. So the places are scaled by a power of two until they
-    /// extend over about 2^30. [`Instance::tour_cost`] computes lengths from the places themselves.
+    /// rounded.
+    ///
+    /// As everywhere, edge costs are whole numbers internally. So the places are scaled by a power of two until they extend over
+    /// about 2^30. [`Instance::tour_cost`] computes lengths from the places themselves.
     ///
     /// # Errors
     /// If there are no places, or a coordinate is not finite.
@@ -182,9 +186,10 @@ impl Instance {
     }
 
     /// Creates an instance from a square matrix of costs, row by row: asymmetric if the matrix is. The diagonal is ignored. A cost
-    /// that is infinite or not a number means that there is no connection; any other may be negative and have decimals. Costs with
-    /// at most nine decimals are exact if they fit 32 bits. Others are rounded internally to a 2^30th of the largest one, or to a
-    /// 2^27th if there are forbidden pairs.
+    /// that is infinite or not a number means that there is no connection; any other may be negative and have decimals.
+    ///
+    /// Costs with at most nine decimals are exact if they fit 32 bits. Others are rounded internally to a 2^30th of the largest
+    /// one, or to a 2^27th if there are forbidden pairs.
     ///
     /// # Errors
     /// If the matrix is not square, has no rows, or all its costs are forbidden.

@@ -23,10 +23,11 @@ impl Instance {
         Instance::open_with(path_or_name, &ReadOptions::default())
     }
 
-    /// Reads an instance file, or makes the generated instance of this name. The format is determined by the content of the file,
-    /// not its name: TSPLIB, delimited text or arrays of coordinates, costs or edges with or without names, or JSON. The file may
-    /// be compressed by gzip, and be in UTF-8, UTF-16 or latin-1. `-` is the standard input. Names such as `E10k.0` need no file
-    /// (see [`dimacs`]).
+    /// Reads an instance file, or makes the generated instance of this name.
+    ///
+    /// The format is determined by the content of the file, not its name: TSPLIB, delimited text or arrays of coordinates, costs or
+    /// edges with or without names, or JSON. The file may be compressed by gzip, and be in UTF-8, UTF-16 or latin-1. `-` is the
+    /// standard input. Names such as `E10k.0` need no file (see [`dimacs`]).
     ///
     /// # Errors
     /// If the file cannot be read, or its content has no interpretation or more than one; the remedy is in the error.

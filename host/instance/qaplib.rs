@@ -1,9 +1,12 @@
 //! The quadratic assignment problem, and the files of QAPLIB (R. E. Burkard, S. E. Karisch, F. Rendl: QAPLIB - A Quadratic
-//! Assignment Problem Library, Journal of Global Optimization 10, 1997). An instance is a file of whole numbers: the size n, then
-//! the matrices A and B, row by row. A solution is a file with n, the cost and a permutation, numbered from 1. Not all files in
-//! QAPLIB permute the same matrix. Most of them use the sum over i and j of A(i, j) B(p(i), p(j)), and so do we; some (tai60a,
-//! tho150) give the inverse of that permutation, and tai40a is numbered from 0. [`read_solution`] detects the numbering,
-//! [`Qap::as_stated`] the direction.
+//! Assignment Problem Library, Journal of Global Optimization 10, 1997).
+//!
+//! An instance is a file of whole numbers: the size n, then the matrices A and B, row by row. A solution is a file with n, the cost
+//! and a permutation, numbered from 1.
+//!
+//! Not all files in QAPLIB permute the same matrix. Most of them use the sum over i and j of A(i, j) B(p(i), p(j)), and so do we;
+//! some (tai60a, tho150) give the inverse of that permutation, and tai40a is numbered from 0. [`read_solution`] detects the
+//! numbering, [`Qap::as_stated`] the direction.
 
 use std::io::{self, Write};
 use std::ops::RangeInclusive;
@@ -73,6 +76,7 @@ impl Qap {
     }
 
     /// Generates a random instance: both matrices are symmetric, with 0 on the diagonal and numbers from 1 to 99 elsewhere.
+    ///
     /// Instances are of the same kind as tai12a to tai100a (E. Taillard: Robust taboo search for the quadratic assignment problem,
     /// Parallel Computing 17, 1991), but with our own random numbers. A seed gives the same instance everywhere.
     ///
@@ -120,8 +124,9 @@ impl Qap {
         Some((0..n).map(row).sum())
     }
 
-    /// Returns the permutation or its inverse, whichever has the stated cost; `None` if neither has. QAPLIB's solution files differ
-    /// in which of the two they contain.
+    /// Returns the permutation or its inverse, whichever has the stated cost; `None` if neither has.
+    ///
+    /// QAPLIB's solution files differ in which of the two they contain.
     pub fn as_stated(&self, stated: i64, permutation: &[u32]) -> Option<Vec<u32>> {
         if self.cost(permutation)? == stated {
             return Some(permutation.to_vec());
@@ -247,8 +252,9 @@ fn matrix(text: Text<'_>, words: &mut Words<'_>, n: u32, name: char, last: &mut 
     Ok(matrix)
 }
 
-/// Writes a permutation of 0 to n - 1 and its cost in QAPLIB's format: n and the cost, then the permutation, numbered from 1. It is
-/// the p in the sum of A(i, j) B(p(i), p(j)), as in most of QAPLIB's files.
+/// Writes a permutation of 0 to n - 1 and its cost in QAPLIB's format: n and the cost, then the permutation, numbered from 1.
+///
+/// It is the p in the sum of A(i, j) B(p(i), p(j)), as in most of QAPLIB's files.
 ///
 /// # Errors
 /// The errors of `out`.
@@ -263,8 +269,9 @@ pub fn write_solution(out: &mut impl Write, cost: i64, permutation: &[u32]) -> i
     Ok(())
 }
 
-/// Reads the stated cost and the permutation from a solution file, optionally gzip-compressed, for an instance of size `n`. The
-/// returned permutation is numbered from 0, each number once. The cost is the one in the file: [`Qap::as_stated`] determines
+/// Reads the stated cost and the permutation from a solution file, optionally gzip-compressed, for an instance of size `n`.
+///
+/// The returned permutation is numbered from 0, each number once. The cost is the one in the file: [`Qap::as_stated`] determines
 /// whether it is that of the permutation or of its inverse.
 ///
 /// # Errors
@@ -276,8 +283,9 @@ pub fn read_solution(path: &Path, n: u32) -> Result<(i64, Vec<u32>)> {
     parse_solution(&path.to_string_lossy(), &bytes, n)
 }
 
-/// Parses the bytes of a solution file like [`read_solution`]; `file` is named in errors. Numbers may be on any lines, and
-/// separated by commas. If they include a 0, they count from 0.
+/// Parses the bytes of a solution file like [`read_solution`]; `file` is named in errors.
+///
+/// Numbers may be on any lines, and separated by commas. If they include a 0, they count from 0.
 ///
 /// # Errors
 /// As [`read_solution`], except for those of reading.

@@ -1,6 +1,7 @@
-//! Conversion of internal whole numbers to costs in the user's unit. Internally, every edge costs a 32-bit integer, so that solvers
-//! on CPUs and GPUs are exact and fast. A user's costs may be decimal, in metres or negative, so an instance knows how to convert
-//! one to the other.
+//! Conversion of internal whole numbers to costs in the user's unit.
+//!
+//! Internally, every edge costs a 32-bit integer, so that solvers on CPUs and GPUs are exact and fast. A user's costs may be
+//! decimal, in metres or negative, so an instance knows how to convert one to the other.
 
 use std::sync::Arc;
 

@@ -1,6 +1,7 @@
-//! Files as text: unpacked if they are gzip, and read no further than a legitimate file could extend. A small archive may unpack to
-//! any size, and a device never ends. So the reader of a file says how long it can be, and a longer one is rejected before it fills
-//! the memory.
+//! Files as text: unpacked if they are gzip, and read no further than a legitimate file could extend.
+//!
+//! A small archive may unpack to any size, and a device never ends. So the reader of a file says how long it can be, and a longer
+//! one is rejected before it fills the memory.
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;

@@ -1,6 +1,7 @@
 //! Spare memory for the end of a run. When an allocation fails, it is released, and the run is asked to end with the best result so
-//! far; if even that is not enough, the process ends with a message instead of an abort. Checks come first
-//! ([`check`](super::check)): they reject data that would not fit. The spare is for what they did not foresee.
+//! far; if even that is not enough, the process ends with a message instead of an abort.
+//!
+//! Checks come first ([`check`](super::check)): they reject data that would not fit. The spare is for what they did not foresee.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;

@@ -1,6 +1,8 @@
 //! `antwarp bench`: a suite measures runs over instances, settings and seeds, and records a raw row for each; tables are made from
-//! the rows alone. Each run is given by a line of options of `antwarp solve` or `antwarp search`: a suite and `--vary` generate
-//! these lines, and the options after `--` are added to all of them.
+//! the rows alone.
+//!
+//! Each run is given by a line of options of `antwarp solve` or `antwarp search`: a suite and `--vary` generate these lines, and
+//! the options after `--` are added to all of them.
 
 mod acs;
 mod colony;

@@ -1,6 +1,7 @@
-//! Neighbours of every node: the [`nearest`], and the nearest in each [`quadrant()`] around it. Neighbours of a node are ordered by
-//! the instance's distance, then by the unrounded straight line between the points, then by number; `GEO`, `GEOM` and matrices have
-//! no such line. The order is total, so lists do not depend on the number of threads.
+//! Neighbours of every node: the [`nearest`], and the nearest in each [`quadrant()`] around it.
+//!
+//! Neighbours of a node are ordered by the instance's distance, then by the unrounded straight line between the points, then by
+//! number; `GEO`, `GEOM` and matrices have no such line. The order is total, so lists do not depend on the number of threads.
 
 mod places;
 mod quadrant;

@@ -12,7 +12,7 @@ pub(super) trait Ruler<const D: usize>: Sync {
     /// Returns the place of a point.
     fn place(&self, point: [f64; 3]) -> [f64; D];
 
-    /// How far it is from a place to those in a box at least, along each axis.
+    /// Returns the minimum distance from a place to those in a box, along each axis.
     #[inline]
     fn beyond(&self, cell: &Cell<D>, place: [f64; D]) -> [f64; D] {
         cell.beyond(place)

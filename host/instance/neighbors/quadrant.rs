@@ -1,6 +1,8 @@
 //! The nearest neighbours in each quadrant around every node (Johnson and McGeoch 1997; Fosin, Davidović and Carić 2013, section
-//! 2.1). In clustered instances the nearest neighbours of a node may all lie on one side of it, so that its edge to the other side
-//! is in no list. The nearest of each quadrant lead out of a cluster.
+//! 2.1).
+//!
+//! In clustered instances the nearest neighbours of a node may all lie on one side of it, so that its edge to the other side is in
+//! no list. The nearest of each quadrant lead out of a cluster.
 
 use std::ops::Range;
 
@@ -17,11 +19,13 @@ use crate::instance::{Enough, Instance, Watch, globe};
 const WIDER: usize = 8;
 
 /// Returns the `k / 4` nearest neighbours in each quadrant around every node; if a quadrant has fewer, or `k` is not a multiple of
-/// 4, filled up with the nearest of the others; all other nodes if `k` is larger. A list holds `k` different nodes in the order of
-/// [`nearest`](super::nearest). Counter-clockwise, a quadrant includes the axis it starts with, but not the one it ends with; nodes
-/// at the same place belong to the first quadrant. In the plane this is exact. On the globe, quadrants are of latitude and
-/// longitude, the shorter way round, and are searched only among the `8 k` nearest. Instances in space and matrices have no
-/// quadrants: they get the nearest neighbours.
+/// 4, filled up with the nearest of the others; all other nodes if `k` is larger.
+///
+/// A list holds `k` different nodes in the order of [`nearest`](super::nearest). Counter-clockwise, a quadrant includes the axis it
+/// starts with, but not the one it ends with; nodes at the same place belong to the first quadrant.
+///
+/// In the plane this is exact. On the globe, quadrants are of latitude and longitude, the shorter way round, and are searched only
+/// among the `8 k` nearest. Instances in space and matrices have no quadrants: they get the nearest neighbours.
 pub fn quadrant(instance: &Instance, k: usize) -> NeighborLists {
     quadrant_watched(instance, k, &Watch::new(&|| false))
 }

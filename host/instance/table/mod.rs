@@ -1,6 +1,7 @@
-//! Tables in text: places, matrices of costs, lists of edges, as programs and people write them. `dialect` and `rows` handle
-//! delimited text, `brackets` handles arrays; both become a `grid` of cells. `header` knows column names. The meaning of a grid is
-//! decided here, and it is read by `points`, `matrix` and `edges`.
+//! Tables in text: places, matrices of costs, lists of edges, as programs and people write them.
+//!
+//! `dialect` and `rows` handle delimited text, `brackets` handles arrays; both become a `grid` of cells. `header` knows column
+//! names. The meaning of a grid is decided here, and it is read by `points`, `matrix` and `edges`.
 
 mod brackets;
 mod dialect;

@@ -226,7 +226,9 @@ fn columns(text: Text<'_>, lines: &[Part], sign: &str) -> Vec<(String, Vec<Part>
 }
 
 /// Returns the tour given by edges in any order, two nodes per line, such as `1,3`, `1->3`, or `x[1,3] = 1`; `None` if lines
-/// contain anything else. A line whose last number is 0, which integer programming solvers write for unused edges, is ignored.
+/// contain anything else.
+///
+/// A line whose last number is 0, which integer programming solvers write for unused edges, is ignored.
 fn edges(text: Text<'_>, instance: &Instance, lines: &[Part]) -> Option<Vec<Part>> {
     let n = instance.len();
     let mut all: Vec<Vec<Part>> = lines.iter().map(|&line| numbers(text, line)).collect();

@@ -44,9 +44,10 @@ pub fn parse(file: &str, bytes: &[u8], instance: &Instance) -> Result<Vec<u32>> 
     Ok(parse_with(file, bytes, instance)?.nodes)
 }
 
-/// Parses a tour from the bytes of a tour file written by antwarp, TSPLIB, LKH, Concorde, OR-Tools or a person. Nodes are given by
-/// the numbers or names of the instance's file; a complete tour that contains a 0 although the instance does not is numbered from
-/// 0. A file with several tours is rejected.
+/// Parses a tour from the bytes of a tour file written by antwarp, TSPLIB, LKH, Concorde, OR-Tools or a person.
+///
+/// Nodes are given by the numbers or names of the instance's file; a complete tour that contains a 0 although the instance does not
+/// is numbered from 0. A file with several tours is rejected.
 pub fn parse_with(file: &str, bytes: &[u8], instance: &Instance) -> Result<TourFile> {
     let decoded = encoding::decode(Text { file, bytes })?;
     let text = Text { file, bytes: &decoded.bytes };

@@ -1,5 +1,7 @@
-//! TSPLIB files: all kinds of distances of the symmetric and the asymmetric problem. `scan` splits a file into keywords and
-//! sections, `read` turns them into an instance, `matrix` knows the nine layouts of explicit weights, and `write` writes instances.
+//! TSPLIB files: all kinds of distances of the symmetric and the asymmetric problem.
+//!
+//! `scan` splits a file into keywords and sections, `read` turns them into an instance, `matrix` knows the nine layouts of explicit
+//! weights, and `write` writes instances.
 
 mod matrix;
 mod read;

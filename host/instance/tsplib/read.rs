@@ -41,8 +41,10 @@ const PLACE: u64 = (size_of::<u32>() + 2 * size_of::<[f64; 3]>()) as u64;
 const WEIGHT: u64 = size_of::<i32>() as u64;
 
 /// Parses an instance from the bytes of a TSPLIB file; `file` is named in errors, `fallback` is the instance's name if the file has
-/// none. Nodes may be numbered from 1, from 0, or in any other way without repetition. If the numbers are consecutive, they
-/// determine the order; otherwise the file order is kept.
+/// none.
+///
+/// Nodes may be numbered from 1, from 0, or in any other way without repetition. If the numbers are consecutive, they determine the
+/// order; otherwise the file order is kept.
 pub fn parse(file: &str, fallback: &str, bytes: &[u8]) -> Result<Instance> {
     parse_with(file, fallback, bytes, &ReadOptions::default())
 }
