@@ -55,7 +55,7 @@ Exit status:
   7    no tour without a forbidden pair was found
   130  interrupted by Ctrl-C or SIGTERM; the best tour so far was written";
 
-/// Short tours, fast: chained Lin-Kernighan, ant colonies and a genetic algorithm for the travelling salesman problem, on a
+/// Finds short tours fast: chained Lin-Kernighan, ant colonies and a genetic algorithm for the travelling salesman problem, on a
 /// GPU or on CPU cores.
 #[derive(Debug, Parser)]
 #[command(name = "antwarp", version, after_help = AFTER_HELP, arg_required_else_help = true)]
@@ -78,7 +78,7 @@ enum Command {
     Check(check::Args),
     /// Plot the lengths of tours against the time they took.
     Plot(plot::Args),
-    /// Make a random instance.
+    /// Generate a random instance.
     Generate(generate::Args),
     /// List the processors and GPUs that antwarp can use.
     Devices(devices::Args),
@@ -186,7 +186,7 @@ fn report_panic(panic: &std::panic::PanicHookInfo<'_>) {
     use std::io::Write;
     let place = panic.location().map_or_else(String::new, |at| format!(" at {}:{}", at.file(), at.line()));
     let what = panic.payload_as_str().unwrap_or("no message");
-    // Not eprintln: it would panic again if nobody reads.
+    // Not eprintln: it would panic again if standard error is closed.
     let _ = writeln!(
         std::io::stderr(),
         "antwarp: this is a bug in antwarp {}{place}: {what}\n\

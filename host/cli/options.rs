@@ -43,7 +43,7 @@ impl MachineArgs {
         start_threads(self.threads, self.share.threads)
     }
 
-    /// Opens the backend. If a GPU was looked for and none can be used, prints a line that says why.
+    /// Opens the backend. If no GPU can be used although one was searched for, prints a line that says why.
     pub fn open(&self, quiet: bool) -> Result<Backend> {
         if self.backend == Choice::Cpu && self.gpus != Gpus::All {
             return Err(Error::Usage("--gpus has no effect: this run uses CPU threads".into()));

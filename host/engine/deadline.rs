@@ -1,4 +1,4 @@
-//! When a run ends by the clock.
+//! The time limit of a run, and its start.
 
 use std::time::{Duration, Instant};
 

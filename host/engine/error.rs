@@ -58,7 +58,7 @@ pub enum BackendError {
     OutOfMemory {
         /// `device` or `main`.
         place: &'static str,
-        /// What was to be allocated.
+        /// The data to be allocated.
         what: String,
         /// Bytes, formatted.
         needed: String,
@@ -78,7 +78,7 @@ pub enum BackendError {
         "the GPU failed while {doing}: {source}. Check dmesg and nvidia-smi; `backend` cpu works meanwhile"
     )]
     Driver {
-        /// What was being done.
+        /// The operation that failed.
         doing: &'static str,
         /// The error of the driver.
         source: Box<dyn std::error::Error + Send + Sync>,

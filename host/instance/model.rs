@@ -80,7 +80,7 @@ pub const EARTH_RADIUS: f64 = 6_371_008.8;
 
 /// Unrounded lengths are scaled to at most this many bits internally, so that the sum of two still fits 32 bits.
 const LONGEST_BITS: i32 = 30;
-/// The same for costs of a matrix with forbidden pairs, which have to cost far more.
+/// The same for costs of a matrix with forbidden pairs, which must cost far more.
 const LONGEST_BESIDE_FORBIDDEN_BITS: i32 = 27;
 /// Maximum number of decimals that is looked for in a matrix.
 const MOST_DECIMALS: u32 = 9;

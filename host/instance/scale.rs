@@ -13,7 +13,7 @@ use super::cost::Cost;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {
-    /// Whatever unit the user has.
+    /// The user's own, unspecified unit.
     #[default]
     Own,
     /// Metres.

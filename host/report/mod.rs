@@ -63,7 +63,7 @@ pub struct Report {
     pub iterations: u64,
     /// The iteration, from 1, that found the tour; 0 if there was no improvement over the initial tour.
     pub best_iteration: u64,
-    /// What stopped the run.
+    /// Why the run stopped.
     pub stopped_by: StopReason,
     /// Tours built.
     pub tours: u64,
@@ -111,7 +111,7 @@ pub struct Known {
     pub other_instance: bool,
 }
 
-/// What was to stop a run.
+/// The limits of a run.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Limits {
     /// Seconds.

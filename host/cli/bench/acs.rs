@@ -58,7 +58,7 @@ const COLUMNS: [Column; 5] = {
     [build, rest, total, tours, ("hit ratio", "hit_ratio", Mean, 4)]
 };
 
-/// What the paper varies.
+/// The parameters that the paper varies.
 const DEFAULTS: [&str; 3] = [
     "pheromone+update=matrix+atomic,matrix+relaxed,candidate+relaxed,selective+relaxed",
     "ants=n",

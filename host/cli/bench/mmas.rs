@@ -11,7 +11,7 @@ use crate::solver::Algorithm;
 /// The tables of the suite.
 pub const SUITE: Suite = Suite { name: "mmas", columns: colony::COLUMNS, sizes: &[], curve: &[] };
 
-/// What the paper varies.
+/// The parameters that the paper varies.
 const DEFAULTS: [&str; 5] = [
     "candidates=all,32",
     "selection+tabu=wrs+list,wrs+compact,wrs+bitmask,rwm+list,rwm+compact,rwm+bitmask",

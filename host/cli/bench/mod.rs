@@ -301,7 +301,7 @@ const RESERVED: [(&[&str], &str); 4] = [
 ];
 /// Options that end a run of solve: if one is given, the defaults of the others do not apply.
 const ENDS: [&str; 5] = ["time", "iterations", "target", "stagnation", "descent_only"];
-/// Those that are not available for colonies and populations here.
+/// Those of [`ENDS`] that are not available for colonies and populations.
 const FOREIGN_ENDS: [&str; 3] = [ENDS[2], ENDS[3], ENDS[4]];
 
 /// Parses options of solve. The instance is already open: a placeholder takes its place in the line.

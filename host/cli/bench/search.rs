@@ -97,7 +97,7 @@ pub fn run(args: &Args) -> Result<Outcome> {
                 (measured.result, *costs.entry((cell.line.clone(), seed)).or_insert(measured.result));
             if own != other {
                 let what = format!("{}, seed {seed}: {:?} found {own}", cell.instance, ways[cell.at]);
-                return Err(Error::Bug(format!("{what}, another way {other}")));
+                return Err(Error::Bug(format!("{what}, but another way found {other}")));
             }
         }
         Ok(Some(measured))

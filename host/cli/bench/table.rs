@@ -12,10 +12,10 @@ use super::rows::{Row, text};
 use crate::instance::{Cost, printable};
 use crate::report::statistics::{Wilcoxon, friedman, holm, rank_sum, signed_rank};
 
-/// What the tables of a suite show.
+/// A suite, with the contents of its tables.
 pub struct Suite {
     pub name: &'static str,
-    /// Columns beside those that every suite has.
+    /// Columns in addition to those of every suite.
     pub columns: &'static [Column],
     /// Ranges of the number of nodes whose gaps are averaged separately.
     pub sizes: &'static [(&'static str, RangeInclusive<u64>)],
@@ -39,7 +39,7 @@ pub enum How {
     Sum,
     /// The sum, divided by the sum of another column.
     Per(&'static str),
-    /// How many times larger the mean is in the group that has this value of this setting instead.
+    /// How many times larger the mean is in the group with this value of this setting instead.
     Times(&'static str, &'static str),
     /// Wilcoxon's rank-sum test against the first group of the instance.
     RankSum,

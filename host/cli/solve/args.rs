@@ -18,7 +18,7 @@ use crate::instance::{Ends, Instance, ReadOptions};
 use crate::solver::settings::Declaration;
 use crate::solver::{Algorithm, proven_optimum};
 
-/// How long a run lasts if nothing says when to stop.
+/// How long a run lasts if there is no stop option.
 const DEFAULT_TIME: Duration = Duration::from_secs(10);
 
 /// Arguments of `antwarp solve`, as given.
@@ -65,8 +65,7 @@ pub(super) fn algorithm_named(name: &str) -> Option<Declaration> {
 /// Parses the name of an algorithm.
 fn algorithms() -> impl TypedValueParser<Value = Declaration> {
     let names = Algorithm::ALL.map(|one| PossibleValue::new(one.name).help(one.about));
-    PossibleValuesParser::new(names)
-        .try_map(|name| algorithm_named(&name).ok_or("there is no such algorithm"))
+    PossibleValuesParser::new(names).try_map(|name| algorithm_named(&name).ok_or("unknown algorithm"))
 }
 
 /// What a run starts from.

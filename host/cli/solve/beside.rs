@@ -12,7 +12,7 @@ use crate::instance::{Instance, Metric};
 use crate::memory;
 use crate::solver::FEWEST as FEWEST_NODES;
 
-/// Fraction of the time after which the ascent ends: pricing follows and, on threads beside a GPU, crossover then starts.
+/// Fraction of the time after which the ascent ends: pricing follows and, on threads next to a GPU, crossover then starts.
 const SHARE: f64 = 0.6;
 /// Maximum fraction of the CPU threads' time that a bound may use if it was not requested.
 const UNASKED: f64 = 0.02;

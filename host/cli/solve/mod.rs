@@ -151,9 +151,10 @@ fn lead(
                 || bound.is_some_and(|bound| plan.instance.is_impossible(bound.length));
             plan.deliver(solution, &report, individuals)?;
             match wrong {
-                Some(bound) => {
-                    Err(Error::Bug(format!("a bound of {} beside a tour of {}", bound.length, solution.cost)))
-                }
+                Some(bound) => Err(Error::Bug(format!(
+                    "a bound of {} contradicts a tour of {}",
+                    bound.length, solution.cost
+                ))),
                 None => refuse_forbidden(&report, is_proven),
             }
         };

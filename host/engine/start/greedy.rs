@@ -1,4 +1,4 @@
-//! The greedy tour (Bentley 1992): the shortest edges first.
+//! The greedy tour (Bentley 1992), which takes the shortest edges first.
 
 use rayon::prelude::*;
 

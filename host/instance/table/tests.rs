@@ -1,4 +1,4 @@
-//! What tables are read as.
+//! Tests of how tables are interpreted.
 
 use super::*;
 use crate::instance::content::Content;
@@ -123,7 +123,7 @@ fn edges_are_read_by_number_and_by_name() {
     }
     let missing = costs("from,to,cost\nA,B,1\nB,C,2\nC,D,3\nD,A,4\n");
     assert!(missing[2].is_infinite() && missing[7].is_infinite());
-    // One pair both ways: every row counts for its direction.
+    // If one pair is listed in both directions, every row applies to its direction.
     assert!(costs("from,to,cost\nA,B,1\nB,A,5\nB,C,2\nC,A,3\n")[2].is_infinite());
     assert!(refused("from,to,cost\nA,B,1\nA,B,2\nB,C,2\n").0.contains("an earlier row"));
     assert!(refused("1 2 10\n2 3 5\n3 4 7\n4 1 3\n").0.contains("may be edges"));

@@ -260,7 +260,7 @@ fn edges(text: Text<'_>, instance: &Instance, lines: &[Part]) -> Option<Vec<Part
 /// How lines are recognized as edges.
 #[derive(Clone, Copy, PartialEq)]
 enum Layout {
-    /// By brackets, an arrow, a variable, or the names of the columns.
+    /// By brackets, an arrow, a variable, or the column names.
     Marked,
     /// Not marked: two plain numbers.
     Plain,

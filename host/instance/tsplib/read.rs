@@ -1,4 +1,4 @@
-//! From the entries of a TSPLIB file to an instance.
+//! Builds an instance from the entries of a TSPLIB file.
 
 use std::collections::HashSet;
 
