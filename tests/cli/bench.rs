@@ -206,7 +206,7 @@ fn tables_are_made_again_from_raw_rows() {
     let cut = folder.file("cut.csv", &text.as_bytes()[..text.len() - 20]);
     antwarp(&["bench", "table", &cut]).assert().code(3).stdout("").stderr(contains("bench --csv"));
     let foreign = folder.file("foreign.csv", text.replace("solve,", "magic,").as_bytes());
-    antwarp(&["bench", "table", &foreign]).assert().code(3).stderr(contains("no suite `magic`"));
+    antwarp(&["bench", "table", &foreign]).assert().code(3).stderr(contains("unknown suite `magic`"));
 }
 
 fn a_table_has_means_deviations_tests_and_what_differs() {

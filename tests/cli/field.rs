@@ -882,7 +882,7 @@ fn tables_that_programs_print_are_read() {
         (
             "depot.json",
             r#"{"depot": {"x": 0, "y": 0}, "customers": [{"x": 10, "y": 20}, {"x": 35, "y": 5}, {"x": 42, "y": 31}]}"#,
-            "one more, \"depot\"",
+            "another one, \"depot\"",
         ),
     ] {
         let output = solve(&[&file(&folder, name, text.as_bytes())]).assert().code(3);

@@ -402,8 +402,8 @@ fn bad_files_are_status_3_with_their_line() {
     let [long_qap, long_graph] = [("long.dat", "2\n"), ("long.graph", "3 2\n")]
         .map(|(name, begin)| folder.file(name, &format!("{begin}{blanks}")));
     let wrong: [(&[&str], &str); 6] = [
-        (&["qap", &long_qap], "size 2 can take"),
-        (&["max-cut", &long_graph], "a graph of 2 edges can take"),
+        (&["qap", &long_qap], "the maximum for size 2"),
+        (&["max-cut", &long_graph], "the maximum for a graph of 2 edges"),
         (&["partition", &numbers], "bad.txt:2:3"),
         (&["qap", &matrix], "short.dat:2:"),
         (&["qap", &missing], "missing.dat"),
