@@ -1,4 +1,4 @@
-//! antwarp: short tours, fast, on GPUs or on plain CPU cores.
+//! antwarp: finds short tours fast, on GPUs or on plain CPU cores.
 //!
 //! `host` holds everything that needs an operating system; the algorithms are in `antwarp-core`.
 

@@ -1,10 +1,10 @@
-//! What lies between settings and machines: an instance as engines see it, what each algorithm needs to know, what it asks of
-//! a machine, and the loop that runs it.
+//! The layer between settings and machines: an instance as engines see it, what each algorithm needs to know, what it requires of a
+//! machine, and the loop that runs it.
 //!
-//! Three layers meet here. A backend does an algorithm's work where the data lives; what it has to offer for that is a trait
-//! ([`Colony`], [`Population`], [`Descent`], [`LinKernighan`], [`Walks`], [`Neighbors`]), and what it is told is a
-//! spec. A solver turns settings into a spec and plans the work: that is an [`Engine`]. [`drive`] runs any engine until it is
-//! time to stop. Nothing here knows a backend or a solver.
+//! Three layers meet here. A backend does an algorithm's work where the data lives; what it must offer for that is a trait
+//! ([`Colony`], [`Population`], [`Descent`], [`LinKernighan`], [`Walks`], [`Neighbors`]), and its input is a spec. A solver turns
+//! settings into a spec and plans the work: that is an [`Engine`]. [`drive`] runs any engine until it is time to stop. Nothing here
+//! depends on a backend or a solver.
 
 mod budget;
 mod cost;

@@ -1,6 +1,6 @@
-//! Data that goes to a device and back.
+//! Data that is copied to a device and back.
 
-/// Data that may be copied to and from a device byte by byte.
+/// Data that may be copied bytewise to and from a device.
 ///
 /// # Safety
 /// The type has no padding and no pointers, and every bit pattern is a value of it.
@@ -8,7 +8,7 @@ pub unsafe trait Plain: Copy {}
 
 macro_rules! plain {
     ($($t:ty),*) => { $(
-        // SAFETY: numbers and structs of numbers whose sizes add up.
+        // SAFETY: numbers, and structs of numbers without padding.
         unsafe impl Plain for $t {}
     )* };
 }

@@ -1,8 +1,8 @@
-//! An instance as the backends see it: nodes renumbered along a short tour, candidate lists, distances.
+//! An instance as backends see it: nodes renumbered along a short tour, candidate lists, distances.
 //!
-//! Ants visit near nodes one after the other. Numbered along the nearest-neighbour tour, near nodes have near
-//! numbers: a bitmask's groups fill up early, and the weights that a step reads share cache lines. Local search numbers
-//! along its own start tour.
+//! Ants visit nearby nodes one after the other. Numbered along the nearest-neighbour tour, nearby nodes have nearby numbers: a
+//! bitmask's groups fill up early, and the weights read by a step share cache lines. Local search numbers nodes along its own start
+//! tour.
 
 use antwarp_core::distance::{Distance, Distances};
 use antwarp_core::geometry::{GRID_EXTENT, Grid, Point};
@@ -18,20 +18,20 @@ use crate::engine::start::{self, Start};
 use crate::instance::{Enough, Instance, NeighborLists, Watch, nearest_until};
 use crate::parallel;
 
-/// Neighbours that the nearest-neighbour tour looks at before it searches for the nearest one that is left.
+/// Neighbours that the nearest-neighbour tour tries before it searches for the nearest unvisited node.
 const NEAR: usize = 16;
-/// Neighbours of a node in its candidate list and its reserve together: enough for nine in ten of the ants that find
-/// no open candidate.
+/// Number of neighbours of a node in its candidate list and its reserve together: enough for nine in ten of the ants that find no
+/// open candidate.
 const LISTED: usize = 256;
-/// Ids that all lists may have together; beyond some 131,000 nodes there are fewer reserves, for finding them takes
+/// Maximum number of ids in all lists together; beyond about 131,000 nodes there are fewer reserves, since finding them takes
 /// longer than they save in a short run.
 const MOST_IDS: usize = 1 << 25;
 
-/// Most nodes whose directed edges get reduced lengths: of more it takes longer than they are worth in a run of ten seconds (two
-/// seconds for 3,000 nodes on one thread, and it grows with their cube).
+/// Maximum number of nodes for which directed edges get reduced lengths: for more, computing them takes longer than they are worth
+/// in a run of ten seconds (two seconds for 3,000 nodes on one thread, growing with the cube).
 const MOST_REDUCED: usize = 2000;
 
-/// Bytes of a node besides: places, numbers, the tree in which neighbours are looked for.
+/// Further bytes per node: places, numbers, the tree in which neighbours are searched.
 const A_NODE: usize = 200;
 
 /// An instance as engines see it: nodes renumbered along a short tour, candidate lists, distances.
@@ -52,18 +52,18 @@ pub struct Problem {
     places: Places,
 }
 
-/// Where the nodes are, as local search reads it ([`antwarp_core::geometry`]).
+/// The places of the nodes, as local search reads them ([`antwarp_core::geometry`]).
 pub enum Places {
     /// For [`Grid`].
     Grid {
-        /// A place a node.
+        /// One place per node.
         places: Vec<u64>,
-        /// Distances are rounded up.
+        /// Whether distances are rounded up.
         up: bool,
     },
     /// For [`Planar`](antwarp_core::geometry::Planar).
     Planar {
-        /// A place a node.
+        /// One place per node.
         places: Vec<Point>,
         /// The metric.
         metric: Metric,
@@ -95,7 +95,7 @@ impl Places {
         Places::Planar { places: points.iter().map(|p| Point(p[0], p[1])).collect(), metric }
     }
 
-    /// As in the names of kernels.
+    /// Returns the name used in kernel names.
     pub fn kernel_name(&self) -> &'static str {
         match self {
             Places::Grid { .. } => "grid",
@@ -104,7 +104,7 @@ impl Places {
         }
     }
 
-    /// Bytes of a place.
+    /// Returns the number of bytes per place.
     pub fn bytes(&self) -> u32 {
         match self {
             Places::Grid { .. } => 8,
@@ -114,7 +114,7 @@ impl Places {
     }
 }
 
-/// Where each node stands in an order.
+/// Returns the position of each node in an order.
 fn numbers(order: &[u32]) -> Vec<u32> {
     let mut numbers = vec![0; order.len()];
     for (number, &node) in (0..).zip(order) {
@@ -123,8 +123,9 @@ fn numbers(order: &[u32]) -> Vec<u32> {
     numbers
 }
 
-/// Where all nodes of a list are equally near, those that are as near and follow along the tour take their places. Of thousands of
-/// nodes at one place all would else have the same list, and who has been to those in it would look at all nodes, step by step.
+/// Replaces lists whose nodes are all equally near by the equally near nodes that follow along the tour. Otherwise thousands of
+/// nodes at the same place would all have the same list, and an ant that has visited those would have to evaluate all nodes in each
+/// step.
 fn spread(instance: &Instance, near: &mut NeighborLists, order: &[u32]) {
     let (n, k) = (order.len(), near.k);
     let numbers = numbers(order);
@@ -146,11 +147,11 @@ fn spread(instance: &Instance, near: &mut NeighborLists, order: &[u32]) {
 }
 
 impl Problem {
-    /// Prepares an instance with `k` candidates a node, or all of them, and `neighbors` of each for local search, or as many as
-    /// ants have.
+    /// Prepares an instance with `k` candidates per node, or all nodes as candidates, and `neighbors` of each for local search, or
+    /// as many as ants use by default.
     ///
     /// # Errors
-    /// If the memory is short.
+    /// If there is not enough memory.
     pub fn new(
         instance: &Instance,
         k: Option<u32>,
@@ -159,10 +160,10 @@ impl Problem {
         Ok(Problem::until(instance, k, neighbors, &|| false)?.expect("it is never enough"))
     }
 
-    /// As [`Problem::new`]; none if it was `enough` before it was there.
+    /// Does the same as [`Problem::new`]; `None` if `enough` asked to stop before it was complete.
     ///
     /// # Errors
-    /// If the memory is short.
+    /// If there is not enough memory.
     pub fn until(
         instance: &Instance,
         k: Option<u32>,
@@ -178,7 +179,7 @@ impl Problem {
         let neighbors = (neighbors as usize).min(most);
         let found = listed.max(NEAR.min(most)).max(neighbors);
         let matrix = instance.matrix().map_or(0, <[i32]>::len);
-        // The lists as they are found, by number, and renumbered.
+        // The lists as found, by number, and renumbered.
         check_memory("the candidate lists", 12 * n * found + A_NODE * n + 4 * matrix)?;
         let Some(mut near) = nearest_until(instance, found, enough) else { return Ok(None) };
         let Some(order) = start::tour_until(instance, Start::NearestNeighbor, &near, 0, enough) else {
@@ -193,11 +194,11 @@ impl Problem {
         Problem::along(instance, near, (0, 0, near.k), start)
     }
 
-    /// Where edges have a direction: the same, but that local search looks at reduced lengths, and all lists are by these.
+    /// For directed edges: makes local search use reduced lengths, and sorts all lists by them.
     ///
-    /// Many edges of a node may have the same one. Which of them are listed is drawn, by the pair's numbers: else lists of
-    /// different nodes would hold the same few. Nothing changes where edges have no direction, of more than 2,000 nodes,
-    /// if the memory is short, or if it was `enough` before the lengths were there.
+    /// Many edges of a node may have the same reduced length. Which of them are listed is drawn at random, by the pair's numbers:
+    /// otherwise lists of different nodes would hold the same few. Nothing changes if edges are undirected, with more than 2,000
+    /// nodes, if there is not enough memory, or if `enough` asked to stop before the lengths were complete.
     pub fn reduced(mut self, enough: Enough) -> Problem {
         let n = self.order.len();
         if !self.directed || n > MOST_REDUCED || check_memory("the reduced lengths", 4 * 4 * n * n).is_err() {
@@ -228,7 +229,7 @@ impl Problem {
         self
     }
 
-    /// Whether local search looks at [reduced](Problem::reduced) lengths.
+    /// Returns whether local search uses [reduced](Problem::reduced) lengths.
     pub fn is_reduced(&self) -> bool {
         !self.search_matrix.is_empty()
     }
@@ -275,87 +276,88 @@ impl Problem {
         }
     }
 
-    /// Number of nodes.
+    /// Returns the number of nodes.
     pub fn n(&self) -> u32 {
         self.order.len() as u32
     }
 
-    /// Candidates of a node; 0: all nodes are candidates.
+    /// Returns the number of candidates per node; 0 if all nodes are candidates.
     pub fn k(&self) -> u32 {
         self.k
     }
 
-    /// The candidate lists, n x k, nearest first; empty where all nodes are candidates.
+    /// Returns the candidate lists, n x k, nearest first; empty if all nodes are candidates.
     pub fn lists(&self) -> &[u32] {
         &self.lists
     }
 
-    /// Neighbours of a node for local search.
+    /// Returns the number of neighbours per node for local search.
     pub fn search_k(&self) -> u32 {
         self.search_k
     }
 
-    /// The neighbours for local search, n x [`Problem::search_k`], nearest first.
+    /// Returns the neighbours for local search, n x [`Problem::search_k`], nearest first.
     pub fn neighbors(&self) -> &[u32] {
         &self.neighbors
     }
 
-    /// Nodes in reserve for a node, behind its candidates.
+    /// Returns the number of reserve neighbours per node, after its candidates.
     pub fn reserve(&self) -> u32 {
         self.reserve
     }
 
-    /// The neighbours behind the candidates, n x [`Problem::reserve`], nearest first.
+    /// Returns the neighbours after the candidates, n x [`Problem::reserve`], nearest first.
     pub fn reserves(&self) -> &[u32] {
         &self.reserves
     }
 
-    /// Length of the start tour.
+    /// Returns the length of the start tour.
     pub fn unit_cost(&self) -> i64 {
         self.unit_cost
     }
 
-    /// The mean edge of the start tour: heuristic values are in units of it.
+    /// Returns the mean edge length of the start tour, the unit of heuristic values.
     pub fn scale(&self) -> f32 {
         (self.unit_cost.max(1) as f64 / self.n() as f64) as f32
     }
 
-    /// Whether edges have a direction.
+    /// Returns whether edges are directed.
     pub fn is_directed(&self) -> bool {
         self.directed
     }
 
-    /// Where the nodes are, for local search.
+    /// Returns the places of the nodes, for local search.
     pub fn places(&self) -> &Places {
         &self.places
     }
 
-    /// The coordinates, if distances come from them.
+    /// Returns the coordinates, if distances come from them.
     pub fn points(&self) -> &[[f64; 3]] {
         &self.points
     }
 
-    /// The distance matrix, if distances come from it.
+    /// Returns the distance matrix, if distances come from it.
     pub fn matrix(&self) -> &[i32] {
         &self.matrix
     }
 
-    /// The distance function, if there is one.
+    /// Returns the distance function, if there is one.
     pub fn metric(&self) -> Option<Metric> {
         self.metric
     }
 
-    /// The metric's number for kernels; [`BY_MATRIX`] where a kernel cannot compute it.
+    /// Returns the metric's number for kernels; [`BY_MATRIX`] if a kernel cannot compute it.
     pub fn device_metric(&self) -> u32 {
         self.metric.filter(|_| !self.has_device_matrix()).map_or(BY_MATRIX, |m| m as u32)
     }
 
-    /// Whether a kernel looks distances up: in the instance's matrix, or in one that is made of a metric that it cannot compute.
+    /// Returns whether a kernel looks distances up: in the instance's matrix, or in one computed from a metric that kernels do not
+    /// support.
     pub fn has_device_matrix(&self) -> bool {
         self.metric.is_none_or(|m| !m.is_algebraic())
     }
 
-    /// All distances by the metric, n x n, row by row.
+    /// Computes all distances by the metric, n x n, row by row.
     pub fn computed_matrix(&self) -> Vec<i32> {
         let n = self.n() as usize;
         let mut matrix = vec![0; n * n];
@@ -369,7 +371,7 @@ impl Problem {
         matrix
     }
 
-    /// How far each of [`Problem::neighbors`] is.
+    /// Returns the distance of each of [`Problem::neighbors`].
     pub fn neighbor_lengths(&self) -> Vec<i32> {
         let k = (self.search_k as usize).max(1);
         let mut lengths = vec![0; self.neighbors.len()];
@@ -383,7 +385,7 @@ impl Problem {
         lengths
     }
 
-    /// How far it is from each node to the next one along the start tour.
+    /// Returns the distance from each node to the next one along the start tour.
     pub fn step_lengths(&self) -> Vec<i32> {
         let n = self.n();
         let length = |node: usize| {
@@ -394,7 +396,7 @@ impl Problem {
         parallel::collect(n as usize, &length)
     }
 
-    /// Distances for code on the CPU.
+    /// Returns the distances, for code on the CPU.
     pub fn distances(&self) -> Distances {
         Distances {
             matrix: self.matrix.as_ptr(),
@@ -404,18 +406,18 @@ impl Problem {
         }
     }
 
-    /// The matrix that local search looks at: that of [reduced](Problem::reduced) lengths if there is one, else that of
+    /// Returns the matrix that local search uses: that of [reduced](Problem::reduced) lengths if there is one, else
     /// [`Problem::matrix`].
     pub fn search_matrix(&self) -> &[i32] {
         if self.is_reduced() { &self.search_matrix } else { &self.matrix }
     }
 
-    /// As [`Problem::distances`], as local search sees them: every tour is as much longer or shorter by these.
+    /// Returns [`Problem::distances`] as local search sees them: they change the lengths of all tours by the same amount.
     pub fn search_distances(&self) -> Distances {
         Distances { matrix: self.search_matrix().as_ptr(), ..self.distances() }
     }
 
-    /// How long a tour in the problem's numbering is; none if it is no tour.
+    /// Returns the length of a tour in the problem's numbering; `None` if it is not a valid tour.
     pub fn length(&self, tour: &[u32]) -> Option<i64> {
         let n = self.order.len();
         let mut is_seen = vec![false; n];
@@ -433,12 +435,12 @@ impl Problem {
         Some(parallel::sum(n, 1 << 12, &step))
     }
 
-    /// A tour in the instance's numbering.
+    /// Converts a tour to the instance's numbering.
     pub fn original(&self, tour: &[u32]) -> Vec<u32> {
         tour.iter().map(|&v| self.order[v as usize]).collect()
     }
 
-    /// The start tour in the instance's numbering.
+    /// Returns the start tour in the instance's numbering.
     pub fn start_tour(&self) -> &[u32] {
         &self.order
     }

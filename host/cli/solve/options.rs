@@ -1,4 +1,4 @@
-//! The options of settings, made of what the algorithms declare.
+//! The command-line options for settings, generated from the declarations of the algorithms.
 
 use std::sync::LazyLock;
 
@@ -11,16 +11,16 @@ use super::super::options::finite;
 use crate::solver::Algorithm;
 use crate::solver::settings::{Condition, Declaration, Kind, Range, Setting, text};
 
-/// An option, and the algorithms that have it with what it sets.
+/// An option, with the algorithms that have it and the setting it sets in each.
 #[derive(Debug)]
 pub(super) struct SettingOption {
     /// Its name, with underscores.
     pub id: &'static str,
-    /// Its users, one at least.
+    /// Its users, at least one.
     pub users: Vec<(Declaration, &'static Setting)>,
 }
 
-/// The options of all settings, in the order in which they are declared.
+/// The options of all settings, in declaration order.
 pub(super) static OPTIONS: LazyLock<Vec<SettingOption>> = LazyLock::new(|| {
     let mut options: Vec<SettingOption> = Vec::new();
     for declaration in Algorithm::ALL {
@@ -36,7 +36,7 @@ pub(super) static OPTIONS: LazyLock<Vec<SettingOption>> = LazyLock::new(|| {
 });
 
 impl SettingOption {
-    /// Returns the names of its algorithms.
+    /// Returns the names of the algorithms that have it.
     pub(super) fn names(&self) -> Vec<&'static str> {
         self.users.iter().map(|(declaration, _)| declaration.name).collect()
     }
@@ -46,17 +46,17 @@ impl SettingOption {
         self.names().contains(&algorithm)
     }
 
-    /// Returns what its values are: the same for all users.
+    /// Returns the kind of its values, which is the same for all users.
     fn kind(&self) -> Kind {
         self.users[0].1.kind
     }
 
-    /// Returns whether it stands in the short help too.
+    /// Returns whether it is shown in the short help too.
     pub(super) fn is_common(&self) -> bool {
         self.users.iter().any(|(_, setting)| setting.is_common)
     }
 
-    /// Returns its help for the users that are asked for. Where it means another thing to each, there is a line for each meaning.
+    /// Returns its help for the selected users. If its meaning differs between them, there is a line for each meaning.
     pub(super) fn help(&self, is_asked: impl Fn(&str) -> bool) -> String {
         let mut meanings: Vec<(Vec<&str>, String)> = Vec::new();
         for (declaration, setting) in self.users.iter().filter(|(user, _)| is_asked(user.name)) {
@@ -75,7 +75,7 @@ impl SettingOption {
         }
     }
 
-    /// Returns the heading under which it stands in the help of all options.
+    /// Returns its heading in the help of all options.
     fn heading(&self) -> String {
         if self.users.len() == Algorithm::ALL.len() {
             return "Settings of every algorithm".to_owned();
@@ -111,7 +111,7 @@ impl SettingOption {
     }
 }
 
-/// Names in a sentence: `a, b and c`.
+/// Formats names for a sentence: `a, b and c`.
 pub(super) fn list(names: &[&str]) -> String {
     match names {
         [] => String::new(),
@@ -120,7 +120,7 @@ pub(super) fn list(names: &[&str]) -> String {
     }
 }
 
-/// Reads a whole number, or the word for none.
+/// Parses a whole number, or the word for none.
 fn whole(text: &str, most: u64, none: Option<&'static str>) -> Result<Value, String> {
     match (text.parse::<u64>(), none) {
         (_, Some(none)) if text == none => Ok(Value::Null),
@@ -130,7 +130,7 @@ fn whole(text: &str, most: u64, none: Option<&'static str>) -> Result<Value, Str
     }
 }
 
-/// What a setting means to an algorithm: its sentence, when it applies, its range and its default.
+/// Describes a setting of an algorithm: its sentence, when it applies, its range and its default.
 fn describe(declaration: &Declaration, setting: &Setting) -> String {
     let mut told = setting.help().to_owned();
     told += &conditions(setting).map(|when| format!(" ({when})")).unwrap_or_default();
@@ -140,17 +140,17 @@ fn describe(declaration: &Declaration, setting: &Setting) -> String {
     as_options_of(declaration, &told, "")
 }
 
-/// Returns a text in which an algorithm's settings are named as the command line does, in these quotes: `` `rho` `` becomes `--rho`.
+/// Rewrites a text to name an algorithm's settings as the command line does, in these quotes: `` `rho` `` becomes `--rho`.
 pub(super) fn as_options_of(declaration: &Declaration, text: &str, quote: &str) -> String {
     let parts = text.split('`').enumerate().map(|(i, part)| match declaration.setting(part) {
-        // What stands between two of them is quoted.
+        // The parts at odd positions are between backticks.
         Some(setting) if i % 2 == 1 => format!("{quote}--{}{quote}", setting.option().replace('_', "-")),
         _ => part.to_owned(),
     });
     parts.collect()
 }
 
-/// When a setting applies, if that depends on others.
+/// Describes when a setting applies, if that depends on others.
 pub(super) fn conditions(setting: &Setting) -> Option<String> {
     let one = |condition: &Condition| {
         format!("{} {}", if condition.is { "with" } else { "not with" }, condition.subject())
@@ -159,7 +159,7 @@ pub(super) fn conditions(setting: &Setting) -> Option<String> {
     (!all.is_empty()).then(|| all.join(", "))
 }
 
-/// The numbers that a setting may be, and their unit.
+/// Returns the range of a setting and its unit.
 pub(super) fn numbers(setting: &Setting) -> Option<String> {
     let range = (setting.range != Range::ANY).then(|| setting.range.to_string());
     let parts = [range.unwrap_or_default(), setting.unit.to_owned()];
@@ -167,7 +167,7 @@ pub(super) fn numbers(setting: &Setting) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(" "))
 }
 
-/// The default of a setting, or how its value is chosen; none for a switch that is off.
+/// Returns the default of a setting, or how its value is chosen; `None` for a switch that is off.
 pub(super) fn default(declaration: &Declaration, setting: &Setting) -> Option<String> {
     if !setting.otherwise.is_empty() {
         return Some(setting.otherwise.to_owned());
@@ -184,13 +184,13 @@ pub(super) fn default(declaration: &Declaration, setting: &Setting) -> Option<St
     })
 }
 
-/// A value as a user writes it: real numbers that are whole have no decimals.
+/// Formats a value as a user would write it: real numbers that are whole get no decimals.
 fn short(value: &Value) -> String {
     let text = text(value);
     text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)
 }
 
-/// Settings as the command line gives them: the names of options, with underscores, and values as JSON.
+/// Settings from the command line: option names, with underscores, and values as JSON.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Given {
     /// In the order of [`OPTIONS`].
@@ -252,7 +252,7 @@ mod tests {
         }
     }
 
-    /// Of a switch, whether it is off; it decides whether the option takes a value.
+    /// Returns the default of a switch, which decides whether the option takes a value; empty for other kinds.
     fn kind_default(setting: &Setting) -> String {
         if matches!(setting.kind, Kind::Switch) { setting.default().to_string() } else { String::new() }
     }

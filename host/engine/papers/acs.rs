@@ -1,4 +1,4 @@
-//! What a colony of Ant Colony System needs to know (Skinderowicz 2016).
+//! Parameters of a colony of Ant Colony System (Skinderowicz 2016).
 
 use antwarp_core::papers::ants::acs::Rule;
 use antwarp_core::papers::ants::colony::ColonyRules;
@@ -16,37 +16,37 @@ use crate::engine::{LocalSearch, Problem};
 pub enum Pheromone {
     /// All n x n.
     Matrix,
-    /// Those to candidates.
+    /// Only the edges to candidates.
     Candidate,
-    /// The few that each node's ring took in last.
+    /// The few edges that were last added to each node's ring.
     #[default]
     Selective,
 }
 
-/// Which edges a selective memory takes in.
+/// Which edges are added to a selective memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum Remember {
-    /// Those of best tours. Others that ants take have the lowest trail, in a ring or not.
+    /// Edges of best tours. Other edges that ants take have the lowest trail, in a ring or not.
     Best,
-    /// Every edge that an ant takes, too (Skinderowicz 2016, figure 5).
+    /// Also every edge that an ant takes (Skinderowicz 2016, figure 5).
     Taken,
 }
 
-/// What a greedy step at a node of a selective memory chooses among.
+/// Which edges a greedy step chooses from, at a node with a selective memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum Greedy {
     /// The open candidates (Skinderowicz 2016, figure 3).
     Candidates,
-    /// These, and all other edges that the node remembers, as the author's program does.
+    /// The open candidates and all other edges that the node remembers, as in the author's program.
     #[default]
     Remembered,
 }
 
-/// How the ants of an iteration go, and with it how their updates of trails meet.
+/// How the ants of an iteration proceed, and thus how their trail updates interact.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
@@ -55,52 +55,52 @@ pub enum Update {
     Sequential,
     /// Step by step, all ants together; no update is lost.
     Atomic,
-    /// Each ant its whole tour; ants that meet may lose an update.
+    /// Each ant builds its whole tour; updates may be lost if ants collide.
     #[default]
     Relaxed,
 }
 
-/// Local updates that leave of a trail nearly nothing, times the share that each replaces: e^-8 of it is left.
+/// Number of local updates, times the fraction that each replaces, that leaves almost nothing of a trail: e^-8 of it.
 const WORN: f64 = 8.0;
 /// Everything a backend needs to know about a colony.
 #[derive(Clone, Copy, Debug)]
 pub struct AcsSpec {
     /// Seed of the run.
     pub seed: u64,
-    /// Ants: tours an iteration.
+    /// Number of ants, which is the number of tours per iteration.
     pub ants: u32,
     /// The algorithm's constants.
     pub rule: Rule,
     /// Which edges have a trail.
     pub pheromone: Pheromone,
-    /// Edges that a node of a selective memory remembers.
+    /// Number of edges that a node remembers in a selective memory.
     pub slots: u32,
-    /// How updates meet.
+    /// How updates interact.
     pub update: Update,
-    /// Relaxed or sequential, on the CPU: counts how often a trail that is updated is in its selective memory.
+    /// Relaxed or sequential, on the CPU: count how often an updated trail is in its selective memory.
     pub counts_hits: bool,
-    /// Atomic, on a GPU: a launch for each choice and for each update, and what ants know in global memory, to see what a
-    /// launch for all of them is worth.
+    /// Atomic, on a GPU: use one launch per choice and per update, and keep the state of ants in global memory, to measure the
+    /// benefit of a single launch.
     pub each_phase: bool,
-    /// What improves the ants' tours.
+    /// The local search that improves the ants' tours.
     pub local_search: LocalSearch,
-    /// Neighbours that the second step of its moves looks at.
+    /// Neighbours that the second step of its moves evaluates.
     pub breadth: u32,
     /// Constants between iterations.
     pub rules: ColonyRules,
 }
 
 impl AcsSpec {
-    /// Whether ants on a GPU see each other's updates at once. If all ants of an iteration would wear down the trail of
-    /// an edge that they all take to nearly nothing, it is better that they do not: a multiprocessor's ants then see,
-    /// mostly, their own updates only, until the iteration ends. So it is with rings that every edge refills.
+    /// Returns whether ants on a GPU see each other's updates at once. If all ants of an iteration would wear down the trail of an
+    /// edge that they all take to almost nothing, it is better that they do not: the ants of a multiprocessor then mostly see only
+    /// their own updates until the iteration ends. The same applies to rings that every edge refills.
     pub fn is_fresh(&self) -> bool {
         let worn = f64::from(self.ants) * f64::from(self.rule.local) / f64::from(self.rule.period.max(1));
         let refills = self.pheromone == Pheromone::Selective && self.rule.passing != 0;
         !refills && worn <= WORN
     }
 
-    /// The pheromone memory's bytes of trails, and its words beside them.
+    /// Returns the number of bytes for trails in the pheromone memory, and of further words.
     pub fn memory(&self, problem: &Problem) -> (usize, usize) {
         let (n, listed) = (problem.n() as usize, problem.lists().len());
         match self.pheromone {
@@ -110,13 +110,13 @@ impl AcsSpec {
         }
     }
 
-    /// The pheromone memory's bytes.
+    /// Returns the size of the pheromone memory in bytes.
     pub fn memory_bytes(&self, problem: &Problem) -> usize {
         let (bytes, words) = self.memory(problem);
         bytes + 4 * words
     }
 
-    /// The form by name.
+    /// Returns the name of the variant.
     pub fn variant(&self) -> String {
         let search = self.local_search.kernel_name().map_or_else(String::new, |name| format!(" with {name}"));
         let rings = match (self.pheromone, self.rule.passing) {

@@ -1,4 +1,4 @@
-//! Ants where they live.
+//! An ant colony on a backend.
 
 use std::time::Duration;
 
@@ -7,12 +7,12 @@ use serde::Serialize;
 
 use crate::engine::{BackendError, Enough};
 
-/// Time spent in the parts of the iterations since it was last asked for.
+/// Time spent in the parts of the iterations since it was last queried.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Phases {
-    /// Iterations measured.
+    /// Number of iterations measured.
     pub iterations: u32,
-    /// Building tours and, without local search, computing their lengths.
+    /// Building tours and, unless there is local search, computing their lengths.
     pub construction: Duration,
     /// Local search on them.
     pub local_search: Duration,
@@ -20,22 +20,21 @@ pub struct Phases {
     pub rest: Duration,
 }
 
-/// What goes on by iterations, where it lives: a colony of ants, or a [`Population`](crate::engine::Population).
+/// An iterative solver on a backend: a colony of ants, or a [`Population`](crate::engine::Population).
 pub trait Colony {
-    /// Runs `iterations` more iterations, fewer if the target is reached; the state afterwards.
+    /// Runs `iterations` more iterations, or fewer if the target is reached; returns the state afterwards.
     ///
-    /// Where an iteration can take long, `enough` is asked now and then whether to end it with the tours that
-    /// are complete.
+    /// If an iteration can take long, `enough` is regularly asked whether to end it with the tours that are complete.
     fn run(&mut self, iterations: u32, enough: Enough) -> Result<ColonyState, BackendError>;
 
-    /// The best tour so far, in the problem's numbering.
+    /// Returns the best tour so far, in the problem's numbering.
     ///
     /// # Errors
-    /// If it cannot be brought back from the device. Before the first iteration it is undefined.
+    /// If it cannot be copied from the device. Before the first iteration it is undefined.
     fn best_tour(&mut self) -> Result<Vec<u32>, BackendError>;
 
-    /// Takes in a tour of this length that another run has found, in the problem's numbering; the state afterwards. None where
-    /// tours of others are of no use.
+    /// Accepts a tour of this length that another run has found, in the problem's numbering; returns the state afterwards. `None`
+    /// if tours of others are not used.
     ///
     /// # Errors
     /// As [`Colony::run`].
@@ -44,22 +43,22 @@ pub trait Colony {
         Ok(None)
     }
 
-    /// The time spent in each part since the last call; iterations are timed from the first call on.
+    /// Returns the time spent in each part since the last call; iterations are timed from the first call on.
     fn phases(&mut self) -> Result<Phases, BackendError>;
 
-    /// How the colony was laid out: variant, threads an ant, memory.
+    /// Describes the layout of the colony: variant, threads per ant, memory.
     fn describe(&self) -> String;
 
-    /// How far the trails have converged, where they are a table: see
+    /// Returns how far the trails have converged, if they are a table: see
     /// [`ColonySpec::branching_factor`](super::mmas::ColonySpec::branching_factor).
     ///
     /// # Errors
-    /// If they cannot be brought back from the device.
+    /// If they cannot be copied from the device.
     fn branching_factor(&mut self) -> Result<Option<f64>, BackendError> {
         Ok(None)
     }
 
-    /// The share of updates of trails that found the trail in a selective memory, where they are counted.
+    /// Returns the fraction of trail updates that found the trail in a selective memory, if counted.
     fn hit_ratio(&self) -> Option<f64> {
         None
     }

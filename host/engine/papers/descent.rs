@@ -1,4 +1,4 @@
-//! Local search by best improvement of a whole tour, and what it needs to know.
+//! Best-improvement local search of a whole tour, and its parameters.
 
 use std::time::Duration;
 
@@ -13,27 +13,27 @@ pub struct DescentSpec {
     pub seed: u64,
     /// The operator.
     pub local_search: LocalSearch,
-    /// Neighbours that the second step of a move looks at.
+    /// Neighbours that the second step of a move evaluates.
     pub breadth: u32,
-    /// Kicks, at most.
+    /// Maximum number of kicks.
     pub kicks: u32,
     /// Longest segment of a double bridge; 0: four edges anywhere.
     pub segment: u32,
-    /// Many moves a pass, else one.
+    /// Whether a pass makes many moves instead of one.
     pub many: bool,
     /// Stop once a tour is not longer than this.
     pub target: i64,
-    /// Length of the tour to begin with: that of the problem's numbering.
+    /// Length of the initial tour: the one along the problem's numbering.
     pub start_cost: i64,
 }
 
 impl DescentSpec {
-    /// The kicks at a temperature.
+    /// Returns the kicks at a temperature.
     pub fn kicks_at(&self, temperature: f32) -> Kicks {
         Kicks { most: self.kicks, segment: self.segment, temperature, padding: 0 }
     }
 
-    /// In words.
+    /// Returns a description of the moves per pass.
     pub fn moves(&self) -> &'static str {
         if self.many { "many moves" } else { "one move" }
     }
@@ -42,37 +42,38 @@ impl DescentSpec {
 /// Time spent in passes of best improvement.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pass {
-    /// Passes measured.
+    /// Number of passes measured.
     pub passes: u64,
-    /// The time it took to look at all moves and to find the best, all passes together.
+    /// The total time to evaluate all moves and find the best, over all passes.
     pub time: Duration,
 }
 
-/// For layouts.
+/// Describes the time of a pass, for layouts.
 pub(crate) fn each_pass(evaluation: Pass) -> String {
     if evaluation.passes == 0 {
         return "no pass".to_string();
     }
     let each = evaluation.time.as_secs_f64() * 1e3 / evaluation.passes as f64;
-    format!("{each:.4} ms to look at all moves (mean of {} passes)", evaluation.passes)
+    format!("{each:.4} ms to evaluate all moves (mean of {} passes)", evaluation.passes)
 }
 
-/// Local search by best improvement, with kicks, where it lives.
+/// Best-improvement local search with kicks, on a backend.
 pub trait Descent {
-    /// Runs this many passes at a [temperature](antwarp_core::papers::local_search::perturb::tolerance), fewer if all kicks are done or the target is reached; the state afterwards.
+    /// Runs this many passes at a [temperature](antwarp_core::lin_kernighan::trial::tolerance), or fewer if all kicks are done or
+    /// the target is reached; returns the state afterwards.
     ///
-    /// Where a pass can take long, `enough` is asked now and then whether to stop before the next one.
+    /// If a pass can take long, `enough` is regularly asked whether to stop before the next one.
     fn run(&mut self, passes: u32, temperature: f32, enough: Enough) -> Result<DescentState, BackendError>;
 
-    /// The shortest tour there is, of [`DescentState::least`], in the problem's numbering.
+    /// Returns the shortest tour, of length [`DescentState::least`], in the problem's numbering.
     ///
     /// # Errors
-    /// If it cannot be brought back from the device.
+    /// If it cannot be copied from the device.
     fn best_tour(&mut self) -> Result<Vec<u32>, BackendError>;
 
-    /// The time spent looking for moves so far, in some of the passes.
+    /// Returns the time spent evaluating moves so far, in some of the passes.
     fn evaluation(&self) -> Pass;
 
-    /// How the work is spread, and how long a pass takes.
+    /// Describes how the work is distributed, and how long a pass takes.
     fn describe(&self) -> String;
 }

@@ -1,5 +1,5 @@
-//! Populations of tours, and what they need to know: constructive crossovers (Kang et al. 2016), edge assembly crossover
-//! (Nagata and Kobayashi 2013).
+//! Populations of tours, and their parameters: constructive crossovers (Kang et al. 2016), edge assembly crossover (Nagata and
+//! Kobayashi 2013).
 
 use antwarp_core::papers::ants::colony::ColonyState;
 use antwarp_core::papers::genetic::GenerationRules;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::{BackendError, Colony, Enough, LocalSearch, Problem, Sharing};
 
-/// How children are made of their parents.
+/// How children are created from their parents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
@@ -17,9 +17,9 @@ pub enum Crossover {
     Scx,
     /// Bidirectional circular SCX: the nearest of the nodes next and before in both parents.
     Bcscx,
-    /// Alternating recommendation crossover: the parents recommend in turn; two children a pair.
+    /// Alternating recommendation crossover: the parents recommend in turn; two children per pair.
     Arx,
-    /// A child by BCSCX and one by ARX.
+    /// One child by BCSCX and one by ARX.
     #[default]
     Hybrid,
     /// Edge assembly crossover (Nagata and Kobayashi 2013): one parent with a few edges of the other. CPU threads only.
@@ -27,7 +27,7 @@ pub enum Crossover {
 }
 
 impl Crossover {
-    /// The method among the constructive ones.
+    /// Returns the number of a constructive method.
     fn method(self) -> Option<u32> {
         match self {
             Crossover::Scx => Some(method::SCX),
@@ -39,19 +39,19 @@ impl Crossover {
     }
 }
 
-/// Who meets whom.
+/// How individuals are paired.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum Pairing {
-    /// The same places in every generation, and every child begins with the same node, as in the paper.
+    /// The same places in every generation, and every child starts at the same node, as in the paper.
     Fixed,
-    /// Places and first nodes drawn anew for every generation.
+    /// Places and first nodes are drawn anew in every generation.
     #[default]
     Shuffled,
 }
 
-/// What the first individuals are.
+/// How the first individuals are generated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]
@@ -59,14 +59,14 @@ pub enum Initial {
     /// Random tours.
     #[default]
     Random,
-    /// Tours improved by local search, by 2-opt if children are not: random ones, or, beyond 20,000 nodes, those along
+    /// Tours improved by local search, by 2-opt if children are not improved: random tours or, beyond 20,000 nodes, tours along
     /// space-filling curves.
     LocalOptima,
-    /// Tours along Hilbert curves in random squares, improved by local search if children are.
+    /// Tours along Hilbert curves in random squares, improved by local search if children are improved.
     SpaceFilling,
-    /// Tours of ants on fresh trails, improved by local search if children are.
+    /// Tours of ants on fresh trails, improved by local search if children are improved.
     Ants,
-    /// Those of a file, as they are.
+    /// The tours of a file, unchanged.
     #[cfg_attr(feature = "cli", value(skip))]
     File,
 }
@@ -76,36 +76,36 @@ pub enum Initial {
 pub struct GeneticSpec {
     /// Seed of the run.
     pub seed: u64,
-    /// How children are made.
+    /// How children are created.
     pub crossover: Crossover,
-    /// Individuals.
+    /// Number of individuals.
     pub individuals: u32,
-    /// Groups of equal size, a multiple of 4; any size with edge assembly crossover.
+    /// Number of groups of equal size, a multiple of 4; with edge assembly crossover, of any size.
     pub groups: u32,
     /// Generations between transfers; 0: never.
     pub transfer_every: u32,
-    /// Of edge assembly crossover: children of which the best one is made, again and again.
+    /// With edge assembly crossover: number of children from which the best one is chosen, repeatedly.
     pub children: u32,
     /// Probability that a child mutates, in units of 2^-32.
     pub mutation: u32,
-    /// Who meets whom.
+    /// How individuals are paired.
     pub pairing: Pairing,
-    /// Each group's best individual is improved a little in each generation, if edges have no direction.
+    /// Whether each group's best individual is improved slightly in each generation, if edges are undirected.
     pub improve_best: bool,
-    /// What the first individuals are.
+    /// How the first individuals are generated.
     pub initial: Initial,
-    /// What improves children.
+    /// The local search that improves children.
     pub local_search: LocalSearch,
-    /// Neighbours that the second step of its moves looks at.
+    /// Neighbours that the second step of its moves evaluates.
     pub breadth: u32,
     /// Stop once an individual is not longer than this.
     pub target: i64,
-    /// Generations that the first individuals have behind them.
+    /// Number of generations that preceded the first individuals.
     pub first_generation: u32,
 }
 
 impl GeneticSpec {
-    /// The rules of a generation, the `since`-th since the host looked; `unfinished` if local search follows.
+    /// Returns the rules of a generation, the `since`-th since the host last checked; `unfinished` if local search follows.
     pub fn rules(&self, problem: &Problem, generation: u32, since: u32, unfinished: bool) -> GenerationRules {
         GenerationRules {
             seed: self.seed,
@@ -125,12 +125,12 @@ impl GeneticSpec {
         }
     }
 
-    /// Whether groups send their best individuals to others after this generation.
+    /// Returns whether groups send their best individuals to others after this generation.
     pub fn transfers(&self, generation: u32) -> bool {
         self.groups > 1 && self.transfer_every > 0 && generation.is_multiple_of(self.transfer_every)
     }
 
-    /// Whether the first individuals go through local search; by 2-opt if children do not.
+    /// Returns whether the first individuals are improved by local search, by 2-opt if children are not.
     pub fn descends_first(&self) -> bool {
         match self.initial {
             Initial::Random | Initial::SpaceFilling | Initial::Ants => self.local_search != LocalSearch::None,
@@ -139,44 +139,46 @@ impl GeneticSpec {
         }
     }
 
-    /// The crossover by name.
+    /// Returns the name of the variant.
     pub fn variant(&self) -> String {
         let search = self.local_search.kernel_name().map_or_else(String::new, |name| format!(" with {name}"));
         format!("GA-{:?}-{:?}{search}", self.crossover, self.pairing)
     }
 }
 
-/// What a population begins with.
+/// The initial individuals of a population.
 #[derive(Clone, Debug)]
 pub enum FirstIndividuals {
-    /// Random tours, made where the population lives.
+    /// Random tours, generated on the backend.
     Random,
-    /// These, one after the other, in the problem's numbering.
+    /// These tours, concatenated, in the problem's numbering.
     Given(Vec<u32>),
 }
 
-/// A population of individuals, which are tours. Its iterations are generations; [`ColonyState::iteration_cost`](antwarp_core::papers::ants::colony::ColonyState::iteration_cost) is the mean
-/// length of its individuals.
+/// A population of individuals, which are tours. Its iterations are generations; [`ColonyState::iteration_cost`] is the mean length
+/// of its individuals.
 pub trait Population: Colony {
-    /// Number of places for individuals.
+    /// Returns the number of places for individuals.
     fn places(&self) -> u32;
 
-    /// The individual at a place, in the problem's numbering.
+    /// Returns the individual at a place, in the problem's numbering.
     ///
     /// # Errors
-    /// If it cannot be brought back from the device.
+    /// If it cannot be copied from the device.
     ///
     /// # Panics
     /// If there is no such place.
     fn individual(&mut self, place: u32) -> Result<Vec<u32>, BackendError>;
 
-    /// The length of the individual at each place; `i64::MAX` where there is none, because the first generation was cut short.
+    /// Returns the length of the individual at each place; `i64::MAX` if there is none because the first generation was stopped
+    /// early.
     ///
     /// # Errors
-    /// If they cannot be brought back from the device.
+    /// If they cannot be copied from the device.
     fn costs(&mut self) -> Result<Vec<i64>, BackendError>;
 
-    /// A generation of a population that other runs have as well, which come to the same: each makes a part of it, where that is possible.
+    /// Runs a generation of a population that other runs have as well, with the same results: each computes a part of it, if
+    /// possible.
     ///
     /// # Errors
     /// As [`Colony::run`].
@@ -185,7 +187,7 @@ pub trait Population: Colony {
         self.run(1, enough)
     }
 
-    /// Whether nothing can come of its individuals any more: with the next generation it begins anew.
+    /// Returns whether its individuals cannot improve any more: it will restart with the next generation.
     fn is_exhausted(&self) -> bool {
         false
     }

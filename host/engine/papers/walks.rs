@@ -1,4 +1,4 @@
-//! Walks of neighbourhood search where they live, and what they need to know.
+//! Walks of neighbourhood search on a backend, and their parameters.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::{BackendError, Enough, Plain, Reported};
 
-/// What a problem's elements and costs must be to be searched on all backends.
+/// The requirements on a problem's elements and costs to be searched on all backends.
 pub trait Searchable:
     Problem<Moves: Neighborhood<Element: Plain + Default + Send + Sync>, Cost: Reported> + 'static
 {
@@ -19,54 +19,54 @@ impl<P> Searchable for P where
 {
 }
 
-/// Teams and threads that a user asks for.
+/// Numbers of teams and threads requested by the user.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AskedShape {
-    /// Blocks, or CPU threads, of a walk; 1 if not given.
+    /// Blocks, or CPU threads, per walk; 1 if not given.
     pub parts: Option<u32>,
-    /// Threads of a block; as many as possible if not given.
+    /// Threads per block; as many as possible if not given.
     pub threads: Option<u32>,
 }
 
 /// Everything a backend needs to know about walks.
 #[derive(Clone, Debug)]
 pub struct WalksSpec {
-    /// Which neighbour they go to.
+    /// Which neighbour they move to.
     pub strategy: Strategy,
-    /// Whether descents go to the first better one.
+    /// Whether descents move to the first better one.
     pub first: bool,
-    /// How many.
+    /// Number of walks.
     pub walks: u32,
-    /// How many threads, if that is asked for.
+    /// Numbers of threads, if requested.
     pub shape: Option<AskedShape>,
-    /// Try out again how many threads are best.
+    /// Whether to measure again how many threads are best.
     pub retune: bool,
-    /// Try out all of them.
+    /// Whether to try all numbers of threads.
     pub retune_all: bool,
 }
 
 impl WalksSpec {
-    /// Whether walks have tabu lists.
+    /// Returns whether walks have tabu lists.
     pub fn uses_traces(&self) -> bool {
         self.strategy == Strategy::Tabu
     }
 }
 
-/// An instance as [`Problem::new`] takes it.
+/// An instance in the form taken by [`Problem::new`].
 pub struct Tables {
     /// Its numbers.
     pub shape: Shape,
-    /// Its tables, at a 16-byte boundary.
+    /// Its tables, aligned to 16 bytes.
     words: Vec<u128>,
     len: usize,
 }
 
 impl Tables {
-    /// The tables in their order, each from a 16-byte boundary.
+    /// Packs the tables in order, each aligned to 16 bytes.
     pub fn new(shape: Shape, tables: &[&[u8]]) -> Tables {
         let len = tables.iter().map(|table| table.len().next_multiple_of(16)).sum::<usize>();
         let mut words = vec![0u128; len / 16];
-        // SAFETY: words are bytes, and so many.
+        // SAFETY: the words consist of exactly this many bytes.
         let mut bytes = unsafe { std::slice::from_raw_parts_mut(words.as_mut_ptr().cast::<u8>(), len) };
         for table in tables {
             let (place, rest) = bytes.split_at_mut(table.len().next_multiple_of(16));
@@ -76,39 +76,39 @@ impl Tables {
         Tables { shape, words, len }
     }
 
-    /// The tables.
+    /// Returns the bytes of the tables.
     pub fn bytes(&self) -> &[u8] {
-        // SAFETY: words are bytes, and so many.
+        // SAFETY: the words consist of exactly this many bytes.
         unsafe { std::slice::from_raw_parts(self.words.as_ptr().cast(), self.len) }
     }
 
-    /// The problem, for code on the CPU. It must be the one that the tables were made for.
+    /// Returns the problem, for code on the CPU. It must be the one for which the tables were made.
     pub fn problem<P: Problem>(&self) -> P {
-        // SAFETY: the functions below make what the problems ask for; they live as long as the tables.
+        // SAFETY: the tables have the form that the problems require, and outlive the problem.
         unsafe { P::new(&self.shape, self.words.as_ptr().cast()) }
     }
 }
 
-/// What of a problem tells how much memory its walks take. With this, what launches walks is compiled once for each kind of element
-/// and not for each problem.
+/// The properties of a problem that determine the memory of its walks. With this, the code that launches walks is compiled once per
+/// element type and not per problem.
 #[derive(Clone, Copy, Debug)]
 pub struct Outline {
     /// [`Problem::NAME`].
     pub name: &'static str,
-    /// Where a replica's parts lie.
+    /// Where the parts of a replica are.
     pub layout: Layout,
     /// Number of a solution's neighbours.
     pub neighbors: u64,
     /// Elements of a solution.
     pub elements: usize,
-    /// Length of a walk's tabu list; 0 where walks have none.
+    /// Length of a walk's tabu list; 0 if walks have none.
     pub traces: usize,
-    /// Bytes that the teams of a walk share.
+    /// Number of bytes that the teams of a walk share.
     pub common: usize,
 }
 
 impl Outline {
-    /// The outline of a problem for walks of this kind.
+    /// Returns the outline of a problem for walks of this kind.
     ///
     /// # Errors
     /// If a replica would take 4 GiB or more.
@@ -126,35 +126,35 @@ impl Outline {
     }
 }
 
-/// Walks of neighbourhood search where they live.
+/// Walks of neighbourhood search on a backend.
 pub trait Walks<E> {
-    /// Runs a batch of iterations of every walk; their states afterwards.
+    /// Runs a batch of iterations of every walk; returns their states afterwards.
     ///
-    /// Where a batch can take long, `enough` is asked now and then whether to cut it short. A walk whose batch was cut short has
-    /// the state and the best solution that it had before, and cannot go on.
+    /// If a batch can take long, `enough` is regularly asked whether to stop it early. A walk whose batch was stopped early has the
+    /// same state and best solution as before the batch, and cannot continue.
     ///
     /// # Errors
-    /// If the backend fails. The walks are lost then.
+    /// If the backend fails. The walks are then lost.
     fn run(&mut self, rules: &WalkRules, enough: Enough) -> Result<&[WalkState], BackendError>;
 
-    /// The best solution of a walk so far.
+    /// Returns the best solution of a walk so far.
     ///
     /// # Errors
-    /// If it cannot be brought back from the device.
+    /// If it cannot be copied from the device.
     ///
     /// # Panics
     /// If there is no such walk.
     fn best(&mut self, walk: u32) -> Result<Vec<E>, BackendError>;
 
-    /// How the walks were laid out.
+    /// Describes how the walks were laid out.
     fn describe(&self) -> String;
 }
 
-/// Looks at the neighbours of solutions that come from the host, and tells it their costs.
+/// Evaluates the neighbours of solutions that come from the host, and returns their costs.
 pub trait Neighbors<E> {
-    /// The bits of the cost of each neighbour of a solution, and behind them those of its own. Of `rules`, the seed and the
-    /// end count: random neighbours are those of that iteration. `given` has all neighbours in their order, element by element, if
-    /// the host has made them; else it is empty. None if it was `enough` before all were looked at.
+    /// Returns the bits of the cost of each neighbour of a solution, followed by those of its own cost. Only the seed and the end
+    /// of `rules` are used: random neighbours are those of that iteration. `given` has all neighbours in order, element by element,
+    /// if the host has generated them; otherwise it is empty. `None` if `enough` asked to stop before all were evaluated.
     ///
     /// # Errors
     /// If the backend fails.
@@ -166,9 +166,9 @@ pub trait Neighbors<E> {
         enough: Enough,
     ) -> Result<Option<&[u64]>, BackendError>;
 
-    /// Time spent in copies to and from the device, and in kernels.
+    /// Returns the time spent in copies to and from the device, and in kernels.
     fn phases(&self) -> (Duration, Duration);
 
-    /// How the work was laid out.
+    /// Describes how the work was laid out.
     fn describe(&self) -> String;
 }

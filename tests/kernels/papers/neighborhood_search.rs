@@ -303,7 +303,7 @@ fn impossible_shapes() {
         match find::<problem::Perceptron<2>>(&backend, &case.tables, &settings, &case.stop) {
             Err(error @ SolveError::Backend(BackendError::Launch { .. })) => {
                 let text = error.to_string();
-                let says = ["block_walk_perceptron_2", "could not be launched"];
+                let says = ["block_walk_perceptron_2", "cannot launch kernel"];
                 assert!(says.iter().all(|what| text.contains(what)), "{text}");
             }
             Err(other) => panic!("{parts} blocks of {threads} threads: {other:?}"),
