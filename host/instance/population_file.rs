@@ -424,7 +424,7 @@ mod tests {
             (good.replacen("-1\n1", "-1\n1\n2\n3\n4\n-1\n1", 1), "p.tour:16:1: there are more than 2 tours"),
             (
                 good.replacen("TYPE", "COMMENT : antwarp population {}\nTYPE", 1),
-                "p.tour:3:1: a second comment",
+                "p.tour:3:1: this is a second comment",
             ),
         ] {
             let error = parsed(&text).unwrap_err();
