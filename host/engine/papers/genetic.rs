@@ -155,7 +155,7 @@ pub enum FirstIndividuals {
     Given(Vec<u32>),
 }
 
-/// A population of individuals, which are tours. Its iterations are generations; [`ColonyState::iteration_cost`](antwarp_core::papers::ants::colony::ColonyState::iteration_cost) is the mean
+/// A population of individuals, which are tours. Its iterations are generations; [`ColonyState::iteration_cost`] is the mean
 /// length of its individuals.
 pub trait Population: Colony {
     /// Number of places for individuals.
@@ -170,7 +170,8 @@ pub trait Population: Colony {
     /// If there is no such place.
     fn individual(&mut self, place: u32) -> Result<Vec<u32>, BackendError>;
 
-    /// The length of the individual at each place; `i64::MAX` where there is none, because the first generation was cut short.
+    /// Returns the length of the individual at each place; `i64::MAX` if there is none because the first generation was stopped
+    /// early.
     ///
     /// # Errors
     /// If they cannot be brought back from the device.

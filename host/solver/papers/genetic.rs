@@ -184,7 +184,7 @@ impl Individuals<'_> {
 pub type Keep<'a> = &'a mut dyn FnMut(&Solution, &mut Individuals<'_>);
 
 /// As [`Algorithm::solve`](crate::solver::Algorithm::solve), once everything is checked. `keep` is not called if the run was over before all
-/// of the first individuals were there; with it, a generation that has begun is finished, whatever stops the run. With
+/// of the first individuals were there; with it, a generation that has started always finishes, even when the run is interrupted. With
 /// [`Initial::File`] the first individuals are `given`, in the instance's numbering, and repeated if they are fewer than the
 /// population has.
 pub(in crate::solver) fn solve(
