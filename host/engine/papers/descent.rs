@@ -59,7 +59,8 @@ pub(crate) fn each_pass(evaluation: Pass) -> String {
 
 /// Local search by best improvement, with kicks, where it lives.
 pub trait Descent {
-    /// Runs this many passes at a [temperature](antwarp_core::papers::local_search::perturb::tolerance), fewer if all kicks are done or the target is reached; the state afterwards.
+    /// Runs this many passes at a [temperature](antwarp_core::lin_kernighan::trial::tolerance), or fewer if all kicks are done or the
+    /// target is reached; returns the state afterwards.
     ///
     /// Where a pass can take long, `enough` is asked now and then whether to stop before the next one.
     fn run(&mut self, passes: u32, temperature: f32, enough: Enough) -> Result<DescentState, BackendError>;

@@ -28,7 +28,7 @@ pub enum Acceptance {
 }
 
 impl Acceptance {
-    /// The [temperature](antwarp_core::papers::local_search::perturb::tolerance) of kicks, that of annealing given.
+    /// The [temperature](antwarp_core::lin_kernighan::trial::tolerance) of kicks, that of annealing given.
     pub(in crate::solver) fn temperature(self, annealing: f32) -> f32 {
         match self {
             Acceptance::Better => -1.0,
