@@ -26,7 +26,7 @@ const READING: f64 = 1e-12;
 /// The description of a population, besides its tours.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Header {
-    /// Number of tours; files of older versions call them genes.
+    /// Number of tours. Older versions wrote this key as `genes`.
     #[serde(alias = "genes")]
     pub individuals: u32,
     /// Number of generations so far.
@@ -408,6 +408,13 @@ mod tests {
         starts("TOUR_SECTION\n-1\nEOF", "p.tour: it contains no tour");
         starts("NAME : x\nEOF", "p.tour: there is no TOUR_SECTION");
         starts("", "p.tour: there is no TOUR_SECTION");
+    }
+
+    #[test]
+    fn a_file_of_an_older_version_is_read() {
+        let older = written(&header()).replacen("\"individuals\":2", "\"genes\":2", 1);
+        assert!(older.contains("\"genes\":2"), "{older}");
+        assert_eq!(parsed(&older).unwrap().header, Some(header()));
     }
 
     #[test]

@@ -373,7 +373,7 @@ fn an_interrupted_population_goes_on_exactly() {
     assert!(fs::read_to_string(&whole).unwrap() == saved, "after {done} generations");
 }
 
-/// Nobody waits for first individuals that are to be saved: the tour is there, the population is not, and that is told.
+/// A run that ends before its first individuals are generated still gives a tour. It saves no population, and reports that.
 fn a_run_that_is_over_before_its_first_individuals_saves_none() {
     let folder = Folder::new(3000);
     let [tour, individuals] = ["a.tour", "a.population"].map(|name| folder.path(name));

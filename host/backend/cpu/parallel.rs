@@ -1,4 +1,4 @@
-//! Parallel loops whose bodies are called through a pointer.
+//! Parallel loops whose bodies get memory of their own: [`parallel`](crate::parallel) has those without.
 //!
 //! Rayon's iterators are generic in the body of the loop. Bodies that are generic themselves (in the problem, the operator, the
 //! geometry) would make each loop compile once per body, with the body inlined in several places. The bodies here run for
@@ -13,12 +13,7 @@ type AntBody<'a> = &'a (dyn Fn(&mut [Quad], u32, &mut [u32], &mut i64) + Sync);
 /// A step of one ant: its number, its tour and its own memory.
 type StepBody<'a> = &'a (dyn Fn(u32, &mut [u32], &mut [Quad]) + Sync);
 
-/// Calls `body` once with each number below `count`.
-pub(super) fn each(count: u32, body: &(dyn Fn(u32) + Sync)) {
-    (0..count).into_par_iter().for_each(body);
-}
-
-/// The same, with `quads` of memory that belong to the calling thread.
+/// Calls `body` once with each number below `count`, and `quads` of memory that belong to the calling thread.
 pub(super) fn each_with_memory(count: usize, quads: usize, body: &(dyn Fn(&mut [Quad], usize) + Sync)) {
     let memory = || vec![Quad::default(); quads];
     (0..count).into_par_iter().for_each_init(memory, |memory, index| body(memory, index));

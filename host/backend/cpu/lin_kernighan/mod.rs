@@ -22,6 +22,7 @@ use super::variants::with_places;
 use super::{QUAD_WORDS, Together, allocate, check_memory, parallel};
 use crate::engine::lin_kernighan::{Found, Spec};
 use crate::engine::{BackendError, Enough, LinKernighan, LocalSearch, Problem, Reached, Trials};
+use crate::parallel::{each, each_of};
 use chain::Chain;
 
 /// Trials per thread in a round: with fewer, threads wait for each other.
@@ -193,14 +194,14 @@ impl<'p, G: Geometry> Threads<'p, G> {
     fn merge(&mut self, round: TrialRound) {
         let (n, views) = (self.problem.n(), self.views());
         let offered = AtomicU64::new(0);
-        crate::parallel::each_of(&mut self.chains, 1, &|index, chain| {
+        each_of(&mut self.chains, 1, &|index, chain| {
             let (tour, changes): (Tour<G>, TrialChanges) = views[index].get();
             let board = chain.board();
             // SAFETY: the tour and its arrays belong to this thread.
             let merged: Merged = unsafe { merge::plan(Serial, tour, board, changes, round.trials) };
             if merged.cuts > 0 {
                 let together = Together((tour, changes, board, chain.next()));
-                crate::parallel::each(n as usize, 1 << 10, &|position| {
+                each(n as usize, 1 << 10, &|position| {
                     let (tour, changes, board, next) = together.get();
                     // SAFETY: a position belongs to one thread; where nodes go is a permutation.
                     unsafe { merge::place(tour, board, changes, merged.cuts, position as u32, next) };

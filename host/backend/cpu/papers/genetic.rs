@@ -17,6 +17,7 @@ use crate::backend::cpu::variants::{with_operator, with_places};
 use crate::backend::cpu::{Quad, Together, allocate, check_memory, eax, parallel};
 use crate::engine::genetic::{Crossover, FirstIndividuals, GeneticSpec};
 use crate::engine::{BackendError, Colony, Enough, LocalSearch, Phases, Population, Problem, Worker};
+use crate::parallel::each;
 
 /// Makes a population for `problem` on CPU threads.
 pub fn population<'p>(
@@ -175,9 +176,9 @@ impl<'p, G: Geometry> CpuPopulation<'p, G> {
         std::mem::swap(&mut self.table, &mut self.next);
         if self.spec.transfers(generation) {
             let shared = Together(self.tables());
-            parallel::each(rules.groups, &|group| {
+            each(rules.groups as usize, 1, &|group| {
                 // SAFETY: the tables are large enough, and each group belongs to one thread.
-                unsafe { genetic::transfer(Serial, &rules, shared.get(), group) };
+                unsafe { genetic::transfer(Serial, &rules, shared.get(), group as u32) };
             });
             std::mem::swap(&mut self.table, &mut self.next);
         }

@@ -18,6 +18,7 @@ use crate::engine::acs::{AcsSpec, Pheromone, Update};
 use crate::engine::{BackendError, Colony, Enough, Phases, Problem, Worker};
 use crate::instance::Watch;
 use crate::memory::bytes;
+use crate::parallel::each;
 
 /// Makes a colony for `problem` on CPU threads.
 pub fn acs<'p>(problem: &'p Problem, spec: &AcsSpec) -> Result<Box<dyn Colony + 'p>, BackendError> {
@@ -319,12 +320,20 @@ impl<'p, P: Store> Iterate<'p> for CpuAcs<'p, P> {
         let heuristics = Together(unsafe { Slots::of(&mut self.heuristic) });
         let world = self.world();
         // SAFETY: each node's rows are visited once.
-        parallel::each(self.ants.problem.n(), &|node| unsafe {
-            if watch.is_over_at(node as usize) {
+        each(self.ants.problem.n() as usize, 1, &|node| unsafe {
+            if watch.is_over_at(node) {
                 return;
             }
             let World { rule, lists, memory, distance, .. } = world.get();
-            acs::prepare_row(Serial, rule, (lists.nodes, lists.k), memory, distance, heuristics.get(), node);
+            acs::prepare_row(
+                Serial,
+                rule,
+                (lists.nodes, lists.k),
+                memory,
+                distance,
+                heuristics.get(),
+                node as u32,
+            );
         });
     }
 
@@ -348,10 +357,10 @@ impl<'p, P: Store> Iterate<'p> for CpuAcs<'p, P> {
         let (world, deposit) = (self.world(), self.ants.state.limits.deposit);
         let (successor, predecessor) = (&self.ants.successor, &self.ants.predecessor);
         // SAFETY: each node's row is visited once.
-        parallel::each(self.ants.problem.n(), &|node| unsafe {
+        each(self.ants.problem.n() as usize, 1, &|node| unsafe {
             let World { rule, lists, memory, .. } = world.get();
-            let links = (successor[node as usize], predecessor[node as usize]);
-            acs::deposit_row(Serial, rule, (lists.nodes, lists.k), memory, node, links, deposit);
+            let links = (successor[node], predecessor[node]);
+            acs::deposit_row(Serial, rule, (lists.nodes, lists.k), memory, node as u32, links, deposit);
         });
     }
 }

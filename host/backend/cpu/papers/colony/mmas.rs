@@ -16,6 +16,7 @@ use crate::backend::cpu::{Together, allocate, parallel};
 use crate::engine::mmas::{ColonySpec, Selection, TabuKind};
 use crate::engine::{BackendError, Colony, Enough, Phases, Problem, Worker};
 use crate::instance::Watch;
+use crate::parallel::each;
 
 /// Makes a colony for `problem` on CPU threads.
 pub fn colony<'p>(problem: &'p Problem, spec: &ColonySpec) -> Result<Box<dyn Colony + 'p>, BackendError> {
@@ -76,9 +77,17 @@ impl<'p, B: Tabu, S: Select> CpuColony<'p, B, S> {
         let heuristic = (self.ants.problem.scale(), self.spec.beta);
         let trail = (self.ants.state.limits.highest, self.spec.alpha);
         // SAFETY: each node's row is visited once.
-        parallel::each(self.ants.problem.n(), &|node| unsafe {
-            if !watch.is_over_at(node as usize) {
-                pheromone::prepare_row(Serial, form.get(), tables.get(), node, distances, heuristic, trail)
+        each(self.ants.problem.n() as usize, 1, &|node| unsafe {
+            if !watch.is_over_at(node) {
+                pheromone::prepare_row(
+                    Serial,
+                    form.get(),
+                    tables.get(),
+                    node as u32,
+                    distances,
+                    heuristic,
+                    trail,
+                )
             }
         });
     }
@@ -88,11 +97,13 @@ impl<'p, B: Tabu, S: Select> CpuColony<'p, B, S> {
         let factors = (self.spec.rules.persistence as f32, self.spec.alpha);
         let (successor, predecessor) = (&self.ants.successor, &self.ants.predecessor);
         let directed = self.ants.problem.is_directed();
-        parallel::each(self.ants.problem.n(), &|node| {
-            let back = if directed { u32::MAX } else { predecessor[node as usize] };
-            let links = (successor[node as usize], back);
+        each(self.ants.problem.n() as usize, 1, &|node| {
+            let back = if directed { u32::MAX } else { predecessor[node] };
+            let links = (successor[node], back);
             // SAFETY: each node's row is visited once.
-            unsafe { pheromone::update_row(Serial, form.get(), tables.get(), node, links, limits, factors) }
+            unsafe {
+                pheromone::update_row(Serial, form.get(), tables.get(), node as u32, links, limits, factors)
+            }
         });
     }
 }
