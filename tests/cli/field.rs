@@ -144,7 +144,12 @@ fn what_cannot_be_read_is_refused_by_what_it_is_and_with_a_remedy() {
             "151.21",
             "--columns lat=3,lon=2",
         ),
-        ("google.txt", b"0.85 0.77 1.0 0.47 0.1 0.56 output 1 2 3 1\n", "pointer networks", "one line `x y`"),
+        (
+            "google.txt",
+            b"0.85 0.77 1.0 0.47 0.1 0.56 output 1 2 3 1\n",
+            "pointer network data",
+            "one line `x y`",
+        ),
         (
             "p.geojson",
             b"{\"type\":\"FeatureCollection\",\"features\":[]}",
@@ -535,7 +540,7 @@ fn what_is_damaged_or_has_two_meanings_is_refused_with_a_remedy_that_works() {
         ("sum.csv", ",A,B,C,Sum\nA,0,1,2,3\nB,1,0,3,4\nC,2,3,0,5\n", "\"Sum\"", "remove its column"),
         ("sums.csv", ",A,B,C,Sum\nA,0,1,2,3\nB,1,0,3,4\nC,2,3,0,5\nSum,3,4,5,12\n", "the sums", "remove"),
         ("row.csv", ",A,B,C,D\nA,0,1,2,4\nB,1,0,3,5\nC,2,3,0,6\n", "\"D\"", "add the row of D"),
-        ("short.csv", "0,1,2,4\n1,0,3,5\n2,3,0,6\n", "matrix of 4 rows", "add the row"),
+        ("short.csv", "0,1,2,4\n1,0,3,5\n2,3,0,6\n", "matrix of 4 rows", "add the missing row"),
         ("half.txt", "0\n1 0\n2 3 0\n4 5 6\n", "columns", "the zero on the diagonal"),
         ("strict.txt", "1\n2 3\n4 5 6\n", "columns", "the zero on the diagonal"),
         ("last.csv", ",3,4,5\n,,6,7\n,,,8\n,,,\n", "matrix of 4 rows", "a zero on its diagonal"),
@@ -655,7 +660,7 @@ fn what_a_file_says_beside_its_numbers_is_heard() {
     says(
         "swapped.csv",
         "city,x,y\nA,52.52,13.405\nB,53.5511,9.9937\nC,48.1351,11.582\n",
-        "where \"x\" is the latitude",
+        "if \"x\" is the latitude",
     );
     let osm =
         "osmid,y,x\n21438,48.8566123,2.3522456\n21439,45.7640321,4.8357765\n21440,43.2965123,5.3698987\n";

@@ -77,7 +77,7 @@ fn wrong_usage_is_status_2() {
         search(&[instance]).args(*args).assert().code(2).stdout("").stderr(contains(*word));
     }
     let wrong: &[(&[&str], &str)] = &[
-        (&["--candidates", "all"], "give --candidates a number"),
+        (&["--candidates", "all"], "--candidates must be a number with acs"),
         (&["--candidates", "0"], "at least 1"),
         (&["--ants", "0"], "--ants"),
         (&["--alpha", "0"], "--alpha"),

@@ -177,7 +177,7 @@ fn an_algorithm_of_a_user_runs_by_the_same_loop() {
     let example = Path::new(env!("CARGO_BIN_EXE_antwarp")).with_file_name("examples/algorithm");
     let run = std::process::Command::new(&example)
         .output()
-        .unwrap_or_else(|e| panic!("{}: {e}", example.display()));
+        .unwrap_or_else(|e| panic!("{}: {e}; `cargo build --examples` makes it", example.display()));
     let said = String::from_utf8(run.stdout).unwrap();
     assert!(run.status.success(), "{said}");
     let lengths: Vec<i64> = said.split(' ').filter_map(|word| word.parse().ok()).collect();

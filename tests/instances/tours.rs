@@ -339,7 +339,7 @@ fn errors_name_the_place_and_the_remedy() {
         (coordinates("1 0 0\n2 nan 4\n3 6 8"), "t.tsp:7:3: the coordinate `nan` is not", "such as 12"),
         (
             coordinates("1 0 0\n2 3\n3 6 8"),
-            "t.tsp:7:1: the line has 1 coordinates, 2",
+            "t.tsp:7:1: the line has 1 coordinates, but 2",
             "then its coordinates",
         ),
         (coordinates("1 0 0\n2 3 4 5\n3 6 8"), "t.tsp:7:7: the line has more than 2", "EDGE_WEIGHT_TYPE"),
