@@ -3,7 +3,8 @@
 use clap::CommandFactory;
 use clap_complete::Shell;
 
-use super::{Cli, Outcome, Result, output, solve};
+use super::{Cli, Outcome, Result, output, setting_options};
+use crate::solver::Algorithm;
 
 /// Arguments of `antwarp completions`.
 #[derive(Debug, clap::Args)]
@@ -30,7 +31,8 @@ pub fn completions(args: CompletionArgs) -> Result<Outcome> {
 /// Prints the manual page, subcommands included.
 pub fn man(args: ManArgs) -> Result<Outcome> {
     if args.settings {
-        return output::deliver(|out| out.write_all(solve::table().as_bytes())).map(|()| Outcome::Done);
+        let tables = setting_options::tables(&Algorithm::ALL);
+        return output::deliver(|out| out.write_all(tables.as_bytes())).map(|()| Outcome::Done);
     }
     let mut command = Cli::command();
     command.build();

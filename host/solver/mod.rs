@@ -23,6 +23,7 @@ use std::time::Instant;
 
 use antwarp_core::rng::Stream;
 use serde::Serialize;
+use serde_json::{Map, Value};
 use thiserror::Error;
 
 use crate::backend::Backend;
@@ -95,10 +96,28 @@ impl Algorithm {
         of_any!(self, settings => of(settings))
     }
 
+    /// Makes the algorithm that is declared so, with these settings; the others have their defaults.
+    ///
+    /// # Errors
+    /// The name that is no setting, or whose value is of another kind.
+    pub fn read(declaration: &Declaration, given: &Map<String, Value>) -> Result<Algorithm, String> {
+        let defaults = [
+            Algorithm::LinKernighan(Default::default()),
+            Algorithm::Ils(Default::default()),
+            Algorithm::Mmas(Default::default()),
+            Algorithm::Acs(Default::default()),
+            Algorithm::Genetic(Default::default()),
+        ];
+        let named = defaults.into_iter().find(|algorithm| algorithm.name() == declaration.name);
+        let mut algorithm = named.ok_or_else(|| format!("{} is no algorithm", declaration.name))?;
+        of_any!(&mut algorithm, settings => *settings = settings::read(given)?);
+        Ok(algorithm)
+    }
+
     /// That of this name, with these settings as they are written; none if there is no such algorithm, or these are no settings of it.
-    pub fn of(name: &str, settings: &serde_json::Value) -> Option<Algorithm> {
+    pub fn of(name: &str, settings: &Value) -> Option<Algorithm> {
         let declaration = Algorithm::ALL.into_iter().find(|declaration| declaration.name == name)?;
-        (declaration.read)(settings.as_object()?).ok()
+        Algorithm::read(&declaration, settings.as_object()?).ok()
     }
 
     /// Its name, as on the command line.

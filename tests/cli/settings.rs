@@ -30,6 +30,7 @@ fn sample(setting: &Setting) -> String {
         Kind::Choice(choices) => choices()[0].name.clone(),
         Kind::Switch if setting.default() == false => String::new(),
         Kind::Switch => "true".to_owned(),
+        Kind::Pair(_) => "1,1".to_owned(),
         Kind::Whole(_) | Kind::Real => match setting.default() {
             Value::Null => "1".to_owned(),
             number => number.to_string(),
