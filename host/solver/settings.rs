@@ -1,4 +1,4 @@
-//! Settings of algorithms. Each is declared once, by `settings!`: its name, its sentence of help, its type, its default, its range
+//! Settings of algorithms and of neighbourhood search. Each is declared once, by `settings!`: its name, its sentence of help, its type, its default, its range
 //! and unit, and the condition under which it applies.
 //!
 //! A declaration becomes a field of the settings, which serde reads and writes, and a row of the table
@@ -505,13 +505,15 @@ pub(super) use settings;
 mod tests {
     use super::*;
     use crate::solver::Algorithm;
+    use crate::solver::search::SearchSettings;
 
     fn all() -> impl Iterator<Item = Declaration> {
-        Algorithm::ALL.into_iter()
+        Algorithm::ALL.into_iter().chain([SearchSettings::DECLARATION])
     }
 
     #[test]
     fn every_default_lies_in_its_range() {
+        SearchSettings::default().check().unwrap();
         for declaration in Algorithm::ALL {
             let algorithm = Algorithm::read(&declaration, &Map::new()).unwrap();
             algorithm.check().unwrap_or_else(|error| panic!("{}: {error}", declaration.name));
