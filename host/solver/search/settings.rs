@@ -105,7 +105,7 @@ settings! {
         /// Fewest and most iterations that something is tabu
         pub tenure: Option<(u32, u32)> = None, value_name: "LOW,HIGH", range: from_to(0, 1 << 24),
             only: &[is("strategy", "tabu")], otherwise: "by the encoding and by how walks restart";
-        /// A move that has not been made for so many iterations is made, whatever it costs
+        /// A move whose elements have not been tabu for so many iterations is preferred to all others
         pub aspiration: Option<u32> = None, only: &[is("strategy", "tabu")],
             otherwise: "5 times the square of the number of elements, at least 1000";
         /// How many of the problem's neighbourhoods descents go through, the first ones; all if not given
