@@ -1,9 +1,9 @@
-//! Distances of one's own, with a direction: `cargo run --release --example matrix`.
+//! Solves an asymmetric matrix of travel times: `cargo run --release --example matrix`.
 
 use antwarp::prelude::*;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // Minutes by bicycle on a hill: the way up takes longer.
+    // Minutes by bicycle on a hill: going up takes longer.
     let places = [
         ("station", 0, 0),
         ("market", 400, 10),

@@ -1,9 +1,9 @@
-//! A short round trip through points of one's own: `cargo run --release --example points`.
+//! Finds a short round trip through a list of points: `cargo run --release --example points`.
 
 use antwarp::prelude::*;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // Along a spiral, in any unit.
+    // Points along a spiral, in any unit.
     let points: Vec<[f64; 2]> =
         (0..2000).map(|i| f64::from(i) * 0.05).map(|t| [t * t.cos(), t * t.sin()]).collect();
     let instance = Instance::euclidean(&points)?;

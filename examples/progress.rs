@@ -1,4 +1,4 @@
-//! Watching a run, ending it early, and going on from its tour: `cargo run --release --example progress`.
+//! Watches a run, stops it early, and continues from its tour: `cargo run --release --example progress`.
 
 use std::sync::atomic::Ordering;
 
@@ -11,7 +11,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let watch = |now: &Progress| {
         println!("{:6.2} s  {}", now.seconds, now.best_cost);
         if now.best_cost < 41_500_000 {
-            // As a button would, from any thread.
+            // As a button handler could, from any thread.
             enough.store(true, Ordering::Relaxed);
         }
     };

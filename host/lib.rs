@@ -1,6 +1,6 @@
-//! antwarp: short tours, fast, on GPUs or on plain CPU cores.
+//! antwarp: finds short tours fast, on GPUs or on plain CPU cores.
 //!
-//! `host` is everything that needs an operating system; the algorithms live in `antwarp-core`.
+//! `host` holds everything that needs an operating system; the algorithms are in `antwarp-core`.
 
 pub mod backend;
 pub mod bound;
@@ -11,6 +11,7 @@ pub mod cluster;
 pub mod engine;
 pub mod instance;
 mod memory;
+mod parallel;
 pub mod prelude;
 #[cfg(feature = "cli")]
 pub mod report;

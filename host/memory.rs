@@ -1,4 +1,4 @@
-//! Main memory: how much can still be had, and what to say where it does not suffice.
+//! Main memory: how much is still available, and what to report if it is not enough.
 
 #[cfg(feature = "cli")]
 pub(crate) mod spare;
@@ -7,11 +7,11 @@ use std::fmt;
 use std::fs::read_to_string;
 use std::path::Path;
 
-/// Exit status of a process whose memory ran out: that of a backend that failed.
+/// Exit status of a process whose memory ran out: the same as after a backend failure.
 #[cfg(all(feature = "cli", unix))]
 const SHORT: u8 = 4;
 
-/// So many bytes cannot be had.
+/// A number of bytes that is not available.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shortage {
     needed: u64,
@@ -23,12 +23,12 @@ impl Shortage {
         Shortage { needed, free: available() }
     }
 
-    /// Bytes needed, for reading.
+    /// Returns the number of bytes needed, formatted.
     pub fn needed(&self) -> String {
         bytes(self.needed)
     }
 
-    /// Bytes that are free, for reading.
+    /// Returns the number of free bytes, formatted.
     pub fn free(&self) -> String {
         self.free.map_or_else(|| "fewer".to_string(), bytes)
     }
@@ -40,10 +40,10 @@ impl fmt::Display for Shortage {
     }
 }
 
-/// Bytes that are not worth asking for.
+/// Number of bytes below which checking is not worthwhile.
 const LITTLE: u64 = 1 << 20;
 
-/// Refuses what would not fit as a whole: a system that overcommits would grant each array and then kill the process.
+/// Checks that data of this size fits as a whole: a system that overcommits would grant each array and then kill the process.
 pub(crate) fn check(needed: u64) -> Result<(), Shortage> {
     if needed < LITTLE {
         return Ok(());
@@ -54,7 +54,7 @@ pub(crate) fn check(needed: u64) -> Result<(), Shortage> {
     }
 }
 
-/// Makes room for so many more elements, and for half as many again as there were, so that growing stays cheap.
+/// Reserves room for this many more elements, and if possible for half of the current number, so that growing stays cheap.
 pub(crate) fn reserve<T>(all: &mut Vec<T>, more: usize) -> Result<(), Shortage> {
     if all.capacity() - all.len() >= more {
         return Ok(());
@@ -68,7 +68,7 @@ pub(crate) fn reserve<T>(all: &mut Vec<T>, more: usize) -> Result<(), Shortage> 
     if half > more && by(half).is_ok() { Ok(()) } else { by(more) }
 }
 
-/// Allocates where a failure is an answer.
+/// Runs an allocation that is allowed to fail.
 pub(crate) fn or_fail<R>(allocate: impl FnOnce() -> R) -> R {
     #[cfg(feature = "cli")]
     return spare::or_fail(allocate);
@@ -76,11 +76,12 @@ pub(crate) fn or_fail<R>(allocate: impl FnOnce() -> R) -> R {
     allocate()
 }
 
-/// Addresses that a thread takes: its stack, and what the system needs beside it.
+/// Address space of a thread: its stack, and what the system needs in addition.
 #[cfg(feature = "cli")]
 const STACK: u64 = (2 << 20) + (64 << 10);
 
-/// Whether so many more threads have room, whose stacks take addresses, but little memory. One that has no room once it runs would end the process.
+/// Checks that there is address space for this many more threads, whose stacks take addresses but little memory. A running thread
+/// without room would end the process.
 #[cfg(feature = "cli")]
 pub(crate) fn check_threads(count: u32) -> Result<(), Shortage> {
     let needed = u64::from(count) * STACK;
@@ -95,7 +96,7 @@ fn addresses(limits: &str, status: &str) -> Option<u64> {
     left(limit(limits, "Max address space"), kib(status, "VmSize:"))
 }
 
-/// A number of bytes, for reading.
+/// Formats a number of bytes.
 pub fn bytes(n: u64) -> String {
     let units = ["B", "KiB", "MiB", "GiB", "TiB"];
     let power = (n.max(1).ilog2() / 10).min(4);
@@ -103,7 +104,8 @@ pub fn bytes(n: u64) -> String {
     format!("{value:.*} {}", if power == 0 { 0 } else { 2 }, units[power as usize])
 }
 
-/// Memory that can be had without swapping and within the limits of the process and of its control groups, where the system tells.
+/// Returns the memory available without swapping, within the limits of the process and its control groups, if the system reports
+/// it.
 fn available() -> Option<u64> {
     let read = |path: &str| read_to_string(path).unwrap_or_default();
     let (limits, status) = (read("/proc/self/limits"), read("/proc/self/status"));
@@ -118,22 +120,22 @@ fn left(limit: Option<u64>, used: Option<u64>) -> Option<u64> {
     Some(limit?.saturating_sub(used?))
 }
 
-/// What a line of this name tells in KiB, in bytes.
+/// Returns the value in KiB of a line with this name, in bytes.
 fn kib(text: &str, name: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     line.trim().trim_end_matches(" kB").parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// A limit of a process, in bytes; none if it is unlimited.
+/// Returns a limit of a process, in bytes; `None` if it is unlimited.
 fn limit(text: &str, name: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     line.split_whitespace().next()?.parse().ok()
 }
 
-/// Lines of a control group's statistics that tell of memory that it would give up.
+/// Lines in the statistics of a control group that count reclaimable memory.
 const CACHED: [&str; 3] = ["inactive_file", "active_file", "slab_reclaimable"];
 
-/// What control groups leave: each has a limit for all below it.
+/// Returns the memory left by control groups: each limits all groups below it.
 fn in_groups(groups: &str, root: &Path) -> Option<u64> {
     // Lines are number:controllers:path; version 2 has one without controllers.
     let lines = groups.lines().filter_map(|line| line.split_once(':')?.1.split_once(':'));
@@ -152,13 +154,13 @@ fn in_groups(groups: &str, root: &Path) -> Option<u64> {
 fn in_group(folder: &Path, [most, used]: [&str; 2]) -> Option<u64> {
     let read = |name: &str| read_to_string(folder.join(name)).ok();
     let number = |name: &str| read(name)?.trim().parse::<u64>().ok();
-    // What is kept of files is counted, too, and is given up when memory gets short.
+    // The page cache is counted, too, but is released when memory gets short.
     let cached = |line: &str| {
         let (name, bytes) = line.split_once(' ')?;
         CACHED.contains(&name.trim_start_matches("total_")).then(|| bytes.trim().parse::<u64>().ok())?
     };
     let text = read("memory.stat").unwrap_or_default();
-    // Version 1 tells of the group alone, and behind `total_` of all below it as well.
+    // Version 1 reports the group alone, and with the prefix `total_` also all groups below it.
     let totals = text.contains("\ntotal_");
     let lines = text.lines().filter(|line| line.starts_with("total_") == totals);
     let cached = lines.filter_map(cached).sum::<u64>();

@@ -1,4 +1,4 @@
-//! All that most programs need: `use antwarp::prelude::*`.
+//! Everything that most programs need: `use antwarp::prelude::*`.
 
 pub use std::time::Duration;
 

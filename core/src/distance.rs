@@ -4,13 +4,13 @@ use crate::metric::{self, Metric};
 
 /// The distance from one node to another.
 pub trait Distance: Copy {
-    /// The distance from `i` to `j`.
+    /// Returns the distance from `i` to `j`.
     ///
     /// # Safety
-    /// Both are nodes of the instance behind.
+    /// Both are nodes of the underlying instance.
     unsafe fn between(self, i: u32, j: u32) -> i32;
 
-    /// The plane in which the nodes lie, if nearer in it means nearer.
+    /// Returns the plane in which the nodes lie, if nearer in it means nearer.
     fn plane(self) -> Option<Plane>;
 }
 
@@ -19,10 +19,10 @@ pub trait Distance: Copy {
 pub struct Plane(*const [f64; 3]);
 
 impl Plane {
-    /// Where node `i` is. Fetching several places before using one lets their data come together.
+    /// Returns the place of node `i`. Fetching several places before using one lets their loads overlap.
     ///
     /// # Safety
-    /// `i` is a node of the instance behind.
+    /// `i` is a node of the underlying instance.
     #[inline(always)]
     pub unsafe fn place(self, i: u32) -> [f64; 2] {
         // SAFETY: the caller's promise.
@@ -30,7 +30,7 @@ impl Plane {
         [point[0], point[1]]
     }
 
-    /// A number that grows with the distance of two places, with neither root nor rounding to integers.
+    /// Returns a number that grows with the distance of two places, with neither root nor rounding to integers.
     #[inline(always)]
     pub fn remoteness(self, a: [f64; 2], b: [f64; 2]) -> u32 {
         let (dx, dy) = (a[0] - b[0], a[1] - b[1]);
@@ -48,7 +48,7 @@ pub struct Distances {
     pub matrix: *const i32,
     /// n points.
     pub points: *const [f64; 3],
-    /// How far two points are apart; `None`: by the matrix.
+    /// The metric of the points; `None`: distances are in the matrix.
     pub metric: Option<Metric>,
     /// Number of nodes.
     pub n: u32,

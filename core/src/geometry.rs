@@ -1,24 +1,24 @@
-//! Where nodes are, in the form that local search reads: as few bytes a node as tell the distances exactly.
+//! The nodes' places in the form that local search reads: as few bytes per node as give exact distances.
 //!
-//! A place is loaded once and used for several distances, and it can be copied nearer: [`Places`] are the same
-//! whether they lie in global or in shared memory.
+//! A place is loaded once and used for several distances, and it can be copied to nearer memory: [`Places`] are the same whether
+//! they are in global or in shared memory.
 
 use crate::distance::{Distance, Distances, Plane};
 use crate::math;
 use crate::metric::{self, Metric};
 
-/// How places tell distances.
+/// How distances follow from places.
 pub trait Geometry: Copy + Send + Sync {
-    /// Where a node is.
+    /// The place of a node.
     type Place: Copy + Send + Sync;
 
-    /// The distance between the nodes at two places.
+    /// Returns the distance between the nodes at two places.
     ///
     /// # Safety
-    /// Both are places of nodes of the instance behind.
+    /// Both are places of nodes of the underlying instance.
     unsafe fn between(self, a: Self::Place, b: Self::Place) -> i32;
 
-    /// Whether the distance is less than `limit`. Where there are no roots to be taken for that, it is less work.
+    /// Returns whether the distance is less than `limit`. This is cheaper where it needs no roots.
     ///
     /// # Safety
     /// As [`Geometry::between`].
@@ -28,7 +28,7 @@ pub trait Geometry: Copy + Send + Sync {
         (unsafe { self.between(a, b) } as i64) < limit
     }
 
-    /// A number in the order of the distances between places, which is less work: nearer places may have a smaller one
+    /// Returns a number in the order of the distances between places, which is cheaper: nearer places may have a smaller one
     /// although their distances, rounded, are equal.
     ///
     /// # Safety
@@ -46,24 +46,24 @@ const MOST_LIMIT: i64 = 1 << 22;
 /// upper.
 #[derive(Clone, Copy, Debug)]
 pub struct Grid {
-    /// Distances are rounded up (`CEIL_2D`), else to the nearest integer (`EUC_2D`).
+    /// Whether distances are rounded up (`CEIL_2D`), else to the nearest integer (`EUC_2D`).
     pub up: bool,
 }
 
 impl Grid {
-    /// The place of integer coordinates.
+    /// Returns the place of integer coordinates.
     #[inline(always)]
     pub const fn place(x: u32, y: u32) -> u64 {
         x as u64 | (y as u64) << 32
     }
 }
 
-/// The root of `square` as a distance, given an integer that is at most 1 off. In integers, for a root in double
+/// Returns the root of `square` as a distance, given an integer that is at most 1 off. It uses integers, because a root in double
 /// precision takes three times as many instructions on a GPU.
 #[inline(always)]
 pub fn integer_root(square: u64, about: u32, up: bool) -> i32 {
     let r = about as u64;
-    // Up: (r - 1)^2 < square <= r^2. Nearest: (r - 1/2)^2 < square < (r + 1/2)^2; no square is halfway. By a mask, for a
+    // Up: (r - 1)^2 < square <= r^2. Nearest: (r - 1/2)^2 < square < (r + 1/2)^2; no square is halfway. A mask is used, because a
     // branch would keep distances that are computed together from overlapping.
     let mask = (up as u64).wrapping_neg();
     let low = (r * r).wrapping_sub(r).wrapping_sub(r.wrapping_sub(1) & mask);
@@ -113,7 +113,7 @@ pub struct Planar {
     pub metric: Metric,
 }
 
-/// A point, whose halves a GPU reads together.
+/// A point, whose two halves a GPU reads together.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[repr(C, align(16))]
 pub struct Point(pub f64, pub f64);
@@ -151,7 +151,7 @@ impl Geometry for Numbered {
 
     #[inline(always)]
     unsafe fn remoteness(self, a: u32, b: u32) -> u64 {
-        // Weights of a matrix may be negative.
+        // Matrix weights may be negative.
         // SAFETY: the caller's promise.
         (unsafe { self.between(a, b) } as i64 - i32::MIN as i64) as u64
     }
@@ -163,7 +163,7 @@ impl Geometry for Numbered {
     }
 }
 
-/// Out of line: with a branch for every metric it is long, and a search has many places that ask for distances.
+/// Not inlined: it is long, with a branch for every metric, and a search needs distances in many places.
 ///
 /// # Safety
 /// As [`Distance::between`].
@@ -173,11 +173,11 @@ unsafe fn numbered(distances: Distances, a: u32, b: u32) -> i32 {
     unsafe { distances.between(a, b) }
 }
 
-/// Distances of nodes at places that lie in a row in memory.
+/// Distances of nodes whose places form an array in memory.
 pub struct Places<G: Geometry> {
-    /// How places tell distances.
+    /// How distances follow from places.
     pub geometry: G,
-    /// A place a node.
+    /// One place per node.
     pub start: *const G::Place,
 }
 
@@ -191,10 +191,10 @@ impl<G: Geometry> Clone for Places<G> {
 impl<G: Geometry> Copy for Places<G> {}
 
 impl<G: Geometry> Places<G> {
-    /// Whether two nodes are less than `limit` apart.
+    /// Returns whether two nodes are less than `limit` apart.
     ///
     /// # Safety
-    /// Both are nodes of the instance behind.
+    /// Both are nodes of the underlying instance.
     #[inline(always)]
     pub unsafe fn is_below(self, i: u32, j: u32, limit: i64) -> bool {
         // SAFETY: the caller's promise.

@@ -8,7 +8,7 @@ pub const SIZE: usize = 8;
 /// [`SIZE`] weights in a row of them.
 pub type Group = [f32; SIZE];
 
-/// `n` rounded up to a whole number of groups.
+/// Returns `n` rounded up to a whole number of groups.
 #[inline(always)]
 pub const fn round_up(n: u32) -> u32 {
     n.next_multiple_of(SIZE as u32)
@@ -17,7 +17,7 @@ pub const fn round_up(n: u32) -> u32 {
 #[repr(C, align(16))]
 struct Quad(f32, f32, f32, f32);
 
-/// The group that starts at `start`.
+/// Loads the group that starts at `start`.
 ///
 /// # Safety
 /// `start` is aligned to 16 bytes and valid for reads of [`SIZE`] floats.
@@ -28,14 +28,14 @@ pub unsafe fn load(start: *const f32) -> Group {
     [a.0, a.1, a.2, a.3, b.0, b.1, b.2, b.3]
 }
 
-/// The sum, as a tree: three additions deep.
+/// Returns the sum, as a tree: three additions deep.
 #[inline(always)]
 pub fn sum(w: Group) -> f32 {
     ((w[0] + w[1]) + (w[2] + w[3])) + ((w[4] + w[5]) + (w[6] + w[7]))
 }
 
-/// Roulette in one group, down the tree of [`sum`]: the member that `r`, from 0 up to the sum, falls on, and what
-/// is left of `r` inside it.
+/// Selects by roulette in one group, down the tree of [`sum`]: returns the member that `r`, from 0 up to the sum, falls on, and
+/// what is left of `r` inside it.
 ///
 /// A member of weight 0 is never chosen while another weighs anything, however `r` is rounded.
 #[inline(always)]
@@ -50,7 +50,7 @@ pub fn pick(w: Group, r: f32) -> (u32, f32) {
     (4 * high as u32 + 2 * middle as u32 + low as u32, r)
 }
 
-/// Whether `r` falls on the right one of two sums, and what is left of it there.
+/// Returns whether `r` falls on the right one of two sums, and what is left of it there.
 #[inline(always)]
 fn go_right(left: f32, right: f32, r: f32) -> (bool, f32) {
     let right = r >= left && right > 0.0;

@@ -1,19 +1,19 @@
-//! The contract between host and device: each kernel family's scalars and pointer parameters, once.
+//! The contract between host and device: each kernel family's scalars and pointer parameters, defined once.
 //!
-//! The host makes a typed launcher of each family, and the device crate makes its entries with it, so the two cannot disagree.
-//! Both know the pointers by their names here, and the order of a kernel's parameters stands nowhere else. Scalars travel in one
-//! `repr(C)` struct; pointers are separate parameters, which is what lets the compiler read them with the fast global loads.
+//! The host generates a typed launcher for each family, and the device crate its entries, so the two cannot disagree. Both know the
+//! pointers by the names given here, and the order of a kernel's parameters is defined nowhere else. Scalars are passed in one
+//! `repr(C)` struct; pointers are separate parameters, which lets the compiler read them with fast global loads.
 
-use crate::acs::Rule;
-use crate::colony::{ColonyRules, Depositor};
-use crate::genetic;
 use crate::lin_kernighan::trial::TrialRound;
-use crate::local_search::best::Kicks;
 use crate::operator::Shallow;
-use crate::problem::Shape;
-use crate::search;
+use crate::papers::ants::acs::Rule;
+use crate::papers::ants::colony::{ColonyRules, Depositor};
+use crate::papers::genetic;
+use crate::papers::local_search::best::Kicks;
+use crate::papers::problem::Shape;
+use crate::papers::search;
 
-/// `metric` when distances come from the matrix.
+/// Value of `metric` when distances come from the matrix.
 pub const BY_MATRIX: u32 = u32::MAX;
 
 /// Scalars of the construction kernels.
@@ -34,7 +34,7 @@ pub struct ConstructArgs {
     pub k: u32,
     /// A [`crate::metric::Metric`], or [`BY_MATRIX`].
     pub metric: u32,
-    /// Nodes in reserve for a node, behind its candidates.
+    /// Reserve nodes per node, after its candidates.
     pub reserve: u32,
 }
 
@@ -58,14 +58,14 @@ pub struct AcsArgs {
     pub k: u32,
     /// A [`crate::metric::Metric`], or [`BY_MATRIX`].
     pub metric: u32,
-    /// Nodes in reserve for a node, behind its candidates.
+    /// Reserve nodes per node, after its candidates.
     pub reserve: u32,
-    /// Edges that a node of a selective memory remembers.
+    /// Edges that a selective memory stores per node.
     pub slots: u32,
-    /// Step by step: the first phase of this launch. Step s has phase 2s - 2, in which ants choose, and 2s - 1, in which
-    /// trails are updated.
+    /// Step by step: the first phase of this launch. Step s has phase 2s - 2, in which ants choose, and 2s - 1, in which trails are
+    /// updated.
     pub first: u32,
-    /// Step by step: the phase behind the last.
+    /// Step by step: the phase after the last one.
     pub end: u32,
     /// Not 0: ants see each other's updates at once.
     pub fresh: u32,
@@ -81,7 +81,7 @@ pub struct CostArgs {
     pub tours: u32,
     /// A [`crate::metric::Metric`], or [`BY_MATRIX`].
     pub metric: u32,
-    /// Nothing; keeps the size a multiple of 8.
+    /// Unused; keeps the size a multiple of 8.
     pub padding: u32,
 }
 
@@ -97,7 +97,7 @@ pub struct JudgeArgs {
     pub ants: u32,
     /// The tour that deposits.
     pub depositor: Depositor,
-    /// Nothing; keeps the size a multiple of 8.
+    /// Unused; keeps the size a multiple of 8.
     pub padding: u32,
 }
 
@@ -117,13 +117,13 @@ pub struct TrailArgs {
     pub beta: f32,
     /// The heuristic value of an edge is this over its length.
     pub scale: f32,
-    /// rho: the share of a trail that stays.
+    /// rho: the share of a trail that remains.
     pub persistence: f32,
     /// Trail of every edge at the start.
     pub trail: f32,
-    /// Not 0: edges have a direction, and a tour deposits on its own only.
+    /// Not 0: edges have a direction, and a tour deposits only on its own.
     pub directed: u32,
-    /// Nothing; keeps the size a multiple of 8.
+    /// Unused; keeps the size a multiple of 8.
     pub padding: u32,
 }
 
@@ -141,13 +141,13 @@ pub struct TrialArgs {
     pub chains: u32,
     /// A [`crate::metric::Metric`], or [`BY_MATRIX`].
     pub metric: u32,
-    /// Of shallow trials: the operator's.
+    /// For shallow trials: the operator's reach.
     pub reach: Shallow,
-    /// The number of the first tour, where other devices have those before it.
+    /// The number of the first tour, where other devices have the tours before it.
     pub first_chain: u32,
-    /// The first trial of each tour that is made here, where other devices make others.
+    /// The first trial of each tour that is made here, where other devices make the others.
     pub first: u32,
-    /// The trial behind the last of them.
+    /// The trial after the last of them.
     pub end: u32,
 }
 
@@ -163,12 +163,12 @@ pub struct SearchArgs {
     pub tours: u32,
     /// Neighbours of a node.
     pub k: u32,
-    /// Neighbours that the second step of a move looks at.
+    /// Neighbours evaluated in the second step of a move.
     pub breadth: u32,
     /// A [`crate::metric::Metric`], or [`BY_MATRIX`].
     pub metric: u32,
-    /// Not 0: tour i is in row `rows[i]`, lower half, and by how much it got shorter goes to `gains[i]`; nothing happens
-    /// to it if that is [`genetic::NOWHERE`]. Else tour i is in row i.
+    /// Not 0: tour i is in row `rows[i]`, lower half, and its gain goes to `gains[i]`; it is skipped if the row is
+    /// [`genetic::NOWHERE`]. Else tour i is in row i.
     pub listed: u32,
 }
 
@@ -184,9 +184,9 @@ pub struct GeneticArgs {
     pub metric: u32,
     /// Individuals or children to make, improve or measure.
     pub count: u32,
-    /// Not 0: first individuals are there already, and only need to be measured.
+    /// Not 0: the first individuals already exist, and only need to be measured.
     pub given: u32,
-    /// Nothing; keeps the size a multiple of 8.
+    /// Unused; keeps the size a multiple of 8.
     pub padding: u32,
 }
 
@@ -204,17 +204,17 @@ pub struct PassArgs {
     pub n: u32,
     /// Neighbours of a node.
     pub k: u32,
-    /// Neighbours that the second step of a move looks at.
+    /// Neighbours evaluated in the second step of a move.
     pub breadth: u32,
     /// A [`crate::metric::Metric`], or [`BY_MATRIX`].
     pub metric: u32,
     /// Blocks that evaluate moves.
     pub blocks: u32,
-    /// Not 0: many moves a pass.
+    /// Not 0: many moves per pass.
     pub many: u32,
     /// Number of the reversal.
     pub step: u32,
-    /// Nothing; keeps the size a multiple of 8.
+    /// Unused; keeps the size a multiple of 8.
     pub padding: u32,
 }
 
@@ -224,19 +224,19 @@ pub struct PassArgs {
 pub struct WalkArgs {
     /// The instance's numbers.
     pub shape: Shape,
-    /// What the batch is to do.
+    /// The work of the batch.
     pub rules: search::WalkRules,
-    /// Where a replica's parts lie.
+    /// The layout of a replica.
     pub layout: search::Layout,
     /// Bytes that a walk's blocks share.
     pub common: u64,
-    /// Blocks of a walk; the grid has so many for each walk.
+    /// Blocks per walk; the grid has this many for each walk.
     pub parts: u32,
     /// Evaluation: not 0 if neighbours are given.
     pub given: u32,
     /// Walks: not 0 if replicas are in shared memory.
     pub in_shared: u32,
-    /// Nothing; keeps the size a multiple of 8.
+    /// Unused; keeps the size a multiple of 8.
     pub padding: u32,
 }
 
@@ -255,41 +255,40 @@ const _: () = {
     assert!(size_of::<CostArgs>() == 16);
     assert!(size_of::<JudgeArgs>() == 56);
     assert!(size_of::<TrailArgs>() == 40);
-    assert!(size_of::<crate::colony::ColonyState>() == 56);
+    assert!(size_of::<crate::papers::ants::colony::ColonyState>() == 56);
     assert!(core::mem::offset_of!(ConstructArgs, n) == 16);
     assert!(core::mem::offset_of!(JudgeArgs, n) == 40);
-    assert!(core::mem::offset_of!(crate::colony::ColonyState, limits) == 24);
+    assert!(core::mem::offset_of!(crate::papers::ants::colony::ColonyState, limits) == 24);
 };
 
-/// Calls macro `$then` with every kernel family: its name, its scalars, and its pointer parameters in order.
-/// `In<T>`: nobody writes there during the launch; `InOut<T>`: the kernel writes.
-/// Node ids are bytes here: the instance's name says how wide they are.
+/// Calls macro `$then` with every kernel family: its name, its scalars, and its pointer parameters in order. `In<T>`: not written
+/// during the launch; `InOut<T>`: written by the kernel. Node ids are bytes here: the instance's name gives their width.
 #[macro_export]
 macro_rules! with_kernel_families {
     ($then:ident) => {
         $then! {
-            /// One tour an ant, choosing among all unvisited nodes: [`construct::full`]($crate::construct::full).
+            /// One tour per ant, choosing among all unvisited nodes: [`construct::full`]($crate::papers::ants::construct::full).
             ConstructFull(ConstructArgs) {
                 state: In<ColonyState>, weights: In<f32>, memory: InOut<u8>, tours: InOut<u8>
             }
-            /// One tour an ant, choosing in candidate lists: [`construct::candidates`]($crate::construct::candidates).
+            /// One tour per ant, choosing in candidate lists: [`construct::candidates`]($crate::papers::ants::construct::candidates).
             ConstructCandidates(ConstructArgs) {
                 state: In<ColonyState>, lists: In<u8>, weights: In<f32>, reserves: In<u8>, successor: In<u32>,
                 predecessor: In<u32>, points: In<[f64; 3]>, matrix: In<i32>, memory: InOut<u8>, tours: InOut<u8>
             }
-            /// One tour an ant of Ant Colony System, whole ([`acs::build`]($crate::acs::build)) or step by step
-            /// ([`acs::choose_step`]($crate::acs::choose_step)).
+            /// One tour per ant of Ant Colony System, whole ([`acs::build`]($crate::papers::ants::acs::build)) or step by step
+            /// ([`acs::choose_step`]($crate::papers::ants::acs::choose_step)).
             ConstructAcs(AcsArgs) {
                 state: In<ColonyState>, lists: In<u8>, heuristic: In<f32>, reserves: In<u8>, successor: In<u32>,
                 predecessor: In<u32>, points: In<[f64; 3]>, matrix: In<i32>, trails: InOut<u8>, tails: InOut<u32>,
                 memory: InOut<u8>, arrivals: InOut<u64>, tours: InOut<u8>
             }
-            /// Heuristic values and first trails: [`acs::prepare_row`]($crate::acs::prepare_row).
+            /// Heuristic values and initial trails: [`acs::prepare_row`]($crate::papers::ants::acs::prepare_row).
             PrepareAcs(AcsArgs) {
                 lists: In<u8>, points: In<[f64; 3]>, matrix: In<i32>, heuristic: InOut<f32>, trails: InOut<u8>,
                 tails: InOut<u32>
             }
-            /// The global update: [`acs::deposit_row`]($crate::acs::deposit_row).
+            /// The global update: [`acs::deposit_row`]($crate::papers::ants::acs::deposit_row).
             DepositAcs(AcsArgs) {
                 state: In<ColonyState>, lists: In<u8>, successor: In<u32>, predecessor: In<u32>, trails: InOut<u8>,
                 tails: InOut<u32>
@@ -298,102 +297,105 @@ macro_rules! with_kernel_families {
             TourCosts(CostArgs) {
                 state: In<ColonyState>, tours: In<u8>, points: In<[f64; 3]>, matrix: In<i32>, costs: InOut<i64>
             }
-            /// Local search on every tour: [`ants::improve`]($crate::local_search::ants::improve).
+            /// Local search on every tour: [`ants::improve`]($crate::papers::local_search::ants::improve).
             LocalSearch(SearchArgs) {
                 state: In<ColonyState>, lists: In<u8>, places: In<u8>, points: In<[f64; 3]>, matrix: In<i32>,
                 successor: In<u32>, predecessor: In<u32>, rows: In<u64>, memory: InOut<u8>, tours: InOut<u8>,
                 gains: InOut<i64>
             }
-            /// First individuals: [`genetic::random_individual`]($crate::genetic::random_individual).
+            /// First individuals: [`genetic::random_individual`]($crate::papers::genetic::random_individual).
             MakeIndividuals(GeneticArgs) {
                 places: In<u8>, points: In<[f64; 3]>, matrix: In<i32>, individuals: InOut<u8>, next_rows: InOut<u32>,
                 next_costs: InOut<i64>, best: InOut<u64>, born: InOut<u64>
             }
-            /// The children of a generation: [`genetic::breed`]($crate::genetic::breed). Nobody writes to `places`; but
-            /// ordinary loads from there stay behind the stores of jump indices, and so together with those of jump
-            /// indices, where read-only ones would be waited for before the others are begun.
+            /// The children of a generation: [`genetic::breed`]($crate::papers::genetic::breed). `places` is not written; but ordinary
+            /// loads from it stay after the stores of jump indices, together with the loads of jump indices, whereas read-only
+            /// loads would be waited for before those are started.
             BreedIndividuals(GeneticArgs) {
                 places: InOut<u8>, points: In<[f64; 3]>, matrix: In<i32>, rows: In<u32>, costs: In<i64>,
                 memory: InOut<u8>, individuals: InOut<u8>, next_rows: InOut<u32>, next_costs: InOut<i64>,
                 best: InOut<u64>, born: InOut<u64>
             }
-            /// After local search: [`genetic::finish`]($crate::genetic::finish).
+            /// After local search: [`genetic::finish`]($crate::papers::genetic::finish).
             FinishIndividuals(GeneticArgs) {
                 gains: In<i64>, next_costs: InOut<i64>, best: InOut<u64>, born: InOut<u64>
             }
-            /// Best individuals go to other groups: [`genetic::transfer`]($crate::genetic::transfer).
+            /// Copies best individuals to other groups: [`genetic::transfer`]($crate::papers::genetic::transfer).
             TransferIndividuals(GeneticArgs) {
                 rows: In<u32>, costs: In<i64>, individuals: InOut<u8>, next_rows: InOut<u32>, next_costs: InOut<i64>,
                 best: InOut<u64>
             }
-            /// The end of an iteration: [`colony::judge`]($crate::colony::judge).
+            /// The end of an iteration: [`colony::judge`]($crate::papers::ants::colony::judge).
             Judge(JudgeArgs) {
                 costs: In<i64>, tours: In<u8>, state: InOut<ColonyState>, best_tour: InOut<u8>,
                 restart_tour: InOut<u8>, successor: InOut<u32>, predecessor: InOut<u32>
             }
-            /// Fills a pheromone memory: [`pheromone::prepare_row`]($crate::pheromone::prepare_row).
+            /// Fills a pheromone memory: [`pheromone::prepare_row`]($crate::papers::ants::pheromone::prepare_row).
             PrepareTrails(TrailArgs) {
                 lists: In<u8>, points: In<[f64; 3]>, matrix: In<i32>,
                 trails: InOut<f32>, heuristic: InOut<f32>, weights: InOut<f32>
             }
-            /// Updates a pheromone memory: [`pheromone::update_row`]($crate::pheromone::update_row).
+            /// Updates a pheromone memory: [`pheromone::update_row`]($crate::papers::ants::pheromone::update_row).
             UpdateTrails(TrailArgs) {
                 state: In<ColonyState>, lists: In<u8>, successor: In<u32>, predecessor: In<u32>,
                 trails: InOut<f32>, heuristic: InOut<f32>, weights: InOut<f32>
             }
-            /// The best move around every node: [`best::evaluate`]($crate::local_search::best::evaluate).
+            /// The best move around every node: [`best::evaluate`]($crate::papers::local_search::best::evaluate).
             ProposeMoves(PassArgs) {
                 lists: In<u32>, order: In<u32>, position: In<u32>, places: In<u8>, points: In<[f64; 3]>,
                 matrix: In<i32>, state: InOut<DescentState>, proposals: InOut<u8>, claims: InOut<u64>,
                 ranks: InOut<u64>
             }
-            /// What a pass does: [`best::select`]($crate::local_search::best::select).
+            /// The decisions of a pass: [`best::select`]($crate::papers::local_search::best::select).
             SelectMove(PassArgs) {
                 order: In<u32>, position: In<u32>, accepted_order: In<u32>, places: In<u8>, points: In<[f64; 3]>,
                 matrix: In<i32>, proposals: In<u8>, ranks: In<u64>, state: InOut<DescentState>
             }
-            /// Moves that hold what they claimed: [`best::make`]($crate::local_search::best::make).
+            /// Makes moves that hold what they claimed: [`best::make`]($crate::papers::local_search::best::make).
             MakeMoves(PassArgs) {
                 proposals: In<u8>, claims: In<u64>, state: InOut<DescentState>, order: InOut<u32>,
                 position: InOut<u32>
             }
-            /// Copies of the tour: [`best::settle`]($crate::local_search::best::settle).
+            /// Copies of the tour: [`best::settle`]($crate::papers::local_search::best::settle).
             SettleTours(PassArgs) {
                 state: In<DescentState>, order: InOut<u32>, position: InOut<u32>, accepted_order: InOut<u32>,
                 accepted_position: InOut<u32>, best_tour: InOut<u32>, claims: InOut<u64>
             }
-            /// A batch of iterations of neighbourhood search: [`search::walk`]($crate::search::walk).
+            /// A batch of iterations of neighbourhood search: [`search::walk`]($crate::papers::search::walk).
             Walks(WalkArgs) {
                 tables: In<u8>, old_states: In<WalkState>, old_bests: In<u8>, states: InOut<WalkState>, bests: InOut<u8>,
                 solutions: InOut<u8>, accepted: InOut<u8>, traces: InOut<u32>, memory: InOut<u8>, common: InOut<u8>,
                 slots: InOut<u64>
             }
-            /// The costs of a solution's neighbours: [`search::evaluate`]($crate::search::evaluate).
+            /// The costs of a solution's neighbours: [`search::evaluate`]($crate::papers::search::evaluate).
             EvaluateNeighbors(WalkArgs) {
                 tables: In<u8>, solution: In<u8>, given: In<u8>, common: InOut<u8>, slots: InOut<u64>, costs: InOut<u64>
             }
-            /// Trials of every tour: [`trial::run`]($crate::lin_kernighan::trial::run). `begun` counts the trials that have started.
+            /// Trials of every tour: [`trial::run`]($crate::lin_kernighan::trial::run). `begun` counts the trials that have
+            /// started.
             RunTrials(TrialArgs) {
                 order: In<u32>, position: In<u32>, ahead: In<i32>, lists: In<u32>, near: In<i32>, places: In<u8>,
                 points: In<[f64; 3]>, matrix: In<i32>, begun: InOut<u32>, gain: InOut<i64>, count: InOut<u32>,
                 cuts: InOut<[u32; 3]>
             }
-            /// What trials on another device found: [`TrialChanges::take`]($crate::lin_kernighan::trial::TrialChanges::take).
+            /// Takes the results of trials on another device:
+            /// [`TrialChanges::take`]($crate::lin_kernighan::trial::TrialChanges::take).
             TakeChanges(TrialArgs) {
                 from_gain: In<i64>, from_count: In<u32>, from_cuts: In<[u32; 3]>, gain: InOut<i64>, count: InOut<u32>,
                 cuts: InOut<[u32; 3]>
             }
-            /// The same as words, where they are wanted elsewhere: [`TrialChanges::pack`]($crate::lin_kernighan::trial::TrialChanges::pack).
-            /// `used` counts words.
+            /// Packs them as words, where they are needed elsewhere:
+            /// [`TrialChanges::pack`]($crate::lin_kernighan::trial::TrialChanges::pack). `used` counts words.
             PackChanges(TrialArgs) {
                 gain: In<i64>, count: In<u32>, cuts: In<[u32; 3]>, words: InOut<u32>, used: InOut<u32>
             }
-            /// The way back, of changes that begin at the words `starts[first..end]`:
+            /// Unpacks changes that start at the words `starts[first..end]`:
             /// [`TrialChanges::unpack`]($crate::lin_kernighan::trial::TrialChanges::unpack).
             UnpackChanges(TrialArgs) {
                 words: In<u32>, starts: In<u32>, gain: InOut<i64>, count: InOut<u32>, cuts: InOut<[u32; 3]>
             }
-            /// What is made of them: [`merge::plan`]($crate::lin_kernighan::merge::plan), a tour's memory behind another's.
+            /// Merges the trials' results: [`merge::plan`]($crate::lin_kernighan::merge::plan), with the tours' memory
+            /// concatenated.
             PlanMerge(TrialArgs) {
                 order: In<u32>, position: In<u32>, gain: In<i64>, count: InOut<u32>, cuts: In<[u32; 3]>,
                 claims: InOut<u64>, bits: InOut<u32>, before: InOut<u32>, which: InOut<u32>, at: InOut<u32>,
@@ -406,7 +408,7 @@ macro_rules! with_kernel_families {
                 cuts: In<[u32; 3]>, bits: In<u32>, before: In<u32>, which: In<u32>, at: In<u32>, begin: In<u32>,
                 merged: In<Merged>, next_order: InOut<u32>, next_ahead: InOut<i32>, position: InOut<u32>
             }
-            /// One reversal: [`PassBoard::turn`]($crate::local_search::best::PassBoard::turn).
+            /// One reversal: [`PassBoard::turn`]($crate::papers::local_search::best::PassBoard::turn).
             TurnStretch(PassArgs) { state: In<DescentState>, order: InOut<u32>, position: InOut<u32> }
         }
     };

@@ -11,30 +11,20 @@
 #[cfg(test)]
 extern crate std;
 
-pub mod acs;
-pub mod colony;
 pub mod combinations;
-pub mod construct;
 pub mod distance;
-pub mod genetic;
 pub mod geometry;
 pub mod group;
 pub mod kernels;
 pub mod lin_kernighan;
-pub mod local_search;
 pub mod math;
 pub mod metric;
-pub mod neighborhood;
 pub mod node;
 pub mod operator;
-pub mod pheromone;
+pub mod papers;
 pub mod power;
-pub mod problem;
 pub mod relaxed;
 pub mod rng;
-pub mod search;
-pub mod select;
 pub mod sine;
-pub mod tabu;
 pub mod team;
 pub mod tour;

@@ -3,15 +3,15 @@
 //! `sqrt` is correctly rounded on every target, so it gives the same bits on the CPU and the GPU;
 //! the trigonometric functions come from one software implementation on both, for the same reason.
 
-/// The square root, correctly rounded.
+/// Returns the square root, correctly rounded.
 #[inline(always)]
 pub fn sqrt(x: f64) -> f64 {
     #[cfg(target_arch = "nvptx64")]
     {
         core::f64::math::sqrt(x)
     }
-    // libm's instruction is in the old encoding: among instructions for wide registers each call would wait for what is in
-    // their upper parts.
+    // libm's instruction has the old encoding: among instructions for wide registers each call would wait for the contents of their
+    // upper parts.
     #[cfg(target_arch = "x86_64")]
     {
         use core::arch::x86_64::{_mm_cvtsd_f64, _mm_set_sd, _mm_sqrt_pd};
@@ -24,7 +24,7 @@ pub fn sqrt(x: f64) -> f64 {
     }
 }
 
-/// The square root in single precision, correctly rounded.
+/// Returns the square root in single precision, correctly rounded.
 #[inline(always)]
 pub fn sqrt_single(x: f32) -> f32 {
     #[cfg(target_arch = "nvptx64")]
@@ -44,7 +44,7 @@ pub fn sqrt_single(x: f32) -> f32 {
     }
 }
 
-/// The square root of an integer in single precision, with a relative error below 2^-22.
+/// Returns the square root of an integer in single precision, with a relative error below 2^-22.
 #[inline(always)]
 pub fn approximate_root(x: f32) -> f32 {
     #[cfg(target_arch = "nvptx64")]
@@ -61,25 +61,25 @@ pub fn approximate_root(x: f32) -> f32 {
     }
 }
 
-/// The cosine of an angle in radians.
+/// Returns the cosine of an angle in radians.
 #[inline]
 pub fn cos(x: f64) -> f64 {
     libm::cos(x)
 }
 
-/// The angle in 0..=π whose cosine is `x`.
+/// Returns the angle in 0..=π whose cosine is `x`.
 #[inline]
 pub fn acos(x: f64) -> f64 {
     libm::acos(x)
 }
 
-/// The sine of an angle in radians.
+/// Returns the sine of an angle in radians.
 #[inline]
 pub fn sin(x: f64) -> f64 {
     libm::sin(x)
 }
 
-/// The angle in -π..=π of the point (x, y), seen from (0, 0).
+/// Returns the angle in -π..=π of the point (x, y), seen from (0, 0).
 #[inline]
 pub fn atan2(y: f64, x: f64) -> f64 {
     libm::atan2(y, x)

@@ -36,7 +36,7 @@ pub enum Metric {
     /// `GEOM`: metres on a sphere of radius 6,378,388 m; x is the latitude, y the longitude, in degrees with decimals (Concorde).
     Geom = 12,
     /// Along a great circle, rounded to the nearest integer; points lie on a sphere around (0, 0, 0), in the unit of the distances.
-    /// No file names it: readers make it of degrees.
+    /// No file names it: readers convert degrees to it.
     Sphere = 13,
 }
 
@@ -63,7 +63,7 @@ impl Metric {
         Metric::ALL.into_iter().find(|metric| metric.keyword() == keyword)
     }
 
-    /// Its `EDGE_WEIGHT_TYPE`; in words where it has none.
+    /// Its `EDGE_WEIGHT_TYPE`, or a description if it has none.
     pub const fn keyword(self) -> &'static str {
         match self {
             Metric::Euc2d => "EUC_2D",
@@ -83,7 +83,7 @@ impl Metric {
         }
     }
 
-    /// How many coordinates a point has.
+    /// Returns the number of coordinates of a point.
     pub const fn dimensions(self) -> usize {
         match self {
             Metric::Euc2d | Metric::Ceil2d | Metric::Floor2d | Metric::Att => 2,
@@ -97,22 +97,22 @@ impl Metric {
         }
     }
 
-    /// Whether distances need no more than roots: a GPU computes them from the points as it goes.
+    /// Returns whether distances need nothing beyond roots, so that a GPU computes them from the points.
     pub const fn is_algebraic(self) -> bool {
         !matches!(self, Metric::Geo | Metric::Geom | Metric::Sphere)
     }
 
-    /// Whether the coordinates are a latitude and a longitude.
+    /// Returns whether the coordinates are a latitude and a longitude.
     pub const fn is_in_degrees(self) -> bool {
         matches!(self, Metric::Geo | Metric::Geom)
     }
 
-    /// Whether points lie in a plane: two coordinates, and not on the globe.
+    /// Returns whether points lie in a plane: two coordinates, and not on the globe.
     pub const fn is_planar(self) -> bool {
         self.dimensions() == 2 && !self.is_in_degrees()
     }
 
-    /// Whether distances grow with the straight line in the plane or in space.
+    /// Returns whether distances grow with the straight line in the plane or in space.
     pub const fn is_by_line(self) -> bool {
         matches!(
             self,
@@ -124,17 +124,16 @@ impl Metric {
 impl TryFrom<u32> for Metric {
     type Error = u32;
 
-    /// The metric with this number, or the number back.
+    /// Returns the metric with this number, or the number itself as the error.
     fn try_from(number: u32) -> Result<Metric, u32> {
         let is_it = |metric: &Metric| *metric as u32 == number;
         Metric::ALL.into_iter().chain([Metric::Sphere]).find(is_it).ok_or(number)
     }
 }
 
-/// The distance of two points (x, y, z); z is ignored by the metrics of two dimensions.
+/// Returns the distance of two points (x, y, z); z is ignored by two-dimensional metrics.
 ///
-/// A distance beyond the range of `i32` is cut to its end, NaN coordinates give 0: readers refuse
-/// such instances.
+/// A distance beyond the range of `i32` is clamped, and NaN coordinates give 0: readers reject such instances.
 #[inline(always)]
 pub fn distance(metric: Metric, a: [f64; 3], b: [f64; 3]) -> i32 {
     match metric {
@@ -145,7 +144,7 @@ pub fn distance(metric: Metric, a: [f64; 3], b: [f64; 3]) -> i32 {
     }
 }
 
-/// [`distance`] for the metrics that need no more than roots (see [`Metric::is_algebraic`]); 0 for the others.
+/// As [`distance`], for the metrics that need nothing beyond roots (see [`Metric::is_algebraic`]); 0 for the others.
 #[inline(always)]
 pub fn algebraic_distance(metric: Metric, a: [f64; 3], b: [f64; 3]) -> i32 {
     let [dx, dy, dz] = [a[0] - b[0], a[1] - b[1], a[2] - b[2]];
@@ -165,7 +164,7 @@ pub fn algebraic_distance(metric: Metric, a: [f64; 3], b: [f64; 3]) -> i32 {
     }
 }
 
-/// The distance of two points before any rounding, by the metrics that are rounded at the end only; none for the others.
+/// Returns the distance of two points before any rounding, for the metrics that are only rounded at the end; `None` for the others.
 pub fn length(metric: Metric, a: [f64; 3], b: [f64; 3]) -> Option<f64> {
     let [dx, dy, dz] = [a[0] - b[0], a[1] - b[1], a[2] - b[2]];
     let larger = |a: f64, b: f64| if a > b { a } else { b };
@@ -181,13 +180,13 @@ pub fn length(metric: Metric, a: [f64; 3], b: [f64; 3]) -> Option<f64> {
     })
 }
 
-/// TSPLIB's `nint` of a value that is not negative.
+/// Computes TSPLIB's `nint` of a non-negative value.
 #[inline(always)]
 pub(crate) fn nint(x: f64) -> i32 {
     (x + 0.5) as i32
 }
 
-/// Rounds up a value that is not negative, without a library call.
+/// Rounds up a non-negative value, without a library call.
 #[inline(always)]
 pub(crate) fn ceil(x: f64) -> i32 {
     let whole = x as i32;
@@ -218,8 +217,8 @@ pub const EARTH_RADIUS: f64 = 6378.388;
 #[expect(clippy::approx_constant, reason = "TSPLIB's distances are defined with six digits")]
 pub const GEO_PI: f64 = 3.141592;
 
-/// Radians of a coordinate written as DDD.MM: the degrees are cut off, not rounded as TSPLIB's manual
-/// says; the published tour lengths hold for the cut.
+/// Converts a coordinate written as DDD.MM to radians: the degrees are truncated, not rounded as TSPLIB's manual says; the
+/// published tour lengths require truncation.
 #[inline]
 pub fn geo_radians(x: f64) -> f64 {
     let degrees = x as i32 as f64;
@@ -227,7 +226,7 @@ pub fn geo_radians(x: f64) -> f64 {
     GEO_PI * (degrees + 5.0 * minutes / 3.0) / 180.0
 }
 
-/// Out of line: it is long, and no hot loop computes it twice for one pair.
+/// Not inlined: it is long, and no hot loop computes it twice for one pair.
 #[inline(never)]
 fn geo(a: [f64; 3], b: [f64; 3]) -> i32 {
     let [latitude_a, longitude_a] = [geo_radians(a[0]), geo_radians(a[1])];
@@ -244,7 +243,7 @@ fn geo(a: [f64; 3], b: [f64; 3]) -> i32 {
 /// The radius of the sphere of `GEOM`, in metres.
 pub const GEOM_RADIUS: f64 = 6_378_388.0;
 
-/// Out of line, as [`geo`] is. By the haversine, which keeps its digits where places are near.
+/// Not inlined, like [`geo`]. Uses the haversine, which stays accurate for near places.
 #[inline(never)]
 fn geom(a: [f64; 3], b: [f64; 3]) -> i32 {
     let radians = core::f64::consts::PI / 180.0;
@@ -256,14 +255,14 @@ fn geom(a: [f64; 3], b: [f64; 3]) -> i32 {
     (GEOM_RADIUS * 2.0 * atan2(sqrt(haversine), sqrt(1.0 - haversine)) + 1.0) as i32
 }
 
-/// Out of line, as [`geo`] is.
+/// Not inlined, like [`geo`].
 #[inline(never)]
 fn sphere(a: [f64; 3], b: [f64; 3]) -> i32 {
     nint(great_circle(a, b))
 }
 
-/// The arc between two points of a sphere around (0, 0, 0), in the unit of their coordinates. The chord and the line to the
-/// antipode are the legs of a right triangle over the diameter, so near and opposite points lose no digits.
+/// Returns the arc between two points of a sphere around (0, 0, 0), in the unit of their coordinates. The chord and the line to the
+/// antipode are the legs of a right triangle over the diameter, so near and opposite points lose no precision.
 #[inline]
 fn great_circle(a: [f64; 3], b: [f64; 3]) -> f64 {
     let square = |x: f64, y: f64, z: f64| x * x + y * y + z * z;
@@ -272,8 +271,7 @@ fn great_circle(a: [f64; 3], b: [f64; 3]) -> f64 {
     sqrt(chord + other) * atan2(sqrt(chord), sqrt(other))
 }
 
-/// The slowest of three motors decides; the first one turns in a circle. TSPLIB proposes to round
-/// a hundred times the time.
+/// The slowest of three motors decides; the first one turns in a circle. TSPLIB suggests rounding a hundred times the time.
 #[inline(always)]
 fn xray(dx: f64, dy: f64, dz: f64, speed: [f64; 3]) -> i32 {
     let turn = abs(dx);
@@ -345,7 +343,7 @@ mod tests {
 
     #[test]
     fn great_circles_of_near_and_of_opposite_places() {
-        // A quarter of the equator, half of a meridian, a metre, and one short of half the way round.
+        // A quarter of the equator, half a meridian, a metre, and one short of half the way round.
         let radius = 1e6;
         let at = |angle: f64| [radius * cos(angle), radius * sin(angle), 0.0];
         let pi = core::f64::consts::PI;

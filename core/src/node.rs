@@ -6,16 +6,16 @@ use crate::group::SIZE;
 pub trait NodeId: Copy + Send + Sync + 'static {
     /// Bytes of one id.
     const BYTES: u32;
-    /// The id of node `node`; `node` must fit.
+    /// Returns the id of node `node`, which must fit.
     fn new(node: u32) -> Self;
-    /// The node's number.
+    /// Returns the node's number.
     fn get(self) -> u32;
-    /// A group of ids.
+    /// Loads a group of ids.
     ///
     /// # Safety
     /// `start` is aligned to 16 bytes and valid for reads of [`SIZE`] ids.
     unsafe fn load_group(start: *const Self) -> [u32; SIZE];
-    /// Four ids.
+    /// Loads four ids.
     ///
     /// # Safety
     /// `start` is aligned to the size of four ids and valid for reads of them.

@@ -1,25 +1,25 @@
-//! Which moves a local search makes.
+//! The moves that a local search makes.
 //!
-//! A move takes edges out of a tour and puts as many in, step by step: each step puts one in, takes the next one out, and can
-//! end with the edge that closes the tour.
+//! A move removes edges from a tour and adds as many, step by step: each step adds one, removes the next one, and may end with the
+//! edge that closes the tour.
 
-/// An operator of moves of two and three edges.
+/// An operator with moves of two and three edges.
 pub trait Operator: Copy + Send + Sync + 'static {
-    /// Most steps of a move: it takes out one edge more.
+    /// Most steps of a move: it removes one edge more.
     const STEPS: u32;
-    /// Whether moves of two edges count.
+    /// Whether moves of two edges are allowed.
     const PAIRS: bool = true;
-    /// Of moves of three edges, only those count that move a segment of at most so many nodes.
+    /// Moves of three edges are allowed only if they move a segment of at most this many nodes.
     const SEGMENT: u32 = u32::MAX;
-    /// Whether only those count that turn no part of the tour: edges may have a direction then.
+    /// Whether only moves that reverse no part of the tour are allowed, so that edges may have a direction.
     const DIRECTED: bool = false;
 }
 
-/// 2-opt: two edges out, two in (Croes 1958).
+/// 2-opt: replaces two edges by two others (Croes 1958).
 #[derive(Clone, Copy, Debug)]
 pub struct TwoOpt;
 
-/// Or-opt: a segment of up to three nodes goes elsewhere, either way around (Or 1976).
+/// Or-opt: moves a segment of up to three nodes elsewhere, in either direction (Or 1976).
 #[derive(Clone, Copy, Debug)]
 pub struct OrOpt;
 
@@ -31,7 +31,7 @@ pub struct Or2opt;
 #[derive(Clone, Copy, Debug)]
 pub struct ThreeOpt;
 
-/// Or-3opt: a segment of any length goes elsewhere, the same way around, so that all edges that stay keep their direction
+/// Or-3opt: moves a segment of any length elsewhere, in the same direction, so that all remaining edges keep their direction
 /// (Kanellakis and Papadimitriou 1980).
 #[derive(Clone, Copy, Debug)]
 pub struct Or3opt;
@@ -62,14 +62,15 @@ impl Operator for Or3opt {
     const DIRECTED: bool = true;
 }
 
-/// How far a search goes that looks at moves [step by step](crate::lin_kernighan::moves).
+/// How far a search of moves goes, [step by step](crate::lin_kernighan::moves).
 ///
 /// # Safety
-/// Steps and what they keep are within the bounds that the functions tell: a search has memory for so many beginnings.
+/// The numbers of steps and of kept partial moves stay within the stated bounds: a search has memory for only that many.
 pub unsafe trait Reach: Copy + Send + Sync {
-    /// Most steps of a move, at most [`MOST_STEPS`].
+    /// Returns the most steps of a move, at most [`MOST_STEPS`].
     fn steps(self) -> u32;
-    /// Beginnings of moves that a step keeps, which all but the last one do: at most [`MOST_KEPT`] by all steps together.
+    /// Returns the number of partial moves that a step keeps, for all steps but the last: at most [`MOST_KEPT`] for all steps
+    /// together.
     fn kept(self, step: u32) -> u32;
     /// As [`Operator::PAIRS`].
     fn pairs(self) -> bool;
@@ -79,14 +80,14 @@ pub unsafe trait Reach: Copy + Send + Sync {
 
 /// Most steps of any search.
 pub const MOST_STEPS: u32 = 6;
-/// Most beginnings that are kept.
+/// Most partial moves that are kept.
 pub const MOST_KEPT: u32 = 12;
 
 /// Up to seven edges, deep rather than broad (Lin and Kernighan 1973).
 #[derive(Clone, Copy, Debug)]
 pub struct LinKernighan;
 
-// SAFETY: the array has a number for each step but the last, 12 together.
+// SAFETY: the array has a number for each step but the last, with a sum of 12.
 unsafe impl Reach for LinKernighan {
     #[inline(always)]
     fn steps(self) -> u32 {
@@ -110,7 +111,7 @@ unsafe impl Reach for LinKernighan {
     }
 }
 
-/// As far as an [`Operator`] goes: code that is compiled once for all of them.
+/// The reach of an [`Operator`], as one type: code is compiled once for all operators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Shallow {
@@ -120,21 +121,21 @@ pub struct Shallow {
 }
 
 impl Shallow {
-    /// An operator's.
+    /// Returns the reach of an operator.
     pub const fn of<O: Operator>() -> Shallow {
         const { assert!(O::STEPS == 1 || O::STEPS == 2, "only the first of two steps may keep beginnings") };
         Shallow { steps: O::STEPS, pairs: O::PAIRS as u32, segment: O::SEGMENT }
     }
 }
 
-// SAFETY: there are two steps at most, so one keeps beginnings.
+// SAFETY: there are at most two steps, so only one keeps partial moves.
 unsafe impl Reach for Shallow {
     #[inline(always)]
     fn steps(self) -> u32 {
         self.steps
     }
 
-    /// Nearly all: two directions, eight neighbours, two edges of each.
+    /// Nearly all: two directions, eight neighbours, two edges for each.
     #[inline(always)]
     fn kept(self, _: u32) -> u32 {
         MOST_KEPT

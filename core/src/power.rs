@@ -1,6 +1,6 @@
 //! x^e, in arithmetic that gives every machine the same bits.
 
-/// `x` to the power `e`, for x >= 0: multiplications for the exponents in common use, else libm's software `powf`.
+/// Returns `x` to the power `e`, for x >= 0: by multiplications for common exponents, else by libm's software `powf`.
 #[inline(always)]
 pub fn power(x: f32, e: f32) -> f32 {
     if e == 1.0 {

@@ -1,13 +1,13 @@
-//! Loads and stores of memory that many teams change at the same time: relaxed atomic ones, so that a race is a value
-//! from before or after and never undefined.
+//! Loads and stores of memory that many teams change at the same time: relaxed atomics, so that a race gives a value from before or
+//! after and is never undefined.
 //!
-//! On a GPU a load that is not `fresh` may take the value from the multiprocessor's own cache: other blocks' stores are
-//! seen after a barrier of the grid or in the next launch, or earlier by chance.
+//! On a GPU a load that is not `fresh` may take the value from the multiprocessor's own cache: other blocks' stores are seen after
+//! a grid barrier or in the next launch, or earlier by chance.
 
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
-/// A load of what is behind a global address, at the scope of the device if `fresh`, else of the block. `fresh` should be
-/// a constant: two loads in turn into one register would wait for each other.
+/// Loads from a global address, at the scope of the device if `fresh`, else of the block. `fresh` should be a constant: two
+/// alternative loads into one register would wait for each other.
 #[cfg(target_arch = "nvptx64")]
 macro_rules! scoped_load {
     ($fresh:ident, $place:ident, $type:literal, $values:literal, $at:literal, $($value:ident: $class:ident),*) => {
@@ -28,11 +28,11 @@ macro_rules! scoped_load {
     };
 }
 
-/// The value at `place`.
+/// Returns the value at `place`.
 ///
 /// # Safety
-/// `place` is aligned and valid for reads, and everyone who writes there meanwhile does so by this module. On a GPU it is
-/// in global memory.
+/// `place` is aligned and valid for reads, and everyone who writes there meanwhile uses this module. On a GPU it is in global
+/// memory.
 #[inline(always)]
 pub unsafe fn load(place: *mut u32, fresh: bool) -> u32 {
     #[cfg(target_arch = "nvptx64")]
@@ -61,7 +61,7 @@ pub unsafe fn store(place: *mut u32, value: u32) {
     unsafe { AtomicU32::from_ptr(place) }.store(value, Relaxed)
 }
 
-/// The number at `place`.
+/// Returns the number at `place`.
 ///
 /// # Safety
 /// As [`load`].
@@ -81,7 +81,7 @@ pub unsafe fn store_f32(place: *mut f32, value: f32) {
     unsafe { store(place.cast(), value.to_bits()) }
 }
 
-/// Replaces the number at `place`, which may be `seen`, by what `revise` makes of it; no other update comes between.
+/// Replaces the number at `place`, which may be `seen`, by the result of `revise`; no other update comes in between.
 ///
 /// # Safety
 /// As [`store`].
@@ -99,7 +99,7 @@ pub unsafe fn update_f32(place: *mut f32, seen: f32, revise: impl Fn(f32) -> f32
     }
 }
 
-/// The two words at `place`, which change together.
+/// Returns the two words at `place`, which change together.
 ///
 /// # Safety
 /// As [`load`].
@@ -121,7 +121,7 @@ pub unsafe fn load_pair(place: *mut u64, fresh: bool) -> (u32, u32) {
     }
 }
 
-/// The two words at `place`, which change together, and the next two, which do so apart from them.
+/// Returns the two words at `place`, which change together, and the next two, which change together separately.
 ///
 /// # Safety
 /// As [`load`], for 16 bytes at a 16-byte boundary.
@@ -130,7 +130,7 @@ pub unsafe fn load_two_pairs(place: *mut u64, fresh: bool) -> [(u32, u32); 2] {
     #[cfg(target_arch = "nvptx64")]
     {
         let (a, b): (u64, u64);
-        // SAFETY: as in `load`; the halves of a vector are accesses of their own.
+        // SAFETY: as in `load`; the halves of a vector are separate accesses.
         unsafe { scoped_load!(fresh, place, ".v2.b64", "{{{0}, {1}}}", "{2}", a: reg64, b: reg64) };
         [(a as u32, (a >> 32) as u32), (b as u32, (b >> 32) as u32)]
     }

@@ -1,9 +1,8 @@
-//! Counter-based random numbers: a draw is a function of (seed, epoch, stream, step, item) and of nothing
-//! else, so a result does not depend on which thread computed it, nor on how many there are.
+//! Counter-based random numbers: a draw is a function only of (seed, epoch, stream, step, item), so a result does not depend on
+//! which thread computed it, nor on how many there are.
 //!
-//! A 64-bit finaliser (Stafford's variant 13, as in SplitMix64) turns seed, epoch and stream into a key, once a
-//! tour; two rounds of multiply-and-fold (as in wyhash) turn key and step into another, once a step; two more
-//! turn that and the item into 32 bits.
+//! A 64-bit finaliser (Stafford's variant 13, as in SplitMix64) turns seed, epoch and stream into a key, once per tour; two rounds
+//! of multiply-and-fold (as in wyhash) turn key and step into another, once per step; two more turn that and the item into 32 bits.
 
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
@@ -28,7 +27,7 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// The stream of `index` in `epoch` (an ant in an iteration, say) under `seed`.
+    /// Returns the stream of `index` in `epoch` (for example, an ant in an iteration) under `seed`.
     #[inline(always)]
     pub const fn new(seed: u64, epoch: u32, index: u32) -> Self {
         let counters = (epoch as u64) << 32 | index as u64;
@@ -36,7 +35,7 @@ impl Stream {
         Stream { low: key as u32, high: (key >> 32) as u32 }
     }
 
-    /// The draws of one step.
+    /// Returns the draws of one step.
     #[inline(always)]
     pub const fn step(self, step: u32) -> Draws {
         let low = fold(step ^ self.low, 0xc2b2_ae3d);
@@ -52,38 +51,38 @@ pub struct Draws {
 }
 
 impl Draws {
-    /// 32 uniform bits for `item`.
+    /// Returns 32 uniform bits for `item`.
     #[inline(always)]
     pub const fn bits(self, item: u32) -> u32 {
         let x = fold(item ^ self.low, 0x9e37_79b1);
         fold(x ^ self.high, 0x85eb_ca77)
     }
 
-    /// A uniform number in (0, 1) for `item`.
+    /// Returns a uniform number in (0, 1) for `item`.
     #[inline(always)]
     pub fn unit(self, item: u32) -> f32 {
         unit(self.bits(item))
     }
 
-    /// A uniform integer below `n` for `item`; the bias is below n / 2^32.
+    /// Returns a uniform integer below `n` for `item`; the bias is below n / 2^32.
     #[inline(always)]
     pub const fn below(self, item: u32, n: u32) -> u32 {
         ((self.bits(item) as u64 * n as u64) >> 32) as u32
     }
 }
 
-/// A uniform number in (0, 1) from 32 uniform bits: an odd multiple of 2^-24, never 0 and never 1.
+/// Returns a uniform number in (0, 1) from 32 uniform bits: an odd multiple of 2^-24, never 0 and never 1.
 #[inline(always)]
 pub fn unit(bits: u32) -> f32 {
     ((bits >> 9) as i32 as f32 + 0.5) * (1.0 / 8_388_608.0)
 }
 
-/// An exponential variate -log2(u) > 0 from 32 uniform bits, in arithmetic that gives every machine the same
-/// bits: the leading zeros are the whole part (each halves u), the rest a polynomial with a relative error of
-/// 1e-6. It stands in for the paper's `log2f`, whose device version no CPU reproduces.
+/// Returns an exponential variate -log2(u) > 0 from 32 uniform bits, in arithmetic that gives every machine the same bits: the
+/// number of leading zeros is the integer part (each halves u), the rest a polynomial with a relative error of 1e-6. It replaces
+/// the paper's `log2f`, whose device version no CPU reproduces.
 ///
-/// With z leading zeros, u is 2^-z (1 - x / 2), where x in (0, 1) comes from the bits behind the first one:
-/// 2^-32 (half a step off 0) is the smallest x, so even the lightest of many candidates can win its race.
+/// With z leading zeros, u is 2^-z (1 - x / 2), where x in (0, 1) comes from the bits after the first one: 2^-32 (half a step above
+/// 0) is the smallest x, so even the lightest of many candidates can win its race.
 #[inline(always)]
 pub fn exponential(bits: u32) -> f32 {
     let zeros = (bits | 1).leading_zeros();
@@ -97,16 +96,16 @@ pub fn exponential(bits: u32) -> f32 {
     zeros as i32 as f32 + x * p
 }
 
-/// 1 / x for a normal x > 0, to 7e-6, without the branch of an exact division.
+/// Returns 1 / x for a normal x > 0, to 7e-6, without the branch of an exact division.
 #[inline(always)]
 pub fn reciprocal(x: f32) -> f32 {
-    // A first guess from the exponent, off by 5 % at most, then two steps of Newton's method.
+    // A first guess from the exponent, off by at most 5 %, then two steps of Newton's method.
     let r = f32::from_bits(0x7ef3_11c7 - x.to_bits());
     let r = r * (2.0 - x * r);
     r * (2.0 - x * r)
 }
 
-/// A generator with `rand_core`'s traits over one stream, for code that hands generators around.
+/// A generator with `rand_core`'s traits over one stream, for code that passes generators around.
 #[cfg(feature = "rand")]
 #[derive(Clone, Debug)]
 pub struct StreamRng {
@@ -116,7 +115,7 @@ pub struct StreamRng {
 
 #[cfg(feature = "rand")]
 impl StreamRng {
-    /// The generator that draws item 0 of each step of `stream`.
+    /// Makes the generator that draws item 0 of each step of `stream`.
     pub const fn new(stream: Stream) -> Self {
         StreamRng { stream, step: 0 }
     }

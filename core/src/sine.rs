@@ -1,20 +1,19 @@
 //! Real numbers of either precision, and their sine: the same bits on every machine, for arguments of any size.
 //!
-//! A sine of a large argument is the sine of what is left behind whole turns, and what is left depends on bits of
-//! 1/(2π) far behind the point. M. H. Payne, R. N. Hanek: Radian reduction for trigonometric functions, SIGNUM
-//! Newsletter 18(1), 1983: of x / (2π) with x = m 2^e only the fraction matters, so of 2^e / (2π) only the bits behind
-//! the point, as many as m has and some more. Here all of it is integers: the product of m and that window wraps
-//! around at whole turns, and its upper half is the phase.
+//! The sine of a large argument is the sine of what is left after whole turns, and what is left depends on bits of 1/(2π) far after
+//! the binary point. M. H. Payne, R. N. Hanek: Radian reduction for trigonometric functions, SIGNUM Newsletter 18(1), 1983: of x /
+//! (2π) with x = m 2^e only the fraction matters, so of 2^e / (2π) only the bits after the point, as many as m has and some more.
+//! Here everything is in integers: the product of m and that window wraps around at whole turns, and its upper half is the phase.
 //!
-//! The error is absolute: near a multiple of π other than 0, where the sine is small, few of its digits are right.
-//! There is no fused multiply-add, whose bits not every machine has.
+//! The error is absolute: near a multiple of π other than 0, where the sine is small, few of its digits are right. No fused
+//! multiply-add is used, because not every machine gives its bits.
 
 use core::fmt::Debug;
 use core::ops::{Add, Div, Mul, Neg, Sub};
 
 use crate::math;
 
-/// Real numbers that solutions of continuous problems are made of.
+/// The real numbers of continuous problems' solutions.
 pub trait Real:
     Copy
     + Debug
@@ -33,30 +32,30 @@ pub trait Real:
     /// 1
     const ONE: Self;
 
-    /// The nearest number to `x`.
+    /// Returns the nearest number to `x`.
     fn from_f64(x: f64) -> Self;
 
-    /// The number in double precision, exactly.
+    /// Returns the number in double precision, exactly.
     fn to_f64(self) -> f64;
 
-    /// The sine of an angle in radians: odd, from -1 to 1, with an absolute error below 2e-7 in single and 4e-16
-    /// in double precision. Of infinities and what is no number, any number.
+    /// Returns the sine of an angle in radians: odd, from -1 to 1, with an absolute error below 2e-7 in single and 4e-16 in double
+    /// precision. For infinities and NaN it is any number.
     fn sine(self) -> Self;
 
-    /// The square root, correctly rounded.
+    /// Returns the square root, correctly rounded.
     fn sqrt(self) -> Self;
 
-    /// An integer in the order of the numbers: `a < b` if and only if `a.key() < b.key()`, and both zeros have the same.
+    /// Returns an integer in the order of the numbers: `a < b` if and only if `a.key() < b.key()`, and both zeros have the same.
     fn key(self) -> u64;
 
-    /// The number's bits, with zeros above.
+    /// Returns the number's bits, with zeros above.
     fn to_bits64(self) -> u64;
 
-    /// The number that has these bits.
+    /// Returns the number with these bits.
     fn from_bits64(bits: u64) -> Self;
 }
 
-/// The first 1152 bits of 1/(2π) behind the point.
+/// The first 1152 bits of 1/(2π) after the binary point.
 static TURNS: [u64; 18] = [
     0x28be_60db_9391_054a,
     0x7f09_d5f4_7d4d_3770,
@@ -78,25 +77,25 @@ static TURNS: [u64; 18] = [
     0x9afe_d7ec_47e3_5742,
 ];
 
-/// The first words of [`TURNS`]: the first two are all that moderate arguments in double precision need, the three all in
-/// single precision.
+/// The first words of [`TURNS`]: the first two are enough for moderate arguments in double precision, all three for every argument
+/// in single precision.
 const FIRST: u64 = 0x28be_60db_9391_054a;
 const SECOND: u64 = 0x7f09_d5f4_7d4d_3770;
 const THIRD: u64 = 0x36d8_a566_4f10_e410;
 
-/// 64 bits, `shift` (below 64) bits from the start of `high`, the rest from `low`.
+/// Returns 64 bits: those of `high` without its first `shift` (below 64) bits, then bits of `low`.
 #[inline(always)]
 const fn funnel(high: u64, low: u64, shift: u32) -> u64 {
-    // Twice, for a shift by all 64 bits is none.
+    // Shifts twice: shifting a 64-bit value by 64 is undefined.
     high << (shift & 63) | low >> 1 >> (!shift & 63)
 }
 
-/// The fraction of `mantissa` 2^`exponent` / (2π), in units of 2^-32, for a mantissa below 2^24 and an exponent up to
-/// 105; rounded down, from a window whose end makes it 2^-40 too small at most. Without loads or branches, so that several
-/// sines are computed at the same time.
+/// Returns the fraction of `mantissa` 2^`exponent` / (2π), in units of 2^-32, for a mantissa below 2^24 and an exponent up to 105;
+/// rounded down, from a window whose end makes it at most 2^-40 too small. It has no loads or branches, so that several sines can
+/// be computed at the same time.
 #[inline(always)]
 fn phase_single(mantissa: u32, exponent: i32) -> u32 {
-    // The window begins one word before the point; farther before it all bits are 0.
+    // The window starts one word before the point; farther before it all bits are 0.
     let start = (exponent + 64).max(0) as u32;
     let (is_before, is_first) = (start < 64, start < 128);
     let high = select(is_before, 0, select(is_first, FIRST, SECOND));
@@ -109,8 +108,8 @@ fn select(which: bool, a: u64, b: u64) -> u64 {
     core::hint::select_unpredictable(which, a, b)
 }
 
-/// The fraction of `mantissa` 2^`exponent` / (2π), in units of 2^-64, for a mantissa below 2^53 and an exponent up to
-/// 972; rounded down, from a window whose end makes it 2^-75 too small at most.
+/// Returns the fraction of `mantissa` 2^`exponent` / (2π), in units of 2^-64, for a mantissa below 2^53 and an exponent up to 972;
+/// rounded down, from a window whose end makes it at most 2^-75 too small.
 #[inline(always)]
 fn phase_double(mantissa: u64, exponent: i32) -> u64 {
     let (high, low) = if exponent <= 0 {
@@ -130,23 +129,23 @@ fn phase_double(mantissa: u64, exponent: i32) -> u64 {
     high.wrapping_mul(mantissa).wrapping_add(carry)
 }
 
-// In quarters, -1 <= t <= 1, sin(π/2 t) = t + t (1 - t^2) g(t^2): what is added to t, with all its rounding, is at most
-// 0.22, and t = 1 gives 1. The g below make the largest error as small as polynomials of their degree can.
+// In quarters, -1 <= t <= 1, sin(π/2 t) = t + t (1 - t^2) g(t^2): the second term, with all its rounding, is at most 0.22, and t =
+// 1 gives 1. The polynomials g below minimise the largest error for their degree.
 
-/// The sine of `phase` / 2^32 turns, with an absolute error below 1.2e-7.
+/// Returns the sine of `phase` / 2^32 turns, with an absolute error below 1.2e-7.
 #[inline(always)]
 pub fn unit_sine_of_turns(phase: u32) -> f32 {
-    // From the second and third quarter to the first and fourth: the sine of half a turn less the angle is the same.
+    // Maps the second and third quarters to the first and fourth: the sine of half a turn minus the angle is the same.
     let beyond = (phase ^ phase << 1) >> 31 != 0;
     let folded = (if beyond { (1u32 << 31).wrapping_sub(phase) } else { phase }) as i32;
     let t = folded as f32 * (1.0 / 1_073_741_824.0);
     let t2 = t * t;
-    // Without rounding 4e-9 off.
+    // Off by 4e-9 without rounding.
     let (a, b) = (0.570_796_3 - 0.075_167_015 * t2, 0.004_521_21 - 0.000_150_626_85 * t2);
     t + t * (1.0 - t2) * (a + b * (t2 * t2))
 }
 
-/// The sine of `phase` / 2^64 turns, with an absolute error below 3e-16.
+/// Returns the sine of `phase` / 2^64 turns, with an absolute error below 3e-16.
 #[inline(always)]
 pub fn double_sine_of_turns(phase: u64) -> f64 {
     let beyond = (phase ^ phase << 1) >> 63 != 0;
@@ -154,7 +153,7 @@ pub fn double_sine_of_turns(phase: u64) -> f64 {
     let t = folded as f64 * (1.0 / 4_611_686_018_427_387_904.0);
     let t2 = t * t;
     let t4 = t2 * t2;
-    // Without rounding 1e-16 off. Estrin's scheme, for its short chain.
+    // Off by 1e-16 without rounding. Estrin's scheme, for its short dependency chain.
     let a = 0.570_796_326_794_895 - 0.075_167_770_711_273_69 * t2;
     let b = 0.004_524_855_533_815_515 - 0.000_156_898_594_778_416_83 * t2;
     let c = 3.542_567_752_472_349_7e-6 - 5.623_367_263_821_263e-8 * t2;
@@ -180,7 +179,7 @@ impl Real for f32 {
     fn sine(self) -> f32 {
         let bits = self.to_bits();
         let exponent = (bits >> 23 & 0xff) as i32;
-        // Numbers without the leading bit are far too small to move the phase, with it or without.
+        // Numbers without the leading bit are far too small to affect the phase, with or without it.
         let sine = unit_sine_of_turns(phase_single(bits & 0x7f_ffff | 0x80_0000, exponent - 150));
         f32::from_bits(sine.to_bits() ^ bits & 1 << 31)
     }
@@ -192,7 +191,8 @@ impl Real for f32 {
 
     #[inline(always)]
     fn key(self) -> u64 {
-        // The sign and a magnitude, as an integer from the middle up or down; above, for who leaves low bits out.
+        // Sign and magnitude, as an integer counted up or down from the middle; in the upper bits, for callers that drop the low
+        // bits.
         let bits = self.to_bits();
         ((if bits >> 31 == 0 { bits | 1 << 31 } else { bits.wrapping_neg() }) as u64) << 32
     }

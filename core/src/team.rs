@@ -7,47 +7,47 @@
 
 /// A team of threads. A device team is a set of threads that run the same code in step between barriers.
 ///
-/// Every reduction is a barrier too: what members read or wrote before it is done when it returns. Two
-/// [`Team::arg_max`] need another barrier between them, for their scratch memory.
+/// Every reduction is a barrier too: what members read or wrote before it is done when it returns. Two calls of [`Team::arg_max`]
+/// need another barrier between them, for their scratch memory.
 pub trait Team: Copy {
-    /// Whether the team is one thread, which branches at no cost to others.
+    /// Whether the team is one thread, which can branch without holding up others.
     const ALONE: bool = false;
-    /// A part of the team that is a team of its own: a warp of a block. The parts of a team are equally large, and
-    /// each member is in one of them.
+    /// A part of the team that is itself a team: a warp of a block. All parts have the same size, and each member is in one of
+    /// them.
     type Part: Team;
 
-    /// The part this member is in.
+    /// Returns the part that this member is in.
     fn part(self) -> Self::Part;
-    /// That part's number, below [`Team::parts`].
+    /// Returns that part's number, below [`Team::parts`].
     fn part_rank(self) -> u32;
-    /// Number of parts.
+    /// Returns the number of parts.
     fn parts(self) -> u32;
 
-    /// This member's number, below [`Team::size`].
+    /// Returns this member's number, below [`Team::size`].
     fn rank(self) -> u32;
-    /// Number of members.
+    /// Returns the number of members.
     fn size(self) -> u32;
     /// Waits for every member; what any of them wrote before is visible to all of them afterwards.
     fn barrier(self);
-    /// The largest key of all members, and the value of the member that has it; among equal keys that of the
-    /// smallest tag. Tags of members with the largest key differ, or come with the same value.
+    /// Returns the largest key of all members, and the value of the member that has it; among equal keys that of the smallest tag.
+    /// Tags of members with the largest key differ, or come with the same value.
     fn arg_max(self, key: u32, tag: u32, value: u32) -> (u32, u32);
-    /// The sum over all members, modulo 2^64.
+    /// Returns the sum over all members, modulo 2^64.
     fn sum(self, value: u64) -> u64;
-    /// The smallest value of all members.
+    /// Returns the smallest value of all members.
     fn min(self, value: u64) -> u64;
 
-    /// The sums over the members before this one, and over all, modulo 2^32.
+    /// Returns the sums over the members before this one, and over all, modulo 2^32.
     fn sum_before(self, value: u32) -> (u32, u32);
 
-    /// How many members before this one, and how many in all, come with true.
+    /// Returns how many members before this one, and how many in all, pass true.
     #[inline(always)]
     fn rank_among(self, flag: bool) -> (u32, u32) {
         self.sum_before(flag as u32)
     }
 
-    /// Calls `take` for each of 32 columns, on one member each, with the column's bits in the 32 words that `row` gives, a bit
-    /// a row. Words of `row` come from one member each.
+    /// Calls `take` for each of 32 columns, on one member each, with the column's bits in the 32 words given by `row`, one bit per
+    /// row. Each word of `row` comes from one member.
     #[inline(always)]
     fn transpose(self, row: impl Fn(u32) -> u32, mut take: impl FnMut(u32, u32)) {
         self.for_each(u32::BITS, |column| {
@@ -56,8 +56,8 @@ pub trait Team: Copy {
         });
     }
 
-    /// Whether to stop a tour in the middle, asked before each step of it; it stays true, and is so for all members alike. Only CPU
-    /// threads that look at the clock ever say so.
+    /// Returns whether to stop in the middle of a tour; asked before each step of it. Once true it stays true, and it is the same
+    /// for all members. Only CPU threads that check the clock ever return true.
     #[inline(always)]
     fn is_over(self) -> bool {
         false
@@ -128,7 +128,7 @@ impl Team for Serial {
     fn sum_before(self, value: u32) -> (u32, u32) {
         (0, value)
     }
-    /// By halves: H.S. Warren, "Hacker's Delight", section 7-3.
+    /// Transposes by halves: H.S. Warren, "Hacker's Delight", section 7-3.
     #[inline(always)]
     fn transpose(self, row: impl Fn(u32) -> u32, mut take: impl FnMut(u32, u32)) {
         let mut words = [0u32; 32];
@@ -157,11 +157,11 @@ impl Team for Serial {
 /// An array that a team shares: a raw pointer, because other members write to it between barriers, which a
 /// reference would promise not to happen.
 ///
-/// The rule that keeps it sound: between two barriers an element is written by one member and read by no
-/// other, or written by nobody.
+/// The rule that keeps it sound: between two barriers an element is written by one member and read by no other, or not written at
+/// all.
 ///
-/// It is a pointer and nothing else, unless the feature `checked` is on, as it is in tests: then it knows its length, and
-/// an access outside is a panic.
+/// It is just a pointer, unless the feature `checked` is on, as in tests: then it knows its length, and an out-of-bounds access
+/// panics.
 #[cfg_attr(not(feature = "checked"), repr(transparent))]
 pub struct Slots<T> {
     start: *mut T,
@@ -182,7 +182,7 @@ impl<T> Clone for Slots<T> {
 impl<T> Copy for Slots<T> {}
 
 impl<T: Copy> Slots<T> {
-    /// An array of `len` elements.
+    /// Makes an array of `len` elements.
     ///
     /// # Safety
     /// `start` is valid for reads and writes of every element that will be used, for as long as it is used.
@@ -197,24 +197,24 @@ impl<T: Copy> Slots<T> {
         }
     }
 
-    /// The elements of a slice.
+    /// Makes an array of the elements of a slice.
     ///
     /// # Safety
-    /// As [`Slots::new`], also behind the end of the borrow.
+    /// As [`Slots::new`], also after the end of the borrow.
     #[inline(always)]
     pub unsafe fn of(elements: &mut [T]) -> Self {
         // SAFETY: the caller's promise.
         unsafe { Slots::new(elements.as_mut_ptr(), elements.len()) }
     }
 
-    /// An array without elements, in the place of one that nobody uses.
+    /// Makes an array without elements, in place of an unused one.
     #[inline(always)]
     pub fn none() -> Self {
         // SAFETY: there is no element that could be used.
         unsafe { Slots::new(core::ptr::null_mut(), 0) }
     }
 
-    /// Panics if there are not `len` elements from `start` on, as far as that is known.
+    /// Panics if there are not `len` elements from `start` on, if the length is known.
     #[inline(always)]
     #[cfg_attr(feature = "checked", track_caller)]
     fn check(self, start: usize, len: usize) {
@@ -228,7 +228,7 @@ impl<T: Copy> Slots<T> {
         let _ = (start, len);
     }
 
-    /// The `len` elements from `start` on, which may have more than 2^32 before them.
+    /// Returns the part of `len` elements from `start` on, which may have more than 2^32 before it.
     ///
     /// # Safety
     /// They are inside the array.
@@ -240,7 +240,7 @@ impl<T: Copy> Slots<T> {
         unsafe { Slots::new(self.start.add(start), len) }
     }
 
-    /// The element at `i`.
+    /// Returns the element at `i`.
     ///
     /// # Safety
     /// `i` is inside the array, and the rule of [`Slots`] holds.
@@ -262,7 +262,7 @@ impl<T: Copy> Slots<T> {
         unsafe { *self.at(i) = value }
     }
 
-    /// The address of element `i`.
+    /// Returns the address of element `i`.
     ///
     /// # Safety
     /// `i` is inside the array.
@@ -273,7 +273,7 @@ impl<T: Copy> Slots<T> {
         unsafe { self.run(i, 1) }
     }
 
-    /// The address of element `i`, from where on `len` elements are read or written together.
+    /// Returns the address of element `i`, from which `len` elements are read or written together.
     ///
     /// # Safety
     /// All of them are inside the array.
@@ -287,7 +287,7 @@ impl<T: Copy> Slots<T> {
 }
 
 impl Slots<u64> {
-    /// Makes the word at `i` at least `value`, which other members of the team `T` may do at the same time.
+    /// Raises the word at `i` to at least `value`, which other members of the team `T` may do at the same time.
     ///
     /// # Safety
     /// `i` is inside the array, and nobody reads or replaces the word meanwhile.
@@ -325,7 +325,7 @@ impl Slots<u32> {
         }
     }
 
-    /// Adds 1 to the word at `i`, which other members of the team `T` may do at the same time; what it was before.
+    /// Adds 1 to the word at `i`, which other members of the team `T` may do at the same time; returns the value before.
     ///
     /// # Safety
     /// `i` is inside the array, and nobody replaces the word meanwhile.
@@ -373,7 +373,7 @@ impl Slots<u32> {
         // SAFETY: the caller's promise.
         unsafe {
             if cfg!(target_arch = "nvptx64") {
-                // One instruction that nobody waits for, where a load would have to come back first.
+                // One instruction that is not waited for, where a load would have to return first.
                 let word = core::sync::atomic::AtomicU32::from_ptr(self.at(i));
                 word.fetch_and(!bits, core::sync::atomic::Ordering::Relaxed);
             } else {
@@ -383,26 +383,26 @@ impl Slots<u32> {
     }
 }
 
-/// Where a member sits when members share out places side by side: each keeps a place, and takes every so many turns there.
+/// A member's seat when members divide places among them: each keeps one place, and takes some of the turns there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seat {
-    /// Its first place; the next is as many places on as there are members.
+    /// Its first place; the next one is as many places on as there are members.
     pub place: u32,
-    /// Its turn, from 0 on.
+    /// Its turn, from 0.
     pub turn: u32,
-    /// How many members share a place. Those whose turn is not below are left over.
+    /// How many members share a place. Members whose turn is not below this are left over.
     pub turns: u32,
 }
 
-/// The seat of a member, below `members`, at n places; n + `members` is below 2^32, and there are fewer than 2^22 turns.
+/// Returns the seat of a member, below `members`, at n places; n + `members` is below 2^32, and there are fewer than 2^22 turns.
 ///
-/// Quotients are found without a division of integers: compilers carry that out anew in each turn of a loop around it, as it might
-/// be by 0.
+/// Quotients are computed without integer division: compilers repeat that in each turn of a surrounding loop, because it might be
+/// by 0.
 #[inline(always)]
 pub fn seat(n: u32, members: u32, member: u32) -> Seat {
     let inverse = 1.0 / n as f32;
     let quotient = |x: u32| {
-        // Less than 1 off.
+        // Off by less than 1.
         let guess = (x as f32 * inverse) as u32;
         let guess = guess - (guess.wrapping_mul(n) > x) as u32;
         guess + (x - guess.wrapping_mul(n) >= n) as u32

@@ -4,7 +4,7 @@ use crate::distance::Distance;
 use crate::node::NodeId;
 use crate::team::{Slots, Team};
 
-/// The length of a closed tour of n nodes; the same on every member.
+/// Returns the length of a closed tour of n nodes; the same on every member.
 ///
 /// # Safety
 /// `tour` holds n nodes that `distance` covers, and nobody writes to it.

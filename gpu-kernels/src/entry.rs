@@ -1,4 +1,4 @@
-//! What every entry needs: its family's parameters, and its views of them.
+//! The basis of every entry: its family's parameters, and its views of them.
 
 use antwarp_core::distance::Distances;
 use antwarp_core::geometry::{Grid, Numbered, Planar};
@@ -9,21 +9,21 @@ use self::types::{ColonyState, DescentState, In, InOut, Merged, WalkState};
 
 /// All types that the contract names. `entry!` imports them where it is used.
 pub mod types {
-    pub use antwarp_core::colony::ColonyState;
     pub use antwarp_core::kernels::{
         AcsArgs, ConstructArgs, CostArgs, GeneticArgs, JudgeArgs, PassArgs, SearchArgs, TrailArgs, TrialArgs,
         WalkArgs,
     };
     pub use antwarp_core::lin_kernighan::merge::Merged;
-    pub use antwarp_core::local_search::best::DescentState;
-    pub use antwarp_core::search::WalkState;
+    pub use antwarp_core::papers::ants::colony::ColonyState;
+    pub use antwarp_core::papers::local_search::best::DescentState;
+    pub use antwarp_core::papers::search::WalkState;
 
     pub use crate::cuda::parameter::{In, InOut};
 }
 
-/// Makes two things of each family in the contract: a struct with its pointer parameters as fields, and a macro of the same name,
-/// which `entry!` calls to define an entry. The entry's PTX parameters are the contract's, in its order, each a parameter of its
-/// own. The entry puts them into the struct, so its body knows them by their names alone.
+/// Generates two things for each family in the contract: a struct with its pointer parameters as fields, and a macro of the same
+/// name, which `entry!` calls to define an entry. The entry's PTX parameters are those of the contract, in its order, each a
+/// separate parameter. The entry puts them into the struct, so its body accesses them only by name.
 ///
 /// `$d` stands for a dollar sign, which the inner macros need for their own parameters.
 macro_rules! families {
@@ -53,15 +53,15 @@ macro_rules! families_with_dollar {
 }
 antwarp_core::with_kernel_families!(families_with_dollar);
 
-/// Defines an entry of a family: `entry!(name, Family, threads, blocks, |args, p| body)`. The body has the scalars in `args` and the
-/// buffers in `p` (`p.tours`). It is part of the entry, not a closure: a `return` ends the kernel.
+/// Defines an entry of a family: `entry!(name, Family, threads, blocks, |args, p| body)`. The body has the scalars in `args` and
+/// the buffers in `p` (`p.tours`). It is part of the entry, not a closure: a `return` ends the kernel.
 ///
-/// The launch bounds go to the build: most threads of a block, and blocks that should fit on a multiprocessor.
+/// The launch bounds go to the build: most threads per block, and blocks that should fit on a multiprocessor.
 macro_rules! entry {
     ($entry:ident, $family:ident, $threads:literal, $blocks:literal, |$args:ident, $p:ident| $body:expr) => {
         entry!($entry, $family, $threads, $blocks, stringify!($entry), |$args, $p| $body);
     };
-    // With the entry's name in the PTX, where that is another.
+    // With the entry's name in the PTX, if that differs.
     (
         $entry:ident, $family:ident, $threads:literal, $blocks:literal, $name:expr,
         |$args:ident, $p:ident| $body:expr
@@ -71,7 +71,7 @@ macro_rules! entry {
     };
 }
 
-/// The instance's distances. `metric` is a [`Metric`] that needs no more than roots, or [`BY_MATRIX`].
+/// Returns the instance's distances. `metric` is a [`Metric`] that needs nothing beyond roots, or [`BY_MATRIX`].
 #[inline(always)]
 pub fn distances(points: In<[f64; 3]>, matrix: In<i32>, metric: u32, n: u32) -> Distances {
     let metric = match metric {
@@ -91,13 +91,13 @@ pub fn distances(points: In<[f64; 3]>, matrix: In<i32>, metric: u32, n: u32) -> 
     Distances { matrix: matrix.as_ptr(), points: points.as_ptr(), metric, n }
 }
 
-/// The geometry of integer coordinates; the arguments are those of [`distances`].
+/// Returns the geometry of integer coordinates; the arguments are those of [`distances`].
 #[inline(always)]
 pub fn grid(_: In<[f64; 3]>, _: In<i32>, metric: u32, _: u32) -> Grid {
     Grid { up: metric == Metric::Ceil2d as u32 }
 }
 
-/// The geometry of a plane.
+/// Returns the geometry of a plane.
 #[inline(always)]
 pub fn planar(_: In<[f64; 3]>, _: In<i32>, metric: u32, _: u32) -> Planar {
     let metric = match metric {
@@ -108,15 +108,15 @@ pub fn planar(_: In<[f64; 3]>, _: In<i32>, metric: u32, _: u32) -> Planar {
     Planar { metric }
 }
 
-// Distances by number come from a function of its own, with a branch for every metric: inlined at every place that asks
-// for a distance it would make these kernels several times as long.
+// Distances by number come from a separate function, with a branch for every metric: inlined wherever a distance is needed, it
+// would make these kernels several times as long.
 core::arch::global_asm!(
     "//@allow *numbered* call",
     "//@allow *numbered* local",
     "//@allow *numbered* generic"
 );
 
-/// The geometry of any instance.
+/// Returns the geometry of any instance.
 #[inline(always)]
 pub fn numbered(points: In<[f64; 3]>, matrix: In<i32>, metric: u32, n: u32) -> Numbered {
     Numbered { distances: distances(points, matrix, metric, n) }

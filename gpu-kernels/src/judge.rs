@@ -1,21 +1,21 @@
-//! `block_judge_{u16,u32}`: the end of an iteration: its best tour, the best of all, the links and limits for the
+//! `block_judge_{u16,u32}`: the end of an iteration: finds its best tour, the best overall, and the links and limits for the
 //! update.
 //!
 //! One block of 1 to 32 whole warps. Shared memory: [`block::SHARED_BYTES`](crate::cuda::block::SHARED_BYTES).
 //! Deterministic: the first of equally short tours is the best. Source: Skinderowicz 2020, figure 9.
 
-use antwarp_core::colony;
 use antwarp_core::kernels::JudgeArgs;
 use antwarp_core::node::NodeId;
+use antwarp_core::papers::ants::colony;
 use antwarp_core::team::Slots;
 
 use crate::cuda::Block;
 use crate::entry::Judge;
 
-/// The end of an iteration.
+/// Ends an iteration.
 ///
 /// # Safety
-/// The arrays have the sizes that `args` tell.
+/// The arrays have the sizes stated in `args`.
 #[inline(always)]
 unsafe fn judge<I: NodeId>(args: JudgeArgs, p: Judge) {
     let n = args.n as usize;

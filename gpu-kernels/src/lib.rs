@@ -8,22 +8,14 @@
 #[macro_use]
 mod entry;
 
-mod acs_trails;
-mod best_moves;
 mod canary;
-mod construct_acs;
-mod construct_candidates;
-mod construct_full;
 mod cuda;
-mod genetic;
 mod judge;
 mod lin_kernighan;
-mod local_search;
+mod papers;
 mod tour_costs;
-mod trails;
-mod walks;
 
-/// Never runs: `-Cpanic=immediate-abort` turns every panic into a trap. The language wants a handler all the same.
+/// Never runs: `-Cpanic=immediate-abort` turns every panic into a trap. The language requires a handler all the same.
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo) -> ! {
     // SAFETY: a trap ends the launch with an error; nothing runs after it.

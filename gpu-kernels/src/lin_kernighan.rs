@@ -1,16 +1,16 @@
-//! Chained Lin-Kernighan: three launches a round, one for every other GPU that has a part in it, and two where other processes have.
+//! Chained Lin-Kernighan: three launches per round, one more for every other GPU that takes part, and two where other processes do.
 //!
-//! - `block_run_trials_{deep,shallow}_{grid,planar,numbered}`: trials of every tour, by Lin-Kernighan moves or by an operator's. A warp a trial; whichever is free takes the next one.
-//!   Blocks of whole warps; shared memory: [`BYTES`] a warp.
-//! - `grid_take_changes`: what trials found on another GPU, in whose memory it reads. Warps in grid strides, a trial each.
-//! - `grid_pack_changes`, `grid_unpack_changes`: what trials found as words that can be sent, and the way back. Warps in grid strides, a
-//!   trial each.
-//! - `blocks_plan_merge`: which changes are made, and where every segment goes. As many blocks a tour as the grid has for
-//!   each, in a cooperative launch. Shared memory: [`block::SHARED_BYTES`](crate::cuda::block::SHARED_BYTES).
+//! - `block_run_trials_{deep,shallow}_{grid,planar,numbered}`: trials of every tour, by Lin-Kernighan moves or by those of an
+//!   operator. A warp per trial; whichever is free takes the next one. Blocks of whole warps; shared memory: [`BYTES`] per warp.
+//! - `grid_take_changes`: copies the results of trials on another GPU, reading its memory. Warps in grid strides, a trial each.
+//! - `grid_pack_changes`, `grid_unpack_changes`: convert the results of trials to words that can be sent, and back. Warps in grid
+//!   strides, a trial each.
+//! - `blocks_plan_merge`: decides which changes are made, and where every segment goes. The grid's blocks are divided equally among
+//!   the tours, in a cooperative launch. Shared memory: [`block::SHARED_BYTES`](crate::cuda::block::SHARED_BYTES).
 //! - `grid_place_nodes_{grid,planar,numbered}`: the next tours. Threads in grid strides.
 //!
 //! Deterministic: a trial does not depend on the warp that makes it. Source: Lin and Kernighan 1973; Martin, Otto and Felten
-//! 1991; what trials and merges are is in `antwarp_core::lin_kernighan`.
+//! 1991; `antwarp_core::lin_kernighan` explains trials and merges.
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
@@ -29,25 +29,25 @@ use crate::cuda::parameter::{In, InOut};
 use crate::cuda::{Warp, shared, thread, warp};
 use crate::entry::{grid, numbered, planar};
 
-/// Shared memory of a warp.
+/// Shared memory per warp.
 const BYTES: u32 = trial::WORDS * 4;
 const _: () = assert!(BYTES.is_multiple_of(8));
 
-/// Part of memory that is only read.
+/// Returns part of memory that is only read.
 #[inline(always)]
 unsafe fn fixed<T: Copy>(array: In<T>, start: usize, len: usize) -> Slots<T> {
-    // SAFETY: the caller writes nothing, and there are so many elements.
+    // SAFETY: the caller writes nothing, and there are enough elements.
     unsafe { Slots::new(array.as_ptr().add(start).cast_mut(), len) }
 }
 
-/// Part of memory.
+/// Returns part of memory.
 #[inline(always)]
 unsafe fn own<T: Copy>(array: InOut<T>, start: usize, len: usize) -> Slots<T> {
-    // SAFETY: there are so many elements.
+    // SAFETY: there are enough elements.
     unsafe { Slots::new(array.as_ptr().add(start), len) }
 }
 
-/// Calls `act` for each number of `first..end`, a warp each: the grid's warps go through them in strides.
+/// Calls `act` for each number of `first..end`, on one warp each: the grid's warps take them in strides.
 #[inline(always)]
 fn each_warp(args: &TrialArgs, mut act: impl FnMut(u32)) {
     let warps = thread::grid_dim() * thread::block_dim() / warp::SIZE;
@@ -59,10 +59,10 @@ fn each_warp(args: &TrialArgs, mut act: impl FnMut(u32)) {
     }
 }
 
-// How far shallow trials go is copied in 16 bytes of stack, once a trial.
+// The reach of shallow trials is copied in 16 bytes of stack, once per trial.
 core::arch::global_asm!("//@allow *run_trials_shallow* local");
 
-/// How far trials go.
+/// Returns the reach of trials.
 #[inline(always)]
 fn deep(_: TrialArgs) -> LinKernighan {
     LinKernighan
@@ -77,7 +77,7 @@ fn shallow(args: TrialArgs) -> Shallow {
 macro_rules! run {
     ($($name:ident: $reach:ident, $geometry:ident;)*) => { $(
         entry!($name, RunTrials, 128, 4, |args, p| {
-            // SAFETY: the caller's promise; a warp has its part of shared memory, a trial its places.
+            // SAFETY: the caller's promise; a warp has its part of shared memory, and a trial its entries.
             unsafe {
                 let geometry = $geometry(p.points, p.matrix, args.metric, args.n);
                 let memory = shared::dynamic().add((thread::thread_idx() / warp::SIZE * BYTES) as usize).cast();
@@ -129,7 +129,7 @@ run! {
 }
 
 entry!(grid_take_changes, TakeChanges, 256, 1, |args, p| {
-    // SAFETY: the caller's promise; a trial is one warp's.
+    // SAFETY: the caller's promise; a trial is handled by one warp.
     unsafe {
         let (trials, most) = (args.round.trials as usize, MOST as usize);
         let from = TrialChanges {
@@ -147,8 +147,8 @@ entry!(grid_take_changes, TakeChanges, 256, 1, |args, p| {
 });
 
 entry!(grid_pack_changes, PackChanges, 256, 1, |args, p| {
-    // SAFETY: the caller's promise, with words for all trials, however many edges go out; those that were counted are one
-    // warp's.
+    // SAFETY: the caller's promise, with words for all trials, however many edges are removed; the words counted belong to one
+    // warp.
     unsafe {
         let (trials, most) = (args.round.trials as usize, MOST as usize);
         let from = TrialChanges {
@@ -172,7 +172,7 @@ entry!(grid_pack_changes, PackChanges, 256, 1, |args, p| {
 });
 
 entry!(grid_unpack_changes, UnpackChanges, 256, 1, |args, p| {
-    // SAFETY: the caller's promise, with starts of changes of these trials; a change is one warp's.
+    // SAFETY: the caller's promise, with the starts of changes of these trials; a change is handled by one warp.
     unsafe {
         let (trials, most) = (args.round.trials as usize, MOST as usize);
         let to = TrialChanges {
@@ -187,7 +187,7 @@ entry!(grid_unpack_changes, UnpackChanges, 256, 1, |args, p| {
 });
 
 entry!(blocks_plan_merge, PlanMerge, 1024, 1, |args, p| {
-    // SAFETY: the caller's promise; the grid has equally many blocks for each tour, and no distance is asked for.
+    // SAFETY: the caller's promise; the grid has the same number of blocks for each tour, and no distance is computed.
     unsafe {
         let blocks = thread::grid_dim() / args.chains;
         let (chain, n) = ((thread::block_idx() / blocks) as usize, args.n as usize);
@@ -237,13 +237,13 @@ entry!(blocks_plan_merge, PlanMerge, 1024, 1, |args, p| {
     }
 });
 
-// Pairs are gone through on 24 bytes of stack, where changes do not go together.
+// Pairs of incompatible changes are processed on 24 bytes of stack.
 core::arch::global_asm!("//@allow blocks_plan_merge local");
 
 macro_rules! place {
     ($($name:ident: $geometry:ident;)*) => { $(
         entry!($name, PlaceNodes, 256, 1, |args, p| {
-            // SAFETY: the caller's promise; a position is one thread's.
+            // SAFETY: the caller's promise; a position is handled by one thread.
             unsafe {
                 let geometry = $geometry(p.points, p.matrix, args.metric, args.n);
                 let words = args.n / 32 + 1;

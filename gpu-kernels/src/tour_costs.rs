@@ -1,6 +1,6 @@
 //! `block_tour_costs_{u16,u32}`: the length of every tour.
 //!
-//! A block a tour, of 1 to 8 whole warps; blocks take further tours in grid strides. Shared memory:
+//! A block per tour, of 1 to 8 whole warps; blocks take further tours in grid strides. Shared memory:
 //! [`block::SHARED_BYTES`](crate::cuda::block::SHARED_BYTES). Integer sums: deterministic.
 
 use antwarp_core::kernels::CostArgs;
@@ -13,7 +13,7 @@ use crate::entry::{TourCosts, distances};
 
 #[inline(always)]
 unsafe fn costs<I: NodeId>(args: CostArgs, p: TourCosts) {
-    // SAFETY: the launcher gives arrays of the sizes that args tell; a block writes its own tours' costs.
+    // SAFETY: the launcher gives arrays of the sizes stated in args; a block writes its own tours' costs.
     unsafe {
         if (*p.state.as_ptr()).done != 0 {
             return;

@@ -1,4 +1,4 @@
-//! Machines: CPU threads and CUDA devices. Each does the work of every algorithm, behind the traits of [`engine`](crate::engine).
+//! CPU threads and CUDA devices. Each does the work of every algorithm, behind the traits of [`engine`](crate::engine).
 
 pub mod cpu;
 #[cfg(feature = "cuda")]
@@ -6,7 +6,7 @@ pub mod cuda;
 pub mod tuning;
 
 use antwarp_core::lin_kernighan::trial::UNLIMITED;
-use antwarp_core::problem::Element;
+use antwarp_core::papers::problem::Element;
 use serde::{Deserialize, Serialize};
 
 #[cfg(feature = "cuda")]
@@ -20,12 +20,12 @@ use crate::engine::{
 #[cfg(feature = "cuda")]
 use crate::engine::{Outline, genetic::Crossover};
 
-/// Which backend a user asks for.
+/// The backend that a user asks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum Choice {
-    /// A CUDA device if there is one that works, else the CPU.
+    /// A CUDA device if one works, else the CPU.
     #[default]
     Auto,
     /// CPU threads.
@@ -34,23 +34,23 @@ pub enum Choice {
     Cuda,
 }
 
-/// Which CUDA devices a run uses, of those that the driver shows.
+/// Which of the CUDA devices shown by the driver a run uses.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Gpus {
     /// All.
     #[default]
     All,
-    /// So many, the first ones.
+    /// This many, the first ones.
     Count(u32),
-    /// Those of these numbers, from 0.
+    /// Those with these numbers, from 0.
     These(Vec<u32>),
-    /// One: that of this number, where processes take turns at all that there are.
+    /// One: where several processes take turns at all devices, that of the process with this number.
     Turn(u32),
 }
 
 impl Gpus {
-    /// What the process of this number has of them, where several processes of a machine take turns.
+    /// Returns the devices for the process with this number, where several processes of a machine take turns.
     pub fn turn(&self, number: u32) -> Gpus {
         let one = |count: usize| number as usize % count.max(1);
         match self {
@@ -62,7 +62,7 @@ impl Gpus {
         }
     }
 
-    /// Whether it is said which.
+    /// Returns whether the user says which.
     fn are_named(&self) -> bool {
         matches!(self, Gpus::Count(_) | Gpus::These(_))
     }
@@ -71,7 +71,7 @@ impl Gpus {
 impl std::str::FromStr for Gpus {
     type Err = String;
 
-    /// `all`; a number, which is how many; or numbers with commas, which are which (`0,2`, or `2,` for that one alone).
+    /// Parses `all`; a count of devices; or device numbers with commas (`0,2`, or `2,` for number 2 alone).
     fn from_str(text: &str) -> Result<Gpus, String> {
         let wrong = || {
             format!("`{text}` is neither all, nor how many, nor a list of numbers like 0,2 (one alone: 2,)")
@@ -80,7 +80,7 @@ impl std::str::FromStr for Gpus {
         match text.split_once(',') {
             _ if text == "all" => Ok(Gpus::All),
             None => match number(text)? {
-                0 => Err("0 GPUs are none: use --backend cpu".to_string()),
+                0 => Err("the number of GPUs must be at least 1; use --backend cpu for none".to_string()),
                 count => Ok(Gpus::Count(count)),
             },
             Some(_) => {
@@ -105,7 +105,7 @@ pub struct Machine {
     pub device: String,
     /// CPU threads, or multiprocessors of the GPU.
     pub units: usize,
-    /// What else tells this machine apart: compute capability, driver version, kernel architecture.
+    /// Other facts that identify this machine: compute capability, driver version, kernel architecture.
     pub details: String,
 }
 
@@ -119,7 +119,7 @@ pub enum Backend {
 }
 
 impl Backend {
-    /// As [`Backend::open_on`], with all GPUs that there are.
+    /// As [`Backend::open_on`], with all GPUs.
     ///
     /// # Errors
     /// As [`Backend::open_on`].
@@ -127,10 +127,10 @@ impl Backend {
         Backend::open_on(choice, &Gpus::All)
     }
 
-    /// Opens what the user asked for. With [`Choice::Auto`], the second value says why it is not a GPU.
+    /// Opens the backend that the user asked for. With [`Choice::Auto`], the second value says why it is not a GPU.
     ///
     /// # Errors
-    /// With [`Choice::Cuda`], or if GPUs were named, why they cannot be used.
+    /// With [`Choice::Cuda`], or if GPUs were named, the reason why they cannot be used.
     pub fn open_on(choice: Choice, gpus: &Gpus) -> Result<(Backend, Option<String>), BackendError> {
         let cpu = || Backend::Cpu(cpu::Cpu::new());
         match choice {
@@ -154,12 +154,12 @@ impl Backend {
         Err(BackendError::NoKernels("its feature `cuda` is off"))
     }
 
-    /// Whether it is CPU threads.
+    /// Returns whether it is CPU threads.
     pub fn is_cpu(&self) -> bool {
         matches!(self, Backend::Cpu(_))
     }
 
-    /// The machine behind.
+    /// Returns its machine.
     pub fn machine(&self) -> Machine {
         match self {
             Backend::Cpu(cpu) => cpu.machine(),
@@ -168,7 +168,7 @@ impl Backend {
         }
     }
 
-    /// How many GPUs it has.
+    /// Returns the number of its GPUs.
     pub fn gpus(&self) -> usize {
         match self {
             Backend::Cpu(_) => 0,
@@ -177,7 +177,7 @@ impl Backend {
         }
     }
 
-    /// A backend of each GPU alone, for what runs on one; none if there are not several.
+    /// Returns a backend for each GPU, for work that runs on one; empty if there are not several.
     pub fn each_gpu(&self) -> Vec<Backend> {
         match self {
             #[cfg(feature = "cuda")]
@@ -186,21 +186,21 @@ impl Backend {
         }
     }
 
-    /// Ants that a colony of `n` nodes has unless the user says otherwise: enough to keep every unit busy, and
-    /// few enough that a short run has many iterations.
+    /// Returns the default number of ants of a colony for `n` nodes: enough to keep every unit busy, and few enough that a short
+    /// run has many iterations.
     pub fn default_ants(&self, n: u32) -> u32 {
         let most = match self {
             Backend::Cpu(_) => 64,
-            // A GPU does not stop within an iteration: beyond 131,072 nodes it gets shorter by fewer ants, down to
-            // one for every multiprocessor of a large device.
+            // A GPU does not stop within an iteration: beyond 131,072 nodes fewer ants keep iterations short, down to one for every
+            // multiprocessor of a large device.
             #[cfg(feature = "cuda")]
             Backend::Cuda(_) => ((1 << 27) / n.max(1)).clamp(128, 1024),
         };
         n.min(most)
     }
 
-    /// Ants that a colony of Ant Colony System of `n` nodes has unless the user says otherwise: few, so that their
-    /// local updates leave something of the trails (Skinderowicz 2016, table 7).
+    /// Returns the default number of ants of Ant Colony System for `n` nodes: few, so that their local updates leave something of
+    /// the trails (Skinderowicz 2016, table 7).
     pub fn default_acs_ants(&self, n: u32) -> u32 {
         let most = match self {
             Backend::Cpu(_) => 64,
@@ -210,9 +210,9 @@ impl Backend {
         n.min(most)
     }
 
-    /// What rings of Ant Colony System take in unless the user says otherwise. Threads see each other's updates at once: every
-    /// ant's new edges would push those of the best tour out. Multiprocessors see them late; of large instances fewer edges
-    /// are updated (`AcsSettings::period`).
+    /// Returns which edges rings of Ant Colony System store by default. Threads see each other's updates at once: every ant's new
+    /// edges would push out those of the best tour. Multiprocessors see them late; for large instances fewer edges are updated
+    /// (`AcsSettings::period`).
     pub fn default_remember(&self) -> Remember {
         match self {
             Backend::Cpu(_) => Remember::Best,
@@ -221,8 +221,8 @@ impl Backend {
         }
     }
 
-    /// Tours, and trials of each in a round, unless the user says otherwise. They depend on the kind of backend; on its
-    /// number of threads only if the run needs not be `reproducible`.
+    /// Returns the default number of tours, and of trials of each in a round. They depend on the kind of backend, and on its number
+    /// of threads only if the run need not be `reproducible`.
     pub fn default_trials(&self, n: u32, reproducible: bool) -> Trials {
         match self {
             Backend::Cpu(_) => cpu::default_trials(n, reproducible),
@@ -231,7 +231,7 @@ impl Backend {
         }
     }
 
-    /// Trials in a round of each of several tours.
+    /// Returns the trials in a round of each of several tours.
     #[cfg_attr(not(feature = "cuda"), allow(unused_variables))]
     pub fn trials(&self, n: u32, chains: u32) -> u32 {
         match self {
@@ -241,8 +241,8 @@ impl Backend {
         }
     }
 
-    /// Nodes that a trial of one of so many tours looks around, at most. A thread goes on with another trial; on a GPU all
-    /// trials of a round wait for the longest one.
+    /// Returns the most nodes that a trial of one of this many tours searches around. A CPU thread goes on with another trial; on a
+    /// GPU all trials of a round wait for the longest one.
     #[cfg_attr(not(feature = "cuda"), allow(unused_variables))]
     pub fn looks(&self, chains: u32) -> u32 {
         match self {
@@ -252,10 +252,10 @@ impl Backend {
         }
     }
 
-    /// New tours for `problem`, which all begin with the one along its numbering.
+    /// Makes tours for `problem`, which all start as the one along its numbering.
     ///
     /// # Errors
-    /// If they do not fit the backend's memory, or their kernels cannot be loaded.
+    /// If they do not fit in the backend's memory, or their kernels cannot be loaded.
     pub fn lin_kernighan<'p>(
         &'p self,
         problem: &'p Problem,
@@ -271,10 +271,10 @@ impl Backend {
         })
     }
 
-    /// A new descent for `problem`, which begins with the tour along its numbering.
+    /// Makes a descent for `problem`, which starts from the tour along its numbering.
     ///
     /// # Errors
-    /// If it does not fit the backend's memory, or its kernels cannot be loaded.
+    /// If it does not fit in the backend's memory, or its kernels cannot be loaded.
     pub fn descent<'p>(
         &'p self,
         problem: &'p Problem,
@@ -287,10 +287,10 @@ impl Backend {
         })
     }
 
-    /// A new colony for `problem`.
+    /// Makes a colony for `problem`.
     ///
     /// # Errors
-    /// If it does not fit the backend's memory, or its kernels cannot be loaded.
+    /// If it does not fit in the backend's memory, or its kernels cannot be loaded.
     pub fn colony<'p>(
         &'p self,
         problem: &'p Problem,
@@ -307,10 +307,10 @@ impl Backend {
         })
     }
 
-    /// A new colony of Ant Colony System for `problem`.
+    /// Makes a colony of Ant Colony System for `problem`.
     ///
     /// # Errors
-    /// If it does not fit the backend's memory, or its kernels cannot be loaded.
+    /// If it does not fit in the backend's memory, or its kernels cannot be loaded.
     pub fn acs<'p>(
         &'p self,
         problem: &'p Problem,
@@ -325,10 +325,10 @@ impl Backend {
         }
     }
 
-    /// New walks through the solutions of a problem.
+    /// Makes walks through the solutions of a problem.
     ///
     /// # Errors
-    /// If they do not fit the backend's memory, or their kernels cannot be loaded.
+    /// If they do not fit in the backend's memory, or their kernels cannot be loaded.
     pub fn walks<'p, P: Searchable>(
         &'p self,
         tables: &'p Tables,
@@ -344,7 +344,7 @@ impl Backend {
         })
     }
 
-    /// A look at neighbours for a search that chooses on the host.
+    /// Makes an evaluation of neighbours for a search that chooses on the host.
     ///
     /// # Errors
     /// As [`Backend::walks`].
@@ -363,10 +363,10 @@ impl Backend {
         })
     }
 
-    /// A new population for `problem`.
+    /// Makes a population for `problem`.
     ///
     /// # Errors
-    /// If it does not fit the backend's memory, or its kernels cannot be loaded.
+    /// If it does not fit in the backend's memory, or its kernels cannot be loaded.
     pub fn population<'p>(
         &'p self,
         problem: &'p Problem,

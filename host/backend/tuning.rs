@@ -1,41 +1,41 @@
 //! Thread control (Luong et al. 2013, section 4.1 and algorithm 3): during the first iterations of a search, its walks run in one
-//! shape after another, and go on in the fastest. A shape that cannot be launched is left out. What was found is kept in a file
+//! shape after another, and go on in the fastest one. Shapes that cannot be launched are left out. The results are kept in a file,
 //! for each device and shape of problem.
 //!
-//! Results do not depend on the shape, so trials are part of the search and cost only what the slower shapes take longer.
+//! Results of a search do not depend on the shape, so trials are part of it and cost only the extra time of the slower shapes.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use antwarp_core::problem;
-use antwarp_core::search::{REACHED, WalkState};
+use antwarp_core::papers::problem;
+use antwarp_core::papers::search::{REACHED, WalkState};
 use serde::{Deserialize, Serialize};
 
 use crate::engine::{Tables, WalksSpec};
 use crate::instance::atomic_file;
 
-/// How long a trial should last: much longer than it takes to begin one. Half as long is enough to judge by.
+/// How long a trial should last: much longer than it takes to start one. Half of that is enough to judge by.
 const TRIAL: Duration = Duration::from_millis(3);
-/// Iterations of the first trial, of which nothing is known.
+/// Iterations of the first trial, when no speed is known.
 const FIRST: u64 = 8;
-/// So many trials in a row may be too short to judge by, as their batch ended or as too few iterations were asked for; if there are no
-/// longer ones, the next has to do.
+/// This many trials in a row may be too short to judge by, because their batch ended or too few iterations were asked for; if no
+/// longer ones come, the next one has to do.
 const MOST_SHORT: u32 = 8;
-/// More teams for a walk are not tried once they take longer by this factor; nor are fewer threads of a team.
+/// More teams per walk are not tried once they are slower by this factor; nor are fewer threads per team.
 const HOPELESS: f64 = 1.25;
 
-/// How many threads walk.
+/// The threads of a walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shape {
-    /// Teams of a walk: blocks of a GPU, or CPU threads.
+    /// Teams of a walk: blocks on a GPU, or threads on a CPU.
     pub parts: u32,
     /// Threads of a team.
     pub threads: u32,
 }
 
-/// What a shape was found for.
+/// The search that a shape was found for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Key {
     device: String,
@@ -49,7 +49,7 @@ pub struct Key {
 }
 
 impl Key {
-    /// A search on a device.
+    /// Makes the key of a search on a device.
     pub fn new(
         device: &str,
         units: u32,
@@ -72,16 +72,16 @@ impl Key {
     }
 }
 
-/// What was found once.
+/// A stored result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
     key: Key,
     shape: Shape,
-    /// Seconds an iteration took.
+    /// Seconds per iteration.
     seconds: f64,
 }
 
-/// The file of what was found: `ANTWARP_TUNING` names it (`none`: no file), else it is in the user's cache folder.
+/// Returns the file of results: named by `ANTWARP_TUNING` (`none`: no file), else in the user's cache folder.
 fn file() -> Option<PathBuf> {
     match std::env::var_os("ANTWARP_TUNING") {
         Some(name) if name == "none" => None,
@@ -90,16 +90,16 @@ fn file() -> Option<PathBuf> {
     }
 }
 
-/// How files of what was found begin, but for spaces.
+/// The start of every file of results, without spaces.
 const BEGIN: &str = r#"[{"key":{"device":"#;
 
-/// Whether a text is, or was before it was damaged, one of what was found.
+/// Returns whether a text is a file of results, or was one before it was damaged.
 fn is_ours(text: &[u8]) -> bool {
     let mut bytes = text.iter().filter(|byte| !byte.is_ascii_whitespace()).peekable();
     bytes.peek().is_none() || BEGIN.bytes().eq(bytes.take(BEGIN.len()).copied())
 }
 
-/// The first mebibyte of a file: what was found never takes more. Devices and pipes, which may never end, are no files.
+/// Reads the first mebibyte of a file: results never take more. Devices and pipes, which may never end, are not files.
 fn read(path: &Path) -> io::Result<Vec<u8>> {
     if !std::fs::metadata(path)?.is_file() {
         return Err(io::ErrorKind::InvalidInput.into());
@@ -109,12 +109,12 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
     Ok(text)
 }
 
-/// What was found, by the text of its file; nothing if that is damaged, or `None` if it may be somebody else's.
+/// Parses the text of a file of results: empty if it is damaged, `None` if it may belong to someone else.
 pub fn parse(text: &[u8]) -> Option<Vec<Entry>> {
     is_ours(text).then(|| serde_json::from_slice(text).unwrap_or_default())
 }
 
-/// What was found; nothing if the file is missing or damaged, or `None` if it may be somebody else's.
+/// Reads a file of results: empty if it is missing or damaged, `None` if it may belong to someone else.
 fn entries(path: &Path) -> Option<Vec<Entry>> {
     match read(path) {
         Ok(text) => parse(&text),
@@ -122,7 +122,7 @@ fn entries(path: &Path) -> Option<Vec<Entry>> {
     }
 }
 
-/// Refuses a file that is not one of what was found: it would be replaced.
+/// Rejects a file that is not a file of results: it would be overwritten.
 ///
 /// # Errors
 ///
@@ -134,12 +134,10 @@ pub fn check() -> Result<(), String> {
     };
     let Some(path) = file().filter(is_foreign) else { return Ok(()) };
     let path = path.display();
-    Err(format!(
-        "{path} is no file of shapes that were tried out: name another one in ANTWARP_TUNING, or none"
-    ))
+    Err(format!("{path} is not a file of thread control: name another one in ANTWARP_TUNING, or none"))
 }
 
-/// How far walks are: the iterations of the one that is least far, of those that go on. None if no walk goes on, or if one has
+/// Returns the number of iterations of the walk that is least far, of those that go on. `None` if no walk goes on, or one has
 /// reached the target.
 pub fn now(states: &[WalkState]) -> Option<u64> {
     let reached = states.iter().any(|state| state.done == REACHED);
@@ -152,23 +150,23 @@ pub fn now(states: &[WalkState]) -> Option<u64> {
 pub struct Trial {
     /// How to run it.
     pub shape: Shape,
-    /// The iteration behind its last.
+    /// The iteration after its last.
     pub end: u64,
-    /// Its place among the shapes, if it is a trial.
+    /// Its index among the shapes, if it is a trial.
     which: Option<usize>,
 }
 
-/// Finds the fastest of some shapes.
+/// Finds the fastest of several shapes.
 #[derive(Debug)]
 pub struct Tuner {
     key: Key,
     file: Option<PathBuf>,
     shapes: Vec<Shape>,
-    /// The shape that is tried next; none: the search for the fastest is over.
+    /// The shape to try next; `None`: the search for the fastest is over.
     next: Option<usize>,
-    /// The fastest so far, and seconds an iteration.
+    /// The fastest shape so far, and its seconds per iteration.
     best: (Shape, f64),
-    /// The fastest with the last number of parts.
+    /// The fastest time with the current number of parts.
     best_of_parts: f64,
     trials: u32,
     /// Iterations of the next trial.
@@ -182,7 +180,7 @@ pub struct Tuner {
 }
 
 impl Tuner {
-    /// A tuner that tries these shapes in their order, fewest parts first, unless the best one is asked for or known.
+    /// Makes a tuner that tries these shapes in order, fewest parts first, unless the best one is asked for or known.
     pub fn new(key: Key, shapes: Vec<Shape>, spec: &WalksSpec) -> Tuner {
         let file = file();
         let first = shapes.first().copied().unwrap_or(Shape { parts: 1, threads: 1 });
@@ -213,17 +211,17 @@ impl Tuner {
         }
     }
 
-    /// The fastest shape so far.
+    /// Returns the fastest shape so far.
     pub fn best(&self) -> Shape {
         self.best.0
     }
 
-    /// Shapes tried.
+    /// Returns the number of shapes tried.
     pub fn trials(&self) -> u32 {
         self.trials
     }
 
-    /// What to run next of a batch that has come to iteration `now` and ends at `end`.
+    /// Returns what to run next in a batch that has reached iteration `now` and ends at `end`.
     pub fn next(&self, now: u64, end: u64) -> Trial {
         match self.next {
             Some(which) => {
@@ -233,20 +231,20 @@ impl Tuner {
         }
     }
 
-    /// Takes down how long a trial took.
+    /// Records how long a trial took.
     pub fn took(&mut self, trial: Trial, time: Duration, iterations: u64) {
         let (Some(which), true) = (trial.which, iterations > 0) else { return };
         let each = time.as_secs_f64() / iterations as f64;
-        // As many iterations as fill a trial by what is known now.
+        // As many iterations as fill a trial at the speed known now.
         let fill = (TRIAL.as_secs_f64() / each.max(1e-9)) as u64;
         if !self.warm {
-            // The first trial of all pays for what happens once, and is too short or too long.
+            // The very first trial includes one-time costs, and is too short or too long.
             self.warm = true;
             self.iterations = fill.clamp(1, 1 << 20);
             return;
         }
         self.iterations = fill.clamp(1, 1 << 20);
-        // What it takes to begin a trial is most of a short one: by such trials the shape that is tried later seems faster.
+        // Most of a short trial is its start-up time, and such trials make later shapes look faster.
         if time < TRIAL / 2 && self.short < MOST_SHORT {
             self.short += 1;
             return;
@@ -261,7 +259,7 @@ impl Tuner {
         self.go_on(which, fewer_are_slower);
     }
 
-    /// Takes down that a trial could not be launched; whether there is another shape to go on with.
+    /// Records that a trial could not be launched; returns whether there is another shape to go on with.
     pub fn failed(&mut self, trial: Trial) -> bool {
         let Some(which) = trial.which else { return false };
         self.go_on(which, false);
@@ -285,7 +283,7 @@ impl Tuner {
         }
     }
 
-    /// Writes down what was found. Without a place for it, it is found again next time.
+    /// Saves the result. If that is not possible, it is found again next time.
     fn keep(&self) {
         let (shape, seconds) = self.best;
         let Some(path) = self.file.as_deref().filter(|_| seconds.is_finite()) else { return };
@@ -317,7 +315,7 @@ mod tests {
         }
     }
 
-    /// A tuner without a file that knows nothing yet.
+    /// Makes a tuner without a file and without results.
     fn tuner(shapes: Vec<Shape>) -> Tuner {
         Tuner {
             key: key(),
@@ -334,12 +332,12 @@ mod tests {
         }
     }
 
-    /// Runs batches until the tuner has decided, on a machine where a shape takes so long an iteration, and a trial longer to begin.
+    /// Runs batches until the tuner has decided, with the given microseconds per iteration of each shape, and 100 to start a trial.
     fn decide(batches: impl Iterator<Item = u64>, microseconds: &[(u32, f64)], tries_all: bool) -> u32 {
         decide_with(100.0, batches, microseconds, tries_all)
     }
 
-    /// The same where a trial takes `begins` microseconds to begin.
+    /// The same where it takes `begins` microseconds to start a trial.
     fn decide_with(
         begins: f64,
         batches: impl Iterator<Item = u64>,
@@ -379,7 +377,7 @@ mod tests {
         }
     }
 
-    /// Where a trial takes as long to begin as a hundred iterations, later trials are longer ones.
+    /// Where starting a trial takes as long as a hundred iterations, later trials are longer.
     #[test]
     fn what_it_takes_to_begin_does_not_speak_for_later_shapes() {
         let microseconds = [(1, 8.4), (2, 14.5), (4, 25.5), (8, 45.0)];
@@ -425,9 +423,9 @@ mod tests {
             assert_eq!(decide(growing, &microseconds, false), 1, "batches grow by {growth}");
         }
         assert_eq!(decide(std::iter::repeat(1000), &[(1, 9.0), (2, 5.0), (4, 6.0)], false), 2);
-        // Batches that are always short decide, too.
+        // Batches that are always short lead to a decision, too.
         assert_eq!(decide(std::iter::repeat(3), &[(1, 900.0), (2, 500.0), (4, 600.0)], false), 2);
-        // Behind a hopeless number of parts there may be a better one, which all trials find.
+        // After a hopeless number of parts there may be a better one, which only trying all finds.
         let valley = [(1, 20.0), (2, 40.0), (4, 10.0)];
         for (tries_all, best) in [(false, 1), (true, 4)] {
             assert_eq!(decide(std::iter::repeat(1000), &valley, tries_all), best);

@@ -7,43 +7,43 @@ use rayon::prelude::*;
 use super::graph::Graph;
 use super::tree::{GRAIN, OneTree, Spanner};
 
-/// Share of the last direction in the next one: what nodes have in turn, one edge too many and one too few, cancels out.
+/// Fraction of the last direction in the next one, so that alternating surpluses and deficits of a node cancel out.
 const INERTIA: f64 = 0.7;
-/// Steps as shares of the first bound, see [`Ascent::step`]. The first one grows with the trees that there are to recover from it: where
-/// nodes lie in clusters, whole clusters have far to go. For random places it makes no difference.
+/// Steps as fractions of the first bound, see [`Ascent::step`]. The first one grows with the number of trees available to recover
+/// from it: if nodes are clustered, whole clusters have far to go. For random places it makes no difference.
 const FIRST: [f64; 2] = [0.3, 10.0];
 const FIRST_A_TREE: f64 = 0.003;
 const LAST: f64 = 3e-5;
-/// Potentials are astray whose bound is worse than another by more than one part in so many: they made the most of missing edges.
+/// Potentials are astray if their bound is worse than another by more than one part in this many: they exploited missing edges.
 const ASTRAY: i128 = 20;
-/// Least scale of a node, as a share of the mean.
+/// Smallest scale of a node, as a fraction of the mean.
 const FINEST: f64 = 0.02;
-/// Largest potential, far beyond every distance and far from overflowing.
+/// Largest potential: far larger than any distance, but far from overflow.
 const LARGEST: f64 = (1_u64 << 45) as f64;
 
-/// See the [module](self).
+/// The ascent along subgradients; see the [module](self).
 pub(super) struct Ascent {
     pub potentials: Vec<i64>,
     pub spanner: Spanner,
-    /// How many trees were looked for, and how many are to be at most.
+    /// The number of trees computed so far, and the maximum.
     pub trees: u32,
     most: u32,
     /// How much of the ascent is done, from 0 to 1.
     pub progress: f64,
-    /// Where potentials go: by how many edges nodes have too many.
+    /// The direction in which potentials move: the surplus of edges of each node.
     direction: Vec<f64>,
-    /// How far the potential of a node goes compared to others: as far as its neighbours are.
+    /// How far the potential of a node moves compared to others: in proportion to the distance of its neighbours.
     scale: Vec<f64>,
     first: i128,
     best: i128,
     best_potentials: Vec<i64>,
-    /// The best bound right behind putting in missing edges, and its potentials.
+    /// The best bound directly after missing edges were added, and its potentials.
     mended: i128,
     mended_potentials: Vec<i64>,
 }
 
 impl Ascent {
-    /// From potentials of 0, by so many trees.
+    /// Creates an ascent from potentials of 0, with this many trees.
     pub fn new(graph: &Graph, trees: u32) -> Ascent {
         let n = graph.len() as usize;
         let near = |node: u32| {
@@ -69,8 +69,8 @@ impl Ascent {
         }
     }
 
-    /// Looks for the next tree, and goes a step from there. `time`, from 0 to 1, is
-    /// how much of the time is over, where it has an end.
+    /// Computes the next tree, and takes a step from there. `time`, from 0 to 1, is the fraction of the time used, if there is a
+    /// limit.
     pub fn advance(&mut self, graph: &Graph, time: f64) {
         self.spanner.span(graph, &self.potentials);
         let OneTree { value, .. } = self.spanner.one_tree(graph, &self.potentials);
@@ -86,15 +86,16 @@ impl Ascent {
         self.step();
     }
 
-    /// Raises the potentials of nodes with more than two edges and lowers those of leaves. If every node got what its degree says,
-    /// the sum of squares would be the gain for a step of 1 in the linear model; so steps are shares of the bound over this sum.
+    /// Raises the potentials of nodes with more than two edges and lowers those of leaves. If every node moved by its surplus, the
+    /// sum of squares would be the gain of a step of 1 in the linear model; so steps are fractions of the bound divided by this
+    /// sum.
     fn step(&mut self) {
         let inertia = if self.trees == 1 { 0.0 } else { INERTIA };
         let surplus = |degree: &AtomicU32| f64::from(degree.load(Relaxed)) - 2.0;
         let turn = |((direction, degree), scale): ((&mut f64, &AtomicU32), &f64)| {
             let surplus = surplus(degree);
             *direction = inertia * *direction + (1.0 - inertia) * surplus;
-            // In whole numbers, whose sum does not depend on the order.
+            // Use whole numbers, whose sum does not depend on the order.
             (1024.0 * scale * (surplus * surplus).max(*direction * *direction)) as u64
         };
         let nodes = self.direction.par_iter_mut().zip(&self.spanner.degrees).zip(&self.scale);
@@ -108,8 +109,8 @@ impl Ascent {
         });
     }
 
-    /// Goes on in a graph with more edges: from where it is, or if that was far astray, from where it was when the graph was mended
-    /// before.
+    /// Continues in a graph with more edges: from the current potentials or, if those were far astray, from those at the previous
+    /// mend.
     pub fn mended(&mut self, graph: &Graph) {
         self.spanner.span(graph, &self.best_potentials);
         let OneTree { value, .. } = self.spanner.one_tree(graph, &self.best_potentials);
@@ -125,23 +126,23 @@ impl Ascent {
         }
     }
 
-    /// The best bound right behind putting in missing edges.
+    /// Returns the best bound directly after missing edges were added.
     pub fn mended_value(&self) -> i128 {
         self.mended
     }
 
-    /// The potentials of that bound, and what finds trees.
+    /// Returns the potentials of that bound, and the spanner.
     pub fn mended_of(&mut self) -> (&[i64], &mut Spanner) {
         (&self.mended_potentials, &mut self.spanner)
     }
 
-    /// As if these were the best.
+    /// Sets the best potentials.
     #[cfg(test)]
     pub fn set_best(&mut self, potentials: Vec<i64>) {
         self.best_potentials = potentials;
     }
 
-    /// The potentials of the best bound, and what finds trees.
+    /// Returns the potentials of the best bound, and the spanner.
     pub fn best_of(&mut self) -> (&[i64], &mut Spanner) {
         (&self.best_potentials, &mut self.spanner)
     }

@@ -1,4 +1,4 @@
-//! Which edges are looked at: those of neighbour lists, as an undirected graph.
+//! The sparse graph: the edges of neighbour lists, undirected.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -13,21 +13,22 @@ pub(super) struct Arc {
     pub to: u32,
 }
 
-/// A connected graph over the nodes of an instance; the edges of each node by length.
+/// A connected graph over the nodes of an instance; the edges of each node are sorted by length.
 pub(super) struct Graph {
     begins: Vec<usize>,
     arcs: Vec<Arc>,
 }
 
 impl Graph {
-    /// The edges to listed neighbours, and those between nodes with successive numbers that make the graph connected.
+    /// Creates the graph of the edges to listed neighbours, plus edges between nodes with successive numbers that make it
+    /// connected.
     pub fn new(instance: &Instance, lists: &NeighborLists) -> Graph {
         let n = instance.len() as u32;
         let mut edges: Vec<(u32, u32)> = (0..n)
             .into_par_iter()
             .flat_map_iter(|i| {
                 let mutual = move |j: u32| lists.of(j).contains(&i);
-                // An edge that both ends list is that of the smaller one.
+                // An edge listed by both ends is taken from the smaller one.
                 lists.of(i).iter().filter(move |&&j| i < j || !mutual(j)).map(move |&j| (i, j))
             })
             .collect();
@@ -39,7 +40,7 @@ impl Graph {
         Graph::of(instance, &edges)
     }
 
-    /// With more edges, none of which it has.
+    /// Returns the graph with more edges, none of which it already has.
     pub fn with(&self, instance: &Instance, more: &[(u32, u32)]) -> Graph {
         let own = (0..self.len()).flat_map(|i| self.of_node(i).iter().map(move |arc| (i, arc.to)));
         let edges: Vec<(u32, u32)> = own.filter(|&(a, b)| a < b).chain(more.iter().copied()).collect();
@@ -85,14 +86,14 @@ impl Graph {
         self.begins.len() as u32 - 1
     }
 
-    /// The edges of a node.
+    /// Returns the edges of a node.
     #[inline]
     pub fn of_node(&self, node: u32) -> &[Arc] {
         &self.arcs[self.begins[node as usize]..self.begins[node as usize + 1]]
     }
 }
 
-/// Joins what two nodes are in; whether that was not one already.
+/// Joins the components of two nodes; returns whether they were different.
 fn join(joined: &mut [u32], a: u32, b: u32) -> bool {
     let mut root = |mut node: u32| {
         while joined[node as usize] != node {

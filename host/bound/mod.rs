@@ -1,9 +1,9 @@
-//! A length that no tour is below: the bound of Held and Karp.
+//! A lower bound on the length of every tour: the bound of Held and Karp.
 //!
-//! A *1-tree* is a spanning tree with one more edge at one of its leaves. Every tour is one, so no tour is shorter than the minimum
-//! 1-tree. A number added to all edges of a node, its *potential*, makes every tour longer by twice as much and leaves their order as
-//! it is, but not that of 1-trees. So the weight of the minimum 1-tree, less twice the potentials, is a bound for every choice of
-//! potentials. [`held_karp`] looks for a good one.
+//! A *1-tree* is a spanning tree with one more edge at one of its leaves. Every tour is a 1-tree, so no tour is shorter than the
+//! minimum 1-tree. Adding a number to all edges of a node, its *potential*, makes every tour longer by twice that amount and keeps
+//! their order, but not that of 1-trees. So the weight of the minimum 1-tree, minus twice the potentials, is a bound for every
+//! choice of potentials. [`held_karp`] searches for a good one.
 //!
 //! Sources:
 //! - M. Held, R. M. Karp, *The traveling-salesman problem and minimum spanning trees*, Operations Research 18 (1970) and Mathematical
@@ -13,9 +13,9 @@
 //! - D. S. Johnson, L. A. McGeoch, E. E. Rothberg, *Asymptotic experimental analysis for the Held-Karp traveling salesman bound*,
 //!   SODA 1996: sparse candidate graphs, and how far optimal tours are above the bound.
 //!
-//! Trees are looked for in a sparse graph (`graph.rs`), by Borůvka's algorithm on all threads (`tree.rs`). Every edge that the
-//! graph leaves out is priced (`price.rs`): those that would make the tree lighter are put in, and the bound is that of the
-//! whole instance. All weights are whole numbers, so nothing is lost to rounding.
+//! Trees are computed in a sparse graph (`graph.rs`), by Borůvka's algorithm on all threads (`tree.rs`). Every edge missing from
+//! the graph is priced (`price.rs`): those that would make the tree lighter are added, so the bound holds for the whole instance.
+//! All weights are whole numbers, so nothing is lost to rounding.
 
 mod ascent;
 mod graph;
@@ -33,59 +33,61 @@ use graph::Graph;
 use price::Prices;
 use tree::FRACTION;
 
-/// A length that no tour is below.
+/// A lower bound on the length of every tour.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Bound {
-    /// No tour is shorter.
+    /// The bound: no tour is shorter.
     pub length: i64,
-    /// Minimum spanning trees that were looked for.
+    /// Number of minimum spanning trees computed.
     pub trees: u32,
-    /// Edges that the sparse graph had left out, and that the tree needs.
+    /// Number of edges that were missing from the sparse graph but that the tree needs.
     pub priced_in: usize,
-    /// Seconds that it took.
+    /// Seconds to compute it.
     pub seconds: f64,
 }
 
-/// Neighbours whose edges the sparse graph has.
+/// Number of neighbours per node whose edges are in the sparse graph.
 const NEIGHBORS: usize = 6;
-/// When edges that the graph leaves out are priced, as shares of the ascent: the longer one of them is missing, the farther potentials
-/// go to make the most of that.
+/// When missing edges are priced, as fractions of the ascent: the longer an edge is missing, the farther potentials move to exploit
+/// that.
 const PRICED_AT: [f64; 8] = [0.05, 0.1, 0.2, 0.3, 0.45, 0.6, 0.75, 0.95];
-/// Of fewer trees than this many, at the share behind only: pricing takes as long as some six trees.
+/// With fewer trees than this, only at the fraction below: pricing takes as long as about six trees.
 const MANY: u32 = 600;
 const OF_FEW: [f64; 1] = [0.6];
-/// A graph that lacks more than one edge in so many nodes is priced again at once.
+/// A graph that lacks more than one edge per this many nodes is priced again at once.
 const LACKING: usize = 64;
 
-/// For how many trees there is time to price them when the ascent is over: most of what the first lacks is found by then.
+/// Number of trees for which time to price them is reserved after the ascent: most edges that the first one lacks are found by
+/// then.
 const LAST_PRICED: u32 = 2;
 
-/// Trees of an ascent, by the number of nodes: more raise the bound of random places by less than a few hundredths of a percent.
+/// Returns the number of trees of an ascent for this many nodes: more trees raise the bound of random places by less than a few
+/// hundredths of a percent.
 pub fn trees_for(n: usize) -> u32 {
     (20_000_000 / n.max(1)).clamp(120, 4000) as u32
 }
 
-/// Bytes for each node that has a place: the instance by places, its tree, the lists and the graph that is made of them, and the
-/// vectors of the ascent. Measured, less what the instance itself takes.
+/// Bytes per node that has a place: the instance by places, its tree, the lists and the graph built from them, and the vectors of
+/// the ascent. Measured, without the instance itself.
 #[cfg(feature = "cli")]
 const A_NODE: usize = 320;
 
-/// Bytes that [`held_karp`] takes beside the instance.
+/// Returns the bytes that [`held_karp`] needs in addition to the instance.
 #[cfg(feature = "cli")]
 pub(crate) fn memory(instance: &Instance) -> usize {
     A_NODE * instance.len()
 }
 
-/// The bound of a symmetric instance by so many trees, or by [`trees_for`] it. The ascent ends after an interrupt, or before the time
-/// is up so that there is some left for pricing, which takes as long as some twenty trees where nodes have places. Once it is
-/// `enough` all ends, with the best bound until then; none if nothing was priced yet.
+/// Computes the bound of a symmetric instance with this many trees, or with [`trees_for`] it. The ascent ends after an interrupt,
+/// or early enough before the time is up to leave some for pricing, which takes as long as about twenty trees if nodes have places.
+/// Once `enough` asks to stop, everything ends with the best bound until then; `None` if nothing was priced yet.
 ///
-/// For a number of trees the bound is the same on any number of threads; where the time ends the ascent it is another one every time.
+/// With a number of trees, the bound does not depend on the number of threads; if the time ends the ascent, it varies between runs.
 ///
 /// # Panics
 /// If the instance is not symmetric.
 pub fn held_karp(instance: &Instance, trees: Option<u32>, stop: &Stop, enough: Enough) -> Option<Bound> {
-    assert!(instance.is_symmetric(), "edges have no direction");
+    assert!(instance.is_symmetric(), "edges are undirected");
     let begin = Instant::now();
     let n = instance.len();
     let done = |length| Bound { length, trees: 0, priced_in: 0, seconds: begin.elapsed().as_secs_f64() };
@@ -96,7 +98,7 @@ pub fn held_karp(instance: &Instance, trees: Option<u32>, stop: &Stop, enough: E
     let watch = Watch::new(enough);
     let renumbered = by_place(instance);
     let instance = renumbered.as_ref().unwrap_or(instance);
-    // Within the pool of threads, so that work does not have to be handed over to it thousands of times.
+    // Run inside the thread pool, so that work is not handed over to it thousands of times.
     rayon::scope(|_| {
         let lists = quadrant_until(instance, NEIGHBORS.min(n - 1), &|| watch.is_over())?;
         let graph = Graph::new(instance, &lists);
@@ -104,18 +106,18 @@ pub fn held_karp(instance: &Instance, trees: Option<u32>, stop: &Stop, enough: E
         let mut prices = Prices::new(instance, &watch);
         let trees =
             climb(graph, &mut prices, trees.unwrap_or_else(|| trees_for(n)), Deadline { begin, stop });
-        // What a price that was cut short proves may be less than nothing; no edge is.
+        // Pricing that was stopped early may prove a negative bound, but no edge is negative.
         let length = ((prices.proven?.max(0) + (1 << FRACTION) - 1) >> FRACTION) as i64;
         Some(Bound { trees, priced_in: prices.put_in, ..done(length) })
     })
 }
 
-/// The ascent by so many trees at most, and what is priced on its way and behind it; how many trees there were.
+/// Performs the ascent with at most this many trees, with pricing during and after it; returns the number of trees.
 fn climb(mut graph: Graph, prices: &mut Prices<'_>, trees: u32, deadline: Deadline<'_>) -> u32 {
     let lacking = graph.len() as usize / LACKING;
     let mut ascent = Ascent::new(&graph, trees);
     let since = deadline.elapsed();
-    // What makes the graph connected may be far too long, and steps go by the first bound.
+    // The edges that make the graph connected may be far too long, and steps depend on the first bound.
     price::mend(prices, &mut graph, &mut ascent, lacking);
     let stop = deadline.stop.spent(prices.longest * LAST_PRICED);
     let budget = Budget { units: 1, deadline: deadline.with(&stop) };
@@ -130,14 +132,14 @@ fn climb(mut graph: Graph, prices: &mut Prices<'_>, trees: u32, deadline: Deadli
         }
     }
     if ascent.trees == 0 && !prices.is_over() {
-        // There was no time at all, but potentials of 0 give a bound, too.
+        // There was no time at all, but potentials of 0 also give a bound.
         ascent.advance(&graph, 1.0);
     }
     price::prove(prices, &mut graph, &mut ascent);
     ascent.trees
 }
 
-/// The nodes numbered so that those near each other have near numbers, if they have places.
+/// Renumbers the nodes so that nearby ones have nearby numbers, if they have places.
 fn by_place(instance: &Instance) -> Option<Instance> {
     let places: Vec<[f64; 3]> = instance.points()?.to_vec();
     instance.renumbered(KdTree::new(&places).items())

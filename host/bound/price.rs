@@ -1,7 +1,7 @@
-//! The edges that a sparse graph leaves out: which of them would make its minimum spanning tree lighter.
+//! Pricing of the edges missing from a sparse graph: finds those that would make its minimum spanning tree lighter.
 //!
-//! An edge does so if it is lighter than the heaviest edge of the tree on the way between its ends. Put in all of these, and the tree
-//! of the graph is that of all edges: every other edge is a heaviest one of the cycle that it closes.
+//! An edge does so if it is lighter than the heaviest edge on the tree's path between its ends. Once all of these are added, the
+//! tree of the graph is that of all edges: every other edge is the heaviest one of the cycle it closes.
 
 use std::time::{Duration, Instant};
 
@@ -12,34 +12,35 @@ use super::ascent::Ascent;
 use super::graph::Graph;
 use super::tree::{Spanner, weight};
 use crate::instance::{Cell, Distances, Instance, KdTree, Search, Watch, globe, motors, square};
+use crate::parallel;
 
-/// Most edges that a node puts in at a time: of many at one place each would put in all others.
+/// Maximum number of edges that a node adds at a time: of many nodes at the same place, each would add all others.
 const MOST: usize = 16;
 
-/// What is priced, and what is known by that.
+/// The state of pricing: the instance, and the results so far.
 pub(super) struct Prices<'a> {
     instance: &'a Instance,
     watch: &'a Watch<'a>,
-    /// The best bound so far for all edges of the instance, in the units of potentials.
+    /// The best bound so far that holds for all edges of the instance, in the units of potentials.
     pub proven: Option<i128>,
-    /// How many edges were put in.
+    /// The number of edges added.
     pub put_in: usize,
-    /// How long pricing took at most, of one tree.
+    /// The longest time to price one tree.
     pub longest: Duration,
 }
 
 impl<'a> Prices<'a> {
-    /// Of an instance, until the watch is over.
+    /// Starts pricing of an instance, until the watch is over.
     pub fn new(instance: &'a Instance, watch: &'a Watch<'a>) -> Prices<'a> {
         Prices { instance, watch, proven: None, put_in: 0, longest: Duration::ZERO }
     }
 
-    /// Whether the watch is over.
+    /// Returns whether the watch is over.
     pub fn is_over(&self) -> bool {
         self.watch.is_over()
     }
 
-    /// Puts in edges that the tree of these potentials lacks, until it lacks at most so many or the watch is over.
+    /// Adds edges that the tree of these potentials lacks, until it lacks at most `enough` or the watch is over.
     fn put_in(&mut self, graph: &mut Graph, (potentials, spanner): (&[i64], &mut Spanner), enough: usize) {
         while !self.is_over() {
             let begin = Instant::now();
@@ -55,7 +56,8 @@ impl<'a> Prices<'a> {
         }
     }
 
-    /// Edges that the tree of these potentials lacks, and the bound that the tree proves without them; none if there was no time for it.
+    /// Returns the edges that the tree of these potentials lacks, and updates the bound that the tree proves without them; `None`
+    /// if there was no time for it.
     fn price(
         &mut self,
         graph: &Graph,
@@ -65,13 +67,13 @@ impl<'a> Prices<'a> {
         if self.watch.is_over() {
             return None;
         }
-        let way = Way::new(graph, spanner, potentials);
+        let order = TreeOrder::new(graph, spanner, potentials);
         if self.watch.is_over() {
             return None;
         }
-        let lighter = self.watch.kept(lighter(self, potentials, &way))?;
-        // With all of them in, the tree is lighter by no more than what each saves alone. Of a node with as many as it may put in there
-        // may be others.
+        let lighter = self.watch.kept(lighter(self, potentials, &order))?;
+        // With all of them added, the tree gets lighter by at most the sum of what each saves alone. A node that adds the maximum
+        // number may lack others.
         if let Some(saved) = lighter.iter().try_fold(0, |sum, found| Some(sum + found.saved?)) {
             let value = with_leaf(self.instance, graph, (potentials, spanner)) - saved;
             self.proven = self.proven.max(Some(value));
@@ -80,7 +82,8 @@ impl<'a> Prices<'a> {
     }
 }
 
-/// Puts in edges that the tree of the best potentials lacks, if they are more than so many again and again, and goes on from there.
+/// Adds edges that the tree of the best potentials lacks, repeatedly while there are more than `enough`, and continues the ascent
+/// from there.
 pub(super) fn mend(prices: &mut Prices<'_>, graph: &mut Graph, ascent: &mut Ascent, enough: usize) {
     prices.put_in(graph, ascent.best_of(), enough);
     if !prices.is_over() {
@@ -91,24 +94,24 @@ pub(super) fn mend(prices: &mut Prices<'_>, graph: &mut Graph, ascent: &mut Asce
 /// Proves the bound by the best potentials.
 pub(super) fn prove(prices: &mut Prices<'_>, graph: &mut Graph, ascent: &mut Ascent) {
     prices.put_in(graph, ascent.best_of(), 0);
-    // What looked better may have made the most of edges that were missing.
+    // The apparently better potentials may have exploited missing edges.
     if prices.proven < Some(ascent.mended_value()) {
         prices.put_in(graph, ascent.mended_of(), 0);
     }
 }
 
-/// What the tree that was found last weighs with the second lightest edge of a leaf among all edges, less twice the potentials. No
-/// tour is shorter than a minimum spanning tree with the second lightest edge of a node: it has a heavier one there, and the rest of it
-/// is a spanning tree.
+/// Returns the weight of the last tree plus the second lightest of all edges of a leaf, minus twice the potentials. No tour is
+/// shorter than a minimum spanning tree plus the second lightest edge of a node: it has an edge at least as heavy there, and the
+/// rest of it is a spanning tree.
 fn with_leaf(instance: &Instance, graph: &Graph, (potentials, spanner): (&[i64], &mut Spanner)) -> i128 {
     let tree = spanner.one_tree(graph, potentials);
-    // The leaf's second lightest edge of all, too.
+    // Consider all edges of the leaf, not only those in the graph.
     let (leaf, other) = (tree.leaf, tree.other);
     let weight = |to: u32| {
         let length = instance.distance(leaf, to);
         weight(length, potentials[leaf as usize], potentials[to as usize])
     };
-    // The lightest is the one that the tree has there.
+    // The lightest one is already in the tree.
     let lightest =
         |(first, second): (i64, i64), weight: i64| (first.min(weight), second.min(first.max(weight)));
     let both = |a: (i64, i64), b: (i64, i64)| lightest(lightest(a, b.0), b.1);
@@ -118,23 +121,23 @@ fn with_leaf(instance: &Instance, graph: &Graph, (potentials, spanner): (&[i64],
     tree.value - i128::from(weight(other)) + i128::from(second)
 }
 
-/// The nodes in an order in which every part of a tree that edges up to some weight hold together stands in one piece: what is the
-/// heaviest edge on a way is then the largest number in a range.
-pub(super) struct Way {
-    /// Where each node stands.
+/// The nodes in an order in which every part of the tree connected by edges up to some weight is contiguous: the heaviest edge on a
+/// path is then the maximum of a range.
+pub(super) struct TreeOrder {
+    /// The position of each node in the order.
     rank: Vec<u32>,
-    /// The heaviest edge between each and the next.
+    /// The heaviest edge between each node and the next.
     gaps: Vec<i64>,
-    /// `peaks[level][i]`: the largest of `2^level` blocks from block i on.
+    /// `peaks[level][i]`: the maximum of `2^level` blocks from block i on.
     peaks: Vec<Vec<i64>>,
 }
 
-/// Gaps of a block.
+/// Number of gaps per block.
 const BLOCK: usize = 16;
 
-impl Way {
-    /// Of the spanning tree that was found last.
-    pub fn new(graph: &Graph, spanner: &Spanner, potentials: &[i64]) -> Way {
+impl TreeOrder {
+    /// Creates the order for the last spanning tree found.
+    pub fn new(graph: &Graph, spanner: &Spanner, potentials: &[i64]) -> TreeOrder {
         let n = graph.len() as usize;
         let mut edges: Vec<(i64, u32, u32)> = spanner
             .edges
@@ -145,7 +148,7 @@ impl Way {
             })
             .collect();
         edges.par_sort_unstable();
-        // Of each part: who stands for it, its first and its last node.
+        // For each part: its leader, its first and its last node.
         let mut parts: Vec<(u32, u32, u32)> = (0..n as u32).map(|i| (i, i, i)).collect();
         let mut next = vec![(u32::MAX, 0); n];
         let root = |parts: &mut Vec<(u32, u32, u32)>, mut node: u32| {
@@ -182,10 +185,10 @@ impl Way {
             let level = below.iter().zip(&below[half..]).map(|(&a, &b)| a.max(b)).collect();
             peaks.push(level);
         }
-        Way { rank, gaps, peaks }
+        TreeOrder { rank, gaps, peaks }
     }
 
-    /// The heaviest edge between two ranks, the first of which is the smaller.
+    /// Returns the heaviest edge between two ranks, the first of which must be smaller.
     #[inline]
     pub fn heaviest(&self, first: u32, last: u32) -> i64 {
         let (first, last) = (first as usize, last as usize);
@@ -201,8 +204,8 @@ impl Way {
     }
 }
 
-/// Edges that would make the tree lighter: of each node with any, all or the lightest.
-fn lighter(prices: &Prices<'_>, potentials: &[i64], way: &Way) -> Vec<Found> {
+/// Returns the edges that would make the tree lighter: for each node that has any, all or the lightest.
+fn lighter(prices: &Prices<'_>, potentials: &[i64], order: &TreeOrder) -> Vec<Found> {
     match prices.instance.distances() {
         Distances::Points { metric, points } => match metric {
             Metric::Euc2d
@@ -212,47 +215,52 @@ fn lighter(prices: &Prices<'_>, potentials: &[i64], way: &Way) -> Vec<Found> {
             | Metric::Man2d
             | Metric::Max2d => {
                 let least = |[x, y]: [f64; 2]| metric::distance(*metric, [0.0; 3], [x, y, 0.0]);
-                in_tree(prices, (|p: [f64; 3]| [p[0], p[1]], Cell::beyond, least), points, (potentials, way))
+                in_tree(
+                    prices,
+                    (|p: [f64; 3]| [p[0], p[1]], Cell::beyond, least),
+                    points,
+                    (potentials, order),
+                )
             }
             Metric::Euc3d | Metric::Man3d | Metric::Max3d => {
                 let least = |apart| metric::distance(*metric, [0.0; 3], apart);
-                in_tree(prices, (|p| p, Cell::beyond, least), points, (potentials, way))
+                in_tree(prices, (|p| p, Cell::beyond, least), points, (potentials, order))
             }
             Metric::Geo | Metric::Geom => {
                 let (place, least) = (|p| globe::place(*metric, p), |apart| globe::least(*metric, apart));
-                in_tree(prices, (place, Cell::beyond, least), points, (potentials, way))
+                in_tree(prices, (place, Cell::beyond, least), points, (potentials, order))
             }
             Metric::Sphere => {
-                // Two ends of a chord through the middle: the arc between them is what is computed for two nodes, but for its last digit.
+                // Both ends of a chord: the arc between them equals the computed distance of two nodes, except for its last digit.
                 let radius = points.first().map_or(0.0, |p| square(*p).sqrt());
                 let least = |apart: [f64; 3]| {
                     let chord = (square(apart).sqrt() / (2.0 * radius)).min(1.0);
                     ((2.0 * radius * chord.asin()) as i32 - 1).max(0)
                 };
-                in_tree(prices, (|p| p, Cell::beyond, least), points, (potentials, way))
+                in_tree(prices, (|p| p, Cell::beyond, least), points, (potentials, order))
             }
             Metric::Xray1 | Metric::Xray2 => {
                 let least = |apart| metric::distance(*metric, [0.0; 3], apart);
-                in_tree(prices, (|p| p, motors::beyond, least), points, (potentials, way))
+                in_tree(prices, (|p| p, motors::beyond, least), points, (potentials, order))
             }
         },
-        Distances::Matrix(_) => by_comparison(prices, potentials, way),
+        Distances::Matrix(_) => by_comparison(prices, potentials, order),
     }
 }
 
 /// Edges of a node that would make the tree lighter.
 struct Found {
     edges: Vec<(u32, u32)>,
-    /// By how much each does it alone, in sum; none if there may be more of them.
+    /// The sum of what each saves alone; `None` if there may be more such edges.
     saved: Option<i128>,
 }
 
-/// The lightest of edges that would make the tree lighter, at most [`MOST`] of them, in order.
+/// The lightest edges that would make the tree lighter, at most [`MOST`], in order.
 #[derive(Default)]
 struct Lightest(Vec<(i64, u32)>);
 
 impl Lightest {
-    /// Whether an edge of this weight would be one of them.
+    /// Returns whether an edge of this weight would be one of them.
     #[inline]
     fn wants(&self, weight: i64) -> bool {
         self.0.len() < MOST || weight < self.0[MOST - 1].0
@@ -266,34 +274,35 @@ impl Lightest {
         }
     }
 
-    /// As those of a node, if there are any; none are left.
-    fn take(&mut self, node: u32, way: &Way) -> Option<Found> {
-        let rank = |node: u32| way.rank[node as usize];
-        let saved = |&(weight, to): &(i64, u32)| i128::from(way.heaviest(rank(node), rank(to)) - weight);
+    /// Takes all edges as those of a node, if there are any.
+    fn take(&mut self, node: u32, order: &TreeOrder) -> Option<Found> {
+        let rank = |node: u32| order.rank[node as usize];
+        let saved = |&(weight, to): &(i64, u32)| i128::from(order.heaviest(rank(node), rank(to)) - weight);
         let saved = (self.0.len() < MOST).then(|| self.0.iter().map(saved).sum());
         let edges: Vec<(u32, u32)> = self.0.drain(..).map(|(_, to)| (node, to)).collect();
         (!edges.is_empty()).then_some(Found { edges, saved })
     }
 }
 
-fn by_comparison(prices: &Prices<'_>, potentials: &[i64], way: &Way) -> Vec<Found> {
+fn by_comparison(prices: &Prices<'_>, potentials: &[i64], order: &TreeOrder) -> Vec<Found> {
     let n = prices.instance.len() as u32;
-    let of_node = |found: &mut Lightest, node: u32| {
-        let rank = way.rank[node as usize];
+    let of_node = |found: &mut Lightest, node: usize| {
+        let node = node as u32;
+        let rank = order.rank[node as usize];
         let others = if prices.watch.is_over() { 0..0 } else { 0..n };
-        for to in others.filter(|&to| way.rank[to as usize] > rank) {
+        for to in others.filter(|&to| order.rank[to as usize] > rank) {
             let length = prices.instance.distance(node, to);
             let weight = weight(length, potentials[node as usize], potentials[to as usize]);
-            if found.wants(weight) && weight < way.heaviest(rank, way.rank[to as usize]) {
+            if found.wants(weight) && weight < order.heaviest(rank, order.rank[to as usize]) {
                 found.offer(weight, to);
             }
         }
-        found.take(node, way)
+        found.take(node, order)
     };
-    (0..n).into_par_iter().map_init(Lightest::default, of_node).flatten_iter().collect()
+    parallel::collect_some(n as usize, &Lightest::default, &of_node)
 }
 
-/// What pricing knows of a cell of the tree.
+/// What pricing knows about a cell of the k-d tree.
 #[derive(Clone, Copy)]
 struct Known {
     /// The least potential of its nodes.
@@ -302,14 +311,14 @@ struct Known {
     last: u32,
 }
 
-/// How far it is from a place to a box at least, along each axis.
+/// Returns the minimum distance from a place to a box, along each axis.
 type Beyond<const D: usize> = fn(&Cell<D>, [f64; D]) -> [f64; D];
 
-/// Looks around a node for edges that would make the tree lighter, to nodes of higher rank.
+/// A search around a node for edges to nodes of higher rank that would make the tree lighter.
 struct Lighter<'a, const D: usize, L> {
     places: &'a KdTree<D>,
     known: &'a [Known],
-    way: &'a Way,
+    order: &'a TreeOrder,
     instance: &'a Instance,
     potentials: &'a [i64],
     beyond: Beyond<D>,
@@ -321,7 +330,7 @@ struct Lighter<'a, const D: usize, L> {
 }
 
 impl<const D: usize, L: Fn([f64; D]) -> i32> Search<D> for Lighter<'_, D, L> {
-    /// The square of a straight line, and how far it is along each axis.
+    /// The square of a straight line, and its length along each axis.
     type Least = (f64, [f64; D]);
 
     fn least(&self, _: usize, cell: &Cell<D>) -> (f64, [f64; D]) {
@@ -334,19 +343,19 @@ impl<const D: usize, L: Fn([f64; D]) -> i32> Search<D> for Lighter<'_, D, L> {
         let least = || weight((self.least)(beyond), self.potentials[self.node as usize], potential);
         last > self.rank && {
             let least = least();
-            self.found.wants(least) && least < self.way.heaviest(self.rank, last)
+            self.found.wants(least) && least < self.order.heaviest(self.rank, last)
         }
     }
 
     fn meet(&mut self, positions: std::ops::Range<usize>) {
         for &to in &self.places.items()[positions] {
-            let rank = self.way.rank[to as usize];
+            let rank = self.order.rank[to as usize];
             if rank <= self.rank {
                 continue;
             }
             let length = self.instance.distance(self.node, to);
             let weight = weight(length, self.potentials[self.node as usize], self.potentials[to as usize]);
-            if self.found.wants(weight) && weight < self.way.heaviest(self.rank, rank) {
+            if self.found.wants(weight) && weight < self.order.heaviest(self.rank, rank) {
                 self.found.offer(weight, to);
             }
         }
@@ -361,9 +370,9 @@ fn in_tree<const D: usize>(
         impl Fn([f64; D]) -> i32 + Sync,
     ),
     points: &[[f64; 3]],
-    (potentials, way): (&[i64], &Way),
+    (potentials, order): (&[i64], &TreeOrder),
 ) -> Vec<Found> {
-    let places = KdTree::new(&points.par_iter().map(|&point| place(point)).collect::<Vec<_>>());
+    let places = KdTree::new(&parallel::collect(points.len(), &|i| place(points[i])));
     let nothing = Known { potential: i64::MAX / 4, last: 0 };
     let with = |known: Known, other: Known| Known {
         potential: known.potential.min(other.potential),
@@ -371,26 +380,27 @@ fn in_tree<const D: usize>(
     };
     let known = places.fold(nothing, with, |node| Known {
         potential: potentials[node as usize],
-        last: way.rank[node as usize],
+        last: order.rank[node as usize],
     });
-    let look = |found: &mut Lightest, (position, &node): (usize, &u32)| {
+    let look = |found: &mut Lightest, position: usize| {
+        let node = places.items()[position];
         if !prices.watch.is_over_at(position) {
             let mut search = Lighter {
                 places: &places,
                 known: &known,
-                way,
+                order,
                 instance: prices.instance,
                 potentials,
                 beyond,
                 least: &least,
                 node,
                 place: places.places()[position],
-                rank: way.rank[node as usize],
+                rank: order.rank[node as usize],
                 found,
             };
             places.search(position as u32, &mut search);
         }
-        found.take(node, way)
+        found.take(node, order)
     };
-    places.items().par_iter().enumerate().map_init(Lightest::default, look).flatten_iter().collect()
+    parallel::collect_some(places.items().len(), &Lightest::default, &look)
 }

@@ -1,4 +1,4 @@
-//! The bound against optimal tours and published ones, trees against a plain search for them.
+//! Compares the bound with optimal and published tours, and trees with a simple algorithm.
 
 use proptest::prelude::*;
 
@@ -9,12 +9,12 @@ use super::tree::weight;
 use super::*;
 use crate::instance::{Metric, generate};
 
-/// The length of an optimal tour, by dynamic programming over sets of nodes (Held and Karp 1962).
+/// Returns the length of an optimal tour, by dynamic programming over sets of nodes (Held and Karp 1962).
 fn optimum(instance: &Instance) -> i64 {
     let n = instance.len() as u32;
     let last = n - 1;
     let length = |a: u32, b: u32| i64::from(instance.distance(a, b));
-    // shortest[set][i]: from the last node through the set to node i of it.
+    // shortest[set][i]: the shortest path from the last node through the set to its node i.
     let mut shortest = vec![vec![i64::MAX; last as usize]; 1 << last];
     for set in 1_usize..1 << last {
         for i in (0..last).filter(|i| set >> i & 1 == 1) {
@@ -27,7 +27,7 @@ fn optimum(instance: &Instance) -> i64 {
     (0..last).map(|i| shortest[(1 << last) - 1][i as usize] + length(i, last)).min().unwrap()
 }
 
-/// What a minimum spanning tree of all edges weighs (Prim 1957).
+/// Returns the weight of a minimum spanning tree of all edges (Prim 1957).
 fn spanning_tree(instance: &Instance, potentials: &[i64]) -> i128 {
     let n = instance.len() as u32;
     let between =
@@ -73,7 +73,7 @@ proptest! {
         prop_assert!(bound(&instance, trees) <= optimum(&instance));
     }
 
-    /// The sparse graph has the edges to two neighbours at first, so that many have to be put in.
+    /// The sparse graph initially has only the edges to two neighbours, so that many must be added.
     #[test]
     fn pricing_finds_the_tree_of_all_edges(points in points(70), seed in any::<u64>()) {
         let n = points.len();
@@ -109,7 +109,7 @@ fn nodes_at_one_place_are_bounded_by_nothing() {
     assert_eq!(bound(&instance, 20), 0);
 }
 
-/// Lists lead out of no cluster, and what joins them is far too long at first.
+/// No list leads out of its cluster, and the edges that join clusters are initially far too long.
 #[test]
 fn clusters_in_space_are_joined_by_short_edges() {
     let clustered = generate::uniform(8000, 1).unwrap();
@@ -117,7 +117,7 @@ fn clusters_in_space_are_joined_by_short_edges() {
     let points = clustered.points().unwrap().iter().enumerate().map(place).collect();
     let instance = Instance::from_points("two", Metric::Euc3d, points).unwrap();
     let bound = bound(&instance, 60);
-    assert!(bound > 18_000_000, "two ways between the clusters: {bound}");
+    assert!(bound > 18_000_000, "two paths between the clusters: {bound}");
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn no_time_and_an_interrupt_give_a_bound_by_one_tree() {
     }
 }
 
-/// Enough whenever it is asked so many times: at first there is no bound, then ever better ones until the whole one is there.
+/// Stops after each number of queries: at first there is no bound, then ever better ones until the final one.
 #[test]
 fn a_bound_cut_short_is_the_best_until_then() {
     let instance = generate::clustered(60, 3, 1).unwrap();
@@ -165,7 +165,7 @@ fn a_bound_cut_short_is_the_best_until_then() {
     assert!(steps > 1, "all at once");
 }
 
-/// Whenever it is enough, and before any edge was put in too.
+/// Whenever it is stopped, even before any edge was added.
 #[test]
 fn no_tour_is_shorter_than_a_bound_cut_short() {
     for seed in 0..40 {

@@ -6,19 +6,19 @@ use rayon::prelude::*;
 
 use super::graph::Graph;
 
-/// Potentials are in units of this share of a distance of 1: 2 to the power of it.
+/// Potentials are in units of 2 to the power of minus this, relative to a distance of 1.
 pub(super) const FRACTION: u32 = 8;
-/// Nodes of a thread's part.
+/// Minimum number of nodes per thread.
 pub(super) const GRAIN: usize = 2048;
 const NOBODY: u32 = u32::MAX;
 
-/// What an edge weighs: its length, and the potentials of its ends.
+/// Returns the weight of an edge: its length, plus the potentials of its ends.
 #[inline]
 pub(super) fn weight(length: i32, a: i64, b: i64) -> i64 {
     (i64::from(length) << FRACTION) + a + b
 }
 
-/// A node whose lightest edge out of its part of the forest may still be one of the tree.
+/// A node whose lightest edge leaving its part of the forest may still belong to the tree.
 #[derive(Clone, Copy)]
 struct Open {
     weight: i64,
@@ -26,7 +26,7 @@ struct Open {
     to: u32,
 }
 
-/// A part that is joined to another one by its lightest edge.
+/// A part of the forest that is joined to another one by its lightest edge.
 struct Hook {
     own: u32,
     other: u32,
@@ -34,30 +34,30 @@ struct Hook {
     weight: i64,
 }
 
-/// Finds minimum spanning trees of a graph, again and again. Of edges that weigh the same the one with smaller ends is the lighter
-/// one, so there is one tree and it does not depend on threads.
+/// Finds minimum spanning trees of a graph, repeatedly. Of edges with equal weight, the one with smaller ends counts as lighter, so
+/// the tree is unique and does not depend on threads.
 pub(super) struct Spanner {
-    /// In the part of the forest that a node is in, another node on the way to the one that stands for all.
+    /// For each node, another node of its part of the forest, on the path to the part's leader.
     leaders: Vec<AtomicU32>,
-    /// Of that one: what the lightest edge out of the part weighs, in the order of unsigned numbers, and its ends.
+    /// For each leader: the weight of the lightest edge leaving its part, ordered as unsigned numbers, and the ends of that edge.
     lightest: Vec<AtomicU64>,
     ends: Vec<AtomicU64>,
     open: Vec<Open>,
-    /// Who stands for the parts.
+    /// The leaders of the parts.
     leading: Vec<u32>,
     hooks: Vec<Hook>,
-    /// The ends of the tree's edges, and what they weigh together.
+    /// The ends of the tree's edges, and their total weight.
     pub edges: Vec<(u32, u32)>,
     total: i128,
-    /// How many edges each node has.
+    /// The number of edges of each node in the tree.
     pub degrees: Vec<AtomicU32>,
 }
 
-/// A minimum 1-tree: a spanning tree, and one more edge at one of its leaves.
+/// A minimum 1-tree: a spanning tree with one more edge at one of its leaves.
 pub(super) struct OneTree {
     pub leaf: u32,
     pub other: u32,
-    /// What it weighs, less twice the potentials: no tour is shorter, in the units of potentials.
+    /// Its weight minus twice the potentials, in the units of potentials: no tour is shorter.
     pub value: i128,
 }
 
@@ -73,7 +73,7 @@ fn ends(a: u32, b: u32) -> u64 {
     u64::from(a.min(b)) << 32 | u64::from(a.max(b))
 }
 
-/// As [`Vec::retain`] on all threads.
+/// Does the same as [`Vec::retain`], on all threads.
 fn keep<T: Copy + Send + Sync>(items: &mut Vec<T>, is_kept: impl Fn(&T) -> bool + Sync) {
     const PART: usize = 1 << 15;
     let sort = |part: &mut [T]| {
@@ -111,7 +111,7 @@ impl Spanner {
         }
     }
 
-    /// The node that stands for the part that a node is in.
+    /// Returns the leader of the part that contains a node.
     #[inline]
     fn leader(&self, node: u32) -> u32 {
         let first = self.leaders[node as usize].load(Relaxed);
@@ -161,13 +161,13 @@ impl Spanner {
         });
     }
 
-    /// What the edges of the tree weigh together.
+    /// Returns the total weight of the tree's edges.
     #[cfg(test)]
     pub fn total(&self) -> i128 {
         self.total
     }
 
-    /// Notes the lightest edge out of each part.
+    /// Records the lightest edge leaving each part.
     fn find_lightest(&self, graph: &Graph, potentials: &[i64], open: &mut Vec<Open>) {
         open.par_iter_mut().with_min_len(GRAIN).for_each(|open| {
             let own = self.leader(open.node);
@@ -205,7 +205,7 @@ impl Spanner {
         });
     }
 
-    /// Makes the lightest edges out of all parts edges of the tree.
+    /// Adds the lightest edges leaving all parts to the tree.
     fn join(&mut self) {
         let mut hooks = std::mem::take(&mut self.hooks);
         let hook = |&own: &u32| {
@@ -216,7 +216,7 @@ impl Spanner {
         };
         self.leading.par_iter().with_min_len(GRAIN).map(hook).collect_into_vec(&mut hooks);
         hooks.par_iter_mut().with_min_len(GRAIN).for_each(|hook| {
-            // Of two parts whose lightest edge is the same one the smaller stands for both.
+            // If two parts have the same lightest edge, the smaller leader leads both.
             if hook.own < hook.other && self.ends[hook.other as usize].load(Relaxed) == hook.ends {
                 hook.other = NOBODY;
             } else {
@@ -229,7 +229,7 @@ impl Spanner {
             self.lightest[hook.own as usize].store(u64::MAX, Relaxed);
             self.ends[hook.own as usize].store(u64::MAX, Relaxed);
         });
-        // One thread streams through this faster than many find memory for it.
+        // One thread streams through this faster than many threads could allocate memory for it.
         self.leading.clear();
         for hook in &hooks {
             if hook.other == NOBODY {
@@ -242,8 +242,7 @@ impl Spanner {
         self.hooks = hooks;
     }
 
-    /// Adds to the tree that [`Spanner::span`] found the second lightest edge of a leaf; of all leaves that of the one where it is
-    /// the heaviest.
+    /// Adds the second lightest edge of a leaf to the tree found by [`Spanner::span`], using the leaf where that edge is heaviest.
     pub fn one_tree(&mut self, graph: &Graph, potentials: &[i64]) -> OneTree {
         let second = |node: u32| {
             if self.degrees[node as usize].load(Relaxed) != 1 {
@@ -263,7 +262,7 @@ impl Spanner {
         };
         let all = (0..graph.len()).into_par_iter().with_min_len(GRAIN);
         let (weight, leaf, other) =
-            all.filter_map(second).max().expect("nodes have two edges or more in the graph");
+            all.filter_map(second).max().expect("nodes have at least two edges in the graph");
         for end in [leaf, other] {
             *self.degrees[end as usize].get_mut() += 1;
         }

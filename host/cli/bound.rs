@@ -1,4 +1,4 @@
-//! `antwarp bound`: a length that no tour is below.
+//! `antwarp bound`: a lower bound on the length of every tour.
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -17,22 +17,23 @@ use crate::instance::{Instance, InstanceError, patience};
 use crate::memory;
 use crate::report::{InstanceFacts, gap_percent};
 
-/// How long edges may be priced after an interrupt: without that the last steps are for nothing.
+/// How long edges may be priced after an interrupt: without pricing, the last steps would be wasted.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Arguments of `antwarp bound`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "The bound of Held and Karp: no tour is shorter. For random places it is .7 to .8 % below the optimum."
+    after_help = "The bound of Held and Karp: no tour is shorter. For random places it is 0.7 to 0.8 % below the optimum."
 )]
 pub struct Args {
     /// An instance file, or the name of a generated instance such as E10k.0
     #[arg(value_name = "FILE|NAME")]
     instance: PathBuf,
-    /// Spanning trees to look for; if not given, 4000 up to 5000 nodes, fewer of more, and 120 from 166,000 nodes on
+    /// Number of spanning trees to compute; if not given, 4000 for up to 5000 nodes, fewer for more, and 120 from 166,000 nodes on
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
     trees: Option<u32>,
-    /// Stop after this time, such as 10s, from the begin of the command; the ascent ends somewhat before, for edges to be priced
+    /// Stop after this time, such as 10s, from the start of the command; the ascent ends somewhat earlier, to leave time for
+    /// pricing edges
     #[arg(long, value_parser = duration)]
     time: Option<Duration>,
     /// CPU threads; all cores if not given
@@ -45,7 +46,7 @@ pub struct Args {
     reading: ReadingArgs,
 }
 
-/// Finds a bound, and prints it.
+/// Computes a bound and prints it.
 pub fn run(args: Args) -> Result<Outcome> {
     let begin = Instant::now();
     let interrupt = signals::watch()?;
@@ -79,21 +80,21 @@ pub fn run(args: Args) -> Result<Outcome> {
     Ok(if stop.interrupt.load(Relaxed) { Outcome::Interrupted } else { Outcome::Done })
 }
 
-/// Refuses instances that have no such bound.
+/// Rejects instances for which the bound is not defined.
 pub(super) fn check(instance: &Instance) -> Result<()> {
     if instance.is_symmetric() {
         return Ok(());
     }
-    let problem = "has edges with a direction, and the bound is for those without";
+    let problem = "has directed edges, but the bound is for symmetric instances";
     Err(InstanceError::content(instance.name(), problem, "give a symmetric instance").into())
 }
 
-/// Ends a run in which nothing was priced.
+/// Ends a run that was over before anything was priced.
 fn without_bound(stop: &Stop) -> Result<Outcome> {
     if !stop.interrupt.load(Relaxed) {
-        return Err(Error::Usage("the time was up before there was a bound: give more `time`".into()));
+        return Err(Error::Usage("the time was up before a bound was found: give more `time`".into()));
     }
-    output::tell("antwarp: interrupted before there was a bound");
+    output::tell("antwarp: interrupted before a bound was found");
     Ok(Outcome::Interrupted)
 }
 

@@ -1,4 +1,4 @@
-//! `antwarp check`: is a tour valid, and how long is it.
+//! `antwarp check`: whether a tour is valid, and how long it is.
 
 use std::path::PathBuf;
 
@@ -25,9 +25,9 @@ pub struct Args {
     reading: ReadingArgs,
 }
 
-/// What was found.
+/// The result of a check.
 struct Finding {
-    /// What it costs inside, the user's cost, and without TSPLIB's rounding if that differs much.
+    /// The internal cost, the user's cost, and the cost without TSPLIB's rounding if that differs much.
     cost: Option<(i64, Cost, Option<Cost>)>,
     problem: Option<Error>,
 }

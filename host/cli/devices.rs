@@ -1,4 +1,4 @@
-//! `antwarp devices`: where antwarp can compute.
+//! `antwarp devices`: the processors and GPUs that antwarp can use.
 
 #[cfg(feature = "cuda")]
 use super::error::as_options;

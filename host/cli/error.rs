@@ -1,4 +1,4 @@
-//! What ends a command early: a message with its remedy, and an exit status.
+//! Errors that end a command early: a message with its remedy, and an exit status.
 
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
@@ -14,24 +14,24 @@ use crate::solver::{Algorithm, SolveError};
 /// The result of a command.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Exit status of a bug.
+/// Exit status after a bug.
 pub const UNEXPECTED: u8 = 1;
-/// Exit status of a wrong command line.
+/// Exit status after a wrong command line.
 pub const USAGE: u8 = 2;
-/// Exit status of an input that cannot be used.
+/// Exit status if an input cannot be used.
 pub const INPUT: u8 = 3;
-/// Exit status of a backend that is not there or failed.
+/// Exit status if the backend is unavailable or failed.
 pub const BACKEND: u8 = 4;
-/// Exit status of an output that cannot be written.
+/// Exit status if an output cannot be written.
 pub const OUTPUT: u8 = 5;
-/// Exit status of an invalid tour.
+/// Exit status if a tour is invalid.
 pub const INVALID_TOUR: u8 = 6;
-/// Exit status of a tour that has a forbidden pair.
+/// Exit status if a tour has a forbidden pair.
 pub const FORBIDDEN: u8 = 7;
 /// Exit status after an interrupt.
 pub const INTERRUPTED: u8 = 130;
 
-/// What ends a command early.
+/// An error that ends a command early.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The command line asks for something impossible.
@@ -43,24 +43,24 @@ pub enum Error {
     /// An input is valid but cannot be used here.
     #[error("{0}")]
     Unusable(String),
-    /// The solver could not give a tour.
+    /// The solver could not produce a tour.
     #[error(transparent)]
     Solve(#[from] SolveError),
-    /// A backend is not there.
+    /// A backend is unavailable.
     #[error(transparent)]
     Backend(#[from] BackendError),
-    /// The backend failed while it ran; the best tour until then was handed out.
+    /// The backend failed during the run; the best tour until then was returned.
     #[error("{0}\nThe result is the best tour until then.")]
     CutShort(String),
     /// An allocation failed, and the run ended early.
     #[error(
-        "main memory ran out, and the run ended early with the best it had: allow more memory, or take a smaller instance"
+        "main memory ran out, and the run ended early with the best tour so far: allow more memory, or use a smaller instance"
     )]
     MemoryRanOut,
-    /// The system starts no thread that is needed.
-    #[error("no thread can be started: {0}; allow more (`ulimit -u`, `ulimit -v`), or end other programs")]
+    /// The system cannot start a thread that is needed.
+    #[error("cannot start a thread: {0}; raise the limits (`ulimit -u`, `ulimit -v`), or end other programs")]
     NoThread(io::Error),
-    /// The backend failed in a run of a bench, which does not count.
+    /// The backend failed in a run of a bench; that run is not counted.
     #[error("{0}")]
     RunFailed(String),
     /// An output file cannot be written.
@@ -68,7 +68,7 @@ pub enum Error {
     Output {
         /// The file.
         path: PathBuf,
-        /// What the operating system says.
+        /// The message of the operating system.
         cause: String,
     },
     /// An output cannot be written, but the tour was kept elsewhere.
@@ -82,25 +82,25 @@ pub enum Error {
     /// The standard output cannot be written.
     #[error("cannot write to the standard output: {0}")]
     Stdout(io::Error),
-    /// A tour is none. The message was printed, or is in here.
+    /// A tour is invalid. The error holds the message, unless that has been printed.
     #[error(transparent)]
     InvalidTour(InstanceError),
-    /// A tour does not do what the instance asks for.
+    /// A tour does not meet a requirement of the instance.
     #[error("{0}")]
     WrongTour(String),
-    /// A tour has pairs that are forbidden; it was written.
+    /// A tour has forbidden pairs; it was written nevertheless.
     #[error("{0}")]
     Forbidden(String),
-    /// The messages were printed as they came up.
+    /// The messages have already been printed.
     #[error("")]
     Printed(u8),
-    /// Something that cannot happen.
+    /// Something that should be impossible.
     #[error("{0}: this is a bug in antwarp, please report it")]
     Bug(String),
 }
 
 impl Error {
-    /// The exit status that tells of it.
+    /// Returns the exit status that reports it.
     pub fn status(&self) -> u8 {
         match self {
             Error::Usage(_) => USAGE,
@@ -117,7 +117,7 @@ impl Error {
                 BACKEND
             }
             Error::Output { .. } => OUTPUT,
-            // Whoever read enough closes the pipe: that is no failure.
+            // A reader that has seen enough closes the pipe: that is not a failure.
             Error::Stdout(cause) if cause.kind() == io::ErrorKind::BrokenPipe => 0,
             Error::Stdout(_) => OUTPUT,
             Error::Rescued { first, .. } => first.status(),
@@ -128,7 +128,7 @@ impl Error {
         }
     }
 
-    /// Prints the message for a user.
+    /// Prints the message for the user. Returns the exit status.
     pub fn print(self) -> u8 {
         let status = self.status();
         let text = match self {
@@ -140,13 +140,13 @@ impl Error {
             }
             other => format!("antwarp: {}", as_options(&other.to_string())),
         };
-        // Nobody is left to tell if this cannot be printed.
+        // If this cannot be printed, there is no one left to notify.
         let _ = writeln!(io::stderr(), "{}", text.trim_end());
         status
     }
 }
 
-/// The same error for the first of several processes that all meet it; the others are quiet.
+/// Returns the error unchanged on the first of several processes that all meet it; the others stay quiet.
 pub fn once(error: Error) -> Error {
     match launched() {
         Some(place) if place.rank > 0 => Error::Printed(error.status()),
@@ -154,20 +154,20 @@ pub fn once(error: Error) -> Error {
     }
 }
 
-/// A message in which settings are named as the command line does: `` `local_search` `` becomes `--local-search`.
+/// Rewrites a message to name settings as the command line does: `` `local_search` `` becomes `--local-search`.
 pub fn as_options(text: &str) -> String {
     fn has(command: &clap::Command, name: &str) -> bool {
         command.get_arguments().any(|argument| argument.get_long() == Some(name))
             || command.get_subcommands().any(|command| has(command, name))
     }
-    // A field whose option has another name.
+    // A field whose option has a different name.
     let renamed = |name: &str| {
         let settings = Algorithm::ALL.into_iter().filter_map(|algorithm| algorithm.setting(name));
         settings.map(Setting::option).find(|option| *option != name)
     };
     let command = super::Cli::command();
     let mut told = String::new();
-    // What stands between two of them is quoted.
+    // The parts at odd positions are between backticks.
     for (i, part) in text.split('`').enumerate() {
         let name = renamed(part).unwrap_or(part).replace('_', "-");
         match i % 2 {
@@ -179,7 +179,7 @@ pub fn as_options(text: &str) -> String {
     told
 }
 
-/// Failures to write are told apart from failures to read by who asks.
+/// Failures to write become output errors, all others input errors.
 impl From<InstanceError> for Error {
     fn from(error: InstanceError) -> Error {
         match error {

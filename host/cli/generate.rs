@@ -13,10 +13,10 @@ pub struct Args {
     /// Number of nodes
     #[arg(long, short, value_name = "N")]
     nodes: Option<usize>,
-    /// Seed of the random numbers: 1 if not given, the number of nodes for e
+    /// Random seed; if not given, 1, or for e the number of nodes
     #[arg(long, short, value_name = "N")]
     seed: Option<u64>,
-    /// Number of clusters: one for every hundred nodes if not given
+    /// Number of clusters; if not given, one per hundred nodes
     #[arg(long, value_name = "N")]
     clusters: Option<usize>,
     /// Where to write the instance; - is the standard output
@@ -24,7 +24,7 @@ pub struct Args {
     output: Output,
 }
 
-/// Makes a random instance.
+/// Generates a random instance.
 pub fn run(args: Args) -> Result<Outcome> {
     if args.clusters.is_some() && args.what != "clustered" {
         return Err(Error::Usage(format!("--clusters is for clustered instances, not for {}", args.what)));
@@ -62,12 +62,10 @@ fn make(args: &Args) -> Result<Instance> {
 fn named(name: &str, args: &Args) -> Result<Instance> {
     if args.nodes.is_some() || args.seed.is_some() {
         return Err(Error::Usage(format!(
-            "{name} has its nodes and its seed in its name: leave out --nodes and --seed"
+            "the name {name} already gives the number of nodes and the seed: leave out --nodes and --seed"
         )));
     }
     dimacs::by_name(name).ok_or_else(|| {
-        Error::Usage(format!(
-            "{name} cannot be generated: ask for uniform, clustered, e, or a name such as E10k.0"
-        ))
+        Error::Usage(format!("cannot generate {name}: give uniform, clustered, e, or a name such as E10k.0"))
     })
 }

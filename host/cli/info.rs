@@ -1,4 +1,4 @@
-//! `antwarp info`: what an instance is.
+//! `antwarp info`: describes instances.
 
 use super::reading::ReadingArgs;
 use super::{Error, Outcome, Result, output};
@@ -16,7 +16,7 @@ pub struct Args {
     reading: ReadingArgs,
 }
 
-/// Describes instances. One that cannot be read does not keep the others from being described.
+/// Describes instances. If one cannot be read, the others are still described.
 pub fn run(args: Args) -> Result<Outcome> {
     let mut failed = None;
     for (i, source) in args.instances.iter().enumerate() {
@@ -46,7 +46,7 @@ fn describe(instance: &Instance) -> String {
     }
     if !instance.is_exact() {
         let cost = Cost::Real(instance.resolution());
-        line("resolution", format!("{cost}: to this costs of edges are rounded inside"));
+        line("resolution", format!("{cost}: edge costs are rounded to multiples of this internally"));
     }
     line("symmetric", if instance.is_symmetric() { "yes" } else { "no" }.to_owned());
     if let Some(points) = instance.given_points() {
@@ -77,9 +77,9 @@ fn best_known(instance: &Instance) -> String {
     }
 }
 
-/// How many points lie where another one before them lies.
+/// Counts the points that coincide with an earlier one.
 fn duplicates(points: &[[f64; 3]]) -> usize {
-    // Adding 0 makes one zero of the two.
+    // Adding 0 turns -0 into 0.
     let places: HashSet<[u64; 3]> = points.iter().map(|p| p.map(|c| (c + 0.0).to_bits())).collect();
     points.len() - places.len()
 }

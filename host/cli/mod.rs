@@ -1,4 +1,4 @@
-//! The command line: a file a subcommand, raw arguments checked before anything starts.
+//! The command line: one file per subcommand; raw arguments are checked before anything starts.
 //!
 //! Every subcommand returns how it ended, or an [`Error`] that knows its exit status and prints itself.
 
@@ -35,12 +35,12 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
-/// How a command ended that did what it could.
+/// How a command ended that did not fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// Everything was done.
     Done,
-    /// The best result until an interrupt was written.
+    /// An interrupt came; the best result until then was written.
     Interrupted,
 }
 
@@ -56,7 +56,7 @@ Exit status:
   7    no tour without a forbidden pair was found
   130  interrupted by Ctrl-C or SIGTERM; the best tour so far was written";
 
-/// Short tours, fast: chained Lin-Kernighan, ant colonies and a genetic algorithm for the travelling salesman problem, on a
+/// Finds short tours fast: chained Lin-Kernighan, ant colonies and a genetic algorithm for the travelling salesman problem, on a
 /// GPU or on CPU cores.
 #[derive(Debug, Parser)]
 #[command(name = "antwarp", version, after_help = AFTER_HELP, arg_required_else_help = true)]
@@ -71,19 +71,19 @@ enum Command {
     Solve(Box<solve::Args>),
     /// Search the neighbourhoods of other problems: quadratic assignment, permuted perceptron, number partitioning and more.
     Search(Box<search::Args>),
-    /// Tell what an instance is.
+    /// Describe an instance.
     Info(info::Args),
-    /// Find a length that no tour is below: the bound of Held and Karp.
+    /// Compute a lower bound on the length of every tour: the bound of Held and Karp.
     Bound(bound::Args),
-    /// Check a tour: is it valid, and how long.
+    /// Check whether a tour is valid, and how long it is.
     Check(check::Args),
-    /// Draw how long tours are, against the time that they took.
+    /// Plot the lengths of tours against the time they took.
     Plot(plot::Args),
-    /// Make a random instance.
+    /// Generate a random instance.
     Generate(generate::Args),
     /// List the processors and GPUs that antwarp can use.
     Devices(devices::Args),
-    /// Measure times and results over instances, settings and seeds, as published tables show them.
+    /// Measure times and results over instances, settings and seeds, as in published tables.
     Bench(Box<bench::Args>),
     /// Print a completion script for a shell.
     Completions(shell::CompletionArgs),
@@ -112,10 +112,10 @@ fn run_line() -> ExitCode {
     }
 }
 
-/// Runs the command of a line, which begins with the name of the program.
+/// Runs the command given by a command line, whose first word is the name of the program.
 ///
 /// # Errors
-/// As the command ends. What is wrong with the line itself is printed, as help is that it asks for.
+/// The error that the command ends with. Mistakes in the line itself are printed, as is any help it asks for.
 pub fn execute(line: impl IntoIterator<Item = OsString>) -> Result<Outcome> {
     let line: Vec<OsString> = line.into_iter().collect();
     let mut command = Cli::command().mut_subcommand("solve", |solve| solve::shape(solve, &line));
@@ -125,25 +125,25 @@ pub fn execute(line: impl IntoIterator<Item = OsString>) -> Result<Outcome> {
     dispatch(cli.command, &given)
 }
 
-/// Options that have another name now, by the old one.
+/// Options that have been renamed: the old name and the new one.
 const RENAMED: [(&str, &str); 2] = [("--start-tour", "--first-tour"), ("--resume", "--load-population")];
 
-/// What is left to tell of a line that was wrong.
+/// Prints what clap has to say about a line, and returns what remains as an error.
 fn printed(error: clap::Error) -> Error {
     if let Some(ContextValue::String(old)) = error.get(ContextKind::InvalidArg)
         && error.kind() == ErrorKind::UnknownArgument
         && let Some((old, new)) = RENAMED.iter().find(|(name, _)| name == old)
     {
-        return error::once(Error::Usage(format!("{old} is called {new} now")));
+        return error::once(Error::Usage(format!("{old} is now called {new}")));
     }
     if launched().is_none_or(|place| place.rank == 0) {
-        // Nobody is left to tell if this cannot be printed.
+        // If this cannot be printed, there is no one left to notify.
         let _ = error.print();
     }
     Error::Printed(error.exit_code() as u8)
 }
 
-/// The ids of the options that stand on the command line, behind all subcommands.
+/// Returns the ids of the options given on the command line, after all subcommands.
 fn given(matches: &ArgMatches) -> Vec<String> {
     if let Some((_, options)) = matches.subcommand() {
         return given(options);
@@ -152,8 +152,7 @@ fn given(matches: &ArgMatches) -> Vec<String> {
     matches.ids().map(clap::Id::as_str).filter(is_given).map(str::to_owned).collect()
 }
 
-/// Reads a line that a bench made as the command line of a command; with the ids of its options. What is wrong with it is
-/// printed.
+/// Parses a line that a bench made as the command line of a command. Also returns the ids of its options. Errors are printed.
 fn parse_line<A: clap::Args>(command: &'static str, line: &[OsString]) -> Result<(A, Vec<String>)> {
     let command = A::augment_args(clap::Command::new(command)).no_binary_name(true);
     let read = command.try_get_matches_from(line).and_then(|matches| {
@@ -165,7 +164,7 @@ fn parse_line<A: clap::Args>(command: &'static str, line: &[OsString]) -> Result
 
 fn dispatch(command: Command, given: &[String]) -> Result<Outcome> {
     if launched().is_some() && !matches!(command, Command::Solve(_) | Command::Devices(_)) {
-        let why = "several ranks were started, and only `antwarp solve` is for them: leave out mpirun";
+        let why = "several ranks were started, but only `antwarp solve` can use them: leave out mpirun";
         return Err(error::once(Error::Usage(why.to_owned())));
     }
     match command {
@@ -183,12 +182,12 @@ fn dispatch(command: Command, given: &[String]) -> Result<Outcome> {
     }
 }
 
-/// No panic should reach a user; one that does is told as what it is.
+/// Reports a panic as a bug in antwarp: none should ever reach a user.
 fn report_panic(panic: &std::panic::PanicHookInfo<'_>) {
     use std::io::Write;
     let place = panic.location().map_or_else(String::new, |at| format!(" at {}:{}", at.file(), at.line()));
     let what = panic.payload_as_str().unwrap_or("no message");
-    // Not eprintln: it would panic again if nobody reads.
+    // Not eprintln: it would panic again if standard error is closed.
     let _ = writeln!(
         std::io::stderr(),
         "antwarp: this is a bug in antwarp {}{place}: {what}\n\

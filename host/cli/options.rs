@@ -1,4 +1,4 @@
-//! Options that several subcommands share, and the values they take.
+//! Options shared by several subcommands, and the values they take.
 
 use std::str::FromStr;
 use std::time::Duration;
@@ -14,39 +14,39 @@ use crate::solver::{Algorithm, Placement, placement};
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Machine")]
 pub struct MachineArgs {
-    /// Where to compute; auto takes a GPU if there is one that works, else the CPU
+    /// Where to compute; auto uses a GPU if a working one is found, else the CPU
     #[arg(long, value_enum, default_value_t = Choice::Auto)]
     pub backend: Choice,
-    /// Which GPUs: all, how many, or their numbers from 0 with commas (0,2; 2, for one alone)
+    /// Which GPUs: all, how many, or a comma-separated list of their numbers from 0 (0,2; 2, for a single one)
     #[arg(long, value_name = "all|N|LIST", default_value = "all")]
     pub gpus: Gpus,
-    /// CPU threads; all cores if not given. The result does not depend on it, but for relaxed updates of acs
+    /// CPU threads; all cores if not given. The result does not depend on it, except with relaxed updates of acs
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub threads: Option<u32>,
-    /// What this process has of its machine.
+    /// This process's share of its machine.
     #[arg(skip)]
     pub share: Share,
 }
 
-/// What one of several processes has of its machine; the whole machine, if nothing else is said.
+/// The share of a machine that one of several processes on it has; by default, the whole machine.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Share {
     /// Its number among them, which chooses a GPU.
     pub local: u32,
-    /// CPU threads, if no others are asked for.
+    /// CPU threads, unless another number is requested.
     pub threads: Option<u32>,
 }
 
 impl MachineArgs {
-    /// Starts the CPU threads; comes before anything uses them.
+    /// Starts the CPU threads; must be called before anything uses them.
     pub fn start_threads(&self) -> Result<()> {
         start_threads(self.threads, self.share.threads)
     }
 
-    /// Opens the backend. One line tells why it is not a GPU, where one was looked for.
+    /// Opens the backend. If no GPU can be used although one was searched for, prints a line that says why.
     pub fn open(&self, quiet: bool) -> Result<Backend> {
         if self.backend == Choice::Cpu && self.gpus != Gpus::All {
-            return Err(Error::Usage("--gpus would do nothing: this run is on CPU threads".into()));
+            return Err(Error::Usage("--gpus has no effect: this run uses CPU threads".into()));
         }
         let gpus = match self.share.threads {
             None => self.gpus.clone(),
@@ -59,12 +59,12 @@ impl MachineArgs {
         Ok(backend)
     }
 
-    /// Opens the backend for a run. One line tells why it is on CPU threads, if that is not asked for.
+    /// Opens the backend for a run. If it uses CPU threads without being asked to, prints a line that says why.
     pub fn open_for(&self, algorithm: &Algorithm, instance: &Instance, quiet: bool) -> Result<Backend> {
         self.open_at(placement(algorithm, instance, self.backend)?, quiet)
     }
 
-    /// Opens the backend that was decided on. One line tells why it is CPU threads, if that is not asked for.
+    /// Opens the backend that was chosen. If it is CPU threads without being asked for, prints a line that says why.
     pub fn open_at(&self, placement: Placement, quiet: bool) -> Result<Backend> {
         if let Some(what) = placement.why_cpu.filter(|_| !quiet) {
             super::output::tell(&format!("antwarp: {} runs on CPU threads", as_options(what)));
@@ -73,45 +73,43 @@ impl MachineArgs {
     }
 }
 
-/// Most CPU threads: far more than processors have.
+/// Maximum number of CPU threads: far more than any processor has.
 const MOST_THREADS: u32 = 1024;
 
-/// Starts so many CPU threads, or as many as are this process's share, or as there are cores.
+/// Starts this many CPU threads; if not given, as many as this process's share, or else one per core.
 ///
 /// # Errors
-/// If the system has no room for them.
+/// If the system cannot start that many.
 pub fn start_threads(threads: Option<u32>, share: Option<u32>) -> Result<()> {
     let by_name = || std::env::var("RAYON_NUM_THREADS").ok()?.parse().ok().filter(|&count: &u32| count > 0);
     let cores = || std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
     let count = threads.or_else(by_name).or(share).unwrap_or_else(cores);
     let refused = |why: &dyn std::fmt::Display| {
-        Error::Usage(format!(
-            "{count} threads cannot be started: {why}; give --threads with a smaller number"
-        ))
+        Error::Usage(format!("cannot start {count} threads: {why}; use a smaller --threads"))
     };
     if count > MOST_THREADS {
-        let problem = format!("{count} threads are asked for by RAYON_NUM_THREADS");
-        return Err(Error::Usage(format!("{problem}: at most {MOST_THREADS}, or give --threads")));
+        let problem = format!("RAYON_NUM_THREADS asks for {count} threads");
+        return Err(Error::Usage(format!("{problem}: it must be at most {MOST_THREADS}; or give --threads")));
     }
     memory::check_threads(count).map_err(|shortage| refused(&shortage))?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(count as usize).build_global();
     pool.map_err(|error| refused(&error))
 }
 
-/// A number of iterations, as it is or by the number of nodes.
+/// A number of iterations, absolute or relative to the number of nodes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Iterations {
-    /// So many.
+    /// This many.
     Count(u64),
-    /// So many for each node.
+    /// This many per node.
     PerNode(f64),
 }
 
-/// Most iterations, so that their numbers stay far inside 64 bits.
+/// Maximum number of iterations, which keeps counts well within 64 bits.
 const MOST_ITERATIONS: u64 = 1 << 48;
 
 impl Iterations {
-    /// How many that is for `n` nodes; at least 1.
+    /// Returns the number of iterations for `n` nodes; at least 1.
     pub fn count(self, n: usize) -> u64 {
         match self {
             Iterations::Count(count) => count,
@@ -128,9 +126,8 @@ impl FromStr for Iterations {
         match (text.parse(), factor) {
             (Ok(count @ 1..=MOST_ITERATIONS), _) => Ok(Iterations::Count(count)),
             (_, Some(Ok(factor))) if factor > 0.0 && factor <= 1e9 => Ok(Iterations::PerNode(factor)),
-            _ => {
-                Err("give a number of at least 1, or a multiple of the nodes such as 0.1n or 10n".to_owned())
-            }
+            _ => Err("give a number of at least 1, or a multiple of the number of nodes such as 0.1n or 10n"
+                .to_owned()),
         }
     }
 }
@@ -144,12 +141,12 @@ impl std::fmt::Display for Iterations {
     }
 }
 
-/// Reads a number of iterations that may be 0, which [`Iterations`] may not.
+/// Parses a number of iterations that, unlike [`Iterations`], may also be 0.
 pub fn iterations_or_none(text: &str) -> std::result::Result<Iterations, String> {
     if text == "0" { Ok(Iterations::Count(0)) } else { text.parse() }
 }
 
-/// Reads a time such as `10`, `1.5s` or `2m 30s`; a bare number is in seconds.
+/// Parses a time such as `10`, `1.5s` or `2m 30s`; a bare number is in seconds.
 pub fn duration(text: &str) -> std::result::Result<Duration, String> {
     let seconds: Option<f64> = text.strip_suffix('s').unwrap_or(text).trim().parse().ok();
     let time = match seconds {
@@ -159,7 +156,7 @@ pub fn duration(text: &str) -> std::result::Result<Duration, String> {
     time.ok_or_else(|| "give a time such as 10s, 500ms, 2m or 1h 30m".to_owned())
 }
 
-/// Reads a number that is one: `nan` is not, and nothing is as large as `inf`.
+/// Parses a finite number: rejects `nan` and `inf`.
 pub fn finite(text: &str) -> std::result::Result<f64, String> {
     text.parse().ok().filter(|number: &f64| number.is_finite()).ok_or_else(|| "give a number".to_owned())
 }

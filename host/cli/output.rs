@@ -42,12 +42,12 @@ impl Output {
         *self == Output::Stdout
     }
 
-    /// Writes what `content` gives.
+    /// Writes what `content` produces.
     pub fn write(&self, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
         self.begin(content).map(drop)
     }
 
-    /// Writes what `content` gives; more may be written behind it.
+    /// Writes what `content` produces; returns a writer that appends to it.
     pub fn begin(
         &self,
         content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -62,7 +62,7 @@ impl Output {
         }
     }
 
-    /// The error of a failure to write.
+    /// Returns the error for a failure to write.
     pub fn error(&self, cause: io::Error) -> Error {
         match self {
             Output::Stdout => Error::Stdout(cause),
@@ -70,7 +70,7 @@ impl Output {
         }
     }
 
-    /// The file, if it is one: the standard output may go to a file, too.
+    /// Returns the file that is written, if any: the standard output may be redirected to a file, too.
     fn place(&self) -> Result<Option<PathBuf>> {
         let Output::File(path) = self else {
             let stdout = std::fs::canonicalize(STDOUT[1]).ok();
@@ -83,14 +83,15 @@ impl Output {
     }
 }
 
-/// What an instance is among inputs.
+/// The description of an instance among the inputs of [`check`].
 pub const INSTANCE: &str = "the instance";
 
-/// Finds out early, without changing anything, what cannot be written at the end.
+/// Checks early, without changing anything, that all outputs can be written at the end.
 ///
 /// # Errors
 ///
-/// An output cannot be written, or it would overwrite another one or one of the `inputs`, each with what it is.
+/// If an output cannot be written, or would overwrite another output or one of the `inputs`, which are pairs of description and
+/// path.
 pub fn check<'a>(
     outputs: impl IntoIterator<Item = &'a Output> + Clone,
     inputs: &[(&str, &Path)],
@@ -104,7 +105,7 @@ pub fn check<'a>(
         let is_it =
             |path: &Path| atomic_file::place(path).is_ok_and(|place| place == Place::File(file.clone()));
         if let Some((what, path)) = inputs.iter().find(|(_, path)| is_it(path)) {
-            return Err(Error::Usage(format!("{} is {what}: name another output", path.display())));
+            return Err(Error::Usage(format!("{} is {what}: choose another output", path.display())));
         }
         if seen.contains(&file) {
             return Err(twice(&file.display().to_string()));
@@ -118,10 +119,10 @@ pub fn check<'a>(
 }
 
 fn twice(name: &str) -> Error {
-    Error::Usage(format!("{name} is named for two outputs: only one can have it"))
+    Error::Usage(format!("{name} is given for two outputs: choose a different file for one of them"))
 }
 
-/// Writes to the standard output what a command is for: a standard output that was closed is an error.
+/// Writes the main result of a command to the standard output: a closed standard output is an error.
 pub fn deliver(content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
     check_stdout()?;
     print(content)
@@ -135,21 +136,21 @@ pub fn print(content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(
 
 /// Writes a line to the standard error.
 pub fn tell(text: &str) {
-    // Nobody is left to tell if this fails.
+    // If this fails, there is no one left to notify.
     let _ = writeln!(io::stderr(), "{text}");
 }
 
-/// Refuses a standard output that was closed: what is written to it would be lost without an error.
+/// Rejects a standard output that was closed: anything written to it would be lost without an error.
 fn check_stdout() -> Result<()> {
     #[cfg(unix)]
     if began::CLOSED.load(std::sync::atomic::Ordering::Relaxed) {
-        return Err(Error::Stdout(io::Error::other("it is closed: name a file instead of `-`")));
+        return Err(Error::Stdout(io::Error::other("it is closed: give a file instead of `-`")));
     }
     Ok(())
 }
 
-/// How the process began. Where the standard output is closed, `std` opens the null device in its place before `main`; from then on
-/// nothing tells it from one that a user asked for. So it is looked at before that.
+/// The state at process start. If the standard output is closed, `std` opens the null device in its place before `main`; from then
+/// on it cannot be distinguished from a null device that the user asked for. So it is checked before that.
 #[cfg(unix)]
 mod began {
     use std::sync::atomic::{AtomicBool, Ordering};
@@ -160,12 +161,12 @@ mod began {
     pub static CLOSED: AtomicBool = AtomicBool::new(false);
 
     extern "C" fn look() {
-        // SAFETY: it asks for the flags of a descriptor, which may be closed, and changes nothing.
+        // SAFETY: it queries the flags of a descriptor, which may be closed, and changes nothing.
         let is_closed = unsafe { fcntl(STDOUT_FILENO, F_GETFD) } < 0;
         CLOSED.store(is_closed, Ordering::Relaxed);
     }
 
-    // SAFETY: the loader calls each function of this section once, before `main` and before any thread; this one needs nothing of `std`.
+    // SAFETY: the loader calls each function of this section once, before `main` and before any thread; this one uses nothing of `std`.
     #[used]
     #[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,__mod_init_func"))]
     #[cfg_attr(not(target_vendor = "apple"), unsafe(link_section = ".init_array"))]
@@ -183,7 +184,7 @@ mod tests {
         for (one, two) in [("a", "a"), ("a", "./a"), ("a", "b/../a")] {
             std::fs::create_dir_all(folder.path().join("b")).unwrap();
             let error = check(&[output(one), output(two)], &[]).unwrap_err();
-            assert!(error.to_string().contains("named for two outputs"), "{error}");
+            assert!(error.to_string().contains("given for two outputs"), "{error}");
             let input = folder.path().join(two);
             let error = check(&[output(one)], &[("the instance", &input)]).unwrap_err();
             assert!(error.to_string().contains("is the instance"), "{error}");

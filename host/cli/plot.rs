@@ -1,4 +1,4 @@
-//! `antwarp plot`: runs against the time that they took.
+//! `antwarp plot`: plots runs against the time they took.
 
 use std::path::{Path, PathBuf};
 
@@ -12,16 +12,16 @@ use crate::report::curves::{self, Point};
 /// Arguments of `antwarp plot`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// What solve --json has written: a picture for every instance, a line for every algorithm and machine, a point for
-    /// every limit, which is the mean of its runs
+    /// Files written by solve --json: one plot per instance, one line per algorithm and machine, one point per limit, which is the
+    /// mean of its runs
     #[arg(value_name = "RUN.json", required = true)]
     runs: Vec<PathBuf>,
-    /// Where to write the picture, an SVG; - is the standard output
+    /// Where to write the plot, an SVG; - is the standard output
     #[arg(long, short, value_name = "FILE|-", default_value = "-")]
     output: Output,
 }
 
-/// What is read of a run.
+/// The part of a saved run that is used here.
 #[derive(Deserialize)]
 struct Saved {
     instance: Named,
@@ -45,7 +45,7 @@ struct Machine {
     units: usize,
 }
 
-/// Runs whose limits are the same are runs of one point.
+/// Limits of a run. Runs with equal limits belong to one point.
 #[derive(Deserialize, PartialEq)]
 struct Limits {
     time_seconds: Option<f64>,
@@ -54,12 +54,12 @@ struct Limits {
     stagnation: Option<u64>,
 }
 
-/// Draws the runs.
+/// Plots the runs.
 pub fn run(args: Args) -> Result<Outcome> {
     let runs: Vec<_> = args.runs.iter().map(|run| ("one of the runs", run.as_path())).collect();
     output::check([&args.output], &runs)?;
     let all = args.runs.iter().map(|path| read(path)).collect::<Result<Vec<_>>>()?;
-    // What is the same of all runs need not be told.
+    // What all runs have in common need not be shown.
     let differ = |words: Vec<&str>| words.windows(2).any(|two| two[0] != two[1]);
     let algorithms_differ = differ(all.iter().map(|run| run.0.algorithm.as_str()).collect());
     let machines = all.iter().map(|run| &run.0.machine);
@@ -93,7 +93,7 @@ pub fn run(args: Args) -> Result<Outcome> {
 }
 
 fn mean(runs: &[Point]) -> Option<Point> {
-    // The sum may be too large for a number.
+    // Divide first: the sum of the values could overflow.
     let mean = |value: fn(&Point) -> f64| runs.iter().map(|run| value(run) / runs.len() as f64).sum::<f64>();
     let first = runs.first()?;
     Some(Point {
@@ -103,23 +103,25 @@ fn mean(runs: &[Point]) -> Option<Point> {
     })
 }
 
-/// Numbers of a run that there is room for, most of them its tour.
+/// Maximum number of numbers in a run's file, most of them its tour.
 const MOST_NUMBERS: u64 = 1 << 24;
 
-/// A run that came to its end, and its gap.
+/// Reads a run that finished, and its gap.
 fn read(path: &Path) -> Result<(Saved, f64)> {
-    let help = "give files that antwarp solve --json has written";
+    let help = "give files written by antwarp solve --json";
     let unusable =
         |problem: String| Error::Input(InstanceError::content(path.display().to_string(), problem, help));
     let room = |_: Text<'_>| Room::numbers(MOST_NUMBERS, "a run");
     let bytes = source::load(path, room).map_err(|error| Error::Input(error.where_missing(help)))?;
     let saved: Saved =
-        serde_json::from_slice(&bytes).map_err(|error| unusable(format!("no run: {error}")))?;
+        serde_json::from_slice(&bytes).map_err(|error| unusable(format!("not a saved run: {error}")))?;
     if matches!(saved.stopped_by.as_str(), "interrupt" | "failure") {
-        return Err(unusable(format!("the run was cut short: it was stopped by {}", saved.stopped_by)));
+        return Err(unusable(format!("the run ended early: it was stopped by {}", saved.stopped_by)));
     }
     match saved.gap_percent {
         Some(gap_percent) => Ok((saved, gap_percent)),
-        None => Err(unusable(format!("no best known length of {}, so there is no gap", saved.instance.name))),
+        None => {
+            Err(unusable(format!("no best known length for {}, so there is no gap", saved.instance.name)))
+        }
     }
 }

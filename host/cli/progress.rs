@@ -1,4 +1,4 @@
-//! The live line on a terminal: how far a run is and how good.
+//! The live progress line on a terminal: how far a run is, and its best tour so far.
 
 use std::io::IsTerminal;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::engine::{Progress, Stop};
 use crate::instance::{BestKnown, Instance};
 use crate::report::{Known, summary};
 
-/// See the [module](self). Without a terminal it shows nothing.
+/// A progress line; see the [module](self). Without a terminal it shows nothing.
 pub struct ProgressLine {
     bar: ProgressBar,
     by_time: bool,
@@ -19,7 +19,7 @@ pub struct ProgressLine {
 }
 
 impl ProgressLine {
-    /// A line for a run on an instance that ends by `stop`.
+    /// Creates a line for a run on an instance that ends by `stop`.
     pub fn new(quiet: bool, stop: &Stop, instance: &Arc<Instance>) -> ProgressLine {
         let bar = match (stop.time, stop.iterations) {
             _ if quiet || !std::io::stderr().is_terminal() => ProgressBar::hidden(),
@@ -41,7 +41,7 @@ impl ProgressLine {
         ProgressLine { bar, by_time: stop.time.is_some(), instance: instance.clone(), best_known }
     }
 
-    /// Shows how far the run is, which began so many seconds after the command.
+    /// Shows the progress of the run, which started `before` seconds after the command.
     pub fn show(&self, progress: &Progress, before: f64) {
         if self.bar.is_hidden() {
             return;
@@ -61,7 +61,7 @@ impl ProgressLine {
         self.bar.set_message(format!("best {best}{gap}, iteration {}, {rate} tours/s", progress.iterations));
     }
 
-    /// Takes the line away.
+    /// Removes the line.
     pub fn finish(&self) {
         self.bar.finish_and_clear();
     }

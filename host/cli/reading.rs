@@ -1,4 +1,4 @@
-//! How to read an instance file whose content leaves a choice.
+//! Options for reading an instance file whose content can be interpreted in several ways.
 
 use std::path::Path;
 
@@ -6,43 +6,43 @@ use super::{Result, output};
 use crate::instance::tour_file::TourFile;
 use crate::instance::{DecimalSign, Instance, ReadOptions, Shape};
 
-/// Options of all commands that read an instance.
+/// Options shared by all commands that read an instance.
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Reading")]
 pub struct ReadingArgs {
-    /// What a table holds: a place in each row, a matrix of costs, or an edge in each row; found out if not given
+    /// What a table contains: one place per row, a matrix of costs, or one edge per row; detected if not given
     #[arg(long = "as", value_enum, value_name = "WHAT")]
     shape: Option<Shape>,
-    /// Which columns are meant, by number from 1 or by name: x=2,y=3,name=1, or lat=1,lon=2 for degrees, or from=1,to=2,cost=3
+    /// Which columns to use, by number from 1 or by name: x=2,y=3,name=1, or lat=1,lon=2 for degrees, or from=1,to=2,cost=3
     #[arg(long, value_name = "ROLE=COLUMN,...", value_delimiter = ',', value_parser = role_and_column)]
     columns: Vec<(String, String)>,
-    /// The sign in front of decimals in delimited text; found out if not given
+    /// The decimal separator in delimited text; detected if not given
     #[arg(long, value_enum, value_name = "SIGN")]
     decimal: Option<DecimalSign>,
     /// The first line is data, not the names of the columns
     #[arg(long)]
     no_header: bool,
-    /// The coordinates are degrees of latitude and longitude; columns without names need their order: --columns lat=1,lon=2
+    /// Coordinates are degrees of latitude and longitude; unnamed columns need their order: --columns lat=1,lon=2
     #[arg(long)]
     degrees: bool,
-    /// Each cost holds for one direction only, even where every edge is listed once
+    /// Each cost applies to one direction only, even if every edge is listed once
     #[arg(long)]
     directed: bool,
-    /// Costs of a matrix or of edges from this value on mean that there is no way
+    /// In a matrix or a list of edges, costs of at least this value mean that there is no connection
     #[arg(long, value_name = "VALUE", allow_negative_numbers = true, value_parser = finite)]
     forbidden_from: Option<f64>,
-    /// Take the coordinates of a TSPLIB file without TSPLIB's rounding of distances to whole numbers
+    /// Don't round the distances of a TSPLIB file to whole numbers, as TSPLIB does
     #[arg(long)]
     unrounded: bool,
 }
 
 impl ReadingArgs {
-    /// Opens an instance, and says in a line what was read and how it was taken.
+    /// Opens an instance, and prints a line that says what was read and how it was interpreted.
     pub fn open(&self, path: &Path) -> Result<Instance> {
         self.open_quietly(path, false)
     }
 
-    /// The same, and `quiet` without that line and without warnings.
+    /// Does the same; if `quiet`, prints neither that line nor warnings.
     pub fn open_quietly(&self, path: &Path, quiet: bool) -> Result<Instance> {
         let instance = Instance::open_with(path, &self.options())?;
         if !quiet {
@@ -51,7 +51,7 @@ impl ReadingArgs {
         Ok(instance)
     }
 
-    /// The options as the readers take them.
+    /// Returns the options in the form the readers take.
     pub fn options(&self) -> ReadOptions {
         ReadOptions {
             shape: self.shape,
@@ -72,7 +72,7 @@ fn role_and_column(text: &str) -> std::result::Result<(String, String), String> 
         Some((role, column)) if !role.is_empty() && !column.is_empty() => {
             Ok((role.to_owned(), column.to_owned()))
         }
-        _ => Err("write roles and columns: x=2,y=3,name=1".to_owned()),
+        _ => Err("give roles and columns such as x=2,y=3,name=1".to_owned()),
     }
 }
 
@@ -83,7 +83,7 @@ fn finite(text: &str) -> std::result::Result<f64, String> {
         .ok_or_else(|| "give a number such as 999999".to_owned())
 }
 
-/// Says in a line what was read and how it was taken, and what the user has to know about it.
+/// Prints a line that says what was read and how it was interpreted, and any warnings about it.
 pub fn announce(instance: &Instance) {
     if let Some(reading) = instance.reading() {
         output::tell(&format!("antwarp: read {reading}"));
@@ -91,7 +91,7 @@ pub fn announce(instance: &Instance) {
     instance.warnings().iter().for_each(|warning| output::tell(&format!("antwarp: warning: {warning}")));
 }
 
-/// Says how a tour was read, and what the user has to know about it.
+/// Prints how a tour was read, and any warnings about it.
 pub fn announce_tour(tour: &TourFile) {
     output::tell(&format!("antwarp: read {}", tour.line));
     tour.warnings.iter().for_each(|warning| output::tell(&format!("antwarp: warning: {warning}")));

@@ -1,4 +1,4 @@
-//! The options of settings and their table in the documentation, made of what is declared.
+//! The command-line options for settings and their table in the documentation, generated from the declarations.
 
 use std::fmt::Write as _;
 use std::marker::PhantomData;
@@ -13,12 +13,12 @@ use super::options::finite;
 use super::{Error, Result};
 use crate::solver::settings::{Condition, Declaration, Kind, Range, Setting, text};
 
-/// An option, and the algorithms that have it with what it sets.
+/// An option, with the algorithms that have it and the setting it sets in each.
 #[derive(Debug)]
 pub struct SettingOption {
     /// Its name, with underscores.
     pub id: &'static str,
-    /// Its users, one at least.
+    /// Its users, at least one.
     pub users: Vec<(Declaration, &'static Setting)>,
 }
 
@@ -31,7 +31,7 @@ pub trait Options: 'static {
     fn heading(option: &SettingOption) -> Option<String>;
 }
 
-/// Returns the options of all settings, in the order in which they are declared.
+/// Returns the options of all settings, in declaration order.
 pub fn options_of(declarations: &[Declaration]) -> Vec<SettingOption> {
     let mut options: Vec<SettingOption> = Vec::new();
     for &declaration in declarations {
@@ -47,7 +47,7 @@ pub fn options_of(declarations: &[Declaration]) -> Vec<SettingOption> {
 }
 
 impl SettingOption {
-    /// Returns the names of its algorithms.
+    /// Returns the names of the algorithms that have it.
     pub fn names(&self) -> Vec<&'static str> {
         self.users.iter().map(|(declaration, _)| declaration.name).collect()
     }
@@ -57,17 +57,17 @@ impl SettingOption {
         self.names().contains(&algorithm)
     }
 
-    /// Returns what its values are: the same for all users.
+    /// Returns the kind of its values, which is the same for all users.
     fn kind(&self) -> Kind {
         self.users[0].1.kind
     }
 
-    /// Returns whether it stands in the short help too.
+    /// Returns whether it is shown in the short help too.
     pub fn is_common(&self) -> bool {
         self.users.iter().any(|(_, setting)| setting.is_common)
     }
 
-    /// Returns its help for the users that are asked for. Where it means another thing to each, there is a line for each meaning.
+    /// Returns its help for the selected users. If its meaning differs between them, there is a line for each meaning.
     pub fn help(&self, is_asked: impl Fn(&str) -> bool) -> String {
         let mut meanings: Vec<(Vec<&str>, String)> = Vec::new();
         for (declaration, setting) in self.users.iter().filter(|(user, _)| is_asked(user.name)) {
@@ -116,7 +116,7 @@ impl SettingOption {
     }
 }
 
-/// Names in a sentence: `a, b and c`.
+/// Formats names for a sentence: `a, b and c`.
 pub fn list(names: &[&str]) -> String {
     match names {
         [] => String::new(),
@@ -125,7 +125,7 @@ pub fn list(names: &[&str]) -> String {
     }
 }
 
-/// Reads a number of a kind or two of them, or the word for none.
+/// Parses one or two numbers of a kind, or the word for none.
 fn number(text: &str, kind: Kind, none: Option<&'static str>) -> std::result::Result<Value, String> {
     match kind {
         Kind::Whole(most) => whole(text, most, none),
@@ -138,7 +138,7 @@ fn number(text: &str, kind: Kind, none: Option<&'static str>) -> std::result::Re
     }
 }
 
-/// Reads a whole number, or the word for none.
+/// Parses a whole number, or the word for none.
 fn whole(text: &str, most: u64, none: Option<&'static str>) -> std::result::Result<Value, String> {
     match (text.parse::<u64>(), none) {
         (_, Some(none)) if text == none => Ok(Value::Null),
@@ -148,7 +148,7 @@ fn whole(text: &str, most: u64, none: Option<&'static str>) -> std::result::Resu
     }
 }
 
-/// What a setting means to an algorithm: its sentence, when it applies, its range and its default.
+/// Describes a setting of an algorithm: its sentence, when it applies, its range and its default.
 fn describe(declaration: &Declaration, setting: &Setting) -> String {
     let mut told = setting.help().to_owned();
     told += &conditions(setting).map(|when| format!(" ({when})")).unwrap_or_default();
@@ -158,17 +158,17 @@ fn describe(declaration: &Declaration, setting: &Setting) -> String {
     as_options_of(declaration, &told, "")
 }
 
-/// Returns a text in which an algorithm's settings are named as the command line does, in these quotes: `` `rho` `` becomes `--rho`.
+/// Rewrites a text to name an algorithm's settings as the command line does, in these quotes: `` `rho` `` becomes `--rho`.
 fn as_options_of(declaration: &Declaration, text: &str, quote: &str) -> String {
     let parts = text.split('`').enumerate().map(|(i, part)| match declaration.setting(part) {
-        // What stands between two of them is quoted.
+        // The parts at odd positions are between backticks.
         Some(setting) if i % 2 == 1 => format!("{quote}--{}{quote}", setting.option().replace('_', "-")),
         _ => part.to_owned(),
     });
     parts.collect()
 }
 
-/// When a setting applies, if that depends on others.
+/// Describes when a setting applies, if that depends on others.
 fn conditions(setting: &Setting) -> Option<String> {
     let one = |condition: &Condition| {
         format!("{} {}", if condition.is { "with" } else { "not with" }, condition.subject())
@@ -177,7 +177,7 @@ fn conditions(setting: &Setting) -> Option<String> {
     (!all.is_empty()).then(|| all.join(", "))
 }
 
-/// The numbers that a setting may be, and their unit.
+/// Returns the range of a setting and its unit.
 fn numbers(setting: &Setting) -> Option<String> {
     let each = if matches!(setting.kind, Kind::Pair(_)) { "each " } else { "" };
     let range = (setting.range != Range::ANY).then(|| format!("{each}{}", setting.range));
@@ -186,7 +186,7 @@ fn numbers(setting: &Setting) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(" "))
 }
 
-/// The default of a setting, or how its value is chosen; none for a switch that is off.
+/// Returns the default of a setting, or how its value is chosen; `None` for a switch that is off.
 fn default(declaration: &Declaration, setting: &Setting) -> Option<String> {
     if !setting.otherwise.is_empty() {
         return Some(setting.otherwise.to_owned());
@@ -203,13 +203,13 @@ fn default(declaration: &Declaration, setting: &Setting) -> Option<String> {
     })
 }
 
-/// A value as a user writes it: real numbers that are whole have no decimals.
+/// Formats a value as a user would write it: real numbers that are whole get no decimals.
 fn short(value: &Value) -> String {
     let text = text(value);
     text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)
 }
 
-/// Settings of `O` as the command line gives them: the names of options, with underscores, and values as JSON.
+/// Settings of `O` from the command line: option names, with underscores, and values as JSON.
 #[derive(Clone, Debug)]
 pub struct Given<O> {
     /// In the order of [`Options::ALL`].
@@ -330,7 +330,7 @@ mod tests {
         }
     }
 
-    /// Of a switch, whether it is off; it decides whether the option takes a value.
+    /// Returns the default of a switch, which decides whether the option takes a value; empty for other kinds.
     fn kind_default(setting: &Setting) -> String {
         if matches!(setting.kind, Kind::Switch) { setting.default().to_string() } else { String::new() }
     }

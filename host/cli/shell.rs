@@ -1,4 +1,4 @@
-//! Completion scripts and the manual page, from the one definition of the command line.
+//! Completion scripts and the manual page, generated from the definition of the command line.
 
 use clap::CommandFactory;
 use clap_complete::Shell;
@@ -18,7 +18,7 @@ pub struct CompletionArgs {
 /// Arguments of `antwarp man`.
 #[derive(Debug, clap::Args)]
 pub struct ManArgs {
-    /// The tables of a command's settings in docs/cli.md instead
+    /// Print the tables of a command's settings for docs/cli.md instead
     #[arg(long, hide = true, value_parser = ["solve", "search"])]
     settings: Option<String>,
 }

@@ -1,8 +1,8 @@
-//! Signals. Of Ctrl-C, SIGTERM and SIGHUP the first asks to stop, the second stops. A limit of processor time (`ulimit -t`) asks
-//! to stop, too, shortly before it would end the process.
+//! Signals. The first Ctrl-C, SIGTERM or SIGHUP requests a stop, the second ends the process at once. A processor time limit
+//! (`ulimit -t`) also requests a stop, shortly before it would end the process.
 //!
-//! Programs such as `timeout` signal a process and its group, so that one interrupt arrives twice: what comes right
-//! after the first belongs to it.
+//! Programs such as `timeout` signal a process and its group, so one interrupt arrives twice: a signal right after the first counts
+//! as part of it.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -22,11 +22,11 @@ use crate::cluster::launched;
 use crate::instance::{atomic_file, patience};
 use crate::memory::spare;
 
-/// Interrupts this soon after the first are its echoes.
+/// Interrupts this soon after the first are echoes of it.
 const ECHO: Duration = Duration::from_millis(500);
 
-/// From now on the first interrupt sets the flag that is returned; the second ends the process at once. What the process was
-/// started to ignore, by `nohup` for example, it goes on to ignore.
+/// From now on the first interrupt sets the returned flag; the second ends the process at once. Signals that the process was
+/// started to ignore, for example by `nohup`, stay ignored.
 pub fn watch() -> Result<Arc<AtomicBool>> {
     let flag = Arc::new(AtomicBool::new(false));
     patience::heed(&flag);
@@ -41,11 +41,14 @@ pub fn watch() -> Result<Arc<AtomicBool>> {
             Some(_) => end(),
             None => first = Some(Instant::now()),
         }
-        // Of several ranks that are signalled together one tells.
+        // If several ranks are signalled together, only one prints this.
         if launched().is_some_and(|place| place.rank > 0) {
             return;
         }
-        let _ = writeln!(std::io::stderr(), "\nstopping with the best so far; once more to stop at once");
+        let _ = writeln!(
+            std::io::stderr(),
+            "\nstopping with the best tour so far; interrupt again to stop at once"
+        );
     };
     handle(handler)?;
     #[cfg(unix)]
@@ -53,18 +56,18 @@ pub fn watch() -> Result<Arc<AtomicBool>> {
     Ok(flag)
 }
 
-/// From now on the first interrupt ends the process: for what has no result until it is done.
+/// From now on the first interrupt ends the process: for commands that have no result until they finish.
 pub fn end_at_once() -> Result<()> {
     handle(|| end())
 }
 
-/// Ends the process, and leaves no file half written.
+/// Ends the process without leaving any half-written file.
 fn end() -> ! {
     atomic_file::abandon();
     std::process::exit(i32::from(INTERRUPTED))
 }
 
-/// Calls this at each interrupt, in a thread of its own.
+/// Calls the handler at each interrupt, in a separate thread.
 fn handle(handler: impl FnMut() + Send + 'static) -> Result<()> {
     let failed = |error: &dyn std::fmt::Display| Error::Bug(format!("cannot watch for Ctrl-C: {error}"));
     #[cfg(unix)]
@@ -78,20 +81,20 @@ fn handle(handler: impl FnMut() + Send + 'static) -> Result<()> {
     Ok(())
 }
 
-/// Seconds of processor time that a thread may take to come to an end.
+/// Seconds of processor time that a thread may need to stop.
 #[cfg(unix)]
 const A_THREAD: f64 = 0.1;
 
-/// Seconds of processor time that it takes to write what was found.
+/// Seconds of processor time reserved for writing the results.
 #[cfg(unix)]
 const WRITING: f64 = 0.4;
 
-/// How far behind a limit of processor time its timer is set, so that it never runs out.
+/// How far beyond the processor time limit the timer is set, in seconds, so that it never expires.
 #[cfg(unix)]
 const BEHIND: u64 = 3600;
 
-/// Seconds of processor time as limits count them, since the timer was set: by ticks of the clock. What `getrusage` tells is weighed by
-/// the time that threads did run, and where a process shares its processors it is up to a tenth less or more.
+/// Seconds of processor time since the timer was set, counted as limits count them: by clock ticks. The values of `getrusage` are
+/// weighted by the time that threads actually ran; if a process shares its processors, they differ by up to a tenth.
 #[cfg(unix)]
 struct ProcessorTime {
     set: f64,
@@ -99,13 +102,13 @@ struct ProcessorTime {
 
 #[cfg(unix)]
 impl ProcessorTime {
-    /// Sets the timer for limits of so many seconds; none if the system refuses.
+    /// Sets the timer for a limit of this many seconds; `None` if the system refuses.
     fn new(limit: u64) -> Option<ProcessorTime> {
         let none = nix::libc::timeval { tv_sec: 0, tv_usec: 0 };
         let set = limit.saturating_add(BEHIND).min(i32::MAX as u64);
         let value = nix::libc::timeval { tv_sec: set as nix::libc::time_t, tv_usec: 0 };
         let timer = nix::libc::itimerval { it_interval: none, it_value: value };
-        // SAFETY: the timer is read only, and nobody else has one of this kind.
+        // SAFETY: the timer is only read, and nothing else uses a timer of this kind.
         let refused =
             unsafe { nix::libc::setitimer(nix::libc::ITIMER_PROF, &timer, std::ptr::null_mut()) } != 0;
         (!refused).then_some(ProcessorTime { set: set as f64 })
@@ -122,8 +125,8 @@ impl ProcessorTime {
     }
 }
 
-/// Sets the flag when a limit of processor time is nearly reached. The signal of the lower limit cannot tell: where both limits are
-/// the same, as by `ulimit -t`, the process is killed without one.
+/// Sets the flag when the processor time limit is nearly reached. The signal of the soft limit is not enough: if both limits are
+/// equal, as with `ulimit -t`, the process is killed without one.
 #[cfg(unix)]
 fn heed_processor_time(flag: Arc<AtomicBool>) {
     let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_CPU) else { return };
@@ -131,7 +134,7 @@ fn heed_processor_time(flag: Arc<AtomicBool>) {
     if limit == nix::libc::RLIM_INFINITY {
         return;
     }
-    // Not before half of it is spent, however many threads there are.
+    // Not before half of it is used, however many threads there are.
     let threads = std::thread::available_parallelism().map_or(1.0, |count| count.get() as f64);
     let at = (limit as f64 - WRITING - A_THREAD * threads).max(limit as f64 / 2.0);
     let Some(time) = ProcessorTime::new(limit) else { return };
@@ -141,62 +144,62 @@ fn heed_processor_time(flag: Arc<AtomicBool>) {
     let used = move || before + time.seconds();
     let heed = move || {
         while used() < at {
-            // No sooner can all threads together have spent what is left.
+            // All threads together cannot use up the rest any sooner than this.
             std::thread::sleep(Duration::from_secs_f64(((at - used()) / threads).clamp(0.005, 3600.0)));
         }
         flag.store(true, Ordering::Relaxed);
         let _ = writeln!(
             std::io::stderr(),
-            "\nthe limit of processor time is near: stopping with the best so far"
+            "\nthe processor time limit is near: stopping with the best tour so far"
         );
     };
-    // Where it cannot be heeded, the signal ends the process as before.
+    // If no thread can be started, the signal ends the process as before.
     if std::thread::Builder::new().spawn(heed).is_ok() {
         let _ = ignore(Signal::SIGXCPU);
     }
 }
 
-/// The interrupts that this process ignores.
+/// Returns the interrupt signals that this process ignores.
 #[cfg(unix)]
 fn ignored() -> nix::Result<Vec<Signal>> {
     let mut found = Vec::new();
     for which in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
-        // Only who sets what a signal does is told what it did.
+        // The only way to read a signal's action is to set a new one.
         let before = ignore(which)?;
         if matches!(before, SigHandler::SigIgn) {
             found.push(which);
         } else {
-            // SAFETY: nothing else sets what signals do meanwhile, so this is what was set before.
+            // SAFETY: nothing else changes signal actions meanwhile, so this restores what was set before.
             unsafe { signal(which, before) }?;
         }
     }
     Ok(found)
 }
 
-/// Ignores a signal from now on; what was done before.
+/// Ignores a signal from now on; returns its previous action.
 #[cfg(unix)]
 fn ignore(which: Signal) -> nix::Result<SigHandler> {
-    // SAFETY: no code runs when a signal comes that is ignored.
+    // SAFETY: no code runs when an ignored signal arrives.
     unsafe { signal(which, SigHandler::SigIgn) }
 }
 
-/// Makes the best of what the process is limited to.
+/// Prepares the process for resource limits.
 ///
-/// A limit of the size of files (`ulimit -f`) becomes an error of who writes too much, as a full disk is: else it ends the process.
+/// Exceeding the file size limit (`ulimit -f`) becomes a write error, like a full disk; otherwise it would end the process.
 pub fn survive_limits() {
-    // It does not fail for signals that can be ignored.
+    // This cannot fail for a signal that may be ignored.
     #[cfg(unix)]
     let _ = ignore(Signal::SIGXFSZ);
     share_addresses();
 }
 
-/// Where addresses are limited (`ulimit -v`), all threads allocate from one place: by default the C library sets 64 MiB of addresses
-/// aside for each of them, which are used up before the memory is.
+/// If the address space is limited (`ulimit -v`), makes all threads allocate from one arena: by default the C library reserves 64
+/// MiB of addresses for each thread, which run out before the memory does.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 fn share_addresses() {
     let is_limited = getrlimit(Resource::RLIMIT_AS).is_ok_and(|(soft, _)| soft != nix::libc::RLIM_INFINITY);
     if is_limited {
-        // SAFETY: it sets a number, before there is another thread.
+        // SAFETY: it sets a number, before any other thread exists.
         unsafe { nix::libc::mallopt(nix::libc::M_ARENA_MAX, 1) };
     }
 }

@@ -2,21 +2,21 @@
 
 use super::{Error, Result};
 
-/// Less than this many bytes do not suffice for every command.
+/// Stack size in bytes below which some commands may fail.
 #[cfg(unix)]
 const LEAST: u64 = 2 << 20;
-/// Bytes that systems give a process if nobody says otherwise.
+/// The usual default stack size of a process, in bytes.
 #[cfg(unix)]
 const USUAL: usize = 8 << 20;
 
-/// Runs this on the main thread, or where that one's stack is limited (`ulimit -s`), on a thread whose stack is not.
+/// Runs a function on the main thread or, if that thread's stack is limited (`ulimit -s`), on a thread with a larger stack.
 pub fn with_room<R: Send>(run: impl FnOnce() -> R + Send) -> Result<R> {
     #[cfg(unix)]
     if is_short() {
         return std::thread::scope(|scope| {
             let thread = std::thread::Builder::new().stack_size(USUAL).spawn_scoped(scope, run);
             let ended = thread.map_err(Error::NoThread)?.join();
-            ended.map_err(|_| Error::Bug("a command ended by a panic".to_owned()))
+            ended.map_err(|_| Error::Bug("the command panicked".to_owned()))
         });
     }
     Ok(run())

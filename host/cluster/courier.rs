@@ -1,9 +1,9 @@
-//! The thread that owns MPI: it carries tours between the posts of all ranks, and tells rank 0 how good they are.
+//! The thread that owns MPI: it carries tours between the posts of all ranks, and reports their lengths to rank 0.
 //!
-//! Every rank sends its better tours to its [neighbours](super::Topology), one at a time to each: a tour that has to wait makes way
-//! for a better one. It tells rank 0 the length alone. Rank 0 asks for the tour where it is the best of all, every few seconds
-//! and at the end. So few bytes go far, and rank 0 always has a tour at hand that is nearly the best. What runs in lockstep tell, it sends to
-//! all at once, and in order.
+//! Every rank sends its better tours to its [neighbours](super::Topology), one at a time to each: a waiting tour is replaced by a
+//! better one. Rank 0 gets only the length. It requests the tour itself if it is the best of all, every few seconds and at the end.
+//! So few bytes travel far, and rank 0 always has a tour that is nearly the best. The messages of runs in lockstep are sent to all
+//! at once, and in order.
 
 use std::os::raw::c_int;
 use std::sync::Arc;
@@ -23,21 +23,21 @@ use super::message::{News, Traffic, from_voyager, to_voyager};
 use super::{Ended, Facts, Gathered, Voyage};
 use crate::engine::{Lockstep, Voyager};
 
-/// How often it looks for messages, and while it is sending.
+/// How often it checks for messages; the second applies while it is sending.
 const LOOK: Duration = Duration::from_millis(1);
 const BUSY: Duration = Duration::from_micros(100);
-/// How long it stays awake while its run waits for others: with several ranks a machine, that takes a processor from those.
+/// How long it stays awake while its run waits for others: with several ranks per machine, that takes a processor from them.
 const AWAKE: Duration = Duration::from_millis(20);
-/// How often rank 0 asks for a better tour while all run.
+/// How often rank 0 requests a better tour during the run.
 const ASK_EVERY: Duration = Duration::from_secs(3);
-/// How long rank 0 waits for the others after an interrupt: who interrupts kills a second later.
+/// How long rank 0 waits for the others after an interrupt: launchers often kill a second later.
 const INTERRUPTED: Duration = Duration::from_millis(250);
-/// How long it waits for a tour that it has asked for at the end, and any rank for its last messages to go.
+/// How long rank 0 waits at the end for a tour it requested, and any rank for its last messages to be sent.
 const LAST: Duration = Duration::from_secs(2);
-/// Bytes of a part of what is sent to all: MPI counts with 31 bits.
+/// Maximum number of bytes per broadcast: MPI counts with 31 bits.
 const PART: usize = 1 << 30;
 
-/// What the run of this rank asks for.
+/// A request by the run of this rank.
 pub(super) enum Request {
     Share(Option<Vec<u8>>, Sender<Option<Vec<u8>>>),
     Begin(Box<Voyage>),
@@ -50,41 +50,41 @@ pub(super) enum Request {
     Leave(Sender<()>),
 }
 
-/// Where a rank is.
+/// The place of a rank.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     pub rank: u32,
     pub size: u32,
-    /// Its number among those of its machine.
+    /// Its number among the ranks of its machine.
     pub local: u32,
-    /// Processors that are its own.
+    /// Number of processors reserved for it.
     pub threads: u32,
 }
 
-/// What a message is, by its tag.
+/// The kind of a message, used as its tag.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Tag {
     /// A tour for the run.
     Tour,
-    /// To rank 0: how far a rank is.
+    /// To rank 0: the status of a rank.
     News,
-    /// From rank 0: send the best tour.
+    /// From rank 0: a request for the best tour.
     Ask,
     /// That tour.
     Answer,
     /// From rank 0: end the run.
     Stop,
-    /// From rank 0: nobody is needed any more.
+    /// From rank 0: no rank is needed any longer.
     Bye,
-    /// What a run in lockstep tells all others.
+    /// The message of a run in lockstep to all others.
     Step,
 }
 
 const TAGS: [Tag; 7] = [Tag::Tour, Tag::News, Tag::Ask, Tag::Answer, Tag::Stop, Tag::Bye, Tag::Step];
 
-/// Starts MPI and does what it is asked for, until the process leaves.
+/// Starts MPI and serves requests until the process leaves.
 pub(super) fn run(requests: &Receiver<Request>, ready: &Sender<Place>) {
-    // This thread is the one that MPI calls the main one: no other calls it.
+    // This is MPI's main thread: no other thread calls MPI.
     let Some((universe, _)) = mpi::initialize_with_threading(mpi::Threading::Funneled) else { return };
     let world = universe.world();
     let place = place(&world);
@@ -119,18 +119,18 @@ fn place(world: &SimpleCommunicator) -> Place {
     }
 }
 
-/// The processors that this process may run on, a bit each; none where the system does not tell.
+/// Returns the processors that this process may run on, one bit each; no bits if the system does not report them.
 fn processors() -> [u64; 16] {
     let mut words = [0u64; 16];
     #[cfg(target_os = "linux")]
     {
-        // SAFETY: it writes at most so many bytes of the array, which is as large as the type and aligned as it is.
+        // SAFETY: it writes at most this many bytes to the array, which has the size and alignment of the type.
         unsafe { nix::libc::sched_getaffinity(0, size_of_val(&words), words.as_mut_ptr().cast()) };
     }
     words
 }
 
-/// A message on its way. Its bytes stay where they are until it is done.
+/// A message being sent. Its bytes do not move until it is done.
 struct Outgoing {
     request: ffi::MPI_Request,
     bytes: Arc<Vec<u8>>,
@@ -138,9 +138,9 @@ struct Outgoing {
 
 impl Outgoing {
     fn send(world: &SimpleCommunicator, bytes: Arc<Vec<u8>>, to: u32, tag: Tag) -> Outgoing {
-        // SAFETY: a handle that holds no request, which the call below fills.
+        // SAFETY: a null handle, which the call below fills in.
         let mut request = unsafe { ffi::RSMPI_REQUEST_NULL };
-        // SAFETY: the bytes are this message's until `is_done`, nobody changes them, and the communicator is that of all ranks.
+        // SAFETY: the message owns the bytes until `is_done`, they are not modified, and the communicator is that of all ranks.
         unsafe {
             ffi::MPI_Isend(
                 bytes.as_ptr().cast(),
@@ -157,31 +157,31 @@ impl Outgoing {
 
     fn is_done(&mut self) -> bool {
         let mut done = 0;
-        // SAFETY: a request of `send`, or the null request that it becomes; the status is not wanted.
+        // SAFETY: a request of `send`, or the null request that it becomes; the status is ignored.
         unsafe { ffi::MPI_Test(&mut self.request, &mut done, ffi::RSMPI_STATUS_IGNORE) };
         done != 0
     }
 
-    /// Forgets a message that nobody takes any more: MPI may still read its bytes.
+    /// Leaks a message that no one will receive: MPI may still read its bytes.
     fn abandon(self) {
         std::mem::forget(self.bytes);
     }
 }
 
-/// The way to a neighbour, one tour at a time.
+/// The connection to a neighbour, for one tour at a time.
 struct Lane {
     to: u32,
     waiting: Option<Arc<Vec<u8>>>,
     sending: Option<Outgoing>,
 }
 
-/// The run is over.
+/// The state at the end of the run.
 struct Ending {
     ended: Ended,
-    /// Until when rank 0 waits for others.
+    /// How long rank 0 waits for others.
     until: Option<Instant>,
     is_interrupted: bool,
-    /// Rank 0 was told.
+    /// Whether rank 0 has been informed.
     is_told: bool,
     reply: Option<Sender<Option<Gathered>>>,
 }
@@ -190,24 +190,24 @@ struct Courier<'w> {
     world: &'w SimpleCommunicator,
     place: Place,
     begun: Instant,
-    /// Rank 0 had something to say: then it says good-bye, too.
+    /// Whether rank 0 has broadcast its orders: then it will also say good-bye.
     is_shared: bool,
     voyage: Option<Box<Voyage>>,
     lanes: Vec<Lane>,
     letters: Vec<Outgoing>,
     traffic: Traffic,
-    /// The best tour of this rank; of rank 0, of all that it knows.
+    /// The best tour of this rank; on rank 0, the best of all that it knows.
     best: Option<Arc<Voyager>>,
-    /// What each rank told rank 0 last.
+    /// The last status of each rank, on rank 0.
     told: Vec<News>,
-    /// Whom rank 0 has asked for a tour, and when it did last.
+    /// The rank that rank 0 has asked for a tour, and when it last asked.
     asked: Option<u32>,
     asked_at: Instant,
-    /// All were told to stop; and good-bye.
+    /// Whether all ranks have been asked to stop, and have been sent good-bye.
     is_stopped: bool,
     is_bye: bool,
     ending: Option<Ending>,
-    /// When its run began to wait for others in lockstep.
+    /// When its run started to wait for others in lockstep.
     waits_since: Option<Instant>,
 }
 
@@ -237,7 +237,7 @@ impl<'w> Courier<'w> {
         self.place.rank == 0
     }
 
-    /// Does what it is asked for; whom to tell that this rank is gone.
+    /// Serves requests until the rank leaves; returns the sender to notify that it has left.
     fn serve(&mut self, requests: &Receiver<Request>) -> Option<Sender<()>> {
         loop {
             let is_idle = self.voyage.is_none() || self.is_bye;
@@ -269,7 +269,7 @@ impl<'w> Courier<'w> {
         }
     }
 
-    /// Until it looks again. A run that waits for others does nothing else: then the courier does not sleep, for a while.
+    /// Waits before the next check. While its run waits for others, it does nothing else, so the courier stays awake for a while.
     fn pause(&mut self) {
         let is_sending = self.lanes.iter().any(|lane| lane.sending.is_some());
         let most = if is_sending { BUSY } else { LOOK };
@@ -293,7 +293,7 @@ impl<'w> Courier<'w> {
         self.voyage.as_ref().and_then(|voyage| voyage.post.lockstep())
     }
 
-    /// Sends rank 0's bytes to all.
+    /// Broadcasts rank 0's bytes to all.
     fn share(&mut self, bytes: Option<Vec<u8>>) -> Option<Vec<u8>> {
         let root = self.world.process_at_rank(0);
         let mut length = bytes.as_ref().map_or(u64::MAX, |bytes| bytes.len() as u64);
@@ -325,12 +325,12 @@ impl<'w> Courier<'w> {
         self.letters.push(Outgoing::send(self.world, bytes, to, tag));
     }
 
-    /// The same to all others.
+    /// Sends the same empty message to all others.
     fn post_all(&mut self, tag: Tag) {
         (1..self.place.size).for_each(|to| self.post(Vec::new(), to, tag));
     }
 
-    /// All that there is to do now.
+    /// Does all pending work.
     fn look(&mut self) {
         self.receive();
         self.send_steps();
@@ -379,7 +379,7 @@ impl<'w> Courier<'w> {
         }
     }
 
-    /// A neighbour's tour: the run checks it.
+    /// Delivers a neighbour's tour, which the run will check.
     fn deliver(&mut self, bytes: &[u8]) {
         if let (Some(voyage), Some(voyager)) = (&self.voyage, to_voyager(bytes)) {
             voyage.post.deliver(Arc::new(voyager));
@@ -387,13 +387,13 @@ impl<'w> Courier<'w> {
         }
     }
 
-    /// Whether a tour is one, and as long as it says: neither messages nor machines are trusted.
+    /// Returns whether a tour is valid and has the stated length: neither messages nor machines are trusted.
     fn is_right(&self, voyager: &Voyager) -> bool {
         let checked = self.voyage.as_ref().and_then(|voyage| voyage.instance.check_tour(&voyager.tour).ok());
         checked == Some(voyager.cost)
     }
 
-    /// A tour that rank 0 has asked for. Of a rank that sends what is none it does not ask again.
+    /// Processes a tour that rank 0 requested. A rank that sends an invalid tour is not asked again.
     fn take(&mut self, bytes: &[u8], from: u32) {
         self.asked = None;
         match to_voyager(bytes).filter(|voyager| self.is_right(voyager)) {
@@ -402,7 +402,7 @@ impl<'w> Courier<'w> {
         }
     }
 
-    /// Keeps a tour if it is the best one, of equally good ones that of the first rank.
+    /// Keeps a tour if it is the best one; ties go to the lowest rank.
     fn keep(&mut self, voyager: Arc<Voyager>) {
         if self.best.as_ref().is_some_and(|best| (best.cost, best.from) <= (voyager.cost, voyager.from)) {
             return;
@@ -424,10 +424,10 @@ impl<'w> Courier<'w> {
         }
     }
 
-    /// What the run has left at the post.
+    /// Collects the tour that the run has left at the post.
     fn collect(&mut self) {
         let Some(voyage) = &self.voyage else { return };
-        // While runs in lockstep wait for messages there is no time to look at tours, and at the end they are checked once more.
+        // While runs in lockstep wait for messages, there is no time to check tours; they are checked again at the end.
         let is_right = |voyager: &Arc<Voyager>| voyage.post.in_lockstep() || self.is_right(voyager);
         let Some(voyager) = voyage.post.collect().filter(is_right) else { return };
         if voyage.exchanges && self.ending.is_none() && !voyage.post.in_lockstep() {
@@ -438,7 +438,7 @@ impl<'w> Courier<'w> {
         self.tell(false);
     }
 
-    /// What the run tells in lockstep.
+    /// Sends the messages of the run in lockstep.
     fn send_steps(&mut self) {
         while let Some(told) = self.lockstep().and_then(Lockstep::collect) {
             self.send_step(&told);
@@ -475,13 +475,13 @@ impl<'w> Courier<'w> {
         self.voyage.as_ref().is_some_and(|voyage| voyage.interrupt.load(Ordering::Relaxed))
     }
 
-    /// The shortest tour that rank 0 was told of, and by whom.
+    /// Returns the shortest tour length reported to rank 0, and the rank that reported it.
     fn shortest(&self) -> Option<(i64, u32)> {
         let told = self.told.iter().zip(0..).filter_map(|(news, rank)| Some((news.best.cost?, rank)));
         told.min()
     }
 
-    /// Whether all are to end: rank 0 was interrupted, or somebody is at the target.
+    /// Ends all ranks if rank 0 was interrupted or a rank has reached the target.
     fn heed(&mut self) {
         let target = self.voyage.as_ref().and_then(|voyage| voyage.target.filter(|_| voyage.exchanges));
         let reached = target.is_some_and(|target| self.shortest().is_some_and(|(cost, _)| cost <= target));
@@ -498,7 +498,7 @@ impl<'w> Courier<'w> {
     fn end(&mut self, best: Option<Arc<Voyager>>, ended: Ended, until: Option<Instant>) {
         match self.lockstep() {
             Some(lockstep) => lockstep.leave(),
-            // There was no run: nobody is to wait for it.
+            // There was no run: make sure that no one waits for it.
             None => self.send_step(&Arc::default()),
         }
         self.ending = Some(Ending { ended, until, is_interrupted: false, is_told: false, reply: None });
@@ -506,7 +506,7 @@ impl<'w> Courier<'w> {
         best.into_iter().for_each(|best| self.keep(best));
     }
 
-    /// Tells rank 0 that the run is over, once nobody waits for a tour of this rank: those who get it are still there then.
+    /// Informs rank 0 that the run is over, once no tour of this rank is still being sent, so that its receivers are still there.
     fn tell_end(&mut self) {
         let is_quiet = self.lanes.iter().all(|lane| lane.sending.is_none());
         let is_told = self.ending.as_ref().is_none_or(|ending| ending.is_told);
@@ -516,12 +516,12 @@ impl<'w> Courier<'w> {
         }
     }
 
-    /// Rank 0: asks for the best tour, and says good-bye once it has it.
+    /// On rank 0: requests the best tour, and says good-bye once it has it.
     fn gather(&mut self) {
         self.tell_end();
         let (now, is_interrupted) = (Instant::now(), self.is_interrupted());
         let best = self.best.as_ref().map_or((i64::MAX, 0), |best| (best.cost, best.from));
-        // At the end it also matters who has it: then a run by iterations is the same every time.
+        // At the end it also matters which rank has it, so that a run by iterations is reproducible.
         let is_better = |(cost, rank)| cost < best.0 || self.ending.is_some() && (cost, rank) < best;
         let better = self.shortest().filter(|&told| told.1 > 0 && is_better(told));
         let is_hasty = self.ending.is_some() || self.is_stopped;
@@ -550,11 +550,11 @@ impl<'w> Courier<'w> {
     fn say_bye(&mut self) {
         self.post_all(Tag::Bye);
         self.is_bye = true;
-        // Who was to hear more is gone: nobody is told of better tours any more.
+        // The receiver is no longer interested: stop sending improvements.
         self.voyage.iter_mut().for_each(|voyage| voyage.better = None);
     }
 
-    /// What rank 0 has of all.
+    /// Returns what rank 0 has gathered from all ranks.
     fn gathered(&self) -> Option<Gathered> {
         let voyage = self.voyage.as_ref().filter(|_| self.is_first())?;
         let sum = |count: &dyn Fn(&News) -> u64| self.told.iter().map(count).sum::<u64>();
@@ -573,7 +573,7 @@ impl<'w> Courier<'w> {
         Some(Gathered { best: self.best.clone(), tours: sum(&|news| news.best.tours), facts })
     }
 
-    /// The last things: rank 0 ends all, if they have not ended; the others wait for its word.
+    /// Leaves: rank 0 ends all ranks that have not ended; the others wait for its good-bye.
     fn leave(&mut self) {
         if self.is_shared && !self.is_bye {
             if self.is_first() {

@@ -1,23 +1,23 @@
-//! Whether this process was started as one of several.
+//! Detects whether this process was started as one of several.
 
-/// A process's place among those that were started with it.
+/// The place of a process among those started together with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Launched {
     /// Its number, from 0.
     pub rank: u32,
-    /// How many there are.
+    /// The number of processes.
     pub size: u32,
 }
 
-/// The names that launchers give to number and count: `mpirun` of Open MPI, that of MPICH and `srun --mpi=pmi2`, `srun --mpi=pmix`.
-/// `SLURM_NTASKS` alone means nothing: it is there in a script, too, that runs once.
+/// The names of variables that launchers set for number and count: `mpirun` of Open MPI, `mpirun` of MPICH and `srun --mpi=pmi2`,
+/// `srun --mpi=pmix`. `SLURM_NTASKS` alone means nothing: it is also set in a script that runs once.
 const NAMES: [(&str, &str); 3] = [
     ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
     ("PMI_RANK", "PMI_SIZE"),
     ("PMIX_RANK", "SLURM_STEP_NUM_TASKS"),
 ];
 
-/// This process's place; none if it is alone.
+/// Returns the place of this process; `None` if it was started alone.
 pub fn launched() -> Option<Launched> {
     by_names(&|name| std::env::var(name).ok()?.parse().ok())
 }

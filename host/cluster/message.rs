@@ -1,19 +1,19 @@
-//! Messages between ranks, as bytes. Who reads one trusts nothing in it.
+//! Messages between ranks, as bytes. A reader trusts nothing in a message.
 
 use super::Ended;
 use crate::engine::Voyager;
 
-/// What a rank tells rank 0.
+/// A status report of a rank to rank 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct News {
     pub best: Ended,
-    /// The run is over.
+    /// Whether the run is over.
     pub is_over: bool,
-    /// What it sent and received so far.
+    /// What the rank sent and received so far.
     pub traffic: Traffic,
 }
 
-/// What went from rank to rank.
+/// Amounts sent between ranks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Traffic {
     pub tours_sent: u64,
@@ -21,7 +21,7 @@ pub(super) struct Traffic {
     pub bytes_sent: u64,
 }
 
-/// Numbers of news.
+/// Number of numbers in a status report.
 const NUMBERS: usize = 6;
 
 impl News {
@@ -43,7 +43,7 @@ impl News {
     }
 }
 
-/// A tour as bytes: its island, its length, its nodes.
+/// Encodes a tour as bytes: its island, its length, its nodes.
 pub(super) fn from_voyager(voyager: &Voyager) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(12 + 4 * voyager.tour.len());
     bytes.extend(voyager.from.to_le_bytes());
@@ -52,7 +52,7 @@ pub(super) fn from_voyager(voyager: &Voyager) -> Vec<u8> {
     bytes
 }
 
-/// The way back.
+/// The inverse of [`from_voyager`].
 pub(super) fn to_voyager(bytes: &[u8]) -> Option<Voyager> {
     let (from, rest) = bytes.split_first_chunk()?;
     let (cost, rest) = rest.split_first_chunk()?;

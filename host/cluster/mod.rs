@@ -1,9 +1,9 @@
-//! Runs of several processes, the ranks of MPI: each has a backend of its own. They are islands, or go in lockstep.
+//! Runs of several processes, the ranks of MPI, each with its own backend. They are islands, or run in lockstep.
 //!
-//! Rank 0 reads and checks; what the others need is one message to all ([`Orders`]). Then every rank solves. In each one a thread of its
-//! own, the courier, owns MPI: it carries tours from post to post, tells rank 0 how good they are, and looks for the end. So
-//! messages go on whatever the run is at, and only runs in lockstep wait for them. Rank 0 gathers the best tour, and alone it tells and
-//! writes. `docs/cluster.md` is for users.
+//! Rank 0 reads and checks; the others get everything they need in one broadcast ([`Orders`]). Then every rank solves. In each rank
+//! a separate thread, the courier, owns MPI: it carries tours from post to post, reports their lengths to rank 0, and checks for
+//! the end. So messages move whatever the run is doing, and only runs in lockstep wait for them. Rank 0 gathers the best tour, and
+//! is the only rank that reports and writes. `docs/cluster.md` is for users.
 
 #[cfg(not(feature = "mpi"))]
 mod alone;
@@ -35,65 +35,65 @@ use serde::Serialize;
 use crate::engine::{Post, Voyager};
 use crate::instance::Instance;
 
-/// What a courier is told when a run begins.
+/// What a courier is given when a run starts.
 pub struct Voyage {
-    /// What tours are of: no tour goes on that is none.
+    /// The instance of the tours: an invalid tour is not forwarded.
     pub instance: Arc<Instance>,
     /// Where the run leaves tours and finds them.
     pub post: Arc<Post>,
-    /// Whom tours are sent to.
+    /// Which ranks tours are sent to.
     pub topology: Topology,
-    /// Whether tours are exchanged at all: not in a run that has to be the same every time.
+    /// Whether tours are exchanged at all: not in a run that must be reproducible.
     pub exchanges: bool,
-    /// All end with a tour this short.
+    /// All ranks end once there is a tour this short.
     pub target: Option<i64>,
-    /// The user's interrupt of this rank. That of rank 0 ends all.
+    /// The user's interrupt of this rank. That of rank 0 ends all ranks.
     pub interrupt: Arc<AtomicBool>,
     /// Ends the run of this rank.
     pub hurry: Arc<AtomicBool>,
-    /// Of rank 0: where every better tour of any rank goes.
+    /// On rank 0: receives every better tour of any rank.
     pub better: Option<Sender<Arc<Voyager>>>,
 }
 
 /// How a rank's run ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ended {
-    /// Length of its best tour; none if it has none.
+    /// Length of its best tour; `None` if it has no tour.
     pub cost: Option<i64>,
-    /// Tours that it built.
+    /// Number of tours it built.
     pub tours: u64,
 }
 
-/// What rank 0 has of all ranks at the end.
+/// The results of all ranks that rank 0 has at the end.
 pub struct Gathered {
-    /// The best tour of any rank that was told in time.
+    /// The best tour of any rank that reported in time.
     pub best: Option<Arc<Voyager>>,
     /// Tours built by all ranks.
     pub tours: u64,
-    /// For reports.
+    /// The facts for the report.
     pub facts: Facts,
 }
 
-/// What a report tells of several ranks.
+/// The facts about several ranks in a report.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Facts {
-    /// Processes.
+    /// Number of processes.
     pub ranks: u32,
-    /// They shared their tours in lockstep.
+    /// Whether they shared their tours in lockstep.
     pub lockstep: bool,
-    /// Whom tours were sent to, if not.
+    /// Which ranks tours were sent to, if not.
     pub topology: Topology,
     /// The rank that found the tour.
     pub best_rank: u32,
-    /// Tours sent from rank to rank while they ran.
+    /// Tours sent between ranks during the run.
     pub tours_sent: u64,
     /// Tours that arrived.
     pub tours_received: u64,
-    /// Bytes of all messages of all ranks, but for the instance.
+    /// Bytes of all messages of all ranks, except for the instance.
     pub bytes_sent: u64,
-    /// The same a second.
+    /// The same per second.
     pub bytes_per_second: f64,
-    /// Ranks that failed, or were not heard of in time at the end.
+    /// Ranks that failed, or did not report in time at the end.
     pub lost: u32,
 }
 
@@ -105,18 +105,18 @@ impl std::fmt::Display for Facts {
             _ if self.lockstep => write!(f, "{ranks} ranks in lockstep")?,
             topology => write!(f, "{ranks} ranks ({topology}), {tours_sent} tours sent")?,
         }
-        write!(f, ", {kib:.1} KiB a second, the best by rank {best_rank}")?;
+        write!(f, ", {kib:.1} KiB per second, best by rank {best_rank}")?;
         if self.lost > 0 { write!(f, "; {} without a result", self.lost) } else { Ok(()) }
     }
 }
 
-/// How long rank 0 waits for others once its own run is over: those of a run by the clock end at the same time.
+/// How long rank 0 waits for others once its own run is over: with a time limit, all ranks end at the same time.
 pub const LATE: Duration = Duration::from_secs(10);
 
-/// Joins the other ranks; none for a process alone.
+/// Joins the other ranks; `None` for a single process.
 ///
 /// # Errors
-/// If there are others, and this program cannot speak to them.
+/// If there are others, but this program cannot communicate with them.
 pub fn join() -> Result<Option<World>, String> {
     match launched() {
         Some(_) => World::join().map(Some),

@@ -1,4 +1,4 @@
-//! What every rank has to know: rank 0 has read and checked it.
+//! What every rank needs to know, which rank 0 has read and checked.
 
 use std::time::Duration;
 
@@ -10,56 +10,56 @@ use crate::engine::Stop;
 use crate::instance::Instance;
 use crate::solver::Algorithm;
 
-/// What rank 0 tells all others at the beginning.
+/// What rank 0 sends to all others at the start.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Orders {
-    /// The instance, without what is only in its file.
+    /// The instance, without the other contents of its file.
     pub instance: Instance,
     /// The algorithm of rank 0.
     pub algorithm: Algorithm,
-    /// The tours to begin with.
+    /// The initial tours.
     pub initial: Option<Vec<u32>>,
     /// When to stop; each rank has its own clock.
     pub limits: Limits,
 }
 
-/// Limits of a run, and whom tours are sent to.
+/// Limits of a run, and which ranks tours are sent to.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Limits {
     time: Option<Duration>,
     iterations: Option<u64>,
     target: Option<i64>,
     stagnation: Option<u64>,
-    /// Whom tours are sent to.
+    /// Which ranks tours are sent to.
     pub topology: Topology,
 }
 
 impl Limits {
-    /// Those of a run.
+    /// Returns the limits of a run.
     pub fn new(stop: &Stop, topology: Topology) -> Limits {
         let Stop { time, iterations, target, stagnation, .. } = *stop;
         Limits { time, iterations, target, stagnation, topology }
     }
 
-    /// As a run sees them.
+    /// Converts them to the form used by a run.
     pub fn stop(self) -> Stop {
         let Limits { time, iterations, target, stagnation, .. } = self;
         Stop { time, iterations, target, stagnation, ..Stop::never() }
     }
 }
 
-/// What is not numbers by the thousand.
+/// The part of the message other than long lists of numbers.
 #[derive(Serialize, Deserialize)]
 struct Header {
     algorithm: String,
     settings: Value,
     limits: Limits,
-    /// Numbers of the tours to begin with.
+    /// How many numbers the initial tours have.
     initial: Option<usize>,
 }
 
 impl Orders {
-    /// As one message.
+    /// Encodes the orders as one message.
     ///
     /// # Errors
     /// If the settings cannot be written.
@@ -82,7 +82,7 @@ impl Orders {
         Ok(bytes)
     }
 
-    /// The way back; none if this is no such message.
+    /// Decodes a message; `None` if it is invalid.
     pub fn of(bytes: &[u8]) -> Option<Orders> {
         let (length, rest) = bytes.split_first_chunk()?;
         let (header, rest) = rest.split_at_checked(u64::from_le_bytes(*length) as usize)?;

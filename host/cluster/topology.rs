@@ -1,4 +1,4 @@
-//! Whom a rank sends its tours to.
+//! Which ranks a rank sends its tours to.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,12 +12,12 @@ pub enum Topology {
     /// All others.
     #[default]
     All,
-    /// The one above and the two below.
+    /// The rank above and the two below.
     Tree,
 }
 
 impl Topology {
-    /// The ranks, of so many, that a rank sends to.
+    /// Returns the ranks, out of `size`, that a rank sends to.
     pub fn neighbors(self, rank: u32, size: u32) -> Vec<u32> {
         let others =
             |ranks: Vec<u32>| ranks.into_iter().filter(|&other| other < size && other != rank).collect();
@@ -28,7 +28,7 @@ impl Topology {
         }
     }
 
-    /// Its name.
+    /// Returns its name.
     pub fn name(self) -> &'static str {
         match self {
             Topology::Ring => "ring",

@@ -1,4 +1,4 @@
-//! All ranks, as the run of one of them sees them. It never waits for MPI but where ranks begin and end together.
+//! All ranks, as seen by the run of one of them. It waits for MPI only where ranks start and end together.
 
 use std::sync::Arc;
 use std::sync::mpsc::{self, Sender};
@@ -8,10 +8,10 @@ use super::courier::{self, Place, Request};
 use super::{Ended, Gathered, Voyage, launched};
 use crate::engine::Voyager;
 
-/// How long rank 0 waits for the others to go: its files are written then.
+/// How long rank 0 waits for the others to leave; its files have been written by then.
 const GOING: Duration = Duration::from_secs(10);
 
-/// All ranks, as one of them sees them.
+/// All ranks, as seen by one of them.
 pub struct World {
     place: Place,
     requests: Sender<Request>,
@@ -27,34 +27,35 @@ impl World {
         let (ready, placed) = mpsc::channel();
         let courier = std::thread::Builder::new().name("courier".to_owned());
         let started = courier.spawn(move || courier::run(&asked, &ready));
-        started.map_err(|error| format!("no thread can be had for MPI: {error}"))?;
-        let place = placed.recv().map_err(|_| "MPI could not be started".to_owned())?;
+        started.map_err(|error| format!("cannot start a thread for MPI: {error}"))?;
+        let place = placed.recv().map_err(|_| "MPI could not be initialized".to_owned())?;
         let size = launched().map_or(1, |launched| launched.size);
         if place.size == size {
             return Ok(World { place, requests });
         }
         let world = World { place, requests };
         world.leave();
-        let how = "build antwarp with the MPI library whose mpirun starts it";
-        Err(format!("{size} ranks were started, but MPI tells of {}: {how}", world.place.size))
+        let how = "build antwarp with the MPI library whose mpirun you use";
+        Err(format!("{size} ranks were started, but MPI reports {}: {how}", world.place.size))
     }
 
-    /// This process's number.
+    /// Returns the number of this process.
     pub fn rank(&self) -> u32 {
         self.place.rank
     }
 
-    /// How many processes there are.
+    /// Returns the number of processes.
     pub fn size(&self) -> u32 {
         self.place.size
     }
 
-    /// Its number among those of its machine.
+    /// Returns its number among the processes of its machine.
     pub fn local(&self) -> u32 {
         self.place.local
     }
 
-    /// The processors that are its own: those that it may run on, divided among the ranks that may run on the same.
+    /// Returns the number of processors reserved for it: those it may run on, divided among the ranks that may run on the same
+    /// ones.
     pub fn threads(&self) -> u32 {
         self.place.threads
     }
@@ -64,30 +65,30 @@ impl World {
         self.requests.send(request(reply)).ok().map(|()| answer)
     }
 
-    /// Sends what rank 0 has to say to all, who get it; none if it has nothing, and all are to leave.
+    /// Broadcasts the message of rank 0 to all ranks, and returns it; `None` if it has none, and all should leave.
     pub fn share(&self, bytes: Option<Vec<u8>>) -> Option<Vec<u8>> {
         self.ask(|reply| Request::Share(bytes, reply))?.recv().ok()?
     }
 
-    /// Begins to carry tours.
+    /// Starts to carry tours.
     pub fn begin(&self, voyage: Voyage) {
         let _ = self.requests.send(Request::Begin(Box::new(voyage)));
     }
 
-    /// The run of this rank is over, with its best tour. Rank 0 waits for the others, `patience` at most, and gets what they have. The
-    /// others wait until they are not needed any more.
+    /// Ends the run of this rank, with its best tour. Rank 0 waits for the others, for at most `patience`, and gets their results.
+    /// The others wait until they are no longer needed.
     pub fn end(&self, best: Option<Voyager>, ended: Ended, patience: Option<Duration>) -> Option<Gathered> {
         let best = best.map(Arc::new);
         self.ask(|reply| Request::End { best, ended, patience, reply })?.recv().ok()?
     }
 
-    /// Leaves the other ranks. If rank 0 does so before the end, all end.
+    /// Leaves the other ranks. If rank 0 leaves before the end, all ranks end.
     pub fn leave(&self) {
         let Some(gone) = self.ask(Request::Leave) else { return };
         if self.rank() == 0 {
             let _ = gone.recv_timeout(GOING);
         } else {
-            // Whoever goes first would take the others along.
+            // The first rank to leave would end the others, too.
             let _ = gone.recv();
         }
     }

@@ -1,44 +1,44 @@
-//! How long an engine may go on before it is asked again.
+//! How much work an engine may do in one call.
 
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use super::Deadline;
 
-/// How late work ends at its best that should have ended in time by itself: cut short, it would have been for nothing.
+/// How late work may end that should have ended in time by itself: stopping it early would waste it.
 const GRACE: Duration = Duration::from_millis(20);
-/// The same after an interrupt, from its begin.
+/// The same after an interrupt, counted from the start of the work.
 const INTERRUPTED: Duration = Duration::from_millis(100);
 
 /// A batch of work.
 #[derive(Clone, Copy)]
 pub struct Budget<'a, C = i64> {
-    /// Units of work to be done, 1 or more: what a unit is the engine chooses. As many as take about a tenth of a second.
+    /// Units of work to do, at least 1; the engine chooses the unit. They should take about a tenth of a second.
     pub units: u64,
-    /// When the run is to end.
+    /// When the run must end.
     pub deadline: Deadline<'a, C>,
 }
 
 impl<C> Budget<'_, C> {
-    /// Whether the time is up or the run was interrupted.
+    /// Returns whether the time is up or the run was interrupted.
     pub fn is_over(&self) -> bool {
         self.deadline.is_over()
     }
 
-    /// Whether work that began then, and should be over by now, is to be cut short and lost.
+    /// Returns whether work that started then, and should have ended by now, must be stopped and lost.
     pub fn is_overdue(&self, begun: Instant) -> bool {
         let late = self.deadline.elapsed().checked_sub(GRACE);
         self.deadline.stop.time.is_some_and(|time| late.is_some_and(|late| late >= time))
             || (self.deadline.stop.interrupt.load(Ordering::Relaxed) && begun.elapsed() >= INTERRUPTED)
     }
 
-    /// Iterations that are left after so many.
+    /// Returns the iterations that are left after this many.
     pub fn left(&self, iterations: u64) -> u64 {
         self.deadline.stop.iterations.map_or(u64::MAX, |most| most.saturating_sub(iterations))
     }
 
-    /// How much of a run is done, from 0 to 1, that was prepared after `setup` and has had so many iterations. 1 if it has no end:
-    /// there is nothing to cool down towards.
+    /// Returns the progress, from 0 to 1, of a run that was prepared after `setup` and has done this many iterations. 1 if it has
+    /// no end, since there is nothing to cool down towards.
     pub fn progress(&self, setup: Duration, iterations: u64) -> f32 {
         let time = self.deadline.stop.time.map(|time| {
             let working = time.saturating_sub(setup).as_secs_f64().max(1e-9);

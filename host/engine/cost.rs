@@ -1,14 +1,14 @@
-//! What core's costs are in reports and targets.
+//! Conversion of core's costs to and from those in reports and targets.
 
-use antwarp_core::search;
+use antwarp_core::papers::search;
 
 use crate::instance::Cost;
 
-/// Costs of core, as a run reports them.
+/// A cost type of core that a run can report.
 pub trait Reported: search::Cost {
-    /// The same number.
+    /// Returns the same number as a reported cost.
     fn reported(self) -> Cost;
-    /// The largest cost that is not above a number and has a key; of real numbers, the nearest.
+    /// Returns the largest cost that is not above a number and has a key; for real numbers, the nearest one.
     fn at_most(cost: Cost) -> Self;
 }
 

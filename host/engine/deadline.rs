@@ -1,4 +1,4 @@
-//! When a run ends by the clock.
+//! The time limit of a run, and its start.
 
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ pub struct Deadline<'a, C = i64> {
     pub stop: &'a Stop<C>,
 }
 
-// Deriving them would ask the same of C.
+// Deriving these would require them of C, too.
 impl<C> Clone for Deadline<'_, C> {
     fn clone(&self) -> Self {
         *self
@@ -48,7 +48,7 @@ impl<'a, C> Deadline<'a, C> {
         self.begin.elapsed()
     }
 
-    /// Returns the time that is left; none if there is no limit.
+    /// Returns the time that is left; `None` if there is no limit.
     pub fn left(self) -> Option<Duration> {
         self.stop.time.map(|time| time.saturating_sub(self.elapsed()))
     }

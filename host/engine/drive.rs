@@ -1,4 +1,4 @@
-//! The one loop of all algorithms.
+//! The main loop of all algorithms.
 
 use std::time::{Duration, Instant};
 
@@ -6,31 +6,30 @@ use serde::Serialize;
 
 use super::{BackendError, Budget, Deadline, StopReason};
 
-/// An algorithm at work on an instance.
+/// An algorithm running on an instance.
 pub trait Engine {
     /// A length, or another cost.
     type Cost: Copy + PartialOrd;
-    /// What it looks for: a tour, a solution.
+    /// The kind of result: a tour or a solution.
     type Best;
 
-    /// Does a batch of work: about as many units as the budget says, fewer where it finds an end. The units it did, or what it
-    /// did instead in such units.
+    /// Does a batch of work: about as many units as the budget says, or fewer if it reaches an end. Returns the units of work done.
     ///
     /// # Errors
-    /// If the backend fails. The engine is of no use then.
+    /// If the backend fails. The engine must not be used afterwards.
     fn advance(&mut self, budget: &Budget<Self::Cost>) -> Result<u64, BackendError>;
 
-    /// How far it is.
+    /// Returns its current status.
     fn status(&self) -> Status<Self::Cost>;
 
-    /// The best so far, of the cost that [`Engine::status`] tells.
+    /// Returns the best result so far, with the cost given by [`Engine::status`].
     ///
     /// # Errors
-    /// If it cannot be brought back from the device.
+    /// If it cannot be copied from the device.
     fn best(&mut self) -> Result<Self::Best, BackendError>;
 
-    /// Takes in a tour, or what else it looks for, that the run of this number has found: it may replace what is worse, or be joined with
-    /// what there is. Nothing happens where that is of no use.
+    /// Accepts a tour or other result found by the run with this number: it may replace a worse one, or be combined with existing
+    /// ones. By default, does nothing.
     ///
     /// # Errors
     /// As [`Engine::advance`].
@@ -39,7 +38,7 @@ pub trait Engine {
         Ok(())
     }
 
-    /// Exchanges what was found with other runs, if it is time for it.
+    /// Exchanges results with other runs, if it is time to do so.
     ///
     /// # Errors
     /// As [`Engine::advance`].
@@ -47,7 +46,7 @@ pub trait Engine {
         Ok(())
     }
 
-    /// What remains to be done once it is time to stop; soon done, and nothing for most.
+    /// Does the remaining work once it is time to stop; this is short, and for most engines nothing.
     ///
     /// # Errors
     /// As [`Engine::advance`].
@@ -55,31 +54,31 @@ pub trait Engine {
         Ok(())
     }
 
-    /// How the work was laid out.
+    /// Describes how the work was laid out.
     fn describe(&self) -> String;
 
-    /// What it is at, in a word or two: who finds a better tour now.
+    /// Returns a short name of the current part of the algorithm, which finds any better tours now.
     fn part(&self) -> &'static str;
 }
 
-/// How far an engine is.
+/// The status of an engine.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Status<C = i64> {
-    /// Iterations so far; of chains, kicks of each of them.
+    /// Iterations so far; with chains, kicks of each of them.
     pub iterations: u64,
-    /// After how many of them the best was found.
+    /// After how many of them the best result was found.
     pub best_iteration: u64,
-    /// The best cost so far; none before there is a solution.
+    /// The best cost so far; `None` before there is a solution.
     pub best_cost: Option<C>,
     /// The best cost of the last iteration.
     pub cost: C,
     /// Tours built so far, or kicks of all chains.
     pub tours: u64,
-    /// Why it cannot go on.
+    /// Why it cannot continue, if it cannot.
     pub ended: Option<StopReason>,
 }
 
-/// What a run tells while it goes on.
+/// The progress reports of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress<C = i64> {
     /// Iterations done.
@@ -94,7 +93,7 @@ pub struct Progress<C = i64> {
     pub tours: u64,
 }
 
-/// When a run had something better than before.
+/// An improvement found by a run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Better<C = i64> {
     /// Seconds since the start, at the end of the batch that found it.
@@ -108,11 +107,11 @@ pub struct Better<C = i64> {
 /// How a run ended.
 #[derive(Debug)]
 pub struct Run<C, B> {
-    /// How far it came.
+    /// Its final status.
     pub status: Status<C>,
-    /// Its preparation, before the first batch.
+    /// The time of its preparation, before the first batch.
     pub setup: Duration,
-    /// The best found and its cost; none if it failed, or had to stop, before there was anything.
+    /// The best result and its cost; `None` if it failed, or had to stop, before there was any.
     pub best: Option<(C, B)>,
     /// Why it ended.
     pub stopped_by: StopReason,
@@ -120,26 +119,26 @@ pub struct Run<C, B> {
     pub failure: Option<BackendError>,
     /// How the work was laid out.
     pub layout: String,
-    /// Every better cost, from that at the start on if there is one.
+    /// Every improvement, starting with the initial cost if there is one.
     pub trace: Vec<Better<C>>,
 }
 
 /// How long a batch should take: short enough to react, long enough to keep a GPU busy.
 const BATCH: Duration = Duration::from_millis(100);
-/// How often what is better is brought back, so that little is lost if the device fails.
+/// How often improvements are copied back, so that little is lost if the device fails.
 const KEEP_EVERY: Duration = Duration::from_secs(5);
-/// A batch that takes so long may be followed by one that outlasts the run: what is better is brought back at once.
+/// A batch that takes this long may be followed by one that outlasts the run, so improvements are copied back at once.
 const LONG: Duration = Duration::from_millis(400);
 
-/// Runs an engine until it is time to stop; but for the clock and an interrupt, not before it has a solution. `observe` is called
-/// after each batch.
+/// Runs an engine until it is time to stop; except for the time limit and an interrupt, not before it has a solution. `observe` is
+/// called after each batch.
 pub fn drive<C: Copy + PartialOrd, B>(
     engine: &mut dyn Engine<Cost = C, Best = B>,
     deadline: Deadline<'_, C>,
     observe: &mut dyn FnMut(&Progress<C>),
 ) -> Run<C, B> {
     let setup = deadline.elapsed();
-    // What is kept in case the device fails.
+    // Kept in case the device fails.
     let mut kept = None;
     let mut trace = Trace { begin: deadline.begin, found: Vec::new() };
     trace.note(engine.status().best_cost, "start");
@@ -155,8 +154,8 @@ pub fn drive<C: Copy + PartialOrd, B>(
     let (stopped_by, failure) = match ended {
         Ok(reason) => (reason, None),
         Err(failure) => {
-            // Whatever else went wrong may have taken the engine with it; what does not fit the memory has not begun, and some
-            // engines have their best on the host.
+            // Other errors may have broken the engine; work that does not fit in memory has not started, and some engines keep
+            // their best on the host.
             if let (BackendError::OutOfMemory { .. } | BackendError::Busy, Some(cost)) =
                 (&failure, engine.status().best_cost)
                 && let Ok(best) = engine.best()
@@ -173,7 +172,7 @@ pub fn drive<C: Copy + PartialOrd, B>(
     Run { status, setup, best: kept, stopped_by, failure, layout, trace: trace.found }
 }
 
-/// A trace that grows.
+/// A growing trace of improvements.
 struct Trace<C> {
     begin: Instant,
     found: Vec<Better<C>>,
@@ -228,8 +227,8 @@ fn advance<C: Copy + PartialOrd, B>(
     }
 }
 
-/// Units of the next batch, given how long those of this one took and how much time is left. They grow step by step, for the first
-/// ones also pay for what happens once.
+/// Returns the units of the next batch, given how long those of this one took and how much time is left. They grow step by step,
+/// since the first ones include one-time work.
 pub fn next_units(units: u64, done: u64, took: Duration, left: Option<Duration>) -> u64 {
     let goal = left.map_or(BATCH, |left| left.min(BATCH)).as_secs_f64();
     let each = took.as_secs_f64() / done.max(1) as f64;

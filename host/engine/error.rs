@@ -1,8 +1,8 @@
-//! Why a backend cannot do what it was asked, and what to do about it.
+//! Errors of backends, with their remedies.
 
 use thiserror::Error;
 
-/// Why a backend failed. The messages name the remedy; the CLI prints them as they are.
+/// Why a backend failed. The messages include the remedy; the CLI prints them unchanged.
 #[derive(Debug, Error)]
 pub enum BackendError {
     /// The binary was built without kernels.
@@ -20,7 +20,7 @@ pub enum BackendError {
     NoDevice(String),
     /// The device is older than the oldest kernels.
     #[error(
-        "{device} has compute capability {capability}, the kernels need 7.0 (Volta) or newer: use `backend` cpu"
+        "{device} has compute capability {capability}, but the kernels need 7.0 (Volta) or newer: use `backend` cpu"
     )]
     OldDevice {
         /// The GPU's name.
@@ -47,30 +47,30 @@ pub enum BackendError {
     PtxRefused {
         /// The kernel that was to be loaded.
         kernel: String,
-        /// What the driver's compiler said.
+        /// The message of the driver's compiler.
         log: String,
     },
     /// A buffer or the whole colony does not fit.
     #[error(
-        "not enough {place} memory for {what}: {needed} are needed, {free} are free. Use fewer ants (`ants`), \
+        "not enough {place} memory for {what}: {needed} are needed, but {free} are free. Use fewer ants (`ants`), \
          individuals (`population`) or walks (`walks`), shorter candidate lists (`candidates` 16), or the other backend"
     )]
     OutOfMemory {
         /// `device` or `main`.
         place: &'static str,
-        /// What was to be allocated.
+        /// The data to be allocated.
         what: String,
-        /// Bytes, for reading.
+        /// Bytes, formatted.
         needed: String,
-        /// Bytes, for reading.
+        /// Bytes, formatted.
         free: String,
     },
     /// A kernel could not be launched.
-    #[error("kernel `{kernel}` could not be launched: {source}")]
+    #[error("cannot launch kernel `{kernel}`: {source}")]
     Launch {
         /// The kernel.
         kernel: String,
-        /// What the driver said.
+        /// The error of the driver.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// Any other driver call failed, or a kernel failed while it ran.
@@ -78,50 +78,50 @@ pub enum BackendError {
         "the GPU failed while {doing}: {source}. Check dmesg and nvidia-smi; `backend` cpu works meanwhile"
     )]
     Driver {
-        /// What was being done.
+        /// The operation that failed.
         doing: &'static str,
-        /// What the driver said.
+        /// The error of the driver.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// A launch was still under way when the time was up, and what the device holds cannot be had before its end.
-    #[error("the GPU is still at work on a launch that outlasted the run")]
+    /// A launch was still running when the time was up, and the device's data are not available until it ends.
+    #[error("the GPU is still busy with a launch that outlasted the run")]
     Busy,
-    /// The asked-for number of warps is not possible.
-    #[error("{0} warps an ant are not possible: choose 1 to {1}")]
+    /// The requested number of warps is not possible.
+    #[error("{0} warps per ant are not possible: choose 1 to {1}")]
     Warps(u32, u32),
-    /// The asked-for number of CPU threads is not possible.
+    /// The requested number of CPU threads is not possible.
     #[error(
         "{0} threads that wait for each other are not possible: `walks` times `blocks` must be at most {1}"
     )]
     Threads(u64, u64),
-    /// The tours to begin with are none, or not as many as asked for.
+    /// The initial tours are invalid, or their number is wrong.
     #[error("the first population is not {tours} tours of {nodes} nodes")]
     Population {
-        /// Tours asked for.
+        /// Number of tours required.
         tours: u32,
         /// Nodes of the instance.
         nodes: u32,
     },
-    /// What a walk needs to remember is too much.
+    /// A walk needs too much memory.
     #[error("a walk through solutions of this size needs more than 4 GB of memory: choose a smaller problem")]
     Replica,
     /// A kernel cannot be launched in any shape.
     #[error(
-        "a walk's {needed} of memory leave no shape in which kernel `{kernel}` could be launched: use `backend` cpu"
+        "a walk needs {needed} of memory, so kernel `{kernel}` cannot be launched in any shape: use `backend` cpu"
     )]
     Shape {
         /// The kernel.
         kernel: String,
-        /// Bytes, for reading.
+        /// Bytes, formatted.
         needed: String,
     },
-    /// A GPU does not go step by step in turn.
+    /// A GPU does not support sequential updates.
     #[error("`update` sequential runs on the CPU only: give `backend` cpu, or another `update`")]
     Sequential,
-    /// A GPU has no edge assembly crossover.
+    /// A GPU does not support edge assembly crossover.
     #[error("`crossover` eax runs on CPU threads: give `backend` cpu, or another `crossover`")]
     Eax,
-    /// A GPU has no Lin-Kernighan moves on the tours of ants.
+    /// A GPU does not support Lin-Kernighan moves on the tours of ants.
     #[error("`local_search` lk runs on CPU threads: give `backend` cpu, or `local_search` three-opt")]
     LinKernighanOfAnts,
 }

@@ -1,9 +1,9 @@
 //! Islands: runs that work on the same instance at the same time and exchange tours.
 //!
-//! A run knows nothing of the others but its [`Post`]. What carries tours between posts is a courier: threads of one process
-//! ([`archipelago`](crate::solver::archipelago)), or messages between processes ([`cluster`](crate::cluster)). Nobody waits for
-//! anybody: who has a better tour leaves it at the post, and takes what has arrived there whenever there is time for it. Runs that share
-//! what they do are not islands: they go [in lockstep](Lockstep).
+//! A run knows only its [`Post`]. A courier carries tours between posts: threads of one process
+//! ([`archipelago`](crate::solver::archipelago)), or messages between processes ([`cluster`](crate::cluster)). Runs never wait for
+//! each other: a run with a better tour leaves it at the post, and picks up arrivals whenever it has time. Runs that share work are
+//! not islands: they run [in lockstep](Lockstep).
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,21 +11,21 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::Lockstep;
 
-/// Tours that wait for a run, at most: it takes them in faster than others find better ones, or it is about to end.
+/// Maximum number of tours waiting for a run: it accepts them faster than others find better ones, or it is about to end.
 const MOST: usize = 8;
 
-/// A tour on its way, in the instance's numbering.
+/// A tour in transit, in the instance's numbering.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Voyager {
     /// The island that found it.
     pub from: u32,
-    /// Its length, as that island says.
+    /// Its length, as stated by that island.
     pub cost: i64,
     /// Its nodes.
     pub tour: Vec<u32>,
 }
 
-/// Where an island's run and its courier meet.
+/// Where an island's run and its courier exchange tours.
 #[derive(Debug, Default)]
 pub struct Post {
     island: u32,
@@ -34,7 +34,7 @@ pub struct Post {
     lockstep: Option<Lockstep>,
     /// All islands share their tours in lockstep: none of them is worth sending.
     in_lockstep: AtomicBool,
-    /// Another one has the same tours, and tells.
+    /// Whether another island has the same tours, and reports them.
     is_silent: AtomicBool,
 }
 
@@ -43,17 +43,17 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Post {
-    /// That of the island of this number.
+    /// Creates the post of the island with this number.
     pub fn new(island: u32) -> Post {
         Post { island, ..Post::default() }
     }
 
-    /// The same of an island, of so many, that may also run [in lockstep](Lockstep) with the others.
+    /// Creates the post of an island, out of `islands`, that may also run [in lockstep](Lockstep) with the others.
     pub fn in_step(island: u32, islands: u32) -> Post {
         Post { lockstep: Some(Lockstep::new(island, islands)), ..Post::new(island) }
     }
 
-    /// Where islands run in lockstep, if they can.
+    /// Returns the lockstep of the islands, if they can run in lockstep.
     pub fn lockstep(&self) -> Option<&Lockstep> {
         self.lockstep.as_ref()
     }
@@ -63,32 +63,33 @@ impl Post {
         self.in_lockstep.store(true, Ordering::Relaxed);
     }
 
-    /// Whether all islands share their tours, or did.
+    /// Returns whether all islands share their tours, or did so.
     pub fn in_lockstep(&self) -> bool {
         self.in_lockstep.load(Ordering::Relaxed)
     }
 
-    /// Whether another island has the same tours from now on, and tells who asks.
+    /// Sets whether another island has the same tours from now on, and reports them.
     pub fn set_silent(&self, is_silent: bool) {
         self.is_silent.store(is_silent, Ordering::Relaxed);
     }
 
-    /// Whether this island need not tell of its tours.
+    /// Returns whether this island need not report its tours.
     pub fn is_silent(&self) -> bool {
         self.is_silent.load(Ordering::Relaxed)
     }
 
-    /// The run has a better tour. One that was not collected yet is not sent any more.
+    /// Leaves a better tour of the run, which replaces one that was not collected yet.
     pub fn send(&self, cost: i64, tour: Vec<u32>) {
         *lock(&self.sent) = Some(Arc::new(Voyager { from: self.island, cost, tour }));
     }
 
-    /// The tour that is to be carried to the others.
+    /// Returns the tour to send to the others.
     pub fn collect(&self) -> Option<Arc<Voyager>> {
         lock(&self.sent).take()
     }
 
-    /// A tour has come. Of one island only the last one waits for the run, and the oldest makes way where there are many.
+    /// Delivers a tour that has arrived. Only the last one of each island waits for the run, and if there are many, the oldest is
+    /// dropped.
     pub fn deliver(&self, voyager: Arc<Voyager>) {
         let mut arrived = lock(&self.arrived);
         arrived.retain(|other| other.from != voyager.from);
@@ -98,7 +99,7 @@ impl Post {
         arrived.push_back(voyager);
     }
 
-    /// The tours that have come since, the oldest first.
+    /// Returns the tours that have arrived since the last call, oldest first.
     pub fn arrivals(&self) -> Vec<Arc<Voyager>> {
         lock(&self.arrived).drain(..).collect()
     }

@@ -1,4 +1,4 @@
-//! Chained Lin-Kernighan where it lives, and what it needs to know.
+//! Chained Lin-Kernighan on a backend, and its parameters.
 
 use std::ops::Range;
 
@@ -7,33 +7,33 @@ use antwarp_core::lin_kernighan::trial::{HEAD, LOOKED_AT, TrialRound, packed};
 
 use super::{BackendError, Enough, LocalSearch};
 
-/// Most kicks of a tour in a round.
+/// Maximum number of kicks of a tour per round.
 pub(crate) const MOST_TRIALS: u32 = 1 << 20;
-// Cuts of all trials are numbered.
+// The cuts of all trials must have distinct 32-bit numbers.
 const _: () = assert!(MOST_TRIALS as u64 * MOST as u64 <= u32::MAX as u64);
 
-/// Nodes for every trial of a round without kicks. It looks around a few of them, so that changes seldom share nodes; after
-/// some rounds all have been looked around.
+/// Nodes per trial of a round without kicks. A trial searches around a few of them, so that changes seldom share nodes; after some
+/// rounds, all have been covered.
 pub const NODES: u32 = 8 * LOOKED_AT;
 
-/// What a backend needs to know.
+/// Everything a backend needs to know about chained Lin-Kernighan.
 #[derive(Clone, Debug)]
 pub struct Spec {
-    /// The moves; none: Lin and Kernighan's.
+    /// The moves; `None`: Lin-Kernighan moves.
     pub local_search: Option<LocalSearch>,
-    /// Tours.
+    /// Number of tours.
     pub chains: u32,
-    /// Most trials of a tour in a round.
+    /// Maximum number of trials of a tour per round.
     pub trials: u32,
-    /// Tours to begin with, one after the other; none: all begin along the problem's numbering.
+    /// Initial tours, concatenated; if empty, all start along the problem's numbering.
     pub starts: Vec<u32>,
     /// Length of the shortest of them.
     pub start_cost: i64,
 }
 
 impl Spec {
-    /// For n nodes: the moves; so many tours, with so many kicks each in a round; then the tours to begin with, and the length of
-    /// the shortest.
+    /// Creates a spec for n nodes: the moves; the number of tours and of kicks of each per round; then the initial tours, and the
+    /// length of the shortest.
     pub fn new(
         local_search: Option<LocalSearch>,
         n: u32,
@@ -45,40 +45,40 @@ impl Spec {
     }
 }
 
-/// How many tours chained Lin-Kernighan works on, and how many trials each of them has in a round.
+/// The number of tours that chained Lin-Kernighan works on, and of trials of each per round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Trials {
-    /// Tours.
+    /// Number of tours.
     pub chains: u32,
-    /// Trials of a tour in a round.
+    /// Trials of a tour per round.
     pub trials: u32,
 }
 
-/// How far chained Lin-Kernighan has come.
+/// The progress of chained Lin-Kernighan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reached {
-    /// Length of the shortest of the tours as they are.
+    /// Length of the shortest of the current tours.
     pub cost: i64,
     /// Length of the best tour so far.
     pub best_cost: i64,
     /// Trials of each tour in the last batch.
     pub trials: u64,
-    /// Changes of all tours in the last round, made or not.
+    /// Number of changes found for all tours in the last round, whether made or not.
     pub offered: u64,
 }
 
-/// What some trials of a round found.
+/// The changes found by some trials of a round.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
-    /// How many trials were made.
+    /// Number of trials made.
     pub made: u32,
-    /// The changes, [packed](antwarp_core::lin_kernighan::trial::TrialChanges::pack) one behind the other.
+    /// The changes, [packed](antwarp_core::lin_kernighan::trial::TrialChanges::pack) and concatenated.
     pub words: Vec<u32>,
 }
 
 impl Found {
-    /// Where each change begins, of a tour of n nodes and a round of so many trials: up to the first that is wrong, for
-    /// messages can be.
+    /// Returns where each change starts, for a tour of n nodes and a round of this many trials, up to the first invalid one, since
+    /// messages may be invalid.
     pub fn starts(&self, n: u32, trials: u32) -> Vec<u32> {
         let (mut starts, mut at) = (Vec::new(), 0);
         while let Some(&[trial, _, _, count]) = self.words[at..].first_chunk::<{ HEAD as usize }>() {
@@ -95,46 +95,46 @@ impl Found {
     }
 }
 
-/// Chained Lin-Kernighan where it lives.
+/// Chained Lin-Kernighan on a backend.
 pub trait LinKernighan {
     /// Runs these rounds.
     ///
-    /// Where a round can take long, `enough` is asked now and then whether to end it early.
+    /// If a round can take long, `enough` is regularly asked whether to end it early.
     fn run(&mut self, rounds: &[TrialRound], enough: Enough) -> Result<Reached, BackendError>;
 
-    /// Makes some trials of a round of the only tour, and leaves it as it is. Fewer if it is `enough`.
+    /// Makes some trials of a round for the only tour, without changing it. Makes fewer if `enough` asks to stop.
     fn find(&mut self, round: TrialRound, trials: Range<u32>, enough: Enough) -> Result<Found, BackendError>;
 
-    /// Makes those of the changes that can be made together, which the trials of a round found: of one run or of several, but all
-    /// with the same tour.
+    /// Makes those changes found by the trials of a round that can be made together: of one run or several, but all with the same
+    /// tour.
     fn make(&mut self, round: TrialRound, found: &mut [Found]) -> Result<(), BackendError>;
 
-    /// How far they are, once what was begun is done; the best tour so far is kept.
+    /// Returns the progress, once pending work is done; the best tour so far is kept.
     ///
     /// # Errors
     /// As [`LinKernighan::run`].
     fn reached(&mut self, enough: Enough) -> Result<Reached, BackendError>;
 
-    /// Makes one tour of all, by what each of them and some others do better (a recombination), with which all go on. It begins with the
-    /// shortest of its own, even if one of the others is shorter: its own may be hot, longer than its best so far. The others are taken
-    /// until it is `enough`.
+    /// Recombines all tours and some others into one, using what each of them does better, and continues all tours with it. It
+    /// starts from the shortest of its own, even if one of the others is shorter: its own may be hot, longer than its best so far.
+    /// The others are used until `enough` asks to stop.
     ///
     /// # Errors
-    /// If tours cannot be copied from or to the device, or memory is short.
+    /// If tours cannot be copied from or to the device, or there is not enough memory.
     fn recombine(&mut self, others: &[Vec<u32>], enough: Enough) -> Result<Reached, BackendError>;
 
-    /// The best tour so far, in the problem's numbering.
+    /// Returns the best tour so far, in the problem's numbering.
     ///
     /// # Errors
-    /// If it cannot be brought back from the device.
+    /// If it cannot be copied from the device.
     fn best_tour(&mut self) -> Result<Vec<u32>, BackendError>;
 
-    /// All tours as they are, one after the other.
+    /// Returns all current tours, concatenated.
     ///
     /// # Errors
-    /// If they cannot be brought back from the device.
+    /// If they cannot be copied from the device.
     fn tours(&mut self) -> Result<Vec<u32>, BackendError>;
 
-    /// How it was laid out.
+    /// Describes how it was laid out.
     fn describe(&self) -> String;
 }

@@ -1,30 +1,30 @@
-//! Which local search improves tours.
+//! The kinds of local search that improve tours.
 
 use antwarp_core::operator::{self, Shallow};
 use serde::{Deserialize, Serialize};
 
-/// Most neighbours: the number of a move has eight bits for those of the second step.
+/// Maximum number of neighbours: the number of a move has eight bits for those of the second step.
 pub const MOST_NEIGHBORS: u32 = 100;
 
-/// The operators of [`antwarp_core::local_search`] by name.
+/// The operators of [`antwarp_core::papers::local_search`] by name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]
 pub enum LocalSearch {
-    /// Tours stay as they are.
+    /// No local search.
     None,
-    /// Two edges out, two in.
+    /// Two edges are replaced by two others.
     TwoOpt,
-    /// Segments of up to three nodes go elsewhere, either way around.
+    /// Segments of up to three nodes are moved, in either orientation.
     OrOpt,
     /// 2-opt and Or-opt together.
     #[serde(rename = "or-2opt")]
     #[cfg_attr(feature = "cli", value(name = "or-2opt"))]
     Or2opt,
-    /// 2-opt and every reconnection of three edges.
+    /// 2-opt and all reconnections of three edges.
     #[default]
     ThreeOpt,
-    /// Segments of any length go elsewhere, the same way around: for edges with a direction, and for these only.
+    /// Segments of any length are moved, in the same orientation: only for directed edges.
     #[serde(rename = "or-3opt")]
     #[cfg_attr(feature = "cli", value(name = "or-3opt"))]
     Or3opt,
@@ -33,29 +33,29 @@ pub enum LocalSearch {
 }
 
 impl LocalSearch {
-    /// Neighbours of a node that ants' local search looks at unless a user says otherwise; of them, those that the second step of a
-    /// move looks at. Where edges have a direction, many may be [reduced](super::Problem::search_matrix) to the same length.
+    /// Returns the default numbers of neighbours per node that the local search of ants evaluates, and that the second step of a
+    /// move evaluates. If edges are directed, many may be [reduced](super::Problem::search_matrix) to the same length.
     pub(crate) fn default_lists(is_directed: bool) -> (u32, u32) {
         if is_directed { (20, 10) } else { (8, 5) }
     }
 
-    /// Neighbours of a node in the local search of ants: those given; of 2-opt, whose moves are few, as many as Skinderowicz 2020 has
-    /// (section 5.7); `None`: [`LocalSearch::default_lists`].
+    /// Returns the number of neighbours per node in the local search of ants: the given one; else for 2-opt, which has few moves,
+    /// that of Skinderowicz 2020 (section 5.7); `None` means [`LocalSearch::default_lists`].
     pub(crate) fn neighbors_of_ants(local_search: Option<LocalSearch>, given: Option<u32>) -> Option<u32> {
         given.or((local_search == Some(LocalSearch::TwoOpt)).then_some(32))
     }
 
-    /// Whether ants alone have it.
+    /// Returns whether it is only for ants.
     pub fn is_of_ants(self) -> bool {
         matches!(self, LocalSearch::Or3opt | LocalSearch::Lk)
     }
 
-    /// What improves the tours of ants unless a user says otherwise: Or-3opt where edges have a direction, else nothing.
+    /// Returns the default local search for the tours of ants: Or-3opt if edges are directed, else none.
     pub fn of_ants(is_directed: bool) -> LocalSearch {
         if is_directed { LocalSearch::Or3opt } else { LocalSearch::None }
     }
 
-    /// How far its moves go in trials; those of 2-opt where it is no operator of trials.
+    /// Returns how deep its moves go in trials; those of 2-opt if it is not an operator of trials.
     pub fn reach(self) -> Shallow {
         match self {
             LocalSearch::None | LocalSearch::Or3opt | LocalSearch::Lk | LocalSearch::TwoOpt => {
@@ -67,7 +67,7 @@ impl LocalSearch {
         }
     }
 
-    /// As in the names of kernels and in reports, `None` for no search.
+    /// Returns the name used in kernel names and reports; `None` for no search.
     pub fn kernel_name(self) -> Option<&'static str> {
         match self {
             LocalSearch::None => None,

@@ -1,8 +1,8 @@
-//! Runs in lockstep: in every step each tells all others something, and goes on once it has heard what they told.
+//! Runs in lockstep: in every step each run sends a message to all others, and continues once it has received theirs.
 //!
-//! So runs of one program come to the same decisions, and share work whose results all of them need. As with a
-//! [`Post`](super::Post), what carries messages is a courier. A run that is over leaves, and nobody waits for it any more; all others
-//! learn that in the same step.
+//! So runs of the same program come to the same decisions, and share work whose results all of them need. As with a
+//! [`Post`](super::Post), a courier carries the messages. A run that is over leaves, and is no longer waited for; all others learn
+//! that in the same step.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -12,31 +12,32 @@ use std::time::{Duration, Instant};
 
 use super::Enough;
 
-/// How often a run that waits looks whether it is to end.
+/// How often a waiting run checks whether it should end.
 const LOOK: Duration = Duration::from_millis(5);
-/// How long it waits then for the others, who are at their end as well: their last step is not lost.
+/// How long it then waits for the others, which are also about to end, so that their last step is not lost.
 const GRACE: Duration = Duration::from_millis(50);
 
-/// What each run told in a step, by its number; none of a run that has left.
+/// The message of each run in a step, by run number; `None` for a run that has left.
 pub type Step = Vec<Option<Arc<Vec<u8>>>>;
 
-/// Runs in lockstep that do a piece of work together, as one of them sees them.
+/// Runs in lockstep that share work, as seen by one of them.
 pub trait Sharing {
-    /// This run's part of so many pieces.
+    /// Returns this run's part of this many pieces.
     fn part(&self, pieces: u32) -> Range<u32>;
 
-    /// Tells all others what this run has made of its part, which may be nothing. What all have made, in the order of the pieces; none if this run is over.
+    /// Sends the result of this run's part, which may be empty, to all others. Returns the results of all, in the order of the
+    /// pieces; `None` if this run is over.
     fn gather(&mut self, made: Vec<u8>, enough: Enough) -> Option<Vec<Arc<Vec<u8>>>>;
 }
 
-/// Where a run in lockstep and its courier meet.
+/// Where a run in lockstep and its courier exchange messages.
 #[derive(Debug)]
 pub struct Lockstep {
     own: u32,
     messages: Mutex<Messages>,
-    /// There is something to carry, or to read.
+    /// Signals that there is something to send, or to read.
     is_new: Condvar,
-    /// The run waits for others.
+    /// Whether the run is waiting for others.
     waits: AtomicBool,
 }
 
@@ -47,7 +48,7 @@ struct Messages {
 }
 
 impl Messages {
-    /// The run of this number, whose messages these are, takes no further step.
+    /// Marks the run with this number, which owns these messages, as having left.
     fn leave(&mut self, own: u32) {
         if !std::mem::replace(&mut self.of[own as usize].has_left, true) {
             self.out.push_back(Arc::default());
@@ -56,7 +57,7 @@ impl Messages {
     }
 }
 
-/// What came from a run.
+/// Messages received from a run.
 #[derive(Debug, Default)]
 struct Mail {
     waiting: VecDeque<Arc<Vec<u8>>>,
@@ -64,7 +65,7 @@ struct Mail {
 }
 
 impl Lockstep {
-    /// That of the run of this number, of so many.
+    /// Creates the lockstep of the run with this number, out of `runs`.
     pub fn new(own: u32, runs: u32) -> Lockstep {
         let of = (0..runs).map(|_| Mail::default()).collect();
         Lockstep {
@@ -83,18 +84,18 @@ impl Lockstep {
         self.is_new.wait_timeout(messages, most).unwrap_or_else(PoisonError::into_inner).0
     }
 
-    /// The run's number.
+    /// Returns the run's number.
     pub fn own(&self) -> u32 {
         self.own
     }
 
-    /// Tells all others, and waits for what they tell in their step of the same number. None if this run has left; it does if it is
-    /// `enough` before all have told.
+    /// Sends a message to all others, and waits for their messages of the same step. `None` if this run has left, which happens if
+    /// `enough` asks to stop before all messages have arrived.
     ///
     /// # Panics
-    /// If there is nothing to tell.
+    /// If the message is empty.
     pub fn step(&self, told: Vec<u8>, enough: Enough) -> Option<Step> {
-        assert!(!told.is_empty(), "a step without a word is how a run leaves");
+        assert!(!told.is_empty(), "an empty message means that a run leaves");
         let told = Arc::new(told);
         let mut messages = self.lock();
         if messages.of[self.own as usize].has_left {
@@ -122,18 +123,18 @@ impl Lockstep {
         Some(messages.of.iter_mut().map(|mail| mail.waiting.pop_front()).collect())
     }
 
-    /// This run takes no further step.
+    /// Leaves: this run takes no further step.
     pub fn leave(&self) {
         self.lock().leave(self.own);
         self.is_new.notify_all();
     }
 
-    /// What is to be carried to all others, in this order.
+    /// Returns the next message to send to all others, in order.
     pub fn collect(&self) -> Option<Arc<Vec<u8>>> {
         self.lock().out.pop_front()
     }
 
-    /// Something has come from another run.
+    /// Delivers a message from another run.
     pub fn deliver(&self, from: u32, told: Vec<u8>) {
         let mut messages = self.lock();
         let is_read = !messages.of[self.own as usize].has_left;
@@ -146,17 +147,17 @@ impl Lockstep {
         self.is_new.notify_all();
     }
 
-    /// Whether a run may still want to hear something.
+    /// Returns whether a run may still need messages.
     pub fn listens(&self, run: u32) -> bool {
         self.lock().of.get(run as usize).is_some_and(|mail| !mail.has_left)
     }
 
-    /// Whether the run can do nothing before the next message.
+    /// Returns whether the run is blocked until the next message.
     pub fn waits(&self) -> bool {
         self.waits.load(Ordering::Relaxed)
     }
 
-    /// Waits until there is something to carry, so long at most.
+    /// Waits until there is something to send, for at most this long.
     pub fn await_load(&self, most: Duration) {
         let messages = self.lock();
         if messages.out.is_empty() {
@@ -171,7 +172,7 @@ mod tests {
 
     use super::*;
 
-    /// Carries what there is.
+    /// Carries all pending messages.
     fn carry(all: &[Lockstep]) {
         for from in all {
             while let Some(told) = from.collect() {
@@ -220,14 +221,14 @@ mod tests {
         let (run, other) = (Lockstep::new(0, 2), Lockstep::new(1, 2));
         assert!(run.step(vec![7], &|| true).is_none());
         assert!(!run.listens(0) && run.listens(1));
-        // What comes then is of no use any more.
+        // Messages that arrive afterwards are dropped.
         run.deliver(1, vec![1]);
         assert!(run.lock().of[1].waiting.is_empty());
         assert_eq!(run.collect().as_deref(), Some(&vec![7]));
         other.deliver(0, vec![7]);
         other.deliver(0, run.collect().unwrap().to_vec());
         assert!(run.collect().is_none());
-        // What a run had told before it left is heard.
+        // Messages that a run sent before it left are received.
         assert!(other.step(vec![8], &|| false).unwrap()[0].is_some());
         assert!(other.step(vec![9], &|| false).unwrap()[0].is_none());
         other.deliver(5, vec![1]);

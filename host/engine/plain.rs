@@ -1,6 +1,6 @@
-//! Data that goes to a device and back.
+//! Data that is copied to a device and back.
 
-/// Data that may be copied to and from a device byte by byte.
+/// Data that may be copied bytewise to and from a device.
 ///
 /// # Safety
 /// The type has no padding and no pointers, and every bit pattern is a value of it.
@@ -8,11 +8,11 @@ pub unsafe trait Plain: Copy {}
 
 macro_rules! plain {
     ($($t:ty),*) => { $(
-        // SAFETY: numbers and structs of numbers whose sizes add up.
+        // SAFETY: numbers, and structs of numbers without padding.
         unsafe impl Plain for $t {}
     )* };
 }
 plain!(u8, u16, u32, u64, i32, i64, f32, f64, [f64; 3], [u32; 3]);
 plain!(antwarp_core::lin_kernighan::merge::Merged);
-plain!(antwarp_core::colony::ColonyState, antwarp_core::search::WalkState);
-plain!(antwarp_core::local_search::best::DescentState);
+plain!(antwarp_core::papers::ants::colony::ColonyState, antwarp_core::papers::search::WalkState);
+plain!(antwarp_core::papers::local_search::best::DescentState);

@@ -1,20 +1,21 @@
-//! Potentials of nodes whose edges have a direction.
+//! Potentials of nodes with directed edges.
 //!
-//! A tour leaves every node once and comes to every node once. So if each edge (i, j) gets shorter by u(i) + v(j), all tours get
-//! shorter by the same, the sum of all u and v, and local search may look at these *reduced* lengths instead. The potentials
+//! A tour leaves every node once and enters every node once. So if each edge (i, j) gets shorter by u(i) + v(j), all tours get
+//! shorter by the same amount, the sum of all u and v, and local search may use these *reduced* lengths instead. The potentials
 //! here solve the dual of the assignment problem: no reduced length is negative, and those of the cheapest assignment, one
-//! successor for each node, are 0. An edge is then near if it costs little *more* than what has to be paid anyway, which tells
-//! far better than its length which edges a short tour has: of stacker cranes' instances such as rbg443 all are 0 in the optimum.
+//! successor for each node, are 0. An edge is then near if it costs little *more* than what must be paid anyway, which predicts the
+//! edges of a short tour far better than its length: in stacker crane instances such as rbg443, all edges of the optimum have
+//! reduced length 0.
 //!
-//! By shortest augmenting paths, a row at a time (Kuhn 1955; Jonker and Volgenant 1987).
+//! Computed by shortest augmenting paths, one row at a time (Kuhn 1955; Jonker and Volgenant 1987).
 
 use crate::instance::Watch;
 
 /// More than any sum of lengths.
 const NEVER: i64 = 1 << 60;
 
-/// The reduced lengths of a matrix, n x n, row by row; none if the watch is over before they are there, or if one does not fit.
-/// Lengths from a node to itself stay 0.
+/// Returns the reduced lengths of a matrix, n x n, row by row; `None` if the watch is over before they are complete, or if one does
+/// not fit. Lengths from a node to itself stay 0.
 pub(super) fn reduced(matrix: &[i32], n: usize, watch: &Watch) -> Option<Vec<i32>> {
     let (u, v) = potentials(matrix, n, watch)?;
     let length = |(i, j): (usize, usize)| {
@@ -23,9 +24,9 @@ pub(super) fn reduced(matrix: &[i32], n: usize, watch: &Watch) -> Option<Vec<i32
     (0..n * n).map(|at| length((at / n, at % n))).collect()
 }
 
-/// Those of rows and of columns.
+/// Returns the potentials of rows and of columns.
 fn potentials(matrix: &[i32], n: usize, watch: &Watch) -> Option<(Vec<i64>, Vec<i64>)> {
-    // The last column is the row that has none yet.
+    // The last column stands for the row that has no column yet.
     let (mut u, mut v) = (vec![0; n], vec![0; n + 1]);
     let mut row_of = vec![usize::MAX; n + 1];
     for row in 0..n {

@@ -1,15 +1,14 @@
-//! An instance as the backends see it: nodes renumbered along a short tour, candidate lists, distances.
+//! An instance as backends see it: nodes renumbered along a short tour, candidate lists, distances.
 //!
-//! Ants visit near nodes one after the other. Numbered along the nearest-neighbour tour, near nodes have near
-//! numbers: a bitmask's groups fill up early, and the weights that a step reads share cache lines. Local search numbers
-//! along its own start tour.
+//! Ants visit nearby nodes one after the other. Numbered along the nearest-neighbour tour, nearby nodes have nearby numbers: a
+//! bitmask's groups fill up early, and the weights read by a step share cache lines. Local search numbers nodes along its own start
+//! tour.
 
 use antwarp_core::distance::{Distance, Distances};
 use antwarp_core::geometry::{GRID_EXTENT, Grid, Point};
 use antwarp_core::kernels::BY_MATRIX;
 use antwarp_core::metric::Metric;
 use antwarp_core::rng::Stream;
-use rayon::prelude::*;
 
 use crate::engine::BackendError;
 use crate::engine::local_search::LocalSearch;
@@ -17,21 +16,22 @@ use crate::engine::memory::check_memory;
 use crate::engine::potentials;
 use crate::engine::start::{self, Start};
 use crate::instance::{Enough, Instance, NeighborLists, Watch, nearest_until};
+use crate::parallel;
 
-/// Neighbours that the nearest-neighbour tour looks at before it searches for the nearest one that is left.
+/// Neighbours that the nearest-neighbour tour tries before it searches for the nearest unvisited node.
 const NEAR: usize = 16;
-/// Neighbours of a node in its candidate list and its reserve together: enough for nine in ten of the ants that find
-/// no open candidate.
+/// Number of neighbours of a node in its candidate list and its reserve together: enough for nine in ten of the ants that find no
+/// open candidate.
 const LISTED: usize = 256;
-/// Ids that all lists may have together; beyond some 131,000 nodes there are fewer reserves, for finding them takes
+/// Maximum number of ids in all lists together; beyond about 131,000 nodes there are fewer reserves, since finding them takes
 /// longer than they save in a short run.
 const MOST_IDS: usize = 1 << 25;
 
-/// Most nodes whose directed edges get reduced lengths: of more it takes longer than they are worth in a run of ten seconds (two
-/// seconds for 3,000 nodes on one thread, and it grows with their cube).
+/// Maximum number of nodes for which directed edges get reduced lengths: for more, computing them takes longer than they are worth
+/// in a run of ten seconds (two seconds for 3,000 nodes on one thread, growing with the cube).
 const MOST_REDUCED: usize = 2000;
 
-/// Bytes of a node besides: places, numbers, the tree in which neighbours are looked for.
+/// Further bytes per node: places, numbers, the tree in which neighbours are searched.
 const A_NODE: usize = 200;
 
 /// An instance as engines see it: nodes renumbered along a short tour, candidate lists, distances.
@@ -52,18 +52,18 @@ pub struct Problem {
     places: Places,
 }
 
-/// Where the nodes are, as local search reads it ([`antwarp_core::geometry`]).
+/// The places of the nodes, as local search reads them ([`antwarp_core::geometry`]).
 pub enum Places {
     /// For [`Grid`].
     Grid {
-        /// A place a node.
+        /// One place per node.
         places: Vec<u64>,
-        /// Distances are rounded up.
+        /// Whether distances are rounded up.
         up: bool,
     },
     /// For [`Planar`](antwarp_core::geometry::Planar).
     Planar {
-        /// A place a node.
+        /// One place per node.
         places: Vec<Point>,
         /// The metric.
         metric: Metric,
@@ -85,17 +85,17 @@ impl Places {
             let whole = p[0].fract() == 0.0 && p[1].fract() == 0.0;
             whole && p[0] - x <= GRID_EXTENT && p[1] - y <= GRID_EXTENT
         };
-        if metric != Metric::Att && points.par_iter().all(fits) {
+        if metric != Metric::Att && parallel::all(points.len(), &|i| fits(&points[i])) {
             let place = |p: &[f64; 3]| Grid::place((p[0] - x) as u32, (p[1] - y) as u32);
             return Places::Grid {
-                places: points.par_iter().map(place).collect(),
+                places: parallel::collect(points.len(), &|i| place(&points[i])),
                 up: metric == Metric::Ceil2d,
             };
         }
         Places::Planar { places: points.iter().map(|p| Point(p[0], p[1])).collect(), metric }
     }
 
-    /// As in the names of kernels.
+    /// Returns the name used in kernel names.
     pub fn kernel_name(&self) -> &'static str {
         match self {
             Places::Grid { .. } => "grid",
@@ -104,7 +104,7 @@ impl Places {
         }
     }
 
-    /// Bytes of a place.
+    /// Returns the number of bytes per place.
     pub fn bytes(&self) -> u32 {
         match self {
             Places::Grid { .. } => 8,
@@ -114,7 +114,7 @@ impl Places {
     }
 }
 
-/// Where each node stands in an order.
+/// Returns the position of each node in an order.
 fn numbers(order: &[u32]) -> Vec<u32> {
     let mut numbers = vec![0; order.len()];
     for (number, &node) in (0..).zip(order) {
@@ -123,12 +123,14 @@ fn numbers(order: &[u32]) -> Vec<u32> {
     numbers
 }
 
-/// Where all nodes of a list are equally near, those that are as near and follow along the tour take their places. Of thousands of
-/// nodes at one place all would else have the same list, and who has been to those in it would look at all nodes, step by step.
+/// Replaces lists whose nodes are all equally near by the equally near nodes that follow along the tour. Otherwise thousands of
+/// nodes at the same place would all have the same list, and an ant that has visited those would have to evaluate all nodes in each
+/// step.
 fn spread(instance: &Instance, near: &mut NeighborLists, order: &[u32]) {
     let (n, k) = (order.len(), near.k);
     let numbers = numbers(order);
-    near.ids.par_chunks_mut(k.max(1)).zip(0..n as u32).for_each(|(list, node)| {
+    parallel::each_part(&mut near.ids, k.max(1), &|node, list| {
+        let node = node as u32;
         let distance = |to: &u32| instance.distance(node, *to);
         let (nearest, farthest) = (distance(&list[0]), distance(&list[k - 1]));
         if nearest < farthest {
@@ -145,11 +147,11 @@ fn spread(instance: &Instance, near: &mut NeighborLists, order: &[u32]) {
 }
 
 impl Problem {
-    /// Prepares an instance with `k` candidates a node, or all of them, and `neighbors` of each for local search, or as many as
-    /// ants have.
+    /// Prepares an instance with `k` candidates per node, or all nodes as candidates, and `neighbors` of each for local search, or
+    /// as many as ants use by default.
     ///
     /// # Errors
-    /// If the memory is short.
+    /// If there is not enough memory.
     pub fn new(
         instance: &Instance,
         k: Option<u32>,
@@ -158,10 +160,10 @@ impl Problem {
         Ok(Problem::until(instance, k, neighbors, &|| false)?.expect("it is never enough"))
     }
 
-    /// As [`Problem::new`]; none if it was `enough` before it was there.
+    /// Does the same as [`Problem::new`]; `None` if `enough` asked to stop before it was complete.
     ///
     /// # Errors
-    /// If the memory is short.
+    /// If there is not enough memory.
     pub fn until(
         instance: &Instance,
         k: Option<u32>,
@@ -177,7 +179,7 @@ impl Problem {
         let neighbors = (neighbors as usize).min(most);
         let found = listed.max(NEAR.min(most)).max(neighbors);
         let matrix = instance.matrix().map_or(0, <[i32]>::len);
-        // The lists as they are found, by number, and renumbered.
+        // The lists as found, by number, and renumbered.
         check_memory("the candidate lists", 12 * n * found + A_NODE * n + 4 * matrix)?;
         let Some(mut near) = nearest_until(instance, found, enough) else { return Ok(None) };
         let Some(order) = start::tour_until(instance, Start::NearestNeighbor, &near, 0, enough) else {
@@ -192,11 +194,11 @@ impl Problem {
         Problem::along(instance, near, (0, 0, near.k), start)
     }
 
-    /// Where edges have a direction: the same, but that local search looks at reduced lengths, and all lists are by these.
+    /// For directed edges: makes local search use reduced lengths, and sorts all lists by them.
     ///
-    /// Many edges of a node may have the same one. Which of them are listed is drawn, by the pair's numbers: else lists of
-    /// different nodes would hold the same few. Nothing changes where edges have no direction, of more than 2,000 nodes,
-    /// if the memory is short, or if it was `enough` before the lengths were there.
+    /// Many edges of a node may have the same reduced length. Which of them are listed is drawn at random, by the pair's numbers:
+    /// otherwise lists of different nodes would hold the same few. Nothing changes if edges are undirected, with more than 2,000
+    /// nodes, if there is not enough memory, or if `enough` asked to stop before the lengths were complete.
     pub fn reduced(mut self, enough: Enough) -> Problem {
         let n = self.order.len();
         if !self.directed || n > MOST_REDUCED || check_memory("the reduced lengths", 4 * 4 * n * n).is_err() {
@@ -204,7 +206,8 @@ impl Problem {
         }
         let Some(reduced) = potentials::reduced(&self.matrix, n, &Watch::new(enough)) else { return self };
         let [wanted, reserve, searched] = [self.k, self.reserve, self.search_k].map(|count| count as usize);
-        let list = |(node, row): (usize, &[i32])| {
+        let list = |node: usize| {
+            let row = &reduced[node * n..][..n];
             let draws = Stream::new(0, 0, node as u32).step(0);
             let key = |&to: &u32| (row[to as usize], draws.bits(to), to);
             let mut others: Vec<u32> = (0..n as u32).filter(|&to| to as usize != node).collect();
@@ -217,7 +220,7 @@ impl Problem {
             others.shrink_to_fit();
             others
         };
-        let lists: Vec<Vec<u32>> = reduced.par_chunks(n).enumerate().map(list).collect();
+        let lists: Vec<Vec<u32>> = parallel::collect(n, &list);
         let part = |from: usize, to: usize| lists.iter().flat_map(|list| &list[from..to]).copied().collect();
         self.lists = part(0, wanted);
         self.reserves = part(wanted, wanted + reserve);
@@ -226,7 +229,7 @@ impl Problem {
         self
     }
 
-    /// Whether local search looks at [reduced](Problem::reduced) lengths.
+    /// Returns whether local search uses [reduced](Problem::reduced) lengths.
     pub fn is_reduced(&self) -> bool {
         !self.search_matrix.is_empty()
     }
@@ -241,8 +244,8 @@ impl Problem {
         let place = numbers(&order);
         let rows = |from: usize, to: usize| -> Vec<u32> {
             let mut rows = vec![0; n * (to - from)];
-            rows.par_chunks_mut((to - from).max(1)).zip(&order).for_each(|(row, &v)| {
-                let list = &near.ids[v as usize * near.k..][from..to];
+            parallel::each_part(&mut rows, (to - from).max(1), &|index, row| {
+                let list = &near.ids[order[index] as usize * near.k..][from..to];
                 row.iter_mut().zip(list).for_each(|(to, &u)| *to = place[u as usize]);
             });
             rows
@@ -251,7 +254,7 @@ impl Problem {
         let neighbors = rows(0, searched);
         let unit_cost = instance.check_tour(&order).unwrap_or(1);
         let points: Vec<[f64; 3]> =
-            instance.points().map_or_else(Vec::new, |p| order.par_iter().map(|&v| p[v as usize]).collect());
+            instance.points().map_or_else(Vec::new, |p| parallel::collect(n, &|i| p[order[i] as usize]));
         let row = |i: u32| order.iter().map(move |&j| instance.distance(i, j));
         let matrix =
             instance.matrix().map_or_else(Vec::new, |_| order.iter().flat_map(|&i| row(i)).collect());
@@ -273,104 +276,108 @@ impl Problem {
         }
     }
 
-    /// Number of nodes.
+    /// Returns the number of nodes.
     pub fn n(&self) -> u32 {
         self.order.len() as u32
     }
 
-    /// Candidates of a node; 0: all nodes are candidates.
+    /// Returns the number of candidates per node; 0 if all nodes are candidates.
     pub fn k(&self) -> u32 {
         self.k
     }
 
-    /// The candidate lists, n x k, nearest first; empty where all nodes are candidates.
+    /// Returns the candidate lists, n x k, nearest first; empty if all nodes are candidates.
     pub fn lists(&self) -> &[u32] {
         &self.lists
     }
 
-    /// Neighbours of a node for local search.
+    /// Returns the number of neighbours per node for local search.
     pub fn search_k(&self) -> u32 {
         self.search_k
     }
 
-    /// The neighbours for local search, n x [`Problem::search_k`], nearest first.
+    /// Returns the neighbours for local search, n x [`Problem::search_k`], nearest first.
     pub fn neighbors(&self) -> &[u32] {
         &self.neighbors
     }
 
-    /// Nodes in reserve for a node, behind its candidates.
+    /// Returns the number of reserve neighbours per node, after its candidates.
     pub fn reserve(&self) -> u32 {
         self.reserve
     }
 
-    /// The neighbours behind the candidates, n x [`Problem::reserve`], nearest first.
+    /// Returns the neighbours after the candidates, n x [`Problem::reserve`], nearest first.
     pub fn reserves(&self) -> &[u32] {
         &self.reserves
     }
 
-    /// Length of the start tour.
+    /// Returns the length of the start tour.
     pub fn unit_cost(&self) -> i64 {
         self.unit_cost
     }
 
-    /// The mean edge of the start tour: heuristic values are in units of it.
+    /// Returns the mean edge length of the start tour, the unit of heuristic values.
     pub fn scale(&self) -> f32 {
         (self.unit_cost.max(1) as f64 / self.n() as f64) as f32
     }
 
-    /// Whether edges have a direction.
+    /// Returns whether edges are directed.
     pub fn is_directed(&self) -> bool {
         self.directed
     }
 
-    /// Where the nodes are, for local search.
+    /// Returns the places of the nodes, for local search.
     pub fn places(&self) -> &Places {
         &self.places
     }
 
-    /// The coordinates, if distances come from them.
+    /// Returns the coordinates, if distances come from them.
     pub fn points(&self) -> &[[f64; 3]] {
         &self.points
     }
 
-    /// The distance matrix, if distances come from it.
+    /// Returns the distance matrix, if distances come from it.
     pub fn matrix(&self) -> &[i32] {
         &self.matrix
     }
 
-    /// The distance function, if there is one.
+    /// Returns the distance function, if there is one.
     pub fn metric(&self) -> Option<Metric> {
         self.metric
     }
 
-    /// The metric's number for kernels; [`BY_MATRIX`] where a kernel cannot compute it.
+    /// Returns the metric's number for kernels; [`BY_MATRIX`] if a kernel cannot compute it.
     pub fn device_metric(&self) -> u32 {
         self.metric.filter(|_| !self.has_device_matrix()).map_or(BY_MATRIX, |m| m as u32)
     }
 
-    /// Whether a kernel looks distances up: in the instance's matrix, or in one that is made of a metric that it cannot compute.
+    /// Returns whether a kernel looks distances up: in the instance's matrix, or in one computed from a metric that kernels do not
+    /// support.
     pub fn has_device_matrix(&self) -> bool {
         self.metric.is_none_or(|m| !m.is_algebraic())
     }
 
-    /// All distances by the metric, n x n, row by row.
+    /// Computes all distances by the metric, n x n, row by row.
     pub fn computed_matrix(&self) -> Vec<i32> {
-        let row = |i: u32| {
+        let n = self.n() as usize;
+        let mut matrix = vec![0; n * n];
+        parallel::each_part(&mut matrix, n.max(1), &|i, row| {
             let distances = self.distances();
-            // SAFETY: both are nodes of the problem.
-            (0..self.n()).map(move |j| unsafe { distances.between(i, j) })
-        };
-        (0..self.n()).into_par_iter().flat_map_iter(row).collect()
+            for (j, length) in (0..).zip(row) {
+                // SAFETY: both are nodes of the problem.
+                *length = unsafe { distances.between(i as u32, j) };
+            }
+        });
+        matrix
     }
 
-    /// How far each of [`Problem::neighbors`] is.
+    /// Returns the distance of each of [`Problem::neighbors`].
     pub fn neighbor_lengths(&self) -> Vec<i32> {
         let k = (self.search_k as usize).max(1);
         let mut lengths = vec![0; self.neighbors.len()];
-        let rows = lengths.par_chunks_mut(k).zip(self.neighbors.par_chunks(k)).enumerate();
-        rows.for_each(|(node, (lengths, list))| {
+        parallel::each_part(&mut lengths, k, &|node, lengths| {
             let distances = self.distances();
-            for (length, &v) in lengths.iter_mut().zip(list) {
+            for (length, &v) in lengths.iter_mut().zip(&self.neighbors[node * k..]) {
                 // SAFETY: both are nodes of the problem.
                 *length = unsafe { distances.between(node as u32, v) };
             }
@@ -378,17 +385,18 @@ impl Problem {
         lengths
     }
 
-    /// How far it is from each node to the next one along the start tour.
+    /// Returns the distance from each node to the next one along the start tour.
     pub fn step_lengths(&self) -> Vec<i32> {
         let n = self.n();
-        let length = |node: u32| {
+        let length = |node: usize| {
+            let node = node as u32;
             // SAFETY: both are nodes of the problem.
             unsafe { self.distances().between(node, if node + 1 == n { 0 } else { node + 1 }) }
         };
-        (0..n).into_par_iter().map(length).collect()
+        parallel::collect(n as usize, &length)
     }
 
-    /// Distances for code on the CPU.
+    /// Returns the distances, for code on the CPU.
     pub fn distances(&self) -> Distances {
         Distances {
             matrix: self.matrix.as_ptr(),
@@ -398,18 +406,18 @@ impl Problem {
         }
     }
 
-    /// The matrix that local search looks at: that of [reduced](Problem::reduced) lengths if there is one, else that of
+    /// Returns the matrix that local search uses: that of [reduced](Problem::reduced) lengths if there is one, else
     /// [`Problem::matrix`].
     pub fn search_matrix(&self) -> &[i32] {
         if self.is_reduced() { &self.search_matrix } else { &self.matrix }
     }
 
-    /// As [`Problem::distances`], as local search sees them: every tour is as much longer or shorter by these.
+    /// Returns [`Problem::distances`] as local search sees them: they change the lengths of all tours by the same amount.
     pub fn search_distances(&self) -> Distances {
         Distances { matrix: self.search_matrix().as_ptr(), ..self.distances() }
     }
 
-    /// How long a tour in the problem's numbering is; none if it is no tour.
+    /// Returns the length of a tour in the problem's numbering; `None` if it is not a valid tour.
     pub fn length(&self, tour: &[u32]) -> Option<i64> {
         let n = self.order.len();
         let mut is_seen = vec![false; n];
@@ -424,15 +432,15 @@ impl Problem {
             // SAFETY: both are nodes of the problem.
             i64::from(unsafe { self.distances().between(tour[p], tour[if p + 1 == n { 0 } else { p + 1 }]) })
         };
-        Some((0..n).into_par_iter().with_min_len(1 << 12).map(step).sum())
+        Some(parallel::sum(n, 1 << 12, &step))
     }
 
-    /// A tour in the instance's numbering.
+    /// Converts a tour to the instance's numbering.
     pub fn original(&self, tour: &[u32]) -> Vec<u32> {
         tour.iter().map(|&v| self.order[v as usize]).collect()
     }
 
-    /// The start tour in the instance's numbering.
+    /// Returns the start tour in the instance's numbering.
     pub fn start_tour(&self) -> &[u32] {
         &self.order
     }

@@ -8,18 +8,19 @@ use serde::Serialize;
 
 use super::Status;
 
-/// What stops a run; [`Stop::never`] does not. `C` is what costs are: lengths, unless said otherwise.
+/// The limits of a run; [`Stop::never`] has none. `C` is the type of costs: lengths by default.
 #[derive(Clone, Debug)]
 pub struct Stop<C = i64> {
     /// Wall-clock time, preparation included.
     pub time: Option<Duration>,
     /// Number of iterations.
     pub iterations: Option<u64>,
-    /// A tour that costs no more inside ([`Instance::inside`](crate::instance::Instance::inside)), or a solution of this cost.
+    /// A tour with at most this internal cost ([`Instance::inside`](crate::instance::Instance::inside)), or a solution of this
+    /// cost.
     pub target: Option<C>,
     /// Iterations without improvement.
     pub stagnation: Option<u64>,
-    /// Set from outside, by Ctrl-C say.
+    /// Set from outside, for example by Ctrl-C.
     pub interrupt: Arc<AtomicBool>,
 }
 
@@ -39,36 +40,36 @@ pub enum StopReason {
     Optimal,
     /// No improvement for the given number of iterations.
     Stagnation,
-    /// No move of the local search made the tour shorter, and no kicks were wanted.
+    /// No move of the local search made the tour shorter, and no kicks were requested.
     LocalOptimum,
     /// It was interrupted.
     Interrupt,
-    /// An error; the best tour until then was kept.
+    /// An error occurred; the best tour until then was kept.
     Failure,
 }
 
 impl<C> Stop<C> {
-    /// Nothing stops a run but an end of its own, or [`Stop::interrupt`].
+    /// Returns no limits: a run stops only by itself, or by [`Stop::interrupt`].
     pub fn never() -> Stop<C> {
         Stop { time: None, iterations: None, target: None, stagnation: None, interrupt: Arc::default() }
     }
 
-    /// Stops a run after so much time, its preparation included.
+    /// Stops a run after this time, including its preparation.
     pub fn after(time: Duration) -> Stop<C> {
         Stop { time: Some(time), ..Stop::never() }
     }
 
-    /// Whether the time of a run that began then is up, or it was interrupted.
+    /// Returns whether the time of a run that started then is up, or it was interrupted.
     pub fn is_over(&self, begin: Instant) -> bool {
         self.time.is_some_and(|time| begin.elapsed() >= time) || self.interrupt.load(Ordering::Relaxed)
     }
 
-    /// Why a run [is over](Stop::is_over).
+    /// Returns why a run [is over](Stop::is_over).
     pub fn ended_by(&self) -> StopReason {
         if self.interrupt.load(Ordering::Relaxed) { StopReason::Interrupt } else { StopReason::Time }
     }
 
-    /// The same for a run that begins so much later.
+    /// Returns the limits for a run that starts this much later.
     pub fn spent(&self, time: Duration) -> Stop<C>
     where
         C: Copy,
@@ -76,7 +77,7 @@ impl<C> Stop<C> {
         Stop { time: self.time.map(|whole| whole.saturating_sub(time)), ..self.clone() }
     }
 
-    /// The same for other costs.
+    /// Returns the limits with a target of another cost type.
     pub fn with_target<D>(&self, target: Option<D>) -> Stop<D> {
         let Stop { time, iterations, stagnation, .. } = *self;
         Stop { time, iterations, target, stagnation, interrupt: self.interrupt.clone() }
@@ -84,7 +85,7 @@ impl<C> Stop<C> {
 }
 
 impl<C: Copy + PartialOrd> Stop<C> {
-    /// Whether a run stops here, and why.
+    /// Returns whether and why a run stops at this point.
     pub fn reason(&self, elapsed: Duration, status: &Status<C>) -> Option<StopReason> {
         let at_least = |limit: Option<u64>, value: u64| limit.is_some_and(|l| value >= l);
         let is_reached = |target: C| status.best_cost.is_some_and(|best| best <= target);

@@ -1,4 +1,4 @@
-//! A team of one that looks at the clock while it works: core knows none.
+//! A team of one thread that checks whether to stop while it works, which core itself cannot do.
 
 use std::cell::Cell;
 
@@ -6,10 +6,10 @@ use antwarp_core::team::{Serial, Team};
 
 use super::Enough;
 
-/// Steps of its work after which it is worth a look at the clock: each takes a microsecond or more.
+/// Number of steps of work after which a check is worthwhile: each takes a microsecond or more.
 const STEPS: u32 = 1 << 6;
 
-/// A CPU thread that can be told to stop in the middle of a tour; a reference to it is a [`Team`].
+/// A CPU thread that can be stopped in the middle of a tour; a reference to it is a [`Team`].
 pub struct Worker<'a> {
     enough: Enough<'a>,
     steps: Cell<u32>,
@@ -17,12 +17,12 @@ pub struct Worker<'a> {
 }
 
 impl<'a> Worker<'a> {
-    /// One that works until it is enough.
+    /// Creates a worker that works until `enough` asks it to stop.
     pub fn new(enough: Enough<'a>) -> Worker<'a> {
         Worker { enough, steps: Cell::new(0), stopped: Cell::new(false) }
     }
 
-    /// Whether it has stopped, with its work as far as it was.
+    /// Returns whether it has stopped, leaving its work unfinished.
     pub fn has_stopped(&self) -> bool {
         self.stopped.get()
     }

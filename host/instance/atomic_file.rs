@@ -1,4 +1,4 @@
-//! Files that are either the old one or the whole new one, whatever happens while writing.
+//! Atomic file writes: a file is always either the old one or the complete new one, whatever happens while writing.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -9,23 +9,23 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::error::{InstanceError, Result};
 
-/// Links that lead to links, and so on: more are a circle.
+/// Maximum length of a chain of links: anything longer is a cycle.
 const MOST_LINKS: u32 = 40;
 
-/// Where a name leads to.
+/// What a path refers to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// A file behind all links. It need not be there yet, but its folder is.
+    /// A file, after following all links. It need not exist yet, but its folder does.
     File(PathBuf),
-    /// A pipe or a device: it is written to as it is.
+    /// A pipe or a device, which is written to directly.
     Device,
 }
 
-/// Finds out where a name leads to.
+/// Finds out what a path refers to.
 ///
 /// # Errors
 ///
-/// It is a folder or in none, it is no name at all, or only a number of an open file.
+/// If it is a folder, its folder does not exist, it has no file name, or it only gives the number of an open file.
 pub(crate) fn place(path: &Path) -> io::Result<Place> {
     match fs::metadata(path) {
         Ok(metadata) if metadata.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
@@ -36,7 +36,7 @@ pub(crate) fn place(path: &Path) -> io::Result<Place> {
     if path.to_string_lossy().ends_with(std::path::is_separator) {
         return Err(io::ErrorKind::IsADirectory.into());
     }
-    // A link may lead to a file that is not there: then that file is the one to make.
+    // A link may lead to a file that does not exist: then that is the file to create.
     let mut path = path.to_owned();
     for _ in 0..MOST_LINKS {
         let name = path.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
@@ -44,21 +44,21 @@ pub(crate) fn place(path: &Path) -> io::Result<Place> {
             Some(folder) if !folder.as_os_str().is_empty() => fs::canonicalize(folder)?,
             _ => fs::canonicalize(".")?,
         };
-        // Names such as /dev/fd/3: the file was opened by others, who go on with it.
+        // Names such as /dev/fd/3: the file is already open, and whoever opened it continues to use it.
         if folder.starts_with("/proc") {
-            return Err(io::Error::other("this is a file that is open already: give its own name"));
+            return Err(io::Error::other("this file is already open: give its real name"));
         }
         let file = folder.join(name);
         match fs::read_link(&file) {
             Ok(target) => path = folder.join(target),
-            // As the disk spells it, if it does not tell small letters from large ones.
+            // Use the spelling on disk, in case the file system is case-insensitive.
             Err(_) => return Ok(Place::File(fs::canonicalize(&file).unwrap_or(file))),
         }
     }
     Err(io::Error::other("too many links lead to each other"))
 }
 
-/// Finds out whether a file could be written, without changing anything.
+/// Checks that a file can be written, without changing anything.
 #[cfg(feature = "cli")]
 pub(crate) fn check(path: &Path) -> Result<()> {
     let check = || {
@@ -71,12 +71,12 @@ pub(crate) fn check(path: &Path) -> Result<()> {
     check().map_err(|cause| InstanceError::write(path, cause))
 }
 
-/// Writes a file beside `path`, then moves it there. Devices and pipes are written to as they are.
+/// Writes a temporary file next to `path`, then moves it there. Devices and pipes are written to directly.
 pub(crate) fn write(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
     begin(path, content).map(drop)
 }
 
-/// Writes a file as [`write`] does, and hands it out to go on behind its end.
+/// Writes a file like [`write`], and returns it for appending.
 pub(crate) fn begin(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<Growing> {
     let written = place(path).and_then(|place| match place {
         Place::File(file) => replace(&file, content),
@@ -105,7 +105,7 @@ fn write_device(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<
     OpenOptions::new().write(true).open(path).and_then(|file| write_all(file, content))
 }
 
-/// A file that grows piece by piece: each is in it as a whole or not at all.
+/// A file that grows piece by piece: each piece is written completely or not at all.
 #[derive(Debug)]
 pub(crate) struct Growing(File);
 
@@ -130,7 +130,7 @@ fn replace(target: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>
             keep_rights(&file, &old);
         }
         let file = write_all(file, content)?;
-        // Some systems report a full disk only when the file is flushed to it.
+        // Some systems report a full disk only when the file is flushed.
         file.sync_all()?;
         let mut unfinished = unfinished();
         fs::rename(&beside, target)?;
@@ -173,13 +173,13 @@ pub(crate) fn abandon() {
     std::mem::forget(unfinished);
 }
 
-/// A new file in the folder of `target`. Its name is short, since that of `target` may be as long as names can be; no other
-/// process and no other thread of this one has it.
+/// Creates a temporary file in the folder of `target`. Its name is short, since that of `target` may have the maximum length; no
+/// other process or thread uses the same name.
 fn create_beside(target: &Path) -> io::Result<(File, PathBuf)> {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
-    // What only its owner may read is never open to others: what all may read becomes so when it is known.
+    // A file that only its owner may read must never be open to others, so wider permissions are set only later.
     #[cfg(unix)]
     if target.exists() {
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
@@ -189,7 +189,7 @@ fn create_beside(target: &Path) -> io::Result<(File, PathBuf)> {
         let beside = target.with_file_name(format!(".antwarp-{}-{number}.tmp", std::process::id()));
         let mut unfinished = unfinished();
         match options.open(&beside) {
-            // One that a process of the same number has left, or has, on another machine.
+            // Left, or in use, by a process with the same id on another machine.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
             Ok(file) => {
@@ -200,8 +200,8 @@ fn create_beside(target: &Path) -> io::Result<(File, PathBuf)> {
     }
 }
 
-/// Who may read and write the old file may do so with the new one, as far as the system allows: only root gives a file to another
-/// owner. Nobody may who could not before.
+/// Gives the new file the owner and permissions of the old one, as far as the system allows: only root may change the owner. No one
+/// gains access who did not have it before.
 fn keep_rights(file: &File, old: &Metadata) {
     #[cfg_attr(not(unix), expect(unused_mut))]
     let mut rights = old.permissions();
@@ -277,7 +277,7 @@ mod tests {
     fn a_file_that_others_have_left_is_no_obstacle() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.tour");
-        // Other tests may count on meanwhile, but not as far.
+        // Other tests may increment the count meanwhile, but not as far.
         let (_, first) = create_beside(&path).unwrap();
         let name = first.file_name().unwrap().to_str().unwrap();
         let number: u64 = name.rsplit_once('-').unwrap().1.strip_suffix(".tmp").unwrap().parse().unwrap();

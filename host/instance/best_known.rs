@@ -1,4 +1,4 @@
-//! The best tour lengths and costs that are published for well-known instances.
+//! The best published tour lengths and costs of well-known instances.
 //!
 //! Sources: the best-known lists of TSPLIB95 (G. Reinelt, University of Heidelberg), and the VLSI and
 //! national instance pages of the University of Waterloo (W. Cook), whose values are all proven optimal;
@@ -11,30 +11,30 @@ use super::dimacs;
 use super::model::Instance;
 use super::qaplib::Qap;
 
-/// A published tour length, or the published cost of another problem's solution.
+/// A published tour length, or the published cost of a solution of another problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BestKnown {
     /// The length or cost.
     pub cost: i64,
-    /// Whether nothing is better, by proof.
+    /// Whether it is proven to be optimal.
     pub proven: bool,
 }
 
 impl Instance {
-    /// The best tour length that is published for it.
+    /// Returns the best published tour length.
     ///
-    /// A name does not tell which instance it is: an optimum stops a run, and that of another instance would stop it far too
-    /// early. So the data must be those of the published instance, too.
+    /// A name alone does not identify an instance: an optimum stops a run, and that of another instance would stop it far too
+    /// early. So the data must also match the published instance.
     pub fn best_known(&self) -> Option<BestKnown> {
         if !self.is_as_given() || self.forbidden().is_some() || self.ends().is_some() {
             return None;
         }
-        // Names of files stand in for names of instances: pa561 calls itself pa561.tsp.
+        // Some instances are named like their file: pa561 calls itself pa561.tsp.
         let name = self.name().trim_end_matches(".tsp").trim_end_matches(".atsp");
         if let Some(cost) = dimacs::best_known(name, self) {
             return Some(BestKnown { cost, proven: false });
         }
-        // The fingerprint comes last, as it takes the longest: few instances have a name of the lists.
+        // The fingerprint comes last, since it takes the longest: few instances have a name in the lists.
         let is_of = |entry: &&Entry| {
             entry.0.eq_ignore_ascii_case(name)
                 && entry.1 as usize == self.len()
@@ -46,7 +46,7 @@ impl Instance {
 }
 
 impl Qap {
-    /// The best cost that is published for it, found as that of an instance is.
+    /// Returns the best published cost, found in the same way as for an instance.
     pub fn best_known(&self) -> Option<BestKnown> {
         let entry = QAPLIB.iter().find(|entry| {
             entry.0.eq_ignore_ascii_case(&self.name) && entry.1 == self.n && entry.4 == self.fingerprint()
@@ -55,14 +55,14 @@ impl Qap {
     }
 }
 
-/// Name, number of nodes, optimal length, fingerprint: that of a file without an entry is told by `tests/instances/tours.rs`.
+/// Name, number of nodes, optimal length, fingerprint. `tests/instances/tours.rs` reports the fingerprint of a file without an
+/// entry.
 type Entry = (&'static str, u32, i64, u64);
 
 /// TSPLIB95, symmetric.
 ///
-/// dsj1000 is there with both of its metrics, CEIL_2D first. linhp318 asks for the shortest path from node 1 to
-/// node 214, 41345. Its file, which calls itself lin318, fixes the edge that closes the path, and the length of that
-/// edge, 3869, counts.
+/// dsj1000 is listed with both of its metrics, CEIL_2D first. linhp318 is about the shortest path from node 1 to node 214, 41345.
+/// Its file, which calls itself lin318, fixes the edge that closes the path, and the length of that edge, 3869, counts.
 #[rustfmt::skip]
 const TSPLIB: &[Entry] = &[
     ("a280", 280, 2579, 0x291319b7bfd655fb), ("ali535", 535, 202339, 0xcb427b958dd5ee60),

@@ -1,10 +1,10 @@
-//! What a file was found to hold, before it becomes an instance.
+//! The content found in a file, before it becomes an instance.
 
 use super::error::{InstanceError, Result, Text};
 use super::model::Instance;
 use super::read_options::ReadOptions;
 
-/// The numbers that a problem is made of.
+/// The numbers that define a problem.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Content {
     /// Places in the plane (2 dimensions) or in space (3).
@@ -16,26 +16,26 @@ pub(crate) enum Content {
     },
     /// Latitude and longitude of each place.
     Degrees(Vec<[f64; 2]>),
-    /// The costs from each node to each other, row by row; infinite where there is no way.
+    /// The costs from each node to every other, row by row; infinite where there is no connection.
     Costs(Vec<f64>),
 }
 
-/// What was read of a file.
+/// What was read from a file.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Reading {
     pub(crate) content: Content,
     /// The numbers of the nodes, unless they are 1 to n.
     pub(crate) ids: Option<Vec<u32>>,
     pub(crate) names: Option<Vec<String>>,
-    /// What was taken as what: `11 places from stops.csv: latitude "lat", longitude "lon"; great-circle metres`.
+    /// How the content was interpreted: `11 places from stops.csv: latitude "lat", longitude "lon"; great-circle metres`.
     pub(crate) line: String,
     pub(crate) warnings: Vec<String>,
-    /// Costs are for one direction, even if they are the same both ways.
+    /// Whether costs apply to one direction, even if they are the same in both.
     pub(crate) is_directed: bool,
 }
 
 impl Reading {
-    /// The instance of this content; `file` stands in errors.
+    /// Creates the instance with this content; `file` is named in errors.
     pub(crate) fn into_instance(self, file: &str, name: &str) -> Result<Instance> {
         let instance = match self.content {
             Content::Places { dimensions, points } => Instance::from_places(name, dimensions, points),
@@ -57,7 +57,7 @@ impl Reading {
     }
 }
 
-/// The instance of costs: exact 32-bit numbers where they are such.
+/// Creates the instance with these costs, as 32-bit integers if they are.
 pub(crate) fn instance_of(name: &str, costs: Vec<f64>) -> Result<Instance> {
     let n = costs.len().isqrt();
     let is_whole = |cost: f64| cost.fract() == 0.0 && (0.0..=f64::from(i32::MAX)).contains(&cost);
@@ -68,8 +68,8 @@ pub(crate) fn instance_of(name: &str, costs: Vec<f64>) -> Result<Instance> {
     Instance::from_costs(name, costs)
 }
 
-/// Returns warnings about costs that some programs write where there is no way: -1 as the only negative one, or a number such as 9999
-/// far above all others.
+/// Returns warnings about costs that some programs write for a missing connection: -1 as the only negative cost, or a number such
+/// as 9999 far above all others.
 pub(crate) fn odd_costs(
     costs: impl Iterator<Item = f64> + Clone,
     options: &ReadOptions,
@@ -78,20 +78,20 @@ pub(crate) fn odd_costs(
     let mut warnings = Vec::new();
     let mut negative = costs.clone().filter(|&cost| cost < 0.0).peekable();
     if negative.peek().is_some() && negative.all(|cost| cost == -1.0) {
-        warnings.push(format!("-1 is the only negative cost in {file}, and is taken as a cost; write inf if it means that there is no way"));
+        warnings.push(format!("-1 is the only negative cost in {file}, and is read as a cost; write inf if it means that there is no connection"));
     }
     let finite = costs.filter(|cost| cost.is_finite());
     let most = finite.clone().fold(0.0, f64::max);
     let next = finite.filter(|&cost| cost < most).fold(0.0, f64::max);
     if options.forbidden_from.is_none() && may_be_no_way(most) && next > 0.0 && most > 3.0 * next {
         warnings.push(format!(
-            "{most} stands in {file} far above all other costs, and is taken as a cost; if it means that there is no way, say `--forbidden-from {most}`"
+            "{most} in {file} is far above all other costs, and is read as a cost; if it means that there is no connection, use `--forbidden-from {most}`"
         ));
     }
     warnings
 }
 
-/// Whether people write this number where there is no way: nines, a power of ten, or the largest number of a type.
+/// Returns whether this number is commonly used for a missing connection: all nines, a power of ten, or the maximum of a type.
 pub(crate) fn may_be_no_way(cost: f64) -> bool {
     let largest = [15, 16, 31, 32, 63, 64].map(|bits| 2_f64.powi(bits));
     let is_ten = |cost: f64| (3..=308).any(|power| cost == 10_f64.powi(power));
@@ -100,16 +100,16 @@ pub(crate) fn may_be_no_way(cost: f64) -> bool {
         && near.into_iter().any(|cost| is_ten(cost) || largest.contains(&cost) || cost == 2_f64.powi(30))
 }
 
-/// How coordinates of a plane look like degrees, if they do: all are in the range of latitudes and longitudes, and have decimals.
+/// How plane coordinates could be degrees: all are in the range of latitudes and longitudes, and have decimals.
 pub(crate) struct Degrees {
-    /// The first coordinate may be the latitude.
+    /// Whether the first coordinate may be the latitude.
     pub(crate) lat_first: bool,
-    /// The second one may be.
+    /// Whether the second one may be.
     pub(crate) lon_first: bool,
 }
 
 impl Degrees {
-    /// Returns `None` for coordinates that do not look like degrees, as those of a unit square or with one decimal.
+    /// Returns `None` for coordinates that do not look like degrees, such as those in a unit square or with one decimal.
     pub(crate) fn of(points: &[[f64; 3]]) -> Option<Degrees> {
         let is_fine = |value: f64| ((value * 10.0).round() - value * 10.0).abs() > 1e-9;
         let fits = |lat: usize, lon: usize| {
@@ -124,7 +124,7 @@ impl Degrees {
     }
 }
 
-/// The same error, naming the file instead of the instance.
+/// Makes the error name the file instead of the instance.
 pub(crate) fn in_file(file: &str, error: InstanceError) -> InstanceError {
     match error {
         InstanceError::Content { problem, help, .. } => Text { file, bytes: b"" }.content(problem, help),

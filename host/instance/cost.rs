@@ -1,4 +1,4 @@
-//! A cost as users see it: exact, whatever its size, or a number with decimals.
+//! A cost as users see it: an exact whole number of any size, or a number with decimals.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -6,25 +6,25 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// A cost in the user's unit: a whole number, as combinatorial problems have it, or one with decimals. Both are compared by their exact
-/// values: no whole number is rounded to a real one.
+/// A cost in the user's unit: a whole number, as in combinatorial problems, or one with decimals. Both are compared by their exact
+/// values: whole numbers are not rounded to real ones.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Cost {
     /// A whole number, exact.
     Whole(i64),
-    /// A number with decimals: the nearest one of 64 bits.
+    /// A number with decimals: the nearest 64-bit float.
     Real(f64),
 }
 
-/// 2^63: real numbers from here on are above all whole ones.
+/// 2^63: real numbers from here on exceed all whole ones.
 const BEYOND: f64 = 9_223_372_036_854_775_808.0;
 
 impl Cost {
-    /// Worse than the cost of any solution.
+    /// A cost that is worse than that of any solution.
     pub const WORST: Cost = Cost::Real(f64::INFINITY);
 
-    /// The whole number; none if it is a real one.
+    /// Returns the whole number; `None` if it is a real one.
     pub fn whole(self) -> Option<i64> {
         match self {
             Cost::Whole(cost) => Some(cost),
@@ -32,7 +32,7 @@ impl Cost {
         }
     }
 
-    /// The real number that is next to it: the same number, to 53 bits.
+    /// Returns the nearest real number, with 53 bits of precision.
     pub fn as_f64(self) -> f64 {
         match self {
             Cost::Whole(cost) => cost as f64,
@@ -40,7 +40,7 @@ impl Cost {
         }
     }
 
-    /// The largest whole number that is not above it, within 64 bits.
+    /// Returns the largest whole number that is not above it, limited to 64 bits.
     pub fn floor(self) -> i64 {
         match self {
             Cost::Whole(cost) => cost,
@@ -49,7 +49,7 @@ impl Cost {
         }
     }
 
-    /// How much higher it is than `other`, in percent of that; none where that says nothing.
+    /// Returns how much higher it is than `other`, in percent of that; `None` if that is meaningless.
     pub fn percent_above(self, other: Cost) -> Option<f64> {
         let difference = match (self, other) {
             (Cost::Whole(one), Cost::Whole(other)) => (i128::from(one) - i128::from(other)) as f64,
@@ -62,20 +62,20 @@ impl Cost {
         }
     }
 
-    /// The smaller of two.
+    /// Returns the smaller of two costs.
     #[must_use]
     pub fn min(self, other: Cost) -> Cost {
         if other < self { other } else { self }
     }
 
-    /// The larger of two.
+    /// Returns the larger of two costs.
     #[must_use]
     pub fn max(self, other: Cost) -> Cost {
         if other > self { other } else { self }
     }
 }
 
-/// How a whole number stands to a real one.
+/// Compares a whole number with a real one.
 fn compare(whole: i64, real: f64) -> Option<Ordering> {
     if real.is_nan() {
         return None;
@@ -126,7 +126,8 @@ impl From<f64> for Cost {
     }
 }
 
-/// Ten digits of a number with decimals: more than a tour's length needs, fewer than show how it was added up.
+/// Shows ten digits of a number with decimals: more than a tour's length needs, but few enough to hide rounding errors of the
+/// summation.
 impl fmt::Display for Cost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
@@ -136,7 +137,7 @@ impl fmt::Display for Cost {
     }
 }
 
-/// A number to so many digits, without zeros at its end.
+/// Formats a number with this many digits, without trailing zeros.
 fn digits(value: f64, count: i32) -> String {
     if value == 0.0 || !value.is_finite() {
         return value.to_string();
@@ -151,8 +152,8 @@ fn digits(value: f64, count: i32) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
-/// A number as it is written: digits alone, with or without a sign, are a whole number where 64 bits hold it. Decimals behind one that
-/// real numbers do not hold exactly are rounded down.
+/// Parses a number: digits alone, with or without a sign, are a whole number if it fits 64 bits. Decimals of a number too large for
+/// exact real numbers are rounded down.
 impl FromStr for Cost {
     type Err = String;
 
@@ -168,7 +169,7 @@ impl FromStr for Cost {
     }
 }
 
-/// The floor of a number with a decimal point that is too large for 64-bit real numbers to hold its digits; none of others.
+/// Returns the floor of a number with a decimal point that is too large for a 64-bit float to hold its digits; `None` for others.
 fn large_decimal(text: &str) -> Option<i64> {
     let (digits, decimals) = text.split_once('.')?;
     let whole: i64 = digits.parse().ok()?;
@@ -185,7 +186,7 @@ mod tests {
 
     #[test]
     fn whole_and_real_numbers_are_compared_exactly() {
-        // The real number next to it is 2 below.
+        // The nearest real number is 2 below.
         assert_eq!(LARGE as f64, 450_358_044_767_908_288.0);
         assert!(Cost::Whole(LARGE) > Cost::Real(LARGE as f64));
         assert!(Cost::Whole(LARGE) > Cost::Whole(LARGE - 1));

@@ -1,4 +1,4 @@
-//! What tours and edges of an instance cost in the user's unit, of what they cost inside; and bounds and targets the other way.
+//! Converts internal costs of tours and edges to the user's unit, and bounds and targets between the two.
 
 use antwarp_core::metric::{self, Metric};
 
@@ -7,21 +7,21 @@ use super::globe;
 use super::model::{Distances, Instance};
 use super::scale::{Scale, scaled};
 
-/// What adding up, roots and rounding to 64 bits may be off at most, as a part of the whole: far more than it ever is.
+/// Upper bound on the relative error of summation, roots and rounding to 64 bits; the actual error is far smaller.
 const SLACK: f64 = 1e-12;
 
 impl Instance {
-    /// Whether costs inside tell those of the user exactly.
+    /// Returns whether internal costs determine the user's costs exactly.
     pub fn is_exact(&self) -> bool {
         matches!(self.scale(), Scale::Decimal { .. })
     }
 
-    /// Whether costs inside are the user's as they are: TSPLIB's, or a matrix of whole numbers.
+    /// Returns whether internal costs equal the user's: TSPLIB's, or a matrix of whole numbers.
     pub fn is_as_given(&self) -> bool {
         *self.scale() == Scale::NONE
     }
 
-    /// What a difference of 1 inside is in the user's unit.
+    /// Returns the internal cost unit in the user's unit.
     pub fn resolution(&self) -> f64 {
         match self.scale() {
             Scale::Decimal { decimals, .. } => 1.0 / 10_f64.powi(*decimals as i32),
@@ -29,7 +29,7 @@ impl Instance {
         }
     }
 
-    /// The coordinates of all points as they were given: of a sphere longitudes and latitudes.
+    /// Returns the coordinates of all points as given: on a sphere, longitudes and latitudes.
     pub fn given_points(&self) -> Option<Vec<[f64; 3]>> {
         let points = self.points()?;
         Some(match self.display_points().filter(|_| self.metric() == Some(Metric::Sphere)) {
@@ -38,7 +38,7 @@ impl Instance {
         })
     }
 
-    /// The coordinates of a point as they were given.
+    /// Returns the coordinates of a point as given.
     pub(super) fn as_given(&self, point: [f64; 3]) -> [f64; 3] {
         match self.scale() {
             Scale::Binary { exponent, .. } => point.map(|c| scaled(c, *exponent)),
@@ -46,20 +46,20 @@ impl Instance {
         }
     }
 
-    /// How many edges a tour has.
+    /// Returns the number of edges of a tour.
     fn steps(&self) -> i64 {
         let nodes = self.len() as i64;
         if nodes == 1 || self.ends().is_some() { nodes - 1 } else { nodes }
     }
 
-    /// The edges of a tour.
+    /// Returns the edges of a tour.
     pub(crate) fn edges<'t>(&self, tour: &'t [u32]) -> impl Iterator<Item = (u32, u32)> + use<'t> {
         let count = self.steps() as usize;
         (0..count).map(|at| (tour[at], tour[if at + 1 == tour.len() { 0 } else { at + 1 }]))
     }
 
-    /// A tour's cost in the user's unit, of its cost inside: exact where the instance [is](Instance::is_exact), else to
-    /// [`Instance::resolution`] an edge.
+    /// Converts a tour's internal cost to the user's unit: exact if the instance [is](Instance::is_exact), else to within
+    /// [`Instance::resolution`] per edge.
     pub fn cost(&self, inside: i64) -> Cost {
         self.cost_of_edges(inside, self.steps())
     }
@@ -76,7 +76,7 @@ impl Instance {
         }
     }
 
-    /// What no tour costs less than, in the user's unit, if none costs less inside: the rounding of every edge is taken off.
+    /// Converts an internal lower bound for tours to the user's unit, subtracting the rounding of every edge.
     pub fn lower_bound(&self, inside: i64) -> Cost {
         match self.scale() {
             Scale::Decimal { .. } => self.cost(inside),
@@ -85,19 +85,19 @@ impl Instance {
                 let lengths = inside as f64 - 0.5 * edges;
                 let slack = SLACK * (scaled(lengths.abs(), *exponent) + shift.abs() * edges);
                 let least = scaled(lengths, *exponent) + shift * edges - slack;
-                // No sum of lengths is negative.
+                // A sum of lengths cannot be negative.
                 Cost::Real(if *shift == 0.0 { least.max(0.0) } else { least })
             }
         }
     }
 
-    /// The highest cost inside at which a tour certainly costs at most `target` in the user's unit.
+    /// Returns the highest internal cost at which a tour certainly costs at most `target` in the user's unit.
     pub fn inside(&self, target: f64) -> i64 {
         let edges = self.steps();
         let most = match self.scale() {
             Scale::Decimal { shift, decimals } => {
                 let factor = 10_f64.powi(*decimals as i32);
-                // A decimal that was read is as near to its own digits as can be.
+                // A decimal that was read is the float nearest to its digits.
                 let nearest = (target * factor).round();
                 let whole = if nearest / factor == target { nearest } else { (target * factor).floor() };
                 return (whole as i64).saturating_sub(shift.saturating_mul(edges));
@@ -109,7 +109,7 @@ impl Instance {
         most.floor() as i64
     }
 
-    /// The cost of an edge in the user's unit; of a forbidden one, infinite.
+    /// Returns the cost of an edge in the user's unit; infinite for a forbidden one.
     ///
     /// # Panics
     /// If a node does not exist.
@@ -129,11 +129,11 @@ impl Instance {
         }
     }
 
-    /// What a tour costs in the user's unit: exact, or of unrounded lengths their sum. Forbidden pairs are left out; see
+    /// Returns the cost of a tour in the user's unit: exact, or the sum of unrounded lengths. Forbidden pairs are not counted; see
     /// [`Instance::forbidden_steps`].
     ///
     /// # Panics
-    /// If it is no tour of the instance.
+    /// If it is not a tour of the instance.
     pub fn tour_cost(&self, tour: &[u32]) -> Cost {
         let allowed = |&(from, to): &(u32, u32)| !self.is_forbidden(from, to);
         let steps = self.edges(tour).filter(allowed);
@@ -148,8 +148,8 @@ impl Instance {
         }
     }
 
-    /// By what part of a tour's cost the rounding inside may change it: what it did to this tour, and three standard deviations of what
-    /// it does to others. None where the cost is 0.
+    /// Returns the fraction by which internal rounding may change a tour's cost: its effect on this tour plus three standard
+    /// deviations of its effect on others. `None` if the cost is 0.
     pub fn rounding(&self, tour: &[u32]) -> Option<f64> {
         let edges = self.edges(tour).filter(|&(from, to)| !self.is_forbidden(from, to));
         let (mut inside, mut truly, mut count) = (0, 0.0, 0_u32);
@@ -165,8 +165,8 @@ impl Instance {
         (truly > 0.0).then(|| (off + spread) / truly)
     }
 
-    /// How long a tour is without TSPLIB's rounding of each edge, in the unit of the coordinates; none where costs are not rounded
-    /// lengths, or have no meaning without it.
+    /// Returns the length of a tour without TSPLIB's rounding of each edge, in the unit of the coordinates; `None` if costs are not
+    /// rounded lengths, or are undefined without rounding.
     pub fn unrounded_length(&self, tour: &[u32]) -> Option<f64> {
         let (metric, points) = (self.metric().filter(|_| self.is_exact())?, self.points()?);
         let place = |node: u32| points[node as usize];
@@ -180,7 +180,7 @@ impl Instance {
         self.edges(tour).map(length).sum()
     }
 
-    /// The edges of a tour that are forbidden.
+    /// Returns the forbidden edges of a tour.
     pub fn forbidden_steps(&self, tour: &[u32]) -> Vec<(u32, u32)> {
         if self.forbidden().is_none() {
             return Vec::new();
@@ -188,12 +188,12 @@ impl Instance {
         self.edges(tour).filter(|&(from, to)| self.is_forbidden(from, to)).collect()
     }
 
-    /// Whether a tour that costs so much inside may have a forbidden edge.
+    /// Returns whether a tour with this internal cost may have a forbidden edge.
     pub fn may_be_forbidden(&self, inside: i64) -> bool {
         self.forbidden().is_some_and(|forbidden| inside >= i64::from(forbidden))
     }
 
-    /// Whether every tour has a forbidden edge, if none costs less than so much inside.
+    /// Returns whether every tour has a forbidden edge, given this internal lower bound on the cost of tours.
     pub fn is_impossible(&self, bound: i64) -> bool {
         let Some(forbidden) = self.forbidden() else { return false };
         let allowed = self.matrix().unwrap_or_default().iter().copied().filter(|&cost| cost < forbidden);
@@ -201,7 +201,7 @@ impl Instance {
     }
 }
 
-/// A sum whose rounding does not grow with its terms (Kahan 1965, as improved by Neumaier 1974).
+/// Sums with a rounding error that does not grow with the number of terms (Kahan 1965, as improved by Neumaier 1974).
 fn sum(terms: impl Iterator<Item = f64>) -> f64 {
     let (mut sum, mut lost) = (0.0_f64, 0.0);
     for term in terms {

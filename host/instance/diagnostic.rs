@@ -1,11 +1,11 @@
-//! Shows errors in files with the line that is wrong and the remedy.
+//! Shows errors in files with the wrong line and the remedy.
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 
 use super::error::InstanceError;
 
 impl InstanceError {
-    /// Renders the error as compilers do: the message with file, line and column, the wrong part of the line, the remedy.
+    /// Renders the error like a compiler: the message with file, line and column, the wrong part of the line, and the remedy.
     /// `is_styled` adds colours for a terminal.
     pub fn rendered(&self, is_styled: bool) -> String {
         let message = self.to_string();

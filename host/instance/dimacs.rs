@@ -6,7 +6,7 @@ use antwarp_core::metric::Metric;
 
 use super::model::Instance;
 
-/// Name, number of cities, best published tour length of the family's first instance.
+/// Name, number of cities, best published tour length of the first instance of that size.
 const SIZES: [(&str, usize, i64); 7] = [
     ("E1k", 1_000, 23_360_648),
     ("E3k", 3_162, 40_634_081),
@@ -17,28 +17,28 @@ const SIZES: [(&str, usize, i64); 7] = [
     ("E1M", 1_000_000, 713_176_566),
 ];
 
-/// The highest instance number of a size that we take: beyond it seeds would meet those of other sizes.
+/// The highest accepted instance number: beyond it, seeds would collide with those of other sizes.
 const LAST: usize = 9;
 
-/// The instance of this name, or none if the name is not of the family.
+/// Generates the instance with this name; `None` if the name does not belong to the family.
 pub fn by_name(name: &str) -> Option<Instance> {
     let (n, seed) = size_and_seed(name)?;
     let points = points(n, seed).collect();
-    let instance = Instance::from_points(name, Metric::Euc2d, points).expect("its cities are sound");
+    let instance = Instance::from_points(name, Metric::Euc2d, points).expect("its cities are valid");
     Some(instance.with_comments(vec![format!("portgen N={n}, seed={seed}")]))
 }
 
-/// Whether this is the name of an instance.
+/// Returns whether this is the name of an instance.
 pub(super) fn is_name(name: &str) -> bool {
     size_and_seed(name).is_some()
 }
 
-/// The instance's name as the challenge's own generator gives it.
+/// Returns the instance's name as given by the challenge's own generator.
 pub(super) fn long_name(name: &str) -> Option<String> {
     size_and_seed(name).map(|(n, seed)| format!("portgen-{n}-{seed}"))
 }
 
-/// The best published tour length of the instance of this name, if `instance` has its cities and no more.
+/// Returns the best published tour length of the instance with this name, if `instance` has exactly its cities.
 pub(super) fn best_known(name: &str, instance: &Instance) -> Option<i64> {
     let (n, seed) = size_and_seed(name)?;
     let size = SIZES.iter().find(|size| size.1 == n)?;
@@ -48,7 +48,7 @@ pub(super) fn best_known(name: &str, instance: &Instance) -> Option<i64> {
     is_first.then_some(size.2)
 }
 
-/// Reads `E10k.3`, and `portgen-10000-100003` as the challenge's own generator calls it.
+/// Parses `E10k.3`, and `portgen-10000-100003`, the name given by the challenge's own generator.
 fn size_and_seed(name: &str) -> Option<(usize, usize)> {
     if let Some((n, seed)) = name.strip_prefix("portgen-").and_then(|rest| rest.split_once('-')) {
         let (n, seed) = (n.parse().ok()?, seed.parse().ok()?);
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
     use crate::instance::tsplib;
 
-    /// The file as the challenge's generator writes it: under its own name, with no EOF line.
+    /// Hashes the file as written by the challenge's generator: under its own name, without an EOF line.
     fn fingerprint(name: &str) -> String {
         let instance = by_name(name).unwrap();
         let mut text = Vec::new();

@@ -1,4 +1,4 @@
-//! Bytes as UTF-8 text, whatever encoding they are in.
+//! Decodes bytes in any known encoding to UTF-8 text.
 
 use std::borrow::Cow;
 
@@ -6,14 +6,15 @@ use encoding_rs::{Encoding, UTF_16BE, UTF_16LE, WINDOWS_1252};
 
 use super::error::{Result, Text};
 
-/// A text in UTF-8, without a mark.
+/// A text in UTF-8, without a byte-order mark.
 pub(crate) struct Decoded<'a> {
     pub(crate) bytes: Cow<'a, [u8]>,
-    /// The encoding that it was in, if that was not UTF-8.
+    /// The original encoding, if it was not UTF-8.
     pub(crate) encoding: Option<&'static str>,
 }
 
-/// The encoding that the first bytes of a text show, and how many of them are its mark; none for UTF-8 and for one of a byte a letter.
+/// Returns the encoding indicated by the first bytes of a text, and the length of its byte-order mark; `None` for UTF-8 and
+/// single-byte encodings.
 fn shown(bytes: &[u8]) -> Option<(&'static Encoding, usize)> {
     match bytes {
         [0xff, 0xfe, ..] => Some((UTF_16LE, 2)),
@@ -22,7 +23,7 @@ fn shown(bytes: &[u8]) -> Option<(&'static Encoding, usize)> {
     }
 }
 
-/// UTF-16 without a mark: of plain text every other byte is zero.
+/// Detects UTF-16 without a byte-order mark: in plain text, every other byte is zero.
 fn without_mark(bytes: &[u8]) -> Option<&'static Encoding> {
     let begin = &bytes[..bytes.len().min(1000) & !1];
     let zeros = |offset: usize| begin.iter().skip(offset).step_by(2).filter(|byte| **byte == 0).count();
@@ -34,7 +35,7 @@ fn without_mark(bytes: &[u8]) -> Option<&'static Encoding> {
     }
 }
 
-/// Bytes of a letter of plain text.
+/// Returns the number of bytes per letter of plain text.
 pub(crate) fn width(begin: &[u8]) -> u64 {
     if shown(begin).is_some() { 2 } else { 1 }
 }
@@ -48,7 +49,7 @@ pub(crate) fn decode<'a>(text: Text<'a>) -> Result<Decoded<'a>> {
     if let Some((encoding, mark)) = shown(bytes) {
         let (decoded, has_errors) = encoding.decode_without_bom_handling(&bytes[mark..]);
         if has_errors {
-            let problem = format!("the text is not sound {}", encoding.name());
+            let problem = format!("the text is not valid {}", encoding.name());
             return Err(text.content(problem, "save it as UTF-8"));
         }
         return Ok(Decoded {
@@ -58,7 +59,7 @@ pub(crate) fn decode<'a>(text: Text<'a>) -> Result<Decoded<'a>> {
     }
     if let Some(at) = bytes.iter().position(|byte| *byte == 0) {
         return Err(text.content(
-            format!("byte {} is zero, as in no text", at + 1),
+            format!("byte {} is zero, so this is not text", at + 1),
             "give a text file: CSV, TSPLIB or JSON",
         ));
     }
@@ -70,7 +71,7 @@ pub(crate) fn decode<'a>(text: Text<'a>) -> Result<Decoded<'a>> {
     Ok(Decoded { bytes: Cow::Owned(decoded.into_bytes()), encoding: Some("latin-1 (windows-1252)") })
 }
 
-/// Decodes the first bytes of a file. They may end within a character.
+/// Decodes the first bytes of a file, which may end within a character.
 pub(crate) fn decode_begin(bytes: &[u8]) -> Cow<'_, [u8]> {
     match shown(bytes) {
         Some((encoding, mark)) => {

@@ -1,4 +1,4 @@
-//! What can be wrong with an instance or a tour, and what to do about it.
+//! Errors in instances and tours, with their remedies.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -7,28 +7,28 @@ use thiserror::Error;
 
 use crate::memory::Shortage;
 
-/// The result of reading, writing or making an instance.
+/// The result of reading, writing or generating an instance.
 pub type Result<T> = std::result::Result<T, InstanceError>;
 
-/// Why an instance or a tour could not be read, made or written.
+/// Why an instance or a tour could not be read, created or written.
 #[derive(Debug, Error)]
 pub enum InstanceError {
-    /// The operating system did not give us the file.
+    /// The file could not be read.
     #[error("cannot read {}: {cause}", path.display())]
     Read {
         /// The file.
         path: PathBuf,
-        /// What the operating system says.
+        /// The message of the operating system.
         cause: std::io::Error,
         /// The remedy.
         help: String,
     },
-    /// The operating system did not take our file.
+    /// The file could not be written.
     #[error("cannot write {}: {cause}", path.display())]
     Write {
         /// The file.
         path: PathBuf,
-        /// What the operating system says.
+        /// The message of the operating system.
         cause: std::io::Error,
     },
     /// One place of a file is wrong.
@@ -51,14 +51,14 @@ impl InstanceError {
     pub fn remedy(&self) -> &str {
         match self {
             InstanceError::Write { .. } => {
-                "check that the folder exists, may be written to, and that its disk has space left"
+                "check that the folder exists and is writable, and that its disk has space left"
             }
             InstanceError::Syntax(error) => &error.help,
             InstanceError::Read { help, .. } | InstanceError::Content { help, .. } => help,
         }
     }
 
-    /// The file or instance `origin` as a whole is wrong. What the problem quotes need not be fit to be printed.
+    /// Creates the error that the file or instance `origin` as a whole is wrong. The text of `problem` is made safe to print.
     pub(crate) fn content(
         origin: impl Into<String>,
         problem: impl Into<String>,
@@ -76,14 +76,14 @@ impl InstanceError {
             std::io::ErrorKind::NotFound => {
                 "give the path of a .tsp, .atsp or .csv file, or the name of a generated instance such as E10k.0"
             }
-            std::io::ErrorKind::IsADirectory => "name a file inside this folder",
-            std::io::ErrorKind::PermissionDenied => "ask for the right to read the file",
-            _ => "check that the file is whole: copy or download it again",
+            std::io::ErrorKind::IsADirectory => "give a file inside this folder",
+            std::io::ErrorKind::PermissionDenied => "get permission to read the file",
+            _ => "check that the file is complete: copy or download it again",
         };
         InstanceError::Read { path: path.to_owned(), cause, help: help.to_owned() }
     }
 
-    /// The same error, with this remedy if there is no such file.
+    /// Replaces the remedy if the error is that there is no such file.
     pub(crate) fn where_missing(mut self, remedy: &str) -> InstanceError {
         if let InstanceError::Read { cause, help, .. } = &mut self
             && cause.kind() == std::io::ErrorKind::NotFound
@@ -93,7 +93,7 @@ impl InstanceError {
         self
     }
 
-    /// The same error in a text that is line `number`, from 1, of its file.
+    /// Adjusts the line number for a text that is line `number`, from 1, of its file.
     pub(crate) fn in_line(mut self, number: usize) -> InstanceError {
         if let InstanceError::Syntax(error) = &mut self {
             error.source_line.number += number - 1;
@@ -117,28 +117,28 @@ pub struct SyntaxError {
     /// The remedy.
     pub help: String,
     source_line: SourceLine,
-    /// The wrong bytes of what is shown of it.
+    /// The range of the wrong bytes in the text that is shown.
     span: Range<usize>,
 }
 
 impl SyntaxError {
-    /// The file's name.
+    /// Returns the file's name.
     pub fn file(&self) -> &str {
         &self.source_line.file
     }
 
-    /// The line of the wrong place, or of a long one the part around it, and where in that text the wrong bytes are.
+    /// Returns the line of the wrong place, or for a long line the part around it, and the range of the wrong bytes in that text.
     pub fn text(&self) -> (&str, Range<usize>) {
         (&self.source_line.text, self.span.clone())
     }
 
-    /// Line of the wrong place, from 1.
+    /// Returns the line of the wrong place, from 1.
     pub fn line(&self) -> usize {
         self.source_line.number
     }
 }
 
-/// The text of one line only: instances have millions of them.
+/// A single line of a file: instances have millions of them.
 #[derive(Debug)]
 struct SourceLine {
     file: String,
@@ -146,10 +146,10 @@ struct SourceLine {
     text: String,
 }
 
-/// Bytes of a line shown on each side of the wrong place: a matrix may stand in one line.
+/// Bytes of a line shown on each side of the wrong place: a whole matrix may be on one line.
 const CONTEXT: usize = 60;
 
-/// The bytes of a file, to locate errors in.
+/// The bytes of a file, used to locate errors.
 #[derive(Clone, Copy)]
 pub(crate) struct Text<'a> {
     pub(crate) file: &'a str,
@@ -157,7 +157,7 @@ pub(crate) struct Text<'a> {
 }
 
 impl Text<'_> {
-    /// The `length` bytes from `start` on are wrong.
+    /// Creates the error that the `length` bytes from `start` on are wrong.
     pub(crate) fn error(
         &self,
         start: usize,
@@ -187,29 +187,29 @@ impl Text<'_> {
         }))
     }
 
-    /// There is no memory for what is read.
+    /// Creates the error that there is not enough memory for what is read.
     pub(crate) fn no_room(&self, what: &str, shortage: Shortage) -> InstanceError {
-        let help = "give a smaller one, or end what else takes memory";
-        self.content(format!("no room for {what}: {shortage}"), help)
+        let help = "use a smaller one, or end other programs that use memory";
+        self.content(format!("not enough memory for {what}: {shortage}"), help)
     }
 
-    /// The file as a whole is wrong.
+    /// Creates the error that the file as a whole is wrong.
     pub(crate) fn content(&self, problem: impl Into<String>, help: impl Into<String>) -> InstanceError {
         InstanceError::content(self.file, problem, help)
     }
 }
 
-/// Text of bytes that need not be UTF-8, fit to be printed.
+/// Returns bytes that need not be UTF-8 as text that is safe to print.
 pub(crate) fn lossy(bytes: &[u8]) -> String {
     printable(String::from_utf8_lossy(bytes).trim_end_matches('\r'))
 }
 
-/// The text without control characters: to a terminal they may be commands, and what a file says is not to give any.
+/// Returns the text without control characters: a terminal could take them as commands, and a file must not issue any.
 pub(crate) fn printable(text: &str) -> String {
     text.replace(|c: char| c.is_control() && c != '\t', "\u{fffd}")
 }
 
-/// Why a list of nodes is no tour of an instance. Nodes are numbered from 0.
+/// Why a list of nodes is not a tour of an instance. Nodes are numbered from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum TourError {
     /// The tour is too short or too long.
@@ -225,17 +225,17 @@ pub enum TourError {
     OutOfRange {
         /// The node.
         node: u32,
-        /// Where it stands in the tour.
+        /// Its position in the tour.
         position: usize,
         /// The last node of the instance.
         last: u32,
     },
-    /// A node stands in the tour twice, so another is missing.
-    #[error("node {node} stands in the tour twice, again at position {position}; node {missing} is missing")]
+    /// A node appears in the tour twice, so another is missing.
+    #[error("node {node} appears in the tour twice, again at position {position}; node {missing} is missing")]
     Repeated {
         /// The node that is repeated.
         node: u32,
-        /// Where it stands for the second time.
+        /// The position where it appears for the second time.
         position: usize,
         /// The first node that is missing.
         missing: u32,

@@ -1,8 +1,8 @@
-//! What tells the data of one instance from those of another: a hash of 64 bits.
+//! A 64-bit hash that identifies the data of an instance.
 //!
-//! A name does not, as anybody may call a file eil51. Fingerprints stand in the lists of published optima, so they
-//! are for good, and the same on every machine: FNV-1a (G. Fowler, L. C. Noll, K.-P. Vo) over little-endian bytes.
-//! They tell apart what differs by chance, not what was made to deceive.
+//! A name does not, since anyone may call a file eil51. Fingerprints are in the lists of published optima, so they never change,
+//! and are the same on every machine: FNV-1a (G. Fowler, L. C. Noll, K.-P. Vo) over little-endian bytes. They distinguish data that
+//! differ by chance, but do not protect against deliberate collisions.
 
 use super::model::{Distances, Instance, Kind};
 use super::qaplib::Qap;
@@ -26,7 +26,7 @@ impl Fnv {
 }
 
 impl Instance {
-    /// A hash of all that its tours and their lengths depend on, so not of its name; the same on every machine.
+    /// Returns a hash of everything that its tours and their lengths depend on, which excludes its name; the same on every machine.
     pub fn fingerprint(&self) -> u64 {
         let mut hash = Fnv::new();
         hash.add(match self.kind() {
@@ -38,7 +38,7 @@ impl Instance {
         match self.distances() {
             Distances::Points { metric, points } => {
                 for coordinate in points.iter().flat_map(|point| &point[..metric.dimensions()]) {
-                    // Adding 0 makes one zero of the two.
+                    // Adding 0 turns -0 into 0.
                     hash.add(&(coordinate + 0.0).to_bits().to_le_bytes());
                 }
             }
@@ -53,7 +53,7 @@ impl Instance {
 }
 
 impl Qap {
-    /// A hash of the size and of both matrices, the same on every machine.
+    /// Returns a hash of the size and of both matrices; the same on every machine.
     pub fn fingerprint(&self) -> u64 {
         let mut hash = Fnv::new();
         hash.add(b"QAP ");
@@ -108,7 +108,7 @@ mod tests {
             qap([0, 2, 2, 0], [0, 1, 1, 0]),
         ];
         assert_eq!(HashSet::from(all).len(), all.len());
-        // What does not count: the name, the other zero, a coordinate that the metric leaves out, a diagonal.
+        // These do not matter: the name, the sign of zero, a coordinate that the metric ignores, a diagonal.
         let other = Instance::from_points("other", Metric::Euc2d, vec![[-0.0, 0.0, 5.0], one]).unwrap();
         assert_eq!(other.fingerprint(), all[0]);
         assert_eq!(matrix([7, 1, 1, 9]).fingerprint(), all[4]);

@@ -1,4 +1,4 @@
-//! What a file is, told from its content.
+//! Detects the format of a file from its content.
 
 use super::error::{InstanceError, Result, Text};
 use super::table;
@@ -7,37 +7,37 @@ use super::table;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Format {
     Tsplib,
-    /// With objects in it.
+    /// JSON with objects in it.
     Json,
     /// Arrays of arrays, of JSON, Python or numpy.
     Arrays,
     Delimited,
 }
 
-/// The first bytes of what is no text, or none that can be read; what it is, and the remedy.
+/// The first bytes of files that are not text, or not a readable kind; what they are, and the remedy.
 const FOREIGN: [(&[u8], &str, &str); 19] = [
     (
         b"PK\x03\x04",
-        "a zip archive, as spreadsheets (.xlsx, .ods) and .kmz files are",
+        "a zip archive, like spreadsheets (.xlsx, .ods) and .kmz files",
         "save the sheet as CSV, or unpack the archive",
     ),
     (b"\xd0\xcf\x11\xe0", "an old Office document, such as an .xls spreadsheet", "save the sheet as CSV"),
     (b"%PDF", "a PDF document", "copy the table into a text file, or export it as CSV"),
     (
         b"\x93NUMPY",
-        "a binary array of numpy",
+        "a binary numpy array",
         "save it as text: numpy.savetxt(\"places.csv\", array, delimiter=\",\")",
     ),
     (b"PAR1", "a Parquet file", "save it as CSV: pandas.read_parquet(file).to_csv(\"places.csv\")"),
     (b"SQLite format 3", "an SQLite database", "export the table as CSV"),
-    (b"BZh", "a bzip2 archive", "unpack it: bunzip2; gzip is read as it is"),
-    (b"\xfd7zXZ", "an xz archive", "unpack it: unxz; gzip is read as it is"),
-    (b"\x28\xb5\x2f\xfd", "a zstd archive", "unpack it: unzstd; gzip is read as it is"),
-    (b"7z\xbc\xaf\x27\x1c", "a 7z archive", "unpack it; gzip is read as it is"),
+    (b"BZh", "a bzip2 archive", "unpack it: bunzip2; gzip files can be read directly"),
+    (b"\xfd7zXZ", "an xz archive", "unpack it: unxz; gzip files can be read directly"),
+    (b"\x28\xb5\x2f\xfd", "a zstd archive", "unpack it: unzstd; gzip files can be read directly"),
+    (b"7z\xbc\xaf\x27\x1c", "a 7z archive", "unpack it; gzip files can be read directly"),
     (b"\x89PNG", "a picture (PNG)", "give the coordinates as text"),
     (b"\xff\xd8\xff", "a picture (JPEG)", "give the coordinates as text"),
     (b"\x00\x00\x27\x0a", "a shapefile", "export the layer as CSV with its coordinates, or as GeoJSON"),
-    (b"\x80\x04\x95", "a pickle of Python", "save the data as CSV or JSON"),
+    (b"\x80\x04\x95", "a Python pickle", "save the data as CSV or JSON"),
     (b"{\\rtf", "an RTF document", "save it as plain text"),
     (b"\x7fELF", "a program", "give a file of coordinates or costs"),
     (b"\xff\xfe\x00\x00", "text in UTF-32", "save it as UTF-8"),
@@ -45,17 +45,17 @@ const FOREIGN: [(&[u8], &str, &str); 19] = [
     (b"HDF", "an HDF file", "save the data as CSV"),
 ];
 
-/// Elements that say what an XML file is.
+/// Elements that identify the kind of an XML file.
 const XML: [(&str, &str, &str); 6] = [
     (
         "<gpx",
         "a GPX file",
-        "convert it to CSV with names of columns: gpsbabel -i gpx -f FILE -o unicsv -F places.csv",
+        "convert it to CSV with column names: gpsbabel -i gpx -f FILE -o unicsv -F places.csv",
     ),
     (
         "<kml",
         "a KML file",
-        "convert it to CSV with names of columns: gpsbabel -i kml -f FILE -o unicsv -F places.csv",
+        "convert it to CSV with column names: gpsbabel -i kml -f FILE -o unicsv -F places.csv",
     ),
     ("<html", "an HTML page", "save the data itself, as CSV or TSPLIB"),
     ("<!doctype html", "an HTML page", "save the data itself, as CSV or TSPLIB"),
@@ -63,9 +63,9 @@ const XML: [(&str, &str, &str); 6] = [
     ("<svg", "a drawing (SVG)", "give the coordinates as text"),
 ];
 
-/// Refuses what is no text.
+/// Rejects files that are not text.
 pub(super) fn refuse_foreign(text: Text<'_>) -> Result<()> {
-    // A text may begin with such letters, but goes on with others.
+    // A text may start with these letters, followed by others.
     let is_text = |begin: &[u8]| {
         begin == b"PAR1"
             && text
@@ -80,13 +80,13 @@ pub(super) fn refuse_foreign(text: Text<'_>) -> Result<()> {
 }
 
 fn foreign(text: Text<'_>, what: &str, help: &str) -> InstanceError {
-    text.content(format!("this is {what}, which is not read"), help)
+    text.content(format!("this is {what}, which cannot be read"), help)
 }
 
-/// Tells what a UTF-8 text is from its begin.
+/// Determines the format of a UTF-8 text from its start.
 ///
 /// # Errors
-/// If it is of a kind that is not read.
+/// If it is of a kind that cannot be read.
 pub(super) fn of(text: Text<'_>) -> Result<Format> {
     let begin = &text.bytes[..text.bytes.len().min(1 << 16)];
     let begin = String::from_utf8_lossy(begin);
@@ -107,8 +107,8 @@ pub(super) fn of(text: Text<'_>) -> Result<Format> {
         && (first.contains(" {'") || first.ends_with(" {}"))
         && !first.contains('=')
     {
-        let help = "write it by nx.write_weighted_edgelist(graph, file)";
-        return Err(foreign(text, "an edge list of networkx with all attributes", help));
+        let help = "write it with nx.write_weighted_edgelist(graph, file)";
+        return Err(foreign(text, "a networkx edge list with all attributes", help));
     }
     if is_tsplib(bare) {
         return Ok(Format::Tsplib);
@@ -117,7 +117,7 @@ pub(super) fn of(text: Text<'_>) -> Result<Format> {
         return Err(foreign(text, what, help));
     }
     let compact: String = bare.chars().take(200).filter(|c| !c.is_whitespace()).collect();
-    // A dictionary of tuples of Python.
+    // A Python dictionary of tuples.
     let is_key = |at: usize| compact[..at].ends_with(|c: char| matches!(c, '"' | '\'') || c.is_ascii_digit());
     if compact.starts_with('{') && compact.match_indices(":(").any(|(at, _)| is_key(at)) {
         return Ok(Format::Arrays);
@@ -132,13 +132,13 @@ pub(super) fn of(text: Text<'_>) -> Result<Format> {
     Ok(Format::Delimited)
 }
 
-/// Tells whether a text is of a kind.
+/// Returns whether a text is of a certain kind.
 type IsKind = fn(&str) -> bool;
 
-/// Texts of kinds that are not read: how to tell them, their names and the remedies.
+/// Kinds of text that cannot be read: how to recognize them, their names and the remedies.
 const TEXTS: [(IsKind, &str, &str); 10] = [
-    (is_drill_file, "a drill file or G-code", "write one line `x,y` for each hole"),
-    (is_solomon, "a vehicle routing problem of Solomon's layout", "write one line `id,x,y` for each place"),
+    (is_drill_file, "a drill file or G-code", "write a line `x,y` for each hole"),
+    (is_solomon, "a vehicle routing problem in Solomon's format", "write one line `id,x,y` for each place"),
     (
         |text| text.starts_with("\\begin{"),
         "a LaTeX table",
@@ -146,12 +146,12 @@ const TEXTS: [(IsKind, &str, &str); 10] = [
     ),
     (
         |text| text.starts_with("structure(") || text.starts_with("list(") || text.starts_with("c("),
-        "an object as R's dput writes it",
-        "write it by write.csv(x, \"x.csv\")",
+        "an object written by R's dput",
+        "write it with write.csv(x, \"x.csv\")",
     ),
     (
         |text| ["INSERT INTO ", "CREATE TABLE "].iter().any(|word| starts_with(text, word)),
-        "a script of SQL",
+        "an SQL script",
         "export the table as CSV",
     ),
     (
@@ -160,18 +160,18 @@ const TEXTS: [(IsKind, &str, &str); 10] = [
                 || is_graph(text)
                 || text.lines().take(50).any(|line| line.starts_with("p sp "))
         },
-        "a graph in the layout of Pajek, DOT, GML or DIMACS",
+        "a graph in Pajek, DOT, GML or DIMACS format",
         "write a line `from,to,cost` for each edge, below a line with these names",
     ),
     (
         |text| ["set ", "param "].iter().any(|word| text.starts_with(word)) && text.contains(":="),
-        "a file of data for GMPL or AMPL",
-        "write the table alone, as CSV",
+        "a data file for GMPL or AMPL",
+        "write only the table, as CSV",
     ),
     (
         |text| text.starts_with("shape: (") || text.starts_with('\u{250c}'),
-        "a data frame as polars prints it",
-        "write it by df.write_csv(\"places.csv\")",
+        "a data frame printed by polars",
+        "write it with df.write_csv(\"places.csv\")",
     ),
     (
         |text| {
@@ -184,7 +184,7 @@ const TEXTS: [(IsKind, &str, &str); 10] = [
     (is_yaml, "YAML", "write it as JSON, or as CSV with a line `name,x,y` for each place"),
 ];
 
-/// Whether a text begins as DOT or GML do.
+/// Returns whether a text starts like DOT or GML.
 fn is_graph(text: &str) -> bool {
     let first = text.lines().next().unwrap_or("").trim();
     let word = first.split_whitespace().next().unwrap_or("");
@@ -195,7 +195,7 @@ fn starts_with(text: &str, word: &str) -> bool {
     text.get(..word.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(word))
 }
 
-/// Whether lines have coordinates such as `X12.5Y3.25`.
+/// Returns whether lines have coordinates such as `X12.5Y3.25`.
 fn is_drill_file(text: &str) -> bool {
     let is_number =
         |text: &str| text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.'));
@@ -221,7 +221,7 @@ fn is_solomon(text: &str) -> bool {
     has("VEHICLE") && has("CUSTOMER")
 }
 
-/// Whether the first line is a key, and the next one an item or a key below it.
+/// Returns whether the first line is a key, and the next one an item or a key below it.
 fn is_yaml(text: &str) -> bool {
     let mut lines = text.lines().filter(|line| !line.trim().is_empty() && line.trim() != "---");
     let is_key = |line: &str| line.trim_end().ends_with(':') && !line.contains([',', ';', '\t']);
@@ -230,7 +230,7 @@ fn is_yaml(text: &str) -> bool {
         && (second.trim_start().starts_with("- ") || second.starts_with("  ") && second.contains(": "))
 }
 
-/// Keywords that a TSPLIB file begins with.
+/// Keywords that a TSPLIB file starts with.
 const KEYWORDS: [&str; 12] = [
     "NAME",
     "TYPE",
@@ -251,7 +251,7 @@ fn is_tsplib(begin: &str) -> bool {
     lines.take(30).any(|line| {
         let end = line.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(line.len());
         let (word, rest) = (line[..end].to_ascii_uppercase(), line[end..].trim_start());
-        // LKH takes keywords without a colon; the reader says what it needs.
+        // LKH accepts keywords without a colon; the reader reports what it requires.
         let is_value =
             rest.starts_with(':') || word.contains("DIMENSION") && !rest.is_empty() && !rest.contains(',');
         word.ends_with("_SECTION") || KEYWORDS.contains(&word.as_str()) && is_value

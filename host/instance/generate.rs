@@ -12,18 +12,18 @@ use crate::memory;
 /// Coordinates are whole numbers below this.
 const SIDE: u64 = 1_000_000;
 
-/// Refuses numbers of cities that cannot be, or whose places do not fit the memory.
+/// Rejects numbers of cities that are invalid, or whose places do not fit in memory.
 fn check_size(name: &str, n: usize) -> Result<()> {
     Instance::check_len(name, n)?;
     let no_room =
-        |shortage| InstanceError::content(name, format!("no room: {shortage}"), "ask for fewer nodes");
+        |shortage| InstanceError::content(name, format!("not enough memory: {shortage}"), "use fewer nodes");
     memory::check((n * size_of::<[f64; 3]>()) as u64).map_err(no_room)
 }
 
-/// `n` cities anywhere in a square.
+/// Generates `n` cities uniformly in a square.
 ///
 /// # Errors
-/// If there is none, or they are too many for the memory.
+/// If `n` is 0, or they do not fit in memory.
 pub fn uniform(n: usize, seed: u64) -> Result<Instance> {
     let name = format!("uniform-{n}-{seed}");
     check_size(&name, n)?;
@@ -32,21 +32,21 @@ pub fn uniform(n: usize, seed: u64) -> Result<Instance> {
     Instance::from_points(name, Metric::Euc2d, points)
 }
 
-/// `n` cities around `clusters` centres of a square, a normal distribution about each.
+/// Generates `n` cities around `clusters` centres in a square, normally distributed about each.
 ///
 /// # Errors
-/// If there are no cities or no clusters, or too many cities for the memory.
+/// If there are no cities or no clusters, or the cities do not fit in memory.
 pub fn clustered(n: usize, clusters: usize, seed: u64) -> Result<Instance> {
     let name = format!("clustered-{n}-{clusters}-{seed}");
     if clusters == 0 {
-        return Err(InstanceError::content(name, "there are no clusters", "ask for at least one cluster"));
+        return Err(InstanceError::content(name, "there are no clusters", "use at least one cluster"));
     }
     check_size(&name, n)?;
     let mut draws = Pcg64::seed_from_u64(seed);
     // More centres than cities would only cost memory.
     let centers: Vec<[f64; 2]> =
         (0..clusters.min(n)).map(|_| [below(&mut draws, SIDE), below(&mut draws, SIDE)]).collect();
-    // As wide as in DIMACS' clustered instances, where a hundred cities share a centre.
+    // As wide as in the clustered instances of DIMACS, where a hundred cities share a centre.
     let deviation = SIDE as f64 / (n as f64).sqrt();
     let points = (0..n)
         .map(|_| {
@@ -58,15 +58,15 @@ pub fn clustered(n: usize, clusters: usize, seed: u64) -> Result<Instance> {
     Instance::from_points(name, Metric::Euc2d, points)
 }
 
-/// A whole number below `end`, by multiplication: libraries may change how they draw from a range.
+/// Draws a whole number below `end`, by multiplication: libraries may change how they draw from a range.
 pub(crate) fn draw(draws: &mut impl Rng, end: u64) -> u64 {
     ((u128::from(draws.next_u64()) * u128::from(end)) >> 64) as u64
 }
 
-/// Part `part` of the random numbers of an instance of `family`.
+/// Returns part `part` of the random numbers of an instance of `family`.
 ///
-/// The family changes the seed, as a search may run under the seed of its instance: it must not draw its
-/// start from the numbers that hide the solution.
+/// The family modifies the seed, since a search may run with the seed of its instance: it must not draw its start from the numbers
+/// that hide the solution.
 pub(crate) const fn stream(family: [u8; 8], seed: u64, part: u32) -> Stream {
     Stream::new(seed ^ u64::from_be_bytes(family), part, 0)
 }
@@ -75,8 +75,8 @@ fn below(draws: &mut impl Rng, end: u64) -> f64 {
     draw(draws, end) as f64
 }
 
-/// Nearly a standard normal number: twelve uniform ones added. Unlike the exact formulas it needs no
-/// logarithm, whose last bits differ between systems.
+/// Draws an approximately standard normal number: the sum of twelve uniform ones. Unlike exact formulas, it needs no logarithm,
+/// whose last bits differ between systems.
 fn normal(draws: &mut impl Rng) -> f64 {
     const UNIT: u64 = 1 << 32;
     (0..12).map(|_| below(draws, UNIT) / UNIT as f64).sum::<f64>() - 6.0
@@ -91,7 +91,7 @@ mod tests {
         assert_eq!(uniform(50, 1).unwrap(), uniform(50, 1).unwrap());
         assert_ne!(uniform(50, 1).unwrap().points(), uniform(50, 2).unwrap().points());
         assert_eq!(clustered(50, 3, 1).unwrap(), clustered(50, 3, 1).unwrap());
-        // Fixed for good: a changed generator would make published runs unrepeatable.
+        // Never change this: a different generator would make published runs unrepeatable.
         assert_eq!(uniform(50, 1).unwrap().points().unwrap()[0], [839_873.0, 17_298.0, 0.0]);
     }
 

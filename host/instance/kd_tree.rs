@@ -1,14 +1,14 @@
-//! A k-d tree (Bentley 1975) that is searched from a leaf upwards (Bentley 1992).
+//! A k-d tree (Bentley 1975), searched from a leaf upwards (Bentley 1992).
 
-use rayon::prelude::*;
+use crate::parallel;
 
-/// Most items of a leaf.
+/// Maximum number of items per leaf.
 const LEAF: usize = 8;
-/// Items from which on the halves of a part are sorted by two threads.
+/// Minimum number of items for which two threads sort the halves of a part.
 const PARALLEL: usize = 1 << 13;
 
-/// Items at places with `D` coordinates. An item goes by its position in the order of the leaves. Cells are numbered as in
-/// a heap: those of cell i are 2 i and 2 i + 1, and the root is 1.
+/// A k-d tree over items at places with `D` coordinates. An item is identified by its position in the order of the leaves. Cells
+/// are numbered as in a heap: the children of cell i are 2 i and 2 i + 1, and the root is 1.
 #[derive(Clone)]
 pub(crate) struct KdTree<const D: usize> {
     places: Vec<[f64; D]>,
@@ -29,7 +29,7 @@ pub(crate) struct Cell<const D: usize> {
 impl<const D: usize> Cell<D> {
     const NOTHING: Cell<D> = Cell { low: [f64::INFINITY; D], high: [f64::NEG_INFINITY; D] };
 
-    /// The smallest box around both.
+    /// Returns the smallest box around both.
     fn with(self, other: Cell<D>) -> Cell<D> {
         Cell {
             low: std::array::from_fn(|axis| self.low[axis].min(other.low[axis])),
@@ -37,8 +37,8 @@ impl<const D: usize> Cell<D> {
         }
     }
 
-    /// How far it is from a place to the box at least, along each axis. No place in the box is nearer along any axis,
-    /// whatever is rounded.
+    /// Returns the minimum distance from a place to the box along each axis. Despite rounding, no place in the box is nearer along
+    /// any axis.
     #[inline]
     pub(crate) fn beyond(&self, place: [f64; D]) -> [f64; D] {
         let mut beyond = [0.0; D];
@@ -50,13 +50,13 @@ impl<const D: usize> Cell<D> {
     }
 }
 
-/// Not `max`, which takes longer for the sake of NaN.
+/// Returns the larger number. Not `max`, which is slower because it handles NaN.
 #[inline]
 pub(crate) fn larger(a: f64, b: f64) -> f64 {
     if a > b { a } else { b }
 }
 
-/// The square of a straight line.
+/// Returns the squared length of a straight line.
 #[inline]
 pub(crate) fn square<const D: usize>(apart: [f64; D]) -> f64 {
     let mut sum = 0.0;
@@ -66,31 +66,30 @@ pub(crate) fn square<const D: usize>(apart: [f64; D]) -> f64 {
     sum
 }
 
-/// What is looked for.
+/// A search in a k-d tree.
 pub(crate) trait Search<const D: usize> {
-    /// How near something is at least; what is less is nearer.
+    /// A lower bound on how near something is; smaller means nearer.
     type Least: Copy + PartialOrd;
 
-    /// How near whatever is in a cell is at least. Of two cells the nearer one is searched first.
+    /// Returns a lower bound on the nearness of anything in a cell. Of two cells, the nearer one is searched first.
     fn least(&self, number: usize, cell: &Cell<D>) -> Self::Least;
 
-    /// Whether something in this cell, at least so near, may be of use.
+    /// Returns whether something in this cell, with this lower bound, may be useful.
     fn wants(&self, number: usize, cell: &Cell<D>, least: Self::Least) -> bool;
 
-    /// Looks at the items at these positions.
+    /// Visits the items at these positions.
     fn meet(&mut self, positions: std::ops::Range<usize>);
 }
 
 impl<const D: usize> KdTree<D> {
-    /// The tree of these places; items are numbered as they are.
+    /// Builds the tree of these places; items are numbered in the same order.
     pub(crate) fn new(places: &[[f64; D]]) -> KdTree<D> {
         let leaves = places.len().div_ceil(LEAF).next_power_of_two();
-        let mut entries: Vec<([f64; D], u32)> =
-            places.par_iter().copied().zip(0..places.len() as u32).collect();
+        let mut entries: Vec<([f64; D], u32)> = parallel::collect(places.len(), &|i| (places[i], i as u32));
         halve(&mut entries, leaves);
         let mut tree = KdTree {
-            places: entries.par_iter().map(|entry| entry.0).collect(),
-            items: entries.par_iter().map(|entry| entry.1).collect(),
+            places: parallel::collect(entries.len(), &|i| entries[i].0),
+            items: parallel::collect(entries.len(), &|i| entries[i].1),
             cells: Vec::new(),
             leaves,
         };
@@ -99,7 +98,7 @@ impl<const D: usize> KdTree<D> {
             places.fold(Cell::NOTHING, |cell, &low| cell.with(Cell { low, high: low }))
         };
         let mut cells = vec![Cell::NOTHING; leaves];
-        cells.par_extend((leaves..2 * leaves).into_par_iter().map(around));
+        cells.extend(parallel::collect(leaves, &|leaf| around(leaves + leaf)));
         for i in (1..leaves).rev() {
             cells[i] = cells[2 * i].with(cells[2 * i + 1]);
         }
@@ -107,38 +106,38 @@ impl<const D: usize> KdTree<D> {
         tree
     }
 
-    /// The places, by position.
+    /// Returns the places, by position.
     #[inline]
     pub(crate) fn places(&self) -> &[[f64; D]] {
         &self.places
     }
 
-    /// The items' numbers, by position.
+    /// Returns the item numbers, by position.
     #[inline]
     pub(crate) fn items(&self) -> &[u32] {
         &self.items
     }
 
-    /// One more than the largest number of a cell.
+    /// Returns one more than the largest cell number.
     #[inline]
     pub(crate) fn cells(&self) -> usize {
         2 * self.leaves
     }
 
-    /// The positions in a leaf.
+    /// Returns the positions in a leaf.
     #[inline]
     pub(crate) fn positions(&self, leaf: usize) -> std::ops::Range<usize> {
         let begin = |i: usize| part(self.places.len(), self.leaves, i);
         begin(leaf - self.leaves)..begin(leaf - self.leaves + 1)
     }
 
-    /// The leaf that a position is in.
+    /// Returns the leaf that contains a position.
     #[inline]
     pub(crate) fn leaf(&self, position: u32) -> usize {
         self.leaves + ((position as usize + 1) * self.leaves - 1) / self.places.len()
     }
 
-    /// What there is to know of each cell, by its number: of what its items, by their numbers, tell of themselves, joined by `with`.
+    /// Returns a value for each cell, by cell number: the values `of` its items, combined by `with`.
     pub(crate) fn fold<K: Copy + Send + Sync>(
         &self,
         nothing: K,
@@ -150,14 +149,14 @@ impl<const D: usize> KdTree<D> {
             items.fold(nothing, |known, &item| with(known, of(item)))
         };
         let mut known = vec![nothing; self.leaves];
-        known.par_extend((self.leaves..2 * self.leaves).into_par_iter().map(in_leaf));
+        known.extend(parallel::collect(self.leaves, &|leaf| in_leaf(self.leaves + leaf)));
         for i in (1..self.leaves).rev() {
             known[i] = with(known[2 * i], known[2 * i + 1]);
         }
         known
     }
 
-    /// Searches around an item: its leaf first, then ever larger cells with it.
+    /// Searches around an item: first its leaf, then ever larger cells that contain it.
     pub(crate) fn search(&self, position: u32, search: &mut impl Search<D>) {
         let mut cell = self.leaf(position);
         self.look(cell, search.least(cell, &self.cells[cell]), search);
@@ -168,7 +167,7 @@ impl<const D: usize> KdTree<D> {
         }
     }
 
-    /// Searches a cell, its nearer half first.
+    /// Searches a cell, starting with its nearer half.
     fn look<S: Search<D>>(&self, number: usize, least: S::Least, search: &mut S) {
         if !search.wants(number, &self.cells[number], least) {
             return;
@@ -190,15 +189,15 @@ impl<const D: usize> KdTree<D> {
     }
 }
 
-/// The begin of a part of n items, if there are so many parts.
+/// Returns the start of part `i` if n items are split into `parts` parts.
 #[inline]
 fn part(n: usize, parts: usize, i: usize) -> usize {
     n * i / parts
 }
 
-/// Orders items so that those near each other are beside each other: again and again the half with smaller coordinates goes
-/// before the other one, and of equal ones the item with the smaller number, down to as many parts as there are leaves. A leaf
-/// begins where [`part`] says, which may be a few items off: boxes are those of what leaves hold.
+/// Orders items so that nearby ones are next to each other: repeatedly puts the half with smaller coordinates (ties by item number)
+/// before the other one, down to as many parts as there are leaves. A leaf starts where [`part`] says, which may be a few items
+/// off: boxes are computed from the actual content of the leaves.
 fn halve<const D: usize>(entries: &mut [([f64; D], u32)], leaves: usize) {
     let mut parts = vec![(entries, leaves)];
     while let Some((entries, leaves)) = parts.pop() {
@@ -224,7 +223,7 @@ mod tests {
     use super::*;
     use crate::instance::generate;
 
-    /// Every cell but a leaf is the two below it, however few the items.
+    /// Every inner cell covers its two children, however few items there are.
     #[test]
     fn leaves_hold_all_items() {
         for n in 1..200 {

@@ -1,9 +1,8 @@
 //! Problem instances: reading, writing, generating, neighbour lists.
 //!
-//! [`Instance::open_with`] takes a file or the name of a generated instance; everything that it returns is sound. `format` tells what a
-//! file is, `encoding`, `table`, `json` and `tsplib` read it.
-//! [`Qap`] is a quadratic assignment problem. The instances of other problems are in
-//! [`solver::search::problems`](crate::solver::search::problems).
+//! [`Instance::open_with`] takes a file or the name of a generated instance; everything that it returns is valid. `format` detects
+//! the kind of a file; `encoding`, `table`, `json` and `tsplib` read it. [`Qap`] is a quadratic assignment problem. The instances
+//! of other problems are in [`solver::search::problems`](crate::solver::search::problems).
 
 pub(crate) mod atomic_file;
 mod best_known;

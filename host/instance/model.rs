@@ -7,16 +7,16 @@ use super::error::{InstanceError, Result, TourError};
 use super::globe;
 use super::scale::{Scale, Unit, scaled};
 
-/// Which tours are asked for.
+/// The kind of problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// The symmetric travelling salesman problem.
     Tsp,
-    /// The asymmetric one: a way back may be longer than the way there.
+    /// The asymmetric one: the two directions between nodes may have different lengths.
     Atsp,
 }
 
-/// The ends of an open path; any node where none is given.
+/// The ends of an open path; an end that is not given may be any node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ends {
     /// The first node.
@@ -35,14 +35,14 @@ pub enum Distances {
         /// (x, y, z) of each node; z is 0 in the plane.
         points: Vec<[f64; 3]>,
     },
-    /// The distance from i to j stands at `i * n + j`.
+    /// The distance from i to j is at index `i * n + j`.
     Matrix(Vec<i32>),
 }
 
 /// A problem to solve. Its nodes are numbered from 0.
 ///
-/// Every instance is sound: coordinates are finite, no distance is negative or beyond `i32`, a matrix is
-/// square with a diagonal of zeros, fixed edges join nodes that exist.
+/// Every instance is valid: coordinates are finite, no distance is negative or beyond `i32`, a matrix is square with a diagonal of
+/// zeros, and fixed edges join nodes that exist.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Instance {
     name: String,
@@ -56,13 +56,13 @@ pub struct Instance {
     names: Option<Vec<String>>,
     scale: Scale,
     unit: Unit,
-    /// What an edge costs inside that no tour should have.
+    /// The internal cost of an edge that no tour should have.
     forbidden: Option<i32>,
     ends: Option<Ends>,
     notes: Notes,
 }
 
-/// What there is to say about how an instance was read. It is no part of the instance: two that differ in nothing else are equal.
+/// Notes on how an instance was read. They are not part of the instance: two that differ in nothing else are equal.
 #[derive(Clone, Debug, Default)]
 struct Notes {
     reading: Option<String>,
@@ -75,18 +75,18 @@ impl PartialEq for Notes {
     }
 }
 
-/// The mean radius of the earth in metres, as great-circle distances have it.
+/// The mean radius of the earth in metres, used for great-circle distances.
 pub const EARTH_RADIUS: f64 = 6_371_008.8;
 
-/// Lengths that are not rounded are scaled so that none is longer inside: two of them still fit 32 bits.
+/// Unrounded lengths are scaled to at most this many bits internally, so that the sum of two still fits 32 bits.
 const LONGEST_BITS: i32 = 30;
-/// The same for costs of a matrix with forbidden pairs, which have to cost far more.
+/// The same for costs of a matrix with forbidden pairs, which must cost far more.
 const LONGEST_BESIDE_FORBIDDEN_BITS: i32 = 27;
-/// Most decimals of a matrix that are looked for.
+/// Maximum number of decimals that is looked for in a matrix.
 const MOST_DECIMALS: u32 = 9;
 
 impl Instance {
-    /// The instance of these points; in the plane z counts as 0, whatever it is.
+    /// Creates an instance from these points; in the plane, z is treated as 0.
     pub fn from_points(
         name: impl Into<String>,
         metric: Metric,
@@ -99,7 +99,8 @@ impl Instance {
         Instance::sound(name, Kind::Tsp, Distances::Points { metric, points }, len)
     }
 
-    /// The instance of these points of the plane, with Euclidean distances that are not rounded: [`Instance::from_places`].
+    /// Creates an instance from these points in the plane, with Euclidean distances that are not rounded: see
+    /// [`Instance::from_places`].
     ///
     /// # Errors
     /// If there are no points, or a coordinate is not finite.
@@ -107,7 +108,7 @@ impl Instance {
         Instance::from_places("points", 2, points.iter().map(|&[x, y]| [x, y, 0.0]).collect())
     }
 
-    /// The instance of a square matrix, row by row: asymmetric if the matrix is. The diagonal is ignored.
+    /// Creates an instance from a square matrix, row by row: asymmetric if the matrix is. The diagonal is ignored.
     pub fn from_matrix(name: impl Into<String>, mut matrix: Vec<i32>) -> Result<Instance> {
         let name = name.into();
         let n = square_root(&name, matrix.len())?;
@@ -124,10 +125,11 @@ impl Instance {
         Instance::sound(name, kind, Distances::Matrix(matrix), n)
     }
 
-    /// The instance of these places of the plane (`dimensions` 2) or of space (3), with Euclidean distances that are not rounded.
+    /// Creates an instance from these places in the plane (`dimensions` 2) or in space (3), with Euclidean distances that are not
+    /// rounded.
     ///
-    /// Edges cost whole numbers inside, as everywhere. So the places are magnified by a power of two, until they extend over about
-    /// 2^30. [`Instance::tour_cost`] computes lengths from the places themselves.
+    /// As everywhere, edge costs are whole numbers internally. So the places are scaled by a power of two until they extend over
+    /// about 2^30. [`Instance::tour_cost`] computes lengths from the places themselves.
     ///
     /// # Errors
     /// If there are no places, or a coordinate is not finite.
@@ -143,7 +145,7 @@ impl Instance {
         )
     }
 
-    /// The instance of these points, by a metric whose [length](metric::length) grows with its coordinates.
+    /// Creates an instance from these points, with a metric whose [length](metric::length) scales with the coordinates.
     fn unrounded_points(name: String, metric: Metric, mut points: Vec<[f64; 3]>) -> Result<Instance> {
         check_finite(&name, &points)?;
         points.iter_mut().for_each(|point| point[metric.dimensions()..].fill(0.0));
@@ -154,8 +156,8 @@ impl Instance {
         Ok(Instance { scale: Scale::of_lengths(exponent), ..instance })
     }
 
-    /// The instance of these places on the earth, as latitude and longitude in degrees, with great-circle distances in metres on a
-    /// sphere of [`EARTH_RADIUS`].
+    /// Creates an instance from these places on the earth, given as latitude and longitude in degrees, with great-circle distances
+    /// in metres on a sphere of [`EARTH_RADIUS`].
     ///
     /// # Errors
     /// If there are no places, or one is not on the earth.
@@ -175,7 +177,7 @@ impl Instance {
         Ok(Instance { unit: Unit::Metres, ..instance.with_display(display) })
     }
 
-    /// The instance of these latitudes and longitudes in radians on a sphere.
+    /// Creates an instance from these latitudes and longitudes in radians on a sphere.
     fn on_sphere(name: String, radius: f64, places: Vec<[f64; 2]>) -> Result<Instance> {
         let place = |&[latitude, longitude]: &[f64; 2]| {
             globe::on_unit_sphere(latitude, longitude).map(|c| radius * c)
@@ -183,11 +185,11 @@ impl Instance {
         Instance::unrounded_points(name, Metric::Sphere, places.iter().map(place).collect())
     }
 
-    /// The instance of a square matrix of costs, row by row: asymmetric if the matrix is. The diagonal is ignored. A cost that is infinite
-    /// or not a number says that there is no way; any other may be negative and have decimals.
+    /// Creates an instance from a square matrix of costs, row by row: asymmetric if the matrix is. The diagonal is ignored. A cost
+    /// that is infinite or not a number means that there is no connection; any other may be negative and have decimals.
     ///
-    /// Costs of at most nine decimals are exact where 32 bits have room for them. Others are rounded inside to a 2^30th of the largest one,
-    /// or to a 2^27th beside forbidden pairs.
+    /// Costs with at most nine decimals are exact if they fit 32 bits. Others are rounded internally to a 2^30th of the largest
+    /// one, or to a 2^27th if there are forbidden pairs.
     ///
     /// # Errors
     /// If the matrix is not square, has no rows, or all its costs are forbidden.
@@ -203,7 +205,7 @@ impl Instance {
         let has_forbidden =
             costs.iter().enumerate().any(|(at, cost)| is_off_diagonal(at) && !cost.is_finite());
         if has_forbidden && allowed().next().is_none() {
-            let help = "give costs of pairs that are not forbidden";
+            let help = "give a cost for at least one pair";
             return Err(InstanceError::content(name, "every pair of nodes is forbidden", help));
         }
         let (low, high) = allowed()
@@ -231,7 +233,7 @@ impl Instance {
             _ => inside(cost) as i32,
         };
         let matrix: Vec<i32> = costs.iter().enumerate().map(weight).collect();
-        // By the user's costs, for rounding may hide that they differ.
+        // Use the user's costs, since rounding may hide a difference.
         let differs = |i: usize, j: usize| {
             let (there, back) = (costs[i * n + j], costs[j * n + i]);
             there != back && (there.is_finite() || back.is_finite())
@@ -248,10 +250,10 @@ impl Instance {
         Ok(Instance { scale, forbidden, ..instance })
     }
 
-    /// The same coordinates without TSPLIB's rounding of distances to whole numbers. A matrix stays as it is.
+    /// Returns the instance without TSPLIB's rounding of distances to whole numbers. A matrix stays as it is.
     ///
     /// # Errors
-    /// If the distances have no meaning without it (`XRAY1`, `XRAY2`).
+    /// If the distances are defined only with rounding (`XRAY1`, `XRAY2`).
     pub fn unrounded(self) -> Result<Instance> {
         let (metric, points) = match &self.distances {
             Distances::Points { metric, points } if self.is_exact() => (*metric, points.clone()),
@@ -274,7 +276,7 @@ impl Instance {
                 Instance::on_sphere(name, globe::radius(metric), points.iter().map(radians).collect())
             }
             Metric::Xray1 | Metric::Xray2 | Metric::Sphere => {
-                let problem = format!("{} has no distances but rounded ones", metric.keyword());
+                let problem = format!("{} has only rounded distances", metric.keyword());
                 return Err(InstanceError::content(name, problem, "leave out --unrounded"));
             }
         }?;
@@ -287,49 +289,50 @@ impl Instance {
         Ok(Instance { distances: made.distances, scale: made.scale, unit, display, ..self })
     }
 
-    /// The same instance with a name for each node, any text.
+    /// Returns the instance with a name for each node, which may be any text.
     ///
     /// # Panics
-    /// If there is not one name a node.
+    /// If there is not one name per node.
     pub(crate) fn with_names(mut self, names: Vec<String>) -> Instance {
-        assert_eq!(names.len(), self.len, "one name a node");
+        assert_eq!(names.len(), self.len, "one name per node");
         self.names = Some(names);
         self
     }
 
-    /// The same instance, which was read as this line says: `11 places from stops.csv: latitude "lat", longitude "lon", names "name"`.
+    /// Returns the instance with a line that says how it was read: `11 places from stops.csv: latitude "lat", longitude "lon",
+    /// names "name"`.
     pub(crate) fn with_reading(mut self, line: String) -> Instance {
         self.notes.reading = Some(line);
         self
     }
 
-    /// Adds a sentence that the user has to know about how the file was read.
+    /// Adds a warning for the user about how the file was read.
     pub(crate) fn with_warning(mut self, warning: String) -> Instance {
         self.notes.warnings.push(warning);
         self
     }
 
-    /// What was read, and how it was taken; none for what no file says.
+    /// Returns what was read and how it was interpreted; `None` if the instance is not from a file.
     pub fn reading(&self) -> Option<&str> {
         self.notes.reading.as_deref()
     }
 
-    /// What the user has to know about how the file was read.
+    /// Returns the warnings for the user about how the file was read.
     pub fn warnings(&self) -> &[String] {
         &self.notes.warnings
     }
 
-    /// The name that its file gives to a node, else its number there.
+    /// Returns the name of a node in the file, or else its number there.
     pub fn label(&self, node: u32) -> String {
         self.names.as_ref().map_or_else(|| self.id(node).to_string(), |names| names[node as usize].clone())
     }
 
-    /// The names that its file gives to nodes.
+    /// Returns the names of the nodes in the file.
     pub fn names(&self) -> Option<&[String]> {
         self.names.as_deref()
     }
 
-    /// What costs are counted in.
+    /// Returns the unit of costs.
     pub fn unit(&self) -> Unit {
         self.unit
     }
@@ -338,12 +341,12 @@ impl Instance {
         &self.scale
     }
 
-    /// What an edge costs inside that no tour should have, if there are such.
+    /// Returns the internal cost of forbidden edges, if there are any.
     pub fn forbidden(&self) -> Option<i32> {
         self.forbidden
     }
 
-    /// Whether no tour should go from one node to the other.
+    /// Returns whether the edge from one node to the other is forbidden.
     ///
     /// # Panics
     /// If a node does not exist.
@@ -351,7 +354,7 @@ impl Instance {
         from != to && self.forbidden.is_some_and(|forbidden| self.distance(from, to) == forbidden)
     }
 
-    /// Refuses numbers of nodes that no instance has.
+    /// Rejects numbers of nodes that no instance can have.
     pub(super) fn check_len(name: &str, len: usize) -> Result<()> {
         if (1..=i32::MAX as usize).contains(&len) {
             return Ok(());
@@ -380,33 +383,33 @@ impl Instance {
         })
     }
 
-    /// The same instance with these comments.
+    /// Returns the instance with these comments.
     pub fn with_comments(mut self, comments: Vec<String>) -> Instance {
         self.comments = comments;
         self
     }
 
-    /// The same instance with a place in a picture for each node.
+    /// Returns the instance with a place in a picture for each node.
     ///
     /// # Panics
-    /// If there is not one place a node.
+    /// If there is not one place per node.
     pub(crate) fn with_display(mut self, display: Vec<[f64; 2]>) -> Instance {
-        assert_eq!(display.len(), self.len, "one place a node");
+        assert_eq!(display.len(), self.len, "one place per node");
         self.display = Some(display);
         self
     }
 
-    /// The same instance whose file numbers the nodes so.
+    /// Returns the instance with the numbers that its file gives to the nodes.
     ///
     /// # Panics
-    /// If there is not one number a node.
+    /// If there is not one number per node.
     pub(crate) fn with_ids(mut self, ids: Vec<u32>) -> Instance {
-        assert_eq!(ids.len(), self.len, "one number a node");
+        assert_eq!(ids.len(), self.len, "one number per node");
         self.ids = Some(ids);
         self
     }
 
-    /// The same instance, whose tours have to use these edges.
+    /// Returns the instance with edges that tours must use.
     ///
     /// # Panics
     /// If an edge joins a node that does not exist.
@@ -416,7 +419,7 @@ impl Instance {
         self
     }
 
-    /// The same instance, whose tours are open paths from one end to the other; or closed again.
+    /// Returns the instance with open paths from one end to the other as tours; or, without ends, with closed tours.
     ///
     /// # Panics
     /// If an end does not exist.
@@ -427,12 +430,12 @@ impl Instance {
         self
     }
 
-    /// The ends of its tours, if they are open paths.
+    /// Returns the ends of its tours, if they are open paths.
     pub fn ends(&self) -> Option<Ends> {
         self.ends
     }
 
-    /// The node that goes by this number or name. Numbers count first where they are the instance's own.
+    /// Returns the node with this number or name. A text that is the name of a node is taken as that name.
     ///
     /// # Errors
     /// If no node, or more than one, has this number or name.
@@ -442,7 +445,7 @@ impl Instance {
             let help = if first == last {
                 "give the number of a node".to_owned()
             } else {
-                format!("name a node as the file does, such as {first} or {last}, or by its number")
+                format!("give a node's name in the file, such as {first} or {last}, or its number")
             };
             Err(InstanceError::content(self.name.clone(), problem, help))
         };
@@ -453,7 +456,7 @@ impl Instance {
                 (one, other) => {
                     let [one, other] = [one, other].map(|node| self.id(node.unwrap_or(0)));
                     let problem = format!("several nodes are named {text}");
-                    let help = format!("give the number of the one that is meant, such as {one} or {other}");
+                    let help = format!("give the number of the one you mean, such as {one} or {other}");
                     Err(InstanceError::content(self.name.clone(), problem, help))
                 }
             };
@@ -462,15 +465,15 @@ impl Instance {
         node.map_or_else(|| unknown(format!("there is no node {text}")), Ok)
     }
 
-    /// The same instance called asymmetric, even if its distances are not.
+    /// Returns the instance marked as asymmetric, even if its distances are symmetric.
     #[must_use]
     pub(crate) fn into_atsp(mut self) -> Instance {
         self.kind = Kind::Atsp;
         self
     }
 
-    /// The same nodes numbered in this order; none if distances come from a matrix. What a file says beside the distances is
-    /// left out.
+    /// Returns the instance with its nodes renumbered in this order; `None` if distances come from a matrix. Information other than
+    /// the distances is left out.
     ///
     /// # Panics
     /// If a node of the order does not exist.
@@ -494,38 +497,38 @@ impl Instance {
         })
     }
 
-    /// Its name.
+    /// Returns its name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The comments of its file.
+    /// Returns the comments of its file.
     pub fn comments(&self) -> &[String] {
         &self.comments
     }
 
-    /// Which tours are asked for.
+    /// The kind of problem.
     pub fn kind(&self) -> Kind {
         self.kind
     }
 
-    /// Where its distances come from.
+    /// Returns where its distances come from.
     pub fn distances(&self) -> &Distances {
         &self.distances
     }
 
-    /// The number of nodes, at least 1.
+    /// Returns the number of nodes, at least 1.
     #[expect(clippy::len_without_is_empty, reason = "an instance has nodes")]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether every distance is the same both ways. A matrix called asymmetric counts as such.
+    /// Returns whether every distance is the same in both directions. A matrix marked as asymmetric counts as asymmetric.
     pub fn is_symmetric(&self) -> bool {
         self.kind == Kind::Tsp || self.metric().is_some()
     }
 
-    /// The function of its coordinates, if its distances come from one.
+    /// Returns the function of its coordinates, if its distances come from one.
     pub fn metric(&self) -> Option<Metric> {
         match self.distances {
             Distances::Points { metric, .. } => Some(metric),
@@ -533,7 +536,7 @@ impl Instance {
         }
     }
 
-    /// The coordinates, if its distances come from them.
+    /// Returns the coordinates, if its distances come from them.
     pub fn points(&self) -> Option<&[[f64; 3]]> {
         match &self.distances {
             Distances::Points { points, .. } => Some(points),
@@ -541,7 +544,7 @@ impl Instance {
         }
     }
 
-    /// The distance matrix, row by row, if its distances come from one.
+    /// Returns the distance matrix, row by row, if its distances come from one.
     pub fn matrix(&self) -> Option<&[i32]> {
         match &self.distances {
             Distances::Points { .. } => None,
@@ -549,39 +552,39 @@ impl Instance {
         }
     }
 
-    /// Places to draw the nodes at, x to the right and y upwards, if any are known.
+    /// Returns the places to draw the nodes at, x to the right and y upwards, if known.
     pub fn display_points(&self) -> Option<Vec<[f64; 2]>> {
         if self.display.is_some() {
             return self.display.clone();
         }
         let Distances::Points { metric, points } = &self.distances else { return None };
-        // A latitude goes up the page; degrees and minutes are near enough to decimals for a picture.
+        // Latitude goes up the page; degrees and minutes are close enough to decimals for a picture.
         let exponent = if let Scale::Binary { exponent, .. } = self.scale { exponent } else { 0 };
         let place = |p: &[f64; 3]| if metric.is_in_degrees() { [p[1], p[0]] } else { [p[0], p[1]] };
         Some(points.iter().map(|p| place(p).map(|c| scaled(c, exponent))).collect())
     }
 
-    /// The edges that a tour has to use. Their lengths count.
+    /// Returns the edges that a tour must use. Their lengths count.
     pub fn fixed_edges(&self) -> &[(u32, u32)] {
         &self.fixed_edges
     }
 
-    /// The number that the instance's file gives to a node; 1 to n unless the file says otherwise.
+    /// Returns the number of a node in the instance's file; 1 to n unless the file says otherwise.
     pub fn id(&self, node: u32) -> u32 {
         self.ids.as_ref().map_or(node + 1, |ids| ids[node as usize])
     }
 
-    /// The numbers of all nodes, unless they are 1 to n.
+    /// Returns the numbers of all nodes, unless they are 1 to n.
     pub(crate) fn ids(&self) -> Option<&[u32]> {
         self.ids.as_deref()
     }
 
-    /// The way back from those numbers.
+    /// Returns the mapping from those numbers to nodes.
     pub(crate) fn node_numbers(&self) -> NodeNumbers {
         NodeNumbers::new(self.len, self.ids())
     }
 
-    /// The distance from node `i` to node `j`.
+    /// Returns the distance from node `i` to node `j`.
     ///
     /// # Panics
     /// If a node does not exist.
@@ -597,12 +600,12 @@ impl Instance {
         }
     }
 
-    /// Checks that a list visits every node once, and returns what the tour costs inside. [`Instance::tour_cost`] returns the cost in
-    /// the user's unit.
+    /// Checks that a list visits every node once, and returns the internal cost of the tour. [`Instance::tour_cost`] returns the
+    /// cost in the user's unit.
     pub fn check_tour(&self, tour: &[u32]) -> std::result::Result<i64, TourError> {
         check_permutation(tour, self.len)?;
         if self.len == 1 {
-            // A place on the globe is a kilometre from itself, but there is no edge to go.
+            // A place on the globe is a kilometre from itself, but there is no edge to traverse.
             return Ok(0);
         }
         let length = |a: u32, b: u32| i64::from(self.distance(a, b));
@@ -611,7 +614,7 @@ impl Instance {
         Ok(steps.sum::<i64>() + home)
     }
 
-    /// The first fixed edge that a tour does not use.
+    /// Returns the first fixed edge that a tour does not use.
     ///
     /// # Panics
     /// If the tour has a node that does not exist.
@@ -626,7 +629,7 @@ impl Instance {
     }
 }
 
-/// Whether each number below `n` stands in `tour` exactly once.
+/// Checks that each number below `n` appears in `tour` exactly once.
 pub(super) fn check_permutation(tour: &[u32], n: usize) -> std::result::Result<(), TourError> {
     if tour.len() != n {
         return Err(TourError::Length { found: tour.len(), expected: n });
@@ -641,7 +644,7 @@ pub(super) fn check_permutation(tour: &[u32], n: usize) -> std::result::Result<(
             repeated = Some((node, position));
         }
     }
-    // As many positions as nodes: one is missing exactly if one is repeated.
+    // There are as many positions as nodes: a node is missing exactly if one is repeated.
     match (repeated, seen.iter().position(|&seen| !seen)) {
         (Some((node, position)), Some(missing)) => {
             Err(TourError::Repeated { node, position, missing: missing as u32 })
@@ -650,22 +653,22 @@ pub(super) fn check_permutation(tour: &[u32], n: usize) -> std::result::Result<(
     }
 }
 
-/// The first pair of nodes, row by row, whose distance depends on the direction.
+/// Returns the first pair of nodes, row by row, whose distance depends on the direction.
 pub(crate) fn first_asymmetry(matrix: &[i32], n: usize) -> Option<(usize, usize)> {
     (0..n).find_map(|i| (i + 1..n).find(|&j| matrix[i * n + j] != matrix[j * n + i]).map(|j| (i, j)))
 }
 
-/// Rows of a square matrix of so many entries.
+/// Returns the number of rows of a square matrix with this many entries.
 fn square_root(name: &str, entries: usize) -> Result<usize> {
     let n = entries.isqrt();
     if n * n == entries {
         return Ok(n);
     }
     let problem = format!("a matrix of {entries} weights is not square");
-    Err(InstanceError::content(name, problem, "give a row and a column to every node"))
+    Err(InstanceError::content(name, problem, "give every node a row and a column"))
 }
 
-/// Refuses coordinates that are no numbers.
+/// Rejects coordinates that are not finite numbers.
 fn check_finite(name: &str, points: &[[f64; 3]]) -> Result<()> {
     match points.iter().position(|point| !point.iter().all(|c| c.is_finite())) {
         None => Ok(()),
@@ -676,9 +679,9 @@ fn check_finite(name: &str, points: &[[f64; 3]]) -> Result<()> {
     }
 }
 
-/// The power of two that an inside length of 1 is, so that the longest is below 2^30 inside.
+/// Returns the power of two that corresponds to an internal length of 1, so that the longest internal length is below 2^30.
 fn exponent_of(metric: Metric, points: &[[f64; 3]]) -> i32 {
-    // Halves: the whole may be too large for a number.
+    // Use halves: the full extent could overflow.
     let half = |axis: usize| {
         let along = || points.iter().map(|point| 0.5 * point[axis]);
         along().fold(f64::NEG_INFINITY, f64::max) - along().fold(f64::INFINITY, f64::min)
@@ -692,16 +695,16 @@ fn exponent_of(metric: Metric, points: &[[f64; 3]]) -> i32 {
     let parts = halves.map(|half| scaled(half, -magnitude));
     let longest = match metric {
         Metric::Man2d | Metric::Man3d => parts.iter().sum(),
-        // An arc is at most half of a circle over its chord.
+        // An arc is at most a semicircle over its chord.
         Metric::Sphere => 1.6 * parts.iter().map(|part| part * part).sum::<f64>().sqrt(),
         _ => parts.iter().map(|part| part * part).sum::<f64>().sqrt(),
     };
     magnitude + 1 + exponent_above(longest) - LONGEST_BITS
 }
 
-/// The smallest power of two that is not below a positive number.
+/// Returns the exponent of the smallest power of two that is not below a positive number.
 fn exponent_above(value: f64) -> i32 {
-    // Below the normal numbers a logarithm would be as good, but its powers are not.
+    // For subnormal numbers the logarithm is accurate, but its powers are not.
     let mut exponent = value.log2().ceil() as i32;
     if scaled(1.0, exponent) < value {
         exponent += 1;
@@ -709,7 +712,7 @@ fn exponent_above(value: f64) -> i32 {
     exponent
 }
 
-/// The fewest decimals with which all of these are written.
+/// Returns the smallest number of decimals that represents all of these exactly.
 fn decimals_of(costs: impl Iterator<Item = f64>) -> Option<u32> {
     let mut decimals = 0;
     for cost in costs {
@@ -722,32 +725,33 @@ fn decimals_of(costs: impl Iterator<Item = f64>) -> Option<u32> {
     Some(decimals)
 }
 
-/// The exact scale of costs from `low` to `high` with so many decimals, if none is above `most` inside.
+/// Returns the exact scale of costs from `low` to `high` with this many decimals, if none is above `most` internally.
 fn decimal_scale(low: f64, high: f64, decimals: u32, most: i64) -> Option<Scale> {
     if low > high {
         return Some(Scale::NONE);
     }
     let whole = |cost: f64| (cost * 10_f64.powi(decimals as i32)).round() as i64;
     let (low, high) = (whole(low), whole(high));
-    // What is neither negative nor too large stays as it is.
+    // Costs that are neither negative nor too large stay as they are.
     let shift = if low >= 0 && high <= most { 0 } else { low };
     (high - shift <= most).then_some(Scale::Decimal { shift, decimals })
 }
 
-/// The scale of costs that are rounded inside.
+/// Returns the scale of costs that are rounded internally.
 fn binary_scale(low: f64, high: f64, has_forbidden: bool) -> Scale {
     let shift = if low < 0.0 { low } else { 0.0 };
     let bits = if has_forbidden { LONGEST_BESIDE_FORBIDDEN_BITS } else { LONGEST_BITS };
     Scale::Binary { exponent: exponent_above(high - shift) - bits, shift, costs: None }
 }
 
-/// What a forbidden edge costs inside: more than any tour without one, where that fits; always far more than any other edge.
+/// Returns the internal cost of a forbidden edge: more than any tour without one, if that fits; always far more than any other
+/// edge.
 fn forbidden_cost(n: usize, longest: i64) -> i32 {
     let tour = (longest + 1).saturating_mul(n as i64);
     tour.clamp(2 * longest + 1, i64::from(i32::MAX)).min(i64::from(i32::MAX)) as i32
 }
 
-/// Refuses coordinates that no distance can be computed from.
+/// Rejects coordinates from which no distance can be computed.
 fn check_points(name: &str, metric: Metric, points: &[[f64; 3]]) -> Result<()> {
     check_finite(name, points)?;
     let mut low = [f64::INFINITY; 3];
@@ -767,8 +771,8 @@ fn check_points(name: &str, metric: Metric, points: &[[f64; 3]]) -> Result<()> {
             high[axis] = high[axis].max(point[axis]);
         }
     }
-    // No two points are further apart than the corners of their box, in any metric but the globe's,
-    // which is bounded by itself; XRAY counts in hundredths.
+    // No two points are further apart than the corners of their bounding box, in any metric but the globe's, which is bounded
+    // anyway; XRAY counts in hundredths.
     let sum: f64 = (0..metric.dimensions()).map(|axis| (high[axis] - low[axis]).max(0.0)).sum();
     let scale = if matches!(metric, Metric::Xray1 | Metric::Xray2) { 100.0 } else { 1.0 };
     if !metric.is_in_degrees() && sum * scale >= f64::from(i32::MAX) {
@@ -778,16 +782,16 @@ fn check_points(name: &str, metric: Metric, points: &[[f64; 3]]) -> Result<()> {
     Ok(())
 }
 
-/// The way back from the numbers that a file gives to its nodes.
+/// A mapping from the numbers that a file gives to its nodes back to the nodes.
 pub(crate) enum NodeNumbers {
-    /// Consecutive ones.
+    /// Consecutive numbers.
     From { first: u32, n: usize },
-    /// Any others, sorted, with their nodes.
+    /// Any other numbers, sorted, with their nodes.
     Listed(Vec<(u32, u32)>),
 }
 
 impl NodeNumbers {
-    /// The numbers `ids`, or 1 to n.
+    /// Creates the mapping for the numbers `ids`, or else 1 to n.
     pub(crate) fn new(n: usize, ids: Option<&[u32]>) -> NodeNumbers {
         match ids {
             None => NodeNumbers::From { first: 1, n },
@@ -802,7 +806,7 @@ impl NodeNumbers {
         }
     }
 
-    /// The node of a number.
+    /// Returns the node with this number.
     pub(crate) fn node(&self, id: u32) -> Option<u32> {
         match self {
             NodeNumbers::From { first, n } => id.checked_sub(*first).filter(|&node| (node as usize) < *n),
@@ -879,7 +883,7 @@ mod tests {
         assert_eq!((instance.inside(25.875), instance.inside(25.8749)), (25_875, 25_874));
         let whole = Instance::from_costs("m", vec![0.0, 3.0, 4.0, 0.0]).unwrap();
         assert_eq!((whole.is_as_given(), whole.tour_cost(&[0, 1])), (true, Cost::Whole(7)));
-        // Few places, but too long for 32 bits: the same taken from all.
+        // Few decimals, but too large for 32 bits: the same amount is subtracted from all.
         let far = [1e12, 1e12 + 0.5, 1e12 + 7.0, 1e12 + 3.0];
         let costs = vec![0.0, far[0], far[1], far[0], 0.0, far[2], far[1], far[2], 0.0];
         let shifted = Instance::from_costs("m", costs).unwrap();
@@ -925,7 +929,7 @@ mod tests {
         assert!(instance.may_be_forbidden(inside) && instance.is_impossible(inside));
         assert!(!instance.is_impossible(i64::from(instance.distance(1, 2)) * 3));
         assert!(Instance::from_costs("m", vec![0.0, no, no, 0.0]).is_err());
-        // However long the others are.
+        // However large the other costs are.
         let long = Instance::from_costs("m", vec![0.0, 1e9, no, 1e9, 0.0, 0.5, no, 0.5, 0.0]).unwrap();
         assert!(long.forbidden().unwrap() > 2 * long.distance(0, 1));
     }
@@ -997,7 +1001,7 @@ mod tests {
 
     #[test]
     fn many_fixed_edges_are_looked_for_at_once() {
-        // Each in the whole tour would be a run of minutes.
+        // Searching the whole tour for each would take minutes.
         let n = 300_000_u32;
         let places = (0..n).map(|x| [f64::from(x), 0.0, 0.0]).collect();
         let line = Instance::from_points("line", Metric::Euc2d, places).unwrap();

@@ -11,11 +11,11 @@ use super::read_options::ReadOptions;
 use super::source::{self, Room};
 use super::{dimacs, json, table, tsplib};
 
-/// Most bytes of a table or of JSON.
+/// Maximum number of bytes of a table or of JSON.
 const MOST: u64 = 1 << 31;
 
 impl Instance {
-    /// Reads an instance file, or makes the generated instance of this name, without options.
+    /// Reads an instance file, or generates the instance of this name, without options.
     ///
     /// # Errors
     /// As [`Instance::open_with`].
@@ -25,12 +25,12 @@ impl Instance {
 
     /// Reads an instance file, or makes the generated instance of this name.
     ///
-    /// The content of the file decides what it is, not its name: TSPLIB, delimited text or arrays of coordinates, costs or edges
-    /// with or without names, or JSON. It may be compressed by gzip, and be in UTF-8, UTF-16 or latin-1. `-` is the standard input.
-    /// Names such as `E10k.0` need no file (see [`dimacs`]).
+    /// The format is determined by the content of the file, not its name: TSPLIB, delimited text or arrays of coordinates, costs or
+    /// edges with or without names, or JSON. The file may be compressed by gzip, and be in UTF-8, UTF-16 or latin-1. `-` is the
+    /// standard input. Names such as `E10k.0` need no file (see [`dimacs`]).
     ///
     /// # Errors
-    /// If the file cannot be read or has no meaning, or more than one; the remedy is in the error.
+    /// If the file cannot be read, or its content has no interpretation or more than one; the remedy is in the error.
     pub fn open_with(path_or_name: impl AsRef<Path>, options: &ReadOptions) -> Result<Instance> {
         let path = path_or_name.as_ref();
         if let Some(name) = path.to_str().filter(|name| dimacs::is_name(name)) {
@@ -43,10 +43,11 @@ impl Instance {
         Instance::parse(&source::shown(path), &source::stem(path), &bytes, options)
     }
 
-    /// Makes an instance of the bytes of a file; `file` stands in errors, `name` is the instance's if the file has none.
+    /// Parses an instance from the bytes of a file; `file` is named in errors, `name` is used if the file does not name the
+    /// instance.
     ///
     /// # Errors
-    /// If they have no meaning, or more than one.
+    /// If they have no interpretation, or more than one.
     pub fn parse(file: &str, name: &str, bytes: &[u8], options: &ReadOptions) -> Result<Instance> {
         let text = Text { file, bytes };
         format::refuse_foreign(text)?;
@@ -69,7 +70,7 @@ fn read_text(text: Text<'_>, format: Format, options: &ReadOptions, notes: Vec<S
     }
 }
 
-/// A file whose name is that of a generated instance is not taken for it, nor the instance for the file.
+/// Rejects a name that is both a file and a generated instance: neither is preferred over the other.
 fn refuse_two_meanings(path: &Path, name: &str) -> Result<()> {
     if !path.exists() {
         return Ok(());
@@ -86,7 +87,7 @@ fn refuse_two_meanings(path: &Path, name: &str) -> Result<()> {
     ))
 }
 
-/// How long a file that begins so can be.
+/// Returns how long a file with this start can be.
 fn room(begin: Text<'_>) -> Result<Room> {
     format::refuse_foreign(begin)?;
     let width = encoding::width(begin.bytes);

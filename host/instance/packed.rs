@@ -1,14 +1,14 @@
-//! Instances as bytes, for other processes: what solving needs, and nothing that is only in a file.
+//! Instances as bytes, for other processes: everything needed for solving, without the other contents of a file.
 
 use antwarp_core::metric::Metric;
 
 use super::model::{Distances, Instance, Kind};
 
-/// In the place of a metric's number: the distances are a matrix.
+/// Used in place of a metric's number if the distances are a matrix.
 const MATRIX: u32 = u32::MAX;
 
 impl Instance {
-    /// Adds its name and its distances.
+    /// Appends the name and the distances.
     pub(crate) fn pack(&self, bytes: &mut Vec<u8>) {
         bytes.extend((self.name().len() as u64).to_le_bytes());
         bytes.extend(self.name().as_bytes());
@@ -23,7 +23,7 @@ impl Instance {
         }
     }
 
-    /// The way back; none if these bytes are no sound instance.
+    /// The inverse of [`Instance::pack`]; `None` if these bytes are not a valid instance.
     pub(crate) fn unpack(bytes: &[u8]) -> Option<Instance> {
         let (length, rest) = bytes.split_first_chunk()?;
         let (name, rest) = rest.split_at_checked(u64::from_le_bytes(*length) as usize)?;

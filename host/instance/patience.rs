@@ -1,5 +1,5 @@
-//! Waiting for others. A pipe or a terminal may have nothing to read, or nobody who reads it, for ever: who waits for them looks at
-//! interrupts and at the time meanwhile.
+//! Waiting for other programs. A pipe or a terminal may have nothing to read, or no reader, forever: while waiting, interrupts and
+//! the time are checked.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -8,14 +8,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long somebody may take who is to read an output.
+/// How long to wait for a reader of an output.
 const READER: Duration = Duration::from_secs(5);
-/// How long what is under way may take after an interrupt.
+/// How long a write in progress may take after an interrupt.
 const LAST: Duration = Duration::from_millis(500);
-/// How often interrupts and the time are looked at.
+/// How often interrupts and the time are checked.
 const STEP: Duration = Duration::from_millis(50);
 
-/// Opens a pipe at once or not at all.
+/// Flag to open a pipe without waiting.
 const NO_WAITING: i32 = {
     #[cfg(unix)]
     {
@@ -29,17 +29,17 @@ static INTERRUPT: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 static DEADLINE: Mutex<Option<Instant>> = Mutex::new(None);
 static WAS_INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
-/// Nobody waits on once this flag is set.
+/// Makes all waiting end once this flag is set.
 pub(crate) fn heed(interrupt: &Arc<AtomicBool>) {
     let _ = INTERRUPT.set(interrupt.clone());
 }
 
-/// Nobody waits for an input longer than until then.
+/// Limits waiting for input to this deadline.
 pub(crate) fn until(deadline: Option<Instant>) {
     *DEADLINE.lock().unwrap_or_else(PoisonError::into_inner) = deadline;
 }
 
-/// Whether waiting for an input was ended by an interrupt.
+/// Returns whether waiting for input was ended by an interrupt.
 pub(crate) fn was_interrupted() -> bool {
     WAS_INTERRUPTED.load(Ordering::Relaxed)
 }
@@ -48,24 +48,24 @@ fn is_interrupted() -> bool {
     INTERRUPT.get().is_some_and(|flag| flag.load(Ordering::Relaxed))
 }
 
-/// An error once there is a reason to wait for an input no more.
+/// Returns an error once there is a reason to stop waiting for input.
 #[cfg(unix)]
 fn check_input() -> io::Result<()> {
     if is_interrupted() {
         WAS_INTERRUPTED.store(true, Ordering::Relaxed);
-        return Err(io::Error::other("interrupted while waiting for what is to be read"));
+        return Err(io::Error::other("interrupted while waiting for input"));
     }
     let deadline = *DEADLINE.lock().unwrap_or_else(PoisonError::into_inner);
     match deadline {
         Some(deadline) if Instant::now() >= deadline => Err(io::Error::new(
             io::ErrorKind::TimedOut,
-            "the time was up before it was read: nobody writes to it",
+            "the time was up before it was read: nothing is writing to it",
         )),
         _ => Ok(()),
     }
 }
 
-/// Opens a file to read.
+/// Opens a file for reading.
 pub(crate) fn open(path: &Path) -> io::Result<Box<dyn Read>> {
     #[cfg(unix)]
     if is_waited_for(path) {
@@ -77,7 +77,7 @@ pub(crate) fn open(path: &Path) -> io::Result<Box<dyn Read>> {
     Ok(Box::new(File::open(path)?))
 }
 
-/// Opens a pipe or a device to write to with these flags of the system, and waits for somebody who reads it.
+/// Opens a pipe or a device for writing, and waits for a reader. `open` gets the flags for the system.
 pub(crate) fn open_device(path: &Path, open: impl Fn(i32) -> io::Result<File>) -> io::Result<Device> {
     if !is_waited_for(path) {
         return open(0).map(Device);
@@ -87,19 +87,19 @@ pub(crate) fn open_device(path: &Path, open: impl Fn(i32) -> io::Result<File>) -
         match open(NO_WAITING) {
             Err(error) if is_lonely(&error) && patience.lasts() => std::thread::sleep(STEP),
             Err(error) if is_lonely(&error) => {
-                return Err(io::Error::new(io::ErrorKind::TimedOut, "nobody reads it"));
+                return Err(io::Error::new(io::ErrorKind::TimedOut, "nothing is reading it"));
             }
             opened => return opened.map(Device),
         }
     }
 }
 
-/// Files on a disk are there at once.
+/// Returns whether a file may have to be waited for: files on disk are available at once.
 fn is_waited_for(path: &Path) -> bool {
     cfg!(unix) && fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
 }
 
-/// Whether a pipe could not be opened because nobody reads it.
+/// Returns whether a pipe could not be opened because it has no reader.
 fn is_lonely(error: &io::Error) -> bool {
     #[cfg(unix)]
     return error.raw_os_error() == Some(nix::libc::ENXIO);
@@ -122,7 +122,7 @@ fn is_ready(file: &File, what: nix::poll::PollFlags) -> bool {
     )
 }
 
-/// What is read from a pipe or a device.
+/// A pipe or a device that is read from.
 #[cfg(unix)]
 struct Input(File);
 
@@ -146,7 +146,7 @@ impl Read for Input {
 pub(crate) struct Device(File);
 
 impl Device {
-    /// The file, which waits from now on.
+    /// Returns the file, which blocks from now on.
     pub(crate) fn into_file(self) -> io::Result<File> {
         #[cfg(unix)]
         {
@@ -160,7 +160,7 @@ impl Device {
 
 impl Write for Device {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // Who reads page by page may take any time: then only an interrupt ends it.
+        // A reader such as a pager may take any amount of time: only an interrupt ends the wait.
         let mut patience = Patience::new(None);
         loop {
             #[cfg(unix)]
@@ -174,7 +174,7 @@ impl Write for Device {
                 }
             }
             if !patience.lasts() {
-                return Err(io::Error::new(io::ErrorKind::TimedOut, "nobody goes on reading it"));
+                return Err(io::Error::new(io::ErrorKind::TimedOut, "its reader has stopped reading"));
             }
         }
     }
@@ -184,7 +184,7 @@ impl Write for Device {
     }
 }
 
-/// How long to wait for who is to read: some time, but not much longer than until an interrupt.
+/// How long to wait for a reader: up to a time limit, and only briefly after an interrupt.
 struct Patience {
     end: Option<Instant>,
     is_last: bool,

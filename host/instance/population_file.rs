@@ -1,4 +1,4 @@
-//! Populations as TSPLIB tour files: many tours, each closed by -1, and a comment that says what they are.
+//! Populations as TSPLIB tour files: many tours, each ended by -1, and a comment that describes them.
 //!
 //! A file is written and read one tour at a time.
 
@@ -14,35 +14,35 @@ use super::source::{self, Lines, Room};
 use super::tsplib::scan::{Part, Words};
 use crate::memory;
 
-/// What the comment that begins with this says, as JSON: see [`Header`].
+/// The start of the comment that contains the [`Header`] as JSON.
 const MARK: &str = "antwarp population ";
 
-/// Tours of a file, at most.
+/// Maximum number of tours in a file.
 const MOST_TOURS: u32 = 1 << 20;
 
-/// What reading a number with decimals may be off, as a part of it.
+/// Maximum relative error from reading a number with decimals.
 const READING: f64 = 1e-12;
 
-/// What a population is besides its tours.
+/// The description of a population, besides its tours.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Header {
     /// Number of tours; files of older versions call them genes.
     #[serde(alias = "genes")]
     pub individuals: u32,
-    /// Generations that they have behind them.
+    /// Number of generations so far.
     pub generation: u32,
-    /// Cost of the shortest in the user's unit, as [`Instance::tour_cost`] has it.
+    /// Cost of the shortest tour in the user's unit, as computed by [`Instance::tour_cost`].
     pub shortest: Cost,
-    /// How they were made.
+    /// The settings of the algorithm.
     pub settings: serde_json::Value,
 }
 
 /// A population that was read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Saved {
-    /// The comment, if the file has it: any file of tours can be read.
+    /// The comment, if the file has it: other files of tours can be read, too.
     pub header: Option<Header>,
-    /// The tours one after the other, their nodes numbered from 0.
+    /// The concatenated tours, with nodes numbered from 0.
     pub individuals: Vec<u32>,
     /// Number of tours.
     pub count: u32,
@@ -51,7 +51,7 @@ pub struct Saved {
 /// Writes tours of an instance, as many as `header` says.
 ///
 /// # Errors
-/// The first of `individuals` or of `out`.
+/// The first error of `individuals` or of `out`.
 pub fn write(
     instance: &Instance,
     header: &Header,
@@ -74,21 +74,21 @@ pub fn write(
     writeln!(out, "-1\nEOF")
 }
 
-/// Reads all tours of a file, gzip or not; each of them visits every node of the instance once.
+/// Reads all tours of a file, optionally gzip-compressed; each must visit every node of the instance once.
 pub fn read(path: &Path, instance: &Instance) -> Result<Saved> {
     parse(path, source::open(path)?, instance)
 }
 
-/// Where in the file a line stands.
+/// The part of the file that a line belongs to.
 #[derive(Clone, Copy, PartialEq)]
 enum Place {
     Head,
     Tours,
-    /// Behind the last tour.
+    /// After the last tour.
     End,
 }
 
-/// Makes a population of the text of a file; `path` stands in errors.
+/// Parses a population from the text of a file; `path` is named in errors.
 pub fn parse(path: &Path, reader: impl BufRead, instance: &Instance) -> Result<Saved> {
     let file = path.to_string_lossy();
     let n = instance.len();
@@ -96,7 +96,7 @@ pub fn parse(path: &Path, reader: impl BufRead, instance: &Instance) -> Result<S
     let mut individuals = Individuals::new(instance);
     let mut header = None;
     let mut place = Place::Head;
-    // To the end, where an archive says whether it is whole.
+    // Read to the end, where an archive shows whether it is complete.
     while let Some(line) = lines.next()? {
         let (text, number, count) = (line.text, line.number, individuals.count);
         place =
@@ -107,12 +107,12 @@ pub fn parse(path: &Path, reader: impl BufRead, instance: &Instance) -> Result<S
     }
     let text = Text { file: &file, bytes: b"" };
     if place == Place::Head {
-        return Err(text.content("there is no TOUR_SECTION", "give a file that --save-population wrote"));
+        return Err(text.content("there is no TOUR_SECTION", "give a file written by --save-population"));
     }
     individuals.finish(text, header)
 }
 
-/// Takes a line that stands at `place`; where the one behind it does.
+/// Processes a line at `place`; returns the place of the next line.
 fn next_place(
     text: Text<'_>,
     place: Place,
@@ -135,13 +135,13 @@ fn next_place(
         Place::End => Err(text.error(
             0,
             text.bytes.len(),
-            "the file goes on behind its last tour",
-            "end each tour with -1, and the last with another",
+            "the file continues after its last tour",
+            "end each tour with -1, and the last with another -1",
         )),
     }
 }
 
-/// Looks at a line before the tours; true if they begin behind it.
+/// Processes a line before the tours; returns true if they start after it.
 fn entry(text: Text<'_>, instance: &Instance, header: &mut Option<Header>) -> Result<bool> {
     let line = String::from_utf8_lossy(text.bytes.trim_ascii()).into_owned();
     let (keyword, value) = line.split_once(':').map_or((line.as_str(), ""), |(k, v)| (k.trim(), v.trim()));
@@ -152,17 +152,21 @@ fn entry(text: Text<'_>, instance: &Instance, header: &mut Option<Header>) -> Re
             return wrong(format!("this is a file of type {value}, not TOUR"), "give a file of tours");
         }
         "DIMENSION" if value.parse() != Ok(instance.len()) => {
-            let problem = format!("the tours have {value} nodes, {} has {}", instance.name(), instance.len());
-            return wrong(problem, "give the instance whose tours these are");
+            let problem =
+                format!("the tours have {value} nodes, but {} has {}", instance.name(), instance.len());
+            return wrong(problem, "give the instance of these tours");
         }
         "COMMENT" if value.starts_with(MARK) && header.is_some() => {
-            return wrong("a second comment of a population".to_owned(), "give each population a file");
+            return wrong(
+                "this is a second comment of a population".to_owned(),
+                "put each population in its own file",
+            );
         }
         "COMMENT" if value.starts_with(MARK) => match serde_json::from_str(&value[MARK.len()..]) {
             Ok(read) => *header = Some(read),
             Err(error) => {
                 let help =
-                    "leave this comment as antwarp wrote it, or take it out to begin with the tours alone";
+                    "keep this comment as antwarp wrote it, or remove it to start from the tours alone";
                 return wrong(format!("the population's comment cannot be read: {error}"), help);
             }
         },
@@ -171,21 +175,21 @@ fn entry(text: Text<'_>, instance: &Instance, header: &mut Option<Header>) -> Re
     Ok(false)
 }
 
-/// Tours on the way.
+/// The tours read so far.
 struct Individuals<'a> {
     instance: &'a Instance,
     numbers: NodeNumbers,
     individuals: Vec<u32>,
     count: u32,
-    /// Tours that there can be.
+    /// Maximum number of tours.
     most: u32,
-    /// Nodes of the tour under way.
+    /// Number of nodes of the current tour so far.
     length: usize,
-    /// Its cost inside.
+    /// Its internal cost so far.
     cost: i64,
-    /// The least cost inside of a tour, and the number of the first such tour, from 0.
+    /// The lowest internal cost of a tour, and the index of the first tour with it.
     shortest: (i64, u32),
-    /// The tour, from 1, that visited a node last.
+    /// For each node, the last tour, from 1, that visited it.
     visited: Vec<u32>,
 }
 
@@ -204,21 +208,22 @@ impl Individuals<'_> {
         }
     }
 
-    /// Takes the numbers of a line; false if the last tour has ended.
+    /// Processes the numbers of a line; returns false if the last tour has ended.
     fn take(&mut self, text: Text<'_>) -> Result<bool> {
         let mut is_last = false;
         for word in Words::new(text, Part { start: 0, end: text.bytes.len() }) {
             match text.whole_number(word) {
                 Some(-1) if self.length == 0 => is_last = true,
                 _ if is_last => {
-                    let help = "end each tour with -1, and the last with another";
-                    return Err(text.error_at(word, "the file goes on behind its last tour", help));
+                    let help = "end each tour with -1, and the last with another -1";
+                    return Err(text.error_at(word, "the file continues after its last tour", help));
                 }
                 Some(-1) => self.close(text, word)?,
                 Some(id) => self.visit(text, word, id)?,
                 None => {
                     let problem = format!("`{}` is not the number of a node", text.show(word));
-                    let help = "list the nodes by their numbers, -1 after each tour, and -1 after the last";
+                    let help =
+                        "list the nodes by number, with -1 after each tour and another -1 after the last";
                     return Err(text.error_at(word, problem, help));
                 }
             }
@@ -240,8 +245,7 @@ impl Individuals<'_> {
         }
         if self.count == self.most {
             let problem = format!("there are more than {} tours", self.most);
-            let help =
-                "leave the comment of a population as antwarp wrote it, or save a smaller --population";
+            let help = "keep the comment of a population as antwarp wrote it, or save a smaller --population";
             return Err(text.error_at(word, problem, help));
         }
         if self.length == 0 {
@@ -256,7 +260,7 @@ impl Individuals<'_> {
         Ok(())
     }
 
-    /// The end of a tour.
+    /// Ends a tour.
     fn close(&mut self, text: Text<'_>, word: Part) -> Result<()> {
         let n = self.instance.len();
         if self.length != n {
@@ -273,20 +277,20 @@ impl Individuals<'_> {
     }
 
     fn finish(self, text: Text<'_>, header: Option<Header>) -> Result<Saved> {
-        let whole = "the file is cut off or edited: save the population again, or take out its comment";
+        let whole = "the file is truncated or edited: save the population again, or remove its comment";
         if self.length > 0 {
             let n = self.instance.len();
             let problem =
-                format!("the file ends in tour {}, {} of {n} nodes long", self.count + 1, self.length);
+                format!("the file ends within tour {}, after {} of {n} nodes", self.count + 1, self.length);
             return Err(text.content(problem, whole));
         }
         if self.count == 0 {
-            return Err(text.content("there is no tour in it", "give a file that --save-population wrote"));
+            return Err(text.content("it contains no tour", "give a file written by --save-population"));
         }
         if let Some(header) = &header {
             if header.individuals != self.count {
                 let problem =
-                    format!("there are {} tours, not the {} of its comment", self.count, header.individuals);
+                    format!("there are {} tours, not {} as its comment says", self.count, header.individuals);
                 return Err(text.content(problem, whole));
             }
             let n = self.instance.len();
@@ -297,7 +301,7 @@ impl Individuals<'_> {
                     "the shortest tour costs {shortest} in {name}, not {} as its comment says",
                     header.shortest
                 );
-                return Err(text.content(problem, "give the instance whose tours these are"));
+                return Err(text.content(problem, "give the instance of these tours"));
             }
         }
         Ok(Saved { header, individuals: self.individuals, count: self.count })
@@ -308,7 +312,7 @@ impl Individuals<'_> {
     }
 }
 
-/// Whether a cost that was read is this one.
+/// Returns whether a cost that was read equals this one.
 fn are_same(read: Cost, cost: Cost) -> bool {
     match cost {
         Cost::Whole(_) => read == cost,
@@ -388,17 +392,20 @@ mod tests {
         starts(&without("\n3\n4\n-1", "\n3\n-1"), "p.tour:14:1: tour 2 has 3 nodes, the instance has 4");
         starts(&without("\n2\n1\n", "\n2 x\n"), "p.tour:7:3: `x` is not the number of a node");
         starts(&without("\n2\n1\n", "\n2\n5\n"), "p.tour:8:1: line has no node 5");
-        starts(&without("DIMENSION : 4", "DIMENSION : 5"), "p.tour:4:1: the tours have 5 nodes, line has 4");
+        starts(
+            &without("DIMENSION : 4", "DIMENSION : 5"),
+            "p.tour:4:1: the tours have 5 nodes, but line has 4",
+        );
         starts(&without("TYPE : TOUR", "TYPE : TSP"), "p.tour:3:1: this is a file of type TSP");
         starts(
             &without("\"individuals\":2", "\"individuals\":two"),
             "p.tour:2:1: the population's comment cannot be read",
         );
-        starts(&without("\"individuals\":2", "\"individuals\":3"), "p.tour: there are 2 tours, not the 3");
+        starts(&without("\"individuals\":2", "\"individuals\":3"), "p.tour: there are 2 tours, not 3");
         starts(&without("\"shortest\":6", "\"shortest\":5"), "p.tour: the shortest tour costs 6 in line");
         let end = good.len();
-        starts(&good[..end - 12], "p.tour: the file ends in tour 2, 3 of 4 nodes long");
-        starts("TOUR_SECTION\n-1\nEOF", "p.tour: there is no tour");
+        starts(&good[..end - 12], "p.tour: the file ends within tour 2, after 3 of 4 nodes");
+        starts("TOUR_SECTION\n-1\nEOF", "p.tour: it contains no tour");
         starts("NAME : x\nEOF", "p.tour: there is no TOUR_SECTION");
         starts("", "p.tour: there is no TOUR_SECTION");
     }
@@ -407,9 +414,9 @@ mod tests {
     fn a_file_is_read_to_its_end() {
         let good = written(&header());
         for (text, start) in [
-            (format!("{good}{good}"), "p.tour:18:1: the file goes on behind its last tour"),
-            (good.replace("EOF", "3"), "p.tour:17:1: the file goes on behind its last tour"),
-            (good.replace("-1\nEOF", "-1 3\nEOF"), "p.tour:16:4: the file goes on behind its last tour"),
+            (format!("{good}{good}"), "p.tour:18:1: the file continues after its last tour"),
+            (good.replace("EOF", "3"), "p.tour:17:1: the file continues after its last tour"),
+            (good.replace("-1\nEOF", "-1 3\nEOF"), "p.tour:16:4: the file continues after its last tour"),
             (
                 good.replacen("-1\n1", "-1\nTOUR_SECTION\n1", 1),
                 "p.tour:11:1: `TOUR_SECTION` is not the number",
@@ -446,7 +453,7 @@ mod tests {
         {
             let endless = io::BufReader::new(io::Read::chain(head.as_bytes(), io::repeat(byte)));
             let error = parse(Path::new("p.tour"), endless, &line_of_four()).unwrap_err().to_string();
-            assert!(error.contains("the most that a tour of 4 nodes can take"), "{error}");
+            assert!(error.contains("the maximum for a tour of 4 nodes"), "{error}");
         }
     }
 

@@ -1,12 +1,12 @@
-//! The quadratic assignment problem, and the files of QAPLIB (R. E. Burkard, S. E. Karisch, F. Rendl: QAPLIB - A
-//! Quadratic Assignment Problem Library, Journal of Global Optimization 10, 1997).
+//! The quadratic assignment problem, and the files of QAPLIB (R. E. Burkard, S. E. Karisch, F. Rendl: QAPLIB - A Quadratic
+//! Assignment Problem Library, Journal of Global Optimization 10, 1997).
 //!
-//! An instance is a file of whole numbers: the size n, then the matrices A and B, row by row. A solution is a
-//! file of n, the cost and a permutation, numbered from 1.
+//! An instance is a file of whole numbers: the size n, then the matrices A and B, row by row. A solution is a file with n, the cost
+//! and a permutation, numbered from 1.
 //!
-//! Which of the matrices a solution permutes is not the same in all of QAPLIB's files. Most of them mean the sum
-//! over i and j of A(i, j) B(p(i), p(j)), and so do we; some (tai60a, tho150) give the inverse of that
-//! permutation, and tai40a numbers from 0. [`read_solution`] sees the numbering, [`Qap::as_stated`] the direction.
+//! Not all files in QAPLIB permute the same matrix. Most of them use the sum over i and j of A(i, j) B(p(i), p(j)), and so do we;
+//! some (tai60a, tho150) give the inverse of that permutation, and tai40a is numbered from 0. [`read_solution`] detects the
+//! numbering, [`Qap::as_stated`] the direction.
 
 use std::io::{self, Write};
 use std::ops::RangeInclusive;
@@ -19,26 +19,26 @@ use super::tsplib::scan::{Part, Words};
 use super::{atomic_file, generate, numbers};
 use crate::memory;
 
-/// Sizes that we take. The largest is that of two matrices of 1 GiB.
+/// Accepted sizes. The largest has two matrices of 1 GiB each.
 const SIZES: RangeInclusive<u32> = 2..=16384;
 
-/// No cost may be further from 0: sums and differences of several costs have to stay within 64 bits.
+/// Maximum magnitude of a cost: sums and differences of several costs must stay within 64 bits.
 const COST_LIMIT: i128 = 1 << 60;
 
-/// Entries of generated matrices are 1 to this.
+/// Entries of generated matrices are from 1 to this.
 const LARGEST_ENTRY: u32 = 99;
 
-/// Numbers in a line of a solution file.
+/// Numbers per line of a solution file.
 const NUMBERS_PER_LINE: usize = 20;
 
 const LAYOUT: &str = "a QAPLIB file has the size n, then n x n numbers of A and n x n numbers of B";
 
-/// A quadratic assignment problem: put n facilities in n places, one each.
+/// A quadratic assignment problem: assign n facilities to n places, one each.
 ///
 /// The cost of a permutation p is the sum over all i and j of A(i, j) B(p(i), p(j)).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Qap {
-    /// What it is called: the name of its file up to the first point, or how it was generated.
+    /// Its name: that of its file up to the first dot, or how it was generated.
     pub name: String,
     /// Number of facilities, and of places: 2 to 16384.
     pub n: u32,
@@ -49,57 +49,58 @@ pub struct Qap {
 }
 
 impl Qap {
-    /// Reads a QAPLIB file, gzip or not.
+    /// Reads a QAPLIB file, optionally gzip-compressed.
     ///
     /// # Errors
-    /// If the file cannot be read, or holds anything but n from 2 to 16384 and two matrices of as many rows and
-    /// columns, or if costs could be beyond 2^60.
+    /// If the file cannot be read, or contains anything but n from 2 to 16384 and two n x n matrices, or if costs could exceed
+    /// 2^60.
     pub fn open(path: &Path) -> Result<Qap> {
         let bytes = numbers::load(path, "give the path of a QAPLIB file, such as tai12a.dat", room)?;
         parse(&path.to_string_lossy(), &crate::instance::source::stem(path), &bytes)
     }
 
-    /// Makes an instance of two matrices of `n` rows and columns, row by row.
+    /// Creates an instance from two matrices with `n` rows and columns, row by row.
     ///
     /// # Errors
-    /// If n is not 2 to 16384, a matrix has another size, or costs could be beyond 2^60.
+    /// If n is not 2 to 16384, a matrix has another size, or costs could exceed 2^60.
     pub fn from_matrices(name: impl Into<String>, n: u32, a: Vec<i32>, b: Vec<i32>) -> Result<Qap> {
         let name = name.into();
         check_size(&name, n)?;
         let cells = n as usize * n as usize;
         if a.len() != cells || b.len() != cells {
             let problem = format!("A has {} numbers and B has {}, not {cells} each", a.len(), b.len());
-            return Err(InstanceError::content(name, problem, "give two matrices of n rows and columns"));
+            return Err(InstanceError::content(name, problem, "give two matrices with n rows and columns"));
         }
         check_costs(&name, &a, &b)?;
         Ok(Qap { name, n, a, b })
     }
 
-    /// A random instance: both matrices symmetric, with 0 in the diagonal and numbers from 1 to 99 beside it.
+    /// Generates a random instance: both matrices are symmetric, with 0 on the diagonal and numbers from 1 to 99 elsewhere.
     ///
-    /// This is the kind of tai12a to tai100a (E. Taillard: Robust taboo search for the quadratic assignment
-    /// problem, Parallel Computing 17, 1991), with draws of our own. A seed gives the same everywhere.
+    /// Instances are of the same kind as tai12a to tai100a (E. Taillard: Robust taboo search for the quadratic assignment problem,
+    /// Parallel Computing 17, 1991), but with our own random numbers. A seed gives the same instance everywhere.
     ///
     /// # Errors
-    /// If n is not 2 to 16384, or the matrices do not fit the memory.
+    /// If n is not 2 to 16384, or the matrices do not fit in memory.
     pub fn uniform(n: u32, seed: u64) -> Result<Qap> {
         let name = format!("uniform{n}-s{seed}");
         check_size(&name, n)?;
         let no_room = |shortage| {
-            InstanceError::content(&*name, format!("no room: {shortage}"), "ask for a smaller one")
+            InstanceError::content(&*name, format!("not enough memory: {shortage}"), "use a smaller size")
         };
         memory::check(8 * u64::from(n).pow(2)).map_err(no_room)?;
         let [a, b] = [0, 1].map(|part| uniform_matrix(n, seed, part));
         Ok(Qap { name, n, a, b })
     }
 
-    /// Whether both matrices are symmetric.
+    /// Returns whether both matrices are symmetric.
     pub fn is_symmetric(&self) -> bool {
         [&self.a, &self.b].iter().all(|matrix| first_asymmetry(matrix, self.n as usize).is_none())
     }
 
-    /// Whether the numbers beside both diagonals scatter about their mean by less than 0.8 of it, as uniform random ones do (by 0.58):
-    /// such instances have no structure, and their good solutions little in common. Flows most of which are 0 scatter by more than 1.
+    /// Returns whether the standard deviation of the off-diagonal numbers of both matrices is below 0.8 of their mean, as for
+    /// uniform random numbers (0.58): such instances have no structure, and their good solutions little in common. For flows that
+    /// are mostly 0 it is more than 1.
     pub fn is_unstructured(&self) -> bool {
         let n = self.n as usize;
         let scatter = |matrix: &[i32]| {
@@ -112,7 +113,7 @@ impl Qap {
         [&self.a, &self.b].iter().all(|matrix| (0.0..0.8).contains(&scatter(matrix)))
     }
 
-    /// The sum over all i and j of A(i, j) B(p(i), p(j)); none if `permutation` is no permutation of 0 to n - 1.
+    /// Returns the sum over all i and j of A(i, j) B(p(i), p(j)); `None` if `permutation` is not a permutation of 0 to n - 1.
     pub fn cost(&self, permutation: &[u32]) -> Option<i64> {
         let n = self.n as usize;
         check_permutation(permutation, n).ok()?;
@@ -123,9 +124,9 @@ impl Qap {
         Some((0..n).map(row).sum())
     }
 
-    /// The permutation or its inverse, whichever has the stated cost; none if neither has.
+    /// Returns the permutation or its inverse, whichever has the stated cost; `None` if neither has.
     ///
-    /// QAPLIB's solution files differ in which of them they hold.
+    /// QAPLIB's solution files differ in which of the two they contain.
     pub fn as_stated(&self, stated: i64, permutation: &[u32]) -> Option<Vec<u32>> {
         if self.cost(permutation)? == stated {
             return Some(permutation.to_vec());
@@ -134,20 +135,20 @@ impl Qap {
         (self.cost(&inverse)? == stated).then_some(inverse)
     }
 
-    /// Writes a solution to a file, which is the old or the whole new one at any time.
+    /// Writes a solution to a file, which is at any time either the old one or the complete new one.
     ///
     /// # Errors
-    /// If `permutation` is no permutation of 0 to n - 1, or the file cannot be written.
+    /// If `permutation` is not a permutation of 0 to n - 1, or the file cannot be written.
     pub fn save_solution(&self, permutation: &[u32], path: &Path) -> Result<()> {
         let cost = self.cost(permutation).ok_or_else(|| {
-            let problem = format!("the solution is no permutation of {} places", self.n);
-            InstanceError::content(&self.name, problem, "this is an error of the caller")
+            let problem = format!("the solution is not a permutation of {} places", self.n);
+            InstanceError::content(&self.name, problem, "this is a mistake of the caller")
         })?;
         atomic_file::write(path, |mut out| write_solution(&mut out, cost, permutation))
     }
 }
 
-/// The permutation that takes back a permutation.
+/// Returns the inverse of a permutation.
 fn inverse(permutation: &[u32]) -> Vec<u32> {
     let mut inverse = vec![0; permutation.len()];
     for (i, &p) in permutation.iter().enumerate() {
@@ -171,12 +172,12 @@ fn uniform_matrix(n: u32, seed: u64, part: u32) -> Vec<i32> {
     matrix
 }
 
-/// How long a file of this size can be.
+/// Returns how long a file of this size can be.
 fn room(numbers: &[u64]) -> Room {
     match numbers.first().filter(|&&n| u32::try_from(n).is_ok_and(|n| SIZES.contains(&n))) {
-        // Each number has two bytes of text at least, and four in its matrix.
+        // Each number has at least two bytes of text, and four in its matrix.
         Some(n) => Room::numbers(2 * n * n + 1, format!("size {n}")).in_memory(2 * n * n * 6),
-        None => Room::numbers(0, "a file that does not begin with its size"),
+        None => Room::numbers(0, "a file that does not start with its size"),
     }
 }
 
@@ -184,11 +185,11 @@ fn check_size(name: &str, n: u32) -> Result<()> {
     if SIZES.contains(&n) {
         return Ok(());
     }
-    let help = format!("ask for a size from {} to {}", SIZES.start(), SIZES.end());
+    let help = format!("give a size from {} to {}", SIZES.start(), SIZES.end());
     Err(InstanceError::content(name, format!("there is no instance of size {n}"), help))
 }
 
-/// Refuses matrices of which a permutation could cost more than [`COST_LIMIT`]; `origin` stands in the error.
+/// Rejects matrices for which a permutation could cost more than [`COST_LIMIT`]; `origin` is named in the error.
 fn check_costs(origin: &str, a: &[i32], b: &[i32]) -> Result<()> {
     let sizes = |matrix: &[i32]| {
         let entries = || matrix.iter().map(|entry| i128::from(entry.unsigned_abs()));
@@ -203,10 +204,10 @@ fn check_costs(origin: &str, a: &[i32], b: &[i32]) -> Result<()> {
     Err(InstanceError::content(origin, problem, "divide the numbers of a matrix by a common factor"))
 }
 
-/// Makes an instance of the bytes of a QAPLIB file; `file` stands in errors.
+/// Parses an instance from the bytes of a QAPLIB file; `file` is named in errors.
 ///
 /// # Errors
-/// As [`Qap::open`], but for those of reading.
+/// As [`Qap::open`], except for those of reading.
 pub fn parse(file: &str, name: &str, bytes: &[u8]) -> Result<Qap> {
     let text = Text { file, bytes };
     let mut words = numbers::words(text);
@@ -216,7 +217,7 @@ pub fn parse(file: &str, name: &str, bytes: &[u8]) -> Result<Qap> {
     let a = matrix(text, &mut words, n, 'A', &mut last)?;
     let b = matrix(text, &mut words, n, 'B', &mut last)?;
     if let Some(word) = words.next() {
-        let problem = format!("`{}` stands behind the last number of B", text.show(word));
+        let problem = format!("`{}` follows the last number of B", text.show(word));
         return Err(text.error_at(word, problem, LAYOUT));
     }
     check_costs(file, &a, &b)?;
@@ -234,7 +235,7 @@ fn size(text: Text<'_>, word: Part) -> Result<u32> {
 /// Reads the n x n numbers of a matrix; `last` is the word before them, and then the last of them.
 fn matrix(text: Text<'_>, words: &mut Words<'_>, n: u32, name: char, last: &mut Part) -> Result<Vec<i32>> {
     let cells = n as usize * n as usize;
-    // A number takes two bytes or more, so a file gets no more memory than its length allows.
+    // A number takes at least two bytes, so the memory is limited by the length of the file.
     let mut matrix = Vec::with_capacity(cells.min(text.bytes.len() / 2));
     while matrix.len() < cells {
         let Some(word) = words.next() else {
@@ -243,7 +244,7 @@ fn matrix(text: Text<'_>, words: &mut Words<'_>, n: u32, name: char, last: &mut 
         };
         let entry = numbers::whole_number(text, word).and_then(|entry| i32::try_from(entry).ok());
         matrix.push(entry.ok_or_else(|| {
-            let problem = format!("`{}` is not a whole number of 32 bits", text.show(word));
+            let problem = format!("`{}` is not a 32-bit whole number", text.show(word));
             text.error_at(word, problem, "matrices hold whole numbers from -2147483648 to 2147483647")
         })?);
         *last = word;
@@ -251,12 +252,12 @@ fn matrix(text: Text<'_>, words: &mut Words<'_>, n: u32, name: char, last: &mut 
     Ok(matrix)
 }
 
-/// Writes a permutation of 0 to n - 1 and its cost as QAPLIB does: n and the cost, then the permutation from 1.
+/// Writes a permutation of 0 to n - 1 and its cost in QAPLIB's format: n and the cost, then the permutation, numbered from 1.
 ///
-/// It is p of the cost's sum of A(i, j) B(p(i), p(j)), as in most of QAPLIB's files.
+/// It is the p in the sum of A(i, j) B(p(i), p(j)), as in most of QAPLIB's files.
 ///
 /// # Errors
-/// Those of `out`.
+/// The errors of `out`.
 pub fn write_solution(out: &mut impl Write, cost: i64, permutation: &[u32]) -> io::Result<()> {
     let n = permutation.len();
     writeln!(out, "{n} {cost}")?;
@@ -268,13 +269,13 @@ pub fn write_solution(out: &mut impl Write, cost: i64, permutation: &[u32]) -> i
     Ok(())
 }
 
-/// Reads the stated cost and the permutation of a solution file, gzip or not, of an instance of size `n`.
+/// Reads the stated cost and the permutation from a solution file, optionally gzip-compressed, for an instance of size `n`.
 ///
-/// The permutation comes back numbered from 0, each number once. The cost is what the file says:
-/// [`Qap::as_stated`] finds out whether it is that of the permutation or of its inverse.
+/// The returned permutation is numbered from 0, each number once. The cost is the one in the file: [`Qap::as_stated`] determines
+/// whether it is that of the permutation or of its inverse.
 ///
 /// # Errors
-/// If the file cannot be read, is for another size, or holds no permutation.
+/// If the file cannot be read, is for another size, or contains no permutation.
 pub fn read_solution(path: &Path, n: u32) -> Result<(i64, Vec<u32>)> {
     let bytes = numbers::load(path, "give the path of a QAPLIB solution, such as tai12a.sln", |_| {
         Room::numbers(u64::from(n) + 2, format!("a solution of size {n}"))
@@ -282,12 +283,12 @@ pub fn read_solution(path: &Path, n: u32) -> Result<(i64, Vec<u32>)> {
     parse_solution(&path.to_string_lossy(), &bytes, n)
 }
 
-/// Reads the bytes of a solution file as [`read_solution`] does; `file` stands in errors.
+/// Parses the bytes of a solution file like [`read_solution`]; `file` is named in errors.
 ///
-/// Numbers may stand in any lines, and have commas between them. A 0 among them says that they count from 0.
+/// Numbers may be on any lines, and separated by commas. If they include a 0, they count from 0.
 ///
 /// # Errors
-/// As [`read_solution`], but for those of reading.
+/// As [`read_solution`], except for those of reading.
 pub fn parse_solution(file: &str, bytes: &[u8], n: u32) -> Result<(i64, Vec<u32>)> {
     const LAYOUT: &str = "a solution has the size n and the cost in its first line, then the numbers 1 to n";
     let text = Text { file, bytes };
@@ -304,13 +305,13 @@ pub fn parse_solution(file: &str, bytes: &[u8], n: u32) -> Result<(i64, Vec<u32>
         return Err(text.content("there is no solution in the file", LAYOUT));
     };
     if *size != i64::from(n) {
-        let problem = format!("this is a solution of size {size}, the instance has size {n}");
+        let problem = format!("this is a solution of size {size}, but the instance has size {n}");
         return Err(text.error_at(parts[0], problem, "give a solution of this instance"));
     }
     Ok((*cost, permutation(text, numbers, &parts[2..], n)?))
 }
 
-/// Makes a permutation of 0 to n - 1 of numbers from 0 or 1, which stand in `parts` of the text.
+/// Converts numbers from 0 or 1, located in `parts` of the text, to a permutation of 0 to n - 1.
 fn permutation(text: Text<'_>, numbers: &[i64], parts: &[Part], n: u32) -> Result<Vec<u32>> {
     let first = i64::from(!numbers.contains(&0));
     let last = first + i64::from(n) - 1;
@@ -330,14 +331,14 @@ fn permutation(text: Text<'_>, numbers: &[i64], parts: &[Part], n: u32) -> Resul
         Ok(()) => Ok(permutation),
         Err(TourError::Repeated { position, missing, .. }) => {
             let (number, missing) = (numbers[position], i64::from(missing) + first);
-            let problem = format!("{number} stands here a second time; {missing} is missing");
+            let problem = format!("{number} appears here a second time; {missing} is missing");
             Err(text.error_at(parts[position], problem, help))
         }
         Err(_) => Err(text.content(format!("the permutation has {} numbers, not {n}", numbers.len()), help)),
     }
 }
 
-/// The parts of a word between commas.
+/// Returns the parts of a word between commas.
 fn between_commas(text: Text<'_>, word: Part) -> impl Iterator<Item = Part> {
     let mut start = word.start;
     let pieces = text.bytes[word.start..word.end].split(|&byte| byte == b',');
@@ -381,7 +382,7 @@ mod tests {
         let uniform = Qap::uniform(30, 5).unwrap();
         let flows = (0..900).map(|ij| i32::from((ij / 30 + 1) % 30 == ij % 30)).collect();
         assert!(!Qap::from_matrices("ring", 30, uniform.a, flows).unwrap().is_unstructured());
-        // No mean to scatter about.
+        // The mean is zero.
         assert!(!Qap::from_matrices("zeros", 2, vec![0; 4], vec![0; 4]).unwrap().is_unstructured());
     }
 

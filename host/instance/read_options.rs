@@ -1,18 +1,18 @@
-//! What a caller says about a file whose content leaves a choice.
+//! Options for files whose content can be interpreted in several ways.
 
-/// What a table of numbers is to be read as.
+/// How to interpret a table of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Shape {
-    /// A place in each row.
+    /// One place per row.
     Points,
-    /// The distances from each place to each other, row by row.
+    /// The distances from each place to every other, row by row.
     Matrix,
-    /// In each row two places and the cost between them.
+    /// Two places per row and the cost between them.
     Edges,
 }
 
-/// The sign in front of the decimals of a number. The other one stands between thousands, if anywhere.
+/// The decimal separator of numbers. The other character may only separate thousands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum DecimalSign {
@@ -22,24 +22,24 @@ pub enum DecimalSign {
     Comma,
 }
 
-/// How to read a file. The default decides by the file's content, and refuses what has two meanings.
+/// How to read a file. By default, the content decides, and ambiguous files are rejected.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ReadOptions {
-    /// What the numbers are.
+    /// What the numbers mean.
     pub shape: Option<Shape>,
-    /// Which columns have which role: `x`, `y`, `z`, `lat`, `lon`, `name`, `from`, `to` or `cost`, each with the number of a column,
-    /// from 1, or its header.
+    /// The roles of columns: `x`, `y`, `z`, `lat`, `lon`, `name`, `from`, `to` or `cost`, each with the number of a column, from 1,
+    /// or its header.
     pub columns: Vec<(String, String)>,
-    /// How delimited text spells decimals.
+    /// The decimal separator in delimited text.
     pub decimal: Option<DecimalSign>,
-    /// The first line is data, not names of columns.
+    /// The first line is data, not column names.
     pub no_header: bool,
-    /// The numbers are degrees: latitudes and longitudes. Without names of columns `columns` has to say which is which.
+    /// The numbers are degrees: latitudes and longitudes. Without column names, `columns` must say which is which.
     pub degrees: bool,
-    /// A cost holds for one direction only, even where every edge is listed once or the matrix is symmetric.
+    /// A cost applies to one direction only, even if every edge is listed once or the matrix is symmetric.
     pub directed: bool,
-    /// Costs of a matrix or an edge list from this value on mean that there is no way.
+    /// In a matrix or an edge list, costs of at least this value mean that there is no connection.
     pub forbidden_from: Option<f64>,
-    /// TSPLIB's distances are taken without its rounding to whole numbers.
+    /// TSPLIB distances are not rounded to whole numbers.
     pub unrounded: bool,
 }

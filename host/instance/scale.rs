@@ -1,7 +1,7 @@
-//! How the whole numbers inside become costs in the user's unit.
+//! Conversion of internal whole numbers to costs in the user's unit.
 //!
-//! Every edge costs a 32-bit integer inside, for solvers on CPUs and GPUs to be exact and fast. A user's costs are decimals, metres,
-//! negative: so an instance knows how one becomes the other.
+//! Internally, every edge costs a 32-bit integer, so that solvers on CPUs and GPUs are exact and fast. A user's costs may be
+//! decimal, in metres or negative, so an instance knows how to convert one to the other.
 
 use std::sync::Arc;
 
@@ -9,11 +9,11 @@ use serde::Serialize;
 
 use super::cost::Cost;
 
-/// What costs are counted in.
+/// The unit of costs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {
-    /// Whatever the user counts in.
+    /// The user's own, unspecified unit.
     #[default]
     Own,
     /// Metres.
@@ -23,7 +23,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// A cost with its unit. From ten kilometres on metres are shown as kilometres, to the centimetre.
+    /// Formats a cost with its unit. From ten kilometres on, metres are shown as kilometres, to the centimetre.
     pub fn show(self, cost: Cost) -> String {
         match (self, cost.as_f64()) {
             (Unit::Own, _) => cost.to_string(),
@@ -34,38 +34,38 @@ impl Unit {
     }
 }
 
-/// How an edge's cost inside becomes the user's.
+/// How the internal cost of an edge is converted to the user's.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Scale {
-    /// Exactly: with `shift` added, so many of its last digits are decimals.
+    /// Exactly: after adding `shift`, the last `decimals` digits are decimals.
     Decimal {
-        /// What was taken from every cost, so that none is negative or too large.
+        /// The amount subtracted from every cost, so that none is negative or too large.
         shift: i64,
-        /// Decimals.
+        /// Number of decimals.
         decimals: u32,
     },
-    /// To the nearest integer: a cost inside of 1 is `2^exponent`.
+    /// Rounded to the nearest integer: an internal cost of 1 is `2^exponent`.
     Binary {
         /// See above.
         exponent: i32,
-        /// What was taken from every cost before it was scaled.
+        /// The amount subtracted from every cost before scaling.
         shift: f64,
-        /// The user's own costs, n x n, where they are a matrix.
+        /// The user's own costs, n x n, if they are a matrix.
         costs: Option<Arc<[f64]>>,
     },
 }
 
 impl Scale {
-    /// Costs are the user's as they are.
+    /// Internal costs are the user's costs.
     pub(super) const NONE: Scale = Scale::Decimal { shift: 0, decimals: 0 };
 
-    /// That of unrounded lengths.
+    /// Returns the scale of unrounded lengths.
     pub(super) fn of_lengths(exponent: i32) -> Scale {
         Scale::Binary { exponent, shift: 0.0, costs: None }
     }
 }
 
-/// `value * 2^exponent`, where that has a number, in two steps: a power alone may have none.
+/// Returns `value * 2^exponent`, if representable, in two steps: the power alone may overflow.
 pub(super) fn scaled(value: f64, exponent: i32) -> f64 {
     let half = exponent / 2;
     value * 2_f64.powi(half) * 2_f64.powi(exponent - half)

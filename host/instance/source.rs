@@ -1,7 +1,7 @@
-//! Files as text: unpacked if they are gzip, and read no further than an honest one goes.
+//! Files as text: unpacked if they are gzip, and read no further than a legitimate file could extend.
 //!
-//! A small archive may unpack to any size, and a device never ends. So who reads a file says how long it can be, and a longer one is
-//! refused before it fills the memory.
+//! A small archive may unpack to any size, and a device never ends. So the reader of a file says how long it can be, and a longer
+//! one is rejected before it fills the memory.
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
@@ -9,27 +9,27 @@ use std::path::Path;
 use super::error::{InstanceError, Result, Text};
 use crate::memory;
 
-/// Bytes that any file may have: for keywords and comments, and for all of a small file.
+/// Bytes that any file may have, for keywords and comments, or for a small file as a whole.
 const BESIDE: u64 = 1 << 20;
-/// Most bytes of a number and of the blanks around it, on the average.
+/// Maximum average number of bytes of a number and the blanks around it.
 const NUMBER: u64 = 32;
-/// Most bytes of any file that is held in memory.
+/// Maximum number of bytes of a file held in memory.
 const MOST: u64 = 1 << 33;
-/// Most bytes without a digit.
+/// Maximum number of bytes without a digit.
 const IDLE: usize = 1 << 22;
 
-/// How long a file, or a part of it, can be.
+/// A limit on the length of a file, or of a part of it.
 #[derive(Debug)]
 pub(crate) struct Room {
     bytes: u64,
-    /// What can take so many bytes.
+    /// What can take up to this many bytes.
     of: String,
-    /// Bytes of memory that it takes at least, with its text.
+    /// Minimum number of bytes of memory it needs, including its text.
     memory: u64,
 }
 
 impl Room {
-    /// Room for so many numbers of `of`, and for what stands beside them.
+    /// Returns room for this many numbers of `of`, and for the text around them.
     pub(crate) fn numbers(count: u64, of: impl Into<String>) -> Room {
         Room {
             bytes: count.saturating_mul(NUMBER).saturating_add(BESIDE).min(MOST),
@@ -38,35 +38,31 @@ impl Room {
         }
     }
 
-    /// Room for so many bytes of `of`.
+    /// Returns room for this many bytes of `of`.
     pub(crate) fn bytes(bytes: u64, of: impl Into<String>) -> Room {
         Room { bytes, of: of.into(), memory: 0 }
     }
 
-    /// The same where every letter takes so many bytes.
+    /// Returns the room if every letter takes this many bytes.
     pub(crate) fn times(self, width: u64) -> Room {
         Room { bytes: self.bytes.saturating_mul(width).min(MOST), ..self }
     }
 
-    /// The same for what takes so many bytes of memory at least.
+    /// Returns the room for something that needs at least this many bytes of memory.
     pub(crate) fn in_memory(self, bytes: u64) -> Room {
         Room { memory: bytes, ..self }
     }
 
     fn exceeded(&self, file: &str) -> InstanceError {
-        let problem = format!("there are more than {} bytes, the most that {} can take", self.bytes, self.of);
-        InstanceError::content(
-            file,
-            problem,
-            "check that it is the right file, and that nothing else is in it",
-        )
+        let problem = format!("the file has more than {} bytes, the maximum for {}", self.bytes, self.of);
+        InstanceError::content(file, problem, "check that it is the right file and contains nothing else")
     }
 }
 
 /// The path that stands for the standard input.
 pub(crate) const STDIN: &str = "-";
 
-/// How a file is called in messages.
+/// Returns the name of a file for messages.
 pub(crate) fn shown(path: &Path) -> String {
     if path == Path::new(STDIN) {
         "the standard input".to_owned()
@@ -75,7 +71,7 @@ pub(crate) fn shown(path: &Path) -> String {
     }
 }
 
-/// The name of what is in a file: that of the file up to its first point, tai12a of tai12a.dat.gz.
+/// Returns the name of what is in a file: the file name up to its first dot, such as tai12a for tai12a.dat.gz.
 pub(crate) fn stem(path: &Path) -> String {
     if path == Path::new(STDIN) {
         return "stdin".to_owned();
@@ -84,7 +80,7 @@ pub(crate) fn stem(path: &Path) -> String {
     super::error::printable(name.split('.').next().unwrap_or_default())
 }
 
-/// The text of a file, or of the standard input.
+/// Opens a file, or the standard input, as text.
 pub(crate) fn open(path: &Path) -> Result<Box<dyn BufRead>> {
     let failed = |cause| InstanceError::read(path, cause);
     let file: Box<dyn Read> = if path == Path::new(STDIN) {
@@ -109,12 +105,12 @@ fn open_file(path: &Path) -> io::Result<Box<dyn Read>> {
     Ok(Box::new(std::fs::File::open(path)?))
 }
 
-/// The bytes of a file. `room` tells of its first mebibyte how long the whole can be.
+/// Returns the bytes of a file. `room` determines from its first mebibyte how long the whole can be.
 pub(crate) fn load(path: &Path, room: impl FnOnce(Text<'_>) -> Room) -> Result<Vec<u8>> {
     load_checked(path, |begin| Ok(room(begin)))
 }
 
-/// The same where the first mebibyte may show that the file is not to be read.
+/// Does the same where the first mebibyte may show that the file must not be read.
 pub(crate) fn load_checked(path: &Path, room: impl FnOnce(Text<'_>) -> Result<Room>) -> Result<Vec<u8>> {
     let failed = |cause| InstanceError::read(path, cause);
     let (mut text, mut bytes) = (open(path)?, Vec::new());
@@ -124,7 +120,7 @@ pub(crate) fn load_checked(path: &Path, room: impl FnOnce(Text<'_>) -> Result<Ro
         let room = room(Text { file: &file, bytes: &bytes })?;
         let no_room = |shortage| Text { file: &file, bytes: b"" }.no_room(&room.of, shortage);
         memory::check(room.memory).map_err(no_room)?;
-        // The byte too many tells that there are more; the end of an archive tells whether it is whole.
+        // One extra byte shows whether there is more; the end of an archive shows whether it is complete.
         let mut text = text.take(room.bytes - BESIDE + 1);
         loop {
             memory::reserve(&mut bytes, BESIDE as usize).map_err(no_room)?;
@@ -140,13 +136,13 @@ pub(crate) fn load_checked(path: &Path, room: impl FnOnce(Text<'_>) -> Result<Ro
     Ok(bytes)
 }
 
-/// Refuses what goes on without a number, as devices, holes in files and archives made to fill a memory do. A file may claim any
-/// size, so room is not enough.
+/// A reader that rejects long stretches without a number, as in devices, sparse files and archive bombs. A file may claim any size,
+/// so limiting its room is not enough.
 struct Busy<R> {
     text: R,
-    /// Bytes since the last digit, but for those of its own read.
+    /// Bytes since the last digit, not counting the read that contained it.
     idle: usize,
-    /// The same since the last sign that may separate two numbers.
+    /// The same for the last character that may separate two numbers.
     unbroken: usize,
 }
 
@@ -155,30 +151,30 @@ impl<R: Read> Read for Busy<R> {
         let count = self.text.read(buffer)?;
         self.idle = if buffer[..count].iter().any(u8::is_ascii_digit) { 0 } else { self.idle + count };
         if self.idle > IDLE {
-            let problem = "there are four mebibytes without a number in it";
+            let problem = "it contains four mebibytes without a number";
             return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
         }
         let separates = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b',' | b';' | b'|' | b']');
         self.unbroken = if buffer[..count].iter().any(separates) { 0 } else { self.unbroken + count };
         if self.unbroken > IDLE {
-            let problem = "there are four mebibytes without an end of a number in it";
+            let problem = "it contains four mebibytes without the end of a number";
             return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
         }
         Ok(count)
     }
 }
 
-/// The lines of a text one after the other, of which one is held in memory. They end as those of
-/// [`scan::lines`](super::tsplib::scan::lines) do.
+/// The lines of a text, of which one at a time is held in memory. They end like those of
+/// [`scan::lines`](super::tsplib::scan::lines).
 pub(crate) struct Lines<'a, R> {
     file: &'a str,
     reader: R,
     room: Room,
-    /// Bytes that there still is room for.
+    /// Bytes of room that are left.
     left: u64,
     number: usize,
     line: Vec<u8>,
-    /// The line before ended with a carriage return, which may have been half of its end.
+    /// Whether the previous line ended with a carriage return, which may be half of a CR LF.
     is_returned: bool,
 }
 
@@ -189,18 +185,18 @@ pub(crate) struct Line<'a> {
 }
 
 impl<'a, R: BufRead> Lines<'a, R> {
-    /// The lines of a reader; `file` stands in errors. There is no more `room` than this until it is renewed.
+    /// Creates the lines of a reader; `file` is named in errors. This `room` is the limit until it is renewed.
     pub(crate) fn new(file: &'a str, reader: R, room: Room) -> Lines<'a, R> {
         let left = room.bytes;
         Lines { file, reader, room, left, number: 0, line: Vec::new(), is_returned: false }
     }
 
-    /// As much room as at the begin: what stood in the lines so far was of use.
+    /// Restores the initial room: the lines so far were useful.
     pub(crate) fn renew(&mut self) {
         self.left = self.room.bytes;
     }
 
-    /// The next line, without its end and without a byte-order mark.
+    /// Returns the next line, without its end and without a byte-order mark.
     pub(crate) fn next(&mut self) -> Result<Option<Line<'_>>> {
         self.line.clear();
         let mut is_any = false;
@@ -272,6 +268,6 @@ mod tests {
         }
         let mut lines = Lines::new("f", BufReader::new(io::repeat(b'7')), Room::numbers(0, "a test"));
         let error = lines.next().err().unwrap().to_string();
-        assert_eq!(error, "f: there are more than 1048576 bytes, the most that a test can take");
+        assert_eq!(error, "f: the file has more than 1048576 bytes, the maximum for a test");
     }
 }

@@ -1,7 +1,7 @@
-//! Memory that is kept for the end. When an allocation fails it is given back, and the run is asked to end with the best that it has;
-//! when even that does not suffice, the process ends with a message in place of an abort.
+//! Spare memory for the end of a run. When an allocation fails, it is released, and the run is asked to end with the best result so
+//! far; if even that is not enough, the process ends with a message instead of an abort.
 //!
-//! Plans come first ([`check`](super::check)): they refuse what would not fit. This is for what a plan did not see.
+//! Checks come first ([`check`](super::check)): they reject data that would not fit. The spare is for what they did not foresee.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -9,19 +9,19 @@ use std::ptr::null_mut;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
-/// Bytes that are kept beside those for each node: what reports, messages and a file's buffers take.
+/// Spare bytes in addition to those per node, for reports, messages and file buffers.
 const BESIDE: usize = 4 << 20;
-/// Bytes that are kept for each node: the best tour in the numbers of the solver and of the file, and its check.
+/// Spare bytes per node, for the best tour in the numbering of the solver and of the file, and its check.
 const NODE: usize = 32;
 
 static SPARE: AtomicPtr<u8> = AtomicPtr::new(null_mut());
-/// Set once the spare was needed.
+/// Set once the spare has been used.
 static IS_SPENT: AtomicBool = AtomicBool::new(false);
-/// What asks the run to end: a flag that is never dropped.
+/// The flag that asks the run to end; it is never dropped.
 static INTERRUPT: AtomicPtr<AtomicBool> = AtomicPtr::new(null_mut());
 
 thread_local! {
-    /// Whether the allocation that this thread makes has another way out. Without a destructor it can be read at any time, and
+    /// Whether this thread can handle a failure of its current allocation. Without a destructor it can be read at any time, and
     /// reading it allocates nothing.
     static MAY_FAIL: Cell<bool> = const { Cell::new(false) };
 }
@@ -30,8 +30,8 @@ thread_local! {
 #[derive(Debug)]
 pub struct Allocator;
 
-// SAFETY: all memory is the system allocator's, asked for with the layout that was given. A call that failed is made again after
-// other memory was given back to the same allocator. Nothing here allocates, takes a lock or unwinds.
+// SAFETY: all memory comes from the system allocator, with the given layout. A call that failed is repeated after other memory was
+// returned to the same allocator. Nothing here allocates, takes a lock or unwinds.
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: as the caller promises.
@@ -44,7 +44,7 @@ unsafe impl GlobalAlloc for Allocator {
     }
 
     unsafe fn realloc(&self, old: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // SAFETY: as the caller promises; a block that could not be resized is still there.
+        // SAFETY: as the caller promises; a block that could not be resized is still valid.
         at_last(size, || unsafe { System.realloc(old, layout, size) })
     }
 
@@ -65,7 +65,7 @@ fn in_need(size: usize, ask: impl Fn() -> *mut u8) -> *mut u8 {
         return null_mut();
     }
     spend();
-    // Another thread may have given the spare back just before.
+    // Another thread may have released the spare just before.
     let found = ask();
     if found.is_null() {
         end(size);
@@ -73,7 +73,7 @@ fn in_need(size: usize, ask: impl Fn() -> *mut u8) -> *mut u8 {
     found
 }
 
-/// Gives the spare back, and asks the run to end.
+/// Releases the spare, and asks the run to end.
 fn spend() {
     let spare = SPARE.swap(null_mut(), Ordering::AcqRel);
     if spare.is_null() {
@@ -81,25 +81,25 @@ fn spend() {
     }
     give_back(spare);
     IS_SPENT.store(true, Ordering::Relaxed);
-    // SAFETY: it is null or leads to a flag that is never dropped.
+    // SAFETY: it is null or points to a flag that is never dropped.
     if let Some(flag) = unsafe { INTERRUPT.load(Ordering::Acquire).as_ref() } {
         flag.store(true, Ordering::Relaxed);
     }
 }
 
-/// Gives a block back that nobody else has any more.
+/// Releases a block that nothing else refers to.
 fn give_back(block: *mut u8) {
     // SAFETY: `keep` wrote the size of the block into it, and allocated it with this layout.
     unsafe { System.dealloc(block, layout(block.cast::<usize>().read())) };
 }
 
-/// Of a block for a spare.
+/// Returns the layout of a block for a spare.
 fn layout(size: usize) -> Layout {
     // SAFETY: the alignment is a power of two, and `keep` asks for far less than the largest size.
     unsafe { Layout::from_size_align_unchecked(size, align_of::<usize>()) }
 }
 
-/// Ends the process: its status is that of a backend that failed.
+/// Ends the process, with the status of a backend failure.
 #[cfg(unix)]
 fn end(size: usize) {
     let (mut text, mut len) = ([0_u8; 256], 0);
@@ -118,7 +118,7 @@ fn end(size: usize) {
     }
     add(b"antwarp: main memory ran out: ");
     add(&digits[at..]);
-    add(b" more bytes could not be had; allow more memory (`ulimit -v`), or take a smaller instance\n");
+    add(b" more bytes could not be allocated; allow more memory (`ulimit -v`), or use a smaller instance\n");
     // SAFETY: it writes bytes of this frame to the standard error, and the process ends without running anything else.
     unsafe {
         let _ = nix::libc::write(2, text.as_ptr().cast(), len);
@@ -126,11 +126,11 @@ fn end(size: usize) {
     }
 }
 
-/// Elsewhere the failure is the program's, as it is without a spare.
+/// On other systems the allocation failure is handled as it would be without a spare.
 #[cfg(not(unix))]
 fn end(_: usize) {}
 
-/// Keeps a spare for a run of so many nodes, in place of what was kept before. Where there is no room for one, there is none.
+/// Keeps a spare for a run with this many nodes, in place of the previous one. If there is no room for it, nothing changes.
 pub(crate) fn keep(nodes: usize) {
     let size = BESIDE.saturating_add(nodes.saturating_mul(NODE)).min(1 << 30);
     // SAFETY: the size is not 0.
@@ -138,7 +138,7 @@ pub(crate) fn keep(nodes: usize) {
     if block.is_null() {
         return;
     }
-    // SAFETY: the block has room for a number, is aligned for it, and nobody else has it yet.
+    // SAFETY: the block has room for a number, is aligned for it, and nothing else refers to it yet.
     unsafe { block.cast::<usize>().write(size) };
     let old = SPARE.swap(block, Ordering::AcqRel);
     if !old.is_null() {
@@ -146,19 +146,19 @@ pub(crate) fn keep(nodes: usize) {
     }
 }
 
-/// Lets this flag ask the run to end.
+/// Sets the flag that is used to ask the run to end.
 pub(crate) fn interrupt_by(flag: &Arc<AtomicBool>) {
     let flag = Arc::into_raw(flag.clone()).cast_mut();
     let old = INTERRUPT.swap(flag, Ordering::AcqRel);
-    debug_assert!(old.is_null(), "one command watches once");
+    debug_assert!(old.is_null(), "a command sets this only once");
 }
 
-/// Whether the spare was needed.
+/// Returns whether the spare has been used.
 pub(crate) fn is_spent() -> bool {
     IS_SPENT.load(Ordering::Relaxed)
 }
 
-/// Allocates where a failure is an answer: it does not touch the spare.
+/// Runs an allocation that is allowed to fail: it does not use the spare.
 pub(crate) fn or_fail<R>(allocate: impl FnOnce() -> R) -> R {
     let before = MAY_FAIL.replace(true);
     let made = allocate();

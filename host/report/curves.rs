@@ -1,17 +1,17 @@
-//! Curves of how far tours are from the best known ones, against the time that they took: a picture for each instance.
+//! Curves of the gap to the best known tour against the time taken: one plot per instance.
 
 use std::io::{self, Write};
 
 use super::svg::{escaped, page};
 
-/// Inside of a picture.
+/// Inner size of a plot.
 const WIDTH: f64 = 250.0;
 const HEIGHT: f64 = 170.0;
-/// Around it: for the numbers at the left, the name above and the seconds below.
+/// Margins: for the numbers at the left, the name above and the seconds below.
 const LEFT: f64 = 52.0;
 const ABOVE: f64 = 34.0;
 const BELOW: f64 = 30.0;
-/// Pictures beside each other.
+/// Plots per row.
 const ROW: usize = 3;
 const TITLE: &str = "Gap to the best known tour, %, against seconds";
 /// A gap this small, in percent, or smaller is drawn at the bottom.
@@ -24,18 +24,18 @@ const COLORS: [&str; 6] = ["#d1495b", "#2e86ab", "#8f6bd1", "#3a9d5d", "#c98a1b"
 pub struct Point {
     /// The instance's name.
     pub instance: String,
-    /// What ran, in a word or two.
+    /// A short name of the machine.
     pub machine: String,
-    /// Seconds from the first to the last.
+    /// Duration of the run in seconds.
     pub seconds: f64,
     /// How much longer the tour is than the best known one, in percent.
     pub gap_percent: f64,
 }
 
-/// Draws a picture for every instance, in the order of their first runs, with a line for every machine. Both axes are logarithmic.
+/// Draws one plot per instance, in the order of their first runs, with one line per machine. Both axes are logarithmic.
 ///
 /// # Errors
-/// If the output takes no more.
+/// If the output cannot be written.
 pub fn write(out: &mut dyn Write, runs: &[Point]) -> io::Result<()> {
     let instances = distinct(runs.iter().map(|run| run.instance.as_str()));
     let machines = distinct(runs.iter().map(|run| run.machine.as_str()));
@@ -83,7 +83,7 @@ pub fn write(out: &mut dyn Write, runs: &[Point]) -> io::Result<()> {
     writeln!(out, "</svg>")
 }
 
-/// Lines at round numbers, and the numbers.
+/// Writes grid lines at round numbers, with labels.
 fn write_frame(out: &mut dyn Write, seconds: &Axis, gaps: &Axis) -> io::Result<()> {
     for value in gaps.round() {
         let y = HEIGHT * (1.0 - gaps.at(value));
@@ -121,7 +121,7 @@ struct Axis {
 }
 
 impl Axis {
-    /// From the round number below all values to the one above.
+    /// Creates an axis from the round number below all values to the one above.
     fn around(values: impl Iterator<Item = f64> + Clone) -> Axis {
         let low = values.clone().fold(f64::INFINITY, f64::min).max(LEAST);
         let high = values.fold(LEAST, f64::max).max(low);
@@ -131,18 +131,18 @@ impl Axis {
         Axis { low: below, high: above }
     }
 
-    /// Where a value is, from 0 to 1.
+    /// Returns the position of a value, from 0 to 1.
     fn at(&self, value: f64) -> f64 {
         ((value.max(self.low) / self.low).ln() / (self.high / self.low).ln()).clamp(0.0, 1.0)
     }
 
-    /// The round numbers along it.
+    /// Returns the round numbers along the axis.
     fn round(&self) -> impl Iterator<Item = f64> {
         numbers().filter(|number| (self.low..=self.high).contains(number))
     }
 }
 
-/// Round numbers, three or so to one.
+/// Returns round numbers with ratios of about three.
 fn numbers() -> impl DoubleEndedIterator<Item = f64> {
     let small = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0];
     let large = [100.0, 300.0, 1000.0, 3000.0, 10_000.0, 30_000.0, 100_000.0, 300_000.0, 1_000_000.0];

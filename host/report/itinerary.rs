@@ -1,4 +1,4 @@
-//! A tour as a table: its places in their order, and what it has cost until each.
+//! A tour as a table: its places in tour order, with the accumulated cost at each.
 
 use std::io::{self, Write};
 
@@ -6,8 +6,8 @@ use antwarp_core::metric::Metric;
 
 use crate::instance::Instance;
 
-/// Writes the places of a tour in its order as CSV: `position`, `id`, `name` if there are names, the coordinates if there are any, `leg`
-/// (the cost from the place before) and `total`. A closed tour ends with the place that it began with.
+/// Writes the places of a tour in tour order as CSV: `position`, `id`, `name` if there are names, the coordinates if there are any,
+/// `leg` (the cost from the previous place) and `total`. A closed tour ends with its first place.
 ///
 /// # Errors
 /// If it cannot be written.
@@ -46,7 +46,7 @@ pub fn write(instance: &Instance, tour: &[u32], out: &mut dyn Write) -> io::Resu
     csv.flush()
 }
 
-/// A cost in a column; of what is forbidden nothing.
+/// Formats a cost for a column; empty for a forbidden edge.
 fn shown(cost: f64) -> String {
     if cost.is_finite() { crate::instance::Cost::Real(cost).to_string() } else { String::new() }
 }

@@ -1,4 +1,4 @@
-//! What a run tells: a progress line while it lasts, then a summary, JSON, a picture.
+//! Reports of a run: a progress line while it lasts, then a summary, JSON and a picture.
 //!
 //! [`Report`] gathers the facts of a run once; the summary and the JSON file are two views of it.
 
@@ -25,53 +25,53 @@ use crate::solver::Solution;
 pub struct Report {
     /// The version that ran.
     pub antwarp: &'static str,
-    /// What was solved.
+    /// The instance that was solved.
     pub instance: InstanceFacts,
-    /// How, by name.
+    /// The name of the algorithm.
     pub algorithm: &'static str,
-    /// The algorithm's settings; null where they were left to it.
+    /// The algorithm's settings; null where the algorithm chose.
     pub settings: Value,
-    /// What was to stop the run.
+    /// The limits of the run.
     pub limits: Limits,
     /// Where it ran.
     pub machine: Machine,
-    /// How the backend laid it out.
+    /// How the backend laid out the work.
     pub layout: String,
     /// Seed of all random numbers.
     pub seed: u64,
-    /// What the tour costs, in the user's unit; without its forbidden pairs.
+    /// The cost of the tour in the user's unit, without its forbidden pairs.
     pub cost: Cost,
-    /// The forbidden pairs that the tour has, by their names.
+    /// The forbidden pairs in the tour, by name.
     pub forbidden: Vec<[String; 2]>,
-    /// What the tour is long without TSPLIB's rounding, where that differs by more than a thousandth.
+    /// The length of the tour without TSPLIB's rounding, if it differs by more than a thousandth.
     pub unrounded_cost: Option<Cost>,
-    /// What the user has to know.
+    /// Warnings for the user.
     pub warnings: Vec<String>,
     /// The best published length.
     pub best_known: Option<Known>,
-    /// How much longer the tour is than that, in percent; none if that belongs to another instance.
+    /// How much longer the tour is than that, in percent; `None` if that belongs to another instance.
     pub gap_percent: Option<f64>,
-    /// What no tour is shorter than, if that was looked for.
+    /// A lower bound on the length of every tour, if one was computed.
     pub bound: Option<Bounded>,
-    /// Of several processes: what went between them.
+    /// With several processes: the communication between them.
     pub islands: Option<Facts>,
-    /// Seconds of the whole run; of solve, from the begin of the command.
+    /// Seconds of the whole run; for solve, from the start of the command.
     pub seconds: f64,
-    /// Seconds of it before the first iteration.
+    /// Seconds of the run before the first iteration.
     pub setup_seconds: f64,
     /// Iterations done.
     pub iterations: u64,
-    /// The iteration, from 1, that found the tour; 0: none was better than the tour it began with.
+    /// The iteration, from 1, that found the tour; 0 if there was no improvement over the initial tour.
     pub best_iteration: u64,
-    /// What stopped the run.
+    /// Why the run stopped.
     pub stopped_by: StopReason,
     /// Tours built.
     pub tours: u64,
-    /// Tours built a second, set-up left out.
+    /// Tours built per second, not counting set-up.
     pub tours_per_second: f64,
-    /// What went wrong on the way.
+    /// What went wrong during the run.
     pub failure: Option<String>,
-    /// Every better length: when it was found, and by what.
+    /// Every improvement: when it was found, and by which part of the run.
     pub trace: Vec<Better<Cost>>,
     /// The tour, its nodes numbered as in the instance's file.
     pub tour: Vec<u32>,
@@ -79,7 +79,7 @@ pub struct Report {
     pub names: Option<Vec<String>>,
 }
 
-/// What an instance is.
+/// A description of an instance.
 #[derive(Clone, Debug, Serialize)]
 pub struct InstanceFacts {
     /// Its name.
@@ -90,74 +90,73 @@ pub struct InstanceFacts {
     pub kind: &'static str,
     /// The distance function as TSPLIB names it, or `EXPLICIT`.
     pub metric: &'static str,
-    /// What costs are counted in.
+    /// The unit of costs.
     pub unit: Unit,
-    /// To what costs of edges were rounded inside; none if they are exact.
+    /// The resolution to which edge costs are rounded internally; `None` if they are exact.
     pub resolution: Option<f64>,
-    /// What was read, and how it was taken.
+    /// What was read, and how it was interpreted.
     pub reading: Option<String>,
     /// Its file, if it has one.
     pub path: Option<String>,
 }
 
-/// A published length or cost, beside one that was found.
+/// A published length or cost, compared with one that was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Known {
     /// The length or cost.
     pub cost: i64,
-    /// Whether nothing is better, by proof.
+    /// Whether it is proven to be optimal.
     pub proven: bool,
-    /// Whether what was found is better than what is proven to be optimal: then that is published for another
-    /// instance of the same name.
+    /// Whether the solution found is better than a proven optimum, which must then be that of another instance with the same name.
     pub other_instance: bool,
 }
 
-/// What was to stop a run.
+/// The limits of a run.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Limits {
     /// Seconds.
     pub time_seconds: Option<f64>,
     /// Iterations.
     pub iterations: Option<u64>,
-    /// A tour as short as this.
+    /// A tour this short.
     pub target: Option<Cost>,
     /// Iterations without improvement.
     pub stagnation: Option<u64>,
 }
 
 impl Known {
-    /// What is published, beside a solution of this cost.
+    /// Compares a published result with a solution of this cost.
     pub fn beside(known: BestKnown, cost: i64) -> Known {
         let other_instance = known.proven && cost < known.cost;
         Known { cost: known.cost, proven: known.proven && !other_instance, other_instance }
     }
 
-    /// How much higher `cost` is, in percent; none beside what belongs to another instance.
+    /// Returns how much higher `cost` is, in percent; `None` if the published result belongs to another instance.
     pub fn gap_percent(self, cost: i64) -> Option<f64> {
         if self.other_instance { None } else { gap_percent(cost, self.cost) }
     }
 }
 
-/// A lower bound beside a tour.
+/// A lower bound, compared with a tour.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Bounded {
-    /// What no tour costs less than, in the user's unit.
+    /// The bound: no tour costs less than this, in the user's unit.
     pub length: Cost,
-    /// Minimum spanning trees that were looked for; none where all tours were looked at.
+    /// Number of minimum spanning trees that were computed; `None` if all tours were enumerated.
     pub trees: Option<u32>,
-    /// Edges that were put into the sparse graph of the trees.
+    /// Number of edges that were added to the sparse graph of the trees.
     pub priced_in: Option<usize>,
-    /// Seconds that it took.
+    /// Seconds to compute it.
     pub seconds: f64,
     /// How costs are shown.
     #[serde(skip)]
     unit: Unit,
-    /// How much longer than the optimum the tour is at most, in percent; none if that cannot be told.
+    /// How much longer the tour is than the optimum at most, in percent; `None` if unknown.
     pub most_percent: Option<f64>,
 }
 
 impl Bounded {
-    /// A bound of an instance beside a tour of this cost.
+    /// Compares a bound of an instance with a tour of this cost.
     pub fn new(bound: Bound, instance: &Instance, cost: Cost) -> Bounded {
         let length = instance.lower_bound(bound.length);
         Bounded {
@@ -170,7 +169,7 @@ impl Bounded {
         }
     }
 
-    /// That of a tour that was found by looking at all.
+    /// Returns the exact bound of a tour that was found by enumeration.
     pub fn exact(instance: &Instance, cost: Cost, seconds: f64) -> Bounded {
         let (length, most_percent) = (cost, Some(0.0));
         Bounded { length, trees: None, priced_in: None, seconds, unit: instance.unit(), most_percent }
@@ -181,10 +180,14 @@ impl std::fmt::Display for Bounded {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}", self.unit.show(self.length))?;
         match self.most_percent {
-            Some(0.0) => write!(f, ": the tour is optimal, by proof"),
-            // Rounded up, for it is a promise.
+            Some(0.0) => write!(f, ": the tour is proven optimal"),
+            // Rounded up, since it is a guarantee.
             Some(most) => {
-                write!(f, ": at most {:.3} % above the optimum, by proof", (most * 1e3).ceil() / 1e3)
+                write!(
+                    f,
+                    ": the tour is proven to be at most {:.3} % above the optimum",
+                    (most * 1e3).ceil() / 1e3
+                )
             }
             None => Ok(()),
         }
@@ -192,7 +195,7 @@ impl std::fmt::Display for Bounded {
 }
 
 impl Limits {
-    /// Those of a run on an instance.
+    /// Returns the limits of a run on an instance.
     pub fn new(stop: &Stop, instance: &Instance) -> Limits {
         Limits {
             time_seconds: stop.time.map(|t| t.as_secs_f64()),
@@ -204,7 +207,7 @@ impl Limits {
 }
 
 impl InstanceFacts {
-    /// The facts of an instance, which was opened as `source`.
+    /// Returns the facts about an instance, which was opened as `source`.
     pub fn new(instance: &Instance, source: &Path) -> InstanceFacts {
         InstanceFacts {
             name: instance.name().to_owned(),
@@ -223,7 +226,7 @@ impl InstanceFacts {
 }
 
 impl Report {
-    /// The facts of a run with this solution.
+    /// Creates the report of a run with this solution.
     pub fn new(
         instance: &Instance,
         source: &Path,
@@ -280,7 +283,7 @@ impl Report {
 }
 
 impl Report {
-    /// Counts seconds from so many before the run: reading takes time, too.
+    /// Shifts the start of all times to this many seconds before the run, to include reading.
     pub fn begun_before(&mut self, seconds: f64) {
         self.seconds += seconds;
         self.setup_seconds += seconds;
@@ -288,8 +291,8 @@ impl Report {
     }
 }
 
-/// What a tour is long without TSPLIB's rounding, if that differs by more than a thousandth and the instance is not a published one:
-/// then nobody compares its rounded costs with any others.
+/// Returns the length of a tour without TSPLIB's rounding, if it differs by more than a thousandth and the instance is not a
+/// published one, so that its rounded costs are not compared with any others.
 pub fn coarse(instance: &Instance, tour: &[u32]) -> Option<Cost> {
     let length = instance.unrounded_length(tour)?;
     let rounded = instance.tour_cost(tour).as_f64();
@@ -297,25 +300,27 @@ pub fn coarse(instance: &Instance, tour: &[u32]) -> Option<Cost> {
     (differs && instance.best_known().is_none()).then_some(Cost::Real(length))
 }
 
-/// Warns where costs were rounded inside so coarsely that another tour may be better by more than a millionth.
+/// Returns a warning if costs were rounded internally so coarsely that another tour may be better by more than a millionth.
 fn rounding_warning(instance: &Instance, solution: &Solution) -> Option<String> {
     let is_exact = solution.stopped_by == StopReason::Optimal;
     let part = instance.rounding(&solution.tour).filter(|&part| part > 1e-6 && !is_exact)?;
     let resolution = Cost::Real(instance.resolution());
-    Some(format!("costs are rounded to {resolution} inside, which is {:.1e} of this tour", part))
+    Some(format!(
+        "costs are rounded to multiples of {resolution} internally, which may change the cost of this tour by a fraction of {:.1e}",
+        part
+    ))
 }
 
-/// What to say about that.
+/// Returns the warning about such a length.
 pub fn coarse_warning(instance: &Instance, tour: &[u32], length: Cost) -> String {
     let metric = instance.metric().map_or("EXPLICIT", |metric| metric.keyword());
     let cost = instance.tour_cost(tour);
     format!(
-        "{metric} rounds the length of every edge to a whole number: the tour costs {cost}, but is truly {length} long; \
-         --unrounded takes the same coordinates without rounding"
+        "{metric} rounds the length of every edge to a whole number: the tour costs {cost}, but its true length is {length}; use --unrounded to read the same coordinates without rounding"
     )
 }
 
-/// How much longer `cost` is than `known`, in percent of it.
+/// Returns how much longer `cost` is than `known`, in percent of it.
 pub fn gap_percent(cost: i64, known: i64) -> Option<f64> {
     match (cost, known) {
         (0, 0) => Some(0.0),
@@ -324,7 +329,7 @@ pub fn gap_percent(cost: i64, known: i64) -> Option<f64> {
     }
 }
 
-/// The best known length of an instance, and how far from it a tour of this cost is, in words.
+/// Describes the best known length of an instance, and how far from it a tour of this cost is.
 pub fn known_text(instance: &Instance, cost: i64) -> String {
     let known = instance.best_known().map(|known| Known::beside(known, cost));
     summary::known(known, known.and_then(|known| known.gap_percent(cost)))
@@ -355,7 +360,7 @@ mod tests {
             )
         };
         assert_eq!(beside(optimum, 426), (true, false, Some(0.0), "426 (optimal), gap 0.000 %".to_owned()));
-        let text = "none for this instance: the tour is shorter than 426, the proven optimum of another one of its name";
+        let text = "none for this instance: the tour is shorter than 426, the proven optimum of another instance with the same name";
         assert_eq!(beside(optimum, 425), (false, true, None, text.to_owned()));
         // What is not proven can be beaten.
         let record = BestKnown { cost: 100, proven: false };

@@ -1,6 +1,5 @@
-//! Comparing variants by rank: several by Friedman's test (Friedman 1937; the correction for ties after Conover 1999,
-//! section 5.8), two, or one and a published number, by Wilcoxon's (Wilcoxon 1945). Where there are many tests, Holm's
-//! correction (Holm 1979).
+//! Compares variants by rank: several by Friedman's test (Friedman 1937; the correction for ties after Conover 1999, section 5.8),
+//! two, or one and a published number, by Wilcoxon's (Wilcoxon 1945). Several tests are corrected by Holm's method (Holm 1979).
 
 use std::cmp::Ordering;
 
@@ -11,17 +10,17 @@ use statrs::distribution::{ChiSquared, ContinuousCDF, Normal};
 pub struct Friedman {
     /// The mean rank of each treatment; 1 is the smallest value.
     pub mean_ranks: Vec<f64>,
-    /// The statistic, nearly χ² distributed.
+    /// The statistic, approximately χ² distributed.
     pub statistic: f64,
-    /// How likely such a statistic is if all treatments are alike; `None` if they never differed.
+    /// The probability of a statistic this large if all treatments are alike; `None` if they never differed.
     pub p_value: Option<f64>,
 }
 
-/// Tests whether treatments differ: a row a block, a column a treatment. `None` without two of each. Values are compared, and not
-/// computed with.
+/// Tests whether treatments differ: rows are blocks, columns are treatments. `None` without at least two of each. Values are only
+/// compared.
 ///
 /// # Panics
-/// If the rows are not equally long.
+/// If the rows have different lengths.
 pub fn friedman<T: PartialOrd>(blocks: &[Vec<T>]) -> Option<Friedman> {
     let treatments = blocks.first()?.len();
     if treatments < 2 || blocks.len() < 2 {
@@ -46,8 +45,8 @@ pub fn friedman<T: PartialOrd>(blocks: &[Vec<T>]) -> Option<Friedman> {
     Some(Friedman { mean_ranks: sums.iter().map(|sum| sum / b).collect(), statistic, p_value })
 }
 
-/// The p-values of several tests, adjusted so that the probability of any false rejection among them is at most the
-/// level that they are compared with (Holm 1979); in the order given.
+/// Returns the p-values of several tests, adjusted so that the probability of any false rejection among them is at most the level
+/// they are compared with (Holm 1979); in the order given.
 pub fn holm(p_values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..p_values.len()).collect();
     order.sort_by(|&a, &b| p_values[a].total_cmp(&p_values[b]));
@@ -64,26 +63,26 @@ pub fn holm(p_values: &[f64]) -> Vec<f64> {
 pub struct Wilcoxon {
     /// The sum of ranks.
     pub statistic: f64,
-    /// How much more that is than is expected if nothing differs: below 0 where the values are the smaller ones.
+    /// The statistic minus its expected value if nothing differs: below 0 if the values are the smaller ones.
     pub excess: f64,
-    /// How likely a statistic this far off, on either side, is if nothing differs.
+    /// The two-sided probability of a statistic this far off if nothing differs.
     pub p_value: f64,
 }
 
 impl Wilcoxon {
-    /// By the normal approximation, with a correction for continuity.
+    /// Computes the p-value by the normal approximation, with a continuity correction.
     fn new(statistic: f64, expected: f64, variance: f64) -> Wilcoxon {
         let excess = statistic - expected;
         let off = (excess.abs() - 0.5).max(0.0);
-        // Equal values alone have no variance, and are no evidence.
+        // If all values are equal, there is no variance and no evidence.
         let z = if variance > 0.0 { off / variance.sqrt() } else { 0.0 };
         Wilcoxon { statistic, excess, p_value: (2.0 * Normal::standard().sf(z)).min(1.0) }
     }
 }
 
-/// Wilcoxon's rank-sum test, that of Mann and Whitney: do values of `a` differ from those of `b`? The statistic is the
-/// sum of the ranks of `a` among all (Wilcoxon 1945; the correction for ties after Hollander & Wolfe 1999, section
-/// 4.1). `None` without values of both. Values are compared, and not computed with.
+/// Performs Wilcoxon's rank-sum test (Mann-Whitney test) of whether values of `a` differ from those of `b`. The statistic is the
+/// sum of the ranks of `a` among all (Wilcoxon 1945; the correction for ties after Hollander & Wolfe 1999, section 4.1). `None` if
+/// either is empty. Values are only compared.
 pub fn rank_sum<T: PartialOrd + Copy>(a: &[T], b: &[T]) -> Option<Wilcoxon> {
     if a.is_empty() || b.is_empty() {
         return None;
@@ -95,9 +94,9 @@ pub fn rank_sum<T: PartialOrd + Copy>(a: &[T], b: &[T]) -> Option<Wilcoxon> {
     Some(Wilcoxon::new(statistic, m * (all + 1.0) / 2.0, variance))
 }
 
-/// Wilcoxon's signed-rank test: do values differ from `center`? The statistic is the sum of the ranks of those above
-/// it, by their distance; values equal to it are left out (Wilcoxon 1945; the correction for ties after Hollander &
-/// Wolfe 1999, section 3.1). `None` without values.
+/// Performs Wilcoxon's signed-rank test of whether values differ from `center`. The statistic is the sum of the ranks, by distance,
+/// of the values above it; values equal to it are ignored (Wilcoxon 1945; the correction for ties after Hollander & Wolfe 1999,
+/// section 3.1). `None` without values.
 pub fn signed_rank(values: &[f64], center: f64) -> Option<Wilcoxon> {
     if values.is_empty() {
         return None;
@@ -111,7 +110,7 @@ pub fn signed_rank(values: &[f64], center: f64) -> Option<Wilcoxon> {
     Some(Wilcoxon::new(statistic, n * (n + 1.0) / 4.0, variance))
 }
 
-/// The order of values, and where each run of equal ones ends in it.
+/// Returns the order of values, and where each run of equal ones ends in it.
 fn runs<T: PartialOrd>(values: &[T]) -> (Vec<usize>, Vec<usize>) {
     let compare = |a: &usize, b: &usize| values[*a].partial_cmp(&values[*b]).unwrap_or(Ordering::Equal);
     let mut order: Vec<usize> = (0..values.len()).collect();
@@ -121,14 +120,14 @@ fn runs<T: PartialOrd>(values: &[T]) -> (Vec<usize>, Vec<usize>) {
     (order, ends)
 }
 
-/// The sum of t³ - t over all groups of t equal values.
+/// Returns the sum of t³ - t over all groups of t equal values.
 fn ties<T: PartialOrd>(values: &[T]) -> f64 {
     let (_, ends) = runs(values);
     let starts = std::iter::once(&0).chain(&ends);
     starts.zip(&ends).map(|(start, end)| (end - start) as f64).map(|equal| equal.powi(3) - equal).sum()
 }
 
-/// The rank of each value from 1; equal values share the mean of their ranks.
+/// Returns the rank of each value from 1; equal values share the mean of their ranks.
 fn ranks<T: PartialOrd>(values: &[T]) -> Vec<f64> {
     let (order, ends) = runs(values);
     let (mut ranks, mut start) = (vec![0.0; values.len()], 0);
@@ -148,7 +147,7 @@ mod tests {
         assert_eq!(ranks(&[5.0, 1.0, 5.0, 2.0]), [3.5, 1.0, 3.5, 2.0]);
     }
 
-    /// As real numbers of 64 bits all of them would be equal.
+    /// As 64-bit floats, all of these would be equal.
     #[test]
     fn large_whole_numbers_are_told_apart() {
         let large = 450_358_044_767_908_290_i64;
@@ -174,7 +173,7 @@ mod tests {
         assert_eq!(friedman::<f64>(&[]), None);
     }
 
-    /// How four grasses rank with each of twelve home owners (Conover 1999, section 5.8, example 1).
+    /// Ranks of four grasses by twelve home owners (Conover 1999, section 5.8, example 1).
     #[test]
     fn a_friedman_test_is_as_in_the_book() {
         let grasses = [
@@ -217,8 +216,7 @@ mod tests {
         let is_like = |p: &[f64], adjusted: &[f64]| {
             holm(p).iter().zip(adjusted).all(|(own, right)| (own - right).abs() < 1e-12)
         };
-        // At the level 0.05 the first and the last are rejected, as step by step: 0.005 < 0.05 / 4, 0.01 < 0.05 / 3,
-        // 0.03 > 0.05 / 2.
+        // At level 0.05 the first and the last are rejected, step by step: 0.005 < 0.05 / 4, 0.01 < 0.05 / 3, 0.03 > 0.05 / 2.
         assert!(is_like(&[0.01, 0.04, 0.03, 0.005], &[0.03, 0.06, 0.06, 0.02]));
         assert!(is_like(&[0.5, 0.9, 0.5], &[1.0, 1.0, 1.0]));
         assert!(is_like(&[0.2], &[0.2]) && holm(&[]).is_empty());
@@ -228,7 +226,7 @@ mod tests {
     const TERM: [f64; 10] = [0.80, 0.83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, 0.73, 1.46];
     const EARLY: [f64; 5] = [1.15, 0.88, 0.90, 0.74, 1.21];
 
-    /// How much a depression eased (Hollander & Wolfe 1999, example 3.1).
+    /// Improvement of a depression (Hollander & Wolfe 1999, example 3.1).
     const EASED: [f64; 9] = [0.952, -0.147, 1.022, 0.43, 0.62, 0.59, 0.49, -0.08, 0.01];
 
     #[test]
@@ -265,7 +263,7 @@ mod tests {
         assert_eq!(signed_rank(&moved, 0.0).unwrap().excess, -17.5);
     }
 
-    /// How many values are far off, and how many there are.
+    /// Returns the number of values that are far off, and the number of all values.
     fn count(values: impl Iterator<Item = f64>, is_far: impl Fn(f64) -> bool) -> (f64, f64) {
         values.fold((0.0, 0.0), |(far, all), value| (far + f64::from(u8::from(is_far(value))), all + 1.0))
     }
@@ -289,7 +287,7 @@ mod tests {
         assert_eq!(rank_sum(&[2.0; 4], &[2.0; 5]).unwrap().p_value, 1.0);
         assert_eq!(signed_rank(&[2.0; 4], 2.0).unwrap().p_value, 1.0);
         assert_eq!((rank_sum(&[], &[1.0]), rank_sum(&[1.0], &[]), signed_rank(&[], 0.0)), (None, None, None));
-        // What never differed and is always on one side does.
+        // Values that are constant but always on one side do differ.
         assert!(rank_sum(&[1.0; 10], &[2.0; 10]).unwrap().p_value < 0.001);
         assert!(signed_rank(&[1.0; 10], 2.0).unwrap().p_value < 0.01);
     }

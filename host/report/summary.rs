@@ -1,4 +1,4 @@
-//! The summary at the end of a run, a fact a line.
+//! The summary at the end of a run, with one fact per line.
 
 use std::fmt;
 
@@ -24,12 +24,12 @@ impl fmt::Display for Report {
         if let Some(bound) = self.bound {
             line("bound", bound.to_string())?;
         }
-        line("time", format!("{:.2} s, {:.2} s of it set-up", self.seconds, self.setup_seconds))?;
+        line("time", format!("{:.2} s, of which {:.2} s set-up", self.seconds, self.setup_seconds))?;
         line(
             "iterations",
             format!("{}, {}, {}", self.iterations, best_found(self), stopped(self.stopped_by)),
         )?;
-        line("tours", format!("{}, {} a second", self.tours, rate(self.tours_per_second)))?;
+        line("tours", format!("{}, {} per second", self.tours, rate(self.tours_per_second)))?;
         let machine = &self.machine;
         line("backend", format!("{}: {}, {}", machine.backend, machine.device, units(self)))?;
         line("layout", self.layout.clone())?;
@@ -40,14 +40,14 @@ impl fmt::Display for Report {
     }
 }
 
-/// A best known length, and how far from it a tour is.
+/// Formats a best known length, and how far from it a tour is.
 pub(super) fn known(known: Option<Known>, gap: Option<f64>) -> String {
     let none = "none for this instance";
     let Some(known) = known else { return none.to_owned() };
     if known.other_instance {
         let cost = known.cost;
         return format!(
-            "{none}: the tour is shorter than {cost}, the proven optimum of another one of its name"
+            "{none}: the tour is shorter than {cost}, the proven optimum of another instance with the same name"
         );
     }
     let kind = if known.proven { " (optimal)" } else { "" };
@@ -59,22 +59,22 @@ fn best_found(report: &Report) -> String {
     match report.best_iteration {
         0 if report.stopped_by == StopReason::LocalOptimum => "a descent without kicks".to_owned(),
         0 if report.stopped_by == StopReason::Optimal && report.iterations == 0 => "none needed".to_owned(),
-        0 => "none better than the tour it began with".to_owned(),
-        iteration => format!("the best in number {iteration}"),
+        0 => "no improvement over the initial tour".to_owned(),
+        iteration => format!("best in iteration {iteration}"),
     }
 }
 
 pub(crate) fn stopped(reason: StopReason) -> &'static str {
     match reason {
         StopReason::Time => "stopped by the time limit",
-        StopReason::Iterations => "all that were asked for",
+        StopReason::Iterations => "iteration limit reached",
         StopReason::Target => "stopped at the target",
         StopReason::PublishedOptimum => "stopped at the published optimum",
         StopReason::Optimal => "stopped: optimal",
         StopReason::LocalOptimum => "stopped at a local optimum",
         StopReason::Stagnation => "stopped by stagnation",
         StopReason::Interrupt => "interrupted",
-        StopReason::Failure => "cut short by a failure",
+        StopReason::Failure => "ended early by a failure",
     }
 }
 
@@ -86,7 +86,7 @@ fn units(report: &Report) -> String {
     }
 }
 
-/// A number a second, three digits of it.
+/// Formats a rate, with three digits.
 pub fn rate(value: f64) -> String {
     match value {
         1e9.. => format!("{:.2} G", value / 1e9),

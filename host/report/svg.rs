@@ -5,11 +5,11 @@ use std::io::{self, Write};
 /// The longer side of the drawing.
 const SIDE: f64 = 1000.0;
 const MARGIN: f64 = 32.0;
-/// Room for the line of text below.
+/// Space for the line of text below.
 const CAPTION: f64 = 30.0;
-/// Parts of the tour that have a colour of their own.
+/// Number of parts of the tour with different colours.
 const PARTS: usize = 180;
-/// Most nodes that are drawn as dots.
+/// Maximum number of nodes that are drawn as dots.
 const DOTS: usize = 3000;
 
 const STYLE: &str = "\
@@ -19,19 +19,19 @@ const STYLE: &str = "\
 @media(prefers-color-scheme:dark){.page{fill:#10151b}.node{fill:#ddd}text{fill:#9aa4ae}}
 </style>";
 
-/// Most nodes whose names are drawn.
+/// Maximum number of nodes whose names are drawn.
 const LABELS: usize = 100;
 
-/// Where a tour's nodes are, and how they are drawn.
+/// The places of a tour's nodes, and how to draw them.
 #[derive(Clone, Debug)]
 pub struct Picture<'a> {
-    /// A place a node, y upwards. On a globe x is the longitude.
+    /// One place per node, y upwards. On a globe, x is the longitude.
     pub places: &'a [[f64; 2]],
-    /// An edge may leave on one side and come back on the other.
+    /// Whether an edge may leave on one side and re-enter on the other.
     pub is_globe: bool,
-    /// The last node is not joined with the first.
+    /// Whether the last node is not joined to the first.
     pub is_open: bool,
-    /// A name a node, or none; drawn of up to a hundred.
+    /// One name per node, or none; drawn for up to a hundred nodes.
     pub labels: Vec<String>,
 }
 
@@ -50,7 +50,7 @@ fn write(out: &mut dyn Write, picture: &Picture<'_>, tour: &[u32], caption: &str
     let frame = Frame::around(places);
     let (width, height) = (frame.width + 2.0 * MARGIN, frame.height + 2.0 * MARGIN + CAPTION);
     page(out, (width, height), caption)?;
-    // As thick as fits between neighbours.
+    // Lines as thick as the distance between neighbours allows.
     let apart = (frame.width * frame.height / places.len() as f64).sqrt();
     let thickness = (0.16 * apart).clamp(0.3, 3.5);
     writeln!(
@@ -77,7 +77,7 @@ fn write(out: &mut dyn Write, picture: &Picture<'_>, tour: &[u32], caption: &str
     writeln!(out, "</svg>")
 }
 
-/// The begin of a picture: its size, its title, its styles and the page under it.
+/// Writes the start of a picture: its size, title, styles and background.
 pub(super) fn page(out: &mut dyn Write, (width, height): (f64, f64), title: &str) -> io::Result<()> {
     writeln!(out, r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0} {height:.0}">"#)?;
     writeln!(out, "<title>{}</title>\n{STYLE}", escaped(title))?;
@@ -100,7 +100,7 @@ fn write_tour(
         write!(out, "{begin}{}", frame.point(place(start)))?;
         for (from, to) in (start..end).map(|at| (place(at), place(at + 1))) {
             if is_globe && (from[0] - to[0]).abs() > 180.0 {
-                // Out of the picture, and into it again on the other side.
+                // Leave the picture, and re-enter it on the other side.
                 let turn = if from[0] < to[0] { 360.0 } else { -360.0 };
                 write!(out, "{}", frame.point([to[0] - turn, to[1]]))?;
                 write!(out, "\"/>\n{begin}{}", frame.point([from[0] + turn, from[1]]))?;
@@ -112,9 +112,9 @@ fn write_tour(
     Ok(())
 }
 
-/// From the places' coordinates to the drawing's.
+/// Maps the coordinates of places to those of the drawing.
 struct Frame {
-    /// Halves of the lowest coordinates and of the longer side: what is twice as much may be too large for a number.
+    /// Half of the lowest coordinates and of the longer side: the full values could overflow.
     low: [f64; 2],
     longer: f64,
     width: f64,
@@ -137,14 +137,14 @@ impl Frame {
         [MARGIN + x, MARGIN + self.height - y]
     }
 
-    /// A point of a line.
+    /// Formats a point of a line.
     fn point(&self, place: [f64; 2]) -> String {
         let [x, y] = self.place(place);
         format!("{x:.1},{y:.1} ")
     }
 }
 
-/// A colour round a closed tour: from teal over violet to red and back, bright enough for both pages.
+/// Returns the colour at a position of a closed tour: from teal over violet to red and back, visible on light and dark pages.
 fn color(at: f64) -> String {
     let there_and_back = 1.0 - (2.0 * at - 1.0).abs();
     let hue = 185.0 + 160.0 * there_and_back;
@@ -156,7 +156,7 @@ fn color(at: f64) -> String {
     format!("#{:02x}{:02x}{:02x}", channel(0.0), channel(8.0), channel(4.0))
 }
 
-/// Text that stands between tags. Control characters are not allowed there.
+/// Escapes text between tags, where control characters are not allowed.
 pub(super) fn escaped(text: &str) -> String {
     let text: String = text.chars().filter(|c| !c.is_control()).collect();
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")

@@ -1,4 +1,4 @@
-//! Several islands in one process: a run on each of some backends, all at the same time.
+//! Several islands in one process: a run on each of several backends, all at the same time.
 
 use std::time::Instant;
 
@@ -8,14 +8,15 @@ use crate::backend::Backend;
 use crate::engine::{Post, Progress, Stop, StopReason};
 use crate::instance::Instance;
 
-/// Solves an instance by an island on each backend, with [a seed of its own](Algorithm::of_island). They exchange tours, unless the
-/// run ends after a number of iterations, which each of them does then. Once one has reached the target all end, but not so by a number of
-/// iterations: the run is the same every time.
+/// Solves an instance by an island on each backend, with [its own seed](Algorithm::of_island). They exchange tours, unless the run
+/// is limited by a number of iterations, which each of them then does. Once one has reached the target all end, except in a run
+/// limited by iterations, which is reproducible.
 ///
-/// The solution is the best one. Its tours are those of all islands, its iterations and its layout those of the island that found it.
+/// The solution is the best one. Its number of tours is that of all islands; its iterations and layout are those of the island that
+/// found it.
 ///
 /// # Errors
-/// As [`Algorithm::solve`], if every island fails before it has a tour. What else went wrong is told in the solution.
+/// As [`Algorithm::solve`], if every island fails before it has a tour. Other failures are reported in the solution.
 ///
 /// # Panics
 /// If there is no backend.
@@ -58,7 +59,7 @@ pub fn solve(
     best_of(ended, begin, stop)
 }
 
-/// Carries what the islands have sent to all others.
+/// Carries what each island has sent to all others.
 fn carry(posts: &[Post], exchanges: bool) {
     for (from, post) in posts.iter().enumerate() {
         let Some(voyager) = post.collect().filter(|_| exchanges) else { continue };
@@ -67,7 +68,7 @@ fn carry(posts: &[Post], exchanges: bool) {
     }
 }
 
-/// How far all islands are, one of which has just told.
+/// Combines the progress of all islands; `last` is the latest report.
 fn together(all: &[Option<Progress>], last: Progress) -> Progress {
     let all = || all.iter().flatten();
     Progress {
@@ -77,7 +78,7 @@ fn together(all: &[Option<Progress>], last: Progress) -> Progress {
     }
 }
 
-/// The best solution, the first one of those as good; with the tours of all, and the first failure.
+/// Returns the best solution, the first one of equals, with the tours of all, and the first failure.
 fn best_of(
     ended: Vec<Result<Solution, SolveError>>,
     begin: Instant,
@@ -105,7 +106,7 @@ fn best_of(
         return Err(failed.unwrap_or_else(|| SolveError::Settings("there is no backend".to_string())));
     };
     let stopped_by = match best.stopped_by {
-        // Who is told to hurry does not know why.
+        // Islands that are interrupted do not know why.
         StopReason::Interrupt if stop.target.is_some_and(|target| best.cost <= target) => StopReason::Target,
         reason => reason,
     };
@@ -121,7 +122,7 @@ mod tests {
     use super::*;
     use crate::backend::Choice;
     use crate::instance::generate;
-    use crate::solver::genetic::{Crossover, GeneticSettings};
+    use crate::solver::papers::genetic::{Crossover, GeneticSettings};
     use crate::solver::{acs, ils, lin_kernighan, mmas};
 
     fn cpus(count: usize) -> Vec<Backend> {
@@ -186,7 +187,7 @@ mod tests {
         let [one, two] = [0, 1].map(|_| run(&lin_kernighan, &instance, 3, &stop));
         assert_eq!((one.cost, &one.tour, one.tours), (two.cost, &two.tour, two.tours));
         assert_eq!(one.stopped_by, StopReason::Iterations);
-        // The first island is the run alone.
+        // The first island does the same as a single run.
         assert!(one.cost <= run(&lin_kernighan, &instance, 1, &stop).cost);
     }
 

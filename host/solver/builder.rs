@@ -1,4 +1,4 @@
-//! The way most callers take: [`Solver`].
+//! The interface for most callers: [`Solver`].
 
 use std::fmt;
 
@@ -7,10 +7,10 @@ use crate::backend::{Backend, Choice};
 use crate::engine::{Progress, Stop};
 use crate::instance::Instance;
 
-/// Called with how far a run is.
+/// Called with the progress of a run.
 type Observe<'a> = Box<dyn FnMut(&Progress) + 'a>;
 
-/// Finds short tours: what to call from a program of one's own.
+/// Finds short tours: the interface for other programs.
 ///
 /// ```
 /// use antwarp::prelude::*;
@@ -43,45 +43,45 @@ impl fmt::Debug for Solver<'_> {
 }
 
 impl<'a> Solver<'a> {
-    /// By this algorithm, instead of [`Algorithm::for_instance`].
+    /// Uses this algorithm instead of [`Algorithm::for_instance`].
     #[must_use]
     pub fn algorithm(self, algorithm: Algorithm) -> Solver<'a> {
         Solver { algorithm: Some(algorithm), ..self }
     }
 
-    /// With this seed of all random numbers. A run that ends after a number of iterations gives the same tour every time, on any
-    /// number of threads; but not so by Ant Colony System with [relaxed](crate::solver::acs::Update::Relaxed) updates, its default.
+    /// Sets the seed of all random numbers. A run limited by a number of iterations gives the same tour every time, on any number
+    /// of threads, except by Ant Colony System with [relaxed](crate::solver::acs::Update::Relaxed) updates, its default.
     #[must_use]
     pub fn seed(self, seed: u64) -> Solver<'a> {
         Solver { seed: Some(seed), ..self }
     }
 
-    /// On CPU threads or on a GPU, instead of a GPU if there is one that works and the algorithm and the instance suit it
-    /// ([`placement`](super::placement)). CPU threads are those of the current pool of rayon.
+    /// Runs on CPU threads or on a GPU. By default a GPU is used if one works and suits the algorithm and the instance
+    /// ([`placement`](super::placement)). CPU threads are those of the current rayon pool.
     #[must_use]
     pub fn backend(self, backend: Choice) -> Solver<'a> {
         Solver { backend, ..self }
     }
 
-    /// From this tour on, by algorithms that improve one: nodes from 0. A genetic algorithm takes a population, its tours one after
-    /// the other.
+    /// Starts from this tour, with nodes from 0, for algorithms that improve one. A genetic algorithm takes a population: its
+    /// tours, concatenated.
     #[must_use]
     pub fn initial(self, tour: Vec<u32>) -> Solver<'a> {
         Solver { initial: Some(tour), ..self }
     }
 
-    /// Calls back about ten times a second with how far the run is. To end a run from there, or from another thread, set
+    /// Calls back about ten times a second with the progress of the run. To end a run from there, or from another thread, set
     /// [`Stop::interrupt`].
     #[must_use]
     pub fn on_progress(self, observe: impl FnMut(&Progress) + 'a) -> Solver<'a> {
         Solver { observe: Some(Box::new(observe)), ..self }
     }
 
-    /// Solves an instance, until it is time to stop or a tour is as short as one that is proven to be the shortest.
+    /// Solves an instance, until a stop criterion holds or a tour is as short as one proven to be the shortest.
     ///
     /// # Errors
-    /// If a setting is out of range, the instance is of a kind that the algorithm cannot solve, or the backend fails. If it fails after
-    /// there was a tour, the best one is in [`SolveError::CutShort`].
+    /// If a setting is out of range, the instance is of a kind that the algorithm cannot solve, or the backend fails. If it fails
+    /// after a tour was found, the best one is in [`SolveError::CutShort`].
     pub fn solve(self, instance: &Instance, stop: Stop) -> Result<Solution, SolveError> {
         let algorithm = self.algorithm.unwrap_or_else(|| Algorithm::for_instance(instance));
         let algorithm = match self.seed {
@@ -89,7 +89,7 @@ impl<'a> Solver<'a> {
             None => algorithm,
         };
         if self.initial.is_some() && matches!(algorithm, Algorithm::Mmas(_) | Algorithm::Acs(_)) {
-            return Err(SolveError::Settings("ants begin with no tour".to_string()));
+            return Err(SolveError::Settings("ants take no initial tour".to_string()));
         }
         let placement = placement(&algorithm, instance, self.backend)?;
         let (backend, _) = Backend::open(placement.choice)?;

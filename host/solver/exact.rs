@@ -1,7 +1,7 @@
 //! The shortest tour of a few nodes, by dynamic programming over sets of visited nodes (Bellman 1962; Held and Karp 1962).
 //!
-//! It takes the user's own costs, without any rounding, and every variant of the problem: edges with a direction, forbidden pairs,
-//! fixed edges, open paths. Of all tours it finds one with the fewest forbidden pairs, and of these the shortest.
+//! It uses the user's own costs, without any rounding, and supports every variant of the problem: edges with a direction, forbidden
+//! pairs, fixed edges, open paths. It finds a tour with the fewest forbidden pairs, and the shortest one of these.
 
 use std::time::Instant;
 
@@ -9,25 +9,25 @@ use super::Solution;
 use crate::engine::{Better, StopReason};
 use crate::instance::{Ends, Instance};
 
-/// Most nodes of an instance without fixed edges whose tours are closed: larger ones are the algorithms' work.
+/// Most nodes of an instance without fixed edges and with closed tours: larger ones are left to the algorithms.
 pub const FEW: usize = 12;
 /// Most nodes of an instance with fixed edges or of an open path.
 pub const FEW_OF_OTHERS: usize = 16;
 
-/// Forbidden pairs, then the cost of the others.
+/// Number of forbidden pairs, then the cost of the other edges.
 type Length = (u32, f64);
 
 const NEVER: Length = (u32::MAX, f64::INFINITY);
 
-/// The nodes of an instance, and for an open path one more that stands between its end and its start.
+/// The nodes of an instance, and for an open path one additional node between its end and its start.
 struct Graph<'a> {
     instance: &'a Instance,
     ends: Option<Ends>,
-    /// With that node.
+    /// Number of nodes, including the additional one.
     n: usize,
     /// From each node to each, n x n.
     lengths: Vec<Length>,
-    /// A set of nodes for each node: what fixed edges join it with.
+    /// For each node, the set of nodes that fixed edges join it with.
     partners: Vec<u32>,
 }
 
@@ -70,16 +70,16 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// Where tours begin: it has the fewest fixed edges.
+    /// Returns the node where tours start: the one with the fewest fixed edges.
     fn first(&self) -> usize {
         let ends = self.ends.map(|_| self.instance.len());
         ends.unwrap_or_else(|| (0..self.n).min_by_key(|&node| self.partners[node].count_ones()).unwrap_or(0))
     }
 
-    /// Whether a way that has been to the nodes of `visited`, `from` the last of them, may go on to a node and use all fixed edges.
+    /// Returns whether a path over the nodes of `visited`, which ends at `from`, may go on to a node and still use all fixed edges.
     fn may_go(&self, (first, visited): (usize, u32), from: usize, to: usize) -> bool {
         let (only, all) = (visited.count_ones() == 1, visited.count_ones() as usize + 1 == self.n);
-        // An edge that is fixed at the first node is the way's first or its last.
+        // An edge that is fixed at the first node is the path's first or its last.
         if self.partners[first] >> to & 1 == 1 && !only && !all {
             return false;
         }
@@ -87,7 +87,7 @@ impl<'a> Graph<'a> {
         only || open == 0 || open == 1 << to
     }
 
-    /// Whether a way over all nodes may end there.
+    /// Returns whether a path over all nodes may end there.
     fn may_end(&self, first: usize, last: usize, second: usize) -> bool {
         let ends = 1 << last | 1 << second;
         self.partners[first] & !ends == 0
@@ -102,14 +102,14 @@ fn is_less(a: Length, b: Length) -> bool {
     a.0 < b.0 || a.0 == b.0 && a.1 < b.1
 }
 
-/// The shortest tour, which may have forbidden pairs; none if no tour has all fixed edges.
+/// Returns the shortest tour, which may have forbidden pairs; `None` if no tour has all fixed edges.
 pub(super) fn shortest(instance: &Instance) -> Option<Vec<u32>> {
     let graph = Graph::new(instance);
     let (n, first) = (graph.n, graph.first());
     if n <= 2 {
         return Some((0..instance.len() as u32).collect());
     }
-    // Which node comes second decides, with the last, whether edges fixed at the first are used: so there is a table for each.
+    // The second and last nodes decide whether fixed edges at the first one are used, so there is a table for each second node.
     let seconds: Vec<Option<usize>> = match graph.partners[first] {
         0 => vec![None],
         _ => (0..n).filter(|&node| node != first).map(Some).collect(),
@@ -122,7 +122,7 @@ pub(super) fn shortest(instance: &Instance) -> Option<Vec<u32>> {
     Some(tour)
 }
 
-/// The shortest tour from the first node, to a second if that is given.
+/// Returns the shortest tour from the first node, going to `second` next if that is given.
 fn through(graph: &Graph<'_>, first: usize, second: Option<usize>) -> Option<(Length, Vec<u32>)> {
     let n = graph.n;
     let mut ways = vec![(NEVER, u8::MAX); n << n];
@@ -167,7 +167,7 @@ fn through(graph: &Graph<'_>, first: usize, second: Option<usize>) -> Option<(Le
     Some((best.0, tour))
 }
 
-/// What a run with this tour, which is proven to be the shortest, ends with.
+/// Returns the solution of a run with this tour, which is proven to be the shortest.
 pub(super) fn solution(instance: &Instance, tour: Vec<u32>, begin: Instant) -> Solution {
     let cost = instance.check_tour(&tour).unwrap_or(i64::MAX);
     let seconds = begin.elapsed().as_secs_f64();
@@ -192,7 +192,7 @@ mod tests {
 
     use super::*;
 
-    /// The best of all orders, by their definition.
+    /// Returns the best of all orders, by definition.
     fn by_definition(instance: &Instance) -> Option<(usize, f64)> {
         let n = instance.len() as u32;
         let mut best: Option<(usize, f64)> = None;

@@ -1,10 +1,10 @@
-//! Runs that are over before they could begin.
+//! Runs that are over before they could start.
 
 use super::{Solution, SolveError};
 use crate::engine::{BackendError, Better, Deadline, StopReason, start};
 use crate::instance::Instance;
 
-/// From so many nodes on the curve is laid before anything else: there is no time for it later.
+/// From this many nodes on, the curve is computed before anything else: there is no time for it later.
 pub(super) const MANY: usize = 200_000;
 
 /// What a run has while it is being prepared.
@@ -16,21 +16,22 @@ pub(super) struct Haste<'a> {
 }
 
 impl<'a> Haste<'a> {
-    /// Of a run that began then.
+    /// Makes it for a run with this deadline.
     pub fn new(instance: &'a Instance, deadline: Deadline<'a>) -> Haste<'a> {
         let curve = if instance.len() < MANY { None } else { start::along_a_curve(instance) };
         Haste { instance, deadline, curve }
     }
 
-    /// Whether the time is up, or the run was interrupted.
+    /// Returns whether the time is up, or the run was interrupted.
     pub fn is_over(&self) -> bool {
         self.deadline.is_over()
     }
 
-    /// What the run ends with: this tour, or else the one along the curve; in the order of the numbers if there are no coordinates.
+    /// Ends the run with this tour, or else with the one along the curve, or with the nodes in numerical order if there are no
+    /// coordinates.
     ///
     /// # Errors
-    /// If it is no tour.
+    /// If the tour is invalid.
     pub fn end(self, tour: Option<Vec<u32>>) -> Result<Solution, SolveError> {
         let Haste { instance, deadline, curve } = self;
         let by_number = || (0..instance.len() as u32).collect();
@@ -46,16 +47,16 @@ impl<'a> Haste<'a> {
             setup_seconds: seconds,
             tours: 0,
             stopped_by: deadline.ended_by(),
-            layout: "over before it began".to_string(),
+            layout: "over before it started".to_string(),
             trace: vec![Better { seconds, cost, part: "start" }],
             failure: None,
         })
     }
 
-    /// The same for a run that failed before it began.
+    /// Ends a run that failed before it started.
     ///
     /// # Errors
-    /// If it is no tour.
+    /// If the tour is invalid.
     pub fn fail(self, tour: Vec<u32>, failure: BackendError) -> Result<Solution, SolveError> {
         let solution = self.end(Some(tour))?;
         Ok(Solution { stopped_by: StopReason::Failure, failure: Some(failure.to_string()), ..solution })

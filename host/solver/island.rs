@@ -9,28 +9,28 @@ use crate::backend::Backend;
 use crate::engine::{BackendError, Budget, Deadline, Engine, Post, Problem, Progress, Status, drive};
 use crate::instance::Instance;
 
-/// How often tours are exchanged at most, and which share of the time it may take.
+/// Shortest time between exchanges of tours, and the share of the time that they may take.
 const EVERY: Duration = Duration::from_millis(100);
 const SHARE: u32 = 20;
-/// How often a tour is told that others share, who have it: it is wanted where the process ends early.
+/// How often a shared tour is reported, although the others have it: it is needed if the process ends early.
 const TOLD_EVERY: Duration = Duration::from_secs(2);
-/// Nodes that a thread translates at least.
+/// Fewest nodes that a thread translates.
 const MIN_LEN: usize = 1 << 14;
 
-/// Whom a run tells how far it is, and the islands that it exchanges tours with.
+/// The observer of a run, and the islands that it exchanges tours with.
 pub(super) struct Contact<'a> {
     /// Called after each batch of work.
     pub observe: &'a mut dyn FnMut(&Progress),
-    /// None for a run alone.
+    /// `None` for a single run.
     pub post: Option<&'a Post>,
-    /// Where the whole instance was renumbered: what the others call each node.
+    /// Where the whole instance was renumbered: the others' number of each node.
     pub order: Option<&'a [u32]>,
 }
 
-/// Drives an engine of tours, and translates what it ends with.
+/// Drives an engine of tours, and translates the result.
 ///
 /// # Errors
-/// None so far: a failure is told in the solution.
+/// None so far: a failure is reported in the solution.
 pub(super) fn run<E: Engine<Cost = i64, Best = Vec<u32>>>(
     engine: &mut E,
     (instance, problem): (&Instance, &Problem),
@@ -46,7 +46,7 @@ pub(super) fn run<E: Engine<Cost = i64, Best = Vec<u32>>>(
                 problem,
                 post,
                 names: Names::new(problem, contact.order),
-                // What depends on who is how fast would be another run every time.
+                // Exchanges depend on timing, so they would make every run different.
                 takes_in: deadline.stop.iterations.is_none(),
                 better: None,
                 least: i64::MAX,
@@ -59,14 +59,15 @@ pub(super) fn run<E: Engine<Cost = i64, Best = Vec<u32>>>(
     Solution::of(run, deadline.begin, instance, problem, backend)
 }
 
-/// What the others call the problem's nodes, and the way back.
+/// Maps the problem's nodes to the others' numbers, and back.
 struct Names {
     outside: Vec<u32>,
     inside: Vec<u32>,
 }
 
 impl Names {
-    /// Of a problem made of an instance; where that was renumbered, `order` is what the others call its nodes.
+    /// Makes the maps for a problem made from an instance; where that was renumbered, `order` holds the others' numbers of its
+    /// nodes.
     fn new(problem: &Problem, order: Option<&[u32]>) -> Names {
         let name = |&node: &u32| order.map_or(node, |order| order[node as usize]);
         let outside: Vec<u32> = problem.start_tour().iter().map(name).collect();
@@ -80,40 +81,40 @@ impl Names {
         tour
     }
 
-    /// None if there are nodes in it that nobody has heard of.
+    /// Returns `None` if the tour has unknown nodes.
     fn inward(&self, tour: &[u32]) -> Option<Vec<u32>> {
         let node = |&name: &u32| self.inside.get(name as usize).copied();
         tour.par_iter().with_min_len(MIN_LEN).map(node).collect()
     }
 }
 
-/// A tour that came, in the problem's numbering, when there was none as short.
+/// A received tour, in the problem's numbering, that was shorter than any before.
 struct Better {
     cost: i64,
     tour: Vec<u32>,
-    /// The iteration when it came.
+    /// The iteration when it arrived.
     iteration: u64,
 }
 
-/// An engine that exchanges tours. A better one that came from elsewhere is its best, whatever the engine makes of it.
+/// An engine that exchanges tours. A better received tour counts as its best, whatever the engine does with it.
 struct Island<'a, E> {
     engine: &'a mut E,
     problem: &'a Problem,
     post: &'a Post,
     names: Names,
     takes_in: bool,
-    /// The best tour that came, if it is better than the engine's own.
+    /// The best received tour, if it is better than the engine's own.
     better: Option<Better>,
-    /// Length of the best tour that came or was sent.
+    /// Length of the best tour received or sent.
     least: i64,
     /// How many tours were taken in.
     taken: u64,
-    /// When tours are exchanged next.
+    /// When tours are next exchanged.
     next: Instant,
 }
 
 impl<E: Engine<Cost = i64, Best = Vec<u32>>> Island<'_, E> {
-    /// Takes in what has arrived, as far as these are tours: messages can be wrong.
+    /// Takes in the tours that have arrived, if they are valid: messages can be wrong.
     fn take_arrivals(&mut self) -> Result<(), BackendError> {
         for voyager in self.post.arrivals() {
             if !self.takes_in {
@@ -146,7 +147,7 @@ impl<E: Engine<Cost = i64, Best = Vec<u32>>> Engine for Island<'_, E> {
             return Ok(());
         }
         self.take_arrivals()?;
-        // What came from others they have.
+        // The others already have what came from them.
         if let Some(cost) = self.engine.status().best_cost.filter(|&cost| cost < self.least) {
             self.post.send(cost, self.names.outward(self.engine.best()?));
             self.least = cost;

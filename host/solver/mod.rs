@@ -1,22 +1,18 @@
 //! Settings and plans: each algorithm's settings become an engine, which [`drive`](crate::engine::drive) runs.
 
-pub mod acs;
 pub mod archipelago;
 mod builder;
-mod colony;
 pub mod exact;
-pub mod genetic;
 mod haste;
-pub mod ils;
 mod island;
 pub mod lin_kernighan;
-pub mod mmas;
+mod papers;
 mod placement;
-pub mod search;
 pub mod settings;
 mod side_by_side;
 
 pub use builder::Solver;
+pub use papers::{acs, genetic, ils, mmas, search};
 pub use placement::{Placement, placement, proven_optimum};
 
 use std::time::Instant;
@@ -29,21 +25,21 @@ use thiserror::Error;
 use crate::backend::Backend;
 use crate::engine::{BackendError, Better, Lockstep, Post, Problem, Progress, Run, Stop, StopReason};
 use crate::instance::Instance;
-use colony::check_local_search;
 use island::Contact;
+use papers::colony::check_local_search;
 use settings::{Declaration, Settings};
 
 /// The fewest nodes that an algorithm works on; fewer are solved exactly.
 pub const FEWEST: usize = exact::FEW + 1;
 
-/// The stream of random numbers that islands' seeds are of.
+/// The stream of random numbers for islands' seeds.
 const ISLANDS: u32 = u32::MAX - 1;
 
 /// An algorithm with its settings.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Algorithm {
-    /// Chained Lin-Kernighan, with crossing of several tours where that pays.
+    /// Chained Lin-Kernighan, with crossing of several tours where it pays off.
     LinKernighan(lin_kernighan::LinKernighanSettings),
     /// Iterated local search.
     Ils(ils::IlsSettings),
@@ -55,7 +51,7 @@ pub enum Algorithm {
     Genetic(genetic::GeneticSettings),
 }
 
-/// What the settings of any algorithm have in common.
+/// Accesses what the settings of all algorithms have in common.
 macro_rules! of_any {
     ($algorithm:expr, $settings:ident => $what:expr) => {
         match $algorithm {
@@ -69,8 +65,8 @@ macro_rules! of_any {
 }
 
 impl Algorithm {
-    /// What does best for an instance, with settings that need no choice: chained Lin-Kernighan, and MAX-MIN Ant System where edges
-    /// have a direction.
+    /// Returns the algorithm that does best on an instance, with default settings: chained Lin-Kernighan, or MAX-MIN Ant System
+    /// where edges have a direction.
     pub fn for_instance(instance: &Instance) -> Algorithm {
         if instance.is_symmetric() {
             Algorithm::LinKernighan(lin_kernighan::LinKernighanSettings::default())
@@ -79,7 +75,7 @@ impl Algorithm {
         }
     }
 
-    /// Every algorithm as it is declared.
+    /// The declarations of all algorithms.
     pub const ALL: [Declaration; 5] = [
         lin_kernighan::LinKernighanSettings::DECLARATION,
         ils::IlsSettings::DECLARATION,
@@ -88,7 +84,7 @@ impl Algorithm {
         genetic::GeneticSettings::DECLARATION,
     ];
 
-    /// Returns how it is declared.
+    /// Returns its declaration.
     pub fn declaration(&self) -> Declaration {
         fn of<S: Settings>(_: &S) -> Declaration {
             S::DECLARATION
@@ -96,7 +92,7 @@ impl Algorithm {
         of_any!(self, settings => of(settings))
     }
 
-    /// Makes the algorithm that is declared so, with these settings; the others have their defaults.
+    /// Makes the algorithm of a declaration from the given settings; the others have their defaults.
     ///
     /// # Errors
     /// The name that is no setting, or whose value is of another kind.
@@ -114,48 +110,49 @@ impl Algorithm {
         Ok(algorithm)
     }
 
-    /// That of this name, with these settings as they are written; none if there is no such algorithm, or these are no settings of it.
+    /// Returns the algorithm with this name and these settings, in the form in which they are written; `None` if there is no such
+    /// algorithm, or the settings do not belong to it.
     pub fn of(name: &str, settings: &Value) -> Option<Algorithm> {
         let declaration = Algorithm::ALL.into_iter().find(|declaration| declaration.name == name)?;
         Algorithm::read(&declaration, settings.as_object()?).ok()
     }
 
-    /// Its name, as on the command line.
+    /// Returns its name, as on the command line.
     pub fn name(&self) -> &'static str {
         self.declaration().name
     }
 
-    /// The seed of all its random numbers.
+    /// Returns the seed of all its random numbers.
     pub fn seed(&self) -> u64 {
         of_any!(self, settings => settings.seed)
     }
 
-    /// The same with another seed.
+    /// Returns the same algorithm with another seed.
     pub fn seeded(mut self, seed: u64) -> Algorithm {
         of_any!(&mut self, settings => settings.seed = seed);
         self
     }
 
-    /// The same with the seed of one of several islands, which are counted from 0. The first one keeps the seed: it does what a run
-    /// alone does.
+    /// Returns the same algorithm with the seed of one of several islands, which are counted from 0. The first one keeps the seed:
+    /// it does what a single run does.
     pub fn of_island(self, island: u32) -> Algorithm {
         let draws = Stream::new(self.seed(), island, ISLANDS).step(0);
         let seed = u64::from(draws.bits(0)) << 32 | u64::from(draws.bits(1));
         if island == 0 { self } else { self.seeded(seed) }
     }
 
-    /// Refuses settings that are out of range.
+    /// Rejects settings that are out of range.
     ///
     /// # Errors
-    /// Which, and what is possible.
+    /// The setting, and the possible values.
     pub fn check(&self) -> Result<(), SolveError> {
         of_any!(self, settings => settings.check())
     }
 
-    /// Refuses settings that are out of range, and instances that cannot be solved with them.
+    /// Rejects settings that are out of range, and instances that cannot be solved with them.
     ///
     /// # Errors
-    /// Which, and what to do about it.
+    /// The problem, and the remedy.
     pub fn check_for(&self, instance: &Instance) -> Result<(), SolveError> {
         self.check()?;
         match self {
@@ -174,10 +171,10 @@ impl Algorithm {
         }
     }
 
-    /// Refuses a local search that an instance's edges do not go with.
+    /// Rejects a local search that does not suit an instance's edges.
     ///
     /// # Errors
-    /// Which to use instead.
+    /// The local search to use instead.
     pub fn check_local_search(&self, instance: &Instance) -> Result<(), SolveError> {
         let (local_search, advice) = match self {
             Algorithm::LinKernighan(_) | Algorithm::Ils(_) => return Ok(()),
@@ -188,7 +185,7 @@ impl Algorithm {
         local_search.map_or(Ok(()), |local_search| check_local_search(instance, local_search, advice))
     }
 
-    /// The fewest nodes that its engine builds tours of, and whether edges must be as long in both directions.
+    /// Returns the fewest nodes that its engine builds tours of, and whether edges must be equally long in both directions.
     pub fn needs(&self) -> (usize, bool) {
         match self {
             Algorithm::LinKernighan(_) | Algorithm::Ils(_) => (0, true),
@@ -197,7 +194,7 @@ impl Algorithm {
         }
     }
 
-    /// Whether one run makes use of several GPUs. Of the others each GPU has a run, and they exchange tours.
+    /// Returns whether one run makes use of several GPUs. With other algorithms each GPU has a run, and they exchange tours.
     fn shares_gpus(&self) -> bool {
         match self {
             Algorithm::LinKernighan(_) => true,
@@ -206,13 +203,14 @@ impl Algorithm {
         }
     }
 
-    /// Solves an instance; fewer than [`FEWEST`] nodes are solved exactly. `initial` are the tours to begin with, one after the other, in the instance's numbering: one for local
-    /// search, a population for the genetic algorithm whose settings ask for it, none for ants. `keep` is called with the population
-    /// of a genetic algorithm, if there is one. `observe` is called after each batch of iterations.
+    /// Solves an instance; fewer than [`FEWEST`] nodes are solved exactly. `initial` holds the initial tours, concatenated, in the
+    /// instance's numbering: one for local search, a population for a genetic algorithm whose settings ask for it, none for ants.
+    /// `keep` is called with the population of a genetic algorithm, if there is one. `observe` is called after each batch of
+    /// iterations.
     ///
     /// # Errors
-    /// As [`Algorithm::check_for`]; if the initial tour is none, or the backend fails before there is a tour. A failure after that
-    /// ends the run early and is told in the solution.
+    /// As [`Algorithm::check_for`]; if the initial tour is invalid, or the backend fails before there is a tour. A later failure
+    /// ends the run early and is reported in the solution.
     pub fn solve(
         &self,
         instance: &Instance,
@@ -230,8 +228,8 @@ impl Algorithm {
         self.solve_in_contact(instance, initial, (backend, stop), contact, keep)
     }
 
-    /// As [`Algorithm::solve`], as one of several that exchange tours by way of `post`, or share them [in lockstep](crate::engine::Lockstep).
-    /// A run that ends after a number of iterations takes no tours in, so that it is the same every time.
+    /// As [`Algorithm::solve`], as one of several runs that exchange tours through `post`, or share them [in
+    /// lockstep](crate::engine::Lockstep). A run limited by a number of iterations takes in no tours, so that it is reproducible.
     ///
     /// # Errors
     /// As [`Algorithm::solve`].
@@ -245,7 +243,7 @@ impl Algorithm {
     ) -> Result<Solution, SolveError> {
         let contact = Contact { observe, post: Some(post), order: None };
         let solved = self.solve_in_contact(instance, initial, (backend, stop), contact, keep);
-        // Whether it went in lockstep or not: nobody is to wait for it.
+        // Whether or not it ran in lockstep, no other run may wait for it.
         post.lockstep().into_iter().for_each(Lockstep::leave);
         solved
     }
@@ -282,7 +280,7 @@ impl Algorithm {
     }
 }
 
-/// Why a run could not give a tour.
+/// The reason why a run could not give a tour.
 #[derive(Debug, Error)]
 pub enum SolveError {
     /// A setting is out of its range.
@@ -295,21 +293,21 @@ pub enum SolveError {
         algorithm: &'static str,
         /// The instance's name.
         instance: String,
-        /// What it cannot do.
+        /// Why not.
         why: String,
     },
     /// The backend failed before there was a tour.
     #[error(transparent)]
     Backend(#[from] BackendError),
     /// The backend failed while it ran.
-    #[error("{failure}\nThe best tour until then is at hand.")]
+    #[error("{failure}\nThe best tour so far is kept.")]
     CutShort {
         /// What went wrong.
         failure: String,
-        /// The best tour until then.
+        /// The best tour so far.
         best: Box<Solution>,
     },
-    /// A backend returned a tour that is none, or not as long as it said: a bug, or a machine that does not compute right.
+    /// A backend returned an invalid tour, or one whose length differs from the reported one: a bug, or faulty hardware.
     #[error(
         "the {backend} backend returned a wrong result ({what}): a bug in antwarp, please report it, or a faulty machine"
     )]
@@ -324,32 +322,33 @@ pub enum SolveError {
 /// The result of a run: a tour that was checked, and a cost recomputed from the instance.
 #[derive(Clone, Debug, Serialize)]
 pub struct Solution {
-    /// The nodes from 0, in order.
+    /// The nodes, numbered from 0, in order.
     pub tour: Vec<u32>,
-    /// What it costs inside; in the user's unit: [`Instance::tour_cost`].
+    /// Its internal cost; in the user's unit: [`Instance::tour_cost`].
     pub cost: i64,
-    /// Iterations done; of iterated local search, kicks of each chain.
+    /// Iterations done; for iterated local search, kicks of each chain.
     pub iterations: u64,
-    /// The iteration (from 1) that found the tour; 0: the tour it began with was never beaten.
+    /// The iteration (from 1) that found the tour; 0: no improvement over the initial tour.
     pub best_iteration: u64,
-    /// Seconds of the whole run, preparation included.
+    /// Seconds of the whole run, including preparation.
     pub seconds: f64,
     /// Seconds of preparation: neighbour lists, the start tour, the backend's buffers and kernels.
     pub setup_seconds: f64,
-    /// Tours built; of iterated local search, kicks of all chains.
+    /// Tours built; for iterated local search, kicks of all chains.
     pub tours: u64,
-    /// Why it ended.
+    /// Why the run ended.
     pub stopped_by: StopReason,
-    /// How the backend did it.
+    /// How the backend was set up.
     pub layout: String,
-    /// Every better cost inside: when it was found, and by what.
+    /// Every improved internal cost: when it was found, and by what.
     pub trace: Vec<Better>,
-    /// What went wrong on the way, if the run was cut short by an error and this is the best tour until then.
+    /// The error, if one cut the run short and this is the best tour so far.
     pub failure: Option<String>,
 }
 
 impl Solution {
-    /// What a run ends with: what was found if it is right and better, else the start tour. A wrong result is told as a failure.
+    /// Returns the result of a run: the tour found if it is valid and better, else the start tour. An invalid result is reported as
+    /// a failure.
     fn of(
         run: Run<i64, Vec<u32>>,
         begin: Instant,
@@ -378,7 +377,7 @@ impl Solution {
                 }
                 Ok(_) => {}
                 Err(wrong) => {
-                    // A trace of lengths that cannot be trusted tells nothing.
+                    // A trace of lengths that cannot be trusted is useless.
                     solution.trace.clear();
                     solution.stopped_by = StopReason::Failure;
                     solution.failure.get_or_insert(wrong.to_string());
@@ -390,7 +389,7 @@ impl Solution {
     }
 }
 
-/// The optimum of a few nodes; none if they are so many that an algorithm has to look for a tour.
+/// Returns the optimum of a few nodes; `None` if there are too many, so that an algorithm has to search for a tour.
 ///
 /// # Errors
 /// If no tour has all fixed edges.
@@ -415,7 +414,7 @@ fn solve_exactly(instance: &Instance, begin: Instant) -> Result<Option<Solution>
     }
 }
 
-/// Refuses instances that no algorithm here or not this one can solve.
+/// Rejects instances that no algorithm here, or not this one, can solve.
 fn check_kind(instance: &Instance, algorithm: &'static str) -> Result<(), SolveError> {
     let refuse = |why: &str| {
         Err(SolveError::Unsupported {
@@ -439,7 +438,7 @@ fn check_kind(instance: &Instance, algorithm: &'static str) -> Result<(), SolveE
     Ok(())
 }
 
-/// A backend's tour in the instance's numbering, if it is one and as long as the backend says.
+/// Returns a backend's tour in the instance's numbering, if it is valid and has the reported length.
 fn right(
     instance: &Instance,
     problem: &Problem,
@@ -462,9 +461,9 @@ mod tests {
 
     use super::*;
     use crate::backend::Choice;
-    use crate::solver::genetic::Crossover;
+    use crate::solver::papers::genetic::Crossover;
 
-    /// The length of the shortest tour (Held and Karp 1962).
+    /// Returns the length of the shortest tour (Held and Karp 1962).
     fn shortest(instance: &Instance) -> i64 {
         let n = instance.len() as u32;
         let length = |a: u32, b: u32| i64::from(instance.distance(a, b));
@@ -499,7 +498,7 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
-        /// Weights that span all that there is, and weights of 0, lead ants astray.
+        /// Weights that span the whole range, and weights of 0, lead ants astray.
         #[test]
         fn a_few_nodes_are_always_solved(
             n in 1_usize..8,

@@ -1,13 +1,13 @@
-//! Where a run computes, and which target a proof gives it: decided alike for the program, the library and every rank.
+//! Where a run computes, and which target a proven optimum sets: the same decision for the program, the library and every rank.
 
 use super::{Algorithm, SolveError};
 use crate::backend::Choice;
 use crate::engine::LocalSearch;
 use crate::instance::Instance;
 use crate::memory;
-use crate::solver::genetic::Crossover;
+use crate::solver::papers::genetic::Crossover;
 
-/// Most places in degrees that [`Choice::Auto`] takes to a GPU: it looks their distances up in a matrix of n x n, a gibibyte.
+/// Most places in degrees that [`Choice::Auto`] sends to a GPU: it looks up their distances in an n x n matrix, a gibibyte.
 const MOST_ON_GPUS: usize = 1 << 14;
 
 /// Where a run computes.
@@ -15,12 +15,12 @@ const MOST_ON_GPUS: usize = 1 << 14;
 pub struct Placement {
     /// Which backend to open.
     pub choice: Choice,
-    /// What keeps a run that might be on a GPU on CPU threads, if anything does.
+    /// Why a run that could use a GPU stays on CPU threads, if it does.
     pub why_cpu: Option<&'static str>,
 }
 
-/// Decides where an algorithm solves an instance: where the user asks for. If that is left open, it is CPU threads for what runs nowhere
-/// else, and for what is too large for GPUs.
+/// Decides where an algorithm solves an instance: where the user asks for. By default, algorithms that run nowhere else and
+/// instances that are too large for GPUs use CPU threads.
 ///
 /// # Errors
 /// If a GPU is asked for, and main memory has no room for the distances that it needs.
@@ -41,7 +41,8 @@ pub fn placement(algorithm: &Algorithm, instance: &Instance, asked: Choice) -> R
 }
 
 impl Algorithm {
-    /// Returns the setting by which it runs on CPU threads alone, as in `` `crossover` eax ``; none if it runs on GPUs too.
+    /// Returns the setting because of which it runs on CPU threads only, as in `` `crossover` eax ``; `None` if it runs on GPUs
+    /// too.
     pub fn on_threads(&self) -> Option<&'static str> {
         let local_search = match self {
             Algorithm::Genetic(settings) if settings.crossover == Crossover::Eax => {
@@ -62,15 +63,15 @@ fn too_large_for_gpus(instance: &Instance) -> Option<&'static str> {
         .then_some("an instance of more than 16,384 places on the globe")
 }
 
-/// Returns the length of the proven optimum of an instance, which ends a run that reaches it. None if one of the tours to begin with,
-/// which stand one after the other, is shorter: then it is the optimum of another instance.
+/// Returns the length of the proven optimum of an instance, which ends a run that reaches it. `None` if one of the initial tours,
+/// which are concatenated, is shorter: then it is the optimum of another instance.
 pub fn proven_optimum(instance: &Instance, initial: &[u32]) -> Option<i64> {
     let optimum = instance.best_known().filter(|known| known.proven).map(|known| known.cost)?;
     let is_beaten = is_beaten(optimum, instance, initial);
     (!is_beaten).then_some(optimum)
 }
 
-/// Returns whether one of these tours, which stand one after the other, is shorter than `length`.
+/// Returns whether one of these concatenated tours is shorter than `length`.
 fn is_beaten(length: i64, instance: &Instance, tours: &[u32]) -> bool {
     tours.chunks(instance.len()).any(|tour| instance.check_tour(tour).is_ok_and(|cost| cost < length))
 }
@@ -108,7 +109,7 @@ mod tests {
         for (algorithm, instance) in [(&eax, &small), (&ants, &small), (&others, &small), (&plain, &large)] {
             let Placement { choice, why_cpu } = at(algorithm, instance, Choice::Auto);
             assert!(choice == Choice::Cpu && why_cpu.is_some(), "{algorithm:?}");
-            // A user who says where is heard: what cannot be done there is an error of the backend.
+            // An explicit choice is respected: what is not possible there is an error of the backend.
             for asked in [Choice::Cpu, Choice::Cuda] {
                 assert_eq!(at(algorithm, instance, asked), Placement { choice: asked, why_cpu: None });
             }

@@ -1,9 +1,9 @@
-//! Settings of algorithms and of neighbourhood search. Each is declared once, by `settings!`: its name, its sentence of help, its type, its default, its range
-//! and unit, and the condition under which it applies.
+//! Settings of algorithms and of neighbourhood search. Each is declared once, by `settings!`: its name, help sentence, type, default, range, unit, and the
+//! conditions under which it applies.
 //!
 //! A declaration becomes a field of the settings, which serde reads and writes, and a row of the table
-//! [`Declaration::settings`]. The command line, `--config`, the man page, completions and the table in the documentation are all made
-//! from these tables.
+//! [`Declaration::settings`]. The command line, `--config`, the man page, completions and the table in the documentation are all
+//! generated from these tables.
 
 use std::fmt;
 
@@ -13,10 +13,10 @@ use serde_json::{Map, Value};
 
 use super::SolveError;
 
-/// A setting by name, and a value of it.
+/// A setting's name, and a value of it.
 pub type Beside = (&'static str, fn() -> Value);
 
-/// An algorithm as it is declared.
+/// The declaration of an algorithm.
 #[derive(Clone, Copy, Debug)]
 pub struct Declaration {
     /// Its name, as on the command line.
@@ -25,9 +25,9 @@ pub struct Declaration {
     pub about: &'static str,
     /// Its settings.
     pub settings: &'static [Setting],
-    /// The setting, and the value of it, beside which others have another default.
+    /// The setting, with its value, that gives other settings a different default.
     pub beside: Option<Beside>,
-    /// Returns all its settings, as JSON, where these are given; see [`read`].
+    /// Returns all settings, as JSON, completed from the given ones; see [`read`].
     pub complete: fn(&Map<String, Value>) -> Result<Value, String>,
 }
 
@@ -37,7 +37,7 @@ impl Declaration {
         self.settings.iter().find(|setting| setting.name == name)
     }
 
-    /// Returns what gives a setting another default, as in `` `crossover` eax ``, and that default; none if nothing does.
+    /// Returns what gives a setting a different default, as in `` `crossover` eax ``, and that default; `None` if nothing does.
     pub fn default_beside(&self, setting: &Setting) -> Option<(String, Value)> {
         let (other, value) = self.beside.map(|(other, value)| (other, value()))?;
         let given = Map::from_iter([(other.to_owned(), value.clone())]);
@@ -47,38 +47,38 @@ impl Declaration {
         differs.then(|| (format!("`{other}` {}", text(&value)), default.clone()))
     }
 
-    /// Returns the setting that an option of the command line sets, by the option's name with underscores.
+    /// Returns the setting that a command-line option sets, by the option's name with underscores.
     pub fn option(&self, option: &str) -> Option<&'static Setting> {
         self.settings.iter().find(|setting| !setting.is_internal && setting.option() == option)
     }
 }
 
-/// A setting of an algorithm as it is declared.
+/// The declaration of a setting.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {
     /// Its name: the field of the settings, and the key in the JSON of a run.
     pub name: &'static str,
     /// What its values are.
     pub kind: Kind,
-    /// The numbers that it may be.
+    /// The allowed numbers.
     pub range: Range,
     /// What its number counts or measures, where the name does not say so.
     pub unit: &'static str,
-    /// What is done if it is not given, where that depends on the run.
+    /// What happens if it is not given, where that depends on the run.
     pub otherwise: &'static str,
     /// The word for no value on the command line, where that is not the default.
     pub none: &'static str,
     /// What its value is called in the help, where that says more than the kind.
     pub value_name: &'static str,
-    /// The conditions under which it applies; all of them hold then.
+    /// The conditions under which it applies; all of them must hold.
     pub only: &'static [Condition],
-    /// It stands in the short help too.
+    /// Whether the short help shows it too.
     pub is_common: bool,
-    /// Names of values that other algorithms take and this one refuses.
+    /// Names of values that other algorithms accept and this one rejects.
     pub except: &'static [&'static str],
-    /// It has no option: the algorithm sets it.
+    /// Whether the algorithm sets it, so that it has no option.
     pub is_internal: bool,
-    /// The name of its option, if that is another one; with underscores.
+    /// The name of its option, with underscores, if it differs.
     pub option: &'static str,
     pub(super) is_optional: bool,
     pub(super) help: &'static str,
@@ -117,7 +117,7 @@ impl Setting {
         if self.option.is_empty() { self.name } else { self.option }
     }
 
-    /// Returns its sentence of help. It names settings as fields, in backticks.
+    /// Returns its help sentence. It names settings as fields, in backticks.
     pub fn help(&self) -> &'static str {
         self.help.trim_start()
     }
@@ -132,12 +132,12 @@ impl Setting {
         self.is_optional
     }
 
-    /// Returns the first of its conditions that does not hold beside all of an algorithm's settings, as JSON.
+    /// Returns the first of its conditions that does not hold, given all of an algorithm's settings as JSON.
     pub fn unmet(&self, settings: &Value) -> Option<&'static Condition> {
         self.only.iter().find(|condition| !condition.holds(settings))
     }
 
-    /// Refuses a number out of range.
+    /// Rejects a number out of range.
     fn check(&self, numbers: &[f64]) -> Result<(), SolveError> {
         if numbers.iter().all(|&number| self.range.contains(number)) {
             return Ok(());
@@ -149,36 +149,36 @@ impl Setting {
     }
 }
 
-/// What the values of a setting are.
+/// The kind of a setting's values.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
-    /// A whole number, up to this one.
+    /// An integer up to this one.
     Whole(u64),
     /// A real number.
     Real,
     /// Two numbers of this kind, with a comma between them on the command line.
     Pair(&'static Kind),
-    /// Yes or no.
+    /// A boolean.
     Switch,
-    /// One of several names. They are listed only with the feature `cli`.
+    /// One of several names, which are listed only with the feature `cli`.
     Choice(fn() -> Vec<Choice>),
 }
 
-/// A value of a setting that has names for values.
+/// A named value of a setting.
 #[derive(Clone, Debug)]
 pub struct Choice {
     /// Its name.
     pub name: String,
-    /// Its sentence of help.
+    /// Its help sentence.
     pub help: String,
 }
 
-/// The numbers that a setting may be.
+/// A range of allowed numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Range {
     low: f64,
     high: f64,
-    /// Neither end belongs to it.
+    /// Whether both ends are excluded.
     is_open: bool,
 }
 
@@ -186,7 +186,7 @@ impl Range {
     /// Any number.
     pub const ANY: Range = Range { low: f64::NEG_INFINITY, high: f64::INFINITY, is_open: false };
 
-    /// Returns whether a number lies in it; NaN does not.
+    /// Returns whether it contains a number; it never contains NaN.
     pub fn contains(&self, number: f64) -> bool {
         if self.is_open {
             number > self.low && number < self.high
@@ -209,55 +209,55 @@ impl fmt::Display for Range {
     }
 }
 
-/// Whole numbers from one to another, both included.
+/// Returns the integers from one to another, both included.
 pub const fn from_to(low: u32, high: u32) -> Range {
     between(low as f64, high as f64)
 }
 
-/// Whole numbers from this one on.
+/// Returns the integers from this one on.
 pub const fn at_least(low: u32) -> Range {
     between(low as f64, f64::INFINITY)
 }
 
-/// Numbers from one to another, both included.
+/// Returns the numbers from one to another, both included.
 pub const fn between(low: f64, high: f64) -> Range {
     Range { low, high, is_open: false }
 }
 
-/// Numbers above one and below another.
+/// Returns the numbers above one and below another.
 pub const fn inside(low: f64, high: f64) -> Range {
     Range { low, high, is_open: true }
 }
 
-/// When a setting applies: with some values of another setting, or with any others of it.
+/// When a setting applies: with some values of another setting, or with all other values of that setting.
 #[derive(Clone, Copy, Debug)]
 pub struct Condition {
     /// The other setting, of the same algorithm.
     pub setting: &'static str,
     /// Its values as text, with `|` between them.
     pub value: &'static str,
-    /// Whether it has to be one of these values, or must not be.
+    /// Whether it must have one of these values, or none of them.
     pub is: bool,
 }
 
-/// The condition that another setting has this value, or one of several as in `"ils|vns"`.
+/// Returns the condition that another setting has this value, or one of several as in `"ils|vns"`.
 pub const fn is(setting: &'static str, value: &'static str) -> Condition {
     Condition { setting, value, is: true }
 }
 
-/// The condition that another setting has none of these values.
+/// Returns the condition that another setting has none of these values.
 pub const fn is_not(setting: &'static str, value: &'static str) -> Condition {
     Condition { setting, value, is: false }
 }
 
 impl Condition {
-    /// Returns whether it holds beside all of an algorithm's settings, as JSON.
+    /// Returns whether it holds, given all of an algorithm's settings as JSON.
     fn holds(&self, settings: &Value) -> bool {
         let own = text(&settings[self.setting]);
         self.value.split('|').any(|value| value == own) == self.is
     }
 
-    /// Returns the setting and its value, as in `` `crossover` eax ``; of a switch, its name alone.
+    /// Returns the setting and its value, as in `` `crossover` eax ``; for a boolean, only its name.
     pub fn subject(&self) -> String {
         let value = match self.value.rsplit_once('|') {
             Some((others, last)) => format!(" {} or {last}", others.replace('|', ", ")),
@@ -268,7 +268,7 @@ impl Condition {
     }
 }
 
-/// Why a setting is of no use where the condition does not hold.
+/// Explains why a setting has no effect where the condition does not hold.
 impl fmt::Display for Condition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let why = if self.is { "is for" } else { "does nothing with" };
@@ -285,7 +285,7 @@ pub fn text(value: &Value) -> String {
 pub trait Typed: Serialize {
     /// What its values are.
     const KIND: Kind;
-    /// Whether there may be no value.
+    /// Whether the value may be absent.
     const IS_OPTIONAL: bool = false;
 
     /// Returns the numbers that lie in its range.
@@ -334,7 +334,7 @@ impl<T: Typed> Typed for (T, T) {
     }
 }
 
-/// Makes enums types of settings. What they are called, and their help, is what clap makes of them.
+/// Makes enums types of settings. clap provides their names and help.
 macro_rules! choices {
     ($($type:ty),*) => {
         $(impl $crate::solver::settings::Typed for $type {
@@ -356,7 +356,7 @@ pub(super) fn listed<T: clap::ValueEnum>() -> Vec<Choice> {
     T::value_variants().iter().filter_map(choice).collect()
 }
 
-/// Returns nothing: names and help of the values come with the command line.
+/// Returns nothing: names and help of the values exist only with the feature `cli`.
 #[cfg(not(feature = "cli"))]
 #[allow(clippy::extra_unused_type_parameters, reason = "it is called as the other one is")]
 pub(super) fn listed<T>() -> Vec<Choice> {
@@ -368,27 +368,27 @@ pub trait Settings: Clone + Default + Serialize + DeserializeOwned {
     /// The algorithm, and the table of its settings.
     const DECLARATION: Declaration;
 
-    /// Returns the same settings, with other defaults for those that have another default beside what is set.
+    /// Returns the same settings with other defaults for those whose default depends on what is set.
     #[must_use]
     fn with_defaults_beside(self) -> Self;
 
-    /// Refuses settings out of their ranges.
+    /// Rejects settings out of range.
     ///
     /// # Errors
-    /// The first of them, and its range.
+    /// The first one out of range, and its range.
     fn check_ranges(&self) -> Result<(), SolveError>;
 }
 
-/// Makes settings of those that are given, as JSON; the others have their defaults.
+/// Makes settings from the given ones, as JSON; the others have their defaults.
 ///
 /// # Errors
-/// The name that is no setting, or whose value is of another kind.
+/// The name that is not a setting, or whose value is of another kind.
 pub fn read<S: Settings>(given: &Map<String, Value>) -> Result<S, String> {
     let first: S = overlay(&S::default(), given)?;
     overlay(&first.with_defaults_beside(), given)
 }
 
-/// Makes all settings, as JSON, of those that are given.
+/// Makes all settings, as JSON, from the given ones.
 ///
 /// # Errors
 /// As [`read`].
@@ -396,7 +396,7 @@ pub(super) fn complete<S: Settings>(given: &Map<String, Value>) -> Result<Value,
     serde_json::to_value(read::<S>(given)?).map_err(|error| error.to_string())
 }
 
-/// Returns `base` with the settings that are given, as JSON, in place of its own.
+/// Returns `base` with the given settings, as JSON, replacing its own.
 ///
 /// # Errors
 /// As [`read`].
@@ -412,7 +412,7 @@ pub fn overlay<S: Settings>(base: &S, given: &Map<String, Value>) -> Result<S, S
     serde_json::from_value(all).map_err(|error| error.to_string())
 }
 
-/// Returns the only one, if there is one.
+/// Returns the first element, if any.
 pub(super) const fn first(all: &[Beside]) -> Option<Beside> {
     match all {
         [first, ..] => Some(*first),
@@ -420,15 +420,15 @@ pub(super) const fn first(all: &[Beside]) -> Option<Beside> {
     }
 }
 
-/// Refuses the first setting that has a number, at the same place, out of range.
+/// Rejects the first setting with a number, at the same index, out of range.
 pub(super) fn check(settings: &[Setting], numbers: &[Vec<f64>]) -> Result<(), SolveError> {
     settings.iter().zip(numbers).try_for_each(|(setting, numbers)| setting.check(numbers))
 }
 
-/// Declares the settings of an algorithm: its name, what it is, and a line for each setting.
+/// Declares the settings of an algorithm: its name, its description, and a line for each setting.
 ///
-/// A setting is `/// help`, `name: type = default`, and then what else is to be said about it: fields of [`Setting`]. `beside` says
-/// which settings have another default where one setting has some value.
+/// A setting is `/// help`, `name: type = default`, and then its other properties: fields of [`Setting`]. `beside` lists the
+/// settings whose default differs where one setting has a given value.
 macro_rules! settings {
     (
         $(#[doc = $about:literal])+
@@ -530,7 +530,7 @@ mod tests {
                 let is_said = !default.is_null() || !setting.otherwise.is_empty() || setting.is_internal;
                 assert!(is_said, "{}: what is {} if it is not given?", declaration.name, setting.name);
                 let value = values.get(setting.name).unwrap_or(&Value::Null);
-                // 32-bit numbers have more digits as 64-bit ones.
+                // 32-bit numbers have more digits when converted to 64 bits.
                 match (value.as_f64(), default.as_f64()) {
                     (Some(value), Some(default)) => assert_eq!(value as f32, default as f32),
                     _ => assert_eq!(*value, default, "{}", setting.name),
@@ -587,7 +587,7 @@ mod tests {
         assert!(nan.check().is_err(), "NaN lies in no range");
     }
 
-    /// One setting changes the defaults of others; what is given stays.
+    /// One setting changes the defaults of others; given values stay.
     #[test]
     fn defaults_depend_on_what_is_given() {
         let genetic = Algorithm::ALL.into_iter().find(|algorithm| algorithm.name == "ga").unwrap();

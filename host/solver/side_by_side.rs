@@ -1,4 +1,4 @@
-//! Several runs at the same time, each on a thread of its own.
+//! Several runs at the same time, each on its own thread.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,26 +7,26 @@ use std::time::Duration;
 
 use crate::engine::{Progress, Stop};
 
-/// How often an interrupt is looked for.
+/// How often interrupts are checked.
 const TICK: Duration = Duration::from_millis(10);
 
-/// Tells all runs to end at once.
+/// Makes all runs end at once.
 #[derive(Clone, Default)]
 pub(super) struct Hurry(Arc<AtomicBool>);
 
 impl Hurry {
-    /// So it is.
+    /// Ends all runs.
     pub(super) fn up(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// The same limits for one of the runs, which this interrupts.
+    /// Returns the same limits for one of the runs, with this interrupt.
     pub(super) fn stop(&self, stop: &Stop) -> Stop {
         Stop { interrupt: self.0.clone(), ..stop.clone() }
     }
 }
 
-/// A run that panics ends the others: what it leaves is told once all are over.
+/// Ends the other runs if one panics; the panic is reported once all are over.
 struct EndsAll<'a>(&'a Hurry);
 
 impl Drop for EndsAll<'_> {
@@ -37,8 +37,9 @@ impl Drop for EndsAll<'_> {
     }
 }
 
-/// Makes `count` runs, each by its number, and gives what became of them in that order. `hear` is given how far each of them is, and which
-/// of them has just told; `tick` is called about every hundredth of a second. An interrupt of `stop` is handed on.
+/// Makes `count` runs, each given its number, and returns their results in that order. `hear` is given the progress of each of
+/// them, and the number of the run that has just reported; `tick` is called about a hundred times a second. An interrupt of `stop`
+/// is passed on.
 ///
 /// # Panics
 /// If a run does, once all are over.
@@ -57,7 +58,7 @@ pub(super) fn run<C: Copy + Send, R: Send>(
                 let (told, one) = (told.clone(), &one);
                 scope.spawn(move || {
                     let _ends_all = EndsAll(hurry);
-                    // Nobody who listens is gone before the runs are.
+                    // The receiver outlives the runs.
                     one(number, &mut |progress: &Progress<C>| _ = told.send((number, *progress)))
                 })
             })

@@ -1,4 +1,4 @@
-//! The builder a build script calls, and what it gets back.
+//! The builder that a build script calls, and its results.
 
 use std::env;
 use std::fs;
@@ -10,7 +10,7 @@ use crate::compile::{self, Job};
 use crate::toolchain::{self, Missing, Search, Toolchain};
 use crate::{BuildError, ptx};
 
-/// One architecture to compile for: its PTX also runs on everything newer.
+/// An architecture to compile for: its PTX also runs on everything newer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
     arch: String,
@@ -18,22 +18,22 @@ pub struct Target {
 }
 
 impl Target {
-    /// For example `("sm_90", "ptx80")`. Always name the PTX version: rustc's defaults are old.
+    /// Makes a target, for example `("sm_90", "ptx80")`. Always name the PTX version: rustc's defaults are old.
     pub fn new(arch: &str, ptx: &str) -> Target {
         Target { arch: arch.into(), ptx: ptx.into() }
     }
 
-    /// `sm_90`
+    /// Returns the architecture, as in `sm_90`.
     pub fn arch(&self) -> &str {
         &self.arch
     }
 
-    /// `ptx80`
+    /// Returns the PTX version, as in `ptx80`.
     pub fn ptx(&self) -> &str {
         &self.ptx
     }
 
-    /// Ten times the compute capability: 90 for `sm_90`; 0 for a name that holds no number.
+    /// Returns ten times the compute capability: 90 for `sm_90`; 0 for a name without a number.
     pub fn compute_capability(&self) -> u32 {
         self.arch.trim_start_matches("sm_").trim_end_matches('a').parse().unwrap_or(0)
     }
@@ -42,40 +42,40 @@ impl Target {
 /// One checked PTX file.
 #[derive(Debug)]
 pub struct PtxFile {
-    /// What it was compiled for.
+    /// The target that it was compiled for.
     pub target: Target,
     /// The text.
     pub path: PathBuf,
-    /// Beside it: every finding of the checks and what the compiler said.
+    /// A file next to it, with every finding of the checks and the compiler's messages.
     pub report: PathBuf,
 }
 
 /// Compiled kernels.
 #[derive(Debug)]
 pub struct Kernels {
-    /// What `rustc -V` of the kernels' compiler says.
+    /// The output of `rustc -V` of the kernels' compiler.
     pub rustc: String,
-    /// One file a target, in the order they were asked for.
+    /// One file per target, in the order in which they were requested.
     pub files: Vec<PtxFile>,
 }
 
-/// What a build ended in, when it did not fail.
+/// The outcome of a build that did not fail.
 #[derive(Debug)]
 pub enum Outcome {
     /// There are kernels.
     Kernels(Kernels),
-    /// This machine cannot compile kernels: a build for the CPU alone.
+    /// This machine cannot compile kernels: a CPU-only build.
     NoToolchain {
         /// What was tried and what it lacks.
         reason: String,
         /// What to install or to set.
         remedy: String,
     },
-    /// `ANTWARP_KERNELS=skip`: a build for the CPU alone, on purpose.
+    /// `ANTWARP_KERNELS=skip`: a CPU-only build on purpose.
     Skipped,
 }
 
-/// What `ANTWARP_KERNELS` asks for.
+/// The mode that `ANTWARP_KERNELS` asks for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mode {
     Auto,
@@ -86,7 +86,7 @@ enum Mode {
 impl Mode {
     fn from_env() -> Result<Mode, BuildError> {
         match env::var("ANTWARP_KERNELS").unwrap_or_default().as_str() {
-            // docs.rs has a toolchain but no network, and documentation holds no kernels.
+            // docs.rs has a toolchain but no network, and documentation needs no kernels.
             "" if env::var_os("DOCS_RS").is_some() => Ok(Mode::Skip),
             "" | "auto" => Ok(Mode::Auto),
             "skip" => Ok(Mode::Skip),
@@ -96,7 +96,7 @@ impl Mode {
     }
 }
 
-/// Compiles a kernel crate for some architectures and checks the result.
+/// Compiles a kernel crate for several architectures and checks the result.
 #[derive(Debug)]
 pub struct KernelBuilder {
     crate_dir: PathBuf,
@@ -109,9 +109,9 @@ pub struct KernelBuilder {
 }
 
 impl KernelBuilder {
-    /// `crate_dir` is relative to the package whose build script calls. It holds the crate's `src`, its `Cargo.lock`,
-    /// and `Cargo.toml.in`: a manifest with `{crate}` in place of this folder. Under its own name the manifest would
-    /// make cargo leave the folder out of the package.
+    /// Makes a builder. `crate_dir` is relative to the package of the calling build script. It holds the crate's `src`, its
+    /// `Cargo.lock`, and `Cargo.toml.in`: a manifest with `{crate}` in place of this folder. A file named `Cargo.toml` would make
+    /// cargo leave the folder out of the package.
     pub fn new(crate_dir: impl AsRef<Path>) -> KernelBuilder {
         KernelBuilder {
             crate_dir: crate_dir.as_ref().to_path_buf(),
@@ -130,20 +130,20 @@ impl KernelBuilder {
         self
     }
 
-    /// Says where the source of a crate is that the kernels depend on: `Cargo.toml.in` has its name in braces as its path.
-    /// Its changes rebuild the kernels.
+    /// Gives the source folder of a crate that the kernels depend on: `Cargo.toml.in` has the crate's name in braces as its path.
+    /// Changes to it rebuild the kernels.
     pub fn dependency(mut self, name: &str, crate_dir: impl AsRef<Path>) -> Self {
         self.dependencies.push((name.into(), crate_dir.as_ref().to_path_buf()));
         self
     }
 
-    /// Names a canary: the build fails unless this kernel holds exactly one barrier.
+    /// Names a canary: the build fails unless this kernel contains exactly one barrier.
     pub fn expect_one_barrier(mut self, kernel: &str) -> Self {
         self.one_barrier.push(kernel.into());
         self
     }
 
-    /// Replaces the compiler flags, [`compile::FLAGS`]: for tests that show what happens without one.
+    /// Replaces the compiler flags, [`compile::FLAGS`]: for tests that show what happens without one of them.
     pub fn flags(mut self, flags: &[&str]) -> Self {
         self.flags = flags.iter().map(ToString::to_string).collect();
         self
@@ -161,10 +161,10 @@ impl KernelBuilder {
         self
     }
 
-    /// Finds a toolchain, compiles and checks, and tells cargo what to watch and to warn of.
+    /// Finds a toolchain, compiles and checks, and tells cargo what to watch and what to warn about.
     ///
     /// # Errors
-    /// Everything but a missing toolchain, and that too with `ANTWARP_KERNELS=require`.
+    /// For everything except a missing toolchain, and for that too with `ANTWARP_KERNELS=require`.
     pub fn build(self) -> Result<Outcome, BuildError> {
         self.tell_cargo_what_to_watch();
         let mode = Mode::from_env()?;
@@ -177,7 +177,7 @@ impl KernelBuilder {
             Ok(toolchain) => self.build_with(&toolchain).map(Outcome::Kernels),
             Err(Missing::Everywhere(reason)) if mode == Mode::Auto => {
                 search.witnesses().iter().for_each(|file| rerun_if_changed(file));
-                println!("cargo::warning=no GPU kernels, a build for the CPU alone: {reason}");
+                println!("cargo::warning=no GPU kernels, CPU-only build: {reason}");
                 println!("cargo::warning=for GPU kernels, {remedy}");
                 Ok(Outcome::NoToolchain { reason, remedy })
             }
@@ -193,7 +193,7 @@ impl KernelBuilder {
     /// See [`BuildError`].
     pub fn build_with(&self, toolchain: &Toolchain) -> Result<Kernels, BuildError> {
         rerun_if_changed(&toolchain.rustc);
-        // Each target keeps one processor busy: rustc writes one text, in one unit.
+        // Each target keeps only one processor busy: rustc writes one text, in one unit.
         let files: Vec<Result<PtxFile, BuildError>> = thread::scope(|scope| {
             let builds: Vec<_> = self
                 .targets
@@ -215,7 +215,7 @@ impl KernelBuilder {
             toolchain,
             crate_dir: &self.crate_dir,
             dependencies: &self.dependencies,
-            // A build script may write nowhere but in OUT_DIR. Cargo keeps that folder from build to build.
+            // A build script may write only to OUT_DIR. Cargo keeps that folder from build to build.
             cache_dir: self.cache_dir.clone().unwrap_or_else(|| out.join("device")),
             target,
             flags: &self.flags,
@@ -259,12 +259,12 @@ fn write(path: &Path, text: &str) -> Result<(), BuildError> {
     fs::write(path, text).map_err(BuildError::io("cannot write", path))
 }
 
-/// `OUT_DIR`; the current folder for a caller that is no build script.
+/// Returns `OUT_DIR`; the current folder if the caller is not a build script.
 pub(crate) fn out_dir_from_env() -> PathBuf {
     env::var_os("OUT_DIR").map_or_else(|| ".".into(), PathBuf::from)
 }
 
-/// One line for rustc's warnings, less the one that every build has: that PTX versions are not stable.
+/// Returns one line for rustc's warnings, except the one that every build has: that PTX versions are not stable.
 fn compiler_warnings(messages: &str) -> Option<String> {
     let boring = |line: &&str| line.contains("`-Ctarget-feature`") || line.contains(" generated ");
     let warnings: Vec<&str> =

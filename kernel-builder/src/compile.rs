@@ -17,28 +17,28 @@ pub const FLAGS: &[&str] = &[
     "-Cllvm-args=-opt-disable=slsr",
 ];
 
-/// Flags for the last crate alone that add source lines to the PTX; the rest stays in cargo's cache.
+/// Flags for the last crate only, which add source lines to the PTX; the rest stays in cargo's cache.
 const LINE_TABLES: &[&str] = &["-Cdebuginfo=line-tables-only", "-Zno-generate-arange-section"];
 
-/// What to compile, with what, to where.
+/// A compilation: its input, compiler and output folder.
 pub struct Job<'a> {
     /// The compiler.
     pub toolchain: &'a Toolchain,
     /// The kernel crate's folder, with `src`, `Cargo.toml.in` and `Cargo.lock`.
     pub crate_dir: &'a Path,
-    /// Names and folders of the crates that its manifest has a place for.
+    /// Names and folders of the crates for which the manifest has placeholders.
     pub dependencies: &'a [(String, PathBuf)],
-    /// Folder for manifests and for cargo's files; its own, or the outer cargo's lock would never come free.
+    /// Folder for manifests and for cargo's files; separate, or the build would wait forever for the outer cargo's lock.
     pub cache_dir: PathBuf,
     /// The architecture.
     pub target: &'a Target,
-    /// [`FLAGS`], unless a test wants to see what happens without one.
+    /// [`FLAGS`], unless a test shows what happens without one of them.
     pub flags: &'a [String],
     /// Whether to add line tables.
     pub line_tables: bool,
 }
 
-/// Raw PTX and what the compiler said beside it.
+/// Raw PTX and the compiler's messages.
 pub struct Compiled {
     /// The PTX as rustc wrote it.
     pub ptx: String,
@@ -47,10 +47,10 @@ pub struct Compiled {
 }
 
 impl Job<'_> {
-    /// Runs the compiler, or only reads its last result when cargo sees that nothing changed.
+    /// Runs the compiler, or only reads its last result if cargo finds that nothing changed.
     ///
     /// # Errors
-    /// [`BuildError::Compile`] with rustc's words, [`BuildError::Io`] when cargo does not start.
+    /// [`BuildError::Compile`] with rustc's messages, [`BuildError::Io`] if cargo does not start.
     pub fn run(&self) -> Result<Compiled, BuildError> {
         let target_dir = self.target_dir();
         fs::create_dir_all(&target_dir).map_err(BuildError::io("cannot make", &target_dir))?;
@@ -66,8 +66,8 @@ impl Job<'_> {
         Ok(Compiled { ptx, messages })
     }
 
-    /// Writes the crate's `Cargo.toml` and puts its `Cargo.lock` beside it. They stand outside of the crate's folder, as
-    /// cargo leaves a folder with a `Cargo.toml` out of the package around it.
+    /// Writes the crate's `Cargo.toml` and copies its `Cargo.lock` next to it. They are outside the crate's folder, because cargo
+    /// leaves a folder with a `Cargo.toml` out of the surrounding package.
     fn write_manifest(&self) -> Result<PathBuf, BuildError> {
         let dir = self.cache_dir.join(self.name(&self.absolute_crate()?));
         fs::create_dir_all(&dir).map_err(BuildError::io("cannot make", &dir))?;
@@ -85,7 +85,7 @@ impl Job<'_> {
         Ok(manifest)
     }
 
-    /// The inner cargo call.
+    /// Makes the inner cargo call.
     fn command(&self, manifest: &Path, raw: &Path) -> Command {
         let mut command = Command::new(&self.toolchain.cargo);
         environment::scrub(&mut command);
@@ -95,7 +95,7 @@ impl Job<'_> {
             .env("RUSTC_BOOTSTRAP", "1") // unstable flags and features from a stable compiler
             .env("CARGO_TARGET_DIR", self.target_dir())
             .env("CARGO_ENCODED_RUSTFLAGS", self.rustflags().join("\x1f")) // wins over every config file
-            // An archive holds all code, as a program would, and needs no linker. Cargo compiles anew where it is missing.
+            // A static library contains all code, like a program, and needs no linker. Cargo recompiles if it is missing.
             .args(["rustc", "--quiet", "--release", "--lib", "--crate-type=staticlib", "--locked"])
             .args(["--target", "nvptx64-nvidia-cuda", "-Zbuild-std=core", "--manifest-path"])
             .arg(manifest)
@@ -121,15 +121,15 @@ impl Job<'_> {
         self.cache_dir.join(self.target.arch())
     }
 
-    /// Where rustc writes. The name holds all that makes cargo keep results apart: with one name for two
-    /// crates or sets of flags, cargo could rightly say "fresh" and leave us with the other's PTX.
+    /// Returns where rustc writes. The name includes everything by which cargo distinguishes results: with one name for two crates
+    /// or sets of flags, cargo could rightly say "fresh" and leave us with the other's PTX.
     fn raw_ptx(&self) -> Result<PathBuf, BuildError> {
         let compiler = (&self.toolchain.version, &self.toolchain.rustc);
         let of = (self.absolute_crate()?, compiler, self.rustflags(), self.last_crate_flags());
         Ok(self.target_dir().join(format!("{}.ptx", self.name(&of))))
     }
 
-    /// The folder's name and a hash of what tells this file from others of that name.
+    /// Returns the folder's name and a hash that distinguishes this file from others with that name.
     fn name(&self, of: &impl Hash) -> String {
         let mut hasher = DefaultHasher::new();
         of.hash(&mut hasher);
@@ -137,7 +137,7 @@ impl Job<'_> {
         format!("{folder}-{:016x}", hasher.finish())
     }
 
-    /// Two packages that share a cache may both call their folder `kernels`: only the whole path is its own.
+    /// Two packages that share a cache may both call their folder `kernels`: only the whole path is unique.
     fn absolute_crate(&self) -> Result<PathBuf, BuildError> {
         absolute(self.crate_dir).map_err(BuildError::io("cannot find", self.crate_dir))
     }
@@ -148,7 +148,7 @@ fn absolute_folder(dir: &Path) -> Result<String, BuildError> {
     Ok(dir.display().to_string())
 }
 
-/// Puts folders in the places that the manifest has for them: `{crate}` and the names of dependencies in braces.
+/// Replaces the manifest's placeholders by folders: `{crate}` and the names of dependencies in braces.
 fn fill_in(manifest: &str, folders: &[(&str, String)]) -> String {
     // Inside the quotes of a TOML string.
     let escaped = |folder: &str| folder.replace('\\', "\\\\").replace('"', "\\\"");
@@ -157,7 +157,8 @@ fn fill_in(manifest: &str, folders: &[(&str, String)]) -> String {
     })
 }
 
-/// Writes a file unless it holds this text already. The build of another target may read it at any time, so it is never seen in part.
+/// Writes a file unless it already has this text. The build of another target may read it at any time, so no partial file is ever
+/// visible.
 fn put(path: &Path, text: &str) -> Result<(), BuildError> {
     if fs::read_to_string(path).is_ok_and(|old| old == text) {
         return Ok(());

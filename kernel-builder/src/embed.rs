@@ -1,6 +1,6 @@
-//! Writes the module that a host includes to have the kernels' PTX inside its binary.
+//! Writes the module that a host includes to embed the kernels' PTX in its binary.
 //!
-//! The text is packed kernel by kernel; the module's head, `embedded.rs`, unpacks those that are asked for.
+//! The text is compressed kernel by kernel; the module's header, `embedded.rs`, decompresses those that are needed.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -14,26 +14,26 @@ use crate::builder::out_dir_from_env;
 use crate::{Kernels, Outcome, ptx};
 
 impl Outcome {
-    /// Writes `OUT_DIR/kernels.rs`; `include!(concat!(env!("OUT_DIR"), "/kernels.rs"))` takes it in. The host needs
-    /// `flate2` among its dependencies.
+    /// Writes `OUT_DIR/kernels.rs`, to be included by `include!(concat!(env!("OUT_DIR"), "/kernels.rs"))`. The host needs `flate2`
+    /// among its dependencies.
     ///
     /// # Errors
-    /// A PTX file cannot be read, or a file not be written.
+    /// If a PTX file cannot be read, or a file cannot be written.
     pub fn write_module(&self) -> io::Result<PathBuf> {
         self.write_module_in(&out_dir_from_env())
     }
 
-    /// Writes `kernels.rs` and what it includes in a folder of choice.
+    /// Writes `kernels.rs` and the files that it includes to a chosen folder.
     ///
     /// # Errors
-    /// A PTX file cannot be read, or a file not be written.
+    /// If a PTX file cannot be read, or a file cannot be written.
     pub fn write_module_in(&self, dir: &Path) -> io::Result<PathBuf> {
         let path = dir.join("kernels.rs");
         fs::write(&path, self.module(dir)?)?;
         Ok(path)
     }
 
-    /// The module's source, the same items whether there are kernels or not; packs the texts into `dir`.
+    /// Returns the module's source, with the same items whether there are kernels or not; packs the texts into `dir`.
     fn module(&self, dir: &Path) -> io::Result<String> {
         let none = Kernels { rustc: String::new(), files: Vec::new() };
         let (kernels, no_kernels) = match self {
@@ -65,11 +65,11 @@ impl Outcome {
     }
 }
 
-/// A text's parts as deflate streams, one behind the other.
+/// A text's parts as concatenated deflate streams.
 struct Packed {
     bytes: Vec<u8>,
     common: Range<usize>,
-    /// Name, place in what is common, stream.
+    /// Name, offset in the common part, stream.
     kernels: Vec<(String, usize, Range<usize>)>,
 }
 
@@ -90,7 +90,7 @@ fn pack(text: &str) -> io::Result<Packed> {
 }
 
 impl Packed {
-    /// An `embedded::Ptx` of the bytes in this file.
+    /// Returns the source of an `embedded::Ptx` for the bytes in this file.
     fn source(&self, capability: u32, path: &Path) -> String {
         let (path, common) = (path.display().to_string(), &self.common);
         let mut source = format!(
@@ -113,7 +113,7 @@ mod tests {
     const TEXT: &str = ".version 7.0\n.extern .shared .b8 s[];\n.visible .entry a(\n\t.param .u64 p\n)\n{\n\tret;\n}\n\
                         .global .b8 table[4];\n.visible .entry ab()\n{\n\t{\n\tret;\n\t}\n}\n";
 
-    /// What the constants of a module are in a host.
+    /// Returns what the constants of a module are in a host.
     fn embedded(text: &str) -> Ptx {
         let packed = pack(text).unwrap();
         let kernels = packed.kernels.into_iter();
@@ -141,7 +141,7 @@ mod tests {
         assert_eq!(ptx.text(), TEXT);
     }
 
-    /// A folder for a module, gone at the end of the test.
+    /// A folder for a module, removed at the end of the test.
     struct Folder(PathBuf);
 
     impl Folder {

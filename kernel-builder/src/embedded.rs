@@ -1,13 +1,13 @@
-// The head of the module that a host includes: behind it stand the texts, as values of these types. It becomes part of
-// the host's source, so it can say this in a comment only; its tests are in embed.rs.
+// The header of the module that a host includes: it is followed by the texts, as values of these types. It becomes part of the
+// host's source, so this has to be an ordinary comment; its tests are in embed.rs.
 
-/// A PTX text for one architecture: each kernel's own part and what they have in common, each compressed by itself.
+/// A PTX text for one architecture: each kernel's own part and the common part, each compressed separately.
 ///
-/// The driver compiles what it is given. Giving it the kernels of a run alone keeps start-up short, and so does
-/// unpacking no others.
+/// The driver compiles whatever it is given. Passing only the kernels of a run keeps start-up short, and so does decompressing no
+/// others.
 #[derive(Debug)]
 pub struct Ptx {
-    /// Ten times the compute capability it needs.
+    /// Ten times the compute capability that it needs.
     pub capability: u32,
     pub(super) packed: &'static [u8],
     pub(super) common: std::ops::Range<usize>,
@@ -18,24 +18,24 @@ pub struct Ptx {
 #[derive(Debug)]
 pub(super) struct Part {
     pub(super) name: &'static str,
-    /// How many bytes of what is common stand before it.
+    /// Number of bytes of the common part before it.
     pub(super) at: usize,
     pub(super) packed: std::ops::Range<usize>,
 }
 
 impl Ptx {
-    /// The kernels' names, in the text's order.
+    /// Returns the kernels' names, in the text's order.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         self.kernels.iter().map(|kernel| kernel.name)
     }
 
-    /// The text with one kernel only and everything that belongs to no kernel; `None` if it has no such kernel.
+    /// Returns the text with only one kernel and everything that belongs to no kernel; `None` if there is no such kernel.
     pub fn only(&self, name: &str) -> Option<String> {
         let kernel = self.kernels.iter().find(|kernel| kernel.name == name)?;
         Some(self.join(std::slice::from_ref(kernel)))
     }
 
-    /// The whole text.
+    /// Returns the whole text.
     pub fn text(&self) -> String {
         self.join(self.kernels)
     }

@@ -1,17 +1,17 @@
 //! Keeps the outer cargo's settings away from the inner build.
 //!
-//! A build script inherits everything cargo tells it and everything that steers the host's build. The kernels
-//! are another target with another compiler, so none of that may reach them; only what the user says about
-//! the network and cargo's cache is as true for the inner build as for the outer one.
+//! A build script inherits everything cargo passes to it and everything that controls the host's build. The kernels have another
+//! target and another compiler, so none of this may reach them; only the user's settings for the network and cargo's cache apply to
+//! the inner build as well.
 
 use std::env;
 use std::process::Command;
 
-/// Variables that start so belong to the outer build.
+/// Variables with these prefixes belong to the outer build.
 const OUTER_PREFIXES: &[&str] = &["CARGO", "__CARGO", "RUSTC", "RUSTDOC", "RUSTFLAGS", "CLIPPY", "DEP_"];
 
-/// Variables of exactly these names belong to the outer build. `LD_LIBRARY_PATH` and its kin are set by cargo
-/// and rustup and would hand one compiler the libraries of another.
+/// Variables with exactly these names belong to the outer build. `LD_LIBRARY_PATH` and the like are set by cargo and rustup and
+/// would give one compiler the libraries of another.
 const OUTER_NAMES: &[&str] = &[
     "RUSTUP_TOOLCHAIN",
     "TARGET",
@@ -38,13 +38,13 @@ const KEPT_PREFIXES: &[&str] = &[
     "CARGO_SOURCE_",
 ];
 
-/// Whether the inner build must not see this variable.
+/// Returns whether the inner build must not see this variable.
 pub fn belongs_to_outer_build(name: &str) -> bool {
     let outer = OUTER_PREFIXES.iter().any(|prefix| name.starts_with(prefix)) || OUTER_NAMES.contains(&name);
     outer && !KEPT_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
-/// Removes the outer build's variables from what `command` will see.
+/// Removes the outer build's variables from the environment of `command`.
 pub fn scrub(command: &mut Command) {
     for (name, _) in env::vars_os() {
         if name.to_str().is_some_and(belongs_to_outer_build) {

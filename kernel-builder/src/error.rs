@@ -4,45 +4,45 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why there are no kernels although there should be. Its text is meant for the person who runs the build.
+/// The reason why there are no kernels although there should be. Its text is meant for the person who runs the build.
 #[derive(Debug)]
 pub enum BuildError {
-    /// `ANTWARP_KERNELS` holds a word that means nothing.
+    /// `ANTWARP_KERNELS` has an unknown value.
     Mode(String),
-    /// The toolchain that was asked for by name cannot build kernels, or one is required and none was found.
+    /// The named toolchain cannot build kernels, or one is required and none was found.
     Toolchain {
         /// What was tried and what it lacks.
         reason: String,
         /// What to install or to set.
         remedy: String,
     },
-    /// rustc refused the kernel crate.
+    /// rustc rejected the kernel crate.
     Compile {
         /// The architecture it was compiled for.
         arch: String,
-        /// Everything cargo and rustc said.
+        /// All messages of cargo and rustc.
         messages: String,
     },
-    /// The PTX is there but would not load, or would go wrong on a GPU.
+    /// The PTX exists but would not load, or would go wrong on a GPU.
     Check {
         /// The architecture it was compiled for.
         arch: String,
-        /// One line a fault.
+        /// One line per fault.
         faults: Vec<String>,
     },
     /// A file or a program could not be used.
     Io {
-        /// What it was for.
+        /// Its purpose.
         what: &'static str,
-        /// Which file or program.
+        /// The file or program.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
 }
 
 impl BuildError {
-    /// For `map_err`: says what the file was for.
+    /// Returns a function for `map_err` that adds the file's purpose.
     pub(crate) fn io(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> BuildError {
         let path = path.to_path_buf();
         move |source| BuildError::Io { what, path, source }
@@ -53,14 +53,14 @@ impl fmt::Display for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             BuildError::Mode(word) => {
-                write!(f, "ANTWARP_KERNELS is `{word}`, but only auto, skip and require mean something")
+                write!(f, "ANTWARP_KERNELS is `{word}`, but must be auto, skip or require")
             }
             BuildError::Toolchain { reason, remedy } => {
                 write!(f, "no toolchain for the GPU kernels: {reason}. Remedy: {remedy}")
             }
             BuildError::Compile { arch, messages } => {
                 write!(f, "the GPU kernels do not compile for {arch}:\n{messages}")?;
-                write!(f, "(ANTWARP_KERNELS=skip builds for the CPU alone)")
+                write!(f, "(ANTWARP_KERNELS=skip makes a CPU-only build)")
             }
             BuildError::Check { arch, faults } => {
                 write!(f, "the GPU kernels compiled for {arch} must not be used:")?;

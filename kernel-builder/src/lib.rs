@@ -14,9 +14,9 @@
 //! outcome.write_module().expect("the build script's folder is writable");
 //! ```
 //!
-//! The order of events: [`toolchain`] finds a compiler, [`compile`] runs it in a clean [`environment`], once
-//! per [`Target`]; [`ptx`] edits and checks what came out, [`embed`] packs it and writes the Rust module that the
-//! host includes. `docs/toolchain.md` says why each flag and each check is there.
+//! The steps: [`toolchain`] finds a compiler, [`compile`] runs it in a clean [`environment`], once per [`Target`]; [`ptx`] edits
+//! and checks the output, [`embed`] compresses it and writes the Rust module that the host includes. `docs/toolchain.md` explains
+//! each flag and each check.
 
 mod builder;
 pub mod compile;

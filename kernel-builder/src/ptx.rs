@@ -1,6 +1,6 @@
-//! Edits rustc's PTX, reads it for what would not load, would go wrong, or would run slowly, and takes it apart.
+//! Edits rustc's PTX, checks it for code that would not load, would go wrong, or would run slowly, and takes it apart.
 //!
-//! The kernels' source speaks to this module by comments that `global_asm!` carries into the text:
+//! The kernels' source controls this module by comments that `global_asm!` copies into the text:
 //!
 //! - `//@launch_bounds NAME THREADS [BLOCKS]`: at most THREADS threads a block and at least BLOCKS blocks an
 //!   SM, which rustc has no attribute for;
@@ -10,14 +10,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// Functions the driver provides.
+/// Functions that the driver provides.
 const DRIVER_FUNCTIONS: &[&str] = &["vprintf", "__assertfail"];
-/// The state spaces a memory access can name; without one it is generic and slower.
+/// The state spaces that a memory access can name; without one it is generic and slower.
 const SPACES: &[&str] = &["global", "shared", "local", "param", "const"];
 /// Instructions at which a block waits for all its threads.
 const BARRIERS: &[&str] = &["bar.sync", "bar.cta.sync", "barrier.sync", "barrier.cta.sync"];
 
-/// What costs speed and is sometimes meant.
+/// Code that costs speed and is sometimes intended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// A memory access that does not name its space.
@@ -49,27 +49,27 @@ impl fmt::Display for Kind {
 pub struct Finding {
     /// The kernel or function it is in; empty outside of both.
     pub kernel: String,
-    /// What it is.
+    /// The kind of finding.
     pub kind: Kind,
     /// The instruction.
     pub text: String,
 }
 
-/// What reading a PTX text brought to light.
+/// The results of checking a PTX text.
 #[derive(Debug, Default)]
 pub struct Report {
     /// The kernels' names, in the text's order.
     pub entries: Vec<String>,
     /// Reasons not to use this PTX.
     pub faults: Vec<String>,
-    /// What costs speed and was not allowed by a comment.
+    /// Findings that cost speed and were not allowed by a comment.
     pub findings: Vec<Finding>,
-    /// Barriers in each kernel.
+    /// Number of barriers in each kernel.
     pub barriers: BTreeMap<String, usize>,
 }
 
 impl Report {
-    /// Counts by kind and the first findings, in one line; `None` when there are no findings.
+    /// Returns counts by kind and the first findings, in one line; `None` if there are no findings.
     pub fn summary(&self) -> Option<String> {
         let first: Vec<String> =
             self.findings.iter().take(3).map(|f| format!("{}: {}", f.kernel, f.text)).collect();
@@ -92,17 +92,17 @@ impl fmt::Display for Report {
     }
 }
 
-/// Edits the text: optimisable by ptxas, each function declared or defined but not both, launch bounds added.
+/// Edits the text so that ptxas optimises it, each function is declared or defined but not both, and launch bounds are added.
 ///
 /// # Errors
-/// A comment that cannot be followed.
+/// If a comment is invalid.
 pub fn finish(ptx: &str, arch: &str) -> Result<String, String> {
     // "debug" would make ptxas stop optimising; the line tables work without it.
     let text = ptx.replacen(&format!(".target {arch}, debug"), &format!(".target {arch}"), 1);
     let mut text = drop_needless_declarations(&text);
     for (kernel, bounds) in launch_bounds(ptx)? {
         let head = format!(".visible .entry {kernel}(");
-        let missing = || format!("launch bounds for a kernel that is not there: {kernel}");
+        let missing = || format!("launch bounds for a kernel that does not exist: {kernel}");
         let start = text.find(&head).ok_or_else(missing)?;
         let brace = start + text[start..].find("\n{").ok_or_else(missing)?;
         text.insert_str(brace, &format!("\n{bounds}"));
@@ -110,7 +110,7 @@ pub fn finish(ptx: &str, arch: &str) -> Result<String, String> {
     Ok(text)
 }
 
-/// The comments after `//@word `, each once: a macro used from several crates repeats them.
+/// Returns the comments after `//@word `, each once: a macro used from several crates repeats them.
 fn comments<'a>(ptx: &'a str, word: &str) -> BTreeSet<Vec<&'a str>> {
     let rest = |line: &'a str| line.trim().strip_prefix("//@")?.strip_prefix(word)?.strip_prefix(' ');
     ptx.lines().filter_map(rest).map(|words| words.split_whitespace().collect()).collect()
@@ -123,7 +123,12 @@ fn launch_bounds(ptx: &str) -> Result<BTreeMap<&str, String>, String> {
         let directives = match numbers.as_deref() {
             Some([threads]) => format!(".maxntid {threads}, 1, 1"),
             Some([threads, blocks]) => format!(".maxntid {threads}, 1, 1\n.minnctapersm {blocks}"),
-            _ => return Err(format!("launch bounds want NAME THREADS [BLOCKS], not `{}`", words.join(" "))),
+            _ => {
+                return Err(format!(
+                    "launch bounds must be NAME THREADS [BLOCKS], not `{}`",
+                    words.join(" ")
+                ));
+            }
         };
         if all.insert(words[0], directives).is_some() {
             return Err(format!("two different launch bounds for {}", words[0]));
@@ -132,8 +137,8 @@ fn launch_bounds(ptx: &str) -> Result<BTreeMap<&str, String>, String> {
     Ok(all)
 }
 
-/// A function written in `global_asm!` and declared in Rust comes out defined *and* declared `.extern`, which
-/// ptxas refuses: removes the declaration.
+/// Removes needless declarations: a function written in `global_asm!` and declared in Rust comes out defined *and* declared
+/// `.extern`, which ptxas rejects.
 fn drop_needless_declarations(ptx: &str) -> String {
     let defined: BTreeSet<&str> = ptx
         .lines()
@@ -154,21 +159,21 @@ fn drop_needless_declarations(ptx: &str) -> String {
     kept
 }
 
-/// The name in `(.param .b32 result) name(` or `name(`, the text after `.func`.
+/// Returns the name in `(.param .b32 result) name(` or `name(`, the text after `.func`.
 fn function_name(rest: &str) -> &str {
     let rest = rest.trim_start();
     let rest = if rest.starts_with('(') { rest.split_once(')').map_or("", |(_, r)| r) } else { rest };
     rest.trim_start().split(|c: char| !(c.is_alphanumeric() || "_$%.".contains(c))).next().unwrap_or("")
 }
 
-/// Reads a finished text. Each kernel of `one_barrier` must hold exactly one barrier.
+/// Checks a finished text. Each kernel of `one_barrier` must contain exactly one barrier.
 pub fn check(ptx: &str, one_barrier: &[String]) -> Report {
     let mut report = Report::default();
     let allowed = allowances(ptx, &mut report.faults);
     let mut kernel = String::new();
     for line in ptx.lines() {
         let code = line.split("//").next().unwrap_or("").trim();
-        // Indented ones end what calls put in braces.
+        // Indented braces end calls, not functions.
         if line.starts_with('}') {
             kernel.clear();
         } else if let Some((_, rest)) = code.split_once(".entry ") {
@@ -195,7 +200,7 @@ pub fn check(ptx: &str, one_barrier: &[String]) -> Report {
     report
 }
 
-/// Whether a name, or a `*PART*` of one, is that of a kernel.
+/// Returns whether a name, or a `*PART*` of one, matches a kernel.
 fn matches(name: &str, kernel: &str) -> bool {
     match name.strip_prefix('*').and_then(|rest| rest.strip_suffix('*')) {
         Some(part) => kernel.contains(part),
@@ -210,13 +215,13 @@ fn allowances<'a>(ptx: &'a str, faults: &mut Vec<String>) -> BTreeSet<(&'a str, 
             ([kernel, _], Some(kind)) => {
                 allowed.insert((*kernel, kind));
             }
-            _ => faults.push(format!("allow wants NAME generic|local|call, not `{}`", words.join(" "))),
+            _ => faults.push(format!("allow must be NAME generic|local|call, not `{}`", words.join(" "))),
         }
     }
     allowed
 }
 
-/// One statement, without its semicolon.
+/// Reads one statement, without its semicolon.
 fn read_statement(statement: &str, kernel: &str, report: &mut Report) {
     if [".file", ".loc", ".section"].contains(&statement.split_whitespace().next().unwrap_or("")) {
         return; // names of source files, not of functions
@@ -227,7 +232,7 @@ fn read_statement(statement: &str, kernel: &str, report: &mut Report) {
     if let Some(rest) = statement.strip_prefix(".extern .func") {
         let name = function_name(rest);
         if !DRIVER_FUNCTIONS.contains(&name) {
-            report.faults.push(format!("a function that nobody defines: {name}"));
+            report.faults.push(format!("an undefined function: {name}"));
         }
     }
     // Inline assembly may open a scope and guard the instruction: `{ @%p1 ld.b32 ..`.
@@ -268,13 +273,13 @@ pub struct Parts {
 pub struct Kernel {
     /// Its name.
     pub name: String,
-    /// How many bytes of what is common stand before it.
+    /// Number of bytes of the common part before it.
     pub at: usize,
-    /// From its head to its closing brace.
+    /// From its header to its closing brace.
     pub text: String,
 }
 
-/// Takes a finished text apart. A kernel is an `.entry` up to a brace at the beginning of a line.
+/// Takes a finished text apart. A kernel is an `.entry` up to a brace at the start of a line.
 pub fn split(ptx: &str) -> Parts {
     let mut parts = Parts { common: String::new(), kernels: Vec::new() };
     let mut inside = false;
@@ -299,7 +304,7 @@ pub fn split(ptx: &str) -> Parts {
 mod tests {
     use super::*;
 
-    /// A kernel as LLVM writes it, with this body.
+    /// Returns a kernel as LLVM writes it, with this body.
     fn kernel(name: &str, body: &str) -> String {
         format!(".visible .entry {name}(\n\t.param .u64 {name}_param_0\n)\n{{\n{body}\n\tret;\n\n}}\n")
     }
@@ -326,7 +331,7 @@ mod tests {
         assert_eq!(check_body("\tcall.uni llvm.nvvm.nothing, ();").faults.len(), 1);
         let declared = |f: &str| check(&format!(".extern .func  (.param .b32 r) {f}\n(\n)\n;\n"), &[]).faults;
         assert!(declared("vprintf").is_empty());
-        assert_eq!(declared("memcpy"), ["a function that nobody defines: memcpy"]);
+        assert_eq!(declared("memcpy"), ["an undefined function: memcpy"]);
     }
 
     #[test]
@@ -393,8 +398,8 @@ mod tests {
     fn finish_refuses_launch_bounds_that_cannot_be_followed() {
         let refused =
             |comments: &str| finish(&format!("{comments}\n{}", kernel("k", "")), "sm_70").unwrap_err();
-        assert!(refused("//@launch_bounds other 256 2").contains("not there: other"));
-        assert!(refused("//@launch_bounds k many").contains("want NAME"));
+        assert!(refused("//@launch_bounds other 256 2").contains("does not exist: other"));
+        assert!(refused("//@launch_bounds k many").contains("must be NAME"));
         assert!(refused("//@launch_bounds k 1 1\n//@launch_bounds k 2 1").contains("two different"));
     }
 

@@ -1,7 +1,7 @@
 //! Finds a compiler that can build kernels: rustc 1.95 or later with the source of `core`.
 //!
-//! A prebuilt `core` for `nvptx64-nvidia-cuda` (rustup has one) is not enough: it was compiled without
-//! `-Cpanic=immediate-abort`, so every panic in it would bring its message, its call and its stack frame.
+//! A prebuilt `core` for `nvptx64-nvidia-cuda` (rustup has one) is not enough: it was compiled without `-Cpanic=immediate-abort`,
+//! so every panic in it would bring along its message, its call and its stack frame.
 
 use std::env;
 use std::io;
@@ -10,38 +10,38 @@ use std::process::Command;
 
 use crate::environment;
 
-/// The oldest rustc the kernels' flags are known to work with.
+/// The oldest rustc that the kernels' flags are known to work with.
 const OLDEST: (u32, u32) = (1, 95);
 
-/// What to do when nothing was found.
+/// The remedy if no toolchain was found.
 pub const REMEDY: &str = "with rustup: `rustup component add rust-src`; \
     with Debian: `apt-get install rustc-web cargo-web rust-web-src`; \
-    or name a compiler in ANTWARP_KERNEL_RUSTC; ANTWARP_KERNELS=skip builds for the CPU alone";
+    or name a compiler in ANTWARP_KERNEL_RUSTC; ANTWARP_KERNELS=skip makes a CPU-only build";
 
 /// A compiler and the cargo that drives it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Toolchain {
     /// The cargo to run.
     pub cargo: PathBuf,
-    /// The rustc that cargo is to run.
+    /// The rustc for cargo to run.
     pub rustc: PathBuf,
-    /// What `rustc -V` says.
+    /// The output of `rustc -V`.
     pub version: String,
 }
 
-/// Why no toolchain is used.
+/// The reason why no toolchain is used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Missing {
-    /// The user named one and it does not do.
+    /// The toolchain that the user named is unsuitable.
     Named(String),
-    /// None of the usual places has one.
+    /// None of the usual places has a suitable one.
     Everywhere(String),
 }
 
 /// Runs a program of a toolchain and returns its standard output.
 pub type Ask<'a> = &'a dyn Fn(&Path, &[&str]) -> io::Result<String>;
 
-/// Where to look.
+/// The places to search.
 pub struct Search<'a> {
     /// `ANTWARP_KERNEL_CARGO`.
     pub named_cargo: Option<PathBuf>,
@@ -51,12 +51,12 @@ pub struct Search<'a> {
     pub host_rustc: PathBuf,
     /// The folder of the system's own rustc and cargo.
     pub system_bin: PathBuf,
-    /// How to ask a compiler about itself.
+    /// Runs a compiler to query it.
     pub ask: Ask<'a>,
 }
 
 impl Search<'_> {
-    /// The search a build script makes.
+    /// Makes the search of a build script.
     pub fn from_env() -> Search<'static> {
         let path = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         Search {
@@ -68,10 +68,10 @@ impl Search<'_> {
         }
     }
 
-    /// The named toolchain or nothing; without a name the host's own, then the system's.
+    /// Finds the named toolchain; without a name, the host's own, then the system's.
     ///
     /// # Errors
-    /// Says of every toolchain that was looked at what it lacks.
+    /// For every toolchain that was tried, what it lacks.
     pub fn find(&self) -> Result<Toolchain, Missing> {
         if self.named_cargo.is_some() || self.named_rustc.is_some() {
             let rustc = self.named_rustc.as_ref().unwrap_or(&self.host_rustc);
@@ -88,9 +88,9 @@ impl Search<'_> {
         Err(Missing::Everywhere(reasons.join("; ")))
     }
 
-    /// Files whose change can make [`find`](Search::find) succeed where it failed: rustup's list of installed
-    /// components and Debian's of installed packages. All exist, as cargo runs a build script anew at every
-    /// build when a file that it watches does not.
+    /// Returns the files whose change can make [`find`](Search::find) succeed where it failed: rustup's list of installed
+    /// components and Debian's list of installed packages. All of them exist, because cargo reruns a build script at every build if
+    /// a watched file does not.
     pub fn witnesses(&self) -> Vec<PathBuf> {
         let mut files = vec![PathBuf::from("/var/lib/dpkg/status")];
         if let Ok(sysroot) = self.sysroot(&self.host_rustc) {
@@ -107,8 +107,8 @@ impl Search<'_> {
         }
     }
 
-    /// The toolchain of this rustc, or what it lacks. Goes through the sysroot because `rustc` may be
-    /// rustup's proxy, which would choose anew, and perhaps otherwise, inside the inner build.
+    /// Returns the toolchain of this rustc, or what it lacks. Uses the sysroot because `rustc` may be rustup's proxy, which would
+    /// choose again, and perhaps differently, inside the inner build.
     fn inspect(&self, rustc: &Path) -> Result<Toolchain, String> {
         let sysroot = self.sysroot(rustc)?;
         let program = |name: &str| {
@@ -134,14 +134,14 @@ impl Search<'_> {
     }
 }
 
-/// `rustc 1.95.0 (59807616e 2026-04-14)` is (1, 95).
+/// Parses `rustc 1.95.0 (59807616e 2026-04-14)` as (1, 95).
 fn minor_version(text: &str) -> Option<(u32, u32)> {
     let mut parts = text.strip_prefix("rustc ")?.split('.');
     Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
 }
 
-/// Asks with the outer build's variables removed, except for the one by which rustup's proxy knows which
-/// toolchain builds the host.
+/// Runs the query with the outer build's variables removed, except for the one that tells rustup's proxy which toolchain builds the
+/// host.
 fn run(program: &Path, args: &[&str]) -> io::Result<String> {
     let mut command = Command::new(program);
     environment::scrub(&mut command);
@@ -160,7 +160,7 @@ mod tests {
     use super::*;
     use std::fs;
 
-    /// A folder with fake toolchains, gone at the end of the test.
+    /// A folder with fake toolchains, removed at the end of the test.
     struct Fakes(PathBuf);
 
     impl Fakes {
@@ -170,7 +170,7 @@ mod tests {
             Fakes(dir)
         }
 
-        /// A sysroot with rustc and cargo, and these files below `lib/rustlib`.
+        /// Makes a sysroot with rustc and cargo, and these files below `lib/rustlib`.
         fn sysroot(&self, name: &str, rustlib: &[&str]) -> PathBuf {
             let root = self.0.join(name);
             let programs =
@@ -191,7 +191,7 @@ mod tests {
 
     const CORE: &str = "src/rust/library/core/Cargo.toml";
 
-    /// A compiler whose sysroot is two folders up, and whose version is the sysroot's name.
+    /// Answers for a compiler whose sysroot is two folders up, and whose version is the sysroot's name.
     fn answer(program: &Path, args: &[&str]) -> io::Result<String> {
         let root = program.ancestors().nth(2).filter(|_| program.is_file());
         let root = root.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;

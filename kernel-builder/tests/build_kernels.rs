@@ -1,4 +1,4 @@
-//! Builds tiny kernel crates with the compiler that is there. Without one, each test says so and ends.
+//! Builds tiny kernel crates with the available compiler. Without one, each test says so and ends.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,11 +21,11 @@ pub unsafe extern "ptx-kernel" fn canary(out: *mut u32) {
     let thread = unsafe { _thread_idx_x() as u32 };
     let mut flag = false;
     if thread < 16 {
-        // SAFETY: `out` has a place for every thread, and 128 more.
+        // SAFETY: `out` has an entry for every thread, and 128 more.
         unsafe { *out.add(thread as usize + 128) = 1 };
         flag = true;
     }
-    // SAFETY: all threads of the block come here.
+    // SAFETY: all threads of the block call this.
     unsafe { _syncthreads() };
     // SAFETY: as above.
     unsafe { *out.add(thread as usize) = if flag { 2 * thread + 1 } else { 3 * thread + 2 } };
@@ -37,8 +37,7 @@ fn panic(_: &core::panic::PanicInfo) -> ! {
 }
 "#;
 
-/// The addresses that LLVM's straight-line strength reduction confuses: one element before `from`, or none, and the
-/// other way round.
+/// The addresses that LLVM's straight-line strength reduction confuses: one element before `from`, or none, and vice versa.
 const NEIGHBOURS: &str = r#"
 #![no_std]
 #![feature(abi_ptx)]
@@ -63,14 +62,14 @@ fn toolchain() -> Option<Toolchain> {
     Search::from_env().find().inspect_err(|missing| println!("skipped: {missing:?}")).ok()
 }
 
-/// All tests share one cargo cache, so that `core` is compiled once a set of flags.
+/// Returns a test's folder; all tests share one cargo cache, so that `core` is compiled once per set of flags.
 fn scratch(name: &str) -> PathBuf {
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     fs::create_dir_all(&dir).unwrap();
     dir
 }
 
-/// Writes a file that is not there like this: cargo goes by the time of the last change.
+/// Writes a file unless it already has this text: cargo compares modification times.
 fn put(path: &Path, text: &str) {
     if fs::read_to_string(path).is_ok_and(|old| old == text) {
         return;
@@ -111,14 +110,14 @@ fn write_crate(dir: &Path, name: &str, source: &str) {
     put(&dir.join("src/lib.rs"), source);
 }
 
-/// All of [`compile::FLAGS`] but the one that holds this word.
+/// Returns all of [`compile::FLAGS`] except the one that contains this word.
 fn flags_without(word: &str) -> Vec<&'static str> {
     let rest: Vec<&str> = compile::FLAGS.iter().copied().filter(|flag| !flag.contains(word)).collect();
     assert_eq!(rest.len() + 1, compile::FLAGS.len());
     rest
 }
 
-/// Every compiler that is there: each has an LLVM of its own.
+/// Returns every available compiler: each has its own LLVM.
 fn toolchains() -> Vec<Toolchain> {
     let first = toolchain();
     let system = PathBuf::from(format!("/usr/bin/rustc{}", std::env::consts::EXE_SUFFIX));
@@ -145,7 +144,7 @@ fn a_kernel_becomes_ptx_with_launch_bounds_and_one_barrier() {
     assert!(fs::read_to_string(&file.report).unwrap().contains("kernel canary: 1 barriers"));
 }
 
-/// When each file of this crate's PTX was written.
+/// Returns when each file of this crate's PTX was written.
 fn compiled(name: &str) -> Vec<SystemTime> {
     let files = fs::read_dir(scratch("device").join("sm_70")).unwrap().map(|file| file.unwrap());
     let of_crate = files.filter(|file| file.file_name().to_string_lossy().starts_with(&format!("{name}-")));
@@ -175,7 +174,7 @@ fn with_jump_threading_the_canary_is_refused() {
     }
 }
 
-/// Both addresses hang on `back`, so none of them is the other and a constant.
+/// Both addresses depend on `back`, so neither of them is the other plus a constant.
 #[test]
 fn strength_reduction_would_read_from_a_wrong_address() {
     let dir = scratch("neighbours");
@@ -209,7 +208,7 @@ fn crates_of_one_name_keep_their_own_ptx() {
     assert_eq!(build(0), first, "the second build gave the first crate's kernels away");
 }
 
-/// In place of cargo: it writes what cargo and rustc would, where they are told to.
+/// Takes the place of cargo: it writes what cargo and rustc would, where they would.
 #[cfg(unix)]
 const FAKE_CARGO: &str = r#"#!/bin/sh
 mkdir -p "$CARGO_TARGET_DIR" && : >"$CARGO_TARGET_DIR/written" || exit 1

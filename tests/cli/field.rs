@@ -523,15 +523,15 @@ fn what_is_damaged_or_has_two_meanings_is_refused_with_a_remedy_that_works() {
     let folder = tempfile::tempdir().unwrap();
     for (name, text, told, remedy) in [
         ("space.csv", "1,2,5\n2,3,7\n1,3,9\n3,4,1\n", "may be edges", "--as edges"),
-        ("rad.csv", "lat_rad,lon_rad\n0.84,0.2\n0.85,0.3\n0.9,0.25\n", "in radians", "write degrees"),
+        ("rad.csv", "lat_rad,lon_rad\n0.84,0.2\n0.85,0.3\n0.9,0.25\n", "in radians", "degrees"),
         (
             "two.csv",
             "from,to,distance,duration\nA,B,1,9\nA,C,2,8\nB,C,3,7\n",
             "\"duration\"",
             "--columns cost=4",
         ),
-        ("ends.csv", "a,b,w\n1,2,10\n1,3,20\n2,3,30\n", "they are named", "--as edges"),
-        ("towns.csv", "a,b,w\nA,B,10\nA,C,20\nB,C,30\n", "they are named", "--as edges"),
+        ("ends.csv", "a,b,w\n1,2,10\n1,3,20\n2,3,30\n", "the names are", "--as edges"),
+        ("towns.csv", "a,b,w\nA,B,10\nA,C,20\nB,C,30\n", "the names are", "--as edges"),
         ("sum.csv", ",A,B,C,Sum\nA,0,1,2,3\nB,1,0,3,4\nC,2,3,0,5\n", "\"Sum\"", "remove its column"),
         ("sums.csv", ",A,B,C,Sum\nA,0,1,2,3\nB,1,0,3,4\nC,2,3,0,5\nSum,3,4,5,12\n", "the sums", "remove"),
         ("row.csv", ",A,B,C,D\nA,0,1,2,4\nB,1,0,3,5\nC,2,3,0,6\n", "\"D\"", "add the row of D"),
@@ -617,7 +617,7 @@ fn tours_as_tables_and_as_pairs() {
         antwarp(&["check", &instance, &tour]).assert().success().stdout(contains("14"));
     }
     let tour = file(&folder, "a.tour", b"[(1, 2), (3, 4), (2, 3), (4, 1)]");
-    antwarp(&["check", &instance, &tour]).assert().code(6).stderr(contains("do not follow on each other"));
+    antwarp(&["check", &instance, &tour]).assert().code(6).stderr(contains("are not the consecutive edges"));
 }
 
 fn what_a_file_says_beside_its_numbers_is_heard() {
@@ -625,10 +625,10 @@ fn what_a_file_says_beside_its_numbers_is_heard() {
     let refused =
         |name: &str, text: &str, told: &str, remedy: &str| refused(&folder, name, text, told, remedy);
     let hemispheres = "lat,N/S,lon,E/W\n33.9,S,151.2,E\n33.8,S,151.1,E\n1.3,N,103.8,E\n";
-    refused("hemispheres.csv", hemispheres, "in which hemisphere", "with a minus");
+    refused("hemispheres.csv", hemispheres, "gives the hemisphere", "with a minus");
     let oneway =
         "u,v,oneway,length\n1,2,True,1\n3,2,True,1\n3,4,True,1\n1,4,True,1\n1,3,False,5\n2,4,False,5\n";
-    refused("oneway.csv", oneway, "4 of 6 edges have a direction", "`--directed`");
+    refused("oneway.csv", oneway, "4 of 6 edges are directed", "`--directed`");
     refused("units.csv", "id,x_km,y_m\n1,0,0\n2,3,4000\n3,7,1000\n", "is in km", "the same unit");
     refused("total.csv", "name,x,y\nA,0,0\nB,3,4\nC,7,1\nTotal,10,5\n", "the last row", "remove it");
     let code = "1;80331;48,1;11,5\n2;10115;52,5;13,4\n3;20095;53,5;10,0\n";
@@ -649,7 +649,7 @@ fn what_a_file_says_beside_its_numbers_is_heard() {
         let path = file(&folder, name, text.as_bytes());
         solve(&[&path]).assert().success().stderr(contains(told.to_owned()));
     };
-    says("comment.csv", "name,x,y\nA,0,0\n# B,3,4\nC,7,1\nD,2,9\n", "1 comment line is left out");
+    says("comment.csv", "name,x,y\nA,0,0\n# B,3,4\nC,7,1\nD,2,9\n", "1 comment line is ignored");
     says("quoted.csv", "name,x,y\nA,0,0\n\"#9 Dream\",3,4\nC,7,1\nD,2,9\n", "read 4 places");
     says("missing.csv", ",A,B,C\nA,0,-1,10\nB,-1,0,3\nC,10,3,0\n", "-1 is the only negative cost");
     says(
@@ -686,9 +686,9 @@ fn a_second_meaning_is_refused_or_warned_of() {
     let ends = "x,y,distance\n1,2,5\n1,3,6\n2,3,7\n";
     refused("ends.csv", ends, "edges between numbered nodes", "--columns from=1,to=2,cost=3");
     let two = "0 3 5\n3 0 4\n5 4 0\n\n0 1 2\n1 0 3\n2 3 0\n";
-    refused("two.txt", two, "2 matrices of 3 x 3", "a file of its own");
+    refused("two.txt", two, "2 matrices of 3 x 3", "its own file");
     let commas = "48,137, 11,575\n50,938, 6,957\n53,551, 9,994\n";
-    refused("commas.csv", commas, "may be a decimal sign", "semicolons");
+    refused("commas.csv", commas, "may be a decimal separator", "semicolons");
     let minutes = "name,lat_deg,lat_min,lon_deg,lon_min\nA,45,45.8,4,50.1\nB,46,12.2,6,8.8\n";
     refused("minutes.csv", minutes, "\"lat_min\"", "minutes / 60");
     refused("gon.csv", "name,lat (gon),lon (gon)\nA,50.1,5.2\nB,51.2,6.3\n", "is in gon", "times 0.9");
@@ -705,7 +705,7 @@ fn a_second_meaning_is_refused_or_warned_of() {
     refused("pixels.csv", "x_px,y_mm\n1,2\n3,4\n", "is in px", "the same unit");
     let mixed = r#"{"type": "FeatureCollection", "features": [{"geometry": {"type": "Point", "coordinates": [8.5, 47.4]}, "type": "Feature"}, {"geometry": {"type": "LineString", "coordinates": [[8.5, 47.4], [8.3, 47.1]]}, "type": "Feature"}]}"#;
     let mixed = file(&folder, "mixed.geojson", mixed.as_bytes());
-    solve(&[&mixed]).assert().success().stderr(contains("read 1 place").and(contains("1 line is left out")));
+    solve(&[&mixed]).assert().success().stderr(contains("read 1 place").and(contains("1 line is ignored")));
     let esri = |system: u32| {
         format!(
             r#"{{"spatialReference": {{"wkid": {system}}}, "features": [{{"geometry": {{"x": 8.5, "y": 47.4}}}}, {{"geometry": {{"x": 8.3, "y": 47.1}}}}, {{"geometry": {{"x": 9.1, "y": 47.0}}}}]}}"#
@@ -740,7 +740,7 @@ fn a_second_meaning_is_refused_or_warned_of() {
     warned("zeros.csv", zeros, &[], "4 of the costs");
     warned("similar.csv", ",A,B,C\nA,1,0.2,0.4\nB,0.2,1,0.3\nC,0.4,0.3,1\n", &[], "similarities");
     warned("edges.txt", "3 7\n7 1\n1 5\n5 2\n2 4\n4 6\n6 3\n", &[], "if they are edges");
-    warned("twice.csv", "id,x,y\n1,10,10\n2,40,10\n2,40,60\n3,80,50\n", &[], "a number stands there twice");
+    warned("twice.csv", "id,x,y\n1,10,10\n2,40,10\n2,40,60\n3,80,50\n", &[], "a number appears in it twice");
     warned(
         "height.csv",
         "47.37689,8.54169,412.3\n46.94799,7.44821,540.1\n46.20438,6.14316,375.2\n",
@@ -759,8 +759,8 @@ fn a_second_meaning_is_refused_or_warned_of() {
     warned("big.tsp", &explicit, &[], "--forbidden-from 9999");
     let degrees = "1 48.75 11.25\n2 48.95 11.50\n3 49.10 11.80\n4 48.30 12.00\n";
     let geo = format!("{head}GEO\nNODE_COORD_SECTION\n{degrees}EOF\n");
-    warned("geo.tsp", &geo, &[], "say `--degrees`");
-    warned("geo.tsp", &geo, &["--degrees"], "say `--degrees`");
+    warned("geo.tsp", &geo, &[], "use `--degrees`");
+    warned("geo.tsp", &geo, &["--degrees"], "use `--degrees`");
     // The same places as a table.
     let table = format!("id lat lon\n{degrees}");
     let cost_of =
@@ -814,8 +814,8 @@ fn answers_of_routing_services_are_matrices() {
     let folder = tempfile::tempdir().unwrap();
     for (name, text, told) in [
         ("both.json", same.as_str(), "--columns cost=durations"),
-        ("others.json", &google(r#""D", "E", "F""#), "the origins are not the destinations"),
-        ("tables.json", r#"{"jobs": [{"id": 1}], "vehicles": [{"id": 1}]}"#, "leave the one that is meant"),
+        ("others.json", &google(r#""D", "E", "F""#), "the origins differ from the destinations"),
+        ("tables.json", r#"{"jobs": [{"id": 1}], "vehicles": [{"id": 1}]}"#, "keep only the one you mean"),
     ] {
         solve(&[&file(&folder, name, text.as_bytes())]).assert().code(3).stderr(contains(told));
     }
@@ -845,12 +845,12 @@ fn tables_that_programs_print_are_read() {
     ]);
     let folder = tempfile::tempdir().unwrap();
     for (name, text, told) in [
-        ("km.csv", ",A,B\nA,0 km,12 km\nB,12 km,0 km\n", "write all numbers in one unit"),
+        ("km.csv", ",A,B\nA,0 km,12 km\nB,12 km,0 km\n", "write all numbers in the same unit"),
         ("hours.csv", ",A,B\nA,0:00,1:30\nB,1:30,0:00\n", "write times as numbers"),
         ("names.yaml", "A: 0, 0\nB: 3, 0\nC: 3, 4\n", "`A,0`"),
         ("points.csv", "name,geom\nA,POINT (11.5 48.1)\nB,POINT (6.9 50.9)\n", "AS_XY"),
         ("title.csv", "Stops of Monday\nname,x,y\nA,0,0\nB,3,0\n", "remove that line"),
-        ("towns.txt", "New York 0 0\nBoston 3 0\nSan Jose 3 4\n", "names of several words in quotes"),
+        ("towns.txt", "New York 0 0\nBoston 3 0\nSan Jose 3 4\n", "names with several words in quotes"),
         ("dist.txt", "  A B\nB 3  \nC 5 4\n", "as.matrix"),
         ("pair.csv", "name,place\nA,\"48.1, 11.5\"\nB,\"50.9, 6.9\"\n", "two numbers in a cell"),
         ("holes.drl", "M48\nMETRIC,TZ\nT1C0.8\n%\nT1\nX12.5Y3.25\nX40.0Y8.5\nM30\n", "a drill file"),
@@ -869,7 +869,7 @@ fn tables_that_programs_print_are_read() {
         ("data.dat", "set V := 1 2;\nparam c : 1 2 :=\n1 0 3\n2 3 0;\n", "as CSV"),
         ("walls.csv", ",A,B,C\nA,0,3,wall\nB,3,0,4\nC,wall,4,0\n", "`wall` is not a cost"),
         ("times.csv", "from,to,time\nA,B,0:30\nA,C,1:10\nB,C,0:20\n", "write times as numbers"),
-        ("minutes.csv", "name,lat,lon\nA,48 08.2,11 34.5\nB,48 46.5,9 10.9\n", "write degrees as decimals"),
+        ("minutes.csv", "name,lat,lon\nA,48 08.2,11 34.5\nB,48 46.5,9 10.9\n", "write decimal degrees"),
         ("bins.csv", "bin,aisle,bay\nA1,1,4\nB2,3,9\nC3,7,2\n", "--columns x=2,y=3"),
         ("line.txt", "a list(x = 1, 2, 3)\n", "1 of the 3 columns"),
         ("cube.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", "OBJ"),
@@ -882,7 +882,7 @@ fn tables_that_programs_print_are_read() {
         (
             "depot.json",
             r#"{"depot": {"x": 0, "y": 0}, "customers": [{"x": 10, "y": 20}, {"x": 35, "y": 5}, {"x": 42, "y": 31}]}"#,
-            "one more, \"depot\"",
+            "another one, \"depot\"",
         ),
     ] {
         let output = solve(&[&file(&folder, name, text.as_bytes())]).assert().code(3);

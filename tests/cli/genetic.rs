@@ -146,7 +146,7 @@ fn edge_assembly_crossover_of_few_nodes_and_of_wrong_settings() {
     let folder = Folder::new(20);
     let wrong: &[(&[&str], &str)] = &[
         (&["--population", "60", "--groups", "8"], "a multiple of --groups"),
-        (&["--population", "60", "--groups", "10"], "8 individuals a group or more"),
+        (&["--population", "60", "--groups", "10"], "at least 8 individuals per group"),
         (&["--groups", "0"], "--groups"),
         (&["--children", "0"], "--children"),
         (&["--mutation", "0.1"], "--mutation does nothing with --crossover eax"),
@@ -211,7 +211,7 @@ fn populations_that_cannot_go_on_are_refused() {
         (&["--population", "48"], "a multiple of the 32 individuals of"),
         (&["--population", "64", "--groups", "3"], "a multiple of 4 times --groups"),
         (&["--mutation", "2"], "--mutation"),
-        (&["--tour", &file, "--save-population", &file], "named for two outputs"),
+        (&["--tour", &file, "--save-population", &file], "given for two outputs"),
     ];
     for (args, message) in usage {
         evolve(&[&folder.instance, "--load-population", &file])
@@ -234,12 +234,12 @@ fn populations_that_cannot_go_on_are_refused() {
     let cut = &good[..good[..good.len() - 30].rfind('\n').unwrap() + 1];
     let inputs: &[(&str, &str)] = &[
         ("", "there is no TOUR_SECTION"),
-        (cut, "the file ends in tour 32"),
+        (cut, "the file ends within tour 32"),
         (&good.replace("DIMENSION : 20", "DIMENSION : 21"), "4:1"),
-        (&good.replace("\"individuals\":32", "\"individuals\":64"), "there are 32 tours, not the 64"),
-        (&good.replace("\"crossover\":\"hybrid\"", "\"crossover\":\"magic\""), "take out its comment"),
+        (&good.replace("\"individuals\":32", "\"individuals\":64"), "there are 32 tours, not 64"),
+        (&good.replace("\"crossover\":\"hybrid\"", "\"crossover\":\"magic\""), "remove its comment"),
         (&repeated, "7:1"),
-        (&six, "6 individuals are no 8 groups of equal size"),
+        (&six, "6 individuals cannot be split into 8 groups of equal size"),
     ];
     for (text, message) in inputs {
         let bad = folder.file("bad.population", text.as_bytes());
@@ -392,7 +392,7 @@ fn a_run_that_is_over_before_its_first_individuals_saves_none() {
         .args(args)
         .assert()
         .code(5)
-        .stderr(contains("the run was over before the first individuals were there"));
+        .stderr(contains("the run ended before the first individuals were generated"));
         assert!(begin.elapsed() < Duration::from_secs(20), "{:?}", begin.elapsed());
         antwarp(&["check", &folder.instance, &tour]).assert().success();
         assert!(!Path::new(&individuals).exists());

@@ -46,7 +46,7 @@ fn runs_are_drawn_against_their_time() {
     assert_eq!((svg.matches("<circle").count(), svg.matches("<polyline").count()), (3, 1));
     assert!(svg.contains("E1k.0") && svg.contains("1 thread"), "{svg}");
     plot(&["-o", &runs[0]]).code(2).stderr(contains("is one of the runs"));
-    plot(&[&picture]).code(3).stderr(contains("curves.svg").and(contains("no run")));
+    plot(&[&picture]).code(3).stderr(contains("curves.svg").and(contains("not a saved run")));
     plot(&["nowhere.json"]).code(3).stderr(contains("nowhere.json"));
 }
 

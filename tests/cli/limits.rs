@@ -151,7 +151,7 @@ fn a_tour_that_nobody_reads_is_written_elsewhere() {
     let output = process.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(5), "{}", said(&output));
     assert!(begun.elapsed() < Duration::from_secs(15));
-    assert!(said(&output).contains("nobody reads it"), "{}", said(&output));
+    assert!(said(&output).contains("nothing is reading it"), "{}", said(&output));
     let rescued = files(folder.path()).into_iter().find(|name| name.ends_with(".tour")).unwrap();
     let check = shell(folder.path(), &format!("exec $ANTWARP check E1k.0 {rescued}")).output().unwrap();
     assert_eq!(check.status.code(), Some(0), "{}", said(&check));
@@ -195,7 +195,7 @@ fn a_reader_that_stalls_is_waited_for_until_an_interrupt() {
     );
     let output = shell(folder.path(), &line).output().unwrap();
     assert_eq!(output.status.code(), Some(5), "{}", said(&output));
-    assert!(said(&output).contains("nobody goes on reading it"), "{}", said(&output));
+    assert!(said(&output).contains("its reader has stopped reading"), "{}", said(&output));
     let rescued = files(folder.path()).into_iter().find(|name| name.ends_with(".tour")).unwrap();
     let check = shell(folder.path(), &format!("exec $ANTWARP check E31k.0 {rescued}")).output().unwrap();
     assert_eq!(check.status.code(), Some(0), "{}", said(&check));
@@ -272,6 +272,6 @@ fn no_thread_to_be_had_is_told() {
         let line = format!("exec prlimit --nproc=1 {user} ./antwarp {line}");
         let output = shell(folder.path(), &line).output().unwrap();
         assert_eq!(output.status.code(), Some(4), "{}", said(&output));
-        assert!(said(&output).contains("no thread can be started") && !said(&output).contains("bug"));
+        assert!(said(&output).contains("cannot start a thread") && !said(&output).contains("bug"));
     }
 }

@@ -15,7 +15,7 @@ tests! {
     chained_lin_kernighan_does_not_depend_on_threads,
     every_setting_of_chained_lin_kernighan_gives_a_valid_tour,
     several_tours_are_crossed_at_the_end_of_a_run_by_the_clock,
-    few_nodes_begin_anew_and_keep_the_best_tour,
+    small_instances_restart_and_keep_the_best_tour,
     published_instances_are_solved_to_the_optimum,
     every_setting_of_local_search_gives_a_valid_tour,
     a_tour_from_a_file_is_continued,
@@ -131,14 +131,14 @@ fn several_tours_are_crossed_at_the_end_of_a_run_by_the_clock() {
     }
 }
 
-fn few_nodes_begin_anew_and_keep_the_best_tour() {
+fn small_instances_restart_and_keep_the_best_tour() {
     let folder = Folder::new(60);
     let [tour, report] = ["a.tour", "a.json"].map(|name| folder.path(name));
     let run = lin_kernighan(&[&folder.instance])
         .args(["--time", "2s", "--threads", "1", "--tour", &tour, "--json", &report])
         .assert()
         .success();
-    run.stdout(contains("crossed, begun anew"));
+    run.stdout(contains("crossed, restarted"));
     let report = json(&report);
     assert_eq!(report["cost"].as_i64(), Some(folder.checked(&tour)));
     let trace = report["trace"].as_array().unwrap();

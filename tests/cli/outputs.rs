@@ -119,7 +119,7 @@ fn two_spellings_of_a_file_are_refused_before_anything_is_computed() {
             &["bench", "solve", "--instances", "a.tsp", "--csv", one, "--json", two],
         ] {
             let run = folder.antwarp(args).args(["--time", "1h"]).assert();
-            run.code(2).stdout("").stderr(contains("named for two outputs"));
+            run.code(2).stdout("").stderr(contains("given for two outputs"));
         }
     }
     let (status, told) = folder.run("exec $ANTWARP solve a.tsp --time 1h --tour - --svg x > x");
@@ -313,7 +313,7 @@ fn a_file_that_others_have_open_is_not_replaced() {
     let solve = "exec $ANTWARP solve a.tsp --backend cpu --iterations 3 -q --tour";
     let (status, told) = folder.run(&format!("{solve} /dev/fd/5 5>> log"));
     assert_eq!(status, Some(5), "{told}");
-    assert!(told.contains("give its own name"), "{told}");
+    assert!(told.contains("give its real name"), "{told}");
     assert_eq!(folder.read("log"), "old\n");
     let (status, told) = folder.run(&format!("{{ {solve} /dev/fd/5; }} 5>&1 | cat > a.tour"));
     assert_eq!(status, Some(0), "{told}");

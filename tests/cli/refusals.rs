@@ -69,7 +69,7 @@ fn wrong_usage_is_status_2() {
         (&["--walk", "1001"], "--walk"),
         (&["--gpus", "0"], "--gpus"),
         (&["--gpus", "1,1"], "named twice"),
-        (&["--gpus", "2"], "--gpus would do nothing"),
+        (&["--gpus", "2"], "--gpus has no effect"),
         (&["--segment", "9"], "--segment is for --improvement best"),
         (&["--improvement", "best", "--chains", "2"], "--chains is for --improvement first"),
     ];
@@ -124,10 +124,10 @@ fn wrong_usage_is_status_2() {
         (&["--parallel", "2", "--time", "1s"], "--time"),
         (&["--seeds", "6", "--against", "3.1,-"], "each of the 4 lines"),
         (&["--seeds", "5", "--against", "3.1,-,-,-"], "--seeds 6"),
-        (&["--seeds", "6", "--against", "3.1,-,-,-"], "no best length"),
+        (&["--seeds", "6", "--against", "3.1,-,-,-"], "whose best known length is missing"),
         (&["--seeds", "6", "--against", "inf,-,-,-"], "such as 3.23"),
         (&["--", "--alpha", "1"], "--alpha"),
-        (&["--", "--target", "5"], "not for this suite"),
+        (&["--", "--target", "5"], "does not apply to this suite"),
     ];
     for (args, word) in wrong {
         bench("acs", instance, args).assert().code(2).stdout("").stderr(contains(*word));
@@ -143,11 +143,11 @@ fn wrong_usage_is_status_2() {
         ("solve", &["--", "--seed", "5"], "--seeds"),
         ("solve", &["--", "--time", "5s"], "before the `--`"),
         ("solve", &["--vary", "threads=1,2"], "--threads"),
-        ("solve", &["--", "--tour", "a.tour"], "nothing but its rows"),
+        ("solve", &["--", "--tour", "a.tour"], "a bench writes only its rows"),
         ("solve", &["--vary", "ants=2", "--", "--ants", "3"], "--ants"),
         ("solve", &["--csv", instance], "is the instance"),
-        ("solve", &["--csv", "rows", "--json", "rows"], "named for two outputs"),
-        ("solve", &["--csv", "-", "--json", "-"], "named for two outputs"),
+        ("solve", &["--csv", "rows", "--json", "rows"], "given for two outputs"),
+        ("solve", &["--csv", "-", "--json", "-"], "given for two outputs"),
     ];
     for (suite, args, word) in wrong {
         bench(suite, instance, args).assert().code(2).stdout("").stderr(contains(*word));
@@ -339,7 +339,7 @@ fn an_invalid_tour_is_status_6_and_the_fault_is_named() {
         (&b"TYPE : TSP\nTOUR_SECTION\n1 2 3 4 -1\n"[..], "TYPE TSP"),
         (b"DIMENSION : 5\nTOUR_SECTION\n1 2 3 4 -1\n", "tour of 5 nodes"),
         (b"TOUR_SECTION\n1 2 3 4 -1\nTOUR_SECTION\n4 3 2 1 -1\n", "a second time"),
-        (b"1 2 3 4 -1 4 3 2 1 -1", "behind its tour"),
+        (b"1 2 3 4 -1 4 3 2 1 -1", "after its tour"),
     ] {
         let tour = folder.file("c.tour", tour);
         antwarp(&["check", &folder.instance, &tour]).assert().code(6).stdout("").stderr(contains(fault));
@@ -403,12 +403,12 @@ fn a_file_is_read_as_far_as_there_is_memory() {
     let output = within(600_000, &format!("info {}", folder.path("long.tsp.gz")));
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(3), "{said}");
-    assert!(said.contains("no room for DIMENSION 4000000: "), "{said}");
+    assert!(said.contains("not enough memory for DIMENSION 4000000: "), "{said}");
 }
 
 fn rows_and_runs_are_not_read_without_end() {
     let folder = Folder::new(5);
-    let endless = "four mebibytes without an end of a number";
+    let endless = "four mebibytes without the end of a number";
     for (command, begin) in [("bench table", "suite,\""), ("plot", "{\"trace\":[")] {
         let hole = folder.file("hole", begin.as_bytes());
         let packed = folder.path("packed");
@@ -461,7 +461,7 @@ fn a_limit_of_processor_time_keeps_the_tour() {
         let output = Process::new("sh").args(["-c", &line]).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(130), "{limit}: {said}");
-        assert!(said.contains("the limit of processor time is near"), "{limit}: {said}");
+        assert!(said.contains("the processor time limit is near"), "{limit}: {said}");
         assert!(folder.checked(&tour) > 0);
         fs::remove_file(tour).unwrap();
     }
@@ -476,7 +476,7 @@ fn several_ranks_need_mpi() {
             ranks("0", &["solve", "E1k.0"]).stderr(contains("build it with `--features mpi`"));
             ranks("1", &["solve", "E1k.0"]).stderr("");
         }
-        ranks("0", &["info", "E1k.0"]).stderr(contains("only `antwarp solve` is for them"));
+        ranks("0", &["info", "E1k.0"]).stderr(contains("only `antwarp solve` can use them"));
         ranks("3", &["info", "E1k.0"]).stderr("");
     }
     let alone = antwarp(&["solve", "E1k.0", "--topology", "ring"]).assert().code(2);

@@ -406,8 +406,8 @@ fn bad_files_are_status_3_with_their_line() {
     let [long_qap, long_graph] = [("long.dat", "2\n"), ("long.graph", "3 2\n")]
         .map(|(name, begin)| folder.file(name, &format!("{begin}{blanks}")));
     let wrong: [(&[&str], &str); 6] = [
-        (&["qap", &long_qap], "size 2 can take"),
-        (&["max-cut", &long_graph], "a graph of 2 edges can take"),
+        (&["qap", &long_qap], "the maximum for size 2"),
+        (&["max-cut", &long_graph], "the maximum for a graph of 2 edges"),
         (&["partition", &numbers], "bad.txt:2:3"),
         (&["qap", &matrix], "short.dat:2:"),
         (&["qap", &missing], "missing.dat"),
@@ -607,9 +607,9 @@ fn bench_search_prints_a_line_an_instance_and_way() {
     let wrong: &[(&[&str], i32, &str)] = &[
         (&["qap", "--instances", &file, "--csv", &file], 2, "is the instance"),
         (&["qap", "--instances", &file, "--ways", "untuned", "--backend", "cpu"], 2, "for a GPU"),
-        (&["qap", "--instances", &file, "--ways", "host", "--", "--walks", "2"], 2, "one walk"),
+        (&["qap", "--instances", &file, "--ways", "host", "--", "--walks", "2"], 2, "a single walk"),
         (&["qap", "--instances", &file, "--", "--descents", "2"], 2, "hill-climbing"),
-        (&["qap", "--instances", &file, "--", "--selection", "host"], 2, "not for this suite"),
+        (&["qap", "--instances", &file, "--", "--selection", "host"], 2, "does not apply to this suite"),
         (&["qap", "--instances", &file, "--", "--seed", "2"], 2, "--seeds"),
         (&["ppp", "--instances", "21"], 2, "101-117"),
         (&["weierstrass", "--instances", "0"], 2, "4096"),

@@ -208,7 +208,7 @@ fn what_is_wrong_is_told_once() {
         (
             vec!["E1k.0", "--topology", "ring", "--algorithm", "ga", "--iterations", "9"],
             2,
-            "by --iterations they do not",
+            "which they do not with --iterations",
         ),
     ] {
         let output = solve(4, &args).output().unwrap();

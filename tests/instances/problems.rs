@@ -138,12 +138,12 @@ fn broken_instances_are_located() {
     fails(parse(b"16384\n1 2 3\n"), "x.dat:2:5: the file ends after 3 of the 268435456 numbers of A");
     fails(parse(b"2"), "x.dat:1:1: the file ends after 0 of the 4 numbers of A");
     fails(parse(b"2\n1 2 3 4\n5 6\n7\n\n"), "x.dat:4:1: the file ends after 3 of the 4 numbers of B");
-    fails(parse(b"2\n1 2 3 4\n5 6\n7 8\n 9"), "x.dat:5:2: `9` stands behind the last number of B");
-    fails(parse(b"2\n1 2\n3 x\n"), "x.dat:3:3: `x` is not a whole number of 32 bits");
-    fails(parse(b"2\n1 2\n3 0.5\n"), "x.dat:3:3: `0.5` is not a whole number of 32 bits");
-    fails(parse(b"2\n1 2147483648\n"), "x.dat:2:3: `2147483648` is not a whole number of 32 bits");
-    fails(parse(b"2\n1 2\n-2147483649\n"), "x.dat:3:1: `-2147483649` is not a whole number of 32 bits");
-    fails(parse(b"2\n1 \xff\xfe 2\n"), "x.dat:2:3: `\u{fffd}\u{fffd}` is not a whole number of 32 bits");
+    fails(parse(b"2\n1 2 3 4\n5 6\n7 8\n 9"), "x.dat:5:2: `9` follows the last number of B");
+    fails(parse(b"2\n1 2\n3 x\n"), "x.dat:3:3: `x` is not a 32-bit whole number");
+    fails(parse(b"2\n1 2\n3 0.5\n"), "x.dat:3:3: `0.5` is not a 32-bit whole number");
+    fails(parse(b"2\n1 2147483648\n"), "x.dat:2:3: `2147483648` is not a 32-bit whole number");
+    fails(parse(b"2\n1 2\n-2147483649\n"), "x.dat:3:1: `-2147483649` is not a 32-bit whole number");
+    fails(parse(b"2\n1 \xff\xfe 2\n"), "x.dat:2:3: `\u{fffd}\u{fffd}` is not a 32-bit whole number");
     let m = i32::MAX;
     fails(parse(format!("2 {m} {m} {m} {m} {m} {m} {m} {m}").as_bytes()), "x.dat: costs could reach");
 }
@@ -191,11 +191,11 @@ fn broken_solutions_are_located() {
     let parse = |text: &[u8]| qaplib::parse_solution("x.sln", text, 3);
     fails(parse(b""), "x.sln: there is no solution");
     fails(parse(b"3\n"), "x.sln: there is no solution");
-    fails(parse(b"4 70\n1 2 3 4"), "x.sln:1:1: this is a solution of size 4, the instance has size 3");
+    fails(parse(b"4 70\n1 2 3 4"), "x.sln:1:1: this is a solution of size 4, but the instance has size 3");
     fails(parse(b"3 70\n1 2"), "x.sln: the permutation has 2 numbers, not 3");
     fails(parse(b"3 70\n1 2 3 1"), "x.sln: the permutation has 4 numbers, not 3");
-    fails(parse(b"3 70\n1\n2 2"), "x.sln:3:3: 2 stands here a second time; 3 is missing");
-    fails(parse(b"3 70\n0,1,1"), "x.sln:2:5: 1 stands here a second time; 2 is missing");
+    fails(parse(b"3 70\n1\n2 2"), "x.sln:3:3: 2 appears here a second time; 3 is missing");
+    fails(parse(b"3 70\n0,1,1"), "x.sln:2:5: 1 appears here a second time; 2 is missing");
     fails(parse(b"3 70\n1 2 4"), "x.sln:2:5: 4 is not a number from 1 to 3");
     fails(parse(b"3 70\n0 2 3"), "x.sln:2:5: 3 is not a number from 0 to 2");
     fails(parse(b"3 70\n-1 2 3"), "x.sln:2:1: -1 is not a number from 1 to 3");
@@ -211,7 +211,7 @@ fn a_saved_solution_reads_back() {
     qap.save_solution(&permutation, &path).unwrap();
     let (cost, read) = qaplib::read_solution(&path, 50).unwrap();
     assert_eq!((Some(cost), &read), (qap.cost(&permutation), &permutation));
-    fails(qap.save_solution(&[0; 50], &path), "uniform50-s3: the solution is no permutation");
+    fails(qap.save_solution(&[0; 50], &path), "uniform50-s3: the solution is not a permutation");
     fails(qap.save_solution(&permutation, &folder.path().join("none/x.sln")), "cannot write ");
 }
 

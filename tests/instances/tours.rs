@@ -343,11 +343,15 @@ fn errors_name_the_place_and_the_remedy() {
             "then its coordinates",
         ),
         (coordinates("1 0 0\n2 3 4 5\n3 6 8"), "t.tsp:7:7: the line has more than 2", "EDGE_WEIGHT_TYPE"),
-        (coordinates("1 0 0\n2 3 4\n2 6 8"), "t.tsp:8:1: the number 2 is given to a second", "of its own"),
+        (
+            coordinates("1 0 0\n2 3 4\n2 6 8"),
+            "t.tsp:8:1: the number 2 is used for a second",
+            "a unique number",
+        ),
         (coordinates("1 0 0\n-2 3 4\n3 6 8"), "t.tsp:7:1: `-2` is not the number of a node", "from 1"),
         (
             coordinates("1 0 0\n2 3 4"),
-            "t.tsp: NODE_COORD_SECTION has 2 lines, DIMENSION says 3",
+            "t.tsp: NODE_COORD_SECTION has 2 lines, but DIMENSION is 3",
             "add the missing",
         ),
         (
@@ -364,9 +368,9 @@ fn errors_name_the_place_and_the_remedy() {
         (standard.replace("DIMENSION : 3\n", ""), "t.tsp: there is no DIMENSION", "DIMENSION : 52"),
         (standard.replace("EUC_2D", "SPECIAL"), "t.tsp:4:20: the EDGE_WEIGHT_TYPE `SPECIAL`", "CEIL_2D"),
         (standard.replace("EUC_2D", "EXPLICIT"), "t.tsp: there is no EDGE_WEIGHT_FORMAT", "FULL_MATRIX"),
-        (standard.replace(": TSP", ": CVRP"), "t.tsp:2:8: problems of TYPE CVRP", "only TSP and ATSP"),
-        (standard.replace(": TSP", ": HCP"), "t.tsp:2:8: problems of TYPE HCP", "only TSP and ATSP"),
-        (standard.replace(": TSP", ": SOP"), "t.tsp:2:8: problems of TYPE SOP", "only TSP and ATSP"),
+        (standard.replace(": TSP", ": CVRP"), "t.tsp:2:8: problems of TYPE CVRP", "only TYPE TSP and ATSP"),
+        (standard.replace(": TSP", ": HCP"), "t.tsp:2:8: problems of TYPE HCP", "only TYPE TSP and ATSP"),
+        (standard.replace(": TSP", ": SOP"), "t.tsp:2:8: problems of TYPE SOP", "only TYPE TSP and ATSP"),
         (standard.replace(": TSP", ": TOUR"), "t.tsp:2:8: this is a tour", "give the instance"),
         (
             format!("{standard}DEPOT_SECTION\n1\n-1\n"),
@@ -380,27 +384,27 @@ fn errors_name_the_place_and_the_remedy() {
         ),
         (
             format!("{standard}FIXED_EDGES_SECTION\n1 2 3"),
-            "t.tsp:9:20: the last fixed edge has one end",
+            "t.tsp:9:20: the last fixed edge has only one end",
             "two nodes",
         ),
         (
             format!("DIMENSION : 3\n{standard}"),
-            "t.tsp:4:1: DIMENSION stands in the file a second",
-            "leave one",
+            "t.tsp:4:1: DIMENSION appears in the file a second",
+            "keep one",
         ),
-        (format!("TYPE : ATSP\n{standard}"), "t.tsp:3:1: TYPE stands in the file a second", "leave one"),
+        (format!("TYPE : ATSP\n{standard}"), "t.tsp:3:1: TYPE appears in the file a second", "keep one"),
         (
             format!("{standard}NODE_COORD_SECTION\n1 0 0\n2 3 4\n3 6 9\n"),
-            "t.tsp:9:1: NODE_COORD_SECTION stands in the file a second",
-            "leave one",
+            "t.tsp:9:1: NODE_COORD_SECTION appears in the file a second",
+            "keep one",
         ),
-        (format!("{standard}EOF\n{standard}"), "t.tsp:10:1: the file goes on behind EOF", "a file"),
+        (format!("{standard}EOF\n{standard}"), "t.tsp:10:1: the file continues after EOF", "own file"),
         ("12 34\n".to_owned(), "t.tsp:1:1: this line is neither", ".csv"),
         ("hello world\n".to_owned(), "t.tsp:1:1: this line is neither", ".csv"),
         (String::new(), "t.tsp: there is no DIMENSION", "DIMENSION : 52"),
         (
             explicit("UPPER_ROW", "1 2 3 4 5"),
-            "t.tsp: the matrix has 5 weights, 4 nodes need 6",
+            "t.tsp: the matrix has 5 weights, but 4 nodes need 6",
             "EDGE_WEIGHT_FORMAT",
         ),
         (
@@ -411,21 +415,21 @@ fn errors_name_the_place_and_the_remedy() {
         (explicit("UPPER_ROW", "1 2 3 4x 5 6"), "t.tsp:6:7: the weight `4x` is not a number", "inf"),
         (
             format!("{standard}EDGE_WEIGHT_SECTION\n0 1 1\n"),
-            "t.tsp:9:1: there are explicit weights, and EDGE_WEIGHT_TYPE says EUC_2D",
+            "t.tsp:9:1: there are explicit weights, but EDGE_WEIGHT_TYPE is EUC_2D",
             "EXPLICIT",
         ),
         (format!("SALESMEN : 2\n{standard}"), "t.tsp:1:1: SALESMEN is not part", "one salesman"),
         (format!("CAPACITY : 9\n{standard}"), "t.tsp:1:1: CAPACITY is not part", "remove"),
         (
             format!("{standard}FIXED_EDGES_SECTION\n1 2\n-1\n2 3\n-1\n"),
-            "t.tsp:12:1: the section goes on behind its -1",
+            "t.tsp:12:1: the section continues after its -1",
             "last",
         ),
-        (format!("{standard}-1\n4 1 1\n"), "t.tsp:10:1: the section goes on behind its -1", "last"),
+        (format!("{standard}-1\n4 1 1\n"), "t.tsp:10:1: the section continues after its -1", "last"),
         (explicit("FUNCTION", "1"), "t.tsp:4:21: EDGE_WEIGHT_FORMAT `FUNCTION`", "LOWER_DIAG_COL"),
         (
             explicit("FULL_MATRIX", "0 1 2 3 1 0 4 5 2 9 0 6 3 5 6 0"),
-            "t.tsp: the matrix is not symmetric: 4 from node 2 to node 3, 9 the way back",
+            "t.tsp: the matrix is not symmetric: 4 from node 2 to node 3, but 9 in the other direction",
             "TYPE : ATSP",
         ),
     ];
@@ -495,16 +499,15 @@ fn a_file_is_no_longer_than_its_dimension_allows() {
     let text = coordinates("1 0 0\n2 3 4\n3 6 8\nEOF\n");
     let long = format!("{text}{}", "\n".repeat(2 << 20));
     // DIMENSION 3 leaves room for 27 numbers of 32 bytes, and a mebibyte for all else.
-    let three = "there are more than 1049440 bytes, the most that DIMENSION 3 can take";
+    let three = "the file has more than 1049440 bytes, the maximum for DIMENSION 3";
     assert!(refused("long.tsp", long.as_bytes()).contains(three));
     assert!(refused("long.tsp.gz", &packed(long.as_bytes())).contains(three));
     let matrix = format!("{}{}", explicit("FULL_MATRIX", ""), "1 ".repeat(1 << 20));
-    assert!(
-        refused("long.tsp", matrix.as_bytes()).contains("1050240 bytes, the most that DIMENSION 4 can take")
-    );
+    assert!(refused("long.tsp", matrix.as_bytes()).contains("1050240 bytes, the maximum for DIMENSION 4"));
     let late = format!("COMMENT : {}\n{text}", "x".repeat(2 << 20));
     assert!(
-        refused("late.tsp", late.as_bytes()).contains("a file without DIMENSION in its first lines can take")
+        refused("late.tsp", late.as_bytes())
+            .contains("the maximum for a file without DIMENSION in its first lines")
     );
     // What is within it is read.
     let folder = tempfile::tempdir().unwrap();
@@ -515,7 +518,7 @@ fn a_file_is_no_longer_than_its_dimension_allows() {
     let tour = folder.path().join("long.tour");
     std::fs::write(&tour, format!("1 2 3 -1\n{}", " ".repeat(2 << 20))).unwrap();
     let error = tour_file::read(&tour, &instance).unwrap_err().to_string();
-    assert!(error.contains("the most that a tour of 3 nodes can take"), "{error}");
+    assert!(error.contains("the maximum for a tour of 3 nodes"), "{error}");
 }
 
 /// The begin of a file that there is room for in the memory, but that may be long.
@@ -524,24 +527,24 @@ const MANY: &str = "DIMENSION : 10000000\nEDGE_WEIGHT_TYPE : EUC_2D\n";
 fn what_unpacks_to_anything_is_refused_early() {
     let bomb = |begin: &[u8], byte: u8| packed_with(begin, 256, byte);
     let blanks = bomb(b"DIMENSION : 3\n", b'\n');
-    assert!(refused("bomb.tsp.gz", &blanks).contains("DIMENSION 3 can take"));
+    assert!(refused("bomb.tsp.gz", &blanks).contains("the maximum for DIMENSION 3"));
     assert!(refused("bomb.csv.gz", &bomb(b"x,y\n", b'\n')).contains("four mebibytes without a number"));
-    assert!(refused("bomb.csv.gz", &bomb(b"x,y\n", b'7')).contains("without an end of a number"));
+    assert!(refused("bomb.csv.gz", &bomb(b"x,y\n", b'7')).contains("without the end of a number"));
     // However many nodes there are, they have numbers.
-    for (byte, what) in [(0, "is zero, as in no text"), (b'\n', "four mebibytes without a number")] {
+    for (byte, what) in [(0, "is zero, so this is not text"), (b'\n', "four mebibytes without a number")] {
         let error = refused("bomb.tsp.gz", &bomb(MANY.as_bytes(), byte));
         assert!(error.contains(what), "{error}");
     }
     // And the memory has to hold them: a matrix of these takes 16 EiB.
     let numbers = bomb(b"DIMENSION : 2000000000\nEDGE_WEIGHT_TYPE : EXPLICIT\n", b'7');
     let error = refused("bomb.tsp.gz", &numbers);
-    assert!(error.contains("no room for DIMENSION 2000000000: "), "{error}");
+    assert!(error.contains("not enough memory for DIMENSION 2000000000: "), "{error}");
 }
 
 #[cfg(unix)]
 fn devices_and_holes_are_refused_early() {
     let zero = Path::new("/dev/zero");
-    assert!(Instance::open(zero).unwrap_err().to_string().contains("no text"));
+    assert!(Instance::open(zero).unwrap_err().to_string().contains("not text"));
     let instance = parse(&coordinates("1 0 0\n2 3 4\n3 6 8\n")).unwrap();
     assert!(tour_file::read(zero, &instance).is_err());
     assert!(antwarp::instance::population_file::read(zero, &instance).is_err());
@@ -552,7 +555,7 @@ fn devices_and_holes_are_refused_early() {
     std::fs::write(&path, MANY).unwrap();
     let file = std::fs::File::options().write(true).open(&path).unwrap();
     if file.set_len(1 << 40).is_ok() {
-        assert!(Instance::open(&path).unwrap_err().to_string().contains("is zero, as in no text"));
+        assert!(Instance::open(&path).unwrap_err().to_string().contains("is zero, so this is not text"));
     }
 }
 

@@ -1,14 +1,14 @@
 //! `block_judge_*`: the end of an iteration.
 
 use antwarp::backend::cuda::{Buffer, Device, Judge, Launch, TEAM_BYTES, buffers};
-use antwarp_core::colony::{self, ColonyRules, ColonyState, Depositor};
 use antwarp_core::kernels::JudgeArgs;
 use antwarp_core::node::NodeId;
+use antwarp_core::papers::ants::colony::{self, ColonyRules, ColonyState, Depositor};
 use antwarp_core::team::{Serial, Slots};
 
-use crate::construct::state;
 use crate::gpu::{Poison, assert_same, download, gpu, guarded, id_bytes, ids, load, poisoned, sizes, upload};
 use crate::input::{Random, numbers, typed};
+use crate::papers::construct::state;
 
 tests![block_judge_u16, block_judge_u32];
 

@@ -6,10 +6,10 @@ use antwarp::backend::cuda::{Device, Ptx, kernel_names, kernels, load_function, 
 
 use crate::gpu::gpu;
 use crate::harness::ignore;
-use crate::{
-    acs, best_moves, construct_candidates, construct_full, genetic, judge, lin_kernighan, local_search,
-    tour_costs, trails, walks,
+use crate::papers::{
+    acs, best_moves, construct_candidates, construct_full, genetic, local_search, trails, walks,
 };
+use crate::{judge, lin_kernighan, tour_costs};
 
 tests![
     every_ptx_text_holds_the_kernels_the_host_knows_and_no_other,

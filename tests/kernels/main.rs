@@ -14,49 +14,35 @@ use std::process::ExitCode;
 #[path = "../common/harness.rs"]
 mod harness;
 
-mod acs;
-mod acs_colony;
-mod best_moves;
 mod canary;
-mod colony;
-mod construct;
-mod construct_candidates;
-mod construct_full;
 mod errors;
-mod genetic;
-mod genetic_population;
 mod gpu;
 mod input;
 mod judge;
 mod lin_kernighan;
 mod loading;
-mod local_search;
-mod neighborhood_search;
+mod papers;
 mod tour_costs;
-mod trails;
-mod walk_cases;
-mod walk_instances;
-mod walks;
 
 fn main() -> ExitCode {
     harness::run(&[
-        acs::TESTS,
-        acs_colony::TESTS,
-        best_moves::TESTS,
+        papers::acs::TESTS,
+        papers::acs_colony::TESTS,
+        papers::best_moves::TESTS,
         canary::TESTS,
-        colony::TESTS,
-        construct_candidates::TESTS,
-        construct_full::TESTS,
+        papers::colony::TESTS,
+        papers::construct_candidates::TESTS,
+        papers::construct_full::TESTS,
         errors::TESTS,
-        genetic::TESTS,
-        genetic_population::TESTS,
+        papers::genetic::TESTS,
+        papers::genetic_population::TESTS,
         judge::TESTS,
         lin_kernighan::TESTS,
         loading::TESTS,
-        local_search::TESTS,
-        neighborhood_search::TESTS,
+        papers::local_search::TESTS,
+        papers::neighborhood_search::TESTS,
         tour_costs::TESTS,
-        trails::TESTS,
-        walks::TESTS,
+        papers::trails::TESTS,
+        papers::walks::TESTS,
     ])
 }

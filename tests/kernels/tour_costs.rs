@@ -6,9 +6,9 @@ use antwarp_core::node::NodeId;
 use antwarp_core::team::Serial;
 use antwarp_core::tour;
 
-use crate::construct::state;
 use crate::gpu::{Poison, assert_same, download, gpu, id_bytes, load, poisoned, sizes, upload};
 use crate::input::{Geometry, Random, metrics, typed};
+use crate::papers::construct::state;
 
 tests![block_tour_costs_u16, block_tour_costs_u32];
 

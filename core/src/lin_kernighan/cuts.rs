@@ -1,24 +1,23 @@
-//! A tour as it is after a trial's moves: the segments of another one, the [`Tour`] that the trial began with.
+//! The tour after a trial's moves, as segments of the [`Tour`] that the trial started with.
 //!
-//! Every edge taken out is a cut of the old tour, and between two cuts is a segment: as long as the nodes in it stay
-//! together, it is enough to know where the new tour comes to it and which way it goes through. The segments are in the
-//! order of the old tour, so the one that a node is in is found by its old position. A cut stays, though its edge may
-//! come back.
+//! Every removed edge is a cut of the old tour, and between two cuts is a segment. As long as the nodes of a segment stay together,
+//! it is enough to know where the new tour enters it and in which direction it passes through. The segments are in the order of the
+//! old tour, so a node's segment is found by its old position. A cut stays even if its edge is added again.
 
 use super::Tour;
 use super::lanes::{Lanes, both, each, truth};
 use crate::geometry::Geometry;
 use crate::team::{Slots, Team};
 
-/// Most segments. Few trials need more than 64; on lattices those gain far more than others.
+/// Most segments. Few trials need more than 64; on lattices those gain far more than the others.
 pub const MOST: u32 = 128;
-/// Words of memory that [`Cuts`] take, even: `first` has a place behind the last segment.
+/// Words of memory that [`Cuts`] take, even: `first` has an entry after the last segment.
 pub const WORDS: u32 = 6 * MOST + 2;
 /// More than any position.
 const NONE: u32 = 1 << 30;
-/// Most ends of edges that a move takes out; a team has one member or at least as many.
+/// Most ends of removed edges of a move; a team has one member or at least this many.
 pub const ENDS: u32 = 14;
-/// Segments that a CPU thread compares a position with at once.
+/// Segments that a CPU thread compares with a position at once.
 const LANES: u32 = 16;
 
 /// Where a node is: its segment, and its position in the old tour.
@@ -30,23 +29,23 @@ pub struct Spot {
     pub old: u32,
 }
 
-/// See the [module](self). The first segment begins at position 0; behind the last one, `first` is more than any position.
+/// See the [module](self). The first segment starts at position 0; after the last one, `first` is more than any position.
 #[derive(Clone, Copy)]
 pub struct Cuts {
-    /// Old position of a segment's first node.
+    /// Old position of each segment's first node.
     first: Slots<u32>,
-    /// New position of the end at which the new tour comes to it, times 2; 1 more if it goes through backwards.
+    /// New position of the end at which the new tour enters it, times 2; plus 1 if it passes through backwards.
     begin: Slots<u32>,
-    /// What is beside its first node in the new tour.
+    /// The neighbour of its first node in the new tour.
     before: Slots<Link>,
-    /// What is beside its last node in the new tour.
+    /// The neighbour of its last node in the new tour.
     after: Slots<Link>,
     /// Number of segments.
     count: u32,
 }
 
-/// A node beside another one, and in the upper half how far it is. It is one number so that it is one load: a compiler merges loads
-/// of two halves with those of the tour, and a GPU is slower where the address may be of shared or of global memory.
+/// A neighbour, and in the upper half its distance. It is one number so that it is one load: a compiler merges loads of two halves
+/// with loads of the tour, and a GPU is slower where the address may be in shared or in global memory.
 #[derive(Clone, Copy, Debug, Default)]
 struct Link(u64);
 
@@ -72,32 +71,32 @@ impl Link {
 pub struct Turn(pub u32, pub u32);
 
 impl Turn {
-    /// Where a position goes.
+    /// Returns where a position goes.
     #[inline(always)]
     pub fn of(self, p: u32) -> u32 {
         if self.holds(p) { self.0 + self.1 - p } else { p }
     }
 
-    /// Whether it moves.
+    /// Returns whether it moves.
     #[inline(always)]
     pub fn holds(self, p: u32) -> bool {
         p >= self.0 && p <= self.1
     }
 }
 
-/// The new tour as a way from a node: its positions are counted from there, onwards or backwards.
+/// The new tour as a path from a node: its places are counted from there, forwards or backwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Way {
     /// Number of nodes.
     pub n: u32,
-    /// New position of the first one.
+    /// New position of the first node.
     pub origin: u32,
-    /// The way goes against the tour.
+    /// Whether the path runs against the tour.
     pub back: bool,
 }
 
 impl Way {
-    /// How far along the way the nodes at new positions are.
+    /// Returns the places along the path of the nodes at new positions.
     #[inline(always)]
     pub fn places<const W: usize>(self, positions: Lanes<W>) -> Lanes<W> {
         let (n, origin) = (self.n as i32, self.origin as i32);
@@ -111,10 +110,10 @@ impl Way {
 }
 
 impl Cuts {
-    /// Cuts in [`WORDS`] words of memory at a multiple of 8 bytes.
+    /// Makes cuts in [`WORDS`] words of memory at a multiple of 8 bytes.
     ///
     /// # Safety
-    /// The memory is this team's alone for as long as they are used.
+    /// The memory belongs to this team alone for as long as they are used.
     #[inline(always)]
     pub unsafe fn new(memory: *mut u32) -> Cuts {
         // SAFETY: the caller's promise.
@@ -130,14 +129,14 @@ impl Cuts {
         }
     }
 
-    /// Number of segments.
+    /// Returns the number of segments.
     #[inline(always)]
     pub fn count(&self) -> u32 {
         self.count
     }
 
-    /// The new tour is the old one with its segments put together anew: after the old positions `at`, in ascending order,
-    /// the old tour A B C D A becomes A D C B A.
+    /// Sets the new tour to the old one with its segments reconnected by a double bridge: cut after the old positions `at`, in
+    /// ascending order, the old tour A B C D A becomes A D C B A.
     ///
     /// # Safety
     /// The positions differ and are less than the tour's n.
@@ -185,7 +184,7 @@ impl Cuts {
         }
     }
 
-    /// The new tour is the old one.
+    /// Sets the new tour to the old one.
     ///
     /// # Safety
     /// As [`Tour::at`].
@@ -207,21 +206,21 @@ impl Cuts {
         }
     }
 
-    /// Where an old position is.
+    /// Returns the spot of an old position.
     ///
     /// # Safety
     /// It is less than the tour's n.
     #[inline(always)]
     pub unsafe fn spot<T: Team>(&self, old: u32) -> Spot {
-        // SAFETY: there are segments up to MOST, and the first one begins at 0.
+        // SAFETY: there are segments up to MOST, and the first one starts at 0.
         unsafe {
             let mut segment = 0;
             if T::ALONE {
-                // A branch for every comparison would cost more than all of them at once.
+                // A branch for every comparison would cost more than all comparisons at once.
                 let mut from = 0;
                 while from < self.count {
                     let chunk = &*self.first.run(from, LANES).cast::<[u32; LANES as usize]>();
-                    // As signed numbers, for which vectors have a comparison.
+                    // As signed numbers, for which there are vector comparisons.
                     segment += chunk.iter().map(|&f| (f as i32 <= old as i32) as u32).sum::<u32>();
                     from += LANES;
                 }
@@ -237,20 +236,20 @@ impl Cuts {
         }
     }
 
-    /// The old position of a segment's last node.
+    /// Returns the old position of a segment's last node.
     #[inline(always)]
     unsafe fn last(&self, n: u32, segment: u32) -> u32 {
         // SAFETY: the caller's promise.
         unsafe { if segment + 1 < self.count { self.first.get(segment + 1) - 1 } else { n - 1 } }
     }
 
-    /// The segments of old positions, and their positions in the new tour.
+    /// Returns the segments of old positions, and their positions in the new tour.
     ///
     /// # Safety
     /// They are less than the tour's n.
     #[inline(always)]
     pub unsafe fn places<T: Team, const W: usize>(&self, n: u32, old: Lanes<W>) -> (Lanes<W>, Lanes<W>) {
-        // SAFETY: the caller's promise; there is a segment behind each, or a place for one.
+        // SAFETY: the caller's promise; there is a segment after each, or an entry for one.
         unsafe {
             let segment = if T::ALONE && W > 1 {
                 let mut segment = [-1; W];
@@ -276,13 +275,13 @@ impl Cuts {
         }
     }
 
-    /// The node next to a spot's in the new tour, onwards or backwards, and how far it is.
+    /// Returns the neighbour of a spot's node in the new tour, forwards or backwards, and its distance.
     ///
     /// # Safety
     /// The spot is one of these cuts.
     #[inline(always)]
     pub unsafe fn beside<G: Geometry>(&self, tour: Tour<G>, spot: Spot, onwards: bool) -> (u32, i64) {
-        // SAFETY: the caller's promise; there is a segment behind each, or a place for one.
+        // SAFETY: the caller's promise; there is a segment after each, or an entry for one.
         unsafe {
             let up = (onwards == (self.begin.get(spot.segment) & 1 == 0)) as u32;
             let end = self.first.get(spot.segment + up).min(tour.n) - up;
@@ -294,7 +293,7 @@ impl Cuts {
         }
     }
 
-    /// Cuts behind an old position, unless there is a cut already.
+    /// Cuts after an old position, unless there is a cut already.
     ///
     /// # Safety
     /// The position is less than n - 1, and there are fewer than [`MOST`] segments.
@@ -307,12 +306,12 @@ impl Cuts {
             if last == old {
                 return;
             }
-            // Segments behind move up, the last of them first.
+            // Later segments move up, the last of them first.
             let mut end = self.count;
             while end > s + 1 {
                 let from = if end - (s + 1) > team.size() { end - team.size() } else { s + 1 };
                 let i = from + team.rank();
-                // Names, not an array: that would lie on the stack.
+                // Variables, not an array, which would be on the stack.
                 let (mut first, mut begin) = (0, 0);
                 let (mut before, mut after) = (Link::default(), Link::default());
                 if i < end {
@@ -351,11 +350,11 @@ impl Cuts {
         }
     }
 
-    /// Makes a sequential move: edges (t0, t1), (t2, t3), ... go out and (t1, t2), ..., (t2k-1, t0) come in; along `way`, which
-    /// begins with t1 and ends with t0, they are the turns, one after the other.
+    /// Makes a sequential move: edges (t0, t1), (t2, t3), ... are removed and (t1, t2), ..., (t2k-1, t0) are added. Along `way`, a
+    /// path from t1 to t0, this is the given sequence of reversals.
     ///
     /// # Safety
-    /// Nodes and turns are those of a move of the new tour, with k edges; there are at most [`MOST`] - k segments.
+    /// Nodes and reversals are those of a move of the new tour, with k edges; there are at most [`MOST`] - k segments.
     #[inline(always)]
     pub unsafe fn make<T: Team, G: Geometry>(
         &mut self,
@@ -375,7 +374,7 @@ impl Cuts {
                 }
                 i += 1;
             }
-            // An end's link goes from its old partner to its new one. All links are found before any of them changes, for a
+            // An end's link changes from its old partner to its new one. All links are found before any of them changes, because a
             // node may lose both of its edges.
             let ends = 2 * edges;
             let link = |i: u32| {
@@ -413,13 +412,13 @@ impl Cuts {
                 }
                 team.barrier();
             }
-            // Where each segment begins now.
+            // Updates where each segment is now entered.
             let (count, n) = (self.count, tour.n);
             team.for_each(count, |s| {
                 let begin = self.begin.get(s);
                 let length = self.last(n, s) - self.first.get(s);
                 let (enter, leave) = (begin >> 1, (begin >> 1) + length);
-                // Along the way it may be run through from its other end.
+                // Along the path it may be entered from its other end.
                 let [a] = way.places([if way.back { leave } else { enter } as i32]);
                 let mut a = a as u32;
                 let mut backwards = (begin & 1 == 1) != way.back;
@@ -438,8 +437,8 @@ impl Cuts {
         }
     }
 
-    /// The nodes beside a segment's first and last one. A segment of one node may have them either way: an old neighbour
-    /// is told on its old side.
+    /// Returns the neighbours of a segment's first and last nodes. A segment of one node may have them in either order: an old
+    /// neighbour is returned on its old side.
     #[inline(always)]
     unsafe fn links<G: Geometry>(&self, tour: Tour<G>, segment: u32) -> (u32, u32) {
         // SAFETY: the caller's promise.
@@ -455,8 +454,7 @@ impl Cuts {
         }
     }
 
-    /// The cut behind a segment, if the edge there has gone: its old position, and the nodes that are now beside its two
-    /// ends.
+    /// Returns the cut after a segment, if the edge there is removed: its old position, and the new neighbours of its two ends.
     ///
     /// # Safety
     /// There is such a segment.

@@ -1,20 +1,20 @@
-//! Numbers side by side: what is known of several nodes that a team's member looks at together. A CPU thread looks at four, which
-//! its vector registers hold; a GPU's thread looks at one.
+//! Vectors of numbers: data about several nodes that a team's member handles together. A CPU thread handles four, which fit its
+//! vector registers; a GPU thread handles one.
 //!
-//! What is done with them has no branches, for which way each would take cannot be foreseen. A truth is a number with all
-//! bits set or none.
+//! Operations on them have no branches, because their outcome cannot be predicted. A truth value is a number with all bits set or
+//! none.
 
-/// A number of each; less than 2^30 in size, but for truths and lengths, which are only compared.
+/// One number per lane, less than 2^30 in size, except truth values and lengths, which are only compared.
 pub type Lanes<const W: usize> = [i32; W];
 
-/// A truth.
+/// Converts to a truth value.
 #[inline(always)]
 pub fn truth(is: bool) -> i32 {
     -(is as i32)
 }
 
-/// What becomes of each item. That of arrays themselves is not inlined in every build, and what is not inlined into code for newer
-/// processors is no such code: trials took twice as long then.
+/// Maps each item. The `map` of arrays is not inlined in every build, and functions that are not inlined into code for newer
+/// processors are not compiled for them: trials took twice as long then.
 #[inline(always)]
 pub fn map<T: Copy, U: Copy, const N: usize>(items: [T; N], of: impl Fn(T) -> U) -> [U; N] {
     let mut all = [of(items[0]); N];
@@ -26,13 +26,13 @@ pub fn map<T: Copy, U: Copy, const N: usize>(items: [T; N], of: impl Fn(T) -> U)
     all
 }
 
-/// The same of each.
+/// Applies a function to each number.
 #[inline(always)]
 pub fn each<const W: usize>(a: Lanes<W>, of: impl Fn(i32) -> i32) -> Lanes<W> {
     both(a, a, |a, _| of(a))
 }
 
-/// The same of each pair.
+/// Applies a function to each pair.
 #[inline(always)]
 pub fn both<const W: usize>(a: Lanes<W>, b: Lanes<W>, of: impl Fn(i32, i32) -> i32) -> Lanes<W> {
     let mut all = [0; W];
@@ -44,25 +44,25 @@ pub fn both<const W: usize>(a: Lanes<W>, b: Lanes<W>, of: impl Fn(i32, i32) -> i
     all
 }
 
-/// Where both are true.
+/// Returns where both are true.
 #[inline(always)]
 pub fn and<const W: usize>(a: Lanes<W>, b: Lanes<W>) -> Lanes<W> {
     both(a, b, |a, b| a & b)
 }
 
-/// Where a condition holds.
+/// Returns where a condition holds.
 #[inline(always)]
 pub fn holds<const W: usize>(a: Lanes<W>, of: impl Fn(i32) -> bool) -> Lanes<W> {
     each(a, |a| truth(of(a)))
 }
 
-/// Where both are the same.
+/// Returns where both are the same.
 #[inline(always)]
 pub fn same<const W: usize>(a: Lanes<W>, b: Lanes<W>) -> Lanes<W> {
     both(a, b, |a, b| truth(a == b))
 }
 
-/// A bit for each truth, the first one lowest.
+/// Returns one bit for each truth value, the first one lowest.
 #[inline(always)]
 pub fn bits<const W: usize>(truths: Lanes<W>) -> u32 {
     let mut all = 0;

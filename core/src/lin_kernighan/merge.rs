@@ -1,10 +1,10 @@
-//! Between rounds: which changes are made, and the tour that they lead to.
+//! Between rounds: choosing which changes are made, and making the resulting tour.
 //!
-//! Of changes that share a node the one with the larger gain is made, then the one of the earlier trial. What is left is
-//! made all at once: the tour is cut wherever one of them takes an edge out, and the segments are walked in their new
-//! order. Changes that are tours on their own may be several cycles together. Then, at every cycle but the longest, of
-//! those changes that lie on several the one with the smallest gain is left out, and the rest is tried again. From the second
-//! time on, all of them are left out at small cycles; what counts as small doubles every time.
+//! Of changes that share a node, the one with the larger gain is made, or the one of the earlier trial. The remaining ones are made
+//! all at once: the tour is cut at every edge that one of them removes, and the segments are walked in their new order. Changes
+//! that give a tour on their own may together give several cycles. Then, at every cycle but the longest, the change with the
+//! smallest gain among those that lie on several cycles is left out, and the rest is tried again. From the second pass on, all such
+//! changes are left out at small cycles; the limit for small doubles in each pass.
 
 use super::Tour;
 use super::cuts::MOST;
@@ -12,57 +12,57 @@ use super::trial::TrialChanges;
 use crate::geometry::Geometry;
 use crate::team::{Slots, Team};
 
-/// A tour's memory for merging: between rounds `claims` are 0.
+/// A tour's memory for merging: between rounds all `claims` are 0.
 #[derive(Clone, Copy)]
 pub struct MergeBoard {
-    /// A word a node: the change that wants it most.
+    /// One word per node: the change with the strongest claim.
     pub claims: Slots<u64>,
-    /// A bit a position: the edge behind it goes out. n / 32 + 1 words.
+    /// One bit per position: the edge after it is removed. n / 32 + 1 words.
     pub bits: Slots<u32>,
-    /// Bits before a word: as many.
+    /// Number of bits before each word; the same length.
     pub before: Slots<u32>,
-    /// The number, among all cuts of all changes, of the one behind a position. n.
+    /// For each position, the number of its cut among all cuts of all changes. n.
     pub which: Slots<u32>,
-    /// The positions behind which the tour is cut, in order. n.
+    /// The positions after which the tour is cut, in order. n.
     pub at: Slots<u32>,
-    /// Where a segment begins in the new tour, times 2; 1 more if it is run through backwards. n.
+    /// The start of each segment in the new tour, times 2; plus 1 if it is passed through backwards. n.
     pub begin: Slots<u32>,
-    /// Of teams with several members: the next segment, or one further on. [`pairs`].
+    /// For teams with several members: the next segment, or one further on. [`pairs`].
     pub next: Slots<u32>,
-    /// How far that is, or which cycle it is on. [`pairs`]; for a thread alone, n.
+    /// Its distance, or the segment's cycle. [`pairs`]; for a single thread, n.
     pub far: Slots<u32>,
 }
 
-/// Words of [`MergeBoard::next`] and [`MergeBoard::far`]: two for every segment in both directions.
+/// Returns the words of [`MergeBoard::next`] and [`MergeBoard::far`]: two per segment in both directions.
 #[inline(always)]
 pub const fn pairs(n: u32) -> u32 {
     4 * n
 }
 
-/// What a merge did.
+/// The result of a merge.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Merged {
     /// By how much the tour got shorter.
     pub gain: i64,
-    /// Edges that went out.
+    /// Number of removed edges.
     pub cuts: u32,
-    /// Changes that were made.
+    /// Number of changes made.
     pub made: u32,
-    /// Changes that there were.
+    /// Number of changes offered.
     pub offered: u32,
-    /// Nothing; keeps the size a multiple of 8.
+    /// Unused; keeps the size a multiple of 8.
     pub padding: u32,
 }
 
-/// The number of the bits of a word below the bit of a position.
+/// Returns the number of the bits of a word below the bit of a position.
 #[inline(always)]
 const fn below(word: u32, position: u32) -> u32 {
     (word & ((1 << (position % 32)) - 1)).count_ones()
 }
 
 impl MergeBoard {
-    /// How many cuts are before a position.
+    /// Returns the number of cuts before a position.
     ///
     /// # Safety
     /// It is less than n, and [`plan`] has run.
@@ -72,7 +72,7 @@ impl MergeBoard {
         unsafe { self.before.get(position / 32) + below(self.bits.get(position / 32), position) }
     }
 
-    /// Whether the edge behind a position goes out.
+    /// Returns whether the edge after a position is removed.
     #[inline(always)]
     unsafe fn is_cut(self, position: u32) -> bool {
         // SAFETY: the caller's promise.
@@ -80,17 +80,17 @@ impl MergeBoard {
     }
 }
 
-/// The key of a change's claim: larger for larger gains, then for earlier trials. Neither it nor its complement is ever 0.
+/// Returns the key of a change's claim: larger for larger gains, then for earlier trials. Neither it nor its complement is ever 0.
 #[inline(always)]
 fn key(gain: i64, trial: u32) -> u64 {
     let gain = gain.clamp(1 - (1 << 31), (1 << 31) - 2) + (1 << 31);
     (gain as u64) << 32 | !trial as u64
 }
 
-/// Calls `work` with every change, the number of its cuts, and the part of the team that it is for.
+/// Calls `work` with every change, the number of its cuts, and the part of the team that handles it.
 ///
 /// # Safety
-/// The changes belong to this team; `work` changes no count but that one, behind a barrier of the part.
+/// The changes belong to this team; `work` changes no count but that one, after a barrier of the part.
 #[inline(always)]
 unsafe fn for_each_change<T: Team>(
     team: T,
@@ -109,7 +109,7 @@ unsafe fn for_each_change<T: Team>(
     }
 }
 
-/// Calls `work` with both nodes of an edge that goes out.
+/// Calls `work` with both nodes of a removed edge.
 #[inline(always)]
 unsafe fn for_both_ends<G: Geometry>(
     tour: Tour<G>,
@@ -125,8 +125,8 @@ unsafe fn for_both_ends<G: Geometry>(
     }
 }
 
-/// Claims nodes for changes: where two have a node in common, the one that gains less yields, and makes no cuts any more. How
-/// many changes of this member there were. Others may still be withdrawing claims.
+/// Claims nodes for changes: where two share a node, the one with the smaller gain yields, and makes no cuts. Returns the number of
+/// changes that this member handled. Others may still be withdrawing claims.
 ///
 /// # Safety
 /// As [`plan`].
@@ -138,7 +138,7 @@ unsafe fn claim<T: Team, G: Geometry>(
     changes: TrialChanges,
     trials: u32,
 ) -> u64 {
-    // SAFETY: the caller's promise; a claim is raised by atomics, and nothing is read before the barrier behind.
+    // SAFETY: the caller's promise; a claim is raised by atomics, and nothing is read before the barrier that follows.
     unsafe {
         let mut offered = 0u64;
         for_each_change(team, changes, trials, |part, t, count| {
@@ -149,7 +149,7 @@ unsafe fn claim<T: Team, G: Geometry>(
             });
         });
         team.barrier();
-        // A change that yields to another keeps its count until its claims are withdrawn.
+        // A change that yields keeps its count until its claims are withdrawn.
         for_each_change(team, changes, trials, |part, t, count| {
             let key = key(changes.gain.get(t), t);
             let mut holds = true;
@@ -162,7 +162,7 @@ unsafe fn claim<T: Team, G: Geometry>(
         });
         team.barrier();
         for_each_change(team, changes, trials, |part, t, count| {
-            // Whoever else claimed the node does the same.
+            // Other changes that claimed the node do the same.
             part.for_each(count & !YIELDS, |i| {
                 for_both_ends(tour, changes, t * MOST + i, |v| board.claims.set(v, 0))
             });
@@ -175,7 +175,7 @@ unsafe fn claim<T: Team, G: Geometry>(
     }
 }
 
-/// Numbers the cuts of all changes by their positions. How many there are. Waits.
+/// Numbers the cuts of all changes by their positions. Returns their number. Waits.
 ///
 /// # Safety
 /// As [`plan`]; the changes share no node.
@@ -209,10 +209,10 @@ unsafe fn number<T: Team>(team: T, n: u32, board: MergeBoard, changes: TrialChan
     }
 }
 
-/// Chooses the changes to be made, and finds out where every segment of the tour goes. Counts of those left out become 0.
+/// Chooses the changes to be made, and finds where every segment of the tour goes. Counts of those left out become 0.
 ///
 /// # Safety
-/// The board and the changes of `trials` trials belong to this team, and are of this tour.
+/// The board and the changes of `trials` trials belong to this team, and refer to this tour.
 #[inline(always)]
 pub unsafe fn plan<T: Team, G: Geometry>(
     team: T,
@@ -221,7 +221,7 @@ pub unsafe fn plan<T: Team, G: Geometry>(
     changes: TrialChanges,
     trials: u32,
 ) -> Merged {
-    // SAFETY: the caller's promise; a claim is raised by atomics, and nothing is read before the barrier behind.
+    // SAFETY: the caller's promise; a claim is raised by atomics, and nothing is read before the barrier that follows.
     unsafe {
         let offered = claim(team, tour, board, changes, trials);
         let mut passes = 0u32;
@@ -230,7 +230,8 @@ pub unsafe fn plan<T: Team, G: Geometry>(
             if cuts == 0 {
                 break 0;
             }
-            // A thread learns on its way along the tour whether that is one cycle; several members know the cycles sooner.
+            // A single thread learns by walking the tour whether it is one cycle; for several members, labelling the cycles is
+            // faster.
             let labels = if T::ALONE {
                 if walk(tour, board, changes, cuts) == cuts {
                     break cuts;
@@ -264,22 +265,22 @@ pub unsafe fn plan<T: Team, G: Geometry>(
     }
 }
 
-/// Cycles of fewer nodes have few changes on them: from the second pass on all of these that lie on others, too, are left out. Each pass
-/// counts cycles of twice as many nodes as small. Where there are many, leaving out one a pass would take many passes.
+/// Cycles of fewer nodes have few changes on them: from the second pass on, all of these that also lie on other cycles are left
+/// out. Each pass doubles this limit. If there are many cycles, leaving out one change per cycle and pass would take many passes.
 const SMALL: u32 = 8;
-/// More doublings would not fit; it is more than there are nodes.
+/// More doublings would overflow; this already exceeds the number of nodes.
 const LONGEST: u32 = 28;
-/// Beside a count: the change yields to another.
+/// Flag in a count: the change yields to another.
 const YIELDS: u32 = 1 << 31;
-/// A segment that the walk from the first one does not come to.
+/// A segment that the walk from the first one does not reach.
 const UNREACHED: u32 = u32::MAX;
 
-/// Sums up the bits before each word; their number.
+/// Sums up the bits before each word; returns their number.
 #[inline(always)]
 unsafe fn count_up<T: Team>(team: T, board: MergeBoard, words: u32) -> u32 {
     // SAFETY: the caller's promise.
     unsafe {
-        // Every member sums up a stretch.
+        // Every member sums up one stretch.
         let each = words.div_ceil(team.size());
         let (first, end) = ((team.rank() * each).min(words), ((team.rank() + 1) * each).min(words));
         let mut own = 0;
@@ -300,7 +301,7 @@ unsafe fn count_up<T: Team>(team: T, board: MergeBoard, words: u32) -> u32 {
     }
 }
 
-/// The nodes of a segment: the position of the first one, and how many.
+/// Returns the nodes of a segment: the position of the first one, and their number.
 #[inline(always)]
 unsafe fn segment(n: u32, board: MergeBoard, cuts: u32, s: u32) -> (u32, u32) {
     // SAFETY: the caller's promise.
@@ -312,7 +313,7 @@ unsafe fn segment(n: u32, board: MergeBoard, cuts: u32, s: u32) -> (u32, u32) {
     }
 }
 
-/// The segment behind one, times 2, with 1 for backwards, and whether that is how it is run through.
+/// Returns the segment after one; segments are times 2, plus 1 if passed through backwards.
 #[inline(always)]
 unsafe fn behind<G: Geometry>(
     tour: Tour<G>,
@@ -342,8 +343,8 @@ unsafe fn behind<G: Geometry>(
     }
 }
 
-/// Leaves a change out at every cycle but the longest; at those of fewer than `all_below` nodes all that lie on others, too. `labels`
-/// is where segments' cycles are, in `far`.
+/// Leaves out a change at every cycle but the longest; at cycles of fewer than `all_below` nodes, all changes that also lie on
+/// others. `labels` is the offset of the segments' cycles in `far`.
 #[inline(always)]
 unsafe fn leave_out<T: Team, G: Geometry>(
     team: T,
@@ -369,8 +370,8 @@ unsafe fn leave_out<T: Team, G: Geometry>(
             }
         });
         let (_, longest) = team.arg_max(size, longest, longest);
-        // A change that lies on one cycle has cut nothing off. Of the others, the one with the smallest key at a cycle is
-        // left out: claims are free, a cycle's number is a node's too, and the smallest key is the largest complement.
+        // A change that lies on only one cycle has not split anything off. Of the others, the one with the smallest key at a cycle
+        // is left out: claims are free, a cycle's number is also a node's, and the smallest key is the largest complement.
         for_each_change(team, changes, trials, |part, t, count| {
             let label = |cut: u32, behind: u32| {
                 let [at, ..] = changes.cuts.get(t * MOST + cut);
@@ -406,14 +407,15 @@ unsafe fn leave_out<T: Team, G: Geometry>(
             let claim = board.claims.get(s);
             if claim != 0 {
                 board.claims.set(s, 0);
-                // Other cycles may leave the same one out. The key ends with its complement, the claim with itself.
+                // Other cycles may leave out the same change. The key ends with the complement of the trial's number, the claim
+                // with the number itself.
                 changes.count.clear(claim as u32, u32::MAX);
             }
         });
     }
 }
 
-/// Writes the smallest segment of each one's cycle to `far`; where there.
+/// Writes the smallest segment of each segment's cycle to `far`; returns the offset.
 unsafe fn label_alone<G: Geometry>(
     tour: Tour<G>,
     board: MergeBoard,
@@ -453,15 +455,15 @@ unsafe fn label_together<T: Team, G: Geometry>(
             board.far.set(state, state >> 1);
         });
         let (old, new) = double(team, tour, board, states, u32::min);
-        // One a segment: its two directions are on the same cycle.
+        // One per segment: its two directions are on the same cycle.
         team.for_each(cuts, |s| board.far.set(new + s, board.far.get(old + 2 * s)));
         team.barrier();
         new
     }
 }
 
-/// Pointer jumping: in every pass each state learns what is twice as far behind it, joined with what it knows, until that is
-/// all there is. Where what they know is, and where there is room.
+/// Pointer jumping: in every pass each state learns about the state twice as far ahead, and combines its value with its own, until
+/// all are covered. Returns the offset of the results, and that of free space.
 #[inline(always)]
 unsafe fn double<T: Team, G: Geometry>(
     team: T,
@@ -475,7 +477,7 @@ unsafe fn double<T: Team, G: Geometry>(
         let (mut old, mut new) = (0, pairs(tour.n) / 2);
         team.barrier();
         let mut reach = 1;
-        // No way is longer than there are segments.
+        // No path is longer than the number of segments.
         while reach < states / 2 {
             team.for_each(states, |state| {
                 let next = board.next.get(old + state);
@@ -490,7 +492,7 @@ unsafe fn double<T: Team, G: Geometry>(
     }
 }
 
-/// Walks the segments from the first one on; how many it comes to.
+/// Walks the segments from the first one on; returns how many it reaches.
 unsafe fn walk<G: Geometry>(tour: Tour<G>, board: MergeBoard, changes: TrialChanges, cuts: u32) -> u32 {
     // SAFETY: the caller's promise.
     unsafe {
@@ -508,7 +510,7 @@ unsafe fn walk<G: Geometry>(tour: Tour<G>, board: MergeBoard, changes: TrialChan
     }
 }
 
-/// The same by pointer jumping, of one cycle: each segment, in both directions, learns how far the first one is behind it.
+/// The same by pointer jumping, for one cycle: each segment, in both directions, learns how far ahead the first one is.
 #[inline(always)]
 unsafe fn jump<T: Team, G: Geometry>(
     team: T,
@@ -521,7 +523,7 @@ unsafe fn jump<T: Team, G: Geometry>(
     unsafe {
         let states = 2 * cuts;
         team.for_each(states, |state| {
-            // The first segment is where everything ends.
+            // The first segment is where all paths end.
             let (next, far) = if state == 0 {
                 (0, 0)
             } else {
@@ -543,7 +545,7 @@ unsafe fn jump<T: Team, G: Geometry>(
     }
 }
 
-/// The next tour, where a position's node goes.
+/// The next tour, to which nodes are copied.
 #[derive(Clone, Copy)]
 pub struct Next {
     /// As [`Tour::order`].
@@ -554,10 +556,10 @@ pub struct Next {
     pub position: Slots<u32>,
 }
 
-/// Puts the node at a position where it belongs.
+/// Puts the node at a position into its new place.
 ///
 /// # Safety
-/// [`plan`] has run, and made `cuts` cuts; nobody else has the position.
+/// [`plan`] has run, and made `cuts` cuts; nobody else handles the position.
 #[inline(always)]
 pub unsafe fn place<G: Geometry>(
     tour: Tour<G>,

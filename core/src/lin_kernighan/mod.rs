@@ -1,15 +1,14 @@
 //! Chained Lin-Kernighan (Lin and Kernighan 1973; Martin, Otto and Felten 1991) on one tour, by any number of teams at
 //! the same time.
 //!
-//! A round has many *trials*. In each a team kicks the tour at a place of its own and repairs it by Lin-Kernighan moves.
-//! No trial writes to the tour: it sees a [`Tour`] that does not change, and keeps what it changed as a few [`cuts`] of
-//! it. What comes out is a change ([`trial::TrialChanges`]): edges out, edges in, and by how much the tour gets shorter.
-//! Between rounds [`merge`] makes all changes that share no node and together leave one cycle.
+//! A round has many *trials*. In each, a team kicks the tour at a place of its own and repairs it by Lin-Kernighan moves. No trial
+//! writes to the tour: it sees a constant [`Tour`], and keeps its own version as a few [`cuts`] of it. The result is a change
+//! ([`trial::TrialChanges`]): removed edges, added edges, and the gain. Between rounds, [`merge`] makes all changes that share no
+//! node and together leave one cycle.
 //!
-//! So neither the length of the tour nor the number of teams matters to a trial, nothing is taken back, and nobody has to
-//! stay within a part of the tour. The result depends on the seed and on the number of trials a round only.
+//! So a trial depends neither on the length of the tour nor on the number of teams, moves are never undone, and no team has to stay
+//! within a part of the tour. The result depends only on the seed and on the number of trials per round.
 
-pub mod ants;
 pub mod cuts;
 mod lanes;
 pub mod merge;
@@ -19,7 +18,7 @@ pub mod trial;
 use crate::distance::Distance;
 use crate::geometry::{Geometry, Places};
 
-/// A tour that nobody changes meanwhile, and what is near each of its nodes.
+/// A constant tour, and the near neighbours of each of its nodes.
 #[derive(Clone, Copy)]
 pub struct Tour<G: Geometry> {
     /// Number of nodes, at least 8 and less than 2^29.
@@ -28,20 +27,20 @@ pub struct Tour<G: Geometry> {
     pub k: u32,
     /// The nodes in the order of the tour.
     pub order: *const u32,
-    /// Where a node is in it.
+    /// The position of each node in it.
     pub position: *const u32,
-    /// How far it is from the node at a position to the next one.
+    /// The distance from the node at each position to the next one.
     pub ahead: *const i32,
     /// n lists of k neighbours, nearest first.
     pub lists: *const u32,
-    /// How far each of them is.
+    /// The distance to each of them.
     pub near: *const i32,
-    /// Where the nodes are.
+    /// The nodes' places.
     pub places: Places<G>,
 }
 
 impl<G: Geometry> Tour<G> {
-    /// The node at a position.
+    /// Returns the node at a position.
     ///
     /// # Safety
     /// `position` is less than n.
@@ -51,7 +50,7 @@ impl<G: Geometry> Tour<G> {
         unsafe { *self.order.add(position as usize) }
     }
 
-    /// The position of a node.
+    /// Returns the position of a node.
     ///
     /// # Safety
     /// It is one of the tour's nodes.
@@ -61,13 +60,13 @@ impl<G: Geometry> Tour<G> {
         unsafe { *self.position.add(node as usize) }
     }
 
-    /// The position behind another.
+    /// Returns the position after another.
     #[inline(always)]
     pub fn behind(self, position: u32) -> u32 {
         if position + 1 == self.n { 0 } else { position + 1 }
     }
 
-    /// How far it is from the node at a position to the next one.
+    /// Returns the distance from the node at a position to the next one.
     ///
     /// # Safety
     /// `position` is less than n.
@@ -77,7 +76,7 @@ impl<G: Geometry> Tour<G> {
         unsafe { *self.ahead.add(position as usize) as i64 }
     }
 
-    /// How far two nodes are apart.
+    /// Returns the distance between two nodes.
     ///
     /// # Safety
     /// Both are nodes of the tour.
@@ -87,7 +86,7 @@ impl<G: Geometry> Tour<G> {
         unsafe { self.places.between(a, b) }
     }
 
-    /// Whether that is less than `limit`.
+    /// Returns whether that is less than `limit`.
     ///
     /// # Safety
     /// As [`Tour::between`].

@@ -1,19 +1,19 @@
-//! The best sequential exchange around a node, of as many edges as its [reach](crate::operator::Reach) is: a Lin-Kernighan
+//! The best sequential exchange around a node, with as many edges as its [reach](crate::operator::Reach) allows: a Lin-Kernighan
 //! move, or one of 2-opt, Or-opt or 3-opt.
 //!
-//! Without an edge (t0, t1), a tour is a way from t1 to t0. A step joins its begin, t1, to a near node t2, and takes out an
-//! edge (t2, t3). If t3 is the one before t2 on the way, what is left is a way from t3 to t0: a reversal of the part before
-//! t2, which (t3, t0) could close. If it is the one behind, the part up to t2 has become a cycle; then the next step leads
-//! from t3 into the cycle and opens it beside the node it comes to, and again there is a way. Every way is known by its turns,
-//! so nothing is written before the best end of all has been found, and a position costs a comparison a turn.
+//! Without an edge (t0, t1), a tour is a path from t1 to t0. A step joins its start, t1, to a near node t2, and removes an edge
+//! (t2, t3). If t3 comes before t2 on the path, the remainder is a path from t3 to t0: the part before t2 is reversed, and (t3, t0)
+//! could close the tour. If t3 comes after t2, the part up to t2 has become a cycle; then the next step leads from t3 into the
+//! cycle and opens it at the node that it reaches, which gives a path again. Every path is defined by its reversals, so nothing is
+//! written before the best of all ends has been found, and looking up a place costs one comparison per reversal.
 //!
-//! The search goes level by level: all first steps, then all second steps behind them, and so on. Sums of lengths out and in
-//! stay positive on the way (Lin and Kernighan 1973), and above the best gain so far of the levels before. It is a beam
-//! search: a level goes on from the few of its ways with the largest sums ([`Reach::kept`]). That looks ahead at the edge that goes
-//! out, as Lin and Kernighan's refinement does, which prefers the neighbour with the largest difference of the two edges.
+//! The search goes level by level: all first steps, then all second steps after them, and so on. The sum of removed minus added
+//! lengths stays positive along the way (Lin and Kernighan 1973), and above the best gain of earlier levels. It is a beam search: a
+//! level goes on from the few paths with the largest sums ([`Reach::kept`]). The sum already includes the next removed edge, as in
+//! Lin and Kernighan's refinement, which prefers the neighbour with the largest difference of the two edges.
 //!
-//! That it is broad, and several edges deep without making a step, is Helsgaun's way (*An effective implementation of
-//! the Lin-Kernighan traveling salesman heuristic*, European Journal of Operational Research 126, 2000).
+//! Breadth, and searching several edges deep before making a step, follow Helsgaun (*An effective implementation of the
+//! Lin-Kernighan traveling salesman heuristic*, European Journal of Operational Research 126, 2000).
 
 use super::Tour;
 use super::cuts::{Cuts, ENDS, Spot, Turn, Way};
@@ -24,17 +24,17 @@ use crate::team::{Serial, Slots, Team};
 
 /// Most edges of a move: the first one, and one for every step.
 pub const DEPTH: u32 = MOST_STEPS + 1;
-/// Neighbours that a step looks at, nearest first.
+/// Most neighbours that a step evaluates, nearest first.
 pub const BREADTH: u32 = 8;
-/// Ways of all levels: the two without an edge of t0, and what all levels but the last keep.
+/// Most paths of all levels: the two without an edge of t0, and those that all levels but the last keep.
 const WAYS: u32 = 2 + MOST_KEPT;
-/// Most turns of a move: three for two steps.
+/// Most reversals of a move: three for two steps.
 const TURNS: u32 = 3 * MOST_STEPS / 2;
-/// Neighbours that a CPU thread looks at side by side.
+/// Neighbours that a CPU thread evaluates together.
 const SIDE_BY_SIDE: usize = 4;
-/// A floor that no sum is above, for there are none larger ([`clamped`]): no step can follow.
+/// A floor that no sum exceeds, because sums are [`clamped`]: no step can follow.
 const LAST: u32 = u32::MAX;
-/// Bits of a way's number in a path.
+/// Bits of a path's number in [`Search::path`].
 const BITS: u32 = 4;
 const NUMBER: u32 = (1 << BITS) - 1;
 
@@ -43,45 +43,44 @@ const _: () = assert!(ENDS >= 2 * DEPTH && WAYS <= NUMBER && BITS * (MOST_STEPS 
 /// Words of memory that a [`Search`] takes, even.
 pub const WORDS: u32 = 8 * WAYS + ENDS + 2 * TURNS;
 
-/// What a step did to the places along a way. Those before the first bound and those between both change places, or, if
-/// they are turned, each part is turned where it is. With equal bounds, a part is turned and nothing else; with bounds of
-/// 0, nothing changes.
+/// How a step changes the places along a path. The part before the first bound and the part between the bounds are swapped or, with
+/// [`TURNED`], each reversed in place. With equal bounds, only one part is reversed; with bounds of 0, nothing changes.
 #[derive(Clone, Copy)]
 struct Step {
-    /// The first bound, times 4, with [`TURNED`] or [`CYCLE`].
+    /// The first bound, times 4, plus [`TURNED`] or [`CYCLE`].
     first: u32,
     /// The second bound; the last place of a cycle.
     second: u32,
 }
 
-/// Both parts are turned.
+/// Both parts are reversed.
 const TURNED: u32 = 1;
 /// Nothing changes yet: the part up to a place became a cycle, and the next step enters it.
 const CYCLE: u32 = 2;
 
 impl Step {
-    /// What the first way of all begins with.
+    /// The step of the paths that a search starts with.
     const NOTHING: Step = Step { first: TURNED, second: 0 };
 
-    /// The last place of the cycle, if the next step has to enter one.
+    /// Returns the last place of the cycle, if the next step has to enter one.
     #[inline(always)]
     fn cycle(self) -> Option<u32> {
         (self.first & CYCLE != 0).then_some(self.second)
     }
 
-    /// The bounds.
+    /// Returns the bounds.
     #[inline(always)]
     fn bounds(self) -> (u32, u32) {
         (self.first >> 2, if self.first & CYCLE != 0 { 0 } else { self.second })
     }
 
-    /// The nodes of the segment that it moves or turns, together with the first step, with which a move of `n` nodes began.
+    /// Returns the number of nodes in the segment that it moves or reverses, together with the first step of a move of `n` nodes.
     #[inline(always)]
     fn segment(self, n: u32, first: Step) -> u32 {
         let (bound, before) = (self.first >> 2, first.first >> 2);
-        // Turned twice is as before.
+        // Reversing twice changes nothing.
         let between = bound.abs_diff(before);
-        // Of a cycle: if both parts of it are turned, so is the rest to them.
+        // For a cycle: reversing both its parts is equivalent to reversing the rest.
         let (end, rest) = (first.second, n - 1 - first.second);
         let least = if bound < rest { bound } else { rest };
         let other = (end + 1).wrapping_sub(bound);
@@ -90,7 +89,7 @@ impl Step {
         if first.first & CYCLE == 0 { between } else { of_cycle }
     }
 
-    /// Its turns, one after the other; an empty one ends before it begins.
+    /// Returns its reversals, in order; an empty one ends before it starts.
     #[inline(always)]
     fn turns(self) -> [Turn; 3] {
         const EMPTY: Turn = Turn(1, 0);
@@ -100,7 +99,7 @@ impl Step {
         if second == 0 { [EMPTY; 3] } else { [turn(0, first), turn(first, second), whole] }
     }
 
-    /// Where the nodes at some places go.
+    /// Returns where the nodes at some places go.
     #[inline(always)]
     fn of<const W: usize>(self, places: Lanes<W>) -> Lanes<W> {
         let (first, second) = self.bounds();
@@ -115,46 +114,46 @@ impl Step {
     }
 }
 
-/// The memory of a search: its ways, and the move that it found.
+/// The memory of a search: its paths, and the move that it found.
 #[derive(Clone, Copy)]
 pub struct Search {
-    /// Length taken out less length put in.
+    /// Removed length minus added length.
     kept: Slots<i64>,
-    /// The node that a way begins with, times 2; 1 more if the way goes against the tour.
+    /// The node that a path starts with, times 2; plus 1 if the path runs against the tour.
     begin: Slots<u32>,
-    /// Its place before any step.
+    /// The place of that node before any step.
     place: Slots<u32>,
-    /// The node that the last step came to.
+    /// The node that the last step reached.
     near: Slots<u32>,
     /// The last [`Step`].
     first: Slots<u32>,
     second: Slots<u32>,
-    /// The ways it comes from, [`BITS`] each, the last one lowest.
+    /// The paths that it continues, [`BITS`] each, the last one lowest.
     path: Slots<u32>,
     nodes: Slots<u32>,
     turns: Slots<Turn>,
 }
 
-/// A move that was found. Its nodes and turns are in the search's memory.
+/// A move that was found. Its nodes and reversals are in the search's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FoundMove {
     /// By how much it makes the tour shorter.
     pub gain: i64,
-    /// Edges that go out.
+    /// Number of removed edges.
     pub edges: u32,
-    /// Its turns.
+    /// Number of reversals.
     pub turns: u32,
-    /// The way that the turns are about.
+    /// The path that the reversals refer to.
     pub way: Way,
 }
 
-/// A sum or a gain as a key: more than 32 bits hold is as good as any other that large.
+/// Converts a sum or a gain to a key: all values that exceed 32 bits are equal.
 #[inline(always)]
 fn clamped(length: i64) -> u32 {
     if length < u32::MAX as i64 { length as u32 } else { u32::MAX }
 }
 
-/// A way that a step goes on from.
+/// A path that a step continues.
 #[derive(Clone, Copy)]
 struct Origin {
     index: u32,
@@ -166,10 +165,10 @@ struct Origin {
     way: Way,
 }
 
-/// Neighbours that a step comes to.
+/// Neighbours that a step reaches.
 struct Reached<const W: usize> {
     node: Lanes<W>,
-    /// How far each is.
+    /// The distance to each.
     near: Lanes<W>,
     /// Its spot.
     segment: Lanes<W>,
@@ -177,13 +176,13 @@ struct Reached<const W: usize> {
     /// Its place before any step, and now.
     place: Lanes<W>,
     now: Lanes<W>,
-    /// A bit for each: the edges to the places before and behind it can go out.
+    /// A bit for each: whether the edges to the places before and after it can be removed.
     open: [u32; 2],
-    /// And which of them leads to the lower place of those before any step.
+    /// And which of them leads to the lower place in the order before any step.
     lower: [u32; 2],
 }
 
-/// A whole step: the node that the way begins with now, its place before any step, and what was done.
+/// A complete step: the node that the path now starts with, its place before any step, and the change made.
 #[derive(Clone, Copy)]
 struct Taken {
     begin: u32,
@@ -193,10 +192,10 @@ struct Taken {
 }
 
 impl Search {
-    /// A search in [`WORDS`] words of memory at a multiple of 8 bytes.
+    /// Makes a search in [`WORDS`] words of memory at a multiple of 8 bytes.
     ///
     /// # Safety
-    /// The memory is this team's alone for as long as it is used.
+    /// The memory belongs to this team for as long as it is used.
     #[inline(always)]
     pub unsafe fn new(memory: *mut u32) -> Search {
         // SAFETY: the caller's promise.
@@ -217,19 +216,19 @@ impl Search {
         }
     }
 
-    /// The nodes of the move found last, in the order in which edges go out and come in.
+    /// Returns the nodes of the move found last, in the order in which edges are removed and added.
     #[inline(always)]
     pub fn nodes(self) -> Slots<u32> {
         self.nodes
     }
 
-    /// Its turns.
+    /// Returns its reversals.
     #[inline(always)]
     pub fn turns(self) -> Slots<Turn> {
         self.turns
     }
 
-    /// The way with this number.
+    /// Returns the path with this number.
     #[inline(always)]
     unsafe fn origin(self, index: u32, ways: [Way; 2]) -> Origin {
         // SAFETY: the caller's promise.
@@ -247,7 +246,7 @@ impl Search {
         }
     }
 
-    /// Writes a way.
+    /// Writes a path.
     #[inline(always)]
     unsafe fn keep(self, index: u32, from: &Origin, near: u32, taken: &Taken) {
         // SAFETY: the caller's promise.
@@ -262,7 +261,7 @@ impl Search {
         }
     }
 
-    /// Where a way with this sum belongs among those from `first` to `end`, the largest sum first: behind equal ones.
+    /// Returns the rank of a path with this sum among those from `first` to `end`, the largest sum first: after equal ones.
     #[inline(always)]
     unsafe fn rank(self, first: u32, end: u32, sum: u32) -> u32 {
         // SAFETY: the caller's promise.
@@ -275,7 +274,7 @@ impl Search {
         }
     }
 
-    /// Moves the ways from `at` on up by one; one at `limit` gets lost.
+    /// Moves the paths from `at` on up by one; one at `limit` is dropped.
     #[inline(always)]
     unsafe fn make_room(self, at: u32, end: u32, limit: u32) {
         // SAFETY: the caller's promise.
@@ -294,14 +293,14 @@ impl Search {
         }
     }
 
-    /// The last step of a way.
+    /// Returns the last step of a path.
     #[inline(always)]
     unsafe fn step(self, index: u32) -> Step {
         // SAFETY: the caller's promise.
         unsafe { Step { first: self.first.get(index), second: self.second.get(index) } }
     }
 
-    /// Where places are on a way that so many steps led to.
+    /// Returns where places are on a path after this many steps.
     #[inline(always)]
     unsafe fn now<const W: usize, const N: usize>(
         self,
@@ -309,7 +308,7 @@ impl Search {
         steps: u32,
         mut places: [Lanes<W>; N],
     ) -> [Lanes<W>; N] {
-        // SAFETY: all ways that this one comes from are in memory.
+        // SAFETY: all paths that this one continues are in memory.
         unsafe {
             if steps == 0 {
                 return places;
@@ -325,22 +324,22 @@ impl Search {
     }
 }
 
-/// What a search reads: the tour that a trial began with, and what it made of it.
+/// The data that a search reads: the tour that a trial started with, and the trial's version of it.
 #[derive(Clone, Copy)]
 struct View<'a, R, G: Geometry> {
     reach: R,
     tour: Tour<G>,
     cuts: &'a Cuts,
     search: Search,
-    /// The node that all ways end with.
+    /// The node that all paths end with.
     node: u32,
-    /// The ways onwards and backwards from there.
+    /// The paths forwards and backwards from there.
     ways: [Way; 2],
 }
 
 impl<R: Reach, G: Geometry> View<'_, R, G> {
-    /// Numbers and lengths of a node's neighbours from one on. Behind the last one are some that are too far for anything, as a
-    /// neighbour at the largest distance of all is.
+    /// Returns numbers and distances of a node's neighbours, starting at `first`. The entries after the last one are too far for
+    /// any move, as is a neighbour at the largest possible distance.
     #[inline(always)]
     unsafe fn neighbors<const W: usize>(self, node: u32, first: u32) -> (Lanes<W>, Lanes<W>) {
         // SAFETY: the caller's promise: first < k.
@@ -360,8 +359,8 @@ impl<R: Reach, G: Geometry> View<'_, R, G> {
         }
     }
 
-    /// Where neighbours are, after so many steps, and what can be done there; none if the nearest of them is too far for
-    /// anything to be kept above `least`.
+    /// Returns where neighbours are after this many steps, and which steps are possible there; `None` if even the nearest of them
+    /// is too far for any sum above `least`.
     #[inline(always)]
     unsafe fn reached<T: Team, const W: usize>(
         self,
@@ -378,13 +377,13 @@ impl<R: Reach, G: Geometry> View<'_, R, G> {
             }
             let most = most.min(i32::MAX as i64 - 1) as i32;
             let is_near = holds(near, |near| near <= most);
-            // All ways end with this node: so no place of another is the last one, and the one behind it exists.
+            // All paths end with this node, so no other node has the last place, and every place has a next one.
             let own = self.node as i32;
             let is_other = holds(node, |node| node != own);
             let old = each(node, |node| self.tour.position(node as u32) as i32);
             let (segment, position) = self.cuts.places::<T, W>(self.tour.n, old);
             let place = from.way.places(position);
-            // An edge of the tour cannot come in.
+            // An edge of the tour cannot be added.
             let at = from.place as i32;
             let is_apart = holds(place, |place| (place != at - 1) & (place != at + 1));
             let [lower, now, upper] = self.search.now(
@@ -392,10 +391,10 @@ impl<R: Reach, G: Geometry> View<'_, R, G> {
                 steps,
                 [each(place, |place| place - 1), place, each(place, |place| place + 1)],
             );
-            // Before place 0 is nothing, though a step may put it somewhere.
+            // There is nothing before place 0, though a step may map it somewhere.
             let lower = both(lower, place, |lower, place| lower | truth(place == 0));
             let (before, behind) = (each(now, |now| now - 1), each(now, |now| now + 1));
-            // Of a way: what comes behind its second place. Of a cycle: what is on it, and so is the edge.
+            // For a path: places from 2 on. For a cycle: places on it, with the edge also on it.
             let all = and(is_near, and(is_other, is_apart));
             let (low, high) = match from.step.cycle() {
                 None => {
@@ -408,7 +407,7 @@ impl<R: Reach, G: Geometry> View<'_, R, G> {
                     (low, both(all, now, |all, now| all & truth(now < end)))
                 }
             };
-            // The edge there must be one of the tour, and not one that came in.
+            // The edge there must belong to the tour, and not be an added one.
             let (lower_before, lower_behind) = (same(lower, before), same(lower, behind));
             let is_before = both(lower_before, same(upper, before), |lower, upper| lower | upper);
             let is_behind = both(lower_behind, same(upper, behind), |lower, upper| lower | upper);
@@ -425,8 +424,8 @@ impl<R: Reach, G: Geometry> View<'_, R, G> {
         }
     }
 
-    /// The first or the second step that leads on from a neighbour. Of a way: the part before is turned, or it becomes a cycle.
-    /// Of a cycle: it is left behind or before.
+    /// Returns the first or the second step at a neighbour. On a path, the part before is reversed or becomes a cycle. A cycle is
+    /// opened after or before the neighbour.
     #[inline(always)]
     unsafe fn taken<const W: usize>(
         self,
@@ -458,7 +457,7 @@ impl<R: Reach, G: Geometry> View<'_, R, G> {
         }
     }
 
-    /// Whether closing the tour after a step, one of level `level`, is a move within reach.
+    /// Returns whether closing the tour after a step of level `level` is a move within reach.
     #[inline(always)]
     fn is_move(self, from: &Origin, level: u32, taken: &Taken) -> bool {
         let most = self.reach.segment();
@@ -468,8 +467,8 @@ impl<R: Reach, G: Geometry> View<'_, R, G> {
         level > 1 || most == u32::MAX || taken.step.segment(self.tour.n, from.step) <= most
     }
 
-    /// One of the two steps to a neighbour: the best move so far becomes what closing the tour behind it gives, if that is
-    /// better; what comes out is the step, if more can follow and its sum is above `floor`.
+    /// Evaluates one of the two steps to a neighbour: updates the best move if closing the tour after the step is better; returns
+    /// the step if others can follow and its sum is above `floor`.
     #[inline(always)]
     unsafe fn look<const W: usize>(
         self,
@@ -499,14 +498,14 @@ impl<R: Reach, G: Geometry> View<'_, R, G> {
         }
     }
 
-    /// The gain of closing the tour after a step.
+    /// Returns the gain of closing the tour after a step.
     #[inline(always)]
     unsafe fn gain(self, taken: &Taken) -> i64 {
         // SAFETY: the caller's promise.
         unsafe { taken.kept - self.tour.between(taken.begin, self.node) as i64 }
     }
 
-    /// Whether anything can come in behind a step.
+    /// Returns whether any edge can be added after a step.
     #[inline(always)]
     unsafe fn leads_on(self, taken: &Taken, least: i64) -> bool {
         // SAFETY: the caller's promise.
@@ -515,7 +514,7 @@ impl<R: Reach, G: Geometry> View<'_, R, G> {
         }
     }
 
-    /// Writes the move down whose last step was numbered so by [`best`].
+    /// Writes the move whose last step has this tag, as numbered by [`best`].
     #[inline(always)]
     unsafe fn write<T: Team>(self, team: T, (tag, steps): (u32, u32)) -> FoundMove {
         // SAFETY: the caller's promise.
@@ -532,7 +531,7 @@ impl<R: Reach, G: Geometry> View<'_, R, G> {
             let mut turns = 0;
             let mut edges = 0;
             while edges <= steps + 1 {
-                // The first way of all, those behind it, the one that the last step begins at, and that step.
+                // The first path, those after it, the one that the last step continues, and that step.
                 let (near, begin, step) = if edges <= steps {
                     let back = steps - edges;
                     let index =
@@ -552,7 +551,7 @@ impl<R: Reach, G: Geometry> View<'_, R, G> {
                         turns += 1;
                     }
                 };
-                // One by one: an array gone through would lie on the stack.
+                // One by one: an array in a loop would be on the stack.
                 let [first, second, third] = step.turns();
                 add(first);
                 add(second);
@@ -565,29 +564,30 @@ impl<R: Reach, G: Geometry> View<'_, R, G> {
     }
 }
 
-/// All steps behind the ways from `low` to `high`.
+/// All steps from the paths from `low` to `high`.
 #[derive(Clone, Copy)]
 struct Level {
     number: u32,
     low: u32,
     high: u32,
-    /// The ways that they lead to are kept behind `high`, up to here.
+    /// The resulting paths are kept after `high`, up to here.
     limit: u32,
-    /// Neighbours that a step looks at.
+    /// Neighbours that a step evaluates.
     breadth: u32,
     is_last: bool,
-    /// The best gain of the levels before.
+    /// The best gain of earlier levels.
     least: i64,
 }
 
 impl<R: Reach, G: Geometry> View<'_, R, G> {
-    /// Goes through a level as a team of one. Where the ways that it keeps end, and the best move so far: its gain and its tag.
+    /// Evaluates a level as a team of one. Returns the end of the paths that it keeps, and the best move so far: its gain and its
+    /// tag.
     #[inline(always)]
     unsafe fn go_alone(self, level: Level, mut best: (i64, u32)) -> (u32, (i64, u32)) {
         let Level { high, limit, least, .. } = level;
         let search = self.search;
         let mut end = high;
-        // What a sum must be above to be kept.
+        // A sum must be above this to be kept.
         let mut floor = if level.is_last { LAST } else { 0 };
         let mut index = level.low;
         while index < high {
@@ -627,23 +627,23 @@ impl<R: Reach, G: Geometry> View<'_, R, G> {
         (end, best)
     }
 
-    /// Goes through a level as a team of many, a neighbour each; otherwise as [`View::go_alone`].
+    /// Evaluates a level as a team of many, one neighbour per member; otherwise as [`View::go_alone`].
     #[inline(always)]
     unsafe fn go<T: Team>(self, team: T, level: Level, mut best: (i64, u32)) -> (u32, (i64, u32)) {
         let Level { low, high, limit, breadth, least, .. } = level;
         let search = self.search;
         let mut end = high;
         let floor = if level.is_last { LAST } else { 0 };
-        // Divided by a constant: exact for fewer than 2^8 items.
+        // Replaces division by a constant: exact for fewer than 2^8 items.
         let each = (1 << 16) / breadth + 1;
         let items = (high - low) * breadth;
         let mut first = 0;
         while first < items {
             let item = first + team.rank();
             let index = (item * each) >> 16;
-            // SAFETY: the caller's promise; barriers and reductions stand between reading and writing.
+            // SAFETY: the caller's promise; barriers and reductions separate reading and writing.
             unsafe {
-                // Two names, not an array: that would lie on the stack.
+                // Two variables, not an array, which would be on the stack.
                 let (mut near, mut one, mut other) = (0, None, None);
                 let from = search.origin(if item < items { low + index } else { low }, self.ways);
                 if item < items {
@@ -657,7 +657,7 @@ impl<R: Reach, G: Geometry> View<'_, R, G> {
                         (near, one, other) = (reached.node[0] as u32, look(false), look(true));
                     }
                 }
-                // The largest sum of all members, again and again, until none is left that is kept.
+                // Takes the largest sum of all members again and again, until none is left to keep.
                 loop {
                     if level.is_last {
                         break;
@@ -691,11 +691,11 @@ impl<R: Reach, G: Geometry> View<'_, R, G> {
     }
 }
 
-/// The best move around a node, if there is one; among equally good ones that with fewer edges, then the one that
-/// begins with nearer neighbours. It is the same for every team.
+/// Returns the best move around a node, if there is one; among equally good ones, the one with fewer edges, then the one that
+/// starts with nearer neighbours. It is the same for every team.
 ///
 /// # Safety
-/// `cuts` are of `tour`, `node` is a node of it, and the search's memory is this team's.
+/// `cuts` are of `tour`, `node` is a node of it, and the search's memory belongs to this team.
 #[inline(always)]
 pub unsafe fn best<T: Team, R: Reach, G: Geometry>(
     team: T,
@@ -728,7 +728,7 @@ pub unsafe fn best<T: Team, R: Reach, G: Geometry>(
         team.barrier();
         let (mut low, mut high) = (0, 2);
         let mut best = (0i64, u32::MAX);
-        // Of the best move, before its last one.
+        // The steps of the best move, before its last one.
         let mut steps = 0;
         let mut number = 0;
         while number < reach.steps() && low < high {

@@ -1,28 +1,27 @@
-//! A trial: a kick at a place of its own, moves until none is left around what was touched, and the
-//! decision whether the outcome is kept.
+//! A trial: a kick at a place of its own, moves until none is left around the touched nodes, and the decision whether to keep the
+//! result.
 
 use super::Tour;
 use super::cuts::{self, Cuts, MOST};
 use super::moves::{self, DEPTH, Search};
 use crate::geometry::Geometry;
-use crate::local_search::perturb::tolerance;
 use crate::operator::Reach;
-use crate::rng::{Draws, Stream};
+use crate::rng::{self, Draws, Stream};
 use crate::team::{Slots, Team};
 
-/// Nodes that wait to be looked around, at most.
+/// Most nodes that wait to be searched around.
 const WAITING: u32 = 128;
-/// Longest segment of a kick whose walks ended at the same edge, at most a quarter of the nodes.
+/// Longest segment of a kick whose walks ended at the same edge; also at most a quarter of the nodes.
 const SEGMENT: u32 = 30;
 /// Nodes among which a kick chooses its first one.
 const SAMPLES: u32 = 10;
-/// Nodes of its share that a trial without a kick looks around.
+/// Nodes of its share that a trial without a kick searches around.
 pub const LOOKED_AT: u32 = 24;
-/// Numbers of a trial's draws: which node of its share, three segments, the exponential variable, then the steps of walks and
+/// Numbers of a trial's random draws: the node of its share, three segments, the exponential variable, then the steps of walks and
 /// the other nodes to choose among.
 const THRESHOLD: u32 = 4;
 const FIRST_STEP: u32 = 5;
-/// More nodes than a trial looks around.
+/// More nodes than a trial searches around.
 pub const UNLIMITED: u32 = u32::MAX;
 /// No node.
 const NOBODY: u32 = u32::MAX;
@@ -30,10 +29,10 @@ const NOBODY: u32 = u32::MAX;
 /// Words of memory of a trial's team.
 pub const WORDS: u32 = moves::WORDS + cuts::WORDS + WAITING;
 
-// Ways, turns and links are read as words of 8 bytes.
+// Steps, reversals and links are read as words of 8 bytes.
 const _: () = assert!(moves::WORDS.is_multiple_of(2) && cuts::WORDS.is_multiple_of(2));
 
-/// What the trials of a round have in common.
+/// The parameters common to all trials of a round.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C)]
 pub struct TrialRound {
@@ -43,37 +42,36 @@ pub struct TrialRound {
     pub number: u32,
     /// Trials of each tour.
     pub trials: u32,
-    /// Steps of the walks that lead from a kick's first edge to each of the others; 0: no kicks, each trial looks around
-    /// nodes of its own.
+    /// Steps of the walks that lead from a kick's first edge to each of the others; 0: no kicks, each trial searches around nodes
+    /// of its own.
     pub walk: u32,
     /// See [`tolerance`].
     pub temperature: f32,
-    /// Nodes that a trial with a kick looks around, at most; [`UNLIMITED`]: until none waits. A kick that is not mended by then
-    /// is hardly ever kept, but a round does not wait for its longest trial.
+    /// Most nodes that a trial with a kick searches around; [`UNLIMITED`]: until none waits. A kick that is not repaired by then is
+    /// hardly ever kept, and the round need not wait for its longest trial.
     pub looks: u32,
-    /// Nothing; keeps the size a multiple of 8.
+    /// Unused; keeps the size a multiple of 8.
     pub padding: u32,
 }
 
 const _: () = assert!(size_of::<TrialRound>() == 32);
 
-/// What trials write down: a place of each array for every trial, [`MOST`] triples of `cuts`.
+/// Results of trials: each array has an entry for every trial; `cuts` has [`MOST`] triples.
 #[derive(Clone, Copy)]
 pub struct TrialChanges {
     /// By how much the tour gets shorter.
     pub gain: Slots<i64>,
-    /// Edges that go out; 0: nothing changes.
+    /// Number of removed edges; 0: nothing changes.
     pub count: Slots<u32>,
-    /// An edge that goes out: the position that it leads away from, and the nodes that are beside its ends instead, first
-    /// the one beside the end at that position.
+    /// A removed edge: the position of its first end, and the new neighbours of its two ends, that of the first end first.
     pub cuts: Slots<[u32; 3]>,
 }
 
 impl TrialChanges {
-    /// Writes down what a trial found that was made elsewhere.
+    /// Copies the result of a trial made elsewhere.
     ///
     /// # Safety
-    /// Both have a place for the trial; nobody else writes to it.
+    /// Both have an entry for the trial; nobody else writes to it.
     #[inline(always)]
     pub unsafe fn take<T: Team>(self, team: T, from: TrialChanges, trial: u32) {
         // SAFETY: the caller's promise.
@@ -87,11 +85,11 @@ impl TrialChanges {
         }
     }
 
-    /// Writes down what a trial found as [`packed`] words from `at` on: its number, the two halves of its gain, the number of edges that
-    /// go out, and three words of each.
+    /// Writes the result of a trial as [`packed`] words, starting at `at`: its number, the two halves of its gain, the number of
+    /// removed edges, and three words for each.
     ///
     /// # Safety
-    /// There is a place for the trial, and there are so many words, which are this team's.
+    /// There is an entry for the trial, and there are enough words, which belong to this team.
     #[inline(always)]
     pub unsafe fn pack<T: Team>(self, team: T, trial: u32, words: Slots<u32>, at: u32) {
         // SAFETY: the caller's promise.
@@ -113,10 +111,10 @@ impl TrialChanges {
         }
     }
 
-    /// Writes down what a trial found that is packed from `at` on.
+    /// Stores the result of a trial that is packed at `at`.
     ///
     /// # Safety
-    /// That is what [`TrialChanges::pack`] has written, for a trial that has a place here; nobody else writes to it.
+    /// [`TrialChanges::pack`] has written it, for a trial that has an entry here; nobody else writes to that entry.
     #[inline(always)]
     pub unsafe fn unpack<T: Team>(self, team: T, words: Slots<u32>, at: u32) {
         // SAFETY: the caller's promise.
@@ -135,16 +133,16 @@ impl TrialChanges {
     }
 }
 
-/// Words of a change before its edges, where it is packed.
+/// Words of a packed change before its edges.
 pub const HEAD: u32 = 4;
 
-/// Words of a change where so many edges go out.
+/// Returns the words of a packed change with this many removed edges.
 #[inline(always)]
 pub const fn packed(count: u32) -> u32 {
     HEAD + 3 * count
 }
 
-/// Nodes that wait to be looked around: a ring, in which no node is twice.
+/// Nodes that wait to be searched around: a ring without duplicates.
 struct Queue {
     nodes: Slots<u32>,
     first: u32,
@@ -152,14 +150,14 @@ struct Queue {
 }
 
 impl Queue {
-    /// The node at the front.
+    /// Returns the node at the front.
     #[inline(always)]
     unsafe fn front(&self) -> Option<u32> {
         // SAFETY: the place is inside the ring.
         (self.count > 0).then(|| unsafe { self.nodes.get(self.first % WAITING) })
     }
 
-    /// Takes the front away.
+    /// Removes the front.
     #[inline(always)]
     unsafe fn pop<T: Team>(&mut self, team: T) {
         // SAFETY: the place is inside the ring.
@@ -183,7 +181,7 @@ impl Queue {
         }
     }
 
-    /// Adds a node, unless it waits already or too many do.
+    /// Adds a node, unless it waits already or the ring is full.
     #[inline(always)]
     unsafe fn push<T: Team>(&mut self, team: T, node: u32) {
         // SAFETY: the places are inside the ring.
@@ -200,11 +198,11 @@ impl Queue {
     }
 }
 
-/// Runs trial `trial` of a round on a tour and writes its change down.
+/// Runs trial `trial` of a round on a tour and stores its change.
 ///
 /// # Safety
-/// The tour is as [`Tour`] says; `memory` has [`WORDS`] words at a multiple of 8 bytes that are this team's alone, which has one
-/// member or at least [`cuts::ENDS`]; `changes` has a place for the trial, which is nobody else's.
+/// The tour is as [`Tour`] says; `memory` has [`WORDS`] words at a multiple of 8 bytes that belong to this team, which has one
+/// member or at least [`cuts::ENDS`]; `changes` has an entry for the trial that belongs to nobody else.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
 pub unsafe fn run<T: Team, R: Reach, G: Geometry>(
@@ -256,8 +254,8 @@ pub unsafe fn run<T: Team, R: Reach, G: Geometry>(
             };
             longer -= found.gain;
             cuts.make(team, tour, (search.nodes(), found.edges), found.way, (search.turns(), found.turns));
-            // The kick has been taken back, and whatever waits was looked around before this trial. (Seldom it is
-            // another tour of the same length; then that is what comes out.)
+            // The kick has been undone, and all waiting nodes were searched around before this trial. (Rarely it is another tour of
+            // the same length; then that is the result.)
             if longer == 0 && round.walk > 0 {
                 break;
             }
@@ -285,8 +283,8 @@ pub unsafe fn run<T: Team, R: Reach, G: Geometry>(
     }
 }
 
-/// The first node of a trial's share, and how many it has. Shares begin elsewhere in every round; without kicks, those
-/// that are looked around move on.
+/// Returns the first node of a trial's share, and the number of nodes in it. Shares are shifted in every round; without kicks, the
+/// nodes searched around move on.
 #[inline(always)]
 fn share(n: u32, round: TrialRound, stream: Stream, trial: u32) -> (u32, u32) {
     let begin = |trial: u32| (n as u64 * trial as u64 / round.trials as u64) as u32;
@@ -298,10 +296,10 @@ fn share(n: u32, round: TrialRound, stream: Stream, trial: u32) -> (u32, u32) {
     (if first >= n { first - n } else { first }, begin(trial + 1) - begin(trial))
 }
 
-/// The positions behind which a kick cuts the tour, in ascending order: that of a node of this trial's share, and those
-/// where three random walks from there along neighbour lists end (Applegate, Cook and Rohe 2003, section 3.2). Of
-/// [`SAMPLES`] nodes it is the one whose edge is longest compared to its nearest neighbour. If two of the positions are the
-/// same, the cuts are segments of up to [`SEGMENT`] nodes apart.
+/// Returns the positions after which a kick cuts the tour, in ascending order: that of a node of this trial's share, and those
+/// where three random walks from there along neighbour lists end (Applegate, Cook and Rohe 2003, section 3.2). The first node is
+/// the one of [`SAMPLES`] nodes whose edge is longest compared to its nearest neighbour. If two of the positions are equal, the
+/// cuts are instead separated by segments of up to [`SEGMENT`] nodes.
 #[inline(always)]
 unsafe fn places<T: Team, G: Geometry>(
     team: T,
@@ -319,7 +317,7 @@ unsafe fn places<T: Team, G: Geometry>(
                 first + draws.below(if i == 0 { 0 } else { FIRST_STEP + 3 * round.walk + i }, count.max(1));
             if node >= n { node - n } else { node }
         };
-        // How much longer, by the sample's number.
+        // How much longer, and the sample's number.
         let mut longest = (0, u32::MAX);
         team.for_each(SAMPLES, |i| {
             let node = pick(i);
@@ -334,7 +332,7 @@ unsafe fn places<T: Team, G: Geometry>(
         team.barrier();
         let node = pick(sample);
         let a = tour.position(node);
-        // Each step waits for memory: the walks go side by side.
+        // Each step waits for memory, so the walks advance together.
         let onwards = |from: u32, step: u32| {
             let which = draws.below(FIRST_STEP + step, tour.k);
             *tour.lists.add(from as usize * tour.k as usize + which as usize)
@@ -362,7 +360,7 @@ unsafe fn places<T: Team, G: Geometry>(
     }
 }
 
-/// Four numbers in ascending order.
+/// Sorts four numbers in ascending order.
 #[inline(always)]
 fn in_order([a, b, c, d]: [u32; 4]) -> [u32; 4] {
     let (a, b, c, d) = (a.min(b), a.max(b), c.min(d), c.max(d));
@@ -370,13 +368,13 @@ fn in_order([a, b, c, d]: [u32; 4]) -> [u32; 4] {
     [a.min(c), x.min(y), x.max(y), b.max(d)]
 }
 
-/// The ends of the edges that [`Cuts::bridge`] takes out.
+/// The ends of the edges that [`Cuts::bridge`] removes.
 struct Kick {
     a: [u32; 2],
     b: [u32; 2],
     c: [u32; 2],
     d: [u32; 2],
-    /// Their length.
+    /// Their total length.
     length: i64,
 }
 
@@ -391,7 +389,7 @@ impl Kick {
         }
     }
 
-    /// Writes the ends down; by how much the kick makes the tour longer.
+    /// Writes the ends; returns by how much the kick makes the tour longer.
     #[inline(always)]
     unsafe fn write<T: Team, G: Geometry>(self, team: T, tour: Tour<G>, nodes: Slots<u32>) -> i64 {
         let Kick { a, b, c, d, length } = self;
@@ -411,4 +409,16 @@ impl Kick {
             far(a[0], c[1]) + far(d[0], b[1]) + far(c[0], a[1]) + far(b[0], d[1]) - length
         }
     }
+}
+
+/// Returns by how much a tour may get longer by a kick and its repair, given 32 random bits: the temperature times an exponential
+/// variate of mean 1, which is simulated annealing's rule. An infinite temperature allows anything; a negative one, only shorter
+/// tours.
+#[inline(always)]
+pub fn tolerance(temperature: f32, bits: u32) -> i64 {
+    if temperature < 0.0 {
+        return -1;
+    }
+    // The variate is in binary logarithms.
+    (temperature * core::f32::consts::LN_2 * rng::exponential(bits)) as i64
 }

@@ -4,6 +4,7 @@ pub mod memory;
 pub mod statistics;
 pub mod teams;
 pub mod trails;
+pub mod world;
 
 /// So many random cases; two under Miri, which takes a thousand times as long.
 pub fn cases(number: u32) -> proptest::test_runner::Config {

@@ -1,15 +1,17 @@
 //! The pheromone memories by name, and what each has to remember, with no thought of speed.
 
 use super::memory::Array;
-use antwarp_core::acs::{self, World};
-use antwarp_core::construct::row_stride;
 use antwarp_core::distance::Distance;
 use antwarp_core::node::NodeId;
-use antwarp_core::pheromone::matrix::FAR;
-use antwarp_core::pheromone::selective::stride;
-use antwarp_core::pheromone::{Atomic, Candidate, CandidateTrails, MatrixTrails, Memory, Selective};
+use antwarp_core::papers::ants::acs::{self, World};
+use antwarp_core::papers::ants::construct::row_stride;
+use antwarp_core::papers::ants::pheromone::matrix::FAR;
+use antwarp_core::papers::ants::pheromone::selective::stride;
+use antwarp_core::papers::ants::pheromone::{
+    Atomic, Candidate, CandidateTrails, MatrixTrails, Memory, Selective,
+};
+use antwarp_core::papers::ants::tabu::NONE;
 use antwarp_core::relaxed::load_f32;
-use antwarp_core::tabu::NONE;
 use antwarp_core::team::{Serial, Slots, Team};
 use std::collections::{HashMap, HashSet};
 use std::fmt::Debug;

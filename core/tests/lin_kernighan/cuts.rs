@@ -3,8 +3,8 @@
 use crate::common::cases;
 use crate::common::memory::Array;
 use crate::common::teams::{ORDERS, Shareable, run};
+use crate::common::world::{Dice, Edge, World, edge, edges};
 use crate::lin_kernighan::scene::Scene;
-use crate::local_search::world::{Dice, Edge, World, edge, edges};
 use antwarp_core::geometry::Numbered;
 use antwarp_core::lin_kernighan::Tour;
 use antwarp_core::lin_kernighan::cuts::{self, Cuts, MOST, Turn, Way};

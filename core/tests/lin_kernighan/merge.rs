@@ -1,8 +1,8 @@
 //! Rounds of trials and merges.
 
 use crate::common::teams::{Order, Shareable, run, run_in_parts};
+use crate::common::world::{Dice, World};
 use crate::lin_kernighan::scene::Scene;
-use crate::local_search::world::{Dice, World};
 use antwarp_core::lin_kernighan::merge::{self, Merged};
 use antwarp_core::lin_kernighan::trial::{self, TrialRound, UNLIMITED};
 use antwarp_core::operator::LinKernighan;

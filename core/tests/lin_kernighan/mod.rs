@@ -1,12 +1,11 @@
 //! Chained Lin-Kernighan: moves and cuts against plain tours, changes and merges against their edges, the same by every
 //! team.
 
-mod ants;
 mod cuts;
 mod merge;
 mod moves;
 mod plain_merge;
-mod scene;
+pub mod scene;
 mod search;
-mod shapes;
+pub mod shapes;
 mod trials;

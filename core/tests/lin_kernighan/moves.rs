@@ -1,7 +1,7 @@
 //! Moves and cuts against plain tours.
 
+use crate::common::world::{Bench, Dice, World, moves_segment};
 use crate::lin_kernighan::scene::Scene;
-use crate::local_search::world::{Bench, Dice, World, moves_segment};
 use antwarp_core::geometry::Numbered;
 use antwarp_core::lin_kernighan::Tour;
 use antwarp_core::lin_kernighan::cuts::{Cuts, MOST};

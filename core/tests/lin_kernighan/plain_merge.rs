@@ -1,8 +1,8 @@
 //! Merges against plain sets of edges, with changes that no search would find.
 
 use crate::common::teams::{ORDERS, Order, Shareable, run, run_in_parts};
+use crate::common::world::{Dice, Edge, World, edge, edges, replaced, tour_of};
 use crate::lin_kernighan::scene::Scene;
-use crate::local_search::world::{Dice, Edge, World, edge, edges, replaced, tour_of};
 use antwarp_core::lin_kernighan::cuts::MOST;
 use antwarp_core::lin_kernighan::merge::{self, Merged};
 use antwarp_core::team::Serial;

@@ -1,7 +1,7 @@
 //! A tour with what the rounds read and write, in guarded memory.
 
 use crate::common::memory::Array;
-use crate::local_search::world::{Dice, World};
+use crate::common::world::{Dice, World};
 use antwarp_core::geometry::Numbered;
 use antwarp_core::lin_kernighan::Tour;
 use antwarp_core::lin_kernighan::cuts::MOST;

@@ -2,9 +2,9 @@
 
 use crate::common::memory::Array;
 use crate::common::teams::{ORDERS, Shareable, run};
+use crate::common::world::{Dice, Edge, World, edge};
 use crate::lin_kernighan::scene::Scene;
 use crate::lin_kernighan::shapes::shapes;
-use crate::local_search::world::{Dice, Edge, World, edge};
 use antwarp_core::geometry::Numbered;
 use antwarp_core::lin_kernighan::Tour;
 use antwarp_core::lin_kernighan::cuts::{self, Cuts, MOST, Turn, Way};

@@ -1,6 +1,6 @@
 //! Instances that random points hardly ever are: many equal distances, duplicates, known optima.
 
-use crate::local_search::world::{Dice, World};
+use crate::common::world::{Dice, World};
 
 /// An instance with a name for messages of failed tests.
 pub struct Shape {

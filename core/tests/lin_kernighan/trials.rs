@@ -3,10 +3,10 @@
 use crate::common::cases;
 use crate::common::memory::Array;
 use crate::common::teams::{ORDERS, Shareable, run};
+use crate::common::world::{Dice, World, edge, edges, replaced, tour_of};
 use crate::lin_kernighan::cuts::bridged;
 use crate::lin_kernighan::scene::Scene;
 use crate::lin_kernighan::shapes::shapes;
-use crate::local_search::world::{Dice, World, edge, edges, replaced, tour_of};
 use antwarp_core::lin_kernighan::cuts::{Cuts, MOST};
 use antwarp_core::lin_kernighan::moves::{self, Search};
 use antwarp_core::lin_kernighan::trial::{self, TrialChanges, TrialRound, UNLIMITED, packed};

@@ -1,4 +1,4 @@
-//! The threads of a block, and the team they make.
+//! The threads of a block, and the team that they form.
 
 use antwarp_core::team::{Slots, Team};
 
@@ -6,8 +6,8 @@ use super::shared;
 use super::thread::{block_dim, sync_threads, thread_idx};
 use super::warp::{self, Warp};
 
-/// Where the values of `arg_max` lie: behind two rows of one 64-bit word a warp, so that one reduction
-/// can begin while a late warp still reads the result of another kind.
+/// Where the values of `arg_max` are: after two rows with one 64-bit word per warp, so that one reduction can start while a late
+/// warp still reads the result of another kind.
 const VALUES: u32 = 2 * 8 * warp::SIZE;
 
 /// Bytes at the start of dynamic shared memory that [`Block`] keeps for its reductions.
@@ -23,10 +23,10 @@ impl Block {
         block_dim() / warp::SIZE
     }
 
-    /// Puts `value` of each warp into row `row` and returns to each lane the value of the warp of its number.
+    /// Puts `value` of each warp into row `row` and returns to each lane the value of the warp with its number.
     #[inline(always)]
     fn exchange(self, row: u32, value: u64, none: u64) -> u64 {
-        // SAFETY: the launcher reserves SHARED_BYTES; a warp writes its own word, a barrier stands before reading.
+        // SAFETY: the launcher reserves SHARED_BYTES; a warp writes its own word, and a barrier precedes reading.
         unsafe {
             let words = shared::dynamic().add((row * 8 * warp::SIZE) as usize).cast();
             let words = Slots::<u64>::new(words, warp::SIZE as usize);
@@ -38,7 +38,7 @@ impl Block {
         }
     }
 
-    /// The sums before a thread and of all, given those within its warp.
+    /// Returns the sums before a thread and over all, given those within its warp.
     #[inline(always)]
     fn among(self, (before, sum): (u32, u32)) -> (u32, u32) {
         let sums = self.exchange(1, sum as u64, 0);
@@ -85,11 +85,11 @@ impl Team for Block {
         let values =
             unsafe { Slots::<u32>::new(shared::dynamic().add(VALUES as usize).cast(), warp::SIZE as usize) };
         if warp::lane() == 0 {
-            // SAFETY: a word a warp.
+            // SAFETY: one word per warp.
             unsafe { values.set(thread_idx() / warp::SIZE, value) };
         }
         let best = self.exchange(0, (key as u64) << 32 | tag as u64, u32::MAX as u64);
-        // SAFETY: as above; lanes beyond the warps read a word that nobody asks for.
+        // SAFETY: as above; lanes beyond the warps read an unused word.
         let value = unsafe { values.get(warp::lane()) };
         let (key, _, value) = warp::arg_max((best >> 32) as u32, best as u32, value);
         (key, value)

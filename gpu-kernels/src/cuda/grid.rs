@@ -9,15 +9,15 @@ use super::block::Block;
 use super::thread::{block_dim, sync_threads, thread_idx};
 use super::warp::Warp;
 
-/// What this thread wrote, or has seen, before, the device sees before what it writes after; and what others wrote before
-/// what it has seen, it sees after.
+/// Orders memory accesses on the device: everything this thread wrote or saw before comes before what it writes afterwards, and
+/// everything others wrote before what it saw is visible to it afterwards.
 #[inline(always)]
 fn thread_fence() {
-    // SAFETY: it orders memory accesses, of this thread alone.
+    // SAFETY: it only orders memory accesses of this thread.
     unsafe { asm!("fence.acq_rel.gpu;", options(nostack, preserves_flags)) }
 }
 
-/// A barrier for all threads of some blocks.
+/// A barrier for all threads of several blocks.
 pub struct Barrier {
     arrivals: *mut u64,
     blocks: u32,
@@ -26,18 +26,17 @@ pub struct Barrier {
 }
 
 impl Barrier {
-    /// The barrier that counts in `arrivals` which of so many blocks come to it, over all launches with the same number.
+    /// Makes the barrier that counts arrivals of this many blocks in `arrivals`, over all launches with the same number of blocks.
     ///
     /// # Safety
-    /// The blocks run at the same time; `arrivals` was a multiple of their number before the launch, and is used for
-    /// nothing else.
+    /// The blocks run at the same time; `arrivals` was a multiple of their number before the launch, and is used for nothing else.
     #[inline(always)]
     pub unsafe fn new(arrivals: *mut u64, blocks: u32) -> Self {
         Barrier { arrivals, blocks, complete: 0 }
     }
 
-    /// Waits for every thread of the blocks; what any of them wrote before is visible to all of them afterwards. Every
-    /// thread of each of the blocks must come here.
+    /// Waits for every thread of the blocks; what any of them wrote before is visible to all of them afterwards. Every thread of
+    /// each of the blocks must call this.
     #[inline(always)]
     pub fn wait(&mut self) {
         sync_threads();
@@ -66,23 +65,23 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    /// The team of so many blocks, of which this is number `own`. `partials` has a word for each.
+    /// Makes the team of this many blocks, of which this is number `own`. `partials` has a word for each.
     ///
     /// # Safety
-    /// As [`Barrier::new`]; the blocks are equally large, and `partials` is theirs alone.
+    /// As [`Barrier::new`]; the blocks have the same size, and `partials` is used only by them.
     #[inline(always)]
     pub unsafe fn new(arrivals: *mut u64, partials: *mut u64, blocks: u32, own: u32) -> Self {
         // SAFETY: the caller's promise.
         unsafe { Blocks { arrivals, partials: Slots::new(partials, blocks as usize), blocks, own } }
     }
 
-    /// Joins a value of each block.
+    /// Combines a value of each block.
     #[inline(always)]
     fn exchange(self, value: u64, first: u64, join: impl Fn(u64, u64) -> u64) -> u64 {
         if self.blocks == 1 {
             return value;
         }
-        // SAFETY: a word a block; barriers stand around reading.
+        // SAFETY: one word per block; barriers precede and follow reading.
         unsafe {
             if thread_idx() == 0 {
                 self.partials.set(self.own, value);

@@ -1,5 +1,5 @@
-//! CUDA for Rust kernels: the only place with intrinsics, named as in CUDA (and as `cuda_std` names them), so
-//! that a port to another Rust-to-PTX compiler replaces this folder alone.
+//! CUDA for Rust kernels: the only place with intrinsics, named as in CUDA (and as in `cuda_std`), so that a port to another
+//! Rust-to-PTX compiler replaces only this folder.
 
 pub mod block;
 pub mod grid;

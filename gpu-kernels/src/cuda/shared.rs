@@ -9,11 +9,11 @@ unsafe extern "unadjusted" {
 
 global_asm!(".extern .shared .align 16 .b8 dynamic_shared[];");
 
-/// The start of the block's dynamic shared memory, aligned to 16 bytes: an ordinary pointer whose accesses
-/// compile to shared loads and stores.
+/// Returns the start of the block's dynamic shared memory, aligned to 16 bytes: an ordinary pointer whose accesses compile to
+/// shared loads and stores.
 ///
-/// LLVM's address-space inference learns the space from the assumption below; it rewrites accesses made through
-/// pointer arithmetic only, hence an offset that it cannot see through: 0, which ptxas removes.
+/// LLVM's address-space inference learns the space from the assumption below; it only rewrites accesses made through pointer
+/// arithmetic, hence an offset that it cannot see through: 0, which ptxas removes.
 #[inline(always)]
 pub fn dynamic() -> *mut u8 {
     let (start, zero): (*mut u8, usize);

@@ -1,16 +1,16 @@
-//! Where a thread stands in its block and grid (one dimension each).
+//! A thread's position in its block and grid (one dimension each).
 
 unsafe extern "unadjusted" {
-    /// The thread's number in its block.
+    /// Returns the thread's number in its block.
     #[link_name = "llvm.nvvm.read.ptx.sreg.tid.x"]
     pub safe fn thread_idx() -> u32;
-    /// Threads in a block.
+    /// Returns the number of threads in a block.
     #[link_name = "llvm.nvvm.read.ptx.sreg.ntid.x"]
     pub safe fn block_dim() -> u32;
-    /// The block's number in the grid.
+    /// Returns the block's number in the grid.
     #[link_name = "llvm.nvvm.read.ptx.sreg.ctaid.x"]
     pub safe fn block_idx() -> u32;
-    /// Blocks in the grid.
+    /// Returns the number of blocks in the grid.
     #[link_name = "llvm.nvvm.read.ptx.sreg.nctaid.x"]
     pub safe fn grid_dim() -> u32;
     /// `__syncthreads`: waits for every thread of the block.
@@ -18,7 +18,7 @@ unsafe extern "unadjusted" {
     safe fn barrier_cta(id: u32);
 }
 
-/// `__syncthreads`: waits for every thread of the block; all of them must come here.
+/// `__syncthreads`: waits for every thread of the block; all of them must call it.
 #[inline(always)]
 pub fn sync_threads() {
     barrier_cta(0)

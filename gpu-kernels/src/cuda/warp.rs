@@ -1,7 +1,7 @@
-//! The 32 threads of a warp, and the team they make.
+//! The 32 threads of a warp, and the team that they form.
 //!
-//! Collectives go through LLVM's intrinsics, never through `asm!`: only those are marked convergent, which keeps
-//! the optimiser from moving them into branches.
+//! Collectives use LLVM's intrinsics, never `asm!`: only intrinsics are marked convergent, which keeps the optimiser from moving
+//! them into branches.
 
 use antwarp_core::team::Team;
 
@@ -30,27 +30,27 @@ unsafe extern "unadjusted" {
     safe fn redux_umin(value: u32, mask: u32) -> u32;
 }
 
-/// The thread's number in its warp.
+/// Returns the thread's number in its warp.
 #[inline(always)]
 pub fn lane() -> u32 {
     thread_idx() & (SIZE - 1)
 }
 
-/// The largest value of the warp.
+/// Returns the largest value of the warp.
 #[cfg(target_feature = "sm_80")]
 #[inline(always)]
 pub fn max(value: u32) -> u32 {
     redux_umax(value, ALL)
 }
 
-/// The smallest value of the warp.
+/// Returns the smallest value of the warp.
 #[cfg(target_feature = "sm_80")]
 #[inline(always)]
 pub fn min(value: u32) -> u32 {
     redux_umin(value, ALL)
 }
 
-/// The largest value of the warp.
+/// Returns the largest value of the warp.
 #[cfg(not(target_feature = "sm_80"))]
 #[inline(always)]
 pub fn max(mut value: u32) -> u32 {
@@ -62,20 +62,20 @@ pub fn max(mut value: u32) -> u32 {
     value
 }
 
-/// The smallest value of the warp.
+/// Returns the smallest value of the warp.
 #[cfg(not(target_feature = "sm_80"))]
 #[inline(always)]
 pub fn min(value: u32) -> u32 {
     !max(!value)
 }
 
-/// The largest key of the warp, the smallest tag that comes with it, and the value that comes with both.
+/// Returns the largest key of the warp, the smallest tag that comes with it, and the value that comes with both.
 #[inline(always)]
 pub fn arg_max(key: u32, tag: u32, value: u32) -> (u32, u32, u32) {
     let most = max(key);
     let mut who = ballot(ALL, key == most);
     if who & (who - 1) != 0 {
-        // Equal keys are rare: the common way asks for no tags.
+        // Equal keys are rare: the common case needs no tags.
         let least = min(if key == most { tag } else { u32::MAX });
         who = ballot(ALL, key == most && tag == least);
     }
@@ -84,7 +84,7 @@ pub fn arg_max(key: u32, tag: u32, value: u32) -> (u32, u32, u32) {
     (most, shfl_idx(ALL, tag, lane, SIZE - 1), shfl_idx(ALL, value, lane, SIZE - 1))
 }
 
-/// The smallest 64-bit value of the warp.
+/// Returns the smallest 64-bit value of the warp.
 #[inline(always)]
 pub fn min_u64(value: u64) -> u64 {
     let (high, low) = ((value >> 32) as u32, value as u32);
@@ -92,7 +92,7 @@ pub fn min_u64(value: u64) -> u64 {
     (least as u64) << 32 | min(if high == least { low } else { u32::MAX }) as u64
 }
 
-/// The smallest key of the warp, the smallest tag that comes with it, and the value that comes with both.
+/// Returns the smallest key of the warp, the smallest tag that comes with it, and the value that comes with both.
 #[inline(always)]
 pub fn arg_min_u64(key: u64, tag: u64, value: u64) -> (u64, u64, u64) {
     let least = min_u64(key);
@@ -106,7 +106,7 @@ pub fn arg_min_u64(key: u64, tag: u64, value: u64) -> (u64, u64, u64) {
     (least, shfl_u64(tag, lane), shfl_u64(value, lane))
 }
 
-/// The value of a lane.
+/// Returns the value of a lane.
 #[inline(always)]
 fn shfl_u64(value: u64, lane: u32) -> u64 {
     let high = shfl_idx(ALL, (value >> 32) as u32, lane, SIZE - 1);
@@ -114,14 +114,14 @@ fn shfl_u64(value: u64, lane: u32) -> u64 {
     (high as u64) << 32 | low as u64
 }
 
-/// How many lanes before this one, and how many in all, come with true.
+/// Returns how many lanes before this one, and how many in all, pass true.
 #[inline(always)]
 pub fn rank_among(flag: bool) -> (u32, u32) {
     let lanes = ballot(ALL, flag);
     ((lanes & ((1 << lane()) - 1)).count_ones(), lanes.count_ones())
 }
 
-/// The sum over the warp, modulo 2^64.
+/// Returns the sum over the warp, modulo 2^64.
 #[inline(always)]
 pub fn sum_u64(mut value: u64) -> u64 {
     let mut distance = SIZE / 2;
@@ -134,11 +134,11 @@ pub fn sum_u64(mut value: u64) -> u64 {
     value
 }
 
-/// The sums over the lanes before this one, and over all, modulo 2^32.
+/// Returns the sums over the lanes before this one, and over all, modulo 2^32.
 #[inline(always)]
 pub fn sum_before(value: u32) -> (u32, u32) {
     let (mut before, mut all, mut distance) = (0u32, value, 1);
-    // Of halves of 2, 4 and so on lanes, the upper one has the lower one before it.
+    // In pairs of groups of 1, 2, 4 and so on lanes, the upper group adds the lower one's sum.
     while distance < SIZE {
         let other = shfl_bfly(ALL, all, distance, SIZE - 1);
         before = before.wrapping_add(if lane() & distance != 0 { other } else { 0 });
@@ -205,7 +205,7 @@ impl Team for Warp {
         self.barrier();
         rank_among(flag)
     }
-    /// As one thread does it, with a word a lane.
+    /// As in one thread, with one word per lane.
     #[inline(always)]
     fn transpose(self, row: impl Fn(u32) -> u32, mut take: impl FnMut(u32, u32)) {
         let mut word = row(lane());

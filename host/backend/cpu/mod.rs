@@ -1,37 +1,34 @@
 //! The CPU backend: a team is one thread; ants and trials are spread over threads.
 
-mod colony;
-mod descent;
 mod eax;
-mod genetic;
 mod lin_kernighan;
+mod papers;
 mod parallel;
 mod processor;
 mod variants;
-mod walks;
 mod watched;
 
-pub use colony::{acs, colony};
-pub use descent::descent;
-pub use genetic::population;
 pub use lin_kernighan::{Recombiner, default_trials, lin_kernighan, trials};
-pub use walks::{CpuNeighbors, CpuWalks, fresh};
+pub use papers::colony::{acs, colony};
+pub use papers::descent::descent;
+pub use papers::genetic::population;
+pub use papers::walks::{CpuNeighbors, CpuWalks, fresh};
 
 use super::Machine;
 use crate::engine::memory::{allocate, check_memory, short_of_memory};
 
-/// The processor.
+/// The CPU backend.
 pub struct Cpu {
     name: String,
 }
 
 impl Cpu {
-    /// The processor this runs on.
+    /// Makes it for the processor that this runs on.
     pub fn new() -> Self {
         Cpu { name: processor_name() }
     }
 
-    /// For reports.
+    /// Returns its machine, for reports.
     pub fn machine(&self) -> Machine {
         Machine {
             backend: "cpu",
@@ -62,7 +59,7 @@ struct Quad([f32; 4]);
 /// 32-bit words of a [`Quad`].
 const QUAD_WORDS: usize = size_of::<Quad>() / size_of::<u32>();
 
-/// A view of memory that threads work on together, each on its own part.
+/// A view of memory that threads use together, each on its own part.
 #[derive(Clone, Copy)]
 struct Together<T>(T);
 // SAFETY: made only from views whose users keep to disjoint rows, or only read.
@@ -71,7 +68,7 @@ unsafe impl<T> Send for Together<T> {}
 unsafe impl<T> Sync for Together<T> {}
 
 impl<T: Copy> Together<T> {
-    /// The view; a method, so that closures capture the whole and not its field.
+    /// Returns the view; a method, so that closures capture the whole and not its field.
     fn get(&self) -> T {
         self.0
     }

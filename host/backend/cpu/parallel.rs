@@ -1,7 +1,7 @@
 //! Parallel loops whose bodies are called through a pointer.
 //!
 //! Rayon's iterators are generic in the body of the loop. Bodies that are generic themselves (in the problem, the operator, the
-//! geometry) would have each loop compiled once a body, with the body inlined in several places. The bodies here run for
+//! geometry) would make each loop compile once per body, with the body inlined in several places. The bodies here run for
 //! microseconds, so the call costs nothing.
 
 use rayon::prelude::*;
@@ -24,8 +24,8 @@ pub(super) fn each_with_memory(count: usize, quads: usize, body: &(dyn Fn(&mut [
     (0..count).into_par_iter().for_each_init(memory, |memory, index| body(memory, index));
 }
 
-/// Whether `body` returns true for each number below `count`, with `quads` of memory that belong to the calling thread. After the first
-/// false the rest may be left out.
+/// Returns whether `body` returns true for each number below `count`, with `quads` of memory that belong to the calling thread.
+/// After the first false the rest may be skipped.
 pub(super) fn all_with_memory(
     count: u32,
     quads: usize,
@@ -52,8 +52,8 @@ pub(super) fn each_ant_with_own_memory(
     ants.for_each(|(ant, (tour, memory))| body(ant as u32, tour, memory));
 }
 
-/// Collects what `body` returns for each number below `count`; `memory` makes what belongs to a thread. No thread takes
-/// several numbers at once.
+/// Collects the results of `body` for each number below `count`; `memory` makes a thread's memory. No thread takes several numbers
+/// at once.
 pub(super) fn collect<M, R: Send, E: Send>(
     count: u32,
     memory: &(dyn Fn() -> M + Sync),

@@ -1,7 +1,7 @@
-//! Functions that are compiled once more for newer processors.
+//! Functions that are also compiled for newer processors.
 
-/// Defines `$name`, which calls `$call` as code for newer processors where there is one, by way of `$new`: bit counts and vectors are
-/// what searches are made of. What `$call` does must be inlined into it.
+/// Defines `$name`, which calls `$call`, through `$new` as code for newer processors where it runs on one: searches spend their
+/// time on bit counts and vectors. `$call` must be inlined into it.
 macro_rules! for_this_processor {
     ($name:ident, $new:ident, $call:path, [$($generic:ident: $bound:path),*], ($($argument:ident: $kind:ty),*) $(-> $result:ty)?) => {
         /// # Safety

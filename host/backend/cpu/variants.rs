@@ -1,6 +1,6 @@
-//! Code is compiled for every operator and for every way to tell where nodes are; these choose among it.
+//! Code is compiled for every operator and for every representation of the nodes' places; these macros choose the right one.
 
-/// `$body`, in which `$O` is the [operator](antwarp_core::operator) of a `LocalSearch`: where it has none, 2-opt.
+/// Evaluates `$body`, in which `$O` is the [operator](antwarp_core::operator) of a `LocalSearch`: 2-opt if it has none.
 macro_rules! with_operator {
     ($local_search:expr, $O:ident => $body:expr) => {{
         use antwarp_core::operator::{Or2opt, Or3opt, OrOpt, ThreeOpt, TwoOpt};
@@ -31,7 +31,7 @@ macro_rules! with_operator {
     }};
 }
 
-/// `$body`, in which `$geometry` and `$places` tell where a problem's nodes are; nodes that are known by number have
+/// Evaluates `$body`, in which `$geometry` and `$places` give the nodes' places; nodes that are identified by number have
 /// `$distances`.
 macro_rules! with_places {
     ($problem:expr, $distances:expr, |$geometry:ident, $places:ident| $body:expr) => {{

@@ -1,34 +1,34 @@
-//! Looks at neighbours that can be cut short, and notes about a solution. Core knows no clock; here a problem's neighbours are looked
-//! at share by share, and the clock is looked at in between.
+//! Evaluations of neighbours, and notes about a solution, that can be cut short. Core knows no clock; here a problem's neighbours
+//! are evaluated share by share, and the clock is checked in between.
 
-use antwarp_core::neighborhood::Neighborhood;
-use antwarp_core::problem::{Move, Problem, Shape, WalkOf};
-use antwarp_core::search::{Contender, Cost, Crew};
+use antwarp_core::papers::neighborhood::Neighborhood;
+use antwarp_core::papers::problem::{Move, Problem, Shape, WalkOf};
+use antwarp_core::papers::search::{Contender, Cost, Crew};
 use antwarp_core::team::Team;
 
 use crate::instance::Watch;
 
-/// Neighbours of a share, of those that cost little: many more than make up for a look at the clock.
+/// Neighbours per share, if they are cheap: many more than a look at the clock costs.
 const SHARE: u64 = 1 << 12;
-/// Steps of a share, of those that cost [more](Problem::effort): far less than a millisecond, where one does not take longer.
+/// Steps per share, if [more expensive](Problem::effort): far less than a millisecond, unless a single step takes longer.
 const STEPS: u64 = 1 << 16;
 
-/// A problem that is watched. Once it is cut, a look at the neighbours meets none of those that are left.
+/// A watched problem. Once it is cut, an evaluation skips all remaining neighbours.
 #[derive(Clone, Copy)]
 pub struct Watched<'a, P> {
     problem: P,
-    /// None of one that nobody watches.
+    /// `None` for a problem that is not watched.
     watch: Option<&'a Watch<'a>>,
 }
 
 impl<'a, P> Watched<'a, P> {
-    /// The same problem, watched.
+    /// Watches a problem.
     pub fn new(problem: P, watch: &'a Watch<'a>) -> Watched<'a, P> {
         Watched { problem, watch: Some(watch) }
     }
 }
 
-/// A crew of which each part does one of many shares of its work after the other.
+/// A crew in which each part does many shares of its work, one after the other.
 #[derive(Clone, Copy)]
 struct Shift<T> {
     team: T,
@@ -51,7 +51,7 @@ impl<T: Team> Crew for Shift<T> {
     fn parts(&self) -> u32 {
         self.parts
     }
-    // A look at neighbours, all that a shift is for, waits for nobody.
+    // A shift only serves evaluations of neighbours, which wait for nobody.
     #[inline(always)]
     fn barrier(&mut self) {}
     #[inline(always)]
@@ -63,7 +63,7 @@ impl<T: Team> Crew for Shift<T> {
 /// A crew that makes notes as long as there is time.
 struct Hasty<'a, C> {
     crew: &'a mut C,
-    /// None where nobody watches.
+    /// `None` if not watched.
     watch: Option<&'a Watch<'a>>,
 }
 
@@ -125,7 +125,7 @@ impl<P: Problem> Problem for Watched<'_, P> {
 
     #[inline(always)]
     unsafe fn begin<C: Crew>(&self, crew: &mut C, walk: &WalkOf<Self>) -> P::Cost {
-        // Nothing comes of a climb from here. Notes stay as they are, those of a solution. All parts have to see it alike.
+        // After a cut, climbs have no effect. Notes stay valid for their solution. All parts have to see the cut alike.
         if let Some(watch) = self.watch {
             let none = Contender::NONE;
             let own =
@@ -135,7 +135,7 @@ impl<P: Problem> Problem for Watched<'_, P> {
                 return P::Cost::from_bits(0);
             }
         }
-        // SAFETY: the caller's promise. Where notes are left incomplete the watch is cut, and nobody keeps what comes of them.
+        // SAFETY: the caller's promise. Where notes are left incomplete the watch is cut, and the results are discarded.
         unsafe { self.problem.begin(&mut Hasty { crew, watch: self.watch }, walk) }
     }
 

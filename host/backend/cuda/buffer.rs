@@ -8,7 +8,7 @@ use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DriverError
 use crate::engine::{BackendError, Plain};
 use crate::memory::bytes;
 
-/// `len` elements in device memory.
+/// An array of `len` elements in device memory.
 pub struct Buffer<T> {
     pub(super) slice: CudaSlice<u8>,
     len: usize,
@@ -37,7 +37,7 @@ impl<T: Plain> Buffer<T> {
         Ok(buffer)
     }
 
-    /// Queues that all elements become 0.
+    /// Queues setting all elements to 0.
     ///
     /// # Errors
     /// If the driver fails.
@@ -47,12 +47,12 @@ impl<T: Plain> Buffer<T> {
             .map_err(|source| BackendError::Driver { doing: "clearing device memory", source: source.into() })
     }
 
-    /// Number of elements.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are no elements.
+    /// Returns whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -83,13 +83,13 @@ impl<T: Plain> Buffer<T> {
         self.read_from(stream, 0, data)
     }
 
-    /// Copies `data.len()` elements from `first` on back, after everything queued before.
+    /// Copies `data.len()` elements back, starting at `first`, after everything queued before.
     ///
     /// # Errors
     /// As [`Buffer::read`].
     ///
     /// # Panics
-    /// If there are not so many.
+    /// If the range is out of bounds.
     pub fn read_from(
         &self,
         stream: &Arc<CudaStream>,
@@ -106,13 +106,13 @@ impl<T: Plain> Buffer<T> {
         done.map_err(|source| BackendError::Driver { doing: "running kernels", source: source.into() })
     }
 
-    /// Queues a copy of as many elements of `from`, from its `first` on, as there are here.
+    /// Queues a copy of as many elements as this buffer has, starting at element `first` of `from`.
     ///
     /// # Errors
     /// If the driver fails.
     ///
     /// # Panics
-    /// If there are not so many.
+    /// If the range is out of bounds.
     pub fn copy_part(
         &mut self,
         stream: &Arc<CudaStream>,
@@ -125,14 +125,13 @@ impl<T: Plain> Buffer<T> {
         stream.memcpy_dtod(&part, &mut self.slice).map_err(copying)
     }
 
-    /// Queues a copy of `count` elements from `first` on, which are as many and at the same place of a buffer of another device,
-    /// or of this one.
+    /// Queues a copy of `count` elements, starting at `first`, from the same place of a buffer of another device, or of this one.
     ///
     /// # Errors
     /// If the driver fails.
     ///
     /// # Panics
-    /// If there are not so many.
+    /// If the range is out of bounds.
     pub fn copy_from(
         &mut self,
         stream: &Arc<CudaStream>,
@@ -150,7 +149,7 @@ impl<T: Plain> Buffer<T> {
         let (to, _) = self.slice.device_ptr_mut(stream);
         let (source, _) = from.slice.device_ptr(from.slice.stream());
         let (to, source) = (to + begin as u64, source + begin as u64);
-        // SAFETY: both buffers are alive and have so many bytes; who queues this orders it against what else is queued for them.
+        // SAFETY: both buffers are alive and large enough; the caller orders the copy against other work queued for them.
         let copied = unsafe {
             if from_context == to_context {
                 result::memcpy_dtod_async(to, source, end - begin, stream.cu_stream())
@@ -162,7 +161,7 @@ impl<T: Plain> Buffer<T> {
         copied.map_err(copying)
     }
 
-    /// All elements.
+    /// Copies all elements back.
     ///
     /// # Errors
     /// As [`Buffer::read`].

@@ -6,7 +6,7 @@ use super::device::{Device, count};
 use crate::backend::{Gpus, Machine};
 use crate::engine::BackendError;
 
-/// The CUDA devices of a run, at least one, each opened.
+/// The CUDA devices of a run, at least one, all opened.
 #[derive(Clone)]
 pub struct Cards {
     devices: Vec<Arc<Device>>,
@@ -15,11 +15,11 @@ pub struct Cards {
 }
 
 impl Cards {
-    /// Opens the devices that are asked for, all at the same time. Of all that there are, those that cannot be opened are left out,
-    /// as long as there is one.
+    /// Opens the requested devices, all at the same time. If all devices are requested, those that cannot be opened are left out,
+    /// as long as one remains.
     ///
     /// # Errors
-    /// Why one of those that were named, or each of all, cannot be used.
+    /// The reason why one of the named devices, or each of all devices, cannot be used.
     pub fn open(gpus: &Gpus) -> Result<Cards, BackendError> {
         let there = count()?;
         let ordinals: Vec<usize> = match gpus {
@@ -53,37 +53,37 @@ impl Cards {
         Ok(Cards { devices, left_out })
     }
 
-    /// One device alone.
+    /// Makes a run's devices from a single one.
     pub fn one(device: Device) -> Cards {
         Cards { devices: vec![Arc::new(device)], left_out: None }
     }
 
-    /// The same with each device alone.
+    /// Returns each device alone.
     pub fn each(&self) -> impl Iterator<Item = Cards> {
         self.devices.iter().map(|device| Cards { devices: vec![device.clone()], left_out: None })
     }
 
-    /// The first device: that of what runs on one.
+    /// Returns the first device, for work that runs on one.
     pub fn first(&self) -> &Device {
         &self.devices[0]
     }
 
-    /// All devices.
+    /// Returns all devices.
     pub fn all(&self) -> Vec<&Device> {
         self.devices.iter().map(Arc::as_ref).collect()
     }
 
-    /// Multiprocessors of all devices.
+    /// Returns the multiprocessors of all devices.
     pub fn multiprocessors(&self) -> u32 {
         self.devices.iter().map(|device| device.multiprocessors()).sum()
     }
 
-    /// How many devices.
+    /// Returns the number of devices.
     pub fn count(&self) -> usize {
         self.devices.len()
     }
 
-    /// For reports. Devices of another name than the first are named in the details.
+    /// Returns the machine, for reports. Devices whose name differs from the first one's are named in the details.
     pub fn machine(&self) -> Machine {
         let mut machine = self.first().machine();
         if self.count() > 1 {

@@ -1,4 +1,4 @@
-//! A CUDA device, opened.
+//! An opened CUDA device.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,7 +11,7 @@ use super::module::{self, Ptx};
 use crate::backend::Machine;
 use crate::engine::{BackendError, Enough};
 
-/// What `antwarp devices` shows of a device.
+/// The facts that `antwarp devices` shows about a device.
 #[derive(Clone, Debug)]
 pub struct DeviceFacts {
     /// Its name.
@@ -24,7 +24,7 @@ pub struct DeviceFacts {
     pub multiprocessors: usize,
     /// The CUDA version of the driver.
     pub driver: String,
-    /// The kernels this binary would use there, or why none.
+    /// The kernels that this binary would use there, or why it has none.
     pub kernels: String,
 }
 
@@ -34,27 +34,27 @@ pub struct Device {
     stream: Arc<CudaStream>,
     ptx: &'static Ptx,
     facts: DeviceFacts,
-    /// A launch was left behind.
+    /// Whether a launch was abandoned.
     is_busy: AtomicBool,
-    /// All kernels: a module is not unloaded while one of them runs.
+    /// All kernels: a module must not be unloaded while one of them runs.
     loaded: Mutex<Vec<CudaFunction>>,
 }
 
-/// How long what is queued may take, from its beginning, before it is left behind once there was enough. What a batch found would
-/// be lost, and batches are made to take less.
+/// How long queued work may take, from the start of the wait, before it is abandoned once the run is over. The batch's results are
+/// then lost, so batches are sized to take less.
 pub(super) const GRACE: Duration = Duration::from_millis(500);
-/// How long it is waited for in any case: it may be about to end.
+/// How long to wait in any case once the run is over: the work may be about to finish.
 const LATE: Duration = Duration::from_millis(20);
-/// The same as [`GRACE`] where much is queued, of which every launch is short.
+/// The same as [`GRACE`] where many short launches are queued.
 pub(super) const LONG_GRACE: Duration = Duration::from_secs(3);
-/// How long it is asked for without a pause.
+/// How long to poll without a pause.
 const SPIN: Duration = Duration::from_micros(200);
 
 fn failed(doing: &'static str) -> impl Fn(DriverError) -> BackendError {
     move |source| BackendError::Driver { doing, source: source.into() }
 }
 
-/// Loads the driver and counts its devices; at least one.
+/// Loads the driver and returns the number of devices, at least one.
 pub(super) fn count() -> Result<usize, BackendError> {
     // SAFETY: it only tries to load the library.
     if !unsafe { sys::is_culib_present() } {
@@ -98,7 +98,7 @@ fn facts(context: &CudaContext) -> Result<DeviceFacts, BackendError> {
     })
 }
 
-/// Every CUDA device.
+/// Returns the facts about every CUDA device.
 ///
 /// # Errors
 /// If there is no driver, or no device.
@@ -111,12 +111,12 @@ impl Device {
     /// Opens device `ordinal` and chooses the PTX for it.
     ///
     /// # Errors
-    /// Without kernels, driver, device, or with too old a one: each its own error.
+    /// If there are no kernels, no driver or no device, or one is too old: each has its own error.
     pub fn open(ordinal: usize) -> Result<Self, BackendError> {
         Device::open_with(ordinal, None)
     }
 
-    /// As [`Device::open`], with the PTX for `architecture` (the compute capability times ten) where one is given.
+    /// As [`Device::open`], with the PTX for `architecture` (the compute capability times ten) if that is given.
     ///
     /// # Errors
     /// As [`Device::open`]; also if there is no such PTX, or the device cannot run it.
@@ -128,8 +128,8 @@ impl Device {
         }
         let context = CudaContext::new(ordinal).map_err(failed("opening the device"))?;
         // One stream orders everything here; events between slices would only cost time.
-        // SAFETY: every buffer is used on one stream only, but for tours of Lin-Kernighan that GPUs share: their streams wait for
-        // each other's events.
+        // SAFETY: every buffer is used on one stream only, except for tours of Lin-Kernighan that GPUs share: their streams wait
+        // for each other's events.
         unsafe { context.disable_event_tracking() };
         let stream = context.new_stream().map_err(failed("making a stream"))?;
         let facts = facts(&context)?;
@@ -139,7 +139,7 @@ impl Device {
         Ok(Device { context, stream, ptx, facts, is_busy, loaded })
     }
 
-    /// For reports.
+    /// Returns the machine, for reports.
     pub fn machine(&self) -> Machine {
         let f = &self.facts;
         Machine {
@@ -153,22 +153,22 @@ impl Device {
         }
     }
 
-    /// The stream on which everything is queued but Lin-Kernighan, which has streams of its own.
+    /// Returns the stream for everything except Lin-Kernighan, which has its own streams.
     pub fn stream(&self) -> &Arc<CudaStream> {
         &self.stream
     }
 
-    /// The driver's context.
+    /// Returns the driver's context.
     pub fn context(&self) -> &Arc<CudaContext> {
         &self.context
     }
 
-    /// Multiprocessors.
+    /// Returns the number of multiprocessors.
     pub fn multiprocessors(&self) -> u32 {
         self.facts.multiprocessors as u32
     }
 
-    /// Bytes of shared memory that one block can have.
+    /// Returns the bytes of shared memory that one block can have.
     pub fn shared_limit(&self) -> u32 {
         let limit = Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
         self.context.attribute(limit).map_or(48 << 10, |b| b as u32)
@@ -177,23 +177,23 @@ impl Device {
     /// Compiles and loads a kernel.
     ///
     /// # Errors
-    /// If the driver refuses it.
+    /// If the driver rejects it.
     pub fn function(&self, name: &str) -> Result<CudaFunction, BackendError> {
         let function = module::load_function(&self.context, self.ptx, name)?;
         self.loaded.lock().unwrap_or_else(PoisonError::into_inner).push(function.clone());
         Ok(function)
     }
 
-    /// Waits for all that was queued just now; once there was `enough`, for no more than `grace` from the beginning.
+    /// Waits for everything queued so far; once interrupted by `enough`, for at most `grace` from the start of the wait.
     ///
     /// # Errors
-    /// [`BackendError::Busy`] if it was left behind: what is on the device cannot be had before a later wait comes to its end. Or
-    /// if a kernel failed.
+    /// [`BackendError::Busy`] if the work was abandoned: the device's data is then unavailable until a later wait succeeds. Or if a
+    /// kernel failed.
     pub fn wait(&self, enough: Enough, grace: Duration) -> Result<(), BackendError> {
         self.wait_on(&self.stream, enough, grace)
     }
 
-    /// The same of what was queued on another stream of the device.
+    /// As [`Device::wait`], for work queued on another stream of the device.
     ///
     /// # Errors
     /// As [`Device::wait`].
@@ -222,8 +222,8 @@ impl Device {
         Ok(())
     }
 
-    /// Whether kernels here can read another device's memory, for which it asks the driver. If not, there are copies, which go
-    /// through the host.
+    /// Returns whether kernels here can read another device's memory, after asking the driver to allow it. If not, data is copied,
+    /// possibly through the host.
     pub(super) fn reaches(&self, other: &Device) -> bool {
         let (own, other) = (&self.context, &other.context);
         let ask = || -> Result<bool, DriverError> {
@@ -239,7 +239,7 @@ impl Device {
                 if asked != sys::CUresult::CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED {
                     asked.result()?;
                 }
-                // Buffers come from a pool, which has rules of its own.
+                // Buffers come from a pool, which has separate access rules.
                 let mut pool = std::ptr::null_mut();
                 sys::cuDeviceGetDefaultMemPool(&mut pool, other.cu_device()).result()?;
                 let access = sys::CUmemAccessDesc {
@@ -256,19 +256,19 @@ impl Device {
         own == other || ask().unwrap_or(false)
     }
 
-    /// Nobody waits for what was queued.
+    /// Abandons the queued work.
     pub(super) fn leave_behind(&self) {
         self.is_busy.store(true, Ordering::Relaxed);
     }
 
-    /// Refuses what would wait for a launch that was left behind.
+    /// Rejects operations that would wait for an abandoned launch.
     pub(super) fn check_idle(&self) -> Result<(), BackendError> {
         if self.is_busy.load(Ordering::Relaxed) { Err(BackendError::Busy) } else { Ok(()) }
     }
 }
 
 impl Drop for Device {
-    /// What waits for the end of a launch when it is given back is left to the end of the process, if a launch was left behind.
+    /// If a launch was abandoned, resources that wait for its end when they are released are leaked until the process ends.
     fn drop(&mut self) {
         if self.is_busy.load(Ordering::Relaxed) {
             let loaded = self.loaded.get_mut().unwrap_or_else(PoisonError::into_inner);

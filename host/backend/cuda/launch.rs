@@ -1,16 +1,16 @@
-//! Typed launchers, one a kernel family, made from the contract in `antwarp_core::kernels`. They are the only
-//! places that launch kernels.
+//! Typed launchers, one per kernel family, generated from the contract in `antwarp_core::kernels`. Kernels are launched nowhere
+//! else.
 
 use std::sync::Arc;
 
-use antwarp_core::colony::ColonyState;
 use antwarp_core::kernels::{
     AcsArgs, ConstructArgs, CostArgs, GeneticArgs, JudgeArgs, PassArgs, SearchArgs, TrailArgs, TrialArgs,
     WalkArgs,
 };
 use antwarp_core::lin_kernighan::merge::Merged;
-use antwarp_core::local_search::best::DescentState;
-use antwarp_core::search::WalkState;
+use antwarp_core::papers::ants::colony::ColonyState;
+use antwarp_core::papers::local_search::best::DescentState;
+use antwarp_core::papers::search::WalkState;
 use cudarc::driver::{CudaFunction, CudaStream, DeviceRepr, LaunchConfig, PushKernelArg};
 
 use super::Buffer;
@@ -21,7 +21,7 @@ use crate::engine::BackendError;
 pub struct Launch {
     /// Blocks.
     pub grid: u32,
-    /// Threads of a block, whole warps.
+    /// Threads per block, a multiple of a warp.
     pub block: u32,
     /// Bytes of dynamic shared memory.
     pub shared: u32,
@@ -33,7 +33,7 @@ impl From<Launch> for LaunchConfig {
     }
 }
 
-/// A kernel's scalars as the driver takes them.
+/// A kernel's scalars in the form that the driver takes.
 #[repr(transparent)]
 struct Scalars<T>(T);
 
@@ -56,14 +56,14 @@ macro_rules! slice {
 
 macro_rules! launchers {
     ($($(#[$doc:meta])* $family:ident($args:ident) { $($p:ident: $kind:ident<$element:ty>),* $(,)? })*) => {
-        /// The buffers of a launch, under the contract's names, so that two of one type cannot be exchanged by accident. Each
+        /// The buffers of a launch, under the contract's names, so that two of the same type cannot be swapped by accident. Each
         /// struct has the name of its launcher.
         pub mod buffers {
             use super::{Buffer, ColonyState, DescentState, Merged, WalkState};
 
             $(
                 $(#[$doc])*
-                // The kernel's documentation says what they are.
+                // The kernel's documentation describes them.
                 #[allow(missing_docs)]
                 pub struct $family<'a> { $(pub $p: parameter!('a $kind<$element>)),* }
             )*
@@ -82,11 +82,11 @@ macro_rules! launchers {
                 /// Queues a launch.
                 ///
                 /// # Errors
-                /// If the driver refuses it.
+                /// If the driver rejects it.
                 ///
                 /// # Safety
-                /// The buffers have the sizes that `args` tell and that the kernel's documentation asks for, and
-                /// so has the shared memory.
+                /// The buffers have the sizes given by `args` and required by the kernel's documentation, and so has the shared
+                /// memory.
                 pub unsafe fn launch(
                     &self, stream: &Arc<CudaStream>, launch: Launch, args: $args, buffers: buffers::$family<'_>,
                 ) -> Result<(), BackendError> {
@@ -94,10 +94,10 @@ macro_rules! launchers {
                     unsafe { self.launch_as(false, stream, launch, args, buffers) }
                 }
 
-                /// As the plain launch; `together`: cooperative, with all blocks running at the same time.
+                /// As the plain launch; with `together`, cooperative, with all blocks running at the same time.
                 ///
                 /// # Errors
-                /// If the driver refuses it, for one because so many blocks do not fit on the device together.
+                /// If the driver rejects it, for example because the blocks do not all fit on the device at once.
                 ///
                 /// # Safety
                 /// As the plain launch.

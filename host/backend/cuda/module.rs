@@ -15,23 +15,23 @@ mod embedded {
 
 pub use embedded::Ptx;
 
-/// What is embedded in this binary.
+/// The kernels embedded in this binary.
 #[derive(Clone, Debug)]
 pub struct KernelFacts {
-    /// Compute capabilities (times ten) there is PTX for, ascending.
+    /// Compute capabilities (times ten) with embedded PTX, ascending.
     pub architectures: Vec<u32>,
-    /// The compiler that made it.
+    /// The compiler that made them.
     pub compiler: &'static str,
-    /// Kernels in each.
+    /// Number of kernels for each.
     pub count: usize,
 }
 
-/// The oldest driver, as 1000 major + 10 minor, that reads the PTX of an architecture.
+/// Returns the oldest driver, as 1000 major + 10 minor, that reads the PTX of an architecture.
 fn oldest_driver(architecture: u32) -> (i32, &'static str) {
     if architecture >= 90 { (12_000, "12.0") } else { (11_000, "11.0") }
 }
 
-/// What is embedded in this binary.
+/// Returns the kernels embedded in this binary.
 ///
 /// # Errors
 /// If it was built without kernels.
@@ -46,13 +46,13 @@ pub fn kernels() -> Result<KernelFacts, BackendError> {
     }
 }
 
-/// The embedded PTX texts; none in a build without kernels.
+/// Returns the embedded PTX texts; empty in a build without kernels.
 pub fn texts() -> &'static [Ptx] {
     embedded::PTX
 }
 
-/// The newest embedded PTX that a device of this capability (times ten) and a driver of this version
-/// (1000 major + 10 minor) take. `architecture`, or else `ANTWARP_PTX=sm_70`, asks for another one.
+/// Returns the newest embedded PTX supported by a device of this capability (times ten) and a driver of this version (1000 major +
+/// 10 minor). `architecture`, or else `ANTWARP_PTX=sm_70`, asks for a different one.
 pub fn choose(
     architecture: Option<u32>,
     capability: u32,
@@ -80,21 +80,23 @@ pub fn choose(
 /// Compiles one kernel of an embedded PTX text and loads it.
 ///
 /// # Errors
-/// If the text has no such kernel, or the driver refuses it: with the driver's own words.
+/// If the text has no such kernel, or the driver rejects it: with the driver's message.
 pub fn load_function(
     context: &Arc<CudaContext>,
     ptx: &Ptx,
     name: &str,
 ) -> Result<CudaFunction, BackendError> {
-    let missing =
-        || BackendError::PtxRefused { kernel: name.to_string(), log: "the PTX does not hold it".to_string() };
+    let missing = || BackendError::PtxRefused {
+        kernel: name.to_string(),
+        log: "the PTX does not contain it".to_string(),
+    };
     load_text(context, ptx.only(name).ok_or_else(missing)?, name)
 }
 
 /// Compiles a PTX text and loads one of its kernels.
 ///
 /// # Errors
-/// If the driver refuses it: with the driver's own words.
+/// If the driver rejects it: with the driver's message.
 pub fn load_text(context: &Arc<CudaContext>, text: String, name: &str) -> Result<CudaFunction, BackendError> {
     let refused = |log: String| BackendError::PtxRefused { kernel: name.to_string(), log };
     context
@@ -105,17 +107,17 @@ pub fn load_text(context: &Arc<CudaContext>, text: String, name: &str) -> Result
     module.load_function(name).map_err(|e| refused(e.to_string()))
 }
 
-/// Compiles PTX with the driver's linker, which, unlike its loader, gives back its messages through cudarc.
+/// Compiles PTX with the driver's linker, which, unlike its loader, returns its messages through cudarc.
 fn link(text: String) -> Result<Vec<u8>, (DriverError, String)> {
     let mut log = vec![0u8; 8192];
     let mut options =
         [sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER, sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
-    // A size is passed in the place of a pointer.
+    // A size is passed in place of a pointer.
     let mut values = [log.as_mut_ptr().cast::<c_void>(), log.len() as *mut c_void];
     let mut text = text.into_bytes();
     text.push(0);
     let mut state = null_mut();
-    // SAFETY: options, log and text outlive the linker; the binary belongs to it and is copied before it goes.
+    // SAFETY: options, log and text outlive the linker; the binary belongs to it and is copied before it is destroyed.
     let linked = unsafe {
         sys::cuLinkCreate_v2(2, options.as_mut_ptr(), values.as_mut_ptr(), &mut state).result().and_then(
             |()| {

@@ -1,10 +1,10 @@
-//! A problem's tables as kernels read them.
+//! A problem's tables in the form that kernels read.
 
 use antwarp_core::geometry::Point;
 
 use crate::engine::{Places, Problem};
 
-/// The places as bytes.
+/// Returns the places as bytes.
 pub(super) fn place_bytes(places: &Places) -> Vec<u8> {
     match places {
         Places::Grid { places, .. } => places.iter().flat_map(|p| p.to_ne_bytes()).collect(),
@@ -15,7 +15,7 @@ pub(super) fn place_bytes(places: &Places) -> Vec<u8> {
     }
 }
 
-/// The distance matrix a kernel reads: the instance's, or one made of a metric that kernels cannot compute.
+/// Returns the distance matrix that a kernel reads: the instance's, or one made from a metric that kernels cannot compute.
 pub(super) fn device_matrix(problem: &Problem) -> Vec<i32> {
     if problem.metric().is_some() && problem.has_device_matrix() {
         problem.computed_matrix()

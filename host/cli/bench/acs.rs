@@ -1,4 +1,4 @@
-//! `antwarp bench acs`: the forms of Ant Colony System.
+//! `antwarp bench acs`: the variants of Ant Colony System.
 
 use serde_json::json;
 
@@ -15,10 +15,10 @@ use crate::solver::acs::{AcsSettings, Pheromone};
 /// Arguments of `antwarp bench acs`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Tours of a run, all iterations together, instead of iterations: with more ants it has fewer
+    /// Total number of tours per run, instead of a number of iterations: with more ants there are fewer iterations
     #[arg(long, value_name = "N|Xn", conflicts_with_all = ["iterations", "time"])]
     tours: Option<Iterations>,
-    /// Runs at the same time, each with a colony of its own. There are no times then
+    /// Number of runs at the same time, each with its own colony. No times are measured then
     #[arg(
         long,
         value_name = "N",
@@ -27,21 +27,21 @@ pub struct Args {
         conflicts_with = "time"
     )]
     parallel: u32,
-    /// Atomic forms on a GPU: a launch for each choice and for each update instead of one for an iteration
+    /// Atomic variants on a GPU: one launch per choice and per update instead of one per iteration
     #[arg(long)]
     each_phase: bool,
-    /// Count how often a trail that is updated is in its selective memory: hit ratio. On the CPU, where times are longer for it
+    /// Count how often an updated trail is found in selective memory: the hit ratio. CPU only; makes times longer
     #[arg(long)]
     hits: bool,
-    /// Published mean gaps in percent, one a line of the table, - for none: Wilcoxon tests compare ours with them. Needs
-    /// six seeds
+    /// Published mean gaps in percent, one per line of the table, - for none: Wilcoxon tests compare our gaps with them. Needs six
+    /// seeds
     #[arg(long, value_name = "LIST", value_delimiter = ',', allow_hyphen_values = true, value_parser = published)]
     against: Vec<Option<f64>>,
     #[command(flatten)]
     common: Common,
 }
 
-/// Reads a published gap; a dash is none.
+/// Parses a published gap; a dash means none.
 fn published(text: &str) -> std::result::Result<Option<f64>, String> {
     match text.parse::<f64>() {
         Ok(gap) if gap.is_finite() => Ok(Some(gap)),
@@ -50,7 +50,7 @@ fn published(text: &str) -> std::result::Result<Option<f64>, String> {
     }
 }
 
-/// Its tables.
+/// The tables of the suite.
 pub const SUITE: Suite = Suite { name: "acs", columns: &COLUMNS, sizes: &[], curve: &[] };
 
 const COLUMNS: [Column; 5] = {
@@ -58,7 +58,7 @@ const COLUMNS: [Column; 5] = {
     [build, rest, total, tours, ("hit ratio", "hit_ratio", Mean, 4)]
 };
 
-/// What the paper varies.
+/// The parameters that the paper varies.
 const DEFAULTS: [&str; 3] = [
     "pheromone+update=matrix+atomic,matrix+relaxed,candidate+relaxed,selective+relaxed",
     "ants=n",
@@ -77,12 +77,12 @@ pub fn run(args: &Args) -> Result<Outcome> {
     let backend = bench.open(&cells)?;
     for cell in cells.iter().filter(|_| args.hits) {
         if !has_rings(&bench, cell)? {
-            let what = "--hits counts in selective memories only: give -- --pheromone selective";
+            let what = "--hits works with selective memory only: give -- --pheromone selective";
             return Err(Error::Usage(what.to_owned()));
         }
     }
     if args.hits && !matches!(backend, Backend::Cpu(_)) {
-        return Err(Error::Usage("--hits counts on CPU threads only: give --backend cpu".to_owned()));
+        return Err(Error::Usage("--hits works on CPU threads only: give --backend cpu".to_owned()));
     }
     let run = |cell: &Cell, seed, backend: &Backend| {
         let asked = bench.asked(cell, seed)?;
@@ -108,14 +108,14 @@ pub fn run(args: &Args) -> Result<Outcome> {
     bench.measure(&SUITE, (backend, args.parallel), &cells, run)
 }
 
-/// Whether a cell has a selective memory.
+/// Returns whether a cell uses selective memory.
 fn has_rings(bench: &Bench<'_>, cell: &Cell) -> Result<bool> {
     let algorithm = bench.asked(cell, 1)?.algorithm;
     Ok(matches!(algorithm, Algorithm::Acs(AcsSettings { pheromone: Pheromone::Selective, .. })))
 }
 
 impl Args {
-    /// Adds to a cell what is no option of solve.
+    /// Adds to a cell what is not an option of solve.
     fn add_to(&self, cell: &mut Cell, bench: &Bench<'_>) -> Result<()> {
         if self.each_phase {
             cell.settings.insert("each-phase".to_owned(), json!(true));
@@ -133,7 +133,7 @@ impl Args {
         Ok(())
     }
 
-    /// Gives cells their published gaps. Refuses those that cannot be compared.
+    /// Assigns the published gaps to cells. Rejects those that cannot be compared.
     fn compare(&self, cells: &mut [Cell]) -> Result<()> {
         let (given, lines, seeds) = (self.against.len(), cells.len(), self.common.seeds as usize);
         let refuse = |what: String| Err(Error::Usage(format!("--against {what}")));
@@ -152,7 +152,7 @@ impl Args {
             if published.is_some() && cell.known.is_none() {
                 let name = &cell.instance;
                 return refuse(format!(
-                    "has a gap for {name}, but no best length of it is known: give `-` for it"
+                    "has a gap for {name}, whose best known length is missing: give `-` for it"
                 ));
             }
             cell.published = *published;

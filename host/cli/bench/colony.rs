@@ -1,9 +1,9 @@
-//! Runs of what goes on by iterations: colonies of ants, and populations.
+//! Runs of iterative solvers: ant colonies and populations.
 
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use antwarp_core::colony::ColonyState;
+use antwarp_core::papers::ants::colony::ColonyState;
 use serde_json::json;
 
 use super::super::{Error, Result};
@@ -13,10 +13,10 @@ use crate::backend::Backend;
 use crate::engine::{Colony, Phases, Problem, Stop, next_units};
 use crate::instance::Instance;
 
-/// Iterations before the times count: a GPU loads kernels and measures its layout, a CPU wakes its threads.
+/// Iterations before timing starts: a GPU loads kernels and measures its layout, a CPU wakes its threads.
 const WARM_UP: u32 = 5;
 
-/// Columns of a run of ants.
+/// Columns for a run of ants.
 pub const COLUMNS: &[Column; 4] = &[
     ("build ms", "construction_ms", Median, 4),
     ("rest ms", "rest_ms", Median, 4),
@@ -24,43 +24,43 @@ pub const COLUMNS: &[Column; 4] = &[
     ("tours/s", "tours_per_second", Median, 0),
 ];
 
-/// Most iterations.
+/// Returns the maximum number of iterations.
 pub fn limit(stop: &Stop) -> u32 {
     stop.iterations.map_or(u32::MAX, |most| u32::try_from(most).unwrap_or(u32::MAX))
 }
 
-/// When a run began, and what ends it.
+/// When a run started, and what ends it.
 pub struct Course<'a> {
     stop: &'a Stop,
     start: Instant,
-    /// The time ends an iteration half-way, too. On a GPU it does not: what such a launch has made could be had only after its end.
+    /// Whether the time limit may cut an iteration short. Not on a GPU: the results of a launch are available only after it ends.
     is_punctual: bool,
 }
 
 impl<'a> Course<'a> {
-    /// Of a run that begins now.
+    /// Starts the course of a run now.
     pub fn begin(stop: &'a Stop, backend: &Backend) -> Course<'a> {
         Course { stop, start: Instant::now(), is_punctual: backend.is_cpu() }
     }
 
-    /// Seconds since it began.
+    /// Returns the seconds since the start.
     pub fn seconds(&self) -> f64 {
         self.start.elapsed().as_secs_f64()
     }
 
-    /// How much time is left, if it has a limit.
+    /// Returns the remaining time, if there is a limit.
     fn left(&self) -> Option<Duration> {
         self.stop.time.map(|time| time.saturating_sub(self.start.elapsed()))
     }
 
-    /// Whether the time is up.
+    /// Returns whether the time is up.
     fn is_late(&self) -> bool {
         self.left() == Some(Duration::ZERO)
     }
 }
 
-/// Goes on from `done` to `until` iterations, or until the time of the course is up or the target is reached;
-/// `None` if it is interrupted. Batches end after 1, 2, 4, 8 and so on iterations: then, and at the end, `seen` is called.
+/// Advances from `done` to `until` iterations, or until the time is up or the target is reached; `None` if interrupted. Batches end
+/// after 1, 2, 4, 8 and so on iterations: then, and at the end, `seen` is called.
 pub fn advance<C: Colony + ?Sized>(
     colony: &mut C,
     (mut done, until): (u32, u32),
@@ -74,7 +74,7 @@ pub fn advance<C: Colony + ?Sized>(
         let mark = done.checked_ilog2().map_or(1, |power| 2u64 << power);
         let count = (mark.min(until.into()) - u64::from(done)).min(batch) as u32;
         let before = Instant::now();
-        // The first iteration is made whole, whatever the time: there is a tour then.
+        // The first iteration is always completed, so that there is a tour.
         let may_be_cut = course.is_punctual && done > 0;
         let state = colony.run(count, &|| is_interrupted() || (may_be_cut && course.is_late()));
         if is_interrupted() {
@@ -94,14 +94,14 @@ pub fn advance<C: Colony + ?Sized>(
     }
 }
 
-/// A run of so many ants; `None` if it was interrupted. Without `is_timed`, others go on at the same time.
+/// Runs a colony of this many ants; `None` if interrupted. Unless `is_timed`, other runs are active at the same time.
 pub fn measure_ants(
     asked: &Asked,
     (instance, problem): (&Instance, &Problem),
     (colony, ants): (&mut dyn Colony, u32),
     (backend, is_timed): (&Backend, bool),
 ) -> Result<Option<Measured>> {
-    // Not even an optimum ends it.
+    // Not even an optimum ends the run.
     let stop = Stop { target: None, ..asked.stop.clone() };
     let (limit, course) = (limit(&stop), Course::begin(&stop, backend));
     let warm_up = WARM_UP.min(limit / 2);
@@ -143,10 +143,10 @@ pub fn measure_ants(
     }))
 }
 
-/// The length of a tour in the problem's numbering, from the instance. A backend whose tour is none, or not as long as
-/// it says, has a bug.
+/// Computes the length of a tour in the problem's numbering from the instance. If the tour is invalid, or its length is not the
+/// reported one, the backend has a bug.
 pub fn checked(instance: &Instance, problem: &Problem, tour: &[u32], said: i64) -> Result<i64> {
-    let bug = |what: String| Error::Bug(format!("a wrong tour of {}: {what}", instance.name()));
+    let bug = |what: String| Error::Bug(format!("a wrong tour for {}: {what}", instance.name()));
     if tour.iter().any(|&node| node >= problem.n()) {
         return Err(bug("it has a node that does not exist".to_owned()));
     }
@@ -156,12 +156,12 @@ pub fn checked(instance: &Instance, problem: &Problem, tour: &[u32], said: i64) 
 
 #[cfg(test)]
 mod tests {
-    use antwarp_core::colony::Limits;
+    use antwarp_core::papers::ants::colony::Limits;
 
     use super::*;
     use crate::engine::{BackendError, Enough};
 
-    /// Iterations that take longer than a run may. Of one that was cut short nothing can be had, as on a GPU.
+    /// A colony whose iterations take longer than a run may. As on a GPU, an interrupted iteration gives no result.
     struct Slow(ColonyState);
 
     impl Colony for Slow {

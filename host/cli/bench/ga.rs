@@ -1,8 +1,8 @@
-//! `antwarp bench ga`: how the genetic algorithm's crossovers converge.
+//! `antwarp bench ga`: convergence of the genetic algorithm by crossover.
 
 use std::sync::atomic::Ordering;
 
-use antwarp_core::colony::ColonyState;
+use antwarp_core::papers::ants::colony::ColonyState;
 use serde_json::{Value, json};
 
 use super::super::{Error, Outcome, Result};
@@ -16,23 +16,23 @@ use crate::report::gap_percent;
 use crate::solver::Algorithm;
 use crate::solver::genetic::first_individuals;
 
-/// Generations before the times count.
+/// Generations before timing starts.
 const WARM_UP: u32 = 2;
 
 /// Arguments of `antwarp bench ga`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The share over the best known length, (length - best) / best, whose first generation is looked for
+    /// Gap to the best known length, (length - best) / best; the first generation that reaches it is recorded
     #[arg(long, value_name = "F", default_value_t = 0.1)]
     epsilon: f64,
-    /// Record how runs go, too: at generations 0, 1, 2, 4, 8 and so on, and at the end
+    /// Also record the course of runs: at generations 0, 1, 2, 4, 8 and so on, and at the end
     #[arg(long)]
     curve: bool,
     #[command(flatten)]
     common: Common,
 }
 
-/// Its tables.
+/// The tables of the suite.
 pub const SUITE: Suite = Suite {
     name: "ga",
     columns: &[
@@ -46,7 +46,7 @@ pub const SUITE: Suite = Suite {
     curve: &POINT,
 };
 
-/// What a point of a curve tells. Seconds are without set-up; the first individuals are a part of them.
+/// The values of a point of a curve. Seconds exclude set-up but include generating the first individuals.
 const POINT: [&str; 6] =
     ["generation", "seconds", "best_cost", "best_gap_percent", "mean_cost", "mean_gap_percent"];
 
@@ -65,8 +65,8 @@ pub fn run(args: &Args) -> Result<Outcome> {
 }
 
 impl Args {
-    /// One run; `None` if it was interrupted. The generation that came so near is found by a run of the same seed that ends
-    /// there: so this one, which is timed, need not be looked at generation by generation.
+    /// Runs once; `None` if interrupted. The generation that first reaches the gap is found by a second run with the same seed that
+    /// ends there, so the timed run need not be checked after every generation.
     fn measure(
         &self,
         bench: &Bench<'_>,

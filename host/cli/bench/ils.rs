@@ -1,10 +1,10 @@
-//! `antwarp bench ils`: iterated local search by its operators, after given numbers of kicks.
+//! `antwarp bench ils`: iterated local search with its operators, after given numbers of kicks.
 
 use super::super::{Outcome, Result};
 use super::table::Suite;
 use super::{Common, solve};
 
-/// Its tables.
+/// The tables of the suite.
 pub const SUITE: Suite = Suite {
     name: "ils",
     columns: solve::COLUMNS,

@@ -1,4 +1,4 @@
-//! `antwarp bench mmas`: the variants of the colony.
+//! `antwarp bench mmas`: the variants of MAX-MIN Ant System.
 
 use super::super::{Outcome, Result};
 use super::colony::{self, measure_ants};
@@ -8,10 +8,10 @@ use crate::backend::Backend;
 use crate::engine::Stop;
 use crate::solver::Algorithm;
 
-/// Its tables.
+/// The tables of the suite.
 pub const SUITE: Suite = Suite { name: "mmas", columns: colony::COLUMNS, sizes: &[], curve: &[] };
 
-/// What the paper varies.
+/// The parameters that the paper varies.
 const DEFAULTS: [&str; 5] = [
     "candidates=all,32",
     "selection+tabu=wrs+list,wrs+compact,wrs+bitmask,rwm+list,rwm+compact,rwm+bitmask",

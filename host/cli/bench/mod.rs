@@ -1,8 +1,8 @@
-//! `antwarp bench`: a suite measures runs over instances, settings and seeds, a raw row each; tables are made of the rows
-//! alone.
+//! `antwarp bench`: a suite measures runs over instances, settings and seeds, and records a raw row for each; tables are made from
+//! the rows alone.
 //!
-//! What is measured are lines of options of `antwarp solve`, or of `antwarp search`: a suite and `--vary` make them, and
-//! what stands behind `--` is in all of them.
+//! Each run is given by a line of options of `antwarp solve` or `antwarp search`: a suite and `--vary` generate these lines, and
+//! the options after `--` are added to all of them.
 
 mod acs;
 mod colony;
@@ -49,60 +49,55 @@ pub struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum What {
-    /// MAX-MIN Ant System: times of an iteration, and tours (Skinderowicz 2020, section 5)
+    /// MAX-MIN Ant System: times per iteration, and tours (Skinderowicz 2020, section 5)
     #[command(
-        after_help = "If nothing else is said: candidates=all,32, the six variants selection+tabu, ants=n (as many as \
+        after_help = "Defaults: candidates=all,32, the six variants selection+tabu, ants=n (as many as \
         nodes), rho=0.5, iterations=100. Times are medians, without the first five iterations."
     )]
     Mmas(Common),
-    /// Ant Colony System: times of an iteration, and tours (Skinderowicz 2016, section 4)
-    #[command(
-        after_help = "If nothing else is said: pheromone+update=matrix+atomic,matrix+relaxed,candidate+relaxed,\
-        selective+relaxed, ants=n (as many as nodes), iterations=1000. Times are medians, without the first five iterations."
-    )]
+    /// Ant Colony System: times per iteration, and tours (Skinderowicz 2016, section 4)
+    #[command(after_help = "Defaults: pheromone+update=matrix+atomic,matrix+relaxed,candidate+relaxed,\
+        selective+relaxed, ants=n (as many as nodes), iterations=1000. Times are medians, without the first five iterations.")]
     Acs(acs::Args),
-    /// Iterated local search: tours after so many kicks of each chain (Fosin et al. 2013, table 3)
+    /// Iterated local search: tours after given numbers of kicks per chain (Fosin et al. 2013, table 3)
     #[command(
-        after_help = "If nothing else is said: local-search=three-opt, iterations=0.1n,1n,10n. A proven optimum ends a run."
+        after_help = "Defaults: local-search=three-opt, iterations=0.1n,1n,10n. A proven optimum ends a run."
     )]
     Ils(Common),
-    /// Genetic algorithm: convergence, and times of a generation (Kang et al. 2016, tables 2 to 5)
-    #[command(
-        after_help = "If nothing else is said: crossover=bcscx,arx,hybrid, iterations=100 (generations). Times are \
-        medians, without the first two generations."
-    )]
+    /// Genetic algorithm: convergence, and times per generation (Kang et al. 2016, tables 2 to 5)
+    #[command(after_help = "Defaults: crossover=bcscx,arx,hybrid, iterations=100 (generations). Times are \
+        medians, without the first two generations.")]
     Ga(ga::Args),
-    /// Neighbourhood search: times of the ways to look at neighbours (Luong et al. 2013, tables 2 to 9)
+    /// Neighbourhood search: times of the ways to evaluate neighbours (Luong et al. 2013, tables 2 to 9)
     #[command(
-        after_help = "If nothing else is said: walks=1, iterations=10000 (any number with --descents), time=60s. The \
-        seconds of `reckoned` runs, whose time was up, are those that all iterations would take."
+        after_help = "Defaults: walks=1, iterations=10000 (unlimited with --descents), time=60s. For `reckoned` runs, whose time was up, the seconds are extrapolated to all iterations."
     )]
     Search(search::Args),
-    /// The tables and figures of the five papers, beside the papers' own figures
+    /// The tables and figures of the five papers, alongside the published results
     Paper(paper::Args),
     /// Any options of `antwarp solve`
-    #[command(after_help = "A run lasts 10 s if nothing says when to stop; a proven optimum always ends it.")]
+    #[command(after_help = "Without a stop option, a run lasts 10 s; a proven optimum always ends it.")]
     Solve(Common),
-    /// Make the tables again from the raw rows that --csv wrote; those of several files stand in one table
+    /// Recreate the tables from raw rows written by --csv; rows of several files are combined in one table
     Table {
-        /// What bench --csv has written, gzip or not
+        /// Files written by bench --csv, optionally gzip-compressed
         #[arg(value_name = "FILE", required = true)]
         files: Vec<PathBuf>,
         /// Only rows with one of these values in a column or setting, such as instance=E1k.0,pr2392; with several --where, rows
-        /// that fit all of them
+        /// that match all of them
         #[arg(long = "where", value_name = "COLUMN=LIST")]
         filters: Vec<Where>,
-        /// A table of one figure instead: a line for each value of this column or setting (in the order of --where)
+        /// Show a table of a single figure instead: one line per value of this column or setting (in the order of --where)
         #[arg(long, value_name = "COLUMN", requires_all = ["columns", "cell"])]
         rows: Option<String>,
-        /// The column or setting whose values are its columns
+        /// The column or setting whose values are the columns of that table
         #[arg(long, value_name = "COLUMN", requires_all = ["rows", "cell"])]
         columns: Option<String>,
-        /// What stands in its cells: a column of numbers, and each (of the rows), mean, median, least or count, with so many
-        /// digits behind the point (3)
+        /// What its cells show: a column of numbers, then each (value of the rows), mean, median, least or count, and the number of
+        /// decimals (3)
         #[arg(long, value_name = "COLUMN[:FIGURE[:DIGITS]]", requires_all = ["rows", "columns"])]
         cell: Option<pivot::Cell>,
-        /// Show TEXT for a value of --rows or --columns
+        /// Show TEXT instead of a value of --rows or --columns
         #[arg(long, value_name = "VALUE=TEXT", requires = "cell")]
         label: Vec<Label>,
         /// Markdown instead of plain text
@@ -114,39 +109,39 @@ enum What {
     },
 }
 
-/// Those that tables are made of.
+/// The suites that have tables.
 const SUITES: [&Suite; 6] =
     [&mmas::SUITE, &acs::SUITE, &ils::SUITE, &ga::SUITE, &search::SUITE, &solve::SUITE];
 
-/// Arguments of every suite.
+/// Arguments common to all suites.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Every suite")]
 struct Common {
-    /// Instances: files, or names of generated ones such as E10k.0
+    /// Instances: files, or names of generated instances such as E10k.0
     #[arg(long, value_name = "LIST", value_delimiter = ',', num_args = 1..)]
     instances: Vec<PathBuf>,
-    /// An option of solve (of search in bench search) and its values, such as ants=64,256: all are measured; an empty value
-    /// leaves the option out. Options that go together are joined: selection+tabu=wrs+list,rwm+bitmask. With several
-    /// --vary, all combinations are measured
+    /// An option of solve (of search in bench search) and the values to measure, such as ants=64,256; an empty value omits the
+    /// option. Options that vary together are joined: selection+tabu=wrs+list,rwm+bitmask. With several --vary, all combinations
+    /// are measured
     #[arg(long, value_name = "OPTION=LIST")]
     vary: Vec<Vary>,
-    /// Iterations of a run: numbers, or multiples of the nodes such as 10n; all of a list are measured
+    /// Iterations per run: numbers, or multiples of the number of nodes such as 10n; each value of the list is measured
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     iterations: Vec<Iterations>,
-    /// Most time of a run, such as 10s; all of a list are measured. Reading does not count, in mmas, acs and ga no set-up;
-    /// these wait for a GPU's last launch, which may end later
+    /// Maximum time per run, such as 10s; each value of the list is measured. Reading does not count; in mmas, acs and ga neither
+    /// does set-up, and these wait for the GPU's last launch, which may end later
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = duration)]
     time: Vec<Duration>,
-    /// Measure with N seeds, one after the other. The tables have Friedman tests from three seeds on, Wilcoxon tests from five
+    /// Measure with N consecutive seeds. The tables have Friedman tests from three seeds on, Wilcoxon tests from five
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
     seeds: u32,
-    /// The first of the seeds: to add runs to those of another bench, which has others
+    /// The first seed: allows adding runs to those of another bench that used other seeds
     #[arg(long, value_name = "SEED", default_value_t = 1, value_parser = clap::value_parser!(u32).range(..=1 << 30))]
     first_seed: u32,
-    /// Runs of each seed
+    /// Runs per seed
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1 << 10))]
     repeat: u32,
-    /// Write the raw rows, one a run, as CSV
+    /// Write the raw rows, one per run, as CSV
     #[arg(long, value_name = "FILE|-")]
     csv: Option<Output>,
     /// Write the raw rows as JSON
@@ -154,7 +149,7 @@ struct Common {
     json: Option<Output>,
     #[command(flatten)]
     machine: MachineArgs,
-    /// Options of solve (of search in bench search) that hold for all runs; --help lists them
+    /// Options of solve (of search in bench search) for all runs; --help lists them
     #[arg(last = true, value_name = "LINE")]
     options: Vec<OsString>,
 }
@@ -182,7 +177,7 @@ impl Vary {
     }
 }
 
-/// Options that go together, with their values, for an instance of n nodes.
+/// Returns options that vary together, with their values, for an instance of n nodes.
 fn options(names: &str, value: &str, n: usize) -> Vec<OsString> {
     let names: Vec<&str> = names.split('+').collect();
     let option = |(name, value): (&&str, &str)| match (*name, value) {
@@ -207,33 +202,33 @@ impl FromStr for Vary {
     }
 }
 
-/// What varies by the names of options, and the options.
+/// What varies, by option name, and the line of options.
 type Line = (Map<String, Value>, Vec<OsString>);
 
-/// What is measured with every seed: an instance, and a line of options.
+/// A case that is measured with every seed: an instance, and a line of options.
 struct Cell {
     instance: String,
     n: usize,
     known: Option<BestKnown>,
     line: Vec<OsString>,
-    /// What the line varies, and what else differs between cells.
+    /// The varied options of the line, and whatever else differs between cells.
     settings: Map<String, Value>,
-    /// The number of the instance among those of the bench.
+    /// The index of the instance in the bench.
     at: usize,
     /// A published mean gap to compare with.
     published: Option<f64>,
 }
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Default)]
 struct Measured {
     /// All settings of the solver.
     solver: Value,
-    /// Where it ran, if that is not where all do.
+    /// Where it ran, if not on the machine of the whole bench.
     machine: Option<Machine>,
-    /// The part of the seconds before the first iteration, if it is among them.
+    /// The part of `seconds` before the first iteration, if included.
     setup_seconds: Option<f64>,
-    /// None if other runs went on at the same time.
+    /// `None` if other runs were active at the same time.
     seconds: Option<f64>,
     iterations: u64,
     /// Length or cost.
@@ -243,19 +238,19 @@ struct Measured {
     values: Vec<(&'static str, Value)>,
 }
 
-/// A bench that has begun.
+/// A bench that has started.
 struct Bench<'a> {
     common: &'a Common,
-    /// The ids of the options that are given: defaults do not vary them.
+    /// The ids of the options that are given: defaults do not apply to them.
     given: Vec<String>,
     interrupt: Arc<AtomicBool>,
-    /// Those of tours, opened.
+    /// The opened instances, in a bench of tours.
     instances: Vec<Instance>,
-    /// The last one as backends see it.
+    /// The last instance used, as backends see it.
     problem: Mutex<Option<(Prepared, Arc<Problem>)>>,
 }
 
-/// An instance by its number, its candidates and its neighbours, and whether it is for ants.
+/// Index of an instance, its numbers of candidates and neighbours, and whether it is for ants.
 type Prepared = (usize, Option<u32>, Option<u32>, bool);
 
 /// Measures and prints.
@@ -277,7 +272,7 @@ pub fn run(args: Args) -> Result<Outcome> {
             kept.retain(|row| filters.iter().all(|filter| filter.keeps(row)));
             if is_any && kept.is_empty() {
                 return Err(Error::Unusable(
-                    "--where leaves no row: check its columns and values".to_owned(),
+                    "no row matches --where: check its columns and values".to_owned(),
                 ));
             }
             let text = match (&rows, &columns, &cell) {
@@ -291,36 +286,36 @@ pub fn run(args: Args) -> Result<Outcome> {
     }
 }
 
-/// Most combinations of options that are measured of an instance.
+/// Maximum number of option combinations per instance.
 const MOST_LINES: usize = 100_000;
 
-/// Options that no line has, and what to do.
+/// Options that a line must not have, and what to do instead.
 const RESERVED: [(&[&str], &str); 4] = [
     (&["seed"], "give --seeds before the `--`"),
     (&["time", "iterations", "backend", "threads"], "give it before the `--`, not by --vary"),
     (
         &["tour", "json", "svg", "csv", "save_population", "solution", "quiet", "bound", "print_tour"],
-        "a bench writes nothing but its rows",
+        "a bench writes only its rows",
     ),
-    (&["open", "start", "end"], "a bench is of closed tours"),
+    (&["open", "start", "end"], "a bench is for closed tours"),
 ];
-/// Options that end a run of solve: with one of them, the defaults of the others do not count.
+/// Options that end a run of solve: if one is given, the defaults of the others do not apply.
 const ENDS: [&str; 5] = ["time", "iterations", "target", "stagnation", "descent_only"];
-/// Those that colonies and populations do not have here.
+/// Those of [`ENDS`] that are not available for colonies and populations.
 const FOREIGN_ENDS: [&str; 3] = [ENDS[2], ENDS[3], ENDS[4]];
 
-/// Reads options of solve. The instance is open: its place in the line is taken.
+/// Parses options of solve. The instance is already open: a placeholder takes its place in the line.
 fn parse_solve(line: &[OsString]) -> Result<(solver::Args, Vec<String>)> {
     parse_line("antwarp solve", &[&[OsString::from("-")], line].concat())
 }
 
-/// The failure of a suite whose cell has another algorithm, which cannot be.
+/// The error for a cell whose algorithm is not that of its suite, which should be impossible.
 fn wrong_algorithm() -> Error {
     Error::Bug("a cell has another algorithm than its suite".to_owned())
 }
 
 impl<'a> Bench<'a> {
-    /// Begins a bench of tours: opens the instances. `foreign` options are not for the suite.
+    /// Starts a bench of tours: opens the instances. The suite does not accept the `foreign` options.
     fn of_tours(common: &'a Common, foreign: &[&str]) -> Result<Bench<'a>> {
         let (args, given) = parse_solve(&common.options)?;
         let mut bench = Bench::begin(common, &common.instances, given, foreign)?;
@@ -333,8 +328,7 @@ impl<'a> Bench<'a> {
         for source in &common.instances {
             let instance = Instance::open_with(source, &args.reading_options())?;
             if instance.forbidden().is_some() || !instance.fixed_edges().is_empty() {
-                let what =
-                    "has forbidden pairs or fixed edges, and a bench compares costs of tours without them";
+                let what = "has forbidden pairs or fixed edges, but a bench compares the costs of tours without them";
                 return Err(Error::Unusable(format!("{} {what}", instance.name())));
             }
             bench.instances.push(instance);
@@ -342,7 +336,8 @@ impl<'a> Bench<'a> {
         Ok(bench)
     }
 
-    /// Checks what can be checked before anything is read, and starts threads. `given` are the ids behind the `--`.
+    /// Checks everything that can be checked before anything is read, and starts threads. `given` are the ids of the options after
+    /// `--`.
     fn begin(
         common: &'a Common,
         instances: &[PathBuf],
@@ -350,7 +345,7 @@ impl<'a> Bench<'a> {
         foreign: &[&str],
     ) -> Result<Bench<'a>> {
         given.extend(common.vary.iter().flat_map(Vary::ids));
-        for (ids, remedy) in RESERVED.into_iter().chain([(foreign, "it is not for this suite")]) {
+        for (ids, remedy) in RESERVED.into_iter().chain([(foreign, "it does not apply to this suite")]) {
             if let Some(id) = given.iter().find(|id| ids.contains(&id.as_str())) {
                 return Err(Error::Usage(format!(
                     "--{} cannot be used here: {remedy}",
@@ -370,8 +365,8 @@ impl<'a> Bench<'a> {
         Ok(Bench { common, given, interrupt, instances: Vec::new(), problem: Mutex::default() })
     }
 
-    /// Settings and lines for an instance of n nodes, beginning with the `fixed` options: every combination of what varies,
-    /// and of the defaults where nothing else is said.
+    /// Returns settings and lines for an instance of n nodes, starting with the `fixed` options: every combination of what varies,
+    /// and of the defaults that are not overridden.
     fn lines(&self, fixed: &[OsString], defaults: &[&str], n: usize) -> Result<Vec<Line>> {
         let Common { vary, iterations, time, options: behind, .. } = self.common;
         let mut all = vary.clone();
@@ -385,7 +380,7 @@ impl<'a> Bench<'a> {
         all.push(Vary::new("time", time.iter().map(|time| format!("{}s", time.as_secs_f64()))));
         let count = all.iter().map(|vary| vary.values.len().max(1)).try_fold(1, usize::checked_mul);
         if count.is_none_or(|count| count > MOST_LINES) {
-            let what = "combinations of what varies are too many: give fewer values, or several benches";
+            let what = "combinations of options are too many: give fewer values, or run several benches";
             return Err(Error::Usage(format!("more than {MOST_LINES} {what}")));
         }
         let mut lines = vec![(Map::new(), fixed.to_vec())];
@@ -406,7 +401,7 @@ impl<'a> Bench<'a> {
         Ok(lines)
     }
 
-    /// The cells of tours, instance by instance, each checked.
+    /// Returns the cells of a bench of tours, instance by instance, each checked.
     fn cells(&self, fixed: &[&str], defaults: &[&str]) -> Result<Vec<Cell>> {
         let fixed: Vec<OsString> = fixed.iter().map(OsString::from).collect();
         let mut cells = Vec::new();
@@ -424,7 +419,7 @@ impl<'a> Bench<'a> {
         Ok(cells)
     }
 
-    /// Refuses instances that the algorithm of a cell cannot do with.
+    /// Rejects instances that the algorithm of a cell cannot handle.
     fn check(&self, cell: &Cell, algorithm: &Algorithm) -> Result<()> {
         let instance = &self.instances[cell.at];
         let (fewest, is_symmetric) = algorithm.needs();
@@ -442,13 +437,13 @@ impl<'a> Bench<'a> {
         Ok(())
     }
 
-    /// What the line of a cell of tours asks for with this seed.
+    /// Returns what the line of a cell of tours requests with this seed.
     fn asked(&self, cell: &Cell, seed: u64) -> Result<Asked> {
         let (args, given) = parse_solve(&[&cell.line[..], &[format!("--seed={seed}").into()]].concat())?;
         Asked::check(&args, &given, &self.instances[cell.at], self.interrupt.clone())
     }
 
-    /// The instance of a cell as backends see it; for ants by [reduced](Problem::reduced) lengths where edges have a direction.
+    /// Returns the instance of a cell as backends see it; for ants with [reduced](Problem::reduced) lengths if edges are directed.
     fn problem(
         &self,
         cell: &Cell,
@@ -462,7 +457,7 @@ impl<'a> Bench<'a> {
         if let Some((_, problem)) = last.as_ref().filter(|(other, _)| *other == key) {
             return Ok(problem.clone());
         }
-        // What is no longer needed makes room.
+        // Free the previous problem first.
         *last = None;
         let problem =
             Problem::new(&self.instances[cell.at], candidates, neighbors).map_err(SolveError::from)?;
@@ -470,7 +465,7 @@ impl<'a> Bench<'a> {
         Ok(last.insert((key, Arc::new(problem))).1.clone())
     }
 
-    /// The backend of cells of tours, some of which may have CPU threads alone.
+    /// Opens the backend for cells of tours, some of which may run on CPU threads only.
     fn open(&self, cells: &[Cell]) -> Result<Backend> {
         let machine = &self.common.machine;
         let why_cpu = |cell: &Cell| -> Result<Option<&'static str>> {
@@ -484,7 +479,7 @@ impl<'a> Bench<'a> {
         let choice = machine.backend;
         match whys.iter().flatten().next() {
             Some(why) if whys.iter().any(Option::is_none) => {
-                let what = "runs on CPU threads: measure it apart from others, or give --backend cpu";
+                let what = "runs on CPU threads: measure it separately, or give --backend cpu";
                 Err(Error::Usage(format!("{why} {what}")))
             }
             Some(_) if choice == Choice::Auto => {
@@ -494,7 +489,7 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// Measures cells with every seed, `workers` at the same time, and prints the tables of the runs that came to an end.
+    /// Measures cells with every seed, `workers` at the same time, and prints the tables of the runs that finished.
     fn measure(
         &self,
         suite: &Suite,
@@ -504,7 +499,7 @@ impl<'a> Bench<'a> {
     ) -> Result<Outcome> {
         let jobs = Jobs::new(cells, self.common);
         let machine = backend.machine();
-        // Of the kind that was found: every worker has one of its own.
+        // Every worker opens its own backend, of the kind that was found.
         let choice = if machine.backend == "cpu" { Choice::Cpu } else { Choice::Cuda };
         let queue = Mutex::new(Queue {
             next: 0,
@@ -516,7 +511,7 @@ impl<'a> Bench<'a> {
         let work = || -> Result<Outcome> {
             let backend = Backend::open_on(choice, &self.common.machine.gpus)?.0;
             for i in std::iter::from_fn(|| lock().take(jobs.len())) {
-                // A run that is soon over may never have looked at interrupts itself.
+                // A very short run may never have checked for interrupts itself.
                 if self.interrupt.load(Ordering::Relaxed) {
                     return Ok(Outcome::Interrupted);
                 }
@@ -534,14 +529,14 @@ impl<'a> Bench<'a> {
         };
         let refused = |why: &dyn std::fmt::Display| {
             Error::Usage(format!(
-                "{workers} runs at the same time cannot be started: {why}; give a smaller number"
+                "cannot start {workers} runs at the same time: {why}; give a smaller number"
             ))
         };
         memory::check_threads(workers).map_err(|shortage| refused(&shortage))?;
         let end = |ended: Result<Outcome>| {
             if !matches!(ended, Ok(Outcome::Done)) {
                 lock().ended.get_or_insert(ended);
-                // What is still under way is wanted no more.
+                // Runs still in progress are no longer needed.
                 self.interrupt.store(true, Ordering::Relaxed);
             }
         };
@@ -555,7 +550,7 @@ impl<'a> Bench<'a> {
             }
         });
         let Queue { early, mut log, ended, .. } = queue.into_inner().unwrap_or_else(PoisonError::into_inner);
-        // Where it was cut short, what others did behind the one that is missing.
+        // If the bench ended early, these are the runs after the first missing one.
         let late = early.into_iter();
         let added = late.map(|(i, measured)| log.add(row(suite.name, &machine, jobs.get(i), measured)));
         let added = added.fold(Ok(()), Result::and);
@@ -564,7 +559,7 @@ impl<'a> Bench<'a> {
         added.and(written).map(|()| outcome)
     }
 
-    /// Writes what is written at the end.
+    /// Writes the outputs that are written at the end.
     fn finish(&self, log: &Log<'_>) -> Result<()> {
         let written = self.common.json.as_ref().map_or(Ok(()), |json| log.write_json(json));
         let text = table::tables(&SUITES, &log.rows, false)?;
@@ -577,8 +572,8 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// The runs of a bench by their numbers: of each cell all seeds, and of each seed all repetitions. There can be billions, so they are not
-/// listed.
+/// The runs of a bench by index: all seeds of each cell, and all repetitions of each seed. There can be billions, so they are not
+/// stored.
 struct Jobs<'a> {
     cells: &'a [Cell],
     first_seed: u32,
@@ -596,7 +591,7 @@ impl<'a> Jobs<'a> {
         self.cells.len() as u64 * self.seeds * self.repeat
     }
 
-    /// The cell, the seed and the repetition, from 1, of a run.
+    /// Returns the cell, the seed and the repetition (from 1) of a run.
     fn get(&self, i: u64) -> (&'a Cell, u32, u32) {
         let (pair, repetition) = (i / self.repeat, i % self.repeat);
         let (cell, seed) = (pair / self.seeds, pair % self.seeds);
@@ -604,18 +599,18 @@ impl<'a> Jobs<'a> {
     }
 }
 
-/// What workers share.
+/// State shared by the workers.
 struct Queue<'a> {
     next: u64,
-    /// Runs that are over before others that stand above them.
+    /// Runs that finished before earlier ones.
     early: BTreeMap<u64, Measured>,
     log: Log<'a>,
-    /// How it ended, if not all was done.
+    /// How the bench ended, if it ended early.
     ended: Option<Result<Outcome>>,
 }
 
 impl Queue<'_> {
-    /// The number of a job to do, of so many.
+    /// Returns the index of the next of `count` jobs.
     fn take(&mut self, count: u64) -> Option<u64> {
         self.next += 1;
         (self.next <= count && self.ended.is_none()).then_some(self.next - 1)
@@ -633,17 +628,17 @@ impl Queue<'_> {
     }
 }
 
-/// Real numbers below it, each way, have 64-bit whole numbers before their point.
+/// The integer part of a real number fits in 64 bits if its magnitude is below this.
 const WHOLE: f64 = 9_223_372_036_854_775_808.0;
 
-/// Everything about a run.
+/// Returns the row with everything about a run.
 fn row(suite: &str, machine: &Machine, (cell, seed, n): (&Cell, u32, u32), mut measured: Measured) -> Row {
     let Machine { backend, device, units, details } = measured.machine.as_ref().unwrap_or(machine);
     let mut settings = cell.settings.clone();
     measured.solver.as_object_mut().map(|solver| solver.remove("seed"));
     settings.insert(table::SOLVER.to_owned(), measured.solver);
     let result = measured.result;
-    // Real numbers that happen to be whole stand in rows as whole ones do.
+    // Real numbers that happen to be whole are written like whole numbers.
     let whole = match result {
         Cost::Whole(cost) => Some(cost),
         Cost::Real(cost) => (cost.fract() == 0.0 && cost.abs() < WHOLE).then_some(cost as i64),

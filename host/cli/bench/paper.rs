@@ -1,5 +1,5 @@
-//! `antwarp bench paper`: the tables and figures of the five papers, measured by the commands of `docs/papers`, beside what the
-//! papers tell.
+//! `antwarp bench paper`: the tables and figures of the five papers, measured by the commands in `docs/papers`, next to the
+//! published results.
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -17,29 +17,30 @@ use crate::backend::Gpus;
 /// Arguments of `antwarp bench paper`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Whose tables
+    /// The paper whose tables to measure
     #[arg(value_enum)]
     paper: Paper,
-    /// One of them, by the name that --list tells; all if not given
+    /// One table, by its name in --list; all if not given
     #[arg(long, value_name = "NAME")]
     table: Option<String>,
-    /// Few runs of few instances instead of as many as the paper has
+    /// Few runs on few instances instead of as many as in the paper
     #[arg(long)]
     quick: bool,
-    /// Tell the names and the commands, and measure nothing
+    /// List the names and the commands without measuring anything
     #[arg(long)]
     list: bool,
-    /// Folder of tsplib/, qaplib/ and vlsi/; if not given what ANTWARP_DATA names, or else this one. What is not there is skipped
+    /// Folder that contains tsplib/, qaplib/ and vlsi/; if not given, $ANTWARP_DATA, or else the current one. Missing instances are
+    /// skipped
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
-    /// Write the raw rows of every command to a file in this folder, such as acs-table-9-1.csv
+    /// Write the raw rows of each command to a file in this folder, such as acs-table-9-1.csv
     #[arg(long, value_name = "DIR")]
     csv: Option<PathBuf>,
     #[command(flatten)]
     machine: MachineArgs,
 }
 
-/// Those whose algorithms are here.
+/// The papers whose algorithms are implemented.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Paper {
     /// MAX-MIN Ant System: Skinderowicz 2020
@@ -73,17 +74,17 @@ impl Paper {
 /// A table or a figure of a paper.
 #[derive(Debug, Default)]
 struct Table {
-    /// As it is asked for: `9`, `figure-7`.
+    /// The name used on the command line: `9`, `figure-7`.
     name: String,
     title: &'static str,
-    /// Commands with as many runs as the paper has, and with few.
+    /// Commands with as many runs as in the paper, and with few.
     full: Vec<&'static str>,
     quick: Vec<&'static str>,
-    /// What the paper tells.
+    /// The published results.
     published: String,
 }
 
-/// The tables of a page: a heading each, commands between fences, and the paper's figures.
+/// Parses the tables of a page: each has a heading, commands in code fences, and the published results.
 fn tables(page: &'static str) -> Vec<Table> {
     let mut tables: Vec<Table> = Vec::new();
     let mut fence = None;
@@ -100,7 +101,7 @@ fn tables(page: &'static str) -> Vec<Table> {
             (None, Some("sh quick")) => table.quick.push(line),
             (None, Some(_)) => table.full.push(line),
             (None, None) => {
-                // One empty line for several, which is what fences leave.
+                // Collapse the empty lines left around code fences.
                 if !(line.is_empty() && (table.published.is_empty() || table.published.ends_with("\n\n"))) {
                     let _ = writeln!(table.published, "{line}");
                 }
@@ -117,7 +118,10 @@ pub fn run(args: &Args) -> Result<Outcome> {
         let names: Vec<String> = tables.iter().map(|table| table.name.clone()).collect();
         tables.retain(|table| table.name == name.to_lowercase());
         if tables.is_empty() {
-            return Err(Error::Usage(format!("--table {name}: there are {}", names.join(", "))));
+            return Err(Error::Usage(format!(
+                "--table {name}: no such table; there are {}",
+                names.join(", ")
+            )));
         }
     }
     if args.list {
@@ -136,7 +140,7 @@ pub fn run(args: &Args) -> Result<Outcome> {
             .map_err(|cause| Error::Output { path: folder.clone(), cause: cause.to_string() })?;
     }
     if !data.is_dir() {
-        return Err(Error::Usage(format!("--data {}: there is no such folder", data.display())));
+        return Err(Error::Usage(format!("--data {}: no such folder", data.display())));
     }
     let interrupt = signals::watch()?;
     for table in &tables {
@@ -159,14 +163,14 @@ impl Args {
         if self.quick { &table.quick } else { &table.full }
     }
 
-    /// The name of a file of rows.
+    /// Returns the name of a file for rows.
     fn file(&self, table: &Table, number: usize) -> String {
         let kind = if table.name.starts_with("figure") { "" } else { "table-" };
         let quick = if self.quick { "-quick" } else { "" };
         format!("{}-{kind}{}{quick}-{number}.csv", self.paper.name(), table.name)
     }
 
-    /// Runs a command in the folder of instances, in a process of its own: as it would be typed.
+    /// Runs a command in the folder of instances, in a separate process, as if it were typed.
     fn measure(&self, line: &[String], data: &Path, file: &str) -> Result<Outcome> {
         let mut line: Vec<OsString> = line.iter().map(OsString::from).collect();
         let end = line.iter().position(|word| word == "--").unwrap_or(line.len());
@@ -191,30 +195,30 @@ impl Args {
         match ended.code() {
             Some(0) => Ok(Outcome::Done),
             Some(status) if status == i32::from(INTERRUPTED) => Ok(Outcome::Interrupted),
-            // It told why.
+            // It has printed the reason.
             Some(status) => Err(Error::Printed(u8::try_from(status).unwrap_or(1))),
             None => Err(Error::RunFailed(format!("the bench was killed: {ended}"))),
         }
     }
 }
 
-/// The name of the backend, for another command line.
+/// Returns the name of the backend, for another command line.
 fn backend(machine: &MachineArgs) -> OsString {
     machine.backend.to_possible_value().map_or_else(OsString::new, |value| value.get_name().into())
 }
 
-/// The GPUs that were asked for, for another command line; none if that is all.
+/// Returns the requested GPUs, for another command line; `None` if that is all of them.
 fn gpus(gpus: &Gpus) -> Option<String> {
     match gpus {
         Gpus::All | Gpus::Turn(_) => None,
         Gpus::Count(count) => Some(count.to_string()),
-        // With a comma, one number is a list, too.
+        // With a trailing comma, a single number is a list, too.
         Gpus::These(numbers) => Some(numbers.iter().map(|number| format!("{number},")).collect()),
     }
 }
 
-/// The words of a command behind `antwarp`, without instances that are not in the folder, which are told; none if there are
-/// no others.
+/// Returns the words of a command after `antwarp`, without instances that are missing from the folder, which are reported; `None`
+/// if no others are left.
 fn present(command: &str, data: &Path) -> Option<Vec<String>> {
     let mut line: Vec<String> = command.split_whitespace().skip(1).map(str::to_owned).collect();
     let list = line.iter().position(|word| word == "--instances").and_then(|at| line.get_mut(at + 1));

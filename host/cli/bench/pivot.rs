@@ -1,5 +1,5 @@
-//! A table of one figure: a line for each value of one column or setting, and a column for each value of another. The tables of
-//! the documentation have this form.
+//! A table of a single figure: one line per value of one column or setting, and one column per value of another. The tables in the
+//! documentation have this form.
 
 use std::str::FromStr;
 
@@ -16,7 +16,7 @@ pub struct Where {
 }
 
 impl Where {
-    /// Whether the row has one of the values.
+    /// Returns whether the row has one of the values.
     pub fn keeps(&self, row: &Row) -> bool {
         let own = row.setting(&self.column);
         self.values.contains(&own)
@@ -35,7 +35,7 @@ impl FromStr for Where {
     }
 }
 
-/// The text that a table shows in place of a value.
+/// A text that a table shows in place of a value.
 #[derive(Clone, Debug)]
 pub struct Label {
     value: String,
@@ -53,7 +53,7 @@ impl FromStr for Label {
     }
 }
 
-/// What a cell shows of its rows.
+/// How a cell summarizes its rows.
 #[derive(Clone, Copy, Debug)]
 enum Figure {
     /// The value of each row, in the order of the rows.
@@ -64,12 +64,12 @@ enum Figure {
     Count,
 }
 
-/// What stands in the cells: a figure of a column of numbers.
+/// What the cells show: a figure of a column of numbers.
 #[derive(Clone, Debug)]
 pub struct Cell {
     column: String,
     figure: Figure,
-    /// Digits behind the point.
+    /// Number of decimals.
     digits: usize,
 }
 
@@ -99,11 +99,11 @@ impl FromStr for Cell {
 }
 
 impl Cell {
-    /// The text of a cell; empty if none of its rows has a number.
+    /// Returns the text of a cell; empty if none of its rows has a number.
     fn show(&self, rows: &[&Row]) -> String {
         let mut values: Vec<f64> = rows.iter().filter_map(|row| row.number(&self.column)).collect();
         let count = values.len();
-        // An exact zero is an optimum, and is not to look like a rounded one.
+        // An exact zero is an optimum, and must not look like a rounded value.
         let number =
             |value: f64| if value == 0.0 { "0".to_owned() } else { format!("{value:.*}", self.digits) };
         match self.figure {
@@ -121,7 +121,7 @@ impl Cell {
     }
 }
 
-/// The arguments of such a table.
+/// The arguments for such a table.
 pub struct Pivot<'a> {
     /// The column or setting whose values are the lines.
     pub rows: &'a str,
@@ -133,11 +133,11 @@ pub struct Pivot<'a> {
 }
 
 impl Pivot<'_> {
-    /// The table of rows that the filters have kept.
+    /// Returns the table of the rows that passed the filters.
     pub fn table(&self, rows: &[Row], markdown: bool) -> Result<String> {
         if rows.iter().all(|row| row.number(&self.cell.column).is_none()) {
             let column = printable(&self.cell.column);
-            return Err(Error::Unusable(format!("none of the rows has a number in the column `{column}`")));
+            return Err(Error::Unusable(format!("no row has a number in the column `{column}`")));
         }
         let places: Vec<(String, String, &Row)> =
             rows.iter().map(|row| (row.setting(self.rows), row.setting(self.columns), row)).collect();
@@ -154,11 +154,11 @@ impl Pivot<'_> {
         let head: Vec<String> = columns.iter().map(|column| self.label(column)).collect();
         let head: Vec<&str> = std::iter::once("").chain(head.iter().map(String::as_str)).collect();
         let text = render(&self.cell.column, (&head, 1), &table, markdown);
-        // As in other tables: text of files must not control a terminal.
+        // As in other tables, text from files must not control the terminal.
         Ok(text.split('\n').map(printable).collect::<Vec<_>>().join("\n"))
     }
 
-    /// Values in the order of a filter on their column, if there is one.
+    /// Returns values in the order of a filter on their column, if there is one.
     fn order(&self, column: &str, found: Vec<String>) -> Vec<String> {
         match self.filters.iter().find(|filter| filter.column == column) {
             Some(filter) => filter.values.iter().filter(|value| found.contains(value)).cloned().collect(),

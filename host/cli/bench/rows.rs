@@ -1,5 +1,4 @@
-//! Raw rows: what was measured in each run, by the names of its columns. They go to a file as they come, and can be read
-//! again.
+//! Raw rows: the measurements of each run, by column name. They are written to a file as they arrive, and can be read back.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -10,11 +9,11 @@ use super::super::Result;
 use super::super::output::Output;
 use crate::instance::{Cost, InstanceError, Room, Text, printable, source};
 
-/// What was measured in a run. Values are empty (null) where there are none.
+/// The measurements of a run. Missing values are empty (null).
 pub struct Row(Vec<(String, Value)>);
 
 impl Row {
-    /// A row of these columns, in this order.
+    /// Creates a row of these columns, in this order.
     pub fn new(values: impl IntoIterator<Item = (&'static str, Value)>) -> Row {
         Row(values.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
     }
@@ -23,12 +22,12 @@ impl Row {
         self.0.iter().find(|(own, _)| own == name).map_or(&Value::Null, |(_, value)| value)
     }
 
-    /// A value as it stands in the file.
+    /// Returns a value as written in the file.
     pub fn text(&self, name: &str) -> String {
         text(self.value(name))
     }
 
-    /// A value that is a number.
+    /// Returns a value that is a number.
     pub fn number(&self, name: &str) -> Option<f64> {
         match self.value(name) {
             Value::String(text) => text.parse().ok(),
@@ -37,7 +36,7 @@ impl Row {
         .filter(|number: &f64| number.is_finite())
     }
 
-    /// A value that is a cost: whole numbers exactly.
+    /// Returns a value that is a cost; whole numbers are exact.
     pub fn cost(&self, name: &str) -> Option<Cost> {
         match self.value(name) {
             Value::String(text) => text.parse().ok(),
@@ -46,7 +45,7 @@ impl Row {
         .filter(|cost: &Cost| cost.as_f64().is_finite())
     }
 
-    /// The value of a setting, or of a column if there is no setting of this name; empty if there is neither.
+    /// Returns the value of a setting, or of a column if there is no setting of this name; empty if there is neither.
     pub fn setting(&self, name: &str) -> String {
         match self.parts("settings").get(name) {
             Some(value) => text(value),
@@ -54,7 +53,7 @@ impl Row {
         }
     }
 
-    /// A value that has parts: of a row that was read, they are told by its text.
+    /// Returns a structured value; in a row that was read from a file, it is parsed from its text.
     pub fn parts(&self, name: &str) -> Value {
         match self.value(name) {
             Value::String(text) => serde_json::from_str(text).unwrap_or(Value::Null),
@@ -63,7 +62,7 @@ impl Row {
     }
 }
 
-/// A value as it stands in a file of text.
+/// Formats a value as written in a text file.
 pub fn text(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
@@ -72,22 +71,22 @@ pub fn text(value: &Value) -> String {
     }
 }
 
-/// Rows as they come.
+/// Rows, written as they arrive.
 pub struct Log<'a> {
-    /// Those so far.
+    /// The rows so far.
     pub rows: Vec<Row>,
     csv: Option<&'a Output>,
-    /// Where the next ones go, behind those that are written.
+    /// Where the next rows are appended, once the file exists.
     file: Option<Box<dyn Write + Send>>,
 }
 
 impl<'a> Log<'a> {
-    /// None yet.
+    /// Creates an empty log.
     pub fn new(csv: Option<&'a Output>) -> Log<'a> {
         Log { rows: Vec::new(), csv, file: None }
     }
 
-    /// Adds a row. It is in the file at once, whatever happens to the next.
+    /// Adds a row. It is written to the file at once, whatever happens to the next one.
     pub fn add(&mut self, row: Row) -> Result<()> {
         let written = self.csv.map_or(Ok(()), |csv| self.write(csv, &row));
         self.rows.push(row);
@@ -100,7 +99,7 @@ impl<'a> Log<'a> {
             row.0.iter().map(|(name, value)| (name.clone(), text(value))).unzip();
         let values = line(&values).map_err(failed)?;
         if let Some(file) = &mut self.file {
-            // In one piece: whatever ends the bench does not cut a row off.
+            // In a single write, so that no row is truncated however the bench ends.
             return file.write_all(&values).and_then(|()| file.flush()).map_err(failed);
         }
         let head = line(&head).map_err(failed)?;
@@ -119,22 +118,22 @@ impl<'a> Log<'a> {
     }
 }
 
-/// A line of a CSV file.
+/// Formats a line of a CSV file.
 fn line(values: &[String]) -> io::Result<Vec<u8>> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(values)?;
     writer.into_inner().map_err(|error| error.into_error())
 }
 
-/// Numbers of a file of rows that there is room for.
+/// Maximum number of numbers in a file of rows.
 const MOST_NUMBERS: u64 = 1 << 23;
 
-/// Most characters of a first line that a message shows.
+/// Maximum number of characters of a first line shown in a message.
 const MOST_SHOWN: usize = 60;
 
-/// Reads what [`Log`] has written, gzip or not.
+/// Reads a file written by [`Log`], optionally gzip-compressed.
 pub fn read(path: &Path) -> Result<Vec<Row>> {
-    let help = "give files that antwarp bench --csv has written";
+    let help = "give files written by antwarp bench --csv";
     let unusable = |problem: String| InstanceError::content(path.display().to_string(), problem, help);
     let room = |_: Text<'_>| Room::numbers(MOST_NUMBERS, "a file of rows");
     let bytes = source::load(path, room).map_err(|error| error.where_missing(help))?;
@@ -142,11 +141,10 @@ pub fn read(path: &Path) -> Result<Vec<Row>> {
     let head = reader.headers().map_err(|error| unusable(error.to_string()))?.clone();
     let needed = ["suite", "instance", "n", "settings", "seed", "repetition", "result"];
     if let Some(lacks) = needed.iter().find(|name| !head.iter().any(|own| own == **name)) {
-        // Curves, counts and printed output stand beside tables of runs, and have other columns or none.
+        // Folders with tables of runs also contain curves, counts and printed output, which have other columns or none.
         let first = printable(&head.iter().collect::<Vec<_>>().join(","));
         let first: String = first.chars().take(MOST_SHOWN).collect();
-        let problem =
-            format!("not a table of runs: there is no column `{lacks}` in its first line, `{first}`");
+        let problem = format!("not a table of runs: its first line, `{first}`, has no column `{lacks}`");
         return Err(unusable(problem).into());
     }
     let row = |record: std::result::Result<csv::StringRecord, csv::Error>| {

@@ -1,4 +1,4 @@
-//! `antwarp bench search`: the ways to look at neighbours in neighbourhood search.
+//! `antwarp bench search`: the ways to evaluate neighbours in neighbourhood search.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -17,40 +17,40 @@ use crate::engine::StopReason;
 use crate::solver::SolveError;
 use crate::solver::search::{Chooser, Done, SearchSettings};
 
-/// Threads of a block in the paper's tables, and most such blocks that a multiprocessor runs at the same time.
+/// Threads per block in the paper's tables, and the maximum number of such blocks that a multiprocessor runs at the same time.
 const PAPER_THREADS: u32 = 256;
 const MOST_BLOCKS: u32 = 2048 / PAPER_THREADS;
 
 /// Arguments of `antwarp bench search`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// A problem of `antwarp search`; instances are its files, of ppp rows and columns such as 101-117, of weierstrass
-    /// dimensions. Of ppp and weierstrass, the instances are those of the paper if none are given
+    /// A problem of `antwarp search`. Its instances are files; for ppp, rows and columns such as 101-117; for weierstrass, numbers
+    /// of dimensions. For ppp and weierstrass, the default is the paper's instances
     problem: String,
-    /// Ways of looking at neighbours
+    /// Ways of evaluating neighbours
     #[arg(long, value_enum, value_name = "LIST", value_delimiter = ',', default_value = "thread,device")]
     ways: Vec<Way>,
     #[command(flatten)]
     common: Common,
 }
 
-/// Where neighbours are looked at, and where the next one is chosen.
+/// Where neighbours are evaluated, and where the next one is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 enum Way {
-    /// The backend looks and chooses, in the shape that is tried out to be the fastest
+    /// The backend evaluates and chooses, in the shape found to be the fastest
     Device,
-    /// The backend looks, the host chooses (the paper's way)
+    /// The backend evaluates, the host chooses (the paper's way)
     Host,
-    /// The host makes the neighbours and chooses, the backend looks (the paper's other way)
+    /// The host generates the neighbours and chooses, the backend evaluates (the paper's other way)
     HostGenerates,
     /// All CPU threads
     Threads,
     /// One CPU thread
     Thread,
-    /// As device, but that every multiple of 32 threads is tried out with every number of blocks that is tried (the paper's thread control)
+    /// Like device, but every multiple of 32 threads is tried with every number of blocks tried (the paper's thread control)
     All,
-    /// The GPU looks and chooses, in the paper's shape: 256 threads a block, about a thread a neighbour
+    /// The GPU evaluates and chooses, in the paper's shape: 256 threads per block, about one thread per neighbour
     Untuned,
 }
 
@@ -65,7 +65,7 @@ impl Way {
     }
 }
 
-/// Its tables.
+/// The tables of the suite.
 pub const SUITE: Suite = Suite {
     name: "search",
     columns: &[
@@ -92,7 +92,7 @@ pub fn run(args: &Args) -> Result<Outcome> {
     let bench = Bench::begin(&args.common, &names, given, &["target", "selection"])?;
     tuning::check().map_err(Error::Usage)?;
     let mut ways = args.ways.clone();
-    // The others are compared with one thread.
+    // One thread comes first: the other ways are compared with it.
     ways.sort_by_key(|&way| way != Way::Thread);
     let mut cells = Vec::new();
     for name in &names {
@@ -101,14 +101,14 @@ pub fn run(args: &Args) -> Result<Outcome> {
     let costs = Mutex::new(HashMap::new());
     let run = |cell: &Cell, seed, backend: &Backend| {
         let Some(measured) = measure(&bench, cell, (ways[cell.at], seed), backend)? else { return Ok(None) };
-        // All ways make the same moves: runs of a seed that did everything find the same cost.
+        // All ways make the same moves: complete runs with the same seed must find the same cost.
         if measured.values.contains(&("reckoned", json!(null))) {
             let mut costs = costs.lock().unwrap_or_else(PoisonError::into_inner);
             let (own, other) =
                 (measured.result, *costs.entry((cell.line.clone(), seed)).or_insert(measured.result));
             if own != other {
                 let what = format!("{}, seed {seed}: {:?} found {own}", cell.instance, ways[cell.at]);
-                return Err(Error::Bug(format!("{what}, another way {other}")));
+                return Err(Error::Bug(format!("{what}, but another way found {other}")));
             }
         }
         Ok(Some(measured))
@@ -116,7 +116,7 @@ pub fn run(args: &Args) -> Result<Outcome> {
     bench.measure(&SUITE, (args.open()?, 1), &cells, run)
 }
 
-/// What a line asks for with this seed; without a target, all iterations are done.
+/// Returns what a line requests with this seed; the target is removed, so that all iterations are done.
 fn asked(bench: &Bench<'_>, line: &[OsString], seed: u64) -> Result<Asked> {
     let line = [line, &[format!("--seed={seed}").into()]].concat();
     let mut asked = parse_line::<search::Args>("antwarp search", &line)?.0.asked(bench.interrupt.clone())?;
@@ -125,7 +125,7 @@ fn asked(bench: &Bench<'_>, line: &[OsString], seed: u64) -> Result<Asked> {
 }
 
 impl Args {
-    /// The instances that are given, or the paper's.
+    /// Returns the given instances, or else the paper's.
     fn instances(&self) -> Vec<PathBuf> {
         let paper = match self.problem.as_str() {
             _ if !self.common.instances.is_empty() => return self.common.instances.clone(),
@@ -136,7 +136,7 @@ impl Args {
         paper.split_whitespace().map(PathBuf::from).collect()
     }
 
-    /// The problem and an instance as the command line of `antwarp search` has them.
+    /// Returns the problem and an instance as arguments of `antwarp search`.
     fn line(&self, name: &Path) -> Result<Vec<OsString>> {
         let text = name.display();
         let line = match (self.problem.as_str(), name.to_str().and_then(|name| name.split_once('-'))) {
@@ -150,7 +150,7 @@ impl Args {
         Ok([vec![OsString::from(&self.problem)], line].concat())
     }
 
-    /// What is measured of an instance.
+    /// Returns the cells to measure for an instance.
     fn cells(&self, bench: &Bench<'_>, name: &Path, ways: &[Way]) -> Result<Vec<Cell>> {
         let mut defaults = vec!["walks=1", "time=60s"];
         if !bench.given.iter().any(|id| id == "descents") {
@@ -173,7 +173,7 @@ impl Args {
         Ok(cells)
     }
 
-    /// The backend of the ways that take one.
+    /// Opens the backend for the ways that use one.
     fn open(&self) -> Result<Backend> {
         if self.ways.iter().all(|way| matches!(way, Way::Thread | Way::Threads)) {
             return Ok(Backend::open(Choice::Cpu)?.0);
@@ -186,7 +186,7 @@ impl Args {
     }
 }
 
-/// One run; `None` if it was interrupted.
+/// Runs once; `None` if interrupted.
 fn measure(
     bench: &Bench<'_>,
     cell: &Cell,
@@ -201,7 +201,7 @@ fn measure(
     }
     let search_seconds = (found.seconds - found.setup_seconds).max(1e-9);
     let is_cut = found.stopped_by == StopReason::Time;
-    // The share of its work that it did, if anything tells.
+    // The fraction of its work that was done, if known.
     let of = |done: u64, all: Option<u64>| all.map_or(0.0, |all| done as f64 / all as f64);
     let descents = asked.settings.descents.map(|each| u64::from(each) * u64::from(asked.settings.walks));
     let share = of(found.iterations, asked.stop.iterations).max(of(found.descents, descents));
@@ -230,7 +230,7 @@ fn measure(
     }))
 }
 
-/// Searches one way, and tells where.
+/// Searches in one way; also returns the machine.
 fn search(asked: &Asked, way: Way, backend: &Backend) -> Result<(Done, Machine)> {
     let settings = SearchSettings {
         selection: way.selection(),
@@ -246,7 +246,7 @@ fn search(asked: &Asked, way: Way, backend: &Backend) -> Result<(Done, Machine)>
         Way::Threads => on_cpu(),
         Way::Thread => {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
-            let pool = pool.map_err(|why| Error::Usage(format!("a thread cannot be started: {why}")))?;
+            let pool = pool.map_err(|why| Error::Usage(format!("cannot start a thread: {why}")))?;
             pool.install(on_cpu)
         }
         Way::Untuned => as_the_paper(asked, backend),
@@ -254,7 +254,7 @@ fn search(asked: &Asked, way: Way, backend: &Backend) -> Result<(Done, Machine)>
     }
 }
 
-/// A thread a neighbour, or as many as the GPU runs at the same time if those are fewer.
+/// Runs with one thread per neighbour, or as many as the GPU can run at the same time if those are fewer.
 fn as_the_paper(asked: &Asked, backend: &Backend) -> Result<(Done, Machine)> {
     let machine = backend.machine();
     let wanted = asked.task.neighbors().div_ceil(u64::from(PAPER_THREADS));

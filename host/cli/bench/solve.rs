@@ -8,7 +8,7 @@ use super::{Asked, Bench, Cell, Common, Measured, facts};
 use crate::backend::Backend;
 use crate::engine::StopReason;
 
-/// Columns of whole runs of a solver.
+/// Columns for whole runs of a solver.
 pub const COLUMNS: &[Column] = &[
     ("seconds", "seconds", Mean, 3),
     ("set-up s", "setup_seconds", Mean, 4),
@@ -16,7 +16,7 @@ pub const COLUMNS: &[Column] = &[
     ("tours/s", "tours", Per("search_seconds"), 0),
 ];
 
-/// Its tables.
+/// The tables of the suite.
 pub const SUITE: Suite = Suite { name: "solve", columns: COLUMNS, sizes: &[], curve: &[] };
 
 /// Measures and prints.

@@ -1,5 +1,5 @@
-//! Tables of raw rows. Rows with the same machine, instance and settings are a group, and a line of the table; what differs
-//! between groups are columns, what does not stands above.
+//! Tables of raw rows. Rows with the same machine, instance and settings form a group, which is a line of the table; what differs
+//! between groups is shown in columns, what does not is shown above the table.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
@@ -12,21 +12,21 @@ use super::rows::{Row, text};
 use crate::instance::{Cost, printable};
 use crate::report::statistics::{Wilcoxon, friedman, holm, rank_sum, signed_rank};
 
-/// What the tables of a suite show.
+/// A suite, with the contents of its tables.
 pub struct Suite {
     pub name: &'static str,
-    /// Columns beside those that every suite has.
+    /// Columns in addition to those of every suite.
     pub columns: &'static [Column],
-    /// Numbers of nodes whose gaps have a mean of their own.
+    /// Ranges of the number of nodes whose gaps are averaged separately.
     pub sizes: &'static [(&'static str, RangeInclusive<u64>)],
-    /// What a point of a curve tells, if runs record one.
+    /// The values of a point of a curve, if runs record one.
     pub curve: &'static [&'static str],
 }
 
-/// A column: its head, the column of the rows that it is of, what of it, and digits behind the point.
+/// A column: its heading, the column of the rows it summarizes, how, and the number of decimals.
 pub type Column = (&'static str, &'static str, How, usize);
 
-/// What a figure is of a group's rows. Rows without a value are left out.
+/// How a figure is computed from a group's rows. Rows without a value are ignored.
 #[derive(Clone, Copy)]
 pub enum How {
     /// How many have a value.
@@ -37,9 +37,9 @@ pub enum How {
     Least,
     Median,
     Sum,
-    /// The sum, divided by that of another column.
+    /// The sum, divided by the sum of another column.
     Per(&'static str),
-    /// How many times larger the mean is in the group that has this value of this setting instead.
+    /// How many times larger the mean is in the group with this value of this setting instead.
     Times(&'static str, &'static str),
     /// Wilcoxon's rank-sum test against the first group of the instance.
     RankSum,
@@ -48,7 +48,7 @@ pub enum How {
 }
 use How::{Count, Deviation, Least, Mean, Median, Per, RankSum, SignedRank, Sum, Times};
 
-/// Columns of every suite, before its own and after.
+/// Columns of every suite, before and after its own.
 const BEFORE: [Column; 2] = [("runs", "seed", Count, 0), ("done", "iterations", Mean, 0)];
 const AFTER: [Column; 9] = [
     ("mean", RESULT, Mean, 4),
@@ -63,22 +63,22 @@ const AFTER: [Column; 9] = [
 ];
 /// The column of costs. They are compared exactly.
 const RESULT: &str = "result";
-/// The part of the settings that holds all of the solver's: groups go by it, but it is no column.
+/// The part of the settings that holds all solver settings: it distinguishes groups, but is not a column.
 pub const SOLVER: &str = "solver";
-/// Columns of rows that tell machines apart.
+/// Columns of rows that distinguish machines.
 const MACHINE: [&str; 5] = ["antwarp", "backend", "device", "details", "units"];
-/// Settings that are not compared: ways and numbers of warps come to the same results, and longer runs to better ones.
+/// Settings that are not compared: ways and numbers of warps lead to the same results, and longer runs to better ones.
 const NOT_COMPARED: [&str; 4] = ["way", "warps", "iterations", "time"];
-/// Fewest seeds of a Friedman test, and fewest results of Wilcoxon's tests. Of fewer than six, not even the clearest
+/// Minimum number of seeds for a Friedman test, and of results for Wilcoxon tests. With fewer than six, not even the clearest
 /// difference from a number is significant.
 const FEWEST_BLOCKS: usize = 3;
 const FEWEST_RANKED: usize = 5;
 pub const FEWEST_SIGNED: usize = 6;
 
-/// The tables of all rows, suite by suite.
+/// Returns the tables of all rows, suite by suite.
 pub fn tables(suites: &[&Suite], rows: &[Row], markdown: bool) -> Result<String> {
     if let Some(row) = rows.iter().find(|row| suites.iter().all(|suite| suite.name != row.text("suite"))) {
-        return Err(Error::Unusable(format!("there is no suite `{}`", printable(&row.text("suite")))));
+        return Err(Error::Unusable(format!("unknown suite `{}`", printable(&row.text("suite")))));
     }
     let mut tables = Vec::new();
     for suite in suites {
@@ -90,11 +90,11 @@ pub fn tables(suites: &[&Suite], rows: &[Row], markdown: bool) -> Result<String>
             tables.extend(groups.iter().filter_map(|group| group.curve(suite, &names, markdown)));
         }
     }
-    // What files say is not to give commands to a terminal.
+    // Text from files must not control the terminal.
     Ok(tables.join("\n").split('\n').map(printable).collect::<Vec<_>>().join("\n"))
 }
 
-/// A run in a line, while a bench goes on.
+/// Formats a run as a line of progress.
 pub fn line(row: &Row) -> String {
     let settings = row.parts("settings");
     let settings = settings.as_object().into_iter().flatten().filter(|(name, _)| *name != SOLVER);
@@ -113,7 +113,7 @@ struct Group<'a> {
 }
 
 impl<'a> Group<'a> {
-    /// In the order of their first rows.
+    /// Returns the groups in the order of their first rows.
     fn all(rows: impl Iterator<Item = &'a Row>) -> Vec<Group<'a>> {
         let mut groups: Vec<Group<'a>> = Vec::new();
         let mut places: HashMap<Vec<(String, String)>, usize> = HashMap::new();
@@ -147,12 +147,12 @@ impl<'a> Group<'a> {
         self.rows.iter().filter_map(|row| row.number(column)).collect()
     }
 
-    /// The rows of the first run of each seed: repetitions are no evidence.
+    /// Returns the rows of the first run of each seed: repetitions are not independent.
     fn independent(&self) -> impl Iterator<Item = &'a Row> {
         self.rows.iter().copied().filter(|row| row.text("repetition") == "1")
     }
 
-    /// The figure of a column; empty if there is none.
+    /// Returns the figure of a column; empty if there is none.
     fn figure(&self, &(_, of, how, digits): &Column, groups: &[Group<'a>]) -> String {
         if of == RESULT {
             return self.figure_of_results(how, digits);
@@ -179,13 +179,13 @@ impl<'a> Group<'a> {
                 let other = groups.iter().find(is_it).and_then(|other| mean(&other.numbers(of)));
                 other.zip(mean(&values)).map(|(other, own)| other / own)
             }
-            // Tests of all groups belong together: see `figures`.
+            // The tests of all groups are evaluated together: see `figures`.
             RankSum | SignedRank(_) => None,
         };
         figure.map_or_else(String::new, |figure| format!("{figure:.digits$}"))
     }
 
-    /// The figure of the results, which may be whole numbers beyond 53 bits.
+    /// Returns the figure of the results, which may be whole numbers of more than 53 bits.
     fn figure_of_results(&self, how: How, digits: usize) -> String {
         let results: Vec<Cost> = self.rows.iter().filter_map(|row| row.cost(RESULT)).collect();
         let whole: Option<Vec<i64>> = results.iter().map(|cost| cost.whole()).collect();
@@ -200,7 +200,7 @@ impl<'a> Group<'a> {
                 Cost::Whole(least) => least.to_string(),
                 Cost::Real(least) => short(least, digits),
             }),
-            // No suite shows anything else of its results.
+            // No suite shows any other figure of its results.
             _ => None,
         };
         text.unwrap_or_default()
@@ -224,7 +224,7 @@ impl<'a> Group<'a> {
         signed_rank(&own, self.rows[0].number(other)?)
     }
 
-    /// How its first run went, if that is recorded.
+    /// Returns the curve of its first run, if recorded.
     fn curve(&self, suite: &Suite, names: &[&str], markdown: bool) -> Option<String> {
         let curve = self.rows[0].parts("curve");
         let line = |point: &Value| suite.curve.iter().map(|name| text(&point[name])).collect();
@@ -234,7 +234,7 @@ impl<'a> Group<'a> {
     }
 }
 
-/// The figures of a column, group by group.
+/// Returns the figures of a column, group by group.
 fn figures(column: &Column, groups: &[Group<'_>]) -> Vec<String> {
     match column.2 {
         RankSum => verdicts(groups.iter().map(|group| group.against_first(column.1, groups)).collect()),
@@ -245,7 +245,7 @@ fn figures(column: &Column, groups: &[Group<'_>]) -> Vec<String> {
     }
 }
 
-/// What tests say, by p-values that are corrected for the number of tests; empty where there is none.
+/// Returns the verdicts of tests, by p-values corrected for the number of tests; empty where there is no test.
 fn verdicts(tests: Vec<Option<Wilcoxon>>) -> Vec<String> {
     let p_values: Vec<f64> = tests.iter().flatten().map(|test| test.p_value).collect();
     let mut corrected = holm(&p_values).into_iter();
@@ -274,7 +274,7 @@ fn deviation(values: &[f64]) -> Option<f64> {
     Some((sum / (values.len() - 1) as f64).sqrt())
 }
 
-/// A result with decimals, of which large ones need fewer digits.
+/// Formats a result with decimals; large results get fewer digits.
 fn short(result: f64, digits: usize) -> String {
     let digits = match result.abs() {
         _ if result.fract() == 0.0 => 0,
@@ -284,7 +284,7 @@ fn short(result: f64, digits: usize) -> String {
     format!("{result:.digits$}")
 }
 
-/// The mean of whole numbers, as [`short`] shows it, but computed without rounding.
+/// Returns the mean of whole numbers, formatted as by [`short`], but computed without rounding.
 fn whole_mean(values: &[i64], digits: usize) -> Option<String> {
     let (sum, count) = (values.iter().copied().map(i128::from).sum::<i128>(), values.len() as i128);
     if count == 0 {
@@ -300,20 +300,20 @@ fn whole_mean(values: &[i64], digits: usize) -> Option<String> {
     Some(format!("{sign}{}.{:0digits$}", scaled / unit, scaled % unit))
 }
 
-/// The standard deviation of whole numbers, by their exact differences from one of them.
+/// Returns the standard deviation of whole numbers, from their exact differences from one of them.
 fn whole_deviation(values: &[i64]) -> Option<f64> {
     let first = i128::from(*values.first()?);
     let differences: Vec<f64> = values.iter().map(|&value| (i128::from(value) - first) as f64).collect();
     deviation(&differences)
 }
 
-/// Values without repetitions.
+/// Returns the distinct values, in order of first appearance.
 pub fn distinct<T: Eq + Hash + Clone>(values: impl Iterator<Item = T>) -> Vec<T> {
     let mut seen = HashSet::new();
     values.filter(|value| seen.insert(value.clone())).collect()
 }
 
-/// The keys that are columns: the instance, its nodes, and what differs.
+/// Returns the keys that are columns: the instance, its number of nodes, and whatever differs.
 fn differing<'a>(groups: &'a [Group<'_>]) -> Vec<&'a str> {
     let differs =
         |name: &&str| *name != SOLVER && groups.iter().any(|group| group.key(name) != groups[0].key(name));
@@ -321,7 +321,7 @@ fn differing<'a>(groups: &'a [Group<'_>]) -> Vec<&'a str> {
     distinct(["instance", "n"].into_iter().chain(all.filter(differs)))
 }
 
-/// A line a group.
+/// Returns the main table, with one line per group.
 fn main(suite: &Suite, groups: &[Group<'_>], names: &[&str], markdown: bool) -> String {
     let common = groups[0].keys_without(names).into_iter().map(|(name, value)| match name.as_str() {
         "backend" | "device" | "details" => value.clone(),
@@ -345,9 +345,9 @@ fn main(suite: &Suite, groups: &[Group<'_>], names: &[&str], markdown: bool) -> 
     table
 }
 
-/// Do results differ by this setting? A test for each instance with its other settings; its blocks are seeds. Values
-/// with equal results for every seed are one treatment: ranked as several they would lower the statistic, and have
-/// degrees of freedom that nothing can differ in.
+/// Tests whether results depend on this setting: one test for each instance with its other settings; its blocks are seeds. Values
+/// with equal results for every seed are one treatment: ranked separately, they would lower the statistic and add degrees of
+/// freedom without any difference.
 fn compare(setting: &str, names: &[&str], groups: &[Group<'_>], markdown: bool) -> Option<String> {
     if NOT_COMPARED.contains(&setting) {
         return None;
@@ -395,12 +395,12 @@ fn compare(setting: &str, names: &[&str], groups: &[Group<'_>], markdown: bool) 
     (!lines.is_empty()).then(|| render(&title, (&head, names.len() + 1), &lines, markdown))
 }
 
-/// The distinct treatments among groups that differ in a setting, and the number of seeds that all have: the setting's values,
-/// joined where results are equal for every seed, with the results seed by seed.
+/// Returns the distinct treatments among groups that differ in a setting, and the number of seeds common to all: the setting's
+/// values, joined where results are equal for every seed, with the results seed by seed.
 fn treatments(setting: &str, groups: &[&Group<'_>]) -> (Vec<(String, Vec<Cost>)>, usize) {
     let values = distinct(groups.iter().map(|group| group.key(setting)));
     let seeds = distinct(groups.iter().flat_map(|group| &group.rows).map(|row| row.text("seed")));
-    // Of each value the result of the first run of each seed.
+    // For each value, the result of the first run of each seed.
     let of_value = |value: &&str| {
         let mut results = HashMap::new();
         let own = groups.iter().filter(|group| group.key(setting) == *value);
@@ -423,7 +423,8 @@ fn treatments(setting: &str, groups: &[&Group<'_>]) -> (Vec<(String, Vec<Cost>)>
     (treatments, blocks.len())
 }
 
-/// The means of the mean gaps over instances, over those of each size, and of how many a run found the optimum.
+/// Returns the means of the mean gaps over all instances and over those of each size, and for how many instances a run found the
+/// optimum.
 fn over_instances(suite: &Suite, groups: &[Group<'_>], names: &[&str], markdown: bool) -> Option<String> {
     let case = |group: &Group<'_>| names.iter().map(|name| group.key(name).to_owned()).collect::<Vec<_>>();
     let gaps = |case_: &Vec<String>, size: &RangeInclusive<u64>| -> Vec<f64> {
@@ -451,11 +452,11 @@ fn over_instances(suite: &Suite, groups: &[Group<'_>], names: &[&str], markdown:
     let lines: Vec<Vec<String>> = cases.iter().map(line).collect();
     let heads = sizes.iter().map(|(name, _)| *name).chain(["optimum reached"]);
     let head: Vec<&str> = names.iter().copied().chain(heads).collect();
-    let title = "means of the mean gaps in %, by number of nodes; in brackets: of how many instances";
+    let title = "means of the mean gaps in %, by number of nodes; in brackets: number of instances";
     Some(render(title, (&head, names.len()), &lines, markdown))
 }
 
-/// A table; `left` columns are words, the others numbers.
+/// Formats a table; the first `left` columns are words, the others numbers.
 pub fn render(title: &str, (head, left): (&[&str], usize), lines: &[Vec<String>], markdown: bool) -> String {
     let head: Vec<String> = head.iter().map(|name| name.to_string()).collect();
     let width = |i: usize| lines.iter().chain([&head]).map(|line| line[i].chars().count()).max().unwrap_or(0);

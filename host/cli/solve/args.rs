@@ -1,4 +1,4 @@
-//! The arguments of `antwarp solve`, as they were given.
+//! The arguments of `antwarp solve`, as given.
 
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -18,25 +18,25 @@ use crate::instance::{Ends, Instance, ReadOptions};
 use crate::solver::settings::Declaration;
 use crate::solver::{Algorithm, proven_optimum};
 
-/// How long a run lasts if nothing says when to stop.
+/// How long a run lasts if there is no stop option.
 const DEFAULT_TIME: Duration = Duration::from_secs(10);
 
-/// Arguments of `antwarp solve`, as they were given.
+/// Arguments of `antwarp solve`, as given.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// A TSPLIB or CSV file, or the name of a generated instance such as E10k.0
     #[arg(value_name = "FILE|NAME")]
     pub(super) instance: PathBuf,
-    /// The algorithm; if not given, lk, mmas where edges have a direction, or ils where an option asks for it
+    /// The algorithm; if not given, lk, or mmas if edges are directed, or ils if an option implies it
     #[arg(long, value_name = "NAME", value_parser = algorithms())]
     pub(super) algorithm: Option<Declaration>,
-    /// Look for a lower bound beside the run, which tells how far from the optimum the tour is at most; without it, where no optimum is
-    /// known and it costs next to nothing
+    /// Compute a lower bound alongside the run, which shows how far the tour is from the optimum at most; without this option, only
+    /// if no optimum is known and it costs next to nothing
     #[arg(long)]
     pub(super) bound: bool,
     #[command(flatten)]
     pub(super) machine: MachineArgs,
-    /// Of several ranks (docs/cluster.md): whom each sends its tours to
+    /// With several ranks (docs/cluster.md): which ranks each one sends its tours to
     #[arg(long, value_enum, default_value_t = Topology::default(), help_heading = "Machine")]
     pub(super) topology: Topology,
     #[command(flatten)]
@@ -67,7 +67,7 @@ impl Options for Algorithm {
     }
 }
 
-/// Options of files that not every algorithm uses, by their ids, and the names of those that do.
+/// File options that not every algorithm uses: their ids, and the names of the algorithms that use them.
 pub(super) const FILES: [(&str, &[&str]); 3] =
     [("initial_tour", &["lk", "ils"]), ("load_population", &["ga"]), ("save_population", &["ga"])];
 
@@ -76,30 +76,29 @@ pub(super) fn algorithm_named(name: &str) -> Option<Declaration> {
     Algorithm::ALL.into_iter().find(|declaration| declaration.name == name)
 }
 
-/// Reads the name of an algorithm.
+/// Parses the name of an algorithm.
 fn algorithms() -> impl TypedValueParser<Value = Declaration> {
     let names = Algorithm::ALL.map(|one| PossibleValue::new(one.name).help(one.about));
-    PossibleValuesParser::new(names)
-        .try_map(|name| algorithm_named(&name).ok_or("there is no such algorithm"))
+    PossibleValuesParser::new(names).try_map(|name| algorithm_named(&name).ok_or("unknown algorithm"))
 }
 
-/// What a run begins with.
+/// What a run starts from.
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Beginning")]
+#[command(next_help_heading = "Start")]
 pub(super) struct BeginArgs {
-    /// lk and ils: begin with the tour of this file
+    /// lk and ils: start from the tour in this file
     #[arg(long, value_name = "FILE", conflicts_with = "first_tour")]
     pub(super) initial_tour: Option<PathBuf>,
-    /// ga: go on with the population of this file, and with its seed and its settings where they are not given; a larger
-    /// --population repeats its tours
+    /// ga: continue with the population in this file, and with its seed and settings unless given; a larger --population repeats
+    /// its tours
     #[arg(long, value_name = "FILE", conflicts_with = "initial")]
     pub(super) load_population: Option<PathBuf>,
-    /// Take the settings of this JSON file, such as those of a run (--json); the command line goes before it
+    /// Use the settings in this JSON file, such as those of a run (--json); the command line takes precedence
     #[arg(long, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
 }
 
-/// Where tours begin and end.
+/// Where tours start and end.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Tour")]
 pub(super) struct EndsArgs {
@@ -121,8 +120,8 @@ pub(super) struct StopArgs {
     /// After this time, such as 10s or 2m, from the start of the command
     #[arg(long, value_parser = duration)]
     pub(super) time: Option<Duration>,
-    /// After this many iterations, such as 1000, or 10n for ten times as many as nodes; of lk and ils, kicks of each tour; of
-    /// ga, generations of this run, and with 0 the first individuals are all
+    /// After this many iterations, such as 1000, or 10n for ten times the number of nodes; with lk and ils, kicks of each tour;
+    /// with ga, generations of this run, where 0 means the first individuals only
     #[arg(long, value_name = "N|Xn", value_parser = iterations_or_none, conflicts_with = "descent_only")]
     pub(super) iterations: Option<Iterations>,
     /// At a tour this short
@@ -137,10 +136,10 @@ pub(super) struct StopArgs {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Output")]
 pub(super) struct Outputs {
-    /// Show the whole tour; without it, of more than 40 places the first and the last twenty
+    /// Show the whole tour; without it, only the first and last twenty places if there are more than 40
     #[arg(long)]
     pub(super) print_tour: bool,
-    /// Write the places in the order of the tour, a line each, as CSV: their names, coordinates and costs on the way
+    /// Write the places in tour order, one per line, as CSV: their names, coordinates and costs along the way
     #[arg(long, value_name = "FILE|-")]
     pub(super) csv: Option<Output>,
     /// Write the tour as a TSPLIB tour file
@@ -152,8 +151,8 @@ pub(super) struct Outputs {
     /// Write a picture of the tour
     #[arg(long, value_name = "FILE|-")]
     pub(super) svg: Option<Output>,
-    /// ga: write the population as a TSPLIB tour file of many tours, which --load-population reads. The generation under way is finished
-    /// before, whatever stops the run
+    /// ga: write the population as a TSPLIB tour file of many tours, which --load-population reads. The current generation is
+    /// finished first, whatever stops the run
     #[arg(long, value_name = "FILE|-")]
     pub(super) save_population: Option<Output>,
     /// Show no progress and no summary
@@ -162,14 +161,14 @@ pub(super) struct Outputs {
 }
 
 impl Args {
-    /// How the instance is to be read.
+    /// Returns how to read the instance.
     pub(in super::super) fn reading_options(&self) -> ReadOptions {
         self.reading.options()
     }
 }
 
 impl EndsArgs {
-    /// Gives an instance these ends. Also returns the node where a tour starts.
+    /// Sets the ends of an instance. Also returns the node where a tour starts.
     pub(super) fn apply(&self, instance: Instance) -> Result<(Instance, Option<u32>)> {
         let node = |name: &Option<String>| name.as_ref().map(|name| instance.node_named(name)).transpose();
         let (start, end) = (node(&self.start)?, node(&self.end)?);
@@ -182,7 +181,8 @@ impl EndsArgs {
 }
 
 impl StopArgs {
-    /// A proven optimum is a target too: whichever of the two is reached first. `ends` says that the algorithm ends by itself.
+    /// Returns the checked limits. A proven optimum is a target too: whichever of the two is reached first. `ends` says that the
+    /// algorithm ends by itself.
     pub(super) fn check(
         &self,
         ends: bool,

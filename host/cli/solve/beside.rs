@@ -1,4 +1,4 @@
-//! A lower bound beside a run, on what the run leaves idle.
+//! Computes a lower bound alongside a run, on resources that the run leaves idle.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,31 +12,32 @@ use crate::instance::{Instance, Metric};
 use crate::memory;
 use crate::solver::FEWEST as FEWEST_NODES;
 
-/// Share of the time after which the ascent ends: pricing follows, and on threads beside a GPU then crossing begins.
+/// Fraction of the time after which the ascent ends: pricing follows and, on threads next to a GPU, crossover then starts.
 const SHARE: f64 = 0.6;
-/// Without being asked for, a bound may cost a run on CPU threads this share of their time.
+/// Maximum fraction of the CPU threads' time that a bound may use if it was not requested.
 const UNASKED: f64 = 0.02;
-/// Fewest trees that are worth it.
+/// Minimum number of trees that are worth computing.
 const FEWEST: f64 = 60.0;
-/// Seconds of a thread for a node of a tree, with what is done besides.
+/// Thread seconds per node of a tree, including overhead.
 const NODE: f64 = 4.5e-7;
-/// Seconds of a thread for two nodes whose distance is looked up to be priced.
+/// Thread seconds per pair of nodes to look up their distance for pricing.
 const PAIR: f64 = 1.2e-7;
-/// One more thread for so many that solve looks for a bound that was asked for.
+/// A requested bound gets one extra thread for this many solver threads.
 const ONE_OF: usize = 4;
-/// How often an interrupt is looked for while a run waits for its bound.
+/// How often interrupts are checked for while a run waits for its bound.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
-/// How a bound is to be found.
+/// How to compute a bound.
 pub(super) struct Plan {
     trees: u32,
     threads: usize,
-    /// Whether the run waits for it.
+    /// Whether it was requested, so that the run waits for it.
     is_asked: bool,
 }
 
 impl Plan {
-    /// Beside a run that ends so: always if it `is_asked` for, else where no optimum is known and it costs the run next to nothing.
+    /// Plans a bound alongside a run with these limits: always if it `is_asked` for, else only if no optimum is known and it costs
+    /// the run next to nothing.
     pub fn new(instance: &Instance, is_asked: bool, backend: &Backend, stop: &Stop) -> Option<Plan> {
         if instance.ends().is_some() {
             return None;
@@ -51,7 +52,7 @@ impl Plan {
         if is_known || !instance.is_symmetric() || instance.len() < FEWEST_NODES {
             return None;
         }
-        // Others than points of the plane, of space and of the globe are priced pair by pair.
+        // Edges are priced pair by pair unless the nodes are points in the plane, in space or on the globe.
         let has_places = instance.metric().is_some_and(|m| !matches!(m, Metric::Xray1 | Metric::Xray2));
         let pricing = if has_places { 0.0 } else { PAIR * (n as f64).powi(2) };
         let seconds = stop.time?.as_secs_f64();
@@ -64,19 +65,19 @@ impl Plan {
     }
 }
 
-/// A bound that is being looked for.
+/// A bound that is being computed.
 pub(super) struct Search<'s> {
     thread: Mutex<Option<ScopedJoinHandle<'s, Option<Bound>>>>,
     enough: Arc<AtomicBool>,
     is_asked: bool,
-    /// The bound once it is there; before that less than any.
+    /// The bound once it is known; before that `i64::MIN`.
     found: Arc<AtomicI64>,
-    /// That of the run.
+    /// The interrupt flag of the run.
     interrupt: Arc<AtomicBool>,
 }
 
 impl<'s> Search<'s> {
-    /// Begins; none where no thread can be had.
+    /// Starts; `None` if there is no memory for it or no thread can be started.
     pub fn begin<'e>(
         scope: &'s Scope<'s, 'e>,
         plan: Plan,
@@ -101,12 +102,12 @@ impl<'s> Search<'s> {
         Some(Search { thread: Mutex::new(Some(thread)), enough, is_asked: plan.is_asked, found, interrupt })
     }
 
-    /// Whether no tour costs less than so much inside, by the bound if it is there.
+    /// Returns whether the bound, if known, proves that no tour is below this internal cost.
     pub fn proves(&self, cost: i64) -> bool {
         self.found.load(Ordering::Relaxed) >= cost
     }
 
-    /// The bound, once the run is over. One that was not asked for is that until now, and so is one that the user does not wait for.
+    /// Returns the bound, once the run is over. If it was not requested, or the user interrupts the wait, the search ends early.
     pub fn end(&self) -> Option<Bound> {
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take()?;
         while !thread.is_finished() {
@@ -120,7 +121,7 @@ impl<'s> Search<'s> {
     }
 }
 
-/// Whatever ends the run ends the search.
+/// Ends the search however the run ends.
 impl Drop for Search<'_> {
     fn drop(&mut self) {
         self.enough.store(true, Ordering::Relaxed);

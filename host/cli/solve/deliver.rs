@@ -1,4 +1,4 @@
-//! What a run gives: its outputs and its summary. A tour is never lost.
+//! Delivers the results of a run: its outputs and its summary. A tour is never lost.
 
 use std::path::Path;
 
@@ -13,11 +13,11 @@ use crate::report::{Report, itinerary};
 use crate::solver::genetic::Individuals;
 use crate::solver::{Solution, SolveError};
 
-/// Places shown of either end of a long tour.
+/// Number of places shown at each end of a long tour.
 const SHOWN: usize = 20;
 
 impl Plan {
-    /// Writes everything that was asked for. A tour whose output fails is written elsewhere.
+    /// Writes all requested outputs. A tour whose output fails is written elsewhere.
     pub(super) fn deliver(
         &self,
         solution: &Solution,
@@ -35,7 +35,7 @@ impl Plan {
         ] {
             match written {
                 Ok(done) => safe |= is_tour && done,
-                // Whoever closed the pipe has what he wants.
+                // A reader that closed the pipe has seen enough.
                 Err(error) if error.status() == 0 => safe |= is_tour,
                 Err(error) => failure = failure.or(Some(error)),
             }
@@ -84,7 +84,7 @@ impl Plan {
         output.write(|out| picture.write(out, tour, &caption)).map(|()| true)
     }
 
-    /// Of a run that failed, what can be had: then its failure is the one to tell, and this one is a line.
+    /// Writes the population. If the run failed, that failure is the one to report, and a failure here only prints a line.
     fn write_population(
         &self,
         solution: &Solution,
@@ -94,7 +94,7 @@ impl Plan {
         let saved = match individuals {
             Some(individuals) => self.save_individuals(output, individuals),
             None => Err(output
-                .error(std::io::Error::other("the run was over before the first individuals were there"))),
+                .error(std::io::Error::other("the run ended before the first individuals were generated"))),
         };
         match saved {
             Err(error) if solution.failure.is_some() => {
@@ -105,15 +105,15 @@ impl Plan {
         }
     }
 
-    /// Writes individual by individual.
+    /// Writes the population one individual at a time.
     fn save_individuals(&self, output: &Output, individuals: &mut Individuals<'_>) -> Result<()> {
         let (_, _, mut settings) = facts(&self.asked.algorithm)?;
-        // The tour is there already: a backend that fails now takes the individuals alone with it.
+        // The tour is already known: if the backend fails now, only the individuals are lost.
         let lost = |error: SolveError| Error::CutShort(format!("the population is lost: {error}"));
         let lengths = individuals.lengths().map_err(lost)?;
         if let Some(settings) = settings.as_object_mut() {
             settings.insert("population".to_owned(), lengths.len().into());
-            // What the individuals were before does not count any more.
+            // Where the individuals came from no longer matters.
             settings.remove("initial");
             settings.remove("first_generation");
         }
@@ -139,14 +139,14 @@ impl Plan {
         failed.map_or(written, |error| Err(lost(error)))
     }
 
-    /// Keeps a tour that could not go where it should: in the folder for temporary files, else on the standard
-    /// output. The error says where.
+    /// Saves a tour that could not be written as requested: to the folder for temporary files, else to the standard output. The
+    /// error says where.
     fn rescue(&self, solution: &Solution, error: Error) -> Error {
         let name: String =
             self.instance.name().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
         let process = std::process::id();
         let path = |n| std::env::temp_dir().join(format!("antwarp-{name:.60}-{process}-{n}.tour"));
-        // Others write there, too: what has a name of ours already is not replaced, and a link is not followed.
+        // The folder is shared: an existing file is not replaced, and a link is not followed.
         let path = (1..).map(path).find(|path| path.symlink_metadata().is_err()).unwrap_or_default();
         let (tour, cost) = (&solution.tour, self.instance.tour_cost(&solution.tour));
         let place = match tour_file::save(&self.instance, tour, &path) {
@@ -161,7 +161,7 @@ impl Plan {
         Error::Rescued { first: Box::new(error), place }
     }
 
-    /// The names or numbers of the tour's places, in its order; of many the first and the last.
+    /// Returns the names or numbers of the places in tour order; of a long tour, only the first and the last.
     fn places_in_order(&self, report: &Report) -> String {
         let numbers = || report.tour.iter().map(u32::to_string).collect();
         let names: Vec<String> = report.names.clone().unwrap_or_else(numbers);
@@ -178,14 +178,14 @@ impl Plan {
         if self.outputs.quiet {
             return Ok(());
         }
-        // Those about the file were printed when it was read.
+        // Warnings about the file were printed when it was read.
         for warning in &report.warnings[self.instance.warnings().len()..] {
             output::tell(&format!("antwarp: warning: {warning}"));
         }
         let mut text = report.to_string();
         text += &format!("{:<12} {}\n", "tour", self.places_in_order(report));
         if self.outputs.all().next().is_none() {
-            text += &format!("{:<12} not asked for: --tour, --csv, --json or --svg FILE write it\n", "files");
+            text += &format!("{:<12} none written: use --tour, --csv, --json or --svg FILE\n", "files");
         }
         for (name, output) in self.outputs.named() {
             if let Output::File(path) = output {
@@ -221,7 +221,7 @@ impl Outputs {
 }
 
 impl Args {
-    /// Refuses what could not be written after the run, and what must not be.
+    /// Rejects outputs that could not or must not be written after the run.
     pub(super) fn check_outputs(&self) -> Result<()> {
         output::check(self.outputs.all(), &[(output::INSTANCE, &self.instance)])?;
         self.beginnings().try_for_each(|(what, path, heir)| {
@@ -230,12 +230,13 @@ impl Args {
         })
     }
 
-    /// What a run begins with: what it is, its file, and the output that may replace it by a better one.
+    /// Returns the files that a run starts from: a description, the path, and the output that may replace the file with a better
+    /// one.
     pub(in super::super) fn beginnings(&self) -> impl Iterator<Item = (&'static str, &Path, &'static str)> {
         let tour = self.begin.initial_tour.as_deref().map(|path| ("the initial tour", path, "tour file"));
         let individuals = self.begin.load_population.as_deref();
         let individuals = individuals.map(|path| ("the population to load", path, "population"));
-        // No output replaces it.
+        // No output may replace it.
         let config = self.begin.config.as_deref().map(|path| ("the file of settings", path, ""));
         tour.into_iter().chain(individuals).chain(config)
     }

@@ -1,4 +1,4 @@
-//! The help of `antwarp solve`, in the length that is asked for.
+//! The help of `antwarp solve`, at the requested level of detail.
 
 use std::ffi::OsString;
 
@@ -9,18 +9,18 @@ use super::args::{OPTIONS, algorithm_named};
 use crate::solver::Algorithm;
 use crate::solver::settings::Declaration;
 
-/// What help is about.
+/// What to print help about.
 enum Topic {
-    /// What most runs need.
+    /// The options that most runs need.
     Common,
     /// Everything.
     All,
-    /// One algorithm's settings beside what every run has.
+    /// One algorithm's settings, and the options of every run.
     Algorithm(Declaration),
 }
 
-/// Gives the command of `solve` the help that a line asks for: `--help` has what most runs need, `--help all` everything, and `--help ga`,
-/// or `--algorithm ga --help`, what is for that algorithm.
+/// Gives the command `solve` the help that a line asks for: `--help` shows what most runs need, `--help all` everything, and
+/// `--help ga`, or `--algorithm ga --help`, what applies to that algorithm.
 pub fn shape(command: Command, line: &[OsString]) -> Command {
     let topic = topic(line);
     let action = if matches!(topic, Topic::Common) { ArgAction::HelpShort } else { ArgAction::HelpLong };
@@ -29,7 +29,7 @@ pub fn shape(command: Command, line: &[OsString]) -> Command {
         .long("help")
         .help_heading(None::<&str>)
         .action(action)
-        .help("Print help; --help all tells everything, --help lk (or another algorithm) its settings");
+        .help("Print help; --help all shows everything, --help lk (or another algorithm) its settings");
     let command = command.disable_help_flag(true).arg(help);
     command
         .mut_args(|argument| {
@@ -60,7 +60,7 @@ pub fn shape(command: Command, line: &[OsString]) -> Command {
                 let names = Algorithm::ALL.map(|declaration| declaration.name);
                 format!(
                     "Each algorithm has settings of its own: --help followed by {} lists them.\n\
-                     --help all lists everything, also how files are read, open paths and where a tour starts.",
+                     --help all lists everything, including how files are read, open paths and where a tour starts.",
                     list(&names).replace(" and ", " or "),
                 )
             }
@@ -68,7 +68,7 @@ pub fn shape(command: Command, line: &[OsString]) -> Command {
         })
 }
 
-/// Returns what a line asks to be told about.
+/// Returns what a line asks for help about.
 fn topic(line: &[OsString]) -> Topic {
     let words: Vec<&str> = line.iter().filter_map(|word| word.to_str()).collect();
     let behind = |name: &str| {

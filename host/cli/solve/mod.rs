@@ -33,41 +33,41 @@ use settings::{Wanted, is_descent_only};
 pub use args::Args;
 pub use help::shape;
 
-/// What a command line asks of an instance.
+/// What a command line requests for an instance.
 pub(super) struct Asked {
-    /// How.
+    /// How to solve it.
     pub algorithm: Algorithm,
-    /// Tours to begin with: one, or a population.
+    /// Initial tours: one, or a population.
     pub initial: Option<Vec<u32>>,
-    /// How long.
+    /// When to stop.
     pub stop: Stop,
 }
 
-/// An algorithm's name, its seed and its settings, for reports.
+/// Returns an algorithm's name, seed and settings, for reports.
 pub(super) fn facts(algorithm: &Algorithm) -> Result<(&'static str, u64, serde_json::Value)> {
     let settings = serde_json::to_value(algorithm);
     let settings = settings.map_err(|error| Error::Bug(format!("settings cannot be written: {error}")))?;
     Ok((algorithm.name(), algorithm.seed(), settings))
 }
 
-/// A run that has passed every check that can be made before it begins.
+/// A run that has passed every check that can be made before it starts.
 struct Plan {
     instance: Arc<Instance>,
     source: PathBuf,
     asked: Asked,
     machine: MachineArgs,
     outputs: Outputs,
-    /// A lower bound is asked for.
+    /// Whether a lower bound is requested.
     bound: bool,
-    /// The target as it was given.
+    /// The target as given.
     target: Option<f64>,
-    /// Where the tour is to start.
+    /// The node where the tour should start.
     start: Option<u32>,
-    /// Whom ranks send tours to.
+    /// Which ranks each rank sends its tours to.
     topology: Topology,
 }
 
-/// Solves an instance. `options` are the ids of those on the command line.
+/// Solves an instance. `options` are the ids of the options on the command line.
 pub fn run(mut args: Args, options: &[String]) -> Result<Outcome> {
     let begin = Instant::now();
     let world = cluster::join().map_err(|why| once(Error::Usage(why)))?;
@@ -79,12 +79,12 @@ pub fn run(mut args: Args, options: &[String]) -> Result<Outcome> {
         0 => lead(args, options, interrupt, begin, Some(world)),
         _ => ranks::follow(world, &args.machine, &interrupt, begin),
     };
-    // What was written is safe from here on.
+    // The outputs are safe from here on.
     world.leave();
     ended
 }
 
-/// The run of a process alone, or of rank 0.
+/// Runs as a single process, or as rank 0.
 fn lead(
     args: Args,
     options: &[String],
@@ -100,7 +100,7 @@ fn lead(
     });
     let (plan, initial, backend, orders) = match (prepared, world) {
         (Err(error), Some(world)) => {
-            // Then the others have nothing to do.
+            // The other ranks have nothing to do.
             world.share(None);
             return Err(error);
         }
@@ -114,7 +114,7 @@ fn lead(
     let Asked { algorithm, stop: whole, .. } = &plan.asked;
     let line = ProgressLine::new(plan.outputs.quiet, whole, &plan.instance);
     let facts = facts(algorithm)?;
-    // Who gives it ten seconds means those of reading, too.
+    // A time limit includes the time for reading.
     let reading = begin.elapsed();
     let stop = whole.spent(reading);
     let reading = reading.as_secs_f64();
@@ -150,14 +150,15 @@ fn lead(
                 || bound.is_some_and(|bound| plan.instance.is_impossible(bound.length));
             plan.deliver(solution, &report, individuals)?;
             match wrong {
-                Some(bound) => {
-                    Err(Error::Bug(format!("a bound of {} beside a tour of {}", bound.length, solution.cost)))
-                }
+                Some(bound) => Err(Error::Bug(format!(
+                    "a bound of {} contradicts a tour of {}",
+                    bound.length, solution.cost
+                ))),
                 None => refuse_forbidden(&report, is_proven),
             }
         };
         let is_optimal = std::cell::Cell::new(false);
-        // What ended a run is known here: a proof that came beside it, or a published optimum.
+        // The actual reason for stopping is known here: a proof by the bound, or a published optimum.
         let conclude = |solution: &mut Solution| {
             if solution.stopped_by == StopReason::Interrupt && is_optimal.get() {
                 solution.stopped_by = StopReason::Optimal;
@@ -173,14 +174,14 @@ fn lead(
                 solution.tour.rotate_left(at);
             }
         };
-        // The best of all ranks takes the place of what this one has found.
+        // The best solution of all ranks replaces this rank's own.
         let gather = |own: &mut Solution| {
             let (best, facts) = crew?.end(Some(own))?;
             *own = best;
             keeper.iter().for_each(Keeper::end);
             Some(facts)
         };
-        // A population is there only until the solver returns: then everything is delivered while it is.
+        // The population exists only until the solver returns, so if it is saved, everything is delivered before that.
         let (mut delivered, mut stopped_by) = (None, None);
         let mut keep = |solution: &Solution, individuals: &mut Individuals<'_>| {
             let mut solution = solution.clone();
@@ -209,7 +210,7 @@ fn lead(
         };
         line.finish();
         let mut solution = match (solved, crew) {
-            // Others may have a tour.
+            // Other ranks may have a tour.
             (Err(error), Some(crew)) => {
                 let Some((best, facts)) = crew.end(None) else { return Err(error.into()) };
                 keeper.iter().for_each(Keeper::end);
@@ -232,45 +233,45 @@ fn lead(
     })
 }
 
-/// A target as it was given.
+/// Converts a target to a cost, as given.
 fn cost_of(target: f64) -> Cost {
     if target.fract() == 0.0 && target.abs() < 1e15 { Cost::Whole(target as i64) } else { Cost::Real(target) }
 }
 
-/// Says that a tour has forbidden pairs, and whether all have.
+/// Reports that a tour has forbidden pairs, and whether every tour is proven to have one.
 fn refuse_forbidden(report: &Report, is_proven: bool) -> Result<()> {
     let Some([from, to]) = report.forbidden.first() else { return Ok(()) };
     let more = match report.forbidden.len() - 1 {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    let proof = if is_proven { "; every tour has one, by proof" } else { "" };
+    let proof = if is_proven { "; every tour is proven to have one" } else { "" };
     Err(Error::Forbidden(format!("no tour without a forbidden pair was found: {from} to {to}{more}{proof}")))
 }
 
-/// Refuses an instance whose costs are rounded inside so coarsely that it may change a tour by more than a millionth. A few nodes are
-/// solved without rounding.
+/// Rejects an instance whose costs are rounded internally so coarsely that the cost of a tour may change by more than a millionth.
+/// Instances with few nodes are solved without rounding.
 fn refuse_coarse(instance: &Instance) -> Result<()> {
     if instance.is_exact() || instance.len() < FEWEST {
         return Ok(());
     }
-    // A short tour: a long one may hide behind its length what rounding does to short edges.
+    // Use a short tour: the length of a long one could hide the effect of rounding on short edges.
     let tour = start::along_a_curve(instance).unwrap_or_else(|| nearest_by_true_cost(instance));
     let Some(part) = instance.rounding(&tour).filter(|&part| part > 1e-6) else { return Ok(()) };
     let resolution = instance.resolution();
     let problem = format!(
-        "the costs span so much that they are rounded to {resolution:e} inside, which may change a tour by a {:.0e} part of it",
+        "the range of costs is so wide that they are rounded to multiples of {resolution:e} internally, which may change the cost of a tour by a fraction of {:.0e}",
         part
     );
     let help = if instance.matrix().is_some() {
-        "say by --forbidden-from which large costs mean that there is no way, or round the others"
+        "use --forbidden-from to say which large costs mean that there is no connection, or round the others"
     } else {
-        "leave out places that are far from all others"
+        "remove places that are far from all others"
     };
     Err(InstanceError::content(instance.name(), problem, help).into())
 }
 
-/// The tour that always goes on to the nearest unvisited node, by the user's own costs.
+/// Returns the nearest-neighbor tour by the user's own costs.
 fn nearest_by_true_cost(instance: &Instance) -> Vec<u32> {
     let mut left: Vec<u32> = (1..instance.len() as u32).collect();
     let mut tour = vec![0];
@@ -284,7 +285,7 @@ fn nearest_by_true_cost(instance: &Instance) -> Vec<u32> {
 }
 
 impl Asked {
-    /// Checks a line against an instance. `options` are the ids of those given.
+    /// Checks a command line against an instance. `options` are the ids of the options given.
     pub(super) fn check(
         args: &Args,
         options: &[String],
@@ -294,7 +295,7 @@ impl Asked {
         Asked::of(&Wanted::new(args, options)?, None, instance, interrupt)
     }
 
-    /// What is wanted of an instance; `known` is the algorithm, if it was made before.
+    /// Returns what is requested for an instance; `known` is the algorithm, if it has been determined before.
     fn of(
         wanted: &Wanted<'_>,
         known: Option<Algorithm>,
@@ -333,7 +334,7 @@ impl Plan {
         let has_topology = options.iter().any(|option| option == "topology");
         if !are_several && has_topology {
             return Err(Error::Usage(
-                "--topology is for several ranks, and this process is alone".to_owned(),
+                "--topology is for several ranks, but this is a single process".to_owned(),
             ));
         }
         let wanted = Wanted::new(&args, options)?;
@@ -352,19 +353,20 @@ impl Plan {
         }
         let asked = Asked::of(&wanted, known, &instance, interrupt)?;
         if args.outputs.save_population.is_some() && instance.len() < FEWEST {
-            let why = "has so few nodes that every tour is looked at: leave out --save-population";
+            let why = "has so few nodes that all tours are enumerated: leave out --save-population";
             return Err(Error::Usage(format!("{} {why}", instance.name())));
         }
         if are_several && (instance.ends().is_some() || !instance.fixed_edges().is_empty()) {
-            let why = "open paths and fixed edges are for one process: leave out mpirun".to_owned();
+            let why = "open paths and fixed edges are for a single process: leave out mpirun".to_owned();
             return Err(Error::Usage(why));
         }
         if has_topology && asked.stop.iterations.is_some() {
-            let why = "--topology is for ranks that exchange tours: by --iterations they do not".to_owned();
+            let why =
+                "--topology is for ranks that exchange tours, which they do not with --iterations".to_owned();
             return Err(Error::Usage(why));
         }
         if are_several {
-            // What is wrong is told once, before the others begin.
+            // Errors are reported once, before the other ranks start.
             asked.algorithm.check_for(&instance)?;
         }
         Ok(Plan {

@@ -1,4 +1,4 @@
-//! `--load-population FILE`: a genetic algorithm that goes on with a saved population.
+//! `--load-population FILE`: continues the genetic algorithm with a saved population.
 
 use std::path::Path;
 
@@ -10,10 +10,10 @@ use crate::solver::Algorithm;
 use crate::solver::genetic::{Crossover, GeneticSettings, Initial};
 use crate::solver::settings::{Settings, overlay};
 
-/// The algorithm for a population of a file: settings that are given count, the others are the file's.
+/// Returns the algorithm for a population from a file: settings on the command line take precedence over those of the file.
 pub(super) fn loaded(wanted: &Wanted<'_>, path: &Path, saved: &Saved) -> Result<Algorithm> {
     let (_, mut given) = wanted.unchecked(&GeneticSettings::DECLARATION)?;
-    // These belong to the file.
+    // The file determines these.
     for name in ["initial", "first_generation"] {
         given.remove(name);
     }
@@ -26,7 +26,7 @@ pub(super) fn loaded(wanted: &Wanted<'_>, path: &Path, saved: &Saved) -> Result<
         Some(header) => {
             let base = serde_json::from_value(header.settings.clone()).map_err(|error| {
                 let problem = format!("the settings of the population cannot be used: {error}");
-                let help = "it was written by another version of antwarp, or edited: take out its comment";
+                let help = "it was written by another version of antwarp, or edited: remove its comment";
                 InstanceError::content(path.to_string_lossy(), problem, help)
             })?;
             GeneticSettings { first_generation: header.generation, ..base }
@@ -43,17 +43,17 @@ pub(super) fn loaded(wanted: &Wanted<'_>, path: &Path, saved: &Saved) -> Result<
         );
         return Err(Error::Usage(what));
     }
-    // The file is to blame for what nobody asked for.
+    // If no population size was given, the problem is in the file.
     let is_paired = settings.crossover != Crossover::Eax;
     if is_paired
         && !given.contains_key("population")
         && !individuals.is_multiple_of(settings.groups.max(1).saturating_mul(4))
     {
         let problem = format!(
-            "{individuals} individuals are no {} groups of equal size, a multiple of 4",
+            "{individuals} individuals cannot be split into {} groups of equal size, a multiple of 4",
             settings.groups
         );
-        let help = "give other --groups, or a --population that is a multiple of 4 times the groups and of the individuals";
+        let help = "use other --groups, or a --population that is a multiple of both 4 times the groups and the number of individuals";
         return Err(InstanceError::content(path.to_string_lossy(), problem, help).into());
     }
     let algorithm = Algorithm::Genetic(settings);

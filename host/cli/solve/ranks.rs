@@ -1,4 +1,4 @@
-//! One run by several processes. Rank 0 does what a process alone does; the others get their orders from it and are quiet.
+//! One run by several processes. Rank 0 does what a single process would do; the others get their orders from it and are quiet.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -16,19 +16,19 @@ use crate::engine::{Post, Progress, Stop, StopReason, Voyager};
 use crate::instance::{Instance, tour_file};
 use crate::solver::Solution;
 
-/// How often the best tour so far is written, at most.
+/// Minimum interval between writes of the best tour so far.
 const WRITE_EVERY: Duration = Duration::from_secs(5);
-/// How often the end is looked for meanwhile.
+/// How often the end is checked for meanwhile.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// One rank's run.
 pub(super) struct Crew<'w> {
     world: &'w World,
-    /// Where its run meets the courier.
+    /// Where the run and the courier exchange tours.
     pub post: Arc<Post>,
-    /// When its run ends: as rank 0 was told, but also when another rank or the user of rank 0 says so.
+    /// When the run ends: by the limits given to rank 0, but also when another rank or the user of rank 0 stops it.
     pub stop: Stop,
-    /// When it began.
+    /// When it started.
     begun: Instant,
     /// The user's interrupt.
     interrupt: Arc<AtomicBool>,
@@ -37,7 +37,7 @@ pub(super) struct Crew<'w> {
 }
 
 impl<'w> Crew<'w> {
-    /// Begins to exchange tours.
+    /// Starts to exchange tours.
     pub(super) fn begin(
         world: &'w World,
         instance: &Arc<Instance>,
@@ -63,12 +63,12 @@ impl<'w> Crew<'w> {
         Crew { world, post, stop, begun, interrupt: interrupt.clone(), better }
     }
 
-    /// This rank's run is over. Rank 0 gets the best solution of all, and what a report tells of them; the others nothing. None if
-    /// nobody has a tour.
+    /// Ends this rank's run. Returns on rank 0 the best solution of all ranks, and the facts about them for the report; `None` on
+    /// other ranks, and if no rank has a tour.
     pub(super) fn end(&self, own: Option<&Solution>) -> Option<(Solution, Facts)> {
         let best = own.map(|own| Voyager { from: self.world.rank(), cost: own.cost, tour: own.tour.clone() });
         let ended = Ended { cost: own.map(|own| own.cost), tours: own.map_or(0, |own| own.tours) };
-        // Without a clock nobody knows how long the others take.
+        // Without a time limit, it is unknown how long the others take.
         let patience = self.stop.time.map(|time| time.saturating_sub(self.begun.elapsed()) + LATE);
         let gathered = self.world.end(best, ended, patience)?;
         let best = gathered.best?;
@@ -77,7 +77,7 @@ impl<'w> Crew<'w> {
             (solution.cost, solution.tour) = (best.cost, best.tour.clone());
         }
         solution.tours = gathered.tours.max(solution.tours);
-        // Who was told to hurry does not know why.
+        // A rank that was asked to stop does not know why.
         let is_interrupted = self.interrupt.load(Ordering::Relaxed);
         let is_reached = self.stop.target.is_some_and(|target| solution.cost <= target);
         if is_reached && (solution.stopped_by != StopReason::Interrupt || !is_interrupted) {
@@ -87,20 +87,20 @@ impl<'w> Crew<'w> {
     }
 }
 
-/// Writes every better tour of any rank, now and then, until the end: a job that is killed leaves the last one.
+/// Periodically writes the best tour of any rank until the end, so that a job that is killed leaves the last one.
 pub(super) struct Keeper<'s> {
     thread: Mutex<Option<ScopedJoinHandle<'s, ()>>>,
     over: Arc<AtomicBool>,
 }
 
 impl<'s> Keeper<'s> {
-    /// Begins; none where there is no file to write, or no thread can be had.
+    /// Starts; `None` if there is no file to write or no thread can be started.
     pub(super) fn begin<'e>(
         scope: &'s Scope<'s, 'e>,
         crew: &'s Crew<'_>,
         plan: &'s Plan,
     ) -> Option<Keeper<'s>> {
-        // Where nothing is written nobody listens, and tours do not pile up.
+        // If nothing is written, the receiver is dropped, so tours do not pile up.
         let better = crew.better.lock().unwrap_or_else(PoisonError::into_inner).take()?;
         let file = plan.outputs.tour.as_ref().filter(|output| !output.is_stdout())?;
         let over = Arc::new(AtomicBool::new(false));
@@ -110,7 +110,7 @@ impl<'s> Keeper<'s> {
         Some(Keeper { thread: Mutex::new(Some(thread)), over })
     }
 
-    /// Ends: what is written from now on is not replaced by an older tour.
+    /// Ends: anything written from now on is not replaced by an older tour.
     pub(super) fn end(&self) {
         self.over.store(true, Ordering::Relaxed);
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -118,7 +118,7 @@ impl<'s> Keeper<'s> {
     }
 }
 
-/// Whatever ends the run ends the keeper.
+/// Ends the keeper however the run ends.
 impl Drop for Keeper<'_> {
     fn drop(&mut self) {
         self.over.store(true, Ordering::Relaxed);
@@ -136,14 +136,14 @@ fn keep(better: &Receiver<Arc<Voyager>>, over: &AtomicBool, instance: &Instance,
         let is_due = last.is_none_or(|last| last.elapsed() >= WRITE_EVERY);
         if let Some(voyager) = waiting.take_if(|_| is_due) {
             let (tour, cost) = (&voyager.tour, instance.tour_cost(&voyager.tour));
-            // What cannot be written now may be so at the end; then it is an error.
+            // A write that fails now may succeed at the end; if it fails then, it is an error.
             let _ = file.write(|mut out| tour_file::write(instance, tour, cost, &mut out));
             last = Some(Instant::now());
         }
     }
 }
 
-/// A solution of which nothing but the tour is known here.
+/// A solution of another rank, of which only the tour is known here.
 fn of_others(best: &Voyager) -> Solution {
     Solution {
         tour: best.tour.clone(),
@@ -161,7 +161,7 @@ fn of_others(best: &Voyager) -> Solution {
 }
 
 impl Plan {
-    /// The orders of all other ranks.
+    /// Returns the orders for all other ranks.
     pub(super) fn orders(&self, initial: Option<&[u32]>) -> Result<Vec<u8>> {
         let limits = Limits::new(&self.asked.stop, self.topology);
         let orders = Orders::to_bytes(&self.instance, &self.asked.algorithm, initial, limits);
@@ -169,7 +169,7 @@ impl Plan {
     }
 }
 
-/// The run of a rank that is not the first. What goes wrong here is told, and does not end the others.
+/// Runs a rank other than 0. Errors here are reported, but do not end the other ranks.
 pub(super) fn follow(
     world: &World,
     machine: &MachineArgs,

@@ -1,4 +1,4 @@
-//! The algorithm and the settings that a command line and `--config` ask for.
+//! The algorithm and settings requested by a command line and `--config`.
 
 use serde_json::{Map, Value};
 
@@ -13,7 +13,7 @@ use crate::solver::genetic::Initial;
 use crate::solver::settings::{Declaration, Setting, Settings};
 use crate::solver::{Algorithm, ils, lin_kernighan, mmas};
 
-/// What is asked for: the command line goes before the file of `--config`.
+/// The requested settings: the command line takes precedence over the file of `--config`.
 pub(super) struct Wanted<'a> {
     pub args: &'a Args,
     /// The ids of the options on the command line.
@@ -32,7 +32,8 @@ impl<'a> Wanted<'a> {
         self.given.iter().any(|option| option == id)
     }
 
-    /// Returns the algorithm, if the line or the file alone says which: an option that only one of the defaults understands chooses it.
+    /// Returns the algorithm, if the line or the file determines it: by its name, or by an option that only one of the default
+    /// algorithms has.
     fn declaration(&self) -> Option<Declaration> {
         let named = self.args.algorithm.or(self.config.as_ref().and_then(|config| config.algorithm));
         let ils = ils::IlsSettings::DECLARATION;
@@ -53,11 +54,11 @@ impl<'a> Wanted<'a> {
         })
     }
 
-    /// Checks all that can be checked before the instance is read. Returns the algorithm, if that is known without.
+    /// Checks everything that can be checked before the instance is read. Returns the algorithm, if it is already known.
     pub(super) fn check_early(&self) -> Result<Option<Algorithm>> {
         if let Some(declaration) = self.declaration() {
             self.refuse_foreign(&declaration)?;
-            // With a population of a file, what is not given is not known yet.
+            // With a population from a file, settings that are not given are not known yet.
             let is_loaded = self.args.begin.load_population.is_some();
             return if is_loaded { Ok(None) } else { self.algorithm(&declaration).map(Some) };
         }
@@ -70,12 +71,12 @@ impl<'a> Wanted<'a> {
         Ok(None)
     }
 
-    /// Returns how the algorithm is declared that solves an instance where nothing names another.
+    /// Returns the declaration of the requested algorithm, or else of the default for an instance.
     pub(super) fn declaration_for(&self, default: Declaration) -> Declaration {
         self.declaration().unwrap_or(default)
     }
 
-    /// Makes the algorithm with its settings, and checks everything about them.
+    /// Builds the algorithm with its settings, and checks everything about them.
     pub(super) fn algorithm(&self, declaration: &Declaration) -> Result<Algorithm> {
         self.refuse_foreign(declaration)?;
         let (algorithm, _) = self.unchecked(declaration)?;
@@ -83,19 +84,19 @@ impl<'a> Wanted<'a> {
         Ok(algorithm)
     }
 
-    /// Checks the ranges of settings, and whether they go together.
+    /// Checks the ranges of settings, and whether they are compatible.
     pub(super) fn check(&self, algorithm: &Algorithm) -> Result<()> {
         self.check_iterations(algorithm)?;
         algorithm.check()?;
         self.refuse_unused(algorithm)
     }
 
-    /// Makes the algorithm of those settings that it has. Returns these, too.
+    /// Builds the algorithm from the settings that it has. Also returns these.
     pub(super) fn unchecked(&self, declaration: &Declaration) -> Result<(Algorithm, Map<String, Value>)> {
         let mut settings = Map::new();
         if let Some(Config { path, settings: own, .. }) = &self.config {
             for (name, value) in own {
-                // Null stands for what is left to the algorithm.
+                // Null stands for a value that the algorithm chooses.
                 let is_left = |setting: &Setting| value.is_null() && setting.default().is_null();
                 if declaration.setting(name).is_some_and(|setting| !is_left(setting)) {
                     settings.insert(name.clone(), value.clone());
@@ -109,7 +110,7 @@ impl<'a> Wanted<'a> {
             let Some(setting) = declaration.option(id) else { continue };
             if value.is_null() && !setting.is_optional() {
                 let name = declaration.name;
-                return Err(Error::Usage(format!("{name} needs a number here: give `{id}` a number")));
+                return Err(Error::Usage(format!("`{id}` must be a number with {name}")));
             }
             settings.insert(setting.name.to_owned(), value.clone());
         }
@@ -117,7 +118,7 @@ impl<'a> Wanted<'a> {
         Ok((algorithm, settings))
     }
 
-    /// Refuses what the algorithm does not have: it would do nothing.
+    /// Rejects options that the algorithm does not have: they would have no effect.
     pub(super) fn refuse_foreign(&self, declaration: &Declaration) -> Result<()> {
         let name = declaration.name;
         let refuse = |what: String, users: &[&str]| {
@@ -138,13 +139,13 @@ impl<'a> Wanted<'a> {
             Algorithm::ALL.iter().filter(|other| has(other)).map(|other| other.name).collect();
         let what = format!("{}: \"{key}\"", path.display());
         if users.is_empty() {
-            return Err(Error::Usage(format!("{what} is no setting of any algorithm")));
+            return Err(Error::Usage(format!("{what} is not a setting of any algorithm")));
         }
         refuse(what, &users)
     }
 
-    /// Refuses what the algorithm has, but does not use beside its other settings. A file may say so if it says no more than the
-    /// default: so does the file of a run.
+    /// Rejects options that the algorithm has, but does not use with its other settings. A file may contain them at their defaults,
+    /// as the file of a run does.
     fn refuse_unused(&self, algorithm: &Algorithm) -> Result<()> {
         let declaration = algorithm.declaration();
         let values = facts(algorithm)?.2;
@@ -155,7 +156,7 @@ impl<'a> Wanted<'a> {
             && settings.initial == Initial::File
             && !is_loaded
         {
-            let what = "the run went on with a population: give --load-population, or take out \"initial\"";
+            let what = "the run continued a population: give --load-population, or remove \"initial\"";
             return Err(Error::Usage(format!("{}: {what}", path.display())));
         }
         let default = (declaration.complete)(&Map::new()).map_err(Error::Bug)?;
@@ -163,9 +164,9 @@ impl<'a> Wanted<'a> {
             let name = setting.name;
             let why = match setting.unmet(&values) {
                 Some(condition) => condition.to_string(),
-                // What a population brings is not the user's.
+                // Settings that come with a loaded population are not the user's.
                 None if setting.is_internal && !is_loaded => {
-                    format!("is not for users: {} sets it", declaration.name)
+                    format!("cannot be set by users: {} sets it", declaration.name)
                 }
                 None => continue,
             };
@@ -176,11 +177,12 @@ impl<'a> Wanted<'a> {
         Ok(())
     }
 
-    /// Refuses limits that the algorithm cannot have.
+    /// Rejects limits that the algorithm cannot have.
     fn check_iterations(&self, algorithm: &Algorithm) -> Result<()> {
         let stop = &self.args.stop;
         if stop.iterations == Some(Iterations::Count(0)) && !matches!(algorithm, Algorithm::Genetic(_)) {
-            let what = "--iterations must be at least 1, or a multiple of the nodes such as 0.1n or 10n";
+            let what =
+                "--iterations must be at least 1, or a multiple of the number of nodes such as 0.1n or 10n";
             return Err(Error::Usage(format!("{what}; 0 is for --algorithm ga")));
         }
         let limit = stop.iterations.map(|_| "--iterations").or(stop.stagnation.map(|_| "--stagnation"));

@@ -1,11 +1,11 @@
-//! Tours of ants on fresh trails: all alike, so that an edge's weight is its heuristic value to a power.
+//! Tours of ants on fresh trails: all trails are equal, so that the weight of an edge is a power of its heuristic value.
 
-use antwarp_core::construct::{self, Lists};
 use antwarp_core::distance::Distance;
-use antwarp_core::pheromone::heuristic;
+use antwarp_core::papers::ants::construct::{self, Lists};
+use antwarp_core::papers::ants::pheromone::heuristic;
+use antwarp_core::papers::ants::select::Reservoir;
+use antwarp_core::papers::ants::tabu::Bitmask;
 use antwarp_core::rng::Stream;
-use antwarp_core::select::Reservoir;
-use antwarp_core::tabu::Bitmask;
 use antwarp_core::team::Slots;
 use rayon::prelude::*;
 
@@ -13,16 +13,16 @@ use crate::engine::memory::{allocate, check_memory};
 use crate::engine::{BackendError, Problem, Worker};
 use crate::instance::{Enough, Instance, Watch};
 
-/// Candidates of a node.
+/// Number of candidates per node.
 const CANDIDATES: u32 = 32;
-/// Exponent of the heuristic value, as of Ant Colony System.
+/// Exponent of the heuristic value, as in Ant Colony System.
 const BETA: f32 = 3.0;
 
-/// So many tours one after the other, in the instance's numbering; the instance has at least 4 nodes. They depend on the
-/// seed, not on threads. None if it was `enough` before they were there.
+/// Returns this many tours, concatenated, in the instance's numbering; the instance must have at least 4 nodes. They depend on the
+/// seed, not on threads. `None` if `enough` asked to stop before they were complete.
 ///
 /// # Errors
-/// If they do not fit the memory.
+/// If they do not fit in memory.
 pub fn tours_until(
     instance: &Instance,
     count: u32,
@@ -50,7 +50,7 @@ fn built(problem: &Problem, count: u32, seed: u64, watch: &Watch) -> Result<Vec<
             row.iter().map(move |&v| heuristic(unsafe { distances.between(u, v) }, scale))
         })
         .collect();
-    // No tour has deposited: every node is its own neighbour.
+    // No tour has deposited pheromone: every node is its own neighbour.
     let own: Vec<u32> = (0..n).collect();
     let memory = construct::memory_bytes::<Bitmask, Reservoir>(n, k).div_ceil(16);
     tours.par_chunks_exact_mut(n as usize).enumerate().for_each_init(
@@ -70,7 +70,7 @@ fn built(problem: &Problem, count: u32, seed: u64, watch: &Watch) -> Result<Vec<
             };
             let enough = || watch.is_over();
             let (worker, stream) = (Worker::new(&enough), Stream::new(seed, 0, ant as u32));
-            // SAFETY: memory and tour are this thread's alone and large enough; lists are those of n nodes.
+            // SAFETY: memory and tour belong to this thread alone and are large enough; lists are those of n nodes.
             unsafe {
                 let memory = memory.as_mut_ptr().cast();
                 let slots = Slots::of(built);
@@ -111,7 +111,7 @@ mod tests {
         assert!(costs.windows(2).any(|pair| pair[0] != pair[1]));
         assert_eq!(tours, made(&instance, 6, 5));
         assert_ne!(tours, made(&instance, 6, 6));
-        // More ants are those, and others.
+        // More ants give the same tours, and further ones.
         assert_eq!(tours, made(&instance, 7, 5)[..tours.len()]);
     }
 

@@ -1,28 +1,28 @@
-//! The greedy tour (Bentley 1992): the shortest edges first.
+//! The greedy tour (Bentley 1992), which takes the shortest edges first.
 
 use rayon::prelude::*;
 
 use super::paths::Paths;
 use crate::instance::{Instance, NeighborLists, Watch, nearest_among};
 
-/// Neighbours of an end among the other ends.
+/// Number of neighbours of an end among the other ends.
 const AROUND: usize = 6;
-/// A round that joins fewer than one in this many fragments is slow.
+/// A round that joins fewer than one in this many paths is slow.
 const SLOW: usize = 8;
 
-/// Parts of the listed edges that are looked at one after the other.
+/// Number of parts in which the listed edges are processed.
 const SHARES: usize = 4;
-/// Nodes whose edges tell how long edges are.
+/// Number of nodes whose edges are sampled for the distribution of lengths.
 const SAMPLE: usize = 1000;
 
-/// Length, and the two nodes, the smaller first. No two edges are equal, so their order depends on nothing else.
+/// Length, and the two nodes, the smaller first. No two edges are equal, so their order is unique.
 type Edge = (i32, u32, u32);
 
-/// The tour of the shortest edges that leave a set of paths, equally long ones by the numbers of their nodes.
+/// Returns the tour that takes the shortest edges that keep a set of paths, with ties broken by node numbers.
 ///
-/// With lists of all other nodes this is the greedy tour. With shorter ones, their edges are taken first; the paths
-/// that they leave are joined by edges of lists among their ends, in rounds, until there is one path. In a round an
-/// edge may be taken before a shorter one that is in no list. No tour once the watch is over.
+/// With lists of all other nodes, this is the greedy tour. With shorter ones, their edges are taken first; the remaining paths are
+/// joined by edges from lists among their ends, in rounds, until there is one path. In a round, an edge may be taken before a
+/// shorter one that is in no list. Returns no tour once the watch is over.
 pub(super) fn greedy(instance: &Instance, lists: &NeighborLists, watch: &Watch) -> Vec<u32> {
     let n = instance.len();
     let mut paths = Paths::new(n);
@@ -48,8 +48,8 @@ pub(super) fn greedy(instance: &Instance, lists: &NeighborLists, watch: &Watch) 
     paths.into_tour()
 }
 
-/// Lengths that divide the edges of the lists into [`SHARES`] about as large, and at last the greatest of all: once the short
-/// edges are taken, most of the others cannot be, and need not be sorted.
+/// Returns lengths that split the edges of the lists into [`SHARES`] of about equal size, and finally the maximum length: once the
+/// short edges are taken, most of the others cannot be taken, and need not be sorted.
 fn shares_of_lengths(instance: &Instance, lists: &NeighborLists) -> Vec<i32> {
     let some = (0..instance.len() as u32).step_by(instance.len().div_ceil(SAMPLE));
     let mut lengths: Vec<i32> =
@@ -61,7 +61,7 @@ fn shares_of_lengths(instance: &Instance, lists: &NeighborLists) -> Vec<i32> {
     ends
 }
 
-/// The edges of the lists that are longer than one length, up to another one, and may be taken; each once.
+/// Returns the edges of the lists whose length is in a range, and that may be taken; each once.
 fn listed_edges(
     instance: &Instance,
     lists: &NeighborLists,
@@ -70,7 +70,7 @@ fn listed_edges(
 ) -> Vec<Edge> {
     let is_first = |a: u32, b: u32| a < b || !lists.of(b).contains(&a);
     let edges_of = |a: u32| {
-        // Lists are in the order of lengths.
+        // Lists are sorted by length.
         let edges = lists.of(a).iter().map(move |&b| (b, instance.distance(a, b)));
         let some = edges.take_while(move |edge| edge.1 <= up_to).filter(move |edge| edge.1 > longer_than);
         some.filter(move |&(b, _)| paths.is_open(a, b) && is_first(a, b))
@@ -80,11 +80,11 @@ fn listed_edges(
     ends.flat_map_iter(edges_of).collect()
 }
 
-/// Edges between ends of paths. An edge of two lists stands there twice, which does no harm.
+/// Returns edges between ends of paths. An edge in two lists appears twice, which does no harm.
 ///
-/// Many nodes at one place have all the same lists, so that a round joins but a few of them. After a slow round there
-/// are edges between ends that are beside each other in the neighbourhood, too: at least a third of the ends finds a
-/// partner then, because no three in a row can be left over.
+/// Many nodes at the same place all have the same lists, so that a round joins only a few of them. After a slow round, edges
+/// between ends that are adjacent in the neighbourhood's order are added: then at least a third of the ends find a partner, because
+/// no three in a row can be left over.
 fn edges_of_ends(instance: &Instance, ends: Vec<u32>, with_beside: bool, watch: &Watch) -> Vec<Edge> {
     let near = nearest_among(instance, ends, AROUND, watch);
     let lists = near.nodes.par_iter().zip(near.ids.par_chunks(near.k.max(1)));
@@ -96,7 +96,7 @@ fn edges_of_ends(instance: &Instance, ends: Vec<u32>, with_beside: bool, watch: 
     edges
 }
 
-/// Takes the edges, shortest first, that join the ends of different paths.
+/// Takes the edges that join the ends of different paths, shortest first.
 fn join(paths: &mut Paths, mut edges: Vec<Edge>) {
     edges.par_sort_unstable();
     for (_, a, b) in edges {
@@ -117,7 +117,7 @@ mod tests {
     use super::*;
     use crate::instance::{Metric, generate, nearest};
 
-    /// The definition, without any cleverness: the edges that are taken.
+    /// The definition, without any optimization: the edges that are taken.
     fn by_definition(instance: &Instance) -> Vec<(u32, u32)> {
         let n = instance.len() as u32;
         let mut edges: Vec<Edge> =
@@ -171,7 +171,7 @@ mod tests {
         }
     }
 
-    /// Lists of nodes at one place are all alike: joined by them alone, a few a round, this would take hours.
+    /// Lists of nodes at the same place are all alike: with these alone, joining a few per round, this would take hours.
     #[test]
     fn heaps_of_nodes_are_joined_quickly() {
         let n = 100_000;

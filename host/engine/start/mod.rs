@@ -1,4 +1,4 @@
-//! Start tours: what a search begins with.
+//! Start tours: the initial tours of a search.
 
 pub mod ants;
 mod greedy;
@@ -17,46 +17,46 @@ use crate::instance::{Enough, Instance, NeighborLists, Watch};
 
 pub(crate) use space_filling::hilbert_tours;
 
-/// How a start tour is made.
+/// How a start tour is constructed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]
 pub enum Start {
-    /// Always to the nearest node that is left
+    /// Always go to the nearest unvisited node
     NearestNeighbor,
-    /// The shortest edges first
+    /// Take the shortest edges first
     #[default]
     Greedy,
-    /// Each node in the order of its coordinates to the nearest one, twice
+    /// Join each node, in the order of coordinates, to the nearest one, twice
     QuickBoruvka,
-    /// Along a Hilbert curve
+    /// Follow a Hilbert curve
     SpaceFilling,
-    /// A random order
+    /// Visit nodes in random order
     Random,
 }
 
 impl Start {
-    /// All of them.
+    /// All start tours.
     pub const ALL: [Start; 5] =
         [Start::NearestNeighbor, Start::Greedy, Start::QuickBoruvka, Start::SpaceFilling, Start::Random];
 }
 
-/// A start tour: all nodes of the instance, each once.
+/// Constructs a start tour: all nodes of the instance, each once.
 ///
-/// `lists` are the neighbours that edges are looked for among first; with longer lists the same tour is found sooner,
-/// or a slightly better one. The `seed` counts for [`Start::Random`], and for where a nearest-neighbour tour begins: at any node
-/// (Fosin et al. 2013, section 4), with the seed 0 at node 0. The tour does not depend on threads.
+/// Edges are first searched among the neighbours in `lists`; with longer lists the same tour is found sooner, or a slightly better
+/// one. The `seed` is used for [`Start::Random`], and for the first node of a nearest-neighbour tour: any node (Fosin et al. 2013,
+/// section 4), or node 0 with seed 0. The tour does not depend on threads.
 ///
-/// The nearest-neighbour tour takes the place of the greedy one where edges have a direction, and of the space-filling
-/// curve where there are no coordinates. There the greedy one takes the place of quick Borůvka.
+/// The nearest-neighbour tour replaces the greedy one if edges are directed, and the space-filling curve if there are no
+/// coordinates. In the latter case, the greedy one replaces quick Borůvka.
 ///
 /// # Panics
-/// If `lists` are not those of this instance.
+/// If `lists` do not belong to this instance.
 pub fn tour(instance: &Instance, start: Start, lists: &NeighborLists, seed: u64) -> Vec<u32> {
     watched(instance, start, lists, seed, &Watch::new(&|| false))
 }
 
-/// As [`tour`]; none if it was `enough` before the tour was there.
+/// Does the same as [`tour`]; `None` if `enough` asked to stop before the tour was complete.
 ///
 /// # Panics
 /// As [`tour`].
@@ -86,17 +86,17 @@ fn watched(instance: &Instance, start: Start, lists: &NeighborLists, seed: u64, 
     }
 }
 
-/// The nodes along a space-filling curve; none if there are no coordinates.
+/// Returns the nodes along a space-filling curve; `None` if there are no coordinates.
 pub(crate) fn along_a_curve(instance: &Instance) -> Option<Vec<u32>> {
     space_filling::hilbert(instance)
 }
 
-/// What Lin-Kernighan moves best begin with: [`Start::QuickBoruvka`] on a lattice, and else [`Start::Greedy`].
+/// Returns the best start for Lin-Kernighan moves: [`Start::QuickBoruvka`] on a lattice, else [`Start::Greedy`].
 pub fn for_lin_kernighan(instance: &Instance, lists: &NeighborLists) -> Start {
     if is_lattice(instance, lists) { Start::QuickBoruvka } else { Start::Greedy }
 }
 
-/// Whether at least half of the nodes have two equally near nearest neighbours.
+/// Returns whether at least half of the nodes have two equally near nearest neighbours.
 pub fn is_lattice(instance: &Instance, lists: &NeighborLists) -> bool {
     let is_tied = |&v: &u32| match lists.of(v) {
         [first, second, ..] => instance.distance(v, *first) == instance.distance(v, *second),
@@ -106,13 +106,13 @@ pub fn is_lattice(instance: &Instance, lists: &NeighborLists) -> bool {
     2 * tied >= instance.len()
 }
 
-/// Where a nearest-neighbour tour begins.
+/// Returns the first node of a nearest-neighbour tour.
 fn first(instance: &Instance, seed: u64) -> u32 {
     let any = || draw(&mut Pcg64::seed_from_u64(seed), instance.len() as u64) as u32;
     if seed == 0 { 0 } else { any() }
 }
 
-/// All orders are equally likely (Fisher and Yates).
+/// Returns a random order; all are equally likely (Fisher and Yates).
 fn random(n: usize, seed: u64) -> Vec<u32> {
     let mut draws = Pcg64::seed_from_u64(seed);
     let mut tour: Vec<u32> = (0..n as u32).collect();
@@ -227,7 +227,7 @@ mod tests {
     fn a_seed_fixes_the_random_order() {
         assert_eq!(random(1000, 1), random(1000, 1));
         assert_ne!(random(1000, 1), random(1000, 2));
-        // Every order of three nodes turns up, and none much more often than the others.
+        // Every order of three nodes occurs, and none much more often than the others.
         let mut counts = std::collections::BTreeMap::new();
         for seed in 0..6000 {
             *counts.entry(random(3, seed)).or_insert(0) += 1;

@@ -2,8 +2,8 @@
 
 use crate::instance::{Instance, NeighborLists, Watch, unvisited};
 
-/// The tour that goes from node `first` always to the nearest unvisited node, in the order of lists. It ends where it is once the
-/// watch is over.
+/// Returns the tour that starts at node `first` and always goes to the nearest unvisited node, in the order of neighbour lists. It
+/// ends early once the watch is over.
 pub(super) fn nearest_neighbor(
     instance: &Instance,
     lists: &NeighborLists,
@@ -46,7 +46,7 @@ mod tests {
         }
     }
 
-    /// Lists of nodes at one place are all alike: looking at all nodes that are left would take minutes.
+    /// Lists of nodes at the same place are all alike: evaluating all unvisited nodes would take minutes.
     #[test]
     fn heaps_of_nodes_are_visited_quickly() {
         let n = 100_000;

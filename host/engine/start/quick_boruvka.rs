@@ -1,5 +1,5 @@
-//! The tour by quick Borůvka (Applegate, Cook and Rohe 2003, *Chained Lin-Kernighan for large traveling salesman problems*,
-//! section 2.1).
+//! The quick Borůvka tour (Applegate, Cook and Rohe 2003, *Chained Lin-Kernighan for large traveling salesman problems*, section
+//! 2.1).
 
 use std::ops::Range;
 
@@ -8,16 +8,16 @@ use rayon::prelude::*;
 use super::paths::Paths;
 use crate::instance::{Cell, Instance, KdTree, Search, Watch};
 
-/// The shorter of the tours that grow along x and along y. Every node in turn is joined to the nearest one that can have
-/// another edge and is not the other end of its path; this twice, and then again for what is left. None if there are no
-/// coordinates; of three it sees the first two, and what is near is told in the plane.
+/// Returns the shorter of the tours that grow along x and along y. Every node in turn is joined to the nearest one that can have
+/// another edge and is not the other end of its path; this is done twice, and then again for the rest. `None` if there are no
+/// coordinates; of three, only the first two are used, and nearness is measured in the plane.
 ///
-/// Among equally near nodes it takes one that lies in the same cell of a k-d tree, if there is one: on lattices, where most
-/// are equally near, neighbours then choose alike. There this is worth more than the tour's length: Lin-Kernighan moves lead
-/// further from it (pla85900: 1.2 % above the optimum; from the one with ties by number, 1.6 %). And there the direction
-/// counts: from the tour along y, which is longer to begin with, they lead to 1.9 %.
+/// Among equally near nodes, one in the same cell of a k-d tree is preferred: on lattices, where most are equally near, neighbours
+/// then choose alike. There this matters more than the tour's length: Lin-Kernighan moves get further from it (pla85900: 1.2 %
+/// above the optimum; with ties broken by number, 1.6 %). The direction also matters there: from the tour along y, which is longer
+/// initially, they get to 1.9 %.
 ///
-/// No tour once the watch is over.
+/// Returns no tour once the watch is over.
 pub(super) fn quick_boruvka(instance: &Instance, watch: &Watch) -> Option<Vec<u32>> {
     let places: Vec<[f64; 2]> = instance.points()?.par_iter().map(|p| [p[0], p[1]]).collect();
     let tree = Tree::new(&places);
@@ -30,7 +30,7 @@ pub(super) fn quick_boruvka(instance: &Instance, watch: &Watch) -> Option<Vec<u3
     Some(if y.0 < x.0 { y.1 } else { x.1 })
 }
 
-/// The positions along the tour that grows along an axis; none once the watch is over.
+/// Returns the positions along the tour that grows along an axis; empty once the watch is over.
 fn along(mut tree: Tree, axis: usize, watch: &Watch) -> Vec<u32> {
     let mut order: Vec<(f64, u32)> = tree.all.places().iter().map(|p| p[axis]).zip(0..).collect();
     order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
@@ -61,7 +61,7 @@ fn along(mut tree: Tree, axis: usize, watch: &Watch) -> Vec<u32> {
 struct Tree {
     all: KdTree<2>,
     is_gone: Vec<bool>,
-    /// Nodes that each cell still has.
+    /// Number of nodes left in each cell.
     left: Vec<u32>,
 }
 
@@ -78,7 +78,7 @@ impl Tree {
         Tree { all, is_gone: vec![false; places.len()], left }
     }
 
-    /// Takes a node out.
+    /// Removes a node.
     fn remove(&mut self, position: u32) {
         self.is_gone[position as usize] = true;
         let mut cell = self.all.leaf(position);
@@ -88,7 +88,7 @@ impl Tree {
         }
     }
 
-    /// The nearest other node that is left, but for one; of equally near ones that in the smallest cell with this node.
+    /// Returns the nearest other remaining node, except `but`; among equally near ones, that in the smallest cell with this node.
     fn nearest(&self, position: u32, but: u32) -> Option<u32> {
         let place = self.all.places()[position as usize];
         let mut nearest = Nearest { tree: self, place, not: [position, but], best: (f64::INFINITY, None) };
@@ -97,12 +97,12 @@ impl Tree {
     }
 }
 
-/// What is looked for in a tree.
+/// A search for the nearest remaining node.
 struct Nearest<'t> {
     tree: &'t Tree,
     place: [f64; 2],
     not: [u32; 2],
-    /// The best one so far, and the square of how far it is.
+    /// The squared distance of the best node so far, and the node.
     best: (f64, Option<u32>),
 }
 
@@ -139,7 +139,7 @@ mod tests {
     use crate::instance::Metric;
 
     proptest! {
-        /// Few distinct places, so that many are the same or equally far.
+        /// Few distinct places, so that many coincide or are equally far.
         #[test]
         fn the_nearest_one_is_found_whatever_was_removed(
             places in prop::collection::vec((0..20_u32, 0..20_u32), 1..200),

@@ -11,19 +11,20 @@ use crate::instance::{Enough, Instance, Watch, globe};
 /// Bits of a coordinate on the curve.
 const BITS: u32 = 31;
 
-/// The nodes in the order in which a Hilbert curve through their smallest square comes to them; none if there are no
-/// coordinates. Of three coordinates it sees the first two, of the globe longitude and latitude.
+/// Returns the nodes in the order of a Hilbert curve through their bounding square; `None` if there are no coordinates. Of three
+/// coordinates, only the first two are used; on the globe, longitude and latitude.
 pub(super) fn hilbert(instance: &Instance) -> Option<Vec<u32>> {
     let places = Square::new(instance)?;
     let scale = f64::from((1_u32 << BITS) - 1);
     Some(places.order(|[x, y]| [(x * scale) as u32, (y * scale) as u32]))
 }
 
-/// So many tours, one after the other, along Hilbert curves through larger squares, in which the nodes' square has a random
-/// size, place and side up; none if there are no coordinates, or once it is `enough`. They depend on the seed, not on threads.
+/// Returns this many tours, concatenated, along Hilbert curves through larger squares, in which the nodes' square has a random
+/// size, place and orientation; `None` if there are no coordinates, or once `enough` asks to stop. They depend on the seed, not on
+/// threads.
 ///
 /// # Errors
-/// If they do not fit the memory.
+/// If they do not fit in memory.
 pub(crate) fn hilbert_tours(
     instance: &Instance,
     count: u32,
@@ -68,12 +69,12 @@ impl Square {
         let bound = |axis: usize, wider: fn(f64, f64) -> f64| places.iter().map(|p| p[axis]).reduce(wider);
         let [left, lower] = [bound(0, f64::min)?, bound(1, f64::min)?];
         let side = (bound(0, f64::max)? - left).max(bound(1, f64::max)? - lower);
-        // One scale for both: a square drawn out would be a longer way.
+        // Use one scale for both axes: a stretched square would give a longer tour.
         let scale = if side > 0.0 { 1.0 / side } else { 0.0 };
         Some(Square(places.into_iter().map(|[x, y]| [(x - left) * scale, (y - lower) * scale]).collect()))
     }
 
-    /// The nodes along the curve, given their cells.
+    /// Returns the nodes along the curve, given their cells.
     fn order(&self, cell: impl Fn([f64; 2]) -> [u32; 2] + Sync) -> Vec<u32> {
         let at = |place: &[f64; 2]| {
             let [x, y] = cell(*place);
@@ -86,13 +87,13 @@ impl Square {
     }
 }
 
-/// The position along the curve of a cell, whose coordinates have [`BITS`] bits.
+/// Returns the position of a cell along the curve; its coordinates have [`BITS`] bits.
 fn position(mut x: u32, mut y: u32) -> u64 {
     let mut position = 0;
     for bit in (0..BITS).rev() {
         let (right, upper) = (x >> bit & 1, y >> bit & 1);
         position = position << 2 | u64::from((3 * right) ^ upper);
-        // The curve inside the lower quarters is turned over; higher bits are not looked at again.
+        // The curve inside the lower quarters is reflected; higher bits are not used again.
         if upper == 0 {
             if right == 1 {
                 (x, y) = (!x, !y);

@@ -1,4 +1,4 @@
-//! JSON: arrays of places or rows, objects with coordinates, answers of routing engines, GeoJSON.
+//! JSON: arrays of places or rows, objects with coordinates, responses of routing engines, GeoJSON.
 
 mod routing;
 
@@ -12,15 +12,15 @@ use crate::memory;
 
 const HELP: &str = "give an array of places ([[x, y], ...] or [{\"lat\": 48.1, \"lon\": 11.6}, ...]), of rows of costs, GeoJSON points, or a table with `distances`";
 
-/// Reads a text that has objects in it.
+/// Reads a JSON text that contains objects.
 pub(super) fn read(text: Text<'_>, options: &ReadOptions, notes: Vec<String>) -> Result<Reading> {
-    // Each value takes several times its text.
+    // Each value takes several times as much memory as its text.
     memory::check(8 * text.bytes.len() as u64).map_err(|shortage| text.no_room("the JSON", shortage))?;
     let value = parse(text)?;
     Json { text, options }.top(value, notes)
 }
 
-/// The value of a text; of several, one a line, an array.
+/// Parses the value of a text; several values, one per line, become an array.
 fn parse(text: Text<'_>) -> Result<Value> {
     let all = |bytes: &[u8]| {
         serde_json::Deserializer::from_slice(bytes)
@@ -36,20 +36,20 @@ fn parse(text: Text<'_>) -> Result<Value> {
             Err(text.error(
                 start,
                 1,
-                format!("this is not sound JSON: {error}"),
+                format!("this is not valid JSON: {error}"),
                 "correct it; a program such as `python3 -m json.tool` shows what is missing",
             ))
         }
     }
 }
 
-/// Where a line and column of serde_json's errors are.
+/// Returns the byte offset of a line and column in an error of serde_json.
 fn offset(bytes: &[u8], line: usize, column: usize) -> usize {
     let lines = bytes.split_inclusive(|byte| *byte == b'\n');
     lines.take(line.saturating_sub(1)).map(<[u8]>::len).sum::<usize>() + column.saturating_sub(1)
 }
 
-/// The same with `null` for what Python writes where there is no number.
+/// Replaces what Python writes for missing numbers by `null`.
 fn without_nan(bytes: &[u8]) -> Vec<u8> {
     let mut kept = Vec::with_capacity(bytes.len());
     let (mut at, mut is_quoted) = (0, false);
@@ -76,7 +76,7 @@ fn without_nan(bytes: &[u8]) -> Vec<u8> {
     kept
 }
 
-/// Keys of a place that stands beside others.
+/// Keys of a single place next to a list of places.
 const DEPOTS: [&str; 12] = [
     "depot",
     "start",
@@ -92,7 +92,7 @@ const DEPOTS: [&str; 12] = [
     "center",
 ];
 
-/// Whether a value is one place: two or three numbers, or an object with coordinates.
+/// Returns whether a value is a single place: two or three numbers, or an object with coordinates.
 fn is_place(value: &Value) -> bool {
     match value {
         Value::Array(numbers) => matches!(numbers.len(), 2 | 3) && numbers.iter().all(Value::is_number),
@@ -109,7 +109,7 @@ fn is_place(value: &Value) -> bool {
     }
 }
 
-/// The texts of an array of texts.
+/// Returns the strings of an array of strings.
 fn strings(value: Value) -> Option<Vec<String>> {
     let Value::Array(values) = value else { return None };
     values.into_iter().map(|value| value.as_str().map(str::to_owned)).collect()
@@ -125,7 +125,7 @@ impl Json<'_> {
         match value {
             Value::Object(object) => self.object(object, notes),
             Value::Array(values) => self.array(values, None, notes),
-            _ => Err(self.text.content("there is one value, and no places", HELP)),
+            _ => Err(self.text.content("there is a single value, not a list of places", HELP)),
         }
     }
 
@@ -137,13 +137,13 @@ impl Json<'_> {
         if let Some(code) = object.get("code").and_then(Value::as_str).filter(|code| *code != "Ok") {
             let said = object.get("message").and_then(Value::as_str).unwrap_or("it gives no reason");
             let problem = format!(
-                "this is the answer of a routing engine that failed, with `{}`: {}",
+                "this is the response of a routing engine that failed, with `{}`: {}",
                 printable(code),
                 printable(said)
             );
             return Err(self
                 .text
-                .content(problem, "ask it again; the answer has to have `distances` or `durations`"));
+                .content(problem, "repeat the request; the response must have `distances` or `durations`"));
         }
         if let Some(key) = ["links", "edges"].into_iter().find(|key| is_edges(object.get(*key)))
             && object.get("nodes").is_some_and(Value::is_array)
@@ -160,8 +160,8 @@ impl Json<'_> {
         }
         let mut object = routing::unified(self.esri(object)?);
         if object.contains_key("origin_addresses") && object.contains_key("destination_addresses") {
-            let problem = "the origins are not the destinations";
-            return Err(self.text.content(problem, "ask for all places as origins and as destinations"));
+            let problem = "the origins differ from the destinations";
+            return Err(self.text.content(problem, "request all places as origins and as destinations"));
         }
         let is_table = |value: &Value| matches!(value, Value::Array(values) if matches!(values.first(), Some(Value::Array(_) | Value::Object(_))));
         let tables: Vec<String> =
@@ -189,7 +189,7 @@ impl Json<'_> {
                         .and_then(Value::as_array)
                         .is_some_and(|rows| rows.iter().all(Value::is_array))
                 };
-                let leave = "leave the one that is meant in the file";
+                let leave = "keep only the one you mean in the file";
                 let help = match tables.iter().find(is_matrix) {
                     Some(key) => {
                         format!("choose a matrix such as `--columns cost={}`, or {leave}", printable(key))
@@ -207,7 +207,7 @@ impl Json<'_> {
         if is_named_matrix {
             self.refuse_rectangle(&chosen, &values)?;
         }
-        // A depot that stands beside the other places belongs to them.
+        // A depot next to the list of places belongs to them.
         let is_beside = |(key, value): &(&String, &Value)| {
             is_place(value)
                 && !is_named_matrix
@@ -215,10 +215,8 @@ impl Json<'_> {
         };
         if let Some((key, _)) = object.iter().find(is_beside) {
             let (key, chosen) = (printable(key), printable(&chosen));
-            let problem = format!("beside the places of \"{chosen}\" there is one more, \"{key}\"");
-            return Err(self
-                .text
-                .content(problem, format!("put it among those of \"{chosen}\", or remove it")));
+            let problem = format!("besides the places in \"{chosen}\" there is another one, \"{key}\"");
+            return Err(self.text.content(problem, format!("add it to \"{chosen}\", or remove it")));
         }
         let columns = object.remove("columns").filter(|_| chosen == "data").and_then(strings);
         let is_label = |value: &Value| matches!(value, Value::Array(names) if names.len() == values.len() && names.iter().all(Value::is_string));
@@ -252,7 +250,7 @@ impl Json<'_> {
         }
     }
 
-    /// Calls the coordinates of ArcGIS features longitude and latitude if they are.
+    /// Renames the coordinates of ArcGIS features to longitude and latitude if that is what they are.
     ///
     /// # Errors
     /// If they are in another system.
@@ -263,7 +261,7 @@ impl Json<'_> {
         if system.as_u64() != Some(4326) {
             let problem =
                 format!("the coordinates of this file are in the system {}", printable(&system.to_string()));
-            return Err(self.text.content(problem, "ask for longitude and latitude (outSR=4326)"));
+            return Err(self.text.content(problem, "request longitude and latitude (outSR=4326)"));
         }
         for feature in object.get_mut("features").and_then(Value::as_array_mut).into_iter().flatten() {
             let Some(geometry) = feature.get_mut("geometry").and_then(Value::as_object_mut) else { continue };
@@ -276,7 +274,7 @@ impl Json<'_> {
         Ok(object)
     }
 
-    /// A graph as networkx and d3 write it: nodes, and links with a source, a target and a cost.
+    /// Reads a graph as written by networkx and d3: nodes, and links with a source, a target and a cost.
     fn node_link(&self, object: &Map<String, Value>, key: &str, mut notes: Vec<String>) -> Result<Reading> {
         let links = object.get(key).and_then(Value::as_array).cloned().unwrap_or_default();
         let nodes = object.get("nodes").and_then(Value::as_array).map_or(0, Vec::len);
@@ -289,8 +287,11 @@ impl Json<'_> {
         ends.sort_unstable();
         ends.dedup();
         if ends.len() != nodes {
-            let problem = format!("there are {nodes} nodes, and `{key}` joins {}", ends.len());
-            return Err(self.text.content(problem, "give every node a link, and every end of a link a node"));
+            let problem = format!("there are {nodes} nodes, but `{key}` joins {}", ends.len());
+            return Err(self.text.content(
+                problem,
+                "make sure that every node has a link, and every end of a link is a node",
+            ));
         }
         notes.push(format!("\"{key}\""));
         let is_directed = object.get("directed").and_then(Value::as_bool).unwrap_or(false);
@@ -298,20 +299,21 @@ impl Json<'_> {
         Json { text: self.text, options: &options }.records(links, None, notes)
     }
 
-    /// Refuses the answer of a routing engine that was not asked for all places both ways.
+    /// Rejects a routing engine's response that does not cover all places in both directions.
     fn refuse_rectangle(&self, key: &str, rows: &[Value]) -> Result<()> {
         let length = |row: &Value| row.as_array().map_or(0, Vec::len);
         match rows.iter().map(length).find(|&length| length != rows.len()) {
             None => Ok(()),
             Some(length) => {
-                let problem = format!("`{key}` has {} rows, and one of {length} columns", rows.len());
-                let help = "ask for all places as sources and as destinations";
+                let problem =
+                    format!("`{key}` has {} rows, but one of them has {length} columns", rows.len());
+                let help = "request all places as sources and as destinations";
                 Err(self.text.content(problem, help))
             }
         }
     }
 
-    /// Rows with the names of their columns beside them, as pandas writes `orient="split"`.
+    /// Reads rows with separate column names, as pandas writes them with `orient="split"`.
     fn split(
         &self,
         columns: Vec<String>,
@@ -329,16 +331,16 @@ impl Json<'_> {
         table::values(self.text, Some(columns), &rows, self.options, notes)
     }
 
-    /// An object of columns, each an array, or an object with a key for each row, as pandas writes them.
+    /// Reads an object of columns, each an array or an object with a key per row, as pandas writes them.
     fn columns(&self, names: Vec<String>, columns: &[Value], notes: Vec<String>) -> Result<Reading> {
         let mut keys: Vec<&String> =
             columns.first().and_then(Value::as_object).into_iter().flat_map(Map::keys).collect();
-        // Numbers of rows are texts here, of which 10 would come before 2.
+        // Row numbers are strings here, and as strings 10 would come before 2.
         keys.sort_by_key(|key| (key.parse().unwrap_or(u64::MAX), *key));
         let length = columns.iter().map(|column| column.as_array().map_or(keys.len(), Vec::len));
         let (fewest, most) = (length.clone().min().unwrap_or(0), length.max().unwrap_or(0));
         if fewest != most {
-            let problem = format!("one column has {fewest} values, another one {most}");
+            let problem = format!("one column has {fewest} values, another {most}");
             return Err(self.text.content(problem, "give every column a value for each place"));
         }
         let at = |column: &Value, row: usize| match column {
@@ -350,7 +352,7 @@ impl Json<'_> {
         table::values(self.text, Some(names), &rows, self.options, notes)
     }
 
-    /// An object whose keys are names: of places, or of rows of costs.
+    /// Reads an object whose keys are names of places or of rows of costs.
     fn by_key(&self, object: Map<String, Value>, notes: Vec<String>) -> Result<Reading> {
         let is_all = |is_it: fn(&Value) -> bool| object.len() > 1 && object.values().all(is_it);
         if !is_all(Value::is_array) && !is_all(Value::is_object) {
@@ -359,7 +361,7 @@ impl Json<'_> {
             let problem = if keys.is_empty() {
                 "the object is empty".to_owned()
             } else {
-                format!("the object has no table or places; its keys are {}", keys.join(", "))
+                format!("the object has neither a table nor places; its keys are {}", keys.join(", "))
             };
             return Err(self.text.content(problem, HELP));
         }
@@ -387,7 +389,9 @@ impl Json<'_> {
             .iter()
             .any(|value| value.as_object().is_some_and(|row| row.keys().any(|key| names.contains(key))))
         {
-            notes.push("each key of the outer object is a row, from which its costs go".to_owned());
+            notes.push(
+                "each key of the outer object is a row: the node from which its costs are given".to_owned(),
+            );
         }
         self.records(values, Some(names), notes)
     }
@@ -400,9 +404,10 @@ impl Json<'_> {
                 let mut rows = Vec::with_capacity(values.len());
                 for (at, value) in values.iter().enumerate() {
                     let Value::Array(row) = value else {
-                        return Err(self
-                            .text
-                            .content(format!("item {} is no array, as those before are", at + 1), HELP));
+                        return Err(self.text.content(
+                            format!("item {} is not an array, unlike those before it", at + 1),
+                            HELP,
+                        ));
                     };
                     let label = names.as_ref().map(|names| Cell::Text(names[at].clone()));
                     rows.push(label.into_iter().chain(row.iter().map(cell)).collect());
@@ -413,7 +418,7 @@ impl Json<'_> {
         }
     }
 
-    /// Objects with the same keys: rows of a table with named columns.
+    /// Reads objects with the same keys as rows of a table with named columns.
     fn records(&self, values: Vec<Value>, names: Option<Vec<String>>, notes: Vec<String>) -> Result<Reading> {
         let mut columns: Vec<String> = names.iter().map(|_| String::new()).collect();
         let mut known: std::collections::HashMap<String, usize> = std::collections::HashMap::new();
@@ -422,7 +427,7 @@ impl Json<'_> {
             let Value::Object(object) = value else {
                 return Err(self
                     .text
-                    .content(format!("item {} is no object, as those before are", at + 1), HELP));
+                    .content(format!("item {} is not an object, unlike those before it", at + 1), HELP));
             };
             if object.get("type").and_then(Value::as_str) == Some("Feature") {
                 return self.geojson("FeatureCollection", &serde_json::json!({ "features": values }), notes);
@@ -452,13 +457,13 @@ impl Json<'_> {
             let problem = format!("the coordinates of this GeoJSON are in {}", printable(system));
             return Err(self
                 .text
-                .content(problem, "export it again in longitude and latitude (WGS 84, EPSG:4326)"));
+                .content(problem, "export it again with longitude and latitude (WGS 84, EPSG:4326)"));
         }
         let mut rows = Vec::new();
         let all = value.get("features").and_then(Value::as_array).into_iter().flatten();
         let kinds: Vec<&str> =
             all.filter_map(|feature| feature.pointer("/geometry/type")?.as_str()).collect();
-        // A route drawn beside the points is not a place.
+        // A route drawn along with the points is not a place.
         let lines = kinds.iter().filter(|kind| **kind == "LineString").count();
         let points: Value;
         let mut value = value;
@@ -470,15 +475,15 @@ impl Json<'_> {
             points = serde_json::json!({ "features": features });
             value = &points;
             notes.push(if lines == 1 {
-                "1 line is left out".to_owned()
+                "1 line is ignored".to_owned()
             } else {
-                format!("{lines} lines are left out")
+                format!("{lines} lines are ignored")
             });
         }
         self.geometries(kind, value, None, &mut rows)?;
         if rows.is_empty() {
             return Err(self.text.content(
-                format!("this is GeoJSON, an empty {kind}: there are no points in it"),
+                format!("this GeoJSON {kind} is empty: it contains no points"),
                 "export the layer with its points",
             ));
         }
@@ -506,7 +511,7 @@ impl Json<'_> {
                 Ok(())
             }
             _ => Err(self.text.content(
-                format!("point {} of this GeoJSON has no two coordinates", rows.len() + 1),
+                format!("point {} of this GeoJSON does not have two coordinates", rows.len() + 1),
                 "give each point its longitude and latitude",
             )),
         };
@@ -533,7 +538,7 @@ impl Json<'_> {
                     printable(other),
                     rows.len()
                 );
-                Err(self.text.content(problem, "export points: in QGIS, the centroids of the layer"))
+                Err(self.text.content(problem, "export points; in QGIS, use the centroids of the layer"))
             }
         }
     }
@@ -552,7 +557,7 @@ const GEOJSON: [&str; 10] = [
     "Topology",
 ];
 
-/// The links of networkx's adjacency lists, each from the node of its list to the node that it names.
+/// Returns the links of networkx adjacency lists, each from the node of its list to the node it names.
 fn adjacency(nodes: &[Value], lists: &[Value]) -> Vec<Value> {
     let mut links = Vec::new();
     for (node, list) in nodes.iter().zip(lists) {
@@ -567,7 +572,7 @@ fn adjacency(nodes: &[Value], lists: &[Value]) -> Vec<Value> {
     links
 }
 
-/// Whether a value is an array of objects with a source and a target.
+/// Returns whether a value is an array of objects with a source and a target.
 fn is_edges(value: Option<&Value>) -> bool {
     let is_edge = |link: &Value| link.get("source").is_some() && link.get("target").is_some();
     value.and_then(Value::as_array).is_some_and(|links| !links.is_empty() && links.iter().all(is_edge))
@@ -583,7 +588,7 @@ fn cell(value: &Value) -> Cell {
     }
 }
 
-/// The values of an object, those of inner ones under keys such as `location.lat`; of a pair of numbers under `location.0`.
+/// Visits the values of an object; those of inner objects under keys such as `location.lat`, pairs of numbers under `location.0`.
 fn flatten(prefix: &str, object: &Map<String, Value>, each: &mut impl FnMut(String, &Value)) {
     for (key, value) in object {
         let key = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };

@@ -1,15 +1,15 @@
-//! Answers of routing services that are laid out otherwise than OSRM's.
+//! Responses of routing services whose layout differs from OSRM's.
 
 use serde_json::{Map, Value};
 
-/// Brings the table of Google's Distance Matrix, Valhalla or HERE into OSRM's layout: `distances` and `durations`, arrays of rows, with
-/// null where there is no way. Leaves other objects as they are.
+/// Converts a table of Google's Distance Matrix, Valhalla or HERE to OSRM's layout: `distances` and `durations`, arrays of rows,
+/// with null where there is no connection. Leaves other objects unchanged.
 pub(super) fn unified(mut object: Map<String, Value>) -> Map<String, Value> {
     let (distances, durations) = match () {
         () if is_google(&object) => {
             let value = |key: &'static str| move |element: &Value| element.pointer(key).cloned();
             let rows = object.remove("rows").map(elements).unwrap_or_default();
-            // Names of destinations are the same, or the table is none of all places.
+            // If the destinations differ from the origins, the table does not cover all places.
             if object.get("origin_addresses") == object.get("destination_addresses") {
                 object.remove("destination_addresses");
             }
@@ -31,7 +31,7 @@ pub(super) fn unified(mut object: Map<String, Value>) -> Map<String, Value> {
         }
         () => return object,
     };
-    // Where places stand is of no use beside the costs between them.
+    // The locations of the places are not needed if the costs between them are given.
     object.retain(|key, _| key != "sources" && key != "targets");
     for (key, table) in [("distances", distances), ("durations", durations)] {
         if let Some(table) = table {
@@ -57,7 +57,7 @@ fn elements(value: Value) -> Vec<Vec<Value>> {
     rows.into_iter().map(cells).collect()
 }
 
-/// Makes a table of one value of each cell. Returns `None` if no cell has it.
+/// Builds a table from one value of each cell. Returns `None` if no cell has it.
 fn cells(rows: &[Vec<Value>], value: impl Fn(&Value) -> Option<Value>) -> Option<Value> {
     let is_any = rows.iter().flatten().any(|cell| value(cell).is_some());
     let row =
@@ -65,14 +65,14 @@ fn cells(rows: &[Vec<Value>], value: impl Fn(&Value) -> Option<Value>) -> Option
     is_any.then(|| Value::Array(rows.iter().map(row).collect()))
 }
 
-/// Divides an array of all cells into rows.
+/// Splits an array of all cells into rows.
 fn folded(matrix: &Value, key: &str) -> Option<Value> {
     let count =
         |key: &str| matrix.get(key).and_then(Value::as_u64).and_then(|count| usize::try_from(count).ok());
     let (height, width) = (count("numOrigins")?, count("numDestinations")?);
     let all = matrix.get(key)?.as_array()?;
     let is_whole = width > 0 && height.checked_mul(width) == Some(all.len());
-    // A pair with an error has no way, whatever stands in its place.
+    // A pair with an error has no connection, whatever its value.
     let errors = matrix.get("errorCodes").and_then(Value::as_array);
     let has_way =
         |at: usize| errors.and_then(|errors| errors.get(at)).is_none_or(|code| code.as_u64() == Some(0));

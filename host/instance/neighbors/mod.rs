@@ -1,18 +1,17 @@
-//! Neighbours of every node: the [`nearest`], and the nearest of each [`quadrant()`] around it.
+//! Neighbours of every node: the [`nearest`], and the nearest in each [`quadrant()`] around it.
 //!
-//! Neighbours of one node are ordered by the instance's distance, then by the straight line between the
-//! points before any rounding, then by number; `GEO`, `GEOM` and matrices know no such line. The order is total, so
-//! lists do not depend on threads.
+//! Neighbours of a node are ordered by the instance's distance, then by the unrounded straight line between the points, then by
+//! number; `GEO`, `GEOM` and matrices have no such line. The order is total, so lists do not depend on the number of threads.
 
 mod places;
 mod quadrant;
 mod unvisited;
 
 use antwarp_core::metric::{Metric, distance};
-use rayon::prelude::*;
 
 use super::model::{Distances, Instance};
 use super::watch::{Enough, Watch};
+use crate::parallel;
 use places::{Best, Globe, Lengths, Lines, Places, Ruler};
 
 pub(crate) use places::motors;
@@ -22,14 +21,14 @@ pub(crate) use unvisited::unvisited;
 /// Neighbours of every node, nearest first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NeighborLists {
-    /// Neighbours of each node.
+    /// Number of neighbours per node.
     pub k: usize,
     /// The neighbours of node i are `ids[i * k..(i + 1) * k]`.
     pub ids: Vec<u32>,
 }
 
 impl NeighborLists {
-    /// The neighbours of a node, nearest first.
+    /// Returns the neighbours of a node, nearest first.
     ///
     /// # Panics
     /// If the node does not exist.
@@ -39,12 +38,12 @@ impl NeighborLists {
     }
 }
 
-/// The `k` nearest neighbours of every node by the distance from it; all others if `k` is larger.
+/// Returns the `k` nearest neighbours of every node by the distance from it; all other nodes if `k` is larger.
 pub fn nearest(instance: &Instance, k: usize) -> NeighborLists {
     nearest_watched(instance, k, &Watch::new(&|| false))
 }
 
-/// As [`nearest`]; none if it was `enough` before all lists were there.
+/// Does the same as [`nearest`]; `None` if `enough` asked to stop before all lists were complete.
 pub fn nearest_until(instance: &Instance, k: usize, enough: Enough) -> Option<NeighborLists> {
     let watch = Watch::new(enough);
     watch.kept(nearest_watched(instance, k, &watch))
@@ -55,21 +54,21 @@ fn nearest_watched(instance: &Instance, k: usize, watch: &Watch) -> NeighborList
     nearest_among(instance, nodes, k, watch).by_number()
 }
 
-/// Lists of some nodes, each with neighbours among them only.
+/// Neighbour lists of some nodes, with neighbours only among them.
 pub(crate) struct Neighborhood {
-    /// Neighbours of each node.
+    /// Number of neighbours per node.
     pub(crate) k: usize,
-    /// The nodes; where a tree was searched, nodes near each other stand near each other.
+    /// The nodes; if a tree was searched, nearby nodes are close to each other in the list.
     pub(crate) nodes: Vec<u32>,
     /// The neighbours of `nodes[i]` are `ids[i * k..(i + 1) * k]`, nearest first.
     pub(crate) ids: Vec<u32>,
 }
 
 impl Neighborhood {
-    /// Of no nodes.
+    /// The neighbourhood of no nodes.
     const NONE: Neighborhood = Neighborhood { k: 0, nodes: Vec::new(), ids: Vec::new() };
 
-    /// The lists of all nodes of an instance, in the order of the nodes' numbers.
+    /// Returns the lists of all nodes of an instance, sorted by node number.
     fn by_number(self) -> NeighborLists {
         let mut at = vec![0; self.nodes.len()];
         for (i, &node) in self.nodes.iter().enumerate() {
@@ -77,14 +76,14 @@ impl Neighborhood {
         }
         let k = self.k;
         let mut ids = vec![0; self.ids.len()];
-        ids.par_chunks_exact_mut(k.max(1)).zip(at).for_each(|(list, i)| {
-            list.copy_from_slice(&self.ids[i * k..][..k]);
+        parallel::each_part(&mut ids, k.max(1), &|node, list| {
+            list.copy_from_slice(&self.ids[at[node] * k..][..k]);
         });
         NeighborLists { k, ids }
     }
 }
 
-/// The `k` nearest neighbours of each of these nodes, all different, among them; all others if `k` is larger.
+/// Returns the `k` nearest neighbours of each of these distinct nodes, among them; all others if `k` is larger.
 pub(crate) fn nearest_among(instance: &Instance, nodes: Vec<u32>, k: usize, watch: &Watch) -> Neighborhood {
     let k = k.min(nodes.len().saturating_sub(1));
     let (Some(metric), Some(points)) = (instance.metric(), instance.points()) else {
@@ -102,10 +101,10 @@ pub(crate) fn nearest_among(instance: &Instance, nodes: Vec<u32>, k: usize, watc
     }
 }
 
-/// Of lists with more than one in so many nodes all nodes are sorted.
+/// If lists have more than one in this many nodes, all nodes are sorted instead.
 const MOST_OF: usize = 4;
 
-/// Where straight lines tell how near two nodes are, alone or not.
+/// The space in which straight lines determine how near two nodes are, alone (`OfLines`) or not.
 enum Geometry {
     PlaneOfLines,
     Plane,
@@ -126,22 +125,23 @@ impl Geometry {
     }
 }
 
-/// How near a node is; smaller is nearer. Distance, squared straight line and number in one, for numbers are compared without
-/// branches. Lines are never negative, so their bits are ordered like them. Where lines tell all, the distance is left out.
+/// How near a node is; smaller is nearer. Combines distance, squared straight line and node number in one integer, so that it is
+/// compared without branches. Lines are never negative, so their bits have the same order. If lines alone decide, the distance is
+/// left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Nearness(u128);
 
 impl Nearness {
-    /// What no node is as far as.
+    /// Farther than any node.
     const FARTHEST: Nearness = Nearness(u128::MAX);
 
-    /// Of node 0. The distance is not negative.
+    /// Returns the nearness of node 0. The distance must not be negative.
     #[inline]
     fn new(distance: i32, line: f64) -> Nearness {
         Nearness((distance as u128) << 96 | u128::from(line.to_bits()) << 32)
     }
 
-    /// Of another node as near as node 0.
+    /// Returns the nearness of another node that is as near as node 0.
     #[inline]
     fn of(self, node: u32) -> Nearness {
         Nearness(self.0 | u128::from(node))
@@ -156,7 +156,7 @@ fn nearness(metric: Metric, points: &[[f64; 3]], from: u32, to: u32) -> Nearness
     let (a, b) = (points[from as usize], points[to as usize]);
     let axes = metric.dimensions();
     let squared = a.iter().zip(b).take(axes).map(|(a, b)| (a - b) * (a - b)).sum::<f64>();
-    // The line between two degrees means nothing, and arcs of equal lengths may be computed with other last digits.
+    // A line between degrees is meaningless, and arcs of equal length may be computed with different last digits.
     match metric {
         Metric::Geo | Metric::Geom => Nearness::new(distance(metric, a, b), 0.0),
         Metric::Sphere => Nearness::new(0, squared),
@@ -165,10 +165,11 @@ fn nearness(metric: Metric, points: &[[f64; 3]], from: u32, to: u32) -> Nearness
     .of(to)
 }
 
-/// The k nearest of all other nodes, by looking at each.
+/// Returns the k nearest of all other nodes, by evaluating each.
 fn by_comparison(instance: &Instance, nodes: Vec<u32>, k: usize, watch: &Watch) -> Neighborhood {
     let mut ids = vec![0; nodes.len() * k];
-    ids.par_chunks_mut(k.max(1)).zip(&nodes).for_each_init(Vec::new, |candidates, (list, &from)| {
+    parallel::each_part_with(&mut ids, k.max(1), &Vec::new, &|candidates, index, list| {
+        let from = nodes[index];
         if watch.is_over() {
             return;
         }
@@ -199,7 +200,7 @@ fn take_nearest(candidates: &mut [Nearness], list: &mut [u32]) {
     }
 }
 
-/// The k nearest by searching around each node in a tree.
+/// Returns the k nearest, by searching around each node in a tree.
 fn in_tree<const D: usize, R: Ruler<D> + Send>(
     ruler: R,
     metric: Metric,
@@ -239,7 +240,7 @@ pub(super) mod tests {
         }
     }
 
-    /// The definition, without any cleverness.
+    /// The definition, without any optimization.
     pub(super) fn by_definition(instance: &Instance, k: usize) -> NeighborLists {
         let k = k.min(instance.len() - 1);
         let ids = (0..instance.len() as u32).flat_map(|from| list_by_definition(instance, from, k)).collect();
@@ -261,7 +262,7 @@ pub(super) mod tests {
         others.iter().take(k).map(|other| other.2).collect()
     }
 
-    /// Trees of thousands of leaves, which several threads build; many nodes are equally far, and some at one place.
+    /// Trees with thousands of leaves, built by several threads; many nodes are equally far, and some coincide.
     #[test]
     fn large_instances_agree_with_the_definition() {
         let clustered = crate::instance::generate::clustered(20_000, 50, 1).unwrap();
@@ -310,7 +311,7 @@ pub(super) mod tests {
         assert_eq!(on(1), on(3));
     }
 
-    /// Angles up to several turns, as the first motor's.
+    /// Angles of up to several turns, like those of the first motor.
     fn turned() -> impl Strategy<Value = Vec<[f64; 3]>> {
         let angle =
             prop_oneof![(-4..8).prop_map(|i| f64::from(i) * 90.0), -720.0..720.0, 355.0..365.0, -5.0..5.0];
@@ -328,7 +329,7 @@ pub(super) mod tests {
         }
     }
 
-    /// Where all nodes are equally near, numbers alone decide: looking at all nodes for each would take minutes.
+    /// If all nodes are equally near, numbers alone decide: evaluating all nodes for each would take minutes.
     #[test]
     fn nodes_within_a_kilometre_take_the_lowest_numbers() {
         let n = 60_000;

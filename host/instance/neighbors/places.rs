@@ -1,36 +1,37 @@
-//! Where nodes are, as a tree, and lists of what is near them.
+//! A tree of the places of nodes, and neighbour lists computed from it.
 
 use antwarp_core::metric::{Metric, distance};
-use rayon::prelude::*;
+use rayon::slice::ParallelSliceMut;
 
 use super::{Nearness, Neighborhood};
 use crate::instance::kd_tree::{Cell, KdTree, Search, square};
 use crate::instance::{Watch, globe};
+use crate::parallel;
 
-/// How near nodes are to each other, in a space of `D` dimensions in which they have places.
+/// Measures how near nodes are to each other, in a space of `D` dimensions in which they have places.
 pub(super) trait Ruler<const D: usize>: Sync {
-    /// Where a point is.
+    /// Returns the place of a point.
     fn place(&self, point: [f64; 3]) -> [f64; D];
 
-    /// How far it is from a place to those in a box at least, along each axis.
+    /// Returns the minimum distance from a place to those in a box, along each axis.
     #[inline]
     fn beyond(&self, cell: &Cell<D>, place: [f64; D]) -> [f64; D] {
         cell.beyond(place)
     }
 
-    /// How near two points are whose places differ so. As if the second were node 0.
+    /// Returns how near two points are whose places differ by `apart`, as if the second were node 0.
     fn between(&self, from: [f64; 3], to: [f64; 3], apart: [f64; D]) -> Nearness;
 
-    /// What no points are nearer than whose places are at least so far apart along each axis.
+    /// Returns a lower bound on the nearness of points whose places are at least this far apart along each axis.
     fn least(&self, beyond: [f64; D]) -> Nearness;
 }
 
-/// The first coordinates of a point, or of a line the other way round.
+/// Returns the first `D` coordinates of a point.
 fn first<const D: usize>(point: [f64; 3]) -> [f64; D] {
     std::array::from_fn(|axis| point[axis])
 }
 
-/// Of metrics that grow with the straight line: the line alone.
+/// For metrics that grow with the straight line: uses the line alone.
 pub(super) struct Lines;
 
 impl<const D: usize> Ruler<D> for Lines {
@@ -49,7 +50,7 @@ impl<const D: usize> Ruler<D> for Lines {
     }
 }
 
-/// Of metrics that grow with the difference along each axis, turned back where it is an angle: the distance, then the line.
+/// For metrics that grow with the difference along each axis, wrapped around if it is an angle: uses the distance, then the line.
 pub(super) struct Lengths(pub(super) Metric);
 
 impl Lengths {
@@ -83,7 +84,7 @@ impl<const D: usize> Ruler<D> for Lengths {
     }
 }
 
-/// On the globe, a unit sphere whose straight lines are chords: the distance. The line between two degrees means nothing.
+/// For the globe, a unit sphere whose straight lines are chords: uses the distance. A line between degrees is meaningless.
 pub(super) struct Globe(pub(super) Metric);
 
 impl Ruler<3> for Globe {
@@ -102,12 +103,12 @@ impl Ruler<3> for Globe {
     }
 }
 
-/// Places of the motors of `XRAY1` and `XRAY2`: the first turns in a circle of 360 degrees.
+/// Places of the motors of `XRAY1` and `XRAY2`: the first motor turns in a circle of 360 degrees.
 pub(crate) mod motors {
     use crate::instance::kd_tree::{Cell, larger};
 
-    /// How far it is from a place to those in a box at least, along each axis. The first motor may go the other way round: with
-    /// differences of `low` to `high`, that is by `|difference - 360|`. The metric rounds in the same way.
+    /// Returns the minimum distance from a place to those in a box, along each axis. The first motor may also turn the other way:
+    /// for differences from `low` to `high`, that is by `|difference - 360|`. The metric rounds in the same way.
     #[inline]
     pub(crate) fn beyond<const D: usize>(cell: &Cell<D>, place: [f64; D]) -> [f64; D] {
         let mut beyond = cell.beyond(place);
@@ -119,22 +120,29 @@ pub(crate) mod motors {
     }
 }
 
-/// Where nodes are. Nodes at one place are one item of the tree: thousands of them would otherwise be looked at thousands of
+/// Sorts nodes by their places, those at one place by their numbers.
+fn sort<const D: usize>(placed: &mut [([f64; D], u32)]) {
+    placed.par_sort_unstable_by(|a, b| {
+        a.0.partial_cmp(&b.0).expect("coordinates are finite").then(a.1.cmp(&b.1))
+    });
+}
+
+/// The places of nodes. Nodes at the same place are one item of the tree: thousands of them would otherwise be visited thousands of
 /// times.
 pub(super) struct Places<'a, const D: usize, R> {
     pub(super) ruler: R,
     points: &'a [[f64; 3]],
     pub(super) tree: KdTree<D>,
-    /// The nodes at the first position of the tree, then those at the second; those at one place ascending.
+    /// The nodes at the first position of the tree, then those at the second, and so on; those at the same place are ascending.
     pub(super) nodes: Vec<u32>,
-    /// Where the nodes at each position begin, and where the last ones end.
+    /// Where the nodes at each position start, and where the last ones end.
     pub(super) begins: Vec<u32>,
-    /// The smallest number of a node in each cell: where many nodes are equally near, those of other cells need no look.
+    /// The smallest node number in each cell: if many nodes are equally near, other cells need not be visited.
     pub(super) lowest: Vec<u32>,
 }
 
 impl<'a, const D: usize, R: Ruler<D>> Places<'a, D, R> {
-    /// The places of these nodes; none once the watch is over.
+    /// Builds the places of these nodes; `None` once the watch is over.
     pub(super) fn new(
         ruler: R,
         metric: Metric,
@@ -142,11 +150,9 @@ impl<'a, const D: usize, R: Ruler<D>> Places<'a, D, R> {
         nodes: Vec<u32>,
         watch: &Watch,
     ) -> Option<Self> {
-        let mut placed: Vec<([f64; D], u32)> =
-            nodes.into_par_iter().map(|node| (ruler.place(points[node as usize]), node)).collect();
-        placed.par_sort_unstable_by(|a, b| {
-            a.0.partial_cmp(&b.0).expect("coordinates are finite").then(a.1.cmp(&b.1))
-        });
+        let placed = |index: usize| (ruler.place(points[nodes[index] as usize]), nodes[index]);
+        let mut placed: Vec<([f64; D], u32)> = parallel::collect(nodes.len(), &placed);
+        sort(&mut placed);
         if watch.is_over() {
             return None;
         }
@@ -160,7 +166,7 @@ impl<'a, const D: usize, R: Ruler<D>> Places<'a, D, R> {
         if watch.is_over() {
             return None;
         }
-        let tree = KdTree::new(&groups.par_iter().map(|&i| placed[i as usize].0).collect::<Vec<_>>());
+        let tree = KdTree::new(&parallel::collect(groups.len(), &|i| placed[groups[i] as usize].0));
         if watch.is_over() {
             return None;
         }
@@ -176,32 +182,29 @@ impl<'a, const D: usize, R: Ruler<D>> Places<'a, D, R> {
         Some(Places { ruler, points, tree, nodes, begins, lowest })
     }
 
-    /// A list of `k` for every node, unless the watch is over. `fill` gets what `scratch` made, the node and its position.
+    /// Returns a list of `k` for every node, unless the watch is over. `fill` gets the result of `scratch`, the node and its
+    /// position.
     pub(super) fn lists<S: Send>(
         self,
         (k, watch): (usize, &Watch),
-        scratch: impl Fn() -> S + Sync + Send,
-        fill: impl Fn(&Self, &mut S, (u32, u32), &mut [u32]) + Sync + Send,
+        scratch: impl Fn() -> S + Sync,
+        fill: impl Fn(&Self, &mut S, (u32, u32), &mut [u32]) + Sync,
     ) -> Neighborhood {
         let mut ids = vec![0; self.nodes.len() * k];
         let mut at: Vec<u32> = Vec::with_capacity(self.nodes.len());
         for (position, ends) in self.begins.windows(2).enumerate() {
             at.extend((ends[0]..ends[1]).map(|_| position as u32));
         }
-        let nodes = self.nodes.par_iter().zip(at);
-        ids.par_chunks_exact_mut(k).zip(nodes).for_each_init(
-            scratch,
-            |scratch, (list, (&node, position))| {
-                if watch.is_over_at(node as usize) {
-                    return;
-                }
-                fill(&self, scratch, (node, position), list);
-            },
-        );
+        parallel::each_part_with(&mut ids, k, &scratch, &|scratch, index, list| {
+            let node = self.nodes[index];
+            if !watch.is_over_at(node as usize) {
+                fill(&self, scratch, (node, at[index]), list);
+            }
+        });
         Neighborhood { k, nodes: self.nodes, ids }
     }
 
-    /// Collects the nearest of a node, which is at this position.
+    /// Collects the nearest neighbours of a node, which is at this position.
     pub(super) fn nearest(&self, (node, position): (u32, u32), best: &mut Best) {
         best.clear();
         let place = self.place(position);
@@ -213,8 +216,8 @@ impl<'a, const D: usize, R: Ruler<D>> Places<'a, D, R> {
         self.tree.search(position, search);
     }
 
-    /// Gives `take` the nodes at another position, ascending, until it wants no more: how far apart their places are, and how
-    /// near they are to this node, which is left out itself.
+    /// Passes the nodes at another position to `take`, in ascending order, until it returns false: how far apart their places are,
+    /// and how near they are to this node, which is skipped itself.
     #[inline]
     pub(super) fn meet(
         &self,
@@ -231,8 +234,8 @@ impl<'a, const D: usize, R: Ruler<D>> Places<'a, D, R> {
         }
     }
 
-    /// How far apart the places at two positions are, and how near the nodes at the second are to the node at the first. As if
-    /// they were node 0.
+    /// Returns how far apart the places at two positions are, and how near the nodes at the second are to the node at the first, as
+    /// if they were node 0.
     #[inline]
     pub(super) fn nearness(&self, (node, position): (u32, u32), other: usize) -> ([f64; D], Nearness) {
         let places = self.tree.places();
@@ -246,28 +249,28 @@ impl<'a, const D: usize, R: Ruler<D>> Places<'a, D, R> {
         (apart, self.ruler.between(point(node), there, apart))
     }
 
-    /// How near what is in a cell is to a place at least.
+    /// Returns a lower bound on the nearness to a place of anything in a cell.
     #[inline]
     pub(super) fn least(&self, cell: &Cell<D>, place: [f64; D]) -> Nearness {
         self.ruler.least(self.ruler.beyond(cell, place))
     }
 
-    /// Where the node at a position is.
+    /// Returns the place of the nodes at a position.
     pub(super) fn place(&self, position: u32) -> [f64; D] {
         self.tree.places()[position as usize]
     }
 }
 
-/// The nearest of the nodes that were met, in their order.
+/// The nearest nodes visited so far, in order.
 pub(super) struct Best {
     k: usize,
     pub(super) found: Vec<Nearness>,
-    /// Of `k` nodes the last one, of fewer what no node is as far as.
+    /// The last of `k` nodes; with fewer nodes, farther than any node.
     last: Nearness,
 }
 
 impl Best {
-    /// Of no nodes. `k` is more than 0.
+    /// Creates an empty collection. `k` must be more than 0.
     pub(super) fn new(k: usize) -> Best {
         Best { k, found: Vec::with_capacity(k), last: Nearness::FARTHEST }
     }
@@ -277,7 +280,7 @@ impl Best {
         self.last = Nearness::FARTHEST;
     }
 
-    /// Takes a node in if it is among the nearest; whether it is.
+    /// Adds a node if it is among the nearest; returns whether it is.
     #[inline]
     pub(super) fn offer(&mut self, node: Nearness) -> bool {
         let is_near = node < self.last;
@@ -300,14 +303,14 @@ impl Best {
         }
     }
 
-    /// Whether one may be among the nearest that is not nearer than this.
+    /// Returns whether a node with this lower bound may be among the nearest.
     #[inline]
     pub(super) fn wants(&self, least: Nearness) -> bool {
         least <= self.last
     }
 }
 
-/// Collects the nearest of a node.
+/// A search that collects the nearest neighbours of a node.
 struct Around<'a, 'p, const D: usize, R> {
     places: &'a Places<'p, D, R>,
     node: u32,

@@ -1,8 +1,8 @@
-//! The nearest neighbours of each quadrant around every node (Johnson and McGeoch 1997; Fosin, Davidović
-//! and Carić 2013, section 2.1).
+//! The nearest neighbours in each quadrant around every node (Johnson and McGeoch 1997; Fosin, Davidović and Carić 2013, section
+//! 2.1).
 //!
-//! In clustered instances the nearest neighbours of a node may all lie on one side of it, and its edge to the other
-//! side is in no list. The nearest of each quadrant lead out of a cluster.
+//! In clustered instances the nearest neighbours of a node may all lie on one side of it, so that its edge to the other side is in
+//! no list. The nearest of each quadrant lead out of a cluster.
 
 use std::ops::Range;
 
@@ -15,22 +15,22 @@ use super::{Geometry, Nearness, NeighborLists, Neighborhood, nearest_watched};
 use crate::instance::kd_tree::{Cell, Search, square};
 use crate::instance::{Enough, Instance, Watch, globe};
 
-/// On the globe, quadrants are looked for among this many times k neighbours.
+/// On the globe, quadrants are searched among this many times k neighbours.
 const WIDER: usize = 8;
 
-/// The `k / 4` nearest neighbours in each quadrant around every node, and where a quadrant has fewer, or `k` is no
-/// multiple of 4, the nearest ones that are not among them; all other nodes if `k` is larger.
+/// Returns the `k / 4` nearest neighbours in each quadrant around every node; if a quadrant has fewer, or `k` is not a multiple of
+/// 4, filled up with the nearest of the others; all other nodes if `k` is larger.
 ///
-/// A list holds `k` different nodes in the order of [`nearest`](super::nearest). A quadrant has the axis that it begins with
-/// counter-clockwise and not the one that it ends with; nodes at the same place belong to the first.
+/// A list holds `k` different nodes in the order of [`nearest`](super::nearest). Counter-clockwise, a quadrant includes the axis it
+/// starts with, but not the one it ends with; nodes at the same place belong to the first quadrant.
 ///
-/// In the plane this is exact. The globe has quadrants of latitude and longitude, the short way round, and looks for them
-/// among the `8 k` nearest only. Instances in space and matrices have no quadrants: they get the nearest neighbours.
+/// In the plane this is exact. On the globe, quadrants are of latitude and longitude, the shorter way round, and are searched only
+/// among the `8 k` nearest. Instances in space and matrices have no quadrants: they get the nearest neighbours.
 pub fn quadrant(instance: &Instance, k: usize) -> NeighborLists {
     quadrant_watched(instance, k, &Watch::new(&|| false))
 }
 
-/// As [`quadrant()`]; none if it was `enough` before all lists were there.
+/// Does the same as [`quadrant()`]; `None` if `enough` asked to stop before all lists were complete.
 pub fn quadrant_until(instance: &Instance, k: usize, enough: Enough) -> Option<NeighborLists> {
     let watch = Watch::new(enough);
     watch.kept(quadrant_watched(instance, k, &watch))
@@ -55,8 +55,8 @@ fn quadrant_watched(instance: &Instance, k: usize, watch: &Watch) -> NeighborLis
     }
 }
 
-/// The quadrant, from 0, of a point seen from another one. Written so that it takes no branch: which quadrant comes next cannot
-/// be predicted.
+/// Returns the quadrant, from 0, of a point seen from another one. Written without branches, since the next quadrant is
+/// unpredictable.
 #[inline]
 fn quadrant_of(dx: f64, dy: f64) -> usize {
     let is_first_half = (dy > 0.0) | ((dy == 0.0) & (dx >= 0.0));
@@ -87,17 +87,17 @@ fn in_the_plane(
     lists.by_number()
 }
 
-/// Collects the nearest neighbours of each quadrant around a node.
+/// A search that collects the nearest neighbours in each quadrant around a node.
 struct Around<'a, 'p, R> {
     places: &'a Places<'p, 2, R>,
-    /// And its position.
+    /// The node and its position.
     node: (u32, u32),
     center: [f64; 2],
     quadrants: &'a mut [Best; 4],
 }
 
 impl<R: Ruler<2>> Search<2> for Around<'_, '_, R> {
-    /// The square of a straight line, and how far it is along each axis.
+    /// The square of a straight line, and its length along each axis.
     type Least = (f64, [f64; 2]);
 
     #[inline]
@@ -106,7 +106,7 @@ impl<R: Ruler<2>> Search<2> for Around<'_, '_, R> {
         (square(beyond), beyond)
     }
 
-    /// An empty quadrant would be searched to the end of the world if only lines counted.
+    /// If only lines counted, an empty quadrant would be searched to its very end.
     #[inline]
     fn wants(&self, _: usize, cell: &Cell<2>, (_, beyond): (f64, [f64; 2])) -> bool {
         let least = self.places.ruler.least(beyond);
@@ -129,7 +129,7 @@ impl<R: Ruler<2>> Search<2> for Around<'_, '_, R> {
     }
 }
 
-/// Fills a list with the nearest of each quadrant, and with the nearest of all.
+/// Fills a list with the nearest of each quadrant, then with the nearest of all.
 fn choose(all: &[Nearness], quadrants: [&[Nearness]; 4], chosen: &mut Vec<Nearness>, list: &mut [u32]) {
     let k = list.len();
     chosen.clear();
@@ -176,7 +176,7 @@ fn on_the_globe(
     lists.by_number()
 }
 
-/// The quadrant, with x to the east and y to the north, of a place seen from another one.
+/// Returns the quadrant, with x to the east and y to the north, of a place seen from another one.
 fn quadrant_of_degrees(metric: Metric, from: [f64; 3], to: [f64; 3]) -> usize {
     let pi = if metric == Metric::Geo { GEO_PI } else { PI };
     let radians = |coordinate: f64| globe::radians(metric, coordinate);
@@ -189,7 +189,7 @@ fn quadrant_of_degrees(metric: Metric, from: [f64; 3], to: [f64; 3]) -> usize {
     quadrant_of(east, radians(to[0]) - radians(from[0]))
 }
 
-/// The same on a sphere, whose axis is that of z. Near a pole it is still one of four parts of what lies around.
+/// Does the same on a sphere with the z axis as its axis. Near a pole, it is still one of four parts of the surroundings.
 fn quadrant_on_sphere(from: [f64; 3], to: [f64; 3]) -> usize {
     quadrant_of(from[0] * to[1] - from[1] * to[0], to[2] - from[2])
 }
@@ -202,7 +202,7 @@ mod tests {
     use super::super::{nearest, nearness};
     use super::*;
 
-    /// The definition, without any cleverness.
+    /// The definition, without any optimization.
     fn by_definition(instance: &Instance, k: usize) -> NeighborLists {
         let n = instance.len();
         let k = k.min(n - 1);
@@ -340,7 +340,7 @@ mod tests {
         assert_eq!(quadrant(&matrix, 8), nearest(&matrix, 8));
     }
 
-    /// Empty quadrants and heaps of nodes: looking at all nodes for each would take minutes.
+    /// Empty quadrants and piles of coincident nodes: evaluating all nodes for each would take minutes.
     #[test]
     fn empty_quadrants_are_not_searched_to_their_ends() {
         let n = 50_000;

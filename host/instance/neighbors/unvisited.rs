@@ -1,4 +1,4 @@
-//! The nearest of the nodes that are left, while they are visited one after the other.
+//! Finds the nearest unvisited node, while nodes are visited one after the other.
 
 use antwarp_core::metric::Metric;
 
@@ -7,16 +7,16 @@ use super::{Geometry, Nearness};
 use crate::instance::kd_tree::{Cell, Search};
 use crate::instance::{Instance, Watch};
 
-/// Nodes that are left.
+/// A set of unvisited nodes.
 pub(crate) trait Unvisited {
-    /// Takes out a node that is left.
+    /// Removes an unvisited node.
     fn visit(&mut self, node: u32);
 
-    /// The nearest node that is left, in the order of lists; none if there is none, or if the watch is over.
+    /// Returns the nearest unvisited node, in the order of neighbour lists; `None` if there is none, or if the watch is over.
     fn nearest(&self, node: u32) -> Option<u32>;
 }
 
-/// All nodes of an instance.
+/// Returns all nodes of an instance as unvisited.
 pub(crate) fn unvisited<'a>(instance: &'a Instance, watch: &Watch) -> Box<dyn Unvisited + 'a> {
     let (Some(metric), Some(points)) = (instance.metric(), instance.points()) else {
         return Box::new(Listed::new(instance));
@@ -40,11 +40,11 @@ fn in_tree<'a, const D: usize, R: Ruler<D> + 'a>(
     Box::new(Places::new(ruler, metric, points, nodes, watch).map(Planted::new))
 }
 
-/// Of a matrix, whose nodes are all looked at.
+/// The unvisited nodes of a matrix, all of which are evaluated.
 struct Listed<'a> {
     instance: &'a Instance,
     nodes: Vec<u32>,
-    /// Everyone's place among them.
+    /// The index of each node in `nodes`.
     places: Vec<u32>,
 }
 
@@ -69,13 +69,13 @@ impl Unvisited for Listed<'_> {
     }
 }
 
-/// In a tree, from which nodes are taken.
+/// The unvisited nodes in a tree, from which nodes are removed.
 struct Planted<'a, const D: usize, R> {
     places: Places<'a, D, R>,
     /// The position of each node.
     positions: Vec<u32>,
     is_gone: Vec<bool>,
-    /// At each position, where the first node that is left stands.
+    /// For each position, the index of the first unvisited node.
     first: Vec<u32>,
 }
 
@@ -92,7 +92,7 @@ impl<'a, const D: usize, R: Ruler<D>> Planted<'a, D, R> {
         Planted { places, positions, is_gone: vec![false; count], first }
     }
 
-    /// The first node that is left at a position.
+    /// Returns the first unvisited node at a position.
     fn left_at(&self, position: usize) -> Option<u32> {
         let first = self.first[position];
         (first < self.places.begins[position + 1]).then(|| self.places.nodes[first as usize])
@@ -109,7 +109,7 @@ impl<const D: usize, R: Ruler<D>> Unvisited for Option<Planted<'_, D, R>> {
         while *at < end && is_gone[places.nodes[*at as usize] as usize] {
             *at += 1;
         }
-        // What the smallest number in a cell is, up to those in which it stays.
+        // Update the smallest number in each cell, up to those in which it does not change.
         let left = |position: usize| {
             let at = first[position];
             if at < places.begins[position + 1] { places.nodes[at as usize] } else { u32::MAX }
@@ -133,7 +133,7 @@ impl<const D: usize, R: Ruler<D>> Unvisited for Option<Planted<'_, D, R>> {
     }
 }
 
-/// Looks for the nearest.
+/// A search for the nearest unvisited node.
 struct Nearest<'a, 'p, const D: usize, R> {
     planted: &'a Planted<'p, D, R>,
     node: u32,

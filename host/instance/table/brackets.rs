@@ -1,4 +1,4 @@
-//! Rows in brackets, as Python, numpy and JSON write arrays: `[[0, 1], [2, 3]]`, `[(0, 1), (2, 3)]`, `[[0. 1.]\n [2. 3.]]`.
+//! Rows in brackets, as in arrays of Python, numpy and JSON: `[[0, 1], [2, 3]]`, `[(0, 1), (2, 3)]`, `[[0. 1.]\n [2. 3.]]`.
 
 use std::ops::ControlFlow;
 
@@ -8,7 +8,7 @@ use crate::instance::error::{InstanceError, Result, Text};
 /// A cell: its offset and length in the text, and whether it was quoted.
 pub(super) type Found = (usize, usize, bool);
 
-const HELP: &str = "write one array for each row: [[1, 2], [3, 4]]";
+const HELP: &str = "write an array for each row: [[1, 2], [3, 4]]";
 
 /// Calls `each` with the cells of every innermost pair of brackets.
 pub(super) fn for_each(
@@ -32,20 +32,20 @@ pub(super) fn for_each(
             }
             _ if is_open(byte) => {
                 if let Some(&(start, length, _)) = cells.first() {
-                    return Err(text.error(start, length, "this stands beside an inner array", HELP));
+                    return Err(text.error(start, length, "this is next to an inner array", HELP));
                 }
                 if let Some(outer) = open.last_mut() {
                     outer.1 = true;
                 }
                 open.push((at, false));
                 if open.len() > 3 {
-                    return Err(text.error(at, 1, "arrays are nested deeper than rows of a table", HELP));
+                    return Err(text.error(at, 1, "arrays are nested deeper than the rows of a table", HELP));
                 }
                 at += 1;
             }
             _ if is_close(byte) => {
                 let Some((start, has_inner)) = open.pop() else {
-                    // The bracket of `array(`, and what numpy says of its type.
+                    // The bracket of `array(`, and numpy's type.
                     return after(text, at);
                 };
                 if closing(bytes[start]) != byte {
@@ -61,19 +61,18 @@ pub(super) fn for_each(
                 }
                 at += 1;
             }
-            // What stands behind the last bracket: `, dtype=float64)`.
+            // Text after the last bracket: `, dtype=float64)`.
             _ if open.is_empty() => return after(text, at),
             _ => {
                 let cell = cell(text, at)?;
                 at = cell.0 + cell.1 + usize::from(cell.2);
                 if &bytes[cell.0..cell.0 + cell.1] == b"..." {
-                    let problem = "the array was printed in part only";
-                    let help =
-                        "write it whole: numpy.savetxt, or numpy.set_printoptions(threshold=sys.maxsize)";
+                    let problem = "only a part of the array was printed";
+                    let help = "write all of it: use numpy.savetxt, or numpy.set_printoptions(threshold=sys.maxsize)";
                     return Err(text.error(cell.0, 3, problem, help));
                 }
                 match cell {
-                    // A number as a name.
+                    // A number used as a name.
                     (start, length, false) if length > 1 && bytes[at - 1] == b':' && cells.is_empty() => {
                         key = Some((start, length - 1, false));
                     }
@@ -89,13 +88,13 @@ pub(super) fn for_each(
     }
 }
 
-/// Returns the offset of the first bracket of an array, behind an assignment such as `int d[3][3] =`.
+/// Returns the offset of the first bracket of an array, after an assignment such as `int d[3][3] =`.
 fn begin(bytes: &[u8]) -> usize {
     let open = |from: usize| bytes[from..].iter().position(|byte| is_open(*byte)).map(|at| from + at);
     let first = open(0).unwrap_or(bytes.len());
     let line = bytes.iter().position(|byte| *byte == b'\n').unwrap_or(bytes.len());
     let assigned = bytes[..line].iter().position(|byte| *byte == b'=');
-    // `[` before the sign belongs to the name.
+    // A `[` before the equals sign belongs to the name.
     match assigned.filter(|&sign| sign > first && bytes[first] == b'[') {
         Some(sign) => open(sign).unwrap_or(first),
         None => first,
@@ -118,7 +117,7 @@ fn closing(open: u8) -> u8 {
     }
 }
 
-/// Refuses another array, or numbers, after the array.
+/// Rejects another array, or numbers, after the array.
 fn after(text: Text<'_>, at: usize) -> Result<()> {
     let rest = &text.bytes[at..];
     let is_known =
@@ -127,7 +126,7 @@ fn after(text: Text<'_>, at: usize) -> Result<()> {
     {
         return Ok(());
     }
-    Err(text.error(at, rest.len(), "the file goes on behind its array", "give each array a file"))
+    Err(text.error(at, rest.len(), "the file continues after its array", "put each array in its own file"))
 }
 
 /// Returns the cell that starts at `at`, without its quotes.
@@ -154,7 +153,7 @@ fn cell(text: Text<'_>, at: usize) -> Result<Found> {
                 .ok_or_else(|| unclosed(text, at + length))?;
             length += close + 1;
         } else if is_open(*byte) {
-            return Err(text.error(at, length, "this stands beside an inner array", HELP));
+            return Err(text.error(at, length, "this is next to an inner array", HELP));
         } else {
             length += 1;
         }
@@ -208,16 +207,16 @@ fn unclosed(text: Text<'_>, at: usize) -> InstanceError {
     text.error(at, text.bytes.len() - at, "this quote or bracket is not closed", "close it")
 }
 
-/// Strips what Python writes around a number, such as `float(...)`.
+/// Strips Python calls around a number, such as `float(...)`.
 pub(super) fn bare(cell: &str) -> &str {
     let inner =
         ["float(", "np.float64(", "np.int64(", "int("].into_iter().find_map(|call| cell.strip_prefix(call));
     inner.and_then(|inner| inner.strip_suffix(')')).map_or(cell, |inner| inner.trim_matches(['"', '\'']))
 }
 
-/// Whether a text is an array, with or without an assignment in front of it: `d = np.array([[0, 1], ...`.
+/// Returns whether a text is an array, with or without an assignment in front of it: `d = np.array([[0, 1], ...`.
 pub(crate) fn is_array(begin: &str) -> bool {
-    // R prints the numbers of rows and columns in brackets.
+    // R prints row and column numbers in brackets.
     if literal::is_matrix(begin) || begin.trim_start().starts_with("[,1]") {
         return false;
     }

@@ -12,14 +12,14 @@ use crate::instance::read_options::DecimalSign;
 /// Number of lines that are inspected.
 const SAMPLE: usize = 1000;
 
-/// See the [module](self).
+/// The layout of a text; see the [module](self).
 #[derive(Debug)]
 pub(super) struct Dialect {
     pub(super) separator: Separator,
     pub(super) spelling: Spelling,
     /// Offset of the first row.
     pub(super) start: usize,
-    /// The numbers in a line before the rows: how many nodes, or nodes and edges, follow.
+    /// The numbers in a line before the rows: the number of nodes, or of nodes and edges, that follow.
     pub(super) counts: Vec<usize>,
     /// The last comment before the rows, without its marker. numpy writes the column names there.
     pub(super) comment: Option<String>,
@@ -85,10 +85,10 @@ impl Dialect {
             None => {}
         }
         let is_european = matches!(self.separator, Separator::Sign(b';'));
-        let help = "`--decimal point` or `--decimal comma` says which sign is in front of decimals; the other one stands between thousands";
+        let help = "choose the decimal separator with `--decimal point` or `--decimal comma`; the other one then separates thousands";
         match evidence.spelling(is_european) {
             Ok(spelling) => Ok(spelling),
-            // No latitude or longitude is a number of thousands.
+            // Latitudes and longitudes have no thousands.
             Err(Doubt::Either(one)) if has_degrees => {
                 Ok(if one.contains(',') { Spelling::Comma } else { Spelling::Point })
             }
@@ -97,21 +97,21 @@ impl Dialect {
                 Err(text.content(format!("`{one}` may be {whole}.{rest} or {whole}{rest}"), help))
             }
             Err(Doubt::Both(one, other)) => {
-                let problem = format!("`{one}` and `{other}` do not have the same decimal sign");
-                Err(text.content(problem, "write all numbers with the same decimal sign"))
+                let problem = format!("`{one}` and `{other}` do not have the same decimal separator");
+                Err(text.content(problem, "write all numbers with the same decimal separator"))
             }
         }
     }
 }
 
-/// Refuses lines such as `48,137, 11,575`, in which commas are decimal signs and separate columns.
+/// Rejects lines such as `48,137, 11,575`, in which commas are decimal separators and also separate columns.
 fn refuse_two_commas(text: Text<'_>, lines: &[&str]) -> Result<()> {
     let is_decimal = |cell: &str| cell.matches(',').count() == 1 && Spelling::Comma.number(cell).is_some();
     let parts = |line: &str| line.split(", ").map(str::trim).map(str::to_owned).collect::<Vec<_>>();
     let is_such = |line: &&str| {
         let parts = parts(line);
         let decimals = parts.iter().filter(|part| is_decimal(part)).count();
-        // A name or a number may stand in front.
+        // A name or a number may come first.
         decimals > 1
             && decimals + 1 >= parts.len()
             && parts[parts.len() - decimals..].iter().all(|part| is_decimal(part))
@@ -121,7 +121,7 @@ fn refuse_two_commas(text: Text<'_>, lines: &[&str]) -> Result<()> {
         None => Ok(()),
         Some(rows) => {
             let problem = format!(
-                "in `{}` a comma may be a decimal sign, or separate columns",
+                "in `{}` a comma may be a decimal separator, or may separate columns",
                 printable(rows[0].trim())
             );
             Err(text.content(
@@ -143,7 +143,7 @@ fn physical<'a>(text: Text<'a>) -> impl Iterator<Item = (usize, &'a str)> {
     })
 }
 
-/// Whether a trimmed line holds data.
+/// Returns whether a trimmed line holds data.
 fn is_row(line: &str) -> bool {
     !line.is_empty() && comment_of(line).is_none() && !rows::is_decoration(line)
 }
@@ -153,7 +153,7 @@ fn comment_of(line: &str) -> Option<&str> {
     ["#", "%", "//"].into_iter().find_map(|sign| line.strip_prefix(sign))
 }
 
-/// Returns the separator that a line such as `sep=;` declares. Spreadsheets write it.
+/// Returns the separator declared by a line such as `sep=;`, which spreadsheets write.
 fn declaration(line: &str) -> Option<u8> {
     let line = line.trim_matches('"');
     let sign = line.get(..4).filter(|key| key.eq_ignore_ascii_case("sep=")).map(|_| &line[4..])?;
@@ -164,8 +164,8 @@ fn declaration(line: &str) -> Option<u8> {
     }
 }
 
-/// Returns the numbers of the first line if they say how many lines follow: the number of places, the size of a matrix, or
-/// the numbers of nodes and edges.
+/// Returns the numbers in the first line if they give the number of lines that follow: the number of places, the size of a matrix,
+/// or the numbers of nodes and edges.
 fn counts(text: Text<'_>, lines: &[(usize, &str)]) -> Vec<usize> {
     let [(_, first), (_, second), ..] = lines else { return Vec::new() };
     let parts = |line: &str| {
@@ -192,7 +192,7 @@ fn counts(text: Text<'_>, lines: &[(usize, &str)]) -> Vec<usize> {
     }
 }
 
-/// Counts the cells of a line without empty ones at its end. A separator inside quotes does not count.
+/// Counts the cells of a line without trailing empty ones. A separator inside quotes does not count.
 fn cells(line: &str, sign: u8) -> usize {
     let line = line.trim_end_matches([sign as char, ' ']);
     let mut is_quoted = false;
@@ -209,7 +209,7 @@ fn spaced(line: &str) -> usize {
     cells.len()
 }
 
-/// Whether tabs separate cells that may be empty: all lines have equally many tabs, and every column has a value somewhere.
+/// Returns whether tabs separate cells that may be empty: all lines have equally many tabs, and every column has a value somewhere.
 fn is_tabbed(lines: &[&str]) -> bool {
     let rows: Vec<Vec<&str>> = lines.iter().map(|line| line.split('\t').collect()).collect();
     let width = rows.first().map_or(0, Vec::len);
@@ -223,7 +223,7 @@ fn separator(lines: &[&str]) -> Separator {
     if is_tabbed(lines) {
         return Separator::Sign(b'\t');
     }
-    // R prints a matrix with the numbers of its rows and columns: `[1,]`, `[,1]`.
+    // R prints a matrix with row and column numbers: `[1,]`, `[,1]`.
     let is_printed_by_r = lines.first().is_some_and(|line| line.trim_start().starts_with("[,1]"));
     if lines.is_empty() || is_printed_by_r || has_decimal_commas_between_blanks(lines) {
         return Separator::Blanks;
@@ -248,7 +248,7 @@ fn separator(lines: &[&str]) -> Separator {
     }
 }
 
-/// Whether blanks separate the columns and commas are decimal signs: `0,5 3,5`.
+/// Returns whether blanks separate the columns and commas are decimal separators: `0,5 3,5`.
 fn has_decimal_commas_between_blanks(lines: &[&str]) -> bool {
     let is_plain = |word: &str| !word.starts_with(',') && !word.ends_with(',') && !word.contains(";");
     let is_decimal = |word: &str| {

@@ -18,10 +18,10 @@ struct Columns {
     cost: usize,
 }
 
-/// Whether a table without column names is a list of edges: three columns, of which two name nodes.
+/// Returns whether a table without column names is a list of edges: three columns, of which two name nodes.
 ///
 /// # Errors
-/// If the rows can be places just as well.
+/// If the rows could just as well be places.
 pub(super) fn fits(table: &Table<'_>) -> Result<bool> {
     let grid = &table.grid;
     let rows = grid.rows();
@@ -45,7 +45,7 @@ pub(super) fn fits(table: &Table<'_>) -> Result<bool> {
             ("places x y with a number in column 1", "--columns id=1,x=2,y=3"),
         ]));
     }
-    // A few small numbers are coordinates just as well, unless they are in the order of a list of pairs.
+    // A few small numbers could just as well be coordinates, unless they are in the order of a list of pairs.
     let is_complete = rows == n * (n - 1) / 2 || rows == n * (n - 1);
     let is_ordered = from.iter().zip(&to).is_sorted() && from.iter().zip(&to).all(|(from, to)| from < to);
     if table.counts.is_empty() && n < 6 && !is_complete && !is_ordered {
@@ -66,8 +66,8 @@ pub(super) struct Ends {
 }
 
 impl Ends {
-    /// Reads two columns as the ends of edges. Returns `None` if they are no such: the nodes of a list are numbered from 0 or 1 without
-    /// gaps, each has an edge at least, and no pair is listed twice.
+    /// Reads two columns as the ends of edges. Returns `None` if they are not: the nodes of a list are numbered from 0 or 1 without
+    /// gaps, each has at least one edge, and no pair is listed twice.
     pub(super) fn of(grid: &Grid, from: usize, to: usize) -> Option<Ends> {
         let (from, to) = (grid.whole(from)?, grid.whole(to)?);
         let mut nodes: Vec<u32> = from.iter().chain(&to).copied().collect();
@@ -96,8 +96,8 @@ pub(super) fn read(mut table: Table<'_>) -> Result<Reading> {
     let nodes = Nodes::of(&table, &columns)?;
     let n = nodes.labels.len();
     if n.saturating_mul(n) > MOST_CELLS {
-        let problem = format!("a list of edges between {n} nodes is too large: it becomes a matrix");
-        return Err(table.text().content(problem, "give coordinates, or fewer nodes"));
+        let problem = format!("a list of edges between {n} nodes is too large, since it becomes a matrix");
+        return Err(table.text().content(problem, "use coordinates, or fewer nodes"));
     }
     memory::check((n * n * size_of::<f64>()) as u64)
         .map_err(|shortage| table.text().no_room("the matrix", shortage))?;
@@ -110,8 +110,8 @@ pub(super) fn read(mut table: Table<'_>) -> Result<Reading> {
         if from != to && !here.is_nan() && *here != cost {
             let (from, to) = (&nodes.labels[from], &nodes.labels[to]);
             let problem =
-                format!("the edge from {from} to {to} has the cost {cost}, and {here} in a row before");
-            return Err(table.wrong(row, columns.cost, problem, "leave one of them"));
+                format!("the edge from {from} to {to} has the cost {cost}, but {here} in an earlier row");
+            return Err(table.wrong(row, columns.cost, problem, "keep one of them"));
         }
         *here = cost;
         is_both |= from != to && !costs[to * n + from].is_nan();
@@ -133,14 +133,14 @@ pub(super) fn read(mut table: Table<'_>) -> Result<Reading> {
     let name = table.grid.title(columns.cost);
     let is_alike = |word: &&str| name.to_lowercase().contains(*word);
     if ["similar", "correl", "affinity"].iter().any(is_alike) {
-        warnings.push(format!("{name} is taken as costs, of which less is better"));
+        warnings.push(format!("{name} is read as costs, where less is better"));
     }
     let missing = matrix::forbid(&mut costs, n, table.options.forbidden_from);
     let told = [(Role::From, columns.from), (Role::To, columns.to), (Role::Cost, columns.cost)];
     let ways = match (is_directed, is_both) {
-        (true, _) => "each for its direction",
-        (false, true) => "each for its direction, as some are listed both ways",
-        (false, false) => "each holds both ways",
+        (true, _) => "each applies to its direction",
+        (false, true) => "each applies to its direction, since some are listed in both",
+        (false, false) => "each applies to both directions",
     };
     if missing > 0 {
         table
@@ -159,10 +159,10 @@ pub(super) fn read(mut table: Table<'_>) -> Result<Reading> {
     })
 }
 
-/// Whether a column such as `oneway`, or Gephi's `Type`, says that all edges have a direction, or that none has.
+/// Returns whether a column such as `oneway`, or Gephi's `Type`, says that all edges are directed, or that none is.
 ///
 /// # Errors
-/// If it says so of some edges only.
+/// If it says so only for some edges.
 fn direction(table: &Table<'_>) -> Result<Option<bool>> {
     let grid = &table.grid;
     let names = grid.names.as_deref().unwrap_or_default();
@@ -172,7 +172,7 @@ fn direction(table: &Table<'_>) -> Result<Option<bool>> {
         "undirected" | "false" | "no" | "n" | "f" | "0" | "" => Some(false),
         _ => None,
     };
-    // Such a column says the opposite.
+    // Such a column means the opposite.
     let is_both = header::is_both_ways(&names[column]);
     let one = |row: usize| one(row).map(|said| said != is_both);
     let Some(said) = (0..grid.rows()).map(one).collect::<Option<Vec<bool>>>() else { return Ok(None) };
@@ -180,9 +180,8 @@ fn direction(table: &Table<'_>) -> Result<Option<bool>> {
     if table.options.directed || count == 0 || count == said.len() {
         return Ok(Some(count > 0));
     }
-    let problem =
-        format!("{} says that {count} of {} edges have a direction", grid.title(column), said.len());
-    let help = "write the other edges in both directions, and say `--directed`";
+    let problem = format!("{} says that {count} of {} edges are directed", grid.title(column), said.len());
+    let help = "write the other edges in both directions, and use `--directed`";
     Err(table.text().content(problem, help))
 }
 
@@ -195,7 +194,7 @@ fn cost(table: &Table<'_>, row: usize, column: usize) -> Result<f64> {
             row,
             column,
             format!("`{text}` is not a cost"),
-            number::remedy(text).unwrap_or("write a number, or inf where there is no way".to_owned()),
+            number::remedy(text).unwrap_or("write a number, or inf if there is no connection".to_owned()),
         )),
     }
 }
@@ -206,7 +205,7 @@ fn columns(table: &Table<'_>) -> Result<Columns> {
     let (from, to) = (table.role(Role::From)?.or(default(0)), table.role(Role::To)?.or(default(1)));
     let (Some(from), Some(to)) = (from, to) else {
         return Err(table.text().content(
-            "`--columns` does not say where both ends of an edge are",
+            "`--columns` does not give both ends of an edge",
             "give all three: `--columns from=1,to=2,cost=3`",
         ));
     };
@@ -214,10 +213,10 @@ fn columns(table: &Table<'_>) -> Result<Columns> {
     let is_back = |at: usize| names[at].to_lowercase().contains("reverse") && !grid.has_words(at);
     let has_way_back = (0..names.len()).any(is_back);
     if has_way_back && table.chosen(Role::Cost).is_none() {
-        let problem = "there is a column of costs of the way back, which is not read";
+        let problem = "there is a column with costs of the reverse direction, which is not read";
         return Err(table.text().content(
             problem,
-            "write each direction as a row of its own; or choose one column: `--columns cost=4`",
+            "write each direction as a separate row; or choose one column: `--columns cost=4`",
         ));
     }
     let is_free = |column: &usize| *column != from && *column != to;
@@ -231,7 +230,7 @@ fn columns(table: &Table<'_>) -> Result<Columns> {
         None if numbers.len() == 1 => numbers.first().copied(),
         None => cost_by_name(table, &numbers)?,
     };
-    // A column of costs that holds words: times such as 1:30.
+    // A cost column that holds words, such as the time 1:30.
     let mut others =
         header::costs(names).into_iter().filter(|column| is_free(column) && !numbers.contains(column));
     if let Some(column) = others.next().filter(|_| by_name.is_none()) {
@@ -239,13 +238,13 @@ fn columns(table: &Table<'_>) -> Result<Columns> {
         cost(table, row, column)?;
     }
     let Some(cost) = by_name.or_else(|| numbers.first().copied().filter(|_| grid.names.is_none())) else {
-        let problem = format!("no column of costs is found among {}", header::list(names));
+        let problem = format!("no cost column was found among {}", header::list(names));
         return Err(table.text().content(problem, "say which it is: `--columns cost=3`"));
     };
     Ok(Columns { from, to, cost })
 }
 
-/// Refuses costs that are divided between two columns, such as hours and minutes, and costs that are no decimals, such as `h.mm`.
+/// Rejects costs that are split between two columns, such as hours and minutes, and costs that are not decimals, such as `h.mm`.
 fn refuse_split_costs(table: &Table<'_>, numbers: &[usize]) -> Result<()> {
     let names = table.grid.names.as_deref().unwrap_or_default();
     if let Some(&column) =
@@ -254,12 +253,12 @@ fn refuse_split_costs(table: &Table<'_>, numbers: &[usize]) -> Result<()> {
         let problem = format!("{} holds hours and minutes, or minutes and seconds", table.grid.title(column));
         return Err(table
             .text()
-            .content(problem, "write times as decimals of one unit: 1 h 30 min as 1.5 or 90"));
+            .content(problem, "write times as decimals in a single unit: 1 h 30 min as 1.5 or 90"));
     }
     if let Some(&column) =
         numbers.iter().find(|&&at| at > 0 && names.get(at).is_some_and(|name| name.trim().is_empty()))
     {
-        let problem = format!("{} has no name, and may be a part of the cost", table.grid.title(column));
+        let problem = format!("{} has no name, and may be part of the cost", table.grid.title(column));
         let cost = numbers.iter().find(|&&other| other != column).map_or(column, |&other| other) + 1;
         let help = format!("name it or remove it; or choose: `--columns cost={cost}`");
         return Err(table.text().content(problem, help));
@@ -284,7 +283,7 @@ fn refuse_split_costs(table: &Table<'_>, numbers: &[usize]) -> Result<()> {
     Ok(())
 }
 
-/// Refuses edges of which a column says that some are closed, or that they have different directions.
+/// Rejects edges if a column says that some are closed, or that they have different directions.
 fn refuse_states(table: &Table<'_>, used: &Columns) -> Result<()> {
     let grid = &table.grid;
     let names = grid.names.as_deref().unwrap_or_default();
@@ -304,12 +303,12 @@ fn refuse_states(table: &Table<'_>, used: &Columns) -> Result<()> {
     let (problem, help) = if is_way(column) {
         (
             format!("{} is not the same for all edges", grid.title(column)),
-            "write each edge as `from,to` in the directions that it has, remove the column, and say `--directed`",
+            "write each edge as `from,to` in each of its directions, remove the column, and use `--directed`",
         )
     } else {
         (
             format!("{} is not the same for all edges", grid.title(column)),
-            "leave out the edges that are closed, and then the column",
+            "remove the closed edges, and then the column",
         )
     };
     Err(table.text().content(problem, help))
@@ -338,7 +337,7 @@ fn cost_by_name(table: &Table<'_>, numbers: &[usize]) -> Result<Option<usize>> {
 struct Nodes {
     /// The nodes' labels as written: sorted if all are numbers, else in order of appearance.
     labels: Vec<String>,
-    /// Two entries a row: the edge's start and end.
+    /// Two entries per row: the edge's start and end.
     ends: Vec<u32>,
 }
 
@@ -372,7 +371,7 @@ impl Nodes {
         Nodes::counted(table, labels, ends)
     }
 
-    /// Checks the counts of nodes and edges that the first line states.
+    /// Checks the counts of nodes and edges given in the first line.
     fn counted(table: &Table<'_>, labels: Vec<String>, ends: Vec<u32>) -> Result<Nodes> {
         let (n, rows) = (labels.len(), table.grid.rows());
         let is_right = match table.counts[..] {
@@ -386,6 +385,6 @@ impl Nodes {
 
 fn miscounted(table: &Table<'_>, n: usize) -> InstanceError {
     let problem =
-        format!("the first line does not say what follows: {} edges between {n} nodes", table.grid.rows());
-    table.text().content(problem, "correct the first line, or remove it; every node needs an edge")
+        format!("the first line does not match what follows: {} edges between {n} nodes", table.grid.rows());
+    table.text().content(problem, "correct the first line, or remove it; every node must have an edge")
 }

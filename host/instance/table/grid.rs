@@ -5,7 +5,7 @@ use crate::memory;
 
 use super::number::is_none;
 
-/// The largest number of cells that a table may have.
+/// The maximum number of cells of a table.
 pub(super) const MOST_CELLS: usize = 1 << 27;
 
 /// Rows of equal width. Each cell is a number, a text or empty.
@@ -27,7 +27,7 @@ pub(super) struct Grid {
 /// One cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Cell<'a> {
-    /// A number, and its text if printing the number would lose something: `007`.
+    /// A number, and its text if printing the number would lose information: `007`.
     Number(f64, Option<&'a str>),
     Text(&'a str),
     Empty,
@@ -46,12 +46,12 @@ impl Grid {
         }
     }
 
-    /// Number of columns.
+    /// Returns the number of columns.
     pub(super) fn width(&self) -> usize {
         self.width
     }
 
-    /// Number of rows of data.
+    /// Returns the number of data rows.
     pub(super) fn rows(&self) -> usize {
         self.numbers.len() / self.width.max(1) - self.skipped
     }
@@ -62,8 +62,8 @@ impl Grid {
         memory::reserve(&mut self.numbers, self.width).map_err(no_room)?;
         let end = self.numbers.len() + self.width;
         if end > MOST_CELLS {
-            let problem = format!("there are more than {MOST_CELLS} cells in the table");
-            return Err(text.content(problem, "give a smaller one, or write it as a TSPLIB file"));
+            let problem = format!("the table has more than {MOST_CELLS} cells");
+            return Err(text.content(problem, "use a smaller table, or write it as a TSPLIB file"));
         }
         for cell in cells.take(self.width) {
             let (number, written) = match cell {
@@ -97,7 +97,7 @@ impl Grid {
             for column in 0..width {
                 let at = row * self.width + column;
                 if let Some(written) = self.texts.get(at) {
-                    // What had room has it again.
+                    // This text fitted before, so it fits again.
                     let _ = kept.texts.push(kept.numbers.len(), written);
                 }
                 kept.numbers.push(self.numbers[at]);
@@ -119,7 +119,7 @@ impl Grid {
         self.at((row + self.skipped) * self.width + column)
     }
 
-    /// The number of a cell, or NaN.
+    /// Returns the number in a cell, or NaN.
     pub(super) fn number(&self, row: usize, column: usize) -> f64 {
         self.numbers[(row + self.skipped) * self.width + column]
     }
@@ -133,12 +133,12 @@ impl Grid {
         }
     }
 
-    /// Whether a cell holds a text other than a word for a missing number.
+    /// Returns whether a cell holds a text other than a word for a missing number.
     pub(super) fn is_word(&self, row: usize, column: usize) -> bool {
         matches!(self.cell(row, column), Cell::Text(text) if !is_none(text))
     }
 
-    /// Whether a cell is empty or holds a word for a missing number, such as `inf` or `NaN`.
+    /// Returns whether a cell is empty or holds a word for a missing number, such as `inf` or `NaN`.
     pub(super) fn is_blank(&self, row: usize, column: usize) -> bool {
         match self.cell(row, column) {
             Cell::Number(..) => false,
@@ -147,12 +147,12 @@ impl Grid {
         }
     }
 
-    /// Whether every cell of a column holds a number.
+    /// Returns whether every cell of a column holds a number.
     pub(super) fn is_numbers(&self, column: usize) -> bool {
         (0..self.rows()).all(|row| !self.number(row, column).is_nan())
     }
 
-    /// Whether any cell of a column is a word (see `is_word`).
+    /// Returns whether any cell of a column is a word (see `is_word`).
     pub(super) fn has_words(&self, column: usize) -> bool {
         (0..self.rows()).any(|row| self.is_word(row, column))
     }
@@ -176,13 +176,13 @@ impl Grid {
         }
     }
 
-    /// Whether the table is square without its first `left` columns.
+    /// Returns whether the table is square without its first `left` columns.
     pub(super) fn is_square(&self, left: usize) -> bool {
         self.rows() >= 1 && self.rows() == self.width.saturating_sub(left)
     }
 }
 
-/// Texts of some cells, in the order of the cells.
+/// Texts of some cells, in cell order.
 #[derive(Default)]
 struct Texts {
     cells: Vec<u32>,
@@ -193,7 +193,7 @@ struct Texts {
 impl Texts {
     fn push(&mut self, cell: usize, text: &str) -> std::result::Result<(), memory::Shortage> {
         let end = self.all.len() + text.len();
-        // Offsets are 32 bits: a table is far below that.
+        // Offsets are 32 bits: a table stays far below that.
         if end > u32::MAX as usize {
             return Err(memory::Shortage::of(end as u64));
         }
@@ -222,7 +222,7 @@ pub(super) trait Places {
     fn place(&self, row: usize, column: usize) -> Option<(usize, usize)>;
 }
 
-/// Makes an error that points at a cell.
+/// Creates an error that points at a cell.
 pub(super) fn wrong(
     places: &dyn Places,
     grid: &Grid,

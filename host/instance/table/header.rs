@@ -51,7 +51,7 @@ impl Role {
         }
     }
 
-    /// Names that mean this role as a whole, the most specific first.
+    /// Complete names with this role, the most specific first.
     fn whole(self) -> &'static [&'static str] {
         match self {
             Role::X => &[
@@ -303,7 +303,7 @@ impl Role {
         }
     }
 
-    /// Words that mean this role as a part of a name: `stop_lat`, `X (m)`.
+    /// Words that indicate this role as part of a name: `stop_lat`, `X (m)`.
     fn part(self) -> &'static [&'static str] {
         match self {
             Role::X => &["x", "easting"],
@@ -331,14 +331,14 @@ pub(super) fn column(text: Text<'_>, names: &[String], role: Role) -> Result<Opt
         match normal.iter().filter(is_it).count() {
             0 => {}
             1 => return Ok(normal.iter().position(|name| name == word)),
-            // An index without a name is no id if there are several.
+            // An unnamed index is not an id if there are several.
             _ if matches!(role, Role::Name | Role::Id) => {}
             _ => return Err(several(text, names, role, |at| normal[at] == *word)),
         }
     }
     let has =
         |name: &String, role: Role| tokens(name).iter().any(|word| role.part().contains(&word.as_str()));
-    // `from/to` stands in the corner of a matrix.
+    // `from/to` is the corner of a matrix.
     let is_corner = |name: &String| has(name, Role::From) && has(name, Role::To);
     let has_part = |name: &String| has(name, role) && !is_corner(name);
     match names.iter().filter(|name| has_part(name)).count() {
@@ -349,7 +349,7 @@ pub(super) fn column(text: Text<'_>, names: &[String], role: Role) -> Result<Opt
     }
 }
 
-/// Whether the first two names are those of the ends of edges, whatever the third one is.
+/// Returns whether the first two names are those of the ends of edges, whatever the third one is.
 pub(super) fn are_ends(head: &[String]) -> bool {
     let is = |at: usize, role: Role| {
         head.get(at).is_some_and(|name| role.whole().contains(&normal(name).as_str()))
@@ -357,7 +357,7 @@ pub(super) fn are_ends(head: &[String]) -> bool {
     is(0, Role::From) && is(1, Role::To)
 }
 
-/// Whether a name is that of a right ascension (0) or of a declination (1).
+/// Returns 0 if a name is that of a right ascension, 1 if it is that of a declination.
 pub(super) fn of_the_sky(name: &str) -> Option<usize> {
     let words = tokens(name);
     let is = |of: &[&str]| words.first().is_some_and(|word| of.contains(&word.as_str()));
@@ -368,12 +368,12 @@ pub(super) fn of_the_sky(name: &str) -> Option<usize> {
     }
 }
 
-/// Whether a name is that of an angle of polar coordinates.
+/// Returns whether a name is that of an angle in polar coordinates.
 pub(super) fn is_polar(name: &str) -> bool {
     matches!(normal(name).as_str(), "theta" | "phi" | "azimuth" | "bearing" | "\u{3b8}")
 }
 
-/// Whether these column names include a latitude and a longitude.
+/// Returns whether these column names include a latitude and a longitude.
 pub(super) fn are_degrees(text: Text<'_>, names: &[&str]) -> bool {
     let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
     [Role::Lat, Role::Lon]
@@ -381,7 +381,7 @@ pub(super) fn are_degrees(text: Text<'_>, names: &[&str]) -> bool {
         .all(|role| column(text, &names, role).is_ok_and(|found| found.is_some()))
 }
 
-/// Returns the unit of angles that a column name states, if it is not degrees, and how degrees come of it.
+/// Returns the angle unit in a column name, if it is not degrees, and how to convert it to degrees.
 pub(super) fn odd_angle(name: &str) -> Option<(&'static str, &'static str)> {
     const ODD: [(&[&str], &str, &str); 8] = [
         (&["rad", "rads", "radian", "radians"], "radians", "the radians times 57.29577951308232"),
@@ -420,7 +420,7 @@ pub(super) fn odd_angle(name: &str) -> Option<(&'static str, &'static str)> {
         .map(|&(_, unit, degrees)| (unit, degrees))
 }
 
-/// Whether a column holds the minutes or seconds of an angle whose degrees are in another column.
+/// Returns whether a column holds the minutes or seconds of an angle whose degrees are in another column.
 pub(super) fn is_part_of_degrees(name: &str) -> bool {
     let words = tokens(name);
     let has = |of: &[&str]| words.iter().any(|word| of.contains(&word.as_str()));
@@ -429,14 +429,14 @@ pub(super) fn is_part_of_degrees(name: &str) -> bool {
         && !has(&["deg", "degrees", "degree"])
 }
 
-/// Whether a value says in which system or unit the numbers of its row are, in a column of this name. A zone for deliveries, or the number
-/// of a flat, does not.
+/// Returns whether a value in a column of this name gives the system or unit of the numbers in its row. A delivery zone, or the
+/// number of a flat, does not.
 pub(super) fn is_system(name: &str, value: &str) -> bool {
     let digits = value.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     match normal(name).as_str() {
         "epsg" | "crs" | "srid" | "srs" => true,
-        // In German a date.
+        // In German, `Datum` means date.
         "datum" => !value.starts_with(|c: char| c.is_ascii_digit()),
         "utmzone" => is_number,
         "zone" => is_number && digits.len() <= 2 && value.len() == digits.len() + 1,
@@ -457,37 +457,37 @@ pub(super) const UNITS_OF_COSTS: [&[&str]; 2] = [
     ],
 ];
 
-/// Whether a name ends with one of these units.
+/// Returns whether a name ends with one of these units.
 pub(super) fn is_in(name: &str, units: &[&str]) -> bool {
     tokens(name).last().is_some_and(|word| units.contains(&word.as_str()))
 }
 
-/// Whether a name says that a number is no decimal but two parts of a time: `h.mm`.
+/// Returns whether a name says that its numbers are not decimals but two parts of a time: `h.mm`.
 pub(super) fn is_clock(name: &str) -> bool {
     let name = name.to_lowercase();
     ["h.mm", "h:mm", "m.ss", "m:ss"].iter().any(|form| name.contains(form))
 }
 
-/// Whether a word is the name of a column of names or ids.
+/// Returns whether a word is the name of a column of names or ids.
 pub(super) fn is_label(word: &str) -> bool {
     let word = normal(word);
     !word.is_empty() && [Role::Name, Role::Id].iter().any(|role| role.whole().contains(&word.as_str()))
 }
 
-/// Whether a word is the name of a column of coordinates.
+/// Returns whether a word is the name of a column of coordinates.
 pub(super) fn is_coordinate(word: &str) -> bool {
     let word = normal(word);
     [Role::X, Role::Y, Role::Z, Role::Lat, Role::Lon].iter().any(|role| role.whole().contains(&word.as_str()))
 }
 
-/// Whether letters in the column are no hemispheres.
+/// Returns whether letters in this column are not hemispheres.
 pub(super) fn is_of_deliveries(name: &str) -> bool {
     tokens(name).iter().any(|word| {
         matches!(word.as_str(), "zone" | "status" | "sex" | "region" | "sector" | "side" | "shift")
     })
 }
 
-/// Whether the column says which edges can be used.
+/// Returns whether the column says which edges can be used.
 pub(super) fn is_state(name: &str) -> bool {
     matches!(
         normal(name).as_str(),
@@ -504,13 +504,13 @@ pub(super) fn is_state(name: &str) -> bool {
     )
 }
 
-/// Whether the column says which edges have a direction.
+/// Returns whether the column says which edges are directed.
 pub(super) fn is_direction(name: &str) -> bool {
     matches!(normal(name).as_str(), "type" | "directed" | "isdirected" | "oneway" | "direction")
         || is_both_ways(name)
 }
 
-/// Whether the column says which edges hold both ways.
+/// Returns whether the column says which edges apply in both directions.
 pub(super) fn is_both_ways(name: &str) -> bool {
     matches!(normal(name).as_str(), "bidirectional" | "bidir" | "twoway" | "undirected")
 }
@@ -520,7 +520,7 @@ const UNITS: [&str; 17] = [
     "pixel", "pixels",
 ];
 
-/// Returns the unit of length that a column name states, as it is written.
+/// Returns the unit of length in a column name, as written.
 pub(super) fn unit(name: &str) -> Option<String> {
     tokens(name).into_iter().skip(1).find(|word| UNITS.contains(&word.as_str()))
 }
@@ -534,7 +534,7 @@ pub(super) fn costs(names: &[String]) -> Vec<usize> {
     (0..names.len()).filter(|&at| is_cost(&names[at])).collect()
 }
 
-/// Whether a label is a word for a sum.
+/// Returns whether a label is a word for a sum.
 pub(super) fn is_sum(label: &str) -> bool {
     let words = [
         "sum",
@@ -552,7 +552,7 @@ pub(super) fn is_sum(label: &str) -> bool {
     words.contains(&normal(label).as_str()) || label.trim() == "\u{2211}"
 }
 
-/// Whether a label is a word for a mean.
+/// Returns whether a label is a word for a mean.
 pub(super) fn is_mean(label: &str) -> bool {
     matches!(normal(label).as_str(), "mean" | "average" | "avg" | "durchschnitt" | "mittelwert" | "moyenne")
 }
@@ -570,7 +570,7 @@ fn several(text: Text<'_>, names: &[String], role: Role, is_it: impl Fn(usize) -
     text.content(
         problem,
         format!(
-            "choose one, such as `--columns {option}={}`, beside the others that are needed",
+            "choose one, such as `--columns {option}={}`, in addition to the others that are needed",
             found[0] + 1
         ),
     )

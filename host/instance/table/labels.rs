@@ -4,7 +4,7 @@ use super::Table;
 use super::header::Role;
 use crate::instance::error::Result;
 
-/// See the [module](self).
+/// The labels of the nodes; see the [module](self).
 #[derive(Debug, Default)]
 pub(super) struct Labels {
     /// The nodes' ids, unless they are 1 to n.
@@ -34,20 +34,21 @@ impl Labels {
         } else if labels.names.is_none() {
             if table.grid.whole(column).is_some() {
                 let title = table.grid.title(column);
-                labels.warning = Some(format!("{title} is taken for names, as a number stands there twice"));
+                labels.warning =
+                    Some(format!("{title} is read as names, since a number appears in it twice"));
             }
             labels.names = Some(names(table, column));
             labels.columns.push((Role::Name, column));
         } else {
             let title = table.grid.title(column);
             labels.warning = Some(format!(
-                "{title} is left out: its values are not distinct whole numbers, and places have names"
+                "{title} is ignored: its values are not distinct whole numbers, and the places already have names"
             ));
         }
         Ok(labels)
     }
 
-    /// Makes labels of these texts.
+    /// Converts these texts to labels.
     pub(super) fn of_texts(texts: Vec<String>) -> Labels {
         let ids: Option<Vec<u32>> = texts.iter().map(|text| whole(text)).collect();
         match ids.filter(|ids| are_distinct(ids)) {
@@ -82,7 +83,7 @@ pub(super) fn are_distinct(ids: &[u32]) -> bool {
     sorted.windows(2).all(|pair| pair[0] != pair[1])
 }
 
-/// Whether these are consecutive numbers: in any order from 0 or 1, or in ascending order from any number.
+/// Returns whether these are consecutive numbers: in any order from 0 or 1, or in ascending order from any number.
 pub(super) fn are_consecutive(ids: &[u32]) -> bool {
     let in_order = ids.windows(2).all(|pair| pair[0].checked_add(1) == Some(pair[1]));
     let (low, high) = (ids.iter().min().copied().unwrap_or(0), ids.iter().max().copied().unwrap_or(0));

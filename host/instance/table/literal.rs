@@ -1,11 +1,11 @@
-//! Matrices as MATLAB and Julia write them: `D = [0 3 5; 3 0 4; 5 4 0];`.
+//! Matrices as written by MATLAB and Julia: `D = [0 3 5; 3 0 4; 5 4 0];`.
 
-/// Whether a text is such a matrix: one pair of square brackets, with semicolons or line ends between its rows.
+/// Returns whether a text is such a matrix: one pair of square brackets, with semicolons or line ends between its rows.
 pub(super) fn is_matrix(text: &str) -> bool {
     bounds(text).is_some()
 }
 
-/// Returns the offsets behind the opening bracket and of the closing one.
+/// Returns the offsets after the opening bracket and of the closing one.
 fn bounds(text: &str) -> Option<(usize, usize)> {
     let open = text.find('[')?;
     let name = text[..open].trim();
@@ -19,7 +19,7 @@ fn bounds(text: &str) -> Option<(usize, usize)> {
     (is_name && has_rows && is_over).then_some((open + 1, open + 1 + end))
 }
 
-/// Puts each row of such a matrix into a line of its own. Offsets stay. Returns `None` if it is none.
+/// Puts each row of such a matrix on its own line. Offsets do not change. Returns `None` if the text is not such a matrix.
 pub(super) fn in_lines(bytes: &[u8]) -> Option<Vec<u8>> {
     let text = std::str::from_utf8(bytes).ok()?;
     // Most files have no bracket at all.
@@ -28,7 +28,7 @@ pub(super) fn in_lines(bytes: &[u8]) -> Option<Vec<u8>> {
     for at in start..end {
         lines[at] = match bytes[at] {
             b';' => b'\n',
-            // Between blanks a comma separates no more than they do.
+            // Blanks already separate the numbers.
             b',' => b' ',
             byte => byte,
         };

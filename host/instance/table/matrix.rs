@@ -1,4 +1,4 @@
-//! Tables with the costs from each node to each other.
+//! Tables with the costs from each node to every other.
 
 use super::grid::{Cell, Grid};
 use super::labels::{self, Labels};
@@ -27,7 +27,7 @@ impl Found {
     }
 }
 
-/// Whether the first row, which holds only numbers, labels the columns of the matrix below it: `0,1,2`, or `,0,1,2`.
+/// Returns whether the first row, which holds only numbers, labels the columns of the matrix below it: `0,1,2`, or `,0,1,2`.
 pub(super) fn has_numeric_header(grid: &Grid) -> bool {
     let (rows, width, short) = (grid.rows(), grid.width(), grid.head.len() + 1 == grid.width());
     if rows < 3 {
@@ -44,7 +44,8 @@ pub(super) fn has_numeric_header(grid: &Grid) -> bool {
         return false;
     }
     if is_blank_corner {
-        // The same labels stand at the left. Where the corner is one of many empty cells on a diagonal, only numbers in a row are labels.
+        // The same labels are at the left. If the corner is one of many empty cells on a diagonal, only consecutive numbers are
+        // labels.
         let is_same = (0..n).all(|row| grid.number(row + 1, 0) == f64::from(labels[row]));
         let has_zeros = (0..n).all(|at| grid.number(at + 1, at + left) == 0.0);
         return is_same && (has_zeros || labels::are_consecutive(&labels));
@@ -52,8 +53,8 @@ pub(super) fn has_numeric_header(grid: &Grid) -> bool {
     n >= 4 || n == 3 && (labels::are_consecutive(&labels) || is_symmetric(grid, 1, left, n))
 }
 
-/// Refuses a matrix whose columns are called by numbers: below a corner of words beside names, or below a zero beside the same numbers.
-/// The numbers would be costs, or coordinates of one more place.
+/// Rejects a matrix whose columns are labelled by numbers, with names at the side, or with the same numbers at the side and a zero
+/// in the corner. The numbers would be read as costs, or as coordinates of another place.
 pub(super) fn refuse_numbered(table: &Table<'_>) -> Result<()> {
     let grid = &table.grid;
     let n = grid.rows().saturating_sub(1);
@@ -67,8 +68,7 @@ pub(super) fn refuse_numbered(table: &Table<'_>) -> Result<()> {
         return Ok(());
     }
     if (1..=n).all(|row| grid.is_word(row, 0)) {
-        let problem =
-            "the first row calls the columns of a matrix by numbers, the first column its rows by names";
+        let problem = "the first row labels the columns of a matrix by numbers, but the first column labels its rows by names";
         return Err(table
             .text()
             .content(problem, "write the same names in the first row as in the first column"));
@@ -83,17 +83,17 @@ pub(super) fn refuse_numbered(table: &Table<'_>) -> Result<()> {
         let problem = "the first row and the first column may be costs, or the numbers of the places";
         return Err(table
             .text()
-            .content(problem, "`--as matrix` takes them as costs; else remove the 0 in the corner"));
+            .content(problem, "`--as matrix` reads them as costs; otherwise remove the 0 in the corner"));
     }
     Ok(())
 }
 
-/// Whether every cell on the diagonal of a square is zero or blank.
+/// Returns whether every cell on the diagonal of a square is zero or blank.
 fn has_blank_diagonal(grid: &Grid, top: usize, left: usize, n: usize) -> bool {
     (0..n).all(|at| grid.number(at + top, at + left) == 0.0 || grid.is_blank(at + top, at + left))
 }
 
-/// Whether all cells on the diagonal hold the same number.
+/// Returns whether all cells on the diagonal hold the same number.
 fn has_even_diagonal(grid: &Grid, left: usize, n: usize) -> bool {
     (0..n).all(|at| grid.number(at, at + left) == grid.number(0, left))
 }
@@ -116,7 +116,7 @@ pub(super) fn find(table: &Table<'_>) -> Option<Found> {
     let left = [0, 1].into_iter().find(|&left| grid.is_square(left))?;
     let is_index = || labels::distinct(table, 0).is_some();
     let is_text = || (0..n).all(|row| !matches!(grid.cell(row, 0), Cell::Number(..)));
-    // A word in a square of zeros on the diagonal is a cost that is none: reading it says so.
+    // A word in a square with zeros on the diagonal is an invalid cost: reading it reports that.
     let has_zeros = left == 0 && !is_labelled && n > 2 && (0..n).all(|at| grid.number(at, at) == 0.0);
     if n < 2 {
         return None;
@@ -131,7 +131,7 @@ pub(super) fn find(table: &Table<'_>) -> Option<Found> {
             top == side
         });
     if has_labels_on_both_sides {
-        // Columns may stand in another order than rows, so the diagonal tells nothing.
+        // Columns may be in a different order than rows, so the diagonal says nothing.
         return Some(Found { left, is_certain: true, is_symmetric: true });
     }
     if has_words(grid, left, n) && !has_zeros || left == 1 && !is_index() && !is_text() && !is_labelled {
@@ -139,7 +139,7 @@ pub(super) fn find(table: &Table<'_>) -> Option<Found> {
     }
     let found = |is_certain| Some(Found { left, is_certain, is_symmetric });
     if has_blank_diagonal(grid, 0, left, n) {
-        // A column 0, 1, 2 may be numbers of places, and two rows are places as well as they are a matrix.
+        // A column 0, 1, 2 may be numbers of places, and two rows can be places as well as a matrix.
         let may_be_ids = left == 0
             && matches!(n, 3 | 4)
             && labels::distinct(table, 0).is_some_and(|ids| labels::are_consecutive(&ids));
@@ -148,7 +148,7 @@ pub(super) fn find(table: &Table<'_>) -> Option<Found> {
     if !has_even_diagonal(grid, left, n) || grid.number(0, left).is_nan() {
         return None;
     }
-    // Something else stands on the diagonal: what has three coordinates or fewer may be places.
+    // The diagonal holds something else: rows with three numbers or fewer may be places.
     let columns = n + left;
     let is_id = left == 0 && labels::distinct(table, 0).is_some_and(|ids| labels::are_consecutive(&ids));
     match columns {
@@ -160,7 +160,7 @@ pub(super) fn find(table: &Table<'_>) -> Option<Found> {
     }
 }
 
-/// Finds a square of costs beside coordinates. Returns its first column.
+/// Finds a square of costs next to coordinates. Returns its first column.
 pub(super) fn beside_places(grid: &Grid) -> Option<usize> {
     let n = grid.rows();
     let last = grid.width().checked_sub(n).filter(|_| n > 2)?;
@@ -176,15 +176,18 @@ pub(super) fn read(mut table: Table<'_>) -> Result<Reading> {
     let n = table.grid.rows();
     let Some(left) = [0, 1].into_iter().find(|&left| table.grid.is_square(left)) else {
         let problem = format!(
-            "a matrix needs as many rows as columns, and there are {n} rows of {} columns",
+            "a matrix needs as many rows as columns, but there are {n} rows of {} columns",
             table.grid.width()
         );
-        return Err(table.text().content(problem, "check that no line is missing; names of the nodes may stand in the first row and in the first column"));
+        return Err(table.text().content(
+            problem,
+            "check that no line is missing; node names may be in the first row and in the first column",
+        ));
     };
     refuse_damaged(&table)?;
     refuse_sums(&table, left)?;
     if let Some(&count) = table.counts.first().filter(|&&count| count != n) {
-        let problem = format!("the first line says {count}, and {n} rows follow");
+        let problem = format!("the first line says {count}, but {n} rows follow");
         return Err(table.text().content(problem, "correct the first line, or remove it"));
     }
     memory::check((n * n * size_of::<f64>()) as u64)
@@ -206,14 +209,16 @@ pub(super) fn read(mut table: Table<'_>) -> Result<Reading> {
         let zero = zero_triangle(&costs, n);
         if let Some(side) = mirror(&mut costs, n) {
             let what = if zero.is_some() { "zero" } else { "empty" };
-            table.notes.push(format!("the {side} triangle is {what}, so costs are the same both ways"));
+            table
+                .notes
+                .push(format!("the {side} triangle is {what}, so costs are the same in both directions"));
         }
         warning = zero.map(|side| {
             let file = table.file();
             let taken = if is_symmetric_costs(&costs, n) {
-                "the other triangle is taken for both; `--directed` takes the zeros as costs"
+                "the other triangle is used for both; `--directed` reads the zeros as costs"
             } else {
-                "they are taken as costs; if they say nothing, leave these cells empty"
+                "they are read as costs; if they mean nothing, leave these cells empty"
             };
             format!("every cost in the {side} triangle of {file} is zero: {taken}")
         });
@@ -222,7 +227,7 @@ pub(super) fn read(mut table: Table<'_>) -> Result<Reading> {
     let odd = odd_costs(off, table.options, &table.file());
     doubts.extend(maybe_no_ways(&costs, n, warning.is_some()).map(|count| {
         format!(
-            "{count} of the costs in {} {} zero, and taken as costs; if zero means that there is no way, leave these cells empty",
+            "{count} of the costs in {} {} zero, and read as costs; if zero means that there is no connection, leave these cells empty",
             table.file(),
             if count == 1 { "is" } else { "are" }
         )
@@ -246,7 +251,7 @@ pub(super) fn read(mut table: Table<'_>) -> Result<Reading> {
     })
 }
 
-/// Refuses matrices that stand one below the other.
+/// Rejects several matrices one below the other.
 pub(super) fn refuse_several(table: &Table<'_>) -> Result<()> {
     let grid = &table.grid;
     let (rows, n) = (grid.rows(), grid.width());
@@ -258,10 +263,10 @@ pub(super) fn refuse_several(table: &Table<'_>) -> Result<()> {
         return Ok(());
     }
     let problem = format!("there are {} matrices of {n} x {n}, one below the other", rows / n);
-    Err(table.text().content(problem, "give each a file of its own; `--as points` takes the rows as places"))
+    Err(table.text().content(problem, "put each in its own file; `--as points` reads the rows as places"))
 }
 
-/// Refuses what would be a matrix if it had one more row or one column less.
+/// Rejects a table that would be a matrix if it had one more row or one column less.
 pub(super) fn refuse_damaged(table: &Table<'_>) -> Result<()> {
     let grid = &table.grid;
     let (n, width) = (grid.rows(), grid.width());
@@ -272,9 +277,9 @@ pub(super) fn refuse_damaged(table: &Table<'_>) -> Result<()> {
             return Ok(());
         }
         let problem = format!(
-            "there are {n} rows of {width} columns, and nothing on the diagonal, as in a matrix of {width} rows"
+            "there are {n} rows of {width} columns, and the diagonal is zero or empty, as in a matrix of {width} rows"
         );
-        let help = "add the row that is missing, with a zero on its diagonal; for places choose `--columns x=1,y=2` with the numbers of the columns that are meant";
+        let help = "add the missing row, with a zero on its diagonal; for places, give the columns to use, such as `--columns x=1,y=2`";
         return Err(table.text().content(problem, help));
     };
     let side: Vec<String> = (0..n).map(|row| grid.written(row, 0)).collect();
@@ -284,12 +289,12 @@ pub(super) fn refuse_damaged(table: &Table<'_>) -> Result<()> {
         () => return Ok(()),
     };
     let problem =
-        format!("there are {} labels in the first row, and {n} rows below: \"{odd}\" has none", width - left);
+        format!("there are {} labels in the first row, but {n} rows below: \"{odd}\" has none", width - left);
     let help = format!("add the row of {odd}, or remove its column");
     Err(table.text().content(problem, help))
 }
 
-/// Refuses a last row or column of sums.
+/// Rejects a last row or column of sums.
 fn refuse_sums(table: &Table<'_>, left: usize) -> Result<()> {
     let grid = &table.grid;
     let last = grid.rows() - 1;
@@ -306,7 +311,7 @@ fn refuse_sums(table: &Table<'_>, left: usize) -> Result<()> {
         let problem = "the last row or column of the matrix holds the sums of the others";
         return Err(table
             .text()
-            .content(problem, "remove the sums: every row and column is taken for a place"));
+            .content(problem, "remove the sums: every row and column is read as a place"));
     }
     Ok(())
 }
@@ -342,21 +347,21 @@ fn order(table: &Table<'_>, left: usize) -> Result<Order> {
             if count == n && seen.len() == n {
                 let columns = found.into_iter().flatten().map(|at| at + left).collect();
                 (
-                    "labels in the first row and column, the columns put in the order of the rows".to_owned(),
+                    "labels in the first row and column, with the columns sorted in row order".to_owned(),
                     Some(side),
                     columns,
                     None,
                 )
             } else if count == 0 {
                 let warning = format!(
-                    "rows and columns of {} have different labels: they are taken to be in the same order",
+                    "rows and columns of {} have different labels: they are assumed to be in the same order",
                     table.file()
                 );
                 ("labels in the first column".to_owned(), Some(side), plain, Some(warning))
             } else {
                 let odd = side.iter().zip(&found).find(|(_, at)| at.is_none()).map_or("", |(label, _)| label);
                 let problem = format!(
-                    "the labels of the rows are not those of the columns: \"{odd}\" is not in the first row, or a label stands twice"
+                    "the labels of the rows differ from those of the columns: \"{odd}\" is not in the first row, or a label appears twice"
                 );
                 return Err(table.text().content(
                     problem,
@@ -377,20 +382,20 @@ fn cost(table: &Table<'_>, row: usize, column: usize, is_diagonal: bool) -> Resu
         Cell::Text(text) if is_none(text) || is_diagonal => Ok(f64::INFINITY),
         Cell::Text(text) => {
             let help =
-                number::remedy(text).unwrap_or("write a number, or inf where there is no way".to_owned());
+                number::remedy(text).unwrap_or("write a number, or inf if there is no connection".to_owned());
             Err(table.wrong(row, column, format!("`{text}` is not a cost"), help))
         }
     }
 }
 
-/// Returns the number of costs of zero if they may stand for missing edges: some in every row, but not all, as in the matrix of a graph, or
-/// between places that are not at one spot.
+/// Returns the number of zero costs if they may stand for missing edges: some but not all in each row, as in the matrix of a graph,
+/// or between places that are not at the same spot.
 fn maybe_no_ways(costs: &[f64], n: usize, is_said: bool) -> Option<usize> {
     let zeros = |row: usize| (0..n).filter(|&column| column != row && costs[row * n + column] == 0.0).count();
-    // A row of zeros is a place that is free to reach, as open tours have it.
+    // A row of zeros is a place that can be reached for free, as in open tours.
     let rows: Vec<usize> = (0..n).map(zeros).filter(|&count| count + 1 < n).collect();
     let with_zeros = rows.iter().filter(|&&count| count > 0).count();
-    // Two places at no cost from each other are equally far from any third one.
+    // Two places with zero cost between them are equally far from any third one.
     let cost = |from: usize, to: usize| costs[from * n + to];
     let is_odd = |from: usize, to: usize| {
         let are_unlike = |other: usize| {
@@ -405,7 +410,7 @@ fn maybe_no_ways(costs: &[f64], n: usize, is_said: bool) -> Option<usize> {
     (!is_said && n > 3 && rows.len() == n && (2 * with_zeros >= n || has_odd())).then(|| rows.iter().sum())
 }
 
-/// Returns a warning if the diagonal holds the largest numbers, as in a matrix of similarities.
+/// Returns a warning if the diagonal holds the largest numbers, as in a similarity matrix.
 fn maybe_similarities(table: &Table<'_>, left: usize) -> Option<String> {
     let grid = &table.grid;
     let n = grid.rows();
@@ -416,11 +421,11 @@ fn maybe_similarities(table: &Table<'_>, left: usize) -> Option<String> {
             && (0..n).all(|column| column == row || grid.number(row, column + left) < own)
     };
     (n > 2 && (0..n).all(is_largest)).then(|| {
-        format!("every row of {} has its largest number on the diagonal, as similarities have; they are taken as costs, of which less is better", table.file())
+        format!("every row of {} has its largest number on the diagonal, like similarities; they are read as costs, where less is better", table.file())
     })
 }
 
-/// Whether all costs of a triangle satisfy a condition.
+/// Returns whether all costs of a triangle satisfy a condition.
 fn all_of_triangle(costs: &[f64], n: usize, is_lower: bool, is_it: impl Fn(f64) -> bool) -> bool {
     (0..n).all(|i| (0..i).all(|j| is_it(if is_lower { costs[i * n + j] } else { costs[j * n + i] })))
 }
@@ -429,7 +434,7 @@ fn side(is_lower: bool) -> &'static str {
     if is_lower { "lower" } else { "upper" }
 }
 
-/// Returns the triangle in which all costs are zero, as numpy's `triu` and `tril` leave it, if the other one has costs.
+/// Returns the triangle in which all costs are zero, as left by numpy's `triu` and `tril`, if the other one has costs.
 fn zero_triangle(costs: &[f64], n: usize) -> Option<&'static str> {
     let is_zero = |is_lower| all_of_triangle(costs, n, is_lower, |cost| cost == 0.0);
     match (n > 2, is_zero(true), is_zero(false)) {
@@ -449,7 +454,7 @@ fn mirror(costs: &mut [f64], n: usize) -> Option<&'static str> {
         let is_all = |is_it: fn(f64) -> bool| all_of_triangle(costs, n, is_lower, is_it);
         let is_full = |is_it: fn(f64) -> bool| all_of_triangle(costs, n, !is_lower, is_it);
         is_all(f64::is_infinite) && is_full(f64::is_finite)
-            // Of three nodes, three zeros may be a coincidence.
+            // With three nodes, three zeros may be a coincidence.
             || n > 3 && is_all(|cost| cost == 0.0) && is_full(|cost| cost != 0.0 && cost.is_finite())
     })?;
     for i in 0..n {

@@ -1,7 +1,7 @@
 //! Tables in text: places, matrices of costs, lists of edges, as programs and people write them.
 //!
-//! `dialect` and `rows` know delimited text, `brackets` knows arrays; both become a `grid` of cells. `header` knows names of columns.
-//! What a grid means is decided here, and read by `points`, `matrix` and `edges`.
+//! `dialect` and `rows` handle delimited text, `brackets` handles arrays; both become a `grid` of cells. `header` knows column
+//! names. The meaning of a grid is decided here, and it is read by `points`, `matrix` and `edges`.
 
 mod brackets;
 mod dialect;
@@ -32,7 +32,7 @@ pub(super) use brackets::is_array;
 #[cfg(test)]
 mod tests;
 
-const REMEDY: &str = "write one line `x,y` for every place, with the names of the columns in the first line";
+const REMEDY: &str = "write a line `x,y` for every place, with the column names in the first line";
 
 /// A table, the caller's options, and what has been found out so far.
 struct Table<'a> {
@@ -61,7 +61,7 @@ pub(super) fn delimited(text: Text<'_>, options: &ReadOptions, notes: Vec<String
     let text = Text { file: text.file, bytes: tight.as_deref().unwrap_or(text.bytes) };
     let lines = literal::in_lines(text.bytes);
     let text = Text { bytes: lines.as_deref().unwrap_or(text.bytes), ..text };
-    // Comments end with their line, and to the crate that splits rows a lone carriage return ends none.
+    // A comment ends with its line, but the crate that splits rows does not treat a lone carriage return as a line end.
     let with_line_feeds = line_feeds(text.bytes);
     let text = Text { bytes: with_line_feeds.as_deref().unwrap_or(text.bytes), ..text };
     let suspicion = suspect::check(text, options)?;
@@ -75,16 +75,16 @@ pub(super) fn delimited(text: Text<'_>, options: &ReadOptions, notes: Vec<String
     }
     match places.dialect.spelling {
         Spelling::Comma => notes.push("decimal commas".to_owned()),
-        Spelling::Thousands => notes.push("commas between thousands".to_owned()),
+        Spelling::Thousands => notes.push("commas as thousands separators".to_owned()),
         Spelling::Point => {}
     }
     if places.is_triangle() {
-        notes.push("a triangle, so costs are the same both ways".to_owned());
+        notes.push("a triangle, so costs are the same in both directions".to_owned());
     }
     match rows::comments(text, places.dialect.start) {
         0 => {}
-        1 => notes.push("1 comment line is left out".to_owned()),
-        count => notes.push(format!("{count} comment lines are left out")),
+        1 => notes.push("1 comment line is ignored".to_owned()),
+        count => notes.push(format!("{count} comment lines are ignored")),
     }
     let hidden = hidden_rows(&places, grid.width());
     let counts = places.dialect.counts.clone();
@@ -98,7 +98,7 @@ fn with_warnings(mut reading: Reading, warnings: impl Iterator<Item = String>) -
     reading
 }
 
-/// Returns a warning about comments that may be rows: with as many cells, and numbers where rows have some.
+/// Returns a warning about comments that may be rows: they have as many cells, and several numbers.
 fn hidden_rows(places: &Delimited<'_>, width: usize) -> Option<String> {
     let Delimited { text, dialect } = places;
     let is_row = |line: &&str| {
@@ -138,7 +138,7 @@ pub(super) fn arrays(text: Text<'_>, options: &ReadOptions, notes: Vec<String>) 
     Table { grid, places: &places, options, chosen: Vec::new(), counts: Vec::new(), notes }.read(None)
 }
 
-/// Whether these column names say what a table holds.
+/// Returns whether these column names determine the content of a table.
 pub(super) fn are_columns(text: Text<'_>, names: &[String]) -> bool {
     let has = |role| header::column(text, names, role).is_ok_and(|column| column.is_some());
     has(Role::X) && has(Role::Y)
@@ -159,8 +159,8 @@ pub(super) fn values(
     let mut grid = Grid::new(width);
     for (at, row) in rows.iter().enumerate() {
         if row.len() != width {
-            let problem = format!("row {} has {} values, others have {width}", at + 1, row.len());
-            return Err(text.content(problem, "give every row as many values"));
+            let problem = format!("row {} has {} values, but others have {width}", at + 1, row.len());
+            return Err(text.content(problem, "give every row the same number of values"));
         }
         grid.push(text, row.iter().map(Value::cell))?;
     }
@@ -199,7 +199,7 @@ impl Table<'_> {
 
     fn read(mut self, comment: Option<(&str, rows::Separator)>) -> Result<Reading> {
         if self.grid.width() == 0 || self.grid.head.iter().all(String::is_empty) && self.grid.rows() == 0 {
-            return Err(self.text().content("there are no numbers in the file", REMEDY));
+            return Err(self.text().content("the file contains no numbers", REMEDY));
         }
         self.refuse_pointer_network()?;
         self.find_header(comment)?;
@@ -208,11 +208,10 @@ impl Table<'_> {
             let has_comments = self.notes.iter().any(|note| note.contains("comment line"));
             return Err(match has_comments {
                 true => {
-                    let help =
-                        "lines that begin with #, % or // are comments: put quotes around names that do";
-                    self.text().content("there are only comments behind the names of the columns", help)
+                    let help = "lines that begin with #, % or // are comments: put such names in quotes";
+                    self.text().content("there are only comments after the column names", help)
                 }
-                false => self.text().content("there is nothing behind the names of the columns", REMEDY),
+                false => self.text().content("there is nothing after the column names", REMEDY),
             });
         }
         match self.shape()? {
@@ -265,7 +264,7 @@ impl Table<'_> {
         let both = |one, other| -> Result<bool> {
             Ok(header::column(text, names, one)?.is_some() && header::column(text, names, other)?.is_some())
         };
-        // A name that two columns have matters only where its role does.
+        // A name shared by two columns matters only if its role does.
         let is = |found: Result<bool>, other: bool| {
             if other { found.unwrap_or(false).then_some(true).ok_or(()).or(Ok(false)) } else { found }
         };
@@ -275,17 +274,17 @@ impl Table<'_> {
         let plane = is(both(Role::X, Role::Y), is_edges || degrees)?;
         if (degrees || plane) && is_edges && !(self.grid.width() == 3 || names.len() == 3) {
             let help = "choose with `--as points` or `--as edges`";
-            return Err(text.content(
-                format!("the columns {} are both those of places and those of edges", header::list(names)),
-                help,
-            ));
+            return Err(
+                text.content(format!("the columns {} fit both places and edges", header::list(names)), help)
+            );
         }
         Ok(if degrees || plane {
             self.refuse_edges_by_coordinates(plane)?;
             if let Some(left) = matrix::beside_places(&self.grid) {
                 let (first, last) = (self.grid.title(left), self.grid.title(left + self.grid.rows() - 1));
-                let problem = format!("beside the places there is a matrix of costs, from {first} to {last}");
-                let help = "`--as points` takes the places; for the matrix, write it into a file of its own";
+                let problem =
+                    format!("besides the places there is a matrix of costs, from {first} to {last}");
+                let help = "`--as points` reads the places; to use the matrix, write it to a separate file";
                 return Err(text.content(problem, help));
             }
             if matrix::find(self).is_some_and(|found| found.is_symmetric) && self.grid.rows() >= 3 {
@@ -300,7 +299,7 @@ impl Table<'_> {
         })
     }
 
-    /// Refuses a first row that may say how many others there are.
+    /// Rejects a first row that may be the number of the rows after it.
     fn refuse_counts(&self) -> Result<()> {
         let grid = &self.grid;
         let rest = grid.rows().saturating_sub(1);
@@ -319,13 +318,13 @@ impl Table<'_> {
             return Ok(());
         }
         let problem = format!(
-            "the first line, {}, may say that {rest} lines follow, or be one of them",
+            "the first line, {}, may mean that {rest} lines follow, or may be one of them",
             grid.head.join(" ")
         );
-        Err(self.text().content(problem, "remove it if it is a count; else say `--no-header`"))
+        Err(self.text().content(problem, "remove it if it is a count; otherwise use `--no-header`"))
     }
 
-    /// Refuses columns x, y and a cost that can be the ends of edges.
+    /// Rejects columns x, y and a cost if x and y can be the ends of edges.
     fn refuse_edges_by_coordinates(&self, is_plane: bool) -> Result<()> {
         let names = self.grid.names.as_deref().unwrap_or_default();
         let of = |role| header::column(self.text(), names, role).ok().flatten();
@@ -342,7 +341,7 @@ impl Table<'_> {
         ]))
     }
 
-    /// Refuses rows in different systems of coordinates, or different units.
+    /// Rejects rows in different coordinate systems or units.
     fn refuse_systems(&self) -> Result<()> {
         let names = self.grid.names.as_deref().unwrap_or_default();
         let is_one = |column: &usize| {
@@ -358,14 +357,14 @@ impl Table<'_> {
                     self.grid.title(column),
                     printable(&first)
                 );
-                let help = "write all numbers in the same system and unit, and leave the column out";
+                let help = "write all numbers in the same system and unit, and remove the column";
                 return Err(self.wrong(row, column, problem, help));
             }
         }
         Ok(())
     }
 
-    /// Makes the error for a table that several readings fit, each with the option that chooses it.
+    /// Creates the error for a table that fits several readings, each with the option that chooses it.
     fn open(&self, readings: &[(&str, &str)]) -> InstanceError {
         let (rows, width) = (self.grid.rows() + self.grid.skipped, self.grid.width());
         let texts: Vec<&str> = readings.iter().map(|(reading, _)| *reading).collect();
@@ -381,8 +380,11 @@ impl Table<'_> {
         if !is_it {
             return Ok(());
         }
-        let problem = "this looks like the data of pointer networks: in each line the coordinates x y of all places, the word `output`, and a tour";
-        Err(self.text().content(problem, "write the places of one line into a file of their own, one line `x y` for each, and the tour into another"))
+        let problem = "this looks like pointer network data: each line has the coordinates x y of all places, the word `output`, and a tour";
+        Err(self.text().content(
+            problem,
+            "write the places of one line to a file, a line `x y` for each, and the tour to another file",
+        ))
     }
 
     /// Finds the column names in the first row or in the comment before it.
@@ -394,7 +396,7 @@ impl Table<'_> {
         if grid.names.is_none() && !self.options.no_header && self.is_header() {
             if is_less && !(is_short && self.has_index()) {
                 let (found, width) = (grid.head.len(), grid.width());
-                let problem = format!("the first row names {found} columns, the others have {width}");
+                let problem = format!("the first row names {found} columns, but the others have {width}");
                 let is_title = found == 1 && grid.head[0].contains(|c: char| c.is_alphabetic());
                 let help = match is_title {
                     true => format!(
@@ -412,7 +414,7 @@ impl Table<'_> {
             names.resize(grid.width(), String::new());
             self.grid.names = Some(names);
             self.grid.skipped = 1;
-            // pandas writes the name of the index into a row of its own.
+            // pandas writes the name of the index in a separate row.
             let (rows, width) = (self.grid.rows(), self.grid.width());
             let names = self.grid.names.as_deref().unwrap_or_default();
             let is_name_of_index = rows == width
@@ -430,7 +432,7 @@ impl Table<'_> {
                 .any(|column| grid.cell(0, column) == Cell::Empty && !grid.is_blank(1, column))
         {
             let problem =
-                format!("the first row has {} columns, the others have {}", grid.first, grid.width());
+                format!("the first row has {} columns, but the others have {}", grid.first, grid.width());
             return Err(text.content(problem, COLUMNS));
         }
         let Some((line, separator)) = comment.filter(|_| grid.names.is_none() && !self.options.no_header)
@@ -448,7 +450,7 @@ impl Table<'_> {
         Ok(())
     }
 
-    /// Whether the unnamed first column is an index: consecutive numbers, words, or the labels of the first row.
+    /// Returns whether the unnamed first column is an index: consecutive numbers, words, or the labels of the first row.
     fn has_index(&self) -> bool {
         let grid = &self.grid;
         let rows = 1..grid.rows();
@@ -473,12 +475,12 @@ impl Table<'_> {
         if grid.head.iter().all(is_word) {
             return true;
         }
-        // pandas calls the column of a cost 0.
+        // pandas names the cost column 0.
         if header::are_ends(&grid.head) && grid.head.len() == 3 && grid.head[2] == "0" && is_named_apart(grid)
         {
             return true;
         }
-        // The same labels stand on both sides of a matrix: `id,11,12` above `11,0,5` and `12,5,0`.
+        // The same labels are on both sides of a matrix: `id,11,12` above `11,0,5` and `12,5,0`.
         let is_blank = |at: usize| grid.number(at, at) == 0.0 || grid.is_blank(at, at);
         let are_labels = grid.rows() == grid.width()
             && grid.rows() > 2
@@ -490,15 +492,15 @@ impl Table<'_> {
         if are_labels {
             return true;
         }
-        // One word among the numbers of a square is a cost that is none.
+        // A single word among the numbers of a square is an invalid cost.
         let words = grid.head.iter().filter(|&cell| is_word(cell)).count();
         if words == 1 && grid.rows() == grid.width() && grid.rows() > 2 {
             return false;
         }
-        // A number where the others have a name is one more row.
+        // A number in place of a column name means that this is a data row.
         let shift = usize::from(grid.head.len() + 1 == grid.width() && grid.first < grid.width());
         let rows = grid.rows();
-        // Anything may stand on the diagonal of a matrix.
+        // The diagonal of a matrix may contain anything.
         let is_diagonal = |row: usize, column: usize| {
             (rows == grid.width() && row == column) || (rows == grid.width() + 1 && row == column + 1)
         };
@@ -512,7 +514,7 @@ impl Table<'_> {
         rows > 1 && (0..grid.head.len().min(grid.width() - shift)).any(is_named)
     }
 
-    /// Resolves the columns that the caller names.
+    /// Resolves the columns given by the caller.
     fn choose_columns(&mut self) -> Result<()> {
         let mut chosen = Vec::new();
         for (role, column) in &self.options.columns {
@@ -526,7 +528,7 @@ impl Table<'_> {
             if chosen.iter().any(|&(other, _)| other == named) {
                 return Err(self
                     .text()
-                    .content(format!("`--columns` gives {role} twice"), "give each role one column"));
+                    .content(format!("`--columns` contains {role} twice"), "give each role only once"));
             }
             chosen.push((named, at));
         }
@@ -545,7 +547,7 @@ impl Table<'_> {
         by_number.or_else(by_name).or_else(by_any_case).ok_or_else(|| {
             let seen =
                 if names.is_empty() { String::new() } else { format!("; they are {}", header::list(names)) };
-            let problem = format!("there is no column `{given}` among {width}{seen}");
+            let problem = format!("there is no column `{given}` among the {width}{seen}");
             self.text().content(
                 problem,
                 format!("give the number of a column, from 1 to {width}, or its name in the first line"),
@@ -567,7 +569,7 @@ impl Table<'_> {
             .filter(|column| self.chosen.iter().all(|(_, other)| other != column)))
     }
 
-    /// Makes an error that points at a cell.
+    /// Creates an error that points at a cell.
     fn wrong(
         &self,
         row: usize,
@@ -578,7 +580,7 @@ impl Table<'_> {
         grid::wrong(self.places, &self.grid, (row, column), problem, help)
     }
 
-    /// Makes the line that describes the file: its content, the use of its columns, and remarks.
+    /// Builds the line that describes the file: its content, the use of its columns, and remarks.
     fn line(&self, what: String, columns: &[(Role, usize)], end: &str) -> String {
         let columns: Vec<String> = columns
             .iter()
@@ -597,7 +599,7 @@ impl Table<'_> {
     }
 }
 
-/// Whether the words at the head of the first two columns are in no row below.
+/// Returns whether the words at the head of the first two columns do not occur in any row below.
 fn is_named_apart(grid: &Grid) -> bool {
     let is_apart = |row: usize, column: usize| {
         grid.is_word(row, column) && !grid.head[..2].contains(&grid.written(row, column))
@@ -615,17 +617,18 @@ fn names_of(line: &str, separator: rows::Separator) -> Vec<String> {
 }
 
 const NAMES: &str =
-    "put names of several words in quotes, or separate the columns by commas, semicolons or tabs";
-const COLUMNS: &str = "separate columns in all lines alike, quote a text with separators in it, and write decimals with a point: 0.5";
+    "put names with several words in quotes, or separate the columns by commas, semicolons or tabs";
+const COLUMNS: &str =
+    "use the same separator in all lines, quote texts that contain it, and write decimals with a point: 0.5";
 
-/// Makes a cell of a text.
+/// Converts a text to a cell.
 fn cell(spelling: Spelling, text: &str) -> Cell<'_> {
     if text.is_empty() {
         return Cell::Empty;
     }
     let Some(number) = spelling.number(text) else { return Cell::Text(text) };
     let digits = text.bytes().all(|byte| byte.is_ascii_digit());
-    // As a name it is more than its value: a postal code, an order's number.
+    // As a name, it is more than its value: for example a postal code or an order number.
     let is_odd = digits && (text.len() > 15 || text.len() > 1 && text.starts_with('0'));
     Cell::Number(number, is_odd.then_some(text))
 }
@@ -667,7 +670,7 @@ impl Delimited<'_> {
         let mut widths = Vec::new();
         rows::for_each(self.text, start, separator, |row| {
             let cells = row.cells;
-            // Empty cells at the end of the names are none.
+            // Ignore empty cells at the end of the column names.
             let kept = cells.iter().rposition(|cell| !cell.is_empty()).map_or(0, |at| at + 1);
             widths.push(if widths.is_empty() { kept } else { cells.len() });
             Ok(if widths.len() < 2 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
@@ -691,7 +694,7 @@ impl Delimited<'_> {
     }
 
     fn ragged(&self, start: usize, found: usize, width: usize) -> InstanceError {
-        let problem = format!("the line has {found} columns, those before have {width}");
+        let problem = format!("the line has {found} columns, but those before have {width}");
         let (start, length) = rows::place(self.text, start, self.dialect.separator, usize::MAX - 1);
         let help = match () {
             () if self.begins_as_triangle() => triangle::HELP,
@@ -707,7 +710,7 @@ impl Delimited<'_> {
         self.text.error(start, length, problem, help)
     }
 
-    /// Whether the first rows are those of half a matrix with names and without its diagonal, as R prints a `dist`.
+    /// Returns whether the first rows are those of half a matrix with names but no diagonal, as R prints a `dist`.
     fn is_half_with_names(&self) -> bool {
         let mut widths = Vec::new();
         let _ = rows::for_each(self.text, self.dialect.start, self.dialect.separator, |row| {
@@ -720,7 +723,7 @@ impl Delimited<'_> {
         matches!(widths[..], [head, 2, 3] if head > 0)
     }
 
-    /// Whether blanks separate columns, and the line at `start` has several words before its coordinates.
+    /// Returns whether blanks separate columns, and the line at `start` has several words before its coordinates.
     fn has_names_of_words(&self, start: usize) -> bool {
         let rest = &self.text.bytes[start..];
         let end = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')).unwrap_or(rest.len());
@@ -737,7 +740,7 @@ impl Delimited<'_> {
         self.dialect.separator == rows::Separator::Blanks && !widths.is_empty() && widths.iter().all(is_place)
     }
 
-    /// Whether the first three rows grow or shrink by one cell each.
+    /// Returns whether the first three rows grow or shrink by one cell each.
     fn begins_as_triangle(&self) -> bool {
         let mut rows: Vec<Vec<String>> = Vec::new();
         let read = rows::for_each(self.text, self.dialect.start, self.dialect.separator, |row| {
@@ -824,19 +827,22 @@ impl Arrays<'_> {
             }
             if cells.len() != grid.width() {
                 let problem =
-                    format!("this row has {} values, those before have {}", cells.len(), grid.width());
+                    format!("this row has {} values, but those before have {}", cells.len(), grid.width());
                 let (start, length, _) = cells[0];
-                return Err(self.text.error(start, length, problem, "give every row as many values"));
+                return Err(self.text.error(
+                    start,
+                    length,
+                    problem,
+                    "give every row the same number of values",
+                ));
             }
             grid.push(self.text, cells.iter().enumerate().map(cell_at))?;
             Ok(ControlFlow::Continue(()))
         })?;
         let grid = grid.ok_or_else(|| self.text.content("the array is empty", REMEDY))?;
         if grid.rows() == 1 && grid.width() > 3 {
-            let problem = format!("this is a list of {} values, not of places or rows", grid.width());
-            return Err(self
-                .text
-                .content(problem, "write one array for each place or row: [[1, 2], [3, 4]]"));
+            let problem = format!("this is a list of {} values instead of places or rows", grid.width());
+            return Err(self.text.content(problem, "write an array for each place or row: [[1, 2], [3, 4]]"));
         }
         Ok(grid)
     }

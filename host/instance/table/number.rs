@@ -18,7 +18,7 @@ impl Spelling {
     /// Parses a finite number.
     pub(super) fn number(self, cell: &str) -> Option<f64> {
         let first = *cell.as_bytes().first()?;
-        // `inf` and `nan` parse as well, but are no numbers of a file.
+        // `inf` and `nan` also parse, but are not numbers in a file.
         let is_number = first.is_ascii_digit() || matches!(first, b'+' | b'-' | b'.');
         let plain = || cell.parse().ok().filter(|value: &f64| value.is_finite());
         match (self, is_number) {
@@ -63,7 +63,7 @@ impl Spelling {
     }
 }
 
-/// Whether a cell stands for a missing number: `inf`, `null`, `NaN`, `-`, `N/A` or empty.
+/// Returns whether a cell stands for a missing number: `inf`, `null`, `NaN`, `-`, `N/A` or empty.
 pub(super) fn is_none(cell: &str) -> bool {
     const WORDS: [&str; 22] = [
         "",
@@ -92,7 +92,7 @@ pub(super) fn is_none(cell: &str) -> bool {
     cell.len() <= 9 && WORDS.iter().any(|word| word.eq_ignore_ascii_case(cell))
 }
 
-/// Returns the remedy for a text that is a number with something beside it: a unit, a time, a name, a sign of degrees.
+/// Returns the remedy for a text that is a number with something else: a unit, a time, a name, a degree sign.
 pub(super) fn remedy(cell: &str) -> Option<String> {
     let is_part = |c: char| c.is_ascii_digit() || matches!(c, '.' | ',' | '-' | '+' | '\u{2212}');
     let is_number = |text: &str| {
@@ -102,18 +102,20 @@ pub(super) fn remedy(cell: &str) -> Option<String> {
     let has_sign = cell.contains(['\u{b0}', '\u{2032}']);
     let is_hemisphere = cell.ends_with(['N', 'S', 'E', 'W']) && cell.starts_with(is_part);
     if cell.matches('\u{b0}').count() == 2 && cell.contains([',', ';']) {
-        return Some("write latitude and longitude as decimals in two columns: 48.137,11.575".to_owned());
+        return Some(
+            "write latitude and longitude as decimal numbers in two columns: 48.137,11.575".to_owned(),
+        );
     }
     if has_sign || is_hemisphere && cell.matches(char::is_alphabetic).count() == 1 {
-        return Some("write degrees as decimals, with a minus for south and west: 48.137".to_owned());
+        return Some("write decimal degrees, with a minus for south and west: 48.137".to_owned());
     }
     if cell.contains(':') && cell.split(':').all(is_number) {
-        return Some("write times as numbers of one unit, such as 90 for 1:30 in minutes".to_owned());
+        return Some("write times as numbers in a single unit, such as 90 minutes for 1:30".to_owned());
     }
     if let Some((name, number)) = cell.split_once(':').filter(|(_, number)| is_number(number.trim())) {
         let name = printable(name);
         return Some(format!(
-            "separate the name from the numbers as the numbers are separated: `{name},{}`",
+            "separate the name from the numbers in the same way as the numbers: `{name},{}`",
             number.trim()
         ));
     }
@@ -130,10 +132,10 @@ pub(super) fn remedy(cell: &str) -> Option<String> {
     // `A1` is a name.
     let is_name = cell.split(bare).next().is_some_and(|front| front.contains(char::is_alphabetic));
     (is_number(bare) && bare.len() < cell.len() && !is_name)
-        .then(|| format!("write all numbers in one unit, and leave it out: {bare}"))
+        .then(|| format!("write all numbers in the same unit, and leave the unit out: {bare}"))
 }
 
-/// Whether a cell is a date such as 01.03.2024.
+/// Returns whether a cell is a date such as 01.03.2024.
 fn is_date(cell: &str) -> bool {
     let lengths: Vec<usize> = cell.split('.').map(str::len).collect();
     matches!(lengths[..], [1 | 2, 1 | 2, 2 | 4])
@@ -142,9 +144,9 @@ fn is_date(cell: &str) -> bool {
 /// Evidence for a file's spelling from its cells with commas and points.
 #[derive(Debug, Default)]
 pub(super) struct Evidence {
-    /// `1.5`: a number whose point cannot stand between thousands.
+    /// `1.5`: a number whose point cannot separate thousands.
     point: Option<String>,
-    /// `1.234`: a number whose point may stand between thousands.
+    /// `1.234`: a number whose point may separate thousands.
     open_point: Option<String>,
     /// `1,234.5` or `1,234,567`
     thousands: Option<String>,
@@ -178,17 +180,17 @@ impl Evidence {
         kind.get_or_insert_with(|| cell.to_owned());
     }
 
-    /// Whether a number has a comma in it.
+    /// Returns whether any number contains a comma.
     pub(super) fn has_commas(&self) -> bool {
         self.thousands.is_some() || self.comma.is_some() || self.open.is_some()
     }
 
-    /// Decides the spelling. `is_european` says that semicolons separate the columns, as programs write them where the comma is
-    /// the decimal sign. Fails if two cells contradict each other or a cell has two meanings.
+    /// Decides the spelling. `is_european` says that semicolons separate the columns, as in locales where the comma is the decimal
+    /// separator. Fails if two cells contradict each other or a cell has two meanings.
     pub(super) fn spelling(self, is_european: bool) -> Result<Spelling, Doubt> {
         match (self.comma, self.thousands) {
             (Some(one), Some(other)) => Err(Doubt::Both(one, other)),
-            // `1.5` beside `1,5`: one of them is not what it seems.
+            // `1.5` next to `1,5`: one of them is not what it seems.
             (Some(one), None) => match self.point.or(self.open_point.filter(|_| !one.contains('.'))) {
                 Some(point) => Err(Doubt::Both(one, point)),
                 None => Ok(Spelling::Comma),
@@ -208,20 +210,20 @@ impl Evidence {
 /// Why the spelling of a file's numbers is unknown.
 #[derive(Debug, PartialEq)]
 pub(super) enum Doubt {
-    /// One cell has a decimal comma, the other a decimal point or commas between thousands.
+    /// One cell has a decimal comma, the other a decimal point or commas as thousands separators.
     Both(String, String),
-    /// This cell may be a number of thousands, or have three decimals.
+    /// This cell may have a thousands separator, or three decimals.
     Either(String),
 }
 
-/// Whether a cell's comma can only be a decimal sign.
+/// Returns whether a cell's comma can only be a decimal separator.
 fn is_decimal_comma(cell: &str) -> bool {
     let (whole, decimals) = cell.split_once(',').unwrap_or((cell, ""));
     let whole = whole.trim_start_matches(['-', '+']);
     decimals.len() != 3 || whole.is_empty() || whole.len() > 3 || whole.starts_with('0')
 }
 
-/// Whether a cell's point may separate thousands.
+/// Returns whether a cell's point may separate thousands.
 fn is_group(cell: &str) -> bool {
     !is_decimal_comma(&cell.replace('.', ","))
 }

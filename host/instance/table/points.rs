@@ -1,4 +1,4 @@
-//! Tables with a place in each row.
+//! Tables with one place per row.
 
 use super::edges;
 use super::grid::{Cell, Grid};
@@ -29,7 +29,7 @@ pub(super) fn read(mut table: Table<'_>) -> Result<Reading> {
     let columns = columns(&table)?;
     let n = table.grid.rows();
     if let Some(&count) = table.counts.first().filter(|&&count| count != n) {
-        let problem = format!("the first line says {count}, and {n} lines follow");
+        let problem = format!("the first line says {count}, but {n} lines follow");
         return Err(table.text().content(problem, "correct the first line, or remove it"));
     }
     for row in 0..n {
@@ -85,8 +85,8 @@ fn check_number(table: &Table<'_>, row: usize, column: usize, is_angle: bool) ->
     let is_header = names.get(column) == Some(&written);
     let (problem, help) = if is_header {
         (
-            "the names of the columns stand here once more".to_owned(),
-            "remove the line; where another table begins here, write it into a file of its own".to_owned(),
+            "the column names appear here again".to_owned(),
+            "remove the line; if another table begins here, write it to a separate file".to_owned(),
         )
     } else if written.is_empty() {
         (
@@ -98,7 +98,7 @@ fn check_number(table: &Table<'_>, row: usize, column: usize, is_angle: bool) ->
     } else if are_two_numbers(&written) && is_angle {
         (
             format!("`{written}` is not a number"),
-            "write degrees as decimals, with a minus for south and west: 48.137".to_owned(),
+            "write decimal degrees, with a minus for south and west: 48.137".to_owned(),
         )
     } else {
         let numbers: Vec<usize> = (0..table.grid.width())
@@ -132,7 +132,7 @@ fn columns(table: &Table<'_>) -> Result<Columns> {
         let problem = format!("the {} is in {unit}: {}", role.word(), table.grid.title(column));
         return Err(table.text().content(problem, format!("write degrees: {degrees}")));
     }
-    // `lat,min,lon,min`, or no name where a head over both columns was.
+    // `lat,min,lon,min`, or no name under a heading that spanned both columns.
     let is_behind = |at: usize| {
         let name = names.get(at + 1).map(|name| name.trim().to_lowercase());
         let is_part = name.is_some_and(|name| {
@@ -150,9 +150,11 @@ fn columns(table: &Table<'_>) -> Result<Columns> {
         .all(|&(_, column)| (0..table.grid.rows()).all(|row| table.grid.number(row, column).fract() == 0.0));
     let is_split = coordinates[0].0 == Role::Lat && table.chosen.is_empty() && are_whole;
     if let Some(column) = part.filter(|_| is_split) {
-        let problem =
-            format!("degrees have their minutes or seconds in another column, {}", table.grid.title(column));
-        let help = "write decimal degrees in one column each: degrees + minutes / 60 + seconds / 3600, with a minus for south and west";
+        let problem = format!(
+            "the minutes or seconds of the degrees are in another column, {}",
+            table.grid.title(column)
+        );
+        let help = "write each coordinate as decimal degrees in one column: degrees + minutes / 60 + seconds / 3600, with a minus for south and west";
         return Err(table.text().content(problem, help));
     }
     table.refuse_systems()?;
@@ -160,7 +162,7 @@ fn columns(table: &Table<'_>) -> Result<Columns> {
     if table.options.degrees && coordinates[0].0 != Role::Lat {
         let (one, other) = (coordinates[0].1 + 1, coordinates[1].1 + 1);
         let help = format!(
-            "write `--columns lat={other},lon={one}`, or `--columns lat={one},lon={other}` where the latitude comes first"
+            "use `--columns lat={other},lon={one}`, or `--columns lat={one},lon={other}` if the latitude comes first"
         );
         return Err(table.text().content("`--degrees` needs to know which column is the latitude", help));
     }
@@ -177,11 +179,11 @@ fn columns(table: &Table<'_>) -> Result<Columns> {
         if table.grid.names.is_none() {
             id = id.or_else(|| left.find(is_id));
         } else if !is_used(&0) && name.is_none() {
-            // What stands in front of coordinates tells places apart.
+            // A column in front of the coordinates distinguishes the places.
             id = Some(0);
         }
     }
-    // Of two columns of words, the one that tells all places apart is their name.
+    // Of two columns of words, the one that distinguishes all places is their name.
     let are_distinct = |column: &usize| {
         let mut words: Vec<String> =
             (0..table.grid.rows()).map(|row| table.grid.written(row, *column)).collect();
@@ -198,14 +200,14 @@ fn columns(table: &Table<'_>) -> Result<Columns> {
     Ok(Columns { coordinates, id, name })
 }
 
-/// Refuses coordinates in different units, and degrees whose hemisphere is in another column.
+/// Rejects coordinates in different units, and degrees whose hemisphere is in another column.
 fn refuse_odd_units(table: &Table<'_>, coordinates: &[(Role, usize)]) -> Result<()> {
     let grid = &table.grid;
     let Some(names) = &grid.names else { return Ok(()) };
     let units: Vec<String> =
         coordinates.iter().filter_map(|&(_, column)| header::unit(&names[column])).collect();
     if let Some(other) = units.iter().find(|unit| **unit != units[0]) {
-        let problem = format!("one coordinate is in {}, another one in {other}", units[0]);
+        let problem = format!("one coordinate is in {}, another in {other}", units[0]);
         return Err(table.text().content(problem, "write all coordinates in the same unit"));
     }
     let is_letter = |row: usize, column: usize| {
@@ -228,14 +230,14 @@ fn refuse_odd_units(table: &Table<'_>, coordinates: &[(Role, usize)]) -> Result<
         }
         None => Ok(()),
         Some(column) => {
-            let problem = format!("{} says in which hemisphere the degrees are", grid.title(column));
+            let problem = format!("{} gives the hemisphere of the degrees", grid.title(column));
             let help = "write southern latitudes and western longitudes with a minus, and remove that column";
             Err(table.text().content(problem, help))
         }
     }
 }
 
-/// Refuses a last row that holds the sums or means of the others.
+/// Rejects a last row that holds the sums or means of the others.
 fn refuse_sums(table: &Table<'_>, columns: &Columns) -> Result<()> {
     let grid = &table.grid;
     let last = grid.rows() - 1;
@@ -248,7 +250,8 @@ fn refuse_sums(table: &Table<'_>, columns: &Columns) -> Result<()> {
         is_near(grid.number(last, column), if is_mean { sum / last as f64 } else { sum })
     });
     if (is_sum || is_mean) && is_made {
-        let problem = format!("the last row, \"{}\", holds what the others give together", printable(&label));
+        let problem =
+            format!("the last row, \"{}\", holds the sums or means of the others", printable(&label));
         return Err(table.text().content(problem, "remove it: every row is a place"));
     }
     Ok(())
@@ -275,7 +278,7 @@ fn named(table: &Table<'_>) -> Result<Option<Vec<(Role, usize)>>> {
     let title = |at: &(Role, usize)| table.grid.title(at.1);
     if is_chosen && !(has_plane && globe.is_empty() || has_globe && plane.is_empty()) {
         return Err(table.text().content(
-            "`--columns` does not say where both coordinates are",
+            "`--columns` does not give both coordinates",
             "give x and y, or lat and lon: `--columns x=2,y=3`",
         ));
     }
@@ -302,7 +305,7 @@ fn named(table: &Table<'_>) -> Result<Option<Vec<(Role, usize)>>> {
     Ok(has_plane.then_some(plane))
 }
 
-/// Makes the error for column names without a known role.
+/// Creates the error for column names without a known role.
 fn unknown(table: &Table<'_>) -> InstanceError {
     let names = table.grid.names.as_deref().unwrap_or_default();
     let numbers: Vec<usize> =
@@ -317,7 +320,7 @@ fn unknown(table: &Table<'_>) -> InstanceError {
         return error;
     }
     let problem =
-        format!("no columns are named x and y, or lat and lon; they are named {}", header::list(names));
+        format!("no columns are named x and y, or lat and lon; the names are {}", header::list(names));
     if let Some(error) = refused_by_layout(table, names) {
         return error;
     }
@@ -329,11 +332,11 @@ fn unknown(table: &Table<'_>) -> InstanceError {
     let edges = if are_ends { "; `--as edges` for from, to and cost" } else { "" };
     let help = match numbers.len() {
         0 | 1 if are_ends => {
-            "`--as edges` reads from, to and cost; places need two columns of numbers".to_owned()
+            "to read from, to and cost, use `--as edges`; places need two columns of numbers".to_owned()
         }
         0 | 1 => "write the coordinates of each place in two columns of numbers".to_owned(),
         _ if is_pair => format!(
-            "say which they are: `--columns x={one},y={other}`; for degrees `--columns lat={other},lon={one}`, as GeoJSON has the longitude first, or `--columns lat={one},lon={other}`"
+            "say which they are: `--columns x={one},y={other}`; for degrees `--columns lat={other},lon={one}`, since GeoJSON has the longitude first, or `--columns lat={one},lon={other}`"
         ),
         3.. => format!(
             "say which they are, by number or by name: `--columns x=A,y=B`, or for degrees `--columns lat=A,lon=B` (add `name=` for a column of names){edges}"
@@ -363,7 +366,7 @@ fn guessed(table: &Table<'_>) -> Result<Columns> {
         if table.options.degrees {
             let (one, other) = (columns[0] + 1, columns[1] + 1);
             let help = format!(
-                "write `--columns lat={one},lon={other}`, or `--columns lat={other},lon={one}` where the longitude comes first"
+                "use `--columns lat={one},lon={other}`, or `--columns lat={other},lon={one}` if the longitude comes first"
             );
             return Err(table.text().content("`--degrees` needs to know which column is the latitude", help));
         }
@@ -371,8 +374,8 @@ fn guessed(table: &Table<'_>) -> Result<Columns> {
     };
     let is_coordinate = |row: usize| header::is_coordinate(&grid.written(row, 0));
     if matches!(grid.rows(), 2 | 3) && grid.width() > 2 && (0..grid.rows()).all(is_coordinate) {
-        let problem = "each coordinate of the places has a row of its own";
-        return Err(table.text().content(problem, "transpose the table: one line for each place"));
+        let problem = "each coordinate of the places is in a separate row";
+        return Err(table.text().content(problem, "transpose the table: write a line for each place"));
     }
     if let Some((from, to)) = ends_of_edges(table, &words).filter(|_| table.chosen.is_empty()) {
         let cost = numbers.last().map_or(3, |cost| cost + 1);
@@ -386,8 +389,8 @@ fn guessed(table: &Table<'_>) -> Result<Columns> {
         ]));
     }
     if let Some(labels) = numbered_header(table) {
-        let problem = format!("the first row, {labels}, may have the numbers of the columns, or be a place");
-        let help = "`--no-header` takes it as a place; remove the row if it is none";
+        let problem = format!("the first row, {labels}, may be the numbers of the columns, or a place");
+        let help = "`--no-header` reads it as a place; if it is not one, remove the row";
         return Err(table.text().content(problem, help));
     }
     if grid.rows() == 1 && !words.is_empty() {
@@ -441,7 +444,7 @@ fn guessed(table: &Table<'_>) -> Result<Columns> {
     }
 }
 
-/// Two columns of words that hold the same words, of which the first one holds some twice or more.
+/// Returns two columns that share words, if they repeat words or share many, so that they may be the ends of edges.
 fn ends_of_edges(table: &Table<'_>, words: &[usize]) -> Option<(usize, usize)> {
     let grid = &table.grid;
     let [from, to, ..] = words[..] else { return None };
@@ -459,8 +462,8 @@ fn ends_of_edges(table: &Table<'_>, words: &[usize]) -> Option<(usize, usize)> {
     (shared > 0 && !are_loops && are_twice).then_some((from, to))
 }
 
-/// Returns the first row if it may be one of names that are numbers: `0, 1` or `0, 1, 2`, which pandas writes above columns without
-/// names, or whole numbers behind a word such as `name`.
+/// Returns the first row if it may consist of column names that are numbers: `0, 1` or `0, 1, 2`, which pandas writes above unnamed
+/// columns, or whole numbers after a word such as `name`.
 fn numbered_header(table: &Table<'_>) -> Option<String> {
     let grid = &table.grid;
     if let [word, numbers @ ..] = &grid.head[..]
@@ -481,7 +484,7 @@ fn numbered_header(table: &Table<'_>) -> Option<String> {
     is_it.then(|| grid.head.join(", "))
 }
 
-/// Whether a column holds codes such as 01067. Coordinates have no leading zeros.
+/// Returns whether a column holds codes such as 01067. Coordinates have no leading zeros.
 fn has_codes(grid: &Grid, column: usize) -> bool {
     let is_code = |row: usize| match grid.cell(row, column) {
         Cell::Number(_, Some(text)) => {
@@ -492,7 +495,7 @@ fn has_codes(grid: &Grid, column: usize) -> bool {
     grid.is_numbers(column) && (0..grid.rows()).any(is_code)
 }
 
-/// Whether a column may hold demands or weights of places: whole numbers, none negative.
+/// Returns whether a column may hold demands or weights of places: non-negative whole numbers.
 fn may_be_load(grid: &Grid, column: usize) -> bool {
     (0..grid.rows()).all(|row| {
         let number = grid.number(row, column);
@@ -500,7 +503,7 @@ fn may_be_load(grid: &Grid, column: usize) -> bool {
     })
 }
 
-/// Returns a warning if a column says that the coordinates are those of Web Mercator, whose metres are longer than those on the ground.
+/// Returns a warning if a column says that the coordinates are in Web Mercator, which stretches lengths on the ground.
 fn maybe_mercator(table: &Table<'_>, points: &[[f64; 3]]) -> Option<String> {
     const RADIUS: f64 = 6_378_137.0;
     let grid = &table.grid;
@@ -526,8 +529,8 @@ fn maybe_mercator(table: &Table<'_>, points: &[[f64; 3]]) -> Option<String> {
     ))
 }
 
-/// Returns a warning if eastings may be those of different strips, whose number is in front of each: 2567845 and 4468321 of
-/// Gauss and Krüger, 32691608 and 33384342 of UTM. Lengths between strips are none.
+/// Returns a warning if eastings may belong to different strips, whose number is in front of each: 2567845 and 4468321 of
+/// Gauss-Krüger, 32691608 and 33384342 of UTM. Lengths between strips are meaningless.
 fn maybe_strips(table: &Table<'_>, points: &[[f64; 3]]) -> Option<String> {
     let strip = |x: f64| {
         let (strip, rest) = ((x / 1e6).floor(), x.rem_euclid(1e6));
@@ -541,13 +544,13 @@ fn maybe_strips(table: &Table<'_>, points: &[[f64; 3]]) -> Option<String> {
     let other = points.iter().filter_map(|point| strip(point[0])).find(|strip| *strip != first)?;
     are_strips.then(|| {
         format!(
-            "the eastings of {} may be those of different strips, {first} and {other}; lengths between them mean something only if all are in one system",
+            "the eastings of {} may belong to different strips, {first} and {other}; lengths between them are meaningful only if all are in one system",
             table.file()
         )
     })
 }
 
-/// Returns a warning if a few places at 0, 0 may be ones whose degrees are not known.
+/// Returns a warning if a few places at 0, 0 may have unknown degrees.
 fn maybe_unknown(table: &Table<'_>, degrees: &[[f64; 2]]) -> Option<String> {
     let is_zero = |place: &[f64; 2]| *place == [0.0, 0.0];
     let count = degrees.iter().filter(|place| is_zero(place)).count();
@@ -556,36 +559,36 @@ fn maybe_unknown(table: &Table<'_>, degrees: &[[f64; 2]]) -> Option<String> {
     (count > 0 && count < degrees.len() && is_far).then(|| {
         let places = if count == 1 { "a place is".to_owned() } else { format!("{count} places are") };
         format!(
-            "{places} at latitude 0 and longitude 0 in {}; leave out the line if the degrees are not known",
+            "{places} at latitude 0 and longitude 0 in {}; remove the line if the degrees are unknown",
             table.file()
         )
     })
 }
 
-/// Returns a warning if numbers may be other ones than degrees: radians, or degrees without their minutes.
+/// Returns a warning if numbers may not be decimal degrees: they may be radians, or degrees without their minutes.
 fn maybe_no_degrees(table: &Table<'_>, degrees: &[[f64; 2]]) -> Option<String> {
     let are_all = |is_it: &dyn Fn(&[f64; 2]) -> bool| degrees.len() > 2 && degrees.iter().all(is_it);
     let file = table.file();
     if are_all(&|[lat, lon]| lat.abs() <= std::f64::consts::FRAC_PI_2 && lon.abs() <= std::f64::consts::PI) {
         return Some(format!(
-            "the degrees of {file} are all small; if they are radians, write degrees: the radians times 57.29577951308232"
+            "the degrees of {file} are all small; if they are radians, convert them to degrees: the radians times 57.29577951308232"
         ));
     }
     are_all(&|[lat, lon]| lat.fract() == 0.0 && lon.fract() == 0.0).then(|| {
         format!(
-            "the degrees of {file} are all whole numbers; minutes and seconds belong to them, as decimals"
+            "the degrees of {file} are all whole numbers; minutes and seconds must be included, as decimals"
         )
     })
 }
 
-/// Returns a warning if a coordinate far from all others may say that there is none.
+/// Returns a warning if a coordinate far from all others may stand for a missing value.
 fn maybe_no_data(table: &Table<'_>, points: &[[f64; 3]]) -> Option<String> {
     let all = || points.iter().flatten().copied();
     let value = [-9999.0, -99999.0, -999999.0, -32768.0]
         .into_iter()
         .find(|&none| all().any(|value| value == none))?;
     all().all(|number| number == value || number > value / 2.0).then(|| {
-        format!("{value} stands among the coordinates of {}; leave out the line or the column if it means that there is no value", table.file())
+        format!("{value} is among the coordinates of {}; remove the line or the column if it means that there is no value", table.file())
     })
 }
 
@@ -594,30 +597,30 @@ fn maybe_edges(table: &Table<'_>, columns: &Columns) -> Option<String> {
     let [(_, one), (_, other)] = columns.coordinates[..] else { return None };
     let is_guess = table.grid.names.is_none() && table.chosen(Role::X).is_none() && table.grid.width() == 2;
     (is_guess && edges::Ends::of(&table.grid, one, other).is_some()).then(|| {
-        format!("the lines of {} are taken as places; if they are edges, write the cost of each behind it, and say `--as edges`", table.file())
+        format!("the lines of {} are read as places; if they are edges, append the cost to each, and use `--as edges`", table.file())
     })
 }
 
-/// Returns a warning if a third column without a name is taken as z and may be something else.
+/// Returns a warning if an unnamed third column is read as z and may be something else.
 fn maybe_load(table: &Table<'_>, columns: &Columns) -> Option<String> {
     let [(_, x), (_, y), (_, z)] = columns.coordinates[..] else { return None };
     let is_guess = table.grid.names.is_none() && table.chosen(Role::Z).is_none();
     is_guess.then(|| {
         let (file, x, y, z) = (table.file(), x + 1, y + 1, z + 1);
         format!(
-            "column {z} of {file} is taken as z, of places in space; `--columns x={x},y={y}` leaves it out"
+            "column {z} of {file} is read as z, of places in space; to ignore it, use `--columns x={x},y={y}`"
         )
     })
 }
 
-/// Whether the first of three columns is whole and the others are not, as a postal code beside degrees is.
+/// Returns whether the first of three columns is whole and the others are not, like a postal code next to degrees.
 fn is_code_before(table: &Table<'_>, columns: &[usize]) -> bool {
     let is_whole =
         |column: usize| (0..table.grid.rows()).all(|row| table.grid.number(row, column).fract() == 0.0);
     is_whole(columns[0]) && !is_whole(columns[1]) && !is_whole(columns[2])
 }
 
-/// Whether the first column may hold ids beside these coordinates.
+/// Returns whether the first column may hold ids next to these coordinates.
 fn may_be_ids(table: &Table<'_>, ids: &[u32], coordinates: &[usize]) -> bool {
     let is_whole =
         |column: usize| (0..table.grid.rows()).all(|row| table.grid.number(row, column).fract() == 0.0);
@@ -625,16 +628,17 @@ fn may_be_ids(table: &Table<'_>, ids: &[u32], coordinates: &[usize]) -> bool {
     ids.len() > 1 && (is_sorted || !coordinates.iter().any(|&column| is_whole(column)))
 }
 
-/// Makes the error for a table whose rows are coordinates, or whose columns are polar ones.
+/// Creates the error for a table whose rows are coordinates, or whose columns are polar coordinates.
 fn refused_by_layout(table: &Table<'_>, names: &[String]) -> Option<InstanceError> {
     let grid = &table.grid;
     let numbers = (0..grid.width()).filter(|&column| grid.is_numbers(column)).count();
     if matches!(grid.rows(), 2 | 3) && numbers > 4 {
         let problem = format!("there are {} rows of {} columns", grid.rows(), grid.width());
         return Some(
-            table
-                .text()
-                .content(problem, "if the rows are x and y, transpose the table: one line for each place"),
+            table.text().content(
+                problem,
+                "if the rows are x and y, transpose the table: write a line for each place",
+            ),
         );
     }
     let by_labels = refused_half(table, names).or_else(|| refused_between(table, names));
@@ -646,7 +650,7 @@ fn refused_by_layout(table: &Table<'_>, names: &[String]) -> Option<InstanceErro
         let problem =
             format!("{} and {} are places in the sky", grid.title(ascension), grid.title(declination));
         let help = format!(
-            "write decimal degrees (hours times 15) and say `--columns lat={},lon={}`; lengths are then those on the earth",
+            "write decimal degrees (hours times 15) and use `--columns lat={},lon={}`; lengths are then those on the earth",
             declination + 1,
             ascension + 1
         );
@@ -657,7 +661,7 @@ fn refused_by_layout(table: &Table<'_>, names: &[String]) -> Option<InstanceErro
     Some(table.text().content(problem, "write x = r cos(angle) and y = r sin(angle)"))
 }
 
-/// Makes the error for half a matrix without its diagonal, of which the labels above lack one that those beside have.
+/// Creates the error for half a matrix without its diagonal, where the labels above lack one of those at the side.
 fn refused_half(table: &Table<'_>, names: &[String]) -> Option<InstanceError> {
     let grid = &table.grid;
     let n = grid.rows();
@@ -669,18 +673,18 @@ fn refused_half(table: &Table<'_>, names: &[String]) -> Option<InstanceError> {
         .then(|| table.text().content("this is half a matrix without its diagonal", super::triangle::HELP))
 }
 
-/// Makes the error for a matrix with other columns between its labels and its costs.
+/// Creates the error for a matrix with other columns between its labels and its costs.
 fn refused_between(table: &Table<'_>, names: &[String]) -> Option<InstanceError> {
     let grid = &table.grid;
     let n = grid.rows();
     let left = names.len().checked_sub(n).filter(|&left| left > 1 && n > 2)?;
     (0..n).all(|row| grid.written(row, 0) == names[left + row]).then(|| {
-        let problem = format!("{} stands between the labels of a matrix and its costs", grid.title(1));
-        table.text().content(problem, "remove what is no cost between places")
+        let problem = format!("{} is between the labels of a matrix and its costs", grid.title(1));
+        table.text().content(problem, "remove the columns that are not costs between places")
     })
 }
 
-/// Makes the error for a matrix with numbers for labels, in another order above than beside.
+/// Creates the error for a matrix with numbers as labels, in a different order above than at the side.
 fn refused_labels(table: &Table<'_>) -> Option<InstanceError> {
     let grid = &table.grid;
     let n = grid.rows();
@@ -697,12 +701,12 @@ fn refused_labels(table: &Table<'_>) -> Option<InstanceError> {
     let above = sorted(&mut (1..n).map(|at| grid.written(0, at)));
     let beside = sorted(&mut (1..n).map(|at| grid.written(at, 0)));
     (is_square && above == beside && above.windows(2).all(|pair| pair[0] != pair[1])).then(|| {
-        let problem = "the first row and the first column hold the same numbers in another order";
-        table.text().content(problem, "write them in the same order, or as words such as n1")
+        let problem = "the first row and the first column hold the same numbers in a different order";
+        table.text().content(problem, "write them in the same order, or use words such as n1")
     })
 }
 
-/// Makes the error for the first text that says why a column holds no numbers: a point of a map, a number with a unit.
+/// Creates the error for the first text that explains why a column holds no numbers: a map point, or a number with a unit.
 fn refused_by_cell(table: &Table<'_>) -> Option<InstanceError> {
     let grid = &table.grid;
     let row = 0..grid.rows().min(2);
@@ -714,29 +718,28 @@ fn refused_by_cell(table: &Table<'_>) -> Option<InstanceError> {
             are_two_numbers(written) || is_map_point(written) || number::remedy(written).is_some()
         })?;
     if are_two_numbers(&written) {
-        let problem =
-            format!("{} holds two numbers in a cell: `{}`", grid.title(column), printable(&written));
-        let help = "write each of them in a column of its own, such as lat and lon";
+        let problem = format!("{} has two numbers in a cell: `{}`", grid.title(column), printable(&written));
+        let help = "write them in separate columns, such as lat and lon";
         return Some(table.wrong(row, column, problem, help));
     }
     let (problem, help) = match number::remedy(&written).filter(|_| !is_map_point(&written)) {
         Some(help) => (format!("`{}` is not a number", printable(&written)), help),
         None => (
-            format!("{} holds points as texts: `{}`", grid.title(column), printable(&written)),
-            "write x and y, or lat and lon, in columns of their own (QGIS: export with GEOMETRY=AS_XY; PostGIS: ST_X and ST_Y)".to_owned(),
+            format!("{} holds points as text: `{}`", grid.title(column), printable(&written)),
+            "write x and y, or lat and lon, in separate columns (QGIS: export with GEOMETRY=AS_XY; PostGIS: ST_X and ST_Y)".to_owned(),
         ),
     };
     Some(table.wrong(row, column, problem, help))
 }
 
-/// Whether a text is several numbers: `48.1, 11.5`.
+/// Returns whether a text is several numbers: `48.1, 11.5`.
 fn are_two_numbers(text: &str) -> bool {
     let bare = text.trim_matches(['(', ')', '[', ']', ' ']);
     let is_number = |part: &str| part.trim().parse::<f64>().is_ok_and(f64::is_finite);
     [',', ';', ' '].iter().any(|sign| bare.split(*sign).count() > 1 && bare.split(*sign).all(is_number))
 }
 
-/// Whether a text is a geometry as well-known text.
+/// Returns whether a text is a geometry in well-known text format.
 fn is_map_point(text: &str) -> bool {
     let text = text.split_once(';').map_or(text, |(_, text)| text).trim().to_ascii_uppercase();
     ["POINT", "MULTIPOINT", "LINESTRING", "POLYGON"].iter().any(|kind| text.starts_with(kind))
@@ -755,13 +758,13 @@ fn neither(table: &Table<'_>, numbers: &[usize]) -> InstanceError {
     }
     let (rows, width) = (table.grid.rows(), table.grid.width());
     let problem = match (width, rows) {
-        (1, 1) => "there is one number or word only".to_owned(),
-        (1, _) => format!("each of the {rows} lines has one column"),
+        (1, 1) => "there is only one number or word".to_owned(),
+        (1, _) => format!("each of the {rows} lines has only one column"),
         _ if numbers.len() < 2 => format!(
             "{} of the {width} columns hold numbers",
             if numbers.is_empty() { "none".to_owned() } else { numbers.len().to_string() }
         ),
-        (_, 1) => format!("there is one line, of {width} columns"),
+        (_, 1) => format!("there is only one line, of {width} columns"),
         _ => format!(
             "{rows} rows of {width} columns hold neither places nor a square matrix with zeros on its diagonal"
         ),
@@ -769,9 +772,9 @@ fn neither(table: &Table<'_>, numbers: &[usize]) -> InstanceError {
     let help = if width == 1 || rows == 1 {
         REMEDY
     } else if numbers.len() < 2 {
-        "places need two columns of numbers, `name,x,y`; edges a line `from,to,cost` each, which `--as edges` reads"
+        "places need two columns of numbers, `name,x,y`; edges need a line `from,to,cost` each, and `--as edges`"
     } else {
-        "say which columns are meant: `--columns x=1,y=2`; or `--as matrix` for a matrix whose diagonal is not zero"
+        "say which columns to use: `--columns x=1,y=2`; or use `--as matrix` for a matrix whose diagonal is not zero"
     };
     table.text().content(problem, help)
 }
@@ -800,10 +803,10 @@ fn check_degrees(table: &Table<'_>, columns: &Columns, degrees: &[[f64; 2]]) -> 
     let would_fit =
         degrees.iter().all(|&[latitude, longitude]| longitude.abs() <= 90.0 && latitude.abs() <= 360.0);
     let help = if would_fit {
-        format!("if the columns are exchanged, `--columns lat={},lon={}` reads them", lon + 1, lat + 1)
+        format!("if the columns are swapped, use `--columns lat={},lon={}`", lon + 1, lat + 1)
     } else {
         format!(
-            "write degrees with decimals; if these are coordinates of a plane, `--columns x={},y={}` reads them",
+            "write degrees with decimals; if these are plane coordinates, use `--columns x={},y={}`",
             lon + 1,
             lat + 1
         )
@@ -815,23 +818,23 @@ fn check_degrees(table: &Table<'_>, columns: &Columns, degrees: &[[f64; 2]]) -> 
 fn maybe_degrees(table: &Table<'_>, columns: &Columns, points: &[[f64; 3]]) -> Option<String> {
     let [(_, one), (_, other), ..] = columns.coordinates[..] else { return None };
     let Degrees { lat_first, lon_first } = Degrees::of(points)?;
-    // Of columns that are named x and y, x is the longitude; of others the first one may be either.
+    // If the columns are named x and y, x is the longitude; otherwise the first one may be either.
     let (one, other) = (one + 1, other + 1);
     let order = match (lat_first, lon_first) {
         (true, true) if table.grid.names.is_some() => {
             let x = table.grid.title(one - 1);
             format!(
-                "`--columns lat={other},lon={one}`, or `--columns lat={one},lon={other}` where {x} is the latitude"
+                "`--columns lat={other},lon={one}`, or `--columns lat={one},lon={other}` if {x} is the latitude"
             )
         }
         (true, false) => format!("`--columns lat={one},lon={other}`"),
         (false, true) => format!("`--columns lat={other},lon={one}`"),
         _ => format!(
-            "`--columns lat={one},lon={other}` where the latitude comes first, `--columns lat={other},lon={one}` where the longitude does"
+            "`--columns lat={one},lon={other}` if the latitude comes first, `--columns lat={other},lon={one}` if the longitude does"
         ),
     };
     Some(format!(
-        "the coordinates of {} are taken as those of a plane; if they are degrees, say {order}",
+        "the coordinates of {} are read as plane coordinates; if they are degrees, use {order}",
         table.file()
     ))
 }

@@ -32,9 +32,9 @@ pub(super) fn for_each(
     }
 }
 
-/// Counts the comment lines behind the first row, at offset `start`.
+/// Counts the comment lines after the first row, at offset `start`.
 pub(super) fn comments(text: Text<'_>, start: usize) -> usize {
-    // `start` is that of a line, and the text is UTF-8.
+    // `start` is the start of a line, and the text is UTF-8.
     let lines = std::str::from_utf8(&text.bytes[start..]).unwrap_or_default().split(['\n', '\r']);
     lines.filter(|line| is_comment(line.trim_start())).count()
 }
@@ -43,7 +43,7 @@ fn is_comment(cell: &str) -> bool {
     cell.starts_with('#') || cell.starts_with('%') || cell.starts_with("//")
 }
 
-/// Whether a line is one that programs draw around a table, such as `---+---`, or write below it, such as `(3 rows)`.
+/// Returns whether a line is one that programs draw around a table, such as `---+---`, or write below it, such as `(3 rows)`.
 pub(super) fn is_decoration(line: &str) -> bool {
     let line = line.trim();
     let is_rule = || {
@@ -84,8 +84,8 @@ fn separated(
         let from = reader.position().byte() as usize + start;
         let is_any = reader.read_byte_record(&mut record).map_err(|error| {
             text.content(
-                format!("the rows cannot be told apart: {error}"),
-                "separate the columns in all lines alike",
+                format!("the rows cannot be separated: {error}"),
+                "use the same separator in all lines",
             )
         })?;
         if !is_any {
@@ -96,7 +96,7 @@ fn separated(
         let from = from + skipped(raw);
         let raw = &text.bytes[from..to];
         check_quotes(text, from, raw, sign, width)?;
-        // The text is UTF-8, and is cut at ASCII signs only.
+        // The text is UTF-8, and is split at ASCII characters only.
         let cells: Vec<&str> =
             record.iter().map(|cell| std::str::from_utf8(cell).unwrap_or_default().trim()).collect();
         let is_markdown_rule =
@@ -111,7 +111,7 @@ fn separated(
             continue;
         }
         width = width.max(cells.len());
-        // A row of a Markdown table begins with its separator.
+        // A row of a Markdown table starts with its separator.
         let is_framed = sign == b'|' && cells[0].is_empty() && raw.trim_ascii_start().starts_with(b"|");
         let cells = if is_framed { &cells[1..] } else { &cells[..] };
         if each(Row { start: from, cells })?.is_break() {
@@ -132,7 +132,7 @@ fn skipped(raw: &[u8]) -> usize {
     }
 }
 
-/// Refuses a quoted text that spans lines which look like rows of their own. `width` is that of the rows before.
+/// Rejects a quoted text that spans lines which look like separate rows. `width` is that of the rows before.
 fn check_quotes(text: Text<'_>, from: usize, raw: &[u8], sign: u8, width: usize) -> Result<()> {
     if !raw.contains(&b'"') {
         return Ok(());
@@ -140,7 +140,7 @@ fn check_quotes(text: Text<'_>, from: usize, raw: &[u8], sign: u8, width: usize)
     let line = raw.trim_ascii_end();
     let first = line.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
     let open = open_quote(&line[..first.unwrap_or(line.len())], sign);
-    let (Some(open), help) = (open, "close it; a quote in a quoted text is written twice") else {
+    let (Some(open), help) = (open, "close it; a quote inside a quoted text must be doubled") else {
         return Ok(());
     };
     let is_closed = open_quote(line, sign).is_none();
@@ -148,7 +148,7 @@ fn check_quotes(text: Text<'_>, from: usize, raw: &[u8], sign: u8, width: usize)
     if is_closed && !is_row {
         return Ok(());
     }
-    Err(text.error(from + open, line.len() - open, "this quote is not closed in its line", help))
+    Err(text.error(from + open, line.len() - open, "this quote is not closed on its line", help))
 }
 
 /// Returns the offset of a quote that is still open at the end of `line`. A closing quote must be followed by a separator.
@@ -183,7 +183,7 @@ fn spaced(
     start: usize,
     each: &mut dyn FnMut(Row<'_>) -> Result<ControlFlow<()>>,
 ) -> Result<()> {
-    // The text is UTF-8, and `start` is the begin of a line.
+    // The text is UTF-8, and `start` is the start of a line.
     let all = std::str::from_utf8(&text.bytes[start..]).unwrap_or_default();
     let mut cells = Vec::new();
     let mut at = start;
@@ -191,8 +191,8 @@ fn spaced(
         cells.clear();
         if !is_comment(line.trim_start()) && !is_decoration(line) {
             words(line, &mut cells).map_err(|open| {
-                let help = "close it; a quote in a quoted text is written twice";
-                text.error(at + open, line.len() - open, "this quote is not closed in its line", help)
+                let help = "close it; a quote inside a quoted text must be doubled";
+                text.error(at + open, line.len() - open, "this quote is not closed on its line", help)
             })?;
         }
         if !cells.is_empty() && each(Row { start: at, cells: &cells })?.is_break() {

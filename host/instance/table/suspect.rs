@@ -1,14 +1,14 @@
-//! Texts that look like a plain table and are none: prints that leave rows out, matrices in blocks, pairs and lists of neighbours that
+//! Texts that look like a plain table but are not: printouts that omit rows, matrices in blocks, pairs and lists of neighbours that
 //! look like decimal commas.
 
 use super::rows;
 use crate::instance::error::{InstanceError, Result, Text};
 use crate::instance::read_options::ReadOptions;
 
-/// The largest number of lines of a print: longer files were written by a program to be read by one.
+/// The maximum number of lines of a printout: longer files were written by a program to be read by a program.
 const MOST: usize = 10_000;
 
-/// Refuses a text whose rows are not those of one whole table. Returns a warning if it may be such a text.
+/// Rejects a text whose rows are not those of one complete table. Returns a warning if it may be such a text.
 pub(super) fn check(text: Text<'_>, options: &ReadOptions) -> Result<Option<String>> {
     let Ok(all) = std::str::from_utf8(text.bytes) else { return Ok(None) };
     let lines: Vec<&str> = all.lines().take(MOST + 1).collect();
@@ -19,16 +19,16 @@ pub(super) fn check(text: Text<'_>, options: &ReadOptions) -> Result<Option<Stri
         return Err(located(
             text,
             line,
-            "the table was printed in part only",
-            "write all of it into a file, such as a CSV",
+            "only a part of the table was printed",
+            "write all of it to a file, such as a CSV",
         ));
     }
     if let Some(line) = lines.iter().find(|line| is_variable(line)) {
-        let help = "write each place in a line of its own, `x,y`";
-        return Err(located(text, line, "each coordinate has an array of its own", help));
+        let help = "write each place on its own line, `x,y`";
+        return Err(located(text, line, "each coordinate is in a separate array", help));
     }
     if let Some(line) = lines.iter().find(|line| is_of_matlab(line)) {
-        let help = "write the numbers by writematrix(x, \"x.csv\")";
+        let help = "write the numbers with writematrix(x, \"x.csv\")";
         return Err(located(
             text,
             line,
@@ -38,15 +38,15 @@ pub(super) fn check(text: Text<'_>, options: &ReadOptions) -> Result<Option<Stri
     }
     if let Some((line, count)) = lines.iter().rev().find_map(|line| Some((line, stated_rows(line)?))) {
         let rows = lines.iter().filter(is_row).count();
-        // With and without the names of the columns.
+        // With and without the column names.
         if rows != count && rows != count + 1 {
-            let problem = format!("this says {count} rows, and there are {rows} lines");
-            return Err(located(text, line, &problem, "write all rows into the file, or remove this line"));
+            let problem = format!("this says {count} rows, but there are {rows} lines");
+            return Err(located(text, line, &problem, "write all rows to the file, or remove this line"));
         }
     }
     if let Some((blocks, height)) = blocks(&lines) {
-        let problem = format!("a matrix of {height} rows stands in {blocks} blocks of columns");
-        return Err(text.content(problem, "write each row of the matrix in one line"));
+        let problem = format!("a matrix of {height} rows is split into {blocks} blocks of columns");
+        return Err(text.content(problem, "write each row of the matrix on one line"));
     }
     if options.decimal.is_some() {
         return Ok(None);
@@ -56,19 +56,20 @@ pub(super) fn check(text: Text<'_>, options: &ReadOptions) -> Result<Option<Stri
     if are_pairs && are_whole(&rows) {
         let (one, other) = rows[0][0];
         let problem = format!("`{one},{other}` may be a place x,y or a number with a decimal comma");
-        let help = "write each place in a line of its own, `x,y`; `--decimal comma` takes the commas as decimal signs";
+        let help = "write each place on its own line, `x,y`; `--decimal comma` reads the commas as decimal separators";
         return Err(text.content(problem, help));
     }
     if are_neighbors(&lines) {
         let problem = "the lines may be lists of neighbours with costs, `node neighbour,cost ...`, or hold decimal commas";
-        let help = "write edges as lines `from,to,cost`; `--decimal comma` takes the commas as decimal signs";
+        let help =
+            "write edges as lines `from,to,cost`; `--decimal comma` reads the commas as decimal separators";
         return Err(text.content(problem, help));
     }
     let is_plain = |&(_, other): &(&str, &str)| !other.starts_with('0');
     Ok((are_pairs && rows.iter().flatten().all(is_plain)).then(|| {
         let (one, other) = rows[0][0];
         format!(
-            "`{one},{other}` in {} is taken as a number with a decimal comma; if it is a place x,y, write each place in a line of its own",
+            "`{one},{other}` in {} is read as a number with a decimal comma; if it is a place x,y, write each place on its own line",
             super::printable(text.file)
         )
     }))
@@ -79,7 +80,7 @@ fn located(text: Text<'_>, line: &str, problem: &str, help: &str) -> InstanceErr
     text.error(start, line.len(), problem, help)
 }
 
-/// Whether a line stands for rows that are left out.
+/// Returns whether a line stands for omitted rows.
 fn is_gap(line: &str) -> bool {
     let line = line.trim();
     let is_sign = matches!(line, "---" | ".." | "..." | "\u{2026}" | "\u{22ee}");
@@ -97,7 +98,7 @@ fn is_gap(line: &str) -> bool {
     is_sign || comment || are_signs
 }
 
-/// Whether a line gives all values of one coordinate: `x = [1 2 3];`.
+/// Returns whether a line gives all values of one coordinate: `x = [1 2 3];`.
 fn is_variable(line: &str) -> bool {
     let Some((name, array)) = line.split_once('=') else { return false };
     let is_coordinate = matches!(
@@ -118,7 +119,7 @@ fn is_variable(line: &str) -> bool {
     is_coordinate && array.starts_with(['[', '(', '{']) && !array[1..].contains(['[', '(', '{'])
 }
 
-/// Whether a line is one of those with which MATLAB divides what it prints: `1.0e+03 *`, `Columns 1 through 4`.
+/// Returns whether MATLAB inserted this line between the parts of its output: `1.0e+03 *`, `Columns 1 through 4`.
 fn is_of_matlab(line: &str) -> bool {
     let line = line.trim();
     let factor = line.strip_suffix('*').map(str::trim_end);
@@ -126,7 +127,7 @@ fn is_of_matlab(line: &str) -> bool {
         || line.starts_with("Columns ") && (line.contains(" through ") || line.contains(" and "))
 }
 
-/// The number of rows that a line below a table states: `(100 rows)`, `100 rows in set`.
+/// Returns the number of rows given in a line below a table: `(100 rows)`, `100 rows in set`.
 fn stated_rows(line: &str) -> Option<usize> {
     let line = line.trim();
     let is_stated = rows::is_decoration(line) && line.contains("row");
@@ -134,12 +135,12 @@ fn stated_rows(line: &str) -> Option<usize> {
     digits.parse().ok().filter(|_| is_stated)
 }
 
-/// Whether a line is no comment, rule or blank.
+/// Returns whether a line is neither a comment, a rule nor blank.
 fn is_row(line: &&&str) -> bool {
     !line.trim().is_empty() && !rows::is_decoration(line) && !line.trim_start().starts_with(['#', '%'])
 }
 
-/// Blocks of numbers with blank lines between them that together are as wide as each is high, and their height.
+/// Returns the number and height of blocks of numbers, separated by blank lines, that together are as wide as each is high.
 fn blocks(lines: &[&str]) -> Option<(usize, usize)> {
     let widths = |block: &[&str]| {
         let cells = |line: &str| line.split([' ', '\t', ',', ';']).filter(|cell| !cell.is_empty()).count();
@@ -161,7 +162,7 @@ fn blocks(lines: &[&str]) -> Option<(usize, usize)> {
     (is_one && width == height).then_some((all.len(), height))
 }
 
-/// The cells of a line, each two whole numbers with a comma between them.
+/// Returns the cells of a line, each two whole numbers with a comma between them.
 fn pairs(line: &str) -> Option<Vec<(&str, &str)>> {
     let cells = line.split_whitespace().map(|cell| {
         let (one, other) = cell.split_once(',')?;
@@ -174,7 +175,8 @@ fn pairs(line: &str) -> Option<Vec<(&str, &str)>> {
     cells.collect::<Option<Vec<_>>>().filter(|cells| cells.len() > 1)
 }
 
-/// Whether what follows the commas is written as whole numbers are: no zero in front, and a zero at the end although others are shorter.
+/// Returns whether the digits after the commas look like whole numbers: no leading zero, and a trailing zero although others are
+/// shorter.
 fn are_whole(rows: &[Vec<(&str, &str)>]) -> bool {
     let parts = || rows.iter().flatten().map(|&(_, other)| other);
     let is_plain = |part: &str| !part.starts_with('0') || part == "0";
@@ -184,7 +186,7 @@ fn are_whole(rows: &[Vec<(&str, &str)>]) -> bool {
         && parts().any(|part| part.len() < longest)
 }
 
-/// Whether each line holds a node and `neighbour,cost` for some of the others.
+/// Returns whether each line holds a node and `neighbour,cost` for some of the others.
 fn are_neighbors(lines: &[&str]) -> bool {
     let number = |text: &str| text.parse::<u32>().ok();
     let mut nodes = Vec::new();

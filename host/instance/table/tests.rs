@@ -1,4 +1,4 @@
-//! What tables are read as.
+//! Tests of how tables are interpreted.
 
 use super::*;
 use crate::instance::content::Content;
@@ -24,7 +24,7 @@ fn columns(list: &[(&str, &str)]) -> ReadOptions {
     }
 }
 
-/// The first reading's line, its points (two coordinates) and its names.
+/// Returns the coordinates of the places in a text.
 fn places(text: &str) -> Vec<[f64; 2]> {
     match read(text).content {
         Content::Places { points, .. } => points.iter().map(|p| [p[0], p[1]]).collect(),
@@ -123,9 +123,9 @@ fn edges_are_read_by_number_and_by_name() {
     }
     let missing = costs("from,to,cost\nA,B,1\nB,C,2\nC,D,3\nD,A,4\n");
     assert!(missing[2].is_infinite() && missing[7].is_infinite());
-    // One pair both ways: every row counts for its direction.
+    // If one pair is listed in both directions, every row applies to its direction.
     assert!(costs("from,to,cost\nA,B,1\nB,A,5\nB,C,2\nC,A,3\n")[2].is_infinite());
-    assert!(refused("from,to,cost\nA,B,1\nA,B,2\nB,C,2\n").0.contains("a row before"));
+    assert!(refused("from,to,cost\nA,B,1\nA,B,2\nB,C,2\n").0.contains("an earlier row"));
     assert!(refused("1 2 10\n2 3 5\n3 4 7\n4 1 3\n").0.contains("may be edges"));
 }
 
@@ -140,45 +140,53 @@ fn what_has_two_meanings_or_none_is_refused_with_what_chooses() {
         ("name,lat,lon\na,12,41\nb,151.21,-33.87\n", "latitude of 151.21", "--columns lat=3,lon=2"),
         ("x,y,X\n1,2,3\n", "several columns may be x", "--columns x=1"),
         ("1,2,3,4\n5,6,7,8\n", "neither places nor a square matrix", "--as matrix"),
-        ("9\n1 2\n3 4\n", "the first line says 9, and 2 lines follow", "first line"),
+        ("9\n1 2\n3 4\n", "the first line says 9, but 2 lines follow", "first line"),
         ("x\ty\n1,234\t5,678\n", "may be 1.234 or 1234", "--decimal point"),
-        ("x;y\n1,5;2.5\n", "same decimal sign", "all numbers with the same"),
-        ("x,y\n0,5,3,5\n", "the first row names 2 columns, the others have 4", "with a point"),
-        ("x,y\n10,5,3\n7,5,4\n", "the first row names 2 columns, the others have 3", "with a point"),
-        ("x,y,name\n0,0,\"a\n90,0,b\n0,90,c\n", "this quote is not closed in its line", "close it"),
-        ("name,x,y\n\"a,0,0\nb\",90,0\nc,0,90\n", "this quote is not closed in its line", "close it"),
+        ("x;y\n1,5;2.5\n", "same decimal separator", "all numbers with the same"),
+        ("x,y\n0,5,3,5\n", "the first row names 2 columns, but the others have 4", "with a point"),
+        ("x,y\n10,5,3\n7,5,4\n", "the first row names 2 columns, but the others have 3", "with a point"),
+        ("x,y,name\n0,0,\"a\n90,0,b\n0,90,c\n", "this quote is not closed on its line", "close it"),
+        ("name,x,y\n\"a,0,0\nb\",90,0\nc,0,90\n", "this quote is not closed on its line", "close it"),
         ("x,y\n3,inf\n4,5\n", "`inf` is not a finite number", "12.5"),
-        ("x,y\n", "nothing behind the names", "x,y"),
-        ("name,x,y\n#1,2,3\n#2,4,5\n", "only comments behind the names", "quotes"),
-        ("x,y\n1,2\n3,4\nx,y\n5,6\n", "the names of the columns stand here once more", "remove the line"),
+        ("x,y\n", "nothing after the column names", "x,y"),
+        ("name,x,y\n#1,2,3\n#2,4,5\n", "only comments after the column names", "quotes"),
+        ("x,y\n1,2\n3,4\nx,y\n5,6\n", "the column names appear here again", "remove the line"),
         ("id,x,y\n1,5,5\n2,7,9\n3,1,2\nTotal,13,16\n", "the last row, \"Total\", holds", "remove it"),
         (",A,B,C\nB,4\nC,5,6\nD,7,8,9\n", "the line has 2 columns", "diagonal"),
         ("1+2j\n3+4j\n", "is not a number", "as x and y"),
         ("x,y\n\u{2212}5j,1\n2,3\n", "is not", ""),
         (",A,B,C\nB,3,,\nC,5,4,\nD,4,5,3\n", "half a matrix without its diagonal", "zero on the diagonal"),
-        (",2,1,4\n1,3,0,4\n2,0,3,5\n4,5,4,0\n", "the same numbers in another order", "same order"),
-        ("City,Land,A,B,C\nA,DE,0,3,5\nB,FR,3,0,4\nC,IT,5,4,0\n", "\"Land\" stands between", "remove"),
+        (",2,1,4\n1,3,0,4\n2,0,3,5\n4,5,4,0\n", "the same numbers in a different order", "same order"),
+        ("City,Land,A,B,C\nA,DE,0,3,5\nB,FR,3,0,4\nC,IT,5,4,0\n", "\"Land\" is between", "remove"),
         ("star,ra,dec,mag\na,1.5,40,2\nb,3,41,1\n", "places in the sky", "--columns lat=3,lon=2"),
         ("n,x,y\na,1,(74.01)\nb,2,3\n", "`(74.01)` is not a number", "-74.01"),
-        ("id  x y\n 1: 3 4\n ---\n99: 5 6\n", "printed in part only", "write all of it"),
-        ("# A tibble: 100 x 2\nx y\n1 2\n3 4\n# \u{2026} with 97 more rows\n", "printed in part only", "CSV"),
+        ("id  x y\n 1: 3 4\n ---\n99: 5 6\n", "only a part of the table was printed", "write all of it"),
+        (
+            "# A tibble: 100 x 2\nx y\n1 2\n3 4\n# \u{2026} with 97 more rows\n",
+            "only a part of the table was printed",
+            "CSV",
+        ),
         (" x | y\n---+---\n 1 | 2\n 3 | 5\n(100 rows)\n", "this says 100 rows", "all rows"),
-        ("0 3\n3 0\n5 4\n4 5\n\n5 4\n4 5\n0 3\n3 0\n", "in 2 blocks of columns", "one line"),
+        ("0 3\n3 0\n5 4\n4 5\n\n5 4\n4 5\n0 3\n3 0\n", "into 2 blocks of columns", "one line"),
         ("1.0e+03 *\n1.5 2\n3 4\n", "MATLAB", "writematrix"),
         ("0,0 30,0\n30,40 0,40\n-10,20 15,60\n", "may be a place x,y", "--decimal comma"),
         ("1\t2,3\t3,5\n2\t1,3\t3,4\n3\t1,5\t2,4\n", "lists of neighbours", "from,to,cost"),
-        ("4 2\n12.5 3\n40 7\n33 28\n5 31\n", "may say that 4 lines follow", "--no-header"),
-        ("4 4 6\n2 1 3\n3 1 5\n4 1 4\n3 2 4\n4 2 5\n4 3 3\n", "may say that 6 lines follow", "--no-header"),
-        (";1;2;3\nUlm;0;12;40\nHof;12;0;25\nSuhl;40;25;0\n", "by numbers, the first column", "same names"),
+        ("4 2\n12.5 3\n40 7\n33 28\n5 31\n", "may mean that 4 lines follow", "--no-header"),
+        ("4 4 6\n2 1 3\n3 1 5\n4 1 4\n3 2 4\n4 2 5\n4 3 3\n", "may mean that 6 lines follow", "--no-header"),
+        (
+            ";1;2;3\nUlm;0;12;40\nHof;12;0;25\nSuhl;40;25;0\n",
+            "by numbers, but the first column",
+            "same names",
+        ),
         ("0,1,2,3\n1,0,12,40\n2,12,0,25\n3,40,25,0\n", "may be costs, or the numbers", "remove the 0"),
-        ("name,0,1\nA,10,20\nB,35,5\nC,42,31\n", "may have the numbers of the columns", "--no-header"),
+        ("name,0,1\nA,10,20\nB,35,5\nC,42,31\n", "may be the numbers of the columns", "--no-header"),
         (
             "1,A,B,5\n2,B,C,6\n3,C,A,7\n",
             "edges, whose ends are in columns 2 and 3",
             "--columns from=2,to=3,cost=4",
         ),
-        ("x = [10 35 42 8];\ny = [20 5 31 47];\n", "an array of its own", "`x,y`"),
-        ("x\t10\t35\ny\t20\t5\n", "a row of its own", "transpose"),
+        ("x = [10 35 42 8];\ny = [20 5 31 47];\n", "in a separate array", "`x,y`"),
+        ("x\t10\t35\ny\t20\t5\n", "in a separate row", "transpose"),
         ("p,lat,lon_h\na,48.1,3.5\nb,50,4\n", "the longitude is in hours", "times 15"),
         ("from,to,h,min\nA,B,1,30\nA,C,2,5\nB,C,0,50\n", "\"h\", \"min\", or both", "--columns cost=3"),
         ("from,to,time,\nA,B,1,30\nA,C,2,5\nB,C,0,50\n", "column 4 has no name", "--columns cost=3"),
@@ -209,7 +217,7 @@ fn what_has_two_meanings_or_none_is_refused_with_what_chooses() {
         ("a -> b: 5\nb -> c: 6\nc -> a: 7\n", "hold numbers", "--as edges"),
         ("", "no numbers", "x,y"),
         ("[[1, 2], [3, 4]", "not closed", "array"),
-        ("[[0. 1. ... 3.]\n ...\n [1. 2. ... 0.]]", "in part only", "savetxt"),
+        ("[[0. 1. ... 3.]\n ...\n [1. 2. ... 0.]]", "only a part of the array", "savetxt"),
         ("0,1,x\n1,0,2\n5,6,0\n", "`x` is not", ""),
     ] {
         let (error, help) = refused(text);
@@ -264,12 +272,12 @@ fn what_may_be_meant_otherwise_is_told() {
             "Rechtswert,Hochwert\n2567845,5645321\n4468321,5333210\n3534987,5687654\n",
             "different strips, 2 and 4",
         ),
-        ("10,20 30,20\n30,60 10,60\n", "`10,20` in t is taken as a number with a decimal comma"),
+        ("10,20 30,20\n30,60 10,60\n", "`10,20` in t is read as a number with a decimal comma"),
         ("name,x_3857,y_3857\na,1279000,6122000\nb,1280000,6123000\n", "Web Mercator"),
         ("p;Länge;Breite;Höhe\n1;30;20;10\n2;60;40;30\n3;15;10;5\n", "all whole numbers"),
         ("p,lat,lon\na,0.889027,0.121480\nb,0.84,0.2\nc,0.9,0.1\n", "if they are radians"),
-        ("X;Y;Z\n10;20;-9999\n35;5;-9999\n42;31;7\n", "-9999 stands among the coordinates"),
-        ("from,to,similarity\na,b,.5\na,c,.7\nb,c,.2\n", "of which less is better"),
+        ("X;Y;Z\n10;20;-9999\n35;5;-9999\n42;31;7\n", "-9999 is among the coordinates"),
+        ("from,to,similarity\na,b,.5\na,c,.7\nb,c,.2\n", "where less is better"),
     ] {
         let warnings = read(text).warnings;
         assert!(warnings.iter().any(|found| found.contains(warning)), "{text:?}: {warnings:?}");

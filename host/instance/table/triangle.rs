@@ -10,9 +10,9 @@ use super::number::{Spelling, is_none};
 pub(super) const MOST: usize = 5000;
 
 /// The remedy for an incomplete triangle.
-pub(super) const HELP: &str = "half a matrix needs its diagonal, too: each row has one cost more, or one less, than the row before, and one of them is the zero on the diagonal";
+pub(super) const HELP: &str = "half a matrix must include its diagonal: each row has one cost more, or one less, than the row before, and one of its costs is the zero on the diagonal";
 
-/// Whether these rows may be the first ones of a triangle.
+/// Returns whether these rows may be the first ones of a triangle.
 pub(super) fn may_be(rows: &[Vec<String>]) -> bool {
     let lengths = || rows.iter().map(Vec::len);
     let grow = lengths().enumerate().all(|(at, length)| length == rows[0].len() + at);
@@ -20,7 +20,7 @@ pub(super) fn may_be(rows: &[Vec<String>]) -> bool {
     grow || shrink
 }
 
-/// Whether rows are a triangle whose diagonal is zero, with a label before each row or without.
+/// Returns whether rows are a triangle whose diagonal is zero, with or without a label before each row.
 pub(super) fn is_one(rows: &[Vec<String>], spelling: Spelling) -> bool {
     let n = rows.len();
     if n < 3 || !may_be(rows) {
@@ -43,7 +43,7 @@ fn labels(rows: &[Vec<String>], spelling: Spelling) -> usize {
     usize::from(rows.iter().all(is_word))
 }
 
-/// Makes the full matrix of a triangle.
+/// Builds the full matrix from a triangle.
 pub(super) fn grid(text: Text<'_>, rows: &[Vec<String>], spelling: Spelling) -> Result<Grid> {
     let n = rows.len();
     let left = rows[0].len().min(rows[n - 1].len()) - 1;

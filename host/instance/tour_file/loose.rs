@@ -1,10 +1,11 @@
-//! Tours as programs print them and people type them: of all ways to take a text apart, those that give a tour of the instance.
+//! Tours as programs print them and people type them: tries all ways to split a text, and keeps those that give a tour of the
+//! instance.
 
 use super::{Part, Text, pieces, resolve, scan, unquoted};
 use crate::instance::error::{Result, printable};
 use crate::instance::model::Instance;
 
-/// Names of columns that say at which place of the tour a node is.
+/// Names of columns that give the position of a node in the tour.
 pub(super) const ORDERS: [&str; 20] = [
     "position",
     "order",
@@ -28,16 +29,16 @@ pub(super) const ORDERS: [&str; 20] = [
     "u",
 ];
 
-/// A way to take a text apart, and the nodes that it gives.
+/// A way to split a text, and the resulting nodes.
 struct Found {
     form: String,
     called: &'static str,
     nodes: Vec<u32>,
-    /// The nodes are in the order of their numbers, as an index is.
+    /// Whether the nodes are in the order of their numbers, like an index.
     is_index: bool,
 }
 
-/// Finds the tour in a text of any layout. Returns `None` if no way to take it apart gives one.
+/// Finds the tour in a text of any layout. Returns `None` if no way to split it gives one.
 ///
 /// # Errors
 /// If two ways give different tours.
@@ -49,7 +50,7 @@ pub(super) fn find(text: Text<'_>, instance: &Instance) -> Result<Option<(String
     }
     let mut found: Vec<Found> = Vec::new();
     for (form, words) in candidates(text, &lines) {
-        // No other number of words is a tour, an open or a closed one.
+        // Only these numbers of words can be a tour, open or closed.
         if words.len() != instance.len() && words.len() != instance.len() + 1 {
             continue;
         }
@@ -59,7 +60,7 @@ pub(super) fn find(text: Text<'_>, instance: &Instance) -> Result<Option<(String
             found.push(Found { form, called, nodes, is_index });
         }
     }
-    // Beside names, and beside R's numbers of rows, numbers in their order are an index. Beside other numbers they may be nodes.
+    // Next to names or to R's row numbers, ascending numbers are an index. Next to other numbers they may be nodes.
     let is_by_name = |one: &Found| one.called == "nodes by their names";
     let is_named_column = |one: &Found| one.form.starts_with("the column");
     if found.len() > 1 && (found.iter().any(is_by_name) || !found.iter().any(is_named_column)) {
@@ -70,19 +71,19 @@ pub(super) fn find(text: Text<'_>, instance: &Instance) -> Result<Option<(String
         [one, other, ..] if one.form == other.form => Ok(None),
         [one, other, ..] => {
             let problem = format!("the tour may be {} or {}", one.form, other.form);
-            Err(text.content(problem, "leave one of them in the file"))
+            Err(text.content(problem, "keep only one of them in the file"))
         }
         _ => Ok(found.pop().map(|one| (one.form, one.called, one.nodes))),
     }
 }
 
-/// Whether two closed tours differ in where they begin alone.
+/// Returns whether two closed tours are equal except for their starting node.
 fn are_same(one: &[u32], other: &[u32]) -> bool {
     let begin = other.iter().position(|node| Some(node) == one.first()).unwrap_or(0);
     one.iter().eq(other[begin..].iter().chain(&other[..begin]))
 }
 
-/// The ways to take a text apart, each with its name.
+/// Returns the ways to split a text, each with its name.
 fn candidates(text: Text<'_>, lines: &[Part]) -> Vec<(String, Vec<Part>)> {
     let mut all: Vec<(String, Vec<Part>)> = Vec::new();
     for sign in [" - ", " \u{2013} ", ">", "|", ";", "/", "-"] {
@@ -103,7 +104,7 @@ fn candidates(text: Text<'_>, lines: &[Part]) -> Vec<(String, Vec<Part>)> {
             .filter(|group| is_alone && group.len() > 2)
             .map(|group| ("an array".to_owned(), group)),
     );
-    // What stands in other lines has to be words.
+    // All other lines must contain words.
     let has_letters = |line: &Part| show(text, *line).contains(char::is_alphabetic);
     let bare: Vec<Part> = lines.iter().copied().filter(|line| !has_letters(line)).collect();
     let labelled = lines.iter().filter_map(|&line| {
@@ -127,7 +128,7 @@ fn show<'a>(text: Text<'a>, part: Part) -> &'a str {
     std::str::from_utf8(&text.bytes[part.start..part.end]).unwrap_or_default()
 }
 
-/// The lines that are no comments, without the numbers `[1]` that R prints before each.
+/// Returns the lines that are not comments, without the numbers such as `[1]` that R prints before each.
 fn lines(text: Text<'_>) -> Vec<Part> {
     let lines = scan::lines(text.bytes, scan::whole(text.bytes)).map(|line| line.trimmed(text.bytes));
     let is_data = |line: &Part| {
@@ -146,7 +147,7 @@ fn lines(text: Text<'_>) -> Vec<Part> {
     lines.filter(is_data).map(bare).collect()
 }
 
-/// The parts of a line between these signs.
+/// Returns the parts of a line between these separators.
 fn split(text: Text<'_>, line: Part, sign: &str) -> Vec<Part> {
     let mut start = line.start;
     let parts = show(text, line).split(sign).map(|part| {
@@ -157,7 +158,7 @@ fn split(text: Text<'_>, line: Part, sign: &str) -> Vec<Part> {
     parts.filter(|part| part.start < part.end).collect()
 }
 
-/// What stands in each innermost pair of brackets.
+/// Returns the content of each innermost pair of brackets.
 fn groups(text: Text<'_>) -> Vec<Part> {
     let mut found = Vec::new();
     let mut open = None;
@@ -171,7 +172,7 @@ fn groups(text: Text<'_>) -> Vec<Part> {
     found
 }
 
-/// What stands behind `1.` or `1)`.
+/// Returns the text after `1.` or `1)`.
 fn behind_number(text: Text<'_>, line: Part) -> Option<Part> {
     let shown = show(text, line);
     let (number, rest) = shown.split_once(['.', ')'])?;
@@ -179,7 +180,7 @@ fn behind_number(text: Text<'_>, line: Part) -> Option<Part> {
     is_number.then(|| unquoted(text, Part { start: line.end - rest.len(), end: line.end }))
 }
 
-/// The columns of lines, in the order of a column that says so.
+/// Returns the columns of lines, sorted by a column that gives the order, if any.
 fn columns(text: Text<'_>, lines: &[Part], sign: &str) -> Vec<(String, Vec<Part>)> {
     let cells = |line: &Part| match sign {
         " " => pieces(text, *line),
@@ -203,7 +204,7 @@ fn columns(text: Text<'_>, lines: &[Part], sign: &str) -> Vec<(String, Vec<Part>
         sorted = ranks.into_iter().map(|at| &rest[at]).collect();
     }
     let mut found = Vec::new();
-    // Without the names of columns, two of numbers may be a rank beside a node just as well.
+    // Without column names, two columns of numbers could just as well be ranks and nodes.
     let has_names =
         head.len() == width && head.iter().all(|&cell| show(text, cell).contains(char::is_alphabetic));
     for column in (0..width).filter(|column| Some(*column) != order || places.is_none()) {
@@ -224,13 +225,14 @@ fn columns(text: Text<'_>, lines: &[Part], sign: &str) -> Vec<(String, Vec<Part>
     found
 }
 
-/// The tour of edges in any order, two nodes a line, as `1,3`, `1->3`, or `x[1,3] = 1`; `None` if lines hold something else.
+/// Returns the tour given by edges in any order, two nodes per line, such as `1,3`, `1->3`, or `x[1,3] = 1`; `None` if lines
+/// contain anything else.
 ///
-/// A line whose last number is 0, as programs for integer programming write edges that are not used, does not count.
+/// A line whose last number is 0, which integer programming solvers write for unused edges, is ignored.
 fn edges(text: Text<'_>, instance: &Instance, lines: &[Part]) -> Option<Vec<Part>> {
     let n = instance.len();
     let mut all: Vec<Vec<Part>> = lines.iter().map(|&line| numbers(text, line)).collect();
-    // Names of columns.
+    // Column names.
     let head = lines.first().filter(|_| all.first().is_some_and(Vec::is_empty));
     let data = &lines[usize::from(head.is_some())..];
     all.drain(..usize::from(head.is_some()));
@@ -248,29 +250,29 @@ fn edges(text: Text<'_>, instance: &Instance, lines: &[Part]) -> Option<Vec<Part
     }
     let ends: Vec<Part> = all.iter().flat_map(|row| [row[0], row[1]]).collect();
     let (_, nodes) = super::nodes_of(text, &ends, instance)?;
-    // Beside plain numbers in their order, others may be nodes in the order of a tour.
+    // If the first ends are in ascending order, the second ends may be nodes in tour order.
     if layout == Layout::Plain && nodes.iter().step_by(2).is_sorted() {
         return None;
     }
     Some(super::cycle(&nodes, n)?.into_iter().map(|end| ends[end]).collect())
 }
 
-/// How lines show that they are edges.
+/// How lines are recognized as edges.
 #[derive(Clone, Copy, PartialEq)]
 enum Layout {
-    /// By brackets, an arrow, a variable, or the names of the columns.
+    /// By brackets, an arrow, a variable, or the column names.
     Marked,
-    /// Not at all: two numbers.
+    /// Not marked: two plain numbers.
     Plain,
 }
 
 impl Layout {
-    /// Returns the layout of lines that differ in their numbers alone; `None` if something else stands in them, such as a name.
+    /// Returns the layout of lines that differ only in their numbers; `None` if they contain anything else, such as a name.
     fn of(text: Text<'_>, head: Option<Part>, lines: &[Part], width: usize) -> Option<Layout> {
         let bare = |line: &Part| show(text, *line).replace(|c: char| c.is_ascii_digit(), "").replace(' ', "");
         let first = bare(lines.first()?);
         if lines.iter().any(|line| bare(line) != first) {
-            // `1.0` beside `1`
+            // For example, `1.0` next to `1`.
             return None;
         }
         let variable = first.trim_start_matches(char::is_alphabetic);
@@ -291,7 +293,8 @@ impl Layout {
         let marks =
             ["[,]", "(,)", "->", "_", "[,]=", "(,)=", "__=", "__", "[,]=.", "__=.", "[,].", "(,)=.", "(,),"];
         match () {
-            // Only a variable has a name in front of its numbers: `x[1,3] = 1`; else a node may have one.
+            // Only a variable may have a name in front of its numbers, as in `x[1,3] = 1`; otherwise it could be the name of a
+            // node.
             () if has_variable => (width == 3 && marks.contains(&variable)).then_some(Layout::Marked),
             () if marks.contains(&variable) && head.is_none() => Some(Layout::Marked),
             () if !matches!(variable, "" | "," | ";" | "\t") || width != 2 => None,
@@ -303,7 +306,7 @@ impl Layout {
     }
 }
 
-/// The numbers of a line.
+/// Returns the numbers in a line.
 fn numbers(text: Text<'_>, line: Part) -> Vec<Part> {
     let bytes = &text.bytes[line.start..line.end];
     let mut found: Vec<Part> = Vec::new();

@@ -1,4 +1,4 @@
-//! Tour files: TSPLIB's, which are written, and those of other programs and people, which are read.
+//! Tour files: writes TSPLIB's format, and also reads those of other programs and people.
 
 mod loose;
 
@@ -14,44 +14,44 @@ use super::model::Instance;
 use super::source::{self, Room};
 use super::tsplib::scan::{self, Part, Words};
 
-/// A tour, and what its file says that is not so.
+/// A tour, and warnings about false statements in its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TourFile {
     /// The nodes, numbered from 0, every one exactly once.
     pub nodes: Vec<u32>,
-    /// What was taken as what: `a tour of 5 nodes from t.txt: a list; nodes counted from 0`.
+    /// How the file was interpreted: `a tour of 5 nodes from t.txt: a list; nodes counted from 0`.
     pub line: String,
-    /// What the user has to know.
+    /// Warnings for the user.
     pub warnings: Vec<String>,
 }
 
-/// Reads a tour of an instance; the nodes come back numbered from 0, every one exactly once.
+/// Reads a tour of an instance; returns the nodes, numbered from 0, each exactly once.
 pub fn read(path: &Path, instance: &Instance) -> Result<Vec<u32>> {
     Ok(read_with(path, instance)?.nodes)
 }
 
-/// The same with what is to be said about the file.
+/// Does the same; also returns how the file was read, and warnings.
 pub fn read_with(path: &Path, instance: &Instance) -> Result<TourFile> {
     let n = instance.len() as u64;
     let names = instance.names().map_or(0, |names| names.iter().map(String::len).sum::<usize>() as u64 / 8);
-    // An edge list has three numbers a node.
+    // An edge list has three numbers per node.
     let room = |_: Text<'_>| Room::numbers(n.saturating_add(names).max(n), format!("a tour of {n} nodes"));
     parse_with(&source::shown(path), &source::load(path, room)?, instance)
 }
 
-/// Makes a tour of the bytes of a tour file; `file` stands in errors.
+/// Parses a tour from the bytes of a tour file; `file` is named in errors.
 pub fn parse(file: &str, bytes: &[u8], instance: &Instance) -> Result<Vec<u32>> {
     Ok(parse_with(file, bytes, instance)?.nodes)
 }
 
-/// Makes a tour of the bytes of a tour file as antwarp, TSPLIB, LKH, Concorde, OR-Tools or a person writes it.
+/// Parses a tour from the bytes of a tour file written by antwarp, TSPLIB, LKH, Concorde, OR-Tools or a person.
 ///
-/// Nodes are called by the numbers or the names of the instance's file; a complete tour that has a 0 where the instance has none
-/// counts from 0. A file of several tours is refused.
+/// Nodes are given by the numbers or names of the instance's file; a complete tour that contains a 0 although the instance does not
+/// is numbered from 0. A file with several tours is rejected.
 pub fn parse_with(file: &str, bytes: &[u8], instance: &Instance) -> Result<TourFile> {
     let decoded = encoding::decode(Text { file, bytes })?;
     let text = Text { file, bytes: &decoded.bytes };
-    // A table with two orders is refused, whatever else fits.
+    // A table with two orders is rejected, whatever else fits.
     let table = if is_tsplib(text) { None } else { column(text)? };
     let strict = || {
         let (form, words) = words(text, instance, table)?;
@@ -69,10 +69,10 @@ pub fn parse_with(file: &str, bytes: &[u8], instance: &Instance) -> Result<TourF
     Ok(TourFile { nodes, line, warnings })
 }
 
-/// Most bytes of a text that is searched for a tour in any layout: each way to take it apart reads all of it.
+/// Maximum number of bytes of a text that is searched for a tour in any layout: each way to split it reads all of it.
 const MOST_LOOSE: usize = 1 << 22;
 
-/// What a text is, and its parts that name the nodes, in the order of the tour.
+/// Returns what a text is, and the parts that name the nodes, in tour order.
 fn words(
     text: Text<'_>,
     instance: &Instance,
@@ -108,7 +108,7 @@ fn words(
     is("a list", free(text))
 }
 
-/// The lines of a text that has a name of the instance in each.
+/// Returns the lines of a text if each of them is the name of a node.
 fn names_in_lines(text: Text<'_>, instance: &Instance) -> Option<Vec<Part>> {
     let names: HashSet<&str> = instance.names()?.iter().map(String::as_str).collect();
     let lines = scan::lines(text.bytes, scan::whole(text.bytes)).filter(|line| line.start < line.end);
@@ -119,7 +119,7 @@ fn names_in_lines(text: Text<'_>, instance: &Instance) -> Option<Vec<Part>> {
     (lines.len() > 1 && lines.iter().all(is_name)).then_some(lines)
 }
 
-/// Words between blanks, up to -1 or the end, behind which there may be no more.
+/// Returns the words between blanks, up to -1 or the end, after which there must be no more.
 fn listed(text: Text<'_>, section: Part) -> Result<Vec<Part>> {
     let mut words = Words::new(text, section);
     let nodes = words.by_ref().take_while(|&word| !is_end(text, word)).collect();
@@ -127,8 +127,8 @@ fn listed(text: Text<'_>, section: Part) -> Result<Vec<Part>> {
         None => Ok(nodes),
         Some(word) => {
             let help =
-                "give a file of one tour; a population is read by solve --algorithm ga --load-population";
-            Err(text.error_at(word, "the file goes on behind its tour", help))
+                "give a file with one tour; to read a population, use solve --algorithm ga --load-population";
+            Err(text.error_at(word, "the file continues after its tour", help))
         }
     }
 }
@@ -149,11 +149,11 @@ fn is_tsplib(text: Text<'_>) -> bool {
     ) || text.bytes.trim_ascii().is_empty()
 }
 
-/// The array `tour` of our own JSON.
+/// Returns the elements of the array `tour` in our own JSON.
 fn json(text: Text<'_>) -> Result<Vec<Part>> {
-    let help = "give a JSON file with an array `tour`, as solve --json writes it";
+    let help = "give a JSON file with an array `tour`, as written by solve --json";
     let _: serde::de::IgnoredAny = serde_json::from_slice(text.bytes).map_err(|error| {
-        text.content(format!("this is not sound JSON: {error}"), "give a tour file, or a list of nodes")
+        text.content(format!("this is not valid JSON: {error}"), "give a tour file, or a list of nodes")
     })?;
     let bytes = text.bytes;
     let key = b"\"tour\"";
@@ -166,7 +166,7 @@ fn json(text: Text<'_>) -> Result<Vec<Part>> {
     Ok(pieces(text, Part { start, end }))
 }
 
-/// The column of nodes of a table in the order of the tour: that named id, else node, else name.
+/// Returns the nodes of a table in tour order: the column named id, else node, else name.
 fn column(text: Text<'_>) -> Result<Option<(String, Vec<Part>)>> {
     let mut lines = scan::lines(text.bytes, scan::whole(text.bytes)).filter(|line| line.start < line.end);
     let Some(head) = lines.next() else { return Ok(None) };
@@ -207,7 +207,7 @@ fn column(text: Text<'_>) -> Result<Option<(String, Vec<Part>)>> {
     }
     places.sort_by_key(|(at, _)| *at);
     if order.is_none_or(|order| order == column) {
-        // Another column that numbers the rows in another order says something that would not be heard.
+        // Another column that numbers the rows in a different order must not be silently ignored.
         let is_order = |other: usize| {
             let numbers: Option<Vec<i64>> =
                 rows.iter().map(|row| text.whole_number(*row.get(other)?)).collect();
@@ -225,7 +225,7 @@ fn column(text: Text<'_>) -> Result<Option<(String, Vec<Part>)>> {
             let problem = format!(
                 "the tour may be the column \"{column}\" from top to bottom, or in the order of the column \"{other}\""
             );
-            let help = "call the column of the order `order`, or leave it out";
+            let help = "name the column with the order `order`, or remove it";
             return Err(text.content(problem, help));
         }
     }
@@ -247,7 +247,7 @@ fn unquoted(text: Text<'_>, part: Part) -> Part {
     }
 }
 
-/// The nodes of a list of pairs such as `[(1, 3), (3, 2), (2, 1)]`, each the end of one edge and the begin of the next.
+/// Returns the nodes of a list of pairs such as `[(1, 3), (3, 2), (2, 1)]`, each the end of one edge and the start of the next.
 fn pairs(text: Text<'_>, instance: &Instance) -> Result<Option<Vec<Part>>> {
     let slice = text.bytes.trim_ascii();
     let inner = |open: &[u8], close: &[u8]| {
@@ -269,15 +269,14 @@ fn pairs(text: Text<'_>, instance: &Instance) -> Result<Option<Vec<Part>>> {
         return Ok(Some(all.into_iter().step_by(2).collect()));
     }
     if all.len() == 2 * n || all.len() == 2 * n - 2 {
-        let help = "give the edges in the order of the tour, each from where the one before ends, or a list of the nodes";
-        return Err(
-            text.content("the pairs do not follow on each other as the edges of a closed tour do", help)
-        );
+        let help =
+            "give the edges in tour order, each starting where the previous one ends, or a list of the nodes";
+        return Err(text.content("the pairs are not the consecutive edges of a closed tour", help));
     }
     Ok(None)
 }
 
-/// The tour of an edge list as Concorde and linkern write it: `n n`, then the ends of each edge, from 0, and its length.
+/// Returns the tour of an edge list as written by Concorde and linkern: `n n`, then the ends of each edge, from 0, and its length.
 fn edges(text: Text<'_>, instance: &Instance) -> Result<Option<Vec<Part>>> {
     let n = instance.len();
     let mut lines = scan::lines(text.bytes, scan::whole(text.bytes)).filter(|line| line.start < line.end);
@@ -295,7 +294,7 @@ fn edges(text: Text<'_>, instance: &Instance) -> Result<Option<Vec<Part>>> {
         if found.len() != 2 {
             return Err(text.error_at(
                 line,
-                "this is no edge of the tour",
+                "this is not an edge of the tour",
                 "write the two ends of each edge, from 0, and its length",
             ));
         }
@@ -305,14 +304,15 @@ fn edges(text: Text<'_>, instance: &Instance) -> Result<Option<Vec<Part>>> {
     match cycle(&nodes, n) {
         Some(order) => Ok(Some(order.into_iter().map(|end| parts[end]).collect())),
         None => {
-            let problem = format!("{} edges do not make one closed tour of the {n} nodes", nodes.len() / 2);
-            Err(text.content(problem, "give the edges of one closed tour"))
+            let problem =
+                format!("{} edges do not form a single closed tour of the {n} nodes", nodes.len() / 2);
+            Err(text.content(problem, "give the edges of a single closed tour"))
         }
     }
 }
 
-/// Returns the ends of edges, two for each, in the order of the closed tour of `n` nodes that they make, one end a node; `None` if they
-/// make none. The tour goes along the first edge.
+/// Returns the ends of edges, two per edge, in the order of the closed tour of `n` nodes that they form, one end per node; `None`
+/// if they form none. The tour starts along the first edge.
 fn cycle(nodes: &[u32], n: usize) -> Option<Vec<usize>> {
     if nodes.len() != 2 * n || n < 3 {
         return None;
@@ -337,7 +337,7 @@ fn cycle(nodes: &[u32], n: usize) -> Option<Vec<usize>> {
     (here == nodes[0]).then_some(order)
 }
 
-/// The nodes of a text with commas, arrows or brackets, behind a word such as `Route:`.
+/// Returns the nodes of a text with commas, arrows or brackets, after a word such as `Route:`.
 fn free(text: Text<'_>) -> Vec<Part> {
     let all = scan::whole(text.bytes);
     let slice = &text.bytes[all.start..];
@@ -348,7 +348,7 @@ fn free(text: Text<'_>) -> Vec<Part> {
         let slice = &text.bytes[line.start..line.end];
         let has_arrow =
             slice.windows(2).any(|pair| pair == b"->") || slice.windows(3).any(|part| part == ARROW);
-        // A heading, or what is said of the length.
+        // A heading, or a statement of the length.
         if has_arrows && !has_arrow {
             continue;
         }
@@ -367,14 +367,14 @@ fn free(text: Text<'_>) -> Vec<Part> {
 
 const ARROW: &[u8] = "\u{2192}".as_bytes();
 
-/// What stands between commas, arrows and brackets; blanks separate too where there are no others.
+/// Returns the text between commas, arrows and brackets; blanks are separators only if there are no others.
 fn pieces(text: Text<'_>, part: Part) -> Vec<Part> {
     let bytes = &text.bytes[part.start..part.end];
     let has_arrows = bytes.windows(2).any(|pair| pair == b"->") || bytes.windows(3).any(|part| part == ARROW);
     let sign = |at: usize| match &bytes[at..] {
         [b'-', b'>', ..] => 2,
         rest if rest.starts_with(ARROW) => ARROW.len(),
-        // A name may have a comma in it.
+        // A name may contain a comma.
         [b',' | b';', ..] if has_arrows => 0,
         [b',' | b';' | b'[' | b']' | b'(' | b')', ..] => 1,
         _ => 0,
@@ -402,7 +402,7 @@ fn pieces(text: Text<'_>, part: Part) -> Vec<Part> {
     found.flat_map(|piece| Words::new(text, piece).collect::<Vec<_>>()).collect()
 }
 
-/// The nodes of words, by the instance's numbers, by its names, or counted from 0; and which of these it was.
+/// Resolves words to nodes, by the instance's numbers, by its names, or counted from 0; also returns which of these applied.
 fn resolve(text: Text<'_>, words: &[Part], instance: &Instance) -> Result<(&'static str, Vec<u32>)> {
     let by_name = || by_name(text, words, instance).map(|nodes| ("nodes by their names", nodes));
     let n = instance.len();
@@ -411,7 +411,7 @@ fn resolve(text: Text<'_>, words: &[Part], instance: &Instance) -> Result<(&'sta
     let by_id = |id: i64| u32::try_from(id).ok().and_then(|id| numbers.node(id));
     let Some(mut whole) = whole else { return by_name() };
     let is_closed = whole.len() == n + 1 && n > 1 && whole[0] == whole[n];
-    // Concorde's .sol begins with the number of nodes.
+    // Concorde's .sol starts with the number of nodes.
     let is_counted = whole.len() == n + 1 && !is_closed && whole[0] == n as i64;
     if is_closed {
         whole.pop();
@@ -437,7 +437,7 @@ fn resolve(text: Text<'_>, words: &[Part], instance: &Instance) -> Result<(&'sta
     Err(text.error_at(words[at], problem, help))
 }
 
-/// The nodes of words that may name a node several times, all by their numbers or all counted from 0.
+/// Resolves words that may name a node several times, all by number or all counted from 0.
 fn nodes_of(text: Text<'_>, words: &[Part], instance: &Instance) -> Option<(&'static str, Vec<u32>)> {
     let numbers = instance.node_numbers();
     let whole: Vec<u32> = words
@@ -463,7 +463,7 @@ fn by_name(text: Text<'_>, words: &[Part], instance: &Instance) -> Result<Vec<u3
             Some(Some(node)) => Ok(*node),
             Some(None) => {
                 let problem = format!("two nodes have the name `{}`", text.show(word));
-                Err(text.error_at(word, problem, "call the nodes by their numbers"))
+                Err(text.error_at(word, problem, "give the nodes by number"))
             }
             None => {
                 let number = text
@@ -473,7 +473,7 @@ fn by_name(text: Text<'_>, words: &[Part], instance: &Instance) -> Result<Vec<u3
                 number.ok_or_else(|| {
                     let kind = if nodes.is_empty() { "the number" } else { "the number or the name" };
                     let problem = format!("`{}` is not {kind} of a node", text.show(word));
-                    text.error_at(word, problem, "list the nodes by their numbers, and -1 after the last")
+                    text.error_at(word, problem, "list the nodes by number, and -1 after the last")
                 })
             }
         }
@@ -485,7 +485,7 @@ fn by_name(text: Text<'_>, words: &[Part], instance: &Instance) -> Result<Vec<u3
     Ok(found)
 }
 
-/// A word where a comment gives a length that is not the tour's.
+/// Returns a warning if a comment gives a length that is not the tour's.
 fn false_length(text: Text<'_>, nodes: &[u32], instance: &Instance) -> Option<String> {
     let comment = scan::lines(text.bytes, scan::whole(text.bytes)).take(20).find_map(|line| {
         let said = text.show(line);
@@ -495,14 +495,14 @@ fn false_length(text: Text<'_>, nodes: &[u32], instance: &Instance) -> Option<St
     })?;
     let told: f64 = comment.parse().ok()?;
     let cost = instance.tour_cost(nodes).as_f64();
-    // As many digits count as are given.
+    // Compare as many digits as are given.
     let decimals = comment.split_once('.').map_or(0, |(_, decimals)| decimals.len()) as i32;
     let is_right = (cost - told).abs() <= 0.51 * 10_f64.powi(-decimals) + 1e-9 * cost.abs();
     (!is_right)
         .then(|| format!("a comment of {} says that the length is {comment}, but it is {cost}", text.file))
 }
 
-/// Where the nodes stand.
+/// Returns the section with the nodes.
 fn section(text: Text<'_>, instance: &Instance) -> Result<Part> {
     let entries = scan::entries(text)?;
     let value =
@@ -515,15 +515,20 @@ fn section(text: Text<'_>, instance: &Instance) -> Result<Part> {
     }
     let n = instance.len();
     if let Some(value) = value("DIMENSION").filter(|&value| text.whole_number(value) != Some(n as i64)) {
-        let problem = format!("this is a tour of {} nodes, {} has {n}", text.show(value), instance.name());
-        return Err(text.error_at(value, problem, "give the instance that it is a tour of"));
+        let problem =
+            format!("this is a tour of {} nodes, but {} has {n}", text.show(value), instance.name());
+        return Err(text.error_at(value, problem, "give the instance it belongs to"));
     }
     let is_other = |keyword: &str| keyword.ends_with("_SECTION") && keyword != "TOUR_SECTION";
     if let Some(other) =
         entries.iter().find(|entry| is_other(&entry.keyword)).filter(|_| value("TOUR_SECTION").is_some())
     {
         let problem = format!("{} is not a section of a tour", other.keyword);
-        return Err(text.error_at(other.keyword_part, problem, "give the instance and its tour a file each"));
+        return Err(text.error_at(
+            other.keyword_part,
+            problem,
+            "put the instance and its tour in separate files",
+        ));
     }
     value("TOUR_SECTION").ok_or_else(|| {
         let help = "give a TSPLIB tour file, or a bare list of node numbers";
@@ -531,7 +536,7 @@ fn section(text: Text<'_>, instance: &Instance) -> Result<Part> {
     })
 }
 
-/// The same error in the file's own numbers, at its place.
+/// Converts the error to the file's own numbers and locates it.
 fn not_a_tour(text: Text<'_>, instance: &Instance, words: &[Part], error: TourError) -> InstanceError {
     let help = format!("a tour of {} visits each of its {} nodes once", instance.name(), instance.len());
     match error {
@@ -544,16 +549,16 @@ fn not_a_tour(text: Text<'_>, instance: &Instance, words: &[Part], error: TourEr
     }
 }
 
-/// Writes a tour of an instance to a file, which is the old or the whole new one at any time.
+/// Writes a tour of an instance to a file, which is at any time either the old one or the complete new one.
 pub fn save(instance: &Instance, tour: &[u32], path: &Path) -> Result<()> {
     instance.check_tour(tour).map_err(|error| {
-        InstanceError::content(instance.name(), error.to_string(), "this is an error of the caller")
+        InstanceError::content(instance.name(), error.to_string(), "this is a mistake of the caller")
     })?;
     let cost = instance.tour_cost(tour);
     atomic_file::write(path, |mut out| write(instance, tour, cost, &mut out))
 }
 
-/// Writes a tour that costs so much, in the user's unit, as a TSPLIB tour file.
+/// Writes a tour as a TSPLIB tour file; `cost` is its cost in the user's unit.
 pub fn write(instance: &Instance, tour: &[u32], cost: impl Display, out: &mut impl Write) -> io::Result<()> {
     let name = super::tsplib::one_line(instance.name());
     writeln!(out, "NAME : {name}.tour\nCOMMENT : length {cost}\nTYPE : TOUR")?;
@@ -620,11 +625,11 @@ mod tests {
         };
         let one = "TOUR_SECTION\n2 1 3 4 -1\n";
         starts(&format!("TYPE : TSP\n{one}"), "t.tour:1:8: this is a file of TYPE TSP, not a TOUR");
-        starts(&format!("DIMENSION : 5\n{one}"), "t.tour:1:13: this is a tour of 5 nodes, line has 4");
-        starts(&format!("{one}{one}"), "t.tour:3:1: TOUR_SECTION stands in the file a second time");
-        starts(&format!("{one}EOF\n{one}"), "t.tour:4:1: the file goes on behind EOF");
-        starts(&format!("{one}1 2 3 4 -1\n-1\n"), "t.tour:3:1: the file goes on behind its tour");
-        starts("2 1 3 4 -1\nx", "t.tour:2:1: the file goes on behind its tour");
+        starts(&format!("DIMENSION : 5\n{one}"), "t.tour:1:13: this is a tour of 5 nodes, but line has 4");
+        starts(&format!("{one}{one}"), "t.tour:3:1: TOUR_SECTION appears in the file a second time");
+        starts(&format!("{one}EOF\n{one}"), "t.tour:4:1: the file continues after EOF");
+        starts(&format!("{one}1 2 3 4 -1\n-1\n"), "t.tour:3:1: the file continues after its tour");
+        starts("2 1 3 4 -1\nx", "t.tour:2:1: the file continues after its tour");
     }
 
     #[test]

@@ -1,14 +1,14 @@
 //! The nine layouts of explicit weights.
 
-/// How the weights of a file are laid out.
+/// The layout of the weights in a file.
 ///
 /// A column-wise triangle reads like the other triangle row by row, as it is symmetric: the nine
 /// formats of TSPLIB are these five.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Layout {
-    /// Every row whole.
+    /// Every row is complete.
     Full,
-    /// The part right of the diagonal, or left of it, of every row.
+    /// Every row has only the part right of the diagonal, or left of it.
     Triangle { upper: bool, diagonal: bool },
 }
 
@@ -38,7 +38,7 @@ impl Layout {
         Some(Layout::Triangle { upper, diagonal })
     }
 
-    /// How many weights a matrix of `n` rows has in this layout.
+    /// Returns the number of weights of a matrix with `n` rows in this layout.
     pub(super) fn weights(self, n: usize) -> u64 {
         let n = n as u64;
         match self {
@@ -48,7 +48,7 @@ impl Layout {
         }
     }
 
-    /// The row and column of each weight, in the order of the file.
+    /// Returns the row and column of each weight, in file order.
     pub(super) fn cells(self, n: usize) -> Cells {
         let row = match self {
             Layout::Triangle { upper: false, diagonal: false } => 1,
@@ -65,12 +65,12 @@ impl Layout {
         }
     }
 
-    /// Whether it is half of a matrix.
+    /// Returns whether it is half of a matrix.
     pub(super) fn is_half(self) -> bool {
         matches!(self, Layout::Triangle { .. })
     }
 
-    /// The whole matrix of weights in this layout, row by row.
+    /// Returns the whole matrix, row by row, from weights in this layout.
     pub(super) fn expand<T: Copy + Default>(self, n: usize, weights: Vec<T>) -> Vec<T> {
         if self == Layout::Full {
             return weights;

@@ -1,7 +1,7 @@
-//! TSPLIB files: every kind of distance of the symmetric and the asymmetric problem.
+//! TSPLIB files: all kinds of distances of the symmetric and the asymmetric problem.
 //!
-//! `scan` splits a file into keywords and sections, `read` makes an instance of them, `matrix` knows the
-//! nine layouts of explicit weights, `write` is the way back.
+//! `scan` splits a file into keywords and sections, `read` turns them into an instance, `matrix` knows the nine layouts of explicit
+//! weights, and `write` writes instances.
 
 mod matrix;
 mod read;

@@ -1,4 +1,4 @@
-//! From the entries of a TSPLIB file to an instance.
+//! Builds an instance from the entries of a TSPLIB file.
 
 use std::collections::HashSet;
 
@@ -13,7 +13,7 @@ use crate::instance::read_options::{ReadOptions, Shape};
 use crate::instance::source::Room;
 use crate::memory;
 
-/// How long a file that begins so can be: a node has a line of each section, and explicit weights are a matrix at most.
+/// Returns how long a file with this start can be: a node has a line in each section, and explicit weights are at most a matrix.
 pub(in crate::instance) fn room(begin: Text<'_>) -> Room {
     let dimension = scan::value_in_begin(begin, "DIMENSION").and_then(|value| begin.whole_number(value));
     let Some(n) = dimension.and_then(|n| u64::try_from(n).ok()) else {
@@ -22,34 +22,34 @@ pub(in crate::instance) fn room(begin: Text<'_>) -> Room {
     let metric = scan::value_in_begin(begin, "EDGE_WEIGHT_TYPE").map(|value| begin.show(value));
     let is_explicit = metric.map(|metric| metric.eq_ignore_ascii_case("EXPLICIT"));
     let square = n.saturating_mul(n);
-    // What is not said yet may come behind the sections.
+    // A type that has not been given yet may follow after the sections.
     let weights = if is_explicit.unwrap_or(true) { square } else { 0 };
     // Number, x, y and z; the same without z for a picture; two ends of a fixed edge.
     let room = Room::numbers(weights.saturating_add(n.saturating_mul(9)), format!("DIMENSION {n}"));
-    // The least text, that of a triangle or of coordinates, and what is made of it.
+    // The shortest text, of a triangle or of coordinates, and the data built from it.
     room.in_memory(match is_explicit {
         Some(true) => square.saturating_mul(1 + WEIGHT),
         _ => n.saturating_mul(LINE + PLACE),
     })
 }
 
-/// Fewest bytes of a line `number x y`.
+/// Minimum number of bytes of a line `number x y`.
 const LINE: u64 = 6;
-/// Bytes of memory for a place: its number, and itself in the order of the file and of the numbers.
+/// Bytes of memory for a place: its number, and its coordinates in file order and in number order.
 const PLACE: u64 = (size_of::<u32>() + 2 * size_of::<[f64; 3]>()) as u64;
 /// Bytes of memory for a weight.
 const WEIGHT: u64 = size_of::<i32>() as u64;
 
-/// Makes an instance of the bytes of a TSPLIB file; `file` stands in errors, `fallback` is the
-/// instance's name if the file has none.
+/// Parses an instance from the bytes of a TSPLIB file; `file` is named in errors, `fallback` is the instance's name if the file has
+/// none.
 ///
-/// Nodes may be numbered from 1, from 0, or in any other way without repetition. If the numbers are
-/// consecutive they give the order, otherwise the file's own order stays.
+/// Nodes may be numbered from 1, from 0, or in any other way without repetition. If the numbers are consecutive, they determine the
+/// order; otherwise the file order is kept.
 pub fn parse(file: &str, fallback: &str, bytes: &[u8]) -> Result<Instance> {
     parse_with(file, fallback, bytes, &ReadOptions::default())
 }
 
-/// The same, as the options say.
+/// Does the same, with options.
 pub(in crate::instance) fn parse_with(
     file: &str,
     fallback: &str,
@@ -59,7 +59,7 @@ pub(in crate::instance) fn parse_with(
     let text = Text { file, bytes };
     let source = Source { text, entries: scan::entries(text)?, options };
     source.refuse_options_of_tables()?;
-    // A file of another kind is named by its type rather than by its sections.
+    // Report a file of another kind by its type rather than by its sections.
     let kind = source.kind()?;
     source.refuse_other_sections()?;
     source.refuse_contradictions()?;
@@ -105,7 +105,7 @@ pub(in crate::instance) fn parse_with(
     Ok(instance.with_reading(format!("{n} places from {file}: TSPLIB, {metric}{rounding}")))
 }
 
-/// The weights of a section: whole numbers as long as there are no others.
+/// The weights of a section: whole numbers as long as all of them are.
 struct Weights {
     whole: Vec<i32>,
     others: Option<Vec<f64>>,
@@ -117,16 +117,16 @@ impl Weights {
     }
 }
 
-/// How the name of a metric without rounding begins; the others begin with `EUC_` there.
+/// The prefix of a metric without rounding; with rounding, the prefix is `EUC_` instead.
 const UNROUNDED: &str = "EXACT_";
 
-/// Words in the place of a weight that say that there is no way.
+/// Words that may replace a weight if there is no connection.
 const FORBIDDEN: [&str; 6] = ["inf", "+inf", "infinity", "nan", "null", "n/a"];
 
 /// The nodes of a coordinate section.
 struct Coordinates {
     points: Vec<[f64; 3]>,
-    /// Unless they are 1 to n.
+    /// The numbers of the nodes, unless they are 1 to n.
     ids: Option<Vec<u32>>,
 }
 
@@ -136,7 +136,7 @@ impl Coordinates {
     }
 }
 
-/// Sections that say something about an instance.
+/// Sections that are part of an instance.
 const SECTIONS: [&str; 4] =
     ["NODE_COORD_SECTION", "EDGE_WEIGHT_SECTION", "DISPLAY_DATA_SECTION", "FIXED_EDGES_SECTION"];
 
@@ -167,12 +167,12 @@ impl Source<'_> {
             "TSP" => Ok(Kind::Tsp),
             "ATSP" => Ok(Kind::Atsp),
             "TOUR" => {
-                let help = "give the instance that it is a tour of, a .tsp or .atsp file";
+                let help = "give the instance it belongs to, a .tsp or .atsp file";
                 Err(self.text.error_at(word, "this is a tour, not an instance", help))
             }
             other => {
                 let problem = format!("problems of TYPE {other} are not travelling salesman problems");
-                Err(self.text.error_at(word, problem, "only TSP and ATSP can be solved"))
+                Err(self.text.error_at(word, problem, "only TYPE TSP and ATSP can be solved"))
             }
         }
     }
@@ -191,22 +191,22 @@ impl Source<'_> {
         let odd = points.iter().flat_map(|point| [point[0], point[1]]).find(is_odd)?;
         let file = printable(self.text.file);
         (is_geo && !self.options.degrees).then(|| {
-            format!("the coordinates of {file} are of type GEO, whose decimals are minutes: {odd} looks like decimal degrees; if that is what they are, say `--degrees`")
+            format!("the coordinates of {file} are of type GEO, whose decimals are minutes: {odd} looks like decimal degrees; if they are, use `--degrees`")
         })
     }
 
-    /// Returns a warning if coordinates of a plane look like degrees.
+    /// Returns a warning if plane coordinates look like degrees.
     fn maybe_degrees(&self, points: &[[f64; 3]]) -> Option<String> {
         let is_plane = matches!(self.metric(), Ok(Some(Metric::Euc2d | Metric::Ceil2d | Metric::Floor2d)));
         Degrees::of(points).filter(|_| is_plane).map(|_| {
             format!(
-                "the coordinates of {} are taken as those of a plane; if they are degrees, write them as CSV below a line `lat,lon` (or `lon,lat`)",
+                "the coordinates of {} are read as plane coordinates; if they are degrees, write them as CSV below a line `lat,lon` (or `lon,lat`)",
                 printable(self.text.file)
             )
         })
     }
 
-    /// Returns warnings about weights that may mean that there is no way.
+    /// Returns warnings about weights that may mean that there is no connection.
     fn odd_weights(&self, instance: &Instance) -> Result<Vec<String>> {
         let n = instance.len() as u32;
         if self.metric()?.is_some() || instance.best_known().is_some() {
@@ -220,7 +220,7 @@ impl Source<'_> {
         Ok(odd_costs(weights, self.options, &printable(self.text.file)))
     }
 
-    /// Refuses options that would do nothing.
+    /// Rejects options that would have no effect.
     fn refuse_options_of_tables(&self) -> Result<()> {
         let options = self.options;
         let given = [
@@ -233,14 +233,14 @@ impl Source<'_> {
             None => Ok(()),
             Some((_, option)) => {
                 let problem = format!(
-                    "`{option}` is for tables, and this is a TSPLIB file, which says itself what it holds"
+                    "`{option}` is for tables, but this is a TSPLIB file, which describes its own content"
                 );
                 Err(self.text.content(problem, format!("leave out `{option}`")))
             }
         }
     }
 
-    /// Refuses what says two things of which one would be ignored.
+    /// Rejects contradictions, where one of two statements would be ignored.
     fn refuse_contradictions(&self) -> Result<()> {
         let entry = |keyword: &'static str| self.all(keyword).next();
         if let Some(other) = entry("SALESMEN").or_else(|| entry("CAPACITY")).or_else(|| entry("VEHICLES")) {
@@ -250,14 +250,14 @@ impl Source<'_> {
                 return Err(self.text.error_at(
                     other.keyword_part,
                     problem,
-                    "one tour of one salesman is found: remove the line if that is meant",
+                    "only one tour for one salesman is computed: if that is what you want, remove the line",
                 ));
             }
         }
         let Some(weights) = entry("EDGE_WEIGHT_SECTION") else { return Ok(()) };
         match entry("EDGE_WEIGHT_TYPE").map(|entry| self.text.show(entry.value)) {
             Some(metric) if !metric.eq_ignore_ascii_case("EXPLICIT") => {
-                let problem = format!("there are explicit weights, and EDGE_WEIGHT_TYPE says {metric}");
+                let problem = format!("there are explicit weights, but EDGE_WEIGHT_TYPE is {metric}");
                 let help = "write `EDGE_WEIGHT_TYPE : EXPLICIT`, or remove the section";
                 Err(self.text.error_at(weights.keyword_part, problem, help))
             }
@@ -265,7 +265,7 @@ impl Source<'_> {
         }
     }
 
-    /// A section that is not understood may change the problem, so it is not skipped.
+    /// Rejects other sections: a section that is not understood may change the problem, so it must not be skipped.
     fn refuse_other_sections(&self) -> Result<()> {
         let mut sections = self.entries.iter().filter(|entry| entry.keyword.ends_with("_SECTION"));
         match sections.find(|entry| !SECTIONS.contains(&entry.keyword.as_str())) {
@@ -290,11 +290,11 @@ impl Source<'_> {
         }
     }
 
-    /// The function of the coordinates, or none for explicit weights.
+    /// Returns the function of the coordinates, or `None` for explicit weights.
     fn metric(&self) -> Result<Option<Metric>> {
         let help = "add a line such as `EDGE_WEIGHT_TYPE : EUC_2D`";
         let value = match self.value("EDGE_WEIGHT_TYPE") {
-            // Its layout says as much.
+            // The section alone implies EXPLICIT.
             None if self.value("EDGE_WEIGHT_SECTION").is_some() => return Ok(None),
             _ => self.required("EDGE_WEIGHT_TYPE", help)?,
         };
@@ -309,7 +309,7 @@ impl Source<'_> {
         })
     }
 
-    /// Whether the type itself says that distances are not rounded, as LKH's `EXACT_2D` and `EXACT_3D` do.
+    /// Returns whether the type itself says that distances are not rounded, like LKH's `EXACT_2D` and `EXACT_3D`.
     fn is_unrounded(&self) -> bool {
         let value = self.value("EDGE_WEIGHT_TYPE");
         value.is_some_and(|value| self.text.show(value).to_ascii_uppercase().starts_with(UNROUNDED))
@@ -322,7 +322,7 @@ impl Source<'_> {
         coordinates: Option<Coordinates>,
     ) -> Result<Instance> {
         let Some(coordinates) = coordinates else {
-            let problem = format!("there is no NODE_COORD_SECTION, and {} needs one", metric.keyword());
+            let problem = format!("there is no NODE_COORD_SECTION, but {} needs one", metric.keyword());
             return Err(self
                 .text
                 .content(problem, "add the section, with a line `number x y` for every node"));
@@ -348,7 +348,7 @@ impl Source<'_> {
         instance_of(&name, matrix).map_err(|error| in_file(self.text.file, error))
     }
 
-    /// Refuses a matrix that is not symmetric where the type says that it is.
+    /// Rejects a matrix that is not symmetric although the type says it is.
     fn refuse_asymmetry(&self, kind: Kind, n: usize, cost: impl Fn(usize) -> f64) -> Result<()> {
         let differ = |i: usize, j: usize| cost(i * n + j) != cost(j * n + i);
         let first = || (0..n).find_map(|i| (i + 1..n).find(|&j| differ(i, j)).map(|j| (i, j)));
@@ -357,9 +357,10 @@ impl Source<'_> {
         };
         let (there, back) = (cost(i * n + j), cost(j * n + i));
         let (i, j) = (i + 1, j + 1);
-        let problem =
-            format!("the matrix is not symmetric: {there} from node {i} to node {j}, {back} the way back");
-        Err(self.text.content(problem, "write `TYPE : ATSP` if that is meant"))
+        let problem = format!(
+            "the matrix is not symmetric: {there} from node {i} to node {j}, but {back} in the other direction"
+        );
+        Err(self.text.content(problem, "write `TYPE : ATSP` if this is intended"))
     }
 
     fn layout(&self) -> Result<Layout> {
@@ -367,11 +368,7 @@ impl Source<'_> {
         let value = self.required("EDGE_WEIGHT_FORMAT", &known)?;
         let keyword = self.text.show(value).to_ascii_uppercase();
         Layout::from_keyword(&keyword).ok_or_else(|| {
-            self.text.error_at(
-                value,
-                format!("EDGE_WEIGHT_FORMAT `{keyword}` is no layout of a matrix"),
-                known,
-            )
+            self.text.error_at(value, format!("EDGE_WEIGHT_FORMAT `{keyword}` is not a matrix layout"), known)
         })
     }
 
@@ -379,9 +376,9 @@ impl Source<'_> {
         let help = "add the section, or change EDGE_WEIGHT_TYPE if distances come from coordinates";
         let section = self.required("EDGE_WEIGHT_SECTION", help)?;
         let expected = layout.weights(n);
-        // A weight takes two bytes at least: a wrong DIMENSION must not claim memory.
+        // A weight takes at least two bytes: a wrong DIMENSION must not allocate memory.
         let capacity = expected.min((section.end - section.start) as u64 / 2 + 1);
-        // A triangle becomes a square.
+        // A triangle is expanded to a square.
         let square = if layout == Layout::Full || capacity < expected { 0 } else { (n * n) as u64 };
         memory::check((capacity + square) * WEIGHT)
             .map_err(|shortage| self.text.no_room("the weights", shortage))?;
@@ -390,16 +387,16 @@ impl Source<'_> {
         let mut diagonal = None;
         for word in Words::new(self.text, section) {
             let Some((i, j)) = cells.next() else {
-                let problem = format!("there are more weights than the {expected} of {n} nodes");
+                let problem = format!("there are more weights than the {expected} for {n} nodes");
                 return Err(self.text.error_at(word, problem, "check DIMENSION and EDGE_WEIGHT_FORMAT"));
             };
-            // Whatever stands on the diagonal is never used. Different numbers there are those of another layout.
+            // The diagonal is never used, but different numbers on it indicate another layout.
             if let Some(here) = self.text.number(word).filter(|_| i == j && layout.is_half()) {
                 let first = *diagonal.get_or_insert(here);
                 let is_cost = |weight: f64| weight > 0.0 && !may_be_no_way(weight);
                 if here != first && (is_cost(here) || is_cost(first)) {
                     let problem = format!("the diagonal of the weights holds {first} and {here}");
-                    let help = "give the EDGE_WEIGHT_FORMAT that the rows have; if it is right, write 0 on the diagonal";
+                    let help = "give the EDGE_WEIGHT_FORMAT that matches the rows; if it is correct, write 0 on the diagonal";
                     return Err(self.text.error_at(word, problem, help));
                 }
             }
@@ -407,13 +404,13 @@ impl Source<'_> {
         }
         let found = weights.len();
         if found as u64 != expected {
-            let problem = format!("the matrix has {found} weights, {n} nodes need {expected}");
+            let problem = format!("the matrix has {found} weights, but {n} nodes need {expected}");
             return Err(self.text.content(problem, "check DIMENSION and EDGE_WEIGHT_FORMAT"));
         }
         Ok(weights)
     }
 
-    /// Adds a weight. The first one that is no whole number from 0 on makes all of them floats.
+    /// Adds a weight. The first one that is not a non-negative whole number turns all of them into floats.
     fn add(&self, weights: &mut Weights, weight: f64, n: usize) -> Result<()> {
         let is_whole = weight.fract() == 0.0 && (0.0..=f64::from(i32::MAX)).contains(&weight);
         match &mut weights.others {
@@ -431,7 +428,7 @@ impl Source<'_> {
         Ok(())
     }
 
-    /// The weight of a word; infinite where there is no way.
+    /// Returns the weight of a word; infinite if there is no connection.
     fn weight(&self, word: Part) -> Result<f64> {
         let is_forbidden = |weight: f64| self.options.forbidden_from.is_some_and(|from| weight >= from);
         match self.text.number(word) {
@@ -442,7 +439,7 @@ impl Source<'_> {
             }
             None => {
                 let problem = format!("the weight `{}` is not a number", self.text.show(word));
-                Err(self.text.error_at(word, problem, "write a number, or inf where there is no way"))
+                Err(self.text.error_at(word, problem, "write a number, or inf if there is no connection"))
             }
         }
     }
@@ -460,16 +457,16 @@ impl Source<'_> {
         Ok(Some(Coordinates { points, ids }))
     }
 
-    /// Places to draw the nodes of a matrix at, in the order of the nodes.
+    /// Returns the places to draw the nodes of a matrix at, in node order.
     fn display(&self, n: usize, ids: Option<&[u32]>) -> Result<Option<Vec<[f64; 2]>>> {
         let Some(section) = self.value("DISPLAY_DATA_SECTION") else { return Ok(None) };
         let (own, points) = self.places(section, "DISPLAY_DATA_SECTION", n, 2)?;
         let (points, own) = in_order(points, own);
-        // Places that are numbered unlike the nodes cannot be told apart; a picture is no loss.
+        // Places with numbers other than those of the nodes cannot be assigned; losing the picture does no harm.
         Ok((own.as_deref() == ids).then(|| points.iter().map(|p| [p[0], p[1]]).collect()))
     }
 
-    /// The lines `number x y` of a section.
+    /// Reads the lines `number x y` of a section.
     fn places(
         &self,
         section: Part,
@@ -477,7 +474,7 @@ impl Source<'_> {
         n: usize,
         axes: usize,
     ) -> Result<(Vec<u32>, Vec<[f64; 3]>)> {
-        // A line has its fewest bytes, as above.
+        // Assume lines of minimum length, as above.
         let capacity = n.min((section.end - section.start) / LINE as usize + 1);
         memory::check(capacity as u64 * PLACE)
             .map_err(|shortage| self.text.no_room("the nodes", shortage))?;
@@ -486,7 +483,7 @@ impl Source<'_> {
         let mut points = Vec::with_capacity(capacity);
         for line in self.rows(section) {
             if ids.len() == n {
-                let problem = format!("{keyword} has more lines than DIMENSION says, {n}");
+                let problem = format!("{keyword} has more lines than DIMENSION, which is {n}");
                 return Err(self.text.error_at(line, problem, "correct DIMENSION or remove the line"));
             }
             let (id, point) = self.place(line, axes)?;
@@ -494,19 +491,19 @@ impl Source<'_> {
             points.push(point);
         }
         if ids.len() != n {
-            let problem = format!("{keyword} has {} lines, DIMENSION says {n}", ids.len());
+            let problem = format!("{keyword} has {} lines, but DIMENSION is {n}", ids.len());
             return Err(self.text.content(problem, "correct DIMENSION or add the missing lines"));
         }
         match first_repetition(&ids).and_then(|at| self.rows(section).nth(at).map(|line| (ids[at], line))) {
             None => Ok((ids, points)),
             Some((id, line)) => {
-                let problem = format!("the number {id} is given to a second node");
-                Err(self.text.error_at(line, problem, "give every node a number of its own"))
+                let problem = format!("the number {id} is used for a second node");
+                Err(self.text.error_at(line, problem, "give every node a unique number"))
             }
         }
     }
 
-    /// Refuses lines behind the -1 that some writers end sections with.
+    /// Rejects lines after the -1 with which some writers end sections.
     fn refuse_behind_end(&self, section: Part) -> Result<()> {
         let bytes = self.text.bytes;
         let is_end = |line: &Part| &bytes[line.start..line.end] == b"-1";
@@ -515,13 +512,13 @@ impl Source<'_> {
             None => Ok(()),
             Some(line) => Err(self.text.error_at(
                 line,
-                "the section goes on behind its -1",
+                "the section continues after its -1",
                 "write -1 after the last line only",
             )),
         }
     }
 
-    /// The lines of a section that hold something. Some writers end sections with -1, as tours do.
+    /// Returns the lines of a section that have content. Some writers end sections with -1, like tours.
     fn rows(&self, section: Part) -> impl Iterator<Item = Part> {
         let bytes = self.text.bytes;
         scan::lines(bytes, section).filter(|line| !matches!(&bytes[line.start..line.end], b"" | b"-1"))
@@ -534,7 +531,7 @@ impl Source<'_> {
         let mut point = [0.0; 3];
         for (axis, coordinate) in point.iter_mut().enumerate().take(axes) {
             let Some(word) = words.next() else {
-                let problem = format!("the line has {axis} coordinates, {axes} are needed");
+                let problem = format!("the line has {axis} coordinates, but {axes} are needed");
                 return Err(self.text.error_at(
                     line,
                     problem,
@@ -584,17 +581,17 @@ impl Source<'_> {
         }
         if let Some(word) = words.find(|&word| self.text.whole_number(word) != Some(-1)) {
             let help = "write -1 after the last fixed edge only";
-            return Err(self.text.error_at(word, "the section goes on behind its -1", help));
+            return Err(self.text.error_at(word, "the section continues after its -1", help));
         }
         if !ends.len().is_multiple_of(2) {
             let help = "write two nodes for every fixed edge, and -1 after the last edge";
-            return Err(self.text.error_at(section, "the last fixed edge has one end only", help));
+            return Err(self.text.error_at(section, "the last fixed edge has only one end", help));
         }
         Ok(ends.chunks_exact(2).map(|ends| (ends[0], ends[1])).collect())
     }
 }
 
-/// The first position whose number stands at an earlier one too.
+/// Returns the first position whose number also appears at an earlier one.
 fn first_repetition(ids: &[u32]) -> Option<usize> {
     if ids.is_sorted_by(|a, b| a < b) {
         return None;
@@ -603,12 +600,12 @@ fn first_repetition(ids: &[u32]) -> Option<usize> {
     ids.iter().position(|id| !seen.insert(id))
 }
 
-/// Points in the order of their numbers if those are consecutive from 0 or 1, else as they come; and the
-/// numbers, unless they are 1 to n.
+/// Returns the points in the order of their numbers if those are consecutive from 0 or 1, else in file order; and the numbers,
+/// unless they are 1 to n.
 fn in_order(points: Vec<[f64; 3]>, ids: Vec<u32>) -> (Vec<[f64; 3]>, Option<Vec<u32>>) {
     let low = ids.iter().copied().min().unwrap_or(1);
     let high = ids.iter().copied().max().unwrap_or(1);
-    // The numbers are distinct: they are consecutive if there are as many as their range holds.
+    // The numbers are distinct, so they are consecutive if their count matches their range.
     if low > 1 || (high - low) as usize != ids.len() - 1 {
         return (points, Some(ids));
     }

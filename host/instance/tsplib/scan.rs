@@ -1,8 +1,8 @@
-//! A TSPLIB file as keywords, sections and numbers, before anything is known about their meaning.
+//! Splits a TSPLIB file into keywords, sections and numbers, without knowing their meaning.
 
 use crate::instance::error::{InstanceError, Result, Text, lossy};
 
-/// What a file says once: of two, one would not count.
+/// Keywords that a file may have only once: with two, one of them would be ignored.
 const ONCE: [&str; 12] = [
     "NAME",
     "TYPE",
@@ -26,7 +26,7 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// The part without blanks around it.
+    /// Returns the part without the blanks around it.
     pub(crate) fn trimmed(self, bytes: &[u8]) -> Part {
         let slice = &bytes[self.start..self.end];
         let leading = slice.len() - slice.trim_ascii_start().len();
@@ -35,7 +35,7 @@ impl Part {
     }
 }
 
-/// A keyword and what belongs to it: the rest of its line, or for a section all lines up to the next keyword.
+/// A keyword and its value: the rest of its line, or for a section all lines up to the next keyword.
 #[derive(Debug)]
 pub(crate) struct Entry {
     /// In capitals.
@@ -44,7 +44,7 @@ pub(crate) struct Entry {
     pub(crate) value: Part,
 }
 
-/// All entries of a file, in its order. Numbers never begin with a letter, keywords always do.
+/// Returns all entries of a file, in file order. Numbers never start with a letter, keywords always do.
 pub(crate) fn entries(text: Text<'_>) -> Result<Vec<Entry>> {
     let mut entries: Vec<Entry> = Vec::new();
     let mut in_section = false;
@@ -57,7 +57,7 @@ pub(crate) fn entries(text: Text<'_>) -> Result<Vec<Entry>> {
             match entries.last_mut() {
                 Some(section) if in_section => section.value.end = line.end,
                 _ if line.start == line.end => {}
-                // A comment may go on over several lines.
+                // A comment may continue over several lines.
                 _ if is_comment => {}
                 _ => return Err(no_keyword(text, line)),
             }
@@ -73,21 +73,23 @@ pub(crate) fn entries(text: Text<'_>) -> Result<Vec<Entry>> {
             break;
         }
         if ONCE.contains(&entry.keyword.as_str()) && entries.iter().any(|e| e.keyword == entry.keyword) {
-            let problem = format!("{} stands in the file a second time", entry.keyword);
-            return Err(text.error_at(entry.keyword_part, problem, "leave one of them: they may differ"));
+            let problem = format!("{} appears in the file a second time", entry.keyword);
+            return Err(text.error_at(entry.keyword_part, problem, "keep one of them: they may differ"));
         }
         in_section = entry.keyword.ends_with("_SECTION");
         entries.push(entry);
     }
     match lines.find(|line| line.start < line.end) {
-        Some(line) => {
-            Err(text.error_at(line, "the file goes on behind EOF", "give each instance or tour a file"))
-        }
+        Some(line) => Err(text.error_at(
+            line,
+            "the file continues after EOF",
+            "put each instance or tour in its own file",
+        )),
         None => Ok(entries),
     }
 }
 
-/// The entry that begins with this line, if it is one.
+/// Returns the entry that starts with this line, if any.
 fn entry(text: Text<'_>, line: Part) -> Option<Entry> {
     let slice = &text.bytes[line.start..line.end];
     let length = slice.iter().position(|b| !b.is_ascii_alphanumeric() && *b != b'_').unwrap_or(slice.len());
@@ -104,7 +106,7 @@ fn entry(text: Text<'_>, line: Part) -> Option<Entry> {
     Some(Entry { keyword, keyword_part: Part { start: line.start, end: line.start + length }, value })
 }
 
-/// The value of a keyword in the begin of a file, which may break off anywhere.
+/// Returns the value of a keyword in the start of a file, which may be cut off anywhere.
 pub(crate) fn value_in_begin(text: Text<'_>, keyword: &str) -> Option<Part> {
     lines(text.bytes, whole(text.bytes)).find_map(|line| {
         let slice = &text.bytes[line.start..line.end];
@@ -119,16 +121,16 @@ fn no_keyword(text: Text<'_>, line: Part) -> InstanceError {
         line.start,
         line.end - line.start,
         "this line is neither `KEYWORD : value` nor part of a section",
-        "a TSPLIB file begins with lines such as `NAME : berlin52`; coordinates alone go into a .csv or .txt file",
+        "a TSPLIB file starts with lines such as `NAME : berlin52`; put coordinates alone in a .csv or .txt file",
     )
 }
 
-/// All of a text. A byte-order mark is no letter, so with it the first keyword would be missed.
+/// Returns the part that is the whole text without a byte-order mark, which would hide the first keyword.
 pub(crate) fn whole(bytes: &[u8]) -> Part {
     Part { start: if bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 }, end: bytes.len() }
 }
 
-/// The lines of a part without the blanks around them; a lone carriage return ends a line too.
+/// Returns the lines of a part without the blanks around them; a lone carriage return also ends a line.
 pub(crate) fn lines(bytes: &[u8], part: Part) -> impl Iterator<Item = Part> + '_ {
     let Part { mut start, end } = part;
     std::iter::from_fn(move || {
@@ -143,7 +145,7 @@ pub(crate) fn lines(bytes: &[u8], part: Part) -> impl Iterator<Item = Part> + '_
     })
 }
 
-/// Words between blanks, one after the other.
+/// An iterator over the words between blanks.
 pub(crate) struct Words<'a> {
     text: Text<'a>,
     at: usize,
@@ -170,12 +172,12 @@ impl Iterator for Words<'_> {
 }
 
 impl Text<'_> {
-    /// The text of a part.
+    /// Returns the text of a part.
     pub(crate) fn show(&self, part: Part) -> String {
         lossy(&self.bytes[part.start..part.end])
     }
 
-    /// The part is wrong.
+    /// Creates the error that the part is wrong.
     pub(crate) fn error_at(
         &self,
         part: Part,
@@ -185,7 +187,7 @@ impl Text<'_> {
         self.error(part.start, part.end - part.start, problem, help)
     }
 
-    /// The word as a whole number. Some writers add a decimal point or an exponent to every number.
+    /// Parses a word as a whole number. Some writers add a decimal point or an exponent to every number.
     pub(crate) fn whole_number(&self, word: Part) -> Option<i64> {
         let bytes = &self.bytes[word.start..word.end];
         let (negative, digits) = match bytes {
@@ -201,7 +203,7 @@ impl Text<'_> {
         (value.fract() == 0.0 && value.abs() < 1e15).then_some(value as i64)
     }
 
-    /// The word as a finite number.
+    /// Parses a word as a finite number.
     pub(crate) fn number(&self, word: Part) -> Option<f64> {
         let text = std::str::from_utf8(&self.bytes[word.start..word.end]).ok()?;
         text.parse().ok().filter(|value: &f64| value.is_finite())

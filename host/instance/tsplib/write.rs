@@ -1,4 +1,4 @@
-//! From an instance to a TSPLIB file that reads back as the same instance.
+//! Writes an instance as a TSPLIB file that reads back as the same instance.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -14,11 +14,11 @@ pub fn save(instance: &Instance, path: &Path) -> Result<()> {
     atomic_file::write(path, |mut out| write(instance, &mut out))
 }
 
-/// Writes an instance as a TSPLIB file; unrounded lengths as LKH's `EXACT_2D` and `EXACT_3D`, a matrix with all its decimals, forbidden pairs
-/// as `inf`.
+/// Writes an instance as a TSPLIB file; unrounded lengths as LKH's `EXACT_2D` and `EXACT_3D`, a matrix with all its decimals, and
+/// forbidden pairs as `inf`.
 ///
 /// # Errors
-/// If it cannot be written; [`io::ErrorKind::Unsupported`] if no TSPLIB file says the same, as of great circles.
+/// If it cannot be written; [`io::ErrorKind::Unsupported`] if TSPLIB cannot represent it, as with great circles.
 pub fn write(instance: &Instance, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "NAME : {}", one_line(instance.name()))?;
     for comment in instance.comments() {
@@ -58,7 +58,7 @@ pub fn write(instance: &Instance, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "EOF")
 }
 
-/// Values end with their line: a line break inside one would begin another keyword.
+/// Removes line breaks: a value ends with its line, and a line break would start another keyword.
 pub(crate) fn one_line(text: &str) -> String {
     text.replace(['\n', '\r'], " ")
 }
@@ -84,7 +84,7 @@ fn write_places<const D: usize>(
 fn write_matrix(instance: &Instance, matrix: &[i32], out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "EDGE_WEIGHT_TYPE : EXPLICIT\nEDGE_WEIGHT_FORMAT : FULL_MATRIX")?;
     let display = instance.display_points();
-    // Only coordinates give numbers to nodes; those of a matrix are places to draw them at.
+    // Only coordinates give numbers to nodes; in a matrix instance they are places to draw the nodes at.
     let (section, kind) = if instance.ids().is_some() {
         ("NODE_COORD_SECTION", "COORD_DISPLAY")
     } else {

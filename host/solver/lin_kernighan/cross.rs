@@ -1,6 +1,7 @@
-//! Many tours, crossed at the end. Each has a start of its own and is kicked for half of the time, or but a little if it has few
-//! nodes; then they are the first tours of edge assembly crossover (Nagata and Kobayashi 2013) on CPU threads. Once nothing can
-//! come of them any more, few nodes begin anew with other tours; of many nodes the best tour is kicked for the rest of the time.
+//! Many tours, crossed at the end. Each has its own start tour and is kicked for half of the time, or only briefly if there are few
+//! nodes; then they become the initial population of edge assembly crossover (Nagata and Kobayashi 2013) on CPU threads. Once it
+//! cannot improve them any more, small instances restart with other tours; on large ones, kicks are applied to the best tour for
+//! the rest of the time.
 
 use std::time::Duration;
 
@@ -12,27 +13,27 @@ use crate::engine::{BackendError, Deadline, LocalSearch, Population, Problem, St
 use crate::instance::{Instance, nearest};
 use crate::solver::{SolveError, genetic};
 
-/// Share of the time that kicks have, at most: more tours are better than more kicks, and take longer to cross.
+/// Largest share of the time for kicks: more tours are better than more kicks, and take longer to cross.
 const SHARE: f64 = 0.5;
-/// Making a tour's start, and its descent, take as long as so many kicks a node.
+/// Making a start tour and its descent take as long as this many kicks per node.
 const BEGINS: f64 = 0.09;
 /// See [`seconds`].
 const A_KICK: f64 = 1100.0;
-/// Tours that are worth crossing: fewer are better left one.
+/// Fewest tours that are worth crossing: with fewer, a single tour is better.
 const FEWEST: u32 = 10;
 /// Most tours.
 const MOST: u32 = 256;
-/// Nodes up to which tours begin as random ones, and not along curves: it takes longer until those are good.
+/// Nodes up to which start tours are random, not along curves: it takes longer until those are good.
 const MOST_RANDOM: u32 = 3000;
-/// Nodes up to which a run begins anew once nothing can come of its tours any more.
+/// Nodes up to which a run restarts once its tours cannot be improved any more.
 const MOST_RESTARTED: u32 = 5000;
-/// Kicks a node of each tour after which such a run crosses them, the first time.
+/// Kicks per node of each tour after which such a run first crosses them.
 const A_NODE: f64 = 0.05;
-/// Nearest neighbours of a node where tours that had no kicks are crossed, as in the paper. (On d2103, a lattice with holes, those
-/// in quadrants lead to longer tours.)
+/// Nearest neighbours of a node where tours without kicks are crossed, as in the paper. (On d2103, a lattice with holes, those in
+/// quadrants lead to longer tours.)
 const NEAREST: usize = 10;
 
-/// Tours to begin with, in the problem's numbering, one after the other.
+/// Start tours, in the problem's numbering, concatenated.
 pub struct Starts {
     pub count: u32,
     pub tours: Vec<u32>,
@@ -40,7 +41,7 @@ pub struct Starts {
     pub cost: i64,
 }
 
-/// How many tours a run by the clock begins with if its time is enough for several, and if nothing was said that is about one.
+/// Returns the number of tours that a run limited by time starts with, if it has time for several and no setting asks for just one.
 pub fn at_begin(
     n: u32,
     (settings, is_given): (&LinKernighanSettings, bool),
@@ -59,10 +60,10 @@ pub fn at_begin(
     Some(at_first(n, means, time.as_secs_f64())).filter(|&count| count >= FEWEST)
 }
 
-/// So many tours, if they fit the memory; fewer if the time is over before.
+/// Makes this many tours, if they fit in memory; fewer if the time is up before.
 ///
 /// # Errors
-/// As [`genetic::first_individuals`], but for that.
+/// As [`genetic::first_individuals`], except for lack of memory.
 pub fn make(
     instance: &Instance,
     problem: &Problem,
@@ -91,7 +92,7 @@ fn make_all(
     let mut population = cpu::population(problem, &individuals.spec(problem, deadline.stop), first)?;
     let state = population.run(0, &late)?;
     if late() {
-        // The run is over: what matters is the best tour so far.
+        // The run is over: only the best tour so far matters.
         let best = if state.best_cost < problem.unit_cost() { Some(population.best_tour()?) } else { None };
         return Ok(best.map(|tours| Starts { count: 1, tours, cost: state.best_cost }));
     }
@@ -99,7 +100,7 @@ fn make_all(
     for place in 0..count {
         tours.extend(population.individual(place)?);
     }
-    // The start tour that was made before takes the last one's place, if it is shorter than all of them.
+    // The start tour made before replaces the last one, if it is shorter than all of them.
     if problem.unit_cost() < state.best_cost {
         let last = tours.len() - n as usize;
         (0..n).zip(&mut tours[last..]).for_each(|(node, to)| *to = node);
@@ -107,15 +108,14 @@ fn make_all(
     Ok(Some(Starts { count, tours, cost: state.best_cost.min(problem.unit_cost()) }))
 }
 
-/// Seconds that crossing takes until nothing can come of the tours any more, about: the more, the larger, and the worse
-/// they are. `rate` are the kicks a second of one thread; several threads are as many times as fast as the square root of their
-/// number says.
+/// Estimates the seconds that crossing takes until the tours cannot be improved any more: it grows with their number, size and
+/// length. `rate` is the kicks per second of one thread; several threads are faster by the square root of their number.
 fn seconds(n: u32, count: u32, kicks_a_node: f64, (rate, threads): (f64, u32)) -> f64 {
     let threads = f64::from(threads).sqrt();
     f64::from(count) * f64::from(n).powf(1.4) / (A_KICK * rate * threads * kicks_a_node.min(1.0).sqrt())
 }
 
-/// Tours to begin with: as many as can be crossed after their kicks, of which so many are made in a second. At most [`MOST`].
+/// Returns how many start tours can be crossed after their kicks, given how many kicks are made per second. At most [`MOST`].
 fn at_first(n: u32, Means { kicks, threads, .. }: Means, time: f64) -> u32 {
     let fits = |&count: &u32| {
         let kicks_a_node = kicks * SHARE * time / f64::from(n) / f64::from(count) - BEGINS;
@@ -124,25 +124,25 @@ fn at_first(n: u32, Means { kicks, threads, .. }: Means, time: f64) -> u32 {
     (1..=MOST).rev().find(fits).unwrap_or(0)
 }
 
-/// What kicks there were.
+/// The kicks made.
 pub struct Kicks {
-    /// Of each tour.
+    /// Kicks of each tour.
     pub each: u64,
-    /// Of all threads in a second.
+    /// Kicks per second of all threads.
     pub rate: f64,
-    /// Steps of their walks.
+    /// Steps of the kicks' walks.
     pub walk: u32,
 }
 
 impl Kicks {
-    /// Kicks take longer the longer their walks are: kicks of a usual length that a thread makes in a second.
+    /// Returns the kicks per second of a thread, converted to walks of the usual length: longer walks take longer.
     fn of_a_thread(&self, threads: u32) -> f64 {
         self.rate / f64::from(threads) * f64::from(40 + self.walk) / 60.0
     }
 }
 
-/// Of tours as many as can be crossed in the time that is left, the shortest ones: on slow threads fewer than were kicked, but
-/// [`FEWEST`] where there are so many.
+/// Returns as many of the tours, the shortest ones, as can be crossed in the time left: on slow threads fewer than were kicked, but
+/// [`FEWEST`] if there are that many.
 fn as_many_as_fit(plan: &Plan, tours: Vec<u32>, kicks: Kicks, time: Duration) -> Vec<u32> {
     let threads = plan.means.threads;
     if plan.means.on_gpus {
@@ -169,40 +169,40 @@ fn individuals(seed: u64, count: u32, initial: Initial) -> genetic::GeneticSetti
     }
 }
 
-/// When kicks end and crossing begins, of tours that began at some time of the run.
+/// Returns when kicks end and crossing starts, for tours that started at some time of the run.
 pub fn kicked(stop: &Stop, began: Duration) -> Option<Duration> {
     stop.time.map(|time| began + time.saturating_sub(began).mul_f64(SHARE))
 }
 
-/// What few nodes begin anew with.
+/// How small instances restart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Anew {
-    /// Tours with so many kicks each before they are crossed, unless the time for kicks is over before.
+pub enum Restart {
+    /// Tours with this many kicks each before they are crossed, unless the time for kicks ends before.
     Kicked(u64),
-    /// Tours without kicks. Sometimes they lead where those with kicks do not, which are more alike.
+    /// Tours without kicks. They sometimes reach tours that kicked ones, which are more alike, do not.
     LocalOptima,
 }
 
-/// What a run begins with when it has begun so many times before; nothing in particular if it has many nodes. Tours with kicks and
-/// those without take turns, and each time there are twice as many kicks.
-pub fn anew(n: u32, times: u32) -> Option<Anew> {
+/// Returns how a run restarts after this many restarts; `None` for large instances. Tours with and without kicks alternate, and the
+/// number of kicks doubles each time.
+pub fn restart(n: u32, times: u32) -> Option<Restart> {
     let kicks = || (A_NODE * f64::from(n) * 2f64.powf(f64::from(times / 2))).ceil() as u64;
-    let begins = || if times.is_multiple_of(2) { Anew::Kicked(kicks()) } else { Anew::LocalOptima };
+    let begins = || if times.is_multiple_of(2) { Restart::Kicked(kicks()) } else { Restart::LocalOptima };
     (n <= MOST_RESTARTED).then(begins)
 }
 
-/// An instance with the lists by which [`Anew::LocalOptima`] are crossed, in the numbering of `problem`. None if it has many nodes,
-/// or a matrix: lists are of the nearest nodes there anyway.
+/// Returns an instance with the lists for crossing [`Restart::LocalOptima`], in the numbering of `problem`. `None` for a large
+/// instance, or a matrix: its lists hold the nearest nodes anyway.
 pub fn by_nearest(instance: &Instance, problem: &Problem) -> Option<Problem> {
     let near = || nearest(instance, NEAREST.min(instance.len() - 1));
     let has_others = problem.n() <= MOST_RESTARTED && instance.points().is_some();
     has_others.then(|| Problem::for_search(instance, &near(), problem.start_tour().to_vec()))
 }
 
-/// A population of tours with kicks, without those for which the time is too short.
+/// Returns a population of kicked tours, without those for which there is not enough time.
 ///
 /// # Errors
-/// If it does not fit the memory.
+/// If it does not fit in memory.
 pub fn of_kicked<'a>(
     plan: &Plan<'a>,
     seed: u64,
@@ -213,10 +213,10 @@ pub fn of_kicked<'a>(
     population(plan.problem, seed, as_many_as_fit(plan, tours, kicks, time), stop)
 }
 
-/// A population of tours.
+/// Returns a population of tours.
 ///
 /// # Errors
-/// If it does not fit the memory.
+/// If it does not fit in memory.
 pub fn population<'a>(
     problem: &'a Problem,
     seed: u64,
@@ -226,7 +226,7 @@ pub fn population<'a>(
     let count = (tours.len() / problem.n() as usize) as u32;
     let spec = individuals(seed, count, Initial::File).spec(problem, stop);
     let mut population = cpu::population(problem, &spec, FirstIndividuals::Given(tours))?;
-    // Tours that are all one are exhausted already, and a generation would replace them.
+    // Identical tours are exhausted already, and a generation would replace them.
     population.run(0, &|| false)?;
     Ok(population)
 }
@@ -242,7 +242,7 @@ mod tests {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads as usize).build().unwrap();
             pool.install(|| at_first(n, Means::of(&Backend::open(Choice::Cpu).unwrap().0), time))
         };
-        // 33 tours of 10,000 nodes have .0615 kicks a node in five seconds, and are crossed in 4.8; 34 would take 5.2.
+        // 33 tours of 10,000 nodes have .0615 kicks per node in five seconds, and are crossed in 4.8; 34 would take 5.2.
         assert_eq!(in_pool(1, 10_000, 10.0), 33);
         assert_eq!([0.0, 0.01, 1e9].map(|time| in_pool(1, 10_000, time)), [0, 0, MOST]);
         for (fewer, more) in [(1000, 5000), (10_000, 20_000), (20_000, 100_000)] {
@@ -260,16 +260,16 @@ mod tests {
         assert!(seconds(10_000, 50, 0.2, (1e4, 1)) < base && seconds(10_000, 50, 0.1, (2e4, 1)) < base);
         assert!(seconds(10_000, 60, 0.1, (1e4, 1)) > base && seconds(12_000, 50, 0.1, (1e4, 1)) > base);
         assert_eq!(seconds(10_000, 50, 0.1, (1e4, 4)), base / 2.0);
-        // Without a kick there is no end.
+        // Without kicks it never ends.
         assert_eq!(seconds(10_000, 50, 0.0, (1e4, 1)), f64::INFINITY);
     }
 
     #[test]
-    fn few_nodes_begin_anew_with_and_without_kicks() {
-        let all: Vec<_> = (0..5).map(|times| anew(1000, times)).collect();
-        let kicked = |kicks| Some(Anew::Kicked(kicks));
-        let none = Some(Anew::LocalOptima);
+    fn small_instances_restart_with_and_without_kicks() {
+        let all: Vec<_> = (0..5).map(|times| restart(1000, times)).collect();
+        let kicked = |kicks| Some(Restart::Kicked(kicks));
+        let none = Some(Restart::LocalOptima);
         assert_eq!(all, [kicked(50), none, kicked(100), none, kicked(200)]);
-        assert_eq!((anew(5000, 0), anew(5001, 0), anew(5001, 1)), (kicked(250), None, None));
+        assert_eq!((restart(5000, 0), restart(5001, 0), restart(5001, 1)), (kicked(250), None, None));
     }
 }

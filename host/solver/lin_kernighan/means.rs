@@ -1,24 +1,24 @@
-//! What there is to kick and cross tours with.
+//! The computing resources for kicking and crossing tours.
 
 use crate::backend::Backend;
 
-/// Kicks a second of a CPU thread, and of a GPU, as long as it is not known better.
+/// Kicks per second of a CPU thread, and of a GPU, until measured.
 pub const THREAD: f64 = 10_000.0;
 const GPU: f64 = 1_200_000.0;
 
-/// What kicks and crosses tours: this process, or several that share them.
+/// The resources that kick and cross tours: those of this process, or of several that share tours.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Means {
-    /// Kicks a second, as long as that is not known better.
+    /// Kicks per second, until measured.
     pub kicks: f64,
-    /// CPU threads, which cross.
+    /// CPU threads, which cross tours.
     pub threads: u32,
-    /// There are GPUs.
+    /// Whether there are GPUs.
     pub on_gpus: bool,
 }
 
 impl Means {
-    /// Those of a backend.
+    /// Returns the means of a backend.
     pub fn of(backend: &Backend) -> Means {
         let threads = rayon::current_num_threads() as u32;
         let kicks = match backend.gpus() {
@@ -28,7 +28,7 @@ impl Means {
         Means { kicks, threads, on_gpus: !backend.is_cpu() }
     }
 
-    /// Those of two together.
+    /// Returns the sum of both.
     pub fn with(self, other: Means) -> Means {
         Means {
             kicks: self.kicks + other.kicks,

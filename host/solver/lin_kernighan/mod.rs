@@ -1,7 +1,7 @@
 //! Chained Lin-Kernighan: settings, and the loop around a backend's rounds ([`antwarp_core::lin_kernighan`]).
 //!
-//! The start tour is repaired in rounds without kicks; then every trial is a kick. What a trial may make longer follows a
-//! temperature that falls with the time or the trials that are left (Martin, Otto and Felten 1991).
+//! The start tour is improved in rounds without kicks; then every trial starts with a kick. A temperature, which falls with the
+//! remaining time or trials, limits how much longer a trial may make the tour (Martin, Otto and Felten 1991).
 
 mod cross;
 mod means;
@@ -28,7 +28,7 @@ use settings::Plan;
 pub use settings::{Acceptance, LinKernighanSettings, NeighborKind};
 pub(super) use settings::{MOST_CHAINS, MOST_STEPS};
 
-/// As [`Algorithm::solve`](super::Algorithm::solve), once everything is checked.
+/// As [`Algorithm::solve`](super::Algorithm::solve), after all checks.
 pub(super) fn solve(
     instance: &Instance,
     settings: &LinKernighanSettings,
@@ -38,7 +38,7 @@ pub(super) fn solve(
     contact: Contact<'_>,
 ) -> Result<Solution, SolveError> {
     let deadline = Deadline::now(stop);
-    // Nodes that are near each other in the plane are so in memory then, and preparation takes half as long.
+    // Then nodes that are close in the plane are close in memory, and preparation takes half as long.
     let order = if instance.len() < MANY { None } else { start::along_a_curve(instance) };
     let Some((renumbered, order)) = order.and_then(|order| Some((instance.renumbered(&order)?, order)))
     else {
@@ -57,7 +57,7 @@ pub(super) fn solve(
     Ok(solution)
 }
 
-/// Trials in a round of a tour that runs share: as many as one would make of it that has all their threads.
+/// Returns the trials in a round of a tour that runs share: as many as a single run with all their threads would make.
 fn trials_of_all(n: u32, forces: &[Force]) -> u32 {
     let most = forces.iter().map(|force| force.trials).max().unwrap_or(1);
     let threads = forces.iter().filter(|force| !force.means.on_gpus).map(|force| force.means.threads).sum();
@@ -75,7 +75,7 @@ fn solve_as_numbered(
 ) -> Result<Solution, SolveError> {
     let stop = deadline.stop;
     let n = instance.len() as u32;
-    // What ends by the clock is another run every time anyway.
+    // A run limited by time differs every time anyway.
     let layout = backend.default_trials(n, stop.iterations.is_some());
     let own = Force {
         seed: settings.seed,
@@ -85,7 +85,7 @@ fn solve_as_numbered(
         trials: settings.trials.unwrap_or(layout.trials),
     };
     let k = (settings.neighbors as usize).min(instance.len() - 1);
-    // Many nodes are numbered along a curve.
+    // Large instances are numbered along a curve.
     let is_curve = instance.len() >= MANY && instance.points().is_some();
     let curve = is_curve.then(|| (0..instance.len() as u32).collect());
     let haste = Haste { instance, deadline, curve };
@@ -99,7 +99,7 @@ fn solve_as_numbered(
     };
     let met = Partners::meet(contact.post, own, &late);
     let forces = met.as_ref().map_or(vec![own], Partners::forces);
-    // All that share tours decide alike: by what they have together, and else as the first of them would.
+    // All runs that share tours decide alike: by what they have together, and otherwise as the first of them would.
     let seconds = |seconds| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
     let time = forces[0].time.map(seconds);
     let means = forces.iter().skip(1).fold(forces[0].means, |all, force| all.with(force.means));
@@ -167,7 +167,7 @@ fn solve_as_numbered(
     };
     let are_several = crossed.is_some();
     let mut rounds = match begin_with(crossed, partners.is_some()) {
-        // One tour needs less.
+        // A single tour needs less memory.
         Err(BackendError::OutOfMemory { .. }) if are_several => {
             partners = None;
             begin_with(None, false)?

@@ -1,7 +1,7 @@
-//! Runs that share their tours in lockstep, and come to the same.
+//! Runs that share their tours in lockstep, and reach the same results.
 //!
-//! Of a single tour each run makes a part of a round's trials, and all make the same changes. Of tours that are to be crossed each
-//! kicks some; then all have all of them, and each crosses a part of the pairs of a generation.
+//! With a single tour, each run makes a part of a round's trials, and all make the same changes. With tours that are to be crossed,
+//! each run kicks some of them; then all runs have all of them, and each crosses a part of the pairs of a generation.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,17 +13,17 @@ use super::means::Means;
 use crate::engine::lin_kernighan::Found;
 use crate::engine::{BackendError, Enough, LinKernighan, Lockstep, Post, Sharing};
 
-/// What counts of a run's trials and seconds in each round that follows: how fast it is now.
+/// Weight of a run's earlier trials and seconds in each following round, so that its current speed counts.
 const FADING: f64 = 0.95;
-/// Most bytes of a run's tours that it sends to all: MPI counts with 31 bits.
+/// Most bytes of tours that a run sends to all: MPI counts with 31 bits.
 const MOST_BYTES: usize = 1 << 30;
 
-/// What a run tells the others before they begin.
+/// Sent by a run to the others before they start.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Force {
     /// Its seed.
     pub seed: u64,
-    /// The seconds that it has.
+    /// Its time limit in seconds.
     pub time: Option<f64>,
     pub means: Means,
     /// Tours that it works on if they are not crossed, and kicks of each in a round.
@@ -51,12 +51,12 @@ impl Force {
     }
 }
 
-/// What a run tells the others after its trials of a round.
+/// Sent by a run to the others after its trials of a round.
 #[derive(Debug, PartialEq)]
 struct Told {
     /// The round's number.
     round: u32,
-    /// How much of its run is done.
+    /// The completed share of its run.
     progress: f32,
     /// Seconds that its trials took.
     seconds: f32,
@@ -79,15 +79,15 @@ impl Told {
     }
 }
 
-/// Tours with kicks, and what those were.
+/// Tours with kicks, and the numbers of these.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kicked {
-    /// Kicks of each tour; and of all of them in a second.
+    /// Kicks of each tour, and kicks per second of all of them.
     pub each: u64,
     pub rate: f64,
-    /// The time that is left.
+    /// The time left.
     pub left: Duration,
-    /// One after the other.
+    /// The tours, concatenated.
     pub tours: Vec<u32>,
 }
 
@@ -108,15 +108,15 @@ impl Kicked {
     }
 }
 
-/// Trials that were made of a round.
+/// The trials made in a round.
 #[derive(Clone, Copy, Debug)]
 pub struct Made {
     pub by_all: u64,
-    /// By this run.
+    /// Those made by this run.
     pub here: u64,
 }
 
-/// How fast a run is.
+/// The speed of a run.
 #[derive(Clone, Copy, Debug)]
 struct Speed {
     trials: f64,
@@ -136,32 +136,32 @@ impl Speed {
     }
 }
 
-/// One of those that share tours.
+/// One of the runs that share tours.
 #[derive(Clone, Copy, Debug)]
 struct Partner {
     force: Force,
     speed: Speed,
 }
 
-/// All runs that share tours, as one of them sees them; all see the same.
+/// All runs that share tours, as seen by one of them; all see the same.
 pub struct Partners<'a> {
     post: &'a Post,
     lockstep: &'a Lockstep,
-    /// By their numbers; none of those that have left.
+    /// By number; `None` for those that have left.
     all: Vec<Option<Partner>>,
-    /// The seed that they have in common.
+    /// Their common seed.
     pub seed: u64,
-    /// How much of the run is done, as the first of them says.
+    /// The completed share of the run, as reported by the first of them.
     pub progress: f32,
-    /// They have the same tours, not each its own.
+    /// Whether they have the same tours, not each its own.
     have_same: bool,
-    /// How many have met.
+    /// The number of runs that met.
     met: usize,
 }
 
 impl<'a> Partners<'a> {
-    /// Meets the others, if there are any, and learns what each of them is, the own one among them. None if there is nobody to share
-    /// anything with.
+    /// Meets the others, if there are any, and learns the force of each of them, itself included. `None` if there is nobody to
+    /// share tours with.
     pub fn meet(post: Option<&'a Post>, own: Force, enough: Enough) -> Option<Partners<'a>> {
         let post = post?;
         let lockstep = post.lockstep()?;
@@ -178,13 +178,13 @@ impl<'a> Partners<'a> {
         (forces.len() > 1).then_some(partners)
     }
 
-    /// What each of them is, in order.
+    /// Returns the forces of all, in order.
     pub fn forces(&self) -> Vec<Force> {
         self.all.iter().flatten().map(|partner| partner.force).collect()
     }
 
-    /// Those that share a single tour from now on. Where there are GPUs, threads would hold them up: a merge takes them as long as a GPU
-    /// takes for a round. None if this run is not one of them, or the only one.
+    /// Keeps the runs that share a single tour from now on. Where there are GPUs, threads would hold them up: a merge takes threads
+    /// as long as a round takes a GPU. `None` if this run is not one of them, or the only one.
     pub fn of_one_tour(mut self) -> Option<Partners<'a>> {
         if self.forces().iter().any(|force| force.means.on_gpus) {
             self.all.iter_mut().for_each(|run| *run = run.filter(|run| run.force.means.on_gpus));
@@ -193,23 +193,23 @@ impl<'a> Partners<'a> {
         (is_one_of_them && self.forces().len() > 1).then_some(self)
     }
 
-    /// They begin to share tours: nobody needs any from elsewhere if all do that have met.
+    /// Starts sharing tours: no tours from elsewhere are needed if all runs that met take part.
     pub fn begin(&self) {
         if self.forces().len() == self.met {
             self.post.set_in_lockstep();
         }
     }
 
-    /// From now on they have the same tours, or each has its own.
+    /// Sets whether they have the same tours from now on, or each has its own.
     pub fn have_same(&mut self, have_same: bool) {
         self.have_same = have_same;
-        // Of what they have in common the first of them tells.
+        // The first of them reports what they have in common.
         let is_first = self.all.iter().position(Option::is_some) == Some(self.lockstep.own() as usize);
         self.post.set_silent(have_same && !is_first);
     }
 
-    /// Tells all others, and hears what they tell, by their numbers: as far as that can be read. Whose message cannot be, or who has left,
-    /// is one of them no longer. None if this run is over.
+    /// Sends a message to all others, and returns their messages, by number, as far as they can be read. A run whose message cannot
+    /// be read, or which has left, does not take part any more. `None` if this run is over.
     fn step<T>(
         &mut self,
         told: Vec<u8>,
@@ -225,14 +225,14 @@ impl<'a> Partners<'a> {
         Some(told)
     }
 
-    /// What the first of them says.
+    /// Returns the value sent by the first of them.
     pub fn agree(&mut self, own: u64, enough: Enough) -> Option<u64> {
         let read = |told: &Arc<Vec<u8>>| told.first_chunk().map(|&bytes| u64::from_le_bytes(bytes));
         self.step(own.to_le_bytes().to_vec(), read, enough)?.into_iter().flatten().next()
     }
 
-    /// This run's part of so many pieces, by what each run is worth; at least one, where there are so many. (Of who has none, nobody would
-    /// know that it got faster.)
+    /// Returns this run's part of this many pieces, in proportion to each run's worth, with at least one for each where there are
+    /// enough. (Nobody would notice that a run with none became faster.)
     fn part_by(&self, pieces: u32, worth: impl Fn(&Partner) -> f64) -> Range<u32> {
         let runs = self.all.iter().flatten().count() as u32;
         let least = u32::from(pieces >= runs);
@@ -248,7 +248,7 @@ impl<'a> Partners<'a> {
         until(own)..until(own + 1)
     }
 
-    /// How many of so many tours this run kicks, or makes without kicks: one at least.
+    /// Returns how many of this many tours this run kicks, or makes without kicks: at least one.
     pub fn tours(&self, count: u32, are_kicked: bool) -> u32 {
         let worth = |Partner { force: Force { means, .. }, .. }: &Partner| {
             if are_kicked { means.kicks } else { f64::from(means.threads) }
@@ -256,7 +256,7 @@ impl<'a> Partners<'a> {
         (self.part_by(count, worth).len() as u32).max(1)
     }
 
-    /// A round of all. None if this run is over.
+    /// Runs a round of all. `None` if this run is over.
     ///
     /// # Errors
     /// As [`LinKernighan::run`].
@@ -286,7 +286,7 @@ impl<'a> Partners<'a> {
         Ok(Some(Made { by_all, here }))
     }
 
-    /// The tours of all, of n nodes. None if this run is over, or has too many of them.
+    /// Returns the tours of all, of n nodes. `None` if this run is over, or has too many of them.
     pub fn all_tours(&mut self, own: &Kicked, n: u32, enough: Enough) -> Option<Kicked> {
         if size_of_val(&own.tours[..]) > MOST_BYTES {
             return None;
@@ -310,7 +310,7 @@ impl Sharing for Partners<'_> {
     }
 
     fn gather(&mut self, made: Vec<u8>, enough: Enough) -> Option<Vec<Arc<Vec<u8>>>> {
-        // A message says something.
+        // A message is never empty.
         let made = [&[0], &made[..]].concat();
         let all = self.step(made, |told| told.get(1..).map(|made| Arc::new(made.to_vec())), enough)?;
         Some(all.into_iter().flatten().collect())
@@ -336,7 +336,7 @@ mod tests {
     use crate::solver::lin_kernighan::LinKernighanSettings;
     use crate::solver::{Algorithm, Solution};
 
-    /// Carries what there is from each to all others.
+    /// Carries the messages of each to all others.
     fn carry(posts: &[Post]) {
         for (from, post) in posts.iter().enumerate() {
             while let Some(told) = post.lockstep().and_then(Lockstep::collect) {
@@ -347,7 +347,7 @@ mod tests {
         }
     }
 
-    /// What each of some runs ends with, of which this one is interrupted from the beginning.
+    /// Returns the results of several runs, of which this one is interrupted from the start.
     fn solve(
         instance: &Instance,
         chains: Option<u32>,
@@ -396,7 +396,7 @@ mod tests {
                 assert!((1..5000).contains(&solution.tours), "{} of {runs} runs", solution.tours);
             }
         }
-        // One that is over before it began does not hold the others up, who make as many kicks without it.
+        // A run that is over before it started does not hold up the others, which make as many kicks without it.
         let all = solve(&instance, Some(1), &stop, (3, Some(1)));
         assert_eq!((all[0].iterations, all[1].iterations), (5000, 0));
         assert!(all[0].cost == instance.check_tour(&all[0].tour).unwrap() && all[0].tour == all[2].tour);
@@ -404,7 +404,7 @@ mod tests {
 
     #[test]
     fn runs_that_cross_share_their_tours() {
-        // So few nodes that the first tours are made, and crossed, long before the time is over.
+        // With so few nodes the first tours are made, and crossed, long before the time is up.
         let instance = generate::uniform(200, 8).unwrap();
         let stop = Stop { time: Some(Duration::from_secs(3)), ..Stop::never() };
         for solution in solve(&instance, None, &stop, (3, None)) {

@@ -1,13 +1,13 @@
-//! Chained Lin-Kernighan as an engine: rounds without kicks, rounds with kicks, and what is made of several tours.
+//! Chained Lin-Kernighan as an engine: rounds without kicks, rounds with kicks, and recombining or crossing several tours.
 
 use std::fmt::Write;
 use std::time::Duration;
 
-use antwarp_core::colony::ColonyState;
 use antwarp_core::lin_kernighan::trial::{LOOKED_AT, TrialRound};
+use antwarp_core::papers::ants::colony::ColonyState;
 use antwarp_core::rng::Stream;
 
-use super::cross::{self, Anew, Kicks, Starts};
+use super::cross::{self, Kicks, Restart, Starts};
 use super::partners::{Kicked, Partners};
 use super::settings::Plan;
 use crate::engine::lin_kernighan::{NODES, Spec};
@@ -15,19 +15,19 @@ use crate::engine::{
     BackendError, Budget, Engine, Enough, LinKernighan, Population, Reached, Status, Stop, StopReason, Trials,
 };
 
-/// Rounds at a time of a run by iterations; else it is as many as the clock says.
+/// Rounds per batch in a run limited by iterations; otherwise time decides.
 const BATCH: u64 = 16;
-/// How many times a run makes one tour of all.
+/// How many times a run recombines all tours into one.
 const RECOMBINATIONS: u32 = 4;
-/// Most tours of other runs that wait.
+/// Most waiting tours from other runs.
 const MOST_GUESTS: usize = 8;
-/// Where annealing begins when kicks go on behind crossing, as a share of the first temperature.
+/// Initial temperature of annealing after crossing, as a share of the first temperature.
 const COOLER: f32 = 0.3;
-/// A descent is over once looking around all nodes gains less than this share of the tour.
+/// A descent is over once searching around all nodes gains less than this share of the tour.
 const ENOUGH: f64 = 1e-3;
 
-/// Steps of a kick's walks when a tour has had so many kicks a node. What can be gained among near nodes is gained first; on a
-/// lattice there is little of that.
+/// Returns the steps of a kick's walks after this many kicks per node of a tour. Gains among near nodes come first; on a lattice
+/// there are few of them.
 fn steps(kicks_a_node: f64, is_lattice: bool) -> u32 {
     match kicks_a_node {
         _ if is_lattice => 80,
@@ -37,25 +37,25 @@ fn steps(kicks_a_node: f64, is_lattice: bool) -> u32 {
     }
 }
 
-/// What a run is at.
+/// The current phase of a run.
 enum Phase<'a> {
     /// Rounds without kicks.
     Descent,
     /// Rounds with kicks.
     Kicks,
-    /// Tours are crossed.
+    /// Crossing of tours.
     Crossing(Box<dyn Population + 'a>),
 }
 
-/// Where a run with several tours began, or began anew.
+/// When a run with several tours started or last restarted.
 #[derive(Clone, Copy, Default)]
 struct Begun {
-    /// How many times before.
+    /// The number of restarts so far.
     times: u32,
     at: Duration,
-    /// How long it took the first time until nothing could come of the tours any more.
+    /// How long the first tours took until they could not be improved any more.
     took: Duration,
-    /// [`Rounds::kicks`] and [`Rounds::made`] then.
+    /// [`Rounds::kicks`] and [`Rounds::made`] at that time.
     kicks: u64,
     made: u64,
 }
@@ -65,37 +65,37 @@ pub(super) struct Rounds<'a> {
     plan: Plan<'a>,
     engine: Box<dyn LinKernighan + 'a>,
     phase: Phase<'a>,
-    /// Tours are crossed after their kicks, not yet.
+    /// Whether tours are still to be crossed, after their kicks.
     is_to_cross: bool,
-    /// The first tours, or those that it began anew with.
+    /// The start of the current tours: the first ones, or those of the last restart.
     begun: Begun,
-    /// The best one of crossing is kicked on.
+    /// Whether kicks are now applied to the best tour from crossing.
     is_kicked_on: bool,
     chains: u32,
-    /// Kicks of a tour in a round.
+    /// Kicks per tour in a round.
     trials: u32,
-    /// How the engine works, and what came behind it.
+    /// Description of the engine, and of the phases after it.
     layout: String,
     /// Seed of the trials.
     seed: u64,
-    /// Length of the best tour, and of the shortest one as it is.
+    /// Length of the best tour, and of the current shortest one.
     best_cost: i64,
     cost: i64,
-    /// The best tour, where it is none of the engine's.
+    /// The best tour, if the engine does not have it.
     shorter: Option<Vec<u32>>,
     /// The runs that share tours.
     partners: Option<Partners<'a>>,
-    /// The last tour that came from each of some other runs, by its number.
+    /// The last tour received from each of several other runs, by its number.
     guests: Vec<(u32, Vec<u32>)>,
-    /// Where annealing begins, in mean edges, and their length.
+    /// Initial temperature of annealing, in mean edges, and their length.
     temperature: f32,
     mean_edge: f32,
     round: u32,
     /// Kicks of each tour so far.
     kicks: u64,
-    /// And of all of them.
+    /// Kicks of all tours made by this run.
     made: u64,
-    /// And when the best tour was found.
+    /// Kicks of each tour when the best one was found.
     best_kicks: u64,
     /// The time when kicks began.
     since: Duration,
@@ -104,7 +104,7 @@ pub(super) struct Rounds<'a> {
 }
 
 impl<'a> Rounds<'a> {
-    /// Tours that begin as the spec says, with so many kicks of each in a round.
+    /// Makes tours that start as the spec says, with this many kicks of each in a round.
     ///
     /// # Errors
     /// As [`Backend::lin_kernighan`].
@@ -138,7 +138,7 @@ impl<'a> Rounds<'a> {
         })
     }
 
-    /// Tours are shared from now on.
+    /// Shares tours from now on.
     pub(super) fn share(&mut self, partners: Partners<'a>) {
         partners.begin();
         self.partners = Some(partners);
@@ -148,22 +148,22 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// From now on all that share tours have the same, or each has its own.
+    /// Sets whether all runs that share tours have the same ones from now on, or each has its own.
     fn have_same(&mut self, have_same: bool) {
         self.partners.iter_mut().for_each(|partners| partners.have_same(have_same));
     }
 
-    /// Whether a single tour is shared.
+    /// Returns whether a single tour is shared.
     fn is_one_shared(&self) -> bool {
         self.partners.is_some() && !self.is_to_cross
     }
 
-    /// The seed of what all do that share tours.
+    /// Returns the seed for what all runs that share tours do alike.
     fn common_seed(&self) -> u64 {
         self.partners.as_ref().map_or(self.plan.settings.seed, |partners| partners.seed)
     }
 
-    /// Steps of a kick's walks when so many kicks are made.
+    /// Returns the steps of a kick's walks after this many kicks.
     fn walk_at(&self, kicks: u64) -> u32 {
         let a_node = kicks as f64 / f64::from(self.plan.problem.n());
         self.plan.settings.walk.unwrap_or_else(|| steps(a_node, self.plan.is_lattice))
@@ -176,12 +176,12 @@ impl<'a> Rounds<'a> {
         TrialRound { seed: self.seed, number, trials, walk, temperature, looks, padding: 0 }
     }
 
-    /// The next round with kicks, when so many are made or planned.
+    /// Returns the next round with kicks, after this many kicks made or planned.
     fn next_kicks(&mut self, budget: &Budget, planned: u64) -> TrialRound {
         let trials = budget.left(planned).min(u64::from(self.trials)) as u32;
         let by_iterations = budget.deadline.stop.iterations.map_or(0.0, |most| planned as f32 / most as f32);
         let progress = match &self.partners {
-            // The same for all of them: no two clocks are.
+            // The same for all runs: their clocks differ.
             Some(partners) if self.is_one_shared() && budget.deadline.stop.time.is_some() => {
                 partners.progress.max(by_iterations)
             }
@@ -192,7 +192,8 @@ impl<'a> Rounds<'a> {
         self.next(self.walk_at(planned), trials, temperature)
     }
 
-    /// Rounds, as many as `next` has, which is told how many there were; and the trials of all tours that were made here.
+    /// Runs rounds until `next`, which is given the number of rounds so far, returns `None`; also returns the number of trials of
+    /// all tours made here.
     fn run(
         &mut self,
         budget: &Budget,
@@ -216,7 +217,7 @@ impl<'a> Rounds<'a> {
                     own += made.here;
                 }
                 Ok(None) => self.partners = None,
-                // Alone, it needs less.
+                // A single run needs less memory.
                 Err(BackendError::OutOfMemory { .. }) => {
                     self.partners = None;
                     self.seed = self.plan.settings.seed;
@@ -225,12 +226,12 @@ impl<'a> Rounds<'a> {
             }
             done += 1;
         }
-        // The last one need not tell anybody what it finds.
+        // The last one left need not report anything.
         self.partners = self.partners.take().filter(|partners| partners.forces().len() > 1);
         Ok((Reached { trials, ..self.engine.reached(enough)? }, own))
     }
 
-    /// Takes note of what was reached, after [`Rounds::kicks`] kicks; whether it is the best so far.
+    /// Records the result after [`Rounds::kicks`] kicks; returns whether it is the best so far.
     fn note(&mut self, cost: i64, best_cost: i64) -> bool {
         self.cost = cost;
         let is_best = best_cost < self.best_cost;
@@ -241,14 +242,14 @@ impl<'a> Rounds<'a> {
         is_best
     }
 
-    /// The same of crossing, with the best tour if it is a shorter one.
+    /// Records the result of crossing, with the best tour if it is shorter.
     fn note_crossed(&mut self, state: ColonyState, shorter: Option<Vec<u32>>) {
         if self.note(state.iteration_cost, state.best_cost) {
             self.shorter = shorter;
         }
     }
 
-    /// Rounds without kicks, until they gain little.
+    /// Runs rounds without kicks, until they gain little.
     fn descend(&mut self, budget: &Budget) -> Result<u64, BackendError> {
         let trials = self.plan.problem.n().div_ceil(NODES);
         let rounds: Vec<TrialRound> = (0..NODES / LOOKED_AT).map(|_| self.next(0, trials, 0.0)).collect();
@@ -259,12 +260,12 @@ impl<'a> Rounds<'a> {
         let (state, _) = self.run(budget, |_, done| rounds.get(done).copied())?;
         self.note(state.cost, state.best_cost);
         if was_shared && !self.is_one_shared() && !budget.is_over() {
-            // Not all of the rounds were made; it goes on alone.
+            // Not all of the rounds were made; this run goes on alone.
             return Ok(rounds.len() as u64);
         }
         let gain = before - state.cost;
         if budget.is_over() {
-            // The rounds may have been cut short, and perhaps there is time for crossing.
+            // The rounds may have been cut short, and there may be time for crossing.
             self.phase = Phase::Kicks;
         } else if self.plan.settings.descent_only {
             self.ended = (gain == 0 && state.offered == 0).then_some(StopReason::LocalOptimum);
@@ -277,12 +278,12 @@ impl<'a> Rounds<'a> {
         Ok(rounds.len() as u64)
     }
 
-    /// One tour of all is made so many times during a run.
+    /// Returns how many times during a run all tours are recombined into one.
     fn recombinations(&self) -> u32 {
         if self.is_to_cross { 0 } else { RECOMBINATIONS }
     }
 
-    /// Makes one tour of all and of what other runs do better, unless memory is short.
+    /// Recombines all tours into one, with the better parts of other runs' tours, unless memory is short.
     fn recombine(&mut self, enough: Enough) -> Result<(), BackendError> {
         let guests: Vec<_> = std::mem::take(&mut self.guests).into_iter().map(|(_, tour)| tour).collect();
         match self.engine.recombine(&guests, enough) {
@@ -295,22 +296,22 @@ impl<'a> Rounds<'a> {
         Ok(())
     }
 
-    /// When this phase has to end: after some time, and after so many kicks since it [began](Begun).
+    /// Returns when this phase has to end: at a time, and after a number of kicks since its [start](Begun).
     fn until(&self, stop: &Stop) -> Stop {
         if !self.is_to_cross {
             return stop.clone();
         }
-        let iterations = match cross::anew(self.plan.problem.n(), self.begun.times) {
-            Some(Anew::Kicked(kicks)) => Some(kicks),
+        let iterations = match cross::restart(self.plan.problem.n(), self.begun.times) {
+            Some(Restart::Kicked(kicks)) => Some(kicks),
             _ => None,
         };
         Stop { time: cross::kicked(stop, self.begun.at), iterations, ..stop.clone() }
     }
 
-    /// Rounds with kicks.
+    /// Runs rounds with kicks.
     fn kick(&mut self, budget: &Budget) -> Result<u64, BackendError> {
-        // A run by iterations is the same every time, and so is each batch, at whose end the best tour is looked for.
-        // That of one shared tour is the same for all if they may end by what they find.
+        // A run limited by iterations is reproducible, so its batches, after which the best tour is checked, are always the same.
+        // The same holds for runs that share one tour and may stop because of their results.
         let is_same = budget.deadline.stop.iterations.is_some()
             || (self.is_one_shared() && budget.deadline.stop.stagnation.is_some());
         let units = if is_same { BATCH } else { budget.units };
@@ -345,7 +346,7 @@ impl<'a> Rounds<'a> {
         Ok(u64::from(self.round - first))
     }
 
-    /// Begins to cross the tours.
+    /// Starts crossing the tours.
     fn cross(&mut self, budget: &Budget) -> Result<(), BackendError> {
         self.is_to_cross = false;
         let spent = budget.deadline.elapsed();
@@ -373,7 +374,7 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// All have the tours of all, if they share them.
+    /// Gives all runs the tours of all, if they share them.
     fn share_tours(&mut self, kicked: &mut Kicked, budget: &Budget) {
         let Some(partners) = &mut self.partners else { return };
         let problem = self.plan.problem;
@@ -388,7 +389,7 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// What the first of those that share tours says; the own word if nobody does.
+    /// Returns the value from the first of the runs that share tours; its own value if none do.
     fn agree(&mut self, own: u64, budget: &Budget) -> u64 {
         let Some(partners) = &mut self.partners else { return own };
         let agreed = partners.agree(own, &|| budget.is_over());
@@ -398,18 +399,18 @@ impl<'a> Rounds<'a> {
         agreed.unwrap_or(own)
     }
 
-    /// Begins anew with as many other tours as were crossed, once nothing can come of those any more; false if that is not worth
-    /// while, or does not fit the memory.
-    fn begin_anew(&mut self, crossed: u32, budget: &Budget) -> Result<bool, BackendError> {
+    /// Restarts with as many other tours as were crossed, once those cannot be improved any more; false if that is not worth while,
+    /// or does not fit in memory.
+    fn restart(&mut self, crossed: u32, budget: &Budget) -> Result<bool, BackendError> {
         let Plan { instance, backend, problem, settings, by_nearest, .. } = self.plan;
         let (times, spent) = (self.begun.times + 1, budget.deadline.elapsed());
         let took = if times == 1 { spent } else { self.begun.took };
         let left = budget.deadline.stop.time.unwrap_or_default().saturating_sub(spent);
         let is_worth_while = self.agree((left >= took).into(), budget) != 0;
-        let Some(anew) = cross::anew(problem.n(), times).filter(|_| is_worth_while) else {
+        let Some(restart) = cross::restart(problem.n(), times).filter(|_| is_worth_while) else {
             return Ok(false);
         };
-        let is_kicked = anew != Anew::LocalOptima;
+        let is_kicked = restart != Restart::LocalOptima;
         let of = if is_kicked { problem } else { by_nearest.unwrap_or(problem) };
         let seed = |seed: u64| u64::from(Stream::new(seed, times, u32::MAX).step(0).bits(0));
         let own = self.partners.as_ref().map_or(crossed, |partners| partners.tours(crossed, is_kicked));
@@ -438,17 +439,17 @@ impl<'a> Rounds<'a> {
         Ok(true)
     }
 
-    /// Goes on with kicks of the best tour, once nothing can come of crossing any more, or where that needs too much memory.
+    /// Goes on with kicks of the best tour, once crossing cannot improve tours any more, or if it needs too much memory.
     fn kick_on(&mut self, budget: &Budget) -> Result<(), BackendError> {
         let mut best = self.best()?;
-        // What was crossed makes room.
+        // Frees the memory of the crossed tours.
         self.phase = Phase::Descent;
         let Plan { backend, problem, settings, .. } = self.plan;
         let n = problem.n();
         let mut layout = backend.default_trials(n, false);
         self.partners = self.partners.take().and_then(Partners::of_one_tour);
         if self.partners.is_some() {
-            // They go on with the same tour, and what depends on kicks and rounds before is the same for all.
+            // They go on with the same tour, and what depends on earlier kicks and rounds is the same for all.
             let mut bests = Kicked { each: 0, rate: 0.0, left: Duration::ZERO, tours: best.clone() };
             self.share_tours(&mut bests, budget);
             let shortest = bests.tours.chunks_exact(n as usize);
@@ -508,7 +509,7 @@ impl Engine for Rounds<'_> {
                 let shorter =
                     if state.best_cost < self.best_cost { Some(population.best_tour()?) } else { None };
                 self.note_crossed(state, shorter);
-                if is_exhausted && !self.begin_anew(crossed, budget)? && !budget.is_over() {
+                if is_exhausted && !self.restart(crossed, budget)? && !budget.is_over() {
                     self.kick_on(budget)?;
                 }
                 Ok(1)
@@ -516,7 +517,8 @@ impl Engine for Rounds<'_> {
         }
     }
 
-    /// Tours wait until all become one. Where there is one or they are crossed, they are shared, or there is nobody else.
+    /// Received tours wait until all are recombined into one. They are used only where there are several tours that are neither
+    /// crossed nor shared.
     fn take_in(&mut self, from: u32, _: i64, tour: &Vec<u32>) -> Result<(), BackendError> {
         if self.chains == 1 || self.plan.is_crossed {
             return Ok(());
@@ -561,18 +563,18 @@ impl Engine for Rounds<'_> {
         match self.begun.times {
             0 if is_crossed => layout += "; crossed",
             0 => {}
-            1 => layout += "; crossed, begun anew",
-            times => _ = write!(layout, "; crossed, begun anew {times} times"),
+            1 => layout += "; crossed, restarted",
+            times => _ = write!(layout, "; crossed, restarted {times} times"),
         }
         if self.is_kicked_on {
-            layout += ", the best kicked on";
+            layout += ", then kicks applied to the best tour";
         }
         layout
     }
 
     fn part(&self) -> &'static str {
         match self.phase {
-            Phase::Descent | Phase::Kicks if self.is_kicked_on => "kicks behind crossing",
+            Phase::Descent | Phase::Kicks if self.is_kicked_on => "kicks after crossing",
             Phase::Descent => "descent",
             Phase::Kicks => "kicks",
             Phase::Crossing(_) => "crossing",
@@ -597,7 +599,7 @@ mod tests {
     }
 
     #[test]
-    fn whenever_a_run_begins_anew_it_keeps_the_best_tour() {
+    fn a_restarted_run_keeps_the_best_tour() {
         let instance = generate::uniform(300, 1).unwrap();
         let near = quadrant(&instance, 8);
         let problem = Problem::for_search(&instance, &near, (0..300).collect());
@@ -615,7 +617,7 @@ mod tests {
             is_crossed: true,
             by_nearest: nearest.as_ref(),
         };
-        // So few tours that each time comes to another end, long before the time is over.
+        // So few tours that each restart is exhausted long before the time is up.
         let stop = Stop { time: Some(Duration::from_secs(600)), ..Stop::never() };
         let deadline = Deadline::now(&stop);
         let starts = cross::make(&instance, &problem, (1, 10), deadline).unwrap().unwrap();

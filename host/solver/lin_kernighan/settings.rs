@@ -1,4 +1,4 @@
-//! Settings of chained Lin-Kernighan, and what else does not change during a run.
+//! Settings of chained Lin-Kernighan, and other values that are constant during a run.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ use crate::instance::Instance;
 use crate::solver::SolveError;
 use crate::solver::settings::{Settings, between, choices, from_to, is_not, settings};
 
-/// When a tour after a kick takes the place of the one before.
+/// When the tour after a kick replaces the one before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]
@@ -22,13 +22,13 @@ pub enum Acceptance {
     BetterOrEqual,
     /// Always
     Always,
-    /// If it is not much longer: less and less so as the run goes on
+    /// If it is not much longer; the tolerance falls during the run
     #[default]
     Annealing,
 }
 
 impl Acceptance {
-    /// The [temperature](antwarp_core::local_search::perturb::tolerance) of kicks, that of annealing given.
+    /// Returns the [temperature](antwarp_core::lin_kernighan::trial::tolerance) of kicks, given that of annealing.
     pub(in crate::solver) fn temperature(self, annealing: f32) -> f32 {
         match self {
             Acceptance::Better => -1.0,
@@ -61,25 +61,26 @@ choices!(Acceptance, NeighborKind, Start);
 settings! {
     /// Settings of chained Lin-Kernighan. `None` means: chosen for the run.
     pub struct LinKernighanSettings = "lk", "Chained Lin-Kernighan" {
-        /// Seed of all random numbers: the same seed gives the same tour after as many iterations, but for acs with relaxed updates
+        /// Seed of all random numbers: the same seed gives the same tour after the same number of iterations, except acs with
+        /// relaxed updates
         pub seed: u64 = 1, is_common: true;
         /// Neighbours in a node's list
         pub neighbors: u32 = 8, range: from_to(1, MOST_NEIGHBORS);
         /// Which neighbours a list holds
         pub neighbor_lists: NeighborKind = NeighborKind::default();
-        /// The moves; none: Lin and Kernighan's
+        /// The moves; by default those of Lin and Kernighan
         #[serde(skip_serializing_if = "Option::is_none")]
         pub local_search: Option<LocalSearch> = None, is_internal: true;
-        /// When a tour takes the place of the one before
+        /// When a new tour replaces the current one
         pub accept: Acceptance = Acceptance::default(), is_internal: true;
-        /// The start tour; a tour of a file goes before it
+        /// The start tour, unless a tour is read from a file
         pub start: Option<Start> = None,
             option: "first_tour", otherwise: "greedy, on lattices quick-boruvka";
         /// Steps of the random walks that lead from a kick's first edge to the others
         pub walk: Option<u32> = None,
             range: from_to(1, MOST_STEPS),
             only: &[is_not("descent_only", "true")],
-            otherwise: "20, then 40 from one kick a node on, 80 from 16 on, and 80 on lattices";
+            otherwise: "20, then 40 from one kick per node on, 80 from 16 on, and 80 on lattices";
         /// Temperature at the start of annealing
         pub temperature: f32 = 0.7,
             range: between(0.0, 1000.0),
@@ -88,7 +89,7 @@ settings! {
         /// Tours that are worked on at the same time
         pub chains: Option<u32> = None,
             range: from_to(1, MOST_CHAINS), otherwise: "by the number of nodes";
-        /// Kicks of each tour in a round, at whose end they are put together
+        /// Kicks of each tour in a round, whose changes are merged at its end
         pub trials: Option<u32> = None,
             range: from_to(1, MOST_TRIALS),
             only: &[is_not("descent_only", "true")],
@@ -102,33 +103,33 @@ impl LinKernighanSettings {
     /// Checks every setting's range.
     ///
     /// # Errors
-    /// What is out of its range.
+    /// The setting that is out of range.
     pub fn check(&self) -> Result<(), SolveError> {
         self.check_ranges()?;
         if self.local_search.is_some_and(|search| search == LocalSearch::None || search.is_of_ants()) {
             return Err(SolveError::Settings(
-                "`local_search` must be two-opt, or-opt, or-2opt or three-opt, if it is given".into(),
+                "`local_search` must be two-opt, or-opt, or-2opt or three-opt, if given".into(),
             ));
         }
         Ok(())
     }
 }
 
-/// What does not change during a run.
+/// Values that do not change during a run.
 #[derive(Clone, Copy)]
 pub(super) struct Plan<'a> {
     pub instance: &'a Instance,
     pub problem: &'a Problem,
     pub backend: &'a Backend,
     pub settings: &'a LinKernighanSettings,
-    /// What this run, or all that share its tours, have.
+    /// The means of this run, or of all that share its tours.
     pub means: Means,
     /// Trials in a round of a single tour.
     pub trials: u32,
     /// See [`is_lattice`](crate::engine::start::is_lattice).
     pub is_lattice: bool,
-    /// Tours are crossed; if not, they are recombined now and then instead.
+    /// Whether tours are crossed; if not, they are recombined now and then instead.
     pub is_crossed: bool,
-    /// See [`cross::by_nearest`](super::cross::by_nearest); none where tours are not crossed.
+    /// See [`cross::by_nearest`](super::cross::by_nearest); `None` where tours are not crossed.
     pub by_nearest: Option<&'a Problem>,
 }

@@ -1,29 +1,29 @@
-//! How many tours of a population have an edge, and how much of its diversity a child costs (section 3.3 of the paper): the
-//! entropy of its edges.
+//! The number of a population's tours that have each edge, and how much of its diversity a child costs (section 3.3 of the paper):
+//! the entropy of its edges.
 //!
-//! With f tours of N having an edge, the entropy is the sum of -f/N log2(f/N) over all edges, and as all tours have n of
-//! them, it falls by the growth of the sum of f log2 f, over N. Here that growth is in units of 2^-20.
+//! With f of N tours having an edge, the entropy is the sum of -f/N log2(f/N) over all edges. As all tours have n edges, it falls
+//! by the growth of the sum of f log2 f, over N. Here that growth is in units of 2^-20.
 
 use super::super::allocate;
 use super::tour::{Change, NONE, Tour};
 use crate::engine::BackendError;
 
-/// Entries a node at first: tours that are local optima have few different edges.
+/// Initial entries per node: tours that are local optima have few different edges.
 const STRIDE: usize = 16;
 
-/// A hash table with linear probing, which grows as needed. Edges of near numbers are near each other, as are the nodes if
-/// they are numbered along a short tour.
+/// A hash table with linear probing, which grows as needed. Edges whose nodes have near numbers are near each other, as the nodes
+/// themselves are if they are numbered along a short tour.
 pub struct Census {
     entries: Vec<Entry>,
     n: usize,
-    /// Entries a node, a power of two.
+    /// Entries per node, a power of two.
     stride: usize,
     used: usize,
-    /// Of every f below the number of tours: by how much f log2 f grows with another tour.
+    /// For every f below the number of tours: by how much f log2 f grows with one more tour.
     steps: Vec<u32>,
 }
 
-/// An edge; [`NONE`] in the place of `low`: no edge.
+/// An edge; with [`NONE`] in `low`, no edge.
 #[derive(Clone, Copy, Default)]
 struct Entry {
     low: u32,
@@ -32,7 +32,7 @@ struct Entry {
 }
 
 impl Census {
-    /// No edges, of `tours` tours of `n` nodes.
+    /// Makes a census without edges, for `tours` tours of `n` nodes.
     ///
     /// # Errors
     /// If memory is short.
@@ -43,12 +43,12 @@ impl Census {
         Ok(census)
     }
 
-    /// Bytes of a table at first; it may get some times as large.
+    /// Returns the initial bytes of a table; it may grow to several times that size.
     pub fn bytes(n: u32) -> usize {
         size_of::<Entry>() * STRIDE * n as usize
     }
 
-    /// Forgets all edges.
+    /// Removes all edges.
     ///
     /// # Errors
     /// If memory is short.
@@ -59,7 +59,7 @@ impl Census {
         Ok(())
     }
 
-    /// Adds to the number of tours that have the edges of one.
+    /// Adds `by` to the counts of a tour's edges.
     ///
     /// # Errors
     /// If memory is short.
@@ -71,7 +71,7 @@ impl Census {
         Ok(())
     }
 
-    /// Puts a tour with changes in its place.
+    /// Replaces a tour by itself with changes.
     ///
     /// # Errors
     /// If memory is short.
@@ -81,11 +81,11 @@ impl Census {
         Ok(())
     }
 
-    /// What it costs to put a tour of the population with changes in its place; about, if changes were made to the tour
-    /// since it was counted.
+    /// Returns the cost of replacing a tour of the population by itself with changes; approximate if the tour was changed since it
+    /// was counted.
     pub fn loss(&self, tour: &Tour, changes: &[Change]) -> i64 {
         let mut loss = 0;
-        // The tour has the edges that go, and where another tour would get an edge there is one without it.
+        // The tour has the edges that are removed, and where another tour would get an edge there is one without it.
         tour.compare(changes, |u, v, by| {
             let (count, last) = (self.count(u, v) as usize, self.steps.len() - 1);
             loss += if by < 0 {
@@ -97,7 +97,7 @@ impl Census {
         loss
     }
 
-    /// How many tours have an edge.
+    /// Returns how many tours have an edge.
     pub fn count(&self, u: u32, v: u32) -> u32 {
         self.entries[self.find(u, v)].count
     }
@@ -110,7 +110,7 @@ impl Census {
         entry.count = entry.count.wrapping_add_signed(by);
     }
 
-    /// Where an edge is or would be.
+    /// Returns where an edge is or would be.
     #[inline]
     fn find(&self, u: u32, v: u32) -> usize {
         let (low, high) = (u.min(v), u.max(v));
@@ -125,7 +125,7 @@ impl Census {
         }
     }
 
-    /// Sees to it that another `edges` fit, and that half of the table stays free.
+    /// Makes room for another `edges`, so that half of the table stays free.
     fn make_room(&mut self, edges: usize) -> Result<(), BackendError> {
         if 2 * (self.used + edges) <= self.entries.len() {
             return Ok(());
@@ -141,14 +141,14 @@ impl Census {
     }
 }
 
-/// By how much f log2 f grows from f to f + 1 tours.
+/// Returns by how much f log2 f grows from f to f + 1 tours.
 fn step(f: u32) -> u32 {
     let sum = |f: u32| if f == 0 { 0.0 } else { f64::from(f) * libm::log2(f.into()) };
     ((sum(f + 1) - sum(f)) * f64::from(1 << 20) + 0.5) as u32
 }
 
-/// How good a child is, for comparisons: positive if it is shorter than A; by the loss of entropy if it has one, else as if
-/// that were the least there can be.
+/// Rates a child for comparisons: positive if it is shorter than A; the gain over the loss of entropy if there is a loss, otherwise
+/// as if the loss were the smallest possible.
 pub fn score(gain: i64, loss: i64) -> f64 {
     gain as f64 / loss.max(1) as f64
 }

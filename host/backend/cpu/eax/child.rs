@@ -1,4 +1,4 @@
-//! Phases 2 and 3: the child of an E-set, and how it takes A's place.
+//! Phases 2 and 3: building the child of an E-set, and replacing A by it.
 
 use std::cmp::Reverse;
 
@@ -8,7 +8,7 @@ use super::subtours::Subtours;
 use super::tour::{Change, Changes, Segments, Tour};
 use crate::engine::BackendError;
 
-/// A child of a tour A. Of the last one that was evaluated the changes are kept.
+/// A child of a tour A. The changes of the last child evaluated are kept.
 pub struct Child {
     changes: Changes,
     segments: Segments,
@@ -18,7 +18,7 @@ pub struct Child {
 }
 
 impl Child {
-    /// None, and room to put together children of tours of `n` nodes.
+    /// Allocates memory for building children of tours of `n` nodes.
     ///
     /// # Errors
     /// If memory is short.
@@ -31,16 +31,17 @@ impl Child {
         })
     }
 
-    /// What makes the child of A.
+    /// Returns the changes that turn A into the child.
     pub fn changes(&self) -> &[Change] {
         self.changes.list()
     }
 
-    /// Puts a child together: A with the edges of an E-set exchanged, which is some of the cycles of A and another tour.
-    /// Returns by how much it is shorter than A, and how many sub-tours it was before they were merged. If they are to be merged only
-    /// where the cycles alone make it shorter, and they do not, they stay as they are, and are no child.
+    /// Builds a child: A with the edges of an E-set exchanged, which consists of some of the cycles of A and another tour. Returns
+    /// by how much it is shorter than A, and how many sub-tours there were before they were merged. If they are to be merged only
+    /// where the cycles alone make the tour shorter, and they do not, they stay unmerged, and the result is not a valid child.
     ///
-    /// It takes O(k log k) steps for k edges, and with sub-tours as many more as all but the largest have nodes near others.
+    /// Takes O(k log k) steps for k edges, and with sub-tours as many more as all nodes outside the largest one have near
+    /// neighbours.
     pub fn evaluate(
         &mut self,
         nodes: &Nodes,
@@ -82,8 +83,8 @@ impl Child {
         (gain, tours)
     }
 
-    /// Makes changes to a tour that lead to another tour. The longest segment that stays as it is keeps its place, the
-    /// others are written behind it.
+    /// Applies changes to a tour that lead to another tour. The longest unchanged segment keeps its place, and the others are
+    /// written after it.
     pub fn apply(&mut self, tour: &mut Tour, changes: &[Change]) {
         self.changes.clear();
         self.segments.clear();
@@ -105,7 +106,7 @@ impl Child {
         }
     }
 
-    /// Lists the nodes of all segments but one, in the order in which the child has them behind that.
+    /// Lists the nodes of all segments but one, in the order in which they follow it in the child.
     fn list_others(&mut self, a: &Tour, one: usize) {
         let (segments, row) = (&self.segments, &mut self.row);
         row.clear();

@@ -1,4 +1,4 @@
-//! Phase 1: the edges in which two parents differ, as AB-cycles (section 3.1 of the paper).
+//! Phase 1: the edges in which two parents differ, divided into AB-cycles (section 3.1 of the paper).
 
 use antwarp_core::rng::Stream;
 
@@ -6,32 +6,32 @@ use super::super::allocate;
 use super::tour::{NONE, Tour};
 use crate::engine::BackendError;
 
-/// The AB-cycles of two parents, one behind the other. A cycle's first edge is one of A, the next one of B, and so on;
-/// the last one, from its last node to its first, is one of B.
+/// The AB-cycles of two parents, concatenated. A cycle's first edge belongs to A, the next one to B, and so on; the last one, from
+/// its last node to its first, belongs to B.
 pub struct Cycles {
     nodes: Vec<u32>,
-    /// Where each cycle begins, and where the last one ends.
+    /// The start of each cycle, and the end of the last one.
     starts: Vec<usize>,
-    /// The walk.
+    /// The path of the walk.
     path: Vec<u32>,
-    /// Of each node that is in `live`.
+    /// For each node, its crossing, if it is in `live`.
     at: Vec<Crossing>,
-    /// Nodes with edges that are in no cycle yet, and some that have none any more.
+    /// Nodes with edges that are in no cycle yet, and some that have none left.
     live: Vec<u32>,
 }
 
-/// A node on the way: for edges of A, for edges of B.
+/// A node of the walk: each field has entries for edges of A and of B.
 #[derive(Clone, Copy, Default)]
 struct Crossing {
     /// The nodes that edges in no cycle yet lead to, or [`NONE`].
     left: [[u32; 2]; 2],
-    /// Where on the path the node is before an edge of this kind, or [`NONE`]; after [`Cycles::note_cycles`] the cycles
-    /// that the node is in.
+    /// The position on the path where the node comes before an edge of this kind, or [`NONE`]; after [`Cycles::note_cycles`] the
+    /// cycles that the node is in.
     seen: [u32; 2],
 }
 
 impl Cycles {
-    /// None, and room to divide the edges of two tours of `n` nodes.
+    /// Allocates memory for dividing the edges of two tours of `n` nodes.
     ///
     /// # Errors
     /// If memory is short.
@@ -45,19 +45,19 @@ impl Cycles {
         })
     }
 
-    /// Number of cycles.
+    /// Returns the number of cycles.
     pub fn count(&self) -> u32 {
         self.starts.len() as u32 - 1
     }
 
-    /// The nodes of a cycle: an even number, at least 4.
+    /// Returns the nodes of a cycle: an even number, at least 4.
     #[inline]
     pub fn get(&self, i: u32) -> &[u32] {
         let i = i as usize;
         &self.nodes[self.starts[i]..self.starts[i + 1]]
     }
 
-    /// Whether a tour has the A-edges of a cycle, and none of its B-edges.
+    /// Returns whether a tour has all A-edges of a cycle, and none of its B-edges.
     pub fn fits(&self, i: u32, tour: &Tour) -> bool {
         let cycle = self.get(i);
         let mut before = cycle[cycle.len() - 1];
@@ -68,7 +68,7 @@ impl Cycles {
         })
     }
 
-    /// Notes which cycles each node is in, which is lost when edges are divided again.
+    /// Records which cycles each node is in, until edges are divided again.
     pub fn note_cycles(&mut self) {
         self.nodes.iter().for_each(|&v| self.at[v as usize].seen = [NONE; 2]);
         for i in 0..self.count() {
@@ -79,7 +79,7 @@ impl Cycles {
         }
     }
 
-    /// Adds to a set of one cycle all smaller ones that it has a node in common with. Cycles have been noted.
+    /// Adds to a set of one cycle all smaller ones that share a node with it. Cycles must have been noted.
     pub fn add_smaller(&self, set: &mut Vec<u32>) {
         let center = self.get(set[0]);
         let cycles = center.iter().flat_map(|&v| self.at[v as usize].seen);
@@ -88,11 +88,11 @@ impl Cycles {
         set.dedup();
     }
 
-    /// Divides the edges that are in one parent only into AB-cycles at random. The parents are tours of the same nodes.
+    /// Randomly divides the edges that are in only one parent into AB-cycles. The parents are tours of the same nodes.
     ///
-    /// A walk takes edges of A and of B by turns, each once. When it comes to a node where it has been and that it left by
-    /// an edge of the kind that is next, what lies between is a cycle, and the walk goes on without it. A node has as many
-    /// edges of A left as of B, but for the walk's ends, so there is an edge of the kind that is next wherever it is.
+    /// A walk uses edges of A and of B alternately, each once. When it reaches a node that it has already left by an edge of the
+    /// kind that comes next, the path in between is a cycle, and the walk goes on without it. A node has as many edges of A left as
+    /// of B, except at the walk's ends, so there is always an edge of the kind that comes next.
     pub fn decompose(&mut self, a: &Tour, b: &Tour, stream: Stream) {
         self.prepare(a, b);
         let mut bits = Bits { stream, step: 0, word: 0, left: 0 };
@@ -107,7 +107,7 @@ impl Cycles {
         }
     }
 
-    /// Lists the nodes with edges that are in one parent only, and those edges.
+    /// Lists the nodes with edges that are in only one parent, and those edges.
     fn prepare(&mut self, a: &Tour, b: &Tour) {
         self.nodes.clear();
         self.starts.truncate(1);
@@ -122,7 +122,7 @@ impl Cycles {
         }
     }
 
-    /// Walks from a node until it is there again with nothing left on the path.
+    /// Walks from a node until it returns there with nothing left on the path.
     fn walk(&mut self, start: u32, bits: &mut Bits) {
         let mut v = start;
         self.path.clear();
@@ -137,7 +137,7 @@ impl Cycles {
                 *seen = length as u32;
                 continue;
             }
-            // The path's node at `before` is this one again: begin behind it if its next edge is one of B.
+            // The path's node at `before` is this one again: start after it if its next edge is one of B.
             let before = *seen as usize;
             let odd = before % 2;
             self.nodes.extend_from_slice(&self.path[before + odd..length + odd]);
@@ -153,7 +153,7 @@ impl Cycles {
         }
     }
 
-    /// Takes an edge of a kind from `v`, at random where there are two; the node it leads to.
+    /// Removes an edge of a kind from `v`, at random where there are two; returns the node that it leads to.
     #[inline]
     fn step(&mut self, v: u32, kind: usize, bits: &mut Bits) -> u32 {
         let edges = &mut self.at[v as usize].left[kind];
@@ -169,7 +169,7 @@ impl Cycles {
     }
 }
 
-/// The neighbours that are none of others, and [`NONE`] in the place of those that are.
+/// Returns the two neighbours that are not among `others`, with [`NONE`] in place of those that are.
 #[inline]
 fn without([first, second]: [u32; 2], others: [u32; 2]) -> [u32; 2] {
     let keep = |v: u32| if others.contains(&v) { NONE } else { v };

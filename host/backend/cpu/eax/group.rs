@@ -1,4 +1,4 @@
-//! A group of tours that evolves on its own.
+//! A group of tours that evolves independently.
 
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -17,22 +17,22 @@ use crate::engine::{BackendError, Enough, Sharing};
 
 /// Generations without a better tour after which a group is exhausted.
 const PATIENCE: u32 = 50;
-/// Pairs that work at the same time, at most: those of a generation come after each other but for these, which see the same
-/// frequencies. (With 300 at a time, runs end worse.)
+/// Most pairs that are crossed at the same time: a generation crosses its pairs in chunks of this size, and the pairs of a chunk
+/// see the same frequencies. (With 300 at a time, final tours are worse.)
 pub const MOST_PAIRS: usize = 32;
-/// Places by which a node is moved in a random order, at most.
+/// Most places by which a node is moved in a random order.
 const REACH: u64 = 10_000;
 
-/// What all groups work with.
+/// Data shared by all groups.
 pub struct Shared<'p> {
     pub nodes: Nodes<'p>,
     pub spec: GeneticSpec,
-    /// One for each thread.
+    /// One desk per thread.
     pub desks: Vec<Mutex<Desk>>,
 }
 
 impl Shared<'_> {
-    /// This thread's desk: nobody else wants it, unless this is a thread from elsewhere.
+    /// Returns this thread's desk: nobody else uses it, unless this thread is not of the pool.
     fn desk(&self) -> MutexGuard<'_, Desk> {
         let desk = &self.desks[rayon::current_thread_index().unwrap_or(0) % self.desks.len()];
         desk.lock().unwrap_or_else(PoisonError::into_inner)
@@ -44,22 +44,22 @@ pub struct Group {
     /// The number of its first place in the population.
     first: u32,
     tours: Vec<Tour>,
-    /// Lengths; `i64::MAX` where no tour is.
+    /// Lengths; `i64::MAX` where there is no tour.
     costs: Vec<i64>,
     census: Census,
-    /// Tours that are there.
+    /// Number of tours that exist.
     built: usize,
-    /// The generation in which it began, or began again; and whether its first tours are given ones.
+    /// The generation in which it started or restarted; and whether its first tours are given ones.
     born: u32,
     given: bool,
-    /// The best length since, and generations without a better one.
+    /// The best length since then, and the generations without a better one.
     best: i64,
     waited: u32,
     exhausted: bool,
 }
 
 impl Group {
-    /// A group of `size` tours of `n` nodes, none of which is there, in generation `born`; those `given` are taken.
+    /// Makes a group of `size` tours of `n` nodes in generation `born`, with the `given` tours; the others do not exist yet.
     ///
     /// # Errors
     /// If memory is short.
@@ -88,23 +88,23 @@ impl Group {
         })
     }
 
-    /// The length of each tour.
+    /// Returns the length of each tour.
     pub fn costs(&self) -> &[i64] {
         &self.costs
     }
 
-    /// The tour at a place of the group.
+    /// Returns the tour at a place of the group.
     pub fn tour(&self, place: usize) -> &[u32] {
         self.tours[place].order()
     }
 
-    /// The places of the shortest and of the longest tour.
+    /// Returns the places of the shortest and of the longest tour.
     pub fn extremes(&self) -> (usize, usize) {
         let (places, by_cost) = (0..self.costs.len(), |&place: &usize| self.costs[place]);
         (places.clone().min_by_key(by_cost).unwrap_or(0), places.max_by_key(by_cost).unwrap_or(0))
     }
 
-    /// Generation `number` of it, of which each of those that share it makes some pairs; a group that is exhausted begins again instead.
+    /// Runs generation `number`, in which each of those that share it crosses some pairs; an exhausted group restarts instead.
     /// False if it was cut short.
     pub fn generation(
         &mut self,
@@ -137,7 +137,7 @@ impl Group {
                     let Some(all) = sharing.gather(message, enough) else { return Ok(false) };
                     let (n, mut has_heir) = (shared.nodes.problem.n(), vec![false; size]);
                     let all = all.iter().flat_map(|message| Heir::read(message, (size, n)));
-                    // One for a parent: messages can be wrong.
+                    // One per parent: messages can be wrong.
                     all.filter(|&(place, _)| !std::mem::replace(&mut has_heir[place], true)).collect()
                 }
             };
@@ -154,8 +154,8 @@ impl Group {
         Ok(true)
     }
 
-    /// Builds the tours that are missing; false if not all are there because it was `enough`. The first one of the
-    /// population is built in any case.
+    /// Builds the missing tours; false if interrupted by `enough` before all exist. The first one of the population is always
+    /// built.
     pub fn build(&mut self, shared: &Shared<'_>, enough: Enough) -> Result<bool, BackendError> {
         let (built, first, born, given) = (self.built, self.first, self.born, self.given);
         let spec = &shared.spec;
@@ -181,7 +181,7 @@ impl Group {
                 true
             })
             .collect();
-        // Those behind the first that is missing are built again.
+        // Tours after the first missing one are built again.
         let new = is_built.iter().take_while(|&&is_built| is_built).count();
         self.enter(shared, built..built + new)?;
         self.built += new;
@@ -189,7 +189,7 @@ impl Group {
         Ok(self.built == self.tours.len())
     }
 
-    /// Takes new tours into the tables.
+    /// Adds new tours to the tables.
     fn enter(&mut self, shared: &Shared<'_>, new: Range<usize>) -> Result<(), BackendError> {
         for place in new {
             self.costs[place] = shared.nodes.length(&self.tours[place]);
@@ -198,12 +198,12 @@ impl Group {
         Ok(())
     }
 
-    /// Whether all of its tours are there.
+    /// Returns whether all of its tours exist.
     pub fn is_whole(&self) -> bool {
         self.built == self.tours.len()
     }
 
-    /// Puts a tour in the longest one's place.
+    /// Replaces the longest tour by another one.
     pub fn welcome(&mut self, shared: &Shared<'_>, tour: &[u32]) -> Result<(), BackendError> {
         let place = self.extremes().1;
         self.census.add_tour(&self.tours[place], -1)?;
@@ -213,7 +213,7 @@ impl Group {
         Ok(())
     }
 
-    /// The places in a random cyclic order.
+    /// Returns the places in a random cyclic order.
     fn ring(&self, stream: Stream) -> Vec<usize> {
         let mut ring: Vec<usize> = (0..self.tours.len()).collect();
         for i in (1..ring.len()).rev() {
@@ -222,7 +222,7 @@ impl Group {
         ring
     }
 
-    /// The best child of each of some pairs, if it is good enough, with its first parent's place.
+    /// Returns the best child of each pair, if it is good enough, with its first parent's place.
     fn cross(
         &self,
         shared: &Shared<'_>,
@@ -242,7 +242,7 @@ impl Group {
         children.collect()
     }
 
-    /// Puts children in their parents' places.
+    /// Replaces parents by their children.
     fn succeed(&mut self, shared: &Shared<'_>, heirs: Vec<(usize, Heir)>) -> Result<(), BackendError> {
         for (place, heir) in &heirs {
             self.costs[*place] -= heir.gain;
@@ -259,12 +259,12 @@ impl Group {
         Ok(())
     }
 
-    /// Whether it begins again instead of the next generation.
+    /// Returns whether it restarts instead of running another generation.
     pub fn is_exhausted(&self) -> bool {
         self.exhausted
     }
 
-    /// Whether there is a better tour, and whether to go on.
+    /// Updates whether there is a better tour, and whether to go on.
     fn judge(&mut self) {
         let least = self.costs.iter().copied().min().unwrap_or(i64::MAX);
         if least < self.best {
@@ -275,8 +275,8 @@ impl Group {
     }
 }
 
-/// Makes a tour a random one. Of many nodes each is at most so far from its place in the problem's numbering, which goes
-/// along a short tour: as random as any where it matters, and made in far fewer moves into a local optimum.
+/// Shuffles a tour. If there are many nodes, each moves only a limited distance from its place in the problem's numbering, which
+/// follows a short tour: this is as random as necessary, and a local optimum is reached in far fewer moves.
 fn shuffle(stream: Stream, tour: &mut [u32]) {
     (0..).zip(tour.iter_mut()).for_each(|(i, v)| *v = i);
     tour.sort_by_cached_key(|&v| (u64::from(v) << 32) + REACH * u64::from(stream.step(v).bits(0)));

@@ -1,15 +1,13 @@
-//! Edge assembly crossover in its localised form (Nagata and Kobayashi 2013), on CPU threads: a pair of parents is one
-//! thread's.
+//! Edge assembly crossover in its localised form (Nagata and Kobayashi 2013), on CPU threads: one thread crosses a pair of parents.
 //!
-//! The edges in which two parents A and B differ fall into closed walks that take an edge of A and one of B by turns:
-//! AB-cycles. A child is A with the A-edges of some AB-cycles (an E-set) replaced by their B-edges, which leaves one
-//! tour or several sub-tours; those are then merged, the smallest first. So a child differs from A in few edges, and
-//! what it gains is known without a look at the rest of the tour: A without the edges that go is a row of segments of
-//! its array.
+//! The edges in which two parents A and B differ form closed walks that use edges of A and of B alternately: AB-cycles. A child is
+//! A with the A-edges of some AB-cycles (an E-set) replaced by their B-edges, which gives one tour or several sub-tours; those are
+//! then merged, the smallest first. So a child differs from A in few edges, and its gain is known without looking at the rest of
+//! the tour: A without the removed edges is a row of segments of its array.
 //!
-//! All that decides is integers, and quotients in double precision, which are correctly rounded everywhere. What a population does
-//! depends on the seed, not on the number of threads: how many pairs work at the same time is fixed, and what they see of
-//! each other, too.
+//! Decisions use only integers, and quotients in double precision, which are correctly rounded everywhere. A population depends on
+//! the seed but not on the number of threads: the number of pairs crossed at the same time is fixed, and so is what they see of
+//! each other.
 
 mod census;
 mod child;
@@ -23,7 +21,7 @@ mod tour;
 use std::sync::Mutex;
 use std::time::Instant;
 
-use antwarp_core::colony::{ColonyState, Limits};
+use antwarp_core::papers::ants::colony::{ColonyState, Limits};
 use rayon::prelude::*;
 
 use super::check_memory;
@@ -34,7 +32,7 @@ use group::{Group, MOST_PAIRS, Shared};
 use nodes::Nodes;
 use pair::{Desk, Heir};
 
-/// A population for `problem`, which has eight nodes or more.
+/// Makes a population for `problem`, which has eight nodes or more.
 pub fn population<'p>(
     problem: &'p Problem,
     spec: &GeneticSpec,
@@ -91,7 +89,7 @@ impl<'p> CpuEax<'p> {
         })
     }
 
-    /// The next generation of all groups; false if it was cut short. A single group's may be shared.
+    /// Runs the next generation of all groups; false if it was cut short. A single group's generation may be shared.
     fn generation(
         &mut self,
         sharing: Option<&mut dyn Sharing>,
@@ -119,7 +117,7 @@ impl<'p> CpuEax<'p> {
         Ok(true)
     }
 
-    /// Each group's best tour goes to the next group, unless that has a tour as long as it.
+    /// Copies each group's best tour to the next group, unless that one has a tour of the same length.
     fn transfer(&mut self) -> Result<(), BackendError> {
         let count = self.groups.len();
         let guests: Vec<(i64, Vec<u32>)> = (self.groups.iter())
@@ -137,7 +135,7 @@ impl<'p> CpuEax<'p> {
         Ok(())
     }
 
-    /// What the groups say now.
+    /// Reads the state from the groups.
     fn look(&mut self) {
         let costs = self.groups.iter().flat_map(|group| group.costs().iter().copied());
         let (mut sum, mut count) = (0i128, 0i128);
@@ -190,7 +188,7 @@ impl Colony for CpuEax<'_> {
     }
 
     fn take_in(&mut self, cost: i64, tour: &[u32]) -> Result<Option<ColonyState>, BackendError> {
-        // Groups take turns. One that is not whole has no tour that could make way.
+        // Groups take turns. An incomplete one has no tour to replace.
         let turn = self.state.iterations as usize % self.groups.len();
         let group = &mut self.groups[turn];
         if self.begun && group.is_whole() && !group.costs().contains(&cost) {
@@ -207,7 +205,7 @@ impl Colony for CpuEax<'_> {
     fn describe(&self) -> String {
         let spec = &self.shared.spec;
         format!(
-            "GA-Eax, {} individuals in {} groups, {} children at a time, a thread a pair, places {}",
+            "GA-Eax, {} individuals in {} groups, {} children at a time, a thread per pair, places {}",
             spec.individuals,
             spec.groups,
             spec.children,

@@ -1,13 +1,13 @@
-//! What tours are of.
+//! The nodes of tours.
 
 use std::borrow::Cow;
 use std::mem;
 
 use antwarp_core::distance::Distances;
 use antwarp_core::geometry::{self, Geometry};
-use antwarp_core::local_search::ants;
 use antwarp_core::metric::{self, Metric};
 use antwarp_core::operator::Operator;
+use antwarp_core::papers::local_search::ants;
 use antwarp_core::team::Slots;
 
 use super::super::variants::{with_operator, with_places};
@@ -17,22 +17,22 @@ use crate::engine::{Enough, LocalSearch, Problem, Worker};
 /// Nodes up to which distances by cosines are computed once and kept.
 const FEW: u32 = 5000;
 
-/// The nodes of a problem: how far they are from each other, and which are near.
+/// The nodes of a problem: their distances, and their near neighbours.
 pub struct Nodes<'p> {
     pub problem: &'p Problem,
-    /// `None`: by the matrix.
+    /// `None`: distances are in the matrix.
     metric: Option<Metric>,
     matrix: Cow<'p, [i32]>,
     points: &'p [[f64; 3]],
     near: &'p [u32],
-    /// How far each of those is.
+    /// The distance to each of those.
     lengths: Vec<i32>,
     n: usize,
     k: usize,
 }
 
 impl<'p> Nodes<'p> {
-    /// Those of `problem`.
+    /// Makes the nodes of `problem`.
     pub fn new(problem: &'p Problem) -> Nodes<'p> {
         let is_slow = problem.metric().is_some_and(|metric| !metric.is_algebraic());
         let (metric, matrix) = if is_slow && problem.n() <= FEW {
@@ -52,7 +52,7 @@ impl<'p> Nodes<'p> {
         }
     }
 
-    /// The distance between two nodes.
+    /// Returns the distance between two nodes.
     #[inline(always)]
     pub fn distance(&self, u: u32, v: u32) -> i64 {
         let (u, v) = (u as usize, v as usize);
@@ -65,35 +65,35 @@ impl<'p> Nodes<'p> {
         }
     }
 
-    /// Whether these are all nodes, each once.
+    /// Returns whether these are all nodes, each once.
     pub fn is_tour(&self, order: &[u32]) -> bool {
         let mut seen = vec![false; self.n];
         let mut is_new = |v: &u32| seen.get_mut(*v as usize).is_some_and(|seen| !mem::replace(seen, true));
         order.len() == self.n && order.iter().all(&mut is_new)
     }
 
-    /// The length of a tour.
+    /// Returns the length of a tour.
     pub fn length(&self, tour: &Tour) -> i64 {
         (0..tour.n()).map(|p| self.distance(tour.at(p), tour.at(tour.after(p)))).sum()
     }
 
-    /// The nodes near node `v`, the nearest first.
+    /// Returns the nodes near node `v`, the nearest first.
     #[inline]
     pub fn near(&self, v: u32) -> &[u32] {
         &self.near[v as usize * self.k..][..self.k]
     }
 
-    /// How far [`Nodes::near`] are.
+    /// Returns the distances to [`Nodes::near`].
     #[inline]
     pub fn lengths(&self, v: u32) -> &[i32] {
         &self.lengths[v as usize * self.k..][..self.k]
     }
 
-    /// Improves a tour by local search, by 2-opt where there is none, until it is `enough`. The second step of a move looks at
+    /// Improves a tour by local search (2-opt if none is set), until interrupted by `enough`. The second step of a move evaluates
     /// `breadth` neighbours.
     ///
     /// # Panics
-    /// If it is no tour of the nodes, or they are fewer than five.
+    /// If it is not a tour of the nodes, or there are fewer than five.
     pub fn improve(&self, (local_search, breadth): (LocalSearch, u32), order: &mut [u32], enough: Enough) {
         let (matrix, metric) = (self.matrix.as_ptr(), self.metric);
         let distances = Distances { matrix, metric, ..self.problem.distances() };
@@ -111,7 +111,7 @@ impl<'p> Nodes<'p> {
     ) {
         let (n, k) = (self.problem.n(), self.problem.search_k());
         assert!(n >= 5 && self.is_tour(order), "no tour to improve");
-        // Links of every node to itself: none is where a local optimum would have it.
+        // Links of every node to itself: a local optimum has no such edge.
         let own: Vec<u32> = (0..n).collect();
         let tables = ants::TourTables {
             n,
@@ -132,7 +132,7 @@ impl<'p> Nodes<'p> {
     }
 }
 
-/// Out of line: with a branch for every metric it is long.
+/// Not inlined: it is long, with a branch for every metric.
 #[inline(never)]
 fn other_distance(metric: Metric, a: [f64; 3], b: [f64; 3]) -> i64 {
     metric::distance(metric, a, b).into()

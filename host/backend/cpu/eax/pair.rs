@@ -1,4 +1,4 @@
-//! What comes of a pair of parents.
+//! Crossing a pair of parents.
 
 use antwarp_core::rng::Stream;
 
@@ -9,39 +9,39 @@ use super::nodes::Nodes;
 use super::tour::{Change, Tour};
 use crate::engine::{BackendError, Enough};
 
-/// Bytes a node of a desk for parents that have no edge in common, about.
+/// Approximate bytes per node of a desk, for parents that have no edge in common.
 const BYTES: usize = 160;
 
-/// What a thread works with.
+/// The working memory of a thread.
 pub struct Desk {
     pub child: Child,
     cycles: Cycles,
-    /// The AB-cycles that have not been dealt yet.
+    /// The AB-cycles not dealt yet.
     deck: Vec<u32>,
-    /// Those of a child.
+    /// The AB-cycles of a child.
     set: Vec<u32>,
-    /// The first parent with the changes that were chosen.
+    /// The first parent with the chosen changes.
     tour: Tour,
 }
 
-/// A child that takes its parent's place.
+/// A child that replaces its parent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Heir {
     /// By how much it is shorter.
     pub gain: i64,
-    /// What makes it of its parent, in the order of the nodes.
+    /// The changes that turn its parent into it, in the order of the nodes.
     pub changes: Vec<Change>,
 }
 
 impl Heir {
-    /// Adds it to a message, with its parent's place: the place, the two halves of the gain, the number of changes, three words of each.
+    /// Appends it to a message: its parent's place, the two halves of the gain, the number of changes, and three words for each.
     pub fn write(&self, place: usize, message: &mut Vec<u8>) {
         let head = [place as u32, self.gain as u32, (self.gain >> 32) as u32, self.changes.len() as u32];
         let changes = self.changes.iter().flat_map(|&Change { node, links: [a, b] }| [node, a, b]);
         message.extend(head.into_iter().chain(changes).flat_map(u32::to_le_bytes));
     }
 
-    /// Reads all that are in a message: those of a population of so many tours of n nodes, until something is wrong.
+    /// Reads all heirs in a message, for a population of this many tours of n nodes, up to the first error.
     pub fn read(message: &[u8], (places, n): (usize, u32)) -> Vec<(usize, Heir)> {
         let mut words = message.as_chunks::<4>().0.iter().map(|&word| u32::from_le_bytes(word));
         let mut next = || {
@@ -58,29 +58,29 @@ impl Heir {
         std::iter::from_fn(&mut next).collect()
     }
 
-    /// Bytes of an heir of which a quarter of the nodes have other neighbours, about.
+    /// Returns the approximate bytes of an heir in which a quarter of the nodes have other neighbours.
     pub fn bytes(n: u32) -> usize {
         size_of::<Change>() * n as usize / 4
     }
 }
 
-/// What an E-set is.
+/// The kinds of E-sets.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sets {
-    /// An AB-cycle. Sub-tours are joined only where the cycle made the tour shorter, which is much faster.
+    /// An AB-cycle. Sub-tours are merged only where the cycle made the tour shorter, which is much faster.
     Single,
-    /// An AB-cycle and all smaller ones that it has a node in common with: what they change together is often one tour where
-    /// each of them alone leaves several (Nagata, *New EAX crossover for large TSP instances*, 2006).
+    /// An AB-cycle and all smaller ones that share a node with it: together they often give one tour where each of them alone
+    /// leaves several (Nagata, *New EAX crossover for large TSP instances*, 2006).
     Block,
 }
 
-/// One pair of so many begins with blocks. The others try them where an AB-cycle alone makes no better child.
+/// One in this many pairs starts with blocks. The others try them if no single AB-cycle makes a better child.
 const BLOCKS: u32 = 2;
-/// Steps of a pair's stream that choose AB-cycles; those before divide edges into them.
+/// Step of a pair's stream from which on it chooses AB-cycles; earlier steps divide edges into cycles.
 const CHOICES: u32 = 1 << 31;
 
 impl Desk {
-    /// A desk for tours of `n` nodes.
+    /// Makes a desk for tours of `n` nodes.
     ///
     /// # Errors
     /// If memory is short.
@@ -94,15 +94,16 @@ impl Desk {
         })
     }
 
-    /// Bytes of a desk, about.
+    /// Returns the approximate bytes of a desk.
     pub fn bytes(n: u32) -> usize {
         BYTES * n as usize
     }
 
-    /// The heir of a pair, if it has one that is shorter than its first parent.
+    /// Returns the heir of a pair, if it has one that is shorter than its first parent.
     ///
-    /// Of every so many E-sets the best is chosen: the most gain for the loss of entropy of a population, in which the first
-    /// parent is. All that are chosen are made one after the other, so tours of many nodes change in many places at a time.
+    /// Of every `children` E-sets the best is chosen: the one with the most gain for the loss of entropy of a population that
+    /// contains the first parent. All chosen ones are applied one after the other, so tours of many nodes change in many places at
+    /// a time.
     pub fn breed(
         &mut self,
         tables: (&Nodes, &Census),
@@ -119,7 +120,7 @@ impl Desk {
         heir.or_else(|| self.choose(tables, a, Sets::Block, (children, stream), enough))
     }
 
-    /// Deals the AB-cycles, so many at a time, and makes the best E-set of each hand.
+    /// Deals the AB-cycles, `children` at a time, and applies the best E-set of each hand.
     fn choose(
         &mut self,
         (nodes, census): (&Nodes, &Census),
@@ -147,7 +148,7 @@ impl Desk {
                 if sets == Sets::Block {
                     cycles.add_smaller(set);
                 }
-                // What was made before may have taken an edge of a cycle away, or be a block with one of the same cycles.
+                // Earlier E-sets may have removed an edge of a cycle, or be blocks with one of the same cycles.
                 if heir.is_some() && !set.iter().all(|&i| cycles.fits(i, mother)) {
                     continue;
                 }

@@ -1,5 +1,5 @@
-//! The sub-tours that a child may be, and how they become one tour (section 3.1 of the paper, step 5): the smallest one is
-//! joined to another by the best exchange of two edges, until there is only one.
+//! The sub-tours of a child, and merging them into one tour (section 3.1 of the paper, step 5): the smallest one is joined to
+//! another by the best exchange of two edges, until only one is left.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -9,16 +9,16 @@ use super::nodes::Nodes;
 use super::tour::{Changes, Segments, Tour};
 use crate::engine::BackendError;
 
-/// The sub-tours of a child, and room to merge them.
+/// The sub-tours of a child, and the memory for merging them.
 pub struct Subtours {
     tours: Vec<Subtour>,
     /// The sub-tour that each segment was part of at first.
     labels: Vec<usize>,
-    /// Of each node of the E-set the segment end that it is: 2r is the first node of segment r, 2r + 1 its last.
+    /// For each node of the E-set, its segment end: 2r is the first node of segment r, 2r + 1 its last.
     ends: Vec<usize>,
-    /// Of each end the one that it is joined to.
+    /// For each end, the one that it is joined to.
     mates: Vec<usize>,
-    /// Sub-tours by size, and entries of some that have grown since or are part of another.
+    /// Sub-tours by size, and outdated entries of some that have grown or been merged since.
     heap: BinaryHeap<Reverse<(u32, usize)>>,
     /// The nodes of the smallest sub-tour, and whether a node is one of them.
     row: Vec<u32>,
@@ -29,12 +29,12 @@ struct Subtour {
     nodes: u32,
     /// One of its segments.
     segment: usize,
-    /// The sub-tour that it became part of; itself, if of none.
+    /// The sub-tour that it was merged into; itself, if none.
     parent: usize,
 }
 
 impl Subtours {
-    /// None, of a tour of `n` nodes.
+    /// Allocates memory for the sub-tours of a tour of `n` nodes.
     ///
     /// # Errors
     /// If memory is short.
@@ -50,9 +50,9 @@ impl Subtours {
         })
     }
 
-    /// Finds the sub-tours that a tour's segments become, and returns how many they are. A cut's tag is the place of the
-    /// node before it in the row of the E-set's nodes, the node behind it is the other one of the pair; the cycles have so
-    /// many nodes.
+    /// Finds the sub-tours formed by a tour's segments, and returns their number. A cut's tag is the index, in the row of the
+    /// E-set's nodes, of the node before it; the node after it is the other one of the pair. `lengths` are the numbers of nodes of
+    /// the cycles.
     pub fn find(&mut self, segments: &Segments, lengths: impl Iterator<Item = usize>) -> usize {
         let count = segments.cuts().len();
         self.ends.resize(2 * count, 0);
@@ -97,8 +97,8 @@ impl Subtours {
         self.tours.len()
     }
 
-    /// Merges the sub-tours of `a` with `changes`; by how much the edges get shorter. Mergers gain often enough for
-    /// children that were no shorter before to be worth it.
+    /// Merges the sub-tours of `a` with `changes`; returns the gain. Mergers gain often enough that they are worth while for
+    /// children that were no shorter before.
     pub fn merge(&mut self, nodes: &Nodes, a: &Tour, segments: &Segments, changes: &mut Changes) -> i64 {
         self.heap.clear();
         self.heap.extend(self.tours.iter().enumerate().map(|(t, tour)| Reverse((tour.nodes, t))));
@@ -125,7 +125,7 @@ impl Subtours {
         gain
     }
 
-    /// The sub-tour that a sub-tour is part of now.
+    /// Returns the sub-tour that a sub-tour now belongs to.
     fn root(&mut self, mut t: usize) -> usize {
         while self.tours[t].parent != t {
             let above = self.tours[self.tours[t].parent].parent;
@@ -140,7 +140,7 @@ impl Subtours {
         self.row.clear();
         let (mut before, mut v) = (changes.links(a, start)[0], start);
         let mut p = a.position(v);
-        // Where nodes have A's neighbours the walk goes along its array, forward or back.
+        // Where nodes have A's neighbours, the walk follows its array, forward or back.
         let mut forward = a.beside(p)[0] == before;
         loop {
             self.is_inside[v as usize] = true;
@@ -161,7 +161,7 @@ impl Subtours {
         }
     }
 
-    /// The best exchange of an edge of the row's sub-tour and one at a near node outside it; if there is no such node, the
+    /// Returns the best exchange of an edge of the row's sub-tour and one at a near node outside it; if there is no such node, the
     /// best one that joins two nodes which were neighbours in A.
     fn best(&self, nodes: &Nodes, a: &Tour, segments: &Segments, changes: &Changes) -> Exchange {
         let mut joints = Joints { nodes, a, changes, best: Exchange::default() };
@@ -177,8 +177,8 @@ impl Subtours {
             }
         }
         if joints.best.gain == i64::MIN {
-            // A is one tour, so there is an edge of it between nodes of this sub-tour and of another. Nodes of different
-            // sub-tours are joined no more, so it is cut.
+            // A is one tour, so it has an edge between a node of this sub-tour and one of another. Nodes of different sub-tours are
+            // not joined any more, so it is cut.
             for cut in segments.cuts() {
                 let (u, v) = (a.at(cut.position), a.at(a.after(cut.position)));
                 match (self.is_inside[u as usize], self.is_inside[v as usize]) {
@@ -192,7 +192,7 @@ impl Subtours {
     }
 }
 
-/// An exchange: the edges (x, y) and (w, z) go, (x, w) and (y, z) come.
+/// An exchange: the edges (x, y) and (w, z) are removed, (x, w) and (y, z) are added.
 #[derive(Clone, Copy)]
 struct Exchange {
     gain: i64,
@@ -203,13 +203,13 @@ struct Exchange {
 }
 
 impl Default for Exchange {
-    /// None, which any is better than.
+    /// Returns an exchange that any other is better than.
     fn default() -> Self {
         Exchange { gain: i64::MIN, x: 0, y: 0, w: 0, z: 0 }
     }
 }
 
-/// Ways to join two sub-tours of `a` with `changes`.
+/// The exchanges that join two sub-tours of `a` with `changes`.
 struct Joints<'a> {
     nodes: &'a Nodes<'a>,
     a: &'a Tour,
@@ -218,19 +218,19 @@ struct Joints<'a> {
 }
 
 impl Joints<'_> {
-    /// The neighbours of a node, and how far they are.
+    /// Returns the neighbours of a node, and the distances to them.
     #[inline(always)]
     fn edges(&self, v: u32) -> [(u32, i64); 2] {
         let [first, second] = self.changes.links(self.a, v);
         [(first, self.nodes.distance(v, first)), (second, self.nodes.distance(v, second))]
     }
 
-    /// Looks at the exchanges that join x, of which the edges are given, to w, which is so far from it.
+    /// Evaluates the exchanges that join x, whose edges are given, to w, at distance `joined`.
     #[inline(always)]
     fn join(&mut self, (x, edges): (u32, [(u32, i64); 2]), (w, joined): (u32, i64)) {
         let others = self.edges(w);
-        // Of the two edges that come the shorter one is shorter than the longer one of those that go by half of the gain at
-        // least. It is seen as this one unless it is too long for the lists.
+        // The shorter one of the added edges is shorter than the longer one of the removed edges by at least half of the gain. The
+        // exchange is found from this edge, unless it is too long for the lists.
         let longest = edges[0].1.max(edges[1].1).max(others[0].1).max(others[1].1);
         if 2 * (longest - joined) <= self.best.gain {
             return;

@@ -1,9 +1,9 @@
-//! A tour of the population; what is changed to make another one of it, and where that cuts it.
+//! A tour of the population, the changes that turn it into another one, and the cuts that they make in it.
 
 use super::super::allocate;
 use crate::engine::BackendError;
 
-/// In the place of a number: none.
+/// Stands for a missing number.
 pub const NONE: u32 = u32::MAX;
 
 /// A tour of n nodes, 5 or more: the node at every position, and the position of every node.
@@ -14,7 +14,7 @@ pub struct Tour {
 }
 
 impl Tour {
-    /// The tour along the numbers of `n` nodes.
+    /// Makes the tour along the numbers of `n` nodes.
     ///
     /// # Errors
     /// If memory is short.
@@ -25,7 +25,7 @@ impl Tour {
         Ok(tour)
     }
 
-    /// Lets `write` make another permutation of the nodes.
+    /// Lets `write` permute the nodes.
     pub fn rewrite(&mut self, write: impl FnOnce(&mut [u32])) {
         write(&mut self.order);
         for (p, &v) in (0..).zip(&self.order) {
@@ -33,62 +33,62 @@ impl Tour {
         }
     }
 
-    /// Becomes the same tour as another of as many nodes.
+    /// Copies another tour with the same number of nodes.
     pub fn copy(&mut self, other: &Tour) {
         self.order.copy_from_slice(&other.order);
         self.position.copy_from_slice(&other.position);
     }
 
-    /// Puts node `v` at position `p`. Once all are at their places again, it is a tour again.
+    /// Puts node `v` at position `p`. Once all nodes are placed again, it is a valid tour again.
     #[inline]
     pub fn put(&mut self, p: u32, v: u32) {
         self.order[p as usize] = v;
         self.position[v as usize] = p;
     }
 
-    /// The nodes in their order.
+    /// Returns the nodes in order.
     #[inline]
     pub fn order(&self) -> &[u32] {
         &self.order
     }
 
-    /// Number of nodes.
+    /// Returns the number of nodes.
     #[inline]
     pub fn n(&self) -> u32 {
         self.order.len() as u32
     }
 
-    /// The node at position `p`.
+    /// Returns the node at position `p`.
     #[inline]
     pub fn at(&self, p: u32) -> u32 {
         self.order[p as usize]
     }
 
-    /// Where node `v` is.
+    /// Returns the position of node `v`.
     #[inline]
     pub fn position(&self, v: u32) -> u32 {
         self.position[v as usize]
     }
 
-    /// The position before `p`.
+    /// Returns the position before `p`.
     #[inline]
     pub fn before(&self, p: u32) -> u32 {
         if p == 0 { self.n() - 1 } else { p - 1 }
     }
 
-    /// The position after `p`.
+    /// Returns the position after `p`.
     #[inline]
     pub fn after(&self, p: u32) -> u32 {
         if p + 1 == self.n() { 0 } else { p + 1 }
     }
 
-    /// The nodes before and after position `p`.
+    /// Returns the nodes before and after position `p`.
     #[inline]
     pub fn beside(&self, p: u32) -> [u32; 2] {
         [self.at(self.before(p)), self.at(self.after(p))]
     }
 
-    /// The nodes before and after node `v`.
+    /// Returns the nodes before and after node `v`.
     #[inline]
     pub fn links(&self, v: u32) -> [u32; 2] {
         self.beside(self.position(v))
@@ -112,15 +112,15 @@ pub struct Change {
     pub links: [u32; 2],
 }
 
-/// Changes of a tour, of which each node has one at most.
+/// Changes of a tour, at most one per node.
 pub struct Changes {
     list: Vec<Change>,
-    /// Where in the list a node is, or [`NONE`].
+    /// The index of a node in the list, or [`NONE`].
     at: Vec<u32>,
 }
 
 impl Changes {
-    /// None, of a tour of `n` nodes.
+    /// Makes an empty list of changes for a tour of `n` nodes.
     ///
     /// # Errors
     /// If memory is short.
@@ -130,23 +130,23 @@ impl Changes {
         Ok(Changes { list: Vec::new(), at })
     }
 
-    /// Forgets all changes.
+    /// Removes all changes.
     pub fn clear(&mut self) {
         self.list.drain(..).for_each(|change| self.at[change.node as usize] = NONE);
     }
 
-    /// The changes.
+    /// Returns the changes.
     pub fn list(&self) -> &[Change] {
         &self.list
     }
 
-    /// The new neighbours of node `v`, if it has any.
+    /// Returns the new neighbours of node `v`, if it has any.
     #[inline]
     pub fn of(&self, v: u32) -> Option<[u32; 2]> {
         self.list.get(self.at[v as usize] as usize).map(|change| change.links)
     }
 
-    /// The neighbours of node `v` after these changes of a tour.
+    /// Returns the neighbours of node `v` after these changes of a tour.
     #[inline]
     pub fn links(&self, tour: &Tour, v: u32) -> [u32; 2] {
         self.of(v).unwrap_or_else(|| tour.links(v))
@@ -164,7 +164,7 @@ impl Changes {
         }
     }
 
-    /// Gives node `v` another neighbour in place of one that it has after these changes of a tour.
+    /// Replaces one of the neighbours that node `v` has after these changes of a tour.
     #[inline]
     pub fn relink(&mut self, tour: &Tour, v: u32, old: u32, new: u32) {
         let [first, second] = self.links(tour, v);
@@ -173,27 +173,27 @@ impl Changes {
     }
 }
 
-/// Where a tour is cut. Once the cuts are sorted, segment r ends with cut r, and the first segment goes around the tour's
-/// end.
+/// The segments of a tour between cuts. Once the cuts are sorted, segment r ends with cut r, and the first segment wraps around the
+/// tour's end.
 pub struct Segments {
     n: u32,
     cuts: Vec<Cut>,
 }
 
-/// A tour is cut behind a position.
+/// A cut of a tour after a position.
 pub struct Cut {
     pub position: u32,
-    /// A number of the caller's.
+    /// A number chosen by the caller.
     pub tag: u32,
 }
 
 impl Segments {
-    /// A tour of `n` nodes without cuts.
+    /// Makes a tour of `n` nodes without cuts.
     pub fn new(n: u32) -> Segments {
         Segments { n, cuts: Vec::new() }
     }
 
-    /// Forgets all cuts.
+    /// Removes all cuts.
     pub fn clear(&mut self) {
         self.cuts.clear();
     }
@@ -209,26 +209,26 @@ impl Segments {
         self.cuts.sort_unstable_by_key(|cut| cut.position);
     }
 
-    /// The cuts.
+    /// Returns the cuts, sorted.
     #[inline]
     pub fn cuts(&self) -> &[Cut] {
         &self.cuts
     }
 
-    /// The last position of segment `r`.
+    /// Returns the last position of segment `r`.
     #[inline]
     pub fn end(&self, r: usize) -> u32 {
         self.cuts[r].position
     }
 
-    /// The segment of a position.
+    /// Returns the segment of a position.
     #[inline]
     pub fn of(&self, position: u32) -> usize {
         let r = self.cuts.partition_point(|cut| cut.position < position);
         if r == self.cuts.len() { 0 } else { r }
     }
 
-    /// Nodes of segment `r`.
+    /// Returns the number of nodes of segment `r`.
     #[inline]
     pub fn size(&self, r: usize) -> u32 {
         if r == 0 {

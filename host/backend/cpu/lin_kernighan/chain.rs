@@ -9,7 +9,7 @@ use super::super::allocate;
 use crate::engine::BackendError;
 use crate::engine::lin_kernighan::Spec;
 
-/// A tour and what merging it needs.
+/// A tour and the arrays for merging changes into it.
 pub(super) struct Chain {
     pub(super) order: Vec<u32>,
     pub(super) ahead: Vec<i32>,
@@ -30,7 +30,7 @@ pub(super) struct Chain {
 }
 
 impl Chain {
-    /// A tour along the numbering.
+    /// Makes a tour along the numbering.
     pub(super) fn new(ahead: &[i32], spec: &Spec) -> Result<Chain, BackendError> {
         let (what, n) = ("the tour", ahead.len());
         let own = || -> Result<Vec<u32>, BackendError> {
@@ -60,7 +60,7 @@ impl Chain {
         })
     }
 
-    /// Another tour instead, of steps between nodes that are so long.
+    /// Replaces the tour; `between` gives the lengths of its steps.
     pub(super) fn begin(&mut self, tour: &[u32], between: impl Fn(u32, u32) -> i32) {
         self.order.copy_from_slice(tour);
         for (p, &node) in (0..).zip(tour) {
@@ -83,7 +83,7 @@ impl Chain {
     }
 
     pub(super) fn board(&mut self) -> MergeBoard {
-        // SAFETY: as above; a thread alone does not use `next`.
+        // SAFETY: as above; a single thread does not use `next`.
         unsafe {
             MergeBoard {
                 claims: Slots::of(&mut self.claims),

@@ -1,4 +1,4 @@
-//! Chained Lin-Kernighan on CPU threads: a trial is one thread's work.
+//! Chained Lin-Kernighan on CPU threads: one thread makes a trial.
 
 mod chain;
 mod recombine;
@@ -15,7 +15,6 @@ use antwarp_core::lin_kernighan::trial::{self, TrialChanges, TrialRound, packed}
 use antwarp_core::operator::{LinKernighan as Deep, Reach, Shallow};
 use antwarp_core::rng::Stream;
 use antwarp_core::team::{Serial, Slots};
-use rayon::prelude::*;
 
 pub use self::recombine::Recombiner;
 use super::processor::for_this_processor;
@@ -25,30 +24,30 @@ use crate::engine::lin_kernighan::{Found, Spec};
 use crate::engine::{BackendError, Enough, LinKernighan, LocalSearch, Problem, Reached, Trials};
 use chain::Chain;
 
-/// Trials of a round for every thread: with fewer, threads wait for each other.
+/// Trials per thread in a round: with fewer, threads wait for each other.
 const TRIALS: u32 = 16;
-/// Nodes of a tour for every trial, at least: with fewer, more of the changes share nodes.
+/// Fewest nodes of a tour per trial: with fewer, more of the changes share nodes.
 const LEAST_NODES: u32 = 30;
-/// Nodes of a tour for every trial of a single thread, at most: what a merge costs grows with the tour.
+/// Most nodes of a tour per trial of a single thread: the cost of a merge grows with the tour.
 const MOST_NODES: u32 = 500;
-/// From so many threads on, merging is so large a part of a round that the round has that many times the trials.
+/// From this many threads on, merging is so large a part of a round that the round has this many times the trials.
 const LONGER: u32 = 5;
-/// Threads of a run that has to come out the same whatever their number.
+/// Threads assumed in a run whose result must not depend on their number.
 const ANY: u32 = 16;
 
-/// One tour, and as few trials in a round as keep the threads busy: a trial then sees more of what others did.
+/// Returns one tour, and as few trials in a round as keep the threads busy: each trial then sees more of the others' results.
 pub fn default_trials(n: u32, reproducible: bool) -> Trials {
     let threads = if reproducible { ANY } else { rayon::current_num_threads() as u32 };
     Trials { chains: 1, trials: trials(n, threads) }
 }
 
-/// Trials in a round of a tour on which so many threads work; 1 if there are several tours, which keep all threads busy.
+/// Returns the trials in a round of a tour on which this many threads work; for several tours, which keep all threads busy, pass 1.
 pub fn trials(n: u32, threads: u32) -> u32 {
     let fewest = (TRIALS * threads).min(n / LEAST_NODES).max(1);
     fewest.max(n / (MOST_NODES / threads.min(LONGER)))
 }
 
-/// Chained Lin-Kernighan for `problem` on CPU threads.
+/// Makes chained Lin-Kernighan for `problem` on CPU threads.
 pub fn lin_kernighan<'p>(
     problem: &'p Problem,
     spec: &Spec,
@@ -62,7 +61,7 @@ pub fn lin_kernighan<'p>(
 /// Nodes up to which distances by cosines are computed once and kept: more of them take longer than a short run.
 const FEW: u32 = 2048;
 
-/// How far nodes are apart that are known by number, and the matrix that it is looked up in where computing it anew would be slow.
+/// Returns the distances between nodes that are identified by number, and their matrix if computing them again would be slow.
 fn distances(problem: &Problem) -> (Distances, Vec<i32>) {
     let mut distances = problem.distances();
     let is_slow = problem.metric().is_some_and(|metric| !metric.is_algebraic());
@@ -78,18 +77,18 @@ for_this_processor!(run_trial, run_trial_new, trial::run, [R: Reach, G: Geometry
     team: Serial, reach: R, tour: Tour<G>, memory: *mut u32, round: TrialRound, stream: Stream, trial: u32, changes: TrialChanges
 ));
 
-/// A tour, and where its trials write.
+/// A tour, and where its trials write their changes.
 type View<G> = Together<(Tour<G>, TrialChanges)>;
 
 struct Threads<'p, G: Geometry> {
     problem: &'p Problem,
-    /// None: as deep as Lin and Kernighan.
+    /// `None`: as deep as Lin and Kernighan.
     reach: Option<Shallow>,
     geometry: G,
     places: &'p [G::Place],
-    /// What the geometry looks distances up in, if that is not the problem's.
+    /// The geometry's matrix of distances, if that is not the problem's.
     _matrix: Vec<i32>,
-    /// How far each neighbour is.
+    /// The distance to each neighbour.
     near: Vec<i32>,
     chains: Vec<Chain>,
     best_tour: Vec<u32>,
@@ -104,7 +103,7 @@ impl<'p, G: Geometry> Threads<'p, G> {
         places: &'p [G::Place],
         matrix: Vec<i32>,
     ) -> Result<Self, BackendError> {
-        // A tour has eleven numbers a node, and a word for its claims.
+        // A tour has eleven numbers per node, and a word for its claims.
         let chain = 52 * problem.n() as usize + spec.trials as usize * (12 * MOST as usize + 12);
         check_memory("the tours and the trials", chain.saturating_mul(spec.chains as usize))?;
         let (near, ahead) = (problem.neighbor_lengths(), problem.step_lengths());
@@ -129,7 +128,7 @@ impl<'p, G: Geometry> Threads<'p, G> {
         })
     }
 
-    /// What the trials of each tour see of it, and where they write.
+    /// Returns the view of each tour for its trials, with the places where they write.
     fn views(&mut self) -> Vec<View<G>> {
         let places = geometry::Places { geometry: self.geometry, start: self.places.as_ptr() };
         let (problem, near) = (self.problem, self.near.as_ptr());
@@ -149,7 +148,7 @@ impl<'p, G: Geometry> Threads<'p, G> {
         self.chains.iter_mut().map(view).collect()
     }
 
-    /// Some trials of each tour; how many of the first one were made.
+    /// Makes some trials of each tour; returns how many of the first one were made.
     fn run_trials(&mut self, round: TrialRound, trials: Range<u32>, enough: Enough) -> u64 {
         match self.reach {
             None => self.run_trials_by(Deep, round, trials, enough),
@@ -173,7 +172,7 @@ impl<'p, G: Geometry> Threads<'p, G> {
                 let (chain, trial) = (index / trials.len(), trials.start + (index % trials.len()) as u32);
                 let (tour, changes) = views[chain].get();
                 let stream = Stream::new(round.seed, round.number, chain as u32);
-                // SAFETY: the memory is this thread's; a trial has places of its own.
+                // SAFETY: the memory belongs to this thread; a trial has its own places.
                 unsafe {
                     if enough() {
                         changes.count.set(trial, 0);
@@ -193,25 +192,26 @@ impl<'p, G: Geometry> Threads<'p, G> {
     /// Makes the changes that the trials of a round found.
     fn merge(&mut self, round: TrialRound) {
         let (n, views) = (self.problem.n(), self.views());
-        let merge = |(chain, view): (&mut Chain, &View<G>)| {
-            let (tour, changes): (Tour<G>, TrialChanges) = view.get();
+        let offered = AtomicU64::new(0);
+        crate::parallel::each_of(&mut self.chains, 1, &|index, chain| {
+            let (tour, changes): (Tour<G>, TrialChanges) = views[index].get();
             let board = chain.board();
-            // SAFETY: the tour and its arrays are this thread's.
+            // SAFETY: the tour and its arrays belong to this thread.
             let merged: Merged = unsafe { merge::plan(Serial, tour, board, changes, round.trials) };
             if merged.cuts > 0 {
                 let together = Together((tour, changes, board, chain.next()));
-                (0..n).into_par_iter().with_min_len(1 << 10).for_each(|position| {
+                crate::parallel::each(n as usize, 1 << 10, &|position| {
                     let (tour, changes, board, next) = together.get();
-                    // SAFETY: a position is one thread's; where nodes go is a permutation.
-                    unsafe { merge::place(tour, board, changes, merged.cuts, position, next) };
+                    // SAFETY: a position belongs to one thread; where nodes go is a permutation.
+                    unsafe { merge::place(tour, board, changes, merged.cuts, position as u32, next) };
                 });
                 std::mem::swap(&mut chain.order, &mut chain.next_order);
                 std::mem::swap(&mut chain.ahead, &mut chain.next_ahead);
                 chain.cost -= merged.gain;
             }
-            u64::from(merged.offered)
-        };
-        self.reached.offered = self.chains.par_iter_mut().zip(&views).map(merge).sum();
+            offered.fetch_add(u64::from(merged.offered), Ordering::Relaxed);
+        });
+        self.reached.offered = offered.into_inner();
     }
 }
 
@@ -229,7 +229,7 @@ impl<G: Geometry> LinKernighan for Threads<'_, G> {
     }
 
     fn reached(&mut self, _: Enough) -> Result<Reached, BackendError> {
-        // Hot tours get better in nearly every round: only what comes at the end is worth a copy.
+        // At high temperatures tours improve in nearly every round: only the final ones are worth a copy.
         if let Some(best) = self.chains.iter().min_by_key(|chain| chain.cost) {
             self.reached.cost = best.cost;
             if best.cost < self.reached.best_cost {
@@ -307,7 +307,7 @@ impl<G: Geometry> LinKernighan for Threads<'_, G> {
 
     fn describe(&self) -> String {
         format!(
-            "{} tours, one CPU thread a trial, {} neighbours, places {}",
+            "{} tours, one CPU thread per trial, {} neighbours, places {}",
             self.chains.len(),
             self.problem.search_k(),
             self.problem.places().kernel_name()

@@ -1,4 +1,4 @@
-//! One tour of several: how chains of Lin-Kernighan meet, on CPU threads or on a GPU, and the tours of ants with such moves.
+//! Recombines several tours into one: chains of Lin-Kernighan, on CPU threads or on a GPU, and the tours of ants with such moves.
 
 use antwarp_core::distance::Distance;
 use antwarp_core::geometry::{self, Numbered};
@@ -13,31 +13,31 @@ use super::chain::Chain;
 use crate::engine::lin_kernighan::Spec;
 use crate::engine::{BackendError, Enough, Problem};
 
-/// Memory for a node, about: arrays, and what parts of four nodes take.
+/// Approximate memory per node: arrays, and the parts of four nodes.
 const BYTES: usize = 500;
-/// Nodes that a thread looks at, at least.
+/// Fewest nodes that a thread examines.
 const MIN_LEN: usize = 1 << 12;
 
-/// Makes one tour of several, by what each of them does better.
+/// Recombines several tours into one, taking the better parts of each.
 ///
-/// Where two tours differ, their edges make up parts that share no node. Those in which the other one is shorter are changes
-/// of the first, and are merged as those of trials are ([`merge::plan`]). So it is with partition crossover (Whitley, Hains and
-/// Howe, *Tunneling between optima: partition crossover for the traveling salesman problem*, 2009), but that several
-/// parts are tried together, and parts of more than [`MOST`] edges are left out.
+/// Where two tours differ, their edges form parts that share no node. Parts in which the other tour is shorter are changes of the
+/// first, and are merged like those of trials ([`merge::plan`]). This is partition crossover (Whitley, Hains and Howe, *Tunneling
+/// between optima: partition crossover for the traveling salesman problem*, 2009), except that several parts are tried together,
+/// and parts of more than [`MOST`] edges are left out.
 pub struct Recombiner<'p> {
     problem: &'p Problem,
     numbers: Vec<u32>,
     chain: Chain,
-    /// The nodes beside each one in the other tour.
+    /// The neighbours of each node in the other tour.
     beside: Vec<[u32; 2]>,
-    /// A forest: the nodes of a part lead to the same root.
+    /// A forest: all nodes of a part have the same root.
     parents: Vec<u32>,
     /// The number of a root's part.
     parts: Vec<u32>,
 }
 
 impl<'p> Recombiner<'p> {
-    /// Room for the tours of a problem.
+    /// Allocates memory for the tours of a problem.
     ///
     /// # Errors
     /// If memory is short.
@@ -54,7 +54,8 @@ impl<'p> Recombiner<'p> {
         })
     }
 
-    /// Makes one tour of some, of which there is at least one, and of what others do better, until it is `enough`; with its length.
+    /// Recombines at least one tour, and the better parts of others, into one, until interrupted by `enough`; also returns its
+    /// length.
     ///
     /// # Errors
     /// If memory is short.
@@ -88,7 +89,7 @@ impl<'p> Recombiner<'p> {
         }
     }
 
-    /// Begins with a tour.
+    /// Starts with a tour.
     pub fn begin(&mut self, order: &[u32]) {
         self.chain.order.copy_from_slice(order);
         for (position, &node) in (0..).zip(order) {
@@ -102,12 +103,12 @@ impl<'p> Recombiner<'p> {
         });
     }
 
-    /// The tour as it is now, and how far it is from each of its nodes to the next.
+    /// Returns the current tour, and the distance from each of its nodes to the next.
     pub fn tour_and_steps(&self) -> (&[u32], &[i32]) {
         (&self.chain.order, &self.chain.ahead)
     }
 
-    /// Where each node is in it.
+    /// Returns the position of each node in it.
     pub fn positions(&self) -> &[u32] {
         &self.chain.position
     }
@@ -126,7 +127,7 @@ impl<'p> Recombiner<'p> {
         self.parents[a as usize] = b;
     }
 
-    /// The nodes beside one in the tour, the one before it first.
+    /// Returns a node's neighbours in the tour, the one before it first.
     fn own(&self, node: u32) -> [u32; 2] {
         let (n, p) = (self.numbers.len(), self.chain.position[node as usize] as usize);
         [
@@ -135,13 +136,13 @@ impl<'p> Recombiner<'p> {
         ]
     }
 
-    /// The node that is beside `node` in the other tour where `gone` is in this one.
+    /// Returns the neighbour of `node` in the other tour that replaces `gone` in this one.
     fn instead(&self, node: u32, gone: u32) -> u32 {
         let (own, [a, b]) = (self.own(node), self.beside[node as usize]);
         match (own.contains(&a), own.contains(&b)) {
             (true, _) => b,
             (false, true) => a,
-            // Both edges go: either may stand for either.
+            // Both edges are removed: either new one may replace either.
             (false, false) => {
                 if gone == own[0] {
                     a
@@ -152,7 +153,7 @@ impl<'p> Recombiner<'p> {
         }
     }
 
-    /// Takes over what another tour does better; by how much the tour gets shorter.
+    /// Takes over the better parts of another tour; returns by how much the tour gets shorter.
     pub fn join(&mut self, other: &[u32]) -> i64 {
         let n = other.len();
         for p in 0..n {
@@ -160,7 +161,7 @@ impl<'p> Recombiner<'p> {
                 (other[if p == 0 { n - 1 } else { p - 1 }], other[if p + 1 == n { 0 } else { p + 1 }]);
             self.beside[other[p] as usize] = [before, behind];
         }
-        // Tours that have met before differ at few nodes.
+        // Tours that have been joined before differ at few nodes.
         let differs = |&node: &u32| {
             let (own, beside) = (self.own(node), self.beside[node as usize]);
             own != beside && own != [beside[1], beside[0]]
@@ -175,7 +176,7 @@ impl<'p> Recombiner<'p> {
             own.iter().filter(|v| !beside.contains(v)).for_each(|&v| self.unite(node, v));
             beside.iter().filter(|v| !own.contains(v)).for_each(|&v| self.unite(node, v));
         }
-        // Of each part: edges out, and by how much it is shorter.
+        // For each part: removed edges, and the gain.
         let mut counts: Vec<(u32, i64)> = Vec::new();
         let tour = self.tour();
         for &node in &differing {
@@ -238,7 +239,7 @@ impl<'p> Recombiner<'p> {
             let together = Together((tour, changes, board, next));
             (0..tour.n).into_par_iter().with_min_len(MIN_LEN).for_each(|position| {
                 let (tour, changes, board, next) = together.get();
-                // SAFETY: a position is one thread's; where nodes go is a permutation.
+                // SAFETY: a position belongs to one thread; where nodes go is a permutation.
                 unsafe { merge::place(tour, board, changes, merged.cuts, position, next) };
             });
             std::mem::swap(&mut self.chain.order, &mut self.chain.next_order);
@@ -263,7 +264,7 @@ mod tests {
         sorted.iter().copied().eq(0..order.len() as u32)
     }
 
-    /// Twenty nodes on a ring, numbered along it. Each of two tours puts another pair of neighbours wrong.
+    /// Twenty nodes on a ring, numbered along it. Each of two tours has a different pair of neighbours swapped.
     #[test]
     fn what_either_tour_does_better_is_kept() {
         let places = (0..20).map(|i| {
@@ -290,7 +291,7 @@ mod tests {
         assert_eq!(recombiner.join(&other), 0, "there is nothing left to take over");
     }
 
-    /// Two tours along different curves have many parts, small and large, some of which do not go together.
+    /// Two tours along different curves have many parts, small and large, some of which are incompatible.
     #[test]
     fn any_two_tours_make_one_that_is_not_longer() {
         use crate::engine::start::{self, Start};
@@ -300,7 +301,7 @@ mod tests {
             let near = quadrant(&instance, 8);
             let [one, other] =
                 [Start::Greedy, Start::SpaceFilling].map(|start| start::tour(&instance, start, &near, seed));
-            // In the numbering along the first.
+            // Numbered along the first tour.
             let problem = problem(&instance, one.clone());
             let mut number = vec![0; one.len()];
             (0..).zip(&one).for_each(|(i, &v)| number[v as usize] = i);

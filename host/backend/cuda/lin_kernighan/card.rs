@@ -9,8 +9,8 @@ use antwarp_core::lin_kernighan::merge::{Merged, pairs};
 use antwarp_core::lin_kernighan::trial::{self, TrialRound, packed};
 use cudarc::driver::{CudaEvent, CudaStream};
 
-use super::super::colony::{driver, reserve_shared};
 use super::super::device::LONG_GRACE;
+use super::super::papers::colony::{driver, reserve_shared};
 use super::super::tables::{device_matrix, place_bytes};
 use super::super::{
     Buffer, Device, Launch, PackChanges, PlaceNodes, PlanMerge, RunTrials, TEAM_BYTES, TakeChanges,
@@ -22,7 +22,7 @@ use crate::engine::{BackendError, Enough, LocalSearch, Places, Problem};
 
 /// Warps of a block that makes trials.
 pub(super) const WARPS: u32 = 4;
-/// Nodes of a tour for every block that plans a merge.
+/// Nodes of a tour per block that plans a merge.
 const NODES_A_BLOCK: u32 = 2048;
 /// Shared memory of a block that makes trials.
 const SHARED: u32 = 4 * trial::WORDS * WARPS;
@@ -61,7 +61,7 @@ impl Kernels {
     }
 }
 
-/// The arrays of a GPU; a tour's part behind another's.
+/// The arrays of a GPU, each with the tours' parts concatenated.
 struct Buffers {
     lists: Buffer<u32>,
     near: Buffer<i32>,
@@ -93,7 +93,7 @@ struct Buffers {
 }
 
 impl Buffers {
-    /// For the tours that `begin` holds.
+    /// Makes the arrays for the start tours in `begin`.
     fn new(
         device: &Device,
         s: &Arc<CudaStream>,
@@ -142,12 +142,12 @@ impl Buffers {
     }
 }
 
-/// What trials found, as words.
+/// The results of trials, as words.
 struct Words {
-    /// What this GPU's trials found.
+    /// The results of this GPU's trials.
     own: Buffer<u32>,
     used: Buffer<u32>,
-    /// What all have found, and where each change begins.
+    /// The results of all, and the start of each change.
     all: Buffer<u32>,
     starts: Buffer<u32>,
 }
@@ -160,27 +160,27 @@ pub(super) struct Card<'p> {
     local_search: Option<LocalSearch>,
     kernels: Kernels,
     buffers: Buffers,
-    /// Where other processes have the same tour.
+    /// The words for exchanging results, where other processes have the same tour.
     words: Option<Words>,
     /// The numbers of its tours.
     chains: Range<u32>,
     /// Blocks that make trials at the same time.
     blocks: u32,
-    /// All its trials of a round are made.
+    /// Recorded when all its trials of a round are made.
     made: CudaEvent,
-    /// It has what other GPUs found in the round.
+    /// Recorded when it has the results of other GPUs in the round.
     taken: CudaEvent,
 }
 
 impl<'p> Card<'p> {
-    /// Loads the kernels, and allocates the arrays for these tours, which begin like `begin`.
+    /// Loads the kernels, and allocates the arrays for these tours, which start as in `begin`.
     pub(super) fn new(
         device: &'p Device,
         problem: &'p Problem,
         (spec, chains): (&Spec, Range<u32>),
         begin: &Begin,
     ) -> Result<Card<'p>, BackendError> {
-        device.context().bind_to_thread().map_err(driver("turning to a GPU"))?;
+        device.context().bind_to_thread().map_err(driver("switching to a GPU"))?;
         let kernels = Kernels::load(device, problem, spec.local_search)?;
         reserve_shared(&kernels.run.function, SHARED)?;
         let blocks = kernels
@@ -205,17 +205,17 @@ impl<'p> Card<'p> {
         })
     }
 
-    /// Trials that it makes at the same time.
+    /// Returns the trials that it makes at the same time.
     pub(super) fn at_once(&self) -> u32 {
         self.blocks * WARPS
     }
 
-    /// Registers of a thread that makes trials.
+    /// Returns the registers of a thread that makes trials.
     pub(super) fn registers(&self) -> i32 {
         self.kernels.run.function.num_regs().unwrap_or(0)
     }
 
-    /// The numbers of its tours.
+    /// Returns the numbers of its tours.
     pub(super) fn chains(&self) -> Range<u32> {
         self.chains.clone()
     }
@@ -268,13 +268,13 @@ impl<'p> Card<'p> {
         }
     }
 
-    /// A grid of a warp for each of so many trials, as far as it makes sense.
+    /// Returns a grid with a warp for each of this many trials, up to a useful size.
     fn warps(&self, trials: usize) -> Launch {
         let blocks = (trials as u32).div_ceil(8).clamp(1, 8 * self.device.multiprocessors());
         Launch { grid: blocks, block: 256, shared: 0 }
     }
 
-    /// Queues these trials of its tour, and what makes words of what they find.
+    /// Queues these trials of its tour, and converts their results to words.
     pub(super) fn find(&mut self, round: TrialRound, trials: Range<u32>) -> Result<(), BackendError> {
         self.run(round, trials.clone())?;
         let what = "what trials found";
@@ -305,7 +305,7 @@ impl<'p> Card<'p> {
         }
     }
 
-    /// Adds the words of what its trials found.
+    /// Appends the words of its trials' results.
     pub(super) fn found(&self, all: &mut Vec<u32>) -> Result<(), BackendError> {
         let Some(words) = &self.words else { return Ok(()) };
         let used = words.used.to_vec(&self.stream)?;
@@ -314,14 +314,14 @@ impl<'p> Card<'p> {
         words.own.read(&self.stream, &mut all[first..])
     }
 
-    /// Queues the merge of what trials of a round found, here or elsewhere: changes that begin at these words.
+    /// Queues the merge of the results of a round's trials, made here or elsewhere: changes that start at these words.
     pub(super) fn make(
         &mut self,
         round: TrialRound,
         all: &[u32],
         starts: &[u32],
     ) -> Result<(), BackendError> {
-        // Of one trial there is one change, if nothing is wrong.
+        // There is at most one change per trial, unless something is wrong.
         let starts = &starts[..starts.len().min(self.buffers.count.len())];
         let (args, launch) = (self.args(round, 0..starts.len() as u32), self.warps(starts.len()));
         let (stream, b) = (&self.stream, &mut self.buffers);
@@ -351,18 +351,18 @@ impl<'p> Card<'p> {
         self.merge(round)
     }
 
-    /// Notes that what was queued until now are its trials of a round.
+    /// Records that the work queued so far is its trials of a round.
     pub(super) fn has_made(&self) -> Result<(), BackendError> {
-        self.made.record(&self.stream).map_err(driver("noting an event"))
+        self.made.record(&self.stream).map_err(driver("recording an event"))
     }
 
-    /// Whether it can read what another GPU has.
+    /// Returns whether it can read another GPU's memory.
     pub(super) fn reaches(&self, other: &Card<'_>) -> bool {
         self.device.reaches(other.device)
     }
 
-    /// Queues that it takes what another GPU's trials of the round found, once they are made: of those that found something, where it
-    /// can look for itself (`reaches`), else a copy of all.
+    /// Queues taking the results of another GPU's trials of the round, once they are made: only of trials that found something, if
+    /// it can read them directly (`reaches`), else a copy of all.
     pub(super) fn take(
         &mut self,
         round: TrialRound,
@@ -396,12 +396,12 @@ impl<'p> Card<'p> {
         }
     }
 
-    /// Notes that what was queued until now are its copies of a round.
+    /// Records that the work queued so far is its copies of a round.
     pub(super) fn has_taken(&self) -> Result<(), BackendError> {
-        self.taken.record(&self.stream).map_err(driver("noting an event"))
+        self.taken.record(&self.stream).map_err(driver("recording an event"))
     }
 
-    /// What is queued from now on waits until another GPU has its copies of the round.
+    /// Makes work queued from now on wait until another GPU has its copies of the round.
     pub(super) fn wait_for(&self, other: &Card<'_>) -> Result<(), BackendError> {
         self.stream.wait(&other.taken).map_err(driver("waiting for another GPU"))
     }
@@ -410,7 +410,7 @@ impl<'p> Card<'p> {
     pub(super) fn merge(&mut self, round: TrialRound) -> Result<(), BackendError> {
         let (args, n, chains) = (self.args(round, 0..round.trials), self.problem.n(), self.tours());
         let (stream, k, b) = (&self.stream, &self.kernels, &mut self.buffers);
-        // Many threads for few nodes would wait for each other only.
+        // With few nodes, many threads would only wait for each other.
         let most = (self.device.multiprocessors() / chains).max(1);
         let planners = n.div_ceil(NODES_A_BLOCK).clamp(1, most);
         let plan = Launch { grid: chains * planners, block: 1024, shared: TEAM_BYTES };
@@ -473,17 +473,17 @@ impl<'p> Card<'p> {
         Ok(())
     }
 
-    /// Waits for what was queued.
+    /// Waits for the queued work.
     pub(super) fn wait(&self, enough: Enough) -> Result<(), BackendError> {
         self.device.wait_on(&self.stream, enough, LONG_GRACE)
     }
 
-    /// What was queued is not waited for.
+    /// Abandons the queued work.
     pub(super) fn leave_behind(&self) {
         self.device.leave_behind();
     }
 
-    /// The lengths of its tours, and how many changes their last round offered.
+    /// Returns the lengths of its tours, and how many changes their last round offered.
     pub(super) fn read(&self) -> Result<(Vec<i64>, u64), BackendError> {
         let stream = &self.stream;
         let merged = self.buffers.merged.to_vec(stream)?;
@@ -491,26 +491,26 @@ impl<'p> Card<'p> {
         Ok((self.buffers.costs.to_vec(stream)?, offered))
     }
 
-    /// Keeps one of its tours as it is, by its number, in place of what it kept before.
+    /// Keeps a copy of one of its tours, given by number, in place of the one kept before.
     pub(super) fn keep(&mut self, chain: u32) -> Result<(), BackendError> {
         let n = self.problem.n() as usize;
         let (b, first) = (&mut self.buffers, (chain - self.chains.start) as usize * n);
         b.best.copy_part(&self.stream, &b.order, first)
     }
 
-    /// The tour that it keeps.
+    /// Returns the tour that it keeps.
     pub(super) fn kept(&self) -> Result<Vec<u32>, BackendError> {
         self.device.check_idle()?;
         self.buffers.best.to_vec(&self.stream)
     }
 
-    /// All its tours, one after the other.
+    /// Returns all its tours, concatenated.
     pub(super) fn orders(&self) -> Result<Vec<u32>, BackendError> {
         self.device.check_idle()?;
         self.buffers.order.to_vec(&self.stream)
     }
 
-    /// Makes all its tours one, of this length.
+    /// Sets all its tours to one, of this length.
     pub(super) fn set_all(
         &mut self,
         (order, ahead, position): (&[u32], &[i32], &[u32]),

@@ -1,9 +1,9 @@
 //! Chained Lin-Kernighan on one GPU or several. Tours stay in device memory for the whole run; after a batch of rounds the host
 //! reads their lengths.
 //!
-//! Several tours are shared out: each is one GPU's. Of a single tour all GPUs have a copy. Each makes its part of a round's trials,
-//! takes what the others found, and merges the same changes as they do, so that the copies stay the same. Either way a round does
-//! not depend on the number of GPUs: a trial draws by the numbers of its tour, its round and its own.
+//! Several tours are divided among the GPUs. Of a single tour all GPUs have a copy. Each makes its part of a round's trials, takes
+//! the results of the others, and merges the same changes as they do, so that the copies stay the same. Either way a round does not
+//! depend on the number of GPUs: a trial's random numbers follow from the numbers of its tour, its round and itself.
 
 mod card;
 
@@ -18,24 +18,25 @@ use crate::engine::{BackendError, Enough, LinKernighan, Problem, Reached, Trials
 use crate::memory::bytes;
 use card::Card;
 
-/// Nodes of a tour for every trial of a round. With more trials the last ones are waited for less often; with fewer, less of the
-/// changes share nodes, and each trial sees more of what the others did.
+/// Nodes of a tour per trial of a round. With more trials there are fewer waits for the last ones; with fewer, less of the changes
+/// share nodes, and each trial sees more of the others' results.
 const NODES: u32 = 18;
-/// Of fewer nodes there are several tours, which are recombined: with [`FEW_NODES`] for every trial, and [`TRIALS`] trials of
-/// all tours for every multiprocessor.
+/// Below this many nodes there are several tours, which are recombined: with [`FEW_NODES`] per trial, and [`TRIALS`] trials of all
+/// tours per multiprocessor.
 const FEW: u32 = 25_000;
 const FEW_NODES: u32 = 25;
 const TRIALS: u32 = 24;
-/// Most tours: more of them have too few kicks each.
+/// Most tours: with more of them, each gets too few kicks.
 const CHAINS: u32 = 32;
-/// Nodes that a trial of several tours looks around, at most. Few are begun after one another in a round, which then ends as
-/// its longest trial does: with this limit twice as soon.
+/// Most nodes that a trial of several tours searches around. A round has few trials one after another and ends with its longest
+/// one: with this limit twice as soon.
 const LOOKS: u32 = 64;
-/// Of fewer trials for each multiprocessor, fewer GPUs share a tour: as many as it makes at the same time. All GPUs would
-/// only wait for the longest one.
+/// With fewer trials per multiprocessor, fewer GPUs share a tour: as many as its trials keep busy. All GPUs would only wait for the
+/// longest trial.
 const SHARED_TRIALS: u32 = 16;
 
-/// Tours and trials that keep every multiprocessor of one GPU busy. As many on several, so that they come to the same tour.
+/// Returns tours and trials that keep every multiprocessor of one GPU busy. The numbers are the same for several GPUs, so that they
+/// reach the same tour.
 pub fn default_trials(cards: &Cards, n: u32) -> Trials {
     if n >= FEW {
         return Trials { chains: 1, trials: (n / NODES).min(MOST_TRIALS) };
@@ -45,19 +46,19 @@ pub fn default_trials(cards: &Cards, n: u32) -> Trials {
     Trials { chains: chains.clamp(1, CHAINS.min(multiprocessors)), trials }
 }
 
-/// Trials in a round of each of several tours: all together twice as many as keep every multiprocessor busy.
+/// Returns the trials in a round of each of several tours: in total twice as many as keep every multiprocessor busy.
 pub fn trials(cards: &Cards, n: u32, chains: u32) -> u32 {
     let multiprocessors = cards.multiprocessors();
     (2 * TRIALS * multiprocessors / chains).min(n / FEW_NODES).max(1)
 }
 
-/// Nodes that a trial looks around, at most. The many trials of a single tour are begun one after the other: there the limit
-/// would give up kicks for nothing.
+/// Returns the most nodes that a trial searches around. The many trials of a single tour start one after the other: there, the
+/// limit would give up kicks for nothing.
 pub fn looks(chains: u32) -> u32 {
     if chains > 1 { LOOKS } else { UNLIMITED }
 }
 
-/// How many GPUs are of use: for several tours at most as many, for one tour as many as its trials keep busy.
+/// Returns how many GPUs are useful: for several tours at most one per tour, for one tour as many as its trials keep busy.
 pub fn useful(cards: &Cards, spec: &Spec) -> usize {
     let most = match spec.chains {
         1 => spec.trials / (SHARED_TRIALS * cards.first().multiprocessors()),
@@ -66,7 +67,7 @@ pub fn useful(cards: &Cards, spec: &Spec) -> usize {
     cards.count().min(most.max(1) as usize)
 }
 
-/// The names of all kernels that may be loaded.
+/// Returns the names of all kernels that may be loaded.
 pub fn kernel_names() -> Vec<String> {
     let mut names = ["grid_take_changes", "grid_pack_changes", "grid_unpack_changes", "blocks_plan_merge"]
         .map(String::from)
@@ -78,7 +79,7 @@ pub fn kernel_names() -> Vec<String> {
     names
 }
 
-/// What the tours begin as.
+/// The start tours.
 struct Begin {
     order: Vec<u32>,
     ahead: Vec<i32>,
@@ -108,7 +109,7 @@ impl Begin {
         Ok(all)
     }
 
-    /// Some of them.
+    /// Returns some of them.
     fn part(&self, n: usize, chains: &Range<u32>) -> Begin {
         let (first, end) = (chains.start as usize, chains.end as usize);
         let nodes = first * n..end * n;
@@ -120,14 +121,14 @@ impl Begin {
         }
     }
 
-    /// The shortest of the tours.
+    /// Returns the shortest of the tours.
     fn best(&self, n: usize) -> Vec<u32> {
         let shortest = (0..self.costs.len()).min_by_key(|&i| self.costs[i]).unwrap_or(0);
         self.order[shortest * n..][..n].to_vec()
     }
 }
 
-/// The numbers from 0 to `all`, in as many parts as there are, about equally large: one of them.
+/// Divides the numbers from 0 to `all` into `parts` parts of about equal size, and returns one of them.
 fn part(all: u32, part: usize, parts: usize) -> Range<u32> {
     let begin = |part: usize| (u64::from(all) * part as u64 / parts as u64) as u32;
     begin(part)..begin(part + 1)
@@ -136,7 +137,7 @@ fn part(all: u32, part: usize, parts: usize) -> Range<u32> {
 /// Where the best tour is.
 #[derive(Clone, Copy)]
 enum Best {
-    /// Here.
+    /// On the host.
     Here,
     /// On a GPU, which [keeps](Card::keep) it.
     On(usize),
@@ -147,7 +148,7 @@ pub struct CudaLinKernighan<'p> {
     problem: &'p Problem,
     spec: Spec,
     cards: Vec<Card<'p>>,
-    /// Every GPU can read what the others have.
+    /// Whether every GPU can read the others' memory.
     reach: bool,
     costs: Vec<i64>,
     best_tour: Vec<u32>,
@@ -159,7 +160,7 @@ impl<'p> CudaLinKernighan<'p> {
     /// Loads the kernels and allocates the arrays, on at least one device.
     ///
     /// # Errors
-    /// If the kernels are refused, or memory is short.
+    /// If the kernels are rejected, or memory is short.
     pub fn new(devices: &[&'p Device], problem: &'p Problem, spec: &Spec) -> Result<Self, BackendError> {
         let begin = Begin::new(problem, spec)?;
         let n = problem.n() as usize;
@@ -189,7 +190,7 @@ impl<'p> CudaLinKernighan<'p> {
         })
     }
 
-    /// Whether all GPUs have the same tour.
+    /// Returns whether all GPUs have the same tour.
     fn is_shared(&self) -> bool {
         self.spec.chains == 1
     }
@@ -206,7 +207,7 @@ impl<'p> CudaLinKernighan<'p> {
         self.cards.iter_mut().try_for_each(|card| card.merge(round))
     }
 
-    /// Every GPU takes what all others found in their trials.
+    /// Makes every GPU take the results of all others' trials.
     fn exchange(
         &mut self,
         round: TrialRound,
@@ -221,21 +222,21 @@ impl<'p> CudaLinKernighan<'p> {
             card.take(round, (other, self.reach), trials(from))?;
         }
         self.cards.iter().try_for_each(Card::has_taken)?;
-        // A merge changes what others have to take before.
+        // A merge changes data that others have to copy first.
         pairs.iter().try_for_each(|&[card, other]| self.cards[card].wait_for(&self.cards[other]))
     }
 
-    /// Waits for what was queued.
+    /// Waits for the queued work.
     fn wait(&self, enough: Enough) -> Result<(), BackendError> {
         let waited = self.cards.iter().try_for_each(|card| card.wait(enough));
         if matches!(waited, Err(BackendError::Busy)) {
-            // Those that were not waited for may be as late as the one that was.
+            // Those not waited for may be as late as the one that was.
             self.cards.iter().for_each(Card::leave_behind);
         }
         waited
     }
 
-    /// Takes a tour as the best if it is.
+    /// Records a tour as the best if it is.
     fn offer(&mut self, cost: i64, tour: &[u32]) {
         self.reached.cost = cost;
         if cost < self.reached.best_cost {
@@ -343,7 +344,7 @@ impl LinKernighan for CudaLinKernighan<'_> {
             count => format!(" on {count} GPUs"),
         };
         format!(
-            "{} tours{cards}, one warp a trial, {} trials at once, {} registers a thread, {} shared memory a trial, {} \
+            "{} tours{cards}, one warp per trial, {} trials at once, {} registers per thread, {} shared memory per trial, {} \
              neighbours, places {}",
             self.spec.chains,
             self.cards.iter().map(Card::at_once).sum::<u32>(),

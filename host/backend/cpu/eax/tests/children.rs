@@ -1,4 +1,4 @@
-//! Children of two parents: they are tours, and as long and as diverse as they are said to be.
+//! Children of two parents are valid tours, with the reported length and diversity.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -16,20 +16,20 @@ use crate::engine::LocalSearch;
 use crate::engine::Problem;
 use crate::instance::{Instance, nearest};
 
-/// `n` points in a square.
+/// Returns `n` points in a square.
 fn square(n: u32, side: u32, seed: u64) -> Vec<[f64; 3]> {
     let draws = |i| Stream::new(seed, 0, 0).step(i);
     (0..n).map(|i| [draws(i).below(0, side).into(), draws(i).below(1, side).into(), 0.0]).collect()
 }
 
-/// The problem of these points, numbered as they are, with `k` nodes near each of them.
+/// Returns the problem of these points, numbered as they are, with `k` nodes near each of them.
 fn problem(points: Vec<[f64; 3]>, k: u32) -> Problem {
     let order = (0..points.len() as u32).collect();
     let instance = Instance::from_points("points", Metric::Euc2d, points).unwrap();
     Problem::for_search(&instance, &nearest(&instance, k as usize), order)
 }
 
-/// A random tour, improved if it is to be a local optimum.
+/// Returns a random tour, improved to a local optimum if `optimal`.
 fn random(nodes: &Nodes, seed: u64, optimal: bool) -> Vec<u32> {
     let stream = Stream::new(seed, 1, 1);
     let mut order: Vec<u32> = (0..nodes.problem.n()).collect();
@@ -56,7 +56,7 @@ fn edges(tour: &[u32]) -> Edges {
     (0..tour.len()).map(|i| edge(tour[i], tour[(i + 1) % tour.len()])).collect()
 }
 
-/// Two parents and what crosses them.
+/// Two parents and the memory for crossing them.
 struct Pair<'p> {
     nodes: Nodes<'p>,
     a: Tour,
@@ -77,24 +77,24 @@ impl<'p> Pair<'p> {
         }
     }
 
-    /// Other parents, in memory that has been used for those before.
+    /// Divides other parents' edges, reusing the memory.
     fn cross(&mut self, a: &[u32], b: &[u32], seed: u64) {
         (self.a, self.b) = (tour(a), tour(b));
         self.cycles.decompose(&self.a, &self.b, Stream::new(seed, 2, 2));
     }
 
-    /// The cycles' nodes.
+    /// Returns the cycles' nodes.
     fn listed(&self) -> Vec<Vec<u32>> {
         (0..self.cycles.count()).map(|i| self.cycles.get(i).to_vec()).collect()
     }
 
-    /// The child of an E-set: by how much it is shorter, its sub-tours, and what makes it.
+    /// Evaluates the child of an E-set: its gain, its sub-tours, and its changes.
     fn evaluate(&mut self, set: &[u32]) -> (i64, usize, Vec<Change>) {
         let (gain, tours) = self.child.evaluate(&self.nodes, &self.a, &self.cycles, set, true);
         (gain, tours, self.child.changes().to_vec())
     }
 
-    /// The child's tour, by a walk along its nodes' neighbours.
+    /// Returns the child's tour, by a walk along its nodes' neighbours.
     fn walk(&self, changes: &[Change]) -> Vec<u32> {
         let n = self.a.order().len();
         let mut links: Vec<[u32; 2]> = (0..n as u32).map(|v| self.a.links(v)).collect();
@@ -112,7 +112,7 @@ impl<'p> Pair<'p> {
         tour
     }
 
-    /// A with changes.
+    /// Returns A with changes.
     fn apply(&mut self, changes: &[Change]) -> Vec<u32> {
         let mut tour = tour(self.a.order());
         self.child.apply(&mut tour, changes);
@@ -121,7 +121,7 @@ impl<'p> Pair<'p> {
     }
 }
 
-/// Checks the AB-cycles of two tours: they take edges by turns, and all that differ, each once.
+/// Checks the AB-cycles of two tours: their edges alternate, and they contain every differing edge once.
 fn check_cycles(pair: &Pair) {
     let (a, b) = (edges(pair.a.order()), edges(pair.b.order()));
     let (mut of_a, mut of_b) = (Edges::new(), Edges::new());
@@ -136,14 +136,13 @@ fn check_cycles(pair: &Pair) {
     assert_eq!(of_b, b.difference(&a).copied().collect());
 }
 
-/// Checks the child of an E-set: what it gains, and that applying it leads to the same tour. Returns how many sub-tours it
-/// was.
+/// Checks the child of an E-set: its gain, and that applying it leads to the same tour. Returns the number of its sub-tours.
 fn check_child(pair: &mut Pair, set: &[u32]) -> usize {
     let (gain, tours, changes) = pair.evaluate(set);
     let child = pair.walk(&changes);
     assert_eq!(gain, pair.nodes.length(&pair.a) - pair.nodes.length(&tour(&child)));
     if tours == 1 {
-        // Nothing but the E-set.
+        // Only the E-set changes.
         let mut expected = edges(pair.a.order());
         for cycle in set.iter().map(|&i| pair.cycles.get(i)) {
             for i in 0..cycle.len() {
@@ -157,13 +156,13 @@ fn check_child(pair: &mut Pair, set: &[u32]) -> usize {
     tours
 }
 
-/// Checks the children of two random tours. Returns how many of them were several sub-tours.
+/// Checks the children of two random tours. Returns how many of them had several sub-tours.
 fn check_pair(pair: &mut Pair, optimal: bool, seed: u64) -> usize {
     let parents = [2 * seed, 2 * seed + 1].map(|seed| random(&pair.nodes, seed, optimal));
     check_parents(pair, [&parents[0], &parents[1]], seed)
 }
 
-/// Checks the children of two tours. Returns how many of them were several sub-tours.
+/// Checks the children of two tours. Returns how many of them had several sub-tours.
 fn check_parents(pair: &mut Pair, [a, b]: [&[u32]; 2], seed: u64) -> usize {
     pair.cross(a, b, seed);
     check_cycles(pair);
@@ -177,7 +176,7 @@ fn check_parents(pair: &mut Pair, [a, b]: [&[u32]; 2], seed: u64) -> usize {
             (0..pair.cycles.count()).filter(|&i| draws.step(round).below(i, 2) == 0).collect();
         merged += usize::from(check_child(pair, &set) > 1);
     }
-    // All cycles together make the other parent.
+    // All cycles together give the other parent.
     let all: Vec<u32> = (0..pair.cycles.count()).collect();
     let (_, tours, changes) = pair.evaluate(&all);
     assert_eq!(tours, 1);
@@ -202,7 +201,7 @@ fn children_of_random_tours() {
     }
 }
 
-/// All tours of `n` nodes, each in one direction.
+/// Returns all tours of `n` nodes, each in one direction.
 fn all_tours(n: u32) -> Vec<Vec<u32>> {
     let mut all = vec![vec![0]];
     for _ in 1..n {
@@ -230,7 +229,7 @@ fn children_of_all_tours_of_few_nodes() {
     }
 }
 
-/// Places that random ones hardly ever are: all the same, on a line, on a circle, on a lattice, and in pairs.
+/// Returns places that are hardly ever random: all the same, on a line, on a circle, on a lattice, and in pairs.
 fn degenerate(n: u32) -> Vec<(&'static str, Vec<[f64; 3]>)> {
     let make =
         |place: &dyn Fn(u32) -> [f64; 2]| (0..n).map(place).map(|[x, y]| [x, y, 0.0]).collect::<Vec<_>>();
@@ -255,7 +254,7 @@ fn children_on_degenerate_places() {
             let problem = problem(points, 5.min(n - 1));
             let mut pair = Pair::new(&problem);
             (0..6).for_each(|seed| _ = check_pair(&mut pair, seed % 2 == 0, seed));
-            // On these the order of the nodes is a shortest tour, but for lattices.
+            // Here the order of the nodes is a shortest tour, except for lattices.
             if name != "a lattice" {
                 let best: Vec<u32> = (0..n).collect();
                 let other = random(&pair.nodes, 7, false);
@@ -272,7 +271,7 @@ fn children_on_degenerate_places() {
     }
 }
 
-/// The nodes of the sub-tour of node 0 in edges of which each node has two.
+/// Returns the nodes of the sub-tour of node 0, given edges of which each node has two.
 fn sub_tour(all: &Edges) -> BTreeSet<u32> {
     let mut nodes = BTreeSet::from([0]);
     loop {
@@ -288,8 +287,8 @@ fn sub_tour(all: &Edges) -> BTreeSet<u32> {
     }
 }
 
-/// Ways to join two sub-tours: the gain, the nodes that are joined first, and whether these are not farther apart than the
-/// other two.
+/// Returns the exchanges that join two sub-tours: the gain, the nodes that are joined first, and whether these are not farther
+/// apart than the other two.
 fn joints(nodes: &Nodes, all: &Edges, inside: &BTreeSet<u32>) -> Vec<(i64, [u32; 2], bool)> {
     let is_inside = |e: &&(u32, u32)| inside.contains(&e.0);
     let mut joints = Vec::new();
@@ -341,7 +340,7 @@ fn two_sub_tours_are_joined_by_the_best_exchange() {
             let joints = joints(&pair.nodes, &all, &smaller);
             let best = joints.iter().map(|joint| joint.0).max().unwrap();
             let is_near = |[x, w]: [u32; 2]| pair.nodes.near(x).contains(&w);
-            // By the lists, from the nodes of the smaller one.
+            // Found from the lists, from the nodes of the smaller one.
             let near = joints.iter().filter(|(_, joined, is_shorter)| *is_shorter && is_near(*joined));
             let Some(least) = near.map(|joint| joint.0).max() else { continue };
             let joined = gain - of_set;
@@ -357,13 +356,13 @@ fn two_sub_tours_are_joined_by_the_best_exchange() {
 
 #[test]
 fn sub_tours_without_near_nodes_outside() {
-    // Two clusters: no node is near one of the other.
+    // Two clusters: no node is near a node of the other one.
     let mut points = square(40, 20, 5);
     points.iter_mut().skip(20).for_each(|point| point[0] += 100_000.0);
     let problem = problem(points, 3);
     let mut pair = Pair::new(&problem);
     assert!((0..40).all(|v| pair.nodes.near(v).iter().all(|&u| (u < 20) == (v < 20))));
-    // Each parent crosses over twice; exchanging what differs there alone leaves a tour of each cluster.
+    // Each parent crosses over twice; exchanging only the edges that differ there leaves a tour of each cluster.
     let a: Vec<u32> = (0..40).collect();
     let b: Vec<u32> = (0..10).rev().chain((10..20).rev()).chain(20..40).collect();
     for (seed, (a, b)) in (0..).zip([(&a, &b), (&b, &a)]) {
@@ -406,7 +405,7 @@ fn decompositions_differ_with_the_stream() {
     assert_ne!(first, listed(2));
 }
 
-/// The sum over all edges of f log2 f.
+/// Returns the sum over all edges of f log2 f.
 fn concentration(tours: &[Edges]) -> f64 {
     let mut counts = HashMap::new();
     tours.iter().flatten().for_each(|&e| *counts.entry(e).or_insert(0u32) += 1);
@@ -472,7 +471,7 @@ fn a_cycle_fits_a_tour_with_its_edges_of_one_parent_only() {
     assert!(pair.cycles.count() > 1);
     for i in 0..pair.cycles.count() {
         assert!(pair.cycles.fits(i, &pair.a) && !pair.cycles.fits(i, &pair.b));
-        // Where it has been exchanged it fits no more, and others do unless an edge of theirs had to go.
+        // A cycle does not fit any more once exchanged; others still do, unless one of their edges was removed.
         let (_, _, changes) = pair.evaluate(&[i]);
         let child = pair.walk(&changes);
         let has = edges(&child);
@@ -510,7 +509,7 @@ fn an_heir_is_shorter_than_its_parent_by_what_is_said() {
         of_several += u32::from(Some(heir.gain) > most);
     }
     assert!(of_several > 10, "{of_several} heirs gained more than any AB-cycle of theirs");
-    // Equal parents have none.
+    // Equal parents have no heir.
     pair.cross(&tours[0], &tours[0], 1);
     let stream = Stream::new(1, 2, 2);
     assert!(desk.breed((&pair.nodes, &census), (&pair.a, &pair.b), (5, stream), &|| false).is_none());
@@ -530,7 +529,7 @@ fn check_counts(census: &Census, n: u32, tours: &[Edges]) {
 fn frequencies_are_counted() {
     let problem = problem(square(50, 500, 8), 5);
     let mut pair = Pair::new(&problem);
-    // So many that the table grows.
+    // Enough tours that the table grows.
     let tours: Vec<Vec<u32>> = (0..30).map(|seed| random(&pair.nodes, seed, seed % 2 == 0)).collect();
     let mut all: Vec<Edges> = tours.iter().map(|order| edges(order)).collect();
     let mut census = census(50, &tours);
@@ -548,9 +547,9 @@ fn frequencies_are_counted() {
 
 #[test]
 fn scores_are_ordered() {
-    // A child that is no shorter is worth nothing.
+    // A child that is not shorter is worthless.
     assert!(score(0, 5) <= 0.0 && score(-3, -5) <= 0.0 && score(1, 1 << 40) > 0.0);
-    // No loss beats any loss; without one more gain is better; else more gain for the loss is.
+    // No loss beats any loss; among children without a loss the larger gain is better, otherwise the larger gain for the loss.
     assert!(score(1, 0) > score(1000, 1001) && score(2, -7) > score(1, -1000));
     assert!(score(10, 100) > score(10, 101) && score(11, 100) > score(10, 100));
     assert_eq!(score(1, -1), score(1, 1));

@@ -25,7 +25,7 @@ fn spec(problem: &Problem, (population, groups): (u32, u32), target: Option<i64>
     settings.spec(problem, &Stop { target, ..Stop::never() })
 }
 
-/// All individuals after so many generations, and their lengths.
+/// Returns all individuals after this many generations, and their lengths.
 fn individuals(population: &mut dyn Population) -> (Vec<Vec<u32>>, Vec<i64>) {
     let individuals = (0..population.places()).map(|place| population.individual(place).unwrap()).collect();
     (individuals, population.costs().unwrap())
@@ -59,7 +59,7 @@ fn threads_do_not_matter() {
     assert_eq!(costs.iter().min(), Some(&best));
 }
 
-/// One of some runs that share a population equally.
+/// One of several runs that share a population equally.
 struct Sharer<'a>(&'a Lockstep, u32);
 
 impl Sharing for Sharer<'_> {
@@ -158,7 +158,7 @@ fn a_ring_is_solved_again_and_again() {
     let state = ends.run(200, &|| false).unwrap();
     assert_eq!((state.best_cost, state.done), (best, 1));
     assert!(state.iterations < 200);
-    // Without a target the population begins again, and the best tour stays.
+    // Without a target the population restarts, and the best tour stays.
     let without = GeneticSpec { target: i64::MIN, ..with_target };
     let mut goes_on = population(&problem, &without, FirstIndividuals::Random).unwrap();
     let mut means = Vec::new();

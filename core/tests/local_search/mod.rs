@@ -1,9 +1,0 @@
-//! Local search: moves and gains against models, local optima against brute force, the same on every team.
-
-mod ants;
-mod array;
-mod descend;
-mod directed;
-mod moves;
-mod perturb;
-pub mod world;

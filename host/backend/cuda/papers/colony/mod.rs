@@ -1,0 +1,422 @@
+//! Colonies on a GPU: the parts common to all kinds of ants. Tours, trails and the best tour stay in device memory for the whole
+//! run; after a batch of iterations the host reads [`ColonyState`], a few numbers.
+
+mod acs;
+mod mmas;
+
+pub use acs::CudaAcs;
+pub use mmas::CudaColony;
+
+use std::time::Duration;
+
+use antwarp_core::kernels::{CostArgs, JudgeArgs, SearchArgs};
+use antwarp_core::papers::ants::colony::{ColonyRules, ColonyState, Depositor};
+use antwarp_core::papers::local_search::ants as search;
+use cudarc::driver::sys::{CUevent_flags, CUfunction_attribute};
+use cudarc::driver::{CudaEvent, CudaFunction, DriverError};
+
+use crate::backend::cuda::device::GRACE;
+use crate::backend::cuda::tables::{device_matrix, place_bytes};
+use crate::backend::cuda::{Buffer, Device, Judge, Launch, LocalSearch as SearchKernel, TourCosts, buffers};
+use crate::engine::{BackendError, Enough, LocalSearch, Phases, Problem};
+
+/// Threads of a warp.
+pub(in crate::backend::cuda) const WARP: u32 = 32;
+/// Shared memory that a block team keeps for its reductions (`SHARED_BYTES` of the kernels' `cuda::block`).
+pub const TEAM_BYTES: u32 = 640;
+
+/// Where an ant's tabu is stored, and the width of node ids.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::backend::cuda) enum Storage {
+    SharedU16,
+    SharedU32,
+    GlobalU32,
+}
+
+impl Storage {
+    const ALL: [Storage; 3] = [Storage::SharedU16, Storage::SharedU32, Storage::GlobalU32];
+
+    pub(in crate::backend::cuda) fn name(self) -> &'static str {
+        match self {
+            Storage::SharedU16 => "shared_u16",
+            Storage::SharedU32 => "shared_u32",
+            Storage::GlobalU32 => "global_u32",
+        }
+    }
+
+    pub(in crate::backend::cuda) fn id(self) -> &'static str {
+        if self == Storage::SharedU16 { "u16" } else { "u32" }
+    }
+
+    /// Returns the first storage with room for this much memory per ant, and for local search on its tour.
+    pub(in crate::backend::cuda) fn choose(
+        device: &Device,
+        n: u32,
+        local_search: LocalSearch,
+        memory: impl Fn(Storage) -> usize,
+    ) -> Storage {
+        let limit = (device.shared_limit() - TEAM_BYTES) as usize;
+        let fits = |s: &Storage| match s {
+            Storage::SharedU16 => {
+                // Local search has no kernel for short ids in global memory.
+                let search = local_search.kernel_name().map_or(0, |_| search::memory_bytes::<u16>(n));
+                n < 1 << 16 && memory(*s).max(search) <= limit
+            }
+            Storage::SharedU32 => memory(*s) <= limit,
+            Storage::GlobalU32 => true,
+        };
+        Storage::ALL.into_iter().find(fits).unwrap_or(Storage::GlobalU32)
+    }
+
+    pub(in crate::backend::cuda) fn id_bytes(self) -> usize {
+        if self == Storage::SharedU16 { 2 } else { 4 }
+    }
+}
+
+/// Returns the names of all kernels that a colony may load.
+pub fn kernel_names() -> Vec<String> {
+    let mut names = Vec::new();
+    for operator in ["two_opt", "or_opt", "or_2opt", "three_opt"] {
+        for geometry in ["grid", "planar", "numbered"] {
+            names.extend([true, false].map(|shared| search_name(operator, geometry, shared)));
+        }
+    }
+    names.extend([true, false].map(|shared| search_name("or_3opt", "numbered", shared)));
+    for id in ["u16", "u32"] {
+        names.extend(["block_tour_costs", "block_judge"].map(|family| format!("{family}_{id}")));
+    }
+    names.extend(mmas::kernel_names());
+    names.extend(acs::kernel_names());
+    names
+}
+
+fn search_name(operator: &str, geometry: &str, shared: bool) -> String {
+    let storage = if shared { "shared_u16" } else { "global_u32" };
+    format!("block_local_search_{operator}_{geometry}_{storage}")
+}
+
+/// Local search on the ants' tours: the kernel, and the shape of its launch.
+pub(in crate::backend::cuda) struct SearchPlan {
+    pub(in crate::backend::cuda) kernel: SearchKernel,
+    /// Bytes of team memory of one tour.
+    pub(in crate::backend::cuda) memory: usize,
+    pub(in crate::backend::cuda) launch: Launch,
+}
+
+/// Warps of a block of local search, which share the nodes that are processed together.
+const SEARCH_WARPS: u32 = 4;
+
+impl SearchPlan {
+    /// Returns `None` without local search.
+    pub(in crate::backend::cuda) fn new(
+        device: &Device,
+        problem: &Problem,
+        (local_search, ants): (LocalSearch, u32),
+        storage: Storage,
+    ) -> Result<Option<SearchPlan>, BackendError> {
+        let Some(operator) = local_search.kernel_name() else { return Ok(None) };
+        let shared = storage == Storage::SharedU16;
+        let name = search_name(operator, problem.places().kernel_name(), shared);
+        let function = device.function(&name)?;
+        let n = problem.n();
+        let memory = if shared { search::memory_bytes::<u16>(n) } else { search::memory_bytes::<u32>(n) };
+        let bytes = TEAM_BYTES + if shared { memory as u32 } else { 0 };
+        reserve_shared(&function, bytes)?;
+        let block = SEARCH_WARPS * WARP;
+        let fit = function.occupancy_max_active_blocks_per_multiprocessor(block, bytes as usize, None);
+        let resident = fit.unwrap_or(1).max(1) * device.multiprocessors();
+        let grid = if shared { ants } else { ants.min(resident) };
+        let launch = Launch { grid, block, shared: bytes };
+        Ok(Some(SearchPlan { kernel: SearchKernel { name, function }, memory, launch }))
+    }
+}
+
+/// Converts node ids to bytes of `storage`'s width.
+pub(in crate::backend::cuda) fn id_bytes(storage: Storage, ids: &[u32]) -> Vec<u8> {
+    match storage {
+        Storage::SharedU16 => ids.iter().flat_map(|&v| (v as u16).to_ne_bytes()).collect(),
+        _ => ids.iter().flat_map(|&v| v.to_ne_bytes()).collect(),
+    }
+}
+
+/// Converts bytes of `storage`'s width to node ids.
+pub(in crate::backend::cuda) fn from_id_bytes(storage: Storage, raw: &[u8]) -> Vec<u32> {
+    match storage {
+        Storage::SharedU16 => {
+            raw.chunks_exact(2).map(|b| u32::from(u16::from_ne_bytes([b[0], b[1]]))).collect()
+        }
+        _ => raw.chunks_exact(4).map(|b| u32::from_ne_bytes([b[0], b[1], b[2], b[3]])).collect(),
+    }
+}
+
+/// Returns the times between events around construction, local search and the rest of iterations, once they are done.
+pub(in crate::backend::cuda) fn phases(
+    device: &Device,
+    events: &[[CudaEvent; 4]],
+) -> Result<Phases, BackendError> {
+    device.stream().synchronize().map_err(driver("running kernels"))?;
+    let mut phases = Phases { iterations: events.len() as u32, ..Phases::default() };
+    for [before, built, searched, after] in events {
+        let ms = |a: &CudaEvent, b: &CudaEvent| {
+            a.elapsed_ms(b)
+                .map(|t| Duration::from_secs_f64(f64::from(t) / 1e3))
+                .map_err(driver("timing kernels"))
+        };
+        phases.construction += ms(before, built)?;
+        phases.local_search += ms(built, searched)?;
+        phases.rest += ms(searched, after)?;
+    }
+    Ok(phases)
+}
+
+/// Lets a kernel use this much shared memory.
+pub(in crate::backend::cuda) fn reserve_shared(
+    function: &CudaFunction,
+    bytes: u32,
+) -> Result<(), BackendError> {
+    let most = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+    function.set_attribute(most, bytes as i32).map_err(driver("reserving shared memory"))
+}
+
+pub(in crate::backend::cuda) fn driver(doing: &'static str) -> impl Fn(DriverError) -> BackendError {
+    move |source| BackendError::Driver { doing, source: source.into() }
+}
+
+/// The ants' tours, and their results.
+struct Ants<'p> {
+    device: &'p Device,
+    problem: &'p Problem,
+    count: u32,
+    rules: ColonyRules,
+    breadth: u32,
+    storage: Storage,
+    search: Option<SearchPlan>,
+    measure: TourCosts,
+    judge: Judge,
+    state: Buffer<ColonyState>,
+    points: Buffer<[f64; 3]>,
+    matrix: Buffer<i32>,
+    lists: Buffer<u8>,
+    reserves: Buffer<u8>,
+    neighbors: Buffer<u8>,
+    places: Buffer<u8>,
+    /// The distance matrix of local search, if that is not `matrix`; else empty.
+    search_matrix: Buffer<i32>,
+    search_memory: Buffer<u8>,
+    /// For local search on tours in other rows: empty.
+    listed: Buffer<u64>,
+    gains: Buffer<i64>,
+    tours: Buffer<u8>,
+    costs: Buffer<i64>,
+    best_tour: Buffer<u8>,
+    restart_tour: Buffer<u8>,
+    successor: Buffer<u32>,
+    predecessor: Buffer<u32>,
+    /// Iterations queued so far; the same as those done unless the target was reached.
+    queued: u32,
+    /// Events around construction, local search and the rest of each iteration, once phases were asked for.
+    events: Option<Vec<[CudaEvent; 4]>>,
+}
+
+impl<'p> Ants<'p> {
+    fn new(
+        device: &'p Device,
+        problem: &'p Problem,
+        (count, rules): (u32, ColonyRules),
+        (local_search, breadth): (LocalSearch, u32),
+        storage: Storage,
+    ) -> Result<Self, BackendError> {
+        let s = device.stream();
+        let load = |name: String| device.function(&name).map(|function| (name, function));
+        let search = SearchPlan::new(device, problem, (local_search, count), storage)?;
+        let (name, function) = load(format!("block_tour_costs_{}", storage.id()))?;
+        let measure = TourCosts { name, function };
+        let (name, function) = load(format!("block_judge_{}", storage.id()))?;
+        let judge = Judge { name, function };
+        let (n, id) = (problem.n() as usize, storage.id_bytes());
+        let in_global = search.as_ref().filter(|s| s.launch.shared == TEAM_BYTES);
+        let search_bytes = in_global.map_or(0, |s| s.launch.grid as usize * s.memory);
+        let searches_reduced = search.is_some() && problem.is_reduced();
+        let search_matrix = if searches_reduced { problem.search_matrix() } else { &[] };
+        let own: Vec<u32> = (0..problem.n()).collect();
+        let limits = rules.limits(problem.unit_cost(), problem.unit_cost());
+        Ok(Ants {
+            device,
+            problem,
+            count,
+            rules,
+            breadth,
+            storage,
+            search,
+            measure,
+            judge,
+            state: Buffer::from_slice(s, "the state", &[ColonyState::new(limits)])?,
+            points: Buffer::from_slice(s, "the coordinates", problem.points())?,
+            matrix: Buffer::from_slice(s, "the distance matrix", &device_matrix(problem))?,
+            lists: Buffer::from_slice(s, "the candidate lists", &id_bytes(storage, problem.lists()))?,
+            reserves: Buffer::from_slice(s, "the reserves", &id_bytes(storage, problem.reserves()))?,
+            neighbors: Buffer::from_slice(s, "the neighbour lists", &id_bytes(storage, problem.neighbors()))?,
+            places: Buffer::from_slice(s, "the coordinates", &place_bytes(problem.places()))?,
+            search_matrix: Buffer::from_slice(s, "the distance matrix", search_matrix)?,
+            search_memory: Buffer::zeroed(s, "the memory of local search", search_bytes)?,
+            listed: Buffer::zeroed(s, "the tours' rows", 0)?,
+            gains: Buffer::zeroed(s, "the tours' gains", 0)?,
+            tours: Buffer::zeroed(s, "the ants' tours", count as usize * n * id)?,
+            costs: Buffer::zeroed(s, "the tours' lengths", count as usize)?,
+            best_tour: Buffer::zeroed(s, "the best tour", n * id)?,
+            restart_tour: Buffer::zeroed(s, "the best tour since the reset", n * id)?,
+            successor: Buffer::from_slice(s, "the tour's links", &own)?,
+            predecessor: Buffer::from_slice(s, "the tour's links", &own)?,
+            queued: 0,
+            events: None,
+        })
+    }
+
+    fn search(&mut self) -> Result<(), BackendError> {
+        let Some(search) = &self.search else { return Ok(()) };
+        let args = SearchArgs {
+            memory: search.memory as u64,
+            n: self.problem.n(),
+            tours: self.count,
+            k: self.problem.search_k(),
+            breadth: self.breadth,
+            metric: self.problem.device_metric(),
+            listed: 0,
+        };
+        let matrix = if self.problem.is_reduced() { &self.search_matrix } else { &self.matrix };
+        // SAFETY: `Ants::new` made the arrays, and `SearchPlan` the launch, for this problem.
+        unsafe {
+            search.kernel.launch(
+                self.device.stream(),
+                search.launch,
+                args,
+                buffers::LocalSearch {
+                    state: &self.state,
+                    lists: &self.neighbors,
+                    places: &self.places,
+                    points: &self.points,
+                    matrix,
+                    successor: &self.successor,
+                    predecessor: &self.predecessor,
+                    rows: &self.listed,
+                    memory: &mut self.search_memory,
+                    tours: &mut self.tours,
+                    gains: &mut self.gains,
+                },
+            )
+        }
+    }
+
+    fn measure(&mut self) -> Result<(), BackendError> {
+        let (n, tours, metric) = (self.problem.n(), self.count, self.problem.device_metric());
+        let args = CostArgs { n, tours, metric, padding: 0 };
+        let block = n.div_ceil(4 * WARP).clamp(1, 8) * WARP;
+        let launch = Launch { grid: tours, block, shared: TEAM_BYTES };
+        // SAFETY: `Ants::new` made the arrays for this problem.
+        unsafe {
+            self.measure.launch(
+                self.device.stream(),
+                launch,
+                args,
+                buffers::TourCosts {
+                    state: &self.state,
+                    tours: &self.tours,
+                    points: &self.points,
+                    matrix: &self.matrix,
+                    costs: &mut self.costs,
+                },
+            )
+        }
+    }
+
+    fn judge(&mut self, depositor: Depositor) -> Result<(), BackendError> {
+        let args =
+            JudgeArgs { rules: self.rules, n: self.problem.n(), ants: self.count, depositor, padding: 0 };
+        let launch = Launch { grid: 1, block: 1024, shared: TEAM_BYTES };
+        // SAFETY: `Ants::new` made the arrays for this problem.
+        unsafe {
+            self.judge.launch(
+                self.device.stream(),
+                launch,
+                args,
+                buffers::Judge {
+                    costs: &self.costs,
+                    tours: &self.tours,
+                    state: &mut self.state,
+                    best_tour: &mut self.best_tour,
+                    restart_tour: &mut self.restart_tour,
+                    successor: &mut self.successor,
+                    predecessor: &mut self.predecessor,
+                },
+            )
+        }
+    }
+
+    fn event(&self) -> Result<CudaEvent, BackendError> {
+        let make = || {
+            let event = self.device.context().new_event(Some(CUevent_flags::CU_EVENT_DEFAULT))?;
+            event.record(self.device.stream())?;
+            Ok(event)
+        };
+        make().map_err(driver("recording an event"))
+    }
+
+    fn state(&self, enough: Enough) -> Result<ColonyState, BackendError> {
+        let limits = self.rules.limits(self.problem.unit_cost(), self.problem.unit_cost());
+        let mut state = [ColonyState::new(limits)];
+        self.device.wait(enough, GRACE)?;
+        self.state.read(self.device.stream(), &mut state)?;
+        Ok(state[0])
+    }
+
+    fn best_tour(&self) -> Result<Vec<u32>, BackendError> {
+        self.device.check_idle()?;
+        let raw = self.best_tour.to_vec(self.device.stream())?;
+        Ok(from_id_bytes(self.storage, &raw))
+    }
+
+    fn phases(&mut self) -> Result<Phases, BackendError> {
+        phases(self.device, &self.events.replace(Vec::new()).unwrap_or_default())
+    }
+}
+
+/// A colony, as needed for running iterations.
+trait Iterate<'p> {
+    fn ants(&mut self) -> &mut Ants<'p>;
+    /// Queues the building of tours.
+    fn construct(&mut self) -> Result<(), BackendError>;
+    /// Returns the tour that deposits in this iteration.
+    fn depositor(&mut self) -> Depositor;
+    /// Queues deposits and evaporation.
+    fn update(&mut self) -> Result<(), BackendError>;
+
+    /// Queues an iteration.
+    fn iterate(&mut self) -> Result<(), BackendError> {
+        let timed = self.ants().events.is_some();
+        let stamp = |ants: &Ants| if timed { ants.event().map(Some) } else { Ok(None) };
+        let before = stamp(self.ants())?;
+        self.construct()?;
+        let searches = self.ants().search.is_some();
+        if !searches {
+            self.ants().measure()?;
+        }
+        let built = stamp(self.ants())?;
+        if searches {
+            self.ants().search()?;
+            self.ants().measure()?;
+        }
+        let searched = stamp(self.ants())?;
+        let depositor = self.depositor();
+        self.ants().judge(depositor)?;
+        self.update()?;
+        let ants = self.ants();
+        let after = stamp(ants)?;
+        if let (Some(events), Some(a), Some(b), Some(c), Some(d)) =
+            (&mut ants.events, before, built, searched, after)
+        {
+            events.push([a, b, c, d]);
+        }
+        ants.queued += 1;
+        Ok(())
+    }
+}

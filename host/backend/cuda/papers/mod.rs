@@ -1,0 +1,6 @@
+//! The systems of the five papers on CUDA devices.
+
+pub mod colony;
+pub mod descent;
+pub mod genetic;
+pub mod walks;

@@ -1,0 +1,79 @@
+//! Best-improvement local search of a whole tour, and its parameters.
+
+use std::time::Duration;
+
+use antwarp_core::papers::local_search::best::{DescentState, Kicks};
+
+use crate::engine::{BackendError, Enough, LocalSearch};
+
+/// Everything a backend needs to know about a descent.
+#[derive(Clone, Debug)]
+pub struct DescentSpec {
+    /// Seed of the run.
+    pub seed: u64,
+    /// The operator.
+    pub local_search: LocalSearch,
+    /// Neighbours that the second step of a move evaluates.
+    pub breadth: u32,
+    /// Maximum number of kicks.
+    pub kicks: u32,
+    /// Longest segment of a double bridge; 0: four edges anywhere.
+    pub segment: u32,
+    /// Whether a pass makes many moves instead of one.
+    pub many: bool,
+    /// Stop once a tour is not longer than this.
+    pub target: i64,
+    /// Length of the initial tour: the one along the problem's numbering.
+    pub start_cost: i64,
+}
+
+impl DescentSpec {
+    /// Returns the kicks at a temperature.
+    pub fn kicks_at(&self, temperature: f32) -> Kicks {
+        Kicks { most: self.kicks, segment: self.segment, temperature, padding: 0 }
+    }
+
+    /// Returns a description of the moves per pass.
+    pub fn moves(&self) -> &'static str {
+        if self.many { "many moves" } else { "one move" }
+    }
+}
+
+/// Time spent in passes of best improvement.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Pass {
+    /// Number of passes measured.
+    pub passes: u64,
+    /// The total time to evaluate all moves and find the best, over all passes.
+    pub time: Duration,
+}
+
+/// Describes the time of a pass, for layouts.
+pub(crate) fn each_pass(evaluation: Pass) -> String {
+    if evaluation.passes == 0 {
+        return "no pass".to_string();
+    }
+    let each = evaluation.time.as_secs_f64() * 1e3 / evaluation.passes as f64;
+    format!("{each:.4} ms to evaluate all moves (mean of {} passes)", evaluation.passes)
+}
+
+/// Best-improvement local search with kicks, on a backend.
+pub trait Descent {
+    /// Runs this many passes at a [temperature](antwarp_core::lin_kernighan::trial::tolerance), or fewer if all kicks are done or
+    /// the target is reached; returns the state afterwards.
+    ///
+    /// If a pass can take long, `enough` is regularly asked whether to stop before the next one.
+    fn run(&mut self, passes: u32, temperature: f32, enough: Enough) -> Result<DescentState, BackendError>;
+
+    /// Returns the shortest tour, of length [`DescentState::least`], in the problem's numbering.
+    ///
+    /// # Errors
+    /// If it cannot be copied from the device.
+    fn best_tour(&mut self) -> Result<Vec<u32>, BackendError>;
+
+    /// Returns the time spent evaluating moves so far, in some of the passes.
+    fn evaluation(&self) -> Pass;
+
+    /// Describes how the work is distributed, and how long a pass takes.
+    fn describe(&self) -> String;
+}

@@ -1,0 +1,373 @@
+//! The problems by their instances: which problem in core, with which numbers, searches which instance.
+//!
+//! A file for each problem holds its instances, with their readers and generators, and lays them out as [`Tables`] for the
+//! problem in core. Quadratic assignment problems and tours are in [`instance`](crate::instance).
+
+pub mod max_cut;
+pub mod partition;
+pub mod perceptron;
+mod qap;
+mod tour;
+mod weierstrass;
+
+pub use max_cut::MaxCut;
+pub use partition::Partition;
+pub use perceptron::Perceptron;
+pub use qap::can_be_stored;
+pub use tour::TourTables;
+pub use weierstrass::WeierstrassSpec;
+
+use std::time::Duration;
+
+use antwarp_core::geometry::{Grid, Numbered};
+use antwarp_core::papers::problem::{self, NestedPerceptron, NestedTour, RotatedTour, SwappedTour};
+use serde::{Deserialize, Serialize};
+
+use std::time::Instant;
+
+use super::{Chooser, Found, SearchSettings, Strategy, choose_on_host, search};
+use crate::backend::Backend;
+use crate::engine::memory::check_memory;
+use crate::engine::{Cost, Progress, Searchable, Stop, Tables};
+use crate::instance::{BestKnown, Instance, Qap};
+use crate::solver::SolveError;
+
+/// Most elements of a permutation, so that places of elements fit 32 bits.
+const MOST_ELEMENTS: u32 = 1 << 15;
+
+/// Places up to which a CPU stores what exchanges change unless told otherwise: of more, noting it at the begin of each batch takes
+/// longer than a tenth of a second, and as long as it saves.
+const MOST_NOTED: u32 = 450;
+
+/// How the changes of a QAP's exchanges are known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[serde(rename_all = "kebab-case")]
+pub enum Changes {
+    /// Stored, but for annealing, and for more than 450 places on a CPU
+    #[default]
+    Auto,
+    /// From sums that every move brings up to date, in constant time (after Taillard)
+    Stored,
+    /// Computed in linear time for every neighbour (the paper's way)
+    Linear,
+}
+
+/// The kind of real numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+pub enum Precision {
+    /// Single precision
+    #[default]
+    F32,
+    /// Double precision
+    F64,
+}
+
+/// What a move does to a tour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[serde(rename_all = "kebab-case")]
+pub enum TourMove {
+    /// Two cities exchange their places
+    #[default]
+    Swap,
+    /// Three cities change places in a circle
+    Rotate,
+}
+
+/// An instance to be searched.
+pub enum Task {
+    /// Quadratic assignment.
+    Qap(Qap, Changes),
+    /// Permuted perceptron, with this Hamming distance: 1, 2 or 3.
+    Perceptron(Perceptron, u32),
+    /// Weierstrass function.
+    Weierstrass(WeierstrassSpec, Precision),
+    /// Tours.
+    Tour(Box<Instance>, TourMove),
+    /// Number partitioning.
+    Partition(Partition),
+    /// Maximum cut.
+    MaxCut(MaxCut),
+}
+
+/// A solution of any problem.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Assignment {
+    /// Places, signs (1 and -1), cities, sets or sides.
+    Integers(Vec<i64>),
+    /// Coordinates.
+    Reals(Vec<f64>),
+}
+
+/// A search that is over.
+pub struct Done {
+    /// What was found.
+    pub found: Found<Assignment>,
+    /// If the host chose: time of copies, of looking at neighbours, of choosing.
+    pub phases: Option<[Duration; 3]>,
+}
+
+/// What goes along with a search.
+struct Order<'a, 'o> {
+    begin: Instant,
+    backend: &'a Backend,
+    settings: &'a SearchSettings,
+    stop: &'a Stop,
+    observe: &'o mut dyn FnMut(&Progress<Cost>),
+}
+
+impl Order<'_, '_> {
+    fn carry_out<P: Searchable>(
+        self,
+        tables: &Tables,
+        view: impl FnOnce(Vec<problem::Element<P>>) -> Assignment,
+    ) -> Result<Done, SolveError> {
+        let Order { begin, backend, settings, stop, observe } = self;
+        let prepared = begin.elapsed();
+        let stop = &stop.spent(prepared);
+        Ok(match settings.selection {
+            Chooser::Device => {
+                let found = search::<P>(backend, tables, settings, stop, observe)?;
+                Done { found: found.begun_before(prepared).map(view), phases: None }
+            }
+            Chooser::Host | Chooser::HostGenerates => {
+                let chosen = choose_on_host::<P>(backend, tables, settings, stop, observe)?;
+                let phases = Some([chosen.copies, chosen.kernels, chosen.host]);
+                Done { found: chosen.found.begun_before(prepared).map(view), phases }
+            }
+        })
+    }
+}
+
+fn integers<T: Into<i64>>(solution: Vec<T>) -> Assignment {
+    Assignment::Integers(solution.into_iter().map(Into::into).collect())
+}
+
+impl Task {
+    /// The instance's name.
+    pub fn name(&self) -> String {
+        match self {
+            Task::Qap(qap, _) => qap.name.clone(),
+            Task::Perceptron(perceptron, _) => perceptron.name.clone(),
+            Task::Weierstrass(w, _) => format!("weierstrass-{}", w.dimensions),
+            Task::Tour(instance, _) => instance.name().to_string(),
+            Task::Partition(partition) => partition.name.clone(),
+            Task::MaxCut(graph) => graph.name.clone(),
+        }
+    }
+
+    /// The user's cost of a solution, of its cost inside: a tour's is in the instance's own unit. None for a tour that may have a
+    /// forbidden pair.
+    pub fn user_cost(&self, inside: Cost) -> Option<Cost> {
+        match (self, inside) {
+            (Task::Tour(instance, _), Cost::Whole(cost)) => {
+                (!instance.may_be_forbidden(cost)).then(|| instance.cost(cost))
+            }
+            _ => Some(inside),
+        }
+    }
+
+    /// The highest cost inside of solutions that cost at most `target` in the user's unit.
+    pub fn inside(&self, target: Cost) -> Cost {
+        match self {
+            Task::Tour(instance, _) if !instance.is_as_given() => {
+                Cost::Whole(instance.inside(target.as_f64()))
+            }
+            _ => target,
+        }
+    }
+
+    /// The problem's name, as on the command line.
+    pub fn problem(&self) -> &'static str {
+        match self {
+            Task::Qap(..) => "qap",
+            Task::Perceptron(..) => "ppp",
+            Task::Weierstrass(..) => "weierstrass",
+            Task::Tour(..) => "tsp",
+            Task::Partition(_) => "partition",
+            Task::MaxCut(_) => "max-cut",
+        }
+    }
+
+    /// Elements of a solution.
+    pub fn elements(&self) -> u32 {
+        match self {
+            Task::Qap(qap, _) => qap.n,
+            Task::Perceptron(perceptron, _) => perceptron.n,
+            Task::Weierstrass(w, _) => w.dimensions,
+            Task::Tour(instance, _) => instance.len() as u32,
+            Task::Partition(partition) => partition.numbers.len() as u32,
+            Task::MaxCut(graph) => graph.nodes,
+        }
+    }
+
+    /// Number of neighbours of a solution.
+    pub fn neighbors(&self) -> u64 {
+        use antwarp_core::combinations::{pairs, triples};
+        let n = self.elements();
+        match self {
+            Task::Qap(..) | Task::Perceptron(_, 2) | Task::Tour(_, TourMove::Swap) => pairs(n),
+            Task::Perceptron(_, 1) | Task::MaxCut(_) => u64::from(n),
+            Task::Perceptron(..) => triples(n),
+            Task::Weierstrass(w, _) => u64::from(w.shells),
+            Task::Tour(_, TourMove::Rotate) => 2 * triples(n),
+            Task::Partition(partition) => u64::from(n) * u64::from(partition.sets - 1),
+        }
+    }
+
+    /// How many neighbourhoods variable descents go through, that of [`Task::neighbors`] the last.
+    pub fn neighborhoods(&self) -> u32 {
+        match self {
+            Task::Perceptron(_, distance) => *distance,
+            Task::Tour(_, TourMove::Rotate) => 2,
+            _ => 1,
+        }
+    }
+
+    /// The cost that no solution beats, or the best one that was published.
+    pub fn best_known(&self) -> Option<BestKnown> {
+        match self {
+            Task::Qap(qap, _) => qap.best_known(),
+            Task::Perceptron(..) => Some(BestKnown { cost: 0, proven: true }),
+            Task::Tour(instance, _) => instance.best_known(),
+            Task::Weierstrass(..) | Task::Partition(_) | Task::MaxCut(_) => None,
+        }
+    }
+
+    /// Searches. The cost of what is found is computed once more from the instance.
+    ///
+    /// # Errors
+    /// As [`search`]; also if the instance is too large to be searched.
+    pub fn run(
+        &self,
+        backend: &Backend,
+        settings: &SearchSettings,
+        stop: &Stop,
+        observe: &mut dyn FnMut(&Progress<Cost>),
+    ) -> Result<Done, SolveError> {
+        let levels = if settings.strategy.varies() { self.neighborhoods() } else { 1 };
+        if settings.strategy == Strategy::Vnd && levels == 1 {
+            let what = "`strategy` vnd goes through several neighbourhoods: those of ppp at `distance` 2 or 3, of tsp \
+                        with `move` rotate";
+            return Err(SolveError::Settings(what.into()));
+        }
+        if settings.selection == Chooser::HostGenerates && matches!(self, Task::Weierstrass(..)) {
+            let what = "random points do not tell which neighbours they are: the host generates none for weierstrass";
+            return Err(SolveError::Settings(what.into()));
+        }
+        let usual = match self {
+            Task::Perceptron(..) => Some((perceptron::TEMPERATURE, perceptron::TEMPERATURE)),
+            _ => None,
+        };
+        let temperatures = settings.temperatures.or(usual);
+        let settings = &SearchSettings { neighborhoods: Some(levels), temperatures, ..settings.clone() };
+        let order = Order { begin: Instant::now(), backend, settings, stop, observe };
+        let done = match self {
+            Task::Qap(qap, changes) => {
+                let tables = Tables::qap(qap)?;
+                let stored = match changes {
+                    // Annealing makes few of the moves that it looks at, one by one; the host needs no notes.
+                    Changes::Auto => {
+                        let looks_at_all = settings.strategy != Strategy::Annealing;
+                        let is_slow = backend.is_cpu() && qap.n > MOST_NOTED;
+                        looks_at_all
+                            && settings.selection == Chooser::Device
+                            && !is_slow
+                            && can_be_stored(qap)
+                    }
+                    Changes::Stored if !can_be_stored(qap) => {
+                        let why =
+                            "numbers are too large to store what exchanges change: give `changes` linear";
+                        return Err(SolveError::Settings(format!("{}: {why}", qap.name)));
+                    }
+                    Changes::Stored => true,
+                    Changes::Linear => false,
+                };
+                if stored {
+                    order.carry_out::<problem::Qap<true>>(&tables, integers)
+                } else {
+                    order.carry_out::<problem::Qap<false>>(&tables, integers)
+                }
+            }
+            Task::Perceptron(perceptron, distance) => {
+                let tables = Tables::perceptron(perceptron)?;
+                let signs = |v: Vec<u8>| integers(v.into_iter().map(|bit| 2 * i64::from(bit) - 1).collect());
+                match distance {
+                    _ if levels > 1 => order.carry_out::<NestedPerceptron>(&tables, signs),
+                    1 => order.carry_out::<problem::Perceptron<1>>(&tables, signs),
+                    2 => order.carry_out::<problem::Perceptron<2>>(&tables, signs),
+                    _ => order.carry_out::<problem::Perceptron<3>>(&tables, signs),
+                }
+            }
+            Task::Weierstrass(w, Precision::F32) => {
+                let reals = |x: Vec<f32>| Assignment::Reals(x.into_iter().map(f64::from).collect());
+                order.carry_out::<problem::Weierstrass<f32>>(&Tables::weierstrass::<f32>(w), reals)
+            }
+            Task::Weierstrass(w, Precision::F64) => order
+                .carry_out::<problem::Weierstrass<f64>>(&Tables::weierstrass::<f64>(w), Assignment::Reals),
+            Task::Tour(instance, _) if levels > 1 => match TourTables::new(instance)? {
+                TourTables::Grid(t) => order.carry_out::<NestedTour<Grid>>(&t, integers),
+                TourTables::Numbered(t) => order.carry_out::<NestedTour<Numbered>>(&t, integers),
+            },
+            Task::Tour(instance, step) => match (TourTables::new(instance)?, step) {
+                (TourTables::Grid(t), TourMove::Swap) => order.carry_out::<SwappedTour<Grid>>(&t, integers),
+                (TourTables::Numbered(t), TourMove::Swap) => {
+                    order.carry_out::<SwappedTour<Numbered>>(&t, integers)
+                }
+                (TourTables::Grid(t), TourMove::Rotate) => order.carry_out::<RotatedTour<Grid>>(&t, integers),
+                (TourTables::Numbered(t), TourMove::Rotate) => {
+                    order.carry_out::<RotatedTour<Numbered>>(&t, integers)
+                }
+            },
+            Task::Partition(partition) => {
+                order.carry_out::<problem::Partition>(&Tables::partition(partition), integers)
+            }
+            Task::MaxCut(graph) => {
+                let needed = max_cut::bytes_of_tables(graph.nodes, graph.edges.len() as u64);
+                check_memory("the graph", needed as usize)?;
+                order.carry_out::<problem::MaxCut>(&Tables::max_cut(graph), integers)
+            }
+        }?;
+        self.verify(&done.found, backend)?;
+        Ok(done)
+    }
+
+    /// Computes the cost from the instance, by code that the search does not use.
+    fn verify(&self, found: &Found<Assignment>, backend: &Backend) -> Result<(), SolveError> {
+        let wrong = |what: String| SolveError::Wrong { backend: backend.machine().backend, what };
+        let Assignment::Integers(solution) = &found.solution else { return Ok(()) };
+        let places: Vec<u32> = solution.iter().map(|&x| x as u32).collect();
+        let cost = match self {
+            Task::Qap(qap, _) => qap.cost(&places).ok_or_else(|| wrong("no permutation".into()))?,
+            Task::Perceptron(perceptron, _) => {
+                let v: Vec<u8> = solution.iter().map(|&sign| (sign > 0).into()).collect();
+                perceptron.cost(&v)
+            }
+            Task::Tour(instance, _) => {
+                instance.check_tour(&places).map_err(|error| wrong(error.to_string()))?
+            }
+            Task::Partition(partition) => {
+                let sets: Vec<u8> = solution.iter().map(|&set| set as u8).collect();
+                partition.cost(&sets)
+            }
+            Task::MaxCut(graph) => {
+                let sides: Vec<u8> = solution.iter().map(|&side| side as u8).collect();
+                -graph.cut(&sides)
+            }
+            Task::Weierstrass(..) => return Ok(()),
+        };
+        if found.cost == Cost::Whole(cost) {
+            Ok(())
+        } else {
+            Err(wrong(format!("a solution of cost {cost} reported as {}", found.cost)))
+        }
+    }
+}
+
+/// The bytes of 32-bit words.
+fn of_words<T: Copy + Into<i64>>(words: &[T]) -> Vec<u8> {
+    words.iter().flat_map(|&word| (word.into() as u32).to_ne_bytes()).collect()
+}

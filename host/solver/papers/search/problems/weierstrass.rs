@@ -1,0 +1,43 @@
+//! The Weierstrass-Mandelbrot function as its problem in core reads it.
+
+use antwarp_core::papers::problem::Shape;
+use antwarp_core::sine::Real;
+
+use crate::engine::Tables;
+
+/// A Weierstrass function and a neighbourhood.
+#[derive(Clone, Debug)]
+pub struct WeierstrassSpec {
+    /// Dimensions.
+    pub dimensions: u32,
+    /// Terms of the sum.
+    pub terms: u32,
+    /// b > 1.
+    pub b: f64,
+    /// 0 < h < 1.
+    pub h: f64,
+    /// Neighbours.
+    pub shells: u32,
+    /// Radius of the neighbourhood.
+    pub radius: f32,
+    /// Radius around points in the tabu list.
+    pub tabu_radius: f32,
+}
+
+impl Tables {
+    /// For [`antwarp_core::papers::problem::Weierstrass`] of `dimensions`, with b and h, so many terms, and a neighbourhood of so many
+    /// shells up to a radius.
+    pub fn weierstrass<R: Real>(w: &WeierstrassSpec) -> Tables {
+        let term = |i: u32| {
+            let power = |x: f64| R::from_f64(x);
+            [power(w.b.powi(i as i32)), power(w.b.powf(-f64::from(i) * w.h))]
+        };
+        let bytes = |x: R| x.to_bits64().to_ne_bytes().into_iter().take(size_of::<R>());
+        let table: Vec<u8> = (1..=w.terms).flat_map(term).flat_map(bytes).collect();
+        let shape = Shape {
+            sizes: [w.dimensions, w.terms, w.shells, 0],
+            numbers: [w.radius, w.tabu_radius, 0.0, 0.0],
+        };
+        Tables::new(shape, &[&table])
+    }
+}
