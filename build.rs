@@ -1,9 +1,10 @@
 //! Compiles `gpu-kernels` to PTX and writes `kernels.rs`, which the host includes. Without a toolchain for
 //! kernels: a build for the CPU alone that says so. `docs/toolchain.md` has the details.
 
+use std::path::Path;
 use std::process::ExitCode;
 
-use antwarp_kernel_builder::{KernelBuilder, Target};
+use antwarp_kernel_builder::{KernelBuilder, Outcome, Target};
 
 fn main() -> ExitCode {
     if std::env::var_os("CARGO_FEATURE_CUDA").is_none() {
@@ -16,7 +17,17 @@ fn main() -> ExitCode {
         .target(Target::new("sm_90", "ptx80"))
         .dependency("antwarp-core", core)
         .expect_one_barrier("block_canary")
+        .packaged("packaged-kernels")
         .build();
+    if let (Ok(Outcome::Kernels(kernels)), Some(folder)) =
+        (&outcome, std::env::var_os("ANTWARP_PACK_KERNELS"))
+    {
+        if let Err(error) = kernels.pack(Path::new(&folder)) {
+            eprintln!("cannot write kernels to {}: {error}", folder.display());
+            return ExitCode::FAILURE;
+        }
+    }
+    println!("cargo::rerun-if-env-changed=ANTWARP_PACK_KERNELS");
     let written = outcome.map_err(|error| error.to_string()).and_then(|outcome| {
         outcome.write_module().map_err(|error| format!("cannot write the kernels' module: {error}"))
     });

@@ -88,8 +88,9 @@ impl<'a> Solver<'a> {
             Some(seed) => algorithm.seeded(seed),
             None => algorithm,
         };
-        if self.initial.is_some() && matches!(algorithm, Algorithm::Mmas(_) | Algorithm::Acs(_)) {
-            return Err(SolveError::Settings("ants take no initial tour".to_string()));
+        let takes_tours = algorithm.takes_initial_tour() || matches!(algorithm, Algorithm::Genetic(_));
+        if self.initial.is_some() && !takes_tours {
+            return Err(SolveError::Settings(format!("{} takes no initial tour", algorithm.name())));
         }
         let placement = placement(&algorithm, instance, self.backend)?;
         let (backend, _) = Backend::open(placement.choice)?;

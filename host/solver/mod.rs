@@ -10,10 +10,12 @@ mod papers;
 mod placement;
 pub mod settings;
 mod side_by_side;
+mod target;
 
 pub use builder::Solver;
 pub use papers::{acs, genetic, ils, mmas, search};
-pub use placement::{Placement, placement, proven_optimum};
+pub use placement::{Placement, placement};
+pub use target::proven_optimum;
 
 use std::time::Instant;
 
@@ -23,7 +25,9 @@ use serde_json::{Map, Value};
 use thiserror::Error;
 
 use crate::backend::Backend;
-use crate::engine::{BackendError, Better, Lockstep, Post, Problem, Progress, Run, Stop, StopReason};
+use crate::engine::{
+    BackendError, Better, LocalSearch, Lockstep, Post, Problem, Progress, Run, Stop, StopReason,
+};
 use crate::instance::Instance;
 use island::Contact;
 use papers::colony::check_local_search;
@@ -194,6 +198,38 @@ impl Algorithm {
         }
     }
 
+    /// Returns whether a run starts from an initial tour if it is given one.
+    pub fn takes_initial_tour(&self) -> bool {
+        match self {
+            Algorithm::LinKernighan(_) | Algorithm::Ils(_) => true,
+            // A genetic algorithm takes a population.
+            Algorithm::Mmas(_) | Algorithm::Acs(_) | Algorithm::Genetic(_) => false,
+        }
+    }
+
+    /// Returns whether a run ends at its first local optimum.
+    pub fn is_descent_only(&self) -> bool {
+        match self {
+            Algorithm::LinKernighan(settings) => settings.descent_only,
+            Algorithm::Ils(settings) => settings.descent_only,
+            Algorithm::Mmas(_) | Algorithm::Acs(_) | Algorithm::Genetic(_) => false,
+        }
+    }
+
+    /// Returns the setting because of which it runs on CPU threads only, as in `` `crossover` eax ``; `None` if it runs on GPUs
+    /// too.
+    pub fn on_threads(&self) -> Option<&'static str> {
+        let local_search = match self {
+            Algorithm::LinKernighan(_) | Algorithm::Ils(_) => None,
+            Algorithm::Mmas(settings) => settings.local_search,
+            Algorithm::Acs(settings) => settings.local_search,
+            Algorithm::Genetic(settings) => {
+                return (settings.crossover == genetic::Crossover::Eax).then_some("`crossover` eax");
+            }
+        };
+        (local_search == Some(LocalSearch::Lk)).then_some("`local_search` lk")
+    }
+
     /// Returns whether one run makes use of several GPUs. With other algorithms each GPU has a run, and they exchange tours.
     fn shares_gpus(&self) -> bool {
         match self {
@@ -258,7 +294,7 @@ impl Algorithm {
     ) -> Result<Solution, SolveError> {
         let begin = Instant::now();
         self.check_for(instance)?;
-        if let (Algorithm::LinKernighan(_) | Algorithm::Ils(_), Some(tour)) = (self, &initial) {
+        if let Some(tour) = initial.as_ref().filter(|_| self.takes_initial_tour()) {
             instance.check_tour(tour).map_err(|e| SolveError::Settings(format!("`initial_tour`: {e}")))?;
         }
         if let Some(solution) = solve_exactly(instance, begin)? {

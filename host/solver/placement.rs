@@ -1,11 +1,9 @@
-//! Where a run computes, and which target a proven optimum sets: the same decision for the program, the library and every rank.
+//! Where a run computes: the same decision for the program, the library and every rank.
 
 use super::{Algorithm, SolveError};
 use crate::backend::Choice;
-use crate::engine::LocalSearch;
 use crate::instance::Instance;
 use crate::memory;
-use crate::solver::papers::genetic::Crossover;
 
 /// Most places in degrees that [`Choice::Auto`] sends to a GPU: it looks up their distances in an n x n matrix, a gibibyte.
 const MOST_ON_GPUS: usize = 1 << 14;
@@ -40,22 +38,6 @@ pub fn placement(algorithm: &Algorithm, instance: &Instance, asked: Choice) -> R
     })
 }
 
-impl Algorithm {
-    /// Returns the setting because of which it runs on CPU threads only, as in `` `crossover` eax ``; `None` if it runs on GPUs
-    /// too.
-    pub fn on_threads(&self) -> Option<&'static str> {
-        let local_search = match self {
-            Algorithm::Genetic(settings) if settings.crossover == Crossover::Eax => {
-                return Some("`crossover` eax");
-            }
-            Algorithm::Mmas(settings) => settings.local_search,
-            Algorithm::Acs(settings) => settings.local_search,
-            _ => None,
-        };
-        (local_search == Some(LocalSearch::Lk)).then_some("`local_search` lk")
-    }
-}
-
 /// Names what makes an instance too large for GPUs, if it is.
 fn too_large_for_gpus(instance: &Instance) -> Option<&'static str> {
     let is_looked_up = instance.metric().is_some_and(|metric| !metric.is_algebraic());
@@ -63,35 +45,13 @@ fn too_large_for_gpus(instance: &Instance) -> Option<&'static str> {
         .then_some("an instance of more than 16,384 places on the globe")
 }
 
-/// Returns the length of the proven optimum of an instance, which ends a run that reaches it. `None` if one of the initial tours,
-/// which are concatenated, is shorter: then it is the optimum of another instance.
-pub fn proven_optimum(instance: &Instance, initial: &[u32]) -> Option<i64> {
-    let optimum = instance.best_known().filter(|known| known.proven).map(|known| known.cost)?;
-    let is_beaten = is_beaten(optimum, instance, initial);
-    (!is_beaten).then_some(optimum)
-}
-
-/// Returns whether one of these concatenated tours is shorter than `length`.
-fn is_beaten(length: i64, instance: &Instance, tours: &[u32]) -> bool {
-    tours.chunks(instance.len()).any(|tour| instance.check_tour(tour).is_ok_and(|cost| cost < length))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::LocalSearch;
     use crate::instance::Metric;
+    use crate::solver::genetic::Crossover;
     use crate::solver::{acs, genetic, mmas};
-
-    #[test]
-    fn any_initial_tour_can_beat_a_length() {
-        let corners = [[0.0, 0.0, 0.0], [3.0, 0.0, 0.0], [3.0, 4.0, 0.0], [0.0, 4.0, 0.0]];
-        let square = Instance::from_points("square", Metric::Euc2d, corners.to_vec()).unwrap();
-        // Lengths 16 and 14.
-        let tours = [2, 0, 1, 3, 0, 1, 2, 3];
-        assert!(is_beaten(15, &square, &tours) && is_beaten(17, &square, &tours[..4]));
-        assert!(!is_beaten(14, &square, &tours) && !is_beaten(16, &square, &tours[..4]));
-        assert!(!is_beaten(100, &square, &[]));
-    }
 
     #[test]
     fn what_no_gpu_can_do_is_on_cpu_threads_unless_a_gpu_is_asked_for() {

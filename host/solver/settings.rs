@@ -578,7 +578,7 @@ mod tests {
         };
         assert_eq!(
             refusal(0, with("temperature", 2000.into())),
-            "`temperature` must be 0 to 1000 mean edges of the start tour"
+            "`temperature` must be 0 to 1000 mean edges of the tour"
         );
         assert_eq!(refusal(2, with("candidates", 0.into())), "`candidates` must be at least 1, or `all`");
         assert_eq!(refusal(2, with("rho", 1.into())), "`rho` must be above 0 and below 1");

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use crate::compile::{self, Job};
+use crate::packaged::{self, Packaged};
 use crate::toolchain::{self, Missing, Search, Toolchain};
 use crate::{BuildError, ptx};
 
@@ -55,6 +56,8 @@ pub struct PtxFile {
 pub struct Kernels {
     /// The output of `rustc -V` of the kernels' compiler.
     pub rustc: String,
+    /// A number that changes with the sources and the flags.
+    pub fingerprint: u64,
     /// One file per target, in the order in which they were requested.
     pub files: Vec<PtxFile>,
 }
@@ -106,6 +109,7 @@ pub struct KernelBuilder {
     flags: Vec<String>,
     out_dir: Option<PathBuf>,
     cache_dir: Option<PathBuf>,
+    packaged: Option<PathBuf>,
 }
 
 impl KernelBuilder {
@@ -121,6 +125,7 @@ impl KernelBuilder {
             flags: compile::FLAGS.iter().map(ToString::to_string).collect(),
             out_dir: None,
             cache_dir: None,
+            packaged: None,
         }
     }
 
@@ -161,7 +166,14 @@ impl KernelBuilder {
         self
     }
 
-    /// Finds a toolchain, compiles and checks, and tells cargo what to watch and what to warn about.
+    /// Takes the kernels from this folder, if there are any and they were compiled from the same sources: what
+    /// [`Kernels::pack`] wrote, in a published package.
+    pub fn packaged(mut self, dir: impl AsRef<Path>) -> Self {
+        self.packaged = Some(dir.as_ref().to_path_buf());
+        self
+    }
+
+    /// Takes packaged kernels, or finds a toolchain, compiles and checks, and tells cargo what to watch and what to warn about.
     ///
     /// # Errors
     /// For everything except a missing toolchain, and for that too with `ANTWARP_KERNELS=require`.
@@ -170,6 +182,9 @@ impl KernelBuilder {
         let mode = Mode::from_env()?;
         if mode == Mode::Skip {
             return Ok(Outcome::Skipped);
+        }
+        if let Some(kernels) = self.unpack()? {
+            return Ok(Outcome::Kernels(kernels));
         }
         let search = Search::from_env();
         let remedy = toolchain::REMEDY.to_string();
@@ -205,7 +220,33 @@ impl KernelBuilder {
                 .map(|build| build.join().unwrap_or_else(|panic| resume_unwind(panic)))
                 .collect()
         });
-        Ok(Kernels { rustc: toolchain.version.clone(), files: files.into_iter().collect::<Result<_, _>>()? })
+        let files = files.into_iter().collect::<Result<_, _>>()?;
+        Ok(Kernels { rustc: toolchain.version.clone(), fingerprint: self.fingerprint()?, files })
+    }
+
+    /// Returns the kernels in the package, if they were compiled from the same sources.
+    fn unpack(&self) -> Result<Option<Kernels>, BuildError> {
+        let Some(folder) = self.packaged.as_ref().filter(|folder| folder.exists()) else { return Ok(None) };
+        rerun_if_changed(folder);
+        let out = self.out_dir.clone().unwrap_or_else(out_dir_from_env);
+        match packaged::unpack(folder, &self.targets, self.fingerprint()?, &out)? {
+            Packaged::Kernels(kernels) => Ok(Some(kernels)),
+            Packaged::Missing => Ok(None),
+            Packaged::Other => {
+                let folder = folder.display();
+                println!("cargo::warning={folder} has kernels of other sources: they are compiled anew");
+                Ok(None)
+            }
+        }
+    }
+
+    /// Returns a number that changes with the sources of the kernels and of the crates that they depend on, and with the flags.
+    fn fingerprint(&self) -> Result<u64, BuildError> {
+        let crates = self.dependencies.iter().map(|(_, dir)| dir).chain([&self.crate_dir]);
+        let sources: Vec<PathBuf> = crates.map(|dir| dir.join("src")).collect();
+        let more = format!("{:?} {:?}", self.targets, self.flags);
+        packaged::fingerprint(&sources, &more)
+            .map_err(BuildError::io("cannot read the sources of", &self.crate_dir))
     }
 
     fn build_target(&self, toolchain: &Toolchain, target: &Target) -> Result<PtxFile, BuildError> {

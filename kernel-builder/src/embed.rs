@@ -35,7 +35,7 @@ impl Outcome {
 
     /// Returns the module's source, with the same items whether there are kernels or not; packs the texts into `dir`.
     fn module(&self, dir: &Path) -> io::Result<String> {
-        let none = Kernels { rustc: String::new(), files: Vec::new() };
+        let none = Kernels { rustc: String::new(), fingerprint: 0, files: Vec::new() };
         let (kernels, no_kernels) = match self {
             Outcome::Kernels(kernels) => (kernels, None),
             Outcome::NoToolchain { reason, remedy } => (&none, Some(format!("{reason}. Remedy: {remedy}"))),
@@ -168,7 +168,11 @@ mod tests {
         let path = folder.0.join("k.ptx");
         fs::write(&path, TEXT).unwrap();
         let file = PtxFile { target: Target::new("sm_70", "ptx70"), path, report: "/out/k.txt".into() };
-        let module = folder.module(&Outcome::Kernels(Kernels { rustc: "rustc 1".into(), files: vec![file] }));
+        let module = folder.module(&Outcome::Kernels(Kernels {
+            rustc: "rustc 1".into(),
+            fingerprint: 1,
+            files: vec![file],
+        }));
         let bytes = folder.0.join("kernels-sm_70.deflate");
         assert_eq!(fs::read(&bytes).unwrap(), pack(TEXT).unwrap().bytes);
         assert!(

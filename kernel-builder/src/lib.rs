@@ -15,7 +15,8 @@
 //! ```
 //!
 //! The steps: [`toolchain`] finds a compiler, [`compile`] runs it in a clean [`environment`], once per [`Target`]; [`ptx`] edits
-//! and checks the output, [`embed`] compresses it and writes the Rust module that the host includes. `docs/toolchain.md` explains
+//! and checks the output, [`embed`] compresses it and writes the Rust module that the host includes. A published package can carry its
+//! kernels compiled ([`KernelBuilder::packaged`]). `docs/toolchain.md` explains
 //! each flag and each check.
 
 mod builder;
@@ -25,6 +26,7 @@ pub mod embed;
 mod embedded;
 pub mod environment;
 mod error;
+mod packaged;
 pub mod ptx;
 pub mod toolchain;
 

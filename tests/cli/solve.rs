@@ -1,6 +1,7 @@
 //! Runs of `solve`: their tours, limits and files.
 
 use std::fs;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use predicates::prelude::*;
@@ -18,6 +19,7 @@ tests! {
     json_on_the_standard_output_stands_alone,
     the_capitals_have_a_tour_and_a_picture,
     all_variants_give_valid_tours,
+    an_algorithm_of_a_user_runs_by_the_same_loop,
     a_published_instance_has_a_gap,
     an_asymmetric_instance_is_solved_to_its_optimum,
     an_instance_that_is_generated_has_a_name,
@@ -169,6 +171,17 @@ fn the_capitals_have_a_tour_and_a_picture() {
         assert!(checked(&file, &tour) > 0);
         assert!(fs::read_to_string(&picture).unwrap().contains("<polyline"));
     }
+}
+
+fn an_algorithm_of_a_user_runs_by_the_same_loop() {
+    let example = Path::new(env!("CARGO_BIN_EXE_antwarp")).with_file_name("examples/algorithm");
+    let run = std::process::Command::new(&example)
+        .output()
+        .unwrap_or_else(|e| panic!("{}: {e}", example.display()));
+    let said = String::from_utf8(run.stdout).unwrap();
+    assert!(run.status.success(), "{said}");
+    let lengths: Vec<i64> = said.split(' ').filter_map(|word| word.parse().ok()).collect();
+    assert!(lengths.len() >= 2 && lengths[1] < lengths[0] / 4, "{said}");
 }
 
 fn all_variants_give_valid_tours() {

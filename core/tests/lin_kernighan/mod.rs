@@ -5,7 +5,8 @@ mod cuts;
 mod merge;
 mod moves;
 mod plain_merge;
+mod plain_moves;
 pub mod scene;
-mod search;
+
 pub mod shapes;
 mod trials;

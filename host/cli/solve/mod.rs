@@ -28,7 +28,7 @@ use crate::solver::genetic::{self, Individuals};
 use crate::solver::{Algorithm, FEWEST, Solution};
 use args::Outputs;
 use ranks::{Crew, Keeper};
-use settings::{Wanted, is_descent_only};
+use settings::Wanted;
 
 pub use args::Args;
 pub use help::shape;
@@ -322,7 +322,7 @@ impl Asked {
         if let Algorithm::Genetic(settings) = &algorithm {
             genetic::check_for(instance, settings)?;
         }
-        let ends = is_descent_only(&algorithm);
+        let ends = algorithm.is_descent_only();
         let stop = &wanted.args.stop;
         let stop = stop.check(ends, instance, initial.as_deref().unwrap_or_default(), interrupt);
         Ok(Asked { algorithm, initial, stop })
@@ -353,7 +353,7 @@ impl Plan {
         }
         let asked = Asked::of(&wanted, known, &instance, interrupt)?;
         if args.outputs.save_population.is_some() && instance.len() < FEWEST {
-            let why = "has so few nodes that all tours are enumerated: leave out --save-population";
+            let why = "has so few nodes that it is solved exactly: leave out --save-population";
             return Err(Error::Usage(format!("{} {why}", instance.name())));
         }
         if are_several && (instance.ends().is_some() || !instance.fixed_edges().is_empty()) {

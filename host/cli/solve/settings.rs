@@ -186,18 +186,9 @@ impl<'a> Wanted<'a> {
             return Err(Error::Usage(format!("{what}; 0 is for --algorithm ga")));
         }
         let limit = stop.iterations.map(|_| "--iterations").or(stop.stagnation.map(|_| "--stagnation"));
-        match limit.filter(|_| is_descent_only(algorithm)) {
+        match limit.filter(|_| algorithm.is_descent_only()) {
             Some(limit) => Err(Error::Usage(format!("{limit} does nothing with --descent-only"))),
             None => Ok(()),
         }
-    }
-}
-
-/// Returns whether a run ends at its first local optimum.
-pub(super) fn is_descent_only(algorithm: &Algorithm) -> bool {
-    match algorithm {
-        Algorithm::LinKernighan(settings) => settings.descent_only,
-        Algorithm::Ils(settings) => settings.descent_only,
-        Algorithm::Mmas(_) | Algorithm::Acs(_) | Algorithm::Genetic(_) => false,
     }
 }

@@ -63,7 +63,8 @@ struct Begun {
 /// See the [module](self).
 pub(super) struct Rounds<'a> {
     plan: Plan<'a>,
-    engine: Box<dyn LinKernighan + 'a>,
+    /// The backend's part.
+    lin_kernighan: Box<dyn LinKernighan + 'a>,
     phase: Phase<'a>,
     /// Whether tours are still to be crossed, after their kicks.
     is_to_cross: bool,
@@ -109,10 +110,10 @@ impl<'a> Rounds<'a> {
     /// # Errors
     /// As [`Backend::lin_kernighan`].
     pub(super) fn new(plan: Plan<'a>, spec: &Spec, trials: u32) -> Result<Rounds<'a>, BackendError> {
-        let engine = plan.backend.lin_kernighan(plan.problem, spec)?;
+        let lin_kernighan = plan.backend.lin_kernighan(plan.problem, spec)?;
         Ok(Rounds {
-            layout: engine.describe(),
-            engine,
+            layout: lin_kernighan.describe(),
+            lin_kernighan,
             seed: plan.settings.seed,
             phase: Phase::Descent,
             is_to_cross: plan.is_crossed,
@@ -202,7 +203,7 @@ impl<'a> Rounds<'a> {
         let enough: Enough = &|| budget.is_over();
         if !self.is_one_shared() {
             let rounds: Vec<TrialRound> = (0..).map_while(|done| next(self, done)).collect();
-            let reached = self.engine.run(&rounds, enough)?;
+            let reached = self.lin_kernighan.run(&rounds, enough)?;
             return Ok((reached, reached.trials * u64::from(self.chains)));
         }
         let (mut trials, mut own, mut done) = (0, 0, 0);
@@ -211,7 +212,7 @@ impl<'a> Rounds<'a> {
         {
             let progress = budget.progress(self.since, 0);
             let Some(partners) = &mut self.partners else { break };
-            match partners.round(&mut *self.engine, round, progress, enough) {
+            match partners.round(&mut *self.lin_kernighan, round, progress, enough) {
                 Ok(Some(made)) => {
                     trials += made.by_all;
                     own += made.here;
@@ -228,7 +229,7 @@ impl<'a> Rounds<'a> {
         }
         // The last one left need not report anything.
         self.partners = self.partners.take().filter(|partners| partners.forces().len() > 1);
-        Ok((Reached { trials, ..self.engine.reached(enough)? }, own))
+        Ok((Reached { trials, ..self.lin_kernighan.reached(enough)? }, own))
     }
 
     /// Records the result after [`Rounds::kicks`] kicks; returns whether it is the best so far.
@@ -286,7 +287,7 @@ impl<'a> Rounds<'a> {
     /// Recombines all tours into one, with the better parts of other runs' tours, unless memory is short.
     fn recombine(&mut self, enough: Enough) -> Result<(), BackendError> {
         let guests: Vec<_> = std::mem::take(&mut self.guests).into_iter().map(|(_, tour)| tour).collect();
-        match self.engine.recombine(&guests, enough) {
+        match self.lin_kernighan.recombine(&guests, enough) {
             Err(BackendError::OutOfMemory { .. }) => {}
             reached => {
                 let Reached { cost, best_cost, .. } = reached?;
@@ -351,7 +352,7 @@ impl<'a> Rounds<'a> {
         self.is_to_cross = false;
         let spent = budget.deadline.elapsed();
         let seconds = spent.saturating_sub(self.since).as_secs_f64().max(1e-3);
-        let tours = self.engine.tours()?;
+        let tours = self.lin_kernighan.tours()?;
         let mut kicked = Kicked {
             each: self.kicks - self.begun.kicks,
             rate: (self.made - self.begun.made) as f64 / seconds,
@@ -424,7 +425,7 @@ impl<'a> Rounds<'a> {
             let best = self.best()?;
             let trials = backend.trials(problem.n(), count);
             let spec = Spec::new(settings.local_search, problem.n(), (count, trials), tours, cost);
-            self.engine = backend.lin_kernighan(problem, &spec)?;
+            self.lin_kernighan = backend.lin_kernighan(problem, &spec)?;
             (self.chains, self.trials, self.cost) = (count, trials, cost);
             (self.shorter, self.phase, self.is_to_cross) = (Some(best), Phase::Descent, true);
             self.have_same(false);
@@ -466,7 +467,7 @@ impl<'a> Rounds<'a> {
         let Trials { chains, trials } = layout;
         let starts = best.repeat(chains as usize);
         let spec = Spec::new(settings.local_search, n, (chains, trials), starts, self.best_cost);
-        self.engine = backend.lin_kernighan(problem, &spec)?;
+        self.lin_kernighan = backend.lin_kernighan(problem, &spec)?;
         (self.chains, self.trials, self.cost) = (chains, trials, self.best_cost);
         self.shorter = None;
         self.temperature *= COOLER;
@@ -545,7 +546,7 @@ impl Engine for Rounds<'_> {
     fn best(&mut self) -> Result<Vec<u32>, BackendError> {
         match &self.shorter {
             Some(tour) => Ok(tour.clone()),
-            None => self.engine.best_tour(),
+            None => self.lin_kernighan.best_tour(),
         }
     }
 

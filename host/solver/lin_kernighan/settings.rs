@@ -84,7 +84,7 @@ settings! {
         /// Temperature at the start of annealing
         pub temperature: f32 = 0.7,
             range: between(0.0, 1000.0),
-            unit: "mean edges of the start tour",
+            unit: "mean edges of the tour",
             only: &[is_not("descent_only", "true")];
         /// Tours that are worked on at the same time
         pub chains: Option<u32> = None,

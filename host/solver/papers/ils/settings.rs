@@ -59,7 +59,7 @@ settings! {
         /// Temperature at the start of annealing
         pub temperature: f32 = 0.7,
             range: between(0.0, 1000.0),
-            unit: "mean edges of the start tour",
+            unit: "mean edges of the tour",
             only: &[is("accept", "annealing"), is_not("descent_only", "true")];
         /// Which improving move is made: the best around a node, at many places at the same time, or the best of the whole tour
         pub improvement: Improvement = Improvement::default();
