@@ -4,7 +4,7 @@
 use antwarp::backend::{Backend, Choice};
 use antwarp::instance::Qap;
 use antwarp::prelude::*;
-use antwarp::solver::search::{Changes, Chooser, SearchSettings, Task};
+use antwarp::solver::search::{Changes, SearchSettings, Task};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let n = 12_i32;
@@ -15,7 +15,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let task = Task::Qap(Qap::from_matrices("row", n as u32, distances, parts)?, Changes::Auto);
     let (backend, _) = Backend::open(Choice::Auto)?;
     let stop = Stop { iterations: Some(20_000), ..Stop::never() };
-    let done = task.run(&backend, &SearchSettings::default(), &stop, Chooser::Device, &mut |_| ())?;
+    let done = task.run(&backend, &SearchSettings::default(), &stop, &mut |_| ())?;
     println!("cost {}: {:?}", done.found.cost, done.found.solution);
     Ok(())
 }

@@ -15,6 +15,7 @@ mod plot;
 mod progress;
 mod reading;
 mod search;
+mod setting_options;
 mod shell;
 mod signals;
 mod solve;

@@ -4,23 +4,25 @@ mod deliver;
 mod watchdog;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::json;
 
 use super::options::{MachineArgs, duration};
 use super::output::{self, Output};
+use super::setting_options::{Given, Options, SettingOption, options_of};
 use super::{Error, Outcome, Result, reading, signals};
 use crate::backend::{Backend, tuning};
 use crate::engine::{Cost, Progress, Stop, StopReason};
 use crate::instance::{Instance, InstanceError, Qap};
 use crate::solver::search::problems::{MaxCut, Partition, Perceptron};
 use crate::solver::search::{
-    AskedShape, Changes, Chooser, Improvement, Precision, SearchSettings, Strategy, Task, TourMove,
-    WeierstrassSpec,
+    Changes, Chooser, Precision, SearchSettings, Strategy, Task, TourMove, WeierstrassSpec,
 };
+use crate::solver::settings::{Settings, read};
 use deliver::Ended;
 use watchdog::Hold;
 
@@ -180,21 +182,12 @@ impl FunctionArgs {
 /// Arguments of every search.
 #[derive(Debug, clap::Args)]
 struct Common {
-    /// Which neighbour a walk goes to
-    #[arg(long, value_enum, default_value_t = Strategy::default())]
-    strategy: Strategy,
-    /// Number of walks; chosen by the number of neighbours and the backend if not given
-    #[arg(long, value_name = "N")]
-    walks: Option<u32>,
-    /// Seed of all random numbers: the same seed gives the same solution after as many iterations
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    seed: u64,
     #[command(flatten)]
     machine: MachineArgs,
     #[command(flatten)]
     stop: StopArgs,
     #[command(flatten)]
-    walk: WalkArgs,
+    settings: Given<SearchSettings>,
     #[command(flatten)]
     outputs: Outputs,
 }
@@ -214,58 +207,15 @@ struct StopArgs {
     target: Option<Cost>,
 }
 
-/// How walks go.
-#[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Walks")]
-struct WalkArgs {
-    /// Walks compare their best solutions after every so many iterations, in pairs, and both go on from the better one
-    #[arg(long, value_name = "N")]
-    cooperate: Option<u64>,
-    /// tabu: a walk goes on near its best solution after every so many iterations; 50 for each element, in qap 20, or 5000 in all if it has
-    /// more than 50 places and no structure, if neither this nor --walks nor --cooperate is given
-    #[arg(long, value_name = "N")]
-    restart: Option<u64>,
-    /// tabu, qap: a walk that restarts goes on from a child of its best solution and a neighbouring walk's; always so if none of
-    /// --walks, --restart and --cooperate is given, but with more than 50 places and no structure
-    #[arg(long, conflicts_with = "cooperate")]
-    recombine: bool,
-    /// tabu: fewest and most iterations that something is tabu; chosen by the encoding and by how walks restart if not given
-    #[arg(long, value_name = "LOW,HIGH", value_delimiter = ',', num_args = 1)]
-    tenure: Vec<u32>,
-    /// tabu: what has not been for so many iterations is done
-    #[arg(long, value_name = "N")]
-    aspiration: Option<u32>,
-    /// hill-climbing, ils, vnd, vns: the better neighbour that a descent goes to
-    #[arg(long, value_enum, default_value_t = Improvement::default())]
-    improvement: Improvement,
-    /// hill-climbing, ils, vnd, vns: most descents of a walk
-    #[arg(long, value_name = "N")]
-    descents: Option<u32>,
-    /// ils: random moves after a descent, 4 if not given; vns: most of them, 10 if not given; tabu with --restart: most random
-    /// moves from the best solution, a quarter of the elements if not given
-    #[arg(long, value_name = "N")]
-    kicks: Option<u32>,
-    /// annealing: the first and the last temperature
-    #[arg(long, value_name = "HOT,COLD", value_delimiter = ',', num_args = 1)]
-    temperatures: Vec<f32>,
-    /// annealing: iterations from the first temperature to the last, from where it begins again
-    #[arg(long, value_name = "N")]
-    cooling: Option<u64>,
-    /// Where the next neighbour is chosen
-    #[arg(long, value_enum, default_value_t = Chooser::default())]
-    selection: Chooser,
-    /// Blocks of a walk on a GPU, threads on a CPU; tried out if not given
-    #[arg(long, value_name = "N")]
-    blocks: Option<u32>,
-    /// Threads of a block, a multiple of 32; tried out if not given
-    #[arg(long, value_name = "N")]
-    block_threads: Option<u32>,
-    /// Try out blocks and threads again instead of taking what was found before
-    #[arg(long)]
-    retune: bool,
-    /// Try out every multiple of 32 threads with every number of blocks that is tried (the paper's way)
-    #[arg(long)]
-    retune_all: bool,
+/// The options of a search's settings.
+static OPTIONS: LazyLock<Vec<SettingOption>> = LazyLock::new(|| options_of(&[SearchSettings::DECLARATION]));
+
+impl Options for SearchSettings {
+    const ALL: &'static LazyLock<Vec<SettingOption>> = &OPTIONS;
+
+    fn heading(option: &SettingOption) -> Option<String> {
+        (!option.is_common()).then(|| "Walks".to_owned())
+    }
 }
 
 /// Where results go.
@@ -306,15 +256,15 @@ impl What {
         }
     }
 
-    fn task(&self) -> Result<Task> {
-        let seed = self.common().seed;
+    fn task(&self, settings: &SearchSettings) -> Result<Task> {
+        let seed = settings.seed;
         Ok(match self {
             What::Qap { file: Some(file), changes, .. } => Task::Qap(Qap::open(file)?, *changes),
             What::Qap { uniform, changes, .. } => {
                 Task::Qap(Qap::uniform(uniform.unwrap_or(0), seed).map_err(refused("--uniform"))?, *changes)
             }
-            What::Ppp { m, n, distance, instance_seed, common } => {
-                let usual = if common.strategy == Strategy::Annealing { 1 } else { 2 };
+            What::Ppp { m, n, distance, instance_seed, .. } => {
+                let usual = if settings.strategy == Strategy::Annealing { 1 } else { 2 };
                 perceptron(*m, *n, distance.unwrap_or(usual), *instance_seed)?
             }
             What::Weierstrass { dim, function, .. } => function.task(*dim)?,
@@ -345,15 +295,6 @@ fn perceptron(m: u32, n: u32, distance: u32, seed: u64) -> Result<Task> {
     }
     let instance = Perceptron::generate(m, n, seed).map_err(refused("--m, --n"))?;
     Ok(Task::Perceptron(instance, distance))
-}
-
-/// A pair of values of an option.
-fn pair<T: Copy>(values: &[T], option: &str) -> Result<Option<(T, T)>> {
-    match values {
-        [] => Ok(None),
-        [a, b] => Ok(Some((*a, *b))),
-        _ => Err(Error::Usage(format!("--{option} takes two values with a comma between"))),
-    }
 }
 
 /// Walks that a search has unless the user says otherwise: enough to fill the backend, one where a single neighbourhood does.
@@ -387,42 +328,33 @@ fn restarts(task: &Task, settings: &mut SearchSettings) {
 }
 
 impl Common {
-    fn settings(&self, task: &Task) -> Result<SearchSettings> {
-        let walk = &self.walk;
-        let asked = walk.blocks.is_some() || walk.block_threads.is_some();
-        let proven = task.best_known().filter(|known| known.proven).map(|known| Cost::Whole(known.cost));
-        let settings = SearchSettings {
-            strategy: self.strategy,
-            seed: self.seed,
-            walks: self.walks.unwrap_or(1),
-            cooperate: walk.cooperate,
-            restart: walk.restart.or(walk.recombine.then_some(RECOMBINE * u64::from(task.elements()))),
-            recombine: walk.recombine,
-            tenure: pair(&walk.tenure, "tenure")?,
-            aspiration: walk.aspiration,
-            neighborhoods: None,
-            improvement: walk.improvement,
-            descents: walk.descents,
-            kicks: walk.kicks,
-            temperatures: pair(&walk.temperatures, "temperatures")?,
-            cooling: walk.cooling,
-            target: match (self.stop.target.map(|target| task.inside(target)), proven) {
-                (Some(target), Some(proven)) => Some(target.max(proven)),
-                (target, proven) => target.or(proven),
-            },
-            shape: asked.then_some(AskedShape { parts: walk.blocks, threads: walk.block_threads }),
-            retune: walk.retune,
-            retune_all: walk.retune_all,
-        };
-        settings.check()?;
+    /// The settings that are given, with defaults that need no instance for the others, and the checks that need none.
+    fn settings(&self) -> Result<SearchSettings> {
+        let given = self.settings.values.iter().map(|(id, value)| ((*id).to_owned(), value.clone()));
+        let settings: SearchSettings = read(&given.collect()).map_err(Error::Usage)?;
+        settings.check_ranges()?;
+        self.settings.refuse_unused(&SearchSettings::DECLARATION, &json!(settings))?;
         Ok(settings)
+    }
+
+    /// Completes the settings for an instance, and checks that they go together.
+    fn complete(&self, settings: &mut SearchSettings, task: &Task) -> Result<()> {
+        if settings.recombine {
+            settings.restart.get_or_insert(RECOMBINE * u64::from(task.elements()));
+        }
+        let proven = task.best_known().filter(|known| known.proven).map(|known| Cost::Whole(known.cost));
+        settings.target = match (self.stop.target.map(|target| task.inside(target)), proven) {
+            (Some(target), Some(proven)) => Some(target.max(proven)),
+            (target, proven) => target.or(proven),
+        };
+        Ok(settings.check()?)
     }
 
     fn stop(&self, interrupt: Arc<AtomicBool>) -> Stop {
         let given = self.stop.time.is_some()
             || self.stop.iterations.is_some()
             || self.stop.target.is_some()
-            || self.walk.descents.is_some();
+            || self.settings.get("descents").is_some();
         Stop {
             time: if given { self.stop.time } else { Some(DEFAULT_TIME) },
             iterations: self.stop.iterations,
@@ -449,8 +381,9 @@ impl Args {
     /// Reads the instance, and checks settings.
     pub(super) fn asked(&self, interrupt: Arc<AtomicBool>) -> Result<Asked> {
         let common = self.problem.common();
-        let task = self.problem.task()?;
-        let settings = common.settings(&task)?;
+        let mut settings = common.settings()?;
+        let task = self.problem.task(&settings)?;
+        common.complete(&mut settings, &task)?;
         Ok(Asked { task, settings, stop: common.stop(interrupt) })
     }
 }
@@ -480,7 +413,7 @@ fn carry_out(args: &Args, begin: Instant, interrupt: Arc<AtomicBool>, hold: &Hol
     if backend.is_cpu() {
         hold.release();
     }
-    if common.walks.is_none() && common.walk.selection == Chooser::Device {
+    if common.settings.get("walks").is_none() && settings.selection == Chooser::Device {
         settings.walks = default_walks(&backend, &task);
         let is_alone = settings.restart.is_none() && settings.cooperate.is_none();
         if settings.strategy == Strategy::Tabu && is_alone {
@@ -491,7 +424,7 @@ fn carry_out(args: &Args, begin: Instant, interrupt: Arc<AtomicBool>, hold: &Hol
     // Who gives it ten seconds means those of reading, too.
     let reading = begin.elapsed();
     let left = stop.spent(reading);
-    let done = task.run(&backend, &settings, &left, common.walk.selection, &mut |now| {
+    let done = task.run(&backend, &settings, &left, &mut |now| {
         hold.keep();
         line.show(now, &task);
     });

@@ -3,7 +3,10 @@
 use clap::CommandFactory;
 use clap_complete::Shell;
 
-use super::{Cli, Outcome, Result, output, solve};
+use super::{Cli, Outcome, Result, output, setting_options};
+use crate::solver::Algorithm;
+use crate::solver::search::SearchSettings;
+use crate::solver::settings::Settings;
 
 /// Arguments of `antwarp completions`.
 #[derive(Debug, clap::Args)]
@@ -15,9 +18,9 @@ pub struct CompletionArgs {
 /// Arguments of `antwarp man`.
 #[derive(Debug, clap::Args)]
 pub struct ManArgs {
-    /// Print the table of settings for docs/cli.md instead
-    #[arg(long, hide = true)]
-    settings: bool,
+    /// Print the tables of a command's settings for docs/cli.md instead
+    #[arg(long, hide = true, value_parser = ["solve", "search"])]
+    settings: Option<String>,
 }
 
 /// Prints a completion script.
@@ -29,8 +32,11 @@ pub fn completions(args: CompletionArgs) -> Result<Outcome> {
 
 /// Prints the manual page, subcommands included.
 pub fn man(args: ManArgs) -> Result<Outcome> {
-    if args.settings {
-        return output::deliver(|out| out.write_all(solve::table().as_bytes())).map(|()| Outcome::Done);
+    if let Some(command) = args.settings {
+        let declarations =
+            if command == "solve" { &Algorithm::ALL[..] } else { &[SearchSettings::DECLARATION] };
+        let tables = setting_options::tables(declarations);
+        return output::deliver(|out| out.write_all(tables.as_bytes())).map(|()| Outcome::Done);
     }
     let mut command = Cli::command();
     command.build();

@@ -21,6 +21,7 @@ use std::time::Instant;
 
 use antwarp_core::rng::Stream;
 use serde::Serialize;
+use serde_json::{Map, Value};
 use thiserror::Error;
 
 use crate::backend::Backend;
@@ -95,11 +96,29 @@ impl Algorithm {
         of_any!(self, settings => of(settings))
     }
 
+    /// Makes the algorithm of a declaration from the given settings; the others have their defaults.
+    ///
+    /// # Errors
+    /// The name that is no setting, or whose value is of another kind.
+    pub fn read(declaration: &Declaration, given: &Map<String, Value>) -> Result<Algorithm, String> {
+        let defaults = [
+            Algorithm::LinKernighan(Default::default()),
+            Algorithm::Ils(Default::default()),
+            Algorithm::Mmas(Default::default()),
+            Algorithm::Acs(Default::default()),
+            Algorithm::Genetic(Default::default()),
+        ];
+        let named = defaults.into_iter().find(|algorithm| algorithm.name() == declaration.name);
+        let mut algorithm = named.ok_or_else(|| format!("{} is no algorithm", declaration.name))?;
+        of_any!(&mut algorithm, settings => *settings = settings::read(given)?);
+        Ok(algorithm)
+    }
+
     /// Returns the algorithm with this name and these settings, in the form in which they are written; `None` if there is no such
     /// algorithm, or the settings do not belong to it.
-    pub fn of(name: &str, settings: &serde_json::Value) -> Option<Algorithm> {
+    pub fn of(name: &str, settings: &Value) -> Option<Algorithm> {
         let declaration = Algorithm::ALL.into_iter().find(|declaration| declaration.name == name)?;
-        (declaration.read)(settings.as_object()?).ok()
+        Algorithm::read(&declaration, settings.as_object()?).ok()
     }
 
     /// Returns its name, as on the command line.

@@ -1,7 +1,7 @@
-//! Settings of algorithms. Each is declared once, by `settings!`: its name, help sentence, type, default, range, unit, and the
+//! Settings of algorithms and of neighbourhood search. Each is declared once, by `settings!`: its name, help sentence, type, default, range, unit, and the
 //! conditions under which it applies.
 //!
-//! A declaration becomes a field of the algorithm's settings, which serde reads and writes, and a row of the table
+//! A declaration becomes a field of the settings, which serde reads and writes, and a row of the table
 //! [`Declaration::settings`]. The command line, `--config`, the man page, completions and the table in the documentation are all
 //! generated from these tables.
 
@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::{Algorithm, SolveError};
+use super::SolveError;
 
 /// A setting's name, and a value of it.
 pub type Beside = (&'static str, fn() -> Value);
@@ -27,8 +27,8 @@ pub struct Declaration {
     pub settings: &'static [Setting],
     /// The setting, with its value, that gives other settings a different default.
     pub beside: Option<Beside>,
-    /// Makes the algorithm from the given settings; see [`read`].
-    pub read: fn(&Map<String, Value>) -> Result<Algorithm, String>,
+    /// Returns all settings, as JSON, completed from the given ones; see [`read`].
+    pub complete: fn(&Map<String, Value>) -> Result<Value, String>,
 }
 
 impl Declaration {
@@ -41,8 +41,8 @@ impl Declaration {
     pub fn default_beside(&self, setting: &Setting) -> Option<(String, Value)> {
         let (other, value) = self.beside.map(|(other, value)| (other, value()))?;
         let given = Map::from_iter([(other.to_owned(), value.clone())]);
-        let algorithm = serde_json::to_value((self.read)(&given).ok()?).ok()?;
-        let default = algorithm.get(setting.name)?;
+        let all = (self.complete)(&given).ok()?;
+        let default = all.get(setting.name)?;
         let differs = *default != setting.default() && setting.name != other;
         differs.then(|| (format!("`{other}` {}", text(&value)), default.clone()))
     }
@@ -68,6 +68,8 @@ pub struct Setting {
     pub otherwise: &'static str,
     /// The word for no value on the command line, where that is not the default.
     pub none: &'static str,
+    /// What its value is called in the help, where that says more than the kind.
+    pub value_name: &'static str,
     /// The conditions under which it applies; all of them must hold.
     pub only: &'static [Condition],
     /// Whether the short help shows it too.
@@ -98,6 +100,7 @@ impl Setting {
             unit: "",
             otherwise: "",
             none: "",
+            value_name: "",
             only: &[],
             is_common: false,
             except: &[],
@@ -135,13 +138,14 @@ impl Setting {
     }
 
     /// Rejects a number out of range.
-    fn check(&self, number: Option<f64>) -> Result<(), SolveError> {
-        if number.is_none_or(|number| self.range.contains(number)) {
+    fn check(&self, numbers: &[f64]) -> Result<(), SolveError> {
+        if numbers.iter().all(|&number| self.range.contains(number)) {
             return Ok(());
         }
+        let each = if matches!(self.kind, Kind::Pair(_)) { "two numbers, each " } else { "" };
         let none = if self.none.is_empty() { String::new() } else { format!(", or `{}`", self.none) };
         let unit = if self.unit.is_empty() { String::new() } else { format!(" {}", self.unit) };
-        Err(SolveError::Settings(format!("`{}` must be {}{unit}{none}", self.name, self.range)))
+        Err(SolveError::Settings(format!("`{}` must be {each}{}{unit}{none}", self.name, self.range)))
     }
 }
 
@@ -152,6 +156,8 @@ pub enum Kind {
     Whole(u64),
     /// A real number.
     Real,
+    /// Two numbers of this kind, with a comma between them on the command line.
+    Pair(&'static Kind),
     /// A boolean.
     Switch,
     /// One of several names, which are listed only with the feature `cli`.
@@ -196,6 +202,7 @@ impl fmt::Display for Range {
         match (low.is_finite(), high.is_finite()) {
             (true, true) if is_open => write!(f, "above {low} and below {high}"),
             (true, true) => write!(f, "{low} to {high}"),
+            (true, false) if is_open => write!(f, "above {low}"),
             (true, false) => write!(f, "at least {low}"),
             _ => write!(f, "any number"),
         }
@@ -222,23 +229,23 @@ pub const fn inside(low: f64, high: f64) -> Range {
     Range { low, high, is_open: true }
 }
 
-/// When a setting applies: with one value of another setting, or with any other value of that setting.
+/// When a setting applies: with some values of another setting, or with all other values of that setting.
 #[derive(Clone, Copy, Debug)]
 pub struct Condition {
     /// The other setting, of the same algorithm.
     pub setting: &'static str,
-    /// Its value as text.
+    /// Its values as text, with `|` between them.
     pub value: &'static str,
-    /// Whether it must have this value, or must not.
+    /// Whether it must have one of these values, or none of them.
     pub is: bool,
 }
 
-/// Returns the condition that another setting has this value.
+/// Returns the condition that another setting has this value, or one of several as in `"ils|vns"`.
 pub const fn is(setting: &'static str, value: &'static str) -> Condition {
     Condition { setting, value, is: true }
 }
 
-/// Returns the condition that another setting does not have this value.
+/// Returns the condition that another setting has none of these values.
 pub const fn is_not(setting: &'static str, value: &'static str) -> Condition {
     Condition { setting, value, is: false }
 }
@@ -246,12 +253,17 @@ pub const fn is_not(setting: &'static str, value: &'static str) -> Condition {
 impl Condition {
     /// Returns whether it holds, given all of an algorithm's settings as JSON.
     fn holds(&self, settings: &Value) -> bool {
-        (text(&settings[self.setting]) == self.value) == self.is
+        let own = text(&settings[self.setting]);
+        self.value.split('|').any(|value| value == own) == self.is
     }
 
     /// Returns the setting and its value, as in `` `crossover` eax ``; for a boolean, only its name.
     pub fn subject(&self) -> String {
-        let value = if self.value == "true" { String::new() } else { format!(" {}", self.value) };
+        let value = match self.value.rsplit_once('|') {
+            Some((others, last)) => format!(" {} or {last}", others.replace('|', ", ")),
+            None if self.value == "true" => String::new(),
+            None => format!(" {}", self.value),
+        };
         format!("`{}`{value}", self.setting)
     }
 }
@@ -276,9 +288,9 @@ pub trait Typed: Serialize {
     /// Whether the value may be absent.
     const IS_OPTIONAL: bool = false;
 
-    /// Returns its value, if it is a number.
-    fn number(&self) -> Option<f64> {
-        None
+    /// Returns the numbers that lie in its range.
+    fn numbers(&self) -> Vec<f64> {
+        Vec::new()
     }
 
     /// Returns it as JSON, with no more digits than its type has.
@@ -293,8 +305,8 @@ macro_rules! numbers {
         $(impl Typed for $type {
             const KIND: Kind = $kind;
 
-            fn number(&self) -> Option<f64> {
-                Some(*self as f64)
+            fn numbers(&self) -> Vec<f64> {
+                vec![*self as f64]
             }
         })*
     };
@@ -309,8 +321,16 @@ impl<T: Typed> Typed for Option<T> {
     const KIND: Kind = T::KIND;
     const IS_OPTIONAL: bool = true;
 
-    fn number(&self) -> Option<f64> {
-        self.as_ref().and_then(Typed::number)
+    fn numbers(&self) -> Vec<f64> {
+        self.as_ref().map(Typed::numbers).unwrap_or_default()
+    }
+}
+
+impl<T: Typed> Typed for (T, T) {
+    const KIND: Kind = Kind::Pair(&T::KIND);
+
+    fn numbers(&self) -> Vec<f64> {
+        [self.0.numbers(), self.1.numbers()].concat()
     }
 }
 
@@ -368,6 +388,14 @@ pub fn read<S: Settings>(given: &Map<String, Value>) -> Result<S, String> {
     overlay(&first.with_defaults_beside(), given)
 }
 
+/// Makes all settings, as JSON, from the given ones.
+///
+/// # Errors
+/// As [`read`].
+pub(super) fn complete<S: Settings>(given: &Map<String, Value>) -> Result<Value, String> {
+    serde_json::to_value(read::<S>(given)?).map_err(|error| error.to_string())
+}
+
 /// Returns `base` with the given settings, as JSON, replacing its own.
 ///
 /// # Errors
@@ -392,19 +420,19 @@ pub(super) const fn first(all: &[Beside]) -> Option<Beside> {
     }
 }
 
-/// Rejects the first setting whose number, at the same index, is out of range.
-pub(super) fn check(settings: &[Setting], numbers: &[Option<f64>]) -> Result<(), SolveError> {
-    settings.iter().zip(numbers).try_for_each(|(setting, number)| setting.check(*number))
+/// Rejects the first setting with a number, at the same index, out of range.
+pub(super) fn check(settings: &[Setting], numbers: &[Vec<f64>]) -> Result<(), SolveError> {
+    settings.iter().zip(numbers).try_for_each(|(setting, numbers)| setting.check(numbers))
 }
 
-/// Declares the settings of an algorithm: the variant of [`Algorithm`], its name, its description, and a line for each setting.
+/// Declares the settings of an algorithm: its name, its description, and a line for each setting.
 ///
 /// A setting is `/// help`, `name: type = default`, and then its other properties: fields of [`Setting`]. `beside` lists the
 /// settings whose default differs where one setting has a given value.
 macro_rules! settings {
     (
         $(#[doc = $about:literal])+
-        pub struct $struct:ident: $variant:ident = $algorithm:literal, $what:literal {
+        pub struct $struct:ident = $algorithm:literal, $what:literal {
             $(
                 $(#[doc = $help:literal])+
                 $(#[serde($($serde:tt)*)])?
@@ -454,9 +482,7 @@ macro_rules! settings {
                 beside: $crate::solver::settings::first(&[$(
                     (stringify!($other), || $crate::solver::settings::Typed::to_json(&$choice)),
                 )?]),
-                read: |given| {
-                    $crate::solver::settings::read(given).map($crate::solver::Algorithm::$variant)
-                },
+                complete: $crate::solver::settings::complete::<$struct>,
             };
 
             fn with_defaults_beside(self) -> Self {
@@ -467,7 +493,7 @@ macro_rules! settings {
             }
 
             fn check_ranges(&self) -> Result<(), $crate::solver::SolveError> {
-                let numbers = [$($crate::solver::settings::Typed::number(&self.$name)),*];
+                let numbers = [$($crate::solver::settings::Typed::numbers(&self.$name)),*];
                 $crate::solver::settings::check(Self::DECLARATION.settings, &numbers)
             }
         }
@@ -478,13 +504,22 @@ pub(super) use settings;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::solver::Algorithm;
+    use crate::solver::search::SearchSettings;
+
+    fn all() -> impl Iterator<Item = Declaration> {
+        Algorithm::ALL.into_iter().chain([SearchSettings::DECLARATION])
+    }
 
     #[test]
     fn every_default_lies_in_its_range() {
+        SearchSettings::default().check().unwrap();
         for declaration in Algorithm::ALL {
-            let algorithm = (declaration.read)(&Map::new()).unwrap();
+            let algorithm = Algorithm::read(&declaration, &Map::new()).unwrap();
             algorithm.check().unwrap_or_else(|error| panic!("{}: {error}", declaration.name));
-            let values = serde_json::to_value(&algorithm).unwrap();
+        }
+        for declaration in all() {
+            let values = (declaration.complete)(&Map::new()).unwrap();
             for setting in declaration.settings {
                 let default = setting.default();
                 let other = declaration.default_beside(setting).map(|(_, value)| value);
@@ -506,33 +541,26 @@ mod tests {
 
     #[test]
     fn conditions_name_settings_and_values_that_there_are() {
-        for declaration in Algorithm::ALL {
+        for declaration in all() {
             for (setting, condition) in
                 declaration.settings.iter().flat_map(|s| s.only.iter().map(move |c| (s, c)))
             {
                 let other = declaration.setting(condition.setting);
                 let other = other.unwrap_or_else(|| panic!("{} of {}", condition.setting, setting.name));
-                let given = match condition.value {
-                    "true" => true.into(),
-                    name => Value::from(name),
-                };
-                let given = Map::from_iter([(other.name.to_owned(), given)]);
-                let algorithm = (declaration.read)(&given).unwrap();
-                let values = serde_json::to_value(&algorithm).unwrap();
-                assert_eq!(
-                    condition.holds(&values),
-                    condition.is,
-                    "{} of {}",
-                    condition.setting,
-                    setting.name
-                );
+                for value in condition.value.split('|') {
+                    let given = if value == "true" { true.into() } else { Value::from(value) };
+                    let given = Map::from_iter([(other.name.to_owned(), given)]);
+                    let values = (declaration.complete)(&given).unwrap();
+                    let what = (condition.setting, setting.name);
+                    assert_eq!(condition.holds(&values), condition.is, "{what:?}");
+                }
             }
         }
     }
 
     #[test]
     fn names_and_sentences_are_there_and_differ() {
-        for declaration in Algorithm::ALL {
+        for declaration in all() {
             for (i, setting) in declaration.settings.iter().enumerate() {
                 assert!(!setting.help().is_empty() && !setting.help().ends_with('.'), "{}", setting.name);
                 let others = &declaration.settings[..i];
@@ -545,7 +573,7 @@ mod tests {
     fn settings_out_of_range_are_refused_by_name_and_range() {
         let with = |name: &str, value: Value| Map::from_iter([(name.to_owned(), value)]);
         let refusal = |algorithm: usize, given| {
-            let read = (Algorithm::ALL[algorithm].read)(&given).unwrap();
+            let read = Algorithm::read(&Algorithm::ALL[algorithm], &given).unwrap();
             read.check().unwrap_err().to_string()
         };
         assert_eq!(
@@ -563,8 +591,7 @@ mod tests {
     #[test]
     fn defaults_depend_on_what_is_given() {
         let genetic = Algorithm::ALL.into_iter().find(|algorithm| algorithm.name == "ga").unwrap();
-        let read =
-            |given: Value| serde_json::to_value((genetic.read)(given.as_object().unwrap()).unwrap()).unwrap();
+        let read = |given: Value| (genetic.complete)(given.as_object().unwrap()).unwrap();
         let of = |values: &Value| (values["groups"].clone(), values["transfer_every"].clone());
         assert_eq!(of(&read(serde_json::json!({}))), (8.into(), 20.into()));
         assert_eq!(of(&read(serde_json::json!({"crossover": "eax"}))), (1.into(), 0.into()));

@@ -148,7 +148,7 @@ fn what_cannot_be_read_is_refused_by_what_it_is_and_with_a_remedy() {
             "google.txt",
             b"0.85 0.77 1.0 0.47 0.1 0.56 output 1 2 3 1\n",
             "pointer network data",
-            "one line `x y`",
+            "a line `x y`",
         ),
         (
             "p.geojson",

@@ -4,6 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use antwarp::solver::Algorithm;
+use antwarp::solver::search::SearchSettings;
+use antwarp::solver::settings::Settings;
 use predicates::prelude::*;
 use predicates::str::contains;
 
@@ -14,7 +16,7 @@ tests! {
     shells_and_readers_are_served,
     the_help_of_solve_has_a_short_form_and_one_for_each_algorithm,
     every_setting_is_in_the_manual_page_and_in_completions,
-    the_documentation_has_the_table_of_settings,
+    the_documentation_has_the_tables_of_settings,
 }
 
 /// A point is the mean of the runs with one time limit; what cannot be drawn is told by name.
@@ -85,38 +87,42 @@ fn the_help_of_solve_has_a_short_form_and_one_for_each_algorithm() {
 /// Completions and the manual page have every setting, and no option that is called something else now.
 fn every_setting_is_in_the_manual_page_and_in_completions() {
     let texts = [printed(&["man"]), printed(&["completions", "bash"])].map(|text| text.replace("\\-", "-"));
-    for setting in Algorithm::ALL.iter().flat_map(|algorithm| algorithm.settings) {
-        let option = format!("--{}", setting.option().replace('_', "-"));
-        let is_there = texts.iter().all(|text| text.contains(&option));
-        assert!(is_there || setting.is_internal, "{option}");
+    // The manual page has no options of the problems of search.
+    let all = Algorithm::ALL.into_iter().map(|declaration| (declaration, &texts[..]));
+    for (declaration, texts) in all.chain([(SearchSettings::DECLARATION, &texts[1..])]) {
+        for setting in declaration.settings {
+            let option = format!("--{}", setting.option().replace('_', "-"));
+            let is_there = texts.iter().all(|text| text.contains(&option));
+            assert!(is_there || setting.is_internal, "{option}");
+        }
     }
     for old in ["--start-tour", "--resume"] {
         assert!(texts.iter().all(|text| !text.contains(old)), "{old}");
     }
 }
 
-/// The lines between which the documentation has the table of settings, and the text around.
-fn documented() -> [String; 3] {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/cli.md");
-    let text = fs::read_to_string(path).unwrap();
-    let (before, rest) = text.split_once("<!-- settings: made of").unwrap();
+/// The lines of the documentation between which it has the tables of a command's settings, and the text around.
+fn documented(text: &str, command: &str) -> [String; 3] {
+    let begin = format!("<!-- settings of {command}: made of the declarations");
+    let (before, rest) = text.split_once(&begin).unwrap();
     let (mark, rest) = rest.split_once("-->\n").unwrap();
     let (table, after) = rest.split_once("<!-- settings: end -->").unwrap();
-    let before = format!("{before}<!-- settings: made of{mark}-->\n");
-    [before, table.to_owned(), format!("<!-- settings: end -->{after}")]
+    [format!("{before}{begin}{mark}-->\n"), table.to_owned(), format!("<!-- settings: end -->{after}")]
 }
 
-/// With ANTWARP_WRITE set it is made again.
-fn the_documentation_has_the_table_of_settings() {
-    let [before, table, after] = documented();
-    let made = printed(&["man", "--settings"]);
-    if std::env::var_os("ANTWARP_WRITE").is_some() {
-        let text = format!("{before}\n{made}\n{after}");
-        fs::write(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/cli.md"), text).unwrap();
-        return;
+/// With ANTWARP_WRITE set they are made again.
+fn the_documentation_has_the_tables_of_settings() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/cli.md");
+    for command in ["solve", "search"] {
+        let [before, table, after] = documented(&fs::read_to_string(&path).unwrap(), command);
+        let made = printed(&["man", "--settings", command]);
+        if std::env::var_os("ANTWARP_WRITE").is_some() {
+            fs::write(&path, format!("{before}\n{made}\n{after}")).unwrap();
+            continue;
+        }
+        assert!(
+            table.trim() == made.trim(),
+            "docs/cli.md has another table: ANTWARP_WRITE=1 cargo test --test cli the_documentation_has_the_tables"
+        );
     }
-    assert!(
-        table.trim() == made.trim(),
-        "docs/cli.md has another table: ANTWARP_WRITE=1 cargo test --test cli the_documentation_has_the_table"
-    );
 }

@@ -1,12 +1,13 @@
 //! Settings of `solve`: who takes them, what refuses them, and files of them.
 
 use antwarp::solver::Algorithm;
-use antwarp::solver::settings::{Declaration, Kind, Setting};
+use antwarp::solver::search::SearchSettings;
+use antwarp::solver::settings::{Declaration, Kind, Setting, Settings};
 use predicates::prelude::*;
 use predicates::str::contains;
 use serde_json::{Value, json};
 
-use crate::world::{Folder, bench, evolve, json, solve};
+use crate::world::{Folder, antwarp, bench, evolve, json, solve};
 
 tests! {
     every_option_is_refused_by_the_algorithms_that_do_not_have_it,
@@ -30,6 +31,7 @@ fn sample(setting: &Setting) -> String {
         Kind::Choice(choices) => choices()[0].name.clone(),
         Kind::Switch if setting.default() == false => String::new(),
         Kind::Switch => "true".to_owned(),
+        Kind::Pair(_) => "1,1".to_owned(),
         Kind::Whole(_) | Kind::Real => match setting.default() {
             Value::Null => "1".to_owned(),
             number => number.to_string(),
@@ -62,7 +64,11 @@ fn every_option_is_refused_by_the_algorithms_that_do_not_have_it() {
 
 /// Of two options that do not go together, one is refused, and the message names the other.
 fn every_condition_of_a_setting_is_kept() {
-    for declaration in Algorithm::ALL {
+    for declaration in Algorithm::ALL.into_iter().chain([SearchSettings::DECLARATION]) {
+        let begin: &[&str] = match declaration.name {
+            "search" => &["search", "qap", "--uniform", "8"],
+            name => &["solve", "missing.tsp", "--algorithm", name],
+        };
         for setting in options(&declaration) {
             for condition in setting.only {
                 let other = declaration.setting(condition.setting).unwrap();
@@ -71,14 +77,14 @@ fn every_condition_of_a_setting_is_kept() {
                     _ if !condition.is => condition.value.to_owned(),
                     Kind::Choice(choices) => {
                         let names = choices().into_iter().map(|choice| choice.name);
-                        names.into_iter().find(|name| name != condition.value).unwrap()
+                        names.into_iter().find(|name| !condition.value.split('|').any(|v| v == name)).unwrap()
                     }
                     _ => panic!("{} has a condition on a number", setting.name),
                 };
                 let given = option(setting, &sample(setting));
                 let why = if condition.is { "is for" } else { "does nothing with" };
                 // Where several conditions fail, any of them may be told.
-                solve(&["missing.tsp", "--algorithm", declaration.name, &given, &option(other, &value)])
+                antwarp(&[begin, &[&given, &option(other, &value)]].concat())
                     .assert()
                     .code(2)
                     .stdout("")

@@ -1,7 +1,6 @@
 //! Random small problems of neighbourhood search, with the cost of their solutions by definition and the least one of all.
 
 use antwarp::backend::Backend;
-use antwarp::engine::AskedShape;
 use antwarp::instance::Qap;
 use antwarp::prelude::*;
 use antwarp::solver::search::problems::{Partition, Perceptron, max_cut, partition};
@@ -204,8 +203,8 @@ fn tour(machine: &Machine, draws: &mut Draws, told: &mut String) -> Result<Judge
     Ok(Judged { task: Task::Tour(Box::new(instance), step), cost, least, tolerance: 0.0, is_fit })
 }
 
-/// Random settings, who chooses, and when to stop.
-fn order(draws: &mut Draws, judged: &Judged) -> (SearchSettings, Chooser, Stop) {
+/// Random settings, and when to stop.
+fn order(draws: &mut Draws, judged: &Judged) -> (SearchSettings, Stop) {
     // The host chooses for the first two only, and the last needs several neighbourhoods.
     let all = [
         Strategy::Tabu,
@@ -216,8 +215,8 @@ fn order(draws: &mut Draws, judged: &Judged) -> (SearchSettings, Chooser, Stop) 
         Strategy::Vnd,
     ];
     let last = if judged.task.neighborhoods() > 1 { 6 } else { 5 };
-    let chooser = draws.one_of(&[Chooser::Device, Chooser::Device, Chooser::Host]);
-    let is_host = chooser == Chooser::Host;
+    let selection = draws.one_of(&[Chooser::Device, Chooser::Device, Chooser::Host]);
+    let is_host = selection == Chooser::Host;
     let strategy = draws.one_of(&all[..if is_host { 2 } else { last }]);
     let finds_first = strategy.descends() && !is_host && draws.chance(0.5);
     let target = draws.maybe(|draws| judged.least + draws.one_of(&[0.0, 1.0, -1.0]));
@@ -236,18 +235,17 @@ fn order(draws: &mut Draws, judged: &Judged) -> (SearchSettings, Chooser, Stop) 
         kicks: draws.maybe(|draws| u32::from(strategy == Strategy::Vns) + draws.below(6) as u32),
         temperatures: draws.maybe(|draws| draws.one_of(&[(1.0, 1.0), (1e6, 1e-3), (1e-6, 1e-6)])),
         cooling: draws.maybe(|draws| 1 + draws.below(1000) as u64),
+        selection,
         target: target.map(Cost::Real),
         // With none, shapes are tried out, and what is found is written to a file.
-        shape: Some(AskedShape {
-            parts: Some(1 + draws.below(3) as u32),
-            threads: Some(32 * (1 + draws.below(4) as u32)),
-        }),
+        blocks: Some(1 + draws.below(3) as u32),
+        block_threads: Some(32 * (1 + draws.below(4) as u32)),
         retune: false,
         retune_all: false,
     };
     let iterations = Some(1 + draws.below(400) as u64);
     let time = if draws.chance(0.1) { Some(Duration::from_millis(draws.below(10) as u64)) } else { None };
-    (settings, chooser, Stop { iterations, time, ..Stop::never() })
+    (settings, Stop { iterations, time, ..Stop::never() })
 }
 
 /// Searches a random problem in a random way.
@@ -265,11 +263,10 @@ pub fn case(
         4 => weierstrass(draws),
         _ => tour(machine, draws, told)?,
     };
-    let (settings, chooser, stop) = order(draws, &judged);
+    let (settings, stop) = order(draws, &judged);
     let Judged { task, cost, least, tolerance, is_fit } = &judged;
-    *told +=
-        &format!("\n{}, {} elements\n{settings:?}\n{chooser:?}\n{stop:?}", task.problem(), task.elements());
-    let run = |backend: &Backend| task.run(backend, &settings, &stop, chooser, &mut |_| ());
+    *told += &format!("\n{}, {} elements\n{settings:?}\n{stop:?}", task.problem(), task.elements());
+    let run = |backend: &Backend| task.run(backend, &settings, &stop, &mut |_| ());
     let run = match &machine.device {
         Some(device) => run(device),
         None => machine.pool(draws).install(|| run(&Backend::open(Choice::Cpu)?.0)),
@@ -306,7 +303,7 @@ pub fn case(
         "{} {:?}{}",
         task.problem(),
         settings.strategy,
-        if chooser == Chooser::Host { " host" } else { "" }
+        if settings.selection == Chooser::Host { " host" } else { "" }
     );
     // Of real numbers only a bound is known.
     let is_known = !matches!(task, Task::Weierstrass(..));

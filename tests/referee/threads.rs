@@ -2,7 +2,7 @@
 
 use antwarp::backend::Backend;
 use antwarp::bound::held_karp;
-use antwarp::engine::{AskedShape, LocalSearch};
+use antwarp::engine::LocalSearch;
 use antwarp::instance::{Qap, generate};
 use antwarp::prelude::*;
 use antwarp::solver::acs::{AcsSettings, Pheromone, Update};
@@ -10,7 +10,7 @@ use antwarp::solver::genetic::{Crossover, GeneticSettings, Initial};
 use antwarp::solver::ils::{IlsSettings, Improvement};
 use antwarp::solver::lin_kernighan::LinKernighanSettings;
 use antwarp::solver::mmas::{MmasSettings, Selection};
-use antwarp::solver::search::{Changes, Chooser, SearchSettings, Strategy, Task};
+use antwarp::solver::search::{Changes, SearchSettings, Strategy, Task};
 
 use crate::draws::Draws;
 
@@ -126,15 +126,20 @@ fn genetic_algorithm() {
 
 fn neighbourhood_search() {
     for strategy in [Strategy::Tabu, Strategy::HillClimbing, Strategy::Annealing, Strategy::Ils] {
-        for (walks, parts) in [(1, 3), (4, 1)] {
-            let shape = Some(AskedShape { parts: Some(parts), threads: Some(32) });
-            let settings =
-                SearchSettings { strategy, walks, shape, cooperate: Some(50), ..SearchSettings::default() };
+        for (walks, blocks) in [(1, 3), (4, 1)] {
+            let settings = SearchSettings {
+                strategy,
+                walks,
+                blocks: Some(blocks),
+                block_threads: Some(32),
+                cooperate: Some(50),
+                ..SearchSettings::default()
+            };
             let stop = Stop { iterations: Some(300), ..Stop::never() };
             let found = each(|| {
                 let task = Task::Qap(Qap::uniform(20, 1).unwrap(), Changes::Auto);
                 let (backend, _) = Backend::open(Choice::Cpu).unwrap();
-                let done = task.run(&backend, &settings, &stop, Chooser::Device, &mut |_| ()).unwrap();
+                let done = task.run(&backend, &settings, &stop, &mut |_| ()).unwrap();
                 (done.found.cost, done.found.solution)
             });
             assert_same(&format!("{settings:?}"), &found);

@@ -15,7 +15,7 @@ use crate::backend::{Backend, Choice, Machine, tuning};
 use crate::engine::BackendError;
 use crate::engine::StopReason;
 use crate::solver::SolveError;
-use crate::solver::search::{AskedShape, Chooser, Done, Improvement, SearchSettings, Strategy};
+use crate::solver::search::{Chooser, Done, SearchSettings};
 
 /// Threads per block in the paper's tables, and the maximum number of such blocks that a multiprocessor runs at the same time.
 const PAPER_THREADS: u32 = 256;
@@ -52,6 +52,17 @@ enum Way {
     All,
     /// The GPU evaluates and chooses, in the paper's shape: 256 threads per block, about one thread per neighbour
     Untuned,
+}
+
+impl Way {
+    /// Where the next neighbour is chosen.
+    fn selection(self) -> Chooser {
+        match self {
+            Way::Host => Chooser::Host,
+            Way::HostGenerates => Chooser::HostGenerates,
+            Way::Device | Way::Threads | Way::Thread | Way::All | Way::Untuned => Chooser::Device,
+        }
+    }
 }
 
 /// The tables of the suite.
@@ -148,8 +159,8 @@ impl Args {
         let mut cells = Vec::new();
         for (settings, line) in bench.lines(&self.line(name)?, &defaults, 0)? {
             let Asked { task, settings: solver, .. } = asked(bench, &line, 1)?;
-            self.check(&solver)?;
             for (at, way) in ways.iter().enumerate() {
+                SearchSettings { selection: way.selection(), ..solver.clone() }.check()?;
                 let mut settings = settings.clone();
                 settings.insert("problem".to_owned(), json!(task.problem()));
                 settings.insert("strategy".to_owned(), json!(solver.strategy));
@@ -160,20 +171,6 @@ impl Args {
             }
         }
         Ok(cells)
-    }
-
-    fn check(&self, settings: &SearchSettings) -> Result<()> {
-        if settings.descents.is_some() && !settings.strategy.descends() {
-            return Err(Error::Usage("--descents is for --strategy hill-climbing, ils, vnd and vns".into()));
-        }
-        let is_simple = matches!(settings.strategy, Strategy::Tabu | Strategy::HillClimbing);
-        let host = is_simple && settings.improvement == Improvement::Best && settings.walks == 1;
-        let is_host = |way: &Way| matches!(way, Way::Host | Way::HostGenerates);
-        if self.ways.iter().any(is_host) && !host {
-            let what = "the ways `host` and `host-generates` are for a single walk with --strategy tabu or hill-climbing";
-            return Err(Error::Usage(what.into()));
-        }
-        Ok(())
     }
 
     /// Opens the backend for the ways that use one.
@@ -235,11 +232,16 @@ fn measure(
 
 /// Searches in one way; also returns the machine.
 fn search(asked: &Asked, way: Way, backend: &Backend) -> Result<(Done, Machine)> {
-    let on = |backend: &Backend, selection| -> Result<(Done, Machine)> {
-        let done = asked.task.run(backend, &asked.settings, &asked.stop, selection, &mut |_| {})?;
+    let settings = SearchSettings {
+        selection: way.selection(),
+        retune_all: asked.settings.retune_all || way == Way::All,
+        ..asked.settings.clone()
+    };
+    let on = |backend: &Backend| -> Result<(Done, Machine)> {
+        let done = asked.task.run(backend, &settings, &asked.stop, &mut |_| {})?;
         Ok((done, backend.machine()))
     };
-    let on_cpu = || on(&Backend::open(Choice::Cpu)?.0, Chooser::Device);
+    let on_cpu = || on(&Backend::open(Choice::Cpu)?.0);
     match way {
         Way::Threads => on_cpu(),
         Way::Thread => {
@@ -248,14 +250,7 @@ fn search(asked: &Asked, way: Way, backend: &Backend) -> Result<(Done, Machine)>
             pool.install(on_cpu)
         }
         Way::Untuned => as_the_paper(asked, backend),
-        Way::Device => on(backend, Chooser::Device),
-        Way::All => {
-            let settings = SearchSettings { retune_all: true, ..asked.settings.clone() };
-            let done = asked.task.run(backend, &settings, &asked.stop, Chooser::Device, &mut |_| {})?;
-            Ok((done, backend.machine()))
-        }
-        Way::Host => on(backend, Chooser::Host),
-        Way::HostGenerates => on(backend, Chooser::HostGenerates),
+        Way::Device | Way::All | Way::Host | Way::HostGenerates => on(backend),
     }
 }
 
@@ -266,9 +261,12 @@ fn as_the_paper(asked: &Asked, backend: &Backend) -> Result<(Done, Machine)> {
     let mut failure = None;
     for blocks in (1..=MOST_BLOCKS).rev().map(|each| each * machine.units as u32) {
         let parts = wanted.clamp(1, u64::from(blocks)) as u32;
-        let shape = AskedShape { parts: Some(parts), threads: Some(PAPER_THREADS) };
-        let settings = SearchSettings { shape: Some(shape), ..asked.settings.clone() };
-        match asked.task.run(backend, &settings, &asked.stop, Chooser::Device, &mut |_| {}) {
+        let settings = SearchSettings {
+            blocks: Some(parts),
+            block_threads: Some(PAPER_THREADS),
+            ..asked.settings.clone()
+        };
+        match asked.task.run(backend, &settings, &asked.stop, &mut |_| {}) {
             Ok(done) => return Ok((done, machine)),
             Err(SolveError::Backend(
                 why @ (BackendError::Launch { .. } | BackendError::OutOfMemory { .. }),

@@ -1,8 +1,8 @@
-//! The arguments of `antwarp solve`, as given. Those for settings are generated in `options.rs`.
+//! The arguments of `antwarp solve`, as given.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -10,8 +10,8 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use super::super::options::{Iterations, MachineArgs, duration, finite, iterations_or_none};
 use super::super::output::Output;
 use super::super::reading::ReadingArgs;
+use super::super::setting_options::{Given, Options, SettingOption, list, options_of};
 use super::super::{Error, Result};
-use super::options::Given;
 use crate::cluster::Topology;
 use crate::engine::Stop;
 use crate::instance::{Ends, Instance, ReadOptions};
@@ -50,7 +50,21 @@ pub struct Args {
     #[command(flatten)]
     pub(super) reading: ReadingArgs,
     #[command(flatten)]
-    pub(super) settings: Given,
+    pub(super) settings: Given<Algorithm>,
+}
+
+/// The options of all algorithms' settings.
+pub(super) static OPTIONS: LazyLock<Vec<SettingOption>> = LazyLock::new(|| options_of(&Algorithm::ALL));
+
+impl Options for Algorithm {
+    const ALL: &'static LazyLock<Vec<SettingOption>> = &OPTIONS;
+
+    fn heading(option: &SettingOption) -> Option<String> {
+        if option.users.len() == Algorithm::ALL.len() {
+            return Some("Settings of every algorithm".to_owned());
+        }
+        Some(format!("Settings of {}", list(&option.names())))
+    }
 }
 
 /// File options that not every algorithm uses: their ids, and the names of the algorithms that use them.

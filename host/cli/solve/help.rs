@@ -1,14 +1,13 @@
-//! The help of `antwarp solve`, at the requested level of detail, and the table of settings in the documentation.
+//! The help of `antwarp solve`, at the requested level of detail.
 
 use std::ffi::OsString;
-use std::fmt::Write as _;
 
 use clap::{Arg, ArgAction, Command};
 
-use super::args::algorithm_named;
-use super::options::{OPTIONS, as_options_of, conditions, default, list, numbers};
+use super::super::setting_options::list;
+use super::args::{OPTIONS, algorithm_named};
 use crate::solver::Algorithm;
-use crate::solver::settings::{Declaration, Kind};
+use crate::solver::settings::Declaration;
 
 /// What to print help about.
 enum Topic {
@@ -84,49 +83,4 @@ fn topic(line: &[OsString]) -> Topic {
     let named = asked.and_then(algorithm_named);
     let algorithm = || behind("--algorithm").or(glued("--algorithm")).and_then(algorithm_named);
     named.or_else(algorithm).map_or(Topic::Common, Topic::Algorithm)
-}
-
-/// Returns the table of all settings for the documentation, in Markdown.
-pub fn table() -> String {
-    let mut text = String::new();
-    for declaration in Algorithm::ALL {
-        let _ = writeln!(text, "#### `{}`: {}\n", declaration.name, declaration.about);
-        text += "| option | JSON | values | default | meaning |\n|---|---|---|---|---|\n";
-        for setting in declaration.settings.iter().filter(|setting| !setting.is_internal) {
-            let values = match setting.kind {
-                Kind::Switch if default(&declaration, setting).is_none() => String::new(),
-                Kind::Switch => "`true`, `false`".to_owned(),
-                Kind::Choice(choices) => {
-                    let taken = choices()
-                        .into_iter()
-                        .filter(|choice| !setting.except.contains(&choice.name.as_str()));
-                    let names = taken.map(|choice| format!("`{}`", choice.name));
-                    names.collect::<Vec<_>>().join(", ")
-                }
-                Kind::Whole(_) | Kind::Real => {
-                    let is_whole = matches!(setting.kind, Kind::Whole(_));
-                    let kind = if is_whole { "a whole number" } else { "a number" };
-                    let none = match setting.none {
-                        "" => String::new(),
-                        none => format!(", or `{none}`"),
-                    };
-                    numbers(setting).unwrap_or_else(|| kind.to_owned()) + &none
-                }
-            };
-            let condition = conditions(setting).map_or_else(String::new, |when| format!(" ({when})"));
-            let prose = |cell: String| as_options_of(&declaration, &cell, "`");
-            let cells = [
-                format!("`--{}`", setting.option().replace('_', "-")),
-                format!("`{}`", setting.name),
-                values,
-                prose(default(&declaration, setting).unwrap_or_else(|| "off".to_owned())),
-                prose(format!("{}{condition}", setting.help())),
-            ];
-            let _ = writeln!(text, "| {} |", cells.join(" | "));
-        }
-        text.push('\n');
-    }
-    text.truncate(text.trim_end().len());
-    text.push('\n');
-    text
 }

@@ -5,7 +5,6 @@ mod beside;
 mod config;
 mod deliver;
 mod help;
-mod options;
 mod population;
 mod ranks;
 mod settings;
@@ -32,7 +31,7 @@ use ranks::{Crew, Keeper};
 use settings::Wanted;
 
 pub use args::Args;
-pub use help::{shape, table};
+pub use help::shape;
 
 /// What a command line requests for an instance.
 pub(super) struct Asked {

@@ -3,10 +3,11 @@
 use serde_json::{Map, Value};
 
 use super::super::options::Iterations;
+use super::super::setting_options::list;
 use super::super::{Error, Result};
-use super::args::{Args, FILES};
+use super::args::{Args, FILES, OPTIONS};
 use super::config::Config;
-use super::options::{OPTIONS, list};
+use super::facts;
 use crate::engine::LocalSearch;
 use crate::solver::genetic::Initial;
 use crate::solver::settings::{Declaration, Setting, Settings};
@@ -101,7 +102,7 @@ impl<'a> Wanted<'a> {
                     settings.insert(name.clone(), value.clone());
                 }
             }
-            (declaration.read)(&settings).map_err(|problem| {
+            (declaration.complete)(&settings).map_err(|problem| {
                 Error::Usage(format!("{}: {}", path.display(), problem.replace('`', "\"")))
             })?;
         }
@@ -113,7 +114,7 @@ impl<'a> Wanted<'a> {
             }
             settings.insert(setting.name.to_owned(), value.clone());
         }
-        let algorithm = (declaration.read)(&settings).map_err(Error::Usage)?;
+        let algorithm = Algorithm::read(declaration, &settings).map_err(Error::Usage)?;
         Ok((algorithm, settings))
     }
 
@@ -147,22 +148,20 @@ impl<'a> Wanted<'a> {
     /// as the file of a run does.
     fn refuse_unused(&self, algorithm: &Algorithm) -> Result<()> {
         let declaration = algorithm.declaration();
-        let json = |algorithm: &Algorithm| {
-            serde_json::to_value(algorithm)
-                .map_err(|error| Error::Bug(format!("settings cannot be written: {error}")))
-        };
+        let values = facts(algorithm)?.2;
+        self.args.settings.refuse_unused(&declaration, &values)?;
         let is_loaded = self.args.begin.load_population.is_some();
-        if let (Some(Config { path, .. }), Algorithm::Genetic(settings)) = (&self.config, algorithm)
+        let Some(Config { path, settings: own, .. }) = &self.config else { return Ok(()) };
+        if let Algorithm::Genetic(settings) = algorithm
             && settings.initial == Initial::File
             && !is_loaded
         {
             let what = "the run continued a population: give --load-population, or remove \"initial\"";
             return Err(Error::Usage(format!("{}: {what}", path.display())));
         }
-        let values = json(algorithm)?;
-        let default = json(&(declaration.read)(&Map::new()).map_err(Error::Bug)?)?;
+        let default = (declaration.complete)(&Map::new()).map_err(Error::Bug)?;
         for setting in declaration.settings {
-            let (id, name) = (setting.option(), setting.name);
+            let name = setting.name;
             let why = match setting.unmet(&values) {
                 Some(condition) => condition.to_string(),
                 // Settings that come with a loaded population are not the user's.
@@ -171,13 +170,7 @@ impl<'a> Wanted<'a> {
                 }
                 None => continue,
             };
-            if !setting.is_internal && self.is_given(id) {
-                return Err(Error::Usage(format!("`{id}` {why}")));
-            }
-            if let Some(Config { path, settings, .. }) = &self.config
-                && settings.contains_key(name)
-                && values[name] != default[name]
-            {
+            if own.contains_key(name) && values[name] != default[name] {
                 return Err(Error::Usage(format!("{}: \"{name}\" {why}", path.display())));
             }
         }

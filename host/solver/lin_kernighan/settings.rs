@@ -60,7 +60,7 @@ choices!(Acceptance, NeighborKind, Start);
 
 settings! {
     /// Settings of chained Lin-Kernighan. `None` means: chosen for the run.
-    pub struct LinKernighanSettings: LinKernighan = "lk", "Chained Lin-Kernighan" {
+    pub struct LinKernighanSettings = "lk", "Chained Lin-Kernighan" {
         /// Seed of all random numbers: the same seed gives the same tour after the same number of iterations, except acs with
         /// relaxed updates
         pub seed: u64 = 1, is_common: true;

@@ -21,7 +21,7 @@ choices!(Pheromone, Remember, Greedy, Update);
 
 settings! {
     /// Settings of Ant Colony System. `None` means: chosen for the run.
-    pub struct AcsSettings: Acs = "acs", "Ant Colony System" {
+    pub struct AcsSettings = "acs", "Ant Colony System" {
         /// Seed of all random numbers: the same seed gives the same tour after the same number of iterations, except acs with
         /// relaxed updates
         pub seed: u64 = 1, is_common: true;

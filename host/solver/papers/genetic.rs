@@ -21,7 +21,7 @@ choices!(Crossover, Pairing, Initial);
 
 settings! {
     /// Settings of the genetic algorithm. `None` means: chosen for the run.
-    pub struct GeneticSettings: Genetic = "ga", "Genetic algorithm" {
+    pub struct GeneticSettings = "ga", "Genetic algorithm" {
         /// Seed of all random numbers: the same seed gives the same tour after the same number of iterations, except acs with
         /// relaxed updates
         pub seed: u64 = 1, is_common: true;

@@ -18,7 +18,7 @@ choices!(LocalSearch, Selection, TabuKind, Deposit);
 
 settings! {
     /// Settings of MAX-MIN Ant System. `None` means: chosen for the run.
-    pub struct MmasSettings: Mmas = "mmas", "MAX-MIN Ant System" {
+    pub struct MmasSettings = "mmas", "MAX-MIN Ant System" {
         /// Seed of all random numbers: the same seed gives the same tour after the same number of iterations, except acs with
         /// relaxed updates
         pub seed: u64 = 1, is_common: true;

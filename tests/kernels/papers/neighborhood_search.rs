@@ -5,11 +5,13 @@ use std::process::Command;
 
 use antwarp::backend::cuda::{Cards, Device};
 use antwarp::backend::{Backend, Choice};
-use antwarp::engine::{AskedShape, BackendError, Plain, Searchable, Stop, Tables};
+use antwarp::engine::{BackendError, Plain, Searchable, Stop, Tables};
 use antwarp::instance::Qap;
 use antwarp::solver::SolveError;
 use antwarp::solver::search::problems::{MaxCut, Partition, Perceptron};
-use antwarp::solver::search::{Found, Improvement, SearchSettings, Strategy, choose_on_host, search};
+use antwarp::solver::search::{
+    Chooser, Found, Improvement, SearchSettings, Strategy, choose_on_host, search,
+};
 use antwarp_core::geometry::Grid;
 use antwarp_core::papers::neighborhood::Neighborhood;
 use antwarp_core::papers::problem::{self, Element, SwappedTour, Weierstrass};
@@ -27,16 +29,23 @@ tests![
     impossible_shapes
 ];
 
+/// Blocks of a walk, or CPU threads, and threads of a block to ask for.
+type Shape = (Option<u32>, Option<u32>);
+
 /// One thread of the CPU a walk: nothing is tried out.
-const ALONE: Option<AskedShape> = Some(AskedShape { parts: Some(1), threads: None });
+const ALONE: Shape = (Some(1), None);
 
 /// A problem whose solutions can be compared, and shown.
 trait Comparable: Searchable<Moves: Neighborhood<Element: PartialEq + Debug>> {}
 impl<P: Searchable<Moves: Neighborhood<Element: PartialEq + Debug>>> Comparable for P {}
 
-/// Blocks of a walk and threads of a block to ask for.
-fn asked(parts: u32, threads: u32) -> Option<AskedShape> {
-    Some(AskedShape { parts: Some(parts), threads: Some(threads) })
+fn asked(blocks: u32, threads: u32) -> Shape {
+    (Some(blocks), Some(threads))
+}
+
+/// Settings that ask for a shape.
+fn shaped(settings: &SearchSettings, (blocks, block_threads): Shape) -> SearchSettings {
+    SearchSettings { blocks, block_threads, ..settings.clone() }
 }
 
 /// A backend of the device, while nobody else has it.
@@ -87,15 +96,15 @@ struct Case<P: Searchable> {
 impl<P: Comparable> Case<P> {
     fn new(name: &str, tables: Tables, settings: SearchSettings, stop: Stop) -> Case<P> {
         let name = format!("{}, {name}, {:?}, {} walks", P::NAME, settings.strategy, settings.walks);
-        let cpu = find::<P>(&on_cpu(), &tables, &SearchSettings { shape: ALONE, ..settings.clone() }, &stop);
+        let cpu = find::<P>(&on_cpu(), &tables, &shaped(&settings, ALONE), &stop);
         let cpu = cpu.unwrap_or_else(|e| panic!("{name}: {e}"));
         Case { name, tables, settings, stop, cpu }
     }
 
     /// Searches in a shape, or tries shapes out; how it was laid out.
-    fn check(&self, backend: &Backend, shape: Option<AskedShape>) -> String {
+    fn check(&self, backend: &Backend, shape: Shape) -> String {
         let what = format!("{}, {shape:?}", self.name);
-        let settings = SearchSettings { shape, ..self.settings.clone() };
+        let settings = shaped(&self.settings, shape);
         let gpu = find::<P>(backend, &self.tables, &settings, &self.stop);
         let gpu = gpu.unwrap_or_else(|e| panic!("{what}: {e}"));
         assert_found(&format!("{what}, {}", gpu.layout), &gpu, &self.cpu);
@@ -103,14 +112,13 @@ impl<P: Comparable> Case<P> {
     }
 
     /// The same search, but that the host chooses, among neighbours that the backend makes or itself.
-    fn check_choices(&self, backend: &Backend, shape: Option<AskedShape>) {
+    fn check_choices(&self, backend: &Backend, shape: Shape) {
         let what = format!("{}, chosen on the host, {shape:?}", self.name);
-        let settings = SearchSettings { shape, ..self.settings.clone() };
-        for generates in [false, true] {
-            let chosen =
-                choose_on_host::<P>(backend, &self.tables, &settings, &self.stop, generates, &mut |_| ());
-            let chosen = chosen.unwrap_or_else(|e| panic!("{what}, {generates}: {e}")).found;
-            assert_found(&format!("{what}, {generates}, {}", chosen.layout), &chosen, &self.cpu);
+        for selection in [Chooser::Host, Chooser::HostGenerates] {
+            let settings = SearchSettings { selection, ..shaped(&self.settings, shape) };
+            let chosen = choose_on_host::<P>(backend, &self.tables, &settings, &self.stop, &mut |_| ());
+            let chosen = chosen.unwrap_or_else(|e| panic!("{what}, {selection:?}: {e}")).found;
+            assert_found(&format!("{what}, {selection:?}, {}", chosen.layout), &chosen, &self.cpu);
         }
     }
 }
@@ -182,7 +190,7 @@ fn shapes_are_tried_out() {
         let Some(gpu) = gpu() else { return };
         let backend = on_gpu(&gpu);
         for case in &cases {
-            let layout = case.check(&backend, None);
+            let layout = case.check(&backend, (None, None));
             println!("{}: {layout}", case.name);
             assert!(small() || !layout.contains("(0 trials)"), "{}: {layout}", case.name);
         }
@@ -249,7 +257,7 @@ fn choices_of_the_host() {
         let backend = on_gpu(&gpu);
         for case in &cases {
             // Loading a kernel takes longer than all the rest.
-            case.check_choices(&backend, if to_target { asked(1, 64) } else { None });
+            case.check_choices(&backend, if to_target { asked(1, 64) } else { (None, None) });
         }
     }
     check::<problem::Qap<false>>(true, qap);
@@ -277,14 +285,8 @@ fn a_replica_in_global_memory() {
     }
     // The paper's way has no such kernel.
     let case = &cases[0];
-    match choose_on_host::<problem::Qap<true>>(
-        &backend,
-        &case.tables,
-        &case.settings,
-        &case.stop,
-        false,
-        &mut |_| (),
-    ) {
+    let settings = SearchSettings { selection: Chooser::Host, ..case.settings.clone() };
+    match choose_on_host::<problem::Qap<true>>(&backend, &case.tables, &settings, &case.stop, &mut |_| ()) {
         Err(error @ SolveError::Backend(BackendError::Shape { .. })) => {
             let text = error.to_string();
             assert!(text.contains("block_evaluate_qap_stored") && text.contains("`backend` cpu"), "{text}");
@@ -302,7 +304,7 @@ fn impossible_shapes() {
     let backend = on_gpu(&gpu);
     // More blocks than run at the same time, and more threads than the kernel has registers for.
     for (parts, threads) in [(1 << 14, 512), (1, 1024)] {
-        let settings = SearchSettings { shape: asked(parts, threads), ..case.settings.clone() };
+        let settings = shaped(&case.settings, asked(parts, threads));
         match find::<problem::Perceptron<2>>(&backend, &case.tables, &settings, &case.stop) {
             Err(error @ SolveError::Backend(BackendError::Launch { .. })) => {
                 let text = error.to_string();

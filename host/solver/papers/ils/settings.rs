@@ -37,7 +37,7 @@ choices!(Improvement, Moves);
 
 settings! {
     /// Settings of iterated local search. `None` means: chosen for the run.
-    pub struct IlsSettings: Ils = "ils", "Iterated local search" {
+    pub struct IlsSettings = "ils", "Iterated local search" {
         /// Seed of all random numbers: the same seed gives the same tour after the same number of iterations, except acs with
         /// relaxed updates
         pub seed: u64 = 1, is_common: true;

@@ -9,7 +9,7 @@ use antwarp_core::papers::search::{Contender, Cost as _, FORBIDDEN, WalkRules, c
 use antwarp_core::rng::Stream;
 use antwarp_core::team::{Serial, Slots};
 
-use super::{Found, Improvement, SearchSettings, Strategy, check_neighbors, full_cost, random, rules};
+use super::{Chooser, Found, SearchSettings, Strategy, check_neighbors, full_cost, random, rules};
 use crate::backend::Backend;
 use crate::engine::memory::{allocate, check_memory};
 use crate::engine::{
@@ -31,33 +31,27 @@ pub struct Chosen<S> {
     pub host: Duration,
 }
 
-/// As [`search`](super::search), but that the host chooses; if it `generates` neighbours, it also makes all of them, and the backend
-/// looks at what it is given (Luong et al. 2013, section 3.1, the first approach).
+/// As [`search`](super::search), but that the host chooses; with [`Chooser::HostGenerates`] it also makes all neighbours, and the
+/// backend looks at what it is given (Luong et al. 2013, section 3.1, the first approach).
 ///
 /// # Errors
-/// As there; also if the strategy is another one, or there are several walks.
+/// As there; also if the settings do not leave the choice to the host.
 pub fn choose_on_host<P: Searchable>(
     backend: &Backend,
     tables: &Tables,
     settings: &SearchSettings,
     stop: &Stop,
-    generates: bool,
     observe: &mut dyn FnMut(&Progress<Cost>),
 ) -> Result<Chosen<Vec<Element<P>>>, SolveError> {
     settings.check()?;
-    let is_simple = matches!(settings.strategy, Strategy::Tabu | Strategy::HillClimbing);
-    if settings.recombine {
-        return Err(SolveError::Settings("the host chooses for one walk; `recombine` is for several".into()));
-    }
-    if !is_simple || settings.improvement != Improvement::Best || settings.walks != 1 {
-        let what =
-            "the host chooses for one walk of `strategy` tabu or hill-climbing with `improvement` best only";
-        return Err(SolveError::Settings(what.into()));
+    if settings.selection == Chooser::Device {
+        return Err(SolveError::Settings("the host chooses with `selection` host or host-generates".into()));
     }
     let begin = Instant::now();
     let problem: P = tables.problem();
     check_neighbors(&problem, 1)?;
     let elements = problem.moves().elements() as usize;
+    let generates = settings.selection == Chooser::HostGenerates;
     let made = if generates { (problem.moves().len() as usize).saturating_mul(elements) } else { 0 };
     check_memory("the neighbours", made.saturating_mul(size_of::<Element<P>>()))?;
     let made = allocate("the neighbours", made)?;

@@ -2,25 +2,25 @@
 
 mod choose;
 pub mod problems;
+mod settings;
 mod spread;
 
-pub use crate::engine::{AskedShape, Cost, Deadline};
+pub use crate::engine::{Cost, Deadline};
 pub use choose::{Chosen, choose_on_host};
 pub use problems::{
-    Assignment, Changes, Chooser, Done, Precision, Task, TourMove, TourTables, WeierstrassSpec, can_be_stored,
+    Assignment, Changes, Done, Precision, Task, TourMove, TourTables, WeierstrassSpec, can_be_stored,
 };
+pub use settings::{Chooser, Improvement, SearchSettings, Strategy};
 
 use std::time::{Duration, Instant};
 
 use antwarp_core::papers::neighborhood::{Neighborhood, Walk};
 use antwarp_core::papers::problem::{Element, Problem};
 use antwarp_core::papers::search::{
-    Alone, Cost as _, DESCENDED, LEVELS, REACHED, Strategy as CoreStrategy, WalkRules, WalkState,
-    random_solution,
+    Alone, Cost as _, DESCENDED, LEVELS, REACHED, WalkRules, WalkState, random_solution,
 };
 use antwarp_core::rng::Stream;
 use antwarp_core::team::Slots;
-use serde::{Deserialize, Serialize};
 
 use crate::backend::Backend;
 use crate::backend::tuning::now;
@@ -34,186 +34,6 @@ use crate::solver::SolveError;
 const MOST_TABU: u64 = 4_000_000_000;
 /// Random moves by which temperatures are chosen.
 const SAMPLES: u32 = 2000;
-
-/// Which neighbour a walk goes to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
-#[serde(rename_all = "kebab-case")]
-pub enum Strategy {
-    /// Tabu search: the best neighbour that is not tabu
-    #[default]
-    Tabu,
-    /// Hill climbing: the best neighbour while it is better, then from a new random solution
-    HillClimbing,
-    /// Simulated annealing: a random neighbour, by Metropolis' rule
-    Annealing,
-    /// Iterated local search: hill climbing, then random moves from the best local optimum
-    Ils,
-    /// Variable neighbourhood descent: hill climbing through several neighbourhoods, the smallest first
-    Vnd,
-    /// Variable neighbourhood search: such descents, then one random move from the best local optimum, or one more each time
-    Vns,
-}
-
-impl Strategy {
-    /// As core names it.
-    pub fn in_core(self) -> CoreStrategy {
-        match self {
-            Strategy::Tabu => CoreStrategy::Tabu,
-            Strategy::HillClimbing | Strategy::Vnd => CoreStrategy::Climb,
-            Strategy::Annealing => CoreStrategy::Anneal,
-            Strategy::Ils => CoreStrategy::Iterate,
-            Strategy::Vns => CoreStrategy::Vary,
-        }
-    }
-
-    /// Whether it goes down to local optima.
-    pub fn descends(self) -> bool {
-        matches!(self, Strategy::HillClimbing | Strategy::Ils | Strategy::Vnd | Strategy::Vns)
-    }
-
-    /// Whether its descents go through all neighbourhoods that a problem has.
-    pub fn varies(self) -> bool {
-        matches!(self, Strategy::Vnd | Strategy::Vns)
-    }
-}
-
-/// Which better neighbour a descent goes to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
-#[serde(rename_all = "kebab-case")]
-pub enum Improvement {
-    /// The best of all
-    #[default]
-    Best,
-    /// The first, in the order of their numbers from a random one on
-    First,
-}
-
-/// Settings of a search; what is `None` is left to the problem. The defaults are one walk that never restarts: how many walks there are
-/// in `antwarp search`, and how those of assignments restart, is the command line's choice.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct SearchSettings {
-    /// Which neighbour a walk goes to.
-    pub strategy: Strategy,
-    /// Seed of all random numbers.
-    pub seed: u64,
-    /// Number of walks.
-    pub walks: u32,
-    /// Iterations after which walks compare their best solutions, in pairs; independent if not given.
-    pub cooperate: Option<u64>,
-    /// Tabu: iterations after which a walk goes on near its best solution.
-    pub restart: Option<u64>,
-    /// Tabu, of problems whose solutions can be crossed: a walk that restarts goes on from a child of its best solution and
-    /// another walk's.
-    pub recombine: bool,
-    /// Tabu: fewest and most iterations that something is tabu.
-    pub tenure: Option<(u32, u32)>,
-    /// Tabu: iterations after which what has not been is overdue.
-    pub aspiration: Option<u32>,
-    /// Variable descents and search: how many of the problem's neighbourhoods, the first ones; all if not given.
-    pub neighborhoods: Option<u32>,
-    /// Descents: the better neighbour that they go to.
-    pub improvement: Improvement,
-    /// Descents: most of a walk.
-    pub descents: Option<u32>,
-    /// Iterated search: random moves after a descent. Variable search: most of them. Tabu: most random moves from the best solution in a restart.
-    pub kicks: Option<u32>,
-    /// Annealing: first and last temperature.
-    pub temperatures: Option<(f32, f32)>,
-    /// Annealing: iterations from the first to the last temperature.
-    pub cooling: Option<u64>,
-    /// A solution of this cost ends the search.
-    pub target: Option<Cost>,
-    /// How many threads; tried out if not given.
-    pub shape: Option<AskedShape>,
-    /// Try out again how many threads are best.
-    pub retune: bool,
-    /// Try out every multiple of 32 threads of a block with every number of blocks that is tried, as the paper does.
-    pub retune_all: bool,
-}
-
-impl Default for SearchSettings {
-    fn default() -> Self {
-        SearchSettings {
-            strategy: Strategy::Tabu,
-            seed: 1,
-            walks: 1,
-            cooperate: None,
-            restart: None,
-            recombine: false,
-            tenure: None,
-            aspiration: None,
-            neighborhoods: None,
-            improvement: Improvement::Best,
-            descents: None,
-            kicks: None,
-            temperatures: None,
-            cooling: None,
-            target: None,
-            shape: None,
-            retune: false,
-            retune_all: false,
-        }
-    }
-}
-
-impl SearchSettings {
-    /// Refuses what is out of range.
-    ///
-    /// # Errors
-    /// What, and what is possible.
-    pub fn check(&self) -> Result<(), SolveError> {
-        let refuse = |what: &str| Err(SolveError::Settings(what.to_string()));
-        if self.walks == 0 || self.walks > 1 << 20 {
-            return refuse("`walks` must be from 1 to 1048576");
-        }
-        if self.tenure.is_some_and(|(low, high)| low > high || high > 1 << 24) {
-            return refuse("`tenure` must be two numbers, the first not larger, up to 16777216");
-        }
-        if self.temperatures.is_some_and(|(hot, cold)| !(cold > 0.0 && hot >= cold && hot.is_finite())) {
-            return refuse("`temperatures` must be above 0, and the last not above the first");
-        }
-        if [self.cooperate, self.restart, self.cooling].contains(&Some(0)) || self.descents == Some(0) {
-            return refuse("`cooperate`, `restart`, `cooling` and `descents` must be at least 1");
-        }
-        if self.improvement == Improvement::First && !self.strategy.descends() {
-            return refuse("`improvement` first is for `strategy` hill-climbing, ils, vnd and vns");
-        }
-        if self.strategy == Strategy::Vns && self.kicks == Some(0) {
-            return refuse("`kicks` of `strategy` vns must be at least 1");
-        }
-        if self.neighborhoods == Some(0) {
-            return refuse("`neighborhoods` must be at least 1");
-        }
-        let restarts = self.strategy == Strategy::Tabu && self.restart.is_some() && self.cooperate.is_none();
-        if self.recombine && !restarts {
-            return refuse("`recombine` is for `strategy` tabu with `restart` and without `cooperate`");
-        }
-        if self.kicks.is_some_and(|kicks| kicks > 1 << 16) {
-            return refuse("`kicks` must be at most 65536");
-        }
-        if self.shape.is_some_and(|s| s.parts == Some(0) || s.threads.is_some_and(|t| t % 32 != 0 || t == 0))
-        {
-            return refuse("`blocks` must be at least 1, and `block_threads` a multiple of 32");
-        }
-        Ok(())
-    }
-}
-
-impl WalksSpec {
-    /// What settings ask for.
-    pub fn new(settings: &SearchSettings) -> WalksSpec {
-        WalksSpec {
-            strategy: settings.strategy.in_core(),
-            first: settings.improvement == Improvement::First,
-            walks: settings.walks,
-            shape: settings.shape,
-            retune: settings.retune,
-            retune_all: settings.retune_all,
-        }
-    }
-}
 
 /// What a search found: a solution of type `S`, and how.
 #[derive(Clone, Debug)]

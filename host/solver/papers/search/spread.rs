@@ -91,7 +91,6 @@ mod tests {
 
     use super::*;
     use crate::backend::Choice;
-    use crate::engine::AskedShape;
     use crate::solver::papers::search::{Strategy, problems};
 
     #[test]
@@ -104,9 +103,8 @@ mod tests {
     #[test]
     fn what_several_find_is_the_best_of_what_each_finds() {
         let tables = Tables::max_cut(&problems::MaxCut::random(150, 9, 1).unwrap());
-        let shape = Some(AskedShape { parts: Some(1), threads: None });
-        let settings =
-            SearchSettings { strategy: Strategy::Ils, walks: 2, seed: 5, shape, ..SearchSettings::default() };
+        let (strategy, blocks) = (Strategy::Ils, Some(1));
+        let settings = SearchSettings { strategy, walks: 2, seed: 5, blocks, ..SearchSettings::default() };
         let stop = Stop { iterations: Some(300), ..Stop::never() };
         let cpus: Vec<Backend> = (0..3).map(|_| Backend::open(Choice::Cpu).unwrap().0).collect();
         let together = on_each::<MaxCut>(&cpus, &tables, &settings, &stop, &mut |_| ()).unwrap();

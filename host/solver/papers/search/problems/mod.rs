@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 
 use std::time::Instant;
 
-use super::{Found, SearchSettings, Strategy, choose_on_host, search};
+use super::{Chooser, Found, SearchSettings, Strategy, choose_on_host, search};
 use crate::backend::Backend;
 use crate::engine::memory::check_memory;
 use crate::engine::{Cost, Progress, Searchable, Stop, Tables};
@@ -76,20 +76,6 @@ pub enum TourMove {
     Rotate,
 }
 
-/// Where the next neighbour is chosen.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
-#[serde(rename_all = "kebab-case")]
-pub enum Chooser {
-    /// Where neighbours are looked at
-    #[default]
-    Device,
-    /// On the host, to which all costs are copied (the paper's way)
-    Host,
-    /// On the host, which makes all neighbours, too, and copies them to the backend (the paper's other way)
-    HostGenerates,
-}
-
 /// An instance to be searched.
 pub enum Task {
     /// Quadratic assignment.
@@ -130,7 +116,6 @@ struct Order<'a, 'o> {
     backend: &'a Backend,
     settings: &'a SearchSettings,
     stop: &'a Stop,
-    selection: Chooser,
     observe: &'o mut dyn FnMut(&Progress<Cost>),
 }
 
@@ -140,17 +125,16 @@ impl Order<'_, '_> {
         tables: &Tables,
         view: impl FnOnce(Vec<problem::Element<P>>) -> Assignment,
     ) -> Result<Done, SolveError> {
-        let Order { begin, backend, settings, stop, selection, observe } = self;
+        let Order { begin, backend, settings, stop, observe } = self;
         let prepared = begin.elapsed();
         let stop = &stop.spent(prepared);
-        Ok(match selection {
+        Ok(match settings.selection {
             Chooser::Device => {
                 let found = search::<P>(backend, tables, settings, stop, observe)?;
                 Done { found: found.begun_before(prepared).map(view), phases: None }
             }
             Chooser::Host | Chooser::HostGenerates => {
-                let generates = selection == Chooser::HostGenerates;
-                let chosen = choose_on_host::<P>(backend, tables, settings, stop, generates, observe)?;
+                let chosen = choose_on_host::<P>(backend, tables, settings, stop, observe)?;
                 let phases = Some([chosen.copies, chosen.kernels, chosen.host]);
                 Done { found: chosen.found.begun_before(prepared).map(view), phases }
             }
@@ -262,7 +246,6 @@ impl Task {
         backend: &Backend,
         settings: &SearchSettings,
         stop: &Stop,
-        selection: Chooser,
         observe: &mut dyn FnMut(&Progress<Cost>),
     ) -> Result<Done, SolveError> {
         let levels = if settings.strategy.varies() { self.neighborhoods() } else { 1 };
@@ -271,7 +254,7 @@ impl Task {
                         with `move` rotate";
             return Err(SolveError::Settings(what.into()));
         }
-        if selection == Chooser::HostGenerates && matches!(self, Task::Weierstrass(..)) {
+        if settings.selection == Chooser::HostGenerates && matches!(self, Task::Weierstrass(..)) {
             let what = "random points do not tell which neighbours they are: the host generates none for weierstrass";
             return Err(SolveError::Settings(what.into()));
         }
@@ -281,7 +264,7 @@ impl Task {
         };
         let temperatures = settings.temperatures.or(usual);
         let settings = &SearchSettings { neighborhoods: Some(levels), temperatures, ..settings.clone() };
-        let order = Order { begin: Instant::now(), backend, settings, stop, selection, observe };
+        let order = Order { begin: Instant::now(), backend, settings, stop, observe };
         let done = match self {
             Task::Qap(qap, changes) => {
                 let tables = Tables::qap(qap)?;
@@ -290,7 +273,10 @@ impl Task {
                     Changes::Auto => {
                         let looks_at_all = settings.strategy != Strategy::Annealing;
                         let is_slow = backend.is_cpu() && qap.n > MOST_NOTED;
-                        looks_at_all && selection == Chooser::Device && !is_slow && can_be_stored(qap)
+                        looks_at_all
+                            && settings.selection == Chooser::Device
+                            && !is_slow
+                            && can_be_stored(qap)
                     }
                     Changes::Stored if !can_be_stored(qap) => {
                         let why =

@@ -1,5 +1,7 @@
-//! The command-line options for settings, generated from the declarations of the algorithms.
+//! The command-line options for settings and their table in the documentation, generated from the declarations.
 
+use std::fmt::Write as _;
+use std::marker::PhantomData;
 use std::sync::LazyLock;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser, ValueParser};
@@ -7,23 +9,32 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches};
 use serde_json::Value;
 
-use super::super::options::finite;
-use crate::solver::Algorithm;
+use super::options::finite;
+use super::{Error, Result};
 use crate::solver::settings::{Condition, Declaration, Kind, Range, Setting, text};
 
 /// An option, with the algorithms that have it and the setting it sets in each.
 #[derive(Debug)]
-pub(super) struct SettingOption {
+pub struct SettingOption {
     /// Its name, with underscores.
     pub id: &'static str,
     /// Its users, at least one.
     pub users: Vec<(Declaration, &'static Setting)>,
 }
 
-/// The options of all settings, in declaration order.
-pub(super) static OPTIONS: LazyLock<Vec<SettingOption>> = LazyLock::new(|| {
+/// What has settings that are options of a command.
+pub trait Options: 'static {
+    /// All of them.
+    const ALL: &'static LazyLock<Vec<SettingOption>>;
+
+    /// Returns the heading under which one stands in the help, if it is not the first.
+    fn heading(option: &SettingOption) -> Option<String>;
+}
+
+/// Returns the options of all settings, in declaration order.
+pub fn options_of(declarations: &[Declaration]) -> Vec<SettingOption> {
     let mut options: Vec<SettingOption> = Vec::new();
-    for declaration in Algorithm::ALL {
+    for &declaration in declarations {
         for setting in declaration.settings.iter().filter(|setting| !setting.is_internal) {
             let id = setting.option();
             match options.iter_mut().find(|option| option.id == id) {
@@ -33,16 +44,16 @@ pub(super) static OPTIONS: LazyLock<Vec<SettingOption>> = LazyLock::new(|| {
         }
     }
     options
-});
+}
 
 impl SettingOption {
     /// Returns the names of the algorithms that have it.
-    pub(super) fn names(&self) -> Vec<&'static str> {
+    pub fn names(&self) -> Vec<&'static str> {
         self.users.iter().map(|(declaration, _)| declaration.name).collect()
     }
 
     /// Returns whether an algorithm has it.
-    pub(super) fn is_of(&self, algorithm: &str) -> bool {
+    pub fn is_of(&self, algorithm: &str) -> bool {
         self.names().contains(&algorithm)
     }
 
@@ -52,12 +63,12 @@ impl SettingOption {
     }
 
     /// Returns whether it is shown in the short help too.
-    pub(super) fn is_common(&self) -> bool {
+    pub fn is_common(&self) -> bool {
         self.users.iter().any(|(_, setting)| setting.is_common)
     }
 
     /// Returns its help for the selected users. If its meaning differs between them, there is a line for each meaning.
-    pub(super) fn help(&self, is_asked: impl Fn(&str) -> bool) -> String {
+    pub fn help(&self, is_asked: impl Fn(&str) -> bool) -> String {
         let mut meanings: Vec<(Vec<&str>, String)> = Vec::new();
         for (declaration, setting) in self.users.iter().filter(|(user, _)| is_asked(user.name)) {
             let text = describe(declaration, setting);
@@ -75,29 +86,23 @@ impl SettingOption {
         }
     }
 
-    /// Returns its heading in the help of all options.
-    fn heading(&self) -> String {
-        if self.users.len() == Algorithm::ALL.len() {
-            return "Settings of every algorithm".to_owned();
-        }
-        format!("Settings of {}", list(&self.names()))
-    }
-
-    fn argument(&self) -> Arg {
-        let arg = Arg::new(self.id)
-            .long(self.id.replace('_', "-"))
-            .help(self.help(|_| true))
-            .help_heading(self.heading());
+    fn argument(&self, heading: Option<String>) -> Arg {
+        let arg = Arg::new(self.id).long(self.id.replace('_', "-")).help(self.help(|_| true));
+        let arg = match heading {
+            Some(heading) => arg.help_heading(heading),
+            None => arg.help_heading(None::<&str>),
+        };
         let none = self.users.iter().map(|(_, setting)| setting.none).find(|none| !none.is_empty());
         match self.kind() {
-            Kind::Whole(most) => {
-                let parse = move |text: &str| whole(text, most, none);
-                arg.value_name(none.map_or("N".to_owned(), |none| format!("N|{none}")))
-                    .value_parser(ValueParser::from(parse))
+            kind @ (Kind::Whole(_) | Kind::Real | Kind::Pair(_)) => {
+                let name = match (self.users[0].1.value_name, none) {
+                    ("", Some(none)) => format!("N|{none}"),
+                    ("", None) => if matches!(kind, Kind::Real) { "F" } else { "N" }.to_owned(),
+                    (name, _) => name.to_owned(),
+                };
+                let parse = move |text: &str| number(text, kind, none);
+                arg.value_name(name).value_parser(ValueParser::from(parse))
             }
-            Kind::Real => arg
-                .value_name("F")
-                .value_parser(ValueParser::from(|text: &str| finite(text).map(Value::from))),
             Kind::Switch if self.users[0].1.default() == Value::Bool(false) => arg.action(ArgAction::SetTrue),
             Kind::Switch => arg.value_name("BOOL").value_parser(clap::value_parser!(bool)),
             Kind::Choice(choices) => {
@@ -112,7 +117,7 @@ impl SettingOption {
 }
 
 /// Formats names for a sentence: `a, b and c`.
-pub(super) fn list(names: &[&str]) -> String {
+pub fn list(names: &[&str]) -> String {
     match names {
         [] => String::new(),
         [one] => (*one).to_owned(),
@@ -120,8 +125,21 @@ pub(super) fn list(names: &[&str]) -> String {
     }
 }
 
+/// Parses one or two numbers of a kind, or the word for none.
+fn number(text: &str, kind: Kind, none: Option<&'static str>) -> std::result::Result<Value, String> {
+    match kind {
+        Kind::Whole(most) => whole(text, most, none),
+        Kind::Pair(&each) => {
+            let both = text.split_once(',').filter(|(_, second)| !second.contains(','));
+            let (first, second) = both.ok_or("give two values with a comma between")?;
+            Ok(Value::Array(vec![number(first, each, None)?, number(second, each, None)?]))
+        }
+        _ => finite(text).map(Value::from),
+    }
+}
+
 /// Parses a whole number, or the word for none.
-fn whole(text: &str, most: u64, none: Option<&'static str>) -> Result<Value, String> {
+fn whole(text: &str, most: u64, none: Option<&'static str>) -> std::result::Result<Value, String> {
     match (text.parse::<u64>(), none) {
         (_, Some(none)) if text == none => Ok(Value::Null),
         (Ok(number), _) if number <= most => Ok(number.into()),
@@ -141,7 +159,7 @@ fn describe(declaration: &Declaration, setting: &Setting) -> String {
 }
 
 /// Rewrites a text to name an algorithm's settings as the command line does, in these quotes: `` `rho` `` becomes `--rho`.
-pub(super) fn as_options_of(declaration: &Declaration, text: &str, quote: &str) -> String {
+fn as_options_of(declaration: &Declaration, text: &str, quote: &str) -> String {
     let parts = text.split('`').enumerate().map(|(i, part)| match declaration.setting(part) {
         // The parts at odd positions are between backticks.
         Some(setting) if i % 2 == 1 => format!("{quote}--{}{quote}", setting.option().replace('_', "-")),
@@ -151,7 +169,7 @@ pub(super) fn as_options_of(declaration: &Declaration, text: &str, quote: &str) 
 }
 
 /// Describes when a setting applies, if that depends on others.
-pub(super) fn conditions(setting: &Setting) -> Option<String> {
+fn conditions(setting: &Setting) -> Option<String> {
     let one = |condition: &Condition| {
         format!("{} {}", if condition.is { "with" } else { "not with" }, condition.subject())
     };
@@ -160,15 +178,16 @@ pub(super) fn conditions(setting: &Setting) -> Option<String> {
 }
 
 /// Returns the range of a setting and its unit.
-pub(super) fn numbers(setting: &Setting) -> Option<String> {
-    let range = (setting.range != Range::ANY).then(|| setting.range.to_string());
+fn numbers(setting: &Setting) -> Option<String> {
+    let each = if matches!(setting.kind, Kind::Pair(_)) { "each " } else { "" };
+    let range = (setting.range != Range::ANY).then(|| format!("{each}{}", setting.range));
     let parts = [range.unwrap_or_default(), setting.unit.to_owned()];
     let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     (!parts.is_empty()).then(|| parts.join(" "))
 }
 
 /// Returns the default of a setting, or how its value is chosen; `None` for a switch that is off.
-pub(super) fn default(declaration: &Declaration, setting: &Setting) -> Option<String> {
+fn default(declaration: &Declaration, setting: &Setting) -> Option<String> {
     if !setting.otherwise.is_empty() {
         return Some(setting.otherwise.to_owned());
     }
@@ -190,32 +209,43 @@ fn short(value: &Value) -> String {
     text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)
 }
 
-/// Settings from the command line: option names, with underscores, and values as JSON.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Given {
-    /// In the order of [`OPTIONS`].
+/// Settings of `O` from the command line: option names, with underscores, and values as JSON.
+#[derive(Clone, Debug)]
+pub struct Given<O> {
+    /// In the order of [`Options::ALL`].
     pub values: Vec<(&'static str, Value)>,
+    options: PhantomData<fn() -> O>,
 }
 
-impl Given {
+impl<O> Given<O> {
     /// Returns the value of an option, if it was given.
-    pub(super) fn get(&self, id: &str) -> Option<&Value> {
+    pub fn get(&self, id: &str) -> Option<&Value> {
         self.values.iter().find(|(other, _)| *other == id).map(|(_, value)| value)
+    }
+
+    /// Refuses an option that does nothing beside all settings, which are given as JSON.
+    pub fn refuse_unused(&self, declaration: &Declaration, settings: &Value) -> Result<()> {
+        for (id, _) in &self.values {
+            if let Some(condition) = declaration.option(id).and_then(|setting| setting.unmet(settings)) {
+                return Err(Error::Usage(format!("`{id}` {condition}")));
+            }
+        }
+        Ok(())
     }
 }
 
-impl clap::Args for Given {
+impl<O: Options> clap::Args for Given<O> {
     fn augment_args(command: clap::Command) -> clap::Command {
-        command.args(OPTIONS.iter().map(SettingOption::argument))
+        command.args(O::ALL.iter().map(|option| option.argument(O::heading(option))))
     }
 
     fn augment_args_for_update(command: clap::Command) -> clap::Command {
-        Given::augment_args(command)
+        Given::<O>::augment_args(command)
     }
 }
 
-impl clap::FromArgMatches for Given {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Given, clap::Error> {
+impl<O: Options> clap::FromArgMatches for Given<O> {
+    fn from_arg_matches(matches: &ArgMatches) -> std::result::Result<Given<O>, clap::Error> {
         let value = |option: &SettingOption| {
             let id = option.id;
             let is_given = matches.value_source(id) == Some(ValueSource::CommandLine);
@@ -225,22 +255,70 @@ impl clap::FromArgMatches for Given {
             };
             value.filter(|_| is_given).map(|value| (id, value))
         };
-        Ok(Given { values: OPTIONS.iter().filter_map(value).collect() })
+        Ok(Given { values: O::ALL.iter().filter_map(value).collect(), options: PhantomData })
     }
 
-    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> std::result::Result<(), clap::Error> {
         *self = Given::from_arg_matches(matches)?;
         Ok(())
     }
 }
 
+/// Returns the tables of all settings for the documentation, in Markdown.
+pub fn tables(declarations: &[Declaration]) -> String {
+    let mut text = String::new();
+    for declaration in declarations {
+        if declarations.len() > 1 {
+            let _ = writeln!(text, "#### `{}`: {}\n", declaration.name, declaration.about);
+        }
+        text += "| option | JSON | values | default | meaning |\n|---|---|---|---|---|\n";
+        for setting in declaration.settings.iter().filter(|setting| !setting.is_internal) {
+            let values = match setting.kind {
+                Kind::Switch if setting.default() == false => String::new(),
+                Kind::Switch => "`true`, `false`".to_owned(),
+                Kind::Choice(choices) => {
+                    let taken = choices()
+                        .into_iter()
+                        .filter(|choice| !setting.except.contains(&choice.name.as_str()));
+                    let names = taken.map(|choice| format!("`{}`", choice.name));
+                    names.collect::<Vec<_>>().join(", ")
+                }
+                kind => {
+                    let kind = if matches!(kind, Kind::Whole(_)) { "a whole number" } else { "a number" };
+                    let none = match setting.none {
+                        "" => String::new(),
+                        none => format!(", or `{none}`"),
+                    };
+                    numbers(setting).unwrap_or_else(|| kind.to_owned()) + &none
+                }
+            };
+            let condition = conditions(setting).map_or_else(String::new, |when| format!(" ({when})"));
+            let prose = |cell: String| as_options_of(declaration, &cell, "`");
+            let option = format!("--{} {}", setting.option().replace('_', "-"), setting.value_name);
+            let cells = [
+                format!("`{}`", option.trim_end()),
+                format!("`{}`", setting.name),
+                values,
+                prose(default(declaration, setting).unwrap_or_else(|| "off".to_owned())),
+                prose(format!("{}{condition}", setting.help())),
+            ];
+            let _ = writeln!(text, "| {} |", cells.join(" | "));
+        }
+        text.push('\n');
+    }
+    text.truncate(text.trim_end().len());
+    text.push('\n');
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::solver::Algorithm;
 
     #[test]
     fn users_of_an_option_agree_on_its_values() {
-        for option in OPTIONS.iter() {
+        for option in options_of(&Algorithm::ALL) {
             let shown = |setting: &Setting| match setting.kind {
                 Kind::Choice(choices) => {
                     choices().into_iter().map(|choice| choice.name).collect::<Vec<_>>().join("|")
