@@ -153,7 +153,7 @@ fn what_cannot_be_read_is_refused_by_what_it_is_and_with_a_remedy() {
         (
             "p.geojson",
             b"{\"type\":\"FeatureCollection\",\"features\":[]}",
-            "empty FeatureCollection",
+            "this GeoJSON FeatureCollection is empty",
             "export",
         ),
         (

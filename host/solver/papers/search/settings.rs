@@ -123,7 +123,7 @@ settings! {
         /// Iterations from the first temperature to the last; then cooling starts again
         pub cooling: Option<u64> = None, range: at_least(1), only: &[is("strategy", "annealing")],
             otherwise: "the limit of iterations; without one, 100 for each neighbour, at least 100000";
-        /// Where the next neighbour is chosen; the host chooses for one walk of tabu or hill-climbing only
+        /// Where the next neighbour is chosen; the host can only choose for a single walk of tabu or hill-climbing
         pub selection: Chooser = Chooser::default();
         /// A solution of this cost ends the search
         pub target: Option<Cost> = None, is_internal: true;
@@ -172,7 +172,7 @@ impl SearchSettings {
         let is_simple = matches!(self.strategy, Strategy::Tabu | Strategy::HillClimbing) && !is_first;
         if self.selection != Chooser::Device && (!is_simple || self.walks != 1 || self.recombine) {
             return refuse(
-                "the host chooses for one walk of `strategy` tabu or hill-climbing with `improvement` best only",
+                "the host can only choose for a single walk with `strategy` tabu, or hill-climbing and `improvement` best",
             );
         }
         Ok(())
