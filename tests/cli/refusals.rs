@@ -446,7 +446,7 @@ fn threads_that_cannot_be_started_are_told() {
     let output = Process::new("sh").args(["-c", &line]).env("RAYON_NUM_THREADS", "1024").output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("give --threads"), "{said}");
+    assert!(said.contains("use a smaller --threads"), "{said}");
 }
 
 /// Soft and hard limit together end the process without a signal, the soft one alone does with one.
