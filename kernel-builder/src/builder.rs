@@ -208,13 +208,11 @@ impl KernelBuilder {
     /// See [`BuildError`].
     pub fn build_with(&self, toolchain: &Toolchain) -> Result<Kernels, BuildError> {
         rerun_if_changed(&toolchain.rustc);
+        let jobs: Vec<Job<'_>> = self.targets.iter().map(|target| self.job(toolchain, target)).collect();
+        Job::share_dependencies(&jobs);
         // Each target keeps only one processor busy: rustc writes one text, in one unit.
         let files: Vec<Result<PtxFile, BuildError>> = thread::scope(|scope| {
-            let builds: Vec<_> = self
-                .targets
-                .iter()
-                .map(|target| scope.spawn(|| self.build_target(toolchain, target)))
-                .collect();
+            let builds: Vec<_> = jobs.iter().map(|job| scope.spawn(|| self.build_target(job))).collect();
             builds
                 .into_iter()
                 .map(|build| build.join().unwrap_or_else(|panic| resume_unwind(panic)))
@@ -228,7 +226,7 @@ impl KernelBuilder {
     fn unpack(&self) -> Result<Option<Kernels>, BuildError> {
         let Some(folder) = self.packaged.as_ref().filter(|folder| folder.exists()) else { return Ok(None) };
         rerun_if_changed(folder);
-        let out = self.out_dir.clone().unwrap_or_else(out_dir_from_env);
+        let out = self.out_dir_or_default();
         match packaged::unpack(folder, &self.targets, self.fingerprint()?, &out)? {
             Packaged::Kernels(kernels) => Ok(Some(kernels)),
             Packaged::Missing => Ok(None),
@@ -249,19 +247,26 @@ impl KernelBuilder {
             .map_err(BuildError::io("cannot read the sources of", &self.crate_dir))
     }
 
-    fn build_target(&self, toolchain: &Toolchain, target: &Target) -> Result<PtxFile, BuildError> {
-        let arch = target.arch();
-        let out = self.out_dir.clone().unwrap_or_else(out_dir_from_env);
-        let job = Job {
+    fn out_dir_or_default(&self) -> PathBuf {
+        self.out_dir.clone().unwrap_or_else(out_dir_from_env)
+    }
+
+    fn job<'a>(&'a self, toolchain: &'a Toolchain, target: &'a Target) -> Job<'a> {
+        Job {
             toolchain,
             crate_dir: &self.crate_dir,
             dependencies: &self.dependencies,
             // A build script may write only to OUT_DIR. Cargo keeps that folder from build to build.
-            cache_dir: self.cache_dir.clone().unwrap_or_else(|| out.join("device")),
+            cache_dir: self.cache_dir.clone().unwrap_or_else(|| self.out_dir_or_default().join("device")),
             target,
             flags: &self.flags,
             line_tables: env::var_os("ANTWARP_KERNEL_DEBUG").is_some_and(|value| !value.is_empty()),
-        };
+        }
+    }
+
+    fn build_target(&self, job: &Job<'_>) -> Result<PtxFile, BuildError> {
+        let (target, arch) = (job.target, job.target.arch());
+        let out = self.out_dir_or_default();
         let compiled = job.run()?;
         let refuse = |faults| BuildError::Check { arch: arch.into(), faults };
         let text = ptx::finish(&compiled.ptx, arch).map_err(|fault| refuse(vec![fault]))?;

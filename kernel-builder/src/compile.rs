@@ -1,14 +1,16 @@
 //! One run of cargo and rustc: a kernel crate in, raw PTX out.
 
 use std::collections::hash_map::DefaultHasher;
-use std::fs;
+use std::fs::{self, File};
 use std::hash::{Hash, Hasher};
+use std::io;
 use std::path::{Path, PathBuf, absolute};
 use std::process::Command;
 
 use crate::{BuildError, Target, environment, toolchain::Toolchain};
 
-/// Flags for every crate of the device build, `core` included. `docs/toolchain.md` gives the reasons.
+/// Flags for every crate of the device build, `core` included; only the last crate also gets its architecture. `docs/toolchain.md`
+/// gives the reasons.
 pub const FLAGS: &[&str] = &[
     "-Zmir-enable-passes=-JumpThreading",
     "-Zunstable-options",
@@ -19,6 +21,10 @@ pub const FLAGS: &[&str] = &[
 
 /// Flags for the last crate only, which add source lines to the PTX; the rest stays in cargo's cache.
 const LINE_TABLES: &[&str] = &["-Cdebuginfo=line-tables-only", "-Zno-generate-arange-section"];
+
+/// A crate without kernels that depends on the same crates.
+const NO_KERNELS: &str =
+    "#![no_std]\n#[panic_handler]\nfn panic(_: &core::panic::PanicInfo) -> ! {\n    loop {}\n}\n";
 
 /// A compilation: its input, compiler and output folder.
 pub struct Job<'a> {
@@ -47,6 +53,31 @@ pub struct Compiled {
 }
 
 impl Job<'_> {
+    /// Compiles what the kernels depend on, `core` above all, once for all jobs that have not compiled it yet. It is the same for
+    /// every architecture. If it fails, the jobs compile it themselves and say why.
+    pub fn share_dependencies(jobs: &[Job<'_>]) {
+        let new: Vec<&Job<'_>> = jobs.iter().filter(|job| !job.target_dir().exists()).collect();
+        if let [first, others @ ..] = new.as_slice()
+            && !others.is_empty()
+        {
+            let shared = first.cache_dir.join("dependencies");
+            let _ = first.compile_dependencies(&shared).and_then(|()| {
+                others.iter().try_for_each(|job| copy(&shared, &job.target_dir()))?;
+                fs::rename(&shared, first.target_dir())
+            });
+        }
+    }
+
+    /// Compiles a crate without kernels in the place of the crate, in this folder.
+    fn compile_dependencies(&self, target_dir: &Path) -> io::Result<()> {
+        let source = self.cache_dir.join("no-kernels");
+        fs::create_dir_all(source.join("src"))?;
+        fs::write(source.join("src/lib.rs"), NO_KERNELS)?;
+        let manifest = self.write_manifest(&source).map_err(io::Error::other)?;
+        let output = self.command(&manifest, target_dir, &source.join("none.ptx")).output()?;
+        if output.status.success() { Ok(()) } else { Err(io::Error::other("not compiled")) }
+    }
+
     /// Runs the compiler, or only reads its last result if cargo finds that nothing changed.
     ///
     /// # Errors
@@ -55,7 +86,7 @@ impl Job<'_> {
         let target_dir = self.target_dir();
         fs::create_dir_all(&target_dir).map_err(BuildError::io("cannot make", &target_dir))?;
         let raw = self.raw_ptx()?;
-        let mut command = self.command(&self.write_manifest()?, &raw);
+        let mut command = self.command(&self.write_manifest(self.crate_dir)?, &target_dir, &raw);
         let output = command.output().map_err(BuildError::io("cannot start", &self.toolchain.cargo))?;
         let messages = String::from_utf8_lossy(&output.stderr).into_owned();
         if !output.status.success() {
@@ -66,16 +97,18 @@ impl Job<'_> {
         Ok(Compiled { ptx, messages })
     }
 
-    /// Writes the crate's `Cargo.toml` and copies its `Cargo.lock` next to it. They are outside the crate's folder, because cargo
-    /// leaves a folder with a `Cargo.toml` out of the surrounding package.
-    fn write_manifest(&self) -> Result<PathBuf, BuildError> {
-        let dir = self.cache_dir.join(self.name(&self.absolute_crate()?));
+    /// Writes the crate's `Cargo.toml`, with its source in this folder, and copies its `Cargo.lock` next to it. They are outside the
+    /// crate's folder, because cargo leaves a folder with a `Cargo.toml` out of the surrounding package.
+    fn write_manifest(&self, source: &Path) -> Result<PathBuf, BuildError> {
+        // Two packages that share a cache may both call their folder `kernels`: only the whole path is unique.
+        let dir =
+            self.cache_dir.join(self.name(&absolute(source).map_err(BuildError::io("cannot find", source))?));
         fs::create_dir_all(&dir).map_err(BuildError::io("cannot make", &dir))?;
         let read = |name| {
             let path = self.crate_dir.join(name);
             fs::read_to_string(&path).map_err(BuildError::io("cannot read", &path))
         };
-        let mut folders = vec![("crate", absolute_folder(self.crate_dir)?)];
+        let mut folders = vec![("crate", absolute_folder(source)?)];
         for (name, folder) in self.dependencies {
             folders.push((name, absolute_folder(folder)?));
         }
@@ -86,15 +119,15 @@ impl Job<'_> {
     }
 
     /// Makes the inner cargo call.
-    fn command(&self, manifest: &Path, raw: &Path) -> Command {
+    fn command(&self, manifest: &Path, target_dir: &Path, raw: &Path) -> Command {
         let mut command = Command::new(&self.toolchain.cargo);
         environment::scrub(&mut command);
         command
             .current_dir(self.crate_dir)
             .env("RUSTC", &self.toolchain.rustc)
             .env("RUSTC_BOOTSTRAP", "1") // unstable flags and features from a stable compiler
-            .env("CARGO_TARGET_DIR", self.target_dir())
-            .env("CARGO_ENCODED_RUSTFLAGS", self.rustflags().join("\x1f")) // wins over every config file
+            .env("CARGO_TARGET_DIR", target_dir)
+            .env("CARGO_ENCODED_RUSTFLAGS", self.flags.join("\x1f")) // wins over every config file
             // A static library contains all code, like a program, and needs no linker. Cargo recompiles if it is missing.
             .args(["rustc", "--quiet", "--release", "--lib", "--crate-type=staticlib", "--locked"])
             .args(["--target", "nvptx64-nvidia-cuda", "-Zbuild-std=core", "--manifest-path"])
@@ -105,16 +138,14 @@ impl Job<'_> {
         command
     }
 
-    fn rustflags(&self) -> Vec<String> {
+    /// The architecture is the last crate's alone: all code is generated there, and so the crates before it serve every architecture.
+    fn last_crate_flags(&self) -> Vec<String> {
         let arch = [
             format!("-Ctarget-cpu={}", self.target.arch()),
             format!("-Ctarget-feature=+{}", self.target.ptx()),
         ];
-        arch.into_iter().chain(self.flags.iter().cloned()).collect()
-    }
-
-    fn last_crate_flags(&self) -> &[&str] {
-        if self.line_tables { LINE_TABLES } else { &[] }
+        let lines = if self.line_tables { LINE_TABLES } else { &[] };
+        arch.into_iter().chain(lines.iter().map(ToString::to_string)).collect()
     }
 
     fn target_dir(&self) -> PathBuf {
@@ -125,7 +156,7 @@ impl Job<'_> {
     /// or sets of flags, cargo could rightly say "fresh" and leave us with the other's PTX.
     fn raw_ptx(&self) -> Result<PathBuf, BuildError> {
         let compiler = (&self.toolchain.version, &self.toolchain.rustc);
-        let of = (self.absolute_crate()?, compiler, self.rustflags(), self.last_crate_flags());
+        let of = (self.absolute_crate()?, compiler, self.flags, self.last_crate_flags());
         Ok(self.target_dir().join(format!("{}.ptx", self.name(&of))))
     }
 
@@ -137,10 +168,32 @@ impl Job<'_> {
         format!("{folder}-{:016x}", hasher.finish())
     }
 
-    /// Two packages that share a cache may both call their folder `kernels`: only the whole path is unique.
     fn absolute_crate(&self) -> Result<PathBuf, BuildError> {
         absolute(self.crate_dir).map_err(BuildError::io("cannot find", self.crate_dir))
     }
+}
+
+/// Copies a folder of cargo's, with the times of its files, by which cargo knows what is fresh. A partial copy is never visible.
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    let part = to.with_added_extension("part");
+    let _ = fs::remove_dir_all(&part);
+    copy_into(from, &part)?;
+    fs::rename(part, to)
+}
+
+fn copy_into(from: &Path, to: &Path) -> io::Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let copy = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            copy_into(&entry.path(), &copy)?;
+        } else {
+            fs::copy(entry.path(), &copy)?;
+            File::options().write(true).open(&copy)?.set_modified(entry.metadata()?.modified()?)?;
+        }
+    }
+    Ok(())
 }
 
 fn absolute_folder(dir: &Path) -> Result<String, BuildError> {
