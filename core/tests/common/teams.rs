@@ -2,8 +2,10 @@
 //! which order the members come to a barrier.
 
 use antwarp_core::team::Team;
+use corosensei::{Coroutine, CoroutineResult, Yielder};
+use std::mem::transmute;
+use std::sync::Barrier;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
-use std::sync::{Barrier, Condvar, Mutex};
 
 /// In which order members do what lies between two barriers.
 #[derive(Clone, Copy, Debug)]
@@ -20,18 +22,11 @@ pub enum Order {
 
 pub const ORDERS: [Order; 4] = [Order::Ascending, Order::Descending, Order::Mixed, Order::Together];
 
-/// Whose turn it is in the orders that go one by one.
-struct Turn {
-    phase: u64,
-    place: u32,
-}
-
+/// What the members of a team share.
 struct Shared {
     size: u32,
     order: Order,
     gate: Barrier,
-    turn: Mutex<Turn>,
-    called: Vec<Condvar>,
     boards: [Vec<AtomicU64>; 2],
 }
 
@@ -41,47 +36,22 @@ impl Shared {
             size,
             order,
             gate: Barrier::new(size as usize),
-            turn: Mutex::new(Turn { phase: 0, place: 0 }),
-            called: (0..size).map(|_| Condvar::new()).collect(),
             boards: std::array::from_fn(|_| (0..size).map(|_| AtomicU64::new(0)).collect()),
         }
     }
 
-    /// The member at a place of the order of a phase.
-    fn member(&self, turn: &Turn) -> u32 {
-        let n = self.size as u64;
-        let at = turn.place as u64;
+    /// The member whose turn is at this place of the order between two barriers.
+    fn member(&self, phase: u64, place: u32) -> u32 {
+        let (n, at) = (self.size as u64, place as u64);
         (match self.order {
             Order::Ascending | Order::Together => at,
             Order::Descending => n - 1 - at,
             // A rotation or a reflection, by the phase.
             Order::Mixed => {
-                let shift = (turn.phase.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33) % n;
-                if turn.phase.is_multiple_of(2) { (at + shift) % n } else { (n - 1 - at + shift) % n }
+                let shift = (phase.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33) % n;
+                if phase.is_multiple_of(2) { (at + shift) % n } else { (n - 1 - at + shift) % n }
             }
         }) as u32
-    }
-
-    fn wait_for_turn(&self, rank: u32, phase: u64) {
-        if matches!(self.order, Order::Together) {
-            return;
-        }
-        let mut turn = self.turn.lock().unwrap();
-        while turn.phase != phase || self.member(&turn) != rank {
-            turn = self.called[rank as usize].wait(turn).unwrap();
-        }
-    }
-
-    fn end_turn(&self) {
-        if matches!(self.order, Order::Together) {
-            return;
-        }
-        let mut turn = self.turn.lock().unwrap();
-        turn.place += 1;
-        if turn.place == self.size {
-            *turn = Turn { phase: turn.phase + 1, place: 0 };
-        }
-        self.called[self.member(&turn) as usize].notify_one();
     }
 }
 
@@ -90,7 +60,10 @@ impl Shared {
 pub struct Member<'a> {
     rank: u32,
     shared: &'a Shared,
+    /// The number of barriers so far.
     phase: &'a AtomicU64,
+    /// Hands over to the next member, if members take turns.
+    turns: Option<&'a Yielder<(), ()>>,
 }
 
 impl Member<'_> {
@@ -123,12 +96,10 @@ impl Team for Member<'_> {
         self.shared.size
     }
     fn barrier(self) {
-        let phase = self.phase.fetch_add(1, SeqCst) + 1;
-        if matches!(self.shared.order, Order::Together) {
-            self.shared.gate.wait();
-        } else {
-            self.shared.end_turn();
-            self.shared.wait_for_turn(self.rank, phase);
+        self.phase.fetch_add(1, SeqCst);
+        match self.turns {
+            Some(turns) => turns.suspend(()),
+            None => _ = self.shared.gate.wait(),
         }
     }
     fn arg_max(self, key: u32, tag: u32, value: u32) -> (u32, u32) {
@@ -169,22 +140,53 @@ impl Drop for Deserter {
 /// Runs `work` on every member of a team of `size` threads; their results, by rank.
 pub fn run<R: Send>(size: u32, order: Order, work: impl Fn(Member) -> R + Sync) -> Vec<R> {
     let shared = Shared::new(size, order);
+    if !matches!(order, Order::Together) {
+        return run_by_turns(&shared, &work);
+    }
     std::thread::scope(|scope| {
         let members: Vec<_> = (0..size)
             .map(|rank| {
                 let (shared, work) = (&shared, &work);
                 scope.spawn(move || {
                     let phase = AtomicU64::new(0);
-                    shared.wait_for_turn(rank, 0);
                     let _guard = Deserter;
-                    let result = work(Member { rank, shared, phase: &phase });
-                    shared.end_turn();
-                    result
+                    work(Member { rank, shared, phase: &phase, turns: None })
                 })
             })
             .collect();
         members.into_iter().map(|member| member.join().unwrap()).collect()
     })
+}
+
+/// Runs the members on one thread, each on a stack of its own: to hand over takes nanoseconds.
+fn run_by_turns<R>(shared: &Shared, work: &dyn Fn(Member) -> R) -> Vec<R> {
+    type Body<'a> = Box<dyn FnOnce(&Yielder<(), ()>) + 'a>;
+    let size = shared.size as usize;
+    let mut results: Vec<Option<R>> = (0..size).map(|_| None).collect();
+    let members = (0..).zip(&mut results).map(|(rank, result)| {
+        let body: Body<'_> = Box::new(move |turns| {
+            let phase = AtomicU64::new(0);
+            *result = Some(work(Member { rank, shared, phase: &phase, turns: Some(turns) }));
+        });
+        // SAFETY: a coroutine never outlives this function, and what its body borrows does.
+        let body: Body<'static> = unsafe { transmute(body) };
+        Coroutine::new(move |turns: &Yielder<(), ()>, ()| body(turns))
+    });
+    let mut members: Vec<_> = members.collect();
+    for phase in 0.. {
+        let mut ended = 0;
+        for place in 0..shared.size {
+            let member = &mut members[shared.member(phase, place) as usize];
+            ended += usize::from(matches!(member.resume(()), CoroutineResult::Return(())));
+        }
+        match ended {
+            0 => {}
+            _ if ended == size => break,
+            _ => panic!("{ended} of {size} members ended, the others wait at a barrier"),
+        }
+    }
+    drop(members);
+    results.into_iter().flatten().collect()
 }
 
 /// A member of a team whose parts are teams of their own, as a block's warps are. All run at once.
@@ -248,9 +250,14 @@ pub fn run_in_teams<R: Send>(
     run(teams * parts * size, Order::Together, |all| {
         let phases = [const { AtomicU64::new(0) }; 2];
         let (group, team) = (all.rank() / size, all.rank() / (parts * size));
-        let part = Member { rank: all.rank() % size, shared: &groups[group as usize], phase: &phases[0] };
+        let part = Member {
+            rank: all.rank() % size,
+            shared: &groups[group as usize],
+            phase: &phases[0],
+            turns: None,
+        };
         let rank = all.rank() % (parts * size);
-        let whole = Member { rank, shared: &wholes[team as usize], phase: &phases[1] };
+        let whole = Member { rank, shared: &wholes[team as usize], phase: &phases[1], turns: None };
         work(all, team, PartMember { whole, part, part_rank: group % parts, parts })
     })
 }
