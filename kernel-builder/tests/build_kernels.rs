@@ -101,7 +101,8 @@ fn write_crate(dir: &Path, name: &str, source: &str) {
     let manifest = format!(
         "[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n\
          [lib]\npath = \"{{crate}}/src/lib.rs\"\n\
-         [profile.release]\nopt-level = 3\nlto = \"fat\"\ncodegen-units = 1\npanic = \"abort\"\n"
+         [profile.release]\nopt-level = 3\nlto = \"fat\"\ncodegen-units = 1\npanic = \"abort\"\n\
+         [profile.release.package.\"*\"]\nopt-level = 0\n"
     );
     fs::create_dir_all(dir.join("src")).unwrap();
     put(&dir.join("Cargo.toml.in"), &manifest);
