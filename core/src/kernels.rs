@@ -371,11 +371,11 @@ macro_rules! with_kernel_families {
             EvaluateNeighbors(WalkArgs) {
                 tables: In<u8>, solution: In<u8>, given: In<u8>, common: InOut<u8>, slots: InOut<u64>, costs: InOut<u64>
             }
-            /// Trials of every tour: [`trial::run`]($crate::lin_kernighan::trial::run). `begun` counts the trials that have
+            /// Trials of every tour: [`trial::run`]($crate::lin_kernighan::trial::run). `started` counts the trials that have
             /// started.
             RunTrials(TrialArgs) {
                 order: In<u32>, position: In<u32>, ahead: In<i32>, lists: In<u32>, near: In<i32>, places: In<u8>,
-                points: In<[f64; 3]>, matrix: In<i32>, begun: InOut<u32>, gain: InOut<i64>, count: InOut<u32>,
+                points: In<[f64; 3]>, matrix: In<i32>, started: InOut<u32>, gain: InOut<i64>, count: InOut<u32>,
                 cuts: InOut<[u32; 3]>
             }
             /// Takes the results of trials on another device:
@@ -400,7 +400,7 @@ macro_rules! with_kernel_families {
                 order: In<u32>, position: In<u32>, gain: In<i64>, count: InOut<u32>, cuts: In<[u32; 3]>,
                 claims: InOut<u64>, bits: InOut<u32>, before: InOut<u32>, which: InOut<u32>, at: InOut<u32>,
                 begin: InOut<u32>, next: InOut<u32>, far: InOut<u32>, merged: InOut<Merged>, costs: InOut<i64>,
-                begun: InOut<u32>, arrivals: InOut<u64>, partials: InOut<u64>
+                started: InOut<u32>, arrivals: InOut<u64>, partials: InOut<u64>
             }
             /// The next tours: [`merge::place`]($crate::lin_kernighan::merge::place).
             PlaceNodes(TrialArgs) {

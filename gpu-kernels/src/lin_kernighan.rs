@@ -86,7 +86,7 @@ macro_rules! run {
                 loop {
                     let mut number = u32::MAX;
                     if warp::lane() == 0 {
-                        number = AtomicU32::from_ptr(p.begun.as_ptr()).fetch_add(1, Ordering::Relaxed);
+                        number = AtomicU32::from_ptr(p.started.as_ptr()).fetch_add(1, Ordering::Relaxed);
                     }
                     let number = Warp.min(number as u64) as u32;
                     if number >= all {
@@ -231,7 +231,7 @@ entry!(blocks_plan_merge, PlanMerge, 1024, 1, |args, p| {
             *p.merged.as_ptr().add(chain) = made;
             *p.costs.as_ptr().add(chain) -= made.gain;
             if chain == 0 {
-                *p.begun.as_ptr() = 0;
+                *p.started.as_ptr() = 0;
             }
         });
     }

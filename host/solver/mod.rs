@@ -109,7 +109,7 @@ impl Algorithm {
             Algorithm::Genetic(Default::default()),
         ];
         let named = defaults.into_iter().find(|algorithm| algorithm.name() == declaration.name);
-        let mut algorithm = named.ok_or_else(|| format!("{} is no algorithm", declaration.name))?;
+        let mut algorithm = named.ok_or_else(|| format!("there is no algorithm {}", declaration.name))?;
         of_any!(&mut algorithm, settings => *settings = settings::read(given)?);
         Ok(algorithm)
     }

@@ -106,6 +106,8 @@ impl Packed {
 
 #[cfg(test)]
 mod tests {
+    use tempfile::TempDir;
+
     use super::*;
     use crate::embedded::{Part, Ptx};
     use crate::{PtxFile, Target};
@@ -141,39 +143,22 @@ mod tests {
         assert_eq!(ptx.text(), TEXT);
     }
 
-    /// A folder for a module, removed at the end of the test.
-    struct Folder(PathBuf);
-
-    impl Folder {
-        fn new(test: &str) -> Folder {
-            let dir = std::env::temp_dir().join(format!("embed-{}-{test}", std::process::id()));
-            fs::create_dir_all(&dir).unwrap();
-            Folder(dir)
-        }
-
-        fn module(&self, outcome: &Outcome) -> String {
-            fs::read_to_string(outcome.write_module_in(&self.0).unwrap()).unwrap()
-        }
-    }
-
-    impl Drop for Folder {
-        fn drop(&mut self) {
-            let _ = fs::remove_dir_all(&self.0);
-        }
+    /// Returns the module that is written to a folder.
+    fn written(folder: &TempDir, outcome: &Outcome) -> String {
+        fs::read_to_string(outcome.write_module_in(folder.path()).unwrap()).unwrap()
     }
 
     #[test]
     fn packed_kernels_are_included_by_path() {
-        let folder = Folder::new("kernels");
-        let path = folder.0.join("k.ptx");
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("k.ptx");
         fs::write(&path, TEXT).unwrap();
         let file = PtxFile { target: Target::new("sm_70", "ptx70"), path, report: "/out/k.txt".into() };
-        let module = folder.module(&Outcome::Kernels(Kernels {
-            rustc: "rustc 1".into(),
-            fingerprint: 1,
-            files: vec![file],
-        }));
-        let bytes = folder.0.join("kernels-sm_70.deflate");
+        let module = written(
+            &folder,
+            &Outcome::Kernels(Kernels { rustc: "rustc 1".into(), fingerprint: 1, files: vec![file] }),
+        );
+        let bytes = folder.path().join("kernels-sm_70.deflate");
         assert_eq!(fs::read(&bytes).unwrap(), pack(TEXT).unwrap().bytes);
         assert!(
             module.contains(&format!("capability: 70, packed: include_bytes!({bytes:?}), common: 0..")),
@@ -186,12 +171,12 @@ mod tests {
 
     #[test]
     fn without_kernels_the_module_says_why() {
-        let folder = Folder::new("none");
+        let folder = TempDir::new().unwrap();
         let outcome = Outcome::NoToolchain { reason: "no \"core\"".into(), remedy: "add it".into() };
-        let module = folder.module(&outcome);
+        let module = written(&folder, &outcome);
         assert!(module.contains("PTX: &[Ptx] = &[\n];"), "{module}");
         assert!(module.contains(r#"Some("no \"core\". Remedy: add it")"#), "{module}");
         assert!(module.contains("KERNEL_RUSTC: Option<&str> = None;"), "{module}");
-        assert!(folder.module(&Outcome::Skipped).contains("ANTWARP_KERNELS=skip"));
+        assert!(written(&folder, &Outcome::Skipped).contains("ANTWARP_KERNELS=skip"));
     }
 }

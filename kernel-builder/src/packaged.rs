@@ -122,39 +122,31 @@ fn list(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use tempfile::TempDir;
+
     use super::*;
 
-    /// A folder of this test, removed at its end.
-    struct Folder(PathBuf);
-
-    impl Folder {
-        fn new(test: &str) -> Folder {
-            let path = std::env::temp_dir().join(format!("antwarp-packaged-{}-{test}", std::process::id()));
-            fs::create_dir_all(path.join("src/deep")).unwrap();
-            Folder(path)
-        }
-    }
-
-    impl Drop for Folder {
-        fn drop(&mut self) {
-            let _ = fs::remove_dir_all(&self.0);
-        }
+    /// Returns a folder of this test, with folders for sources.
+    fn folder() -> TempDir {
+        let folder = TempDir::new().unwrap();
+        fs::create_dir_all(folder.path().join("src/deep")).unwrap();
+        folder
     }
 
     #[test]
     fn kernels_come_back_as_they_were_for_the_same_sources_only() {
-        let folder = Folder::new("pack");
+        let folder = folder();
         let target = Target::new("sm_70", "ptx70");
-        let path = folder.0.join("text.ptx");
+        let path = folder.path().join("text.ptx");
         fs::write(&path, "// kernels").unwrap();
         let file = PtxFile { target: target.clone(), path, report: PathBuf::new() };
         let kernels = Kernels { rustc: "rustc 1.95.0".into(), fingerprint: 7, files: vec![file] };
-        let package = folder.0.join("package");
-        assert!(matches!(unpack(&package, &[], 7, &folder.0), Ok(Packaged::Missing)));
+        let package = folder.path().join("package");
+        assert!(matches!(unpack(&package, &[], 7, folder.path()), Ok(Packaged::Missing)));
         kernels.pack(&package).unwrap();
         let targets = [target];
-        assert!(matches!(unpack(&package, &targets, 8, &folder.0), Ok(Packaged::Other)));
-        let Ok(Packaged::Kernels(unpacked)) = unpack(&package, &targets, 7, &folder.0) else {
+        assert!(matches!(unpack(&package, &targets, 8, folder.path()), Ok(Packaged::Other)));
+        let Ok(Packaged::Kernels(unpacked)) = unpack(&package, &targets, 7, folder.path()) else {
             panic!("no kernels")
         };
         assert_eq!(unpacked.rustc, "rustc 1.95.0");
@@ -163,24 +155,24 @@ mod tests {
         let packed = packed(&package, &targets[0]);
         let half = fs::read(&packed).unwrap();
         fs::write(&packed, &half[..half.len() / 2]).unwrap();
-        let error = unpack(&package, &targets, 7, &folder.0).err().unwrap().to_string();
+        let error = unpack(&package, &targets, 7, folder.path()).err().unwrap().to_string();
         assert!(error.starts_with("cannot unpack") && error.contains("kernels-sm_70.ptx.gz"), "{error}");
     }
 
     #[test]
     fn a_fingerprint_is_of_names_and_contents() {
-        let folder = Folder::new("fingerprint");
-        let sources = [folder.0.join("src")];
+        let folder = folder();
+        let sources = [folder.path().join("src")];
         let of = |more| fingerprint(&sources, more).unwrap();
         let mut seen = vec![of("")];
         let mut is_new = |number: u64| !seen.contains(&number) && (seen.push(number), true).1;
-        fs::write(folder.0.join("src/a.rs"), "ab").unwrap();
+        fs::write(folder.path().join("src/a.rs"), "ab").unwrap();
         assert!(is_new(of("")) && is_new(of("-O")));
-        fs::write(folder.0.join("src/a.rs"), "ac").unwrap();
+        fs::write(folder.path().join("src/a.rs"), "ac").unwrap();
         assert!(is_new(of("")));
-        fs::rename(folder.0.join("src/a.rs"), folder.0.join("src/deep/a.rs")).unwrap();
+        fs::rename(folder.path().join("src/a.rs"), folder.path().join("src/deep/a.rs")).unwrap();
         assert!(is_new(of("")));
-        fs::write(folder.0.join("src/b.rs"), "").unwrap();
+        fs::write(folder.path().join("src/b.rs"), "").unwrap();
         assert!(is_new(of("")) && of("") == of(""));
     }
 }

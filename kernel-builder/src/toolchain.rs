@@ -159,20 +159,19 @@ fn run(program: &Path, args: &[&str]) -> io::Result<String> {
 mod tests {
     use super::*;
     use std::fs;
+    use tempfile::TempDir;
 
     /// A folder with fake toolchains, removed at the end of the test.
-    struct Fakes(PathBuf);
+    struct Fakes(TempDir);
 
     impl Fakes {
-        fn new(test: &str) -> Fakes {
-            let dir = env::temp_dir().join(format!("kernel-builder-{}-{test}", std::process::id()));
-            fs::create_dir_all(&dir).unwrap();
-            Fakes(dir)
+        fn new() -> Fakes {
+            Fakes(TempDir::new().unwrap())
         }
 
         /// Makes a sysroot with rustc and cargo, and these files below `lib/rustlib`.
         fn sysroot(&self, name: &str, rustlib: &[&str]) -> PathBuf {
-            let root = self.0.join(name);
+            let root = self.0.path().join(name);
             let programs =
                 ["bin/rustc", "bin/cargo"].map(|p| root.join(format!("{p}{}", env::consts::EXE_SUFFIX)));
             for file in programs.into_iter().chain(rustlib.iter().map(|f| root.join("lib/rustlib").join(f))) {
@@ -180,12 +179,6 @@ mod tests {
                 fs::write(file, "").unwrap();
             }
             root
-        }
-    }
-
-    impl Drop for Fakes {
-        fn drop(&mut self) {
-            let _ = fs::remove_dir_all(&self.0);
         }
     }
 
@@ -214,7 +207,7 @@ mod tests {
 
     #[test]
     fn the_hosts_compiler_comes_first() {
-        let fakes = Fakes::new("first");
+        let fakes = Fakes::new();
         let (host, system) = (fakes.sysroot("1.95.0", &[CORE]), fakes.sysroot("1.96.0", &[CORE]));
         let found = search(&host, &system).find().unwrap();
         assert_eq!(found.version, "rustc 1.95.0 (x)");
@@ -224,7 +217,7 @@ mod tests {
     #[cfg(unix)] // the system's compiler is looked for under its Unix name
     #[test]
     fn without_core_s_source_the_systems_compiler_is_next() {
-        let fakes = Fakes::new("next");
+        let fakes = Fakes::new();
         let host = fakes.sysroot("1.97.0", &["nvptx64-nvidia-cuda/lib/libcore.rlib"]);
         let system = fakes.sysroot("1.96.0", &[CORE]);
         assert_eq!(search(&host, &system).find().unwrap().version, "rustc 1.96.0 (x)");
@@ -235,16 +228,16 @@ mod tests {
 
     #[test]
     fn every_reason_is_told() {
-        let fakes = Fakes::new("reasons");
+        let fakes = Fakes::new();
         let host = fakes.sysroot("1.94.1", &[CORE]);
-        let reason = everywhere(&search(&host, &fakes.0.join("nothing")));
+        let reason = everywhere(&search(&host, &fakes.0.path().join("nothing")));
         assert!(reason.contains("rustc 1.94.1") && reason.contains("older than 1.95"), "{reason}");
         assert!(reason.contains("nothing") && reason.contains("does not run"), "{reason}");
     }
 
     #[test]
     fn a_named_compiler_is_used_or_refused_but_never_replaced() {
-        let fakes = Fakes::new("named");
+        let fakes = Fakes::new();
         let (host, named) = (fakes.sysroot("1.95.0", &[CORE]), fakes.sysroot("1.98.0", &[CORE]));
         let mut search = search(&host, &host);
         search.named_rustc = Some(named.join("bin").join(format!("rustc{}", env::consts::EXE_SUFFIX)));
@@ -257,7 +250,7 @@ mod tests {
 
     #[test]
     fn a_rustup_sysroot_has_a_witness() {
-        let fakes = Fakes::new("witness");
+        let fakes = Fakes::new();
         let host = fakes.sysroot("1.95.0", &["components"]);
         assert!(search(&host, &host).witnesses().contains(&host.join("lib/rustlib/components")));
     }

@@ -209,28 +209,59 @@ fn crates_of_one_name_keep_their_own_ptx() {
     assert_eq!(build(0), first, "the second build gave the first crate's kernels away");
 }
 
-/// Takes the place of cargo: it writes what cargo and rustc would, where they would.
+/// Takes the place of cargo: it writes what cargo and rustc would, where they would, and a file with the name of its folder.
 #[cfg(unix)]
 const FAKE_CARGO: &str = r#"#!/bin/sh
 mkdir -p "$CARGO_TARGET_DIR" && : >"$CARGO_TARGET_DIR/written" || exit 1
+: >"$CARGO_TARGET_DIR/in-${CARGO_TARGET_DIR##*/}"
 for word; do
-    case $word in --emit=asm=*) printf '.version 7.0\n.target sm_70\n.address_size 64\n' >"${word#--emit=asm=}" ;; esac
+    case $word in -Ctarget-cpu=*) cpu=${word#-Ctarget-cpu=} ;; --emit=asm=*) ptx=${word#--emit=asm=} ;; esac
 done
+printf '.version 7.0\n.target %s\n.address_size 64\n' "$cpu" >"$ptx"
 "#;
+
+#[cfg(unix)]
+fn fake_cargo(root: &Path) -> Toolchain {
+    use std::os::unix::fs::PermissionsExt;
+    let cargo = root.join("cargo");
+    fs::write(&cargo, FAKE_CARGO).unwrap();
+    fs::set_permissions(&cargo, fs::Permissions::from_mode(0o755)).unwrap();
+    Toolchain { cargo, rustc: "rustc".into(), version: "rustc 1.95.0".into() }
+}
+
+#[cfg(unix)]
+#[test]
+fn dependencies_are_compiled_once_for_all_architectures() {
+    let root = scratch("shared");
+    let _ = fs::remove_dir_all(&root);
+    let (dir, out) = (scratch("shared/kernels"), scratch("shared/out"));
+    write_crate(&dir, "kernels", NEIGHBOURS);
+    let builder = KernelBuilder::new(&dir)
+        .target(Target::new("sm_70", "ptx70"))
+        .target(Target::new("sm_90", "ptx80"))
+        .out_dir(&out);
+    let kernels = builder.build_with(&fake_cargo(&root)).unwrap();
+    for file in &kernels.files {
+        let arch = file.target.arch();
+        assert!(fs::read_to_string(&file.path).unwrap().contains(&format!(".target {arch}\n")));
+        // What was compiled first is in the folder of each architecture, and nothing of the other one's.
+        let device = out.join("device").join(arch);
+        let has = |name: &str| device.join(format!("in-{name}")).exists();
+        let other = if arch == "sm_70" { "sm_90" } else { "sm_70" };
+        assert!(has("dependencies") && has(arch) && !has(other), "{arch}");
+    }
+    assert!(!out.join("device/dependencies").exists());
+}
 
 #[cfg(unix)]
 #[test]
 fn a_build_writes_nowhere_but_in_its_out_dir() {
-    use std::os::unix::fs::PermissionsExt;
     let root = scratch("inside");
     let _ = fs::remove_dir_all(&root);
     let (dir, out) = (scratch("inside/package/kernels"), scratch("inside/target/debug/build/package-1/out"));
     write_crate(&dir, "kernels", NEIGHBOURS);
-    let cargo = root.join("cargo");
-    fs::write(&cargo, FAKE_CARGO).unwrap();
-    fs::set_permissions(&cargo, fs::Permissions::from_mode(0o755)).unwrap();
+    let toolchain = fake_cargo(&root);
     let before = files_below(&root);
-    let toolchain = Toolchain { cargo, rustc: "rustc".into(), version: "rustc 1.95.0".into() };
     let builder = KernelBuilder::new(&dir).target(Target::new("sm_70", "ptx70")).out_dir(&out);
     builder.build_with(&toolchain).unwrap();
     let written: Vec<PathBuf> =

@@ -152,7 +152,7 @@ impl<'a> Group<'a> {
         self.rows.iter().copied().filter(|row| row.text("repetition") == "1")
     }
 
-    /// Returns the figure of a column; empty if there is none.
+    /// Returns the figure of a column as text; empty if it has no value.
     fn figure(&self, &(_, of, how, digits): &Column, groups: &[Group<'a>]) -> String {
         if of == RESULT {
             return self.figure_of_results(how, digits);

@@ -12,7 +12,7 @@ pub(crate) trait Unvisited {
     /// Removes an unvisited node.
     fn visit(&mut self, node: u32);
 
-    /// Returns the nearest unvisited node, in the order of neighbour lists; `None` if there is none, or if the watch is over.
+    /// Returns the nearest unvisited node, in the order of neighbour lists; `None` if all nodes are visited, or if the watch is over.
     fn nearest(&self, node: u32) -> Option<u32>;
 }
 

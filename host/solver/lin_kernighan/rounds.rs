@@ -49,7 +49,7 @@ enum Phase<'a> {
 
 /// When a run with several tours started or last restarted.
 #[derive(Clone, Copy, Default)]
-struct Begun {
+struct LastStart {
     /// The number of restarts so far.
     times: u32,
     at: Duration,
@@ -69,7 +69,7 @@ pub(super) struct Rounds<'a> {
     /// Whether tours are still to be crossed, after their kicks.
     is_to_cross: bool,
     /// The start of the current tours: the first ones, or those of the last restart.
-    begun: Begun,
+    last_start: LastStart,
     /// Whether kicks are now applied to the best tour from crossing.
     is_kicked_on: bool,
     chains: u32,
@@ -117,7 +117,7 @@ impl<'a> Rounds<'a> {
             seed: plan.settings.seed,
             phase: Phase::Descent,
             is_to_cross: plan.is_crossed,
-            begun: Begun::default(),
+            last_start: LastStart::default(),
             is_kicked_on: false,
             chains: spec.chains,
             trials,
@@ -297,16 +297,16 @@ impl<'a> Rounds<'a> {
         Ok(())
     }
 
-    /// Returns when this phase has to end: at a time, and after a number of kicks since its [start](Begun).
+    /// Returns when this phase has to end: at a time, and after a number of kicks since its [start](LastStart).
     fn until(&self, stop: &Stop) -> Stop {
         if !self.is_to_cross {
             return stop.clone();
         }
-        let iterations = match cross::restart(self.plan.problem.n(), self.begun.times) {
+        let iterations = match cross::restart(self.plan.problem.n(), self.last_start.times) {
             Some(Restart::Kicked(kicks)) => Some(kicks),
             _ => None,
         };
-        Stop { time: cross::kicked(stop, self.begun.at), iterations, ..stop.clone() }
+        Stop { time: cross::kicked(stop, self.last_start.at), iterations, ..stop.clone() }
     }
 
     /// Runs rounds with kicks.
@@ -322,7 +322,7 @@ impl<'a> Rounds<'a> {
         let end = stop.iterations.map_or(u64::MAX, |i| {
             i.saturating_mul(u64::from(self.recombined + 1)) / u64::from(recombinations.max(1))
         });
-        let (first, mut planned) = (self.round, self.kicks - self.begun.kicks);
+        let (first, mut planned) = (self.round, self.kicks - self.last_start.kicks);
         let (state, own) = self.run(budget, |rounds, done| {
             let is_over = done as u64 >= units || planned >= end;
             (!is_over).then(|| {
@@ -354,8 +354,8 @@ impl<'a> Rounds<'a> {
         let seconds = spent.saturating_sub(self.since).as_secs_f64().max(1e-3);
         let tours = self.lin_kernighan.tours()?;
         let mut kicked = Kicked {
-            each: self.kicks - self.begun.kicks,
-            rate: (self.made - self.begun.made) as f64 / seconds,
+            each: self.kicks - self.last_start.kicks,
+            rate: (self.made - self.last_start.made) as f64 / seconds,
             left: budget.deadline.stop.time.unwrap_or_default().saturating_sub(spent),
             tours,
         };
@@ -404,8 +404,8 @@ impl<'a> Rounds<'a> {
     /// or does not fit in memory.
     fn restart(&mut self, crossed: u32, budget: &Budget) -> Result<bool, BackendError> {
         let Plan { instance, backend, problem, settings, by_nearest, .. } = self.plan;
-        let (times, spent) = (self.begun.times + 1, budget.deadline.elapsed());
-        let took = if times == 1 { spent } else { self.begun.took };
+        let (times, spent) = (self.last_start.times + 1, budget.deadline.elapsed());
+        let took = if times == 1 { spent } else { self.last_start.took };
         let left = budget.deadline.stop.time.unwrap_or_default().saturating_sub(spent);
         let is_worth_while = self.agree((left >= took).into(), budget) != 0;
         let Some(restart) = cross::restart(problem.n(), times).filter(|_| is_worth_while) else {
@@ -436,7 +436,7 @@ impl<'a> Rounds<'a> {
                 cross::population(of, seed(self.common_seed()), made.tours, budget.deadline.stop)?;
             self.phase = Phase::Crossing(population);
         }
-        self.begun = Begun { times, at: spent, took, kicks: self.kicks, made: self.made };
+        self.last_start = LastStart { times, at: spent, took, kicks: self.kicks, made: self.made };
         Ok(true)
     }
 
@@ -458,8 +458,8 @@ impl<'a> Rounds<'a> {
             best = shortest.map_or(best, <[u32]>::to_vec);
             self.best_cost = problem.length(&best).unwrap_or(self.best_cost);
             self.shorter = Some(best.clone());
-            let made = self.agree(self.kicks - self.begun.kicks, budget);
-            (self.kicks, self.round) = (self.begun.kicks + made, 0);
+            let made = self.agree(self.kicks - self.last_start.kicks, budget);
+            (self.kicks, self.round) = (self.last_start.kicks + made, 0);
             self.have_same(true);
             self.seed = self.common_seed();
             layout = Trials { chains: 1, trials: self.plan.trials };
@@ -486,7 +486,7 @@ impl Engine for Rounds<'_> {
             Phase::Kicks => {
                 let stop = self.until(budget.deadline.stop);
                 let until = Budget { deadline: budget.deadline.with(&stop), ..*budget };
-                let are_made = until.left(self.kicks - self.begun.kicks) == 0;
+                let are_made = until.left(self.kicks - self.last_start.kicks) == 0;
                 if self.is_to_cross && (until.is_over() || are_made) {
                     self.cross(budget)?;
                     return Ok(1);
@@ -561,7 +561,7 @@ impl Engine for Rounds<'_> {
     fn describe(&self) -> String {
         let mut layout = self.layout.clone();
         let is_crossed = self.plan.is_crossed && !self.is_to_cross;
-        match self.begun.times {
+        match self.last_start.times {
             0 if is_crossed => layout += "; crossed",
             0 => {}
             1 => layout += "; crossed, restarted",
@@ -625,7 +625,7 @@ mod tests {
         let spec = Spec::new(None, 300, (10, 8), starts.tours, starts.cost);
         let mut rounds = Rounds::new(plan, &spec, 8).unwrap();
         let mut best = i64::MAX;
-        while rounds.begun.times < 8 {
+        while rounds.last_start.times < 8 {
             rounds.advance(&Budget { units: 4, deadline }).unwrap();
             let status = rounds.status();
             let now = status.best_cost.unwrap();

@@ -163,7 +163,7 @@ impl Individuals<'_> {
     /// Returns the length of each individual.
     ///
     /// # Errors
-    /// If they cannot be fetched from the backend, or there is none at some place.
+    /// If they cannot be fetched from the backend, or a place is empty.
     pub fn lengths(&mut self) -> Result<Vec<i64>, SolveError> {
         let lengths = self.population.costs()?;
         let what = "an incomplete population".to_string();

@@ -48,7 +48,7 @@ pub struct ColonyState {
     pub resets: u32,
     /// Length of the best tour since the last reset; `i64::MAX` before there is one.
     pub restart_cost: i64,
-    /// The iteration (from 0) that found it, or that reset the trails if there is none yet.
+    /// The iteration (from 0) that found it; before the first one, the iteration that reset the trails.
     pub restart_iteration: u32,
     /// 1 once the target has been reached: all later work of the batch is skipped.
     pub done: u32,

@@ -105,7 +105,7 @@ pub unsafe fn full<T: Team, B: Tabu, S: Select, I: NodeId>(
 }
 
 /// The data that an ant with candidate lists reads: n x k candidates with their positive weights; each node's next `reserve`
-/// neighbours, nearest first; and its two neighbours in the tour that deposited last, or the node itself while there is none.
+/// neighbours, nearest first; and its two neighbours in the tour that deposited last, or the node itself before the first deposit.
 #[derive(Clone, Copy, Debug)]
 pub struct Lists<I> {
     /// Candidates of a node.

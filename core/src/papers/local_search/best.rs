@@ -126,7 +126,7 @@ impl Proposal {
 pub struct PassBoard {
     /// One per node.
     pub proposals: *mut Proposal,
-    /// The best claim of each position, 0: none. With moves made one at a time there are none.
+    /// The best claim of each position; 0 for no claim. Moves made one at a time do not use it.
     pub claims: *mut u64,
     /// The state.
     pub state: *mut DescentState,

@@ -1,4 +1,4 @@
-//! Descents: the first improving neighbour, and what follows if there is none.
+//! Descents: the first improving neighbour, and what follows in a local optimum.
 
 use super::kick::{kick, random_neighbor};
 use super::walk::{DESCENDED, Journey, Next, Strategy, random_solution};

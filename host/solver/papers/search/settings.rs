@@ -101,7 +101,7 @@ settings! {
                         `cooperate`";
         /// In qap with several walks: a walk restarts from a child of its best solution and a neighbouring walk's
         pub recombine: bool = false, only: &[is("strategy", "tabu")],
-            otherwise: "on in qap without `walks`, `restart` and `cooperate`, but with more than 50 places and no structure";
+            otherwise: "on in qap if none of `walks`, `restart` and `cooperate` is given, except with more than 50 places and no structure";
         /// Fewest and most iterations that something is tabu
         pub tenure: Option<(u32, u32)> = None, value_name: "LOW,HIGH", range: from_to(0, 1 << 24),
             only: &[is("strategy", "tabu")], otherwise: "by the encoding and by how walks restart";
