@@ -3,16 +3,16 @@
 //! `host` holds everything that needs an operating system; the algorithms are in `antwarp-core`.
 
 pub mod backend;
-pub mod bound;
 #[cfg(feature = "cli")]
 pub mod cli;
 #[cfg(feature = "cli")]
 pub mod cluster;
-pub mod engine;
-pub mod instance;
-mod memory;
-mod parallel;
 pub mod prelude;
 #[cfg(feature = "cli")]
 pub mod report;
 pub mod solver;
+
+pub use antwarp_engine as engine;
+pub use antwarp_engine::bound;
+pub use antwarp_instance as instance;
+use antwarp_instance::memory;

@@ -5,8 +5,14 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 folder=$PWD/packaged-kernels
-trap 'rm -rf "$folder"' EXIT
-rm -rf "$folder"
+members=(core host/instance host/engine host/backend/cpu kernel-builder)
+clean() {
+    rm -rf "$folder" "${members[@]/%//LICENSE-MIT}" "${members[@]/%//LICENSE-APACHE}"
+}
+trap clean EXIT
+clean
+# Each package carries the licences.
+for member in "${members[@]}"; do cp LICENSE-MIT LICENSE-APACHE "$member/"; done
 ANTWARP_KERNELS=require ANTWARP_PACK_KERNELS=$folder cargo build --release --locked --lib
-# --allow-dirty: git ignores the folder with the kernels.
+# --allow-dirty: git ignores the folder with the kernels and the copied licences.
 cargo package --workspace --no-verify --allow-dirty --locked "$@"

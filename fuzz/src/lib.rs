@@ -8,8 +8,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use antwarp::backend::tuning as found;
 use antwarp::cli;
+use antwarp::engine::tuning as found;
 use antwarp::instance::population_file::{Header, Saved};
 use antwarp::instance::{
     Instance, InstanceError, Qap, ReadOptions, Shape, dimacs, population_file, qaplib, tour_file, tsplib,

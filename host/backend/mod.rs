@@ -1,9 +1,9 @@
 //! CPU threads and CUDA devices. Each does the work of every algorithm, behind the traits of [`engine`](crate::engine).
 
-pub mod cpu;
 #[cfg(feature = "cuda")]
 pub mod cuda;
-pub mod tuning;
+
+pub use antwarp_cpu as cpu;
 
 use antwarp_core::lin_kernighan::trial::UNLIMITED;
 use antwarp_core::papers::problem::Element;
@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 #[cfg(feature = "cuda")]
 use crate::engine::LocalSearch;
+pub use crate::engine::Machine;
 use crate::engine::acs::Remember;
 use crate::engine::{
     AcsSpec, BackendError, Colony, ColonySpec, Descent, DescentSpec, FirstIndividuals, GeneticSpec,
@@ -94,19 +95,6 @@ impl std::str::FromStr for Gpus {
             }
         }
     }
-}
-
-/// The machine a run used, for reports.
-#[derive(Clone, Debug, Serialize)]
-pub struct Machine {
-    /// `cpu` or `cuda`.
-    pub backend: &'static str,
-    /// The processor or GPU by name.
-    pub device: String,
-    /// CPU threads, or multiprocessors of the GPU.
-    pub units: usize,
-    /// Other facts that identify this machine: compute capability, driver version, kernel architecture.
-    pub details: String,
 }
 
 /// An opened backend.

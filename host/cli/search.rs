@@ -15,8 +15,8 @@ use super::options::{MachineArgs, duration};
 use super::output::{self, Output};
 use super::setting_options::{Given, Options, SettingOption, options_of};
 use super::{Error, Outcome, Result, reading, signals};
-use crate::backend::{Backend, tuning};
-use crate::engine::{Cost, Progress, Stop, StopReason};
+use crate::backend::Backend;
+use crate::engine::{Cost, Progress, Stop, StopReason, tuning};
 use crate::instance::{Instance, InstanceError, Qap};
 use crate::solver::search::problems::{MaxCut, Partition, Perceptron};
 use crate::solver::search::{

@@ -2,7 +2,7 @@
 
 use antwarp_core::papers::search;
 
-use crate::instance::Cost;
+use antwarp_instance::Cost;
 
 /// A cost type of core that a run can report.
 pub trait Reported: search::Cost {

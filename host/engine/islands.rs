@@ -1,9 +1,8 @@
 //! Islands: runs that work on the same instance at the same time and exchange tours.
 //!
-//! A run knows only its [`Post`]. A courier carries tours between posts: threads of one process
-//! ([`archipelago`](crate::solver::archipelago)), or messages between processes ([`cluster`](crate::cluster)). Runs never wait for
-//! each other: a run with a better tour leaves it at the post, and picks up arrivals whenever it has time. Runs that share work are
-//! not islands: they run [in lockstep](Lockstep).
+//! A run knows only its [`Post`]. A courier carries tours between posts: threads of one process (the solver's `archipelago`), or
+//! messages between processes (`cluster`). Runs never wait for each other: a run with a better tour leaves it at the post, and
+//! picks up arrivals whenever it has time. Runs that share work are not islands: they run [in lockstep](Lockstep).
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -8,7 +8,7 @@ use antwarp_core::lin_kernighan::trial::{HEAD, LOOKED_AT, TrialRound, packed};
 use super::{BackendError, Enough, LocalSearch};
 
 /// Maximum number of kicks of a tour per round.
-pub(crate) const MOST_TRIALS: u32 = 1 << 20;
+pub const MOST_TRIALS: u32 = 1 << 20;
 // The cuts of all trials must have distinct 32-bit numbers.
 const _: () = assert!(MOST_TRIALS as u64 * MOST as u64 <= u32::MAX as u64);
 

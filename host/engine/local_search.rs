@@ -35,13 +35,13 @@ pub enum LocalSearch {
 impl LocalSearch {
     /// Returns the default numbers of neighbours per node that the local search of ants evaluates, and that the second step of a
     /// move evaluates. If edges are directed, many may be [reduced](super::Problem::search_matrix) to the same length.
-    pub(crate) fn default_lists(is_directed: bool) -> (u32, u32) {
+    pub fn default_lists(is_directed: bool) -> (u32, u32) {
         if is_directed { (20, 10) } else { (8, 5) }
     }
 
     /// Returns the number of neighbours per node in the local search of ants: the given one; else for 2-opt, which has few moves,
     /// that of Skinderowicz 2020 (section 5.7); `None` means [`LocalSearch::default_lists`].
-    pub(crate) fn neighbors_of_ants(local_search: Option<LocalSearch>, given: Option<u32>) -> Option<u32> {
+    pub fn neighbors_of_ants(local_search: Option<LocalSearch>, given: Option<u32>) -> Option<u32> {
         given.or((local_search == Some(LocalSearch::TwoOpt)).then_some(32))
     }
 

@@ -1,10 +1,10 @@
 //! Checks that main memory suffices for what a backend needs.
 
 use super::BackendError;
-use crate::memory::{Shortage, check, or_fail};
+use antwarp_instance::memory::{Shortage, check, or_fail};
 
 /// Creates the error that this many bytes are not available.
-pub(crate) fn short_of_memory(what: &str, needed: usize) -> BackendError {
+pub fn short_of_memory(what: &str, needed: usize) -> BackendError {
     no_room(what, Shortage::of(needed as u64))
 }
 
@@ -18,7 +18,7 @@ fn no_room(what: &str, shortage: Shortage) -> BackendError {
 }
 
 /// Allocates `len` elements, or returns an error if they do not fit.
-pub(crate) fn allocate<T: Clone + Default>(what: &str, len: usize) -> Result<Vec<T>, BackendError> {
+pub fn allocate<T: Clone + Default>(what: &str, len: usize) -> Result<Vec<T>, BackendError> {
     // Check for room first; `vec!` then provides zeros that no thread needs to write.
     let mut room = Vec::<T>::new();
     or_fail(|| room.try_reserve_exact(len)).map_err(|_| short_of_memory(what, len * size_of::<T>()))?;
@@ -28,6 +28,6 @@ pub(crate) fn allocate<T: Clone + Default>(what: &str, len: usize) -> Result<Vec
 }
 
 /// Checks that data of this size fits as a whole.
-pub(crate) fn check_memory(what: &str, needed: usize) -> Result<(), BackendError> {
+pub fn check_memory(what: &str, needed: usize) -> Result<(), BackendError> {
     check(needed as u64).map_err(|shortage| no_room(what, shortage))
 }

@@ -9,7 +9,7 @@
 //!
 //! Computed by shortest augmenting paths, one row at a time (Kuhn 1955; Jonker and Volgenant 1987).
 
-use crate::instance::Watch;
+use antwarp_instance::Watch;
 
 /// More than any sum of lengths.
 const NEVER: i64 = 1 << 60;

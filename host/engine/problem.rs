@@ -10,13 +10,13 @@ use antwarp_core::kernels::BY_MATRIX;
 use antwarp_core::metric::Metric;
 use antwarp_core::rng::Stream;
 
-use crate::engine::BackendError;
-use crate::engine::local_search::LocalSearch;
-use crate::engine::memory::check_memory;
-use crate::engine::potentials;
-use crate::engine::start::{self, Start};
-use crate::instance::{Enough, Instance, NeighborLists, Watch, nearest_until};
-use crate::parallel;
+use crate::BackendError;
+use crate::local_search::LocalSearch;
+use crate::memory::check_memory;
+use crate::potentials;
+use crate::start::{self, Start};
+use antwarp_instance::parallel;
+use antwarp_instance::{Enough, Instance, NeighborLists, Watch, nearest_until};
 
 /// Neighbours that the nearest-neighbour tour tries before it searches for the nearest unvisited node.
 const NEAR: usize = 16;
@@ -449,7 +449,7 @@ impl Problem {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::instance::{generate, nearest};
+    use antwarp_instance::{generate, nearest};
 
     #[test]
     fn what_is_no_tour_has_no_length() {

@@ -15,7 +15,7 @@ pub struct Stop<C = i64> {
     pub time: Option<Duration>,
     /// Number of iterations.
     pub iterations: Option<u64>,
-    /// A tour with at most this internal cost ([`Instance::inside`](crate::instance::Instance::inside)), or a solution of this
+    /// A tour with at most this internal cost ([`Instance::inside`](antwarp_instance::Instance::inside)), or a solution of this
     /// cost.
     pub target: Option<C>,
     /// Iterations without improvement.

@@ -14,7 +14,7 @@ const MOST_LINKS: u32 = 40;
 
 /// What a path refers to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub enum Place {
     /// A file, after following all links. It need not exist yet, but its folder does.
     File(PathBuf),
     /// A pipe or a device, which is written to directly.
@@ -26,7 +26,7 @@ pub(crate) enum Place {
 /// # Errors
 ///
 /// If it is a folder, its folder does not exist, it has no file name, or it only gives the number of an open file.
-pub(crate) fn place(path: &Path) -> io::Result<Place> {
+pub fn place(path: &Path) -> io::Result<Place> {
     match fs::metadata(path) {
         Ok(metadata) if metadata.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
         Ok(metadata) if !metadata.is_file() => return Ok(Place::Device),
@@ -60,7 +60,7 @@ pub(crate) fn place(path: &Path) -> io::Result<Place> {
 
 /// Checks that a file can be written, without changing anything.
 #[cfg(feature = "cli")]
-pub(crate) fn check(path: &Path) -> Result<()> {
+pub fn check(path: &Path) -> Result<()> {
     let check = || {
         let Place::File(file) = place(path)? else { return Ok(()) };
         if file.exists() {
@@ -72,12 +72,12 @@ pub(crate) fn check(path: &Path) -> Result<()> {
 }
 
 /// Writes a temporary file next to `path`, then moves it there. Devices and pipes are written to directly.
-pub(crate) fn write(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+pub fn write(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
     begin(path, content).map(drop)
 }
 
 /// Writes a file like [`write`], and returns it for appending.
-pub(crate) fn begin(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<Growing> {
+pub fn begin(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<Growing> {
     let written = place(path).and_then(|place| match place {
         Place::File(file) => replace(&file, content),
         Place::Device => write_device(path, content),
@@ -107,7 +107,7 @@ fn write_device(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<
 
 /// A file that grows piece by piece: each piece is written completely or not at all.
 #[derive(Debug)]
-pub(crate) struct Growing(File);
+pub struct Growing(File);
 
 impl Write for Growing {
     fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
@@ -165,7 +165,7 @@ fn remove(beside: &Path) -> io::Result<()> {
 
 /// Removes all unfinished files. No file can be started or finished afterwards: the caller ends the process.
 #[cfg(feature = "cli")]
-pub(crate) fn abandon() {
+pub fn abandon() {
     let unfinished = unfinished();
     for beside in &*unfinished {
         let _ = fs::remove_file(beside);

@@ -6,7 +6,7 @@ use super::read_options::ReadOptions;
 
 /// The numbers that define a problem.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Content {
+pub enum Content {
     /// Places in the plane (2 dimensions) or in space (3).
     Places {
         /// 2 or 3.
@@ -22,21 +22,21 @@ pub(crate) enum Content {
 
 /// What was read from a file.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Reading {
-    pub(crate) content: Content,
+pub struct Reading {
+    pub content: Content,
     /// The numbers of the nodes, unless they are 1 to n.
-    pub(crate) ids: Option<Vec<u32>>,
-    pub(crate) names: Option<Vec<String>>,
+    pub ids: Option<Vec<u32>>,
+    pub names: Option<Vec<String>>,
     /// How the content was interpreted: `11 places from stops.csv: latitude "lat", longitude "lon"; great-circle metres`.
-    pub(crate) line: String,
-    pub(crate) warnings: Vec<String>,
+    pub line: String,
+    pub warnings: Vec<String>,
     /// Whether costs apply to one direction, even if they are the same in both.
-    pub(crate) is_directed: bool,
+    pub is_directed: bool,
 }
 
 impl Reading {
     /// Creates the instance with this content; `file` is named in errors.
-    pub(crate) fn into_instance(self, file: &str, name: &str) -> Result<Instance> {
+    pub fn into_instance(self, file: &str, name: &str) -> Result<Instance> {
         let instance = match self.content {
             Content::Places { dimensions, points } => Instance::from_places(name, dimensions, points),
             Content::Degrees(places) => Instance::from_degrees(name, places),
@@ -58,7 +58,7 @@ impl Reading {
 }
 
 /// Creates the instance with these costs, as 32-bit integers if they are.
-pub(crate) fn instance_of(name: &str, costs: Vec<f64>) -> Result<Instance> {
+pub fn instance_of(name: &str, costs: Vec<f64>) -> Result<Instance> {
     let n = costs.len().isqrt();
     let is_whole = |cost: f64| cost.fract() == 0.0 && (0.0..=f64::from(i32::MAX)).contains(&cost);
     let is_diagonal = |at: usize| n > 0 && at.is_multiple_of(n + 1);
@@ -70,11 +70,7 @@ pub(crate) fn instance_of(name: &str, costs: Vec<f64>) -> Result<Instance> {
 
 /// Returns warnings about costs that some programs write for a missing connection: -1 as the only negative cost, or a number such
 /// as 9999 far above all others.
-pub(crate) fn odd_costs(
-    costs: impl Iterator<Item = f64> + Clone,
-    options: &ReadOptions,
-    file: &str,
-) -> Vec<String> {
+pub fn odd_costs(costs: impl Iterator<Item = f64> + Clone, options: &ReadOptions, file: &str) -> Vec<String> {
     let mut warnings = Vec::new();
     let mut negative = costs.clone().filter(|&cost| cost < 0.0).peekable();
     if negative.peek().is_some() && negative.all(|cost| cost == -1.0) {
@@ -92,7 +88,7 @@ pub(crate) fn odd_costs(
 }
 
 /// Returns whether this number is commonly used for a missing connection: all nines, a power of ten, or the maximum of a type.
-pub(crate) fn may_be_no_way(cost: f64) -> bool {
+pub fn may_be_no_way(cost: f64) -> bool {
     let largest = [15, 16, 31, 32, 63, 64].map(|bits| 2_f64.powi(bits));
     let is_ten = |cost: f64| (3..=308).any(|power| cost == 10_f64.powi(power));
     let near = [cost, cost + 1.0];
@@ -101,16 +97,16 @@ pub(crate) fn may_be_no_way(cost: f64) -> bool {
 }
 
 /// How plane coordinates could be degrees: all are in the range of latitudes and longitudes, and have decimals.
-pub(crate) struct Degrees {
+pub struct Degrees {
     /// Whether the first coordinate may be the latitude.
-    pub(crate) lat_first: bool,
+    pub lat_first: bool,
     /// Whether the second one may be.
-    pub(crate) lon_first: bool,
+    pub lon_first: bool,
 }
 
 impl Degrees {
     /// Returns `None` for coordinates that do not look like degrees, such as those in a unit square or with one decimal.
-    pub(crate) fn of(points: &[[f64; 3]]) -> Option<Degrees> {
+    pub fn of(points: &[[f64; 3]]) -> Option<Degrees> {
         let is_fine = |value: f64| ((value * 10.0).round() - value * 10.0).abs() > 1e-9;
         let fits = |lat: usize, lon: usize| {
             points.iter().all(|point| point[lat].abs() <= 90.0 && point[lon].abs() <= 180.0)
@@ -125,7 +121,7 @@ impl Degrees {
 }
 
 /// Makes the error name the file instead of the instance.
-pub(crate) fn in_file(file: &str, error: InstanceError) -> InstanceError {
+pub fn in_file(file: &str, error: InstanceError) -> InstanceError {
     match error {
         InstanceError::Content { problem, help, .. } => Text { file, bytes: b"" }.content(problem, help),
         other => other,

@@ -53,7 +53,7 @@ impl Instance {
     }
 
     /// Returns the edges of a tour.
-    pub(crate) fn edges<'t>(&self, tour: &'t [u32]) -> impl Iterator<Item = (u32, u32)> + use<'t> {
+    pub fn edges<'t>(&self, tour: &'t [u32]) -> impl Iterator<Item = (u32, u32)> + use<'t> {
         let count = self.steps() as usize;
         (0..count).map(|at| (tour[at], tour[if at + 1 == tour.len() { 0 } else { at + 1 }]))
     }

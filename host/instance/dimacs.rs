@@ -112,7 +112,7 @@ mod tests {
     use sha2::{Digest, Sha256};
 
     use super::*;
-    use crate::instance::tsplib;
+    use crate::tsplib;
 
     /// Hashes the file as written by the challenge's generator: under its own name, without an EOF line.
     fn fingerprint(name: &str) -> String {

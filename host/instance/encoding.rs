@@ -7,10 +7,10 @@ use encoding_rs::{Encoding, UTF_16BE, UTF_16LE, WINDOWS_1252};
 use super::error::{Result, Text};
 
 /// A text in UTF-8, without a byte-order mark.
-pub(crate) struct Decoded<'a> {
-    pub(crate) bytes: Cow<'a, [u8]>,
+pub struct Decoded<'a> {
+    pub bytes: Cow<'a, [u8]>,
     /// The original encoding, if it was not UTF-8.
-    pub(crate) encoding: Option<&'static str>,
+    pub encoding: Option<&'static str>,
 }
 
 /// Returns the encoding indicated by the first bytes of a text, and the length of its byte-order mark; `None` for UTF-8 and
@@ -36,7 +36,7 @@ fn without_mark(bytes: &[u8]) -> Option<&'static Encoding> {
 }
 
 /// Returns the number of bytes per letter of plain text.
-pub(crate) fn width(begin: &[u8]) -> u64 {
+pub fn width(begin: &[u8]) -> u64 {
     if shown(begin).is_some() { 2 } else { 1 }
 }
 
@@ -44,7 +44,7 @@ pub(crate) fn width(begin: &[u8]) -> u64 {
 ///
 /// # Errors
 /// If the bytes are not text in any known encoding.
-pub(crate) fn decode<'a>(text: Text<'a>) -> Result<Decoded<'a>> {
+pub fn decode<'a>(text: Text<'a>) -> Result<Decoded<'a>> {
     let bytes = text.bytes;
     if let Some((encoding, mark)) = shown(bytes) {
         let (decoded, has_errors) = encoding.decode_without_bom_handling(&bytes[mark..]);
@@ -72,7 +72,7 @@ pub(crate) fn decode<'a>(text: Text<'a>) -> Result<Decoded<'a>> {
 }
 
 /// Decodes the first bytes of a file, which may end within a character.
-pub(crate) fn decode_begin(bytes: &[u8]) -> Cow<'_, [u8]> {
+pub fn decode_begin(bytes: &[u8]) -> Cow<'_, [u8]> {
     match shown(bytes) {
         Some((encoding, mark)) => {
             Cow::Owned(encoding.decode_without_bom_handling(&bytes[mark..]).0.into_owned().into_bytes())

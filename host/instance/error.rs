@@ -59,7 +59,7 @@ impl InstanceError {
     }
 
     /// Creates the error that the file or instance `origin` as a whole is wrong. The text of `problem` is made safe to print.
-    pub(crate) fn content(
+    pub fn content(
         origin: impl Into<String>,
         problem: impl Into<String>,
         help: impl Into<String>,
@@ -71,7 +71,8 @@ impl InstanceError {
         }
     }
 
-    pub(crate) fn read(path: &Path, cause: std::io::Error) -> InstanceError {
+    /// Creates the error that a file could not be read.
+    pub fn read(path: &Path, cause: std::io::Error) -> InstanceError {
         let help = match cause.kind() {
             std::io::ErrorKind::NotFound => {
                 "give the path of a .tsp, .atsp or .csv file, or the name of a generated instance such as E10k.0"
@@ -84,7 +85,7 @@ impl InstanceError {
     }
 
     /// Replaces the remedy if the error is that there is no such file.
-    pub(crate) fn where_missing(mut self, remedy: &str) -> InstanceError {
+    pub fn where_missing(mut self, remedy: &str) -> InstanceError {
         if let InstanceError::Read { cause, help, .. } = &mut self
             && cause.kind() == std::io::ErrorKind::NotFound
         {
@@ -94,14 +95,15 @@ impl InstanceError {
     }
 
     /// Adjusts the line number for a text that is line `number`, from 1, of its file.
-    pub(crate) fn in_line(mut self, number: usize) -> InstanceError {
+    pub fn in_line(mut self, number: usize) -> InstanceError {
         if let InstanceError::Syntax(error) = &mut self {
             error.source_line.number += number - 1;
         }
         self
     }
 
-    pub(crate) fn write(path: &Path, cause: std::io::Error) -> InstanceError {
+    /// Creates the error that a file could not be written.
+    pub fn write(path: &Path, cause: std::io::Error) -> InstanceError {
         InstanceError::Write { path: path.to_owned(), cause }
     }
 }
@@ -151,14 +153,16 @@ const CONTEXT: usize = 60;
 
 /// The bytes of a file, used to locate errors.
 #[derive(Clone, Copy)]
-pub(crate) struct Text<'a> {
-    pub(crate) file: &'a str,
-    pub(crate) bytes: &'a [u8],
+pub struct Text<'a> {
+    /// Its name in messages.
+    pub file: &'a str,
+    /// All bytes.
+    pub bytes: &'a [u8],
 }
 
 impl Text<'_> {
     /// Creates the error that the `length` bytes from `start` on are wrong.
-    pub(crate) fn error(
+    pub fn error(
         &self,
         start: usize,
         length: usize,
@@ -188,24 +192,24 @@ impl Text<'_> {
     }
 
     /// Creates the error that there is not enough memory for what is read.
-    pub(crate) fn no_room(&self, what: &str, shortage: Shortage) -> InstanceError {
+    pub fn no_room(&self, what: &str, shortage: Shortage) -> InstanceError {
         let help = "use a smaller one, or end other programs that use memory";
         self.content(format!("not enough memory for {what}: {shortage}"), help)
     }
 
     /// Creates the error that the file as a whole is wrong.
-    pub(crate) fn content(&self, problem: impl Into<String>, help: impl Into<String>) -> InstanceError {
+    pub fn content(&self, problem: impl Into<String>, help: impl Into<String>) -> InstanceError {
         InstanceError::content(self.file, problem, help)
     }
 }
 
 /// Returns bytes that need not be UTF-8 as text that is safe to print.
-pub(crate) fn lossy(bytes: &[u8]) -> String {
+pub fn lossy(bytes: &[u8]) -> String {
     printable(String::from_utf8_lossy(bytes).trim_end_matches('\r'))
 }
 
 /// Returns the text without control characters: a terminal could take them as commands, and a file must not issue any.
-pub(crate) fn printable(text: &str) -> String {
+pub fn printable(text: &str) -> String {
     text.replace(|c: char| c.is_control() && c != '\t', "\u{fffd}")
 }
 

@@ -59,7 +59,7 @@ pub fn clustered(n: usize, clusters: usize, seed: u64) -> Result<Instance> {
 }
 
 /// Draws a whole number below `end`, by multiplication: libraries may change how they draw from a range.
-pub(crate) fn draw(draws: &mut impl Rng, end: u64) -> u64 {
+pub fn draw(draws: &mut impl Rng, end: u64) -> u64 {
     ((u128::from(draws.next_u64()) * u128::from(end)) >> 64) as u64
 }
 
@@ -67,7 +67,7 @@ pub(crate) fn draw(draws: &mut impl Rng, end: u64) -> u64 {
 ///
 /// The family modifies the seed, since a search may run with the seed of its instance: it must not draw its start from the numbers
 /// that hide the solution.
-pub(crate) const fn stream(family: [u8; 8], seed: u64, part: u32) -> Stream {
+pub const fn stream(family: [u8; 8], seed: u64, part: u32) -> Stream {
     Stream::new(seed ^ u64::from_be_bytes(family), part, 0)
 }
 
@@ -110,7 +110,7 @@ mod tests {
         let uniform = uniform(1000, 3).unwrap();
         let clustered = clustered(1000, 10, 3).unwrap();
         let to_nearest = |i: &Instance| {
-            let lists = crate::instance::nearest(i, 1);
+            let lists = crate::nearest(i, 1);
             (0..1000).map(|a| i64::from(i.distance(a, lists.ids[a as usize]))).sum::<i64>()
         };
         assert!(to_nearest(&clustered) * 2 < to_nearest(&uniform));

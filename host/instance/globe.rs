@@ -5,22 +5,22 @@ use antwarp_core::metric::{EARTH_RADIUS, GEOM_RADIUS, Metric, geo_radians};
 use super::kd_tree::square;
 
 /// Returns a coordinate of `GEO` or `GEOM` in radians.
-pub(crate) fn radians(metric: Metric, coordinate: f64) -> f64 {
+pub fn radians(metric: Metric, coordinate: f64) -> f64 {
     if metric == Metric::Geo { geo_radians(coordinate) } else { coordinate.to_radians() }
 }
 
 /// Returns the radius of the globe of `GEO`, in kilometres, or of `GEOM`, in metres.
-pub(crate) fn radius(metric: Metric) -> f64 {
+pub fn radius(metric: Metric) -> f64 {
     if metric == Metric::Geo { EARTH_RADIUS } else { GEOM_RADIUS }
 }
 
 /// Returns the place of a point given as latitude and longitude.
-pub(crate) fn place(metric: Metric, point: [f64; 3]) -> [f64; 3] {
+pub fn place(metric: Metric, point: [f64; 3]) -> [f64; 3] {
     on_unit_sphere(radians(metric, point[0]), radians(metric, point[1]))
 }
 
 /// Returns the place of a latitude and longitude, both in radians.
-pub(crate) fn on_unit_sphere(latitude: f64, longitude: f64) -> [f64; 3] {
+pub fn on_unit_sphere(latitude: f64, longitude: f64) -> [f64; 3] {
     let radius = latitude.cos();
     [radius * longitude.cos(), radius * longitude.sin(), latitude.sin()]
 }
@@ -28,7 +28,7 @@ pub(crate) fn on_unit_sphere(latitude: f64, longitude: f64) -> [f64; 3] {
 /// Returns a lower bound on the distance of points whose places are at least this far apart along each axis: the arc over the
 /// chord, plus 1, as in the distance; the computation is off by less than a hundredth.
 #[inline]
-pub(crate) fn least(metric: Metric, beyond: [f64; 3]) -> i32 {
+pub fn least(metric: Metric, beyond: [f64; 3]) -> i32 {
     let arc = 2.0 * radius(metric) * (square(beyond).sqrt() / 2.0).min(1.0).asin();
     (arc + 0.99) as i32
 }

@@ -10,7 +10,7 @@ const PARALLEL: usize = 1 << 13;
 /// A k-d tree over items at places with `D` coordinates. An item is identified by its position in the order of the leaves. Cells
 /// are numbered as in a heap: the children of cell i are 2 i and 2 i + 1, and the root is 1.
 #[derive(Clone)]
-pub(crate) struct KdTree<const D: usize> {
+pub struct KdTree<const D: usize> {
     places: Vec<[f64; D]>,
     items: Vec<u32>,
     cells: Vec<Cell<D>>,
@@ -19,11 +19,11 @@ pub(crate) struct KdTree<const D: usize> {
 
 /// The smallest box around a part of the places.
 #[derive(Clone, Copy)]
-pub(crate) struct Cell<const D: usize> {
+pub struct Cell<const D: usize> {
     /// Its smallest coordinates.
-    pub(crate) low: [f64; D],
+    pub low: [f64; D],
     /// Its largest coordinates.
-    pub(crate) high: [f64; D],
+    pub high: [f64; D],
 }
 
 impl<const D: usize> Cell<D> {
@@ -40,7 +40,7 @@ impl<const D: usize> Cell<D> {
     /// Returns the minimum distance from a place to the box along each axis. Despite rounding, no place in the box is nearer along
     /// any axis.
     #[inline]
-    pub(crate) fn beyond(&self, place: [f64; D]) -> [f64; D] {
+    pub fn beyond(&self, place: [f64; D]) -> [f64; D] {
         let mut beyond = [0.0; D];
         for axis in 0..D {
             let outside = larger(self.low[axis] - place[axis], place[axis] - self.high[axis]);
@@ -52,13 +52,13 @@ impl<const D: usize> Cell<D> {
 
 /// Returns the larger number. Not `max`, which is slower because it handles NaN.
 #[inline]
-pub(crate) fn larger(a: f64, b: f64) -> f64 {
+pub fn larger(a: f64, b: f64) -> f64 {
     if a > b { a } else { b }
 }
 
 /// Returns the squared length of a straight line.
 #[inline]
-pub(crate) fn square<const D: usize>(apart: [f64; D]) -> f64 {
+pub fn square<const D: usize>(apart: [f64; D]) -> f64 {
     let mut sum = 0.0;
     for z in apart {
         sum += z * z;
@@ -67,7 +67,7 @@ pub(crate) fn square<const D: usize>(apart: [f64; D]) -> f64 {
 }
 
 /// A search in a k-d tree.
-pub(crate) trait Search<const D: usize> {
+pub trait Search<const D: usize> {
     /// A lower bound on how near something is; smaller means nearer.
     type Least: Copy + PartialOrd;
 
@@ -83,7 +83,7 @@ pub(crate) trait Search<const D: usize> {
 
 impl<const D: usize> KdTree<D> {
     /// Builds the tree of these places; items are numbered in the same order.
-    pub(crate) fn new(places: &[[f64; D]]) -> KdTree<D> {
+    pub fn new(places: &[[f64; D]]) -> KdTree<D> {
         let leaves = places.len().div_ceil(LEAF).next_power_of_two();
         let mut entries: Vec<([f64; D], u32)> = parallel::collect(places.len(), &|i| (places[i], i as u32));
         halve(&mut entries, leaves);
@@ -108,37 +108,37 @@ impl<const D: usize> KdTree<D> {
 
     /// Returns the places, by position.
     #[inline]
-    pub(crate) fn places(&self) -> &[[f64; D]] {
+    pub fn places(&self) -> &[[f64; D]] {
         &self.places
     }
 
     /// Returns the item numbers, by position.
     #[inline]
-    pub(crate) fn items(&self) -> &[u32] {
+    pub fn items(&self) -> &[u32] {
         &self.items
     }
 
     /// Returns one more than the largest cell number.
     #[inline]
-    pub(crate) fn cells(&self) -> usize {
+    pub fn cells(&self) -> usize {
         2 * self.leaves
     }
 
     /// Returns the positions in a leaf.
     #[inline]
-    pub(crate) fn positions(&self, leaf: usize) -> std::ops::Range<usize> {
+    pub fn positions(&self, leaf: usize) -> std::ops::Range<usize> {
         let begin = |i: usize| part(self.places.len(), self.leaves, i);
         begin(leaf - self.leaves)..begin(leaf - self.leaves + 1)
     }
 
     /// Returns the leaf that contains a position.
     #[inline]
-    pub(crate) fn leaf(&self, position: u32) -> usize {
+    pub fn leaf(&self, position: u32) -> usize {
         self.leaves + ((position as usize + 1) * self.leaves - 1) / self.places.len()
     }
 
     /// Returns a value for each cell, by cell number: the values `of` its items, combined by `with`.
-    pub(crate) fn fold<K: Copy + Send + Sync>(
+    pub fn fold<K: Copy + Send + Sync>(
         &self,
         nothing: K,
         with: impl Fn(K, K) -> K + Sync,
@@ -157,7 +157,7 @@ impl<const D: usize> KdTree<D> {
     }
 
     /// Searches around an item: first its leaf, then ever larger cells that contain it.
-    pub(crate) fn search(&self, position: u32, search: &mut impl Search<D>) {
+    pub fn search(&self, position: u32, search: &mut impl Search<D>) {
         let mut cell = self.leaf(position);
         self.look(cell, search.least(cell, &self.cells[cell]), search);
         while cell > 1 {
@@ -221,7 +221,7 @@ fn halve<const D: usize>(entries: &mut [([f64; D], u32)], leaves: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::instance::generate;
+    use crate::generate;
 
     /// Every inner cell covers its two children, however few items there are.
     #[test]

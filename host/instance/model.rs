@@ -293,7 +293,7 @@ impl Instance {
     ///
     /// # Panics
     /// If there is not one name per node.
-    pub(crate) fn with_names(mut self, names: Vec<String>) -> Instance {
+    pub fn with_names(mut self, names: Vec<String>) -> Instance {
         assert_eq!(names.len(), self.len, "one name per node");
         self.names = Some(names);
         self
@@ -301,13 +301,13 @@ impl Instance {
 
     /// Returns the instance with a line that says how it was read: `11 places from stops.csv: latitude "lat", longitude "lon",
     /// names "name"`.
-    pub(crate) fn with_reading(mut self, line: String) -> Instance {
+    pub fn with_reading(mut self, line: String) -> Instance {
         self.notes.reading = Some(line);
         self
     }
 
     /// Adds a warning for the user about how the file was read.
-    pub(crate) fn with_warning(mut self, warning: String) -> Instance {
+    pub fn with_warning(mut self, warning: String) -> Instance {
         self.notes.warnings.push(warning);
         self
     }
@@ -393,7 +393,7 @@ impl Instance {
     ///
     /// # Panics
     /// If there is not one place per node.
-    pub(crate) fn with_display(mut self, display: Vec<[f64; 2]>) -> Instance {
+    pub fn with_display(mut self, display: Vec<[f64; 2]>) -> Instance {
         assert_eq!(display.len(), self.len, "one place per node");
         self.display = Some(display);
         self
@@ -403,7 +403,7 @@ impl Instance {
     ///
     /// # Panics
     /// If there is not one number per node.
-    pub(crate) fn with_ids(mut self, ids: Vec<u32>) -> Instance {
+    pub fn with_ids(mut self, ids: Vec<u32>) -> Instance {
         assert_eq!(ids.len(), self.len, "one number per node");
         self.ids = Some(ids);
         self
@@ -413,7 +413,7 @@ impl Instance {
     ///
     /// # Panics
     /// If an edge joins a node that does not exist.
-    pub(crate) fn with_fixed_edges(mut self, edges: Vec<(u32, u32)>) -> Instance {
+    pub fn with_fixed_edges(mut self, edges: Vec<(u32, u32)>) -> Instance {
         assert!(edges.iter().all(|&(a, b)| (a.max(b) as usize) < self.len), "fixed edges join nodes");
         self.fixed_edges = edges;
         self
@@ -467,7 +467,7 @@ impl Instance {
 
     /// Returns the instance marked as asymmetric, even if its distances are symmetric.
     #[must_use]
-    pub(crate) fn into_atsp(mut self) -> Instance {
+    pub fn into_atsp(mut self) -> Instance {
         self.kind = Kind::Atsp;
         self
     }
@@ -477,7 +477,7 @@ impl Instance {
     ///
     /// # Panics
     /// If a node of the order does not exist.
-    pub(crate) fn renumbered(&self, order: &[u32]) -> Option<Instance> {
+    pub fn renumbered(&self, order: &[u32]) -> Option<Instance> {
         let points = order.par_iter().map(|&node| self.points().map(|points| points[node as usize]));
         Some(Instance {
             name: self.name.clone(),
@@ -575,12 +575,12 @@ impl Instance {
     }
 
     /// Returns the numbers of all nodes, unless they are 1 to n.
-    pub(crate) fn ids(&self) -> Option<&[u32]> {
+    pub fn ids(&self) -> Option<&[u32]> {
         self.ids.as_deref()
     }
 
     /// Returns the mapping from those numbers to nodes.
-    pub(crate) fn node_numbers(&self) -> NodeNumbers {
+    pub fn node_numbers(&self) -> NodeNumbers {
         NodeNumbers::new(self.len, self.ids())
     }
 
@@ -654,7 +654,7 @@ pub(super) fn check_permutation(tour: &[u32], n: usize) -> std::result::Result<(
 }
 
 /// Returns the first pair of nodes, row by row, whose distance depends on the direction.
-pub(crate) fn first_asymmetry(matrix: &[i32], n: usize) -> Option<(usize, usize)> {
+pub fn first_asymmetry(matrix: &[i32], n: usize) -> Option<(usize, usize)> {
     (0..n).find_map(|i| (i + 1..n).find(|&j| matrix[i * n + j] != matrix[j * n + i]).map(|j| (i, j)))
 }
 
@@ -783,7 +783,7 @@ fn check_points(name: &str, metric: Metric, points: &[[f64; 3]]) -> Result<()> {
 }
 
 /// A mapping from the numbers that a file gives to its nodes back to the nodes.
-pub(crate) enum NodeNumbers {
+pub enum NodeNumbers {
     /// Consecutive numbers.
     From { first: u32, n: usize },
     /// Any other numbers, sorted, with their nodes.
@@ -792,7 +792,7 @@ pub(crate) enum NodeNumbers {
 
 impl NodeNumbers {
     /// Creates the mapping for the numbers `ids`, or else 1 to n.
-    pub(crate) fn new(n: usize, ids: Option<&[u32]>) -> NodeNumbers {
+    pub fn new(n: usize, ids: Option<&[u32]>) -> NodeNumbers {
         match ids {
             None => NodeNumbers::From { first: 1, n },
             Some(ids) if ids.windows(2).all(|pair| pair[1].checked_sub(pair[0]) == Some(1)) => {
@@ -807,7 +807,7 @@ impl NodeNumbers {
     }
 
     /// Returns the node with this number.
-    pub(crate) fn node(&self, id: u32) -> Option<u32> {
+    pub fn node(&self, id: u32) -> Option<u32> {
         match self {
             NodeNumbers::From { first, n } => id.checked_sub(*first).filter(|&node| (node as usize) < *n),
             NodeNumbers::Listed(listed) => {
@@ -820,7 +820,7 @@ impl NodeNumbers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::instance::Cost;
+    use crate::Cost;
 
     fn square() -> Instance {
         let points = vec![[0.0, 0.0, 0.0], [3.0, 0.0, 0.0], [3.0, 4.0, 0.0], [0.0, 4.0, 0.0]];

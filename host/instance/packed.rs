@@ -9,7 +9,7 @@ const MATRIX: u32 = u32::MAX;
 
 impl Instance {
     /// Appends the name and the distances.
-    pub(crate) fn pack(&self, bytes: &mut Vec<u8>) {
+    pub fn pack(&self, bytes: &mut Vec<u8>) {
         bytes.extend((self.name().len() as u64).to_le_bytes());
         bytes.extend(self.name().as_bytes());
         bytes.extend((self.len() as u64).to_le_bytes());
@@ -24,7 +24,7 @@ impl Instance {
     }
 
     /// The inverse of [`Instance::pack`]; `None` if these bytes are not a valid instance.
-    pub(crate) fn unpack(bytes: &[u8]) -> Option<Instance> {
+    pub fn unpack(bytes: &[u8]) -> Option<Instance> {
         let (length, rest) = bytes.split_first_chunk()?;
         let (name, rest) = rest.split_at_checked(u64::from_le_bytes(*length) as usize)?;
         let name = str::from_utf8(name).ok()?;

@@ -30,17 +30,17 @@ static DEADLINE: Mutex<Option<Instant>> = Mutex::new(None);
 static WAS_INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 /// Makes all waiting end once this flag is set.
-pub(crate) fn heed(interrupt: &Arc<AtomicBool>) {
+pub fn heed(interrupt: &Arc<AtomicBool>) {
     let _ = INTERRUPT.set(interrupt.clone());
 }
 
 /// Limits waiting for input to this deadline.
-pub(crate) fn until(deadline: Option<Instant>) {
+pub fn until(deadline: Option<Instant>) {
     *DEADLINE.lock().unwrap_or_else(PoisonError::into_inner) = deadline;
 }
 
 /// Returns whether waiting for input was ended by an interrupt.
-pub(crate) fn was_interrupted() -> bool {
+pub fn was_interrupted() -> bool {
     WAS_INTERRUPTED.load(Ordering::Relaxed)
 }
 
@@ -66,7 +66,7 @@ fn check_input() -> io::Result<()> {
 }
 
 /// Opens a file for reading.
-pub(crate) fn open(path: &Path) -> io::Result<Box<dyn Read>> {
+pub fn open(path: &Path) -> io::Result<Box<dyn Read>> {
     #[cfg(unix)]
     if is_waited_for(path) {
         use nix::fcntl::{OFlag, open};
@@ -78,7 +78,7 @@ pub(crate) fn open(path: &Path) -> io::Result<Box<dyn Read>> {
 }
 
 /// Opens a pipe or a device for writing, and waits for a reader. `open` gets the flags for the system.
-pub(crate) fn open_device(path: &Path, open: impl Fn(i32) -> io::Result<File>) -> io::Result<Device> {
+pub fn open_device(path: &Path, open: impl Fn(i32) -> io::Result<File>) -> io::Result<Device> {
     if !is_waited_for(path) {
         return open(0).map(Device);
     }
@@ -143,11 +143,11 @@ impl Read for Input {
 }
 
 /// A pipe or a device that is written to.
-pub(crate) struct Device(File);
+pub struct Device(File);
 
 impl Device {
     /// Returns the file, which blocks from now on.
-    pub(crate) fn into_file(self) -> io::Result<File> {
+    pub fn into_file(self) -> io::Result<File> {
         #[cfg(unix)]
         {
             use nix::fcntl::{FcntlArg, OFlag, fcntl};

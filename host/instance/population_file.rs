@@ -97,7 +97,7 @@ pub fn parse(path: &Path, reader: impl BufRead, instance: &Instance) -> Result<S
     let mut header = None;
     let mut place = Place::Head;
     // Read to the end, where an archive shows whether it is complete.
-    while let Some(line) = lines.next()? {
+    while let Some(line) = lines.next_line()? {
         let (text, number, count) = (line.text, line.number, individuals.count);
         place =
             next_place(text, place, &mut individuals, &mut header).map_err(|error| error.in_line(number))?;
@@ -323,7 +323,7 @@ fn are_same(read: Cost, cost: Cost) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::instance::Metric;
+    use crate::Metric;
 
     fn line_of_four() -> Instance {
         let points = (0..4).map(|x| [f64::from(x), 0.0, 0.0]).collect();
@@ -365,7 +365,7 @@ mod tests {
         assert_eq!(read(&path, &line_of_four()).unwrap(), saved);
         // A population of one is a tour file like any other.
         let one = text.replacen("1\n2\n3\n4\n-1\n", "", 1);
-        let tour = crate::instance::tour_file::parse("p.tour", one.as_bytes(), &line_of_four());
+        let tour = crate::tour_file::parse("p.tour", one.as_bytes(), &line_of_four());
         assert_eq!(tour.unwrap(), [3, 1, 0, 2]);
     }
 

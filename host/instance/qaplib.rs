@@ -56,7 +56,7 @@ impl Qap {
     /// 2^60.
     pub fn open(path: &Path) -> Result<Qap> {
         let bytes = numbers::load(path, "give the path of a QAPLIB file, such as tai12a.dat", room)?;
-        parse(&path.to_string_lossy(), &crate::instance::source::stem(path), &bytes)
+        parse(&path.to_string_lossy(), &crate::source::stem(path), &bytes)
     }
 
     /// Creates an instance from two matrices with `n` rows and columns, row by row.

@@ -20,7 +20,7 @@ const IDLE: usize = 1 << 22;
 
 /// A limit on the length of a file, or of a part of it.
 #[derive(Debug)]
-pub(crate) struct Room {
+pub struct Room {
     bytes: u64,
     /// What can take up to this many bytes.
     of: String,
@@ -30,7 +30,7 @@ pub(crate) struct Room {
 
 impl Room {
     /// Returns room for this many numbers of `of`, and for the text around them.
-    pub(crate) fn numbers(count: u64, of: impl Into<String>) -> Room {
+    pub fn numbers(count: u64, of: impl Into<String>) -> Room {
         Room {
             bytes: count.saturating_mul(NUMBER).saturating_add(BESIDE).min(MOST),
             of: of.into(),
@@ -39,17 +39,17 @@ impl Room {
     }
 
     /// Returns room for this many bytes of `of`.
-    pub(crate) fn bytes(bytes: u64, of: impl Into<String>) -> Room {
+    pub fn bytes(bytes: u64, of: impl Into<String>) -> Room {
         Room { bytes, of: of.into(), memory: 0 }
     }
 
     /// Returns the room if every letter takes this many bytes.
-    pub(crate) fn times(self, width: u64) -> Room {
+    pub fn times(self, width: u64) -> Room {
         Room { bytes: self.bytes.saturating_mul(width).min(MOST), ..self }
     }
 
     /// Returns the room for something that needs at least this many bytes of memory.
-    pub(crate) fn in_memory(self, bytes: u64) -> Room {
+    pub fn in_memory(self, bytes: u64) -> Room {
         Room { memory: bytes, ..self }
     }
 
@@ -60,10 +60,10 @@ impl Room {
 }
 
 /// The path that stands for the standard input.
-pub(crate) const STDIN: &str = "-";
+pub const STDIN: &str = "-";
 
 /// Returns the name of a file for messages.
-pub(crate) fn shown(path: &Path) -> String {
+pub fn shown(path: &Path) -> String {
     if path == Path::new(STDIN) {
         "the standard input".to_owned()
     } else {
@@ -72,7 +72,7 @@ pub(crate) fn shown(path: &Path) -> String {
 }
 
 /// Returns the name of what is in a file: the file name up to its first dot, such as tai12a for tai12a.dat.gz.
-pub(crate) fn stem(path: &Path) -> String {
+pub fn stem(path: &Path) -> String {
     if path == Path::new(STDIN) {
         return "stdin".to_owned();
     }
@@ -81,7 +81,7 @@ pub(crate) fn stem(path: &Path) -> String {
 }
 
 /// Opens a file, or the standard input, as text.
-pub(crate) fn open(path: &Path) -> Result<Box<dyn BufRead>> {
+pub fn open(path: &Path) -> Result<Box<dyn BufRead>> {
     let failed = |cause| InstanceError::read(path, cause);
     let file: Box<dyn Read> = if path == Path::new(STDIN) {
         Box::new(io::stdin())
@@ -106,12 +106,12 @@ fn open_file(path: &Path) -> io::Result<Box<dyn Read>> {
 }
 
 /// Returns the bytes of a file. `room` determines from its first mebibyte how long the whole can be.
-pub(crate) fn load(path: &Path, room: impl FnOnce(Text<'_>) -> Room) -> Result<Vec<u8>> {
+pub fn load(path: &Path, room: impl FnOnce(Text<'_>) -> Room) -> Result<Vec<u8>> {
     load_checked(path, |begin| Ok(room(begin)))
 }
 
 /// Does the same where the first mebibyte may show that the file must not be read.
-pub(crate) fn load_checked(path: &Path, room: impl FnOnce(Text<'_>) -> Result<Room>) -> Result<Vec<u8>> {
+pub fn load_checked(path: &Path, room: impl FnOnce(Text<'_>) -> Result<Room>) -> Result<Vec<u8>> {
     let failed = |cause| InstanceError::read(path, cause);
     let (mut text, mut bytes) = (open(path)?, Vec::new());
     text.by_ref().take(BESIDE).read_to_end(&mut bytes).map_err(failed)?;
@@ -166,7 +166,7 @@ impl<R: Read> Read for Busy<R> {
 
 /// The lines of a text, of which one at a time is held in memory. They end like those of
 /// [`scan::lines`](super::tsplib::scan::lines).
-pub(crate) struct Lines<'a, R> {
+pub struct Lines<'a, R> {
     file: &'a str,
     reader: R,
     room: Room,
@@ -179,25 +179,27 @@ pub(crate) struct Lines<'a, R> {
 }
 
 /// A line, and its number from 1.
-pub(crate) struct Line<'a> {
-    pub(crate) text: Text<'a>,
-    pub(crate) number: usize,
+pub struct Line<'a> {
+    /// The line.
+    pub text: Text<'a>,
+    /// Its number, from 1.
+    pub number: usize,
 }
 
 impl<'a, R: BufRead> Lines<'a, R> {
     /// Creates the lines of a reader; `file` is named in errors. This `room` is the limit until it is renewed.
-    pub(crate) fn new(file: &'a str, reader: R, room: Room) -> Lines<'a, R> {
+    pub fn new(file: &'a str, reader: R, room: Room) -> Lines<'a, R> {
         let left = room.bytes;
         Lines { file, reader, room, left, number: 0, line: Vec::new(), is_returned: false }
     }
 
     /// Restores the initial room: the lines so far were useful.
-    pub(crate) fn renew(&mut self) {
+    pub fn renew(&mut self) {
         self.left = self.room.bytes;
     }
 
     /// Returns the next line, without its end and without a byte-order mark.
-    pub(crate) fn next(&mut self) -> Result<Option<Line<'_>>> {
+    pub fn next_line(&mut self) -> Result<Option<Line<'_>>> {
         self.line.clear();
         let mut is_any = false;
         loop {
@@ -240,7 +242,7 @@ mod tests {
         let reader = BufReader::with_capacity(capacity, text.as_bytes());
         let mut lines = Lines::new("f", reader, Room::numbers(0, "a test"));
         let mut found = Vec::new();
-        while let Some(line) = lines.next().unwrap() {
+        while let Some(line) = lines.next_line().unwrap() {
             found.push((line.number, String::from_utf8(line.text.bytes.to_vec()).unwrap()));
         }
         found
@@ -262,12 +264,12 @@ mod tests {
         let mut lines = Lines::new("f", BufReader::new(io::repeat(b'\n')), Room::numbers(0, "a test"));
         for _ in 0..2 {
             for _ in 0..BESIDE {
-                assert!(lines.next().unwrap().is_some_and(|line| line.text.bytes.is_empty()));
+                assert!(lines.next_line().unwrap().is_some_and(|line| line.text.bytes.is_empty()));
             }
             lines.renew();
         }
         let mut lines = Lines::new("f", BufReader::new(io::repeat(b'7')), Room::numbers(0, "a test"));
-        let error = lines.next().err().unwrap().to_string();
+        let error = lines.next_line().err().unwrap().to_string();
         assert_eq!(error, "f: the file has more than 1048576 bytes, the maximum for a test");
     }
 }

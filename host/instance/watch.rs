@@ -9,24 +9,24 @@ pub type Enough<'a> = &'a (dyn Fn() -> bool + Sync);
 const MANY: usize = 1 << 4;
 
 /// Checks whether to stop, and remembers the answer.
-pub(crate) struct Watch<'a> {
+pub struct Watch<'a> {
     enough: Enough<'a>,
     is_cut: AtomicBool,
 }
 
 impl<'a> Watch<'a> {
     /// Creates a watch that uses this callback.
-    pub(crate) fn new(enough: Enough<'a>) -> Watch<'a> {
+    pub fn new(enough: Enough<'a>) -> Watch<'a> {
         Watch { enough, is_cut: AtomicBool::new(false) }
     }
 
     /// Returns whether the work was stopped early: its result must not be used.
-    pub(crate) fn is_cut(&self) -> bool {
+    pub fn is_cut(&self) -> bool {
         self.is_cut.load(Ordering::Relaxed)
     }
 
     /// Returns whether to stop now.
-    pub(crate) fn is_over(&self) -> bool {
+    pub fn is_over(&self) -> bool {
         if !self.is_cut() && (self.enough)() {
             self.is_cut.store(true, Ordering::Relaxed);
         }
@@ -34,12 +34,12 @@ impl<'a> Watch<'a> {
     }
 
     /// Does the same before one of many short steps, calling back only before some of them.
-    pub(crate) fn is_over_at(&self, step: usize) -> bool {
+    pub fn is_over_at(&self, step: usize) -> bool {
         if step.is_multiple_of(MANY) { self.is_over() } else { self.is_cut() }
     }
 
     /// Returns the result of the work, unless it was stopped early.
-    pub(crate) fn kept<T>(&self, work: T) -> Option<T> {
+    pub fn kept<T>(&self, work: T) -> Option<T> {
         (!self.is_cut()).then_some(work)
     }
 }

@@ -1,4 +1,4 @@
-//! Parallel loops whose bodies get memory of their own: [`parallel`](crate::parallel) has those without.
+//! Parallel loops whose bodies get memory of their own: [`parallel`](antwarp_instance::parallel) has those without.
 //!
 //! Rayon's iterators are generic in the body of the loop. Bodies that are generic themselves (in the problem, the operator, the
 //! geometry) would make each loop compile once per body, with the body inlined in several places. The bodies here run for

@@ -5,25 +5,25 @@ macro_rules! with_operator {
     ($local_search:expr, $O:ident => $body:expr) => {{
         use antwarp_core::operator::{Or2opt, Or3opt, OrOpt, ThreeOpt, TwoOpt};
         match $local_search {
-            $crate::engine::LocalSearch::None
-            | $crate::engine::LocalSearch::Lk
-            | $crate::engine::LocalSearch::TwoOpt => {
+            antwarp_engine::LocalSearch::None
+            | antwarp_engine::LocalSearch::Lk
+            | antwarp_engine::LocalSearch::TwoOpt => {
                 type $O = TwoOpt;
                 $body
             }
-            $crate::engine::LocalSearch::OrOpt => {
+            antwarp_engine::LocalSearch::OrOpt => {
                 type $O = OrOpt;
                 $body
             }
-            $crate::engine::LocalSearch::Or2opt => {
+            antwarp_engine::LocalSearch::Or2opt => {
                 type $O = Or2opt;
                 $body
             }
-            $crate::engine::LocalSearch::ThreeOpt => {
+            antwarp_engine::LocalSearch::ThreeOpt => {
                 type $O = ThreeOpt;
                 $body
             }
-            $crate::engine::LocalSearch::Or3opt => {
+            antwarp_engine::LocalSearch::Or3opt => {
                 type $O = Or3opt;
                 $body
             }
@@ -37,15 +37,15 @@ macro_rules! with_places {
     ($problem:expr, $distances:expr, |$geometry:ident, $places:ident| $body:expr) => {{
         use antwarp_core::geometry::{Grid, Numbered, Planar};
         match $problem.places() {
-            $crate::engine::Places::Grid { places: $places, up } => {
+            antwarp_engine::Places::Grid { places: $places, up } => {
                 let $geometry = Grid { up: *up };
                 $body
             }
-            $crate::engine::Places::Planar { places: $places, metric } => {
+            antwarp_engine::Places::Planar { places: $places, metric } => {
                 let $geometry = Planar { metric: *metric };
                 $body
             }
-            $crate::engine::Places::Numbered($places) => {
+            antwarp_engine::Places::Numbered($places) => {
                 let $geometry = Numbered { distances: $distances };
                 $body
             }

@@ -6,7 +6,7 @@ use antwarp_core::papers::problem::{Move, Problem, Shape, WalkOf};
 use antwarp_core::papers::search::{Contender, Cost, Crew};
 use antwarp_core::team::Team;
 
-use crate::instance::Watch;
+use antwarp_instance::Watch;
 
 /// Neighbours per share, if they are cheap: many more than a look at the clock costs.
 const SHARE: u64 = 1 << 12;

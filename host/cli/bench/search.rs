@@ -11,9 +11,9 @@ use super::super::search::{self, Asked};
 use super::super::{Error, Outcome, Result, parse_line};
 use super::table::{How::Count, How::Deviation, How::Mean, How::Per, How::Times, Suite};
 use super::{Bench, Cell, Common, Measured};
-use crate::backend::{Backend, Choice, Machine, tuning};
+use crate::backend::{Backend, Choice, Machine};
 use crate::engine::BackendError;
-use crate::engine::StopReason;
+use crate::engine::{StopReason, tuning};
 use crate::solver::SolveError;
 use crate::solver::search::{Chooser, Done, SearchSettings};
 

@@ -7,7 +7,7 @@ use antwarp_core::papers::ants::pheromone::matrix::FAR;
 use antwarp_core::papers::ants::pheromone::selective::stride;
 use serde::{Deserialize, Serialize};
 
-use crate::engine::{LocalSearch, Problem};
+use crate::{LocalSearch, Problem};
 
 /// Which edges have a trail.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

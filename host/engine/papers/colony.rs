@@ -5,7 +5,7 @@ use std::time::Duration;
 use antwarp_core::papers::ants::colony::ColonyState;
 use serde::Serialize;
 
-use crate::engine::{BackendError, Enough};
+use crate::{BackendError, Enough};
 
 /// Time spent in the parts of the iterations since it was last queried.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
@@ -20,7 +20,7 @@ pub struct Phases {
     pub rest: Duration,
 }
 
-/// An iterative solver on a backend: a colony of ants, or a [`Population`](crate::engine::Population).
+/// An iterative solver on a backend: a colony of ants, or a [`Population`](crate::Population).
 pub trait Colony {
     /// Runs `iterations` more iterations, or fewer if the target is reached; returns the state afterwards.
     ///

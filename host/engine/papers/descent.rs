@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use antwarp_core::papers::local_search::best::{DescentState, Kicks};
 
-use crate::engine::{BackendError, Enough, LocalSearch};
+use crate::{BackendError, Enough, LocalSearch};
 
 /// Everything a backend needs to know about a descent.
 #[derive(Clone, Debug)]
@@ -49,7 +49,7 @@ pub struct Pass {
 }
 
 /// Describes the time of a pass, for layouts.
-pub(crate) fn each_pass(evaluation: Pass) -> String {
+pub fn each_pass(evaluation: Pass) -> String {
     if evaluation.passes == 0 {
         return "no pass".to_string();
     }

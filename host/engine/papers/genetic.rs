@@ -6,7 +6,7 @@ use antwarp_core::papers::genetic::GenerationRules;
 use antwarp_core::papers::genetic::generation::method;
 use serde::{Deserialize, Serialize};
 
-use crate::engine::{BackendError, Colony, Enough, LocalSearch, Problem, Sharing};
+use crate::{BackendError, Colony, Enough, LocalSearch, Problem, Sharing};
 
 /// How children are created from their parents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

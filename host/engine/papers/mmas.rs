@@ -5,7 +5,7 @@ use antwarp_core::papers::ants::construct::row_stride;
 use antwarp_core::rng::Stream;
 use serde::{Deserialize, Serialize};
 
-use crate::engine::{LocalSearch, Problem};
+use crate::{LocalSearch, Problem};
 
 /// How an ant chooses its next node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

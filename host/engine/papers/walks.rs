@@ -7,7 +7,7 @@ use antwarp_core::papers::problem::{Problem, Shape};
 use antwarp_core::papers::search::{Layout, Strategy, WalkRules, WalkState};
 use serde::{Deserialize, Serialize};
 
-use crate::engine::{BackendError, Enough, Plain, Reported};
+use crate::{BackendError, Enough, Plain, Reported};
 
 /// The requirements on a problem's elements and costs to be searched on all backends.
 pub trait Searchable:

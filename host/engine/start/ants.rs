@@ -9,9 +9,9 @@ use antwarp_core::rng::Stream;
 use antwarp_core::team::Slots;
 use rayon::prelude::*;
 
-use crate::engine::memory::{allocate, check_memory};
-use crate::engine::{BackendError, Problem, Worker};
-use crate::instance::{Enough, Instance, Watch};
+use crate::memory::{allocate, check_memory};
+use crate::{BackendError, Problem, Worker};
+use antwarp_instance::{Enough, Instance, Watch};
 
 /// Number of candidates per node.
 const CANDIDATES: u32 = 32;
@@ -88,7 +88,7 @@ fn built(problem: &Problem, count: u32, seed: u64, watch: &Watch) -> Result<Vec<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::instance::generate;
+    use antwarp_instance::generate;
 
     fn made(instance: &Instance, count: u32, seed: u64) -> Vec<u32> {
         tours_until(instance, count, seed, &|| false).unwrap().unwrap()

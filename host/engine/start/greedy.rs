@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::paths::Paths;
-use crate::instance::{Instance, NeighborLists, Watch, nearest_among};
+use antwarp_instance::{Instance, NeighborLists, Watch, nearest_among};
 
 /// Number of neighbours of an end among the other ends.
 const AROUND: usize = 6;
@@ -115,7 +115,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::instance::{Metric, generate, nearest};
+    use antwarp_instance::{Metric, generate, nearest};
 
     /// The definition, without any optimization: the edges that are taken.
     fn by_definition(instance: &Instance) -> Vec<(u32, u32)> {

@@ -12,10 +12,10 @@ use rand_pcg::Pcg64;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::instance::generate::draw;
-use crate::instance::{Enough, Instance, NeighborLists, Watch};
+use antwarp_instance::generate::draw;
+use antwarp_instance::{Enough, Instance, NeighborLists, Watch};
 
-pub(crate) use space_filling::hilbert_tours;
+pub use space_filling::hilbert_tours;
 
 /// How a start tour is constructed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -87,7 +87,7 @@ fn watched(instance: &Instance, start: Start, lists: &NeighborLists, seed: u64, 
 }
 
 /// Returns the nodes along a space-filling curve; `None` if there are no coordinates.
-pub(crate) fn along_a_curve(instance: &Instance) -> Option<Vec<u32>> {
+pub fn along_a_curve(instance: &Instance) -> Option<Vec<u32>> {
     space_filling::hilbert(instance)
 }
 
@@ -127,7 +127,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::instance::{Metric, dimacs, generate, nearest, quadrant};
+    use antwarp_instance::{Metric, dimacs, generate, nearest, quadrant};
 
     /// Few distinct coordinates give ties, duplicates and lines, many give none.
     fn points() -> impl Strategy<Value = Vec<[f64; 3]>> {

@@ -1,6 +1,6 @@
 //! The nearest-neighbour tour.
 
-use crate::instance::{Instance, NeighborLists, Watch, unvisited};
+use antwarp_instance::{Instance, NeighborLists, Watch, unvisited};
 
 /// Returns the tour that starts at node `first` and always goes to the nearest unvisited node, in the order of neighbour lists. It
 /// ends early once the watch is over.
@@ -31,7 +31,7 @@ pub(super) fn nearest_neighbor(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::instance::{Metric, generate, nearest};
+    use antwarp_instance::{Metric, generate, nearest};
 
     #[test]
     fn the_start_tour_goes_to_the_nearest_node() {

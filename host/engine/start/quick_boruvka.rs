@@ -6,7 +6,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::paths::Paths;
-use crate::instance::{Cell, Instance, KdTree, Search, Watch};
+use antwarp_instance::{Cell, Instance, KdTree, Search, Watch};
 
 /// Returns the shorter of the tours that grow along x and along y. Every node in turn is joined to the nearest one that can have
 /// another edge and is not the other end of its path; this is done twice, and then again for the rest. `None` if there are no
@@ -136,7 +136,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::instance::Metric;
+    use antwarp_instance::Metric;
 
     proptest! {
         /// Few distinct places, so that many coincide or are equally far.

@@ -4,9 +4,9 @@ use antwarp_core::metric::Metric;
 use antwarp_core::rng::Stream;
 use rayon::prelude::*;
 
-use crate::engine::BackendError;
-use crate::engine::memory::{allocate, check_memory};
-use crate::instance::{Enough, Instance, Watch, globe};
+use crate::BackendError;
+use crate::memory::{allocate, check_memory};
+use antwarp_instance::{Enough, Instance, Watch, globe};
 
 /// Bits of a coordinate on the curve.
 const BITS: u32 = 31;
@@ -25,7 +25,7 @@ pub(super) fn hilbert(instance: &Instance) -> Option<Vec<u32>> {
 ///
 /// # Errors
 /// If they do not fit in memory.
-pub(crate) fn hilbert_tours(
+pub fn hilbert_tours(
     instance: &Instance,
     count: u32,
     seed: u64,

@@ -14,9 +14,9 @@ use super::watch::{Enough, Watch};
 use crate::parallel;
 use places::{Best, Globe, Lengths, Lines, Places, Ruler};
 
-pub(crate) use places::motors;
+pub use places::motors;
 pub use quadrant::{quadrant, quadrant_until};
-pub(crate) use unvisited::unvisited;
+pub use unvisited::unvisited;
 
 /// Neighbours of every node, nearest first.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,13 +55,13 @@ fn nearest_watched(instance: &Instance, k: usize, watch: &Watch) -> NeighborList
 }
 
 /// Neighbour lists of some nodes, with neighbours only among them.
-pub(crate) struct Neighborhood {
+pub struct Neighborhood {
     /// Number of neighbours per node.
-    pub(crate) k: usize,
+    pub k: usize,
     /// The nodes; if a tree was searched, nearby nodes are close to each other in the list.
-    pub(crate) nodes: Vec<u32>,
+    pub nodes: Vec<u32>,
     /// The neighbours of `nodes[i]` are `ids[i * k..(i + 1) * k]`, nearest first.
-    pub(crate) ids: Vec<u32>,
+    pub ids: Vec<u32>,
 }
 
 impl Neighborhood {
@@ -84,7 +84,7 @@ impl Neighborhood {
 }
 
 /// Returns the `k` nearest neighbours of each of these distinct nodes, among them; all others if `k` is larger.
-pub(crate) fn nearest_among(instance: &Instance, nodes: Vec<u32>, k: usize, watch: &Watch) -> Neighborhood {
+pub fn nearest_among(instance: &Instance, nodes: Vec<u32>, k: usize, watch: &Watch) -> Neighborhood {
     let k = k.min(nodes.len().saturating_sub(1));
     let (Some(metric), Some(points)) = (instance.metric(), instance.points()) else {
         return by_comparison(instance, nodes, k, watch);
@@ -227,7 +227,7 @@ pub(super) mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::instance::generate;
+    use crate::generate;
 
     #[test]
     fn it_may_be_enough_before_there_are_lists() {
@@ -265,7 +265,7 @@ pub(super) mod tests {
     /// Trees with thousands of leaves, built by several threads; many nodes are equally far, and some coincide.
     #[test]
     fn large_instances_agree_with_the_definition() {
-        let clustered = crate::instance::generate::clustered(20_000, 50, 1).unwrap();
+        let clustered = crate::generate::clustered(20_000, 50, 1).unwrap();
         for metric in [Metric::Euc2d, Metric::Max2d, Metric::Geo, Metric::Euc3d, Metric::Man3d] {
             let [step, scale] = if metric == Metric::Geo { [1e3, 8e-5] } else { [2e3, 1.0] };
             let place = |p: &[f64; 3]| [0, 1].map(|axis| (p[axis] / step).floor() * step * scale);
@@ -303,7 +303,7 @@ pub(super) mod tests {
 
     #[test]
     fn a_metric_s_neighbors_do_not_depend_on_threads() {
-        let instance = crate::instance::generate::clustered(5000, 20, 1).unwrap();
+        let instance = crate::generate::clustered(5000, 20, 1).unwrap();
         let on = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| nearest(&instance, 10))

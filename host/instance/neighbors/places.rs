@@ -4,9 +4,9 @@ use antwarp_core::metric::{Metric, distance};
 use rayon::slice::ParallelSliceMut;
 
 use super::{Nearness, Neighborhood};
-use crate::instance::kd_tree::{Cell, KdTree, Search, square};
-use crate::instance::{Watch, globe};
+use crate::kd_tree::{Cell, KdTree, Search, square};
 use crate::parallel;
+use crate::{Watch, globe};
 
 /// Measures how near nodes are to each other, in a space of `D` dimensions in which they have places.
 pub(super) trait Ruler<const D: usize>: Sync {
@@ -104,13 +104,13 @@ impl Ruler<3> for Globe {
 }
 
 /// Places of the motors of `XRAY1` and `XRAY2`: the first motor turns in a circle of 360 degrees.
-pub(crate) mod motors {
-    use crate::instance::kd_tree::{Cell, larger};
+pub mod motors {
+    use crate::kd_tree::{Cell, larger};
 
     /// Returns the minimum distance from a place to those in a box, along each axis. The first motor may also turn the other way:
     /// for differences from `low` to `high`, that is by `|difference - 360|`. The metric rounds in the same way.
     #[inline]
-    pub(crate) fn beyond<const D: usize>(cell: &Cell<D>, place: [f64; D]) -> [f64; D] {
+    pub fn beyond<const D: usize>(cell: &Cell<D>, place: [f64; D]) -> [f64; D] {
         let mut beyond = cell.beyond(place);
         let low = beyond[0];
         let high = larger((cell.low[0] - place[0]).abs(), (cell.high[0] - place[0]).abs());

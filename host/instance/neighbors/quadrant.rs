@@ -12,8 +12,8 @@ use antwarp_core::metric::{GEO_PI, Metric};
 
 use super::places::{Best, Globe, Lengths, Lines, Places, Ruler};
 use super::{Geometry, Nearness, NeighborLists, Neighborhood, nearest_watched};
-use crate::instance::kd_tree::{Cell, Search, square};
-use crate::instance::{Enough, Instance, Watch, globe};
+use crate::kd_tree::{Cell, Search, square};
+use crate::{Enough, Instance, Watch, globe};
 
 /// On the globe, quadrants are searched among this many times k neighbours.
 const WIDER: usize = 8;
@@ -360,7 +360,7 @@ mod tests {
 
     #[test]
     fn quadrants_do_not_depend_on_threads() {
-        let instance = crate::instance::generate::clustered(5000, 20, 1).unwrap();
+        let instance = crate::generate::clustered(5000, 20, 1).unwrap();
         let on = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| quadrant(&instance, 10))

@@ -4,11 +4,11 @@ use antwarp_core::metric::Metric;
 
 use super::places::{Globe, Lengths, Lines, Places, Ruler};
 use super::{Geometry, Nearness};
-use crate::instance::kd_tree::{Cell, Search};
-use crate::instance::{Instance, Watch};
+use crate::kd_tree::{Cell, Search};
+use crate::{Instance, Watch};
 
 /// A set of unvisited nodes.
-pub(crate) trait Unvisited {
+pub trait Unvisited {
     /// Removes an unvisited node.
     fn visit(&mut self, node: u32);
 
@@ -17,7 +17,7 @@ pub(crate) trait Unvisited {
 }
 
 /// Returns all nodes of an instance as unvisited.
-pub(crate) fn unvisited<'a>(instance: &'a Instance, watch: &Watch) -> Box<dyn Unvisited + 'a> {
+pub fn unvisited<'a>(instance: &'a Instance, watch: &Watch) -> Box<dyn Unvisited + 'a> {
     let (Some(metric), Some(points)) = (instance.metric(), instance.points()) else {
         return Box::new(Listed::new(instance));
     };
@@ -172,7 +172,7 @@ mod tests {
 
     use super::super::tests::points;
     use super::*;
-    use crate::instance::nearest;
+    use crate::nearest;
 
     proptest! {
         #[test]

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::literal;
-use crate::instance::error::{InstanceError, Result, Text};
+use crate::error::{InstanceError, Result, Text};
 
 /// A cell: its offset and length in the text, and whether it was quoted.
 pub(super) type Found = (usize, usize, bool);
@@ -215,7 +215,7 @@ pub(super) fn bare(cell: &str) -> &str {
 }
 
 /// Returns whether a text is an array, with or without an assignment in front of it: `d = np.array([[0, 1], ...`.
-pub(crate) fn is_array(begin: &str) -> bool {
+pub fn is_array(begin: &str) -> bool {
     // R prints row and column numbers in brackets.
     if literal::is_matrix(begin) || begin.trim_start().starts_with("[,1]") {
         return false;

@@ -2,12 +2,12 @@
 
 use std::ops::ControlFlow;
 
-use crate::instance::error::{Result, Text, printable};
+use crate::error::{Result, Text, printable};
 
 use super::header;
 use super::number::{Doubt, Evidence, Spelling};
 use super::rows::{self, Separator};
-use crate::instance::read_options::DecimalSign;
+use crate::read_options::DecimalSign;
 
 /// Number of lines that are inspected.
 const SAMPLE: usize = 1000;

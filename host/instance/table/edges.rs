@@ -8,8 +8,8 @@ use super::header::{self, Role};
 use super::labels::Labels;
 use super::matrix;
 use super::number::{self, is_none};
-use crate::instance::content::{Content, Reading, odd_costs};
-use crate::instance::error::{InstanceError, Result};
+use crate::content::{Content, Reading, odd_costs};
+use crate::error::{InstanceError, Result};
 use crate::memory;
 
 struct Columns {

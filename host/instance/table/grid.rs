@@ -1,6 +1,6 @@
 //! The cells of a table, independent of its file format.
 
-use crate::instance::error::{InstanceError, Result, Text, printable};
+use crate::error::{InstanceError, Result, Text, printable};
 use crate::memory;
 
 use super::number::is_none;

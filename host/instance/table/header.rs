@@ -1,6 +1,6 @@
 //! Roles of columns by their names.
 
-use crate::instance::error::{InstanceError, Result, Text, printable};
+use crate::error::{InstanceError, Result, Text, printable};
 
 /// The role of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use super::Table;
 use super::header::Role;
-use crate::instance::error::Result;
+use crate::error::Result;
 
 /// The labels of the nodes; see the [module](self).
 #[derive(Debug, Default)]

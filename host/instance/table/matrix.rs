@@ -4,8 +4,8 @@ use super::grid::{Cell, Grid};
 use super::labels::{self, Labels};
 use super::number::{self, is_none};
 use super::{Table, header};
-use crate::instance::content::{Content, Reading, may_be_no_way, odd_costs};
-use crate::instance::error::Result;
+use crate::content::{Content, Reading, may_be_no_way, odd_costs};
+use crate::error::Result;
 use crate::memory;
 
 /// A square of costs found in a table.

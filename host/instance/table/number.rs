@@ -1,6 +1,6 @@
 //! The spelling of numbers and of missing numbers.
 
-use crate::instance::error::printable;
+use crate::error::printable;
 
 /// How the numbers of a file are spelled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -6,8 +6,8 @@ use super::header::{self, Role};
 use super::labels::{self, Labels};
 use super::number;
 use super::{REMEDY, Table};
-use crate::instance::content::{Content, Degrees, Reading};
-use crate::instance::error::{InstanceError, Result, printable};
+use crate::content::{Content, Degrees, Reading};
+use crate::error::{InstanceError, Result, printable};
 use crate::memory;
 
 /// The columns of a table of places.

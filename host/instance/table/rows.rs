@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use crate::instance::error::{Result, Text};
+use crate::error::{Result, Text};
 
 /// The separator between two cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

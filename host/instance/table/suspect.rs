@@ -2,8 +2,8 @@
 //! look like decimal commas.
 
 use super::rows;
-use crate::instance::error::{InstanceError, Result, Text};
-use crate::instance::read_options::ReadOptions;
+use crate::error::{InstanceError, Result, Text};
+use crate::read_options::ReadOptions;
 
 /// The maximum number of lines of a printout: longer files were written by a program to be read by a program.
 const MOST: usize = 10_000;

@@ -1,7 +1,7 @@
 //! Tests of how tables are interpreted.
 
 use super::*;
-use crate::instance::content::Content;
+use crate::content::Content;
 
 fn read_with(text: &str, options: &ReadOptions) -> Result<Reading> {
     let text = Text { file: "t", bytes: text.as_bytes() };

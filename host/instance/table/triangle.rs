@@ -1,6 +1,6 @@
 //! Triangles: half of a symmetric matrix with its diagonal. Rows grow or shrink by one cell.
 
-use crate::instance::error::{Result, Text};
+use crate::error::{Result, Text};
 
 use super::cell;
 use super::grid::Grid;

@@ -2,8 +2,8 @@
 //! instance.
 
 use super::{Part, Text, pieces, resolve, scan, unquoted};
-use crate::instance::error::{Result, printable};
-use crate::instance::model::Instance;
+use crate::error::{Result, printable};
+use crate::model::Instance;
 
 /// Names of columns that give the position of a node in the tour.
 pub(super) const ORDERS: [&str; 20] = [

@@ -572,7 +572,7 @@ pub fn write(instance: &Instance, tour: &[u32], cost: impl Display, out: &mut im
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::instance::Metric;
+    use crate::Metric;
 
     fn line_of_four() -> Instance {
         let points = (0..4).map(|x| [f64::from(x), 0.0, 0.0]).collect();

@@ -5,10 +5,10 @@
 
 mod matrix;
 mod read;
-pub(crate) mod scan;
+pub mod scan;
 mod write;
 
 pub use read::parse;
 pub(super) use read::{parse_with, room};
-pub(crate) use write::one_line;
+pub use write::one_line;
 pub use write::{save, write};

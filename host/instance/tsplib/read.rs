@@ -6,15 +6,15 @@ use antwarp_core::metric::Metric;
 
 use super::matrix::Layout;
 use super::scan::{self, Entry, Part, Words};
-use crate::instance::content::{Degrees, in_file, instance_of, may_be_no_way, odd_costs};
-use crate::instance::error::{Result, Text, printable};
-use crate::instance::model::{Instance, Kind, NodeNumbers};
-use crate::instance::read_options::{ReadOptions, Shape};
-use crate::instance::source::Room;
+use crate::content::{Degrees, in_file, instance_of, may_be_no_way, odd_costs};
+use crate::error::{Result, Text, printable};
 use crate::memory;
+use crate::model::{Instance, Kind, NodeNumbers};
+use crate::read_options::{ReadOptions, Shape};
+use crate::source::Room;
 
 /// Returns how long a file with this start can be: a node has a line in each section, and explicit weights are at most a matrix.
-pub(in crate::instance) fn room(begin: Text<'_>) -> Room {
+pub(crate) fn room(begin: Text<'_>) -> Room {
     let dimension = scan::value_in_begin(begin, "DIMENSION").and_then(|value| begin.whole_number(value));
     let Some(n) = dimension.and_then(|n| u64::try_from(n).ok()) else {
         return Room::numbers(0, "a file without DIMENSION in its first lines");
@@ -50,7 +50,7 @@ pub fn parse(file: &str, fallback: &str, bytes: &[u8]) -> Result<Instance> {
 }
 
 /// Does the same, with options.
-pub(in crate::instance) fn parse_with(
+pub(crate) fn parse_with(
     file: &str,
     fallback: &str,
     bytes: &[u8],

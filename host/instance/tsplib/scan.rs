@@ -1,6 +1,6 @@
 //! Splits a TSPLIB file into keywords, sections and numbers, without knowing their meaning.
 
-use crate::instance::error::{InstanceError, Result, Text, lossy};
+use crate::error::{InstanceError, Result, Text, lossy};
 
 /// Keywords that a file may have only once: with two, one of them would be ignored.
 const ONCE: [&str; 12] = [
@@ -20,14 +20,16 @@ const ONCE: [&str; 12] = [
 
 /// A part of a file.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Part {
-    pub(crate) start: usize,
-    pub(crate) end: usize,
+pub struct Part {
+    /// The first byte.
+    pub start: usize,
+    /// The byte after the last one.
+    pub end: usize,
 }
 
 impl Part {
     /// Returns the part without the blanks around it.
-    pub(crate) fn trimmed(self, bytes: &[u8]) -> Part {
+    pub fn trimmed(self, bytes: &[u8]) -> Part {
         let slice = &bytes[self.start..self.end];
         let leading = slice.len() - slice.trim_ascii_start().len();
         let length = slice.trim_ascii().len();
@@ -37,15 +39,17 @@ impl Part {
 
 /// A keyword and its value: the rest of its line, or for a section all lines up to the next keyword.
 #[derive(Debug)]
-pub(crate) struct Entry {
+pub struct Entry {
     /// In capitals.
-    pub(crate) keyword: String,
-    pub(crate) keyword_part: Part,
-    pub(crate) value: Part,
+    pub keyword: String,
+    /// Where the keyword is.
+    pub keyword_part: Part,
+    /// Where the value is.
+    pub value: Part,
 }
 
 /// Returns all entries of a file, in file order. Numbers never start with a letter, keywords always do.
-pub(crate) fn entries(text: Text<'_>) -> Result<Vec<Entry>> {
+pub fn entries(text: Text<'_>) -> Result<Vec<Entry>> {
     let mut entries: Vec<Entry> = Vec::new();
     let mut in_section = false;
     let mut lines = lines(text.bytes, whole(text.bytes));
@@ -107,7 +111,7 @@ fn entry(text: Text<'_>, line: Part) -> Option<Entry> {
 }
 
 /// Returns the value of a keyword in the start of a file, which may be cut off anywhere.
-pub(crate) fn value_in_begin(text: Text<'_>, keyword: &str) -> Option<Part> {
+pub fn value_in_begin(text: Text<'_>, keyword: &str) -> Option<Part> {
     lines(text.bytes, whole(text.bytes)).find_map(|line| {
         let slice = &text.bytes[line.start..line.end];
         let colon = slice.iter().position(|&b| b == b':')?;
@@ -126,12 +130,12 @@ fn no_keyword(text: Text<'_>, line: Part) -> InstanceError {
 }
 
 /// Returns the part that is the whole text without a byte-order mark, which would hide the first keyword.
-pub(crate) fn whole(bytes: &[u8]) -> Part {
+pub fn whole(bytes: &[u8]) -> Part {
     Part { start: if bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 }, end: bytes.len() }
 }
 
 /// Returns the lines of a part without the blanks around them; a lone carriage return also ends a line.
-pub(crate) fn lines(bytes: &[u8], part: Part) -> impl Iterator<Item = Part> + '_ {
+pub fn lines(bytes: &[u8], part: Part) -> impl Iterator<Item = Part> + '_ {
     let Part { mut start, end } = part;
     std::iter::from_fn(move || {
         if start >= end {
@@ -146,14 +150,15 @@ pub(crate) fn lines(bytes: &[u8], part: Part) -> impl Iterator<Item = Part> + '_
 }
 
 /// An iterator over the words between blanks.
-pub(crate) struct Words<'a> {
+pub struct Words<'a> {
     text: Text<'a>,
     at: usize,
     end: usize,
 }
 
 impl<'a> Words<'a> {
-    pub(crate) fn new(text: Text<'a>, part: Part) -> Words<'a> {
+    /// Returns the words in a part of a file.
+    pub fn new(text: Text<'a>, part: Part) -> Words<'a> {
         Words { text, at: part.start, end: part.end }
     }
 }
@@ -173,22 +178,17 @@ impl Iterator for Words<'_> {
 
 impl Text<'_> {
     /// Returns the text of a part.
-    pub(crate) fn show(&self, part: Part) -> String {
+    pub fn show(&self, part: Part) -> String {
         lossy(&self.bytes[part.start..part.end])
     }
 
     /// Creates the error that the part is wrong.
-    pub(crate) fn error_at(
-        &self,
-        part: Part,
-        problem: impl Into<String>,
-        help: impl Into<String>,
-    ) -> InstanceError {
+    pub fn error_at(&self, part: Part, problem: impl Into<String>, help: impl Into<String>) -> InstanceError {
         self.error(part.start, part.end - part.start, problem, help)
     }
 
     /// Parses a word as a whole number. Some writers add a decimal point or an exponent to every number.
-    pub(crate) fn whole_number(&self, word: Part) -> Option<i64> {
+    pub fn whole_number(&self, word: Part) -> Option<i64> {
         let bytes = &self.bytes[word.start..word.end];
         let (negative, digits) = match bytes {
             [b'-', digits @ ..] => (true, digits),
@@ -204,7 +204,7 @@ impl Text<'_> {
     }
 
     /// Parses a word as a finite number.
-    pub(crate) fn number(&self, word: Part) -> Option<f64> {
+    pub fn number(&self, word: Part) -> Option<f64> {
         let text = std::str::from_utf8(&self.bytes[word.start..word.end]).ok()?;
         text.parse().ok().filter(|value: &f64| value.is_finite())
     }

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use antwarp_core::metric::Metric;
 
-use crate::instance::atomic_file;
-use crate::instance::error::Result;
-use crate::instance::model::{Distances, Instance, Kind};
+use crate::atomic_file;
+use crate::error::Result;
+use crate::model::{Distances, Instance, Kind};
 
 /// Writes an instance to a file.
 pub fn save(instance: &Instance, path: &Path) -> Result<()> {
@@ -59,7 +59,7 @@ pub fn write(instance: &Instance, out: &mut impl Write) -> io::Result<()> {
 }
 
 /// Removes line breaks: a value ends with its line, and a line break would start another keyword.
-pub(crate) fn one_line(text: &str) -> String {
+pub fn one_line(text: &str) -> String {
     text.replace(['\n', '\r'], " ")
 }
 

@@ -72,7 +72,7 @@ impl Case {
         let start = start::tour(instance, settings.start, &near, settings.seed);
         let problem = Problem::for_search(instance, &near, start);
         let stop = Stop { iterations: Some(if small() { FEW_KICKS } else { KICKS }), ..Stop::never() };
-        let spec = DescentSpec::new(&problem, settings, &stop, problem.unit_cost());
+        let spec = settings.descent(&problem, &stop, problem.unit_cost());
         let name = format!("{}, {:?}, {:?}", instance.name(), settings.local_search, settings.moves);
         let (backend, _) = Backend::open(Choice::Cpu).expect("the CPU");
         let cpu = history(backend.descent(&problem, &spec).expect("a descent on the CPU").as_mut());

@@ -8,7 +8,7 @@ use antwarp::backend::{Backend, Choice};
 use antwarp::engine::{BackendError, Plain, Searchable, Stop, Tables};
 use antwarp::instance::Qap;
 use antwarp::solver::SolveError;
-use antwarp::solver::search::problems::{MaxCut, Partition, Perceptron};
+use antwarp::solver::search::problems::{MaxCut, Partition, Perceptron, qap_tables};
 use antwarp::solver::search::{
     Chooser, Found, Improvement, SearchSettings, Strategy, choose_on_host, search,
 };
@@ -136,11 +136,11 @@ fn settings(strategy: Strategy, walks: u32) -> SearchSettings {
 }
 
 fn qap() -> Tables {
-    Tables::qap(&random_qap(24, 99, false)).expect("tables")
+    qap_tables(&random_qap(24, 99, false)).expect("tables")
 }
 
 fn perceptron() -> Tables {
-    Tables::perceptron(&Perceptron::generate(31, 37, 1).expect("an instance")).expect("small enough")
+    Perceptron::generate(31, 37, 1).expect("an instance").tables().expect("small enough")
 }
 
 fn tour() -> Tables {
@@ -148,11 +148,11 @@ fn tour() -> Tables {
 }
 
 fn partition() -> Tables {
-    Tables::partition(&Partition::uniform(60, 4, 1).expect("an instance"))
+    Partition::uniform(60, 4, 1).expect("an instance").tables()
 }
 
 fn max_cut() -> Tables {
-    Tables::max_cut(&MaxCut::random(150, 9, 1).expect("a graph"))
+    MaxCut::random(150, 9, 1).expect("a graph").tables()
 }
 
 /// Whether shapes that are found are not kept, and none are known.
@@ -262,7 +262,7 @@ fn choices_of_the_host() {
     }
     check::<problem::Qap<false>>(true, qap);
     check::<problem::Perceptron<3>>(false, || {
-        Tables::perceptron(&Perceptron::generate(21, 19, 1).expect("an instance")).expect("small enough")
+        Perceptron::generate(21, 19, 1).expect("an instance").tables().expect("small enough")
     });
     check::<Weierstrass<f32>>(false, || functions::<f32>().remove(0).1);
 }
@@ -272,7 +272,7 @@ fn a_replica_in_global_memory() {
     if small() {
         return ignore(LARGE);
     }
-    let tables = || Tables::qap(&Qap::uniform(260, 1).expect("an instance")).expect("tables");
+    let tables = || qap_tables(&Qap::uniform(260, 1).expect("an instance")).expect("tables");
     let cases = [(Strategy::Tabu, 1), (Strategy::Ils, 3)].map(|(strategy, walks)| {
         let settings = SearchSettings { cooperate: Some(20), ..settings(strategy, walks) };
         Case::<problem::Qap<true>>::new("a large replica", tables(), settings, after(45))

@@ -2,7 +2,7 @@
 
 use antwarp::engine::Tables;
 use antwarp::instance::{Instance, Qap};
-use antwarp::solver::search::problems::{MaxCut, Partition, Perceptron};
+use antwarp::solver::search::problems::{MaxCut, Partition, Perceptron, qap_tables};
 use antwarp::solver::search::{TourTables, WeierstrassSpec};
 use antwarp_core::sine::Real;
 
@@ -44,7 +44,7 @@ pub fn qaps() -> Vec<Named> {
     all.extend([Qap::uniform(33, 1).expect("an instance"), random_qap(8, 1 << 13, false)]);
     all.extend([random_qap(8, 1 << 13, true), random_qap(2, 9, false)]);
     assert!(!all[0].is_symmetric() && all[1].is_symmetric());
-    fewer(all.into_iter().map(|qap| (qap.name.clone(), Tables::qap(&qap).expect("tables"))).collect())
+    fewer(all.into_iter().map(|qap| (qap.name.clone(), qap_tables(&qap).expect("tables"))).collect())
 }
 
 /// Fewer and more rows than columns, one and two words of a row; with a single neighbour, but for one sign.
@@ -55,9 +55,7 @@ pub fn perceptrons(distance: u32) -> Vec<Named> {
         _ => [(41, 21), (10, 33), (101, 13), (3, 3)],
     };
     let perceptrons = sizes.map(|(m, n)| Perceptron::generate(m, n, 1).expect("an instance"));
-    fewer(
-        perceptrons.iter().map(|p| (p.name.clone(), Tables::perceptron(p).expect("small enough"))).collect(),
-    )
+    fewer(perceptrons.iter().map(|p| (p.name.clone(), p.tables().expect("small enough"))).collect())
 }
 
 /// A tour problem whose edges have a direction.
@@ -92,7 +90,7 @@ pub fn functions<R: Real>() -> Vec<Named> {
     let function = |dimensions: u32, terms: u32, shells: u32| {
         let spec =
             WeierstrassSpec { dimensions, terms, b: 2.3, h: 0.4, shells, radius: 0.6, tabu_radius: 0.05 };
-        (format!("{dimensions} dimensions, {shells} shells"), Tables::weierstrass::<R>(&spec))
+        (format!("{dimensions} dimensions, {shells} shells"), spec.tables::<R>())
     };
     fewer(vec![function(3, 12, 70), function(1, 20, 300), function(2, 5, 1)])
 }
@@ -101,7 +99,7 @@ pub fn functions<R: Real>() -> Vec<Named> {
 pub fn partitions() -> Vec<Named> {
     let sizes = [(40, 5), (9, 256), (1, 2)];
     let partitions = sizes.map(|(count, sets)| Partition::uniform(count, sets, 1).expect("an instance"));
-    fewer(partitions.iter().map(|p| (p.name.clone(), Tables::partition(p))).collect())
+    fewer(partitions.iter().map(|p| (p.name.clone(), p.tables())).collect())
 }
 
 /// A node's edges in more turns than one of a warp, some nodes without any, and a single neighbour.
@@ -111,5 +109,5 @@ pub fn graphs() -> Vec<Named> {
     let signs = (0..).zip(&sparse.edges).map(|(i, &(a, b, _))| (a, b, i % 7 - 3));
     let weighted = MaxCut { name: "weighted".to_owned(), edges: signs.collect(), ..sparse };
     let alone = MaxCut { name: "alone".to_owned(), nodes: 1, edges: Vec::new() };
-    fewer([dense, weighted, alone].iter().map(|g| (g.name.clone(), Tables::max_cut(g))).collect())
+    fewer([dense, weighted, alone].iter().map(|g| (g.name.clone(), g.tables())).collect())
 }

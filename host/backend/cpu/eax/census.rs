@@ -6,7 +6,7 @@
 
 use super::super::allocate;
 use super::tour::{Change, NONE, Tour};
-use crate::engine::BackendError;
+use antwarp_engine::BackendError;
 
 /// Initial entries per node: tours that are local optima have few different edges.
 const STRIDE: usize = 16;

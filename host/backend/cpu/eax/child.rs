@@ -6,7 +6,7 @@ use super::cycles::Cycles;
 use super::nodes::Nodes;
 use super::subtours::Subtours;
 use super::tour::{Change, Changes, Segments, Tour};
-use crate::engine::BackendError;
+use antwarp_engine::BackendError;
 
 /// A child of a tour A. The changes of the last child evaluated are kept.
 pub struct Child {

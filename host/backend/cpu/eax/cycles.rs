@@ -4,7 +4,7 @@ use antwarp_core::rng::Stream;
 
 use super::super::allocate;
 use super::tour::{NONE, Tour};
-use crate::engine::BackendError;
+use antwarp_engine::BackendError;
 
 /// The AB-cycles of two parents, concatenated. A cycle's first edge belongs to A, the next one to B, and so on; the last one, from
 /// its last node to its first, belongs to B.

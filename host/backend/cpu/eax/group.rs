@@ -11,9 +11,9 @@ use super::census::Census;
 use super::nodes::Nodes;
 use super::pair::{Desk, Heir};
 use super::tour::Tour;
-use crate::engine::LocalSearch;
-use crate::engine::genetic::{GeneticSpec, Initial};
-use crate::engine::{BackendError, Enough, Sharing};
+use antwarp_engine::LocalSearch;
+use antwarp_engine::genetic::{GeneticSpec, Initial};
+use antwarp_engine::{BackendError, Enough, Sharing};
 
 /// Generations without a better tour after which a group is exhausted.
 const PATIENCE: u32 = 50;

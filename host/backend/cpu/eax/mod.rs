@@ -25,8 +25,8 @@ use antwarp_core::papers::ants::colony::{ColonyState, Limits};
 use rayon::prelude::*;
 
 use super::check_memory;
-use crate::engine::genetic::{FirstIndividuals, GeneticSpec};
-use crate::engine::{BackendError, Colony, Enough, Phases, Population, Problem, Sharing};
+use antwarp_engine::genetic::{FirstIndividuals, GeneticSpec};
+use antwarp_engine::{BackendError, Colony, Enough, Phases, Population, Problem, Sharing};
 use census::Census;
 use group::{Group, MOST_PAIRS, Shared};
 use nodes::Nodes;

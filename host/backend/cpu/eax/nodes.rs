@@ -12,7 +12,7 @@ use antwarp_core::team::Slots;
 
 use super::super::variants::{with_operator, with_places};
 use super::tour::Tour;
-use crate::engine::{Enough, LocalSearch, Problem, Worker};
+use antwarp_engine::{Enough, LocalSearch, Problem, Worker};
 
 /// Nodes up to which distances by cosines are computed once and kept.
 const FEW: u32 = 5000;

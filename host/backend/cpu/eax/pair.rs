@@ -7,7 +7,7 @@ use super::child::Child;
 use super::cycles::Cycles;
 use super::nodes::Nodes;
 use super::tour::{Change, Tour};
-use crate::engine::{BackendError, Enough};
+use antwarp_engine::{BackendError, Enough};
 
 /// Approximate bytes per node of a desk, for parents that have no edge in common.
 const BYTES: usize = 160;

@@ -7,7 +7,7 @@ use std::collections::BinaryHeap;
 use super::super::allocate;
 use super::nodes::Nodes;
 use super::tour::{Changes, Segments, Tour};
-use crate::engine::BackendError;
+use antwarp_engine::BackendError;
 
 /// The sub-tours of a child, and the memory for merging them.
 pub struct Subtours {

@@ -1,7 +1,7 @@
 //! A tour of the population, the changes that turn it into another one, and the cuts that they make in it.
 
 use super::super::allocate;
-use crate::engine::BackendError;
+use antwarp_engine::BackendError;
 
 /// Stands for a missing number.
 pub const NONE: u32 = u32::MAX;

@@ -6,8 +6,8 @@ use antwarp_core::lin_kernighan::trial::TrialChanges;
 use antwarp_core::team::Slots;
 
 use super::super::allocate;
-use crate::engine::BackendError;
-use crate::engine::lin_kernighan::Spec;
+use antwarp_engine::BackendError;
+use antwarp_engine::lin_kernighan::Spec;
 
 /// A tour and the arrays for merging changes into it.
 pub(super) struct Chain {

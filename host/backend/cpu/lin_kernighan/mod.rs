@@ -20,9 +20,9 @@ pub use self::recombine::Recombiner;
 use super::processor::for_this_processor;
 use super::variants::with_places;
 use super::{QUAD_WORDS, Together, allocate, check_memory, parallel};
-use crate::engine::lin_kernighan::{Found, Spec};
-use crate::engine::{BackendError, Enough, LinKernighan, LocalSearch, Problem, Reached, Trials};
-use crate::parallel::{each, each_of};
+use antwarp_engine::lin_kernighan::{Found, Spec};
+use antwarp_engine::{BackendError, Enough, LinKernighan, LocalSearch, Problem, Reached, Trials};
+use antwarp_instance::parallel::{each, each_of};
 use chain::Chain;
 
 /// Trials per thread in a round: with fewer, threads wait for each other.

@@ -10,8 +10,8 @@ use rayon::prelude::*;
 
 use super::super::{Together, check_memory};
 use super::chain::Chain;
-use crate::engine::lin_kernighan::Spec;
-use crate::engine::{BackendError, Enough, Problem};
+use antwarp_engine::lin_kernighan::Spec;
+use antwarp_engine::{BackendError, Enough, Problem};
 
 /// Approximate memory per node: arrays, and the parts of four nodes.
 const BYTES: usize = 500;
@@ -252,7 +252,7 @@ impl<'p> Recombiner<'p> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::instance::{Instance, Metric, generate, quadrant};
+    use antwarp_instance::{Instance, Metric, generate, quadrant};
 
     fn problem(instance: &Instance, start: Vec<u32>) -> Problem {
         Problem::for_search(instance, &quadrant(instance, 8), start)
@@ -294,7 +294,7 @@ mod tests {
     /// Two tours along different curves have many parts, small and large, some of which are incompatible.
     #[test]
     fn any_two_tours_make_one_that_is_not_longer() {
-        use crate::engine::start::{self, Start};
+        use antwarp_engine::start::{self, Start};
         let mut gains = 0;
         for seed in 1..30 {
             let instance = generate::uniform(60 + 17 * seed as usize, seed).unwrap();

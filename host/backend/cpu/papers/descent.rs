@@ -10,11 +10,11 @@ use antwarp_core::papers::local_search::{ArrayTour, View};
 use antwarp_core::rng::Stream;
 use antwarp_core::team::{Serial, Slots};
 
-use crate::backend::cpu::variants::{with_operator, with_places};
-use crate::backend::cpu::{Together, allocate, short_of_memory};
-use crate::engine::{BackendError, Descent, DescentSpec, Enough, Pass, Problem, each_pass};
-use crate::instance::Watch;
-use crate::parallel;
+use crate::variants::{with_operator, with_places};
+use crate::{Together, allocate, short_of_memory};
+use antwarp_engine::{BackendError, Descent, DescentSpec, Enough, Pass, Problem, each_pass};
+use antwarp_instance::Watch;
+use antwarp_instance::parallel;
 
 /// Nodes that a thread evaluates without a break.
 const SHARE: u32 = 256;

@@ -13,11 +13,11 @@ use antwarp_core::team::{Serial, Slots};
 use antwarp_core::tour;
 use rayon::prelude::*;
 
-use crate::backend::cpu::variants::{with_operator, with_places};
-use crate::backend::cpu::{Quad, Together, allocate, check_memory, eax, parallel};
-use crate::engine::genetic::{Crossover, FirstIndividuals, GeneticSpec};
-use crate::engine::{BackendError, Colony, Enough, LocalSearch, Phases, Population, Problem, Worker};
-use crate::parallel::each;
+use crate::variants::{with_operator, with_places};
+use crate::{Quad, Together, allocate, check_memory, eax, parallel};
+use antwarp_engine::genetic::{Crossover, FirstIndividuals, GeneticSpec};
+use antwarp_engine::{BackendError, Colony, Enough, LocalSearch, Phases, Population, Problem, Worker};
+use antwarp_instance::parallel::each;
 
 /// Makes a population for `problem` on CPU threads.
 pub fn population<'p>(
@@ -336,8 +336,8 @@ mod tests {
     use std::sync::atomic::AtomicU32;
 
     use super::*;
-    use crate::engine::genetic::{Initial, Pairing};
-    use crate::instance::{generate, nearest};
+    use antwarp_engine::genetic::{Initial, Pairing};
+    use antwarp_instance::{generate, nearest};
 
     fn spec(count: u32, local_search: LocalSearch) -> GeneticSpec {
         GeneticSpec {

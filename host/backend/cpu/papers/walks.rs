@@ -9,12 +9,12 @@ use antwarp_core::papers::problem::{Element, Problem};
 use antwarp_core::papers::search::{self, Bank, Contender, Crew, Layout, WalkRules, WalkState};
 use antwarp_core::team::Serial;
 
-use crate::backend::cpu::processor::for_this_processor;
-use crate::backend::cpu::watched::Watched;
-use crate::backend::cpu::{Cpu, Together, allocate, check_memory, parallel};
-use crate::backend::tuning::{Key, Shape, Tuner, now};
-use crate::engine::{AskedShape, BackendError, Enough, Neighbors, Outline, Tables, Walks, WalksSpec};
-use crate::instance::Watch;
+use crate::processor::for_this_processor;
+use crate::watched::Watched;
+use crate::{Cpu, Together, allocate, check_memory, parallel};
+use antwarp_engine::tuning::{Key, Shape, Tuner, now};
+use antwarp_engine::{AskedShape, BackendError, Enough, Neighbors, Outline, Tables, Walks, WalksSpec};
+use antwarp_instance::Watch;
 
 /// Most threads that wait for each other.
 const MOST_THREADS: u64 = 1024;

@@ -14,7 +14,7 @@ use crate::backend::cuda::device::GRACE;
 use crate::backend::cuda::{
     Buffer, Device, EvaluateNeighbors, Launch, TEAM_BYTES, Walks as WalksKernel, buffers,
 };
-use crate::backend::tuning::{Key, Shape, Tuner, now};
+use crate::engine::tuning::{Key, Shape, Tuner, now};
 use crate::engine::{BackendError, Enough, Neighbors, Outline, Plain, Tables, Walks, WalksSpec};
 use crate::memory::bytes;
 

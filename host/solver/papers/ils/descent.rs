@@ -15,17 +15,17 @@ use crate::instance::Instance;
 use crate::solver::island::{self, Contact};
 use crate::solver::{Solution, SolveError};
 
-impl DescentSpec {
-    /// Makes the spec from settings and stop criteria.
-    pub fn new(problem: &Problem, settings: &IlsSettings, stop: &Stop, start_cost: i64) -> DescentSpec {
-        let kicks = if settings.descent_only { 0 } else { stop.iterations.unwrap_or(u64::MAX) };
+impl IlsSettings {
+    /// Returns the spec of a descent from a tour of this length.
+    pub fn descent(&self, problem: &Problem, stop: &Stop, start_cost: i64) -> DescentSpec {
+        let kicks = if self.descent_only { 0 } else { stop.iterations.unwrap_or(u64::MAX) };
         DescentSpec {
-            seed: settings.seed,
-            local_search: settings.local_search,
-            breadth: settings.breadth.min(problem.search_k()),
+            seed: self.seed,
+            local_search: self.local_search,
+            breadth: self.breadth.min(problem.search_k()),
             kicks: kicks.min(u64::from(u32::MAX)) as u32,
-            segment: settings.segment,
-            many: settings.moves == Moves::Many,
+            segment: self.segment,
+            many: self.moves == Moves::Many,
             target: stop.target.unwrap_or(i64::MIN),
             start_cost,
         }
@@ -41,7 +41,7 @@ pub(super) fn solve(
     start_cost: i64,
     contact: Contact<'_>,
 ) -> Result<Solution, SolveError> {
-    let spec = DescentSpec::new(problem, settings, deadline.stop, start_cost);
+    let spec = settings.descent(problem, deadline.stop, start_cost);
     let mut passes = Passes {
         descent: backend.descent(problem, &spec)?,
         settings,

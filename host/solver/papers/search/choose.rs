@@ -14,7 +14,7 @@ use crate::backend::Backend;
 use crate::engine::memory::{allocate, check_memory};
 use crate::engine::{
     BackendError, Budget, Cost, Deadline, Engine, Enough, Neighbors, Progress, Reported, Searchable, Status,
-    Stop, StopReason, Tables, WalksSpec, drive,
+    Stop, StopReason, Tables, drive,
 };
 use crate::solver::SolveError;
 
@@ -56,7 +56,7 @@ pub fn choose_on_host<P: Searchable>(
     check_memory("the neighbours", made.saturating_mul(size_of::<Element<P>>()))?;
     let made = allocate("the neighbours", made)?;
     let mut choices = Choices::<P> {
-        neighbors: backend.neighbors::<P>(tables, &WalksSpec::new(settings))?,
+        neighbors: backend.neighbors::<P>(tables, &settings.spec())?,
         rules: rules(&problem, settings, stop)?,
         is_tabu: settings.strategy == Strategy::Tabu,
         solution: random(&problem, settings.seed, 0),

@@ -23,10 +23,10 @@ use antwarp_core::rng::Stream;
 use antwarp_core::team::Slots;
 
 use crate::backend::Backend;
-use crate::backend::tuning::now;
+use crate::engine::tuning::now;
 use crate::engine::{
     BackendError, Budget, Engine, Progress, Reported, Searchable, Status, Stop, StopReason, Tables, Walks,
-    WalksSpec, drive,
+    drive,
 };
 use crate::solver::SolveError;
 
@@ -126,7 +126,7 @@ fn search_on_one<P: Searchable>(
     }
     let rules = rules(&problem, settings, stop)?;
     let mut batches: Batches<'_, P> = Batches {
-        walks: backend.walks::<P>(tables, &WalksSpec::new(settings))?,
+        walks: backend.walks::<P>(tables, &settings.spec())?,
         settings,
         states: vec![WalkState { fresh: 1, ..WalkState::default() }; rules.walks as usize],
         rules,

@@ -179,17 +179,17 @@ impl SearchSettings {
     }
 }
 
-impl WalksSpec {
-    /// What settings ask for.
-    pub fn new(settings: &SearchSettings) -> WalksSpec {
-        let &SearchSettings { blocks: parts, block_threads: threads, .. } = settings;
+impl SearchSettings {
+    /// Returns what the settings ask of a backend.
+    pub fn spec(&self) -> WalksSpec {
+        let &SearchSettings { blocks: parts, block_threads: threads, .. } = self;
         WalksSpec {
-            strategy: settings.strategy.in_core(),
-            first: settings.improvement == Improvement::First,
-            walks: settings.walks,
+            strategy: self.strategy.in_core(),
+            first: self.improvement == Improvement::First,
+            walks: self.walks,
             shape: (parts.is_some() || threads.is_some()).then_some(AskedShape { parts, threads }),
-            retune: settings.retune,
-            retune_all: settings.retune_all,
+            retune: self.retune,
+            retune_all: self.retune_all,
         }
     }
 }

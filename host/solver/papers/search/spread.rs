@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn what_several_find_is_the_best_of_what_each_finds() {
-        let tables = Tables::max_cut(&problems::MaxCut::random(150, 9, 1).unwrap());
+        let tables = problems::MaxCut::random(150, 9, 1).unwrap().tables();
         let (strategy, blocks) = (Strategy::Ils, Some(1));
         let settings = SearchSettings { strategy, walks: 2, seed: 5, blocks, ..SearchSettings::default() };
         let stop = Stop { iterations: Some(300), ..Stop::never() };

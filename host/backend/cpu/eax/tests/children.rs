@@ -12,9 +12,9 @@ use super::super::cycles::Cycles;
 use super::super::nodes::Nodes;
 use super::super::pair::Desk;
 use super::super::tour::{Change, Tour};
-use crate::engine::LocalSearch;
-use crate::engine::Problem;
-use crate::instance::{Instance, nearest};
+use antwarp_engine::LocalSearch;
+use antwarp_engine::Problem;
+use antwarp_instance::{Instance, nearest};
 
 /// Returns `n` points in a square.
 fn square(n: u32, side: u32, seed: u64) -> Vec<[f64; 3]> {

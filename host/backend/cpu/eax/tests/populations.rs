@@ -6,23 +6,32 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::super::tour::Change;
 use super::super::*;
-use crate::engine::{Lockstep, Stop};
-use crate::instance::{Instance, generate};
-use crate::solver::genetic::{Crossover, GeneticSettings, Initial};
+use antwarp_engine::LocalSearch;
+use antwarp_engine::Lockstep;
+use antwarp_engine::genetic::{Crossover, Initial, Pairing};
+use antwarp_instance::{Instance, generate};
 
 fn problem(instance: &Instance) -> Problem {
     Problem::new(instance, Some(1), 8).unwrap()
 }
 
 fn spec(problem: &Problem, (population, groups): (u32, u32), target: Option<i64>) -> GeneticSpec {
-    let settings = GeneticSettings {
-        population: Some(population),
+    GeneticSpec {
+        seed: 1,
+        crossover: Crossover::Eax,
+        individuals: population,
         groups,
         transfer_every: 5,
         children: 10,
-        ..GeneticSettings::of(Crossover::Eax)
-    };
-    settings.spec(problem, &Stop { target, ..Stop::never() })
+        mutation: 0,
+        pairing: Pairing::Shuffled,
+        improve_best: true,
+        initial: Initial::LocalOptima,
+        local_search: LocalSearch::None,
+        breadth: problem.search_k().min(5),
+        target: target.unwrap_or(i64::MIN),
+        first_generation: 0,
+    }
 }
 
 /// Returns all individuals after this many generations, and their lengths.

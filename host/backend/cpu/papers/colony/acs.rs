@@ -13,12 +13,12 @@ use antwarp_core::tour;
 
 use super::hits::{Counted, Hits};
 use super::{Ants, Iterate, Quad, check_memory};
-use crate::backend::cpu::{Together, allocate, parallel};
-use crate::engine::acs::{AcsSpec, Pheromone, Update};
-use crate::engine::{BackendError, Colony, Enough, Phases, Problem, Worker};
-use crate::instance::Watch;
-use crate::memory::bytes;
-use crate::parallel::each;
+use crate::{Together, allocate, parallel};
+use antwarp_engine::acs::{AcsSpec, Pheromone, Update};
+use antwarp_engine::{BackendError, Colony, Enough, Phases, Problem, Worker};
+use antwarp_instance::Watch;
+use antwarp_instance::memory::bytes;
+use antwarp_instance::parallel::each;
 
 /// Makes a colony for `problem` on CPU threads.
 pub fn acs<'p>(problem: &'p Problem, spec: &AcsSpec) -> Result<Box<dyn Colony + 'p>, BackendError> {

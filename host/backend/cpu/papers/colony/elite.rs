@@ -1,8 +1,8 @@
 //! Elite tours: the best tours that a colony had found at each reset of its trails.
 
-use crate::backend::cpu::{allocate, population};
-use crate::engine::genetic::{Crossover, FirstIndividuals, GeneticSpec, Initial, Pairing};
-use crate::engine::{BackendError, Enough, LocalSearch, Problem};
+use crate::{allocate, population};
+use antwarp_engine::genetic::{Crossover, FirstIndividuals, GeneticSpec, Initial, Pairing};
+use antwarp_engine::{BackendError, Enough, LocalSearch, Problem};
 
 /// Most tours; beyond this the oldest ones are dropped.
 const MOST: usize = 64;
@@ -89,8 +89,8 @@ impl Elite {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::start::{self, Start};
-    use crate::instance::{Instance, generate, quadrant};
+    use antwarp_engine::start::{self, Start};
+    use antwarp_instance::{Instance, generate, quadrant};
 
     /// Returns four tours, and a problem numbered along the first.
     fn tours(instance: &Instance) -> (Problem, [Vec<u32>; 4]) {

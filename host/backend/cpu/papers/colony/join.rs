@@ -3,8 +3,8 @@
 use rayon::prelude::*;
 
 use super::Ants;
-use crate::backend::cpu::Recombiner;
-use crate::engine::{BackendError, Enough};
+use crate::Recombiner;
+use antwarp_engine::{BackendError, Enough};
 
 impl Ants<'_> {
     /// Joins the best tour of this iteration, or since the last reset of the trails if that is shorter, with the tours of all ants,
@@ -61,8 +61,8 @@ mod tests {
     use antwarp_core::papers::ants::colony::{ColonyRules, Depositor};
 
     use super::*;
-    use crate::engine::{LocalSearch, Problem};
-    use crate::instance::{Instance, Metric};
+    use antwarp_engine::{LocalSearch, Problem};
+    use antwarp_instance::{Instance, Metric};
 
     /// Twenty nodes on a ring. Three ants each have a different pair of neighbours swapped, a fourth one was cut short.
     #[test]

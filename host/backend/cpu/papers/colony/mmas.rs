@@ -12,11 +12,11 @@ use antwarp_core::team::{Serial, Slots};
 use antwarp_core::tour;
 
 use super::{Ants, Iterate, Quad, check_memory};
-use crate::backend::cpu::{Together, allocate, parallel};
-use crate::engine::mmas::{ColonySpec, Selection, TabuKind};
-use crate::engine::{BackendError, Colony, Enough, Phases, Problem, Worker};
-use crate::instance::Watch;
-use crate::parallel::each;
+use crate::{Together, allocate, parallel};
+use antwarp_engine::mmas::{ColonySpec, Selection, TabuKind};
+use antwarp_engine::{BackendError, Colony, Enough, Phases, Problem, Worker};
+use antwarp_instance::Watch;
+use antwarp_instance::parallel::each;
 
 /// Makes a colony for `problem` on CPU threads.
 pub fn colony<'p>(problem: &'p Problem, spec: &ColonySpec) -> Result<Box<dyn Colony + 'p>, BackendError> {
@@ -206,9 +206,9 @@ mod tests {
     use antwarp_core::papers::ants::colony::{ColonyRules, limit_ratio};
 
     use super::*;
-    use crate::engine::LocalSearch;
-    use crate::engine::mmas::Deposit;
-    use crate::instance::generate::uniform;
+    use antwarp_engine::LocalSearch;
+    use antwarp_engine::mmas::Deposit;
+    use antwarp_instance::generate::uniform;
 
     /// With Lin-Kernighan moves every reset adds a tour to the elite; with others none does.
     #[test]

@@ -21,11 +21,11 @@ use antwarp_core::papers::local_search::ants;
 use antwarp_core::papers::local_search::lin_kernighan;
 use antwarp_core::team::{Serial, Slots};
 
-use crate::backend::cpu::processor::for_this_processor;
-use crate::backend::cpu::variants::{with_operator, with_places};
-use crate::backend::cpu::{QUAD_WORDS, Quad, Together, allocate, check_memory, parallel};
-use crate::engine::{BackendError, Enough, LocalSearch, Phases, Problem, Worker};
-use crate::instance::Watch;
+use crate::processor::for_this_processor;
+use crate::variants::{with_operator, with_places};
+use crate::{QUAD_WORDS, Quad, Together, allocate, check_memory, parallel};
+use antwarp_engine::{BackendError, Enough, LocalSearch, Phases, Problem, Worker};
+use antwarp_instance::Watch;
 use elite::Elite;
 
 for_this_processor!(improve_deeply, improve_deeply_new, lin_kernighan::improve, [R: Reach, G: Geometry], (

@@ -150,11 +150,11 @@ pub fn parse(file: &str, name: &str, bytes: &[u8]) -> Result<MaxCut> {
     Ok(MaxCut { name: name.to_owned(), nodes: nodes as u32, edges })
 }
 
-impl Tables {
-    /// For [`antwarp_core::papers::problem::MaxCut`].
-    pub fn max_cut(graph: &MaxCut) -> Tables {
-        let mut starts = vec![0u32; graph.nodes as usize + 1];
-        for &(a, b, _) in &graph.edges {
+impl MaxCut {
+    /// Returns the tables for [`antwarp_core::papers::problem::MaxCut`].
+    pub fn tables(&self) -> Tables {
+        let mut starts = vec![0u32; self.nodes as usize + 1];
+        for &(a, b, _) in &self.edges {
             starts[a as usize + 1] += 1;
             starts[b as usize + 1] += 1;
         }
@@ -162,15 +162,15 @@ impl Tables {
             starts[node] += starts[node - 1];
         }
         // The words of core's `Edge`: the other node, and the weight.
-        let (mut next, mut edges) = (starts.clone(), vec![[0u32; 2]; 2 * graph.edges.len()]);
-        for &(a, b, weight) in &graph.edges {
+        let (mut next, mut edges) = (starts.clone(), vec![[0u32; 2]; 2 * self.edges.len()]);
+        for &(a, b, weight) in &self.edges {
             for (from, to) in [(a, b), (b, a)] {
                 let at = &mut next[from as usize];
                 edges[*at as usize] = [to, weight as u32];
                 *at += 1;
             }
         }
-        let shape = Shape { sizes: [graph.nodes, 0, 0, 0], ..Shape::default() };
+        let shape = Shape { sizes: [self.nodes, 0, 0, 0], ..Shape::default() };
         Tables::new(shape, &[&of_words(&starts), &of_words(edges.as_flattened())])
     }
 }

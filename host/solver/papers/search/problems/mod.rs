@@ -13,7 +13,7 @@ mod weierstrass;
 pub use max_cut::MaxCut;
 pub use partition::Partition;
 pub use perceptron::Perceptron;
-pub use qap::can_be_stored;
+pub use qap::{can_be_stored, qap_tables};
 pub use tour::TourTables;
 pub use weierstrass::WeierstrassSpec;
 
@@ -267,7 +267,7 @@ impl Task {
         let order = Order { begin: Instant::now(), backend, settings, stop, observe };
         let done = match self {
             Task::Qap(qap, changes) => {
-                let tables = Tables::qap(qap)?;
+                let tables = qap_tables(qap)?;
                 let stored = match changes {
                     // Annealing makes few of the moves that it looks at, one by one; the host needs no notes.
                     Changes::Auto => {
@@ -293,7 +293,7 @@ impl Task {
                 }
             }
             Task::Perceptron(perceptron, distance) => {
-                let tables = Tables::perceptron(perceptron)?;
+                let tables = perceptron.tables()?;
                 let signs = |v: Vec<u8>| integers(v.into_iter().map(|bit| 2 * i64::from(bit) - 1).collect());
                 match distance {
                     _ if levels > 1 => order.carry_out::<NestedPerceptron>(&tables, signs),
@@ -304,10 +304,11 @@ impl Task {
             }
             Task::Weierstrass(w, Precision::F32) => {
                 let reals = |x: Vec<f32>| Assignment::Reals(x.into_iter().map(f64::from).collect());
-                order.carry_out::<problem::Weierstrass<f32>>(&Tables::weierstrass::<f32>(w), reals)
+                order.carry_out::<problem::Weierstrass<f32>>(&w.tables::<f32>(), reals)
             }
-            Task::Weierstrass(w, Precision::F64) => order
-                .carry_out::<problem::Weierstrass<f64>>(&Tables::weierstrass::<f64>(w), Assignment::Reals),
+            Task::Weierstrass(w, Precision::F64) => {
+                order.carry_out::<problem::Weierstrass<f64>>(&w.tables::<f64>(), Assignment::Reals)
+            }
             Task::Tour(instance, _) if levels > 1 => match TourTables::new(instance)? {
                 TourTables::Grid(t) => order.carry_out::<NestedTour<Grid>>(&t, integers),
                 TourTables::Numbered(t) => order.carry_out::<NestedTour<Numbered>>(&t, integers),
@@ -323,12 +324,12 @@ impl Task {
                 }
             },
             Task::Partition(partition) => {
-                order.carry_out::<problem::Partition>(&Tables::partition(partition), integers)
+                order.carry_out::<problem::Partition>(&partition.tables(), integers)
             }
             Task::MaxCut(graph) => {
                 let needed = max_cut::bytes_of_tables(graph.nodes, graph.edges.len() as u64);
                 check_memory("the graph", needed as usize)?;
-                order.carry_out::<problem::MaxCut>(&Tables::max_cut(graph), integers)
+                order.carry_out::<problem::MaxCut>(&graph.tables(), integers)
             }
         }?;
         self.verify(&done.found, backend)?;

@@ -137,11 +137,11 @@ fn check_sets(origin: &str, sets: u32) -> Result<()> {
     Err(InstanceError::content(origin, format!("numbers cannot be put into {sets} sets"), help))
 }
 
-impl Tables {
-    /// For [`antwarp_core::papers::problem::Partition`].
-    pub fn partition(partition: &Partition) -> Tables {
-        let sizes = [partition.numbers.len() as u32, partition.sets, 0, 0];
-        let numbers: Vec<u8> = partition.numbers.iter().flat_map(|x| x.to_ne_bytes()).collect();
+impl Partition {
+    /// Returns the tables for [`antwarp_core::papers::problem::Partition`].
+    pub fn tables(&self) -> Tables {
+        let sizes = [self.numbers.len() as u32, self.sets, 0, 0];
+        let numbers: Vec<u8> = self.numbers.iter().flat_map(|x| x.to_ne_bytes()).collect();
         Tables::new(Shape { sizes, ..Shape::default() }, &[&numbers])
     }
 }

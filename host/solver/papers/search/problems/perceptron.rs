@@ -124,19 +124,19 @@ fn product(row: &[u32], vector: &[u32], n: u32) -> i32 {
     n as i32 - 2 * differing as i32
 }
 
-impl Tables {
-    /// For [`antwarp_core::papers::problem::Perceptron`].
+impl Perceptron {
+    /// Returns the tables for [`antwarp_core::papers::problem::Perceptron`].
     ///
     /// # Errors
     /// If costs could leave 32 bits.
-    pub fn perceptron(perceptron: &Perceptron) -> Result<Tables, SolveError> {
-        let most = u64::from(perceptron.m) * u64::from(perceptron.n) * 2 * NEGATIVE as u64;
+    pub fn tables(&self) -> Result<Tables, SolveError> {
+        let most = u64::from(self.m) * u64::from(self.n) * 2 * NEGATIVE as u64;
         if most > u64::from(u32::MAX) {
-            let why = format!("{}: too large to be searched: m x n can be up to 71,582,788", perceptron.name);
+            let why = format!("{}: too large to be searched: m x n can be up to 71,582,788", self.name);
             return Err(SolveError::Settings(why));
         }
-        let shape = Shape { sizes: [perceptron.m, perceptron.n, 0, 0], ..Shape::default() };
-        Ok(Tables::new(shape, &[&of_words(&perceptron.target), &of_words(&perceptron.rows)]))
+        let shape = Shape { sizes: [self.m, self.n, 0, 0], ..Shape::default() };
+        Ok(Tables::new(shape, &[&of_words(&self.target), &of_words(&self.rows)]))
     }
 }
 

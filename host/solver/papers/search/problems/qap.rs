@@ -11,30 +11,28 @@ use crate::solver::SolveError;
 /// Largest entry of a QAP's matrices, so that differences of differences fit 32 bits.
 const LARGEST_ENTRY: i32 = 1 << 28;
 
-impl Tables {
-    /// For [`antwarp_core::papers::problem::Qap`].
-    ///
-    /// # Errors
-    /// If the instance is too large, also for the memory, or its numbers are.
-    pub fn qap(qap: &Qap) -> Result<Tables, SolveError> {
-        if qap.n > MOST_ELEMENTS {
-            return Err(SolveError::Settings(format!(
-                "{}: at most {MOST_ELEMENTS} places can be searched",
-                qap.name
-            )));
-        }
-        if qap.a.iter().chain(&qap.b).any(|x| x.unsigned_abs() > LARGEST_ENTRY as u32) {
-            let why = format!("{}: numbers above {LARGEST_ENTRY} are too large to search with", qap.name);
-            return Err(SolveError::Settings(why));
-        }
-        // Both matrices, three times on the way.
-        check_memory("the matrices", 24 * (qap.n as usize).pow(2))?;
-        let sizes = [qap.n, qap.is_symmetric().into(), is_hollow(qap).into(), 0];
-        let shape = Shape { sizes, ..Shape::default() };
-        // b follows a without a gap.
-        let both: Vec<i32> = qap.a.iter().chain(&qap.b).copied().collect();
-        Ok(Tables::new(shape, &[&of_words(&both)]))
+/// Returns the tables for [`antwarp_core::papers::problem::Qap`].
+///
+/// # Errors
+/// If the instance is too large, also for the memory, or its numbers are.
+pub fn qap_tables(qap: &Qap) -> Result<Tables, SolveError> {
+    if qap.n > MOST_ELEMENTS {
+        return Err(SolveError::Settings(format!(
+            "{}: at most {MOST_ELEMENTS} places can be searched",
+            qap.name
+        )));
     }
+    if qap.a.iter().chain(&qap.b).any(|x| x.unsigned_abs() > LARGEST_ENTRY as u32) {
+        let why = format!("{}: numbers above {LARGEST_ENTRY} are too large to search with", qap.name);
+        return Err(SolveError::Settings(why));
+    }
+    // Both matrices, three times on the way.
+    check_memory("the matrices", 24 * (qap.n as usize).pow(2))?;
+    let sizes = [qap.n, qap.is_symmetric().into(), is_hollow(qap).into(), 0];
+    let shape = Shape { sizes, ..Shape::default() };
+    // b follows a without a gap.
+    let both: Vec<i32> = qap.a.iter().chain(&qap.b).copied().collect();
+    Ok(Tables::new(shape, &[&of_words(&both)]))
 }
 
 /// Whether both matrices have diagonals of zeros.

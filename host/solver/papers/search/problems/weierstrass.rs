@@ -24,19 +24,19 @@ pub struct WeierstrassSpec {
     pub tabu_radius: f32,
 }
 
-impl Tables {
+impl WeierstrassSpec {
     /// For [`antwarp_core::papers::problem::Weierstrass`] of `dimensions`, with b and h, so many terms, and a neighbourhood of so many
     /// shells up to a radius.
-    pub fn weierstrass<R: Real>(w: &WeierstrassSpec) -> Tables {
+    pub fn tables<R: Real>(&self) -> Tables {
         let term = |i: u32| {
             let power = |x: f64| R::from_f64(x);
-            [power(w.b.powi(i as i32)), power(w.b.powf(-f64::from(i) * w.h))]
+            [power(self.b.powi(i as i32)), power(self.b.powf(-f64::from(i) * self.h))]
         };
         let bytes = |x: R| x.to_bits64().to_ne_bytes().into_iter().take(size_of::<R>());
-        let table: Vec<u8> = (1..=w.terms).flat_map(term).flat_map(bytes).collect();
+        let table: Vec<u8> = (1..=self.terms).flat_map(term).flat_map(bytes).collect();
         let shape = Shape {
-            sizes: [w.dimensions, w.terms, w.shells, 0],
-            numbers: [w.radius, w.tabu_radius, 0.0, 0.0],
+            sizes: [self.dimensions, self.terms, self.shells, 0],
+            numbers: [self.radius, self.tabu_radius, 0.0, 0.0],
         };
         Tables::new(shape, &[&table])
     }

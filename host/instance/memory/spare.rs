@@ -131,7 +131,7 @@ fn end(size: usize) {
 fn end(_: usize) {}
 
 /// Keeps a spare for a run with this many nodes, in place of the previous one. If there is no room for it, nothing changes.
-pub(crate) fn keep(nodes: usize) {
+pub fn keep(nodes: usize) {
     let size = BESIDE.saturating_add(nodes.saturating_mul(NODE)).min(1 << 30);
     // SAFETY: the size is not 0.
     let block = unsafe { System.alloc(layout(size)) };
@@ -147,19 +147,19 @@ pub(crate) fn keep(nodes: usize) {
 }
 
 /// Sets the flag that is used to ask the run to end.
-pub(crate) fn interrupt_by(flag: &Arc<AtomicBool>) {
+pub fn interrupt_by(flag: &Arc<AtomicBool>) {
     let flag = Arc::into_raw(flag.clone()).cast_mut();
     let old = INTERRUPT.swap(flag, Ordering::AcqRel);
     debug_assert!(old.is_null(), "a command sets this only once");
 }
 
 /// Returns whether the spare has been used.
-pub(crate) fn is_spent() -> bool {
+pub fn is_spent() -> bool {
     IS_SPENT.load(Ordering::Relaxed)
 }
 
 /// Runs an allocation that is allowed to fail: it does not use the spare.
-pub(crate) fn or_fail<R>(allocate: impl FnOnce() -> R) -> R {
+pub fn or_fail<R>(allocate: impl FnOnce() -> R) -> R {
     let before = MAY_FAIL.replace(true);
     let made = allocate();
     MAY_FAIL.set(before);

@@ -13,8 +13,8 @@ use antwarp_core::papers::problem;
 use antwarp_core::papers::search::{REACHED, WalkState};
 use serde::{Deserialize, Serialize};
 
-use crate::engine::{Tables, WalksSpec};
-use crate::instance::atomic_file;
+use crate::{Tables, WalksSpec};
+use antwarp_instance::atomic_file;
 
 /// How long a trial should last: much longer than it takes to start one. Half of that is enough to judge by.
 const TRIAL: Duration = Duration::from_millis(3);

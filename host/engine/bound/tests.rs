@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use super::price::mend;
 use super::tree::weight;
 use super::*;
-use crate::instance::{Metric, generate};
+use antwarp_instance::{Metric, generate};
 
 /// Returns the length of an optimal tour, by dynamic programming over sets of nodes (Held and Karp 1962).
 fn optimum(instance: &Instance) -> i64 {
@@ -79,7 +79,7 @@ proptest! {
         let n = points.len();
         for metric in Metric::ALL {
             let instance = Instance::from_points("random", metric, points.clone()).unwrap();
-            let mut graph = Graph::new(&instance, &crate::instance::nearest(&instance, 2));
+            let mut graph = Graph::new(&instance, &antwarp_instance::nearest(&instance, 2));
             let mut ascent = Ascent::new(&graph, 1);
             let draw = |i: u64| (seed.wrapping_mul(2 * i + 1) >> 40) as i64 % 9000;
             let potentials: Vec<i64> = (0..n as u64).map(draw).collect();

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use rayon::prelude::*;
 
-use crate::instance::{Instance, NeighborLists};
+use antwarp_instance::{Instance, NeighborLists};
 
 /// An edge, seen from one of its ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

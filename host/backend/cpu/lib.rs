@@ -14,8 +14,8 @@ pub use papers::descent::descent;
 pub use papers::genetic::population;
 pub use papers::walks::{CpuNeighbors, CpuWalks, fresh};
 
-use super::Machine;
-use crate::engine::memory::{allocate, check_memory, short_of_memory};
+use antwarp_engine::Machine;
+use antwarp_engine::memory::{allocate, check_memory, short_of_memory};
 
 /// The CPU backend.
 pub struct Cpu {

@@ -6,6 +6,7 @@
 //! settings into a spec and plans the work: that is an [`Engine`]. [`drive`] runs any engine until it is time to stop. Nothing here
 //! depends on a backend or a solver.
 
+pub mod bound;
 mod budget;
 mod cost;
 mod deadline;
@@ -15,6 +16,7 @@ mod islands;
 pub mod lin_kernighan;
 mod local_search;
 mod lockstep;
+mod machine;
 pub mod memory;
 mod papers;
 mod plain;
@@ -22,9 +24,10 @@ mod potentials;
 mod problem;
 pub mod start;
 mod stop;
+pub mod tuning;
 mod worker;
 
-pub use crate::instance::{Cost, Enough};
+pub use antwarp_instance::{Cost, Enough};
 pub use budget::Budget;
 pub use cost::Reported;
 pub use deadline::Deadline;
@@ -34,9 +37,10 @@ pub use islands::{Post, Voyager};
 pub use lin_kernighan::{LinKernighan, Reached, Trials};
 pub use local_search::{LocalSearch, MOST_NEIGHBORS};
 pub use lockstep::{Lockstep, Sharing, Step};
+pub use machine::Machine;
 pub use papers::acs::AcsSpec;
 pub use papers::colony::{Colony, Phases};
-pub(crate) use papers::descent::each_pass;
+pub use papers::descent::each_pass;
 pub use papers::descent::{Descent, DescentSpec, Pass};
 pub use papers::genetic::{FirstIndividuals, GeneticSpec, Population};
 pub use papers::mmas::ColonySpec;
@@ -45,4 +49,4 @@ pub use papers::{acs, genetic, mmas};
 pub use plain::Plain;
 pub use problem::{Places, Problem};
 pub use stop::{Stop, StopReason};
-pub(crate) use worker::Worker;
+pub use worker::Worker;

@@ -11,8 +11,8 @@ use rayon::prelude::*;
 use super::ascent::Ascent;
 use super::graph::Graph;
 use super::tree::{Spanner, weight};
-use crate::instance::{Cell, Distances, Instance, KdTree, Search, Watch, globe, motors, square};
-use crate::parallel;
+use antwarp_instance::parallel;
+use antwarp_instance::{Cell, Distances, Instance, KdTree, Search, Watch, globe, motors, square};
 
 /// Maximum number of edges that a node adds at a time: of many nodes at the same place, each would add all others.
 const MOST: usize = 16;

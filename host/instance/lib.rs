@@ -2,9 +2,9 @@
 //!
 //! [`Instance::open_with`] takes a file or the name of a generated instance; everything that it returns is valid. `format` detects
 //! the kind of a file; `encoding`, `table`, `json` and `tsplib` read it. [`Qap`] is a quadratic assignment problem. The instances
-//! of other problems are in [`solver::search::problems`](crate::solver::search::problems).
+//! of other problems are in antwarp's `solver::search::problems`.
 
-pub(crate) mod atomic_file;
+pub mod atomic_file;
 mod best_known;
 mod content;
 mod cost;
@@ -16,22 +16,24 @@ mod error;
 mod fingerprint;
 mod format;
 pub mod generate;
-pub(crate) mod globe;
+pub mod globe;
 mod json;
 mod kd_tree;
+pub mod memory;
 mod model;
 mod neighbors;
-pub(crate) mod numbers;
+pub mod numbers;
 mod open;
 #[cfg(feature = "cli")]
 mod packed;
+pub mod parallel;
 #[cfg(feature = "cli")]
-pub(crate) mod patience;
+pub mod patience;
 pub mod population_file;
 pub mod qaplib;
 mod read_options;
 mod scale;
-pub(crate) mod source;
+pub mod source;
 mod table;
 pub mod tour_file;
 pub mod tsplib;
@@ -40,17 +42,17 @@ mod watch;
 pub use antwarp_core::metric::Metric;
 pub use best_known::BestKnown;
 pub use cost::Cost;
-pub(crate) use error::Text;
+pub use error::Text;
 #[cfg(feature = "cli")]
-pub(crate) use error::printable;
+pub use error::printable;
 pub use error::{InstanceError, Result, SyntaxError, TourError};
-pub(crate) use kd_tree::{Cell, KdTree, Search, square};
+pub use kd_tree::{Cell, KdTree, Search, square};
 pub use model::{Distances, EARTH_RADIUS, Ends, Instance, Kind};
 pub use neighbors::{NeighborLists, nearest, nearest_until, quadrant, quadrant_until};
-pub(crate) use neighbors::{motors, nearest_among, unvisited};
+pub use neighbors::{motors, nearest_among, unvisited};
 pub use qaplib::Qap;
 pub use read_options::{DecimalSign, ReadOptions, Shape};
 pub use scale::Unit;
-pub(crate) use source::Room;
+pub use source::Room;
 pub use watch::Enough;
-pub(crate) use watch::Watch;
+pub use watch::Watch;

@@ -26,8 +26,8 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use crate::engine::{Budget, Deadline, Stop};
-use crate::instance::{Enough, Instance, KdTree, Watch, quadrant_until};
+use crate::{Budget, Deadline, Stop};
+use antwarp_instance::{Enough, Instance, KdTree, Watch, quadrant_until};
 use ascent::Ascent;
 use graph::Graph;
 use price::Prices;
@@ -74,7 +74,7 @@ const A_NODE: usize = 320;
 
 /// Returns the bytes that [`held_karp`] needs in addition to the instance.
 #[cfg(feature = "cli")]
-pub(crate) fn memory(instance: &Instance) -> usize {
+pub fn memory(instance: &Instance) -> usize {
     A_NODE * instance.len()
 }
 

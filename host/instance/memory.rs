@@ -1,7 +1,7 @@
 //! Main memory: how much is still available, and what to report if it is not enough.
 
 #[cfg(feature = "cli")]
-pub(crate) mod spare;
+pub mod spare;
 
 use std::fmt;
 use std::fs::read_to_string;
@@ -13,12 +13,13 @@ const SHORT: u8 = 4;
 
 /// A number of bytes that is not available.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Shortage {
+pub struct Shortage {
     needed: u64,
     free: Option<u64>,
 }
 
 impl Shortage {
+    /// Creates the shortage of this many bytes, beside what is available now.
     pub fn of(needed: u64) -> Shortage {
         Shortage { needed, free: available() }
     }
@@ -44,7 +45,7 @@ impl fmt::Display for Shortage {
 const LITTLE: u64 = 1 << 20;
 
 /// Checks that data of this size fits as a whole: a system that overcommits would grant each array and then kill the process.
-pub(crate) fn check(needed: u64) -> Result<(), Shortage> {
+pub fn check(needed: u64) -> Result<(), Shortage> {
     if needed < LITTLE {
         return Ok(());
     }
@@ -55,7 +56,7 @@ pub(crate) fn check(needed: u64) -> Result<(), Shortage> {
 }
 
 /// Reserves room for this many more elements, and if possible for half of the current number, so that growing stays cheap.
-pub(crate) fn reserve<T>(all: &mut Vec<T>, more: usize) -> Result<(), Shortage> {
+pub fn reserve<T>(all: &mut Vec<T>, more: usize) -> Result<(), Shortage> {
     if all.capacity() - all.len() >= more {
         return Ok(());
     }
@@ -69,7 +70,7 @@ pub(crate) fn reserve<T>(all: &mut Vec<T>, more: usize) -> Result<(), Shortage> 
 }
 
 /// Runs an allocation that is allowed to fail.
-pub(crate) fn or_fail<R>(allocate: impl FnOnce() -> R) -> R {
+pub fn or_fail<R>(allocate: impl FnOnce() -> R) -> R {
     #[cfg(feature = "cli")]
     return spare::or_fail(allocate);
     #[cfg(not(feature = "cli"))]
@@ -83,7 +84,7 @@ const STACK: u64 = (2 << 20) + (64 << 10);
 /// Checks that there is address space for this many more threads, whose stacks take addresses but little memory. A running thread
 /// without room would end the process.
 #[cfg(feature = "cli")]
-pub(crate) fn check_threads(count: u32) -> Result<(), Shortage> {
+pub fn check_threads(count: u32) -> Result<(), Shortage> {
     let needed = u64::from(count) * STACK;
     let read = |path: &str| read_to_string(path).unwrap_or_default();
     match addresses(&read("/proc/self/limits"), &read("/proc/self/status")) {
