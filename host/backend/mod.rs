@@ -7,6 +7,7 @@ pub use antwarp_cpu as cpu;
 
 use antwarp_core::lin_kernighan::trial::UNLIMITED;
 use antwarp_core::papers::problem::Element;
+use antwarp_cpu::OnThreads;
 use serde::{Deserialize, Serialize};
 
 #[cfg(feature = "cuda")]
@@ -15,8 +16,7 @@ pub use crate::engine::Machine;
 use crate::engine::acs::Remember;
 use crate::engine::{
     AcsSpec, BackendError, Colony, ColonySpec, Descent, DescentSpec, FirstIndividuals, GeneticSpec,
-    LinKernighan, Neighbors, Population, Problem, Searchable, Tables, Trials, Walks, WalksSpec,
-    lin_kernighan,
+    LinKernighan, Neighbors, Population, Problem, Tables, Trials, Walks, WalksSpec, lin_kernighan,
 };
 #[cfg(feature = "cuda")]
 use crate::engine::{Outline, genetic::Crossover};
@@ -317,7 +317,7 @@ impl Backend {
     ///
     /// # Errors
     /// If they do not fit in the backend's memory, or their kernels cannot be loaded.
-    pub fn walks<'p, P: Searchable>(
+    pub fn walks<'p, P: OnThreads>(
         &'p self,
         tables: &'p Tables,
         spec: &WalksSpec,
@@ -336,7 +336,7 @@ impl Backend {
     ///
     /// # Errors
     /// As [`Backend::walks`].
-    pub fn neighbors<'p, P: Searchable>(
+    pub fn neighbors<'p, P: OnThreads>(
         &'p self,
         tables: &'p Tables,
         spec: &WalksSpec,

@@ -12,7 +12,7 @@ pub use lin_kernighan::{Recombiner, default_trials, lin_kernighan, trials};
 pub use papers::colony::{acs, colony};
 pub use papers::descent::descent;
 pub use papers::genetic::population;
-pub use papers::walks::{CpuNeighbors, CpuWalks, fresh};
+pub use papers::walks::{Bodies, CpuNeighbors, CpuWalks, OnThreads, fresh};
 
 use antwarp_engine::Machine;
 use antwarp_engine::memory::{allocate, check_memory, short_of_memory};

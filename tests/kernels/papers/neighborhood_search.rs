@@ -3,9 +3,10 @@
 use std::fmt::Debug;
 use std::process::Command;
 
+use antwarp::backend::cpu::OnThreads;
 use antwarp::backend::cuda::{Cards, Device};
 use antwarp::backend::{Backend, Choice};
-use antwarp::engine::{BackendError, Plain, Searchable, Stop, Tables};
+use antwarp::engine::{BackendError, Plain, Stop, Tables};
 use antwarp::instance::Qap;
 use antwarp::solver::SolveError;
 use antwarp::solver::search::problems::{MaxCut, Partition, Perceptron, qap_tables};
@@ -36,8 +37,8 @@ type Shape = (Option<u32>, Option<u32>);
 const ALONE: Shape = (Some(1), None);
 
 /// A problem whose solutions can be compared, and shown.
-trait Comparable: Searchable<Moves: Neighborhood<Element: PartialEq + Debug>> {}
-impl<P: Searchable<Moves: Neighborhood<Element: PartialEq + Debug>>> Comparable for P {}
+trait Comparable: OnThreads<Moves: Neighborhood<Element: PartialEq + Debug>> {}
+impl<P: OnThreads<Moves: Neighborhood<Element: PartialEq + Debug>>> Comparable for P {}
 
 fn asked(blocks: u32, threads: u32) -> Shape {
     (Some(blocks), Some(threads))
@@ -61,7 +62,7 @@ fn after(iterations: u64) -> Stop {
     Stop { iterations: Some(iterations), ..Stop::never() }
 }
 
-fn find<P: Searchable>(
+fn find<P: OnThreads>(
     backend: &Backend,
     tables: &Tables,
     settings: &SearchSettings,
@@ -85,7 +86,7 @@ fn assert_found<E: Plain + PartialEq + Debug>(what: &str, gpu: &Found<Vec<E>>, c
 }
 
 /// A search and what it finds on the CPU.
-struct Case<P: Searchable> {
+struct Case<P: OnThreads> {
     name: String,
     tables: Tables,
     settings: SearchSettings,

@@ -1,6 +1,7 @@
 //! What walks and looks at neighbours are asked to do, and what they do on the CPU.
 
-use antwarp::engine::{Plain, Searchable, Tables};
+use antwarp::backend::cpu::OnThreads;
+use antwarp::engine::{Plain, Tables};
 use antwarp::solver::search::full_cost;
 use antwarp_core::papers::neighborhood::{Neighborhood, Walk};
 use antwarp_core::papers::problem::Element;
@@ -198,7 +199,7 @@ impl<E: Plain> Host<E> {
     }
 
     /// One batch.
-    fn run<P: Searchable>(&mut self, problem: &P, rules: &WalkRules, layout: &Layout)
+    fn run<P: OnThreads>(&mut self, problem: &P, rules: &WalkRules, layout: &Layout)
     where
         P::Moves: Neighborhood<Element = E>,
     {
@@ -250,7 +251,7 @@ pub struct Look {
 
 impl Look {
     /// Looks at a random solution in this iteration.
-    fn new<P: Searchable>(problem: &P, number: u32, iteration: u64) -> Look {
+    fn new<P: OnThreads>(problem: &P, number: u32, iteration: u64) -> Look {
         let moves = problem.moves();
         let rules = WalkRules { end: iteration, ..rules(Strategy::Climb, 1) };
         let layout = Layout::new(problem, Strategy::Climb).expect("a layout");
@@ -286,7 +287,7 @@ impl Look {
     }
 
     /// By how much neighbours are worse or better in the mean.
-    fn mean_change<P: Searchable>(&self) -> f32 {
+    fn mean_change<P: OnThreads>(&self) -> f32 {
         let (own, neighbors) = self.costs.split_last().expect("the solution's own cost");
         let own = P::Cost::from_bits(*own);
         let sum: f32 = neighbors.iter().map(|&bits| P::Cost::from_bits(bits).above(own).abs()).sum();
@@ -332,7 +333,7 @@ pub struct Case {
 
 impl Case {
     /// Does it on the CPU.
-    pub fn new<P: Searchable>(name: String, tables: Tables) -> Case {
+    pub fn new<P: OnThreads>(name: String, tables: Tables) -> Case {
         let problem: P = tables.problem();
         let looks: Vec<Look> =
             [0, 9, 1 << 33].into_iter().zip(0..).map(|(i, number)| Look::new(&problem, number, i)).collect();
@@ -363,7 +364,7 @@ impl Case {
 }
 
 /// All courses of a strategy on the CPU, to the best neighbours or to the first better ones.
-fn courses<P: Searchable>(
+fn courses<P: OnThreads>(
     problem: &P,
     instance: &str,
     (strategy, first_better): (Strategy, u32),
@@ -422,7 +423,7 @@ fn courses<P: Searchable>(
 }
 
 /// Runs a course on the CPU, from iteration `first` on.
-fn run<P: Searchable>(
+fn run<P: OnThreads>(
     problem: &P,
     instance: &str,
     (kind, strategy): (Kind, Strategy),

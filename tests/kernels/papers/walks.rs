@@ -1,9 +1,9 @@
 //! `block_walk_*` and `block_evaluate_*`: walks through solutions, and looks at neighbours, in blocks of all shapes.
 
+use antwarp::backend::cpu::OnThreads;
 use antwarp::backend::cuda::{
     Buffer, CREW_BYTES, Device, EvaluateNeighbors, Launch, Walks, buffers, walk_kernel,
 };
-use antwarp::engine::Searchable;
 use antwarp_core::geometry::{Grid, Numbered};
 use antwarp_core::kernels::WalkArgs;
 use antwarp_core::papers::neighborhood::Neighborhood;
@@ -379,7 +379,7 @@ impl Looker {
 }
 
 /// All kernels of a problem on some instances, on the device's own PTX; walks in shared memory on the others.
-fn check<P: Searchable>(instances: Vec<Named>) {
+fn check<P: OnThreads>(instances: Vec<Named>) {
     let cases: Vec<Case> = instances.into_iter().map(|(name, tables)| Case::new::<P>(name, tables)).collect();
     let adopts = cases.iter().flat_map(|case| &case.courses).any(Course::adopts);
     // Nobody looks at several neighbourhoods for the host to choose.

@@ -5,15 +5,19 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use antwarp_core::papers::neighborhood::Neighborhood;
-use antwarp_core::papers::problem::{Element, Problem};
+// All types that `with_problems!` and `with_nested_problems!` name.
+use antwarp_core::geometry::{Grid, Numbered};
+use antwarp_core::papers::problem::*;
 use antwarp_core::papers::search::{self, Bank, Contender, Crew, Layout, WalkRules, WalkState};
 use antwarp_core::team::Serial;
 
 use crate::processor::for_this_processor;
 use crate::watched::Watched;
 use crate::{Cpu, Together, allocate, check_memory, parallel};
-use antwarp_engine::tuning::{Key, Shape, Tuner, now};
-use antwarp_engine::{AskedShape, BackendError, Enough, Neighbors, Outline, Tables, Walks, WalksSpec};
+use antwarp_engine::tuning::{self, Key, Tuner, now};
+use antwarp_engine::{
+    AskedShape, BackendError, Enough, Neighbors, Outline, Searchable, Tables, Walks, WalksSpec,
+};
 use antwarp_instance::Watch;
 
 /// Most threads that wait for each other.
@@ -150,6 +154,38 @@ unsafe fn evaluate_of<P: Problem>(
     unsafe { search::evaluate(&mut { Member::ALONE }, &problem, rules, layout, solutions, memory, costs) }
 }
 
+/// A problem's searches as code for CPU threads.
+pub struct Bodies<E> {
+    walk: WalkBody<E>,
+    evaluate: EvaluateBody<E>,
+}
+
+/// A problem whose searches this crate has compiled: all that [`with_problems`](antwarp_core::with_problems) and
+/// [`with_nested_problems`](antwarp_core::with_nested_problems) name.
+///
+/// Were they generic here, each crate that runs a search would compile them again.
+pub trait OnThreads: Searchable {
+    /// Returns its searches.
+    fn bodies() -> Bodies<Element<Self>>;
+}
+
+macro_rules! on_threads {
+    ($($name:ident: $problem:ty, $threads:literal;)*) => {
+        $(
+            impl OnThreads for $problem {
+                // Inlined into another crate, it would take its searches along.
+                #[inline(never)]
+                fn bodies() -> Bodies<Element<Self>> {
+                    Bodies { walk: walk_of::<Self>, evaluate: evaluate_of::<Self> }
+                }
+            }
+        )*
+    };
+}
+
+antwarp_core::with_problems!(on_threads);
+antwarp_core::with_nested_problems!(on_threads);
+
 /// Walks in main memory.
 pub struct CpuWalks<'p, E> {
     tables: &'p Tables,
@@ -171,12 +207,12 @@ impl<'p, E: Copy + Default + Send + Sync> CpuWalks<'p, E> {
     ///
     /// # Errors
     /// If memory is short.
-    pub fn new<P: Problem<Moves: Neighborhood<Element = E>>>(
+    pub fn new<P: OnThreads<Moves: Neighborhood<Element = E>>>(
         cpu: &Cpu,
         tables: &'p Tables,
         spec: &WalksSpec,
     ) -> Result<Self, BackendError> {
-        Self::laid_out(cpu, tables, spec, &Outline::of::<P>(tables, spec)?, walk_of::<P>)
+        Self::laid_out(cpu, tables, spec, &Outline::of::<P>(tables, spec)?, P::bodies().walk)
     }
 
     fn laid_out(
@@ -201,7 +237,7 @@ impl<'p, E: Copy + Default + Send + Sync> CpuWalks<'p, E> {
         let most = (threads / spec.walks).max(1);
         let key = Key::new(&cpu.machine().device, threads, name, tables, spec, neighbors);
         let is_tried = |parts: &u32| spec.retune_all || parts.is_power_of_two() || *parts == most;
-        let shapes = (1..=most).filter(is_tried).map(|parts| Shape { parts, threads: 1 });
+        let shapes = (1..=most).filter(is_tried).map(|parts| tuning::Shape { parts, threads: 1 });
         Ok(CpuWalks {
             tables,
             spec: spec.clone(),
@@ -219,7 +255,12 @@ impl<'p, E: Copy + Default + Send + Sync> CpuWalks<'p, E> {
 
     /// Runs one batch in one shape; returns whether it was complete. A walk whose batch was cut short keeps its old state and best
     /// solution.
-    fn batch(&mut self, rules: &WalkRules, shape: Shape, enough: Enough) -> Result<bool, BackendError> {
+    fn batch(
+        &mut self,
+        rules: &WalkRules,
+        shape: tuning::Shape,
+        enough: Enough,
+    ) -> Result<bool, BackendError> {
         let are_cut = self.go(rules, shape, enough)?;
         let n = self.bests[0].len() / self.spec.walks as usize;
         let ([old_states, states], [old_bests, bests]) = (&mut self.states, &mut self.bests);
@@ -233,7 +274,12 @@ impl<'p, E: Copy + Default + Send + Sync> CpuWalks<'p, E> {
     }
 
     /// Takes the walks through a batch; returns which ones were cut short.
-    fn go(&mut self, rules: &WalkRules, shape: Shape, enough: Enough) -> Result<Vec<bool>, BackendError> {
+    fn go(
+        &mut self,
+        rules: &WalkRules,
+        shape: tuning::Shape,
+        enough: Enough,
+    ) -> Result<Vec<bool>, BackendError> {
         let [old_states, states] = &mut self.states;
         let [old_bests, bests] = &mut self.bests;
         let bank = Together(Bank {
@@ -369,7 +415,7 @@ impl<'p, E> CpuNeighbors<'p, E> {
     ///
     /// # Errors
     /// If memory is short.
-    pub fn new<P: Problem<Moves: Neighborhood<Element = E>>>(
+    pub fn new<P: OnThreads<Moves: Neighborhood<Element = E>>>(
         tables: &'p Tables,
         spec: &WalksSpec,
     ) -> Result<Self, BackendError> {
@@ -377,7 +423,7 @@ impl<'p, E> CpuNeighbors<'p, E> {
         let units = |bytes: usize| allocate("the neighbours", bytes.div_ceil(size_of::<Unit>()).max(1));
         Ok(CpuNeighbors {
             tables,
-            body: evaluate_of::<P>,
+            body: P::bodies().evaluate,
             layout,
             replica: units(layout.bytes as usize)?,
             common: units(common)?,

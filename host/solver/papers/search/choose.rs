@@ -11,10 +11,11 @@ use antwarp_core::team::{Serial, Slots};
 
 use super::{Chooser, Found, SearchSettings, Strategy, check_neighbors, full_cost, random, rules};
 use crate::backend::Backend;
+use crate::backend::cpu::OnThreads;
 use crate::engine::memory::{allocate, check_memory};
 use crate::engine::{
-    BackendError, Budget, Cost, Deadline, Engine, Enough, Neighbors, Progress, Reported, Searchable, Status,
-    Stop, StopReason, Tables, drive,
+    BackendError, Budget, Cost, Deadline, Engine, Enough, Neighbors, Progress, Reported, Status, Stop,
+    StopReason, Tables, drive,
 };
 use crate::solver::SolveError;
 
@@ -36,7 +37,7 @@ pub struct Chosen<S> {
 ///
 /// # Errors
 /// As there; also if the settings do not leave the choice to the host.
-pub fn choose_on_host<P: Searchable>(
+pub fn choose_on_host<P: OnThreads>(
     backend: &Backend,
     tables: &Tables,
     settings: &SearchSettings,
@@ -135,7 +136,7 @@ struct Next {
 }
 
 /// A walk whose moves the host chooses.
-struct Choices<'a, P: Searchable> {
+struct Choices<'a, P: OnThreads> {
     problem: P,
     neighbors: Box<dyn Neighbors<Element<P>> + 'a>,
     rules: WalkRules,
@@ -155,7 +156,7 @@ struct Choices<'a, P: Searchable> {
     choosing: Duration,
 }
 
-impl<P: Searchable> Choices<'_, P> {
+impl<P: OnThreads> Choices<'_, P> {
     /// Looks at the neighbours, and chooses the best one that the walk may go to; none if that was cut short.
     fn look(&mut self, enough: Enough) -> Result<(), BackendError> {
         self.rules.end = self.iterations;
@@ -261,7 +262,7 @@ impl<P: Searchable> Choices<'_, P> {
     }
 }
 
-impl<P: Searchable> Engine for Choices<'_, P> {
+impl<P: OnThreads> Engine for Choices<'_, P> {
     type Cost = Cost;
     type Best = Vec<Element<P>>;
 

@@ -23,10 +23,10 @@ use antwarp_core::rng::Stream;
 use antwarp_core::team::Slots;
 
 use crate::backend::Backend;
+use crate::backend::cpu::OnThreads;
 use crate::engine::tuning::now;
 use crate::engine::{
-    BackendError, Budget, Engine, Progress, Reported, Searchable, Status, Stop, StopReason, Tables, Walks,
-    drive,
+    BackendError, Budget, Engine, Progress, Reported, Status, Stop, StopReason, Tables, Walks, drive,
 };
 use crate::solver::SolveError;
 
@@ -96,7 +96,7 @@ impl<S> Found<S> {
 ///
 /// # Errors
 /// If settings are out of range, the backend fails before there is a solution, or it returns a solution that is none.
-pub fn search<P: Searchable>(
+pub fn search<P: OnThreads>(
     backend: &Backend,
     tables: &Tables,
     settings: &SearchSettings,
@@ -110,7 +110,7 @@ pub fn search<P: Searchable>(
 }
 
 /// As [`search`], on CPU threads or one GPU.
-fn search_on_one<P: Searchable>(
+fn search_on_one<P: OnThreads>(
     backend: &Backend,
     tables: &Tables,
     settings: &SearchSettings,
@@ -173,7 +173,7 @@ fn search_on_one<P: Searchable>(
 }
 
 /// The random solution with which the first walk begins, after so many descents.
-fn random<P: Searchable>(problem: &P, seed: u64, descents: u32) -> Vec<Element<P>> {
+fn random<P: OnThreads>(problem: &P, seed: u64, descents: u32) -> Vec<Element<P>> {
     let moves = problem.moves();
     (0..moves.elements()).map(|i| random_solution(&moves, seed, descents, 0, i)).collect()
 }
@@ -231,11 +231,7 @@ fn with_walk<P: Problem, T>(
 }
 
 /// The rules that settings ask for, with what they leave to the problem.
-fn rules<P: Searchable>(
-    problem: &P,
-    settings: &SearchSettings,
-    stop: &Stop,
-) -> Result<WalkRules, SolveError> {
+fn rules<P: OnThreads>(problem: &P, settings: &SearchSettings, stop: &Stop) -> Result<WalkRules, SolveError> {
     let moves = problem.moves();
     let n = moves.elements();
     // Taillard's tenures for permutations; of n bits a tenth, for a tabu bit forbids every move that flips it.
@@ -288,7 +284,7 @@ fn tenures(n: u32, traces: u32, settings: &SearchSettings) -> (u32, u32) {
 
 /// First and last temperature: at the first, a mean rise is accepted by one in five; at the last, the smallest rise by one in a
 /// hundred.
-fn temperatures<P: Searchable>(problem: &P, seed: u64) -> (f32, f32) {
+fn temperatures<P: OnThreads>(problem: &P, seed: u64) -> (f32, f32) {
     let moves = problem.moves();
     let rises: Vec<f32> = with_walk(problem, random(problem, seed, 0), |walk| {
         // SAFETY: the walk has what the problem asks for.
@@ -312,14 +308,14 @@ fn temperatures<P: Searchable>(problem: &P, seed: u64) -> (f32, f32) {
 }
 
 /// Walks, batch by batch.
-struct Batches<'a, P: Searchable> {
+struct Batches<'a, P: OnThreads> {
     walks: Box<dyn Walks<Element<P>> + 'a>,
     settings: &'a SearchSettings,
     rules: WalkRules,
     states: Vec<WalkState>,
 }
 
-impl<P: Searchable> Batches<'_, P> {
+impl<P: OnThreads> Batches<'_, P> {
     /// Where the next batch ends. Walks compare at fixed iterations, so that results do not depend on the length of batches.
     fn end(&self, units: u64, left: u64) -> u64 {
         let done = self.rules.end;
@@ -356,7 +352,7 @@ impl<P: Searchable> Batches<'_, P> {
     }
 }
 
-impl<P: Searchable> Engine for Batches<'_, P> {
+impl<P: OnThreads> Engine for Batches<'_, P> {
     type Cost = Cost;
     /// The walk and its best solution.
     type Best = (usize, Vec<Element<P>>);

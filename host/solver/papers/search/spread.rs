@@ -6,7 +6,8 @@ use antwarp_core::rng::Stream;
 
 use super::{Found, SearchSettings, search_on_one};
 use crate::backend::Backend;
-use crate::engine::{Cost, Progress, Searchable, Stop, StopReason, Tables};
+use crate::backend::cpu::OnThreads;
+use crate::engine::{Cost, Progress, Stop, StopReason, Tables};
 use crate::solver::SolveError;
 use crate::solver::side_by_side::{self, Hurry};
 
@@ -18,7 +19,7 @@ const SEEDS: u32 = u32::MAX - 1;
 ///
 /// # Errors
 /// As [`search`](super::search), if none has a solution.
-pub(super) fn on_each<P: Searchable>(
+pub(super) fn on_each<P: OnThreads>(
     backends: &[Backend],
     tables: &Tables,
     settings: &SearchSettings,

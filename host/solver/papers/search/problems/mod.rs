@@ -27,8 +27,9 @@ use std::time::Instant;
 
 use super::{Chooser, Found, SearchSettings, Strategy, choose_on_host, search};
 use crate::backend::Backend;
+use crate::backend::cpu::OnThreads;
 use crate::engine::memory::check_memory;
-use crate::engine::{Cost, Progress, Searchable, Stop, Tables};
+use crate::engine::{Cost, Progress, Stop, Tables};
 use crate::instance::{BestKnown, Instance, Qap};
 use crate::solver::SolveError;
 
@@ -120,7 +121,7 @@ struct Order<'a, 'o> {
 }
 
 impl Order<'_, '_> {
-    fn carry_out<P: Searchable>(
+    fn carry_out<P: OnThreads>(
         self,
         tables: &Tables,
         view: impl FnOnce(Vec<problem::Element<P>>) -> Assignment,
