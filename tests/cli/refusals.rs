@@ -215,6 +215,9 @@ fn options_of_other_algorithms_are_refused() {
         solve(args).assert().code(2).stdout("").stderr(contains(*message));
     }
     solve(&[&directed, "--ants", "5", "--tabu", "list", "--iterations", "1"]).assert().success();
+    // Iterated local search has it too, but so does the default for these edges.
+    solve(&[&directed, "--breadth", "5", "--iterations", "1"]).assert().success();
+    solve(&[instance, "--breadth", "5"]).assert().code(2).stderr(contains("this run uses lk"));
 }
 
 fn bad_inputs_are_status_3_and_name_the_file() {
