@@ -242,8 +242,15 @@ pub struct WalkArgs {
 
 const _: () = {
     assert!(size_of::<WalkArgs>() == 160);
+    assert!(size_of::<search::WalkState>() == 72);
     assert!(core::mem::offset_of!(WalkArgs, rules) == 32);
     assert!(core::mem::offset_of!(WalkArgs, layout) == 120);
+    assert!(size_of::<TrialArgs>() == 72);
+    assert!(core::mem::offset_of!(TrialArgs, n) == 32);
+    assert!(core::mem::offset_of!(TrialArgs, reach) == 48);
+    assert!(core::mem::offset_of!(TrialArgs, first_chain) == 60);
+    assert!(size_of::<crate::lin_kernighan::merge::Merged>() == 24);
+    assert!(core::mem::offset_of!(crate::lin_kernighan::merge::Merged, cuts) == 8);
     assert!(size_of::<PassArgs>() == 64);
     assert!(core::mem::offset_of!(PassArgs, n) == 32);
     assert!(size_of::<SearchArgs>() == 32);
