@@ -300,7 +300,7 @@ impl Algorithm {
         if let Some(solution) = solve_exactly(instance, begin)? {
             return Ok(solution);
         }
-        match self {
+        let solved = match self {
             Algorithm::LinKernighan(settings) => {
                 lin_kernighan::solve(instance, settings, initial.as_deref(), backend, stop, contact)
             }
@@ -311,6 +311,25 @@ impl Algorithm {
             Algorithm::Acs(settings) => acs::solve(instance, settings, backend, stop, contact),
             Algorithm::Genetic(settings) => {
                 genetic::solve(instance, settings, initial, backend, stop, contact, keep)
+            }
+        };
+        solved.map_err(|error| error.with_remedy(self.memory_remedy()))
+    }
+
+    /// Returns the settings to reduce if memory is short.
+    fn memory_remedy(&self) -> &'static str {
+        match self {
+            Algorithm::Ils(settings) if settings.improvement == ils::Improvement::Best => {
+                "shorter neighbour lists (`neighbors`)"
+            }
+            Algorithm::LinKernighan(_) | Algorithm::Ils(_) => {
+                "fewer tours or kicks at a time (`chains`, `trials`), shorter neighbour lists (`neighbors`)"
+            }
+            Algorithm::Mmas(_) | Algorithm::Acs(_) => {
+                "fewer ants (`ants`), shorter candidate lists (`candidates` 16)"
+            }
+            Algorithm::Genetic(_) => {
+                "fewer individuals (`population`), shorter neighbour lists (`neighbors`)"
             }
         }
     }
@@ -353,6 +372,17 @@ pub enum SolveError {
         /// What is wrong.
         what: String,
     },
+}
+
+impl SolveError {
+    /// As [`BackendError::with_remedy`].
+    #[must_use]
+    pub(crate) fn with_remedy(self, remedy: &'static str) -> SolveError {
+        match self {
+            SolveError::Backend(error) => SolveError::Backend(error.with_remedy(remedy)),
+            other => other,
+        }
+    }
 }
 
 /// The result of a run: a tour that was checked, and a cost recomputed from the instance.
@@ -530,6 +560,18 @@ mod tests {
         ];
         all.extend([Crossover::Scx, Crossover::Hybrid, Crossover::Eax].map(genetic));
         all
+    }
+
+    #[test]
+    fn remedies_for_short_memory_name_settings_of_the_algorithm() {
+        for algorithm in all() {
+            let declaration = algorithm.declaration();
+            let remedy = algorithm.memory_remedy();
+            // The parts at odd positions are between backticks: a setting, and perhaps its value.
+            let named: Vec<_> = remedy.split('`').skip(1).step_by(2).collect();
+            let is_setting = |name: &&str| declaration.setting(name.split(' ').next().unwrap()).is_some();
+            assert!(!named.is_empty() && named.iter().all(is_setting), "{}: {remedy}", algorithm.name());
+        }
     }
 
     proptest! {

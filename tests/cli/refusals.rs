@@ -380,12 +380,20 @@ fn within(kib: u32, line: &str) -> std::process::Output {
 
 #[cfg(target_os = "linux")]
 fn short_memory_is_told_before_it_is_used_up() {
-    for algorithm in ["mmas", "acs", "ga", "ga --crossover eax", "ga --initial local-optima"] {
+    for (algorithm, remedy) in [
+        ("lk --chains 1024", "--chains"),
+        ("mmas", "--ants"),
+        ("acs", "--ants"),
+        ("ga", "--population"),
+        ("ga --crossover eax", "--population"),
+        ("ga --initial local-optima", "--population"),
+    ] {
         let line = format!("solve E316k.0 --time 60s --backend cpu --threads 2 --algorithm {algorithm}");
         let output = within(400_000, &line);
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(4), "{algorithm}: {said}");
         assert!(said.contains("not enough main memory for"), "{algorithm}: {said}");
+        assert!(said.contains(&format!("({remedy}")), "{algorithm}: {said}");
     }
     let output = within(600_000, "search qap --uniform 5000 --time 1s --backend cpu --threads 2");
     let said = String::from_utf8_lossy(&output.stderr);
