@@ -159,15 +159,16 @@ impl Algorithm {
     /// The problem, and the remedy.
     pub fn check_for(&self, instance: &Instance) -> Result<(), SolveError> {
         self.check()?;
+        let (_, is_symmetric) = self.needs();
         match self {
-            Algorithm::LinKernighan(_) => check_kind(instance, "chained Lin-Kernighan"),
-            Algorithm::Ils(_) => check_kind(instance, "iterated local search"),
+            Algorithm::LinKernighan(_) => check_kind(instance, "chained Lin-Kernighan", is_symmetric),
+            Algorithm::Ils(_) => check_kind(instance, "iterated local search", is_symmetric),
             Algorithm::Mmas(_) => {
-                check_kind(instance, "MMAS")?;
+                check_kind(instance, "MMAS", is_symmetric)?;
                 self.check_local_search(instance)
             }
             Algorithm::Acs(settings) => {
-                check_kind(instance, "ACS")?;
+                check_kind(instance, "ACS", is_symmetric)?;
                 self.check_local_search(instance)?;
                 settings.check_for(instance)
             }
@@ -204,6 +205,14 @@ impl Algorithm {
             Algorithm::LinKernighan(_) | Algorithm::Ils(_) => true,
             // A genetic algorithm takes a population.
             Algorithm::Mmas(_) | Algorithm::Acs(_) | Algorithm::Genetic(_) => false,
+        }
+    }
+
+    /// Returns whether a run can start from a population, and has one at its end.
+    pub fn has_population(&self) -> bool {
+        match self {
+            Algorithm::Genetic(_) => true,
+            Algorithm::LinKernighan(_) | Algorithm::Ils(_) | Algorithm::Mmas(_) | Algorithm::Acs(_) => false,
         }
     }
 
@@ -498,7 +507,7 @@ fn check_kind(instance: &Instance, algorithm: &'static str) -> Result<(), SolveE
         let most = exact::FEW_OF_OTHERS;
         return refuse(&format!("{what} of more than {most} nodes are not supported yet"));
     }
-    if !matches!(algorithm, "MMAS" | "ACS" | "GA") && !instance.is_symmetric() {
+    if is_symmetric && !instance.is_symmetric() {
         return refuse("its edges have a direction; use `algorithm` mmas or acs");
     }
     Ok(())

@@ -6,6 +6,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use serde_json::Map;
 
 use super::super::options::{Iterations, MachineArgs, duration, finite, iterations_or_none};
 use super::super::output::Output;
@@ -68,9 +69,18 @@ impl Options for Algorithm {
     }
 }
 
-/// File options that not every algorithm uses: their ids, and the names of the algorithms that use them.
-pub(super) const FILES: [(&str, &[&str]); 3] =
-    [("initial_tour", &["lk", "ils"]), ("load_population", &["ga"]), ("save_population", &["ga"])];
+/// Returns the file options that not every algorithm uses: their ids, and the names of the algorithms that use them.
+pub(super) fn files() -> [(&'static str, Vec<&'static str>); 3] {
+    let names = |uses: fn(&Algorithm) -> bool| {
+        let defaults = Algorithm::ALL.iter().filter_map(|one| Algorithm::read(one, &Map::new()).ok());
+        defaults.filter(uses).map(|algorithm| algorithm.name()).collect::<Vec<_>>()
+    };
+    [
+        ("initial_tour", names(Algorithm::takes_initial_tour)),
+        ("load_population", names(Algorithm::has_population)),
+        ("save_population", names(Algorithm::has_population)),
+    ]
+}
 
 /// Returns the algorithm with this name.
 pub(super) fn algorithm_named(name: &str) -> Option<Declaration> {

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::super::options::Iterations;
 use super::super::setting_options::list;
 use super::super::{Error, Result};
-use super::args::{Args, FILES, OPTIONS};
+use super::args::{Args, OPTIONS, files};
 use super::config::Config;
 use super::facts;
 use crate::engine::LocalSearch;
@@ -129,8 +129,7 @@ impl<'a> Wanted<'a> {
             let users = list(users);
             Err(Error::Usage(format!("{what} is for `algorithm` {users}; this run uses {name}")))
         };
-        let files = FILES.iter().map(|(id, users)| (*id, users.to_vec()));
-        let options = OPTIONS.iter().map(|option| (option.id, option.names())).chain(files);
+        let options = OPTIONS.iter().map(|option| (option.id, option.names())).chain(files());
         for (id, users) in options {
             if self.is_given(id) && !users.contains(&name) {
                 return refuse(format!("`{id}`"), &users);
