@@ -469,28 +469,23 @@ impl Solution {
 /// # Errors
 /// If no tour has all fixed edges.
 fn solve_exactly(instance: &Instance, begin: Instant) -> Result<Option<Solution>, SolveError> {
-    let refused = |why: String| {
-        Err(SolveError::Unsupported { algorithm: "antwarp", instance: instance.name().to_string(), why })
-    };
+    // `check_kind` has rejected larger ones of these.
     let is_other = instance.ends().is_some() || !instance.fixed_edges().is_empty();
-    if instance.len() > if is_other { exact::FEW_OF_OTHERS } else { exact::FEW } {
-        if is_other {
-            let what = if instance.ends().is_some() { "open paths" } else { "instances with fixed edges" };
-            return refused(format!(
-                "{what} of more than {} nodes are not supported yet",
-                exact::FEW_OF_OTHERS
-            ));
-        }
+    if instance.len() > exact::FEW && !is_other {
         return Ok(None);
     }
     match exact::shortest(instance) {
         Some(tour) => Ok(Some(exact::solution(instance, tour, begin))),
-        None => refused("no tour has all of its fixed edges".to_string()),
+        None => Err(SolveError::Unsupported {
+            algorithm: "antwarp",
+            instance: instance.name().to_string(),
+            why: "no tour has all of its fixed edges".to_string(),
+        }),
     }
 }
 
-/// Rejects instances that no algorithm here, or not this one, can solve.
-fn check_kind(instance: &Instance, algorithm: &'static str) -> Result<(), SolveError> {
+/// Rejects instances that no algorithm here can solve, and those with directed edges for an algorithm that needs symmetric ones.
+fn check_kind(instance: &Instance, algorithm: &'static str, is_symmetric: bool) -> Result<(), SolveError> {
     let refuse = |why: &str| {
         Err(SolveError::Unsupported {
             algorithm,
