@@ -14,7 +14,7 @@ mod target;
 
 pub use builder::Solver;
 pub use papers::{acs, genetic, ils, mmas, search};
-pub use placement::{Placement, placement};
+pub use placement::{Placement, placement, placement_of_all};
 pub use target::proven_optimum;
 
 use std::time::Instant;
