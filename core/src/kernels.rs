@@ -379,7 +379,7 @@ macro_rules! with_kernel_families {
                 tables: In<u8>, solution: In<u8>, given: In<u8>, common: InOut<u8>, slots: InOut<u64>, costs: InOut<u64>
             }
             /// Trials of every tour: [`trial::run`]($crate::lin_kernighan::trial::run). `started` counts the trials that have
-            /// started.
+            /// started; it must be 0 at first, as `PlanMerge` leaves it.
             RunTrials(TrialArgs) {
                 order: In<u32>, position: In<u32>, ahead: In<i32>, lists: In<u32>, near: In<i32>, places: In<u8>,
                 points: In<[f64; 3]>, matrix: In<i32>, started: InOut<u32>, gain: InOut<i64>, count: InOut<u32>,
@@ -402,7 +402,7 @@ macro_rules! with_kernel_families {
                 words: In<u32>, starts: In<u32>, gain: InOut<i64>, count: InOut<u32>, cuts: InOut<[u32; 3]>
             }
             /// Merges the trials' results: [`merge::plan`]($crate::lin_kernighan::merge::plan), with the tours' memory
-            /// concatenated.
+            /// concatenated. Sets `started` to 0, which the next `RunTrials` relies on.
             PlanMerge(TrialArgs) {
                 order: In<u32>, position: In<u32>, gain: In<i64>, count: InOut<u32>, cuts: In<[u32; 3]>,
                 claims: InOut<u64>, bits: InOut<u32>, before: InOut<u32>, which: InOut<u32>, at: InOut<u32>,

@@ -401,7 +401,7 @@ pub struct Solution {
     pub tour: Vec<u32>,
     /// Its internal cost; in the user's unit: [`Instance::tour_cost`].
     pub cost: i64,
-    /// Iterations done; for iterated local search, kicks of each chain.
+    /// Iterations done; for `lk` and `ils`, kicks of each chain.
     pub iterations: u64,
     /// The iteration (from 1) that found the tour; 0: no improvement over the initial tour.
     pub best_iteration: u64,
@@ -409,7 +409,7 @@ pub struct Solution {
     pub seconds: f64,
     /// Seconds of preparation: neighbour lists, the start tour, the backend's buffers and kernels.
     pub setup_seconds: f64,
-    /// Tours built; for iterated local search, kicks of all chains.
+    /// Tours built; for `lk` and `ils`, kicks of all chains.
     pub tours: u64,
     /// Why the run ended.
     pub stopped_by: StopReason,
