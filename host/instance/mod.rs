@@ -45,7 +45,7 @@ pub(crate) use error::Text;
 pub(crate) use error::printable;
 pub use error::{InstanceError, Result, SyntaxError, TourError};
 pub(crate) use kd_tree::{Cell, KdTree, Search, square};
-pub use model::{Distances, EARTH_RADIUS, Ends, Instance, Kind};
+pub use model::{Distances, Ends, Instance, Kind, MEAN_EARTH_RADIUS_M};
 pub use neighbors::{NeighborLists, nearest, nearest_until, quadrant, quadrant_until};
 pub(crate) use neighbors::{motors, nearest_among, unvisited};
 pub use qaplib::Qap;
