@@ -405,14 +405,14 @@ macro_rules! with_kernel_families {
             /// concatenated. Sets `started` to 0, which the next `RunTrials` relies on.
             PlanMerge(TrialArgs) {
                 order: In<u32>, position: In<u32>, gain: In<i64>, count: InOut<u32>, cuts: In<[u32; 3]>,
-                claims: InOut<u64>, bits: InOut<u32>, before: InOut<u32>, which: InOut<u32>, at: InOut<u32>,
-                begin: InOut<u32>, next: InOut<u32>, far: InOut<u32>, merged: InOut<Merged>, costs: InOut<i64>,
+                claims: InOut<u64>, bits: InOut<u32>, cuts_before_word: InOut<u32>, cut_of_position: InOut<u32>, cut_positions: InOut<u32>,
+                segment_start: InOut<u32>, successor: InOut<u32>, distance_or_cycle: InOut<u32>, merged: InOut<Merged>, costs: InOut<i64>,
                 started: InOut<u32>, arrivals: InOut<u64>, partials: InOut<u64>
             }
             /// The next tours: [`merge::place`]($crate::lin_kernighan::merge::place).
             PlaceNodes(TrialArgs) {
                 order: In<u32>, ahead: In<i32>, places: In<u8>, points: In<[f64; 3]>, matrix: In<i32>,
-                cuts: In<[u32; 3]>, bits: In<u32>, before: In<u32>, which: In<u32>, at: In<u32>, begin: In<u32>,
+                cuts: In<[u32; 3]>, bits: In<u32>, cuts_before_word: In<u32>, cut_of_position: In<u32>, cut_positions: In<u32>, segment_start: In<u32>,
                 merged: In<Merged>, next_order: InOut<u32>, next_ahead: InOut<i32>, position: InOut<u32>
             }
             /// One reversal: [`PassBoard::turn`]($crate::papers::local_search::best::PassBoard::turn).
